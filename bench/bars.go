@@ -59,7 +59,8 @@ func parseBar(line string) (bar, string, error) {
 	if len(f) < 6 || len(f[5]) < 3 {
 		return bar{}, "", fmt.Errorf("%q: want network, op, bytes, ranks, what, bar", line)
 	}
-	b := bar{op: f[1], most: 1 << 62, what: f[4], atMost: strings.HasPrefix(f[5], "<="), text: f[5]}
+	b := bar{op: f[1], most: 1 << 62, what: f[4], atMost: strings.HasPrefix(f[5], "<="),
+		text: f[5]}
 	var err error
 	if f[2] != "*" {
 		low, high, open := strings.Cut(f[2], "-")
@@ -75,9 +76,11 @@ func parseBar(line string) (bar, string, error) {
 	if err == nil {
 		b.value, err = strconv.ParseFloat(f[5][2:], 64)
 	}
-	if err == nil && (!strings.Contains("node tcp rdma ofi", f[0]) || !strings.Contains("ratio diff ours", b.what) ||
+	if err == nil && (!strings.Contains("node tcp rdma ofi", f[0]) ||
+		!strings.Contains("ratio diff ours", b.what) ||
 		!b.atMost && !strings.HasPrefix(f[5], ">=")) {
-		err = fmt.Errorf("%q: want node, tcp, rdma or ofi; ratio, diff or ours; <= or >=", line)
+		err = fmt.Errorf("%q: want node, tcp, rdma or ofi; ratio, diff or ours; <= or >=",
+			line)
 	}
 	return b, f[0], err
 }
@@ -86,11 +89,13 @@ func parseBar(line string) (bar, string, error) {
 func judge(r figure.Row, bars []bar) judged {
 	for i := range bars {
 		b := &bars[i]
-		if b.op != r.Op || r.Bytes < b.least || r.Bytes > b.most || b.ranks != 0 && b.ranks != r.Ranks ||
+		if b.op != r.Op || r.Bytes < b.least || r.Bytes > b.most || b.ranks != 0 &&
+			b.ranks != r.Ranks ||
 			b.what != "ours" && r.Raw.Median == 0 {
 			continue
 		}
-		got := map[string]float64{"ratio": r.Ratio, "diff": r.Ours.Median - r.Raw.Median, "ours": r.Ours.Median}[b.what]
+		got := map[string]float64{"ratio": r.Ratio, "diff": r.Ours.Median - r.Raw.Median,
+			"ours": r.Ours.Median}[b.what]
 		if got == b.value || b.atMost == (got < b.value) {
 			return judged{r, b.in(r.Unit), "ok"}
 		}
@@ -127,13 +132,16 @@ func (r *report) add(row figure.Row) {
 	r.rows = append(r.rows, x)
 	if r.where != x.Where {
 		r.where = x.Where
-		fmt.Fprintf(r.out, "\n%s\n"+lineFormat, r.where, "operation", "size", "ranks", "ours", "raw", "ratio", "bar", "")
+		fmt.Fprintf(r.out, "\n%s\n"+lineFormat, r.where, "operation", "size", "ranks",
+			"ours", "raw", "ratio", "bar", "")
 	}
 	raw, ratio := "-", "-"
 	if x.Raw.Median != 0 {
-		raw, ratio = figure.Amount(x.Raw.Median, x.Unit), strconv.FormatFloat(x.Ratio, 'f', 2, 64)
+		raw, ratio = figure.Amount(x.Raw.Median, x.Unit), strconv.FormatFloat(x.Ratio, 'f',
+			2, 64)
 	}
-	fmt.Fprintf(r.out, lineFormat, x.Op, x.Place(), strconv.Itoa(x.Ranks), figure.Amount(x.Ours.Median, x.Unit), raw, ratio, x.bar, x.state)
+	fmt.Fprintf(r.out, lineFormat, x.Op, x.Place(), strconv.Itoa(x.Ranks),
+		figure.Amount(x.Ours.Median, x.Unit), raw, ratio, x.bar, x.state)
 }
 
 func (r *report) finish() {
@@ -146,7 +154,8 @@ func (r *report) finish() {
 			held++
 		}
 	}
-	fmt.Fprintf(r.out, "\n%d figures, %d of %d bars held, %d totals not exact\n", len(r.rows), held, all, r.wrong)
+	fmt.Fprintf(r.out, "\n%d figures, %d of %d bars held, %d totals not exact\n", len(r.rows),
+		held, all, r.wrong)
 }
 
 func (r *report) figures() []figure.Row {

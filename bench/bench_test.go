@@ -22,18 +22,27 @@ func TestBars(t *testing.T) {
 		network, state string
 		row            figure.Row
 	}{
-		{"node", "ok", figure.Row{Op: "put", Bytes: 8, Ranks: 2, Raw: value(1), Ratio: 2.4}},
-		{"node", "over", figure.Row{Op: "put", Bytes: 8, Ranks: 2, Raw: value(1), Ratio: 2.6}},
+		{"node", "ok", figure.Row{Op: "put", Bytes: 8, Ranks: 2, Raw: value(1),
+			Ratio: 2.4}},
+		{"node", "over", figure.Row{Op: "put", Bytes: 8, Ranks: 2, Raw: value(1),
+			Ratio: 2.6}},
 		{"node", "", figure.Row{Op: "put", Bytes: 8, Ranks: 2}}, // no baseline, no verdict
 		{"tcp", "", figure.Row{Op: "get", Bytes: 8, Ranks: 2, Raw: value(1), Ratio: 9}},
-		{"node", "", figure.Row{Op: "put-strided", Bytes: 128, Ranks: 2, Raw: value(1), Ratio: 9}},
-		{"node", "over", figure.Row{Op: "put-strided", Bytes: 2048, Ranks: 2, Raw: value(1), Ratio: 9}},
-		{"node", "ok", figure.Row{Op: "put-bandwidth", Bytes: 1 << 20, Ranks: 2, Raw: value(1), Ratio: 0.96}},
-		{"node", "over", figure.Row{Op: "put-bandwidth", Bytes: 1 << 20, Ranks: 2, Raw: value(1), Ratio: 0.94}},
+		{"node", "", figure.Row{Op: "put-strided", Bytes: 128, Ranks: 2, Raw: value(1),
+			Ratio: 9}},
+		{"node", "over", figure.Row{Op: "put-strided", Bytes: 2048, Ranks: 2, Raw: value(1),
+			Ratio: 9}},
+		{"node", "ok", figure.Row{Op: "put-bandwidth", Bytes: 1 << 20, Ranks: 2,
+			Raw: value(1), Ratio: 0.96}},
+		{"node", "over", figure.Row{Op: "put-bandwidth", Bytes: 1 << 20, Ranks: 2,
+			Raw: value(1), Ratio: 0.94}},
 		{"node", "ok", figure.Row{Op: "malloc+free", Ranks: 2, Ours: value(1999)}},
-		{"node", "over", figure.Row{Op: "malloc-new", Ranks: 2, Ours: value(50000), Raw: value(29000)}},
-		{"ofi", "ok", figure.Row{Op: "get/spinning", Bytes: 8, Ranks: 2, Raw: value(1), Ratio: 1.3}},
-		{"rdma", "over", figure.Row{Op: "protocol-get/auto", Bytes: 1 << 20, Ranks: 6, Raw: value(1), Ratio: 0.5}},
+		{"node", "over", figure.Row{Op: "malloc-new", Ranks: 2, Ours: value(50000),
+			Raw: value(29000)}},
+		{"ofi", "ok", figure.Row{Op: "get/spinning", Bytes: 8, Ranks: 2, Raw: value(1),
+			Ratio: 1.3}},
+		{"rdma", "over", figure.Row{Op: "protocol-get/auto", Bytes: 1 << 20, Ranks: 6,
+			Raw: value(1), Ratio: 0.5}},
 	} {
 		bars, err := loadBars(ourBars, c.network)
 		if err != nil || len(bars) == 0 {
@@ -43,7 +52,8 @@ func TestBars(t *testing.T) {
 			t.Errorf("%s %+v: got %q, want %q", c.network, c.row, got.state, c.state)
 		}
 	}
-	for _, bad := range []string{"node put 8", "node put 8 * ratio 2.5", "node put x * ratio <=2", "node put 8 y ratio <=2",
+	for _, bad := range []string{"node put 8", "node put 8 * ratio 2.5",
+		"node put x * ratio <=2", "node put 8 y ratio <=2",
 		"node put 8 * speed <=2", "moon put 8 * ratio <=2"} {
 		if _, _, err := parseBar(bad); err == nil {
 			t.Errorf("%q was taken for a bar", bad)
@@ -54,7 +64,8 @@ func TestBars(t *testing.T) {
 // Every bar's operation must be in the source of a worker.
 func TestBarsAreOfOperations(t *testing.T) {
 	var source []byte
-	for _, pattern := range []string{"../cmd/armci_perf/worker/*.c", "worker/*.c", "rdma/*.c", "ofi/*.c"} {
+	for _, pattern := range []string{"../cmd/armci_perf/worker/*.c", "worker/*.c", "rdma/*.c",
+		"ofi/*.c"} {
 		files, _ := filepath.Glob(pattern)
 		for _, f := range files {
 			text, err := os.ReadFile(f)
@@ -79,8 +90,10 @@ func TestBarsAreOfOperations(t *testing.T) {
 }
 
 func TestWrongCommandLines(t *testing.T) {
-	for _, bad := range []string{"x", "-only nothing", "-reps 100", "-rdma", "-hosts a", "-agent rsh", "-hosts a,b -nodes 2",
-		"-ofi shm", "-ofi shm -rdma -nodes 2", "-ofi shm -nodes 2 -busy", "-crowded 0", "-crowded many", "-busy -hosts a,b"} {
+	for _, bad := range []string{"x", "-only nothing", "-reps 100", "-rdma", "-hosts a",
+		"-agent rsh", "-hosts a,b -nodes 2",
+		"-ofi shm", "-ofi shm -rdma -nodes 2", "-ofi shm -nodes 2 -busy", "-crowded 0",
+		"-crowded many", "-busy -hosts a,b"} {
 		if _, err := parse(strings.Fields(bad)); err == nil {
 			t.Errorf("%s was taken", bad)
 		}
@@ -116,7 +129,8 @@ func lines(t *testing.T, line string) []string {
 func cores(factor int) string { return strconv.Itoa(factor * runtime.NumCPU()) }
 
 func crowded(place string) string {
-	return "ARMCI_SPIN=1 ARMCI_POLL=0 LD_LIBRARY_PATH=/b/lib /b/bin/armcirun " + place + " worker-none -b /b -r 11 -l /asleep lock"
+	return "ARMCI_SPIN=1 ARMCI_POLL=0 LD_LIBRARY_PATH=/b/lib /b/bin/armcirun " + place +
+		" worker-none -b /b -r 11 -l /asleep lock"
 }
 
 func TestJobs(t *testing.T) {
@@ -124,27 +138,39 @@ func TestJobs(t *testing.T) {
 		"-quick -only put-new,rmw,idle": {
 			"LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 2 worker-none -b /b -r 3 -q rmw",
 			"LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 4 worker-none -b /b -r 3 -q rmw",
-			"LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 2 worker-none -b /b -r 3 -q idle"},
+			"LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 2 worker-none -b /b -r 3 -q " +
+				"idle"},
 		"-nodes 2 -ofi tcp;ofi_rxm -only bandwidth": {
-			"LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=ofi ARMCI_OFI_PROVIDER=tcp;ofi_rxm IPATH_NO_BACKTRACE=1 " +
+			"LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=ofi " +
+				"ARMCI_OFI_PROVIDER=tcp;ofi_rxm IPATH_NO_BACKTRACE=1 " +
 				"/b/bin/armcirun -n 2 -nodes 2 worker-ofi -b /b -r 11 bandwidth"},
 		"-hosts a,b,c -agent rsh -only rmw,all-nodes": {
-			"LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 2 -ppn 1 -hosts a,b -agent rsh worker-none -b /b -r 11 rmw",
-			"ARMCI_SPIN=1 ARMCI_POLL=0 LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 2 -ppn 1 -hosts a,b -agent rsh worker-none -b /b -r 11 -l /asleep rmw",
-			"LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 3 -ppn 1 -hosts a,b,c -agent rsh worker-none -b /b -r 11 all-nodes"},
+			"LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 2 -ppn 1 -hosts a,b -agent " +
+				"rsh worker-none -b /b -r 11 rmw",
+			"ARMCI_SPIN=1 ARMCI_POLL=0 LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 2 " +
+				"-ppn 1 -hosts a,b -agent rsh worker-none -b /b -r 11 -l /asleep " +
+				"rmw",
+			"LD_LIBRARY_PATH=/b/lib /b/bin/armcirun -n 3 -ppn 1 -hosts a,b,c -agent " +
+				"rsh worker-none -b /b -r 11 all-nodes"},
 		"-crowded 2 -busy -only lock -mpi none": {
 			crowded("-n " + cores(2)), crowded("-n " + cores(1))},
-		"-nodes 4 -crowded 4 -only lock -mpi none": {crowded("-n " + cores(4) + " -nodes 4")},
+		"-nodes 4 -crowded 4 -only lock -mpi none": {crowded("-n " + cores(4) +
+			" -nodes 4")},
 		"-hosts a,b -rdma -reps 2 -only protocols,fences": {
-			"ARMCI_SPIN=2000 LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma /b/bin/armcirun -n 6 -ppn 3 -hosts a,b worker-verbs -b /b " +
+			"ARMCI_SPIN=2000 LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma " +
+				"/b/bin/armcirun -n 6 -ppn 3 -hosts a,b worker-verbs -b /b " +
 				"-e ARMCI_RDMA_CONTIGUOUS=auto,buffered,zerocopy -r 2 protocols"},
 		"-nodes 4 -rdma -only rmw,fences": {
-			"LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma /b/bin/armcirun -n 2 -nodes 2 worker-verbs -b /b -r 11 rmw",
-			"ARMCI_SPIN=1 ARMCI_POLL=0 LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma /b/bin/armcirun -n 2 -nodes 2 worker-verbs " +
+			"LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma /b/bin/armcirun -n 2 -nodes " +
+				"2 worker-verbs -b /b -r 11 rmw",
+			"ARMCI_SPIN=1 ARMCI_POLL=0 LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma " +
+				"/b/bin/armcirun -n 2 -nodes 2 worker-verbs " +
 				"-b /b -r 11 -l /asleep rmw",
-			"LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma /b/bin/armcirun -n 4 -nodes 4 worker-verbs -b /b -r 11 fences"},
+			"LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma /b/bin/armcirun -n 4 -nodes " +
+				"4 worker-verbs -b /b -r 11 fences"},
 		"-hosts a,b -rdma -against /a -reps 2 -only protocols,put-new,busy": {
-			"LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma /b/bin/armcirun -n 2 -ppn 1 -hosts a,b worker-none -b /b -r 2 -a busy"},
+			"LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma /b/bin/armcirun -n 2 -ppn 1 " +
+				"-hosts a,b worker-none -b /b -r 2 -a busy"},
 	} {
 		if got := lines(t, line); strings.Join(got, "\n") != strings.Join(want, "\n") {
 			t.Errorf("%s: got\n%s", line, strings.Join(got, "\n"))
@@ -154,8 +180,10 @@ func TestJobs(t *testing.T) {
 
 func TestMarkdown(t *testing.T) {
 	v := func(m float64) figure.Value { return figure.Value{Median: m} }
-	row := func(op, place string, bytes int64, unit string, ours, raw, ratio float64) figure.Row {
-		return figure.Row{Op: op, Shape: "-", Bytes: bytes, Where: place, Unit: unit, Ours: v(ours), Raw: v(raw), Ratio: ratio}
+	row := func(op, place string, bytes int64, unit string, ours, raw,
+		ratio float64) figure.Row {
+		return figure.Row{Op: op, Shape: "-", Bytes: bytes, Where: place, Unit: unit,
+			Ours: v(ours), Raw: v(raw), Ratio: ratio}
 	}
 	var out bytes.Buffer
 	writeMarkdown(&out, []judged{
@@ -197,16 +225,20 @@ func TestStarts(t *testing.T) {
 	}
 }
 
-// A rate that falls costs as much as a time that rises; only a row that is slower in every run is flagged.
+// A rate that falls costs as much as a time that rises; only a row that is slower in every run is
+// flagged.
 func TestComparison(t *testing.T) {
 	row := func(op, unit string) figure.Row {
 		return figure.Row{Op: op, Shape: "-", Bytes: 8, Where: "here", Unit: unit}
 	}
 	var out bytes.Buffer
 	writeComparison(&out, []*pair{
-		{Row: row("always", "ns"), before: []float64{10, 10, 10}, after: []float64{12, 13, 11.6}},
-		{Row: row("once", "ns"), before: []float64{10, 10, 10}, after: []float64{20, 10, 10}},
-		{Row: row("rate", "MB/s"), before: []float64{120, 120, 120}, after: []float64{100, 100, 100}},
+		{Row: row("always", "ns"), before: []float64{10, 10, 10},
+			after: []float64{12, 13, 11.6}},
+		{Row: row("once", "ns"), before: []float64{10, 10, 10},
+			after: []float64{20, 10, 10}},
+		{Row: row("rate", "MB/s"), before: []float64{120, 120, 120},
+			after: []float64{100, 100, 100}},
 	})
 	want := `
 | here | size | before | after | after/before, by run | |

@@ -29,17 +29,21 @@ In brackets is the ARMCI call that does what the statement does, in the same pro
 //go:embed caf.txt
 var cafBars string
 
-// coarrays is bench caf. As it comes Open MPI uses shared memory between pretended nodes, whatever it is told, and has no windows of
-// memory that a program allocates itself between hosts over TCP.
+// coarrays is bench caf. As it comes Open MPI uses shared memory between pretended nodes, whatever
+// it is told, and has no windows of memory that a program allocates itself between hosts over TCP.
 var coarrays = suite{
 	name: "caf", usage: cafUsage, title: "Coarrays", ranks: 2, bars: &cafBars,
 	series: []series{
-		{name: "opencoarrays", title: "OpenCoarrays", mpi: "openmpi", fair: true, networks: "node"},
-		{name: "opencoarrays-pt2pt", title: "OpenCoarrays, send/receive", mpi: "openmpi", fair: true, networks: "nodes hosts",
+		{name: "opencoarrays", title: "OpenCoarrays", mpi: "openmpi", fair: true,
+			networks: "node"},
+		{name: "opencoarrays-pt2pt", title: "OpenCoarrays, send/receive", mpi: "openmpi",
+			fair: true, networks: "nodes hosts",
 			words: []string{"--mca", "osc", "pt2pt"}},
-		{name: "armci", title: "libcaf_armci", mpi: "armci", ours: true, networks: "node nodes hosts rdma"},
+		{name: "armci", title: "libcaf_armci", mpi: "armci", ours: true,
+			networks: "node nodes hosts rdma"},
 	},
-	batches: []batch{{[]string{"put", "get", "row", "block", "atomic", "lock", "event", "sync", "collective", "allocate"}, 2, false}},
+	batches: []batch{{[]string{"put", "get", "row", "block", "atomic", "lock", "event", "sync",
+		"collective", "allocate"}, 2, false}},
 	plots: []windowPlot{
 		{"put", "Assignment to another image", "time", "ARMCI_Put"},
 		{"get", "Reference to another image", "time", "ARMCI_Get"},

@@ -33,7 +33,8 @@ type pair struct {
 // endRun takes the medians of a run.
 func (p *pair) endRun() {
 	if len(p.starts[0]) > 0 && len(p.starts[1]) > 0 {
-		p.before, p.after = append(p.before, figure.Median(p.starts[0])), append(p.after, figure.Median(p.starts[1]))
+		p.before, p.after = append(p.before, figure.Median(p.starts[0])),
+			append(p.after, figure.Median(p.starts[1]))
 	}
 	p.starts = [2][]float64{}
 }
@@ -53,12 +54,14 @@ func (o *options) compare(jobs []job, out io.Writer) error {
 	wrong := 0
 	for run := range o.runs {
 		for _, j := range jobs {
-			fmt.Fprintf(os.Stderr, "run %d of %d, %s: %v\n", run+1, o.runs, j.title, j.groups)
+			fmt.Fprintf(os.Stderr, "run %d of %d, %s: %v\n", run+1, o.runs, j.title,
+				j.groups)
 			for turn := range 2 * o.starts {
 				which := (turn + run) % 2 // who comes second is not always the same
 				build := [2]string{o.against, o.build}[which]
 				err := o.start(j, build, func(r figure.Row) {
-					if !slices.Contains(comparable, r.Unit) || r.Ours.Median <= 0 {
+					if !slices.Contains(comparable, r.Unit) ||
+						r.Ours.Median <= 0 {
 						return
 					}
 					p := pairs[key(&r)]
@@ -88,10 +91,12 @@ func (o *options) compare(jobs []job, out io.Writer) error {
 		err = fmt.Errorf("%d totals are not exact", wrong)
 	}
 	if o.csv != "" {
-		err = errors.Join(err, figure.WriteFile(o.csv, func(w io.Writer) error { return writePairs(w, all) }))
+		err = errors.Join(err, figure.WriteFile(o.csv,
+			func(w io.Writer) error { return writePairs(w, all) }))
 	}
 	if o.markdown != "" {
-		err = errors.Join(err, figure.WriteFile(o.markdown, func(w io.Writer) error { writeComparison(w, all); return nil }))
+		err = errors.Join(err, figure.WriteFile(o.markdown,
+			func(w io.Writer) error { writeComparison(w, all); return nil }))
 	}
 	writeComparison(out, all)
 	return err
@@ -123,7 +128,8 @@ func writeComparison(w io.Writer, all []*pair) {
 	for _, p := range all {
 		if p.Where != where {
 			where = p.Where
-			fmt.Fprintf(w, "\n| %s | size | before | after | after/before, by run | |\n|---|---|---|---|---|---|\n", where)
+			fmt.Fprintf(w, "\n| %s | size | before | after | after/before, by run | "+
+				"|\n|---|---|---|---|---|---|\n", where)
 		}
 		text, mark := "", ""
 		for _, r := range p.ratios() {
@@ -134,21 +140,27 @@ func writeComparison(w io.Writer, all []*pair) {
 			flagged++
 			mark = "**slower**"
 		}
-		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s| %s |\n", p.Op, p.Place(), figure.Amount(figure.Median(p.before), p.Unit),
+		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s| %s |\n", p.Op, p.Place(),
+			figure.Amount(figure.Median(p.before), p.Unit),
 			figure.Amount(figure.Median(p.after), p.Unit), text, mark)
 	}
-	fmt.Fprintf(w, "\n%d rows; median of all ratios %.3f (at most %g wanted); %d rows above %g in every run.\n", len(all), figure.Median(ratios),
+	fmt.Fprintf(w, "\n%d rows; median of all ratios %.3f (at most %g wanted); %d rows above "+
+		"%g in every run.\n", len(all), figure.Median(ratios),
 		mostMedian, flagged, slower)
 }
 
 // writePairs writes every run's figures.
 func writePairs(w io.Writer, all []*pair) error {
 	out := csv.NewWriter(w)
-	out.Write([]string{"where", "op", "shape", "bytes", "ranks", "unit", "run", "before", "after", "ratio"})
+	out.Write([]string{"where", "op", "shape", "bytes", "ranks", "unit", "run", "before",
+		"after", "ratio"})
 	for _, p := range all {
 		for i, ratio := range p.ratios() {
-			out.Write([]string{p.Where, p.Op, p.Shape, strconv.FormatInt(p.Bytes, 10), strconv.Itoa(p.Ranks), p.Unit, strconv.Itoa(i + 1),
-				strconv.FormatFloat(p.before[i], 'g', 6, 64), strconv.FormatFloat(p.after[i], 'g', 6, 64), strconv.FormatFloat(ratio, 'f', 3, 64)})
+			out.Write([]string{p.Where, p.Op, p.Shape, strconv.FormatInt(p.Bytes, 10),
+				strconv.Itoa(p.Ranks), p.Unit, strconv.Itoa(i + 1),
+				strconv.FormatFloat(p.before[i], 'g', 6, 64),
+				strconv.FormatFloat(p.after[i], 'g', 6, 64),
+				strconv.FormatFloat(ratio, 'f', 3, 64)})
 		}
 	}
 	out.Flush()

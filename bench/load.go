@@ -6,7 +6,8 @@ package main
 
 import "runtime"
 
-// crowd is what is measured on crowded machines, beside MPIs that yield and beside the library with every wait asleep at once.
+// crowd is what is measured on crowded machines, beside MPIs that yield and beside the library with
+// every wait asleep at once.
 const crowd = "barrier lock message collective one-sided"
 
 var allAsleep = []string{"ARMCI_SPIN=1", "ARMCI_POLL=0"}
@@ -45,8 +46,8 @@ func (o *options) loaded(j job) (jobs []job, err error) {
 	return jobs, nil
 }
 
-// busy keeps every core busy until stop is called. Its threads are those of one process, which is as unfair to a rank as
-// separate programs are.
+// busy keeps every core busy until stop is called. Its threads are those of one process, which is
+// as unfair to a rank as separate programs are.
 func busy() (stop func()) {
 	quit := make(chan struct{})
 	for range runtime.NumCPU() {

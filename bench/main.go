@@ -169,7 +169,8 @@ func (o *options) check() error {
 	case o.agent != "" && len(o.hosts) == 0:
 		return errors.New("-agent needs -hosts")
 	case (len(o.crowded) > 0 || o.busy) && (len(o.hosts) > 0 || o.rdma || o.ofi != ""):
-		return errors.New("-crowded and -busy: on this machine only, not over RDMA or libfabric")
+		return errors.New("-crowded and -busy: on this machine only, not over RDMA or " +
+			"libfabric")
 	case o.nodes < 1 || o.nodes > 64 || o.runs < 1 || o.starts < 1 || o.reps < 0 || o.reps > 99:
 		return errors.New("-nodes must be 1..64, -runs and -starts at least 1, -reps 1..99")
 	}
@@ -231,13 +232,16 @@ func (o *options) measure(jobs []job, out io.Writer) error {
 		failed = errors.Join(failed, fmt.Errorf("%d totals are not exact", r.wrong))
 	}
 	if o.csv != "" {
-		failed = errors.Join(failed, figure.WriteFile(o.csv, func(w io.Writer) error { return figure.WriteCSV(w, r.figures()) }))
+		failed = errors.Join(failed, figure.WriteFile(o.csv,
+			func(w io.Writer) error { return figure.WriteCSV(w, r.figures()) }))
 	}
 	if o.markdown != "" {
-		failed = errors.Join(failed, figure.WriteFile(o.markdown, func(w io.Writer) error { writeMarkdown(w, r.rows); return nil }))
+		failed = errors.Join(failed, figure.WriteFile(o.markdown,
+			func(w io.Writer) error { writeMarkdown(w, r.rows); return nil }))
 	}
 	if o.svg != "" {
-		failed = errors.Join(failed, figure.Draw(o.svg, plots(), r.figures(), figure.Footer(config.Version, o.reps)))
+		failed = errors.Join(failed, figure.Draw(o.svg, plots(), r.figures(),
+			figure.Footer(config.Version, o.reps)))
 	}
 	return failed
 }

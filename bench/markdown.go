@@ -16,7 +16,8 @@ import (
 
 const contest = "protocol-"
 
-// contestOf splits the name of a figure of a contest. OP/WAY:OTHER compares two ways: it belongs to the summary.
+// contestOf splits the name of a figure of a contest. OP/WAY:OTHER compares two ways: it belongs to
+// the summary.
 func contestOf(op string) (base, way string, ok bool) {
 	base, way, ok = strings.Cut(op, "/")
 	return base, way, ok && strings.HasPrefix(op, contest) && !strings.Contains(way, ":")
@@ -28,8 +29,12 @@ func writeMarkdown(w io.Writer, rows []judged) {
 	var contests []string
 	for len(rest) > 0 {
 		first := rest[0]
-		same := func(r judged) bool { return r.Op == first.Op && r.Where == first.Where && r.Ranks == first.Ranks }
-		set := slices.DeleteFunc(slices.Clone(rest), func(r judged) bool { return !same(r) })
+		same := func(r judged) bool {
+			return r.Op == first.Op && r.Where == first.Where &&
+				r.Ranks == first.Ranks
+		}
+		set := slices.DeleteFunc(slices.Clone(rest),
+			func(r judged) bool { return !same(r) })
 		rest = slices.DeleteFunc(rest, same)
 		if base, _, ok := contestOf(first.Op); ok {
 			if !slices.Contains(contests, base) {
@@ -41,7 +46,8 @@ func writeMarkdown(w io.Writer, rows []judged) {
 		}
 		if first.Where != where {
 			where = first.Where
-			fmt.Fprintf(w, "\n| %s | size | ours | raw | ours/raw | bar | |\n|---|---|---|---|---|---|---|\n", where)
+			fmt.Fprintf(w, "\n| %s | size | ours | raw | ours/raw | bar | "+
+				"|\n|---|---|---|---|---|---|---|\n", where)
 		}
 		writeSummary(w, set)
 	}
@@ -72,8 +78,10 @@ func writeSummary(w io.Writer, set []judged) {
 		}
 	}
 	first, last := set[0], set[len(set)-1]
-	fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s | %s |\n", first.Op, between(first.Place(), last.Place()), span(ours, first.Unit),
-		span(raw, first.Unit), span(ratio, ""), strings.Join(bars, ", "), verdict(held, all))
+	fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s | %s | %s |\n", first.Op,
+		between(first.Place(), last.Place()), span(ours, first.Unit),
+		span(raw, first.Unit), span(ratio, ""), strings.Join(bars, ", "),
+		verdict(held, all))
 }
 
 func verdict(held, all int) string {
@@ -107,7 +115,8 @@ func writeContest(w io.Writer, base string, rows []judged) {
 		cells[r.Place()+"raw"] = figure.Amount(r.Raw.Median, r.Unit)
 	}
 	ways = append(ways, "raw")
-	fmt.Fprintf(w, "\n| `%s` | %s |\n|---|%s\n", base, strings.Join(ways, " | "), strings.Repeat("---|", len(ways)))
+	fmt.Fprintf(w, "\n| `%s` | %s |\n|---|%s\n", base, strings.Join(ways, " | "),
+		strings.Repeat("---|", len(ways)))
 	for _, place := range places {
 		line := "| " + place
 		for _, way := range ways {
@@ -122,7 +131,8 @@ func span(values []float64, unit string) string {
 	if len(values) == 0 || slices.Min(values) == 0 && slices.Max(values) == 0 {
 		return ""
 	}
-	return between(figure.Amount(slices.Min(values), unit), figure.Amount(slices.Max(values), unit))
+	return between(figure.Amount(slices.Min(values), unit), figure.Amount(slices.Max(values),
+		unit))
 }
 
 func between(a, b string) string {
@@ -138,25 +148,35 @@ func plots() []figure.Plot {
 	for _, p := range []struct{ op, title, ways string }{
 		{"put", "Contiguous put and fence by protocol", "auto buffered zerocopy"},
 		{"get", "Contiguous get by protocol", "auto buffered zerocopy"},
-		{"put-strided", "Put and fence of n x n doubles by protocol", "auto nic host host-atomic packed by-hand"},
-		{"get-strided", "Get of n x n doubles by protocol", "auto nic host host-atomic push packed by-hand"},
+		{"put-strided", "Put and fence of n x n doubles by protocol",
+			"auto nic host host-atomic packed by-hand"},
+		{"get-strided", "Get of n x n doubles by protocol",
+			"auto nic host host-atomic push packed by-hand"},
 	} {
-		plot := figure.Plot{File: contest + p.op, Title: p.title, YLabel: "bandwidth", Rate: true, OneRaw: true}
+		plot := figure.Plot{File: contest + p.op, Title: p.title, YLabel: "bandwidth",
+			Rate: true, OneRaw: true}
 		for _, way := range strings.Fields(p.ways) {
-			plot.Lines = append(plot.Lines, figure.Line{Op: contest + p.op + "/" + way, Name: way})
+			plot.Lines = append(plot.Lines, figure.Line{Op: contest + p.op + "/" + way,
+				Name: way})
 		}
 		all = append(all, plot)
 	}
 	return append(all,
-		figure.Plot{File: "acc", Title: "Accumulate", YLabel: "bandwidth", Rate: true, OneRaw: true, Lines: []figure.Line{
-			{Op: "acc", Name: "accumulate"}, {Op: "acc/device", Name: "by the device"}}},
-		figure.Plot{File: "notify", Title: "Data and the word that it has arrived, one way", YLabel: "time", OneRaw: true, Lines: []figure.Line{
-			{Op: "put+notify", Name: "put and notify"}, {Op: "put-flag", Name: "put with a flag"}}},
+		figure.Plot{File: "acc", Title: "Accumulate", YLabel: "bandwidth", Rate: true,
+			OneRaw: true, Lines: []figure.Line{
+				{Op: "acc", Name: "accumulate"},
+				{Op: "acc/device", Name: "by the device"}}},
+		figure.Plot{File: "notify", Title: "Data and the word that it has arrived, one way",
+			YLabel: "time", OneRaw: true, Lines: []figure.Line{
+				{Op: "put+notify", Name: "put and notify"},
+				{Op: "put-flag", Name: "put with a flag"}}},
 		registered("put", "Put and fence"), registered("get", "Get"),
-		figure.Plot{File: "put-new", Title: "Put and fence from memory never used before", YLabel: "time", Lines: []figure.Line{
-			{Op: "put-new", Name: "put"}}},
-		figure.Plot{File: "fences", Title: "8 bytes to each of some nodes and a fence", YLabel: "time", Lines: []figure.Line{
-			{Op: "put+fence-nodes", Name: "put and fence"}}})
+		figure.Plot{File: "put-new", Title: "Put and fence from memory never used before",
+			YLabel: "time", Lines: []figure.Line{
+				{Op: "put-new", Name: "put"}}},
+		figure.Plot{File: "fences", Title: "8 bytes to each of some nodes and a fence",
+			YLabel: "time", Lines: []figure.Line{
+				{Op: "put+fence-nodes", Name: "put and fence"}}})
 }
 
 // registered is put or get of registered memory, and of other memory that is used again and again.

@@ -20,10 +20,12 @@ import (
 var mpis = []struct {
 	name, title, launcher string
 	tcp                   []string // settings that keep it to TCP
-	yield                 []string // and let it yield the processor while it waits; MPICH over UCX has none
+	// and let it yield the processor while it waits; MPICH over UCX has none
+	yield []string
 }{
 	{"openmpi", "Open MPI", "mpirun.openmpi --allow-run-as-root --oversubscribe",
-		[]string{"OMPI_MCA_pml=ob1", "OMPI_MCA_btl=tcp,self", "OMPI_MCA_btl_tcp_if_include=lo", "OMPI_MCA_osc=pt2pt"},
+		[]string{"OMPI_MCA_pml=ob1", "OMPI_MCA_btl=tcp,self",
+			"OMPI_MCA_btl_tcp_if_include=lo", "OMPI_MCA_osc=pt2pt"},
 		[]string{"OMPI_MCA_mpi_yield_when_idle=1"}},
 	{"mpich", "MPICH", "mpiexec.hydra",
 		[]string{"MPIR_CVAR_NOLOCAL=1", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo"}, nil},
@@ -39,7 +41,8 @@ func (o *options) underMPI(j job) []job {
 	}
 	where := o.title(&j)
 	for _, m := range mpis {
-		j.worker, j.launcher = filepath.Join(o.workers, "worker-"+m.name), m.launcher+" -n "+strconv.Itoa(j.load.ranks)
+		j.worker, j.launcher = filepath.Join(o.workers, "worker-"+m.name),
+			m.launcher+" -n "+strconv.Itoa(j.load.ranks)
 		j.title = where + ", " + m.title
 		j.env = slices.Clone(j.part.env)
 		switch {
@@ -52,8 +55,11 @@ func (o *options) underMPI(j job) []job {
 			j.env = append(j.env, m.yield...)
 		}
 		_, missing := exec.LookPath(strings.Fields(m.launcher)[0])
-		if _, err := os.Stat(j.worker); slices.Contains(o.mpi, m.name) && (err != nil || missing != nil) {
-			fmt.Fprintf(os.Stderr, "bench: no comparison with %s: no launcher or no worker of it\n", m.title)
+		if _, err := os.Stat(j.worker); slices.Contains(o.mpi, m.name) &&
+			(err != nil || missing != nil) {
+			fmt.Fprintf(os.Stderr,
+				"bench: no comparison with %s: no launcher or no worker of it\n",
+				m.title)
 		} else if slices.Contains(o.mpi, m.name) {
 			jobs = append(jobs, j)
 		}

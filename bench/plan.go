@@ -16,7 +16,8 @@ import (
 	"libarmci/internal/figure"
 )
 
-// part is a set of groups that one job measures. The groups are the workers' (cmd/armci_perf/worker, bench/worker).
+// part is a set of groups that one job measures. The groups are the workers'
+// (cmd/armci_perf/worker, bench/worker).
 type part struct {
 	network string // node, tcp, rdma or ofi
 	ranks   int    // on a node; between nodes one each on two nodes
@@ -27,32 +28,43 @@ type part struct {
 	mpi     bool   // under each MPI, beside its own operations
 	all     bool   // on all nodes there are
 	least   int    // so many nodes at least
-	crowded bool   // with more ranks than cores, or beside busy programs: with -crowded or -busy only
+	// with more ranks than cores, or beside busy programs: with -crowded or -busy only
+	crowded bool
 }
 
-// ownCore has ranks wait as if each had a core of its own: of those that take turns only one does anything.
+// ownCore has ranks wait as if each had a core of its own: of those that take turns only one does
+// anything.
 var ownCore = []string{"ARMCI_SPIN=2000"}
 
 var parts = []part{
-	{network: "node", ranks: 2, groups: "small bandwidth stream strided vector nonblocking acc rmw lock barrier malloc message notify collective init acc-together"},
+	{network: "node", ranks: 2,
+		groups: "small bandwidth stream strided vector nonblocking acc rmw lock barrier " +
+			"malloc message notify collective init acc-together"},
 	{network: "node", ranks: 4, groups: "rmw lock barrier init"},
 	{network: "node", ranks: 2, groups: "malloc-new", env: []string{"ARMCI_SHM_KEEP=0"}},
 	{network: "node", ranks: 2, groups: "idle"},
 	{network: "node", ranks: 2, groups: "barrier message collective one-sided", mpi: true},
-	{network: "tcp", groups: "small bandwidth stream strided vector nonblocking acc rmw lock barrier message notify collective overlap rare owner busy crowded overlap-crowded"},
-	{network: "tcp", groups: "small rmw", label: "/asleep", env: []string{"ARMCI_SPIN=1", "ARMCI_POLL=0"}},
+	{network: "tcp", groups: "small bandwidth stream strided vector nonblocking acc rmw lock " +
+		"barrier message notify collective overlap rare owner busy crowded " +
+		"overlap-crowded"},
+	{network: "tcp", groups: "small rmw", label: "/asleep",
+		env: []string{"ARMCI_SPIN=1", "ARMCI_POLL=0"}},
 	{network: "tcp", groups: "all-nodes", all: true, least: 3},
 	{network: "tcp", groups: "barrier message collective one-sided", mpi: true, all: true},
 	{network: "rdma", groups: "small bandwidth strided vector nonblocking acc rmw lock " +
 		"barrier message notify overlap busy put-new registered"},
-	{network: "rdma", groups: "small rmw", label: "/asleep", env: []string{"ARMCI_SPIN=1", "ARMCI_POLL=0"}},
+	{network: "rdma", groups: "small rmw", label: "/asleep",
+		env: []string{"ARMCI_SPIN=1", "ARMCI_POLL=0"}},
 	{network: "rdma", groups: "acc", label: "/device", env: []string{"ARMCI_RDMA_ACC=device"}},
-	{network: "rdma", groups: "protocols", env: ownCore, vary: "ARMCI_RDMA_CONTIGUOUS=auto,buffered,zerocopy"},
-	{network: "rdma", groups: "protocols-strided", env: ownCore, vary: "ARMCI_RDMA_STRIDED=auto,nic,host,host-atomic,push"},
+	{network: "rdma", groups: "protocols", env: ownCore,
+		vary: "ARMCI_RDMA_CONTIGUOUS=auto,buffered,zerocopy"},
+	{network: "rdma", groups: "protocols-strided", env: ownCore,
+		vary: "ARMCI_RDMA_STRIDED=auto,nic,host,host-atomic,push"},
 	{network: "rdma", groups: "fences", all: true, least: 3},
 	{network: "rdma", groups: "barrier message collective one-sided", mpi: true},
 	{network: "ofi", groups: "small bandwidth strided acc rmw lock barrier message notify"},
-	{network: "ofi", groups: "small rmw", label: "/asleep", env: []string{"ARMCI_SPIN=1", "ARMCI_POLL=0"}},
+	{network: "ofi", groups: "small rmw", label: "/asleep",
+		env: []string{"ARMCI_SPIN=1", "ARMCI_POLL=0"}},
 	{network: "node", groups: crowd, mpi: true, crowded: true},
 	{network: "node", groups: crowd, env: allAsleep, label: "/asleep", crowded: true},
 	{network: "tcp", groups: crowd, mpi: true, all: true, crowded: true},
@@ -73,7 +85,8 @@ type job struct {
 }
 
 func known(group string) bool {
-	return slices.ContainsFunc(parts, func(p part) bool { return slices.Contains(strings.Fields(p.groups), group) })
+	return slices.ContainsFunc(parts,
+		func(p part) bool { return slices.Contains(strings.Fields(p.groups), group) })
 }
 
 func (o *options) network() string {
@@ -92,14 +105,20 @@ func (o *options) network() string {
 func (o *options) plan() ([]job, error) {
 	var jobs []job
 	for _, p := range parts {
-		j := job{part: p, groups: slices.DeleteFunc(strings.Fields(p.groups), func(g string) bool {
-			return len(o.only) > 0 && !slices.Contains(o.only, g) || o.against != "" && slices.Contains(onlyBeside, g)
-		})}
-		if p.network != o.network() || len(j.groups) == 0 || o.nodes < p.least || p.crowded != (len(o.loads()) > 0) {
+		j := job{part: p, groups: slices.DeleteFunc(strings.Fields(p.groups),
+			func(g string) bool {
+				return len(o.only) > 0 && !slices.Contains(o.only, g) ||
+					o.against != "" &&
+						slices.Contains(onlyBeside, g)
+			})}
+		if p.network != o.network() || len(j.groups) == 0 || o.nodes < p.least ||
+			p.crowded != (len(o.loads()) > 0) {
 			continue
 		}
 		if o.against != "" && (p.mpi || p.vary != "") || p.mpi && len(o.hosts) > 0 {
-			continue // what is compared there is not the library with itself; an MPI starts ranks on this machine
+			// what is compared there is not the library with itself; an MPI starts
+			// ranks on this machine
+			continue
 		}
 		some, err := o.loaded(j)
 		if err != nil {
@@ -108,7 +127,8 @@ func (o *options) plan() ([]job, error) {
 		jobs = append(jobs, some...)
 	}
 	if len(jobs) == 0 {
-		return nil, fmt.Errorf("nothing to measure: no such group on this network (%s)", o.network())
+		return nil, fmt.Errorf("nothing to measure: no such group on this network (%s)",
+			o.network())
 	}
 	return jobs, nil
 }
@@ -126,7 +146,8 @@ func (o *options) launched(j job) ([]job, error) {
 		j.worker = filepath.Join(o.workers, "worker-ofi")
 	}
 	if _, err := os.Stat(j.worker); err != nil {
-		return nil, fmt.Errorf("%w: build the target armci_bench; raw verbs need libibverbs, raw libfabric libfabric", err)
+		return nil, fmt.Errorf("%w: build the target armci_bench; raw verbs need "+
+			"libibverbs, raw libfabric libfabric", err)
 	}
 	return []job{j}, nil
 }
@@ -139,7 +160,8 @@ func (o *options) on(p *part) int {
 	return min(o.nodes, 2)
 }
 
-// ranks is how many ranks a part that is not crowded has: on each node one for each value of what ranks differ in.
+// ranks is how many ranks a part that is not crowded has: on each node one for each value of what
+// ranks differ in.
 func (o *options) ranks(p *part) int {
 	if o.nodes == 1 {
 		return p.ranks
@@ -182,13 +204,16 @@ func (o *options) over() string {
 
 // with is the job with the library and the launcher of a build.
 func (j *job) with(build string, o *options) figure.Job {
-	run := figure.Job{Title: j.title, Env: append(slices.Clone(j.env), "LD_LIBRARY_PATH="+libraries(build))}
+	run := figure.Job{Title: j.title, Env: append(slices.Clone(j.env),
+		"LD_LIBRARY_PATH="+libraries(build))}
 	if o.rdma {
 		run.Env = append(run.Env, "ARMCI_TRANSPORT=rdma")
 	}
 	if o.ofi != "" {
-		// The raw worker is linked with libfabric, and so with PSM, which would handle the signals of whoever loads it.
-		run.Env = append(run.Env, "ARMCI_TRANSPORT=ofi", "ARMCI_OFI_PROVIDER="+o.ofi, "IPATH_NO_BACKTRACE=1")
+		// The raw worker is linked with libfabric, and so with PSM, which would handle the
+		// signals of whoever loads it.
+		run.Env = append(run.Env, "ARMCI_TRANSPORT=ofi", "ARMCI_OFI_PROVIDER="+o.ofi,
+			"IPATH_NO_BACKTRACE=1")
 	}
 	if j.launcher != "" {
 		run.Argv = strings.Fields(j.launcher)
@@ -234,7 +259,8 @@ func (o *options) place(j *job) []string {
 	case len(o.hosts) == 0:
 		return append(argv, "-nodes", strconv.Itoa(n))
 	}
-	argv = append(argv, "-ppn", strconv.Itoa(j.load.ranks/n), "-hosts", strings.Join(o.hosts[:n], ","))
+	argv = append(argv, "-ppn", strconv.Itoa(j.load.ranks/n), "-hosts",
+		strings.Join(o.hosts[:n], ","))
 	if o.agent != "" {
 		argv = append(argv, "-agent", o.agent)
 	}

@@ -39,17 +39,22 @@ type series struct {
 	env         []string
 }
 
-// Open MPI's osc/pt2pt is one-sided communication by messages, as the original design of the paper; osc/sm is not what Open MPI
-// chooses, but what it could. As it comes Open MPI uses shared memory between pretended nodes, whatever it is told. Over RDMA there
-// is no device for the MPIs: sending and receiving is shown over shared memory.
+// Open MPI's osc/pt2pt is one-sided communication by messages, as the original design of the paper;
+// osc/sm is not what Open MPI chooses, but what it could. As it comes Open MPI uses shared memory
+// between pretended nodes, whatever it is told. Over RDMA there is no device for the MPIs: sending
+// and receiving is shown over shared memory.
 var allSeries = []series{
 	{name: "openmpi", title: "Open MPI", mpi: "openmpi", fair: true, networks: "node hosts"},
-	{name: "openmpi-sm", title: "Open MPI, osc/sm", mpi: "openmpi", networks: "node", words: []string{"--mca", "osc", "sm"}},
-	{name: "openmpi-pt2pt", title: "Open MPI, send/receive", mpi: "openmpi", fair: true, networks: "node nodes hosts rdma",
-		words: []string{"--mca", "osc", "pt2pt"}},
+	{name: "openmpi-sm", title: "Open MPI, osc/sm", mpi: "openmpi", networks: "node",
+		words: []string{"--mca", "osc", "sm"}},
+	{name: "openmpi-pt2pt", title: "Open MPI, send/receive", mpi: "openmpi", fair: true,
+		networks: "node nodes hosts rdma",
+		words:    []string{"--mca", "osc", "pt2pt"}},
 	{name: "mpich", title: "MPICH", mpi: "mpich", fair: true, networks: "node nodes hosts"},
-	{name: "armci-openmpi", title: "ours over Open MPI", mpi: "openmpi", ours: true, networks: "node nodes hosts rdma"},
-	{name: "armci-mpich", title: "ours over MPICH", mpi: "mpich", ours: true, networks: "node nodes hosts rdma"},
+	{name: "armci-openmpi", title: "ours over Open MPI", mpi: "openmpi", ours: true,
+		networks: "node nodes hosts rdma"},
+	{name: "armci-mpich", title: "ours over MPICH", mpi: "mpich", ours: true,
+		networks: "node nodes hosts rdma"},
 }
 
 // batch is what one start measures.
@@ -83,7 +88,11 @@ var allBatches = []batch{
 func (w *windows) asked() []batch {
 	var all []batch
 	for _, b := range w.batches {
-		b.figures = slices.DeleteFunc(slices.Clone(b.figures), func(f string) bool { return len(w.only) > 0 && !slices.Contains(w.only, f) })
+		b.figures = slices.DeleteFunc(slices.Clone(b.figures),
+			func(f string) bool {
+				return len(w.only) > 0 &&
+					!slices.Contains(w.only, f)
+			})
 		if len(b.figures) > 0 && b.ranks <= w.most {
 			all = append(all, b)
 		}
@@ -95,7 +104,8 @@ func (w *windows) asked() []batch {
 func (w *windows) here() []*series {
 	var all []*series
 	for _, s := range w.series {
-		if len(w.chosen) > 0 && !slices.Contains(w.chosen, s.name) || !slices.Contains(strings.Fields(s.networks), w.network) {
+		if len(w.chosen) > 0 && !slices.Contains(w.chosen, s.name) ||
+			!slices.Contains(strings.Fields(s.networks), w.network) {
 			continue
 		}
 		reason := ""
@@ -128,14 +138,16 @@ func (w *windows) launcher(s *series) []string {
 
 // place is where the ranks of a batch run: between nodes each on a node of its own.
 func (w *windows) place(b batch) launch.Place {
-	p := launch.Place{Network: w.network, Hosts: w.hosts, Agent: w.agent, Ranks: b.ranks, Each: 1}
+	p := launch.Place{Network: w.network, Hosts: w.hosts, Agent: w.agent, Ranks: b.ranks,
+		Each: 1}
 	if !p.Remote() {
 		p.Each = b.ranks
 	}
 	return p
 }
 
-// argv is the command line of a batch: launcher, what each rank needs in its environment, program, figures.
+// argv is the command line of a batch: launcher, what each rank needs in its environment, program,
+// figures.
 func (s *series) argv(w *windows, b batch, figures []string) []string {
 	place := w.place(b)
 	argv, env := place.Words(s.mpi)

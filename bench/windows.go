@@ -46,7 +46,8 @@ What a series cannot do is said in the tables.
 `
 
 // oneSided is bench windows.
-var oneSided = suite{name: "windows", usage: windowsUsage, title: "One-sided communication of MPI", ranks: 8,
+var oneSided = suite{name: "windows", usage: windowsUsage, title: "One-sided communication of MPI",
+	ranks:  8,
 	series: allSeries, batches: allBatches, bars: &windowBars, plots: windowPlots}
 
 type windows struct {
@@ -114,7 +115,8 @@ func (w *windows) check() (err error) {
 		w.most = min(w.most, len(w.hosts))
 	}
 	switch {
-	case !slices.Contains([]string{"node", "nodes", "hosts", "rdma"}, w.network) || w.network == "hosts" && len(w.hosts) == 0:
+	case !slices.Contains([]string{"node", "nodes", "hosts", "rdma"}, w.network) ||
+		w.network == "hosts" && len(w.hosts) == 0:
 		return fmt.Errorf("-network %s: want node, nodes or rdma; or -hosts", w.network)
 	case w.network == "hosts" && w.most < 2 || w.agent == "" && w.network == "hosts":
 		return errors.New("-hosts: at least two, and -agent")
@@ -122,7 +124,8 @@ func (w *windows) check() (err error) {
 		return errors.New("-ranks must be 2..64, -runs at least 1, -reps 1..99")
 	}
 	for _, name := range w.only {
-		if !slices.ContainsFunc(w.batches, func(b batch) bool { return slices.Contains(b.figures, name) }) {
+		if !slices.ContainsFunc(w.batches,
+			func(b batch) bool { return slices.Contains(b.figures, name) }) {
 			return fmt.Errorf("-only %s: no such figure", name)
 		}
 	}
@@ -150,13 +153,15 @@ func (w *windows) check() (err error) {
 func (w *windows) measure(out io.Writer) error {
 	all := w.here()
 	if len(all) == 0 {
-		return fmt.Errorf("%s: no series can be measured here: no MPI, or no program of it (target armci_bench)", w.name)
+		return fmt.Errorf("%s: no series can be measured here: no MPI, or no program of "+
+			"it (target armci_bench)", w.name)
 	}
 	for run := range w.runs {
 		for _, b := range w.asked() {
 			for i := range all {
 				s := all[(i+run)%len(all)] // nobody always comes after the same
-				fmt.Fprintf(os.Stderr, "run %d of %d, %s, %s\n", run+1, w.runs, b.String(), s.title)
+				fmt.Fprintf(os.Stderr, "run %d of %d, %s, %s\n", run+1, w.runs,
+					b.String(), s.title)
 				w.start(s, b)
 			}
 		}
@@ -178,17 +183,20 @@ func (w *windows) measure(out io.Writer) error {
 	rows := w.rows()
 	return errors.Join(err,
 		figure.WriteFile(filepath.Join(w.out, w.network+".md"), report),
-		figure.WriteFile(filepath.Join(w.out, w.network+".csv"), func(to io.Writer) error { return figure.WriteCSV(to, rows) }),
+		figure.WriteFile(filepath.Join(w.out, w.network+".csv"),
+			func(to io.Writer) error { return figure.WriteCSV(to, rows) }),
 		w.draw(w.out, w.network, rows, figure.Footer(config.Version, w.runs)))
 }
 
 // start starts a series on a batch, again for what comes after a figure that it does not survive.
 func (w *windows) start(s *series, b batch) {
-	left := slices.DeleteFunc(slices.Clone(b.figures), func(f string) bool { return w.isMissing(s, f, b.created) })
+	left := slices.DeleteFunc(slices.Clone(b.figures),
+		func(f string) bool { return w.isMissing(s, f, b.created) })
 	for len(left) > 0 {
 		running, reason, ended := "", "", false
 		var stderr bytes.Buffer
-		j := figure.Job{Title: s.title, Argv: s.argv(w, b, left), Env: s.env, Limit: w.patience(), Err: &stderr}
+		j := figure.Job{Title: s.title, Argv: s.argv(w, b, left), Env: s.env,
+			Limit: w.patience(), Err: &stderr}
 		if w.verbose {
 			fmt.Fprintln(os.Stderr, strings.Join(append(j.Env, j.Argv...), " "))
 		}
@@ -200,7 +208,8 @@ func (w *windows) start(s *series, b batch) {
 				ended = true
 			case "SKIP":
 				_, why, _ := strings.Cut(rest, "\t")
-				w.missing = append(w.missing, absence{s.title, running, b.created, why})
+				w.missing = append(w.missing, absence{s.title, running, b.created,
+					why})
 			}
 		}
 		begin := time.Now()
@@ -256,15 +265,18 @@ func (w *windows) patience() time.Duration {
 
 func (w *windows) isMissing(s *series, name string, created bool) bool {
 	return slices.ContainsFunc(w.missing, func(a absence) bool {
-		return a.series == s.title && a.figure == name && a.created == created && a.reason != late
+		return a.series == s.title && a.figure == name && a.created == created &&
+			a.reason != late
 	})
 }
 
 // why looks for the line that says what happened.
 func (w *windows) why(stderr string, err error) string {
-	for _, word := range []string{"Signal: ", "exited on signal", "BAD TERMINATION", "error class", "MPI_ERR", "rror", w.name + ":", "armci"} {
+	for _, word := range []string{"Signal: ", "exited on signal", "BAD TERMINATION",
+		"error class", "MPI_ERR", "rror", w.name + ":", "armci"} {
 		for line := range strings.Lines(stderr) {
-			if strings.Contains(line, word) && !strings.Contains(line, "Process received") {
+			if strings.Contains(line, word) &&
+				!strings.Contains(line, "Process received") {
 				return strings.Trim(strings.TrimSpace(line), "=* ")
 			}
 		}

@@ -19,17 +19,25 @@ import (
 func windowRows() []figure.Row {
 	value := func(v float64) figure.Value { return figure.Value{Median: v, Least: v, Most: v} }
 	return []figure.Row{
-		{Op: "put+flush", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: value(66), Where: "Open MPI"},
-		{Op: "put+flush", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: value(90), Where: "MPICH"},
-		{Op: "put+flush", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: value(16), Where: "Open MPI, osc/sm"},
-		{Op: "put+flush", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: value(33), Where: "ours over MPICH"},
-		{Op: "bandwidth-put", Shape: "-", Bytes: 1 << 20, Ranks: 2, Unit: "MB/s", Ours: value(8), Raw: value(10), Ratio: 0.8, Where: "ours over MPICH"},
-		{Op: "skew-put", Shape: "0", Bytes: 65536, Ranks: 2, Unit: "MB/s", Ours: value(1000), Where: "ours over MPICH"},
-		{Op: "skew-put", Shape: "10", Bytes: 65536, Ranks: 2, Unit: "MB/s", Ours: value(990), Where: "ours over MPICH"},
+		{Op: "put+flush", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: value(66),
+			Where: "Open MPI"},
+		{Op: "put+flush", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: value(90),
+			Where: "MPICH"},
+		{Op: "put+flush", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: value(16),
+			Where: "Open MPI, osc/sm"},
+		{Op: "put+flush", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: value(33),
+			Where: "ours over MPICH"},
+		{Op: "bandwidth-put", Shape: "-", Bytes: 1 << 20, Ranks: 2, Unit: "MB/s",
+			Ours: value(8), Raw: value(10), Ratio: 0.8, Where: "ours over MPICH"},
+		{Op: "skew-put", Shape: "0", Bytes: 65536, Ranks: 2, Unit: "MB/s",
+			Ours: value(1000), Where: "ours over MPICH"},
+		{Op: "skew-put", Shape: "10", Bytes: 65536, Ranks: 2, Unit: "MB/s",
+			Ours: value(990), Where: "ours over MPICH"},
 	}
 }
 
-// Ours is held against the faster MPI as anybody runs it, its own baseline, and itself without skew.
+// Ours is held against the faster MPI as anybody runs it, its own baseline, and itself without
+// skew.
 func TestDerived(t *testing.T) {
 	var all []*series
 	for i := range allSeries {
@@ -49,7 +57,8 @@ func TestDerived(t *testing.T) {
 			}
 		}
 	}
-	for op, want := range map[string]string{"put+flush": "over", "put+flush:native": "ok", "bandwidth-put:raw": "over", "skew-put:late": "ok"} {
+	for op, want := range map[string]string{"put+flush": "over", "put+flush:native": "ok",
+		"bandwidth-put:raw": "over", "skew-put:late": "ok"} {
 		if states[op] != want {
 			t.Errorf("%s: got %q, want %q", op, states[op], want)
 		}
@@ -57,7 +66,9 @@ func TestDerived(t *testing.T) {
 }
 
 func TestWindowTables(t *testing.T) {
-	w := windows{suite: &oneSided, network: "node", runs: 2, reps: 1, missing: []absence{{"MPICH", "swap", true, "Signal 11"}, {"MPICH", "swap", true, "Signal 11"}}}
+	w := windows{suite: &oneSided, network: "node", runs: 2, reps: 1,
+		missing: []absence{{"MPICH", "swap", true, "Signal 11"},
+			{"MPICH", "swap", true, "Signal 11"}}}
 	for range w.runs {
 		for _, r := range windowRows() {
 			w.figures.add(r)
@@ -67,8 +78,10 @@ func TestWindowTables(t *testing.T) {
 	var out bytes.Buffer
 	w.write(&out, []*series{&allSeries[0], &allSeries[3], &allSeries[5]}, bars)
 	for _, want := range []string{
-		"| `put+flush` | 8 B | 66.0 ns | 90.0 ns | 33.0 ns |\n", "| `skew-put` | 10 ms late | - | - | 990 MB/s |\n",
-		"| `put+flush:native` | 8 B | ours over MPICH | 33.0 ns | 66.0 ns | 0.50 | <=1 | held |\n",
+		"| `put+flush` | 8 B | 66.0 ns | 90.0 ns | 33.0 ns |\n",
+		"| `skew-put` | 10 ms late | - | - | 990 MB/s |\n",
+		"| `put+flush:native` | 8 B | ours over MPICH | 33.0 ns | 66.0 ns | 0.50 | <=1 | " +
+			"held |\n",
 		"(10.0 MB/s)", "- MPICH: Signal 11 (swap by MPI_Win_create)\n",
 	} {
 		if !strings.Contains(out.String(), want) {
@@ -79,7 +92,8 @@ func TestWindowTables(t *testing.T) {
 	if err := oneSided.draw(dir, "node", w.rows(), ""); err != nil {
 		t.Fatal(err)
 	}
-	if picture, err := os.ReadFile(filepath.Join(dir, "node-skew-put.svg")); err != nil || !bytes.Contains(picture, []byte(">ours over MPICH<")) {
+	if picture, err := os.ReadFile(filepath.Join(dir, "node-skew-put.svg")); err != nil ||
+		!bytes.Contains(picture, []byte(">ours over MPICH<")) {
 		t.Errorf("%v\n%s", err, picture)
 	}
 	w.best = true
@@ -93,7 +107,8 @@ func TestWindowBars(t *testing.T) {
 	for _, c := range []struct {
 		bars, files, quote string
 		networks           []string
-	}{{windowBars, "windows/*.c", `"`, []string{"node", "tcp", "rdma"}}, {cafBars, "caf/*.f90", `'`, []string{"node", "tcp"}}} {
+	}{{windowBars, "windows/*.c", `"`, []string{"node", "tcp", "rdma"}},
+		{cafBars, "caf/*.f90", `'`, []string{"node", "tcp"}}} {
 		var source []byte
 		files, _ := filepath.Glob(c.files)
 		for _, f := range files {
@@ -110,7 +125,8 @@ func TestWindowBars(t *testing.T) {
 			}
 			for _, b := range bars {
 				op, _, _ := strings.Cut(b.op, ":")
-				if !bytes.Contains(source, []byte(c.quote+strings.TrimSuffix(op, "/create")+c.quote)) {
+				if !bytes.Contains(source,
+					[]byte(c.quote+strings.TrimSuffix(op, "/create")+c.quote)) {
 					t.Errorf("a bar for %s, which nothing measures", b.op)
 				}
 			}
@@ -119,42 +135,52 @@ func TestWindowBars(t *testing.T) {
 }
 
 func TestCafCommandLines(t *testing.T) {
-	w, ours := windows{suite: &coarrays, network: "nodes", dir: "build/bench", reps: 3}, &coarrays.series[2]
+	w, ours := windows{suite: &coarrays, network: "nodes", dir: "build/bench", reps: 3},
+		&coarrays.series[2]
 	for network, want := range map[string]string{
 		"node":  "build/bin/armcirun -n 2 build/bench/caf-armci -r 3 put",
 		"nodes": "build/bin/armcirun -n 2 -nodes 2 build/bench/caf-armci -r 3 put",
-		"rdma":  "build/bin/armcirun -n 2 -nodes 2 env ARMCI_TRANSPORT=rdma build/bench/caf-armci -r 3 put",
+		"rdma": "build/bin/armcirun -n 2 -nodes 2 env ARMCI_TRANSPORT=rdma " +
+			"build/bench/caf-armci -r 3 put",
 	} {
 		w.network = network
-		if got := strings.Join(ours.argv(&w, batch{ranks: 2}, []string{"put"}), " "); got != want {
+		if got := strings.Join(ours.argv(&w, batch{ranks: 2}, []string{"put"}),
+			" "); got != want {
 			t.Errorf("%s: %s", network, got)
 		}
 	}
 	w.network, w.hosts, w.agent = "hosts", []string{"a", "b"}, "agent"
-	if got := strings.Join(ours.argv(&w, batch{ranks: 2}, nil), " "); !strings.Contains(got, " -hosts a,b -ppn 1 -agent agent build/bench/caf-armci") {
+	if got := strings.Join(ours.argv(&w, batch{ranks: 2}, nil), " "); !strings.Contains(got,
+		" -hosts a,b -ppn 1 -agent agent build/bench/caf-armci") {
 		t.Error(got)
 	}
-	if got := strings.Join(coarrays.series[0].argv(&w, batch{ranks: 2}, nil), " "); strings.Contains(got, "LD_PRELOAD") || !strings.Contains(got, "caf-openmpi") {
+	if got := strings.Join(coarrays.series[0].argv(&w, batch{ranks: 2}, nil),
+		" "); strings.Contains(got, "LD_PRELOAD") || !strings.Contains(got, "caf-openmpi") {
 		t.Error(got)
 	}
 }
 
 func TestWindowsCommandLines(t *testing.T) {
-	for _, bad := range []string{"-network moon", "-network hosts", "-hosts a,b", "-only nothing", "-series nothing", "-ranks 1", "-reps 100", "word"} {
+	for _, bad := range []string{"-network moon", "-network hosts", "-hosts a,b",
+		"-only nothing", "-series nothing", "-ranks 1", "-reps 100", "word"} {
 		if _, err := oneSided.parse(strings.Fields(bad)); err == nil {
 			t.Errorf("%q was taken", bad)
 		}
 	}
-	w := windows{suite: &oneSided, network: "hosts", hosts: []string{"a", "b", "c"}, agent: "agent", library: "ours.so", dir: "dir", reps: 3}
-	argv := strings.Join(allSeries[4].argv(&w, batch{ranks: 2, created: true}, []string{"small"}), " ")
-	for _, want := range []string{"--host a:1,b:1 ", " env LD_PRELOAD=ours.so dir/windows-openmpi -r 3 -c -s small"} {
+	w := windows{suite: &oneSided, network: "hosts", hosts: []string{"a", "b", "c"},
+		agent: "agent", library: "ours.so", dir: "dir", reps: 3}
+	argv := strings.Join(allSeries[4].argv(&w, batch{ranks: 2, created: true},
+		[]string{"small"}), " ")
+	for _, want := range []string{"--host a:1,b:1 ",
+		" env LD_PRELOAD=ours.so dir/windows-openmpi -r 3 -c -s small"} {
 		if !strings.Contains(argv, want) {
 			t.Errorf("no %q in %s", want, argv)
 		}
 	}
 	w = windows{suite: &oneSided, network: "rdma", library: "ours.so", dir: "dir", most: 3}
 	argv = strings.Join(allSeries[5].argv(&w, batch{ranks: 2}, nil), " ")
-	for _, want := range []string{"ARMCI_NODE=node", "ARMCI_TRANSPORT=rdma LD_PRELOAD=ours.so dir/windows-mpich"} {
+	for _, want := range []string{"ARMCI_NODE=node",
+		"ARMCI_TRANSPORT=rdma LD_PRELOAD=ours.so dir/windows-mpich"} {
 		if !strings.Contains(argv, want) {
 			t.Errorf("no %q in %s", want, argv)
 		}

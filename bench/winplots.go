@@ -29,7 +29,8 @@ func axisOf(op string) string {
 // windowPlot is a chart of one operation; raw says what its baseline is, where that is drawn.
 type windowPlot struct{ op, title, label, raw string }
 
-// windowPlots are one for each figure of the paper on MPI-2 one-sided communication over InfiniBand (003 in docs/protocols.md).
+// windowPlots are one for each figure of the paper on MPI-2 one-sided communication over InfiniBand
+// (003 in docs/protocols.md).
 var windowPlots = []windowPlot{
 	{"pingpong-pscw", "Ping-pong by start, put, complete", "time of one epoch", "messages"},
 	{"pingpong-lock", "Ping-pong by lock, put, unlock", "time of one way", "messages"},
@@ -39,7 +40,8 @@ var windowPlots = []windowPlot{
 	{"sync-pscw", "Epochs without operations", "time of an epoch", ""},
 	{"sync-fence", "Fences without operations", "time", ""},
 	{"sync-lock", "Lock and unlock by all origins at once", "time", ""},
-	{"overlap-time", "16 puts of 64 KiB, with work after each", "time of an epoch", "work alone"},
+	{"overlap-time", "16 puts of 64 KiB, with work after each", "time of an epoch",
+		"work alone"},
 	{"overlap-part", "How much of the shorter is hidden, transfer or work", "part", ""},
 	{"skew-put", "16 puts of 64 KiB to a target that is late", "bandwidth", ""},
 	{"skew-get", "16 gets of 64 KiB from a target that is late", "bandwidth", ""},
@@ -48,34 +50,42 @@ var windowPlots = []windowPlot{
 
 // draw writes NETWORK-OP.svg for each figure that has at least two points.
 func (u *suite) draw(dir, network string, rows []figure.Row, footer string) error {
-	place := map[string]string{"node": "on a node", "nodes": "pretended nodes, TCP", "hosts": "hosts, TCP", "rdma": "pretended nodes, RDMA"}[network]
+	place := map[string]string{"node": "on a node", "nodes": "pretended nodes, TCP",
+		"hosts": "hosts, TCP", "rdma": "pretended nodes, RDMA"}[network]
 	for _, p := range u.plots {
-		c := figure.Chart{Title: p.title + " (" + place + ")", YLabel: p.label, XLabel: axes[axisOf(p.op)].label, Footer: footer}
+		c := figure.Chart{Title: p.title + " (" + place + ")", YLabel: p.label,
+			XLabel: axes[axisOf(p.op)].label, Footer: footer}
 		socket := p.op + "/socket"
 		for i, s := range u.series {
 			c.Series = append(c.Series, curves(rows, &s, i, p.op, p.raw, &c.Unit)...)
 			if !s.ours { // a raw socket is the same beside whoever
 				continue
 			}
-			if raw := curves(rows, &s, len(u.series), socket, "raw socket", &c.Unit); len(raw) == 2 {
+			if raw := curves(rows, &s, len(u.series), socket, "raw socket",
+				&c.Unit); len(raw) == 2 {
 				raw[1].Name = "raw socket"
-				c.Series = slices.DeleteFunc(c.Series, func(x figure.Series) bool { return x.Name == "raw socket" })
+				c.Series = slices.DeleteFunc(c.Series,
+					func(x figure.Series) bool { return x.Name == "raw socket" })
 				c.Series = append(c.Series, raw[1])
 			}
 		}
-		if !slices.ContainsFunc(c.Series, func(s figure.Series) bool { return len(s.Points) > 1 }) {
+		if !slices.ContainsFunc(c.Series,
+			func(s figure.Series) bool { return len(s.Points) > 1 }) {
 			continue
 		}
 		path := filepath.Join(dir, network+"-"+p.op+".svg")
-		if err := figure.WriteFile(path, func(to io.Writer) error { return c.Write(to) }); err != nil {
+		if err := figure.WriteFile(path,
+			func(to io.Writer) error { return c.Write(to) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// curves are a series' figures of an operation, and their baseline, if that is to be drawn and is there.
-func curves(rows []figure.Row, s *series, colour int, op, raw string, unit *string) []figure.Series {
+// curves are a series' figures of an operation, and their baseline, if that is to be drawn and is
+// there.
+func curves(rows []figure.Row, s *series, colour int, op, raw string,
+	unit *string) []figure.Series {
 	ours := figure.Series{Name: s.title, Colour: colour}
 	base := figure.Series{Name: s.title + ", " + raw, Colour: colour, Dashed: true}
 	for _, r := range rows {

@@ -44,7 +44,8 @@ func (t *table) rows() []figure.Row {
 		if len(runs) > 1 {
 			r.Ours = summary(runs, func(r *figure.Row) float64 { return r.Ours.Median })
 			r.Raw = summary(runs, func(r *figure.Row) float64 { return r.Raw.Median })
-			r.Ratio = summary(runs, func(r *figure.Row) float64 { return r.Ratio }).Median
+			r.Ratio = summary(runs,
+				func(r *figure.Row) float64 { return r.Ratio }).Median
 		}
 		all = append(all, r)
 	}
@@ -56,7 +57,8 @@ func summary(runs []figure.Row, of func(*figure.Row) float64) figure.Value {
 	for i := range runs {
 		values = append(values, of(&runs[i]))
 	}
-	return figure.Value{Median: figure.Median(values), Least: slices.Min(values), Most: slices.Max(values)}
+	return figure.Value{Median: figure.Median(values), Least: slices.Min(values),
+		Most: slices.Max(values)}
 }
 
 // rows are the figures that count.
@@ -64,7 +66,9 @@ func (w *windows) rows() []figure.Row {
 	all := w.figures.rows()
 	for i := range all {
 		if r := &all[i]; w.best {
-			r.Ours, r.Raw = w.figures.best(r, func(r *figure.Row) figure.Value { return r.Ours }), w.figures.best(r, func(r *figure.Row) figure.Value { return r.Raw })
+			r.Ours, r.Raw = w.figures.best(r,
+				func(r *figure.Row) figure.Value { return r.Ours }),
+				w.figures.best(r, func(r *figure.Row) figure.Value { return r.Raw })
 			r.Ratio = 0
 			if r.Raw.Median != 0 {
 				r.Ratio = r.Ours.Median / r.Raw.Median
@@ -104,13 +108,15 @@ func place(r *figure.Row) string {
 func (w *windows) write(to io.Writer, all []*series, bars []bar) {
 	rows := w.rows()
 	where := map[string]string{"node": "on a node", "nodes": "between pretended nodes over TCP",
-		"hosts": "between hosts over TCP", "rdma": "between pretended nodes over RDMA"}[w.network]
+		"hosts": "between hosts over TCP",
+		"rdma":  "between pretended nodes over RDMA"}[w.network]
 	fmt.Fprintf(to, "## %s %s\n\n", w.title, where)
 	what := "Medians"
 	if w.best {
 		what = "The best"
 	}
-	fmt.Fprintf(to, "%s of %d runs of %d repetitions; in brackets the baseline of the same processes.\n", what, w.runs, w.reps)
+	fmt.Fprintf(to, "%s of %d runs of %d repetitions; in brackets the baseline of the same "+
+		"processes.\n", what, w.runs, w.reps)
 	w.writeBars(to, rows, all, bars)
 	writeFigures(to, rows, all)
 	w.writeMissing(to)
@@ -155,8 +161,10 @@ func writeFigures(to io.Writer, rows []figure.Row, all []*series) {
 		}
 		cells[p+r.Where] = text
 	}
-	// A series that stopped early may have left later points to others: what belongs together comes together.
-	slices.SortStableFunc(order, func(a, b string) int { return group(order, first, a) - group(order, first, b) })
+	// A series that stopped early may have left later points to others: what belongs together
+	// comes together.
+	slices.SortStableFunc(order,
+		func(a, b string) int { return group(order, first, a) - group(order, first, b) })
 	fmt.Fprint(to, "\n| operation | |")
 	for _, s := range all {
 		fmt.Fprintf(to, " %s |", s.title)
@@ -189,23 +197,31 @@ func (w *windows) writeBars(to io.Writer, rows []figure.Row, all []*series, bars
 		if x.state == "" {
 			continue
 		}
-		raw, ratio, state := "", "", map[string]string{"ok": "held", "over": "**missed**"}[x.state]
+		raw, ratio, state := "", "",
+			map[string]string{"ok": "held", "over": "**missed**"}[x.state]
 		if r.Raw.Median != 0 {
-			raw, ratio = figure.Amount(r.Raw.Median, r.Unit), strconv.FormatFloat(r.Ratio, 'f', 2, 64)
+			raw, ratio = figure.Amount(r.Raw.Median, r.Unit),
+				strconv.FormatFloat(r.Ratio, 'f', 2, 64)
 		}
-		lines = append(lines, fmt.Sprintf("| `%s` | %s | %s | %s | %s | %s | %s | %s |\n", r.Op, place(&r), r.Where,
+		lines = append(lines, fmt.Sprintf("| `%s` | %s | %s | %s | %s | %s | %s | %s |\n",
+			r.Op, place(&r), r.Where,
 			figure.Amount(r.Ours.Median, r.Unit), raw, ratio, x.bar, state))
 	}
 	if len(lines) > 0 {
-		fmt.Fprint(to, "\n| held against | | series | | beside | ratio | bar | |\n|---|---|---|---|---|---|---|---|\n", strings.Join(lines, ""))
+		fmt.Fprint(to, "\n| held against | | series | | beside | ratio | bar | "+
+			"|\n|---|---|---|---|---|---|---|---|\n", strings.Join(lines, ""))
 	}
 }
 
-// derived are the rows of ours as bars name them: OP, OP:native, OP:raw, OP:late, OP:busy (windows.txt).
+// derived are the rows of ours as bars name them: OP, OP:native, OP:raw, OP:late, OP:busy
+// (windows.txt).
 func derived(rows []figure.Row, all []*series) []figure.Row {
 	var found []figure.Row
 	for _, r := range rows {
-		if !slices.ContainsFunc(all, func(s *series) bool { return s.ours && s.title == r.Where }) {
+		if !slices.ContainsFunc(all, func(s *series) bool {
+			return s.ours &&
+				s.title == r.Where
+		}) {
 			continue
 		}
 		found = append(found, r)
@@ -215,9 +231,13 @@ func derived(rows []figure.Row, all []*series) []figure.Row {
 		if raw := faster(rows, all, &r); raw.Median != 0 {
 			found = append(found, beside(r, ":native", raw, r.Ours.Median/raw.Median))
 		}
-		if i := slices.IndexFunc(rows, func(q figure.Row) bool { return q.Op == r.Op && q.Where == r.Where && q.Shape == "0" }); i >= 0 &&
+		if i := slices.IndexFunc(rows, func(q figure.Row) bool {
+			return q.Op == r.Op &&
+				q.Where == r.Where && q.Shape == "0"
+		}); i >= 0 &&
 			axisOf(r.Op) == "skew" && r.Shape == "10" {
-			found = append(found, beside(r, ":late", rows[i].Ours, r.Ours.Median/rows[i].Ours.Median))
+			found = append(found, beside(r, ":late", rows[i].Ours,
+				r.Ours.Median/rows[i].Ours.Median))
 		}
 		if r.Op == "overlap-part" && r.Shape == "100" {
 			found = append(found, beside(r, ":busy", figure.Value{}, 0))
@@ -234,8 +254,12 @@ func beside(r figure.Row, suffix string, raw figure.Value, ratio float64) figure
 // faster is the faster of the MPIs at the same point; 0 if there is none.
 func faster(rows []figure.Row, all []*series, r *figure.Row) (best figure.Value) {
 	for _, q := range rows {
-		fair := slices.ContainsFunc(all, func(s *series) bool { return s.fair && s.title == q.Where })
-		if fair && point(&q) == point(r) && (best.Median == 0 || (q.Unit == "ns") == (q.Ours.Median < best.Median)) {
+		fair := slices.ContainsFunc(all, func(s *series) bool {
+			return s.fair &&
+				s.title == q.Where
+		})
+		if fair && point(&q) == point(r) &&
+			(best.Median == 0 || (q.Unit == "ns") == (q.Ours.Median < best.Median)) {
 			best = q.Ours
 		}
 	}

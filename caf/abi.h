@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * abi.h: what gfortran -fcoarray=lib passes to its coarray library: layouts and constants, as documented in the "Coarray
- * Programming" chapter of the GNU Fortran manual and as the compiler emits them. Nothing of libcaf_armci itself. The prototypes of
- * what one generation of the compiler calls stand beside their definitions; a name says for which generation, where it matters.
+ * abi.h: what gfortran -fcoarray=lib passes to its coarray library: layouts and constants, as
+ * documented in the "Coarray Programming" chapter of the GNU Fortran manual and as the compiler
+ * emits them. Nothing of libcaf_armci itself. The prototypes of what one generation of the compiler
+ * calls stand beside their definitions; a name says for which generation, where it matters.
  */
 #ifndef CAF_ABI_H_
 #define CAF_ABI_H_
@@ -13,7 +14,8 @@
 
 #define CAF_MAX_RANK 15
 
-/* An array descriptor. Bounds and strides count elements; span is the distance in bytes of elements one stride apart. */
+/* An array descriptor. Bounds and strides count elements; span is the distance in bytes of elements
+ * one stride apart. */
 struct caf_dim {
 	ptrdiff_t stride, lower, upper;
 };
@@ -46,8 +48,9 @@ enum caf_type {
 	CAF_ASSUMED
 };
 
-/* What is registered. Sizes of the first two and the last are bytes, of the others elements. The last but two (ONLY) are
- * allocatable or pointer components, which images allocate alone. MAP_EXISTING (GCC 16) makes a second token for memory of one. */
+/* What is registered. Sizes of the first two and the last are bytes, of the others elements. The
+ * last but two (ONLY) are allocatable or pointer components, which images allocate alone.
+ * MAP_EXISTING (GCC 16) makes a second token for memory of one. */
 enum caf_register {
 	CAF_COARRAY_STATIC,
 	CAF_COARRAY_ALLOC,
@@ -74,7 +77,8 @@ enum caf_stat {
 	CAF_UNLOCKED_FAILED_IMAGE = 6002
 };
 
-/* A subscript of one dimension: a vector of nvec integers of the kind, or, with nvec 0, a triplet. */
+/* A subscript of one dimension: a vector of nvec integers of the kind, or, with nvec 0, a triplet.
+ */
 struct caf_vector {
 	size_t nvec;
 	union {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The table of the functions that the program holds for its accesses to other images (see remote.h). Each part of the program
- * registers its own before main. An image calls them by index, and asks another image for them by hash, which is the same in every
- * process.
+ * The table of the functions that the program holds for its accesses to other images (see
+ * remote.h). Each part of the program registers its own before main. An image calls them by index,
+ * and asks another image for them by hash, which is the same in every process.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -57,7 +57,9 @@ static void sort(void)
 	for (int i = 1; i < used; i++) {
 		const struct caf_accessor *a = &table[by_hash[i - 1]], *b = &table[by_hash[i]];
 		if (a->hash == b->hash && a->run.any != b->run.any)
-			caf_fatal("the compiler has given the hash %d to two accessor functions: rename a coarray or procedure", a->hash);
+			caf_fatal("the compiler has given the hash %d to two accessor functions: "
+				  "rename a coarray or procedure",
+				a->hash);
 	}
 }
 
@@ -92,6 +94,9 @@ static int find(int hash)
 /* -1: there is none; the access reports it. */
 CAF_API int _gfortran_caf_get_remote_function_index(int hash) { return find(hash); }
 
-const struct caf_accessor *caf_accessor_at(int index) { return (unsigned)index < (unsigned)used ? &table[index] : NULL; }
+const struct caf_accessor *caf_accessor_at(int index)
+{
+	return (unsigned)index < (unsigned)used ? &table[index] : NULL;
+}
 
 const struct caf_accessor *caf_accessor_of(int hash) { return caf_accessor_at(find(hash)); }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How an image that has ended takes part in the calls that others are in. It must not wait in a call for a member that is late,
- * which may wait for it in a call of another team; so it enters a call when all that run have begun it. Several images that have
- * ended enter a call together: the first of them reserves the others in the order of their ranks, so that no two calls wait for each
+ * How an image that has ended takes part in the calls that others are in. It must not wait in a
+ * call for a member that is late, which may wait for it in a call of another team; so it enters a
+ * call when all that run have begun it. Several images that have ended enter a call together: the
+ * first of them reserves the others in the order of their ranks, so that no two calls wait for each
  * other's, then invites them.
  */
 #include <stdatomic.h>
@@ -32,10 +33,12 @@ static bool guest(const struct caf_team *t, int member, uint64_t number)
 	const struct caf_calls *c = t->calls;
 	if (member == t->me)
 		return own_ledger(t)->last < number;
-	return caf_calls_absent(c, member, number, true) && !caf_calls_absent(c, member, number, false);
+	return caf_calls_absent(c, member, number, true) &&
+		!caf_calls_absent(c, member, number, false);
 }
 
-/* Whether this image is the first guest of a call, other guests have nothing to do before it, and all else have begun it. */
+/* Whether this image is the first guest of a call, other guests have nothing to do before it, and
+ * all else have begun it. */
 static bool can_invite(struct caf_team *t, uint64_t number)
 {
 	for (int i = 0; i < t->n; i++) {
@@ -54,7 +57,8 @@ static bool reserve(int rank)
 {
 	static const int nobody = 0;
 	int old = -1, mine = caf.me + 1;
-	if (ARMCIX_Atomic(ARMCIX_CAS, sizeof old, &old, &caf.control[rank]->guest, &mine, &nobody, rank) != 0)
+	if (ARMCIX_Atomic(ARMCIX_CAS, sizeof old, &old, &caf.control[rank]->guest, &mine, &nobody,
+		    rank) != 0)
 		caf_fatal("cannot reach image %d", rank + 1);
 	return old == nobody;
 }
@@ -62,7 +66,8 @@ static bool reserve(int rank)
 static void release_self(void)
 {
 	static const int nobody = 0;
-	ARMCIX_Atomic(ARMCIX_SWAP, sizeof nobody, NULL, &caf.control[caf.me]->guest, &nobody, NULL, caf.me);
+	ARMCIX_Atomic(ARMCIX_SWAP, sizeof nobody, NULL, &caf.control[caf.me]->guest, &nobody, NULL,
+		caf.me);
 }
 
 /* The ranks of guests behind this image's, ascending: each is the smallest above the one before. */
@@ -70,7 +75,8 @@ static int next_guest(const struct caf_team *t, uint64_t number, int after)
 {
 	int next = -1;
 	for (int i = 0; i < t->n; i++)
-		if (t->rank[i] > after && guest(t, i, number) && (next < 0 || t->rank[i] < t->rank[next]))
+		if (t->rank[i] > after && guest(t, i, number) &&
+			(next < 0 || t->rank[i] < t->rank[next]))
 			next = i;
 	return next;
 }
@@ -106,7 +112,8 @@ static void make_call(struct caf_team *t, const struct caf_record *r)
 static int host_of(struct caf_team *t, uint64_t number)
 {
 	for (int i = 0; i < t->n; i++)
-		if (!caf_calls_absent(t->calls, i, number, true) && !guest(t, i, number) && caf_calls_begun(t, i) >= number)
+		if (!caf_calls_absent(t->calls, i, number, true) && !guest(t, i, number) &&
+			caf_calls_begun(t, i) >= number)
 			return i;
 	return -1;
 }
@@ -119,9 +126,11 @@ static bool take_part(struct caf_team *t, uint64_t number, int code)
 	if (host < 0)
 		return false;
 	caf_calls_read(t, host, &t->calls->at[host]->call[number % CAF_LEDGER_CALLS], &r, sizeof r);
-	bool alone = code == CAF_FAILED_IMAGE && r.call != CAF_CALL_BARRIER; /* the call is not made */
-	if (!alone && atomic_load_explicit(&own_ledger(t)->invited, memory_order_acquire) != number &&
-	    (!can_invite(t, number) || !invite(t, number)))
+	/* the call is not made */
+	bool alone = code == CAF_FAILED_IMAGE && r.call != CAF_CALL_BARRIER;
+	if (!alone &&
+		atomic_load_explicit(&own_ledger(t)->invited, memory_order_acquire) != number &&
+		(!can_invite(t, number) || !invite(t, number)))
 		return false;
 	t->calls->unsynced = 0; /* the others' barriers are among the calls */
 	make_call(t, &r);

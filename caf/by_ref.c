@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Assignments to and from what a path through components leads to, and whole arrays that are assigned to allocatable ones. Own
- * allocatable objects get the shape of what is assigned; those of other images only their image may reallocate.
+ * Assignments to and from what a path through components leads to, and whole arrays that are
+ * assigned to allocatable ones. Own allocatable objects get the shape of what is assigned; those of
+ * other images only their image may reallocate.
  */
 #include "caf.h"
 
@@ -31,7 +32,8 @@ static bool same_shape(const struct caf_section *a, const struct caf_section *b)
 }
 
 /* Fetches a side as it is, into memory that begins at a buffer. */
-static int fetch(int rank, const struct caf_side *from, struct caf_buffer *b, struct caf_section *got)
+static int fetch(int rank, const struct caf_side *from, struct caf_buffer *b,
+	struct caf_section *got)
 {
 	if (!caf_buffer_get(b, from->s.n * from->s.elem))
 		return CAF_MOVE_MEMORY;
@@ -39,8 +41,10 @@ static int fetch(int rank, const struct caf_side *from, struct caf_buffer *b, st
 	return caf_get_side(rank, from, got, &from->f, false);
 }
 
-/* What is assigned to an own allocatable object may be part of it, and is fetched before the object is reallocated. */
-static int get_and_fit(int rank, const struct caf_side *from, struct caf_desc *dst, const struct caf_format *tf)
+/* What is assigned to an own allocatable object may be part of it, and is fetched before the object
+ * is reallocated. */
+static int get_and_fit(int rank, const struct caf_side *from, struct caf_desc *dst,
+	const struct caf_format *tf)
 {
 	struct caf_buffer b;
 	struct caf_section got, to;
@@ -55,7 +59,8 @@ static int get_and_fit(int rank, const struct caf_side *from, struct caf_desc *d
 	return code;
 }
 
-static int get(const struct object *o, struct caf_desc *dst, int kind, bool may_overlap, bool reallocatable)
+static int get(const struct object *o, struct caf_desc *dst, int kind, bool may_overlap,
+	bool reallocatable)
 {
 	struct caf_path path;
 	struct caf_section to;
@@ -69,7 +74,8 @@ static int get(const struct object *o, struct caf_desc *dst, int kind, bool may_
 			code = caf_fit(dst, &path.side.s);
 		caf_section_of(&to, dst);
 		if (code == 0)
-			code = caf_get_side(rank, &path.side, &to, &tf, may_overlap && rank == caf.me);
+			code = caf_get_side(rank, &path.side, &to, &tf,
+				may_overlap && rank == caf.me);
 	}
 	caf_side_free(&path.side);
 	return code;
@@ -85,8 +91,10 @@ static bool needs_fit(const struct caf_path *path, const struct caf_section *fro
 	return code == 0 && path->array && from->rank > 0 && !same_shape(&path->side.s, from);
 }
 
-/* Gives the own component at the end of the path the shape of `from`, which is moved to a buffer because it may be part of it. */
-static int refit(struct caf_path *path, const struct object *o, struct caf_section *from, struct caf_buffer *b)
+/* Gives the own component at the end of the path the shape of `from`, which is moved to a buffer
+ * because it may be part of it. */
+static int refit(struct caf_path *path, const struct object *o, struct caf_section *from,
+	struct caf_buffer *b)
 {
 	int rank;
 	if (path->array && from->rank == 0)
@@ -108,7 +116,8 @@ static bool other_length(const struct caf_format *to, const struct caf_format *f
 		to->elem / (size_t)to->kind != from->elem / (size_t)from->kind;
 }
 
-static int put(const struct object *o, const struct caf_section *source, const struct caf_format *ff, bool may_overlap)
+static int put(const struct object *o, const struct caf_section *source,
+	const struct caf_format *ff, bool may_overlap)
 {
 	struct caf_path path;
 	struct caf_section from = *source;
@@ -125,10 +134,15 @@ static int put(const struct object *o, const struct caf_section *source, const s
 	return code;
 }
 
-CAF_API void _gfortran_caf_get_by_ref(struct caf_token *t, int image, struct caf_desc *dst, struct caf_ref *refs, int dst_kind,
-	int src_kind, bool may_require_tmp, bool dst_reallocatable, int *stat, int src_type)
+CAF_API void _gfortran_caf_get_by_ref(struct caf_token *t, int image, struct caf_desc *dst,
+	struct caf_ref *refs, int dst_kind, int src_kind, bool may_require_tmp,
+	bool dst_reallocatable, int *stat, int src_type)
 {
-	struct object o = {.token = t, .image = image, .refs = refs, .type = src_type, .kind = src_kind};
+	struct object o = {.token = t,
+		.image = image,
+		.refs = refs,
+		.type = src_type,
+		.kind = src_kind};
 	int code = get(&o, dst, dst_kind, may_require_tmp, dst_reallocatable);
 	if (likely(code == 0))
 		caf_success(stat);
@@ -136,12 +150,20 @@ CAF_API void _gfortran_caf_get_by_ref(struct caf_token *t, int image, struct caf
 		caf_move_error(code, stat, "get", image);
 }
 
-CAF_API void _gfortran_caf_send_by_ref(struct caf_token *t, int image, struct caf_desc *src, struct caf_ref *refs, int dst_kind,
-	int src_kind, bool may_require_tmp, bool dst_reallocatable, int *stat, int dst_type)
+CAF_API void _gfortran_caf_send_by_ref(struct caf_token *t, int image, struct caf_desc *src,
+	struct caf_ref *refs, int dst_kind, int src_kind, bool may_require_tmp,
+	bool dst_reallocatable, int *stat, int dst_type)
 {
-	(void)dst_reallocatable; /* also true where only a part of an allocatable component is assigned */
-	struct object o = {.token = t, .image = image, .refs = refs, .type = dst_type, .kind = dst_kind};
-	struct caf_format ff = {.type = src->dtype.type, .kind = src_kind, .elem = src->dtype.elem_len};
+	/* also true where only a part of an allocatable component is assigned */
+	(void)dst_reallocatable;
+	struct object o = {.token = t,
+		.image = image,
+		.refs = refs,
+		.type = dst_type,
+		.kind = dst_kind};
+	struct caf_format ff = {.type = src->dtype.type,
+		.kind = src_kind,
+		.elem = src->dtype.elem_len};
 	struct caf_section from;
 	caf_section_of(&from, src);
 	int code = put(&o, &from, &ff, may_require_tmp);
@@ -151,13 +173,22 @@ CAF_API void _gfortran_caf_send_by_ref(struct caf_token *t, int image, struct ca
 		caf_move_error(code, stat, "put", image);
 }
 
-CAF_API void _gfortran_caf_sendget_by_ref(struct caf_token *dst_token, int dst_image, struct caf_ref *dst_refs,
-	struct caf_token *src_token, int src_image, struct caf_ref *src_refs, int dst_kind, int src_kind, bool may_require_tmp,
-	int *dst_stat, int *src_stat, int dst_type, int src_type)
+CAF_API void _gfortran_caf_sendget_by_ref(struct caf_token *dst_token, int dst_image,
+	struct caf_ref *dst_refs, struct caf_token *src_token, int src_image,
+	struct caf_ref *src_refs, int dst_kind, int src_kind, bool may_require_tmp, int *dst_stat,
+	int *src_stat, int dst_type, int src_type)
 {
 	(void)may_require_tmp; /* there is a temporary */
-	struct object src = {.token = src_token, .image = src_image, .refs = src_refs, .type = src_type, .kind = src_kind};
-	struct object dst = {.token = dst_token, .image = dst_image, .refs = dst_refs, .type = dst_type, .kind = dst_kind};
+	struct object src = {.token = src_token,
+		.image = src_image,
+		.refs = src_refs,
+		.type = src_type,
+		.kind = src_kind};
+	struct object dst = {.token = dst_token,
+		.image = dst_image,
+		.refs = dst_refs,
+		.type = dst_type,
+		.kind = dst_kind};
 	struct caf_path path;
 	struct caf_buffer b = {.p = b.small};
 	struct caf_section got;

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * caf.h: what the files of libcaf_armci share: images, teams, tokens, and what each file does for the others. The library is a
- * client of armci.h, armcix.h, message.h and gpc.h alone. An image is numbered from 1 in its team, a rank from 0 in the job; every
- * image is one rank of ARMCI's world. Functions named _gfortran_caf_* are called by compiled programs, in the thread that executes
- * the statement.
+ * caf.h: what the files of libcaf_armci share: images, teams, tokens, and what each file does for
+ * the others. The library is a client of armci.h, armcix.h, message.h and gpc.h alone. An image is
+ * numbered from 1 in its team, a rank from 0 in the job; every image is one rank of ARMCI's world.
+ * Functions named _gfortran_caf_* are called by compiled programs, in the thread that executes the
+ * statement.
  */
 #ifndef CAF_H_
 #define CAF_H_
@@ -17,16 +18,19 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-/* ---- Images (images.c) ---------------------------------------------------------------------------------------- */
+/* ---- Images (images.c) ----------------------------------------------------------------------- */
 
 enum caf_state { CAF_RUNNING = 0 }; /* else CAF_STOPPED_IMAGE or CAF_FAILED_IMAGE */
 
 /* Memory of each image that all others reach; zero at first. */
 struct caf_control {
 	int ended;               /* images that have stopped or failed, own excluded */
-	int guest;               /* an image that has ended takes part in one call at a time: who decides in which, rank + 1, or 0 */
+	/* an image that has ended takes part in one call at a time: who decides in which, rank + 1,
+	 * or 0 */
+	int guest;
 	armcix_event_t sync[];   /* by rank: raised by that image's SYNC IMAGES */
-	/* behind sync[]: struct caf_end by rank, then by rank the record of the sync[] that this image raises there */
+	/* behind sync[]: struct caf_end by rank, then by rank the record of the sync[] that this
+	 * image raises there */
 };
 
 /* Written by an image that stops or fails, in one piece, before it raises sync[] once more. */
@@ -34,7 +38,10 @@ struct caf_end {
 	int state;       /* CAF_RUNNING, CAF_STOPPED_IMAGE or CAF_FAILED_IMAGE */
 	unsigned synced; /* how often its SYNC IMAGES have raised sync[] */
 } __attribute__((aligned(8)));
-static inline struct caf_end *caf_ends(struct caf_control *c, int images) { return (struct caf_end *)(void *)(c->sync + images); }
+static inline struct caf_end *caf_ends(struct caf_control *c, int images)
+{
+	return (struct caf_end *)(void *)(c->sync + images);
+}
 static inline armcix_event_t *caf_records(struct caf_control *c, int images)
 {
 	return (armcix_event_t *)(void *)(caf_ends(c, images) + images);
@@ -45,20 +52,23 @@ extern struct caf {
 	volatile bool on;              /* between caf_start and the end */
 	struct caf_team *initial, *current, *teams;
 	struct caf_control **control;  /* by rank */
-	bool *near;                    /* by rank: it is on this node, where its memory can be loaded and stored */
+	/* by rank: it is on this node, where its memory can be loaded and stored */
+	bool *near;
 	struct caf_range **shared;     /* by rank: see caf_is_shared */
 	volatile int *ended;           /* of own control: 0 as long as all images run */
-	bool told;                     /* ALLOCATE with STAT= has found a failed image: see _gfortran_caf_register */
+	/* ALLOCATE with STAT= has found a failed image: see _gfortran_caf_register */
+	bool told;
 } caf;
 
-/* Starts ARMCI and makes the initial team, the first time; static coarrays are registered before main. */
+/* Starts ARMCI and makes the initial team, the first time; static coarrays are registered before
+ * main. */
 void caf_start(void);
 
 /* State of an image, by rank: CAF_RUNNING, CAF_STOPPED_IMAGE or CAF_FAILED_IMAGE. */
 int caf_state(int rank);
 
-/* The image stops or fails: tells all others, and takes part in the collective calls that they are in. Then it may only
- * finalize. */
+/* The image stops or fails: tells all others, and takes part in the collective calls that they are
+ * in. Then it may only finalize. */
 void caf_end_image(int state);
 
 /* By rank: how often the image has raised that one's sync[]. */
@@ -66,11 +76,12 @@ unsigned *caf_synced(void);
 bool caf_images_start(void);
 void caf_random_start(void);
 
-/* Whether the program comes from gfortran 16 or newer, as far as its file or its calls tell (generation.c). */
+/* Whether the program comes from gfortran 16 or newer, as far as its file or its calls tell
+ * (generation.c). */
 bool caf_gfortran_16(void);
 void caf_seen_gfortran_16(void); /* a call has shown it */
 
-/* ---- Teams (team.c) -------------------------------------------------------------------------------------------- */
+/* ---- Teams (team.c) -------------------------------------------------------------------------- */
 
 struct caf_team {
 	struct caf_team *next;   /* of caf.teams: all that the image has formed and that live */
@@ -79,7 +90,9 @@ struct caf_team {
 	int n, me;               /* images; own index from 0 */
 	int *rank;               /* by index */
 	ARMCI_Group group;       /* group rank = index */
-	struct caf_team *siblings; /* by next: teams of the same FORM TEAM that the image is no member of: number, n, rank only */
+	/* by next: teams of the same FORM TEAM that the image is no member of: number, n, rank only
+	 */
+	struct caf_team *siblings;
 	struct caf_token *allocated; /* while it was the current team; freed by END TEAM */
 	struct caf_calls *calls; /* of calls.c */
 	int formed;              /* FORM TEAM statements in this team so far */
@@ -94,30 +107,35 @@ static inline int caf_rank(int image)
 	return likely((unsigned)(image - 1) < (unsigned)t->n) ? t->rank[image - 1] : -1;
 }
 
-/* The team that a compiled program means: its handle, the address of its handle, or null or a small number: the current one.
- * Null: something else. */
+/* The team that a compiled program means: its handle, the address of its handle, or null or a small
+ * number: the current one. Null: something else. */
 struct caf_team *caf_team_of(const void *handle);
-bool caf_new_style(const void *team); /* whether the caller of a function that names a team is gfortran 16 or newer */
-bool caf_team_lives(const void *team); /* whether it is a team that the image has formed, or the initial one */
-/* The team of an access with TEAM= (address of the handle) or TEAM_NUMBER=, of which at most one is not null. Null: no such team. */
+/* whether the caller of a function that names a team is gfortran 16 or newer */
+bool caf_new_style(const void *team);
+/* whether it is a team that the image has formed, or the initial one */
+bool caf_team_lives(const void *team);
+/* The team of an access with TEAM= (address of the handle) or TEAM_NUMBER=, of which at most one is
+ * not null. Null: no such team. */
 struct caf_team *caf_access_team(void *const *team, const int *number);
 
-/* ---- Collective calls (calls.c) -------------------------------------------------------------------------------- */
+/* ---- Collective calls (calls.c) -------------------------------------------------------------- */
 
 /*
- * An image that stops or fails stays alive, but others may wait for it in a collective call. So every collective ARMCI call over a
- * team is announced, or made where all members are known to be inside the same statement: behind caf_gate or caf_barrier.
- * An image that ends takes part in the announced calls that others were in before they could know, with worthless data.
+ * An image that stops or fails stays alive, but others may wait for it in a collective call. So
+ * every collective ARMCI call over a team is announced, or made where all members are known to be
+ * inside the same statement: behind caf_gate or caf_barrier. An image that ends takes part in the
+ * announced calls that others were in before they could know, with worthless data.
  */
 enum caf_call { CAF_CALL_BARRIER, CAF_CALL_BCAST, CAF_CALL_GOP };
 enum { CAF_CALL_BYTES = 256 << 10 }; /* most bytes of an announced CAF_CALL_BCAST or CAF_CALL_GOP */
 
-/* Begins a collective call of the team: kind, root index, element type of message.h, bytes (BCAST) or elements (GOP). Returns 0:
- * make the call over the team. Else, if images of the team have ended before it, CAF_STOPPED_IMAGE or CAF_FAILED_IMAGE (stopped
- * wins): make no call; only a barrier is made for CAF_FAILED_IMAGE, over caf_members. All images that begin it get the same. */
+/* Begins a collective call of the team: kind, root index, element type of message.h, bytes (BCAST)
+ * or elements (GOP). Returns 0: make the call over the team. Else, if images of the team have ended
+ * before it, CAF_STOPPED_IMAGE or CAF_FAILED_IMAGE (stopped wins): make no call; only a barrier is
+ * made for CAF_FAILED_IMAGE, over caf_members. All images that begin it get the same. */
 int caf_begin(struct caf_team *t, enum caf_call call, int root, int type, int n);
-/* Ends it. Returns 0, or the stat if an image took part that had ended before it. After a barrier all get the same, and
- * caf_members are those that have not. */
+/* Ends it. Returns 0, or the stat if an image took part that had ended before it. After a barrier
+ * all get the same, and caf_members are those that have not. */
 int caf_finish(struct caf_team *t);
 
 /* The members that take part in the call begun last. */
@@ -128,21 +146,24 @@ struct caf_members {
 };
 const struct caf_members *caf_members(struct caf_team *t);
 
-/* The calls themselves, over a group: those of the world have shorter ways. root: rank of the job. At most an int of bytes. */
+/* The calls themselves, over a group: those of the world have shorter ways. root: rank of the job.
+ * At most an int of bytes. */
 void caf_call_barrier(ARMCI_Group group);
 void caf_call_bcast(void *data, int bytes, int root, ARMCI_Group group);
 void caf_call_gop(void *data, int n, const char *op, int type, ARMCI_Group group);
 
-/* Synchronizes the images of the team that have not ended: all that return the same stat, 0 or CAF_FAILED_IMAGE, are in the same
- * statement and can call collectively over caf_members until they leave it. CAF_STOPPED_IMAGE: not synchronized. */
+/* Synchronizes the images of the team that have not ended: all that return the same stat, 0 or
+ * CAF_FAILED_IMAGE, are in the same statement and can call collectively over caf_members until they
+ * leave it. CAF_STOPPED_IMAGE: not synchronized. */
 int caf_gate(struct caf_team *t);
 int caf_barrier(struct caf_team *t); /* behind a fence of the image's stores */
 
 bool caf_calls_create(struct caf_team *t); /* collective over the team: what announcing needs */
 void caf_calls_free(struct caf_team *t);   /* collective over the team */
-void caf_calls_attend(void);               /* the image has ended: takes part in calls that others are in */
+/* the image has ended: takes part in calls that others are in */
+void caf_calls_attend(void);
 
-/* ---- Errors (error.c) ------------------------------------------------------------------------------------------ */
+/* ---- Errors (error.c) ------------------------------------------------------------------------ */
 
 /* Stats of this library, where the standard leaves them to it; docs/coarrays.md says the same. */
 enum {
@@ -155,7 +176,8 @@ enum {
 	CAF_NO_ELEMENT           /* there is no such lock, event or atomic variable */
 };
 
-/* Reports through stat and errmsg, if stat is there; else prints "libcaf_armci: image N: ..." and stops the job with status
+/* Reports through stat and errmsg, if stat is there; else prints "libcaf_armci: image N: ..." and
+ * stops the job with status
  * 1. Null errmsg or length 0: no message. */
 void caf_error(int code, int *stat, char *errmsg, size_t length, const char *format, ...)
 	__attribute__((format(printf, 5, 6)));
@@ -170,18 +192,19 @@ static inline void caf_success(int *stat)
 		*stat = 0;
 }
 
-/* ---- Stopping (stop.c) ----------------------------------------------------------------------------------------- */
+/* ---- Stopping (stop.c) ----------------------------------------------------------------------- */
 
 /* Error termination of all images with the exit status. */
 void caf_abort(int status) __attribute__((noreturn));
 /* Writes out what the units of the Fortran library hold. */
 void caf_flush(void);
 
-/* ---- Coarrays (token.c, heap.c) -------------------------------------------------------------------------------- */
+/* ---- Coarrays (token.c, heap.c) -------------------------------------------------------------- */
 
 /* What the compiler's caf_token_t points to. */
 struct caf_token {
-	char **at;             /* by rank of the job: start of its memory; null: a component, which only its image knows */
+	/* by rank of the job: start of its memory; null: a component, which only its image knows */
+	char **at;
 	char *own;             /* own memory; null: not allocated */
 	size_t bytes;          /* of own memory */
 	size_t elem;           /* of an element; a scalar has as many as `bytes` */
@@ -197,7 +220,10 @@ struct caf_token {
 };
 
 /* Address of byte `offset` of the coarray on a rank. */
-static inline char *caf_at(const struct caf_token *t, int rank, size_t offset) { return t->at[rank] + offset; }
+static inline char *caf_at(const struct caf_token *t, int rank, size_t offset)
+{
+	return t->at[rank] + offset;
+}
 
 /* Frees what was allocated in the team and has not been freed; all images of the team call it. */
 void caf_free_allocated(struct caf_team *t);
@@ -205,24 +231,27 @@ void caf_free_allocated(struct caf_team *t);
 /* The token, or null if it is none, whatever it points to. */
 struct caf_token *caf_live_token(void *token);
 
-/* Memory of components that other images reach; the image allocates and frees alone. Null: no memory. Zeroed. */
+/* Memory of components that other images reach; the image allocates and frees alone. Null: no
+ * memory. Zeroed. */
 void *caf_heap_alloc(size_t bytes);
 void caf_heap_free(void *p);
 
-/* Locks of a token: `count` on each image of the team. Collective over the team's members. False: no memory. */
+/* Locks of a token: `count` on each image of the team. Collective over the team's members. False:
+ * no memory. */
 bool caf_locks_create(struct caf_token *t, size_t count);
 void caf_locks_destroy(struct caf_token *t);
-/* The image ends, as all images see by their `ended` and its state, CAF_STOPPED_IMAGE or CAF_FAILED_IMAGE: unlocks what it holds,
- * marked as left by a failed image if it fails. */
+/* The image ends, as all images see by their `ended` and its state, CAF_STOPPED_IMAGE or
+ * CAF_FAILED_IMAGE: unlocks what it holds, marked as left by a failed image if it fails. */
 void caf_locks_abandon(int state);
 
-/* ---- Sections (section.c) -------------------------------------------------------------------------------------- */
+/* ---- Sections (section.c) -------------------------------------------------------------------- */
 
 /* The elements of one side of a transfer: levels of equal distance, from the innermost outwards. */
 struct caf_section {
 	char *base;                      /* first element in array element order */
 	size_t elem;                     /* bytes of an element */
-	int rank;                        /* dimensions of more than one element come first; all are kept */
+	/* dimensions of more than one element come first; all are kept */
+	int rank;
 	ptrdiff_t count[CAF_MAX_RANK];   /* elements */
 	ptrdiff_t stride[CAF_MAX_RANK];  /* bytes, may be negative or 0 */
 	size_t n;                        /* elements in all */
@@ -238,23 +267,28 @@ struct caf_section caf_packed_like(void *base, const struct caf_section *like);
 struct caf_section caf_repeated(void *base, const struct caf_section *like);
 bool caf_contiguous(const struct caf_section *s);
 
-/* Moves sections between own memory and a rank's, each as one ARMCI operation where the shape allows: equal element size and
- * equal n; own strides may be 0 in a put. Done: gets when they return, puts locally. Returns a code of enum caf_moved. */
+/* Moves sections between own memory and a rank's, each as one ARMCI operation where the shape
+ * allows: equal element size and equal n; own strides may be 0 in a put. Done: gets when they
+ * return, puts locally. Returns a code of enum caf_moved. */
 int caf_put_section(int rank, const struct caf_section *to, const struct caf_section *from);
 int caf_get_section(int rank, const struct caf_section *from, const struct caf_section *to);
 
-/* Copies own memory, elements of equal size, in array element order; the sections must not overlap. False: no memory. (copy.c) */
+/* Copies own memory, elements of equal size, in array element order; the sections must not overlap.
+ * False: no memory. (copy.c) */
 bool caf_copy_section(const struct caf_section *to, const struct caf_section *from);
 
-/* Two sections as one loop nest: levels from the innermost outwards, as few as the shapes allow. (levels.c) */
+/* Two sections as one loop nest: levels from the innermost outwards, as few as the shapes allow.
+ * (levels.c) */
 struct caf_levels {
 	char *to, *from; /* first element */
 	size_t elem;
 	int n;
-	ptrdiff_t count[2 * CAF_MAX_RANK], to_stride[2 * CAF_MAX_RANK], from_stride[2 * CAF_MAX_RANK];
+	ptrdiff_t count[2 * CAF_MAX_RANK], to_stride[2 * CAF_MAX_RANK],
+		from_stride[2 * CAF_MAX_RANK];
 };
 /* False: the shapes have no common loop nest. */
-bool caf_levels_of(struct caf_levels *v, const struct caf_section *to, const struct caf_section *from);
+bool caf_levels_of(struct caf_levels *v, const struct caf_section *to,
+	const struct caf_section *from);
 
 /* Memory for a while: small amounts are on the stack. */
 struct caf_buffer {
@@ -272,22 +306,24 @@ static inline void caf_buffer_free(struct caf_buffer *b)
 		free(b->p);
 }
 
-/* ---- Accesses of gfortran 15 and later (remote.c) -------------------------------------------------------------- */
+/* ---- Accesses of gfortran 15 and later (remote.c) -------------------------------------------- */
 
 /* Collective, of caf_start: what accesses to other images need. */
 void caf_remote_start(void);
 
-/* ---- Memory that only its image reaches (private.c, private_serve.c) ------------------------------------------- */
+/* ---- Memory that only its image reaches (private.c, private_serve.c) ------------------------- */
 
 /*
- * A pointer component may point to any memory of its image. What ARMCI does not reach is read and written by a procedure call at
- * the image. ARMCI's memory of a node is one range of addresses, in which no image of the node has anything else: so all between
- * two addresses of it is of that kind. What is known of it only grows.
+ * A pointer component may point to any memory of its image. What ARMCI does not reach is read and
+ * written by a procedure call at the image. ARMCI's memory of a node is one range of addresses, in
+ * which no image of the node has anything else: so all between two addresses of it is of that kind.
+ * What is known of it only grows.
  */
 struct caf_range {
 	uintptr_t lo, hi;
 };
-/* Whether the address of a rank is known to be ARMCI's memory; if not, it may be so all the same. */
+/* Whether the address of a rank is known to be ARMCI's memory; if not, it may be so all the same.
+ */
 static inline bool caf_is_shared(int rank, const void *p)
 {
 	const struct caf_range *s = caf.shared[rank];
@@ -298,42 +334,53 @@ static inline bool caf_is_shared(int rank, const void *p)
 void caf_shared_add(int rank, const void *p, size_t bytes);
 void caf_shared_start(void); /* of caf_start */
 
-/* Moves a section, or n runs of equal length, between packed memory and a rank's. CAF_MOVE_SHARED: nothing is moved, since it is
- * ARMCI's memory, which is known now; FAIL8: there is no such memory. */
+/* Moves a section, or n runs of equal length, between packed memory and a rank's. CAF_MOVE_SHARED:
+ * nothing is moved, since it is ARMCI's memory, which is known now; FAIL8: there is no such memory.
+ */
 int caf_private_section(int rank, bool put, const struct caf_section *there, char *packed);
 int caf_private_list(int rank, bool put, void *const *at, size_t n, size_t run, char *packed);
 
-/* ---- Conversion (convert.c) ------------------------------------------------------------------------------------ */
+/* ---- Conversion (convert.c) ------------------------------------------------------------------ */
 
-/* Type, kind and element size of one side. kind: bytes of a number (of a part, if complex), of a character. */
+/* Type, kind and element size of one side. kind: bytes of a number (of a part, if complex), of a
+ * character. */
 struct caf_format {
 	int type, kind;
 	size_t elem;
 };
 /* Whether elements can be assigned bytewise. */
 bool caf_same_format(const struct caf_format *to, const struct caf_format *from);
-/* Assigns n elements to a packed array (from_stride in bytes; a scalar has 0). False: there is no such assignment. */
-bool caf_convert(void *to, const struct caf_format *tf, const void *from, const struct caf_format *ff, ptrdiff_t from_stride,
-	size_t n);
-/* The same for numbers and logicals (numbers.c), parts of complex numbers being numbers: kinds and strides in bytes. */
-bool caf_convert_numbers(char *to, int to_type, int to_kind, ptrdiff_t to_stride, const char *from, int from_type, int from_kind,
-	ptrdiff_t from_stride, size_t n);
+/* Assigns n elements to a packed array (from_stride in bytes; a scalar has 0). False: there is no
+ * such assignment. */
+bool caf_convert(void *to, const struct caf_format *tf, const void *from,
+	const struct caf_format *ff, ptrdiff_t from_stride, size_t n);
+/* The same for numbers and logicals (numbers.c), parts of complex numbers being numbers: kinds and
+ * strides in bytes. */
+bool caf_convert_numbers(char *to, int to_type, int to_kind, ptrdiff_t to_stride, const char *from,
+	int from_type, int from_kind, ptrdiff_t from_stride, size_t n);
 
-/* ---- Sides of a transfer (vector.c, move.c, reference.c) ------------------------------------------------------- */
+/* ---- Sides of a transfer (vector.c, move.c, reference.c) ------------------------------------- */
 
-/* What a statement names of an image's memory: a section, some of whose dimensions may have vector subscripts. */
+/* What a statement names of an image's memory: a section, some of whose dimensions may have vector
+ * subscripts. */
 struct caf_side {
 	struct caf_section s;       /* stride of a dimension with a vector subscript: not used */
 	struct caf_format f;
-	ptrdiff_t *at[CAF_MAX_RANK]; /* of such a dimension: distance in bytes by index, from malloc; else null */
+	/* of such a dimension: distance in bytes by index, from malloc; else null */
+	ptrdiff_t *at[CAF_MAX_RANK];
 	bool vector;                /* there are such dimensions */
-	bool subscripts;            /* vector subscripts were given, perhaps all in arithmetic progression */
+	/* vector subscripts were given, perhaps all in arithmetic progression */
+	bool subscripts;
 };
-/* Adds an outer dimension with the vector's subscripts, of which `lower` is at the base; `stride` in bytes. */
-int caf_side_add_vector(struct caf_side *s, const void *vector, size_t n, int kind, ptrdiff_t lower, ptrdiff_t stride);
+/* Adds an outer dimension with the vector's subscripts, of which `lower` is at the base; `stride`
+ * in bytes. */
+int caf_side_add_vector(struct caf_side *s, const void *vector, size_t n, int kind, ptrdiff_t lower,
+	ptrdiff_t stride);
 void caf_side_add(struct caf_side *s, ptrdiff_t count, ptrdiff_t stride);
-/* The side that a descriptor and, where there are vector subscripts, an array of `vector` describe. */
-int caf_side_of(struct caf_side *s, char *base, const struct caf_desc *d, const struct caf_vector *vector, int kind);
+/* The side that a descriptor and, where there are vector subscripts, an array of `vector` describe.
+ */
+int caf_side_of(struct caf_side *s, char *base, const struct caf_desc *d,
+	const struct caf_vector *vector, int kind);
 void caf_side_free(struct caf_side *s);
 
 /* Moves a side with vector subscripts from or to packed memory. */
@@ -355,32 +402,38 @@ enum caf_moved {
 	CAF_MOVE_TOKEN,      /* not an allocated coarray */
 	CAF_MOVE_SHARED      /* memory that ARMCI reaches: see caf_private_section */
 };
-/* Assigns with conversion and broadcast of one element; `overlap`: own memory, which may be the same on both sides. */
-int caf_get_side(int rank, const struct caf_side *from, const struct caf_section *to, const struct caf_format *tf, bool overlap);
-int caf_put_side(int rank, const struct caf_side *to, const struct caf_section *from, const struct caf_format *ff, bool overlap);
+/* Assigns with conversion and broadcast of one element; `overlap`: own memory, which may be the
+ * same on both sides. */
+int caf_get_side(int rank, const struct caf_side *from, const struct caf_section *to,
+	const struct caf_format *tf, bool overlap);
+int caf_put_side(int rank, const struct caf_side *to, const struct caf_section *from,
+	const struct caf_format *ff, bool overlap);
 /* The rank of an image of the current team that can be accessed; or a code. */
 int caf_access_rank(const struct caf_token *t, int image, int *rank);
 /* Assigns own memory to own memory: sections of equal n that do not overlap. */
-int caf_assign(const struct caf_section *to, const struct caf_format *tf, const struct caf_section *from,
-	const struct caf_format *ff);
+int caf_assign(const struct caf_section *to, const struct caf_format *tf,
+	const struct caf_section *from, const struct caf_format *ff);
 /* Reports an access that did not succeed. `what`: "get" or "put". */
 void caf_move_error(int code, int *stat, const char *what, int image);
 
 /* Where a path leads. */
 struct caf_path {
 	struct caf_side side;
-	char *holder;       /* of the last allocatable or pointer component: address of its descriptor or pointer, or null */
+	/* of the last allocatable or pointer component: address of its descriptor or pointer, or
+	 * null */
+	char *holder;
 	char *token;        /* and of its token */
 	bool array, whole;  /* it is an array; it is meant as a whole, with nothing behind it */
 	bool deferred;      /* it is a string of deferred length */
 	struct caf_desc d;  /* its descriptor, if it is an array */
 };
-/* Follows a path in a rank's memory; the format's type and kind are the caller's. CAF_MOVE_ABSENT: the last component reached, of
- * which path->whole tells whether it is the one meant, has no memory. Freed by caf_side_free(&path->side), whatever the code. */
-int caf_path_follow(struct caf_path *path, struct caf_token *t, int rank, const struct caf_ref *refs, int type, int kind);
+/* Follows a path in a rank's memory; the format's type and kind are the caller's. CAF_MOVE_ABSENT:
+ * the last component reached, of which path->whole tells whether it is the one meant, has no
+ * memory. Freed by caf_side_free(&path->side), whatever the code. */
+int caf_path_follow(struct caf_path *path, struct caf_token *t, int rank,
+	const struct caf_ref *refs, int type, int kind);
 
-
-/* ---- Reallocation by assignment (reshape.c, token.c) ------------------------------------------------------------ */
+/* ---- Reallocation by assignment (reshape.c, token.c) ----------------------------------------- */
 
 /* Gives an own allocatable array the shape of a section. */
 int caf_fit(struct caf_desc *d, const struct caf_section *like);

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Announced collective calls, and what becomes of them when images have stopped or failed. Each member of a team counts its calls
- * and records the last ones where all members can read them. An image that ends makes that known to all, then reads how far the
- * others have come: as both sides write before they read, each call of a member was either begun when the image can see it, or
- * finds that the image has ended. The largest count is the image's final call, which it publishes: it takes part up to that one
- * (attend.c).
+ * Announced collective calls, and what becomes of them when images have stopped or failed. Each
+ * member of a team counts its calls and records the last ones where all members can read them. An
+ * image that ends makes that known to all, then reads how far the others have come: as both sides
+ * write before they read, each call of a member was either begun when the image can see it, or
+ * finds that the image has ended. The largest count is the image's final call, which it publishes:
+ * it takes part up to that one (attend.c).
  */
 #include <stdatomic.h>
 #include <stdint.h>
@@ -98,7 +99,8 @@ static void read_final(const struct caf_team *t, struct caf_gone *g)
 	struct caf_ledger *l = t->calls->at[g->member];
 	int published = 0;
 	for (unsigned tries = 0; !published; tries++) {
-		caf_calls_read(t, g->member, (const void *)&l->published, &published, sizeof published);
+		caf_calls_read(t, g->member, (const void *)&l->published, &published,
+			sizeof published);
 		if (!published && tries > 100)
 			caf_nap(tries);
 	}
@@ -178,8 +180,9 @@ static void choose_members(struct caf_team *t, uint64_t number, bool really)
 
 const struct caf_members *caf_members(struct caf_team *t) { return &t->calls->members; }
 
-/* Not to be overrun by an image that broadcasts without end, or whose calls are not made since an image has failed: a record must not
- * be lost before all have taken part in its call. At the same calls on all members. */
+/* Not to be overrun by an image that broadcasts without end, or whose calls are not made since an
+ * image has failed: a record must not be lost before all have taken part in its call. At the same
+ * calls on all members. */
 static void keep_together(struct caf_team *t, enum caf_call call)
 {
 	if (call == CAF_CALL_BARRIER) {

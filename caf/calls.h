@@ -16,9 +16,11 @@ struct caf_record {
 /* Of each image in each team, in ARMCI memory: written by it alone. */
 struct caf_ledger {
 	_Atomic uint64_t begun; /* number of the last call begun; the first is 1 */
-	uint64_t last, final;   /* of an image that has ended: its last call, and the last that it takes part in */
+	/* of an image that has ended: its last call, and the last that it takes part in */
+	uint64_t last, final;
 	_Atomic int published;  /* whether these are valid */
-	_Atomic uint64_t invited; /* of an image that has ended: the call that it is to take part in now */
+	/* of an image that has ended: the call that it is to take part in now */
+	_Atomic uint64_t invited;
 	struct caf_record call[CAF_LEDGER_CALLS]; /* by number, modulo */
 };
 
@@ -30,7 +32,8 @@ struct caf_gone {
 
 struct caf_calls {
 	struct caf_ledger **at;  /* by member */
-	struct caf_members members, all, some; /* chosen last; the team; those of the youngest smaller group */
+	/* chosen last; the team; those of the youngest smaller group */
+	struct caf_members members, all, some;
 	struct caf_gone *gone;
 	int gones;
 	int seen;                /* *caf.ended when `gone` was made */
@@ -44,7 +47,8 @@ int caf_calls_stat(struct caf_team *t, uint64_t number); /* of caf_begin */
 uint64_t caf_calls_begun(const struct caf_team *t, int member);
 /* Whether a member takes no part in a call; really: not before it ended. */
 bool caf_calls_absent(const struct caf_calls *c, int member, uint64_t number, bool really);
-void caf_calls_read(const struct caf_team *t, int member, const void *from, void *to, int bytes); /* part of a member's ledger */
+/* part of a member's ledger */
+void caf_calls_read(const struct caf_team *t, int member, const void *from, void *to, int bytes);
 
 void caf_nap(unsigned tries); /* sleeps, the longer the more tries */
 

@@ -26,12 +26,13 @@ static struct caf_section packed(const struct operand *o)
 	return s;
 }
 
-/* gfortran broadcasts the components of a derived type by descriptors whose offset and span it has not set. In others the offset
- * follows from bounds and strides. */
+/* gfortran broadcasts the components of a derived type by descriptors whose offset and span it has
+ * not set. In others the offset follows from bounds and strides. */
 static bool has_span(const struct caf_desc *d)
 {
 	size_t offset = 0;
-	for (int i = 0; i < d->dtype.rank; i++) offset -= (size_t)(d->dim[i].lower * d->dim[i].stride);
+	for (int i = 0; i < d->dtype.rank; i++)
+		offset -= (size_t)(d->dim[i].lower * d->dim[i].stride);
 	return d->span > 0 && d->offset == offset;
 }
 
@@ -42,7 +43,8 @@ static void describe(struct caf_section *s, const struct caf_desc *d)
 		caf_section_of(s, d);
 		return;
 	}
-	memcpy(&plain, d, offsetof(struct caf_desc, dim) + (size_t)d->dtype.rank * sizeof d->dim[0]);
+	memcpy(&plain, d,
+		offsetof(struct caf_desc, dim) + (size_t)d->dtype.rank * sizeof d->dim[0]);
 	plain.span = (ptrdiff_t)d->dtype.elem_len;
 	caf_section_of(s, &plain);
 }
@@ -50,11 +52,18 @@ static void describe(struct caf_section *s, const struct caf_desc *d)
 static void open_operand(struct operand *o, const struct caf_desc *d)
 {
 	if (d->dtype.rank == 0) {
-		*o = (struct operand){.data = d->base, .n = 1, .elem = d->dtype.elem_len, .bytes = d->dtype.elem_len};
+		*o = (struct operand){.data = d->base,
+			.n = 1,
+			.elem = d->dtype.elem_len,
+			.bytes = d->dtype.elem_len};
 		return;
 	}
 	describe(&o->own, d);
-	*o = (struct operand){.data = o->own.base, .n = o->own.n, .elem = o->own.elem, .bytes = o->own.n * o->own.elem, .own = o->own};
+	*o = (struct operand){.data = o->own.base,
+		.n = o->own.n,
+		.elem = o->own.elem,
+		.bytes = o->own.n * o->own.elem,
+		.own = o->own};
 	if (o->n == 0 || caf_contiguous(&o->own))
 		return;
 	o->copied = true;
@@ -78,7 +87,8 @@ static void close_operand(struct operand *o, bool changed)
 static void broadcast(struct caf_team *t, int root, char *data, size_t bytes)
 {
 	for (size_t at = 0; at < bytes; at += LONGEST)
-		caf_call_bcast(data + at, (int)(bytes - at < LONGEST ? bytes - at : LONGEST), t->rank[root], t->group);
+		caf_call_bcast(data + at, (int)(bytes - at < LONGEST ? bytes - at : LONGEST),
+			t->rank[root], t->group);
 }
 
 /* Small data goes at once. */
@@ -96,11 +106,13 @@ static bool no_image(int image, int *stat, char *errmsg, size_t length, const ch
 {
 	if (image >= 1 && image <= caf.current->n)
 		return false;
-	caf_error(CAF_NO_IMAGE, stat, errmsg, length, "%s: there is no image %d in the team of %d", what, image, caf.current->n);
+	caf_error(CAF_NO_IMAGE, stat, errmsg, length, "%s: there is no image %d in the team of %d",
+		what, image, caf.current->n);
 	return true;
 }
 
-CAF_API void _gfortran_caf_co_broadcast(struct caf_desc *d, int source, int *stat, char *errmsg, size_t length)
+CAF_API void _gfortran_caf_co_broadcast(struct caf_desc *d, int source, int *stat, char *errmsg,
+	size_t length)
 {
 	struct caf_team *t = caf.current;
 	struct operand o;
@@ -122,17 +134,22 @@ static int armci_type(int type, size_t elem, size_t *per_element)
 	case CAF_INTEGER:
 		return elem == sizeof(int) ? ARMCI_INT : elem == sizeof(long) ? ARMCI_LONG : 0;
 	case CAF_REAL:
-		return elem == sizeof(float) ? ARMCI_FLOAT : elem == sizeof(double) ? ARMCI_DOUBLE : 0;
+		return elem == sizeof(float)   ? ARMCI_FLOAT :
+			elem == sizeof(double) ? ARMCI_DOUBLE :
+						 0;
 	case CAF_COMPLEX:
 		*per_element = 2;
-		return elem == 2 * sizeof(float) ? ARMCI_FLOAT : elem == 2 * sizeof(double) ? ARMCI_DOUBLE : 0;
+		return elem == 2 * sizeof(float)   ? ARMCI_FLOAT :
+			elem == 2 * sizeof(double) ? ARMCI_DOUBLE :
+						     0;
 	}
 	return 0;
 }
 
 static const char *const armci_op[] = {[CAF_SUM] = "+", [CAF_MIN] = "min", [CAF_MAX] = "max"};
 
-static int reduce_by_armci(struct caf_team *t, enum caf_operator op, struct operand *o, int type, size_t n)
+static int reduce_by_armci(struct caf_team *t, enum caf_operator op, struct operand *o, int type,
+	size_t n)
 {
 	bool small = o->bytes <= CAF_CALL_BYTES;
 	int code = small ? caf_begin(t, CAF_CALL_GOP, 0, type, (int)n) : caf_gate(t);
@@ -140,11 +157,13 @@ static int reduce_by_armci(struct caf_team *t, enum caf_operator op, struct oper
 		return code;
 	size_t size = o->bytes / n, step = LONGEST / size;
 	for (size_t i = 0; i < n; i += step)
-		caf_call_gop(o->data + i * size, (int)(n - i < step ? n - i : step), armci_op[op], type, t->group);
+		caf_call_gop(o->data + i * size, (int)(n - i < step ? n - i : step), armci_op[op],
+			type, t->group);
 	return small ? caf_finish(t) : CAF_OK;
 }
 
-static int reduce_by_tree(struct caf_team *t, int root, struct operand *o, const struct caf_combine *c)
+static int reduce_by_tree(struct caf_team *t, int root, struct operand *o,
+	const struct caf_combine *c)
 {
 	int code = caf_gate(t);
 	if (code == CAF_OK)
@@ -159,7 +178,8 @@ static bool wrong_result_image(int image, int *stat, char *errmsg, size_t length
 }
 
 /* An array without elements, or of elements without bytes (strings of length 0, types without
- * components): no image has anything to say, and no operator is chosen, which would divide by them. */
+ * components): no image has anything to say, and no operator is chosen, which would divide by them.
+ */
 static bool is_empty(const struct caf_desc *d)
 {
 	struct caf_section s = {.n = 1};
@@ -168,13 +188,14 @@ static bool is_empty(const struct caf_desc *d)
 	return d->dtype.elem_len == 0 || s.n == 0;
 }
 
-static void reduce(enum caf_operator op, struct caf_desc *d, int result_image, size_t string, int *stat, char *errmsg, size_t length,
-	const char *what)
+static void reduce(enum caf_operator op, struct caf_desc *d, int result_image, size_t string,
+	int *stat, char *errmsg, size_t length, const char *what)
 {
 	struct caf_team *t = caf.current;
 	struct operand o;
 	size_t per_element;
-	int code = CAF_OK, type = d->dtype.type, known = armci_type(type, d->dtype.elem_len, &per_element);
+	int code = CAF_OK, type = d->dtype.type,
+	    known = armci_type(type, d->dtype.elem_len, &per_element);
 	if (wrong_result_image(result_image, stat, errmsg, length, what))
 		return;
 	if (is_empty(d)) {
@@ -188,7 +209,8 @@ static void reduce(enum caf_operator op, struct caf_desc *d, int result_image, s
 	else if (!known)
 		c = caf_operator_for(op, type, d->dtype.elem_len, character);
 	if (!known && !c.f) {
-		caf_error(CAF_WRONG, stat, errmsg, length, "%s: not for type %d of %zu bytes", what, type, d->dtype.elem_len);
+		caf_error(CAF_WRONG, stat, errmsg, length, "%s: not for type %d of %zu bytes", what,
+			type, d->dtype.elem_len);
 		return;
 	}
 	open_operand(&o, d);
@@ -202,29 +224,35 @@ static void reduce(enum caf_operator op, struct caf_desc *d, int result_image, s
 	caf_report(code, stat, errmsg, length, what);
 }
 
-CAF_API void _gfortran_caf_co_sum(struct caf_desc *d, int result_image, int *stat, char *errmsg, size_t length)
+CAF_API void _gfortran_caf_co_sum(struct caf_desc *d, int result_image, int *stat, char *errmsg,
+	size_t length)
 {
 	reduce(CAF_SUM, d, result_image, 0, stat, errmsg, length, "CO_SUM");
 }
 
-/* string: characters of a string. Where the compiler has passed ERRMSG= by value, it is where the address of that should be. */
+/* string: characters of a string. Where the compiler has passed ERRMSG= by value, it is where the
+ * address of that should be. */
 static size_t characters(int string, const char *errmsg)
 {
 	return caf_is_address(errmsg) || !errmsg ? (size_t)string : (uintptr_t)errmsg;
 }
 
-CAF_API void _gfortran_caf_co_min(struct caf_desc *d, int result_image, int *stat, char *errmsg, int string, size_t length)
-{
-	reduce(CAF_MIN, d, result_image, characters(string, errmsg), stat, errmsg, length, "CO_MIN");
-}
-
-CAF_API void _gfortran_caf_co_max(struct caf_desc *d, int result_image, int *stat, char *errmsg, int string, size_t length)
-{
-	reduce(CAF_MAX, d, result_image, characters(string, errmsg), stat, errmsg, length, "CO_MAX");
-}
-
-CAF_API void _gfortran_caf_co_reduce(struct caf_desc *d, void (*function)(void), int flags, int result_image, int *stat, char *errmsg,
+CAF_API void _gfortran_caf_co_min(struct caf_desc *d, int result_image, int *stat, char *errmsg,
 	int string, size_t length)
+{
+	reduce(CAF_MIN, d, result_image, characters(string, errmsg), stat, errmsg, length,
+		"CO_MIN");
+}
+
+CAF_API void _gfortran_caf_co_max(struct caf_desc *d, int result_image, int *stat, char *errmsg,
+	int string, size_t length)
+{
+	reduce(CAF_MAX, d, result_image, characters(string, errmsg), stat, errmsg, length,
+		"CO_MAX");
+}
+
+CAF_API void _gfortran_caf_co_reduce(struct caf_desc *d, void (*function)(void), int flags,
+	int result_image, int *stat, char *errmsg, int string, size_t length)
 {
 	struct caf_team *t = caf.current;
 	struct operand o;
@@ -238,12 +266,17 @@ CAF_API void _gfortran_caf_co_reduce(struct caf_desc *d, void (*function)(void),
 	struct caf_combine c = caf_function_for(function, flags, d->dtype.type, d->dtype.elem_len,
 		characters(string, errmsg));
 	if (!c.f) {
-		caf_error(CAF_WRONG, stat, errmsg, length, d->dtype.type == CAF_DERIVED
-			? "CO_REDUCE: not for objects of derived type %d of %zu bytes: which registers "
-			  "a function returns them in depends on their components, which gfortran "
-			  "does not tell; types of 17 to 262144 bytes are returned through memory: "
-			  "add a component"
-			: "CO_REDUCE: not for type %d of %zu bytes with such a function", d->dtype.type, d->dtype.elem_len);
+		caf_error(CAF_WRONG, stat, errmsg, length,
+			d->dtype.type == CAF_DERIVED ?
+				"CO_REDUCE: not for objects of derived type %d of %zu bytes: which "
+				"registers "
+				"a function returns them in depends on their components, which "
+				"gfortran "
+				"does not tell; types of 17 to 262144 bytes are returned through "
+				"memory: "
+				"add a component" :
+				"CO_REDUCE: not for type %d of %zu bytes with such a function",
+			d->dtype.type, d->dtype.elem_len);
 		return;
 	}
 	open_operand(&o, d);

@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The MPI communicator of a team, for programs that also use MPI: what the module opencoarrays of OpenCoarrays calls. */
+/* The MPI communicator of a team, for programs that also use MPI: what the module opencoarrays of
+ * OpenCoarrays calls. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 
 #include "caf.h"
 
-#ifndef ARMCI_MPI_COMM_ /* armci.h was included without MPI: a handle is an int or a pointer, the same as an integer register */
+/* armci.h was included without MPI: a handle is an int or a pointer, the same as an integer
+ * register */
+#ifndef ARMCI_MPI_COMM_
 extern uintptr_t armci_group_comm(ARMCI_Group *group);
 #endif
 
-/* Returns the Fortran handle. Collective over the team the first time. A null team means the current one. */
+/* Returns the Fortran handle. Collective over the team the first time. A null team means the
+ * current one. */
 CAF_API int _gfortran_caf_get_communicator(const void *team)
 {
 	struct caf_team *t = caf_team_of(team);
@@ -18,7 +22,8 @@ CAF_API int _gfortran_caf_get_communicator(const void *team)
 	if (!dlsym(RTLD_DEFAULT, "MPI_Init"))
 		caf_fatal("get_communicator: the program is not linked with MPI");
 	int (*to_fortran)(uintptr_t);
-	*(void **)&to_fortran = dlsym(RTLD_DEFAULT, "MPI_Comm_c2f"); /* of Open MPI; MPICH's handles are those of Fortran */
+	/* of Open MPI; MPICH's handles are those of Fortran */
+	*(void **)&to_fortran = dlsym(RTLD_DEFAULT, "MPI_Comm_c2f");
 	uintptr_t comm = (uintptr_t)armci_group_comm(&t->group);
 	return to_fortran ? to_fortran(comm) : (int)comm;
 }

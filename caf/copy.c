@@ -4,14 +4,15 @@
 
 #include "caf.h"
 
-#define ROW(type)                                                                                      \
-	for (ptrdiff_t i = 0; i < n; i++, to += ts, from += fs) {                                      \
-		type value;                                                                            \
-		memcpy(&value, from, sizeof value);                                                    \
-		memcpy(to, &value, sizeof value);                                                      \
+#define ROW(type) \
+	for (ptrdiff_t i = 0; i < n; i++, to += ts, from += fs) { \
+		type value; \
+		memcpy(&value, from, sizeof value); \
+		memcpy(to, &value, sizeof value); \
 	}
 
-static void copy_row(char *to, ptrdiff_t ts, const char *from, ptrdiff_t fs, size_t elem, ptrdiff_t n)
+static void copy_row(char *to, ptrdiff_t ts, const char *from, ptrdiff_t fs, size_t elem,
+	ptrdiff_t n)
 {
 	if (ts == (ptrdiff_t)elem && fs == (ptrdiff_t)elem) {
 		memcpy(to, from, elem * (size_t)n);
@@ -34,7 +35,8 @@ static void copy_level(const struct caf_levels *v, int level, char *to, const ch
 		copy_row(to, v->to_stride[0], from, v->from_stride[0], v->elem, v->count[0]);
 		return;
 	}
-	for (ptrdiff_t i = 0; i < v->count[level]; i++, to += v->to_stride[level], from += v->from_stride[level])
+	for (ptrdiff_t i = 0; i < v->count[level];
+		i++, to += v->to_stride[level], from += v->from_stride[level])
 		copy_level(v, level - 1, to, from);
 }
 

@@ -1,14 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How errors reach the program: through STAT= and ERRMSG= where the statement has them, else by ending the job with a line. */
+/* How errors reach the program: through STAT= and ERRMSG= where the statement has them, else by
+ * ending the job with a line. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "caf.h"
 
-/* gfortran (up to 16 at least) passes a fixed-length ERRMSG= of a collective subroutine by value: then the next argument, a length,
- * or the characters themselves are where its address should be. */
-bool caf_is_address(const void *p) { return (uintptr_t)p >= 4096 && (uintptr_t)p < (uintptr_t)1 << 47; }
+/* gfortran (up to 16 at least) passes a fixed-length ERRMSG= of a collective subroutine by value:
+ * then the next argument, a length, or the characters themselves are where its address should be.
+ */
+bool caf_is_address(const void *p)
+{
+	return (uintptr_t)p >= 4096 && (uintptr_t)p < (uintptr_t)1 << 47;
+}
 
 /* gfortran up to 15 passes the address of the address of ERRMSG= of a SYNC statement. */
 char *caf_sync_message(char *errmsg)

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Events. An element is an armcix_event_t: posts raise its count, waits of its own image lower it. What an image has stored anywhere
- * before EVENT POST is seen by who waits for that event.
+ * Events. An element is an armcix_event_t: posts raise its count, waits of its own image lower it.
+ * What an image has stored anywhere before EVENT POST is seen by who waits for that event.
  */
 #include "object.h"
 
-enum { LOOK = 1000 }; /* milliseconds after which a wait looks whether anybody is left who can post */
+/* milliseconds after which a wait looks whether anybody is left who can post */
+enum { LOOK = 1000 };
 
-static bool find(struct caf_object *o, const char *what, const struct caf_token *t, size_t index, int image,
-	const struct caf_status *s)
+static bool find(struct caf_object *o, const char *what, const struct caf_token *t, size_t index,
+	int image, const struct caf_status *s)
 {
 	const size_t elem = sizeof(armcix_event_t);
 	if (likely(index < SIZE_MAX / elem && caf_find_object(o, t, index * elem, image, elem)))
@@ -17,7 +18,8 @@ static bool find(struct caf_object *o, const char *what, const struct caf_token 
 	return false;
 }
 
-CAF_API void _gfortran_caf_event_post(struct caf_token *t, size_t index, int image, int *stat, char *errmsg, size_t length)
+CAF_API void _gfortran_caf_event_post(struct caf_token *t, size_t index, int image, int *stat,
+	char *errmsg, size_t length)
 {
 	const struct caf_status s = {stat, errmsg, length};
 	struct caf_object o;
@@ -25,7 +27,8 @@ CAF_API void _gfortran_caf_event_post(struct caf_token *t, size_t index, int ima
 		return;
 	caf_fence_others(o.rank);
 	if (unlikely(ARMCIX_Event_add((armcix_event_t *)o.at, 1, o.rank) != 0))
-		caf_error(CAF_NO_ELEMENT, stat, errmsg, length, "EVENT POST at image %d failed", image);
+		caf_error(CAF_NO_ELEMENT, stat, errmsg, length, "EVENT POST at image %d failed",
+			image);
 	else
 		caf_success(stat);
 }
@@ -42,7 +45,8 @@ static int nobody_left(void)
 	return caf.n > 1 ? stat : CAF_STOPPED_IMAGE;
 }
 
-CAF_API void _gfortran_caf_event_wait(struct caf_token *t, size_t index, int until, int *stat, char *errmsg, size_t length)
+CAF_API void _gfortran_caf_event_wait(struct caf_token *t, size_t index, int until, int *stat,
+	char *errmsg, size_t length)
 {
 	const struct caf_status s = {stat, errmsg, length};
 	struct caf_object o;
@@ -55,7 +59,8 @@ CAF_API void _gfortran_caf_event_wait(struct caf_token *t, size_t index, int unt
 	while ((int)(seen = __atomic_load_n(&event->count, __ATOMIC_ACQUIRE)) < until) {
 		int ended = nobody_left();
 		if (unlikely(ended) && __atomic_load_n(&event->count, __ATOMIC_ACQUIRE) == seen) {
-			caf_error(ended, stat, errmsg, length, "EVENT WAIT: the event has %d of %d posts, and no other image runs",
+			caf_error(ended, stat, errmsg, length,
+				"EVENT WAIT: the event has %d of %d posts, and no other image runs",
 				(int)seen, until);
 			return;
 		}
@@ -68,7 +73,8 @@ CAF_API void _gfortran_caf_event_wait(struct caf_token *t, size_t index, int unt
 	caf_success(stat);
 }
 
-CAF_API void _gfortran_caf_event_query(struct caf_token *t, size_t index, int image, int *count, int *stat)
+CAF_API void _gfortran_caf_event_query(struct caf_token *t, size_t index, int image, int *count,
+	int *stat)
 {
 	const struct caf_status s = {.stat = stat};
 	struct caf_object o;

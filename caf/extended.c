@@ -75,8 +75,8 @@ static bool function_extended(const struct caf_combine *c, const char *data)
 		_Float128 y;
 		memcpy(&x, data, sizeof x);
 		memcpy(&y, data, sizeof y);
-		((void (*)(void *, void *, void *, _Float128, _Float128, struct real, struct real))c->function)(
-			result, element, element, y, y, x, x);
+		((void (*)(void *, void *, void *, _Float128, _Float128, struct real,
+			struct real))c->function)(result, element, element, y, y, x, x);
 	}
 	return x87_result();
 }

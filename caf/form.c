@@ -2,8 +2,9 @@
 /* FORM TEAM: the images of the current team divide into teams of equal number. */
 #include "caf.h"
 
-/* What the images of the current team ask for, by index: a number, and an index in the new team or 0. Number 0: has ended. replaced:
- * the statement that has formed the team which the image's variable holds, or 0. */
+/* What the images of the current team ask for, by index: a number, and an index in the new team or
+ * 0. Number 0: has ended. replaced: the statement that has formed the team which the image's
+ * variable holds, or 0. */
 struct wish {
 	int number, index, replaced;
 };
@@ -34,8 +35,8 @@ static int size_of(const struct wish *w, int n, int number)
 	return size;
 }
 
-/* Places the images of a number: member[k] is the index in the parent of the new team's index k. Returns the index of an image
- * that asks for what it cannot have, or -1. */
+/* Places the images of a number: member[k] is the index in the parent of the new team's index k.
+ * Returns the index of an image that asks for what it cannot have, or -1. */
 static int place(const struct wish *w, int n, int number, int *member, int size)
 {
 	for (int k = 0; k < size; k++) member[k] = -1;
@@ -56,7 +57,8 @@ static int place(const struct wish *w, int n, int number, int *member, int size)
 	return -1;
 }
 
-static struct caf_team *describe(const struct caf_team *parent, const int *member, int size, int number)
+static struct caf_team *describe(const struct caf_team *parent, const int *member, int size,
+	int number)
 {
 	struct caf_team *t = memory(1, sizeof *t);
 	t->number = number;
@@ -81,7 +83,8 @@ static void forget(struct caf_team *t)
 	}
 }
 
-/* An image whose wish cannot be granted; all images find the same one. The new teams otherwise, as a list, the image's own first. */
+/* An image whose wish cannot be granted; all images find the same one. The new teams otherwise, as
+ * a list, the image's own first. */
 static int divide(const struct caf_team *parent, const struct wish *w, struct caf_team **teams)
 {
 	int n = parent->n, wrong = -1;
@@ -112,7 +115,8 @@ static int divide(const struct caf_team *parent, const struct wish *w, struct ca
 	return wrong;
 }
 
-/* Frees a team that none of its images can name any more, and those formed in it; all its images call it. */
+/* Frees a team that none of its images can name any more, and those formed in it; all its images
+ * call it. */
 static void dissolve(struct caf_team *old)
 {
 	for (struct caf_team *t = caf.teams; t; t = t->next)
@@ -130,7 +134,8 @@ static void dissolve(struct caf_team *old)
 	free(old);
 }
 
-/* The team that the variable holds since an earlier FORM TEAM in the current team has put it there. */
+/* The team that the variable holds since an earlier FORM TEAM in the current team has put it there.
+ */
 static struct caf_team *replaced(struct caf_team **variable)
 {
 	struct caf_team *t = *variable;
@@ -142,7 +147,8 @@ static bool unused(const struct caf_team *old, const struct caf_team *parent, co
 {
 	int n = 0;
 	for (int i = 0; i < parent->n; i++)
-		for (int k = 0; k < old->n && w[i].replaced == old->statement; k++) n += old->rank[k] == parent->rank[i];
+		for (int k = 0; k < old->n && w[i].replaced == old->statement; k++)
+			n += old->rank[k] == parent->rank[i];
 	return n == old->n;
 }
 
@@ -161,10 +167,15 @@ static struct caf_team *establish(struct caf_team *parent, struct caf_team *t)
 /* 0 in a wish stands for images that are not there and for indexes that are not asked for. */
 static struct wish wish_of(int number, const int *index, const struct caf_team *old)
 {
-	return (struct wish){number ? number : -1, !index ? 0 : *index ? *index : -1, old ? old->statement : 0};
+	return (struct wish){number ? number : -1,
+		!index         ? 0 :
+			*index ? *index :
+				 -1,
+		old ? old->statement : 0};
 }
 
-static int form(int number, const int *index, struct caf_team **team, int *stat, char *errmsg, size_t length)
+static int form(int number, const int *index, struct caf_team **team, int *stat, char *errmsg,
+	size_t length)
 {
 	struct caf_team *parent = caf.current, *old = replaced(team), *teams;
 	int code = caf_barrier(parent);
@@ -184,14 +195,17 @@ static int form(int number, const int *index, struct caf_team **team, int *stat,
 	if (wrong < 0)
 		return code;
 	if (bad.number < 0)
-		caf_error(CAF_NO_TEAM, stat, errmsg, length, "FORM TEAM: the team number of image %d is not positive", wrong + 1);
+		caf_error(CAF_NO_TEAM, stat, errmsg, length,
+			"FORM TEAM: the team number of image %d is not positive", wrong + 1);
 	else
-		caf_error(CAF_NO_TEAM, stat, errmsg, length, "FORM TEAM: NEW_INDEX %d of image %d is too large, not positive, or taken",
+		caf_error(CAF_NO_TEAM, stat, errmsg, length,
+			"FORM TEAM: NEW_INDEX %d of image %d is too large, not positive, or taken",
 			bad.index, wrong + 1);
 	return -1;
 }
 
-/* gfortran 16 passes the address of the index, or, of a constant, the address of its address. Null: none. */
+/* gfortran 16 passes the address of the index, or, of a constant, the address of its address. Null:
+ * none. */
 static const int *index_of(const int *new_index)
 {
 	const int *constant;
@@ -201,8 +215,10 @@ static const int *index_of(const int *new_index)
 	return caf_is_address(constant) ? constant : new_index;
 }
 
-/* gfortran up to 15 passes an int 0 as new_index, and nothing behind it; from 16: its address or null, stat and errmsg. */
-CAF_API void _gfortran_caf_form_team(int number, struct caf_team **team, const int *new_index, int *stat, char *errmsg, size_t length)
+/* gfortran up to 15 passes an int 0 as new_index, and nothing behind it; from 16: its address or
+ * null, stat and errmsg. */
+CAF_API void _gfortran_caf_form_team(int number, struct caf_team **team, const int *new_index,
+	int *stat, char *errmsg, size_t length)
 {
 	if (new_index)
 		caf_seen_gfortran_16();

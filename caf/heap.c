@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of allocatable components, which an image allocates and frees without the others, and which the others reach: blocks in
- * chunks of ARMCI_Memget. Free blocks are kept by size, powers of two and their halves; large blocks have a chunk of their own.
+ * Memory of allocatable components, which an image allocates and frees without the others, and
+ * which the others reach: blocks in chunks of ARMCI_Memget. Free blocks are kept by size, powers of
+ * two and their halves; large blocks have a chunk of their own.
  */
 #include <pthread.h>
 #include <string.h>
@@ -27,7 +28,10 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct block *freed[CLASSES];
 static char *fresh, *fresh_end; /* the rest of the youngest chunk */
 
-static size_t class_bytes(int class) { return (class & 1 ? (size_t)96 : (size_t)64) << (class / 2); }
+static size_t class_bytes(int class)
+{
+	return (class & 1 ? (size_t)96 : (size_t)64) << (class / 2);
+}
 
 static int class_of(size_t bytes)
 {

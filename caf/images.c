@@ -18,25 +18,30 @@ bool caf_images_start(void)
 
 int caf_state(int rank)
 {
-	return rank == caf.me ? own_state : __atomic_load_n(&caf_ends(caf.control[caf.me], caf.n)[rank].state, __ATOMIC_ACQUIRE);
+	return rank == caf.me ? own_state :
+				__atomic_load_n(&caf_ends(caf.control[caf.me], caf.n)[rank].state,
+					__ATOMIC_ACQUIRE);
 }
 
-/* What images that have ended agree on (attend.c) is read from their ledgers by gets: there is no word
-   here to sleep on. It happens once, when an image ends, so that there is nothing for the policy of
-   internal/wait to learn from. */
+/* What images that have ended agree on (attend.c) is read from their ledgers by gets: there is no
+   word here to sleep on. It happens once, when an image ends, so that there is nothing for the
+   policy of internal/wait to learn from. */
 void caf_nap(unsigned tries)
 {
 	long micros = tries < 10 ? 20 : tries < 100 ? 100 : 1000;
 	nanosleep(&(struct timespec){.tv_nsec = micros * 1000}, NULL);
 }
 
-/* First the state, then the count that makes others look for it, then what wakes those that wait in SYNC IMAGES. */
+/* First the state, then the count that makes others look for it, then what wakes those that wait in
+ * SYNC IMAGES. */
 static void tell_others(int state)
 {
 	static const int one = 1;
 	for (int i = 0; i < caf.n; i++) {
 		struct caf_end end = {.state = state, .synced = synced[i]};
-		if (i != caf.me && ARMCI_Put(&end, &caf_ends(caf.control[i], caf.n)[caf.me], sizeof end, i) != 0)
+		if (i != caf.me &&
+			ARMCI_Put(&end, &caf_ends(caf.control[i], caf.n)[caf.me], sizeof end, i) !=
+				0)
 			caf_fatal("cannot tell image %d that this one ends", i + 1);
 	}
 	ARMCI_AllFence();
@@ -44,7 +49,8 @@ static void tell_others(int state)
 		if (i == caf.me)
 			continue;
 		ARMCIX_Atomic(ARMCIX_ADD, sizeof one, NULL, &caf.control[i]->ended, &one, NULL, i);
-		ARMCIX_Event_raise(&caf.control[i]->sync[caf.me], &caf_records(caf.control[caf.me], caf.n)[i], i);
+		ARMCIX_Event_raise(&caf.control[i]->sync[caf.me],
+			&caf_records(caf.control[caf.me], caf.n)[i], i);
 	}
 	ARMCI_AllFence();
 }
@@ -54,7 +60,9 @@ void caf_end_image(int state)
 	ARMCI_AllFence();
 	own_state = state;
 	tell_others(state);
-	caf_locks_abandon(state); /* who gets one that a failed image has left looks for that only if it knows of ended images */
+	/* who gets one that a failed image has left looks for that only if it knows of ended images
+	 */
+	caf_locks_abandon(state);
 	atomic_thread_fence(memory_order_seq_cst);
 	caf_calls_attend();
 }
@@ -84,8 +92,9 @@ static const struct caf_team *team_or_distance(uintptr_t which)
 
 CAF_API int _gfortran_caf_this_image(uintptr_t which) { return team_or_distance(which)->me + 1; }
 
-/* gfortran up to 15: a distance, and whether to count failed images: -1 for all, 0 those that have not failed, 1 those that have.
- * From 16: a team or null, and the address of the number of a sibling team or null. */
+/* gfortran up to 15: a distance, and whether to count failed images: -1 for all, 0 those that have
+ * not failed, 1 those that have. From 16: a team or null, and the address of the number of a
+ * sibling team or null. */
 CAF_API int _gfortran_caf_num_images(uintptr_t which, uintptr_t failed_or_number)
 {
 	int failed = (int)failed_or_number;
@@ -95,7 +104,8 @@ CAF_API int _gfortran_caf_num_images(uintptr_t which, uintptr_t failed_or_number
 			return team_or_distance(which)->n;
 		const struct caf_team *t = caf_access_team(NULL, number);
 		if (!t)
-			caf_fatal("NUM_IMAGES: there is no team %d beside the current one", *number);
+			caf_fatal("NUM_IMAGES: there is no team %d beside the current one",
+				*number);
 		return t->n;
 	}
 	const struct caf_team *t = ancestor((int)which);
@@ -129,7 +139,8 @@ static void list(struct caf_desc *d, const void *team, const int *kind, int stat
 	for (int i = 0; i < t->n; i++)
 		if (caf_state(t->rank[i]) == state) {
 			int image = i + 1; /* positive: the rest of a longer integer is 0 */
-			memcpy(a + (size_t)n++ * size, &image, size < sizeof image ? size : sizeof image);
+			memcpy(a + (size_t)n++ * size, &image,
+				size < sizeof image ? size : sizeof image);
 		}
 	d->base = a;
 	d->offset = 0;

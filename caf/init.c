@@ -16,7 +16,8 @@ static void *memory_or_die(void *p)
 /* Each image's control block: see struct caf_control. */
 static void make_control(void)
 {
-	size_t bytes = sizeof(struct caf_control) + (size_t)caf.n * (2 * sizeof(armcix_event_t) + sizeof(struct caf_end));
+	size_t bytes = sizeof(struct caf_control) +
+		(size_t)caf.n * (2 * sizeof(armcix_event_t) + sizeof(struct caf_end));
 	void **at = memory_or_die(calloc((size_t)caf.n, sizeof *at));
 	if (ARMCI_Malloc(at, (armci_size_t)bytes) != 0)
 		caf_fatal("no memory for the images' control blocks");

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Two sections of equal size as one loop nest. Dimensions that follow each other without a gap are merged, on each side alone and
- * then together; a long dimension is split where the other side has several, so that ranks need not be equal.
+ * Two sections of equal size as one loop nest. Dimensions that follow each other without a gap are
+ * merged, on each side alone and then together; a long dimension is split where the other side has
+ * several, so that ranks need not be equal.
  */
 #include "caf.h"
 
@@ -30,7 +31,8 @@ static void dims_of(struct dims *d, const struct caf_section *s)
 static void add_level(struct caf_levels *v, ptrdiff_t count, ptrdiff_t to, ptrdiff_t from)
 {
 	int last = v->n - 1;
-	if (last >= 0 && to == v->to_stride[last] * v->count[last] && from == v->from_stride[last] * v->count[last]) {
+	if (last >= 0 && to == v->to_stride[last] * v->count[last] &&
+		from == v->from_stride[last] * v->count[last]) {
 		v->count[last] *= count;
 		return;
 	}
@@ -47,7 +49,8 @@ static bool take(struct dims *d, int i, ptrdiff_t part)
 	return d->count[i] == 1;
 }
 
-bool caf_levels_of(struct caf_levels *v, const struct caf_section *to, const struct caf_section *from)
+bool caf_levels_of(struct caf_levels *v, const struct caf_section *to,
+	const struct caf_section *from)
 {
 	struct dims a, b;
 	dims_of(&a, to);

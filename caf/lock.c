@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Locks, and CRITICAL, which is a lock on the first image. Each is a mutex of ARMCI on the image that has the variable; an image
- * knows those that it holds itself. The variable's memory is a mark: not 0 if the last holder failed. Statements on locks are made by
- * one thread of an image at a time.
+ * Locks, and CRITICAL, which is a lock on the first image. Each is a mutex of ARMCI on the image
+ * that has the variable; an image knows those that it holds itself. The variable's memory is a
+ * mark: not 0 if the last holder failed. Statements on locks are made by one thread of an image at
+ * a time.
  */
 #include <limits.h>
 #include <stdlib.h>
@@ -35,7 +36,8 @@ bool caf_locks_create(struct caf_token *t, size_t count)
 		return false;
 	}
 	l->members = m->n;
-	l->mutexes = ARMCIX_Create_mutexes_hdl(t->kind == CAF_CRITICAL && !first ? 0 : (int)count, &group);
+	l->mutexes = ARMCIX_Create_mutexes_hdl(t->kind == CAF_CRITICAL && !first ? 0 : (int)count,
+		&group);
 	t->locks = l;
 	return l->mutexes != NULL;
 }
@@ -68,7 +70,8 @@ static void release(struct held *h)
 	ARMCIX_Unlock_hdl(was.t->locks->mutexes, (int)was.index, was.rank);
 }
 
-/* All members call it, unless some have ended: the mutexes can be freed only by those that made them, and are left. */
+/* All members call it, unless some have ended: the mutexes can be freed only by those that made
+ * them, and are left. */
 void caf_locks_destroy(struct caf_token *t)
 {
 	struct caf_locks *l = t->locks;
@@ -88,13 +91,14 @@ void caf_locks_abandon(int state)
 	while (n_held) {
 		struct held *h = &held[n_held - 1];
 		if (state == CAF_FAILED_IMAGE)
-			ARMCI_Put((void *)&left, caf_at(h->t, h->rank, h->index * sizeof left), sizeof left, h->rank);
+			ARMCI_Put((void *)&left, caf_at(h->t, h->rank, h->index * sizeof left),
+				sizeof left, h->rank);
 		release(h); /* behind the put */
 	}
 }
 
-/* Whether the last holder of a lock that the image has got now failed. No image can have left a mark before it is known to have
- * ended. */
+/* Whether the last holder of a lock that the image has got now failed. No image can have left a
+ * mark before it is known to have ended. */
 static bool was_left(const struct caf_token *t, int rank, size_t index)
 {
 	static const mark_t none = 0;
@@ -110,12 +114,14 @@ static bool was_left(const struct caf_token *t, int rank, size_t index)
 }
 
 /* The image of the lock; -1: there is none, which is reported. That of CRITICAL may have ended. */
-static int find(const char *what, const struct caf_token *t, size_t index, int image, const struct caf_status *s)
+static int find(const char *what, const struct caf_token *t, size_t index, int image,
+	const struct caf_status *s)
 {
 	struct caf_object o;
 	if (t && t->kind == CAF_CRITICAL)
 		return t->team->rank[0];
-	if (likely(index < SIZE_MAX / sizeof(mark_t) && caf_find_object(&o, t, index * sizeof(mark_t), image, sizeof(mark_t)) &&
+	if (likely(index < SIZE_MAX / sizeof(mark_t) &&
+		    caf_find_object(&o, t, index * sizeof(mark_t), image, sizeof(mark_t)) &&
 		    t->locks))
 		return o.rank;
 	caf_no_object(t, index, image, sizeof(mark_t), what, s);
@@ -123,8 +129,8 @@ static int find(const char *what, const struct caf_token *t, size_t index, int i
 }
 
 /* acquired: null unless the statement has ACQUIRED_LOCK=, with which it does not wait. */
-CAF_API void _gfortran_caf_lock(struct caf_token *t, size_t index, int image, int *acquired, int *stat, char *errmsg,
-	size_t length)
+CAF_API void _gfortran_caf_lock(struct caf_token *t, size_t index, int image, int *acquired,
+	int *stat, char *errmsg, size_t length)
 {
 	const struct caf_status s = {stat, errmsg, length};
 	const int rank = find("LOCK", t, index, image, &s);
@@ -133,7 +139,8 @@ CAF_API void _gfortran_caf_lock(struct caf_token *t, size_t index, int image, in
 	if (unlikely(rank < 0))
 		return;
 	if (unlikely(find_held(t, rank, index) != NULL)) {
-		caf_error(CAF_LOCKED, stat, errmsg, length, "LOCK: this image has locked the variable already");
+		caf_error(CAF_LOCKED, stat, errmsg, length,
+			"LOCK: this image has locked the variable already");
 		return;
 	}
 	if (!acquired)
@@ -145,26 +152,33 @@ CAF_API void _gfortran_caf_lock(struct caf_token *t, size_t index, int image, in
 		*acquired = 1;
 	hold(t, rank, index);
 	if (unlikely(was_left(t, rank, index)) && t->kind != CAF_CRITICAL)
-		caf_error(CAF_UNLOCKED_FAILED_IMAGE, stat, errmsg, length, "LOCK: the image that had locked the variable has failed");
+		caf_error(CAF_UNLOCKED_FAILED_IMAGE, stat, errmsg, length,
+			"LOCK: the image that had locked the variable has failed");
 	else
 		caf_success(stat);
 }
 
-/* UNLOCK of a lock that the image does not hold. GFortran's STAT_UNLOCKED is 0, so only the message tells it from success. */
+/* UNLOCK of a lock that the image does not hold. GFortran's STAT_UNLOCKED is 0, so only the message
+ * tells it from success. */
 static void not_held(const struct caf_token *t, int rank, size_t index, const struct caf_status *s)
 {
 	if (ARMCIX_Trylock_hdl(t->locks->mutexes, (int)index, rank) != 0) {
-		caf_error(CAF_LOCKED_OTHER_IMAGE, s->stat, s->errmsg, s->length, "UNLOCK: another image has locked the variable");
+		caf_error(CAF_LOCKED_OTHER_IMAGE, s->stat, s->errmsg, s->length,
+			"UNLOCK: another image has locked the variable");
 		return;
 	}
 	ARMCIX_Unlock_hdl(t->locks->mutexes, (int)index, rank);
-	caf_error(s->stat ? CAF_UNLOCKED : CAF_NO_ELEMENT, s->stat, s->errmsg, s->length, "UNLOCK: the variable is not locked");
+	caf_error(s->stat ? CAF_UNLOCKED : CAF_NO_ELEMENT, s->stat, s->errmsg, s->length,
+		"UNLOCK: the variable is not locked");
 }
 
-CAF_API void _gfortran_caf_unlock(struct caf_token *t, size_t index, int image, int *stat, char *errmsg, size_t length)
+CAF_API void _gfortran_caf_unlock(struct caf_token *t, size_t index, int image, int *stat,
+	char *errmsg, size_t length)
 {
 	const struct caf_status s = {stat, errmsg, length};
-	int rank = t && t->kind == CAF_CRITICAL ? t->team->rank[0] : image ? caf_rank(image) : caf.me;
+	int rank = t && t->kind == CAF_CRITICAL ? t->team->rank[0] :
+		image                           ? caf_rank(image) :
+						  caf.me;
 	struct held *h = find_held(t, rank, index);
 	if (likely(h != NULL)) {
 		caf_fence_others(rank);

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One assignment between own memory and another image's, whatever its sides: with vector subscripts, conversion, broadcast of one
- * element, or overlap on the own image. All of them are done on the own side, so that there is one remote operation.
+ * One assignment between own memory and another image's, whatever its sides: with vector
+ * subscripts, conversion, broadcast of one element, or overlap on the own image. All of them are
+ * done on the own side, so that there is one remote operation.
  */
 #include "caf.h"
 
 /* Assigns a section to packed memory, row by row. */
-static bool convert_rows(char *to, const struct caf_format *tf, const struct caf_section *from, const struct caf_format *ff)
+static bool convert_rows(char *to, const struct caf_format *tf, const struct caf_section *from,
+	const struct caf_format *ff)
 {
 	ptrdiff_t index[CAF_MAX_RANK] = {0};
 	size_t row = from->rank > 0 ? (size_t)from->count[0] : 1;
@@ -20,8 +22,8 @@ static bool convert_rows(char *to, const struct caf_format *tf, const struct caf
 	return true;
 }
 
-int caf_assign(const struct caf_section *to, const struct caf_format *tf, const struct caf_section *from,
-	const struct caf_format *ff)
+int caf_assign(const struct caf_section *to, const struct caf_format *tf,
+	const struct caf_section *from, const struct caf_format *ff)
 {
 	if (caf_same_format(tf, ff))
 		return caf_copy_section(to, from) ? 0 : CAF_MOVE_MEMORY;
@@ -42,12 +44,14 @@ int caf_assign(const struct caf_section *to, const struct caf_format *tf, const 
 static int get_packed(int rank, const struct caf_side *from, char *packed)
 {
 	struct caf_section to = caf_packed(packed, from->s.elem, from->s.n);
-	return from->vector ? caf_get_vector(rank, from, packed) : caf_get_section(rank, &from->s, &to);
+	return from->vector ? caf_get_vector(rank, from, packed) :
+			      caf_get_section(rank, &from->s, &to);
 }
 
 /*
- * A source of more elements than the destination gives the first ones of each dimension, as assignments of own arrays do. Not so
- * where there are vector subscripts: gfortran divides their number by the stride of the section that they are.
+ * A source of more elements than the destination gives the first ones of each dimension, as
+ * assignments of own arrays do. Not so where there are vector subscripts: gfortran divides their
+ * number by the stride of the section that they are.
  */
 static int cut(struct caf_section *from, const struct caf_section *to, bool subscripts)
 {
@@ -64,7 +68,8 @@ static int cut(struct caf_section *from, const struct caf_section *to, bool subs
 	return 0;
 }
 
-int caf_get_side(int rank, const struct caf_side *from, const struct caf_section *to, const struct caf_format *tf, bool overlap)
+int caf_get_side(int rank, const struct caf_side *from, const struct caf_section *to,
+	const struct caf_format *tf, bool overlap)
 {
 	struct caf_side part;
 	int code;
@@ -88,7 +93,8 @@ int caf_get_side(int rank, const struct caf_side *from, const struct caf_section
 	if (!caf_buffer_get(&b, from->s.n * from->s.elem))
 		return CAF_MOVE_MEMORY;
 	code = from->s.elem ? get_packed(rank, from, b.p) : 0;
-	struct caf_section got = repeated ? caf_repeated(b.p, to) : caf_packed(b.p, from->s.elem, from->s.n);
+	struct caf_section got = repeated ? caf_repeated(b.p, to) :
+					    caf_packed(b.p, from->s.elem, from->s.n);
 	if (code == 0)
 		code = caf_assign(to, tf, &got, &from->f);
 	caf_buffer_free(&b);
@@ -97,10 +103,12 @@ int caf_get_side(int rank, const struct caf_side *from, const struct caf_section
 
 static int put_as_is(int rank, const struct caf_side *to, const struct caf_section *from)
 {
-	return to->vector ? caf_put_vector(rank, to, from->base) : caf_put_section(rank, &to->s, from);
+	return to->vector ? caf_put_vector(rank, to, from->base) :
+			    caf_put_section(rank, &to->s, from);
 }
 
-int caf_put_side(int rank, const struct caf_side *to, const struct caf_section *from, const struct caf_format *ff, bool overlap)
+int caf_put_side(int rank, const struct caf_side *to, const struct caf_section *from,
+	const struct caf_format *ff, bool overlap)
 {
 	struct caf_section source = *from;
 	int code = 0;
@@ -133,7 +141,8 @@ void caf_move_error(int code, int *stat, const char *what, int image)
 		[CAF_MOVE_MEMORY] = "no memory for a temporary copy",
 		[CAF_MOVE_CONVERSION] = "there is no conversion between the types of the two sides",
 		[CAF_MOVE_SHAPE] = "the two sides have different shapes",
-		[CAF_MOVE_VECTOR] = "the compiler passes this vector subscript wrongly; assign it to a variable first",
+		[CAF_MOVE_VECTOR] = "the compiler passes this vector subscript wrongly; assign it "
+				    "to a variable first",
 		[CAF_MOVE_PATH] = "a reference to a component that this library does not know",
 		[CAF_MOVE_ABSENT] = "a component is not allocated or associated there",
 		[CAF_MOVE_REMOTE] = "this would need to reallocate a component of another image",
@@ -143,9 +152,13 @@ void caf_move_error(int code, int *stat, const char *what, int image)
 	if (code == CAF_MOVE_FAILED)
 		caf_error(CAF_FAILED_IMAGE, stat, NULL, 0, "%s: image %d has failed", what, image);
 	else if (code == FAIL8)
-		caf_error(CAF_ACCESS_ERROR, stat, NULL, 0, "%s: component of image %d is not in memory that other images reach", what, image);
+		caf_error(CAF_ACCESS_ERROR, stat, NULL, 0,
+			"%s: component of image %d is not in memory that other images reach", what,
+			image);
 	else if (code < 0)
-		caf_error(CAF_ACCESS_ERROR, stat, NULL, 0, "%s: image %d: ARMCI says %d", what, image, code);
+		caf_error(CAF_ACCESS_ERROR, stat, NULL, 0, "%s: image %d: ARMCI says %d", what,
+			image, code);
 	else
-		caf_error(CAF_ACCESS_ERROR, stat, NULL, 0, "%s: image %d: %s", what, image, text[code]);
+		caf_error(CAF_ACCESS_ERROR, stat, NULL, 0, "%s: image %d: %s", what, image,
+			text[code]);
 }

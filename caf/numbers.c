@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Conversion of numbers and logicals. Pairs of the common kinds have a loop each; all others go through the widest type of their
- * class, which holds every value of it. A real becomes an integer by truncation; what is not 0 is true.
+ * Conversion of numbers and logicals. Pairs of the common kinds have a loop each; all others go
+ * through the widest type of their class, which holds every value of it. A real becomes an integer
+ * by truncation; what is not 0 is true.
  */
 #include <float.h>
 
@@ -15,22 +16,24 @@ typedef __float128 widest;
 typedef __int128 integer;
 
 /* One loop. */
-#define LOOP(tt, ft)                                                                                   \
-	for (size_t i = 0; i < n; i++, to += ts, from += fs) *(tt *)(void *)to = (tt)(*(const ft *)(const void *)from);
-#define FROM(tt)                                                                                       \
-	switch (code_from) {                                                                           \
-	case CODE(CAF_INTEGER, 1): LOOP(tt, int8_t) return true;                                       \
-	case CODE(CAF_INTEGER, 2): LOOP(tt, int16_t) return true;                                      \
-	case CODE(CAF_INTEGER, 4): LOOP(tt, int32_t) return true;                                      \
-	case CODE(CAF_INTEGER, 8): LOOP(tt, int64_t) return true;                                      \
-	case CODE(CAF_REAL, 4): LOOP(tt, float) return true;                                           \
-	case CODE(CAF_REAL, 8): LOOP(tt, double) return true;                                          \
-	default: return false;                                                                         \
+#define LOOP(tt, ft) \
+	for (size_t i = 0; i < n; i++, to += ts, from += fs) \
+		*(tt *)(void *)to = (tt)(*(const ft *)(const void *)from);
+#define FROM(tt) \
+	switch (code_from) { \
+	case CODE(CAF_INTEGER, 1): LOOP(tt, int8_t) return true; \
+	case CODE(CAF_INTEGER, 2): LOOP(tt, int16_t) return true; \
+	case CODE(CAF_INTEGER, 4): LOOP(tt, int32_t) return true; \
+	case CODE(CAF_INTEGER, 8): LOOP(tt, int64_t) return true; \
+	case CODE(CAF_REAL, 4): LOOP(tt, float) return true; \
+	case CODE(CAF_REAL, 8): LOOP(tt, double) return true; \
+	default: return false; \
 	}
 #define CODE(type, kind) ((type) << 8 | (kind))
 
 /* False: not one of the common pairs. */
-static bool convert_common(char *to, int code_to, ptrdiff_t ts, const char *from, int code_from, ptrdiff_t fs, size_t n)
+static bool convert_common(char *to, int code_to, ptrdiff_t ts, const char *from, int code_from,
+	ptrdiff_t fs, size_t n)
 {
 	switch (code_to) {
 	case CODE(CAF_INTEGER, 1): FROM(int8_t)
@@ -91,8 +94,8 @@ static bool store(const struct value *v, void *p, int code)
 	}
 }
 
-bool caf_convert_numbers(char *to, int to_type, int to_kind, ptrdiff_t to_stride, const char *from, int from_type, int from_kind,
-	ptrdiff_t from_stride, size_t n)
+bool caf_convert_numbers(char *to, int to_type, int to_kind, ptrdiff_t to_stride, const char *from,
+	int from_type, int from_kind, ptrdiff_t from_stride, size_t n)
 {
 	bool logical = to_type == CAF_LOGICAL;
 	int code_to = CODE(logical ? CAF_INTEGER : to_type, to_kind);

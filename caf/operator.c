@@ -1,23 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Sum, minimum and maximum of every type of gfortran, for elements that ARMCI's own reductions do not know. */
+/* Sum, minimum and maximum of every type of gfortran, for elements that ARMCI's own reductions do
+ * not know. */
 #include <float.h>
 
 #include "reduce.h"
 
 #define COUNT(T) const T *b = (const void *)from; T *a = (void *)into; (void)c
 #define SUM(NAME, T) \
-	static void NAME##_sum(const struct caf_combine *c, char *into, const char *from, size_t n) \
+	static void NAME##_sum(const struct caf_combine *c, char *into, const char *from, \
+		size_t n) \
 	{ \
 		COUNT(T); \
 		for (size_t i = 0; i < n; i++) a[i] = (T)(a[i] + b[i]); \
 	}
 #define ORDER(NAME, T) \
-	static void NAME##_min(const struct caf_combine *c, char *into, const char *from, size_t n) \
+	static void NAME##_min(const struct caf_combine *c, char *into, const char *from, \
+		size_t n) \
 	{ \
 		COUNT(T); \
 		for (size_t i = 0; i < n; i++) a[i] = b[i] < a[i] ? b[i] : a[i]; \
 	} \
-	static void NAME##_max(const struct caf_combine *c, char *into, const char *from, size_t n) \
+	static void NAME##_max(const struct caf_combine *c, char *into, const char *from, \
+		size_t n) \
 	{ \
 		COUNT(T); \
 		for (size_t i = 0; i < n; i++) a[i] = b[i] > a[i] ? b[i] : a[i]; \
@@ -61,20 +65,33 @@ static void strings(const struct caf_combine *c, char *into, const char *from, s
 		if (compare(from + i * c->elem, into + i * c->elem, c->elem, c->length) * sign > 0)
 			memcpy(into + i * c->elem, from + i * c->elem, c->elem);
 }
-static void string_min(const struct caf_combine *c, char *into, const char *from, size_t n) { strings(c, into, from, n, -1); }
-static void string_max(const struct caf_combine *c, char *into, const char *from, size_t n) { strings(c, into, from, n, 1); }
+static void string_min(const struct caf_combine *c, char *into, const char *from, size_t n)
+{
+	strings(c, into, from, n, -1);
+}
+static void string_max(const struct caf_combine *c, char *into, const char *from, size_t n)
+{
+	strings(c, into, from, n, 1);
+}
 
 enum { EXTENDED = 10 }; /* real(10), which has 16 bytes */
 
 struct row {
 	int type;
 	size_t bytes;
-	void (*f[3])(const struct caf_combine *c, char *into, const char *from, size_t n); /* by enum caf_operator */
+	/* by enum caf_operator */
+	void (*f[3])(const struct caf_combine *c, char *into, const char *from, size_t n);
 };
 #define ROW(TYPE, BYTES, NAME) {TYPE, BYTES, {NAME##_sum, NAME##_min, NAME##_max}}
 static const struct row table[] = {
-	ROW(CAF_INTEGER, 1, i1), ROW(CAF_INTEGER, 2, i2), ROW(CAF_INTEGER, 4, i4), ROW(CAF_INTEGER, 8, i8), ROW(CAF_INTEGER, 16, i16),
-	ROW(CAF_REAL, 4, r4), ROW(CAF_REAL, 8, r8), ROW(CAF_REAL, 16, r16),
+	ROW(CAF_INTEGER, 1, i1),
+	ROW(CAF_INTEGER, 2, i2),
+	ROW(CAF_INTEGER, 4, i4),
+	ROW(CAF_INTEGER, 8, i8),
+	ROW(CAF_INTEGER, 16, i16),
+	ROW(CAF_REAL, 4, r4),
+	ROW(CAF_REAL, 8, r8),
+	ROW(CAF_REAL, 16, r16),
 #if LDBL_MANT_DIG != 113
 	ROW(CAF_REAL, EXTENDED, r10),
 #endif

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory of other images that ARMCI does not reach, since only a pointer component leads there: the caller's side. One procedure
- * call moves a section, packed; large ones go in pieces. Which memory is ARMCI's is known of coarrays; of memory from the heaps of
- * other images the first call that goes there finds out.
+ * Memory of other images that ARMCI does not reach, since only a pointer component leads there: the
+ * caller's side. One procedure call moves a section, packed; large ones go in pieces. Which memory
+ * is ARMCI's is known of coarrays; of memory from the heaps of other images the first call that
+ * goes there finds out.
  */
 #include <gpc.h>
 #include <stdlib.h>
@@ -54,8 +55,8 @@ static int call(int rank, bool put, struct caf_question *q, const void *where, c
 	memcpy(b.p, where, q->shape + q->add);
 	if (put && q->bytes)
 		memcpy(b.p + head, packed, q->bytes);
-	int rc = ARMCI_Gpc_exec(caf_remote_handler, rank, q, (int)sizeof *q, b.p, (int)bytes, &r, (int)sizeof r, gets ? packed : none,
-		gets ? (int)q->bytes : (int)sizeof none, NULL);
+	int rc = ARMCI_Gpc_exec(caf_remote_handler, rank, q, (int)sizeof *q, b.p, (int)bytes, &r,
+		(int)sizeof r, gets ? packed : none, gets ? (int)q->bytes : (int)sizeof none, NULL);
 	caf_buffer_free(&b);
 	if (rc)
 		return caf_state(rank) == CAF_FAILED_IMAGE ? CAF_MOVE_FAILED : rc;
@@ -87,7 +88,8 @@ static size_t runs_bytes(const struct caf_runs *s)
 /* Divides the outermost dimension until a piece fits. */
 static int move(int rank, bool put, const struct caf_runs *s, char *packed)
 {
-	size_t bytes = runs_bytes(s), outer = s->rank ? (size_t)s->count[s->rank - 1] : bytes, step = bytes / outer;
+	size_t bytes = runs_bytes(s), outer = s->rank ? (size_t)s->count[s->rank - 1] : bytes,
+	       step = bytes / outer;
 	ptrdiff_t stride = s->rank ? s->stride[s->rank - 1] : 1;
 	if (bytes <= PIECE)
 		return call_runs(rank, put, s, bytes, packed);
@@ -133,8 +135,11 @@ int caf_private_list(int rank, bool put, void *const *at, size_t n, size_t run, 
 	for (size_t i = 0; i < n && code == 0; i += some ? some : 1) {
 		struct caf_runs one = {.base = at[i], .run = run};
 		size_t now = n - i < some ? n - i : some;
-		struct caf_question q = {.add = now * sizeof *at, .view_bytes = run, .bytes = now * run};
-		code = some ? call(rank, put, &q, at + i, packed + i * run) : move(rank, put, &one, packed + i * run);
+		struct caf_question q = {.add = now * sizeof *at,
+			.view_bytes = run,
+			.bytes = now * run};
+		code = some ? call(rank, put, &q, at + i, packed + i * run) :
+			      move(rank, put, &one, packed + i * run);
 	}
 	return code;
 }

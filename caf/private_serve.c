@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Memory that ARMCI does not reach: the side of the image whose memory it is. The kernel copies the first run of each page, and
- * refuses addresses at which there is no memory, or none that can be written. It runs in a thread of libarmci, beside the program.
+ * Memory that ARMCI does not reach: the side of the image whose memory it is. The kernel copies the
+ * first run of each page, and refuses addresses at which there is no memory, or none that can be
+ * written. It runs in a thread of libarmci, beside the program.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -13,8 +14,8 @@
 
 enum { PAGES = 256 };
 
-/* Pages at which the kernel has copied for this call; other runs there are left to the processor, which takes far less
- * time for small ones. Numbers + 1, by number modulo. */
+/* Pages at which the kernel has copied for this call; other runs there are left to the processor,
+ * which takes far less time for small ones. Numbers + 1, by number modulo. */
 struct pages {
 	size_t bytes; /* of a page */
 	uintptr_t known[PAGES];
@@ -45,13 +46,18 @@ static char *next_run(struct walk *w)
 	return at;
 }
 
-static void copy(bool write, char *at, char *packed, size_t n) { memcpy(write ? at : packed, write ? packed : at, n); }
+static void copy(bool write, char *at, char *packed, size_t n)
+{
+	memcpy(write ? at : packed, write ? packed : at, n);
+}
 
-/* False: the memory cannot be accessed. Where the system forbids the kernel's copies, nothing is checked. */
+/* False: the memory cannot be accessed. Where the system forbids the kernel's copies, nothing is
+ * checked. */
 static bool copy_checked(bool write, char *at, char *packed, size_t n)
 {
 	struct iovec local = {packed, n}, run = {at, n};
-	ssize_t done = write ? process_vm_writev(getpid(), &local, 1, &run, 1, 0) : process_vm_readv(getpid(), &local, 1, &run, 1, 0);
+	ssize_t done = write ? process_vm_writev(getpid(), &local, 1, &run, 1, 0) :
+			       process_vm_readv(getpid(), &local, 1, &run, 1, 0);
 	if (done < 0 && (errno == EPERM || errno == EACCES || errno == ENOSYS)) {
 		copy(write, at, packed, n);
 		return true;
@@ -83,7 +89,8 @@ static bool copy_all(bool write, struct walk *w, char *packed, size_t bytes)
 	return true;
 }
 
-void caf_serve_private(const struct caf_question *q, const char *data, struct caf_answer *r, char *rdata, int rdlen, int *rdsize)
+void caf_serve_private(const struct caf_question *q, const char *data, struct caf_answer *r,
+	char *rdata, int rdlen, int *rdsize)
 {
 	struct walk w = {.s = {.run = q->view_bytes}, .list = q->add ? data : NULL};
 	const struct caf_range *mine = caf.shared[caf.me];
@@ -101,7 +108,10 @@ void caf_serve_private(const struct caf_question *q, const char *data, struct ca
 		return;
 	}
 	if (write) /* the data are a copy, of which the kernel only reads */
-		r->code = copy_all(true, &w, (char *)(uintptr_t)data + caf_part(q->shape + q->add), q->bytes) ? 0 : FAIL8;
+		r->code = copy_all(true, &w, (char *)(uintptr_t)data + caf_part(q->shape + q->add),
+				  q->bytes) ?
+			0 :
+			FAIL8;
 	else if (q->bytes <= (size_t)rdlen)
 		r->code = copy_all(false, &w, rdata, q->bytes) ? 0 : FAIL8;
 	else

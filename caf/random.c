@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* RANDOM_INIT: seeds the generator of the Fortran library, equally or not on all images, equally or not in each run. */
+/* RANDOM_INIT: seeds the generator of the Fortran library, equally or not on all images, equally or
+ * not in each run. */
 #include <time.h>
 #include <unistd.h>
 
 #include "caf.h"
 
-extern void _gfortran_random_seed_i4(int *size, struct caf_desc *put, struct caf_desc *get) __attribute__((weak));
+extern void _gfortran_random_seed_i4(int *size, struct caf_desc *put, struct caf_desc *get)
+	__attribute__((weak));
 
 static uint64_t mix(uint64_t x) /* splitmix64 */
 {
@@ -34,7 +36,10 @@ static void seed(uint64_t from)
 	if (!value)
 		caf_fatal("RANDOM_INIT: no memory");
 	for (int i = 0; i < size; i++) value[i] = (int32_t)(mix(from + (uint64_t)i + 1) >> 32);
-	struct caf_desc d = {.base = value, .offset = (size_t)-1, .dtype = {.elem_len = 4, .rank = 1, .type = CAF_INTEGER}, .span = 4,
+	struct caf_desc d = {.base = value,
+		.offset = (size_t)-1,
+		.dtype = {.elem_len = 4, .rank = 1, .type = CAF_INTEGER},
+		.span = 4,
 		.dim = {{.stride = 1, .lower = 1, .upper = size}}};
 	_gfortran_random_seed_i4(NULL, &d, NULL);
 	free(value);

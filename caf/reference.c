@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Paths through components: `x[2]%list(3)%values(1:9)`. Allocatable and pointer components are read from the image's memory, which
- * holds their addresses there. At most one step of a path has a rank, and no component behind it is allocatable or a pointer
- * (Fortran says so), so that a path leads to one section, or to one with vector subscripts.
+ * Paths through components: `x[2]%list(3)%values(1:9)`. Allocatable and pointer components are read
+ * from the image's memory, which holds their addresses there. At most one step of a path has a
+ * rank, and no component behind it is allocatable or a pointer (Fortran says so), so that a path
+ * leads to one section, or to one with vector subscripts.
  */
 #include <string.h>
 
@@ -59,7 +60,8 @@ static int enter(struct walk *w, const struct caf_ref *r)
 	path->whole = path->array ? !next->next && is_whole(next) : !next;
 	w->d = NULL;
 	if (path->array) {
-		size_t bytes = offsetof(struct caf_desc, dim) + (size_t)dimensions(next) * sizeof(struct caf_dim);
+		size_t bytes = offsetof(struct caf_desc, dim) +
+			(size_t)dimensions(next) * sizeof(struct caf_dim);
 		code = read_there(w->rank, path->holder, &path->d, bytes);
 		base = path->d.base;
 		w->d = &path->d;
@@ -71,10 +73,12 @@ static int enter(struct walk *w, const struct caf_ref *r)
 	path->side.s.base = base;
 	if (!base)
 		return CAF_MOVE_ABSENT;
-	/* The compiler does not say the length of a deferred-length string: it stands behind the pointer, or in the descriptor. */
+	/* The compiler does not say the length of a deferred-length string: it stands behind the
+	 * pointer, or in the descriptor. */
 	if (w->elem == 0 && path->array)
 		w->elem = path->d.dtype.elem_len;
-	else if (w->elem == 0 && r->u.c.token_offset - r->u.c.offset >= (ptrdiff_t)(2 * sizeof(size_t)))
+	else if (w->elem == 0 &&
+		r->u.c.token_offset - r->u.c.offset >= (ptrdiff_t)(2 * sizeof(size_t)))
 		return read_there(w->rank, path->holder + sizeof base, &w->elem, sizeof w->elem);
 	return 0;
 }
@@ -87,20 +91,24 @@ static int component(struct walk *w, const struct caf_ref *r)
 	return r->u.c.token_offset ? enter(w, r) : 0;
 }
 
-static void add_range(struct caf_side *s, ptrdiff_t first, ptrdiff_t last, ptrdiff_t step, ptrdiff_t lower, ptrdiff_t stride)
+static void add_range(struct caf_side *s, ptrdiff_t first, ptrdiff_t last, ptrdiff_t step,
+	ptrdiff_t lower, ptrdiff_t stride)
 {
 	s->s.base += (first - lower) * stride;
 	caf_side_add(s, step ? (last - first) / step + 1 : 1, stride * step);
 }
 
 /* One dimension of an array with a descriptor; `span`: bytes that a stride of 1 is. */
-static int dimension(struct caf_side *s, const struct caf_ref *r, int i, const struct caf_dim *d, ptrdiff_t span)
+static int dimension(struct caf_side *s, const struct caf_ref *r, int i, const struct caf_dim *d,
+	ptrdiff_t span)
 {
-	ptrdiff_t first = r->u.a.dim[i].s.start, last = r->u.a.dim[i].s.end, step = r->u.a.dim[i].s.stride;
+	ptrdiff_t first = r->u.a.dim[i].s.start, last = r->u.a.dim[i].s.end,
+		  step = r->u.a.dim[i].s.stride;
 	ptrdiff_t stride = d->stride * span;
 	switch (r->u.a.mode[i]) {
 	case CAF_ARR_VECTOR:
-		return caf_side_add_vector(s, r->u.a.dim[i].v.vector, r->u.a.dim[i].v.nvec, r->u.a.dim[i].v.kind, d->lower, stride);
+		return caf_side_add_vector(s, r->u.a.dim[i].v.vector, r->u.a.dim[i].v.nvec,
+			r->u.a.dim[i].v.kind, d->lower, stride);
 	case CAF_ARR_FULL:
 		add_range(s, d->lower, d->upper, step, d->lower, stride);
 		return 0;
@@ -128,7 +136,8 @@ static int array(struct walk *w, const struct caf_ref *r)
 	const struct caf_desc *d = w->d;
 	ptrdiff_t span = d->span ? d->span : (ptrdiff_t)r->item_size;
 	int code = 0;
-	for (int i = 0; i < dimensions(r) && code == 0; i++) code = dimension(&w->path->side, r, i, &d->dim[i], span);
+	for (int i = 0; i < dimensions(r) && code == 0; i++)
+		code = dimension(&w->path->side, r, i, &d->dim[i], span);
 	w->d = NULL;
 	if (r->item_size)
 		w->elem = r->item_size;
@@ -142,7 +151,8 @@ static int static_array(struct walk *w, const struct caf_ref *r)
 	ptrdiff_t elem = (ptrdiff_t)r->item_size;
 	w->elem = r->item_size;
 	for (int i = 0; i < dimensions(r); i++) {
-		ptrdiff_t first = r->u.a.dim[i].s.start, last = r->u.a.dim[i].s.end, step = r->u.a.dim[i].s.stride;
+		ptrdiff_t first = r->u.a.dim[i].s.start, last = r->u.a.dim[i].s.end,
+			  step = r->u.a.dim[i].s.stride;
 		switch (r->u.a.mode[i]) {
 		case CAF_ARR_SINGLE:
 			s->s.base += first * elem;
@@ -158,7 +168,8 @@ static int static_array(struct walk *w, const struct caf_ref *r)
 	return 0;
 }
 
-int caf_path_follow(struct caf_path *path, struct caf_token *t, int rank, const struct caf_ref *refs, int type, int kind)
+int caf_path_follow(struct caf_path *path, struct caf_token *t, int rank,
+	const struct caf_ref *refs, int type, int kind)
 {
 	struct walk w = {.path = path, .rank = rank, .d = t->desc};
 	path->side.s = (struct caf_section){.base = t->at[rank], .n = 1};

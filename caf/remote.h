@@ -1,26 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * remote.h: accesses to other images as gfortran 15 and later compiles them: the program holds a function for every such expression,
- * which reads or writes the coarray of the image that is accessed. It runs in the caller's process if the image is on the same node,
- * else in the process of that image. What the files about it share.
+ * remote.h: accesses to other images as gfortran 15 and later compiles them: the program holds a
+ * function for every such expression, which reads or writes the coarray of the image that is
+ * accessed. It runs in the caller's process if the image is on the same node, else in the process
+ * of that image. What the files about it share.
  */
 #ifndef CAF_REMOTE_H_
 #define CAF_REMOTE_H_
 
 #include "caf.h"
 
-/* ---- What the compiler generates ----------------------------------------------------------------------------------
- * `add` are the variables of the caller that the function needs, `image` the caller's. `object` is the memory of the coarray, its
- * descriptor if it has one (or the address of a pointer to its memory, see caf_view). Lengths are those of character data.
+/* ---- What the compiler generates ----------------------------------------------------------------
+ * `add` are the variables of the caller that the function needs, `image` the caller's. `object` is
+ * the memory of the coarray, its descriptor if it has one (or the address of a pointer to its
+ * memory, see caf_view). Lengths are those of character data.
  *
- * A getter of a scalar sets *buffer to where the value is; of an array, buffer is a descriptor, whose memory the getter fills; it
- * allocates the memory by malloc, and sets the bounds, if there is none. *fresh: the buffer is memory that it has allocated. */
-typedef void (*caf_getter)(void *add, const int *image, void **buffer, int32_t *fresh, void *object, const void *token, size_t offset,
-	size_t *buffer_length, const size_t *object_length);
+ * A getter of a scalar sets *buffer to where the value is; of an array, buffer is a descriptor,
+ * whose memory the getter fills; it allocates the memory by malloc, and sets the bounds, if there
+ * is none. *fresh: the buffer is memory that it has allocated. */
+typedef void (*caf_getter)(void *add, const int *image, void **buffer, int32_t *fresh, void *object,
+	const void *token, size_t offset, size_t *buffer_length, const size_t *object_length);
 /* The value is the address of a scalar or a descriptor. */
-typedef void (*caf_receiver)(void *add, const int *image, void *object, const void *value, const void *token, size_t offset,
-	const size_t *object_length, const size_t *value_length);
-typedef void (*caf_presence)(void *add, const int *image, int32_t *present, void *object, const void *token, size_t offset);
+typedef void (*caf_receiver)(void *add, const int *image, void *object, const void *value,
+	const void *token, size_t offset, const size_t *object_length, const size_t *value_length);
+typedef void (*caf_presence)(void *add, const int *image, int32_t *present, void *object,
+	const void *token, size_t offset);
 
 struct caf_accessor {
 	int hash;
@@ -36,9 +40,10 @@ struct caf_accessor {
 const struct caf_accessor *caf_accessor_at(int index);
 const struct caf_accessor *caf_accessor_of(int hash);
 
-/* ---- One access -------------------------------------------------------------------------------------------------- */
+/* ---- One access ------------------------------------------------------------------------------ */
 
-/* The form in which a function takes the coarray. A presence function of gfortran 16 takes a pointer to a pointer to a scalar. */
+/* The form in which a function takes the coarray. A presence function of gfortran 16 takes a
+ * pointer to a pointer to a scalar. */
 enum caf_form { CAF_MEMORY, CAF_DESCRIPTOR, CAF_POINTER };
 
 /* The coarray on the image accessed. */
@@ -66,7 +71,7 @@ struct caf_access {
 	const size_t *object_length, *value_length; /* null: not character data */
 };
 
-/* ---- Shapes (remote_shape.c) -------------------------------------------------------------------------------------- */
+/* ---- Shapes (remote_shape.c) ----------------------------------------------------------------- */
 
 /* Bytes of a descriptor. */
 static inline size_t caf_desc_bytes(const struct caf_desc *d)
@@ -75,7 +80,8 @@ static inline size_t caf_desc_bytes(const struct caf_desc *d)
 }
 /* The same array with lower bounds 1, as getters expect of a buffer whatever its bounds are. */
 void caf_from_one(struct caf_desc *to, const struct caf_desc *from);
-/* The descriptor of a copy without gaps and with lower bounds 1, but for its base. Returns its bytes. */
+/* The descriptor of a copy without gaps and with lower bounds 1, but for its base. Returns its
+ * bytes. */
 size_t caf_packed_shape(struct caf_desc *to, const struct caf_desc *from);
 bool caf_has_gaps(const struct caf_desc *d);
 /* Copies the elements of d to packed memory, or back. */
@@ -84,7 +90,7 @@ void caf_unpack(const struct caf_desc *d, void *from);
 /* Copies at most n bytes, as far as there is memory. Returns how many. */
 size_t caf_copy_readable(void *to, const void *from, size_t n);
 
-/* ---- Here or there (remote_value.c) --------------------------------------------------------------------------------- */
+/* ---- Here or there (remote_value.c) ---------------------------------------------------------- */
 
 /* Whether the function runs in this process. */
 bool caf_runs_here(const struct caf_access *a);
@@ -95,12 +101,14 @@ int caf_get_scalar(const struct caf_access *a, size_t size, void **to, size_t *l
 /* `any`: the array may take any size. */
 int caf_get_array(const struct caf_access *a, struct caf_desc *to, size_t *length, bool any);
 /* The value is an array or a scalar. */
-int caf_put_value(const struct caf_access *a, const struct caf_desc *desc, const void *scalar, size_t size);
-/* The compiler's size of a scalar is not that of the value: it may be more, or less but not less than an element's. */
+int caf_put_value(const struct caf_access *a, const struct caf_desc *desc, const void *scalar,
+	size_t size);
+/* The compiler's size of a scalar is not that of the value: it may be more, or less but not less
+ * than an element's. */
 int caf_transfer_scalar(struct caf_access *from, struct caf_access *to, size_t size);
 int caf_transfer_array(struct caf_access *from, struct caf_access *to);
 
-/* ---- In the process of the other image (remote_call.c, remote_serve.c) -------------------------------------------- */
+/* ---- In the process of the other image (remote_call.c, remote_serve.c) ----------------------- */
 
 extern int caf_remote_handler;
 
@@ -114,14 +122,25 @@ struct caf_found {
 	struct caf_desc shape; /* in, out: of an array; out: without gaps, no base */
 };
 
-/* All return 0 or a stat. A scalar has `bytes`; 0: an array. Sizes that are only an upper bound are `loose`. */
+/* All return 0 or a stat. A scalar has `bytes`; 0: an array. Sizes that are only an upper bound are
+ * `loose`. */
 int caf_call_get(const struct caf_access *a, struct caf_found *f, size_t bytes, bool loose);
-int caf_call_put(const struct caf_access *a, const struct caf_desc *desc, const void *scalar, size_t bytes);
+int caf_call_put(const struct caf_access *a, const struct caf_desc *desc, const void *scalar,
+	size_t bytes);
 int caf_call_present(const struct caf_access *a, int32_t *present);
 
-/* A call at another image. Its header, followed by its data: descriptor of the object, `add`, descriptor of the value, value, each
- * of these at a multiple of 16 bytes. */
-enum caf_call_kind { CAF_AT_GET, CAF_AT_PUT, CAF_AT_PRESENT, CAF_AT_STAGE, CAF_AT_PIECE, CAF_AT_FETCH, CAF_AT_READ, CAF_AT_WRITE };
+/* A call at another image. Its header, followed by its data: descriptor of the object, `add`,
+ * descriptor of the value, value, each of these at a multiple of 16 bytes. */
+enum caf_call_kind {
+	CAF_AT_GET,
+	CAF_AT_PUT,
+	CAF_AT_PRESENT,
+	CAF_AT_STAGE,
+	CAF_AT_PIECE,
+	CAF_AT_FETCH,
+	CAF_AT_READ,
+	CAF_AT_WRITE
+};
 struct caf_question {
 	int kind, hash, caller, form;
 	char *base;
@@ -130,7 +149,8 @@ struct caf_question {
 	size_t bytes;                   /* of the scalar that is wanted; of memory to stage */
 	size_t object_length, value_length;
 	bool object_character, value_character, array, loose;
-	char *staged;                   /* memory of the image called, for what does not fit into one call */
+	/* memory of the image called, for what does not fit into one call */
+	char *staged;
 	size_t offset;                  /* in it */
 };
 struct caf_answer {
@@ -143,10 +163,11 @@ struct caf_answer {
 static inline size_t caf_part(size_t bytes) { return (bytes + 15) & ~(size_t)15; }
 
 /*
- * Calls of private.c, which read and write memory of the image called: kinds CAF_AT_READ and CAF_AT_WRITE. The data are a struct
- * caf_runs (`shape` bytes), or addresses of runs (`add` bytes; each run has view_bytes), then what is written (`bytes`, as many as
- * are read). Without bytes the call only asks. The answer's code is one of enum caf_moved or FAIL8; with CAF_MOVE_SHARED, `staged`
- * and `bytes` are memory of ARMCI that has the first address.
+ * Calls of private.c, which read and write memory of the image called: kinds CAF_AT_READ and
+ * CAF_AT_WRITE. The data are a struct caf_runs (`shape` bytes), or addresses of runs (`add` bytes;
+ * each run has view_bytes), then what is written (`bytes`, as many as are read). Without bytes the
+ * call only asks. The answer's code is one of enum caf_moved or FAIL8; with CAF_MOVE_SHARED,
+ * `staged` and `bytes` are memory of ARMCI that has the first address.
  */
 struct caf_runs {
 	char *base;
@@ -154,10 +175,11 @@ struct caf_runs {
 	int rank;   /* dimensions, from the innermost outwards */
 	ptrdiff_t count[CAF_MAX_RANK], stride[CAF_MAX_RANK];
 };
-void caf_serve_private(const struct caf_question *q, const char *data, struct caf_answer *r, char *rdata, int rdlen, int *rdsize);
+void caf_serve_private(const struct caf_question *q, const char *data, struct caf_answer *r,
+	char *rdata, int rdlen, int *rdsize);
 
 /* The handler of all these calls. */
-int caf_serve(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen, int *rhsize, void *rdata, int rdlen,
-	int *rdsize, int rtype);
+int caf_serve(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen,
+	int *rhsize, void *rdata, int rdlen, int *rdsize, int rtype);
 
 #endif

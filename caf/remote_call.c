@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Accesses by a procedure call: the caller's side. The program's function runs in the process of the image that is accessed
- * (remote_serve.c). What does not fit into one call goes to memory that the other side stages, in pieces, before the call, or comes
- * from it, after the call.
+ * Accesses by a procedure call: the caller's side. The program's function runs in the process of
+ * the image that is accessed (remote_serve.c). What does not fit into one call goes to memory that
+ * the other side stages, in pieces, before the call, or comes from it, after the call.
  */
 #include <gpc.h>
 #include <stdlib.h>
@@ -13,11 +13,13 @@
 enum { PIECE = 4 << 20, SMALL = 4096 };
 
 /* One call. The reply's data go to room. */
-static int call(int rank, struct caf_question *q, void *data, size_t bytes, struct caf_answer *r, void *room, size_t room_bytes)
+static int call(int rank, struct caf_question *q, void *data, size_t bytes, struct caf_answer *r,
+	void *room, size_t room_bytes)
 {
 	char none[16];
-	int rc = ARMCI_Gpc_exec(caf_remote_handler, rank, q, (int)sizeof *q, bytes ? data : NULL, (int)bytes, r, (int)sizeof *r,
-		room_bytes ? room : none, (int)(room_bytes ? room_bytes : sizeof none), NULL);
+	int rc = ARMCI_Gpc_exec(caf_remote_handler, rank, q, (int)sizeof *q, bytes ? data : NULL,
+		(int)bytes, r, (int)sizeof *r, room_bytes ? room : none,
+		(int)(room_bytes ? room_bytes : sizeof none), NULL);
 	if (rc)
 		return caf_state(rank) == CAF_FAILED_IMAGE ? CAF_FAILED_IMAGE : CAF_ACCESS_ERROR;
 	return r->code;
@@ -35,7 +37,8 @@ static int stage(int rank, struct caf_question *q, char *data, size_t bytes)
 	q->staged = s.staged = r.staged;
 	for (size_t done = 0; done < bytes && !code; done += PIECE) {
 		s.offset = done;
-		code = call(rank, &s, data + done, bytes - done < PIECE ? bytes - done : PIECE, &r, NULL, 0);
+		code = call(rank, &s, data + done, bytes - done < PIECE ? bytes - done : PIECE, &r,
+			NULL, 0);
 	}
 	return code;
 }
@@ -43,14 +46,19 @@ static int stage(int rank, struct caf_question *q, char *data, size_t bytes)
 /* What the getter has found has come to f->room, or waits at the other side. */
 static int fetch(int rank, const struct caf_answer *found, struct caf_found *f)
 {
-	struct caf_question q = {.kind = CAF_AT_FETCH, .bytes = found->bytes, .staged = found->staged};
+	struct caf_question q = {.kind = CAF_AT_FETCH,
+		.bytes = found->bytes,
+		.staged = found->staged};
 	struct caf_answer r;
 	f->data = found->bytes <= f->room_bytes ? f->room : malloc(found->bytes);
 	for (size_t left; q.offset < found->bytes; q.offset += PIECE) {
 		left = found->bytes - q.offset;
 		if (!f->data)
 			q.offset = found->bytes; /* only gives it back */
-		int code = call(rank, &q, NULL, 0, &r, f->data ? (char *)f->data + q.offset : NULL, !f->data ? 0 : left < PIECE ? left : PIECE);
+		int code = call(rank, &q, NULL, 0, &r, f->data ? (char *)f->data + q.offset : NULL,
+			!f->data             ? 0 :
+				left < PIECE ? left :
+					       PIECE);
 		if (code)
 			return code;
 	}
@@ -81,11 +89,14 @@ static void ask(struct caf_question *q, enum caf_call_kind kind, const struct ca
 	q->value_length = a->value_length ? *a->value_length : 0;
 }
 
-/* A call with descriptor, add and the descriptor of a value; `value` bytes follow, of an array or a scalar. */
-static int exec(const struct caf_access *a, struct caf_question *q, const struct caf_desc *shape, const struct caf_desc *array,
-	const void *scalar, struct caf_answer *r, void *room, size_t room_bytes)
+/* A call with descriptor, add and the descriptor of a value; `value` bytes follow, of an array or a
+ * scalar. */
+static int exec(const struct caf_access *a, struct caf_question *q, const struct caf_desc *shape,
+	const struct caf_desc *array, const void *scalar, struct caf_answer *r, void *room,
+	size_t room_bytes)
 {
-	size_t bytes = caf_part(q->desc) + caf_part(q->add) + caf_part(q->shape) + caf_part(q->value);
+	size_t bytes = caf_part(q->desc) + caf_part(q->add) + caf_part(q->shape) +
+		caf_part(q->value);
 	_Alignas(16) char small[SMALL];
 	char *data = bytes <= SMALL ? small : malloc(bytes), *at = data;
 	if (!data)
@@ -122,7 +133,8 @@ int caf_call_get(const struct caf_access *a, struct caf_found *f, size_t bytes, 
 		room = small;
 		room_bytes = sizeof small;
 	}
-	int code = exec(a, &q, &f->shape, NULL, NULL, &r, room, room_bytes < PIECE ? room_bytes : PIECE);
+	int code = exec(a, &q, &f->shape, NULL, NULL, &r, room,
+		room_bytes < PIECE ? room_bytes : PIECE);
 	if (code)
 		return code;
 	f->bytes = r.bytes;
@@ -140,7 +152,8 @@ int caf_call_get(const struct caf_access *a, struct caf_found *f, size_t bytes, 
 	return 0;
 }
 
-int caf_call_put(const struct caf_access *a, const struct caf_desc *desc, const void *scalar, size_t bytes)
+int caf_call_put(const struct caf_access *a, const struct caf_desc *desc, const void *scalar,
+	size_t bytes)
 {
 	struct caf_question q;
 	struct caf_answer r;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Accesses by a procedure call: the side of the image that is accessed. It runs in a thread of libarmci, beside the program, and
- * calls nothing of ARMCI; nor do the program's functions that it calls. Memory that it stages for large calls belongs to the call:
- * the call that is made with the data, or the fetch of the last piece, frees it.
+ * Accesses by a procedure call: the side of the image that is accessed. It runs in a thread of
+ * libarmci, beside the program, and calls nothing of ARMCI; nor do the program's functions that it
+ * calls. Memory that it stages for large calls belongs to the call: the call that is made with the
+ * data, or the fetch of the last piece, frees it.
  */
 #include <gpc.h>
 #include <stdlib.h>
@@ -14,7 +15,8 @@
 struct parts {
 	struct caf_desc desc;
 	void *add;
-	struct caf_desc shape; /* of the value; of an array that is wanted, null base: the getter allocates it */
+	/* of the value; of an array that is wanted, null base: the getter allocates it */
+	struct caf_desc shape;
 	char *value;
 };
 
@@ -29,8 +31,10 @@ static void split(struct parts *p, const struct caf_question *q, char *data)
 	p->value = data + caf_part(q->shape);
 }
 
-/* Gives the data back at once, if they fit, or stages them. `own`: memory from malloc, which is freed. */
-static void answer(struct caf_answer *r, void *data, size_t bytes, bool own, bool loose, void *rdata, int rdlen, int *rdsize)
+/* Gives the data back at once, if they fit, or stages them. `own`: memory from malloc, which is
+ * freed. */
+static void answer(struct caf_answer *r, void *data, size_t bytes, bool own, bool loose,
+	void *rdata, int rdlen, int *rdsize)
 {
 	char *to = bytes <= (size_t)rdlen ? rdata : malloc(bytes);
 	r->bytes = bytes;
@@ -49,10 +53,11 @@ static void answer(struct caf_answer *r, void *data, size_t bytes, bool own, boo
 		free(data);
 }
 
-static void get(const struct caf_question *q, struct parts *p, const struct caf_accessor *f, void *object, struct caf_answer *r,
-	void *rdata, int rdlen, int *rdsize)
+static void get(const struct caf_question *q, struct parts *p, const struct caf_accessor *f,
+	void *object, struct caf_answer *r, void *rdata, int rdlen, int *rdsize)
 {
-	size_t length = q->value_character ? q->value_length : q->object_length, object_length = q->object_length;
+	size_t length = q->value_character ? q->value_length : q->object_length,
+	       object_length = q->object_length;
 	size_t *value = q->value_character || q->object_character ? &length : NULL;
 	const size_t *other = q->object_character ? &object_length : value;
 	size_t bytes = q->value_character ? q->bytes * length : q->bytes;
@@ -62,7 +67,8 @@ static void get(const struct caf_question *q, struct parts *p, const struct caf_
 		struct caf_desc shape;
 		if (p->shape.base)
 			p->shape.base = malloc(caf_packed_shape(&shape, &p->shape) + 1);
-		f->run.get(p->add, &q->caller, (void **)(void *)&p->shape, &fresh, object, NULL, 0, value, other);
+		f->run.get(p->add, &q->caller, (void **)(void *)&p->shape, &fresh, object, NULL, 0,
+			value, other);
 		r->length = length;
 		if (!p->shape.base) {
 			r->code = CAF_ACCESS_ERROR;
@@ -84,16 +90,19 @@ static void get(const struct caf_question *q, struct parts *p, const struct caf_
 	free(own);
 }
 
-static void put(const struct caf_question *q, struct parts *p, const struct caf_accessor *f, void *object)
+static void put(const struct caf_question *q, struct parts *p, const struct caf_accessor *f,
+	void *object)
 {
-	size_t o = q->object_character ? q->object_length : q->value_length, v = q->value_character ? q->value_length : q->object_length;
+	size_t o = q->object_character ? q->object_length : q->value_length,
+	       v = q->value_character ? q->value_length : q->object_length;
 	bool character = q->object_character || q->value_character;
 	p->shape.base = p->value;
-	f->run.receive(p->add, &q->caller, object, q->array ? (void *)&p->shape : p->value, NULL, 0, character ? &o : NULL,
-		character ? &v : NULL);
+	f->run.receive(p->add, &q->caller, object, q->array ? (void *)&p->shape : p->value, NULL, 0,
+		character ? &o : NULL, character ? &v : NULL);
 }
 
-static void run(const struct caf_question *q, char *data, struct caf_answer *r, void *rdata, int rdlen, int *rdsize)
+static void run(const struct caf_question *q, char *data, struct caf_answer *r, void *rdata,
+	int rdlen, int *rdsize)
 {
 	const struct caf_accessor *f = caf_accessor_of(q->hash);
 	struct parts p;
@@ -103,7 +112,10 @@ static void run(const struct caf_question *q, char *data, struct caf_answer *r, 
 		return;
 	}
 	split(&p, q, data);
-	struct caf_view view = {.form = (enum caf_form)q->form, .base = q->base, .bytes = q->view_bytes, .desc = &p.desc};
+	struct caf_view view = {.form = (enum caf_form)q->form,
+		.base = q->base,
+		.bytes = q->view_bytes,
+		.desc = &p.desc};
 	void *object = caf_pass(&passed, &view);
 	if (q->kind == CAF_AT_GET)
 		get(q, &p, f, object, r, rdata, rdlen, rdsize);
@@ -114,9 +126,10 @@ static void run(const struct caf_question *q, char *data, struct caf_answer *r, 
 	free(passed.copy);
 }
 
-/* A call that is made with its data; they are copied, since the program's functions may change them and want them aligned. */
-static void run_on_copy(const struct caf_question *q, const void *data, int dlen, struct caf_answer *r, void *rdata, int rdlen,
-	int *rdsize)
+/* A call that is made with its data; they are copied, since the program's functions may change them
+ * and want them aligned. */
+static void run_on_copy(const struct caf_question *q, const void *data, int dlen,
+	struct caf_answer *r, void *rdata, int rdlen, int *rdsize)
 {
 	char *copy = q->staged ? q->staged : malloc((size_t)dlen + 16);
 	if (!copy) {
@@ -131,15 +144,16 @@ static void run_on_copy(const struct caf_question *q, const void *data, int dlen
 
 static void fetch(const struct caf_question *q, void *rdata, int rdlen, int *rdsize)
 {
-	size_t left = q->offset < q->bytes ? q->bytes - q->offset : 0, n = left < (size_t)rdlen ? left : (size_t)rdlen;
+	size_t left = q->offset < q->bytes ? q->bytes - q->offset : 0,
+	       n = left < (size_t)rdlen ? left : (size_t)rdlen;
 	memcpy(rdata, q->staged + (left ? q->offset : 0), n);
 	*rdsize = (int)n;
 	if (n == left)
 		free(q->staged);
 }
 
-int caf_serve(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen, int *rhsize, void *rdata, int rdlen,
-	int *rdsize, int rtype)
+int caf_serve(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen,
+	int *rhsize, void *rdata, int rdlen, int *rdsize, int rtype)
 {
 	struct caf_question q;
 	struct caf_answer r;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Arrays and memory as accesses to other images pass them (see remote.h): packed copies of arrays, and the coarray itself. */
+/* Arrays and memory as accesses to other images pass them (see remote.h): packed copies of arrays,
+ * and the coarray itself. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +9,10 @@
 
 #include "remote.h"
 
-static size_t element(const struct caf_desc *d) { return d->dtype.elem_len ? d->dtype.elem_len : (size_t)d->span; }
+static size_t element(const struct caf_desc *d)
+{
+	return d->dtype.elem_len ? d->dtype.elem_len : (size_t)d->span;
+}
 
 void caf_from_one(struct caf_desc *to, const struct caf_desc *from)
 {
@@ -51,7 +55,8 @@ bool caf_has_gaps(const struct caf_desc *d)
 }
 
 /* The sections of an array and of a packed copy of it. */
-static size_t both(struct caf_section *array, struct caf_section *packed, const struct caf_desc *d, void *memory)
+static size_t both(struct caf_section *array, struct caf_section *packed, const struct caf_desc *d,
+	void *memory)
 {
 	struct caf_desc shape;
 	size_t bytes = caf_packed_shape(&shape, d);
@@ -87,7 +92,8 @@ void caf_unpack(const struct caf_desc *d, void *from)
 		memcpy(d->base, from, bytes);
 }
 
-/* The kernel stops where no memory is mapped. One piece per page, since it copies pieces as a whole. */
+/* The kernel stops where no memory is mapped. One piece per page, since it copies pieces as a
+ * whole. */
 size_t caf_copy_readable(void *to, const void *from, size_t n)
 {
 	enum { PIECES = 64 };
@@ -102,7 +108,8 @@ size_t caf_copy_readable(void *to, const void *from, size_t n)
 		int k = 0;
 		for (; k < PIECES && done + local.iov_len < n; k++) {
 			size_t at = done + local.iov_len, left = n - at;
-			piece[k] = (struct iovec){(char *)(uintptr_t)from + at, left < page ? left : page};
+			piece[k] = (struct iovec){(char *)(uintptr_t)from + at,
+				left < page ? left : page};
 			local.iov_len += piece[k].iov_len;
 		}
 		ssize_t got = process_vm_readv(getpid(), &local, 1, piece, (unsigned long)k, 0);
@@ -114,8 +121,9 @@ size_t caf_copy_readable(void *to, const void *from, size_t n)
 }
 
 /*
- * Of a scalar, one cannot tell apart what presence functions of gfortran 16 take: a pointer to a pointer to it, or, if it is an array
- * of one element, a pointer to its memory. So they get a copy of it in which a pointer to it takes the place of the first word.
+ * Of a scalar, one cannot tell apart what presence functions of gfortran 16 take: a pointer to a
+ * pointer to it, or, if it is an array of one element, a pointer to its memory. So they get a copy
+ * of it in which a pointer to it takes the place of the first word.
  */
 static void *pass_pointer(struct caf_passed *p, const struct caf_view *v)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * One access to another image as gfortran 15 and later compiles it (see remote.h). On a node the program's function runs right here,
- * on the memory of the other image, which is mapped at the same address; allocatable components are in such memory too. What only a
- * pointer component reaches need not be: ARMCI_CAF_ACCESSORS=target lets accesses to derived types run at the image accessed, as
- * on other nodes.
+ * One access to another image as gfortran 15 and later compiles it (see remote.h). On a node the
+ * program's function runs right here, on the memory of the other image, which is mapped at the same
+ * address; allocatable components are in such memory too. What only a pointer component reaches
+ * need not be: ARMCI_CAF_ACCESSORS=target lets accesses to derived types run at the image accessed,
+ * as on other nodes.
  */
 #include <gpc.h>
 #include <stdlib.h>
@@ -41,7 +42,10 @@ bool caf_runs_here(const struct caf_access *a)
 }
 
 /* Bytes of a scalar. */
-static size_t scalar_bytes(size_t size, const size_t *length) { return length ? size * *length : size; }
+static size_t scalar_bytes(size_t size, const size_t *length)
+{
+	return length ? size * *length : size;
+}
 
 /* Calls the getter here. A buffer is the address of a pointer, or a descriptor. */
 static int32_t get_here(const struct caf_access *a, void *buffer, size_t *length)
@@ -49,8 +53,8 @@ static int32_t get_here(const struct caf_access *a, void *buffer, size_t *length
 	struct caf_passed p;
 	int32_t fresh = 0;
 	const size_t *object = a->object_length;
-	a->accessor->run.get(a->add, &a->caller, buffer, &fresh, caf_pass(&p, &a->view), a->token, 0, length ? length : (size_t *)object,
-		object ? object : length);
+	a->accessor->run.get(a->add, &a->caller, buffer, &fresh, caf_pass(&p, &a->view), a->token,
+		0, length ? length : (size_t *)object, object ? object : length);
 	return fresh;
 }
 
@@ -73,7 +77,8 @@ static int get_scalar_here(const struct caf_access *a, size_t size, void **to, s
 	return 0;
 }
 
-/* The array that a getter has made, where the program has memory for one of the same size, or takes any. */
+/* The array that a getter has made, where the program has memory for one of the same size, or takes
+ * any. */
 static int take_array(struct caf_desc *to, const struct caf_desc *from, bool any)
 {
 	struct caf_desc shape;
@@ -86,7 +91,8 @@ static int take_array(struct caf_desc *to, const struct caf_desc *from, bool any
 	}
 	if (to->base != from->base)
 		free(to->base);
-	memcpy(to, from, offsetof(struct caf_desc, dim) + (size_t)to->dtype.rank * sizeof to->dim[0]);
+	memcpy(to, from,
+		offsetof(struct caf_desc, dim) + (size_t)to->dtype.rank * sizeof to->dim[0]);
 	return 0;
 }
 
@@ -103,7 +109,9 @@ static int get_array_here(const struct caf_access *a, struct caf_desc *to, size_
 static int get_scalar_there(const struct caf_access *a, size_t size, void **to, size_t *length)
 {
 	size_t bytes = scalar_bytes(size, length);
-	struct caf_found f = {.room = *to, .room_bytes = *to ? bytes : 0, .length = length ? *length : 0};
+	struct caf_found f = {.room = *to,
+		.room_bytes = *to ? bytes : 0,
+		.length = length ? *length : 0};
 	int code = caf_call_get(a, &f, size, false);
 	if (code)
 		return code;
@@ -113,7 +121,8 @@ static int get_scalar_there(const struct caf_access *a, size_t size, void **to, 
 	return 0;
 }
 
-static int get_array_there(const struct caf_access *a, struct caf_desc *to, size_t *length, bool any)
+static int get_array_there(const struct caf_access *a, struct caf_desc *to, size_t *length,
+	bool any)
 {
 	struct caf_found f = {.length = length ? *length : 0};
 	size_t bytes = caf_packed_shape(&f.shape, to);
@@ -143,20 +152,22 @@ static int get_array_there(const struct caf_access *a, struct caf_desc *to, size
 
 int caf_get_scalar(const struct caf_access *a, size_t size, void **to, size_t *length)
 {
-	return likely(caf_runs_here(a)) ? get_scalar_here(a, size, to, length) : get_scalar_there(a, size, to, length);
+	return likely(caf_runs_here(a)) ? get_scalar_here(a, size, to, length) :
+					  get_scalar_there(a, size, to, length);
 }
 
 int caf_get_array(const struct caf_access *a, struct caf_desc *to, size_t *length, bool any)
 {
-	return likely(caf_runs_here(a)) ? get_array_here(a, to, length) : get_array_there(a, to, length, any);
+	return likely(caf_runs_here(a)) ? get_array_here(a, to, length) :
+					  get_array_there(a, to, length, any);
 }
 
 static void put_here(const struct caf_access *a, const void *value)
 {
 	struct caf_passed p;
 	const size_t *object = a->object_length, *length = a->value_length;
-	a->accessor->run.receive(a->add, &a->caller, caf_pass(&p, &a->view), value, a->token, 0, object ? object : length,
-		length ? length : object);
+	a->accessor->run.receive(a->add, &a->caller, caf_pass(&p, &a->view), value, a->token, 0,
+		object ? object : length, length ? length : object);
 }
 
 /* On the image itself the value may be part of what is assigned to. */
@@ -175,17 +186,20 @@ static int put_copy_here(const struct caf_access *a, const struct caf_desc *valu
 	return 0;
 }
 
-int caf_put_value(const struct caf_access *a, const struct caf_desc *desc, const void *scalar, size_t size)
+int caf_put_value(const struct caf_access *a, const struct caf_desc *desc, const void *scalar,
+	size_t size)
 {
 	if (unlikely(!caf_runs_here(a)))
-		return caf_call_put(a, desc, scalar, desc ? 0 : scalar_bytes(size, a->value_length));
+		return caf_call_put(a, desc, scalar,
+			desc ? 0 : scalar_bytes(size, a->value_length));
 	if (desc && a->rank == caf.me)
 		return put_copy_here(a, desc);
 	put_here(a, desc ? (const void *)desc : scalar);
 	return 0;
 }
 
-/* The sizes that the compiler passes are not those of the value, which may be less, but more only by the size of an element. */
+/* The sizes that the compiler passes are not those of the value, which may be less, but more only
+ * by the size of an element. */
 int caf_transfer_scalar(struct caf_access *from, struct caf_access *to, size_t size)
 {
 	size_t length = from->object_length ? *from->object_length : 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Gives own allocatable objects the shape of what is assigned to them, as Fortran demands: components of coarrays get memory that
- * other images reach, other arrays get memory of the C library, which the compiler's code frees.
+ * Gives own allocatable objects the shape of what is assigned to them, as Fortran demands:
+ * components of coarrays get memory that other images reach, other arrays get memory of the C
+ * library, which the compiler's code frees.
  */
 #include <string.h>
 
@@ -58,7 +59,8 @@ int caf_fit(struct caf_desc *d, const struct caf_section *like)
 /* The component at the end of a path in the own memory. */
 int caf_fit_component(const struct caf_path *path, const struct caf_section *like, size_t elem)
 {
-	struct caf_token **slot = (struct caf_token **)(void *)path->token, *t = caf_live_token(*slot);
+	struct caf_token **slot = (struct caf_token **)(void *)path->token,
+			 *t = caf_live_token(*slot);
 	struct caf_desc *d = (struct caf_desc *)(void *)path->holder;
 	if (path->array && has_shape(d, like))
 		return 0;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sections of arrays, and their way between own memory and another image's: one strided ARMCI operation, of rows that are as long
- * as the shapes allow. What ARMCI cannot describe on the own side (strides that are negative or 0) passes through packed memory.
+ * Sections of arrays, and their way between own memory and another image's: one strided ARMCI
+ * operation, of rows that are as long as the shapes allow. What ARMCI cannot describe on the own
+ * side (strides that are negative or 0) passes through packed memory.
  */
 #include <limits.h>
 #include <string.h>
@@ -25,7 +26,12 @@ void caf_section_of(struct caf_section *s, const struct caf_desc *d)
 
 struct caf_section caf_packed(void *base, size_t elem, size_t n)
 {
-	return (struct caf_section){.base = base, .elem = elem, .rank = 1, .count = {(ptrdiff_t)n}, .stride = {(ptrdiff_t)elem}, .n = n};
+	return (struct caf_section){.base = base,
+		.elem = elem,
+		.rank = 1,
+		.count = {(ptrdiff_t)n},
+		.stride = {(ptrdiff_t)elem},
+		.n = n};
 }
 
 struct caf_section caf_packed_like(void *base, const struct caf_section *like)
@@ -56,13 +62,15 @@ bool caf_contiguous(const struct caf_section *s)
 	return true;
 }
 
-/* One call of ARMCI, and the loops around it where numbers of levels, counts or strides are beyond it. */
+/* One call of ARMCI, and the loops around it where numbers of levels, counts or strides are beyond
+ * it. */
 struct strided {
 	const struct caf_levels *v;
 	int rank;
 	bool put;
 	int first; /* level of count[1] */
-	int count[ARMCI_MAX_STRIDE_LEVEL + 1], to[ARMCI_MAX_STRIDE_LEVEL], from[ARMCI_MAX_STRIDE_LEVEL];
+	int count[ARMCI_MAX_STRIDE_LEVEL + 1], to[ARMCI_MAX_STRIDE_LEVEL],
+		from[ARMCI_MAX_STRIDE_LEVEL];
 };
 
 static int strided_call(struct strided *s, int levels, char *to, char *from)
@@ -81,7 +89,8 @@ static int strided_loop(struct strided *s, int top, int call, char *to, char *fr
 	int code = 0;
 	top--;
 	for (ptrdiff_t i = 0; i < v->count[top] && code == 0; i++)
-		code = strided_loop(s, top, call, to + i * v->to_stride[top], from + i * v->from_stride[top]);
+		code = strided_loop(s, top, call, to + i * v->to_stride[top],
+			from + i * v->from_stride[top]);
 	return code;
 }
 
@@ -91,7 +100,8 @@ static int long_run(const struct strided *s, char *to, char *from, size_t bytes)
 	int code = 0;
 	while (bytes > 0 && code == 0) {
 		int part = bytes > 1 << 30 ? 1 << 30 : (int)bytes;
-		code = s->put ? ARMCI_Put(from, to, part, s->rank) : ARMCI_Get(from, to, part, s->rank);
+		code = s->put ? ARMCI_Put(from, to, part, s->rank) :
+				ARMCI_Get(from, to, part, s->rank);
 		to += part;
 		from += part;
 		bytes -= (size_t)part;
@@ -124,7 +134,8 @@ static int strided(const struct caf_levels *v, int rank, bool put)
 	s.count[0] = (int)run;
 	int call = s.first;
 	for (; call < v->n && call - s.first < ARMCI_MAX_STRIDE_LEVEL; call++) {
-		if (v->count[call] > INT_MAX || v->to_stride[call] > INT_MAX || v->from_stride[call] > INT_MAX)
+		if (v->count[call] > INT_MAX || v->to_stride[call] > INT_MAX ||
+			v->from_stride[call] > INT_MAX)
 			break;
 		s.count[call - s.first + 1] = (int)v->count[call];
 		s.to[call - s.first] = (int)v->to_stride[call];
@@ -133,10 +144,12 @@ static int strided(const struct caf_levels *v, int rank, bool put)
 	return strided_loop(&s, v->n, call, v->to, v->from);
 }
 
-/* Turns the dimensions round in which the other image's stride is negative. True: both sides are now as ARMCI wants them. */
+/* Turns the dimensions round in which the other image's stride is negative. True: both sides are
+ * now as ARMCI wants them. */
 static bool turn(struct caf_levels *v, bool put)
 {
-	ptrdiff_t *remote = put ? v->to_stride : v->from_stride, *own = put ? v->from_stride : v->to_stride;
+	ptrdiff_t *remote = put ? v->to_stride : v->from_stride,
+		  *own = put ? v->from_stride : v->to_stride;
 	bool fits = true;
 	for (int i = 0; i < v->n; i++) {
 		if (remote[i] < 0) {
@@ -153,7 +166,10 @@ static bool turn(struct caf_levels *v, bool put)
 /* One side of the levels, as a section in their order. */
 static struct caf_section level_section(const struct caf_levels *v, bool to, size_t n)
 {
-	struct caf_section s = {.base = to ? v->to : v->from, .elem = v->elem, .rank = v->n, .n = n};
+	struct caf_section s = {.base = to ? v->to : v->from,
+		.elem = v->elem,
+		.rank = v->n,
+		.n = n};
 	memcpy(s.count, v->count, (size_t)v->n * sizeof *v->count);
 	memcpy(s.stride, to ? v->to_stride : v->from_stride, (size_t)v->n * sizeof *v->count);
 	return s;
@@ -162,7 +178,8 @@ static struct caf_section level_section(const struct caf_levels *v, bool to, siz
 static int move(int rank, bool put, const struct caf_section *to, const struct caf_section *from);
 
 /* The own side through memory that is packed in the order of the sections. */
-static int through_packed(int rank, bool put, const struct caf_section *to, const struct caf_section *from)
+static int through_packed(int rank, bool put, const struct caf_section *to,
+	const struct caf_section *from)
 {
 	struct caf_buffer b;
 	if (!caf_buffer_get(&b, to->n * to->elem))
@@ -170,7 +187,8 @@ static int through_packed(int rank, bool put, const struct caf_section *to, cons
 	struct caf_section packed = caf_packed(b.p, to->elem, to->n);
 	int code;
 	if (put) {
-		code = caf_copy_section(&packed, from) ? move(rank, put, to, &packed) : CAF_MOVE_MEMORY;
+		code = caf_copy_section(&packed, from) ? move(rank, put, to, &packed) :
+							 CAF_MOVE_MEMORY;
 	} else {
 		code = move(rank, put, &packed, from);
 		if (code == 0 && !caf_copy_section(to, &packed))
@@ -199,8 +217,10 @@ static int move(int rank, bool put, const struct caf_section *to, const struct c
 		return through_packed(rank, put, to, from);
 	if (turn(&v, put))
 		return strided(&v, rank, put);
-	/* In the order of the levels the other image's strides are positive now, so that this does not come back here. */
-	struct caf_section turned_to = level_section(&v, true, to->n), turned_from = level_section(&v, false, to->n);
+	/* In the order of the levels the other image's strides are positive now, so that this does
+	 * not come back here. */
+	struct caf_section turned_to = level_section(&v, true, to->n),
+			   turned_from = level_section(&v, false, to->n);
 	return through_packed(rank, put, &turned_to, &turned_from);
 }
 

@@ -20,7 +20,8 @@ static void *flush(void *unused)
 	return unused;
 }
 
-/* By another thread: inside an input/output statement, as PRINT *, X[9], the calling one holds a unit that FLUSH waits for. */
+/* By another thread: inside an input/output statement, as PRINT *, X[9], the calling one holds a
+ * unit that FLUSH waits for. */
 void caf_flush(void)
 {
 	pthread_t thread;
@@ -31,7 +32,8 @@ void caf_flush(void)
 		end.tv_sec++;
 		end.tv_nsec -= 1000 * 1000 * 1000;
 	}
-	if (pthread_create(&thread, NULL, flush, NULL) == 0 && pthread_timedjoin_np(thread, NULL, &end) != 0)
+	if (pthread_create(&thread, NULL, flush, NULL) == 0 &&
+		pthread_timedjoin_np(thread, NULL, &end) != 0)
 		pthread_detach(thread);
 }
 

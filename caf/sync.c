@@ -26,7 +26,8 @@ CAF_API void _gfortran_caf_sync_all(int *stat, char *errmsg, size_t length)
 		caf_report(code, stat, caf_sync_message(errmsg), length, "SYNC ALL");
 }
 
-/* gfortran up to 15: the address of a team variable, and nothing behind it; from 16: a team, stat and errmsg. */
+/* gfortran up to 15: the address of a team variable, and nothing behind it; from 16: a team, stat
+ * and errmsg. */
 CAF_API void _gfortran_caf_sync_team(const void *team, int *stat, char *errmsg, size_t length)
 {
 	bool modern = caf_new_style(team);
@@ -34,12 +35,14 @@ CAF_API void _gfortran_caf_sync_team(const void *team, int *stat, char *errmsg, 
 	if (!modern)
 		stat = NULL;
 	if (!t || !team)
-		caf_error(CAF_NO_TEAM, stat, errmsg, length, "SYNC TEAM: not a team that this image has formed");
+		caf_error(CAF_NO_TEAM, stat, errmsg, length,
+			"SYNC TEAM: not a team that this image has formed");
 	else
 		caf_report(caf_barrier(t), stat, errmsg, length, "SYNC TEAM");
 }
 
-/* How often each image's SYNC IMAGES has been answered, by rank; and a mark for finding images that are named twice. */
+/* How often each image's SYNC IMAGES has been answered, by rank; and a mark for finding images that
+ * are named twice. */
 static unsigned *used, *mark, round_of_mark;
 
 static void make_counts(void)
@@ -52,7 +55,8 @@ static void make_counts(void)
 		caf_fatal("no memory for SYNC IMAGES");
 }
 
-/* Waits until an image has executed a SYNC IMAGES that names this one. Returns its state if it never will. */
+/* Waits until an image has executed a SYNC IMAGES that names this one. Returns its state if it
+ * never will. */
 static int await(int rank)
 {
 	armcix_event_t *event = &caf.control[caf.me]->sync[rank];
@@ -67,7 +71,8 @@ static int await(int rank)
 		}
 		if (state != CAF_RUNNING)
 			return state;
-		if (ARMCIX_Event_await(event, &caf_records(caf.control[rank], caf.n)[caf.me], count, -1, rank) < 0)
+		if (ARMCIX_Event_await(event, &caf_records(caf.control[rank], caf.n)[caf.me], count,
+			    -1, rank) < 0)
 			caf_fatal("SYNC IMAGES: the wait for image %d failed", rank + 1);
 	}
 }
@@ -77,7 +82,8 @@ static void raise_event(int rank)
 	if (rank == caf.me)
 		return;
 	caf_synced()[rank]++;
-	if (ARMCIX_Event_raise(&caf.control[rank]->sync[caf.me], &caf_records(caf.control[caf.me], caf.n)[rank], rank) != 0)
+	if (ARMCIX_Event_raise(&caf.control[rank]->sync[caf.me],
+		    &caf_records(caf.control[caf.me], caf.n)[rank], rank) != 0)
 		caf_fatal("SYNC IMAGES: no event of image %d", rank + 1);
 }
 
@@ -108,12 +114,14 @@ static bool good_list(const int *images, int count, int *stat, char *errmsg, siz
 	for (int i = 0; i < count; i++) {
 		int rank = caf_rank(images[i]);
 		if (rank < 0) {
-			caf_error(CAF_NO_IMAGE, stat, errmsg, length, "SYNC IMAGES: there is no image %d in the team of %d", images[i],
+			caf_error(CAF_NO_IMAGE, stat, errmsg, length,
+				"SYNC IMAGES: there is no image %d in the team of %d", images[i],
 				caf.current->n);
 			return false;
 		}
 		if (mark[rank] == round_of_mark) {
-			caf_error(CAF_DUPLICATE_IMAGE, stat, errmsg, length, "SYNC IMAGES: image %d is named twice", images[i]);
+			caf_error(CAF_DUPLICATE_IMAGE, stat, errmsg, length,
+				"SYNC IMAGES: image %d is named twice", images[i]);
 			return false;
 		}
 		mark[rank] = round_of_mark;
@@ -121,7 +129,8 @@ static bool good_list(const int *images, int count, int *stat, char *errmsg, siz
 	return true;
 }
 
-/* An event comes behind the stores to its image anyway: with one partner those to the others are to be fenced. */
+/* An event comes behind the stores to its image anyway: with one partner those to the others are to
+ * be fenced. */
 static void fence_for(const int *images, int count)
 {
 	int partners = 0, partner = caf.me;
@@ -138,8 +147,10 @@ static void fence_for(const int *images, int count)
 		ARMCI_AllFence();
 }
 
-/* count -1: all images of the team. Each image raises an event of each other one it names, and waits for theirs. */
-CAF_API void _gfortran_caf_sync_images(int count, const int images[], int *stat, char *errmsg, size_t length)
+/* count -1: all images of the team. Each image raises an event of each other one it names, and
+ * waits for theirs. */
+CAF_API void _gfortran_caf_sync_images(int count, const int images[], int *stat, char *errmsg,
+	size_t length)
 {
 	make_counts();
 	errmsg = caf_sync_message(errmsg);

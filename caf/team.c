@@ -9,10 +9,15 @@ bool caf_team_lives(const void *team)
 	return t != NULL;
 }
 
-/* Numbers below stand for the current team, not for an address: gfortran passes 0 and -1 where a program names no team. */
+/* Numbers below stand for the current team, not for an address: gfortran passes 0 and -1 where a
+ * program names no team. */
 enum { SMALLEST_ADDRESS = 4096 };
-static bool no_team(const void *handle) { return (intptr_t)handle < SMALLEST_ADDRESS && (intptr_t)handle >= -1; }
-static bool minus_one(const void *handle) { return (int)(intptr_t)handle == -1; } /* as an int, whatever is above it */
+static bool no_team(const void *handle)
+{
+	return (intptr_t)handle < SMALLEST_ADDRESS && (intptr_t)handle >= -1;
+}
+/* as an int, whatever is above it */
+static bool minus_one(const void *handle) { return (int)(intptr_t)handle == -1; }
 
 struct caf_team *caf_team_of(const void *handle)
 {
@@ -59,7 +64,10 @@ struct answer {
 	char *errmsg;
 	size_t length;
 };
-static void report(const struct answer *a, int code, const char *what) { caf_report(code, a->stat, a->errmsg, a->length, what); }
+static void report(const struct answer *a, int code, const char *what)
+{
+	caf_report(code, a->stat, a->errmsg, a->length, what);
+}
 
 CAF_API void _gfortran_caf_change_team(const void *team, int *stat, char *errmsg, size_t length)
 {
@@ -68,7 +76,8 @@ CAF_API void _gfortran_caf_change_team(const void *team, int *stat, char *errmsg
 		a = (struct answer){stat, errmsg, length};
 	struct caf_team *t = caf_team_of(team);
 	if (!t || !team || t->parent != caf.current) {
-		caf_error(CAF_NO_TEAM, a.stat, a.errmsg, a.length, "CHANGE TEAM: not a team that was formed in the current one");
+		caf_error(CAF_NO_TEAM, a.stat, a.errmsg, a.length,
+			"CHANGE TEAM: not a team that was formed in the current one");
 		return;
 	}
 	int code = caf_barrier(t);
@@ -81,7 +90,8 @@ CAF_API void _gfortran_caf_end_team(int *stat, char *errmsg, size_t length)
 {
 	struct caf_team *t = caf.current;
 	if (!t->parent) {
-		caf_error(CAF_NO_TEAM, stat, errmsg, length, "END TEAM: the current team is the initial one");
+		caf_error(CAF_NO_TEAM, stat, errmsg, length,
+			"END TEAM: the current team is the initial one");
 		return;
 	}
 	int code = caf_barrier(t);

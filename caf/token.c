@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Coarrays: allocated by all images of the team together, and their components, which an image allocates alone. The compiler holds
- * a pointer to a token of each.
+ * Coarrays: allocated by all images of the team together, and their components, which an image
+ * allocates alone. The compiler holds a pointer to a token of each.
  */
 #include <pthread.h>
 #include <stdlib.h>
@@ -56,14 +56,16 @@ static void drop_token(struct caf_token *t)
 	pthread_mutex_unlock(&lock);
 }
 
-/* The compiler does not set the token of a component that it has not registered: it may be any bits. */
+/* The compiler does not set the token of a component that it has not registered: it may be any
+ * bits. */
 struct caf_token *caf_live_token(void *token)
 {
 	struct caf_token *found = NULL;
 	pthread_mutex_lock(&lock);
 	for (struct pool *p = pools; p && !found; p = p->next) {
 		uintptr_t offset = (uintptr_t)token - (uintptr_t)p->token;
-		if (offset < sizeof p->token && offset % sizeof(struct caf_token) == 0 && ((struct caf_token *)token)->live)
+		if (offset < sizeof p->token && offset % sizeof(struct caf_token) == 0 &&
+			((struct caf_token *)token)->live)
 			found = token;
 	}
 	pthread_mutex_unlock(&lock);
@@ -71,7 +73,10 @@ struct caf_token *caf_live_token(void *token)
 }
 
 static bool is_event(int kind) { return kind == CAF_EVENT_STATIC || kind == CAF_EVENT_ALLOC; }
-static bool is_lock(int kind) { return kind == CAF_LOCK_STATIC || kind == CAF_LOCK_ALLOC || kind == CAF_CRITICAL; }
+static bool is_lock(int kind)
+{
+	return kind == CAF_LOCK_STATIC || kind == CAF_LOCK_ALLOC || kind == CAF_CRITICAL;
+}
 
 /* Collective memory of the team's images, with addresses by rank. False: no memory. */
 static bool allocate(struct caf_token *t, size_t bytes)
@@ -96,7 +101,8 @@ static bool allocate(struct caf_token *t, size_t bytes)
 	return true;
 }
 
-/* The memory can be given back only by all that allocated it; after an image has failed it is left. */
+/* The memory can be given back only by all that allocated it; after an image has failed it is left.
+ */
 static void give_back(struct caf_token *t)
 {
 	const struct caf_members *m = caf_members(t->team);
@@ -114,7 +120,8 @@ static void chain(struct caf_token *t)
 	t->team->allocated = t;
 }
 
-static int register_coarray(size_t size, enum caf_register kind, struct caf_token **token, struct caf_desc *d)
+static int register_coarray(size_t size, enum caf_register kind, struct caf_token **token,
+	struct caf_desc *d)
 {
 	int ended = caf_gate(caf.current);
 	if (ended == CAF_STOPPED_IMAGE)
@@ -127,14 +134,18 @@ static int register_coarray(size_t size, enum caf_register kind, struct caf_toke
 	t->elem = d ? d->dtype.elem_len : size;
 	t->type = d ? d->dtype.type : CAF_VOID;
 	t->desc = d && d->dtype.rank > 0 ? d : NULL;
-	size_t bytes = is_event(kind) ? size * sizeof(armcix_event_t) : is_lock(kind) ? size * sizeof(void *) : size;
+	size_t bytes = is_event(kind) ? size * sizeof(armcix_event_t) :
+		is_lock(kind)         ? size * sizeof(void *) :
+					size;
 	if (!allocate(t, bytes ? bytes : 1) || (is_lock(kind) && !caf_locks_create(t, size))) {
 		give_back(t);
 		drop_token(t);
 		return CAF_ALLOCATION;
 	}
-	/* Components that the compiler has not registered must not look like tokens; events and locks begin at 0. */
-	if (is_event(kind) || is_lock(kind) || !d || d->dtype.type == CAF_DERIVED || d->dtype.type == CAF_CLASS)
+	/* Components that the compiler has not registered must not look like tokens; events and
+	 * locks begin at 0. */
+	if (is_event(kind) || is_lock(kind) || !d || d->dtype.type == CAF_DERIVED ||
+		d->dtype.type == CAF_CLASS)
 		memset(t->own, 0, bytes);
 	chain(t);
 	t->where = token;
@@ -184,24 +195,29 @@ static struct caf_token *holder(const void *address, bool or_component)
 	pthread_mutex_lock(&lock);
 	for (struct pool *pool = pools; pool && !found; pool = pool->next) {
 		for (struct caf_token *t = pool->token; t < pool->token + POOL && !found; t++)
-			if (t->live && t->own && t->kind != CAF_MAP_EXISTING && (t->at || or_component) && p >= t->own &&
-			    p < t->own + (t->bytes ? t->bytes : 1))
+			if (t->live && t->own && t->kind != CAF_MAP_EXISTING &&
+				(t->at || or_component) && p >= t->own &&
+				p < t->own + (t->bytes ? t->bytes : 1))
 				found = t;
 	}
 	pthread_mutex_unlock(&lock);
 	return found;
 }
 
-/* An assignment to a component that is not allocated registers it as if it were a coarray; but the image is alone in it. */
+/* An assignment to a component that is not allocated registers it as if it were a coarray; but the
+ * image is alone in it. */
 static bool is_component(int kind, struct caf_token **token)
 {
-	return kind == CAF_REGISTER_ONLY || kind == CAF_ALLOCATE_ONLY || (kind == CAF_COARRAY_ALLOC && holder(token, true));
+	return kind == CAF_REGISTER_ONLY || kind == CAF_ALLOCATE_ONLY ||
+		(kind == CAF_COARRAY_ALLOC && holder(token, true));
 }
 
-static int register_component(size_t size, enum caf_register kind, struct caf_token **token, struct caf_desc *d)
+static int register_component(size_t size, enum caf_register kind, struct caf_token **token,
+	struct caf_desc *d)
 {
 	struct caf_token *t = kind == CAF_REGISTER_ONLY ? NULL : caf_live_token(*token);
-	if (!t || t->at || (kind == CAF_COARRAY_ALLOC && t->own)) /* the token of what was copied here */
+	/* the token of what was copied here */
+	if (!t || t->at || (kind == CAF_COARRAY_ALLOC && t->own))
 		t = new_token();
 	if (!t)
 		return CAF_ALLOCATION;
@@ -219,7 +235,8 @@ static int register_component(size_t size, enum caf_register kind, struct caf_to
 	return t->own ? CAF_OK : CAF_ALLOCATION;
 }
 
-/* CHANGE TEAM (team, y[*] => x): a token of y, for what d describes of the memory of x, until END TEAM. */
+/* CHANGE TEAM (team, y[*] => x): a token of y, for what d describes of the memory of x, until END
+ * TEAM. */
 static int map_existing(struct caf_token **token, struct caf_desc *d)
 {
 	struct caf_token *from = holder(d->base, false), *t = from ? new_token() : NULL;
@@ -228,8 +245,13 @@ static int map_existing(struct caf_token **token, struct caf_desc *d)
 	if (!t)
 		return CAF_ALLOCATION;
 	ptrdiff_t skip = (char *)d->base - from->own;
-	*t = (struct caf_token){.live = true, .own = d->base, .bytes = from->bytes - (size_t)skip, .elem = from->elem, .type = from->type,
-		.team = caf.current, .kind = CAF_MAP_EXISTING,
+	*t = (struct caf_token){.live = true,
+		.own = d->base,
+		.bytes = from->bytes - (size_t)skip,
+		.elem = from->elem,
+		.type = from->type,
+		.team = caf.current,
+		.kind = CAF_MAP_EXISTING,
 		.at = malloc((size_t)caf.n * sizeof *t->at)};
 	if (!t->at) {
 		drop_token(t);
@@ -241,10 +263,11 @@ static int map_existing(struct caf_token **token, struct caf_desc *d)
 	return CAF_OK;
 }
 
-/* Every image of the team calls it for coarrays, in the same order; for components (kinds ONLY) an image alone. A program's static
- * coarrays are registered before main. d is the image's own descriptor and gets the address. */
-CAF_API void _gfortran_caf_register(size_t size, int kind, struct caf_token **token, struct caf_desc *d, int *stat,
-	char *errmsg, size_t length)
+/* Every image of the team calls it for coarrays, in the same order; for components (kinds ONLY) an
+ * image alone. A program's static coarrays are registered before main. d is the image's own
+ * descriptor and gets the address. */
+CAF_API void _gfortran_caf_register(size_t size, int kind, struct caf_token **token,
+	struct caf_desc *d, int *stat, char *errmsg, size_t length)
 {
 	int code;
 	caf_start();
@@ -254,14 +277,15 @@ CAF_API void _gfortran_caf_register(size_t size, int kind, struct caf_token **to
 		code = map_existing(token, d);
 	else
 		code = register_coarray(size, (enum caf_register)kind, token, d);
-	/* gfortran sets the bounds only if stat is 0, and then synchronizes without STAT=. So the memory can be used, and the program
-	 * hears of the failed image from the next statement that tells. */
+	/* gfortran sets the bounds only if stat is 0, and then synchronizes without STAT=. So the
+	 * memory can be used, and the program hears of the failed image from the next statement
+	 * that tells. */
 	caf.told = stat && code == CAF_FAILED_IMAGE;
 	if (caf.told)
 		code = CAF_OK;
 	if (code == CAF_ALLOCATION)
-		caf_error(code, stat, errmsg, length, "ALLOCATE: no memory for a coarray of %zu %s", size,
-			is_event(kind) || is_lock(kind) ? "elements" : "bytes");
+		caf_error(code, stat, errmsg, length, "ALLOCATE: no memory for a coarray of %zu %s",
+			size, is_event(kind) || is_lock(kind) ? "elements" : "bytes");
 	else
 		caf_report(code, stat, errmsg, length, "ALLOCATE");
 }
@@ -303,12 +327,14 @@ void caf_free_allocated(struct caf_team *t)
 	}
 }
 
-CAF_API void _gfortran_caf_deregister(struct caf_token **token, int kind, int *stat, char *errmsg, size_t length)
+CAF_API void _gfortran_caf_deregister(struct caf_token **token, int kind, int *stat, char *errmsg,
+	size_t length)
 {
 	struct caf_token *t = caf_live_token(*token);
 	int code = CAF_OK;
 	if (!t) {
-		caf_error(CAF_ALLOCATION, stat, errmsg, length, "DEALLOCATE: not an allocated coarray");
+		caf_error(CAF_ALLOCATION, stat, errmsg, length,
+			"DEALLOCATE: not an allocated coarray");
 		return;
 	}
 	if (t->at) {

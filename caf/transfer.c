@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Assignments to and from another image's coarray. A statement whose sides are one run of bytes each is one call of ARMCI, before
- * anything else is looked at. The compiler describes the remote side by the section of the own image that it corresponds to:
- * `offset` is where that begins in the coarray.
+ * Assignments to and from another image's coarray. A statement whose sides are one run of bytes
+ * each is one call of ARMCI, before anything else is looked at. The compiler describes the remote
+ * side by the section of the own image that it corresponds to: `offset` is where that begins in the
+ * coarray.
  */
 #include <limits.h>
 
@@ -12,7 +13,8 @@ enum { SMALL = 256 };
 
 static bool same_elements(const struct caf_desc *a, const struct caf_desc *b)
 {
-	return a->dtype.elem_len == b->dtype.elem_len && a->dtype.rank == b->dtype.rank && a->dtype.type == b->dtype.type;
+	return a->dtype.elem_len == b->dtype.elem_len && a->dtype.rank == b->dtype.rank &&
+		a->dtype.type == b->dtype.type;
 }
 
 static bool is_one_run(const struct caf_desc *d, size_t *elements)
@@ -30,8 +32,10 @@ static bool is_one_run(const struct caf_desc *d, size_t *elements)
 	return true;
 }
 
-/* Bytes of two sides that are one run each and need no conversion; 0: they are not, or are too much for one call. */
-static inline size_t plain_bytes(const struct caf_desc *a, const struct caf_desc *b, int kind_a, int kind_b)
+/* Bytes of two sides that are one run each and need no conversion; 0: they are not, or are too much
+ * for one call. */
+static inline size_t plain_bytes(const struct caf_desc *a, const struct caf_desc *b, int kind_a,
+	int kind_b)
 {
 	size_t bytes = a->dtype.elem_len, n, m;
 	if (!same_elements(a, b) || kind_a != kind_b)
@@ -57,22 +61,37 @@ static int find_rank(const struct caf_token *t, const struct caf_team *team, int
 	return t->at[*rank] ? 0 : CAF_MOVE_TOKEN;
 }
 
-int caf_access_rank(const struct caf_token *t, int image, int *rank) { return find_rank(t, caf.current, image, rank); }
-
-/* One element that must be converted. */
-static int get_scalar(char *at, int rank, const struct caf_desc *src, int src_kind, const struct caf_desc *dst, int dst_kind)
+int caf_access_rank(const struct caf_token *t, int image, int *rank)
 {
-	struct caf_format to = {.type = dst->dtype.type, .kind = dst_kind, .elem = dst->dtype.elem_len};
-	struct caf_format from = {.type = src->dtype.type, .kind = src_kind, .elem = src->dtype.elem_len};
-	_Alignas(16) char element[SMALL];
-	int code = from.elem ? ARMCI_Get(at, element, (int)from.elem, rank) : 0;
-	return code ? code : caf_convert(dst->base, &to, element, &from, 0, 1) ? 0 : CAF_MOVE_CONVERSION;
+	return find_rank(t, caf.current, image, rank);
 }
 
-static int put_scalar(char *at, int rank, const struct caf_desc *dst, int dst_kind, const struct caf_desc *src, int src_kind)
+/* One element that must be converted. */
+static int get_scalar(char *at, int rank, const struct caf_desc *src, int src_kind,
+	const struct caf_desc *dst, int dst_kind)
 {
-	struct caf_format to = {.type = dst->dtype.type, .kind = dst_kind, .elem = dst->dtype.elem_len};
-	struct caf_format from = {.type = src->dtype.type, .kind = src_kind, .elem = src->dtype.elem_len};
+	struct caf_format to = {.type = dst->dtype.type,
+		.kind = dst_kind,
+		.elem = dst->dtype.elem_len};
+	struct caf_format from = {.type = src->dtype.type,
+		.kind = src_kind,
+		.elem = src->dtype.elem_len};
+	_Alignas(16) char element[SMALL];
+	int code = from.elem ? ARMCI_Get(at, element, (int)from.elem, rank) : 0;
+	return code                                               ? code :
+		caf_convert(dst->base, &to, element, &from, 0, 1) ? 0 :
+								    CAF_MOVE_CONVERSION;
+}
+
+static int put_scalar(char *at, int rank, const struct caf_desc *dst, int dst_kind,
+	const struct caf_desc *src, int src_kind)
+{
+	struct caf_format to = {.type = dst->dtype.type,
+		.kind = dst_kind,
+		.elem = dst->dtype.elem_len};
+	struct caf_format from = {.type = src->dtype.type,
+		.kind = src_kind,
+		.elem = src->dtype.elem_len};
 	_Alignas(16) char element[SMALL];
 	if (!caf_convert(element, &to, src->base, &from, 0, 1))
 		return CAF_MOVE_CONVERSION;
@@ -81,11 +100,13 @@ static int put_scalar(char *at, int rank, const struct caf_desc *dst, int dst_ki
 
 static bool are_small_scalars(const struct caf_desc *a, const struct caf_desc *b)
 {
-	return a->dtype.rank == 0 && b->dtype.rank == 0 && a->dtype.elem_len <= SMALL && b->dtype.elem_len <= SMALL;
+	return a->dtype.rank == 0 && b->dtype.rank == 0 && a->dtype.elem_len <= SMALL &&
+		b->dtype.elem_len <= SMALL;
 }
 
-static int get(struct caf_token *t, size_t offset, int image, const struct caf_desc *src, const struct caf_vector *vector,
-	const struct caf_desc *dst, int src_kind, int dst_kind, bool may_overlap)
+static int get(struct caf_token *t, size_t offset, int image, const struct caf_desc *src,
+	const struct caf_vector *vector, const struct caf_desc *dst, int src_kind, int dst_kind,
+	bool may_overlap)
 {
 	struct caf_side from;
 	struct caf_section to;
@@ -97,14 +118,17 @@ static int get(struct caf_token *t, size_t offset, int image, const struct caf_d
 	if (code)
 		return code;
 	caf_section_of(&to, dst);
-	struct caf_format tf = {.type = dst->dtype.type, .kind = dst_kind, .elem = dst->dtype.elem_len};
+	struct caf_format tf = {.type = dst->dtype.type,
+		.kind = dst_kind,
+		.elem = dst->dtype.elem_len};
 	code = caf_get_side(rank, &from, &to, &tf, may_overlap && rank == caf.me);
 	caf_side_free(&from);
 	return code;
 }
 
-static int put(struct caf_token *t, size_t offset, const struct caf_team *team, int image, const struct caf_desc *dst,
-	const struct caf_vector *vector, const struct caf_desc *src, int dst_kind, int src_kind, bool may_overlap)
+static int put(struct caf_token *t, size_t offset, const struct caf_team *team, int image,
+	const struct caf_desc *dst, const struct caf_vector *vector, const struct caf_desc *src,
+	int dst_kind, int src_kind, bool may_overlap)
 {
 	struct caf_side to;
 	struct caf_section from;
@@ -116,7 +140,9 @@ static int put(struct caf_token *t, size_t offset, const struct caf_team *team, 
 	if (code)
 		return code;
 	caf_section_of(&from, src);
-	struct caf_format ff = {.type = src->dtype.type, .kind = src_kind, .elem = src->dtype.elem_len};
+	struct caf_format ff = {.type = src->dtype.type,
+		.kind = src_kind,
+		.elem = src->dtype.elem_len};
 	code = caf_put_side(rank, &to, &from, &ff, may_overlap && rank == caf.me);
 	caf_side_free(&to);
 	return code;
@@ -130,14 +156,16 @@ static inline void finish(int code, int *stat, const char *what, int image)
 		caf_move_error(code, stat, what, image);
 }
 
-/* Where a scalar of another image of the node is: its memory can be loaded and stored. Null: the access is not so plain. */
-static inline char *near_scalar(const struct caf_token *t, size_t offset, int image, const struct caf_desc *a,
-	const struct caf_desc *b, int kind_a, int kind_b)
+/* Where a scalar of another image of the node is: its memory can be loaded and stored. Null: the
+ * access is not so plain. */
+static inline char *near_scalar(const struct caf_token *t, size_t offset, int image,
+	const struct caf_desc *a, const struct caf_desc *b, int kind_a, int kind_b)
 {
 	int rank = caf_rank(image);
-	if (unlikely(rank < 0 || !caf.near[rank] || (a->dtype.rank | b->dtype.rank) != 0 || a->dtype.type != b->dtype.type ||
-		    kind_a != kind_b || a->dtype.elem_len != b->dtype.elem_len || *caf.ended || !t || !t->at || offset >= t->bytes ||
-		    a->dtype.elem_len > t->bytes - offset))
+	if (unlikely(rank < 0 || !caf.near[rank] || (a->dtype.rank | b->dtype.rank) != 0 ||
+		    a->dtype.type != b->dtype.type || kind_a != kind_b ||
+		    a->dtype.elem_len != b->dtype.elem_len || *caf.ended || !t || !t->at ||
+		    offset >= t->bytes || a->dtype.elem_len > t->bytes - offset))
 		return NULL;
 	return caf_at(t, rank, offset);
 }
@@ -166,50 +194,59 @@ static inline bool move_scalar(void *to, const void *from, size_t bytes)
 	}
 }
 
-static __attribute__((noinline)) void get_any(struct caf_token *t, size_t offset, int image, struct caf_desc *src,
-	struct caf_vector *src_vector, struct caf_desc *dst, int src_kind, int dst_kind, bool may_require_tmp, int *stat)
+static __attribute__((noinline)) void get_any(struct caf_token *t, size_t offset, int image,
+	struct caf_desc *src, struct caf_vector *src_vector, struct caf_desc *dst, int src_kind,
+	int dst_kind, bool may_require_tmp, int *stat)
 {
 	int rank = caf_rank(image), code;
 	size_t bytes = plain_bytes(src, dst, src_kind, dst_kind);
-	if (likely(bytes && t && rank >= 0 && !src_vector && !*caf.ended && !(may_require_tmp && rank == caf.me)))
+	if (likely(bytes && t && rank >= 0 && !src_vector && !*caf.ended &&
+		    !(may_require_tmp && rank == caf.me)))
 		code = ARMCI_Get(caf_at(t, rank, offset), dst->base, (int)bytes, rank);
 	else
-		code = get(t, offset, image, src, src_vector, dst, src_kind, dst_kind, may_require_tmp);
+		code = get(t, offset, image, src, src_vector, dst, src_kind, dst_kind,
+			may_require_tmp);
 	finish(code, stat, "get", image);
 }
 
-CAF_API void _gfortran_caf_get(struct caf_token *t, size_t offset, int image, struct caf_desc *src, struct caf_vector *src_vector,
-	struct caf_desc *dst, int src_kind, int dst_kind, bool may_require_tmp, int *stat)
+CAF_API void _gfortran_caf_get(struct caf_token *t, size_t offset, int image, struct caf_desc *src,
+	struct caf_vector *src_vector, struct caf_desc *dst, int src_kind, int dst_kind,
+	bool may_require_tmp, int *stat)
 {
 	char *at = near_scalar(t, offset, image, src, dst, src_kind, dst_kind);
 	if (likely(at && !src_vector && move_scalar(dst->base, at, dst->dtype.elem_len)))
 		caf_success(stat);
 	else
-		get_any(t, offset, image, src, src_vector, dst, src_kind, dst_kind, may_require_tmp, stat);
+		get_any(t, offset, image, src, src_vector, dst, src_kind, dst_kind, may_require_tmp,
+			stat);
 }
 
-static __attribute__((noinline)) void send_any(struct caf_token *t, size_t offset, int image, struct caf_desc *dst,
-	struct caf_vector *dst_vector, struct caf_desc *src, int dst_kind, int src_kind, bool may_require_tmp, int *stat, void **team)
+static __attribute__((noinline)) void send_any(struct caf_token *t, size_t offset, int image,
+	struct caf_desc *dst, struct caf_vector *dst_vector, struct caf_desc *src, int dst_kind,
+	int src_kind, bool may_require_tmp, int *stat, void **team)
 {
 	int rank = caf_rank(image), code;
 	size_t bytes = plain_bytes(dst, src, dst_kind, src_kind);
-	if (likely(bytes && t && rank >= 0 && !dst_vector && !team && !*caf.ended && !(may_require_tmp && rank == caf.me)))
+	if (likely(bytes && t && rank >= 0 && !dst_vector && !team && !*caf.ended &&
+		    !(may_require_tmp && rank == caf.me)))
 		code = ARMCI_Put(src->base, caf_at(t, rank, offset), (int)bytes, rank);
 	else
-		code = put(t, offset, team ? caf_access_team(team, NULL) : caf.current, image, dst, dst_vector, src, dst_kind, src_kind,
-			may_require_tmp);
+		code = put(t, offset, team ? caf_access_team(team, NULL) : caf.current, image, dst,
+			dst_vector, src, dst_kind, src_kind, may_require_tmp);
 	finish(code, stat, "put", image);
 }
 
 /* team: of TEAM=, the address of its handle. */
-CAF_API void _gfortran_caf_send(struct caf_token *t, size_t offset, int image, struct caf_desc *dst, struct caf_vector *dst_vector,
-	struct caf_desc *src, int dst_kind, int src_kind, bool may_require_tmp, int *stat, void **team)
+CAF_API void _gfortran_caf_send(struct caf_token *t, size_t offset, int image, struct caf_desc *dst,
+	struct caf_vector *dst_vector, struct caf_desc *src, int dst_kind, int src_kind,
+	bool may_require_tmp, int *stat, void **team)
 {
 	char *at = near_scalar(t, offset, image, dst, src, dst_kind, src_kind);
 	if (likely(at && !dst_vector && !team && move_scalar(at, src->base, src->dtype.elem_len)))
 		caf_success(stat);
 	else
-		send_any(t, offset, image, dst, dst_vector, src, dst_kind, src_kind, may_require_tmp, stat, team);
+		send_any(t, offset, image, dst, dst_vector, src, dst_kind, src_kind,
+			may_require_tmp, stat, team);
 }
 
 /* One side of an assignment between two coindexed objects. */
@@ -225,7 +262,9 @@ struct object {
 static int side_of(struct caf_side *s, struct object *o)
 {
 	int code = find_rank(o->token, caf.current, o->image, &o->rank);
-	return code ? code : caf_side_of(s, caf_at(o->token, o->rank, o->offset), o->d, o->vector, o->kind);
+	return code ?
+		code :
+		caf_side_of(s, caf_at(o->token, o->rank, o->offset), o->d, o->vector, o->kind);
 }
 
 /* Assigns own memory to a side. */
@@ -240,7 +279,8 @@ static int put_from(struct object *dst, const struct caf_section *from, const st
 	return code;
 }
 
-static int fetch(const struct object *src, const struct caf_side *from, struct caf_buffer *b, struct caf_section *got)
+static int fetch(const struct object *src, const struct caf_side *from, struct caf_buffer *b,
+	struct caf_section *got)
 {
 	if (!caf_buffer_get(b, from->s.n * from->s.elem))
 		return CAF_MOVE_MEMORY;
@@ -249,9 +289,10 @@ static int fetch(const struct object *src, const struct caf_side *from, struct c
 }
 
 /* What is not in own memory, or may be the destination, comes here first. */
-CAF_API void _gfortran_caf_sendget(struct caf_token *dst_token, size_t dst_offset, int dst_image, struct caf_desc *dst_desc,
-	struct caf_vector *dst_vector, struct caf_token *src_token, size_t src_offset, int src_image, struct caf_desc *src_desc,
-	struct caf_vector *src_vector, int dst_kind, int src_kind, bool may_require_tmp, int *stat)
+CAF_API void _gfortran_caf_sendget(struct caf_token *dst_token, size_t dst_offset, int dst_image,
+	struct caf_desc *dst_desc, struct caf_vector *dst_vector, struct caf_token *src_token,
+	size_t src_offset, int src_image, struct caf_desc *src_desc, struct caf_vector *src_vector,
+	int dst_kind, int src_kind, bool may_require_tmp, int *stat)
 {
 	struct object dst = {dst_token, dst_offset, dst_image, -1, dst_desc, dst_vector, dst_kind};
 	struct object src = {src_token, src_offset, src_image, -1, src_desc, src_vector, src_kind};

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Sides with vector subscripts. Subscripts become distances in bytes once; those in arithmetic progression become a plain
- * dimension. A transfer is one vector operation of ARMCI, whose segments are the runs of the contiguous inner dimensions.
+ * Sides with vector subscripts. Subscripts become distances in bytes once; those in arithmetic
+ * progression become a plain dimension. A transfer is one vector operation of ARMCI, whose segments
+ * are the runs of the contiguous inner dimensions.
  */
 #include <limits.h>
 #include <string.h>
@@ -40,11 +41,14 @@ static bool is_progression(const ptrdiff_t *at, size_t n)
 	return true;
 }
 
-int caf_side_add_vector(struct caf_side *s, const void *vector, size_t n, int kind, ptrdiff_t lower, ptrdiff_t stride)
+int caf_side_add_vector(struct caf_side *s, const void *vector, size_t n, int kind, ptrdiff_t lower,
+	ptrdiff_t stride)
 {
 	if (kind != 1 && kind != 2 && kind != 4 && kind != 8 && kind != 16)
 		return CAF_MOVE_VECTOR;
-	if (n > PTRDIFF_MAX) /* gfortran divides by the stride of the subscripts, which makes a descending vector negative */
+	/* gfortran divides by the stride of the subscripts, which makes a descending vector
+	 * negative */
+	if (n > PTRDIFF_MAX)
 		return CAF_MOVE_VECTOR;
 	if (s->s.rank >= CAF_MAX_RANK)
 		return CAF_MOVE_PATH;
@@ -66,7 +70,8 @@ int caf_side_add_vector(struct caf_side *s, const void *vector, size_t n, int ki
 	return 0;
 }
 
-int caf_side_of(struct caf_side *s, char *base, const struct caf_desc *d, const struct caf_vector *vector, int kind)
+int caf_side_of(struct caf_side *s, char *base, const struct caf_desc *d,
+	const struct caf_vector *vector, int kind)
 {
 	ptrdiff_t span = d->span ? d->span : (ptrdiff_t)d->dtype.elem_len;
 	memset(s->at, 0, sizeof s->at);
@@ -82,12 +87,14 @@ int caf_side_of(struct caf_side *s, char *base, const struct caf_desc *d, const 
 	for (int i = 0; i < d->dtype.rank && code == 0; i++) {
 		ptrdiff_t stride = d->dim[i].stride * span, lower = d->dim[i].lower;
 		if (vector[i].nvec) {
-			code = caf_side_add_vector(s, vector[i].u.v.vector, vector[i].nvec, vector[i].u.v.kind, lower, stride);
+			code = caf_side_add_vector(s, vector[i].u.v.vector, vector[i].nvec,
+				vector[i].u.v.kind, lower, stride);
 			continue;
 		}
 		ptrdiff_t first = vector[i].u.triplet.lower, step = vector[i].u.triplet.stride;
 		s->s.base += (first - lower) * stride;
-		caf_side_add(s, step ? (vector[i].u.triplet.upper - first) / step + 1 : 1, stride * step);
+		caf_side_add(s, step ? (vector[i].u.triplet.upper - first) / step + 1 : 1,
+			stride * step);
 	}
 	if (code)
 		caf_side_free(s);
@@ -126,7 +133,8 @@ static char *walk_at(const struct walk *w)
 {
 	char *p = w->side->s.base;
 	for (int i = w->first; i < w->side->s.rank; i++)
-		p += w->side->at[i] ? w->side->at[i][w->index[i]] : w->index[i] * w->side->s.stride[i];
+		p += w->side->at[i] ? w->side->at[i][w->index[i]] :
+				      w->index[i] * w->side->s.stride[i];
 	return p;
 }
 
@@ -153,7 +161,8 @@ static int move(int rank, bool put, const struct caf_side *side, char *packed)
 {
 	struct walk w;
 	walk_start(&w, side);
-	size_t segments = side->s.n * side->s.elem / w.run, most = segments < SEGMENTS ? segments : SEGMENTS;
+	size_t segments = side->s.n * side->s.elem / w.run,
+	       most = segments < SEGMENTS ? segments : SEGMENTS;
 	if (rank == caf.me)
 		return move_here(&w, put, segments, packed);
 	if (w.run > INT_MAX)
@@ -169,18 +178,28 @@ static int move(int rank, bool put, const struct caf_side *side, char *packed)
 			at[most + i] = packed;
 			walk_next(&w);
 		}
-		code = caf_is_shared(rank, at[0]) ? CAF_MOVE_SHARED : caf_private_list(rank, put, at, n, w.run, at[most]);
+		code = caf_is_shared(rank, at[0]) ?
+			CAF_MOVE_SHARED :
+			caf_private_list(rank, put, at, n, w.run, at[most]);
 		segments -= n;
 		if (code != CAF_MOVE_SHARED)
 			continue;
-		armci_giov_t v = {.src_ptr_array = put ? at + most : at, .dst_ptr_array = put ? at : at + most,
-			.ptr_array_len = (int)n, .bytes = (int)w.run};
+		armci_giov_t v = {.src_ptr_array = put ? at + most : at,
+			.dst_ptr_array = put ? at : at + most,
+			.ptr_array_len = (int)n,
+			.bytes = (int)w.run};
 		code = put ? ARMCI_PutV(&v, 1, rank) : ARMCI_GetV(&v, 1, rank);
 	}
 	free(at);
 	return code;
 }
 
-int caf_put_vector(int rank, const struct caf_side *to, char *packed) { return move(rank, true, to, packed); }
+int caf_put_vector(int rank, const struct caf_side *to, char *packed)
+{
+	return move(rank, true, to, packed);
+}
 
-int caf_get_vector(int rank, const struct caf_side *from, char *packed) { return move(rank, false, from, packed); }
+int caf_get_vector(int rank, const struct caf_side *from, char *packed)
+{
+	return move(rank, false, from, packed);
+}

@@ -5,8 +5,8 @@
 
 #include "../internal/kernel/atomic.h"
 
-_Static_assert(K_WORD_ADD == ARMCIX_ADD && K_WORD_AND == ARMCIX_AND && K_WORD_OR == ARMCIX_OR && K_WORD_XOR == ARMCIX_XOR &&
-		       K_WORD_SWAP == ARMCIX_SWAP && K_WORD_CAS == ARMCIX_CAS,
+_Static_assert(K_WORD_ADD == ARMCIX_ADD && K_WORD_AND == ARMCIX_AND && K_WORD_OR == ARMCIX_OR &&
+		K_WORD_XOR == ARMCIX_XOR && K_WORD_SWAP == ARMCIX_SWAP && K_WORD_CAS == ARMCIX_CAS,
 	"operations");
 
 // At another node, by C; false: Go has to do it, also where the old value is not wanted: then
@@ -28,13 +28,16 @@ static bool atomic_far(int op, int bytes, void *old, void *prem, const void *ope
 	return true;
 }
 
-SECOND int atomic_unusual(int op, int bytes, void *old, void *prem, const void *operand, const void *compare, int proc)
+SECOND int atomic_unusual(int op, int bytes, void *old, void *prem, const void *operand,
+	const void *compare, int proc)
 {
 	PROFILED(Atomic, op, bytes, old, prem, operand, compare, proc);
 	struct shm_region declared;
 	if ((bytes == 4 || bytes == 8) && operand && (uintptr_t)prem % (unsigned)bytes == 0 &&
-	    front_reach(proc, prem, (uint64_t)bytes) && !(bytes == 8 && shm_declared((uintptr_t)prem, &declared)) &&
-	    (bytes == 4 ? k_change_32(op, old, prem, operand, compare) : k_change_64(op, old, prem, operand, compare)))
+		front_reach(proc, prem, (uint64_t)bytes) &&
+		!(bytes == 8 && shm_declared((uintptr_t)prem, &declared)) &&
+		(bytes == 4 ? k_change_32(op, old, prem, operand, compare) :
+			      k_change_64(op, old, prem, operand, compare)))
 		return 0;
 	int code;
 	if (atomic_far(op, bytes, old, prem, operand, compare, proc, &code))
@@ -43,30 +46,43 @@ SECOND int atomic_unusual(int op, int bytes, void *old, void *prem, const void *
 }
 
 // As PARMCI_Rmw: a path for each size.
-PUBLIC int ARMCIX_Atomic(int op, int bytes, void *old, void *prem, const void *operand, const void *compare, int proc)
+PUBLIC int ARMCIX_Atomic(int op, int bytes, void *old, void *prem, const void *operand,
+	const void *compare, int proc)
 {
-#define ATOMIC_HERE(bits, allowed)                                                                                \
-	((uintptr_t)prem % (bits / 8) == 0 && front_known(proc, prem, bits / 8) && (allowed) &&                   \
-	 k_change_##bits(op, old, prem, operand, compare))
+#define ATOMIC_HERE(bits, allowed) \
+	((uintptr_t)prem % (bits / 8) == 0 && front_known(proc, prem, bits / 8) && (allowed) && \
+		k_change_##bits(op, old, prem, operand, compare))
 	__builtin_prefetch(prem, 1);
-	if (likely(operand && (bytes == 4 ? ATOMIC_HERE(32, true) : bytes == 8 && ATOMIC_HERE(64, !shm_any_declared()))))
+	if (likely(operand &&
+		    (bytes == 4 ? ATOMIC_HERE(32, true) :
+				  bytes == 8 && ATOMIC_HERE(64, !shm_any_declared()))))
 		return 0;
 	return atomic_unusual(op, bytes, old, prem, operand, compare, proc);
 }
 
 _Static_assert(sizeof(armcix_event_t) == sizeof(struct shm_event), "an event");
 
-static inline bool event_aligned(const armcix_event_t *e) { return (uintptr_t)e % _Alignof(struct shm_event) == 0; }
+static inline bool event_aligned(const armcix_event_t *e)
+{
+	return (uintptr_t)e % _Alignof(struct shm_event) == 0;
+}
 
-static inline bool in_arena(const void *p) { return (uintptr_t)p - (uintptr_t)shm.base < shm.bytes; }
+static inline bool in_arena(const void *p)
+{
+	return (uintptr_t)p - (uintptr_t)shm.base < shm.bytes;
+}
 
 // On the node all that the caller has stored is there already, except under aggregate handles.
-static inline bool stored_here(void) { return atomic_load_explicit(&front.aggregates, memory_order_relaxed) == 0; }
+static inline bool stored_here(void)
+{
+	return atomic_load_explicit(&front.aggregates, memory_order_relaxed) == 0;
+}
 
 SECOND int event_add_unusual(armcix_event_t *event, unsigned n, int proc)
 {
 	PROFILED(Event_add, event, n, proc);
-	if (!event_aligned(event) || !stored_here() || !front_reach(proc, event, sizeof *event) || !in_arena(event))
+	if (!event_aligned(event) || !stored_here() || !front_reach(proc, event, sizeof *event) ||
+		!in_arena(event))
 		return armcigo_event_add(event, n, proc);
 	shm_event_add((struct shm_event *)event, n);
 	return 0;
@@ -74,7 +90,8 @@ SECOND int event_add_unusual(armcix_event_t *event, unsigned n, int proc)
 
 PUBLIC int ARMCIX_Event_add(armcix_event_t *event, unsigned n, int proc)
 {
-	if (likely(event_aligned(event) && front_known(proc, event, sizeof *event) && stored_here())) {
+	if (likely(event_aligned(event) && front_known(proc, event, sizeof *event) &&
+		    stored_here())) {
 		shm_event_add((struct shm_event *)event, n);
 		return 0;
 	}
@@ -84,7 +101,8 @@ PUBLIC int ARMCIX_Event_add(armcix_event_t *event, unsigned n, int proc)
 // Is it an event of the caller's own, in memory that C knows?
 static bool own_event(armcix_event_t *event)
 {
-	return event_aligned(event) && front_reach(front.me, event, sizeof *event) && in_arena(event);
+	return event_aligned(event) && front_reach(front.me, event, sizeof *event) &&
+		in_arena(event);
 }
 
 // At a rank of another node; false: nothing has happened.
@@ -103,11 +121,13 @@ PUBLIC int ARMCIX_Event_raise(armcix_event_t *event, armcix_event_t *record, int
 {
 	struct shm_event *r = (struct shm_event *)record;
 	int result;
-	if (likely((unsigned)proc < atomic_load_explicit(&front.ranks, memory_order_acquire) && own_event(record))) {
+	if (likely((unsigned)proc < atomic_load_explicit(&front.ranks, memory_order_acquire) &&
+		    own_event(record))) {
 		if (front.local[proc] < 0) {
 			if (event_raise_fast(event, r, proc, &result))
 				return result;
-		} else if (event_aligned(event) && stored_here() && front_reach(proc, event, sizeof *event) && in_arena(event)) {
+		} else if (event_aligned(event) && stored_here() &&
+			front_reach(proc, event, sizeof *event) && in_arena(event)) {
 			shm_event_sent(r, shm_event_count(r) + 1);
 			shm_event_add((struct shm_event *)event, 1);
 			return 0;
@@ -139,10 +159,12 @@ PUBLIC int ARMCIX_Event_wait(armcix_event_t *event, unsigned seen, int millis)
 	return shm_event_wait((struct shm_event *)event, seen, millis, "ARMCIX_Event_wait") ? 0 : 1;
 }
 
-PUBLIC int ARMCIX_Event_await(armcix_event_t *event, armcix_event_t *record, unsigned seen, int millis, int proc)
+PUBLIC int ARMCIX_Event_await(armcix_event_t *event, armcix_event_t *record, unsigned seen,
+	int millis, int proc)
 {
 	struct shm_event *e = (struct shm_event *)event;
-	if ((unsigned)proc >= atomic_load_explicit(&front.ranks, memory_order_acquire) || !is_event(event))
+	if ((unsigned)proc >= atomic_load_explicit(&front.ranks, memory_order_acquire) ||
+		!is_event(event))
 		return armcigo_event_await(event, record, seen, millis, proc);
 	if (front.local[proc] >= 0 || !front.words)
 		return shm_event_wait(e, seen, millis, "ARMCIX_Event_await") ? 0 : 1;

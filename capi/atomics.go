@@ -20,15 +20,18 @@ func atomicOf(x *transport.RMW, op, bytes C.int, old, prem, operand, compare uns
 	what, ok := transport.WordOp(int(op))
 	switch {
 	case !ok:
-		return &core.ArgError{Arg: "op", Text: fmt.Sprintf("%d is no operation", int(op)), Code: core.CodeOp}
+		return &core.ArgError{Arg: "op", Text: fmt.Sprintf("%d is no operation", int(op)),
+			Code: core.CodeOp}
 	case bytes != 4 && bytes != 8:
-		return &core.ArgError{Arg: "bytes", Text: fmt.Sprintf("%d is neither 4 nor 8", int(bytes)), Code: core.CodeOp}
+		return &core.ArgError{Arg: "bytes", Text: fmt.Sprintf("%d is neither 4 nor 8",
+			int(bytes)), Code: core.CodeOp}
 	case operand == nil:
 		return &core.ArgError{Arg: "operand", Text: "null pointer", Code: core.CodeArgument}
 	case what == transport.CompareAndSwap && compare == nil:
 		return &core.ArgError{Arg: "compare", Text: "null pointer", Code: core.CodeArgument}
 	}
-	*x = transport.RMW{Op: what, Bytes: int(bytes), Addr: uintptr(prem), Operand: load(operand, int(bytes)), Posted: old == nil}
+	*x = transport.RMW{Op: what, Bytes: int(bytes), Addr: uintptr(prem),
+		Operand: load(operand, int(bytes)), Posted: old == nil}
 	if what == transport.CompareAndSwap {
 		x.Compare = load(compare, int(bytes))
 	}
@@ -40,7 +43,8 @@ func armcigo_atomic(op, bytes C.int, old, prem, operand, compare unsafe.Pointer,
 	defer guest.Guard(guest.Faults())
 	const name = "ARMCIX_Atomic"
 	rt, err := initialised(name, func() string {
-		return fmt.Sprintf("op %d of %d bytes, old value to %#x, rank %d at %#x", op, bytes, uintptr(old), proc, uintptr(prem))
+		return fmt.Sprintf("op %d of %d bytes, old value to %#x, rank %d at %#x", op, bytes,
+			uintptr(old), proc, uintptr(prem))
 	})
 	if err != nil {
 		return code(name, err)
@@ -60,7 +64,8 @@ func armcigo_atomic(op, bytes C.int, old, prem, operand, compare unsafe.Pointer,
 func armcigo_event_add(event unsafe.Pointer, n C.uint, proc C.int) C.int {
 	defer guest.Guard(guest.Faults())
 	const name = "ARMCIX_Event_add"
-	rt, err := initialised(name, func() string { return fmt.Sprintf("%d, rank %d at %#x", n, proc, uintptr(event)) })
+	rt, err := initialised(name,
+		func() string { return fmt.Sprintf("%d, rank %d at %#x", n, proc, uintptr(event)) })
 	if err == nil {
 		err = rt.EventAdd(int(proc), uintptr(event), uint32(n))
 	}
@@ -72,7 +77,8 @@ func armcigo_event_raise(event, record unsafe.Pointer, proc C.int) C.int {
 	defer guest.Guard(guest.Faults())
 	const name = "ARMCIX_Event_raise"
 	rt, err := initialised(name, func() string {
-		return fmt.Sprintf("rank %d at %#x, record at %#x", proc, uintptr(event), uintptr(record))
+		return fmt.Sprintf("rank %d at %#x, record at %#x", proc, uintptr(event),
+			uintptr(record))
 	})
 	if err == nil {
 		err = rt.EventRaise(int(proc), uintptr(event), uintptr(record))
@@ -85,7 +91,8 @@ func armcigo_event_raise(event, record unsafe.Pointer, proc C.int) C.int {
 //export armcigo_event_tell
 func armcigo_event_tell(event unsafe.Pointer, count C.uint32_t, proc C.int) C.int {
 	defer guest.Guard(guest.Faults())
-	return code("ARMCIX_Event_raise", lib.rt.Load().EventTell(int(proc), uintptr(event), uint32(count)))
+	return code("ARMCIX_Event_raise", lib.rt.Load().EventTell(int(proc), uintptr(event),
+		uint32(count)))
 }
 
 //export armcigo_event_await
@@ -93,12 +100,14 @@ func armcigo_event_await(event, record unsafe.Pointer, seen C.uint, millis, proc
 	defer guest.Guard(guest.Faults())
 	const name = "ARMCIX_Event_await"
 	rt, err := initialised(name, func() string {
-		return fmt.Sprintf("at %#x, record at %#x of rank %d, seen %d, %d ms", uintptr(event), uintptr(record), proc, seen, millis)
+		return fmt.Sprintf("at %#x, record at %#x of rank %d, seen %d, %d ms",
+			uintptr(event), uintptr(record), proc, seen, millis)
 	})
 	if err != nil {
 		return code(name, err)
 	}
-	changed, err := rt.EventAwait(int(proc), uintptr(event), uintptr(record), uint32(seen), int(millis), name)
+	changed, err := rt.EventAwait(int(proc), uintptr(event), uintptr(record), uint32(seen),
+		int(millis), name)
 	if err == nil && !changed {
 		return 1
 	}
@@ -109,7 +118,10 @@ func armcigo_event_await(event, record unsafe.Pointer, seen C.uint, millis, proc
 func armcigo_event_wait(event unsafe.Pointer, seen C.uint, millis C.int) C.int {
 	defer guest.Guard(guest.Faults())
 	const name = "ARMCIX_Event_wait"
-	rt, err := initialised(name, func() string { return fmt.Sprintf("at %#x, seen %d, %d ms", uintptr(event), seen, millis) })
+	rt, err := initialised(name, func() string {
+		return fmt.Sprintf("at %#x, seen %d, %d ms",
+			uintptr(event), seen, millis)
+	})
 	if err != nil {
 		return code(name, err)
 	}

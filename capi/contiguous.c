@@ -4,17 +4,25 @@
 
 #include "far.h"
 
-static int contiguous(const char *name, int kind, void *local, void *remote, int bytes, int proc, int nonblocking, void *hdl)
+static int contiguous(const char *name, int kind, void *local, void *remote, int bytes, int proc,
+	int nonblocking, void *hdl)
 {
-	struct front_call c = {.name = name, .kind = kind, .proc = proc, .local = local, .remote = remote, .count = &bytes,
-		.nonblocking = nonblocking, .hdl = hdl};
+	struct front_call c = {.name = name,
+		.kind = kind,
+		.proc = proc,
+		.local = local,
+		.remote = remote,
+		.count = &bytes,
+		.nonblocking = nonblocking,
+		.hdl = hdl};
 	return armcigo_op(&c);
 }
 
-// A put or get whose region is not cached: recorded in a batch, or looked up in the region table, else done by Go.
-// It is not SECOND: between nodes this is the usual way, and gcc makes cold code small instead of fast.
-static __attribute__((noinline)) int move(const char *name, int kind, void *local, void *remote, int bytes, int proc,
-                                          int nonblocking, void *hdl)
+// A put or get whose region is not cached: recorded in a batch, or looked up in the region table,
+// else done by Go. It is not SECOND: between nodes this is the usual way, and gcc makes cold code
+// small instead of fast.
+static __attribute__((noinline)) int move(const char *name, int kind, void *local, void *remote,
+	int bytes, int proc, int nonblocking, void *hdl)
 {
 	bool aggregates = hdl && atomic_load_explicit(&front.aggregates, memory_order_relaxed);
 	if (aggregates && front_collect(kind, local, remote, bytes, proc, hdl))
@@ -91,7 +99,8 @@ WEAK(ARMCI_NbGet);
 static inline int plain_acc(int optype, void *scale, int bytes)
 {
 	int type = k_type_of_acc(optype);
-	return type >= 0 && scale && bytes > 0 && (size_t)bytes % k_type_size(type) == 0 ? type : -1;
+	return type >= 0 && scale && bytes > 0 && (size_t)bytes % k_type_size(type) == 0 ? type :
+											   -1;
 }
 
 // By the fast path, or by Go. Not SECOND, as move is not.
@@ -145,59 +154,60 @@ int PARMCI_Acc(int optype, void *scale, void *src, void *dst, int bytes, int pro
 }
 WEAK(ARMCI_Acc);
 
-int PARMCI_NbAcc(int optype, void *scale, void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl)
+int PARMCI_NbAcc(int optype, void *scale, void *src, void *dst, int bytes, int proc,
+	armci_hdl_t *hdl)
 {
 	PROFILED(NbAcc, optype, scale, src, dst, bytes, proc, hdl);
 	return accumulate_here("ARMCI_NbAcc", optype, scale, src, dst, bytes, proc, true, hdl);
 }
 WEAK(ARMCI_NbAcc);
 
-// A scalar is stored and loaded as one access, aligned or not. If Go has to put it, a nonblocking call is FRONT_TEMPORARY, since
-// the argument is invalid after the call.
-#define VALUE_OPS(Type, type)                                                                                    \
-	SECOND int put_##type(const char *name, type v, void *dst, int proc, int when)                           \
-	{                                                                                                        \
-		return move(name, FRONT_PUT, &v, dst, sizeof v, proc, when, NULL);                               \
-	}                                                                                                        \
-	SECOND type get_##type(const char *name, void *src, int proc)                                            \
-	{                                                                                                        \
-		type v = 0;                                                                                      \
-		if (move(name, FRONT_GET, &v, src, sizeof v, proc, false, NULL))                                 \
-			armcigo_fatal();                                                                         \
-		return v;                                                                                        \
-	}                                                                                                        \
-	int PARMCI_PutValue##Type(type src, void *dst, int proc)                                                 \
-	{                                                                                                        \
-		if (likely(front_known(proc, dst, sizeof src))) {                                                \
-			memcpy(dst, &src, sizeof src);                                                           \
-			return 0;                                                                                \
-		}                                                                                                \
-		PROFILED(PutValue##Type, src, dst, proc);                                                        \
-		return put_##type("ARMCI_PutValue" #Type, src, dst, proc, FRONT_BLOCKING);                       \
-	}                                                                                                        \
-	WEAK(ARMCI_PutValue##Type);                                                                              \
-	int PARMCI_NbPutValue##Type(type src, void *dst, int proc, armci_hdl_t *hdl)                             \
-	{                                                                                                        \
-		front_done(hdl);                                                                                 \
-		if (likely(front_known(proc, dst, sizeof src))) {                                                \
-			memcpy(dst, &src, sizeof src);                                                           \
-			return 0;                                                                                \
-		}                                                                                                \
-		PROFILED(NbPutValue##Type, src, dst, proc, hdl);                                                 \
-		return put_##type("ARMCI_NbPutValue" #Type, src, dst, proc, FRONT_TEMPORARY);                    \
-	}                                                                                                        \
-	WEAK(ARMCI_NbPutValue##Type);                                                                            \
-	type PARMCI_GetValue##Type(void *src, int proc)                                                          \
-	{                                                                                                        \
-		type v;                                                                                          \
-		if (!likely(front_known(proc, src, sizeof v))) {                                                 \
-			PROFILED(GetValue##Type, src, proc);                                                     \
-			return get_##type("ARMCI_GetValue" #Type, src, proc);                                    \
-		}                                                                                                \
-		memcpy(&v, src, sizeof v);                                                                       \
-		front_order();                                                                                   \
-		return v;                                                                                        \
-	}                                                                                                        \
+// A scalar is stored and loaded as one access, aligned or not. If Go has to put it, a nonblocking
+// call is FRONT_TEMPORARY, since the argument is invalid after the call.
+#define VALUE_OPS(Type, type) \
+	SECOND int put_##type(const char *name, type v, void *dst, int proc, int when) \
+	{ \
+		return move(name, FRONT_PUT, &v, dst, sizeof v, proc, when, NULL); \
+	} \
+	SECOND type get_##type(const char *name, void *src, int proc) \
+	{ \
+		type v = 0; \
+		if (move(name, FRONT_GET, &v, src, sizeof v, proc, false, NULL)) \
+			armcigo_fatal(); \
+		return v; \
+	} \
+	int PARMCI_PutValue##Type(type src, void *dst, int proc) \
+	{ \
+		if (likely(front_known(proc, dst, sizeof src))) { \
+			memcpy(dst, &src, sizeof src); \
+			return 0; \
+		} \
+		PROFILED(PutValue##Type, src, dst, proc); \
+		return put_##type("ARMCI_PutValue" #Type, src, dst, proc, FRONT_BLOCKING); \
+	} \
+	WEAK(ARMCI_PutValue##Type); \
+	int PARMCI_NbPutValue##Type(type src, void *dst, int proc, armci_hdl_t *hdl) \
+	{ \
+		front_done(hdl); \
+		if (likely(front_known(proc, dst, sizeof src))) { \
+			memcpy(dst, &src, sizeof src); \
+			return 0; \
+		} \
+		PROFILED(NbPutValue##Type, src, dst, proc, hdl); \
+		return put_##type("ARMCI_NbPutValue" #Type, src, dst, proc, FRONT_TEMPORARY); \
+	} \
+	WEAK(ARMCI_NbPutValue##Type); \
+	type PARMCI_GetValue##Type(void *src, int proc) \
+	{ \
+		type v; \
+		if (!likely(front_known(proc, src, sizeof v))) { \
+			PROFILED(GetValue##Type, src, proc); \
+			return get_##type("ARMCI_GetValue" #Type, src, proc); \
+		} \
+		memcpy(&v, src, sizeof v); \
+		front_order(); \
+		return v; \
+	} \
 	WEAK(ARMCI_GetValue##Type)
 
 VALUE_OPS(Int, int);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The state of the fast path: what Go publishes at init, group creation and finalize, and the look-up of regions that are
-// not cached. No public function is here.
+// The state of the fast path: what Go publishes at init, group creation and finalize, and the
+// look-up of regions that are not cached. No public function is here.
 #include "front.h"
 
 #include "../internal/kernel/atomic.h"
@@ -8,18 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct front front, front_inner = {.key = (uint64_t)1 << 63}; // keys of one never match entries of the other
+// keys of one never match entries of the other
+struct front front, front_inner = {.key = (uint64_t)1 << 63};
 struct front *front_used = &front;
 _Atomic int32_t front_lock_queues;
 _Atomic(struct shm_team *) front_teams[FRONT_TEAMS];
 _Thread_local struct front_hit front_hits[FRONT_HITS] __attribute__((tls_model("initial-exec")));
 
-// My own private memory may be given, too: any address outside the arena. There is no memory in the upper half of the
-// address space, where pointers like (void *)-1 are.
+// My own private memory may be given, too: any address outside the arena. There is no memory in the
+// upper half of the address space, where pointers like (void *)-1 are.
 static bool is_private(unsigned rank, const void *p, uint64_t n)
 {
 	uintptr_t a = (uintptr_t)p, base = (uintptr_t)shm.base;
-	return (int)rank == front_used->me && p && n <= INTPTR_MAX && a <= INTPTR_MAX - n && (a + n <= base || a >= base + shm.bytes);
+	return (int)rank == front_used->me && p && n <= INTPTR_MAX && a <= INTPTR_MAX - n &&
+		(a + n <= base || a >= base + shm.bytes);
 }
 
 bool front_find(unsigned rank, const void *p, uint64_t n)
@@ -35,7 +37,11 @@ bool front_find(unsigned rank, const void *p, uint64_t n)
 	if (!shm_find(local, (uintptr_t)p, &f) || n > f.hi - (uintptr_t)p)
 		return false;
 	front_hits[(rank ^ ((uintptr_t)p >> 22)) % FRONT_HITS] =
-		(struct front_hit){.key = front_used->key + rank, .lo = f.lo, .len = f.hi - f.lo, .seen = f.gen, .gen = shm_gen(local)};
+		(struct front_hit){.key = front_used->key + rank,
+			.lo = f.lo,
+			.len = f.hi - f.lo,
+			.seen = f.gen,
+			.gen = shm_gen(local)};
 	return true;
 }
 
@@ -112,15 +118,16 @@ static bool serve_send(const struct fast_send *s)
 	return shm_deliver_next(front_used->local[s->rank], &m, s->data);
 }
 
-// Called by Go when a group has been made whose members are all on this node, and (NULL) before it is freed.
+// Called by Go when a group has been made whose members are all on this node, and (NULL) before it
+// is freed.
 void front_set_team(int group, struct shm_team *team)
 {
 	if ((unsigned)group < FRONT_TEAMS)
 		atomic_store_explicit(&front_teams[group], team, memory_order_release);
 }
 
-// Called by Go when all ranks are initialised. local is malloc'ed and owned by C from now on; traffic,
-// notified, batches and coalesced are Go's.
+// Called by Go when all ranks are initialised. local is malloc'ed and owned by C from now on;
+// traffic, notified, batches and coalesced are Go's.
 void front_open(int me, int ranks, int *local, struct shm_team *world, struct traffic *traffic,
 	struct notified *notified, struct front_batch *batches, struct front_batch *coalesced,
 	bool words)
@@ -136,9 +143,13 @@ void front_open(int me, int ranks, int *local, struct shm_team *world, struct tr
 	front_used->local = local;
 	front_used->world = world;
 	front_set_team(FRONT_WORLD, world);
-	front_used->key += (uint64_t)1 << 32; // never below 2^32: the empty entries of a new thread are zero
-	front_used->stripes = (struct k_stripes){.word = shm_stripes(), .mask = shm.head->stripes - 1,
-		.pitch_words = SHM_LINE / 4, .owner = (uint32_t)me + 1, .device = shm.head->device};
+	// never below 2^32: the empty entries of a new thread are zero
+	front_used->key += (uint64_t)1 << 32;
+	front_used->stripes = (struct k_stripes){.word = shm_stripes(),
+		.mask = shm.head->stripes - 1,
+		.pitch_words = SHM_LINE / 4,
+		.owner = (uint32_t)me + 1,
+		.device = shm.head->device};
 	atomic_store_explicit(&front_used->ranks, (unsigned)ranks, memory_order_release);
 	atomic_store_explicit(&fast_serve, serve, memory_order_release);
 	atomic_store_explicit(&fast_serve_acc, serve_acc, memory_order_release);
@@ -158,8 +169,8 @@ void front_close(void)
 void front_count_aggregates(int change) { atomic_fetch_add(&front_used->aggregates, change); }
 
 #ifdef ARMCI_ABI_MPI
-// The struct is passed by value, and the application may use its communicator. The id is in a field in which ARMCI-MPI keeps
-// a communicator that no application uses.
+// The struct is passed by value, and the application may use its communicator. The id is in a field
+// in which ARMCI-MPI keeps a communicator that no application uses.
 int front_group(ARMCI_Group *g) { return g ? (int)(intptr_t)g->noncoll_pgroup_comm - 1 : -1; }
 
 void front_set_group(ARMCI_Group *g, int id, uintptr_t comm, int rank, int size)

@@ -19,15 +19,20 @@ static void fill(ARMCI_Group *out, int id)
 // Creating groups, which is recorded.
 static int group_create(const char *name, int n, int *pids, int parent)
 {
-	RECORDED(PROFILE_GROUP, name, -1, 0, int, armcigo_group_create((char *)name, n, pids, parent));
+	RECORDED(PROFILE_GROUP, name, -1, 0, int,
+		armcigo_group_create((char *)name, n, pids, parent));
 }
 
 static int group_split(int parent, int color, int key)
 {
-	RECORDED(PROFILE_GROUP, "ARMCIX_Group_split", -1, 0, int, armcigo_group_split(parent, color, key));
+	RECORDED(PROFILE_GROUP, "ARMCIX_Group_split", -1, 0, int,
+		armcigo_group_split(parent, color, key));
 }
 
-static int group_dup(int parent) { RECORDED(PROFILE_GROUP, "ARMCIX_Group_dup", -1, 0, int, armcigo_group_dup(parent)); }
+static int group_dup(int parent)
+{
+	RECORDED(PROFILE_GROUP, "ARMCIX_Group_dup", -1, 0, int, armcigo_group_dup(parent));
+}
 
 PUBLIC void ARMCI_Group_create(int n, int *pids, ARMCI_Group *out)
 {
@@ -54,10 +59,16 @@ PUBLIC void ARMCI_Group_size(ARMCI_Group *group, int *size)
 		armcigo_fatal();
 }
 
-PUBLIC void ARMCI_Group_set_default(ARMCI_Group *group) { armcigo_set_default_group(front_group(group)); }
+PUBLIC void ARMCI_Group_set_default(ARMCI_Group *group)
+{
+	armcigo_set_default_group(front_group(group));
+}
 PUBLIC void ARMCI_Group_get_default(ARMCI_Group *out) { fill(out, armcigo_default_group()); }
 PUBLIC void ARMCI_Group_get_world(ARMCI_Group *out) { fill(out, FRONT_WORLD); }
-PUBLIC int ARMCI_Absolute_id(ARMCI_Group *group, int rank) { return armcigo_absolute_id(front_group(group), rank); }
+PUBLIC int ARMCI_Absolute_id(ARMCI_Group *group, int rank)
+{
+	return armcigo_absolute_id(front_group(group), rank);
+}
 
 PUBLIC int ARMCIX_Group_split(ARMCI_Group *parent, int color, int key, ARMCI_Group *out)
 {
@@ -104,10 +115,14 @@ PUBLIC int armci_domain_same_id(armci_domain_t domain, int rank)
 	return armcigo_same_domain(rank);
 }
 PUBLIC int ARMCI_Same_node(int rank) { return armcigo_same_node((char *)"ARMCI_Same_node", rank); }
-PUBLIC int armci_sameclusnode(int rank) { return armcigo_same_node((char *)"armci_sameclusnode", rank); }
+PUBLIC int armci_sameclusnode(int rank)
+{
+	return armcigo_same_node((char *)"armci_sameclusnode", rank);
+}
 
 PUBLIC void ARMCIX_Progress(void) {} // polling is not needed
 
-// Variables that old headers declare. They are never set; zero is the world group in the classic ABI.
+// Variables that old headers declare. They are never set; zero is the world group in the classic
+// ABI.
 PUBLIC ARMCI_Group ARMCI_Default_Proc_Group, ARMCI_World_Proc_Group;
 PUBLIC char *mp_group_name = (char *)"";

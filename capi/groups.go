@@ -22,7 +22,8 @@ func made(name string, rt *core.Runtime, g *core.Group, err error) C.int {
 	return published(rt, g)
 }
 
-// published gives C the team of a new group if all members are on this node, and returns its number.
+// published gives C the team of a new group if all members are on this node, and returns its
+// number.
 func published(rt *core.Runtime, g *core.Group) C.int {
 	if t := g.Team(); t != nil && fastWanted(rt) {
 		C.front_set_team(C.int(g.ID), (*C.struct_shm_team)(t.Pointer()))
@@ -37,7 +38,8 @@ func armcigo_group_create(cname *C.char, n C.int, pids *C.int, parent C.int) C.i
 	rt, p, err := groupFor(name, parent, func() string { return fmt.Sprintf("of %d ranks", n) })
 	must(name, err)
 	if n < 0 || n > 0 && pids == nil {
-		end(name, &core.ArgError{Arg: "pid_list", Text: "null pointer or negative length", Code: core.CodeArgument})
+		end(name, &core.ArgError{Arg: "pid_list", Text: "null pointer or negative length",
+			Code: core.CodeArgument})
 	}
 	g, err := rt.GroupCreate(p, ints(pids, int(n)))
 	return made(name, rt, g, err)
@@ -47,7 +49,8 @@ func armcigo_group_create(cname *C.char, n C.int, pids *C.int, parent C.int) C.i
 func armcigo_group_split(parent, color, key C.int) C.int {
 	defer guest.Guard(guest.Faults())
 	const name = "ARMCIX_Group_split"
-	rt, p, err := groupFor(name, parent, func() string { return fmt.Sprintf("color %d, key %d", color, key) })
+	rt, p, err := groupFor(name, parent,
+		func() string { return fmt.Sprintf("color %d, key %d", color, key) })
 	if err != nil {
 		return code(name, err)
 	}
@@ -76,7 +79,8 @@ func armcigo_group_dup(parent C.int) C.int {
 //export armcigo_group_free
 func armcigo_group_free(id C.int) {
 	defer guest.Guard(guest.Faults())
-	rt, err := initialised("ARMCI_Group_free", func() string { return fmt.Sprintf("group %d", id) })
+	rt, err := initialised("ARMCI_Group_free",
+		func() string { return fmt.Sprintf("group %d", id) })
 	if err == nil {
 		if id != core.World {
 			C.front_set_team(id, nil)
@@ -86,7 +90,8 @@ func armcigo_group_free(id C.int) {
 	must("ARMCI_Group_free", err)
 }
 
-// armcigo_group_facts: the caller's rank in a group and its size; rank -1 and a return value of 1 if it is not a member.
+// armcigo_group_facts: the caller's rank in a group and its size; rank -1 and a return value of 1
+// if it is not a member.
 //
 //export armcigo_group_facts
 func armcigo_group_facts(cname *C.char, id C.int, rank, size *C.int) C.int {
@@ -98,7 +103,8 @@ func armcigo_group_facts(cname *C.char, id C.int, rank, size *C.int) C.int {
 	}
 	g, err := rt.Group(int(id))
 	if err == nil && (rank == nil || size == nil) {
-		err = &core.ArgError{Arg: "rank or size", Text: "null pointer", Code: core.CodeArgument}
+		err = &core.ArgError{Arg: "rank or size", Text: "null pointer",
+			Code: core.CodeArgument}
 	}
 	if err != nil {
 		return code(name, err)
@@ -121,7 +127,8 @@ func armcigo_default_group() C.int {
 //export armcigo_set_default_group
 func armcigo_set_default_group(id C.int) {
 	defer guest.Guard(guest.Faults())
-	rt, err := running("ARMCI_Group_set_default", func() string { return fmt.Sprintf("group %d", id) })
+	rt, err := running("ARMCI_Group_set_default",
+		func() string { return fmt.Sprintf("group %d", id) })
 	if err == nil {
 		err = rt.SetDefaultGroup(int(id))
 	}
@@ -131,7 +138,8 @@ func armcigo_set_default_group(id C.int) {
 //export armcigo_absolute_id
 func armcigo_absolute_id(id, rank C.int) C.int {
 	defer guest.Guard(guest.Faults())
-	_, g, err := groupFor("ARMCI_Absolute_id", id, func() string { return fmt.Sprintf("rank %d", rank) })
+	_, g, err := groupFor("ARMCI_Absolute_id", id,
+		func() string { return fmt.Sprintf("rank %d", rank) })
 	must("ARMCI_Absolute_id", err)
 	if rank < 0 || int(rank) >= g.Size() {
 		return -1
@@ -209,7 +217,8 @@ func armcigo_domain_rank(id, local C.int) C.int {
 	const name = "armci_domain_glob_proc_id"
 	ranks, err := domainRanks(name, id)
 	if err == nil && (local < 0 || int(local) >= len(ranks)) {
-		err = &core.ArgError{Arg: "loc_proc_id", Text: "no such rank in the domain", Code: core.CodeProc}
+		err = &core.ArgError{Arg: "loc_proc_id", Text: "no such rank in the domain",
+			Code: core.CodeProc}
 	}
 	if err != nil {
 		return code(name, err)
@@ -232,7 +241,8 @@ func armcigo_same_node(cname *C.char, rank C.int) C.int {
 func armcigo_same_domain(rank C.int) C.int {
 	defer guest.Guard(guest.Faults())
 	rt := early("armci_domain_same_id")
-	if checkRank(rt, "proc", rank) == nil && rt.Topo.Domain(transport.Rank(rank)) == rt.Topo.Domain(rt.Me) {
+	if checkRank(rt, "proc", rank) == nil &&
+		rt.Topo.Domain(transport.Rank(rank)) == rt.Topo.Domain(rt.Me) {
 		return 1
 	}
 	return 0

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Turns a source of public functions into its inner copy (profile_calls.h): functions get the names that profiled_NAME calls, the state
-// is front_inner, nothing is exported, and entering Go is noted. inner_*.c include it, then the source. What is not recorded is left
-// out of the copy, by #ifndef FRONT_INNER in the source.
+// Turns a source of public functions into its inner copy (profile_calls.h): functions get the names
+// that profiled_NAME calls, the state is front_inner, nothing is exported, and entering Go is
+// noted. inner_*.c include it, then the source. What is not recorded is left out of the copy, by
+// #ifndef FRONT_INNER in the source.
 #define FRONT_INNER
 #include "front.h"
 #include "go.h"

@@ -72,7 +72,8 @@ static bool goes_on(const struct reading *r)
 static bool ends_early(const struct reading *r)
 {
 	void *next;
-	if (r->count <= r->bytes || !read_pointers(r->remote + r->bytes, &next, 1) || reachable(r, next, r->bytes))
+	if (r->count <= r->bytes || !read_pointers(r->remote + r->bytes, &next, 1) ||
+		reachable(r, next, r->bytes))
 		return false;
 	for (int i = 0; i < r->bytes; i++)
 		if (!reachable(r, r->remote[i], r->count) || !front_address(r->local[i]))
@@ -86,7 +87,8 @@ static enum verdict judge(const struct reading *r, bool may_overlap)
 {
 	int sure = r->count < r->bytes ? r->count : r->bytes; // segments that both readings have
 	void **destination = r->remote_is_destination ? r->remote : r->local;
-	uint64_t gap = least_gap(destination, sure < SEGMENTS_LOOKED_AT ? sure : SEGMENTS_LOOKED_AT);
+	uint64_t gap = least_gap(destination,
+		sure < SEGMENTS_LOOKED_AT ? sure : SEGMENTS_LOOKED_AT);
 	if (gap >= (uint64_t)r->bytes && gap < (uint64_t)r->count)
 		return RIGHT;
 	if (gap < (uint64_t)r->bytes && gap >= (uint64_t)r->count && !may_overlap && goes_on(r))
@@ -94,17 +96,22 @@ static enum verdict judge(const struct reading *r, bool may_overlap)
 	return ends_early(r) ? OTHER : UNDECIDED;
 }
 
-void layout_look(const char *name, const armci_giov_t *v, int n, int proc, bool get, bool may_overlap)
+void layout_look(const char *name, const armci_giov_t *v, int n, int proc, bool get,
+	bool may_overlap)
 {
 	atomic_fetch_sub(&layout_calls_left, 1);
 	for (int i = 0; v && i < n; i++) {
 		const armci_giov_t *d = &v[i];
-		if (!d->src_ptr_array || !d->dst_ptr_array || d->bytes <= 0 || d->ptr_array_len <= 0 ||
-		    d->bytes == d->ptr_array_len)
+		if (!d->src_ptr_array || !d->dst_ptr_array || d->bytes <= 0 ||
+			d->ptr_array_len <= 0 || d->bytes == d->ptr_array_len)
 			continue;
 		struct reading r = {.remote = get ? d->src_ptr_array : d->dst_ptr_array,
-			.local = get ? d->dst_ptr_array : d->src_ptr_array, .remote_is_destination = !get,
-			.here = front_here(proc), .count = d->ptr_array_len, .bytes = d->bytes, .proc = proc};
+			.local = get ? d->dst_ptr_array : d->src_ptr_array,
+			.remote_is_destination = !get,
+			.here = front_here(proc),
+			.count = d->ptr_array_len,
+			.bytes = d->bytes,
+			.proc = proc};
 		switch (judge(&r, may_overlap)) {
 		case RIGHT:
 			atomic_store(&layout_calls_left, 0);

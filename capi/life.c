@@ -38,8 +38,8 @@ static void at_exit(int status, void *unused)
 		armcigo_flush();
 }
 
-// Called by Go after a successful initialisation, on the thread that asked for it; comm is the value of ARMCI_COMM_WORLD, and idle
-// lets an MPI go on while this thread waits.
+// Called by Go after a successful initialisation, on the thread that asked for it; comm is the
+// value of ARMCI_COMM_WORLD, and idle lets an MPI go on while this thread waits.
 void life_started(uintptr_t comm, void (*idle)(void))
 {
 	wait_idle = idle;
@@ -61,7 +61,10 @@ int PARMCI_Init_args(int *argc, char ***argv)
 }
 WEAK(ARMCI_Init_args);
 
-int PARMCI_Init_thread(int level) { return armcigo_check_thread(level) ? -1 : init("ARMCI_Init_thread", NULL); }
+int PARMCI_Init_thread(int level)
+{
+	return armcigo_check_thread(level) ? -1 : init("ARMCI_Init_thread", NULL);
+}
 WEAK(ARMCI_Init_thread);
 
 PUBLIC int PARMCI_Init_mpi_comm(front_comm comm)
@@ -113,7 +116,8 @@ PUBLIC int armci_msg_me(void)
 {
 	if (front_on())
 		return front.me;
-	return atomic_load_explicit(&front_used->ranks, memory_order_acquire) ? front_used->me : armcigo_me();
+	return atomic_load_explicit(&front_used->ranks, memory_order_acquire) ? front_used->me :
+										armcigo_me();
 }
 
 PUBLIC int armci_msg_nproc(void)
@@ -124,9 +128,13 @@ PUBLIC int armci_msg_nproc(void)
 	return n ? (int)n : armcigo_nproc();
 }
 
-PUBLIC front_comm armci_group_comm(ARMCI_Group *group) { return (front_comm)armcigo_group_comm(front_group(group)); }
+PUBLIC front_comm armci_group_comm(ARMCI_Group *group)
+{
+	return (front_comm)armcigo_group_comm(front_group(group));
+}
 
-// The program's variable has the size of its MPI's communicators, which the classic ABI does not know.
+// The program's variable has the size of its MPI's communicators, which the classic ABI does not
+// know.
 PUBLIC void ARMCIX_Get_world_comm(front_comm *comm)
 {
 	front_comm world = (front_comm)armcigo_group_comm(0);
@@ -146,7 +154,8 @@ PUBLIC void derr_printf(const char *format, ...)
 		return; // no way to report an error
 }
 
-PUBLIC int dassertp_fail(const char *cond, const char *file, const char *func, unsigned line, int code)
+PUBLIC int dassertp_fail(const char *cond, const char *file, const char *func, unsigned line,
+	int code)
 {
 	char text[512];
 	snprintf(text, sizeof text, "%s:%u: %s: assertion failed: %s", file, line, func, cond);

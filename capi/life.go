@@ -46,7 +46,8 @@ func armcigo_check_thread(level C.int) C.int {
 	defer guest.Guard(guest.Faults())
 	if have, running := bootstrap.ThreadLevel(); running && have < int(level) {
 		end("ARMCI_Init_thread", &core.ArgError{Arg: "armci_requested",
-			Text: fmt.Sprintf("MPI provides thread level %d, not %d", have, level), Code: core.CodeInternal})
+			Text: fmt.Sprintf("MPI provides thread level %d, not %d", have, level),
+			Code: core.CodeInternal})
 	}
 	return 0
 }
@@ -161,7 +162,8 @@ func armcigo_error(msg *C.char, status C.int) {
 	abort(fmt.Sprintf("the application ends the job: %s (code %d)", text, status), int(status))
 }
 
-// armcigo_fatal ends the job after an error that has been printed, for functions that cannot return it.
+// armcigo_fatal ends the job after an error that has been printed, for functions that cannot return
+// it.
 //
 //export armcigo_fatal
 func armcigo_fatal() {
@@ -175,7 +177,8 @@ func armcigo_unsupported(name *C.char) {
 	if rt := lib.rt.Load(); rt != nil && rt.Me != 0 {
 		return // all ranks call these
 	}
-	log.WarnOnce(literal(name), "%s: checkpoints are not supported: nothing is saved or restored", literal(name))
+	log.WarnOnce(literal(name),
+		"%s: checkpoints are not supported: nothing is saved or restored", literal(name))
 }
 
 //export armcigo_me
@@ -190,7 +193,8 @@ func armcigo_nproc() C.int {
 	return C.int(early("armci_msg_nproc").N)
 }
 
-// early is for functions that programs call before ARMCI_Init: it starts the library if that is possible.
+// early is for functions that programs call before ARMCI_Init: it starts the library if that is
+// possible.
 func early(name string) *core.Runtime {
 	lib.mu.Lock()
 	defer lib.mu.Unlock()

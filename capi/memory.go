@@ -30,11 +30,13 @@ func groupFor(name string, id C.int, args ...argsOf) (*core.Runtime, *core.Group
 	return rt, g, err
 }
 
-// atomicsOfDevice is the kind of memory whose longs are changed by atomics of network devices. All other kinds are the same.
+// atomicsOfDevice is the kind of memory whose longs are changed by atomics of network devices. All
+// other kinds are the same.
 const atomicsOfDevice = "rdma-atomics"
 
 //export armcigo_malloc
-func armcigo_malloc(cname *C.char, ptrs *unsafe.Pointer, bytes C.long, group C.int, device *C.char) C.int {
+func armcigo_malloc(cname *C.char, ptrs *unsafe.Pointer, bytes C.long, group C.int,
+	device *C.char) C.int {
 	defer guest.Guard(guest.Faults())
 	name := literal(cname)
 	rt, g, err := groupFor(name, group, func() string { return fmt.Sprintf("%d bytes", bytes) })
@@ -131,7 +133,8 @@ func armcigo_uses_shm(group C.int) C.int {
 	return 0
 }
 
-// armcigo_access checks the pointer of ARMCI_Access_begin and _end; the memory itself is always coherent.
+// armcigo_access checks the pointer of ARMCI_Access_begin and _end; the memory itself is always
+// coherent.
 //
 //export armcigo_access
 func armcigo_access(cname *C.char, p unsafe.Pointer) {
@@ -140,7 +143,8 @@ func armcigo_access(cname *C.char, p unsafe.Pointer) {
 	rt, err := initialised(name, func() string { return fmt.Sprintf("%#x", uintptr(p)) })
 	must(name, err)
 	if !rt.Memory.Owns(rt.Topo.Local(rt.Me), uintptr(p), 1) {
-		end(name, &core.ArgError{Arg: "ptr", Text: "not in an allocation of this rank", Code: core.CodeArgument})
+		end(name, &core.ArgError{Arg: "ptr", Text: "not in an allocation of this rank",
+			Code: core.CodeArgument})
 	}
 	rt.Fence(int(rt.Me))
 }
@@ -153,5 +157,6 @@ func armcigo_refuse_copy(n C.int) {
 	if n < 0 {
 		end("ARMCI_Copy", &core.ArgError{Arg: "n", Text: "negative", Code: core.CodeBytes})
 	}
-	end("ARMCI_Copy", &core.ArgError{Arg: "src or dst", Text: "null pointer", Code: core.CodeArgument})
+	end("ARMCI_Copy", &core.ArgError{Arg: "src or dst", Text: "null pointer",
+		Code: core.CodeArgument})
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// armci_msg_*: collectives of a group in C if all its members are on this node, as those of the world are; everything else in Go.
+// armci_msg_*: collectives of a group in C if all its members are on this node, as those of the
+// world are; everything else in Go.
 #include "front.h"
 
 #include <time.h>
@@ -23,8 +24,8 @@ WEAK_AS(armci_msg_group_barrier, parmci_msg_group_barrier);
 // Is the other rank on this node, and the buffer valid?
 static inline bool front_message(const void *buf, int bytes, int rank)
 {
-	return (unsigned)rank < atomic_load_explicit(&front.ranks, memory_order_acquire) && front.local[rank] >= 0 && buf &&
-	       bytes >= 0;
+	return (unsigned)rank < atomic_load_explicit(&front.ranks, memory_order_acquire) &&
+		front.local[rank] >= 0 && buf && bytes >= 0;
 }
 
 PUBLIC void armci_msg_snd(int tag, void *buf, int len, int to)
@@ -46,7 +47,8 @@ PUBLIC void armci_msg_rcv(int tag, void *buf, int cap, int *len, int from)
 		shm_recv(&got, buf, (size_t)cap) == 0 : far_receive(&got, buf, cap);
 	if (!done) {
 		PROFILED(rcv, tag, buf, cap, len, from);
-		armcigo_rcv((char *)"armci_msg_rcv", tag, buf, cap, len, from); // reports a message that is too long, and leaves it unread
+		// reports a message that is too long, and leaves it unread
+		armcigo_rcv((char *)"armci_msg_rcv", tag, buf, cap, len, from);
 		return;
 	}
 	if (len)
@@ -61,7 +63,8 @@ PUBLIC int armci_msg_rcvany(int tag, void *buf, int cap, int *len)
 
 PUBLIC void armci_msg_bcast(void *buf, int len, int root)
 {
-	if (likely(front_on() && front.world && buf && len > 0 && (unsigned)root < (unsigned)front.world->n)) {
+	if (likely(front_on() && front.world && buf && len > 0 &&
+		    (unsigned)root < (unsigned)front.world->n)) {
 		shm_bcast(front.world, buf, (size_t)len, root);
 		return;
 	}
@@ -76,7 +79,10 @@ PUBLIC void armci_msg_bcast_scope(int scope, void *buf, int len, int root)
 }
 
 // Does a scope, in either numbering, have all members of a group that is on one node?
-static inline bool all_of_it(int scope) { return scope == SCOPE_ALL || scope == SCOPE_NODE || scope == 0 || scope == 1; }
+static inline bool all_of_it(int scope)
+{
+	return scope == SCOPE_ALL || scope == SCOPE_NODE || scope == 0 || scope == 1;
+}
 
 // The place of a rank among the members, -1 if it is none.
 static int member_of(const struct shm_team *team, int rank)
@@ -92,7 +98,8 @@ PUBLIC void armci_msg_group_bcast_scope(int scope, void *buf, int len, int root,
 {
 	int id = front_group(group), from;
 	struct shm_team *team = front_team(id);
-	if (likely(team && all_of_it(scope) && buf && len > 0 && (from = member_of(team, root)) >= 0))
+	if (likely(team && all_of_it(scope) && buf && len > 0 &&
+		    (from = member_of(team, root)) >= 0))
 		shm_bcast(team, buf, (size_t)len, from);
 	else {
 		PROFILED(group_bcast_scope, scope, buf, len, root, group);
@@ -120,7 +127,8 @@ static inline bool reduced_here(struct shm_team *team, void *x, int n, const cha
 
 void front_gop(const char *name, int scope, void *x, int n, char *op, int type, int group)
 {
-	if (!(all_of_it(scope) && reduced_here(front_team(group), x, n, op, k_type_of_message(type))))
+	if (!(all_of_it(scope) &&
+		    reduced_here(front_team(group), x, n, op, k_type_of_message(type))))
 		gop_in_go(name, scope, x, n, op, type, group);
 }
 
@@ -141,19 +149,22 @@ PUBLIC void armci_grp_clus_brdcst(void *buf, int len, int master, int n, ARMCI_G
 	armcigo_range_bcast(buf, len, master, n, front_group(group));
 }
 
-#define GOPS(message, type, code, ktype)                                                                      \
-	PUBLIC void armci_msg_##message##gop(type *x, int n, char *op)                                        \
-	{                                                                                                    \
-		if (!likely(reduced_here(front_team(FRONT_WORLD), x, n, op, ktype)))                         \
-			gop_in_go("armci_msg_" #message "gop", SCOPE_ALL, x, n, op, code, FRONT_WORLD);       \
-	}                                                                                                    \
-	PUBLIC void armci_msg_group_##message##gop(type *x, int n, char *op, ARMCI_Group *group)              \
-	{                                                                                                    \
-		front_gop("armci_msg_group_" #message "gop", SCOPE_ALL, x, n, op, code, front_group(group));        \
-	}                                                                                                    \
-	PUBLIC void armci_msg_clus_##message##gop(type *x, int n, char *op)                                   \
-	{                                                                                                    \
-		front_gop("armci_msg_clus_" #message "gop", SCOPE_NODE, x, n, op, code, FRONT_WORLD);               \
+#define GOPS(message, type, code, ktype) \
+	PUBLIC void armci_msg_##message##gop(type *x, int n, char *op) \
+	{ \
+		if (!likely(reduced_here(front_team(FRONT_WORLD), x, n, op, ktype))) \
+			gop_in_go("armci_msg_" #message "gop", SCOPE_ALL, x, n, op, code, \
+				FRONT_WORLD); \
+	} \
+	PUBLIC void armci_msg_group_##message##gop(type *x, int n, char *op, ARMCI_Group *group) \
+	{ \
+		front_gop("armci_msg_group_" #message "gop", SCOPE_ALL, x, n, op, code, \
+			front_group(group)); \
+	} \
+	PUBLIC void armci_msg_clus_##message##gop(type *x, int n, char *op) \
+	{ \
+		front_gop("armci_msg_clus_" #message "gop", SCOPE_NODE, x, n, op, code, \
+			FRONT_WORLD); \
 	}
 
 GOPS(i, int, ARMCI_INT, K_INT)
@@ -172,12 +183,16 @@ PUBLIC void armci_msg_gop_scope(int scope, void *x, int n, char *op, int type)
 	front_gop("armci_msg_gop_scope", scope, x, n, op, type, FRONT_WORLD);
 }
 
-PUBLIC void armci_msg_group_gop_scope(int scope, void *x, int n, char *op, int type, ARMCI_Group *group)
+PUBLIC void armci_msg_group_gop_scope(int scope, void *x, int n, char *op, int type,
+	ARMCI_Group *group)
 {
 	front_gop("armci_msg_group_gop_scope", scope, x, n, op, type, front_group(group));
 }
 
-PUBLIC void armci_msg_reduce(void *x, int n, char *op, int type) { front_gop("armci_msg_reduce", SCOPE_ALL, x, n, op, type, FRONT_WORLD); }
+PUBLIC void armci_msg_reduce(void *x, int n, char *op, int type)
+{
+	front_gop("armci_msg_reduce", SCOPE_ALL, x, n, op, type, FRONT_WORLD);
+}
 
 PUBLIC void armci_msg_reduce_scope(int scope, void *x, int n, char *op, int type)
 {
@@ -201,11 +216,13 @@ PUBLIC void armci_msg_bintree(int scope, int *root, int *up, int *left, int *rig
 
 PUBLIC void armci_exchange_address(void *ptrs[], int n)
 {
-	front_gop("armci_exchange_address", SCOPE_ALL, ptrs, n, (char *)"+", ARMCI_LONG, FRONT_WORLD);
+	front_gop("armci_exchange_address", SCOPE_ALL, ptrs, n, (char *)"+", ARMCI_LONG,
+		FRONT_WORLD);
 }
 
 PUBLIC void armci_exchange_address_grp(void *ptrs[], int n, ARMCI_Group *group)
 {
-	front_gop("armci_exchange_address_grp", SCOPE_ALL, ptrs, n, (char *)"+", ARMCI_LONG, front_group(group));
+	front_gop("armci_exchange_address_grp", SCOPE_ALL, ptrs, n, (char *)"+", ARMCI_LONG,
+		front_group(group));
 }
 #endif

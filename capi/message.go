@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// armci_msg_*: conversion for msg. None of these functions can return an error: a mistake ends the job.
+// armci_msg_*: conversion for msg. None of these functions can return an error: a mistake ends the
+// job.
 package main
 
 // #include "front.h"
@@ -56,17 +57,23 @@ func armcigo_group_barrier(id C.int) {
 func armcigo_snd(tag C.int, p unsafe.Pointer, n, to C.int) {
 	defer guest.Guard(guest.Faults())
 	const name = "armci_msg_snd"
-	rt, err := running(name, func() string { return fmt.Sprintf("tag %d, %d bytes at %#x to rank %d", tag, n, uintptr(p), to) })
+	rt, err := running(name,
+		func() string {
+			return fmt.Sprintf("tag %d, %d bytes at %#x to rank %d", tag, n,
+				uintptr(p), to)
+		})
 	must(name, err)
 	must(name, msg.Send(rt, int(tag), buffer(name, "buffer", p, n), int(to)))
 }
 
 //export armcigo_rcv
-func armcigo_rcv(cname *C.char, tag C.int, p unsafe.Pointer, n C.int, got *C.int, from C.int) C.int {
+func armcigo_rcv(cname *C.char, tag C.int, p unsafe.Pointer, n C.int, got *C.int,
+	from C.int) C.int {
 	defer guest.Guard(guest.Faults())
 	name := literal(cname)
 	rt, err := running(name, func() string {
-		return fmt.Sprintf("tag %d, up to %d bytes at %#x from rank %d", tag, n, uintptr(p), from)
+		return fmt.Sprintf("tag %d, up to %d bytes at %#x from rank %d", tag, n, uintptr(p),
+			from)
 	})
 	must(name, err)
 	if name == "armci_msg_rcv" {
@@ -84,11 +91,17 @@ func armcigo_rcv(cname *C.char, tag C.int, p unsafe.Pointer, n C.int, got *C.int
 func armcigo_bcast(cname *C.char, scope C.int, p unsafe.Pointer, n, root, id C.int) {
 	defer guest.Guard(guest.Faults())
 	name := literal(cname)
-	rt, g, s := among(name, scope, id, func() string { return fmt.Sprintf("%d bytes at %#x from rank %d", n, uintptr(p), root) })
-	if s == msg.Node && name == "armci_msg_bcast_scope" { // there, and only there, a place on the node
+	rt, g, s := among(name, scope, id,
+		func() string {
+			return fmt.Sprintf("%d bytes at %#x from rank %d", n, uintptr(p),
+				root)
+		})
+	if s == msg.Node && name == "armci_msg_bcast_scope" {
+		// there, and only there, a place on the node
 		ranks := rt.Topo.Mine()
 		if root < 0 || int(root) >= len(ranks) {
-			end(name, &core.ArgError{Arg: "root", Text: "no such rank on the node", Code: core.CodeProc})
+			end(name, &core.ArgError{Arg: "root", Text: "no such rank on the node",
+				Code: core.CodeProc})
 		}
 		root = C.int(ranks[root])
 	}
@@ -98,7 +111,8 @@ func armcigo_bcast(cname *C.char, scope C.int, p unsafe.Pointer, n, root, id C.i
 //export armcigo_clus_bcast
 func armcigo_clus_bcast(p unsafe.Pointer, n C.int) {
 	defer guest.Guard(guest.Faults())
-	rt, g, _ := among("armci_msg_clus_brdcst", 337, core.World, func() string { return fmt.Sprintf("%d bytes at %#x", n, uintptr(p)) })
+	rt, g, _ := among("armci_msg_clus_brdcst", 337, core.World,
+		func() string { return fmt.Sprintf("%d bytes at %#x", n, uintptr(p)) })
 	root := rt.Topo.Mine()[0]
 	must("armci_msg_clus_brdcst", msg.Bcast(g, msg.Node, p, int(n), int(root)))
 }
@@ -107,7 +121,11 @@ func armcigo_clus_bcast(p unsafe.Pointer, n C.int) {
 func armcigo_range_bcast(p unsafe.Pointer, n, master, members, id C.int) {
 	defer guest.Guard(guest.Faults())
 	const name = "armci_grp_clus_brdcst"
-	rt, g, _ := among(name, 333, id, func() string { return fmt.Sprintf("%d bytes at %#x from rank %d", n, uintptr(p), master) })
+	rt, g, _ := among(name, 333, id,
+		func() string {
+			return fmt.Sprintf("%d bytes at %#x from rank %d", n, uintptr(p),
+				master)
+		})
 	must(name, msg.RangeBcast(rt, g, buffer(name, "buf", p, n), int(master), int(members)))
 }
 
@@ -116,7 +134,8 @@ func armcigo_gop(cname *C.char, scope C.int, x unsafe.Pointer, n C.int, op *C.ch
 	defer guest.Guard(guest.Faults())
 	name := literal(cname)
 	_, g, s := among(name, scope, id, func() string {
-		return fmt.Sprintf("%d elements of type %d at %#x, op %s", n, typ, uintptr(x), C.GoString(op))
+		return fmt.Sprintf("%d elements of type %d at %#x, op %s", n, typ, uintptr(x),
+			C.GoString(op))
 	})
 	must(name, msg.Gop(g, s, x, int(n), word(name, op), int(typ)))
 }
@@ -129,11 +148,13 @@ func word(name string, op *C.char) string {
 }
 
 //export armcigo_sel
-func armcigo_sel(cname *C.char, scope C.int, x unsafe.Pointer, n C.int, op *C.char, typ, contribute C.int) {
+func armcigo_sel(cname *C.char, scope C.int, x unsafe.Pointer, n C.int, op *C.char, typ,
+	contribute C.int) {
 	defer guest.Guard(guest.Faults())
 	name := literal(cname)
 	_, g, s := among(name, scope, core.World, func() string {
-		return fmt.Sprintf("%d bytes at %#x, type %d, op %s", n, uintptr(x), typ, C.GoString(op))
+		return fmt.Sprintf("%d bytes at %#x, type %d, op %s", n, uintptr(x), typ,
+			C.GoString(op))
 	})
 	must(name, msg.Sel(g, s, x, int(n), word(name, op), int(typ), contribute != 0))
 }

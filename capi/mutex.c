@@ -43,7 +43,10 @@ static bool exchange_held(uint64_t from, uint64_t to)
 	return false;
 }
 
-static struct set *place_of(uintptr_t handle, unsigned probe) { return &front_sets.all[(handle / 16 + probe) % SETS]; }
+static struct set *place_of(uintptr_t handle, unsigned probe)
+{
+	return &front_sets.all[(handle / 16 + probe) % SETS];
+}
 
 static struct set *find(uintptr_t handle)
 {
@@ -83,7 +86,8 @@ static void clear(struct set *s)
 	s->count = NULL;
 }
 
-// Called by Go when a set has been made; handle 1 is the job's. first and count are malloc'ed and owned by C from now on.
+// Called by Go when a set has been made; handle 1 is the job's. first and count are malloc'ed and
+// owned by C from now on.
 void front_add_mutexes(uintptr_t handle, uint8_t **first, int *count)
 {
 	struct set *s = handle == 1 ? &of_job : NULL;
@@ -126,13 +130,16 @@ PUBLIC armcix_mutex_hdl_t ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group *grou
 	return (armcix_mutex_hdl_t)armcigo_mutex_set(count, front_group(group));
 }
 
-PUBLIC int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl) { return armcigo_mutex_set_free(hdl); }
+PUBLIC int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl)
+{
+	return armcigo_mutex_set_free(hdl);
+}
 #endif
 
 static inline struct shm_mutex *mutex_at(const struct set *s, int mutex, int proc)
 {
-	if ((unsigned)proc >= atomic_load_explicit(&front.ranks, memory_order_acquire) || !s || !s->first || !s->first[proc] ||
-	    (unsigned)mutex >= (unsigned)s->count[proc])
+	if ((unsigned)proc >= atomic_load_explicit(&front.ranks, memory_order_acquire) || !s ||
+		!s->first || !s->first[proc] || (unsigned)mutex >= (unsigned)s->count[proc])
 		return NULL;
 	return (struct shm_mutex *)s->first[proc] + mutex;
 }

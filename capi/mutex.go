@@ -69,7 +69,8 @@ func armcigo_destroy_mutexes() C.int {
 //export armcigo_lock
 func armcigo_lock(mutex, proc C.int) {
 	defer guest.Guard(guest.Faults())
-	rt, err := initialised("ARMCI_Lock", func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
+	rt, err := initialised("ARMCI_Lock",
+		func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
 	if err == nil {
 		err = rt.Lock(rt.DefaultMutexes(), int(mutex), int(proc))
 	}
@@ -79,7 +80,8 @@ func armcigo_lock(mutex, proc C.int) {
 //export armcigo_unlock
 func armcigo_unlock(mutex, proc C.int) {
 	defer guest.Guard(guest.Faults())
-	rt, err := initialised("ARMCI_Unlock", func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
+	rt, err := initialised("ARMCI_Unlock",
+		func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
 	if err == nil {
 		err = rt.Unlock(rt.DefaultMutexes(), int(mutex), int(proc))
 	}
@@ -113,7 +115,8 @@ func setOf(name string, hdl unsafe.Pointer, args ...argsOf) (*core.Runtime, *cor
 	if s, ok := pointer.Restore(hdl).(*core.MutexSet); ok {
 		return rt, s, nil
 	}
-	return nil, nil, &core.ArgError{Arg: "hdl", Text: "not a mutex handle", Code: core.CodeArgument}
+	return nil, nil, &core.ArgError{Arg: "hdl", Text: "not a mutex handle",
+		Code: core.CodeArgument}
 }
 
 //export armcigo_mutex_set_free
@@ -132,7 +135,8 @@ func armcigo_mutex_set_free(hdl unsafe.Pointer) C.int {
 //export armcigo_lock_hdl
 func armcigo_lock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
 	defer guest.Guard(guest.Faults())
-	rt, s, err := setOf("ARMCIX_Lock_hdl", hdl, func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
+	rt, s, err := setOf("ARMCIX_Lock_hdl", hdl,
+		func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
 	if err == nil {
 		err = rt.Lock(s, int(mutex), int(proc))
 	}
@@ -164,7 +168,8 @@ func armcigo_holds_mutex(hdl unsafe.Pointer, mutex, proc C.int) {
 //export armcigo_trylock_hdl
 func armcigo_trylock_hdl(hdl unsafe.Pointer, mutex, proc C.int) C.int {
 	defer guest.Guard(guest.Faults())
-	rt, s, err := setOf("ARMCIX_Trylock_hdl", hdl, func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
+	rt, s, err := setOf("ARMCIX_Trylock_hdl", hdl,
+		func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
 	got := false
 	if err == nil {
 		got, err = rt.TryLock(s, int(mutex), int(proc))
@@ -179,7 +184,8 @@ func armcigo_trylock_hdl(hdl unsafe.Pointer, mutex, proc C.int) C.int {
 //export armcigo_unlock_hdl
 func armcigo_unlock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
 	defer guest.Guard(guest.Faults())
-	rt, s, err := setOf("ARMCIX_Unlock_hdl", hdl, func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
+	rt, s, err := setOf("ARMCIX_Unlock_hdl", hdl,
+		func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
 	if err == nil {
 		err = rt.Unlock(s, int(mutex), int(proc))
 	}

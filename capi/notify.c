@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Notification. On a node a counter is raised; between nodes the fast path writes it, behind the puts that it has made. The rest
-// is Go's: what has to follow other stores, and waits that sleep.
+// Notification. On a node a counter is raised; between nodes the fast path writes it, behind the
+// puts that it has made. The rest is Go's: what has to follow other stores, and waits that sleep.
 #include "front.h"
 
 #include <pthread.h>
 
 #include "go.h"
 
-static pthread_mutex_t notifying = PTHREAD_MUTEX_INITIALIZER; // one notification of another node after the other
+// one notification of another node after the other
+static pthread_mutex_t notifying = PTHREAD_MUTEX_INITIALIZER;
 
 // Returns 0 if nothing has happened.
 static int by_fast_path(int proc)
@@ -32,7 +33,9 @@ int parmci_notify(int proc)
 		return armcigo_notify(proc);
 	}
 	if (front.local[proc] >= 0)
-		return front_fence_here((unsigned)proc) ? (int)shm_notify(front.local[proc], front.me) : armcigo_notify(proc);
+		return front_fence_here((unsigned)proc) ?
+			(int)shm_notify(front.local[proc], front.me) :
+			armcigo_notify(proc);
 	pthread_mutex_lock(&notifying);
 	int n = by_fast_path(proc);
 	if (n == 0)

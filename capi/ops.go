@@ -24,9 +24,11 @@ func addresses(p *unsafe.Pointer, n int) []uintptr {
 	return unsafe.Slice((*uintptr)(unsafe.Pointer(p)), n)
 }
 
-// convert fills an operation in. If arguments cannot be converted, it notes which, and core refuses them.
+// convert fills an operation in. If arguments cannot be converted, it notes which, and core refuses
+// them.
 func convert(c *C.struct_front_call, o *core.Op) {
-	o.Kind, o.Proc, o.Levels, o.AccCode = core.Kind(c.kind), int(c.proc), int(c.levels), int(c.optype)
+	o.Kind, o.Proc, o.Levels, o.AccCode = core.Kind(c.kind), int(c.proc), int(c.levels),
+		int(c.optype)
 	o.Scale.Value = c.scale
 	switch c.shape {
 	case C.FRONT_VECTOR:
@@ -51,14 +53,16 @@ func convert(c *C.struct_front_call, o *core.Op) {
 		return
 	}
 	if n > 0 {
-		o.Xfer.Local.Stride, o.Xfer.Remote.Stride = ints(c.local_stride, n), ints(c.remote_stride, n)
+		o.Xfer.Local.Stride, o.Xfer.Remote.Stride = ints(c.local_stride, n),
+			ints(c.remote_stride, n)
 	}
 }
 
 func segmentsOf(o *core.Op, c *C.struct_front_call) []transport.Segments {
 	all := o.Segments()
 	if c.vectors < 0 {
-		o.Refuse = &core.ArgError{Arg: "len", Text: "negative number of descriptors", Code: core.CodeLevels}
+		o.Refuse = &core.ArgError{Arg: "len", Text: "negative number of descriptors",
+			Code: core.CodeLevels}
 		return all
 	}
 	if c.vectors > 0 && c.vector == nil {
@@ -69,7 +73,8 @@ func segmentsOf(o *core.Op, c *C.struct_front_call) []transport.Segments {
 		n := int(d.ptr_array_len)
 		switch {
 		case n < 0:
-			o.Refuse = &core.ArgError{Arg: "darr", Text: "negative ptr_array_len", Code: core.CodeLevels}
+			o.Refuse = &core.ArgError{Arg: "darr", Text: "negative ptr_array_len",
+				Code: core.CodeLevels}
 			return all
 		case n > 0 && d.src_ptr_array == nil:
 			o.Missing = "darr: src_ptr_array"
@@ -78,7 +83,8 @@ func segmentsOf(o *core.Op, c *C.struct_front_call) []transport.Segments {
 			o.Missing = "darr: dst_ptr_array"
 			return all
 		}
-		s := transport.Segments{Local: addresses(d.src_ptr_array, n), Remote: addresses(d.dst_ptr_array, n), Bytes: int(d.bytes)}
+		s := transport.Segments{Local: addresses(d.src_ptr_array, n),
+			Remote: addresses(d.dst_ptr_array, n), Bytes: int(d.bytes)}
 		if o.Kind == core.Get {
 			s.Local, s.Remote = s.Remote, s.Local
 		}
@@ -122,7 +128,8 @@ func carryOut(c *C.struct_front_call) error {
 
 func post(rt *core.Runtime, o *core.Op, c *C.struct_front_call) error {
 	if c.nonblocking != C.FRONT_NONBLOCKING {
-		o.TemporaryLocal = c.nonblocking == C.FRONT_TEMPORARY || c.nonblocking == C.FRONT_FOLLOWED
+		o.TemporaryLocal = c.nonblocking == C.FRONT_TEMPORARY ||
+			c.nonblocking == C.FRONT_FOLLOWED
 		return rt.Do(o)
 	}
 	if c.hdl == nil {
@@ -144,7 +151,10 @@ func post(rt *core.Runtime, o *core.Op, c *C.struct_front_call) error {
 func armcigo_check_flag(cname, arg *C.char, flag *C.int, proc C.int) C.int {
 	defer guest.Guard(guest.Faults())
 	name := literal(cname)
-	rt, err := initialised(name, func() string { return fmt.Sprintf("flag at %#x of rank %d", uintptr(unsafe.Pointer(flag)), proc) })
+	rt, err := initialised(name, func() string {
+		return fmt.Sprintf("flag at %#x of rank %d",
+			uintptr(unsafe.Pointer(flag)), proc)
+	})
 	if err == nil {
 		err = rt.CheckFlag(C.GoString(arg), int(proc), uintptr(unsafe.Pointer(flag)))
 	}

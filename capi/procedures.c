@@ -5,19 +5,22 @@
 
 #include "_cgo_export.h"
 
-typedef int (*handler)(int, int, void *, int, void *, int, void *, int, int *, void *, int, int *, int);
+typedef int (
+	*handler)(int, int, void *, int, void *, int, void *, int, int *, void *, int, int *, int);
 
 // Runs a handler to its end: it is called again while its reply is pending, as in classic ARMCI.
-void procedures_run(void *func, int me, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int *rhlen,
-	void *rdata, int *rdlen)
+void procedures_run(void *func, int me, int from, void *hdr, int hlen, void *data, int dlen,
+	void *rhdr, int *rhlen, void *rdata, int *rdlen)
 {
 	handler f = (handler)func;
 	int hcap = *rhlen, dcap = *rdlen, rhsize = hcap, rdsize = dcap;
 	sigset_t mask;
 	bool lent = signals_lend(&mask);
-	int rc = f(me, from, hdr, hlen, data, dlen, rhdr, hcap, &rhsize, rdata, dcap, &rdsize, GPC_INIT);
+	int rc = f(me, from, hdr, hlen, data, dlen, rhdr, hcap, &rhsize, rdata, dcap, &rdsize,
+		GPC_INIT);
 	while (rc == GPC_PENDING)
-		rc = f(me, from, hdr, hlen, data, dlen, rhdr, hcap, &rhsize, rdata, dcap, &rdsize, GPC_WAIT);
+		rc = f(me, from, hdr, hlen, data, dlen, rhdr, hcap, &rhsize, rdata, dcap, &rdsize,
+			GPC_WAIT);
 	if (lent)
 		signals_take_back(&mask);
 	*rhlen = rhsize < 0 ? 0 : rhsize < hcap ? rhsize : hcap;
@@ -38,11 +41,12 @@ PUBLIC void ARMCI_Gpc_lock(int proc) { armcigo_gpc_lock(proc); }
 PUBLIC void ARMCI_Gpc_unlock(int proc) { armcigo_gpc_unlock(proc); }
 PUBLIC int ARMCI_Gpc_trylock(int proc) { return armcigo_gpc_trylock(proc); }
 
-PUBLIC int ARMCI_Gpc_exec(int h, int p, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen, void *rdata,
-	int rdlen, gpc_hdl_t *nbh)
+PUBLIC int ARMCI_Gpc_exec(int h, int p, void *hdr, int hlen, void *data, int dlen, void *rhdr,
+	int rhlen, void *rdata, int rdlen, gpc_hdl_t *nbh)
 {
 	uint64_t bytes = (uint64_t)(hlen > 0 ? hlen : 0) + (uint64_t)(dlen > 0 ? dlen : 0);
-	RECORDED(PROFILE_CALL, "ARMCI_Gpc_exec", p, bytes, int, armcigo_gpc_exec(h, p, hdr, hlen, data, dlen, rhdr, rhlen, rdata, rdlen, nbh));
+	RECORDED(PROFILE_CALL, "ARMCI_Gpc_exec", p, bytes, int,
+		armcigo_gpc_exec(h, p, hdr, hlen, data, dlen, rhdr, rhlen, rdata, rdlen, nbh));
 }
 
 PUBLIC int ARMCI_Get_gpc_hlen(void) { return FRONT_GPC_BYTES; }

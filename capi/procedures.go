@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Global procedure calls: conversion for core. A call's handle holds a token for the Go function that waits.
+// Global procedure calls: conversion for core. A call's handle holds a token for the Go function
+// that waits.
 package main
 
 // #include <stdlib.h>
@@ -34,19 +35,22 @@ var calls struct {
 //export armcigo_gpc_register
 func armcigo_gpc_register(f unsafe.Pointer) C.int {
 	defer guest.Guard(guest.Faults())
-	rt, err := initialised("ARMCI_Gpc_register", func() string { return fmt.Sprintf("function at %#x", uintptr(f)) })
+	rt, err := initialised("ARMCI_Gpc_register",
+		func() string { return fmt.Sprintf("function at %#x", uintptr(f)) })
 	must("ARMCI_Gpc_register", err)
 	if f == nil {
 		return 0
 	}
 	defer rt.Barrier() // callable on every rank on return
-	return C.int(rt.GPCRegister(func(from int, head, data []byte, hcap, dcap int) ([]byte, []byte) {
+	return C.int(rt.GPCRegister(func(from int, head, data []byte, hcap, dcap int) ([]byte,
+		[]byte) {
 		return runProcedure(f, int(rt.Me), from, head, data, hcap, dcap)
 	}))
 }
 
 // runProcedure gives the handler C memory, since it may keep pointers and write to its arguments.
-func runProcedure(f unsafe.Pointer, me, from int, head, data []byte, hcap, dcap int) ([]byte, []byte) {
+func runProcedure(f unsafe.Pointer, me, from int, head, data []byte, hcap, dcap int) ([]byte,
+	[]byte) {
 	rh, rd := C.malloc(C.size_t(hcap+1)), C.malloc(C.size_t(dcap+1))
 	h, d := C.CBytes(head), C.CBytes(data)
 	defer func() {
@@ -55,14 +59,16 @@ func runProcedure(f unsafe.Pointer, me, from int, head, data []byte, hcap, dcap 
 		}
 	}()
 	rhlen, rdlen := C.int(hcap), C.int(dcap)
-	C.procedures_run(f, C.int(me), C.int(from), h, C.int(len(head)), d, C.int(len(data)), rh, &rhlen, rd, &rdlen)
+	C.procedures_run(f, C.int(me), C.int(from), h, C.int(len(head)), d, C.int(len(data)), rh,
+		&rhlen, rd, &rdlen)
 	return C.GoBytes(rh, rhlen), C.GoBytes(rd, rdlen)
 }
 
 //export armcigo_gpc_release
 func armcigo_gpc_release(h C.int) {
 	defer guest.Guard(guest.Faults())
-	rt, err := initialised("ARMCI_Gpc_release", func() string { return fmt.Sprintf("procedure %d", h) })
+	rt, err := initialised("ARMCI_Gpc_release",
+		func() string { return fmt.Sprintf("procedure %d", h) })
 	if err == nil {
 		err = rt.GPCRelease(int(h))
 	}
@@ -70,12 +76,14 @@ func armcigo_gpc_release(h C.int) {
 }
 
 //export armcigo_gpc_exec
-func armcigo_gpc_exec(h, p C.int, hdr unsafe.Pointer, hlen C.int, data unsafe.Pointer, dlen C.int, rhdr unsafe.Pointer,
+func armcigo_gpc_exec(h, p C.int, hdr unsafe.Pointer, hlen C.int, data unsafe.Pointer, dlen C.int,
+	rhdr unsafe.Pointer,
 	rhlen C.int, rdata unsafe.Pointer, rdlen C.int, nbh *C.gpc_hdl_t) C.int {
 	defer guest.Guard(guest.Faults())
 	const name = "ARMCI_Gpc_exec"
 	rt, err := initialised(name, func() string {
-		return fmt.Sprintf("procedure %d at rank %d, header %d bytes, data %d bytes, reply at most %d and %d bytes",
+		return fmt.Sprintf("procedure %d at rank %d, header %d bytes, data %d bytes, "+
+			"reply at most %d and %d bytes",
 			h, p, hlen, dlen, rhlen, rdlen)
 	})
 	if err == nil && (hlen < 0 || dlen < 0 || rhlen < 0 || rdlen < 0) {
@@ -84,7 +92,8 @@ func armcigo_gpc_exec(h, p C.int, hdr unsafe.Pointer, hlen C.int, data unsafe.Po
 	if err != nil {
 		return code(name, err)
 	}
-	wait, err := rt.GPCExec(int(h), int(p), C.GoBytes(hdr, hlen), C.GoBytes(data, dlen), int(rhlen), int(rdlen))
+	wait, err := rt.GPCExec(int(h), int(p), C.GoBytes(hdr, hlen), C.GoBytes(data, dlen),
+		int(rhlen), int(rdlen))
 	if err != nil {
 		return code(name, err)
 	}
@@ -133,7 +142,8 @@ func armcigo_gpc_wait(nbh *C.gpc_hdl_t) {
 func ownMutex(name string, proc C.int) (*core.Runtime, uintptr) {
 	rt, err := initialised(name, func() string { return fmt.Sprintf("rank %d", proc) })
 	if err == nil && int(rt.Me) != int(proc) {
-		err = &core.ArgError{Arg: "proc", Text: "only the own rank's mutex can be locked", Code: core.CodeProc}
+		err = &core.ArgError{Arg: "proc", Text: "only the own rank's mutex can be locked",
+			Code: core.CodeProc}
 	}
 	must(name, err)
 	return rt, rt.Locks.RankMutex(rt.Topo.Local(rt.Me))

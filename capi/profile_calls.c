@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// profiled_NAME for each line of PROFILE_CALLS: records the call around inner_NAME. How many bytes a call moves is said here; a
-// call whose arguments will be refused moves none.
+// profiled_NAME for each line of PROFILE_CALLS: records the call around inner_NAME. How many bytes
+// a call moves is said here; a call whose arguments will be refused moves none.
 #include "front.h"
 
 static inline uint64_t positive(int n) { return n > 0 ? (uint64_t)n : 0; }
@@ -29,21 +29,21 @@ static uint64_t gop_bytes(int n, int type)
 	return t < 0 ? 0 : positive(n) * k_type_size(t);
 }
 
-#define CALL(type, name, public, op, proc, bytes, params, args)                                                  \
-	type profiled_##name params                                                                              \
-	{                                                                                                        \
-		uint64_t moved = bytes;                                                                          \
-		struct profile_span s = profile_begin(public, proc, moved);                                      \
-		type result = inner_##name args;                                                                 \
-		profile_end(&s, op, proc, moved);                                                                \
-		return result;                                                                                   \
+#define CALL(type, name, public, op, proc, bytes, params, args) \
+	type profiled_##name params \
+	{ \
+		uint64_t moved = bytes; \
+		struct profile_span s = profile_begin(public, proc, moved); \
+		type result = inner_##name args; \
+		profile_end(&s, op, proc, moved); \
+		return result; \
 	}
-#define VOID_CALL(name, public, op, proc, bytes, params, args)                                                   \
-	void profiled_##name params                                                                              \
-	{                                                                                                        \
-		uint64_t moved = bytes;                                                                          \
-		struct profile_span s = profile_begin(public, proc, moved);                                      \
-		inner_##name args;                                                                               \
-		profile_end(&s, op, proc, moved);                                                                \
+#define VOID_CALL(name, public, op, proc, bytes, params, args) \
+	void profiled_##name params \
+	{ \
+		uint64_t moved = bytes; \
+		struct profile_span s = profile_begin(public, proc, moved); \
+		inner_##name args; \
+		profile_end(&s, op, proc, moved); \
 	}
 PROFILE_CALLS(CALL, VOID_CALL)

@@ -34,8 +34,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// lib is the state behind the C interface. inits counts ARMCI_Init..ARMCI_Finalize; messages is true between
-// armci_msg_init and armci_msg_finalize, when messages work even without ARMCI_Init.
+// lib is the state behind the C interface. inits counts ARMCI_Init..ARMCI_Finalize; messages is
+// true between armci_msg_init and armci_msg_finalize, when messages work even without ARMCI_Init.
 var lib struct {
 	mu       sync.Mutex
 	inits    atomic.Int32 // changed with mu held
@@ -62,15 +62,16 @@ func publicOf(symbol string) string {
 	return ""
 }
 
-// start starts the library unless it is running, and prints why if it cannot; name is the function that was called.
-// Collective; called with lib.mu held.
+// start starts the library unless it is running, and prints why if it cannot; name is the function
+// that was called. Collective; called with lib.mu held.
 func start(name string, comm *uintptr) error {
 	if lib.rt.Load() != nil {
 		return nil
 	}
 	s := startup.Load(library)
 	lib.trace, lib.profile = recorder.New(library.Name, s.Cfg)
-	lib.abort = s.Cfg.String("ARMCI_ERRORS") == "abort" || s.Cfg.String("ARMCI_ERRORS") == "auto" && C.mistakes_abort == 1
+	lib.abort = s.Cfg.String("ARMCI_ERRORS") == "abort" ||
+		s.Cfg.String("ARMCI_ERRORS") == "auto" && C.mistakes_abort == 1
 	rt, err := s.Start(name, comm)
 	if err != nil {
 		return err
@@ -85,7 +86,8 @@ func start(name string, comm *uintptr) error {
 	C.life_started(C.uintptr_t(rt.Job.WorldComm()), (*[0]byte)(bootstrap.WhileWaiting()))
 	s.Announce(rt, fastWanted(rt))
 	if rt.Me == 0 && rt.Topo.Interleaved() {
-		log.Infof("the ranks of a node do not follow each other: armci_domain_* tell one domain per rank")
+		log.Infof("the ranks of a node do not follow each other: armci_domain_* tell one " +
+			"domain per rank")
 	}
 	return nil
 }
@@ -94,7 +96,8 @@ func fastWanted(rt *core.Runtime) bool {
 	return rt.Cfg.Bool("ARMCI_FASTPATH") && !lib.trace
 }
 
-// openFastPath gives C the local numbers of ranks and the counters. From here on plain calls within the node do not enter Go.
+// openFastPath gives C the local numbers of ranks and the counters. From here on plain calls within
+// the node do not enter Go.
 func openFastPath(rt *core.Runtime) {
 	if !fastWanted(rt) {
 		return
@@ -133,7 +136,8 @@ func openFastPath(rt *core.Runtime) {
 	rt.CountLockQueues((*atomic.Int32)(unsafe.Pointer(&C.front_lock_queues)))
 	notified := rt.Notified()
 	lib.shared.Pin(&notified[0])
-	C.front_open(C.int(rt.Me), C.int(rt.N), &local[0], world, (*C.struct_traffic)(unsafe.Pointer(&traffic[0])),
+	C.front_open(C.int(rt.Me), C.int(rt.N), &local[0], world,
+		(*C.struct_traffic)(unsafe.Pointer(&traffic[0])),
 		(*C.struct_notified)(unsafe.Pointer(&notified[0])), batches, coalesced,
 		C.bool(rt.EventWords()))
 }
@@ -150,16 +154,22 @@ var (
 // otherLayout is the error of a program that was compiled with the other armci.h (layout.c).
 var otherLayout = func() string {
 	if C.mistakes_abort == 1 {
-		return "the two numbers of a descriptor are in classic ARMCI's order: the program was compiled with another armci.h; " +
-			"compile it with that of ARMCI-MPI (include/armci-mpi), or link it with libarmci.so.0"
+		return "the two numbers of a descriptor are in classic ARMCI's order: the " +
+			"program was compiled with another armci.h; " +
+			"compile it with that of ARMCI-MPI (include/armci-mpi), or link it with " +
+			"libarmci.so.0"
 	}
-	return "the two numbers of a descriptor are in ARMCI-MPI's order: the program was compiled with ARMCI-MPI's armci.h; " +
-		"compile it with this library's (armcicc does), or link it with libarmci.so.1 (README, Binaries built for ARMCI-MPI)"
+	return "the two numbers of a descriptor are in ARMCI-MPI's order: the program was " +
+		"compiled with ARMCI-MPI's armci.h; " +
+		"compile it with this library's (armcicc does), or link it with libarmci.so.1 " +
+		"(README, Binaries built for ARMCI-MPI)"
 }()
 
-var errNotRunning error = &core.ArgError{Text: "called before ARMCI_Init or after ARMCI_Finalize", Code: core.CodeArgument}
+var errNotRunning error = &core.ArgError{Text: "called before ARMCI_Init or after ARMCI_Finalize",
+	Code: core.CodeArgument}
 
-// running returns the Runtime, or reports that the function was called before init or after finalize.
+// running returns the Runtime, or reports that the function was called before init or after
+// finalize.
 func running(name string, args ...argsOf) (*core.Runtime, error) {
 	rt := lib.rt.Load()
 	if rt == nil {
@@ -179,7 +189,8 @@ func initialised(name string, args ...argsOf) (*core.Runtime, error) {
 
 func inInit() bool { return lib.inits.Load() > 0 }
 
-// literal is a C string constant of this library, such as a function's name, as a Go string without copying.
+// literal is a C string constant of this library, such as a function's name, as a Go string without
+// copying.
 func literal(p *C.char) string {
 	n := 0
 	for *(*byte)(unsafe.Add(unsafe.Pointer(p), n)) != 0 {
@@ -188,8 +199,8 @@ func literal(p *C.char) string {
 	return unsafe.String((*byte)(unsafe.Pointer(p)), n)
 }
 
-// code prints one line about an error, naming function, argument and rank, and returns the documented code, or ends the
-// job if ARMCI_ERRORS says so.
+// code prints one line about an error, naming function, argument and rank, and returns the
+// documented code, or ends the job if ARMCI_ERRORS says so.
 func code(name string, err error) C.int {
 	if err == nil {
 		return 0

@@ -15,15 +15,25 @@ static int beyond(const char *name, int kind, LOCAL, REMOTE, REST, int nonblocki
 	if (far_strided(name, kind, local, lstride, remote, rstride, count, levels, proc,
 		    nonblocking, hdl, &code))
 		return code;
-	struct front_call c = {.name = name, .kind = kind, .shape = FRONT_STRIDED, .proc = proc, .local = local, .remote = remote,
-		.local_stride = lstride, .remote_stride = rstride, .count = count, .levels = levels,
-		.nonblocking = nonblocking, .hdl = hdl};
+	struct front_call c = {.name = name,
+		.kind = kind,
+		.shape = FRONT_STRIDED,
+		.proc = proc,
+		.local = local,
+		.remote = remote,
+		.local_stride = lstride,
+		.remote_stride = rstride,
+		.count = count,
+		.levels = levels,
+		.nonblocking = nonblocking,
+		.hdl = hdl};
 	return armcigo_op(&c);
 }
 
 static inline bool plain(LOCAL, REMOTE, REST)
 {
-	return front_address(local) && (levels <= 0 || lstride) && front_reach_shape(proc, remote, rstride, count, levels);
+	return front_address(local) && (levels <= 0 || lstride) &&
+		front_reach_shape(proc, remote, rstride, count, levels);
 }
 
 static inline bool put_here(LOCAL, REMOTE, REST)
@@ -43,7 +53,8 @@ static inline bool get_here(LOCAL, REMOTE, REST)
 	return true;
 }
 
-int PARMCI_PutS(void *src, int sstride[], void *dst, int dstride[], int count[], int levels, int proc)
+int PARMCI_PutS(void *src, int sstride[], void *dst, int dstride[], int count[], int levels,
+	int proc)
 {
 	if (likely(put_here(src, sstride, dst, dstride, count, levels, proc)))
 		return 0;
@@ -53,7 +64,8 @@ int PARMCI_PutS(void *src, int sstride[], void *dst, int dstride[], int count[],
 }
 WEAK(ARMCI_PutS);
 
-int PARMCI_GetS(void *src, int sstride[], void *dst, int dstride[], int count[], int levels, int proc)
+int PARMCI_GetS(void *src, int sstride[], void *dst, int dstride[], int count[], int levels,
+	int proc)
 {
 	if (likely(get_here(dst, dstride, src, sstride, count, levels, proc)))
 		return 0;
@@ -63,7 +75,8 @@ int PARMCI_GetS(void *src, int sstride[], void *dst, int dstride[], int count[],
 }
 WEAK(ARMCI_GetS);
 
-int PARMCI_NbPutS(void *src, int sstride[], void *dst, int dstride[], int count[], int levels, int proc, armci_hdl_t *hdl)
+int PARMCI_NbPutS(void *src, int sstride[], void *dst, int dstride[], int count[], int levels,
+	int proc, armci_hdl_t *hdl)
 {
 	if (likely(put_here(src, sstride, dst, dstride, count, levels, proc))) {
 		front_done(hdl);
@@ -75,7 +88,8 @@ int PARMCI_NbPutS(void *src, int sstride[], void *dst, int dstride[], int count[
 }
 WEAK(ARMCI_NbPutS);
 
-int PARMCI_NbGetS(void *src, int sstride[], void *dst, int dstride[], int count[], int levels, int proc, armci_hdl_t *hdl)
+int PARMCI_NbGetS(void *src, int sstride[], void *dst, int dstride[], int count[], int levels,
+	int proc, armci_hdl_t *hdl)
 {
 	if (likely(get_here(dst, dstride, src, sstride, count, levels, proc))) {
 		front_done(hdl);
@@ -108,28 +122,41 @@ static bool acc_far(int optype, void *scale, LOCAL, REMOTE, REST)
 	       far_acc(type, scale, local, lstride, remote, rstride, count, levels, proc);
 }
 
-static int acc_to_go(const char *name, int optype, void *scale, LOCAL, REMOTE, REST, int nonblocking, void *hdl)
+static int acc_to_go(const char *name, int optype, void *scale, LOCAL, REMOTE, REST,
+	int nonblocking, void *hdl)
 {
-	struct front_call c = {.name = name, .kind = FRONT_ACC, .shape = FRONT_STRIDED, .proc = proc, .optype = optype, .scale = scale,
-		.local = local, .remote = remote, .local_stride = lstride, .remote_stride = rstride, .count = count,
-		.levels = levels, .nonblocking = nonblocking, .hdl = hdl};
+	struct front_call c = {.name = name,
+		.kind = FRONT_ACC,
+		.shape = FRONT_STRIDED,
+		.proc = proc,
+		.optype = optype,
+		.scale = scale,
+		.local = local,
+		.remote = remote,
+		.local_stride = lstride,
+		.remote_stride = rstride,
+		.count = count,
+		.levels = levels,
+		.nonblocking = nonblocking,
+		.hdl = hdl};
 	return armcigo_op(&c);
 }
 
-int PARMCI_AccS(int optype, void *scale, void *src, int sstride[], void *dst, int dstride[], int count[], int levels,
-	int proc)
+int PARMCI_AccS(int optype, void *scale, void *src, int sstride[], void *dst, int dstride[],
+	int count[], int levels, int proc)
 {
 	if (likely(acc_here(optype, scale, src, sstride, dst, dstride, count, levels, proc)))
 		return 0;
 	PROFILED(AccS, optype, scale, src, sstride, dst, dstride, count, levels, proc);
 	if (acc_far(optype, scale, src, sstride, dst, dstride, count, levels, proc))
 		return 0;
-	return acc_to_go("ARMCI_AccS", optype, scale, src, sstride, dst, dstride, count, levels, proc, FRONT_BLOCKING, NULL);
+	return acc_to_go("ARMCI_AccS", optype, scale, src, sstride, dst, dstride, count, levels,
+		proc, FRONT_BLOCKING, NULL);
 }
 WEAK(ARMCI_AccS);
 
-int PARMCI_NbAccS(int optype, void *scale, void *src, int sstride[], void *dst, int dstride[], int count[], int levels,
-	int proc, armci_hdl_t *hdl)
+int PARMCI_NbAccS(int optype, void *scale, void *src, int sstride[], void *dst, int dstride[],
+	int count[], int levels, int proc, armci_hdl_t *hdl)
 {
 	if (likely(acc_here(optype, scale, src, sstride, dst, dstride, count, levels, proc))) {
 		front_done(hdl);
@@ -140,11 +167,13 @@ int PARMCI_NbAccS(int optype, void *scale, void *src, int sstride[], void *dst, 
 		front_done(hdl);
 		return 0;
 	}
-	return acc_to_go("ARMCI_NbAccS", optype, scale, src, sstride, dst, dstride, count, levels, proc, FRONT_NONBLOCKING, hdl);
+	return acc_to_go("ARMCI_NbAccS", optype, scale, src, sstride, dst, dstride, count, levels,
+		proc, FRONT_NONBLOCKING, hdl);
 }
 WEAK(ARMCI_NbAccS);
 
-// The flag is one aligned int at the target. It is checked before data moves: a call that fails changes nothing.
+// The flag is one aligned int at the target. It is checked before data moves: a call that fails
+// changes nothing.
 static int check_flag(const char *name, const char *arg, int *flag, int proc)
 {
 	if (likely((uintptr_t)flag % sizeof *flag == 0)) {
@@ -210,18 +239,20 @@ static int put_then_flag(const char *name, LOCAL, REMOTE, REST, int *flag, int v
 	return rc ? rc : store_flag(name, flag, value, proc);
 }
 
-int PARMCI_PutS_flag(void *src, int sstride[], void *dst, int dstride[], int count[], int levels, int *flag, int value,
-	int proc)
+int PARMCI_PutS_flag(void *src, int sstride[], void *dst, int dstride[], int count[], int levels,
+	int *flag, int value, int proc)
 {
 	PROFILED(PutS_flag, src, sstride, dst, dstride, count, levels, flag, value, proc);
-	return put_then_flag("ARMCI_PutS_flag", src, sstride, dst, dstride, count, levels, proc, flag, value);
+	return put_then_flag("ARMCI_PutS_flag", src, sstride, dst, dstride, count, levels, proc,
+		flag, value);
 }
 WEAK(ARMCI_PutS_flag);
 
-int PARMCI_PutS_flag_dir(void *src, int sstride[], void *dst, int dstride[], int count[], int levels, int *flag,
-	int value, int proc)
+int PARMCI_PutS_flag_dir(void *src, int sstride[], void *dst, int dstride[], int count[],
+	int levels, int *flag, int value, int proc)
 {
 	PROFILED(PutS_flag_dir, src, sstride, dst, dstride, count, levels, flag, value, proc);
-	return put_then_flag("ARMCI_PutS_flag_dir", src, sstride, dst, dstride, count, levels, proc, flag, value);
+	return put_then_flag("ARMCI_PutS_flag_dir", src, sstride, dst, dstride, count, levels, proc,
+		flag, value);
 }
 WEAK(ARMCI_PutS_flag_dir);

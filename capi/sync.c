@@ -74,7 +74,8 @@ int PARMCI_Test(armci_hdl_t *hdl)
 }
 WEAK(ARMCI_Test);
 
-// If all ranks are on this node, every operation is complete when its call returns, except those under aggregate handles.
+// If all ranks are on this node, every operation is complete when its call returns, except those
+// under aggregate handles.
 static inline bool nothing_open(void)
 {
 	return front.world && atomic_load_explicit(&front.aggregates, memory_order_relaxed) == 0;
@@ -115,7 +116,8 @@ WEAK(ARMCI_WaitAll);
 
 void PARMCI_Fence(int proc)
 {
-	if (likely((unsigned)proc < atomic_load_explicit(&front.ranks, memory_order_acquire) && front_fence_here((unsigned)proc)))
+	if (likely((unsigned)proc < atomic_load_explicit(&front.ranks, memory_order_acquire) &&
+		    front_fence_here((unsigned)proc)))
 		return;
 	PROFILED(Fence, proc);
 	const struct fast_path *fast = front_fast((unsigned)proc);
@@ -230,15 +232,18 @@ SECOND int rmw_unusual(int op, void *ploc, void *prem, int extra, int proc)
 	return armcigo_rmw(op, ploc, prem, extra, proc);
 }
 
-// An atomic operation waits for every store before it, so the usual path calls no function and saves no register. Nor does it
-// compute a size, for which everything after it would wait: there is a path for each.
+// An atomic operation waits for every store before it, so the usual path calls no function and
+// saves no register. Nor does it compute a size, for which everything after it would wait: there is
+// a path for each.
 int PARMCI_Rmw(int op, void *ploc, void *prem, int extra, int proc)
 {
 #define RMW_HERE(type, allowed) \
-	((uintptr_t)prem % sizeof(type) == 0 && front_known(proc, prem, sizeof(type)) && (allowed) && \
-	 rmw_##type(op, ploc, prem, extra))
-	__builtin_prefetch(prem, 1); // if another core has the line, it arrives while the checks run
-	if (likely(ploc && (is_long(op) ? RMW_HERE(long, !shm_any_declared()) : RMW_HERE(int, true))))
+	((uintptr_t)prem % sizeof(type) == 0 && front_known(proc, prem, sizeof(type)) && \
+		(allowed) && rmw_##type(op, ploc, prem, extra))
+	// if another core has the line, it arrives while the checks run
+	__builtin_prefetch(prem, 1);
+	if (likely(ploc &&
+		    (is_long(op) ? RMW_HERE(long, !shm_any_declared()) : RMW_HERE(int, true))))
 		return 0;
 	return rmw_unusual(op, ploc, prem, extra, proc);
 }

@@ -20,9 +20,11 @@ import (
 //export armcigo_set_aggregate
 func armcigo_set_aggregate(h *C.armci_hdl_t) {
 	defer guest.Guard(guest.Faults())
-	rt, err := initialised("ARMCI_SET_AGGREGATE_HANDLE", func() string { return fmt.Sprintf("handle at %#x", uintptr(unsafe.Pointer(h))) })
+	rt, err := initialised("ARMCI_SET_AGGREGATE_HANDLE",
+		func() string { return fmt.Sprintf("handle at %#x", uintptr(unsafe.Pointer(h))) })
 	if err == nil && h == nil {
-		err = &core.ArgError{Arg: "nb_handle", Text: "null pointer", Code: core.CodeArgument}
+		err = &core.ArgError{Arg: "nb_handle", Text: "null pointer",
+			Code: core.CodeArgument}
 	}
 	must("ARMCI_SET_AGGREGATE_HANDLE", err)
 	if rt.SetAggregate(uintptr(unsafe.Pointer(h))) {
@@ -33,7 +35,8 @@ func armcigo_set_aggregate(h *C.armci_hdl_t) {
 //export armcigo_unset_aggregate
 func armcigo_unset_aggregate(h *C.armci_hdl_t) {
 	defer guest.Guard(guest.Faults())
-	rt, err := initialised("ARMCI_UNSET_AGGREGATE_HANDLE", func() string { return fmt.Sprintf("handle at %#x", uintptr(unsafe.Pointer(h))) })
+	rt, err := initialised("ARMCI_UNSET_AGGREGATE_HANDLE",
+		func() string { return fmt.Sprintf("handle at %#x", uintptr(unsafe.Pointer(h))) })
 	must("ARMCI_UNSET_AGGREGATE_HANDLE", err)
 	was, err := rt.UnsetAggregate(uintptr(unsafe.Pointer(h)))
 	if was {
@@ -45,9 +48,11 @@ func armcigo_unset_aggregate(h *C.armci_hdl_t) {
 //export armcigo_wait
 func armcigo_wait(h *C.armci_hdl_t) C.int {
 	defer guest.Guard(guest.Faults())
-	rt, err := initialised("ARMCI_Wait", func() string { return fmt.Sprintf("handle at %#x", uintptr(unsafe.Pointer(h))) })
+	rt, err := initialised("ARMCI_Wait",
+		func() string { return fmt.Sprintf("handle at %#x", uintptr(unsafe.Pointer(h))) })
 	if err == nil && h == nil {
-		err = &core.ArgError{Arg: "nb_handle", Text: "null pointer", Code: core.CodeArgument}
+		err = &core.ArgError{Arg: "nb_handle", Text: "null pointer",
+			Code: core.CodeArgument}
 	}
 	if err != nil {
 		return code("ARMCI_Wait", err)
@@ -61,14 +66,17 @@ func armcigo_wait(h *C.armci_hdl_t) C.int {
 	return code("ARMCI_Wait", err)
 }
 
-// armcigo_test: 0: complete. It first executes the operations that an aggregate handle has collected.
+// armcigo_test: 0: complete. It first executes the operations that an aggregate handle has
+// collected.
 //
 //export armcigo_test
 func armcigo_test(h *C.armci_hdl_t) C.int {
 	defer guest.Guard(guest.Faults())
-	rt, err := initialised("ARMCI_Test", func() string { return fmt.Sprintf("handle at %#x", uintptr(unsafe.Pointer(h))) })
+	rt, err := initialised("ARMCI_Test",
+		func() string { return fmt.Sprintf("handle at %#x", uintptr(unsafe.Pointer(h))) })
 	if err == nil && h == nil {
-		err = &core.ArgError{Arg: "nb_handle", Text: "null pointer", Code: core.CodeArgument}
+		err = &core.ArgError{Arg: "nb_handle", Text: "null pointer",
+			Code: core.CodeArgument}
 	}
 	if err != nil {
 		return code("ARMCI_Test", err)
@@ -88,7 +96,8 @@ func armcigo_test(h *C.armci_hdl_t) C.int {
 //export armcigo_wait_proc
 func armcigo_wait_proc(proc C.int) C.int {
 	defer guest.Guard(guest.Faults())
-	rt, err := initialised("ARMCI_WaitProc", func() string { return fmt.Sprintf("rank %d", proc) })
+	rt, err := initialised("ARMCI_WaitProc",
+		func() string { return fmt.Sprintf("rank %d", proc) })
 	if err == nil {
 		err = rt.WaitProc(int(proc))
 	}
@@ -163,17 +172,20 @@ func armcigo_rmw(op C.int, ploc, prem unsafe.Pointer, extra, proc C.int) C.int {
 	defer guest.Guard(guest.Faults())
 	const name = "ARMCI_Rmw"
 	rt, err := initialised(name, func() string {
-		return fmt.Sprintf("op %d, local %#x, rank %d at %#x, extra %d", op, uintptr(ploc), proc, uintptr(prem), extra)
+		return fmt.Sprintf("op %d, local %#x, rank %d at %#x, extra %d", op, uintptr(ploc),
+			proc, uintptr(prem), extra)
 	})
 	if err != nil {
 		return code(name, err)
 	}
 	what, bytes, ok := core.RMWCode(int(op))
 	if !ok {
-		return code(name, &core.ArgError{Arg: "op", Text: fmt.Sprintf("%d is no operation", int(op)), Code: core.CodeOp})
+		return code(name, &core.ArgError{Arg: "op", Text: fmt.Sprintf("%d is no operation",
+			int(op)), Code: core.CodeOp})
 	}
 	if ploc == nil {
-		return code(name, &core.ArgError{Arg: "ploc", Text: "null pointer", Code: core.CodeArgument})
+		return code(name, &core.ArgError{Arg: "ploc", Text: "null pointer",
+			Code: core.CodeArgument})
 	}
 	x := words.Get().(*transport.RMW)
 	defer words.Put(x)
@@ -206,7 +218,8 @@ func store(p unsafe.Pointer, bytes int, v int64) {
 //export armcigo_notify
 func armcigo_notify(proc C.int) C.int {
 	defer guest.Guard(guest.Faults())
-	rt, err := initialised("armci_notify", func() string { return fmt.Sprintf("rank %d", proc) })
+	rt, err := initialised("armci_notify",
+		func() string { return fmt.Sprintf("rank %d", proc) })
 	if err != nil {
 		return code("armci_notify", err)
 	}
@@ -220,7 +233,8 @@ func armcigo_notify(proc C.int) C.int {
 //export armcigo_notify_wait
 func armcigo_notify_wait(proc C.int, want C.uint32_t, pval *C.int) C.int {
 	defer guest.Guard(guest.Faults())
-	rt, err := initialised("armci_notify_wait", func() string { return fmt.Sprintf("rank %d", proc) })
+	rt, err := initialised("armci_notify_wait",
+		func() string { return fmt.Sprintf("rank %d", proc) })
 	if err != nil {
 		return code("armci_notify_wait", err)
 	}
@@ -242,7 +256,8 @@ func armcigo_notify_wait(proc C.int, want C.uint32_t, pval *C.int) C.int {
 //export armcigo_tell_notified
 func armcigo_tell_notified(proc C.int, count C.uint32_t) C.int {
 	defer guest.Guard(guest.Faults())
-	rt, err := initialised("armci_notify", func() string { return fmt.Sprintf("rank %d", proc) })
+	rt, err := initialised("armci_notify",
+		func() string { return fmt.Sprintf("rank %d", proc) })
 	if err == nil {
 		err = rt.TellNotified(int(proc), uint32(count))
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// ARMCI_TRACE: one line per call, with the function's name and arguments. Calls that are not traced pay for the question
-// whether they are.
+// ARMCI_TRACE: one line per call, with the function's name and arguments. Calls that are not traced
+// pay for the question whether they are.
 package main
 
 // #include "front.h"
@@ -29,7 +29,8 @@ func trace(name string, args []argsOf) {
 	log.Tracef("%s", name)
 }
 
-// traceOp prints the line of a put, get or accumulate: what, how much, between which addresses, and how it completes.
+// traceOp prints the line of a put, get or accumulate: what, how much, between which addresses, and
+// how it completes.
 func traceOp(c *C.struct_front_call, o *core.Op) {
 	if lib.trace {
 		log.Tracef("%s: %s", literal(c.name), describe(c, o))
@@ -49,9 +50,11 @@ func describe(c *C.struct_front_call, o *core.Op) string {
 	if c.shape == C.FRONT_VECTOR {
 		describeVector(&b, o, arrow)
 	} else {
-		fmt.Fprintf(&b, "local %#x %s rank %d at %#x", o.Xfer.Local.Base, arrow, o.Proc, o.Xfer.Remote.Base)
+		fmt.Fprintf(&b, "local %#x %s rank %d at %#x", o.Xfer.Local.Base, arrow, o.Proc,
+			o.Xfer.Remote.Base)
 		if o.Xfer.Levels() > 0 {
-			fmt.Fprintf(&b, ", count %v, strides %v %s %v", o.Xfer.Count, o.Xfer.Local.Stride, arrow, o.Xfer.Remote.Stride)
+			fmt.Fprintf(&b, ", count %v, strides %v %s %v", o.Xfer.Count,
+				o.Xfer.Local.Stride, arrow, o.Xfer.Remote.Stride)
 		}
 	}
 	if o.Kind == core.Acc {
@@ -72,10 +75,12 @@ func describeVector(b *strings.Builder, o *core.Op, arrow string) {
 	for _, s := range o.Xfer.Vector {
 		segments += len(s.Local)
 	}
-	fmt.Fprintf(b, "rank %d, %d segments in %d descriptors", o.Proc, segments, len(o.Xfer.Vector))
+	fmt.Fprintf(b, "rank %d, %d segments in %d descriptors", o.Proc, segments,
+		len(o.Xfer.Vector))
 	for _, s := range o.Xfer.Vector {
 		if len(s.Local) > 0 {
-			fmt.Fprintf(b, ", first local %#x %s %#x of %d bytes", s.Local[0], arrow, s.Remote[0], s.Bytes)
+			fmt.Fprintf(b, ", first local %#x %s %#x of %d bytes", s.Local[0], arrow,
+				s.Remote[0], s.Bytes)
 			return
 		}
 	}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Vector put, get and accumulate, blocking and nonblocking. All addresses are checked before the first byte moves.
+// Vector put, get and accumulate, blocking and nonblocking. All addresses are checked before the
+// first byte moves.
 #include "front.h"
 
 #include "far.h"
@@ -11,12 +12,21 @@ static int beyond(const char *name, int kind, int optype, void *scale, armci_gio
 	if (kind != FRONT_ACC && n == 1 && v &&
 	    far_vector(name, kind, v, proc, nonblocking, hdl, &code))
 		return code;
-	struct front_call c = {.name = name, .kind = kind, .proc = proc, .optype = optype, .scale = scale, .vector = v,
-		.vectors = n, .shape = FRONT_VECTOR, .nonblocking = nonblocking, .hdl = hdl};
+	struct front_call c = {.name = name,
+		.kind = kind,
+		.proc = proc,
+		.optype = optype,
+		.scale = scale,
+		.vector = v,
+		.vectors = n,
+		.shape = FRONT_VECTOR,
+		.nonblocking = nonblocking,
+		.hdl = hdl};
 	return armcigo_op(&c);
 }
 
-// Is every remote segment of a descriptor in a region, and no local address NULL? One look-up if one region holds them all.
+// Is every remote segment of a descriptor in a region, and no local address NULL? One look-up if
+// one region holds them all.
 static bool plain_segments(void *const *remote, void *const *local, int n, int bytes, int proc)
 {
 	int64_t lo, hi, local_lo, local_hi;
@@ -39,9 +49,10 @@ static bool plain(armci_giov_t *v, int n, int proc, bool get, size_t element)
 	uint64_t all = 0;
 	for (int i = 0; i < n; i++) {
 		armci_giov_t *d = &v[i];
-		if (d->bytes <= 0 || d->ptr_array_len <= 0 || !d->src_ptr_array || !d->dst_ptr_array ||
-		    (size_t)d->bytes % element != 0 ||
-		    (all += (uint64_t)d->bytes * (uint64_t)d->ptr_array_len) > (uint64_t)K_MOST_BYTES)
+		if (d->bytes <= 0 || d->ptr_array_len <= 0 || !d->src_ptr_array ||
+			!d->dst_ptr_array || (size_t)d->bytes % element != 0 ||
+			(all += (uint64_t)d->bytes * (uint64_t)d->ptr_array_len) >
+				(uint64_t)K_MOST_BYTES)
 			return false;
 		void *const *remote = get ? d->src_ptr_array : d->dst_ptr_array;
 		void *const *local = get ? d->dst_ptr_array : d->src_ptr_array;
@@ -66,7 +77,8 @@ static bool copy_here(armci_giov_t *v, int n, int proc, bool get)
 		return false;
 	front_order();
 	for (int i = 0; i < n; i++)
-		k_copy_vector(v[i].src_ptr_array, v[i].dst_ptr_array, (size_t)v[i].bytes, (size_t)v[i].ptr_array_len);
+		k_copy_vector(v[i].src_ptr_array, v[i].dst_ptr_array, (size_t)v[i].bytes,
+			(size_t)v[i].ptr_array_len);
 	front_order();
 	return true;
 }
@@ -78,8 +90,8 @@ static bool acc_here(int optype, void *scale, armci_giov_t *v, int n, int proc)
 	if (type < 0 || !scale || !plain(v, n, proc, false, k_type_size(type)))
 		return false;
 	for (int i = 0; i < n; i++)
-		k_acc_vector(&front.stripes, type, scale, v[i].src_ptr_array, v[i].dst_ptr_array, (size_t)v[i].bytes,
-			(size_t)v[i].ptr_array_len);
+		k_acc_vector(&front.stripes, type, scale, v[i].src_ptr_array, v[i].dst_ptr_array,
+			(size_t)v[i].bytes, (size_t)v[i].ptr_array_len);
 	return true;
 }
 

@@ -5,7 +5,8 @@
 // With invalid arguments, such as a negative number of levels, these local calls do nothing.
 static bool sane(int levels, const int *strides, const int *counts)
 {
-	return levels >= 0 && levels <= ARMCI_MAX_STRIDE_LEVEL && counts && (levels == 0 || strides);
+	return levels >= 0 && levels <= ARMCI_MAX_STRIDE_LEVEL && counts &&
+		(levels == 0 || strides);
 }
 
 PUBLIC void armci_write_strided(void *ptr, int levels, int strides[], int counts[], char *buf)
@@ -20,7 +21,8 @@ PUBLIC void armci_read_strided(void *ptr, int levels, int strides[], int counts[
 		k_unpack(ptr, strides, counts, levels, buf);
 }
 
-PUBLIC void armci_stride_info_init(stride_info_t *s, void *base, int levels, const int *strides, const int *counts)
+PUBLIC void armci_stride_info_init(stride_info_t *s, void *base, int levels, const int *strides,
+	const int *counts)
 {
 	memset(s, 0, sizeof *s);
 	if (!sane(levels, strides, counts))

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * armci.hpp: libarmci for C++17 and later, over the C interface and nothing else: memory with owners, typed global pointers,
- * handles that wait, mutexes for std::lock_guard, exceptions. It must hold no code of its own; each part has a header. The guide is
- * docs/cxx.md.
+ * armci.hpp: libarmci for C++17 and later, over the C interface and nothing else: memory with
+ * owners, typed global pointers, handles that wait, mutexes for std::lock_guard, exceptions. It
+ * must hold no code of its own; each part has a header. The guide is docs/cxx.md.
  *
- * Words (rank, remote, Done, Scope, Threads, block) are those of armci.h. All sizes here are in elements unless bytes are named.
- * Nothing may be called outside the lifetime of a job. Destructors never throw.
+ * Words (rank, remote, Done, Scope, Threads, block) are those of armci.h. All sizes here are in
+ * elements unless bytes are named. Nothing may be called outside the lifetime of a job. Destructors
+ * never throw.
  */
 #ifndef ARMCI_HPP_
 #define ARMCI_HPP_

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * parmci.h: the profiling names of libarmci. PARMCI_x (parmci_x) has the signature, meaning and every rule of ARMCI_x
- * (armci_x), documented in armci.h and message.h; it must never differ. A tool defines ARMCI_x itself (the library's
- * is a weak symbol) and calls PARMCI_x for the real work; the library calls only PARMCI_x or neither.
+ * parmci.h: the profiling names of libarmci. PARMCI_x (parmci_x) has the signature, meaning and
+ * every rule of ARMCI_x (armci_x), documented in armci.h and message.h; it must never differ. A
+ * tool defines ARMCI_x itself (the library's is a weak symbol) and calls PARMCI_x for the real
+ * work; the library calls only PARMCI_x or neither.
  */
 #ifndef ARMCI_PARMCI_H_
 #define ARMCI_PARMCI_H_
@@ -29,8 +30,8 @@ int PARMCI_Free(void *ptr);
 int PARMCI_Free_local(void *ptr);
 int PARMCI_Free_memdev(void *ptr);
 int PARMCI_Get(void *src, void *dst, int bytes, int proc);
-int PARMCI_GetS(void *src_ptr, int src_stride_arr[], void *dst_ptr, int dst_stride_arr[], int count[],
-	int stride_levels, int proc);
+int PARMCI_GetS(void *src_ptr, int src_stride_arr[], void *dst_ptr, int dst_stride_arr[],
+	int count[], int stride_levels, int proc);
 int PARMCI_GetV(armci_giov_t darr[], int len, int proc);
 double PARMCI_GetValueDouble(void *src, int proc);
 float PARMCI_GetValueFloat(void *src, int proc);
@@ -43,33 +44,36 @@ int PARMCI_Init_thread(int armci_requested);
 int PARMCI_Initialized(void);
 void PARMCI_Lock(int mutex, int proc);
 int PARMCI_Malloc(void *ptr_arr[], armci_size_t bytes);
-int PARMCI_Malloc_group_memdev(void *ptr_arr[], armci_size_t bytes, ARMCI_Group *group, const char *device);
+int PARMCI_Malloc_group_memdev(void *ptr_arr[], armci_size_t bytes, ARMCI_Group *group,
+	const char *device);
 void *PARMCI_Malloc_local(armci_size_t bytes);
 int PARMCI_Malloc_memdev(void *ptr_arr[], armci_size_t bytes, const char *device);
 void *PARMCI_Memat(armci_meminfo_t *meminfo, long offset);
 void PARMCI_Memctl(armci_meminfo_t *meminfo);
 void PARMCI_Memget(size_t bytes, armci_meminfo_t *meminfo, int memflg);
-int PARMCI_NbAcc(int datatype, void *scale, void *src, void *dst, int bytes, int proc, armci_hdl_t *hdl);
+int PARMCI_NbAcc(int datatype, void *scale, void *src, void *dst, int bytes, int proc,
+	armci_hdl_t *hdl);
 int PARMCI_NbAccS(int optype, void *scale, void *src_ptr, int src_stride_arr[], void *dst_ptr,
 	int dst_stride_arr[], int count[], int stride_levels, int proc, armci_hdl_t *nb_handle);
-int PARMCI_NbAccV(int op, void *scale, armci_giov_t darr[], int len, int proc, armci_hdl_t *nb_handle);
+int PARMCI_NbAccV(int op, void *scale, armci_giov_t darr[], int len, int proc,
+	armci_hdl_t *nb_handle);
 int PARMCI_NbGet(void *src, void *dst, int bytes, int proc, armci_hdl_t *nb_handle);
-int PARMCI_NbGetS(void *src_ptr, int src_stride_arr[], void *dst_ptr, int dst_stride_arr[], int count[],
-	int stride_levels, int proc, armci_hdl_t *nb_handle);
+int PARMCI_NbGetS(void *src_ptr, int src_stride_arr[], void *dst_ptr, int dst_stride_arr[],
+	int count[], int stride_levels, int proc, armci_hdl_t *nb_handle);
 int PARMCI_NbGetV(armci_giov_t darr[], int len, int proc, armci_hdl_t *nb_handle);
 int PARMCI_NbPut(void *src, void *dst, int bytes, int proc, armci_hdl_t *nb_handle);
-int PARMCI_NbPutS(void *src_ptr, int src_stride_arr[], void *dst_ptr, int dst_stride_arr[], int count[],
-	int stride_levels, int proc, armci_hdl_t *nb_handle);
+int PARMCI_NbPutS(void *src_ptr, int src_stride_arr[], void *dst_ptr, int dst_stride_arr[],
+	int count[], int stride_levels, int proc, armci_hdl_t *nb_handle);
 int PARMCI_NbPutV(armci_giov_t darr[], int len, int proc, armci_hdl_t *nb_handle);
 int PARMCI_NbPutValueDouble(double src, void *dst, int proc, armci_hdl_t *nb_handle);
 int PARMCI_NbPutValueFloat(float src, void *dst, int proc, armci_hdl_t *nb_handle);
 int PARMCI_NbPutValueInt(int src, void *dst, int proc, armci_hdl_t *nb_handle);
 int PARMCI_NbPutValueLong(long src, void *dst, int proc, armci_hdl_t *nb_handle);
 int PARMCI_Put(void *src, void *dst, int bytes, int proc);
-int PARMCI_PutS(void *src_ptr, int src_stride_arr[], void *dst_ptr, int dst_stride_arr[], int count[],
-	int stride_levels, int proc);
-int PARMCI_PutS_flag(void *src_ptr, int src_stride_arr[], void *dst_ptr, int dst_stride_arr[], int count[],
-	int stride_levels, int *flag, int val, int proc);
+int PARMCI_PutS(void *src_ptr, int src_stride_arr[], void *dst_ptr, int dst_stride_arr[],
+	int count[], int stride_levels, int proc);
+int PARMCI_PutS_flag(void *src_ptr, int src_stride_arr[], void *dst_ptr, int dst_stride_arr[],
+	int count[], int stride_levels, int *flag, int val, int proc);
 int PARMCI_PutS_flag_dir(void *src_ptr, int src_stride_arr[], void *dst_ptr, int dst_stride_arr[],
 	int count[], int stride_levels, int *flag, int val, int proc);
 int PARMCI_PutV(armci_giov_t darr[], int len, int proc);

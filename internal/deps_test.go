@@ -1,6 +1,6 @@
-// Package internal_test holds the rules of who may import whom, as data: imports of Go, #include "../ of C. Arrows point
-// down only.
-// Do not change the table to make a build pass: it is the architecture.
+// Package internal_test holds the rules of who may import whom, as data: imports of Go, #include
+// "../ of C. Arrows point down only. Do not change the table to make a build pass: it is the
+// architecture.
 // SPDX-License-Identifier: BSD-3-Clause
 package internal_test
 
@@ -19,43 +19,62 @@ import (
 	"testing"
 )
 
-// allowed lists, per package of ours, the packages of ours that its non-test files may import or include headers of. A
-// package that is missing here may not exist: a new room needs a row, and a row needs a reason.
+// allowed lists, per package of ours, the packages of ours that its non-test files may import or
+// include headers of. A package that is missing here may not exist: a new room needs a row, and a
+// row needs a reason.
 var allowed = map[string]string{
-	"internal/config":      "",
-	"internal/log":         "",
-	"internal/sock":        "",              // sends without SIGPIPE, for whoever has sockets of package net
-	"internal/acceptqueue": "internal/sock", // connections that have not proved themselves, for every listener
+	"internal/config": "",
+	"internal/log":    "",
+	// sends without SIGPIPE, for whoever has sockets of package net
+	"internal/sock": "",
+	// connections that have not proved themselves, for every listener
+	"internal/acceptqueue": "internal/sock",
 	"internal/kernel":      "",
-	"internal/wait":        "internal/kernel", // how threads wait: looking, yielding, sleeping, which core. C and Go
-	"internal/hostnet":     "",                // identity, addresses and ports of this host: for the start of jobs, and for tcp
-	"internal/eventfd":     "",                // wakes threads that wait for descriptors
-	"internal/leftovers":   "",                // files of killed ranks, for ofi and for armcirun
+	// how threads wait: looking, yielding, sleeping, which core. C and Go
+	"internal/wait": "internal/kernel",
+	// identity, addresses and ports of this host: for the start of jobs, and for tcp
+	"internal/hostnet": "",
+	"internal/eventfd": "", // wakes threads that wait for descriptors
+	// files of killed ranks, for ofi and for armcirun
+	"internal/leftovers": "",
 
-	"internal/bootstrap": "internal/acceptqueue internal/bootstrap/jobserver internal/bootstrap/jobwire internal/bootstrap/pmi " +
+	"internal/bootstrap": "internal/acceptqueue internal/bootstrap/jobserver " +
+		"internal/bootstrap/jobwire internal/bootstrap/pmi " +
 		"internal/config internal/hostnet internal/log",
-	"internal/bootstrap/pmi":       "", // C
-	"internal/bootstrap/jobwire":   "internal/acceptqueue internal/sock",
-	"internal/bootstrap/jobserver": "internal/acceptqueue internal/bootstrap/jobwire internal/log",
-	"internal/bootstrap/leaktest":  "",
-	"internal/bootstrap/launch":    "internal/bootstrap/jobserver internal/bootstrap/jobwire internal/config internal/hostnet internal/leftovers internal/log",
+	"internal/bootstrap/pmi":     "", // C
+	"internal/bootstrap/jobwire": "internal/acceptqueue internal/sock",
+	"internal/bootstrap/jobserver": "internal/acceptqueue internal/bootstrap/jobwire " +
+		"internal/log",
+	"internal/bootstrap/leaktest": "",
+	"internal/bootstrap/launch": "internal/bootstrap/jobserver internal/bootstrap/jobwire " +
+		"internal/config internal/hostnet internal/leftovers internal/log",
 
-	"internal/transport":               "internal/kernel internal/log",
-	"internal/transport/pipe":          "internal/transport internal/kernel", // a network in memory: for tests, and the example of how to add one
-	"internal/transport/transporttest": "internal/transport internal/kernel internal/bootstrap/leaktest",
-	"internal/shm":                     "internal/acceptqueue internal/transport internal/kernel internal/wait internal/config internal/log internal/sock internal/eventfd",
+	"internal/transport": "internal/kernel internal/log",
+	// a network in memory: for tests, and the example of how to add one
+	"internal/transport/pipe": "internal/transport internal/kernel",
+	"internal/transport/transporttest": "internal/transport internal/kernel " +
+		"internal/bootstrap/leaktest",
+	"internal/shm": "internal/acceptqueue internal/transport " +
+		"internal/kernel internal/wait internal/config internal/log internal/sock " +
+		"internal/eventfd",
 
-	"internal/internode":   "internal/pin internal/transport internal/kernel internal/log internal/wait", // the transport between nodes, over any fabric
-	"internal/tcp":         "internal/acceptqueue internal/tcp/rawsock internal/hostnet internal/transport internal/kernel internal/log internal/eventfd internal/wait",
-	"internal/tcp/rawsock": "internal/hostnet internal/kernel", // raw sockets: it must not know what travels over them
+	// the transport between nodes, over any fabric
+	"internal/internode": "internal/pin internal/transport internal/kernel internal/log " +
+		"internal/wait",
+	"internal/tcp": "internal/acceptqueue internal/tcp/rawsock internal/hostnet " +
+		"internal/transport internal/kernel internal/log internal/eventfd internal/wait",
+	// raw sockets: it must not know what travels over them
+	"internal/tcp/rawsock": "internal/hostnet internal/kernel",
 
-	"internal/guest": "internal/log", // C: signals and crash reports; once, for every package main that becomes a shared library
+	// C: signals and crash reports; once, for every package main that becomes a shared library
+	"internal/guest": "internal/log",
 
 	"internal/guest/sigtable": "", // a program of the build: changes a linked library
 
 	"internal/pin": "internal/transport internal/log", // C: a thread that must not wait for Go
 
-	"internal/rdma": "internal/rdma/qp internal/rdma/verbs internal/rdma/lab internal/rdma/fastpath internal/pin internal/transport " +
+	"internal/rdma": "internal/rdma/qp internal/rdma/verbs internal/rdma/lab " +
+		"internal/rdma/fastpath internal/pin internal/transport " +
 		"internal/kernel internal/log internal/eventfd internal/wait",
 	// words: what the protocols need of a network
 	"internal/rdma/qp": "internal/pin",
@@ -73,30 +92,45 @@ var allowed = map[string]string{
 	"internal/ofi/fast": "internal/ofi/libfabric internal/rdma/qp internal/rdma/verbs " +
 		"internal/transport internal/eventfd",
 	"internal/ofi/libfabric": "", // C
-	"internal/cabi":          "", // for tests of rooms with C: their layouts are those of a library's headers
+	// for tests of rooms with C: their layouts are those of a library's headers
+	"internal/cabi": "",
 
 	"internal/profile": "", // counters that processes share, and how they are printed
 
-	"internal/core": "internal/transport internal/bootstrap internal/kernel internal/config internal/log",
-	"internal/msg":  "internal/core internal/transport internal/bootstrap internal/kernel internal/config internal/log",
+	"internal/core": "internal/transport internal/bootstrap internal/kernel internal/config " +
+		"internal/log",
+	"internal/msg": "internal/core internal/transport internal/bootstrap internal/kernel " +
+		"internal/config internal/log",
 
-	"internal/window": "internal/core internal/transport internal/kernel", // windows; knows no MPI
+	// windows; knows no MPI
+	"internal/window": "internal/core internal/transport internal/kernel",
 
-	"internal/drivers": "internal/shm internal/internode internal/rdma internal/ofi internal/tcp internal/transport internal/config internal/log",
+	"internal/drivers": "internal/shm internal/internode internal/rdma internal/ofi " +
+		"internal/tcp internal/transport internal/config internal/log",
 
-	"internal/startup": "internal/drivers internal/guest internal/core internal/transport internal/bootstrap internal/config " +
-		"internal/log", // starts core over the drivers; once, for every package main that becomes a shared library
+	"internal/startup": "internal/drivers internal/guest internal/core internal/transport " +
+		"internal/bootstrap internal/config " +
+		// starts core over the drivers; once, for every package main that becomes a shared
+		// library
+		"internal/log",
 
-	"internal/recorder": "internal/profile internal/core internal/transport internal/kernel internal/config internal/log", // C: records calls; once, for every package main that becomes a shared library
+	// C: records calls; once, for every package main that becomes a shared library
+	"internal/recorder": "internal/profile internal/core internal/transport internal/kernel " +
+		"internal/config internal/log",
 
-	"capi": "internal/startup internal/guest internal/recorder internal/core internal/msg internal/transport internal/bootstrap " +
+	"capi": "internal/startup internal/guest internal/recorder internal/core internal/msg " +
+		"internal/transport internal/bootstrap " +
 		"internal/kernel internal/config internal/log",
-	"mpirma": "internal/startup internal/guest internal/recorder internal/window internal/core internal/transport internal/kernel " +
+	"mpirma": "internal/startup internal/guest internal/recorder internal/window " +
+		"internal/core internal/transport internal/kernel " +
 		"internal/log", // one-sided MPI of unchanged programs
-	"internal/bootstrap/batch": "internal/bootstrap/launch internal/config", // what batch systems tell of hosts
+	// what batch systems tell of hosts
+	"internal/bootstrap/batch": "internal/bootstrap/launch internal/config",
 
-	"cmd/armcirun": "internal/bootstrap/batch internal/bootstrap/launch internal/config internal/hostnet internal/log",
-	"cmd/armci_info": "internal/drivers internal/core internal/shm internal/transport internal/bootstrap internal/kernel " +
+	"cmd/armcirun": "internal/bootstrap/batch internal/bootstrap/launch internal/config " +
+		"internal/hostnet internal/log",
+	"cmd/armci_info": "internal/drivers internal/core internal/shm internal/transport " +
+		"internal/bootstrap internal/kernel " +
 		"internal/config internal/log internal/profile",
 	"cmd/armci_perf": "internal/figure internal/config",
 
@@ -108,24 +142,31 @@ var allowed = map[string]string{
 
 // headers lists directories whose headers a package may include although it may not import them.
 var headers = map[string]string{
-	"capi":   "include internal/shm", // the public headers; the shared memory that the node's fast path reads
-	"mpirma": "internal/shm",         // the same, for windows
-	"caf":    "",                     // coarrays are a client of the public headers, which are on its include path
+	// the public headers; the shared memory that the node's fast path reads
+	"capi":   "include internal/shm",
+	"mpirma": "internal/shm", // the same, for windows
+	// coarrays are a client of the public headers, which are on its include path
+	"caf": "",
 }
 
 // cgo lists who may import "C".
-var cgo = []string{"capi", "mpirma", "internal/kernel", "internal/wait", "internal/shm", "internal/bootstrap", "internal/bootstrap/pmi", "internal/rdma/verbs", "internal/pin",
+var cgo = []string{"capi", "mpirma", "internal/kernel", "internal/wait", "internal/shm",
+	"internal/bootstrap", "internal/bootstrap/pmi", "internal/rdma/verbs", "internal/pin",
 	"internal/rdma/fastpath", "internal/ofi/fast",
 	"internal/ofi/libfabric", "internal/guest", "internal/recorder",
-	"internal/transport", // fast.h, the table of the C fast path: a fabric fills it, capi reads it, neither knows the other
+	// fast.h, the table of the C fast path: a fabric fills it, capi reads it, neither knows the
+	// other
+	"internal/transport",
 }
 
 // foreign lists what may be imported from elsewhere, beside the standard library.
-var foreign = []string{"golang.org/x/sys/", "github.com/mattn/go-pointer", "github.com/ianlancetaylor/cgosymbolizer"}
+var foreign = []string{"golang.org/x/sys/", "github.com/mattn/go-pointer",
+	"github.com/ianlancetaylor/cgosymbolizer"}
 
 // costly lists packages of the standard library that cost each rank hundreds of KiB of memory. Only
 // programs and tests may import them.
-var costly = []string{"encoding/json", "regexp", "text/template", "html/template", "net/http", "go/parser"}
+var costly = []string{"encoding/json", "regexp", "text/template", "html/template", "net/http",
+	"go/parser"}
 
 // programs lists the packages that no library has.
 var programs = []string{"bench", "cmd", "internal/bootstrap/launch", "internal/figure",
@@ -143,7 +184,8 @@ func TestImports(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, line := range refuseIncludes(string(text), dir, strings.Fields(allowed[dir]+" "+headers[dir])) {
+		for _, line := range refuseIncludes(string(text), dir,
+			strings.Fields(allowed[dir]+" "+headers[dir])) {
 			t.Errorf("%s: %s", file, line)
 		}
 	}
@@ -152,9 +194,12 @@ func TestImports(t *testing.T) {
 // sources lists the Go, C and header files that are not tests, from the root.
 func sources(t *testing.T) (files []string) {
 	for _, top := range []string{"bench", "caf", "capi", "cmd", "internal", "mpirma"} {
-		err := filepath.WalkDir(filepath.Join("..", top), func(file string, d fs.DirEntry, err error) error {
-			if err != nil || !slices.Contains([]string{".go", ".c", ".h"}, path.Ext(file)) ||
-				strings.HasSuffix(file, "_test.go") || strings.Contains(file, "/testdata/") {
+		err := filepath.WalkDir(filepath.Join("..", top), func(file string, d fs.DirEntry,
+			err error) error {
+			if err != nil || !slices.Contains([]string{".go", ".c", ".h"},
+				path.Ext(file)) ||
+				strings.HasSuffix(file, "_test.go") ||
+				strings.Contains(file, "/testdata/") {
 				return err
 			}
 			rel, err := filepath.Rel("..", file)
@@ -171,11 +216,15 @@ func sources(t *testing.T) (files []string) {
 // include is a header of another directory, in C or in the C part of a Go file.
 var include = regexp.MustCompile(`(?m)^(?://)?\s*#\s*include\s*"(\.\./[^"]*)"`)
 
-// refuseIncludes names the lines of a file in dir that include headers of packages that dir may not import.
+// refuseIncludes names the lines of a file in dir that include headers of packages that dir may not
+// import.
 func refuseIncludes(text, dir string, ours []string) (refused []string) {
 	for _, m := range include.FindAllStringSubmatch(text, -1) {
-		if from := path.Dir(path.Join(dir, m[1])); from != dir && !slices.Contains(ours, from) {
-			refused = append(refused, fmt.Sprintf("includes %q: %s is not below this package", m[1], from))
+		if from := path.Dir(path.Join(dir, m[1])); from != dir &&
+			!slices.Contains(ours, from) {
+			refused = append(refused,
+				fmt.Sprintf("includes %q: %s is not below this package", m[1],
+					from))
 		}
 	}
 	return refused
@@ -191,10 +240,13 @@ func TestIncludes(t *testing.T) {
 		{`#include "../capi/front.h"`, 0},
 		{`#include "front.h"`, 0},
 		{"#include <a.h>\n  #  include \"../internal/rdma/verbs/verbs.h\"\n", 1},
-		{"package x\n\n// #include \"../internal/rdma/fastpath/fastpath.h\"\nimport \"C\"\n", 1},
-		{"/*\n#include \"../internal/kernel/../tcp/tcp.h\"\n#include \"../cmd/a/a.h\"\n*/\nimport \"C\"\n", 2},
+		{"package x\n\n// #include \"../internal/rdma/fastpath/fastpath.h\"\nimport " +
+			"\"C\"\n", 1},
+		{"/*\n#include \"../internal/kernel/../tcp/tcp.h\"\n#include " +
+			"\"../cmd/a/a.h\"\n*/\nimport \"C\"\n", 2},
 	} {
-		if got := refuseIncludes(c.text, "capi", strings.Fields("internal/kernel")); len(got) != c.refused {
+		if got := refuseIncludes(c.text, "capi", strings.Fields("internal/kernel")); len(
+			got) != c.refused {
 			t.Errorf("%q: refused %q, want %d", c.text, got, c.refused)
 		}
 	}
@@ -234,11 +286,15 @@ func refuse(name, dir string, ours []string) string {
 			return "not below this package"
 		}
 	case strings.Contains(first, "."):
-		if !slices.ContainsFunc(foreign, func(f string) bool { return strings.HasPrefix(name, f) }) {
+		if !slices.ContainsFunc(foreign,
+			func(f string) bool { return strings.HasPrefix(name, f) }) {
 			return "not one of the project's dependencies"
 		}
 	case slices.Contains(costly, name):
-		if !slices.ContainsFunc(programs, func(p string) bool { return dir == p || strings.HasPrefix(dir, p+"/") }) {
+		if !slices.ContainsFunc(programs, func(p string) bool {
+			return dir == p ||
+				strings.HasPrefix(dir, p+"/")
+		}) {
 			return "too large for a library"
 		}
 	}

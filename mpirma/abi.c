@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which MPI is in the process, and its constants. It must not call MPI except for functions that are allowed before MPI_Init.
+// Which MPI is in the process, and its constants. It must not call MPI except for functions that
+// are allowed before MPI_Init.
 #include "abi_values.h"
 #include "predefined.h"
 

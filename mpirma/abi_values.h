@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The constants of both MPI ABIs, as tables: what the public headers mpi.h of Open MPI (libmpi.so.40) and of the MPICH family
-// (libmpich.so.12) promise to every compiled program. Only data; a test compiles it against both headers.
+// The constants of both MPI ABIs, as tables: what the public headers mpi.h of Open MPI
+// (libmpi.so.40) and of the MPICH family (libmpich.so.12) promise to every compiled program. Only
+// data; a test compiles it against both headers.
 #ifndef MPIRMA_ABI_VALUES_H
 #define MPIRMA_ABI_VALUES_H
 
@@ -105,7 +106,8 @@
 	X(K_U_REPLACE, MPI_REPLACE, ompi_mpi_op_replace, 0x5800000d) \
 	X(K_U_NOOP, MPI_NO_OP, ompi_mpi_op_no_op, 0x5800000e)
 
-// X(class of predefined.h, name in mpi.h, object of Open MPI, MPICH). Their sizes are asked of the MPI.
+// X(class of predefined.h, name in mpi.h, object of Open MPI, MPICH). Their sizes are asked of the
+// MPI.
 #define ABI_TYPES(X) \
 	X(TYPE_INT, MPI_CHAR, ompi_mpi_char, 0x4c000101) \
 	X(TYPE_INT, MPI_SIGNED_CHAR, ompi_mpi_signed_char, 0x4c000118) \
@@ -138,11 +140,13 @@
 	X(TYPE_BOOL, MPI_C_BOOL, ompi_mpi_c_bool, 0x4c00013f) \
 	X(TYPE_COMPLEX, MPI_C_FLOAT_COMPLEX, ompi_mpi_c_float_complex, 0x4c000840) \
 	X(TYPE_COMPLEX, MPI_C_DOUBLE_COMPLEX, ompi_mpi_c_double_complex, 0x4c001041) \
-	X(TYPE_LONG_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX, ompi_mpi_c_long_double_complex, 0x4c002042) \
+	X(TYPE_LONG_DOUBLE_COMPLEX, MPI_C_LONG_DOUBLE_COMPLEX, ompi_mpi_c_long_double_complex, \
+		0x4c002042) \
 	X(TYPE_BOOL, MPI_CXX_BOOL, ompi_mpi_cxx_bool, 0x4c000133) \
 	X(TYPE_COMPLEX, MPI_CXX_FLOAT_COMPLEX, ompi_mpi_cxx_cplex, 0x4c000834) \
 	X(TYPE_COMPLEX, MPI_CXX_DOUBLE_COMPLEX, ompi_mpi_cxx_dblcplex, 0x4c001035) \
-	X(TYPE_LONG_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX, ompi_mpi_cxx_ldblcplex, 0x4c002036) \
+	X(TYPE_LONG_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX, ompi_mpi_cxx_ldblcplex, \
+		0x4c002036) \
 	X(TYPE_PAIR_F32, MPI_FLOAT_INT, ompi_mpi_float_int, 0x8c000000) \
 	X(TYPE_PAIR_F64, MPI_DOUBLE_INT, ompi_mpi_double_int, 0x8c000001) \
 	X(TYPE_PAIR_LONG, MPI_LONG_INT, ompi_mpi_long_int, 0x8c000002) \

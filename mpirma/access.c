@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks every operation before a byte is touched: rank, counts, types, epoch, range. What it lets through is within the
-// window, so the engine is told not to ask again.
+// Checks every operation before a byte is touched: rank, counts, types, epoch, range. What it lets
+// through is within the window, so the engine is told not to ask again.
 #include "record.h"
 
 // The locks of MPI_Win_lock_all are taken when a target is first accessed.
 bool rma_lock_late(struct rma_win *w, int target)
 {
 	pthread_mutex_lock(&w->locking);
-	bool got = w->lock[target] != LOCK_NONE || rma_take(w, target, false, "MPI_Win_lock_all") == RMA_OK;
+	bool got = w->lock[target] != LOCK_NONE ||
+		rma_take(w, target, false, "MPI_Win_lock_all") == RMA_OK;
 	if (got)
 		atomic_store(&w->lock[target], LOCK_ALL);
 	pthread_mutex_unlock(&w->locking);
@@ -87,23 +88,26 @@ static bool in_window(struct rma_access *a, aint disp)
 	int64_t last = a->there_count - 1, step, from, to;
 	a->trusted = true;
 	a->direct = at->direct;
-	if (__builtin_mul_overflow((int64_t)disp, at->unit, &step) || __builtin_mul_overflow(last, t->extent, &from))
+	if (__builtin_mul_overflow((int64_t)disp, at->unit, &step) ||
+		__builtin_mul_overflow(last, t->extent, &from))
 		return false;
 	to = (from > 0 ? from : 0) + t->true_ub; // of the elements, relative to the first one
 	from = (from < 0 ? from : 0) + t->true_lb;
 	a->addr = at->addr + (uintptr_t)step;
 	if (a->w->flavor == FLAVOR_DYNAMIC)
 		return attached(a, a->addr + (uintptr_t)from, (uint64_t)(to - from));
-	return !__builtin_add_overflow(from, step, &from) && !__builtin_add_overflow(to, step, &to) && from >= 0 &&
-	       (uint64_t)to <= at->size;
+	return !__builtin_add_overflow(from, step, &from) &&
+		!__builtin_add_overflow(to, step, &to) && from >= 0 && (uint64_t)to <= at->size;
 }
 
 static int check_counts(struct rma_access *a, struct rma_win *w, const struct rma_args *g)
 {
 	if (g->origin_count < 0)
-		return rma_error(w, g->function, abi.err_count, "origin_count: %ld is negative", (long)g->origin_count);
+		return rma_error(w, g->function, abi.err_count, "origin_count: %ld is negative",
+			(long)g->origin_count);
 	if (g->there_count < 0)
-		return rma_error(w, g->function, abi.err_count, "target_count: %ld is negative", (long)g->there_count);
+		return rma_error(w, g->function, abi.err_count, "target_count: %ld is negative",
+			(long)g->there_count);
 	a->origin = rma_type(g->origin_type);
 	a->there = g->there_type == g->origin_type ? a->origin : rma_type(g->there_type);
 	if (!a->origin)
@@ -115,7 +119,8 @@ static int check_counts(struct rma_access *a, struct rma_win *w, const struct rm
 
 static int no_epoch(struct rma_win *w, const struct rma_args *g)
 {
-	return rma_error(w, g->function, abi.err_rma_sync, "target_rank: there is no access epoch for rank %d", g->target);
+	return rma_error(w, g->function, abi.err_rma_sync,
+		"target_rank: there is no access epoch for rank %d", g->target);
 }
 
 static int out_of_range(struct rma_win *w, const struct rma_args *g)
@@ -142,7 +147,8 @@ int rma_reach(struct rma_access *a, struct rma_win *w, const struct rma_args *g)
 	if (a->nothing)
 		return RMA_OK;
 	if ((unsigned)g->target >= (unsigned)w->n)
-		return rma_error(w, g->function, abi.err_rank, "target_rank: %d is outside 0..%d", g->target, w->n - 1);
+		return rma_error(w, g->function, abi.err_rank, "target_rank: %d is outside 0..%d",
+			g->target, w->n - 1);
 	if (!rma_epoch(w, g->target))
 		return no_epoch(w, g);
 	a->t = &w->target[g->target];
@@ -157,12 +163,17 @@ int rma_go_error(struct rma_win *w, const char *function, int result, const char
 	profile_entered_go = true;
 	if (result == GO_OK)
 		return RMA_OK;
-	int class = result == GO_RANGE ? abi.err_rma_range : result == GO_MEMORY ? abi.err_no_mem : abi.err_other;
+	int class = result == GO_RANGE ? abi.err_rma_range :
+		result == GO_MEMORY    ? abi.err_no_mem :
+					 abi.err_other;
 	return rma_error(w, function, class, "%s", text);
 }
 
 int rma_assertion(struct rma_win *w, const char *function, int assertion)
 {
-	int known = abi.mode_nocheck | abi.mode_nostore | abi.mode_noput | abi.mode_noprecede | abi.mode_nosucceed;
-	return assertion & ~known ? rma_error(w, function, abi.err_assert, "assert: %#x has unknown bits", (unsigned)assertion) : RMA_OK;
+	int known = abi.mode_nocheck | abi.mode_nostore | abi.mode_noput | abi.mode_noprecede |
+		abi.mode_nosucceed;
+	return assertion & ~known ? rma_error(w, function, abi.err_assert,
+					    "assert: %#x has unknown bits", (unsigned)assertion) :
+				    RMA_OK;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads how a datatype was made (MPI_Type_get_envelope, MPI_Type_get_contents) into one form, whatever the MPI: handles may be
-// pointers or ints, counts small or large. It decides nothing about layout: see flatten.c.
+// Reads how a datatype was made (MPI_Type_get_envelope, MPI_Type_get_contents) into one form,
+// whatever the MPI: handles may be pointers or ints, counts small or large. It decides nothing
+// about layout: see flatten.c.
 #include "datatype.h"
 
 #include <stdlib.h>
@@ -16,7 +17,8 @@ static bool read_envelope(handle type, struct envelope *e)
 	int ints = 0, aints = 0, types = 0, code;
 	*e = (struct envelope){ 0 };
 	if (real.Type_get_envelope_c && real.Type_get_contents_c) {
-		code = real.Type_get_envelope_c(type, &e->ints, &e->aints, &e->large, &e->types, &e->combiner);
+		code = real.Type_get_envelope_c(type, &e->ints, &e->aints, &e->large, &e->types,
+			&e->combiner);
 	} else {
 		code = real.Type_get_envelope(type, &ints, &aints, &types, &e->combiner);
 		e->ints = ints;
@@ -33,11 +35,14 @@ int contents_combiner(handle type)
 	return read_envelope(type, &e) ? e.combiner : -1;
 }
 
-static bool get_contents(handle type, const struct envelope *e, int *ints, aint *aints, count_t *large, void *types)
+static bool get_contents(handle type, const struct envelope *e, int *ints, aint *aints,
+	count_t *large, void *types)
 {
 	if (real.Type_get_envelope_c && real.Type_get_contents_c)
-		return real.Type_get_contents_c(type, e->ints, e->aints, e->large, e->types, ints, aints, large, types) == 0;
-	return real.Type_get_contents(type, (int)e->ints, (int)e->aints, (int)e->types, ints, aints, types) == 0;
+		return real.Type_get_contents_c(type, e->ints, e->aints, e->large, e->types, ints,
+			       aints, large, types) == 0;
+	return real.Type_get_contents(type, (int)e->ints, (int)e->aints, (int)e->types, ints, aints,
+		       types) == 0;
 }
 
 // How many integers come before the addresses, where both are in one array.
@@ -53,14 +58,16 @@ static int64_t integers_before(const struct contents *c)
 // The old functions for Fortran took integers as addresses.
 static bool fold_integer_combiner(struct contents *c)
 {
-	bool old = c->combiner == COMBINER_HVECTOR_INTEGER || c->combiner == COMBINER_HINDEXED_INTEGER ||
-		   c->combiner == COMBINER_STRUCT_INTEGER;
+	bool old = c->combiner == COMBINER_HVECTOR_INTEGER ||
+		c->combiner == COMBINER_HINDEXED_INTEGER || c->combiner == COMBINER_STRUCT_INTEGER;
 	c->combiner += old;
 	return old;
 }
 
-// The integers of a type of small counts are ints; of large counts they are in `large`, but for those that are never large.
-static void fill_integers(struct contents *c, const struct envelope *e, const int *ints, const count_t *large)
+// The integers of a type of small counts are ints; of large counts they are in `large`, but for
+// those that are never large.
+static void fill_integers(struct contents *c, const struct envelope *e, const int *ints,
+	const count_t *large)
 {
 	int64_t first = e->ints;
 	if (e->large && c->combiner == COMBINER_SUBARRAY)
@@ -75,8 +82,8 @@ static void fill_integers(struct contents *c, const struct envelope *e, const in
 		c->n[e->large + i] = ints[i];
 }
 
-static void fill(struct contents *c, const struct envelope *e, const int *ints, const aint *aints, const count_t *large,
-                 const void *types)
+static void fill(struct contents *c, const struct envelope *e, const int *ints, const aint *aints,
+	const count_t *large, const void *types)
 {
 	bool one_array = fold_integer_combiner(c) || e->large;
 	fill_integers(c, e, ints, large);
@@ -85,7 +92,8 @@ static void fill(struct contents *c, const struct envelope *e, const int *ints, 
 	if (one_array)
 		c->at = c->n + integers_before(c);
 	for (int64_t i = 0; i < e->types; i++)
-		c->types[i] = abi.pointers ? ((const uintptr_t *)types)[i] : ((const uint32_t *)types)[i];
+		c->types[i] = abi.pointers ? ((const uintptr_t *)types)[i] :
+					     ((const uint32_t *)types)[i];
 	c->ntypes = e->types;
 }
 
@@ -120,7 +128,8 @@ bool contents_read(handle type, struct contents *c)
 static bool is_derived(handle type)
 {
 	int combiner = predefined_class(type) ? COMBINER_NAMED : contents_combiner(type);
-	return combiner > COMBINER_NAMED && !(combiner >= COMBINER_F90_REAL && combiner <= COMBINER_F90_INTEGER);
+	return combiner > COMBINER_NAMED &&
+		!(combiner >= COMBINER_F90_REAL && combiner <= COMBINER_F90_INTEGER);
 }
 
 void contents_free(struct contents *c)

@@ -124,7 +124,8 @@ static int allocate(struct rma_win *w, const struct making *m, int64_t bytes, ch
 		mpirmago_add_lock_word((uintptr_t)&w->block->lock);
 	if (result == GO_OK && bytes > 0)
 		result = mpirmago_allocate(bytes, 0, &w->memory, text);
-	if (result == GO_OK && m->flavor == FLAVOR_CREATE && m->size > 0 && !mpirmago_owned((uintptr_t)m->base, m->size)) {
+	if (result == GO_OK && m->flavor == FLAVOR_CREATE && m->size > 0 &&
+		!mpirmago_owned((uintptr_t)m->base, m->size)) {
 		result = mpirmago_expose((uintptr_t)m->base, m->size, text);
 		w->exposed_memory = result == GO_OK;
 		w->lent = w->exposed_memory && mpirmago_lend((uintptr_t)m->base, m->size, &w->key);
@@ -147,12 +148,20 @@ static void fill(struct rma_win *w, const struct making *m, const struct card *c
 	uint64_t next = cards[0].addr;
 	for (int i = 0; i < w->n; i++) {
 		const struct card *c = &cards[i];
-		bool here = mpirmago_here(c->world), packed = m->flavor == FLAVOR_SHARED && !m->apart;
+		bool here = mpirmago_here(c->world),
+		     packed = m->flavor == FLAVOR_SHARED && !m->apart;
 		bool mapped = c->world == job.me || (here && (packed || c->arena));
-		w->target[i] = (struct rma_target){.addr = packed ? next : c->addr, .size = c->size, .unit = c->unit, .world = c->world,
-			.block = (struct win_block *)c->block, .word = c->word,
-			.here = here, .mapped = mapped, .direct = mapped && job.fast,
-			.lent = c->lent && !here, .key = c->key};
+		w->target[i] = (struct rma_target){.addr = packed ? next : c->addr,
+			.size = c->size,
+			.unit = c->unit,
+			.world = c->world,
+			.block = (struct win_block *)c->block,
+			.word = c->word,
+			.here = here,
+			.mapped = mapped,
+			.direct = mapped && job.fast,
+			.lent = c->lent && !here,
+			.key = c->key};
 		if (here && !mapped && m->flavor == FLAVOR_CREATE && job.fast && job.vm) {
 			w->target[i].local = shm_local_of(c->world);
 			w->target[i].by_kernel = c->size > 0 && shm_vm_allowed(w->target[i].local);
@@ -230,10 +239,17 @@ static int build(struct rma_win *w, const struct making *m, const int *world, ch
 	free(sizes);
 	failed = failed ? failed : make_handle(w, m, text);
 	uint64_t addr = m->flavor == FLAVOR_CREATE ? (uintptr_t)m->base : w->memory;
-	return exchange(w, m, (struct card){.addr = addr, .size = m->flavor == FLAVOR_DYNAMIC ? UINT64_MAX : (uint64_t)m->size,
-		.block = (uintptr_t)w->block, .word = w->block ? w->block->lock.word : 0,
-		.unit = m->unit, .world = world[w->me], .arena = !w->exposed_memory,
-		.lent = w->lent, .key = w->key, .failed = failed});
+	return exchange(w, m,
+		(struct card){.addr = addr,
+			.size = m->flavor == FLAVOR_DYNAMIC ? UINT64_MAX : (uint64_t)m->size,
+			.block = (uintptr_t)w->block,
+			.word = w->block ? w->block->lock.word : 0,
+			.unit = m->unit,
+			.world = world[w->me],
+			.arena = !w->exposed_memory,
+			.lent = w->lent,
+			.key = w->key,
+			.failed = failed});
 }
 
 // Undoes what build has made.

@@ -17,8 +17,9 @@ struct making {
 
 enum { RMA_PASS = -1 };
 
-// Makes a window and writes its handle and, if `base` is not NULL, the address of its memory. RMA_PASS: this library cannot serve
-// the communicator, and the MPI shall; the same on all members. Collective.
+// Makes a window and writes its handle and, if `base` is not NULL, the address of its memory.
+// RMA_PASS: this library cannot serve the communicator, and the MPI shall; the same on all members.
+// Collective.
 int rma_create(const struct making *m, void *win, void *base);
 
 void rma_passed_through(handle comm);    // rank 0 of the communicator says so, once

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps the flattened form of every datatype that the program has used: a hash table from handle to struct rma_type, read
-// without a lock. An attribute that is set on a derived type tells when the MPI drops it. It must not call MPI while it holds
-// its lock: the MPI calls `forget` with a lock of its own.
+// Keeps the flattened form of every datatype that the program has used: a hash table from handle to
+// struct rma_type, read without a lock. An attribute that is set on a derived type tells when the
+// MPI drops it. It must not call MPI while it holds its lock: the MPI calls `forget` with a lock of
+// its own.
 //
-// A reader may meet an entry that is being moved or recycled. It then sees another key, or none, and asks again with the lock;
-// entries are never given back to malloc, and that of a key which a correct program uses does not change.
+// A reader may meet an entry that is being moved or recycled. It then sees another key, or none,
+// and asks again with the lock; entries are never given back to malloc, and that of a key which a
+// correct program uses does not change.
 #include "datatype.h"
 
 #include <pthread.h>
@@ -27,7 +29,10 @@ static _Atomic(struct table *) table;
 static size_t used;
 static struct entry *unused;
 
-static size_t place_of(handle key, size_t mask) { return (size_t)((key * 0x9e3779b97f4a7c15u) >> 32) & mask; }
+static size_t place_of(handle key, size_t mask)
+{
+	return (size_t)((key * 0x9e3779b97f4a7c15u) >> 32) & mask;
+}
 
 static struct entry *find(const struct table *t, handle key)
 {
@@ -82,7 +87,8 @@ static void take_out(struct table *t, struct entry *e)
 		struct entry *next = atomic_load_explicit(&t->slot[i], memory_order_relaxed);
 		if (!next)
 			break;
-		size_t home = place_of(atomic_load_explicit(&next->key, memory_order_relaxed), t->mask);
+		size_t home = place_of(atomic_load_explicit(&next->key, memory_order_relaxed),
+			t->mask);
 		if (((i - home) & t->mask) < ((i - gap) & t->mask))
 			continue;
 		atomic_store_explicit(&t->slot[gap], next, memory_order_release);
@@ -100,7 +106,7 @@ static void recycle(struct entry *e)
 	pthread_mutex_unlock(&lock);
 }
 
-/* what MPI calls ------------------------------------------------------------------------------------------------------ */
+/* what MPI calls ------------------------------------------------------------------------------- */
 
 static int forget(handle type, int keyval, void *value, void *extra)
 {
@@ -128,7 +134,8 @@ static void watch(handle type, struct entry *e)
 	static int keyval;
 	static bool made;
 	int combiner = predefined_class(type) ? COMBINER_NAMED : contents_combiner(type);
-	if (combiner == COMBINER_NAMED || (combiner >= COMBINER_F90_REAL && combiner <= COMBINER_F90_INTEGER))
+	if (combiner == COMBINER_NAMED ||
+		(combiner >= COMBINER_F90_REAL && combiner <= COMBINER_F90_INTEGER))
 		return;
 	pthread_mutex_lock(&once);
 	if (!made)
@@ -138,9 +145,10 @@ static void watch(handle type, struct entry *e)
 		real.Type_set_attr(type, keyval, e);
 }
 
-/* first use ----------------------------------------------------------------------------------------------------------- */
+/* first use ------------------------------------------------------------------------------------ */
 
-// The entry of a type that is there after all (a reader may miss one that moves), else one that is free.
+// The entry of a type that is there after all (a reader may miss one that moves), else one that is
+// free.
 static struct entry *look_again(handle type, bool *there)
 {
 	pthread_mutex_lock(&lock);

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a datatype becomes runs of bytes: contents.c reads how it was made, flatten.c makes runs, grid.c those of arrays,
-// layout.c the result, datatype.c keeps it. Private to these files.
+// How a datatype becomes runs of bytes: contents.c reads how it was made, flatten.c makes runs,
+// grid.c those of arrays, layout.c the result, datatype.c keeps it. Private to these files.
 #ifndef MPIRMA_DATATYPE_H
 #define MPIRMA_DATATYPE_H
 
 #include "predefined.h"
 
-// Numbered as Open MPI does; MPICH counts from 1. The _INTEGER ones, of functions that MPI-3 removed, are read as the others.
+// Numbered as Open MPI does; MPICH counts from 1. The _INTEGER ones, of functions that MPI-3
+// removed, are read as the others.
 enum combiner {
 	COMBINER_NAMED,
 	COMBINER_DUP,
@@ -29,8 +30,8 @@ enum combiner {
 	COMBINER_HINDEXED_BLOCK,
 };
 
-// The arguments of the call that made a type, as MPI_Type_get_contents documents them, for types of small and of large counts
-// alike.
+// The arguments of the call that made a type, as MPI_Type_get_contents documents them, for types of
+// small and of large counts alike.
 struct contents {
 	enum combiner combiner;
 	int64_t *n;    // integers
@@ -39,7 +40,8 @@ struct contents {
 	int64_t ntypes;
 	void *memory;
 };
-// False if the type is named (combiner says so), or memory is short, or the MPI refuses (combiner is another).
+// False if the type is named (combiner says so), or memory is short, or the MPI refuses (combiner
+// is another).
 bool contents_read(handle type, struct contents *c);
 void contents_free(struct contents *c);
 // How a type was made; -1: the MPI does not say.
@@ -71,7 +73,8 @@ void map_flatten(struct map *m, handle type);
 void map_subarray(struct map *m, const struct contents *c, const struct part *p);
 void map_darray(struct map *m, const struct contents *c, const struct part *p);
 
-// Fills a zeroed struct. False: no memory, or a type that is not understood; then and later type_clear gives back what it has.
+// Fills a zeroed struct. False: no memory, or a type that is not understood; then and later
+// type_clear gives back what it has.
 bool type_make(struct rma_type *t, handle type);
 void type_clear(struct rma_type *t);
 

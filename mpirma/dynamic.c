@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Win_attach and MPI_Win_detach: memory of the caller becomes reachable for all ranks, until it is detached. Only the owner
-// acts; origins find out when they access it.
+// MPI_Win_attach and MPI_Win_detach: memory of the caller becomes reachable for all ranks, until it
+// is detached. Only the owner acts; origins find out when they access it.
 #include "create.h"
 
 #include <stdlib.h>
@@ -21,8 +21,12 @@ static int attach(struct rma_win *w, void *base, aint size)
 	struct attached *a = malloc(sizeof *a);
 	if (!a)
 		return rma_error(w, function, abi.err_no_mem, "base: no memory to remember it");
-	*a = (struct attached){.base = (uintptr_t)base, .size = size, .exposed = size > 0 && !mpirmago_owned((uintptr_t)base, size)};
-	int failed = a->exposed ? rma_go_error(w, function, mpirmago_expose(a->base, size, text), text) : RMA_OK;
+	*a = (struct attached){.base = (uintptr_t)base,
+		.size = size,
+		.exposed = size > 0 && !mpirmago_owned((uintptr_t)base, size)};
+	int failed = a->exposed ?
+		rma_go_error(w, function, mpirmago_expose(a->base, size, text), text) :
+		RMA_OK;
 	if (failed) {
 		free(a);
 		return failed;
@@ -41,7 +45,8 @@ PUBLIC int PMPI_Win_attach(handle win, void *base, aint size)
 	if (!w)
 		return real.Win_attach(win, base, size);
 	if (w->flavor != FLAVOR_DYNAMIC)
-		return rma_error(w, function, abi.err_rma_flavor, "win: not made by MPI_Win_create_dynamic");
+		return rma_error(w, function, abi.err_rma_flavor,
+			"win: not made by MPI_Win_create_dynamic");
 	if (size < 0)
 		return rma_error(w, function, abi.err_size, "size: %ld is negative", (long)size);
 	if (!base && size > 0)
@@ -70,11 +75,15 @@ PUBLIC int PMPI_Win_detach(handle win, const void *base)
 	if (!w)
 		return real.Win_detach(win, base);
 	if (w->flavor != FLAVOR_DYNAMIC)
-		return rma_error(w, function, abi.err_rma_flavor, "win: not made by MPI_Win_create_dynamic");
+		return rma_error(w, function, abi.err_rma_flavor,
+			"win: not made by MPI_Win_create_dynamic");
 	struct attached *a = take(w, (uintptr_t)base);
 	if (!a)
-		return rma_error(w, function, abi.err_base, "base: nothing is attached at %p", base);
-	int failed = a->exposed ? rma_go_error(w, function, mpirmago_conceal(a->base, a->size, text), text) : RMA_OK;
+		return rma_error(w, function, abi.err_base, "base: nothing is attached at %p",
+			base);
+	int failed = a->exposed ?
+		rma_go_error(w, function, mpirmago_conceal(a->base, a->size, text), text) :
+		RMA_OK;
 	free(a);
 	return failed;
 }

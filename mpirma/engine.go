@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the C files ask of the engine: operations that are not loads and stores, synchronisation with other nodes, and memory.
-// Every function returns one of window.h's GO_ codes and, if that is not GO_OK, writes why.
+// What the C files ask of the engine: operations that are not loads and stores, synchronisation
+// with other nodes, and memory. Every function returns one of window.h's GO_ codes and, if that is
+// not GO_OK, writes why.
 package main
 
 // #include "window.h"
@@ -87,7 +88,8 @@ func mpirmago_call(c *C.struct_rma_call) C.int {
 	var err error
 	switch c.kind {
 	case C.RMA_PUT, C.RMA_GET:
-		t := window.Transfer{Kind: core.Put, Proc: int(c.proc), Local: sideOf(&c.local), Remote: sideOf(&c.remote),
+		t := window.Transfer{Kind: core.Put, Proc: int(c.proc), Local: sideOf(&c.local),
+			Remote:  sideOf(&c.remote),
 			Trusted: bool(c.trusted), Explicit: bool(c.explicit_wait)}
 		if c.kind == C.RMA_GET {
 			t.Kind = core.Get
@@ -101,14 +103,17 @@ func mpirmago_call(c *C.struct_rma_call) C.int {
 		c.number = C.int32_t(number)
 	case C.RMA_CAS:
 		n := int(c.remote._type.size)
-		err = rt.CompareSwap(int(c.proc), uintptr(c.remote.addr), n, bytesAt(uintptr(unsafe.Pointer(c.compare)), n),
-			bytesAt(uintptr(c.local.addr), n), bytesAt(uintptr(c.result.addr), n), bool(c.trusted))
+		err = rt.CompareSwap(int(c.proc), uintptr(c.remote.addr), n,
+			bytesAt(uintptr(unsafe.Pointer(c.compare)), n),
+			bytesAt(uintptr(c.local.addr), n), bytesAt(uintptr(c.result.addr), n),
+			bool(c.trusted))
 	}
 	return result(err, &c.text[0])
 }
 
 func updateOf(c *C.struct_rma_call) *window.Update {
-	u := &window.Update{Proc: int(c.proc), Op: kernel.UpdateOp(c.op), Type: kernel.UpdateType(c.element),
+	u := &window.Update{Proc: int(c.proc), Op: kernel.UpdateOp(c.op),
+		Type:   kernel.UpdateType(c.element),
 		Remote: sideOf(&c.remote), Trusted: bool(c.trusted),
 		Explicit: bool(c.explicit_wait)}
 	if u.Op != kernel.OpNoOp {
@@ -223,9 +228,11 @@ func mpirmago_tell(world C.int, event C.uintptr_t, count C.uint32_t, text *C.cha
 // mpirmago_await sleeps until an event that a rank raises differs from what was seen.
 //
 //export mpirmago_await
-func mpirmago_await(world C.int, event, record C.uintptr_t, seen C.uint32_t, function, text *C.char) C.int {
+func mpirmago_await(world C.int, event, record C.uintptr_t, seen C.uint32_t, function,
+	text *C.char) C.int {
 	defer guest.Guard(guest.Faults())
-	_, err := lib.rt.Load().EventAwait(int(world), uintptr(event), uintptr(record), uint32(seen), -1, C.GoString(function))
+	_, err := lib.rt.Load().EventAwait(int(world), uintptr(event), uintptr(record),
+		uint32(seen), -1, C.GoString(function))
 	return result(err, text)
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Raises errors of one-sided communication as the program's MPI would, through the error handler that the program has set. A
-// line of ours says what is wrong where the handler ends the job; the MPI's own message knows only the class.
+// Raises errors of one-sided communication as the program's MPI would, through the error handler
+// that the program has set. A line of ours says what is wrong where the handler ends the job; the
+// MPI's own message knows only the class.
 #define _GNU_SOURCE
 #include "record.h"
 
@@ -29,12 +30,14 @@ static void print(const char *function, const char *format, va_list arguments)
 	gethostname(host, sizeof host - 1);
 	real.Comm_rank(abi.comm_world, &rank);
 	vsnprintf(text, sizeof text, format, arguments);
-	int n = snprintf(line, sizeof line, "[%d@%s] libarmci: %s: %s\n", rank, host, function, text);
+	int n = snprintf(line, sizeof line, "[%d@%s] libarmci: %s: %s\n", rank, host, function,
+		text);
 	if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0)
 		return; // there is nobody to tell
 }
 
-static int raise(struct rma_win *w, handle comm, const char *function, int error_class, const char *format, va_list arguments)
+static int raise(struct rma_win *w, handle comm, const char *function, int error_class,
+	const char *format, va_list arguments)
 {
 	if (is_fatal(w, comm)) {
 		print(function, format, arguments);

@@ -8,8 +8,8 @@
 
 enum { UNUSUAL_TAG = 32767 }; // the largest that every MPI has
 
-// MPI promises that a message goes on while its sender waits in any call of MPI. So who sleeps here lets the MPI look for a message
-// that is hardly ever there: if it finds one it does nothing else.
+// MPI promises that a message goes on while its sender waits in any call of MPI. So who sleeps here
+// lets the MPI look for a message that is hardly ever there: if it finds one it does nothing else.
 static void let_mpi_go_on(void)
 {
 	int flag;
@@ -19,7 +19,8 @@ static void let_mpi_go_on(void)
 
 void rma_may_wait(void) { wait_idle = let_mpi_go_on; }
 
-int rma_await(struct rma_win *w, const char *function, int member, struct rma_word *mine, struct rma_word *there, uint32_t want)
+int rma_await(struct rma_win *w, const char *function, int member, struct rma_word *mine,
+	struct rma_word *there, uint32_t want)
 {
 	const struct rma_target *t = &w->target[member];
 	char text[200];
@@ -29,8 +30,8 @@ int rma_await(struct rma_win *w, const char *function, int member, struct rma_wo
 		if (t->here || !job.words) {
 			shm_event_wait(e, now, -1, function);
 		} else if (!shm_event_soon(e, now)) {
-			int result = mpirmago_await(t->world, (uintptr_t)e, (uintptr_t)&there->record, now,
-				(char *)function, text);
+			int result = mpirmago_await(t->world, (uintptr_t)e,
+				(uintptr_t)&there->record, now, (char *)function, text);
 			if (result != GO_OK)
 				return rma_go_error(w, function, result, text);
 		}
@@ -39,7 +40,8 @@ int rma_await(struct rma_win *w, const char *function, int member, struct rma_wo
 }
 
 // By the fast path; false: nothing has happened.
-static bool raise_fast(int world, struct rma_word *there, struct rma_word *mine, int *result, char *text)
+static bool raise_fast(int world, struct rma_word *there, struct rma_word *mine, int *result,
+	char *text)
 {
 	const struct fast_path *fast = rma_fast();
 	uint32_t count = shm_event_count(&mine->record) + 1;
@@ -54,7 +56,8 @@ static bool raise_fast(int world, struct rma_word *there, struct rma_word *mine,
 }
 
 // At a member of another node. Gets that Go was given have their data afterwards.
-static int raise_beyond(struct rma_win *w, const char *function, int member, struct rma_word *there, struct rma_word *mine)
+static int raise_beyond(struct rma_win *w, const char *function, int member, struct rma_word *there,
+	struct rma_word *mine)
 {
 	struct rma_target *t = &w->target[member];
 	uint32_t posted = atomic_load_explicit(&w->posted[member], memory_order_acquire);
@@ -63,13 +66,14 @@ static int raise_beyond(struct rma_win *w, const char *function, int member, str
 	if (posted == atomic_load_explicit(&w->local[member], memory_order_relaxed) &&
 	    raise_fast(t->world, there, mine, &result, text))
 		return result == GO_OK ? RMA_OK : rma_go_error(w, function, result, text);
-	result = mpirmago_raise(t->world, (uintptr_t)&there->event, (uintptr_t)&mine->record, (uintptr_t)t->block,
-		(uintptr_t)&t->block->pair[w->n], text);
+	result = mpirmago_raise(t->world, (uintptr_t)&there->event, (uintptr_t)&mine->record,
+		(uintptr_t)t->block, (uintptr_t)&t->block->pair[w->n], text);
 	atomic_store_explicit(&w->local[member], posted, memory_order_release);
 	return rma_go_error(w, function, result, text);
 }
 
-int rma_raise(struct rma_win *w, const char *function, int member, struct rma_word *there, struct rma_word *mine)
+int rma_raise(struct rma_win *w, const char *function, int member, struct rma_word *there,
+	struct rma_word *mine)
 {
 	if (!w->target[member].here)
 		return raise_beyond(w, function, member, there, mine);
@@ -79,17 +83,19 @@ int rma_raise(struct rma_win *w, const char *function, int member, struct rma_wo
 	return failed;
 }
 
-// In round k each member raises the event of the member 2^k behind it and waits for its own: after the last round each has heard
-// from all, by way of others.
+// In round k each member raises the event of the member 2^k behind it and waits for its own: after
+// the last round each has heard from all, by way of others.
 int rma_meet(struct rma_win *w, const char *function)
 {
 	w->meetings++;
 	for (int k = 0; 1l << k < w->n; k++) {
-		int step = (int)((1l << k) % w->n), to = (w->me + step) % w->n, from = (w->me + w->n - step) % w->n;
+		int step = (int)((1l << k) % w->n), to = (w->me + step) % w->n,
+		    from = (w->me + w->n - step) % w->n;
 		struct rma_word *mine = &w->block->meet[k];
 		int failed = rma_raise(w, function, to, &w->target[to].block->meet[k], mine);
 		if (!failed)
-			failed = rma_await(w, function, from, mine, &w->target[from].block->meet[k], w->meetings);
+			failed = rma_await(w, function, from, mine, &w->target[from].block->meet[k],
+				w->meetings);
 		if (failed)
 			return failed;
 	}
@@ -105,7 +111,8 @@ int rma_meet_last(struct rma_win *w, const char *function)
 	rma_may_wait();
 	for (int k = 0; 1l << k < w->n; k++) {
 		struct rma_target *t = &w->target[(w->me + (int)((1l << k) % w->n)) % w->n];
-		struct shm_event *theirs = &t->block->meet[k].event, *mine = &w->block->meet[k].event;
+		struct shm_event *theirs = &t->block->meet[k].event,
+				 *mine = &w->block->meet[k].event;
 		int result = GO_OK;
 		if (t->here)
 			shm_event_add(theirs, 1);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes runs of bytes of a datatype, from how it was made. Runs are in the order of the type map, so that packing them is what
-// MPI means. It keeps nothing: see datatype.c.
+// Makes runs of bytes of a datatype, from how it was made. Runs are in the order of the type map,
+// so that packing them is what MPI means. It keeps nothing: see datatype.c.
 #include "datatype.h"
 
 #include "../internal/kernel/update.h"
@@ -51,7 +51,8 @@ void map_place(struct map *m, const struct part *p, int64_t count, int64_t offse
 	}
 	for (int64_t i = 0; i < count && from->n && !m->failed; i++)
 		for (int64_t r = 0; r < from->n; r++)
-			map_add(m, offset + i * p->extent + from->runs[r].offset, from->runs[r].bytes);
+			map_add(m, offset + i * p->extent + from->runs[r].offset,
+				from->runs[r].bytes);
 }
 
 static void note_element(struct map *m, int element)
@@ -81,7 +82,8 @@ static void add_predefined(struct map *m, enum type_class class, int64_t size)
 	int element = predefined_element(class, size);
 	if (size == 0)
 		return;
-	if (class >= TYPE_PAIR_F32 && class <= TYPE_PAIR_F80 && (int64_t)k_update_bytes(element) != size) {
+	if (class >= TYPE_PAIR_F32 && class <= TYPE_PAIR_F80 &&
+		(int64_t)k_update_bytes(element) != size) {
 		add_pair(m, element, size);
 		return;
 	}
@@ -100,14 +102,15 @@ static struct part part_of(struct map *m, handle type)
 }
 
 // Blocks of elements. lengths NULL: each has `length`; `unit` is what a place is multiplied with.
-static void add_blocks(struct map *m, const struct part *p, int64_t count, const int64_t *lengths, int64_t length,
-                       const int64_t *places, int64_t unit)
+static void add_blocks(struct map *m, const struct part *p, int64_t count, const int64_t *lengths,
+	int64_t length, const int64_t *places, int64_t unit)
 {
 	for (int64_t i = 0; i < count; i++)
 		map_place(m, p, lengths ? lengths[i] : length, places[i] * unit);
 }
 
-static void add_vector(struct map *m, const struct part *p, int64_t count, int64_t length, int64_t stride)
+static void add_vector(struct map *m, const struct part *p, int64_t count, int64_t length,
+	int64_t stride)
 {
 	for (int64_t i = 0; i < count; i++)
 		map_place(m, p, length, i * stride);
@@ -132,12 +135,12 @@ static void add_derived(struct map *m, const struct contents *c, const struct pa
 	switch (c->combiner) {
 	case COMBINER_DUP: case COMBINER_RESIZED: map_place(m, p, 1, 0); break;
 	case COMBINER_CONTIGUOUS:                 map_place(m, p, n[0], 0); break;
-	case COMBINER_VECTOR:                     add_vector(m, p, n[0], n[1], n[2] * p->extent); break;
+	case COMBINER_VECTOR: add_vector(m, p, n[0], n[1], n[2] * p->extent); break;
 	case COMBINER_HVECTOR:                    add_vector(m, p, n[0], n[1], c->at[0]); break;
-	case COMBINER_INDEXED:                    add_blocks(m, p, n[0], n + 1, 0, n + 1 + n[0], p->extent); break;
+	case COMBINER_INDEXED: add_blocks(m, p, n[0], n + 1, 0, n + 1 + n[0], p->extent); break;
 	case COMBINER_HINDEXED:                   add_blocks(m, p, n[0], n + 1, 0, c->at, 1); break;
-	case COMBINER_INDEXED_BLOCK:              add_blocks(m, p, n[0], NULL, n[1], n + 2, p->extent); break;
-	case COMBINER_HINDEXED_BLOCK:             add_blocks(m, p, n[0], NULL, n[1], c->at, 1); break;
+	case COMBINER_INDEXED_BLOCK: add_blocks(m, p, n[0], NULL, n[1], n + 2, p->extent); break;
+	case COMBINER_HINDEXED_BLOCK: add_blocks(m, p, n[0], NULL, n[1], c->at, 1); break;
 	case COMBINER_SUBARRAY:                   map_subarray(m, c, p); break;
 	case COMBINER_DARRAY:                     map_darray(m, c, p); break;
 	default:                                  m->failed = true;
@@ -161,7 +164,8 @@ void map_flatten(struct map *m, handle type)
 	int combiner = class ? COMBINER_NAMED : contents_combiner(type);
 	if (!class)
 		class = class_of_f90(combiner);
-	if (class || combiner == COMBINER_NAMED) { // a name that is not in the table is bytes; MPI_UB and MPI_LB have none
+	if (class || combiner == COMBINER_NAMED) {
+		// a name that is not in the table is bytes; MPI_UB and MPI_LB have none
 		add_predefined(m, class ? class : TYPE_BYTES, type_size(type));
 		return;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Win_flush and its forms, MPI_Win_sync. What was loaded and stored directly needs a fence of the processor; where Go has
-// been given operations since the last flush, it completes them.
+// MPI_Win_flush and its forms, MPI_Win_sync. What was loaded and stored directly needs a fence of
+// the processor; where Go has been given operations since the last flush, it completes them.
 #include "window.h"
 
 #include "_cgo_export.h"
@@ -17,7 +17,8 @@ static bool complete_swift(struct rma_win *w, int target)
 static int complete(struct rma_win *w, const char *function, int target, bool locally)
 {
 	char text[200];
-	if (likely(!rma_outstanding(w, target) && !atomic_load_explicit(&w->swift[target], memory_order_relaxed)))
+	if (likely(!rma_outstanding(w, target) &&
+		    !atomic_load_explicit(&w->swift[target], memory_order_relaxed)))
 		return RMA_OK;
 	int world = w->target[target].world, failed = RMA_OK;
 	uint32_t posted = atomic_load_explicit(&w->posted[target], memory_order_acquire);
@@ -57,7 +58,10 @@ int rma_flush(struct rma_win *w, const char *function, int target)
 	return failed;
 }
 
-int rma_flush_all(struct rma_win *w, const char *function) { return complete_all(w, function, false); }
+int rma_flush_all(struct rma_win *w, const char *function)
+{
+	return complete_all(w, function, false);
+}
 
 // Flushing is for passive epochs: of one target, or (target < 0) of any.
 static int flush(handle win, const char *function, int target, bool all, bool locally)
@@ -67,9 +71,11 @@ static int flush(handle win, const char *function, int target, bool all, bool lo
 	if (!all && target == abi.proc_null)
 		return RMA_OK;
 	if (!all && (unsigned)target >= (unsigned)w->n)
-		return rma_error(w, function, abi.err_rank, "rank: %d is outside 0..%d", target, w->n - 1);
+		return rma_error(w, function, abi.err_rank, "rank: %d is outside 0..%d", target,
+			w->n - 1);
 	if (!locked || (!all && w->locked_all == LOCK_NONE && w->lock[target] == LOCK_NONE))
-		return rma_error(w, function, abi.err_rma_sync, "win: %s is not locked", all ? "no rank" : "the rank");
+		return rma_error(w, function, abi.err_rma_sync, "win: %s is not locked",
+			all ? "no rank" : "the rank");
 	if (all)
 		return complete_all(w, function, locally);
 	int failed = complete(w, function, target, locally);
@@ -80,15 +86,18 @@ static int flush(handle win, const char *function, int target, bool all, bool lo
 #define FLUSH(name, locally) \
 	PUBLIC int PMPI_Win_##name(int rank, handle win) \
 	{ \
-		return rma_find(rma_handle(win)) ? flush(rma_handle(win), "MPI_Win_" #name, rank, false, locally) \
-		                                 : real.Win_##name(rank, win); \
+		return rma_find(rma_handle(win)) ? \
+			flush(rma_handle(win), "MPI_Win_" #name, rank, false, locally) : \
+			real.Win_##name(rank, win); \
 	} \
 	RMA_ALIAS(Win_##name)
 
 #define FLUSH_ALL(name, locally) \
 	PUBLIC int PMPI_Win_##name(handle win) \
 	{ \
-		return rma_find(rma_handle(win)) ? flush(rma_handle(win), "MPI_Win_" #name, -1, true, locally) : real.Win_##name(win); \
+		return rma_find(rma_handle(win)) ? \
+			flush(rma_handle(win), "MPI_Win_" #name, -1, true, locally) : \
+			real.Win_##name(win); \
 	} \
 	RMA_ALIAS(Win_##name)
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What Fortran programs need beside the C functions. The Fortran libraries of both MPIs call C for everything that is
-// one-sided, with one exception: attributes of windows are read from the MPI's own window, which knows nothing of ours. Open MPI
-// does so in mpi_win_get_attr_ (which mpi_f08 calls by its pmpi_ name), MPICH in MPII_Win_get_attr, for all of its Fortran
-// interfaces. Both are asked first, which sets the flag as the compiler wants it; then the value is ours.
+// What Fortran programs need beside the C functions. The Fortran libraries of both MPIs call C for
+// everything that is one-sided, with one exception: attributes of windows are read from the MPI's
+// own window, which knows nothing of ours. Open MPI does so in mpi_win_get_attr_ (which mpi_f08
+// calls by its pmpi_ name), MPICH in MPII_Win_get_attr, for all of its Fortran interfaces. Both are
+// asked first, which sets the flag as the compiler wants it; then the value is ours.
 #include "rma.h"
 
 typedef void get_attr(const int *win, const int *keyval, aint *value, int *flag, int *ierror);
@@ -18,10 +19,13 @@ static void predefined(struct rma_win *w, int keyval, aint *value)
 {
 	void *c;
 	if (rma_attribute(w, keyval, &c))
-		*value = keyval == abi.win_base ? (aint)c : keyval == abi.win_size ? *(aint *)c : *(int *)c;
+		*value = keyval == abi.win_base ? (aint)c :
+			keyval == abi.win_size  ? *(aint *)c :
+						  *(int *)c;
 }
 
-static void by_open_mpi(const char *name, const int *win, const int *keyval, aint *value, int *flag, int *ierror)
+static void by_open_mpi(const char *name, const int *win, const int *keyval, aint *value, int *flag,
+	int *ierror)
 {
 	get_attr *mpi = abi_open() ? (get_attr *)real_function(name) : NULL;
 	if (!mpi) {
@@ -50,7 +54,9 @@ void pmpi_win_get_attr_(const int *win, const int *keyval, aint *value, int *fla
 // Fortran's keyvals are C's and 1. MPICH may call this function for C, too.
 int MPII_Win_get_attr(int win, int keyval, void *value, int *flag, int kind)
 {
-	get_attr_of_mpich *mpi = abi_open() ? (get_attr_of_mpich *)real_function("MPII_Win_get_attr") : NULL;
+	get_attr_of_mpich *mpi = abi_open() ?
+		(get_attr_of_mpich *)real_function("MPII_Win_get_attr") :
+		NULL;
 	if (!mpi)
 		return function_missing("MPII_Win_get_attr");
 	int failed = mpi(win, keyval, value, flag, kind);

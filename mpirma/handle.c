@@ -1,23 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The real window behind a program's handle: a window of its MPI that nobody communicates by. Names, attributes, info and error
-// handlers of the program are kept in it. It has no memory of ours.
+// The real window behind a program's handle: a window of its MPI that nobody communicates by.
+// Names, attributes, info and error handlers of the program are kept in it. It has no memory of
+// ours.
 #include "rma.h"
 
 #include <pthread.h>
 
-// A communicator of this process alone, whose errors return: a MPI may refuse one kind of window. 0: it cannot be made.
+// A communicator of this process alone, whose errors return: a MPI may refuse one kind of window.
+// 0: it cannot be made.
 static handle alone(void)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static handle comm;
 	pthread_mutex_lock(&lock);
-	if (!comm && (real.Comm_dup(abi.comm_self, &comm) || real.Comm_set_errhandler(comm, abi.errors_return)))
+	if (!comm &&
+		(real.Comm_dup(abi.comm_self, &comm) ||
+			real.Comm_set_errhandler(comm, abi.errors_return)))
 		comm = 0;
 	pthread_mutex_unlock(&lock);
 	return comm;
 }
 
-// MPI has no function that tells whether a datatype may be communicated; a message to nobody is refused if it may not.
+// MPI has no function that tells whether a datatype may be communicated; a message to nobody is
+// refused if it may not.
 bool rma_committed(handle type)
 {
 	handle comm = alone();
@@ -35,8 +40,8 @@ static int context_left(handle comm)
 	return failed ? failed : real.Comm_free(&another);
 }
 
-// Open MPI 4.1 has no component for MPI_Win_create and MPI_Win_create_dynamic on one process, but it can allocate; MPICH can do
-// all.
+// Open MPI 4.1 has no component for MPI_Win_create and MPI_Win_create_dynamic on one process, but
+// it can allocate; MPICH can do all.
 int rma_real_window(handle info, handle *win)
 {
 	handle comm = alone();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes the flattened form of a datatype of its runs: sizes, bounds, whether it is dense and of one element type, and the form
-// without padding that types of pairs have beside it. It keeps nothing: see datatype.c.
+// Makes the flattened form of a datatype of its runs: sizes, bounds, whether it is dense and of one
+// element type, and the form without padding that types of pairs have beside it. It keeps nothing:
+// see datatype.c.
 #include "datatype.h"
 
 #include "../internal/kernel/update.h"
@@ -42,7 +43,8 @@ static bool overlaps(const struct map *m, int64_t extent)
 	if (m->n == 1 && extent > 0 && m->runs[0].bytes > extent)
 		return true;
 	for (int64_t i = 1; i < m->n; i++)
-		if (m->runs[i].offset < m->runs[i - 1].offset + m->runs[i - 1].bytes && m->runs[i].offset >= m->runs[i - 1].offset)
+		if (m->runs[i].offset < m->runs[i - 1].offset + m->runs[i - 1].bytes &&
+			m->runs[i].offset >= m->runs[i - 1].offset)
 			return true;
 	return false;
 }
@@ -76,7 +78,8 @@ static bool make_exact(struct rma_type *t, handle type, struct map *whole)
 	return exact != NULL;
 }
 
-// False: no memory, or the type is not understood; a type whose runs are not as many bytes as MPI says is not.
+// False: no memory, or the type is not understood; a type whose runs are not as many bytes as MPI
+// says is not.
 bool type_make(struct rma_type *t, handle type)
 {
 	struct map m;

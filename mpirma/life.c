@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The library starts in MPI_Init and ends in MPI_Finalize, both collective over MPI_COMM_WORLD. If it cannot start, the reason is
-// printed and every call passes through to the MPI. A process that does not find the others of its
-// job ends.
+// The library starts in MPI_Init and ends in MPI_Finalize, both collective over MPI_COMM_WORLD. If
+// it cannot start, the reason is printed and every call passes through to the MPI. A process that
+// does not find the others of its job ends.
 //
 // MPI_Finalize begins with the delete callbacks of MPI_COMM_SELF, last set first, and a program may
 // use and free windows and memory in them. The library therefore ends in a callback of its own,
@@ -23,8 +23,11 @@ void life_open(int me, int fast, int vm)
 	job.me = me;
 	job.fast = fast;
 	job.vm = vm;
-	job.stripes = (struct k_stripes){.word = shm_stripes(), .mask = shm.head->stripes - 1, .pitch_words = SHM_LINE / 4,
-		.owner = (uint32_t)me + 1, .device = shm.head->device};
+	job.stripes = (struct k_stripes){.word = shm_stripes(),
+		.mask = shm.head->stripes - 1,
+		.pitch_words = SHM_LINE / 4,
+		.owner = (uint32_t)me + 1,
+		.device = shm.head->device};
 	atomic_store(&job.running, 1);
 }
 
@@ -88,7 +91,8 @@ static void start(void)
 void rma_start(handle comm)
 {
 	int running = 0, over = 0, n = 0, all = 0;
-	if (atomic_load_explicit(&tried, memory_order_relaxed) || !abi_open() || comm == abi.comm_null)
+	if (atomic_load_explicit(&tried, memory_order_relaxed) || !abi_open() ||
+		comm == abi.comm_null)
 		return;
 	if (real.Initialized(&running) || !running || real.Finalized(&over) || over)
 		return;
@@ -103,7 +107,10 @@ PUBLIC int libarmci_mpirma_has_mpi(void) { return abi_open(); }
 // A program that gets here without an MPI behind this library cannot be helped.
 static int no_mpi(const char *function)
 {
-	fprintf(stderr, "libarmci-mpirma: %s: there is no MPI behind this library: neither Open MPI nor one of the MPICH family\n", function);
+	fprintf(stderr,
+		"libarmci-mpirma: %s: there is no MPI behind this library: neither Open MPI nor "
+		"one of the MPICH family\n",
+		function);
 	return 1;
 }
 

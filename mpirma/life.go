@@ -49,7 +49,8 @@ func mpirmago_start() C.int {
 	s.Announce(rt, s.Cfg.Bool("ARMCI_FASTPATH"))
 	record(library.Name, rt)
 	openWords(rt, s.Cfg.Bool("ARMCI_FASTPATH"))
-	C.life_open(C.int(rt.Me), flag(s.Cfg.Bool("ARMCI_FASTPATH")), flag(s.Cfg.Bool("ARMCI_SHM_VM")))
+	C.life_open(C.int(rt.Me), flag(s.Cfg.Bool("ARMCI_FASTPATH")),
+		flag(s.Cfg.Bool("ARMCI_SHM_VM")))
 	return 0
 }
 
@@ -103,7 +104,9 @@ func mpirmago_stop() {
 //export mpirmago_passed_through
 func mpirmago_passed_through() {
 	defer guest.Guard(guest.Faults())
-	log.WarnOnce("passed through", "MPI_Win_*: a window has members that are not of this job, or not of one node: it is the MPI's own")
+	log.WarnOnce("passed through",
+		"MPI_Win_*: a window has members that are not of this job, or not of one node: "+
+			"it is the MPI's own")
 }
 
 const aborted = "the job is aborted"
@@ -121,5 +124,6 @@ func ended(err error) {
 	rt := lib.rt.Load()
 	rt.AwaitEnd("MPI_Wait", err)
 	lib.recorder.Alone(rt, aborted)
-	rt.AbortInTurn(fmt.Sprintf("a request of one-sided communication: %v: the job ends", err), 1)
+	rt.AbortInTurn(fmt.Sprintf("a request of one-sided communication: %v: the job ends", err),
+		1)
 }

@@ -48,9 +48,11 @@ int rma_give(struct rma_win *w, int target, bool exclusive, const char *function
 static int mixed(struct rma_win *w, const char *function)
 {
 	if (w->started)
-		return rma_error(w, function, abi.err_rma_sync, "win: an epoch of MPI_Win_start is open");
+		return rma_error(w, function, abi.err_rma_sync,
+			"win: an epoch of MPI_Win_start is open");
 	if (w->fence == FENCE_USED)
-		return rma_error(w, function, abi.err_rma_sync, "win: an epoch of MPI_Win_fence is open");
+		return rma_error(w, function, abi.err_rma_sync,
+			"win: an epoch of MPI_Win_fence is open");
 	return RMA_OK;
 }
 
@@ -61,7 +63,8 @@ static int lock(struct rma_win *w, bool exclusive, int rank, int assertion)
 	if (failed)
 		return failed;
 	if (w->locked_all != LOCK_NONE || w->lock[rank] != LOCK_NONE)
-		return rma_error(w, function, abi.err_rma_sync, "rank: rank %d is locked already", rank);
+		return rma_error(w, function, abi.err_rma_sync, "rank: rank %d is locked already",
+			rank);
 	bool free_of_locks = assertion & abi.mode_nocheck;
 	if (!free_of_locks && (failed = rma_take(w, rank, exclusive, function)))
 		return failed;
@@ -69,7 +72,10 @@ static int lock(struct rma_win *w, bool exclusive, int rank, int assertion)
 	pthread_mutex_lock(&w->locking);
 	w->locks++;
 	pthread_mutex_unlock(&w->locking);
-	atomic_store(&w->lock[rank], free_of_locks ? LOCK_NOCHECK : exclusive ? LOCK_EXCLUSIVE : LOCK_SHARED);
+	atomic_store(&w->lock[rank],
+		free_of_locks     ? LOCK_NOCHECK :
+			exclusive ? LOCK_EXCLUSIVE :
+				    LOCK_SHARED);
 	return RMA_OK;
 }
 
@@ -82,9 +88,11 @@ PUBLIC int PMPI_Win_lock(int type, int rank, int assertion, handle win)
 	if (rank == abi.proc_null)
 		return RMA_OK;
 	if ((unsigned)rank >= (unsigned)w->n)
-		return rma_error(w, function, abi.err_rank, "rank: %d is outside 0..%d", rank, w->n - 1);
+		return rma_error(w, function, abi.err_rank, "rank: %d is outside 0..%d", rank,
+			w->n - 1);
 	if (type != abi.lock_exclusive && type != abi.lock_shared)
-		return rma_error(w, function, abi.err_locktype, "lock_type: %d is no type of lock", type);
+		return rma_error(w, function, abi.err_locktype, "lock_type: %d is no type of lock",
+			type);
 	int failed = rma_assertion(w, function, assertion);
 	return failed ? failed : lock(w, type == abi.lock_exclusive, rank, assertion);
 }
@@ -99,15 +107,18 @@ PUBLIC int PMPI_Win_unlock(int rank, handle win)
 	if (rank == abi.proc_null)
 		return RMA_OK;
 	if ((unsigned)rank >= (unsigned)w->n)
-		return rma_error(w, function, abi.err_rank, "rank: %d is outside 0..%d", rank, w->n - 1);
+		return rma_error(w, function, abi.err_rank, "rank: %d is outside 0..%d", rank,
+			w->n - 1);
 	uint8_t how = w->lock[rank];
 	if (how == LOCK_NONE || how == LOCK_ALL || w->locked_all != LOCK_NONE)
-		return rma_error(w, function, abi.err_rma_sync, "rank: rank %d is not locked", rank);
+		return rma_error(w, function, abi.err_rma_sync, "rank: rank %d is not locked",
+			rank);
 	atomic_store(&w->lock[rank], LOCK_NONE);
 	pthread_mutex_lock(&w->locking);
 	w->locks--;
 	pthread_mutex_unlock(&w->locking);
-	return how == LOCK_NOCHECK ? rma_flush(w, function, rank) : rma_give(w, rank, how == LOCK_EXCLUSIVE, function);
+	return how == LOCK_NOCHECK ? rma_flush(w, function, rank) :
+				     rma_give(w, rank, how == LOCK_EXCLUSIVE, function);
 }
 RMA_ALIAS(Win_unlock)
 
@@ -152,7 +163,8 @@ PUBLIC int PMPI_Win_unlock_all(handle win)
 	if (!w)
 		return real.Win_unlock_all(win);
 	if (w->locked_all == LOCK_NONE)
-		return rma_error(w, function, abi.err_rma_sync, "win: MPI_Win_lock_all has not been called");
+		return rma_error(w, function, abi.err_rma_sync,
+			"win: MPI_Win_lock_all has not been called");
 	int first = rma_flush_all(w, function);
 	for (int t = 0; t < w->n; t++) {
 		if (w->lock[t] != LOCK_ALL)

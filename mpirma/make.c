@@ -14,15 +14,19 @@ static int checked(struct making *m, void *win, void *base)
 	if (m->comm == abi.comm_null)
 		return RMA_PASS; // the MPI knows how to complain
 	if (job.running && !real.Comm_test_inter(m->comm, &inter) && inter)
-		return rma_comm_error(m->comm, m->function, abi.err_comm, "comm: an intercommunicator");
+		return rma_comm_error(m->comm, m->function, abi.err_comm,
+			"comm: an intercommunicator");
 	if (m->size < 0)
-		return rma_comm_error(m->comm, m->function, abi.err_size, "size: %ld is negative", (long)m->size);
+		return rma_comm_error(m->comm, m->function, abi.err_size, "size: %ld is negative",
+			(long)m->size);
 	if (m->unit <= 0)
-		return rma_comm_error(m->comm, m->function, abi.err_disp, "disp_unit: %ld is not positive", (long)m->unit);
+		return rma_comm_error(m->comm, m->function, abi.err_disp,
+			"disp_unit: %ld is not positive", (long)m->unit);
 	if (!win)
 		return rma_comm_error(m->comm, m->function, abi.err_arg, "win: null pointer");
 	if (m->flavor == FLAVOR_CREATE && !m->base && m->size > 0)
-		return rma_comm_error(m->comm, m->function, abi.err_arg, "base: null pointer, though size is %ld", (long)m->size);
+		return rma_comm_error(m->comm, m->function, abi.err_arg,
+			"base: null pointer, though size is %ld", (long)m->size);
 	return rma_create(m, win, base);
 }
 
@@ -41,26 +45,37 @@ static bool asks_for(handle info, const char *key)
 {
 	char value[16] = "";
 	int there = 0;
-	return info != abi.info_null && real.Info_get(info, key, sizeof value - 1, value, &there) == RMA_OK && there &&
-	       strcmp(value, "true") == 0;
+	return info != abi.info_null &&
+		real.Info_get(info, key, sizeof value - 1, value, &there) == RMA_OK && there &&
+		strcmp(value, "true") == 0;
 }
 
-#define MAKING(name, ...) (&(struct making){.function = "MPI_" #name, .info = rma_handle(info), .comm = rma_handle(comm), __VA_ARGS__})
+#define MAKING(name, ...) \
+	(&(struct making){.function = "MPI_" #name, \
+		.info = rma_handle(info), \
+		.comm = rma_handle(comm), \
+		__VA_ARGS__})
 
 // Integers of type `number`: int, or MPI_Aint in the functions for large counts.
 #define CREATE(name, number) \
-	PUBLIC int PMPI_##name(void *base, aint size, number unit, handle info, handle comm, void *win) \
+	PUBLIC int PMPI_##name(void *base, aint size, number unit, handle info, handle comm, \
+		void *win) \
 	{ \
-		int done = make(MAKING(name, .flavor = FLAVOR_CREATE, .base = base, .size = size, .unit = unit), win, NULL); \
+		int done = make(MAKING(name, .flavor = FLAVOR_CREATE, .base = base, .size = size, \
+					.unit = unit), \
+			win, NULL); \
 		return done != RMA_PASS ? done : real.name(base, size, unit, info, comm, win); \
 	} \
 	RMA_ALIAS(name)
 
 #define ALLOCATE(name, number, kind) \
-	PUBLIC int PMPI_##name(aint size, number unit, handle info, handle comm, void *base, void *win) \
+	PUBLIC int PMPI_##name(aint size, number unit, handle info, handle comm, void *base, \
+		void *win) \
 	{ \
 		int done = make(MAKING(name, .flavor = kind, .size = size, .unit = unit, \
-			.apart = asks_for(rma_handle(info), "alloc_shared_noncontig")), win, base); \
+					.apart = asks_for(rma_handle(info), \
+						"alloc_shared_noncontig")), \
+			win, base); \
 		return done != RMA_PASS ? done : real.name(size, unit, info, comm, base, win); \
 	} \
 	RMA_ALIAS(name)

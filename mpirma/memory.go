@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Memory of windows: in the node's arena, or the program's own, which other processes reach by the kernel.
+// Memory of windows: in the node's arena, or the program's own, which other processes reach by the
+// kernel.
 package main
 
 // #include "window.h"
@@ -41,7 +42,8 @@ func mpirmago_release(addr C.uintptr_t, text *C.char) C.int {
 func mpirmago_owned(addr C.uintptr_t, nbytes C.int64_t) C.int {
 	defer guest.Guard(guest.Faults())
 	rt := lib.rt.Load()
-	if rt.Memory.Inside(uintptr(addr)) && rt.Memory.Owns(rt.Topo.Local(rt.Me), uintptr(addr), int64(nbytes)) {
+	if rt.Memory.Inside(uintptr(addr)) && rt.Memory.Owns(rt.Topo.Local(rt.Me), uintptr(addr),
+		int64(nbytes)) {
 		return 1
 	}
 	return 0

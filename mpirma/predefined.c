@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predefined datatypes and operators of both ABIs: which handle means which type and operator of kernel/update.h. It must not
-// call MPI: handles are known before MPI_Init.
+// Predefined datatypes and operators of both ABIs: which handle means which type and operator of
+// kernel/update.h. It must not call MPI: handles are known before MPI_Init.
 #include "predefined.h"
 
 #include "../internal/kernel/update.h"
@@ -32,17 +32,24 @@ static const struct named_op named_ops[] = {
 	ABI_OPS(OP)
 };
 
-enum { TYPES = sizeof named_types / sizeof named_types[0], OPS = sizeof named_ops / sizeof named_ops[0] };
+enum {
+	TYPES = sizeof named_types / sizeof named_types[0],
+	OPS = sizeof named_ops / sizeof named_ops[0]
+};
 static handle types[TYPES];
 
-// A hash table of operators, which every accumulate asks. A search ends at a key of 0, at the latest at the last.
+// A hash table of operators, which every accumulate asks. A search ends at a key of 0, at the
+// latest at the last.
 enum { OP_BITS = 6, OP_SLOTS = 1 << OP_BITS };
 static struct {
 	handle key;
 	int op;
 } ops[OP_SLOTS + OPS + 1];
 
-static size_t op_place(handle op) { return (size_t)((uint64_t)op * 0x9e3779b97f4a7c15u >> (64 - OP_BITS)); }
+static size_t op_place(handle op)
+{
+	return (size_t)((uint64_t)op * 0x9e3779b97f4a7c15u >> (64 - OP_BITS));
+}
 
 static void enter_op(handle op, int meaning)
 {
@@ -56,9 +63,12 @@ static void enter_op(handle op, int meaning)
 void predefined_open(void)
 {
 	for (int i = 0; i < TYPES; i++)
-		types[i] = abi.pointers ? (handle)real_object(named_types[i].object) : named_types[i].mpich;
+		types[i] = abi.pointers ? (handle)real_object(named_types[i].object) :
+					  named_types[i].mpich;
 	for (int i = 0; i < OPS; i++)
-		enter_op(abi.pointers ? (handle)real_object(named_ops[i].object) : named_ops[i].mpich, named_ops[i].op);
+		enter_op(abi.pointers ? (handle)real_object(named_ops[i].object) :
+					named_ops[i].mpich,
+			named_ops[i].op);
 }
 
 enum type_class predefined_class(handle type)
@@ -88,15 +98,18 @@ static int sized(int64_t size, const int element[4])
 
 int predefined_element(enum type_class class, int64_t size)
 {
-	static const int ints[] = { K_I8, K_I16, K_I32, K_I64 }, uints[] = { K_U8, K_U16, K_U32, K_U64 },
-			 logicals[] = { K_L8, K_L16, K_L32, K_L64 }, floats[] = { K_BYTES, K_BYTES, K_F32, K_F64 },
-			 complexes[] = { K_BYTES, K_BYTES, K_C32, K_C64 }; // by the size of a part
+	static const int ints[] = {K_I8, K_I16, K_I32, K_I64},
+			 uints[] = {K_U8, K_U16, K_U32, K_U64},
+			 logicals[] = {K_L8, K_L16, K_L32, K_L64},
+			 floats[] = {K_BYTES, K_BYTES, K_F32, K_F64},
+			 complexes[] = {K_BYTES, K_BYTES, K_C32, K_C64}; // by the size of a part
 	switch (class) {
 	case TYPE_INT:                 return sized(size, ints);
 	case TYPE_UINT:                return sized(size, uints);
 	case TYPE_LOGICAL:             return sized(size, logicals);
-	case TYPE_FLOAT:               return size == 16 && QUAD_IS_LONG_DOUBLE ? K_F80 : sized(size, floats);
-	case TYPE_COMPLEX:             return size == 32 && QUAD_IS_LONG_DOUBLE ? K_C80 : sized(size / 2, complexes);
+	case TYPE_FLOAT: return size == 16 && QUAD_IS_LONG_DOUBLE ? K_F80 : sized(size, floats);
+	case TYPE_COMPLEX:
+		return size == 32 && QUAD_IS_LONG_DOUBLE ? K_C80 : sized(size / 2, complexes);
 	case TYPE_LONG_DOUBLE:         return K_F80;
 	case TYPE_LONG_DOUBLE_COMPLEX: return K_C80;
 	case TYPE_BOOL:                return K_BOOL;

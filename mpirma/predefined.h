@@ -31,8 +31,9 @@ void predefined_open(void);
 
 enum type_class predefined_class(handle type);
 
-// The element type (enum k_update_type) of a class and a size in bytes. K_BYTES where kernel/update.h has none, as for
-// REAL*16 on x86: such data can be moved and replaced, but not added.
+// The element type (enum k_update_type) of a class and a size in bytes. K_BYTES where
+// kernel/update.h has none, as for REAL*16 on x86: such data can be moved and replaced, but not
+// added.
 int predefined_element(enum type_class class, int64_t size);
 
 #endif

@@ -8,7 +8,10 @@
 #include <stdlib.h>
 
 // What a member keeps for this one.
-static struct rma_pair *pair_at(struct rma_win *w, int member) { return &w->target[member].block->pair[w->me]; }
+static struct rma_pair *pair_at(struct rma_win *w, int member)
+{
+	return &w->target[member].block->pair[w->me];
+}
 
 // The members of the window that a group has; NULL: an error has been raised. The caller frees it.
 static int *members(struct rma_win *w, const char *function, handle group, int *n, int *failed)
@@ -18,10 +21,12 @@ static int *members(struct rma_win *w, const char *function, handle group, int *
 		return NULL;
 	int *list = malloc((size_t)(2 * *n + 1) * sizeof *list);
 	for (int i = 0; list && i < *n; i++) list[*n + i] = i;
-	*failed = list ? real.Group_translate_ranks(group, *n, list + *n, w->group, list) : abi.err_no_mem;
+	*failed = list ? real.Group_translate_ranks(group, *n, list + *n, w->group, list) :
+			 abi.err_no_mem;
 	for (int i = 0; !*failed && i < *n; i++)
 		if (list[i] == abi.undefined)
-			*failed = rma_error(w, function, abi.err_group, "group: its rank %d is not in the window", i);
+			*failed = rma_error(w, function, abi.err_group,
+				"group: its rank %d is not in the window", i);
 	if (*failed) {
 		free(list);
 		return NULL;
@@ -36,7 +41,8 @@ PUBLIC int PMPI_Win_post(handle group, int assertion, handle win)
 	if (!w)
 		return real.Win_post(group, assertion, win);
 	if (w->exposing)
-		return rma_error(w, function, abi.err_rma_sync, "win: an exposure epoch is open already");
+		return rma_error(w, function, abi.err_rma_sync,
+			"win: an exposure epoch is open already");
 	int n, failed = rma_assertion(w, function, assertion);
 	int *list = failed ? NULL : members(w, function, rma_handle(group), &n, &failed);
 	if (!list)
@@ -44,7 +50,8 @@ PUBLIC int PMPI_Win_post(handle group, int assertion, handle win)
 	for (int i = 0; i < n; i++) w->expected[list[i]]++;
 	atomic_thread_fence(memory_order_seq_cst);
 	for (int i = 0; !failed && i < n; i++)
-		failed = rma_raise(w, function, list[i], &pair_at(w, list[i])->posts, &w->block->pair[list[i]].posts);
+		failed = rma_raise(w, function, list[i], &pair_at(w, list[i])->posts,
+			&w->block->pair[list[i]].posts);
 	free(w->origins);
 	w->origins = list;
 	w->origins_n = n;
@@ -61,13 +68,16 @@ PUBLIC int PMPI_Win_start(handle group, int assertion, handle win)
 	if (!w)
 		return real.Win_start(group, assertion, win);
 	if (w->started || w->locks > 0 || w->locked_all != LOCK_NONE || w->fence == FENCE_USED)
-		return rma_error(w, function, abi.err_rma_sync, "win: an access epoch is open already");
+		return rma_error(w, function, abi.err_rma_sync,
+			"win: an access epoch is open already");
 	int n, failed = rma_assertion(w, function, assertion);
 	int *list = failed ? NULL : members(w, function, rma_handle(group), &n, &failed);
 	if (!list)
 		return failed;
 	for (int i = 0; i < n; i++) {
-		int t = list[i], lost = rma_await(w, function, t, &w->block->pair[t].posts, &pair_at(w, t)->posts, ++w->seen[t]);
+		int t = list[i],
+		    lost = rma_await(w, function, t, &w->block->pair[t].posts,
+			    &pair_at(w, t)->posts, ++w->seen[t]);
 		failed = failed ? failed : lost;
 		w->access[t] = 1;
 	}
@@ -87,12 +97,14 @@ PUBLIC int PMPI_Win_complete(handle win)
 	if (!w)
 		return real.Win_complete(win);
 	if (!w->started)
-		return rma_error(w, function, abi.err_rma_sync, "win: MPI_Win_start has not been called");
+		return rma_error(w, function, abi.err_rma_sync,
+			"win: MPI_Win_start has not been called");
 	int first = RMA_OK;
 	atomic_store(&w->started, 0);
 	for (int i = 0; i < w->started_n; i++) {
 		int t = w->targets[i];
-		int failed = rma_raise(w, function, t, &pair_at(w, t)->completions, &w->block->pair[t].completions);
+		int failed = rma_raise(w, function, t, &pair_at(w, t)->completions,
+			&w->block->pair[t].completions);
 		first = first ? first : failed;
 		w->access[t] = 0;
 	}
@@ -107,11 +119,13 @@ PUBLIC int PMPI_Win_wait(handle win)
 	if (!w)
 		return real.Win_wait(win);
 	if (!w->exposing)
-		return rma_error(w, function, abi.err_rma_sync, "win: MPI_Win_post has not been called");
+		return rma_error(w, function, abi.err_rma_sync,
+			"win: MPI_Win_post has not been called");
 	int failed = RMA_OK;
 	for (int i = 0; i < w->origins_n && !failed; i++) {
 		int o = w->origins[i];
-		failed = rma_await(w, function, o, &w->block->pair[o].completions, &pair_at(w, o)->completions, w->expected[o]);
+		failed = rma_await(w, function, o, &w->block->pair[o].completions,
+			&pair_at(w, o)->completions, w->expected[o]);
 	}
 	atomic_store(&w->exposing, 0);
 	return failed;
@@ -124,11 +138,13 @@ PUBLIC int PMPI_Win_test(handle win, int *flag)
 	if (!w)
 		return real.Win_test(win, flag);
 	if (!w->exposing)
-		return rma_error(w, "MPI_Win_test", abi.err_rma_sync, "win: MPI_Win_post has not been called");
+		return rma_error(w, "MPI_Win_test", abi.err_rma_sync,
+			"win: MPI_Win_post has not been called");
 	*flag = 1;
 	for (int i = 0; i < w->origins_n && *flag; i++) {
 		int o = w->origins[i];
-		*flag = (int32_t)(atomic_load(&w->block->pair[o].completions.event.count) - w->expected[o]) >= 0;
+		*flag = (int32_t)(atomic_load(&w->block->pair[o].completions.event.count) -
+				w->expected[o]) >= 0;
 	}
 	if (*flag)
 		atomic_store(&w->exposing, 0);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a program asks of a window: predefined attributes, group, memory of shared windows. Names, user attributes, info and error
-// handlers are those of the real window behind the handle.
+// What a program asks of a window: predefined attributes, group, memory of shared windows. Names,
+// user attributes, info and error handlers are those of the real window behind the handle.
 #include "window.h"
 
 bool rma_attribute(struct rma_win *w, int keyval, void **value)
@@ -53,14 +53,17 @@ static int give_address(struct rma_win *w, int rank)
 	return locked ? RMA_OK : abi.err_other; // the error has been raised
 }
 
-// Memory of a member that I can load and store; none: size 0 and NULL. MPI_PROC_NULL: of the first member that has some.
+// Memory of a member that I can load and store; none: size 0 and NULL. MPI_PROC_NULL: of the first
+// member that has some.
 static int shared_query(struct rma_win *w, int rank, const struct rma_target **found)
 {
 	static const char function[] = "MPI_Win_shared_query";
 	if (w->flavor == FLAVOR_DYNAMIC)
-		return rma_error(w, function, abi.err_rma_flavor, "win: a dynamic window has no memory of its own");
+		return rma_error(w, function, abi.err_rma_flavor,
+			"win: a dynamic window has no memory of its own");
 	if (rank != abi.proc_null && (unsigned)rank >= (unsigned)w->n)
-		return rma_error(w, function, abi.err_rank, "rank: %d is outside 0..%d", rank, w->n - 1);
+		return rma_error(w, function, abi.err_rank, "rank: %d is outside 0..%d", rank,
+			w->n - 1);
 	for (int i = 0; rank == abi.proc_null && i < w->n; i++)
 		if (w->target[i].mapped && w->target[i].size > 0)
 			rank = i;

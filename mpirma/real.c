@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finds the MPI's own functions behind this library. They are looked for by their PMPI_ names, so that neither this library nor
-// a profiling tool in front of the MPI is called. It knows no constant and no handle: see abi.c.
+// Finds the MPI's own functions behind this library. They are looked for by their PMPI_ names, so
+// that neither this library nor a profiling tool in front of the MPI is called. It knows no
+// constant and no handle: see abi.c.
 #define _GNU_SOURCE
 #include "rma.h"
 
@@ -8,7 +9,8 @@
 
 struct real real;
 
-// The MPI where the program's other libraries do not see it (Python loads it for one module only); NULL: it is where all are.
+// The MPI where the program's other libraries do not see it (Python loads it for one module only);
+// NULL: it is where all are.
 static void *hidden;
 
 // POSIX promises that a data pointer holds a function's.
@@ -18,7 +20,10 @@ static real_fn *as_function(void *address)
 	return symbol.code;
 }
 
-real_fn *real_function(const char *name) { return as_function(dlsym(hidden ? hidden : RTLD_NEXT, name)); }
+real_fn *real_function(const char *name)
+{
+	return as_function(dlsym(hidden ? hidden : RTLD_NEXT, name));
+}
 
 // Not RTLD_NEXT: the program may have a copy of an object in itself, which the MPI then uses, too.
 void *real_object(const char *name) { return dlsym(hidden ? hidden : RTLD_DEFAULT, name); }
@@ -47,7 +52,8 @@ bool real_open(const char **missing)
 #define FIND(result, name, ...) real.name = (result (*)(__VA_ARGS__))real_function("PMPI_" #name);
 	REAL_NEEDED(FIND)
 	REAL_OPTIONAL(FIND)
-	real.grequest_poll = (int (*)(void *, void *, void *, void *, void *, void *, handle *))real_function("PMPIX_Grequest_start");
+	real.grequest_poll = (int (*)(void *, void *, void *, void *, void *, void *,
+		handle *))real_function("PMPIX_Grequest_start");
 	real.progress_register = (int (*)(int (*)(void)))real_function("opal_progress_register");
 #define CHECK(result, name, ...) \
 	if (!real.name) \

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The MPI's own functions, as this library calls them: a table of pointers, filled by real_open from PMPI_ names. Handles are
-// uintptr_t (an int parameter takes the low 32 bits); an output handle is written into a uintptr_t that was 0 before, an array
-// of handles is as the MPI has it. It lists functions, and decides nothing. Part of rma.h, which has the types.
+// The MPI's own functions, as this library calls them: a table of pointers, filled by real_open
+// from PMPI_ names. Handles are uintptr_t (an int parameter takes the low 32 bits); an output
+// handle is written into a uintptr_t that was 0 before, an array of handles is as the MPI has it.
+// It lists functions, and decides nothing. Part of rma.h, which has the types.
 #ifndef MPIRMA_REAL_H
 #define MPIRMA_REAL_H
 
@@ -60,7 +61,8 @@ typedef void real_fn(void);
 	X(int, Bcast, void *, int, handle type, int root, handle) \
 	X(int, Allreduce, const void *, void *, int, handle type, handle op, handle) \
 	X(int, Allgather, const void *, int, handle type, void *, int, handle type2, handle) \
-	X(int, Allgatherv, const void *, int, handle type, void *, const int *counts, const int *places, handle type2, handle) \
+	X(int, Allgatherv, const void *, int, handle type, void *, const int *counts, \
+		const int *places, handle type2, handle) \
 	X(int, Iprobe, int rank, int tag, handle, int *flag, void *status) \
 	X(int, Send, const void *, int, handle type, int rank, int tag, handle) \
 	X(int, Irecv, void *, int, handle type, int rank, int tag, handle, handle *request)
@@ -81,7 +83,8 @@ typedef void real_fn(void);
 	X(int, Type_dup, handle, handle *) \
 	X(int, Type_free, handle *) \
 	X(int, Op_commutative, handle, int *) \
-	X(int, Grequest_start, void *query, void *release, void *cancel, void *extra, handle *request) \
+	X(int, Grequest_start, void *query, void *release, void *cancel, void *extra, \
+		handle *request) \
 	X(int, Grequest_complete, handle) \
 	X(int, Request_free, handle *) \
 	X(int, Request_get_status, handle, int *flag, void *status) \
@@ -91,7 +94,8 @@ typedef void real_fn(void);
 #define REAL_WINDOWS(X) \
 	X(int, Win_create, void *base, aint, int unit, handle info, handle comm, handle *) \
 	X(int, Win_allocate, aint, int unit, handle info, handle comm, void *where, handle *) \
-	X(int, Win_allocate_shared, aint, int unit, handle info, handle comm, void *where, handle *) \
+	X(int, Win_allocate_shared, aint, int unit, handle info, handle comm, void *where, \
+		handle *) \
 	X(int, Win_create_dynamic, handle info, handle comm, handle *) \
 	X(int, Win_attach, handle, void *, aint) \
 	X(int, Win_detach, handle, const void *) \
@@ -129,32 +133,43 @@ typedef void real_fn(void);
 	X(int, Win_flush_local_all, handle) \
 	X(int, Win_sync, handle)
 
-// The operations, with counts of type N: REAL_OPERATIONS(X, int, ) and, in MPI-4, REAL_OPERATIONS(X, count_t, _c).
+// The operations, with counts of type N: REAL_OPERATIONS(X, int, ) and, in MPI-4,
+// REAL_OPERATIONS(X, count_t, _c).
 #define REAL_OPERATIONS(X, N, c) \
-	X(int, Put##c, const void *, N, handle type, int rank, aint at, N, handle type2, handle win) \
+	X(int, Put##c, const void *, N, handle type, int rank, aint at, N, handle type2, \
+		handle win) \
 	X(int, Get##c, void *, N, handle type, int rank, aint at, N, handle type2, handle win) \
-	X(int, Accumulate##c, const void *, N, handle type, int rank, aint at, N, handle type2, handle op, handle win) \
-	X(int, Get_accumulate##c, const void *, N, handle type, void *, N, handle type2, int rank, aint at, N, handle type3, \
-	  handle op, handle win) \
-	X(int, Rput##c, const void *, N, handle type, int rank, aint at, N, handle type2, handle win, handle *) \
-	X(int, Rget##c, void *, N, handle type, int rank, aint at, N, handle type2, handle win, handle *) \
-	X(int, Raccumulate##c, const void *, N, handle type, int rank, aint at, N, handle type2, handle op, handle win, handle *) \
-	X(int, Rget_accumulate##c, const void *, N, handle type, void *, N, handle type2, int rank, aint at, N, handle type3, \
-	  handle op, handle win, handle *)
+	X(int, Accumulate##c, const void *, N, handle type, int rank, aint at, N, handle type2, \
+		handle op, handle win) \
+	X(int, Get_accumulate##c, const void *, N, handle type, void *, N, handle type2, int rank, \
+		aint at, N, handle type3, handle op, handle win) \
+	X(int, Rput##c, const void *, N, handle type, int rank, aint at, N, handle type2, \
+		handle win, handle *) \
+	X(int, Rget##c, void *, N, handle type, int rank, aint at, N, handle type2, handle win, \
+		handle *) \
+	X(int, Raccumulate##c, const void *, N, handle type, int rank, aint at, N, handle type2, \
+		handle op, handle win, handle *) \
+	X(int, Rget_accumulate##c, const void *, N, handle type, void *, N, handle type2, \
+		int rank, aint at, N, handle type3, handle op, handle win, handle *)
 
 #define REAL_ELEMENTS(X) \
-	X(int, Fetch_and_op, const void *, void *, handle type, int rank, aint at, handle op, handle win) \
-	X(int, Compare_and_swap, const void *, const void *, void *, handle type, int rank, aint at, handle win)
+	X(int, Fetch_and_op, const void *, void *, handle type, int rank, aint at, handle op, \
+		handle win) \
+	X(int, Compare_and_swap, const void *, const void *, void *, handle type, int rank, \
+		aint at, handle win)
 
 // These may be NULL. Conversions are macros in MPICH's header, not functions.
 #define REAL_OPTIONAL(X) \
 	REAL_OPERATIONS(X, count_t, _c) \
 	X(int, Win_create_c, void *base, aint, aint unit, handle info, handle comm, handle *) \
 	X(int, Win_allocate_c, aint, aint unit, handle info, handle comm, void *where, handle *) \
-	X(int, Win_allocate_shared_c, aint, aint unit, handle info, handle comm, void *where, handle *) \
+	X(int, Win_allocate_shared_c, aint, aint unit, handle info, handle comm, void *where, \
+		handle *) \
 	X(int, Win_shared_query_c, handle, int rank, aint *, aint *unit, void *where) \
-	X(int, Type_get_envelope_c, handle, count_t *ints, count_t *aints, count_t *large, count_t *types, int *combiner) \
-	X(int, Type_get_contents_c, handle, count_t, count_t, count_t, count_t, int *ints, aint *aints, count_t *large, void *types) \
+	X(int, Type_get_envelope_c, handle, count_t *ints, count_t *aints, count_t *large, \
+		count_t *types, int *combiner) \
+	X(int, Type_get_contents_c, handle, count_t, count_t, count_t, count_t, int *ints, \
+		aint *aints, count_t *large, void *types) \
 	X(int, Win_c2f, handle) \
 	X(handle, Win_f2c, int)
 
@@ -172,14 +187,16 @@ struct real {
 	REAL_NEEDED(REAL_MEMBER)
 	REAL_OPTIONAL(REAL_MEMBER)
 #undef REAL_MEMBER
-	// MPICH's generalised requests that MPI_Wait and MPI_Test poll, and how Open MPI calls somebody while it waits.
-	int (*grequest_poll)(void *query, void *release, void *cancel, void *poll, void *wait, void *extra, handle *request);
+	// MPICH's generalised requests that MPI_Wait and MPI_Test poll, and how Open MPI calls
+	// somebody while it waits.
+	int (*grequest_poll)(void *query, void *release, void *cancel, void *poll, void *wait,
+		void *extra, handle *request);
 	int (*progress_register)(int (*)(void));
 };
 extern struct real real;
 
-// Fills the table; false if there is no MPI in the process yet, or one that lacks a needed function, whose name is then at
-// `missing`.
+// Fills the table; false if there is no MPI in the process yet, or one that lacks a needed
+// function, whose name is then at `missing`.
 bool real_open(const char **missing);
 // The address of a function or object of the MPI by its name; NULL: it has none. After real_open.
 real_fn *real_function(const char *name);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// ARMCI_STATS and ARMCI_TRACE=FILE for windows. While they are on, rma_find finds no window, so every operation goes the way of a
-// window that is the MPI's own: to the table of the MPI's functions. There the functions of this file stand, which record the call
-// and make it once more, now with the window found. While they are off nothing is asked, and nothing is paid. A window that is
-// the MPI's own is not recorded. Bytes are those of the data at the target.
+// ARMCI_STATS and ARMCI_TRACE=FILE for windows. While they are on, rma_find finds no window, so
+// every operation goes the way of a window that is the MPI's own: to the table of the MPI's
+// functions. There the functions of this file stand, which record the call and make it once more,
+// now with the window found. While they are off nothing is asked, and nothing is paid. A window
+// that is the MPI's own is not recorded. Bytes are those of the data at the target.
 #define _GNU_SOURCE
 #include "record.h"
 
@@ -18,23 +19,32 @@ static uint64_t data(count_t count, handle type)
 	return t ? (uint64_t)count * (uint64_t)t->size : 0;
 }
 
-static int peer(const struct rma_win *w, int rank) { return (unsigned)rank < (unsigned)w->n ? w->target[rank].world : -1; }
+static int peer(const struct rma_win *w, int rank)
+{
+	return (unsigned)rank < (unsigned)w->n ? w->target[rank].world : -1;
+}
 
-// The functions as OPERATION(name, public name, row, rank in the window or -1, bytes, parameters, arguments).
+// The functions as OPERATION(name, public name, row, rank in the window or -1, bytes, parameters,
+// arguments).
 #define ORIGIN(N) const void *origin, N n, handle type
 #define TARGET(N) int rank, aint disp, N there, handle there_type
 #define RESULT(N) void *result, N result_n, handle result_type
 #define TRANSFERS(N, c) \
-	OPERATION(Put##c, MPI_PUT, rank, data(there, there_type), (ORIGIN(N), TARGET(N), handle win), \
+	OPERATION(Put##c, MPI_PUT, rank, data(there, there_type), \
+		(ORIGIN(N), TARGET(N), handle win), \
 		(origin, n, type, rank, disp, there, there_type, win)) \
-	OPERATION(Get##c, MPI_GET, rank, data(there, there_type), (void *origin, N n, handle type, TARGET(N), handle win), \
+	OPERATION(Get##c, MPI_GET, rank, data(there, there_type), \
+		(void *origin, N n, handle type, TARGET(N), handle win), \
 		(origin, n, type, rank, disp, there, there_type, win)) \
-	OPERATION(Accumulate##c, MPI_ACCUMULATE, rank, data(there, there_type), (ORIGIN(N), TARGET(N), handle op, handle win), \
+	OPERATION(Accumulate##c, MPI_ACCUMULATE, rank, data(there, there_type), \
+		(ORIGIN(N), TARGET(N), handle op, handle win), \
 		(origin, n, type, rank, disp, there, there_type, op, win)) \
 	OPERATION(Get_accumulate##c, MPI_GET_ACCUMULATE, rank, data(there, there_type), \
 		(ORIGIN(N), RESULT(N), TARGET(N), handle op, handle win), \
-		(origin, n, type, result, result_n, result_type, rank, disp, there, there_type, op, win)) \
-	OPERATION(Rput##c, MPI_RPUT, rank, data(there, there_type), (ORIGIN(N), TARGET(N), handle win, void *request), \
+		(origin, n, type, result, result_n, result_type, rank, disp, there, there_type, \
+			op, win)) \
+	OPERATION(Rput##c, MPI_RPUT, rank, data(there, there_type), \
+		(ORIGIN(N), TARGET(N), handle win, void *request), \
 		(origin, n, type, rank, disp, there, there_type, win, request)) \
 	OPERATION(Rget##c, MPI_RGET, rank, data(there, there_type), \
 		(void *origin, N n, handle type, TARGET(N), handle win, void *request), \
@@ -44,25 +54,32 @@ static int peer(const struct rma_win *w, int rank) { return (unsigned)rank < (un
 		(origin, n, type, rank, disp, there, there_type, op, win, request)) \
 	OPERATION(Rget_accumulate##c, MPI_RGET_ACCUMULATE, rank, data(there, there_type), \
 		(ORIGIN(N), RESULT(N), TARGET(N), handle op, handle win, void *request), \
-		(origin, n, type, result, result_n, result_type, rank, disp, there, there_type, op, win, request))
+		(origin, n, type, result, result_n, result_type, rank, disp, there, there_type, \
+			op, win, request))
 #define OPERATIONS \
 	TRANSFERS(int, ) \
 	TRANSFERS(count_t, _c) \
 	OPERATION(Fetch_and_op, MPI_FETCH_AND_OP, rank, data(1, type), \
-		(const void *origin, void *result, handle type, int rank, aint disp, handle op, handle win), \
+		(const void *origin, void *result, handle type, int rank, aint disp, handle op, \
+			handle win), \
 		(origin, result, type, rank, disp, op, win)) \
 	OPERATION(Compare_and_swap, MPI_COMPARE_AND_SWAP, rank, data(1, type), \
-		(const void *origin, const void *compare, void *result, handle type, int rank, aint disp, handle win), \
+		(const void *origin, const void *compare, void *result, handle type, int rank, \
+			aint disp, handle win), \
 		(origin, compare, result, type, rank, disp, win)) \
 	OPERATION(Win_fence, MPI_FENCE, -1, 0, (int assertion, handle win), (assertion, win)) \
-	OPERATION(Win_post, MPI_POST, -1, 0, (handle group, int assertion, handle win), (group, assertion, win)) \
-	OPERATION(Win_start, MPI_START, -1, 0, (handle group, int assertion, handle win), (group, assertion, win)) \
+	OPERATION(Win_post, MPI_POST, -1, 0, (handle group, int assertion, handle win), \
+		(group, assertion, win)) \
+	OPERATION(Win_start, MPI_START, -1, 0, (handle group, int assertion, handle win), \
+		(group, assertion, win)) \
 	OPERATION(Win_complete, MPI_COMPLETE, -1, 0, (handle win), (win)) \
 	OPERATION(Win_wait, MPI_WAIT, -1, 0, (handle win), (win)) \
 	OPERATION(Win_test, MPI_TEST, -1, 0, (handle win, int *flag), (win, flag)) \
-	OPERATION(Win_lock, MPI_LOCK, rank, 0, (int type, int rank, int assertion, handle win), (type, rank, assertion, win)) \
+	OPERATION(Win_lock, MPI_LOCK, rank, 0, (int type, int rank, int assertion, handle win), \
+		(type, rank, assertion, win)) \
 	OPERATION(Win_unlock, MPI_UNLOCK, rank, 0, (int rank, handle win), (rank, win)) \
-	OPERATION(Win_lock_all, MPI_LOCK_ALL, -1, 0, (int assertion, handle win), (assertion, win)) \
+	OPERATION(Win_lock_all, MPI_LOCK_ALL, -1, 0, (int assertion, handle win), \
+		(assertion, win)) \
 	OPERATION(Win_unlock_all, MPI_UNLOCK_ALL, -1, 0, (handle win), (win)) \
 	OPERATION(Win_flush, MPI_FLUSH, rank, 0, (int rank, handle win), (rank, win)) \
 	OPERATION(Win_flush_all, MPI_FLUSH_ALL, -1, 0, (handle win), (win)) \
@@ -97,7 +114,8 @@ void record_operations(bool on)
 		return;
 	if (on) {
 		mpi = real;
-#define OPERATION(name, ...) real.name = (__typeof__(real.name))recorded_##name; // where handles are written, it has handle * for void *
+// where handles are written, it has handle * for void *
+#define OPERATION(name, ...) real.name = (__typeof__(real.name))recorded_##name;
 		OPERATIONS
 	} else {
 		real = mpi;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is recorded of windows while ARMCI_STATS or ARMCI_TRACE=FILE is on (record.c): here, of calls that are not operations.
+// What is recorded of windows while ARMCI_STATS or ARMCI_TRACE=FILE is on (record.c): here, of
+// calls that are not operations.
 #ifndef MPIRMA_RECORD_H
 #define MPIRMA_RECORD_H
 

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Requests of MPI_Rput and its relatives, which the MPI's own MPI_Wait, MPI_Test and all others complete. An operation that is
-// done already gets the MPI's request of a message from nobody, which is complete. One that is not gets a generalised request,
-// whose operation is looked at while the MPI waits: MPICH polls such a request itself, Open MPI calls `progress` from its
-// progress engine. Where a MPI does neither, the call waits.
+// Requests of MPI_Rput and its relatives, which the MPI's own MPI_Wait, MPI_Test and all others
+// complete. An operation that is done already gets the MPI's request of a message from nobody,
+// which is complete. One that is not gets a generalised request, whose operation is looked at while
+// the MPI waits: MPICH polls such a request itself, Open MPI calls `progress` from its progress
+// engine. Where a MPI does neither, the call waits.
 #include "rma.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 
-// Of Go: 1 if the operation of a number is complete, and the number is free again; waiting for that.
+// Of Go: 1 if the operation of a number is complete, and the number is free again; waiting for
+// that.
 int mpirmago_test(int32_t number);
 void mpirmago_wait(int32_t number);
 
@@ -21,7 +23,8 @@ struct pending {
 	struct pending *next, *prev; // a ring
 };
 
-// Operations that are not complete. The lock is held while Go is asked about one, so that only one thread learns that it is.
+// Operations that are not complete. The lock is held while Go is asked about one, so that only one
+// thread learns that it is.
 static struct {
 	pthread_mutex_t lock;
 	struct pending *ring; // the next to be looked at
@@ -62,7 +65,7 @@ static void complete(struct pending *p)
 	drop(p);
 }
 
-/* what the MPI calls -------------------------------------------------------------------------------------------------- */
+/* what the MPI calls --------------------------------------------------------------------------- */
 
 static int query(void *extra, void *status)
 {
@@ -94,7 +97,8 @@ static int poll_one(void *extra, void *status)
 	return 0;
 }
 
-// MPICH, in MPI_Wait: returns without having waited, so that MPICH goes on with its own work and asks again.
+// MPICH, in MPI_Wait: returns without having waited, so that MPICH goes on with its own work and
+// asks again.
 static int poll_some(int n, void **extra, double timeout, void *status)
 {
 	for (int i = 0; i < n; i++)
@@ -107,9 +111,11 @@ static int progress(void)
 {
 	struct pending *done[LOOKS];
 	int found = 0;
-	if (likely(atomic_load_explicit(&open.n, memory_order_acquire) == 0) || pthread_mutex_trylock(&open.lock))
+	if (likely(atomic_load_explicit(&open.n, memory_order_acquire) == 0) ||
+		pthread_mutex_trylock(&open.lock))
 		return 0;
-	for (int left = atomic_load_explicit(&open.n, memory_order_relaxed), i = 0; i < left && i < LOOKS; i++) {
+	for (int left = atomic_load_explicit(&open.n, memory_order_relaxed), i = 0;
+		i < left && i < LOOKS; i++) {
 		struct pending *p = open.ring;
 		open.ring = p->next;
 		if (mpirmago_test(p->number)) {
@@ -132,7 +138,7 @@ PUBLIC int PMPI_Request_get_status(handle request, int *flag, void *status)
 }
 RMA_ALIAS(Request_get_status)
 
-/* making them --------------------------------------------------------------------------------------------------------- */
+/* making them ---------------------------------------------------------------------------------- */
 
 static bool can_poll(void)
 {
@@ -147,8 +153,9 @@ static bool can_poll(void)
 
 static int start(struct pending *p)
 {
-	int failed = abi.pointers ? real.Grequest_start(query, release, cancel, p, &p->request)
-	                          : real.grequest_poll(query, release, cancel, poll_one, poll_some, p, &p->request);
+	int failed = abi.pointers ?
+		real.Grequest_start(query, release, cancel, p, &p->request) :
+		real.grequest_poll(query, release, cancel, poll_one, poll_some, p, &p->request);
 	if (failed)
 		return failed;
 	pthread_mutex_lock(&open.lock);
@@ -179,7 +186,8 @@ int rma_request(struct rma_win *w, const char *function, int32_t number, void *r
 	if (failed) {
 		free(p);
 		mpirmago_wait(number);
-		return rma_error(w, function, abi.err_other, "request: the MPI refuses a generalised request (error %d)", failed);
+		return rma_error(w, function, abi.err_other,
+			"request: the MPI refuses a generalised request (error %d)", failed);
 	}
 	rma_set_handle(request, p->request);
 	return 0;

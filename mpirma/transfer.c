@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// MPI_Put, MPI_Get and their forms with requests. Memory that I can load and store, and consecutive private memory of another
-// process of the node, is copied here; everything else is Go's.
+// MPI_Put, MPI_Get and their forms with requests. Memory that I can load and store, and consecutive
+// private memory of another process of the node, is copied here; everything else is Go's.
 #include "window.h"
 
 #include "../internal/kernel/runs.h"
@@ -11,15 +11,19 @@
 // stays while the window does.
 static bool short_put(const struct rma_access *a, int kind)
 {
-	return kind == RMA_PUT && !a->t->here && rma_fast() && a->trusted && a->origin->dense && a->there->dense &&
-	       a->origin_count * a->origin->bytes <= FAST_BYTES;
+	return kind == RMA_PUT && !a->t->here && rma_fast() && a->trusted && a->origin->dense &&
+		a->there->dense && a->origin_count * a->origin->bytes <= FAST_BYTES;
 }
 
 // A transfer by Go. request NULL: it is completed by the next synchronisation.
 static int by_go(struct rma_access *a, const struct rma_args *g, int kind, void *request)
 {
-	struct rma_call c = {.kind = kind, .proc = a->t->world, .trusted = a->trusted, .explicit_wait = request != NULL,
-		.local = {(uintptr_t)g->origin, a->origin_count, a->origin}, .remote = {a->addr, a->there_count, a->there}};
+	struct rma_call c = {.kind = kind,
+		.proc = a->t->world,
+		.trusted = a->trusted,
+		.explicit_wait = request != NULL,
+		.local = {(uintptr_t)g->origin, a->origin_count, a->origin},
+		.remote = {a->addr, a->there_count, a->there}};
 	int failed = rma_go_error(a->w, g->function, mpirmago_call(&c), c.text);
 	rma_note(a->w, g->target);
 	if (!failed && short_put(a, kind))
@@ -32,7 +36,8 @@ _Static_assert(sizeof(struct rma_run) == sizeof(struct k_span_run), "the same la
 // The runs of n bytes of a type, as the kernel has them; those of a dense one are a single run.
 static struct k_runs runs_of(const struct rma_type *t, const struct k_span_run *all)
 {
-	return t->dense ? (struct k_runs){all, 1, all->bytes} : (struct k_runs){(const struct k_span_run *)t->runs, t->nruns, t->extent};
+	return t->dense ? (struct k_runs){all, 1, all->bytes} :
+			  (struct k_runs){(const struct k_span_run *)t->runs, t->nruns, t->extent};
 }
 
 static void copy_runs(struct rma_access *a, const void *origin, int kind, int64_t n)
@@ -45,11 +50,13 @@ static void copy_runs(struct rma_access *a, const void *origin, int kind, int64_
 		k_copy_runs((void *)(uintptr_t)origin, &here, (const void *)a->addr, &there, n);
 }
 
-// Consecutive private memory of another process: one call of the kernel. Where it fails Go says why.
+// Consecutive private memory of another process: one call of the kernel. Where it fails Go says
+// why.
 static bool by_kernel(struct rma_access *a, const void *origin, int kind, size_t n)
 {
 	struct shm_run r = {(uintptr_t)origin, a->addr, (int64_t)n};
-	return a->t->by_kernel && a->origin->dense && a->there->dense && shm_vm_move(a->t->local, &r, 1, kind == RMA_PUT) == 0;
+	return a->t->by_kernel && a->origin->dense && a->there->dense &&
+		shm_vm_move(a->t->local, &r, 1, kind == RMA_PUT) == 0;
 }
 
 // A short put to another node by the fast path, which has copied the data when it returns; false:
@@ -70,7 +77,8 @@ static int complete_request(struct rma_win *w, const char *function, void *reque
 
 static int sizes_differ(struct rma_access *a, const struct rma_args *g)
 {
-	return rma_error(a->w, g->function, abi.err_type, "target_datatype: the target has room for %ld bytes of data, the origin %ld",
+	return rma_error(a->w, g->function, abi.err_type,
+		"target_datatype: the target has room for %ld bytes of data, the origin %ld",
 		(long)(a->there->size * a->there_count), (long)(a->origin->size * a->origin_count));
 }
 
@@ -84,7 +92,8 @@ static int transfer(const struct rma_args *g, struct rma_win *w, int kind, void 
 		return complete_request(w, g->function, request);
 	if (a.origin->size * a.origin_count != a.there->size * a.there_count)
 		return sizes_differ(&a, g);
-	if (unlikely((a.origin->exact == NULL) != (a.there->exact == NULL))) { // one side has no padding
+	if (unlikely((a.origin->exact == NULL) != (a.there->exact == NULL))) {
+		// one side has no padding
 		a.origin = a.origin->exact ? a.origin->exact : a.origin;
 		a.there = a.there->exact ? a.there->exact : a.there;
 	}
@@ -94,7 +103,9 @@ static int transfer(const struct rma_args *g, struct rma_win *w, int kind, void 
 		return complete_request(w, g->function, request);
 	}
 	if (!a.direct)
-		return by_kernel(&a, g->origin, kind, n) ? complete_request(w, g->function, request) : by_go(&a, g, kind, request);
+		return by_kernel(&a, g->origin, kind, n) ?
+			complete_request(w, g->function, request) :
+			by_go(&a, g, kind, request);
 	if (!a.origin->dense || !a.there->dense)
 		copy_runs(&a, g->origin, kind, (int64_t)n);
 	else if (kind == RMA_PUT)
@@ -104,26 +115,31 @@ static int transfer(const struct rma_args *g, struct rma_win *w, int kind, void 
 	return complete_request(w, g->function, request);
 }
 
-#define ARGS(name) (&(struct rma_args){name, origin, origin_count, rma_handle(origin_type), target, disp, target_count, rma_handle(target_type)})
+#define ARGS(name) \
+	(&(struct rma_args){name, origin, origin_count, rma_handle(origin_type), target, disp, \
+		target_count, rma_handle(target_type)})
 
 // The function for counts of type `count`, or the MPI's own for a window that is not ours.
 #define TRANSFER(name, count, origin_buffer, kind) \
-	PUBLIC int PMPI_##name(origin_buffer origin, count origin_count, handle origin_type, int target, aint disp, \
-		count target_count, handle target_type, handle win) \
+	PUBLIC int PMPI_##name(origin_buffer origin, count origin_count, handle origin_type, \
+		int target, aint disp, count target_count, handle target_type, handle win) \
 	{ \
 		struct rma_win *w = rma_find(rma_handle(win)); \
-		return w ? transfer(ARGS("MPI_" #name), w, kind, NULL) \
-		         : real.name(origin, origin_count, origin_type, target, disp, target_count, target_type, win); \
+		return w ? transfer(ARGS("MPI_" #name), w, kind, NULL) : \
+			   real.name(origin, origin_count, origin_type, target, disp, \
+				   target_count, target_type, win); \
 	} \
 	RMA_ALIAS(name)
 
 #define REQUEST(name, count, origin_buffer, kind) \
-	PUBLIC int PMPI_##name(origin_buffer origin, count origin_count, handle origin_type, int target, aint disp, \
-		count target_count, handle target_type, handle win, void *request) \
+	PUBLIC int PMPI_##name(origin_buffer origin, count origin_count, handle origin_type, \
+		int target, aint disp, count target_count, handle target_type, handle win, \
+		void *request) \
 	{ \
 		struct rma_win *w = rma_find(rma_handle(win)); \
-		return w ? transfer(ARGS("MPI_" #name), w, kind, request) \
-		         : real.name(origin, origin_count, origin_type, target, disp, target_count, target_type, win, request); \
+		return w ? transfer(ARGS("MPI_" #name), w, kind, request) : \
+			   real.name(origin, origin_count, origin_type, target, disp, \
+				   target_count, target_type, win, request); \
 	} \
 	RMA_ALIAS(name)
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table of windows by handle. Reading takes no lock: entries are only added, or marked as gone and used again later, and a
-// program does not use a handle that another thread is freeing.
+// The table of windows by handle. Reading takes no lock: entries are only added, or marked as gone
+// and used again later, and a program does not use a handle that another thread is freeing.
 #include "window.h"
 
 #include <pthread.h>
@@ -24,7 +24,10 @@ static struct table *_Atomic visible; // the same; NULL while operations are rec
 static bool hidden;
 static pthread_mutex_t changing = PTHREAD_MUTEX_INITIALIZER;
 
-static size_t hash(uintptr_t key) { return (size_t)((key ^ key >> 20) * 0x9e3779b97f4a7c15ull >> 40); }
+static size_t hash(uintptr_t key)
+{
+	return (size_t)((key ^ key >> 20) * 0x9e3779b97f4a7c15ull >> 40);
+}
 
 static inline struct rma_win *search(struct table *t, handle win)
 {
@@ -70,7 +73,8 @@ static void put(struct table *t, handle key, struct rma_win *w)
 	atomic_store_explicit(&s->key, key, memory_order_release);
 }
 
-// Makes a larger table, or the same without the gone. The old one stays, since somebody may be reading it.
+// Makes a larger table, or the same without the gone. The old one stays, since somebody may be
+// reading it.
 static bool grow(struct table *old)
 {
 	size_t slots = old ? 2 * (old->mask + 1) : FIRST_SLOTS;

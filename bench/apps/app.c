@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The start and end of an application, memory, the grid of ranks, and random numbers. What is measured is in contest.c.
+// The start and end of an application, memory, the grid of ranks, and random numbers. What is
+// measured is in contest.c.
 #include "app.h"
 
 #include <stdio.h>

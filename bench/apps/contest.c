@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs the versions of an application by turns, keeps the clock of communication, and prints their lines.
+// Runs the versions of an application by turns, keeps the clock of communication, and prints their
+// lines.
 #include "contest.h"
 
 #include <stdio.h>
@@ -37,7 +38,8 @@ static bool chosen(const char *name)
 	return !app_chosen;
 }
 
-static void print(const char *app, const char *version, const char *what, const char *shape, const char *unit, const double *v)
+static void print(const char *app, const char *version, const char *what, const char *shape,
+	const char *unit, const double *v)
 {
 	char op[80];
 	struct row r = {op, what, shape, 0, app_n, unit};
@@ -45,7 +47,8 @@ static void print(const char *app, const char *version, const char *what, const 
 	row_print(&r, v, NULL, app_reps, 0);
 }
 
-// What a version has measured: seconds of the slowest rank, and on rank 0 each rank's in communication, repetition after repetition.
+// What a version has measured: seconds of the slowest rank, and on rank 0 each rank's in
+// communication, repetition after repetition.
 struct measured {
 	double time[APP_REPS_MAX];
 	double *comm; // [rank][repetition]
@@ -64,7 +67,8 @@ static void once(const struct app_version *v, void *arg, struct measured *m, int
 		m->good = false;
 }
 
-static void report(const char *app, const char *shape, const struct app_version *v, struct measured *m, double flops)
+static void report(const char *app, const char *shape, const struct app_version *v,
+	struct measured *m, double flops)
 {
 	double rate[APP_REPS_MAX];
 	char rank[16];
@@ -82,7 +86,8 @@ static void report(const char *app, const char *shape, const struct app_version 
 	printf("CHECK\t%s/%s %s\t%s\n", app, v->name, shape, m->good ? "ok" : "WRONG");
 }
 
-void app_contest(const char *app, const char *shape, const struct app_version *versions, int count, void *arg, double flops)
+void app_contest(const char *app, const char *shape, const struct app_version *versions, int count,
+	void *arg, double flops)
 {
 	struct measured *all = calloc((size_t)count, sizeof *all);
 	app_need(all != NULL, "no memory");

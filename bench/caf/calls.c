@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * How long a coarray program is in its coarray library, for any program and either runtime that is a shared library: preloaded, it
- * stands in front of the calls of gfortran -fcoarray=lib that move data or wait, and at the end prints a line for each image on
- * standard error: "coarray calls: image I of N: S seconds in K accesses, T seconds in L calls that wait". Integer and pointer arguments only, as those
- * calls have.
+ * How long a coarray program is in its coarray library, for any program and either runtime that is
+ * a shared library: preloaded, it stands in front of the calls of gfortran -fcoarray=lib that move
+ * data or wait, and at the end prints a line for each image on standard error: "coarray calls:
+ * image I of N: S seconds in K accesses, T seconds in L calls that wait". Integer and pointer
+ * arguments only, as those calls have.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -11,7 +12,9 @@
 #include <time.h>
 
 typedef long arg;
-#define ARGS     arg a, arg b, arg c, arg d, arg e, arg f, arg g, arg h, arg i, arg j, arg k, arg l, arg m, arg n
+#define ARGS \
+	arg a, arg b, arg c, arg d, arg e, arg f, arg g, arg h, arg i, arg j, arg k, arg l, arg m, \
+		arg n
 #define THE_ARGS a, b, c, d, e, f, g, h, i, j, k, l, m, n
 
 static struct {
@@ -70,7 +73,10 @@ void _gfortran_caf_finalize(void)
 	*(void **)&this_image = dlsym(RTLD_NEXT, "_gfortran_caf_this_image");
 	*(void **)&num_images = dlsym(RTLD_NEXT, "_gfortran_caf_num_images");
 	*(void **)&real = dlsym(RTLD_NEXT, "_gfortran_caf_finalize");
-	fprintf(stderr, "coarray calls: image %d of %d: %.6f seconds in %ld accesses, %.6f seconds in %ld calls that wait\n",
-		this_image(0), num_images(0, -1), accesses.seconds, accesses.calls, waits.seconds, waits.calls);
+	fprintf(stderr,
+		"coarray calls: image %d of %d: %.6f seconds in %ld accesses, %.6f seconds in %ld "
+		"calls that wait\n",
+		this_image(0), num_images(0, -1), accesses.seconds, accesses.calls, waits.seconds,
+		waits.calls);
 	real();
 }

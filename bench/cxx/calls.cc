@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// calls.cc - what armci.hpp adds to a call: the same operations in C and in C++, in batches by turns, from rank 0 to the last rank.
-// Prints nanoseconds per call, the median of all batches. It does not judge.
+// calls.cc - what armci.hpp adds to a call: the same operations in C and in C++, in batches by
+// turns, from rank 0 to the last rank. Prints nanoseconds per call, the median of all batches. It
+// does not judge.
 //   armcirun -n 2 build/bench/cxx-calls; between nodes: -nodes 2
 #include <armci.hpp>
 #include <algorithm>
@@ -16,7 +17,9 @@ template <class F> double batch(F &call)
 	const auto begin = std::chrono::steady_clock::now();
 	for (int i = 0; i < calls; i++)
 		call(i);
-	return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin).count() / calls;
+	return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin)
+		       .count() /
+		calls;
 }
 
 template <class C, class Cxx> void compare(const char *what, C in_c, Cxx in_cxx)
@@ -39,13 +42,28 @@ static void elements(armci::global_ptr<double> at, int proc)
 {
 	double *const a = at.address();
 	compare(
-		"put, 8 bytes", [=](int i) { double x = i; ARMCI_Put(&x, a, 8, proc); }, [=](int i) { at.put(i); });
+		"put, 8 bytes",
+		[=](int i) {
+			double x = i;
+			ARMCI_Put(&x, a, 8, proc);
+		},
+		[=](int i) { at.put(i); });
 	compare(
-		"get, 8 bytes", [=](int) { double x; ARMCI_Get(a, &x, 8, proc); keep(x); }, [=](int) { keep(at.get()); });
+		"get, 8 bytes",
+		[=](int) {
+			double x;
+			ARMCI_Get(a, &x, 8, proc);
+			keep(x);
+		},
+		[=](int) { keep(at.get()); });
 	const auto counter = at.cast<long>();
 	compare(
 		"fetch-and-add, long",
-		[=](int) { long one = 1, old; ARMCIX_Atomic(ARMCIX_ADD, 8, &old, a, &one, nullptr, proc); keep(old); },
+		[=](int) {
+			long one = 1, old;
+			ARMCIX_Atomic(ARMCIX_ADD, 8, &old, a, &one, nullptr, proc);
+			keep(old);
+		},
 		[=](int) { keep(fetch_add(counter, 1)); });
 }
 
@@ -54,13 +72,22 @@ static void arrays(armci::global_ptr<double> at, int proc)
 	static std::array<double, 64> v{};
 	double *const a = at.address();
 	compare(
-		"put, 512 bytes", [=](int) { ARMCI_Put(v.data(), a, sizeof v, proc); }, [=](int) { put(v, at); });
+		"put, 512 bytes", [=](int) { ARMCI_Put(v.data(), a, sizeof v, proc); },
+		[=](int) { put(v, at); });
 	compare(
-		"accumulate, 64 doubles", [=](int) { double one = 1; ARMCI_Acc(ARMCI_ACC_DBL, &one, v.data(), a, sizeof v, proc); },
+		"accumulate, 64 doubles",
+		[=](int) {
+			double one = 1;
+			ARMCI_Acc(ARMCI_ACC_DBL, &one, v.data(), a, sizeof v, proc);
+		},
 		[=](int) { acc(v, at); });
 	compare(
 		"nonblocking put and wait",
-		[=](int) { armci_hdl_t h; ARMCI_NbPut(v.data(), a, sizeof v, proc, &h); ARMCI_Wait(&h); },
+		[=](int) {
+			armci_hdl_t h;
+			ARMCI_NbPut(v.data(), a, sizeof v, proc, &h);
+			ARMCI_Wait(&h);
+		},
 		[=](int) { nb_put(v, at).wait(); });
 	static constexpr armci::patch<double, 2> tile({8, 8}, {8, 1}, {32, 1});
 	compare(
@@ -80,7 +107,8 @@ int main(int argc, char **argv)
 	if (!armci::same_node(last))
 		calls = 200;
 	if (armci::rank() == 0) {
-		std::printf("| operation                    |   C [ns] | C++ [ns] |\n|---|---|---|\n");
+		std::printf(
+			"| operation                    |   C [ns] | C++ [ns] |\n|---|---|---|\n");
 		elements(a.on(last), last);
 		arrays(a.on(last), last);
 	}

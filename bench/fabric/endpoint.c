@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens and closes an endpoint of libfabric: who is where is told over a socket between the two ends.
+// Opens and closes an endpoint of libfabric: who is where is told over a socket between the two
+// ends.
 #define _GNU_SOURCE
 #include "endpoint.h"
 
@@ -24,7 +25,8 @@ struct end {
 
 void endpoint_failed(const char *what, long status)
 {
-	fprintf(stderr, "libfabric: %s: %s\n", what, fi_strerror((int)(status < 0 ? -status : status)));
+	fprintf(stderr, "libfabric: %s: %s\n", what,
+		fi_strerror((int)(status < 0 ? -status : status)));
 	exit(1);
 }
 
@@ -41,7 +43,8 @@ static struct fi_info *find(const char *provider, const char *domain)
 	hints->caps = FI_MSG | FI_RMA;
 	hints->mode = FI_CONTEXT | FI_CONTEXT2;
 	hints->ep_attr->type = FI_EP_RDM;
-	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+	hints->domain_attr->mr_mode = FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED |
+		FI_MR_PROV_KEY | FI_MR_ENDPOINT;
 	hints->domain_attr->threading = FI_THREAD_SAFE;
 	hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
 	hints->fabric_attr->prov_name = strdup(provider);
@@ -56,7 +59,9 @@ static struct fi_info *find(const char *provider, const char *domain)
 
 static void open_queue(struct endpoint *e)
 {
-	struct fi_cq_attr how = {.format = FI_CQ_FORMAT_CONTEXT, .wait_obj = FI_WAIT_FD, .size = QUEUE};
+	struct fi_cq_attr how = {.format = FI_CQ_FORMAT_CONTEXT,
+		.wait_obj = FI_WAIT_FD,
+		.size = QUEUE};
 	e->wake = -1;
 	if (fi_cq_open(e->domain, &how, &e->queue, NULL) != 0) {
 		how.wait_obj = FI_WAIT_NONE;
@@ -70,10 +75,12 @@ static void register_memory(struct endpoint *e, size_t size)
 {
 	uint64_t access = FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE;
 	// As the library's memory is: shared, which a provider in software can map.
-	e->memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	e->memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	need("memory", e->memory == MAP_FAILED ? -FI_ENOMEM : 0);
 	e->size = size;
-	need("registration", fi_mr_reg(e->domain, e->memory, size, access, 0, KEY, 0, &e->region, NULL));
+	need("registration",
+		fi_mr_reg(e->domain, e->memory, size, access, 0, KEY, 0, &e->region, NULL));
 	if (e->info->domain_attr->mr_mode & FI_MR_ENDPOINT) {
 		need("registration", fi_mr_bind(e->region, &e->self->fid, 0));
 		need("registration", fi_mr_enable(e->region));
@@ -88,14 +95,18 @@ static void introduce(struct endpoint *e, int socket)
 	need("name", fi_getname(&e->self->fid, mine.name, &mine.length));
 	mine.memory = e->info->domain_attr->mr_mode & FI_MR_VIRT_ADDR ? (uintptr_t)e->memory : 0;
 	mine.key = fi_mr_key(e->region);
-	need("the other end", send(socket, &mine, sizeof mine, MSG_NOSIGNAL) == sizeof mine ? 0 : -FI_EIO);
-	need("the other end", recv(socket, &far, sizeof far, MSG_WAITALL) == sizeof far ? 0 : -FI_EIO);
-	need("address", fi_av_insert(e->addresses, far.name, 1, &e->peer, 0, NULL) == 1 ? 0 : -FI_EINVAL);
+	need("the other end",
+		send(socket, &mine, sizeof mine, MSG_NOSIGNAL) == sizeof mine ? 0 : -FI_EIO);
+	need("the other end",
+		recv(socket, &far, sizeof far, MSG_WAITALL) == sizeof far ? 0 : -FI_EIO);
+	need("address",
+		fi_av_insert(e->addresses, far.name, 1, &e->peer, 0, NULL) == 1 ? 0 : -FI_EINVAL);
 	e->far = far.memory;
 	e->key = far.key;
 }
 
-void endpoint_open(struct endpoint *e, int socket, size_t size, const char *provider, const char *domain)
+void endpoint_open(struct endpoint *e, int socket, size_t size, const char *provider,
+	const char *domain)
 {
 	struct fi_av_attr book = {.type = FI_AV_TABLE, .count = 2};
 	e->info = find(provider, domain);
@@ -113,8 +124,8 @@ void endpoint_open(struct endpoint *e, int socket, size_t size, const char *prov
 
 void endpoint_close(struct endpoint *e)
 {
-	struct fid *all[] = {&e->self->fid, &e->region->fid, &e->queue->fid, &e->addresses->fid, &e->domain->fid,
-		&e->fabric->fid};
+	struct fid *all[] = {&e->self->fid, &e->region->fid, &e->queue->fid, &e->addresses->fid,
+		&e->domain->fid, &e->fabric->fid};
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) fi_close(all[i]);
 	fi_freeinfo(e->info);
 	munmap(e->memory, e->size);

@@ -10,7 +10,8 @@
 
 typedef ssize_t (*post)(struct fid_ep *self, const struct fi_msg_rma *request, uint64_t flags);
 
-// transfer posts one request, or several where the provider limits their size. A provider that has no room is given time.
+// transfer posts one request, or several where the provider limits their size. A provider that has
+// no room is given time.
 static int transfer(struct endpoint *e, post function, size_t bytes, uint64_t flags)
 {
 	size_t most = e->info->ep_attr->max_msg_size, at = 0;
@@ -19,10 +20,15 @@ static int transfer(struct endpoint *e, post function, size_t bytes, uint64_t fl
 		size_t part = bytes - at < most ? bytes - at : most;
 		struct iovec from = {e->memory + at, part};
 		struct fi_rma_iov to = {.addr = e->far + at, .len = part, .key = e->key};
-		struct fi_msg_rma request = {.msg_iov = &from, .desc = &e->local, .iov_count = 1, .addr = e->peer,
-			.rma_iov = &to, .rma_iov_count = 1};
+		struct fi_msg_rma request = {.msg_iov = &from,
+			.desc = &e->local,
+			.iov_count = 1,
+			.addr = e->peer,
+			.rma_iov = &to,
+			.rma_iov_count = 1};
 		ssize_t status;
-		while ((status = function(e->self, &request, flags)) == -FI_EAGAIN) posted -= endpoint_progress(e);
+		while ((status = function(e->self, &request, flags)) == -FI_EAGAIN)
+			posted -= endpoint_progress(e);
 		if (status != 0)
 			endpoint_failed("request", status);
 		posted++;

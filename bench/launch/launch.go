@@ -61,12 +61,13 @@ func (p *Place) Remote() bool { return p.Network != "node" }
 // pretended: the ranks of one machine are told which node they are on.
 func (p *Place) pretended() bool { return p.Network == "nodes" || p.Network == "rdma" }
 
-// Words are what keeps a launcher to a place, behind its first words: its options, and settings of each rank, which are to
-// follow the word env.
+// Words are what keeps a launcher to a place, behind its first words: its options, and settings of
+// each rank, which are to follow the word env.
 func (p *Place) Words(launcher string) (argv, env []string) {
 	argv = []string{"-n", strconv.Itoa(p.Ranks)}
 	if launcher != Armcirun {
-		argv = append(argv, map[string]string{OpenMPI: "--bind-to", MPICH: "-bind-to"}[launcher], p.binding())
+		argv = append(argv, map[string]string{OpenMPI: "--bind-to",
+			MPICH: "-bind-to"}[launcher], p.binding())
 	}
 	hosts := p.Hosts[:min(len(p.Hosts), p.Ranks/max(p.Each, 1))]
 	shared := "" // an MPI's transport within a host
@@ -75,24 +76,29 @@ func (p *Place) Words(launcher string) (argv, env []string) {
 	}
 	switch p.Network + " " + launcher {
 	case "nodes openmpi":
-		argv = append(argv, "--mca", "pml", "ob1", "--mca", "btl", shared+"tcp,self", "--mca", "btl_tcp_if_include", "lo")
+		argv = append(argv, "--mca", "pml", "ob1", "--mca", "btl", shared+"tcp,self",
+			"--mca", "btl_tcp_if_include", "lo")
 		argv = append(argv, Yield(!p.Spin)...)
 	case "nodes mpich":
 		env = append(env, "MPIR_CVAR_NOLOCAL=1", "UCX_TLS=tcp,self", "UCX_NET_DEVICES=lo")
 	case "hosts openmpi":
 		slots := fmt.Sprintf(":%d", p.Each)
 		argv = append(argv, oneSession)
-		argv = append(argv, "--host", strings.Join(hosts, slots+",")+slots, "--map-by", "slot", "--mca", "plm", "rsh", "--mca", "plm_rsh_agent", p.Agent,
-			"--mca", "plm_rsh_no_tree_spawn", "1", "--mca", "oob_tcp_if_include", "eth0", "--mca", "btl_tcp_if_include", "eth0",
+		argv = append(argv, "--host", strings.Join(hosts, slots+",")+slots, "--map-by",
+			"slot", "--mca", "plm", "rsh", "--mca", "plm_rsh_agent", p.Agent,
+			"--mca", "plm_rsh_no_tree_spawn", "1", "--mca", "oob_tcp_if_include",
+			"eth0", "--mca", "btl_tcp_if_include", "eth0",
 			"--mca", "pml", "ob1", "--mca", "btl", shared+"tcp,self")
 		argv = append(argv, Yield(!p.Spin)...)
 	case "hosts mpich":
-		argv = append(argv, "-launcher", "rsh", "-launcher-exec", p.Agent, "-hosts", strings.Join(hosts, ","), "-ppn", strconv.Itoa(p.Each), "-iface", "eth0")
+		argv = append(argv, "-launcher", "rsh", "-launcher-exec", p.Agent, "-hosts",
+			strings.Join(hosts, ","), "-ppn", strconv.Itoa(p.Each), "-iface", "eth0")
 		env = append(env, "UCX_TLS=tcp,self")
 	case "nodes armci", "rdma armci":
 		argv = append(argv, "-nodes", strconv.Itoa(p.Ranks/p.Each))
 	case "hosts armci":
-		argv = append(argv, "-hosts", strings.Join(hosts, ","), "-ppn", strconv.Itoa(p.Each), "-agent", p.Agent)
+		argv = append(argv, "-hosts", strings.Join(hosts, ","), "-ppn",
+			strconv.Itoa(p.Each), "-agent", p.Agent)
 	case "rdma openmpi":
 		if p.NoUCX {
 			argv = append(argv, "--mca", "pml", "ob1", "--mca", "btl", "vader,self")
@@ -142,17 +148,19 @@ func Yield(on bool) []string {
 	return []string{"--mca", "mpi_yield_when_idle", map[bool]string{true: "1", false: "0"}[on]}
 }
 
-// Pretend are the words before a program of an MPI whose ranks have to be told on which node they are.
+// Pretend are the words before a program of an MPI whose ranks have to be told on which node they
+// are.
 func (p *Place) Pretend() []string {
 	if !p.pretended() {
 		return nil
 	}
-	script := fmt.Sprintf(`ARMCI_NODE=node$((${OMPI_COMM_WORLD_RANK:-$PMI_RANK} / %d)) && export ARMCI_NODE && exec "$@"`, p.Each)
+	script := fmt.Sprintf(
+		`ARMCI_NODE=node$((${OMPI_COMM_WORLD_RANK:-$PMI_RANK} / %d)) && export ARMCI_NODE && exec "$@"`, p.Each)
 	return []string{"sh", "-c", script, "-"}
 }
 
-// binding gives each rank a core of its own where nothing else is busy: two ranks that poll may stay on one for milliseconds.
-// Between nodes threads answer for ranks.
+// binding gives each rank a core of its own where nothing else is busy: two ranks that poll may
+// stay on one for milliseconds. Between nodes threads answer for ranks.
 func (p *Place) binding() string {
 	if !p.Remote() && p.Ranks <= runtime.NumCPU() {
 		return "core"

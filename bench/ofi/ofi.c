@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Baselines over libfabric: one raw request after the other, by libfabric alone over the provider that the library uses,
-// that moves as many bytes in one piece. What a provider in software does at the far side it does in a thread there, which
-// waits in the same way as this side does, while samples run; otherwise it sleeps.
+// Baselines over libfabric: one raw request after the other, by libfabric alone over the provider
+// that the library uses, that moves as many bytes in one piece. What a provider in software does at
+// the far side it does in a thread there, which waits in the same way as this side does, while
+// samples run; otherwise it sleeps.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdio.h>
@@ -35,8 +36,9 @@ static const char *setting(const char *name)
 	return value && *value ? value : NULL;
 }
 
-// serve lets the provider work at the far side as rank 0 says, until that closes the socket. A request's arrival shows
-// nowhere; so who mixes looks for a while after each time that he was woken.
+// serve lets the provider work at the far side as rank 0 says, until that closes the socket. A
+// request's arrival shows nowhere; so who mixes looks for a while after each time that he was
+// woken.
 static void *serve(void *arg)
 {
 	char style = PERF_ASLEEP;
@@ -67,7 +69,8 @@ void bench_ofi_ready(void)
 	if (perf_me != 0 && perf_me != perf_n / 2)
 		return;
 	const char *provider = setting("ARMCI_OFI_PROVIDER");
-	perf_need(provider != NULL, "ARMCI_OFI_PROVIDER names the provider of the raw baseline; it");
+	perf_need(provider != NULL,
+		"ARMCI_OFI_PROVIDER names the provider of the raw baseline; it");
 	raw.socket = perf_me == 0 ? perf_dial(perf_peer) : perf_answer(0);
 	endpoint_open(&raw.end, raw.socket, BENCH_MOST, provider, setting("ARMCI_OFI_DOMAIN"));
 	raw.open = perf_me == 0;
@@ -87,7 +90,8 @@ void bench_ofi_end(void)
 	}
 }
 
-// wait_for a number of completions, in the way that is chosen. Who spins lets others have the core now and then.
+// wait_for a number of completions, in the way that is chosen. Who spins lets others have the core
+// now and then.
 static void wait_for(int n)
 {
 	double until = raw.style == PERF_MIXED ? perf_now() + asker : 0;
@@ -103,11 +107,14 @@ static void wait_for(int n)
 	}
 }
 
-// far_style has the far side wait like this from now on, and returns when it does. It may have to accept a connection meanwhile.
+// far_style has the far side wait like this from now on, and returns when it does. It may have to
+// accept a connection meanwhile.
 static void far_style(enum perf_style style)
 {
 	char way = (char)style;
-	perf_need(send(raw.socket, &way, 1, MSG_NOSIGNAL) == 1 && recv(raw.socket, &way, 1, MSG_WAITALL) == 1, "the far side");
+	perf_need(send(raw.socket, &way, 1, MSG_NOSIGNAL) == 1 &&
+			recv(raw.socket, &way, 1, MSG_WAITALL) == 1,
+		"the far side");
 }
 
 static void requests(void *arg, long n)
@@ -127,8 +134,12 @@ static const struct {
 	int (*post)(struct endpoint *e, size_t bytes);
 	bool styles; // a row for each way to wait
 } baselines[] = {
-	{"put+fence", endpoint_write, true}, {"get", endpoint_read, true}, {"put-bandwidth", endpoint_write, false},
-	{"get-bandwidth", endpoint_read, false}, {"put-strided", endpoint_write, false}, {"get-strided", endpoint_read, false},
+	{"put+fence", endpoint_write, true},
+	{"get", endpoint_read, true},
+	{"put-bandwidth", endpoint_write, false},
+	{"get-bandwidth", endpoint_read, false},
+	{"put-strided", endpoint_write, false},
+	{"get-strided", endpoint_read, false},
 };
 
 // By rank 0 alone. Where the provider cannot wake anybody, both sides spin.
@@ -144,7 +155,10 @@ bool bench_ofi_baseline(struct perf_case *c, int k)
 		bool all = baselines[i].styles && wakes && !bench_asleep();
 		if (k >= (all ? 3 : 1) || (bench_asleep() && !wakes))
 			return false;
-		raw.style = all ? styles[k] : bench_asleep() ? PERF_ASLEEP : wakes ? PERF_MIXED : PERF_SPINNING;
+		raw.style = all        ? styles[k] :
+			bench_asleep() ? PERF_ASLEEP :
+			wakes          ? PERF_MIXED :
+					 PERF_SPINNING;
 		raw.post = baselines[i].post;
 		raw.bytes = c->bytes > 0 ? (size_t)c->bytes : 8;
 		if (all) {

@@ -38,11 +38,13 @@ const (
 type chart struct {
 	title, yLabel, xLabel string
 	kind                  kind
-	log                   bool     // bars over a logarithmic axis
-	rate                  bool     // bandwidth of what was measured in ns
-	gain                  string   // percent by which each series is faster than the series of this name, instead of its own value
-	places                []string // of overPlaces, overProcs and asTable
-	lines                 []line
+	log                   bool // bars over a logarithmic axis
+	rate                  bool // bandwidth of what was measured in ns
+	// percent by which each series is faster than the series of this name, instead of its own
+	// value
+	gain   string
+	places []string // of overPlaces, overProcs and asTable
+	lines  []line
 }
 
 // line is a series: an operation of an experiment, at a place unless the chart has several.
@@ -142,7 +144,10 @@ func (c *chart) point(r *figure.Row, raw bool, place string) point {
 	}
 	switch c.kind {
 	case overNumber, overRanks:
-		digits := strings.TrimRightFunc(r.Shape, func(c rune) bool { return c < '0' || c > '9' })
+		digits := strings.TrimRightFunc(r.Shape, func(c rune) bool {
+			return c < '0' ||
+				c > '9'
+		})
 		digits, _, _ = strings.Cut(digits, "x")
 		p.x, _ = strconv.ParseFloat(digits, 64)
 		p.label = digits
@@ -183,7 +188,10 @@ func gains(all []points, base string) []points {
 			for _, b := range all[from].points {
 				if b.label == p.label && b.Median > 0 {
 					gain := 100 * (1 - p.Median/b.Median)
-					g.points = append(g.points, point{label: p.label, x: p.x, unit: "%", Value: figure.Value{Median: gain, Least: gain, Most: gain}})
+					g.points = append(g.points,
+						point{label: p.label, x: p.x, unit: "%",
+							Value: figure.Value{Median: gain,
+								Least: gain, Most: gain}})
 				}
 			}
 		}
@@ -197,7 +205,8 @@ func (c *chart) labels(all []points) []string {
 	var order []point
 	for _, s := range all {
 		for _, p := range s.points {
-			if !slices.ContainsFunc(order, func(q point) bool { return q.label == p.label }) {
+			if !slices.ContainsFunc(order,
+				func(q point) bool { return q.label == p.label }) {
 				order = append(order, p)
 			}
 		}
@@ -230,7 +239,8 @@ func cell(s *points, label string) string {
 	return figure.Amount(p.Median, p.unit)
 }
 
-// table has a line for each label and a column for each series, or, as a table only, the other way round.
+// table has a line for each label and a column for each series, or, as a table only, the other way
+// round.
 func (c *chart) table(all []points) [][]string {
 	names := c.labels(all)
 	head := []string{c.axis()}
@@ -261,7 +271,8 @@ func (c *chart) table(all []points) [][]string {
 
 // axis names what a chart is drawn over.
 func (c *chart) axis() string {
-	return cmp.Or(c.xLabel, map[kind]string{overBytes: "size", overRanks: "rank", overPlaces: "ranks", overProcs: "processes"}[c.kind])
+	return cmp.Or(c.xLabel, map[kind]string{overBytes: "size", overRanks: "rank",
+		overPlaces: "ranks", overProcs: "processes"}[c.kind])
 }
 
 // name is the file of a chart, without its ending.

@@ -10,8 +10,8 @@ const (
 	everyone = "node-1 node-2 node-4 hosts-2x1 hosts-2x2 hosts-4x1 rdma-2x1 rdma-2x2 rdma-4x1"
 )
 
-// In these the ranks of a node differ in a setting, so there are as many as values (../README.md). Of those that take turns only one
-// does anything: they wait as if each had a core of its own.
+// In these the ranks of a node differ in a setting, so there are as many as values (../README.md).
+// Of those that take turns only one does anything: they wait as if each had a core of its own.
 const (
 	schemeValues  = "-e ARMCI_RDMA_CONTIGUOUS=auto,buffered,zerocopy,baseline,register,overlap"
 	stridedValues = "-e ARMCI_RDMA_STRIDED=auto,nic,host,push"
@@ -25,7 +25,8 @@ func rdmaSetting(name, setting string) variant {
 
 // strided are the protocols of strided transfers.
 var strided = []variant{
-	rdmaSetting("nic", "ARMCI_RDMA_STRIDED=nic"), rdmaSetting("host", "ARMCI_RDMA_STRIDED=host"), rdmaSetting("auto", "ARMCI_RDMA_STRIDED=auto"),
+	rdmaSetting("nic", "ARMCI_RDMA_STRIDED=nic"), rdmaSetting("host",
+		"ARMCI_RDMA_STRIDED=host"), rdmaSetting("auto", "ARMCI_RDMA_STRIDED=auto"),
 }
 
 // openblas: matrices are multiplied as people do who care (../apps/openblas.sh).
@@ -34,7 +35,8 @@ var openblas = []variant{{blas: true}}
 // messages are MPI's windows by messages, which it needs between hosts.
 const messages = "messages"
 
-// windowsBy are the ways of one-sided communication of MPI: by messages, as paper 003's original design, and by our library.
+// windowsBy are the ways of one-sided communication of MPI: by messages, as paper 003's original
+// design, and by our library.
 var windowsBy = []variant{
 	{name: messages, words: []string{"--mca", "osc", "pt2pt"}},
 	{name: "ours", preload: true},
@@ -42,55 +44,90 @@ var windowsBy = []variant{
 
 var experiments = []experiment{
 	// The microbenchmarks (worker/).
-	{name: "latency", program: "worker-papers", args: "latency", quick: "latency", reps: 7, places: two, seconds: 10},
-	{name: "transfer", program: "worker-papers", args: "transfer", quick: "transfer", reps: 7, places: two, seconds: 20},
-	{name: "strided", program: "worker-papers", args: "transfer-strided", quick: "transfer-strided", reps: 7, places: two, seconds: 20},
-	{name: "rows", program: "worker-papers", args: "rows", quick: "rows", reps: 7, places: between, seconds: 20},
-	{name: "aggregation", program: "worker-papers", args: "aggregation", quick: "aggregation", reps: 7, places: two, seconds: 10},
-	{name: "overlap", program: "worker-papers", args: "overlap-work", quick: "overlap-work", reps: 5, places: "hosts-2x1", seconds: 20},
-	{name: "overlap-protocols", program: "worker-papers", args: "overlap-work", quick: "overlap-work", reps: 5, places: "rdma-2x1", seconds: 20,
-		variants: []variant{rdmaSetting("direct", "ARMCI_RDMA_CONTIGUOUS=zerocopy"), rdmaSetting("buffered", "ARMCI_RDMA_CONTIGUOUS=buffered")}},
+	{name: "latency", program: "worker-papers", args: "latency", quick: "latency", reps: 7,
+		places: two, seconds: 10},
+	{name: "transfer", program: "worker-papers", args: "transfer", quick: "transfer", reps: 7,
+		places: two, seconds: 20},
+	{name: "strided", program: "worker-papers", args: "transfer-strided",
+		quick: "transfer-strided", reps: 7, places: two, seconds: 20},
+	{name: "rows", program: "worker-papers", args: "rows", quick: "rows", reps: 7,
+		places: between, seconds: 20},
+	{name: "aggregation", program: "worker-papers", args: "aggregation", quick: "aggregation",
+		reps: 7, places: two, seconds: 10},
+	{name: "overlap", program: "worker-papers", args: "overlap-work", quick: "overlap-work",
+		reps: 5, places: "hosts-2x1", seconds: 20},
+	{name: "overlap-protocols", program: "worker-papers", args: "overlap-work",
+		quick: "overlap-work", reps: 5, places: "rdma-2x1", seconds: 20,
+		variants: []variant{rdmaSetting("direct", "ARMCI_RDMA_CONTIGUOUS=zerocopy"),
+			rdmaSetting("buffered", "ARMCI_RDMA_CONTIGUOUS=buffered")}},
 	{name: "fences", program: "worker-papers", args: "all-fence", quick: "all-fence", reps: 7,
-		places: "hosts-2x1 hosts-4x1 hosts-6x1 hosts-8x1 rdma-2x1 rdma-4x1 rdma-6x1 rdma-8x1", seconds: 10},
-	{name: "one-to-all", program: "worker-papers", args: "one-to-all", quick: "one-to-all", reps: 7, places: "hosts-4x1", seconds: 15},
-	{name: "one-to-all-protocols", program: "worker-papers", args: "one-to-all", quick: "one-to-all", reps: 7, places: "rdma-4x1", seconds: 15,
+		places: "hosts-2x1 hosts-4x1 hosts-6x1 hosts-8x1 rdma-2x1 rdma-4x1 rdma-6x1 " +
+			"rdma-8x1", seconds: 10},
+	{name: "one-to-all", program: "worker-papers", args: "one-to-all", quick: "one-to-all",
+		reps: 7, places: "hosts-4x1", seconds: 15},
+	{name: "one-to-all-protocols", program: "worker-papers", args: "one-to-all",
+		quick: "one-to-all", reps: 7, places: "rdma-4x1", seconds: 15,
 		variants: strided},
-	{name: "get-schemes", program: "worker-papers", first: schemeValues, args: "get-schemes", quick: "get-schemes", reps: 7,
+	{name: "get-schemes", program: "worker-papers", first: schemeValues, args: "get-schemes",
+		quick: "get-schemes", reps: 7,
 		places: "rdma-2x6", fixed: true, seconds: 20, variants: ownCore},
-	{name: "registration", program: "worker-papers", args: "registration", quick: "registration", reps: 7, places: "rdma-2x1", seconds: 10},
-	{name: "overhead", program: "worker-papers", args: "overhead", quick: "overhead", reps: 5, places: "hosts-2x1", seconds: 20},
-	{name: "overhead-protocols", program: "worker-papers", first: stridedValues, args: "overhead", quick: "overhead", reps: 5,
+	{name: "registration", program: "worker-papers", args: "registration",
+		quick: "registration", reps: 7, places: "rdma-2x1", seconds: 10},
+	{name: "overhead", program: "worker-papers", args: "overhead", quick: "overhead", reps: 5,
+		places: "hosts-2x1", seconds: 20},
+	{name: "overhead-protocols", program: "worker-papers", first: stridedValues,
+		args: "overhead", quick: "overhead", reps: 5,
 		places: "rdma-2x4", fixed: true, seconds: 20, variants: ownCore},
-	{name: "mpi-get-fence", program: "worker-papers", args: "mpi-get-fence", quick: "mpi-get-fence", reps: 7, places: "hosts-2x1", seconds: 10,
+	{name: "mpi-get-fence", program: "worker-papers", args: "mpi-get-fence",
+		quick: "mpi-get-fence", reps: 7, places: "hosts-2x1", seconds: 10,
 		variants: windowsBy[:1]},
-	{name: "collective", program: "worker-papers", args: "collectives", quick: "collectives", reps: 5, places: "hosts-4x1", seconds: 20},
+	{name: "collective", program: "worker-papers", args: "collectives", quick: "collectives",
+		reps: 5, places: "hosts-4x1", seconds: 20},
 
 	// MPI's one-sided communication (../windows).
-	{name: "windows", program: "windows-openmpi", args: "pingpong bidirectional get-fence bandwidth overlap skew",
+	{name: "windows", program: "windows-openmpi",
+		args:  "pingpong bidirectional get-fence bandwidth overlap skew",
 		quick: "pingpong bidirectional get-fence bandwidth overlap skew",
 		reps:  3, places: between, seconds: 40, variants: windowsBy},
-	{name: "windows-small", program: "windows-openmpi", args: "small fetch locks", quick: "small fetch locks", reps: 5, places: two, seconds: 8, variants: windowsBy},
-	{name: "windows-origins", program: "windows-openmpi", args: "synchronisation origins", quick: "synchronisation origins", reps: 3,
-		places: "hosts-2x1 hosts-3x1 hosts-4x1 hosts-8x1 rdma-2x1 rdma-3x1 rdma-4x1 rdma-8x1", seconds: 8, variants: windowsBy},
+	{name: "windows-small", program: "windows-openmpi", args: "small fetch locks",
+		quick: "small fetch locks", reps: 5, places: two, seconds: 8, variants: windowsBy},
+	{name: "windows-origins", program: "windows-openmpi", args: "synchronisation origins",
+		quick: "synchronisation origins", reps: 3,
+		places: "hosts-2x1 hosts-3x1 hosts-4x1 hosts-8x1 rdma-2x1 rdma-3x1 rdma-4x1 " +
+			"rdma-8x1", seconds: 8, variants: windowsBy},
 
 	// The applications (../apps).
-	{name: "mg-W", program: "apps/mg", args: "W", quick: "S", reps: 3, places: everyone, seconds: 10},
-	{name: "mg-A", program: "apps/mg", args: "A", quick: "S", reps: 3, places: everyone, seconds: 40},
+	{name: "mg-W", program: "apps/mg", args: "W", quick: "S", reps: 3, places: everyone,
+		seconds: 10},
+	{name: "mg-A", program: "apps/mg", args: "A", quick: "S", reps: 3, places: everyone,
+		seconds: 40},
 	{name: "sparse", program: "apps/sparse", reps: 3, places: everyone, seconds: 15},
 	{name: "lu", program: "apps/lu", args: "3072 32", reps: 1, places: everyone, seconds: 30},
-	{name: "srumma", program: "apps/srumma", args: "512 1000 2000", quick: "128", reps: 5, places: everyone, seconds: 15, variants: openblas},
-	{name: "srumma-reference", program: "apps/srumma", args: "512 2000", quick: "128", reps: 3, places: "node-4 hosts-2x2 rdma-2x2", seconds: 40},
-	{name: "srumma-protocols", program: "apps/srumma", args: "-v srumma 512 2000", quick: "-v srumma 128", reps: 3, places: "rdma-2x1 rdma-4x1", seconds: 12,
+	{name: "srumma", program: "apps/srumma", args: "512 1000 2000", quick: "128", reps: 5,
+		places: everyone, seconds: 15, variants: openblas},
+	{name: "srumma-reference", program: "apps/srumma", args: "512 2000", quick: "128", reps: 3,
+		places: "node-4 hosts-2x2 rdma-2x2", seconds: 40},
+	{name: "srumma-protocols", program: "apps/srumma", args: "-v srumma 512 2000",
+		quick: "-v srumma 128", reps: 3, places: "rdma-2x1 rdma-4x1", seconds: 12,
 		variants: strided},
 	{name: "transpose", program: "apps/transpose", reps: 3, places: everyone, seconds: 10},
 	{name: "jacobi", program: "apps/jacobi", reps: 3, places: everyone, seconds: 10},
-	{name: "counter", program: "apps/counter", args: "-v mpi,armci", quick: "-v mpi,armci", reps: 3, places: everyone, seconds: 15,
-		variants: []variant{{words: []string{"--mca", "osc", "pt2pt"}}}}, // its windows: others cannot be made between hosts
-
-	// NWChem (../apps/nwchem.sh), over this library and over ARMCI-MPI, which needs MPI's windows by messages between hosts.
-	{name: "nwchem", program: "bench/apps/nwchem.sh", args: "libarmci dft_siosi3", quick: "libarmci dft_he2+", places: "node-1 node-2 node-4 hosts-2x1 hosts-2x2", seconds: 25},
-	{name: "nwchem-armci-mpi", program: "bench/apps/nwchem.sh", args: "armci-mpi dft_siosi3", quick: "armci-mpi dft_he2+", places: "node-1 node-2 node-4", seconds: 25},
-	{name: "nwchem-armci-mpi-hosts", program: "bench/apps/nwchem.sh", args: "armci-mpi dft_siosi3", quick: "armci-mpi dft_he2+", places: "hosts-2x1 hosts-2x2", seconds: 60,
+	{name: "counter", program: "apps/counter", args: "-v mpi,armci", quick: "-v mpi,armci",
+		reps: 3, places: everyone, seconds: 15,
+		// its windows: others cannot be made between hosts
 		variants: []variant{{words: []string{"--mca", "osc", "pt2pt"}}}},
-	{name: "nwchem-rdma", program: "bench/apps/nwchem.sh", args: "libarmci dft_he2+", quick: "libarmci dft_he2+", places: "rdma-2x1", seconds: 20},
+
+	// NWChem (../apps/nwchem.sh), over this library and over ARMCI-MPI, which needs MPI's
+	// windows by messages between hosts.
+	{name: "nwchem", program: "bench/apps/nwchem.sh", args: "libarmci dft_siosi3",
+		quick: "libarmci dft_he2+", places: "node-1 node-2 node-4 hosts-2x1 hosts-2x2",
+		seconds: 25},
+	{name: "nwchem-armci-mpi", program: "bench/apps/nwchem.sh", args: "armci-mpi dft_siosi3",
+		quick: "armci-mpi dft_he2+", places: "node-1 node-2 node-4", seconds: 25},
+	{name: "nwchem-armci-mpi-hosts", program: "bench/apps/nwchem.sh",
+		args: "armci-mpi dft_siosi3", quick: "armci-mpi dft_he2+",
+		places: "hosts-2x1 hosts-2x2", seconds: 60,
+		variants: []variant{{words: []string{"--mca", "osc", "pt2pt"}}}},
+	{name: "nwchem-rdma", program: "bench/apps/nwchem.sh", args: "libarmci dft_he2+",
+		quick: "libarmci dft_he2+", places: "rdma-2x1", seconds: 20},
 }

@@ -128,7 +128,8 @@ func (o *options) find() error {
 		}
 		err = os.MkdirAll(o.data(), 0o777)
 	}
-	if found, _ := filepath.Glob(filepath.Join(o.build, "openblas", "usr", "lib", "*", "openblas-serial", "libblas.so.3")); len(found) > 0 {
+	if found, _ := filepath.Glob(filepath.Join(o.build, "openblas", "usr", "lib", "*",
+		"openblas-serial", "libblas.so.3")); len(found) > 0 {
 		o.blas = found[0]
 	}
 	return err
@@ -184,7 +185,8 @@ func (o *options) runAll(steps []*step) error {
 			continue
 		}
 		started := time.Now()
-		fmt.Printf("[%d/%d, %s of about %s] %s", i+1, len(steps), started.Sub(begin).Round(time.Second), total, s)
+		fmt.Printf("[%d/%d, %s of about %s] %s", i+1, len(steps),
+			started.Sub(begin).Round(time.Second), total, s)
 		if o.runs > 1 {
 			fmt.Printf(", run %d", s.run+1)
 		}
@@ -193,7 +195,8 @@ func (o *options) runAll(steps []*step) error {
 		}
 		err := o.measure(s)
 		failed = errors.Join(failed, err)
-		fmt.Printf(": %.0f s%s\n", time.Since(started).Seconds(), map[bool]string{true: "", false: ", FAILED"}[err == nil])
+		fmt.Printf(": %.0f s%s\n", time.Since(started).Seconds(),
+			map[bool]string{true: "", false: ", FAILED"}[err == nil])
 	}
 	return failed
 }

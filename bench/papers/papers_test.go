@@ -12,24 +12,29 @@ import (
 	"time"
 )
 
-// Every series of every figure is of an experiment that there is, at a place and in a variant in which it runs.
+// Every series of every figure is of an experiment that there is, at a place and in a variant in
+// which it runs.
 func TestFiguresHaveExperiments(t *testing.T) {
 	used := map[string]bool{}
 	for _, f := range figures {
 		for _, c := range f.charts {
 			for _, l := range c.lines {
-				i := slices.IndexFunc(experiments, func(e experiment) bool { return e.name == l.experiment })
+				i := slices.IndexFunc(experiments,
+					func(e experiment) bool { return e.name == l.experiment })
 				if i < 0 {
 					t.Errorf("%s: no experiment %s", f.id, l.experiment)
 					continue
 				}
 				e := &experiments[i]
 				used[e.name] = true
-				if l.variant != "" != (len(e.variants) > 0 && e.variants[0].name != "") {
+				if l.variant != "" != (len(e.variants) > 0 &&
+					e.variants[0].name != "") {
 					t.Errorf("%s, %s: variant %q", f.id, l.name, l.variant)
 				}
-				if l.place != "" && !slices.Contains(strings.Fields(e.places), l.place) {
-					t.Errorf("%s, %s: %s does not run at %s", f.id, l.name, e.name, l.place)
+				if l.place != "" && !slices.Contains(strings.Fields(e.places),
+					l.place) {
+					t.Errorf("%s, %s: %s does not run at %s", f.id, l.name,
+						e.name, l.place)
 				}
 			}
 		}
@@ -43,13 +48,15 @@ func TestFiguresHaveExperiments(t *testing.T) {
 
 // All experiments are done in less than two hours.
 func TestTotal(t *testing.T) {
-	o := options{dir: t.TempDir(), runs: 1, device: "device", blas: "blas", hosts: strings.Split("a b c d e f g h", " "), agent: "agent"}
+	o := options{dir: t.TempDir(), runs: 1, device: "device", blas: "blas",
+		hosts: strings.Split("a b c d e f g h", " "), agent: "agent"}
 	var all []string
 	for _, e := range experiments {
 		all = append(all, e.name)
 	}
 	steps := o.steps(all)
-	if total := o.total(steps); total > 110*time.Minute || total < 10*time.Minute || len(o.left) > 0 {
+	if total := o.total(steps); total > 110*time.Minute || total < 10*time.Minute ||
+		len(o.left) > 0 {
 		t.Errorf("%d steps, %s, left out %v", len(steps), total, o.left)
 	}
 }
@@ -58,7 +65,8 @@ func TestCommandLines(t *testing.T) {
 	o := options{dir: "dir", build: "/build", source: "/source", device: "/device", ucx: true,
 		runs: 1, hosts: []string{"a", "b"}, agent: "agent"}
 	line := func(name, where, variant string) string {
-		e := &experiments[slices.IndexFunc(experiments, func(e experiment) bool { return e.name == name })]
+		e := &experiments[slices.IndexFunc(experiments,
+			func(e experiment) bool { return e.name == name })]
 		p, err := o.place(where)
 		if err != nil {
 			t.Fatal(err)
@@ -76,12 +84,15 @@ func TestCommandLines(t *testing.T) {
 		{"mg-W", "hosts-2x2", "", "--mca btl vader,tcp,self "},
 		{"mg-W", "hosts-2x1", "", "--mca btl tcp,self "},
 		{"mg-W", "hosts-2x1", "", " env ARMCI_TRANSPORT=tcp /build/bench/apps/mg -r 3 W"},
-		{"mg-W", "rdma-2x2", "", "/source/tests/softverbs/with.sh /device mpirun.openmpi --oversubscribe -n 4 "},
+		{"mg-W", "rdma-2x2", "",
+			"/source/tests/softverbs/with.sh /device mpirun.openmpi --oversubscribe " +
+				"-n 4 "},
 		{"mg-W", "rdma-2x2", "", "RANK:-$PMI_RANK} / 2)) "},
 		{"windows", "rdma-2x1", "ours", "UCX_TLS=rc_v,self ARMCI_TRANSPORT=rdma " +
 			"LD_PRELOAD=/build/lib/libarmci-mpirma.so /build/bench/windows-openmpi"},
 		{"windows", "hosts-2x1", "messages", "--mca osc pt2pt "},
-		{"nwchem", "node-4", "", "/source/bench/apps/nwchem.sh dir libarmci dft_siosi3 -- mpirun.openmpi"},
+		{"nwchem", "node-4", "",
+			"/source/bench/apps/nwchem.sh dir libarmci dft_siosi3 -- mpirun.openmpi"},
 	} {
 		if got := line(c.name, c.place, c.variant); !strings.Contains(got, c.want) {
 			t.Errorf("%s at %s: no %q in %s", c.name, c.place, c.want, got)
@@ -96,7 +107,8 @@ func TestCommandLines(t *testing.T) {
 
 // What steps have left in files is drawn: a chart, bars with a gain, a page and markdown.
 func TestWrite(t *testing.T) {
-	o := options{dir: t.TempDir(), runs: 2, figures: []string{"000-22", "002-4"}, draw: true, device: "device"}
+	o := options{dir: t.TempDir(), runs: 2, figures: []string{"000-22", "002-4"}, draw: true,
+		device: "device"}
 	if err := os.MkdirAll(filepath.Join(o.dir, "data"), 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +118,8 @@ func TestWrite(t *testing.T) {
 		"mg-W@node-2.1.csv":       "mg/mpi,W,0,2,x,ns,5e9,5e9,5e9,0,0,0,0\nmg/armci,W,0,2,x,ns,1e9,1e9,1e9,0,0,0,0\n",
 		"transfer@rdma-2x1.0.csv": "transfer/get,-,1024,2,x,MB/s,100,90,110,0,0,0,0\ntransfer/get,-,4096,2,x,MB/s,200,90,210,0,0,0,0\n",
 	} {
-		if err := os.WriteFile(filepath.Join(o.dir, "data", file), []byte(head+text), 0o666); err != nil {
+		if err := os.WriteFile(filepath.Join(o.dir, "data", file), []byte(head+text),
+			0o666); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -117,7 +130,8 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<svg", "<td>4.00 s</td>", "<td>75.0 %</td>", "<td>4 KiB</td><td>200 MB/s</td>", "node 2"} {
+	for _, want := range []string{"<svg", "<td>4.00 s</td>", "<td>75.0 %</td>",
+		"<td>4 KiB</td><td>200 MB/s</td>", "node 2"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("no %q in the page", want)
 		}
@@ -142,7 +156,8 @@ func TestQuickApart(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	for _, bad := range []string{"", "-hosts a,b -out dir", "-runs 0 -out dir", "-out dir -only 000-99", "-moon -out dir", "-out dir 000-14"} {
+	for _, bad := range []string{"", "-hosts a,b -out dir", "-runs 0 -out dir",
+		"-out dir -only 000-99", "-moon -out dir", "-out dir 000-14"} {
 		if _, err := parse(strings.Fields(bad)); err == nil {
 			t.Errorf("%q was taken", bad)
 		}

@@ -12,8 +12,9 @@ import (
 	"libarmci/bench/launch"
 )
 
-// place is a number of ranks on a network: node-4 (ranks of one node), hosts-2x1 (two hosts with a rank each, over TCP),
-// rdma-2x2 (pretended nodes over the software verbs device). Without hosts the ranks of hosts-... run on pretended nodes.
+// place is a number of ranks on a network: node-4 (ranks of one node), hosts-2x1 (two hosts with a
+// rank each, over TCP), rdma-2x2 (pretended nodes over the software verbs device). Without hosts
+// the ranks of hosts-... run on pretended nodes.
 type place struct {
 	launch.Place
 	name string
@@ -21,7 +22,8 @@ type place struct {
 
 func (o *options) place(name string) (place, error) {
 	network, nodes, each, ok := parts(name)
-	p := place{Place: launch.Place{Network: network, Ranks: nodes * each, Each: each}, name: name}
+	p := place{Place: launch.Place{Network: network, Ranks: nodes * each, Each: each},
+		name: name}
 	switch {
 	case !ok:
 		return p, fmt.Errorf("no place %q", name)
@@ -32,7 +34,8 @@ func (o *options) place(name string) (place, error) {
 	case network == "hosts":
 		p.Hosts, p.Agent = o.hosts, o.agent
 	case network == "rdma" && o.device == "":
-		return p, fmt.Errorf("%s: the software verbs device is not built (target armci_tests)", name)
+		return p, fmt.Errorf("%s: the software verbs device is not built (target "+
+			"armci_tests)", name)
 	}
 	return p, nil
 }

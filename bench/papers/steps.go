@@ -44,7 +44,8 @@ type variant struct {
 
 // named is an experiment by its name.
 func named(name string) *experiment {
-	return &experiments[slices.IndexFunc(experiments, func(e experiment) bool { return e.name == name })]
+	return &experiments[slices.IndexFunc(experiments,
+		func(e experiment) bool { return e.name == name })]
 }
 
 type step struct {
@@ -86,7 +87,8 @@ func smoke(name string) string {
 	return "rdma-2x1"
 }
 
-// steps lists what the wanted experiments need here, variants by turns within a run. What cannot be done is said once.
+// steps lists what the wanted experiments need here, variants by turns within a run. What cannot be
+// done is said once.
 func (o *options) steps(wanted []string) []*step {
 	var all []*step
 	for run := range o.runs {
@@ -125,7 +127,8 @@ func (o *options) stepsOf(e *experiment, run int) []*step {
 				o.leave(e.name + ": no OpenBLAS (bench/apps/openblas.sh)")
 				continue
 			}
-			if p.Network == "node" && slices.ContainsFunc(v.env, func(s string) bool { return strings.HasPrefix(s, "ARMCI_RDMA") }) {
+			if p.Network == "node" && slices.ContainsFunc(v.env,
+				func(s string) bool { return strings.HasPrefix(s, "ARMCI_RDMA") }) {
 				continue
 			}
 			all = append(all, &step{e, p, v, run})
@@ -155,7 +158,8 @@ func (o *options) command(s *step) figure.Job {
 	argv, env := o.argv(s)
 	j.Env = append(env, "BUILD="+o.build)
 	if strings.HasSuffix(s.program, ".sh") {
-		j.Argv = append([]string{filepath.Join(o.source, s.program), o.dir}, strings.Fields(o.arguments(s))...)
+		j.Argv = append([]string{filepath.Join(o.source, s.program), o.dir},
+			strings.Fields(o.arguments(s))...)
 		j.Argv = append(append(j.Argv, "--"), argv...)
 		return j
 	}
@@ -180,7 +184,8 @@ func (o *options) arguments(s *step) string {
 // notHere is the exit status of what is not possible on a machine.
 const notHere = 77
 
-// measure runs a step and keeps what it prints. One that fails leaves no file: the next run tries again.
+// measure runs a step and keeps what it prints. One that fails leaves no file: the next run tries
+// again.
 func (o *options) measure(s *step) error {
 	j := o.command(s)
 	log, err := os.Create(o.file(s, "log"))
@@ -210,7 +215,8 @@ func (o *options) measure(s *step) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w (see %s)", s, err, log.Name())
 	}
-	return figure.WriteFile(o.file(s, "csv"), func(w io.Writer) error { return figure.WriteCSV(w, rows) })
+	return figure.WriteFile(o.file(s, "csv"),
+		func(w io.Writer) error { return figure.WriteCSV(w, rows) })
 }
 
 // read are the figures of a step; none, if it was not run.

@@ -64,13 +64,16 @@ func (o *options) write(rows map[string][]figure.Row) error {
 		}
 		all = append(all, s)
 	}
-	data := map[string]any{"Sections": all, "Machine": figure.Machine(config.Version), "Left": o.left}
+	data := map[string]any{"Sections": all, "Machine": figure.Machine(config.Version),
+		"Left": o.left}
 	page := template.Must(template.New("page").Parse(pageText))
 	functions := text.FuncMap{"wrap": wrap}
 	markdown := text.Must(text.New("markdown").Funcs(functions).Parse(markdownText))
 	return errors.Join(failed,
-		figure.WriteFile(filepath.Join(o.dir, "papers.html"), func(w io.Writer) error { return page.Execute(w, data) }),
-		figure.WriteFile(filepath.Join(o.dir, "papers.md"), func(w io.Writer) error { return markdown.Execute(w, data) }))
+		figure.WriteFile(filepath.Join(o.dir, "papers.html"),
+			func(w io.Writer) error { return page.Execute(w, data) }),
+		figure.WriteFile(filepath.Join(o.dir, "papers.md"),
+			func(w io.Writer) error { return markdown.Execute(w, data) }))
 }
 
 // starts is how often the programs of a figure were started that have left figures.
@@ -129,10 +132,12 @@ func (o *options) draw1(f *paperFigure, i int, rows map[string][]figure.Row) (dr
 		return d, nil
 	}
 	var picture strings.Builder
-	err := c.draw(&picture, all, figure.Machine(config.Version)+". Medians; bands and thin lines go from the least to the greatest repetition.")
+	err := c.draw(&picture, all, figure.Machine(config.Version)+
+		". Medians; bands and thin lines go from the least to the greatest repetition.")
 	if err == nil {
 		d.File, d.Picture = f.name(i)+".svg", template.HTML(picture.String())
-		err = os.WriteFile(filepath.Join(o.dir, "figures", d.File), []byte(picture.String()), 0o666)
+		err = os.WriteFile(filepath.Join(o.dir, "figures", d.File),
+			[]byte(picture.String()), 0o666)
 	}
 	return d, err
 }
@@ -141,7 +146,8 @@ func (o *options) draw1(f *paperFigure, i int, rows map[string][]figure.Row) (dr
 func (c *chart) draw(w io.Writer, all []points, footer string) error {
 	unit := all[0].points[0].unit
 	if c.kind == overPlaces || c.kind == overRanks {
-		b := figure.Bars{Title: c.title, XLabel: c.axis(), YLabel: c.yLabel, Unit: unit, Footer: footer, Log: c.log, Groups: c.labels(all)}
+		b := figure.Bars{Title: c.title, XLabel: c.axis(), YLabel: c.yLabel, Unit: unit,
+			Footer: footer, Log: c.log, Groups: c.labels(all)}
 		for i := range all {
 			s := figure.BarSeries{Name: all[i].name}
 			for _, g := range b.Groups {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a program would have to do without strided transfers: both ends pack and unpack, one writes the packed patch to the
-// other over bare verbs and tells it, and is told when it is done. The far end sleeps when nobody asks. It uses nothing of
-// the library.
+// What a program would have to do without strided transfers: both ends pack and unpack, one writes
+// the packed patch to the other over bare verbs and tells it, and is told when it is done. The far
+// end sleeps when nobody asks. It uses nothing of the library.
 #include "rdma.h"
 
 #include <string.h>
@@ -20,7 +20,8 @@ static void rows(char *packed, char *array, const struct perf_transfer *r, bool 
 
 static struct ibv_send_wr write_of(const struct perf_transfer *t, struct ibv_sge *list)
 {
-	return link_request(&rdma.link, IBV_WR_RDMA_WRITE, list, 0, 0, (size_t)t->count[0] * (size_t)t->count[1]);
+	return link_request(&rdma.link, IBV_WR_RDMA_WRITE, list, 0, 0,
+		(size_t)t->count[0] * (size_t)t->count[1]);
 }
 
 // Both what I have said and the answer complete.

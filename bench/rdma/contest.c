@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Protocols are chosen by settings, which a process reads once. So each rank of a node has another one, and they take
-// turns, in one job and beside one raw loop: whatever else the machine does hits all of them. It judges nothing.
+// Protocols are chosen by settings, which a process reads once. So each rank of a node has another
+// one, and they take turns, in one job and beside one raw loop: whatever else the machine does hits
+// all of them. It judges nothing.
 #include "rdma.h"
 
 #include <semaphore.h>
@@ -13,7 +14,8 @@ static int list_ways(struct rdma_way *w, const struct rdma_contest *k)
 	int n = 0;
 	for (int i = 0; i < bench_variants; i++)
 		if (!k->without || strcmp(bench_settings[i], k->without) != 0)
-			w[n++] = (struct rdma_way){bench_settings[i], i, k->c.ours, k->c.arg, k->c.clock, 0};
+			w[n++] = (struct rdma_way){bench_settings[i], i, k->c.ours, k->c.arg,
+				k->c.clock, 0};
 	if (k->packed)
 		w[n++] = (struct rdma_way){"packed", 0, k->packed, k->c.arg, &rdma.clock, 0};
 	if (k->by_hand)
@@ -27,13 +29,14 @@ static void pass(sem_t *s)
 	while (sem_wait(s) != 0) continue; // interrupted
 }
 
-// The ranks that measure are those of one node. They wait for their turns asleep, on a semaphore each in memory that they
-// share; those of the other node are in a barrier. Who waits there looks some hundred times before it sleeps, and there
-// are more ranks than cores: so the first sample begins late. Before each sample go some that do not count: while the
-// others had their turns, a process and its server have fallen asleep, and Go's monitor, woken with them, looks at
-// everything 50 times in a row, 20 us apart, which an emulated processor is busy with for 20 ms.
-static void take_turns(const struct perf_case *c, struct rdma_way *w, int n, double seconds, double figure[][PERF_REPS_MAX],
-	sem_t *turn)
+// The ranks that measure are those of one node. They wait for their turns asleep, on a semaphore
+// each in memory that they share; those of the other node are in a barrier. Who waits there looks
+// some hundred times before it sleeps, and there are more ranks than cores: so the first sample
+// begins late. Before each sample go some that do not count: while the others had their turns, a
+// process and its server have fallen asleep, and Go's monitor, woken with them, looks at everything
+// 50 times in a row, 20 us apart, which an emulated processor is busy with for 20 ms.
+static void take_turns(const struct perf_case *c, struct rdma_way *w, int n, double seconds,
+	double figure[][PERF_REPS_MAX], sem_t *turn)
 {
 	const struct timespec settle = {.tv_nsec = perf_quick ? 20000000 : 300000000};
 	int turns = n * (perf_reps + 1); // the first round is to warm up
@@ -46,14 +49,15 @@ static void take_turns(const struct perf_case *c, struct rdma_way *w, int n, dou
 		pass(&turn[perf_me]);
 		if (i == 0)
 			nanosleep(&settle, NULL);
-		figure[now - w][i < n ? 0 : i / n - 1] = perf_sample(&mine, mine.ours, seconds, &now->n);
+		figure[now - w][i < n ? 0 : i / n - 1] = perf_sample(&mine, mine.ours, seconds,
+			&now->n);
 		sem_post(&turn[i + 1 < turns ? next->rank : 0]);
 	}
 }
 
 // The semaphores are the node's first rank's, whose turn comes first.
-void rdma_turns(const struct perf_case *c, struct rdma_way *w, int n, double seconds, double figure[][PERF_REPS_MAX],
-	struct perf_transfer *served)
+void rdma_turns(const struct perf_case *c, struct rdma_way *w, int n, double seconds,
+	double figure[][PERF_REPS_MAX], struct perf_transfer *served)
 {
 	void **memory = perf_malloc(RDMA_WAYS * sizeof(sem_t));
 	sem_t *turn = memory[0];
@@ -77,7 +81,8 @@ static double mean(const double *v)
 	return sum / perf_reps;
 }
 
-static void print(struct perf_case c, const char *op, const char *way, const double *ours, const double *beside)
+static void print(struct perf_case c, const char *op, const char *way, const double *ours,
+	const double *beside)
 {
 	char name[96];
 	snprintf(name, sizeof name, "%s/%s", op, way);
@@ -86,7 +91,8 @@ static void print(struct perf_case c, const char *op, const char *way, const dou
 }
 
 // The best of the forced settings: the last but those that come after the settings.
-static int best_forced(const struct rdma_way *w, int n, enum perf_unit unit, double figure[][PERF_REPS_MAX])
+static int best_forced(const struct rdma_way *w, int n, enum perf_unit unit,
+	double figure[][PERF_REPS_MAX])
 {
 	int best = 1;
 	for (int i = 2; i < n && w[i].body == w[0].body; i++) {
@@ -107,7 +113,8 @@ void rdma_contest(const struct rdma_contest *k)
 	rdma_turns(&c, w, n, perf_pace(0.0005, 0.02), figure, k->by_hand ? c.arg : NULL);
 	for (int i = 0; i < n - 1; i++) print(c, k->c.op, w[i].name, figure[i], figure[n - 1]);
 	if (bench_variants > 1)
-		print(c, k->c.op, "auto:best", figure[0], figure[best_forced(w, n, c.unit, figure)]);
+		print(c, k->c.op, "auto:best", figure[0],
+			figure[best_forced(w, n, c.unit, figure)]);
 	for (int i = 1; i < n - 1; i++)
 		if (w[i].body != w[0].body) {
 			char beside[32];

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a message to the data server and its answer are held against: a message without bytes over bare verbs that a thread of the
-// far process answers. That thread waits as a data server does: it looks for a while, then sleeps.
+// What a message to the data server and its answer are held against: a message without bytes over
+// bare verbs that a thread of the far process answers. That thread waits as a data server does: it
+// looks for a while, then sleeps.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <string.h>
@@ -72,15 +73,16 @@ static void echo(void *arg, long n)
 	for (long i = 0; i < n; i++) {
 		link_receive(&near);
 		link_say(&near, NULL, 0);
-		for (int done = 0; done < 2; done++) link_next(&near); // it has left, and the answer is here
+		// it has left, and the answer is here
+		for (int done = 0; done < 2; done++) link_next(&near);
 	}
 	spent += perf_now() - begin;
 }
 
 bool rdma_echo_baseline(struct perf_case *c)
 {
-	static const char *const ops[][2] = {
-		{"fetch-add", "fetch-add/echo"}, {"lock+unlock", "lock+unlock/echo"}, {"acc", "acc/echo"}};
+	static const char *const ops[][2] = {{"fetch-add", "fetch-add/echo"},
+		{"lock+unlock", "lock+unlock/echo"}, {"acc", "acc/echo"}};
 	for (size_t i = 0; i < sizeof ops / sizeof ops[0]; i++)
 		if (strcmp(c->op, ops[i][0]) == 0 && c->bytes <= 8) {
 			c->op = ops[i][1];

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Fences by the number of nodes that something has been stored at: beside the fence of one node, and, together with the
-// stores, beside raw writes to as many nodes that are posted before the first is waited for. One rank at a time does so, and
-// all at once. Each rank has a connection by bare verbs to every other. It judges nothing.
+// Fences by the number of nodes that something has been stored at: beside the fence of one node,
+// and, together with the stores, beside raw writes to as many nodes that are posted before the
+// first is waited for. One rank at a time does so, and all at once. Each rank has a connection by
+// bare verbs to every other. It judges nothing.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -61,7 +62,8 @@ static void write_and_wait(void *arg, long n)
 {
 	struct fences *f = arg;
 	for (long i = 0; i < n; i++) {
-		for (int k = 1; k <= f->nodes; k++) link_post(&f->link[after(k)], &f->request[after(k)]);
+		for (int k = 1; k <= f->nodes; k++)
+			link_post(&f->link[after(k)], &f->request[after(k)]);
 		for (int k = 1; k <= f->nodes; k++)
 			if (link_wait(&f->link[after(k)], 1) != IBV_WC_SUCCESS)
 				link_fail("completion");
@@ -76,8 +78,10 @@ static void connect_all(struct fences *f)
 			int to = perf_me == low ? high : low;
 			if (perf_me != low && perf_me != high)
 				continue;
-			link_open(&f->link[to], perf_me == low ? perf_dial(high) : perf_answer(low), BYTES);
-			f->request[to] = link_request(&f->link[to], IBV_WR_RDMA_WRITE, &f->list[to], 0, 0, BYTES);
+			link_open(&f->link[to], perf_me == low ? perf_dial(high) : perf_answer(low),
+				BYTES);
+			f->request[to] = link_request(&f->link[to], IBV_WR_RDMA_WRITE, &f->list[to],
+				0, 0, BYTES);
 			f->request[to].send_flags |= IBV_SEND_INLINE;
 		}
 }
@@ -85,9 +89,19 @@ static void connect_all(struct fences *f)
 static void rows(struct fences *f)
 {
 	char nodes[16];
-	struct perf_case c = {.op = "fence-nodes/one", .shape = nodes, .unit = PERF_NS, .arg = f, .clock = &f->clock,
-		.raw_clock = &f->clock, .ours = fence_all, .raw = fence_one};
-	struct perf_case beside = {.op = "put+fence-nodes", .shape = nodes, .unit = PERF_NS, .arg = f, .ours = put_and_fence,
+	struct perf_case c = {.op = "fence-nodes/one",
+		.shape = nodes,
+		.unit = PERF_NS,
+		.arg = f,
+		.clock = &f->clock,
+		.raw_clock = &f->clock,
+		.ours = fence_all,
+		.raw = fence_one};
+	struct perf_case beside = {.op = "put+fence-nodes",
+		.shape = nodes,
+		.unit = PERF_NS,
+		.arg = f,
+		.ours = put_and_fence,
 		.raw = write_and_wait};
 	for (f->nodes = 1; f->nodes < perf_n; f->nodes++) {
 		snprintf(nodes, sizeof nodes, "%dx%d", f->nodes, BYTES);

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The protocols of puts and gets beside each other and beside one raw request that moves as many bytes: contiguous ones,
-// and patches of an array, also packed by the program itself.
+// The protocols of puts and gets beside each other and beside one raw request that moves as many
+// bytes: contiguous ones, and patches of an array, also packed by the program itself.
 #include <stdio.h>
 #include <string.h>
 
 #include "rdma.h"
 
-enum { LEADING = 1024, LARGEST = 512, MOST = 4 << 20, ARRAY = LEADING * LARGEST * 8, PACKED = LARGEST * LARGEST * 8 };
+enum {
+	LEADING = 1024,
+	LARGEST = 512,
+	MOST = 4 << 20,
+	ARRAY = LEADING * LARGEST * 8,
+	PACKED = LARGEST * LARGEST * 8
+};
 
 PERF_BODY(put, ARMCI_Put(t->mine, t->theirs, t->count[0], perf_peer); ARMCI_Fence(perf_peer))
 PERF_BODY(get, ARMCI_Get(t->theirs, t->mine, t->count[0], perf_peer))
@@ -14,8 +20,10 @@ PERF_BODY(get, ARMCI_Get(t->theirs, t->mine, t->count[0], perf_peer))
 void perf_protocols(void)
 {
 	struct perf_transfer t = perf_transfer(MOST);
-	for (int bytes = 1 << 10; bytes <= (int)perf_pace(64 << 10, MOST); bytes *= perf_quick ? 16 : 4) {
-		struct rdma_contest k = {.c = {.shape = "-", .bytes = bytes, .unit = PERF_MBS, .arg = &t}};
+	for (int bytes = 1 << 10; bytes <= (int)perf_pace(64 << 10, MOST);
+		bytes *= perf_quick ? 16 : 4) {
+		struct rdma_contest k = {
+			.c = {.shape = "-", .bytes = bytes, .unit = PERF_MBS, .arg = &t}};
 		t.count[0] = bytes;
 		k.c.op = "protocol-put", k.c.ours = put;
 		rdma_request(IBV_WR_RDMA_WRITE, (size_t)bytes);
@@ -27,7 +35,8 @@ void perf_protocols(void)
 	perf_transfer_end(&t);
 }
 
-PERF_BODY(put_strided, ARMCI_PutS(t->mine, t->stride, t->theirs, t->stride, t->count, 1, perf_peer); ARMCI_Fence(perf_peer))
+PERF_BODY(put_strided, ARMCI_PutS(t->mine, t->stride, t->theirs, t->stride, t->count, 1, perf_peer);
+	  ARMCI_Fence(perf_peer))
 PERF_BODY(get_strided, ARMCI_GetS(t->theirs, t->stride, t->mine, t->stride, t->count, 1, perf_peer))
 
 // A packed patch lies behind the array, here and there.
@@ -37,7 +46,8 @@ static void put_packed(void *arg, long n)
 	int row = t->count[0], rows = t->count[1];
 	double begin = perf_now();
 	for (long i = 0; i < n; i++) {
-		for (int k = 0; k < rows; k++) memcpy(t->mine + ARRAY + k * row, t->mine + k * t->stride[0], (size_t)row);
+		for (int k = 0; k < rows; k++)
+			memcpy(t->mine + ARRAY + k * row, t->mine + k * t->stride[0], (size_t)row);
 		ARMCI_Put(t->mine + ARRAY, t->theirs + ARRAY, row * rows, perf_peer);
 		ARMCI_Fence(perf_peer);
 	}
@@ -51,7 +61,8 @@ static void get_packed(void *arg, long n)
 	double begin = perf_now();
 	for (long i = 0; i < n; i++) {
 		ARMCI_Get(t->theirs + ARRAY, t->mine + ARRAY, row * rows, perf_peer);
-		for (int k = 0; k < rows; k++) memcpy(t->mine + k * t->stride[0], t->mine + ARRAY + k * row, (size_t)row);
+		for (int k = 0; k < rows; k++)
+			memcpy(t->mine + k * t->stride[0], t->mine + ARRAY + k * row, (size_t)row);
 	}
 	rdma.clock += perf_now() - begin;
 }
@@ -95,14 +106,17 @@ void perf_protocols_strided(void)
 	for (int n = 16; n <= LARGEST; n *= perf_quick ? 8 : 2) {
 		char shape[32];
 		snprintf(shape, sizeof shape, "%dx%d", n, n);
-		struct rdma_contest k = {.c = {.shape = shape, .bytes = 8.0 * n * n, .unit = PERF_NS, .arg = &t}};
+		struct rdma_contest k = {
+			.c = {.shape = shape, .bytes = 8.0 * n * n, .unit = PERF_NS, .arg = &t}};
 		t.count[0] = n * (int)sizeof(double);
 		t.count[1] = n;
-		k.c.op = "protocol-put-strided", k.c.ours = put_strided, k.packed = put_packed, k.by_hand = rdma_put_by_hand;
+		k.c.op = "protocol-put-strided", k.c.ours = put_strided, k.packed = put_packed,
+		k.by_hand = rdma_put_by_hand;
 		k.without = "push";
 		rdma_request(IBV_WR_RDMA_WRITE, (size_t)k.c.bytes);
 		rdma_contest(&k);
-		k.c.op = "protocol-get-strided", k.c.ours = get_strided, k.packed = get_packed, k.by_hand = rdma_get_by_hand;
+		k.c.op = "protocol-get-strided", k.c.ours = get_strided, k.packed = get_packed,
+		k.by_hand = rdma_get_by_hand;
 		k.without = NULL;
 		rdma_request(IBV_WR_RDMA_READ, (size_t)k.c.bytes);
 		rdma_contest(&k);

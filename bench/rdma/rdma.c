@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Baselines over RDMA: one raw request after the other, by verbs alone, that moves as many bytes in one piece and waits by
-// looking, or, in a job that is set to sleep, in the completion channel.
+// Baselines over RDMA: one raw request after the other, by verbs alone, that moves as many bytes in
+// one piece and waits by looking, or, in a job that is set to sleep, in the completion channel.
 #define _GNU_SOURCE
 #include <string.h>
 #include <sys/mman.h>
@@ -51,10 +51,18 @@ static const struct {
 	const char *op;
 	enum ibv_wr_opcode opcode;
 } baselines[] = {
-	{"put+fence", IBV_WR_RDMA_WRITE}, {"get", IBV_WR_RDMA_READ}, {"fetch-add", IBV_WR_ATOMIC_FETCH_AND_ADD},
-	{"lock+unlock", IBV_WR_ATOMIC_FETCH_AND_ADD}, {"acc", IBV_WR_RDMA_WRITE}, {"put-bandwidth", IBV_WR_RDMA_WRITE},
-	{"get-bandwidth", IBV_WR_RDMA_READ}, {"put-strided", IBV_WR_RDMA_WRITE}, {"get-strided", IBV_WR_RDMA_READ},
-	{"acc-strided", IBV_WR_RDMA_WRITE}, {"put-vector", IBV_WR_RDMA_WRITE}, {"get-vector", IBV_WR_RDMA_READ},
+	{"put+fence", IBV_WR_RDMA_WRITE},
+	{"get", IBV_WR_RDMA_READ},
+	{"fetch-add", IBV_WR_ATOMIC_FETCH_AND_ADD},
+	{"lock+unlock", IBV_WR_ATOMIC_FETCH_AND_ADD},
+	{"acc", IBV_WR_RDMA_WRITE},
+	{"put-bandwidth", IBV_WR_RDMA_WRITE},
+	{"get-bandwidth", IBV_WR_RDMA_READ},
+	{"put-strided", IBV_WR_RDMA_WRITE},
+	{"get-strided", IBV_WR_RDMA_READ},
+	{"acc-strided", IBV_WR_RDMA_WRITE},
+	{"put-vector", IBV_WR_RDMA_WRITE},
+	{"get-vector", IBV_WR_RDMA_READ},
 	{"nbput-aggregate", IBV_WR_RDMA_WRITE},
 };
 
@@ -68,7 +76,8 @@ bool bench_verbs_baseline(struct perf_case *c, int k)
 	for (size_t i = 0; k == 0 && i < sizeof baselines / sizeof baselines[0]; i++) {
 		if (strcmp(c->op, baselines[i].op) != 0)
 			continue;
-		rdma_request(baselines[i].opcode, c->bytes > 0 ? (size_t)(c->bytes * (c->ops > 0 ? c->ops : 1)) : 8);
+		rdma_request(baselines[i].opcode,
+			c->bytes > 0 ? (size_t)(c->bytes * (c->ops > 0 ? c->ops : 1)) : 8);
 		c->raw = rdma_raw;
 		c->raw_clock = &rdma.clock;
 		c->warm = perf_pace(0, 0.05); // as in contest.c
@@ -101,13 +110,14 @@ enum { NEW = 4 << 20 };
 
 static char *new_pages(size_t bytes)
 {
-	char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	char *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	perf_need(p != MAP_FAILED, "new pages");
 	return p;
 }
 
-// Puts from memory that has never been used, beside raw writes that register it: the pages are there; only what uses
-// them counts.
+// Puts from memory that has never been used, beside raw writes that register it: the pages are
+// there; only what uses them counts.
 static void put_new(void *arg, long n)
 {
 	struct perf_transfer *t = arg;
@@ -142,9 +152,17 @@ static void write_new(void *arg, long n)
 void perf_put_new(void)
 {
 	struct perf_transfer t = perf_transfer(NEW);
-	for (int bytes = 4096; bytes <= (int)perf_pace(64 << 10, NEW); bytes *= perf_quick ? 16 : 4) {
-		struct perf_case c = {.op = "put-new", .shape = "-", .bytes = bytes, .unit = PERF_NS, .ours = put_new, .raw = write_new,
-			.arg = &t, .clock = &t.clock, .raw_clock = &rdma.clock};
+	for (int bytes = 4096; bytes <= (int)perf_pace(64 << 10, NEW);
+		bytes *= perf_quick ? 16 : 4) {
+		struct perf_case c = {.op = "put-new",
+			.shape = "-",
+			.bytes = bytes,
+			.unit = PERF_NS,
+			.ours = put_new,
+			.raw = write_new,
+			.arg = &t,
+			.clock = &t.clock,
+			.raw_clock = &rdma.clock};
 		t.count[0] = bytes;
 		rdma_request(IBV_WR_RDMA_WRITE, (size_t)bytes);
 		perf_solo(&c);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the measurements over RDMA share: a connection by bare verbs between rank 0 and its peer, requests on it, and
-// contests of settings. What is measured is in the other files.
+// What the measurements over RDMA share: a connection by bare verbs between rank 0 and its peer,
+// requests on it, and contests of settings. What is measured is in the other files.
 #ifndef PERF_RDMA_H
 #define PERF_RDMA_H
 
@@ -21,12 +21,14 @@ extern struct rdma rdma;
 void rdma_request(enum ibv_wr_opcode opcode, size_t bytes);
 void rdma_raw(void *arg, long n);
 
-// A message and its answer: by rank 0 and its peer, and, as bench_verbs_baseline, for what goes by the data server.
+// A message and its answer: by rank 0 and its peer, and, as bench_verbs_baseline, for what goes by
+// the data server.
 void rdma_echo_ready(void);
 void rdma_echo_end(void);
 bool rdma_echo_baseline(struct perf_case *c);
 
-// Writes there and back, as the baseline of what tells that data has arrived; for whatever else it returns false.
+// Writes there and back, as the baseline of what tells that data has arrived; for whatever else it
+// returns false.
 bool rdma_trips_baseline(struct perf_case *c);
 
 // A way to do something: by a rank of the first node, in a loop.
@@ -39,12 +41,14 @@ struct rdma_way {
 	long n;        // operations of a sample; 0: not known yet
 };
 enum { RDMA_WAYS = 16 };
-// Measures the ways by turns in each repetition, the order moving on, by samples that take so long, in the unit of the case;
-// figures are on all ranks. If `served` is not NULL, the peer serves it by hand meanwhile. Collective.
-void rdma_turns(const struct perf_case *c, struct rdma_way *w, int n, double seconds, double figure[][PERF_REPS_MAX],
-	struct perf_transfer *served);
+// Measures the ways by turns in each repetition, the order moving on, by samples that take so long,
+// in the unit of the case; figures are on all ranks. If `served` is not NULL, the peer serves it by
+// hand meanwhile. Collective.
+void rdma_turns(const struct perf_case *c, struct rdma_way *w, int n, double seconds,
+	double figure[][PERF_REPS_MAX], struct perf_transfer *served);
 
-// An operation by each of the settings, another way to do it (NULL: none) and the raw loop, in turns. Its figures:
+// An operation by each of the settings, another way to do it (NULL: none) and the raw loop, in
+// turns. Its figures:
 //   op/SETTING, op/packed, op/by-hand  beside the raw loop
 //   op/auto:best                       the first setting beside the best of the others
 //   op/auto:packed, op/auto:by-hand    the first setting beside the other ways
@@ -56,8 +60,9 @@ struct rdma_contest {
 };
 void rdma_contest(const struct rdma_contest *k);
 
-// A patch moved by the programs at both ends over bare verbs: packed, written as one piece, unpacked, and answered. Who
-// serves sleeps until he is asked, and until rank 0 says that it is over.
+// A patch moved by the programs at both ends over bare verbs: packed, written as one piece,
+// unpacked, and answered. Who serves sleeps until he is asked, and until rank 0 says that it is
+// over.
 void rdma_put_by_hand(void *arg, long n);
 void rdma_get_by_hand(void *arg, long n);
 void rdma_serve_by_hand(struct perf_transfer *t);

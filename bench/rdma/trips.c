@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What data and the word that it has arrived are held against: raw writes there and back, both ends looking at their own
-// memory. The data and its flag are two writes that are posted in one go, the word alone is one.
+// What data and the word that it has arrived are held against: raw writes there and back, both ends
+// looking at their own memory. The data and its flag are two writes that are posted in one go, the
+// word alone is one.
 #include <string.h>
 
 #include "rdma.h"
 
-enum { WORD = 8, INLINE = 64, FLAG = 0, NUMBER = 64, DATA = 4096, SOURCE = 1 << 20 }; // places at each end
+// places at each end
+enum { WORD = 8, INLINE = 64, FLAG = 0, NUMBER = 64, DATA = 4096, SOURCE = 1 << 20 };
 
 static long number;      // of half trips so far
 static size_t bytes;     // of data
@@ -44,7 +46,8 @@ static void look(struct perf_transfer *t)
 	(void)t;
 	_Atomic long *flag = (_Atomic long *)(void *)(rdma.link.memory + FLAG);
 	number++;
-	for (int i = 0; atomic_load_explicit(flag, memory_order_acquire) != number; i++) bench_wait(i);
+	for (int i = 0; atomic_load_explicit(flag, memory_order_acquire) != number; i++)
+		bench_wait(i);
 }
 
 static void both(void *arg, long n)

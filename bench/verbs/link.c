@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connections by bare verbs: who is where is told over a socket between the two ends. InfiniBand, or RoCE version 2 with
-// a GID that is an IPv4 address.
+// Connections by bare verbs: who is where is told over a socket between the two ends. InfiniBand,
+// or RoCE version 2 with a GID that is an IPv4 address.
 #define _GNU_SOURCE
 #include "link.h"
 
@@ -54,7 +54,8 @@ void link_device(struct link *l)
 	need(l->domain != NULL, "protection domain");
 }
 
-// The index of the GID of RoCE version 2 that is an IPv4 address; -1 for InfiniBand, which needs none.
+// The index of the GID of RoCE version 2 that is an IPv4 address; -1 for InfiniBand, which needs
+// none.
 static int own_gid(struct link *l, const struct ibv_port_attr *port, union ibv_gid *gid)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -62,7 +63,8 @@ static int own_gid(struct link *l, const struct ibv_port_attr *port, union ibv_g
 	if (port->link_layer == IBV_LINK_LAYER_INFINIBAND)
 		return -1;
 	for (int i = 0; i < 16; i++)
-		if (ibv_query_gid_ex(l->device, 1, (uint32_t)i, &entry, 0) == 0 && entry.gid_type == IBV_GID_TYPE_ROCE_V2 &&
+		if (ibv_query_gid_ex(l->device, 1, (uint32_t)i, &entry, 0) == 0 &&
+			entry.gid_type == IBV_GID_TYPE_ROCE_V2 &&
 			memcmp(entry.gid.raw, mapped, sizeof mapped) == 0) {
 			*gid = entry.gid;
 			return i;
@@ -72,43 +74,64 @@ static int own_gid(struct link *l, const struct ibv_port_attr *port, union ibv_g
 
 static void make_pair(struct link *l, size_t size)
 {
-	// As the library's memory is: shared, which a device in software can map instead of asking the kernel for each copy.
-	l->memory = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	// As the library's memory is: shared, which a device in software can map instead of asking
+	// the kernel for each copy.
+	l->memory = mmap(NULL, size, PROT_READ | PROT_WRITE,
+		MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
 	need(l->memory != MAP_FAILED, "memory");
 	l->size = size;
 	l->region = ibv_reg_mr(l->domain, l->memory, size,
-		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC);
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+			IBV_ACCESS_REMOTE_ATOMIC);
 	need(l->region != NULL, "registration");
 	l->channel = ibv_create_comp_channel(l->device);
 	need(l->channel != NULL, "completion channel");
 	l->queue = ibv_create_cq(l->device, LINK_DEPTH, NULL, l->channel, 0);
 	need(l->queue != NULL, "completion queue");
-	struct ibv_qp_init_attr how = {.send_cq = l->queue, .recv_cq = l->queue, .qp_type = IBV_QPT_RC,
-		.cap = {.max_send_wr = LINK_DEPTH, .max_recv_wr = 1, .max_send_sge = LINK_GATHER, .max_recv_sge = 1,
+	struct ibv_qp_init_attr how = {.send_cq = l->queue,
+		.recv_cq = l->queue,
+		.qp_type = IBV_QPT_RC,
+		.cap = {.max_send_wr = LINK_DEPTH,
+			.max_recv_wr = 1,
+			.max_send_sge = LINK_GATHER,
+			.max_recv_sge = 1,
 			.max_inline_data = 64}};
 	l->pair = ibv_create_qp(l->domain, &how);
 	need(l->pair != NULL, "queue pair");
-	struct ibv_qp_attr state = {.qp_state = IBV_QPS_INIT, .port_num = 1,
-		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC};
+	struct ibv_qp_attr state = {.qp_state = IBV_QPS_INIT,
+		.port_num = 1,
+		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+			IBV_ACCESS_REMOTE_ATOMIC};
 	int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
 	need(ibv_modify_qp(l->pair, &state, mask) == 0, "queue pair to INIT");
 }
 
 // Patience is great: on a busy machine an emulated host may not answer for a while.
-static void connect_pair(struct link *l, const struct ibv_port_attr *port, const struct end *far, int gid_index)
+static void connect_pair(struct link *l, const struct ibv_port_attr *port, const struct end *far,
+	int gid_index)
 {
-	struct ibv_qp_attr state = {.qp_state = IBV_QPS_RTR, .path_mtu = port->active_mtu, .dest_qp_num = far->number,
-		.max_dest_rd_atomic = READS, .min_rnr_timer = 12, .ah_attr = {.port_num = 1, .dlid = far->lid}};
+	struct ibv_qp_attr state = {.qp_state = IBV_QPS_RTR,
+		.path_mtu = port->active_mtu,
+		.dest_qp_num = far->number,
+		.max_dest_rd_atomic = READS,
+		.min_rnr_timer = 12,
+		.ah_attr = {.port_num = 1, .dlid = far->lid}};
 	if (gid_index >= 0) {
 		state.ah_attr.is_global = 1;
-		state.ah_attr.grh = (struct ibv_global_route){.dgid = far->gid, .sgid_index = (uint8_t)gid_index, .hop_limit = 64};
+		state.ah_attr.grh = (struct ibv_global_route){.dgid = far->gid,
+			.sgid_index = (uint8_t)gid_index,
+			.hop_limit = 64};
 	}
 	int mask = IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
 		IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	need(ibv_modify_qp(l->pair, &state, mask) == 0, "queue pair to RTR");
-	struct ibv_qp_attr ready = {.qp_state = IBV_QPS_RTS, .timeout = 18, .retry_cnt = 7, .rnr_retry = 7,
+	struct ibv_qp_attr ready = {.qp_state = IBV_QPS_RTS,
+		.timeout = 18,
+		.retry_cnt = 7,
+		.rnr_retry = 7,
 		.max_rd_atomic = READS};
-	mask = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC;
+	mask = IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+		IBV_QP_MAX_QP_RD_ATOMIC;
 	need(ibv_modify_qp(l->pair, &ready, mask) == 0, "queue pair to RTS");
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// link.h - a reliable connection between two processes on two hosts by bare verbs, with one registered piece of memory
-// at each end. It knows nothing of ARMCI, and its errors end the process: it is what the library is compared with.
+// link.h - a reliable connection between two processes on two hosts by bare verbs, with one
+// registered piece of memory at each end. It knows nothing of ARMCI, and its errors end the
+// process: it is what the library is compared with.
 #ifndef LINK_H
 #define LINK_H
 
@@ -33,17 +34,19 @@ struct link {
 void link_fail(const char *what) __attribute__((noreturn));
 // The first device that can be opened, and its protection domain; no connection yet.
 void link_device(struct link *l);
-// By both ends, over a socket between them, which is then the link's: size bytes, zero, at each end.
+// By both ends, over a socket between them, which is then the link's: size bytes, zero, at each
+// end.
 void link_open(struct link *l, int socket, size_t size);
 void link_close(struct link *l);
 
-// Makes a request: opcode, `bytes` at offset `mine` of this end, `theirs` of the other. Signalled, nothing follows. The
-// scatter list is the caller's and must live until the request is posted.
-struct ibv_send_wr link_request(const struct link *l, enum ibv_wr_opcode opcode, struct ibv_sge *list, size_t mine,
-	size_t theirs, size_t bytes);
+// Makes a request: opcode, `bytes` at offset `mine` of this end, `theirs` of the other. Signalled,
+// nothing follows. The scatter list is the caller's and must live until the request is posted.
+struct ibv_send_wr link_request(const struct link *l, enum ibv_wr_opcode opcode,
+	struct ibv_sge *list, size_t mine, size_t theirs, size_t bytes);
 // Posts a request and those that follow it.
 void link_post(struct link *l, struct ibv_send_wr *first);
-// Waits for n completions, and returns the status of the last; the first that is not a success ends the wait.
+// Waits for n completions, and returns the status of the last; the first that is not a success ends
+// the wait.
 enum ibv_wc_status link_wait(struct link *l, int n);
 // The next completion, of whatever it is; anything but success ends the process.
 struct ibv_wc link_next(struct link *l);

@@ -1,16 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Requests over a connection: made, posted, waited for by looking or asleep. What they are about is the caller's.
+// Requests over a connection: made, posted, waited for by looking or asleep. What they are about is
+// the caller's.
 #include "link.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-struct ibv_send_wr link_request(const struct link *l, enum ibv_wr_opcode opcode, struct ibv_sge *list, size_t mine,
-	size_t theirs, size_t bytes)
+struct ibv_send_wr link_request(const struct link *l, enum ibv_wr_opcode opcode,
+	struct ibv_sge *list, size_t mine, size_t theirs, size_t bytes)
 {
-	*list = (struct ibv_sge){.addr = (uintptr_t)l->memory + mine, .length = (uint32_t)bytes, .lkey = l->region->lkey};
-	struct ibv_send_wr w = {.opcode = opcode, .send_flags = IBV_SEND_SIGNALED, .sg_list = list, .num_sge = 1};
+	*list = (struct ibv_sge){.addr = (uintptr_t)l->memory + mine,
+		.length = (uint32_t)bytes,
+		.lkey = l->region->lkey};
+	struct ibv_send_wr w = {.opcode = opcode,
+		.send_flags = IBV_SEND_SIGNALED,
+		.sg_list = list,
+		.num_sge = 1};
 	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD || opcode == IBV_WR_ATOMIC_CMP_AND_SWP) {
 		w.wr.atomic.remote_addr = l->far + theirs;
 		w.wr.atomic.rkey = l->key;
@@ -29,7 +35,8 @@ void link_post(struct link *l, struct ibv_send_wr *first)
 		link_fail("post");
 }
 
-// Sleeps until there may be a completion. What has come since the last look must be looked for after asking for events.
+// Sleeps until there may be a completion. What has come since the last look must be looked for
+// after asking for events.
 static void sleep_for_one(struct link *l, struct ibv_wc *done, int *got)
 {
 	struct ibv_cq *queue;
@@ -92,7 +99,9 @@ void link_receive(struct link *l)
 
 void link_say(struct link *l, struct ibv_send_wr *write, uint32_t number)
 {
-	struct ibv_send_wr message = {.opcode = IBV_WR_SEND_WITH_IMM, .send_flags = IBV_SEND_SIGNALED, .imm_data = number};
+	struct ibv_send_wr message = {.opcode = IBV_WR_SEND_WITH_IMM,
+		.send_flags = IBV_SEND_SIGNALED,
+		.imm_data = number};
 	if (write) {
 		write->send_flags &= ~(unsigned)IBV_SEND_SIGNALED;
 		write->next = &message;

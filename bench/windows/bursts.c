@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Bursts of operations in an epoch of start and complete, as in the paper that the figures are of: bandwidth; the same
-// with work after each operation; with a target that is late; from several origins to one target.
+// Bursts of operations in an epoch of start and complete, as in the paper that the figures are of:
+// bandwidth; the same with work after each operation; with a target that is late; from several
+// origins to one target.
 #include "windows.h"
 
 #include <stdio.h>
@@ -46,7 +47,12 @@ static double epochs(long n)
 
 static void bandwidth_of(size_t bytes, bool gets)
 {
-	struct figure f = {.op = gets ? "bandwidth-get" : "bandwidth-put", .x = "-", .bytes = (double)bytes, .ops = BURST, .unit = MBS, .ours = epochs,
+	struct figure f = {.op = gets ? "bandwidth-get" : "bandwidth-put",
+		.x = "-",
+		.bytes = (double)bytes,
+		.ops = BURST,
+		.unit = MBS,
+		.ours = epochs,
 		.raw = gets ? message_stream_in : message_stream_out};
 	size = (int)bytes;
 	get = gets;
@@ -81,7 +87,8 @@ static double work_alone(long n)
 // How much of the shorter of the two, transfer and work, goes on beside the other.
 static double hidden(double transfer, double alone, double both)
 {
-	double shorter = transfer < alone ? transfer : alone, part = 100 * (transfer + alone - both) / shorter;
+	double shorter = transfer < alone ? transfer : alone,
+	       part = 100 * (transfer + alone - both) / shorter;
 	return part > 100 ? 100 : part;
 }
 
@@ -96,7 +103,13 @@ void overlap(void)
 	for (size_t i = 0; i < sizeof us / sizeof us[0]; i += quick ? 6 : 1) {
 		char x[16];
 		snprintf(x, sizeof x, "%d", us[i]);
-		struct figure f = {.op = "overlap-time", .x = x, .bytes = MIDDLE, .ops = BURST, .unit = NS, .ours = epochs, .raw = us[i] > 0 ? work_alone : NULL};
+		struct figure f = {.op = "overlap-time",
+			.x = x,
+			.bytes = MIDDLE,
+			.ops = BURST,
+			.unit = NS,
+			.ours = epochs,
+			.raw = us[i] > 0 ? work_alone : NULL};
 		work = rounds_of(us[i] * 1e-6);
 		struct medians m = measure(&f);
 		if (us[i] == 0)
@@ -112,8 +125,9 @@ void overlap(void)
 
 static long late, early;
 
-// The target has posted before the clock starts. It computes before it waits: whoever needs its help has to wait for it. In
-// all it always computes as long, so that the caches are always as cold.
+// The target has posted before the clock starts. It computes before it waits: whoever needs its
+// help has to wait for it. In all it always computes as long, so that the caches are always as
+// cold.
 static double skewed(long n)
 {
 	double t = 0;
@@ -147,7 +161,12 @@ void skew(void)
 	for (int i = 0; i < 2 * LATES; i += quick ? 3 : 1) {
 		char x[16];
 		snprintf(x, sizeof x, "%d", ms[i / 2]);
-		struct figure f = {.op = i % 2 ? "skew-get" : "skew-put", .x = x, .bytes = MIDDLE, .ops = BURST, .unit = MBS, .ours = skewed,
+		struct figure f = {.op = i % 2 ? "skew-get" : "skew-put",
+			.x = x,
+			.bytes = MIDDLE,
+			.ops = BURST,
+			.unit = MBS,
+			.ours = skewed,
 			.turns = quick ? 2 : 12};
 		get = i % 2;
 		late = rounds_of(ms[i / 2] * 1e-3);
@@ -182,7 +201,12 @@ void origins(void)
 	if (!area_open((size_t)BURST * MIDDLE))
 		return;
 	snprintf(x, sizeof x, "%d", ranks - 1);
-	struct figure f = {.op = "origins", .x = x, .bytes = MIDDLE, .ops = (ranks - 1) * BURST, .unit = MBS, .ours = from_all};
+	struct figure f = {.op = "origins",
+		.x = x,
+		.bytes = MIDDLE,
+		.ops = (ranks - 1) * BURST,
+		.unit = MBS,
+		.ours = from_all};
 	measure(&f);
 	area_close();
 }

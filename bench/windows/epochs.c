@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What synchronisation alone costs, by the number of origins of one target: epochs without operations.
+// What synchronisation alone costs, by the number of origins of one target: epochs without
+// operations.
 #include "windows.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How long one operation takes with all the synchronisation it needs: ping-pong by put, in epochs of both sides and by
-// locks, and both sides putting at a time, between fences.
+// How long one operation takes with all the synchronisation it needs: ping-pong by put, in epochs
+// of both sides and by locks, and both sides putting at a time, between fences.
 #include "windows.h"
 
 #include <string.h>
@@ -40,7 +40,8 @@ static double epochs(long n)
 
 static long last; // word that was put
 
-// The data's last word says that it is there; who waits for it asks the MPI for progress, which some need.
+// The data's last word says that it is there; who waits for it asks the MPI for progress, which
+// some need.
 static void see(long word)
 {
 	const long *at = (const long *)(area.base + size - (int)sizeof word);
@@ -82,7 +83,12 @@ void latency(void)
 	if (!area_open(1 << 20))
 		return;
 	for (int i = 0; i < SIZES; i += quick ? 3 : 1) {
-		struct figure f = {.op = "pingpong-pscw", .x = "-", .bytes = (double)sizes[i], .unit = NS, .ours = epochs, .raw = message_half_trips};
+		struct figure f = {.op = "pingpong-pscw",
+			.x = "-",
+			.bytes = (double)sizes[i],
+			.unit = NS,
+			.ours = epochs,
+			.raw = message_half_trips};
 		size = (int)sizes[i];
 		message_sizes(sizes[i]);
 		measure(&f);
@@ -105,7 +111,12 @@ void bidirectional(void)
 	if (!area_open(1 << 20))
 		return;
 	for (int i = 0; i < SIZES; i += quick ? 3 : 1) {
-		struct figure f = {.op = "bidirectional", .x = "-", .bytes = (double)sizes[i], .unit = NS, .ours = fences, .raw = message_exchanges};
+		struct figure f = {.op = "bidirectional",
+			.x = "-",
+			.bytes = (double)sizes[i],
+			.unit = NS,
+			.ours = fences,
+			.raw = message_exchanges};
 		size = (int)sizes[i];
 		message_sizes(sizes[i]);
 		MPI_Win_fence(0, area.win);
@@ -134,7 +145,11 @@ void get_fence(void)
 	if (!area_open(1 << 20))
 		return;
 	for (int i = 0; i < 2; i++) {
-		struct figure f = {.op = "get-fence", .x = "-", .bytes = bytes[i], .unit = NS, .ours = fenced_gets};
+		struct figure f = {.op = "get-fence",
+			.x = "-",
+			.bytes = bytes[i],
+			.unit = NS,
+			.ours = fenced_gets};
 		size = bytes[i];
 		measure(&f);
 	}

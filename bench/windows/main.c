@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The command line of the benchmark of MPI one-sided communication, its windows, and what can go wrong with them.
+// The command line of the benchmark of MPI one-sided communication, its windows, and what can go
+// wrong with them.
 //
-//   windows [-r REPS] [-q] [-c] [-s] FIGURE...     -q quick, -c MPI_Win_create, -s beside a raw socket
+//   windows [-r REPS] [-q] [-c] [-s] FIGURE...     -q quick, -c MPI_Win_create, -s beside a raw
+//   socket
 //
-// Prints the lines of armci_perf's worker (cmd/armci_perf/worker/row.h): PERF and a figure; BEGIN before each that is named,
-// so that it is known which one an MPI does not survive, END after all; SKIP with the reason why there is none. Figures over
-// something else than bytes have that number in the place of the shape.
+// Prints the lines of armci_perf's worker (cmd/armci_perf/worker/row.h): PERF and a figure; BEGIN
+// before each that is named, so that it is known which one an MPI does not survive, END after all;
+// SKIP with the reason why there is none. Figures over something else than bytes have that number
+// in the place of the shape.
 #include "windows.h"
 
 #include <stdio.h>
@@ -22,11 +25,20 @@ static const struct {
 	void (*run)(void);
 	bool two; // two ranks exactly
 } figures[] = {
-	{"pingpong", latency, true}, {"bidirectional", bidirectional, true}, {"get-fence", get_fence, true},
+	{"pingpong", latency, true},
+	{"bidirectional", bidirectional, true},
+	{"get-fence", get_fence, true},
 	{"bandwidth", bandwidth, true},
-	{"synchronisation", synchronisation, false}, {"overlap", overlap, true}, {"skew", skew, true},
-	{"origins", origins, false}, {"small", small, true}, {"fetch", fetch, true}, {"swap", swap, true}, {"accumulate", accumulate, true},
-	{"strided", strided, true}, {"locks", locks, true},
+	{"synchronisation", synchronisation, false},
+	{"overlap", overlap, true},
+	{"skew", skew, true},
+	{"origins", origins, false},
+	{"small", small, true},
+	{"fetch", fetch, true},
+	{"swap", swap, true},
+	{"accumulate", accumulate, true},
+	{"strided", strided, true},
+	{"locks", locks, true},
 };
 enum { FIGURES = sizeof figures / sizeof figures[0] };
 
@@ -60,7 +72,8 @@ static void make_group(void)
 static int make_window(MPI_Aint bytes)
 {
 	if (!created)
-		return MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &area.base, &area.win);
+		return MPI_Win_allocate(bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &area.base,
+			&area.win);
 	area.base = touched((size_t)bytes);
 	return MPI_Win_create(area.base, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &area.win);
 }
@@ -87,7 +100,8 @@ bool area_open(size_t bytes)
 	MPI_Error_string(code == MPI_SUCCESS ? worst : code, text, &length);
 	text[strcspn(text, "\n")] = 0;
 	if (me == 0)
-		printf("SKIP\t%s\t%s: %s\n", running, created ? "MPI_Win_create" : "MPI_Win_allocate", text);
+		printf("SKIP\t%s\t%s: %s\n", running,
+			created ? "MPI_Win_create" : "MPI_Win_allocate", text);
 	return false;
 }
 
@@ -105,7 +119,9 @@ void area_close(void)
 static void usage(const char *wrong)
 {
 	if (me == 0) {
-		fprintf(stderr, "windows: %s\nusage: windows [-r REPS] [-q] [-c] [-s] FIGURE...\nfigures:", wrong);
+		fprintf(stderr,
+			"windows: %s\nusage: windows [-r REPS] [-q] [-c] [-s] FIGURE...\nfigures:",
+			wrong);
 		for (int i = 0; i < FIGURES; i++) fprintf(stderr, " %s", figures[i].name);
 		fprintf(stderr, "\n");
 	}

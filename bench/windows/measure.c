@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures a figure: finds how many turns make a sample of decent length, then alternates samples of one-sided
-// communication and of its baseline, and prints medians. Knows no figure.
+// Measures a figure: finds how many turns make a sample of decent length, then alternates samples
+// of one-sided communication and of its baseline, and prints medians. Knows no figure.
 #define _GNU_SOURCE
 #include "windows.h"
 
@@ -63,12 +63,14 @@ static long enough(const struct figure *f, body b)
 
 static double in_unit(const struct figure *f, double seconds, long n)
 {
-	return f->unit == MBS ? f->bytes * f->ops * (double)n / seconds / 1e6 : seconds / (double)n * 1e9;
+	return f->unit == MBS ? f->bytes * f->ops * (double)n / seconds / 1e6 :
+				seconds / (double)n * 1e9;
 }
 
 static const char *const unit_name[] = {"ns", "MB/s", "%"};
 
-static void print(const struct figure *f, const double *ours, const double *raw, double ratio, int n)
+static void print(const struct figure *f, const double *ours, const double *raw, double ratio,
+	int n)
 {
 	struct row r = {f->op, created ? "/create" : "", f->x, f->bytes, ranks, unit_name[f->unit]};
 	if (me != 0)
@@ -82,7 +84,8 @@ void print_figure(const struct figure *f, double value)
 	print(f, &value, NULL, 0, 1);
 }
 
-// Whether there was time enough for a figure, as rank 0 sees it: where ranks do not get their cores nothing else ends it.
+// Whether there was time enough for a figure, as rank 0 sees it: where ranks do not get their cores
+// nothing else ends it.
 static bool all_late(double begin)
 {
 	int late = now() - begin > 1;

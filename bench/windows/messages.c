@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Two-sided baselines: the same bytes by MPI_Send, MPI_Recv and their nonblocking forms, between ranks 0 and 1. They arrive
-// beside the window, whose memory is the epochs'.
+// Two-sided baselines: the same bytes by MPI_Send, MPI_Recv and their nonblocking forms, between
+// ranks 0 and 1. They arrive beside the window, whose memory is the epochs'.
 #include "windows.h"
 
 enum { TAG = 1, DONE };
@@ -43,9 +43,11 @@ static double stream(long n, int sender)
 		MPI_Status status[BURST];
 		for (int k = 0; k < BURST; k++) {
 			if (me == sender)
-				MPI_Isend(area.mine + (size_t)k * (size_t)size, size, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &r[k]);
+				MPI_Isend(area.mine + (size_t)k * (size_t)size, size, MPI_BYTE,
+					peer, TAG, MPI_COMM_WORLD, &r[k]);
 			else
-				MPI_Irecv(area.spare + (size_t)k * (size_t)size, size, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &r[k]);
+				MPI_Irecv(area.spare + (size_t)k * (size_t)size, size, MPI_BYTE,
+					peer, TAG, MPI_COMM_WORLD, &r[k]);
 		}
 		MPI_Waitall(BURST, r, status);
 		if (me == sender)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The raw socket between ranks 0 and 1: bench/worker's wire, for whose sake this file defines what it takes from its
-// program. A thread of rank 1 answers; while a sample runs, rank 1 itself stays out of its way.
+// The raw socket between ranks 0 and 1: bench/worker's wire, for whose sake this file defines what
+// it takes from its program. A thread of rank 1 answers; while a sample runs, rank 1 itself stays
+// out of its way.
 #define _GNU_SOURCE
 #include "windows.h"
 
@@ -32,7 +33,10 @@ void *perf_private(size_t bytes)
 	return memset(p, 0, bytes);
 }
 
-void perf_tell(int rank, const void *data, int bytes) { MPI_Send(data, bytes, MPI_BYTE, rank, TAG, MPI_COMM_WORLD); }
+void perf_tell(int rank, const void *data, int bytes)
+{
+	MPI_Send(data, bytes, MPI_BYTE, rank, TAG, MPI_COMM_WORLD);
+}
 
 void perf_hear(int rank, void *data, int bytes)
 {
@@ -75,7 +79,8 @@ static double trips(long n)
 	perf_wire_style(&wire, PERF_MIXED);
 	double begin = now();
 	for (long i = 0; i < n; i++) {
-		for (int k = 1; k < trip.pieces; k++) perf_wire_send(&wire, trip.out, trip.out ? 0 : trip.back);
+		for (int k = 1; k < trip.pieces; k++)
+			perf_wire_send(&wire, trip.out, trip.out ? 0 : trip.back);
 		perf_wire_send(&wire, trip.out, trip.back);
 		for (int k = 1; !trip.out && k < trip.pieces; k++) perf_wire_take(&wire, trip.back);
 		perf_wire_take(&wire, trip.back);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the files of the benchmark of MPI one-sided communication share. It is a plain MPI program, without anything of
-// this library: it runs on an MPI's own one-sided communication, and on ours if that is preloaded. It must not include a
-// header of the library; socket.c shares the raw socket with bench/worker, measure.c the line of a figure with armci_perf's worker.
+// What the files of the benchmark of MPI one-sided communication share. It is a plain MPI program,
+// without anything of this library: it runs on an MPI's own one-sided communication, and on ours if
+// that is preloaded. It must not include a header of the library; socket.c shares the raw socket
+// with bench/worker, measure.c the line of a figure with armci_perf's worker.
 #ifndef WINDOWS_H
 #define WINDOWS_H
 
@@ -9,7 +10,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { BURST = 16, REPS_MAX = 99 }; // operations of an epoch, as in the paper that the figures are of
+// operations of an epoch, as in the paper that the figures are of
+enum { BURST = 16, REPS_MAX = 99 };
 
 extern int me, ranks;  // in MPI_COMM_WORLD
 extern int peer;       // the other rank, where there are two
@@ -20,7 +22,8 @@ extern bool sockets;   // beside a raw socket between ranks 0 and 1
 
 enum unit { NS, MBS, PERCENT };
 
-// Does something n times and returns the seconds that count, 0 on ranks whose time does not count. All ranks call it.
+// Does something n times and returns the seconds that count, 0 on ranks whose time does not count.
+// All ranks call it.
 typedef double (*body)(long n);
 
 struct figure {
@@ -37,7 +40,8 @@ struct medians {
 	double ours, raw;
 };
 
-// Measures and prints a figure, samples of ours and raw alternating; the slowest rank counts. Collective.
+// Measures and prints a figure, samples of ours and raw alternating; the slowest rank counts.
+// Collective.
 struct medians measure(const struct figure *f);
 // Prints a figure that was computed.
 void print_figure(const struct figure *f, double value);
@@ -45,11 +49,13 @@ void print_figure(const struct figure *f, double value);
 double now(void); // seconds
 void need(bool ok, const char *what);
 
-// Work that calls nothing: how many rounds take so long on a core of one's own, and the work itself.
+// Work that calls nothing: how many rounds take so long on a core of one's own, and the work
+// itself.
 long rounds_of(double seconds);
 void compute(long rounds);
 
-// A window of so many bytes at each rank, twice memory of this rank alone of the same size, and the other ranks as a group.
+// A window of so many bytes at each rank, twice memory of this rank alone of the same size, and the
+// other ranks as a group.
 struct area {
 	MPI_Win win;
 	char *base, *mine, *spare;
@@ -72,7 +78,8 @@ void area_close(void);
 		return now() - begin;                              \
 	}
 
-// Baselines by the raw socket (socket.c): a request of so many bytes, `pieces` times, and its answer.
+// Baselines by the raw socket (socket.c): a request of so many bytes, `pieces` times, and its
+// answer.
 void socket_open(size_t most);
 void socket_close(void);
 void socket_sizes(size_t out, size_t back, int pieces);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the files of bench/ add to the worker of armci_perf: where baselines come from. A baseline does what an operation
-// must do at least, without the library: in memory of a node that all share, over a raw socket, over raw verbs or libfabric.
+// What the files of bench/ add to the worker of armci_perf: where baselines come from. A baseline
+// does what an operation must do at least, without the library: in memory of a node that all share,
+// over a raw socket, over raw verbs or libfabric.
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -8,8 +9,8 @@
 
 enum { BENCH_MOST = 16 << 20 }; // bytes that a baseline moves at a time
 
-// The raw baselines that operations are held against: on a node, over TCP, over RDMA, over libfabric, or none. A worker with
-// an MPI has none, except the papers'.
+// The raw baselines that operations are held against: on a node, over TCP, over RDMA, over
+// libfabric, or none. A worker with an MPI has none, except the papers'.
 enum bench_kind { BENCH_NODE, BENCH_SOCKET, BENCH_VERBS, BENCH_OFI, BENCH_NONE };
 enum bench_kind bench_raw(void);
 
@@ -22,7 +23,8 @@ void bench_socket_ready(void);
 bool bench_socket_baseline(struct perf_case *c, int k);
 void bench_socket_overlap(struct perf_overlap *o);
 void bench_socket_end(void);
-// n requests one after the other, each with other memory, `step` bytes further; by rank 0. The seconds that they take.
+// n requests one after the other, each with other memory, `step` bytes further; by rank 0. The
+// seconds that they take.
 double bench_socket_moving(size_t out, size_t back, size_t step, long n);
 
 void bench_verbs_ready(void);
@@ -34,15 +36,16 @@ void bench_ofi_ready(void);
 bool bench_ofi_baseline(struct perf_case *c, int k);
 void bench_ofi_end(void);
 
-// Of an MPI, on a node and between nodes: one at most for an operation. It renames the case to OP/mpi if the row of a raw
-// baseline has the name OP.
+// Of an MPI, on a node and between nodes: one at most for an operation. It renames the case to
+// OP/mpi if the row of a raw baseline has the name OP.
 bool bench_mpi_baseline(struct perf_case *c);
 
 extern const struct perf_group bench_papers[]; // groups of the worker of the papers
 
 bool bench_asleep(void); // the job is set to sleep: its label is /asleep
 
-// A barrier between all ranks of a node, in memory that they share: sense-reversing, polls, then yields.
+// A barrier between all ranks of a node, in memory that they share: sense-reversing, polls, then
+// yields.
 #define BENCH_LINE 64
 struct bench_barrier {
 	_Alignas(BENCH_LINE) _Atomic int arrived;

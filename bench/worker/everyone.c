@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// All nodes at once. A fence of the ranks of all others beside the fence of one, and beside raw sockets to all of them:
-// before each fence something is stored at every rank it is about; only the fence counts, on the raw side the answers.
-// And a mutex of the last rank that all others want, who are equally far from it: how often they get it, how evenly.
+// All nodes at once. A fence of the ranks of all others beside the fence of one, and beside raw
+// sockets to all of them: before each fence something is stored at every rank it is about; only the
+// fence counts, on the raw side the answers. And a mutex of the last rank that all others want, who
+// are equally far from it: how often they get it, how evenly.
 #include "perf.h"
 
 #include <stdio.h>
@@ -58,7 +59,8 @@ static void raw_all(void *arg, long n)
 	for (int r = 1; r < perf_n; r++) perf_wire_style(&f->wire[r], PERF_ASLEEP);
 }
 
-// The others lock and unlock for so long; how often this rank did. No clock is shared between nodes.
+// The others lock and unlock for so long; how often this rank did. No clock is shared between
+// nodes.
 static double compete(double seconds)
 {
 	double made = 0;
@@ -96,7 +98,12 @@ void perf_all_nodes(void)
 	if (perf_n > MOST_RANKS)
 		ARMCI_Error("too many ranks to fence", perf_n);
 	for (int r = 1; r < perf_n; r++) f.wire[r] = perf_wire_open(64, r);
-	struct perf_case c = {.shape = "-", .unit = PERF_NS, .arg = &f, .clock = &f.clock, .raw_clock = &f.clock, .ours = fence_all};
+	struct perf_case c = {.shape = "-",
+		.unit = PERF_NS,
+		.arg = &f,
+		.clock = &f.clock,
+		.raw_clock = &f.clock,
+		.ours = fence_all};
 	c.op = "fence-all/one", c.raw = fence_one;
 	perf_solo(&c);
 	c.op = "fence-all/raw", c.raw = raw_all;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The groups that only bench/ has, its options, and which baselines are taken. With -e NAME=VALUE,... the ranks of a node
-// differ in that setting: the first has the first value, and so on. With -n NODES the ranks that an MPI has started take each other
-// for ranks of so many nodes, in blocks. With -b DIRECTORY the library must be from there.
+// The groups that only bench/ has, its options, and which baselines are taken. With -e
+// NAME=VALUE,... the ranks of a node differ in that setting: the first has the first value, and so
+// on. With -n NODES the ranks that an MPI has started take each other for ranks of so many nodes,
+// in blocks. With -b DIRECTORY the library must be from there.
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
@@ -62,7 +63,8 @@ const struct perf_group *const perf_more[] = {
 	NULL,
 };
 
-// The library has read its settings before main: the program begins again with what this rank differs in.
+// The library has read its settings before main: the program begins again with what this rank
+// differs in.
 static void begin_again(char **argv, const char *name, const char *value)
 {
 	const char *now = getenv(name);
@@ -89,7 +91,8 @@ static void differ(char **argv, const char *setting)
 {
 	char *name = strdup(setting), *values = strchr(name, '='), *rest = NULL;
 	*values++ = 0;
-	for (char *v = strtok_r(values, ",", &rest); v && bench_variants < VARIANTS; v = strtok_r(NULL, ",", &rest))
+	for (char *v = strtok_r(values, ",", &rest); v && bench_variants < VARIANTS;
+		v = strtok_r(NULL, ",", &rest))
 		bench_settings[bench_variants++] = v;
 	begin_again(argv, name, bench_settings[rank() % bench_variants]);
 }
@@ -171,15 +174,16 @@ enum bench_kind bench_raw(void)
 
 void perf_ready(void)
 {
-	static void (*const ready[])(void) = {bench_node_ready, bench_socket_ready, bench_verbs_ready, bench_ofi_ready};
+	static void (*const ready[])(
+		void) = {bench_node_ready, bench_socket_ready, bench_verbs_ready, bench_ofi_ready};
 	if (bench_raw() != BENCH_NONE)
 		ready[bench_raw()]();
 }
 
 static bool raw_baseline(struct perf_case *c, int k)
 {
-	static bool (*const baseline[])(struct perf_case *, int) = {bench_node_baseline, bench_socket_baseline, bench_verbs_baseline,
-		bench_ofi_baseline};
+	static bool (*const baseline[])(struct perf_case *, int) = {bench_node_baseline,
+		bench_socket_baseline, bench_verbs_baseline, bench_ofi_baseline};
 	return bench_raw() != BENCH_NONE && baseline[bench_raw()](c, k);
 }
 
@@ -204,7 +208,8 @@ void perf_overlap_baseline(struct perf_overlap *o)
 
 void perf_end(void)
 {
-	static void (*const end[])(void) = {bench_node_end, bench_socket_end, bench_verbs_end, bench_ofi_end};
+	static void (*const end[])(
+		void) = {bench_node_end, bench_socket_end, bench_verbs_end, bench_ofi_end};
 	if (bench_raw() != BENCH_NONE)
 		end[bench_raw()]();
 }

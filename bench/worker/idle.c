@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the library costs while it is not used: processor time of a process that sleeps and of one that waits in a
-// barrier, resident memory.
+// What the library costs while it is not used: processor time of a process that sleeps and of one
+// that waits in a barrier, resident memory.
 #include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -11,7 +11,8 @@ static double cpu_seconds(void)
 {
 	struct rusage u;
 	getrusage(RUSAGE_SELF, &u);
-	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+	return (double)(u.ru_utime.tv_sec + u.ru_stime.tv_sec) +
+		1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
 static void figure(const char *op, enum perf_unit unit, double value)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What one-sided means between nodes: operations on a rank that computes without calling the library, with a core to
-// spare and with none, beside the same ones on a rank that sleeps; transfers beside computation of a caller who has no
-// core to spare; and a mutex whose owner takes it all the time.
+// What one-sided means between nodes: operations on a rank that computes without calling the
+// library, with a core to spare and with none, beside the same ones on a rank that sleeps;
+// transfers beside computation of a caller who has no core to spare; and a mutex whose owner takes
+// it all the time.
 #include "perf.h"
 
 #include <stdlib.h>
@@ -76,7 +77,8 @@ static void beside_idle(struct far *f, const char *op, void (*one)(struct far *f
 		if (perf_me == 0) {
 			each(f, 3);
 			busy[i] = each(f, n);
-			for (int r = 1; r < perf_n; r++) ARMCI_Put(&stop, f->flags[r], sizeof stop, r);
+			for (int r = 1; r < perf_n; r++)
+				ARMCI_Put(&stop, f->flags[r], sizeof stop, r);
 		} else {
 			be_busy(f);
 		}
@@ -91,7 +93,10 @@ static void beside_idle(struct far *f, const char *op, void (*one)(struct far *f
 static void busy_targets(bool crowded, const char *const op[5])
 {
 	void **all = perf_malloc(BLOCK), **flags = perf_malloc(sizeof(long));
-	struct far f = {.mine = perf_private(BLOCK), .theirs = all[perf_peer], .stop = flags[perf_me], .flags = flags,
+	struct far f = {.mine = perf_private(BLOCK),
+		.theirs = all[perf_peer],
+		.stop = flags[perf_me],
+		.flags = flags,
 		.crowded = crowded};
 	ARMCI_Create_mutexes(1);
 	beside_idle(&f, op[0], get_block, BLOCK);
@@ -107,18 +112,20 @@ static void busy_targets(bool crowded, const char *const op[5])
 
 void perf_busy(void)
 {
-	static const char *const ops[5] = {"busy-get", "busy-put+fence", "busy-acc+fence", "busy-fetch-add", "busy-lock"};
+	static const char *const ops[5] = {"busy-get", "busy-put+fence", "busy-acc+fence",
+		"busy-fetch-add", "busy-lock"};
 	busy_targets(false, ops);
 }
 
 void perf_crowded(void)
 {
-	static const char *const ops[5] = {"crowded-get", "crowded-put+fence", "crowded-acc+fence", "crowded-fetch-add",
-		"crowded-lock"};
+	static const char *const ops[5] = {"crowded-get", "crowded-put+fence", "crowded-acc+fence",
+		"crowded-fetch-add", "crowded-lock"};
 	busy_targets(true, ops);
 }
 
-// With a thread that computes on each core but the caller's, and on each of the target's machine if it is another.
+// With a thread that computes on each core but the caller's, and on each of the target's machine if
+// it is another.
 void perf_overlap_crowded(void)
 {
 	struct perf_overlap o = {.t = perf_transfer(OVERLAP), .get = true};
@@ -132,7 +139,8 @@ void perf_overlap_crowded(void)
 	perf_transfer_end(&o.t);
 }
 
-// Rank 0 takes a mutex of its peer while that one takes it all the time, which needs no message; then alone.
+// Rank 0 takes a mutex of its peer while that one takes it all the time, which needs no message;
+// then alone.
 void perf_owner(void)
 {
 	double contended[PERF_REPS_MAX], alone[PERF_REPS_MAX];

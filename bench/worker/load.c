@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Keeps cores busy: threads, each on a core of its own, that compute until they are told to stop. They never
-// call the library.
+// Keeps cores busy: threads, each on a core of its own, that compute until they are told to stop.
+// They never call the library.
 #define _GNU_SOURCE
 #include "load.h"
 

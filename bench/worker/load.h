@@ -6,7 +6,8 @@
 #include <stdbool.h>
 
 int perf_cores(void);                    // of this machine, for this process
-bool perf_one_machine(void);             // all ranks are on the same machine, pretended hosts or not. Collective
+// all ranks are on the same machine, pretended hosts or not. Collective
+bool perf_one_machine(void);
 void perf_load_start(int cores);         // one thread computes on each of the first so many cores
 void perf_load_stop(void);
 

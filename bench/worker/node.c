@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Baselines on a node, by the names of the operations: memcpy called through a pointer, a loop of them, a vectorised loop
-// without a lock, an atomic instruction, a process-shared mutex, a barrier and a mailbox in shared memory.
+// Baselines on a node, by the names of the operations: memcpy called through a pointer, a loop of
+// them, a vectorised loop without a lock, an atomic instruction, a process-shared mutex, a barrier
+// and a mailbox in shared memory.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +37,8 @@ void bench_gate_pass(struct bench_gate *g)
 		atomic_store_explicit(&b->sense, sense, memory_order_release);
 		return;
 	}
-	for (int i = 0; atomic_load_explicit(&b->sense, memory_order_acquire) != sense; i++) bench_wait(i);
+	for (int i = 0; atomic_load_explicit(&b->sense, memory_order_acquire) != sense; i++)
+		bench_wait(i);
 }
 
 static void init_mutex(pthread_mutex_t *m)
@@ -51,7 +53,8 @@ static void init_mutex(pthread_mutex_t *m)
 void bench_node_ready(void)
 {
 	void **all = calloc((size_t)perf_n, sizeof *all);
-	perf_need(all && ARMCI_Malloc(all, perf_me == 0 ? (armci_size_t)sizeof *shared : 0) == 0, "ARMCI_Malloc");
+	perf_need(all && ARMCI_Malloc(all, perf_me == 0 ? (armci_size_t)sizeof *shared : 0) == 0,
+		"ARMCI_Malloc");
 	shared = all[0];
 	free(all);
 	if (perf_me == 0) {
@@ -103,25 +106,31 @@ WIDEST void bench_add(double *to, const double *from, long n)
 	for (; i < n; i++) to[i] += from[i];
 }
 
-#define ROWS(name, each)                                                                                 \
-	static void name(void *arg, long n)                                                              \
-	{                                                                                                \
-		struct perf_transfer *t = arg;                                                           \
-		size_t bytes = (size_t)t->count[0];                                                      \
-		for (long i = 0; i < n; i++) {                                                           \
-			for (long row = 0, at; at = row * t->stride[0], row < t->count[1]; row++) each;  \
-			bench_opaque(t);                                                                 \
-		}                                                                                        \
+#define ROWS(name, each) \
+	static void name(void *arg, long n) \
+	{ \
+		struct perf_transfer *t = arg; \
+		size_t bytes = (size_t)t->count[0]; \
+		for (long i = 0; i < n; i++) { \
+			for (long row = 0, at; at = row * t->stride[0], row < t->count[1]; row++) \
+				each; \
+			bench_opaque(t); \
+		} \
 	}
 ROWS(rows_out, memcpy(t->theirs + at, t->mine + at, bytes))
 ROWS(rows_in, memcpy(t->mine + at, t->theirs + at, bytes))
-ROWS(rows_add, bench_add((double *)(void *)(t->theirs + at), (double *)(void *)(t->mine + at), (long)bytes / 8))
+ROWS(rows_add,
+	bench_add((double *)(void *)(t->theirs + at), (double *)(void *)(t->mine + at),
+		(long)bytes / 8))
 
-PERF_BODY(add_raw, bench_add((double *)(void *)t->theirs, (double *)(void *)t->mine, t->count[0] / 8); bench_opaque(t))
+PERF_BODY(add_raw,
+	  bench_add((double *)(void *)t->theirs, (double *)(void *)t->mine, t->count[0] / 8);
+	  bench_opaque(t))
 
 static void assign(const armci_giov_t *v)
 {
-	for (int k = 0; k < v->ptr_array_len; k++) *(double *)v->dst_ptr_array[k] = *(double *)v->src_ptr_array[k];
+	for (int k = 0; k < v->ptr_array_len; k++)
+		*(double *)v->dst_ptr_array[k] = *(double *)v->src_ptr_array[k];
 	bench_opaque(v->dst_ptr_array);
 }
 PERF_BODY(scatter, assign(&t->put))
@@ -130,13 +139,16 @@ PERF_BODY(gather, assign(&t->get))
 static void batch(const armci_giov_t *v)
 {
 	void *(*copy)(void *, const void *, size_t) = copier;
-	for (int k = 0; k < v->ptr_array_len; k++) copy(v->dst_ptr_array[k], v->src_ptr_array[k], 8);
+	for (int k = 0; k < v->ptr_array_len; k++)
+		copy(v->dst_ptr_array[k], v->src_ptr_array[k], 8);
 }
 PERF_BODY(copy_batch, batch(&t->put))
 
 PERF_BODY(fetch_add, long old = atomic_fetch_add(&shared->counter, 1); bench_opaque(&old))
-PERF_BODY(exchange, int old = atomic_exchange((_Atomic int *)(void *)(t->theirs + 128), 1); bench_opaque(&old))
-PERF_BODY(mutex, pthread_mutex_lock(&shared->mutex); shared->guarded++; pthread_mutex_unlock(&shared->mutex))
+PERF_BODY(exchange, int old = atomic_exchange((_Atomic int *)(void *)(t->theirs + 128), 1);
+	  bench_opaque(&old))
+PERF_BODY(mutex, pthread_mutex_lock(&shared->mutex); shared->guarded++;
+	  pthread_mutex_unlock(&shared->mutex))
 PERF_BODY(barrier, bench_gate_pass(&gate))
 
 static long messages; // there and back
@@ -152,11 +164,15 @@ static void receive_message(struct perf_transfer *t)
 {
 	struct box *b = &shared->box[perf_me == 0];
 	messages++;
-	for (int i = 0; atomic_load_explicit(&b->full, memory_order_acquire) != messages; i++) bench_wait(i);
+	for (int i = 0; atomic_load_explicit(&b->full, memory_order_acquire) != messages; i++)
+		bench_wait(i);
 	memcpy(t->mine, b->data, (size_t)t->count[0]);
 }
 
-static void half_trips(void *arg, long n) { perf_half_trips(arg, n, send_message, receive_message); }
+static void half_trips(void *arg, long n)
+{
+	perf_half_trips(arg, n, send_message, receive_message);
+}
 
 static const struct {
 	const char *op;

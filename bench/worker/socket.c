@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Baselines between nodes: one TCP connection between the same two processes, which moves as many bytes in one piece,
-// heads of the library's frames included; where we fence, it waits for an answer. It polls while its samples run, which
-// is fastest, unless the name says another way to wait.
+// Baselines between nodes: one TCP connection between the same two processes, which moves as many
+// bytes in one piece, heads of the library's frames included; where we fence, it waits for an
+// answer. It polls while its samples run, which is fastest, unless the name says another way to
+// wait.
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdio.h>
@@ -12,7 +13,8 @@
 #include "dial.h"
 #include "wire.h"
 
-enum { FRAME = 32, HEAD = 24, PLACES = 3000, STREAM = 16, TAG = 77 }; // of the library; of the raw requests; of 1000 scattered ones
+// of the library; of the raw requests; of 1000 scattered ones
+enum { FRAME = 32, HEAD = 24, PLACES = 3000, STREAM = 16, TAG = 77 };
 
 static struct perf_wire wire;
 static double spent;
@@ -22,7 +24,10 @@ static struct {
 	void (*exchange)(void);
 } now;
 
-void perf_tell(int rank, const void *data, int bytes) { armci_msg_snd(TAG, (void *)data, bytes, rank); }
+void perf_tell(int rank, const void *data, int bytes)
+{
+	armci_msg_snd(TAG, (void *)data, bytes, rank);
+}
 
 void perf_hear(int rank, void *data, int bytes)
 {
@@ -143,7 +148,8 @@ bool bench_socket_baseline(struct perf_case *c, int k)
 	bool all = b && b->styles && !bench_asleep();
 	if (!b || k >= (all ? 3 : 1))
 		return false;
-	size_t bytes = (size_t)(c->bytes * (c->ops > STREAM ? c->ops : 1)); // a batch goes in one piece, a stream in many
+	// a batch goes in one piece, a stream in many
+	size_t bytes = (size_t)(c->bytes * (c->ops > STREAM ? c->ops : 1));
 	now.out = (size_t)b->out + (b->way == OUT ? bytes : 0);
 	now.back = (size_t)b->back + (b->way == BACK || b->body == half_trips ? bytes : 0);
 	now.style = all ? styles[k] : bench_asleep() ? PERF_ASLEEP : PERF_SPINNING;
@@ -203,7 +209,8 @@ void bench_socket_overlap(struct perf_overlap *o)
 	perf_need(pthread_create(&reader.thread, NULL, read_raw, &reader) == 0, "thread");
 }
 
-// The caller computes for longer than anybody polls, then asks once: the far side has to be woken. Only the asking counts.
+// The caller computes for longer than anybody polls, then asks once: the far side has to be woken.
+// Only the asking counts.
 static long rounds_between;
 
 static void rare_gets(void *arg, long n)
@@ -233,8 +240,15 @@ static void rare_exchanges(void *arg, long n)
 void perf_rare(void)
 {
 	struct perf_transfer t = perf_transfer(4096);
-	struct perf_case c = {.op = "get-rare", .shape = "-", .bytes = 8, .unit = PERF_NS, .ours = rare_gets, .arg = &t,
-		.clock = &t.clock, .raw = wire.most > 0 || perf_me != 0 ? rare_exchanges : NULL, .raw_clock = &spent};
+	struct perf_case c = {.op = "get-rare",
+		.shape = "-",
+		.bytes = 8,
+		.unit = PERF_NS,
+		.ours = rare_gets,
+		.arg = &t,
+		.clock = &t.clock,
+		.raw = wire.most > 0 || perf_me != 0 ? rare_exchanges : NULL,
+		.raw_clock = &spent};
 	rounds_between = perf_rounds(200e-6);
 	perf_solo(&c);
 	perf_transfer_end(&t);

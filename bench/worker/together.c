@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks of a node at the same time: accumulates into one array, on parts of their own and on the same elements, whose sums
-// must come out exact; and allocation of new pages, in a job that keeps none (ARMCI_SHM_KEEP=0), beside what the kernel
-// takes to populate as much of a memory file and to take it back, the plain way, a page fault for every page.
+// Ranks of a node at the same time: accumulates into one array, on parts of their own and on the
+// same elements, whose sums must come out exact; and allocation of new pages, in a job that keeps
+// none (ARMCI_SHM_KEEP=0), beside what the kernel takes to populate as much of a memory file and to
+// take it back, the plain way, a page fault for every page.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdlib.h>
@@ -25,7 +26,8 @@ struct sum {
 static void acc(void *arg, long n)
 {
 	struct sum *s = arg;
-	for (long i = 0; i < n; i++) ARMCI_Acc(ARMCI_ACC_DBL, &s->scale, s->mine, s->theirs, s->bytes, 0);
+	for (long i = 0; i < n; i++)
+		ARMCI_Acc(ARMCI_ACC_DBL, &s->scale, s->mine, s->theirs, s->bytes, 0);
 	s->done += (double)n;
 }
 
@@ -43,7 +45,10 @@ static void add_elsewhere(void *arg, long n)
 static void neighbours(double *array, double *mine)
 {
 	int bytes = BYTES / perf_n / 8 * 8;
-	struct sum s = {.mine = mine, .theirs = array + (long)perf_me * (bytes / 8), .bytes = bytes, .scale = 1};
+	struct sum s = {.mine = mine,
+		.theirs = array + (long)perf_me * (bytes / 8),
+		.bytes = bytes,
+		.scale = 1};
 	double alone[PERF_REPS_MAX], together[PERF_REPS_MAX];
 	long n = (long)(perf_pace(0.001, 0.02) * 2e10 / bytes) + 1;
 	for (int i = 0; i < perf_reps; i++) {
@@ -57,7 +62,10 @@ static void neighbours(double *array, double *mine)
 		acc(&s, n);
 		together[i] = (double)n * bytes * perf_n / perf_elapsed(begin, perf_now()) / 1e6;
 	}
-	struct perf_case c = {.op = "acc-neighbours", .shape = "all/one", .bytes = bytes, .unit = PERF_MBS};
+	struct perf_case c = {.op = "acc-neighbours",
+		.shape = "all/one",
+		.bytes = bytes,
+		.unit = PERF_MBS};
 	perf_figures(&c, together, alone, perf_reps);
 	perf_check("acc-neighbours", *s.theirs, s.done);
 	ARMCI_Barrier();
@@ -68,8 +76,13 @@ static void neighbours(double *array, double *mine)
 static void same_array(double *array, double *mine)
 {
 	struct sum s = {.mine = mine, .theirs = array, .bytes = BYTES, .scale = 1};
-	struct perf_case c = {.op = "acc-same-array", .shape = "-", .bytes = BYTES, .unit = PERF_MBS, .ours = acc,
-		.raw = add_elsewhere, .arg = &s};
+	struct perf_case c = {.op = "acc-same-array",
+		.shape = "-",
+		.bytes = BYTES,
+		.unit = PERF_MBS,
+		.ours = acc,
+		.raw = add_elsewhere,
+		.arg = &s};
 	perf_all(&c);
 	ARMCI_Barrier();
 	double want = perf_total(s.done), worst = want;
@@ -120,21 +133,33 @@ static void populate_punch(void *arg, long n)
 	struct pages *p = arg;
 	for (long i = 0; i < n; i++) {
 		bool ok = true;
-		TIMED(get, ok = madvise(p->at, BYTES, MADV_POPULATE_WRITE) == 0 || fallocate(p->fd, 0, 0, BYTES) == 0);
+		TIMED(get,
+			ok = madvise(p->at, BYTES, MADV_POPULATE_WRITE) == 0 ||
+				fallocate(p->fd, 0, 0, BYTES) == 0);
 		perf_need(ok, "populate");
-		TIMED(give, ok = fallocate(p->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0, BYTES) == 0);
+		TIMED(give,
+			ok = fallocate(p->fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 0,
+				     BYTES) == 0);
 		perf_need(ok, "punch a hole");
 	}
 }
 
 void perf_memory_new(void)
 {
-	struct pages p = {.all = calloc((size_t)perf_n, sizeof(void *)), .fd = memfd_create("perf", MFD_CLOEXEC)};
+	struct pages p = {.all = calloc((size_t)perf_n, sizeof(void *)),
+		.fd = memfd_create("perf", MFD_CLOEXEC)};
 	perf_need(p.fd >= 0 && ftruncate(p.fd, BYTES) == 0, "memory file");
 	p.at = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, p.fd, 0);
 	perf_need(p.at != MAP_FAILED, "map the memory file");
-	struct perf_case c = {.op = "malloc-new", .shape = "-", .bytes = BYTES, .unit = PERF_NS, .ours = new_pages,
-		.raw = populate_punch, .arg = &p, .clock = &p.get, .raw_clock = &p.get};
+	struct perf_case c = {.op = "malloc-new",
+		.shape = "-",
+		.bytes = BYTES,
+		.unit = PERF_NS,
+		.ours = new_pages,
+		.raw = populate_punch,
+		.arg = &p,
+		.clock = &p.get,
+		.raw_clock = &p.get};
 	perf_all(&c);
 	c.op = "free-new", c.clock = c.raw_clock = &p.give;
 	perf_all(&c);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Both sides of the raw baseline between nodes. A request is a head (how many bytes follow, how many to answer, how to
-// wait from now on, which place to use) and its bytes; the far side reads it whole, then answers. How to connect is in dial.c.
+// Both sides of the raw baseline between nodes. A request is a head (how many bytes follow, how
+// many to answer, how to wait from now on, which place to use) and its bytes; the far side reads it
+// whole, then answers. How to connect is in dial.c.
 #define _GNU_SOURCE
 #include "wire.h"
 
@@ -135,7 +136,9 @@ struct perf_wire perf_wire_open(size_t most, int rank)
 	} else if (perf_n > 1 && perf_me == rank) {
 		struct perf_wire *far = malloc(sizeof *far);
 		pthread_t thread;
-		*far = (struct perf_wire){.fd = perf_answer(0), .space = perf_private(most), .most = most};
+		*far = (struct perf_wire){.fd = perf_answer(0),
+			.space = perf_private(most),
+			.most = most};
 		perf_need(pthread_create(&thread, NULL, serve, far) == 0, "thread");
 		pthread_detach(thread);
 	}

@@ -17,7 +17,8 @@ import (
 	"libarmci/internal/config"
 )
 
-// flavours are the libraries of one build, where they are installed relative to the command's directory.
+// flavours are the libraries of one build, where they are installed relative to the command's
+// directory.
 var flavours = []struct{ what, file string }{
 	{"classic and ComEx ABI", "lib*/libarmci.so.0"},
 	{"ARMCI-MPI ABI for Open MPI", "lib*/armci-mpi/openmpi/libarmci.so.1"},
@@ -34,18 +35,21 @@ var mpis = []struct {
 }
 
 func showBuild(out io.Writer) {
-	fmt.Fprintf(out, "libarmci %s\n  built with %s for %s/%s\n", config.Version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+	fmt.Fprintf(out, "libarmci %s\n  built with %s for %s/%s\n", config.Version,
+		runtime.Version(), runtime.GOOS, runtime.GOARCH)
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, m := range info.Deps {
 			fmt.Fprintf(out, "  with %s %s\n", m.Path, m.Version)
 		}
 	}
 	for _, f := range flavours {
-		fmt.Fprintf(out, "  %s: %s\n", f.what, orNot(first(config.Installed(f.file)), "not installed beside this command"))
+		fmt.Fprintf(out, "  %s: %s\n", f.what, orNot(first(config.Installed(f.file)),
+			"not installed beside this command"))
 	}
 	cache, _ := os.ReadFile("/etc/ld.so.cache")
 	for _, m := range mpis {
-		fmt.Fprintf(out, "  %s: %s\n", m.what, orNot(inCache(cache, m.sonames), "none that the dynamic linker knows"))
+		fmt.Fprintf(out, "  %s: %s\n", m.what, orNot(inCache(cache, m.sonames),
+			"none that the dynamic linker knows"))
 	}
 	fmt.Fprintln(out)
 }
@@ -64,10 +68,12 @@ func orNot(found, otherwise string) string {
 	return found
 }
 
-// inCache finds the path of a shared library in the dynamic linker's cache, whose strings end with a zero byte.
+// inCache finds the path of a shared library in the dynamic linker's cache, whose strings end with
+// a zero byte.
 func inCache(cache []byte, sonames []string) string {
 	for entry := range bytes.SplitSeq(cache, []byte{0}) {
-		if len(entry) > 0 && entry[0] == '/' && slices.Contains(sonames, filepath.Base(string(entry))) {
+		if len(entry) > 0 && entry[0] == '/' &&
+			slices.Contains(sonames, filepath.Base(string(entry))) {
 			return string(entry)
 		}
 	}

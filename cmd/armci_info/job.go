@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The job this command runs in (one rank, if nothing launched it): its ranks and nodes, its arena, its transports.
-// All ranks take part in what is collective; whoever calls decides who prints.
+// The job this command runs in (one rank, if nothing launched it): its ranks and nodes, its arena,
+// its transports. All ranks take part in what is collective; whoever calls decides who prints.
 
 package main
 
@@ -85,15 +85,18 @@ func exchanged[T any](exchange func([]byte) ([][]byte, error), mine T) ([]T, err
 }
 
 func printMap(out io.Writer, job bootstrap.Job, places []place) {
-	fmt.Fprintf(out, "Job: %d rank(s) on %d node(s), %s\n", job.Size(), len(places), startedBy(job.Kind()))
+	fmt.Fprintf(out, "Job: %d rank(s) on %d node(s), %s\n", job.Size(), len(places),
+		startedBy(job.Kind()))
 	for n, p := range places {
 		var ranks []string
 		for _, s := range p.Seats {
 			ranks = append(ranks, fmt.Sprintf("%d (%d cores)", s.Rank, s.Cores))
 		}
-		fmt.Fprintf(out, "  node %d, host %s: ranks %s\n", n, p.Host, strings.Join(ranks, ", "))
+		fmt.Fprintf(out, "  node %d, host %s: ranks %s\n", n, p.Host,
+			strings.Join(ranks, ", "))
 	}
-	fmt.Fprintf(out, "  nodes are told apart by boot (%s), host name, network namespace and ARMCI_NODE\n\n", places[0].Boot)
+	fmt.Fprintf(out, "  nodes are told apart by boot (%s), host name, network namespace and "+
+		"ARMCI_NODE\n\n", places[0].Boot)
 }
 
 // cores is on how many cores this process may run.
@@ -132,11 +135,14 @@ func showDevices(out io.Writer, cfg *config.Set, job bootstrap.Job) error {
 		fmt.Fprintf(out, "  %s: in use %s\n", t.Name, where)
 	}
 	m := p.Node
-	fmt.Fprintf(out, "\nArena\n  %s of address space at %#x in every rank of the node, %s for each of them\n",
+	fmt.Fprintf(out, "\nArena\n  %s of address space at %#x in every rank of the node, %s "+
+		"for each of them\n",
 		config.SizeText(m.Bytes()), m.Base(), config.SizeText(m.SliceBytes()))
 	fmt.Fprintf(out, "  a memory file without a name: /dev/shm and its size do not matter\n")
 	if want := cfg.Size("ARMCI_SHM_ARENA"); m.Bytes() < want {
-		fmt.Fprintf(out, "  smaller than ARMCI_SHM_ARENA=%s: the address space is limited (RLIMIT_AS) or taken\n", config.SizeText(want))
+		fmt.Fprintf(out,
+			"  smaller than ARMCI_SHM_ARENA=%s: the address space is limited "+
+				"(RLIMIT_AS) or taken\n", config.SizeText(want))
 	}
 	return rt.Finalize()
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Command armci_info shows what the library finds on this machine, or in the job that it was started in: here are the
-// command line and the order of the sections. It changes nothing and measures nothing.
+// Command armci_info shows what the library finds on this machine, or in the job that it was
+// started in: here are the command line and the order of the sections. It changes nothing and
+// measures nothing.
 package main
 
 import (
@@ -63,7 +64,8 @@ func parse(args []string) (sections, error) {
 	}
 	if alone := s; s.running || s.merge != "" {
 		alone.running, alone.merge = false, ""
-		if alone != (sections{}) || s.running && s.merge != "" || s.merge != "" && flags.NArg() > 0 {
+		if alone != (sections{}) || s.running && s.merge != "" || s.merge != "" &&
+			flags.NArg() > 0 {
 			return s, errors.New("-s and -m go with nothing else")
 		}
 		var err error

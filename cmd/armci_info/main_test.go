@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Tests of the command: its options, what it prints alone and in a job of armcirun, and that its settings can be
-// pasted. The test program starts itself as armci_info.
+// Tests of the command: its options, what it prints alone and in a job of armcirun, and that its
+// settings can be pasted. The test program starts itself as armci_info.
 
 package main
 
@@ -59,8 +59,10 @@ func TestEverything(t *testing.T) {
 	if status != 0 || stderr != "" {
 		t.Errorf("status %d, %s", status, stderr)
 	}
-	wants(t, out, `(?m)^libarmci \d+\.\d+\.\d+$`, `built with go1\.`, `Open MPI: \S`, `Job: 1 rank\(s\) on 1 node\(s\), not started`,
-		`shm: in use within the node`, `of address space at 0x[0-9a-f]+`, `may allocate [\d.]+ [KMGT]iB more`, `the machine: [\d.]+ GiB, of which`,
+	wants(t, out, `(?m)^libarmci \d+\.\d+\.\d+$`, `built with go1\.`, `Open MPI: \S`,
+		`Job: 1 rank\(s\) on 1 node\(s\), not started`,
+		`shm: in use within the node`, `of address space at 0x[0-9a-f]+`,
+		`may allocate [\d.]+ [KMGT]iB more`, `the machine: [\d.]+ GiB, of which`,
 		`(?m)^ARMCI_FASTPATH=y$`)
 	if strings.Contains(out, "cost model: ") { // an error of measuring it
 		t.Error(out)
@@ -73,12 +75,15 @@ func TestSectionsAndUsage(t *testing.T) {
 		has, has_not string
 		status       int
 	}{
-		{"-b", "built with", "Settings", 0}, {"-c", "# Settings", "built with", 0}, {"-t", "Job:", "Arena", 0},
-		{"-d", "Arena", "Job:", 0}, {"-tb", "Job:", "Arena", 0}, {"-h", "usage: armci_info", "Job:", 0},
+		{"-b", "built with", "Settings", 0}, {"-c", "# Settings", "built with", 0},
+		{"-t", "Job:", "Arena", 0},
+		{"-d", "Arena", "Job:", 0}, {"-tb", "Job:", "Arena", 0},
+		{"-h", "usage: armci_info", "Job:", 0},
 		{"-x", "", "Job:", 2}, {"-b what", "", "built", 2},
 	} {
 		out, stderr, status := run(t, nil, strings.Fields(c.args)...)
-		if status != c.status || !strings.Contains(out, c.has) || strings.Contains(out, c.has_not) {
+		if status != c.status || !strings.Contains(out, c.has) ||
+			strings.Contains(out, c.has_not) {
 			t.Errorf("%s: status %d, output\n%s%s", c.args, status, out, stderr)
 		}
 		if status == 2 && !strings.Contains(stderr, "usage: armci_info") {
@@ -88,21 +93,27 @@ func TestSectionsAndUsage(t *testing.T) {
 }
 
 func TestSettings(t *testing.T) {
-	out, _, status := run(t, []string{"ARMCI_SPIN=7", "ARMCI_NODE=it's a node", "ARMCI_SHM_LIMIT=5", "ARMCI_FASTPAHT=n",
+	out, _, status := run(t, []string{"ARMCI_SPIN=7", "ARMCI_NODE=it's a node",
+		"ARMCI_SHM_LIMIT=5", "ARMCI_FASTPAHT=n",
 		"ARMCI_RDMA_EAGER=1k"}, "-c")
 	if status != 0 {
 		t.Errorf("status %d", status)
 	}
-	wants(t, out, `(?m)from the environment, default \d+\]\nARMCI_SPIN=7$`, `unset by default\]\nARMCI_NODE='it'\\''s a node'`,
-		`# ARMCI_SHM_LIMIT=5: known to ARMCI-MPI`, `# ARMCI_FASTPAHT is no setting.*did you mean ARMCI_FASTPATH`, `default\]\nARMCI_TRACE=n`,
-		`default\]\nARMCI_POLL=auto`, `(?s)# For tests and measurements\n.*ARMCI_RDMA_MODEL=auto`,
+	wants(t, out, `(?m)from the environment, default \d+\]\nARMCI_SPIN=7$`,
+		`unset by default\]\nARMCI_NODE='it'\\''s a node'`,
+		`# ARMCI_SHM_LIMIT=5: known to ARMCI-MPI`,
+		`# ARMCI_FASTPAHT is no setting.*did you mean ARMCI_FASTPATH`,
+		`default\]\nARMCI_TRACE=n`,
+		`default\]\nARMCI_POLL=auto`,
+		`(?s)# For tests and measurements\n.*ARMCI_RDMA_MODEL=auto`,
 		`# ARMCI_RDMA_EAGER is a former name: set ARMCI_EAGER instead`)
 }
 
 // TestPaste gives the output to a shell and looks whether the same settings come out.
 func TestPaste(t *testing.T) {
 	first, _, _ := run(t, []string{"ARMCI_SPIN=7", "ARMCI_NODE=it's a node"}, "-c")
-	shell := exec.Command("sh", "-c", "set -a; "+first+"\nexec \"$0\" "+marker+" -c", os.Args[0])
+	shell := exec.Command("sh", "-c", "set -a; "+first+"\nexec \"$0\" "+marker+" -c",
+		os.Args[0])
 	second, err := shell.Output()
 	if err != nil {
 		t.Fatal(err)
@@ -116,7 +127,8 @@ func TestPaste(t *testing.T) {
 
 func TestBadSetting(t *testing.T) {
 	_, stderr, status := run(t, []string{"ARMCI_SPIN=often"}, "-c")
-	if status != statusMissing || !strings.Contains(stderr, `ARMCI_SPIN="often": must be a whole number`) {
+	if status != statusMissing ||
+		!strings.Contains(stderr, `ARMCI_SPIN="often": must be a whole number`) {
 		t.Errorf("status %d, %s", status, stderr)
 	}
 }
@@ -133,7 +145,8 @@ func inJob(t *testing.T, ranks, nodes int) (stdout, stderr string, status int) {
 		defer f.Close()
 		files[i] = f
 	}
-	j, err := launch.Start(launch.Options{Ranks: ranks, Nodes: nodes, Argv: []string{os.Args[0], marker, "-td"},
+	j, err := launch.Start(launch.Options{Ranks: ranks, Nodes: nodes,
+		Argv:   []string{os.Args[0], marker, "-td"},
 		Stdout: files[0], Stderr: files[1], Report: files[1]})
 	if err != nil {
 		t.Fatal(err)
@@ -149,10 +162,13 @@ func TestJob(t *testing.T) {
 		ranks, nodes, status int
 		parts                []string
 	}{
-		{3, 0, 0, []string{`3 rank\(s\) on 1 node\(s\), started by armcirun`, `ranks 0 \(\d+ cores\), 1 \(\d+ cores\), 2 \(`,
+		{3, 0, 0, []string{`3 rank\(s\) on 1 node\(s\), started by armcirun`,
+			`ranks 0 \(\d+ cores\), 1 \(\d+ cores\), 2 \(`,
 			`shm: in use within the node`}},
-		{4, 2, 0, []string{`4 rank\(s\) on 2 node\(s\)`, `node 0, host node0: ranks 0 .*, 1 `, `node 1, host node1: ranks 2 .*, 3 `,
-			`tcp: in use between nodes`, `rows of \d+ bytes and more are not packed: a piece of a call costs \d+ ns`}},
+		{4, 2, 0, []string{`4 rank\(s\) on 2 node\(s\)`,
+			`node 0, host node0: ranks 0 .*, 1 `, `node 1, host node1: ranks 2 .*, 3 `,
+			`tcp: in use between nodes`,
+			`rows of \d+ bytes and more are not packed: a piece of a call costs \d+ ns`}},
 	} {
 		out, stderr, status := inJob(t, c.ranks, c.nodes)
 		if status != c.status {
@@ -166,7 +182,8 @@ func TestJob(t *testing.T) {
 }
 
 func TestInCache(t *testing.T) {
-	cache := []byte("head\x00/usr/lib/libmpi.so.40.30\x00libmpi.so.40\x00/usr/lib/libmpi.so.40\x00tail")
+	cache := []byte(
+		"head\x00/usr/lib/libmpi.so.40.30\x00libmpi.so.40\x00/usr/lib/libmpi.so.40\x00tail")
 	if got := inCache(cache, []string{"libmpi.so.40"}); got != "/usr/lib/libmpi.so.40" {
 		t.Errorf("found %q", got)
 	}

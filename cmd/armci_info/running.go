@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The counters of running jobs (-s), and putting the files of a trace together (-m). Both concern what a job has recorded.
+// The counters of running jobs (-s), and putting the files of a trace together (-m). Both concern
+// what a job has recorded.
 package main
 
 import (
@@ -13,12 +14,14 @@ import (
 	"libarmci/internal/profile"
 )
 
-// showRunning prints what processes of this host have counted so far: of one pid, or of all that the user may read.
+// showRunning prints what processes of this host have counted so far: of one pid, or of all that
+// the user may read.
 func showRunning(out io.Writer, pid int) error {
 	all := profile.Running(pid)
 	if len(all) == 0 {
 		if pid != 0 {
-			return fmt.Errorf("process %d does not run, is another user's, or does not use the library", pid)
+			return fmt.Errorf("process %d does not run, is another user's, or does "+
+				"not use the library", pid)
 		}
 		return errors.New("no process of this user and host uses the library")
 	}
@@ -26,14 +29,19 @@ func showRunning(out io.Writer, pid int) error {
 	for _, p := range all {
 		c := p.Counters
 		if c == nil {
-			fmt.Fprintf(out, "process %d (%s) counts nothing: start the job with ARMCI_STATS=1\n", p.Pid, p.Command)
+			fmt.Fprintf(out,
+				"process %d (%s) counts nothing: start the job with "+
+					"ARMCI_STATS=1\n", p.Pid, p.Command)
 			continue
 		}
 		counted++
 		table, by := c.Snapshot()
 		here, there := profile.Split(by, int(c.Node))
-		fmt.Fprintf(out, "rank %d of %d, node %d of %d, process %d (%s), %v after init: within the node %s, to others %s\n", c.Rank, c.Ranks,
-			c.Node, c.Nodes, p.Pid, p.Command, time.Duration(profile.Now()-c.Started).Round(time.Millisecond),
+		fmt.Fprintf(out,
+			"rank %d of %d, node %d of %d, process %d (%s), %v after init: within "+
+				"the node %s, to others %s\n", c.Rank, c.Ranks,
+			c.Node, c.Nodes, p.Pid, p.Command,
+			time.Duration(profile.Now()-c.Started).Round(time.Millisecond),
 			profile.Bytes(here.Bytes), profile.Bytes(there.Bytes))
 		table.Write(out)
 	}

@@ -16,11 +16,13 @@ import (
 func showSettings(out io.Writer, cfg *config.Set) {
 	fmt.Fprintf(out, "# Settings\n")
 	for _, e := range cfg.Rows(config.ClassUser) {
-		fmt.Fprintf(out, "# %s [%s; %s]\n%s=%s\n", e.Doc, kind(e), origin(e), e.Name, quoted(e.Value))
+		fmt.Fprintf(out, "# %s [%s; %s]\n%s=%s\n", e.Doc, kind(e), origin(e), e.Name,
+			quoted(e.Value))
 	}
 	fmt.Fprintf(out, "\n# For tests and measurements\n")
 	for _, e := range cfg.Rows(config.ClassExpert) {
-		fmt.Fprintf(out, "# %s [%s; %s]\n%s=%s\n", e.Doc, kind(e), origin(e), e.Name, quoted(e.Value))
+		fmt.Fprintf(out, "# %s [%s; %s]\n%s=%s\n", e.Doc, kind(e), origin(e), e.Name,
+			quoted(e.Value))
 	}
 	for _, f := range cfg.Former() {
 		fmt.Fprintf(out, "# %s\n", f)
@@ -56,7 +58,8 @@ func origin(e config.Entry) string {
 	return "default"
 }
 
-var kinds = map[config.Kind]string{config.KindBool: "y or n", config.KindInt: "number", config.KindSize: "size",
+var kinds = map[config.Kind]string{config.KindBool: "y or n", config.KindInt: "number",
+	config.KindSize:     "size",
 	config.KindDuration: "time", config.KindString: "text", config.KindAddress: "address"}
 
 func kind(e config.Entry) string {

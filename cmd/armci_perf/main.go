@@ -50,7 +50,8 @@ not, 2 for a wrong command line.
 
 // groups are those of the worker (worker/main.c), in the order in which they run.
 var groups = []struct{ name, doc string }{
-	{"small", "put, get, put and get of a value, put with fence, of 8 bytes; a fence of nothing"},
+	{"small", "put, get, put and get of a value, put with fence, of 8 bytes; a fence of " +
+		"nothing"},
 	{"bandwidth", "contiguous put and get of 1 KiB to 16 MiB"},
 	{"stream", "16 puts or gets outstanding, of 1 MiB to 8 MiB each"},
 	{"strided", "put, get, accumulate of patches of 4x4 to 512x512 doubles"},
@@ -62,7 +63,8 @@ var groups = []struct{ name, doc string }{
 	{"barrier", "ARMCI_Barrier and armci_msg_barrier"},
 	{"malloc", "ARMCI_Malloc and ARMCI_Free of 1 MiB, collective and local"},
 	{"message", "armci_msg_snd and armci_msg_rcv there and back, 8 B to 512 KiB"},
-	{"notify", "a notification; a put of 8 B to 64 KiB with one, or with a flag: there and back"},
+	{"notify", "a notification; a put of 8 B to 64 KiB with one, or with a flag: there and " +
+		"back"},
 	{"collective", "broadcast and sum of 8 B to 4 MiB"},
 	{"overlap", "how much of a nonblocking put or get hides behind computation"},
 	{"init", "time to initialise"},
@@ -138,8 +140,10 @@ func (o *options) check() error {
 		return fmt.Errorf("-nodes %d: must be 1..64", o.nodes)
 	case o.agent != "" && hosts == 0:
 		return errors.New("-agent needs -hosts")
-	case hosts > 0 && o.nodes > 1, o.launcher != "" && (hosts > 0 || o.nodes > 1 || o.ranks > 0):
-		return errors.New("-launcher, -hosts and -nodes: only one of them, and -launcher without -n")
+	case hosts > 0 && o.nodes > 1, o.launcher != "" && (hosts > 0 || o.nodes > 1 ||
+		o.ranks > 0):
+		return errors.New("-launcher, -hosts and -nodes: only one of them, and -launcher " +
+			"without -n")
 	}
 	if o.ranks == 0 {
 		o.ranks = max(2, o.nodes, hosts)
@@ -166,12 +170,14 @@ func known(name string) bool {
 
 // job is how the worker is started.
 func (o *options) job(armcirun, worker string) figure.Job {
-	j := figure.Job{Title: strconv.Itoa(o.ranks) + " ranks of a node", Argv: []string{armcirun, "-n", strconv.Itoa(o.ranks)}}
+	j := figure.Job{Title: strconv.Itoa(o.ranks) + " ranks of a node",
+		Argv: []string{armcirun, "-n", strconv.Itoa(o.ranks)}}
 	switch {
 	case o.launcher != "":
 		j.Title, j.Argv = o.launcher, strings.Fields(o.launcher)
 	case o.hosts != "":
-		j.Title = fmt.Sprintf("%d ranks on %d hosts", o.ranks, strings.Count(o.hosts, ",")+1)
+		j.Title = fmt.Sprintf("%d ranks on %d hosts", o.ranks, strings.Count(o.hosts, ",")+
+			1)
 		j.Argv = append(j.Argv, "-hosts", o.hosts)
 		if o.agent != "" {
 			j.Argv = append(j.Argv, "-agent", o.agent)
@@ -202,7 +208,8 @@ func (o *options) run(out io.Writer) error {
 	}
 	worker := o.worker
 	if worker == "" {
-		if worker, err = figure.Beside("..", "libexec", "armci", "perf-worker"); err != nil {
+		if worker, err = figure.Beside("..", "libexec", "armci",
+			"perf-worker"); err != nil {
 			return fmt.Errorf("%w; say -worker FILE", err)
 		}
 	}
@@ -214,10 +221,12 @@ func (o *options) run(out io.Writer) error {
 		fmt.Fprintln(os.Stderr, strings.Join(j.Argv, " "))
 	}
 	var rows []figure.Row
-	fmt.Fprintf(out, "%s\n%-20s %9s %5s %12s %12s %12s\n", j.Title, "operation", "size", "ranks", "median", "least", "greatest")
+	fmt.Fprintf(out, "%s\n%-20s %9s %5s %12s %12s %12s\n", j.Title, "operation", "size",
+		"ranks", "median", "least", "greatest")
 	wrong, err := j.Run(func(r figure.Row) {
 		rows = append(rows, r)
-		fmt.Fprintf(out, "%-20s %9s %5d %12s %12s %12s\n", r.Op, r.Place(), r.Ranks, figure.Amount(r.Ours.Median, r.Unit),
+		fmt.Fprintf(out, "%-20s %9s %5d %12s %12s %12s\n", r.Op, r.Place(), r.Ranks,
+			figure.Amount(r.Ours.Median, r.Unit),
 			figure.Amount(r.Ours.Least, r.Unit), figure.Amount(r.Ours.Most, r.Unit))
 	})
 	if err == nil && wrong > 0 {
@@ -235,14 +244,18 @@ func (o *options) write(where string, rows []figure.Row) (err error) {
 	}{
 		{o.csv, func(w io.Writer) error { return figure.WriteCSV(w, rows) }},
 		{o.json, func(w io.Writer) error { return figure.WriteJSON(w, run, rows) }},
-		{o.benchfmt, func(w io.Writer) error { return figure.WriteBenchmarks(w, run, rows) }},
+		{o.benchfmt, func(w io.Writer) error {
+			return figure.WriteBenchmarks(w, run,
+				rows)
+		}},
 	} {
 		if f.name != "" {
 			err = errors.Join(err, figure.WriteFile(f.name, f.write))
 		}
 	}
 	if o.svg != "" {
-		err = errors.Join(err, figure.Draw(o.svg, figure.Common, rows, figure.Footer(config.Version, o.reps)))
+		err = errors.Join(err, figure.Draw(o.svg, figure.Common, rows,
+			figure.Footer(config.Version, o.reps)))
 	}
 	return err
 }

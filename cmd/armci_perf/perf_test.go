@@ -14,7 +14,8 @@ import (
 )
 
 func TestWrongCommandLines(t *testing.T) {
-	for _, bad := range []string{"nothing", "-reps 100", "-nodes 65", "-agent rsh", "-hosts a,b -nodes 2", "-hosts a,b -launcher run",
+	for _, bad := range []string{"nothing", "-reps 100", "-nodes 65", "-agent rsh",
+		"-hosts a,b -nodes 2", "-hosts a,b -launcher run",
 		"-launcher run -n 3", "-n 2 -nodes 3", "-n -1", "-bars x"} {
 		if _, err := parse(strings.Fields(bad)); err == nil {
 			t.Errorf("%s was taken", bad)

@@ -23,9 +23,11 @@ const serveFlag = "-serve"
 
 const agent = "ssh"
 
-// hostFlags defines the flags; the function it returns reads what they said, or, if they name no host, what a batch system says.
-// slots is how many ranks that gives to this host, if to no other; 0: as many as are asked for.
-func hostFlags(flags *flag.FlagSet, r *launch.Remote) func(given map[string]bool) (slots int, err error) {
+// hostFlags defines the flags; the function it returns reads what they said, or, if they name no
+// host, what a batch system says. slots is how many ranks that gives to this host, if to no other;
+// 0: as many as are asked for.
+func hostFlags(flags *flag.FlagSet, r *launch.Remote) func(given map[string]bool) (slots int,
+	err error) {
 	var names []string
 	list := flags.String("hosts", "", "")
 	file := flags.String("hostfile", "", "")
@@ -68,7 +70,8 @@ func hostFlags(flags *flag.FlagSet, r *launch.Remote) func(given map[string]bool
 	}
 }
 
-// allocated takes the hosts of a batch job where none are named, and the agent of its batch system for hosts that are its.
+// allocated takes the hosts of a batch job where none are named, and the agent of its batch system
+// for hosts that are its.
 func allocated(r *launch.Remote, agentGiven bool) (slots int, err error) {
 	named := len(r.Hosts) > 0
 	a, err := batch.Current()

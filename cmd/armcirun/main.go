@@ -88,7 +88,8 @@ func main() {
 }
 
 func parse(args []string) (launch.Options, error) {
-	o := launch.Options{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr, Report: os.Stderr}
+	o := launch.Options{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
+		Report: os.Stderr}
 	flags := flag.NewFlagSet("armcirun", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.IntVar(&o.Ranks, "n", 0, "")
@@ -138,7 +139,8 @@ func conduct(o *launch.Options, given map[string]bool, placement, timeout string
 		return fmt.Errorf("-map %s: must be block or cyclic", placement)
 	}
 	o.Cyclic = placement == "cyclic"
-	if !slices.Contains([]string{launch.BindAuto, launch.BindNone, launch.BindCore, launch.BindSocket}, o.Bind) {
+	if !slices.Contains([]string{launch.BindAuto, launch.BindNone, launch.BindCore,
+		launch.BindSocket}, o.Bind) {
 		return fmt.Errorf("-bind %s: must be auto, none, core or socket", o.Bind)
 	}
 	if given["timeout"] {
@@ -149,13 +151,15 @@ func conduct(o *launch.Options, given map[string]bool, placement, timeout string
 	return nil
 }
 
-// debugs readies a job of which one rank is debugged. Its node does not answer while it is stopped: no other gives it up for that.
+// debugs readies a job of which one rank is debugged. Its node does not answer while it is stopped:
+// no other gives it up for that.
 func debugs(o *launch.Options) error {
 	switch rank := *o.Debug; {
 	case rank < 0 || rank >= o.Ranks:
 		return fmt.Errorf("-gdb %d: must be 0..%d, a rank", rank, o.Ranks-1)
 	case o.Label:
-		return errors.New("-gdb and -label: only one of them, since gdb's prompt is no line")
+		return errors.New("-gdb and -label: only one of them, since gdb's prompt is no " +
+			"line")
 	}
 	if !config.Given("ARMCI_TIMEOUT") {
 		o.Env = append(o.Env, "ARMCI_TIMEOUT="+debugTimeout)
@@ -166,7 +170,8 @@ func debugs(o *launch.Options) error {
 // debugTimeout is longer than anybody looks at one place.
 const debugTimeout = "24h"
 
-// count settles how many ranks there are, and on how many nodes. A batch system may have given slots for ranks here.
+// count settles how many ranks there are, and on how many nodes. A batch system may have given
+// slots for ranks here.
 func count(o *launch.Options, given map[string]bool, slots int) error {
 	r := &o.Remote
 	switch {
@@ -185,14 +190,16 @@ func count(o *launch.Options, given map[string]bool, slots int) error {
 	}
 	if len(r.Hosts) > 0 {
 		if given["nodes"] {
-			return errors.New("-nodes pretends hosts, -hosts and -hostfile name real ones: only one of them")
+			return errors.New("-nodes pretends hosts, -hosts and -hostfile name real " +
+				"ones: only one of them")
 		}
 		return nil
 	}
 	if given["ppn"] {
 		nodes := (o.Ranks + r.PerHost - 1) / r.PerHost
 		if given["nodes"] && (o.Nodes != nodes || o.Ranks != nodes*r.PerHost) {
-			return fmt.Errorf("%d ranks are not %d nodes of %d", o.Ranks, o.Nodes, r.PerHost)
+			return fmt.Errorf("%d ranks are not %d nodes of %d", o.Ranks, o.Nodes,
+				r.PerHost)
 		}
 		o.Nodes, o.PerNode = nodes, r.PerHost
 	}

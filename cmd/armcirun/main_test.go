@@ -41,7 +41,8 @@ func armcirun(args ...string) *exec.Cmd {
 
 func TestParse(t *testing.T) {
 	o, err := parse([]string{"-n", "4", "--nodes", "2", "-v", "prog", "-x", "-n"})
-	if err != nil || o.Ranks != 4 || o.Nodes != 2 || !o.Verbose || !slices.Equal(o.Argv, []string{"prog", "-x", "-n"}) {
+	if err != nil || o.Ranks != 4 || o.Nodes != 2 || !o.Verbose ||
+		!slices.Equal(o.Argv, []string{"prog", "-x", "-n"}) {
 		t.Errorf("%+v, error %v", o, err)
 	}
 	o, err = parse([]string{"-np", "3", "--", "-odd"})
@@ -49,41 +50,57 @@ func TestParse(t *testing.T) {
 		t.Errorf("%+v, error %v", o, err)
 	}
 	for line, want := range map[string][4]int{ // ranks, nodes, ranks a node, hosts
-		"-n2 p": {2, 0, 0, 0}, "-np3 p -n4": {3, 0, 0, 0}, "--n2 -ppn1 p": {2, 2, 1, 0}, "-label -n2 -map block -n3 p": {3, 0, 0, 0},
-		"p": {1, 0, 0, 0}, "-ppn 2 p": {2, 1, 2, 0}, "-n 5 -ppn 2 p": {5, 3, 2, 0}, "-nodes 3 -ppn 2 p": {6, 3, 2, 0},
-		"-hosts a:2,n[1-3] p": {5, 0, 0, 4}, "-hosts a,b p": {2, 0, 0, 2}, "-hosts a,b -ppn 3 p": {6, 0, 0, 2}, "-n 3 -hosts a,b p": {3, 0, 0, 2},
+		"-n2 p": {2, 0, 0, 0}, "-np3 p -n4": {3, 0, 0, 0}, "--n2 -ppn1 p": {2, 2, 1, 0},
+		"-label -n2 -map block -n3 p": {3, 0, 0, 0},
+		"p":                           {1, 0, 0, 0}, "-ppn 2 p": {2, 1, 2, 0},
+		"-n 5 -ppn 2 p":       {5, 3, 2, 0},
+		"-nodes 3 -ppn 2 p":   {6, 3, 2, 0},
+		"-hosts a:2,n[1-3] p": {5, 0, 0, 4}, "-hosts a,b p": {2, 0, 0, 2},
+		"-hosts a,b -ppn 3 p": {6, 0, 0, 2}, "-n 3 -hosts a,b p": {3, 0, 0, 2},
 	} {
 		o, err := parse(strings.Fields(line))
-		if got := [4]int{o.Ranks, o.Nodes, o.PerNode, len(o.Remote.Hosts)}; err != nil || got != want {
+		if got := [4]int{o.Ranks, o.Nodes, o.PerNode, len(o.Remote.Hosts)}; err != nil ||
+			got != want {
 			t.Errorf("%s: %v, error %v", line, got, err)
 		}
 	}
-	o, err = parse(strings.Fields("-hosts a -agent rsh -x HOME -x A=b=c -x NOT_THERE -ports 5-9 -interface eth0 p"))
-	if r := o.Remote; err != nil || !slices.Equal(r.Agent, []string{"rsh"}) || r.Ports.Low != 5 || r.Ports.High != 9 ||
-		r.Interface != "eth0" || !slices.Contains(r.Env, "A=b=c") || !slices.Contains(r.Env, "HOME="+os.Getenv("HOME")) {
+	o, err = parse(strings.Fields("-hosts a -agent rsh -x HOME -x A=b=c -x NOT_THERE -ports " +
+		"5-9 -interface eth0 p"))
+	if r := o.Remote; err != nil || !slices.Equal(r.Agent, []string{"rsh"}) ||
+		r.Ports.Low != 5 || r.Ports.High != 9 ||
+		r.Interface != "eth0" || !slices.Contains(r.Env, "A=b=c") ||
+		!slices.Contains(r.Env, "HOME="+os.Getenv("HOME")) {
 		t.Errorf("%+v, error %v", o.Remote, err)
 	}
-	if o, err = parse(strings.Fields("-n 4 -nodes 2 -map cyclic -label -timeout 1m30s p")); err != nil || !o.Cyclic || !o.Label || o.Timeout != 90*time.Second {
+	if o, err = parse(
+		strings.Fields("-n 4 -nodes 2 -map cyclic -label -timeout 1m30s p")); err != nil ||
+		!o.Cyclic || !o.Label || o.Timeout != 90*time.Second {
 		t.Errorf("%+v, error %v", o, err)
 	}
-	if o, err = parse(strings.Fields("-n 4 -bind core -gdb 3 p")); err != nil || o.Bind != launch.BindCore || *o.Debug != 3 {
+	if o, err = parse(strings.Fields("-n 4 -bind core -gdb 3 p")); err != nil ||
+		o.Bind != launch.BindCore || *o.Debug != 3 {
 		t.Errorf("%+v, error %v", o, err)
 	}
-	for _, line := range []string{"-bind what p", "-gdb 1 p", "-gdb -1 p", "-gdb x p", "-gdb 0 -label p", "-nodes 2 -hosts a,b p", "-hosts a -hostfile b p", "-hostfile /nowhere p", "-hosts , p",
-		"-hosts a -agent= p", "-hosts a -ports 9-5 p", "-hosts a -ports 5 p", "-ppn 0 p", "-n 5 -nodes 2 -ppn 2 p", "-n 4 -nodes 4 -ppn 2 p",
+	for _, line := range []string{"-bind what p", "-gdb 1 p", "-gdb -1 p", "-gdb x p",
+		"-gdb 0 -label p", "-nodes 2 -hosts a,b p", "-hosts a -hostfile b p",
+		"-hostfile /nowhere p", "-hosts , p",
+		"-hosts a -agent= p", "-hosts a -ports 9-5 p", "-hosts a -ports 5 p", "-ppn 0 p",
+		"-n 5 -nodes 2 -ppn 2 p", "-n 4 -nodes 4 -ppn 2 p",
 		"-map random p", "-timeout 5 p", "-timeout -5s p", "-timeout soon p"} {
 		if _, err := parse(strings.Fields(line)); err == nil {
 			t.Errorf("%q is accepted", line)
 		}
 	}
-	for _, line := range []string{"", "-n 0 p", "-n -1 p", "-n 5000 p", "-n x p", "-nodes 2 p", "-nodes -1 p", "-n 2", "-what p"} {
+	for _, line := range []string{"", "-n 0 p", "-n -1 p", "-n 5000 p", "-n x p", "-nodes 2 p",
+		"-nodes -1 p", "-n 2", "-what p"} {
 		if _, err := parse(strings.Fields(line)); err == nil {
 			t.Errorf("%q is accepted", line)
 		}
 	}
 }
 
-// In a batch job the hosts are its, unless others are named or pretended; its agent reaches no others.
+// In a batch job the hosts are its, unless others are named or pretended; its agent reaches no
+// others.
 func TestBatchJob(t *testing.T) {
 	self, err := os.Hostname()
 	if err != nil {
@@ -113,14 +130,17 @@ func TestBatchJob(t *testing.T) {
 		t.Setenv("SLURM_JOB_NODELIST", c.nodes)
 		t.Setenv("SLURM_TASKS_PER_NODE", c.tasks)
 		o, err := parse(strings.Fields(c.args))
-		if err != nil || o.Ranks != c.ranks || len(o.Remote.Hosts) != c.hosts || o.Remote.Agent[0] != c.agent ||
+		if err != nil || o.Ranks != c.ranks || len(o.Remote.Hosts) != c.hosts ||
+			o.Remote.Agent[0] != c.agent ||
 			o.Remote.NoShell != (c.agent == "srun") {
-			t.Errorf("%s in a job of %s (%s): %d ranks, %d hosts, %v, error %v", c.args, c.nodes, c.tasks, o.Ranks, len(o.Remote.Hosts),
+			t.Errorf("%s in a job of %s (%s): %d ranks, %d hosts, %v, error %v", c.args,
+				c.nodes, c.tasks, o.Ranks, len(o.Remote.Hosts),
 				o.Remote.Agent, err)
 		}
 	}
 	t.Setenv("SLURM_JOB_NODELIST", "n[1-2")
-	if _, err := parse([]string{"p"}); err == nil || !strings.Contains(err.Error(), "SLURM_JOB_NODELIST of Slurm: ") {
+	if _, err := parse([]string{"p"}); err == nil ||
+		!strings.Contains(err.Error(), "SLURM_JOB_NODELIST of Slurm: ") {
 		t.Errorf("a list that cannot be read: error %v", err)
 	}
 }
@@ -138,15 +158,22 @@ func TestStatusAndOutput(t *testing.T) {
 		{"/dev/null", 126, "", "permission denied"},
 		{"-n 0 true", 2, "", "armcirun: -n 0: must be 1..4096; see armcirun -h\n"},
 		{"-what true", 2, "", "armcirun: unknown option -what; see armcirun -h\n"},
-		{"--genv true", 2, "", "armcirun: unknown option -genv; did you mean -x NAME=VALUE?; see armcirun -h\n"},
+		{"--genv true", 2, "",
+			"armcirun: unknown option -genv; did you mean -x NAME=VALUE?; see " +
+				"armcirun -h\n"},
 		{"--oversubscribe -n2 true", 2, "", "unknown option -oversubscribe: leave it out"},
 		{"-n", 2, "", "armcirun: a value is missing behind: -n; see armcirun -h\n"},
-		{"-n two true", 2, "", "armcirun: invalid value \"two\" for -n: must be a whole number; see armcirun -h\n"},
+		{"-n two true", 2, "",
+			"armcirun: invalid value \"two\" for -n: must be a whole number; see " +
+				"armcirun -h\n"},
 		{"-n2 echo -n2", 0, "-n2\n-n2\n", ""},
-		{"-hosts no-such-host.invalid true", 126, "", "armcirun: unknown host no-such-host.invalid"},
-		{"-map random true", 2, "", "armcirun: -map random: must be block or cyclic; see armcirun -h\n"},
+		{"-hosts no-such-host.invalid true", 126, "",
+			"armcirun: unknown host no-such-host.invalid"},
+		{"-map random true", 2, "",
+			"armcirun: -map random: must be block or cyclic; see armcirun -h\n"},
 		{"-label -n 1 printf a\\nb", 0, "[0] a\n[0] b\n", ""},
-		{"-timeout 200ms sleep 60", 124, "", "armcirun: the job has not ended within 200ms\n"},
+		{"-timeout 200ms sleep 60", 124, "",
+			"armcirun: the job has not ended within 200ms\n"},
 		{"-version", 0, "armcirun (libarmci) " + config.Version + "\n", ""},
 		{"-h", 0, "usage: armcirun", ""},
 		{"-v -bind none -n 2 -nodes 2 true", 0, "", " on node1) started\n"},
@@ -158,7 +185,8 @@ func TestStatusAndOutput(t *testing.T) {
 		if got := cmd.ProcessState.ExitCode(); got != c.status {
 			t.Errorf("%s: status %d, want %d", c.args, got, c.status)
 		}
-		if !strings.Contains(stdout.String(), c.stdout) || !strings.Contains(stderr.String(), c.stderr) {
+		if !strings.Contains(stdout.String(), c.stdout) ||
+			!strings.Contains(stderr.String(), c.stderr) {
 			t.Errorf("%s: printed %q and %q", c.args, stdout.String(), stderr.String())
 		}
 		if strings.Count(stderr.String(), "\n") > 1 && !strings.HasPrefix(c.args, "-v") {
@@ -183,7 +211,8 @@ func TestDidYouMean(t *testing.T) {
 		"plain": "; ./plain is there, but not executable: chmod +x plain\n",
 	} {
 		text, err := armcirun("-n2", name).CombinedOutput()
-		if code := err.(*exec.ExitError).ExitCode(); code != 127 || !strings.HasSuffix(string(text), want) {
+		if code := err.(*exec.ExitError).ExitCode(); code != 127 ||
+			!strings.HasSuffix(string(text), want) {
 			t.Errorf("%s: status %d, %q", name, code, text)
 		}
 	}
@@ -195,8 +224,11 @@ func TestWhereLibrariesAre(t *testing.T) {
 		want  string
 	}{
 		{nil, "if x.so was not found: LD_LIBRARY_PATH must name its directory"},
-		{[]string{"/p/lib/x.so"}, "if x.so was not found: it is in /p/lib; type LD_LIBRARY_PATH=/p/lib before armcirun"},
-		{[]string{"/p/lib/a/x.so", "/p/lib/b/x.so"}, "it is in /p/lib/a and in /p/lib/b; type LD_LIBRARY_PATH=/p/lib/a before"},
+		{[]string{"/p/lib/x.so"},
+			"if x.so was not found: it is in /p/lib; type LD_LIBRARY_PATH=/p/lib " +
+				"before armcirun"},
+		{[]string{"/p/lib/a/x.so", "/p/lib/b/x.so"},
+			"it is in /p/lib/a and in /p/lib/b; type LD_LIBRARY_PATH=/p/lib/a before"},
 	} {
 		if got := whereIs("x.so", c.files); !strings.Contains(got, c.want) {
 			t.Errorf("%q: %q", c.files, got)
@@ -208,7 +240,8 @@ func TestWhereLibrariesAre(t *testing.T) {
 }
 
 // sleepers starts armcirun with n ranks that say their pid and sleep.
-func sleepers(t *testing.T, n int, attr *syscall.SysProcAttr) (cmd *exec.Cmd, pids []int, stderr *bytes.Buffer) {
+func sleepers(t *testing.T, n int, attr *syscall.SysProcAttr) (cmd *exec.Cmd, pids []int,
+	stderr *bytes.Buffer) {
 	t.Helper()
 	cmd = armcirun("-n", fmt.Sprint(n), "sh", "-c", "echo $$; exec sleep 60")
 	stderr = new(bytes.Buffer)
@@ -241,10 +274,12 @@ func TestSignalsEndTheJob(t *testing.T) {
 		if got := cmd.ProcessState.ExitCode(); got != 128+int(s) {
 			t.Errorf("%v: status %d", s, got)
 		}
-		if took := time.Since(began); took > 2500*time.Millisecond { // less than ranks have to obey
+		if took := time.Since(began); took > 2500*time.Millisecond {
+			// less than ranks have to obey
 			t.Errorf("%v: took %v", s, took)
 		}
-		if want := fmt.Sprintf("armcirun: received signal %d (%v)\n", int(s), s); stderr.String() != want {
+		if want := fmt.Sprintf("armcirun: received signal %d (%v)\n", int(s),
+			s); stderr.String() != want {
 			t.Errorf("%v: printed %q", s, stderr.String())
 		}
 		leaktest.AllEnd(t, pids)
@@ -266,7 +301,8 @@ func TestStopAndContinue(t *testing.T) {
 		for _, pid := range append(pids, cmd.Process.Pid) {
 			for strings.Contains(leaktest.State(pid), "T") != want {
 				if time.Now().After(end) {
-					t.Errorf("process %d: state %q, stopped wanted: %v", pid, leaktest.State(pid), want)
+					t.Errorf("process %d: state %q, stopped wanted: %v", pid,
+						leaktest.State(pid), want)
 					return
 				}
 				time.Sleep(5 * time.Millisecond)
@@ -283,7 +319,8 @@ func TestStopAndContinue(t *testing.T) {
 }
 
 func TestIgnoredSignalsStayIgnored(t *testing.T) {
-	cmd := exec.Command("sh", "-c", `trap "" HUP; exec "$0" as-armcirun -n 1 sh -c 'echo up; sleep 0.3'`, os.Args[0])
+	cmd := exec.Command("sh", "-c",
+		`trap "" HUP; exec "$0" as-armcirun -n 1 sh -c 'echo up; sleep 0.3'`, os.Args[0])
 	cmd.Env = append(cmd.Environ(), "GORACE=atexit_sleep_ms=0")
 	out, err := cmd.StdoutPipe()
 	if err != nil {

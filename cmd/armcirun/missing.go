@@ -45,13 +45,16 @@ func missingLibrary(program string) string {
 
 func whereIs(name string, files []string) string {
 	if len(files) == 0 {
-		return fmt.Sprintf("if %s was not found: LD_LIBRARY_PATH must name its directory", name)
+		return fmt.Sprintf("if %s was not found: LD_LIBRARY_PATH must name its directory",
+			name)
 	}
 	var dirs []string
 	for _, f := range files {
 		dirs = append(dirs, filepath.Dir(f))
 	}
 	dirs = slices.Compact(dirs)
-	return fmt.Sprintf("if %s was not found: it is in %s; type LD_LIBRARY_PATH=%s before armcirun, "+
-		"or link the program by armcicc, so that it finds it by itself", name, strings.Join(dirs, " and in "), dirs[0])
+	return fmt.Sprintf("if %s was not found: it is in %s; type LD_LIBRARY_PATH=%s before "+
+		"armcirun, "+
+		"or link the program by armcicc, so that it finds it by itself", name,
+		strings.Join(dirs, " and in "), dirs[0])
 }

@@ -43,7 +43,8 @@ func terminal(t *testing.T) (keyboard, tty *os.File) {
 
 func TestTerminal(t *testing.T) {
 	keyboard, tty := terminal(t)
-	cmd := armcirun("-n", "2", "sh", "-c", `echo pid $$; if read line; then echo "got $line"; fi; exec sleep 60`)
+	cmd := armcirun("-n", "2", "sh", "-c",
+		`echo pid $$; if read line; then echo "got $line"; fi; exec sleep 60`)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = tty, tty, tty
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
 	if err := cmd.Start(); err != nil {

@@ -46,9 +46,12 @@ func takesValue(flags *flag.FlagSet, name string) bool {
 
 // ofOthers are options of other launchers, and what is said here instead.
 var ofOthers = map[string]string{
-	"host": "-hosts", "H": "-hosts", "machinefile": "-hostfile", "machine": "-hostfile", "f": "-hostfile",
-	"c": "-n", "env": "-x NAME=VALUE", "genv": "-x NAME=VALUE", "bind-to": "-bind", "map-by": "-map",
-	"tag-output": "-label", "l": "-label", "prepend-rank": "-label", "N": "-ppn", "npernode": "-ppn",
+	"host": "-hosts", "H": "-hosts", "machinefile": "-hostfile", "machine": "-hostfile",
+	"f": "-hostfile",
+	"c": "-n", "env": "-x NAME=VALUE", "genv": "-x NAME=VALUE", "bind-to": "-bind",
+	"map-by":     "-map",
+	"tag-output": "-label", "l": "-label", "prepend-rank": "-label", "N": "-ppn",
+	"npernode":       "-ppn",
 	"tasks-per-node": "-ppn", "verbose": "-v", "V": "-version", "oversubscribe": "",
 	"allow-run-as-root": "",
 }
@@ -59,9 +62,11 @@ func reworded(err error) error {
 	text := err.Error()
 	name, ok := strings.CutPrefix(text, unknown)
 	if !ok {
-		text = strings.ReplaceAll(text, "flag needs an argument", "a value is missing behind")
+		text = strings.ReplaceAll(text, "flag needs an argument",
+			"a value is missing behind")
 		text = strings.ReplaceAll(text, "for flag", "for")
-		return fmt.Errorf("%s", strings.ReplaceAll(text, ": parse error", ": must be a whole number"))
+		return fmt.Errorf("%s", strings.ReplaceAll(text, ": parse error",
+			": must be a whole number"))
 	}
 	meant, ok := ofOthers[strings.TrimLeft(name, "-")]
 	switch {

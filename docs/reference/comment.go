@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A comment of a header, taken apart: a purpose, text, @param, and the labels Done, Scope, Threads, Returns and sentences on errors.
+// A comment of a header, taken apart: a purpose, text, @param, and the labels Done, Scope, Threads,
+// Returns and sentences on errors.
 //
-// A line that begins without an indent behind a full stop is text again. Several labels or parameters may share what is
-// said ("Done, Scope: as ARMCI_Put.").
+// A line that begins without an indent behind a full stop is text again. Several labels or
+// parameters may share what is said ("Done, Scope: as ARMCI_Put.").
 package main
 
 import (
@@ -30,9 +31,11 @@ type comment struct {
 }
 
 var (
-	mark     = regexp.MustCompile(`(@param\s|(?:\b(?:Done|Scope|Threads|Returns)(?:, |\b))+:)\s*`)
-	sentence = regexp.MustCompile(`(?:^|\s)((?:Errors(?: \([^)]*\))?|No errors|Never returns)[^.:]*\.)`)
-	first    = regexp.MustCompile(`^(.*?[^.]\.)(?:\s+|$)`)
+	mark = regexp.MustCompile(
+		`(@param\s|(?:\b(?:Done|Scope|Threads|Returns)(?:, |\b))+:)\s*`)
+	sentence = regexp.MustCompile(
+		`(?:^|\s)((?:Errors(?: \([^)]*\))?|No errors|Never returns)[^.:]*\.)`)
+	first = regexp.MustCompile(`^(.*?[^.]\.)(?:\s+|$)`)
 )
 
 func parseComment(raw string) (c comment) {
@@ -62,7 +65,8 @@ func parseComment(raw string) (c comment) {
 			continue
 		}
 		begins := mark.FindStringIndex(line)
-		if kind != "" && !indented && strings.HasSuffix(last, ".") && (begins == nil || begins[0] > 0) {
+		if kind != "" && !indented && strings.HasSuffix(last, ".") &&
+			(begins == nil || begins[0] > 0) {
 			put(kind, held)
 			kind, held = "", ""
 		}
@@ -74,7 +78,8 @@ func parseComment(raw string) (c comment) {
 				break
 			}
 			put(kind, held+" "+line[:at[0]])
-			kind, held = strings.TrimRight(strings.TrimSpace(line[at[0]:at[1]]), ":"), ""
+			kind, held = strings.TrimRight(strings.TrimSpace(line[at[0]:at[1]]), ":"),
+				""
 			line = line[at[1]:]
 		}
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The examples: whole programs, each in the file that is called like the first of the pages that show it. Its first comment
-// names them all. Whether a program is right is for tests/reference to say.
+// The examples: whole programs, each in the file that is called like the first of the pages that
+// show it. Its first comment names them all. Whether a program is right is for tests/reference to
+// say.
 package main
 
 import (
@@ -25,7 +26,8 @@ func (b *book) readExamples(dir string) error {
 		if err != nil {
 			return err
 		}
-		if err := b.show(string(text), strings.TrimSuffix(filepath.Base(file), ".c")); err != nil {
+		if err := b.show(string(text), strings.TrimSuffix(filepath.Base(file),
+			".c")); err != nil {
 			return fmt.Errorf("%s: %v", file, err)
 		}
 	}
@@ -38,7 +40,8 @@ func (b *book) show(text, first string) error {
 	comment := strings.TrimSuffix(text, program)
 	if _, list, found := strings.Cut(comment, "The example on the page"); !found {
 		return fmt.Errorf("does not say on which pages it is")
-	} else if names := identifier.FindAllString(list, -1); len(names) == 0 || names[0] != first {
+	} else if names := identifier.FindAllString(list, -1); len(names) == 0 ||
+		names[0] != first {
 		return fmt.Errorf("is not called like the first page that it names")
 	} else {
 		for _, name := range names {

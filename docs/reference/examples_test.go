@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Every page has an example, or is listed here with the reason why it needs none. tests/reference compiles and runs them.
+// Every page has an example, or is listed here with the reason why it needs none. tests/reference
+// compiles and runs them.
 package main
 
 import (
@@ -11,10 +12,13 @@ import (
 
 // needless are the pages without an example, by the reason.
 var needless = map[string]string{
-	"one call without an argument that could be wrong": "ARMCI_Initialized ARMCI_Cleanup ARMCI_Uses_shm ARMCI_Uses_shm_grp " +
+	"one call without an argument that could be wrong": "ARMCI_Initialized ARMCI_Cleanup " +
+		"ARMCI_Uses_shm ARMCI_Uses_shm_grp " +
 		"ARMCIX_Progress armci_timer armci_msg_barrier armci_msg_abort",
-	"nothing happens: kept for programs that call it": "ARMCI_Set_shm_limit ARMCI_Ckpt_create_ds ARMCI_Ckpt_init ARMCI_Ckpt " +
-		"ARMCI_Ckpt_Recover ARMCI_Ckpt_finalize armci_irecover armci_set_spare_procs ARMCI_Get_ft_group",
+	"nothing happens: kept for programs that call it": "ARMCI_Set_shm_limit " +
+		"ARMCI_Ckpt_create_ds ARMCI_Ckpt_init ARMCI_Ckpt " +
+		"ARMCI_Ckpt_Recover ARMCI_Ckpt_finalize armci_irecover armci_set_spare_procs " +
+		"ARMCI_Get_ft_group",
 	"another name of a call that has one": "armci_stride_info_size",
 	"memmove":                             "ARMCI_Copy",
 	"a call that has an example, with a group, scope or main's arguments besides": "ARMCI_Init_args ARMCI_Init_thread_comm " +
@@ -36,7 +40,8 @@ func TestExampleOrReason(t *testing.T) {
 	for _, p := range b.pages {
 		switch {
 		case p.example == "" && !excused[p.name()]:
-			t.Errorf("%s has no example: add it to one of docs/reference/examples, or to the list here with a reason", p.name())
+			t.Errorf("%s has no example: add it to one of docs/reference/examples, "+
+				"or to the list here with a reason", p.name())
 		case p.example != "" && excused[p.name()]:
 			t.Errorf("%s has an example and is listed as needing none", p.name())
 		}
@@ -46,7 +51,9 @@ func TestExampleOrReason(t *testing.T) {
 // TestExamplesCall: a program that is shown on a page calls one of the functions of the page.
 func TestExamplesCall(t *testing.T) {
 	for _, p := range loaded(t).pages {
-		if p.example == "" || p.name() == "armci_gpc_handler_t" || p.name() == "dassertp_fail" { // a type; called by macros
+		if p.example == "" || p.name() == "armci_gpc_handler_t" ||
+			p.name() == "dassertp_fail" {
+			// a type; called by macros
 			continue
 		}
 		called := identifier.FindAllString(p.example, -1)
@@ -68,7 +75,8 @@ func TestWrongExamples(t *testing.T) {
 		head + "// The example on the pages of ARMCI_Copy and ARMCI_Put.\nint main;\n":  "two examples",
 	} {
 		b.byName["ARMCI_Copy"].example = ""
-		if err := b.show(text, "ARMCI_Copy"); err == nil || !strings.Contains(err.Error(), want) {
+		if err := b.show(text, "ARMCI_Copy"); err == nil ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, wanted %q", text, err, want)
 		}
 	}

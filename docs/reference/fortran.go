@@ -15,7 +15,8 @@ var (
 	bound     = regexp.MustCompile(`(?i)bind\(c, *name='(\w+)'\)`)
 	procedure = regexp.MustCompile(`(?i)^(?:function|subroutine)\b`)
 	generic   = regexp.MustCompile(`(?i)^interface (\w+)$`)
-	variants  = regexp.MustCompile(`^(ranks|integer)\b`) // files of procedures that differ in a rank or a type only
+	// files of procedures that differ in a rank or a type only
+	variants = regexp.MustCompile(`^(ranks|integer)\b`)
 )
 
 // binding is one procedure of the module.
@@ -71,7 +72,8 @@ func bindings(text string) (found []binding) {
 			current.text = strings.Join(lines, "\n")
 			found = append(found, current)
 			current.name = ""
-		case line == "" || strings.HasPrefix(line, "!") || strings.HasPrefix(line, "import"):
+		case line == "" || strings.HasPrefix(line, "!") ||
+			strings.HasPrefix(line, "import"):
 		default:
 			lines = append(lines, "  "+line)
 		}

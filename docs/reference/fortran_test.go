@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The Fortran module is complete: every exported name has an interface, or a reason to have none, and the modules of all
-// ABIs have the same ones.
+// The Fortran module is complete: every exported name has an interface, or a reason to have none,
+// and the modules of all ABIs have the same ones.
 package main
 
 import (
@@ -13,8 +13,8 @@ import (
 	"testing"
 )
 
-// unbound are the exported names without a Fortran interface, and why. PARMCI_x needs none: a profiling tool is C, and a Fortran
-// program calls ARMCI_x.
+// unbound are the exported names without a Fortran interface, and why. PARMCI_x needs none: a
+// profiling tool is C, and a Fortran program calls ARMCI_x.
 var unbound = map[string]string{
 	"ARMCI_COMM_WORLD":         "data: armcix_get_world_comm gives it",
 	"ARMCI_Default_Proc_Group": "data, internal: armci_group_get_default",
@@ -66,7 +66,8 @@ func TestFortranComplete(t *testing.T) {
 	for _, m := range regexp.MustCompile(`(\w+);`).FindAllStringSubmatch(global, -1) {
 		exports[m[1]] = true
 	}
-	for _, module := range []string{"armci.f90", "armci-mpi/openmpi/armci.f90", "armci-mpi/mpich/armci.f90"} {
+	for _, module := range []string{"armci.f90", "armci-mpi/openmpi/armci.f90",
+		"armci-mpi/mpich/armci.f90"} {
 		names := fortranNames(t, "../../include/"+module)
 		for name := range exports {
 			profiling := strings.HasPrefix(strings.ToLower(name), "parmci_")
@@ -81,7 +82,8 @@ func TestFortranComplete(t *testing.T) {
 		}
 		for name := range unbound {
 			if names[name] || !exports[name] {
-				t.Errorf("%s: %s is bound, or not exported: it needs no reason", module, name)
+				t.Errorf("%s: %s is bound, or not exported: it needs no reason",
+					module, name)
 			}
 		}
 	}

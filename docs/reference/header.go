@@ -13,12 +13,13 @@ import (
 type page struct {
 	header, section string
 	functions       []function
-	profiling       []string   // PARMCI_ names
-	fortran         []string   // interfaces of the module armci
-	comment         comment    // as written
-	fields          [5]string  // Done, Scope, Threads, Returns, Errors: also what other pages say
-	params          []argument // of all functions, each once
-	example         string
+	profiling       []string // PARMCI_ names
+	fortran         []string // interfaces of the module armci
+	comment         comment  // as written
+	// Done, Scope, Threads, Returns, Errors: also what other pages say
+	fields  [5]string
+	params  []argument // of all functions, each once
+	example string
 }
 
 type function struct {
@@ -56,13 +57,15 @@ func parseHeader(name, text string) (pages []*page) {
 				current = &page{header: name, section: section, comment: c}
 				current.comment.inherit(common)
 				pages = append(pages, current)
-			} else if current = nil; strings.Contains(text[:end], "All of these") || strings.Contains(text[:end], "All\n * of these") {
+			} else if current = nil; strings.Contains(text[:end], "All of these") ||
+				strings.Contains(text[:end], "All\n * of these") {
 				common = c
 			}
 			text = text[end+2:]
 			continue
 		}
-		if strings.HasPrefix(line, "#") || line == "" || line == "}" || strings.HasPrefix(line, `extern "C"`) {
+		if strings.HasPrefix(line, "#") || line == "" || line == "}" ||
+			strings.HasPrefix(line, `extern "C"`) {
 			for strings.HasSuffix(line, "\\") {
 				line, rest, _ = strings.Cut(rest, "\n")
 			}
@@ -118,7 +121,8 @@ func (p *page) add(statement string) {
 	}
 	list = strings.TrimSuffix(strings.Replace(list, "(*func)()", "func", 1), ")")
 	for _, parameter := range strings.Split(list, ",") {
-		if m := lastWord.FindStringSubmatch(strings.TrimSpace(parameter)); m != nil && m[1] != "void" {
+		if m := lastWord.FindStringSubmatch(strings.TrimSpace(parameter)); m != nil &&
+			m[1] != "void" {
 			f.parameters = append(f.parameters, m[1])
 		}
 	}
@@ -127,8 +131,13 @@ func (p *page) add(statement string) {
 
 // parseCodes reads the list of return codes of the first comment.
 func parseCodes(text string) (codes []code) {
-	for _, m := range regexp.MustCompile(`(?m)^ \*     (FAIL\d?) +\((-\d)\)  (.+(?:\n \*  {12,}.+)?)`).FindAllStringSubmatch(text, -1) {
-		codes = append(codes, code{m[1], m[2], strings.Join(strings.Fields(strings.ReplaceAll(m[3], "\n *", " ")), " ")})
+	for _, m := range regexp.MustCompile(
+		`(?m)^ \*     (FAIL\d?) +\((-\d)\)  (.+(?:\n \*  {12,}.+)?)`).FindAllStringSubmatch(
+		text, -1) {
+		codes = append(codes,
+			code{m[1], m[2],
+				strings.Join(strings.Fields(strings.ReplaceAll(m[3], "\n *", " ")),
+					" ")})
 	}
 	return codes
 }
@@ -136,9 +145,11 @@ func parseCodes(text string) (codes []code) {
 // readProfiling adds the PARMCI_ names to the pages of the functions.
 func (b *book) readProfiling(file string) error {
 	text, err := os.ReadFile(file)
-	for _, m := range regexp.MustCompile(`\b[pP](ARMCI_|armci_)(\w+)\(`).FindAllStringSubmatch(string(text), -1) {
+	for _, m := range regexp.MustCompile(`\b[pP](ARMCI_|armci_)(\w+)\(`).FindAllStringSubmatch(
+		string(text), -1) {
 		if p := b.byName[m[1]+m[2]]; p != nil {
-			p.profiling = append(p.profiling, map[string]string{"ARMCI_": "P", "armci_": "p"}[m[1]]+m[1]+m[2])
+			p.profiling = append(p.profiling, map[string]string{"ARMCI_": "P",
+				"armci_": "p"}[m[1]]+m[1]+m[2])
 		}
 	}
 	return err

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The HTML reference: an index by section, and a file for each page. It needs nothing from elsewhere, and has no scripts.
+// The HTML reference: an index by section, and a file for each page. It needs nothing from
+// elsewhere, and has no scripts.
 package main
 
 import (
@@ -25,23 +26,29 @@ func writeHTML(b *book, dir string) error {
 		if len(p.functions) == 0 {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(dir, p.name()+".html"), []byte(b.frame(p.name(), b.htmlPage(p))), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, p.name()+".html"),
+			[]byte(b.frame(p.name(), b.htmlPage(p))), 0o644); err != nil {
 			return err
 		}
 	}
-	return os.WriteFile(filepath.Join(dir, "index.html"), []byte(b.frame("ARMCI reference", b.index())), 0o644)
+	return os.WriteFile(filepath.Join(dir, "index.html"),
+		[]byte(b.frame("ARMCI reference", b.index())), 0o644)
 }
 
 func (b *book) frame(title, body string) string {
-	return fmt.Sprintf("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>%s</title>\n"+
-		"<meta name=\"viewport\" content=\"width=device-width\"><style>%s</style></head><body>\n%s"+
-		"<p class=\"foot\">libarmci %s, %s. Written from the headers.</p></body></html>\n", title, style, body, b.version, b.date)
+	return fmt.Sprintf("<!DOCTYPE html>\n<html lang=\"en\"><head><meta "+
+		"charset=\"utf-8\"><title>%s</title>\n"+
+		"<meta name=\"viewport\" "+
+		"content=\"width=device-width\"><style>%s</style></head><body>\n%s"+
+		"<p class=\"foot\">libarmci %s, %s. Written from the headers.</p></body></html>\n",
+		title, style, body, b.version, b.date)
 }
 
 // index lists all functions by section.
 func (b *book) index() string {
 	var s strings.Builder
-	s.WriteString("<h1>ARMCI reference</h1>\n<p>Every function, by section. The words used are defined at the top of armci.h.</p>\n")
+	s.WriteString("<h1>ARMCI reference</h1>\n<p>Every function, by section. The words used " +
+		"are defined at the top of armci.h.</p>\n")
 	section := ""
 	for _, p := range b.pages {
 		if len(p.functions) == 0 {
@@ -56,9 +63,12 @@ func (b *book) index() string {
 		}
 		var names []string
 		for _, f := range p.functions {
-			names = append(names, fmt.Sprintf("<a href=\"%s.html\">%s</a>", p.name(), f.name))
+			names = append(names, fmt.Sprintf("<a href=\"%s.html\">%s</a>", p.name(),
+				f.name))
 		}
-		fmt.Fprintf(&s, "<li>%s: %s</li>\n", strings.Join(names, ", "), coded.ReplaceAllString(html.EscapeString(p.comment.purpose), "<code>$1</code>"))
+		fmt.Fprintf(&s, "<li>%s: %s</li>\n", strings.Join(names, ", "),
+			coded.ReplaceAllString(html.EscapeString(p.comment.purpose),
+				"<code>$1</code>"))
 	}
 	s.WriteString("</ul>\n")
 	return s.String()
@@ -74,11 +84,14 @@ func (p *page) heading() string {
 
 func (b *book) htmlPage(p *page) string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "<p><a href=\"index.html\">ARMCI reference</a> · %s</p>\n<h1>%s</h1>\n", html.EscapeString(p.heading()),
+	fmt.Fprintf(&s, "<p><a href=\"index.html\">ARMCI reference</a> · %s</p>\n<h1>%s</h1>\n",
+		html.EscapeString(p.heading()),
 		strings.Join(p.names(), ", "))
-	fmt.Fprintf(&s, "<h2>Synopsis</h2>\n<pre>#include &lt;%s&gt;\n\n%s</pre>\n", p.header, html.EscapeString(p.prototypes()))
+	fmt.Fprintf(&s, "<h2>Synopsis</h2>\n<pre>#include &lt;%s&gt;\n\n%s</pre>\n", p.header,
+		html.EscapeString(p.prototypes()))
 	if p.fortran != nil {
-		fmt.Fprintf(&s, "<h2>Fortran</h2>\n<pre>use armci\n\n%s</pre>\n", html.EscapeString(strings.Join(p.fortran, "\n")))
+		fmt.Fprintf(&s, "<h2>Fortran</h2>\n<pre>use armci\n\n%s</pre>\n",
+			html.EscapeString(strings.Join(p.fortran, "\n")))
 	}
 	for _, part := range b.parts(p) {
 		fmt.Fprintf(&s, "<h2>%s</h2>\n", part.title)
@@ -88,7 +101,8 @@ func (b *book) htmlPage(p *page) string {
 		if len(part.list) > 0 {
 			s.WriteString("<dl>\n")
 			for _, a := range part.list {
-				fmt.Fprintf(&s, "<dt>%s</dt><dd>%s</dd>\n", html.EscapeString(a.name), b.linked(p, a.text))
+				fmt.Fprintf(&s, "<dt>%s</dt><dd>%s</dd>\n",
+					html.EscapeString(a.name), b.linked(p, a.text))
 			}
 			s.WriteString("</dl>\n")
 		}

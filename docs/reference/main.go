@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Command reference writes the manual pages of section 3 and the HTML reference from the comments of the headers, which
-// are the source of both. It must not know what any function does.
+// Command reference writes the manual pages of section 3 and the HTML reference from the comments
+// of the headers, which are the source of both. It must not know what any function does.
 //
 //	reference -include DIR -examples DIR -date DATE -version VERSION [-man DIR] [-html DIR]
 package main
@@ -13,7 +13,8 @@ import (
 	"path/filepath"
 )
 
-// headers that are read, in the order of the reference. parmci.h repeats armci.h and message.h under other names.
+// headers that are read, in the order of the reference. parmci.h repeats armci.h and message.h
+// under other names.
 var headers = []string{"armci.h", "message.h", "armcix.h", "gpc.h"}
 
 // book is all that is known before pages are written.
@@ -26,7 +27,8 @@ type book struct {
 
 func main() {
 	include := flag.String("include", "include", "directory of the headers and of armci.f90")
-	examples := flag.String("examples", "docs/reference/examples", "directory of the programs that pages show")
+	examples := flag.String("examples", "docs/reference/examples",
+		"directory of the programs that pages show")
 	man := flag.String("man", "", "directory for manual pages")
 	html := flag.String("html", "", "directory for HTML pages")
 	date := flag.String("date", "", "date of the pages")

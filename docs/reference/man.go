@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// roff makes text safe: backslashes, a dot or an apostrophe at the beginning of a line, minus signs.
+// roff makes text safe: backslashes, a dot or an apostrophe at the beginning of a line, minus
+// signs.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	if strings.HasPrefix(text, ".") || strings.HasPrefix(text, "'") {
@@ -45,12 +46,14 @@ func writeMan(b *book, dir string) error {
 		if len(p.functions) == 0 {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(dir, p.name()+".3"), []byte(manPage(b, p)), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, p.name()+".3"), []byte(manPage(b, p)),
+			0o644); err != nil {
 			return err
 		}
 		for _, name := range p.names()[1:] {
 			alias := fmt.Sprintf(".so man3/%s.3\n", p.name())
-			if err := os.WriteFile(filepath.Join(dir, name+".3"), []byte(alias), 0o644); err != nil {
+			if err := os.WriteFile(filepath.Join(dir, name+".3"), []byte(alias),
+				0o644); err != nil {
 				return err
 			}
 		}
@@ -69,12 +72,15 @@ func (p *page) names() (names []string) {
 func manPage(b *book, p *page) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, ".\\\" Written from the comments of %s. Do not change it here.\n", p.header)
-	fmt.Fprintf(&s, ".TH %s 3 \"%s\" \"libarmci %s\" \"ARMCI\"\n.SH NAME\n", p.name(), b.date, b.version)
-	fmt.Fprintf(&s, "%s \\- %s\n", strings.Join(p.names(), ", "), roff(coded.ReplaceAllString(p.comment.purpose, "$1")))
+	fmt.Fprintf(&s, ".TH %s 3 \"%s\" \"libarmci %s\" \"ARMCI\"\n.SH NAME\n", p.name(), b.date,
+		b.version)
+	fmt.Fprintf(&s, "%s \\- %s\n", strings.Join(p.names(), ", "),
+		roff(coded.ReplaceAllString(p.comment.purpose, "$1")))
 	fmt.Fprintf(&s, ".SH LIBRARY\nARMCI (libarmci, \\-larmci)\n.SH SYNOPSIS\n")
 	s.WriteString(literal("#include <" + p.header + ">\n\n" + p.prototypes()))
 	if p.fortran != nil {
-		s.WriteString(".SS Fortran\n" + literal("use armci\n\n"+strings.Join(p.fortran, "\n")))
+		s.WriteString(".SS Fortran\n" + literal("use armci\n\n"+strings.Join(p.fortran,
+			"\n")))
 	}
 	for _, part := range b.parts(p) {
 		fmt.Fprintf(&s, ".SH %s\n", strings.ToUpper(part.title))

@@ -38,7 +38,8 @@ func (p *page) prototypes() string {
 func (b *book) parts(p *page) (parts []part) {
 	text := append([]string{p.comment.purpose + "."}, p.comment.text...)
 	if len(p.profiling) > 0 {
-		text = append(text, strings.Join(p.profiling, ", ")+": the same under the names of the profiling interface.")
+		text = append(text, strings.Join(p.profiling, ", ")+
+			": the same under the names of the profiling interface.")
 	}
 	parts = append(parts, part{title: "Description", text: text})
 	if len(p.params) > 0 {
@@ -52,7 +53,8 @@ func (b *book) parts(p *page) (parts []part) {
 		part{title: "Scope", text: []string{explain(p.fields[scope], scopes)}},
 		part{title: "Threads", text: []string{explain(p.fields[threads], rules)}})
 	if p.fields[returns] != "" {
-		parts = append(parts, part{title: "Return value", text: []string{explain(p.fields[returns], results)}})
+		parts = append(parts, part{title: "Return value",
+			text: []string{explain(p.fields[returns], results)}})
 	}
 	return append(parts, b.errorPart(p))
 }
@@ -65,7 +67,9 @@ func (b *book) errorPart(p *page) part {
 	}
 	switch {
 	case strings.Contains(p.fields[returns], "code"):
-		e.text = append(e.text, "A failed call changes nothing, prints one line that names function, argument and rank, and returns one of:")
+		e.text = append(e.text,
+			"A failed call changes nothing, prints one line that names function, "+
+				"argument and rank, and returns one of:")
 		for _, c := range b.codes {
 			e.list = append(e.list, argument{c.name + " (" + c.number + ")", c.text})
 		}
@@ -87,10 +91,12 @@ var (
 	scopes = [][2]string{
 		{"local", "Local: no communication"},
 		{"one-sided", "One-sided: the target need not take part, poll or call anything"},
-		{"collective(", "Collective: every member calls it, in the same order relative to other collectives: ("},
+		{"collective(", "Collective: every member calls it, in the same order relative " +
+			"to other collectives: ("},
 	}
 	rules = [][2]string{
-		{"any", "Any thread, at any time between init and finalize, concurrently with any call"},
+		{"any", "Any thread, at any time between init and finalize, concurrently with " +
+			"any call"},
 		{"one", "One thread of the process at a time"},
 	}
 	results = [][2]string{{"code", "0 for success, or a code of those below"}}
@@ -124,7 +130,8 @@ func (b *book) seeAlso(p *page) (names []string) {
 			names = append(names, q.name())
 		}
 	}
-	all := strings.Join(append(append(p.comment.fields[:], p.comment.params...), append(p.comment.text, p.comment.purpose)...), " ")
+	all := strings.Join(append(append(p.comment.fields[:], p.comment.params...),
+		append(p.comment.text, p.comment.purpose)...), " ")
 	for _, m := range named.FindAllStringSubmatch(all, -1) {
 		add(b.byName[m[1]])
 	}

@@ -40,7 +40,8 @@ func TestEveryFunction(t *testing.T) {
 	has := map[string]bool{}
 	for _, p := range b.pages {
 		if len(p.functions) == 0 {
-			t.Errorf("%s: a comment without a function: %q", p.header, p.comment.purpose)
+			t.Errorf("%s: a comment without a function: %q", p.header,
+				p.comment.purpose)
 			continue
 		}
 		for _, name := range p.names() {
@@ -75,9 +76,12 @@ func TestNoBackquotes(t *testing.T) {
 
 var (
 	direction = regexp.MustCompile(`\[(in|out|remote)`)
-	sizes     = regexp.MustCompile(`^(bytes|len|buflen|msglen|n|hlen|dlen|rhlen|rdlen|count|num|size|mutex|shmemlimit|offset|millis)$`)
-	unit      = regexp.MustCompile(`byte|element|block|rank|member|segment|entr|number|how many|descriptor|millisecond|how much|ignored|size`)
-	unclear   = regexp.MustCompile(`(?i)^(\[[^\]]*\] ?)?(rules )?as (above|there)|: as (above|there)`)
+	sizes     = regexp.MustCompile(
+		`^(bytes|len|buflen|msglen|n|hlen|dlen|rhlen|rdlen|count|num|size|mutex|shmemlimit|offset|millis)$`)
+	unit = regexp.MustCompile(
+		`byte|element|block|rank|member|segment|entr|number|how many|descriptor|millisecond|how much|ignored|size`)
+	unclear = regexp.MustCompile(
+		`(?i)^(\[[^\]]*\] ?)?(rules )?as (above|there)|: as (above|there)`)
 )
 
 // selfEvident are parameters of which their type says all.
@@ -92,7 +96,8 @@ func complete(t *testing.T, p *page) {
 		if !direction.MatchString(a.text) {
 			t.Errorf("%s: parameter %s has no direction: %q", p.name(), a.name, a.text)
 		}
-		if what := regexp.MustCompile(`^(\[[^\]]*\])?[ .]*$`); what.MatchString(a.text) && !selfEvident[a.name] {
+		if what := regexp.MustCompile(`^(\[[^\]]*\])?[ .]*$`); what.MatchString(a.text) &&
+			!selfEvident[a.name] {
 			t.Errorf("%s: nothing is said of parameter %s", p.name(), a.name)
 		}
 		if sizes.MatchString(a.name) && !unit.MatchString(a.text) {
@@ -110,11 +115,13 @@ func complete(t *testing.T, p *page) {
 	if p.fields[threads] == "" {
 		t.Errorf("%s: no thread rule", p.name())
 	}
-	if p.fields[done] == "" && p.header != "gpc.h" && strings.Contains(p.fields[scope], "one-sided") && p.fields[returns] != "" {
+	if p.fields[done] == "" && p.header != "gpc.h" && strings.Contains(p.fields[scope],
+		"one-sided") && p.fields[returns] != "" {
 		t.Errorf("%s: no completion rule", p.name())
 	}
 	for _, f := range p.functions {
-		if !strings.HasPrefix(f.prototype, "void ") && p.fields[returns] == "" && !strings.Contains(p.fields[errs], "Never returns") {
+		if !strings.HasPrefix(f.prototype, "void ") && p.fields[returns] == "" &&
+			!strings.Contains(p.fields[errs], "Never returns") {
 			t.Errorf("%s: no return value", f.name)
 		}
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a comment says by naming another function ("as ARMCI_Put") is looked up there, so that each page stands alone.
+// What a comment says by naming another function ("as ARMCI_Put") is looked up there, so that each
+// page stands alone.
 package main
 
 import (
@@ -10,27 +11,32 @@ import (
 )
 
 var (
-	reference = regexp.MustCompile(`\b(?:as|see|rules as|meaning of|of the|to)\s+((?:ARMCIX?|armci)_\w+)`)
-	named     = regexp.MustCompile(`\b((?:ARMCIX?|armci)_\w+)`)
-	asOther   = regexp.MustCompile(`(?i)(?:^|[:.] |\s)(?:all rules |the rest |rules )?as (?:of )?(?:(?:ARMCIX?|armci)_\w+('s [\w, ]+)?|above|there|those)\.?$`)
+	reference = regexp.MustCompile(
+		`\b(?:as|see|rules as|meaning of|of the|to)\s+((?:ARMCIX?|armci)_\w+)`)
+	named   = regexp.MustCompile(`\b((?:ARMCIX?|armci)_\w+)`)
+	asOther = regexp.MustCompile(
+		`(?i)(?:^|[:.] |\s)(?:all rules |the rest |rules )?as (?:of )?(?:(?:ARMCIX?|armci)_\w+('s [\w, ]+)?|above|there|those)\.?$`)
 )
 
 // synonyms are parameters of one meaning that are called differently in different functions.
 var synonyms = map[string][]string{
-	"hdl": {"nb_handle"}, "datatype": {"optype"}, "op": {"optype"}, "flag": {"f"}, "val": {"v"}, "buf": {"buffer"},
+	"hdl": {"nb_handle"}, "datatype": {"optype"}, "op": {"optype"}, "flag": {"f"}, "val": {"v"},
+	"buf":     {"buffer"},
 	"ptr_arr": {"ptr_ar"}, "len": {"darr"},
 }
 
-// others are the functions whose rules hold where a page says nothing: those that it names, and the blocking call of a
-// nonblocking one.
+// others are the functions whose rules hold where a page says nothing: those that it names, and the
+// blocking call of a nonblocking one.
 func (b *book) others(p *page, f function) (names []string) {
 	if base := strings.Replace(f.name, "_Nb", "_", 1); base != f.name && b.byName[base] != nil {
 		names = append(names, base)
 	}
-	all := strings.Join(append(append(p.comment.fields[:], p.comment.params...), append(p.comment.text, p.comment.purpose)...), " ")
+	all := strings.Join(append(append(p.comment.fields[:], p.comment.params...),
+		append(p.comment.text, p.comment.purpose)...), " ")
 	for _, pattern := range []*regexp.Regexp{reference, named} {
 		for _, m := range pattern.FindAllStringSubmatch(all, -1) {
-			if b.byName[m[1]] != nil && b.byName[m[1]] != p && !slices.Contains(names, m[1]) {
+			if b.byName[m[1]] != nil && b.byName[m[1]] != p &&
+				!slices.Contains(names, m[1]) {
 				names = append(names, m[1])
 			}
 		}
@@ -41,8 +47,10 @@ func (b *book) others(p *page, f function) (names []string) {
 func (b *book) resolve(p *page) {
 	for _, f := range p.functions {
 		for _, name := range f.parameters {
-			if !slices.ContainsFunc(p.params, func(a argument) bool { return a.name == name }) {
-				p.params = append(p.params, argument{name, b.parameter(p, f, name, 0)})
+			if !slices.ContainsFunc(p.params,
+				func(a argument) bool { return a.name == name }) {
+				p.params = append(p.params,
+					argument{name, b.parameter(p, f, name, 0)})
 			}
 		}
 	}
@@ -91,7 +99,8 @@ func (b *book) elsewhere(p *page, f function, name string, depth int) string {
 	return ""
 }
 
-// parameterIn looks for a parameter in one @param: "a what", "a, b what" about both, or "a [in], b [out]: what" about each.
+// parameterIn looks for a parameter in one @param: "a what", "a, b what" about both, or "a [in], b
+// [out]: what" about each.
 func parameterIn(written, name string) (string, bool) {
 	if names, text, found := strings.Cut(written, ":"); found && directed.MatchString(names) {
 		for _, part := range eachDirected.FindAllStringSubmatch(names, -1) {
@@ -109,7 +118,8 @@ func parameterIn(written, name string) (string, bool) {
 }
 
 var (
-	directed     = regexp.MustCompile(`^\w+(?: \[[^\]]*\][\w ]*)?(?:, \w+(?: \[[^\]]*\][\w ]*)?)+$`)
+	directed = regexp.MustCompile(
+		`^\w+(?: \[[^\]]*\][\w ]*)?(?:, \w+(?: \[[^\]]*\][\w ]*)?)+$`)
 	eachDirected = regexp.MustCompile(`(?:^|, )(\w+)((?: \[[^\]]*\][^,]*)?)`)
 	listHead     = regexp.MustCompile(`^\w+(?:, \w+)*`)
 )
@@ -123,7 +133,8 @@ func (b *book) field(p *page, i, depth int) string {
 	candidates := b.others(p, p.functions[0])
 	if m := reference.FindStringSubmatch(text); m != nil && b.byName[m[1]] != nil {
 		candidates = []string{m[1]}
-	} else if text == "" && (i == done || i == returns || i == errs) && p.comment.fields[scope] != "" && !reference.MatchString(p.comment.fields[scope]) {
+	} else if text == "" && (i == done || i == returns || i == errs) &&
+		p.comment.fields[scope] != "" && !reference.MatchString(p.comment.fields[scope]) {
 		return ""
 	}
 	for _, other := range candidates {
@@ -132,7 +143,8 @@ func (b *book) field(p *page, i, depth int) string {
 			continue
 		}
 		if found := b.field(q, i, depth+1); found != "" {
-			if text == "" || strings.HasPrefix(text, "as ") && asOther.MatchString(text) {
+			if text == "" || strings.HasPrefix(text, "as ") &&
+				asOther.MatchString(text) {
 				return found
 			}
 			return text + " (" + other + ": " + found + ")"

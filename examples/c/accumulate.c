@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// accumulate.c - adding into remote memory: all ranks add to the same array at the same time and nothing is lost.
-// For newcomers.
+// accumulate.c - adding into remote memory: all ranks add to the same array at the same time and
+// nothing is lost. For newcomers.
 #include <armci.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,8 +32,8 @@ int main(int argc, char **argv)
 		double *sum = array[0];
 		for (int i = 0; i < N; i++)
 			wrong += sum[i] != (double)i * nproc;
-		printf("element %d is %g after %d ranks added %d each: %s\n", N - 1, sum[N - 1], nproc, N - 1,
-			wrong ? "WRONG" : "ok");
+		printf("element %d is %g after %d ranks added %d each: %s\n", N - 1, sum[N - 1],
+			nproc, N - 1, wrong ? "WRONG" : "ok");
 	}
 
 	ARMCI_Barrier();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// counter.c - a shared counter hands out tasks: whoever is free takes the next one. For newcomers; this is how
-// quantum chemistry programs balance their load.
+// counter.c - a shared counter hands out tasks: whoever is free takes the next one. For newcomers;
+// this is how quantum chemistry programs balance their load.
 #include <armci.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// groups.c - a part of the job works on its own: the even and the odd ranks form groups with memory and sums of
-// their own. For newcomers; note which numbers are ranks in the group and which in the whole job.
+// groups.c - a part of the job works on its own: the even and the odd ranks form groups with memory
+// and sums of their own. For newcomers; note which numbers are ranks in the group and which in the
+// whole job.
 #include <armci.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,8 +38,9 @@ int main(int argc, char **argv)
 	for (int i = 0; i < n; i++)
 		expected += members[i];
 	int wrong = sum != expected || left != members[(rank + size - 1) % size];
-	printf("rank %d is number %d of %d in its group, left of it is rank %d, the sum of ranks is %d: %s\n", me, rank,
-		size, left, sum, wrong ? "WRONG" : "ok");
+	printf("rank %d is number %d of %d in its group, left of it is rank %d, the sum of ranks "
+	       "is %d: %s\n",
+		me, rank, size, left, sum, wrong ? "WRONG" : "ok");
 
 	armci_msg_group_barrier(&group);
 	ARMCI_Free_group(memory[rank], &group);

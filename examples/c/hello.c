@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hello.c - the smallest program: start, say who and where we are, end. For newcomers; no data moves here.
+// hello.c - the smallest program: start, say who and where we are, end. For newcomers; no data
+// moves here.
 //
 //   armcicc hello.c -o hello && armcirun -n 4 ./hello
 #include <armci.h>
@@ -19,7 +20,8 @@ int main(int argc, char **argv)
 	// One after the other, so that the lines come in order.
 	for (int r = 0; r < nproc; r++) {
 		if (r == me) {
-			printf("hello from rank %d of %d on node %d of %d\n", me, nproc, node, nodes);
+			printf("hello from rank %d of %d on node %d of %d\n", me, nproc, node,
+				nodes);
 			fflush(stdout);
 		}
 		armci_msg_barrier();

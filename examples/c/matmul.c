@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// matmul.c - a small real program: C = A x B with all three matrices spread over the ranks. Blocks come by strided
-// gets, results go by strided accumulates, a shared counter hands out the work; the result is checked exactly.
+// matmul.c - a small real program: C = A x B with all three matrices spread over the ranks. Blocks
+// come by strided gets, results go by strided accumulates, a shared counter hands out the work; the
+// result is checked exactly.
 //
 //   matmul [blocks per side, 12]
 #include <armci.h>
@@ -37,13 +38,15 @@ static double *block(struct matrix m, int i, int j)
 
 static void fetch(struct matrix m, int i, int j, double *to)
 {
-	int there = n * (int)sizeof(double), here = B * sizeof(double), count[2] = {B * sizeof(double), B};
+	int there = n * (int)sizeof(double), here = B * sizeof(double),
+	    count[2] = {B * sizeof(double), B};
 	ARMCI_GetS(block(m, i, j), &there, to, &here, count, 1, owner(i));
 }
 
 static void add(struct matrix m, int i, int j, double *from)
 {
-	int there = n * (int)sizeof(double), here = B * sizeof(double), count[2] = {B * sizeof(double), B};
+	int there = n * (int)sizeof(double), here = B * sizeof(double),
+	    count[2] = {B * sizeof(double), B};
 	double one = 1;
 	ARMCI_AccS(ARMCI_ACC_DBL, &one, from, &here, block(m, i, j), &there, count, 1, owner(i));
 }
@@ -81,7 +84,8 @@ static long work(struct matrix a, struct matrix b, struct matrix c, void *counte
 		ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &task, counter, 1, 0);
 		if (task >= all)
 			return done;
-		int i = (int)(task % blocks), j = (int)(task / blocks % blocks), k = (int)(task / blocks / blocks);
+		int i = (int)(task % blocks), j = (int)(task / blocks % blocks),
+		    k = (int)(task / blocks / blocks);
 		double z[B * B] = {0};
 		fetch(a, i, k, x);
 		fetch(b, k, j, y);
@@ -90,7 +94,8 @@ static long work(struct matrix a, struct matrix b, struct matrix c, void *counte
 	}
 }
 
-// C v = A (B v) for v = (1, 2, 3, ...) mod 4: whole numbers, so exact. Returns the wrong rows among mine.
+// C v = A (B v) for v = (1, 2, 3, ...) mod 4: whole numbers, so exact. Returns the wrong rows among
+// mine.
 static int check(struct matrix c)
 {
 	int wrong = 0;
@@ -102,7 +107,8 @@ static int check(struct matrix c)
 		for (int row = 0; row < B; row++) {
 			double got = 0, want = 0;
 			for (int j = 0; j < n; j++) {
-				got += block(c, i, 0)[(size_t)row * (size_t)n + (size_t)j] * (j % 4);
+				got += block(c, i, 0)[(size_t)row * (size_t)n + (size_t)j] *
+					(j % 4);
 				want += a_value(i * B + row, j) * bv[j];
 			}
 			wrong += got != want;
@@ -141,8 +147,9 @@ int main(int argc, char **argv)
 	fflush(stdout);
 	armci_msg_barrier();
 	if (me == 0)
-		printf("%d x %d times %d x %d on %d ranks: %.3f s, %.2f Gflop/s, %s\n", n, n, n, n, nproc, seconds,
-			2e-9 * n * n * n / seconds, wrong ? "WRONG" : "result checked, exact");
+		printf("%d x %d times %d x %d on %d ranks: %.3f s, %.2f Gflop/s, %s\n", n, n, n, n,
+			nproc, seconds, 2e-9 * n * n * n / seconds,
+			wrong ? "WRONG" : "result checked, exact");
 
 	ARMCI_Barrier();
 	ARMCI_Free(counter[me]);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mutex.c - a lock around a get, a change and a put, when the change is more than an addition. For newcomers; for
-// plain sums use ARMCI_Acc or ARMCI_Rmw, which need no lock.
+// mutex.c - a lock around a get, a change and a put, when the change is more than an addition. For
+// newcomers; for plain sums use ARMCI_Acc or ARMCI_Rmw, which need no lock.
 #include <armci.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,8 @@ int main(int argc, char **argv)
 		struct account *a = memory[0];
 		long expected = (long)ROUNDS * nproc * (nproc + 1) / 2;
 		wrong = a->balance != expected || a->entries != (long)ROUNDS * nproc;
-		printf("balance %ld after %ld entries: %s\n", a->balance, a->entries, wrong ? "WRONG" : "ok");
+		printf("balance %ld after %ld entries: %s\n", a->balance, a->entries,
+			wrong ? "WRONG" : "ok");
 	}
 
 	ARMCI_Barrier();

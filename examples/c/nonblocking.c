@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nonblocking.c - transfer and computation overlap: the next block is on its way while the last one is summed.
-// For newcomers.
+// nonblocking.c - transfer and computation overlap: the next block is on its way while the last one
+// is summed. For newcomers.
 #include <armci.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,14 +29,16 @@ int main(int argc, char **argv)
 	for (int b = 0; b < BLOCKS; b++) {
 		int now = b % 2, next = 1 - now;
 		if (b + 1 < BLOCKS)
-			ARMCI_NbGet(remote + (b + 1) * BLOCK, buffer[next], sizeof buffer[next], from, &handle[next]);
+			ARMCI_NbGet(remote + (b + 1) * BLOCK, buffer[next], sizeof buffer[next],
+				from, &handle[next]);
 		ARMCI_Wait(&handle[now]); // the data of this block has arrived
 		for (int i = 0; i < BLOCK; i++)
 			sum += buffer[now][i];
 	}
 
 	int wrong = sum != (double)BLOCKS * BLOCK * (from + 1);
-	printf("rank %d: the numbers of rank %d sum up to %.0f: %s\n", me, from, sum, wrong ? "WRONG" : "ok");
+	printf("rank %d: the numbers of rank %d sum up to %.0f: %s\n", me, from, sum,
+		wrong ? "WRONG" : "ok");
 
 	ARMCI_Barrier();
 	ARMCI_Free(memory[me]);

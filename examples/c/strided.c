@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// strided.c - a rectangular patch of a matrix in one call: rank 0 takes the middle out of everybody's matrix.
-// For newcomers; count and strides are the point.
+// strided.c - a rectangular patch of a matrix in one call: rank 0 takes the middle out of
+// everybody's matrix. For newcomers; count and strides are the point.
 #include <armci.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,8 @@ int main(int argc, char **argv)
 	if (me == 0) {
 		// count[0] is in bytes (one piece of a row), count[1] in pieces (how many rows).
 		int count[2] = {PATCH_COLS * sizeof(double), PATCH_ROWS};
-		// Strides are in bytes from one piece to the next: a whole row there, a row of the patch here.
+		// Strides are in bytes from one piece to the next: a whole row there, a row of the
+		// patch here.
 		int there = COLS * sizeof(double), here = PATCH_COLS * sizeof(double);
 		for (int r = 0; r < nproc; r++) {
 			double patch[PATCH_ROWS][PATCH_COLS];
@@ -33,7 +34,8 @@ int main(int argc, char **argv)
 			for (int i = 0; i < PATCH_ROWS; i++) {
 				for (int j = 0; j < PATCH_COLS; j++) {
 					printf("%6.0f", patch[i][j]);
-					wrong += patch[i][j] != 1000 * r + 10 * (FIRST_ROW + i) + FIRST_COL + j;
+					wrong += patch[i][j] !=
+						1000 * r + 10 * (FIRST_ROW + i) + FIRST_COL + j;
 				}
 				printf(i ? "\n" : "   of rank %d\n", r);
 			}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hashtable.cc - a hash table over the memory of all ranks: slots are claimed by compare-and-swap, and everybody counts words
-// in it at once. For newcomers to armci.hpp.
+// hashtable.cc - a hash table over the memory of all ranks: slots are claimed by compare-and-swap,
+// and everybody counts words in it at once. For newcomers to armci.hpp.
 #include <armci.hpp>
 #include <functional>
 #include <iostream>
@@ -12,9 +12,11 @@ struct slot {
 
 class table {
 public:
-	explicit table(std::size_t slots_per_rank) : slots_(slots_per_rank) {} // collective; all slots are zero
+	// collective; all slots are zero
+	explicit table(std::size_t slots_per_rank) : slots_(slots_per_rank) {}
 
-	// Adds one to the count of a key, which is not 0. One-sided: the rank that owns the slot takes no part.
+	// Adds one to the count of a key, which is not 0. One-sided: the rank that owns the slot
+	// takes no part.
 	void add(long key) { atomic_add(find(key).member(&slot::count), 1); }
 
 	long count(long key) { return find(key).member(&slot::count).get(); }
@@ -27,8 +29,10 @@ private:
 	armci::global_ptr<slot> find(long key)
 	{
 		const std::size_t all = slots_.size() * static_cast<std::size_t>(armci::size());
-		for (std::size_t i = 0, at = std::hash<long>()(key * 2654435761L) % all; i < all; i++, at = (at + 1) % all) {
-			const auto there = slots_.on(static_cast<int>(at / slots_.size())) + at % slots_.size();
+		for (std::size_t i = 0, at = std::hash<long>()(key * 2654435761L) % all; i < all;
+			i++, at = (at + 1) % all) {
+			const auto there = slots_.on(static_cast<int>(at / slots_.size())) +
+				at % slots_.size();
 			const long owner = compare_swap(there.member(&slot::key), 0, key);
 			if (owner == 0 || owner == key)
 				return there;
@@ -60,7 +64,9 @@ int main(int argc, char **argv)
 	for (const slot &s : words.local())
 		here += s.key != 0;
 	const long keys = all_reduce(here, armci::op::sum);
-	std::cout << "rank " + std::to_string(armci::rank()) + " holds " + std::to_string(here) + " of " + std::to_string(keys) +
-			" keys, each counted " + std::to_string(each) + " times: " + (right && keys == 1000 ? "ok\n" : "WRONG\n");
+	std::cout << "rank " + std::to_string(armci::rank()) + " holds " + std::to_string(here) +
+			" of " + std::to_string(keys) + " keys, each counted " +
+			std::to_string(each) +
+			" times: " + (right && keys == 1000 ? "ok\n" : "WRONG\n");
 	return right && keys == 1000 ? 0 : 1;
 }

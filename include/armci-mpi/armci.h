@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* armci.h, ARMCI-MPI layouts: selects them, then includes the one real header. Must not declare anything itself. */
+/* armci.h, ARMCI-MPI layouts: selects them, then includes the one real header. Must not declare
+ * anything itself. */
 #if defined(ARMCI_H_) && !defined(ARMCI_ABI_MPI)
 #error "the classic armci.h was included before this one: use only one include directory"
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * armci/error.hpp: how a failed call of the C interface becomes an exception. It must not print, the library has done so,
- * and must cost a call that succeeds no more than a comparison.
+ * armci/error.hpp: how a failed call of the C interface becomes an exception. It must not print,
+ * the library has done so, and must cost a call that succeeds no more than a comparison.
  */
 #ifndef ARMCI_ERROR_HPP_
 #define ARMCI_ERROR_HPP_
@@ -17,10 +17,10 @@
 namespace armci {
 
 /**
- * A call that failed and changed nothing. what() names the caller's rank, the function of the C interface, the argument
- * and the target rank: "armci: rank 0: ARMCI_Put: argument proc, rank 9: out of range 0..3 (FAIL5)".
- * Errors of functions without a return code end the job, and so do all others under ARMCI_ERRORS=abort, which is the default
- * of the ARMCI-MPI flavour. Threads: any.
+ * A call that failed and changed nothing. what() names the caller's rank, the function of the C
+ * interface, the argument and the target rank: "armci: rank 0: ARMCI_Put: argument proc, rank 9:
+ * out of range 0..3 (FAIL5)". Errors of functions without a return code end the job, and so do all
+ * others under ARMCI_ERRORS=abort, which is the default of the ARMCI-MPI flavour. Threads: any.
  */
 class error : public std::runtime_error {
 public:
@@ -60,7 +60,9 @@ inline const char *meaning(int code) noexcept
 /* armci_msg_me would start the library, were it not running. */
 inline std::string opening(const char *function)
 {
-	const std::string me = ARMCI_Initialized() != 0 ? "rank " + std::to_string(armci_msg_me()) + ": " : "";
+	const std::string me = ARMCI_Initialized() != 0 ?
+		"rank " + std::to_string(armci_msg_me()) + ": " :
+		"";
 	return "armci: " + me + function;
 }
 
@@ -69,25 +71,30 @@ inline std::string closing(int code)
 	return code == FAIL ? " (FAIL)" : " (FAIL" + std::to_string(-code) + ")";
 }
 
-[[noreturn, gnu::cold, gnu::noinline]] inline void refuse(const char *function, int code, const std::string &text)
+[[noreturn, gnu::cold, gnu::noinline]] inline void refuse(const char *function, int code,
+	const std::string &text)
 {
 	throw error(function, code, opening(function) + ": " + text + closing(code));
 }
 
 /* The remote side of a transfer: the name of its argument, where it is, and how long. */
-[[noreturn, gnu::cold, gnu::noinline]] inline void fail(
-	const char *function, int code, const char *argument, const void *address, std::size_t bytes, int proc)
+[[noreturn, gnu::cold, gnu::noinline]] inline void fail(const char *function, int code,
+	const char *argument, const void *address, std::size_t bytes, int proc)
 {
 	const std::string rank = "rank " + std::to_string(proc);
 	if (code == FAIL5)
-		refuse(function, code, "argument proc, " + rank + ": out of range 0.." + std::to_string(armci_msg_nproc() - 1));
+		refuse(function, code,
+			"argument proc, " + rank + ": out of range 0.." +
+				std::to_string(armci_msg_nproc() - 1));
 	char hex[2 * sizeof address + 3];
 	std::snprintf(hex, sizeof hex, "%p", address);
-	refuse(function, code, std::string("argument ") + argument + ", " + std::to_string(bytes) + " bytes at " + hex + " of " +
-		rank + ": " + meaning(code));
+	refuse(function, code,
+		std::string("argument ") + argument + ", " + std::to_string(bytes) + " bytes at " +
+			hex + " of " + rank + ": " + meaning(code));
 }
 
-inline void check(int code, const char *function, const char *argument, const void *address, std::size_t bytes, int proc)
+inline void check(int code, const char *function, const char *argument, const void *address,
+	std::size_t bytes, int proc)
 {
 	if (code != 0)
 		fail(function, code, argument, address, bytes, proc);
@@ -103,12 +110,14 @@ inline void check(int code, const char *function)
 inline void check_rank(int rank, int ranks, const char *function)
 {
 	if (rank < 0 || rank >= ranks)
-		refuse(function, FAIL5, "rank " + std::to_string(rank) + ": out of range 0.." + std::to_string(ranks - 1));
+		refuse(function, FAIL5,
+			"rank " + std::to_string(rank) + ": out of range 0.." +
+				std::to_string(ranks - 1));
 }
 
 /*
- * Tells a destructor whether it runs because an exception passes through its scope: then it must not call what is
- * collective, since the other ranks do not come.
+ * Tells a destructor whether it runs because an exception passes through its scope: then it must
+ * not call what is collective, since the other ranks do not come.
  */
 class scope_watch {
 public:

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * armci/group.hpp: some of the ranks, as an object. A group names ranks of its own from 0; communication names those of the
- * world, which world_rank gives.
+ * armci/group.hpp: some of the ranks, as an object. A group names ranks of its own from 0;
+ * communication names those of the world, which world_rank gives.
  */
 #ifndef ARMCI_GROUP_HPP_
 #define ARMCI_GROUP_HPP_
@@ -16,9 +16,10 @@
 namespace armci {
 
 /**
- * A process group. Can be moved, not copied. The destructor is collective over the group (but for the world, which it leaves
- * alone): memory and mutexes of the group go before it, and all members destroy groups in the same order. Left by an exception, it
- * does nothing; finalize frees the group. Threads: one for what is collective, any for the rest.
+ * A process group. Can be moved, not copied. The destructor is collective over the group (but for
+ * the world, which it leaves alone): memory and mutexes of the group go before it, and all members
+ * destroy groups in the same order. Left by an exception, it does nothing; finalize frees the
+ * group. Threads: one for what is collective, any for the rest.
  */
 class group {
 public:
@@ -30,27 +31,32 @@ public:
 		return all;
 	}
 
-	/** The members of `parent` whose group ranks there are listed. @param ranks [in] ascending and distinct.
-	 *  Scope: collective over them, with the same list; on others it is a group they are no member of. Errors: end the job. */
+	/** The members of `parent` whose group ranks there are listed. @param ranks [in] ascending
+	 * and distinct. Scope: collective over them, with the same list; on others it is a group
+	 * they are no member of. Errors: end the job. */
 	static group of(span<const int> ranks, const group &parent)
 	{
 		group part(true);
 		std::vector<int> list(ranks.begin(), ranks.end()); // the C interface wants no const
-		ARMCI_Group_create_child(static_cast<int>(list.size()), list.data(), &part.group_, parent.native());
+		ARMCI_Group_create_child(static_cast<int>(list.size()), list.data(), &part.group_,
+			parent.native());
 		return part;
 	}
 	static group of(span<const int> ranks) { return of(ranks, world()); }
 
-	/** Members of equal colour, ordered by key, then by rank here. @param color [in] >= 0, or negative: joins none.
-	 *  Scope: collective over this group. Errors: throws error on every member. */
+	/** Members of equal colour, ordered by key, then by rank here. @param color [in] >= 0, or
+	 * negative: joins none. Scope: collective over this group. Errors: throws error on every
+	 * member. */
 	group split(int color, int key = 0) const
 	{
 		group part(true);
-		detail::check(ARMCIX_Group_split(native(), color, key, &part.group_), "ARMCIX_Group_split");
+		detail::check(ARMCIX_Group_split(native(), color, key, &part.group_),
+			"ARMCIX_Group_split");
 		return part;
 	}
 
-	/** A group of the same members in the same order. Scope: collective over this group. Errors: throws error. */
+	/** A group of the same members in the same order. Scope: collective over this group.
+	 * Errors: throws error. */
 	group dup() const
 	{
 		group same(true);
@@ -58,7 +64,10 @@ public:
 		return same;
 	}
 
-	group(group &&other) noexcept : group_(other.group_), owned_(std::exchange(other.owned_, false)) {}
+	group(group &&other) noexcept
+		: group_(other.group_), owned_(std::exchange(other.owned_, false))
+	{
+	}
 	group &operator=(group &&other) noexcept
 	{
 		if (this != &other) {
@@ -89,12 +98,15 @@ public:
 		return size;
 	}
 
-	/** Rank in the world of a member. Scope: local. Errors: throws error if there is no such member. */
+	/** Rank in the world of a member. Scope: local. Errors: throws error if there is no such
+	 * member. */
 	int world_rank(int rank) const
 	{
 		const int world = ARMCI_Absolute_id(native(), rank);
 		if (world < 0)
-			detail::refuse("ARMCI_Absolute_id", FAIL5, "argument group_rank, " + std::to_string(rank) + ": no such member");
+			detail::refuse("ARMCI_Absolute_id", FAIL5,
+				"argument group_rank, " + std::to_string(rank) +
+					": no such member");
 		return world;
 	}
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * armci/handle.hpp: what nonblocking calls are waited for by. Destructors wait: that is one-sided, so an exception may pass.
+ * armci/handle.hpp: what nonblocking calls are waited for by. Destructors wait: that is one-sided,
+ * so an exception may pass.
  */
 #ifndef ARMCI_HANDLE_HPP_
 #define ARMCI_HANDLE_HPP_
@@ -20,16 +21,17 @@ class slot;
 /* What both kinds of handles have. */
 class handle_base {
 public:
-	/** Waits until all calls on the handle are locally done: sources may be changed, destinations read. Scope: one-sided.
-	 *  Threads: any, one per handle at a time. Errors: throws error, also for calls that an aggregate collected. */
+	/** Waits until all calls on the handle are locally done: sources may be changed,
+	 * destinations read. Scope: one-sided. Threads: any, one per handle at a time. Errors:
+	 * throws error, also for calls that an aggregate collected. */
 	void wait()
 	{
 		open_ = false;
 		check(ARMCI_Wait(&hdl_), "ARMCI_Wait");
 	}
 
-	/** Whether all calls on the handle are locally done, without waiting. Scope: local. Threads: any, one per handle at a
-	 *  time. Errors: throws error. */
+	/** Whether all calls on the handle are locally done, without waiting. Scope: local.
+	 * Threads: any, one per handle at a time. Errors: throws error. */
 	bool test()
 	{
 		const int state = ARMCI_Test(&hdl_);
@@ -72,8 +74,9 @@ private:
 } // namespace detail
 
 /**
- * Handle of nonblocking calls, of any kinds and to any ranks: wait() and test() mean all of them. Can be moved, not copied.
- * The destructor waits, so a handle that is thrown away makes the call a blocking one. Threads: any, one at a time.
+ * Handle of nonblocking calls, of any kinds and to any ranks: wait() and test() mean all of them.
+ * Can be moved, not copied. The destructor waits, so a handle that is thrown away makes the call a
+ * blocking one. Threads: any, one at a time.
  */
 class handle : public detail::handle_base {
 public:
@@ -99,9 +102,10 @@ private:
 };
 
 /**
- * A handle that collects small puts, or small gets, to one rank and sends them together when it is waited for; sources stay
- * untouched until then. It stays where it is: the library knows it by its address. After wait() it collects again.
- * The constructor is local; the destructor waits. Threads: any, one at a time.
+ * A handle that collects small puts, or small gets, to one rank and sends them together when it is
+ * waited for; sources stay untouched until then. It stays where it is: the library knows it by its
+ * address. After wait() it collects again. The constructor is local; the destructor waits. Threads:
+ * any, one at a time.
  */
 class aggregate : public detail::handle_base {
 public:
@@ -117,12 +121,15 @@ public:
 	}
 };
 
-/** Waits until the caller's calls with `implicit` are locally done. Scope: one-sided. Threads: any; covers the calls of all
- *  threads. Errors: throws error. */
+/** Waits until the caller's calls with `implicit` are locally done. Scope: one-sided. Threads: any;
+ * covers the calls of all threads. Errors: throws error. */
 inline void wait_all() { detail::check(ARMCI_WaitAll(), "ARMCI_WaitAll"); }
 
 /** wait_all for the calls to one rank. @param rank [in] target. */
-inline void wait_all(int rank) { detail::check(ARMCI_WaitProc(rank), "ARMCI_WaitProc", "proc", nullptr, 0, rank); }
+inline void wait_all(int rank)
+{
+	detail::check(ARMCI_WaitProc(rank), "ARMCI_WaitProc", "proc", nullptr, 0, rank);
+}
 
 } // namespace armci
 

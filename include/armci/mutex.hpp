@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * armci/mutex.hpp: mutexes between ranks, for std::lock_guard and std::unique_lock. It must not know what they protect.
+ * armci/mutex.hpp: mutexes between ranks, for std::lock_guard and std::unique_lock. It must not
+ * know what they protect.
  */
 #ifndef ARMCI_MUTEX_HPP_
 #define ARMCI_MUTEX_HPP_
@@ -10,10 +11,11 @@
 namespace armci {
 
 /**
- * One mutex at some rank: mutexes::on() gives it. It is a name, and may be copied; the mutex lives as long as its mutexes.
- * Waiters are served in order of arrival; a mutex is held by a process until one of its threads unlocks it, and is not recursive.
- * Stores to the mutex's rank made before unlock() are seen by the next holder; stores to other ranks need a fence before it.
- * Scope: one-sided. Threads: any. Errors (no such mutex, unlock without holding it): end the job.
+ * One mutex at some rank: mutexes::on() gives it. It is a name, and may be copied; the mutex lives
+ * as long as its mutexes. Waiters are served in order of arrival; a mutex is held by a process
+ * until one of its threads unlocks it, and is not recursive. Stores to the mutex's rank made before
+ * unlock() are seen by the next holder; stores to other ranks need a fence before it. Scope:
+ * one-sided. Threads: any. Errors (no such mutex, unlock without holding it): end the job.
  */
 class mutex {
 public:
@@ -26,28 +28,37 @@ public:
 
 private:
 	friend class mutexes;
-	mutex(armcix_mutex_hdl_t batch, int rank, int number) noexcept : batch_(batch), rank_(rank), number_(number) {}
+	mutex(armcix_mutex_hdl_t batch, int rank, int number) noexcept
+		: batch_(batch), rank_(rank), number_(number)
+	{
+	}
 
 	armcix_mutex_hdl_t batch_;
 	int rank_, number_;
 };
 
 /**
- * A set of mutexes, some at every rank; several sets may exist. Can be moved, not copied. The constructors are collective, and
- * so is the destructor: all members construct and destroy in the same order, with all mutexes unlocked. Left by an exception it does
- * nothing; finalize ends the set. Threads: one for these, any for the rest.
+ * A set of mutexes, some at every rank; several sets may exist. Can be moved, not copied. The
+ * constructors are collective, and so is the destructor: all members construct and destroy in the
+ * same order, with all mutexes unlocked. Left by an exception it does nothing; finalize ends the
+ * set. Threads: one for these, any for the rest.
  */
 class mutexes {
 public:
-	/** @param n [in] how many the caller hosts; may differ. Scope: collective(world). Errors: throws error on every rank. */
+	/** @param n [in] how many the caller hosts; may differ. Scope: collective(world). Errors:
+	 * throws error on every rank. */
 	explicit mutexes(int n) : mutexes(n, group::world()) {}
 
-	/** As mutexes(n), among the members of a group, which lives longer. Scope: collective(members). */
-	mutexes(int n, const group &members) : batch_(ARMCIX_Create_mutexes_hdl(n, members.native()))
+	/** As mutexes(n), among the members of a group, which lives longer. Scope:
+	 * collective(members). */
+	mutexes(int n, const group &members)
+		: batch_(ARMCIX_Create_mutexes_hdl(n, members.native()))
 	{
 		if (batch_ == nullptr)
-			detail::refuse("ARMCIX_Create_mutexes_hdl", n < 0 ? FAIL3 : FAIL6, "argument count, " + std::to_string(n) + ": " +
-				detail::meaning(n < 0 ? FAIL3 : FAIL6) + ", at this rank or another");
+			detail::refuse("ARMCIX_Create_mutexes_hdl", n < 0 ? FAIL3 : FAIL6,
+				"argument count, " + std::to_string(n) + ": " +
+					detail::meaning(n < 0 ? FAIL3 : FAIL6) +
+					", at this rank or another");
 	}
 
 	mutexes(mutexes &&other) noexcept : batch_(std::exchange(other.batch_, nullptr)) {}
@@ -61,7 +72,8 @@ public:
 	}
 	~mutexes() { settle(); }
 
-	/** A mutex. @param rank [in] of the world, that hosts it. @param number [in] from 0, below what it hosts. Scope: local. */
+	/** A mutex. @param rank [in] of the world, that hosts it. @param number [in] from 0, below
+	 * what it hosts. Scope: local. */
 	mutex on(int rank, int number = 0) const noexcept { return mutex(batch_, rank, number); }
 
 private:

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * armci/span.hpp: a view of contiguous elements, as std::span of C++20. It must not own memory. It is a type of its own
- * under every standard, so that functions have one signature; it converts from std::span and is a range for it.
+ * armci/span.hpp: a view of contiguous elements, as std::span of C++20. It must not own memory. It
+ * is a type of its own under every standard, so that functions have one signature; it converts from
+ * std::span and is a range for it.
  */
 #ifndef ARMCI_SPAN_HPP_
 #define ARMCI_SPAN_HPP_
@@ -18,12 +19,16 @@ namespace detail {
 /* What has data() and size(): vectors, arrays, strings, other spans. */
 template <class C, class = void> struct contiguous : std::false_type {};
 template <class C>
-struct contiguous<C, std::void_t<decltype(std::data(std::declval<C &>())), decltype(std::size(std::declval<C &>()))>>
-	: std::true_type {};
-template <class C> inline constexpr bool is_contiguous = contiguous<std::remove_reference_t<C>>::value;
+struct contiguous<C,
+	std::void_t<decltype(std::data(std::declval<C &>())),
+		decltype(std::size(std::declval<C &>()))>> : std::true_type {
+};
+template <class C>
+inline constexpr bool is_contiguous = contiguous<std::remove_reference_t<C>>::value;
 
 /* The elements of such a container, const if they may not be changed. */
-template <class C> using element_of = std::remove_pointer_t<decltype(std::data(std::declval<C &>()))>;
+template <class C>
+using element_of = std::remove_pointer_t<decltype(std::data(std::declval<C &>()))>;
 
 /* In a parameter: the template argument is taken from another one, so that this one may convert. */
 template <class T> struct identity {
@@ -33,7 +38,8 @@ template <class T> using as_is = typename identity<T>::type;
 
 } // namespace detail
 
-/** n elements from an address on. Copying it copies no elements. Indices are not checked. Scope: local. Threads: any. */
+/** n elements from an address on. Copying it copies no elements. Indices are not checked. Scope:
+ * local. Threads: any. */
 template <class T> class span {
 public:
 	using element_type = T;
@@ -47,9 +53,11 @@ public:
 
 	/** The elements of a vector, array, string or std::span, and span<T> as span<const T>. */
 	template <class C,
-		class = std::enable_if_t<detail::is_contiguous<C> && !std::is_same_v<std::decay_t<C>, span> &&
+		class = std::enable_if_t<detail::is_contiguous<C> &&
+			!std::is_same_v<std::decay_t<C>, span> &&
 			std::is_convertible_v<detail::element_of<C> (*)[], T (*)[]>>>
-	constexpr span(C &&container) noexcept : data_(std::data(container)), size_(std::size(container))
+	constexpr span(C &&container) noexcept
+		: data_(std::data(container)), size_(std::size(container))
 	{
 	}
 
@@ -62,7 +70,10 @@ public:
 	constexpr T *end() const noexcept { return data_ + size_; }
 
 	/** n elements from element `first` on; both must lie within this one. */
-	constexpr span subspan(std::size_t first, std::size_t n) const noexcept { return span(data_ + first, n); }
+	constexpr span subspan(std::size_t first, std::size_t n) const noexcept
+	{
+		return span(data_ + first, n);
+	}
 
 private:
 	T *data_ = nullptr;

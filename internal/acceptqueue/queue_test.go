@@ -38,7 +38,8 @@ func TestVictim(t *testing.T) {
 	if !q.Full() || q.Len() != 6 {
 		t.Errorf("%d of 6 places", q.Len())
 	}
-	for _, want := range []int{1, 0, 3, 2, 4, 5} { // 2 has three; then 1 and 2 have two each; then 2 has two
+	for _, want := range []int{1, 0, 3, 2, 4, 5} {
+		// 2 has three; then 1 and 2 have two each; then 2 has two
 		got, ok := q.Victim()
 		if !ok || got != want || !q.Remove(got) || q.Remove(got) {
 			t.Errorf("%d goes, not %d", got, want)
@@ -86,7 +87,8 @@ func listeners(t *testing.T) map[string]net.Listener {
 	t.Helper()
 	leaktest.Check(t)
 	all := map[string]net.Listener{}
-	for network, at := range map[string]string{"unix": fmt.Sprintf("@acceptqueue-%d", os.Getpid()), "tcp": "127.0.0.1:0"} {
+	for network, at := range map[string]string{"unix": fmt.Sprintf("@acceptqueue-%d",
+		os.Getpid()), "tcp": "127.0.0.1:0"} {
 		l, err := net.Listen(network, at)
 		if err != nil {
 			t.Fatal(err)
@@ -116,7 +118,8 @@ func TestWaiting(t *testing.T) {
 				t.Fatal(err)
 			}
 			theirs = append(theirs, got...)
-			if mine[places+more-1].SetReadDeadline(time.Now().Add(20 * time.Millisecond)); len(theirs) >= places {
+			if mine[places+more-1].SetReadDeadline(
+				time.Now().Add(20 * time.Millisecond)); len(theirs) >= places {
 				break
 			}
 		}
@@ -146,7 +149,8 @@ func TestWaiting(t *testing.T) {
 // A listener that was closed, or whose time is over, ends Accept.
 func TestAcceptEnds(t *testing.T) {
 	for network, l := range listeners(t) {
-		l.(interface{ SetDeadline(time.Time) error }).SetDeadline(time.Now().Add(20 * time.Millisecond))
+		l.(interface{ SetDeadline(time.Time) error }).SetDeadline(
+			time.Now().Add(20 * time.Millisecond))
 		if _, err := NewWaiting(4).Accept(l); !errors.Is(err, os.ErrDeadlineExceeded) {
 			t.Errorf("%s: %v", network, err)
 		}
@@ -195,7 +199,8 @@ func asUser(t *testing.T, id int, do func()) {
 	go func() {
 		defer close(done)
 		runtime.LockOSThread() // never unlocked: the thread ends
-		if _, _, e := unix.RawSyscall(unix.SYS_SETRESUID, uintptr(id), uintptr(id), 0); e != 0 {
+		if _, _, e := unix.RawSyscall(unix.SYS_SETRESUID, uintptr(id), uintptr(id),
+			0); e != 0 {
 			t.Errorf("become user %d: %v", id, e)
 			return
 		}
@@ -211,7 +216,8 @@ func TestRedial(t *testing.T) {
 		attempts int
 	}{
 		{[]error{nil}, 1},
-		{[]error{io.EOF, syscall.ECONNRESET, syscall.EAGAIN, io.ErrUnexpectedEOF, syscall.EPIPE, os.ErrDeadlineExceeded, nil}, 7},
+		{[]error{io.EOF, syscall.ECONNRESET, syscall.EAGAIN, io.ErrUnexpectedEOF,
+			syscall.EPIPE, os.ErrDeadlineExceeded, nil}, 7},
 		{[]error{final}, 1},
 		{[]error{fmt.Errorf("at first: %w", io.EOF), final}, 2},
 		{[]error{syscall.ECONNREFUSED}, 1},
@@ -243,7 +249,8 @@ func TestRedialGivesUp(t *testing.T) {
 		t.Errorf("%d attempts, %d of them late: %v", n, late, err)
 	}
 	n = 0
-	if err := Redial(time.Minute, func() bool { return n == 2 }, func(time.Time) error { n++; return io.EOF }); err != io.EOF {
+	if err := Redial(time.Minute, func() bool { return n == 2 },
+		func(time.Time) error { n++; return io.EOF }); err != io.EOF {
 		t.Errorf("stopped after %d attempts: %v", n, err)
 	}
 }

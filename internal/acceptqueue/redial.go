@@ -18,8 +18,9 @@ import (
 )
 
 const (
-	firstPatience = 250 * time.Millisecond // of the first attempt, for the first word of the listener; by half as much more each time
-	firstPause    = time.Millisecond       // after the first attempt; doubled each time
+	// of the first attempt, for the first word of the listener; by half as much more each time
+	firstPatience = 250 * time.Millisecond
+	firstPause    = time.Millisecond // after the first attempt; doubled each time
 	longestPause  = 50 * time.Millisecond
 )
 
@@ -46,9 +47,11 @@ func Redial(limit time.Duration, stop func() bool, attempt func(patience time.Ti
 		case took+pause >= limit && n == 1:
 			return err
 		case took+pause >= limit:
-			return fmt.Errorf("%w (the last of %d attempts in %v)", err, n, took.Round(time.Millisecond))
+			return fmt.Errorf("%w (the last of %d attempts in %v)", err, n,
+				took.Round(time.Millisecond))
 		}
-		time.Sleep(pause/2 + rand.N(pause)) // processes that were dropped together do not all come together
+		// processes that were dropped together do not all come together
+		time.Sleep(pause/2 + rand.N(pause))
 		wait, pause = min(wait+wait/2, limit), min(2*pause, longestPause)
 	}
 }
@@ -57,7 +60,8 @@ func Redial(limit time.Duration, stop func() bool, attempt func(patience time.Ti
 // because the listener had no room for it. Other errors, such as a refusal or a port where nothing
 // listens, are final.
 func MayBeDropped(err error) bool {
-	for _, possible := range []error{io.EOF, io.ErrUnexpectedEOF, os.ErrDeadlineExceeded, unix.ECONNRESET, unix.EPIPE,
+	for _, possible := range []error{io.EOF, io.ErrUnexpectedEOF, os.ErrDeadlineExceeded,
+		unix.ECONNRESET, unix.EPIPE,
 		unix.EAGAIN, unix.ETIMEDOUT} { // EAGAIN: the backlog of a unix socket is full
 		if errors.Is(err, possible) {
 			return true

@@ -26,18 +26,19 @@ const answerTime = time.Second
 type armcirunJob struct {
 	rank, size int
 	secret     jobwire.Secret
-	timeout    time.Duration // how long a connection that is dropped before it has proved itself is made again
-	conn       net.Conn
-	node       nodeLinks
-	answers    chan jobwire.Frame // to what ask sends
-	done       chan struct{}      // closed by the answer to Abort or Bye
-	gone       chan struct{}      // closed when reading has ended
-	ending     atomic.Bool        // Close, Abort or Die was called
-	sending    sync.Mutex         // one frame at a time
-	exit       func(status int)   // os.Exit, except in tests
-	onGone     func(error)        // the server is: says so
-	report     lossReport
-	launch     config.Launch // of armcirun, unless an MPI of one process in each rank is wanted
+	// how long a connection that is dropped before it has proved itself is made again
+	timeout time.Duration
+	conn    net.Conn
+	node    nodeLinks
+	answers chan jobwire.Frame // to what ask sends
+	done    chan struct{}      // closed by the answer to Abort or Bye
+	gone    chan struct{}      // closed when reading has ended
+	ending  atomic.Bool        // Close, Abort or Die was called
+	sending sync.Mutex         // one frame at a time
+	exit    func(status int)   // os.Exit, except in tests
+	onGone  func(error)        // the server is: says so
+	report  lossReport
+	launch  config.Launch // of armcirun, unless an MPI of one process in each rank is wanted
 }
 
 func startArmcirun(s *config.Set) (Job, error) {
@@ -45,7 +46,8 @@ func startArmcirun(s *config.Set) (Job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("armcirun: %w", err)
 	}
-	rank, size, timeout := s.Int("ARMCI_JOB_RANK"), s.Int("ARMCI_JOB_SIZE"), s.Duration("ARMCI_TIMEOUT")
+	rank, size, timeout := s.Int("ARMCI_JOB_RANK"), s.Int("ARMCI_JOB_SIZE"),
+		s.Duration("ARMCI_TIMEOUT")
 	j, err := dialArmcirun(s.String("ARMCI_JOB_ADDR"), timeout, secret, rank, size, os.Exit)
 	if err != nil {
 		return nil, fmt.Errorf("armcirun: %w", err)
@@ -58,7 +60,8 @@ func startArmcirun(s *config.Set) (Job, error) {
 }
 
 // dialArmcirun joins the job; exit is what ends this process.
-func dialArmcirun(addr string, timeout time.Duration, secret jobwire.Secret, rank, size int, exit func(int)) (
+func dialArmcirun(addr string, timeout time.Duration, secret jobwire.Secret, rank, size int,
+	exit func(int)) (
 	*armcirunJob, error) {
 	conn, err := jobwire.Join(addr, timeout, secret, jobwire.Hello, rank, size)
 	if err != nil {
@@ -72,7 +75,8 @@ func dialArmcirun(addr string, timeout time.Duration, secret jobwire.Secret, ran
 
 // newArmcirunJob is the job of the server at the other end of a connection, which it owns; listen
 // is still to be started.
-func newArmcirunJob(conn net.Conn, timeout time.Duration, secret jobwire.Secret, rank, size int, exit func(int)) *armcirunJob {
+func newArmcirunJob(conn net.Conn, timeout time.Duration, secret jobwire.Secret, rank, size int,
+	exit func(int)) *armcirunJob {
 	return &armcirunJob{
 		rank: rank, size: size, secret: secret, timeout: timeout, conn: conn,
 		answers: make(chan jobwire.Frame, 1),
@@ -87,7 +91,8 @@ func (j *armcirunJob) listen() {
 	defer log.Guard()
 	defer close(j.gone)
 	for {
-		f, err := jobwire.Read(j.conn, jobwire.Placed, jobwire.Collected, jobwire.Refused, jobwire.Done, jobwire.Finish)
+		f, err := jobwire.Read(j.conn, jobwire.Placed, jobwire.Collected, jobwire.Refused,
+			jobwire.Done, jobwire.Finish)
 		switch {
 		case err != nil && j.ending.Load():
 			return

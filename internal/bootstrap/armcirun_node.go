@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The node of a program started by armcirun. The job server says which ranks it has. They form a tree, each connected to its
-// parent: strings go up to the leader, which exchanges the node's with other leaders by the job server, and what all get goes down.
-// So neither the server nor any rank sends everything to every rank.
+// The node of a program started by armcirun. The job server says which ranks it has. They form a
+// tree, each connected to its parent: strings go up to the leader, which exchanges the node's with
+// other leaders by the job server, and what all get goes down. So neither the server nor any rank
+// sends everything to every rank.
 
 package bootstrap
 
@@ -17,7 +18,8 @@ import (
 	"libarmci/internal/log"
 )
 
-// linkTime is how long the ranks of a node may take to connect to each other, all having asked for their node.
+// linkTime is how long the ranks of a node may take to connect to each other, all having asked for
+// their node.
 const linkTime = 60 * time.Second
 
 // linkPlaces is for the children of a rank, a few, and for other processes of the user.
@@ -61,7 +63,8 @@ func (j *armcirunJob) Split(key string) (local, size int, err error) {
 		return 0, 0, err
 	}
 	if n.local > 0 {
-		n.parent, err = jobwire.Join(link, j.timeout, j.secret, jobwire.Link, n.local, n.size)
+		n.parent, err = jobwire.Join(link, j.timeout, j.secret, jobwire.Link, n.local,
+			n.size)
 	}
 	if err == nil {
 		err = n.accept(listener.(*net.UnixListener), j.secret)
@@ -78,7 +81,8 @@ type child struct {
 	conn  net.Conn
 }
 
-// accept waits for the connections of the children, which come in any order and take turns on few cores.
+// accept waits for the connections of the children, which come in any order and take turns on few
+// cores.
 func (n *nodeLinks) accept(l *net.UnixListener, secret jobwire.Secret) error {
 	first, count := jobwire.Children(n.local, n.size)
 	n.children = make([]net.Conn, count)
@@ -119,7 +123,8 @@ func (n *nodeLinks) accept(l *net.UnixListener, secret jobwire.Secret) error {
 func meet(conn net.Conn, secret jobwire.Secret, size int, met chan<- child, enough <-chan struct{},
 	waiting *acceptqueue.Waiting) {
 	defer log.Guard()
-	local, of, err := jobwire.Meet(conn, secret, jobwire.Link, func() bool { return waiting.Leave(conn) })
+	local, of, err := jobwire.Meet(conn, secret, jobwire.Link,
+		func() bool { return waiting.Leave(conn) })
 	if err == nil && of == size {
 		select {
 		case met <- child{local, conn}:
@@ -155,7 +160,8 @@ func (j *armcirunJob) GatherNode(mine []byte) ([][]byte, error) {
 // errLink: a connection within the node has ended.
 var errLink = errors.New("a connection within the node has ended")
 
-// gather makes a list of this rank's string and those of all ranks below, in the order of their local numbers.
+// gather makes a list of this rank's string and those of all ranks below, in the order of their
+// local numbers.
 func (n *nodeLinks) gather(mine []byte) (f jobwire.Frame, err error) {
 	if len(mine) > jobwire.MaxContribution {
 		return f, jobwire.ErrTooLarge
@@ -209,8 +215,8 @@ func (n *nodeLinks) passUp(f jobwire.Frame, err error) error {
 	return jobwire.WriteEncoded(n.parent, encode(f, err))
 }
 
-// passDown gives the children what this rank has got, or why it has got nothing, and returns it. One that has gone is noticed by
-// the job server.
+// passDown gives the children what this rank has got, or why it has got nothing, and returns it.
+// One that has gone is noticed by the job server.
 func (j *armcirunJob) passDown(f jobwire.Frame, err error) ([][]byte, error) {
 	if len(j.node.children) > 0 {
 		frame := encode(f, err)
@@ -236,8 +242,8 @@ func encode(f jobwire.Frame, err error) []byte {
 	return b
 }
 
-// whoLeft is the error of a rank whose connection within the node has ended. The job server knows whose process has; it does
-// not answer if the job is about to be ended for a known reason.
+// whoLeft is the error of a rank whose connection within the node has ended. The job server knows
+// whose process has; it does not answer if the job is about to be ended for a known reason.
 func (j *armcirunJob) whoLeft() error {
 	_, err := j.ask(jobwire.Missing, nil)
 	if err == nil {

@@ -14,14 +14,16 @@ static struct {
 	pid_t owner; // not a process that it has forked; 0: nothing is to be done
 } leaving;
 
-// A process that ends with another status than 0 has failed, and the job with it: its connection ends without a bye.
+// A process that ends with another status than 0 has failed, and the job with it: its connection
+// ends without a bye.
 static void leave(int status, void *unused)
 {
 	(void)unused;
 	if (leaving.owner != getpid() || status)
 		return;
 	char b;
-	if (send(leaving.fd, leaving.bye, (size_t)leaving.bytes, MSG_NOSIGNAL) == leaving.bytes && leaving.wait >= 0)
+	if (send(leaving.fd, leaving.bye, (size_t)leaving.bytes, MSG_NOSIGNAL) == leaving.bytes &&
+		leaving.wait >= 0)
 		while (read(leaving.wait, &b, 1) < 0 && errno == EINTR)
 			;
 }

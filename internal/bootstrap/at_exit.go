@@ -23,7 +23,8 @@ import (
 // which it owns, unless that is -1.
 func (j *armcirunJob) leaveAtExit(wait int) {
 	frame, _ := jobwire.Encode(jobwire.Bye, nil)
-	C.boot_leave_at_exit(C.int(descriptorOf(j.conn)), unsafe.Pointer(&frame[0]), C.int(len(frame)), C.int(wait))
+	C.boot_leave_at_exit(C.int(descriptorOf(j.conn)), unsafe.Pointer(&frame[0]),
+		C.int(len(frame)), C.int(wait))
 }
 
 // stayAtExit: the process has said bye itself. It comes before the connection is closed.

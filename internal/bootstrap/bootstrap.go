@@ -13,14 +13,15 @@ import (
 
 // Job is the set of ranks this process was started with.
 //
-// Split, ExchangeLeaders, EndExchange and Close are collective over the job, GatherNode over the node,
-// GroupComm over its members. All methods but Die run on the calling thread, which under
-// MPI must be the application's; Die may be called from any thread.
+// Split, ExchangeLeaders, EndExchange and Close are collective over the job, GatherNode over the
+// node, GroupComm over its members. All methods but Die run on the calling thread, which under MPI
+// must be the application's; Die may be called from any thread.
 //
 // What all ranks must know of each other is exchanged in two levels, so that a large job
 // exchanges a string per node, not per rank. Strings may differ in length.
 type Job interface {
-	// Kind names what started the job: "mpi (Open MPI)", "mpi (MPICH)", "armcirun", "srun (PMI-2)", "mpirun (PMIx)", "single".
+	// Kind names what started the job: "mpi (Open MPI)", "mpi (MPICH)", "armcirun", "srun
+	// (PMI-2)", "mpirun (PMIx)", "single".
 	Kind() string
 	Rank() int
 	Size() int

@@ -38,7 +38,8 @@ func TestSingle(t *testing.T) {
 		t.Fatal(err)
 	}
 	if j.Kind() != "single" || j.Rank() != 0 || j.Size() != 1 || j.WorldComm() != 0 {
-		t.Errorf("%s: rank %d of %d, communicator %#x", j.Kind(), j.Rank(), j.Size(), j.WorldComm())
+		t.Errorf("%s: rank %d of %d, communicator %#x", j.Kind(), j.Rank(), j.Size(),
+			j.WorldComm())
 	}
 	mine := []byte("mine")
 	if local, size, err := j.Split("here"); local != 0 || size != 1 || err != nil {
@@ -46,7 +47,8 @@ func TestSingle(t *testing.T) {
 	}
 	for _, exchange := range []func([]byte) ([][]byte, error){j.GatherNode, j.ExchangeLeaders} {
 		all, err := exchange(mine)
-		if err != nil || len(all) != 1 || string(all[0]) != "mine" || &all[0][0] == &mine[0] {
+		if err != nil || len(all) != 1 || string(all[0]) != "mine" ||
+			&all[0][0] == &mine[0] {
 			t.Errorf("exchange gave %q, error %v", all, err)
 		}
 	}
@@ -84,9 +86,12 @@ func TestAnMPILauncherWithoutMPI(t *testing.T) {
 	for _, c := range []struct {
 		environ, complaint string
 	}{
-		{"PMI_RANK=0 PMI_SIZE=4", "mpiexec started this as process 0 of 4 (PMI_RANK is set)"},
-		{"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2", "mpirun started this as process 1 of 2"},
-		{"SLURM_PROCID=1 SLURM_NTASKS=4", "srun started this as process 1 of 4 (SLURM_PROCID is set)"},
+		{"PMI_RANK=0 PMI_SIZE=4",
+			"mpiexec started this as process 0 of 4 (PMI_RANK is set)"},
+		{"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2",
+			"mpirun started this as process 1 of 2"},
+		{"SLURM_PROCID=1 SLURM_NTASKS=4",
+			"srun started this as process 1 of 4 (SLURM_PROCID is set)"},
 		{"SLURM_PROCID=0 SLURM_NTASKS=4", "without PMI: use srun --mpi=pmi2 or --mpi=pmix"},
 		{"PMI_RANK=2 PMI_SIZE=4", "start it with armcirun -n 4"},
 		{"PMIX_RANK=1", "prterun started this as process 1 (PMIX_RANK is set)"},
@@ -99,7 +104,8 @@ func TestAnMPILauncherWithoutMPI(t *testing.T) {
 		switch {
 		case c.complaint == "" && (err != nil || j.Size() != 1):
 			t.Errorf("%s: error %v", c.environ, err)
-		case c.complaint != "" && (!errors.Is(err, ErrUnconnected) || !strings.Contains(err.Error(), c.complaint)):
+		case c.complaint != "" && (!errors.Is(err, ErrUnconnected) ||
+			!strings.Contains(err.Error(), c.complaint)):
 			t.Errorf("%s: error %v", c.environ, err)
 		}
 	}
@@ -131,7 +137,8 @@ func server(t *testing.T, size int) (*jobserver.Server, chan string) {
 	t.Helper()
 	leaktest.Check(t)
 	aborts := make(chan string, 10)
-	s, err := jobserver.New(size, func(rank, status int, _ []int) { aborts <- fmt.Sprintf("%d/%d", rank, status) })
+	s, err := jobserver.New(size,
+		func(rank, status int, _ []int) { aborts <- fmt.Sprintf("%d/%d", rank, status) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -229,7 +236,8 @@ func TestArmcirunGoneIsReported(t *testing.T) {
 func TestArmcirunGoneEndsTheRank(t *testing.T) {
 	for rank, want := range []int{1, 0} {
 		lines := armcirunGone(t, rank, 2)
-		if len(lines) != want || want == 1 && !strings.Contains(lines[0], "armcirun is gone") {
+		if len(lines) != want || want == 1 && !strings.Contains(lines[0],
+			"armcirun is gone") {
 			t.Errorf("rank %d said %q", rank, lines)
 		}
 	}
@@ -245,13 +253,15 @@ func armcirunGone(t *testing.T, rank, size int) (lines []string) {
 		defer mu.Unlock()
 		lines = append(lines, string(line))
 	})()
-	secret, err := jobwire.ParseSecret(settings(t, s.Env(0, rank)...).String("ARMCI_JOB_SECRET"))
+	secret, err := jobwire.ParseSecret(settings(t,
+		s.Env(0, rank)...).String("ARMCI_JOB_SECRET"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	left := make(chan int, 1)
 	addr := settings(t, s.Env(0, rank)...).String("ARMCI_JOB_ADDR")
-	j, err := dialArmcirun(addr, time.Second, secret, rank, size, func(status int) { left <- status })
+	j, err := dialArmcirun(addr, time.Second, secret, rank, size,
+		func(status int) { left <- status })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,12 +287,14 @@ func TestJoinIsRefused(t *testing.T) {
 	for complaint, environ := range map[string][]string{
 		"wrong secret": other, "job secret": short, "connect": away,
 	} {
-		if _, err := Start(settings(t, environ...), nil); err == nil || !strings.Contains(err.Error(), complaint) {
+		if _, err := Start(settings(t, environ...), nil); err == nil ||
+			!strings.Contains(err.Error(), complaint) {
 			t.Errorf("want %q, error %v", complaint, err)
 		}
 	}
 	j := joinAll(t, s, 1)[0]
-	if _, err := Start(settings(t, env...), nil); err == nil || !strings.Contains(err.Error(), "already taken") {
+	if _, err := Start(settings(t, env...), nil); err == nil ||
+		!strings.Contains(err.Error(), "already taken") {
 		t.Errorf("the same rank twice: %v", err)
 	}
 	j.Close()

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How many bytes and how much memory the exchange of a large job costs under armcirun: a rank, and the job server for each.
+// How many bytes and how much memory the exchange of a large job costs under armcirun: a rank, and
+// the job server for each.
 package bootstrap
 
 import (
@@ -31,8 +32,8 @@ func (c counted) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// In a job with a node of many ranks and others whose leaders send as much as those of 1,562 nodes, no rank of the node sends or
-// receives everything more than a few times, whatever its place.
+// In a job with a node of many ranks and others whose leaders send as much as those of 1,562 nodes,
+// no rank of the node sends or receives everything more than a few times, whatever its place.
 func TestBytesOfARank(t *testing.T) {
 	const here, others, each, card = 40, 10, 15_000, 60
 	s, _ := server(t, here+others)
@@ -68,8 +69,10 @@ func TestBytesOfARank(t *testing.T) {
 	for rank := range here {
 		_, children := jobwire.Children(rank, here)
 		limit := int64(children*everything + here*(card+1))
-		if i, o := in[rank].Load(), out[rank].Load(); i > everything+int64(here*(card+1)) || o > limit || rank > 0 && i < others*each {
-			t.Errorf("rank %d with %d children receives %d and sends %d bytes", rank, children, i, o)
+		if i, o := in[rank].Load(), out[rank].Load(); i > everything+int64(here*(card+1)) ||
+			o > limit || rank > 0 && i < others*each {
+			t.Errorf("rank %d with %d children receives %d and sends %d bytes", rank,
+				children, i, o)
 		}
 	}
 	together(jobs, func(j Job) { j.Close() })

@@ -41,10 +41,12 @@ func exchanges(t *testing.T, j Job, placement string, round int) {
 	checkExchange(t, j, "leaders", leaders, j.ExchangeLeaders, part)
 }
 
-func checkExchange(t *testing.T, j Job, what string, from []int, exchange func([]byte) ([][]byte, error), part func(int) []byte) {
+func checkExchange(t *testing.T, j Job, what string, from []int, exchange func([]byte) ([][]byte,
+	error), part func(int) []byte) {
 	all, err := exchange(part(j.Rank()))
 	if err != nil || len(all) != len(from) {
-		t.Errorf("rank %d, %s: %d parts of ranks %v, error %v", j.Rank(), what, len(all), from, err)
+		t.Errorf("rank %d, %s: %d parts of ranks %v, error %v", j.Rank(), what, len(all),
+			from, err)
 		return
 	}
 	for i, got := range all {
@@ -64,8 +66,10 @@ func splitBy(t *testing.T, j Job, placement string, keys map[byte]string) {
 		key = "node " + placement[j.Rank():j.Rank()+1]
 	}
 	local, size, err := j.Split(key)
-	if at, ranks, _ := placed(placement, j.Rank()); local != at || size != len(ranks) || err != nil {
-		t.Errorf("%s: rank %d is number %d of %d, error %v", placement, j.Rank(), local, size, err)
+	if at, ranks, _ := placed(placement, j.Rank()); local != at || size != len(ranks) ||
+		err != nil {
+		t.Errorf("%s: rank %d is number %d of %d, error %v", placement, j.Rank(), local,
+			size, err)
 	}
 }
 
@@ -125,7 +129,8 @@ func TestExchangeTooLarge(t *testing.T) {
 	}
 }
 
-// A rank leaves at any point: all others learn which one, those that wait for its node's leader, too.
+// A rank leaves at any point: all others learn which one, those that wait for its node's leader,
+// too.
 func TestExchangeNamesTheRankThatLeft(t *testing.T) {
 	for _, placement := range []string{"aab", "abb", "aba", "abc", "aaaaaab"} {
 		for gone := range placement {
@@ -161,8 +166,10 @@ func leaveOne(t *testing.T, placement string, gone int, when string) {
 		default:
 			err = Barrier(j)
 		}
-		if want := fmt.Sprintf("rank %d has left", gone); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%s, rank %d leaves before %s: rank %d: error %v", placement, gone, when, j.Rank(), err)
+		if want := fmt.Sprintf("rank %d has left", gone); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%s, rank %d leaves before %s: rank %d: error %v", placement, gone,
+				when, j.Rank(), err)
 		}
 	})
 	for _, j := range jobs {

@@ -31,8 +31,8 @@ func findMPI() *mpiLibrary { return &mpiLibrary{C.boot_mpi_find()} }
 // mayBorrow is false in tests that pretend that no MPI is installed.
 var mayBorrow = true
 
-// borrow loads the launcher's MPI, for a program that was started as several
-// processes but from which the linker has dropped the unused MPI library. It tells whether there is an MPI then.
+// borrow loads the launcher's MPI, for a program that was started as several processes but from
+// which the linker has dropped the unused MPI library. It tells whether there is an MPI then.
 func (m *mpiLibrary) borrow(launch config.Launch) bool {
 	switch {
 	case m.present() || launch.Size == 1 || launch.PMIFirst || !mayBorrow:
@@ -44,7 +44,8 @@ func (m *mpiLibrary) borrow(launch config.Launch) bool {
 	return m.present()
 }
 
-// borrowAnyway loads an MPI that can join the job of a launcher whose own interface cannot be used: MPICH speaks PMI itself.
+// borrowAnyway loads an MPI that can join the job of a launcher whose own interface cannot be used:
+// MPICH speaks PMI itself.
 func (m *mpiLibrary) borrowAnyway(launch config.Launch) {
 	if !m.present() && launch.PMI == "pmi2" && launch.Size != 1 && mayBorrow {
 		m.flavour = C.boot_mpi_load(C.BOOT_MPI_MPICH)
@@ -78,7 +79,8 @@ func (m *mpiLibrary) version() string {
 }
 
 func (m *mpiLibrary) unusable() error {
-	return fmt.Errorf("the MPI in this process (%q) is neither Open MPI nor of the MPICH family", m.version())
+	return fmt.Errorf("the MPI in this process (%q) is neither Open MPI nor of the MPICH "+
+		"family", m.version())
 }
 
 func (m *mpiLibrary) isOpenMPI() bool { return m.flavour == C.BOOT_MPI_OPEN }
@@ -143,7 +145,8 @@ func MPIVersion() string {
 	return ""
 }
 
-// NullComm returns MPI_COMM_NULL of the MPI in the process, which is not 0; without a usable MPI, 0.
+// NullComm returns MPI_COMM_NULL of the MPI in the process, which is not 0; without a usable MPI,
+// 0.
 func NullComm() uintptr {
 	if mpi := findMPI(); mpi.usable() {
 		return mpi.null()
@@ -151,7 +154,8 @@ func NullComm() uintptr {
 	return 0
 }
 
-// CommBytes returns the size of a communicator in C of the MPI in the process; without one, of the larger kind.
+// CommBytes returns the size of a communicator in C of the MPI in the process; without one, of the
+// larger kind.
 func CommBytes() int {
 	if findMPI().flavour == C.BOOT_MPI_MPICH {
 		return int(unsafe.Sizeof(C.int(0)))

@@ -30,11 +30,13 @@
 typedef void anyfn(void);
 
 #define FUNCTIONS(X) \
-	X(MPI_Initialized) X(MPI_Finalized) X(MPI_Init) X(MPI_Finalize) X(MPI_Query_thread) X(MPI_Is_thread_main) \
-	X(MPI_Get_library_version) X(MPI_Comm_rank) X(MPI_Comm_size) X(MPI_Comm_dup) \
-	X(MPI_Comm_free) X(MPI_Comm_group) X(MPI_Group_incl) X(MPI_Group_free) \
-	X(MPI_Comm_create_group) X(MPI_Comm_split) X(MPI_Bcast) X(MPI_Allgather) \
-	X(MPI_Allgatherv) X(MPI_Iprobe) X(MPI_Abort)
+	X(MPI_Initialized) \
+	X(MPI_Finalized) X(MPI_Init) X(MPI_Finalize) X(MPI_Query_thread) X(MPI_Is_thread_main) \
+		X(MPI_Get_library_version) X(MPI_Comm_rank) X(MPI_Comm_size) X(MPI_Comm_dup) \
+			X(MPI_Comm_free) X(MPI_Comm_group) X(MPI_Group_incl) X(MPI_Group_free) \
+				X(MPI_Comm_create_group) X(MPI_Comm_split) X(MPI_Bcast) \
+					X(MPI_Allgather) X(MPI_Allgatherv) X(MPI_Iprobe) \
+						X(MPI_Abort)
 #define OBJECTS(X) \
 	X(ompi_mpi_comm_world) X(ompi_mpi_comm_null) X(ompi_mpi_byte)
 
@@ -81,8 +83,8 @@ static int flavour_of_version(void)
 }
 
 /*
- * libarmci-mpirma.so has functions of MPI, but needs an MPI behind it: preloaded into a program without
- * one (armci-mpirma) it is none. It says so itself.
+ * libarmci-mpirma.so has functions of MPI, but needs an MPI behind it: preloaded into a program
+ * without one (armci-mpirma) it is none. It says so itself.
  */
 static int is_hollow(void)
 {
@@ -173,12 +175,13 @@ static struct {
 	pid_t process;
 } initialiser;
 
-/* Not on another thread, and not in a child that was forked and not replaced: MPI is its parent's. */
+/* Not on another thread, and not in a child that was forked and not replaced: MPI is its parent's.
+ */
 static void finalize_at_exit(int status, void *unused)
 {
 	(void)unused;
-	if (status == 0 && getpid() == initialiser.process && pthread_equal(pthread_self(), initialiser.thread) &&
-	    !boot_mpi_finalized())
+	if (status == 0 && getpid() == initialiser.process &&
+		pthread_equal(pthread_self(), initialiser.thread) && !boot_mpi_finalized())
 		boot_mpi_finalize();
 }
 
@@ -219,7 +222,10 @@ static uintptr_t int_to(int h) { return (uint32_t)h; }
 #define DISPATCH(verb, ...) \
 	(mpi.flavour == BOOT_MPI_OPEN ? pointer_##verb(__VA_ARGS__) : int_##verb(__VA_ARGS__))
 
-int boot_mpi_rank_size(uintptr_t comm, int *rank, int *size) { return DISPATCH(rank_size, comm, rank, size); }
+int boot_mpi_rank_size(uintptr_t comm, int *rank, int *size)
+{
+	return DISPATCH(rank_size, comm, rank, size);
+}
 int boot_mpi_dup(uintptr_t comm, uintptr_t *out) { return DISPATCH(dup, comm, out); }
 int boot_mpi_free(uintptr_t comm) { return DISPATCH(free, comm); }
 int boot_mpi_abort(int code) { return DISPATCH(abort, code); }
@@ -248,8 +254,9 @@ int boot_mpi_allgatherv(const void *mine, int bytes, void *all, const int *count
 }
 
 /*
- * A message that is looked for and not found makes an MPI do all that there is to do. If it is there an MPI does nothing more, and
- * if its sender has failed that is an error: so it is one to oneself, with a tag that is hardly ever used.
+ * A message that is looked for and not found makes an MPI do all that there is to do. If it is
+ * there an MPI does nothing more, and if its sender has failed that is an error: so it is one to
+ * oneself, with a tag that is hardly ever used.
  */
 void boot_mpi_go_on(void)
 {

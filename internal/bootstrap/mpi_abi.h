@@ -40,8 +40,9 @@ int boot_mpi_finalize(void);
 int boot_mpi_thread_level(int *level);       /* MPI_Query_thread */
 
 /*
- * What a thread does again and again while it waits in a call of this library: MPI gets a chance to go on with messages that
- * the program has begun, since a peer may wait for one of them in MPI. Does nothing where MPI may not be called.
+ * What a thread does again and again while it waits in a call of this library: MPI gets a chance to
+ * go on with messages that the program has begun, since a peer may wait for one of them in MPI.
+ * Does nothing where MPI may not be called.
  */
 void boot_mpi_go_on(void);
 

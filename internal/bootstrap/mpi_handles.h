@@ -62,7 +62,8 @@ static int NAME(create_group)(uintptr_t comm, const int *ranks, int n, int tag, 
 static int NAME(split)(uintptr_t comm, int color, int key, uintptr_t *out)
 {
 	HANDLE made;
-	int rc = ((int (*)(HANDLE, int, int, HANDLE *))mpi.MPI_Comm_split)(NAME(from)(comm), color, key, &made);
+	int rc = ((int (*)(HANDLE, int, int, HANDLE *))mpi.MPI_Comm_split)(NAME(from)(comm), color,
+		key, &made);
 	if (rc == 0)
 		*out = NAME(to)(made);
 	return rc;
@@ -70,7 +71,8 @@ static int NAME(split)(uintptr_t comm, int color, int key, uintptr_t *out)
 
 static int NAME(bcast)(void *bytes, int n, uintptr_t comm)
 {
-	return ((int (*)(void *, int, HANDLE, int, HANDLE))mpi.MPI_Bcast)(bytes, n, BYTE, 0, NAME(from)(comm));
+	return ((int (*)(void *, int, HANDLE, int, HANDLE))mpi.MPI_Bcast)(bytes, n, BYTE, 0,
+		NAME(from)(comm));
 }
 
 static int NAME(allgather)(const void *mine, int bytes, void *all, uintptr_t comm)

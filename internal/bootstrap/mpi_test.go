@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Nodes and exchanges of a job under a real MPI: this test runs itself under each launcher that is installed.
+// Nodes and exchanges of a job under a real MPI: this test runs itself under each launcher that is
+// installed.
 package bootstrap
 
 import (
@@ -19,7 +20,8 @@ import (
 const mpiRanks = 5
 
 func TestNodesUnderMPI(t *testing.T) {
-	for name, args := range map[string][]string{"mpirun.openmpi": {"--oversubscribe", "--allow-run-as-root"}, "mpiexec.mpich": nil} {
+	for name, args := range map[string][]string{"mpirun.openmpi": {"--oversubscribe",
+		"--allow-run-as-root"}, "mpiexec.mpich": nil} {
 		t.Run(name, func(t *testing.T) {
 			launcher, err := exec.LookPath(name)
 			if err != nil {
@@ -27,12 +29,15 @@ func TestNodesUnderMPI(t *testing.T) {
 			}
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
-			args := append(args, "-n", fmt.Sprint(mpiRanks), os.Args[0], "-test.run=^TestRankUnderMPI$")
+			args := append(args, "-n", fmt.Sprint(mpiRanks), os.Args[0],
+				"-test.run=^TestRankUnderMPI$")
 			cmd := exec.CommandContext(ctx, launcher, args...)
 			cmd.Env = append(cmd.Environ(), "BOOTSTRAP_TEST_RANK=1")
 			out, err := cmd.CombinedOutput()
-			if got := strings.Count(string(out), "met all"); err != nil || got != mpiRanks {
-				t.Errorf("%d of %d ranks are done, %v:\n%s", got, mpiRanks, err, out)
+			if got := strings.Count(string(out), "met all"); err != nil ||
+				got != mpiRanks {
+				t.Errorf("%d of %d ranks are done, %v:\n%s", got, mpiRanks, err,
+					out)
 			}
 		})
 	}

@@ -63,7 +63,8 @@ func (j *mpiJob) GroupComm(ranks []int, tag int) (uintptr, error) {
 	members := make([]C.int, len(ranks))
 	for i, r := range ranks {
 		if r < 0 || r >= j.size {
-			return 0, fmt.Errorf("group communicator: rank %d is outside 0..%d", r, j.size-1)
+			return 0, fmt.Errorf("group communicator: rank %d is outside 0..%d", r,
+				j.size-1)
 		}
 		members[i] = C.int(r)
 	}

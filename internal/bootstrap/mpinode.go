@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The nodes of an MPI job, and the exchange between them: a communicator of the ranks of each node, and one of the leaders.
+// The nodes of an MPI job, and the exchange between them: a communicator of the ranks of each node,
+// and one of the leaders.
 
 package bootstrap
 
@@ -31,7 +32,8 @@ type mpiNode struct {
 
 var errFinalized = errors.New("exchange: MPI is already finalized")
 
-// Split divides by a hash of the key first, then, if two nodes have the same hash, by the keys themselves.
+// Split divides by a hash of the key first, then, if two nodes have the same hash, by the keys
+// themselves.
 func (j *mpiJob) Split(key string) (local, size int, err error) {
 	if !j.mpi.active() {
 		return 0, 0, errFinalized
@@ -89,16 +91,21 @@ func (j *mpiJob) divide(key string) error {
 	return err
 }
 
-// firstOf is the first of several keys that is the same as the one at an index, and whether not all of them are the same.
+// firstOf is the first of several keys that is the same as the one at an index, and whether not all
+// of them are the same.
 func firstOf(keys [][]byte, at int) (first int, differ bool) {
-	same := func(a []byte) func([]byte) bool { return func(b []byte) bool { return string(a) == string(b) } }
+	same := func(a []byte) func(
+		[]byte) bool {
+		return func(b []byte) bool { return string(a) == string(b) }
+	}
 	other := func(b []byte) bool { return string(b) != string(keys[0]) }
 	return slices.IndexFunc(keys, same(keys[at])), slices.ContainsFunc(keys, other)
 }
 
 func splitComm(comm uintptr, color, key int) (uintptr, error) {
 	var made C.uintptr_t
-	err := mpiError("MPI_Comm_split", C.boot_mpi_split(C.uintptr_t(comm), C.int(color), C.int(key), &made))
+	err := mpiError("MPI_Comm_split", C.boot_mpi_split(C.uintptr_t(comm), C.int(color),
+		C.int(key), &made))
 	return uintptr(made), err
 }
 
@@ -116,7 +123,8 @@ func (j *mpiJob) GatherNode(mine []byte) ([][]byte, error) {
 	return gather(j.node.comm, j.node.size, mine)
 }
 
-// ExchangeLeaders gathers among the leaders, each of which sends the result, or why there is none, to its node.
+// ExchangeLeaders gathers among the leaders, each of which sends the result, or why there is none,
+// to its node.
 func (j *mpiJob) ExchangeLeaders(mine []byte) (parts [][]byte, err error) {
 	if !j.mpi.active() {
 		return nil, errFinalized
@@ -163,13 +171,14 @@ func bcast(comm uintptr, b []byte) error {
 	if len(b) == 0 {
 		return nil
 	}
-	return mpiError("MPI_Bcast", C.boot_mpi_bcast(unsafe.Pointer(&b[0]), C.int(len(b)), C.uintptr_t(comm)))
+	return mpiError("MPI_Bcast", C.boot_mpi_bcast(unsafe.Pointer(&b[0]), C.int(len(b)),
+		C.uintptr_t(comm)))
 }
 
 const lengthBytes = 8 // of a length in the first half of gather
 
-// gather returns the strings of all ranks of a communicator: their lengths first. Every rank sees the same lengths, so all agree
-// when they are too long.
+// gather returns the strings of all ranks of a communicator: their lengths first. Every rank sees
+// the same lengths, so all agree when they are too long.
 func gather(comm uintptr, size int, mine []byte) ([][]byte, error) {
 	counts, at, total, err := gatherLengths(comm, size, len(mine))
 	if err != nil {
@@ -177,7 +186,8 @@ func gather(comm uintptr, size int, mine []byte) ([][]byte, error) {
 	}
 	all := make([]byte, total+1) // never empty, so that it has an address
 	from := append(mine[:len(mine):len(mine)], 0)
-	err = mpiError("MPI_Allgatherv", C.boot_mpi_allgatherv(unsafe.Pointer(&from[0]), C.int(len(mine)),
+	err = mpiError("MPI_Allgatherv", C.boot_mpi_allgatherv(unsafe.Pointer(&from[0]),
+		C.int(len(mine)),
 		unsafe.Pointer(&all[0]), &counts[0], &at[0], C.uintptr_t(comm)))
 	if err != nil {
 		return nil, err
@@ -195,7 +205,8 @@ func gather(comm uintptr, size int, mine []byte) ([][]byte, error) {
 func gatherLengths(comm uintptr, size, mine int) (counts, at []C.int, total int, err error) {
 	length := binary.LittleEndian.AppendUint64(nil, uint64(mine))
 	lengths := make([]byte, size*lengthBytes)
-	err = mpiError("MPI_Allgather", C.boot_mpi_allgather(unsafe.Pointer(&length[0]), lengthBytes,
+	err = mpiError("MPI_Allgather", C.boot_mpi_allgather(unsafe.Pointer(&length[0]),
+		lengthBytes,
 		unsafe.Pointer(&lengths[0]), C.uintptr_t(comm)))
 	if err != nil {
 		return nil, nil, 0, err

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How ranks of a launcher with PMI meet. The launchers themselves are in tests/slurm and tests/pmix.
+// How ranks of a launcher with PMI meet. The launchers themselves are in tests/slurm and
+// tests/pmix.
 package bootstrap
 
 import (
@@ -73,7 +74,8 @@ func TestMeetingFromAnotherHost(t *testing.T) {
 		t.Errorf("from another host, met by %s", by)
 	}
 	for _, a := range m.addresses[1:] {
-		if host, _, err := net.SplitHostPort(a); err != nil || !net.ParseIP(host).IsLoopback() {
+		if host, _, err := net.SplitHostPort(a); err != nil ||
+			!net.ParseIP(host).IsLoopback() {
 			t.Errorf("listens on %s", a)
 		}
 	}
@@ -96,7 +98,8 @@ func TestMalformedMeetingPoint(t *testing.T) {
 
 func TestPortsForOtherHosts(t *testing.T) {
 	for text, want := range map[string]hostnet.Ports{
-		"": {}, "7000": {Low: 7000, High: 7000}, "7000-7100": {Low: 7000, High: 7100}, "70-7": {}, "x": {}, "1-70000": {},
+		"": {}, "7000": {Low: 7000, High: 7000}, "7000-7100": {Low: 7000, High: 7100},
+		"70-7": {}, "x": {}, "1-70000": {},
 	} {
 		if got := portsOf(text); got != want {
 			t.Errorf("%q: %v", text, got)
@@ -109,7 +112,8 @@ func TestTooFewDescriptors(t *testing.T) {
 		t.Errorf("refused: %v", err)
 	}
 	err := enoughFiles(4096, 4096)
-	if err == nil || !strings.Contains(err.Error(), "each of 4096 ranks") || !strings.Contains(err.Error(), "ulimit") {
+	if err == nil || !strings.Contains(err.Error(), "each of 4096 ranks") ||
+		!strings.Contains(err.Error(), "ulimit") {
 		t.Errorf("error %v", err)
 	}
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The job of a program without MPI that a launcher with PMI-2 or PMIx has started: Slurm's srun, prterun, mpirun. The launcher
-// lets the ranks know where rank 0 listens; there a job server runs, to which all connect as those of armcirun do to theirs.
+// The job of a program without MPI that a launcher with PMI-2 or PMIx has started: Slurm's srun,
+// prterun, mpirun. The launcher lets the ranks know where rank 0 listens; there a job server runs,
+// to which all connect as those of armcirun do to theirs.
 
 package bootstrap
 
@@ -21,7 +22,8 @@ import (
 	"libarmci/internal/log"
 )
 
-// leaveTime is how long the ranks of a job that ends may take, before the launcher is asked to end them.
+// leaveTime is how long the ranks of a job that ends may take, before the launcher is asked to end
+// them.
 const leaveTime = 2 * time.Second
 
 type pmiJob struct {
@@ -98,11 +100,13 @@ func (j *pmiJob) join(s *config.Set, oneHost bool) error {
 		return err
 	}
 	timeout := s.Duration("ARMCI_TIMEOUT")
-	conn, err := jobwire.JoinBy(where.connect, timeout, where.secret, jobwire.Hello, j.client.Rank, j.client.Size)
+	conn, err := jobwire.JoinBy(where.connect, timeout, where.secret, jobwire.Hello,
+		j.client.Rank, j.client.Size)
 	if err != nil {
 		return fmt.Errorf("connect to rank 0: %w", err)
 	}
-	j.armcirunJob = newArmcirunJob(conn, timeout, where.secret, j.client.Rank, j.client.Size, os.Exit)
+	j.armcirunJob = newArmcirunJob(conn, timeout, where.secret, j.client.Rank, j.client.Size,
+		os.Exit)
 	j.onGone = j.alone
 	go j.listen()
 	return nil
@@ -134,13 +138,15 @@ func enoughFiles(limit uint64, ranks int) error {
 	if limit >= uint64(ranks)+otherFiles {
 		return nil
 	}
-	return fmt.Errorf("rank 0 needs a descriptor for each of %d ranks, and %d more, but may open %d: raise the limit of open files (ulimit -Hn)",
+	return fmt.Errorf("rank 0 needs a descriptor for each of %d ranks, and %d more, but may "+
+		"open %d: raise the limit of open files (ulimit -Hn)",
 		ranks, otherFiles, limit)
 }
 
 // giveUp ends the job because this rank cannot join it: the others would wait for it.
 func (j *pmiJob) giveUp(err error) {
-	log.Lastf("%s: rank %d of %d cannot join the job: %v", j.kind, j.client.Rank, j.client.Size, err)
+	log.Lastf("%s: rank %d of %d cannot join the job: %v", j.kind, j.client.Rank, j.client.Size,
+		err)
 	log.AwaitReader(time.Second)
 	if j.host != nil {
 		j.host.over.Store(true)
@@ -205,7 +211,8 @@ func (j *pmiJob) Close() error {
 // aborted: the rank has printed why.
 func (h *pmiHost) aborted(_, status int, _ []int) { go h.end(status, "") }
 
-// tellTime is how long a rank may take to notice by itself that another has died: it says more about it.
+// tellTime is how long a rank may take to notice by itself that another has died: it says more
+// about it.
 const tellTime = 200 * time.Millisecond
 
 func (h *pmiHost) lost(rank int) {
@@ -226,9 +233,11 @@ func (h *pmiHost) end(status int, text string) {
 		if text != "" {
 			log.Lastf("%s", text)
 		}
-		time.Sleep(tellTime / 2) // so that the launcher notices first who failed first, whose status many return
+		// so that the launcher notices first who failed first, whose status many return
+		time.Sleep(tellTime / 2)
 		h.server.Finish(status)
-		for late := time.Now().Add(leaveTime); h.server.Others() > 0 && time.Now().Before(late); {
+		for late := time.Now().Add(leaveTime); h.server.Others() > 0 &&
+			time.Now().Before(late); {
 			time.Sleep(10 * time.Millisecond)
 		}
 		if h.server.Others() > 0 {

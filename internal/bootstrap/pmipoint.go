@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Where rank 0 of a job without MPI meets the others: on its own host by a unix socket; if there may be other hosts, by TCP on
-// each of its addresses, of which a rank takes the first that answers.
+// Where rank 0 of a job without MPI meets the others: on its own host by a unix socket; if there
+// may be other hosts, by TCP on each of its addresses, of which a rank takes the first that
+// answers.
 
 package bootstrap
 
@@ -39,7 +40,8 @@ func listenFor(s *config.Set, oneHost bool) ([]net.Listener, error) {
 	own, err := hostnet.Named(s.String("ARMCI_TCP_INTERFACE"))
 	for i := 0; err == nil && i < len(own); i++ {
 		var l net.Listener
-		if l, err = portsOf(s.String("ARMCI_TCP_PORTS")).Listen(own[i].Addr().AsSlice()); err == nil {
+		if l, err = portsOf(s.String("ARMCI_TCP_PORTS")).Listen(
+			own[i].Addr().AsSlice()); err == nil {
 			all = append(all, l)
 		}
 	}
@@ -57,7 +59,8 @@ func portsOf(text string) hostnet.Ports {
 	return p
 }
 
-// hostID is this host's identity, as a word. Without /proc all hosts look alike, and TCP is tried second.
+// hostID is this host's identity, as a word. Without /proc all hosts look alike, and TCP is tried
+// second.
 func hostID() string { return cmp.Or(hostnet.Identity(), "unknown") }
 
 // tell makes the line, with as many addresses as there is room for.
@@ -93,7 +96,8 @@ func (m *meetingPoint) connect(wait time.Duration) (net.Conn, error) {
 		refused = err
 	}
 	if len(others) == 0 {
-		return nil, errors.New("it is on another host, and listens on none of its addresses")
+		return nil, errors.New("it is on another host, and listens on none of its " +
+			"addresses")
 	}
 	type result struct {
 		conn net.Conn
@@ -120,5 +124,6 @@ func (m *meetingPoint) connect(wait time.Duration) (net.Conn, error) {
 		}
 		refused = errors.Join(refused, r.err)
 	}
-	return nil, fmt.Errorf("none of its addresses answers (ARMCI_TCP_INTERFACE at rank 0 chooses others): %w", refused)
+	return nil, fmt.Errorf("none of its addresses answers (ARMCI_TCP_INTERFACE at rank 0 "+
+		"chooses others): %w", refused)
 }

@@ -18,7 +18,9 @@ func (singleJob) Rank() int    { return 0 }
 func (singleJob) Size() int    { return 1 }
 
 func (singleJob) Split(string) (local, size int, err error) { return 0, 1, nil }
-func (singleJob) GatherNode(mine []byte) ([][]byte, error)  { return [][]byte{bytes.Clone(mine)}, nil }
+func (singleJob) GatherNode(mine []byte) ([][]byte, error) {
+	return [][]byte{bytes.Clone(mine)}, nil
+}
 func (singleJob) ExchangeLeaders(mine []byte) ([][]byte, error) {
 	return [][]byte{bytes.Clone(mine)}, nil
 }

@@ -37,23 +37,28 @@ func place(launch config.Launch) string {
 	if launch.Size > 0 {
 		of = fmt.Sprintf(" of %d", launch.Size)
 	}
-	return fmt.Sprintf("%s started this as process %d%s (%s is set)", launch.Name, launch.Rank, of, launch.By)
+	return fmt.Sprintf("%s started this as process %d%s (%s is set)", launch.Name, launch.Rank,
+		of, launch.By)
 }
 
-// notLinked is the error of a process without MPI; noPMI is why the launcher's own interface cannot be used, if it offers one.
+// notLinked is the error of a process without MPI; noPMI is why the launcher's own interface cannot
+// be used, if it offers one.
 func notLinked(launch config.Launch, noPMI error) error {
 	n := "N"
 	if launch.Size > 0 {
 		n = fmt.Sprint(launch.Size)
 	}
-	why := "the program is not linked with MPI and the library of that MPI is not found: link it with MPI"
+	why := "the program is not linked with MPI and the library of that MPI is not found: " +
+		"link it with MPI"
 	switch {
 	case noPMI != nil:
 		why = fmt.Sprintf("%v, or link the program with MPI", noPMI)
 	case launch.Name == "srun":
-		why = "without PMI: use srun --mpi=pmi2 or --mpi=pmix (srun --mpi=list shows what there is)"
+		why = "without PMI: use srun --mpi=pmi2 or --mpi=pmix (srun --mpi=list shows " +
+			"what there is)"
 	}
-	return fmt.Errorf("%w: %s, but %s, or start it with armcirun -n %s, or with ARMCI_ALONE=y if each process is to be alone",
+	return fmt.Errorf("%w: %s, but %s, or start it with armcirun -n %s, or with "+
+		"ARMCI_ALONE=y if each process is to be alone",
 		ErrUnconnected, place(launch), why, n)
 }
 
@@ -72,7 +77,8 @@ func (m *mpiLibrary) unconnected(launch config.Launch, allowed bool) error {
 }
 
 func (m *mpiLibrary) unconnectedError(launch config.Launch) error {
-	return fmt.Errorf("%w: %s, but the %s that it uses knows no other process: %s", ErrUnconnected, place(launch), m.name(),
+	return fmt.Errorf("%w: %s, but the %s that it uses knows no other process: %s",
+		ErrUnconnected, place(launch), m.name(),
 		m.remedy(launch))
 }
 
@@ -83,7 +89,8 @@ func (m *mpiLibrary) startedApart(launch config.Launch) error {
 	case !several(launch) || !m.usable() || !m.initialised():
 		return nil
 	case m.finalized():
-		return m.unconnectedError(launch) // its size cannot be asked any more; the job was not MPI's
+		// its size cannot be asked any more; the job was not MPI's
+		return m.unconnectedError(launch)
 	}
 	return m.unconnected(launch, false)
 }
@@ -92,14 +99,18 @@ func (m *mpiLibrary) startedApart(launch config.Launch) error {
 func (m *mpiLibrary) remedy(launch config.Launch) string {
 	switch launch.Name {
 	case "armcirun":
-		return fmt.Sprintf("a program that calls MPI_Init is started with the launcher of %s: type %s -n %d where armcirun -n %d "+
-			"was typed, or ARMCI_ALONE=y before it if MPI is to have one process in each rank", m.name(), m.launcher(),
+		return fmt.Sprintf("a program that calls MPI_Init is started with the launcher "+
+			"of %s: type %s -n %d where armcirun -n %d "+
+			"was typed, or ARMCI_ALONE=y before it if MPI is to have one process in "+
+			"each rank", m.name(), m.launcher(),
 			launch.Size, launch.Size)
 	case "srun":
-		return "say srun --mpi=pmix or --mpi=pmi2, whichever this MPI was built for, or start it with the launcher of " + m.name() +
+		return "say srun --mpi=pmix or --mpi=pmi2, whichever this MPI was built for, or " +
+			"start it with the launcher of " + m.name() +
 			", or with ARMCI_ALONE=y if each process is to be alone"
 	}
-	return fmt.Sprintf("start it with the launcher of %s (%s), or link it with the MPI of that launcher, or say ARMCI_ALONE=y if "+
+	return fmt.Sprintf("start it with the launcher of %s (%s), or link it with the MPI of "+
+		"that launcher, or say ARMCI_ALONE=y if "+
 		"each process is to be alone", m.name(), m.launcher())
 }
 

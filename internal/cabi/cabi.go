@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package cabi compares structures and constants of headers of ours with those of a library's headers, for tests: a C compiler
-// looks at both. Where it or the library's headers are not installed, the test is skipped.
+// Package cabi compares structures and constants of headers of ours with those of a library's
+// headers, for tests: a C compiler looks at both. Where it or the library's headers are not
+// installed, the test is skipped.
 package cabi
 
 import (
@@ -13,15 +14,16 @@ import (
 	"testing"
 )
 
-// Layout is a structure, or the beginning of one, by my name and by theirs, and the fields whose places must agree; "sizeof" is its
-// size. A field that is called something else over there is "mine=theirs".
+// Layout is a structure, or the beginning of one, by my name and by theirs, and the fields whose
+// places must agree; "sizeof" is its size. A field that is called something else over there is
+// "mine=theirs".
 type Layout [3]string
 
 // Pairs are expressions that must have the same value: mine and theirs.
 type Pairs map[string]string
 
-// Compare compares. theirs are the library's headers, mine is one in the directory of the test; more is C between them and the
-// comparison.
+// Compare compares. theirs are the library's headers, mine is one in the directory of the test;
+// more is C between them and the comparison.
 func Compare(t *testing.T, theirs []string, mine, more string, layouts []Layout, values Pairs) {
 	here, err := os.Getwd()
 	if err != nil {
@@ -36,7 +38,8 @@ func Compare(t *testing.T, theirs []string, mine, more string, layouts []Layout,
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		out, err := exec.Command(compiler, "-std=gnu11", "-fsyntax-only", "-I", here, file).CombinedOutput()
+		out, err := exec.Command(compiler, "-std=gnu11", "-fsyntax-only", "-I", here,
+			file).CombinedOutput()
 		return string(out), err
 	}
 	includes := ""
@@ -49,7 +52,8 @@ func Compare(t *testing.T, theirs []string, mine, more string, layouts []Layout,
 	var text strings.Builder
 	text.WriteString(includes + "#include \"" + mine + "\"\n" + more)
 	equal := func(a, b, what string) {
-		fmt.Fprintf(&text, "_Static_assert((long long)(%s) == (long long)(%s), \"%s\");\n", a, b, what)
+		fmt.Fprintf(&text, "_Static_assert((long long)(%s) == (long long)(%s), \"%s\");\n",
+			a, b, what)
 	}
 	for _, l := range layouts {
 		mine, theirs := "struct "+l[0], "struct "+l[1]
@@ -61,7 +65,8 @@ func Compare(t *testing.T, theirs []string, mine, more string, layouts []Layout,
 			if f == "sizeof" {
 				equal("sizeof("+mine+")", "sizeof("+theirs+")", l[0]+": "+f)
 			} else {
-				equal("offsetof("+mine+", "+a+")", "offsetof("+theirs+", "+b+")", l[0]+": "+f)
+				equal("offsetof("+mine+", "+a+")", "offsetof("+theirs+", "+b+")",
+					l[0]+": "+f)
 			}
 		}
 	}

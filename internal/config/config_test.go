@@ -63,7 +63,8 @@ func TestEveryDefaultParses(t *testing.T) {
 }
 
 func TestValuesFromEnvironment(t *testing.T) {
-	s := load(t, "ARMCI_SPIN=1", "ARMCI_SPIN=7", "ARMCI_NODE=a=b", "ARMCI_ERRORS=ABORT", "ARMCI_VERBOSE=", "odd")
+	s := load(t, "ARMCI_SPIN=1", "ARMCI_SPIN=7", "ARMCI_NODE=a=b", "ARMCI_ERRORS=ABORT",
+		"ARMCI_VERBOSE=", "odd")
 	if got := s.Int("ARMCI_SPIN"); got != 7 {
 		t.Errorf("of two equal names the last must count, got %d", got)
 	}
@@ -85,17 +86,26 @@ func TestParse(t *testing.T) {
 		text string
 		want int64
 	}{
-		{KindBool, "y", 1}, {KindBool, "YES", 1}, {KindBool, "1", 1}, {KindBool, "True", 1}, {KindBool, "on", 1},
-		{KindBool, "n", 0}, {KindBool, "no", 0}, {KindBool, "0", 0}, {KindBool, "false", 0}, {KindBool, "OFF", 0},
+		{KindBool, "y", 1}, {KindBool, "YES", 1}, {KindBool, "1", 1}, {KindBool, "True", 1},
+		{KindBool, "on", 1},
+		{KindBool, "n", 0}, {KindBool, "no", 0}, {KindBool, "0", 0}, {KindBool, "false", 0},
+		{KindBool, "OFF", 0},
 		{KindBool, "2", bad}, {KindBool, "ja", bad}, {KindBool, " y", bad},
-		{KindInt, "0", 0}, {KindInt, "42", 42}, {KindInt, "-1", bad}, {KindInt, "1e3", bad}, {KindInt, "+1", bad},
+		{KindInt, "0", 0}, {KindInt, "42", 42}, {KindInt, "-1", bad}, {KindInt, "1e3", bad},
+		{KindInt, "+1", bad},
 		{KindInt, "9223372036854775808", bad},
-		{KindSize, "4096", 4096}, {KindSize, "64k", 64 << 10}, {KindSize, "1m", 1 << 20}, {KindSize, "2G", 2 << 30},
-		{KindSize, "16t", 16 << 40}, {KindSize, "8388607t", 8388607 << 40}, {KindSize, "8388608t", bad},
-		{KindSize, "k", bad}, {KindSize, "1.5m", bad}, {KindSize, "64kb", bad}, {KindSize, "-1k", bad}, {KindSize, "64 k", bad},
-		{KindDuration, "5ms", int64(5 * time.Millisecond)}, {KindDuration, "2s", int64(2 * time.Second)},
-		{KindDuration, "1m30s", int64(90 * time.Second)}, {KindDuration, "5", bad}, {KindDuration, "-1s", bad},
-		{KindAddress, "0x1000", 0x1000}, {KindAddress, "0X2aF", 0x2af}, {KindAddress, "1000", bad},
+		{KindSize, "4096", 4096}, {KindSize, "64k", 64 << 10}, {KindSize, "1m", 1 << 20},
+		{KindSize, "2G", 2 << 30},
+		{KindSize, "16t", 16 << 40}, {KindSize, "8388607t", 8388607 << 40},
+		{KindSize, "8388608t", bad},
+		{KindSize, "k", bad}, {KindSize, "1.5m", bad}, {KindSize, "64kb", bad},
+		{KindSize, "-1k", bad}, {KindSize, "64 k", bad},
+		{KindDuration, "5ms", int64(5 * time.Millisecond)},
+		{KindDuration, "2s", int64(2 * time.Second)},
+		{KindDuration, "1m30s", int64(90 * time.Second)}, {KindDuration, "5", bad},
+		{KindDuration, "-1s", bad},
+		{KindAddress, "0x1000", 0x1000}, {KindAddress, "0X2aF", 0x2af},
+		{KindAddress, "1000", bad},
 		{KindAddress, "0x", bad}, {KindAddress, "0x8000000000000000", bad},
 	} {
 		row := Row{Name: "X", Kind: c.kind}
@@ -110,11 +120,13 @@ func TestParse(t *testing.T) {
 }
 
 func TestBadValuesAreNamed(t *testing.T) {
-	_, err := LoadFrom([]string{"ARMCI_SPIN=many", "ARMCI_ERRORS=explode", "ARMCI_SHM_LIMIT=whatever"})
+	_, err := LoadFrom([]string{"ARMCI_SPIN=many", "ARMCI_ERRORS=explode",
+		"ARMCI_SHM_LIMIT=whatever"})
 	if err == nil {
 		t.Fatal("no error")
 	}
-	for _, part := range []string{`ARMCI_SPIN="many"`, "whole number", `ARMCI_ERRORS="explode"`, "auto, return, abort"} {
+	for _, part := range []string{`ARMCI_SPIN="many"`, "whole number", `ARMCI_ERRORS="explode"`,
+		"auto, return, abort"} {
 		if !strings.Contains(err.Error(), part) {
 			t.Errorf("%q does not tell %q", err, part)
 		}
@@ -140,11 +152,13 @@ func TestBounds(t *testing.T) {
 			beyond = map[bool]string{true: "0s", false: "100h"}[row.Most == ""]
 		}
 		_, err := LoadFrom([]string{row.Name + "=" + beyond})
-		if err == nil || !strings.Contains(err.Error(), beyond) || !strings.HasSuffix(err.Error(), row.bounds()) {
+		if err == nil || !strings.Contains(err.Error(), beyond) ||
+			!strings.HasSuffix(err.Error(), row.bounds()) {
 			t.Errorf("%s=%s: %v", row.Name, beyond, err)
 		}
 	}
-	for _, entry := range []string{"ARMCI_EAGER=64g", "ARMCI_TCP_EAGER=65k", "ARMCI_TRANSPORT=infiniband", "ARMCI_TCP_SERVERS=4097",
+	for _, entry := range []string{"ARMCI_EAGER=64g", "ARMCI_TCP_EAGER=65k",
+		"ARMCI_TRANSPORT=infiniband", "ARMCI_TCP_SERVERS=4097",
 		"ARMCI_TIMEOUT=99ms", "ARMCI_SPIN=4294967297"} {
 		if _, err := LoadFrom([]string{entry}); err == nil {
 			t.Errorf("%s is accepted", entry)
@@ -153,10 +167,13 @@ func TestBounds(t *testing.T) {
 }
 
 func TestUnknownNames(t *testing.T) {
-	s := load(t, "ARMCI_FASTPATHS=y", "ARMCI_VERBOS=1", "ARMCI_SHM_MARGN=1", "ARMCI_COMPLETELY_DIFFERENT=1",
-		"ARMCI_TEST_SEED=5", "ARMCI_SHM_LIMIT=1", "COMEX_FOO=1", "ARMCI_EMPTY=", "ARMCI_NODE=x", "ARMCI_JOB_RNK=1")
+	s := load(t, "ARMCI_FASTPATHS=y", "ARMCI_VERBOS=1", "ARMCI_SHM_MARGN=1",
+		"ARMCI_COMPLETELY_DIFFERENT=1",
+		"ARMCI_TEST_SEED=5", "ARMCI_SHM_LIMIT=1", "COMEX_FOO=1", "ARMCI_EMPTY=",
+		"ARMCI_NODE=x", "ARMCI_JOB_RNK=1")
 	want := []UnknownName{
-		{"ARMCI_COMPLETELY_DIFFERENT", ""}, {"ARMCI_FASTPATHS", "ARMCI_FASTPATH"}, {"ARMCI_JOB_RNK", ""},
+		{"ARMCI_COMPLETELY_DIFFERENT", ""}, {"ARMCI_FASTPATHS", "ARMCI_FASTPATH"},
+		{"ARMCI_JOB_RNK", ""},
 		{"ARMCI_SHM_MARGN", "ARMCI_SHM_MARGIN"}, {"ARMCI_VERBOS", "ARMCI_VERBOSE"},
 	}
 	if got := s.Unknown(); !slices.Equal(got, want) {
@@ -168,7 +185,8 @@ func TestDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want int
-	}{{"", "", 0}, {"abc", "", 3}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2}, {"same", "same", 0}} {
+	}{{"", "", 0}, {"abc", "", 3}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"flaw", "lawn", 2},
+		{"same", "same", 0}} {
 		if got := distance(c.a, c.b); got != c.want {
 			t.Errorf("distance(%q, %q) = %d, want %d", c.a, c.b, got, c.want)
 		}
@@ -183,7 +201,8 @@ func TestRowsTellOriginAndHideTheSecret(t *testing.T) {
 	}
 	for _, c := range []struct{ name, value, origin string }{
 		{"ARMCI_SPIN", "9", FromEnv}, {"ARMCI_SHM_KEEP", "256m", FromDefault},
-		{"ARMCI_JOB_SECRET", "(hidden)", FromEnv}, {"COMEX_MAX_NB_OUTSTANDING", "3", FromEnv},
+		{"ARMCI_JOB_SECRET", "(hidden)", FromEnv}, {"COMEX_MAX_NB_OUTSTANDING", "3",
+			FromEnv},
 	} {
 		if e := found[c.name]; e.Value != c.value || e.Origin != c.origin {
 			t.Errorf("%s is %q from %s", c.name, e.Value, e.Origin)
@@ -203,38 +222,59 @@ func TestLauncher(t *testing.T) {
 		want    Launch
 	}{
 		{"", none},
-		{"PMI_RANK=3 PMI_SIZE=4", Launch{Name: "mpiexec", By: "PMI_RANK", Rank: 3, Size: 4}},
-		{"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 PMIX_RANK=1", Launch{Name: "mpirun", By: "OMPI_COMM_WORLD_RANK", Rank: 1, Size: 2}},
-		{"PMI_RANK=3 PMI_SIZE=4 MPI_LOCALNRANKS=2", Launch{Name: "mpiexec", By: "PMI_RANK", Rank: 3, Size: 4, Hydra: true}},
+		{"PMI_RANK=3 PMI_SIZE=4", Launch{Name: "mpiexec", By: "PMI_RANK", Rank: 3,
+			Size: 4}},
+		{"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 PMIX_RANK=1",
+			Launch{Name: "mpirun", By: "OMPI_COMM_WORLD_RANK", Rank: 1, Size: 2}},
+		{"PMI_RANK=3 PMI_SIZE=4 MPI_LOCALNRANKS=2", Launch{Name: "mpiexec", By: "PMI_RANK",
+			Rank: 3, Size: 4, Hydra: true}},
 		{"ARMCI_JOB_ADDR=@a ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2 PMI_RANK=7 MPI_LOCALNRANKS=2",
 			Launch{Name: "armcirun", By: "ARMCI_JOB_RANK", Rank: 1, Size: 2}},
-		{"MV2_COMM_WORLD_RANK=1 MV2_COMM_WORLD_SIZE=2", Launch{Name: "mpirun_rsh", By: "MV2_COMM_WORLD_RANK", Rank: 1, Size: 2}},
+		{"MV2_COMM_WORLD_RANK=1 MV2_COMM_WORLD_SIZE=2",
+			Launch{Name: "mpirun_rsh", By: "MV2_COMM_WORLD_RANK", Rank: 1, Size: 2}},
 		{"PMI_RANK=3 PMI_SIZE=4 ARMCI_ALONE=y", none},
-		{"PMI_RANK=3 PMI_SIZE=4 ARMCI_ALONE=n", Launch{Name: "mpiexec", By: "PMI_RANK", Rank: 3, Size: 4}},
+		{"PMI_RANK=3 PMI_SIZE=4 ARMCI_ALONE=n", Launch{Name: "mpiexec", By: "PMI_RANK",
+			Rank: 3, Size: 4}},
 		{"SLURM_PROCID=1 SLURM_NTASKS=4 ARMCI_ALONE=1", none},
 		{"ARMCI_JOB_ADDR=@a ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2 ARMCI_ALONE=y",
 			Launch{Name: "armcirun", By: "ARMCI_JOB_RANK", Rank: 1, Size: 2}},
 		{"PMIX_RANK=5", Launch{Name: "prterun", By: "PMIX_RANK", Rank: 5, Size: 0}},
-		{"PMIX_RANK=5 SLURM_PROCID=5 SLURM_NTASKS=8", Launch{Name: "srun", By: "PMIX_RANK", Rank: 5, Size: 8}},
-		{"PMIX_RANK=5 SLURM_PROCID=0 SLURM_NTASKS=8", Launch{Name: "prterun", By: "PMIX_RANK", Rank: 5, Size: 0}},
+		{"PMIX_RANK=5 SLURM_PROCID=5 SLURM_NTASKS=8", Launch{Name: "srun", By: "PMIX_RANK",
+			Rank: 5, Size: 8}},
+		{"PMIX_RANK=5 SLURM_PROCID=0 SLURM_NTASKS=8",
+			Launch{Name: "prterun", By: "PMIX_RANK", Rank: 5, Size: 0}},
 		{"PMI_RANK=x", none},
 		{"ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2", none},
-		{"ARMCI_JOB_ADDR=@a ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2 PMI_RANK=7 SLURM_PROCID=0 SLURM_NTASKS=4",
+		{"ARMCI_JOB_ADDR=@a ARMCI_JOB_RANK=1 ARMCI_JOB_SIZE=2 PMI_RANK=7 SLURM_PROCID=0 " +
+			"SLURM_NTASKS=4",
 			Launch{Name: "armcirun", By: "ARMCI_JOB_RANK", Rank: 1, Size: 2}},
-		{"SLURM_PROCID=1 SLURM_NTASKS=4", Launch{Name: "srun", By: "SLURM_PROCID", Rank: 1, Size: 4}},
-		{"SLURM_PROCID=0 SLURM_NTASKS=4", Launch{Name: "srun", By: "SLURM_PROCID", Rank: 0, Size: 4}},
+		{"SLURM_PROCID=1 SLURM_NTASKS=4", Launch{Name: "srun", By: "SLURM_PROCID", Rank: 1,
+			Size: 4}},
+		{"SLURM_PROCID=0 SLURM_NTASKS=4", Launch{Name: "srun", By: "SLURM_PROCID", Rank: 0,
+			Size: 4}},
 		{"SLURM_PROCID=0 SLURM_NTASKS=4 ENVIRONMENT=BATCH", none}, // the script of sbatch
-		{"SLURM_PROCID=0 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=4 ENVIRONMENT=BATCH", Launch{Name: "srun", By: "SLURM_PROCID", Rank: 0, Size: 4}},
-		{"SLURM_PROCID=0 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=1", Launch{Name: "srun", By: "SLURM_PROCID", Rank: 0, Size: 1}}, // salloc's shell
-		{"PMIX_RANK=0 PMIX_NAMESPACE=x", Launch{Name: "prterun", By: "PMIX_RANK", PMI: "pmix", PMIFirst: true}},
-		{"PMIX_RANK=0 PMIX_NAMESPACE=x ARMCI_PMI=n", Launch{Name: "prterun", By: "PMIX_RANK"}},
-		{"PMI_RANK=1 PMI_SIZE=2 PMI_FD=3 SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2 SLURM_STEP_NUM_NODES=1",
-			Launch{Name: "srun", By: "PMI_RANK", Rank: 1, Size: 2, OneHost: true, PMI: "pmi2", PMIFirst: true}},
-		{"PMI_RANK=1 PMI_SIZE=2 PMI_FD=3 MPI_LOCALNRANKS=1", Launch{Name: "mpiexec", By: "PMI_RANK", Rank: 1, Size: 2, Hydra: true, PMI: "pmi2"}},
+		{"SLURM_PROCID=0 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=4 ENVIRONMENT=BATCH",
+			Launch{Name: "srun", By: "SLURM_PROCID", Rank: 0, Size: 4}},
+		// salloc's shell
+		{"SLURM_PROCID=0 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=1",
+			Launch{Name: "srun", By: "SLURM_PROCID", Rank: 0, Size: 1}},
+		{"PMIX_RANK=0 PMIX_NAMESPACE=x", Launch{Name: "prterun", By: "PMIX_RANK",
+			PMI: "pmix", PMIFirst: true}},
+		{"PMIX_RANK=0 PMIX_NAMESPACE=x ARMCI_PMI=n",
+			Launch{Name: "prterun", By: "PMIX_RANK"}},
+		{"PMI_RANK=1 PMI_SIZE=2 PMI_FD=3 SLURM_PROCID=1 SLURM_STEP_NUM_TASKS=2 " +
+			"SLURM_STEP_NUM_NODES=1",
+			Launch{Name: "srun", By: "PMI_RANK", Rank: 1, Size: 2, OneHost: true,
+				PMI: "pmi2", PMIFirst: true}},
+		{"PMI_RANK=1 PMI_SIZE=2 PMI_FD=3 MPI_LOCALNRANKS=1", Launch{Name: "mpiexec",
+			By: "PMI_RANK", Rank: 1, Size: 2, Hydra: true, PMI: "pmi2"}},
 		{"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 PMIX_RANK=1 PMIX_NAMESPACE=x",
-			Launch{Name: "mpirun", By: "OMPI_COMM_WORLD_RANK", Rank: 1, Size: 2, PMI: "pmix"}},
-		{"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 PMIX_RANK=1 PMIX_NAMESPACE=x ARMCI_PMI=pmix",
-			Launch{Name: "mpirun", By: "OMPI_COMM_WORLD_RANK", Rank: 1, Size: 2, PMI: "pmix", PMIFirst: true}},
+			Launch{Name: "mpirun", By: "OMPI_COMM_WORLD_RANK", Rank: 1, Size: 2,
+				PMI: "pmix"}},
+		{"OMPI_COMM_WORLD_RANK=1 OMPI_COMM_WORLD_SIZE=2 PMIX_RANK=1 PMIX_NAMESPACE=x " +
+			"ARMCI_PMI=pmix",
+			Launch{Name: "mpirun", By: "OMPI_COMM_WORLD_RANK", Rank: 1, Size: 2,
+				PMI: "pmix", PMIFirst: true}},
 	} {
 		if got := load(t, strings.Fields(c.environ)...).Launcher(); got != c.want {
 			t.Errorf("%q: %+v, want %+v", c.environ, got, c.want)
@@ -276,7 +316,8 @@ func TestLoadReadsTheProcess(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, text := range []string{"64k", "0x10", "5ms", "y", "t", "99999999999999999999t", "\xff"} {
+	for _, text := range []string{"64k", "0x10", "5ms", "y", "t", "99999999999999999999t",
+		"\xff"} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

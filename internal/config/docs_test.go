@@ -22,8 +22,9 @@ var update = flag.Bool("update", false, "rewrite the tables in docs/configuratio
 
 const root = "../.."
 
-var kindNames = map[Kind]string{KindBool: "y or n", KindInt: "number", KindSize: "size", KindDuration: "time",
-	KindString: "text", KindAddress: "address"}
+var kindNames = map[Kind]string{KindBool: "y or n", KindInt: "number", KindSize: "size",
+	KindDuration: "time",
+	KindString:   "text", KindAddress: "address"}
 
 func rendered(class Class) string {
 	var b strings.Builder
@@ -55,7 +56,8 @@ func renderedFormer() string {
 	var b strings.Builder
 	b.WriteString("| former name | now |\n|---|---|\n")
 	for _, row := range former {
-		fmt.Fprintf(&b, "| `%s` | %s |\n", row.Name, strings.TrimPrefix(row.Doc, "former name of "))
+		fmt.Fprintf(&b, "| `%s` | %s |\n", row.Name,
+			strings.TrimPrefix(row.Doc, "former name of "))
 	}
 	return b.String()
 }
@@ -69,7 +71,8 @@ func renderedForeign() string {
 				b.WriteString(".\n")
 			}
 			doc = row.Doc
-			fmt.Fprintf(&b, "- %s: `%s`", strings.TrimPrefix(strings.Split(doc, ";")[0], "known to "), row.Name)
+			fmt.Fprintf(&b, "- %s: `%s`", strings.TrimPrefix(strings.Split(doc, ";")[0],
+				"known to "), row.Name)
 			continue
 		}
 		fmt.Fprintf(&b, ", `%s`", row.Name)
@@ -85,8 +88,9 @@ func TestDocument(t *testing.T) {
 	}
 	want := text
 	for mark, table := range map[string]string{
-		"settings": rendered(ClassUser), "expert": rendered(ClassExpert), "former": renderedFormer(),
-		"job": rendered(ClassJob), "foreign": renderedForeign(),
+		"settings": rendered(ClassUser), "expert": rendered(ClassExpert),
+		"former": renderedFormer(),
+		"job":    rendered(ClassJob), "foreign": renderedForeign(),
 	} {
 		between := regexp.MustCompile(`(?s)(<!-- ` + mark + ` -->\n).*?(<!-- end -->)`)
 		if !between.Match(want) {
@@ -100,7 +104,8 @@ func TestDocument(t *testing.T) {
 		return
 	}
 	if !*update {
-		t.Fatalf("%s differs from the table; go test ./internal/config -update corrects it", path)
+		t.Fatalf("%s differs from the table; go test ./internal/config -update corrects it",
+			path)
 	}
 	if err := os.WriteFile(path, want, 0o644); err != nil {
 		t.Fatal(err)
@@ -109,15 +114,18 @@ func TestDocument(t *testing.T) {
 
 func TestNobodyElseReadsTheEnvironment(t *testing.T) {
 	reads := map[string]*regexp.Regexp{
-		".go": regexp.MustCompile(`\b(os|syscall|unix)\.(Getenv|LookupEnv|Environ|ExpandEnv)\b|\bgetenv\s*\(`),
-		".c":  regexp.MustCompile(`\b(secure_)?getenv\s*\(`),
-		".h":  regexp.MustCompile(`\b(secure_)?getenv\s*\(`),
+		".go": regexp.MustCompile(
+			`\b(os|syscall|unix)\.(Getenv|LookupEnv|Environ|ExpandEnv)\b|\bgetenv\s*\(`),
+		".c": regexp.MustCompile(`\b(secure_)?getenv\s*\(`),
+		".h": regexp.MustCompile(`\b(secure_)?getenv\s*\(`),
 	}
 	files := 0
 	for _, dir := range []string{"internal", "capi", "cmd"} {
-		filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry, err error) error {
+		filepath.WalkDir(filepath.Join(root, dir), func(path string, d fs.DirEntry,
+			err error) error {
 			re := reads[filepath.Ext(path)]
-			if err != nil || d.IsDir() || re == nil || strings.HasSuffix(path, "_test.go") ||
+			if err != nil || d.IsDir() || re == nil ||
+				strings.HasSuffix(path, "_test.go") ||
 				strings.HasPrefix(path, filepath.Join(root, "internal", "config")) {
 				return nil
 			}
@@ -126,9 +134,11 @@ func TestNobodyElseReadsTheEnvironment(t *testing.T) {
 				t.Error(err)
 			}
 			files++
-			text = bytes.ReplaceAll(text, []byte("!getenv(settings"), nil) // of another library (ofi/libfabric/load.c): is it set at all?
+			// of another library (ofi/libfabric/load.c): is it set at all?
+			text = bytes.ReplaceAll(text, []byte("!getenv(settings"), nil)
 			if found := re.Find(text); found != nil {
-				t.Errorf("%s reads the environment (%s): make it a row of the table", path, found)
+				t.Errorf("%s reads the environment (%s): make it a row of the "+
+					"table", path, found)
 			}
 			return nil
 		})

@@ -20,9 +20,11 @@ func formerRows() []Row {
 	for _, network := range []string{"tcp", "rdma"} {
 		for _, row := range table {
 			if name := row.Former[network]; name != "" {
-				rows = append(rows, Row{Name: name, Kind: row.Kind, Class: ClassFormer, Default: row.Default, Auto: row.Auto,
+				rows = append(rows, Row{Name: name, Kind: row.Kind,
+					Class: ClassFormer, Default: row.Default, Auto: row.Auto,
 					Least: row.Least, Most: row.Most,
-					Doc: "former name of " + row.Name + ", for " + strings.ToUpper(network) + " only"})
+					Doc: "former name of " + row.Name + ", for " +
+						strings.ToUpper(network) + " only"})
 			}
 		}
 	}
@@ -50,7 +52,8 @@ func (s *Set) Former() []FormerName {
 		for _, network := range []string{"tcp", "rdma"} {
 			name := table[i].Former[network]
 			if _, set := s.env[name]; name != "" && set {
-				used = append(used, FormerName{name, table[i].Name, s.IsSet(table[i].Name)})
+				used = append(used,
+					FormerName{name, table[i].Name, s.IsSet(table[i].Name)})
 			}
 		}
 	}

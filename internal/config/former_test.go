@@ -26,7 +26,8 @@ func TestAutoByNetwork(t *testing.T) {
 		{"ARMCI_RDMA_POLL=4ms ARMCI_POLL=5ms", 5 * time.Millisecond, 5 * time.Millisecond},
 	} {
 		s := load(t, strings.Fields(c.environ)...)
-		tcp, rdma := s.For("tcp").Duration("ARMCI_POLL"), s.For("rdma").Duration("ARMCI_POLL")
+		tcp, rdma := s.For("tcp").Duration("ARMCI_POLL"),
+			s.For("rdma").Duration("ARMCI_POLL")
 		if tcp != c.tcp || rdma != c.rdma {
 			t.Errorf("%q: %v over TCP, %v over RDMA", c.environ, tcp, rdma)
 		}
@@ -34,9 +35,11 @@ func TestAutoByNetwork(t *testing.T) {
 }
 
 func TestFormerNames(t *testing.T) {
-	s := load(t, "ARMCI_TCP_TIMEOUT=3s", "ARMCI_RDMA_EAGER=4k", "ARMCI_BUFFER=1m", "ARMCI_TCP_BUFFER=2m")
+	s := load(t, "ARMCI_TCP_TIMEOUT=3s", "ARMCI_RDMA_EAGER=4k", "ARMCI_BUFFER=1m",
+		"ARMCI_TCP_BUFFER=2m")
 	tcp, rdma := s.For("tcp"), s.For("rdma")
-	if tcp.Duration("ARMCI_TIMEOUT") != 3*time.Second || rdma.Duration("ARMCI_TIMEOUT") != 10*time.Second {
+	if tcp.Duration("ARMCI_TIMEOUT") != 3*time.Second ||
+		rdma.Duration("ARMCI_TIMEOUT") != 10*time.Second {
 		t.Error("ARMCI_TCP_TIMEOUT does not set ARMCI_TIMEOUT for TCP alone")
 	}
 	if rdma.Size("ARMCI_EAGER") != 4096 || tcp.Size("ARMCI_EAGER") != 8192 {
@@ -45,20 +48,24 @@ func TestFormerNames(t *testing.T) {
 	if tcp.Size("ARMCI_BUFFER") != 1<<20 {
 		t.Error("the former name counts beside the new one")
 	}
-	want := []FormerName{{"ARMCI_TCP_TIMEOUT", "ARMCI_TIMEOUT", false}, {"ARMCI_RDMA_EAGER", "ARMCI_EAGER", false},
+	want := []FormerName{{"ARMCI_TCP_TIMEOUT", "ARMCI_TIMEOUT", false},
+		{"ARMCI_RDMA_EAGER", "ARMCI_EAGER", false},
 		{"ARMCI_TCP_BUFFER", "ARMCI_BUFFER", true}}
 	if got := s.Former(); !slices.Equal(got, want) {
 		t.Errorf("got  %v\nwant %v", got, want)
 	}
-	for i, words := range []string{"set ARMCI_TIMEOUT instead", "set ARMCI_EAGER instead", "ARMCI_BUFFER, which is set too"} {
-		if text := want[i].String(); !strings.HasPrefix(text, want[i].Name+" is a former name") || !strings.Contains(text, words) {
+	for i, words := range []string{"set ARMCI_TIMEOUT instead", "set ARMCI_EAGER instead",
+		"ARMCI_BUFFER, which is set too"} {
+		if text := want[i].String(); !strings.HasPrefix(text,
+			want[i].Name+" is a former name") || !strings.Contains(text, words) {
 			t.Errorf("%q", text)
 		}
 	}
 	if len(s.Unknown()) > 0 {
 		t.Errorf("%v are unknown", s.Unknown())
 	}
-	if _, err := LoadFrom([]string{"ARMCI_RDMA_POLL=soon"}); err == nil || !strings.Contains(err.Error(), `ARMCI_RDMA_POLL="soon": must be auto, or a time`) {
+	if _, err := LoadFrom([]string{"ARMCI_RDMA_POLL=soon"}); err == nil ||
+		!strings.Contains(err.Error(), `ARMCI_RDMA_POLL="soon": must be auto, or a time`) {
 		t.Errorf("%v", err)
 	}
 }

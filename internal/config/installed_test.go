@@ -20,7 +20,8 @@ func TestInstalled(t *testing.T) {
 	}
 	for _, files := range want {
 		for _, f := range files {
-			if err := os.MkdirAll(filepath.Join(root, filepath.Dir(f)), 0o777); err != nil {
+			if err := os.MkdirAll(filepath.Join(root, filepath.Dir(f)),
+				0o777); err != nil {
 				t.Fatal(err)
 			}
 			if err := os.WriteFile(filepath.Join(root, f), nil, 0o666); err != nil {

@@ -9,24 +9,33 @@ import "os"
 
 // Launch is what the environment tells about the launcher.
 type Launch struct {
-	Name string // "armcirun", "mpirun", "mpiexec", "srun", "prterun" (any launcher that speaks PMIx alone), or "" for none
+	// "armcirun", "mpirun", "mpiexec", "srun", "prterun" (any launcher that speaks PMIx alone),
+	// or "" for none
+	Name string
 	By   string // the variable that tells the rank; "" for none
 	Rank int    // -1 if not told
 	Size int    // 0 if not told
-	// Hydra: MPICH's process manager or one of its kin, which kills all ranks the moment one has died.
+	// Hydra: MPICH's process manager or one of its kin, which kills all ranks the moment one
+	// has died.
 	Hydra bool
 	// OneHost: a launcher with PMI-2 says that all ranks are on this host.
 	OneHost bool
-	// PMI is the interface by which the launcher lets ranks find each other without MPI: "pmix", "pmi2", or "" for none.
+	// PMI is the interface by which the launcher lets ranks find each other without MPI:
+	// "pmix", "pmi2", or "" for none.
 	PMI string
-	// PMIFirst: that comes before the launcher's MPI, which a program that is not linked with it would load.
+	// PMIFirst: that comes before the launcher's MPI, which a program that is not linked with
+	// it would load.
 	PMIFirst bool
 }
 
-// pmiOf tells which interface to a launcher the environment offers; ARMCI_PMI may choose one of two, or none.
+// pmiOf tells which interface to a launcher the environment offers; ARMCI_PMI may choose one of
+// two, or none.
 func pmiOf(env map[string]string) string {
 	chosen := env["ARMCI_PMI"]
-	offered := func(name string, has bool) bool { return has && (chosen == name || chosen == "" || chosen == "auto") }
+	offered := func(name string, has bool) bool {
+		return has &&
+			(chosen == name || chosen == "" || chosen == "auto")
+	}
 	switch {
 	case offered("pmix", env["PMIX_RANK"] != "" && env["PMIX_NAMESPACE"] != ""):
 		return "pmix"
@@ -62,7 +71,8 @@ func launcherOf(env map[string]string) Launch {
 	}
 	if l.Name != "" && l.Name != "armcirun" {
 		l.PMI, l.OneHost = pmiOf(env), oneHost(env, l.Size)
-		l.PMIFirst = l.PMI != "" && (l.Name == "srun" || l.Name == "prterun" || env["ARMCI_PMI"] == l.PMI)
+		l.PMIFirst = l.PMI != "" && (l.Name == "srun" || l.Name == "prterun" ||
+			env["ARMCI_PMI"] == l.PMI)
 	}
 	return l
 }
@@ -81,13 +91,15 @@ func startedBy(env map[string]string) Launch {
 		if rank, ok := parseInt(env[l.rank]); ok {
 			size, _ := parseInt(env[l.size])
 			hydra := l.rank == "PMI_RANK" && env["MPI_LOCALNRANKS"] != ""
-			if slurm := slurmOf(env); slurm.Rank == int(rank) && !hydra && l.name != "armcirun" && l.name != "mpirun" {
+			if slurm := slurmOf(env); slurm.Rank == int(rank) && !hydra &&
+				l.name != "armcirun" && l.name != "mpirun" {
 				if size == 0 {
 					size = int64(slurm.Size)
 				}
 				l.name = slurm.Name
 			}
-			return Launch{Name: l.name, By: l.rank, Rank: int(rank), Size: int(size), Hydra: hydra}
+			return Launch{Name: l.name, By: l.rank, Rank: int(rank), Size: int(size),
+				Hydra: hydra}
 		}
 	}
 	return slurmOf(env)

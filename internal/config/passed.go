@@ -16,7 +16,8 @@ func Passed(names []string) []string {
 	var entries []string
 	for _, entry := range os.Environ() {
 		name, _, _ := strings.Cut(entry, "=")
-		if name == "LD_LIBRARY_PATH" || strings.HasPrefix(name, "ARMCI_") && !strings.HasPrefix(name, "ARMCI_JOB_") {
+		if name == "LD_LIBRARY_PATH" || strings.HasPrefix(name, "ARMCI_") &&
+			!strings.HasPrefix(name, "ARMCI_JOB_") {
 			entries = append(entries, entry)
 		}
 	}

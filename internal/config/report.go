@@ -48,11 +48,13 @@ type UnknownName struct {
 func (s *Set) Unknown() []UnknownName {
 	var unknown []UnknownName
 	for name := range s.env {
-		if strings.HasPrefix(name, "ARMCI_") && !strings.HasPrefix(name, "ARMCI_TEST_") && lookup(name) == nil {
+		if strings.HasPrefix(name, "ARMCI_") && !strings.HasPrefix(name, "ARMCI_TEST_") &&
+			lookup(name) == nil {
 			unknown = append(unknown, UnknownName{name, nearest(name)})
 		}
 	}
-	slices.SortFunc(unknown, func(a, b UnknownName) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(unknown,
+		func(a, b UnknownName) int { return strings.Compare(a.Name, b.Name) })
 	return unknown
 }
 

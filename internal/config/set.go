@@ -90,7 +90,8 @@ func (s *Set) get(name string, kinds ...Kind) value {
 // Bool returns a setting of kind bool.
 func (s *Set) Bool(name string) bool { return s.get(name, KindBool).num != 0 }
 
-// BoolOrText returns a string setting as a boolean where it is written like one, else its text and true.
+// BoolOrText returns a string setting as a boolean where it is written like one, else its text and
+// true.
 func (s *Set) BoolOrText(name string) (on bool, text string) {
 	text = s.String(name)
 	if n, ok := parseBool(text); ok {

@@ -8,7 +8,8 @@ import (
 	"strconv"
 )
 
-// SizeText is a number of bytes in the largest unit in which it is at least 1, rounded down to three digits or so.
+// SizeText is a number of bytes in the largest unit in which it is at least 1, rounded down to
+// three digits or so.
 func SizeText(nbytes int64) string {
 	units := []string{"B", "KiB", "MiB", "GiB", "TiB"}
 	x, i := float64(nbytes), 0

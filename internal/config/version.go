@@ -4,5 +4,6 @@
 
 package config
 
-// Version is the library's, as armci.h's ARMCI_VERSION_* say; the build may set another with -ldflags -X.
+// Version is the library's, as armci.h's ARMCI_VERSION_* say; the build may set another with
+// -ldflags -X.
 var Version = "0.1.0"

@@ -15,9 +15,10 @@ import (
 // Kinds of active messages. They are used between nodes; procedure calls also between ranks of a
 // node.
 const (
-	msgProcedure  = 1 // gpc.go
-	msgReply      = 2
-	msgForward    = 3 // a call or reply passed on by another rank of the node: uint32 from, uint8 kind, its body
+	msgProcedure = 1 // gpc.go
+	msgReply     = 2
+	// a call or reply passed on by another rank of the node: uint32 from, uint8 kind, its body
+	msgForward    = 3
 	msgFragment   = transport.FragmentMessage
 	msgAckRequest = 5
 	msgLock       = 6 // lockserver.go
@@ -46,9 +47,11 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 	case msgProcedure, msgReply:
 		handled = r.handleProcedure(from, to, m)
 	case msgForward:
-		if handled = len(m.Body) >= forwardHead && int(binary.LittleEndian.Uint32(m.Body)) < r.N; handled {
+		if handled = len(m.Body) >= forwardHead &&
+			int(binary.LittleEndian.Uint32(m.Body)) < r.N; handled {
 			origin := transport.Rank(binary.LittleEndian.Uint32(m.Body))
-			handled = r.handleProcedure(origin, to, transport.Msg{Kind: m.Body[4], Body: m.Body[forwardHead:], Lent: m.Lent})
+			handled = r.handleProcedure(origin, to, transport.Msg{Kind: m.Body[4],
+				Body: m.Body[forwardHead:], Lent: m.Lent})
 		}
 	case msgFragment, msgAckRequest:
 		handled = r.handleTwoSided(from, to, m, reply)
@@ -79,7 +82,8 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 	if handled {
 		return
 	}
-	log.Warnf("message of unknown kind %d (%d bytes) from rank %d dropped", m.Kind, len(m.Body), from)
+	log.Warnf("message of unknown kind %d (%d bytes) from rank %d dropped", m.Kind, len(m.Body),
+		from)
 	if reply != nil {
 		reply(nil)
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Aggregate handles: small puts or gets are collected under one handle. The wait carries them out as one vector
-// operation per target and size. A handle is identified by its address, since its content may be garbage.
+// Aggregate handles: small puts or gets are collected under one handle. The wait carries them out
+// as one vector operation per target and size. A handle is identified by its address, since its
+// content may be garbage.
 package core
 
 import (
@@ -26,7 +27,8 @@ type aggregate struct {
 	batch *Batch // later operations, recorded by C; nil if there are none
 }
 
-// mostBlocks: a strided operation of up to this many blocks is split into segments; a larger one is kept as it is.
+// mostBlocks: a strided operation of up to this many blocks is split into segments; a larger one is
+// kept as it is.
 const mostBlocks = 64
 
 // collected are operations that own the memory of their lists, for reuse.
@@ -45,12 +47,14 @@ func (a *aggregate) next(o *Op) *Op {
 // add takes a copy of an operation that has been checked.
 func (a *aggregate) add(o *Op) {
 	x := &o.Xfer
-	if o.Kind == Acc || x.Vector == nil && kernel.Volume(x.Count)/int64(x.Count[0]) > mostBlocks {
+	if o.Kind == Acc || x.Vector == nil &&
+		kernel.Volume(x.Count)/int64(x.Count[0]) > mostBlocks {
 		a.next(o).Xfer.Copy(x)
 		return
 	}
 	var to *transport.Xfer
-	if n := len(a.ops); n > 0 && a.ops[n-1].Kind == o.Kind && a.ops[n-1].Proc == o.Proc && a.ops[n-1].Xfer.Vector != nil {
+	if n := len(a.ops); n > 0 && a.ops[n-1].Kind == o.Kind && a.ops[n-1].Proc == o.Proc &&
+		a.ops[n-1].Xfer.Vector != nil {
 		to = &a.ops[n-1].Xfer
 		a.ops[n-1].known = a.ops[n-1].known && o.known
 	} else {
@@ -70,9 +74,10 @@ func (a *aggregate) add(o *Op) {
 	}
 }
 
-// appendSegments adds segments: to the last descriptor if the size is the same, else to a new one. It reuses the memory
-// of former descriptors of the list.
-func appendSegments(v []transport.Segments, nbytes int, local, remote []uintptr) []transport.Segments {
+// appendSegments adds segments: to the last descriptor if the size is the same, else to a new one.
+// It reuses the memory of former descriptors of the list.
+func appendSegments(v []transport.Segments, nbytes int, local,
+	remote []uintptr) []transport.Segments {
 	if n := len(v); n == 0 || v[n-1].Bytes != nbytes {
 		v = slices.Grow(v, 1)[:n+1]
 		v[n].Bytes, v[n].Local, v[n].Remote = nbytes, v[n].Local[:0], v[n].Remote[:0]
@@ -116,8 +121,8 @@ func (r *Runtime) UnsetAggregate(handle uintptr) (bool, error) {
 	return true, err
 }
 
-// Collect adds an operation to the handle at an address; false if that handle does not collect. Accumulates are
-// carried out at once, in order with what was collected before.
+// Collect adds an operation to the handle at an address; false if that handle does not collect.
+// Accumulates are carried out at once, in order with what was collected before.
 func (r *Runtime) Collect(handle uintptr, o *Op) (bool, error) {
 	if !r.aggregates.any.Load() {
 		return false, nil

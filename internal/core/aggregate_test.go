@@ -31,17 +31,21 @@ func TestAggregate(t *testing.T) {
 				r.collect(op(Put, 1, buf+i*8, mem[1]+i*16, 8))
 			}
 			r.collect(strided(Put, 1, buf+100, mem[1]+500, 8, 3, 32))
-			r.collect(vector(Put, 1, 4, []uintptr{buf + 200, buf + 210}, []uintptr{mem[1] + 700, mem[1] + 800}))
+			r.collect(vector(Put, 1, 4, []uintptr{buf + 200, buf + 210},
+				[]uintptr{mem[1] + 700, mem[1] + 800}))
 			if n := r.c.Net.Count("put"); n != 0 {
 				r.wrong("%d operations before the wait", n)
 			}
 			r.must(r.WaitAggregate(agg))
-			if n, v := r.c.Net.Count("put"), r.c.Net.Count("put vector"); n != 1 || v != 1 {
-				r.wrong("%d puts, %d of them vectors, for twelve of one target", n, v)
+			if n, v := r.c.Net.Count("put"), r.c.Net.Count("put vector"); n != 1 ||
+				v != 1 {
+				r.wrong("%d puts, %d of them vectors, for twelve of one target", n,
+					v)
 			}
 			r.must(r.Fence(1))
 			got := memory(mem[1], 1024)
-			if got[144] != 72 || got[500] != 100 || got[564+7] != 123 || got[700] != 200 || got[803] != 213 || got[8] != 0 {
+			if got[144] != 72 || got[500] != 100 || got[564+7] != 123 ||
+				got[700] != 200 || got[803] != 213 || got[8] != 0 {
 				r.wrong("%v", got)
 			}
 			if was, err := r.UnsetAggregate(agg); !was || err != nil {
@@ -50,7 +54,8 @@ func TestAggregate(t *testing.T) {
 			if was, err := r.UnsetAggregate(agg); was || err != nil {
 				r.wrong("UnsetAggregate again: %v %v", was, err)
 			}
-			if taken, err := r.Collect(agg, op(Put, 1, buf, mem[1], 8)); taken || err != nil {
+			if taken, err := r.Collect(agg, op(Put, 1, buf, mem[1], 8)); taken ||
+				err != nil {
 				r.wrong("an ordinary handle has collected: %v %v", taken, err)
 			}
 		}
@@ -66,7 +71,8 @@ func TestAggregateOrder(t *testing.T) {
 			r.SetAggregate(agg)
 			*long(buf), *long(buf + 8) = 1, 2
 			r.collect(op(Put, 1, buf, mem[1], 8))
-			r.collect(op(Put, 1, buf+8, mem[1], 8)) // the same place: the last one counts
+			// the same place: the last one counts
+			r.collect(op(Put, 1, buf+8, mem[1], 8))
 			r.collect(op(Get, 1, buf+16, mem[1], 8))
 			r.collect(op(Put, 0, buf+16, mem[0], 8))
 			r.collect(op(Put, 1, buf, mem[1]+64, 8)) // another target

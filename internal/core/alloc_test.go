@@ -46,10 +46,12 @@ func (r *tr) allocations(local, remote uintptr) {
 	shapes := map[string]func(o *Op){
 		"contiguous": func(o *Op) { o.Xfer.Count = count[:1] },
 		"strided": func(o *Op) {
-			o.Levels, o.Xfer.Count, o.Xfer.Local.Stride, o.Xfer.Remote.Stride = 1, count, stride, stride
+			o.Levels, o.Xfer.Count, o.Xfer.Local.Stride, o.Xfer.Remote.Stride = 1,
+				count, stride, stride
 		},
 		"vector": func(o *Op) {
-			o.Xfer.Vector = append(o.Segments(), transport.Segments{Local: addrs, Remote: there, Bytes: 8})
+			o.Xfer.Vector = append(o.Segments(), transport.Segments{Local: addrs,
+				Remote: there, Bytes: 8})
 		},
 	}
 	ways := map[string]func(o *Op) error{
@@ -76,14 +78,16 @@ func (r *tr) allocations(local, remote uintptr) {
 			for _, kind := range []Kind{Put, Get, Acc} {
 				n := testing.AllocsPerRun(100, func() {
 					o := NewOp()
-					o.Proc, o.Xfer.Local.Base, o.Xfer.Remote.Base = 1, local, remote
+					o.Proc, o.Xfer.Local.Base, o.Xfer.Remote.Base = 1, local,
+						remote
 					accOf(o, &one).Kind = kind
 					describe(o)
 					r.must(do(o))
 					o.Release()
 				})
 				if n >= 1 {
-					r.wrong("%s, %s, kind %d: %v allocations", shape, way, kind, n)
+					r.wrong("%s, %s, kind %d: %v allocations", shape, way, kind,
+						n)
 				}
 			}
 		}

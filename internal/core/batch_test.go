@@ -38,7 +38,8 @@ func TestBatch(t *testing.T) {
 				slow := 0
 				for i := range uintptr(n) {
 					*long(buf + 8*i) = int64(i) * int64(round)
-					if !r.bundle(agg, op(Put, 1, buf+8*i, mem[1]+8*(i*7%n), 8)) {
+					if !r.bundle(agg, op(Put, 1, buf+8*i, mem[1]+8*(i*7%n),
+						8)) {
 						slow++
 					}
 				}
@@ -52,7 +53,8 @@ func TestBatch(t *testing.T) {
 					r.wrong("%d vectors after %d aggregates", v, round+1)
 				}
 				for i := range uintptr(n) {
-					if got := *long(mem[1] + 8*(i*7%n)); got != int64(i)*int64(round) {
+					if got := *long(mem[1] + 8*(i*7%n)); got != int64(i)*int64(
+						round) {
 						r.wrong("word %d is %d", i, got)
 					}
 				}
@@ -70,11 +72,16 @@ func TestBatchOrder(t *testing.T) {
 			r.SetAggregate(agg)
 			*long(buf), *long(buf + 8), *long(buf + 16) = 1, 2, 3
 			how := []bool{
-				r.bundle(agg, op(Put, 1, buf, mem[1], 8)), r.bundle(agg, op(Put, 1, buf+8, mem[1]+8, 8)),
-				r.bundle(agg, op(Get, 1, buf+32, mem[1], 8)), r.bundle(agg, op(Get, 1, buf+40, mem[1]+8, 8)),
-				r.bundle(agg, op(Put, 1, buf+16, mem[1], 8)), r.bundle(agg, op(Put, 1, buf+16, mem[1]+16, 4)),
-				r.bundle(agg, op(Put, 0, buf+16, mem[0], 8)), r.bundle(agg, op(Put, 1, buf+16, mem[1]+24, 8)),
-				r.bundle(agg, vector(Put, 1, 8, []uintptr{buf}, []uintptr{mem[1] + 32}))}
+				r.bundle(agg, op(Put, 1, buf, mem[1], 8)),
+				r.bundle(agg, op(Put, 1, buf+8, mem[1]+8, 8)),
+				r.bundle(agg, op(Get, 1, buf+32, mem[1], 8)),
+				r.bundle(agg, op(Get, 1, buf+40, mem[1]+8, 8)),
+				r.bundle(agg, op(Put, 1, buf+16, mem[1], 8)),
+				r.bundle(agg, op(Put, 1, buf+16, mem[1]+16, 4)),
+				r.bundle(agg, op(Put, 0, buf+16, mem[0], 8)),
+				r.bundle(agg, op(Put, 1, buf+16, mem[1]+24, 8)),
+				r.bundle(agg, vector(Put, 1, 8, []uintptr{buf},
+					[]uintptr{mem[1] + 32}))}
 			for i, c := range how {
 				if c != (i == 1 || i == 3 || i == 5) {
 					r.wrong("operation %d was collected in C: %v", i, c)
@@ -82,7 +89,8 @@ func TestBatchOrder(t *testing.T) {
 			}
 			r.must(r.WaitAggregate(agg))
 			r.must(r.AllFence())
-			if *long(buf + 32) != 1 || *long(buf + 40) != 2 || *long(mem[1]) != 3 || *long(mem[1] + 8) != 2 ||
+			if *long(buf + 32) != 1 || *long(buf + 40) != 2 || *long(mem[1]) != 3 ||
+				*long(mem[1] + 8) != 2 ||
 				*long(mem[1] + 24) != 3 || *long(mem[1] + 32) != 1 {
 				r.wrong("%v, %v", memory(buf, 48), memory(mem[1], 40))
 			}
@@ -106,7 +114,8 @@ func TestBatchBounds(t *testing.T) {
 		if !r.add(agg, last) || r.add(agg+8*numBatches, last) {
 			r.wrong("the last word of a region, and a handle without a batch")
 		}
-		for _, at := range []uintptr{mem[1-r.Me] + 57, mem[1-r.Me] + 64, mem[1-r.Me] - 8, other[1-r.Me]} {
+		for _, at := range []uintptr{mem[1-r.Me] + 57, mem[1-r.Me] + 64, mem[1-r.Me] - 8,
+			other[1-r.Me]} {
 			if r.add(agg, op(Put, 1-int(r.Me), buf, at, 8)) {
 				r.wrong("a put at %#x is in the region at %#x", at, mem[1-r.Me])
 			}

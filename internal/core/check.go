@@ -44,8 +44,10 @@ type Op struct {
 	TemporaryLocal bool
 
 	segments []transport.Segments // for a list
-	known    bool                 // the remote memory is known to be valid, or its owner has been asked
-	extent   extent               // the target's memory that a checked transfer touches; not of vectors
+	// the remote memory is known to be valid, or its owner has been asked
+	known bool
+	// the target's memory that a checked transfer touches; not of vectors
+	extent extent
 }
 
 // local and remote are the header's names for the two sides.
@@ -109,14 +111,16 @@ func (o *Op) whole(arg string, n int) error {
 		return nil
 	}
 	if size := kernel.TypeSize(kernel.Type(o.Scale.Type)); n%size != 0 {
-		return argErr(CodeBytes, arg, "%d bytes are not a whole number of elements of %d bytes", n, size)
+		return argErr(CodeBytes, arg,
+			"%d bytes are not a whole number of elements of %d bytes", n, size)
 	}
 	return nil
 }
 
 func (r *Runtime) checkStrided(o *Op) (bool, error) {
 	if o.Levels < 0 || o.Levels > kernel.MaxLevels {
-		return false, argErr(CodeLevels, "stride_levels", "%d is outside 0..%d", o.Levels, kernel.MaxLevels)
+		return false, argErr(CodeLevels, "stride_levels", "%d is outside 0..%d", o.Levels,
+			kernel.MaxLevels)
 	}
 	x, arg := &o.Xfer, "count"
 	if o.Suffix == "" {
@@ -138,7 +142,9 @@ func (r *Runtime) checkStrided(o *Op) (bool, error) {
 	case volume == 0:
 		return false, nil
 	case volume > kernel.MostBytes:
-		return false, argErr(CodeLevels, arg, "%v are more than the %d bytes that one transfer may have", x.Count, int64(kernel.MostBytes))
+		return false, argErr(CodeLevels, arg,
+			"%v are more than the %d bytes that one transfer may have", x.Count,
+			int64(kernel.MostBytes))
 	case x.Local.Base == 0:
 		return false, argErr(CodeArgument, o.local(), "null pointer")
 	case x.Local.Base > lastAddress:
@@ -162,7 +168,8 @@ func (r *Runtime) checkVector(o *Op) (bool, error) {
 	o.known = true
 	for i, s := range o.Xfer.Vector {
 		if s.Bytes < 0 {
-			return false, argErr(CodeBytes, "darr", "descriptor %d: bytes is %d", i, s.Bytes)
+			return false, argErr(CodeBytes, "darr", "descriptor %d: bytes is %d", i,
+				s.Bytes)
 		}
 		if err := o.whole("darr", s.Bytes); err != nil {
 			return false, err
@@ -171,14 +178,17 @@ func (r *Runtime) checkVector(o *Op) (bool, error) {
 			continue
 		}
 		if all += int64(s.Bytes) * int64(len(s.Local)); all > kernel.MostBytes {
-			return false, argErr(CodeLevels, "darr", "more than the %d bytes that one transfer may have", int64(kernel.MostBytes))
+			return false, argErr(CodeLevels, "darr",
+				"more than the %d bytes that one transfer may have",
+				int64(kernel.MostBytes))
 		}
 		if j := slices.IndexFunc(s.Local, noAddress); j >= 0 {
 			what := "null"
 			if s.Local[j] != 0 {
 				what = "no address"
 			}
-			return false, argErr(CodeArgument, "darr", "descriptor %d: %s address %d is %s", i, o.local(), j, what)
+			return false, argErr(CodeArgument, "darr",
+				"descriptor %d: %s address %d is %s", i, o.local(), j, what)
 		}
 		known, err := r.checkRemoteAll(o, &s)
 		if err != nil {
@@ -201,7 +211,8 @@ func (r *Runtime) checkRemoteAll(o *Op, s *transport.Segments) (known bool, err 
 		lo, hi = min(lo, a), max(hi, a)
 	}
 	if o.Proc != int(r.Me) { // my own segments may be outside the arena: check each
-		if known, err = r.checkRemote(o.remote(), o.Proc, lo, int64(hi-lo)+int64(s.Bytes)); known && err == nil {
+		if known, err = r.checkRemote(o.remote(), o.Proc, lo,
+			int64(hi-lo)+int64(s.Bytes)); known && err == nil {
 			return true, nil
 		}
 	}
@@ -237,7 +248,9 @@ func (r *Runtime) checkRemote(arg string, proc int, addr uintptr, n int64) (know
 		beyond = !known
 	}
 	if beyond {
-		return false, argErr(CodeAddress, arg, "%d bytes at %#x are not within one allocation of rank %d", uint64(n), addr, proc)
+		return false, argErr(CodeAddress, arg,
+			"%d bytes at %#x are not within one allocation of rank %d", uint64(n), addr,
+			proc)
 	}
 	return known, nil
 }

@@ -20,7 +20,8 @@ const (
 // CommonClock returns the instant at which rank 0 called it, by the caller's clock, which all ranks
 // of a node share. It is exact to half of the shortest of some trips to rank 0. Collective.
 func (r *Runtime) CommonClock(now func() int64) (int64, error) {
-	offsets := make([]int64, len(r.Topo.Nodes)+1) // the clock of each node's leader, less that of rank 0; the last is the instant
+	// the clock of each node's leader, less that of rank 0; the last is the instant
+	offsets := make([]int64, len(r.Topo.Nodes)+1)
 	if r.Me == 0 {
 		offsets[len(offsets)-1] = now()
 	}
@@ -35,7 +36,8 @@ func (r *Runtime) CommonClock(now func() int64) (int64, error) {
 			offsets[node], err = r.askClock(now)
 		}
 	}
-	r.world.team.Allreduce(unsafe.Pointer(&offsets[0]), int64(len(offsets)), int(kernel.Long), int(kernel.Sum))
+	r.world.team.Allreduce(unsafe.Pointer(&offsets[0]), int64(len(offsets)), int(kernel.Long),
+		int(kernel.Sum))
 	return offsets[len(offsets)-1] + offsets[r.Topo.MyNode()], err
 }
 
@@ -65,7 +67,8 @@ func (r *Runtime) askClock(now func() int64) (offset int64, err error) {
 			return 0, err
 		}
 		if trip := now() - before; trip < best {
-			best, offset = trip, before+trip/2-int64(binary.LittleEndian.Uint64(body[:]))
+			best, offset = trip,
+				before+trip/2-int64(binary.LittleEndian.Uint64(body[:]))
 		}
 	}
 	return offset, nil

@@ -172,7 +172,8 @@ func TestCoalesceThreads(t *testing.T) {
 						n := 8*k + i
 						p := long(buf + 8*uintptr(n))
 						if *p != int64(n)+1000 {
-							r.wrong("round %d: word %d is %d", round, n, *p)
+							r.wrong("round %d: word %d is %d", round, n,
+								*p)
 						}
 						*p = -1
 					}

@@ -14,9 +14,10 @@ import (
 
 // completion tells that one operation is locally complete; several threads may wait for it.
 type completion struct {
-	done   atomic.Bool
-	err    error
-	finish func(error) // for Xfer.Done; created once, so that reusing a completion does not allocate
+	done atomic.Bool
+	err  error
+	// for Xfer.Done; created once, so that reusing a completion does not allocate
+	finish func(error)
 }
 
 func newCompletion() *completion {

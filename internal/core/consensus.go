@@ -38,7 +38,8 @@ func textOf(err error) string {
 const consequence = "consequence: "
 
 func isConsequence(err error) bool {
-	for _, of := range []error{io.EOF, syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNREFUSED, os.ErrDeadlineExceeded} {
+	for _, of := range []error{io.EOF, syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNREFUSED,
+		os.ErrDeadlineExceeded} {
 		if errors.Is(err, of) {
 			return true
 		}
@@ -95,7 +96,8 @@ func (b *record) reports(all []report) {
 func (d *reading) reports(ranks int) []report {
 	var all []report
 	for range d.count() {
-		all = append(all, report{text: d.text(), rank: d.rank(ranks), count: d.rank(ranks + 1)})
+		all = append(all, report{text: d.text(), rank: d.rank(ranks),
+			count: d.rank(ranks + 1)})
 	}
 	return all
 }
@@ -115,7 +117,8 @@ type addresses struct {
 // consensusOn is consensus, and exchanges the addresses of ranks. Those of inquiries are by node.
 func (r *Runtime) consensusOn(mine addresses, err error) (addrs []transport.PeerAddr,
 	inquiries [][]byte, _ error) {
-	nodes, lost := r.exchange(reportCard(err, mine), func(cards [][]byte) record { return mergeReports(cards, r.Topo.Mine()) })
+	nodes, lost := r.exchange(reportCard(err, mine),
+		func(cards [][]byte) record { return mergeReports(cards, r.Topo.Mine()) })
 	if lost != nil {
 		return nil, nil, errors.Join(err, lost)
 	}
@@ -132,7 +135,8 @@ func (r *Runtime) consensusOn(mine addresses, err error) (addrs []transport.Peer
 			return nil, nil, fmt.Errorf("node of rank %d: %w", r.Topo.Nodes[n][0], err)
 		}
 	}
-	slices.SortFunc(addrs, func(a, b transport.PeerAddr) int { return cmp.Compare(a.Rank, b.Rank) })
+	slices.SortFunc(addrs,
+		func(a, b transport.PeerAddr) int { return cmp.Compare(a.Rank, b.Rank) })
 	return addrs, inquiries, consensusError(reports, int(r.Me))
 }
 
@@ -173,14 +177,16 @@ func mergeReports(cards [][]byte, ranks []transport.Rank) (node record) {
 // is none, of the lowest rank with a consequence; and the number of ranks that report something
 // else.
 func consensusError(reports []report, me int) error {
-	first := firstReport(reports, func(r report) bool { return !strings.HasPrefix(r.text, consequence) })
+	first := firstReport(reports,
+		func(r report) bool { return !strings.HasPrefix(r.text, consequence) })
 	if first == nil {
 		first = firstReport(reports, func(report) bool { return true })
 	}
 	if first == nil {
 		return nil
 	}
-	return &StartError{strings.TrimPrefix(first.text, consequence) + otherCauses(reports, first.text), first.rank == me}
+	return &StartError{strings.TrimPrefix(first.text, consequence) + otherCauses(reports,
+		first.text), first.rank == me}
 }
 
 // firstReport is that of the lowest rank, of some; nil if there is none.
@@ -195,7 +201,10 @@ func firstReport(reports []report, of func(report) bool) (first *report) {
 
 // otherCauses is the text about further ranks that have causes of their own.
 func otherCauses(reports []report, told string) string {
-	other := func(r report) bool { return r.text != told && !strings.HasPrefix(r.text, consequence) }
+	other := func(r report) bool {
+		return r.text != told && !strings.HasPrefix(r.text,
+			consequence)
+	}
 	count := 0
 	for _, r := range reports {
 		if other(r) {
@@ -209,5 +218,6 @@ func otherCauses(reports []report, told string) string {
 	case 1:
 		return fmt.Sprintf(" (and rank %d: %s)", example.rank, example.text)
 	}
-	return fmt.Sprintf(" (and %d more ranks have other reasons; rank %d: %s)", count, example.rank, example.text)
+	return fmt.Sprintf(" (and %d more ranks have other reasons; rank %d: %s)", count,
+		example.rank, example.text)
 }

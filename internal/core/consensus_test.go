@@ -21,7 +21,8 @@ func TestVerdict(t *testing.T) {
 		{[]string{"a", "a", "a"}, 0, "a"},
 		{[]string{"", "b", "b"}, 1, "b"},
 		{[]string{"a", "b", "a"}, 0, "a (and rank 1: b)"},
-		{[]string{"", "a", "a", "b", "c"}, 1, "a (and 2 more ranks have other reasons; rank 3: b)"},
+		{[]string{"", "a", "a", "b", "c"}, 1,
+			"a (and 2 more ranks have other reasons; rank 3: b)"},
 		{[]string{consequence + "gone", "cause", consequence + "gone"}, 1, "cause"},
 		{[]string{"", consequence + "gone", consequence + "lost"}, 1, "gone"},
 	} {
@@ -66,13 +67,15 @@ func TestManyReports(t *testing.T) {
 		all = addReport(all, fmt.Sprint("cause ", rank), rank)
 	}
 	err := consensusError(all, 0)
-	if want := "cause 0 (and 99 more ranks have other reasons; rank 1: cause 1)"; err == nil || err.Error() != want || len(all) != mostReports {
+	if want := "cause 0 (and 99 more ranks have other reasons; rank 1: cause 1)"; err == nil ||
+		err.Error() != want || len(all) != mostReports {
 		t.Errorf("%v, %d reports", err, len(all))
 	}
 }
 
 func TestConsequences(t *testing.T) {
-	if !isConsequence(fmt.Errorf("take the arena: %w", io.EOF)) || isConsequence(errors.New("no memory")) {
+	if !isConsequence(fmt.Errorf("take the arena: %w", io.EOF)) ||
+		isConsequence(errors.New("no memory")) {
 		t.Error("a broken connection is a consequence, nothing else")
 	}
 }

@@ -24,7 +24,8 @@ type meeting struct {
 	parts [][]byte
 	left  int
 	over  chan struct{}
-	last  [][]byte // what was brought to the meeting before; all have left that when the next one is over
+	// what was brought to the meeting before; all have left that when the next one is over
+	last [][]byte
 }
 
 func newMeeting(n int) *meeting {
@@ -36,7 +37,8 @@ func (m *meeting) join(at int, mine []byte) [][]byte {
 	over := m.over
 	m.parts[at] = mine
 	if m.left--; m.left == 0 {
-		m.last, m.parts, m.left, m.over = m.parts, make([][]byte, len(m.parts)), len(m.parts), make(chan struct{})
+		m.last, m.parts, m.left, m.over = m.parts, make([][]byte, len(m.parts)),
+			len(m.parts), make(chan struct{})
 		close(over)
 	}
 	m.mu.Unlock()
@@ -106,23 +108,34 @@ func (w *crowdWire) Connect(servers []transport.PeerAddr) error {
 const crowdRanks = 1000
 
 func TestCrowd(t *testing.T) {
-	for _, s := range []spread{{"in blocks", crowdRanks, 8, inBlocks}, {"in turn", crowdRanks, 10, inTurn}} {
+	for _, s := range []spread{{"in blocks", crowdRanks, 8, inBlocks},
+		{"in turn", crowdRanks, 10, inTurn}} {
 		t.Run(s.name, func(t *testing.T) {
 			want := s.known()
-			s.startAll(t, -1, func(r *Runtime, p *simPlatform, w *crowdWire, err error) {
+			s.startAll(t, -1, func(r *Runtime, p *simPlatform, w *crowdWire,
+				err error) {
 				if err != nil {
 					t.Errorf("rank %d: %v", r.Me, err)
 					return
 				}
 				topo, j := r.Topo, &p.joined
-				equal := slices.EqualFunc(topo.Nodes, want.Nodes, slices.Equal[[]transport.Rank]) && slices.Equal(topo.Hosts, want.Hosts) &&
-					slices.Equal(topo.nodeOf, want.nodeOf) && slices.Equal(topo.local, want.local) && fmt.Sprint(w.servers) == want.servers
-				if !equal || j.Need != int64(s.each)*256<<30 || j.Nodes != len(want.Nodes) {
-					t.Errorf("rank %d knows %v, nodes %v, %v; of the others %v; %d bytes are needed", r.Me, topo.Hosts, topo.nodeOf, topo.local,
+				equal := slices.EqualFunc(topo.Nodes, want.Nodes,
+					slices.Equal[[]transport.Rank]) &&
+					slices.Equal(topo.Hosts, want.Hosts) &&
+					slices.Equal(topo.nodeOf, want.nodeOf) &&
+					slices.Equal(topo.local, want.local) &&
+					fmt.Sprint(w.servers) == want.servers
+				if !equal || j.Need != int64(s.each)*256<<30 ||
+					j.Nodes != len(want.Nodes) {
+					t.Errorf("rank %d knows %v, nodes %v, %v; of the others "+
+						"%v; %d bytes are needed", r.Me, topo.Hosts,
+						topo.nodeOf, topo.local,
 						w.servers, j.Need)
 				}
-				if !slices.Equal(j.Ranks, topo.Mine()) || j.Ranks[j.Self] != r.Me || len(j.Listeners) != len(j.Ranks) {
-					t.Errorf("rank %d is number %d of %v", r.Me, j.Self, j.Ranks)
+				if !slices.Equal(j.Ranks, topo.Mine()) || j.Ranks[j.Self] != r.Me ||
+					len(j.Listeners) != len(j.Ranks) {
+					t.Errorf("rank %d is number %d of %v", r.Me, j.Self,
+						j.Ranks)
 				}
 			})
 		})
@@ -143,7 +156,8 @@ func (s spread) known() (k crowdKnown) {
 		for i, r := range ranks {
 			k.nodeOf[r], k.local[r] = int32(n), int32(i)
 			if i < 2 {
-				servers = append(servers, transport.PeerAddr{Rank: r, Addr: fmt.Append(nil, "at ", r)})
+				servers = append(servers, transport.PeerAddr{Rank: r,
+					Addr: fmt.Append(nil, "at ", r)})
 			}
 		}
 	}
@@ -175,7 +189,8 @@ func TestCrowdFails(t *testing.T) {
 }
 
 // startAll starts all ranks; each node has two data servers.
-func (s spread) startAll(t *testing.T, guilty int, check func(r *Runtime, p *simPlatform, w *crowdWire, err error)) {
+func (s spread) startAll(t *testing.T, guilty int, check func(r *Runtime, p *simPlatform,
+	w *crowdWire, err error)) {
 	leaktest.Check(t)
 	c := newCrowd(s.nodes())
 	var running sync.WaitGroup
@@ -189,8 +204,13 @@ func (s spread) startAll(t *testing.T, guilty int, check func(r *Runtime, p *sim
 				if int(rank) == guilty {
 					p.problem = errors.New("no listener")
 				}
-				p.fast = transport.Provider{Name: "wire", Probe: func() error { return nil }, Hint: func() []byte { return nil },
-					Open: func(transport.OpenInfo) (transport.Transport, error) { return w, nil }}
+				p.fast = transport.Provider{Name: "wire",
+					Probe: func() error { return nil },
+					Hint:  func() []byte { return nil },
+					Open: func(transport.OpenInfo) (transport.Transport,
+						error) {
+						return w, nil
+					}}
 				j := &crowdJob{c: c, rank: int(rank), node: n, local: local}
 				r, err := start(settings(fmt.Sprint("ARMCI_NODE=n", n)), j, p)
 				if r == nil {

@@ -51,13 +51,19 @@ func (c careful) Get(p transport.Peer, x *transport.Xfer) error {
 func TestDescriptorsAreUsedAgain(t *testing.T) {
 	worldOf(t, 1, func(c *transporttest.Cluster) {
 		c.Opts.Pause = 5 * time.Microsecond
-		c.Wrap = func(_ int, tr transport.Transport) transport.Transport { return careful{tr, t} }
+		c.Wrap = func(_ int,
+			tr transport.Transport) transport.Transport {
+			return careful{tr, t}
+		}
 	}, func(r *tr) {
 		const threads, part, rounds = 4, 512, 150
 		mem, buf := r.alloc(threads*part), r.local(threads*part)
 		var running sync.WaitGroup
 		for i := range uintptr(threads) {
-			running.Go(func() { r.roundTrips(rand.New(rand.NewPCG(5, uint64(i))), buf+i*part, mem[0]+i*part, rounds) })
+			running.Go(func() {
+				r.roundTrips(rand.New(rand.NewPCG(5, uint64(i))),
+					buf+i*part, mem[0]+i*part, rounds)
+			})
 		}
 		running.Wait()
 		if r.open() != 0 {
@@ -80,7 +86,8 @@ func (r *tr) roundTrips(g *rand.Rand, local, remote uintptr, n int) {
 			case 1:
 				*o = *strided(kind, 0, from, remote, 4, 2, 4)
 			case 2:
-				*o = *vector(kind, 0, 4, []uintptr{from + 4, from}, []uintptr{remote + 4, remote})
+				*o = *vector(kind, 0, 4, []uintptr{from + 4, from},
+					[]uintptr{remote + 4, remote})
 			}
 			r.complete(o, g.IntN(4))
 		}

@@ -11,10 +11,12 @@ import (
 
 // Return codes of the C interface (armci.h: FAIL..FAIL8).
 const (
-	CodeArgument = -1 // null pointer, library not initialised, and mistakes without a code of their own
+	// null pointer, library not initialised, and mistakes without a code of their own
+	CodeArgument = -1
 	CodeArrays   = -2 // null array of strides, counts or addresses
 	CodeBytes    = -3 // negative size, or not a whole number of elements
-	CodeLevels   = -4 // stride levels outside 0..8, negative block, segment or descriptor counts
+	// stride levels outside 0..8, negative block, segment or descriptor counts
+	CodeLevels   = -4
 	CodeProc     = -5 // no such rank
 	CodeInternal = -6 // out of memory, failure of a transport
 	CodeOp       = -7 // unknown operation or type, misaligned read-modify-write

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Events: counters in arena memory of any rank, which others raise behind what they have stored there, and the ranks of its node
-// wait for. Between nodes the rank's data server raises them.
+// Events: counters in arena memory of any rank, which others raise behind what they have stored
+// there, and the ranks of its node wait for. Between nodes the rank's data server raises them.
 package core
 
 import (
@@ -15,7 +15,8 @@ import (
 // The body of a message is the event's address and by how much to raise it. There is no answer.
 const eventBody = 12
 
-// EventAdd raises an event of rank proc by n, behind all earlier stores of the caller there. A fence waits for that.
+// EventAdd raises an event of rank proc by n, behind all earlier stores of the caller there. A
+// fence waits for that.
 func (r *Runtime) EventAdd(proc int, event uintptr, n uint32) error {
 	if err := r.checkEvent(proc, event); err != nil {
 		return err
@@ -60,12 +61,16 @@ func (r *Runtime) checkEvent(proc int, addr uintptr) error {
 	return err
 }
 
-// EventWait waits until the count of an event of this node differs from seen; or, unless millis is negative, for so long, and then
-// changed may be false. what is the caller's function, for the report if that can never happen.
-func (r *Runtime) EventWait(event uintptr, seen uint32, millis int, what string) (changed bool, err error) {
+// EventWait waits until the count of an event of this node differs from seen; or, unless millis is
+// negative, for so long, and then changed may be false. what is the caller's function, for the
+// report if that can never happen.
+func (r *Runtime) EventWait(event uintptr, seen uint32, millis int, what string) (changed bool,
+	err error) {
 	lo, n := r.Memory.Extent(event)
-	if bytes := uintptr(r.events.EventBytes()); event%eventAlign != 0 || n == 0 || event-lo+bytes > uintptr(n) {
-		return false, argErr(CodeAddress, "event", "%#x is no aligned memory of this node", event)
+	if bytes := uintptr(r.events.EventBytes()); event%eventAlign != 0 || n == 0 ||
+		event-lo+bytes > uintptr(n) {
+		return false, argErr(CodeAddress, "event", "%#x is no aligned memory of this node",
+			event)
 	}
 	r.postCoalesced(everyRank)
 	return r.events.EventWait(event, seen, millis, what), nil
@@ -78,7 +83,8 @@ func (r *Runtime) handleEventAdd(from, to transport.Rank, m transport.Msg) bool 
 	}
 	event := uintptr(binary.LittleEndian.Uint64(m.Body))
 	if !r.isEvent(to, event) {
-		log.Errorf("rank %d has raised an event at %#x of rank %d, which is no aligned memory of it: nothing happens", from, event, to)
+		log.Errorf("rank %d has raised an event at %#x of rank %d, which is no aligned "+
+			"memory of it: nothing happens", from, event, to)
 		return true
 	}
 	r.events.EventAdd(event, binary.LittleEndian.Uint32(m.Body[8:]))

@@ -94,11 +94,13 @@ func (r *Runtime) raise(to transport.Rank, event uintptr, count uint32) error {
 // EventTell wakes the waiters of an event of another node after a device has written its count.
 func (r *Runtime) EventTell(proc int, event uintptr, count uint32) error {
 	body := binary.LittleEndian.AppendUint64(make([]byte, 0, eventToldBody), uint64(event))
-	return r.send(transport.Rank(proc), msgEventTold, binary.LittleEndian.AppendUint32(body, count))
+	return r.send(transport.Rank(proc), msgEventTold, binary.LittleEndian.AppendUint32(body,
+		count))
 }
 
 // EventAwait is EventWait for an event that rank proc alone raises, with that record.
-func (r *Runtime) EventAwait(proc int, event, record uintptr, seen uint32, millis int, what string) (changed bool, err error) {
+func (r *Runtime) EventAwait(proc int, event, record uintptr, seen uint32, millis int,
+	what string) (changed bool, err error) {
 	if err := r.checkRank("proc", proc); err != nil {
 		return false, err
 	}
@@ -110,13 +112,15 @@ func (r *Runtime) EventAwait(proc int, event, record uintptr, seen uint32, milli
 		return changed, err
 	}
 	le := binary.LittleEndian
-	body := le.AppendUint64(le.AppendUint64(make([]byte, 0, eventAskBody), uint64(record)), uint64(event))
+	body := le.AppendUint64(le.AppendUint64(make([]byte, 0, eventAskBody), uint64(record)),
+		uint64(event))
 	answer, err := r.call(raiser, msgEventAsk, le.AppendUint32(body, seen+1))
 	if err != nil {
 		return false, fmt.Errorf("event of rank %d: %w", proc, err)
 	}
 	if len(answer) != 1 {
-		return false, fmt.Errorf("event of rank %d: the record is no memory of it: %w", proc, transport.ErrBadAddr)
+		return false, fmt.Errorf("event of rank %d: the record is no memory of it: %w",
+			proc, transport.ErrBadAddr)
 	}
 	if answer[0] == eventComes {
 		return r.awaitWord(event, seen, millis, what), nil
@@ -136,14 +140,17 @@ func (r *Runtime) awaitWord(event uintptr, seen uint32, millis int, what string)
 }
 
 // handleEventAsk notes that a waiter has to be told, unless the count has already been written.
-func (r *Runtime) handleEventAsk(from, to transport.Rank, m transport.Msg, reply func([]byte)) bool {
+func (r *Runtime) handleEventAsk(from, to transport.Rank, m transport.Msg,
+	reply func([]byte)) bool {
 	if len(m.Body) != eventAskBody || reply == nil {
 		return false
 	}
-	record, event := uintptr(binary.LittleEndian.Uint64(m.Body)), binary.LittleEndian.Uint64(m.Body[8:])
+	record, event := uintptr(binary.LittleEndian.Uint64(m.Body)),
+		binary.LittleEndian.Uint64(m.Body[8:])
 	switch {
 	case !r.isEvent(to, record):
-		log.Errorf("rank %d waits for an event at %#x with a record at %#x, which is no aligned memory of rank %d", from, event,
+		log.Errorf("rank %d waits for an event at %#x with a record at %#x, which is no "+
+			"aligned memory of rank %d", from, event,
 			record, to)
 		reply(nil)
 	case r.events.EventAsk(record, binary.LittleEndian.Uint32(m.Body[16:])):
@@ -159,7 +166,8 @@ func (r *Runtime) handleEventTold(to transport.Rank, m transport.Msg) bool {
 	if len(m.Body) != eventToldBody {
 		return false
 	}
-	event, count := uintptr(binary.LittleEndian.Uint64(m.Body)), binary.LittleEndian.Uint32(m.Body[8:])
+	event, count := uintptr(binary.LittleEndian.Uint64(m.Body)),
+		binary.LittleEndian.Uint32(m.Body[8:])
 	if r.isEvent(to, event) && !r.events.EventTold(event, count) && r.twoSided.begin() {
 		go r.eventToldLater(to, event, count)
 	}

@@ -80,7 +80,8 @@ func raiseInTurn(r *tr) {
 		r.must(err)
 		r.must(r.EventRaise(next, mem[next], mem[r.Me]+record))
 		for count.Load() == first+i {
-			changed, err := r.EventAwait(prev, mem[r.Me], mem[prev]+record, first+i, -1, "a test")
+			changed, err := r.EventAwait(prev, mem[r.Me], mem[prev]+record, first+i, -1,
+				"a test")
 			r.must(err)
 			if !changed {
 				r.wrong("the wait ended without a change")
@@ -102,7 +103,8 @@ func raiseInTurn(r *tr) {
 func TestEventRaise(t *testing.T) { everyShape(t, raiseInTurn) }
 
 func TestEventWrittenByDevice(t *testing.T) {
-	for name, late := range map[string]time.Duration{"at once": 0, "late": 300 * time.Microsecond} {
+	for name, late := range map[string]time.Duration{"at once": 0,
+		"late": 300 * time.Microsecond} {
 		t.Run(name, func(t *testing.T) {
 			shape{3, 6, true}.run(t, nil, func(r *tr) {
 				r.beyond.words = newWordDevice(r.beyond.tr, late)
@@ -129,14 +131,18 @@ func TestEventRaiseMistakes(t *testing.T) {
 	apart.run(t, nil, func(r *tr) {
 		mem, other := r.alloc(256), 1-int(r.Me)
 		r.barrier()
-		wantArg(r, "event", r.EventRaise(other, mem[other]+2, mem[r.Me]), "event", CodeAddress, "is no aligned arena memory")
-		wantArg(r, "record", r.EventRaise(other, mem[other], mem[r.Me]+2), "record", CodeAddress, "is no aligned arena memory")
-		wantArg(r, "record", r.EventRaise(other, mem[other], mem[other]), "record", CodeAddress, "is no aligned arena memory")
+		wantArg(r, "event", r.EventRaise(other, mem[other]+2, mem[r.Me]), "event",
+			CodeAddress, "is no aligned arena memory")
+		wantArg(r, "record", r.EventRaise(other, mem[other], mem[r.Me]+2), "record",
+			CodeAddress, "is no aligned arena memory")
+		wantArg(r, "record", r.EventRaise(other, mem[other], mem[other]), "record",
+			CodeAddress, "is no aligned arena memory")
 		_, err := r.EventAwait(2, mem[r.Me], mem[other], 0, 0, "a test")
 		wantArg(r, "rank", err, "proc", CodeProc, "rank 2")
 		body := make([]byte, eventAskBody)
 		for _, n := range []int{eventAskBody, eventAskBody - 1} {
-			if answer, err := r.call(transport.Rank(other), msgEventAsk, body[:n]); err != nil || len(answer) != 0 {
+			if answer, err := r.call(transport.Rank(other), msgEventAsk,
+				body[:n]); err != nil || len(answer) != 0 {
 				r.wrong("a question of %d bytes: %v, %v", n, answer, err)
 			}
 			r.must(r.send(transport.Rank(other), msgEventTold, body[:n-8]))

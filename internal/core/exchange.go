@@ -52,7 +52,9 @@ type nodeRecord struct {
 	host    string
 	machine uint64 // a hash that is the same for nodes of one machine
 	netns   uint64 // a hash that is the same for nodes of one network namespace
-	need    int64  // address space of its arena: each of its ranks may allocate all memory of the machine; in whole MiB
+	// address space of its arena: each of its ranks may allocate all memory of the machine; in
+	// whole MiB
+	need    int64
 	secret  []byte // of the job; of the first node only
 	reports []report
 }
@@ -82,11 +84,14 @@ func decodeNode(b []byte, ranks int) (n nodeRecord, err error) {
 	d := reading{b: b[head:]}
 	leader := d.rank(ranks)
 	if v := b[head-1]; v != recordVersion && !d.bad {
-		return n, &StartError{Text: fmt.Sprintf("the ranks have different versions of this library: rank %d exchanges records of "+
-			"version %d at the start, this rank of version %d", leader, v, recordVersion)}
+		return n, &StartError{Text: fmt.Sprintf("the ranks have different versions of "+
+			"this library: rank %d exchanges records of "+
+			"version %d at the start, this rank of version %d", leader, v,
+			recordVersion)}
 	}
-	n = nodeRecord{ranks: d.ranks(ranks), host: d.text(), machine: d.number(), netns: d.number(),
-		need: int64(d.number()) * mib, secret: d.bytes(), reports: d.reports(ranks)}
+	n = nodeRecord{ranks: d.ranks(ranks), host: d.text(), machine: d.number(),
+		netns: d.number(),
+		need:  int64(d.number()) * mib, secret: d.bytes(), reports: d.reports(ranks)}
 	if err := d.end(); err != nil {
 		return n, fmt.Errorf("node of rank %d: %w", leader, err)
 	}
@@ -98,7 +103,8 @@ func decodeNode(b []byte, ranks int) (n nodeRecord, err error) {
 
 // exchange is collective: merge makes the record of a node from the cards of its ranks, nil if one
 // is malformed. All ranks get the records of all nodes.
-func (r *Runtime) exchange(mine record, merge func(cards [][]byte) record) (nodes [][]byte, err error) {
+func (r *Runtime) exchange(mine record, merge func(cards [][]byte) record) (nodes [][]byte,
+	err error) {
 	cards, err := r.Job.GatherNode(mine)
 	if err != nil {
 		return nil, err
@@ -122,7 +128,8 @@ func (r *Runtime) meet(listener string, memory int64, problem error) (*found, er
 	id, host := NodeID(r.Cfg.String("ARMCI_NODE"))
 	log.SetIdentity(int(r.Me), host)
 	var err error
-	if r.local, _, err = r.Job.Split(fmt.Sprintf("%s %d %s", recordMagic, recordVersion, id)); err != nil {
+	if r.local, _, err = r.Job.Split(fmt.Sprintf("%s %d %s", recordMagic, recordVersion,
+		id)); err != nil {
 		return nil, err
 	}
 	f := &found{}

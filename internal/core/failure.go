@@ -17,7 +17,8 @@ import (
 )
 
 const (
-	noticeTime = 500 * time.Millisecond // for another node to answer, or for all to hear that the cause has been printed
+	// for another node to answer, or for all to hear that the cause has been printed
+	noticeTime = 500 * time.Millisecond
 	reportTime = time.Second            // for the rank that may report the cause to end the job
 	endTime    = 20 * time.Second       // for the job to end
 	reportTurn = 500 * time.Millisecond // between the turns of two nodes
@@ -75,7 +76,9 @@ func (r *Runtime) lostAsync(rank transport.Rank, reason string) {
 
 // end ends the job because of reason, unless it is ending already. It first waits, so that another
 // rank may do so.
-func (r *Runtime) end(wait time.Duration, reason string) { r.endBy(wait, func() { r.report(reason) }) }
+func (r *Runtime) end(wait time.Duration, reason string) {
+	r.endBy(wait, func() { r.report(reason) })
+}
 
 // endBy is end with another way to tell why.
 func (r *Runtime) endBy(wait time.Duration, tell func()) {
@@ -128,7 +131,8 @@ func (r *Runtime) turn(lost transport.Rank) time.Duration {
 	if len(r.Topo.Nodes[theirs]) > 1 {
 		place++
 	}
-	if r.Liveness.Exited() { // perhaps the data server, which would have received that the job ends
+	if r.Liveness.Exited() {
+		// perhaps the data server, which would have received that the job ends
 		place += 2
 	}
 	return reportTurn / 2 * time.Duration(2*min(place, maxTurns)+half)
@@ -183,7 +187,8 @@ func (r *Runtime) tellNodes() {
 		if i != r.Topo.MyNode() {
 			go func() {
 				defer log.Guard()
-				r.call(ranks[0], msgEnding, nil) // a node that cannot be reached has ended already
+				// a node that cannot be reached has ended already
+				r.call(ranks[0], msgEnding, nil)
 				heard <- struct{}{}
 			}()
 		}
@@ -232,8 +237,10 @@ func (r *Runtime) AwaitEnd(function string, err error) {
 	}
 	select {
 	case <-r.jobEnding:
-	case <-time.After(reportTime): // no rank ends the job: the rank has finalised, but is needed
-		r.end(reportTurn*time.Duration(min(r.Topo.MyNode(), maxTurns)), fmt.Sprintf("%s: %v", function, err))
+	case <-time.After(reportTime):
+		// no rank ends the job: the rank has finalised, but is needed
+		r.end(reportTurn*time.Duration(min(r.Topo.MyNode(), maxTurns)),
+			fmt.Sprintf("%s: %v", function, err))
 	}
 	select {
 	case <-r.jobEnded:

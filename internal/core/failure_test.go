@@ -32,7 +32,9 @@ func TestLost(t *testing.T) {
 					r.wrong("rank %d: %q, expected %q", rank, got, want)
 				}
 			}
-			if got := lines(); strings.Count(got, "rank 2 (pid 1) has died: the job ends") != 1 || strings.Count(got, "\n") != 1 {
+			if got := lines(); strings.Count(got,
+				"rank 2 (pid 1) has died: the job ends") != 1 ||
+				strings.Count(got, "\n") != 1 {
 				r.wrong("%q", got)
 			}
 		}
@@ -90,14 +92,18 @@ func TestLostAtStart(t *testing.T) {
 			return nil
 		}
 		c.Wrap = func(r int, t transport.Transport) transport.Transport {
-			return &transporttest.Flaky{Transport: t, Fail: func(what string, _ transport.Peer) error { return c.Fail(what, r) }}
+			return &transporttest.Flaky{Transport: t, Fail: func(what string,
+				_ transport.Peer) error {
+				return c.Fail(what, r)
+			}}
 		}
 		h := hasty{c.Platform(0), make(chan struct{})}
 		if _, err := Start(settings(), c.Job(0), h); (err != nil) != fails {
 			t.Fatal(err)
 		}
 		<-h.told
-		if ended := len(c.Job(0).Ends()) > 0; ended == fails || strings.Contains(lines(), "died early") == fails {
+		if ended := len(c.Job(0).Ends()) > 0; ended == fails ||
+			strings.Contains(lines(), "died early") == fails {
 			t.Errorf("start fails: %v; ended: %v; %q", fails, ended, lines())
 		}
 		c.Close()
@@ -110,14 +116,16 @@ func TestAbort(t *testing.T) {
 		if r.Me == 0 {
 			r.Abort("the application gives up", 7)
 			r.Abort("and again", 8) // the first cause is the one
-			if got := r.c.Job(0).Ends(); !slices.Equal(got, []string{"abort 7", "abort 8"}) {
+			if got := r.c.Job(0).Ends(); !slices.Equal(got,
+				[]string{"abort 7", "abort 8"}) {
 				r.wrong("%q", got)
 			}
 			r.c.Lose(0, "rank 0 has died") // the others end without a word
 			if got := r.c.Job(1).Ends(); !slices.Equal(got, []string{"die 1"}) {
 				r.wrong("rank 1: %q", got)
 			}
-			if got := lines(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "the application gives up") {
+			if got := lines(); strings.Count(got, "\n") != 1 ||
+				!strings.Contains(got, "the application gives up") {
 				r.wrong("%q", got)
 			}
 		}
@@ -134,7 +142,8 @@ func TestNodesAgree(t *testing.T) {
 			r.Abort(fmt.Sprintf("rank %d gives up", r.Me), 7)
 			r.barrier()
 		})
-		if got := lines(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "gives up") {
+		if got := lines(); strings.Count(got, "\n") != 1 ||
+			!strings.Contains(got, "gives up") {
 			t.Fatalf("%q", got)
 		}
 	}
@@ -152,7 +161,8 @@ func TestOtherNodesAreTold(t *testing.T) {
 				r.c.Lose(to, fmt.Sprintf("rank %d: connection lost", to))
 			}
 			awaitEnds(r)
-			if got := lines(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "the application gives up") {
+			if got := lines(); strings.Count(got, "\n") != 1 ||
+				!strings.Contains(got, "the application gives up") {
 				r.wrong("%q", got)
 			}
 		}
@@ -196,7 +206,8 @@ func TestAbortInTurn(t *testing.T) {
 		r.AbortInTurn("all make a mistake", 5)
 		r.barrier()
 	})
-	if got := lines(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "all make a mistake") {
+	if got := lines(); strings.Count(got, "\n") != 1 ||
+		!strings.Contains(got, "all make a mistake") {
 		t.Errorf("%q", got)
 	}
 }
@@ -228,7 +239,8 @@ func TestAwaitEnd(t *testing.T) {
 			r.wrong("%q", got)
 		}
 		if got := lines(); strings.Count(got, "\n") != 1 ||
-			!strings.Contains(got, "ARMCI_Put: 8 bytes to rank 3: the peer has died: the job ends") {
+			!strings.Contains(got,
+				"ARMCI_Put: 8 bytes to rank 3: the peer has died: the job ends") {
 			r.wrong("%q", got)
 		}
 	})

@@ -24,7 +24,8 @@ func TestFence(t *testing.T) {
 				if i%3 == 0 {
 					r.must(r.Fence(to))
 					if got := *long(at); got != int64(i+1) {
-						r.wrong("after a fence to %d the word is %d", to, got)
+						r.wrong("after a fence to %d the word is %d", to,
+							got)
 					}
 				}
 			}
@@ -104,7 +105,8 @@ func TestFenceErrors(t *testing.T) {
 				r.wrong("%d fences reached the transport", n)
 			}
 			store()
-			if err := r.GroupFence(r.group(World)); !errors.Is(err, transport.ErrPeerDead) {
+			if err := r.GroupFence(r.group(World)); !errors.Is(err,
+				transport.ErrPeerDead) {
 				r.wrong("GroupFence: %v", err)
 			}
 			if err := r.AllFence(); err != nil {

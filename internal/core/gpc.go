@@ -77,14 +77,16 @@ var _ [transport.MaxMessage - 2*MaxProcedure - callHead - forwardHead]byte
 func checkProcedure(hlen, dlen, rhlen, rdlen int) error {
 	for i, n := range []int{hlen, dlen, rhlen, rdlen} {
 		if n > MaxProcedure {
-			return argErr(CodeBytes, []string{"hlen", "dlen", "rhlen", "rdlen"}[i], "%d bytes, where %d are the most", n, MaxProcedure)
+			return argErr(CodeBytes, []string{"hlen", "dlen", "rhlen", "rdlen"}[i],
+				"%d bytes, where %d are the most", n, MaxProcedure)
 		}
 	}
 	return nil
 }
 
 // GPCExec calls procedure h at proc and returns a function that waits for its reply.
-func (r *Runtime) GPCExec(h, proc int, head, data []byte, headCap, dataCap int) (wait func() ([]byte, []byte, error), err error) {
+func (r *Runtime) GPCExec(h, proc int, head, data []byte, headCap,
+	dataCap int) (wait func() ([]byte, []byte, error), err error) {
 	if err := r.checkRank("p", proc); err != nil {
 		return nil, err
 	}
@@ -119,7 +121,8 @@ func (r *Runtime) GPCExec(h, proc int, head, data []byte, headCap, dataCap int) 
 	return func() ([]byte, []byte, error) {
 		got := <-reply
 		if !got.ok {
-			return nil, nil, fmt.Errorf("procedure %d is not registered at rank %d", h, proc)
+			return nil, nil, fmt.Errorf("procedure %d is not registered at rank %d", h,
+				proc)
 		}
 		return got.head, got.data, nil
 	}, nil
@@ -162,5 +165,6 @@ func (r *Runtime) takeReply(body []byte) {
 		ch <- gpcReply{}
 		return
 	}
-	ch <- gpcReply{body[replyHead : replyHead+n], body[replyHead+n:], binary.LittleEndian.Uint32(body[8:]) == 1}
+	ch <- gpcReply{body[replyHead : replyHead+n], body[replyHead+n:],
+		binary.LittleEndian.Uint32(body[8:]) == 1}
 }

@@ -37,16 +37,19 @@ func TestGPC(t *testing.T) {
 			wait, err := r.GPCExec(h, to, []byte("head"), []byte("data"), 5, 3)
 			r.must(err)
 			head, data, err := wait()
-			if err != nil || string(head) != string(append([]byte{byte(r.Me)}, "head"...)) || string(data) != "dat" {
+			if err != nil || string(head) != string(append([]byte{byte(r.Me)},
+				"head"...)) || string(data) != "dat" {
 				r.wrong("%q, %q, %v", head, data, err)
 			}
-			for i := range uint64(5) { // a procedure sees what its caller has put before
+			for i := range uint64(5) {
+				// a procedure sees what its caller has put before
 				*long(buf) = int64(i + 77)
 				at := uintptr(8 * r.Me)
 				r.must(r.Do(op(Put, to, buf, mem[to]+at, 8)))
 				wait, err = r.GPCExec(peek, to, nil, nil, 0, 16)
 				r.must(err)
-				if _, data, err := wait(); err != nil || binary.NativeEndian.Uint64(data[at:]) != i+77 {
+				if _, data, err := wait(); err != nil ||
+					binary.NativeEndian.Uint64(data[at:]) != i+77 {
 					r.wrong("the procedure sees %v, %v", data, err)
 				}
 			}
@@ -55,11 +58,13 @@ func TestGPC(t *testing.T) {
 		r.must(r.GPCRelease(h))
 		_, err := r.GPCExec(h, 0, nil, nil, 0, 0)
 		wantArg(r, "released", err, "h", CodeOp, "is not a registered procedure")
-		wantArg(r, "released twice", r.GPCRelease(h), "handle", CodeOp, "is not a registered procedure")
+		wantArg(r, "released twice", r.GPCRelease(h), "handle", CodeOp,
+			"is not a registered procedure")
 		for _, h := range []int{0, 1, -3, -1 << 31, 1<<31 - 1} {
 			_, err := r.GPCExec(h, 0, nil, nil, 0, 0)
 			wantArg(r, "unknown", err, "h", CodeOp, "is not a registered procedure")
-			wantArg(r, "unknown", r.GPCRelease(h), "handle", CodeOp, "is not a registered procedure")
+			wantArg(r, "unknown", r.GPCRelease(h), "handle", CodeOp,
+				"is not a registered procedure")
 		}
 		_, err = r.GPCExec(peek, 2, nil, nil, 0, 0)
 		wantArg(r, "rank", err, "p", CodeProc, "rank 2")
@@ -77,7 +82,8 @@ func TestGPCUnknownThere(t *testing.T) {
 			h := r.GPCRegister(echo)
 			wait, err := r.GPCExec(h, 1, nil, nil, 0, 0)
 			r.must(err)
-			if _, _, err := wait(); err == nil || !strings.Contains(err.Error(), "not registered at rank 1") {
+			if _, _, err := wait(); err == nil ||
+				!strings.Contains(err.Error(), "not registered at rank 1") {
 				r.wrong("%v", err)
 			}
 		}
@@ -90,7 +96,8 @@ func TestGPCMany(t *testing.T) {
 	world(t, 2, func(r *tr) {
 		var relay int
 		h := r.GPCRegister(echo)
-		relay = r.GPCRegister(func(from int, head, data []byte, headCap, dataCap int) ([]byte, []byte) {
+		relay = r.GPCRegister(func(from int, head, data []byte, headCap,
+			dataCap int) ([]byte, []byte) {
 			wait, err := r.GPCExec(h, from, head, data, headCap, dataCap)
 			if err != nil {
 				return nil, nil
@@ -103,7 +110,8 @@ func TestGPCMany(t *testing.T) {
 		for i := range 40 {
 			running.Go(func() {
 				arg := bytes.Repeat([]byte{byte(i)}, 1+i*50)
-				wait, err := r.GPCExec([]int{h, relay}[i%2], 1-int(r.Me), nil, arg, 1, len(arg))
+				wait, err := r.GPCExec([]int{h, relay}[i%2], 1-int(r.Me), nil, arg,
+					1, len(arg))
 				if err != nil {
 					r.wrong("%v", err)
 					return
@@ -114,7 +122,8 @@ func TestGPCMany(t *testing.T) {
 					who = 1 - who
 				}
 				if err != nil || !bytes.Equal(data, arg) || head[0] != who {
-					r.wrong("call %d: %v, %d bytes, %v", i, head, len(data), err)
+					r.wrong("call %d: %v, %d bytes, %v", i, head, len(data),
+						err)
 				}
 			})
 		}
@@ -134,12 +143,14 @@ func TestGPCCannotSend(t *testing.T) {
 		return nil
 	}, nil), func(r *tr) {
 		h := r.GPCRegister(echo)
-		if _, err := r.GPCExec(h, 0, nil, nil, 0, 0); !errors.Is(err, transport.ErrPeerDead) || len(r.gpc.wait) != 0 {
+		if _, err := r.GPCExec(h, 0, nil, nil, 0, 0); !errors.Is(err,
+			transport.ErrPeerDead) || len(r.gpc.wait) != 0 {
 			r.wrong("%v, %d calls waited for", err, len(r.gpc.wait))
 		}
 		lines := logged(r.T)
 		r.serveCall(0, make([]byte, callHead))
-		if got := lines(); !strings.Contains(got, "reply to the call of rank 0: the peer has died") {
+		if got := lines(); !strings.Contains(got,
+			"reply to the call of rank 0: the peer has died") {
 			r.wrong("%q", got)
 		}
 	})
@@ -157,9 +168,11 @@ func TestBadReply(t *testing.T) {
 		if got := <-reply; got.ok {
 			r.wrong("%+v", got)
 		}
-		r.handleMessage(0, 0, transport.Msg{Kind: msgReply, Body: body}, nil) // nobody waits any more
+		// nobody waits any more
+		r.handleMessage(0, 0, transport.Msg{Kind: msgReply, Body: body}, nil)
 		r.handleMessage(0, 0, transport.Msg{Kind: 99, Body: body}, nil)
-		r.handleMessage(0, 0, transport.Msg{Kind: msgProcedure, Body: body[:callHead-8]}, nil)
+		r.handleMessage(0, 0, transport.Msg{Kind: msgProcedure, Body: body[:callHead-8]},
+			nil)
 		if got := strings.Count(lines(), "dropped"); got != 2 {
 			r.wrong("%d messages were dropped: %s", got, lines())
 		}
@@ -198,7 +211,8 @@ func FuzzMessage(f *testing.F) {
 		r.gpc.wait = map[uint64]chan gpcReply{7: waiting}
 		r.gpc.mu.Unlock()
 		called = -1
-		if kind == msgProcedure && len(body) >= callHead { // not on a goroutine, so that what it does can be looked at
+		if kind == msgProcedure && len(body) >= callHead {
+			// not on a goroutine, so that what it does can be looked at
 			r.serveCall(0, body)
 		} else {
 			r.handleMessage(0, 0, transport.Msg{Kind: kind, Body: body}, nil)
@@ -209,7 +223,8 @@ func FuzzMessage(f *testing.F) {
 		select {
 		case got := <-waiting:
 			if len(got.head)+len(got.data) > len(body)-replyHead {
-				t.Errorf("%x: reply of %d and %d bytes", body, len(got.head), len(got.data))
+				t.Errorf("%x: reply of %d and %d bytes", body, len(got.head),
+					len(got.data))
 			}
 		default:
 		}
@@ -220,7 +235,10 @@ func FuzzMessage(f *testing.F) {
 // sent.
 func TestLongestCalls(t *testing.T) {
 	shape{2, 2, false}.run(t, nil, func(r *tr) {
-		h := r.GPCRegister(func(_ int, head, data []byte, _, _ int) ([]byte, []byte) { return data, head })
+		h := r.GPCRegister(func(_ int, head, data []byte, _, _ int) ([]byte,
+			[]byte) {
+			return data, head
+		})
 		r.barrier()
 		if r.Me == 0 {
 			head, data := make([]byte, MaxProcedure), make([]byte, MaxProcedure)
@@ -234,12 +252,29 @@ func TestLongestCalls(t *testing.T) {
 			}
 			long := make([]byte, MaxProcedure+1)
 			for arg, call := range map[string]func() error{
-				"hlen":  func() error { _, err := r.GPCExec(h, 1, long, nil, 0, 0); return err },
-				"dlen":  func() error { _, err := r.GPCExec(h, 1, nil, long, 0, 0); return err },
-				"rhlen": func() error { _, err := r.GPCExec(h, 1, nil, nil, len(long), 0); return err },
-				"rdlen": func() error { _, err := r.GPCExec(h, 1, nil, nil, 0, len(long)); return err },
+				"hlen": func() error {
+					_, err := r.GPCExec(h, 1, long, nil, 0,
+						0)
+					return err
+				},
+				"dlen": func() error {
+					_, err := r.GPCExec(h, 1, nil, long, 0,
+						0)
+					return err
+				},
+				"rhlen": func() error {
+					_, err := r.GPCExec(h, 1, nil, nil,
+						len(long), 0)
+					return err
+				},
+				"rdlen": func() error {
+					_, err := r.GPCExec(h, 1, nil, nil, 0,
+						len(long))
+					return err
+				},
 			} {
-				wantArg(r, "call", call(), arg, CodeBytes, "33554433 bytes, where 33554432 are the most")
+				wantArg(r, "call", call(), arg, CodeBytes,
+					"33554433 bytes, where 33554432 are the most")
 			}
 		}
 		r.barrier()

@@ -58,7 +58,8 @@ func (g *Group) RankOf(w transport.Rank) int { return slices.Index(g.Ranks, w) }
 
 func (g *Group) member() error {
 	if g.team == nil {
-		return argErr(CodeArgument, "group", "the calling rank is not a member of group %d", g.ID)
+		return argErr(CodeArgument, "group", "the calling rank is not a member of group %d",
+			g.ID)
 	}
 	return nil
 }
@@ -92,7 +93,8 @@ func (r *Runtime) setTeam(g *Group, l *layout, local transport.Team, id int64) {
 		g.leaders = leaders
 	}
 	if len(l.leader) > 1 {
-		g.team = &hierarchicalTeam{local: local, leaders: leaders, me: g.Me, node: l.node, place: l.place, count: l.count}
+		g.team = &hierarchicalTeam{local: local, leaders: leaders, me: g.Me, node: l.node,
+			place: l.place, count: l.count}
 	}
 }
 
@@ -150,7 +152,9 @@ func (r *Runtime) GroupCreate(parent *Group, pids []int32) (*Group, error) {
 	seen := make(map[int32]bool, len(pids))
 	for i, p := range pids {
 		if p < 0 || int(p) >= parent.Size() {
-			return nil, argErr(CodeProc, "pid_list", "entry %d is rank %d, outside 0..%d of the parent group", i, p, parent.Size()-1)
+			return nil, argErr(CodeProc, "pid_list",
+				"entry %d is rank %d, outside 0..%d of the parent group", i, p,
+				parent.Size()-1)
 		}
 		if seen[p] {
 			return nil, argErr(CodeProc, "pid_list", "rank %d is listed twice", p)
@@ -226,10 +230,12 @@ func (r *Runtime) GroupSplit(parent *Group, color, key int32) (*Group, error) {
 	var same []entry
 	for p := range parent.Size() {
 		if int32(binary.LittleEndian.Uint32(all[8*p:])) == color {
-			same = append(same, entry{int32(binary.LittleEndian.Uint32(all[8*p+4:])), int32(p)})
+			same = append(same, entry{int32(binary.LittleEndian.Uint32(all[8*p+4:])),
+				int32(p)})
 		}
 	}
-	slices.SortStableFunc(same, func(a, b entry) int { return int(int64(a.key) - int64(b.key)) })
+	slices.SortStableFunc(same,
+		func(a, b entry) int { return int(int64(a.key) - int64(b.key)) })
 	if color < 0 {
 		g := &Group{Me: -1}
 		r.addGroup(g)

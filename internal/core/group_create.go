@@ -36,7 +36,8 @@ func (r *Runtime) joinTeam(g *Group) error {
 		f = decodeGroupStart(body)
 	}
 	if f.start.Context < 0 {
-		return argErr(CodeInternal, "group", "no more groups can be made on this node: %v", transport.ErrNoMemory)
+		return argErr(CodeInternal, "group", "no more groups can be made on this node: %v",
+			transport.ErrNoMemory)
 	}
 	local := r.Teams.AttachTeam(f.start, l.local, int(l.place[g.Me]))
 	local.Barrier()
@@ -92,7 +93,8 @@ func (r *Runtime) addComm(g *Group) error {
 	g.team.Release(g.Me == 0)
 	g.team = nil
 	if err == nil {
-		err = argErr(CodeInternal, "group", "a member could not make the group's communicator")
+		err = argErr(CodeInternal, "group",
+			"a member could not make the group's communicator")
 	}
 	return err
 }
@@ -109,7 +111,8 @@ const groupStartBytes = 32
 
 func (f groupStart) encode() []byte {
 	b := make([]byte, groupStartBytes)
-	for i, v := range []uint64{uint64(f.start.Context), f.start.Phase, f.start.Step, uint64(f.id)} {
+	for i, v := range []uint64{uint64(f.start.Context), f.start.Phase, f.start.Step,
+		uint64(f.id)} {
 		binary.LittleEndian.PutUint64(b[8*i:], v)
 	}
 	return b
@@ -117,5 +120,6 @@ func (f groupStart) encode() []byte {
 
 func decodeGroupStart(b []byte) groupStart {
 	u64 := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
-	return groupStart{transport.TeamStart{Context: int64(u64(0)), Phase: u64(1), Step: u64(2)}, int64(u64(3))}
+	return groupStart{transport.TeamStart{Context: int64(u64(0)), Phase: u64(1), Step: u64(2)},
+		int64(u64(3))}
 }

@@ -40,7 +40,8 @@ func TestGroups(t *testing.T) {
 		}
 		g := r.create(w, 3, 0, 2) // rank 1 gets a handle that tells it so
 		member := r.Me != 1
-		if g.Size() != 3 || !slices.Equal(g.Ranks, []transport.Rank{3, 0, 2}) || g.Me != []int{1, -1, 2, 0}[r.Me] || (g.Team() != nil) != member {
+		if g.Size() != 3 || !slices.Equal(g.Ranks, []transport.Rank{3, 0, 2}) ||
+			g.Me != []int{1, -1, 2, 0}[r.Me] || (g.Team() != nil) != member {
 			r.wrong("%+v", g)
 		}
 		if g.RankOf(2) != 2 || g.RankOf(1) != -1 {
@@ -61,7 +62,8 @@ func TestGroups(t *testing.T) {
 			mem, err := r.Malloc(g, 64)
 			r.must(err)
 			*long(r.local(8)) = 1
-			r.must(r.Do(op(Put, 3, r.local(8), mem[0], 8))) // memory by group rank, targets by world rank
+			// memory by group rank, targets by world rank
+			r.must(r.Do(op(Put, 3, r.local(8), mem[0], 8)))
 			r.must(r.GroupFence(g))
 			r.must(r.Free(g, mem[g.Me]))
 			child := r.create(g, 2, 0) // ranks of the parent group: world ranks 2 and 3
@@ -92,22 +94,28 @@ func TestGroupMistakes(t *testing.T) {
 			pids      []int32
 			arg, text string
 		}{
-			"too great": {[]int32{0, 2}, "pid_list", "entry 1 is rank 2, outside 0..1"}, "negative": {[]int32{-1}, "pid_list", "entry 0"},
-			"twice": {[]int32{1, 0, 1}, "pid_list", "rank 1 is listed twice"},
+			"too great": {[]int32{0, 2}, "pid_list", "entry 1 is rank 2, outside 0..1"},
+			"negative":  {[]int32{-1}, "pid_list", "entry 0"},
+			"twice":     {[]int32{1, 0, 1}, "pid_list", "rank 1 is listed twice"},
 		} {
 			_, err := r.GroupCreate(w, c.pids)
 			wantArg(r, what, err, c.arg, CodeProc, c.text)
 		}
 		for _, id := range []int{-1, 1, 99} {
 			_, err := r.Group(id)
-			wantArg(r, "Group", err, "group", CodeArgument, "is not a group of this rank")
-			wantArg(r, "GroupFree", r.GroupFree(id), "group", CodeArgument, "is not a group")
-			wantArg(r, "SetDefaultGroup", r.SetDefaultGroup(id), "group", CodeArgument, "is not a group")
+			wantArg(r, "Group", err, "group", CodeArgument,
+				"is not a group of this rank")
+			wantArg(r, "GroupFree", r.GroupFree(id), "group", CodeArgument,
+				"is not a group")
+			wantArg(r, "SetDefaultGroup", r.SetDefaultGroup(id), "group", CodeArgument,
+				"is not a group")
 		}
-		wantArg(r, "the world", r.GroupFree(World), "group", CodeArgument, "cannot be freed")
+		wantArg(r, "the world", r.GroupFree(World), "group", CodeArgument,
+			"cannot be freed")
 		empty := r.create(w)
 		if empty.Size() != 0 || empty.Me != -1 {
-			r.wrong("an empty group has %d members and me as %d", empty.Size(), empty.Me)
+			r.wrong("an empty group has %d members and me as %d", empty.Size(),
+				empty.Me)
 		}
 		r.must(r.GroupFree(empty.ID))
 	})
@@ -154,7 +162,8 @@ func TestManyGroups(t *testing.T) {
 		for {
 			g, err := r.GroupCreate(w, []int32{0, 1})
 			if err != nil {
-				wantArg(r, "one group too many", err, "group", CodeInternal, "no more groups")
+				wantArg(r, "one group too many", err, "group", CodeInternal,
+					"no more groups")
 				break
 			}
 			all = append(all, g)
@@ -218,7 +227,8 @@ func TestGroupWithoutComm(t *testing.T) {
 	}, func(r *tr) {
 		_, err := r.GroupCreate(r.group(World), []int32{1, 0})
 		if r.Me == 1 {
-			wantArg(r, "the other member", err, "group", CodeInternal, "a member could not")
+			wantArg(r, "the other member", err, "group", CodeInternal,
+				"a member could not")
 		} else if !errors.Is(err, broken) {
 			r.wrong("%v", err)
 		}

@@ -54,7 +54,9 @@ func (n simNode) InquiriesAt() []byte             { return make([]byte, simInqui
 // simTransport is that within the node.
 type simTransport struct{ transport.Transport }
 
-func (simTransport) Info() transport.Info               { return transport.Info{Name: "sim", Immediate: true} }
+func (simTransport) Info() transport.Info {
+	return transport.Info{Name: "sim", Immediate: true}
+}
 func (simTransport) Connect([]transport.PeerAddr) error { return nil }
 func (simTransport) Close() error                       { return nil }
 
@@ -75,7 +77,8 @@ func (p *simPlatform) Join(j transport.JoinInfo) (transport.Node, transport.Tran
 }
 
 func (p *simPlatform) Providers() []transport.Provider {
-	sockets := transport.Provider{Name: "tcp", Probe: func() error { return nil }, Hint: func() []byte { return make([]byte, 8+3*6) }}
+	sockets := transport.Provider{Name: "tcp", Probe: func() error { return nil },
+		Hint: func() []byte { return make([]byte, 8+3*6) }}
 	return []transport.Provider{p.fast, sockets}
 }
 
@@ -132,7 +135,8 @@ func (j *simJob) prepare() {
 		j.cards[3] = append(j.cards[3], reportCard(nil, addresses{}))
 	}
 	for n, ranks := range j.nodes {
-		rec := nodeRecord{ranks: ranks, host: fmt.Sprintf("nid%06d", n), machine: hash(fmt.Sprint(n)), need: 64 * 256 << 30}
+		rec := nodeRecord{ranks: ranks, host: fmt.Sprintf("nid%06d", n),
+			machine: hash(fmt.Sprint(n)), need: 64 * 256 << 30}
 		if n == 0 {
 			rec.secret = make([]byte, secretBytes)
 		}
@@ -175,11 +179,13 @@ func (j *simJob) ExchangeLeaders(mine []byte) ([][]byte, error) {
 // than 20 MB of memory, counting what is garbage again, and less than 1 MB of bytes received and
 // sent. These are limits, not measures.
 func TestGrowth(t *testing.T) {
-	for _, s := range []spread{{"64 a node", 100_000, 64, inBlocks}, {"64 a node, in turn", 99_968, 64, inTurn}} {
+	for _, s := range []spread{{"64 a node", 100_000, 64, inBlocks},
+		{"64 a node, in turn", 99_968, 64, inTurn}} {
 		for _, local := range []int{0, 20} {
 			t.Run(fmt.Sprintf("%s, number %d", s.name, local), func(t *testing.T) {
 				c := startOne(t, s, local)
-				t.Logf("%s: received %d, sent %d bytes; %d bytes of memory, %d allocated in all", s.name, c.in, c.out, c.live, c.all)
+				t.Logf("%s: received %d, sent %d bytes; %d bytes of memory, %d "+
+					"allocated in all", s.name, c.in, c.out, c.live, c.all)
 				if c.in+c.out > 1e6 || c.all > 20e6 {
 					t.Error("a process needs more than it may")
 				}
@@ -193,7 +199,8 @@ func TestGrowth(t *testing.T) {
 func TestGrowthOfNodes(t *testing.T) {
 	s := spread{"4 a node", 100_000, 4, inBlocks}
 	c := startOne(t, s, 0)
-	t.Logf("received %d, sent %d bytes; %d bytes of memory, %d allocated in all", c.in, c.out, c.live, c.all)
+	t.Logf("received %d, sent %d bytes; %d bytes of memory, %d allocated in all", c.in, c.out,
+		c.live, c.all)
 }
 
 // costs are bytes.
@@ -209,7 +216,8 @@ func startOne(t *testing.T, s spread, local int) (c simCosts) {
 	j := &simJob{rank: int(nodes[middle][local]), local: local, nodes: nodes, node: middle}
 	j.prepare()
 	driver := pipe.New(pipe.Options{}).Driver()
-	driver.Probe, driver.Hint = func() error { return nil }, func() []byte { return make([]byte, simHint) }
+	driver.Probe, driver.Hint = func() error { return nil },
+		func() []byte { return make([]byte, simHint) }
 	p := &simPlatform{fast: internode.Provider(driver, internode.Options{Servers: 1})}
 	before, live := memoryNow()
 	r, err := start(settings(fmt.Sprintf("ARMCI_NODE=nid%06d", middle)), j, p)
@@ -217,8 +225,10 @@ func startOne(t *testing.T, s spread, local int) (c simCosts) {
 		t.Fatal(err)
 	}
 	after, now := memoryNow()
-	if len(r.Topo.Nodes) != len(nodes) || r.Topo.Local(r.Me) != local || r.NodesOf(r.world) != len(nodes) {
-		t.Errorf("rank %d is number %d of %d nodes", r.Me, r.Topo.Local(r.Me), len(r.Topo.Nodes))
+	if len(r.Topo.Nodes) != len(nodes) || r.Topo.Local(r.Me) != local ||
+		r.NodesOf(r.world) != len(nodes) {
+		t.Errorf("rank %d is number %d of %d nodes", r.Me, r.Topo.Local(r.Me),
+			len(r.Topo.Nodes))
 	}
 	r.closeTransports()
 	return simCosts{j.in, j.out, int(now - live), int(after - before)}

@@ -30,7 +30,9 @@ func (r *Runtime) Start(o *Op, implicit bool) (int32, error) { return r.start(o,
 
 // StartUnder is Start for a handle with this content, under which other operations may be open. It
 // returns the new content.
-func (r *Runtime) StartUnder(content int32, o *Op) (int32, error) { return r.start(o, false, content) }
+func (r *Runtime) StartUnder(content int32, o *Op) (int32, error) {
+	return r.start(o, false, content)
+}
 
 func (r *Runtime) start(o *Op, implicit bool, content int32) (int32, error) {
 	if transport.FastRequest(content) { // an operation of Go's does not join one of C's

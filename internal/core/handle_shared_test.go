@@ -51,7 +51,8 @@ func TestSharedHandle(t *testing.T) {
 				}
 			}
 			if r.open() != 0 || r.handles.open.Load() != 0 {
-				r.wrong("%d handles open, C sees %d", r.open(), r.handles.open.Load())
+				r.wrong("%d handles open, C sees %d", r.open(),
+					r.handles.open.Load())
 			}
 		}
 		r.barrier()
@@ -153,7 +154,8 @@ func TestUsedForLong(t *testing.T) {
 			if p := r.handles.explicit[hdl]; p == nil || p.next != nil || p.last != p {
 				r.wrong("more than one operation is kept")
 			}
-			if err := r.Wait(hdl); !errors.Is(err, transport.ErrNoMemory) || n != 1000 || r.open() != 0 {
+			if err := r.Wait(hdl); !errors.Is(err, transport.ErrNoMemory) ||
+				n != 1000 || r.open() != 0 {
 				r.wrong("%v after %d operations, %d open", err, n, r.open())
 			}
 			r.beyond = to

@@ -114,7 +114,8 @@ func (h *handles) add(p *request, content int32) int32 {
 		return id
 	}
 	first.last.next, first.last = p, p
-	for first != p && first.refs == 0 && first.done.Load() { // a handle that is used for long keeps few operations
+	for first != p && first.refs == 0 && first.done.Load() {
+		// a handle that is used for long keeps few operations
 		next := first.next
 		h.remove(content, first)
 		first = next

@@ -118,7 +118,8 @@ func TestDescriptorsAreCopied(t *testing.T) {
 			ids[i], err = r.Start(o, false)
 			r.must(err)
 		}
-		s.Xfer.Count[0], s.Xfer.Count[1], s.Xfer.Local.Stride[0], s.Xfer.Remote.Stride[0] = 1, 1, 0, 0
+		s.Xfer.Count[0], s.Xfer.Count[1], s.Xfer.Local.Stride[0], s.Xfer.Remote.Stride[0] =
+			1, 1, 0, 0
 		v.Xfer.Vector[0].Local[0], v.Xfer.Vector[0].Remote[0] = 1, 1
 		scale, *s, *v = 0, Op{}, Op{}
 		r.c.Net.Release()
@@ -126,7 +127,8 @@ func TestDescriptorsAreCopied(t *testing.T) {
 			r.must(r.Wait(id))
 		}
 		r.must(r.Fence(0))
-		if m := memory(mem[0], 256); m[0] != 1 || m[32] != 9 || m[96] != 25 || m[8] != 0 || m[200] != 1 || m[240] != 2 {
+		if m := memory(mem[0], 256); m[0] != 1 || m[32] != 9 || m[96] != 25 || m[8] != 0 ||
+			m[200] != 1 || m[240] != 2 {
 			r.wrong("%v", m)
 		}
 	})
@@ -150,8 +152,10 @@ func TestImplicitHandles(t *testing.T) {
 					r.wrong("WaitProc(1) left an operation to rank 1")
 				}
 			}
-			if left := len(r.handles.implicit); left != 2 || r.handles.explicit[explicit] == nil {
-				r.wrong("%d implicit operations left, explicit one is %v", left, r.handles.explicit[explicit])
+			if left := len(r.handles.implicit); left != 2 ||
+				r.handles.explicit[explicit] == nil {
+				r.wrong("%d implicit operations left, explicit one is %v", left,
+					r.handles.explicit[explicit])
 			}
 			r.must(r.WaitAll())
 			if r.open() != 1 {
@@ -214,11 +218,15 @@ func TestImplicitError(t *testing.T) {
 // An immediate transport needs no handles.
 func TestImmediate(t *testing.T) {
 	worldOf(t, 1, func(c *transporttest.Cluster) {
-		c.Wrap = func(_ int, t transport.Transport) transport.Transport { return immediate{t} }
+		c.Wrap = func(_ int,
+			t transport.Transport) transport.Transport {
+			return immediate{t}
+		}
 	}, func(r *tr) {
 		mem, buf := r.alloc(64), r.local(64)
 		*long(mem[0]) = 3
-		if id, err := r.Start(op(Get, 0, buf, mem[0], 8), true); id != Done || err != nil || *long(buf) != 3 {
+		if id, err := r.Start(op(Get, 0, buf, mem[0], 8), true); id != Done || err != nil ||
+			*long(buf) != 3 {
 			r.wrong("%d, %v, read %d", id, err, *long(buf))
 		}
 	})

@@ -63,7 +63,8 @@ func (s shape) node(rank int) int {
 }
 
 // shapes are those every protocol between nodes is tested on.
-var shapes = []shape{{1, 4, false}, {2, 4, false}, {2, 5, true}, {3, 3, false}, {3, 7, true}, {4, 4, false}, {5, 6, false}}
+var shapes = []shape{{1, 4, false}, {2, 4, false}, {2, 5, true}, {3, 3, false}, {3, 7, true},
+	{4, 4, false}, {5, 6, false}}
 
 // apart is two ranks that only the wire connects.
 var apart = shape{nodes: 2, ranks: 2}
@@ -75,7 +76,8 @@ var wire = transporttest.Options{Seed: 3, Ordered: true, Eager: 256}
 // run runs f on the ranks of a shape.
 func (s shape) run(t *testing.T, change func(*transporttest.Cluster), f func(r *tr)) {
 	t.Helper()
-	jobOf(t, s.ranks, func(i int) []string { return []string{fmt.Sprintf("ARMCI_NODE=n%d", s.node(i))} },
+	jobOf(t, s.ranks,
+		func(i int) []string { return []string{fmt.Sprintf("ARMCI_NODE=n%d", s.node(i))} },
 		func(c *transporttest.Cluster) {
 			o := wire
 			c.Wire = &o
@@ -99,7 +101,8 @@ func everyShape(t *testing.T, f func(r *tr)) {
 	})
 }
 
-func jobOf(t *testing.T, n int, environ func(rank int) []string, change func(*transporttest.Cluster), f func(r *tr)) {
+func jobOf(t *testing.T, n int, environ func(rank int) []string,
+	change func(*transporttest.Cluster), f func(r *tr)) {
 	t.Helper()
 	leaktest.Check(t)
 	c := transporttest.NewCluster(n)
@@ -175,8 +178,9 @@ func long(addr uintptr) *int64 { return (*int64)(kernel.Ptr(addr)) }
 
 // op makes a contiguous operation.
 func op(kind Kind, proc int, local, remote uintptr, nbytes int) *Op {
-	return &Op{Kind: kind, Proc: proc, Xfer: transport.Xfer{Local: transport.Section{Base: local},
-		Remote: transport.Section{Base: remote}, Count: []int32{int32(nbytes)}}}
+	return &Op{Kind: kind, Proc: proc,
+		Xfer: transport.Xfer{Local: transport.Section{Base: local},
+			Remote: transport.Section{Base: remote}, Count: []int32{int32(nbytes)}}}
 }
 
 // accOf makes an operation an accumulate of longs.
@@ -193,8 +197,10 @@ func wantArg(t testing.TB, what string, err error, arg string, code int, text st
 		t.Errorf("%s: %v is no mistake of the caller", what, err)
 		return
 	}
-	if e.Arg != arg || e.Code != code || CodeOf(err) != code || !strings.Contains(e.Text, text) {
-		t.Errorf("%s: argument %q, code %d, %q; expected %q, %d, %q", what, e.Arg, e.Code, e.Text, arg, code, text)
+	if e.Arg != arg || e.Code != code || CodeOf(err) != code ||
+		!strings.Contains(e.Text, text) {
+		t.Errorf("%s: argument %q, code %d, %q; expected %q, %d, %q", what, e.Arg, e.Code,
+			e.Text, arg, code, text)
 	}
 	if e.Arg != "" && !strings.HasPrefix(err.Error(), e.Arg+": ") {
 		t.Errorf("%s: %q does not begin with the argument", what, err)

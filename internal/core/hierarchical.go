@@ -34,7 +34,8 @@ type layout struct {
 // worldLayout is that of all ranks, which needs no memory for each of them.
 func (r *Runtime) worldLayout() *layout {
 	t := r.Topo
-	l := &layout{node: t.nodeOf, place: t.local, here: t.MyNode(), count: make([]int, len(t.Nodes)),
+	l := &layout{node: t.nodeOf, place: t.local, here: t.MyNode(),
+		count:  make([]int, len(t.Nodes)),
 		leader: make([]transport.Rank, len(t.Nodes)), local: make([]int, len(t.Mine()))}
 	for n, ranks := range t.Nodes {
 		l.count[n], l.leader[n] = len(ranks), ranks[0]

@@ -33,7 +33,8 @@ func (r *tr) collectives(g *Group, seed int) {
 			}
 			g.team.Bcast(unsafe.Pointer(&got[0]), int64(size), root)
 			if !bytes.Equal(got, want) {
-				r.wrong("group %v: broadcast of %d bytes from member %d", g.Ranks, size, root)
+				r.wrong("group %v: broadcast of %d bytes from member %d", g.Ranks,
+					size, root)
 			}
 		}
 	}
@@ -65,7 +66,8 @@ func (r *tr) reductions(g *Group) {
 			x[i] = int64(g.Me+1) * int64(i+1)
 			f[i] = math.Pow(10, float64((g.Me*7+i)%17)) / 3
 		}
-		g.team.Allreduce(unsafe.Pointer(&x[0]), int64(nelem), int(kernel.Long), int(kernel.Sum))
+		g.team.Allreduce(unsafe.Pointer(&x[0]), int64(nelem), int(kernel.Long),
+			int(kernel.Sum))
 		n := int64(g.Size())
 		for i := range x {
 			if x[i] != n*(n+1)/2*int64(i+1) {
@@ -73,7 +75,8 @@ func (r *tr) reductions(g *Group) {
 				break
 			}
 		}
-		g.team.Allreduce(unsafe.Pointer(&f[0]), int64(nelem), int(kernel.Double), int(kernel.Sum))
+		g.team.Allreduce(unsafe.Pointer(&f[0]), int64(nelem), int(kernel.Double),
+			int(kernel.Sum))
 		var h uint64
 		for _, v := range f {
 			h = h*1099511628211 + math.Float64bits(v)
@@ -81,7 +84,8 @@ func (r *tr) reductions(g *Group) {
 		all := g.team.Allgather(binary.LittleEndian.AppendUint64(nil, h))
 		for i := range g.Size() {
 			if !bytes.Equal(all[8*i:8*i+8], all[:8]) {
-				r.wrong("group %v: member %d has other bits than member 0", g.Ranks, i)
+				r.wrong("group %v: member %d has other bits than member 0", g.Ranks,
+					i)
 			}
 		}
 		x[0] = -int64(g.Me + 1)
@@ -180,10 +184,12 @@ func TestNoTeamOnOneNode(t *testing.T) {
 				r.barrier()
 				pids := make([]int32, r.N)
 				for i := range pids {
-					pids[i] = int32(r.N - 1 - i) // so that the last rank leads its node
+					// so that the last rank leads its node
+					pids[i] = int32(r.N - 1 - i)
 				}
 				_, err := r.GroupCreate(r.world, pids)
-				wantArg(r, "GroupCreate", err, "group", CodeInternal, "no more groups")
+				wantArg(r, "GroupCreate", err, "group", CodeInternal,
+					"no more groups")
 				r.barrier()
 				f.armed.Store(false)
 				r.barrier()
@@ -209,17 +215,19 @@ func TestStepsOfCollectives(t *testing.T) {
 			sent := make([]atomic.Int64, nodes)
 			wrap := func(c *transporttest.Cluster) {
 				c.Wrap = func(rank int, t transport.Transport) transport.Transport {
-					return &transporttest.Flaky{Transport: t, Fail: func(what string, _ transport.Peer) error {
-						if what == "send" {
-							sent[rank].Add(1)
-						}
-						return nil
-					}}
+					return &transporttest.Flaky{Transport: t,
+						Fail: func(what string, _ transport.Peer) error {
+							if what == "send" {
+								sent[rank].Add(1)
+							}
+							return nil
+						}}
 				}
 			}
 			shape{nodes, nodes, false}.run(t, wrap, func(r *tr) {
 				steps := int64(bits.Len(uint(nodes - 1)))
-				for _, do := range []func(){r.world.team.Barrier, func() { r.world.team.Allgather([]byte{1}) }} {
+				for _, do := range []func(){r.world.team.Barrier,
+					func() { r.world.team.Allgather([]byte{1}) }} {
 					before := sent[r.Me].Load()
 					do()
 					if got := sent[r.Me].Load() - before; got != steps {
@@ -249,18 +257,24 @@ func mismatch(t *testing.T, prepare func(r *tr)) {
 		go func() {
 			defer func() { done <- true }()
 			if r.Me == 0 {
-				team.Allreduce(unsafe.Pointer(&x[0]), 2, int(kernel.Long), int(kernel.Sum))
+				team.Allreduce(unsafe.Pointer(&x[0]), 2, int(kernel.Long),
+					int(kernel.Sum))
 			} else {
 				team.Barrier()
 			}
 		}()
 		<-done
 		awaitEnds(r)
-		if got := lines(); strings.Count(got, "\n") != 1 || !strings.Contains(got, "is in a ") ||
-			!strings.Contains(got, "rank 0 (host n0)") || !strings.Contains(got, "rank 1 (host n1)") ||
-			!strings.Contains(got, "call different collectives, or with different sizes: the job ends") {
+		if got := lines(); strings.Count(got, "\n") != 1 ||
+			!strings.Contains(got, "is in a ") ||
+			!strings.Contains(got, "rank 0 (host n0)") ||
+			!strings.Contains(got, "rank 1 (host n1)") ||
+			!strings.Contains(got,
+				"call different collectives, or with different sizes: the job "+
+					"ends") {
 			r.wrong("%q", got)
 		}
-		team.(*hierarchicalTeam).leaders.next = 1000 // that the test can go on where a job has ended
+		// that the test can go on where a job has ended
+		team.(*hierarchicalTeam).leaders.next = 1000
 	})
 }

@@ -31,7 +31,8 @@ type reduction struct {
 	most  int                       // bytes of a fragment: whole elements
 	other *[ahead][reduceBytes]byte // memory for what others send
 	each  int                       // most messages of a step to or from a leader
-	step  int                       // of those that leaders within the largest power of two take: the same at all of them
+	// of those that leaders within the largest power of two take: the same at all of them
+	step int
 }
 
 // Steps between a leader beyond the largest power of two and the one that it is folded into. Any
@@ -49,7 +50,8 @@ func (l *leaderTeam) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 	other := reduceMemory.Get().(*[ahead][reduceBytes]byte)
 	defer reduceMemory.Put(other)
 	all := unsafe.Slice((*byte)(x), nelem*int64(size))
-	r := reduction{l: l, t: t, red: red, size: size, most: reduceBytes / size * size, other: other}
+	r := reduction{l: l, t: t, red: red, size: size, most: reduceBytes / size * size,
+		other: other}
 	r.each = len(all)/r.most + 1
 	l.begin("reduction", len(all), 2*r.each*bits.Len(uint(len(l.ranks))))
 	l.oneWay = 0
@@ -129,15 +131,20 @@ func (r *reduction) next(with int, mine, theirs []byte, combine func(mine, their
 
 // exchange sends mine to another leader and receives what belongs to theirs, either of which may be
 // empty, fragment by fragment. combine puts what has come in its place; nil: it is received there.
-func (r *reduction) exchange(step, with int, mine, theirs []byte, combine func(mine, theirs []byte)) {
+func (r *reduction) exchange(step, with int, mine, theirs []byte,
+	combine func(mine, theirs []byte)) {
 	if e := r.l.ring(with); e != nil {
 		r.exchangeByRings(e, mine, theirs, combine)
 		return
 	}
 	count := func(b []byte) int { return (len(b) + r.most - 1) / r.most }
-	part := func(b []byte, i int) []byte { return b[min(i*r.most, len(b)):min((i+1)*r.most, len(b))] }
+	part := func(b []byte, i int) []byte {
+		return b[min(i*r.most, len(b)):min((i+1)*r.most,
+			len(b))]
+	}
 	out, in, first := count(mine), count(theirs), step*r.each
-	if n := max(out, in); n > mostUnheard { // who only sends must hear how far the other is: of empty messages
+	if n := max(out, in); n > mostUnheard {
+		// who only sends must hear how far the other is: of empty messages
 		out, in = n, n
 	}
 	want := func(k int) {
@@ -206,6 +213,7 @@ func (r *reduction) combineBefore(mine, theirs []byte) {
 }
 
 func (r *reduction) reduce(inout, in []byte) {
-	kernel.Reduce(kernel.Reduction(r.red), r.t, unsafe.Pointer(unsafe.SliceData(inout)), unsafe.Pointer(unsafe.SliceData(in)),
+	kernel.Reduce(kernel.Reduction(r.red), r.t, unsafe.Pointer(unsafe.SliceData(inout)),
+		unsafe.Pointer(unsafe.SliceData(in)),
 		len(in)/r.size)
 }

@@ -18,13 +18,15 @@ import (
 
 // leaderTeam implements transport.Team.
 type leaderTeam struct {
-	r      *Runtime
-	ranks  []transport.Rank
-	me     int
-	tag    int64
-	step   int64  // number of the current collective, and of its messages between any two leaders
-	next   int64  // number of the next one
-	oneWay int    // messages since all leaders heard from each other: so many may be on their way to a leader
+	r     *Runtime
+	ranks []transport.Rank
+	me    int
+	tag   int64
+	// number of the current collective, and of its messages between any two leaders
+	step int64
+	next int64 // number of the next one
+	// messages since all leaders heard from each other: so many may be on their way to a leader
+	oneWay int
 	what   string // name of the collective, for error messages
 	bytes  int64  // its size, for error messages
 
@@ -138,15 +140,18 @@ func (l *leaderTeam) name() string {
 // All leaders may notice at the same time, so nodes take turns to report it.
 func (l *leaderTeam) mismatch(from transport.Rank, got, want int) {
 	r := l.r
-	r.end(reportTurn*time.Duration(min(l.me, maxTurns)), fmt.Sprintf("rank %d (host %s) is in a %s, for which rank %d (host %s) "+
-		"has sent %d bytes instead of %d: the ranks of the group call different collectives, or with different sizes",
-		r.Me, r.host(r.Me), l.name(), from, r.host(from), got, want))
+	r.end(reportTurn*time.Duration(min(l.me, maxTurns)),
+		fmt.Sprintf("rank %d (host %s) is in a %s, for which rank %d (host %s) "+
+			"has sent %d bytes instead of %d: the ranks of the group call different "+
+			"collectives, or with different sizes",
+			r.Me, r.host(r.Me), l.name(), from, r.host(from), got, want))
 	forever()
 }
 
 // broken ends the job: another rank cannot be reached. It does not return.
 func (l *leaderTeam) broken(rank transport.Rank, err error) {
-	l.r.lost(rank, fmt.Sprintf("%s with rank %d (host %s): %v", l.name(), rank, l.r.host(rank), err))
+	l.r.lost(rank, fmt.Sprintf("%s with rank %d (host %s): %v", l.name(), rank, l.r.host(rank),
+		err))
 	forever()
 }
 
@@ -211,7 +216,8 @@ func (l *leaderTeam) gatherBlocks(mine []byte, sizes []int) []byte {
 	l.begin("gathering", len(mine), 1)
 	l.oneWay = 0
 	n := len(l.ranks)
-	size := func(from, count int) (sum int) { // bytes of count consecutive blocks, beginning with the block of a leader
+	size := func(from, count int) (sum int) {
+		// bytes of count consecutive blocks, beginning with the block of a leader
 		for i := range count {
 			sum += sizes[(from+i)%n]
 		}

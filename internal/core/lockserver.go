@@ -32,7 +32,8 @@ func (r *Runtime) lockRemote(s *MutexSet, kind uint8, m uintptr, i, proc int) (b
 	case err != nil:
 		return false, fmt.Errorf("mutex %d of rank %d: %w", i, proc, err)
 	case len(answer) != 1:
-		return false, argErr(CodeAddress, "mutex", "mutex %d of rank %d does not exist any more", i, proc)
+		return false, argErr(CodeAddress, "mutex",
+			"mutex %d of rank %d does not exist any more", i, proc)
 	case answer[0] != lockGot:
 		return false, nil
 	}
@@ -86,7 +87,9 @@ func (l *lockserver) note(change int32) {
 
 type lockQueue struct {
 	waiting []lockRequest
-	queued  int // goroutines that wait in the node's queue for some of them; 0: the holder's unlock is theirs
+	// goroutines that wait in the node's queue for some of them; 0: the holder's unlock is
+	// theirs
+	queued int
 }
 
 // lockMode is how a lock is taken.
@@ -140,7 +143,8 @@ func (r *Runtime) handleLock(from, to transport.Rank, m transport.Msg, reply fun
 	addr := uintptr(binary.LittleEndian.Uint64(m.Body))
 	size := r.Locks.MutexBytes()
 	switch {
-	case addr%uintptr(size) != 0 || !r.Memory.Inside(addr) || !r.Memory.Owns(r.Topo.Local(to), addr, size):
+	case addr%uintptr(size) != 0 || !r.Memory.Inside(addr) || !r.Memory.Owns(r.Topo.Local(to),
+		addr, size):
 		if reply == nil {
 			return false
 		}
@@ -223,7 +227,8 @@ func (r *Runtime) unlock(m uintptr) {
 		return
 	}
 	c := q.waiting[0]
-	if !r.Locks.PassOn(m, c.who) { // from now on they wait in the node's queue, like its own ranks
+	if !r.Locks.PassOn(m, c.who) {
+		// from now on they wait in the node's queue, like its own ranks
 		q.queued = 1
 		go r.grant(m, q)
 		r.Locks.Unlock(m)

@@ -45,7 +45,8 @@ func (r *Runtime) NewMutexes(g *Group, n int) (*MutexSet, error) {
 	}
 	base, err := r.Malloc(g, bytes)
 	if n < 0 || n > maxMutexes {
-		return nil, &ArgError{Arg: "num", Text: fmt.Sprintf("%d is outside 0..%d", n, maxMutexes), Code: CodeBytes, Quiet: IsQuiet(err)}
+		return nil, &ArgError{Arg: "num", Text: fmt.Sprintf("%d is outside 0..%d", n,
+			maxMutexes), Code: CodeBytes, Quiet: IsQuiet(err)}
 	}
 	if err != nil {
 		return nil, err
@@ -54,9 +55,11 @@ func (r *Runtime) NewMutexes(g *Group, n int) (*MutexSet, error) {
 	if n > 0 {
 		zero(base[g.Me], bytes)
 	}
-	all := g.team.Allgather([]byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)}) // also a barrier: all have been zeroed
+	// also a barrier: all have been zeroed
+	all := g.team.Allgather([]byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)})
 	for i := range s.count {
-		s.count[i] = int(all[4*i]) | int(all[4*i+1])<<8 | int(all[4*i+2])<<16 | int(all[4*i+3])<<24
+		s.count[i] = int(all[4*i]) | int(all[4*i+1])<<8 | int(all[4*i+2])<<16 |
+			int(all[4*i+3])<<24
 	}
 	return s, nil
 }
@@ -73,7 +76,8 @@ func (r *Runtime) CreateMutexes(n int) error {
 	r.mutexes.mu.Lock()
 	defer r.mutexes.mu.Unlock()
 	if r.mutexes.dflt != nil {
-		return &ArgError{Arg: "num", Text: "mutexes exist already: destroy them first", Code: CodeArgument, Quiet: r.Me != 0}
+		return &ArgError{Arg: "num", Text: "mutexes exist already: destroy them first",
+			Code: CodeArgument, Quiet: r.Me != 0}
 	}
 	world, _ := r.Group(World)
 	s, err := r.NewMutexes(world, n)
@@ -88,7 +92,8 @@ func (r *Runtime) DestroyMutexes() error {
 	r.mutexes.mu.Lock()
 	defer r.mutexes.mu.Unlock()
 	if r.mutexes.dflt == nil {
-		return &ArgError{Text: "there are no mutexes to destroy", Code: CodeArgument, Quiet: r.Me != 0}
+		return &ArgError{Text: "there are no mutexes to destroy", Code: CodeArgument,
+			Quiet: r.Me != 0}
 	}
 	s := r.mutexes.dflt
 	r.mutexes.dflt = nil
@@ -109,10 +114,13 @@ func (s *MutexSet) At(i, proc int) (uintptr, error) {
 	}
 	m := s.group.RankOf(transport.Rank(proc))
 	if m < 0 {
-		return 0, argErr(CodeProc, "proc", "rank %d is not among the %d ranks that made these mutexes", proc, s.group.Size())
+		return 0, argErr(CodeProc, "proc",
+			"rank %d is not among the %d ranks that made these mutexes", proc,
+			s.group.Size())
 	}
 	if i < 0 || i >= s.count[m] {
-		return 0, argErr(CodeArgument, "mutex", "index %d is outside the %d mutexes of rank %d", i, s.count[m], proc)
+		return 0, argErr(CodeArgument, "mutex",
+			"index %d is outside the %d mutexes of rank %d", i, s.count[m], proc)
 	}
 	return s.base[m] + uintptr(i)*s.step, nil
 }
@@ -164,7 +172,8 @@ func (r *Runtime) Unlock(s *MutexSet, i, proc int) error {
 		here = held && who == r.Me
 	}
 	if !here && !s.dropHeld(i, proc) {
-		return argErr(CodeArgument, "mutex", "mutex %d of rank %d is not held by this rank", i, proc)
+		return argErr(CodeArgument, "mutex", "mutex %d of rank %d is not held by this rank",
+			i, proc)
 	}
 	if err := r.fenceForMessage(proc); err != nil {
 		return err

@@ -17,7 +17,8 @@ func TestMutexSet(t *testing.T) {
 		r.must(r.CreateMutexes(counts[r.Me]))
 		s := r.DefaultMutexes()
 		for m, n := range counts {
-			if first, count := s.Hosted(transport.Rank(m)); count != n || (first != 0) != (n > 0) {
+			if first, count := s.Hosted(transport.Rank(m)); count != n ||
+				(first != 0) != (n > 0) {
 				r.wrong("rank %d hosts %d at %#x", m, count, first)
 			}
 		}
@@ -35,10 +36,13 @@ func TestMutexSet(t *testing.T) {
 		if r.Me == 0 && *long(mem[0]) != 60 {
 			r.wrong("the counter is %d", *long(mem[0]))
 		}
-		wantArg(r, "created twice", r.CreateMutexes(1), "num", CodeArgument, "exist already")
+		wantArg(r, "created twice", r.CreateMutexes(1), "num", CodeArgument,
+			"exist already")
 		r.must(r.DestroyMutexes())
-		wantArg(r, "destroyed twice", r.DestroyMutexes(), "", CodeArgument, "no mutexes to destroy")
-		wantArg(r, "lock without any", r.Lock(r.DefaultMutexes(), 0, 0), "mutex", CodeArgument, "no mutexes have been created")
+		wantArg(r, "destroyed twice", r.DestroyMutexes(), "", CodeArgument,
+			"no mutexes to destroy")
+		wantArg(r, "lock without any", r.Lock(r.DefaultMutexes(), 0, 0), "mutex",
+			CodeArgument, "no mutexes have been created")
 		r.must(r.CreateMutexes(0)) // again, and nobody hosts any
 		r.must(r.DestroyMutexes())
 		r.must(r.Free(r.group(World), mem[r.Me]))
@@ -63,10 +67,12 @@ func TestMutexMistakes(t *testing.T) {
 			arg, text string
 			code      int
 		}{
-			"index":          {2, 0, "mutex", "index 2 is outside the 2 mutexes of rank 0", CodeArgument},
+			"index": {2, 0, "mutex",
+				"index 2 is outside the 2 mutexes of rank 0", CodeArgument},
 			"negative index": {-1, 2, "mutex", "index -1", CodeArgument},
-			"no member":      {0, 1, "proc", "rank 1 is not among the 2 ranks", CodeProc},
-			"no rank":        {0, 7, "proc", "rank 7", CodeProc},
+			"no member": {0, 1, "proc", "rank 1 is not among the 2 ranks",
+				CodeProc},
+			"no rank": {0, 7, "proc", "rank 7", CodeProc},
 		} {
 			wantArg(r, "Lock, "+what, r.Lock(s, c.i, c.proc), c.arg, c.code, c.text)
 			wantArg(r, "Unlock, "+what, r.Unlock(s, c.i, c.proc), c.arg, c.code, c.text)
@@ -77,10 +83,12 @@ func TestMutexMistakes(t *testing.T) {
 			}
 		}
 		mine := int(r.Me)
-		wantArg(r, "free", r.Unlock(s, 0, mine), "mutex", CodeArgument, "is not held by this rank")
+		wantArg(r, "free", r.Unlock(s, 0, mine), "mutex", CodeArgument,
+			"is not held by this rank")
 		r.must(r.Lock(s, 0, mine))
 		g.Team().Barrier()
-		wantArg(r, "another's", r.Unlock(s, 0, 2-mine), "mutex", CodeArgument, "is not held by this rank")
+		wantArg(r, "another's", r.Unlock(s, 0, 2-mine), "mutex", CodeArgument,
+			"is not held by this rank")
 		if got, err := r.TryLock(s, 0, 2-mine); got || err != nil {
 			r.wrong("TryLock of a held mutex: %v %v", got, err)
 		}
@@ -90,7 +98,8 @@ func TestMutexMistakes(t *testing.T) {
 		g.Team().Barrier()
 		r.must(r.Unlock(s, 0, mine))
 		r.must(r.Unlock(s, 1, mine))
-		for n, text := range map[int]string{-1: "-1 is outside", 1<<20 + 1: "outside 0..1048576", math.MaxInt32: "is outside"} {
+		for n, text := range map[int]string{-1: "-1 is outside",
+			1<<20 + 1: "outside 0..1048576", math.MaxInt32: "is outside"} {
 			_, err := r.NewMutexes(g, n)
 			wantArg(r, "number", err, "num", CodeBytes, text)
 		}

@@ -41,7 +41,8 @@ func TestOperationsAcrossNodes(t *testing.T) {
 			r.must(err)
 			r.must(r.WaitProc(to))
 			r.must(r.Do(accOf(strided(Acc, to, buf, mem[to]+2048, 8, 1, 8), &one)))
-			x := transport.RMW{Op: transport.FetchAdd, Bytes: 8, Addr: mem[to] + 3000, Operand: 1}
+			x := transport.RMW{Op: transport.FetchAdd, Bytes: 8, Addr: mem[to] + 3000,
+				Operand: 1}
 			r.must(r.RMW(to, &x))
 			if x.Old < 0 || x.Old >= int64(r.N) {
 				r.wrong("number %d at rank %d", x.Old, to)
@@ -77,9 +78,12 @@ func TestFencesAcrossNodes(t *testing.T) {
 				do   func() error
 				want int
 			}{{r.AllFence, 1}, {r.AllFence, 0}, {func() error { return r.Fence(1) }, 0},
-				{func() error { return r.Do(op(Get, 1, buf, mem[1], 8)) }, 0}, {func() error { return r.Fence(1) }, 0},
-				{func() error { return r.Do(op(Put, 2, buf, mem[2], 8)) }, 0}, {func() error { return r.Fence(1) }, 0},
-				{func() error { _, err := r.Notify(2); return err }, 0}, {func() error { return r.Fence(2) }, 1},
+				{func() error { return r.Do(op(Get, 1, buf, mem[1], 8)) }, 0},
+				{func() error { return r.Fence(1) }, 0},
+				{func() error { return r.Do(op(Put, 2, buf, mem[2], 8)) }, 0},
+				{func() error { return r.Fence(1) }, 0},
+				{func() error { _, err := r.Notify(2); return err }, 0},
+				{func() error { return r.Fence(2) }, 1},
 				{func() error { return r.GroupFence(r.world) }, 0}} {
 				if got := fences(c.do); got != c.want {
 					r.wrong("step %d: %d fences, expected %d", i, got, c.want)
@@ -113,7 +117,8 @@ func TestSmallStores(t *testing.T) {
 			}
 			r.must(r.WaitAggregate(5))
 			r.must(r.Fence(2))
-			if got := r.c.Between.Count("put") - before; got != 1 || r.c.Between.Count("put vector") != 1 {
+			if got := r.c.Between.Count("put") - before; got != 1 ||
+				r.c.Between.Count("put vector") != 1 {
 				r.wrong("%d operations for what was collected", got)
 			}
 		}
@@ -144,7 +149,8 @@ func TestNotifyAcrossNodes(t *testing.T) {
 			received, waited, err := r.NotifyWait(before)
 			r.must(err)
 			if waited != i+1 || received < waited {
-				r.wrong("%d received, %d waited for, expected %d", received, waited, i+1)
+				r.wrong("%d received, %d waited for, expected %d", received, waited,
+					i+1)
 			}
 			if got := *long(mem[r.Me] + 8*uintptr(before)); got < int64(i+1) {
 				r.wrong("notified %d times, but the word is %d", i+1, got)
@@ -163,7 +169,8 @@ func TestProceduresAcrossNodes(t *testing.T) {
 			v := *long(mem[r.Me] + 8*uintptr(from))
 			return []byte{byte(r.Me), byte(from), byte(v)}, slices.Concat(head, data)
 		})
-		relay := r.GPCRegister(func(from int, head, data []byte, _, _ int) ([]byte, []byte) {
+		relay := r.GPCRegister(func(from int, head, data []byte, _, _ int) ([]byte,
+			[]byte) {
 			wait, err := r.GPCExec(h, from, head, data, 3, len(data)+len(head))
 			r.must(err)
 			rhead, rdata, err := wait()
@@ -174,13 +181,15 @@ func TestProceduresAcrossNodes(t *testing.T) {
 		for i := range 10 {
 			for to := range r.N {
 				*long(buf) = int64(i + 1)
-				_, err := r.Start(op(Put, to, buf, mem[to]+8*uintptr(r.Me), 8), true)
+				_, err := r.Start(op(Put, to, buf, mem[to]+8*uintptr(r.Me), 8),
+					true)
 				r.must(err)
 				arg := pattern(i, 1000*i)
 				wait, err := r.GPCExec(h, to, []byte("head"), arg, 3, 2000*i)
 				r.must(err)
 				head, data, err := wait()
-				if r.must(err); !bytes.Equal(head, []byte{byte(to), byte(r.Me), byte(i + 1)}) {
+				if r.must(err); !bytes.Equal(head,
+					[]byte{byte(to), byte(r.Me), byte(i + 1)}) {
 					r.wrong("rank %d replies %v, round %d", to, head, i+1)
 				}
 				if !bytes.Equal(data, append([]byte("head"), arg...)) {
@@ -222,7 +231,8 @@ func TestLocksAcrossNodes(t *testing.T) {
 				r.must(r.AllFence())
 				r.barrier()
 				if int(r.Me) == host && *long(mem[host]) != int64(rounds*r.N) {
-					r.wrong("%d rounds are counted, expected %d", *long(mem[host]), rounds*r.N)
+					r.wrong("%d rounds are counted, expected %d",
+						*long(mem[host]), rounds*r.N)
 				}
 				r.must(r.DestroyMutexes())
 			})
@@ -253,7 +263,8 @@ func TestLockIsPassedOn(t *testing.T) {
 		}
 		r.lockserver.mu.Unlock()
 		if r.Me == 0 && *long(mem[0]) != turns*int64(r.N) {
-			r.wrong("the counter is %d after %d turns of %d ranks", *long(mem[0]), turns, r.N)
+			r.wrong("the counter is %d after %d turns of %d ranks", *long(mem[0]),
+				turns, r.N)
 		}
 	})
 }
@@ -303,8 +314,10 @@ func TestLockLine(t *testing.T) {
 				r.wrong("TryLock of a free mutex: %v, %v", got, err)
 			}
 			r.must(r.Unlock(set, 0, 0))
-			wantArg(r, "Unlock twice", r.Unlock(set, 0, 0), "mutex", CodeArgument, "is not held by this rank")
-			wantArg(r, "no such mutex", r.Lock(set, 1, 0), "mutex", CodeArgument, "index 1")
+			wantArg(r, "Unlock twice", r.Unlock(set, 0, 0), "mutex", CodeArgument,
+				"is not held by this rank")
+			wantArg(r, "no such mutex", r.Lock(set, 1, 0), "mutex", CodeArgument,
+				"index 1")
 		}
 		r.must(r.DestroyMutexes())
 	})

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Notification: a counter for each ordered pair of ranks, raised after everything that the sender has stored at the target. C
-// makes the plain calls (capi/notify.c): here are those that find no fast path, and those that sleep.
+// Notification: a counter for each ordered pair of ranks, raised after everything that the sender
+// has stored at the target. C makes the plain calls (capi/notify.c): here are those that find no
+// fast path, and those that sleep.
 package core
 
 import (
@@ -14,8 +15,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Notified is what this rank knows of its notifications to and from another one. C changes it, too: capi/front.h has the layout as
-// struct notified.
+// Notified is what this rank knows of its notifications to and from another one. C changes it, too:
+// capi/front.h has the layout as struct notified.
 type Notified struct {
 	Waited atomic.Uint32  // notifications from it that were waited for
 	Sent   atomic.Uint32  // to it, if it is on another node
@@ -48,7 +49,8 @@ func (r *Runtime) Notify(proc int) (int, error) {
 	return int(count), nil
 }
 
-// notify has a rank of another node notified so often: by the device if possible, else the data server counts.
+// notify has a rank of another node notified so often: by the device if possible, else the data
+// server counts.
 func (r *Runtime) notify(to transport.Rank, count uint32) error {
 	dest := r.route(to)
 	if dest.notifier == nil {
@@ -65,7 +67,8 @@ func (r *Runtime) notify(to transport.Rank, count uint32) error {
 	return nil
 }
 
-// NotifyWait waits for the next notification from proc: it returns how many have arrived and how many were waited for.
+// NotifyWait waits for the next notification from proc: it returns how many have arrived and how
+// many were waited for.
 func (r *Runtime) NotifyWait(proc int) (received, waited int, err error) {
 	if err := r.checkRank("proc", proc); err != nil {
 		return 0, 0, err
@@ -75,31 +78,36 @@ func (r *Runtime) NotifyWait(proc int) (received, waited int, err error) {
 	return received, int(want), err
 }
 
-// NotifyWaitFor waits for a notification from proc by its number, which Waited has counted: it returns how many have arrived.
+// NotifyWaitFor waits for a notification from proc by its number, which Waited has counted: it
+// returns how many have arrived.
 func (r *Runtime) NotifyWaitFor(proc int, want uint32) (received int, err error) {
 	r.postCoalesced(everyRank)
 	from := transport.Rank(proc)
 	if r.route(from).notifier != nil && !r.notifications.NotifySoon(from, want) &&
 		!r.notifications.Notified(r.Topo.Local(r.Me), from, want) {
-		if err := r.send(from, msgAwait, binary.LittleEndian.AppendUint32(nil, want)); err != nil {
+		if err := r.send(from, msgAwait, binary.LittleEndian.AppendUint32(nil,
+			want)); err != nil {
 			return 0, fmt.Errorf("wait for rank %d: %w", proc, err)
 		}
 	}
 	return int(r.notifications.NotifyWait(from, want)), nil
 }
 
-// TellNotified has a rank of another node woken that waits for this rank's notifications, of which a device has written so many.
+// TellNotified has a rank of another node woken that waits for this rank's notifications, of which
+// a device has written so many.
 func (r *Runtime) TellNotified(proc int, count uint32) error {
 	return r.tell(transport.Rank(proc), r.Me, count)
 }
 
-// tell has a rank of another node woken that waits for so many notifications from a rank of mine, which a device has written.
+// tell has a rank of another node woken that waits for so many notifications from a rank of mine,
+// which a device has written.
 func (r *Runtime) tell(to, from transport.Rank, count uint32) error {
 	body := binary.LittleEndian.AppendUint32(nil, uint32(from))
 	return r.send(to, msgNotified, binary.LittleEndian.AppendUint32(body, count))
 }
 
-// handleNotified acts on a rank that is going to sleep until it is told of its notifications, or tells one of this node.
+// handleNotified acts on a rank that is going to sleep until it is told of its notifications, or
+// tells one of this node.
 func (r *Runtime) handleNotified(from, to transport.Rank, m transport.Msg) bool {
 	switch {
 	case m.Kind == msgAwait && len(m.Body) == 4:
@@ -108,16 +116,19 @@ func (r *Runtime) handleNotified(from, to transport.Rank, m transport.Msg) bool 
 			go func() { // a message may have to wait for room
 				defer log.Guard()
 				if err := r.tell(from, to, want); err != nil {
-					log.Warnf("notification of rank %d by rank %d: %v", from, to, err)
+					log.Warnf("notification of rank %d by rank %d: %v", from,
+						to, err)
 				}
 			}()
 		}
 	case m.Kind == msgNotified && len(m.Body) == 8:
-		source, want := binary.LittleEndian.Uint32(m.Body), binary.LittleEndian.Uint32(m.Body[4:])
+		source, want := binary.LittleEndian.Uint32(m.Body),
+			binary.LittleEndian.Uint32(m.Body[4:])
 		if int(source) >= r.N {
 			return false
 		}
-		if local := r.Topo.Local(to); !r.notifications.Notified(local, transport.Rank(source), want) {
+		if local := r.Topo.Local(to); !r.notifications.Notified(local,
+			transport.Rank(source), want) {
 			go r.wakeLater(local, transport.Rank(source), want)
 		}
 	default:
@@ -126,8 +137,9 @@ func (r *Runtime) handleNotified(from, to transport.Rank, m transport.Msg) bool 
 	return true
 }
 
-// wakeLater wakes a rank when its counter is there: the notifier's write and another process's word of it go different ways.
-// A write that never comes was lost with its connection, which is told elsewhere.
+// wakeLater wakes a rank when its counter is there: the notifier's write and another process's word
+// of it go different ways. A write that never comes was lost with its connection, which is told
+// elsewhere.
 func (r *Runtime) wakeLater(local int, source transport.Rank, want uint32) {
 	defer log.Guard()
 	for pause := 10 * time.Microsecond; pause < time.Minute; pause *= 2 {

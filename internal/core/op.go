@@ -44,11 +44,13 @@ type way struct {
 	fast      transport.FastPath // nil: there is none
 	notifier  transport.Notifier // nil: notifications are messages
 	words     transport.Notifier // nil: events are messages
-	watcher   transport.Watcher  // nil: unordered messages are received without being waited for
-	ordered   bool               // messages are handled after all earlier operations
-	coalesces bool               // small operations cost less together
-	alarm     transport.Alarm    // in place of an answer; nil: there is none
-	eager     int64              // stores of up to this many bytes are locally complete when they return
+	// nil: unordered messages are received without being waited for
+	watcher   transport.Watcher
+	ordered   bool            // messages are handled after all earlier operations
+	coalesces bool            // small operations cost less together
+	alarm     transport.Alarm // in place of an answer; nil: there is none
+	// stores of up to this many bytes are locally complete when they return
+	eager int64
 }
 
 func newWay(tr transport.Transport) way {
@@ -63,8 +65,9 @@ func newWay(tr transport.Transport) way {
 		words = nil
 	}
 	alarm, _ := tr.(transport.Alarm)
-	to := way{tr: tr, words: words, watcher: watcher, notifier: notifier, immediate: info.Immediate,
-		ordered: info.Ordered || info.Immediate, eager: int64(info.Eager),
+	to := way{tr: tr, words: words, watcher: watcher, notifier: notifier,
+		immediate: info.Immediate,
+		ordered:   info.Ordered || info.Immediate, eager: int64(info.Eager),
 		coalesces: info.Coalesces, alarm: alarm}
 	if info.Fast {
 		to.fast = tr.(transport.FastPath)
@@ -152,7 +155,8 @@ func (o *Op) failure(err error) error {
 func (r *Runtime) move(kind Kind, rank transport.Rank, here []byte, there uintptr) error {
 	o := NewOp()
 	o.Kind, o.Proc = kind, int(rank)
-	o.Xfer.Local.Base, o.Xfer.Remote.Base = uintptr(unsafe.Pointer(unsafe.SliceData(here))), there
+	o.Xfer.Local.Base, o.Xfer.Remote.Base = uintptr(unsafe.Pointer(unsafe.SliceData(here))),
+		there
 	o.Xfer.Count = append(o.Xfer.Count[:0], int32(len(here)))
 	err := r.Do(o)
 	runtime.KeepAlive(here)

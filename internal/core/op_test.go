@@ -27,7 +27,8 @@ func strided(kind Kind, proc int, local, remote uintptr, n, rows, pitch int32) *
 // vector makes one descriptor of the given pieces.
 func vector(kind Kind, proc, nbytes int, local, remote []uintptr) *Op {
 	return &Op{Kind: kind, Proc: proc, Suffix: "_ptr_array",
-		Xfer: transport.Xfer{Vector: []transport.Segments{{Local: local, Remote: remote, Bytes: nbytes}}}}
+		Xfer: transport.Xfer{Vector: []transport.Segments{{Local: local, Remote: remote,
+			Bytes: nbytes}}}}
 }
 
 func TestShapes(t *testing.T) {
@@ -40,7 +41,8 @@ func TestShapes(t *testing.T) {
 		}
 		r.must(r.Do(op(Put, to, buf, at, 10)))
 		r.must(r.Do(strided(Put, to, buf, at+100, 8, 3, 32)))
-		r.must(r.Do(vector(Put, to, 4, []uintptr{buf, buf + 8}, []uintptr{at + 300, at + 200})))
+		r.must(r.Do(vector(Put, to, 4, []uintptr{buf, buf + 8},
+			[]uintptr{at + 300, at + 200})))
 		scale := int64(3)
 		r.must(r.Do(accOf(strided(Acc, to, buf, at+1000, 8, 2, 64), &scale)))
 		clear(memory(buf, 64)) // it is mine again
@@ -111,8 +113,10 @@ func TestNothingToDo(t *testing.T) {
 	world(t, 1, func(r *tr) {
 		for what, o := range map[string]*Op{
 			"no bytes": op(Put, 0, 0, 0, 0), "no rows": strided(Get, 0, 0, 0, 8, 0, 16),
-			"no descriptors": {Kind: Put, Xfer: transport.Xfer{Vector: []transport.Segments{}}},
-			"no pieces":      vector(Put, 0, 8, nil, nil), "pieces of no bytes": vector(Put, 0, 0, []uintptr{0}, []uintptr{0}),
+			"no descriptors": {Kind: Put,
+				Xfer: transport.Xfer{Vector: []transport.Segments{}}},
+			"no pieces":          vector(Put, 0, 8, nil, nil),
+			"pieces of no bytes": vector(Put, 0, 0, []uintptr{0}, []uintptr{0}),
 		} {
 			if err := r.Do(o); err != nil {
 				r.wrong("%s: %v", what, err)
@@ -139,14 +143,16 @@ func flaky(now, later func(what string, p transport.Peer) error) func(*transport
 // A failure of the transport reaches the caller with the same text and code, whenever it comes to
 // light.
 func TestTransportFails(t *testing.T) {
-	for name, sentinel := range map[string]error{"address": transport.ErrBadAddr, "death": transport.ErrPeerDead} {
+	for name, sentinel := range map[string]error{"address": transport.ErrBadAddr,
+		"death": transport.ErrPeerDead} {
 		fail := func(what string, _ transport.Peer) error {
 			if what == "put" || what == "get" {
 				return fmt.Errorf("the target says: %w", sentinel)
 			}
 			return nil
 		}
-		for when, change := range map[string]func(*transporttest.Cluster){"at once": flaky(fail, nil), "later": flaky(nil, fail)} {
+		for when, change := range map[string]func(*transporttest.Cluster){"at once": flaky(
+			fail, nil), "later": flaky(nil, fail)} {
 			t.Run(name+" "+when, func(t *testing.T) {
 				worldOf(t, 1, change, func(r *tr) {
 					mem, buf := r.alloc(64), r.local(64)
@@ -155,8 +161,11 @@ func TestTransportFails(t *testing.T) {
 						err = r.Wait(id)
 					}
 					checkFailure(r, "src", err, sentinel)
-					checkFailure(r, "dst", r.Do(op(Put, 0, buf, mem[0], 24)), sentinel)
-					checkFailure(r, "dst_ptr", r.Do(strided(Put, 0, buf, mem[0], 8, 3, 8)), sentinel)
+					checkFailure(r, "dst", r.Do(op(Put, 0, buf, mem[0], 24)),
+						sentinel)
+					checkFailure(r, "dst_ptr",
+						r.Do(strided(Put, 0, buf, mem[0], 8, 3, 8)),
+						sentinel)
 					if r.open() != 0 {
 						r.wrong("%d operations are still open", r.open())
 					}
@@ -172,7 +181,8 @@ func checkFailure(r *tr, arg string, err, sentinel error) {
 		wantArg(r, "put", err, arg, CodeAddress, "the target says")
 		return
 	}
-	if !errors.Is(err, sentinel) || CodeOf(err) != CodeInternal || !strings.Contains(err.Error(), "24 bytes to or from rank 0") {
+	if !errors.Is(err, sentinel) || CodeOf(err) != CodeInternal ||
+		!strings.Contains(err.Error(), "24 bytes to or from rank 0") {
 		r.wrong("%v, code %d", err, CodeOf(err))
 	}
 }

@@ -73,7 +73,8 @@ func extentOf(addr uintptr, nbytes int64) extent { return extent{addr, addr + ui
 // keys there, for access that another exposure allows. The caller has the lock.
 func (p *private) end() {
 	p.loans = slices.DeleteFunc(p.loans, func(l loan) bool {
-		over := l.recalled && !slices.ContainsFunc(p.exposed, func(e extent) bool { return e.lo < l.hi && e.hi > l.lo })
+		over := l.recalled && !slices.ContainsFunc(p.exposed,
+			func(e extent) bool { return e.lo < l.hi && e.hi > l.lo })
 		if over {
 			l.release()
 		}
@@ -106,7 +107,10 @@ func (r *Runtime) Recall(key uint64) {
 	p := &r.private
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if i := slices.IndexFunc(p.loans, func(l loan) bool { return l.key == key && !l.recalled }); i >= 0 {
+	if i := slices.IndexFunc(p.loans, func(l loan) bool {
+		return l.key == key &&
+			!l.recalled
+	}); i >= 0 {
 		p.loans[i].recalled = true
 	}
 	p.end()

@@ -64,7 +64,8 @@ func (r *Runtime) chooseProvider(p transport.Platform) (*chosen, error) {
 		}
 		return c, nil
 	}
-	return nil, fmt.Errorf("the job spans %d nodes (%s) and has no usable transport between nodes%s", len(r.Topo.Nodes),
+	return nil, fmt.Errorf("the job spans %d nodes (%s) and has no usable transport between "+
+		"nodes%s", len(r.Topo.Nodes),
 		r.Topo, reasons)
 }
 
@@ -146,14 +147,16 @@ func (r *Runtime) candidates(p transport.Platform) ([]transport.Provider, error)
 	if name == "auto" {
 		return providers, nil
 	}
-	if i := slices.IndexFunc(providers, func(p transport.Provider) bool { return p.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(providers,
+		func(p transport.Provider) bool { return p.Name == name }); i >= 0 {
 		return providers[i : i+1], nil
 	}
 	names := ""
 	for _, w := range providers {
 		names += " " + w.Name
 	}
-	return nil, fmt.Errorf("ARMCI_TRANSPORT: there is no transport %q between nodes; known are: auto%s", name, names)
+	return nil, fmt.Errorf("ARMCI_TRANSPORT: there is no transport %q between nodes; known "+
+		"are: auto%s", name, names)
 }
 
 // unusable says why a rank cannot use the i-th provider, "" if all can. One reason is enough: that
@@ -174,7 +177,8 @@ func (r *Runtime) unusable(name string, nodes [][]offer, i int) string {
 	case first.problem == "":
 		return ""
 	case first.problem == absent:
-		return fmt.Sprintf("%s (%s) does not have it", where, r.host(transport.Rank(first.rank)))
+		return fmt.Sprintf("%s (%s) does not have it", where,
+			r.host(transport.Rank(first.rank)))
 	}
 	return fmt.Sprintf("%s (%s, %s)", first.problem, where, r.host(transport.Rank(first.rank)))
 }
@@ -183,7 +187,8 @@ func (r *Runtime) host(rank transport.Rank) string { return r.Topo.Hosts[r.Topo.
 
 // openProvider opens the transport, so that other ranks can connect.
 func (r *Runtime) openProvider(c *chosen, secret []byte) (transport.Transport, error) {
-	tr, err := c.provider.Open(transport.OpenInfo{Me: r.Me, Nodes: r.Topo.Nodes, MyNode: r.Topo.MyNode(), NodeBy: r.Topo.nodeOf, Hosts: r.Topo.Hosts,
+	tr, err := c.provider.Open(transport.OpenInfo{Me: r.Me, Nodes: r.Topo.Nodes,
+		MyNode: r.Topo.MyNode(), NodeBy: r.Topo.nodeOf, Hosts: r.Topo.Hosts,
 		Hints: c.hints, Secret: secret, Node: r.Memory, Memory: r.transports[0],
 		Handle: r.handleMessage, Place: r.place,
 		Backlogged: r.backlogged, Lost: r.lostAsync})

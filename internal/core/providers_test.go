@@ -24,7 +24,8 @@ func TestStartOnNodes(t *testing.T) {
 		for _, info := range r.Transports() {
 			names = append(names, info.Name)
 		}
-		if !slices.Equal(names, want) || !strings.HasSuffix(r.Summary(), "transport "+strings.Join(want, " and ")) {
+		if !slices.Equal(names, want) ||
+			!strings.HasSuffix(r.Summary(), "transport "+strings.Join(want, " and ")) {
 			r.wrong("%q, %s", names, r.Summary())
 		}
 	})
@@ -35,7 +36,8 @@ func TestStartOnNodes(t *testing.T) {
 func TestStartOnNodesFails(t *testing.T) {
 	for _, step := range []string{"probe", "join", "open", "connect"} {
 		for rank := range 4 {
-			t.Run(fmt.Sprintf("%s at %d", step, rank), func(t *testing.T) { startOnNodesFails(t, step, rank) })
+			t.Run(fmt.Sprintf("%s at %d", step, rank),
+				func(t *testing.T) { startOnNodesFails(t, step, rank) })
 		}
 	}
 }
@@ -53,15 +55,17 @@ func startOnNodesFails(t *testing.T, step string, rank int) {
 		return nil
 	}
 	c.Wrap = func(r int, t transport.Transport) transport.Transport {
-		return &transporttest.Flaky{Transport: t, Fail: func(what string, _ transport.Peer) error {
-			if len(c.Node(r).Ranks()) < 4 { // of the wire
-				return c.Fail(what, r)
-			}
-			return nil
-		}}
+		return &transporttest.Flaky{Transport: t,
+			Fail: func(what string, _ transport.Peer) error {
+				if len(c.Node(r).Ranks()) < 4 { // of the wire
+					return c.Fail(what, r)
+				}
+				return nil
+			}}
 	}
 	told := 0
-	for r, err := range startAll(c, []string{"ARMCI_NODE=a", "ARMCI_NODE=b", "ARMCI_NODE=a", "ARMCI_NODE=b"}) {
+	for r, err := range startAll(c, []string{"ARMCI_NODE=a", "ARMCI_NODE=b", "ARMCI_NODE=a",
+		"ARMCI_NODE=b"}) {
 		var s *StartError
 		if !errors.As(err, &s) || !strings.Contains(s.Text, "broken "+step) {
 			t.Errorf("rank %d: %v", r, err)
@@ -86,17 +90,23 @@ func startOnNodesFails(t *testing.T, step string, rank int) {
 // ARMCI_TRANSPORT names the only transport that is looked at.
 func TestForcedTransport(t *testing.T) {
 	leaktest.Check(t)
-	for name, text := range map[string]string{"rdma": "rdma: no device (rank 0, east)", "ofi": `no transport "ofi" between nodes; known are: auto tcp rdma`} {
+	for name, text := range map[string]string{"rdma": "rdma: no device (rank 0, east)",
+		"ofi": `no transport "ofi" between nodes; known are: auto tcp rdma`} {
 		c := transporttest.NewCluster(2)
-		open := func(transport.OpenInfo) (transport.Transport, error) { return nil, errors.New("tcp was opened") }
+		open := func(transport.OpenInfo) (transport.Transport, error) {
+			return nil,
+				errors.New("tcp was opened")
+		}
 		c.ProviderList = []transport.Provider{
-			{Name: "tcp", Probe: func() error { return nil }, Hint: func() []byte { return nil }, Open: open},
+			{Name: "tcp", Probe: func() error { return nil },
+				Hint: func() []byte { return nil }, Open: open},
 			{Name: "rdma", Probe: func() error { return errors.New("no device") }},
 		}
 		errs := make(chan error, 2)
 		for i, node := range []string{"east", "west"} {
 			go func() {
-				_, err := Start(settings("ARMCI_NODE="+node, "ARMCI_TRANSPORT="+name), c.Job(i), c.Platform(i))
+				_, err := Start(settings("ARMCI_NODE="+node,
+					"ARMCI_TRANSPORT="+name), c.Job(i), c.Platform(i))
 				errs <- err
 			}()
 		}
@@ -119,7 +129,8 @@ func TestTurns(t *testing.T) {
 		turn     float64
 	}{{0, 1, 0}, {2, 1, 1.5}, {3, 1, 2.5}, {4, 1, 3.5}, {0, 3, 0}, {2, 3, 1}, {4, 3, 2.5}} {
 		r.Topo = topologyOf(t, c.me, "aabcd")
-		if got := r.turn(transport.Rank(c.lost)); got != time.Duration(c.turn*500)*time.Millisecond {
+		if got := r.turn(transport.Rank(c.lost)); got != time.Duration(
+			c.turn*500)*time.Millisecond {
 			t.Errorf("rank %d lost, rank %d waits %v", c.lost, c.me, got)
 		}
 	}
@@ -138,11 +149,13 @@ func TestLostAcrossNodes(t *testing.T) {
 			r.c.Lose(2, "rank 2 (host n1): connection lost")
 			awaitEnds(r)
 			for rank := range r.N {
-				if got := r.c.Job(rank).Ends(); !slices.Equal(got, []string{"die 1"}) {
+				if got := r.c.Job(rank).Ends(); !slices.Equal(got,
+					[]string{"die 1"}) {
 					r.wrong("rank %d: %q", rank, got)
 				}
 			}
-			if got := lines(); strings.Count(got, "rank 2 (host n1): connection lost: the job ends") != 1 {
+			if got := lines(); strings.Count(got,
+				"rank 2 (host n1): connection lost: the job ends") != 1 {
 				r.wrong("%q", got)
 			}
 		}

@@ -26,19 +26,24 @@ func TestRanksOfARecord(t *testing.T) {
 		ranks []transport.Rank
 		most  int
 	}{
-		{nil, 1}, {every(0, 1, 1), 3}, {every(99_936, 1, 64), 6}, {every(7, 1562, 64), 6}, {every(0, 1, limit), 7},
-		{slices.Concat(every(0, 1, 32), every(50_000, 1, 32)), 10}, {[]transport.Rank{1, 2, 4, 8, 16, 32, 99_999}, 20},
+		{nil, 1}, {every(0, 1, 1), 3}, {every(99_936, 1, 64), 6}, {every(7, 1562, 64), 6},
+		{every(0, 1, limit), 7},
+		{slices.Concat(every(0, 1, 32), every(50_000, 1, 32)), 10},
+		{[]transport.Rank{1, 2, 4, 8, 16, 32, 99_999}, 20},
 	} {
 		var b record
 		b.ranks(c.ranks)
 		d := reading{b: b}
-		if got := d.ranks(limit); !slices.Equal(got, c.ranks) || d.end() != nil || len(b) > c.most {
+		if got := d.ranks(limit); !slices.Equal(got, c.ranks) || d.end() != nil ||
+			len(b) > c.most {
 			t.Errorf("%v became %v in %d bytes, %v", c.ranks, got, len(b), d.end())
 		}
 	}
 	for what, b := range map[string]record{
-		"beyond the job": {1, 10, 1}, "a run beyond": {1, 0, 11, 1}, "a step beyond": {1, 0, 2, 10}, "no step": {1, 0, 2, 0}, "no ranks": {1, 0, 0},
-		"not ascending": {2, 5, 1, 0, 1}, "cut": {1, 0}, "more runs than bytes": {200, 1, 0, 1}, "behind": {1, 0, 1, 9},
+		"beyond the job": {1, 10, 1}, "a run beyond": {1, 0, 11, 1}, "a step beyond": {1, 0,
+			2, 10}, "no step": {1, 0, 2, 0}, "no ranks": {1, 0, 0},
+		"not ascending": {2, 5, 1, 0, 1}, "cut": {1, 0}, "more runs than bytes": {200, 1, 0,
+			1}, "behind": {1, 0, 1, 9},
 	} {
 		d := reading{b: b}
 		if got := d.ranks(10); d.end() == nil {
@@ -48,7 +53,8 @@ func TestRanksOfARecord(t *testing.T) {
 }
 
 func someNode() nodeRecord {
-	return nodeRecord{ranks: []transport.Rank{3, 5, 7}, host: "n3", machine: 1 << 55, netns: 1 << 44, need: 3 * mib, secret: []byte("secret"),
+	return nodeRecord{ranks: []transport.Rank{3, 5, 7}, host: "n3", machine: 1 << 55,
+		netns: 1 << 44, need: 3 * mib, secret: []byte("secret"),
 		reports: []report{{"no memory", 5, 2}}}
 }
 
@@ -78,7 +84,9 @@ func FuzzNodeRecord(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if again, err := decodeNode(n.encode(), 1000); err != nil || !slices.Equal(again.ranks, n.ranks) || !bytes.Equal(again.secret, n.secret) {
+		if again, err := decodeNode(n.encode(), 1000); err != nil ||
+			!slices.Equal(again.ranks, n.ranks) ||
+			!bytes.Equal(again.secret, n.secret) {
 			t.Errorf("%x is read as %+v, and then as %+v, %v", b, n, again, err)
 		}
 		var o reading

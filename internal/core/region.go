@@ -56,10 +56,12 @@ func (t *regions) remove(addr uintptr, group int) error {
 func (t *regions) checkLocked(addr uintptr, group int) error {
 	g, ok := t.live[addr]
 	if !ok {
-		return argErr(CodeAddress, "ptr", "%#x is not the start of an allocation of this rank", addr)
+		return argErr(CodeAddress, "ptr",
+			"%#x is not the start of an allocation of this rank", addr)
 	}
 	if g.group != group {
-		return argErr(CodeArgument, "ptr", "%#x was allocated on another group or by another function", addr)
+		return argErr(CodeArgument, "ptr",
+			"%#x was allocated on another group or by another function", addr)
 	}
 	return nil
 }
@@ -93,7 +95,8 @@ func exchangeAllocations(g *Group, mine allocation) (allocs []allocation, failed
 	allocs = make([]allocation, g.Size())
 	for i := range allocs {
 		b := all[i*allocationBytes:]
-		allocs[i] = allocation{uintptr(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint64(b[8:])),
+		allocs[i] = allocation{uintptr(binary.LittleEndian.Uint64(b)),
+			int64(binary.LittleEndian.Uint64(b[8:])),
 			b[16] != 0, b[17] != 0}
 		failed += int(b[17])
 	}
@@ -112,14 +115,16 @@ func (r *Runtime) Malloc(g *Group, nbytes int64) ([]uintptr, error) {
 func (r *Runtime) MallocDeclared(g *Group, nbytes int64) ([]uintptr, error) {
 	return r.malloc(g, nbytes, func(addr uintptr, n int64) error {
 		if r.deviceAtomics != nil && !r.allocator.Declare(addr, n) {
-			log.Infof("%d bytes are not declared for atomics of the device: there is too much such memory", n)
+			log.Infof("%d bytes are not declared for atomics of the device: there is "+
+				"too much such memory", n)
 		}
 		return r.allocator.Publish(addr, n)
 	})
 }
 
 // malloc calls publish to make the memory accessible, before another rank can know its address.
-func (r *Runtime) malloc(g *Group, nbytes int64, publish func(uintptr, int64) error) ([]uintptr, error) {
+func (r *Runtime) malloc(g *Group, nbytes int64, publish func(uintptr, int64) error) ([]uintptr,
+	error) {
 	if err := g.member(); err != nil {
 		return nil, err
 	}
@@ -157,7 +162,8 @@ func (r *Runtime) enter(g *Group, allocs []allocation) {
 	left := int64(mostEntered)
 	for i := range allocs {
 		who := (g.Me + 1 + i) % len(allocs)
-		if o := &allocs[who]; o.fresh && who != g.Me && left > 0 && r.Topo.SameNode(g.Ranks[who]) {
+		if o := &allocs[who]; o.fresh && who != g.Me && left > 0 &&
+			r.Topo.SameNode(g.Ranks[who]) {
 			r.allocator.Enter(o.addr, min(o.nbytes, left))
 			left -= o.nbytes
 		}
@@ -232,7 +238,8 @@ func mallocError(g *Group, nbytes int64, allocs []allocation, err error) error {
 	case err != nil:
 		e.Text = fmt.Sprintf("%d bytes cannot be allocated: %v%s", nbytes, err, also)
 	default:
-		e.Text = fmt.Sprintf("%d of %d ranks could not allocate: nothing was allocated", failed, g.Size())
+		e.Text = fmt.Sprintf("%d of %d ranks could not allocate: nothing was allocated",
+			failed, g.Size())
 	}
 	return e
 }

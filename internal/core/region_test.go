@@ -28,7 +28,8 @@ func TestMalloc(t *testing.T) {
 			addrs, err := r.Malloc(g, sizes[r.Me])
 			r.must(err)
 			for i, a := range addrs {
-				if (a != 0) != (sizes[i] > 0) || a != 0 && !r.Memory.Owns(i, a, sizes[i]) {
+				if (a != 0) != (sizes[i] > 0) || a != 0 &&
+					!r.Memory.Owns(i, a, sizes[i]) {
 					r.wrong("address of rank %d: %#x", i, a)
 				}
 			}
@@ -70,9 +71,10 @@ func TestMallocFailsTogether(t *testing.T) {
 		for rank := range 3 {
 			t.Run(fmt.Sprintf("%s at %d", step, rank), func(t *testing.T) {
 				f := &failingStep{step: step, rank: rank}
-				worldOf(t, 3, func(c *transporttest.Cluster) { c.Fail = f.fail }, func(r *tr) {
-					mallocFails(r, f)
-				})
+				worldOf(t, 3, func(c *transporttest.Cluster) { c.Fail = f.fail },
+					func(r *tr) {
+						mallocFails(r, f)
+					})
 			})
 		}
 	}
@@ -128,12 +130,15 @@ func TestNegativeMalloc(t *testing.T) {
 			wantArg(r, "Malloc", err, "bytes", CodeInternal, "1 of 2 ranks")
 		}
 		if IsQuiet(err) != (r.Me == 0) {
-			r.wrong("quiet: %v; the rank that made the mistake is to print it", IsQuiet(err))
+			r.wrong("quiet: %v; the rank that made the mistake is to print it",
+				IsQuiet(err))
 		}
 		_, err = r.Malloc(g, -1)
-		wantArg(r, "Malloc", err, "bytes", CodeBytes, "-1 is negative (1 other ranks have failed, too)")
+		wantArg(r, "Malloc", err, "bytes", CodeBytes,
+			"-1 is negative (1 other ranks have failed, too)")
 		if IsQuiet(err) != (r.Me == 1) {
-			r.wrong("quiet: %v; the lowest rank is to print what all did wrong", IsQuiet(err))
+			r.wrong("quiet: %v; the lowest rank is to print what all did wrong",
+				IsQuiet(err))
 		}
 		if live, published := r.held(); live != 0 || published != 0 {
 			r.wrong("%d bytes, %d published", live, published)
@@ -165,7 +170,8 @@ func TestFreeMistakes(t *testing.T) {
 		local, err := r.MallocLocal(64)
 		r.must(err)
 		err = r.Free(g, mine+8)
-		wantArg(r, "inside", err, "ptr", CodeAddress, "not the start of an allocation of this rank")
+		wantArg(r, "inside", err, "ptr", CodeAddress,
+			"not the start of an allocation of this rank")
 		if IsQuiet(err) != (r.Me != 0) {
 			r.wrong("a mistake of all ranks: quiet %v", IsQuiet(err))
 		}
@@ -178,11 +184,14 @@ func TestFreeMistakes(t *testing.T) {
 		} else {
 			r.must(r.Free(g, 0))
 		}
-		wantArg(r, "other rank's", r.Free(g, mem[1-r.Me]), "ptr", CodeAddress, "not the start")
+		wantArg(r, "other rank's", r.Free(g, mem[1-r.Me]), "ptr", CodeAddress,
+			"not the start")
 		wantArg(r, "other group", r.Free(other, mine), "ptr", CodeArgument, "another group")
-		wantArg(r, "local memory", r.Free(g, local), "ptr", CodeArgument, "another function")
+		wantArg(r, "local memory", r.Free(g, local), "ptr", CodeArgument,
+			"another function")
 		wantArg(r, "not local", r.FreeLocal(mine), "ptr", CodeArgument, "another function")
-		wantArg(r, "local inside", r.FreeLocal(local+8), "ptr", CodeAddress, "not the start")
+		wantArg(r, "local inside", r.FreeLocal(local+8), "ptr", CodeAddress,
+			"not the start")
 		r.must(r.FreeLocal(0))
 		r.must(r.FreeLocal(local))
 		wantArg(r, "local twice", r.FreeLocal(local), "ptr", CodeAddress, "not the start")

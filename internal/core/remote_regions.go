@@ -34,7 +34,8 @@ func (k *remoteRegions) list(rank transport.Rank) []extent {
 
 // at is the index in a list of the region that begins at an address, or where it would be inserted.
 func at(list []extent, addr uintptr) (int, bool) {
-	return slices.BinarySearchFunc(list, addr, func(e extent, a uintptr) int { return cmp.Compare(e.lo, a) })
+	return slices.BinarySearchFunc(list, addr,
+		func(e extent, a uintptr) int { return cmp.Compare(e.lo, a) })
 }
 
 func (k *remoteRegions) add(rank transport.Rank, addr uintptr, nbytes int64) {
@@ -93,7 +94,8 @@ const mostConfirmed = 1024
 func (k *remoteRegions) confirm(rank transport.Rank, e extent) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	list := slices.DeleteFunc(slices.Clone(k.list(rank)), func(old extent) bool { return old.lo < e.hi && e.lo < old.hi })
+	list := slices.DeleteFunc(slices.Clone(k.list(rank)),
+		func(old extent) bool { return old.lo < e.hi && e.lo < old.hi })
 	if len(list) >= mostConfirmed {
 		list = nil
 	}

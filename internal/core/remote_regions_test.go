@@ -26,23 +26,33 @@ func TestBadAddressesAcrossNodes(t *testing.T) {
 				for r.Topo.SameNode(transport.Rank(to)) {
 					to = (to + 1) % r.N
 				}
-				for name, at := range map[string]uintptr{"beyond": mem[to] + 60, "nowhere": 4096, "before": mem[to] - 8} {
-					wantArg(r, name+": put", r.Do(op(Put, to, buf, at, 8)), "dst", CodeAddress, "")
-					wantArg(r, name+": get", r.Do(op(Get, to, buf, at, 8)), "src", CodeAddress, "")
+				for name, at := range map[string]uintptr{"beyond": mem[to] + 60,
+					"nowhere": 4096, "before": mem[to] - 8} {
+					wantArg(r, name+": put", r.Do(op(Put, to, buf, at, 8)),
+						"dst", CodeAddress, "")
+					wantArg(r, name+": get", r.Do(op(Get, to, buf, at, 8)),
+						"src", CodeAddress, "")
 					id, err := r.Start(op(Put, to, buf, at, 8), false)
-					if err == nil { // where this rank knows better, the call itself fails
+					if err == nil {
+						// where this rank knows better, the call itself
+						// fails
 						err = r.Wait(id)
 					}
-					wantArg(r, name+": nonblocking", err, "dst", CodeAddress, "")
+					wantArg(r, name+": nonblocking", err, "dst", CodeAddress,
+						"")
 					if at%8 == 0 {
-						err = r.RMW(to, &transport.RMW{Op: transport.Swap, Bytes: 8, Addr: at})
-						wantArg(r, name+": rmw", err, "prem", CodeAddress, "")
+						err = r.RMW(to, &transport.RMW{Op: transport.Swap,
+							Bytes: 8, Addr: at})
+						wantArg(r, name+": rmw", err, "prem", CodeAddress,
+							"")
 					}
-					wantArg(r, name+": flag", r.CheckFlag("f", to, (at+7)&^3), "f", CodeAddress, "")
+					wantArg(r, name+": flag", r.CheckFlag("f", to, (at+7)&^3),
+						"f", CodeAddress, "")
 				}
 				r.must(r.CheckFlag("f", to, mem[to]))
 				r.must(r.AllFence())
-				r.remote.add(transport.Rank(to), 1<<20, 64) // nonsense that this rank takes for good
+				// nonsense that this rank takes for good
+				r.remote.add(transport.Rank(to), 1<<20, 64)
 				r.must(r.Do(op(Put, to, buf, 1<<20, 8)))
 				if err := r.Fence(to); err == nil {
 					r.wrong("the fence tells nothing of a bad address")
@@ -83,17 +93,21 @@ func (r *tr) badTransfers(to int, good uintptr) {
 	before := r.c.Between.Count("put") + r.c.Between.Count("acc")
 	const nowhere = 8192
 	one := int64(1)
-	wantArg(r, "large put", r.Do(op(Put, to, nowhere, good+8, 1<<20)), "dst", CodeAddress, "1048576 bytes at")
+	wantArg(r, "large put", r.Do(op(Put, to, nowhere, good+8, 1<<20)), "dst", CodeAddress,
+		"1048576 bytes at")
 	_, err := r.Start(strided(Put, to, nowhere, good, 1024, 64, 4096), true)
-	wantArg(r, "large strided put", err, "dst_ptr", CodeAddress, "are not within one allocation of rank")
-	wantArg(r, "large acc", r.Do(accOf(op(Acc, to, nowhere, good, 1<<20), &one)), "dst", CodeAddress, "1048576 bytes at")
+	wantArg(r, "large strided put", err, "dst_ptr", CodeAddress,
+		"are not within one allocation of rank")
+	wantArg(r, "large acc", r.Do(accOf(op(Acc, to, nowhere, good, 1<<20), &one)), "dst",
+		CodeAddress, "1048576 bytes at")
 	local, remote := make([]uintptr, 3*maxRanges), make([]uintptr, 3*maxRanges)
 	for i := range local {
 		local[i], remote[i] = nowhere, good
 	}
 	remote[2*maxRanges+7] = good + 60
 	err = r.Do(vector(Put, to, 8, local, remote))
-	wantArg(r, "large vector put", err, "dst_ptr_array", CodeAddress, fmt.Sprintf("8 bytes at %#x", good+60))
+	wantArg(r, "large vector put", err, "dst_ptr_array", CodeAddress,
+		fmt.Sprintf("8 bytes at %#x", good+60))
 	if got := r.c.Between.Count("put") + r.c.Between.Count("acc") - before; got != 0 {
 		r.wrong("%d stores were sent", got)
 	}
@@ -108,11 +122,14 @@ func TestKnownMemory(t *testing.T) {
 		r.must(err)
 		all := r.world.team.Allgather(binary.LittleEndian.AppendUint64(nil, uint64(own)))
 		for i := range r.N {
-			rank, there := transport.Rank(i), uintptr(binary.LittleEndian.Uint64(all[8*i:]))
+			rank, there := transport.Rank(i),
+				uintptr(binary.LittleEndian.Uint64(all[8*i:]))
 			far := !r.Topo.SameNode(rank)
 			size := int64(8 + 8*i)
-			if knows(r, rank, mem[i], size) != far || knows(r, rank, mem[i], size+1) || knows(r, rank, there, 8) ||
-				knows(r, rank, mem[i]-1, 1) || knows(r, rank, mem[i]+uintptr(size), 1) {
+			if knows(r, rank, mem[i], size) != far || knows(r, rank, mem[i], size+1) ||
+				knows(r, rank, there, 8) ||
+				knows(r, rank, mem[i]-1, 1) || knows(r, rank, mem[i]+uintptr(size),
+				1) {
 				r.wrong("what is known of rank %d: %v", i, r.remote.list(rank))
 			}
 			*long(buf) = 7
@@ -176,7 +193,10 @@ func (a *asking) Get(p transport.Peer, x *transport.Xfer) error {
 // again.
 func TestOwnerIsAskedOnce(t *testing.T) {
 	shape{2, 2, false}.run(t, func(c *transporttest.Cluster) {
-		c.Wrap = func(_ int, t transport.Transport) transport.Transport { return &asking{Transport: t} }
+		c.Wrap = func(_ int,
+			t transport.Transport) transport.Transport {
+			return &asking{Transport: t}
+		}
 	}, func(r *tr) {
 		mem, own := r.alloc(64), uintptr(0)
 		own, err := r.MallocLocal(5000)
@@ -198,8 +218,10 @@ func TestOwnerIsAskedOnce(t *testing.T) {
 			}
 		}
 		r.must(r.CheckFlag("f", to, there))
-		if asked, unasked := a.asked.Load(), a.unasked.Load(); asked != 1 || unasked != 0 || a.checked.Load() != want {
-			r.wrong("asked %d times; %d transfers to memory that nobody had asked for, of %d", asked, unasked, a.checked.Load())
+		if asked, unasked := a.asked.Load(), a.unasked.Load(); asked != 1 || unasked != 0 ||
+			a.checked.Load() != want {
+			r.wrong("asked %d times; %d transfers to memory that nobody had asked "+
+				"for, of %d", asked, unasked, a.checked.Load())
 		}
 		r.must(r.AllFence())
 		r.barrier()

@@ -18,8 +18,10 @@ func TestRMWCode(t *testing.T) {
 		nbytes int
 	}
 	known := map[int]meaning{
-		10: {transport.Swap, 4}, 11: {transport.Swap, 8}, 12: {transport.FetchAdd, 4}, 13: {transport.FetchAdd, 8},
-		2: {transport.Swap, 4}, 3: {transport.Swap, 8}, 0: {transport.FetchAdd, 4}, 1: {transport.FetchAdd, 8},
+		10: {transport.Swap, 4}, 11: {transport.Swap, 8}, 12: {transport.FetchAdd, 4},
+		13: {transport.FetchAdd, 8},
+		2:  {transport.Swap, 4}, 3: {transport.Swap, 8}, 0: {transport.FetchAdd, 4},
+		1: {transport.FetchAdd, 8},
 	}
 	for code := -3; code < 40; code++ {
 		op, n, ok := RMWCode(code)
@@ -33,7 +35,8 @@ func TestRMW(t *testing.T) {
 	world(t, 3, func(r *tr) {
 		mem := r.alloc(64)
 		for i := range 30 { // everybody draws tickets at rank 0
-			x := &transport.RMW{Op: transport.FetchAdd, Bytes: 8, Addr: mem[0], Operand: 2}
+			x := &transport.RMW{Op: transport.FetchAdd, Bytes: 8, Addr: mem[0],
+				Operand: 2}
 			r.must(r.RMW(0, x))
 			if x.Old%2 != 0 || x.Old < int64(2*i) || x.Old >= 180 {
 				r.wrong("ticket %d", x.Old)
@@ -72,16 +75,18 @@ func TestRMWFails(t *testing.T) {
 	broken := errors.New("broken")
 	worldOf(t, 1, func(c *transporttest.Cluster) {
 		c.Wrap = func(_ int, t transport.Transport) transport.Transport {
-			return &transporttest.Flaky{Transport: t, Fail: func(what string, _ transport.Peer) error {
-				if what == "rmw" {
-					return broken
-				}
-				return nil
-			}}
+			return &transporttest.Flaky{Transport: t,
+				Fail: func(what string, _ transport.Peer) error {
+					if what == "rmw" {
+						return broken
+					}
+					return nil
+				}}
 		}
 	}, func(r *tr) {
 		mem := r.alloc(8)
-		err := r.RMW(0, &transport.RMW{Op: transport.Swap, Bytes: 8, Addr: mem[0], Operand: 1})
+		err := r.RMW(0, &transport.RMW{Op: transport.Swap, Bytes: 8, Addr: mem[0],
+			Operand: 1})
 		if !errors.Is(err, broken) || CodeOf(err) != CodeInternal || *long(mem[0]) != 0 {
 			r.wrong("%v; the word is %d", err, *long(mem[0]))
 		}
@@ -104,10 +109,12 @@ func TestNotify(t *testing.T) {
 			received, waited, err := r.NotifyWait(to)
 			r.must(err)
 			if waited != i+1 || received < waited {
-				r.wrong("waited for %d, received %d, in round %d", waited, received, i+1)
+				r.wrong("waited for %d, received %d, in round %d", waited, received,
+					i+1)
 			}
 			if got := *long(mem[r.Me] + uintptr(8*i)); got != int64(i+1) {
-				r.wrong("notified before the data were there: %d in round %d", got, i+1)
+				r.wrong("notified before the data were there: %d in round %d", got,
+					i+1)
 			}
 		}
 		_, err := r.Notify(2)

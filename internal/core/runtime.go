@@ -44,10 +44,12 @@ type Runtime struct {
 	events        transport.Events
 	updater       transport.Updater // nil: the node's transport has no updates
 
-	here, beyond  way              // to ranks of my node, and of others
-	peers         []transport.Peer // 0, 1, 2, ...: a part of it is a list of one peer that needs no allocation
-	transports    []transport.Transport
-	deviceAtomics transport.Transport // does RMWs in declared memory (Allocator.Declare); nil: there are no device atomics
+	here, beyond way // to ranks of my node, and of others
+	// 0, 1, 2, ...: a part of it is a list of one peer that needs no allocation
+	peers      []transport.Peer
+	transports []transport.Transport
+	// does RMWs in declared memory (Allocator.Declare); nil: there are no device atomics
+	deviceAtomics transport.Transport
 	groups        groups
 	regions       regions
 	handles       handles
@@ -62,17 +64,18 @@ type Runtime struct {
 	private       private
 	twoSided      twoSided
 	wanted        wantedTable
-	leaving       atomic.Bool   // it is in the final barrier: nodes that are connected to now may have left
-	exitThread    atomic.Int64  // number of the thread that is in Leave or has been, 0 if none
-	remote        remoteRegions // of collective allocations
-	confirmed     remoteRegions // of others, which their owners have been asked for
-	traffic       traffic
-	world         *Group
-	started       chan struct{} // closed when it is known whether all ranks take part
-	inquiries     [][]byte      // by node: where to ask whether it knows the cause of the end
-	ending        sync.Once
-	jobEnding     chan struct{} // closed when the job begins to end because of a failure
-	jobEnded      chan struct{} // closed when this process has ended, in tests
+	// it is in the final barrier: nodes that are connected to now may have left
+	leaving    atomic.Bool
+	exitThread atomic.Int64  // number of the thread that is in Leave or has been, 0 if none
+	remote     remoteRegions // of collective allocations
+	confirmed  remoteRegions // of others, which their owners have been asked for
+	traffic    traffic
+	world      *Group
+	started    chan struct{} // closed when it is known whether all ranks take part
+	inquiries  [][]byte      // by node: where to ask whether it knows the cause of the end
+	ending     sync.Once
+	jobEnding  chan struct{} // closed when the job begins to end because of a failure
+	jobEnded   chan struct{} // closed when this process has ended, in tests
 }
 
 // Start is collective over the job. If one rank cannot take part, all get an error (see
@@ -87,7 +90,8 @@ func Start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, 
 
 // start is the part of Start until all ranks know that all take part.
 func start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, error) {
-	r := &Runtime{Cfg: cfg, Job: job, Me: transport.Rank(job.Rank()), N: job.Size(), started: make(chan struct{}),
+	r := &Runtime{Cfg: cfg, Job: job, Me: transport.Rank(job.Rank()), N: job.Size(),
+		started:   make(chan struct{}),
 		jobEnding: make(chan struct{}), jobEnded: make(chan struct{})}
 	defer close(r.started)
 	listener, problem := p.Listen()
@@ -98,7 +102,8 @@ func start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, 
 	}
 	r.init()
 	if err := r.reach(p, f); err != nil {
-		r.ending.Do(func() {}) // the reason has been printed: a rank that leaves now is not lost
+		// the reason has been printed: a rank that leaves now is not lost
+		r.ending.Do(func() {})
 		r.closeTransports()
 		if r.Liveness != nil {
 			r.Liveness.Leave(true)
@@ -177,9 +182,12 @@ func (r *Runtime) reach(p transport.Platform, f *found) error {
 
 func (r *Runtime) joinNode(p transport.Platform, f *found) error {
 	mine := r.Topo.Mine()
-	node, tr, err := p.Join(transport.JoinInfo{Node: r.Topo.MyNode(), Nodes: len(r.Topo.Nodes), Need: f.need,
-		Ranks: mine, Listeners: f.listeners, Self: r.Topo.Local(r.Me), World: r.N, MachineRanks: r.Topo.MachineRanks,
-		NetnsRanks: r.Topo.NetnsRanks, NetnsNode: r.Topo.NetnsNode, Secret: f.secret, Lost: r.lost, Handle: r.handleMessage})
+	node, tr, err := p.Join(transport.JoinInfo{Node: r.Topo.MyNode(), Nodes: len(r.Topo.Nodes),
+		Need:  f.need,
+		Ranks: mine, Listeners: f.listeners, Self: r.Topo.Local(r.Me), World: r.N,
+		MachineRanks: r.Topo.MachineRanks,
+		NetnsRanks:   r.Topo.NetnsRanks, NetnsNode: r.Topo.NetnsNode, Secret: f.secret,
+		Lost: r.lost, Handle: r.handleMessage})
 	if err != nil {
 		return err
 	}
@@ -216,7 +224,8 @@ func (r *Runtime) Finalize() error {
 }
 
 func (r *Runtime) closeTransports() {
-	for _, tr := range slices.Backward(r.transports) { // the node's last: transports between nodes use it
+	for _, tr := range slices.Backward(r.transports) {
+		// the node's last: transports between nodes use it
 		tr.Close()
 	}
 }
@@ -260,7 +269,8 @@ func (r *Runtime) Summary() string {
 	for i, info := range r.Transports() {
 		names[i] = info.Name
 	}
-	return fmt.Sprintf("%d ranks on %d node(s) (%s), started by %s, transport %s", r.N, len(r.Topo.Nodes), r.Topo,
+	return fmt.Sprintf("%d ranks on %d node(s) (%s), started by %s, transport %s", r.N,
+		len(r.Topo.Nodes), r.Topo,
 		r.Job.Kind(), strings.Join(names, " and "))
 }
 

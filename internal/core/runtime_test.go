@@ -20,17 +20,20 @@ import (
 
 func TestStart(t *testing.T) {
 	world(t, 3, func(r *tr) {
-		if r.N != 3 || int(r.Me) != r.Job.Rank() || len(r.Topo.Nodes) != 1 || !slices.Equal(r.Topo.Nodes[0], []transport.Rank{0, 1, 2}) {
+		if r.N != 3 || int(r.Me) != r.Job.Rank() || len(r.Topo.Nodes) != 1 ||
+			!slices.Equal(r.Topo.Nodes[0], []transport.Rank{0, 1, 2}) {
 			r.wrong("rank %d of %d, %s", r.Me, r.N, r.Topo)
 		}
-		if s := r.Summary(); !strings.HasPrefix(s, "3 ranks on 1 node(s)") || !strings.HasSuffix(s, "started by test, transport fake") {
+		if s := r.Summary(); !strings.HasPrefix(s, "3 ranks on 1 node(s)") ||
+			!strings.HasSuffix(s, "started by test, transport fake") {
 			r.wrong("%q", s)
 		}
 		if infos := r.Transports(); len(infos) != 1 || infos[0].Name != "fake" {
 			r.wrong("%+v", infos)
 		}
 		for _, proc := range []int{-1, 3, 1 << 30} {
-			wantArg(r, "checkRank", r.checkRank("proc", proc), "proc", CodeProc, "is outside 0..2")
+			wantArg(r, "checkRank", r.checkRank("proc", proc), "proc", CodeProc,
+				"is outside 0..2")
 		}
 	})
 }
@@ -40,7 +43,8 @@ func TestStart(t *testing.T) {
 func TestStartFails(t *testing.T) {
 	for _, step := range []string{"listen", "join", "connect"} {
 		for rank := range 2 {
-			t.Run(fmt.Sprintf("%s at %d", step, rank), func(t *testing.T) { startFails(t, step, rank) })
+			t.Run(fmt.Sprintf("%s at %d", step, rank),
+				func(t *testing.T) { startFails(t, step, rank) })
 		}
 	}
 }
@@ -57,7 +61,8 @@ func startFails(t *testing.T, step string, rank int) {
 		return nil
 	}
 	c.Wrap = func(r int, t transport.Transport) transport.Transport {
-		return &transporttest.Flaky{Transport: t, Fail: func(what string, _ transport.Peer) error { return c.Fail(what, r) }}
+		return &transporttest.Flaky{Transport: t,
+			Fail: func(what string, _ transport.Peer) error { return c.Fail(what, r) }}
 	}
 	errs := startAll(c, nil)
 	for r, err := range errs {
@@ -103,7 +108,8 @@ func TestExchangeFails(t *testing.T) {
 		}
 		return nil
 	}
-	if _, err := Start(settings(), c.Job(0), c.Platform(0)); !errors.Is(err, broken) || !strings.HasPrefix(err.Error(), "exchange of addresses") {
+	if _, err := Start(settings(), c.Job(0), c.Platform(0)); !errors.Is(err, broken) ||
+		!strings.HasPrefix(err.Error(), "exchange of addresses") {
 		t.Errorf("%v", err)
 	}
 }
@@ -144,8 +150,11 @@ func TestOddRecords(t *testing.T) {
 	short.secret, twice.ranks = good.secret[1:], []transport.Rank{0, 0}
 	newer := append(record(recordMagic), recordVersion+1, 0, 0xff)
 	for text, odd := range map[string]record{
-		"malformed record": record("no record at all"), "a malformed": nil, "exchange of addresses: a malformed": short.encode(),
-		"node of rank 0: a malformed": twice.encode(), "of rank 0": good.encode()[:12], "of version 4 at the start": newer,
+		"malformed record": record("no record at all"), "a malformed": nil,
+		"exchange of addresses: a malformed": short.encode(),
+		"node of rank 0: a malformed":        twice.encode(),
+		"of rank 0":                          good.encode()[:12],
+		"of version 4 at the start":          newer,
 	} {
 		c := transporttest.NewCluster(1)
 		j := oddJob{c.Job(0), func(nodes [][]byte) { nodes[0] = odd }}
@@ -180,7 +189,8 @@ func TestVersions(t *testing.T) {
 	running.Wait()
 	for i, err := range errs[:2] {
 		var s *StartError
-		if !errors.As(err, &s) || s.Print != (i == 0) || !strings.Contains(s.Text, "rank 2 exchanges records of version 4") {
+		if !errors.As(err, &s) || s.Print != (i == 0) ||
+			!strings.Contains(s.Text, "rank 2 exchanges records of version 4") {
 			t.Errorf("rank %d: %v", i, err)
 		}
 	}
@@ -197,8 +207,10 @@ func TestNoWire(t *testing.T) {
 		{Name: "tcp", Probe: func() error { return errors.New("no network") }},
 	}
 	for _, err := range startAll(c, []string{"ARMCI_NODE=east", "ARMCI_NODE=west"}) {
-		if err == nil || !strings.Contains(err.Error(), "2 nodes (east: ranks [0], west: ranks [1])") ||
-			!strings.Contains(err.Error(), "rdma: no device (rank 0, east); tcp: no network (rank 0, east)") {
+		if err == nil || !strings.Contains(err.Error(),
+			"2 nodes (east: ranks [0], west: ranks [1])") ||
+			!strings.Contains(err.Error(),
+				"rdma: no device (rank 0, east); tcp: no network (rank 0, east)") {
 			t.Errorf("%v", err)
 		}
 	}
@@ -219,7 +231,8 @@ func TestFinalize(t *testing.T) {
 			_, err := r.Start(op(Put, 1, src, mem[1], 8), true)
 			r.must(err)
 			r.SetAggregate(77)
-			if taken, err := r.Collect(77, op(Put, 0, src, mem[0], 8)); !taken || err != nil {
+			if taken, err := r.Collect(77, op(Put, 0, src, mem[0], 8)); !taken ||
+				err != nil {
 				r.wrong("collect: %v %v", taken, err)
 			}
 		}
@@ -267,8 +280,10 @@ func TestLeaveWires(t *testing.T) {
 		r.barrier()
 		r.transports[1] = parting{r.transports[1], &calls}
 		r.Leave()
-		if left := r.c.Node(int(r.Me)).Left(); calls.Load() != 1 || !slices.Equal(left, []bool{false}) {
-			r.wrong("the wire was closed %d times, the node left %v", calls.Load(), left)
+		if left := r.c.Node(int(r.Me)).Left(); calls.Load() != 1 ||
+			!slices.Equal(left, []bool{false}) {
+			r.wrong("the wire was closed %d times, the node left %v", calls.Load(),
+				left)
 		}
 	})
 }
@@ -284,7 +299,8 @@ func TestTopology(t *testing.T) {
 	if topo.MachineRanks != 2 {
 		t.Errorf("%d ranks share my machine", topo.MachineRanks)
 	}
-	if two := topologyOf(t, 0, "baB"); two.MachineRanks != 2 || len(two.Nodes) != 3 || !two.SameMachine(2) || two.SameMachine(1) {
+	if two := topologyOf(t, 0, "baB"); two.MachineRanks != 2 || len(two.Nodes) != 3 ||
+		!two.SameMachine(2) || two.SameMachine(1) {
 		t.Errorf("two nodes on one machine: %+v", two)
 	}
 	for r, same := range []bool{false, true, false, false, true, false} {
@@ -298,7 +314,8 @@ func TestNodeID(t *testing.T) {
 	id, host := NodeID("")
 	again, _ := NodeID("")
 	pretend, name := NodeID("n1")
-	if id != again || id == pretend || host == "" || name != "n1" || strings.Count(id, "|") != 3 {
+	if id != again || id == pretend || host == "" || name != "n1" ||
+		strings.Count(id, "|") != 3 {
 		t.Errorf("%q %q, %q %q", id, host, pretend, name)
 	}
 }

@@ -30,7 +30,8 @@ func rwlockMessage(lock uintptr, exclusive bool) []byte {
 
 // isShared tells whether n bytes at an address are aligned arena memory of a rank of this node.
 func (r *Runtime) isShared(rank transport.Rank, addr uintptr, n int64, align uintptr) bool {
-	return addr%align == 0 && r.Memory.Inside(addr) && r.Memory.Owns(r.Topo.Local(rank), addr, n)
+	return addr%align == 0 && r.Memory.Inside(addr) && r.Memory.Owns(r.Topo.Local(rank), addr,
+		n)
 }
 
 func (r *Runtime) isRWLock(rank transport.Rank, addr uintptr) bool {
@@ -99,7 +100,8 @@ func (r *Runtime) RWUnlock(proc int, lock uintptr, exclusive bool) error {
 }
 
 func notHeld(proc int, lock uintptr) error {
-	return argErr(CodeArgument, "lock", "the lock at %#x of rank %d is not held in this way", lock, proc)
+	return argErr(CodeArgument, "lock", "the lock at %#x of rank %d is not held in this way",
+		lock, proc)
 }
 
 // handleRWLock acts on a request of a rank of another node.

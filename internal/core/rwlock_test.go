@@ -60,7 +60,8 @@ func TestRWLocksAcrossNodes(t *testing.T) {
 				r.must(r.WaitAll())
 				r.barrier()
 				if int(r.Me) == host && *long(words) != int64(rounds/3*r.N) {
-					r.wrong("%d writes are counted, expected %d", *long(words), rounds/3*r.N)
+					r.wrong("%d writes are counted, expected %d", *long(words),
+						rounds/3*r.N)
 				}
 				r.barrier()
 				r.lockserver.mu.Lock()
@@ -158,8 +159,10 @@ func TestRWUnlockCompletes(t *testing.T) {
 					r.must(r.RWUnlock(0, mem[0], true))
 				}
 				r.barrier()
-				if a, b := *long(mem[0] + 2048), *long(mem[0] + 2056); r.Me == 0 && (a != i+1 || b != i+1) {
-					r.wrong("the words are %d and %d after unlock %d", a, b, i+1)
+				if a, b := *long(mem[0] + 2048), *long(mem[0] + 2056); r.Me == 0 &&
+					(a != i+1 || b != i+1) {
+					r.wrong("the words are %d and %d after unlock %d", a, b,
+						i+1)
 				}
 				r.barrier()
 			}
@@ -218,23 +221,34 @@ func TestSyncMistakes(t *testing.T) {
 		r.barrier()
 		if r.Me == 0 {
 			for _, proc := range []int{0, 1, 2} { // mine, of another node, of mine
-				for what, lock := range map[string]uintptr{"unaligned": mem[proc] + 8, "beyond": mem[proc] + 192,
-					"another's": mem[(proc+1)%4], "none": 0, "no address": ^uintptr(63)} {
-					wantArg(r, what, r.RWLock(proc, lock, true), "lock", CodeAddress, "is no aligned arena memory")
+				for what, lock := range map[string]uintptr{"unaligned": mem[proc] +
+					8, "beyond": mem[proc] + 192,
+					"another's": mem[(proc+1)%4], "none": 0,
+					"no address": ^uintptr(63)} {
+					wantArg(r, what, r.RWLock(proc, lock, true), "lock",
+						CodeAddress, "is no aligned arena memory")
 				}
-				wantArg(r, "not held", r.RWUnlock(proc, mem[proc], true), "lock", CodeArgument, "is not held in this way")
-				wantArg(r, "not held", r.RWUnlock(proc, mem[proc], false), "lock", CodeArgument, "is not held in this way")
+				wantArg(r, "not held", r.RWUnlock(proc, mem[proc], true), "lock",
+					CodeArgument, "is not held in this way")
+				wantArg(r, "not held", r.RWUnlock(proc, mem[proc], false), "lock",
+					CodeArgument, "is not held in this way")
 				r.must(r.RWLock(proc, mem[proc], false))
-				wantArg(r, "held as a reader", r.RWUnlock(proc, mem[proc], true), "lock", CodeArgument, "is not held in this way")
+				wantArg(r, "held as a reader", r.RWUnlock(proc, mem[proc], true),
+					"lock", CodeArgument, "is not held in this way")
 				r.must(r.RWUnlock(proc, mem[proc], false))
-				wantArg(r, "event", r.EventAdd(proc, mem[proc]+2, 1), "event", CodeAddress, "is no aligned arena memory")
-				wantArg(r, "event", r.EventAdd(proc, 0, 1), "event", CodeArgument, "null")
+				wantArg(r, "event", r.EventAdd(proc, mem[proc]+2, 1), "event",
+					CodeAddress, "is no aligned arena memory")
+				wantArg(r, "event", r.EventAdd(proc, 0, 1), "event", CodeArgument,
+					"null")
 			}
 			wantArg(r, "rank", r.RWLock(4, mem[0], true), "proc", CodeProc, "rank 4")
-			wantArg(r, "rank", r.RWUnlock(-1, mem[0], true), "proc", CodeProc, "rank -1")
+			wantArg(r, "rank", r.RWUnlock(-1, mem[0], true), "proc", CodeProc,
+				"rank -1")
 			wantArg(r, "rank", r.EventAdd(4, mem[0], 1), "proc", CodeProc, "rank 4")
-			for _, m := range []transport.Msg{{Kind: msgRWLock, Body: make([]byte, 8)}, {Kind: msgRWUnlock, Body: []byte("123456789")}} {
-				if answer, err := r.call(1, m.Kind, m.Body); err != nil || len(answer) != 0 {
+			for _, m := range []transport.Msg{{Kind: msgRWLock, Body: make([]byte, 8)},
+				{Kind: msgRWUnlock, Body: []byte("123456789")}} {
+				if answer, err := r.call(1, m.Kind, m.Body); err != nil ||
+					len(answer) != 0 {
 					r.wrong("message %d: %v, %v", m.Kind, answer, err)
 				}
 			}

@@ -37,19 +37,23 @@ func TestStaged(t *testing.T) {
 	shape{2, 2, false}.run(t, nil, func(r *tr) {
 		staging(r, func(r *tr) {
 			buf := make([]byte, 3*stagePiece)
-			for i, size := range []int{stageFrom - 1, stageFrom, stagePiece, stagePiece + 1,
+			for i, size := range []int{stageFrom - 1, stageFrom, stagePiece,
+				stagePiece + 1,
 				2*stagePiece + stageFrom, 3 * stagePiece} {
 				for n := range 8 {
 					if r.Me == 0 {
 						r.must(r.Send(1, int64(i), pattern(n, size)))
-						if made := r.twoSided.stages.Load(); made != 1 && size >= stageFrom ||
+						if made := r.twoSided.stages.Load(); made != 1 &&
+							size >= stageFrom ||
 							made != 0 && size < stageFrom {
-							r.wrong("%d stages after messages of %d bytes", made, size)
+							r.wrong("%d stages after messages of %d "+
+								"bytes", made, size)
 						}
 						continue
 					}
 					got, err := r.Recv(0, int64(i), buf)
-					if r.must(err); got.Bytes != size || !bytes.Equal(buf[:size], pattern(n, size)) {
+					if r.must(err); got.Bytes != size ||
+						!bytes.Equal(buf[:size], pattern(n, size)) {
 						r.wrong("message %d of %d bytes: %+v", n, size, got)
 					}
 				}
@@ -87,7 +91,8 @@ func TestStagedUnread(t *testing.T) {
 					_, err := r.Recv(1, 3, nil)
 					r.must(err)
 				}
-				if s := r.twoSided.window(1).stage; !s.vain || s.taken != 1<<stageSlots-1 {
+				if s := r.twoSided.window(1).stage; !s.vain ||
+					s.taken != 1<<stageSlots-1 {
 					r.wrong("slots %b are taken, vain is %v", s.taken, s.vain)
 				}
 			} else {

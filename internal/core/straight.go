@@ -125,7 +125,8 @@ func (w *wanted) await() (transport.Received, error) {
 	for !w.here() { // it is just being copied
 		runtime.Gosched()
 	}
-	return transport.Received{From: w.from, Bytes: min(w.total, len(w.body)), Total: w.total}, nil
+	return transport.Received{From: w.from, Bytes: min(w.total, len(w.body)), Total: w.total},
+		nil
 }
 
 // take gives a message of a rank to who waits for it in this process; false if nobody does.
@@ -160,6 +161,7 @@ func (w *wanted) Memory() []byte { return w.body[:w.total] }
 // Arrived tells its receiver that it is there.
 func (w *wanted) Arrived() {
 	if r := w.r; w.state.Swap(stateHere) == stateAsleep {
-		r.deliverSoon(r.Topo.Local(r.Me), fragment{from: w.from, tag: w.tag, body: []byte{}}, nil)
+		r.deliverSoon(r.Topo.Local(r.Me), fragment{from: w.from, tag: w.tag,
+			body: []byte{}}, nil)
 	}
 }

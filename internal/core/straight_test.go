@@ -79,12 +79,17 @@ func TestLongReductions(t *testing.T) {
 					x[i] = int32(int(r.Me)*7 + i)
 					z[i] = complex(float64(int(r.Me)+i), float64(i))
 				}
-				r.world.team.Allreduce(unsafe.Pointer(&x[0]), int64(n), int(kernel.Int), int(kernel.Max))
-				r.world.team.Allreduce(unsafe.Pointer(&z[0]), int64(n), int(kernel.DoubleComplex), int(kernel.Sum))
+				r.world.team.Allreduce(unsafe.Pointer(&x[0]), int64(n),
+					int(kernel.Int), int(kernel.Max))
+				r.world.team.Allreduce(unsafe.Pointer(&z[0]), int64(n),
+					int(kernel.DoubleComplex), int(kernel.Sum))
 				for i := range x {
 					ranks := nodes * (nodes - 1) / 2
-					if x[i] != int32((nodes-1)*7+i) || z[i] != complex(float64(ranks+nodes*i), float64(nodes*i)) {
-						r.wrong("%d elements: element %d is %d, %v", n, i, x[i], z[i])
+					if x[i] != int32((nodes-1)*7+i) ||
+						z[i] != complex(float64(ranks+nodes*i),
+							float64(nodes*i)) {
+						r.wrong("%d elements: element %d is %d, %v", n, i,
+							x[i], z[i])
 						break
 					}
 				}
@@ -111,14 +116,18 @@ func (p refusing) Send(to transport.Peer, m transport.Msg) error {
 func TestLongMessagesNotStraight(t *testing.T) {
 	var sent atomic.Int32
 	refuse := func(c *transporttest.Cluster) {
-		c.Wrap = func(_ int, t transport.Transport) transport.Transport { return refusing{watched{t}, &sent} }
+		c.Wrap = func(_ int,
+			t transport.Transport) transport.Transport {
+			return refusing{watched{t}, &sent}
+		}
 	}
 	shape{nodes: 4, ranks: 4}.run(t, refuse, func(r *tr) {
 		x := make([]int64, 4*reduceBytes/8)
 		for i := range x {
 			x[i] = int64(i) << r.Me
 		}
-		r.world.team.Allreduce(unsafe.Pointer(&x[0]), int64(len(x)), int(kernel.Long), int(kernel.Sum))
+		r.world.team.Allreduce(unsafe.Pointer(&x[0]), int64(len(x)), int(kernel.Long),
+			int(kernel.Sum))
 		for i := range x {
 			if x[i] != int64(i)*15 {
 				r.wrong("element %d is %d", i, x[i])
@@ -148,7 +157,10 @@ func TestLateInReduction(t *testing.T) {
 	const n = 64 * reduceBytes / 8
 	var sent [3]atomic.Int32
 	count := func(c *transporttest.Cluster) {
-		c.Wrap = func(i int, t transport.Transport) transport.Transport { return counted{watched{t}, &sent[i]} }
+		c.Wrap = func(i int,
+			t transport.Transport) transport.Transport {
+			return counted{watched{t}, &sent[i]}
+		}
 	}
 	shape{nodes: 3, ranks: 3}.run(t, count, func(r *tr) {
 		x := make([]int64, n)
@@ -160,7 +172,8 @@ func TestLateInReduction(t *testing.T) {
 		if r.barrier(); r.Me == 0 {
 			time.Sleep(100 * time.Millisecond)
 			if more := sent[2].Load() - before; more > 2*mostUnheard {
-				r.wrong("rank 2 has sent %d messages to rank 0, which has received none", more)
+				r.wrong("rank 2 has sent %d messages to rank 0, which has "+
+					"received none", more)
 			}
 		}
 		r.world.team.Allreduce(unsafe.Pointer(&x[0]), n, int(kernel.Long), int(kernel.Sum))

@@ -16,21 +16,24 @@ import (
 // Topology is constant after Start. Nodes are numbered by their lowest rank. It has 16 bytes for
 // each rank of the job.
 type Topology struct {
-	Nodes        [][]transport.Rank // ranks of each node, ascending
-	Hosts        []string           // host name of each node
-	MachineRanks int                // ranks on my machine, which may be several nodes (pretended, or containers)
-	NetnsRanks   int                // ranks in my network namespace: on my node and on pretended other ones
-	NetnsNode    int                // number of my node among the nodes of my network namespace
-	nodeOf       []int32            // by rank
-	local        []int32            // by rank: its number among the ranks of its node
-	sameMachine  []bool             // by node: is it on my machine?
-	interleaved  bool
-	me           transport.Rank
+	Nodes [][]transport.Rank // ranks of each node, ascending
+	Hosts []string           // host name of each node
+	// ranks on my machine, which may be several nodes (pretended, or containers)
+	MachineRanks int
+	// ranks in my network namespace: on my node and on pretended other ones
+	NetnsRanks  int
+	NetnsNode   int     // number of my node among the nodes of my network namespace
+	nodeOf      []int32 // by rank
+	local       []int32 // by rank: its number among the ranks of its node
+	sameMachine []bool  // by node: is it on my machine?
+	interleaved bool
+	me          transport.Rank
 }
 
 // newTopology is that of a job of n ranks. Every rank must be of one node.
 func newTopology(me transport.Rank, n int, nodes []nodeRecord) (*Topology, error) {
-	t := &Topology{Nodes: make([][]transport.Rank, len(nodes)), Hosts: make([]string, len(nodes)), nodeOf: make([]int32, n),
+	t := &Topology{Nodes: make([][]transport.Rank, len(nodes)),
+		Hosts: make([]string, len(nodes)), nodeOf: make([]int32, n),
 		local: make([]int32, n), sameMachine: make([]bool, len(nodes)), me: me}
 	for i := range t.nodeOf {
 		t.nodeOf[i] = -1
@@ -130,7 +133,8 @@ func (t *Topology) String() string {
 		if len(ranks) <= mostRanks {
 			fmt.Fprintf(&b, "%s: ranks %v", t.Hosts[i], ranks)
 		} else {
-			fmt.Fprintf(&b, "%s: %d ranks from %d to %d", t.Hosts[i], len(ranks), ranks[0], ranks[len(ranks)-1])
+			fmt.Fprintf(&b, "%s: %d ranks from %d to %d", t.Hosts[i], len(ranks),
+				ranks[0], ranks[len(ranks)-1])
 		}
 	}
 	if more := len(t.Nodes) - mostNodes; more > 0 {

@@ -26,11 +26,13 @@ func topologyOf(t *testing.T, me int, placement string) *Topology {
 func nodesOf(placement string) (nodes []nodeRecord) {
 	for i, c := range placement {
 		if at := strings.IndexRune(placement, c); at < i {
-			k := slices.IndexFunc(nodes, func(n nodeRecord) bool { return n.host == string(c) })
+			k := slices.IndexFunc(nodes,
+				func(n nodeRecord) bool { return n.host == string(c) })
 			nodes[k].ranks = append(nodes[k].ranks, transport.Rank(i))
 			continue
 		}
-		nodes = append(nodes, nodeRecord{ranks: []transport.Rank{transport.Rank(i)}, host: string(c),
+		nodes = append(nodes, nodeRecord{ranks: []transport.Rank{transport.Rank(i)},
+			host:    string(c),
 			machine: hash(strings.ToLower(string(c)))})
 	}
 	return nodes
@@ -47,8 +49,10 @@ func TestNamespaces(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := [2]int{topo.NetnsRanks, topo.NetnsNode}; got != want || topo.MachineRanks != 4 {
-			t.Errorf("rank %d: %d ranks in node %d of the namespace, want %v; %d of the machine",
+		if got := [2]int{topo.NetnsRanks, topo.NetnsNode}; got != want ||
+			topo.MachineRanks != 4 {
+			t.Errorf("rank %d: %d ranks in node %d of the namespace, want %v; %d of "+
+				"the machine",
 				me, got[0], got[1], want, topo.MachineRanks)
 		}
 	}
@@ -63,7 +67,8 @@ func TestNamespaces(t *testing.T) {
 func TestNoTopology(t *testing.T) {
 	twice, none := nodesOf("aab"), nodesOf("aab")
 	twice[1].ranks[0], none[0].ranks = 1, none[0].ranks[:1]
-	for text, nodes := range map[string][]nodeRecord{"rank 1 is on two nodes": twice, "1 ranks are on no node": none} {
+	for text, nodes := range map[string][]nodeRecord{"rank 1 is on two nodes": twice,
+		"1 ranks are on no node": none} {
 		if _, err := newTopology(0, 3, nodes); err == nil || err.Error() != text {
 			t.Errorf("%s: %v", text, err)
 		}
@@ -83,7 +88,8 @@ func TestLongMap(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s := topo.String(); !strings.HasPrefix(s, "n0: 40 ranks from 0 to 39, n1: ") || !strings.HasSuffix(s, "n15: 40 ranks from 600 to 639 and 4 more") {
+	if s := topo.String(); !strings.HasPrefix(s, "n0: 40 ranks from 0 to 39, n1: ") ||
+		!strings.HasSuffix(s, "n15: 40 ranks from 600 to 639 and 4 more") {
 		t.Error(s)
 	}
 }
@@ -91,8 +97,10 @@ func TestLongMap(t *testing.T) {
 // Domains are nodes where the ranks of each node follow each other, and single ranks elsewhere.
 func TestDomains(t *testing.T) {
 	for placement, want := range map[string]string{
-		"aaaa": "[[0 1 2 3]]", "aabb": "[[0 1] [2 3]]", "aaab": "[[0 1 2] [3]]", "abbb": "[[0] [1 2 3]]",
-		"abab": "[[0] [1] [2] [3]]", "abba": "[[0] [1] [2] [3]]", "aaba": "[[0] [1] [2] [3]]", "abcd": "[[0] [1] [2] [3]]",
+		"aaaa": "[[0 1 2 3]]", "aabb": "[[0 1] [2 3]]", "aaab": "[[0 1 2] [3]]",
+		"abbb": "[[0] [1 2 3]]",
+		"abab": "[[0] [1] [2] [3]]", "abba": "[[0] [1] [2] [3]]",
+		"aaba": "[[0] [1] [2] [3]]", "abcd": "[[0] [1] [2] [3]]",
 	} {
 		for me := range placement {
 			top := topologyOf(t, me, placement)
@@ -103,14 +111,16 @@ func TestDomains(t *testing.T) {
 			if got := fmt.Sprint(domains); got != want {
 				t.Errorf("%s: domains %s, expected %s", placement, got, want)
 			}
-			interleaved := placement == "abab" || placement == "abba" || placement == "aaba"
+			interleaved := placement == "abab" || placement == "abba" ||
+				placement == "aaba"
 			if top.Interleaved() != interleaved {
 				t.Errorf("%s: interleaved: %v", placement, top.Interleaved())
 			}
 			for id, ranks := range domains {
 				for _, r := range ranks {
 					if top.Domain(r) != id {
-						t.Errorf("%s: rank %d is in domain %d, not %d", placement, r, top.Domain(r), id)
+						t.Errorf("%s: rank %d is in domain %d, not %d",
+							placement, r, top.Domain(r), id)
 					}
 				}
 			}

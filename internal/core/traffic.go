@@ -11,7 +11,8 @@ import "sync/atomic"
 // equal.
 type Traffic struct {
 	Posted atomic.Uint32 // raised after a store has been handed to its transport
-	Fenced atomic.Uint32 // value of Posted up to which the stores are known to have taken effect
+	// value of Posted up to which the stores are known to have taken effect
+	Fenced atomic.Uint32
 }
 
 func (t *Traffic) clean() bool { return t.Posted.Load() == t.Fenced.Load() }

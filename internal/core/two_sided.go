@@ -21,8 +21,9 @@ import (
 const (
 	fragmentBytes = 32 << 10 // most bytes of a fragment of a message between nodes
 	ackBytes      = 64 << 10 // after so many bytes a sender requests an acknowledgement
-	maxUnacked    = 2        // requests that may be open; the window is maxUnacked+1 times ackBytes
-	idBytes       = 8        // a message in several fragments begins with its number
+	// requests that may be open; the window is maxUnacked+1 times ackBytes
+	maxUnacked = 2
+	idBytes    = 8 // a message in several fragments begins with its number
 
 	// A rank that requests no more often does not fill its window before the answer has come.
 	seldomAsked = 10 * time.Millisecond
@@ -33,9 +34,10 @@ const (
 	tagGroup        = int64(1) << 33 // start of a group, to the members on a node
 	tagGroupLeaders = int64(2) << 33 // start of a group, among the nodes
 	TagRange        = int64(3) << 33 // for package msg
-	tagCredit       = int64(1) << 40 // plus a rank; sent to myself: acknowledges what I have sent to that rank so far
-	tagFragment     = int64(1) << 41 // plus a number: the rest of a message
-	tagTeam         = int64(1) << 61 // plus a group's number: its collectives among the nodes
+	// plus a rank; sent to myself: acknowledges what I have sent to that rank so far
+	tagCredit   = int64(1) << 40
+	tagFragment = int64(1) << 41 // plus a number: the rest of a message
+	tagTeam     = int64(1) << 61 // plus a group's number: its collectives among the nodes
 )
 
 type twoSided struct {
@@ -128,7 +130,8 @@ func (r *Runtime) sendFirst(o *sendWindow, to transport.Rank, tag, id int64, bod
 	return n, r.sendFragment(o, to, tag, total, number, data)
 }
 
-func (r *Runtime) sendFragment(o *sendWindow, to transport.Rank, tag int64, total int, id, data []byte) error {
+func (r *Runtime) sendFragment(o *sendWindow, to transport.Rank, tag int64, total int, id,
+	data []byte) error {
 	if o.unacked >= maxUnacked {
 		if _, err := r.mailbox.Recv(r.Me, tagCredit+int64(to), nil); err != nil {
 			return err
@@ -258,7 +261,8 @@ type fragment struct {
 }
 
 // handleTwoSided gives a fragment to who waits for it, or delivers it.
-func (r *Runtime) handleTwoSided(from, to transport.Rank, m transport.Msg, reply func([]byte)) bool {
+func (r *Runtime) handleTwoSided(from, to transport.Rank, m transport.Msg,
+	reply func([]byte)) bool {
 	p := fragment{from: from, reply: reply}
 	if m.Kind == msgFragment {
 		if len(m.Body) < transport.FragmentHead {

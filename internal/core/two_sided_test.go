@@ -15,7 +15,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-var mailSizes = []int{0, 1, 8, 1000, fragmentBytes - 1, fragmentBytes, fragmentBytes + 1, 100000, 1 << 20}
+var mailSizes = []int{0, 1, 8, 1000, fragmentBytes - 1, fragmentBytes, fragmentBytes + 1, 100000,
+	1 << 20}
 
 // Everybody sends to everybody before anybody receives, of two tags, in another order than they are
 // received.
@@ -23,7 +24,8 @@ func TestMailAcrossNodes(t *testing.T) {
 	everyMail(t, func(r *tr) {
 		for to := range r.N {
 			for i, size := range mailSizes[:8] {
-				r.must(r.Send(transport.Rank(to), int64(i%2), pattern(int(r.Me)+i, size)))
+				r.must(r.Send(transport.Rank(to), int64(i%2),
+					pattern(int(r.Me)+i, size)))
 			}
 		}
 		buf := make([]byte, 1<<20)
@@ -32,8 +34,10 @@ func TestMailAcrossNodes(t *testing.T) {
 				for i := tag; i < 8; i += 2 {
 					l, err := r.Recv(transport.Rank(from), int64(tag), buf)
 					r.must(err)
-					if int(l.From) != from || l.Bytes != mailSizes[i] || l.Total != l.Bytes ||
-						!bytes.Equal(buf[:l.Bytes], pattern(from+i, mailSizes[i])) {
+					if int(l.From) != from || l.Bytes != mailSizes[i] ||
+						l.Total != l.Bytes ||
+						!bytes.Equal(buf[:l.Bytes],
+							pattern(from+i, mailSizes[i])) {
 						r.wrong("message %d from rank %d: %+v", i, from, l)
 					}
 				}
@@ -69,7 +73,10 @@ func TestMailThreads(t *testing.T) {
 		var running sync.WaitGroup
 		var sum atomic.Int64
 		for th := range threads {
-			running.Go(func() { r.must(r.Send(1-r.Me, int64(th%2), pattern(th, 50000*(th+1)))) })
+			running.Go(func() {
+				r.must(r.Send(1-r.Me, int64(th%2),
+					pattern(th, 50000*(th+1))))
+			})
 			running.Go(func() {
 				buf := make([]byte, 1<<20)
 				l, err := r.Recv(1-r.Me, int64(th%2), buf)
@@ -111,7 +118,8 @@ func TestMailWindow(t *testing.T) {
 			time.Sleep(20 * time.Millisecond)
 			const most = (maxUnacked+1)*ackBytes + 2*fragmentBytes + stageSlots*10000
 			if got := int(sent.Load()); got*10000 > most {
-				r.wrong("%d messages of 10000 bytes are under way to a rank that does not receive", got)
+				r.wrong("%d messages of 10000 bytes are under way to a rank that "+
+					"does not receive", got)
 			}
 			r.must(r.Send(2, 2, nil))
 			<-done

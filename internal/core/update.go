@@ -21,13 +21,15 @@ type Run = kernel.UpdateRun
 
 // Update is one accumulate: its elements are those of Runs, in order.
 type Update struct {
-	Proc    int
-	Op      kernel.UpdateOp
-	Type    kernel.UpdateType
-	Runs    []Run          // whole elements each
-	Data    unsafe.Pointer // packed elements, which may be overwritten when the call returns; nil for no-op
-	Old     []byte         // nil: not wanted; else it gets, packed, what was there before
-	Trusted bool           // the caller has checked that the runs are the target's; the target checks it again
+	Proc int
+	Op   kernel.UpdateOp
+	Type kernel.UpdateType
+	Runs []Run // whole elements each
+	// packed elements, which may be overwritten when the call returns; nil for no-op
+	Data unsafe.Pointer
+	Old  []byte // nil: not wanted; else it gets, packed, what was there before
+	// the caller has checked that the runs are the target's; the target checks it again
+	Trusted bool
 }
 
 // Update carries an update out. It returns when Data may be overwritten and Old is there.
@@ -63,17 +65,25 @@ func (r *Runtime) checkUpdate(u *Update) (size int, all int64, err error) {
 		return 0, 0, err
 	}
 	if !kernel.UpdateValid(u.Op, u.Type) {
-		return 0, 0, argErr(CodeOp, "op", "operator %d is not defined for elements of type %d", u.Op, u.Type)
+		return 0, 0, argErr(CodeOp, "op",
+			"operator %d is not defined for elements of type %d", u.Op, u.Type)
 	}
 	size = kernel.UpdateBytes(u.Type)
 	for _, run := range u.Runs {
 		switch {
 		case run.Bytes < 0 || run.Bytes%int64(size) != 0:
-			return 0, 0, argErr(CodeBytes, "target", "%d bytes are not a whole number of elements of %d bytes", run.Bytes, size)
+			return 0, 0, argErr(CodeBytes, "target",
+				"%d bytes are not a whole number of elements of %d bytes",
+				run.Bytes, size)
 		case run.Bytes > kernel.MostBytes-all:
-			return 0, 0, argErr(CodeBytes, "target", "more than the %d bytes that one update may have", int64(kernel.MostBytes))
-		case run.Bytes > 0 && (noAddress(run.Addr) || uintptr(run.Bytes) > lastAddress-run.Addr):
-			return 0, 0, argErr(CodeAddress, "target", "%d bytes at %#x of rank %d are no memory", run.Bytes, run.Addr, u.Proc)
+			return 0, 0, argErr(CodeBytes, "target",
+				"more than the %d bytes that one update may have",
+				int64(kernel.MostBytes))
+		case run.Bytes > 0 &&
+			(noAddress(run.Addr) || uintptr(run.Bytes) > lastAddress-run.Addr):
+			return 0, 0, argErr(CodeAddress, "target",
+				"%d bytes at %#x of rank %d are no memory", run.Bytes, run.Addr,
+				u.Proc)
 		}
 		all += run.Bytes
 	}
@@ -81,7 +91,8 @@ func (r *Runtime) checkUpdate(u *Update) (size int, all int64, err error) {
 	case all > 0 && u.Data == nil && u.Op != kernel.OpNoOp:
 		return 0, 0, argErr(CodeArgument, "origin", "null pointer")
 	case u.Old != nil && int64(len(u.Old)) != all:
-		return 0, 0, argErr(CodeBytes, "result", "room for %d bytes, %d are fetched", len(u.Old), all)
+		return 0, 0, argErr(CodeBytes, "result", "room for %d bytes, %d are fetched",
+			len(u.Old), all)
 	}
 	return size, all, nil
 }
@@ -121,7 +132,8 @@ func (r *Runtime) behindStores(proc int) error {
 
 // updateHere updates memory of a rank of this node.
 func (r *Runtime) updateHere(u *Update) error {
-	x := transport.Update{Op: u.Op, Type: u.Type, Runs: u.Runs, Data: u.Data, Old: unsafe.Pointer(unsafe.SliceData(u.Old))}
+	x := transport.Update{Op: u.Op, Type: u.Type, Runs: u.Runs, Data: u.Data,
+		Old: unsafe.Pointer(unsafe.SliceData(u.Old))}
 	if err := r.applyUpdate(transport.Rank(u.Proc), &x); err != nil {
 		return updateError(u.Proc, err)
 	}
@@ -151,12 +163,16 @@ func updateError(proc int, err error) error {
 
 // CompareSwap stores the n bytes of value at addr of rank proc if the bytes there equal those of
 // compare; old gets what was there.
-func (r *Runtime) CompareSwap(proc int, addr uintptr, n int, compare, value, old []byte, trusted bool) error {
+func (r *Runtime) CompareSwap(proc int, addr uintptr, n int, compare, value, old []byte,
+	trusted bool) error {
 	if err := r.checkRank("proc", proc); err != nil {
 		return err
 	}
-	if n < 1 || n > transport.MaxCompare || len(compare) != n || len(value) != n || len(old) != n {
-		return argErr(CodeBytes, "bytes", "%d is outside 1..%d, or not the size of the operands", n, transport.MaxCompare)
+	if n < 1 || n > transport.MaxCompare || len(compare) != n || len(value) != n ||
+		len(old) != n {
+		return argErr(CodeBytes, "bytes",
+			"%d is outside 1..%d, or not the size of the operands", n,
+			transport.MaxCompare)
 	}
 	if !trusted {
 		if err := r.checkRuns(proc, []Run{{Addr: addr, Bytes: int64(n)}}); err != nil {
@@ -169,7 +185,8 @@ func (r *Runtime) CompareSwap(proc int, addr uintptr, n int, compare, value, old
 	if !r.Topo.SameNode(transport.Rank(proc)) {
 		return r.compareRemote(proc, addr, compare, value, old)
 	}
-	if err := r.applyCompare(transport.Rank(proc), &transport.CompareSwap{Addr: addr, Compare: compare, Value: value, Old: old}); err != nil {
+	if err := r.applyCompare(transport.Rank(proc), &transport.CompareSwap{Addr: addr,
+		Compare: compare, Value: value, Old: old}); err != nil {
 		return updateError(proc, err)
 	}
 	return nil

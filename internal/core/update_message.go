@@ -145,7 +145,8 @@ func decodeUpdate(b []byte) (q updateRequest, ok bool) {
 		return q, false
 	}
 	q.size = kernel.UpdateBytes(q.typ)
-	runs, elements := int64(binary.LittleEndian.Uint32(b[4:])), int64(binary.LittleEndian.Uint32(b[8:]))
+	runs, elements := int64(binary.LittleEndian.Uint32(b[4:])),
+		int64(binary.LittleEndian.Uint32(b[8:]))
 	rest := b[updateHead:]
 	bytes := elements * int64(q.size)
 	if runs*runBytes > int64(len(rest)) || bytes > mostUpdate || bytes == 0 {
@@ -177,7 +178,8 @@ func (r *Runtime) handleUpdate(from, to transport.Rank, m transport.Msg, reply f
 		old = make([]byte, q.elements*q.size)
 	}
 	if err := r.applyRequest(to, &q, old); err != nil {
-		log.Warnf("update by rank %d of %d elements of rank %d is dropped: %v", from, q.elements, to, err)
+		log.Warnf("update by rank %d of %d elements of rank %d is dropped: %v", from,
+			q.elements, to, err)
 		old = nil
 	}
 	if reply != nil {
@@ -198,8 +200,9 @@ func (r *Runtime) applyRequest(to transport.Rank, q *updateRequest, old []byte) 
 		}
 		runs = append(runs, Run{Addr: addr, Bytes: n})
 	}
-	return r.applyUpdate(to, &transport.Update{Op: q.op, Type: q.typ, Runs: runs, Data: unsafe.Pointer(unsafe.SliceData(q.data)),
-		Old: unsafe.Pointer(unsafe.SliceData(old))})
+	return r.applyUpdate(to, &transport.Update{Op: q.op, Type: q.typ, Runs: runs,
+		Data: unsafe.Pointer(unsafe.SliceData(q.data)),
+		Old:  unsafe.Pointer(unsafe.SliceData(old))})
 }
 
 // A compare-and-swap: uint64 address, then the two operands, of equal length. The answer is what
@@ -207,13 +210,16 @@ func (r *Runtime) applyRequest(to transport.Rank, q *updateRequest, old []byte) 
 const compareHead = 8
 
 func (r *Runtime) compareRemote(proc int, addr uintptr, compare, value, old []byte) error {
-	body := binary.LittleEndian.AppendUint64(make([]byte, 0, compareHead+2*transport.MaxCompare), uint64(addr))
-	answer, err := r.call(transport.Rank(proc), msgCompare, append(append(body, compare...), value...))
+	body := binary.LittleEndian.AppendUint64(make([]byte, 0,
+		compareHead+2*transport.MaxCompare), uint64(addr))
+	answer, err := r.call(transport.Rank(proc), msgCompare, append(append(body, compare...),
+		value...))
 	switch {
 	case err != nil:
 		return updateError(proc, err)
 	case len(answer) != len(old):
-		return argErr(CodeAddress, "target", "%d bytes at %#x are not memory of rank %d", len(old), addr, proc)
+		return argErr(CodeAddress, "target", "%d bytes at %#x are not memory of rank %d",
+			len(old), addr, proc)
 	}
 	copy(old, answer)
 	return nil
@@ -230,7 +236,8 @@ func (r *Runtime) handleCompare(to transport.Rank, m transport.Msg, reply func([
 		return false
 	}
 	operands := m.Body[compareHead:]
-	x := transport.CompareSwap{Addr: addr, Compare: operands[:n], Value: operands[n:], Old: make([]byte, n)}
+	x := transport.CompareSwap{Addr: addr, Compare: operands[:n], Value: operands[n:],
+		Old: make([]byte, n)}
 	if err := r.applyCompare(to, &x); err != nil {
 		log.Warnf("compare-and-swap at rank %d: %v", to, err)
 		x.Old = nil

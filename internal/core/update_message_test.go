@@ -14,7 +14,8 @@ import (
 
 // messagesOf cuts an update.
 func messagesOf(u *Update) (all [][]byte) {
-	c := updateMessages{u: u, size: kernel.UpdateBytes(u.Type), runs: append([]Run(nil), u.Runs...)}
+	c := updateMessages{u: u, size: kernel.UpdateBytes(u.Type),
+		runs: append([]Run(nil), u.Runs...)}
 	for bytes := c.next(); bytes > 0; bytes = c.next() {
 		all = append(all, c.append(nil, bytes))
 	}
@@ -44,12 +45,15 @@ func TestUpdateMessages(t *testing.T) {
 		var got []byte
 		for _, m := range messagesOf(&u) {
 			q, ok := decodeUpdate(m)
-			if !ok || q.op != u.Op || q.typ != typ || q.fetch != (u.Old != nil) || q.elements*q.size > mostUpdate-updateHead-runBytes {
-				t.Fatalf("a message of %d bytes is decoded as %+v, %v", len(m), q, ok)
+			if !ok || q.op != u.Op || q.typ != typ || q.fetch != (u.Old != nil) ||
+				q.elements*q.size > mostUpdate-updateHead-runBytes {
+				t.Fatalf("a message of %d bytes is decoded as %+v, %v", len(m), q,
+					ok)
 			}
 			for at := 0; at < len(q.runs); at += runBytes {
 				addr, n := rangeAt(q.runs[at:])
-				if last := len(runs) - 1; last >= 0 && runs[last].Addr+uintptr(runs[last].Bytes) == addr {
+				if last := len(runs) - 1; last >= 0 &&
+					runs[last].Addr+uintptr(runs[last].Bytes) == addr {
 					runs[last].Bytes += n
 				} else {
 					runs = append(runs, Run{Addr: addr, Bytes: n})
@@ -58,7 +62,8 @@ func TestUpdateMessages(t *testing.T) {
 			got = append(got, q.data...)
 		}
 		if round%4 != 0 && string(got) != string(data[:total]) {
-			t.Fatalf("round %d: %d bytes have come, %d were sent", round, len(got), total)
+			t.Fatalf("round %d: %d bytes have come, %d were sent", round, len(got),
+				total)
 		}
 		sum := int64(0)
 		for _, run := range runs {
@@ -72,7 +77,9 @@ func TestUpdateMessages(t *testing.T) {
 
 func FuzzDecodeUpdate(f *testing.F) {
 	x := []int64{1, 2, 3}
-	for _, u := range []*Update{sumOf(0, 4096, x), {Op: kernel.OpNoOp, Type: kernel.C80, Runs: []Run{{Addr: 64, Bytes: 32}, {Addr: 4096, Bytes: 64}}, Old: make([]byte, 96)}} {
+	for _, u := range []*Update{sumOf(0, 4096, x), {Op: kernel.OpNoOp, Type: kernel.C80,
+		Runs: []Run{{Addr: 64, Bytes: 32}, {Addr: 4096, Bytes: 64}},
+		Old:  make([]byte, 96)}} {
 		for _, m := range messagesOf(u) {
 			f.Add(m)
 			f.Add(m[:len(m)-1])
@@ -93,11 +100,15 @@ func FuzzDecodeUpdate(f *testing.F) {
 			}
 			sum += int(n)
 		}
-		if want := q.elements * q.size; sum != want || sum == 0 || sum > mostUpdate || q.data != nil && len(q.data) != sum {
-			t.Fatalf("runs of %d bytes, %d elements of %d bytes, %d bytes of data", sum, q.elements, q.size, len(q.data))
+		if want := q.elements * q.size; sum != want || sum == 0 || sum > mostUpdate ||
+			q.data != nil && len(q.data) != sum {
+			t.Fatalf("runs of %d bytes, %d elements of %d bytes, %d bytes of data", sum,
+				q.elements, q.size, len(q.data))
 		}
-		if (q.data == nil) != (q.op == kernel.OpNoOp) || len(q.runs)+len(q.data)+updateHead != len(b) {
-			t.Fatalf("%d bytes of runs and %d of data in a message of %d", len(q.runs), len(q.data), len(b))
+		if (q.data == nil) != (q.op == kernel.OpNoOp) ||
+			len(q.runs)+len(q.data)+updateHead != len(b) {
+			t.Fatalf("%d bytes of runs and %d of data in a message of %d", len(q.runs),
+				len(q.data), len(b))
 		}
 	})
 }

@@ -22,7 +22,8 @@ func pointer(addr uintptr) unsafe.Pointer { return kernel.Ptr(addr) }
 
 // sumOf adds longs.
 func sumOf(proc int, addr uintptr, x []int64) *Update {
-	return &Update{Proc: proc, Op: kernel.OpSum, Type: kernel.I64, Runs: []Run{{Addr: addr, Bytes: int64(8 * len(x))}}, Data: unsafe.Pointer(&x[0])}
+	return &Update{Proc: proc, Op: kernel.OpSum, Type: kernel.I64,
+		Runs: []Run{{Addr: addr, Bytes: int64(8 * len(x))}}, Data: unsafe.Pointer(&x[0])}
 }
 
 // Each rank has a place of its own at every other; operators and types come one after the other on
@@ -67,7 +68,8 @@ func TestUpdatesOfAllKinds(t *testing.T) {
 }
 
 // tryUpdate updates some runs and the same ones of want; every other time it fetches, and compares.
-func (r *tr) tryUpdate(to int, at uintptr, want []byte, code kernel.UpdateOp, typ kernel.UpdateType, small func(int) []byte,
+func (r *tr) tryUpdate(to int, at uintptr, want []byte, code kernel.UpdateOp, typ kernel.UpdateType,
+	small func(int) []byte,
 	random *rand.Rand) {
 	r.Helper()
 	size := kernel.UpdateBytes(typ)
@@ -90,7 +92,8 @@ func (r *tr) tryUpdate(to int, at uintptr, want []byte, code kernel.UpdateOp, ty
 	}
 	for i, done := 0, 0; i < len(pieces); i++ {
 		if p := pieces[i]; p.n > 0 {
-			kernel.Update(kernel.Stripes{}, code, typ, unsafe.Pointer(&want[p.at]), unsafe.Pointer(&data[done]), unsafe.Pointer(&old[done]),
+			kernel.Update(kernel.Stripes{}, code, typ, unsafe.Pointer(&want[p.at]),
+				unsafe.Pointer(&data[done]), unsafe.Pointer(&old[done]),
 				p.n/size)
 			done += p.n
 		}
@@ -114,7 +117,9 @@ func TestLargeUpdates(t *testing.T) {
 		r.barrier()
 		if r.Me == 0 {
 			to := r.N - 1
-			one := Update{Proc: to, Op: kernel.OpReplace, Type: kernel.C80, Runs: []Run{{Addr: mem[to] + 3, Bytes: 32 * n}}, Data: unsafe.Pointer(&data[0])}
+			one := Update{Proc: to, Op: kernel.OpReplace, Type: kernel.C80,
+				Runs: []Run{{Addr: mem[to] + 3, Bytes: 32 * n}},
+				Data: unsafe.Pointer(&data[0])}
 			r.must(r.Update(&one))
 			many := one
 			many.Runs = nil
@@ -122,7 +127,8 @@ func TestLargeUpdates(t *testing.T) {
 				many.Runs = append(many.Runs, Run{Addr: mem[to] + 40*i, Bytes: 32})
 			}
 			fetched := one
-			fetched.Op, fetched.Old, fetched.Data = kernel.OpNoOp, make([]byte, 32*n), nil
+			fetched.Op, fetched.Old, fetched.Data = kernel.OpNoOp, make([]byte, 32*n),
+				nil
 			r.must(r.Update(&fetched))
 			want := unsafe.Slice((*byte)(unsafe.Pointer(&data[0])), 32*n)
 			if !bytes.Equal(fetched.Old, want) {
@@ -162,7 +168,9 @@ func TestUpdatesOfAll(t *testing.T) {
 		r.must(r.AllFence())
 		r.barrier()
 		if int(r.Me) == host {
-			if a, b, c := *long(mem[host]), *long(mem[host] + 8), *long(mem[host] + 16); a != int64(rounds*r.N) || b != a || c != 2*a {
+			if a, b, c := *long(mem[host]), *long(mem[host] + 8),
+				*long(mem[host] + 16); a != int64(rounds*r.N) || b != a ||
+				c != 2*a {
 				r.wrong("the counters are %d, %d and %d", a, b, c)
 			}
 			r.takenOnce(mem[host]+512, rounds*r.N)
@@ -196,20 +204,23 @@ func TestUpdatesOfPrivateMemory(t *testing.T) {
 		}
 		r.barrier()
 		at := make([]byte, 8)
-		r.must(r.Update(&Update{Proc: host, Op: kernel.OpNoOp, Type: kernel.I64, Runs: []Run{{Addr: mem[host], Bytes: 8}}, Old: at}))
+		r.must(r.Update(&Update{Proc: host, Op: kernel.OpNoOp, Type: kernel.I64,
+			Runs: []Run{{Addr: mem[host], Bytes: 8}}, Old: at}))
 		there := uintptr(binary.LittleEndian.Uint64(at))
 		for range rounds {
 			r.must(r.Update(sumOf(host, there, []int64{1, 2})))
 			r.increase(host, there+16)
 		}
 		if r.Me != 0 { // who may name any memory of its own
-			wantArg(r, "not exposed", r.Update(sumOf(0, there, []int64{1})), "target", CodeAddress, "are not within")
+			wantArg(r, "not exposed", r.Update(sumOf(0, there, []int64{1})), "target",
+				CodeAddress, "are not within")
 		}
 		r.must(r.Fence(host))
 		r.barrier()
 		if int(r.Me) == host {
 			all := int64(rounds * r.N)
-			if a, b, c := *long(private), *long(private + 8), *long(private + 16); a != all || b != 2*all || c != all {
+			if a, b, c := *long(private), *long(private + 8),
+				*long(private + 16); a != all || b != 2*all || c != all {
 				r.wrong("the counters are %d, %d and %d", a, b, c)
 			}
 			r.must(r.allocator.Conceal(private, 128))
@@ -223,7 +234,8 @@ func (r *tr) increase(proc int, addr uintptr) {
 	guess, value, old := make([]byte, 8), make([]byte, 8), make([]byte, 8)
 	for {
 		binary.LittleEndian.PutUint64(value, binary.LittleEndian.Uint64(guess)+1)
-		if r.must(r.CompareSwap(proc, addr, 8, guess, value, old, proc%2 == 0)); bytes.Equal(guess, old) {
+		if r.must(r.CompareSwap(proc, addr, 8, guess, value, old,
+			proc%2 == 0)); bytes.Equal(guess, old) {
 			return
 		}
 		copy(guess, old)
@@ -235,7 +247,8 @@ func (r *tr) increase(proc int, addr uintptr) {
 func TestUpdatesInOrder(t *testing.T) {
 	for _, ordered := range []bool{true, false} {
 		shape{2, 4, true}.run(t, func(c *transporttest.Cluster) {
-			c.Wire.Ordered, c.Wire.Eager, c.Wire.Pause = ordered, 16, 200*time.Microsecond
+			c.Wire.Ordered, c.Wire.Eager, c.Wire.Pause = ordered, 16,
+				200*time.Microsecond
 		}, func(r *tr) {
 			mem, buf := r.alloc(64), r.local(64)
 			scale := int64(1)
@@ -251,10 +264,13 @@ func TestUpdatesInOrder(t *testing.T) {
 						u.Old = old
 					}
 					r.must(r.Update(u))
-					if got := int64(binary.LittleEndian.Uint64(old)); u.Old != nil && got != last+1000 {
-						r.wrong("replacement %d at rank %d finds %d, expected %d", i, to, got, last+1000)
+					if got := int64(binary.LittleEndian.Uint64(
+						old)); u.Old != nil && got != last+1000 {
+						r.wrong("replacement %d at rank %d finds %d, "+
+							"expected %d", i, to, got, last+1000)
 					}
-					r.must(r.Fence(to)) // an accumulate has no order with updates before it
+					// an accumulate has no order with updates before it
+					r.must(r.Fence(to))
 					last = i + 1
 				}
 				for i := range int64(30) {
@@ -265,7 +281,8 @@ func TestUpdatesInOrder(t *testing.T) {
 				u := sumOf(to, at, []int64{0})
 				u.Old = make([]byte, 8)
 				if r.must(r.Update(u)); u.Old[0] != 29 {
-					r.wrong("the last of 30 replacements at rank %d is not there: %d", to, u.Old[0])
+					r.wrong("the last of 30 replacements at rank %d is not "+
+						"there: %d", to, u.Old[0])
 				}
 			}
 			r.must(r.AllFence())
@@ -283,14 +300,17 @@ func TestUpdateMistakes(t *testing.T) {
 			for _, to := range []int{0, 1, 2} {
 				r.updateMistakes(to, mem)
 			}
-			wantArg(r, "rank", r.Update(sumOf(4, mem[0], []int64{1})), "proc", CodeProc, "rank 4")
+			wantArg(r, "rank", r.Update(sumOf(4, mem[0], []int64{1})), "proc", CodeProc,
+				"rank 4")
 			u := sumOf(1, mem[1]+64, []int64{1})
 			u.Trusted = true
 			r.must(r.Update(u)) // the server drops it
 			u.Old = make([]byte, 8)
-			wantArg(r, "trusted", r.Update(u), "target", CodeAddress, "are not memory of rank 1")
+			wantArg(r, "trusted", r.Update(u), "target", CodeAddress,
+				"are not memory of rank 1")
 			b := make([]byte, 8)
-			wantArg(r, "trusted", r.CompareSwap(1, mem[1]+60, 8, b, b, b, true), "target", CodeAddress, "are not memory of rank 1")
+			wantArg(r, "trusted", r.CompareSwap(1, mem[1]+60, 8, b, b, b, true),
+				"target", CodeAddress, "are not memory of rank 1")
 			r.must(r.Fence(1))
 		}
 		r.barrier()
@@ -301,7 +321,8 @@ func TestUpdateMistakes(t *testing.T) {
 		}
 		r.barrier()
 	})
-	if want := "update by rank 0 of 1 elements of rank 1 is dropped"; !bytes.Contains([]byte(lines()), []byte(want)) {
+	if want := "update by rank 0 of 1 elements of rank 1 is dropped"; !bytes.Contains(
+		[]byte(lines()), []byte(want)) {
 		t.Errorf("logged is %q, expected %q", lines(), want)
 	}
 }
@@ -318,17 +339,30 @@ func (r *tr) updateMistakes(to int, mem []uintptr) {
 		arg, text string
 		code      int
 	}{
-		"operator":       {func(u *Update) { u.Op = 99 }, "op", "operator 99", CodeOp},
-		"type":           {func(u *Update) { u.Type = -1 }, "op", "type -1", CodeOp},
-		"broken element": {func(u *Update) { u.Runs[0].Bytes = 7 }, "target", "7 bytes are not a whole number", CodeBytes},
-		"negative":       {func(u *Update) { u.Runs[0].Bytes = -8 }, "target", "-8 bytes", CodeBytes},
-		"huge":           {func(u *Update) { u.Runs[0].Bytes = 1 << 62 }, "target", "more than the", CodeBytes},
-		"no address":     {func(u *Update) { u.Runs[0].Addr = ^uintptr(7) }, "target", "are no memory", CodeAddress},
-		"no data":        {func(u *Update) { u.Data = nil }, "origin", "null", CodeArgument},
-		"result":         {func(u *Update) { u.Old = make([]byte, 9) }, "result", "room for 9 bytes", CodeBytes},
-		"beyond":         {func(u *Update) { u.Runs[0] = Run{Addr: mem[to] + 8, Bytes: 64} }, "target", "are not within", CodeAddress},
-		"another's":      {func(u *Update) { u.Runs[0].Addr = mem[(to+2)%4] }, "target", "are not within", CodeAddress},
-		"second run": {func(u *Update) { u.Runs = append(u.Runs, Run{Addr: mem[to] + 4096, Bytes: 8}) }, "target", "are not within",
+		"operator": {func(u *Update) { u.Op = 99 }, "op", "operator 99", CodeOp},
+		"type":     {func(u *Update) { u.Type = -1 }, "op", "type -1", CodeOp},
+		"broken element": {func(u *Update) { u.Runs[0].Bytes = 7 }, "target",
+			"7 bytes are not a whole number", CodeBytes},
+		"negative": {func(u *Update) { u.Runs[0].Bytes = -8 }, "target", "-8 bytes",
+			CodeBytes},
+		"huge": {func(u *Update) { u.Runs[0].Bytes = 1 << 62 }, "target",
+			"more than the", CodeBytes},
+		"no address": {func(u *Update) { u.Runs[0].Addr = ^uintptr(7) }, "target",
+			"are no memory", CodeAddress},
+		"no data": {func(u *Update) { u.Data = nil }, "origin", "null",
+			CodeArgument},
+		"result": {func(u *Update) { u.Old = make([]byte, 9) }, "result",
+			"room for 9 bytes", CodeBytes},
+		"beyond": {func(u *Update) {
+			u.Runs[0] = Run{Addr: mem[to] + 8,
+				Bytes: 64}
+		}, "target", "are not within", CodeAddress},
+		"another's": {func(u *Update) { u.Runs[0].Addr = mem[(to+2)%4] }, "target",
+			"are not within", CodeAddress},
+		"second run": {func(u *Update) {
+			u.Runs = append(u.Runs,
+				Run{Addr: mem[to] + 4096, Bytes: 8})
+		}, "target", "are not within",
 			CodeAddress},
 	} {
 		wantArg(r, what, change(c.change), c.arg, c.code, c.text)
@@ -336,9 +370,12 @@ func (r *tr) updateMistakes(to int, mem []uintptr) {
 	r.must(change(func(u *Update) { u.Runs = nil }))
 	r.must(change(func(u *Update) { u.Op, u.Data = kernel.OpNoOp, nil }))
 	b := make([]byte, 33)
-	wantArg(r, "compare", r.CompareSwap(to, mem[to], 33, b, b, b, false), "bytes", CodeBytes, "33 is outside")
-	wantArg(r, "compare", r.CompareSwap(to, mem[to], 8, b[:8], b[:7], b[:8], false), "bytes", CodeBytes, "not the size")
-	wantArg(r, "compare", r.CompareSwap(to, mem[to]+60, 8, b[:8], b[:8], b[:8], false), "target", CodeAddress, "are not within")
+	wantArg(r, "compare", r.CompareSwap(to, mem[to], 33, b, b, b, false), "bytes", CodeBytes,
+		"33 is outside")
+	wantArg(r, "compare", r.CompareSwap(to, mem[to], 8, b[:8], b[:7], b[:8], false), "bytes",
+		CodeBytes, "not the size")
+	wantArg(r, "compare", r.CompareSwap(to, mem[to]+60, 8, b[:8], b[:8], b[:8], false),
+		"target", CodeAddress, "are not within")
 }
 
 // Trusted operations are not checked at the origin: no question is asked, and the target refuses
@@ -359,8 +396,10 @@ func TestTrusted(t *testing.T) {
 		if r.Me == 0 {
 			there := uintptr(*long(mem[0]))
 			*long(buf) = 77
-			for _, o := range []*Op{op(Put, 1, buf, there, 8), {Kind: Put, Proc: 1, Xfer: transport.Xfer{Vector: []transport.Segments{
-				{Local: []uintptr{buf}, Remote: []uintptr{there + 8}, Bytes: 8}}}}} {
+			for _, o := range []*Op{op(Put, 1, buf, there, 8), {Kind: Put, Proc: 1,
+				Xfer: transport.Xfer{Vector: []transport.Segments{
+					{Local: []uintptr{buf}, Remote: []uintptr{there + 8},
+						Bytes: 8}}}}} {
 				o.Trusted = true
 				some, err := r.check(o)
 				if r.must(err); !some || !o.known {

@@ -66,11 +66,13 @@ func (r *Runtime) askOwner(proc int, arg string, question []byte) error {
 		return nil
 	}
 	addr, n := rangeAt(question[good:])
-	return argErr(CodeAddress, arg, "%d bytes at %#x are not within one allocation of rank %d", n, addr, proc)
+	return argErr(CodeAddress, arg, "%d bytes at %#x are not within one allocation of rank %d",
+		n, addr, proc)
 }
 
 func appendRange(b []byte, addr uintptr, n int64) []byte {
-	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, uint64(addr)), uint64(n))
+	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, uint64(addr)),
+		uint64(n))
 }
 
 func rangeAt(b []byte) (uintptr, int64) {

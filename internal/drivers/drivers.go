@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package drivers is the only place that knows all transports by name. It gives core the node and the transports between
-// nodes, in order of preference; it does not choose.
+// Package drivers is the only place that knows all transports by name. It gives core the node and
+// the transports between nodes, in order of preference; it does not choose.
 package drivers
 
 import (
@@ -43,10 +43,14 @@ func (p *Platform) Listen() (string, error) {
 func (p *Platform) Join(j transport.JoinInfo) (transport.Node, transport.Transport, error) {
 	p.ArenaRanges = p.arenaRanges(j)
 	base, arena := p.ArenaRanges.Arena(p.cfg.Size("ARMCI_SHM_ARENA"))
-	m, err := p.listener.Join(shm.Options{Ranks: j.Ranks, Listeners: j.Listeners, Self: j.Self, World: j.World,
-		MachineRanks: j.MachineRanks, NetnsRanks: j.NetnsRanks, NetnsNode: j.NetnsNode, Secret: j.Secret, Lost: j.Lost,
+	m, err := p.listener.Join(shm.Options{Ranks: j.Ranks, Listeners: j.Listeners, Self: j.Self,
+		World:        j.World,
+		MachineRanks: j.MachineRanks, NetnsRanks: j.NetnsRanks, NetnsNode: j.NetnsNode,
+		Secret: j.Secret, Lost: j.Lost,
 		Arena: arena, Base: base, Keep: p.cfg.Size("ARMCI_SHM_KEEP"),
-		Margin: shm.Margin(p.cfg.Size("ARMCI_SHM_MARGIN"), p.cfg.IsSet("ARMCI_SHM_MARGIN")), Spin: p.cfg.Int("ARMCI_SPIN"), Reporter: p.reporter(), Device: p.cfg.String("ARMCI_RDMA_ACC") == "device",
+		Margin: shm.Margin(p.cfg.Size("ARMCI_SHM_MARGIN"), p.cfg.IsSet("ARMCI_SHM_MARGIN")),
+		Spin:   p.cfg.Int("ARMCI_SPIN"), Reporter: p.reporter(),
+		Device:    p.cfg.String("ARMCI_RDMA_ACC") == "device",
 		NoVM:      !p.cfg.Bool("ARMCI_SHM_VM"),
 		Inquiries: tcp.Inquiries{Options: tcpOptions(p.cfg)}})
 	if err != nil {
@@ -57,7 +61,8 @@ func (p *Platform) Join(j transport.JoinInfo) (transport.Node, transport.Transpo
 	return m, shm.NewTransport(m, j.Handle), nil
 }
 
-// arenaRanges divides the address space among nodes; an address or a size that is set takes precedence.
+// arenaRanges divides the address space among nodes; an address or a size that is set takes
+// precedence.
 func (p *Platform) arenaRanges(j transport.JoinInfo) shm.ArenaRanges {
 	need, nodes := j.Need, j.Nodes
 	if p.cfg.IsSet("ARMCI_SHM_ARENA") {
@@ -72,7 +77,8 @@ func (p *Platform) arenaRanges(j transport.JoinInfo) shm.ArenaRanges {
 // Memory is that of the machine.
 func (p *Platform) Memory() int64 { return shm.TotalMemory() }
 
-// reporter tells whether a reporter is needed: MPICH's launcher kills all ranks before one can print why.
+// reporter tells whether a reporter is needed: MPICH's launcher kills all ranks before one can
+// print why.
 func (p *Platform) reporter() bool {
 	switch p.cfg.String("ARMCI_REPORTER") {
 	case "y":
@@ -94,14 +100,19 @@ func (p *Platform) Abandon() {
 func (p *Platform) Providers() []transport.Provider {
 	direct := rdma.Driver(rdmaOptions(p.cfg))
 	forRDMA := p.between("rdma")
-	forRDMA.Contiguous, forRDMA.Strided = p.cfg.String("ARMCI_RDMA_CONTIGUOUS"), p.cfg.String("ARMCI_RDMA_STRIDED")
-	forRDMA.Model, forRDMA.DeviceAcc = p.cfg.String("ARMCI_RDMA_MODEL"), p.cfg.String("ARMCI_RDMA_ACC") == "device"
+	forRDMA.Contiguous, forRDMA.Strided = p.cfg.String("ARMCI_RDMA_CONTIGUOUS"),
+		p.cfg.String("ARMCI_RDMA_STRIDED")
+	forRDMA.Model, forRDMA.DeviceAcc = p.cfg.String("ARMCI_RDMA_MODEL"),
+		p.cfg.String("ARMCI_RDMA_ACC") == "device"
 
-	providers := ofi.Driver(ofi.Options{Provider: p.cfg.String("ARMCI_OFI_PROVIDER"), Domain: p.cfg.String("ARMCI_OFI_DOMAIN"),
-		Named: p.cfg.String("ARMCI_TRANSPORT") == "ofi", Better: direct.Probe, Sysfs: p.cfg.String("ARMCI_OFI_SYSFS"), Pin: p.cfg.Size("ARMCI_RDMA_PIN")})
+	providers := ofi.Driver(ofi.Options{Provider: p.cfg.String("ARMCI_OFI_PROVIDER"),
+		Domain: p.cfg.String("ARMCI_OFI_DOMAIN"),
+		Named:  p.cfg.String("ARMCI_TRANSPORT") == "ofi", Better: direct.Probe,
+		Sysfs: p.cfg.String("ARMCI_OFI_SYSFS"), Pin: p.cfg.Size("ARMCI_RDMA_PIN")})
 	forOFI := p.between("ofi")
 	forOFI.Contiguous, forOFI.Model = forRDMA.Contiguous, forRDMA.Model
-	if forOFI.Strided = forRDMA.Strided; forOFI.Strided == transport.ByClaiming { // by atomics, which few providers have
+	if forOFI.Strided = forRDMA.Strided; forOFI.Strided == transport.ByClaiming {
+		// by atomics, which few providers have
 		forOFI.Strided = transport.ByPacking
 	}
 
@@ -111,31 +122,38 @@ func (p *Platform) Providers() []transport.Provider {
 		forTCP.Servers = internode.ServersFor(forTCP.Connections)
 	}
 	forTCP.Connections = descriptors(forTCP.Connections)
-	return []transport.Provider{internode.Provider(direct, forRDMA), internode.Provider(providers, forOFI),
+	return []transport.Provider{internode.Provider(direct, forRDMA),
+		internode.Provider(providers, forOFI),
 		internode.Provider(sockets, forTCP)}
 }
 
 func tcpOptions(cfg *config.Set) tcp.Options {
-	return tcp.Options{Interface: cfg.String("ARMCI_TCP_INTERFACE"), Ports: cfg.String("ARMCI_TCP_PORTS"),
-		Gather: int(cfg.Size("ARMCI_TCP_GATHER")), Congestion: cfg.String("ARMCI_TCP_CONGESTION")}
+	return tcp.Options{Interface: cfg.String("ARMCI_TCP_INTERFACE"),
+		Ports:      cfg.String("ARMCI_TCP_PORTS"),
+		Gather:     int(cfg.Size("ARMCI_TCP_GATHER")),
+		Congestion: cfg.String("ARMCI_TCP_CONGESTION")}
 }
 
 func rdmaOptions(cfg *config.Set) rdma.Options {
-	return rdma.Options{Device: cfg.String("ARMCI_RDMA_DEVICE"), GID: cfg.String("ARMCI_RDMA_GID"),
+	return rdma.Options{Device: cfg.String("ARMCI_RDMA_DEVICE"),
+		GID:   cfg.String("ARMCI_RDMA_GID"),
 		Sysfs: cfg.String("ARMCI_RDMA_SYSFS"), Pin: cfg.Size("ARMCI_RDMA_PIN")}
 }
 
 // between is the settings that all networks have, for one of them.
 func (p *Platform) between(network string) internode.Options {
 	cfg := p.cfg.For(network)
-	return internode.Options{Poll: cfg.Duration("ARMCI_POLL"), Connections: cfg.Int("ARMCI_CONNECTIONS"), Settings: transport.Settings{Timeout: cfg.Duration("ARMCI_TIMEOUT"),
-		Eager: int(cfg.Size("ARMCI_EAGER")), Buffer: cfg.Size("ARMCI_BUFFER"),
-		Looks:  func() int { return p.Node.Polls() },
-		Unbind: func() { _ = shm.Unbind() }}} // after an error the thread stays bound, which is only slower
+	return internode.Options{Poll: cfg.Duration("ARMCI_POLL"),
+		Connections: cfg.Int("ARMCI_CONNECTIONS"),
+		Settings: transport.Settings{Timeout: cfg.Duration("ARMCI_TIMEOUT"),
+			Eager: int(cfg.Size("ARMCI_EAGER")), Buffer: cfg.Size("ARMCI_BUFFER"),
+			Looks: func() int { return p.Node.Polls() },
+			// after an error the thread stays bound, which is only slower
+			Unbind: func() { _ = shm.Unbind() }}}
 }
 
-// descriptors bounds a number of connections that are sockets, of which a process may have so many as a server and as an origin: half
-// of its descriptors are for something else.
+// descriptors bounds a number of connections that are sockets, of which a process may have so many
+// as a server and as an origin: half of its descriptors are for something else.
 func descriptors(connections int) int {
 	var most unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_NOFILE, &most) != nil || most.Cur == unix.RLIM_INFINITY {

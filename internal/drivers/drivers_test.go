@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The real platform under core, in one process: a node of one rank, with settings as a job would have them.
+// The real platform under core, in one process: a node of one rank, with settings as a job would
+// have them.
 package drivers
 
 import (
@@ -55,7 +56,8 @@ func TestOneRank(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p.Node.Bytes() != 1<<30 || len(p.Providers()) != 3 {
-			t.Errorf("an arena of %d bytes, %d providers", p.Node.Bytes(), len(p.Providers()))
+			t.Errorf("an arena of %d bytes, %d providers", p.Node.Bytes(),
+				len(p.Providers()))
 		}
 		w, err := r.Group(core.World)
 		if err != nil {
@@ -101,11 +103,17 @@ func TestReadmeTransports(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	for entry, ok := range map[string]bool{
-		"ARMCI_TCP_PORTS=7000": true, "ARMCI_TCP_PORTS=7000-7100": true, "ARMCI_TCP_PORTS=70-7": false, "ARMCI_TCP_PORTS=99999": false,
-		"ARMCI_TCP_INTERFACE=eth0": true, "ARMCI_TCP_INTERFACE=eth0:1": true, "ARMCI_TCP_INTERFACE=10.0.0.0/8": true,
-		"ARMCI_TCP_INTERFACE=10.0.0.0/99": false, "ARMCI_TCP_INTERFACE=fe80::/10": true, "ARMCI_TCP_INTERFACE=eth0,eth1": false,
-		"ARMCI_RDMA_DEVICE=mlx5_0": true, "ARMCI_RDMA_DEVICE=mlx5_0:1": true, "ARMCI_RDMA_DEVICE=mlx5_0:one": false,
-		"ARMCI_RDMA_GID=3": true, "ARMCI_RDMA_GID=-1": false, "ARMCI_RDMA_MODEL=auto": true, "ARMCI_RDMA_MODEL=fast": false,
+		"ARMCI_TCP_PORTS=7000": true, "ARMCI_TCP_PORTS=7000-7100": true,
+		"ARMCI_TCP_PORTS=70-7": false, "ARMCI_TCP_PORTS=99999": false,
+		"ARMCI_TCP_INTERFACE=eth0": true, "ARMCI_TCP_INTERFACE=eth0:1": true,
+		"ARMCI_TCP_INTERFACE=10.0.0.0/8":  true,
+		"ARMCI_TCP_INTERFACE=10.0.0.0/99": false, "ARMCI_TCP_INTERFACE=fe80::/10": true,
+		"ARMCI_TCP_INTERFACE=eth0,eth1": false,
+		"ARMCI_RDMA_DEVICE=mlx5_0":      true, "ARMCI_RDMA_DEVICE=mlx5_0:1": true,
+		"ARMCI_RDMA_DEVICE=mlx5_0:one": false,
+		"ARMCI_RDMA_GID=3":             true, "ARMCI_RDMA_GID=-1": false,
+		"ARMCI_RDMA_MODEL=auto": true,
+		"ARMCI_RDMA_MODEL=fast": false,
 	} {
 		err := Check(settings(t, entry))
 		name, _, _ := strings.Cut(entry, "=")
@@ -114,7 +122,8 @@ func TestCheck(t *testing.T) {
 		}
 	}
 	err := Check(settings(t, "ARMCI_TCP_PORTS=x", "ARMCI_RDMA_GID=y"))
-	if err == nil || strings.Contains(err.Error(), "\n") || !strings.Contains(err.Error(), "ARMCI_RDMA_GID") {
+	if err == nil || strings.Contains(err.Error(), "\n") ||
+		!strings.Contains(err.Error(), "ARMCI_RDMA_GID") {
 		t.Errorf("two bad ones: %v", err)
 	}
 }
@@ -123,7 +132,8 @@ func TestCheck(t *testing.T) {
 func TestCannotJoin(t *testing.T) {
 	leaktest.Check(t)
 	p := New(settings(t, "ARMCI_SHM_ARENA=1m"))
-	if _, err := core.Start(settings(t), &single{}, p); err == nil || !strings.Contains(err.Error(), "ARMCI_SHM_ARENA") {
+	if _, err := core.Start(settings(t), &single{}, p); err == nil ||
+		!strings.Contains(err.Error(), "ARMCI_SHM_ARENA") {
 		t.Errorf("%v", err)
 	}
 }
@@ -141,7 +151,8 @@ func TestNothingToJoin(t *testing.T) {
 	for range 3 {
 		p := New(settings(t))
 		kept = append(kept, p)
-		if _, err := core.Start(settings(t), &lonely{}, p); err == nil || !strings.Contains(err.Error(), "nobody there") {
+		if _, err := core.Start(settings(t), &lonely{}, p); err == nil ||
+			!strings.Contains(err.Error(), "nobody there") {
 			t.Errorf("%v", err)
 		}
 	}

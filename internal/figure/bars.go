@@ -14,9 +14,10 @@ import (
 // Bars is what is drawn.
 type Bars struct {
 	Title, XLabel, YLabel, Unit, Footer string
-	Log                                 bool     // a logarithmic axis, for values that are far apart
-	Groups                              []string // labels below the axis
-	Series                              []BarSeries
+	// a logarithmic axis, for values that are far apart
+	Log    bool
+	Groups []string // labels below the axis
+	Series []BarSeries
 }
 
 // BarSeries are the bars of one colour, one for each group; one without a value is left out.
@@ -38,7 +39,8 @@ func (b *Bars) Write(w io.Writer) error {
 	var legend []curve
 	for i, s := range b.Series {
 		at := top + 12 + 22*float64(i)
-		legend = append(legend, curve{Name: s.Name, Colour: colours[i%len(colours)], LegendY: at, LegendText: at + 4})
+		legend = append(legend, curve{Name: s.Name, Colour: colours[i%len(colours)],
+			LegendY: at, LegendText: at + 4})
 		for g, v := range s.Values {
 			if v.Median != 0 {
 				bars = append(bars, b.bar(i, g, v, y))
@@ -46,7 +48,8 @@ func (b *Bars) Write(w io.Writer) error {
 		}
 	}
 	return chartTemplate.Execute(w, map[string]any{
-		"Title": b.Title, "Footer": b.Footer, "XLabel": b.XLabel, "YLabel": b.YLabel, "Left": left, "Middle": (left + right) / 2,
+		"Title": b.Title, "Footer": b.Footer, "XLabel": b.XLabel, "YLabel": b.YLabel,
+		"Left": left, "Middle": (left + right) / 2,
 		"Rules": rules, "Bars": bars, "Curves": legend,
 	})
 }
@@ -77,8 +80,10 @@ func (b *Bars) bar(series, group int, v Value, y scale) bar {
 	width := b.group() * 0.8 / float64(len(b.Series))
 	x := left + b.group()*(float64(group)+0.1) + width*float64(series)
 	in := func(v float64) float64 { return min(max(y.at(v), top), bottom) }
-	a := bar{X: round(x), Y: in(v.Median), Width: round(width * 0.94), Height: round(bottom - in(v.Median)), Colour: colours[series%len(colours)],
-		Label: fmt.Sprintf("%s, %s: %s (%s to %s)", b.Series[series].Name, b.Groups[group], Amount(v.Median, b.Unit), Amount(v.Least, b.Unit), Amount(v.Most, b.Unit))}
+	a := bar{X: round(x), Y: in(v.Median), Width: round(width * 0.94),
+		Height: round(bottom - in(v.Median)), Colour: colours[series%len(colours)],
+		Label: fmt.Sprintf("%s, %s: %s (%s to %s)", b.Series[series].Name, b.Groups[group],
+			Amount(v.Median, b.Unit), Amount(v.Least, b.Unit), Amount(v.Most, b.Unit))}
 	if v.Least < v.Most {
 		middle := round(x + width*0.47)
 		a.Spread = fmt.Sprintf("%g,%g %g,%g", middle, in(v.Least), middle, in(v.Most))
@@ -93,7 +98,8 @@ func (b *Bars) rules(y scale) []rule {
 	var all []rule
 	for i, label := range b.Groups {
 		at := round(left + b.group()*(float64(i)+0.5))
-		all = append(all, rule{X1: at, Y1: bottom, X2: at, Y2: bottom + 4, TextX: at, TextY: bottom + 18, Label: label, Upright: true})
+		all = append(all, rule{X1: at, Y1: bottom, X2: at, Y2: bottom + 4, TextX: at,
+			TextY: bottom + 18, Label: label, Upright: true})
 	}
 	if b.Log {
 		return append(all, rulesY(y, b.Unit)...)
@@ -107,7 +113,8 @@ func (b *Bars) rules(y scale) []rule {
 	}
 	for v := 0.0; v <= y.high; v += step {
 		at := y.at(v)
-		all = append(all, rule{X1: left, Y1: at, X2: right, Y2: at, TextX: left - 8, TextY: at + 4, Label: tick(v, b.Unit)})
+		all = append(all, rule{X1: left, Y1: at, X2: right, Y2: at, TextX: left - 8,
+			TextY: at + 4, Label: tick(v, b.Unit)})
 	}
 	return all
 }

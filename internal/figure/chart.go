@@ -127,7 +127,8 @@ func (c *Chart) Write(w io.Writer) error {
 		curves = append(curves, c.Series[i].curve(x, y, c.Unit, top+12+22*float64(i)))
 	}
 	return chartTemplate.Execute(w, map[string]any{
-		"Title": c.Title, "Footer": c.Footer, "XLabel": cmp.Or(c.XLabel, "size"), "YLabel": c.YLabel, "Left": left, "Middle": (left + right) / 2,
+		"Title": c.Title, "Footer": c.Footer, "XLabel": cmp.Or(c.XLabel, "size"),
+		"YLabel": c.YLabel, "Left": left, "Middle": (left + right) / 2,
 		"Rules": append(rulesX(x), rulesY(y, c.Unit)...), "Curves": curves,
 	})
 }
@@ -145,14 +146,16 @@ func rulesX(x scale) []rule {
 		}
 		for v := 0.0; v <= x.high*1.001; v += step {
 			at := x.at(v)
-			all = append(all, rule{X1: at, Y1: bottom, X2: at, Y2: top, TextX: at, TextY: bottom + 18, Label: tick(v, ""), Upright: true})
+			all = append(all, rule{X1: at, Y1: bottom, X2: at, Y2: top, TextX: at,
+				TextY: bottom + 18, Label: tick(v, ""), Upright: true})
 		}
 		return all
 	}
 	step := math.Pow(2, math.Ceil(math.Log2(x.high/x.low)/8))
 	for v := x.low; v <= x.high*1.001; v *= step {
 		at := x.at(v)
-		all = append(all, rule{X1: at, Y1: bottom, X2: at, Y2: top, TextX: at, TextY: bottom + 18, Label: Size(int64(v)), Upright: true})
+		all = append(all, rule{X1: at, Y1: bottom, X2: at, Y2: top, TextX: at,
+			TextY: bottom + 18, Label: Size(int64(v)), Upright: true})
 	}
 	return all
 }
@@ -162,7 +165,8 @@ func rulesY(y scale, unit string) []rule {
 	var all []rule
 	add := func(v float64, label string) {
 		at := y.at(v)
-		all = append(all, rule{X1: left, Y1: at, X2: right, Y2: at, TextX: left - 8, TextY: at + 4, Label: label, Minor: label == ""})
+		all = append(all, rule{X1: left, Y1: at, X2: right, Y2: at, TextX: left - 8,
+			TextY: at + 4, Label: label, Minor: label == ""})
 	}
 	if y.linear {
 		for v := y.low; v <= y.high; v += 20 {
@@ -186,7 +190,8 @@ func rulesY(y scale, unit string) []rule {
 }
 
 func (s *Series) curve(x, y scale, unit string, legend float64) curve {
-	c := curve{Name: s.Name, Colour: colours[s.Colour%len(colours)], Dashed: s.Dashed, LegendY: legend, LegendText: legend + 4}
+	c := curve{Name: s.Name, Colour: colours[s.Colour%len(colours)], Dashed: s.Dashed,
+		LegendY: legend, LegendText: legend + 4}
 	var line, upper, lower []string
 	at := func(p Point, v float64) string {
 		return fmt.Sprintf("%g,%g", x.at(p.Bytes), min(y.at(v), bottom))
@@ -203,8 +208,10 @@ func (s *Series) curve(x, y scale, unit string, legend float64) curve {
 		last := s.Points[len(s.Points)-1-i]
 		lower = append(lower, at(last, last.Least))
 		spread = spread || p.Least < p.Most
-		c.Dots = append(c.Dots, dot{X: x.at(p.Bytes), Y: min(y.at(p.Median), bottom), Label: fmt.Sprintf("%s: %s (%s to %s)",
-			place(p.Bytes), Amount(p.Median, unit), Amount(p.Least, unit), Amount(p.Most, unit))})
+		c.Dots = append(c.Dots, dot{X: x.at(p.Bytes), Y: min(y.at(p.Median), bottom),
+			Label: fmt.Sprintf("%s: %s (%s to %s)",
+				place(p.Bytes), Amount(p.Median, unit), Amount(p.Least, unit),
+				Amount(p.Most, unit))})
 	}
 	c.Line = strings.Join(line, " ")
 	if spread && !s.Dashed {

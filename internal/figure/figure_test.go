@@ -19,11 +19,13 @@ import (
 
 func TestParseRow(t *testing.T) {
 	r, err := ParseRow("put\t-\t8\t2\tns\t4.5\t4.1\t5\t2\t1.9\t3\t2.25")
-	want := Row{Op: "put", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: Value{4.5, 4.1, 5}, Raw: Value{2, 1.9, 3}, Ratio: 2.25}
+	want := Row{Op: "put", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: Value{4.5, 4.1, 5},
+		Raw: Value{2, 1.9, 3}, Ratio: 2.25}
 	if err != nil || r != want {
 		t.Errorf("got %+v, %v", r, err)
 	}
-	for _, bad := range []string{"", "put\t-\t8\t2\tns\t4.5", "put\t-\tx\t2\tns\t1\t1\t1\t1\t1\t1\t1", "put\t-\t8\t2\tns\t1\t1\t1\t1\t1\t1\tq"} {
+	for _, bad := range []string{"", "put\t-\t8\t2\tns\t4.5",
+		"put\t-\tx\t2\tns\t1\t1\t1\t1\t1\t1\t1", "put\t-\t8\t2\tns\t1\t1\t1\t1\t1\t1\tq"} {
 		if _, err := ParseRow(bad); err == nil {
 			t.Errorf("%q was taken for a figure", bad)
 		}
@@ -36,10 +38,12 @@ func TestJob(t *testing.T) {
 	var rows []Row
 	run := func(script string) (int, error) {
 		rows = nil
-		j := Job{Title: "here", Argv: []string{"sh", "-c", script}, Env: []string{"FIGURE=1"}}
+		j := Job{Title: "here", Argv: []string{"sh", "-c", script},
+			Env: []string{"FIGURE=1"}}
 		return j.Run(func(r Row) { rows = append(rows, r) })
 	}
-	wrong, err := run(`test "$FIGURE" = 1 && printf 'PERF\t` + line + `CHECK\tlock\t5\t5\tok\nCHECK\tacc\t4\t5\tWRONG\n'`)
+	wrong, err := run(`test "$FIGURE" = 1 && printf 'PERF\t` + line +
+		`CHECK\tlock\t5\t5\tok\nCHECK\tacc\t4\t5\tWRONG\n'`)
 	if err != nil || wrong != 1 || len(rows) != 1 || rows[0].Where != "here" {
 		t.Errorf("%d wrong, %+v, %v", wrong, rows, err)
 	}
@@ -53,8 +57,10 @@ func TestJob(t *testing.T) {
 
 func TestUnits(t *testing.T) {
 	for got, want := range map[string]string{
-		Size(0): "-", Size(8): "8 B", Size(4096): "4 KiB", Size(3 << 20): "3 MiB", Amount(3.25, "ns"): "3.25 ns",
-		Amount(100000, "ns"): "100 us", Amount(2.5e9, "ns"): "2.50 s", Amount(56917, "MB/s"): "56.9 GB/s", Amount(-5, "%"): "-5.00 %",
+		Size(0): "-", Size(8): "8 B", Size(4096): "4 KiB", Size(3 << 20): "3 MiB",
+		Amount(3.25, "ns"):   "3.25 ns",
+		Amount(100000, "ns"): "100 us", Amount(2.5e9, "ns"): "2.50 s",
+		Amount(56917, "MB/s"): "56.9 GB/s", Amount(-5, "%"): "-5.00 %",
 		Amount(0.5, ""): "0.50", Amount(0.5, "MB/s"): "500 kB/s",
 	} {
 		if got != want {
@@ -85,9 +91,12 @@ func TestDraw(t *testing.T) {
 	var rows []Row
 	for bytes := int64(1024); bytes <= 16<<10; bytes *= 2 {
 		v := float64(bytes)
-		rows = append(rows, Row{Op: "put-bandwidth", Bytes: bytes, Unit: "MB/s", Ours: Value{v, v / 2, v * 2}, Raw: Value{v, v, v}, Where: "a & b"},
-			Row{Op: "put-strided", Bytes: bytes, Unit: "ns", Ours: Value{v, v / 2, v * 2}, Where: "a & b"},
-			Row{Op: "overlap-put", Bytes: bytes, Unit: "%", Ours: Value{80, -30, 90}, Where: "a & b"})
+		rows = append(rows, Row{Op: "put-bandwidth", Bytes: bytes, Unit: "MB/s",
+			Ours: Value{v, v / 2, v * 2}, Raw: Value{v, v, v}, Where: "a & b"},
+			Row{Op: "put-strided", Bytes: bytes, Unit: "ns",
+				Ours: Value{v, v / 2, v * 2}, Where: "a & b"},
+			Row{Op: "overlap-put", Bytes: bytes, Unit: "%", Ours: Value{80, -30, 90},
+				Where: "a & b"})
 	}
 	dir := t.TempDir()
 	if err := Draw(dir, Common, rows, Footer("1.0", 3)); err != nil {
@@ -105,9 +114,12 @@ func TestDraw(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		lines, bands := count(t, bytes.NewReader(picture), "polyline"), count(t, bytes.NewReader(picture), "polygon")
-		if lines != want.lines || bands != want.bands || !bytes.Contains(picture, []byte(">"+want.text+"<")) ||
-			!bytes.Contains(picture, []byte("libarmci 1.0")) || bytes.Contains(picture, []byte("NaN")) {
+		lines, bands := count(t, bytes.NewReader(picture), "polyline"),
+			count(t, bytes.NewReader(picture), "polygon")
+		if lines != want.lines || bands != want.bands ||
+			!bytes.Contains(picture, []byte(">"+want.text+"<")) ||
+			!bytes.Contains(picture, []byte("libarmci 1.0")) ||
+			bytes.Contains(picture, []byte("NaN")) {
 			t.Errorf("%s: %d lines, %d bands:\n%s", file, lines, bands, picture)
 		}
 	}
@@ -119,9 +131,12 @@ func TestDraw(t *testing.T) {
 // What is not above zero has no place on a logarithmic axis, and one value makes an axis too.
 func TestStrangeValues(t *testing.T) {
 	for _, values := range [][]float64{{0, 0}, {-1, 5}, {7, 7}} {
-		c := Chart{Unit: "ns", Series: []Series{{Points: []Point{{8, Value{values[0], values[0], values[0]}}, {16, Value{values[1], values[1], values[1]}}}}}}
+		c := Chart{Unit: "ns",
+			Series: []Series{{Points: []Point{{8, Value{values[0], values[0],
+				values[0]}}, {16, Value{values[1], values[1], values[1]}}}}}}
 		var out bytes.Buffer
-		if err := c.Write(&out); err != nil || strings.Contains(out.String(), "NaN") || strings.Contains(out.String(), "Inf") {
+		if err := c.Write(&out); err != nil || strings.Contains(out.String(), "NaN") ||
+			strings.Contains(out.String(), "Inf") {
 			t.Errorf("%v: %v\n%s", values, err, out.String())
 		}
 	}
@@ -129,26 +144,34 @@ func TestStrangeValues(t *testing.T) {
 
 // An axis with a label of its own is linear, and its numbers are no sizes.
 func TestLinearAxis(t *testing.T) {
-	c := Chart{Unit: "MB/s", XLabel: "late by, ms", Series: []Series{{Name: "put", Points: []Point{{0, Value{5, 5, 5}}, {10, Value{5, 5, 5}}}}}}
+	c := Chart{Unit: "MB/s", XLabel: "late by, ms",
+		Series: []Series{{Name: "put", Points: []Point{{0, Value{5, 5, 5}},
+			{10, Value{5, 5, 5}}}}}}
 	var out bytes.Buffer
-	if err := c.Write(&out); err != nil || strings.Contains(out.String(), "KiB") || strings.Contains(out.String(), "NaN") ||
-		!strings.Contains(out.String(), ">late by, ms<") || !strings.Contains(out.String(), ">8<") || !strings.Contains(out.String(), `cx="664"`) {
+	if err := c.Write(&out); err != nil || strings.Contains(out.String(), "KiB") ||
+		strings.Contains(out.String(), "NaN") ||
+		!strings.Contains(out.String(), ">late by, ms<") || !strings.Contains(out.String(),
+		">8<") || !strings.Contains(out.String(), `cx="664"`) {
 		t.Errorf("%v\n%s", err, out.String())
 	}
 }
 
 func TestCSV(t *testing.T) {
 	var out bytes.Buffer
-	err := WriteCSV(&out, []Row{{Op: "put", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: Value{4.5, 4, 5}, Where: "here"}})
-	if want := "put,-,8,2,here,ns,4.5,4,5,0,0,0,0\n"; err != nil || !strings.HasSuffix(out.String(), want) {
+	err := WriteCSV(&out, []Row{{Op: "put", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns",
+		Ours: Value{4.5, 4, 5}, Where: "here"}})
+	if want := "put,-,8,2,here,ns,4.5,4,5,0,0,0,0\n"; err != nil ||
+		!strings.HasSuffix(out.String(), want) {
 		t.Errorf("%v, got %s", err, out.String())
 	}
 }
 
 // What is written is read again, and what is damaged is not taken.
 func TestReadCSV(t *testing.T) {
-	want := []Row{{Op: "put", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: Value{4.5, 4, 5}, Where: "here, there"},
-		{Op: "get", Shape: "4x4", Bytes: 128, Ranks: 4, Unit: "MB/s", Ours: Value{3, 2, 4}, Raw: Value{6, 5, 7}, Ratio: 0.5, Where: "x"}}
+	want := []Row{{Op: "put", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns",
+		Ours: Value{4.5, 4, 5}, Where: "here, there"},
+		{Op: "get", Shape: "4x4", Bytes: 128, Ranks: 4, Unit: "MB/s", Ours: Value{3, 2, 4},
+			Raw: Value{6, 5, 7}, Ratio: 0.5, Where: "x"}}
 	var out bytes.Buffer
 	if err := WriteCSV(&out, want); err != nil {
 		t.Fatal(err)
@@ -173,13 +196,15 @@ func TestMedian(t *testing.T) {
 // Each value is a bar, as high as it is beside the others; what there is no value of has none.
 func TestBars(t *testing.T) {
 	b := Bars{Unit: "ns", Groups: []string{"1 < 2", "2 x 2"}, Series: []BarSeries{
-		{Name: "MPI", Values: []Value{{200, 100, 300}, {100, 100, 100}}}, {Name: "ARMCI", Values: []Value{{50, 50, 50}, {}}}}}
+		{Name: "MPI", Values: []Value{{200, 100, 300}, {100, 100, 100}}},
+		{Name: "ARMCI", Values: []Value{{50, 50, 50}, {}}}}}
 	var out bytes.Buffer
 	if err := b.Write(&out); err != nil {
 		t.Fatal(err)
 	}
 	text := out.String()
-	if n := strings.Count(text, "<title>"); n != 3 || strings.Contains(text, "NaN") || !strings.Contains(text, "ARMCI, 1 &lt; 2: 50.0 ns") {
+	if n := strings.Count(text, "<title>"); n != 3 || strings.Contains(text, "NaN") ||
+		!strings.Contains(text, "ARMCI, 1 &lt; 2: 50.0 ns") {
 		t.Errorf("%d bars:\n%s", n, text)
 	}
 	if n := count(t, strings.NewReader(text), "polyline"); n != 1 {
@@ -190,7 +215,8 @@ func TestBars(t *testing.T) {
 	}
 	b.Log = true
 	out.Reset()
-	if err := b.Write(&out); err != nil || strings.Contains(out.String(), "NaN") || !strings.Contains(out.String(), ">100 ns<") {
+	if err := b.Write(&out); err != nil || strings.Contains(out.String(), "NaN") ||
+		!strings.Contains(out.String(), ">100 ns<") {
 		t.Errorf("over a logarithmic axis: %v\n%s", err, out.String())
 	}
 	if err := (&Bars{}).Write(&out); err != nil || strings.Contains(out.String(), "NaN") {
@@ -200,7 +226,9 @@ func TestBars(t *testing.T) {
 
 // JSON and Go's benchmark format have the figures that were measured.
 func TestFormats(t *testing.T) {
-	rows := []Row{{Op: "put-strided", Shape: "4x4", Bytes: 128, Ranks: 2, Unit: "ns", Ours: Value{5, 4, 9}}, {Op: "put", Shape: "-", Bytes: 8, Ranks: 2, Unit: "MB/s", Ours: Value{7, 6, 8}}}
+	rows := []Row{{Op: "put-strided", Shape: "4x4", Bytes: 128, Ranks: 2, Unit: "ns",
+		Ours: Value{5, 4, 9}}, {Op: "put", Shape: "-", Bytes: 8, Ranks: 2, Unit: "MB/s",
+		Ours: Value{7, 6, 8}}}
 	run := Run{Version: "1.0", Where: "here", Repetitions: 3}
 	var out bytes.Buffer
 	if err := WriteJSON(&out, run, rows); err != nil {
@@ -214,15 +242,18 @@ func TestFormats(t *testing.T) {
 			Median, Least, Greatest float64
 		}
 	}
-	if err := json.Unmarshal(out.Bytes(), &got); err != nil || len(got.Figures) != 2 || got.Version != "1.0" || got.Figures[0].Shape != "4x4" ||
-		got.Figures[0].Greatest != 9 || got.Figures[1].Shape != "" || got.Figures[1].Bytes != 8 {
+	if err := json.Unmarshal(out.Bytes(), &got); err != nil || len(got.Figures) != 2 ||
+		got.Version != "1.0" || got.Figures[0].Shape != "4x4" ||
+		got.Figures[0].Greatest != 9 || got.Figures[1].Shape != "" ||
+		got.Figures[1].Bytes != 8 {
 		t.Errorf("%v, %+v", err, got)
 	}
 	out.Reset()
 	if err := WriteBenchmarks(&out, run, rows); err != nil {
 		t.Fatal(err)
 	}
-	for _, line := range []string{"BenchmarkPutStrided/shape=4x4/ranks=2 1 4 ns/op\n", "BenchmarkPutStrided/shape=4x4/ranks=2 1 5 ns/op\n",
+	for _, line := range []string{"BenchmarkPutStrided/shape=4x4/ranks=2 1 4 ns/op\n",
+		"BenchmarkPutStrided/shape=4x4/ranks=2 1 5 ns/op\n",
 		"BenchmarkPut/bytes=8/ranks=2 1 8 MB/s\n", "libarmci: 1.0\n"} {
 		if !strings.Contains(out.String(), line) {
 			t.Errorf("no %q in\n%s", line, out.String())
@@ -233,7 +264,8 @@ func TestFormats(t *testing.T) {
 func TestLibrarySays(t *testing.T) {
 	const line = "[3@node1] MPI_Init: no transport"
 	for text, want := range map[string]string{
-		"": "", "a warning\n" + line + "\nmore\n": line, "[host:123] of Open MPI\n": "", "behind " + line: ""} {
+		"": "", "a warning\n" + line + "\nmore\n": line, "[host:123] of Open MPI\n": "",
+		"behind " + line: ""} {
 		if got := LibrarySays([]byte(text)); got != want {
 			t.Errorf("%q: %q", text, got)
 		}

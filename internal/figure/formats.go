@@ -38,7 +38,8 @@ func WriteJSON(w io.Writer, run Run, rows []Row) error {
 		if shape == "-" {
 			shape = ""
 		}
-		figures = append(figures, jsonRow{r.Op, shape, r.Bytes, r.Ranks, r.Unit, r.Ours.Median, r.Ours.Least, r.Ours.Most})
+		figures = append(figures, jsonRow{r.Op, shape, r.Bytes, r.Ranks, r.Unit,
+			r.Ours.Median, r.Ours.Least, r.Ours.Most})
 	}
 	out := json.NewEncoder(w)
 	out.SetIndent("", "  ")
@@ -55,14 +56,17 @@ func WriteJSON(w io.Writer, run Run, rows []Row) error {
 // units of Go's benchmarks; what has none keeps its own.
 var benchUnits = map[string]string{"ns": "ns/op", "Mop/s": "Mop/s", "MB/s": "MB/s", "%": "percent"}
 
-// WriteBenchmarks writes a line for the least, the median and the greatest repetition of each figure, so that benchstat sees
-// the spread: its median is ours.
+// WriteBenchmarks writes a line for the least, the median and the greatest repetition of each
+// figure, so that benchstat sees the spread: its median is ours.
 func WriteBenchmarks(w io.Writer, run Run, rows []Row) error {
-	_, err := fmt.Fprintf(w, "goos: linux\ngoarch: %s\npkg: libarmci\ncpu: %s\nlibarmci: %s\nwhere: %s\n", runtime.GOARCH, processor(), run.Version, run.Where)
+	_, err := fmt.Fprintf(w,
+		"goos: linux\ngoarch: %s\npkg: libarmci\ncpu: %s\nlibarmci: %s\nwhere: %s\n",
+		runtime.GOARCH, processor(), run.Version, run.Where)
 	for _, r := range rows {
 		name := fmt.Sprintf("Benchmark%s/bytes=%d/ranks=%d", camel(r.Op), r.Bytes, r.Ranks)
 		if strings.Contains(r.Shape, "x") {
-			name = fmt.Sprintf("Benchmark%s/shape=%s/ranks=%d", camel(r.Op), r.Shape, r.Ranks)
+			name = fmt.Sprintf("Benchmark%s/shape=%s/ranks=%d", camel(r.Op), r.Shape,
+				r.Ranks)
 		}
 		unit := benchUnits[r.Unit]
 		if unit == "" {

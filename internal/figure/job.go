@@ -25,10 +25,12 @@ const jobTime = 10 * time.Minute
 type Job struct {
 	Title string // what the ranks run on, for Row.Where
 	Argv  []string
-	Env   []string                // in addition to this process's
-	Limit time.Duration           // 0: jobTime
-	Other func(word, rest string) // takes lines that are no figures, and then a job need not have any; nil: they go to the standard error output
-	Err   io.Writer               // nil: the standard error output
+	Env   []string      // in addition to this process's
+	Limit time.Duration // 0: jobTime
+	// takes lines that are no figures, and then a job need not have any; nil: they go to the
+	// standard error output
+	Other func(word, rest string)
+	Err   io.Writer // nil: the standard error output
 }
 
 // Run starts a job and calls add for each figure. A worker's other output goes
@@ -38,7 +40,8 @@ func (j *Job) Run(add func(Row)) (wrong int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(j.Limit, jobTime))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, j.Argv[0], j.Argv[1:]...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) } // launchers then end their ranks
+	// launchers then end their ranks
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 10 * time.Second
 	cmd.Env = append(cmd.Environ(), j.Env...)
 	if cmd.Stderr = j.Err; j.Err == nil {

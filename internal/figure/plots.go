@@ -30,15 +30,22 @@ type Plot struct {
 
 // Common are the plots of what the worker of armci_perf measures.
 var Common = []Plot{
-	{File: "bandwidth", Title: "Contiguous transfers", YLabel: "bandwidth", Rate: true, Lines: []Line{
-		{"put-bandwidth", "put"}, {"get-bandwidth", "get"}, {"put-stream", "16 puts outstanding"}, {"get-stream", "16 gets outstanding"}}},
-	{File: "strided", Title: "Patches of n x n doubles", YLabel: "bandwidth", Rate: true, Lines: []Line{
-		{"put-strided", "put"}, {"get-strided", "get"}, {"acc-strided", "accumulate"}}},
-	{File: "message", Title: "Messages there and back", YLabel: "half a round trip", Lines: []Line{{"message", "message"}}},
+	{File: "bandwidth", Title: "Contiguous transfers", YLabel: "bandwidth", Rate: true,
+		Lines: []Line{
+			{"put-bandwidth", "put"}, {"get-bandwidth", "get"},
+			{"put-stream", "16 puts outstanding"},
+			{"get-stream", "16 gets outstanding"}}},
+	{File: "strided", Title: "Patches of n x n doubles", YLabel: "bandwidth", Rate: true,
+		Lines: []Line{
+			{"put-strided", "put"}, {"get-strided", "get"},
+			{"acc-strided", "accumulate"}}},
+	{File: "message", Title: "Messages there and back", YLabel: "half a round trip",
+		Lines: []Line{{"message", "message"}}},
 	{File: "collective", Title: "Collective operations", YLabel: "time", Lines: []Line{
 		{"bcast", "broadcast"}, {"gop-sum", "sum"}}},
-	{File: "overlap", Title: "Hidden behind computation", YLabel: "part of the transfer", Lines: []Line{
-		{"overlap-put", "nonblocking put"}, {"overlap-get", "nonblocking get"}}},
+	{File: "overlap", Title: "Hidden behind computation", YLabel: "part of the transfer",
+		Lines: []Line{
+			{"overlap-put", "nonblocking put"}, {"overlap-get", "nonblocking get"}}},
 }
 
 // charts draws those lines that were measured at two sizes or more: a chart for each place.
@@ -46,7 +53,8 @@ func (p *Plot) charts(rows []Row, footer string) map[string]*Chart {
 	all := map[string]*Chart{}
 	for i, l := range p.Lines {
 		for _, where := range places(rows) {
-			ours, raw := Series{Name: l.Name, Colour: i}, Series{Name: l.Name + ", raw", Colour: i, Dashed: true}
+			ours, raw := Series{Name: l.Name, Colour: i},
+				Series{Name: l.Name + ", raw", Colour: i, Dashed: true}
 			unit := ""
 			for _, r := range rows {
 				if r.Op != l.Op || r.Where != where {
@@ -56,16 +64,19 @@ func (p *Plot) charts(rows []Row, footer string) map[string]*Chart {
 				if p.Rate {
 					unit = "MB/s"
 				}
-				ours.Points = append(ours.Points, Point{float64(r.Bytes), p.value(&r, r.Ours)})
+				ours.Points = append(ours.Points,
+					Point{float64(r.Bytes), p.value(&r, r.Ours)})
 				if r.Raw.Median != 0 {
-					raw.Points = append(raw.Points, Point{float64(r.Bytes), p.value(&r, r.Raw)})
+					raw.Points = append(raw.Points,
+						Point{float64(r.Bytes), p.value(&r, r.Raw)})
 				}
 			}
 			if len(ours.Points) < 2 {
 				continue
 			}
 			if all[where] == nil {
-				all[where] = &Chart{Title: p.Title + ", " + where, YLabel: p.YLabel, Unit: unit, Footer: footer}
+				all[where] = &Chart{Title: p.Title + ", " + where, YLabel: p.YLabel,
+					Unit: unit, Footer: footer}
 			}
 			all[where].Series = append(all[where].Series, ours)
 			if p.OneRaw {
@@ -107,8 +118,10 @@ func Draw(dir string, plots []Plot, rows []Row, footer string) error {
 	}
 	for i := range plots {
 		for where, chart := range plots[i].charts(rows, footer) {
-			name := notInNames.ReplaceAllString(strings.ToLower(plots[i].File+" "+where), "-") + ".svg"
-			if err := WriteFile(filepath.Join(dir, name), func(w io.Writer) error { return chart.Write(w) }); err != nil {
+			name := notInNames.ReplaceAllString(strings.ToLower(plots[i].File+" "+
+				where), "-") + ".svg"
+			if err := WriteFile(filepath.Join(dir, name),
+				func(w io.Writer) error { return chart.Write(w) }); err != nil {
 				return err
 			}
 		}
@@ -118,19 +131,22 @@ func Draw(dir string, plots []Plot, rows []Row, footer string) error {
 
 // Footer says what was measured on and when, and what is drawn.
 func Footer(version string, repetitions int) string {
-	return fmt.Sprintf("%s. Lines are medians of %d repetitions, bands go from the least to the greatest.", Machine(version), repetitions)
+	return fmt.Sprintf("%s. Lines are medians of %d repetitions, bands go from the least to "+
+		"the greatest.", Machine(version), repetitions)
 }
 
 // Machine says what was measured on and when.
 func Machine(version string) string {
-	return fmt.Sprintf("%s x %d, libarmci %s, %s", processor(), runtime.NumCPU(), version, time.Now().Format("2 January 2006"))
+	return fmt.Sprintf("%s x %d, libarmci %s, %s", processor(), runtime.NumCPU(), version,
+		time.Now().Format("2 January 2006"))
 }
 
 func processor() string {
 	cpuinfo, _ := os.ReadFile("/proc/cpuinfo") // without it the processor is not known
 	model := "unknown processor"
 	for line := range strings.Lines(string(cpuinfo)) {
-		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+		if name, value, ok := strings.Cut(line, ":"); ok &&
+			strings.TrimSpace(name) == "model name" {
 			model = strings.TrimSpace(value)
 			break
 		}

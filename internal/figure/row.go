@@ -40,7 +40,8 @@ func ParseRow(text string) (Row, error) {
 	if r.Bytes, err = strconv.ParseInt(f[2], 10, 64); err == nil {
 		r.Ranks, err = strconv.Atoi(f[3])
 	}
-	to := []*float64{&r.Ours.Median, &r.Ours.Least, &r.Ours.Most, &r.Raw.Median, &r.Raw.Least, &r.Raw.Most, &r.Ratio}
+	to := []*float64{&r.Ours.Median, &r.Ours.Least, &r.Ours.Most, &r.Raw.Median, &r.Raw.Least,
+		&r.Raw.Most, &r.Ratio}
 	for i := range to {
 		if err == nil {
 			*to[i], err = strconv.ParseFloat(f[5+i], 64)
@@ -81,10 +82,13 @@ func (r *Row) Place() string {
 // WriteCSV writes all rows with a heading.
 func WriteCSV(w io.Writer, rows []Row) error {
 	out := csv.NewWriter(w)
-	out.Write([]string{"op", "shape", "bytes", "ranks", "where", "unit", "median", "least", "most", "raw", "raw_least", "raw_most", "ratio"})
+	out.Write([]string{"op", "shape", "bytes", "ranks", "where", "unit", "median", "least",
+		"most", "raw", "raw_least", "raw_most", "ratio"})
 	for _, r := range rows {
-		line := []string{r.Op, r.Shape, strconv.FormatInt(r.Bytes, 10), strconv.Itoa(r.Ranks), r.Where, r.Unit}
-		for _, x := range []float64{r.Ours.Median, r.Ours.Least, r.Ours.Most, r.Raw.Median, r.Raw.Least, r.Raw.Most, r.Ratio} {
+		line := []string{r.Op, r.Shape, strconv.FormatInt(r.Bytes, 10),
+			strconv.Itoa(r.Ranks), r.Where, r.Unit}
+		for _, x := range []float64{r.Ours.Median, r.Ours.Least, r.Ours.Most, r.Raw.Median,
+			r.Raw.Least, r.Raw.Most, r.Ratio} {
 			line = append(line, strconv.FormatFloat(x, 'g', 6, 64))
 		}
 		out.Write(line)

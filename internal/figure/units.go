@@ -24,7 +24,8 @@ func Size(n int64) string {
 }
 
 // steps are the units that a worker's units grow into, each a thousand times the one before.
-var steps = map[string][]string{"ns": {"ns", "us", "ms", "s"}, "MB/s": {"kB/s", "MB/s", "GB/s", "TB/s"}}
+var steps = map[string][]string{"ns": {"ns", "us", "ms", "s"}, "MB/s": {"kB/s", "MB/s", "GB/s",
+	"TB/s"}}
 
 // Suited is a value in the unit that suits it.
 func Suited(v float64, unit string) (float64, string) {

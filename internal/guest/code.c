@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which code is at an address: this library's C, its Go, the C library's, or other. The ranges are determined once, at
-// initialisation, so that a signal handler may look them up; only the search for other objects may not run in a handler.
+// Which code is at an address: this library's C, its Go, the C library's, or other. The ranges are
+// determined once, at initialisation, so that a signal handler may look them up; only the search
+// for other objects may not run in a handler.
 #define _GNU_SOURCE
 #include "crash.h"
 
@@ -27,7 +28,8 @@ static int look(struct dl_phdr_info *object, size_t size, void *arg)
 	(void)size;
 	for (int i = 0; i < object->dlpi_phnum; i++) {
 		const ElfW(Phdr) *p = &object->dlpi_phdr[i];
-		struct range r = {object->dlpi_addr + p->p_vaddr, object->dlpi_addr + p->p_vaddr + p->p_memsz};
+		struct range r = {object->dlpi_addr + p->p_vaddr,
+			object->dlpi_addr + p->p_vaddr + p->p_memsz};
 		if (p->p_type == PT_LOAD && (p->p_flags & PF_X) && inside(s->address, r)) {
 			s->found = r;
 			return 1;
@@ -85,8 +87,8 @@ int crash_symbol(uintptr_t pc, char *name, size_t size)
 {
 	Dl_info info;
 	ElfW(Sym) *symbol = NULL;
-	if (!dladdr1((void *)pc, &info, (void **)&symbol, RTLD_DL_SYMENT) || !info.dli_sname || !symbol ||
-	    pc >= (uintptr_t)info.dli_saddr + symbol->st_size)
+	if (!dladdr1((void *)pc, &info, (void **)&symbol, RTLD_DL_SYMENT) || !info.dli_sname ||
+		!symbol || pc >= (uintptr_t)info.dli_saddr + symbol->st_size)
 		return 0;
 	snprintf(name, size, "%s", info.dli_sname);
 	return 1;

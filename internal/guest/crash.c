@@ -44,7 +44,8 @@ static void check_stacks(void)
 {
 	static const char why[] =
 		"libarmci: the system call sigaltstack is refused (by a seccomp filter of the "
-		"container or the batch system?); the Go runtime in this library needs it: allow it\n";
+		"container or the batch system?); the Go runtime in this library needs it: allow "
+		"it\n";
 	stack_t s;
 	if (sigaltstack(NULL, &s) == 0)
 		return;
@@ -72,8 +73,9 @@ static void handler(int sig, siginfo_t *info, void *context);
 
 static bool is_ours(const struct sigaction *a)
 {
-	return is_function(a) && (a->sa_sigaction == handler || a->sa_sigaction == handler_at_load ||
-		a->sa_sigaction == go.sa_sigaction);
+	return is_function(a) &&
+		(a->sa_sigaction == handler || a->sa_sigaction == handler_at_load ||
+			a->sa_sigaction == go.sa_sigaction);
 }
 
 static void invoke(const struct sigaction *a, int sig, siginfo_t *info, void *context)
@@ -87,7 +89,8 @@ static void invoke(const struct sigaction *a, int sig, siginfo_t *info, void *co
 // Was the signal raised by a fault of the CPU, or by abort in this process?
 static bool is_crash(int sig, const siginfo_t *info)
 {
-	return info->si_code > 0 || (sig == SIGABRT && info->si_code == SI_TKILL && info->si_pid == getpid());
+	return info->si_code > 0 ||
+		(sig == SIGABRT && info->si_code == SI_TKILL && info->si_pid == getpid());
 }
 
 // Tells which other process has sent the signal that ends this one.
@@ -98,8 +101,9 @@ static void tell_sender(int sig, const siginfo_t *info)
 	if (!sent || info->si_pid == getpid() || !atomic_load(&identified))
 		return;
 	char line[400];
-	int n = snprintf(line, sizeof line, "%sended by SIG%s, which process %d of user %u has sent\n",
-		prefix, sigabbrev_np(sig), (int)info->si_pid, (unsigned)info->si_uid);
+	int n = snprintf(line, sizeof line,
+		"%sended by SIG%s, which process %d of user %u has sent\n", prefix,
+		sigabbrev_np(sig), (int)info->si_pid, (unsigned)info->si_uid);
 	if (n > 0 && write(STDERR_FILENO, line, (size_t)n) != n)
 		return;
 }
@@ -140,7 +144,8 @@ static void pass_on(struct sigaction *next, int sig, siginfo_t *info, void *cont
 static size_t copy_stack(uintptr_t sp, uintptr_t *words, size_t most)
 {
 	struct iovec to = {words, most * sizeof *words}, from = {(void *)sp, most * sizeof *words};
-	ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0); // unlike memcpy, it stops at the end of the stack
+	// unlike memcpy, it stops at the end of the stack
+	ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
 	return n < 0 ? 0 : (size_t)n / sizeof *words;
 }
 
@@ -194,7 +199,10 @@ static int unwind(uintptr_t *pc, int most, const ucontext_t *u)
 static bool is_inside(const uintptr_t *pc, int n)
 {
 	int i = 0;
-	while (i < n && (crash_owner(pc[i]) == CRASH_LIBC || (i == 0 && crash_owner(pc[i]) == CRASH_NOWHERE))) i++;
+	while (i < n &&
+		(crash_owner(pc[i]) == CRASH_LIBC ||
+			(i == 0 && crash_owner(pc[i]) == CRASH_NOWHERE)))
+		i++;
 	return i < n && (crash_owner(pc[i]) == CRASH_C || crash_owner(pc[i]) == CRASH_GO);
 }
 
@@ -202,8 +210,8 @@ static bool is_inside(const uintptr_t *pc, int n)
 static void print_bare(void)
 {
 	char line[400];
-	int n = snprintf(line, sizeof line, "%scrashed with SIG%s at address %#lx; frames:\n", prefix,
-		sigabbrev_np(crash.signal), (unsigned long)crash.address);
+	int n = snprintf(line, sizeof line, "%scrashed with SIG%s at address %#lx; frames:\n",
+		prefix, sigabbrev_np(crash.signal), (unsigned long)crash.address);
 	if (write(STDERR_FILENO, line, (size_t)n) == n)
 		backtrace_symbols_fd((void **)crash.pc, crash.frames, STDERR_FILENO);
 }
@@ -253,7 +261,8 @@ static void report(int sig, const siginfo_t *info, const ucontext_t *u)
 			return;
 	}
 	if (atomic_exchange(&taken, 1)) {
-		await_report(); // the process must not end before the crash of another thread has been reported
+		// the process must not end before the crash of another thread has been reported
+		await_report();
 		return;
 	}
 	crash.signal = sig;
@@ -283,11 +292,14 @@ void crash_ranges(uintptr_t lo, uintptr_t bytes, int count, const char **whose)
 static void tell_foreign(uintptr_t address)
 {
 	static _Atomic int said;
-	uintptr_t i = ranges.count && address >= ranges.lo ? (address - ranges.lo) / ranges.bytes : (uintptr_t)-1;
-	if (i >= (uintptr_t)ranges.count || !ranges.whose[i] || getpid() != owner || atomic_exchange(&said, 1))
+	uintptr_t i = ranges.count && address >= ranges.lo ? (address - ranges.lo) / ranges.bytes :
+							     (uintptr_t)-1;
+	if (i >= (uintptr_t)ranges.count || !ranges.whose[i] || getpid() != owner ||
+		atomic_exchange(&said, 1))
 		return;
 	char line[1024];
-	int n = snprintf(line, sizeof line, "%saddress %#lx is memory of %.600s\n", prefix, (unsigned long)address, ranges.whose[i]);
+	int n = snprintf(line, sizeof line, "%saddress %#lx is memory of %.600s\n", prefix,
+		(unsigned long)address, ranges.whose[i]);
 	if (n > 0 && write(STDERR_FILENO, line, (size_t)n) != n)
 		return;
 }
@@ -376,7 +388,8 @@ void crash_end(int sig)
 	_exit(1);
 }
 
-void __real_cgoSymbolizerInit(char *program) __attribute__((weak)); // strong where cgosymbolizer is linked in
+// strong where cgosymbolizer is linked in
+void __real_cgoSymbolizerInit(char *program) __attribute__((weak));
 void __wrap_cgoSymbolizerInit(char *program);
 
 // cgosymbolizer keeps the program's name where checkers of leaks do not look.

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Reports of crashes inside the library: one message with rank and host, and C and Go frames in one list, innermost first.
-// A fault in C reaches reportFault through the signal handler of crash.c; a panic in Go reaches Guard, which every exported
-// function defers, or log.Guard, which goroutines defer. Crashes in other code of the process are not reported.
+// Reports of crashes inside the library: one message with rank and host, and C and Go frames in one
+// list, innermost first. A fault in C reaches reportFault through the signal handler of crash.c; a
+// panic in Go reaches Guard, which every exported function defers, or log.Guard, which goroutines
+// defer. Crashes in other code of the process are not reported.
 package guest
 
 // #include <stdlib.h>
@@ -32,11 +33,12 @@ var crashes struct {
 	public func(symbol string) string
 }
 
-// NamedBy is called by an init function of the library: public gives the name under which the application calls a C function
-// of the library, "" if it cannot.
+// NamedBy is called by an init function of the library: public gives the name under which the
+// application calls a C function of the library, "" if it cannot.
 func NamedBy(public func(symbol string) string) { crashes.public = public }
 
-// Watch installs the handlers of faults, once per process. Without it only panics are reported, in one line.
+// Watch installs the handlers of faults, once per process. Without it only panics are reported, in
+// one line.
 func Watch() error {
 	var err error
 	crashes.once.Do(func() {
@@ -60,14 +62,15 @@ func Identify(rank int, host string) {
 	C.crash_identify((*C.char)(unsafe.Pointer(&b[0])))
 }
 
-// Foreign tells the signal handler of ranges of addresses, bytes each from base on, that are memory of other processes: who
-// dereferences a pointer into range i is told whose[i], "" if the range is no other's. What a call
-// leaves behind never changes, since the handler may run at any time.
+// Foreign tells the signal handler of ranges of addresses, bytes each from base on, that are memory
+// of other processes: who dereferences a pointer into range i is told whose[i], "" if the range is
+// no other's. What a call leaves behind never changes, since the handler may run at any time.
 func Foreign(base, bytes uintptr, whose []string) {
 	if len(whose) == 0 {
 		return
 	}
-	texts := unsafe.Slice((**C.char)(C.calloc(C.size_t(len(whose)), C.size_t(unsafe.Sizeof((*C.char)(nil))))), len(whose))
+	texts := unsafe.Slice((**C.char)(C.calloc(C.size_t(len(whose)),
+		C.size_t(unsafe.Sizeof((*C.char)(nil))))), len(whose))
 	for i, text := range whose {
 		if text != "" {
 			texts[i] = C.CString(text)
@@ -76,7 +79,8 @@ func Foreign(base, bytes uintptr, whose []string) {
 	C.crash_ranges(C.uintptr_t(base), C.uintptr_t(bytes), C.int(len(whose)), &texts[0])
 }
 
-// goCode is the range of Go's code in this library: the contiguous range of functions known to Go around this one.
+// goCode is the range of Go's code in this library: the contiguous range of functions known to Go
+// around this one.
 func goCode() (from, to uintptr) {
 	here, _, _, _ := runtime.Caller(0)
 	from, to = here, here
@@ -98,7 +102,8 @@ func reportFault(wake *os.File) {
 	}
 	c := &C.crash
 	trace := framesOf(pcs(c.pc[:c.frames]))
-	if inLibrary := C.crash_owner(c.pc[c.frames-1]); inLibrary == C.CRASH_C || inLibrary == C.CRASH_GO {
+	if inLibrary := C.crash_owner(c.pc[c.frames-1]); inLibrary == C.CRASH_C ||
+		inLibrary == C.CRASH_GO {
 		trace = append(append(trace, callsIntoC(trace)...), callersIn(c.stack[:c.words])...)
 	}
 	where := ""
@@ -109,8 +114,9 @@ func reportFault(wake *os.File) {
 	C.crash_told()
 }
 
-// Guard is deferred by every exported function, as `defer guest.Guard(guest.Faults())`: a Go panic is a bug of the library,
-// and ends the process like the signal by which a C function would have died.
+// Guard is deferred by every exported function, as `defer guest.Guard(guest.Faults())`: a Go panic
+// is a bug of the library, and ends the process like the signal by which a C function would have
+// died.
 func Guard(bool) {
 	if v := recover(); v != nil {
 		reportPanic(v)
@@ -121,7 +127,8 @@ func Guard(bool) {
 func reportPanic(v any) {
 	what, sig := fmt.Sprintf("a Go panic (%v)", v), unix.SIGABRT
 	if e, ok := v.(runtime.Error); ok && strings.Contains(e.Error(), "memory address") {
-		what, sig = fmt.Sprintf("SIGSEGV at address %#x", uint64(C.crash_fault())), unix.SIGSEGV
+		what, sig = fmt.Sprintf("SIGSEGV at address %#x", uint64(C.crash_fault())),
+			unix.SIGSEGV
 	}
 	words := make([]C.uintptr_t, C.CRASH_WORDS)
 	n := C.crash_callers(&words[0], C.CRASH_WORDS)
@@ -145,10 +152,14 @@ func tell(what string, trace []frame) {
 	log.AwaitReader(time.Second)
 }
 
-// withoutHalves drops the second of two consecutive frames of the same public function: the compiler divides such
-// functions into a frequent part and the rest, which both have the function's name.
+// withoutHalves drops the second of two consecutive frames of the same public function: the
+// compiler divides such functions into a frequent part and the rest, which both have the function's
+// name.
 func withoutHalves(trace []frame) []frame {
-	return slices.CompactFunc(trace, func(a, b frame) bool { return a.function == b.function && a.public+b.public != "" })
+	return slices.CompactFunc(trace, func(a, b frame) bool {
+		return a.function == b.function &&
+			a.public+b.public != ""
+	})
 }
 
 // frame is one line of a trace.

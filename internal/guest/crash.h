@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared by the C and Go parts of crash reports: the record that the signal handler fills and Go prints.
+// Shared by the C and Go parts of crash reports: the record that the signal handler fills and Go
+// prints.
 #ifndef GUEST_CRASH_H
 #define GUEST_CRASH_H
 
@@ -8,8 +9,8 @@
 
 enum { CRASH_FRAMES = 64, CRASH_WORDS = 2048 };
 
-// One crash. stack is a copy of the stack from the stack pointer on: Go has no unwind tables, so unwinding ends there, and
-// the C functions that have called Go are found in the copy.
+// One crash. stack is a copy of the stack from the stack pointer on: Go has no unwind tables, so
+// unwinding ends there, and the C functions that have called Go are found in the copy.
 struct crash_record {
 	int signal, frames, words;
 	uintptr_t address;
@@ -25,13 +26,18 @@ int crash_owner(uintptr_t pc);
 void crash_begin(void); // when Go has installed its handlers, and before it runs
 void crash_install(int wake, uintptr_t go_from, uintptr_t go_to); // wake: eventfd that Go reads
 void crash_identify(const char *prefix);                           // prefix of this rank's lines
-// Ranges of equal size that are memory of other processes. whose[i] says whose memory range i is; NULL: of this process.
+// Ranges of equal size that are memory of other processes. whose[i] says whose memory range i is;
+// NULL: of this process.
 void crash_ranges(uintptr_t lo, uintptr_t bytes, int ranges, const char **whose);
 void crash_told(void);                                             // Go has printed the record
-int crash_after_call(uintptr_t pc);                                // is there a call instruction right before pc?
-int crash_symbol(uintptr_t pc, char *name, size_t size);           // exported function that holds pc
+// is there a call instruction right before pc?
+int crash_after_call(uintptr_t pc);
+// exported function that holds pc
+int crash_symbol(uintptr_t pc, char *name, size_t size);
 int crash_callers(uintptr_t *words, int most);                     // copies the caller's stack
-uintptr_t crash_fault(void);                                       // address of the last fault in Go code
-void crash_end(int sig);                                           // ends the process as the signal would
+// address of the last fault in Go code
+uintptr_t crash_fault(void);
+// ends the process as the signal would
+void crash_end(int sig);
 
 #endif

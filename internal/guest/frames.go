@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The frames of a crash report: addresses in C (named by cgosymbolizer), the stack of the panicking goroutine, and that of a
-// goroutine that has called C. Nothing is printed here.
+// The frames of a crash report: addresses in C (named by cgosymbolizer), the stack of the panicking
+// goroutine, and that of a goroutine that has called C. Nothing is printed here.
 package guest
 
 // #include "crash.h"
@@ -47,7 +47,8 @@ func framesAt(pc uintptr) []frame {
 	for more := true; more; {
 		var f runtime.Frame
 		f, more = frames.Next()
-		all = append(all, frame{language: "C ", function: f.Function, place: place(f.File, f.Line)})
+		all = append(all, frame{language: "C ", function: f.Function,
+			place: place(f.File, f.Line)})
 	}
 	last := &all[len(all)-1]
 	symbol := symbolAt(pc)
@@ -74,8 +75,9 @@ func symbolAt(pc uintptr) string {
 	return C.GoString(&name[0])
 }
 
-// callersIn finds, in a copy of a thread's stack, the C functions through which the application has entered Go: the return
-// addresses behind the last ones of Go code. The first caller that is not of this library ends the list.
+// callersIn finds, in a copy of a thread's stack, the C functions through which the application has
+// entered Go: the return addresses behind the last ones of Go code. The first caller that is not of
+// this library ends the list.
 func callersIn(stack []C.uintptr_t) []frame {
 	var all []frame
 	seenGo := false
@@ -94,7 +96,8 @@ func callersIn(stack []C.uintptr_t) []frame {
 	return all
 }
 
-// framesHere is the stack of the calling goroutine from where it panicked up to the exported function.
+// framesHere is the stack of the calling goroutine from where it panicked up to the exported
+// function.
 func framesHere() []frame {
 	addresses := make([]uintptr, 64)
 	n := runtime.Callers(2, addresses)
@@ -107,7 +110,8 @@ func framesHere() []frame {
 		case f.Function == "runtime.gopanic":
 			all = nil
 		case isTold(f.Function):
-			all = append(all, frame{language: "Go", function: f.Function, place: place(f.File, f.Line)})
+			all = append(all, frame{language: "Go", function: f.Function,
+				place: place(f.File, f.Line)})
 		}
 	}
 	return all
@@ -118,8 +122,8 @@ func isTold(function string) bool {
 	return !strings.HasPrefix(function, "runtime.") && !strings.HasPrefix(function, "_cgoexp_")
 }
 
-// callsIntoC is the stack of the goroutine that has called the C function in which the trace ends; of all that have called
-// the same one, if there are several.
+// callsIntoC is the stack of the goroutine that has called the C function in which the trace ends;
+// of all that have called the same one, if there are several.
 func callsIntoC(trace []frame) []frame {
 	wrapper := "_Cfunc_"
 	for _, f := range trace {
@@ -139,7 +143,8 @@ func callsIntoC(trace []frame) []frame {
 	return all
 }
 
-// framesIn reads a stack as Go prints it: a line with the function and its arguments, then one with file and line.
+// framesIn reads a stack as Go prints it: a line with the function and its arguments, then one with
+// file and line.
 func framesIn(stack string) []frame {
 	var all []frame
 	lines := strings.Split(stack, "\n")
@@ -150,7 +155,8 @@ func framesIn(stack string) []frame {
 		}
 		if isTold(function) {
 			where, _, _ = strings.Cut(where, " ")
-			all = append(all, frame{language: "Go", function: function, place: path.Base(where)})
+			all = append(all, frame{language: "Go", function: function,
+				place: path.Base(where)})
 		}
 	}
 	return all

@@ -16,7 +16,8 @@ func TestGoCode(t *testing.T) {
 	from, to := goCode()
 	for _, f := range []any{TestGoCode, strings.Cut, runtime.GC, goCode} {
 		if pc := reflect.ValueOf(f).Pointer(); pc < from || pc >= to {
-			t.Errorf("%s at %#x is not in [%#x, %#x)", runtime.FuncForPC(pc).Name(), pc, from, to)
+			t.Errorf("%s at %#x is not in [%#x, %#x)", runtime.FuncForPC(pc).Name(), pc,
+				from, to)
 		}
 	}
 }
@@ -26,19 +27,23 @@ func TestFramesIn(t *testing.T) {
 		"libarmci/internal/kernel._Cfunc_k_copy(0x1, 0x2)\n\t_cgo_gotypes.go:80 +0x3f\n" +
 		"libarmci/internal/shm.(*Transport).Put(...)\n\t/src/shm/transport.go:78 +0x2a\n"
 	want := []frame{
-		{language: "Go", function: "libarmci/internal/kernel._Cfunc_k_copy", place: "_cgo_gotypes.go:80"},
-		{language: "Go", function: "libarmci/internal/shm.(*Transport).Put", place: "transport.go:78"},
+		{language: "Go", function: "libarmci/internal/kernel._Cfunc_k_copy",
+			place: "_cgo_gotypes.go:80"},
+		{language: "Go", function: "libarmci/internal/shm.(*Transport).Put",
+			place: "transport.go:78"},
 	}
 	if got := framesIn(stack); !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got, want := want[1].String(), "Go libarmci/internal/shm.(*Transport).Put (transport.go:78)"; got != want {
+	if got, want := want[1].String(),
+		"Go libarmci/internal/shm.(*Transport).Put (transport.go:78)"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 func TestPublicName(t *testing.T) {
-	inner, put := frame{language: "C ", function: "k_copy"}, frame{language: "C ", function: "PARMCI_Put", public: "ARMCI_Put"}
+	inner, put := frame{language: "C ", function: "k_copy"},
+		frame{language: "C ", function: "PARMCI_Put", public: "ARMCI_Put"}
 	user := frame{language: "C ", function: "main"}
 	for want, trace := range map[string][]frame{
 		"ARMCI_Put":               {inner, put, put, user},
@@ -49,7 +54,8 @@ func TestPublicName(t *testing.T) {
 		}
 	}
 	// The two halves of a public function are one line, two calls of another function are two.
-	if got := withoutHalves([]frame{inner, inner, put, put, user}); !slices.Equal(got, []frame{inner, inner, put, user}) {
+	if got := withoutHalves([]frame{inner, inner, put, put, user}); !slices.Equal(got,
+		[]frame{inner, inner, put, user}) {
 		t.Errorf("got %v", got)
 	}
 }

@@ -29,25 +29,30 @@
 
 #define TLS _Thread_local __attribute__((tls_model("initial-exec")))
 
-enum { CHECK_CALLS = 16, CHECK_MS = 20 }; // handlers are checked at one call in 16, at most every 20 ms
-enum { GO_TRIES = 20 };                   // so often Go tries to create a thread before it ends the process
+// handlers are checked at one call in 16, at most every 20 ms
+enum { CHECK_CALLS = 16, CHECK_MS = 20 };
+// so often Go tries to create a thread before it ends the process
+enum { GO_TRIES = 20 };
 enum { STACK = 256 << 10 };               // of a thread of the application; Go would give it 32 KiB
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t stack_key;
-static _Atomic uint64_t application; // mask of the application: of the first thread that has entered Go
-static TLS bool ours;                // a thread of this library, which runs no function of the application
+// mask of the application: of the first thread that has entered Go
+static _Atomic uint64_t application;
+// a thread of this library, which runs no function of the application
+static TLS bool ours;
 static TLS bool entered;             // the thread is prepared for Go
 static TLS unsigned calls;           // into Go
-static TLS int failures;             // threads that could not be created since the last one that could
+// threads that could not be created since the last one that could
+static TLS int failures;
 
 static uint64_t bit(int sig) { return (uint64_t)1 << (sig - 1); }
 
 // Faults, and what the C library uses: signals whose masks are not for us to change.
 static uint64_t needed(void)
 {
-	return bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP) | bit(SIGABRT) | bit(SIGSYS) |
-	       bit(SIGSTKFLT) | bit(32) | bit(33) | bit(34);
+	return bit(SIGSEGV) | bit(SIGBUS) | bit(SIGFPE) | bit(SIGILL) | bit(SIGTRAP) |
+		bit(SIGABRT) | bit(SIGSYS) | bit(SIGSTKFLT) | bit(32) | bit(33) | bit(34);
 }
 
 static sigset_t set_of(uint64_t mask)
@@ -101,11 +106,14 @@ static void *run_thread(void *arg)
 	return s.run(s.arg);
 }
 
-int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg);
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg);
+int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+	void *arg);
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+	void *arg);
 
 // Creates a thread of this library, which blocks the application's signals from its beginning.
-int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *), void *arg)
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*run)(void *),
+	void *arg)
 {
 	static _Atomic int created;
 	struct start *s = malloc(sizeof *s);
@@ -132,7 +140,8 @@ static void give_stack(void)
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	if (sigaltstack(NULL, &s) != 0 || !(s.ss_flags & SS_DISABLE))
 		return; // the application's own
-	void *p = mmap(NULL, STACK, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+	void *p = mmap(NULL, STACK, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
 	if (p == MAP_FAILED)
 		return; // Go's will do
 	mprotect(p, page, PROT_NONE); // a handler that needs more ends in a fault
@@ -152,7 +161,8 @@ static void check_handlers(void)
 		struct sigaction a, was;
 		if (sigaction(sig, NULL, &a) != 0 || (a.sa_flags & SA_ONSTACK))
 			continue;
-		if (!(a.sa_flags & SA_SIGINFO) && (a.sa_handler == SIG_DFL || a.sa_handler == SIG_IGN))
+		if (!(a.sa_flags & SA_SIGINFO) &&
+			(a.sa_handler == SIG_DFL || a.sa_handler == SIG_IGN))
 			continue;
 		struct sigaction b = a;
 		b.sa_flags |= SA_ONSTACK;
@@ -187,7 +197,8 @@ static __attribute__((noinline, cold)) void enter_first(void)
 uintptr_t __real__cgo_wait_runtime_init_done(void);
 uintptr_t __wrap__cgo_wait_runtime_init_done(void);
 
-// Begins every call into Go, on a thread of the application, or on one of ours in a function of the application.
+// Begins every call into Go, on a thread of the application, or on one of ours in a function of the
+// application.
 uintptr_t __wrap__cgo_wait_runtime_init_done(void)
 {
 	uintptr_t context = __real__cgo_wait_runtime_init_done();

@@ -56,15 +56,22 @@ void space_no_thread(int err)
 	char advice[300], text[400];
 	uint64_t processes = limit_of(RLIMIT_NPROC), space = limit_of(RLIMIT_AS);
 	if (processes != UINT64_MAX && geteuid() != 0)
-		snprintf(advice, sizeof advice, "the limit of processes and threads of this user is %llu: raise it by "
-			"%d for each rank of this host (ulimit -u)", (unsigned long long)processes, THREADS);
+		snprintf(advice, sizeof advice,
+			"the limit of processes and threads of this user is %llu: raise it by "
+			"%d for each rank of this host (ulimit -u)",
+			(unsigned long long)processes, THREADS);
 	else if (space != UINT64_MAX)
-		snprintf(advice, sizeof advice, "raise the limit of address space, which is %llu MiB, by 512 MiB "
-			"(ulimit -v)", (unsigned long long)(space / MIB));
+		snprintf(advice, sizeof advice,
+			"raise the limit of address space, which is %llu MiB, by 512 MiB "
+			"(ulimit -v)",
+			(unsigned long long)(space / MIB));
 	else
-		snprintf(advice, sizeof advice, "raise the limit of threads of the control group (pids.max) by %d for "
-			"each rank of this host", THREADS);
-	snprintf(text, sizeof text, "a thread of the library cannot be created (%s): %s", strerror(err), advice);
+		snprintf(advice, sizeof advice,
+			"raise the limit of threads of the control group (pids.max) by %d for "
+			"each rank of this host",
+			THREADS);
+	snprintf(text, sizeof text, "a thread of the library cannot be created (%s): %s",
+		strerror(err), advice);
 	refuse(text);
 }
 
@@ -81,8 +88,10 @@ __attribute__((constructor(102))) static void check_space(void)
 	if (limit >= need)
 		return;
 	char text[400];
-	snprintf(text, sizeof text, "not enough memory: the limit of address space, which is %llu MiB, is too low for "
+	snprintf(text, sizeof text,
+		"not enough memory: the limit of address space, which is %llu MiB, is too low for "
 		"this library and the Go runtime in it: raise it to %llu MiB (ulimit -v %llu)",
-		(unsigned long long)(limit / MIB), (unsigned long long)(need / MIB), (unsigned long long)(need / 1024));
+		(unsigned long long)(limit / MIB), (unsigned long long)(need / MIB),
+		(unsigned long long)(need / 1024));
 	refuse(text);
 }

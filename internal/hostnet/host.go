@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package hostnet tells what this host is to a network: its identity, its addresses, and the ports that it may listen at. It sends
-// no packet.
+// Package hostnet tells what this host is to a network: its identity, its addresses, and the ports
+// that it may listen at. It sends no packet.
 package hostnet
 
 import (
@@ -15,8 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Identity names the running kernel and the network namespace: equal where loopback and unix sockets without a file connect. It
-// is "" if the namespace is not known, as without /proc.
+// Identity names the running kernel and the network namespace: equal where loopback and unix
+// sockets without a file connect. It is "" if the namespace is not known, as without /proc.
 func Identity() string {
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	var st unix.Stat_t
@@ -26,7 +26,8 @@ func Identity() string {
 	return fmt.Sprintf("%s/%d:%d", strings.TrimSpace(string(boot)), st.Dev, st.Ino)
 }
 
-// Addresses lists the addresses of interfaces that are up and wanted, IPv4 first; none that hold on their link only.
+// Addresses lists the addresses of interfaces that are up and wanted, IPv4 first; none that hold on
+// their link only.
 func Addresses(wanted func(i net.Interface, p netip.Prefix) bool) (out []netip.Prefix, err error) {
 	all, err := net.Interfaces()
 	if err != nil {
@@ -39,12 +40,14 @@ func Addresses(wanted func(i net.Interface, p netip.Prefix) bool) (out []netip.P
 		}
 		for _, a := range addrs {
 			p, err := netip.ParsePrefix(a.String())
-			if err == nil && i.Flags&net.FlagUp != 0 && !p.Addr().IsLinkLocalUnicast() && wanted(i, p) {
+			if err == nil && i.Flags&net.FlagUp != 0 &&
+				!p.Addr().IsLinkLocalUnicast() && wanted(i, p) {
 				out = append(out, p)
 			}
 		}
 	}
-	slices.SortStableFunc(out, func(a, b netip.Prefix) int { return a.Addr().BitLen() - b.Addr().BitLen() })
+	slices.SortStableFunc(out,
+		func(a, b netip.Prefix) int { return a.Addr().BitLen() - b.Addr().BitLen() })
 	return out, nil
 }
 
@@ -57,19 +60,25 @@ func CheckName(setting string) error {
 	if err == nil || !strings.ContainsAny(setting, "/ \t,;") && len(setting) < unix.IFNAMSIZ {
 		return nil
 	}
-	return fmt.Errorf("ARMCI_TCP_INTERFACE=%q: must be an interface (eth0) or a network (10.0.0.0/8)", setting)
+	return fmt.Errorf("ARMCI_TCP_INTERFACE=%q: must be an interface (eth0) or a network "+
+		"(10.0.0.0/8)", setting)
 }
 
-// Named is the addresses that ARMCI_TCP_INTERFACE names, by an interface or a network: it is an error if there are none.
-// Without the setting it is all but loopback.
+// Named is the addresses that ARMCI_TCP_INTERFACE names, by an interface or a network: it is an
+// error if there are none. Without the setting it is all but loopback.
 func Named(setting string) ([]netip.Prefix, error) {
 	if setting == "" {
 		return Addresses(NotLoopback)
 	}
-	network, _ := netip.ParsePrefix(setting) // contains nothing if it is the name of an interface
-	own, err := Addresses(func(i net.Interface, p netip.Prefix) bool { return i.Name == setting || network.Contains(p.Addr()) })
+	// contains nothing if it is the name of an interface
+	network, _ := netip.ParsePrefix(setting)
+	own, err := Addresses(func(i net.Interface,
+		p netip.Prefix) bool {
+		return i.Name == setting || network.Contains(p.Addr())
+	})
 	if err == nil && len(own) == 0 {
-		err = fmt.Errorf("ARMCI_TCP_INTERFACE=%q: no interface or network of that name is up and has an address", setting)
+		err = fmt.Errorf("ARMCI_TCP_INTERFACE=%q: no interface or network of that name "+
+			"is up and has an address", setting)
 	}
 	return own, err
 }

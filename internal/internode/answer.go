@@ -25,7 +25,9 @@ type answer struct {
 	body []byte   // of what is no data
 	tell message
 	here transport.Placed // where the message that is coming belongs; nil: in tell
-	long int              // so many frames ago at most there was a long message that was placed: another one is likely
+	// so many frames ago at most there was a long message that was placed: another one is
+	// likely
+	long int
 	into kernel.Cursor
 }
 
@@ -36,8 +38,11 @@ func (a *answer) Expects() bool { return a.g.table.large.Load() > 0 || a.long > 
 func (a *answer) Head(head []byte, n int64) (transport.Body, error) {
 	rest, err := a.h.decode(head)
 	h, g := &a.h, a.g
-	if err != nil || len(rest) > 0 && h.kind != kindTell || n != int64(h.bytes) || n > maxPayload {
-		return transport.Body{}, fmt.Errorf("%w: an answer with a head of %d and %d of %d bytes", errProtocol, len(head), n, h.bytes)
+	if err != nil || len(rest) > 0 && h.kind != kindTell || n != int64(h.bytes) ||
+		n > maxPayload {
+		return transport.Body{},
+			fmt.Errorf("%w: an answer with a head of %d and %d of %d bytes",
+				errProtocol, len(head), n, h.bytes)
 	}
 	g.heard.Store(true)
 	if g.t.direct != nil {
@@ -47,13 +52,15 @@ func (a *answer) Head(head []byte, n int64) (transport.Body, error) {
 	if a.late = a.l.state.Load() == parted; a.late {
 		return transport.Body{}, nil
 	}
-	if g.link.Load() == a.l && a.l.poller.afloat.Load() != 0 { // a message may come while the connection is being made
+	if g.link.Load() == a.l && a.l.poller.afloat.Load() != 0 {
+		// a message may come while the connection is being made
 		a.l.poller.afloat.Store(0)
 	}
 	if h.id != 0 {
 		a.r = g.take(h.id)
 	}
-	if a.late = g.broken.Load() != nil; a.late { // the connection stays until the goodbye has left
+	if a.late = g.broken.Load() != nil; a.late {
+		// the connection stays until the goodbye has left
 		a.abandon()
 		return transport.Body{}, nil
 	}
@@ -97,7 +104,8 @@ func (a *answer) prepare(rest []byte, n int64) (err error) {
 		bad = true
 	}
 	if bad {
-		return fmt.Errorf("%w: an answer of kind %d with %d bytes that was not asked for", errProtocol, h.kind, n)
+		return fmt.Errorf("%w: an answer of kind %d with %d bytes that was not asked for",
+			errProtocol, h.kind, n)
 	}
 	return err
 }
@@ -106,8 +114,10 @@ func (a *answer) prepare(rest []byte, n int64) (err error) {
 func (a *answer) room(rest []byte, n int64) ([]byte, error) {
 	h, t := &a.h, a.g.t
 	a.long = max(a.long-1, 0)
-	if a.here = nil; t.opt.Place != nil && n > 0 && a.tell.got == 0 && h.addr == 0 && h.arg == uint64(len(rest))+uint64(n) {
-		if a.here = t.opt.Place(a.g.server, transport.Msg{Kind: h.what, Head: rest}, int(n)); a.here != nil {
+	if a.here = nil; t.opt.Place != nil && n > 0 && a.tell.got == 0 && h.addr == 0 &&
+		h.arg == uint64(len(rest))+uint64(n) {
+		if a.here = t.opt.Place(a.g.server, transport.Msg{Kind: h.what, Head: rest},
+			int(n)); a.here != nil {
 			if n >= smallTransfer {
 				a.long = 2
 			}
@@ -143,7 +153,8 @@ func (a *answer) End() error {
 	case kindOld:
 		r.old = int64(h.arg)
 		if h.flags&flagDevice != 0 {
-			r.device = transport.Range{Lo: uintptr(h.addr), Hi: uintptr(h.arg), Direct: true}
+			r.device = transport.Range{Lo: uintptr(h.addr), Hi: uintptr(h.arg),
+				Direct: true}
 		}
 	case kindData:
 		if h.flags&flagMore != 0 {
@@ -208,7 +219,8 @@ func (a *answer) refusal() error {
 		a.r.room -= min(int64(h.arg), a.r.room)
 	}
 	if h.what == whyAddress {
-		return fmt.Errorf("%w: %d bytes at %#x of rank %d", transport.ErrBadAddr, h.arg, h.addr, h.rank)
+		return fmt.Errorf("%w: %d bytes at %#x of rank %d", transport.ErrBadAddr, h.arg,
+			h.addr, h.rank)
 	}
 	return fmt.Errorf("refused: %s", a.body)
 }

@@ -26,41 +26,52 @@ type lie struct {
 
 func TestWrongAnswers(t *testing.T) {
 	data := func(n int) lie {
-		return lie{header{kind: kindData, id: 1, bytes: uint64(n)}, bytes.Repeat([]byte{7}, n)}
+		return lie{header{kind: kindData, id: 1, bytes: uint64(n)},
+			bytes.Repeat([]byte{7}, n)}
 	}
 	part := func(at, n, all int) lie {
-		return lie{header{kind: kindReply, id: 1, addr: uint64(at), arg: uint64(all), bytes: uint64(n)}, make([]byte, n)}
+		return lie{header{kind: kindReply, id: 1, addr: uint64(at), arg: uint64(all),
+			bytes: uint64(n)}, make([]byte, n)}
 	}
 	for name, c := range map[string]struct {
 		call bool // else a get of 100 bytes
 		lies []lie
 	}{
-		"of another kind":          {false, []lie{{header{kind: kindOld, id: 1}, nil}}},
-		"to nothing":               {false, []lie{{header{kind: kindData, id: 1 << 40, bytes: 8}, make([]byte, 8)}}},
-		"without a number":         {false, []lie{{header{kind: kindData, bytes: 8}, make([]byte, 8)}}},
-		"more data":                {false, []lie{data(101)}},
-		"more data in two":         {false, []lie{data(60), data(60)}},
-		"less data":                {false, []lie{data(99)}},
-		"twice":                    {false, []lie{data(100), data(100)}},
-		"another length":           {false, []lie{{header{kind: kindData, id: 1, bytes: 50}, make([]byte, 60)}}},
-		"unknown kind":             {false, []lie{{header{kind: 250}, nil}}},
-		"a request":                {false, []lie{{header{kind: kindPut, bytes: 8}, make([]byte, 8)}}},
-		"a long refusal":           {false, []lie{{header{kind: kindRefused, id: 1, bytes: 5000}, make([]byte, 5000)}}},
-		"an endless reply":         {true, []lie{part(0, 8, maxMessage+1)}},
-		"a reply without an end":   {true, []lie{part(0, 8, 20), part(8, 8, 20), part(16, 8, 20)}},
+		"of another kind": {false, []lie{{header{kind: kindOld, id: 1}, nil}}},
+		"to nothing": {false,
+			[]lie{{header{kind: kindData, id: 1 << 40, bytes: 8}, make([]byte, 8)}}},
+		"without a number": {false,
+			[]lie{{header{kind: kindData, bytes: 8}, make([]byte, 8)}}},
+		"more data":        {false, []lie{data(101)}},
+		"more data in two": {false, []lie{data(60), data(60)}},
+		"less data":        {false, []lie{data(99)}},
+		"twice":            {false, []lie{data(100), data(100)}},
+		"another length": {false,
+			[]lie{{header{kind: kindData, id: 1, bytes: 50}, make([]byte, 60)}}},
+		"unknown kind": {false, []lie{{header{kind: 250}, nil}}},
+		"a request": {false,
+			[]lie{{header{kind: kindPut, bytes: 8}, make([]byte, 8)}}},
+		"a long refusal": {false,
+			[]lie{{header{kind: kindRefused, id: 1, bytes: 5000}, make([]byte, 5000)}}},
+		"an endless reply": {true, []lie{part(0, 8, maxMessage+1)}},
+		"a reply without an end": {true, []lie{part(0, 8, 20), part(8, 8, 20),
+			part(16, 8, 20)}},
 		"parts in the wrong order": {true, []lie{part(8, 8, 16)}},
 		"parts that disagree":      {true, []lie{part(0, 8, 20), part(8, 8, 16)}},
 		"an empty part":            {true, []lie{part(0, 8, 20), part(8, 0, 20)}},
 		"data for a call":          {true, []lie{data(8)}},
-		"a message for another":    {true, []lie{{header{kind: kindTell, rank: 1, bytes: 1}, []byte("x")}}},
-		"a farewell to who stays":  {true, []lie{{header{kind: kindParted}, nil}}},
-		"a long acknowledgement":   {true, []lie{{header{kind: kindAck, bytes: 8}, make([]byte, 8)}}},
+		"a message for another": {true,
+			[]lie{{header{kind: kindTell, rank: 1, bytes: 1}, []byte("x")}}},
+		"a farewell to who stays": {true, []lie{{header{kind: kindParted}, nil}}},
+		"a long acknowledgement": {true,
+			[]lie{{header{kind: kindAck, bytes: 8}, make([]byte, 8)}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			leaktest.Check(t)
 			ends, strangers := newMixed(t, pipe.New(pipe.Options{}), nil, 2, 1)
 			at := ends.Alloc(t, 0, 4096)
-			strangers[1].serve = func(_ *stranger, e transport.TargetEndpoint, f reply) {
+			strangers[1].serve = func(_ *stranger, e transport.TargetEndpoint,
+				f reply) {
 				for _, l := range c.lies {
 					h := l.h
 					if h.id == 1 {
@@ -71,9 +82,12 @@ func TestWrongAnswers(t *testing.T) {
 			}
 			var err error
 			transporttest.Returns(t, "the operation", func() {
-				for err == nil { // what comes after the answer is read by the next operation, at the latest
+				for err == nil {
+					// what comes after the answer is read by the next
+					// operation, at the latest
 					if c.call {
-						_, err = ends.Open[0].Call(1, transport.Msg{Body: []byte("?")})
+						_, err = ends.Open[0].Call(1,
+							transport.Msg{Body: []byte("?")})
 						continue
 					}
 					done := make(chan error, 1)
@@ -87,7 +101,9 @@ func TestWrongAnswers(t *testing.T) {
 			if !errors.Is(err, transport.ErrPeerDead) {
 				t.Errorf("the operation ended with: %v", err)
 			}
-			if l := losses(t, ends); !strings.Contains(l, "rank 0 was told about rank 1") || !strings.Contains(l, "violation") {
+			if l := losses(t, ends); !strings.Contains(l,
+				"rank 0 was told about rank 1") ||
+				!strings.Contains(l, "violation") {
 				t.Error(l)
 			}
 			clear(memory(at+1000, 100))
@@ -107,7 +123,8 @@ func TestRefusedCall(t *testing.T) {
 		e.Post(h.append(nil), []byte("no way"))
 	}
 	for range 3 {
-		if _, err := ends.Open[0].Call(1, transport.Msg{}); err == nil || !strings.Contains(err.Error(), "no way") {
+		if _, err := ends.Open[0].Call(1, transport.Msg{}); err == nil ||
+			!strings.Contains(err.Error(), "no way") {
 			t.Errorf("a refused call: %v", err)
 		}
 	}
@@ -126,7 +143,9 @@ func TestTellsLoss(t *testing.T) {
 		e.Break()
 	}
 	go ends.Open[0].Call(1, transport.Msg{})
-	if l := losses(t, ends); !strings.Contains(l, "rank 2: cause") && !strings.Contains(l, "broken") { // Break may be faster
+	if l := losses(t, ends); !strings.Contains(l, "rank 2: cause") &&
+		!strings.Contains(l, "broken") {
+		// Break may be faster
 		t.Error(l)
 	}
 }
@@ -136,7 +155,8 @@ func TestTellsLoss(t *testing.T) {
 func TestNobodyAnswers(t *testing.T) {
 	leaktest.Check(t)
 	for _, addr := range [][]byte{[]byte("nowhere"), nil} {
-		ends := newEnds(t, pipe.New(pipe.Options{}), func(o *Options) { o.Timeout = 300 * time.Millisecond }, 1, 1)
+		ends := newEnds(t, pipe.New(pipe.Options{}),
+			func(o *Options) { o.Timeout = 300 * time.Millisecond }, 1, 1)
 		peers := ends.Peers()
 		peers[1].Addr = addr
 		if err := ends.Open[0].Connect(peers); err != nil {
@@ -144,12 +164,14 @@ func TestNobodyAnswers(t *testing.T) {
 		}
 		for range 2 {
 			transporttest.Returns(t, "a call", func() {
-				if _, err := ends.Open[0].Call(1, transport.Msg{}); !errors.Is(err, transport.ErrPeerDead) {
+				if _, err := ends.Open[0].Call(1, transport.Msg{}); !errors.Is(err,
+					transport.ErrPeerDead) {
 					t.Errorf("a call to %q: %v", addr, err)
 				}
 			})
 		}
-		if err := ends.Open[0].Put(1, plain(0x1000, 0x1000, 8)); !errors.Is(err, transport.ErrPeerDead) {
+		if err := ends.Open[0].Put(1, plain(0x1000, 0x1000, 8)); !errors.Is(err,
+			transport.ErrPeerDead) {
 			t.Errorf("a put to %q: %v", addr, err)
 		}
 	}

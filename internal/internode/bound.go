@@ -117,7 +117,8 @@ func (b *bound[M]) choose(among []*member[M]) (ask []M) {
 	if !b.over.Load() {
 		return nil
 	}
-	slices.SortStableFunc(may, func(x, y *member[M]) int { return cmp.Compare(y.silent, x.silent) })
+	slices.SortStableFunc(may,
+		func(x, y *member[M]) int { return cmp.Compare(y.silent, x.silent) })
 	for _, x := range may[:min(max(len(b.all)-b.low()-going, 0), len(may))] {
 		x.asked = now
 		b.asked++

@@ -45,8 +45,9 @@ func TestBound(t *testing.T) {
 	}
 	b.used[3]--
 	b.used[9]--
-	b.joins(t, 16, 17, 3, 9, 0) // an eighth less than there may be: the silent ones, then the oldest
-	b.joins(t, 17, 18, 1)       // those that were asked have time to go
+	// an eighth less than there may be: the silent ones, then the oldest
+	b.joins(t, 16, 17, 3, 9, 0)
+	b.joins(t, 17, 18, 1) // those that were asked have time to go
 	for i := range 18 {
 		b.used[i]++
 	}
@@ -58,7 +59,8 @@ func TestBound(t *testing.T) {
 	}
 	b.joins(t, 18, 20)
 	b.joins(t, 20, 21, 2, 4, 5) // of equally silent ones the oldest
-	if now, peak, exceeded, asked := b.counts(); now != 17 || peak != 18 || exceeded != 3 || asked != 7 {
+	if now, peak, exceeded, asked := b.counts(); now != 17 || peak != 18 || exceeded != 3 ||
+		asked != 7 {
 		t.Errorf("%d, %d, %d, %d", now, peak, exceeded, asked)
 	}
 }
@@ -129,12 +131,16 @@ func TestServers(t *testing.T) {
 	} {
 		for n, ranks := range nodes {
 			for local, rank := range ranks {
-				o := Options{Servers: c.setting, OpenInfo: transport.OpenInfo{Me: rank, MyNode: n, Nodes: nodes}}
+				o := Options{Servers: c.setting,
+					OpenInfo: transport.OpenInfo{Me: rank, MyNode: n,
+						Nodes: nodes}}
 				if got := o.serverOf(n, local); got != c.want[rank] {
-					t.Errorf("%d servers: rank %d is served by rank %d, expected %d", c.setting, rank, got, c.want[rank])
+					t.Errorf("%d servers: rank %d is served by rank %d, "+
+						"expected %d", c.setting, rank, got, c.want[rank])
 				}
 				if got := o.serves(); got != (c.want[rank] == rank) {
-					t.Errorf("%d servers: rank %d serves: %v", c.setting, rank, got)
+					t.Errorf("%d servers: rank %d serves: %v", c.setting, rank,
+						got)
 				}
 			}
 		}

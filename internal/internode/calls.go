@@ -15,7 +15,8 @@ import (
 // other, so the server refuses what is the devices' and tells how far that reaches.
 func (t *Transport) RMW(peer transport.Peer, x *transport.RMW) error {
 	if !x.Valid() {
-		return fmt.Errorf("read-modify-write operation %d of %d bytes: %w", x.Op, x.Bytes, transport.ErrNotNative)
+		return fmt.Errorf("read-modify-write operation %d of %d bytes: %w", x.Op, x.Bytes,
+			transport.ErrNotNative)
 	}
 	g, err := t.target(peer)
 	if err != nil {
@@ -24,7 +25,8 @@ func (t *Transport) RMW(peer transport.Peer, x *transport.RMW) error {
 	if x.Bytes == 8 && g.declared.Find(x.Addr) != nil {
 		return g.atomic(x)
 	}
-	h := header{kind: kindRMW, rank: uint32(t.peers[peer].Rank), addr: uint64(x.Addr), what: uint8(x.Op), arg: uint64(x.Operand)}
+	h := header{kind: kindRMW, rank: uint32(t.peers[peer].Rank), addr: uint64(x.Addr),
+		what: uint8(x.Op), arg: uint64(x.Operand)}
 	if x.Bytes == 8 {
 		h.flags |= flagWide
 	}
@@ -40,7 +42,8 @@ func (t *Transport) RMW(peer transport.Peer, x *transport.RMW) error {
 		g.declared.Add(found.device)
 		return g.atomic(x)
 	case found.device.Direct:
-		return fmt.Errorf("the word at %#x belongs to devices: %w", x.Addr, transport.ErrNotNative)
+		return fmt.Errorf("the word at %#x belongs to devices: %w", x.Addr,
+			transport.ErrNotNative)
 	}
 	x.Old = found.old
 	g.tellPeer(peer)
@@ -117,8 +120,10 @@ func (g *target) atomic(x *transport.RMW) error {
 		x.Old, err = g.direct.Atomic(transport.AtomicAdd, x.Addr, far.Key, x.Operand, 0)
 		return g.deviceError(err)
 	}
-	for guess := x.Compare; ; guess = x.Old { // another rank has changed it each time this goes round
-		x.Old, err = g.direct.Atomic(transport.AtomicCompareSwap, x.Addr, far.Key, x.Value(guess), guess)
+	for guess := x.Compare; ; guess = x.Old {
+		// another rank has changed it each time this goes round
+		x.Old, err = g.direct.Atomic(transport.AtomicCompareSwap, x.Addr, far.Key,
+			x.Value(guess), guess)
 		if err != nil || x.Old == guess || x.Op == transport.CompareAndSwap {
 			return g.deviceError(err)
 		}
@@ -129,7 +134,8 @@ func (g *target) atomic(x *transport.RMW) error {
 // one's data server: there the waiter reads it, so that no server has to run in between.
 func (t *Transport) Send(peer transport.Peer, m transport.Msg) error {
 	if len(m.Head) > transport.MaxMessageHead {
-		return fmt.Errorf("message with a head of %d bytes, %d at most: %w", len(m.Head), transport.MaxMessageHead, transport.ErrTooLong)
+		return fmt.Errorf("message with a head of %d bytes, %d at most: %w", len(m.Head),
+			transport.MaxMessageHead, transport.ErrTooLong)
 	}
 	if m.Unordered && len(m.Head)+len(m.Body) <= maxMessage {
 		if o := t.straight(peer); o != nil && o.tell(m) {
@@ -166,7 +172,8 @@ func (t *Transport) Call(peer transport.Peer, m transport.Msg) ([]byte, error) {
 // nil: no caller waits for a reply.
 func (t *Transport) message(peer transport.Peer, m transport.Msg, k kind) (r *request, err error) {
 	if len(m.Body) > maxMessage {
-		return nil, fmt.Errorf("message of %d bytes to rank %d, %d at most: %w", len(m.Body), t.peers[peer].Rank, maxMessage,
+		return nil, fmt.Errorf("message of %d bytes to rank %d, %d at most: %w",
+			len(m.Body), t.peers[peer].Rank, maxMessage,
 			transport.ErrTooLong)
 	}
 	g, err := t.target(peer)
@@ -176,7 +183,8 @@ func (t *Transport) message(peer transport.Peer, m transport.Msg, k kind) (r *re
 	if err := g.lock(); err != nil {
 		return nil, err
 	}
-	h := header{kind: k, what: m.Kind, rank: uint32(t.peers[peer].Rank), arg: uint64(len(m.Body))}
+	h := header{kind: k, what: m.Kind, rank: uint32(t.peers[peer].Rank),
+		arg: uint64(len(m.Body))}
 	if m.Unhurried {
 		h.flags |= flagLate
 	}

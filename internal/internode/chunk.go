@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Cutting a transfer into frames: how much of the target's memory the next frame is about, and its descriptor.
+// Cutting a transfer into frames: how much of the target's memory the next frame is about, and its
+// descriptor.
 package internode
 
 import (
@@ -18,11 +19,12 @@ type limits struct {
 	flat       bool // no shapes of several levels: what is taken is as much as fits, exactly
 }
 
-// listDesc bounds the descriptor of one frame where the fabric does not: longer ones would be decoded in one go while
-// nothing moves.
+// listDesc bounds the descriptor of one frame where the fabric does not: longer ones would be
+// decoded in one go while nothing moves.
 const listDesc = 16 << 10
 
-// mostGroup is the most bytes of a group in a descriptor, or of a list's first segment. Each other one of a list has listed.
+// mostGroup is the most bytes of a group in a descriptor, or of a list's first segment. Each other
+// one of a list has listed.
 const (
 	mostGroup = 4 * binary.MaxVarintLen64
 	listed    = 4
@@ -43,8 +45,8 @@ type chunk struct {
 	before kernel.Cursor // where the part begins that was taken last
 }
 
-// take describes as much as a frame may carry from the cursor on, which moves behind it. Rows are divided between whole
-// grains only. It takes something unless nothing is left.
+// take describes as much as a frame may carry from the cursor on, which moves behind it. Rows are
+// divided between whole grains only. It takes something unless nothing is left.
 func (c *chunk) take(remote *kernel.Cursor, l limits, grain int) {
 	c.flags, c.addr, c.bytes, c.desc = 0, 0, 0, c.desc[:0]
 	c.groups, c.listed, c.prev, c.size = 0, 0, 0, 0
@@ -92,7 +94,8 @@ func (c *chunk) room(l limits) int {
 	if len(c.desc)+mostGroup > l.desc || c.groups == maxGroups {
 		return 0
 	}
-	return int(max(min(l.data-c.bytes, int64(l.both-len(c.desc)-mostGroup)-c.bytes, math.MaxInt32), 0))
+	return int(max(min(l.data-c.bytes, int64(l.both-len(c.desc)-mostGroup)-c.bytes,
+		math.MaxInt32), 0))
 }
 
 // segments writes groups and lists for addresses as long as there is room.
@@ -115,7 +118,8 @@ func (c *chunk) segments(addrs []uintptr, size int, l limits) {
 // listRoom is how many segments another list may have.
 func (c *chunk) listRoom(l limits, size int) int {
 	desc := len(c.desc) + mostGroup
-	return min((l.desc-desc)/listed, (l.both-desc-int(c.bytes))/(size+listed), maxAddrs-c.listed)
+	return min((l.desc-desc)/listed, (l.both-desc-int(c.bytes))/(size+listed),
+		maxAddrs-c.listed)
 }
 
 // longRun is how many segments at a constant distance are a group of their own.
@@ -154,7 +158,8 @@ func (c *chunk) group(addr uintptr, step int64, count, size int) {
 	c.prev = uint64(int64(addr) + step*int64(count-1))
 }
 
-// list writes segments at any distance, but not so far from the first that 32 bits do not tell. It returns how many.
+// list writes segments at any distance, but not so far from the first that 32 bits do not tell. It
+// returns how many.
 func (c *chunk) list(addrs []uintptr, size int) (n int) {
 	for n = 1; n < len(addrs); n++ {
 		if d := int64(addrs[n] - addrs[0]); d != int64(int32(d)) {
@@ -179,8 +184,8 @@ const (
 	tokenShift = iota
 )
 
-// head writes the token, the size unless it is as before, and the first address as the difference from the last one of the group
-// before.
+// head writes the token, the size unless it is as before, and the first address as the difference
+// from the last one of the group before.
 func (c *chunk) head(addr uintptr, count, size int, token uint64) {
 	if c.groups == 0 {
 		c.flags, c.addr, c.prev = flagGroups, uint64(addr), uint64(addr)

@@ -15,7 +15,8 @@ import (
 
 // newEnds opens nodes of so many ranks each over a network.
 func newEnds(t testing.TB, net *pipe.Net, change func(*Options), ranks ...int) *transporttest.Ends {
-	return transporttest.NewEnds(t, ranks, func(info transport.OpenInfo) (transport.Transport, error) {
+	return transporttest.NewEnds(t, ranks, func(info transport.OpenInfo) (transport.Transport,
+		error) {
 		return Open(net.Driver(), options(info, change))
 	})
 }
@@ -30,12 +31,16 @@ func TestConformancePrivate(t *testing.T) {
 		change func(*Options)
 	}{
 		{"own", []int{1, 1}, pipe.Options{}, nil},
-		{"own, direct", []int{1, 1, 1}, pipe.Options{Direct: true, Atomics: true, Shared: true, MaxFrame: 16 << 10, Credits: 16}, nil},
+		{"own, direct", []int{1, 1, 1}, pipe.Options{Direct: true, Atomics: true,
+			Shared: true, MaxFrame: 16 << 10, Credits: 16}, nil},
 		{"other", []int{2, 2}, pipe.Options{}, nil},
 		{"other, small frames", []int{2, 1}, pipe.Options{MaxFrame: 4096, Credits: 4}, nil},
-		{"other, delays", []int{2, 2}, pipe.Options{Delay: 200 * time.Microsecond, Divide: true, Defer: true, Room: 64 << 10}, nil},
-		{"other, direct", []int{2, 2}, pipe.Options{Direct: true, Atomics: true, Shared: true, MaxFrame: 16 << 10, Credits: 16}, nil},
-		{"other, direct, pushed", []int{2, 1}, pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16},
+		{"other, delays", []int{2, 2}, pipe.Options{Delay: 200 * time.Microsecond,
+			Divide: true, Defer: true, Room: 64 << 10}, nil},
+		{"other, direct", []int{2, 2}, pipe.Options{Direct: true, Atomics: true,
+			Shared: true, MaxFrame: 16 << 10, Credits: 16}, nil},
+		{"other, direct, pushed", []int{2, 1}, pipe.Options{Direct: true, Shared: true,
+			MaxFrame: 16 << 10, Credits: 16},
 			func(o *Options) { o.Strided = transport.ByTargetSide }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -59,20 +64,29 @@ func TestConformance(t *testing.T) {
 		{"1x1x1", []int{1, 1, 1}, pipe.Options{}, nil},
 		{"2x2", []int{2, 2}, pipe.Options{}, nil},
 		{"two servers", []int{2, 2}, pipe.Options{}, func(o *Options) { o.Servers = 2 }},
-		{"nothing eager", []int{1, 1}, pipe.Options{Blocks: true}, func(o *Options) { o.Eager = 0 }},
+		{"nothing eager", []int{1, 1}, pipe.Options{Blocks: true},
+			func(o *Options) { o.Eager = 0 }},
 		{"small frames", []int{1, 1}, pipe.Options{MaxFrame: 4096, Credits: 4}, nil},
-		{"delays", []int{1, 1, 1}, pipe.Options{Delay: 200 * time.Microsecond, Divide: true, Defer: true, Room: 64 << 10}, nil},
-		{"direct", []int{1, 1, 1}, pipe.Options{Direct: true, Atomics: true, Shared: true, MaxFrame: 16 << 10, Credits: 16}, nil},
-		{"direct, delays", []int{2, 2}, pipe.Options{Direct: true, Atomics: true, Shared: true, MaxFrame: 16 << 10, Credits: 16,
+		{"delays", []int{1, 1, 1}, pipe.Options{Delay: 200 * time.Microsecond, Divide: true,
+			Defer: true, Room: 64 << 10}, nil},
+		{"direct", []int{1, 1, 1}, pipe.Options{Direct: true, Atomics: true, Shared: true,
+			MaxFrame: 16 << 10, Credits: 16}, nil},
+		{"direct, delays", []int{2, 2}, pipe.Options{Direct: true, Atomics: true,
+			Shared: true, MaxFrame: 16 << 10, Credits: 16,
 			Delay: 200 * time.Microsecond, Divide: true, Room: 256 << 10}, nil},
-		{"direct, many keys", []int{1, 1}, pipe.Options{Direct: true, Shared: true, Range: 16 << 10}, nil},
-		{"direct, packed", []int{1, 1}, pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16},
+		{"direct, many keys", []int{1, 1}, pipe.Options{Direct: true, Shared: true,
+			Range: 16 << 10}, nil},
+		{"direct, packed", []int{1, 1}, pipe.Options{Direct: true, Shared: true,
+			MaxFrame: 16 << 10, Credits: 16},
 			func(o *Options) { o.Strided = transport.ByPacking }},
-		{"direct, rows", []int{1, 1}, pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16},
+		{"direct, rows", []int{1, 1}, pipe.Options{Direct: true, Shared: true,
+			MaxFrame: 16 << 10, Credits: 16},
 			func(o *Options) { o.Strided = transport.ByDevice }},
-		{"direct, pushed", []int{1, 1}, pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16},
+		{"direct, pushed", []int{1, 1}, pipe.Options{Direct: true, Shared: true,
+			MaxFrame: 16 << 10, Credits: 16},
 			func(o *Options) { o.Strided = transport.ByTargetSide }},
-		{"direct, holes", []int{1, 1}, pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16, Range: 4096, Holes: 3,
+		{"direct, holes", []int{1, 1}, pipe.Options{Direct: true, Shared: true,
+			MaxFrame: 16 << 10, Credits: 16, Range: 4096, Holes: 3,
 			NoLend: true}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {

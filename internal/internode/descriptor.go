@@ -140,7 +140,8 @@ func (l *layout) group(r *varints, first, n, size uint64, last *uint64) bool {
 	if r.bad || !l.span(first, step, n, size, last) {
 		return false
 	}
-	l.groups = append(l.groups, kernel.Group{Addr: uintptr(first), Step: step, Count: int(n), Bytes: int(size)})
+	l.groups = append(l.groups, kernel.Group{Addr: uintptr(first), Step: step, Count: int(n),
+		Bytes: int(size)})
 	return true
 }
 
@@ -214,7 +215,8 @@ func (l *layout) owned(owns func(addr uintptr, n int64) bool) bool {
 		g := &l.groups[i]
 		if g.Addrs == nil {
 			reach := g.Step * int64(g.Count-1)
-			if owns(uintptr(int64(g.Addr)+min(reach, 0)), max(reach, -reach)+int64(g.Bytes)) {
+			if owns(uintptr(int64(g.Addr)+min(reach, 0)),
+				max(reach, -reach)+int64(g.Bytes)) {
 				continue
 			}
 		}

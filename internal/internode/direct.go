@@ -23,9 +23,12 @@ func (g *target) move(f *transfer, r *request) error {
 	first, lend, after := 0, 0, int64(0)
 	var within transport.Span
 	switch {
-	case r == nil: // it is copied, and so short that another request takes longer than to copy all of it first
+	case r == nil:
+		// it is copied, and so short that another request takes longer than to copy all of
+		// it first
 		first = int(f.left.Left())
-	case f.left.Left() > undivided && g.t.direct.Here(f.firstLocal()) == nil: // it may be copied
+	case f.left.Left() > undivided && g.t.direct.Here(f.firstLocal()) == nil:
+		// it may be copied
 		c := g.costs(false) // which may measure, with transfers of its own
 		first, lend = c.first(), c.lendFrom()
 		if f.x.Vector == nil { // segments may be anywhere
@@ -48,7 +51,8 @@ func (g *target) move(f *transfer, r *request) error {
 // deviceError is an error of a direct transfer: what is not about the memory is the end of the
 // connection.
 func (g *target) deviceError(err error) error {
-	if err == nil || errors.Is(err, transport.ErrNotNative) || errors.Is(err, transport.ErrBadAddr) {
+	if err == nil || errors.Is(err, transport.ErrNotNative) ||
+		errors.Is(err, transport.ErrBadAddr) {
 		return err
 	}
 	return g.failPosting(err)
@@ -76,9 +80,11 @@ func (g *target) accumulate(f *transfer, nbytes int64) (*request, error) {
 		if err := g.settle(); err != nil {
 			return nil, err
 		}
-		x := transport.Transfer{Local: &f.left, Remote: &f.right, Key: g.keyOf, Copied: true}
+		x := transport.Transfer{Local: &f.left, Remote: &f.right, Key: g.keyOf,
+			Copied: true}
 		scale := f.scale // C is not to see f, which has Go pointers
-		done, err := a.Accumulate(&x, transport.Scale{Type: int(f.h.what), Value: pointerTo(scale[:])})
+		done, err := a.Accumulate(&x, transport.Scale{Type: int(f.h.what),
+			Value: pointerTo(scale[:])})
 		err = g.deviceError(err)
 		if done || err != nil {
 			return g.untold(f, nil, err)
@@ -92,7 +98,8 @@ func (g *target) accumulate(f *transfer, nbytes int64) (*request, error) {
 // target's memory, the body the origin's, arg is the key of that.
 func (g *target) pull(f *transfer, r *request) error {
 	there, end := f.span(1)
-	if g.sharedAt(there) != nil || g.sharedAt(end-1) != nil { // only an origin's device may read it
+	if g.sharedAt(there) != nil || g.sharedAt(end-1) != nil {
+		// only an origin's device may read it
 		return g.move(f, r)
 	}
 	lo, hi := f.span(0)
@@ -120,7 +127,8 @@ func (g *target) pull(f *transfer, r *request) error {
 		h.kind, h.arg = kindPush, key
 		var body kernel.Cursor
 		body.SetContiguous(addressOf(own), int64(len(own)))
-		if err := g.send(r, &h, &g.chunk, &body, int64(len(own)), transport.Now); err != nil {
+		if err := g.send(r, &h, &g.chunk, &body, int64(len(own)),
+			transport.Now); err != nil {
 			return err
 		}
 	}
@@ -139,7 +147,8 @@ func (g *target) chunkBoth(f *transfer, l limits) []byte {
 		g.chunk.take(&there, l, 1)
 	}
 	f.right, f.left = there, here
-	own := header{addr: g.own.addr, bytes: uint64(g.own.bytes), flags: g.own.flags, desc: uint32(len(g.own.desc))}
+	own := header{addr: g.own.addr, bytes: uint64(g.own.bytes), flags: g.own.flags,
+		desc: uint32(len(g.own.desc))}
 	return append(own.append(nil), g.own.desc...)
 }
 
@@ -178,7 +187,8 @@ func (o *origin) push() error {
 	c.other.set(&c.to, &to)
 	done := &pushed{o: o, c: c}
 	done.Add(1)
-	there := transport.Range{Lo: 0, Hi: 1 << 62, Key: c.h.arg, Direct: true} // the origin's device checks it
+	// the origin's device checks it
+	there := transport.Range{Lo: 0, Hi: 1 << 62, Key: c.h.arg, Direct: true}
 	err = o.direct.Write(&transport.Transfer{Local: &c.at, Remote: &c.to, Done: done,
 		Key: func(uintptr, func()) (*transport.Range, error) { return &there, nil }})
 	o.c = nil // until done

@@ -23,7 +23,8 @@ var pieces = sync.Pool{New: func() any { return new(piece) }}
 // node.
 func (o *origin) isFar() bool {
 	c, node := o.c, o.s.t.opt.Node
-	return !node.Mapped(c.local, uintptr(c.layout.lo)) || !node.Mapped(c.local, uintptr(c.layout.hi-1))
+	return !node.Mapped(c.local, uintptr(c.layout.lo)) ||
+		!node.Mapped(c.local, uintptr(c.layout.hi-1))
 }
 
 // isDirect tells whether all memory of the request is such as devices may be told to use.
@@ -42,9 +43,10 @@ func (o *origin) store(b []byte) error {
 	grain, move := 1, mem.Put
 	if c.h.kind == kindAcc {
 		scale := transport.Scale{Type: int(c.h.what), Value: pointerTo(c.scale[:])}
-		grain, move = kernel.TypeSize(kernel.Type(c.h.what)), func(p transport.Peer, x *transport.Xfer) error {
-			return mem.Acc(p, x, scale)
-		}
+		grain, move = kernel.TypeSize(kernel.Type(c.h.what)),
+			func(p transport.Peer, x *transport.Xfer) error {
+				return mem.Acc(p, x, scale)
+			}
 	}
 	err := c.adder.move(move, to, &c.at, b, grain)
 	if errors.Is(err, errProtocol) {
@@ -76,7 +78,8 @@ func (o *origin) sendPieces() {
 	c := o.c
 	for o.free = true; o.free && o.c == c && c.left > 0; {
 		b := c.piece[:min(c.left, int64(len(c.piece)), int64(o.payload))]
-		if err := c.adder.move(o.s.t.opt.Memory.Get, transport.Peer(c.local), &c.at, b, 1); err != nil {
+		if err := c.adder.move(o.s.t.opt.Memory.Get, transport.Peer(c.local), &c.at, b,
+			1); err != nil {
 			o.refuseFailed(c.left, err)
 			return
 		}

@@ -49,7 +49,8 @@ func (b *broken) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) err
 	return b.take(x, func() error { return b.LocalMemory.Acc(p, x, s) })
 }
 
-func done(t *testing.T, start func(transport.Peer, *transport.Xfer) error, x *transport.Xfer) error {
+func done(t *testing.T, start func(transport.Peer, *transport.Xfer) error,
+	x *transport.Xfer) error {
 	t.Helper()
 	c := transporttest.Caller{T: t, Patience: patience}
 	return c.Within(transporttest.Started(start, x))
@@ -58,7 +59,8 @@ func done(t *testing.T, start func(transport.Peer, *transport.Xfer) error, x *tr
 // A put and gets of several pieces, in all shapes; gets that are under way at once end up in their
 // places.
 func TestFarPieces(t *testing.T) {
-	for name, o := range map[string]pipe.Options{"frames of any size": {}, "delays": {Delay: 100 * time.Microsecond, Divide: true, Room: 100 << 10},
+	for name, o := range map[string]pipe.Options{"frames of any size": {},
+		"delays":         {Delay: 100 * time.Microsecond, Divide: true, Room: 100 << 10},
 		"bounded frames": {MaxFrame: 300 << 10, Credits: 4}} {
 		t.Run(name, func(t *testing.T) {
 			const n = 1<<20 + 13
@@ -72,14 +74,18 @@ func TestFarPieces(t *testing.T) {
 			if err := done(t, e.Open[2].Put, plain(near, far, n)); err != nil {
 				t.Fatal(err)
 			}
-			if err := e.Open[2].Fence(1); err != nil || !bytes.Equal(memory(far, n), data) {
+			if err := e.Open[2].Fence(1); err != nil ||
+				!bytes.Equal(memory(far, n), data) {
 				t.Fatalf("put: %v", err)
 			}
-			rows := &transport.Xfer{Local: transport.Section{Base: near + n, Stride: []int32{1000}}, Count: []int32{1000, 800},
+			rows := &transport.Xfer{Local: transport.Section{Base: near + n,
+				Stride: []int32{1000}}, Count: []int32{1000, 800},
 				Remote: transport.Section{Base: far + 8, Stride: []int32{1300}}}
-			one, other := transporttest.Started(e.Open[2].Get, rows), transporttest.Started(e.Open[2].Get, plain(near+2*n, far, n))
+			one, other := transporttest.Started(e.Open[2].Get, rows),
+				transporttest.Started(e.Open[2].Get, plain(near+2*n, far, n))
 			c := transporttest.Caller{T: t, Patience: patience}
-			if err := errors.Join(c.Within(one), c.Within(other)); err != nil || !bytes.Equal(got[n:], data) {
+			if err := errors.Join(c.Within(one), c.Within(other)); err != nil ||
+				!bytes.Equal(got[n:], data) {
 				t.Fatalf("get: %v", err)
 			}
 			for i := range 800 {
@@ -96,7 +102,8 @@ func TestFarPieces(t *testing.T) {
 
 // One transfer with the arena, the server's private memory and that of another rank.
 func TestFarMixed(t *testing.T) {
-	for _, o := range []pipe.Options{{}, {Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16}} {
+	for _, o := range []pipe.Options{{}, {Direct: true, Shared: true, MaxFrame: 16 << 10,
+		Credits: 16}} {
 		e := newEnds(t, pipe.New(o), nil, 2, 1)
 		e.ConnectAll(t)
 		arena, far, near := e.Alloc(t, 1, 4096), e.Expose(t, 1, 4096), e.Private(2, 8192)
@@ -104,13 +111,16 @@ func TestFarMixed(t *testing.T) {
 			memory(near, 64)[i] = byte(i + 1)
 		}
 		list := func(local uintptr) *transport.Xfer {
-			return &transport.Xfer{Vector: []transport.Segments{{Local: []uintptr{local, local + 16, local + 32, local + 48},
+			return &transport.Xfer{Vector: []transport.Segments{{Local: []uintptr{local,
+				local + 16, local + 32, local + 48},
 				Remote: []uintptr{arena, far, far + 100, arena + 64}, Bytes: 16}}}
 		}
-		if err := errors.Join(done(t, e.Open[2].Put, list(near)), e.Open[2].Fence(1)); err != nil {
+		if err := errors.Join(done(t, e.Open[2].Put, list(near)),
+			e.Open[2].Fence(1)); err != nil {
 			t.Fatal(err)
 		}
-		if err := done(t, e.Open[2].Get, list(near+4096)); err != nil || !bytes.Equal(memory(near, 64), memory(near+4096, 64)) {
+		if err := done(t, e.Open[2].Get, list(near+4096)); err != nil ||
+			!bytes.Equal(memory(near, 64), memory(near+4096, 64)) {
 			t.Fatalf("%v: %v", err, memory(near+4096, 64))
 		}
 		if memory(far+100, 1)[0] != 33 || memory(arena+64, 1)[0] != 49 {
@@ -124,13 +134,14 @@ func TestFarMixed(t *testing.T) {
 func TestFarFails(t *testing.T) {
 	const n = 700 << 10
 	mem, net := &broken{}, pipe.New(pipe.Options{})
-	e := transporttest.NewEnds(t, []int{2, 1}, func(info transport.OpenInfo) (transport.Transport, error) {
-		if info.MyNode == 0 {
-			mem.LocalMemory = info.Memory
-			info.Memory = mem
-		}
-		return Open(net.Driver(), options(info, nil))
-	})
+	e := transporttest.NewEnds(t, []int{2, 1},
+		func(info transport.OpenInfo) (transport.Transport, error) {
+			if info.MyNode == 0 {
+				mem.LocalMemory = info.Memory
+				info.Memory = mem
+			}
+			return Open(net.Driver(), options(info, nil))
+		})
 	e.ConnectAll(t)
 	far, near, tr := e.Expose(t, 1, n), e.Private(2, n), e.Open[2]
 	one := int64(1)
@@ -142,9 +153,16 @@ func TestFarFails(t *testing.T) {
 		mem.why = c.why
 		for what, do := range map[string]func() error{
 			"get": func() error { return done(t, tr.Get, plain(near, far, n)) },
-			"put": func() error { return errors.Join(done(t, tr.Put, plain(near, far, n)), tr.Fence(1)) },
+			"put": func() error {
+				return errors.Join(done(t, tr.Put,
+					plain(near, far, n)), tr.Fence(1))
+			},
 			"accumulate": func() error {
-				return errors.Join(done(t, func(p transport.Peer, x *transport.Xfer) error { return tr.Acc(p, x, s) }, plain(near, far, n)),
+				return errors.Join(done(t,
+					func(p transport.Peer,
+						x *transport.Xfer) error {
+						return tr.Acc(p, x, s)
+					}, plain(near, far, n)),
 					tr.Fence(1))
 			},
 		} {
@@ -167,14 +185,15 @@ func TestFarFails(t *testing.T) {
 func TestFarRefusals(t *testing.T) {
 	net := pipe.New(pipe.Options{Direct: true, Shared: true})
 	var s *stranger
-	e := transporttest.NewEnds(t, []int{2, 1}, func(info transport.OpenInfo) (transport.Transport, error) {
-		if info.Me < 2 {
-			return Open(net.Driver(), options(info, nil))
-		}
-		var err error
-		s, err = newStranger(t, net, info)
-		return s, err
-	})
+	e := transporttest.NewEnds(t, []int{2, 1},
+		func(info transport.OpenInfo) (transport.Transport, error) {
+			if info.Me < 2 {
+				return Open(net.Driver(), options(info, nil))
+			}
+			var err error
+			s, err = newStranger(t, net, info)
+			return s, err
+		})
 	for _, tr := range e.Open[:2] {
 		if err := tr.Connect(e.Peers()); err != nil {
 			t.Fatal(err)
@@ -183,7 +202,8 @@ func TestFarRefusals(t *testing.T) {
 	own, far := e.Expose(t, 0, 4096), e.Expose(t, 1, 4096)
 	c := s.dial(0, e.Open[0].Info().Addr)
 	rmw := header{kind: kindRMW, rank: 1, addr: uint64(far), arg: 1, flags: flagWide}
-	if r := c.ask(rmw, nil, nil); r.kind != kindRefused || r.what != whySense || !strings.Contains(string(r.body), "private memory") {
+	if r := c.ask(rmw, nil, nil); r.kind != kindRefused || r.what != whySense ||
+		!strings.Contains(string(r.body), "private memory") {
 		t.Errorf("read-modify-write: %+v", r)
 	}
 	rmw.rank, rmw.addr = 0, uint64(own)
@@ -201,7 +221,8 @@ func TestFarRefusals(t *testing.T) {
 		r := c.ask(header{kind: kindRanges, addr: uint64(addr)}, nil, nil)
 		list := rangesFrom(r.body)
 		lo, n := e.Node(0).Arena()
-		if len(list) != 1 || list[0].Direct || list[0].Key != privateKey || list[0].Lo != lo+uintptr(n) || addr < list[0].Lo {
+		if len(list) != 1 || list[0].Direct || list[0].Key != privateKey ||
+			list[0].Lo != lo+uintptr(n) || addr < list[0].Lo {
 			t.Errorf("ranges of rank %d's memory: %+v", rank, list)
 		}
 	}

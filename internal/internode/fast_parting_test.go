@@ -107,17 +107,18 @@ func (f *fastFabric) uses(e transport.OriginEndpoint) (here, all int) {
 func fastEnds(t *testing.T, change func(*Options)) (*transporttest.Ends, *fastFabric) {
 	net := pipe.New(pipe.Options{Direct: true, Shared: true})
 	fast := &fastFabric{knows: map[transport.OriginEndpoint]int{}}
-	ends := transporttest.NewEnds(t, []int{1, 1}, func(info transport.OpenInfo) (transport.Transport, error) {
-		d := net.Driver()
-		if info.Me == 0 {
-			d.Open = func(c transport.FabricConfig) (transport.Fabric, error) {
-				f, err := net.Open(c)
-				fast.DirectFabric = f.(transport.DirectFabric)
-				return fast, err
+	ends := transporttest.NewEnds(t, []int{1, 1},
+		func(info transport.OpenInfo) (transport.Transport, error) {
+			d := net.Driver()
+			if info.Me == 0 {
+				d.Open = func(c transport.FabricConfig) (transport.Fabric, error) {
+					f, err := net.Open(c)
+					fast.DirectFabric = f.(transport.DirectFabric)
+					return fast, err
+				}
 			}
-		}
-		return Open(d, options(info, change))
-	})
+			return Open(d, options(info, change))
+		})
 	ends.ConnectAll(t)
 	return ends, fast
 }
@@ -200,7 +201,8 @@ func errAfter(soon func(), do func() error) error {
 // giveBackEnds waits until a connection has been given back.
 func giveBackEnds(t *testing.T, l *link) {
 	t.Helper()
-	for end := time.Now().Add(patience); l.state.Load() != parted; time.Sleep(50 * time.Microsecond) {
+	for end := time.Now().Add(patience); l.state.Load() != parted; time.Sleep(
+		50 * time.Microsecond) {
 		if time.Now().After(end) {
 			t.Fatal("the node does not answer")
 		}

@@ -26,10 +26,12 @@ import (
 // networks are those that faults are tested over.
 func networks() map[string]pipe.Options {
 	return map[string]pipe.Options{
-		"plain":  {},
-		"small":  {MaxFrame: 4096, Credits: 4, Room: 8 << 10, Divide: true, Delay: 50 * time.Microsecond, Defer: true},
+		"plain": {},
+		"small": {MaxFrame: 4096, Credits: 4, Room: 8 << 10, Divide: true,
+			Delay: 50 * time.Microsecond, Defer: true},
 		"blocks": {Blocks: true, Room: 32 << 10},
-		"device": {Direct: true, Atomics: true, Shared: true, MaxFrame: 16 << 10, Credits: 16, Delay: 50 * time.Microsecond},
+		"device": {Direct: true, Atomics: true, Shared: true, MaxFrame: 16 << 10,
+			Credits: 16, Delay: 50 * time.Microsecond},
 	}
 }
 
@@ -62,7 +64,8 @@ func (u *user) once(i int) error {
 	case 2:
 		x.Count[0] = x.Count[0] / 8 * 8
 		return u.finish(x, func(p transport.Peer, x *transport.Xfer) error {
-			return u.tr.Acc(p, x, transport.Scale{Type: int(kernel.Double), Value: unsafe.Pointer(&one)})
+			return u.tr.Acc(p, x, transport.Scale{Type: int(kernel.Double),
+				Value: unsafe.Pointer(&one)})
 		})
 	case 3:
 		return u.tr.RMW(1, &transport.RMW{Bytes: 8, Addr: u.there})
@@ -124,12 +127,14 @@ func (u *user) useAll() (all []error) {
 	return all
 }
 
-func newUser(t testing.TB, o pipe.Options, change func(*Options)) (*pipe.Net, *transporttest.Ends, *user) {
+func newUser(t testing.TB, o pipe.Options, change func(*Options)) (*pipe.Net, *transporttest.Ends,
+	*user) {
 	leaktest.Check(t)
 	net := pipe.New(o)
 	ends := newEnds(t, net, change, 1, 1)
 	ends.ConnectAll(t)
-	u := &user{tr: ends.Open[0], mine: ends.Alloc(t, 0, 2*userBytes), there: ends.Alloc(t, 1, 2*userBytes)}
+	u := &user{tr: ends.Open[0], mine: ends.Alloc(t, 0, 2*userBytes),
+		there: ends.Alloc(t, 1, 2*userBytes)}
 	return net, ends, u
 }
 
@@ -154,7 +159,9 @@ func (u *user) expectLost(t testing.TB, ends *transporttest.Ends, errs []error, 
 	losses(t, ends)
 	mine := 0
 	for _, l := range ends.Losses() {
-		if strings.HasPrefix(l, "rank 0 was told about rank 1: rank 1 (host host1): connection lost: ") && strings.Contains(l, why) {
+		if strings.HasPrefix(l,
+			"rank 0 was told about rank 1: rank 1 (host host1): connection lost: ") &&
+			strings.Contains(l, why) {
 			mine++
 		}
 	}
@@ -171,7 +178,8 @@ func TestBroken(t *testing.T) {
 				o.Seed = seed
 				net, ends, u := newUser(t, o, nil)
 				net.Break(0, 1, 1+rand.New(rand.NewPCG(seed, 1)).IntN(1<<(2+seed)))
-				transporttest.Returns(t, fmt.Sprintf("seed %d", seed), func() { u.expectLost(t, ends, u.useAll(), "broken") })
+				transporttest.Returns(t, fmt.Sprintf("seed %d", seed),
+					func() { u.expectLost(t, ends, u.useAll(), "broken") })
 				ends.CloseAll()
 			}
 		})
@@ -182,7 +190,8 @@ func TestBroken(t *testing.T) {
 // once written to after its request had ended).
 func TestPartsOfReplies(t *testing.T) {
 	for seed := range uint64(30) {
-		net, ends, u := newUser(t, pipe.Options{Seed: seed, MaxFrame: 2048, Delay: 20 * time.Microsecond, Credits: 8}, nil)
+		net, ends, u := newUser(t, pipe.Options{Seed: seed, MaxFrame: 2048,
+			Delay: 20 * time.Microsecond, Credits: 8}, nil)
 		if _, err := u.tr.Call(1, transport.Msg{Body: []byte("?")}); err != nil {
 			t.Fatal(err)
 		}
@@ -214,7 +223,8 @@ func TestSilent(t *testing.T) {
 	for name, o := range networks() {
 		for _, busy := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, busy %v", name, busy), func(t *testing.T) {
-				net, ends, u := newUser(t, o, func(o *Options) { o.Timeout = 400 * time.Millisecond })
+				net, ends, u := newUser(t, o,
+					func(o *Options) { o.Timeout = 400 * time.Millisecond })
 				if err := u.once(1); err != nil {
 					t.Fatal(err)
 				}
@@ -239,7 +249,8 @@ func TestDevice(t *testing.T) {
 		t.Fatal(err)
 	}
 	time.AfterFunc(5*time.Millisecond, func() { net.Fail(0) })
-	transporttest.Returns(t, "operations", func() { u.expectLost(t, ends, u.useAll(), "device") })
+	transporttest.Returns(t, "operations",
+		func() { u.expectLost(t, ends, u.useAll(), "device") })
 }
 
 // TestPeerLeaves: a node that has said goodbye is not lost, and fences of what it has handled
@@ -263,7 +274,8 @@ func TestPeerLeaves(t *testing.T) {
 				}
 			}
 			err := u.once(1)
-			if !errors.Is(err, transport.ErrPeerDead) || !strings.Contains(err.Error(), "has left") {
+			if !errors.Is(err, transport.ErrPeerDead) ||
+				!strings.Contains(err.Error(), "has left") {
 				t.Errorf("a get from a node that has left: %v", err)
 			}
 			if err := u.tr.Fence(1); err != nil {
@@ -298,7 +310,8 @@ func TestPeerLeavesMeanwhile(t *testing.T) {
 					}
 				})
 				<-closed
-				if !errors.Is(err, transport.ErrPeerDead) || !strings.Contains(err.Error(), "has left") {
+				if !errors.Is(err, transport.ErrPeerDead) ||
+					!strings.Contains(err.Error(), "has left") {
 					t.Errorf("a put to a node that is leaving: %v", err)
 				}
 				if l := ends.Losses(); len(l) > 0 {
@@ -331,7 +344,8 @@ func TestCloseWithOpen(t *testing.T) {
 					}
 				}
 			})
-			for end := time.Now().Add(patience); u.open.Load() > 0; time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(patience); u.open.Load() > 0; time.Sleep(
+				time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatalf("%d transfers do not end", u.open.Load())
 				}
@@ -356,7 +370,8 @@ func TestFirstRefusal(t *testing.T) {
 				}
 			}
 			err := u.tr.Fence(1)
-			if !errors.Is(err, transport.ErrBadAddr) || strings.Contains(err.Error(), fmt.Sprintf("%#x", bad+256)) {
+			if !errors.Is(err, transport.ErrBadAddr) ||
+				strings.Contains(err.Error(), fmt.Sprintf("%#x", bad+256)) {
 				t.Errorf("the fence says: %v; the first was %#x", err, bad)
 			}
 			if err := u.tr.Fence(1); err != nil {

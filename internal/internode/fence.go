@@ -96,7 +96,8 @@ func (g *target) askFence(number uint64) error {
 		return err
 	}
 	g.told = g.sent
-	return g.send(nil, &header{kind: kindFence, flags: flagAck, rank: uint32(g.server)}, nil, nil, 0, transport.Now)
+	return g.send(nil, &header{kind: kindFence, flags: flagAck, rank: uint32(g.server)}, nil,
+		nil, 0, transport.Now)
 }
 
 // countFence looks at what a fence is for: where it is for one transfer, the next one is expected
@@ -124,5 +125,6 @@ func (m mark) wait() (err error) {
 
 // reached tells whether it has. What was sent before a connection was given back has taken effect.
 func (m mark) reached() bool {
-	return m.g.reached(m.frames) && (m.l == nil || m.l.direct == nil || m.l.direct.Reached(m.writes) || m.l.state.Load() == parted)
+	return m.g.reached(m.frames) && (m.l == nil || m.l.direct == nil ||
+		m.l.direct.Reached(m.writes) || m.l.state.Load() == parted)
 }

@@ -43,12 +43,14 @@ func TestFenceBeginsAnywhere(t *testing.T) {
 			t.Fatalf("asked %v, want each of %d nodes once", order, nodes)
 		}
 		turned := slices.Concat(order, order)
-		if at := slices.Index(turned, 0); !slices.Equal(turned[at:at+nodes], []int{0, 1, 2, 3}) {
+		if at := slices.Index(turned, 0); !slices.Equal(turned[at:at+nodes],
+			[]int{0, 1, 2, 3}) {
 			t.Fatalf("asked in the order %v, want it by turns", order)
 		}
 		first[order[0]]++
 	}
 	if len(first) != nodes {
-		t.Errorf("200 fences began so often with each node: %v, want each of %d", first, nodes)
+		t.Errorf("200 fences began so often with each node: %v, want each of %d", first,
+			nodes)
 	}
 }

@@ -27,7 +27,8 @@ type stranger struct {
 	info                transport.OpenInfo
 	fabric              transport.Fabric
 	listener            transport.Listener
-	serve               func(s *stranger, e transport.TargetEndpoint, f reply) // what it does with a frame as a server
+	// what it does with a frame as a server
+	serve func(s *stranger, e transport.TargetEndpoint, f reply)
 
 	mu      sync.Mutex
 	changed *sync.Cond
@@ -104,7 +105,8 @@ func newStranger(t testing.TB, net *pipe.Net, info transport.OpenInfo) (*strange
 	s.changed = sync.NewCond(&s.mu)
 	var err error
 	s.fabric, err = net.Open(transport.FabricConfig{OpenInfo: info, Serves: true,
-		Settings: transport.Settings{Timeout: time.Second, Eager: 8 << 10, Looks: func() int { return 20 }},
+		Settings: transport.Settings{Timeout: time.Second, Eager: 8 << 10,
+			Looks: func() int { return 20 }},
 		Await: func(_ transport.OriginEndpoint, done func() bool) {
 			for !done() {
 				time.Sleep(50 * time.Microsecond)
@@ -113,7 +115,8 @@ func newStranger(t testing.TB, net *pipe.Net, info transport.OpenInfo) (*strange
 	if err != nil {
 		return nil, err
 	}
-	s.listener, err = s.fabric.Listen(func(_ transport.Rank, e transport.TargetEndpoint) (transport.Receiver, error) {
+	s.listener, err = s.fabric.Listen(func(_ transport.Rank, e transport.TargetEndpoint) (
+		transport.Receiver, error) {
 		return &call{s: s, e: e, server: true}, nil
 	})
 	s.poll(s.listener)
@@ -258,12 +261,14 @@ func (c *call) gone() (before []reply) {
 }
 
 // newMixed opens nodes of one rank each, of which those in strangers have no Transport.
-func newMixed(t testing.TB, net *pipe.Net, change func(*Options), n int, strangers ...int) (*transporttest.Ends, map[int]*stranger) {
+func newMixed(t testing.TB, net *pipe.Net, change func(*Options), n int,
+	strangers ...int) (*transporttest.Ends, map[int]*stranger) {
 	found, ranks := map[int]*stranger{}, make([]int, n)
 	for i := range ranks {
 		ranks[i] = 1
 	}
-	ends := transporttest.NewEnds(t, ranks, func(info transport.OpenInfo) (transport.Transport, error) {
+	ends := transporttest.NewEnds(t, ranks, func(info transport.OpenInfo) (transport.Transport,
+		error) {
 		for _, r := range strangers {
 			if transport.Rank(r) == info.Me {
 				s, err := newStranger(t, net, info)
@@ -285,8 +290,9 @@ func newMixed(t testing.TB, net *pipe.Net, change func(*Options), n int, strange
 
 // options are those of a rank of a test.
 func options(info transport.OpenInfo, change func(*Options)) Options {
-	o := Options{OpenInfo: info, Poll: 20 * time.Microsecond, Settings: transport.Settings{Timeout: 5 * time.Second, Eager: 8 << 10,
-		Buffer: 16 << 20, Looks: func() int { return 20 }}}
+	o := Options{OpenInfo: info, Poll: 20 * time.Microsecond,
+		Settings: transport.Settings{Timeout: 5 * time.Second, Eager: 8 << 10,
+			Buffer: 16 << 20, Looks: func() int { return 20 }}}
 	if change != nil {
 		change(&o)
 	}
@@ -295,7 +301,8 @@ func options(info transport.OpenInfo, change func(*Options)) Options {
 
 // plain is a contiguous transfer whose addresses are known to be good.
 func plain(local, remote uintptr, n int) *transport.Xfer {
-	return &transport.Xfer{Local: transport.Section{Base: local}, Remote: transport.Section{Base: remote}, Count: []int32{int32(n)}}
+	return &transport.Xfer{Local: transport.Section{Base: local},
+		Remote: transport.Section{Base: remote}, Count: []int32{int32(n)}}
 }
 
 // scaleOf is the factor of an accumulate.

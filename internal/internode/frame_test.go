@@ -18,10 +18,12 @@ import (
 
 func TestHeaderComesBack(t *testing.T) {
 	for range 1000 {
-		h := header{kind(rand.Uint32()), uint8(rand.Uint32()), uint8(rand.Uint32()), rand.Uint32(), rand.Uint64(), rand.Uint32(),
+		h := header{kind(rand.Uint32()), uint8(rand.Uint32()), uint8(rand.Uint32()),
+			rand.Uint32(), rand.Uint64(), rand.Uint32(),
 			rand.Uint32(), rand.Uint64(), rand.Uint64(), rand.Uint64()}
 		var got header
-		if rest, err := got.decode(append(h.append(nil), 1, 2)); err != nil || got != h || len(rest) != 2 {
+		if rest, err := got.decode(append(h.append(nil), 1, 2)); err != nil || got != h ||
+			len(rest) != 2 {
 			t.Fatalf("%+v became %+v, %v", h, got, err)
 		}
 	}
@@ -62,7 +64,8 @@ func someMemory(rnd *rand.Rand, grain int) (c kernel.Cursor) {
 		count, stride, step := []int32{int32(row)}, []int32{}, row
 		for range 1 + rnd.IntN(5) {
 			step += grain * rnd.IntN(5)
-			count, stride = append(count, int32(1+rnd.IntN(6))), append(stride, int32(step*(1-2*rnd.IntN(2))))
+			count, stride = append(count, int32(1+rnd.IntN(6))),
+				append(stride, int32(step*(1-2*rnd.IntN(2))))
 			step *= int(count[len(count)-1])
 		}
 		c.SetStrided(base, count, stride)
@@ -100,7 +103,8 @@ func TestLayoutComesBack(t *testing.T) {
 		want, got := piecesOf(at), []kernel.Piece(nil)
 		lim := unbounded
 		if seed%3 > 0 {
-			lim = limits{data: int64(grain + rnd.IntN(1<<14)), desc: 200 + rnd.IntN(4000), both: math.MaxInt}
+			lim = limits{data: int64(grain + rnd.IntN(1<<14)),
+				desc: 200 + rnd.IntN(4000), both: math.MaxInt}
 		}
 		if seed%3 == 1 {
 			lim.both = 400 + rnd.IntN(1<<14)
@@ -109,14 +113,18 @@ func TestLayoutComesBack(t *testing.T) {
 		for frames := 0; at.Left() > 0; frames++ {
 			left := at.Left()
 			c.take(&at, lim, grain)
-			if c.bytes <= 0 || c.bytes != left-at.Left() || c.bytes > lim.data || len(c.desc) > lim.desc || c.bytes%int64(grain) != 0 {
-				t.Fatalf("seed %d: frame %d of %d bytes with a descriptor of %d, limits %+v; %d were left, now %d", seed, frames, c.bytes,
+			if c.bytes <= 0 || c.bytes != left-at.Left() || c.bytes > lim.data ||
+				len(c.desc) > lim.desc || c.bytes%int64(grain) != 0 {
+				t.Fatalf("seed %d: frame %d of %d bytes with a descriptor of %d, "+
+					"limits %+v; %d were left, now %d", seed, frames, c.bytes,
 					len(c.desc), lim, left, at.Left())
 			}
 			if lim.both < math.MaxInt && int(c.bytes)+len(c.desc) > lim.both {
-				t.Fatalf("seed %d: %d bytes and a descriptor of %d, limits %+v", seed, c.bytes, len(c.desc), lim)
+				t.Fatalf("seed %d: %d bytes and a descriptor of %d, limits %+v",
+					seed, c.bytes, len(c.desc), lim)
 			}
-			h := header{kind: kindPut, flags: c.flags, addr: c.addr, bytes: uint64(c.bytes), desc: uint32(len(c.desc))}
+			h := header{kind: kindPut, flags: c.flags, addr: c.addr,
+				bytes: uint64(c.bytes), desc: uint32(len(c.desc))}
 			if err := h.check(c.desc, c.bytes); err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
@@ -130,13 +138,15 @@ func TestLayoutComesBack(t *testing.T) {
 			l.set(&there, &h)
 			for _, p := range piecesOf(there) {
 				if uint64(p.Addr) < l.lo || uint64(p.Addr+p.Len) > l.hi {
-					t.Fatalf("seed %d: %+v is not between %#x and %#x", seed, p, l.lo, l.hi)
+					t.Fatalf("seed %d: %+v is not between %#x and %#x", seed, p,
+						l.lo, l.hi)
 				}
 				got = append(got, p)
 			}
 		}
 		if !slices.Equal(merged(got), want) {
-			t.Fatalf("seed %d: %d pieces became others (%d)", seed, len(want), len(merged(got)))
+			t.Fatalf("seed %d: %d pieces became others (%d)", seed, len(want),
+				len(merged(got)))
 		}
 	}
 }
@@ -150,7 +160,8 @@ func TestListIsCompact(t *testing.T) {
 	at.SetGroups([]kernel.Group{g}, 80000)
 	var c chunk
 	if c.take(&at, unbounded, 1); len(c.desc) > 16 || at.Left() > 0 {
-		t.Errorf("%d bytes for segments at a constant distance, %d bytes are left", len(c.desc), at.Left())
+		t.Errorf("%d bytes for segments at a constant distance, %d bytes are left",
+			len(c.desc), at.Left())
 	}
 }
 
@@ -162,13 +173,17 @@ func TestListBounds(t *testing.T) {
 		ok    bool
 	}{
 		{4096, -4096, true}, {4096, -4097, false}, {0, math.MinInt32, false},
-		{maxAddr - 100, 92, true}, {maxAddr - 100, 93, false}, {maxAddr - 100, 200, false}, {maxAddr + 1, -200, false},
+		{maxAddr - 100, 92, true}, {maxAddr - 100, 93, false}, {maxAddr - 100, 200, false},
+		{maxAddr + 1, -200, false},
 	} {
-		desc := binary.LittleEndian.AppendUint32([]byte{2<<tokenShift | tokenList, 8, 0}, uint32(x.delta))
-		h := header{kind: kindGet, flags: flagGroups, addr: x.first, bytes: 16, desc: uint32(len(desc))}
+		desc := binary.LittleEndian.AppendUint32([]byte{2<<tokenShift | tokenList, 8, 0},
+			uint32(x.delta))
+		h := header{kind: kindGet, flags: flagGroups, addr: x.first, bytes: 16,
+			desc: uint32(len(desc))}
 		var l layout
 		err := l.decode(&h, desc)
-		if lo := min(x.first, x.first+uint64(int64(x.delta))); (err == nil) != x.ok || x.ok && l.lo != lo {
+		if lo := min(x.first, x.first+uint64(int64(x.delta))); (err == nil) != x.ok ||
+			x.ok && l.lo != lo {
 			t.Errorf("%#x and %d behind it: %v, from %#x", x.first, x.delta, err, l.lo)
 		}
 	}
@@ -193,7 +208,10 @@ func TestOwned(t *testing.T) {
 			if err := l.decode(&h, c.desc); err != nil {
 				t.Fatal(err)
 			}
-			found = !l.owned(func(addr uintptr, n int64) bool { return bad < addr || int64(bad-addr) >= n }) || found
+			found = !l.owned(func(addr uintptr, n int64) bool {
+				return bad < addr ||
+					int64(bad-addr) >= n
+			}) || found
 			if !l.owned(func(uintptr, int64) bool { return true }) {
 				t.Fatalf("seed %d: memory that is all the rank's is not", seed)
 			}
@@ -216,7 +234,8 @@ func TestManySegments(t *testing.T) {
 			v.Remote = append(v.Remote, u.there+uintptr(24*i))
 			*(*uint64)(kernel.Ptr(u.mine + uintptr(8*i))) = uint64(i)
 		}
-		if err := u.finish(&transport.Xfer{Vector: []transport.Segments{v}}, u.tr.Put); err != nil {
+		if err := u.finish(&transport.Xfer{Vector: []transport.Segments{v}},
+			u.tr.Put); err != nil {
 			t.Fatal(err)
 		}
 		if err := u.tr.Fence(1); err != nil {
@@ -233,7 +252,8 @@ func TestManySegments(t *testing.T) {
 
 func FuzzLayout(f *testing.F) {
 	f.Add(uint8(flagGroups), []byte{1 << tokenShift, 8, 0}, uint64(4096), uint64(8))
-	f.Add(uint8(flagStrided), appendStrided(nil, []int32{8, 3, 5}, []int32{-64, 1024}), uint64(1<<40), uint64(120))
+	f.Add(uint8(flagStrided), appendStrided(nil, []int32{8, 3, 5}, []int32{-64, 1024}),
+		uint64(1<<40), uint64(120))
 	for seed := range uint64(20) {
 		at := someMemory(rand.New(rand.NewPCG(seed, 0)), 1)
 		var c chunk
@@ -242,14 +262,16 @@ func FuzzLayout(f *testing.F) {
 	}
 	var l layout
 	f.Fuzz(func(t *testing.T, flags uint8, desc []byte, addr, nbytes uint64) {
-		h := header{kind: kindGet, flags: flags, addr: addr, bytes: nbytes, desc: uint32(len(desc))}
+		h := header{kind: kindGet, flags: flags, addr: addr, bytes: nbytes,
+			desc: uint32(len(desc))}
 		if h.check(desc, 0) != nil || l.decode(&h, desc) != nil {
 			return
 		}
 		if cap(l.addrs) > maxAddrs || len(l.groups) > maxGroups {
 			t.Error("the arrays of a layout have grown")
 		}
-		if l.hi < l.lo || l.hi > maxAddr || l.grain == 0 || nbytes%(l.grain&-l.grain) != 0 && h.flags&flagShape != 0 {
+		if l.hi < l.lo || l.hi > maxAddr || l.grain == 0 ||
+			nbytes%(l.grain&-l.grain) != 0 && h.flags&flagShape != 0 {
 			t.Errorf("%+v", l)
 		}
 		var c kernel.Cursor
@@ -269,7 +291,8 @@ func FuzzHeader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte, n int64) {
 		var h header
 		rest, err := h.decode(b)
-		if err == nil && h.check(rest, max(n, 0)) == nil && (h.bytes > maxPayload || len(rest) > maxDesc+scaleBytes || h.kind > lastRequest) {
+		if err == nil && h.check(rest, max(n, 0)) == nil && (h.bytes > maxPayload ||
+			len(rest) > maxDesc+scaleBytes || h.kind > lastRequest) {
 			t.Errorf("%+v passes", h)
 		}
 	})

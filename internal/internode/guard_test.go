@@ -112,7 +112,8 @@ func TestWhatShortensTheGuard(t *testing.T) {
 		for ends.Inbox[1].Has(0, sent) {
 			sent++
 		}
-		err := u.tr.Send(1, transport.Msg{Kind: 9, Body: []byte("message"), Unhurried: late})
+		err := u.tr.Send(1, transport.Msg{Kind: 9, Body: []byte("message"),
+			Unhurried: late})
 		for end := time.Now().Add(patience); !ends.Inbox[1].Has(0, sent); {
 			if time.Sleep(100 * time.Microsecond); time.Now().After(end) {
 				return errors.New("it has not come")

@@ -32,32 +32,40 @@ type kind uint8
 
 // What an origin sends.
 const (
-	kindPut     kind = 1 + iota // data -> memory
-	kindAcc                     // memory += scale * data
-	kindGet                     // memory -> kindData
-	kindRMW                     // addr, what = operation, arg = operand, perhaps what to compare with -> kindOld, if it has an id
-	kindSend                    // a message, or a part: addr = its place, arg = bytes in all
-	kindCall                    // the same -> kindReply
-	kindFence                   // asks for kindAck
-	kindRanges                  // addr -> kindReply: registered memory from addr on; 0: memory to measure with
-	kindPush                    // descriptor of target memory, then of the origin's; arg = key of that -> kindPushed
-	kindBye                     // nothing follows; both ways
-	kindPart                    // nothing follows on this connection, which is given back -> kindParted
+	kindPut kind = 1 + iota // data -> memory
+	kindAcc                 // memory += scale * data
+	kindGet                 // memory -> kindData
+	// addr, what = operation, arg = operand, perhaps what to compare with -> kindOld, if it has
+	// an id
+	kindRMW
+	kindSend  // a message, or a part: addr = its place, arg = bytes in all
+	kindCall  // the same -> kindReply
+	kindFence // asks for kindAck
+	// addr -> kindReply: registered memory from addr on; 0: memory to measure with
+	kindRanges
+	// descriptor of target memory, then of the origin's; arg = key of that -> kindPushed
+	kindPush
+	kindBye // nothing follows; both ways
+	// nothing follows on this connection, which is given back -> kindParted
+	kindPart
 	lastRequest = kindPart
 )
 
 // What a target sends.
 const (
-	kindAck     kind = 64 + iota // only tells how many frames were handled
-	kindPushed                   // of a push: the data is in its place
-	kindData                     // of a get
-	kindOld                      // arg = the old value; flagDevice: nothing was done, addr..arg belongs to the device
-	kindReply                    // of a call, or ranges; or a part: addr = its place, arg = bytes in all
-	kindRefused                  // addr, arg = bytes that were not moved, what = why, data = text
-	kindTell                     // a message to the origin's process; arg = its bytes
-	kindLost                     // the job ends: rank is to blame, data = text
-	kindRelease                  // the connection should be given back when nothing is open
-	kindParted                   // nothing follows on this connection
+	kindAck    kind = 64 + iota // only tells how many frames were handled
+	kindPushed                  // of a push: the data is in its place
+	kindData                    // of a get
+	// arg = the old value; flagDevice: nothing was done, addr..arg belongs to the device
+	kindOld
+	// of a call, or ranges; or a part: addr = its place, arg = bytes in all
+	kindReply
+	// addr, arg = bytes that were not moved, what = why, data = text
+	kindRefused
+	kindTell    // a message to the origin's process; arg = its bytes
+	kindLost    // the job ends: rank is to blame, data = text
+	kindRelease // the connection should be given back when nothing is open
+	kindParted  // nothing follows on this connection
 )
 
 // Flags.
@@ -82,9 +90,10 @@ const (
 //
 //	0 kind  1 flags  2 what  3 zero  4 rank  8 id  16 handled  20 descriptor bytes  24 addr  32 data bytes  40 arg
 type header struct {
-	kind    kind
-	flags   uint8
-	what    uint8  // kind of a message, element type of an accumulate, operation of a read-modify-write, why
+	kind  kind
+	flags uint8
+	// kind of a message, element type of an accumulate, operation of a read-modify-write, why
+	what    uint8
 	rank    uint32 // that the memory belongs to, or that a message is for
 	id      uint64 // of the request; its answer has the same; 0: there is no answer
 	handled uint32 // target: how many frames of this origin have been handled, lower bits
@@ -124,8 +133,10 @@ func (h *header) decode(head []byte) (rest []byte, err error) {
 		return nil, fmt.Errorf("%w: a head of %d bytes", errProtocol, len(head))
 	}
 	le := binary.LittleEndian
-	*h = header{kind: kind(head[0]), flags: head[1], what: head[2], rank: le.Uint32(head[4:]), id: le.Uint64(head[8:]),
-		handled: le.Uint32(head[16:]), desc: le.Uint32(head[20:]), addr: le.Uint64(head[24:]), bytes: le.Uint64(head[32:]),
+	*h = header{kind: kind(head[0]), flags: head[1], what: head[2], rank: le.Uint32(head[4:]),
+		id:      le.Uint64(head[8:]),
+		handled: le.Uint32(head[16:]), desc: le.Uint32(head[20:]),
+		addr: le.Uint64(head[24:]), bytes: le.Uint64(head[32:]),
 		arg: le.Uint64(head[40:])}
 	return head[headerBytes:], nil
 }
@@ -163,7 +174,8 @@ func (h *header) check(rest []byte, n int64) error {
 	}
 	switch h.kind {
 	case kindPut, kindAcc, kindGet, kindPush:
-		if h.bytes == 0 || h.addr > maxAddr || h.addr+h.bytes > maxAddr && h.flags&flagShape == 0 {
+		if h.bytes == 0 || h.addr > maxAddr || h.addr+h.bytes > maxAddr &&
+			h.flags&flagShape == 0 {
 			return h.wrong("length")
 		}
 	}
@@ -171,6 +183,7 @@ func (h *header) check(rest []byte, n int64) error {
 }
 
 func (h *header) wrong(what string) error {
-	return fmt.Errorf("%w: wrong %s (kind %d, flags %#x, %d descriptor bytes, %d bytes)", errProtocol, what, h.kind, h.flags,
+	return fmt.Errorf("%w: wrong %s (kind %d, flags %#x, %d descriptor bytes, %d bytes)",
+		errProtocol, what, h.kind, h.flags,
 		h.desc, h.bytes)
 }

@@ -89,13 +89,15 @@ func (t *Transport) tellCounts() {
 	again, parted := t.counts.again.Load(), t.counts.parted.Load()
 	_, peak, _, _ := t.outgoing.counts()
 	if parted > 0 {
-		log.Infof("%s: %d connections to other nodes were given back and %d made again; %d at once at most", t.name, parted, again, peak)
+		log.Infof("%s: %d connections to other nodes were given back and %d made again; "+
+			"%d at once at most", t.name, parted, again, peak)
 	}
 	if t.server == nil {
 		return
 	}
 	if _, peak, exceeded, asked := t.server.bound.counts(); exceeded > 0 {
-		log.Infof("%s: %d connections of other nodes at once, of %d that should be (ARMCI_CONNECTIONS): %d came beyond that, %d were asked for",
+		log.Infof("%s: %d connections of other nodes at once, of %d that should be "+
+			"(ARMCI_CONNECTIONS): %d came beyond that, %d were asked for",
 			t.name, peak, t.opt.Connections, exceeded, asked)
 	}
 }

@@ -37,7 +37,8 @@ func (w *incomingTest) sendTo(from, to int) {
 	if err := w.ends.Open[from].Send(transport.Peer(to), transport.Msg{Kind: 9}); err != nil {
 		w.t.Fatal(err)
 	}
-	w.until("the message has come", func() bool { return w.ends.Inbox[to].Has(transport.Rank(from), 1) }, func() {})
+	w.until("the message has come",
+		func() bool { return w.ends.Inbox[to].Has(transport.Rank(from), 1) }, func() {})
 }
 
 // until calls do, which may poll, until done.
@@ -69,7 +70,8 @@ func (w *incomingTest) expectReports(me, lost, ranks int) {
 			want = 1
 		}
 		if n := w.reports(me, r); n != want {
-			w.t.Errorf("rank %d was told %d times that rank %d is lost, expected %d: %v", me, n, r, want, w.ends.Losses())
+			w.t.Errorf("rank %d was told %d times that rank %d is lost, expected %d: "+
+				"%v", me, n, r, want, w.ends.Losses())
 		}
 	}
 }
@@ -117,7 +119,8 @@ func (w *incomingTest) driving(done func() bool, meanwhile func()) {
 		close(ended)
 	}()
 	in := &w.tr.server.incoming
-	w.until("the waiter polls", func() bool { return in.waiters.Load() == 1 && in.held.Load() }, func() {})
+	w.until("the waiter polls", func() bool { return in.waiters.Load() == 1 && in.held.Load() },
+		func() {})
 	meanwhile()
 	transporttest.Returns(w.t, "the wait", func() { <-ended })
 	if n := in.waiters.Load(); n != 0 {
@@ -150,7 +153,8 @@ func TestPeerLeavesWhileWaiterPolls(t *testing.T) {
 	w.send()
 	var closed sync.WaitGroup
 	closed.Go(func() { w.ends.Open[0].Close() })
-	w.until("the peer has left", func() bool { return w.tr.server.origin(0) == nil }, func() { w.tr.PollIncoming(&v) })
+	w.until("the peer has left", func() bool { return w.tr.server.origin(0) == nil },
+		func() { w.tr.PollIncoming(&v) })
 	if closed.Wait(); !w.here() {
 		t.Error("the last message is lost")
 	}
@@ -159,7 +163,8 @@ func TestPeerLeavesWhileWaiterPolls(t *testing.T) {
 		for err == nil {
 			_, err = w.tr.Call(0, transport.Msg{Kind: 9})
 		}
-		if !errors.Is(err, transport.ErrPeerDead) || !strings.Contains(err.Error(), "has left") {
+		if !errors.Is(err, transport.ErrPeerDead) ||
+			!strings.Contains(err.Error(), "has left") {
 			t.Errorf("a call to a rank that has left: %v", err)
 		}
 	})
@@ -185,12 +190,14 @@ func TestConnectionGivenBackWhileWaiterPolls(t *testing.T) {
 		old := w.tr.server.origin(0)
 		var other sync.WaitGroup
 		other.Go(func() { giveBack(t, w.ends.Open[0], 1, parted) })
-		w.until("the connection is given back", func() bool { return w.tr.server.origin(0) != old }, poll)
+		w.until("the connection is given back",
+			func() bool { return w.tr.server.origin(0) != old }, poll)
 		other.Wait()
 		for range 2 { // the first one connects: the waiter accepts
 			other.Go(w.send)
 			received++
-			w.until("the message is received", func() bool { return w.ends.Inbox[1].Has(0, received) }, poll)
+			w.until("the message is received",
+				func() bool { return w.ends.Inbox[1].Has(0, received) }, poll)
 			other.Wait()
 		}
 	}
@@ -260,7 +267,8 @@ func TestWaitersOfServers(t *testing.T) {
 			w := newIncomingNodes(t, 2, func(o *Options) { o.Servers = servers }, 2, 2)
 			other := w.ends.Open[3].(*Transport)
 			if other.Shares() != (servers == 2) {
-				t.Fatalf("with %d servers the second rank shares: %v", servers, other.Shares())
+				t.Fatalf("with %d servers the second rank shares: %v", servers,
+					other.Shares())
 			}
 			w.sendTo(0, 2)
 			w.sendTo(1, 3)
@@ -278,11 +286,15 @@ func TestWaitersOfServers(t *testing.T) {
 			}
 			time.Sleep(5 * time.Millisecond)
 			if w.reports(2, 0) > 0 || w.ends.Inbox[3].Has(1, 2) {
-				t.Error("a server's thread has received what a waiter is to receive")
+				t.Error("a server's thread has received what a waiter is to " +
+					"receive")
 			}
 			both := func() { w.tr.PollIncoming(&v); other.PollIncoming(&u) }
 			w.until("the loss and the message are received",
-				func() bool { return w.reports(2, 0) > 0 && w.ends.Inbox[3].Has(1, 2) }, both)
+				func() bool {
+					return w.reports(2, 0) > 0 &&
+						w.ends.Inbox[3].Has(1, 2)
+				}, both)
 			other.LeaveIncoming(&u, true)
 			w.tr.LeaveIncoming(&v, true)
 			w.expectReports(2, 0, 4)

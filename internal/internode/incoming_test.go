@@ -33,7 +33,8 @@ func newIncomingTest(t *testing.T) *incomingTest {
 
 func (w *incomingTest) send() {
 	w.t.Helper()
-	if err := w.ends.Open[0].Send(1, transport.Msg{Kind: 9, Body: []byte("to a waiter")}); err != nil {
+	if err := w.ends.Open[0].Send(1,
+		transport.Msg{Kind: 9, Body: []byte("to a waiter")}); err != nil {
 		w.t.Fatal(err)
 	}
 	w.sent++
@@ -190,7 +191,8 @@ func TestCloseWhileWaiterPolls(t *testing.T) {
 		t.Fatal("the transport is not closed")
 	}
 	n := w.tr.PollIncoming(&v)
-	if n != 0 || v != (transport.Visit{Ready: -1}) { // a waiter in C then looks at no descriptor
+	if n != 0 || v != (transport.Visit{Ready: -1}) {
+		// a waiter in C then looks at no descriptor
 		t.Errorf("a closed transport has received %d, and the waiter is in state %+v", n, v)
 	}
 }

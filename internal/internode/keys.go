@@ -46,7 +46,8 @@ func (g *target) key(addr uintptr, meanwhile func()) (*transport.Range, error) {
 // askRanges asks for the ranges of an allocation, or for scratchRanges or counterRanges. The caller
 // has the lock.
 func (g *target) askRanges(addr uintptr, meanwhile func()) ([]transport.Range, error) {
-	r, err := g.ask(header{kind: kindRanges, rank: uint32(g.server), addr: uint64(addr)}, kindReply)
+	r, err := g.ask(header{kind: kindRanges, rank: uint32(g.server), addr: uint64(addr)},
+		kindReply)
 	if err != nil {
 		return nil, err
 	}
@@ -88,7 +89,8 @@ func appendRange(b []byte, r *transport.Range) []byte {
 func rangesFrom(b []byte) (list []transport.Range) {
 	le := binary.LittleEndian
 	for ; len(b) >= rangeBytes; b = b[rangeBytes:] {
-		list = append(list, transport.Range{Lo: uintptr(le.Uint64(b)), Hi: uintptr(le.Uint64(b[8:])), Key: le.Uint64(b[16:]),
+		list = append(list, transport.Range{Lo: uintptr(le.Uint64(b)),
+			Hi: uintptr(le.Uint64(b[8:])), Key: le.Uint64(b[16:]),
 			Direct: le.Uint64(b[24:]) != 0})
 	}
 	return list
@@ -104,7 +106,8 @@ func (t *Transport) AddRange(p transport.Peer, addr, lo, hi uintptr) {
 		return
 	}
 	defer g.mu.Unlock()
-	if k := g.keys.Find(addr); k != nil && k.Direct && g.reached(max(g.stored, g.counters.sent)) {
+	if k := g.keys.Find(addr); k != nil && k.Direct &&
+		g.reached(max(g.stored, g.counters.sent)) {
 		r := transport.Range{Lo: max(lo, k.Lo), Hi: min(hi, k.Hi), Key: k.Key, Direct: true}
 		whole := transport.Span{Lo: lo, Hi: hi}
 		t.fast.CacheRange(g.ep, t.peers[p].Rank, addr, r, whole, g.serves)

@@ -16,15 +16,18 @@ import (
 
 // They complete all the same, also after the progress thread has gone to sleep.
 func TestLaterCompletes(t *testing.T) {
-	for name, o := range map[string]pipe.Options{"frames": {}, "direct": {Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16}} {
+	for name, o := range map[string]pipe.Options{"frames": {},
+		"direct": {Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16}} {
 		t.Run(name, func(t *testing.T) {
 			ends := newEnds(t, pipe.New(o), nil, 1, 1)
 			ends.ConnectAll(t)
 			near, far := ends.Alloc(t, 0, 1<<20), ends.Alloc(t, 1, 1<<20)
 			done := make(chan error, 1)
 			for range 3 {
-				x := &transport.Xfer{Later: true, Count: []int32{100000}, Done: func(err error) { done <- err },
-					Local: transport.Section{Base: near}, Remote: transport.Section{Base: far}}
+				x := &transport.Xfer{Later: true, Count: []int32{100000},
+					Done:   func(err error) { done <- err },
+					Local:  transport.Section{Base: near},
+					Remote: transport.Section{Base: far}}
 				if err := ends.Open[0].Get(1, x); err != nil {
 					t.Fatal(err)
 				}
@@ -68,24 +71,28 @@ func TestCallLater(t *testing.T) {
 
 // Lists of several outstanding vector gets do not mix.
 func TestLaterVectors(t *testing.T) {
-	for name, o := range map[string]pipe.Options{"frames": {}, "direct": {Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16}} {
+	for name, o := range map[string]pipe.Options{"frames": {},
+		"direct": {Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16}} {
 		t.Run(name, func(t *testing.T) {
 			const gets, groups, segments, size = 8, 5, 7, 24
 			ends := newEnds(t, pipe.New(o), nil, 1, 1)
 			ends.ConnectAll(t)
 			const all = gets * groups * segments * size
 			near, far := ends.Alloc(t, 0, all), ends.Alloc(t, 1, all)
-			here, there := unsafe.Slice((*byte)(kernel.Ptr(near)), all), unsafe.Slice((*byte)(kernel.Ptr(far)), all)
+			here, there := unsafe.Slice((*byte)(kernel.Ptr(near)), all),
+				unsafe.Slice((*byte)(kernel.Ptr(far)), all)
 			for i := range there {
 				there[i] = byte(i * 7 >> 3)
 			}
 			done, at := make(chan error, gets), uintptr(0)
 			for range gets {
-				x := &transport.Xfer{Later: true, Done: func(err error) { done <- err }}
+				x := &transport.Xfer{Later: true,
+					Done: func(err error) { done <- err }}
 				for range groups {
 					s := transport.Segments{Bytes: size}
 					for range segments {
-						s.Local, s.Remote, at = append(s.Local, near+at), append(s.Remote, far+at), at+size
+						s.Local, s.Remote, at = append(s.Local, near+at),
+							append(s.Remote, far+at), at+size
 					}
 					x.Vector = append(x.Vector, s)
 				}

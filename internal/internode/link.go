@@ -32,7 +32,8 @@ type link struct {
 const (
 	linked  = iota
 	parting // the node has been told that nothing follows
-	parted  // the node has said so, too: all that was sent has taken effect, and nothing comes any more
+	// the node has said so, too: all that was sent has taken effect, and nothing comes any more
+	parted
 )
 
 // ready connects a target that is not connected, and refuses a lost one. The caller has the lock.
@@ -49,7 +50,8 @@ func (g *target) ready() error {
 func (g *target) connect() error {
 	before := g.link.Load()
 	if before != nil {
-		if err := g.await(func() bool { return before.state.Load() == parted }); err != nil {
+		if err := g.await(
+			func() bool { return before.state.Load() == parted }); err != nil {
 			return err
 		}
 		g.detach(before)
@@ -92,7 +94,8 @@ func (g *target) dial(l *link) (ep transport.OriginEndpoint, err error) {
 	}
 	for i := range tries {
 		begin := time.Now()
-		if ep, err = g.t.fabric.Dial(g.server, g.addr, &l.answer); err == nil || g.broken.Load() != nil || g.t.closing.Load() ||
+		if ep, err = g.t.fabric.Dial(g.server, g.addr, &l.answer); err == nil ||
+			g.broken.Load() != nil || g.t.closing.Load() ||
 			time.Since(begin) > g.t.opt.Timeout/2 {
 			return ep, err
 		}

@@ -23,10 +23,11 @@ import (
 )
 
 const (
-	warmRounds   = 50                    // a protocol is used so often before it is measured,
-	warmTime     = 25 * time.Millisecond // or so long: a server that has just woken is slow at first
-	rounds       = 15                    // then each patch is moved so often,
-	mostSeries   = 8                     // and again, until two series agree
+	warmRounds = 50 // a protocol is used so often before it is measured,
+	// or so long: a server that has just woken is slow at first
+	warmTime     = 25 * time.Millisecond
+	rounds       = 15 // then each patch is moved so often,
+	mostSeries   = 8  // and again, until two series agree
 	agreement    = 0.05
 	naps         = 5                // of the server; one takes
 	nap          = time.Millisecond // so long; no server looks for messages longer
@@ -75,7 +76,8 @@ func (t *Transport) openScratch() []transport.Range {
 	s := &t.scratch
 	s.once.Do(func() {
 		var err error
-		if s.memory, err = unix.Mmap(-1, 0, scratchBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON); err != nil {
+		if s.memory, err = unix.Mmap(-1, 0, scratchBytes, unix.PROT_READ|unix.PROT_WRITE,
+			unix.MAP_SHARED|unix.MAP_ANON); err != nil {
 			log.Infof("memory to measure with: %v", err)
 			return
 		}
@@ -352,7 +354,8 @@ func (t *Transport) measureHere(c *costs) {
 	ns := steady(timed(func() { copy(memory[:half], memory[half:]) }))
 	c.copy.byte = max(ns[0]/half, 0.001)
 	c.pin = line{start: never}
-	foreign, err := unix.Mmap(-1, 0, scratchBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_POPULATE)
+	foreign, err := unix.Mmap(-1, 0, scratchBytes, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_POPULATE)
 	if err != nil {
 		return
 	}

@@ -79,7 +79,8 @@ func (c *costs) lines() []*line {
 func (c *costs) String() string {
 	var all []string
 	for i, l := range c.lines() {
-		all = append(all, fmt.Sprintf("%s=%.0f,%.0f,%.4g", lineNames[i], l.start, l.each, l.byte))
+		all = append(all, fmt.Sprintf("%s=%.0f,%.0f,%.4g", lineNames[i], l.start, l.each,
+			l.byte))
 	}
 	return strings.Join(all, " ")
 }
@@ -96,8 +97,10 @@ func parseCosts(text string) (*costs, error) {
 		var l line
 		_, err := fmt.Sscanf(list+";", "%g,%g,%g;", &l.start, &l.each, &l.byte)
 		i := slices.Index(lineNames, name)
-		if i < 0 || err != nil || !(min(l.start, l.each, l.byte) >= 0 && max(l.start, l.each, l.byte) < 1e12) {
-			return nil, fmt.Errorf("cost model: %q is not NAME=NS,NS,NS of %s", word, strings.Join(lineNames, ", "))
+		if i < 0 || err != nil || !(min(l.start, l.each, l.byte) >= 0 &&
+			max(l.start, l.each, l.byte) < 1e12) {
+			return nil, fmt.Errorf("cost model: %q is not NAME=NS,NS,NS of %s", word,
+				strings.Join(lineNames, ", "))
 		}
 		*c.lines()[i] = l
 	}
@@ -199,9 +202,12 @@ func notes(d transport.Driver, o Options) string {
 		how = "as it is set"
 	}
 	const rows = 64
-	return fmt.Sprintf("%s; cost model, %s: %v; so %d rows are left to the device from %d bytes a row on in a put and %d in a "+
-		"get, memory is registered from %d bytes on, and the first piece of a transfer through buffers has %d",
-		text, how, c, rows, c.fromRow(false, rows), c.fromRow(true, rows), c.lendFrom(), c.first())
+	return fmt.Sprintf("%s; cost model, %s: %v; so %d rows are left to the device from %d "+
+		"bytes a row on in a put and %d in a "+
+		"get, memory is registered from %d bytes on, and the first piece of a transfer "+
+		"through buffers has %d",
+		text, how, c, rows, c.fromRow(false, rows), c.fromRow(true, rows), c.lendFrom(),
+		c.first())
 }
 
 // fromRow is the length of rows from which on the device does better with them, as a patch of that
@@ -237,8 +243,10 @@ func (noMemory) WriteForeign(int, uintptr, []byte) error { return transport.ErrB
 // calibrate measures the cost model; nil for a fabric that needs none.
 func calibrate(d transport.Driver, o Options) (*costs, error) {
 	o.Buffer, o.Looks = 0, nil
-	o.OpenInfo = transport.OpenInfo{Nodes: [][]transport.Rank{{0}, {1}}, Hosts: []string{"here", "here"},
-		Secret: []byte("calibration"), Node: noMemory{}, Lost: func(transport.Rank, string) {}}
+	o.OpenInfo = transport.OpenInfo{Nodes: [][]transport.Rank{{0}, {1}},
+		Hosts:  []string{"here", "here"},
+		Secret: []byte("calibration"), Node: noMemory{},
+		Lost: func(transport.Rank, string) {}}
 	if d.Hint != nil {
 		o.Hints = [][]byte{d.Hint(), d.Hint()}
 	}

@@ -18,14 +18,16 @@ import (
 
 func TestCostsAsText(t *testing.T) {
 	c, err := parseCosts("put.nic=1,2,0.5 pin=7,8,0")
-	if err != nil || c.put.nic != (line{1, 2, 0.5}) || c.pin != (line{7, 8, 0}) || c.get.nic != usualCosts.get.nic {
+	if err != nil || c.put.nic != (line{1, 2, 0.5}) || c.pin != (line{7, 8, 0}) ||
+		c.get.nic != usualCosts.get.nic {
 		t.Errorf("%v, %v", c, err)
 	}
 	again, err := parseCosts(c.String())
 	if err != nil || *again != *c {
 		t.Errorf("%v became %v, %v", c, again, err)
 	}
-	for _, bad := range []string{"put.nic", "put.nic=1,2", "put.nic=1,2,3,4", "put.nic=1,-2,3", "put.nic=1,nan,3", "put.nic=1,2,1e13", "x=1,2,3"} {
+	for _, bad := range []string{"put.nic", "put.nic=1,2", "put.nic=1,2,3,4", "put.nic=1,-2,3",
+		"put.nic=1,nan,3", "put.nic=1,2,1e13", "x=1,2,3"} {
 		if _, err := parseCosts(bad); err == nil {
 			t.Errorf("%q passes", bad)
 		}
@@ -61,7 +63,8 @@ func TestFit(t *testing.T) {
 	for _, l := range []line{{1000, 100, 2}, {0, 50, 0.25}, {500, 0, 1}} {
 		few, many, long := at(l, 4, 64), at(l, 64, 64), at(l, 64, 4096)
 		got := fit(few, many, long)
-		if math.Abs(got.start-l.start)+math.Abs(got.each-l.each)+math.Abs(got.byte-l.byte) > 1e-6 {
+		if math.Abs(got.start-l.start)+math.Abs(got.each-l.each)+
+			math.Abs(got.byte-l.byte) > 1e-6 {
 			t.Errorf("%v became %v", l, got)
 		}
 		many.ns += 1e6 // somebody else had the processor
@@ -145,9 +148,11 @@ func TestLendFrom(t *testing.T) {
 
 // TestLendAfter: copying so much takes as long as registering, however the two are.
 func TestLendAfter(t *testing.T) {
-	for _, c := range []costs{{copy: line{byte: 0.01}, pin: line{1000, 100, 0}}, {copy: line{byte: 1}, pin: line{5000, 0, 0}}} {
+	for _, c := range []costs{{copy: line{byte: 0.01}, pin: line{1000, 100, 0}},
+		{copy: line{byte: 1}, pin: line{5000, 0, 0}}} {
 		const bytes = 64 * pageBytes
-		got, want := float64(c.lendAfter(bytes))*c.copy.byte, c.pin.time(bytes/pageBytes+1, 0)
+		got, want := float64(c.lendAfter(bytes))*c.copy.byte,
+			c.pin.time(bytes/pageBytes+1, 0)
 		if math.Abs(got-want) > 1 {
 			t.Errorf("%v: %g ns of copying, registering takes %g", &c, got, want)
 		}
@@ -159,23 +164,30 @@ func TestLendAfter(t *testing.T) {
 
 // TestMeasured: a put has been measured when it has taken effect, whoever has moved it.
 func TestMeasured(t *testing.T) {
-	net := pipe.New(pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16, Latency: 2 * time.Millisecond})
+	net := pipe.New(pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16,
+		Latency: 2 * time.Millisecond})
 	d := net.Driver()
 	d.Notes = func() string { return "pipe" }
-	o := Options{Settings: transport.Settings{Timeout: patience, Eager: 8 << 10, Buffer: 16 << 20}, Poll: 20 * time.Microsecond}
+	o := Options{Settings: transport.Settings{Timeout: patience, Eager: 8 << 10,
+		Buffer: 16 << 20}, Poll: 20 * time.Microsecond}
 	c, err := calibrate(d, o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, l := range map[string]line{"put.nic": c.put.nic, "put.host": c.put.host, "get.nic": c.get.nic, "get.host": c.get.host} {
-		if got := l.time(4, 4*64); got < 2e6 { // what was measured; how it is divided depends on the luck of the longer ones
-			t.Errorf("%s: four rows take %.0f ns over a network that takes 2 ms: %v", name, got, c)
+	for name, l := range map[string]line{"put.nic": c.put.nic, "put.host": c.put.host,
+		"get.nic": c.get.nic, "get.host": c.get.host} {
+		if got := l.time(4, 4*64); got < 2e6 {
+			// what was measured; how it is divided depends on the luck of the longer
+			// ones
+			t.Errorf("%s: four rows take %.0f ns over a network that takes 2 ms: %v",
+				name, got, c)
 		}
 	}
 	if c.put.basis == assumed || c.get.basis == assumed {
 		t.Errorf("not measured: %v", c)
 	}
-	if text := notes(d, o); !strings.Contains(text, "put.nic=") || !strings.Contains(text, "measured within this host") {
+	if text := notes(d, o); !strings.Contains(text, "put.nic=") ||
+		!strings.Contains(text, "measured within this host") {
 		t.Error(text)
 	}
 }
@@ -198,7 +210,8 @@ func (l lendSpy) Lend(lo, hi uintptr) (key uint64, release func(), ok bool) {
 
 // What registering memory takes is measured with memory that is not registered.
 func TestMeasuredRegistering(t *testing.T) {
-	d := pipe.New(pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16}).Driver()
+	d := pipe.New(pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10,
+		Credits: 16}).Driver()
 	var vain, real atomic.Int32
 	open := d.Open
 	d.Open = func(c transport.FabricConfig) (transport.Fabric, error) {
@@ -208,11 +221,13 @@ func TestMeasuredRegistering(t *testing.T) {
 		}
 		return lendSpy{f.(transport.DirectFabric), &vain, &real}, nil
 	}
-	o := Options{Settings: transport.Settings{Timeout: patience, Eager: 8 << 10, Buffer: 16 << 20}, Poll: 20 * time.Microsecond}
+	o := Options{Settings: transport.Settings{Timeout: patience, Eager: 8 << 10,
+		Buffer: 16 << 20}, Poll: 20 * time.Microsecond}
 	if _, err := calibrate(d, o); err != nil {
 		t.Fatal(err)
 	}
 	if vain.Load() > 0 || real.Load() < 2*rounds {
-		t.Errorf("%d times with memory that is registered, %d times with other memory", vain.Load(), real.Load())
+		t.Errorf("%d times with memory that is registered, %d times with other memory",
+			vain.Load(), real.Load())
 	}
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Notifications by the device: a notify counter of the target has one writer, so the origin's device writes it, on the same
-// connection as the data before it. Who looks at the counter sees it without the data server's help.
+// Notifications by the device: a notify counter of the target has one writer, so the origin's
+// device writes it, on the same connection as the data before it. Who looks at the counter sees it
+// without the data server's help.
 package internode
 
 import "libarmci/internal/transport"
@@ -25,7 +26,8 @@ type counters struct {
 // Notifies tells whether there is a device that may write counters.
 func (t *Transport) Notifies() bool { return t.direct != nil }
 
-// Notify raises my counter at a peer: by a write, or by a message where that would overtake something.
+// Notify raises my counter at a peer: by a write, or by a message where that would overtake
+// something.
 func (t *Transport) Notify(peer transport.Peer, kind uint8, count uint32) (at uintptr, err error) {
 	g, err := t.target(peer)
 	if err != nil {
@@ -47,8 +49,9 @@ func (t *Transport) Notify(peer transport.Peer, kind uint8, count uint32) (at ui
 	return 0, err
 }
 
-// writeCounter writes my notify counter at a rank, and says where that is. 0: no device reaches it, or frames are on their way
-// that have to be handled first: those that store, and an earlier notification. The caller has the lock.
+// writeCounter writes my notify counter at a rank, and says where that is. 0: no device reaches it,
+// or frames are on their way that have to be handled first: those that store, and an earlier
+// notification. The caller has the lock.
 func (g *target) writeCounter(rank transport.Rank, count uint32) (uintptr, error) {
 	w, ok := g.ep.(transport.WordEndpoint)
 	if !ok || !g.reached(max(g.stored, g.counters.sent)) {
@@ -70,7 +73,8 @@ func (g *target) writeCounter(rank transport.Rank, count uint32) (uintptr, error
 	return addr, nil
 }
 
-// counter is the address of my notify counter at a rank, 0 if no device reaches it. The caller has the lock.
+// counter is the address of my notify counter at a rank, 0 if no device reaches it. The caller has
+// the lock.
 func (g *target) counter(rank transport.Rank) (uintptr, error) {
 	c, o := &g.counters, &g.t.opt
 	if !c.asked {
@@ -109,7 +113,8 @@ func (t *Transport) counterRange() []transport.Range {
 	if len(list) != 1 {
 		return nil
 	}
-	return []transport.Range{{Lo: lo, Hi: min(lo+uintptr(n), list[0].Hi), Key: list[0].Key, Direct: list[0].Direct}}
+	return []transport.Range{{Lo: lo, Hi: min(lo+uintptr(n), list[0].Hi), Key: list[0].Key,
+		Direct: list[0].Direct}}
 }
 
 var _ transport.Notifier = (*Transport)(nil)

@@ -121,7 +121,8 @@ func (o *origin) postHead(h *header, behind, body []byte) {
 	h.handled = o.handled.Load()
 	h.bytes = uint64(len(body))
 	if !o.s.t.info.Copies {
-		o.ep.Post(append(h.append(make([]byte, 0, headerBytes+len(behind))), behind...), body)
+		o.ep.Post(append(h.append(make([]byte, 0, headerBytes+len(behind))), behind...),
+			body)
 		return
 	}
 	b := postHeads.Get().(*[]byte)
@@ -146,13 +147,15 @@ func (o *origin) acknowledge() {
 // reply answers a call, from any thread, in parts where frames are bounded.
 func (o *origin) reply(id uint64, body []byte) {
 	if len(body) > maxMessage {
-		why := fmt.Sprintf("the reply has %d bytes, %d at most are possible", len(body), maxMessage)
+		why := fmt.Sprintf("the reply has %d bytes, %d at most are possible", len(body),
+			maxMessage)
 		o.post(&header{kind: kindRefused, what: whySense, id: id}, []byte(why))
 		return
 	}
 	for at := 0; ; {
 		n := min(len(body)-at, o.payload)
-		o.post(&header{kind: kindReply, id: id, addr: uint64(at), arg: uint64(len(body))}, body[at:at+n])
+		o.post(&header{kind: kindReply, id: id, addr: uint64(at), arg: uint64(len(body))},
+			body[at:at+n])
 		if at += n; at == len(body) {
 			return
 		}
@@ -172,7 +175,8 @@ func (o *origin) tell(m transport.Msg) bool {
 	if !o.s.t.info.Copies {
 		body = bytes.Clone(body)
 	}
-	h := header{kind: kindTell, what: m.Kind, rank: uint32(o.from), arg: uint64(len(m.Head) + len(body))}
+	h := header{kind: kindTell, what: m.Kind, rank: uint32(o.from),
+		arg: uint64(len(m.Head) + len(body))}
 	for first := m.Head; ; first = nil {
 		n := min(len(body), o.payload-len(first))
 		o.postHead(&h, first, body[:n])
@@ -211,13 +215,15 @@ func (o *origin) Lost(err error) {
 		reason = "it has closed the connection"
 	}
 	if errors.Is(err, errProtocol) {
-		o.post(&header{kind: kindLost, rank: uint32(o.from)}, []byte(reason[:min(len(reason), maxText)]))
+		o.post(&header{kind: kindLost, rank: uint32(o.from)},
+			[]byte(reason[:min(len(reason), maxText)]))
 	}
 	o.s.t.lost(o.from, reason)
 }
 
 // refuse tells the origin, from any thread, that a request was not carried out.
 func (o *origin) refuse(h *header, nbytes int64, why uint8, text string) {
-	o.post(&header{kind: kindRefused, what: why, rank: h.rank, id: h.id, addr: h.addr, arg: uint64(nbytes)},
+	o.post(&header{kind: kindRefused, what: why, rank: h.rank, id: h.id, addr: h.addr,
+		arg: uint64(nbytes)},
 		[]byte(text[:min(len(text), maxText)]))
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Transfers by frames to the node's data server: all of them where the fabric has no direct transfers, else accumulates,
-// short rows, and memory that no device reaches. Data is packed at one side and unpacked at the other.
+// Transfers by frames to the node's data server: all of them where the fabric has no direct
+// transfers, else accumulates, short rows, and memory that no device reaches. Data is packed at one
+// side and unpacked at the other.
 package internode
 
 import (
@@ -13,7 +14,8 @@ import (
 
 // limits of a frame of a transfer of so many bytes. The cost model may have to measure.
 func (g *target) limits(get bool, nbytes int64) limits {
-	l := limits{data: int64(g.payload), desc: min(g.payload-scaleBytes, listDesc), both: g.payload - scaleBytes}
+	l := limits{data: int64(g.payload), desc: min(g.payload-scaleBytes, listDesc),
+		both: g.payload - scaleBytes}
 	if g.direct != nil && nbytes > smallTransfer {
 		l.data = min(l.data, int64(g.costs(get).frame(get, nbytes)))
 	}
@@ -23,12 +25,13 @@ func (g *target) limits(get bool, nbytes int64) limits {
 	return l
 }
 
-// smallTransfer is how much one frame carries without asking the cost model. Shorter answers are received through a buffer, many by
-// one call of the system: to copy a few KiB takes less time than a call for each.
+// smallTransfer is how much one frame carries without asking the cost model. Shorter answers are
+// received through a buffer, many by one call of the system: to copy a few KiB takes less time than
+// a call for each.
 const smallTransfer = 16 << 10
 
-// byFrames sends a put or an accumulate, whose local memory is the caller's again when it returns, or asks for a get's data.
-// The caller has the lock.
+// byFrames sends a put or an accumulate, whose local memory is the caller's again when it returns,
+// or asks for a get's data. The caller has the lock.
 func (g *target) byFrames(f *transfer, nbytes int64, r *request) (err error) {
 	get, grain := f.h.kind == kindGet, 1
 	l := g.limits(get, nbytes)
@@ -71,8 +74,8 @@ func (g *target) urgency(f *transfer, h *header) transport.When {
 	return transport.Burst
 }
 
-// storing notes that the next frame stores. The last one of a transfer asks for an acknowledgement if callers usually
-// fence after each transfer.
+// storing notes that the next frame stores. The last one of a transfer asks for an acknowledgement
+// if callers usually fence after each transfer.
 func (g *target) storing(last bool) (flags uint8) {
 	g.stored = g.sent
 	g.posted.Store(g.sent)

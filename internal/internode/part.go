@@ -24,7 +24,8 @@ import (
 const (
 	leastQuiet = 300 * time.Microsecond // about what it costs to connect again
 	mostQuiet  = 40 * time.Millisecond
-	regretTime = 50 * time.Millisecond // a process that connects again so soon should have waited
+	// a process that connects again so soon should have waited
+	regretTime = 50 * time.Millisecond
 )
 
 // quiet is for how long nothing must have been posted before a connection counts as idle: longer
@@ -79,7 +80,8 @@ func (h *thread) part() {
 		rest := asked[:0]
 		h.due = now.Add(askAgain)
 		for _, l := range asked {
-			if now.Before(l.due) && l.state.Load() != parted || l.answer.g.partIfIdle(l, now) {
+			if now.Before(l.due) && l.state.Load() != parted ||
+				l.answer.g.partIfIdle(l, now) {
 				rest = append(rest, l)
 				if l.due.Before(h.due) {
 					h.due = l.due
@@ -146,7 +148,8 @@ func (g *target) idle() bool {
 	if credits := uint64(g.t.info.Credits); credits > 0 && g.sent-g.handled.Load() >= credits {
 		return false // kindPart would have to wait
 	}
-	if g.queue.length.Load() > 0 || g.deferred.Load() || !g.table.empty() || g.waitedFor(&g.sleepers) {
+	if g.queue.length.Load() > 0 || g.deferred.Load() || !g.table.empty() ||
+		g.waitedFor(&g.sleepers) {
 		return false
 	}
 	g.dropFast()
@@ -165,7 +168,8 @@ func (g *target) part(l *link) {
 	l.state.Store(parting) // only the holder of the lock changes linked
 	l.poller.asleep.Add(1) // the thread polls until the answer has come
 	g.t.counts.parted.Add(1)
-	if g.send(nil, &header{kind: kindPart, rank: uint32(g.server)}, nil, nil, 0, transport.Now) == nil {
+	if g.send(nil, &header{kind: kindPart, rank: uint32(g.server)}, nil, nil, 0,
+		transport.Now) == nil {
 		g.t.thread.attend(l.poller)
 	}
 }

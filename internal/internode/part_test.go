@@ -24,10 +24,12 @@ func newBounded(t testing.TB, o pipe.Options, most int, ranks ...int) *transport
 
 // boundedNetworks are those that connections come and go over.
 var boundedNetworks = map[string]pipe.Options{
-	"plain":  {},
-	"small":  {MaxFrame: 4096, Credits: 4, Room: 64 << 10, Divide: true, Delay: 50 * time.Microsecond, Defer: true},
+	"plain": {},
+	"small": {MaxFrame: 4096, Credits: 4, Room: 64 << 10, Divide: true,
+		Delay: 50 * time.Microsecond, Defer: true},
 	"device": {Direct: true, Atomics: true, Shared: true, MaxFrame: 16 << 10, Credits: 16},
-	"device, delays": {Direct: true, Atomics: true, Shared: true, MaxFrame: 16 << 10, Credits: 16, Delay: 100 * time.Microsecond,
+	"device, delays": {Direct: true, Atomics: true, Shared: true, MaxFrame: 16 << 10,
+		Credits: 16, Delay: 100 * time.Microsecond,
 		Divide: true},
 	"device, sources": {Direct: true, Atomics: true, MaxFrame: 16 << 10, Credits: 16},
 }
@@ -47,7 +49,8 @@ func TestConformanceBounded(t *testing.T) {
 func TestMixBounded(t *testing.T) {
 	for name, o := range boundedNetworks {
 		t.Run(name, func(t *testing.T) {
-			for most, ranks := range [][]int{{2, 1}, {1, 1, 1, 1}, {2, 1, 1, 2}} { // 0: no bound
+			for most, ranks := range [][]int{{2, 1}, {1, 1, 1, 1}, {2, 1, 1, 2}} {
+				// 0: no bound
 				e := newBounded(t, o, most, ranks...)
 				if e.Mix(t, uint64(most), 200); most > 0 {
 					expectParted(t, e)
@@ -83,12 +86,14 @@ func TestPartsOnce(t *testing.T) {
 	}
 	l := g.link.Load()
 	g.part(l)
-	for end := time.Now().Add(patience); l.state.Load() != parted && time.Now().Before(end); time.Sleep(50 * time.Microsecond) {
+	for end := time.Now().Add(patience); l.state.Load() != parted &&
+		time.Now().Before(end); time.Sleep(50 * time.Microsecond) {
 		l.poller.pollOnce()
 	}
 	sent := g.sent
 	if g.part(l); g.sent != sent || l.state.Load() != parted {
-		t.Errorf("%d frames follow the last one, and the connection is in state %d, not %d", g.sent-sent, l.state.Load(), parted)
+		t.Errorf("%d frames follow the last one, and the connection is in state %d, not %d",
+			g.sent-sent, l.state.Load(), parted)
 	}
 	g.mu.Unlock()
 	if err := u.once(2); err != nil {

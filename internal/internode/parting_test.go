@@ -17,8 +17,8 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// giveBack has a rank give its connection to a node back, and waits until it has said that it parts, or has parted, if it is
-// to wait.
+// giveBack has a rank give its connection to a node back, and waits until it has said that it
+// parts, or has parted, if it is to wait.
 func giveBack(t testing.TB, tr transport.Transport, node int, until int32) {
 	t.Helper()
 	l := tr.(*Transport).targets[node].link.Load()
@@ -34,7 +34,8 @@ func giveLinkBack(t testing.TB, tr transport.Transport, l *link, until int32) {
 	u := tr.(*Transport)
 	u.restless.Store(true)
 	u.thread.release(l)
-	for end := time.Now().Add(patience); l.state.Load() < until; time.Sleep(50 * time.Microsecond) {
+	for end := time.Now().Add(patience); l.state.Load() < until; time.Sleep(
+		50 * time.Microsecond) {
 		if u.thread.release(l); time.Now().After(end) {
 			t.Fatal("the connection is not given back")
 		}
@@ -45,7 +46,8 @@ func giveLinkBack(t testing.TB, tr transport.Transport, l *link, until int32) {
 func closed(t testing.TB, tr transport.Transport, node int) {
 	t.Helper()
 	u := tr.(*Transport)
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(50 * time.Microsecond) {
+	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(
+		50 * time.Microsecond) {
 		pollers := 0
 		for range u.pollers.Range {
 			pollers++
@@ -57,7 +59,8 @@ func closed(t testing.TB, tr transport.Transport, node int) {
 	t.Fatal("the connection is not closed")
 }
 
-// TestGivenBack: a connection that was given back is closed at both ends, and made again when it is used; keys and counters go on.
+// TestGivenBack: a connection that was given back is closed at both ends, and made again when it is
+// used; keys and counters go on.
 func TestGivenBack(t *testing.T) {
 	for name, o := range networks() {
 		t.Run(name, func(t *testing.T) {
@@ -72,14 +75,16 @@ func TestGivenBack(t *testing.T) {
 				}
 				giveBack(t, u.tr, 1, parted)
 				closed(t, u.tr, 1)
-				for end := time.Now().Add(patience); ; time.Sleep(50 * time.Microsecond) {
+				for end := time.Now().Add(patience); ; time.Sleep(
+					50 * time.Microsecond) {
 					if now, _, _, _ := server.bound.counts(); now == 0 {
 						break
 					} else if time.Now().After(end) {
 						t.Fatalf("the server has %d connections", now)
 					}
 				}
-				if err := u.tr.Fence(1); err != nil || u.tr.(*Transport).targets[1].link.Load() != nil {
+				if err := u.tr.Fence(1); err != nil ||
+					u.tr.(*Transport).targets[1].link.Load() != nil {
 					t.Fatalf("a fence with nothing to wait for: %v", err)
 				}
 			}
@@ -90,7 +95,8 @@ func TestGivenBack(t *testing.T) {
 	}
 }
 
-// TestUsedWhileParting: operations that begin while the connection is being given back go over the next one, behind all before.
+// TestUsedWhileParting: operations that begin while the connection is being given back go over the
+// next one, behind all before.
 func TestUsedWhileParting(t *testing.T) {
 	for name, o := range networks() {
 		t.Run(name, func(t *testing.T) {
@@ -236,10 +242,12 @@ func TestPartingWaits(t *testing.T) {
 	}
 }
 
-// TestFenceWhileParting: parting confirms what was stored before, and a fence makes no connection for that.
+// TestFenceWhileParting: parting confirms what was stored before, and a fence makes no connection
+// for that.
 func TestFenceWhileParting(t *testing.T) {
 	h := newHeld(t)
-	if err := h.ends.Open[0].Put(1, plain(h.ends.Alloc(t, 0, 8), h.ends.Alloc(t, 1, 8), 8)); err != nil {
+	if err := h.ends.Open[0].Put(1, plain(h.ends.Alloc(t, 0, 8), h.ends.Alloc(t, 1, 8),
+		8)); err != nil {
 		t.Fatal(err)
 	}
 	answer := h.parts()
@@ -253,7 +261,8 @@ func TestFenceWhileParting(t *testing.T) {
 	closed(t, h.ends.Open[0], 1)
 }
 
-// TestLostWhileParting: the node dies before it has answered: it is lost for who uses it, and told once.
+// TestLostWhileParting: the node dies before it has answered: it is lost for who uses it, and told
+// once.
 func TestLostWhileParting(t *testing.T) {
 	for _, waits := range []bool{true, false} {
 		h := newHeld(t)
@@ -277,7 +286,8 @@ func TestLostWhileParting(t *testing.T) {
 	}
 }
 
-// TestLostWhenParted: a node that dies when the connection has been given back is missed by who uses it next.
+// TestLostWhenParted: a node that dies when the connection has been given back is missed by who
+// uses it next.
 func TestLostWhenParted(t *testing.T) {
 	for name, o := range networks() {
 		t.Run(name, func(t *testing.T) {
@@ -319,7 +329,8 @@ func TestCloseWhileParting(t *testing.T) {
 	}
 }
 
-// TestNodeLeavesWhileParting: its goodbye crosses: nobody is lost, neither then nor when it is used.
+// TestNodeLeavesWhileParting: its goodbye crosses: nobody is lost, neither then nor when it is
+// used.
 func TestNodeLeavesWhileParting(t *testing.T) {
 	h := newHeld(t)
 	h.parts()
@@ -344,7 +355,8 @@ type flaky struct {
 	dials *atomic.Int32
 }
 
-func (f *flaky) Dial(to transport.Rank, addr []byte, r transport.Receiver) (transport.OriginEndpoint, error) {
+func (f *flaky) Dial(to transport.Rank, addr []byte,
+	r transport.Receiver) (transport.OriginEndpoint, error) {
 	if n := f.dials.Add(1); n == 2 || n == 3 {
 		return nil, errors.New("no room")
 	}
@@ -355,16 +367,17 @@ func (f *flaky) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tran
 func TestConnectsAgainLater(t *testing.T) {
 	net := pipe.New(pipe.Options{})
 	var dials atomic.Int32
-	ends := transporttest.NewEnds(t, []int{1, 1}, func(info transport.OpenInfo) (transport.Transport, error) {
-		d := net.Driver()
-		if info.Me == 0 {
-			d.Open = func(c transport.FabricConfig) (transport.Fabric, error) {
-				f, err := net.Open(c)
-				return &flaky{f, &dials}, err
+	ends := transporttest.NewEnds(t, []int{1, 1},
+		func(info transport.OpenInfo) (transport.Transport, error) {
+			d := net.Driver()
+			if info.Me == 0 {
+				d.Open = func(c transport.FabricConfig) (transport.Fabric, error) {
+					f, err := net.Open(c)
+					return &flaky{f, &dials}, err
+				}
 			}
-		}
-		return Open(d, options(info, nil))
-	})
+			return Open(d, options(info, nil))
+		})
 	ends.ConnectAll(t)
 	for range 2 {
 		if _, err := ends.Open[0].Call(1, transport.Msg{}); err != nil {
@@ -377,8 +390,8 @@ func TestConnectsAgainLater(t *testing.T) {
 	}
 }
 
-// TestReleaseCrosses: requests to give a connection back that come while it is being given back, or behind that, or for one that is
-// busy, do no harm.
+// TestReleaseCrosses: requests to give a connection back that come while it is being given back, or
+// behind that, or for one that is busy, do no harm.
 func TestReleaseCrosses(t *testing.T) {
 	h := newHeld(t)
 	for range 10 {

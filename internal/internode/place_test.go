@@ -27,8 +27,10 @@ func TestPlaced(t *testing.T) {
 		p := &place{memory: bytes.Repeat([]byte{0xff}, n)}
 		var offered atomic.Int32
 		w := newWatchTest(t, pipe.Options{MaxFrame: 64 << 10}, func(o *Options) {
-			o.Place = func(from transport.Rank, m transport.Msg, nbytes int) transport.Placed {
-				if offered.Add(1); from != 0 || m.Kind != 9 || string(m.Head) != "head" || nbytes != n {
+			o.Place = func(from transport.Rank, m transport.Msg,
+				nbytes int) transport.Placed {
+				if offered.Add(1); from != 0 || m.Kind != 9 ||
+					string(m.Head) != "head" || nbytes != n {
 					return nil
 				}
 				return p
@@ -37,34 +39,42 @@ func TestPlaced(t *testing.T) {
 		body := bytes.Repeat([]byte("body"), n)[:n]
 		say := func(head string) {
 			t.Helper()
-			if err := w.ends.Open[0].Send(1, transport.Msg{Kind: 9, Head: []byte(head), Body: body, Unordered: true}); err != nil {
+			if err := w.ends.Open[0].Send(1, transport.Msg{Kind: 9, Head: []byte(head),
+				Body: body, Unordered: true}); err != nil {
 				t.Fatal(err)
 			}
 		}
-		say("head") // rank 1 has no connection: the message comes by its server, which handles it
+		// rank 1 has no connection: the message comes by its server, which handles it
+		say("head")
 		w.await(1)
 		w.call()
 		say("head")
 		met := func() bool { return p.arrived.Load() > 0 || w.ends.Inbox[1].Has(0, 2) }
 		end := w.ends.Open[1].(transport.Watcher).Watch(0, met, true)
-		for stop := time.Now().Add(patience); !met() && time.Now().Before(stop); time.Sleep(time.Millisecond) {
+		for stop := time.Now().Add(patience); !met() &&
+			time.Now().Before(stop); time.Sleep(time.Millisecond) {
 		}
 		end()
 		if n > 64<<10 { // in parts: nobody is asked
-			if p.arrived.Load() != 0 || offered.Load() != 0 || !w.ends.Inbox[1].Has(0, 2) {
-				t.Errorf("%d bytes: asked for %d times, arrived %d times", n, offered.Load(), p.arrived.Load())
+			if p.arrived.Load() != 0 || offered.Load() != 0 ||
+				!w.ends.Inbox[1].Has(0, 2) {
+				t.Errorf("%d bytes: asked for %d times, arrived %d times", n,
+					offered.Load(), p.arrived.Load())
 			}
 			continue
 		}
-		if p.arrived.Load() != 1 || !bytes.Equal(p.memory, body) || w.ends.Inbox[1].Has(0, 2) {
-			t.Errorf("%d bytes: arrived %d times, or others, or handled as well", n, p.arrived.Load())
+		if p.arrived.Load() != 1 || !bytes.Equal(p.memory, body) ||
+			w.ends.Inbox[1].Has(0, 2) {
+			t.Errorf("%d bytes: arrived %d times, or others, or handled as well", n,
+				p.arrived.Load())
 		}
 		clear(p.memory)
 		say("tail") // nobody says where
 		w.call()
 		w.await(2)
 		if p.arrived.Load() != 1 || bytes.ContainsAny(p.memory, "body") {
-			t.Errorf("%d bytes that nobody has said anything about have gone to the place of others", n)
+			t.Errorf("%d bytes that nobody has said anything about have gone to the "+
+				"place of others", n)
 		}
 	}
 }

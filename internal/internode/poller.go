@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Who makes progress at the origin: whoever waits for something polls the source it comes from himself, because to be told
-// by another thread takes longer than the whole answer. One thread at a time owns a poller and polls its source. Who finds it
-// owned sleeps until the owner has found something or releases it; when nobody waits, the progress thread acquires it
-// (thread.go).
+// Who makes progress at the origin: whoever waits for something polls the source it comes from
+// himself, because to be told by another thread takes longer than the whole answer. One thread at a
+// time owns a poller and polls its source. Who finds it owned sleeps until the owner has found
+// something or releases it; when nobody waits, the progress thread acquires it (thread.go).
 package internode
 
 import (
@@ -43,14 +43,17 @@ type poller struct {
 	drives   uint32
 }
 
-// Go's monitor takes the processor from a thread that has not been scheduled for 10 ms in each of its system calls, and
-// looks for such threads 50,000 times a second. So who polls lets itself be scheduled before.
+// Go's monitor takes the processor from a thread that has not been scheduled for 10 ms in each of
+// its system calls, and looks for such threads 50,000 times a second. So who polls lets itself be
+// scheduled before.
 const scheduleEvery = 4 * time.Millisecond
 
-// rareDrives is how many waits that find at once what they wait for go by before one looks at the clock.
+// rareDrives is how many waits that find at once what they wait for go by before one looks at the
+// clock.
 const rareDrives = 16
 
-// longSleep is how long an owner sleeps before it looks whether what it waits for came by other means.
+// longSleep is how long an owner sleeps before it looks whether what it waits for came by other
+// means.
 const longSleep = 50 * time.Millisecond
 
 // pollerOf is the poller of a source, which is made when it is first asked for.
@@ -91,7 +94,8 @@ func (p *poller) await(done func() bool) {
 			p.release()
 			return
 		}
-		p.waiting.Add(1) // before another look: who changes what it waits for looks here afterwards
+		// before another look: who changes what it waits for looks here afterwards
+		p.waiting.Add(1)
 		if !done() {
 			p.turn.Wait()
 		}
@@ -203,8 +207,8 @@ func (p *poller) drive(done func() bool) {
 const receiveAfter = 16
 
 // look polls while that is expected to pay, and some time more. If it takes longer than usual, it
-// receives between looks what comes to this process's data server, on which the answer may depend: 0
-// if nothing has come from the source.
+// receives between looks what comes to this process's data server, on which the answer may depend:
+// 0 if nothing has come from the source.
 func (p *poller) look(more time.Duration, done func() bool) (n int) {
 	if look := p.t.info.Look; look > 0 {
 		return p.poll(int((p.patience.Now() + more) / look))
@@ -236,8 +240,8 @@ const (
 	bytesPerNano = 4       // how fast it travels, about
 )
 
-// longer is how much longer than usual to look because of the data that was sent: it takes its time,
-// and to sleep would make it longer.
+// longer is how much longer than usual to look because of the data that was sent: it takes its
+// time, and to sleep would make it longer.
 func (p *poller) longer() time.Duration {
 	const most = 4 << 20
 	if p.patience.Least() {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Put, get and accumulate: which way a transfer takes, and when it is complete. One that somebody waits for is complete
-// when its call returns.
+// Put, get and accumulate: which way a transfer takes, and when it is complete. One that somebody
+// waits for is complete when its call returns.
 package internode
 
 import (
@@ -27,12 +27,13 @@ func (f *transfer) set(x *transport.Xfer, k kind, rank transport.Rank, s transpo
 	f.x, f.h = x, header{kind: k, rank: uint32(rank)}
 	if k == kindAcc {
 		f.h.what = uint8(s.Type)
-		copy(f.scale[:], unsafe.Slice((*byte)(s.Value), kernel.TypeSize(kernel.Type(s.Type))))
+		copy(f.scale[:],
+			unsafe.Slice((*byte)(s.Value), kernel.TypeSize(kernel.Type(s.Type))))
 	}
 }
 
-// posted ends the use of a transfer. What comes for its request, if it has one, still goes where its lists say: they stay
-// with the request.
+// posted ends the use of a transfer. What comes for its request, if it has one, still goes where
+// its lists say: they stay with the request.
 func (f *transfer) posted(r *request) {
 	if r != nil && f.x.Vector != nil {
 		f.list, r.list = r.list, f.list
@@ -66,7 +67,8 @@ func (t *Transport) post(peer transport.Peer, x *transport.Xfer, k kind, s trans
 		return err
 	}
 	rank := t.peers[peer].Rank
-	if x.Later && t.info.Blocks && k != kindGet && nbytes > max(int64(t.opt.Eager), t.info.Defers) {
+	if x.Later && t.info.Blocks && k != kindGet && nbytes > max(int64(t.opt.Eager),
+		t.info.Defers) {
 		f := new(transfer)
 		f.set(x, k, rank, s)
 		g.enqueue(f)
@@ -102,8 +104,8 @@ func end(x *transport.Xfer, r *request, err error) error {
 	return nil
 }
 
-// carry posts a transfer. r is what has to be waited for, with one part open; nil if local memory may be reused and the
-// target is not asked. The caller has the lock.
+// carry posts a transfer. r is what has to be waited for, with one part open; nil if local memory
+// may be reused and the target is not asked. The caller has the lock.
 func (g *target) carry(f *transfer, nbytes int64) (r *request, err error) {
 	f.begin()
 	switch {
@@ -139,7 +141,8 @@ func (g *target) carryBy(f *transfer, nbytes int64, by string) (r *request, err 
 	return g.untold(f, r, err)
 }
 
-// untold turns a bad address of a put that its caller believes to be good into an error of the next fence.
+// untold turns a bad address of a put that its caller believes to be good into an error of the next
+// fence.
 func (g *target) untold(f *transfer, r *request, err error) (*request, error) {
 	if f.h.kind != kindGet && errors.Is(err, transport.ErrBadAddr) {
 		why := err
@@ -166,7 +169,8 @@ const wholeBytes = 8
 // protocol chooses how a put or get travels to a target whose memory the device reaches.
 func (g *target) protocol(f *transfer) string {
 	get := f.h.kind == kindGet
-	if g.t.info.Bytewise && min(f.left.Row(), f.right.Row()) <= wholeBytes { // each may be a flag
+	if g.t.info.Bytewise && min(f.left.Row(), f.right.Row()) <= wholeBytes {
+		// each may be a flag
 		return transport.ByPacking
 	}
 	if f.left.Contiguous() && f.right.Contiguous() { // however it was described

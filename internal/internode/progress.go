@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Progress by callers: who waits for operations that nobody waited for so far, or for a message from a node's data server
-// (kindTell), polls himself, which is faster than to be told by the progress thread.
+// Progress by callers: who waits for operations that nobody waited for so far, or for a message
+// from a node's data server (kindTell), polls himself, which is faster than to be told by the
+// progress thread.
 package internode
 
 import (
@@ -11,8 +12,9 @@ import (
 	"libarmci/internal/wait"
 )
 
-// Progress sends what was put off, deals with what has come, and returns how often it found something. With a limit it waits
-// until then, at most so long, and not longer than something is open.
+// Progress sends what was put off, deals with what has come, and returns how often it found
+// something. With a limit it waits until then, at most so long, and not longer than something is
+// open.
 func (t *Transport) Progress(limit time.Duration) (int, error) {
 	var begin, deadline time.Time
 	for {
@@ -40,7 +42,8 @@ func (t *Transport) Progress(limit time.Duration) (int, error) {
 	}
 }
 
-// look polls every source once on which something is open, of which p polls one. all: queued stores are sent, too.
+// look polls every source once on which something is open, of which p polls one. all: queued stores
+// are sent, too.
 func (t *Transport) look(all bool) (found, open int, p *poller) {
 	for _, g := range t.targets {
 		g.flush()
@@ -65,15 +68,16 @@ func (t *Transport) look(all bool) (found, open int, p *poller) {
 	return found, open, p
 }
 
-// connectAfter is how often a thread waits for messages of a node that come by this node's data server before it connects to that
-// node, so that they come straight.
+// connectAfter is how often a thread waits for messages of a node that come by this node's data
+// server before it connects to that node, so that they come straight.
 const connectAfter = 4
 
-// Watch looks for a message from a peer's node until met says that it has come, or for a while. Then messages are received
-// without the caller's help until it calls end.
+// Watch looks for a message from a peer's node until met says that it has come, or for a while.
+// Then messages are received without the caller's help until it calls end.
 func (t *Transport) Watch(peer transport.Peer, met func() bool, mayConnect bool) (end func()) {
 	g := t.at[peer]
-	if g.link.Load() == nil && mayConnect && len(g.addr) > 0 && !met() && g.watched.Add(1) > connectAfter && !t.closing.Load() && g.lock() == nil {
+	if g.link.Load() == nil && mayConnect && len(g.addr) > 0 && !met() &&
+		g.watched.Add(1) > connectAfter && !t.closing.Load() && g.lock() == nil {
 		g.mu.Unlock() // lock has connected
 	}
 	if l := g.link.Load(); l != nil && (g.look(l, met) || g.sleepAtLink(l, met)) {
@@ -93,7 +97,8 @@ func (t *Transport) Watch(peer transport.Peer, met func() bool, mayConnect bool)
 	}
 }
 
-// sleep counts who has stopped looking; nil if there is no connection yet, over which messages may soon come.
+// sleep counts who has stopped looking; nil if there is no connection yet, over which messages may
+// soon come.
 func (g *target) sleep(change int32, mayConnect bool) *link {
 	g.connects.Lock()
 	defer g.connects.Unlock()
@@ -144,12 +149,13 @@ func (g *target) isStraight(l *link) bool {
 	return g.broken.Load() == nil && l.state.Load() != parted
 }
 
-// linkSleep is how long a waiter sleeps where only its connection wakes it: then the progress thread
-// receives, and the waiter sleeps where another library of the program may go on now and then.
+// linkSleep is how long a waiter sleeps where only its connection wakes it: then the progress
+// thread receives, and the waiter sleeps where another library of the program may go on now and
+// then.
 var linkSleep = time.Millisecond // tests change it
 
-// sleepAtLink sleeps until something comes on a connection, as the last messages did, until met; false if
-// that does not come soon.
+// sleepAtLink sleeps until something comes on a connection, as the last messages did, until met;
+// false if that does not come soon.
 func (g *target) sleepAtLink(l *link, met func() bool) (found bool) {
 	p := l.poller
 	if !g.cameStraight.Load() || !p.tryAcquire() {

@@ -30,7 +30,8 @@ func newWatchTest(t *testing.T, o pipe.Options, change func(*Options)) *watchTes
 
 func (w *watchTest) say() {
 	w.t.Helper()
-	if err := w.ends.Open[0].Send(1, transport.Msg{Kind: 9, Body: []byte("unordered"), Unordered: true}); err != nil {
+	if err := w.ends.Open[0].Send(1, transport.Msg{Kind: 9, Body: []byte("unordered"),
+		Unordered: true}); err != nil {
 		w.t.Fatal(err)
 	}
 }
@@ -45,7 +46,8 @@ func (w *watchTest) call() {
 
 func (w *watchTest) await(n int) {
 	w.t.Helper()
-	for end := time.Now().Add(patience); !w.ends.Inbox[1].Has(0, n); time.Sleep(100 * time.Microsecond) {
+	for end := time.Now().Add(patience); !w.ends.Inbox[1].Has(0,
+		n); time.Sleep(100 * time.Microsecond) {
 		if time.Now().After(end) {
 			w.t.Fatalf("message %d has not come", n)
 		}
@@ -53,7 +55,8 @@ func (w *watchTest) await(n int) {
 }
 
 func (w *watchTest) watch(n int) (found bool, end func()) {
-	end = w.ends.Open[1].(transport.Watcher).Watch(0, func() bool { found = w.ends.Inbox[1].Has(0, n); return found }, w.connects)
+	end = w.ends.Open[1].(transport.Watcher).Watch(0,
+		func() bool { found = w.ends.Inbox[1].Has(0, n); return found }, w.connects)
 	return found, end
 }
 
@@ -152,7 +155,8 @@ type dialler struct {
 	dialled func(e transport.OriginEndpoint)
 }
 
-func (d *dialler) Dial(to transport.Rank, addr []byte, r transport.Receiver) (transport.OriginEndpoint, error) {
+func (d *dialler) Dial(to transport.Rank, addr []byte,
+	r transport.Receiver) (transport.OriginEndpoint, error) {
 	e, err := d.Fabric.Dial(to, addr, r)
 	if err == nil {
 		d.dialled(e)
@@ -165,21 +169,24 @@ func (d *dialler) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tr
 func TestMessageWhileConnecting(t *testing.T) {
 	net := pipe.New(pipe.Options{Shared: true})
 	w := &watchTest{t: t}
-	w.ends = transporttest.NewEnds(t, []int{1, 1}, func(info transport.OpenInfo) (transport.Transport, error) {
-		d := net.Driver()
-		if info.Me == 1 {
-			d.Open = func(c transport.FabricConfig) (transport.Fabric, error) {
-				f, err := net.Open(c)
-				return &dialler{f, func(e transport.OriginEndpoint) {
-					w.say()
-					for end := time.Now().Add(patience); !w.ends.Inbox[1].Has(0, 1) && time.Now().Before(end); {
-						e.Source().Poll(1)
-					}
-				}}, err
+	w.ends = transporttest.NewEnds(t, []int{1, 1},
+		func(info transport.OpenInfo) (transport.Transport, error) {
+			d := net.Driver()
+			if info.Me == 1 {
+				d.Open = func(c transport.FabricConfig) (transport.Fabric, error) {
+					f, err := net.Open(c)
+					return &dialler{f, func(e transport.OriginEndpoint) {
+						w.say()
+						for end := time.Now().Add(
+							patience); !w.ends.Inbox[1].Has(0,
+							1) && time.Now().Before(end); {
+							e.Source().Poll(1)
+						}
+					}}, err
+				}
 			}
-		}
-		return Open(d, options(info, nil))
-	})
+			return Open(d, options(info, nil))
+		})
 	w.ends.ConnectAll(t)
 	w.call()
 	w.await(1)
@@ -188,7 +195,8 @@ func TestMessageWhileConnecting(t *testing.T) {
 // TestWatchMissesNothing: no message is overlooked, whenever it comes.
 func TestWatchMissesNothing(t *testing.T) {
 	const rounds = 2000
-	w := newWatchTest(t, pipe.Options{Delay: 20 * time.Microsecond}, func(o *Options) { o.Looks = func() int { return 0 } })
+	w := newWatchTest(t, pipe.Options{Delay: 20 * time.Microsecond},
+		func(o *Options) { o.Looks = func() int { return 0 } })
 	var users sync.WaitGroup
 	defer users.Wait()
 	users.Go(func() { // connects while rank 1 waits; from then on nobody else reads it
@@ -204,7 +212,8 @@ func TestWatchMissesNothing(t *testing.T) {
 			w.ends.Open[0].Send(1, transport.Msg{Kind: 9, Unordered: true})
 		}
 	})
-	for n := 1; n <= rounds; n++ { // each as soon as the one before has come, while who read that is still about it
+	for n := 1; n <= rounds; n++ {
+		// each as soon as the one before has come, while who read that is still about it
 		if n%2 > 0 {
 			wanted.Store(int32(n))
 		}
@@ -219,7 +228,8 @@ func TestWatchMissesNothing(t *testing.T) {
 // caller posts later; a fence waits for it.
 func TestQueuedStores(t *testing.T) {
 	const n = 64 << 10
-	_, _, u := newUser(t, pipe.Options{Blocks: true, Room: 16 << 10, Delay: 20 * time.Microsecond, Divide: true}, nil)
+	_, _, u := newUser(t, pipe.Options{Blocks: true, Room: 16 << 10,
+		Delay: 20 * time.Microsecond, Divide: true}, nil)
 	for round := range 40 {
 		var all sync.WaitGroup
 		for i := range 3 {

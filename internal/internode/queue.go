@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Large stores that nobody waits for, over a fabric whose Send takes as long as the network: they are queued at their target
-// and sent by one of a few threads, or by the next caller who posts something there, so that what is posted later arrives
-// later.
+// Large stores that nobody waits for, over a fabric whose Send takes as long as the network: they
+// are queued at their target and sent by one of a few threads, or by the next caller who posts
+// something there, so that what is posted later arrives later.
 package internode
 
 import (
@@ -21,12 +21,13 @@ type queue struct {
 	list    []*transfer
 	length  atomic.Int32 // of those that have not been sent
 	sending bool         // a thread sends them, or will
-	taken   atomic.Int32 // how often a caller has lately sent what was queued before a thread did
-	due     int64        // when a thread begins to send it, since began; under mu
+	// how often a caller has lately sent what was queued before a thread did
+	taken atomic.Int32
+	due   int64 // when a thread begins to send it, since began; under mu
 }
 
-// expectsCaller tells whether a caller is likely to send what was queued, with the next frame that it
-// posts. A thread is begun for it all the same if it does not come in time.
+// expectsCaller tells whether a caller is likely to send what was queued, with the next frame that
+// it posts. A thread is begun for it all the same if it does not come in time.
 func (q *queue) expectsCaller() bool { return q.taken.Load() >= usuallyTaken }
 
 // note is told that a caller has sent what was queued, or that a thread had to.
@@ -52,7 +53,8 @@ func (q *queue) pop() *transfer {
 	return f
 }
 
-// drain sends what is queued. The caller has the lock. Where err is not nil, or the target is lost, all fail.
+// drain sends what is queued. The caller has the lock. Where err is not nil, or the target is lost,
+// all fail.
 func (g *target) drain(err error) error {
 	for f := g.queue.pop(); f != nil; f = g.queue.pop() {
 		var r *request
@@ -73,7 +75,8 @@ func (g *target) drain(err error) error {
 	return err
 }
 
-// maxSenders bounds the threads that send queued stores at the same time, however many nodes they go to.
+// maxSenders bounds the threads that send queued stores at the same time, however many nodes they
+// go to.
 const maxSenders = 4
 
 // enqueue queues a store and sees that it is sent.

@@ -266,9 +266,11 @@ var bodies = sync.Pool{New: func() any { return new([mostLent]byte) }}
 // part is where the next n bytes go. A part's header has its place in addr, and the bytes of all in
 // arg. lend: the whole message may be lent to its handler.
 func (m *message) part(h *header, n int64, lend bool) ([]byte, error) {
-	if h.arg > maxMessage || h.addr != uint64(m.got) || h.addr > h.arg || uint64(n) > h.arg-h.addr || n == 0 && h.arg > 0 ||
+	if h.arg > maxMessage || h.addr != uint64(m.got) || h.addr > h.arg ||
+		uint64(n) > h.arg-h.addr || n == 0 && h.arg > 0 ||
 		m.got > 0 && uint64(len(m.body)) != h.arg {
-		return nil, fmt.Errorf("%w: a part of %d bytes of a message at %d of %d", errProtocol, n, h.addr, h.arg)
+		return nil, fmt.Errorf("%w: a part of %d bytes of a message at %d of %d",
+			errProtocol, n, h.addr, h.arg)
 	}
 	switch {
 	case m.got > 0:
@@ -290,7 +292,8 @@ func (m *message) whole() bool { return m.got == len(m.body) }
 func (m *message) handle(t *Transport, from, to transport.Rank, kind uint8, reply func([]byte)) {
 	whole := *m
 	*m = message{}
-	t.opt.Handle(from, to, transport.Msg{Kind: kind, Body: whole.body, Lent: whole.lent != nil}, reply)
+	t.opt.Handle(from, to, transport.Msg{Kind: kind, Body: whole.body, Lent: whole.lent != nil},
+		reply)
 	if whole.lent != nil {
 		bodies.Put(whole.lent)
 	}

@@ -26,11 +26,14 @@ func (o *origin) Head(head []byte, n int64) (transport.Body, error) {
 		return transport.Body{}, err
 	}
 	if o.parted && h.kind != kindBye {
-		return transport.Body{}, fmt.Errorf("%w: a frame of kind %d behind the last one", errProtocol, h.kind)
+		return transport.Body{}, fmt.Errorf("%w: a frame of kind %d behind the last one",
+			errProtocol, h.kind)
 	}
 	o.urgent = o.urgent || h.flags&flagAck != 0
 	if c.local = o.s.t.opt.Local(transport.Rank(h.rank)); c.local < 0 && h.kind != kindBye {
-		return transport.Body{}, fmt.Errorf("%w: a request for rank %d, which is not on this node", errProtocol, h.rank)
+		return transport.Body{},
+			fmt.Errorf("%w: a request for rank %d, which is not on this node",
+				errProtocol, h.rank)
 	}
 	switch h.kind {
 	case kindPut, kindAcc, kindGet, kindPush:
@@ -62,8 +65,11 @@ func (o *origin) describe(rest []byte, n int64) (transport.Body, error) {
 		return transport.Body{}, err
 	}
 	if h.kind == kindAcc {
-		if size := kernel.TypeSize(kernel.Type(h.what)); h.bytes%uint64(size) != 0 || c.layout.grain%uint64(size) != 0 {
-			return transport.Body{}, fmt.Errorf("%w: accumulate of broken elements of %d bytes", errProtocol, size)
+		if size := kernel.TypeSize(kernel.Type(h.what)); h.bytes%uint64(size) != 0 ||
+			c.layout.grain%uint64(size) != 0 {
+			return transport.Body{},
+				fmt.Errorf("%w: accumulate of broken elements of %d bytes",
+					errProtocol, size)
 		}
 	}
 	c.bad = !c.layout.owned(func(addr uintptr, n int64) bool {
@@ -176,7 +182,8 @@ func (o *origin) deliver() {
 func (o *origin) readModifyWrite() error {
 	c := o.c
 	h := &c.h
-	x := transport.RMW{Op: transport.RMWOp(h.what), Bytes: 4, Addr: uintptr(h.addr), Operand: int64(h.arg), Compare: int64(c.compare)}
+	x := transport.RMW{Op: transport.RMWOp(h.what), Bytes: 4, Addr: uintptr(h.addr),
+		Operand: int64(h.arg), Compare: int64(c.compare)}
 	if h.flags&flagWide != 0 {
 		x.Bytes = 8
 	}
@@ -189,14 +196,17 @@ func (o *origin) readModifyWrite() error {
 		o.refuse(h, n, whySense, "the address is not aligned")
 		return nil
 	case !o.s.t.opt.Node.Mapped(c.local, x.Addr):
-		o.refuse(h, n, whySense, "the word is private memory of another process of the node: it has no read-modify-write")
+		o.refuse(h, n, whySense,
+			"the word is private memory of another process of the node: it has no "+
+				"read-modify-write")
 		return nil
 	}
 	if lo, m := o.s.t.opt.Node.Declared(x.Addr); m > 0 && n == 8 && h.id == 0 {
 		o.refuse(h, n, whySense, "the word belongs to devices")
 		return nil
 	} else if m > 0 && n == 8 {
-		o.answer(&header{kind: kindOld, id: h.id, flags: flagDevice, addr: uint64(lo), arg: uint64(lo) + uint64(m)}, 0)
+		o.answer(&header{kind: kindOld, id: h.id, flags: flagDevice, addr: uint64(lo),
+			arg: uint64(lo) + uint64(m)}, 0)
 		return nil
 	}
 	if err := o.s.t.opt.Memory.RMW(transport.Peer(c.local), &x); err != nil {
@@ -307,7 +317,8 @@ type adder struct {
 
 // move moves data between b, which is memory that does not move, and what comes at the cursor,
 // which moves behind it.
-func (d *adder) move(do func(transport.Peer, *transport.Xfer) error, to transport.Peer, at *kernel.Cursor, b []byte, grain int) error {
+func (d *adder) move(do func(transport.Peer, *transport.Xfer) error, to transport.Peer,
+	at *kernel.Cursor, b []byte, grain int) error {
 	for len(b) > 0 {
 		p := at.Next(len(b), grain)
 		if p.Bytes == 0 {

@@ -29,7 +29,8 @@ const allocBytes = 64 << 10
 
 // newServed is a data server of rank 0 with one allocation, rank 1 as a stranger that is connected
 // to it, and rank 2.
-func newServed(t testing.TB, o pipe.Options, change func(*Options)) (*transporttest.Ends, *call, uintptr) {
+func newServed(t testing.TB, o pipe.Options, change func(*Options)) (*transporttest.Ends, *call,
+	uintptr) {
 	leaktest.Check(t)
 	ends, strangers := newMixed(t, pipe.New(o), change, 3, 1)
 	at := ends.Alloc(t, 0, allocBytes)
@@ -40,7 +41,8 @@ func TestRequests(t *testing.T) {
 	_, c, at := newServed(t, pipe.Options{Divide: true, Delay: 50 * time.Microsecond}, nil)
 	put := header{kind: kindPut, addr: uint64(at) + 64}
 	c.send(put, nil, []byte("hello"))
-	if r := c.ask(header{kind: kindGet, addr: uint64(at) + 64, bytes: 5}, nil, nil); r.kind != kindData || string(r.body) != "hello" || r.handled != 2 {
+	if r := c.ask(header{kind: kindGet, addr: uint64(at) + 64, bytes: 5}, nil,
+		nil); r.kind != kindData || string(r.body) != "hello" || r.handled != 2 {
 		t.Fatalf("get: %+v", r)
 	}
 	put.flags = flagAck
@@ -58,7 +60,8 @@ func TestRequests(t *testing.T) {
 	if r := c.ask(rmw, nil, nil); r.arg != 15 {
 		t.Fatalf("swap: %+v", r)
 	}
-	if r := c.ask(header{kind: kindCall, what: 77, arg: 3}, nil, []byte("who")); r.kind != kindReply || string(r.body) != "who" {
+	if r := c.ask(header{kind: kindCall, what: 77, arg: 3}, nil,
+		[]byte("who")); r.kind != kindReply || string(r.body) != "who" {
 		t.Fatalf("call: %+v", r)
 	}
 	long := bytes.Repeat([]byte("0123456789"), 30)
@@ -83,29 +86,41 @@ func TestRefusals(t *testing.T) {
 		h    header
 		rest []byte
 	}{
-		"end":             {header{kind: kindPut, addr: base + allocBytes - 4, bytes: 8}, nil},
-		"private memory":  {header{kind: kindPut, addr: outside, bytes: 8}, nil},
-		"nowhere":         {header{kind: kindGet, bytes: 8}, nil},
-		"great":           {header{kind: kindGet, addr: maxAddr - 9, bytes: 8}, nil},
-		"long":            {header{kind: kindPut, addr: base, bytes: 200000}, nil},
-		"wide":            {header{kind: kindPut, addr: base, bytes: 24, flags: flagStrided}, wide},
-		"backwards":       {header{kind: kindGet, addr: base, bytes: 24, flags: flagStrided}, back},
-		"list":            {header{kind: kindPut, addr: base, bytes: 16, flags: flagGroups}, list},
-		"regular":         {header{kind: kindGet, addr: base, bytes: 40, flags: flagGroups}, regular},
-		"accumulate":      {header{kind: kindAcc, addr: outside, bytes: 16, what: uint8(kernel.Double)}, scaleOf(0)},
-		"word":            {header{kind: kindRMW, addr: base + allocBytes - 4, flags: flagWide}, nil},
-		"greatest":        {header{kind: kindRMW, addr: math.MaxUint64, flags: flagWide}, nil},
-		"accumulate list": {header{kind: kindAcc, addr: base, bytes: 16, what: uint8(kernel.Double), flags: flagGroups}, append(scaleOf(0), list...)},
+		"end": {header{kind: kindPut, addr: base + allocBytes - 4, bytes: 8},
+			nil},
+		"private memory": {header{kind: kindPut, addr: outside, bytes: 8}, nil},
+		"nowhere":        {header{kind: kindGet, bytes: 8}, nil},
+		"great":          {header{kind: kindGet, addr: maxAddr - 9, bytes: 8}, nil},
+		"long":           {header{kind: kindPut, addr: base, bytes: 200000}, nil},
+		"wide": {header{kind: kindPut, addr: base, bytes: 24,
+			flags: flagStrided}, wide},
+		"backwards": {header{kind: kindGet, addr: base, bytes: 24,
+			flags: flagStrided}, back},
+		"list": {header{kind: kindPut, addr: base, bytes: 16, flags: flagGroups},
+			list},
+		"regular": {header{kind: kindGet, addr: base, bytes: 40, flags: flagGroups},
+			regular},
+		"accumulate": {header{kind: kindAcc, addr: outside, bytes: 16,
+			what: uint8(kernel.Double)}, scaleOf(0)},
+		"word": {header{kind: kindRMW, addr: base + allocBytes - 4,
+			flags: flagWide}, nil},
+		"greatest": {header{kind: kindRMW, addr: math.MaxUint64, flags: flagWide},
+			nil},
+		"accumulate list": {header{kind: kindAcc, addr: base, bytes: 16,
+			what: uint8(kernel.Double), flags: flagGroups},
+			append(scaleOf(0), list...)},
 	} {
 		var body []byte
 		if x.h.kind == kindPut || x.h.kind == kindAcc {
 			body = bytes.Repeat([]byte{1}, int(x.h.bytes))
 		}
-		if r := c.ask(x.h, x.rest, body); r.kind != kindRefused || r.what != whyAddress || r.addr != x.h.addr || r.rank != 0 {
+		if r := c.ask(x.h, x.rest, body); r.kind != kindRefused || r.what != whyAddress ||
+			r.addr != x.h.addr || r.rank != 0 {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
-	if r := c.ask(header{kind: kindRMW, addr: base + 4, flags: flagWide}, nil, nil); r.kind != kindRefused || r.what != whySense {
+	if r := c.ask(header{kind: kindRMW, addr: base + 4, flags: flagWide}, nil,
+		nil); r.kind != kindRefused || r.what != whySense {
 		t.Errorf("an address that is not aligned: %+v", r)
 	}
 	c.send(header{kind: kindPut, addr: 8}, nil, make([]byte, 8)) // nobody asked to be told
@@ -131,41 +146,71 @@ type violation struct {
 func violations(at uint64) map[string]violation {
 	shape := appendStrided(nil, []int32{8, 3}, []int32{64})
 	return map[string]violation{
-		"no kind":               {h: header{}},
-		"unknown kind":          {h: header{kind: 63}},
-		"an answer":             {h: header{kind: kindData, bytes: 8}, body: make([]byte, 8)},
-		"length":                {h: header{kind: kindPut, addr: at, bytes: 9}, body: make([]byte, 8)},
-		"length of get":         {h: header{kind: kindGet, addr: at, bytes: 8}, body: make([]byte, 8)},
-		"endless get":           {h: header{kind: kindGet, addr: at, bytes: 1 << 60}},
-		"great address":         {h: header{kind: kindGet, addr: 1 << 63, bytes: 8}},
-		"rank of another node":  {h: header{kind: kindGet, addr: at, bytes: 8, rank: 2}},
-		"no such rank":          {h: header{kind: kindGet, addr: at, bytes: 8, rank: 1 << 31}},
-		"no shape":              {h: header{kind: kindGet, addr: at, bytes: 24}, rest: shape},
-		"no descriptor":         {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagStrided}},
-		"both shapes":           {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagShape}, rest: shape},
-		"other volume":          {h: header{kind: kindGet, addr: at, bytes: 25, flags: flagStrided}, rest: shape},
-		"cut shape":             {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagStrided}, rest: shape[:12]},
-		"levels":                {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagStrided}, rest: append([]byte{200}, shape[1:]...)},
-		"empty group":           {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{1 << tokenShift, 0, 0}},
-		"endless group":         {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{0xfe, 0xff, 0xff, 0x7f, 8, 0, 0}},
-		"no size":               {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{1<<tokenShift | tokenSame, 0}},
-		"a step too far":        {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: binary.AppendVarint([]byte{3 << tokenShift, 8, 0}, math.MinInt64)},
-		"cut group":             {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{3 << tokenShift, 8, 0, 0x80}},
-		"cut list":              {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{3<<tokenShift | tokenList, 8, 0, 9, 0, 0, 0, 9, 0, 0}},
-		"endless list":          {h: header{kind: kindGet, addr: at, bytes: 24, flags: flagGroups}, rest: []byte{0xfe, 0xff, 0xff, 0x7f, 8, 0, 0}},
-		"half an element":       {h: header{kind: kindAcc, addr: at, bytes: 12, what: uint8(kernel.Double)}, rest: scaleOf(0), body: make([]byte, 12)},
-		"unknown type":          {h: header{kind: kindAcc, addr: at, bytes: 8, what: 99}, rest: scaleOf(0), body: make([]byte, 8)},
-		"no scale":              {h: header{kind: kindAcc, addr: at, bytes: 8, desc: 1 << 20}, rest: make([]byte, 20), body: make([]byte, 8)},
-		"endless message":       {h: header{kind: kindSend, arg: maxMessage + 1, bytes: 8}, body: make([]byte, 8)},
+		"no kind":      {h: header{}},
+		"unknown kind": {h: header{kind: 63}},
+		"an answer": {h: header{kind: kindData, bytes: 8},
+			body: make([]byte, 8)},
+		"length": {h: header{kind: kindPut, addr: at, bytes: 9},
+			body: make([]byte, 8)},
+		"length of get": {h: header{kind: kindGet, addr: at, bytes: 8},
+			body: make([]byte, 8)},
+		"endless get":          {h: header{kind: kindGet, addr: at, bytes: 1 << 60}},
+		"great address":        {h: header{kind: kindGet, addr: 1 << 63, bytes: 8}},
+		"rank of another node": {h: header{kind: kindGet, addr: at, bytes: 8, rank: 2}},
+		"no such rank": {h: header{kind: kindGet, addr: at, bytes: 8,
+			rank: 1 << 31}},
+		"no shape": {h: header{kind: kindGet, addr: at, bytes: 24},
+			rest: shape},
+		"no descriptor": {h: header{kind: kindGet, addr: at, bytes: 24,
+			flags: flagStrided}},
+		"both shapes": {h: header{kind: kindGet, addr: at, bytes: 24,
+			flags: flagShape}, rest: shape},
+		"other volume": {h: header{kind: kindGet, addr: at, bytes: 25,
+			flags: flagStrided}, rest: shape},
+		"cut shape": {h: header{kind: kindGet, addr: at, bytes: 24,
+			flags: flagStrided}, rest: shape[:12]},
+		"levels": {h: header{kind: kindGet, addr: at, bytes: 24,
+			flags: flagStrided}, rest: append([]byte{200}, shape[1:]...)},
+		"empty group": {h: header{kind: kindGet, addr: at, bytes: 24,
+			flags: flagGroups}, rest: []byte{1 << tokenShift, 0, 0}},
+		"endless group": {h: header{kind: kindGet, addr: at, bytes: 24,
+			flags: flagGroups}, rest: []byte{0xfe, 0xff, 0xff, 0x7f, 8, 0, 0}},
+		"no size": {h: header{kind: kindGet, addr: at, bytes: 24,
+			flags: flagGroups}, rest: []byte{1<<tokenShift | tokenSame, 0}},
+		"a step too far": {h: header{kind: kindGet, addr: at, bytes: 24,
+			flags: flagGroups}, rest: binary.AppendVarint([]byte{3 << tokenShift, 8, 0},
+			math.MinInt64)},
+		"cut group": {h: header{kind: kindGet, addr: at, bytes: 24,
+			flags: flagGroups}, rest: []byte{3 << tokenShift, 8, 0, 0x80}},
+		"cut list": {h: header{kind: kindGet, addr: at, bytes: 24,
+			flags: flagGroups}, rest: []byte{3<<tokenShift | tokenList, 8, 0, 9, 0, 0,
+			0, 9, 0, 0}},
+		"endless list": {h: header{kind: kindGet, addr: at, bytes: 24,
+			flags: flagGroups}, rest: []byte{0xfe, 0xff, 0xff, 0x7f, 8, 0, 0}},
+		"half an element": {h: header{kind: kindAcc, addr: at, bytes: 12,
+			what: uint8(kernel.Double)}, rest: scaleOf(0), body: make([]byte, 12)},
+		"unknown type": {h: header{kind: kindAcc, addr: at, bytes: 8, what: 99},
+			rest: scaleOf(0), body: make([]byte, 8)},
+		"no scale": {h: header{kind: kindAcc, addr: at, bytes: 8,
+			desc: 1 << 20}, rest: make([]byte, 20), body: make([]byte, 8)},
+		"endless message": {h: header{kind: kindSend, arg: maxMessage + 1, bytes: 8},
+			body: make([]byte, 8)},
 		"more than the message": {h: header{kind: kindSend, arg: 7}, body: make([]byte, 8)},
-		"no message":            {h: header{kind: kindSend, addr: 8, arg: 16}, body: make([]byte, 8)},
-		"an empty part":         {h: header{kind: kindSend, addr: 8, arg: 100}, before: []header{{kind: kindSend, arg: 100, bytes: 8}}},
-		"another length later":  {h: header{kind: kindSend, addr: 8, arg: 99}, body: make([]byte, 8), before: []header{{kind: kindSend, arg: 100, bytes: 8}}},
-		"two messages":          {h: header{kind: kindSend, arg: 100}, body: make([]byte, 8), before: []header{{kind: kindSend, arg: 100, bytes: 8}}},
-		"a push of nothing":     {h: header{kind: kindPush, addr: at, bytes: 8}},
-		"a push without device": {h: header{kind: kindPush, addr: at, bytes: 8}, body: make([]byte, 48)},
-		"behind the last one":   {h: header{kind: kindPart}, before: []header{{kind: kindPart}}},
-		"cut header":            {h: header{kind: 200}},
+		"no message": {h: header{kind: kindSend, addr: 8, arg: 16},
+			body: make([]byte, 8)},
+		"an empty part": {h: header{kind: kindSend, addr: 8, arg: 100},
+			before: []header{{kind: kindSend, arg: 100, bytes: 8}}},
+		"another length later": {h: header{kind: kindSend, addr: 8, arg: 99},
+			body:   make([]byte, 8),
+			before: []header{{kind: kindSend, arg: 100, bytes: 8}}},
+		"two messages": {h: header{kind: kindSend, arg: 100}, body: make([]byte,
+			8), before: []header{{kind: kindSend, arg: 100, bytes: 8}}},
+		"a push of nothing": {h: header{kind: kindPush, addr: at, bytes: 8}},
+		"a push without device": {h: header{kind: kindPush, addr: at, bytes: 8},
+			body: make([]byte, 48)},
+		"behind the last one": {h: header{kind: kindPart},
+			before: []header{{kind: kindPart}}},
+		"cut header": {h: header{kind: 200}},
 	}
 }
 
@@ -186,10 +231,13 @@ func TestViolations(t *testing.T) {
 				c.send(v.h, v.rest, v.body)
 			}
 			answers := c.gone()
-			if len(answers) == 0 || answers[len(answers)-1].kind != kindLost || len(answers[len(answers)-1].body) == 0 {
+			if len(answers) == 0 || answers[len(answers)-1].kind != kindLost ||
+				len(answers[len(answers)-1].body) == 0 {
 				t.Errorf("it is answered by %+v", answers)
 			}
-			if l := losses(t, ends); !strings.Contains(l, "rank 0 was told about rank 1") || !strings.Contains(l, "violation") {
+			if l := losses(t, ends); !strings.Contains(l,
+				"rank 0 was told about rank 1") ||
+				!strings.Contains(l, "violation") {
 				t.Error(l)
 			}
 			here := ends.Alloc(t, 2, 64)
@@ -208,7 +256,10 @@ func TestLateReplies(t *testing.T) {
 	const calls = 20
 	replies := make(chan func([]byte), 2*calls)
 	_, c, _ := newServed(t, pipe.Options{MaxFrame: 4 << 10, Room: 8 << 10}, func(o *Options) {
-		o.Handle = func(_, _ transport.Rank, _ transport.Msg, reply func([]byte)) { replies <- reply }
+		o.Handle = func(_, _ transport.Rank, _ transport.Msg,
+			reply func([]byte)) {
+			replies <- reply
+		}
 	})
 	for i := range uint64(2 * calls) {
 		c.send(header{kind: kindCall, id: 100 + i}, nil, nil)
@@ -220,7 +271,8 @@ func TestLateReplies(t *testing.T) {
 	got := map[uint64]int{}
 	for total := 0; total < calls*len(body); {
 		r, ok := c.answer()
-		if !ok || r.kind == kindReply && (r.addr != uint64(got[r.id]) || r.arg != uint64(len(body))) {
+		if !ok || r.kind == kindReply && (r.addr != uint64(got[r.id]) ||
+			r.arg != uint64(len(body))) {
 			t.Fatalf("%+v", r)
 		}
 		if r.kind == kindReply {
@@ -253,7 +305,8 @@ func TestTooLong(t *testing.T) {
 	}, 1, 1)
 	ends.ConnectAll(t)
 	call := func(n int) ([]byte, error) {
-		return ends.Open[0].Call(1, transport.Msg{Body: binary.LittleEndian.AppendUint32(nil, uint32(n))})
+		return ends.Open[0].Call(1,
+			transport.Msg{Body: binary.LittleEndian.AppendUint32(nil, uint32(n))})
 	}
 	if b, err := call(maxMessage); err != nil || len(b) != maxMessage {
 		t.Errorf("the longest reply: %d bytes, %v", len(b), err)
@@ -265,10 +318,13 @@ func TestTooLong(t *testing.T) {
 	if b, err := ends.Open[0].Call(1, transport.Msg{Body: longest}); err != nil || len(b) != 5 {
 		t.Errorf("the longest call: %d bytes, %v", len(b), err)
 	}
-	if err := ends.Open[0].Send(1, transport.Msg{Body: make([]byte, maxMessage+1)}); !errors.Is(err, transport.ErrTooLong) {
+	if err := ends.Open[0].Send(1, transport.Msg{Body: make([]byte, maxMessage+1)}); !errors.Is(
+		err, transport.ErrTooLong) {
 		t.Errorf("a message that is too long: %v", err)
 	}
-	if _, err := ends.Open[0].Call(1, transport.Msg{Body: make([]byte, maxMessage+1)}); !errors.Is(err, transport.ErrTooLong) {
+	if _, err := ends.Open[0].Call(1,
+		transport.Msg{Body: make([]byte, maxMessage+1)}); !errors.Is(err,
+		transport.ErrTooLong) {
 		t.Errorf("a call that is too long: %v", err)
 	}
 }

@@ -35,7 +35,8 @@ type server struct {
 
 func openServer(t *Transport) (*server, error) {
 	s := &server{t: t, finished: make(chan struct{}), pulse: t.newPulse(),
-		bound: newBound(t.opt.Connections, func(o *origin) uint32 { return o.handled.Load() })}
+		bound: newBound(t.opt.Connections,
+			func(o *origin) uint32 { return o.handled.Load() })}
 	s.poll.Longest = t.opt.Poll
 	var err error
 	if s.listener, err = t.fabric.Listen(s.accept); err != nil {
@@ -47,7 +48,8 @@ func openServer(t *Transport) (*server, error) {
 }
 
 // accept takes in an origin that has proved itself.
-func (s *server) accept(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver, error) {
+func (s *server) accept(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver,
+	error) {
 	o := &origin{s: s, from: from, ep: e, payload: payload(e)}
 	o.direct, _ = e.(transport.DirectWriter)
 	s.origins.Store(from, o)
@@ -86,7 +88,8 @@ func (s *server) origin(rank transport.Rank) *origin {
 func (s *server) loop() {
 	defer log.Guard()
 	defer close(s.finished)
-	runtime.LockOSThread() // never unlocked: the thread ends with the loop, for unbind and migration change it
+	// never unlocked: the thread ends with the loop, for unbind and migration change it
+	runtime.LockOSThread()
 	s.t.opt.Unbind()
 	wait.ShortSlice()
 	run := time.Now()
@@ -158,7 +161,8 @@ func (s *server) round() {
 		n := s.incoming.poll(s.listener, looksPerRound)
 		vain = n == 0
 		now := begin
-		if patience > 0 { // else it sleeps soon, and to wake it on an idle core may take long
+		if patience > 0 {
+			// else it sleeps soon, and to wake it on an idle core may take long
 			var crowded bool
 			if now, crowded = s.core.Yield(); crowded {
 				s.poll.Crowded()

@@ -16,7 +16,8 @@ import (
 // Share registers private memory of this process for all origins.
 func (t *Transport) Share(lo, hi uintptr) (key uint64, release func(), ok bool) {
 	arena, n := t.opt.Node.Arena()
-	if t.direct == nil || t.server == nil || len(t.opt.Nodes[t.opt.MyNode]) != 1 || lo >= hi || lo < arena+uintptr(n) && hi > arena {
+	if t.direct == nil || t.server == nil || len(t.opt.Nodes[t.opt.MyNode]) != 1 || lo >= hi ||
+		lo < arena+uintptr(n) && hi > arena {
 		return 0, nil, false
 	}
 	return t.direct.Share(lo, hi)
@@ -28,7 +29,8 @@ func (t *Transport) Learn(p transport.Peer, r transport.Range) {
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		r.Direct = true
-		g.shared = append(slices.Clip(g.shared), r) // callers may keep an element of the old list
+		// callers may keep an element of the old list
+		g.shared = append(slices.Clip(g.shared), r)
 	}
 }
 

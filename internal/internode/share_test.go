@@ -18,7 +18,8 @@ import (
 
 // deviceNet is a network of a device that may be late.
 func deviceNet() *pipe.Net {
-	return pipe.New(pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16, Delay: 100 * time.Microsecond})
+	return pipe.New(pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16,
+		Delay: 100 * time.Microsecond})
 }
 
 // frames is how many rank 0 has sent to rank 1.
@@ -53,7 +54,8 @@ func check(t *testing.T, e *transporttest.Ends, near, far uintptr, n int, stamp 
 	if err != nil || !bytes.Equal(memory(far, n), data) {
 		t.Fatalf("put: %v", err)
 	}
-	if err := done(t, e.Open[0].Get, plain(near+uintptr(n), far, n)); err != nil || !bytes.Equal(got, data) {
+	if err := done(t, e.Open[0].Get, plain(near+uintptr(n), far, n)); err != nil ||
+		!bytes.Equal(got, data) {
 		t.Fatalf("get: %v", err)
 	}
 	return frames(e) - before
@@ -112,24 +114,28 @@ func TestShareOverlaps(t *testing.T) {
 // Rows, also where gets are the target's work, which cannot reach such memory by its device; and
 // accumulates and read-modify-writes before and behind them.
 func TestShareRows(t *testing.T) {
-	for _, way := range []string{transport.Auto, transport.ByDevice, transport.ByPacking, transport.ByTargetSide} {
+	for _, way := range []string{transport.Auto, transport.ByDevice, transport.ByPacking,
+		transport.ByTargetSide} {
 		e := newEnds(t, deviceNet(), func(o *Options) { o.Strided = way }, 1, 1)
 		e.ConnectAll(t)
 		far, near, tr := e.Expose(t, 1, 64<<10), e.Private(0, 64<<10), e.Open[0]
 		learn(t, e, far, 64<<10)
 		rows := func(local uintptr) *transport.Xfer {
-			return &transport.Xfer{Local: transport.Section{Base: local, Stride: []int32{40}}, Count: []int32{40, 100},
+			return &transport.Xfer{Local: transport.Section{Base: local,
+				Stride: []int32{40}}, Count: []int32{40, 100},
 				Remote: transport.Section{Base: far, Stride: []int32{80}}}
 		}
 		data, got := memory(near, 4000), memory(near+8000, 4000)
 		for i := range data {
 			data[i] = byte(i * 7)
 		}
-		one, word := int64(1), transport.RMW{Op: transport.FetchAdd, Bytes: 8, Addr: far, Operand: 1}
+		one, word := int64(1), transport.RMW{Op: transport.FetchAdd, Bytes: 8, Addr: far,
+			Operand: 1}
 		acc := func(p transport.Peer, x *transport.Xfer) error {
 			return tr.Acc(p, x, transport.Scale{Type: 2, Value: unsafe.Pointer(&one)})
 		}
-		err := errors.Join(done(t, tr.Put, rows(near)), done(t, acc, plain(near+20000, far, 400)), tr.Fence(1))
+		err := errors.Join(done(t, tr.Put, rows(near)),
+			done(t, acc, plain(near+20000, far, 400)), tr.Fence(1))
 		err = errors.Join(err, done(t, tr.Get, rows(near+8000)), tr.RMW(1, &word))
 		if err != nil || !bytes.Equal(data, got) {
 			t.Fatalf("%q: %v", way, err)

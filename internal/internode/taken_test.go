@@ -104,7 +104,8 @@ func TestPutOffLeavesWithoutCaller(t *testing.T) {
 				}
 			}
 			u.start(t, bytes)
-			for end := time.Now().Add(patience); g.deferred.Load() || g.queue.length.Load() > 0; {
+			for end := time.Now().Add(patience); g.deferred.Load() ||
+				g.queue.length.Load() > 0; {
 				if time.Sleep(time.Millisecond); time.Now().After(end) {
 					t.Fatalf("a store of %d bytes does not leave", bytes)
 				}

@@ -42,14 +42,16 @@ type target struct {
 	sent     uint64 // frames
 	stored   uint64 // number of the last frame that stores
 	told     uint64 // the node will tell without being asked that this frame has been handled
-	taken    int    // how often frames that were put off were lately taken along by the next one
+	// how often frames that were put off were lately taken along by the next one
+	taken    int
 	stores   int    // transfers that were stored by frames since the last fence
 	fenced   bool   // the caller fences after each of them
 	learnt   bool   // the C fast path knows memory of the node
 	uses     uint32 // how often somebody had the lock to post something
 	quiet    quiet  // how long it must be idle to be given back
 	counters counters
-	shared   []transport.Range // private memory of the node's only process that the device may reach (share.go)
+	// private memory of the node's only process that the device may reach (share.go)
+	shared []transport.Range
 
 	link         atomic.Pointer[link] // the connection; nil: there is none
 	met          atomic.Uint32        // how often somebody was found to post (part.go)
@@ -65,8 +67,9 @@ type target struct {
 	deferred     atomic.Bool   // the endpoint has put frames off
 	flushDue     atomic.Int64  // when these must be sent, since began
 
-	handled  atomic.Uint64         // so many frames have taken effect
-	posted   atomic.Uint64         // number of the last frame that fences wait for: one that stores, or one for a handler
+	handled atomic.Uint64 // so many frames have taken effect
+	// number of the last frame that fences wait for: one that stores, or one for a handler
+	posted   atomic.Uint64
 	keys     pin.Table             // registered memory of the node
 	private  pin.Table             // addresses outside its arena
 	declared pin.Table             // memory of the node whose 8-byte words belong to devices
@@ -110,7 +113,8 @@ func (g *target) lost() error {
 // send sends a frame: a header, the description of memory in c, if it is not nil, and n bytes of
 // body, which moves. r, if it is not nil, gets the answer; if sending fails, so does it. The caller
 // has the lock, and has taken a credit.
-func (g *target) send(r *request, h *header, c *chunk, body *kernel.Cursor, n int64, when transport.When) error {
+func (g *target) send(r *request, h *header, c *chunk, body *kernel.Cursor, n int64,
+	when transport.When) error {
 	if r != nil {
 		r.expect()
 		h.id = r.id
@@ -274,7 +278,8 @@ func (g *target) caughtUp(n uint32) {
 // fail makes a target useless, once: what is open there fails, and the job learns of the loss. It
 // returns what later callers are told.
 func (g *target) fail(why error) error {
-	bye := g.bye.Load() // first: whose error does not say that the node has left is told of a loss
+	// first: whose error does not say that the node has left is told of a loss
+	bye := g.bye.Load()
 	err := g.loss(why)
 	if !g.broken.CompareAndSwap(nil, &err) {
 		return g.lost()
@@ -299,7 +304,8 @@ func (g *target) fail(why error) error {
 // first, as long as a thread reads or a frame comes.
 func (g *target) failPosting(why error) error {
 	news := time.Now()
-	for end := news.Add(10 * goodbyeTime); g.broken.Load() == nil && time.Since(news) < goodbyeTime && news.Before(end); {
+	for end := news.Add(10 * goodbyeTime); g.broken.Load() == nil &&
+		time.Since(news) < goodbyeTime && news.Before(end); {
 		if !g.poller.tryAcquire() {
 			news = time.Now()
 		} else {
@@ -320,7 +326,8 @@ func (g *target) loss(why error) error {
 	case g.t.closing.Load():
 		return transport.ErrClosed
 	case g.bye.Load():
-		return fmt.Errorf("rank %d (host %s) has left: %w", g.server, host, transport.ErrPeerDead)
+		return fmt.Errorf("rank %d (host %s) has left: %w", g.server, host,
+			transport.ErrPeerDead)
 	}
 	return fmt.Errorf("rank %d (host %s): %w: %v", g.server, host, transport.ErrPeerDead, why)
 }
@@ -343,7 +350,8 @@ func (g *target) goodbye() {
 	if free {
 		if l := g.link.Load(); l == nil || l.state.Load() != linked {
 			why = errFarewell // it knows
-		} else if g.send(nil, &header{kind: kindBye, rank: uint32(g.server)}, nil, nil, 0, transport.Now) == nil {
+		} else if g.send(nil, &header{kind: kindBye, rank: uint32(g.server)}, nil, nil, 0,
+			transport.Now) == nil {
 			why = errFarewell
 		}
 		g.mu.Unlock()

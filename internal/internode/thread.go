@@ -30,8 +30,9 @@ const (
 type thread struct {
 	t       *Transport
 	mu      sync.Mutex
-	pollers []*poller             // that want attention
-	flushAt atomic.Int64          // when to send what endpoints have put off, since began; 0: nothing
+	pollers []*poller // that want attention
+	// when to send what endpoints have put off, since began; 0: nothing
+	flushAt atomic.Int64
 	alarm   transport.AlarmFabric // ends the thread's sleep then; nil: the fabric has none
 	asleep  atomic.Bool
 	ended   chan struct{}
@@ -247,7 +248,8 @@ func (h *thread) pulses() {
 		return
 	}
 	for _, g := range h.t.targets {
-		if g.link.Load() != nil && g.broken.Load() == nil && !g.heard.Swap(false) && g.mu.TryLock() {
+		if g.link.Load() != nil && g.broken.Load() == nil && !g.heard.Swap(false) &&
+			g.mu.TryLock() {
 			if l := g.link.Load(); l != nil {
 				l.ep.Pulse()
 			}

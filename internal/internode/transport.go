@@ -39,7 +39,8 @@ type Options struct {
 	// and as many of its own to others. 0: any number.
 	Connections int
 	Poll        time.Duration // longest time that a data server polls before it sleeps
-	Model       string        // parameters of the cost model; "" and "auto": measured at first use
+	// parameters of the cost model; "" and "auto": measured at first use
+	Model string
 }
 
 // ServersFor is a value of Options.Servers: so many that the servers of a node have about so many
@@ -89,10 +90,12 @@ type Transport struct {
 	senders sync.WaitGroup // of queued stores (queue.go)
 	turns   chan struct{}  // has as many of them as send
 
-	pollers  sync.Map                                      // *poller by transport.Source
-	linking  sync.Mutex                                    // poller.links
-	outgoing *bound[*target]                               // targets that this process is connected to
-	counts   struct{ parted, again, refused atomic.Int64 } // connections that were given back, that were made again; transfers the device refused
+	pollers sync.Map   // *poller by transport.Source
+	linking sync.Mutex // poller.links
+	// targets that this process is connected to
+	outgoing *bound[*target]
+	// connections that were given back, that were made again; transfers the device refused
+	counts struct{ parted, again, refused atomic.Int64 }
 
 	costs     atomic.Pointer[costs] // the latest
 	scratch   scratch
@@ -100,7 +103,9 @@ type Transport struct {
 	measured  [2]int       // so often puts, and gets, were
 	again     [2]time.Time // no earlier than this
 
-	restless atomic.Bool // a test: connections are given back as soon as they may be, however often they have to be made again
+	// a test: connections are given back as soon as they may be, however often they have to be
+	// made again
+	restless atomic.Bool
 
 	closing atomic.Bool // nothing may be posted
 	closed  atomic.Bool // the progress thread has to end
@@ -112,7 +117,8 @@ type Transport struct {
 // Provider is the transport over a fabric, with the settings in o; what concerns the job is filled
 // in when it is opened.
 func Provider(d transport.Driver, o Options) transport.Provider {
-	return transport.Provider{Name: d.Name, Probe: d.Probe, Notes: func() string { return notes(d, o) }, Hint: d.Hint, Spare: d.Spare,
+	return transport.Provider{Name: d.Name, Probe: d.Probe,
+		Notes: func() string { return notes(d, o) }, Hint: d.Hint, Spare: d.Spare,
 		Open: func(info transport.OpenInfo) (transport.Transport, error) {
 			o := o
 			o.OpenInfo = info
@@ -136,8 +142,9 @@ func Open(d transport.Driver, o Options) (*Transport, error) {
 	}
 	t.costs.Store(c)
 	t.outgoing = newBound(o.Connections, usesOf)
-	fabric, err := d.Open(transport.FabricConfig{OpenInfo: o.OpenInfo, Settings: t.opt.Settings, Serves: o.serves(),
-		Await: t.await, Receive: t.receive, Fatal: t.failAll})
+	fabric, err := d.Open(transport.FabricConfig{OpenInfo: o.OpenInfo, Settings: t.opt.Settings,
+		Serves: o.serves(),
+		Await:  t.await, Receive: t.receive, Fatal: t.failAll})
 	if err != nil {
 		return nil, err
 	}
@@ -193,7 +200,8 @@ func (t *Transport) tellLoss(rank transport.Rank, reason string) {
 
 // lost reports that a rank of another node is lost.
 func (t *Transport) lost(rank transport.Rank, why string) {
-	t.tellLoss(rank, fmt.Sprintf("rank %d (host %s): connection lost: %s", rank, t.opt.HostOf(rank), why))
+	t.tellLoss(rank, fmt.Sprintf("rank %d (host %s): connection lost: %s", rank,
+		t.opt.HostOf(rank), why))
 }
 
 // Info tells where this process can be reached.
@@ -247,7 +255,8 @@ func (t *Transport) target(p transport.Peer) (*target, error) {
 	}
 	g := t.at[p]
 	if len(g.addr) == 0 {
-		return nil, fmt.Errorf("%s: rank %d published no address: %w", t.name, t.peers[p].Rank, transport.ErrPeerDead)
+		return nil, fmt.Errorf("%s: rank %d published no address: %w", t.name,
+			t.peers[p].Rank, transport.ErrPeerDead)
 	}
 	return g, nil
 }

@@ -41,7 +41,8 @@ func TestTellWhileParting(t *testing.T) {
 			})
 			refused := 0
 			for i := range 2000 {
-				m := transport.Msg{Kind: 9, Body: make([]byte, i%3*4000), Unordered: true, Straight: i%2 == 0}
+				m := transport.Msg{Kind: 9, Body: make([]byte, i%3*4000),
+					Unordered: true, Straight: i%2 == 0}
 				switch err := w.ends.Open[0].Send(1, m); {
 				case err == nil:
 					sent++
@@ -98,12 +99,18 @@ func TestWatchParted(t *testing.T) {
 func TestWaitKeepsConnection(t *testing.T) {
 	leaktest.Check(t)
 	net := pipe.New(pipe.Options{})
-	ends := newEnds(t, net, func(o *Options) { o.Connections, o.Looks = 1, func() int { return 0 } }, 2, 1)
+	ends := newEnds(t, net, func(o *Options) {
+		o.Connections, o.Looks = 1,
+			func() int { return 0 }
+	}, 2, 1)
 	ends.ConnectAll(t)
 	tr := ends.Open[0].(*Transport)
 	tr.restless.Store(true)
 	g := tr.targets[1]
-	watch := func(may bool) (end func()) { return tr.Watch(2, func() bool { return false }, may) }
+	watch := func(may bool) (end func()) {
+		return tr.Watch(2, func() bool { return false },
+			may)
+	}
 	if _, err := tr.Call(2, transport.Msg{}); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +146,8 @@ func TestIdleIsAsked(t *testing.T) {
 	for name, o := range networks() {
 		t.Run(name, func(t *testing.T) {
 			leaktest.Check(t)
-			ends := newEnds(t, pipe.New(o), func(o *Options) { o.Connections = 2 }, 1, 1, 1, 1, 1)
+			ends := newEnds(t, pipe.New(o), func(o *Options) { o.Connections = 2 }, 1,
+				1, 1, 1, 1)
 			ends.ConnectAll(t)
 			for r := 1; r < 5; r++ { // each is idle from then on
 				if _, err := ends.Open[r].Call(0, transport.Msg{}); err != nil {
@@ -152,7 +160,8 @@ func TestIdleIsAsked(t *testing.T) {
 				if now <= 2 && peak >= 3 && exceeded > 0 {
 					break
 				} else if time.Now().After(end) {
-					t.Fatalf("the server has %d connections, %d at most, %d beyond what should be", now, peak, exceeded)
+					t.Fatalf("the server has %d connections, %d at most, %d "+
+						"beyond what should be", now, peak, exceeded)
 				}
 			}
 			if ends.Open[4].(*Transport).targets[0].link.Load() == nil {

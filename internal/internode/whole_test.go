@@ -25,7 +25,8 @@ func TestWholeBlocks(t *testing.T) {
 		{"rows of 4 bytes", []int32{4, 10}, true, transport.ByPacking},
 		{"rows of 16 bytes", []int32{16, 10}, true, transport.ByDevice},
 		{"2 bytes, a device that moves them whole", []int32{2}, false, transport.ByDevice},
-		{"rows of 4 bytes, a device that moves them whole", []int32{4, 10}, false, transport.ByDevice},
+		{"rows of 4 bytes, a device that moves them whole", []int32{4, 10}, false,
+			transport.ByDevice},
 	} {
 		for _, k := range []kind{kindGet, kindPut} {
 			at := &Transport{info: transport.FabricInfo{Bytewise: c.bytewise}}

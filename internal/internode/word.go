@@ -16,7 +16,8 @@ func (t *Transport) WritesWords() bool { return t.direct != nil && !t.info.Bytew
 // WriteWord writes a word of a peer's memory behind everything that I have stored there; or the
 // peer's handler gets the message, where a write would overtake something, or no device reaches the
 // word.
-func (t *Transport) WriteWord(peer transport.Peer, addr uintptr, value uint32, m transport.Msg) (written bool, err error) {
+func (t *Transport) WriteWord(peer transport.Peer, addr uintptr, value uint32,
+	m transport.Msg) (written bool, err error) {
 	g, err := t.target(peer)
 	if err != nil {
 		return false, err
@@ -29,7 +30,8 @@ func (t *Transport) WriteWord(peer transport.Peer, addr uintptr, value uint32, m
 		return written, err
 	}
 	// The next one can be a write when this has been handled.
-	h := header{kind: kindSend, what: m.Kind, flags: flagAck, rank: uint32(t.peers[peer].Rank), arg: uint64(len(m.Body))}
+	h := header{kind: kindSend, what: m.Kind, flags: flagAck, rank: uint32(t.peers[peer].Rank),
+		arg: uint64(len(m.Body))}
 	err = g.sendParts(nil, &h, &m, transport.Now)
 	g.counters.sent = g.sent
 	g.dropFast()

@@ -3,17 +3,19 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Where a multiplication costs something, a scale of 1 has its own loop: integers, and complex types, which then are
- * twice as many real numbers. For real numbers the multiplication is free, memory being slower, and 1 * x is x.
- * dst == src is allowed, so there is no restrict. Rows are added by one call: those of a small patch are too short to pay
- * for one each.
+ * Where a multiplication costs something, a scale of 1 has its own loop: integers, and complex
+ * types, which then are twice as many real numbers. For real numbers the multiplication is free,
+ * memory being slower, and 1 * x is x. dst == src is allowed, so there is no restrict. Rows are
+ * added by one call: those of a small patch are too short to pay for one each.
  */
 #include "acc_kernels.h"
 #include "clones.h"
 
-/* ROWS defines the function of a loop, `each`, over rows of elements that are stored as T: integers as unsigned, so that
- * they wrap. A row is at d and s, the scale is f; `first` is done once. */
-#define ROW_ARGS char *dst, int64_t dstep, const char *src, int64_t sstep, const void *scale, size_t n, size_t rows
+/* ROWS defines the function of a loop, `each`, over rows of elements that are stored as T: integers
+ * as unsigned, so that they wrap. A row is at d and s, the scale is f; `first` is done once. */
+#define ROW_ARGS \
+	char *dst, int64_t dstep, const char *src, int64_t sstep, const void *scale, size_t n, \
+		size_t rows
 #define ROWS(NAME, T, first, each)                                     \
 	K_CLONES static void NAME(ROW_ARGS)                            \
 	{                                                              \
@@ -35,9 +37,9 @@
 	ROWS(NAME##_plain, T, (void)f,                                 \
 	     for (size_t i = 0; i < n; i++) d[i] += s[i];)
 
-/* COMPLEX defines the two functions of a complex type stored as pairs of T. The real part adds minus_im * y instead of
- * subtracting im * y (the same value): GCC turns alternating - and + into a fused instruction where there is one, even
- * though it is told not to fuse. */
+/* COMPLEX defines the two functions of a complex type stored as pairs of T. The real part adds
+ * minus_im * y instead of subtracting im * y (the same value): GCC turns alternating - and + into a
+ * fused instruction where there is one, even though it is told not to fuse. */
 #define COMPLEX(NAME, T, V, REAL)                                      \
 	ROWS(NAME##_scaled, T, V re = f[0]; V im = f[1]; V minus_im = -im, \
 	     for (size_t i = 0; i < 2 * n; i += 2) {                   \

@@ -70,7 +70,8 @@ func init() {
 	}
 }
 
-// TypeOfAcc gives the element type of an ARMCI_ACC_* code of either numbering; false if there is no such code.
+// TypeOfAcc gives the element type of an ARMCI_ACC_* code of either numbering; false if there is no
+// such code.
 func TypeOfAcc(optype int) (Type, bool) {
 	if uint(optype) >= uint(len(typesOfAcc)) {
 		return -1, false
@@ -87,10 +88,11 @@ func TypeSize(t Type) int {
 	return int(typeSizes[t])
 }
 
-// Stripes describes the accumulate locks: lock i is the 32-bit word at Word + 4*i*PitchWords, the lock of an address
-// is number (address >> 12) & Mask, and Owner, not zero, is what a holder writes (its rank + 1). Word is in memory that
-// all processes share which accumulate into one place. A nil Word means no locks. With Device, network devices take
-// locks, too, by the 64-bit word DeviceWord bytes behind each.
+// Stripes describes the accumulate locks: lock i is the 32-bit word at Word + 4*i*PitchWords, the
+// lock of an address is number (address >> 12) & Mask, and Owner, not zero, is what a holder writes
+// (its rank + 1). Word is in memory that all processes share which accumulate into one place. A nil
+// Word means no locks. With Device, network devices take locks, too, by the 64-bit word DeviceWord
+// bytes behind each.
 type Stripes struct {
 	Word       unsafe.Pointer
 	Mask       uint32
@@ -99,7 +101,8 @@ type Stripes struct {
 	Device     bool
 }
 
-// DeviceWord is where a device's lock is, in bytes from the lock word; StripeShift is log2 of the bytes a lock covers.
+// DeviceWord is where a device's lock is, in bytes from the lock word; StripeShift is log2 of the
+// bytes a lock covers.
 const (
 	DeviceWord  = 4 * C.K_DEVICE_WORD
 	StripeShift = C.K_STRIPE_SHIFT
@@ -112,10 +115,11 @@ func (s *Stripes) device() C.uint32_t {
 	return 0
 }
 
-// Acc adds scale * src to dst for nbytes bytes of elements, atomically per element against all accumulates that use
-// the same stripes. scale points to one element. Integers wrap.
+// Acc adds scale * src to dst for nbytes bytes of elements, atomically per element against all
+// accumulates that use the same stripes. scale points to one element. Integers wrap.
 func Acc(s Stripes, t Type, scale, dst, src unsafe.Pointer, nbytes int) {
-	C.acc((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords), C.uint32_t(s.Owner), s.device(),
+	C.acc((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords),
+		C.uint32_t(s.Owner), s.device(),
 		C.int(t), scale, dst, src, C.size_t(nbytes))
 }
 
@@ -125,15 +129,20 @@ func AccRaw(t Type, scale, dst, src unsafe.Pointer, nbytes int) {
 }
 
 // AccStrided accumulates a shape; count[0] is a multiple of the element size.
-func AccStrided(s Stripes, t Type, scale, src unsafe.Pointer, srcStride []int32, dst unsafe.Pointer, dstStride,
+func AccStrided(s Stripes, t Type, scale, src unsafe.Pointer, srcStride []int32, dst unsafe.Pointer,
+	dstStride,
 	count []int32) {
-	C.acc_strided((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords), C.uint32_t(s.Owner), s.device(),
-		C.int(t), scale, src, ints(srcStride), dst, ints(dstStride), ints(count), levels(count))
+	C.acc_strided((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords),
+		C.uint32_t(s.Owner), s.device(),
+		C.int(t), scale, src, ints(srcStride), dst, ints(dstStride), ints(count),
+		levels(count))
 }
 
-// AccVector accumulates len(src) segments of nbytes each. Segments may overlap. For the addresses see CopyVector.
+// AccVector accumulates len(src) segments of nbytes each. Segments may overlap. For the addresses
+// see CopyVector.
 func AccVector(s Stripes, t Type, scale unsafe.Pointer, src, dst []uintptr, nbytes int) {
 	_ = dst[:len(src)]
-	C.acc_vector((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords), C.uint32_t(s.Owner), s.device(),
+	C.acc_vector((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords),
+		C.uint32_t(s.Owner), s.device(),
 		C.int(t), scale, words(src), words(dst), C.size_t(nbytes), C.size_t(len(src)))
 }

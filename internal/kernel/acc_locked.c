@@ -1,12 +1,12 @@
 /*
- * acc_locked.c - accumulate under the stripe locks: contiguous, strided, vector. Must not do arithmetic on data itself
- * and must not hold more than one stripe at a time.
+ * acc_locked.c - accumulate under the stripe locks: contiguous, strided, vector. Must not do
+ * arithmetic on data itself and must not hold more than one stripe at a time.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Consecutive pieces in one stripe share one lock (turn.h). Stripes are large because taking a lock costs as much as adding
- * several rows of a small patch: it waits for the stores before it. (Tried: taking several stripes in a row, and prefetching
- * the next lock or its data, do not pay.)
+ * Consecutive pieces in one stripe share one lock (turn.h). Stripes are large because taking a lock
+ * costs as much as adding several rows of a small patch: it waits for the stores before it. (Tried:
+ * taking several stripes in a row, and prefetching the next lock or its data, do not pay.)
  */
 #include "acc_kernels.h"
 #include "turn.h"
@@ -57,7 +57,8 @@ HOT void piece(struct op *op, char *d, const char *s, size_t nelem)
 	}
 }
 
-void k_acc(const struct k_stripes *st, int type, const void *scale, void *dst, const void *src, size_t nbytes)
+void k_acc(const struct k_stripes *st, int type, const void *scale, void *dst, const void *src,
+	size_t nbytes)
 {
 	struct op op;
 
@@ -71,7 +72,8 @@ void k_acc(const struct k_stripes *st, int type, const void *scale, void *dst, c
 	k_turn_end(&op.turn);
 }
 
-/* rows_here tells how many rows of so many bytes, the first at d, lie in the stripe of d as a whole and take one turn. */
+/* rows_here tells how many rows of so many bytes, the first at d, lie in the stripe of d as a whole
+ * and take one turn. */
 HOT size_t rows_here(const char *d, int64_t step, size_t bytes, size_t rows)
 {
 	size_t  at = (uintptr_t)d & (K_STRIPE - 1), cost = K_PIECE_COST + bytes;
@@ -88,7 +90,8 @@ HOT size_t rows_here(const char *d, int64_t step, size_t bytes, size_t rows)
 }
 
 /* plane accumulates rows of nelem elements, locked or not. */
-HOT void plane(struct op *op, char *d, int64_t dstep, const char *s, int64_t sstep, size_t nelem, size_t rows)
+HOT void plane(struct op *op, char *d, int64_t dstep, const char *s, int64_t sstep, size_t nelem,
+	size_t rows)
 {
 	size_t bytes = nelem << op->shift, n = rows;
 
@@ -112,18 +115,20 @@ static void walk_rows(struct op *op, const struct k_walk *w, char *dst, const ch
 	int64_t idx[K_MAX_LEVELS] = { 0 }, soff = 0, doff = 0;
 
 	do
-		plane(op, dst + doff, w->b[0], src + soff, w->a[0], (size_t)w->row >> op->shift, (size_t)w->count[0]);
+		plane(op, dst + doff, w->b[0], src + soff, w->a[0], (size_t)w->row >> op->shift,
+			(size_t)w->count[0]);
 	while (k_walk_step(w, idx, &soff, &doff));
 }
 
 /* is_plane tells whether a shape is in its normal form and has one level: a patch, as most are. */
 static int is_plane(const int *sstride, const int *dstride, const int *count, int levels)
 {
-	return levels == 1 && count[0] > 0 && count[1] > 1 && (sstride[0] != count[0] || dstride[0] != count[0]);
+	return levels == 1 && count[0] > 0 && count[1] > 1 &&
+		(sstride[0] != count[0] || dstride[0] != count[0]);
 }
 
-void k_acc_strided(const struct k_stripes *st, int type, const void *scale, const void *src, const int *sstride,
-                   void *dst, const int *dstride, const int *count, int levels)
+void k_acc_strided(const struct k_stripes *st, int type, const void *scale, const void *src,
+	const int *sstride, void *dst, const int *dstride, const int *count, int levels)
 {
 	struct k_walk w;
 	struct op     op;
@@ -135,7 +140,8 @@ void k_acc_strided(const struct k_stripes *st, int type, const void *scale, cons
 	if (is_plane(sstride, dstride, count, levels)) {
 		if (!start(&op, st, type, scale))
 			return;
-		plane(&op, dst, dstride[0], src, sstride[0], (size_t)count[0] >> op.shift, (size_t)count[1]);
+		plane(&op, dst, dstride[0], src, sstride[0], (size_t)count[0] >> op.shift,
+			(size_t)count[1]);
 	} else {
 		k_walk_init(&w, sstride, dstride, count, levels);
 		if (w.levels == 0) {
@@ -149,8 +155,8 @@ void k_acc_strided(const struct k_stripes *st, int type, const void *scale, cons
 	k_turn_end(&op.turn);
 }
 
-void k_acc_vector(const struct k_stripes *st, int type, const void *scale, void *const *src, void *const *dst,
-                  size_t bytes, size_t n)
+void k_acc_vector(const struct k_stripes *st, int type, const void *scale, void *const *src,
+	void *const *dst, size_t bytes, size_t n)
 {
 	struct op op;
 

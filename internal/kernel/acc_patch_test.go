@@ -1,4 +1,5 @@
-// acc_patch_test.go: accumulates of patches around the end of a stripe. Arithmetic and contention are acc_test.go's.
+// acc_patch_test.go: accumulates of patches around the end of a stripe. Arithmetic and contention
+// are acc_test.go's.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
@@ -19,8 +20,8 @@ func acrossStripes(bytes int) []byte {
 	return all[begin:][:bytes]
 }
 
-// Patches whose rows lie in one stripe, in several, across their ends and upon each other, forwards and backwards: each
-// row is added once, and nothing beside it.
+// Patches whose rows lie in one stripe, in several, across their ends and upon each other, forwards
+// and backwards: each row is added once, and nothing beside it.
 func TestAccPatch(t *testing.T) {
 	const rows, size = 40, 8
 	r := rand.New(rand.NewSource(3))
@@ -39,13 +40,17 @@ func TestAccPatch(t *testing.T) {
 				want := append([]byte(nil), dst...)
 				for i := range rows {
 					for e := 0; e < nelem*size; e += size {
-						addOne(Double, scale, want[first+sign*i*step+e:], src[i*nelem*size+e:])
+						addOne(Double, scale, want[first+sign*i*step+e:],
+							src[i*nelem*size+e:])
 					}
 				}
 				st := newStripes(1)
-				AccStrided(st, Double, at(scale, 0), at(src, 0), []int32{int32(nelem * size)},
-					at(dst, first), []int32{int32(sign * step)}, []int32{int32(nelem * size), rows})
-				same(t, fmt.Sprintf("%d rows of %d elements, %d bytes apart", rows, nelem, sign*step), dst, want)
+				AccStrided(st, Double, at(scale, 0), at(src, 0),
+					[]int32{int32(nelem * size)},
+					at(dst, first), []int32{int32(sign * step)},
+					[]int32{int32(nelem * size), rows})
+				same(t, fmt.Sprintf("%d rows of %d elements, %d bytes apart", rows,
+					nelem, sign*step), dst, want)
 				for i, word := range unsafe.Slice((*uint32)(st.Word), 4*16) {
 					if word != 0 {
 						t.Errorf("lock word %d is %d, want free", i, word)

@@ -1,9 +1,11 @@
 /*
- * acc_small.h - the inline one-element accumulate of kernel.h. Included by kernel.h only; it never waits for a lock.
+ * acc_small.h - the inline one-element accumulate of kernel.h. Included by kernel.h only; it never
+ * waits for a lock.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Values go through memcpy because user addresses may be unaligned; integers are added unsigned so that they wrap.
+ * Values go through memcpy because user addresses may be unaligned; integers are added unsigned so
+ * that they wrap.
  */
 #ifndef LIBARMCI_KERNEL_ACC_SMALL_H
 #define LIBARMCI_KERNEL_ACC_SMALL_H
@@ -23,7 +25,8 @@ static inline int k_try_lock(uint32_t *word, uint32_t owner)
 {
 	uint32_t none = 0;
 
-	return __atomic_compare_exchange_n(word, &none, owner, 0, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED);
+	return __atomic_compare_exchange_n(word, &none, owner, 0, __ATOMIC_ACQUIRE,
+		__ATOMIC_RELAXED);
 }
 
 /* k_unlock frees a lock word held by the caller. */
@@ -32,7 +35,8 @@ static inline void k_unlock(uint32_t *word)
 	__atomic_store_n(word, 0, __ATOMIC_RELEASE);
 }
 
-/* K_ROUND rounds a product before it is used, so that no compiler fuses it with the addition that follows. */
+/* K_ROUND rounds a product before it is used, so that no compiler fuses it with the addition that
+ * follows. */
 #if defined(__x86_64__)
 #define K_ROUND(p) __asm__("" : "+x"(p))
 #elif defined(__aarch64__)
@@ -41,7 +45,8 @@ static inline void k_unlock(uint32_t *word)
 #define K_ROUND(p) __asm__("" : "+m"(p))
 #endif
 
-/* K_ADD_ONE_INT defines NAME(dst, src, scale) for one element of integer type T, computed as unsigned. */
+/* K_ADD_ONE_INT defines NAME(dst, src, scale) for one element of integer type T, computed as
+ * unsigned. */
 #define K_ADD_ONE_INT(NAME, T)                                                 \
 	static inline void NAME(void *dst, const void *src, const void *scale) \
 	{                                                                      \
@@ -67,7 +72,8 @@ static inline void k_unlock(uint32_t *word)
 		memcpy(dst, &x, sizeof x);                                     \
 	}
 
-/* K_ADD_ONE_COMPLEX is the same for a pair of T. A scale of 1+0i adds without multiplying, as k_acc does. */
+/* K_ADD_ONE_COMPLEX is the same for a pair of T. A scale of 1+0i adds without multiplying, as k_acc
+ * does. */
 #define K_ADD_ONE_COMPLEX(NAME, T)                                             \
 	static inline void NAME(void *dst, const void *src, const void *scale) \
 	{                                                                      \
@@ -111,12 +117,13 @@ static inline size_t k_small_size(int type)
 	}
 }
 
-static inline int k_acc_small(const struct k_stripes *st, int type, const void *scale, void *dst, const void *src,
-                              size_t nbytes)
+static inline int k_acc_small(const struct k_stripes *st, int type, const void *scale, void *dst,
+	const void *src, size_t nbytes)
 {
 	uint32_t *word = k_stripe_word(st, dst);
 
-	if (nbytes == 0 || nbytes != k_small_size(type) || st->device || !k_try_lock(word, st->owner))
+	if (nbytes == 0 || nbytes != k_small_size(type) || st->device ||
+		!k_try_lock(word, st->owner))
 		return 0;
 	switch (type) {
 	case K_INT: k_add_one_int(dst, src, scale); break;

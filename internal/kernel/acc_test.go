@@ -30,7 +30,8 @@ func f64(b []byte) float64       { return math.Float64frombits(binary.NativeEndi
 func setF32(b []byte, x float32) { binary.NativeEndian.PutUint32(b, math.Float32bits(x)) }
 func setF64(b []byte, x float64) { binary.NativeEndian.PutUint64(b, math.Float64bits(x)) }
 
-// addOne is the oracle: one element at d += scale * the one at s, every operation rounded by itself.
+// addOne is the oracle: one element at d += scale * the one at s, every operation rounded by
+// itself.
 func addOne(t Type, scale, d, s []byte) {
 	e := binary.NativeEndian
 	switch t {
@@ -53,7 +54,8 @@ func addOne(t Type, scale, d, s []byte) {
 	}
 }
 
-// numbers fills memory with values of a type that are finite and not round; from k on so that any element starts there.
+// numbers fills memory with values of a type that are finite and not round; from k on so that any
+// element starts there.
 func numbers(t Type, b []byte, k int, r *rand.Rand) {
 	size := TypeSize(t)
 	for i := k % size; i+size <= len(b); i += size {
@@ -114,7 +116,8 @@ func TestTypeOfAcc(t *testing.T) {
 			t.Errorf("code %d: type %d %v, want %d %v", op, got, ok, w, known)
 		}
 	}
-	for typ, size := range map[Type]int{Int: 4, Long: 8, Float: 4, Double: 8, Complex: 8, DoubleComplex: 16, LongLong: 8, -1: 0, 7: 0} {
+	for typ, size := range map[Type]int{Int: 4, Long: 8, Float: 4, Double: 8, Complex: 8,
+		DoubleComplex: 16, LongLong: 8, -1: 0, 7: 0} {
 		if got := TypeSize(typ); got != size {
 			t.Errorf("type %d: size %d, want %d", typ, got, size)
 		}
@@ -149,7 +152,8 @@ func TestAcc(t *testing.T) {
 func TestAccSameAddress(t *testing.T) {
 	x := []float64{1, 2, 3, 4, 5, 6, 7, 8, 9}
 	scale := 3.0
-	Acc(newStripes(1), Double, unsafe.Pointer(&scale), unsafe.Pointer(&x[0]), unsafe.Pointer(&x[0]), 8*len(x))
+	Acc(newStripes(1), Double, unsafe.Pointer(&scale), unsafe.Pointer(&x[0]),
+		unsafe.Pointer(&x[0]), 8*len(x))
 	for i := range x {
 		if x[i] != 4*float64(i+1) {
 			t.Fatalf("element %d is %g", i, x[i])
@@ -171,7 +175,8 @@ func FuzzAccStrided(f *testing.F) {
 		}
 		count := s.counts(int32(size))
 		from, to := shape{s.strides(count), count}, shape{s.strides(count), count}
-		for i := range from.stride { // whole elements apart, so that overlapping rows share elements
+		for i := range from.stride {
+			// whole elements apart, so that overlapping rows share elements
 			from.stride[i] -= from.stride[i] % int32(size)
 			to.stride[i] -= to.stride[i] % int32(size)
 		}
@@ -183,10 +188,12 @@ func FuzzAccStrided(f *testing.F) {
 		toOffs := to.offsets()
 		for i, o := range from.offsets() {
 			for e := 0; e < int(count[0]); e += size {
-				addOne(typ, scale, want[dbase+int(toOffs[i])+e:], src[sbase+int(o)+e:])
+				addOne(typ, scale, want[dbase+int(toOffs[i])+e:],
+					src[sbase+int(o)+e:])
 			}
 		}
-		AccStrided(st, typ, at(scale, 0), at(src, sbase), from.stride, at(dst, dbase), to.stride, count)
+		AccStrided(st, typ, at(scale, 0), at(src, sbase), from.stride, at(dst, dbase),
+			to.stride, count)
 		same(t, "destination", dst, want)
 	})
 }
@@ -209,14 +216,16 @@ func FuzzAccVector(f *testing.F) {
 			for e := 0; e < nelem*size; e += size {
 				addOne(typ, scale, want[b+e:], src[a+e:])
 			}
-			from, to = append(from, uintptr(at(src, a))), append(to, uintptr(at(dst, b)))
+			from, to = append(from, uintptr(at(src, a))),
+				append(to, uintptr(at(dst, b)))
 		}
 		AccVector(newStripes(3), typ, at(scale, 0), from, to, nelem*size)
 		same(t, "destination", dst, want)
 	})
 }
 
-// Many threads add to one array, whole, by rows and by single elements, at an address where elements straddle stripes.
+// Many threads add to one array, whole, by rows and by single elements, at an address where
+// elements straddle stripes.
 func TestAccContended(t *testing.T) {
 	const workers, rounds, n = 8, 60, 2000
 	for _, typ := range accTypes {
@@ -236,10 +245,14 @@ func TestAccContended(t *testing.T) {
 				for i := 0; i < rounds; i++ {
 					Acc(mine, typ, at(scale, 0), dst, at(src, 0), n*size)
 					for k := 0; k < 10; k++ {
-						Acc(mine, typ, at(scale, 0), unsafe.Add(dst, k*100*size), at(src, 0), size)
+						Acc(mine, typ, at(scale, 0),
+							unsafe.Add(dst, k*100*size), at(src, 0),
+							size)
 					}
 					row := int32(20 * size)
-					AccStrided(mine, typ, at(scale, 0), at(src, 0), []int32{row}, dst, []int32{2 * row}, []int32{row, n / 40})
+					AccStrided(mine, typ, at(scale, 0), at(src, 0),
+						[]int32{row}, dst, []int32{2 * row},
+						[]int32{row, n / 40})
 				}
 			})
 		}
@@ -293,7 +306,8 @@ func TestAccWaits(t *testing.T) {
 	}
 }
 
-// Devices take locks by a word of their own: whoever adds without a lock while he has one loses nothing.
+// Devices take locks by a word of their own: whoever adds without a lock while he has one loses
+// nothing.
 func TestAccBesideDevices(t *testing.T) {
 	const workers, rounds = 4, 3000
 	st := newStripes(1)
@@ -307,7 +321,8 @@ func TestAccBesideDevices(t *testing.T) {
 		mine.Owner = uint32(w + 1)
 		wg.Go(func() {
 			for range rounds {
-				Acc(mine, Double, unsafe.Pointer(&scale), unsafe.Pointer(&x), unsafe.Pointer(&y), 8)
+				Acc(mine, Double, unsafe.Pointer(&scale), unsafe.Pointer(&x),
+					unsafe.Pointer(&y), 8)
 			}
 		})
 		wg.Go(func() {

@@ -1,5 +1,6 @@
 /*
- * atomic.h - one atomic operation of the processor on a word of 4 or 8 bytes. Must not look at who owns the word.
+ * atomic.h - one atomic operation of the processor on a word of 4 or 8 bytes. Must not look at who
+ * owns the word.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
@@ -14,10 +15,12 @@
 /* Numbered as in armcix.h, whose calls on the node come here without a detour. */
 enum { K_WORD_ADD = 1, K_WORD_AND, K_WORD_OR, K_WORD_XOR, K_WORD_SWAP, K_WORD_CAS };
 
-/* k_change_32 and k_change_64: false if there is no such operation. The word is aligned and accessible. operand, compare (of a
- * compare-and-swap) and old, the value before, are of its size; without old the processor need not fetch. */
+/* k_change_32 and k_change_64: false if there is no such operation. The word is aligned and
+ * accessible. operand, compare (of a compare-and-swap) and old, the value before, are of its size;
+ * without old the processor need not fetch. */
 #define K_WORD_OPERATIONS(bits) \
-	static inline bool k_change_##bits(int op, uint##bits##_t *old, void *prem, const void *operand, const void *compare) \
+	static inline bool k_change_##bits(int op, uint##bits##_t *old, void *prem, \
+		const void *operand, const void *compare) \
 	{ \
 		_Atomic uint##bits##_t *word = prem; \
 		uint##bits##_t v, was; \

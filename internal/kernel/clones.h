@@ -7,7 +7,8 @@
  * K_CLONES_SMALL one for elements of 1 and 2 bytes. All clones give the same bits:
  * the files are compiled as -std=c11, where GCC does not fuse multiplication and addition.
  * K_SAME_OR_APART, before a loop, says that an array written is one read or does not touch it.
- * The k_*_at types are elements at any address: unaligned, and aliasing whatever the user stored there.
+ * The k_*_at types are elements at any address: unaligned, and aliasing whatever the user stored
+ * there.
  */
 #ifndef LIBARMCI_KERNEL_CLONES_H
 #define LIBARMCI_KERNEL_CLONES_H

@@ -23,7 +23,8 @@ func TestIntegerLoopsByInstructionSet(t *testing.T) {
 	if out, err := compile.CombinedOutput(); err != nil {
 		t.Fatalf("cc: %v\n%s", err, out)
 	}
-	if version, _ := exec.Command("cc", "--version").Output(); strings.Contains(string(version), "clang") {
+	if version, _ := exec.Command("cc", "--version").Output(); strings.Contains(string(version),
+		"clang") {
 		t.Skip("clang is not asked for such loops")
 	}
 	code, err := exec.Command("objdump", "-d", "--no-show-raw-insn", object).Output()

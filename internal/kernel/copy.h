@@ -1,13 +1,15 @@
 /*
- * copy.h - the inline copy of kernel.h. Included by kernel.h only; must not call anything but memcpy and k_copy_blocks.
+ * copy.h - the inline copy of kernel.h. Included by kernel.h only; must not call anything but
+ * memcpy and k_copy_blocks.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Up to 16 bytes: every byte is loaded once and stored once, and 1, 2, 4 or 8 bytes are one load and one store. (A flag
- * that is stored twice comes back after a reader has taken it; one that is stored in two halves is seen half.)
- * 17 to 64 bytes go by at most four loads and four stores: the head and the tail of the block, which may overlap each
- * other. All loads come before the first store. A memcpy of constant size is one unaligned move.
- * Between K_BLOCKS_MIN and K_BLOCKS_MAX our own loop makes fewer stores than libc's memcpy, which pays for our checks.
+ * Up to 16 bytes: every byte is loaded once and stored once, and 1, 2, 4 or 8 bytes are one load
+ * and one store. (A flag that is stored twice comes back after a reader has taken it; one that is
+ * stored in two halves is seen half.) 17 to 64 bytes go by at most four loads and four stores: the
+ * head and the tail of the block, which may overlap each other. All loads come before the first
+ * store. A memcpy of constant size is one unaligned move. Between K_BLOCKS_MIN and K_BLOCKS_MAX our
+ * own loop makes fewer stores than libc's memcpy, which pays for our checks.
  */
 #ifndef LIBARMCI_KERNEL_COPY_H
 #define LIBARMCI_KERNEL_COPY_H
@@ -51,7 +53,8 @@ static inline void k_copy_33_64(char *d, const char *s, size_t n)
 		memcpy((d), &one_, sizeof(T)); \
 	} while (0)
 
-/* k_copy_0_16 copies 0 to 16 bytes. The usual sizes come first; any other is its powers of two, largest first. */
+/* k_copy_0_16 copies 0 to 16 bytes. The usual sizes come first; any other is its powers of two,
+ * largest first. */
 static inline void k_copy_0_16(char *d, const char *s, size_t n)
 {
 	size_t at = 0;

@@ -32,7 +32,8 @@ static void advance(struct at *a, int64_t n)
 		enter(a, a->run + 1);
 }
 
-void k_copy_runs(void *dst, const struct k_runs *to, const void *src, const struct k_runs *from, int64_t nbytes)
+void k_copy_runs(void *dst, const struct k_runs *to, const void *src, const struct k_runs *from,
+	int64_t nbytes)
 {
 	struct at d = {.side = to, .base = dst}, s = {.side = from, .base = (char *)(uintptr_t)src};
 

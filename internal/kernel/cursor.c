@@ -1,6 +1,6 @@
 /*
- * cursor.c - walks memory of any shape from a position on: packs, unpacks, lists what is contiguous. Must not do
- * arithmetic on data.
+ * cursor.c - walks memory of any shape from a position on: packs, unpacks, lists what is
+ * contiguous. Must not do arithmetic on data.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
@@ -8,7 +8,8 @@
 
 #include "walk.h"
 
-void k_cursor_strided(struct k_cursor *c, uintptr_t base, const int *stride, const int *count, int levels)
+void k_cursor_strided(struct k_cursor *c, uintptr_t base, const int *stride, const int *count,
+	int levels)
 {
 	struct k_walk w;
 
@@ -40,7 +41,8 @@ static void pass(struct k_cursor *c, int64_t n)
 	for (int i = 0; c->at[i] == c->count[i] && i + 1 < c->levels; i++) {
 		c->at[i] = 0;
 		c->at[i + 1]++;
-		c->addr += (uintptr_t)c->step[i + 1] - (uintptr_t)c->step[i] * (uintptr_t)c->count[i];
+		c->addr += (uintptr_t)c->step[i + 1] -
+			(uintptr_t)c->step[i] * (uintptr_t)c->count[i];
 	}
 }
 
@@ -64,8 +66,8 @@ static int64_t whole_rows(const struct k_cursor *c, int64_t n)
 }
 
 /* transfer copies n bytes from the cursor on to buf, or the other way. */
-static inline __attribute__((always_inline)) void transfer(struct k_cursor *c, const uintptr_t *list, char *buf, int64_t n,
-                                                           int store)
+static inline __attribute__((always_inline)) void transfer(struct k_cursor *c,
+	const uintptr_t *list, char *buf, int64_t n, int store)
 {
 	while (n > 0) {
 		int64_t part = least(c->row - c->off, n), rows;
@@ -78,9 +80,11 @@ static inline __attribute__((always_inline)) void transfer(struct k_cursor *c, c
 			rows = whole_rows(c, n);
 			part = rows * c->row;
 			if (list && store)
-				k_unpack_vector((void *const *)(list + c->at[0]), (size_t)c->row, (size_t)rows, buf);
+				k_unpack_vector((void *const *)(list + c->at[0]), (size_t)c->row,
+					(size_t)rows, buf);
 			else if (list)
-				k_pack_vector((void *const *)(list + c->at[0]), (size_t)c->row, (size_t)rows, buf);
+				k_pack_vector((void *const *)(list + c->at[0]), (size_t)c->row,
+					(size_t)rows, buf);
 			else if (store)
 				k_plane(mem, c->step[0], buf, c->row, (size_t)c->row, rows);
 			else
@@ -93,7 +97,10 @@ static inline __attribute__((always_inline)) void transfer(struct k_cursor *c, c
 	}
 }
 
-void k_cursor_pack(struct k_cursor *c, const uintptr_t *list, void *buf, int64_t n) { transfer(c, list, buf, n, 0); }
+void k_cursor_pack(struct k_cursor *c, const uintptr_t *list, void *buf, int64_t n)
+{
+	transfer(c, list, buf, n, 0);
+}
 
 void k_cursor_unpack(struct k_cursor *c, const uintptr_t *list, const void *buf, int64_t n)
 {
@@ -124,8 +131,8 @@ void k_cursor_skip(struct k_cursor *c, int64_t n)
 	}
 }
 
-/* level_of finds the highest level of which a whole block begins at the cursor and fits in room: 0 if not even a row
- * does. unit is the bytes of that block. */
+/* level_of finds the highest level of which a whole block begins at the cursor and fits in room: 0
+ * if not even a row does. unit is the bytes of that block. */
 static int level_of(const struct k_cursor *c, int64_t room, int64_t *unit)
 {
 	int level = 1;
@@ -141,7 +148,8 @@ static int level_of(const struct k_cursor *c, int64_t room, int64_t *unit)
 	return level;
 }
 
-void k_cursor_next(struct k_cursor *c, const uintptr_t *list, int64_t room, int64_t grain, struct k_part *part)
+void k_cursor_next(struct k_cursor *c, const uintptr_t *list, int64_t room, int64_t grain,
+	struct k_part *part)
 {
 	int64_t unit, n;
 	int     level;
@@ -170,8 +178,8 @@ void k_cursor_next(struct k_cursor *c, const uintptr_t *list, int64_t room, int6
 	k_cursor_skip(c, part->bytes);
 }
 
-size_t k_cursor_pieces(struct k_cursor *c, const uintptr_t *list, struct k_piece *p, size_t used, size_t max,
-                       int64_t limit)
+size_t k_cursor_pieces(struct k_cursor *c, const uintptr_t *list, struct k_piece *p, size_t used,
+	size_t max, int64_t limit)
 {
 	while (limit > 0 && c->left > 0) {
 		uintptr_t at = (uintptr_t)here(c, list);
@@ -189,16 +197,18 @@ size_t k_cursor_pieces(struct k_cursor *c, const uintptr_t *list, struct k_piece
 	return used;
 }
 
-size_t k_cursor_runs(struct k_side local, struct k_side remote, struct k_run *r, size_t used, size_t max, int64_t limit)
+size_t k_cursor_runs(struct k_side local, struct k_side remote, struct k_run *r, size_t used,
+	size_t max, int64_t limit)
 {
 	struct k_cursor *a = local.c, *b = remote.c;
 
 	while (limit > 0 && a->left > 0 && b->left > 0) {
-		uintptr_t     at = (uintptr_t)here(a, local.list), to = (uintptr_t)here(b, remote.list);
+		uintptr_t at = (uintptr_t)here(a, local.list), to = (uintptr_t)here(b, remote.list);
 		int64_t       n = least(least(a->row - a->off, b->row - b->off), limit);
 		struct k_run *last = used > 0 ? &r[used - 1] : NULL;
 
-		if (last && last->local + (uintptr_t)last->bytes == at && last->remote + (uintptr_t)last->bytes == to)
+		if (last && last->local + (uintptr_t)last->bytes == at &&
+			last->remote + (uintptr_t)last->bytes == to)
 			last->bytes += n;
 		else if (used < max)
 			r[used++] = (struct k_run){ at, to, n };

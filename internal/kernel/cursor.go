@@ -1,5 +1,6 @@
-// cursor.go: a position in the memory of a transfer, from which on bytes are packed and unpacked. The walking is
-// done in C (cursor.h); this file goes from one group of a list to the next. It must not ask whose memory it is.
+// cursor.go: a position in the memory of a transfer, from which on bytes are packed and unpacked.
+// The walking is done in C (cursor.h); this file goes from one group of a list to the next. It must
+// not ask whose memory it is.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
@@ -21,7 +22,8 @@ import "C"
 
 import "unsafe"
 
-// Group is segments of Bytes bytes each: at Addrs or, if that is nil, Count of them from Addr on at distances of Step.
+// Group is segments of Bytes bytes each: at Addrs or, if that is nil, Count of them from Addr on at
+// distances of Step.
 type Group struct {
 	Addr         uintptr
 	Step         int64
@@ -40,8 +42,8 @@ type position struct {
 // What C reads and writes is as large there as here.
 var _ [unsafe.Sizeof(position{})]byte = [C.sizeof_struct_k_cursor]byte{}
 
-// Cursor walks one side of a transfer: contiguous, strided, or a list of segments. A copy of it is a second cursor. The
-// zero value is one of nothing.
+// Cursor walks one side of a transfer: contiguous, strided, or a list of segments. A copy of it is
+// a second cursor. The zero value is one of nothing.
 type Cursor struct {
 	pos    position  // of the whole memory, or of the group at the cursor
 	addrs  []uintptr // the list of that group, if it has one
@@ -82,11 +84,12 @@ func (c *Cursor) setRows(base uintptr, count, stride []int32) {
 	c.set(base, row, rows, int64(stride[0]))
 }
 
-// Regular tells whether what is at the cursor, up to the next group, is rows at a constant distance: of these Next gives
-// no part of several levels, and no list.
+// Regular tells whether what is at the cursor, up to the next group, is rows at a constant
+// distance: of these Next gives no part of several levels, and no list.
 func (c *Cursor) Regular() bool { return c.addrs == nil && c.pos.levels == 1 }
 
-// SetGroups begins a list of total bytes, which stays as it is while the cursor is used. Empty groups are skipped.
+// SetGroups begins a list of total bytes, which stays as it is while the cursor is used. Empty
+// groups are skipped.
 func (c *Cursor) SetGroups(g []Group, total int64) {
 	c.groups, c.next, c.after = g, 0, total
 	c.addrs, c.pos.left = nil, 0
@@ -166,7 +169,8 @@ func (c *Cursor) Contiguous() bool { return c.after == 0 && c.pos.left <= c.pos.
 
 // One gives the address of what is left if it is one run, and found without the way into C.
 func (c *Cursor) One() (addr uintptr, ok bool) {
-	return c.pos.addr + uintptr(c.pos.off), c.after == 0 && c.addrs == nil && c.pos.left == c.pos.row-c.pos.off
+	return c.pos.addr + uintptr(c.pos.off), c.after == 0 && c.addrs == nil &&
+		c.pos.left == c.pos.row-c.pos.off
 }
 
 // here gives how many of n > 0 bytes are in the group at the cursor, and panics beyond the end.
@@ -177,7 +181,8 @@ func (c *Cursor) here(n int64) int64 {
 	return min(n, c.pos.left)
 }
 
-// single takes n bytes of the row at the cursor, if that is all that the group has, without the way into C.
+// single takes n bytes of the row at the cursor, if that is all that the group has, without the way
+// into C.
 func (c *Cursor) single(n int64) (at unsafe.Pointer, ok bool) {
 	if c.pos.left != c.pos.row-c.pos.off || c.addrs != nil {
 		return nil, false
@@ -188,7 +193,8 @@ func (c *Cursor) single(n int64) (at unsafe.Pointer, ok bool) {
 	return at, true
 }
 
-// Take moves n bytes forward, no more than are left, and gives their address if the memory at the cursor is one row.
+// Take moves n bytes forward, no more than are left, and gives their address if the memory at the
+// cursor is one row.
 func (c *Cursor) Take(n int64) (addr uintptr, ok bool) {
 	at, ok := c.single(n)
 	if ok {
@@ -239,8 +245,9 @@ func (c *Cursor) Skip(n int64) {
 	}
 }
 
-// Whole is the most bytes, up to n, after which the cursor cuts no aligned block of 2, 4 or 8 bytes. Who unpacks what has
-// arrived so far unpacks no more than that, since such a block must be one store.
+// Whole is the most bytes, up to n, after which the cursor cuts no aligned block of 2, 4 or 8
+// bytes. Who unpacks what has arrived so far unpacks no more than that, since such a block must be
+// one store.
 func (c *Cursor) Whole(n int64) int64 {
 	if n >= c.Left() {
 		return c.Left()

@@ -17,8 +17,14 @@ func BenchmarkCursor(b *testing.B) {
 		{"8B", func(c *Cursor) { c.SetContiguous(a.base, 8) }},
 		{"8KiB", func(c *Cursor) { c.SetContiguous(a.base, 1<<13) }},
 		{"8x8B", func(c *Cursor) { c.SetStrided(a.base, []int32{8, 8}, []int32{16}) }},
-		{"1024x8B", func(c *Cursor) { c.SetStrided(a.base, []int32{8, 1024}, []int32{16}) }},
-		{"64x128B", func(c *Cursor) { c.SetStrided(a.base, []int32{128, 64}, []int32{256}) }},
+		{"1024x8B", func(c *Cursor) {
+			c.SetStrided(a.base, []int32{8, 1024},
+				[]int32{16})
+		}},
+		{"64x128B", func(c *Cursor) {
+			c.SetStrided(a.base, []int32{128, 64},
+				[]int32{256})
+		}},
 	} {
 		var c Cursor
 		w.set(&c)

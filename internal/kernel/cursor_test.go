@@ -1,5 +1,5 @@
-// cursor_test.go: cursors against the list of the addresses of all bytes of a transfer, one by one: whatever the shape,
-// wherever the stream is cut, and whichever calls are mixed.
+// cursor_test.go: cursors against the list of the addresses of all bytes of a transfer, one by one:
+// whatever the shape, wherever the stream is cut, and whichever calls are mixed.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
@@ -67,7 +67,8 @@ func (s *side) strided(r *rand.Rand, base uintptr, grain int) {
 	sh := shape{nil, []int32{int32(grain * r.IntN(30))}}
 	below := sh.count[0]
 	for range r.IntN(5) {
-		sh.stride = append(sh.stride, []int32{below, below, -below, 0, int32(r.IntN(400)) - 200}[r.IntN(5)])
+		sh.stride = append(sh.stride, []int32{below, below, -below, 0,
+			int32(r.IntN(400)) - 200}[r.IntN(5)])
 		sh.count = append(sh.count, int32(r.IntN(6)))
 		below = max(1, min(sh.stride[len(sh.stride)-1]*sh.count[len(sh.count)-1], 400))
 	}
@@ -81,7 +82,8 @@ func (s *side) strided(r *rand.Rand, base uintptr, grain int) {
 func (s *side) list(r *rand.Rand, base uintptr, grain int) {
 	var groups []Group
 	for range r.IntN(8) {
-		g := Group{Addr: base + uintptr(r.IntN(1000)), Count: r.IntN(9), Bytes: grain * r.IntN(9)}
+		g := Group{Addr: base + uintptr(r.IntN(1000)), Count: r.IntN(9),
+			Bytes: grain * r.IntN(9)}
 		g.Step = []int64{int64(g.Bytes), 0, int64(r.IntN(200)) - 100}[r.IntN(3)]
 		addrs := []uintptr{}
 		for i := range g.Count {
@@ -107,7 +109,8 @@ func (s *side) takes(t *testing.T, call string, addr uintptr, n int) {
 	t.Helper()
 	for i := range uintptr(n) {
 		if len(s.want) == 0 || s.want[0] != addr+i {
-			t.Fatalf("%s: %s takes %#x, where %d bytes are left: %#x", s.what, call, addr+i, len(s.want), s.want)
+			t.Fatalf("%s: %s takes %#x, where %d bytes are left: %#x", s.what, call,
+				addr+i, len(s.want), s.want)
 		}
 		s.want = s.want[1:]
 	}
@@ -146,7 +149,8 @@ func (s *side) step(t *testing.T, r *rand.Rand, a *arena) {
 		s.Pack(b)
 		for i, at := range s.want[:n] {
 			if b[i] != *a.byteAt(at) {
-				t.Fatalf("%s: byte %d of %d is packed as %#x, want %#x", s.what, i, n, b[i], *a.byteAt(at))
+				t.Fatalf("%s: byte %d of %d is packed as %#x, want %#x", s.what, i,
+					n, b[i], *a.byteAt(at))
 			}
 		}
 		s.want = s.want[n:]
@@ -172,7 +176,8 @@ func (s *side) step(t *testing.T, r *rand.Rand, a *arena) {
 	}
 }
 
-// checkWhole: a cut after Whole(n) bytes is between rows or at an aligned address, and less than 8 bytes before n.
+// checkWhole: a cut after Whole(n) bytes is between rows or at an aligned address, and less than 8
+// bytes before n.
 func (s *side) checkWhole(t *testing.T, n int) {
 	t.Helper()
 	whole := int(s.Whole(int64(n)))
@@ -185,7 +190,8 @@ func (s *side) checkWhole(t *testing.T, n int) {
 	c := s.Cursor
 	c.Skip(int64(whole))
 	if c.pos.off != 0 {
-		t.Fatalf("%s: a cut after %d bytes is in a row at %#x", s.what, whole, s.want[whole])
+		t.Fatalf("%s: a cut after %d bytes is in a row at %#x", s.what, whole,
+			s.want[whole])
 	}
 }
 
@@ -204,7 +210,8 @@ func (s *side) pieces(t *testing.T, r *rand.Rand, n int) {
 		s.takes(t, "Pieces", one.Addr, int(one.Len))
 	}
 	if took := had - len(s.want); took > n || took < n && len(p) < cap(p) {
-		t.Fatalf("%s: pieces of %d bytes, %d of %d, limit %d", s.what, took, len(p), cap(p), n)
+		t.Fatalf("%s: pieces of %d bytes, %d of %d, limit %d", s.what, took, len(p), cap(p),
+			n)
 	}
 }
 
@@ -239,7 +246,8 @@ func checkRow(t *testing.T, s *side) {
 	}
 }
 
-// Parts are whole grains, wherever the room ends, and as large as can be: no more than a row is cut.
+// Parts are whole grains, wherever the room ends, and as large as can be: no more than a row is
+// cut.
 func TestCursorGrain(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 4000 {
@@ -248,8 +256,10 @@ func TestCursorGrain(t *testing.T) {
 		for len(s.want) > 0 {
 			room := 1 + r.IntN(300)
 			p := s.Next(room, grain)
-			if p.Bytes > room || p.Bytes%grain != 0 || (p.Bytes == 0) != (room < grain) {
-				t.Fatalf("%s: part %+v in room for %d bytes in grains of %d", s.what, p, room, grain)
+			if p.Bytes > room || p.Bytes%grain != 0 ||
+				(p.Bytes == 0) != (room < grain) {
+				t.Fatalf("%s: part %+v in room for %d bytes in grains of %d",
+					s.what, p, room, grain)
 			}
 			s.takesPart(t, p)
 		}
@@ -263,14 +273,16 @@ func TestCursorGrain(t *testing.T) {
 func TestCursorNextLargest(t *testing.T) {
 	var c Cursor
 	c.SetStrided(1<<40, []int32{8, 4, 5, 6}, []int32{16, 64, 1000})
-	for _, w := range []struct{ room, bytes int }{{959, 800}, {7, 0}, {31, 24}, {500, 136}} { // one block has 160 bytes
+	for _, w := range []struct{ room, bytes int }{{959, 800}, {7, 0}, {31, 24}, {500, 136}} {
+		// one block has 160 bytes
 		if p := c.Next(w.room, 8); p.Bytes != w.bytes {
 			t.Errorf("%+v: part %+v", w, p)
 		}
 	}
 	const huge = 1 << 40
 	c.SetContiguous(1<<41, huge)
-	if p := c.Next(huge, 24); p.Bytes != 1<<31-8 || len(p.Count) != 1 || int(p.Count[0]) != p.Bytes {
+	if p := c.Next(huge, 24); p.Bytes != 1<<31-8 || len(p.Count) != 1 ||
+		int(p.Count[0]) != p.Bytes {
 		t.Errorf("part %+v of a huge one", p)
 	}
 	c.SetGroups([]Group{{Addr: 1 << 40, Step: 1 << 35, Count: 3, Bytes: 8}}, 24)
@@ -291,20 +303,27 @@ func TestRuns(t *testing.T) {
 		a.want, b.want = a.want[len(a.want)-n:], b.want[len(b.want)-n:]
 		for n > 0 {
 			limit, had := 1+r.IntN(n), n
-			runs := Runs(&a.Cursor, &b.Cursor, append(make([]Run, 0, 2+r.IntN(6)), Run{}), int64(limit))
+			runs := Runs(&a.Cursor, &b.Cursor, append(make([]Run, 0, 2+r.IntN(6)),
+				Run{}), int64(limit))
 			for i, one := range runs[1:] {
-				if last := runs[i]; i > 0 && last.Local+uintptr(last.Bytes) == one.Local && last.Remote+uintptr(last.Bytes) == one.Remote {
-					t.Fatalf("%s, %s: runs that touch: %+v", a.what, b.what, runs)
+				if last := runs[i]; i > 0 &&
+					last.Local+uintptr(last.Bytes) == one.Local &&
+					last.Remote+uintptr(last.Bytes) == one.Remote {
+					t.Fatalf("%s, %s: runs that touch: %+v", a.what, b.what,
+						runs)
 				}
 				a.takes(t, "Runs", one.Local, one.Bytes)
 				b.takes(t, "Runs", one.Remote, one.Bytes)
 				n -= one.Bytes
 			}
-			if took := had - n; took > limit || took < limit && len(runs) < cap(runs) || took == 0 {
-				t.Fatalf("%s, %s: %d bytes of %d in %d runs", a.what, b.what, took, limit, len(runs))
+			if took := had - n; took > limit || took < limit && len(runs) < cap(runs) ||
+				took == 0 {
+				t.Fatalf("%s, %s: %d bytes of %d in %d runs", a.what, b.what, took,
+					limit, len(runs))
 			}
 			if a.Left() != int64(n) || b.Left() != int64(n) {
-				t.Fatalf("%s, %s: %d and %d left, want %d", a.what, b.what, a.Left(), b.Left(), n)
+				t.Fatalf("%s, %s: %d and %d left, want %d", a.what, b.what,
+					a.Left(), b.Left(), n)
 			}
 		}
 	}
@@ -315,7 +334,8 @@ func TestCursorEmpty(t *testing.T) {
 	c.Pack(nil)
 	c.Unpack(nil)
 	c.Skip(0)
-	if p := c.Pieces(make([]Piece, 0, 1), 10); len(p) != 0 || c.Left() != 0 || c.Next(10, 1).Bytes != 0 {
+	if p := c.Pieces(make([]Piece, 0, 1), 10); len(p) != 0 || c.Left() != 0 ||
+		c.Next(10, 1).Bytes != 0 {
 		t.Error("a cursor of nothing has something")
 	}
 	defer func() {
@@ -329,7 +349,8 @@ func TestCursorEmpty(t *testing.T) {
 // No call takes memory: a frame's cursor is used for every frame.
 func TestCursorNoAllocation(t *testing.T) {
 	a := newArena(0)
-	groups := []Group{{Addr: a.base, Step: 40, Count: 20, Bytes: 8}, {Addrs: []uintptr{a.base, a.base + 100}, Bytes: 16}}
+	groups := []Group{{Addr: a.base, Step: 40, Count: 20, Bytes: 8},
+		{Addrs: []uintptr{a.base, a.base + 100}, Bytes: 16}}
 	b, pieces, runs := make([]byte, 96), make([]Piece, 0, 8), make([]Run, 0, 8)
 	c, d := new(Cursor), new(Cursor)
 	if n := testing.AllocsPerRun(100, func() {

@@ -1,4 +1,5 @@
-// kernel.go: Go's way to the C copies and shapes. It converts arguments and must not compute anything itself.
+// kernel.go: Go's way to the C copies and shapes. It converts arguments and must not compute
+// anything itself.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
@@ -56,11 +57,13 @@ const MostBytes = C.K_MOST_BYTES
 // ints gives C the elements of a slice; nil for an empty one.
 func ints(s []int32) *C.int { return (*C.int)(unsafe.Pointer(unsafe.SliceData(s))) }
 
-// Ptr makes a pointer of an address outside the Go heap, such as one in the arena or from a message.
+// Ptr makes a pointer of an address outside the Go heap, such as one in the arena or from a
+// message.
 func Ptr(addr uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&addr)) }
 
-// Copy copies n bytes between places that do not overlap. It gives what k_copy promises for up to 16 bytes, and Go's copy
-// does not: aligned 1, 2, 4 and 8 bytes are one load and one store, and no byte is stored twice.
+// Copy copies n bytes between places that do not overlap. It gives what k_copy promises for up to
+// 16 bytes, and Go's copy does not: aligned 1, 2, 4 and 8 bytes are one load and one store, and no
+// byte is stored twice.
 func Copy(dst, src unsafe.Pointer, n int) {
 	switch n {
 	case 1:
@@ -82,8 +85,9 @@ func Copy(dst, src unsafe.Pointer, n int) {
 	}
 }
 
-// Volume gives the bytes of a shape with these counts in all. Here and below count[0] is in bytes, the other counts are
-// numbers of blocks, strides are in bytes, and a shape has one stride less than counts, at most MaxLevels.
+// Volume gives the bytes of a shape with these counts in all. Here and below count[0] is in bytes,
+// the other counts are numbers of blocks, strides are in bytes, and a shape has one stride less
+// than counts, at most MaxLevels.
 func Volume(count []int32) int64 {
 	if len(count) == 1 { // without the way into C
 		return int64(max(count[0], 0))
@@ -93,7 +97,8 @@ func Volume(count []int32) int64 {
 
 func levels(count []int32) C.int { return C.int(len(count) - 1) }
 
-// Extent gives the bytes of a shape in all, and those that it touches relative to its base address: [lo, hi), lo <= 0.
+// Extent gives the bytes of a shape in all, and those that it touches relative to its base address:
+// [lo, hi), lo <= 0.
 func Extent(stride, count []int32) (volume, lo, hi int64) {
 	if len(count) == 1 {
 		n := Volume(count)
@@ -105,7 +110,8 @@ func Extent(stride, count []int32) (volume, lo, hi int64) {
 }
 
 // CopyStrided copies a shape between two places with different strides.
-func CopyStrided(src unsafe.Pointer, srcStride []int32, dst unsafe.Pointer, dstStride, count []int32) {
+func CopyStrided(src unsafe.Pointer, srcStride []int32, dst unsafe.Pointer, dstStride,
+	count []int32) {
 	C.k_copy_strided(src, ints(srcStride), dst, ints(dstStride), ints(count), levels(count))
 }
 
@@ -119,24 +125,26 @@ func Unpack(dst unsafe.Pointer, stride, count []int32, buf unsafe.Pointer) {
 	C.k_unpack(dst, ints(stride), ints(count), levels(count), buf)
 }
 
-// CopyVector copies len(src) segments of nbytes each, src[i] to dst[i]. The addresses are of memory that does not move
-// during the call: not Go's, or pinned.
+// CopyVector copies len(src) segments of nbytes each, src[i] to dst[i]. The addresses are of memory
+// that does not move during the call: not Go's, or pinned.
 func CopyVector(src, dst []uintptr, nbytes int) {
 	_ = dst[:len(src)]
 	C.copy_vector(words(src), words(dst), C.size_t(nbytes), C.size_t(len(src)))
 }
 
-// PackVector gathers len(src) segments of nbytes each into buf, which has room for them. For the addresses see
-// CopyVector.
+// PackVector gathers len(src) segments of nbytes each into buf, which has room for them. For the
+// addresses see CopyVector.
 func PackVector(src []uintptr, nbytes int, buf []byte) {
 	_ = buf[:len(src)*nbytes]
-	C.pack_vector(words(src), C.size_t(nbytes), C.size_t(len(src)), unsafe.Pointer(unsafe.SliceData(buf)))
+	C.pack_vector(words(src), C.size_t(nbytes), C.size_t(len(src)),
+		unsafe.Pointer(unsafe.SliceData(buf)))
 }
 
 // UnpackVector scatters buf into len(dst) segments of nbytes each.
 func UnpackVector(dst []uintptr, nbytes int, buf []byte) {
 	_ = buf[:len(dst)*nbytes]
-	C.unpack_vector(words(dst), C.size_t(nbytes), C.size_t(len(dst)), unsafe.Pointer(unsafe.SliceData(buf)))
+	C.unpack_vector(words(dst), C.size_t(nbytes), C.size_t(len(dst)),
+		unsafe.Pointer(unsafe.SliceData(buf)))
 }
 
 func words(s []uintptr) *C.uintptr_t { return (*C.uintptr_t)(unsafe.Pointer(unsafe.SliceData(s))) }

@@ -66,8 +66,10 @@ func FuzzPieces(f *testing.F) {
 		count := s.counts(1)
 		sh := shape{s.strides(count), count}
 		lo, hi := sh.extent()
-		if n, l, h := Extent(sh.stride, count); l != lo || h != hi || n != int64(sh.volume()) {
-			t.Fatalf("extent of %v: %d bytes in [%d, %d), want %d in [%d, %d)", sh, n, l, h, sh.volume(), lo, hi)
+		if n, l, h := Extent(sh.stride, count); l != lo || h != hi ||
+			n != int64(sh.volume()) {
+			t.Fatalf("extent of %v: %d bytes in [%d, %d), want %d in [%d, %d)", sh, n,
+				l, h, sh.volume(), lo, hi)
 		}
 		var c Cursor
 		c.SetStrided(1<<40, count, sh.stride)
@@ -115,7 +117,8 @@ func TestPiecesMerge(t *testing.T) {
 		var cur Cursor
 		cur.SetStrided(1<<40, c.count, c.stride)
 		if row := cur.Row(); cur.Contiguous() != (c.pieces <= 1) || row != c.row {
-			t.Errorf("%v: contiguous %v, rows of %d bytes", c.shape, cur.Contiguous(), row)
+			t.Errorf("%v: contiguous %v, rows of %d bytes", c.shape, cur.Contiguous(),
+				row)
 		}
 		if n := len(cur.Pieces(make([]Piece, 0, 100), math.MaxInt64)); n != c.pieces {
 			t.Errorf("%v: %d pieces, want %d", c.shape, n, c.pieces)
@@ -135,23 +138,27 @@ func TestLargeShapes(t *testing.T) {
 	if v := Volume([]int32{m, m, m, 0}); v != 0 {
 		t.Errorf("volume %d, want 0", v)
 	}
-	if n, lo, hi := Extent([]int32{m, -m}, []int32{8, 3, 3}); n != 72 || lo != -2*m || hi != 2*m+8 {
+	if n, lo, hi := Extent([]int32{m, -m}, []int32{8, 3, 3}); n != 72 || lo != -2*m ||
+		hi != 2*m+8 {
 		t.Errorf("extent [%d, %d)", lo, hi)
 	}
 	n, lo, hi := Extent([]int32{m, m, m, -m, -m, -m}, []int32{8, m, m, m, m, m, m})
 	if n != math.MaxInt64 || lo != math.MinInt64 || hi != math.MaxInt64 {
 		t.Errorf("extent [%d, %d), want everything", lo, hi)
 	}
-	if n, lo, hi := Extent([]int32{m, m, m, m}, []int32{m, m, m, m, 0}); n != 0 || lo != 0 || hi != 0 {
+	if n, lo, hi := Extent([]int32{m, m, m, m}, []int32{m, m, m, m, 0}); n != 0 || lo != 0 ||
+		hi != 0 {
 		t.Errorf("extent [%d, %d), want nothing", lo, hi)
 	}
-	if n, _, hi := Extent([]int32{0, 0, 0}, []int32{1 << 16, 1 << 16, 1 << 16, 1 << 16}); n != math.MaxInt64 || hi != 1<<16 {
+	if n, _, hi := Extent([]int32{0, 0, 0}, []int32{1 << 16, 1 << 16, 1 << 16,
+		1 << 16}); n != math.MaxInt64 || hi != 1<<16 {
 		t.Errorf("%d bytes, want the greatest", n)
 	}
 	var c Cursor
 	c.SetStrided(1<<40, []int32{1, m, m}, []int32{m, m - 5})
 	c.Skip(m*m - 1)
-	if p := c.Pieces(make([]Piece, 0, 2), 9); len(p) != 1 || p[0] != (Piece{1<<40 + (m-1)*(m+m-5), 1}) || c.Left() != 0 {
+	if p := c.Pieces(make([]Piece, 0, 2), 9); len(p) != 1 ||
+		p[0] != (Piece{1<<40 + (m-1)*(m+m-5), 1}) || c.Left() != 0 {
 		t.Errorf("the last piece is %v", p)
 	}
 }
@@ -170,7 +177,8 @@ func FuzzCopyVector(f *testing.F) {
 		for i := 0; i < n; i++ {
 			a, b := 3*s.next(), 3*s.next()
 			copy(want[b:], src[a:a+nbytes])
-			from, to = append(from, uintptr(at(src, a))), append(to, uintptr(at(dst, b)))
+			from, to = append(from, uintptr(at(src, a))),
+				append(to, uintptr(at(dst, b)))
 		}
 		blank, packed := append([]byte(nil), dst...), make([]byte, n*nbytes)
 		CopyVector(from, to, nbytes)
@@ -196,7 +204,8 @@ func TestCopy(t *testing.T) {
 	}
 }
 
-// Every length up to 4200, and for some all alignments of both sides that make a difference to our own loop.
+// Every length up to 4200, and for some all alignments of both sides that make a difference to our
+// own loop.
 func TestCopyBlocks(t *testing.T) {
 	const most = 4200
 	src, dst, want := make([]byte, most+128), make([]byte, most+128), make([]byte, most+128)
@@ -229,7 +238,8 @@ func TestCopyBlocks(t *testing.T) {
 // Rows of every length of interest, in planes: these have loops of their own.
 func TestCopyLongRows(t *testing.T) {
 	const rows, pitch = 3, 4500
-	src, dst, want := make([]byte, rows*pitch+64), make([]byte, rows*pitch+64), make([]byte, rows*pitch+64)
+	src, dst, want := make([]byte, rows*pitch+64), make([]byte, rows*pitch+64),
+		make([]byte, rows*pitch+64)
 	for i := range src {
 		src[i] = byte(i*7 + i>>8)
 	}
@@ -240,7 +250,8 @@ func TestCopyLongRows(t *testing.T) {
 		for i := range rows {
 			copy(want[d+i*(pitch-5):], src[s+i*pitch:][:row])
 		}
-		CopyStrided(at(src, s), []int32{pitch}, at(dst, d), []int32{pitch - 5}, []int32{int32(row), rows})
+		CopyStrided(at(src, s), []int32{pitch}, at(dst, d), []int32{pitch - 5},
+			[]int32{int32(row), rows})
 		same(t, "rows", dst, want)
 	}
 }

@@ -1,5 +1,6 @@
-// oracle_test.go: what the kernels must do, said in the most naive way: one byte or one element at a time. Test-only:
-// nothing here may be fast, and nothing outside tests may use it. Also makes random shapes from fuzz input.
+// oracle_test.go: what the kernels must do, said in the most naive way: one byte or one element at
+// a time. Test-only: nothing here may be fast, and nothing outside tests may use it. Also makes
+// random shapes from fuzz input.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
@@ -99,7 +100,8 @@ func (s *source) strides(count []int32) []int32 {
 	return stride
 }
 
-// room gives memory filled with a pattern, in which a shape fits, and the index of its base address.
+// room gives memory filled with a pattern, in which a shape fits, and the index of its base
+// address.
 func room(s shape, fill byte) ([]byte, int) {
 	lo, hi := s.extent()
 	b := make([]byte, hi-lo+128)
@@ -119,7 +121,8 @@ func same(t *testing.T, what string, got, want []byte) {
 	}
 	for i := range got {
 		if got[i] != want[i] {
-			t.Fatalf("%s: byte %d of %d is %#x, want %#x", what, i, len(got), got[i], want[i])
+			t.Fatalf("%s: byte %d of %d is %#x, want %#x", what, i, len(got), got[i],
+				want[i])
 		}
 	}
 }

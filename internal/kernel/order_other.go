@@ -13,5 +13,6 @@ package kernel
 // static inline void order(void) { atomic_thread_fence(memory_order_acq_rel); }
 import "C"
 
-// Order keeps the order of earlier loads and stores of the caller and later ones, except of a store and a later load.
+// Order keeps the order of earlier loads and stores of the caller and later ones, except of a store
+// and a later load.
 func Order() { C.order() }

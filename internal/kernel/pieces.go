@@ -1,4 +1,5 @@
-// pieces.go: what a cursor finds on its way, without touching it: contiguous pieces, runs of two sides, regular parts.
+// pieces.go: what a cursor finds on its way, without touching it: contiguous pieces, runs of two
+// sides, regular parts.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
@@ -37,8 +38,9 @@ type Run struct {
 	Bytes         int
 }
 
-// Part is a piece of a transfer's memory that one call of a kernel deals with: segments of Size bytes at Addrs if that is
-// not nil, else the shape of Count and Stride at Addr. Count and Stride are valid until the cursor's next call.
+// Part is a piece of a transfer's memory that one call of a kernel deals with: segments of Size
+// bytes at Addrs if that is not nil, else the shape of Count and Stride at Addr. Count and Stride
+// are valid until the cursor's next call.
 type Part struct {
 	Bytes         int
 	Addr          uintptr
@@ -63,14 +65,15 @@ var (
 	_ [unsafe.Sizeof(Run{})]byte       = [C.sizeof_struct_k_run]byte{}
 )
 
-// Pieces appends what is contiguous from the cursor on, up to limit bytes or until p is full, and moves behind it. Pieces
-// that touch become one.
+// Pieces appends what is contiguous from the cursor on, up to limit bytes or until p is full, and
+// moves behind it. Pieces that touch become one.
 func (c *Cursor) Pieces(p []Piece, limit int64) []Piece {
 	out := p[len(p):cap(p)]
 	used := 0
 	for limit > 0 && c.pos.left > 0 {
 		was := c.pos.left
-		used = int(C.k_cursor_pieces(c.state(), c.list(), (*C.struct_k_piece)(unsafe.Pointer(unsafe.SliceData(out))),
+		used = int(C.k_cursor_pieces(c.state(), c.list(),
+			(*C.struct_k_piece)(unsafe.Pointer(unsafe.SliceData(out))),
 			C.size_t(used), C.size_t(len(out)), C.int64_t(limit)))
 		if c.pos.left == was {
 			break
@@ -81,8 +84,8 @@ func (c *Cursor) Pieces(p []Piece, limit int64) []Piece {
 	return p[:len(p)+used]
 }
 
-// Next gives the largest part at the cursor of at most room bytes in whole grains, and moves behind it. A part of no bytes
-// means that not even one grain fits.
+// Next gives the largest part at the cursor of at most room bytes in whole grains, and moves behind
+// it. A part of no bytes means that not even one grain fits.
 func (c *Cursor) Next(room, grain int) Part {
 	if c.pos.left == 0 {
 		return Part{}
@@ -93,17 +96,20 @@ func (c *Cursor) Next(room, grain int) Part {
 		}
 	}
 	first, f := c.pos.already[0], &c.part
-	C.k_cursor_next(c.state(), c.list(), C.int64_t(room), C.int64_t(grain), (*C.struct_k_part)(unsafe.Pointer(f)))
-	p := Part{Bytes: int(f.bytes), Addr: f.addr, Count: f.count[:f.levels+1], Stride: f.stride[:f.levels]}
+	C.k_cursor_next(c.state(), c.list(), C.int64_t(room), C.int64_t(grain),
+		(*C.struct_k_part)(unsafe.Pointer(f)))
+	p := Part{Bytes: int(f.bytes), Addr: f.addr, Count: f.count[:f.levels+1],
+		Stride: f.stride[:f.levels]}
 	if c.addrs != nil && f.levels > 0 {
-		p = Part{Bytes: int(f.bytes), Addrs: c.addrs[first : first+int64(f.count[1])], Size: int(f.count[0])}
+		p = Part{Bytes: int(f.bytes), Addrs: c.addrs[first : first+int64(f.count[1])],
+			Size: int(f.count[0])}
 	}
 	c.nextGroup()
 	return p
 }
 
-// rows is Next of all that is left of regular rows, without the way into C; false if it begins within a row, or no shape
-// describes it.
+// rows is Next of all that is left of regular rows, without the way into C; false if it begins
+// within a row, or no shape describes it.
 func (c *Cursor) rows() (Part, bool) {
 	p, f := &c.pos, &c.part
 	n := p.count[0] - p.already[0]
@@ -119,15 +125,17 @@ func (c *Cursor) rows() (Part, bool) {
 	return part, true
 }
 
-// Runs walks two cursors with equally many bytes left: it appends what is contiguous on both sides, up to limit bytes or
-// until r is full, and moves both behind it. Runs that touch on both sides become one.
+// Runs walks two cursors with equally many bytes left: it appends what is contiguous on both sides,
+// up to limit bytes or until r is full, and moves both behind it. Runs that touch on both sides
+// become one.
 func Runs(local, remote *Cursor, r []Run, limit int64) []Run {
 	out := r[len(r):cap(r)]
 	used := 0
 	for limit > 0 && local.pos.left > 0 && remote.pos.left > 0 {
 		was := local.pos.left
 		used = int(C.cursor_runs(local.state(), local.list(), remote.state(), remote.list(),
-			(*C.struct_k_run)(unsafe.Pointer(unsafe.SliceData(out))), C.size_t(used), C.size_t(len(out)), C.int64_t(limit)))
+			(*C.struct_k_run)(unsafe.Pointer(unsafe.SliceData(out))), C.size_t(used),
+			C.size_t(len(out)), C.int64_t(limit)))
 		if local.pos.left == was {
 			break
 		}

@@ -1,18 +1,20 @@
 /*
- * reduce.c - element-wise reductions for the message operations. Must not accumulate into shared memory.
+ * reduce.c - element-wise reductions for the message operations. Must not accumulate into shared
+ * memory.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * One small loop per operator and type, chosen from a table; a hole in the table is an undefined combination. Integers
- * are computed unsigned where they could overflow. NaN: a comparison with it is false, so the earlier value stays.
+ * One small loop per operator and type, chosen from a table; a hole in the table is an undefined
+ * combination. Integers are computed unsigned where they could overflow. NaN: a comparison with it
+ * is false, so the earlier value stays.
  */
 #include "kernel.h"
 #include "clones.h"
 
 typedef void (*reducer)(void *out, const void *left, const void *right, size_t n);
 
-/* LOOP defines NAME: for every element, x (of left, as a V) and y (of right) give EXPR. T is how elements are stored.
- * out may be left or right, but never part of one (K_SAME_OR_APART). */
+/* LOOP defines NAME: for every element, x (of left, as a V) and y (of right) give EXPR. T is how
+ * elements are stored. out may be left or right, but never part of one (K_SAME_OR_APART). */
 #define LOOP(NAME, T, V, EXPR)                                                                  \
 	K_CLONES static void NAME(void *out, const void *left, const void *right, size_t n)     \
 	{                                                                                       \
@@ -25,7 +27,8 @@ typedef void (*reducer)(void *out, const void *left, const void *right, size_t n
 		}                                                                               \
 	}
 
-/* ORDERED and LOGICAL define the operators that all real types have; ABS gives an absolute value. */
+/* ORDERED and LOGICAL define the operators that all real types have; ABS gives an absolute value.
+ */
 #define ORDERED(NAME, T, V, ABS)                                                    \
 	LOOP(NAME##_max, T, V, y > x ? y : x)                                       \
 	LOOP(NAME##_min, T, V, y < x ? y : x)                                       \
@@ -63,8 +66,8 @@ ARITHMETIC(dbl, k_dbl_at, double)
 ORDERED(dbl, k_dbl_at, double, __builtin_fabs)
 LOGICAL(dbl, k_dbl_at, double)
 
-/* COMPLEX defines sum and product of pairs of T. The product is rounded step by step (K_ROUND): vectorised, GCC would
- * fuse it on some machines even where it is told not to. */
+/* COMPLEX defines sum and product of pairs of T. The product is rounded step by step (K_ROUND):
+ * vectorised, GCC would fuse it on some machines even where it is told not to. */
 #define COMPLEX(NAME, T, V, REAL_SUM)                                                           \
 	static void NAME##_sum(void *out, const void *left, const void *right, size_t n)        \
 	{                                                                                       \
@@ -91,11 +94,14 @@ COMPLEX(dcp, k_dbl_at, double, dbl_sum)
 
 #define INTEGER_ROW(op) { [K_INT] = int_##op, [K_LNG] = lng_##op, [K_LLNG] = lng_##op }
 #define REAL_ROW(op) \
-	{ [K_INT] = int_##op, [K_LNG] = lng_##op, [K_LLNG] = lng_##op, [K_FLT] = flt_##op, [K_DBL] = dbl_##op }
-#define FULL_ROW(op)                                                                                            \
-	{                                                                                                       \
-		[K_INT] = int_##op, [K_LNG] = lng_##op, [K_LLNG] = lng_##op, [K_FLT] = flt_##op,                \
-		[K_DBL] = dbl_##op, [K_CPL] = cpl_##op, [K_DCP] = dcp_##op                                      \
+	{ \
+		[K_INT] = int_##op, [K_LNG] = lng_##op, [K_LLNG] = lng_##op, [K_FLT] = flt_##op, \
+		[K_DBL] = dbl_##op \
+	}
+#define FULL_ROW(op) \
+	{ \
+		[K_INT] = int_##op, [K_LNG] = lng_##op, [K_LLNG] = lng_##op, [K_FLT] = flt_##op, \
+		[K_DBL] = dbl_##op, [K_CPL] = cpl_##op, [K_DCP] = dcp_##op \
 	}
 
 static const reducer table[K_NRED][K_NTYPES] = {
@@ -123,7 +129,8 @@ void k_reduce(int red, int type, void *inout, const void *in, size_t nelem)
 
 void k_reduce_finish(int red, int type, void *x, size_t nelem)
 {
-	/* Each of these gives the wanted value when an element meets itself: max(|x|, |x|), x || x. */
+	/* Each of these gives the wanted value when an element meets itself: max(|x|, |x|), x || x.
+	 */
 	if (red == K_ABSMAX || red == K_ABSMIN || red == K_LOR || red == K_LAND)
 		k_reduce(red, type, x, x, nelem);
 }

@@ -1,4 +1,5 @@
-// reduce.go: Go's way to the C reductions. It converts arguments and must not compute anything itself.
+// reduce.go: Go's way to the C reductions. It converts arguments and must not compute anything
+// itself.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
@@ -24,7 +25,8 @@ import "unsafe"
 // A Reduction is the operator of an element-wise reduction.
 type Reduction int32
 
-// The operators. Bitwise ones are defined for integers, sum and product for all types, the others for all but complex.
+// The operators. Bitwise ones are defined for integers, sum and product for all types, the others
+// for all but complex.
 const (
 	Sum        Reduction = C.K_SUM
 	Product    Reduction = C.K_PROD
@@ -49,7 +51,8 @@ func ReductionOf(word string) (Reduction, bool) {
 	return Reduction(red), red >= 0
 }
 
-// TypeOfMessage gives the element type of ARMCI_INT..ARMCI_DOUBLE of either numbering; false if there is no such code.
+// TypeOfMessage gives the element type of ARMCI_INT..ARMCI_DOUBLE of either numbering; false if
+// there is no such code.
 func TypeOfMessage(code int) (Type, bool) {
 	t := C.k_type_of_message(C.int(code))
 	return Type(t), t >= 0
@@ -68,8 +71,8 @@ func ReduceTo(r Reduction, t Type, out, left, right unsafe.Pointer, nelem int) {
 	C.k_reduce_to(C.int(r), C.int(t), out, left, right, C.size_t(nelem))
 }
 
-// ReduceFinish does what one contribution alone still needs: absolute values for AbsMax and AbsMin, 0 or 1 for the
-// logical operators.
+// ReduceFinish does what one contribution alone still needs: absolute values for AbsMax and AbsMin,
+// 0 or 1 for the logical operators.
 func ReduceFinish(r Reduction, t Type, x unsafe.Pointer, nelem int) {
 	C.k_reduce_finish(C.int(r), C.int(t), x, C.size_t(nelem))
 }

@@ -56,10 +56,12 @@ func testReal[T number64](t *testing.T, typ Type, value func() T) {
 				want[i] = ordered(op, x[i], y[i])
 			}
 			x[n], want[n] = 77, 77
-			Reduce(op, typ, unsafe.Pointer(unsafe.SliceData(x)), unsafe.Pointer(unsafe.SliceData(y)), n)
+			Reduce(op, typ, unsafe.Pointer(unsafe.SliceData(x)),
+				unsafe.Pointer(unsafe.SliceData(y)), n)
 			for i := range x {
 				if x[i] != want[i] {
-					t.Fatalf("operator %d, type %d, element %d of %d: %v, want %v", op, typ, i, n, x[i], want[i])
+					t.Fatalf("operator %d, type %d, element %d of %d: %v, "+
+						"want %v", op, typ, i, n, x[i], want[i])
 				}
 			}
 		}
@@ -75,8 +77,8 @@ func TestReduceReal(t *testing.T) {
 	testReal(t, Double, func() float64 { return float64(r.Intn(3)) * (r.Float64() - 0.5) })
 }
 
-// Where the result goes makes no difference: elsewhere, over the left operand, or over the right one, where the order
-// still counts (the greatest of 0 and -0 is the left one).
+// Where the result goes makes no difference: elsewhere, over the left operand, or over the right
+// one, where the order still counts (the greatest of 0 and -0 is the left one).
 func TestReduceTo(t *testing.T) {
 	const n = 1000
 	r := rand.New(rand.NewSource(1))
@@ -92,14 +94,19 @@ func TestReduceTo(t *testing.T) {
 			out, left, right := x, x, y // where undefined, x stays
 			want = x
 			Reduce(op, typ, unsafe.Pointer(&want), unsafe.Pointer(&y), count)
-			ReduceTo(op, typ, unsafe.Pointer(&out), unsafe.Pointer(&x), unsafe.Pointer(&y), count)
-			ReduceTo(op, typ, unsafe.Pointer(&left), unsafe.Pointer(&left), unsafe.Pointer(&y), count)
+			ReduceTo(op, typ, unsafe.Pointer(&out), unsafe.Pointer(&x),
+				unsafe.Pointer(&y), count)
+			ReduceTo(op, typ, unsafe.Pointer(&left), unsafe.Pointer(&left),
+				unsafe.Pointer(&y), count)
 			if !ReduceValid(op, typ) {
 				right = x
 			}
-			ReduceTo(op, typ, unsafe.Pointer(&right), unsafe.Pointer(&x), unsafe.Pointer(&right), count)
-			if bits(&out) != bits(&want) || bits(&left) != bits(&want) || bits(&right) != bits(&want) {
-				t.Errorf("operator %d, type %d: the result depends on where it goes", op, typ)
+			ReduceTo(op, typ, unsafe.Pointer(&right), unsafe.Pointer(&x),
+				unsafe.Pointer(&right), count)
+			if bits(&out) != bits(&want) || bits(&left) != bits(&want) ||
+				bits(&right) != bits(&want) {
+				t.Errorf("operator %d, type %d: the result depends on where it "+
+					"goes", op, typ)
 			}
 		}
 	}
@@ -177,7 +184,8 @@ func TestReduceFinish(t *testing.T) {
 func TestReduceValid(t *testing.T) {
 	for op := Reduction(-1); op <= LogicalAnd+1; op++ {
 		for typ := Type(-1); typ <= LongLong+1; typ++ {
-			isComplex, isFloat := typ == Complex || typ == DoubleComplex, typ == Float || typ == Double
+			isComplex, isFloat := typ == Complex || typ == DoubleComplex,
+				typ == Float || typ == Double
 			want := op >= Sum && op <= LogicalAnd && typ >= Int && typ <= LongLong
 			switch op {
 			case Sum, Product:

@@ -10,7 +10,8 @@
 
 #pragma GCC visibility push(hidden)
 
-/* k_runs describes memory: element i has, from i * extent on, n runs of `bytes` bytes (at least 1) at `offset` each. */
+/* k_runs describes memory: element i has, from i * extent on, n runs of `bytes` bytes (at least 1)
+ * at `offset` each. */
 struct k_span_run {
 	int64_t offset, bytes;
 };
@@ -19,9 +20,11 @@ struct k_runs {
 	int64_t                  n, extent;
 };
 
-/* k_copy_runs copies the first nbytes bytes of one side to the other, each in the order of its runs, elements as needed. Blocks
- * of 1, 2, 4 or 8 bytes are single stores where both sides are aligned. */
-void k_copy_runs(void *dst, const struct k_runs *to, const void *src, const struct k_runs *from, int64_t nbytes);
+/* k_copy_runs copies the first nbytes bytes of one side to the other, each in the order of its
+ * runs, elements as needed. Blocks of 1, 2, 4 or 8 bytes are single stores where both sides are
+ * aligned. */
+void k_copy_runs(void *dst, const struct k_runs *to, const void *src, const struct k_runs *from,
+	int64_t nbytes);
 
 #pragma GCC visibility pop
 

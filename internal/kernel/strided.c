@@ -1,10 +1,12 @@
 /*
- * strided.c - copies strided shapes: place to place, place to buffer, buffer to place. Must not do arithmetic on data.
+ * strided.c - copies strided shapes: place to place, place to buffer, buffer to place. Must not do
+ * arithmetic on data.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The inner loop is a plane: n rows of one size. Usual row sizes have a loop of their own, in which a row is one or a
- * few moves; one level of strides goes straight to it, anything else is first brought into its normal form.
+ * The inner loop is a plane: n rows of one size. Usual row sizes have a loop of their own, in which
+ * a row is one or a few moves; one level of strides goes straight to it, anything else is first
+ * brought into its normal form.
  */
 #include "blocks.h"
 #include "clones.h"
@@ -16,11 +18,12 @@
 		memcpy(d, s, (size));                    \
 	break
 
-/* Rows of 65 to ROW_MAX bytes: blocks from the front, and one block that ends where the row ends. Longer ones are worth
- * the trouble of aligning the destination. */
+/* Rows of 65 to ROW_MAX bytes: blocks from the front, and one block that ends where the row ends.
+ * Longer ones are worth the trouble of aligning the destination. */
 enum { ROW_MAX = 192 };
 
-K_CLONES static void plane_of_blocks(char *d, int64_t dstep, const char *s, int64_t sstep, size_t row, int64_t n)
+K_CLONES static void plane_of_blocks(char *d, int64_t dstep, const char *s, int64_t sstep,
+	size_t row, int64_t n)
 {
 	size_t last = row - K_BLOCK;
 
@@ -31,7 +34,8 @@ K_CLONES static void plane_of_blocks(char *d, int64_t dstep, const char *s, int6
 	}
 }
 
-K_CLONES static void plane_of_long_rows(char *d, int64_t dstep, const char *s, int64_t sstep, size_t row, int64_t n)
+K_CLONES static void plane_of_long_rows(char *d, int64_t dstep, const char *s, int64_t sstep,
+	size_t row, int64_t n)
 {
 	for (; n > 0; n--, d += dstep, s += sstep)
 		k_blocks(d, s, row);
@@ -77,7 +81,8 @@ static void walk_copy(const struct k_walk *w, const char *a, char *b)
 	while (k_walk_step(w, idx, &aoff, &boff));
 }
 
-void k_copy_strided(const void *src, const int *sstride, void *dst, const int *dstride, const int *count, int levels)
+void k_copy_strided(const void *src, const int *sstride, void *dst, const int *dstride,
+	const int *count, int levels)
 {
 	struct k_walk w;
 

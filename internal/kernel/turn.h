@@ -1,11 +1,11 @@
 /*
- * turn.h - how consecutive pieces of an accumulate or update share the lock of a stripe, private to this directory. Must not
- * hold more than one stripe at a time.
+ * turn.h - how consecutive pieces of an accumulate or update share the lock of a stripe, private to
+ * this directory. Must not hold more than one stripe at a time.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Pieces are cut where stripes begin. Those in one stripe that follow each other share one lock, but only so many of them
- * that others get their turn.
+ * Pieces are cut where stripes begin. Those in one stripe that follow each other share one lock,
+ * but only so many of them that others get their turn.
  */
 #ifndef LIBARMCI_KERNEL_TURN_H
 #define LIBARMCI_KERNEL_TURN_H
@@ -42,8 +42,10 @@ static inline void k_turn_end(struct k_turn *t)
 	t->held = NULL;
 }
 
-/* k_turn_at makes sure that the stripe of d is held, for pieces that cost so much. There must be stripes. */
-static inline __attribute__((always_inline)) void k_turn_at(struct k_turn *t, const char *d, size_t cost)
+/* k_turn_at makes sure that the stripe of d is held, for pieces that cost so much. There must be
+ * stripes. */
+static inline __attribute__((always_inline)) void k_turn_at(struct k_turn *t, const char *d,
+	size_t cost)
 {
 	uintptr_t page = (uintptr_t)d >> K_STRIPE_SHIFT;
 

@@ -1,5 +1,5 @@
-// update.go: Go's way to the C accumulate of any operator and type, and to compare-and-swap. It converts arguments and
-// must not compute anything itself.
+// update.go: Go's way to the C accumulate of any operator and type, and to compare-and-swap. It
+// converts arguments and must not compute anything itself.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
@@ -49,9 +49,9 @@ import "unsafe"
 // An UpdateType is the type of the elements of an update.
 type UpdateType int32
 
-// The element types: integers, real and complex numbers by the bits of a number (80: long double), bytes without a meaning,
-// Fortran's logicals, and pairs of a value and an index. A pair with Int is C's struct with padding; the index of others
-// is of the type of the value.
+// The element types: integers, real and complex numbers by the bits of a number (80: long double),
+// bytes without a meaning, Fortran's logicals, and pairs of a value and an index. A pair with Int
+// is C's struct with padding; the index of others is of the type of the value.
 const (
 	I8         UpdateType = C.K_I8
 	U8         UpdateType = C.K_U8
@@ -137,11 +137,12 @@ func UpdateValid(op UpdateOp, t UpdateType) bool {
 	return uint(t) < UpdateTypes && uint(op) < UpdateOps && updateValid[t]>>op&1 != 0
 }
 
-// Update sets dst[i] = dst[i] op src[i] for n elements, atomically per element against everything that uses the same
-// stripes. What was there before is stored at old, unless that is nil. src may be nil for OpNoOp, and old may be src.
-// Undefined combinations do nothing.
+// Update sets dst[i] = dst[i] op src[i] for n elements, atomically per element against everything
+// that uses the same stripes. What was there before is stored at old, unless that is nil. src may
+// be nil for OpNoOp, and old may be src. Undefined combinations do nothing.
 func Update(s Stripes, op UpdateOp, t UpdateType, dst, src, old unsafe.Pointer, n int) {
-	C.update((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords), C.uint32_t(s.Owner), s.device(),
+	C.update((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords),
+		C.uint32_t(s.Owner), s.device(),
 		C.int(op), C.int(t), dst, src, old, C.size_t(n))
 }
 
@@ -157,24 +158,31 @@ var (
 	_ [unsafe.Offsetof(UpdateRun{}.Bytes)]struct{} = [unsafe.Offsetof(C.struct_k_update_run{}.bytes)]struct{}{}
 )
 
-// UpdateRuns is Update for the elements of runs, one run after the other; src and old are packed. Runs may overlap.
+// UpdateRuns is Update for the elements of runs, one run after the other; src and old are packed.
+// Runs may overlap.
 func UpdateRuns(s Stripes, op UpdateOp, t UpdateType, runs []UpdateRun, src, old unsafe.Pointer) {
-	C.update_runs((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords), C.uint32_t(s.Owner), s.device(), C.int(op),
-		C.int(t), (*C.struct_k_update_run)(unsafe.Pointer(unsafe.SliceData(runs))), C.size_t(len(runs)), src, old)
+	C.update_runs((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords),
+		C.uint32_t(s.Owner), s.device(), C.int(op),
+		C.int(t), (*C.struct_k_update_run)(unsafe.Pointer(unsafe.SliceData(runs))),
+		C.size_t(len(runs)), src, old)
 }
 
-// CompareSwap stores value at dst if the bytes there, 1 to 32, equal those at compare; old gets what was there.
+// CompareSwap stores value at dst if the bytes there, 1 to 32, equal those at compare; old gets
+// what was there.
 func CompareSwap(s Stripes, bytes int, dst, compare, value, old unsafe.Pointer) {
-	C.compare_swap((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords), C.uint32_t(s.Owner), s.device(),
+	C.compare_swap((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords),
+		C.uint32_t(s.Owner), s.device(),
 		C.size_t(bytes), dst, compare, value, old)
 }
 
-// HoldStripe takes the lock of an address, for memory that is changed by other means, and gives what
-// DropStripe needs. It covers addresses of the same 1<<StripeShift bytes. Others wait meanwhile: it is
-// held as shortly as a copy takes. The address may be one of another process, which can equal one of
-// Go's data here. So it is a number: cgo refuses pointers to Go's data, and Go such to free pages.
+// HoldStripe takes the lock of an address, for memory that is changed by other means, and gives
+// what DropStripe needs. It covers addresses of the same 1<<StripeShift bytes. Others wait
+// meanwhile: it is held as shortly as a copy takes. The address may be one of another process,
+// which can equal one of Go's data here. So it is a number: cgo refuses pointers to Go's data, and
+// Go such to free pages.
 func HoldStripe(s Stripes, dst uintptr) (held unsafe.Pointer) {
-	return unsafe.Pointer(C.hold((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords),
+	return unsafe.Pointer(C.hold((*C.uint32_t)(s.Word), C.uint32_t(s.Mask),
+		C.uint32_t(s.PitchWords),
 		C.uint32_t(s.Owner), s.device(), C.uintptr_t(dst)))
 }
 

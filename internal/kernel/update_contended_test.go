@@ -1,5 +1,5 @@
-// update_contended_test.go: updates, accumulates, compare-and-swap and held stripes at once: nothing is lost. Results of
-// single updates are update_test.go's.
+// update_contended_test.go: updates, accumulates, compare-and-swap and held stripes at once:
+// nothing is lost. Results of single updates are update_test.go's.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
@@ -14,8 +14,9 @@ import (
 	"unsafe"
 )
 
-// Every way to change memory adds to the same longs, which lie around the end of a stripe, at an address that is not
-// aligned: the sums are right, and what was there before is different each time.
+// Every way to change memory adds to the same longs, which lie around the end of a stripe, at an
+// address that is not aligned: the sums are right, and what was there before is different each
+// time.
 func TestUpdateContended(t *testing.T) {
 	const workers, rounds, n = 4, 400, 1500
 	st := newStripes(0)
@@ -78,7 +79,8 @@ func increment(st Stripes, dst unsafe.Pointer) {
 	var have, next, old uint64
 	for {
 		next = have + 1
-		CompareSwap(st, 8, dst, unsafe.Pointer(&have), unsafe.Pointer(&next), unsafe.Pointer(&old))
+		CompareSwap(st, 8, dst, unsafe.Pointer(&have), unsafe.Pointer(&next),
+			unsafe.Pointer(&old))
 		if old == have {
 			return
 		}
@@ -101,11 +103,14 @@ func TestHoldStripe(t *testing.T) {
 			wg.Go(func() {
 				for range rounds {
 					held := HoldStripe(mine, uintptr(unsafe.Pointer(x)))
-					atomic.StoreInt64(x, atomic.LoadInt64(x)+1) // no atomic addition
+					// no atomic addition
+					atomic.StoreInt64(x, atomic.LoadInt64(x)+1)
 					DropStripe(held)
-					Update(mine, OpSum, I64, unsafe.Pointer(x), unsafe.Pointer(&y), nil, 1)
+					Update(mine, OpSum, I64, unsafe.Pointer(x),
+						unsafe.Pointer(&y), nil, 1)
 					if device {
-						for !atomic.CompareAndSwapUint64(word, 0, uint64(w+1)) {
+						for !atomic.CompareAndSwapUint64(word, 0,
+							uint64(w+1)) {
 							runtime.Gosched()
 						}
 						for atomic.LoadUint32((*uint32)(st.Word)) != 0 {
@@ -135,8 +140,14 @@ func TestHoldStripe(t *testing.T) {
 // Every function waits for a lock that is taken.
 func TestUpdateWaits(t *testing.T) {
 	for name, do := range map[string]func(st Stripes, x, y unsafe.Pointer){
-		"one":  func(st Stripes, x, y unsafe.Pointer) { Update(st, OpSum, I64, x, y, nil, 1) },
-		"many": func(st Stripes, x, y unsafe.Pointer) { Update(st, OpReplace, Bytes, x, y, nil, 8) },
+		"one": func(st Stripes, x, y unsafe.Pointer) {
+			Update(st, OpSum, I64, x, y, nil,
+				1)
+		},
+		"many": func(st Stripes, x, y unsafe.Pointer) {
+			Update(st, OpReplace, Bytes, x, y,
+				nil, 8)
+		},
 		"runs": func(st Stripes, x, y unsafe.Pointer) {
 			UpdateRuns(st, OpSum, I64, []UpdateRun{{0, 0}, {uintptr(x), 8}}, y, nil)
 		},
@@ -159,7 +170,8 @@ func TestUpdateWaits(t *testing.T) {
 		DropStripe(held)
 		<-done
 		if *x != 5 || *(*uint32)(st.Word) != 0 {
-			t.Errorf("%s: result %d, want 5; lock %d, want free", name, *x, *(*uint32)(st.Word))
+			t.Errorf("%s: result %d, want 5; lock %d, want free", name, *x,
+				*(*uint32)(st.Word))
 		}
 	}
 }

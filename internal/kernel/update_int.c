@@ -3,9 +3,10 @@
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Signed and unsigned integers share all operators but maximum and minimum. Everything else is computed unsigned, in at
- * least the bits of an int, so that it wraps; logical operators give 0 or 1. Fortran's .true. is 1 as gfortran stores it.
- * Each loop is compiled per instruction set, also of small integers: arrays of MPI_CHAR are long.
+ * Signed and unsigned integers share all operators but maximum and minimum. Everything else is
+ * computed unsigned, in at least the bits of an int, so that it wraps; logical operators give 0
+ * or 1. Fortran's .true. is 1 as gfortran stores it. Each loop is compiled per instruction set,
+ * also of small integers: arrays of MPI_CHAR are long.
  */
 #include "update_ops.h"
 
@@ -38,10 +39,10 @@ ORDERED(K_CLONES, u64, uint64_t)
 
 #define LOGICAL(N) OP(K_U_LAND, u##N##_land), OP(K_U_LOR, u##N##_lor), OP(K_U_LXOR, u##N##_lxor)
 #define BITWISE(N) OP(K_U_BAND, u##N##_band), OP(K_U_BOR, u##N##_bor), OP(K_U_BXOR, u##N##_bxor)
-#define INTEGER(NAME, N)                                                                                   \
-	{                                                                                                  \
-		OP(K_U_SUM, u##N##_sum), OP(K_U_PROD, u##N##_prod), OP(K_U_MAX, NAME##_max), OP(K_U_MIN, NAME##_min), \
-			LOGICAL(N), BITWISE(N)                                                             \
+#define INTEGER(NAME, N) \
+	{ \
+		OP(K_U_SUM, u##N##_sum), OP(K_U_PROD, u##N##_prod), OP(K_U_MAX, NAME##_max), \
+			OP(K_U_MIN, NAME##_min), LOGICAL(N), BITWISE(N) \
 	}
 
 k_update_row k_update_i8 = INTEGER(i8, 8);

@@ -1,5 +1,5 @@
-// update_oracle_test.go: what an update must do to one element, said in Go, and random elements of every type. Test-only:
-// it must not use anything of the C side.
+// update_oracle_test.go: what an update must do to one element, said in Go, and random elements of
+// every type. Test-only: it must not use anything of the C side.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
@@ -12,7 +12,8 @@ import (
 	"math/rand"
 )
 
-// A layout is how an element is in memory. Kinds of numbers: i and u integers, f IEEE numbers, x long double.
+// A layout is how an element is in memory. Kinds of numbers: i and u integers, f IEEE numbers, x
+// long double.
 type layout struct {
 	form  string // "number", "complex", "logical", "bytes" or "pair"
 	kind  byte
@@ -23,15 +24,24 @@ type layout struct {
 }
 
 var layouts = map[UpdateType]layout{
-	I8: {"number", 'i', 1, 0, 0, 1}, U8: {"number", 'u', 1, 0, 0, 1}, I16: {"number", 'i', 2, 0, 0, 2},
-	U16: {"number", 'u', 2, 0, 0, 2}, I32: {"number", 'i', 4, 0, 0, 4}, U32: {"number", 'u', 4, 0, 0, 4},
-	I64: {"number", 'i', 8, 0, 0, 8}, U64: {"number", 'u', 8, 0, 0, 8}, F32: {"number", 'f', 4, 0, 0, 4},
-	F64: {"number", 'f', 8, 0, 0, 8}, F80: {"number", 'x', 10, 0, 0, 16}, C32: {"complex", 'f', 4, 'f', 4, 8},
-	C64: {"complex", 'f', 8, 'f', 8, 16}, C80: {"complex", 'x', 10, 'x', 16, 32}, Bool: {"logical", 'u', 1, 0, 0, 1},
-	Bytes: {"bytes", 'u', 1, 0, 0, 1}, L8: {"logical", 'u', 1, 0, 0, 1}, L16: {"logical", 'u', 2, 0, 0, 2},
-	L32: {"logical", 'u', 4, 0, 0, 4}, L64: {"logical", 'u', 8, 0, 0, 8}, PairF32Int: {"pair", 'f', 4, 'i', 4, 8},
-	PairF64Int: {"pair", 'f', 8, 'i', 8, 16}, PairI64Int: {"pair", 'i', 8, 'i', 8, 16}, PairI32Int: {"pair", 'i', 4, 'i', 4, 8},
-	PairI16Int: {"pair", 'i', 2, 'i', 4, 8}, PairF80Int: {"pair", 'x', 10, 'i', 16, 32}, PairF32: {"pair", 'f', 4, 'f', 4, 8},
+	I8: {"number", 'i', 1, 0, 0, 1}, U8: {"number", 'u', 1, 0, 0, 1},
+	I16: {"number", 'i', 2, 0, 0, 2},
+	U16: {"number", 'u', 2, 0, 0, 2}, I32: {"number", 'i', 4, 0, 0, 4},
+	U32: {"number", 'u', 4, 0, 0, 4},
+	I64: {"number", 'i', 8, 0, 0, 8}, U64: {"number", 'u', 8, 0, 0, 8},
+	F32: {"number", 'f', 4, 0, 0, 4},
+	F64: {"number", 'f', 8, 0, 0, 8}, F80: {"number", 'x', 10, 0, 0, 16},
+	C32: {"complex", 'f', 4, 'f', 4, 8},
+	C64: {"complex", 'f', 8, 'f', 8, 16}, C80: {"complex", 'x', 10, 'x', 16, 32},
+	Bool:  {"logical", 'u', 1, 0, 0, 1},
+	Bytes: {"bytes", 'u', 1, 0, 0, 1}, L8: {"logical", 'u', 1, 0, 0, 1},
+	L16: {"logical", 'u', 2, 0, 0, 2},
+	L32: {"logical", 'u', 4, 0, 0, 4}, L64: {"logical", 'u', 8, 0, 0, 8},
+	PairF32Int: {"pair", 'f', 4, 'i', 4, 8},
+	PairF64Int: {"pair", 'f', 8, 'i', 8, 16}, PairI64Int: {"pair", 'i', 8, 'i', 8, 16},
+	PairI32Int: {"pair", 'i', 4, 'i', 4, 8},
+	PairI16Int: {"pair", 'i', 2, 'i', 4, 8}, PairF80Int: {"pair", 'x', 10, 'i', 16, 32},
+	PairF32: {"pair", 'f', 4, 'f', 4, 8},
 	PairF64: {"pair", 'f', 8, 'f', 8, 16}, PairI64: {"pair", 'i', 8, 'l', 8, 16},
 }
 
@@ -131,7 +141,8 @@ func (l layout) complexNumbers(op UpdateOp, d, s []byte) {
 	l.setReal(d[l.at:], l.round(l.round(a*y)+l.round(b*x)))
 }
 
-// round gives the number of the type: one operation on floats as doubles, rounded afterwards, is that on floats.
+// round gives the number of the type: one operation on floats as doubles, rounded afterwards, is
+// that on floats.
 func (l layout) round(x float64) float64 {
 	if l.width == 4 {
 		return float64(float32(x))
@@ -237,8 +248,8 @@ func (l layout) setReal(b []byte, x float64) {
 	}
 }
 
-// fill makes random elements: all integers, and few different reals, so that some are equal. Operators that only compare
-// meet numbers that are none.
+// fill makes random elements: all integers, and few different reals, so that some are equal.
+// Operators that only compare meet numbers that are none.
 func (l layout) fill(op UpdateOp, b []byte, r *rand.Rand) {
 	for ; len(b) >= l.size; b = b[l.size:] {
 		r.Read(b[:l.size])

@@ -1,16 +1,18 @@
 /*
- * update_pairs.c - the operators of update.h that choose or move whole elements: greatest and least value with its place,
- * replace and no-op. Must not lock.
+ * update_pairs.c - the operators of update.h that choose or move whole elements: greatest and least
+ * value with its place, replace and no-op. Must not lock.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The result of MINLOC and MAXLOC is one of the two pairs as it is: the one with the greater (or lesser) value, of equal
- * values the one with the lower index. So a pair is moved as a block, padding included, and one of 8 bytes is one store.
+ * The result of MINLOC and MAXLOC is one of the two pairs as it is: the one with the greater (or
+ * lesser) value, of equal values the one with the lower index. So a pair is moved as a block,
+ * padding included, and one of 8 bytes is one store.
  */
 #include "update_ops.h"
 
-/* CHOOSE defines NAME, which replaces a pair if the one at src has a value that is BETTER, or as good and of lower index.
- * Numbers and blocks are loaded apart: a compiler that took a block apart into numbers would lose its padding. */
+/* CHOOSE defines NAME, which replaces a pair if the one at src has a value that is BETTER, or as
+ * good and of lower index. Numbers and blocks are loaded apart: a compiler that took a block apart
+ * into numbers would lose its padding. */
 #define CHOOSE(NAME, VALUE, INDEX, BLOCK, BETTER)                                             \
 	static inline int NAME##_takes(const char *dst, const char *src)                      \
 	{                                                                                     \
@@ -38,17 +40,18 @@
 			NAME##_one(dst, src, NULL);                                           \
 	}
 
-#define PAIRS(NAME, VALUE, INDEX, BLOCK)                                                      \
-	struct NAME {                                                                         \
-		VALUE value;                                                                  \
-		INDEX index;                                                                  \
-	};                                                                                    \
-	_Static_assert(sizeof(struct NAME) == sizeof(BLOCK) &&                                \
-	                       offsetof(struct NAME, index) == sizeof(BLOCK) / 2,             \
-	               "the index begins in the middle");                                     \
-	CHOOSE(NAME##_maxloc, VALUE, INDEX, BLOCK, >)                                         \
-	CHOOSE(NAME##_minloc, VALUE, INDEX, BLOCK, <)                                         \
-	k_update_row k_update_##NAME = { OP(K_U_MAXLOC, NAME##_maxloc), OP(K_U_MINLOC, NAME##_minloc) };
+#define PAIRS(NAME, VALUE, INDEX, BLOCK) \
+	struct NAME { \
+		VALUE value; \
+		INDEX index; \
+	}; \
+	_Static_assert(sizeof(struct NAME) == sizeof(BLOCK) && \
+			offsetof(struct NAME, index) == sizeof(BLOCK) / 2, \
+		"the index begins in the middle"); \
+	CHOOSE(NAME##_maxloc, VALUE, INDEX, BLOCK, >) \
+	CHOOSE(NAME##_minloc, VALUE, INDEX, BLOCK, <) \
+	k_update_row k_update_##NAME = {OP(K_U_MAXLOC, NAME##_maxloc), \
+		OP(K_U_MINLOC, NAME##_minloc)};
 
 PAIRS(pair_f32_i, float, int, k_u64_at)
 PAIRS(pair_f64_i, double, int, k_b16_at)
@@ -86,5 +89,7 @@ static void nothing(char *dst, const char *src, size_t n) { (void)dst, (void)src
 #define REPLACE(NAME) { NAME##_replace_one, NAME##_replace_many }
 #define NOOP(NAME)    { NAME##_noop_one, nothing }
 
-const struct k_updater k_update_replace[] = { REPLACE(b1), REPLACE(b2), REPLACE(b4), REPLACE(b8), REPLACE(b16), REPLACE(b32) };
-const struct k_updater k_update_noop[] = { NOOP(b1), NOOP(b2), NOOP(b4), NOOP(b8), NOOP(b16), NOOP(b32) };
+const struct k_updater k_update_replace[] = {REPLACE(b1), REPLACE(b2), REPLACE(b4), REPLACE(b8),
+	REPLACE(b16), REPLACE(b32)};
+const struct k_updater k_update_noop[] = {NOOP(b1), NOOP(b2), NOOP(b4), NOOP(b8), NOOP(b16),
+	NOOP(b32)};

@@ -7,13 +7,13 @@
  */
 #include "update_ops.h"
 
-#define REAL(CLONES, NAME, AT, V)                         \
-	UPDATE(CLONES, NAME##_sum, AT, V, x + y)          \
-	UPDATE(CLONES, NAME##_prod, AT, V, x * y)         \
-	UPDATE(CLONES, NAME##_max, AT, V, y > x ? y : x)  \
-	UPDATE(CLONES, NAME##_min, AT, V, y < x ? y : x)  \
-	k_update_row k_update_##NAME = { OP(K_U_SUM, NAME##_sum), OP(K_U_PROD, NAME##_prod), OP(K_U_MAX, NAME##_max), \
-		                         OP(K_U_MIN, NAME##_min) };
+#define REAL(CLONES, NAME, AT, V) \
+	UPDATE(CLONES, NAME##_sum, AT, V, x + y) \
+	UPDATE(CLONES, NAME##_prod, AT, V, x *y) \
+	UPDATE(CLONES, NAME##_max, AT, V, y > x ? y : x) \
+	UPDATE(CLONES, NAME##_min, AT, V, y < x ? y : x) \
+	k_update_row k_update_##NAME = {OP(K_U_SUM, NAME##_sum), OP(K_U_PROD, NAME##_prod), \
+		OP(K_U_MAX, NAME##_max), OP(K_U_MIN, NAME##_min)};
 
 REAL(K_CLONES, f32, k_flt_at, float)
 REAL(K_CLONES, f64, k_dbl_at, double)
@@ -22,9 +22,9 @@ REAL(NO_CLONES, f80, k_f80_at, long double)
 /* Two reals are added as such where a complex number need not be one store. */
 static void c64_sum_many(char *dst, const char *src, size_t n) { f64_sum_many(dst, src, 2 * n); }
 
-/* COMPLEX defines sum and product of complex numbers, which are loaded and stored as blocks: a complex float is one store.
- * Products are rounded one by one: vectorised, GCC would fuse them with the sums on some machines even where it is told
- * not to. */
+/* COMPLEX defines sum and product of complex numbers, which are loaded and stored as blocks: a
+ * complex float is one store. Products are rounded one by one: vectorised, GCC would fuse them with
+ * the sums on some machines even where it is told not to. */
 #define COMPLEX(NAME, BLOCK, T)                                                               \
 	static inline BLOCK NAME##_add(BLOCK a, BLOCK b)                                      \
 	{                                                                                     \

@@ -1,6 +1,6 @@
 /*
- * update_swap.c - compare-and-swap of any few bytes, and stripes that are held for other means. Must not know types.
- * k_stripes_hold_runs is the only function that holds more than one stripe.
+ * update_swap.c - compare-and-swap of any few bytes, and stripes that are held for other means.
+ * Must not know types. k_stripes_hold_runs is the only function that holds more than one stripe.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
@@ -29,7 +29,8 @@ static void swap_bytes(size_t bytes, void *dst, const void *compare, const void 
 		memcpy(old, &was, bytes);
 }
 
-void k_compare_swap(const struct k_stripes *st, size_t bytes, void *dst, const void *compare, const void *value, void *old)
+void k_compare_swap(const struct k_stripes *st, size_t bytes, void *dst, const void *compare,
+	const void *value, void *old)
 {
 	uint32_t *held;
 
@@ -47,7 +48,10 @@ void k_compare_swap(const struct k_stripes *st, size_t bytes, void *dst, const v
 		k_unlock(held);
 }
 
-uint32_t *k_stripes_hold(const struct k_stripes *st, const void *dst) { return st ? k_take(st, dst) : NULL; }
+uint32_t *k_stripes_hold(const struct k_stripes *st, const void *dst)
+{
+	return st ? k_take(st, dst) : NULL;
+}
 
 void k_stripes_drop(uint32_t *held)
 {
@@ -55,9 +59,10 @@ void k_stripes_drop(uint32_t *held)
 		k_unlock(held);
 }
 
-/* sorted puts the words of the stripes of runs in ascending order, each once, and gives how many there are. Runs mostly come
- * in ascending order, so that a word is behind those before it. */
-static size_t sorted(const struct k_stripes *st, const struct k_update_run *runs, size_t n, uint32_t **held)
+/* sorted puts the words of the stripes of runs in ascending order, each once, and gives how many
+ * there are. Runs mostly come in ascending order, so that a word is behind those before it. */
+static size_t sorted(const struct k_stripes *st, const struct k_update_run *runs, size_t n,
+	uint32_t **held)
 {
 	size_t many = 0;
 
@@ -76,7 +81,8 @@ static size_t sorted(const struct k_stripes *st, const struct k_update_run *runs
 	return many;
 }
 
-size_t k_stripes_hold_runs(const struct k_stripes *st, const struct k_update_run *runs, size_t n, uint32_t **held)
+size_t k_stripes_hold_runs(const struct k_stripes *st, const struct k_update_run *runs, size_t n,
+	uint32_t **held)
 {
 	size_t many = st ? sorted(st, runs, n, held) : 0;
 

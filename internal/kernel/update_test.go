@@ -1,5 +1,5 @@
-// update_test.go: updates of every operator and type against the oracle, and compare-and-swap. What happens when many
-// do them at once is update_contended_test.go's.
+// update_test.go: updates of every operator and type against the oracle, and compare-and-swap. What
+// happens when many do them at once is update_contended_test.go's.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
@@ -33,7 +33,8 @@ func TestUpdateTypes(t *testing.T) {
 			}
 			if !want {
 				d, s, o := [32]byte{1, 2, 3}, [32]byte{3, 4, 5}, [32]byte{}
-				Update(newStripes(1), op, typ, unsafe.Pointer(&d), unsafe.Pointer(&s), unsafe.Pointer(&o), 1)
+				Update(newStripes(1), op, typ, unsafe.Pointer(&d),
+					unsafe.Pointer(&s), unsafe.Pointer(&o), 1)
 				if d != [32]byte{1, 2, 3} || o != [32]byte{} {
 					t.Errorf("operator %d for type %d changed memory", op, typ)
 				}
@@ -53,7 +54,8 @@ type updateCase struct {
 }
 
 func (c updateCase) String() string {
-	return fmt.Sprintf("%d elements of type %d, operator %d, offset %d, old %s, locks %v", c.n, c.typ, c.op, c.off, c.old,
+	return fmt.Sprintf("%d elements of type %d, operator %d, offset %d, old %s, locks %v", c.n,
+		c.typ, c.op, c.off, c.old,
 		c.st.Word != nil)
 }
 
@@ -102,7 +104,8 @@ func (c updateCase) run(t *testing.T, r *rand.Rand) {
 	}
 }
 
-// Every operator of every type, with and without locks, with old or without, from no element to more than a stripe.
+// Every operator of every type, with and without locks, with old or without, from no element to
+// more than a stripe.
 func TestUpdate(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	st := newStripes(7)
@@ -116,13 +119,15 @@ func TestUpdate(t *testing.T) {
 				continue
 			}
 			for _, old := range []string{"none", "own", "src"} {
-				for _, n := range []int{0, 1, 1, 1, 2, 3, 4, 5, 7, 8, 16, 17, r.Intn(70), r.Intn(70), 70} {
+				for _, n := range []int{0, 1, 1, 1, 2, 3, 4, 5, 7, 8, 16, 17,
+					r.Intn(70), r.Intn(70), 70} {
 					updateCase{op, typ, n, r.Intn(64), old, st}.run(t, r)
 					updateCase{op, typ, n, r.Intn(64), old, Stripes{}}.run(t, r)
 				}
 			}
 			many := (1<<StripeShift)/l.size + r.Intn(2000)
-			updateCase{op, typ, many, r.Intn(64), []string{"none", "own", "src"}[r.Intn(3)], st}.run(t, r)
+			updateCase{op, typ, many, r.Intn(64),
+				[]string{"none", "own", "src"}[r.Intn(3)], st}.run(t, r)
 		}
 	}
 	for i, word := range unsafe.Slice((*uint32)(st.Word), 4*16) {
@@ -132,7 +137,8 @@ func TestUpdate(t *testing.T) {
 	}
 }
 
-// Runs of any length, some of them twice, upon each other or empty, around the end of a stripe: as one update after the other.
+// Runs of any length, some of them twice, upon each other or empty, around the end of a stripe: as
+// one update after the other.
 func TestUpdateRuns(t *testing.T) {
 	r := rand.New(rand.NewSource(2))
 	st := newStripes(7)
@@ -151,14 +157,18 @@ func TestUpdateRuns(t *testing.T) {
 			if i%2 == 0 {
 				place = len(mem)/2 - r.Intn(n*size+1)
 			}
-			runs = append(runs, UpdateRun{uintptr(at(mem, 0)) + uintptr(place), int64(n * size)})
-			places, counts, total = append(places, place), append(counts, n), total+n*size
+			runs = append(runs, UpdateRun{uintptr(at(mem, 0)) + uintptr(place),
+				int64(n * size)})
+			places, counts, total = append(places, place), append(counts, n),
+				total+n*size
 		}
-		src, old, was, want := make([]byte, total+1), make([]byte, total+1), make([]byte, total+1), bytes.Clone(mem)
+		src, old, was, want := make([]byte, total+1), make([]byte, total+1),
+			make([]byte, total+1), bytes.Clone(mem)
 		layouts[typ].fill(op, src[:total], r)
 		done := 0
 		for k, n := range counts {
-			Update(Stripes{}, op, typ, at(want, places[k]), at(src, done), at(was, done), n)
+			Update(Stripes{}, op, typ, at(want, places[k]), at(src, done),
+				at(was, done), n)
 			done += n * size
 		}
 		locks, fetched := st, at(old, 0)
@@ -187,7 +197,8 @@ func TestCompareSwap(t *testing.T) {
 	st := newStripes(7)
 	for n := 0; n <= 33; n++ {
 		for k := range 40 {
-			mem, compare, value, old := make([]byte, 64), make([]byte, 64), make([]byte, 64), make([]byte, 64)
+			mem, compare, value, old := make([]byte, 64), make([]byte, 64),
+				make([]byte, 64), make([]byte, 64)
 			r.Read(mem)
 			r.Read(value)
 			off := r.Intn(16)
@@ -206,7 +217,8 @@ func TestCompareSwap(t *testing.T) {
 			if k%4 == 0 {
 				locks = Stripes{}
 			}
-			CompareSwap(locks, n, at(mem, off), at(compare, 1), at(value, 2), at(old, 3))
+			CompareSwap(locks, n, at(mem, off), at(compare, 1), at(value, 2),
+				at(old, 3))
 			same(t, fmt.Sprintf("swap of %d bytes", n), mem, want)
 			same(t, fmt.Sprintf("old of %d bytes", n), old, was)
 		}

@@ -1,5 +1,6 @@
 /*
- * vector.c - lists of equally long segments: copies and packs them, finds where they lie. Must not do arithmetic on data.
+ * vector.c - lists of equally long segments: copies and packs them, finds where they lie. Must not
+ * do arithmetic on data.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */

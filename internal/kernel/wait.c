@@ -1,15 +1,18 @@
 /*
- * wait.c - how a stripe lock is waited for. Must not decide that a holder is dead: that is the watchdog's business.
+ * wait.c - how a stripe lock is waited for. Must not decide that a holder is dead: that is the
+ * watchdog's business.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A stripe is held for less than a microsecond, so a waiter polls first. If it is held for longer its holder was
- * probably descheduled (there may be more ranks than cores): give it the core, and in the end sleep, longer each time.
+ * A stripe is held for less than a microsecond, so a waiter polls first. If it is held for longer
+ * its holder was probably descheduled (there may be more ranks than cores): give it the core, and
+ * in the end sleep, longer each time.
  *
- * Neither a futex nor the policy of internal/wait: a futex would have the holder look for sleepers at
- * each unlock, behind a fence, and every accumulate would pay for a wait that hardly any has. The policy
- * learns from waits of one kind how long the next one takes. Here that is known, unless the holder has no
- * core; then no earlier wait tells for how long, and giving up the core is what helps.
+ * Neither a futex nor the policy of internal/wait: a futex would have the holder look for sleepers
+ * at each unlock, behind a fence, and every accumulate would pay for a wait that hardly any has.
+ * The policy learns from waits of one kind how long the next one takes. Here that is known, unless
+ * the holder has no core; then no earlier wait tells for how long, and giving up the core is what
+ * helps.
  */
 #define _GNU_SOURCE
 #include "cpu.h"
@@ -50,10 +53,12 @@ void k_lock_wait(uint32_t *word, uint32_t owner)
 		pause_before(look);
 }
 
-/* device_in tells whether a device has the stripe. The caller's own word is visible to devices before this looks. */
+/* device_in tells whether a device has the stripe. The caller's own word is visible to devices
+ * before this looks. */
 static int device_in(uint32_t *word)
 {
-	__atomic_fetch_add(word, 0, __ATOMIC_SEQ_CST); /* a fence, which the thread sanitizer does not know by itself */
+	/* a fence, which the thread sanitizer does not know by itself */
+	__atomic_fetch_add(word, 0, __ATOMIC_SEQ_CST);
 	return __atomic_load_n((uint64_t *)(word + K_DEVICE_WORD), __ATOMIC_SEQ_CST) != 0;
 }
 

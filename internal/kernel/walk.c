@@ -1,10 +1,11 @@
 /*
- * walk.c - strided shapes as such: volume, extent, normal form. Must not touch the memory that a shape describes.
+ * walk.c - strided shapes as such: volume, extent, normal form. Must not touch the memory that a
+ * shape describes.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * Counts and strides are ints, but their products are not: everything is 64-bit here, and volume and extent saturate
- * so that absurd shapes are found by a comparison and never by wrapping around.
+ * Counts and strides are ints, but their products are not: everything is 64-bit here, and volume
+ * and extent saturate so that absurd shapes are found by a comparison and never by wrapping around.
  */
 #include "walk.h"
 
@@ -27,7 +28,8 @@ int64_t k_extent(const int *stride, const int *count, int levels, int64_t *lo, i
 	int     empty = count[0] <= 0;
 
 	for (int i = 0; i < levels; i++) {
-		int64_t n = count[i + 1], reach = stride[i] * (n - 1); /* below 2^62: at most 8 of them may overflow */
+		/* below 2^62: at most 8 of them may overflow */
+		int64_t n = count[i + 1], reach = stride[i] * (n - 1);
 
 		empty |= n <= 0;
 		if (__builtin_mul_overflow(volume, n, &volume))
@@ -50,7 +52,8 @@ static int follows(int64_t step, int64_t prev, int64_t n)
 	return !__builtin_mul_overflow(prev, n, &end) && step == end;
 }
 
-/* add_level appends n blocks with steps a and b, or lets an existing level or the row absorb them. */
+/* add_level appends n blocks with steps a and b, or lets an existing level or the row absorb them.
+ */
 static void add_level(struct k_walk *w, int64_t n, int64_t a, int64_t b)
 {
 	int     i = w->levels;
@@ -62,8 +65,9 @@ static void add_level(struct k_walk *w, int64_t n, int64_t a, int64_t b)
 		w->row = merged;
 		return;
 	}
-	if (i > 0 && follows(a, w->a[i - 1], w->count[i - 1]) && follows(b, w->b[i - 1], w->count[i - 1]) &&
-	    !__builtin_mul_overflow(w->count[i - 1], n, &merged)) {
+	if (i > 0 && follows(a, w->a[i - 1], w->count[i - 1]) &&
+		follows(b, w->b[i - 1], w->count[i - 1]) &&
+		!__builtin_mul_overflow(w->count[i - 1], n, &merged)) {
 		w->count[i - 1] = merged;
 		return;
 	}
@@ -73,7 +77,8 @@ static void add_level(struct k_walk *w, int64_t n, int64_t a, int64_t b)
 	w->levels = i + 1;
 }
 
-void k_walk_init(struct k_walk *w, const int *astride, const int *bstride, const int *count, int levels)
+void k_walk_init(struct k_walk *w, const int *astride, const int *bstride, const int *count,
+	int levels)
 {
 	int64_t dense = count[0];
 
@@ -86,7 +91,8 @@ void k_walk_init(struct k_walk *w, const int *astride, const int *bstride, const
 			return;
 	w->row = count[0];
 	for (int i = 0; i < levels; i++) {
-		add_level(w, count[i + 1], astride ? astride[i] : dense, bstride ? bstride[i] : dense);
+		add_level(w, count[i + 1], astride ? astride[i] : dense,
+			bstride ? bstride[i] : dense);
 		if (__builtin_mul_overflow(dense, (int64_t)count[i + 1], &dense))
 			dense = INT64_MAX; /* no such buffer exists */
 	}

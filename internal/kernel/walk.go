@@ -1,5 +1,5 @@
-// walk.go: walking both sides of a transfer at once, run by run, for who must look at each. Runs are listed many at a
-// time, by one call of C. It must not move data.
+// walk.go: walking both sides of a transfer at once, run by run, for who must look at each. Runs
+// are listed many at a time, by one call of C. It must not move data.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
@@ -63,8 +63,8 @@ func (w *Walk) Settle() {
 // Moved tells that both cursors were moved n bytes after Settle.
 func (w *Walk) Moved(n int64) { w.left -= n }
 
-// CountRuns is how many runs there are if up to so many that touch on the remote side count as one. Where there are many
-// the first of them tell.
+// CountRuns is how many runs there are if up to so many that touch on the remote side count as one.
+// Where there are many the first of them tell.
 func CountRuns(local, remote *Cursor, touching int) (n int64) {
 	if rows := remote.evenRows(); rows > 1 && (rows == local.evenRows() || local.Contiguous()) {
 		return rows
@@ -72,8 +72,8 @@ func CountRuns(local, remote *Cursor, touching int) (n int64) {
 	return countRuns(*local, *remote, touching)
 }
 
-// evenRows is how many rows of a constant distance are left, at the start of the first one; 0 if that is not all that is left, or if
-// they touch.
+// evenRows is how many rows of a constant distance are left, at the start of the first one; 0 if
+// that is not all that is left, or if they touch.
 func (c *Cursor) evenRows() int64 {
 	p := &c.pos
 	if c.after > 0 || !c.Regular() || p.off > 0 || p.row == 0 || p.step[0] == p.row {

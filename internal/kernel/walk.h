@@ -1,10 +1,12 @@
 /*
- * walk.h - the normal form of a strided shape, private to this directory, and the copy of its innermost level.
+ * walk.h - the normal form of a strided shape, private to this directory, and the copy of its
+ * innermost level.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * A walk visits rows of `row` bytes at two places, a and b, at once. Levels of one block are left out, rows that touch
- * on both sides have become one longer row, and two levels that together step evenly have become one.
+ * A walk visits rows of `row` bytes at two places, a and b, at once. Levels of one block are left
+ * out, rows that touch on both sides have become one longer row, and two levels that together step
+ * evenly have become one.
  */
 #ifndef LIBARMCI_KERNEL_WALK_H
 #define LIBARMCI_KERNEL_WALK_H
@@ -22,15 +24,16 @@ struct k_walk {
 #pragma GCC visibility push(hidden)
 
 /* k_walk_init sets up a walk. A NULL stride array means densely packed. */
-void k_walk_init(struct k_walk *w, const int *astride, const int *bstride, const int *count, int levels);
+void k_walk_init(struct k_walk *w, const int *astride, const int *bstride, const int *count,
+	int levels);
 
 /* k_plane copies n rows of `row` > 0 bytes (strided.c). */
 void k_plane(char *d, int64_t dstep, const char *s, int64_t sstep, size_t row, int64_t n);
 
 #pragma GCC visibility pop
 
-/* k_walk_step moves both offsets to the next position of levels 1 and up, counting in idx: 0 when all were visited.
- * Level 0 is the caller's inner loop. */
+/* k_walk_step moves both offsets to the next position of levels 1 and up, counting in idx: 0 when
+ * all were visited. Level 0 is the caller's inner loop. */
 static inline int k_walk_step(const struct k_walk *w, int64_t *idx, int64_t *aoff, int64_t *boff)
 {
 	for (int i = 1; i < w->levels; i++) {

@@ -19,14 +19,16 @@ func sides(r *rand.Rand) (local, remote Cursor, want [][2]uintptr) {
 	} else {
 		l, m := Group{Bytes: row}, Group{Bytes: row}
 		for i := range rows {
-			l.Addrs, m.Addrs = append(l.Addrs, 10000+uintptr(i*steps[0])), append(m.Addrs, 90000+uintptr(i*steps[1]))
+			l.Addrs, m.Addrs = append(l.Addrs, 10000+uintptr(i*steps[0])),
+				append(m.Addrs, 90000+uintptr(i*steps[1]))
 		}
 		local.SetGroups([]Group{l}, int64(row*rows))
 		remote.SetGroups([]Group{m}, int64(row*rows))
 	}
 	for i := range rows {
 		for k := range row {
-			want = append(want, [2]uintptr{10000 + uintptr(i*steps[0]+k), 90000 + uintptr(i*steps[1]+k)})
+			want = append(want, [2]uintptr{10000 + uintptr(i*steps[0]+k),
+				90000 + uintptr(i*steps[1]+k)})
 		}
 	}
 	return local, remote, want
@@ -54,7 +56,8 @@ func TestWalk(t *testing.T) {
 			n := 1 + r.IntN(run.Bytes)
 			for i := range uintptr(n) {
 				if want[0] != [2]uintptr{run.Local + i, run.Remote + i} {
-					t.Fatalf("%#x %#x, expected %#x", run.Local+i, run.Remote+i, want[0])
+					t.Fatalf("%#x %#x, expected %#x", run.Local+i, run.Remote+i,
+						want[0])
 				}
 				want = want[1:]
 			}
@@ -74,7 +77,8 @@ func TestCountRuns(t *testing.T) {
 		row, rows, step int32
 		touching        int
 		want            int64
-	}{{8, 10, 100, 4, 10}, {8, 10, 8, 4, 3}, {8, 1000, 100, 4, 1000}, {8, 6400, 8, 16, 400}, {8, 10, 8, 1, 10}} {
+	}{{8, 10, 100, 4, 10}, {8, 10, 8, 4, 3}, {8, 1000, 100, 4, 1000}, {8, 6400, 8, 16, 400},
+		{8, 10, 8, 1, 10}} {
 		local.SetStrided(1<<20, []int32{c.row, c.rows}, []int32{1000})
 		remote.SetStrided(1<<30, []int32{c.row, c.rows}, []int32{c.step})
 		slow := countRuns(local, remote, c.touching)

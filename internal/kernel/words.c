@@ -1,5 +1,6 @@
 /*
- * words.c - what armci_msg_* calls operators and element types: words, and codes in two numberings. Must not do arithmetic.
+ * words.c - what armci_msg_* calls operators and element types: words, and codes in two numberings.
+ * Must not do arithmetic.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */
@@ -26,13 +27,26 @@ int k_red_of_word(const char *word)
 		const char *word;
 		int         red;
 	} words[] = {
-		{ "+", K_SUM }, { "*", K_PROD }, { "max", K_MAX }, { "min", K_MIN }, { "absmax", K_ABSMAX }, { "absmin", K_ABSMIN },
-		{ "&&", K_LAND }, { "land", K_LAND }, { "||", K_LOR }, { "lor", K_LOR }, { "&", K_BAND }, { "band", K_BAND },
-		{ "|", K_BOR }, { "bor", K_BOR }, { "or", K_BOR },
+		{"+", K_SUM},
+		{"*", K_PROD},
+		{"max", K_MAX},
+		{"min", K_MIN},
+		{"absmax", K_ABSMAX},
+		{"absmin", K_ABSMIN},
+		{"&&", K_LAND},
+		{"land", K_LAND},
+		{"||", K_LOR},
+		{"lor", K_LOR},
+		{"&", K_BAND},
+		{"band", K_BAND},
+		{"|", K_BOR},
+		{"bor", K_BOR},
+		{"or", K_BOR},
 	};
 
 	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-		if (*word == *words[i].word && strncmp(word, words[i].word, strlen(words[i].word)) == 0)
+		if (*word == *words[i].word &&
+			strncmp(word, words[i].word, strlen(words[i].word)) == 0)
 			return words[i].red;
 	return -1;
 }

@@ -87,7 +87,8 @@ func TestKindsAreApart(t *testing.T) {
 	for range 2 * firstOfKind {
 		Lastf("the end")
 	}
-	expectCount(t, *lines, 3*firstOfKind+3+2*firstOfKind) // three kinds are told of by the first
+	// three kinds are told of by the first
+	expectCount(t, *lines, 3*firstOfKind+3+2*firstOfKind)
 }
 
 func expectCount(t *testing.T, lines []string, want int) {
@@ -111,7 +112,8 @@ func TestManyThreadsRepeat(t *testing.T) {
 	all.Wait()
 	Flush()
 	expectCount(t, *lines, firstOfKind+1)
-	if last := (*lines)[firstOfKind]; !strings.Contains(last, fmt.Sprint(8000-firstOfKind, " more")) {
+	if last := (*lines)[firstOfKind]; !strings.Contains(last,
+		fmt.Sprint(8000-firstOfKind, " more")) {
 		t.Errorf("the last line is %q", last)
 	}
 }

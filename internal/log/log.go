@@ -87,7 +87,9 @@ func WarnOnce(key, format string, args ...any) {
 const warning = "warning: "
 
 // Line is a message as it would be printed, for somebody else to print.
-func Line(format string, args ...any) string { return string(render("", fmt.Sprintf(format, args...))) }
+func Line(format string, args ...any) string {
+	return string(render("", fmt.Sprintf(format, args...)))
+}
 
 // emit prints a message if its level is wanted.
 func emit(l Level, label, format string, args []any) {

@@ -46,7 +46,8 @@ func TestPrefix(t *testing.T) {
 	SetIdentity(3, "alpha")
 	Errorf("put to rank %d failed", 5)
 	Warnf("careful")
-	expect(t, lines, "[?@"+host+"] too early: 7\n", "[3@alpha] put to rank 5 failed\n", "[3@alpha] warning: careful\n")
+	expect(t, lines, "[?@"+host+"] too early: 7\n", "[3@alpha] put to rank 5 failed\n",
+		"[3@alpha] warning: careful\n")
 }
 
 func TestLinesOfOneMessageStayTogether(t *testing.T) {
@@ -120,7 +121,8 @@ func TestOneWritePerMessage(t *testing.T) {
 		seen[string(buf[:n])] = true
 	}
 	for i := range 10 {
-		if line := fmt.Sprintf("[1@h] message %d %s\n", i, strings.Repeat("x", 500)); !seen[line] {
+		if line := fmt.Sprintf("[1@h] message %d %s\n", i,
+			strings.Repeat("x", 500)); !seen[line] {
 			t.Errorf("message %d was not one write", i)
 		}
 	}

@@ -114,9 +114,11 @@ func Gop(g *core.Group, s Scope, x unsafe.Pointer, n int, word string, typeCode 
 	return nil
 }
 
-// Sel copies n bytes at x, of the rank whose first element of the given type is the least or the greatest among contributing
-// ranks, to all ranks of a scope; of equal ones it takes the lowest rank's. If no rank contributes, x is unchanged.
-func Sel(g *core.Group, s Scope, x unsafe.Pointer, n int, word string, typeCode int, contribute bool) error {
+// Sel copies n bytes at x, of the rank whose first element of the given type is the least or the
+// greatest among contributing ranks, to all ranks of a scope; of equal ones it takes the lowest
+// rank's. If no rank contributes, x is unchanged.
+func Sel(g *core.Group, s Scope, x unsafe.Pointer, n int, word string, typeCode int,
+	contribute bool) error {
 	t, err := TypeOf(typeCode)
 	if err != nil {
 		return err
@@ -179,9 +181,11 @@ func better(a, b []byte, t kernel.Type, greatest bool) bool {
 	case kernel.Int:
 		return int32(binary.NativeEndian.Uint32(a)) > int32(binary.NativeEndian.Uint32(b))
 	case kernel.Float:
-		return math.Float32frombits(binary.NativeEndian.Uint32(a)) > math.Float32frombits(binary.NativeEndian.Uint32(b))
+		return math.Float32frombits(binary.NativeEndian.Uint32(a)) > math.Float32frombits(
+			binary.NativeEndian.Uint32(b))
 	case kernel.Double:
-		return math.Float64frombits(binary.NativeEndian.Uint64(a)) > math.Float64frombits(binary.NativeEndian.Uint64(b))
+		return math.Float64frombits(binary.NativeEndian.Uint64(a)) > math.Float64frombits(
+			binary.NativeEndian.Uint64(b))
 	default:
 		return int64(binary.NativeEndian.Uint64(a)) > int64(binary.NativeEndian.Uint64(b))
 	}
@@ -195,7 +199,8 @@ func Send(r *core.Runtime, tag int, body []byte, to int) error {
 	return r.Send(transport.Rank(to), int64(tag), body)
 }
 
-// Recv receives the oldest message of a tag from a world rank, or from any (-1). It returns the source and the length.
+// Recv receives the oldest message of a tag from a world rank, or from any (-1). It returns the
+// source and the length.
 func Recv(r *core.Runtime, tag int, body []byte, from int) (source, n int, err error) {
 	if from >= 0 {
 		if err := checkRank(r, "from", from); err != nil {
@@ -204,22 +209,27 @@ func Recv(r *core.Runtime, tag int, body []byte, from int) (source, n int, err e
 	}
 	l, err := r.Recv(transport.Rank(max(from, -1)), int64(tag), body)
 	if errors.Is(err, transport.ErrTooLong) {
-		return int(l.From), l.Total, wrong("buflen", "the message from rank %d has %d bytes, the buffer %d", l.From, l.Total, len(body))
+		return int(l.From), l.Total,
+			wrong("buflen", "the message from rank %d has %d bytes, the buffer %d",
+				l.From, l.Total, len(body))
 	}
 	return int(l.From), l.Total, err
 }
 
 func checkRank(r *core.Runtime, arg string, proc int) error {
 	if proc < 0 || proc >= r.N {
-		return &core.ArgError{Arg: arg, Text: fmt.Sprintf("rank %d is outside 0..%d", proc, r.N-1), Code: core.CodeProc}
+		return &core.ArgError{Arg: arg, Text: fmt.Sprintf("rank %d is outside 0..%d", proc,
+			r.N-1), Code: core.CodeProc}
 	}
 	return nil
 }
 
-// RangeBcast is a broadcast among n consecutive members of a group that begins with member `master`, its root.
+// RangeBcast is a broadcast among n consecutive members of a group that begins with member
+// `master`, its root.
 func RangeBcast(r *core.Runtime, g *core.Group, body []byte, master, n int) error {
 	if master < 0 || n < 1 || master+n > g.Size() {
-		return wrong("grp_clus_nproc", "members %d..%d are outside a group of %d", master, master+n-1, g.Size())
+		return wrong("grp_clus_nproc", "members %d..%d are outside a group of %d", master,
+			master+n-1, g.Size())
 	}
 	if g.Me < master || g.Me >= master+n {
 		return nil
@@ -246,8 +256,8 @@ func RangeBcast(r *core.Runtime, g *core.Group, body []byte, master, n int) erro
 	return nil
 }
 
-// Bintree is the caller's place in a binary tree over a scope of the world: root, parent and children, -1 for none; all
-// -1 outside the scope.
+// Bintree is the caller's place in a binary tree over a scope of the world: root, parent and
+// children, -1 for none; all -1 outside the scope.
 func Bintree(r *core.Runtime, s Scope) (root, up, left, right int) {
 	ranks := r.Topo.Mine()
 	at := r.Topo.Local(r.Me)

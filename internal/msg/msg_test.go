@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Collectives and messages over a stand-in node: who takes part in which scope, results against plain loops, and every
-// mistake in the arguments.
+// Collectives and messages over a stand-in node: who takes part in which scope, results against
+// plain loops, and every mistake in the arguments.
 package msg
 
 import (
@@ -33,7 +33,8 @@ func world(t *testing.T, n int, f func(r *rank)) {
 func everySpread(t *testing.T, n int, f func(r *rank)) {
 	for name, node := range map[string]func(rank int) int{
 		"one node": func(int) int { return 0 }, "pairs": func(r int) int { return r / 2 },
-		"cyclic": func(r int) int { return r % 2 }, "three nodes": func(r int) int { return r % 3 },
+		"cyclic":      func(r int) int { return r % 2 },
+		"three nodes": func(r int) int { return r % 3 },
 		"a node each": func(r int) int { return r },
 	} {
 		t.Run(name, func(t *testing.T) { spread(t, n, node, f) })
@@ -49,7 +50,8 @@ func spread(t *testing.T, n int, node func(rank int) int, f func(r *rank)) {
 	var running sync.WaitGroup
 	for i := range n {
 		running.Go(func() {
-			cfg, err := config.LoadFrom([]string{fmt.Sprintf("ARMCI_NODE=n%d", node(i))})
+			cfg, err := config.LoadFrom([]string{fmt.Sprintf("ARMCI_NODE=n%d",
+				node(i))})
 			if err != nil {
 				panic(err)
 			}
@@ -98,8 +100,10 @@ func TestBcast(t *testing.T) {
 		if x[0] != int64(r.Me) {
 			r.wrong("%v", x)
 		}
-		wantArg(r, "size", Bcast(r.world, All, ptr(x), -1, 0), "len", core.CodeOp, "-1 is negative")
-		wantArg(r, "root", Bcast(r.world, All, ptr(x), 8, 3), "root", core.CodeOp, "rank 3 is not a member")
+		wantArg(r, "size", Bcast(r.world, All, ptr(x), -1, 0), "len", core.CodeOp,
+			"-1 is negative")
+		wantArg(r, "root", Bcast(r.world, All, ptr(x), 8, 3), "root", core.CodeOp,
+			"rank 3 is not a member")
 		wantArg(r, "buffer", Bcast(r.world, All, nil, 8, 0), "buffer", core.CodeOp, "null")
 	})
 }
@@ -111,10 +115,14 @@ func TestNonMember(t *testing.T) {
 		r.must(err)
 		x := []int32{int32(r.Me) + 1}
 		if r.Me == 1 {
-			wantArg(r, "barrier", Barrier(g), "group", core.CodeOp, "not a member of group")
-			wantArg(r, "bcast", Bcast(g, All, ptr(x), 4, 0), "group", core.CodeOp, "not a member of group")
-			wantArg(r, "gop", Gop(g, All, ptr(x), 1, "+", 0), "group", core.CodeOp, "not a member of group")
-			wantArg(r, "root", Bcast(g, All, ptr(x), 4, 1), "root", core.CodeOp, "rank 1 is not a member")
+			wantArg(r, "barrier", Barrier(g), "group", core.CodeOp,
+				"not a member of group")
+			wantArg(r, "bcast", Bcast(g, All, ptr(x), 4, 0), "group", core.CodeOp,
+				"not a member of group")
+			wantArg(r, "gop", Gop(g, All, ptr(x), 1, "+", 0), "group", core.CodeOp,
+				"not a member of group")
+			wantArg(r, "root", Bcast(g, All, ptr(x), 4, 1), "root", core.CodeOp,
+				"rank 1 is not a member")
 		} else {
 			r.must(Barrier(g))
 			r.must(Gop(g, All, ptr(x), 1, "+", 0))
@@ -138,14 +146,17 @@ func TestGop(t *testing.T) {
 			word string
 			want []int64 // of {rank+1, -rank, 3, rank&1}
 		}{
-			{"+", []int64{6, -3, 9, 1}}, {"*", []int64{6, 0, 27, 0}}, {"max", []int64{3, 0, 3, 1}}, {"min", []int64{1, -2, 3, 0}},
-			{"absmax", []int64{3, 2, 3, 1}}, {"absmin", []int64{1, 0, 3, 0}}, {"or", []int64{3, -1, 3, 1}}, {"land", []int64{1, 0, 1, 0}},
+			{"+", []int64{6, -3, 9, 1}}, {"*", []int64{6, 0, 27, 0}},
+			{"max", []int64{3, 0, 3, 1}}, {"min", []int64{1, -2, 3, 0}},
+			{"absmax", []int64{3, 2, 3, 1}}, {"absmin", []int64{1, 0, 3, 0}},
+			{"or", []int64{3, -1, 3, 1}}, {"land", []int64{1, 0, 1, 0}},
 		} {
 			for _, typ := range []int{-101, 1, -102, 2} {
 				x := []int64{me + 1, -me, 3, me & 1}
 				r.must(Gop(r.world, All, ptr(x), 4, c.word, typ))
 				if !slices.Equal(x, c.want) {
-					r.wrong("%s of type %d: %v, expected %v", c.word, typ, x, c.want)
+					r.wrong("%s of type %d: %v, expected %v", c.word, typ, x,
+						c.want)
 				}
 			}
 		}
@@ -159,7 +170,8 @@ func TestGop(t *testing.T) {
 	})
 }
 
-// Of the masters there is one: its own contribution is the result, made final; the others' memory stays.
+// Of the masters there is one: its own contribution is the result, made final; the others' memory
+// stays.
 func TestGopMasters(t *testing.T) {
 	world(t, 2, func(r *rank) {
 		x := []int32{-5, 4}
@@ -172,10 +184,12 @@ func TestGopMasters(t *testing.T) {
 			r.wrong("%v", x)
 		}
 		r.must(Gop(r.world, All, nil, 0, "+", 0))
-		wantArg(r, "number", Gop(r.world, All, ptr(x), -1, "+", 0), "n", core.CodeOp, "negative")
+		wantArg(r, "number", Gop(r.world, All, ptr(x), -1, "+", 0), "n", core.CodeOp,
+			"negative")
 		wantArg(r, "null", Gop(r.world, All, nil, 1, "+", 0), "x", core.CodeOp, "null")
 		wantArg(r, "type", Gop(r.world, All, ptr(x), 1, "+", 9), "type", core.CodeOp, "9")
-		wantArg(r, "operator", Gop(r.world, All, ptr(x), 1, "?", 0), "op", core.CodeOp, "no operator")
+		wantArg(r, "operator", Gop(r.world, All, ptr(x), 1, "?", 0), "op", core.CodeOp,
+			"no operator")
 	})
 }
 
@@ -188,7 +202,8 @@ func TestSel(t *testing.T) {
 			contribute []bool
 			winner     int // -1: nobody
 		}{
-			{"max", []int64{1, 9, 9, 3}, []bool{true, true, true, true}, 1}, // of equal ones the lowest rank
+			// of equal ones the lowest rank
+			{"max", []int64{1, 9, 9, 3}, []bool{true, true, true, true}, 1},
 			{"min", []int64{1, 9, -9, 3}, []bool{true, true, true, true}, 2},
 			{"min", []int64{1, 9, -9, 3}, []bool{true, true, false, true}, 0},
 			{"max", []int64{1, 9, -9, 3}, []bool{false, false, true, false}, 2},
@@ -198,21 +213,27 @@ func TestSel(t *testing.T) {
 				x := make([]int64, 40) // the first element, then what goes with it
 				setFirst(x, typ, c.first[me])
 				x[39] = me
-				r.must(Sel(r.world, All, ptr(x), 320, c.word, typ, c.contribute[me]))
+				r.must(Sel(r.world, All, ptr(x), 320, c.word, typ,
+					c.contribute[me]))
 				want := int64(c.winner)
 				if c.winner < 0 {
 					want = me
 				}
 				if x[39] != want {
-					r.wrong("%s of %v (%v), type %d: rank %d wins, expected %d", c.word, c.first, c.contribute, typ, x[39], want)
+					r.wrong("%s of %v (%v), type %d: rank %d wins, expected %d",
+						c.word, c.first, c.contribute, typ, x[39], want)
 				}
 			}
 		}
 		x := make([]int64, 4)
-		wantArg(r, "operator", Sel(r.world, All, ptr(x), 32, "+", 1, true), "op", core.CodeOp, "only min and max")
-		wantArg(r, "size", Sel(r.world, All, ptr(x), 7, "max", 1, true), "n", core.CodeOp, "less than the first element")
-		wantArg(r, "null", Sel(r.world, All, nil, 32, "max", 1, true), "x", core.CodeOp, "null")
-		wantArg(r, "type", Sel(r.world, All, ptr(x), 32, "max", 77, true), "type", core.CodeOp, "77")
+		wantArg(r, "operator", Sel(r.world, All, ptr(x), 32, "+", 1, true), "op",
+			core.CodeOp, "only min and max")
+		wantArg(r, "size", Sel(r.world, All, ptr(x), 7, "max", 1, true), "n", core.CodeOp,
+			"less than the first element")
+		wantArg(r, "null", Sel(r.world, All, nil, 32, "max", 1, true), "x", core.CodeOp,
+			"null")
+		wantArg(r, "type", Sel(r.world, All, ptr(x), 32, "max", 77, true), "type",
+			core.CodeOp, "77")
 	})
 }
 
@@ -246,7 +267,8 @@ func TestSendRecv(t *testing.T) {
 		}
 		last := 3 - seen[0] - seen[1]
 		source, n, err := Recv(r.Runtime, 5, got[:1], last)
-		wantArg(r, "too long", err, "buflen", core.CodeOp, fmt.Sprintf("the message from rank %d has 2 bytes, the buffer 1", last))
+		wantArg(r, "too long", err, "buflen", core.CodeOp,
+			fmt.Sprintf("the message from rank %d has 2 bytes, the buffer 1", last))
 		if source != last || n != 2 {
 			r.wrong("too long: %d bytes from %d", n, source)
 		}
@@ -278,11 +300,13 @@ func TestRangeBcast(t *testing.T) {
 			r.wrong("%d, expected %d", x[0], want)
 		}
 		got := make([]byte, 8)
-		if _, n, err := Recv(r.Runtime, 0, got, -1); err != nil || string(got[:n]) != "mine" {
+		if _, n, err := Recv(r.Runtime, 0, got, -1); err != nil ||
+			string(got[:n]) != "mine" {
 			r.wrong("%q, %v", got[:n], err)
 		}
 		for _, c := range [][2]int{{-1, 2}, {0, 5}, {3, 2}, {0, 0}} {
-			wantArg(r, "range", RangeBcast(r.Runtime, g, x, c[0], c[1]), "grp_clus_nproc", core.CodeOp, "outside a group of 4")
+			wantArg(r, "range", RangeBcast(r.Runtime, g, x, c[0], c[1]),
+				"grp_clus_nproc", core.CodeOp, "outside a group of 4")
 		}
 		r.must(r.GroupFree(g.ID))
 	})
@@ -299,7 +323,8 @@ func TestBintree(t *testing.T) {
 		})
 		if scope == Masters {
 			for i, p := range places {
-				if want := (place{-1, -1, -1, -1}); i > 0 && p != want || i == 0 && p != (place{0, -1, -1, -1}) {
+				if want := (place{-1, -1, -1, -1}); i > 0 && p != want || i == 0 &&
+					p != (place{0, -1, -1, -1}) {
 					t.Errorf("masters: rank %d is at %+v", i, p)
 				}
 			}
@@ -314,7 +339,8 @@ func TestBintree(t *testing.T) {
 			}
 			for _, child := range []int{p.left, p.right} {
 				if child >= 6 || child >= 0 && places[child].up != i {
-					t.Errorf("scope %d: rank %d is not the parent of %d", scope, i, child)
+					t.Errorf("scope %d: rank %d is not the parent of %d", scope,
+						i, child)
 				}
 			}
 		}

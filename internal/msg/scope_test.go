@@ -15,7 +15,8 @@ import (
 func (r *rank) masters(g *core.Group) []transport.Rank {
 	var all []transport.Rank
 	for i, w := range g.Ranks {
-		if !slices.ContainsFunc(g.Ranks[:i], func(v transport.Rank) bool { return r.Topo.Node(v) == r.Topo.Node(w) }) {
+		if !slices.ContainsFunc(g.Ranks[:i],
+			func(v transport.Rank) bool { return r.Topo.Node(v) == r.Topo.Node(w) }) {
 			all = append(all, w)
 		}
 	}
@@ -24,7 +25,8 @@ func (r *rank) masters(g *core.Group) []transport.Rank {
 
 // here are the members on the caller's node.
 func (r *rank) here(g *core.Group) []transport.Rank {
-	return slices.DeleteFunc(slices.Clone(g.Ranks), func(w transport.Rank) bool { return !r.Topo.SameNode(w) })
+	return slices.DeleteFunc(slices.Clone(g.Ranks),
+		func(w transport.Rank) bool { return !r.Topo.SameNode(w) })
 }
 
 func TestScopes(t *testing.T) {
@@ -57,7 +59,8 @@ func (r *rank) scope(g *core.Group, s Scope, ranks []transport.Rank) {
 			want = int64(r.Me)
 		}
 		if got != want {
-			r.wrong("group %v, scope %d: %s gives %d, expected %d", g.Ranks, s, what, got, want)
+			r.wrong("group %v, scope %d: %s gives %d, expected %d", g.Ranks, s, what,
+				got, want)
 		}
 	}
 	x := []int64{int64(r.Me)}
@@ -79,7 +82,8 @@ func TestRootOutsideScope(t *testing.T) {
 	spread(t, 4, func(r int) int { return r / 2 }, func(r *rank) {
 		x := []int64{0}
 		other := (int(r.Me) + 2) % 4
-		wantArg(r, "node", Bcast(r.world, Node, ptr(x), 8, other), "root", core.CodeOp, "is not in the scope")
+		wantArg(r, "node", Bcast(r.world, Node, ptr(x), 8, other), "root", core.CodeOp,
+			"is not in the scope")
 		err := Bcast(r.world, Masters, ptr(x), 8, 1)
 		if r.Me%2 == 0 {
 			wantArg(r, "masters", err, "root", core.CodeOp, "is not in the scope")
@@ -93,13 +97,16 @@ func TestRootOutsideScope(t *testing.T) {
 func TestBintreeOnNodes(t *testing.T) {
 	type place struct{ root, up, left, right int }
 	want := map[Scope][]place{
-		Node:    {{0, -1, 2, 4}, {1, -1, 3, 5}, {0, 0, -1, -1}, {1, 1, -1, -1}, {0, 0, -1, -1}, {1, 1, -1, -1}},
-		Masters: {{0, -1, 1, -1}, {0, 0, -1, -1}, {-1, -1, -1, -1}, {-1, -1, -1, -1}, {-1, -1, -1, -1}, {-1, -1, -1, -1}},
+		Node: {{0, -1, 2, 4}, {1, -1, 3, 5}, {0, 0, -1, -1}, {1, 1, -1, -1},
+			{0, 0, -1, -1}, {1, 1, -1, -1}},
+		Masters: {{0, -1, 1, -1}, {0, 0, -1, -1}, {-1, -1, -1, -1}, {-1, -1, -1, -1},
+			{-1, -1, -1, -1}, {-1, -1, -1, -1}},
 	}
 	spread(t, 6, func(r int) int { return r % 2 }, func(r *rank) {
 		for s, places := range want {
 			var p place
-			if p.root, p.up, p.left, p.right = Bintree(r.Runtime, s); p != places[r.Me] {
+			if p.root, p.up, p.left, p.right = Bintree(r.Runtime,
+				s); p != places[r.Me] {
 				r.wrong("scope %d: %+v, expected %+v", s, p, places[r.Me])
 			}
 		}

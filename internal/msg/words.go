@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Decoding arguments of the C interface: operators are strings compared by prefix; types and scopes are numbers, in two
-// numberings (classic, and ARMCI-MPI's). The kernel knows operators and types, since the C fast path needs them, too.
+// Decoding arguments of the C interface: operators are strings compared by prefix; types and scopes
+// are numbers, in two numberings (classic, and ARMCI-MPI's). The kernel knows operators and types,
+// since the C fast path needs them, too.
 package msg
 
 import (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Datagrams by an endpoint of their own. The provider connects to another endpoint when the first one is sent there, and has no room
-// for it until then: it waits here.
+// Datagrams by an endpoint of their own. The provider connects to another endpoint when the first
+// one is sent there, and has no room for it until then: it waits here.
 package ofi
 
 import (
@@ -31,7 +31,8 @@ type datagrams struct {
 
 // NewDatagrams makes an endpoint that receives and sends so many at a time.
 func (d *device) NewDatagrams(buffers int) (qp.Datagrams, error) {
-	g := &datagrams{d: d, ids: make([]uint64, 2*buffers), peers: map[qp.Address]libfabric.Address{}, wake: -1}
+	g := &datagrams{d: d, ids: make([]uint64, 2*buffers),
+		peers: map[qp.Address]libfabric.Address{}, wake: -1}
 	err := g.slots.open(d, 2*buffers, contextBytes)
 	if err == nil {
 		g.ep, err = d.NewEndpoint(buffers, buffers)
@@ -63,7 +64,8 @@ func (g *datagrams) Header() int { return 0 }
 func (g *datagrams) Offer(id uint64, piece qp.Data) error {
 	at := g.slots.take(request{})
 	g.ids[at] = id
-	return g.ep.Receive(uintptr(piece.Addr), int(piece.Bytes), g.d.descs.of(piece.Key), g.slots.addr(at))
+	return g.ep.Receive(uintptr(piece.Addr), int(piece.Bytes), g.d.descs.of(piece.Key),
+		g.slots.addr(at))
 }
 
 // Send sends a piece of registered memory.
@@ -87,8 +89,10 @@ func (g *datagrams) Send(id uint64, piece qp.Data, to *qp.Address) error {
 		return errors.New("too many datagrams are on their way")
 	}
 	g.ids[at] = id
-	r := libfabric.Request{To: peer, Context: g.slots.addr(at), Op: uint32(qp.Send), Flags: libfabric.Told, Pieces: 1}
-	r.Piece[0] = libfabric.Piece{Addr: uintptr(piece.Addr), Bytes: uintptr(piece.Bytes), Desc: g.d.descs.of(piece.Key)}
+	r := libfabric.Request{To: peer, Context: g.slots.addr(at), Op: uint32(qp.Send),
+		Flags: libfabric.Told, Pieces: 1}
+	r.Piece[0] = libfabric.Piece{Addr: uintptr(piece.Addr), Bytes: uintptr(piece.Bytes),
+		Desc: g.d.descs.of(piece.Key)}
 	g.waiting = append(g.waiting, r)
 	if g.push(); g.wake >= 0 && len(g.waiting)+len(g.failed) > 0 {
 		eventfd.FD(g.wake).Ring() // the thread in Sleep tries again
@@ -113,7 +117,8 @@ func (g *datagrams) push() {
 }
 
 // Sleep sleeps until something is completed.
-func (g *datagrams) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int, rang bool, err error) {
+func (g *datagrams) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int, rang bool,
+	err error) {
 	if n = g.prepare(out, wake, &limit); n > 0 {
 		return n, false, nil
 	}
@@ -124,7 +129,8 @@ func (g *datagrams) Sleep(out []qp.Completion, wake int, limit time.Duration) (n
 	}
 	for i := range done[:came] {
 		if at, ok := g.slots.at(done[i].Context); ok {
-			out[n] = qp.Completion{ID: g.ids[at], Status: int32(done[i].Err), Bytes: uint32(done[i].Bytes)}
+			out[n] = qp.Completion{ID: g.ids[at], Status: int32(done[i].Err),
+				Bytes: uint32(done[i].Bytes)}
 			g.slots.put(at)
 			n++
 		}
@@ -132,7 +138,8 @@ func (g *datagrams) Sleep(out []qp.Completion, wake int, limit time.Duration) (n
 	return n, rang, err
 }
 
-// prepare sends what waits, shortens the time limit if something still does, and tells of what has failed.
+// prepare sends what waits, shortens the time limit if something still does, and tells of what has
+// failed.
 func (g *datagrams) prepare(out []qp.Completion, wake int, limit *time.Duration) (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -9,8 +9,9 @@ import (
 	"libarmci/internal/ofi/libfabric"
 )
 
-// ownKey marks the key of memory that is registered for this process alone: the rest of the key is its number. Keys of memory that
-// others reach do not have this bit: addresses of processes have 47 bits.
+// ownKey marks the key of memory that is registered for this process alone: the rest of the key is
+// its number. Keys of memory that others reach do not have this bit: addresses of processes have 47
+// bits.
 const ownKey = 1 << 63
 
 // descs is a table of descriptors. Number 0 is none.

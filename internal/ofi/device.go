@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package ofi is the fabric over libfabric: it makes queue pairs (package rdma/qp) of the reliable endpoints of a provider, and
-// package rdma does with them what it does with those of a verbs device.
+// Package ofi is the fabric over libfabric: it makes queue pairs (package rdma/qp) of the reliable
+// endpoints of a provider, and package rdma does with them what it does with those of a verbs
+// device.
 //
-// Reading order: driver.go (which provider), device.go and memory.go (what a process has), queue.go (completions), slots.go and
-// pair.go (requests on their way), datagrams.go (how two meet), progress.go (who lets the provider work).
+// Reading order: driver.go (which provider), device.go and memory.go (what a process has), queue.go
+// (completions), slots.go and pair.go (requests on their way), datagrams.go (how two meet),
+// progress.go (who lets the provider work).
 //
 // This file: a domain of a provider as a device.
 package ofi
@@ -33,12 +35,14 @@ const (
 // device is a domain of a provider.
 type device struct {
 	*libfabric.Device
-	secret   []byte
-	limits   qp.Limits
-	modes    libfabric.Mode
-	flight   int    // most requests of a queue pair that the provider has at a time
-	keeps    bool   // addresses of other endpoints stay until the end
-	told     uint64 // what writes ask for: to be told, when their data is in the target's memory if that has to be said
+	secret []byte
+	limits qp.Limits
+	modes  libfabric.Mode
+	flight int  // most requests of a queue pair that the provider has at a time
+	keeps  bool // addresses of other endpoints stay until the end
+	// what writes ask for: to be told, when their data is in the target's memory if that has to
+	// be said
+	told     uint64
 	progress progress
 
 	descs descs
@@ -60,7 +64,8 @@ func openDevice(i *libfabric.Info, secret []byte) (*device, error) {
 	case i.Modes&libfabric.ProviderKeys != 0 && i.Modes&libfabric.Virtual == 0:
 		return nil, fmt.Errorf("%s has keys of its own for offsets", i.Provider)
 	case i.Modes&libfabric.ByEndpoint != 0 && i.Modes&libfabric.RegisterLocal != 0:
-		return nil, fmt.Errorf("%s wants local memory registered for each endpoint", i.Provider)
+		return nil, fmt.Errorf("%s wants local memory registered for each endpoint",
+			i.Provider)
 	}
 	lf, err := libfabric.Open(i)
 	if err != nil {
@@ -68,7 +73,8 @@ func openDevice(i *libfabric.Info, secret []byte) (*device, error) {
 	}
 	d := &device{Device: lf, secret: secret, modes: i.Modes, flight: mostRequests}
 	d.descs.init()
-	d.limits = qp.Limits{Firmware: "libfabric " + libfabric.Version(), MaxWR: mostPosted, MaxSGE: i.Pieces, MaxCQE: 4 * mostPosted,
+	d.limits = qp.Limits{Firmware: "libfabric " + libfabric.Version(), MaxWR: mostPosted,
+		MaxSGE: i.Pieces, MaxCQE: 4 * mostPosted,
 		MaxSRQ: mostBuffers, OneWay: i.Modes&libfabric.ByEndpoint != 0}
 	d.limits.Bytewise = !inHardware(i.Provider)
 	d.limits.Unregistered = i.Modes&libfabric.RegisterLocal == 0
@@ -87,17 +93,20 @@ func openDevice(i *libfabric.Info, secret []byte) (*device, error) {
 	return d, nil
 }
 
-// tame keeps away from faults of providers, seen with libfabric 1.17. Both that are named here sometimes stop for good where messages
-// do not fit into what they copy at once. With ofi_rxd so they do where dozens of requests are on their way, and although it says that
-// writes take effect before messages that follow, sometimes they do not; its atomics have crashed. Neither survives that an address is removed
-// whose last messages are still on their way.
+// tame keeps away from faults of providers, seen with libfabric 1.17. Both that are named here
+// sometimes stop for good where messages do not fit into what they copy at once. With ofi_rxd so
+// they do where dozens of requests are on their way, and although it says that writes take effect
+// before messages that follow, sometimes they do not; its atomics have crashed. Neither survives
+// that an address is removed whose last messages are still on their way.
 func (d *device) tame() {
 	d.told = libfabric.Told
 	if d.Info.Delivered {
 		d.told |= libfabric.Delivered
 	}
 	rxd, shm := strings.HasSuffix(d.Info.Provider, "ofi_rxd"), d.Info.Provider == "shm"
-	if shm && reachesOthers() { // then it writes by itself, but leaves that to the target where it is asked for delivery
+	if shm && reachesOthers() {
+		// then it writes by itself, but leaves that to the target where it is asked for
+		// delivery
 		d.told = libfabric.Told
 	}
 	if rxd {
@@ -109,8 +118,8 @@ func (d *device) tame() {
 	}
 }
 
-// inHardware tells whether a device reads and writes memory for a provider. Others copy by memcpy or by the kernel, where a block of 2
-// or 4 bytes may be several loads and stores.
+// inHardware tells whether a device reads and writes memory for a provider. Others copy by memcpy
+// or by the kernel, where a block of 2 or 4 bytes may be several loads and stores.
 func inHardware(provider string) bool {
 	core, _, _ := strings.Cut(provider, ";")
 	return core == "cxi" || core == "verbs"
@@ -140,8 +149,10 @@ func (d *device) Fault(text string) error {
 }
 
 // elsewhere are the errors that are about the other end, or the way to it.
-var elsewhere = []syscall.Errno{syscall.EPIPE, syscall.ENETUNREACH, syscall.ECONNABORTED, syscall.ECONNRESET, syscall.ENOTCONN,
-	syscall.ESHUTDOWN, syscall.ETIMEDOUT, syscall.ECONNREFUSED, syscall.EHOSTDOWN, syscall.EHOSTUNREACH}
+var elsewhere = []syscall.Errno{syscall.EPIPE, syscall.ENETUNREACH, syscall.ECONNABORTED,
+	syscall.ECONNRESET, syscall.ENOTCONN,
+	syscall.ESHUTDOWN, syscall.ETIMEDOUT, syscall.ECONNREFUSED, syscall.EHOSTDOWN,
+	syscall.EHOSTUNREACH}
 
 // Failure says why a request failed.
 func (d *device) Failure(c *qp.Completion) error {

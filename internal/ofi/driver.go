@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The driver: whether libfabric has a provider to use on this machine, which one and on which domain, and if not, why.
+// The driver: whether libfabric has a provider to use on this machine, which one and on which
+// domain, and if not, why.
 //
-// A provider of a network is chosen by itself where the kernel tells of such a network. Others are chosen by a setting only: they
-// run over TCP, UDP or within a machine, where package tcp is better. Nothing is loaded before it is known that it is needed.
+// A provider of a network is chosen by itself where the kernel tells of such a network. Others are
+// chosen by a setting only: they run over TCP, UDP or within a machine, where package tcp is
+// better. Nothing is loaded before it is known that it is needed.
 package ofi
 
 import (
@@ -23,15 +25,18 @@ import (
 
 // Options are named in docs/configuration.md.
 type Options struct {
-	Provider string       // as fi_info -p takes it; "": by what the kernel tells of
-	Domain   string       // of the provider: an interface, a device; "": the best
-	Named    bool         // this transport has been asked for: then any provider will do
-	Better   func() error // else it is not needed where this is nil: a verbs device can be used; may be nil
-	Sysfs    string       // directory of the kernel's classes of devices; "": /sys/class
-	Pin      int64        // memory of the application that stays registered; 0: by what the system has
+	Provider string // as fi_info -p takes it; "": by what the kernel tells of
+	Domain   string // of the provider: an interface, a device; "": the best
+	Named    bool   // this transport has been asked for: then any provider will do
+	// else it is not needed where this is nil: a verbs device can be used; may be nil
+	Better func() error
+	Sysfs  string // directory of the kernel's classes of devices; "": /sys/class
+	// memory of the application that stays registered; 0: by what the system has
+	Pin int64
 }
 
-// networks are the providers of networks, and by which files the kernel tells of these: the best first.
+// networks are the providers of networks, and by which files the kernel tells of these: the best
+// first.
 var networks = []struct{ provider, files string }{
 	{"cxi", "cxi/cxi*"},
 	{"efa", "infiniband/efa_*"},
@@ -94,10 +99,12 @@ type found struct {
 func probe(o *Options) (*found, error) {
 	names := candidates(o)
 	if len(names) > 0 && !o.Named && o.Better != nil && o.Better() == nil {
-		return nil, errors.New("not needed beside a verbs device (ARMCI_TRANSPORT=ofi takes it)")
+		return nil, errors.New("not needed beside a verbs device (ARMCI_TRANSPORT=ofi " +
+			"takes it)")
 	}
 	if len(names) == 0 {
-		return nil, errors.New("the kernel tells of no network of a libfabric provider (ARMCI_TRANSPORT=ofi takes any)")
+		return nil, errors.New("the kernel tells of no network of a libfabric provider " +
+			"(ARMCI_TRANSPORT=ofi takes any)")
 	}
 	if err := libfabric.Load(); err != nil {
 		return nil, err
@@ -128,7 +135,8 @@ func candidates(o *Options) (names []string) {
 	}
 	dir := cmp.Or(o.Sysfs, "/sys/class")
 	for _, n := range networks {
-		if files, err := filepath.Glob(filepath.Join(dir, n.files)); err == nil && len(files) > 0 {
+		if files, err := filepath.Glob(filepath.Join(dir, n.files)); err == nil &&
+			len(files) > 0 {
 			names = append(names, n.provider)
 		}
 	}
@@ -141,15 +149,21 @@ func candidates(o *Options) (names []string) {
 // distinct leaves one entry of each domain and address, addresses that reach further first.
 func distinct(list []*libfabric.Info) (some []*libfabric.Info) {
 	for _, i := range list {
-		if !slices.ContainsFunc(some, func(s *libfabric.Info) bool { return s.Domain == i.Domain && s.Addr == i.Addr }) {
+		if !slices.ContainsFunc(some,
+			func(s *libfabric.Info) bool {
+				return s.Domain == i.Domain &&
+					s.Addr == i.Addr
+			}) {
 			some = append(some, i)
 		}
 	}
-	slices.SortStableFunc(some, func(a, b *libfabric.Info) int { return cmp.Compare(reach(a.Addr), reach(b.Addr)) })
+	slices.SortStableFunc(some,
+		func(a, b *libfabric.Info) int { return cmp.Compare(reach(a.Addr), reach(b.Addr)) })
 	return some
 }
 
-// reach orders addresses: global ones of IPv4, those that are not of IP, global ones of IPv6, those of one link, those of this host.
+// reach orders addresses: global ones of IPv4, those that are not of IP, global ones of IPv6, those
+// of one link, those of this host.
 func reach(a netip.Addr) int {
 	switch {
 	case !a.IsValid():
@@ -182,12 +196,13 @@ func spare() string {
 	if err != nil {
 		return fmt.Sprintf("libfabric %s: %v", libfabric.Version(), err)
 	}
-	return fmt.Sprintf("libfabric %s has these providers, by ARMCI_TRANSPORT=ofi and ARMCI_OFI_PROVIDER: %s", libfabric.Version(),
+	return fmt.Sprintf("libfabric %s has these providers, by ARMCI_TRANSPORT=ofi and "+
+		"ARMCI_OFI_PROVIDER: %s", libfabric.Version(),
 		strings.Join(names, ", "))
 }
 
-// nearest returns the domain whose address has most leading bits in common with the addresses in all hints of the other ranks;
-// the first of equals.
+// nearest returns the domain whose address has most leading bits in common with the addresses in
+// all hints of the other ranks; the first of equals.
 func (f *found) nearest(hints [][]byte) *libfabric.Info {
 	best, most := f.list[0], -1
 	for _, i := range f.list {
@@ -196,7 +211,8 @@ func (f *found) nearest(hints [][]byte) *libfabric.Info {
 			common = 128
 			for _, h := range hints {
 				if len(h) == 16 {
-					common = min(common, transport.CommonBits(i.Addr.As16(), [16]byte(h)))
+					common = min(common, transport.CommonBits(i.Addr.As16(),
+						[16]byte(h)))
 				}
 			}
 		}
@@ -210,7 +226,8 @@ func (f *found) nearest(hints [][]byte) *libfabric.Info {
 // notes describes what would be used, and lists what would not.
 func (f *found) notes() string {
 	i := f.list[0]
-	text := fmt.Sprintf("libfabric %s, provider %s, domain %s", libfabric.Version(), i.Provider, i.Domain)
+	text := fmt.Sprintf("libfabric %s, provider %s, domain %s", libfabric.Version(), i.Provider,
+		i.Domain)
 	if i.Addr.IsValid() {
 		text += " (" + i.Addr.String() + ")"
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The choice of a provider and of a domain, from directories that look like the kernel's and from made-up lists.
+// The choice of a provider and of a domain, from directories that look like the kernel's and from
+// made-up lists.
 package ofi
 
 import (
@@ -27,7 +28,8 @@ func TestCandidates(t *testing.T) {
 		{"infiniband/efa_0", Options{}, "efa psm3 verbs;ofi_rxm"},
 		{"infiniband/hfi1_0", Options{}, "opx psm2 psm3 verbs;ofi_rxm"},
 		{"infiniband/mlx5_0", Options{}, "psm3 verbs;ofi_rxm"},
-		{"infiniband/mlx5_0 cxi/cxi1", Options{Named: true}, "cxi psm3 verbs;ofi_rxm tcp;ofi_rxm udp;ofi_rxd"},
+		{"infiniband/mlx5_0 cxi/cxi1", Options{Named: true},
+			"cxi psm3 verbs;ofi_rxm tcp;ofi_rxm udp;ofi_rxd"},
 		{"cxi/cxi0", Options{Provider: "shm", Named: true}, "shm"},
 		{"cxi/cxi0", Options{Provider: "shm"}, ""},
 	} {
@@ -73,13 +75,15 @@ func TestDomains(t *testing.T) {
 		a, _ := netip.ParseAddr(addr)
 		return &libfabric.Info{Domain: domain, Addr: a}
 	}
-	list := distinct([]*libfabric.Info{at("lo", "127.0.0.1"), at("eth1", "10.2.0.1"), at("eth0", "10.1.0.1"), at("eth0", "10.1.0.1"),
+	list := distinct([]*libfabric.Info{at("lo", "127.0.0.1"), at("eth1", "10.2.0.1"),
+		at("eth0", "10.1.0.1"), at("eth0", "10.1.0.1"),
 		at("eth0", "fe80::1"), at("eth0", "2001:db8::1")})
 	var got []string
 	for _, i := range list {
 		got = append(got, i.Domain+" "+i.Addr.String())
 	}
-	expect := []string{"eth1 10.2.0.1", "eth0 10.1.0.1", "eth0 2001:db8::1", "eth0 fe80::1", "lo 127.0.0.1"}
+	expect := []string{"eth1 10.2.0.1", "eth0 10.1.0.1", "eth0 2001:db8::1", "eth0 fe80::1",
+		"lo 127.0.0.1"}
 	if !slices.Equal(got, expect) {
 		t.Errorf("%q, expected %q", got, expect)
 	}

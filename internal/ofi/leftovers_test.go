@@ -27,8 +27,10 @@ func TestRemovesFilesOfTheDeadOnly(t *testing.T) {
 	d.meet([]byte("fi_sockaddr://1.2.3.4"))
 	directory := t.TempDir()
 	stays := map[string]bool{
-		fmt.Sprintf("%d:0:1", gone): false, fmt.Sprintf("%d:0:12", gone): false, fmt.Sprintf("%d:0:1", os.Getpid()): false,
-		fmt.Sprintf("%d:0:1", other): true, fmt.Sprintf("%d:0", gone): true, fmt.Sprintf("x%d:0:1", gone): true, "1:0:1": true,
+		fmt.Sprintf("%d:0:1", gone): false, fmt.Sprintf("%d:0:12", gone): false,
+		fmt.Sprintf("%d:0:1", os.Getpid()): false,
+		fmt.Sprintf("%d:0:1", other):       true, fmt.Sprintf("%d:0", gone): true,
+		fmt.Sprintf("x%d:0:1", gone): true, "1:0:1": true,
 	}
 	for name := range stays {
 		if err := os.WriteFile(filepath.Join(directory, name), nil, 0o600); err != nil {

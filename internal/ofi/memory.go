@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Registered memory and its keys. A key that travels between nodes has 64 bits: where the provider chooses keys, it is the provider's;
-// else it says where the region begins, since most of those providers name remote memory by its offset, and has random bits. The key
-// that such a provider then gets is made of it with the job's secret: a stranger cannot guess it.
+// Registered memory and its keys. A key that travels between nodes has 64 bits: where the provider
+// chooses keys, it is the provider's; else it says where the region begins, since most of those
+// providers name remote memory by its offset, and has random bits. The key that such a provider
+// then gets is made of it with the job's secret: a stranger cannot guess it.
 package ofi
 
 import (
@@ -72,7 +73,8 @@ func (d *device) registerShared(r *region, lo uintptr, nbytes int64) (err error)
 	d.mu.Unlock()
 	for range 8 {
 		r.key = uint64(lo>>pageShift)<<randomBits | rand.Uint64N(1<<randomBits)
-		if r.r, err = d.Device.Register(e, lo, nbytes, true, d.newKey(r.key)); !errors.Is(err, libfabric.ErrKey) {
+		if r.r, err = d.Device.Register(e, lo, nbytes, true, d.newKey(r.key)); !errors.Is(
+			err, libfabric.ErrKey) {
 			break
 		}
 	}

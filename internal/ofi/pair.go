@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A queue pair over a reliable endpoint. Requests go to the provider as soon as it has room and the order allows it; until then
-// they wait here. A list is complete when the provider has completed all its requests and those of all lists before it.
+// A queue pair over a reliable endpoint. Requests go to the provider as soon as it has room and the
+// order allows it; until then they wait here. A list is complete when the provider has completed
+// all its requests and those of all lists before it.
 package ofi
 
 import (
@@ -20,7 +21,8 @@ import (
 	"libarmci/internal/rdma/qp"
 )
 
-// link is what the other end must know: the queue pair, what its messages prove themselves by, and the endpoint.
+// link is what the other end must know: the queue pair, what its messages prove themselves by, and
+// the endpoint.
 type link struct {
 	pair            uint32
 	token           uint64
@@ -35,10 +37,12 @@ type pair struct {
 	to    libfabric.Address
 	limit time.Duration
 	news  atomic.Uint32 // grows when something has come, or was completed
-	heard uint32        // of Alive: news when it was called last, and since when that has not changed
+	// of Alive: news when it was called last, and since when that has not changed
+	heard uint32
 	since time.Time
 
-	next  uint32                   // number of the message that comes next; under q.mu, as is early
+	// number of the message that comes next; under q.mu, as is early
+	next  uint32
 	early map[uint32]qp.Completion // messages behind it, by number
 
 	mu         sync.Mutex
@@ -75,12 +79,15 @@ var numbers atomic.Uint32
 
 // NewPair makes a queue pair for so many requests.
 func (q *queue) NewPair(requests, _, _ int) (qp.Pair, error) {
-	p := &pair{q: q, lists: make([]list, requests+1), places: map[uint64]place{}, early: map[uint32]qp.Completion{},
-		r: new(libfabric.Request)}
-	p.mine = link{pair: numbers.Add(1), token: rand.Uint64(), modes: uint8(q.d.Info.Modes), keyBytes: uint8(q.d.Info.KeyBytes),
-		name: string(q.name)}
+	p := &pair{q: q, lists: make([]list, requests+1), places: map[uint64]place{},
+		early: map[uint32]qp.Completion{},
+		r:     new(libfabric.Request)}
+	p.mine = link{pair: numbers.Add(1), token: rand.Uint64(), modes: uint8(q.d.Info.Modes),
+		keyBytes: uint8(q.d.Info.KeyBytes),
+		name:     string(q.name)}
 	if len(q.name) > qp.LinkBytes-linkHead {
-		return nil, fmt.Errorf("%s has names of %d bytes, more than expected", q.d.Name(), len(q.name))
+		return nil, fmt.Errorf("%s has names of %d bytes, more than expected", q.d.Name(),
+			len(q.name))
 	}
 	p.fast = fast.NewPair(q.fast, p.mine.pair)
 	q.mu.Lock()
@@ -136,7 +143,8 @@ func (p *pair) Connect(other *qp.Link, limit time.Duration) (err error) {
 	if err = p.q.d.sameModes(other[12], other[13]); err != nil {
 		return err
 	}
-	its := link{pair: le.Uint32(other[:]), token: le.Uint64(other[4:]), name: string(other[linkHead:][:n])}
+	its := link{pair: le.Uint32(other[:]), token: le.Uint64(other[4:]),
+		name: string(other[linkHead:][:n])}
 	if p.to, err = p.q.meet(its.name); err != nil {
 		return err
 	}
@@ -245,7 +253,8 @@ func (p *pair) push() {
 		posted, err := p.post(&w.r, w.data, w.copied, w.list)
 		if err != nil {
 			p.fail(err)
-			p.q.tell(qp.Completion{ID: p.at(p.head).id, Status: statusOf(err), Pair: p.mine.pair})
+			p.q.tell(qp.Completion{ID: p.at(p.head).id, Status: statusOf(err),
+				Pair: p.mine.pair})
 			return
 		}
 		if !posted {
@@ -277,7 +286,8 @@ func statusOf(err error) int32 {
 	return statusIO
 }
 
-// Alive is an error if nothing has come from the other end, and nothing was completed, for the time limit.
+// Alive is an error if nothing has come from the other end, and nothing was completed, for the time
+// limit.
 func (p *pair) Alive() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -295,7 +305,8 @@ func (p *pair) Alive() error {
 // closingTime is how long Close waits for what the provider still has.
 const closingTime = 200 * time.Millisecond
 
-// Close ends the queue pair. Poller only. An error means that the provider may still use the memory of its requests.
+// Close ends the queue pair. Poller only. An error means that the provider may still use the memory
+// of its requests.
 func (p *pair) Close() error {
 	var done [burst]libfabric.Done
 	for end := time.Now().Add(closingTime); p.stop() > 0 && time.Now().Before(end); {
@@ -308,7 +319,8 @@ func (p *pair) Close() error {
 	}
 	p.q.forget(p)
 	if n := p.stop(); n > 0 {
-		return fmt.Errorf("%s still has %d requests of a connection that is closed", p.q.d.Name(), n)
+		return fmt.Errorf("%s still has %d requests of a connection that is closed",
+			p.q.d.Name(), n)
 	}
 	p.freeFast()
 	if p.its.name != "" {

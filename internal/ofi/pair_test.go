@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What queue pairs make of a provider, without one: the order of requests and of messages, keys, and errors.
+// What queue pairs make of a provider, without one: the order of requests and of messages, keys,
+// and errors.
 package ofi
 
 import (
@@ -14,13 +15,16 @@ import (
 )
 
 func newTestQueue(modes libfabric.Mode) *queue {
-	d := &device{Device: &libfabric.Device{Info: &libfabric.Info{Provider: "test", Modes: modes, KeyBytes: 8}}, modes: modes,
+	d := &device{Device: &libfabric.Device{Info: &libfabric.Info{Provider: "test", Modes: modes,
+		KeyBytes: 8}}, modes: modes,
 		flight: mostRequests, secret: []byte("secret")}
 	d.descs.init()
-	return &queue{d: d, pairs: map[uint32]*pair{}, peers: map[string]*peer{}, name: []byte("here")}
+	return &queue{d: d, pairs: map[uint32]*pair{}, peers: map[string]*peer{},
+		name: []byte("here")}
 }
 
-// A request waits for writes before it, but not for those of its own list, unless the provider keeps the order.
+// A request waits for writes before it, but not for those of its own list, unless the provider
+// keeps the order.
 func TestOrder(t *testing.T) {
 	const number = 7
 	for _, c := range []struct {
@@ -29,8 +33,10 @@ func TestOrder(t *testing.T) {
 		waits bool // if the writes are of another list
 		own   bool // if they are of the same
 	}{
-		{qp.Send, libfabric.WriteSend, true, true}, {qp.Read, libfabric.WriteRead, true, true},
-		{qp.Write, libfabric.WriteWrite, true, false}, {qp.FetchAdd, libfabric.WriteWrite | libfabric.WriteRead, true, true},
+		{qp.Send, libfabric.WriteSend, true, true}, {qp.Read, libfabric.WriteRead, true,
+			true},
+		{qp.Write, libfabric.WriteWrite, true, false},
+		{qp.FetchAdd, libfabric.WriteWrite | libfabric.WriteRead, true, true},
 	} {
 		for _, keeps := range []bool{false, true} {
 			q := newTestQueue(0)
@@ -44,17 +50,20 @@ func TestOrder(t *testing.T) {
 			}
 			p.writes, p.writing = 1, number-1
 			if got := p.behind(r, number); got != (c.waits && !keeps) {
-				t.Errorf("operation %d behind writes of another list (order kept: %v): waits %v", c.op, keeps, got)
+				t.Errorf("operation %d behind writes of another list (order "+
+					"kept: %v): waits %v", c.op, keeps, got)
 			}
 			p.writing = number
 			if got := p.behind(r, number); got != (c.own && !keeps) {
-				t.Errorf("operation %d behind writes of its list (order kept: %v): waits %v", c.op, keeps, got)
+				t.Errorf("operation %d behind writes of its list (order kept: "+
+					"%v): waits %v", c.op, keeps, got)
 			}
 		}
 	}
 }
 
-// Messages that are completed in another order come in theirs; those of strangers and of closed connections do not.
+// Messages that are completed in another order come in theirs; those of strangers and of closed
+// connections do not.
 func TestMessages(t *testing.T) {
 	q := newTestQueue(0)
 	made, err := q.NewPair(4, 1, 0)
@@ -68,11 +77,13 @@ func TestMessages(t *testing.T) {
 	q.offered = make([]buffer, 8)
 	come := func(at int32, to trailer) bool {
 		to.encode(memory[16:])
-		q.offered[at] = buffer{uint64(100 + at), qp.Data{Addr: uint64(uintptr(unsafe.Pointer(&memory[0]))), Bytes: 64}}
+		q.offered[at] = buffer{uint64(100 + at),
+			qp.Data{Addr: uint64(uintptr(unsafe.Pointer(&memory[0]))), Bytes: 64}}
 		return q.arrived(at, 16+trailerBytes)
 	}
 	mine := p.mine
-	for _, stranger := range []trailer{{mine.pair + 1, p.next, mine.token}, {mine.pair, p.next, mine.token + 1},
+	for _, stranger := range []trailer{{mine.pair + 1, p.next, mine.token},
+		{mine.pair, p.next, mine.token + 1},
 		{mine.pair, pulseNumber, mine.token}} {
 		if come(0, stranger) {
 			t.Errorf("%+v comes", stranger)
@@ -95,7 +106,8 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// A key that travels tells where its region is, and becomes the provider's key at both ends alike, not without the secret.
+// A key that travels tells where its region is, and becomes the provider's key at both ends alike,
+// not without the secret.
 func TestKeys(t *testing.T) {
 	const lo = 0x7f1234567000
 	a, b := newTestQueue(0).d, newTestQueue(0).d
@@ -112,13 +124,15 @@ func TestKeys(t *testing.T) {
 	if k := short.newKey(key); k>>32 != 0 {
 		t.Errorf("a key of 4 bytes is %x", k)
 	}
-	if p := newTestQueue(libfabric.Virtual).d.placeOf(key); p.base != 0 || p.key != a.newKey(key) {
+	if p := newTestQueue(libfabric.Virtual).d.placeOf(key); p.base != 0 ||
+		p.key != a.newKey(key) {
 		t.Errorf("by addresses: %+v", p)
 	}
 	if p := newTestQueue(libfabric.Virtual | libfabric.ProviderKeys).d.placeOf(key); p != (place{0, key}) {
 		t.Errorf("with the provider's keys: %+v", p)
 	}
-	if a.sameModes(uint8(libfabric.Virtual), 8) == nil || a.sameModes(0, 4) == nil || a.sameModes(uint8(libfabric.WriteSend), 8) != nil {
+	if a.sameModes(uint8(libfabric.Virtual), 8) == nil || a.sameModes(0, 4) == nil ||
+		a.sameModes(uint8(libfabric.WriteSend), 8) != nil {
 		t.Error("ends that name memory in different ways are connected, or others are not")
 	}
 }
@@ -140,11 +154,13 @@ func TestDescriptors(t *testing.T) {
 // Errors of the other end do not blame this host's device.
 func TestFailures(t *testing.T) {
 	d := newTestQueue(0).d
-	for status, own := range map[int32]bool{int32(syscall.ECONNREFUSED): false, silent: false, int32(syscall.EINVAL): true} {
+	for status, own := range map[int32]bool{int32(syscall.ECONNREFUSED): false, silent: false,
+		int32(syscall.EINVAL): true} {
 		if libfabric.Load() != nil {
 			t.Skip("libfabric is not installed")
 		}
-		if err := d.Failure(&qp.Completion{Status: status}); strings.Contains(err.Error(), "of this host") != own {
+		if err := d.Failure(&qp.Completion{Status: status}); strings.Contains(err.Error(),
+			"of this host") != own {
 			t.Errorf("status %d: %v", status, err)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 	"libarmci/internal/rdma/qp"
 )
 
-// behind tells whether a request has to wait for writes before it, since the provider does not keep that order.
+// behind tells whether a request has to wait for writes before it, since the provider does not keep
+// that order.
 func (p *pair) behind(r *qp.Request, number uint64) bool {
 	cs := p.fast.Writes()
 	if p.writes == 0 && cs == 0 {
@@ -26,11 +27,13 @@ func (p *pair) behind(r *qp.Request, number uint64) bool {
 	case qp.Read:
 		return modes&libfabric.WriteRead == 0
 	}
-	return modes&(libfabric.WriteRead|libfabric.WriteWrite) != libfabric.WriteRead|libfabric.WriteWrite
+	return modes&(libfabric.WriteRead|libfabric.WriteWrite) != libfabric.WriteRead|
+		libfabric.WriteWrite
 }
 
 // post gives a request to the provider; posted is false if it has to wait. The caller has the lock.
-func (p *pair) post(r *qp.Request, d []qp.Data, copied []byte, number uint64) (posted bool, err error) {
+func (p *pair) post(r *qp.Request, d []qp.Data, copied []byte, number uint64) (posted bool,
+	err error) {
 	if code := p.fast.Failed(); code != 0 {
 		return false, libfabric.Error(code)
 	}
@@ -103,11 +106,14 @@ func (p *pair) fill(r *qp.Request, d []qp.Data, copied []byte, at int32) {
 	case qp.Write, qp.CompareSwap, qp.FetchAdd:
 		x.Flags = q.d.told
 	}
-	if r.Op == qp.Write && r.Pieces == 0 { // who writes nothing wants to know whether the other end is there
+	if r.Op == qp.Write && r.Pieces == 0 {
+		// who writes nothing wants to know whether the other end is there
 		x.Op, end.number = uint32(qp.Send), pulseNumber
 	}
 	if x.Op == uint32(qp.Send) {
-		if r.Pieces == 0 { // the last message, or a pulse: what has only left may be lost when the endpoint is closed
+		if r.Pieces == 0 {
+			// the last message, or a pulse: what has only left may be lost when the
+			// endpoint is closed
 			x.Flags = q.d.told
 		}
 		end.encode(slot[trailerAt:])

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Most providers work only while they are called. Whoever waits for something calls them; a request that nobody waits for would
-// stay where it is, and those that wait for it. So there is a goroutine that calls them from time to time while requests are on their way.
+// Most providers work only while they are called. Whoever waits for something calls them; a request
+// that nobody waits for would stay where it is, and those that wait for it. So there is a goroutine
+// that calls them from time to time while requests are on their way.
 package ofi
 
 import (

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A completion queue: an endpoint of the provider, which the queue pairs of one role share. What the provider completes, in any
-// order, becomes completions of queue pairs, in theirs.
+// A completion queue: an endpoint of the provider, which the queue pairs of one role share. What
+// the provider completes, in any order, becomes completions of queue pairs, in theirs.
 package ofi
 
 import (
@@ -115,7 +115,8 @@ func (q *queue) Look(out []qp.Completion, looks, yields int) (int, error) {
 }
 
 // Sleep takes completions, and sleeps until there are some.
-func (q *queue) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int, rang bool, err error) {
+func (q *queue) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int, rang bool,
+	err error) {
 	if q.some() {
 		n, err = q.Look(out, 1, 0)
 		return n, false, err
@@ -204,7 +205,8 @@ func (q *queue) arrived(at int32, n int) bool {
 	if n < trailerBytes || n > int(b.data.Bytes) {
 		return false
 	}
-	t := trailerOf(unsafe.Slice((*byte)(pointerTo(uintptr(b.data.Addr)+uintptr(n-trailerBytes))), trailerBytes))
+	t := trailerOf(unsafe.Slice(
+		(*byte)(pointerTo(uintptr(b.data.Addr)+uintptr(n-trailerBytes))), trailerBytes))
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	p := q.pairs[t.pair]
@@ -328,7 +330,9 @@ func (q *queue) meet(name string) (libfabric.Address, error) {
 	if x == nil {
 		q.d.meet([]byte(name))
 		at, err := q.ep.Insert([]byte(name))
-		if err != nil { // ofi_rxd may be adding it itself, since something comes from there: then it is there the next time
+		if err != nil {
+			// ofi_rxd may be adding it itself, since something comes from there: then
+			// it is there the next time
 			at, err = q.ep.Insert([]byte(name))
 		}
 		if err != nil {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Memory that the provider uses while a request or a receive buffer is its own: the context that names it, and, of a request, the
-// trailer of a message, data that was copied, operands of an atomic. It is not Go's.
+// Memory that the provider uses while a request or a receive buffer is its own: the context that
+// names it, and, of a request, the trailer of a message, data that was copied, operands of an
+// atomic. It is not Go's.
 package ofi
 
 import (
@@ -38,7 +39,8 @@ type slots struct {
 }
 
 func (s *slots) open(d *device, n, size int) (err error) {
-	if s.memory, err = unix.Mmap(-1, 0, n*size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON); err != nil {
+	if s.memory, err = unix.Mmap(-1, 0, n*size, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANON); err != nil {
 		return fmt.Errorf("map %d slots: %w", n, err)
 	}
 	if s.region, err = d.Register(s.addr(0), int64(n*size), qp.Local); err != nil {
@@ -103,8 +105,9 @@ func (s *slots) at(context uintptr) (i int32, ok bool) {
 	return int32(off / uintptr(s.size)), off < uintptr(len(s.memory))
 }
 
-// trailer ends every message: which queue pair it is for, the how manieth it is there, and what proves that it comes from the other
-// end of that. A provider completes messages in any order, although it receives them in theirs: a long one later.
+// trailer ends every message: which queue pair it is for, the how manieth it is there, and what
+// proves that it comes from the other end of that. A provider completes messages in any order,
+// although it receives them in theirs: a long one later.
 type trailer struct {
 	pair, number uint32
 	token        uint64

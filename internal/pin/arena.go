@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What is registered. A key table lists registered memory, here or at a node. The arena is the node's memory: a process
-// registers an allocation when it is first used: by a data server for other nodes, by any process for the local side of its
-// transfers. Memory stays registered until the end, since its pages stay where they are. So ranges of a table never overlap and
-// are never removed, and a look-up needs no lock. And pools of registered buffers of equal size, whose contents this package
-// never reads.
+// What is registered. A key table lists registered memory, here or at a node. The arena is the
+// node's memory: a process registers an allocation when it is first used: by a data server for
+// other nodes, by any process for the local side of its transfers. Memory stays registered until
+// the end, since its pages stay where they are. So ranges of a table never overlap and are never
+// removed, and a look-up needs no lock. And pools of registered buffers of equal size, whose
+// contents this package never reads.
 package pin
 
 import (
@@ -22,7 +23,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Table lists ranges by address. A list is never changed but replaced by a new one. The zero value is empty.
+// Table lists ranges by address. A list is never changed but replaced by a new one. The zero value
+// is empty.
 type Table struct {
 	mu   sync.Mutex // changing
 	list atomic.Pointer[[]transport.Range]
@@ -38,7 +40,8 @@ func (t *Table) all() []transport.Range {
 // Find returns the range around an address, nil if there is none. The range stays valid.
 func (t *Table) Find(addr uintptr) *transport.Range {
 	list := t.all()
-	i, exact := slices.BinarySearchFunc(list, addr, func(r transport.Range, a uintptr) int { return cmp.Compare(r.Lo, a) })
+	i, exact := slices.BinarySearchFunc(list, addr,
+		func(r transport.Range, a uintptr) int { return cmp.Compare(r.Lo, a) })
 	if !exact {
 		i--
 	}
@@ -80,7 +83,8 @@ func (t *Table) Add(ranges ...transport.Range) {
 		for _, g := range t.gaps(r.Lo, r.Hi) {
 			g.Key, g.Direct = r.Key, r.Direct
 			list := append(slices.Clone(t.all()), g)
-			slices.SortFunc(list, func(a, b transport.Range) int { return cmp.Compare(a.Lo, b.Lo) })
+			slices.SortFunc(list,
+				func(a, b transport.Range) int { return cmp.Compare(a.Lo, b.Lo) })
 			t.list.Store(&list)
 		}
 	}
@@ -113,7 +117,8 @@ func NewArena(node Memory, d Device, cache *Cache) *Arena {
 	return &Arena{node: node, device: d, cache: cache}
 }
 
-// Here returns the range around a local address: nil if it is not of the arena or cannot be registered.
+// Here returns the range around a local address: nil if it is not of the arena or cannot be
+// registered.
 func (a *Arena) Here(addr uintptr) *transport.Range {
 	r := a.table.Find(addr)
 	if r == nil && a.node.Inside(addr) {
@@ -134,7 +139,8 @@ func (a *Arena) Expose(lo uintptr, n int64) []transport.Range {
 	return a.table.Within(lo, lo+uintptr(n))
 }
 
-// register registers memory as far as it is not in the table. What cannot be registered is in the table with Direct false.
+// register registers memory as far as it is not in the table. What cannot be registered is in the
+// table with Direct false.
 func (a *Arena) register(lo uintptr, n int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -166,7 +172,8 @@ func (a *Arena) Close() {
 	}
 }
 
-// Pool has buffers 0, 1, 2 ... Their memory is not Go's. A child shares it after a fork, so the device's pages stay ours.
+// Pool has buffers 0, 1, 2 ... Their memory is not Go's. A child shares it after a fork, so the
+// device's pages stay ours.
 type Pool struct {
 	Size   int    // of a buffer
 	Key    uint64 // of all
@@ -194,7 +201,8 @@ func NewPool(d Device, n, size int) (*Pool, error) {
 }
 
 func tryPool(d Device, n, size int) (*Pool, error) {
-	memory, err := unix.Mmap(-1, 0, n*size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
+	memory, err := unix.Mmap(-1, 0, n*size, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED|unix.MAP_ANON)
 	if err != nil {
 		return nil, fmt.Errorf("map %d buffers: %w", n, err)
 	}

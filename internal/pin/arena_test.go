@@ -14,13 +14,15 @@ func TestTable(t *testing.T) {
 	var c Table
 	c.Add(transport.Range{Lo: 100, Hi: 200, Key: 1}, transport.Range{Lo: 300, Hi: 400, Key: 2})
 	c.Add(transport.Range{Lo: 50, Hi: 350, Key: 3}) // what overlaps stays as it was
-	for addr, key := range map[uintptr]uint64{49: 0, 50: 3, 99: 3, 100: 1, 199: 1, 200: 3, 299: 3, 300: 2, 399: 2, 400: 0} {
+	for addr, key := range map[uintptr]uint64{49: 0, 50: 3, 99: 3, 100: 1, 199: 1, 200: 3,
+		299: 3, 300: 2, 399: 2, 400: 0} {
 		p := c.Find(addr)
 		if p == nil && key != 0 || p != nil && p.Key != key {
 			t.Errorf("%d: %+v, expected key %d", addr, p, key)
 		}
 	}
-	if g := c.gaps(0, 500); len(g) != 2 || g[0] != (transport.Range{Hi: 50}) || g[1] != (transport.Range{Lo: 400, Hi: 500}) {
+	if g := c.gaps(0, 500); len(g) != 2 || g[0] != (transport.Range{Hi: 50}) ||
+		g[1] != (transport.Range{Lo: 400, Hi: 500}) {
 		t.Errorf("gaps %+v", g)
 	}
 	if g := c.gaps(60, 390); g != nil {
@@ -56,14 +58,17 @@ func TestArena(t *testing.T) {
 		t.Errorf("%+v, %d bytes are pinned", r, d.pinned)
 	}
 	list := a.Expose(0x18000, 0x4000) // the half of it is registered
-	if len(list) != 2 || list[0].Key == list[1].Key || list[1].Lo != 0x1a000 || list[1].Hi != 0x1c000 || !list[1].Direct {
+	if len(list) != 2 || list[0].Key == list[1].Key || list[1].Lo != 0x1a000 ||
+		list[1].Hi != 0x1c000 || !list[1].Direct {
 		t.Errorf("exposed: %+v", list)
 	}
 	if list[0].Key != r.Key || d.open[r.Key] == "" {
-		t.Errorf("key %d here, %d is told to others, open are %v", r.Key, list[0].Key, d.open)
+		t.Errorf("key %d here, %d is told to others, open are %v", r.Key, list[0].Key,
+			d.open)
 	}
 	d.refuse = errors.New("no more")
-	if list = a.Expose(0x30000, 4096); len(list) != 1 || list[0].Direct || a.Here(0x30000) != nil {
+	if list = a.Expose(0x30000, 4096); len(list) != 1 || list[0].Direct ||
+		a.Here(0x30000) != nil {
 		t.Errorf("out of reach: %+v", list)
 	}
 	a.Close()

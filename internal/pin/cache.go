@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package pin keeps memory registered with a device: the arena of the node until the end (arena.go), memory of the application
-// between transfers, within a budget, until the application unmaps it (cache.go). All it knows of a device is that it registers
-// memory. It must not know transfers, or which memory is worth registering.
+// Package pin keeps memory registered with a device: the arena of the node until the end
+// (arena.go), memory of the application between transfers, within a budget, until the application
+// unmaps it (cache.go). All it knows of a device is that it registers memory. It must not know
+// transfers, or which memory is worth registering.
 //
-// This file: the registration cache: which memory is registered, who uses it, and what has to go. Entries in the list never
-// overlap: a new one fills the gap between two. Memory that cannot be watched is registered for one user alone.
+// This file: the registration cache: which memory is registered, who uses it, and what has to go.
+// Entries in the list never overlap: a new one fills the gap between two. Memory that cannot be
+// watched is registered for one user alone.
 package pin
 
 import (
@@ -25,7 +27,8 @@ import (
 
 // Device registers memory.
 type Device interface {
-	// Register lets the device use memory: for this process or, if shared, for other processes, too.
+	// Register lets the device use memory: for this process or, if shared, for other processes,
+	// too.
 	Register(addr uintptr, nbytes int64, shared bool) (Registration, error)
 }
 
@@ -35,7 +38,8 @@ type Registration interface {
 	Close() error
 }
 
-// Entry is registered memory [Lo, Hi). It stays registered until everybody who has taken it has released it.
+// Entry is registered memory [Lo, Hi). It stays registered until everybody who has taken it has
+// released it.
 type Entry struct {
 	Lo, Hi uintptr
 	Key    uint64
@@ -78,8 +82,9 @@ type Cache struct {
 	takes, hits atomic.Int64 // how often memory was asked for, and was registered
 }
 
-// Open makes a cache that pins up to budget bytes. demand: the device has on-demand paging. Then nothing is pinned, there is no
-// budget, and a registration stays good for whatever is mapped at its addresses.
+// Open makes a cache that pins up to budget bytes. demand: the device has on-demand paging. Then
+// nothing is pinned, there is no budget, and a registration stays good for whatever is mapped at
+// its addresses.
 func Open(d Device, budget int64, demand bool) *Cache {
 	c := &Cache{device: d, budget: budget, demand: demand}
 	if demand {
@@ -116,12 +121,14 @@ func Notes(budget int64, demand bool) string {
 		return "local memory registered on demand, not pinned"
 	}
 	if why := Watching(); why != nil {
-		return fmt.Sprintf("local memory registered for each transfer (%v), up to %d MiB", why, budget>>20)
+		return fmt.Sprintf("local memory registered for each transfer (%v), up to %d MiB",
+			why, budget>>20)
 	}
 	return fmt.Sprintf("local memory stays registered, up to %d MiB", budget>>20)
 }
 
-// listen ends registrations soon after their memory has been unmapped, even if nobody asks for it any more.
+// listen ends registrations soon after their memory has been unmapped, even if nobody asks for it
+// any more.
 func (c *Cache) listen() {
 	defer log.Guard()
 	defer close(c.ended)
@@ -151,8 +158,9 @@ func (c *Cache) Close() {
 	}
 }
 
-// Take gives the entry around an address. If there is none it registers memory from there on, up to n bytes, but
-// nothing if n is 0. It returns nil if nothing is registered then; otherwise Release must follow.
+// Take gives the entry around an address. If there is none it registers memory from there on, up to
+// n bytes, but nothing if n is 0. It returns nil if nothing is registered then; otherwise Release
+// must follow.
 func (c *Cache) Take(addr uintptr, n int) *Entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -229,7 +237,8 @@ func (c *Cache) Hits() (takes, hits int64) { return c.takes.Load(), c.hits.Load(
 // Registered is how many bytes are registered.
 func (c *Cache) Registered() int64 { return c.bytes.Load() }
 
-// Yield gives back at least n bytes that nobody uses, the longest unused first; false if there are none at all.
+// Yield gives back at least n bytes that nobody uses, the longest unused first; false if there are
+// none at all.
 func (c *Cache) Yield(n int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -238,7 +247,8 @@ func (c *Cache) Yield(n int64) bool {
 
 // find returns the index of the entry around an address, or of the next one.
 func (c *Cache) find(addr uintptr) (i int, hit bool) {
-	i, hit = slices.BinarySearchFunc(c.list, addr, func(e *Entry, a uintptr) int { return cmp.Compare(e.Lo, a) })
+	i, hit = slices.BinarySearchFunc(c.list, addr,
+		func(e *Entry, a uintptr) int { return cmp.Compare(e.Lo, a) })
 	if !hit && i > 0 && addr < c.list[i-1].Hi {
 		return i - 1, true
 	}
@@ -285,7 +295,8 @@ func (c *Cache) forget(v event) {
 	}
 }
 
-// drop takes an entry out of the list, and ends watching its memory except what is gone: others may watch new memory there.
+// drop takes an entry out of the list, and ends watching its memory except what is gone: others may
+// watch new memory there.
 func (c *Cache) drop(i int, gone event) {
 	e := c.list[i]
 	if c.mirror != nil { // while its memory is watched
@@ -299,7 +310,8 @@ func (c *Cache) drop(i int, gone event) {
 	e.Release()
 }
 
-// evict drops entries without users, the longest unused first, until n bytes are free; false if there are none.
+// evict drops entries without users, the longest unused first, until n bytes are free; false if
+// there are none.
 func (c *Cache) evict(n int64) (some bool) {
 	for freed := int64(0); freed < n; some = true {
 		oldest := -1
@@ -332,7 +344,8 @@ func (c *Cache) register(lo, hi uintptr) *Entry {
 	if len(c.list) >= mostEntries {
 		c.evict(1)
 	}
-	keep := len(c.list) < mostEntries && (c.demand || c.watch != nil && c.watch.add(lo, hi) == nil)
+	keep := len(c.list) < mostEntries &&
+		(c.demand || c.watch != nil && c.watch.add(lo, hi) == nil)
 	reg := c.pin(lo, hi)
 	if keep && c.watch != nil && (reg == nil || !private(lo, hi)) {
 		c.watch.remove(lo, hi)
@@ -351,7 +364,8 @@ func (c *Cache) register(lo, hi uintptr) *Entry {
 	return e
 }
 
-// pin registers memory. Where the system's limit is reached, it drops entries without users for that.
+// pin registers memory. Where the system's limit is reached, it drops entries without users for
+// that.
 func (c *Cache) pin(lo, hi uintptr) Registration {
 	for {
 		reg, err := c.device.Register(lo, int64(hi-lo), false)
@@ -362,8 +376,10 @@ func (c *Cache) pin(lo, hi uintptr) Registration {
 			log.Infof("memory is sent through buffers: %v", err)
 			return nil
 		case !c.evict(int64(hi - lo)):
-			log.WarnOnce("pin", "memory cannot be pinned and is sent through buffers, which is slower; is "+
-				"RLIMIT_MEMLOCK (ulimit -l) too small? %v", err)
+			log.WarnOnce("pin",
+				"memory cannot be pinned and is sent through buffers, which is "+
+					"slower; is "+
+					"RLIMIT_MEMLOCK (ulimit -l) too small? %v", err)
 			return nil
 		}
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The cache over a device that only counts: what is kept, what has to go and when, and what a refusal does. Memory is
-// not looked at, so addresses are numbers here; watch_test.go has real memory.
+// The cache over a device that only counts: what is kept, what has to go and when, and what a
+// refusal does. Memory is not looked at, so addresses are numbers here; watch_test.go has real
+// memory.
 package pin
 
 import (
@@ -60,7 +61,8 @@ func (d *device) Register(addr uintptr, n int64, _ bool) (Registration, error) {
 	return &registration{d, n, d.serial}, nil
 }
 
-// imaginary is a cache that keeps whatever it is given: as over a device that needs no pinning, but with a budget.
+// imaginary is a cache that keeps whatever it is given: as over a device that needs no pinning, but
+// with a budget.
 func imaginary(d Device, budget int64) *Cache {
 	return &Cache{device: d, budget: budget, demand: true}
 }
@@ -87,7 +89,8 @@ func TestHitsAndGaps(t *testing.T) {
 		t.Errorf("[%#x, %#x)", first.Lo, first.Hi)
 	}
 	third := taken(t, c, 0x14000, 0x1000)
-	for addr, want := range map[uintptr]*Entry{0x10000: first, 0x11fff: first, 0x14000: third, 0x14fff: third} {
+	for addr, want := range map[uintptr]*Entry{0x10000: first, 0x11fff: first, 0x14000: third,
+		0x14fff: third} {
 		if e := c.Take(addr, 0); e != want {
 			t.Errorf("%#x: %+v", addr, e)
 		} else {
@@ -189,8 +192,9 @@ func warnings(t *testing.T) *int {
 // warned: this process has had its one warning, in an earlier run of the test.
 var warned bool
 
-// TestRefusal: a device that has less room than the budget gets what others do not use; where that is not enough, there
-// is one warning. A full budget is no reason for one, nor is memory that cannot be registered at all.
+// TestRefusal: a device that has less room than the budget gets what others do not use; where that
+// is not enough, there is one warning. A full budget is no reason for one, nor is memory that
+// cannot be registered at all.
 func TestRefusal(t *testing.T) {
 	printed := warnings(t)
 	const page = pageBytes

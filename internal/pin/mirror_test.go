@@ -56,7 +56,8 @@ func (m *mirror) knows(e *Entry) (yes bool) {
 
 // keptAway reports whether it is kept away for good.
 func (m *mirror) keptAway() (yes bool) {
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(
+		time.Millisecond) {
 		if m.locked(func() { yes = m.changing }); !yes {
 			return false
 		}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Private memory that is registered for other processes while its owner says so. Nobody watches its mapping, which must stay as it
-// is. So it is not done where pages could go away without that: at a fork, or with a file.
+// Private memory that is registered for other processes while its owner says so. Nobody watches its
+// mapping, which must stay as it is. So it is not done where pages could go away without that: at a
+// fork, or with a file.
 package pin
 
 import (
@@ -12,7 +13,8 @@ import (
 	"libarmci/internal/log"
 )
 
-// Share registers memory [lo, hi) for other processes until release, or Close. ok is false if that is not possible.
+// Share registers memory [lo, hi) for other processes until release, or Close. ok is false if that
+// is not possible.
 func (a *Arena) Share(lo, hi uintptr) (key uint64, release func(), ok bool) {
 	if err := keepsPinned(); err != nil {
 		log.Infof("private memory is reached by messages: %v", err)

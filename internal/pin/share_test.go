@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Private memory that is shared: exactly what was asked for, until release or Close, and never pages of a file.
+// Private memory that is shared: exactly what was asked for, until release or Close, and never
+// pages of a file.
 package pin
 
 import (
@@ -52,7 +53,8 @@ func TestShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	for what, at := range map[string]uintptr{"a file": pagesOf(t, int(file.Fd()), unix.MAP_SHARED),
+	for what, at := range map[string]uintptr{"a file": pagesOf(t, int(file.Fd()),
+		unix.MAP_SHARED),
 		"shared pages": pagesOf(t, -1, unix.MAP_SHARED|unix.MAP_ANON)} {
 		if _, _, ok := a.Share(at, at+pageBytes); ok || len(d.open) != 1 {
 			t.Errorf("%s was registered; open are %v", what, d.open)

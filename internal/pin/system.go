@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the system allows: how much memory may be pinned, which memory can go away only with its mapping, and whether pinned
-// pages stay with the parent at a fork. Nothing here changes anything.
+// What the system allows: how much memory may be pinned, which memory can go away only with its
+// mapping, and whether pinned pages stay with the parent at a fork. Nothing here changes anything.
 package pin
 
 import (
@@ -21,14 +21,16 @@ func Lockable() int64 {
 	h := unix.CapUserHeader{Version: unix.LINUX_CAPABILITY_VERSION_3}
 	var d [2]unix.CapUserData
 	exempt := unix.Capget(&h, &d[0]) == nil && d[0].Effective&(1<<unix.CAP_IPC_LOCK) != 0
-	if exempt || unix.Getrlimit(unix.RLIMIT_MEMLOCK, &limit) != nil || limit.Cur >= math.MaxInt64 {
+	if exempt || unix.Getrlimit(unix.RLIMIT_MEMLOCK, &limit) != nil ||
+		limit.Cur >= math.MaxInt64 {
 		return math.MaxInt64
 	}
 	return int64(limit.Cur)
 }
 
-// Budget is how many bytes a process may pin for the application: what is set, if that is not 0; else at most a quarter of
-// what it may pin at all, and of half the machine's memory the part of one of so many processes.
+// Budget is how many bytes a process may pin for the application: what is set, if that is not 0;
+// else at most a quarter of what it may pin at all, and of half the machine's memory the part of
+// one of so many processes.
 func Budget(set int64, processes int) int64 {
 	var i unix.Sysinfo_t
 	if set != 0 || unix.Sysinfo(&i) != nil {
@@ -37,8 +39,8 @@ func Budget(set int64, processes int) int64 {
 	return min(Lockable()/4, int64(i.Totalram)*int64(i.Unit)/2/int64(max(processes, 1)))
 }
 
-// keepsPinned returns an error if the kernel, after a fork, may leave a pinned page to the child and give a copy of it to the
-// parent.
+// keepsPinned returns an error if the kernel, after a fork, may leave a pinned page to the child
+// and give a copy of it to the parent.
 func keepsPinned() error {
 	var u unix.Utsname
 	var major, minor int
@@ -48,13 +50,14 @@ func keepsPinned() error {
 		fmt.Sscanf(release, "%d.%d", &major, &minor)
 	}
 	if major < 5 || major == 5 && minor < 12 {
-		return fmt.Errorf("Linux %s may take pinned pages away at a fork, 5.12 does not", release)
+		return fmt.Errorf("Linux %s may take pinned pages away at a fork, 5.12 does not",
+			release)
 	}
 	return nil
 }
 
-// private tells whether all pages that are present are private and anonymous. Pages of a file go away, without an event, when
-// the file is truncated or a hole is made in it.
+// private tells whether all pages that are present are private and anonymous. Pages of a file go
+// away, without an event, when the file is truncated or a hole is made in it.
 func private(lo, hi uintptr) bool {
 	f, err := os.Open("/proc/self/pagemap")
 	if err != nil {
@@ -62,7 +65,8 @@ func private(lo, hi uintptr) bool {
 	}
 	defer f.Close()
 	const entry, ofFile = 8, 1 << 61
-	pageBytes := uintptr(unix.Getpagesize()) // the list has an entry for each page of the kernel
+	// the list has an entry for each page of the kernel
+	pageBytes := uintptr(unix.Getpagesize())
 	var buf [4096]byte
 	for lo < hi {
 		b := buf[:min(uintptr(len(buf)), (hi-lo)/pageBytes*entry)]

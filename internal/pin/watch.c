@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reading thread. Nothing in it may wait for Go, or for a thread that may be waiting for an event to be read: no locks,
-// no malloc.
+// The reading thread. Nothing in it may wait for Go, or for a thread that may be waiting for an
+// event to be read: no locks, no malloc.
 #define _GNU_SOURCE
 #include "watch.h"
 
@@ -23,12 +23,14 @@ static void push(struct pin_watch *w, uint64_t lo, uint64_t hi, uint64_t moved, 
 static void take(struct pin_watch *w, const struct uffd_msg *m)
 {
 	if (m->event == UFFD_EVENT_REMAP)
-		push(w, m->arg.remap.from, m->arg.remap.from + m->arg.remap.len, m->arg.remap.to, 0);
+		push(w, m->arg.remap.from, m->arg.remap.from + m->arg.remap.len, m->arg.remap.to,
+			0);
 	else if (m->event == UFFD_EVENT_UNMAP || m->event == UFFD_EVENT_REMOVE)
 		push(w, m->arg.remove.start, m->arg.remove.end, 0, m->event == UFFD_EVENT_REMOVE);
 }
 
-// The read itself unblocks the threads that raised the events. So `reading` is odd from before it until all events are queued.
+// The read itself unblocks the threads that raised the events. So `reading` is odd from before it
+// until all events are queued.
 static void *run(void *arg)
 {
 	struct pin_watch *w = arg;
@@ -54,7 +56,8 @@ int pin_watch_start(struct pin_watch *w)
 	sigset_t all, was;
 	pthread_t thread;
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &was); // the application's signals are not for this thread
+	// the application's signals are not for this thread
+	pthread_sigmask(SIG_SETMASK, &all, &was);
 	int err = pthread_create(&thread, NULL, run, w);
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
 	if (err)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Watching memory: a userfaultfd tells when addresses are unmapped, moved or emptied (MADV_DONTNEED). Memory is registered with
-// it for write protection, which is never used. So we never have to handle a page fault, and a thread waits for us only if it
-// changes a mapping, and only until the event has been read. A fork copies nothing of this: the child's memory is its own.
+// Watching memory: a userfaultfd tells when addresses are unmapped, moved or emptied
+// (MADV_DONTNEED). Memory is registered with it for write protection, which is never used. So we
+// never have to handle a page fault, and a thread waits for us only if it changes a mapping, and
+// only until the event has been read. A fork copies nothing of this: the child's memory is its own.
 package pin
 
 // #cgo CFLAGS: -fvisibility=hidden -Wall -Wextra -std=c11
@@ -22,7 +23,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// event says that memory [lo, hi) has changed. moved: its new address, or 0; kept: the addresses are still mapped.
+// event says that memory [lo, hi) has changed. moved: its new address, or 0; kept: the addresses
+// are still mapped.
 type event struct {
 	lo, hi, moved uintptr
 	kept          bool
@@ -58,12 +60,15 @@ func openWatch() (*watch, error) {
 // wanted are the events to be told of.
 const wanted = C.UFFD_FEATURE_EVENT_UNMAP | C.UFFD_FEATURE_EVENT_REMAP | C.UFFD_FEATURE_EVENT_REMOVE
 
-// openFaults opens a userfaultfd: one for faults of user code alone, which needs no rights, where the kernel has that kind.
+// openFaults opens a userfaultfd: one for faults of user code alone, which needs no rights, where
+// the kernel has that kind.
 func openFaults() (fd int, err error) {
 	const userModeOnly = 1
-	r, _, errno := unix.Syscall(unix.SYS_USERFAULTFD, userModeOnly|unix.O_CLOEXEC|unix.O_NONBLOCK, 0, 0)
+	r, _, errno := unix.Syscall(unix.SYS_USERFAULTFD, userModeOnly|unix.O_CLOEXEC|
+		unix.O_NONBLOCK, 0, 0)
 	if errno == unix.EINVAL {
-		r, _, errno = unix.Syscall(unix.SYS_USERFAULTFD, unix.O_CLOEXEC|unix.O_NONBLOCK, 0, 0)
+		r, _, errno = unix.Syscall(unix.SYS_USERFAULTFD, unix.O_CLOEXEC|unix.O_NONBLOCK, 0,
+			0)
 	}
 	if errno != 0 {
 		return 0, fmt.Errorf("userfaultfd: %w", errno)
@@ -101,7 +106,8 @@ func (w *watch) start() error {
 
 // try tests that an event comes when a page is unmapped.
 func (w *watch) try() error {
-	page, err := unix.Mmap(-1, 0, pageBytes, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	page, err := unix.Mmap(-1, 0, pageBytes, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		return err
 	}
@@ -118,8 +124,9 @@ func (w *watch) try() error {
 	return nil
 }
 
-// add begins to watch memory. The kernel refuses some kinds of it, but not files in memory (tmpfs), even mapped as private.
-// These are the only ones for which it accepts minor faults (Linux 5.14), so that is how they are found.
+// add begins to watch memory. The kernel refuses some kinds of it, but not files in memory (tmpfs),
+// even mapped as private. These are the only ones for which it accepts minor faults (Linux 5.14),
+// so that is how they are found.
 func (w *watch) add(lo, hi uintptr) error {
 	if w.register(lo, hi, C.UFFDIO_REGISTER_MODE_MINOR) == 0 {
 		w.remove(lo, hi) // which wakes threads that have had such a fault meanwhile
@@ -145,13 +152,15 @@ func (w *watch) remove(lo, hi uintptr) {
 	}
 }
 
-// settle returns when next knows of everything that was unmapped before the call, also of what another thread is just
-// unmapping, since a third one may already have mapped something new there. The kernel counts such changes, and refuses to
-// write-protect memory, even of no bytes, while the count is not zero.
+// settle returns when next knows of everything that was unmapped before the call, also of what
+// another thread is just unmapping, since a third one may already have mapped something new there.
+// The kernel counts such changes, and refuses to write-protect memory, even of no bytes, while the
+// count is not zero.
 func (w *watch) settle() {
 	none := uintptr(unsafe.Pointer(&w.w.none))
 	for {
-		_, _, errno := unix.RawSyscall(unix.SYS_IOCTL, uintptr(w.w.fd), C.UFFDIO_WRITEPROTECT, none)
+		_, _, errno := unix.RawSyscall(unix.SYS_IOCTL, uintptr(w.w.fd),
+			C.UFFDIO_WRITEPROTECT, none)
 		if errno != unix.EAGAIN && !w.reading() {
 			return
 		}
@@ -186,7 +195,8 @@ func (w *watch) next() (e event, ok bool) {
 	return e, true
 }
 
-// stop ends the thread. A thread that unmaps watched memory from now on is blocked until free, which must follow.
+// stop ends the thread. A thread that unmaps watched memory from now on is blocked until free,
+// which must follow.
 func (w *watch) stop() {
 	unix.Write(int(w.w.stop), []byte{1, 0, 0, 0, 0, 0, 0, 0})
 	C.pin_watch_join(w.w)

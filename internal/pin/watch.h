@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// A thread that reads a userfaultfd's events into a queue, for one reader in Go. It is a thread of C: a thread that unmaps
-// watched memory is blocked until the event has been read, and that thread may be Go's runtime, with all of Go stopped.
+// A thread that reads a userfaultfd's events into a queue, for one reader in Go. It is a thread of
+// C: a thread that unmaps watched memory is blocked until the event has been read, and that thread
+// may be Go's runtime, with all of Go stopped.
 #ifndef ARMCI_PIN_WATCH_H
 #define ARMCI_PIN_WATCH_H
 
@@ -10,7 +11,8 @@
 
 enum { PIN_EVENTS = 1024 }; // a power of two
 
-// Memory from lo to hi has changed. moved: its new address, 0 if it is gone; kept: its addresses are still mapped.
+// Memory from lo to hi has changed. moved: its new address, 0 if it is gone; kept: its addresses
+// are still mapped.
 struct pin_event {
 	uint64_t lo, hi, moved, kept;
 };
@@ -25,7 +27,8 @@ struct pin_watch {
 	struct pin_event events[PIN_EVENTS];
 };
 
-// Starts the thread: 0 or an errno value. The descriptors stay the caller's. stop, an eventfd, ends it.
+// Starts the thread: 0 or an errno value. The descriptors stay the caller's. stop, an eventfd, ends
+// it.
 int pin_watch_start(struct pin_watch *w);
 void pin_watch_join(struct pin_watch *w);
 

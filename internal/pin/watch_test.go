@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The cache over real memory and the kernel's events: whatever an application does to its memory between transfers, the
-// next one never gets a registration that is older than the mapping.
+// The cache over real memory and the kernel's events: whatever an application does to its memory
+// between transfers, the next one never gets a registration that is older than the mapping.
 package pin
 
 import (
@@ -39,14 +39,16 @@ const length = 1 << 20
 
 func mapped(t testing.TB, at uintptr, n, flags int) uintptr {
 	flags |= unix.MAP_ANON
-	return call(t, unix.SYS_MMAP, at, uintptr(n), unix.PROT_READ|unix.PROT_WRITE, uintptr(flags), ^uintptr(0))
+	return call(t, unix.SYS_MMAP, at, uintptr(n), unix.PROT_READ|unix.PROT_WRITE,
+		uintptr(flags), ^uintptr(0))
 }
 
-// mappedAgain maps memory where some was until now, unless another thread has mapped something there meanwhile, as Go's runtime
-// or the race detector may: then the test is skipped.
+// mappedAgain maps memory where some was until now, unless another thread has mapped something
+// there meanwhile, as Go's runtime or the race detector may: then the test is skipped.
 func mappedAgain(t *testing.T, at uintptr) uintptr {
 	const flags = unix.MAP_PRIVATE | unix.MAP_ANON | unix.MAP_FIXED_NOREPLACE
-	_, _, errno := unix.Syscall6(unix.SYS_MMAP, at, length, unix.PROT_READ|unix.PROT_WRITE, flags, ^uintptr(0), 0)
+	_, _, errno := unix.Syscall6(unix.SYS_MMAP, at, length, unix.PROT_READ|unix.PROT_WRITE,
+		flags, ^uintptr(0), 0)
 	switch errno {
 	case 0:
 	case unix.EEXIST:
@@ -86,7 +88,8 @@ func TestMemoryChanges(t *testing.T) {
 			return mapped(t, p, length, unix.MAP_PRIVATE|unix.MAP_FIXED)
 		}, false},
 		{"a page of it", func(t *testing.T, p uintptr) uintptr {
-			return mapped(t, p+length/2, pageBytes, unix.MAP_PRIVATE|unix.MAP_FIXED) - length/2
+			return mapped(t, p+length/2, pageBytes,
+				unix.MAP_PRIVATE|unix.MAP_FIXED) - length/2
 		}, false},
 		{"madvise", func(t *testing.T, p uintptr) uintptr {
 			call(t, unix.SYS_MADVISE, p, length, unix.MADV_DONTNEED)
@@ -94,14 +97,17 @@ func TestMemoryChanges(t *testing.T) {
 		}, false},
 		{"mremap away and back", func(t *testing.T, p uintptr) uintptr {
 			q := mapped(t, 0, length, unix.MAP_PRIVATE)
-			call(t, unix.SYS_MREMAP, p, length, length, unix.MREMAP_MAYMOVE|unix.MREMAP_FIXED, q)
+			call(t, unix.SYS_MREMAP, p, length, length,
+				unix.MREMAP_MAYMOVE|unix.MREMAP_FIXED, q)
 			mappedAgain(t, p)
-			call(t, unix.SYS_MREMAP, q, length, length, unix.MREMAP_MAYMOVE|unix.MREMAP_FIXED, p)
+			call(t, unix.SYS_MREMAP, q, length, length,
+				unix.MREMAP_MAYMOVE|unix.MREMAP_FIXED, p)
 			return p
 		}, false},
 		{"mremap of another there", func(t *testing.T, p uintptr) uintptr {
 			q := mapped(t, 0, length, unix.MAP_PRIVATE)
-			return call(t, unix.SYS_MREMAP, q, length, length, unix.MREMAP_MAYMOVE|unix.MREMAP_FIXED, p)
+			return call(t, unix.SYS_MREMAP, q, length, length,
+				unix.MREMAP_MAYMOVE|unix.MREMAP_FIXED, p)
 		}, false},
 		{"mprotect", func(t *testing.T, p uintptr) uintptr {
 			call(t, unix.SYS_MPROTECT, p, length, unix.PROT_READ)
@@ -143,7 +149,8 @@ func TestSoonUnpinned(t *testing.T) {
 	p := mapped(t, 0, length, unix.MAP_PRIVATE)
 	taken(t, c, p, length)
 	unmap(t, p, length)
-	for end := time.Now().Add(10 * time.Second); c.bytes.Load() > 0; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); c.bytes.Load() > 0; time.Sleep(
+		time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("still pinned")
 		}
@@ -167,7 +174,8 @@ func TestInUseUnmapped(t *testing.T) {
 	unmap(t, p, length)
 }
 
-// TestShared: memory of a file can lose its pages without an event, so it is registered for the transfer.
+// TestShared: memory of a file can lose its pages without an event, so it is registered for the
+// transfer.
 func TestShared(t *testing.T) {
 	c, d := watching(t)
 	p := mapped(t, 0, length, unix.MAP_SHARED)
@@ -181,7 +189,8 @@ func TestShared(t *testing.T) {
 	t.Run("file in memory", func(t *testing.T) { ofFile(t, c, d, "/dev/shm") })
 }
 
-// ofFile maps a file as private: what is there of it goes when the file is shortened, also what has been written.
+// ofFile maps a file as private: what is there of it goes when the file is shortened, also what has
+// been written.
 func ofFile(t *testing.T, c *Cache, d *device, dir string) {
 	fd, err := unix.Open(dir, unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
 	if err != nil {
@@ -189,7 +198,8 @@ func ofFile(t *testing.T, c *Cache, d *device, dir string) {
 	}
 	defer unix.Close(fd)
 	unix.Ftruncate(fd, length)
-	q := call(t, unix.SYS_MMAP, 0, length, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE, uintptr(fd), 0)
+	q := call(t, unix.SYS_MMAP, 0, length, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE,
+		uintptr(fd), 0)
 	defer unmap(t, q, length)
 	call(t, unix.SYS_MADVISE, q, length, unix.MADV_POPULATE_WRITE) // as a registration does
 	if taken(t, c, q, length); d.pinned != 0 || c.Take(q, 0) != nil {
@@ -219,8 +229,8 @@ func TestManyChanges(t *testing.T) {
 	unmap(t, p, n*2*pageBytes)
 }
 
-// TestRace: threads map, use and unmap memory, and so get each other's addresses at once. A registration must not be
-// older than the memory it is taken for.
+// TestRace: threads map, use and unmap memory, and so get each other's addresses at once. A
+// registration must not be older than the memory it is taken for.
 func TestRace(t *testing.T) {
 	c, d := watching(t)
 	rounds := 2000
@@ -245,7 +255,8 @@ func TestRace(t *testing.T) {
 					return
 				}
 				if e.Key <= since {
-					t.Errorf("registration %d for memory that is younger than %d", e.Key, since)
+					t.Errorf("registration %d for memory that is younger "+
+						"than %d", e.Key, since)
 				}
 				e.Release()
 				unmap(t, p, n)
@@ -258,8 +269,8 @@ func TestRace(t *testing.T) {
 	all.Wait()
 }
 
-// TestGarbageCollection: Go's own memory may be used for transfers, and Go's runtime gives it back while nothing else
-// of Go runs.
+// TestGarbageCollection: Go's own memory may be used for transfers, and Go's runtime gives it back
+// while nothing else of Go runs.
 func TestGarbageCollection(t *testing.T) {
 	c, _ := watching(t)
 	for range 20 {
@@ -272,8 +283,8 @@ func TestGarbageCollection(t *testing.T) {
 	}
 }
 
-// BenchmarkHit: what a transfer out of registered memory pays; lookup is without asking the kernel whether another
-// thread is unmapping something.
+// BenchmarkHit: what a transfer out of registered memory pays; lookup is without asking the kernel
+// whether another thread is unmapping something.
 func BenchmarkHit(b *testing.B) {
 	for _, entries := range []int{1, 64, 1000} {
 		d := newDevice(1 << 40)

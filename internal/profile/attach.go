@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Finds the counters of running processes, which the kernel shows to the same user only, and reads them. Nothing is written.
+// Finds the counters of running processes, which the kernel shows to the same user only, and reads
+// them. Nothing is written.
 package profile
 
 import (
@@ -23,8 +24,8 @@ type Process struct {
 	Counters *Counters // a mapping; nil: without ARMCI_STATS
 }
 
-// Running lists the processes of this host that use the library and may be read, of one pid if that is not 0. Those with counters
-// come first, by rank.
+// Running lists the processes of this host that use the library and may be read, of one pid if that
+// is not 0. Those with counters come first, by rank.
 func Running(pid int) (all []Process) {
 	dirs, _ := filepath.Glob("/proc/[0-9]*/fd")
 	if pid != 0 {
@@ -51,7 +52,8 @@ func found(p Process) int {
 	return 0
 }
 
-// process looks at the descriptors of a process: the counters, or the arena, which every process of a job has.
+// process looks at the descriptors of a process: the counters, or the arena, which every process of
+// a job has.
 func process(dir string) (p Process, uses bool) {
 	fds, err := os.ReadDir(dir)
 	if err != nil {

@@ -67,7 +67,8 @@ func openOwn(path string, flags int) (int, error) {
 		case int(st.Uid) != os.Geteuid():
 			return errors.New("is another user's file")
 		case st.Nlink > 1:
-			return errors.New("has other names (hard links), and would be overwritten under these, too")
+			return errors.New("has other names (hard links), and would be " +
+				"overwritten under these, too")
 		}
 		return nil
 	})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A trace is written by each rank to a file of its own, and put together into one, which Perfetto opens. Files of ranks that were
-// killed have no end, which is made up for here.
+// A trace is written by each rank to a file of its own, and put together into one, which Perfetto
+// opens. Files of ranks that were killed have no end, which is made up for here.
 package profile
 
 import (
@@ -19,7 +19,8 @@ import (
 // Part is the file of a rank.
 func Part(file string, rank int) string { return file + "." + strconv.Itoa(rank) }
 
-// Merge puts the files of ranks 0 to ranks-1 together and removes them. If some are not here, it does nothing but say how many.
+// Merge puts the files of ranks 0 to ranks-1 together and removes them. If some are not here, it
+// does nothing but say how many.
 func Merge(file string, ranks int) (missing int, err error) {
 	parts := make([]string, ranks)
 	for i := range parts {
@@ -43,7 +44,8 @@ func Parts(file string) ([]string, error) {
 	var ranks []int
 	for _, e := range entries {
 		if text, ok := strings.CutPrefix(e.Name(), filepath.Base(file)+"."); ok {
-			if n, err := strconv.Atoi(text); err == nil && n >= 0 && strconv.Itoa(n) == text {
+			if n, err := strconv.Atoi(text); err == nil && n >= 0 &&
+				strconv.Itoa(n) == text {
 				ranks = append(ranks, n)
 			}
 		}
@@ -87,7 +89,8 @@ func MergeFiles(file string, parts []string) (err error) {
 	return err
 }
 
-// addEvents copies the whole lines of a file that are events. Spaces and zeros are what a killed process had not yet written.
+// addEvents copies the whole lines of a file that are events. Spaces and zeros are what a killed
+// process had not yet written.
 func addEvents(w *bufio.Writer, part string, events int) (int, error) {
 	in, err := open(part)
 	if err != nil {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Tests of counters that others read, of how they are printed, and of merging traces, also of ranks that were killed.
+// Tests of counters that others read, of how they are printed, and of merging traces, also of ranks
+// that were killed.
 package profile
 
 import (
@@ -27,7 +28,8 @@ func TestRunning(t *testing.T) {
 	}
 	got := all[0].Counters
 	table, by := got.Snapshot()
-	if got.Rank != 3 || got.Nodes != 2 || table[1][2] != c.Table[1][2] || len(by) != 2 || by[1].Bytes != 700 || table.All().Calls != 5 {
+	if got.Rank != 3 || got.Nodes != 2 || table[1][2] != c.Table[1][2] || len(by) != 2 ||
+		by[1].Bytes != 700 || table.All().Calls != 5 {
 		t.Errorf("rank %d of %d nodes: %v, %v", got.Rank, got.Nodes, table.All(), by)
 	}
 }
@@ -39,14 +41,16 @@ func TestNobody(t *testing.T) {
 }
 
 func TestWrite(t *testing.T) {
-	s := Summary{Title: "title", Size: 2, Ranks: []Rank{{Calls: 3}, {Calls: 4}}, Nodes: [][]Cell{{{}, {Bytes: 2048}}, {{}, {}}}}
+	s := Summary{Title: "title", Size: 2, Ranks: []Rank{{Calls: 3}, {Calls: 4}},
+		Nodes: [][]Cell{{{}, {Bytes: 2048}}, {{}, {}}}}
 	s.Table[0][1] = Cell{Calls: 2, Bytes: 128, Nanos: 3000, InC: 1}
 	s.Spread = []Extremes{{Least: 1, Most: 5, LeastRank: 7, MostRank: 8, Sum: 6}}
 	s.Counts = []Count{{"hits", 9}}
 	var out bytes.Buffer
 	s.Write(&out)
 	text := strings.Join(strings.Fields(out.String()), " ")
-	for _, want := range []string{"title", "put 1-64 2 128 B 3.00 us 1.50 us 50.0 %", "node 0 0 B 2.0 KiB", "calls 1 (7) 3 5 (8)", "hits: 9"} {
+	for _, want := range []string{"title", "put 1-64 2 128 B 3.00 us 1.50 us 50.0 %",
+		"node 0 0 B 2.0 KiB", "calls 1 (7) 3 5 (8)", "hits: 9"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, out.String())
 		}
@@ -73,7 +77,8 @@ func TestMerge(t *testing.T) {
 	}
 	text, err := os.ReadFile(file)
 	var events []map[string]any
-	if err != nil || json.Unmarshal(text, &events) != nil || len(events) != 2 || events[1]["pid"] != 1.0 {
+	if err != nil || json.Unmarshal(text, &events) != nil || len(events) != 2 ||
+		events[1]["pid"] != 1.0 {
 		t.Errorf("%v, %s", err, text)
 	}
 	if _, err := Parts(file); err == nil {
@@ -86,9 +91,12 @@ func TestStrangeFiles(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for _, err := range []error{
-		os.WriteFile(at("victim"), []byte("precious"), 0o666), os.Symlink(at("victim"), at("link")),
-		os.Symlink(at("nothing"), at("dangling")), os.WriteFile(at("linked"), []byte("precious"), 0o666),
-		os.Link(at("linked"), at("hard")), syscall.Mkfifo(at("fifo"), 0o666), os.Mkdir(at("dir"), 0o777),
+		os.WriteFile(at("victim"), []byte("precious"), 0o666),
+		os.Symlink(at("victim"), at("link")),
+		os.Symlink(at("nothing"), at("dangling")),
+		os.WriteFile(at("linked"), []byte("precious"), 0o666),
+		os.Link(at("linked"), at("hard")), syscall.Mkfifo(at("fifo"), 0o666),
+		os.Mkdir(at("dir"), 0o777),
 	} {
 		if err != nil {
 			t.Fatal(err)
@@ -97,16 +105,20 @@ func TestStrangeFiles(t *testing.T) {
 	if err := os.WriteFile(at("part"), []byte("{\"pid\":0}\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"link": "symbolic link", "dangling": "symbolic link", "hard": "hard link",
-		"fifo": "not a regular file", "dir": "directory", "none/x": "no such file", "/dev/null": "not a regular file"} {
+	for name, want := range map[string]string{"link": "symbolic link",
+		"dangling": "symbolic link", "hard": "hard link",
+		"fifo": "not a regular file", "dir": "directory", "none/x": "no such file",
+		"/dev/null": "not a regular file"} {
 		path := at(name)
 		if filepath.IsAbs(name) {
 			path = name
 		}
 		_, err := CreateFile(path)
-		for how, err := range map[string]error{"create": err, "check": CheckFile(path), "merge": MergeFiles(path, []string{at("part")})} {
+		for how, err := range map[string]error{"create": err, "check": CheckFile(path),
+			"merge": MergeFiles(path, []string{at("part")})} {
 			missing := name == "none/x" && how == "check"
-			if !missing && (err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), path)) {
+			if !missing && (err == nil || !strings.Contains(err.Error(), want) ||
+				!strings.Contains(err.Error(), path)) {
 				t.Errorf("%s %s: %v", how, name, err)
 			}
 		}
@@ -139,7 +151,8 @@ func TestCreateFile(t *testing.T) {
 		if err := os.Chown(path, 1, 1); err != nil {
 			t.Fatal(err)
 		}
-		if err := CheckFile(path); err == nil || !strings.Contains(err.Error(), "another user") {
+		if err := CheckFile(path); err == nil ||
+			!strings.Contains(err.Error(), "another user") {
 			t.Errorf("of another user: %v", err)
 		}
 	}

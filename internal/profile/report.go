@@ -18,7 +18,8 @@ const (
 
 // Rank is what is told of one rank.
 type Rank struct {
-	Calls, Here, There, Nanos, InC, Peak int64 // Here, There: bytes within the node and to and from others
+	// Here, There: bytes within the node and to and from others
+	Calls, Here, There, Nanos, InC, Peak int64
 }
 
 // Extremes are the least and the greatest value over the ranks, whose they are, and the sum of all.
@@ -48,7 +49,8 @@ type Summary struct {
 }
 
 // Spreads names the columns of Spread and their units.
-var Spreads = [...]struct{ Name, Unit string }{{"calls", ""}, {"bytes", "B"}, {"time in calls", "ns"}, {"peak memory", "B"}}
+var Spreads = [...]struct{ Name, Unit string }{{"calls", ""}, {"bytes", "B"},
+	{"time in calls", "ns"}, {"peak memory", "B"}}
 
 // Values are those of a rank for Spread.
 func (r *Rank) Values() [len(Spreads)]int64 {
@@ -59,7 +61,8 @@ func (r *Rank) Values() [len(Spreads)]int64 {
 func (s *Summary) Write(w io.Writer) {
 	fmt.Fprintf(w, "%s\n", s.Title)
 	s.Table.Write(w)
-	fmt.Fprintf(w, "within nodes %s in %d calls, between nodes %s in %d calls\n", Bytes(s.Here.Bytes), s.Here.Calls, Bytes(s.There.Bytes), s.There.Calls)
+	fmt.Fprintf(w, "within nodes %s in %d calls, between nodes %s in %d calls\n",
+		Bytes(s.Here.Bytes), s.Here.Calls, Bytes(s.There.Bytes), s.There.Calls)
 	s.writeNodes(w)
 	s.writeRanks(w)
 	for _, c := range s.Counts {
@@ -70,7 +73,8 @@ func (s *Summary) Write(w io.Writer) {
 // Write prints the operations that were called, by size.
 func (t *Table) Write(w io.Writer) {
 	width := t.width()
-	fmt.Fprintf(w, "  %-*s %8s %12s %12s %10s %10s %9s\n", width, "operation", "size", "calls", "bytes", "time", "mean", "fast path")
+	fmt.Fprintf(w, "  %-*s %8s %12s %12s %10s %10s %9s\n", width, "operation", "size", "calls",
+		"bytes", "time", "mean", "fast path")
 	for row := range t {
 		for k, c := range t[row] {
 			if c.Calls > 0 {
@@ -93,7 +97,8 @@ func (t *Table) width() int {
 }
 
 func line(w io.Writer, width int, name, size string, c Cell) {
-	fmt.Fprintf(w, "  %-*s %8s %12d %12s %10s %10s %9s\n", width, name, size, c.Calls, Bytes(c.Bytes), Time(c.Nanos),
+	fmt.Fprintf(w, "  %-*s %8s %12d %12s %10s %10s %9s\n", width, name, size, c.Calls,
+		Bytes(c.Bytes), Time(c.Nanos),
 		Time(c.Nanos/max(c.Calls, 1)), share(c.InC, c.Calls))
 }
 
@@ -124,20 +129,25 @@ func (s *Summary) writeNodes(w io.Writer) {
 
 func (s *Summary) writeRanks(w io.Writer) {
 	if s.Ranks != nil {
-		fmt.Fprintf(w, "  %-6s %12s %12s %12s %13s %9s %12s\n", "rank", "calls", "on node", "to others", "time in calls", "fast path", "peak memory")
+		fmt.Fprintf(w, "  %-6s %12s %12s %12s %13s %9s %12s\n", "rank", "calls", "on node",
+			"to others", "time in calls", "fast path", "peak memory")
 	}
 	for i, r := range s.Ranks {
-		fmt.Fprintf(w, "  %-6d %12d %12s %12s %13s %9s %12s\n", i, r.Calls, Bytes(uint64(r.Here)), Bytes(uint64(r.There)), Time(uint64(r.Nanos)),
+		fmt.Fprintf(w, "  %-6d %12d %12s %12s %13s %9s %12s\n", i, r.Calls,
+			Bytes(uint64(r.Here)), Bytes(uint64(r.There)), Time(uint64(r.Nanos)),
 			share(uint64(r.InC), uint64(r.Calls)), Bytes(uint64(r.Peak)))
 	}
 	if s.Spread == nil {
 		return
 	}
-	fmt.Fprintf(w, "  %-14s %20s %12s %20s\n", "over ranks", "least (rank)", "mean", "greatest (rank)")
+	fmt.Fprintf(w, "  %-14s %20s %12s %20s\n", "over ranks", "least (rank)", "mean",
+		"greatest (rank)")
 	for i, e := range s.Spread {
 		amount := func(v int64) string { return amountIn(v, Spreads[i].Unit) }
-		fmt.Fprintf(w, "  %-14s %20s %12s %20s\n", Spreads[i].Name, fmt.Sprintf("%s (%d)", amount(e.Least), e.LeastRank),
-			amount(e.Sum/int64(max(s.Size, 1))), fmt.Sprintf("%s (%d)", amount(e.Most), e.MostRank))
+		fmt.Fprintf(w, "  %-14s %20s %12s %20s\n", Spreads[i].Name,
+			fmt.Sprintf("%s (%d)", amount(e.Least), e.LeastRank),
+			amount(e.Sum/int64(max(s.Size, 1))), fmt.Sprintf("%s (%d)", amount(e.Most),
+				e.MostRank))
 	}
 }
 
@@ -171,7 +181,8 @@ func Time(ns uint64) string {
 		name string
 	}{{time.Second, "s"}, {time.Millisecond, "ms"}, {time.Microsecond, "us"}} {
 		if d >= u.unit {
-			return strings.TrimSpace(fmt.Sprintf("%.2f %s", float64(d)/float64(u.unit), u.name))
+			return strings.TrimSpace(fmt.Sprintf("%.2f %s", float64(d)/float64(u.unit),
+				u.name))
 		}
 	}
 	return fmt.Sprintf("%d ns", ns)

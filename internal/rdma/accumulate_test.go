@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Accumulates by the origin's device: nothing is lost beside processors and beside accumulates by frames.
+// Accumulates by the origin's device: nothing is lost beside processors and beside accumulates by
+// frames.
 package rdma
 
 import (
@@ -14,8 +15,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// TestDeviceAccumulateBesideOthers: on the same elements, two ranks accumulate by their devices, one by message, and the target's
-// own processors.
+// TestDeviceAccumulateBesideOthers: on the same elements, two ranks accumulate by their devices,
+// one by message, and the target's own processors.
 func TestDeviceAccumulateBesideOthers(t *testing.T) {
 	const rounds, elements = 60, 700
 	first, memory := true, transport.LocalMemory(nil) // of the last rank
@@ -31,7 +32,8 @@ func TestDeviceAccumulateBesideOthers(t *testing.T) {
 	add := func(acc func(transport.Peer, *transport.Xfer, transport.Scale) error) {
 		for range rounds {
 			x := plain(uintptr(unsafe.Pointer(&one[0])), at, 8*elements)
-			if err := acc(3, x, transport.Scale{Type: int(kernel.Long), Value: unsafe.Pointer(&scale)}); err != nil {
+			if err := acc(3, x, transport.Scale{Type: int(kernel.Long),
+				Value: unsafe.Pointer(&scale)}); err != nil {
 				t.Error(err)
 				return
 			}

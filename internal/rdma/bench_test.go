@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What every operation takes between two ends in this process. The same by bare work requests is in bench/. Without a device
-// nothing is measured.
+// What every operation takes between two ends in this process. The same by bare work requests is in
+// bench/. Without a device nothing is measured.
 package rdma
 
 import (
@@ -46,19 +46,22 @@ func BenchmarkTransport(b *testing.B) {
 		own := addrOf(private)
 		b.Run(fmt.Sprintf("put+fence/%d", n), func(b *testing.B) { put(b, near) })
 		b.Run(fmt.Sprintf("get/%d", n), func(b *testing.B) { get(b, near) })
-		b.Run(fmt.Sprintf("put+fence unregistered/%d", n), func(b *testing.B) { put(b, own) })
+		b.Run(fmt.Sprintf("put+fence unregistered/%d", n),
+			func(b *testing.B) { put(b, own) })
 		b.Run(fmt.Sprintf("get unregistered/%d", n), func(b *testing.B) { get(b, own) })
 	}
 	b.Run("rmw", func(b *testing.B) {
 		for b.Loop() {
-			if err := tr.RMW(1, &transport.RMW{Bytes: 8, Addr: far, Operand: 1}); err != nil {
+			if err := tr.RMW(1, &transport.RMW{Bytes: 8, Addr: far,
+				Operand: 1}); err != nil {
 				b.Fatal(err)
 			}
 		}
 	})
 }
 
-// BenchmarkStrided: patches of n times n doubles out of an array of 1000 columns, by every protocol.
+// BenchmarkStrided: patches of n times n doubles out of an array of 1000 columns, by every
+// protocol.
 func BenchmarkStrided(b *testing.B) {
 	const stride = 1000 * 8
 	for _, p := range []string{"nic", "host", transport.ByClaiming, "push", "auto"} {
@@ -69,12 +72,16 @@ func BenchmarkStrided(b *testing.B) {
 				x.Count = append(x.Count, int32(n))
 				x.Local.Stride, x.Remote.Stride = []int32{stride}, []int32{stride}
 				for name, one := range map[string]func() error{
-					"put": func() error { return errors.Join(tr.Put(1, x), tr.Fence(1)) },
+					"put": func() error {
+						return errors.Join(tr.Put(1, x),
+							tr.Fence(1))
+					},
 					"get": func() error { return tr.Get(1, x) },
 				} {
 					b.Run(fmt.Sprintf("%s/%d", name, n), func(b *testing.B) {
 						b.SetBytes(int64(8 * n * n))
-						for range 2 { // the first time the model is measured
+						for range 2 {
+							// the first time the model is measured
 							if err := one(); err != nil {
 								b.Fatal(err)
 							}

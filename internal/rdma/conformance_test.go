@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The two conformance suites over RDMA: that of fabrics, and, through package internode, that of transports, with different
-// settings: every protocol is once the only one. One run takes long where RDMA is software, so settings that do not meet
-// share one. Without a device these tests are skipped.
+// The two conformance suites over RDMA: that of fabrics, and, through package internode, that of
+// transports, with different settings: every protocol is once the only one. One run takes long
+// where RDMA is software, so settings that do not meet share one. Without a device these tests are
+// skipped.
 package rdma
 
 import (
@@ -46,7 +47,8 @@ type job struct {
 	fabrics []*Fabric // by rank
 }
 
-// here are the settings of tests: the devices that the kernel or, over a software device, another directory tells of.
+// here are the settings of tests: the devices that the kernel or, over a software device, another
+// directory tells of.
 func here() Options { return Options{Sysfs: os.Getenv("ARMCI_RDMA_SYSFS")} }
 
 // someDevice skips the test where this host has none.
@@ -62,9 +64,12 @@ func openJob(t testing.TB, change func(*settings), ranks ...int) *job {
 	someDevice(t)
 	leaktest.Check(t)
 	j := &job{}
-	j.Ends = transporttest.NewEnds(t, ranks, func(info transport.OpenInfo) (transport.Transport, error) {
-		s := settings{rdma: here(), Options: internode.Options{OpenInfo: info, Poll: 20 * time.Microsecond, Settings: transport.Settings{
-			Timeout: 10 * time.Second, Eager: 8 << 10, Buffer: 4 << 20, Looks: func() int { return 100 }}}}
+	j.Ends = transporttest.NewEnds(t, ranks, func(info transport.OpenInfo) (transport.Transport,
+		error) {
+		s := settings{rdma: here(), Options: internode.Options{OpenInfo: info,
+			Poll: 20 * time.Microsecond, Settings: transport.Settings{
+				Timeout: 10 * time.Second, Eager: 8 << 10, Buffer: 4 << 20,
+				Looks: func() int { return 100 }}}}
 		if change != nil {
 			change(&s)
 		}
@@ -103,7 +108,8 @@ func (miser) Register(uintptr, int64, qp.Access) (qp.Region, error) {
 func TestConformancePrivate(t *testing.T) {
 	openJob(t, nil, 2, 2).ConformPrivate(t, false)
 	openJob(t, func(s *settings) { s.DeviceAcc = true }, 1, 1).ConformPrivate(t, true)
-	openJob(t, func(s *settings) { s.Strided, s.Buffer = transport.ByClaiming, 1<<20 }, 2, 1).ConformPrivate(t, false)
+	openJob(t, func(s *settings) { s.Strided, s.Buffer = transport.ByClaiming, 1<<20 }, 2,
+		1).ConformPrivate(t, false)
 }
 
 func TestConformance(t *testing.T) {
@@ -114,20 +120,39 @@ func TestConformance(t *testing.T) {
 	}{
 		{"2x2", []int{2, 2}, nil},
 		{"few buffers", []int{1, 1, 1}, func(s *settings) { s.Buffer = 1 << 20 }},
-		{"unequal buffers", []int{1, 1, 1}, func(s *settings) { s.Buffer = 1 << 20 << (4 * (s.Me % 2)) }},
+		{"unequal buffers", []int{1, 1, 1},
+			func(s *settings) { s.Buffer = 1 << 20 << (4 * (s.Me % 2)) }},
 		{"unequal buffers, host-atomic", []int{1, 1}, func(s *settings) {
 			s.Strided, s.Buffer = transport.ByClaiming, 1<<20<<(4*(s.Me%2))
 		}},
-		{"buffered, host", []int{1, 1}, func(s *settings) { s.Contiguous, s.Strided = transport.ByCopy, "host" }},
-		{"zerocopy, nic", []int{1, 1}, func(s *settings) { s.Contiguous, s.Strided, s.Eager = transport.ByZeroCopy, "nic", 0 }},
-		{"baseline, nic", []int{1, 1}, func(s *settings) { s.Contiguous, s.Strided = transport.ByCopyAlone, "nic" }},
-		{"register, nic", []int{1, 1}, func(s *settings) { s.Contiguous, s.Strided = transport.ByRegister, "nic" }},
-		{"overlap, nic", []int{1, 1}, func(s *settings) { s.Contiguous, s.Strided = transport.ByOverlap, "nic" }},
-		{"host-atomic", []int{1, 1, 1}, func(s *settings) { s.Strided, s.Buffer = transport.ByClaiming, 1<<20 }},
-		{"push, long polling", []int{1, 1}, func(s *settings) {
-			s.Strided, s.Poll, s.Looks = "push", time.Millisecond, func() int { return 10000 }
+		{"buffered, host", []int{1, 1}, func(s *settings) {
+			s.Contiguous,
+				s.Strided = transport.ByCopy, "host"
 		}},
-		{"accumulates by the device, little stays pinned", []int{2, 1}, func(s *settings) { s.DeviceAcc, s.rdma.Pin = true, 256<<10 }},
+		{"zerocopy, nic", []int{1, 1}, func(s *settings) {
+			s.Contiguous, s.Strided,
+				s.Eager = transport.ByZeroCopy, "nic", 0
+		}},
+		{"baseline, nic", []int{1, 1}, func(s *settings) {
+			s.Contiguous,
+				s.Strided = transport.ByCopyAlone, "nic"
+		}},
+		{"register, nic", []int{1, 1}, func(s *settings) {
+			s.Contiguous,
+				s.Strided = transport.ByRegister, "nic"
+		}},
+		{"overlap, nic", []int{1, 1}, func(s *settings) {
+			s.Contiguous,
+				s.Strided = transport.ByOverlap, "nic"
+		}},
+		{"host-atomic", []int{1, 1, 1},
+			func(s *settings) { s.Strided, s.Buffer = transport.ByClaiming, 1<<20 }},
+		{"push, long polling", []int{1, 1}, func(s *settings) {
+			s.Strided, s.Poll, s.Looks = "push", time.Millisecond,
+				func() int { return 10000 }
+		}},
+		{"accumulates by the device, little stays pinned", []int{2, 1},
+			func(s *settings) { s.DeviceAcc, s.rdma.Pin = true, 256<<10 }},
 		{"hardly any connections", []int{1, 2, 1}, func(s *settings) { s.Connections = 1 }},
 		{"nothing stays pinned", []int{1, 1}, func(s *settings) { s.rdma.Pin = 1 }},
 		{"nothing can be pinned", []int{1, 1}, func(s *settings) {
@@ -144,7 +169,8 @@ func TestMixBounded(t *testing.T) {
 	for _, change := range []func(*settings){
 		func(s *settings) { s.Connections = 1 },
 		func(s *settings) {
-			s.Connections, s.DeviceAcc, s.Strided, s.Buffer = 1, true, transport.ByClaiming, 1<<20
+			s.Connections, s.DeviceAcc, s.Strided, s.Buffer = 1, true,
+				transport.ByClaiming, 1<<20
 		},
 	} {
 		openJob(t, change, 1, 2, 1, 1).Mix(t, 1, 200)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The connection manager receives and sends the datagrams by which processes connect: an origin asks with its hello, the
-// target answers with its own. Datagrams may be lost or come twice: the origin asks again, the target gives the same
-// answer again. A process that cannot prove that it knows the job's secret gets no answer. The manager has a thread of its
-// own, which sleeps while there are no datagrams.
+// The connection manager receives and sends the datagrams by which processes connect: an origin
+// asks with its hello, the target answers with its own. Datagrams may be lost or come twice: the
+// origin asks again, the target gives the same answer again. A process that cannot prove that it
+// knows the job's secret gets no answer. The manager has a thread of its own, which sleeps while
+// there are no datagrams.
 package rdma
 
 import (
@@ -27,8 +28,8 @@ const (
 	longestPause    = time.Second
 )
 
-// A datagram is its kind, a nonce (of the question, also in its answer), and a sealed hello. Where a connection ends, the hello
-// carries a notice.
+// A datagram is its kind, a nonce (of the question, also in its answer), and a sealed hello. Where
+// a connection ends, the hello carries a notice.
 const (
 	question = 1
 	answer   = 2
@@ -96,14 +97,17 @@ func (m *manager) send(kind byte, id nonce, sealed []byte, to *qp.Address) (err 
 	return err
 }
 
-// ask sends a question, again and again, until there is an answer that proves knowledge of the secret.
-func (m *manager) ask(q *transport.Hello, to *qp.Address, limit time.Duration) (a transport.Hello, err error) {
+// ask sends a question, again and again, until there is an answer that proves knowledge of the
+// secret.
+func (m *manager) ask(q *transport.Hello, to *qp.Address, limit time.Duration) (a transport.Hello,
+	err error) {
 	reply := make(chan []byte, 1)
 	m.waiting.Store(q.Nonce, reply)
 	defer m.waiting.Delete(q.Nonce)
 	sealed := q.Seal(m.f.cfg.Secret, "origin", nil)
 	pause := firstPause
-	for end := time.Now().Add(limit); time.Now().Before(end); pause = min(2*pause, longestPause) {
+	for end := time.Now().Add(limit); time.Now().Before(end); pause = min(2*pause,
+		longestPause) {
 		if err := m.send(question, q.Nonce, sealed, to); err != nil {
 			return a, err
 		}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Transfers by the origin's device alone: RDMA writes and reads. The device uses registered local memory in place (local.go);
-// other memory goes through buffers, one of which is copied while others travel. Rows are chained: one call of the device and
-// one completion for many.
+// Transfers by the origin's device alone: RDMA writes and reads. The device uses registered local
+// memory in place (local.go); other memory goes through buffers, one of which is copied while
+// others travel. Rows are chained: one call of the device and one completion for many.
 package rdma
 
 import (
@@ -26,14 +26,15 @@ const undivided = 2 << 10
 
 // mover makes the transfers of an origin, one at a time.
 type mover struct {
-	o          *origin
-	x          *transport.Transfer
-	op         uint8
-	all        int64
-	single     bool  // it is contiguous
-	row        int64 // bytes of a row at the target
-	first      int   // bytes of the first chunk that is copied
-	lendFrom   int   // contiguous local memory of at least so many bytes is registered rather than copied
+	o      *origin
+	x      *transport.Transfer
+	op     uint8
+	all    int64
+	single bool  // it is contiguous
+	row    int64 // bytes of a row at the target
+	first  int   // bytes of the first chunk that is copied
+	// contiguous local memory of at least so many bytes is registered rather than copied
+	lendFrom   int
 	walk       kernel.Walk
 	near, far  transport.Range // registered memory around the last local and remote address
 	held       []*pin.Entry
@@ -44,7 +45,9 @@ type mover struct {
 	registerIt func()         // does that
 	copied     copied
 	alone      bool // forced: nothing happens here while something travels
-	step       int  // forced: so much is registered next, while what comes before travels; 0: as much as there is
+	// forced: so much is registered next, while what comes before travels; 0: as much as there
+	// is
+	step int
 }
 
 func (m *mover) init(o *origin) {
@@ -60,7 +63,8 @@ func (m *mover) init(o *origin) {
 func (m *mover) begin(x *transport.Transfer, op uint8) {
 	m.x, m.op, m.all = x, op, x.Remote.Left()
 	m.single = x.Local.Contiguous() && x.Remote.Contiguous()
-	m.row, m.first, m.lendFrom = m.all, cmp.Or(x.FirstChunk, undivided), cmp.Or(x.LendFrom, lendBytes)
+	m.row, m.first, m.lendFrom = m.all, cmp.Or(x.FirstChunk, undivided),
+		cmp.Or(x.LendFrom, lendBytes)
 	if !m.single {
 		m.row = x.Remote.Row()
 	}
@@ -93,8 +97,8 @@ func (m *mover) move(x *transport.Transfer, op uint8) error {
 	return err
 }
 
-// one makes a transfer of one request: inline, from or to registered memory, or through a buffer. done is false if it takes
-// more than that.
+// one makes a transfer of one request: inline, from or to registered memory, or through a buffer.
+// done is false if it takes more than that.
 func (m *mover) one() (done bool, err error) {
 	local, ok := m.x.Local.One()
 	remote, flat := m.x.Remote.One()
@@ -153,8 +157,8 @@ func (m *mover) many() (err error) {
 	return err
 }
 
-// next makes requests for a run, or, where local memory is not registered, for a chunk that goes through a buffer. most is how
-// many runs the walk should list next.
+// next makes requests for a run, or, where local memory is not registered, for a chunk that goes
+// through a buffer. most is how many runs the walk should list next.
 func (m *mover) next(r *kernel.Run) (most int, err error) {
 	m.at = r
 	if err = m.reach(r.Remote); err != nil {
@@ -175,7 +179,8 @@ func (m *mover) next(r *kernel.Run) (most int, err error) {
 		}
 	}
 	n := int(min(uintptr(r.Bytes), m.far.Hi-r.Remote, m.near.Hi-r.Local, pieceBytes))
-	m.chain.add(m.op, r.Remote, m.far.Key, qp.Data{Addr: uint64(r.Local), Bytes: uint32(n), Key: m.o.f.base.LocalKey(m.near.Key)}, m.o.width)
+	m.chain.add(m.op, r.Remote, m.far.Key, qp.Data{Addr: uint64(r.Local), Bytes: uint32(n),
+		Key: m.o.f.base.LocalKey(m.near.Key)}, m.o.width)
 	m.walk.Advance(n)
 	return chainLength, nil
 }
@@ -196,9 +201,10 @@ func (m *mover) reach(remote uintptr) error {
 	return nil
 }
 
-// stage makes requests for the next chunk, which goes through a buffer, and posts them. One chunk is copied while another one
-// travels. So the first chunk of a write and the last one of a read are small, since nothing travels meanwhile. Keys are looked
-// up before a buffer is taken: an owner of a buffer waits for nothing but completions.
+// stage makes requests for the next chunk, which goes through a buffer, and posts them. One chunk
+// is copied while another one travels. So the first chunk of a write and the last one of a read are
+// small, since nothing travels meanwhile. Keys are looked up before a buffer is taken: an owner of
+// a buffer waits for nothing but completions.
 func (m *mover) stage() error {
 	if err := m.flush(); err != nil {
 		return err
@@ -215,7 +221,8 @@ func (m *mover) stage() error {
 		}
 	}
 	room = min(max(room, int64(m.first)), int64(out.Size))
-	if row := min(m.row, int64(out.Size)); !m.single { // a row that is divided takes two requests
+	if row := min(m.row, int64(out.Size)); !m.single {
+		// a row that is divided takes two requests
 		room = max(room-room%row, row)
 	}
 	remote := w.Remote
@@ -243,8 +250,8 @@ func (m *mover) stage() error {
 	return m.post(p)
 }
 
-// chainPieces makes requests for the next pieces of remote memory: n bytes, at most room. The addresses of their data are
-// offsets in a buffer.
+// chainPieces makes requests for the next pieces of remote memory: n bytes, at most room. The
+// addresses of their data are offsets in a buffer.
 func (m *mover) chainPieces(room int64) (n int, err error) {
 	m.pieces = m.walk.Remote.Pieces(m.pieces[:0], room)
 	for _, c := range m.pieces {
@@ -253,7 +260,8 @@ func (m *mover) chainPieces(room int64) (n int, err error) {
 				return 0, err
 			}
 			k := min(c.Len, m.far.Hi-c.Addr)
-			m.chain.add(m.op, c.Addr, m.far.Key, qp.Data{Addr: uint64(n), Bytes: uint32(k), Key: m.o.f.base.LocalKey(m.o.q.out.Key)}, 1)
+			m.chain.add(m.op, c.Addr, m.far.Key, qp.Data{Addr: uint64(n),
+				Bytes: uint32(k), Key: m.o.f.base.LocalKey(m.o.q.out.Key)}, 1)
 			c.Addr, c.Len, n = c.Addr+k, c.Len-k, n+int(k)
 		}
 	}

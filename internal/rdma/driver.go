@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The driver: whether RDMA can be used on this machine, by which device, port and address of it, and if not, why.
+// The driver: whether RDMA can be used on this machine, by which device, port and address of it,
+// and if not, why.
 package rdma
 
 import (
@@ -49,7 +50,8 @@ func isDevice(text string) bool {
 func (o *Options) Check() error {
 	switch {
 	case o.Device != "" && !isDevice(o.Device):
-		return fmt.Errorf("ARMCI_RDMA_DEVICE=%q: must be a device (mlx5_0) or one of its ports (mlx5_0:1)", o.Device)
+		return fmt.Errorf("ARMCI_RDMA_DEVICE=%q: must be a device (mlx5_0) or one of its "+
+			"ports (mlx5_0:1)", o.Device)
 	case o.GID != "" && !isNumber(o.GID, 0, mostGID):
 		return fmt.Errorf("ARMCI_RDMA_GID=%q: must be an index, a whole number", o.GID)
 	}
@@ -149,7 +151,8 @@ func Try(base qp.Device) error {
 // notes describes the port that would be used, and lists the others.
 func (d *device) notes() string {
 	l := &d.limits
-	text := fmt.Sprintf("%s; firmware %s, mtu %d, up to %d requests of %d pieces in a queue pair, %d reads outstanding, atomics %s",
+	text := fmt.Sprintf("%s; firmware %s, mtu %d, up to %d requests of %d pieces in a queue "+
+		"pair, %d reads outstanding, atomics %s",
 		d.ways[0].String(), l.Firmware, 128<<d.state.MTU, l.MaxWR, l.MaxSGE, l.ReadsOut,
 		[...]string{"none", "of the device", "global"}[min(max(l.Atomic, 0), 2)])
 	for _, w := range d.ways[1:] {
@@ -161,7 +164,8 @@ func (d *device) notes() string {
 	return text
 }
 
-// way is a port with the address under which others reach it; gid is nil on InfiniBand, where the LID is enough.
+// way is a port with the address under which others reach it; gid is nil on InfiniBand, where the
+// LID is enough.
 type way struct {
 	verbs.Port
 	gid *verbs.GID
@@ -176,11 +180,12 @@ func (w *way) String() string {
 	if w.gid == nil {
 		return fmt.Sprintf("%s, LID %d", w.Port.String(), w.LID)
 	}
-	return fmt.Sprintf("%s, GID %d (%s, %s)", w.Port.String(), w.gid.Index, w.gid.Kind, w.gid.Text())
+	return fmt.Sprintf("%s, GID %d (%s, %s)", w.Port.String(), w.gid.Index, w.gid.Kind,
+		w.gid.Text())
 }
 
-// rank orders addresses of an Ethernet port, the best first: RoCE v2 is routed, and IPv4 and global addresses reach further
-// than link-local ones.
+// rank orders addresses of an Ethernet port, the best first: RoCE v2 is routed, and IPv4 and global
+// addresses reach further than link-local ones.
 func rank(g *verbs.GID) (r int) {
 	if g.Kind != "RoCE v2" {
 		r = 4
@@ -193,11 +198,12 @@ func rank(g *verbs.GID) (r int) {
 	return r
 }
 
-// ways lists what may be used, the best first, given the settings: a device or device:port, and the number of an
-// address. reasons are why other ports may not be used, or why there is nothing.
+// ways lists what may be used, the best first, given the settings: a device or device:port, and the
+// number of an address. reasons are why other ports may not be used, or why there is nothing.
 func ways(all []verbs.Port, device, number string) (usable []way, reasons []string) {
 	for _, p := range all {
-		if device != "" && device != p.Device && device != fmt.Sprintf("%s:%d", p.Device, p.Number) {
+		if device != "" && device != p.Device && device != fmt.Sprintf("%s:%d", p.Device,
+			p.Number) {
 			continue
 		}
 		if w, why := wayBy(p, number); why != "" {
@@ -221,7 +227,8 @@ func wayBy(p verbs.Port, number string) (w way, why string) {
 		return w, "the port is " + p.State
 	}
 	if number != "" {
-		i := slices.IndexFunc(p.GIDs, func(g verbs.GID) bool { return strconv.Itoa(g.Index) == number })
+		i := slices.IndexFunc(p.GIDs,
+			func(g verbs.GID) bool { return strconv.Itoa(g.Index) == number })
 		if i < 0 {
 			return w, "it has no GID " + number
 		}
@@ -240,15 +247,16 @@ func wayBy(p verbs.Port, number string) (w way, why string) {
 	return way{p, &best}, ""
 }
 
-// nearest returns the way whose address has most leading bits in common with the addresses in all hints of the other ranks;
-// the first of equals.
+// nearest returns the way whose address has most leading bits in common with the addresses in all
+// hints of the other ranks; the first of equals.
 func nearest(mine []way, hints [][]byte) *way {
 	best, most := 0, -1
 	for i := range mine {
 		common := 128
 		for _, h := range hints {
 			if mine[i].gid != nil && len(h) == 16 {
-				common = min(common, transport.CommonBits(mine[i].gid.Addr, [16]byte(h)))
+				common = min(common, transport.CommonBits(mine[i].gid.Addr,
+					[16]byte(h)))
 			}
 		}
 		if common > most {

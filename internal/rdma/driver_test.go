@@ -34,16 +34,24 @@ func someHost(t *testing.T, files ...string) string {
 }
 
 func TestWays(t *testing.T) {
-	down := []string{"a0/ports/1/state: 1: DOWN", "a0/ports/1/link_layer: InfiniBand", "a0/ports/1/lid: 0x5"}
-	roce := []string{"b0/ports/1/state: 4: ACTIVE", "b0/ports/1/link_layer: Ethernet", "b0/ports/1/lid: 0x0",
-		"b0/ports/1/gids/0: fe80:0000:0000:0000:0000:00ff:fe00:0001", "b0/ports/1/gid_attrs/types/0: IB/RoCE v1",
-		"b0/ports/1/gids/1: fe80:0000:0000:0000:0000:00ff:fe00:0001", "b0/ports/1/gid_attrs/types/1: RoCE v2",
-		"b0/ports/1/gids/2: 0000:0000:0000:0000:0000:ffff:0a4d:0001", "b0/ports/1/gid_attrs/types/2: IB/RoCE v1",
-		"b0/ports/1/gids/3: 0000:0000:0000:0000:0000:ffff:0a4d:0001", "b0/ports/1/gid_attrs/types/3: RoCE v2",
+	down := []string{"a0/ports/1/state: 1: DOWN", "a0/ports/1/link_layer: InfiniBand",
+		"a0/ports/1/lid: 0x5"}
+	roce := []string{"b0/ports/1/state: 4: ACTIVE", "b0/ports/1/link_layer: Ethernet",
+		"b0/ports/1/lid: 0x0",
+		"b0/ports/1/gids/0: fe80:0000:0000:0000:0000:00ff:fe00:0001",
+		"b0/ports/1/gid_attrs/types/0: IB/RoCE v1",
+		"b0/ports/1/gids/1: fe80:0000:0000:0000:0000:00ff:fe00:0001",
+		"b0/ports/1/gid_attrs/types/1: RoCE v2",
+		"b0/ports/1/gids/2: 0000:0000:0000:0000:0000:ffff:0a4d:0001",
+		"b0/ports/1/gid_attrs/types/2: IB/RoCE v1",
+		"b0/ports/1/gids/3: 0000:0000:0000:0000:0000:ffff:0a4d:0001",
+		"b0/ports/1/gid_attrs/types/3: RoCE v2",
 		"b0/ports/1/gids/4: 0000:0000:0000:0000:0000:0000:0000:0000",
-		"b0/ports/1/gids/20: 0000:0000:0000:0000:0000:ffff:0a4e:0001", "b0/ports/1/gid_attrs/types/20: RoCE v2"}
+		"b0/ports/1/gids/20: 0000:0000:0000:0000:0000:ffff:0a4e:0001",
+		"b0/ports/1/gid_attrs/types/20: RoCE v2"}
 	bare := []string{"c0/ports/1/state: 4: ACTIVE", "c0/ports/1/link_layer: Ethernet"}
-	ib := []string{"d0/ports/2/state: 4: ACTIVE", "d0/ports/2/link_layer: InfiniBand", "d0/ports/2/lid: 0x11"}
+	ib := []string{"d0/ports/2/state: 4: ACTIVE", "d0/ports/2/link_layer: InfiniBand",
+		"d0/ports/2/lid: 0x11"}
 	for _, c := range []struct {
 		files            []string
 		device, gid      string
@@ -53,10 +61,12 @@ func TestWays(t *testing.T) {
 		{down, "", "", "", "a0 port 1: the port is DOWN"},
 		{bare, "", "", "", "no usable GID"},
 		{roce, "", "", "b0 port 1, GID 3 (RoCE v2, 10.77.0.1)", ""},
-		{roce, "", "1", "b0 port 1, GID 1 (RoCE v2, fe80000000000000:000000fffe000001)", ""},
+		{roce, "", "1", "b0 port 1, GID 1 (RoCE v2, fe80000000000000:000000fffe000001)",
+			""},
 		{roce, "", "20", "b0 port 1, GID 20 (RoCE v2, 10.78.0.1)", ""},
 		{roce, "", "9", "", "it has no GID 9"},
-		{append(append(down, roce...), ib...), "", "", "b0 port 1, GID 3 (RoCE v2, 10.77.0.1); d0 port 2, LID 17", ""},
+		{append(append(down, roce...), ib...), "", "",
+			"b0 port 1, GID 3 (RoCE v2, 10.77.0.1); d0 port 2, LID 17", ""},
 		{append(append(down, roce...), ib...), "d0", "", "d0 port 2, LID 17", ""},
 		{append(append(down, roce...), ib...), "d0:1", "", "", "there is no device d0:1"},
 		{append(down, roce...), "a0:1", "", "", "DOWN"},
@@ -70,7 +80,8 @@ func TestWays(t *testing.T) {
 			t.Errorf("%s %s: %q, expected %q", c.device, c.gid, text, c.ways)
 		}
 		why := strings.Join(reasons, "; ")
-		if got == nil && why == "" || (got == nil) != (c.complaints != "") || !strings.Contains(why, c.complaints) {
+		if got == nil && why == "" || (got == nil) != (c.complaints != "") ||
+			!strings.Contains(why, c.complaints) {
 			t.Errorf("%s %s: %q, expected %q", c.device, c.gid, why, c.complaints)
 		}
 	}
@@ -83,12 +94,14 @@ func ipv4(last ...byte) [16]byte {
 }
 
 func TestNearest(t *testing.T) {
-	mine := []way{{gid: &verbs.GID{Index: 1, Addr: ipv4(10, 1, 0, 1)}}, {gid: &verbs.GID{Index: 2, Addr: ipv4(10, 2, 0, 1)}}}
+	mine := []way{{gid: &verbs.GID{Index: 1, Addr: ipv4(10, 1, 0, 1)}},
+		{gid: &verbs.GID{Index: 2, Addr: ipv4(10, 2, 0, 1)}}}
 	for _, c := range []struct {
 		others [][16]byte
 		index  int
 	}{
-		{nil, 1}, {[][16]byte{ipv4(10, 1, 0, 2)}, 1}, {[][16]byte{ipv4(10, 2, 0, 2), ipv4(10, 2, 0, 3)}, 2},
+		{nil, 1}, {[][16]byte{ipv4(10, 1, 0, 2)}, 1},
+		{[][16]byte{ipv4(10, 2, 0, 2), ipv4(10, 2, 0, 3)}, 2},
 	} {
 		hints := [][]byte{nil, {1, 2, 3}} // of ranks that have no address
 		for i := range c.others {
@@ -101,7 +114,8 @@ func TestNearest(t *testing.T) {
 }
 
 func TestHello(t *testing.T) {
-	x := extra{UsesLocks: true, Places: lab.Places{Locks: lab.Place{Lo: 1 << 40, Hi: 1<<40 + 64, Key: 1<<64 - 1}}}
+	x := extra{UsesLocks: true, Places: lab.Places{Locks: lab.Place{Lo: 1 << 40, Hi: 1<<40 + 64,
+		Key: 1<<64 - 1}}}
 	x.Link[3], x.Back[qp.AddressBytes-1] = 17, 99
 	b := encode(&x)
 	if helloAt+transport.HelloBytes(len(b)) > datagramBytes-40 {
@@ -132,7 +146,8 @@ func TestRing(t *testing.T) {
 		}
 		for p, ok := r.pop(last); ok; p, ok = r.pop(last) {
 			if p.requests != next {
-				t.Fatalf("chain %d came back where %d was the oldest", p.requests, next)
+				t.Fatalf("chain %d came back where %d was the oldest", p.requests,
+					next)
 			}
 			next++
 		}
@@ -170,9 +185,12 @@ func (c *counter) Done(error)  { c.n-- }
 
 // Settings that mean nothing on any host are refused.
 func TestOptionsCheck(t *testing.T) {
-	for text, good := range map[string]bool{"": true, "mlx5_0": true, "mlx5_0:1": true, "a:999": true,
-		"a:0": false, "a:01": false, "a:1000": false, "a:": false, ":1": false, "a:b": false, "a:1:2": false,
-		"a b": false, "a/b": false, "a,b": false, "a;b": false, "a\tb": false, "a:+1": false} {
+	for text, good := range map[string]bool{"": true, "mlx5_0": true, "mlx5_0:1": true,
+		"a:999": true,
+		"a:0":   false, "a:01": false, "a:1000": false, "a:": false, ":1": false,
+		"a:b": false, "a:1:2": false,
+		"a b": false, "a/b": false, "a,b": false, "a;b": false, "a\tb": false,
+		"a:+1": false} {
 		if err := (&Options{Device: text}).Check(); (err == nil) != good {
 			t.Errorf("device %q: %v", text, err)
 		}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What both ends of a connection have in common: a queue pair, what is in flight on it, frames that wait for room. Any thread
-// may post. Completions are handled by the poller, the thread that polls the queue. How an end ends is in loss.go.
+// What both ends of a connection have in common: a queue pair, what is in flight on it, frames that
+// wait for room. Any thread may post. Completions are handled by the poller, the thread that polls
+// the queue. How an end ends is in loss.go.
 package rdma
 
 import (
@@ -39,20 +40,23 @@ type end struct {
 	leaves atomic.Bool           // a farewell is expected, or this end has ended
 	peer   atomic.Uint32         // number of the other end's queue pair, once connected
 	// Used by the poller only.
-	told  bool      // Lost has been called, or must not be called any more
-	until time.Time // when the queue pair is destroyed at the latest; zero: the end is not parting yet
+	told bool // Lost has been called, or must not be called any more
+	// when the queue pair is destroyed at the latest; zero: the end is not parting yet
+	until time.Time
 }
 
 // leastRequests is how many requests a queue pair must have room for.
 const leastRequests = writeLength
 
-// open makes the queue pair, with room for so many requests of so many pieces, and for more requests that others post (C).
+// open makes the queue pair, with room for so many requests of so many pieces, and for more
+// requests that others post (C).
 func (e *end) open(f *Fabric, q *queue, requests, pieces, inline, more int) (err error) {
 	e.f, e.q, e.width = f, q, max(1, min(pieces, f.base.Limits().MaxSGE))
 	least := min(requests, leastRequests)
 	requests = min(requests, f.base.Limits().MaxWR-more-1, q.entries)
 	if requests < least {
-		return fmt.Errorf("device %s allows %d work requests in a queue pair, too few", f.base.Name(), f.base.Limits().MaxWR)
+		return fmt.Errorf("device %s allows %d work requests in a queue pair, too few",
+			f.base.Name(), f.base.Limits().MaxWR)
 	}
 	e.slots.Store(int32(requests))
 	e.longest = requests
@@ -97,7 +101,8 @@ func (e *end) post(p posted, requests []qp.Request, data []qp.Data) error {
 	return nil
 }
 
-// postFrame posts a message of n bytes that is in a buffer, for which there is room. The caller has the lock.
+// postFrame posts a message of n bytes that is in a buffer, for which there is room. The caller has
+// the lock.
 func (e *end) postFrame(b int32, n int) error {
 	q := [1]qp.Request{{Pieces: 1, Op: qp.Send}}
 	d := [1]qp.Data{e.f.data(e.q.out, b, 0, n)}
@@ -110,8 +115,9 @@ func (e *end) postFrame(b int32, n int) error {
 	return err
 }
 
-// full tells whether this end has its share of the buffers in flight, so that another one, of a message of n bytes, has to wait: a
-// peer that does not receive keeps them, and others need some, too.
+// full tells whether this end has its share of the buffers in flight, so that another one, of a
+// message of n bytes, has to wait: a peer that does not receive keeps them, and others need some,
+// too.
 func (e *end) full(n int) bool {
 	return n > e.pair.Inline() && e.ring.flying() >= max(uint64(e.q.out.Count())/8, 2)
 }
@@ -141,7 +147,8 @@ func (e *end) sendCopy(k frame) bool {
 	return true
 }
 
-// keep keeps a frame until there is room for it; false if nothing is sent any more. The caller has the lock.
+// keep keeps a frame until there is room for it; false if nothing is sent any more. The caller has
+// the lock.
 func (e *end) keep(k frame) bool {
 	if !e.over {
 		e.late = append(e.late, k)
@@ -190,10 +197,11 @@ func (e *end) Source() transport.Source { return e.q }
 // Mark names the chains that were posted so far.
 func (e *end) Mark() uint64 { return e.ring.next() }
 
-// Reached tells whether these chains are complete, and all puts of the fast path. A write has taken effect at the target when it
-// completes here: a reliable connection acknowledges what the target's device has taken, and every later load at the
-// target finds it. That holds for devices that are coherent with their processor, as all are that exist for the machines
-// this library runs on, and for those made of software.
+// Reached tells whether these chains are complete, and all puts of the fast path. A write has taken
+// effect at the target when it completes here: a reliable connection acknowledges what the target's
+// device has taken, and every later load at the target finds it. That holds for devices that are
+// coherent with their processor, as all are that exist for the machines this library runs on, and
+// for those made of software.
 func (e *end) Reached(mark uint64) bool { return !e.ring.open(mark) && e.q.fast.Clear() }
 
 // Requests is how many work requests a transfer takes.
@@ -201,7 +209,8 @@ func (e *end) Requests(local, remote *kernel.Cursor) int64 {
 	return kernel.CountRuns(local, remote, e.width)
 }
 
-// Pulse writes no bytes to the peer, unless something is on its way already. If the peer has gone, that fails.
+// Pulse writes no bytes to the peer, unless something is on its way already. If the peer has gone,
+// that fails.
 func (e *end) Pulse() {
 	e.q.fast.Enter()
 	defer e.q.fast.Leave()
@@ -215,7 +224,8 @@ func (e *end) Pulse() {
 		return
 	}
 	q := [1]qp.Request{{Op: qp.Write}}
-	if ok, _ := e.attempt(posted{buffer: none}, q[:], nil); ok && e.q == e.f.origins { // otherwise nobody may poll for it
+	if ok, _ := e.attempt(posted{buffer: none}, q[:], nil); ok && e.q == e.f.origins {
+		// otherwise nobody may poll for it
 		e.f.Attend(e.q)
 	}
 }

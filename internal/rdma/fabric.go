@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package rdma is the fabric of InfiniBand and RoCE: one reliable connection for each pair of process and remote node, over
-// which the origin writes and reads the node's registered memory itself, and exchanges frames with the node's data server.
-// It must not know what is in a frame, ARMCI's rules, or other fabrics.
+// Package rdma is the fabric of InfiniBand and RoCE: one reliable connection for each pair of
+// process and remote node, over which the origin writes and reads the node's registered memory
+// itself, and exchanges frames with the node's data server. It must not know what is in a frame,
+// ARMCI's rules, or other fabrics.
 //
-// Reading order: fabric.go (what a process has), connect.go (how two meet), queue.go (completions), end.go and ring.go (what
-// is in flight), origin.go and target.go (the two ends), direct.go (transfers by the device), loss.go (how an end ends).
+// Reading order: fabric.go (what a process has), connect.go (how two meet), queue.go (completions),
+// end.go and ring.go (what is in flight), origin.go and target.go (the two ends), direct.go
+// (transfers by the device), loss.go (how an end ends).
 //
-// This file: the fabric of a process: what it has, how it is opened and closed, its fast path. And what the progress thread
-// waits for: completions on the origins' queue if it was asked to attend to it, ends that were lost, and asynchronous events of
-// the device.
+// This file: the fabric of a process: what it has, how it is opened and closed, its fast path. And
+// what the progress thread waits for: completions on the origins' queue if it was asked to attend
+// to it, ends that were lost, and asynchronous events of the device.
 package rdma
 
 import (
@@ -64,8 +66,9 @@ type Fabric struct {
 	locks     qp.Region        // nil: none
 }
 
-// Open makes the process ready to connect, and to be connected to, over a device, which it closes in the end. keep is how many
-// bytes of the application's memory stay registered; 0: by what the system has.
+// Open makes the process ready to connect, and to be connected to, over a device, which it closes
+// in the end. keep is how many bytes of the application's memory stay registered; 0: by what the
+// system has.
 func Open(base qp.Device, keep int64, cfg transport.FabricConfig) (*Fabric, error) {
 	cfg.Buffer = max(min(cfg.Buffer, pin.Lockable()/2), allShares*pin.LeastBuffers*leastBytes)
 	f := &Fabric{base: base, cfg: cfg, size: bufferBytes(cfg.Buffer), bell: eventfd.None}
@@ -157,8 +160,10 @@ func (f *Fabric) fastEntries() int { return fastpath.Entries(f.base.Limits().Max
 
 // Info describes the fabric to package internode.
 func (f *Fabric) Info() transport.FabricInfo {
-	return transport.FabricInfo{Addr: bytes.TrimRight(f.cm.self[:], "\x00"), Credits: credits, Tick: tick,
-		Patience: time.Duration(f.origins.looks+yields) * perLook, Look: perLook, Copies: true, Pulses: true, Bytewise: f.base.Limits().Bytewise}
+	return transport.FabricInfo{Addr: bytes.TrimRight(f.cm.self[:], "\x00"), Credits: credits,
+		Tick:     tick,
+		Patience: time.Duration(f.origins.looks+yields) * perLook, Look: perLook,
+		Copies: true, Pulses: true, Bytewise: f.base.Limits().Bytewise}
 }
 
 // Atomics tells whether the device has atomic operations.
@@ -248,7 +253,8 @@ var (
 
 // Attend asks Wait for the origins' queue; a data server sleeps on its own.
 func (f *Fabric) Attend(transport.Source) {
-	if err := f.origins.cq.Arm(); err != nil { // every time: a thread in Sleep may have taken the event meanwhile
+	if err := f.origins.cq.Arm(); err != nil {
+		// every time: a thread in Sleep may have taken the event meanwhile
 		log.Errorf("%v", err)
 		return
 	}
@@ -301,7 +307,8 @@ func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 	return ready
 }
 
-// lookEvery is how often the progress thread looks at a queue whose descriptor does not tell, or that has none.
+// lookEvery is how often the progress thread looks at a queue whose descriptor does not tell, or
+// that has none.
 const lookEvery = 500 * time.Microsecond
 
 // anywhere is local memory where none has to be registered.

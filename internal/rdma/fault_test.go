@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Faults: peers that die, stop, leave or are others than they say. No operation hangs, the loss is told once, and what
-// is no fault is survived.
+// Faults: peers that die, stop, leave or are others than they say. No operation hangs, the loss is
+// told once, and what is no fault is survived.
 package rdma
 
 import (
@@ -20,8 +20,9 @@ import (
 const patience = 20 * time.Second // far more than anything here takes
 
 func plain(local, remote uintptr, n int) *transport.Xfer {
-	return &transport.Xfer{Local: transport.Section{Base: local}, Remote: transport.Section{Base: remote},
-		Count: []int32{int32(n)}}
+	return &transport.Xfer{Local: transport.Section{Base: local},
+		Remote: transport.Section{Base: remote},
+		Count:  []int32{int32(n)}}
 }
 
 // touch reads a word of the peer, which must succeed.
@@ -35,10 +36,12 @@ func (c *nearby) touch(p *transporttest.Process) {
 // expectDead: whatever is tried now fails.
 func (c *nearby) expectDead(p *transporttest.Process, why error) {
 	c.T.Helper()
-	if err := c.Within(transporttest.Started(c.Get, plain(c.base, p.Base, 8))); !errors.Is(err, why) {
+	if err := c.Within(transporttest.Started(c.Get, plain(c.base, p.Base, 8))); !errors.Is(err,
+		why) {
 		c.T.Errorf("a get afterwards: %v", err)
 	}
-	if err := c.Within(transporttest.Started(c.Put, plain(c.base, p.Base, 100000))); !errors.Is(err, why) {
+	if err := c.Within(transporttest.Started(c.Put, plain(c.base, p.Base, 100000))); !errors.Is(
+		err, why) {
 		c.T.Errorf("a put afterwards: %v", err)
 	}
 	if err := c.RMW(1, &transport.RMW{Bytes: 8, Addr: p.Base}); !errors.Is(err, why) {
@@ -49,12 +52,15 @@ func (c *nearby) expectDead(p *transporttest.Process, why error) {
 	}
 }
 
-// Whoever loses a connection because of the own device names it, whatever it hears of first: here, of a request.
+// Whoever loses a connection because of the own device names it, whatever it hears of first: here,
+// of a request.
 func TestOwnDeviceNamed(t *testing.T) {
 	someDevice(t)
 	f := openJob(t, nil, 0, 1).fabrics[0]
-	for status, own := range map[int32]bool{5: true, 12: false, 19: true} { // flushed, no answer, fatal
-		if err := f.base.Failure(&qp.Completion{Status: status}); strings.Contains(err.Error(), "device "+f.base.Name()) != own {
+	for status, own := range map[int32]bool{5: true, 12: false, 19: true} {
+		// flushed, no answer, fatal
+		if err := f.base.Failure(&qp.Completion{Status: status}); strings.Contains(
+			err.Error(), "device "+f.base.Name()) != own {
 			t.Errorf("status %d: %v", status, err)
 		}
 	}
@@ -89,7 +95,8 @@ func TestPeerKilledMeanwhile(t *testing.T) {
 	c.expectDead(p, transport.ErrPeerDead)
 }
 
-// A stopped peer's memory is written and read all the same; what its server has to do waits until it goes on.
+// A stopped peer's memory is written and read all the same; what its server has to do waits until
+// it goes on.
 func TestPeerStopped(t *testing.T) {
 	someDevice(t)
 	p := transporttest.StartPeer(t)
@@ -100,13 +107,15 @@ func TestPeerStopped(t *testing.T) {
 	for i := range 100000 {
 		mine[i] = byte(i * 3)
 	}
-	if err := c.Within(transporttest.Started(c.Put, plain(c.base, p.Base+64, 100000))); err != nil {
+	if err := c.Within(transporttest.Started(c.Put,
+		plain(c.base, p.Base+64, 100000))); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Fence(1); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Within(transporttest.Started(c.Get, plain(c.base+100000, p.Base+64, 100000))); err != nil {
+	if err := c.Within(transporttest.Started(c.Get,
+		plain(c.base+100000, p.Base+64, 100000))); err != nil {
 		t.Fatal(err)
 	}
 	if string(mine[:100000]) != string(mine[100000:]) {
@@ -140,7 +149,10 @@ func TestNobodyAnswers(t *testing.T) {
 	someDevice(t)
 	for _, change := range []func(*transporttest.Process, *internode.Options){
 		func(p *transporttest.Process, o *internode.Options) { p.End() },
-		func(p *transporttest.Process, o *internode.Options) { o.Secret = []byte("another") },
+		func(p *transporttest.Process,
+			o *internode.Options) {
+			o.Secret = []byte("another")
+		},
 	} {
 		p := transporttest.StartPeer(t)
 		c := newNearby(t, p.Addr, func(o *internode.Options) { change(p, o) })

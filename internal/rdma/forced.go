@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The papers' protocols of contiguous transfers that the cost model never chooses and that only ARMCI_RDMA_CONTIGUOUS forces
-// (docs/protocols.md), so that what pipelining, keeping memory registered and registering it meanwhile gain can be measured. Each
-// is the usual transfer (direct.go, local.go) without one of these.
+// The papers' protocols of contiguous transfers that the cost model never chooses and that only
+// ARMCI_RDMA_CONTIGUOUS forces (docs/protocols.md), so that what pipelining, keeping memory
+// registered and registering it meanwhile gain can be measured. Each is the usual transfer
+// (direct.go, local.go) without one of these.
 package rdma
 
 import (
@@ -11,7 +12,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// firstStep is how much is registered while the first piece travels; what follows is twice as much each time.
+// firstStep is how much is registered while the first piece travels; what follows is twice as much
+// each time.
 const firstStep = 64 << 10
 
 // force prepares what is forced upon a transfer.
@@ -42,7 +44,8 @@ func openPins(f *Fabric, budget int64, onDemand bool) *pin.Cache {
 // Counts is what ARMCI_STATS tells of the registration cache.
 func (f *Fabric) Counts() []transport.Count {
 	takes, hits := f.pins.Hits()
-	return []transport.Count{{Name: "registration cache: look-ups", Value: takes}, {Name: "registration cache: hits", Value: hits}}
+	return []transport.Count{{Name: "registration cache: look-ups", Value: takes},
+		{Name: "registration cache: hits", Value: hits}}
 }
 
 // settle waits until all that has been posted is complete.
@@ -51,7 +54,8 @@ func (m *mover) settle() error {
 	return m.o.await(func() bool { return !m.o.ring.open(mark) })
 }
 
-// ahead sends the first piece of a transfer through a buffer if local memory is not registered: the rest will be meanwhile.
+// ahead sends the first piece of a transfer through a buffer if local memory is not registered: the
+// rest will be meanwhile.
 func (m *mover) ahead() error {
 	ok, err := m.local(m.walk.Peek(1))
 	if err == nil && !ok {
@@ -62,7 +66,8 @@ func (m *mover) ahead() error {
 	return err
 }
 
-// register registers local memory from the beginning of a run on, nil if it cannot be. What is in the chain travels meanwhile.
+// register registers local memory from the beginning of a run on, nil if it cannot be. What is in
+// the chain travels meanwhile.
 func (m *mover) register(r *kernel.Run) (*pin.Entry, error) {
 	err := m.flush()
 	if err == nil && m.alone {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Contiguous transfers by each protocol that can be forced: the right bytes at both sides, in arena and private memory, and what
-// makes the protocol: how many pieces travel at a time, what is registered, how often, and that nothing stays so.
+// Contiguous transfers by each protocol that can be forced: the right bytes at both sides, in arena
+// and private memory, and what makes the protocol: how many pieces travel at a time, what is
+// registered, how often, and that nothing stays so.
 package rdma
 
 import (
@@ -16,7 +17,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-var contiguous = []string{transport.ByCopy, transport.ByZeroCopy, transport.ByCopyAlone, transport.ByRegister, transport.ByOverlap}
+var contiguous = []string{transport.ByCopy, transport.ByZeroCopy, transport.ByCopyAlone,
+	transport.ByRegister, transport.ByOverlap}
 
 // clerk notes how much is registered, one by one.
 type clerk struct {
@@ -65,21 +67,27 @@ func TestForcedContiguous(t *testing.T) {
 			defer system(t, unix.SYS_MUNMAP, private, privateBytes)
 			for i, near := range []uintptr{private, j.Alloc(t, 0, privateBytes)} {
 				for _, n := range sizes {
-					moveAround(t, j, near+uintptr(n%13), far+uintptr(n%7), n, byte(n+i))
+					moveAround(t, j, near+uintptr(n%13), far+uintptr(n%7), n,
+						byte(n+i))
 				}
 			}
 		})
 	}
 }
 
-// moveAround puts n bytes, gets them back, and gets others; blocking and in halves that nobody waits for.
+// moveAround puts n bytes, gets them back, and gets others; blocking and in halves that nobody
+// waits for.
 func moveAround(t *testing.T, j *job, near, far uintptr, n int, pattern byte) {
 	t.Helper()
 	tr, mine, there := j.Open[0], memory(near, n), memory(far, n)
-	whole := func(one func(transport.Peer, *transport.Xfer) error) error { return one(1, plain(near, far, n)) }
+	whole := func(one func(transport.Peer, *transport.Xfer) error) error {
+		return one(1,
+			plain(near, far, n))
+	}
 	halves := func(one func(transport.Peer, *transport.Xfer) error) (err error) {
 		done, h := make(chan error, 2), n/2
-		for _, x := range []*transport.Xfer{plain(near, far, h), plain(near+uintptr(h), far+uintptr(h), n-h)} {
+		for _, x := range []*transport.Xfer{plain(near, far, h),
+			plain(near+uintptr(h), far+uintptr(h), n-h)} {
 			x.Later, x.Done = true, func(err error) { done <- err }
 			if e := one(1, x); e != nil {
 				return e
@@ -92,18 +100,21 @@ func moveAround(t *testing.T, j *job, near, far uintptr, n int, pattern byte) {
 		}
 		return err
 	}
-	for i, move := range []func(func(transport.Peer, *transport.Xfer) error) error{whole, halves} {
+	for i, move := range []func(func(transport.Peer, *transport.Xfer) error) error{whole,
+		halves} {
 		fill(mine, pattern+byte(i))
 		err := move(tr.Put)
 		if err == nil {
 			err = tr.Fence(1)
 		}
 		if err != nil || !bytes.Equal(mine, there) {
-			t.Fatalf("put of %d bytes: %v, the right ones there: %v", n, err, bytes.Equal(mine, there))
+			t.Fatalf("put of %d bytes: %v, the right ones there: %v", n, err,
+				bytes.Equal(mine, there))
 		}
 		fill(there, pattern+byte(2+i))
 		if err = move(tr.Get); err != nil || !bytes.Equal(mine, there) {
-			t.Fatalf("get of %d bytes: %v, the right ones here: %v", n, err, bytes.Equal(mine, there))
+			t.Fatalf("get of %d bytes: %v, the right ones here: %v", n, err,
+				bytes.Equal(mine, there))
 		}
 	}
 }
@@ -146,8 +157,8 @@ func TestForcedRegistrations(t *testing.T) {
 	}
 }
 
-// How many pieces of a put travel when its call returns that nobody waits for: of the baseline one, else many. Late completions
-// would show that; without them the device may be faster than we look.
+// How many pieces of a put travel when its call returns that nobody waits for: of the baseline one,
+// else many. Late completions would show that; without them the device may be faster than we look.
 func TestForcedAlone(t *testing.T) {
 	j, _ := forcedJob(t, transport.ByCopyAlone)
 	far, near := j.Alloc(t, 1, 1<<20), mapPrivate(t, 0)

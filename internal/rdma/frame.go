@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Buffers, and frames in them. How many buffers a process has, and how large they are, depends on the memory it may pin for
-// them, not on the size of the job. A frame is one message: a prefix, the head, and the body, 8-byte aligned in the buffer.
+// Buffers, and frames in them. How many buffers a process has, and how large they are, depends on
+// the memory it may pin for them, not on the size of the job. A frame is one message: a prefix, the
+// head, and the body, 8-byte aligned in the buffer.
 //
 //	0 bytes of the head  2 zero  4 bytes of the body that are in a slot of the eager ring  8 ticket of that slot
 //
-// Package lab is plugged in here: its eager ring takes bodies of frames, its locks serve accumulates by the device.
+// Package lab is plugged in here: its eager ring takes bodies of frames, its locks serve
+// accumulates by the device.
 package rdma
 
 import (
@@ -23,7 +25,8 @@ import (
 
 const (
 	prefixBytes = 16
-	frameExtra  = 64 // bytes of a message beside the frame: prefix, alignment, words of the eager ring
+	// bytes of a message beside the frame: prefix, alignment, words of the eager ring
+	frameExtra = 64
 )
 
 // bodyAt is the offset of the body behind a head of n bytes.
@@ -37,7 +40,8 @@ func encodeHead(b, head []byte) int {
 	return bodyAt(len(head))
 }
 
-// encodeFrame writes a frame whose body is the next n bytes of a cursor, which it moves. It returns the frame's length.
+// encodeFrame writes a frame whose body is the next n bytes of a cursor, which it moves. It returns
+// the frame's length.
 func encodeFrame(b, head []byte, body *kernel.Cursor, n int) int {
 	at := encodeHead(b, head)
 	if n > 0 {
@@ -107,12 +111,15 @@ const (
 	allShares   = 2*originShare + comingShare + answerShare + slotShare
 )
 
-// Sizes of a buffer, and so of a message. Larger buffers mean fewer messages for a transfer, but there are fewer of them.
+// Sizes of a buffer, and so of a message. Larger buffers mean fewer messages for a transfer, but
+// there are fewer of them.
 const (
-	leastBytes   = 16 << 10
-	mostBytes    = 64 << 10
-	leastMessage = 1 << 10 // where the device wants messages to be shorter than a buffer would be
-	enough       = 16      // buffers of a share: buffers are larger only if there are still so many
+	leastBytes = 16 << 10
+	mostBytes  = 64 << 10
+	// where the device wants messages to be shorter than a buffer would be
+	leastMessage = 1 << 10
+	// buffers of a share: buffers are larger only if there are still so many
+	enough = 16
 )
 
 // bufferBytes is the size of buffers if they may take so much memory in all.
@@ -129,16 +136,19 @@ func (f *Fabric) buffers(shares int) int { return shares * int(f.cfg.Buffer/allS
 
 // data is n bytes of a buffer from an offset on.
 func (f *Fabric) data(p *pin.Pool, b int32, off, n int) qp.Data {
-	return qp.Data{Addr: uint64(p.Addr(b)) + uint64(off), Bytes: uint32(n), Key: f.base.LocalKey(p.Key)}
+	return qp.Data{Addr: uint64(p.Addr(b)) + uint64(off), Bytes: uint32(n),
+		Key: f.base.LocalKey(p.Key)}
 }
 
 func addrOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
-// places makes what an origin will use, as far as that is possible, and tells where it is. The caller has the lock of listening.
+// places makes what an origin will use, as far as that is possible, and tells where it is. The
+// caller has the lock of listening.
 func (f *Fabric) places(its *extra) (p lab.Places) {
 	var err error
 	if its.UsesSlots && f.Atomics() && f.eager == nil {
-		if f.eager, err = lab.OpenRing(f.base, max(f.buffers(slotShare), pin.LeastBuffers), f.size); err != nil {
+		if f.eager, err = lab.OpenRing(f.base, max(f.buffers(slotShare), pin.LeastBuffers),
+			f.size); err != nil {
 			log.Infof("there is no eager ring: %v", err)
 		}
 	}
@@ -147,12 +157,14 @@ func (f *Fabric) places(its *extra) (p lab.Places) {
 	}
 	at, n := f.cfg.Node.DeviceLocks()
 	if its.UsesLocks && f.Atomics() && n > 0 && f.locks == nil {
-		if f.locks, err = f.base.Register(at, int64(n)*lab.LockBytes, qp.Locks); err != nil {
+		if f.locks, err = f.base.Register(at, int64(n)*lab.LockBytes,
+			qp.Locks); err != nil {
 			log.Infof("accumulates are left to the server: %v", err)
 		}
 	}
 	if its.UsesLocks && f.locks != nil {
-		p.Locks = lab.Place{Lo: uint64(at), Hi: uint64(at) + uint64(n)*lab.LockBytes, Key: f.locks.Key()}
+		p.Locks = lab.Place{Lo: uint64(at), Hi: uint64(at) + uint64(n)*lab.LockBytes,
+			Key: f.locks.Key()}
 	}
 	return p
 }

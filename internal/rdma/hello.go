@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What this fabric adds to a hello: how to reach the queue pair, and where the answer is to go, in fixed sizes. And the listening side: a
-// data server accepts origins that have proved that they belong to the job.
+// What this fabric adds to a hello: how to reach the queue pair, and where the answer is to go, in
+// fixed sizes. And the listening side: a data server accepts origins that have proved that they
+// belong to the job.
 package rdma
 
 import (
@@ -43,7 +44,8 @@ func decode(b []byte, x any) error {
 }
 
 // Listen begins to accept origins.
-func (f *Fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)) (transport.Listener, error) {
+func (f *Fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver,
+	error)) (transport.Listener, error) {
 	f.listening.Lock()
 	defer f.listening.Unlock()
 	l, err := f.served.share()
@@ -61,7 +63,8 @@ func (q *queue) Close() {
 	q.closeAll()
 }
 
-// greet accepts the origin of a question, and returns the answer and where it goes. For the connection manager.
+// greet accepts the origin of a question, and returns the answer and where it goes. For the
+// connection manager.
 func (f *Fabric) greet(sealed []byte) (reply []byte, to *qp.Address, err error) {
 	f.listening.Lock()
 	defer f.listening.Unlock()
@@ -92,8 +95,8 @@ type greeting struct {
 	at time.Time
 }
 
-// remember keeps an answer for as long as its question may come again: nobody asks for longer than the timeout. The caller has the
-// lock.
+// remember keeps an answer for as long as its question may come again: nobody asks for longer than
+// the timeout. The caller has the lock.
 func (f *Fabric) remember(id nonce, reply []byte) {
 	f.greeted[id] = reply
 	f.recent = append(f.recent, greeting{id, time.Now()})
@@ -106,7 +109,8 @@ func (f *Fabric) remember(id nonce, reply []byte) {
 // admit makes this end of a connection.
 func (f *Fabric) admit(q *transport.Hello, its *extra) (reply []byte, err error) {
 	if f.cfg.NodeOf(q.From) < 0 || q.To != f.cfg.Me || q.Frame < leastMessage {
-		return nil, fmt.Errorf("it asks for rank %d, and takes messages of %d bytes", q.To, q.Frame)
+		return nil, fmt.Errorf("it asks for rank %d, and takes messages of %d bytes", q.To,
+			q.Frame)
 	}
 	t, err := newTarget(f)
 	if err != nil {
@@ -128,9 +132,11 @@ func (f *Fabric) admit(q *transport.Hello, its *extra) (reply []byte, err error)
 	t.known = true
 	t.posting.Unlock()
 	f.served.Interrupt() // the data server sends pulses from now on
-	a := transport.Hello{From: f.cfg.Me, To: q.From, Frame: uint32(f.size), Nonce: transport.NewNonce(), Extra: encode(&mine)}
+	a := transport.Hello{From: f.cfg.Me, To: q.From, Frame: uint32(f.size),
+		Nonce: transport.NewNonce(), Extra: encode(&mine)}
 	return a.Seal(f.cfg.Secret, "target", q.Nonce[:]), nil
 }
 
-// inlineAnswer is the longest message of a target that is sent inline, and so frees its buffer at once: a frame without a body.
+// inlineAnswer is the longest message of a target that is sent inline, and so frees its buffer at
+// once: a frame without a body.
 const inlineAnswer = 96

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How long send queues are: as long as a process can use in jobs of usual size; in larger ones shorter, so that all of a process
-// together stay bounded. docs/growth.md has what that takes.
+// How long send queues are: as long as a process can use in jobs of usual size; in larger ones
+// shorter, so that all of a process together stay bounded. docs/growth.md has what that takes.
 package rdma
 
 const (
-	// originRequests is how many requests an origin may have in flight to one target: what keeps the device busy with chains of small
-	// rows. allOrigin is those to all targets, leastOrigin half a chain.
+	// originRequests is how many requests an origin may have in flight to one target: what
+	// keeps the device busy with chains of small rows. allOrigin is those to all targets,
+	// leastOrigin half a chain.
 	originRequests = 256
 	allOrigin      = 64 * originRequests
 	leastOrigin    = chainLength / 2
 
-	// targetRequests is how many frames and writes are on their way to one origin at most. allTarget is to all.
+	// targetRequests is how many frames and writes are on their way to one origin at most.
+	// allTarget is to all.
 	targetRequests = 32
 	allTarget      = 1024 * targetRequests
 )
 
-// share is the length of each of so many queues: most, if all of them together are not longer than all then, but never below least.
+// share is the length of each of so many queues: most, if all of them together are not longer than
+// all then, but never below least.
 func share(most, least, all, queues int) int {
 	return max(min(most, all/max(queues, 1)), least)
 }
@@ -25,7 +28,9 @@ func share(most, least, all, queues int) int {
 func originLength(nodes int) int { return share(originRequests, leastOrigin, allOrigin, nodes-1) }
 
 // targetLength is the length of the queue to each origin where there may be so many.
-func targetLength(origins int) int { return share(targetRequests, leastRequests, allTarget, origins) }
+func targetLength(origins int) int {
+	return share(targetRequests, leastRequests, allTarget, origins)
+}
 
 // elsewhere is how many ranks may be origins of this process.
 func (f *Fabric) elsewhere() (n int) {

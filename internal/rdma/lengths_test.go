@@ -7,13 +7,15 @@ import "testing"
 
 func TestQueueLengths(t *testing.T) {
 	for _, c := range []struct{ nodes, perNode, origin, target int }{
-		{1, 1, 256, 32}, {2, 1, 256, 32}, {8, 8, 256, 32}, {65, 16, 256, 32}, {66, 16, 252, 31}, {129, 64, 128, 16}, {513, 1, 32, 32},
+		{1, 1, 256, 32}, {2, 1, 256, 32}, {8, 8, 256, 32}, {65, 16, 256, 32},
+		{66, 16, 252, 31}, {129, 64, 128, 16}, {513, 1, 32, 32},
 		{1563, 64, 32, 16},
 	} {
 		origins := c.perNode * (c.nodes - 1)
 		o, s := originLength(c.nodes), targetLength(origins)
 		if o != c.origin || s != c.target {
-			t.Errorf("%d nodes of %d ranks: %d and %d requests, expected %d and %d", c.nodes, c.perNode, o, s, c.origin, c.target)
+			t.Errorf("%d nodes of %d ranks: %d and %d requests, expected %d and %d",
+				c.nodes, c.perNode, o, s, c.origin, c.target)
 		}
 		if all := o * (c.nodes - 1); all > allOrigin && o > leastOrigin {
 			t.Errorf("%d nodes: %d requests in all", c.nodes, all)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The local side of transfers. Memory of the arena is registered until the end. Of other memory long pieces are registered and
-// stay so (package pin), with on-demand paging where the device has it. What cannot be registered goes through buffers.
+// The local side of transfers. Memory of the arena is registered until the end. Of other memory
+// long pieces are registered and stay so (package pin), with on-demand paging where the device has
+// it. What cannot be registered goes through buffers.
 package rdma
 
 import (
@@ -41,8 +42,8 @@ func (d *registrar) Register(addr uintptr, nbytes int64, shared bool) (pin.Regis
 	return d.domain.Register(addr, nbytes, access)
 }
 
-// local makes m.near the registered memory around the local address of a run. ok is false if the run has to be copied. What is
-// in the chain travels while memory is registered.
+// local makes m.near the registered memory around the local address of a run. ok is false if the
+// run has to be copied. What is in the chain travels while memory is registered.
 func (m *mover) local(r *kernel.Run) (ok bool, err error) {
 	f := m.o.f
 	if m.x.Copied || f.cfg.Copies() {
@@ -100,8 +101,8 @@ func (m *mover) here(local uintptr) *transport.Range {
 	return at
 }
 
-// copied is how many bytes of which places have been moved lately, at a time by many: memory that is used again and again is worth
-// registering although copying it once takes less time.
+// copied is how many bytes of which places have been moved lately, at a time by many: memory that
+// is used again and again is worth registering although copying it once takes less time.
 type copied [64]struct {
 	page    uintptr
 	bytes   int64

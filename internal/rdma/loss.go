@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How a connection ends: by a failure of the queue pair, by Break, by a receiver's error, or by Close. Any thread marks the end
-// as broken. Then the poller fails what is open, tells the receiver, and sends a farewell to the other end: an empty message,
-// which arrives after everything that was sent. A datagram tells the other process to poll for it, in case it is idle. The
-// queue pair is destroyed when the farewell has left.
+// How a connection ends: by a failure of the queue pair, by Break, by a receiver's error, or by
+// Close. Any thread marks the end as broken. Then the poller fails what is open, tells the
+// receiver, and sends a farewell to the other end: an empty message, which arrives after everything
+// that was sent. A datagram tells the other process to poll for it, in case it is idle. The queue
+// pair is destroyed when the farewell has left.
 package rdma
 
 import (
@@ -28,7 +29,8 @@ const (
 	farewellTime = 10 * time.Millisecond // how long Close waits for it at least
 )
 
-// lose marks an end as broken, unless it is already. It returns the reason that counts, the first one. Any thread.
+// lose marks an end as broken, unless it is already. It returns the reason that counts, the first
+// one. Any thread.
 func (e *end) lose(why error) error {
 	if e.broken.CompareAndSwap(nil, &why) {
 		e.q.fast.DropPair(e.pair.Handle())
@@ -56,7 +58,8 @@ func (e *end) shut() {
 	e.part()
 }
 
-// finish fails what is open, tells the receiver if tell is set, and sends the farewell; once. Poller only.
+// finish fails what is open, tells the receiver if tell is set, and sends the farewell; once.
+// Poller only.
 func (e *end) finish(tell bool) {
 	if e.told {
 		return
@@ -83,7 +86,8 @@ func (e *end) finish(tell bool) {
 	e.farewell(why == errGone)
 }
 
-// farewell sends what was posted meanwhile, and then an empty message, unless the other end has gone.
+// farewell sends what was posted meanwhile, and then an empty message, unless the other end has
+// gone.
 func (e *end) farewell(gone bool) {
 	e.posting.Lock()
 	defer e.posting.Unlock()
@@ -109,8 +113,8 @@ func (e *end) farewell(gone bool) {
 // left tells whether everything has left, the farewell last, or never will.
 func (e *end) left() bool { return e.dead.Load() || !e.ring.open(e.ring.next()) }
 
-// departed is told of the other end's farewell where this end is broken already: nobody takes this end's farewell any more.
-// Poller only.
+// departed is told of the other end's farewell where this end is broken already: nobody takes this
+// end's farewell any more. Poller only.
 func (e *end) departed() {
 	e.dead.Store(true)
 	e.q.urgent.Store(true)
@@ -138,7 +142,8 @@ func (q *queue) reap() {
 	q.parting = rest
 }
 
-// destroy destroys the queue pair, after which nothing completes any more, and frees what was in flight.
+// destroy destroys the queue pair, after which nothing completes any more, and frees what was in
+// flight.
 func (e *end) destroy() {
 	e.q.forget(e)
 	handle, number := e.pair.Handle(), e.pair.Number()
@@ -165,8 +170,8 @@ func (e *end) idle() bool {
 	return e.broken.Load() != nil || len(e.late) == 0 && !e.ring.open(e.ring.next())
 }
 
-// Close ends the connection when what was sent has left, or linger is over. The farewell always has a moment to leave: else the queue
-// pair would stay until somebody polls.
+// Close ends the connection when what was sent has left, or linger is over. The farewell always has
+// a moment to leave: else the queue pair would stay until somebody polls.
 func (e *end) Close(linger time.Duration) {
 	until := time.Now().Add(max(linger, farewellTime))
 	e.q.own()

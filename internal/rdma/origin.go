@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// An origin's end of a connection: sending frames. If there is no room it waits, and polls for completions meanwhile
-// (FabricConfig.Await). Direct transfers are in direct.go.
+// An origin's end of a connection: sending frames. If there is no room it waits, and polls for
+// completions meanwhile (FabricConfig.Await). Direct transfers are in direct.go.
 package rdma
 
 import (
@@ -27,7 +27,8 @@ type origin struct {
 }
 
 // Dial connects to the data server of a rank.
-func (f *Fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (transport.OriginEndpoint, error) {
+func (f *Fabric) Dial(to transport.Rank, addr []byte,
+	r transport.Receiver) (transport.OriginEndpoint, error) {
 	var at qp.Address // which was sent without the zeros at its end
 	if len(addr) == 0 || len(addr) > len(at) {
 		return nil, fmt.Errorf("an address of %d bytes", len(addr))
@@ -57,11 +58,14 @@ func (f *Fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tra
 func (o *origin) greet(to transport.Rank, at *qp.Address) error {
 	f := o.f
 	mine, its := extra{Link: o.pair.Link()}, extra{}
-	mine.UsesSlots, mine.UsesLocks, mine.Back = f.cfg.Strided == transport.ByClaiming, f.cfg.DeviceAcc, f.cm.self
-	q := transport.Hello{From: f.cfg.Me, To: to, Frame: uint32(f.size), Nonce: transport.NewNonce(), Extra: encode(&mine)}
+	mine.UsesSlots, mine.UsesLocks, mine.Back = f.cfg.Strided == transport.ByClaiming,
+		f.cfg.DeviceAcc, f.cm.self
+	q := transport.Hello{From: f.cfg.Me, To: to, Frame: uint32(f.size),
+		Nonce: transport.NewNonce(), Extra: encode(&mine)}
 	a, err := f.cm.ask(&q, at, f.cfg.Timeout)
 	if err == nil && (a.From != to || a.Frame < leastMessage) {
-		err = fmt.Errorf("the server there is of rank %d, and takes messages of %d bytes", a.From, a.Frame)
+		err = fmt.Errorf("the server there is of rank %d, and takes messages of %d bytes",
+			a.From, a.Frame)
 	}
 	if err == nil {
 		err = decode(a.Extra, &its)
@@ -73,17 +77,22 @@ func (o *origin) greet(to transport.Rank, at *qp.Address) error {
 		o.peer.Store(o.pair.Peer())
 	}
 	o.most, o.back = min(f.size, int(a.Frame)), *at
-	o.eager, o.locks = lab.NewSlots(&its.Places, int(a.Frame)), lab.NewLocks(&its.Places, f.cfg.Me)
+	o.eager, o.locks = lab.NewSlots(&its.Places, int(a.Frame)),
+		lab.NewLocks(&its.Places, f.cfg.Me)
 	return err
 }
 
-// meet writes nothing to the target, and waits until that has been done: the target may send before this end is polled again.
+// meet writes nothing to the target, and waits until that has been done: the target may send before
+// this end is polled again.
 func (o *origin) meet() error {
 	if err := o.ship(posted{buffer: none}, []qp.Request{{Op: qp.Write}}, nil); err != nil {
 		return err
 	}
 	mark, end := o.ring.next(), time.Now().Add(o.f.cfg.Timeout)
-	o.f.cfg.Await(o, func() bool { return !o.ring.open(mark) || o.broken.Load() != nil || time.Now().After(end) })
+	o.f.cfg.Await(o, func() bool {
+		return !o.ring.open(mark) || o.broken.Load() != nil ||
+			time.Now().After(end)
+	})
 	if e := o.broken.Load(); e != nil {
 		return *e
 	}
@@ -111,7 +120,8 @@ func (o *origin) ship(p posted, requests []qp.Request, data []qp.Data) error {
 		for i := range requests[:o.longest] {
 			pieces += int(requests[i].Pieces)
 		}
-		if err := o.ship(posted{buffer: none}, requests[:o.longest], data[:pieces]); err != nil {
+		if err := o.ship(posted{buffer: none}, requests[:o.longest],
+			data[:pieces]); err != nil {
 			o.giveBack(&posted{buffer: p.buffer})
 			return err
 		}
@@ -136,7 +146,8 @@ func (o *origin) shipLater(p posted, requests []qp.Request, data []qp.Data) (err
 	return err
 }
 
-// await blocks until done, which is not called again then, or until the end is broken, which it returns.
+// await blocks until done, which is not called again then, or until the end is broken, which it
+// returns.
 func (o *origin) await(done func() bool) error {
 	ok := false
 	o.f.cfg.Await(o, func() bool {
@@ -178,13 +189,15 @@ func (o *origin) send(head []byte, body *kernel.Cursor, n int) error {
 	if all := bodyAt(len(head)) + n; all <= min(o.pair.Inline(), inlineBytes) {
 		encodeFrame(o.inline, head, body, n)
 		q[0].Flags = qp.Inline
-		return o.ship(posted{buffer: none}, q[:], []qp.Data{{Addr: uint64(addrOf(o.inline)), Bytes: uint32(all)}})
+		return o.ship(posted{buffer: none}, q[:],
+			[]qp.Data{{Addr: uint64(addrOf(o.inline)), Bytes: uint32(all)}})
 	}
 	b, err := o.Buffer()
 	if err != nil {
 		return err
 	}
-	return o.ship(posted{buffer: b}, q[:], []qp.Data{o.Data(b, 0, encodeFrame(o.Bytes(b), head, body, n))})
+	return o.ship(posted{buffer: b}, q[:],
+		[]qp.Data{o.Data(b, 0, encodeFrame(o.Bytes(b), head, body, n))})
 }
 
 // WriteWord writes a word.
@@ -235,14 +248,16 @@ func (o *origin) Bytes(b int32) []byte { return o.q.out.Bytes(b) }
 func (o *origin) Data(b int32, off, n int) qp.Data { return o.f.data(o.q.out, b, off, n) }
 
 // Atomic changes a word by the target's device.
-func (o *origin) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand, compare int64) (old int64, err error) {
+func (o *origin) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand,
+	compare int64) (old int64, err error) {
 	o.q.fast.Enter()
 	defer o.q.fast.Leave()
 	b, err := o.Buffer()
 	if err != nil {
 		return 0, err
 	}
-	q := [1]qp.Request{{Remote: uint64(addr), Key: key, Pieces: 1, Op: qp.FetchAdd, Operand: uint64(operand)}}
+	q := [1]qp.Request{{Remote: uint64(addr), Key: key, Pieces: 1, Op: qp.FetchAdd,
+		Operand: uint64(operand)}}
 	if op == transport.AtomicCompareSwap {
 		q[0].Op, q[0].Operand, q[0].Swap = qp.CompareSwap, uint64(compare), uint64(operand)
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A peer of a test that is a process of its own, so that it can be stopped and killed: this test binary, started again.
-// It is rank 1, alone on its node, serves its memory, and ends when its input does.
+// A peer of a test that is a process of its own, so that it can be stopped and killed: this test
+// binary, started again. It is rank 1, alone on its node, serves its memory, and ends when its
+// input does.
 package rdma
 
 import (
@@ -43,7 +44,8 @@ type ground struct {
 }
 
 func newGround() (*ground, error) {
-	b, err := unix.Mmap(-1, 0, peerMemory, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
+	b, err := unix.Mmap(-1, 0, peerMemory, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED|unix.MAP_ANON)
 	if err != nil {
 		return nil, err
 	}
@@ -75,10 +77,13 @@ func (g *ground) DeviceLocks() (uintptr, int) { return 0, 0 }
 
 // alone are the settings of one of two nodes of one rank.
 func alone(rank int, g *ground) internode.Options {
-	o := internode.Options{Poll: 20 * time.Microsecond, Settings: transport.Settings{Timeout: peerTimeout, Eager: 8 << 10,
-		Buffer: 4 << 20, Looks: func() int { return 100 }}}
-	o.OpenInfo = transport.OpenInfo{Me: transport.Rank(rank), Nodes: [][]transport.Rank{{0}, {1}}, MyNode: rank,
-		Hosts: []string{"here", "there"}, Secret: []byte("secret"), Node: g, Memory: &transporttest.Memory{},
+	o := internode.Options{Poll: 20 * time.Microsecond,
+		Settings: transport.Settings{Timeout: peerTimeout, Eager: 8 << 10,
+			Buffer: 4 << 20, Looks: func() int { return 100 }}}
+	o.OpenInfo = transport.OpenInfo{Me: transport.Rank(rank),
+		Nodes: [][]transport.Rank{{0}, {1}}, MyNode: rank,
+		Hosts: []string{"here", "there"}, Secret: []byte("secret"), Node: g,
+		Memory: &transporttest.Memory{},
 		Handle: func(_, _ transport.Rank, m transport.Msg, reply func([]byte)) {
 			if reply != nil {
 				reply(m.Body)
@@ -119,7 +124,8 @@ func newNearby(t testing.TB, addr []byte, change func(*internode.Options)) *near
 		t.Fatal(err)
 	}
 	c := &nearby{base: g.base,
-		Caller: transporttest.Caller{T: t, Patience: patience, Losses: make(chan string, 10)}}
+		Caller: transporttest.Caller{T: t, Patience: patience,
+			Losses: make(chan string, 10)}}
 	o := alone(0, g)
 	o.Lost = func(_ transport.Rank, reason string) { c.Losses <- reason }
 	if change != nil {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Transfers from and to memory of the application that changes under its addresses between them: data goes where the
-// program would have found it. And which way memory is registered.
+// Transfers from and to memory of the application that changes under its addresses between them:
+// data goes where the program would have found it. And which way memory is registered.
 package rdma
 
 import (
@@ -34,10 +34,14 @@ var changes = []struct {
 		system(t, unix.SYS_MMAP, p, privateBytes/2, unix.PROT_READ|unix.PROT_WRITE,
 			unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_FIXED, ^uintptr(0), 0)
 	}},
-	{"madvise", func(t *testing.T, p uintptr) { system(t, unix.SYS_MADVISE, p, privateBytes, unix.MADV_DONTNEED) }},
+	{"madvise", func(t *testing.T, p uintptr) {
+		system(t, unix.SYS_MADVISE, p, privateBytes,
+			unix.MADV_DONTNEED)
+	}},
 	{"mremap", func(t *testing.T, p uintptr) {
 		q := mapPrivate(t, 0)
-		system(t, unix.SYS_MREMAP, q, privateBytes, privateBytes, unix.MREMAP_MAYMOVE|unix.MREMAP_FIXED, p)
+		system(t, unix.SYS_MREMAP, q, privateBytes, privateBytes,
+			unix.MREMAP_MAYMOVE|unix.MREMAP_FIXED, p)
 	}},
 }
 
@@ -58,13 +62,18 @@ func mapPrivate(t *testing.T, at uintptr) uintptr {
 	if at != 0 {
 		flags |= unix.MAP_FIXED_NOREPLACE
 	}
-	return system(t, unix.SYS_MMAP, at, privateBytes, unix.PROT_READ|unix.PROT_WRITE, flags, ^uintptr(0), 0)
+	return system(t, unix.SYS_MMAP, at, privateBytes, unix.PROT_READ|unix.PROT_WRITE, flags,
+		^uintptr(0), 0)
 }
 
 func TestChangedMemory(t *testing.T) {
-	for _, budget := range []int64{0, 1 << 20, 1} { // all of it, a part of it, nothing stays registered
+	for _, budget := range []int64{0, 1 << 20, 1} {
+		// all of it, a part of it, nothing stays registered
 		t.Run(fmt.Sprintf("budget %d", budget), func(t *testing.T) {
-			j := newJob(t, func(s *settings) { s.rdma.Pin, s.Contiguous = budget, transport.ByZeroCopy }, 1, 1)
+			j := newJob(t, func(s *settings) {
+				s.rdma.Pin, s.Contiguous = budget,
+					transport.ByZeroCopy
+			}, 1, 1)
 			tr, far := j.Open[0], j.Alloc(t, 1, privateBytes)
 			p := mapPrivate(t, 0)
 			defer system(t, unix.SYS_MUNMAP, p, privateBytes)
@@ -75,7 +84,8 @@ func TestChangedMemory(t *testing.T) {
 				}
 			}
 			pinned := j.fabrics[0].pins.Registered()
-			if budget == 0 && pin.Watching() == nil && pinned != privateBytes || budget > 0 && pinned > budget ||
+			if budget == 0 && pin.Watching() == nil && pinned != privateBytes ||
+				budget > 0 && pinned > budget ||
 				budget == 1<<20 && pin.Watching() == nil && pinned != budget {
 				t.Errorf("%d bytes stay pinned", pinned)
 			}
@@ -106,14 +116,15 @@ func throughRemote(tr transport.Transport, p, far uintptr, pattern byte) error {
 	return nil
 }
 
-// TestUsedAgain: memory that would never pay to register once is registered when it has been copied for so long; other memory
-// and short transfers are not.
+// TestUsedAgain: memory that would never pay to register once is registered when it has been copied
+// for so long; other memory and short transfers are not.
 func TestUsedAgain(t *testing.T) {
 	if err := pin.Watching(); err != nil {
 		t.Skipf("nothing stays registered: %v", err)
 	}
 	const size = 256 << 10
-	j := newJob(t, func(s *settings) { s.Model = "copy=0,0,0.01 pin=1000,100,0" }, 1, 1) // after three times 256 KiB
+	// after three times 256 KiB
+	j := newJob(t, func(s *settings) { s.Model = "copy=0,0,0.01 pin=1000,100,0" }, 1, 1)
 	tr, far := j.Open[0], j.Alloc(t, 1, privateBytes)
 	p := mapPrivate(t, 0)
 	defer system(t, unix.SYS_MUNMAP, p, privateBytes)
@@ -197,7 +208,8 @@ func TestRowsUsedAgain(t *testing.T) {
 		pinned := j.fabrics[0].pins.Registered
 		for n := 0; pinned() != rows*apart; n++ {
 			if n == 100 {
-				t.Fatalf("%s: %d bytes are registered after %d transfers, want %d", c.name,
+				t.Fatalf("%s: %d bytes are registered after %d transfers, want %d",
+					c.name,
 					pinned(), 2*n, rows*apart)
 			}
 			there()
@@ -220,9 +232,11 @@ func (r *refuser) Register(_ uintptr, _ int64, access qp.Access) (qp.Region, err
 	return nil, unix.EFAULT
 }
 
-// TestOnDemand: what the device says decides; no device with on-demand paging is needed. What others use is pinned.
+// TestOnDemand: what the device says decides; no device with on-demand paging is needed. What
+// others use is pinned.
 func TestOnDemand(t *testing.T) {
-	for can, want := range map[bool]refuser{false: {qp.Local, qp.Remote}, true: {qp.OnDemand, qp.Remote}} {
+	for can, want := range map[bool]refuser{false: {qp.Local, qp.Remote},
+		true: {qp.OnDemand, qp.Remote}} {
 		r := &refuser{}
 		device := &registrar{r, can}
 		c := pin.Open(device, 1<<20, can)

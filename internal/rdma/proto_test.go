@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Every protocol that can be forced, alone: random shapes against plain loops, and that the forced one is what travels.
+// Every protocol that can be forced, alone: random shapes against plain loops, and that the forced
+// one is what travels.
 package rdma
 
 import (
@@ -19,16 +20,19 @@ import (
 
 // forced are the settings under which every transfer takes one way.
 var forced = []struct{ contiguous, strided string }{
-	{"auto", "nic"}, {"auto", "host"}, {"auto", "host-atomic"}, {"auto", "push"}, {"buffered", "nic"}, {"zerocopy", "nic"},
+	{"auto", "nic"}, {"auto", "host"}, {"auto", "host-atomic"}, {"auto", "push"},
+	{"buffered", "nic"}, {"zerocopy", "nic"},
 	{"zerocopy", "push"}, {"auto", "auto"},
 }
 
 // field is memory that random transfers lie in.
 const field = 1 << 20
 
-// someShape is a strided or vector transfer between two fields, of which no byte is named twice at either side.
+// someShape is a strided or vector transfer between two fields, of which no byte is named twice at
+// either side.
 func someShape(r *rand.Rand, local, remote uintptr) *transport.Xfer {
-	x := &transport.Xfer{Local: transport.Section{Base: local}, Remote: transport.Section{Base: remote}}
+	x := &transport.Xfer{Local: transport.Section{Base: local},
+		Remote: transport.Section{Base: remote}}
 	row, count := 1+r.IntN(1<<r.IntN(12)), 1+r.IntN(40)
 	if r.IntN(3) == 0 {
 		s := transport.Segments{Bytes: row}
@@ -46,7 +50,8 @@ func someShape(r *rand.Rand, local, remote uintptr) *transport.Xfer {
 	a, b := step(row), step(row)
 	outer := 1 + r.IntN(4)
 	x.Count = []int32{int32(row), int32(count), int32(outer)}
-	x.Local.Stride, x.Remote.Stride = []int32{a, step(count * int(a))}, []int32{b, step(count * int(b))}
+	x.Local.Stride, x.Remote.Stride = []int32{a, step(count * int(a))},
+		[]int32{b, step(count * int(b))}
 	return x
 }
 
@@ -64,10 +69,14 @@ func image(x *transport.Xfer, get bool, local, remote []byte, base [2]uintptr) {
 func TestForced(t *testing.T) {
 	for _, f := range forced {
 		t.Run(f.contiguous+" "+f.strided, func(t *testing.T) {
-			j := newJob(t, func(s *settings) { s.Contiguous, s.Strided, s.Buffer = f.contiguous, f.strided, 1<<20 }, 1, 1)
+			j := newJob(t, func(s *settings) {
+				s.Contiguous, s.Strided,
+					s.Buffer = f.contiguous, f.strided, 1<<20
+			}, 1, 1)
 			far := j.Alloc(t, 1, field)
 			private := make([]byte, field)
-			for name, near := range map[string]uintptr{"arena": j.Alloc(t, 0, field), "private": addrOf(private)} {
+			for name, near := range map[string]uintptr{"arena": j.Alloc(t, 0, field),
+				"private": addrOf(private)} {
 				r := rand.New(rand.NewPCG(1, uint64(len(name))))
 				mine, theirs := memory(near, field), memory(far, field)
 				for i := range mine {
@@ -75,7 +84,8 @@ func TestForced(t *testing.T) {
 				}
 				for i := range 30 {
 					x, get := someShape(r, near, far), r.IntN(2) == 0
-					wantMine, wantTheirs := bytes.Clone(mine), bytes.Clone(theirs)
+					wantMine, wantTheirs := bytes.Clone(mine),
+						bytes.Clone(theirs)
 					image(x, get, wantMine, wantTheirs, [2]uintptr{near, far})
 					err := error(nil)
 					if get {
@@ -83,9 +93,13 @@ func TestForced(t *testing.T) {
 					} else if err = j.Open[0].Put(1, x); err == nil {
 						err = j.Open[0].Fence(1)
 					}
-					if err != nil || !bytes.Equal(mine, wantMine) || !bytes.Equal(theirs, wantTheirs) {
-						t.Fatalf("%s, transfer %d (get %v), %+v: %v; the right bytes here %v, there %v", name, i, get, x, err,
-							bytes.Equal(mine, wantMine), bytes.Equal(theirs, wantTheirs))
+					if err != nil || !bytes.Equal(mine, wantMine) ||
+						!bytes.Equal(theirs, wantTheirs) {
+						t.Fatalf("%s, transfer %d (get %v), %+v: %v; the "+
+							"right bytes here %v, there %v", name, i,
+							get, x, err,
+							bytes.Equal(mine, wantMine),
+							bytes.Equal(theirs, wantTheirs))
 					}
 				}
 			}
@@ -94,13 +108,18 @@ func TestForced(t *testing.T) {
 	}
 }
 
-// 64 strided transfers that nobody waits for, with the least buffers there are: all complete, and nothing grows.
+// 64 strided transfers that nobody waits for, with the least buffers there are: all complete, and
+// nothing grows.
 func TestManyAtOnce(t *testing.T) {
 	const many, row, rows, stride = 64, 200, 20, 400
 	for _, f := range forced {
 		t.Run(f.contiguous+" "+f.strided, func(t *testing.T) {
-			j := newJob(t, func(s *settings) { s.Contiguous, s.Strided, s.Buffer = f.contiguous, f.strided, 1<<20 }, 1, 1)
-			far, private := j.Alloc(t, 1, many*rows*stride), make([]byte, many*rows*stride)
+			j := newJob(t, func(s *settings) {
+				s.Contiguous, s.Strided,
+					s.Buffer = f.contiguous, f.strided, 1<<20
+			}, 1, 1)
+			far, private := j.Alloc(t, 1, many*rows*stride),
+				make([]byte, many*rows*stride)
 			for i := range private {
 				private[i] = byte(i * 7 >> 3)
 			}
@@ -112,9 +131,12 @@ func TestManyAtOnce(t *testing.T) {
 				failed := make(chan error, many)
 				for i := range many {
 					at := uintptr(i * rows * stride)
-					x := &transport.Xfer{Later: true, Count: []int32{row, rows}, Done: func(err error) { failed <- err },
-						Local:  transport.Section{Base: addrOf(private) + at, Stride: []int32{stride}},
-						Remote: transport.Section{Base: far + at, Stride: []int32{stride}}}
+					x := &transport.Xfer{Later: true, Count: []int32{row, rows},
+						Done: func(err error) { failed <- err },
+						Local: transport.Section{Base: addrOf(private) +
+							at, Stride: []int32{stride}},
+						Remote: transport.Section{Base: far + at,
+							Stride: []int32{stride}}}
 					all.Go(func() {
 						if err := one(1, x); err != nil {
 							failed <- err
@@ -135,11 +157,13 @@ func TestManyAtOnce(t *testing.T) {
 			clear(private)
 			run(j.Open[0].Get)
 			for i := range want {
-				if in := i%stride < row; in && private[i] != want[i] || !in && private[i] != 0 {
+				if in := i%stride < row; in && private[i] != want[i] || !in &&
+					private[i] != 0 {
 					t.Fatalf("byte %d is %d", i, private[i])
 				}
 			}
-			for end := time.Now().Add(patience); free(pool) != before; time.Sleep(time.Millisecond) {
+			for end := time.Now().Add(patience); free(pool) != before; time.Sleep(
+				time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatalf("%d buffers are free, %d were", free(pool), before)
 				}
@@ -182,7 +206,8 @@ func pairs(x *transport.Xfer) (list [][2]uintptr) {
 			return
 		}
 		for i := range x.Count[l] {
-			level(l-1, local+uintptr(int64(x.Local.Stride[l-1])*int64(i)), remote+uintptr(int64(x.Remote.Stride[l-1])*int64(i)))
+			level(l-1, local+uintptr(int64(x.Local.Stride[l-1])*int64(i)),
+				remote+uintptr(int64(x.Remote.Stride[l-1])*int64(i)))
 		}
 	}
 	level(len(x.Count)-1, x.Local.Base, x.Remote.Base)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A completion queue with its buffers: the transport.Source of all ends of one role, origins' or the data server's. The thread
-// that holds its lock is the poller. Memory for buffers does not depend on the number of ends. The queue cannot overflow:
-// nothing is posted without a token, and there is one token for each entry.
+// A completion queue with its buffers: the transport.Source of all ends of one role, origins' or
+// the data server's. The thread that holds its lock is the poller. Memory for buffers does not
+// depend on the number of ends. The queue cannot overflow: nothing is posted without a token, and
+// there is one token for each entry.
 package rdma
 
 import (
@@ -23,8 +24,9 @@ import (
 
 const (
 	mostTokens = 4096
-	burst      = 64                    // completions that are polled at a time
-	longNap    = 50 * time.Millisecond // longest sleep of an origin, which waits for other things, too
+	burst      = 64 // completions that are polled at a time
+	// longest sleep of an origin, which waits for other things, too
+	longNap = 50 * time.Millisecond
 )
 
 // received marks the number of a receive buffer.
@@ -165,8 +167,8 @@ func (q *queue) leave() {
 	q.using.Unlock()
 }
 
-// Poll handles completions. It looks for the first one up to looks times, in one call of C: the first q.looks times without a
-// pause, then with a yield before each.
+// Poll handles completions. It looks for the first one up to looks times, in one call of C: the
+// first q.looks times without a pause, then with a yield before each.
 func (q *queue) Poll(looks int) int {
 	q.enter()
 	defer q.leave()
@@ -253,7 +255,8 @@ func (q *queue) waiting() (n int) {
 		q.ended = now
 		n++
 	}
-	for q.urgent.Load() { // again if later has found dealing set, and so has not called Interrupt
+	for q.urgent.Load() {
+		// again if later has found dealing set, and so has not called Interrupt
 		q.dealing.Store(true)
 		q.urgent.Store(false)
 		q.mu.Lock()

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The transport where the system refuses userfaultfd, as containers do by seccomp: memory of the application is registered
-// for each transfer. This test binary is started again without the right to it.
+// The transport where the system refuses userfaultfd, as containers do by seccomp: memory of the
+// application is registered for each transfer. This test binary is started again without the right
+// to it.
 package rdma
 
 import (
@@ -23,7 +24,8 @@ const refusedArg = "refused" // the first argument of such a process
 func TestUserfaultfdRefused(t *testing.T) {
 	someDevice(t)
 	const tests = "TestChangedMemory|TestForced|TestManyAtOnce"
-	out, err := exec.Command("/proc/self/exe", refusedArg, "-test.v", "-test.run=^("+tests+")$").CombinedOutput()
+	out, err := exec.Command("/proc/self/exe", refusedArg, "-test.v",
+		"-test.run=^("+tests+")$").CombinedOutput()
 	if err != nil || strings.Contains(string(out), "--- SKIP") {
 		t.Fatalf("%v:\n%s", err, out)
 	}
@@ -48,7 +50,8 @@ func refuseUserfaultfd() error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
 	}
-	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, unix.SECCOMP_FILTER_FLAG_TSYNC,
+	_, _, errno := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER,
+		unix.SECCOMP_FILTER_FLAG_TSYNC,
 		uintptr(unsafe.Pointer(&filter)))
 	if errno != 0 {
 		return errno

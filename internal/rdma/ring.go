@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Chains of work requests: one that is being built, and the in-flight ring of a queue pair, which has those that were posted.
-// One doorbell posts a chain, one completion tells of it. A queue pair completes chains in the order in which they were
-// posted, so a completion stands for its chain and all before it.
+// Chains of work requests: one that is being built, and the in-flight ring of a queue pair, which
+// has those that were posted. One doorbell posts a chain, one completion tells of it. A queue pair
+// completes chains in the order in which they were posted, so a completion stands for its chain and
+// all before it.
 package rdma
 
 import (
@@ -31,8 +32,8 @@ type ring struct {
 	closed     bool
 }
 
-// push gives a chain its number, and counts it as a part of its transfer. The ring has room for every chain, since a chain has
-// at least one request. ok is false if the ring is closed.
+// push gives a chain its number, and counts it as a part of its transfer. The ring has room for
+// every chain, since a chain has at least one request. ok is false if the ring is closed.
 func (r *ring) push(p *posted) (number uint64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -99,8 +100,8 @@ func (r *ring) close(closed bool) {
 	r.mu.Unlock()
 }
 
-// fail closes the ring and returns what to tell and to release for the chains that are open. The chains stay in the ring until
-// the device has done with them, but only to free their buffers.
+// fail closes the ring and returns what to tell and to release for the chains that are open. The
+// chains stay in the ring until the device has done with them, but only to free their buffers.
 func (r *ring) fail() (ended []posted) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -115,12 +116,14 @@ func (r *ring) fail() (ended []posted) {
 
 const (
 	chainLength = 64
-	pieceBytes  = 1 << 20 // most bytes of one request, since a whole request is repeated after a loss
-	mostPieces  = 16      // most pieces of one request: as many as fit into the space that inline data takes anyway
+	// most bytes of one request, since a whole request is repeated after a loss
+	pieceBytes = 1 << 20
+	// most pieces of one request: as many as fit into the space that inline data takes anyway
+	mostPieces = 16
 )
 
-// chain is a chain that is being built. A request writes to, or reads from, one place of the other end. At this end it may have
-// several pieces, which makes the chain shorter.
+// chain is a chain that is being built. A request writes to, or reads from, one place of the other
+// end. At this end it may have several pieces, which makes the chain shorter.
 type chain struct {
 	requests []qp.Request
 	data     []qp.Data
@@ -144,7 +147,8 @@ func (c *chain) add(op uint8, remote uintptr, key uint64, d qp.Data, pieces int)
 		c.data = append(c.data, d)
 		c.bytes += int(d.Bytes)
 	default:
-		c.requests = append(c.requests, qp.Request{Remote: uint64(remote), Key: key, Pieces: 1, Op: op})
+		c.requests = append(c.requests, qp.Request{Remote: uint64(remote), Key: key,
+			Pieces: 1, Op: op})
 		c.data = append(c.data, d)
 		c.bytes = int(d.Bytes)
 	}

@@ -24,8 +24,8 @@ func (c *counting) RMW(p transport.Peer, r *transport.RMW) error {
 	return c.LocalMemory.RMW(p, r)
 }
 
-// TestDeclaredAtomics: all ranks, the owner's node among them, add to a word and take tokens from another one. The
-// processors have no part in it; of words of 4 bytes they have.
+// TestDeclaredAtomics: all ranks, the owner's node among them, add to a word and take tokens from
+// another one. The processors have no part in it; of words of 4 bytes they have.
 func TestDeclaredAtomics(t *testing.T) {
 	const rounds = 200
 	seen := &counting{}
@@ -45,7 +45,8 @@ func TestDeclaredAtomics(t *testing.T) {
 	sums, tokens := make([]int64, 4), make([]int64, 4)
 	for rank := range 4 {
 		rmw := func(op transport.RMWOp, i, bytes int, operand int64) int64 {
-			r := transport.RMW{Op: op, Bytes: bytes, Addr: uintptr(unsafe.Pointer(word(i))), Operand: operand}
+			r := transport.RMW{Op: op, Bytes: bytes,
+				Addr: uintptr(unsafe.Pointer(word(i))), Operand: operand}
 			if err := j.Open[rank].RMW(1, &r); err != nil {
 				t.Error(err)
 			}
@@ -67,7 +68,8 @@ func TestDeclaredAtomics(t *testing.T) {
 		sum += s
 	}
 	if *word(0) != 3*n || sum != 3*n*(n-1)/2 {
-		t.Errorf("%d after %d additions of 3, the old values add up to %d", *word(0), n, sum)
+		t.Errorf("%d after %d additions of 3, the old values add up to %d", *word(0), n,
+			sum)
 	}
 	if *word(1) != 1 || tokens[0]+tokens[1]+tokens[2]+tokens[3] == 0 {
 		t.Errorf("the token is %d, it was taken %v times", *word(1), tokens)

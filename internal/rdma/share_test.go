@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Private memory of a process that is alone on its node, reached by the device: and by frames when the registration
-// has ended.
+// Private memory of a process that is alone on its node, reached by the device: and by frames when
+// the registration has ended.
 package rdma
 
 import (

@@ -10,10 +10,12 @@ import (
 	"libarmci/internal/transport"
 )
 
-// An origin that does not receive keeps its own messages waiting, but not the slots that others need.
+// An origin that does not receive keeps its own messages waiting, but not the slots that others
+// need.
 func TestSlotsOfWhoDoesNotReceive(t *testing.T) {
 	const posted, large, others = 200, 70000, 20
-	j := newJob(t, func(s *settings) { s.Strided, s.Buffer = transport.ByClaiming, 1<<20 }, 1, 1)
+	j := newJob(t, func(s *settings) { s.Strided, s.Buffer = transport.ByClaiming, 1<<20 }, 1,
+		1)
 	send := func(from, n int, m transport.Msg) {
 		t.Helper()
 		for range n {

@@ -40,10 +40,12 @@ func flood(t *testing.T, f *Fabric, to []*Fabric, pause time.Duration) (end func
 					b[k] = byte(rand.Uint32())
 				}
 				b[0] = byte(rand.IntN(4))
-				h := transport.Hello{Nonce: transport.NewNonce(), Extra: encode(&extra{Back: f.cm.self})}
+				h := transport.Hello{Nonce: transport.NewNonce(),
+					Extra: encode(&extra{Back: f.cm.self})}
 				copy(b[helloAt:], h.Seal([]byte("guess"), "origin", nil))
 				n := 1 + rand.IntN(helloAt+transport.HelloBytes(len(h.Extra)))
-				if mail.Send(uint64(i), f.data(pool, i, 0, n), &to[rand.IntN(len(to))].cm.self) != nil {
+				if mail.Send(uint64(i), f.data(pool, i, 0, n),
+					&to[rand.IntN(len(to))].cm.self) != nil {
 					pool.Put(i)
 				}
 				sent.Add(1)
@@ -72,8 +74,10 @@ func TestStrangerDatagrams(t *testing.T) {
 				near := j.Alloc(t, 0, field)
 				begin := time.Now()
 				for to := 1; to < 3; to++ {
-					x := &transport.Xfer{Count: []int32{8}, Local: transport.Section{Base: near},
-						Remote: transport.Section{Base: j.Alloc(t, to, field)}}
+					x := &transport.Xfer{Count: []int32{8},
+						Local: transport.Section{Base: near},
+						Remote: transport.Section{Base: j.Alloc(t, to,
+							field)}}
 					if err := j.Open[0].Put(transport.Peer(to), x); err != nil {
 						t.Error(err)
 					}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A target's end of a connection: frames of its origin are handled one after the other, as far as there is room for their
-// answers. It never waits: a frame that cannot be handled now stays in its receive buffer until earlier answers have left.
+// A target's end of a connection: frames of its origin are handled one after the other, as far as
+// there is room for their answers. It never waits: a frame that cannot be handled now stays in its
+// receive buffer until earlier answers have left.
 package rdma
 
 import (
@@ -181,7 +182,8 @@ func (t *target) reply(id uint64, old int64, ok bool) error {
 	return t.postFrame(b, encodeKept(t.q.out.Bytes(b), a))
 }
 
-// emptySlot copies the body of the newest message, which has to wait, out of its slot: other origins wait for slots.
+// emptySlot copies the body of the newest message, which has to wait, out of its slot: other
+// origins wait for slots.
 func (t *target) emptySlot() {
 	if len(t.backlog) == 0 {
 		return
@@ -239,7 +241,8 @@ func (t *target) Send(head []byte, body *kernel.Cursor, n int64, _ transport.Whe
 func (t *target) send(head []byte, body *kernel.Cursor, n int) error {
 	t.posting.Lock()
 	defer t.posting.Unlock()
-	kept := len(t.writes)+len(t.late) > 0 || n == 0 && t.full(bodyAt(len(head))) // data is waited for, and so received
+	// data is waited for, and so received
+	kept := len(t.writes)+len(t.late) > 0 || n == 0 && t.full(bodyAt(len(head)))
 	if t.spare == none || kept || !t.reserve(1) {
 		copied := make([]byte, n)
 		if n > 0 {
@@ -253,7 +256,8 @@ func (t *target) send(head []byte, body *kernel.Cursor, n int) error {
 	return t.postFrame(b, encodeFrame(t.q.out.Bytes(b), head, body, n))
 }
 
-// Post sends a frame, or keeps a copy of it, which the poller sends; so it does with the last ones, behind a loss.
+// Post sends a frame, or keeps a copy of it, which the poller sends; so it does with the last ones,
+// behind a loss.
 func (t *target) Post(head, body []byte) {
 	t.posting.Lock()
 	defer t.posting.Unlock()
@@ -267,8 +271,9 @@ func (t *target) Post(head, body []byte) {
 	}
 }
 
-// Target-side writes: rows of the node's memory are written to an origin's memory, as far as there is room for requests, and
-// the rest when earlier ones are complete. Meanwhile the server handles other origins.
+// Target-side writes: rows of the node's memory are written to an origin's memory, as far as there
+// is room for requests, and the rest when earlier ones are complete. Meanwhile the server handles
+// other origins.
 
 // write is a target-side write that was not posted whole.
 type write struct {
@@ -284,7 +289,8 @@ func (w *write) finish(err error) {
 	}
 }
 
-// Write writes memory of the arena to memory of the origin, as soon as the current frame has been handled.
+// Write writes memory of the arena to memory of the origin, as soon as the current frame has been
+// handled.
 func (t *target) Write(x *transport.Transfer) error {
 	if e := t.broken.Load(); e != nil {
 		return *e
@@ -311,7 +317,8 @@ func (t *target) writeMore() bool {
 			w.finish(nil)
 			continue
 		}
-		if ok, _ := t.attempt(posted{buffer: none, done: w.x.Done}, w.chain.requests, w.chain.data); !ok {
+		if ok, _ := t.attempt(posted{buffer: none, done: w.x.Done}, w.chain.requests,
+			w.chain.data); !ok {
 			return false
 		}
 		w.chain.clear()
@@ -335,10 +342,12 @@ func (t *target) extend(w *write) error {
 			return err
 		}
 		if near == nil || !far.Direct {
-			return errFrame // the origin has asked for keys, and was told that there are none
+			// the origin has asked for keys, and was told that there are none
+			return errFrame
 		}
 		n := int(min(uintptr(r.Bytes), near.Hi-r.Local, far.Hi-r.Remote, pieceBytes))
-		d := qp.Data{Addr: uint64(r.Local), Bytes: uint32(n), Key: t.f.base.LocalKey(near.Key)}
+		d := qp.Data{Addr: uint64(r.Local), Bytes: uint32(n),
+			Key: t.f.base.LocalKey(near.Key)}
 		w.chain.add(qp.Write, r.Remote, far.Key, d, t.width)
 		w.walk.Advance(n)
 	}

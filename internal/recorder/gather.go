@@ -22,7 +22,8 @@ func countsOf(rt *core.Runtime) (all []profile.Count) {
 	return all
 }
 
-// reduce combines longs of all ranks, in place. C is given a copy: x may lie in memory that has pointers of Go beside it.
+// reduce combines longs of all ranks, in place. C is given a copy: x may lie in memory that has
+// pointers of Go beside it.
 func reduce(world *core.Group, x []int64, how kernel.Reduction) {
 	all := slices.Clone(x)
 	world.Team().Allreduce(unsafe.Pointer(&all[0]), int64(len(all)), int(kernel.Long), int(how))
@@ -33,7 +34,8 @@ func reduce(world *core.Group, x []int64, how kernel.Reduction) {
 func longs[T any](p *T) []int64 { return longsOf(unsafe.Slice(p, 1)) }
 
 func longsOf[T any](s []T) []int64 {
-	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(s))), unsafe.Sizeof(s[0])/8*uintptr(len(s)))
+	return unsafe.Slice((*int64)(unsafe.Pointer(unsafe.SliceData(s))),
+		unsafe.Sizeof(s[0])/8*uintptr(len(s)))
 }
 
 // gather makes the summary of the job. Collective.
@@ -49,11 +51,13 @@ func (r *Recorder) gather(rt *core.Runtime) (*profile.Summary, error) {
 		s.Table, by = c.Snapshot()
 		elapsed = profile.Now() - c.Started
 	}
-	s.Title = fmt.Sprintf("%s %s: statistics of %d rank(s) on %d node(s), %v from init to finalize", r.library, config.Version, rt.N,
+	s.Title = fmt.Sprintf("%s %s: statistics of %d rank(s) on %d node(s), %v from init to "+
+		"finalize", r.library, config.Version, rt.N,
 		len(rt.Topo.Nodes), time.Duration(elapsed).Round(time.Microsecond))
 	mine := s.Table.All()
 	s.Here, s.There = profile.Split(by, rt.Topo.MyNode())
-	me := profile.Rank{Calls: int64(mine.Calls), Here: int64(s.Here.Bytes), There: int64(s.There.Bytes), Nanos: int64(mine.Nanos),
+	me := profile.Rank{Calls: int64(mine.Calls), Here: int64(s.Here.Bytes),
+		There: int64(s.There.Bytes), Nanos: int64(mine.Nanos),
 		InC: int64(mine.InC), Peak: profile.PeakMemory()}
 	gatherRanks(rt, world, s, me)
 	gatherNodes(rt, world, s, by)

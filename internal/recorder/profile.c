@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Records calls: counts them by operation, size and node, and hands them to the trace. What each public function is counted as
-// is said by its library (capi/profile_calls.h, mpirma/record.c).
+// Records calls: counts them by operation, size and node, and hands them to the trace. What each
+// public function is counted as is said by its library (capi/profile_calls.h, mpirma/record.c).
 #define _GNU_SOURCE
 #include "profile.h"
 
@@ -30,7 +30,8 @@ struct profile_span profile_begin(const char *name, int proc, uint64_t bytes)
 
 static int class_of(uint64_t bytes)
 {
-	static const uint64_t most[PROFILE_CLASSES - 1] = {0, 64, 256, 4 << 10, 64 << 10, 1 << 20, 16 << 20};
+	static const uint64_t most[PROFILE_CLASSES - 1] = {0, 64, 256, 4 << 10, 64 << 10, 1 << 20,
+		16 << 20};
 	int i = 0;
 	while (i < PROFILE_CLASSES - 1 && bytes > most[i]) i++;
 	return i;
@@ -64,7 +65,11 @@ void profile_end(const struct profile_span *s, enum profile_op op, int proc, uin
 void profile_start(struct profile_counters *counters, int *node_of, int me, int ranks, bool traced)
 {
 	free(profile.node_of);
-	profile = (struct profile){.counters = counters, .node_of = node_of, .me = me, .ranks = ranks, .traced = traced};
+	profile = (struct profile){.counters = counters,
+		.node_of = node_of,
+		.me = me,
+		.ranks = ranks,
+		.traced = traced};
 }
 
 // Called by Go when nothing is to be recorded any more.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package recorder carries out ARMCI_STATS and ARMCI_TRACE=FILE for every shared library: when recording begins and ends, and whose
-// counters are put together. C records (profile.h); package profile prints. How a call gets to C's recording is its library's.
+// Package recorder carries out ARMCI_STATS and ARMCI_TRACE=FILE for every shared library: when
+// recording begins and ends, and whose counters are put together. C records (profile.h); package
+// profile prints. How a call gets to C's recording is its library's.
 package recorder
 
 // #cgo CFLAGS: -std=gnu11 -fvisibility=hidden -Wall -Wextra -Wno-unused-parameter
@@ -40,7 +41,8 @@ type Recorder struct {
 // New is what ARMCI_TRACE and ARMCI_STATS ask a library for: a line per call, or recording.
 func New(library string, cfg *config.Set) (lines bool, r Recorder) {
 	on, file := cfg.BoolOrText("ARMCI_TRACE")
-	return on && file == "", Recorder{library: library, stats: cfg.Bool("ARMCI_STATS"), file: file}
+	return on && file == "", Recorder{library: library, stats: cfg.Bool("ARMCI_STATS"),
+		file: file}
 }
 
 // Wanted says whether calls are to be recorded.
@@ -61,7 +63,8 @@ func (r *Recorder) Start(rt *core.Runtime) bool {
 	topo := rt.Topo
 	if r.stats {
 		var err error
-		if r.counters, err = profile.Create(int(rt.Me), rt.N, topo.MyNode(), len(topo.Nodes), topo.Hosts[topo.MyNode()]); err != nil {
+		if r.counters, err = profile.Create(int(rt.Me), rt.N, topo.MyNode(),
+			len(topo.Nodes), topo.Hosts[topo.MyNode()]); err != nil {
 			log.Errorf("nothing is counted: %v", err)
 		}
 	}
@@ -72,7 +75,8 @@ func (r *Recorder) Start(rt *core.Runtime) bool {
 	for i := range nodeOf {
 		nodeOf[i] = C.int(topo.Node(transport.Rank(i)))
 	}
-	C.profile_start((*C.struct_profile_counters)(unsafe.Pointer(r.counters)), &nodeOf[0], C.int(rt.Me), C.int(rt.N), C.bool(r.file != ""))
+	C.profile_start((*C.struct_profile_counters)(unsafe.Pointer(r.counters)), &nodeOf[0],
+		C.int(rt.Me), C.int(rt.N), C.bool(r.file != ""))
 	r.running = true
 	return true
 }
@@ -94,7 +98,8 @@ func openTrace(rt *core.Runtime, file string) bool {
 	case first == int(rt.Me) && failed == 1:
 		log.Errorf("ARMCI_TRACE: nothing is traced: %v", err)
 	case first == int(rt.Me):
-		log.Errorf("ARMCI_TRACE: nothing is traced: %v (this rank, and %d more)", err, failed-1)
+		log.Errorf("ARMCI_TRACE: nothing is traced: %v (this rank, and %d more)", err,
+			failed-1)
 	}
 	return false
 }
@@ -187,7 +192,8 @@ func closeTrace() {
 	if e := C.trace_error(); e != 0 {
 		log.Errorf("ARMCI_TRACE: the trace ends early: %v", syscall.Errno(e))
 	} else if left > 0 {
-		log.Warnf("ARMCI_TRACE: %d calls were left out beyond ARMCI_TRACE_LIMIT", uint64(left))
+		log.Warnf("ARMCI_TRACE: %d calls were left out beyond ARMCI_TRACE_LIMIT",
+			uint64(left))
 	}
 }
 
@@ -196,11 +202,13 @@ func mergeTrace(file string, ranks int) {
 	if err != nil {
 		log.Errorf("ARMCI_TRACE: %v", err)
 	} else if missing > 0 {
-		log.Warnf("ARMCI_TRACE: %d of %d files are not on this host: bring %s.* together and run armci_info -m %s", missing, ranks, file, file)
+		log.Warnf("ARMCI_TRACE: %d of %d files are not on this host: bring %s.* together "+
+			"and run armci_info -m %s", missing, ranks, file, file)
 	}
 }
 
-// Alone prints what this rank has counted, when the job will not finalise. rt is nil if the library does not run.
+// Alone prints what this rank has counted, when the job will not finalise. rt is nil if the library
+// does not run.
 func (r *Recorder) Alone(rt *core.Runtime, why string) {
 	if !r.running || rt == nil {
 		return
@@ -213,7 +221,8 @@ func (r *Recorder) Alone(rt *core.Runtime, why string) {
 		return
 	}
 	table, by := r.counters.Snapshot()
-	s := profile.Summary{Title: fmt.Sprintf("%s %s: statistics of rank %d alone, since %s", r.library, config.Version, rt.Me, why), Table: table, Size: 1}
+	s := profile.Summary{Title: fmt.Sprintf("%s %s: statistics of rank %d alone, since %s",
+		r.library, config.Version, rt.Me, why), Table: table, Size: 1}
 	s.Here, s.There = profile.Split(by, rt.Topo.MyNode())
 	s.Counts = countsOf(rt)
 	print(&s)

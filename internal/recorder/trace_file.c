@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The file of ARMCI_TRACE: Chrome's trace format, an array of events, one on a line. The file is written through a mapping of its
-// last piece, filled with spaces beforehand: so nothing is lost when the process is killed, and what is there is an array
-// without its end, which Perfetto and chrome://tracing open. It stops at a limit, and where the disk is full.
+// The file of ARMCI_TRACE: Chrome's trace format, an array of events, one on a line. The file is
+// written through a mapping of its last piece, filled with spaces beforehand: so nothing is lost
+// when the process is killed, and what is there is an array without its end, which Perfetto and
+// chrome://tracing open. It stops at a limit, and where the disk is full.
 #define _GNU_SOURCE
 #include "profile.h"
 
@@ -17,7 +18,8 @@
 #define PIECE   ((uint64_t)1 << 20)
 #define LONGEST 512u             // bytes of an event
 #define LAST    4u               // bytes of the end, for which there is always room in the piece
-#define RESERVE ((uint64_t)1 << 16) // of the limit, for the ends of events whose beginnings are there
+// of the limit, for the ends of events whose beginnings are there
+#define RESERVE ((uint64_t)1 << 16)
 
 static struct {
 	pthread_mutex_t lock;
@@ -28,11 +30,13 @@ static struct {
 	int fd, rank, error;
 } trace = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
 
-// Maps the piece at `base`; posix_fallocate says beforehand whether the disk has room, or a store would raise SIGBUS.
+// Maps the piece at `base`; posix_fallocate says beforehand whether the disk has room, or a store
+// would raise SIGBUS.
 static char *piece_at(uint64_t base)
 {
 	int e = posix_fallocate(trace.fd, (off_t)base, (off_t)PIECE);
-	void *p = e ? MAP_FAILED : mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED, trace.fd, (off_t)base);
+	void *p = e ? MAP_FAILED :
+		      mmap(NULL, PIECE, PROT_READ | PROT_WRITE, MAP_SHARED, trace.fd, (off_t)base);
 	if (p == MAP_FAILED) {
 		trace.error = e ? e : errno;
 		return NULL;
@@ -40,7 +44,8 @@ static char *piece_at(uint64_t base)
 	return memset(p, ' ', PIECE);
 }
 
-// Appends text as a whole, or not at all: then the trace ends here, with room for the closing bracket in the piece.
+// Appends text as a whole, or not at all: then the trace ends here, with room for the closing
+// bracket in the piece.
 static bool append(const char *text, uint64_t n)
 {
 	uint64_t room = PIECE - trace.used;
@@ -122,10 +127,12 @@ bool trace_event(char phase, const char *name, uint64_t ns, int proc, uint64_t b
 	at = stamp(at, ns);
 	at = word(at, ",\"name\":\"");
 	at = word(word(at, name), "\"");
-	at = arguments(at, proc, bytes); // of ends, too: some readers find the beginning by name and arguments
+	// of ends, too: some readers find the beginning by name and arguments
+	at = arguments(at, proc, bytes);
 	*at++ = '}';
 	pthread_mutex_lock(&trace.lock);
-	bool room = trace.piece && !trace.error && (phase == 'E' || trace.base + trace.used + RESERVE < trace.limit);
+	bool room = trace.piece && !trace.error &&
+		(phase == 'E' || trace.base + trace.used + RESERVE < trace.limit);
 	bool done = room && append(text, (uint64_t)(at - text));
 	trace.left_out += !done && phase == 'B';
 	pthread_mutex_unlock(&trace.lock);
@@ -147,8 +154,12 @@ int trace_open(int fd, int rank, const char *host, int64_t zero, uint64_t limit)
 		close(trace.fd);
 		return trace.error;
 	}
-	int n = snprintf(text, sizeof text, "[\n{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":\"rank %d, %s\"}},\n"
-		"{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":%d}}", rank, rank, host, rank, rank);
+	int n = snprintf(text, sizeof text,
+		"[\n{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_name\",\"args\":{\"name\":\"rank "
+		"%d, %s\"}},\n"
+		"{\"ph\":\"M\",\"pid\":%d,\"name\":\"process_sort_index\",\"args\":{\"sort_index\":"
+		"%d}}",
+		rank, rank, host, rank, rank);
 	append(text, (uint64_t)n);
 	return 0;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Active messages between ranks of a node, over unix sockets: a goroutine of the receiver sleeps in the kernel until one
-// arrives, so that ranks that compute receive, too. Bulk data never travels this way.
+// Active messages between ranks of a node, over unix sockets: a goroutine of the receiver sleeps in
+// the kernel until one arrives, so that ranks that compute receive, too. Bulk data never travels
+// this way.
 package shm
 
 import (
@@ -82,7 +83,8 @@ func (m *Node) receive(c net.Conn, local int) {
 		h := m.conns.handler
 		m.conns.mu.Unlock()
 		if h != nil {
-			h(from, m.opt.Ranks[m.opt.Self], transport.Msg{Kind: head[4], Body: body}, nil)
+			h(from, m.opt.Ranks[m.opt.Self], transport.Msg{Kind: head[4], Body: body},
+				nil)
 		}
 	}
 }
@@ -91,7 +93,8 @@ func (m *Node) receive(c net.Conn, local int) {
 func (m *Node) violation(c net.Conn, local int, n uint32) {
 	c.Close()
 	m.gone(local, func() string {
-		return fmt.Sprintf("rank %d has announced a message of %d bytes to rank %d, where %d are the most: its memory is damaged",
+		return fmt.Sprintf("rank %d has announced a message of %d bytes to rank %d, "+
+			"where %d are the most: its memory is damaged",
 			m.opt.Ranks[local], n, m.opt.Ranks[m.opt.Self], transport.MaxMessage)
 	})
 }
@@ -105,7 +108,8 @@ func (m *Node) Handle(h transport.Handler) {
 
 func (m *Node) post(local int, msg transport.Msg) error {
 	if len(msg.Body) > transport.MaxMessage {
-		return fmt.Errorf("message of %d bytes to rank %d: %w", len(msg.Body), m.opt.Ranks[local], transport.ErrTooLong)
+		return fmt.Errorf("message of %d bytes to rank %d: %w", len(msg.Body),
+			m.opt.Ranks[local], transport.ErrTooLong)
 	}
 	o, err := m.connectionTo(local)
 	if err != nil {
@@ -117,7 +121,8 @@ func (m *Node) post(local int, msg transport.Msg) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if err := sock.Send(o.c, append(head, msg.Body...), nil); err != nil {
-		return fmt.Errorf("message to rank %d: %w (%v)", m.opt.Ranks[local], transport.ErrPeerDead, err)
+		return fmt.Errorf("message to rank %d: %w (%v)", m.opt.Ranks[local],
+			transport.ErrPeerDead, err)
 	}
 	return nil
 }
@@ -132,9 +137,11 @@ func (m *Node) connectionTo(local int) (*outgoing, error) {
 	if o := w.out[local]; o != nil {
 		return o, nil
 	}
-	c, err := dial(m.opt.Listeners[local], hello{purpose: purposeMessages, self: m.opt.Self, secret: m.opt.Secret})
+	c, err := dial(m.opt.Listeners[local], hello{purpose: purposeMessages, self: m.opt.Self,
+		secret: m.opt.Secret})
 	if err != nil {
-		return nil, fmt.Errorf("reach rank %d: %w (%v)", m.opt.Ranks[local], transport.ErrPeerDead, err)
+		return nil, fmt.Errorf("reach rank %d: %w (%v)", m.opt.Ranks[local],
+			transport.ErrPeerDead, err)
 	}
 	if w.out == nil {
 		w.out = map[int]*outgoing{}

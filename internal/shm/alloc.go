@@ -21,8 +21,9 @@ type span struct{ lo, hi uintptr }
 
 func (s span) size() int64 { return int64(s.hi - s.lo) }
 
-// slice is a rank's own part of the arena. kept is freed memory that still has its pages, unbacked is freed address space
-// without pages; both are sorted by address, neighbours merged. Above brk nothing was ever used.
+// slice is a rank's own part of the arena. kept is freed memory that still has its pages, unbacked
+// is freed address space without pages; both are sorted by address, neighbours merged. Above brk
+// nothing was ever used.
 type slice struct {
 	mu             sync.Mutex
 	all            span
@@ -41,8 +42,9 @@ type slice struct {
 }
 
 func newSlice(all span, budget int64, populate func(span) error, punch func(span)) *slice {
-	return &slice{all: all, brk: all.lo, live: map[uintptr]uintptr{}, onTouch: map[uintptr]bool{},
-		budget: budget, populate: populate, punch: punch}
+	return &slice{all: all, brk: all.lo, live: map[uintptr]uintptr{},
+		onTouch: map[uintptr]bool{},
+		budget:  budget, populate: populate, punch: punch}
 }
 
 func pagesOf(nbytes int64) uintptr { return (uintptr(nbytes) + page - 1) &^ (page - 1) }
@@ -71,7 +73,8 @@ func (s *slice) record(got span) {
 func (s *slice) tooSmall(nbytes int64) error {
 	missing := max(nbytes-(s.all.size()-s.liveBytes), 2<<20)
 	return fmt.Errorf("%w: each rank has %s of the arena's address space; %s",
-		transport.ErrNoMemory, config.SizeText(s.all.size()), moreSpace(s.all.size(), missing, s.ranks))
+		transport.ErrNoMemory, config.SizeText(s.all.size()),
+		moreSpace(s.all.size(), missing, s.ranks))
 }
 
 // grow allocates memory that has no pages yet, and populates it.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The allocator against a model: what is handed out never overlaps, what is freed comes back, budget and pages are
-// accounted for.
+// The allocator against a model: what is handed out never overlaps, what is freed comes back,
+// budget and pages are accounted for.
 package shm
 
 import (
@@ -88,8 +88,10 @@ func (m *model) check() {
 		}
 	}
 	live, kept, high := m.s.use()
-	if live != bytes || kept != int64(len(m.held)*page)-bytes || kept > m.s.budget || high < live {
-		m.t.Fatalf("use: live %d kept %d high %d; model: live %d, populated %d, budget %d", live, kept, high, bytes,
+	if live != bytes || kept != int64(len(m.held)*page)-bytes || kept > m.s.budget ||
+		high < live {
+		m.t.Fatalf("use: live %d kept %d high %d; model: live %d, populated %d, budget %d",
+			live, kept, high, bytes,
 			len(m.held)*page, m.s.budget)
 	}
 	for _, list := range [][]span{m.s.kept, m.s.unbacked} {
@@ -155,7 +157,8 @@ func TestAllocator(t *testing.T) {
 		m.s.dropKept()
 		m.check()
 		if len(m.held) != 0 || len(m.s.unbacked) != 0 || m.s.brk != m.all.lo {
-			t.Errorf("%d pages left, free %x, brk %#x", len(m.held), m.s.unbacked, m.s.brk)
+			t.Errorf("%d pages left, free %x, brk %#x", len(m.held), m.s.unbacked,
+				m.s.brk)
 		}
 		if !m.alloc(250 * page) {
 			t.Error("all was freed, but not all can be had again")

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The arena: sparse memory files without names, mapped side by side at one address by every rank of the node: the
-// control block, then each rank's slice. They disappear with the last process that maps them, however that process ends.
-// This file maps, populates and unmaps. It does not allocate (alloc.go) or talk to other ranks (join.go, files.go).
+// The arena: sparse memory files without names, mapped side by side at one address by every rank of
+// the node: the control block, then each rank's slice. They disappear with the last process that
+// maps them, however that process ends. This file maps, populates and unmaps. It does not allocate
+// (alloc.go) or talk to other ranks (join.go, files.go).
 package shm
 
 import (
@@ -22,11 +23,13 @@ type place struct {
 
 const (
 	smallestArena = int64(64 << 20)
-	populateStep  = int64(256 << 20) // memory is reserved in steps of this, each after checking again what is left
+	// memory is reserved in steps of this, each after checking again what is left
+	populateStep = int64(256 << 20)
 )
 
-// places lists the places to try, in order: other addresses first, then smaller arenas. The default base, 64 TiB, is above
-// where Go 1.26 puts its heap (at random below that) and below executables and libraries (from 85 TiB up).
+// places lists the places to try, in order: other addresses first, then smaller arenas. The default
+// base, 64 TiB, is above where Go 1.26 puts its heap (at random below that) and below executables
+// and libraries (from 85 TiB up).
 func places(bytes int64, base uintptr) []place {
 	var all []place
 	most := bytes
@@ -48,8 +51,8 @@ func places(bytes int64, base uintptr) []place {
 	return all
 }
 
-// lowPlaces are for kernels with addresses of 42, 39 and 38 bits (riscv64 with Sv39), where the others do not exist: below
-// executables, and the second below Go's heap on aarch64 (256 GiB), too.
+// lowPlaces are for kernels with addresses of 42, 39 and 38 bits (riscv64 with Sv39), where the
+// others do not exist: below executables, and the second below Go's heap on aarch64 (256 GiB), too.
 var lowPlaces = []place{{1 << 40, 1 << 40}, {1 << 37, 1 << 37}, {1 << 36, 1 << 36}}
 
 // reserve reserves the address space of an arena, without memory.
@@ -67,18 +70,22 @@ func reserve(p place) error {
 	return nil
 }
 
-// mapFile maps a whole file over the beginning of reserved address space, and returns the rest of the reservation.
+// mapFile maps a whole file over the beginning of reserved address space, and returns the rest of
+// the reservation.
 func mapFile(fd int, left span) (span, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
 		return left, err
 	}
 	if st.Size > left.size() {
-		return left, fmt.Errorf("a file of %d bytes where %d are left", st.Size, left.size())
+		return left, fmt.Errorf("a file of %d bytes where %d are left", st.Size,
+			left.size())
 	}
-	const access, flags = unix.PROT_READ | unix.PROT_WRITE, unix.MAP_SHARED | unix.MAP_NORESERVE | unix.MAP_FIXED
+	const access, flags = unix.PROT_READ | unix.PROT_WRITE,
+		unix.MAP_SHARED | unix.MAP_NORESERVE | unix.MAP_FIXED
 	mapped := span{left.lo, left.lo + uintptr(st.Size)}
-	if _, err := unix.MmapPtr(fd, 0, kernel.Ptr(left.lo), uintptr(st.Size), access, flags); err != nil {
+	if _, err := unix.MmapPtr(fd, 0, kernel.Ptr(left.lo), uintptr(st.Size), access,
+		flags); err != nil {
 		return left, err
 	}
 	unix.Madvise(bytesAt(mapped), unix.MADV_DONTDUMP)
@@ -92,11 +99,12 @@ func bytesAt(s span) []byte {
 	return unsafe.Slice((*byte)(kernel.Ptr(s.lo)), s.hi-s.lo)
 }
 
-// zeros is written to new memory. It is never written to itself, so all of it is the kernel's one page of zeros.
+// zeros is written to new memory. It is never written to itself, so all of it is the kernel's one
+// page of zeros.
 var zeros [256 << 10]byte
 
-// populate makes the pages of a span of a file that is mapped at base: zeroed, on this rank's memory node. It leaves margin
-// to the machine.
+// populate makes the pages of a span of a file that is mapped at base: zeroed, on this rank's
+// memory node. It leaves margin to the machine.
 func populate(fd int, base uintptr, s span, margin int64) error {
 	for at := s.lo; at < s.hi; at += uintptr(populateStep) {
 		step := span{at, min(at+uintptr(populateStep), s.hi)}
@@ -110,21 +118,23 @@ func populate(fd int, base uintptr, s span, margin int64) error {
 			err = enter(step)
 		}
 		if err != nil {
-			return fmt.Errorf("%w: reserve %d bytes: %v", transport.ErrNoMemory, s.size(), err)
+			return fmt.Errorf("%w: reserve %d bytes: %v", transport.ErrNoMemory,
+				s.size(), err)
 		}
 	}
 	return nil
 }
 
-// fill makes pages by writing zeros to the file, which is faster than one page fault each. If the program has lowered its
-// limit of file size since, it does nothing: enter makes pages, too.
+// fill makes pages by writing zeros to the file, which is faster than one page fault each. If the
+// program has lowered its limit of file size since, it does nothing: enter makes pages, too.
 func fill(fd int, base uintptr, s span) error {
 	if rlimit(unix.RLIMIT_FSIZE) < int64(s.hi-base) {
 		return nil
 	}
 	for at := s.lo; at < s.hi; {
 		n := min(uintptr(len(zeros)), s.hi-at)
-		wrote, e := kernelCall(s, unix.SYS_PWRITE64, uintptr(fd), uintptr(unsafe.Pointer(&zeros)), n, at-base)
+		wrote, e := kernelCall(s, unix.SYS_PWRITE64, uintptr(fd),
+			uintptr(unsafe.Pointer(&zeros)), n, at-base)
 		switch {
 		case e == unix.EINTR || e == unix.EAGAIN:
 		case e != 0:
@@ -136,10 +146,12 @@ func fill(fd int, base uintptr, s span) error {
 	return nil
 }
 
-// enter enters pages into the page table, many at a time: of a shared memory file, pages that are read become writable, too.
+// enter enters pages into the page table, many at a time: of a shared memory file, pages that are
+// read become writable, too.
 func enter(s span) error {
 	for {
-		_, e := kernelCall(s, unix.SYS_MADVISE, s.lo, uintptr(s.size()), unix.MADV_POPULATE_READ, 0)
+		_, e := kernelCall(s, unix.SYS_MADVISE, s.lo, uintptr(s.size()),
+			unix.MADV_POPULATE_READ, 0)
 		switch e {
 		case unix.EINTR, unix.EAGAIN:
 		case 0, unix.EINVAL: // before 5.14 the kernel maps them when they are touched
@@ -155,8 +167,9 @@ func punch(fd int, base uintptr, s span) {
 	kernelCall(s, unix.SYS_FALLOCATE, uintptr(fd), mode, s.lo-base, uintptr(s.size()))
 }
 
-// shortCall is the size up to which the kernel needs a millisecond or two. Such calls are made without telling Go's
-// scheduler, which would wake another thread to replace the caller, on a core that another rank uses.
+// shortCall is the size up to which the kernel needs a millisecond or two. Such calls are made
+// without telling Go's scheduler, which would wake another thread to replace the caller, on a core
+// that another rank uses.
 const shortCall = 4 << 20
 
 func kernelCall(s span, what, a, b, c, d uintptr) (uintptr, unix.Errno) {

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The addresses of the arenas of a job's nodes: different as far as the address space allows, so that a program that
-// dereferences a pointer of another node faults instead of computing with its own node's memory.
+// The addresses of the arenas of a job's nodes: different as far as the address space allows, so
+// that a program that dereferences a pointer of another node faults instead of computing with its
+// own node's memory.
 package shm
 
-// window is the address space that is free from the default base (64 TiB) up, below executables and libraries.
+// window is the address space that is free from the default base (64 TiB) up, below executables and
+// libraries.
 const window = int64(20) << 40
 
 // ArenaRanges divides the window among the nodes of a job.
@@ -15,8 +17,8 @@ type ArenaRanges struct {
 	Mine  int
 }
 
-// DivideAddresses returns the range of a node. need is the address space that a node may use. If there are more nodes than
-// ranges of that size, several nodes have the same range.
+// DivideAddresses returns the range of a node. need is the address space that a node may use. If
+// there are more nodes than ranges of that size, several nodes have the same range.
 func DivideAddresses(base uintptr, need int64, node, nodes int) ArenaRanges {
 	count := max(int(min(window/max(need, smallestArena), int64(nodes))), 1)
 	return ArenaRanges{base, window / int64(count) &^ (1<<30 - 1), count, node % count}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The arenas of nodes do not overlap as long as there is address space for that, and never leave the window.
+// The arenas of nodes do not overlap as long as there is address space for that, and never leave
+// the window.
 package shm
 
 import "testing"
@@ -11,7 +12,8 @@ func TestSpread(t *testing.T) {
 		need          int64
 		nodes, ranges int
 	}{
-		{16 << 40, 1, 1}, {16 << 40, 8, 1}, {10 << 40, 8, 2}, {1 << 40, 3, 3}, {1 << 40, 100, 20}, {96 << 30, 5, 5},
+		{16 << 40, 1, 1}, {16 << 40, 8, 1}, {10 << 40, 8, 2}, {1 << 40, 3, 3},
+		{1 << 40, 100, 20}, {96 << 30, 5, 5},
 		{0, 4, 4}, {1 << 62, 4, 1},
 	} {
 		for node := range c.nodes {
@@ -21,9 +23,11 @@ func TestSpread(t *testing.T) {
 					c.need, node, c.nodes, s.Mine, s.Count, c.ranges)
 			}
 			at, size := s.Arena(16 << 40)
-			if s.Count > 1 && (at != base+uintptr(s.Mine)*uintptr(s.Bytes) || size > s.Bytes || size < c.need ||
+			if s.Count > 1 && (at != base+uintptr(s.Mine)*uintptr(s.Bytes) ||
+				size > s.Bytes || size < c.need ||
 				at+uintptr(size) > base+uintptr(window)) {
-				t.Errorf("need %d, node %d of %d: %d bytes at %#x", c.need, node, c.nodes, size, at)
+				t.Errorf("need %d, node %d of %d: %d bytes at %#x", c.need, node,
+					c.nodes, size, at)
 			}
 			if s.Count == 1 && (at != base || size != 16<<40) {
 				t.Errorf("one range: %d bytes at %#x", size, at)

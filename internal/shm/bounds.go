@@ -83,7 +83,8 @@ func arenaBytes(o *Options, left spaceLeft) (int64, error) {
 	switch {
 	case o.Arena < least:
 		return 0, fmt.Errorf("an arena of %s is too small for %d ranks, which need %s; "+
-			"set ARMCI_SHM_ARENA to more", config.SizeText(o.Arena), n, config.SizeText(least))
+			"set ARMCI_SHM_ARENA to more", config.SizeText(o.Arena), n,
+			config.SizeText(least))
 	case bytes < least:
 		return 0, noAddressSpace(o, left, least)
 	}
@@ -104,13 +105,15 @@ func leastArena(ranks, world int) (int64, error) {
 // noAddressSpace says that a rank's limit leaves less than the smallest arena, and what the limit
 // must be.
 func noAddressSpace(o *Options, left spaceLeft, least int64) error {
-	why := fmt.Sprintf("the limit of address space of rank %d leaves %s for the memory that the ranks of "+
+	why := fmt.Sprintf("the limit of address space of rank %d leaves %s for the memory that "+
+		"the ranks of "+
 		"its node share, which needs %s at least", o.Ranks[left.local],
 		config.SizeText(max(left.bytes, 0)), config.SizeText(least))
 	missing := least - left.bytes + laterHeap // what is left varies from one start to the next
 	limit := rlimit(unix.RLIMIT_AS)
 	if limit == unlimited { // the leader knows its own limit only
-		return fmt.Errorf("%s; raise it by %s (ulimit -v)", why, config.SizeText(roundUp(missing)))
+		return fmt.Errorf("%s; raise it by %s (ulimit -v)", why,
+			config.SizeText(roundUp(missing)))
 	}
 	return fmt.Errorf("%s; %s", why, raiseSpace(limit, missing))
 }
@@ -151,8 +154,10 @@ func underFileLimit(o *Options, bytes, least int64) (int64, error) {
 		case err != nil || largest <= limit:
 			return bytes, err
 		case bytes <= least:
-			return 0, fmt.Errorf("the memory that the ranks of a node share is files of memory, "+
-				"of which the largest has %s at least; %s", config.SizeText(largest), raiseFile(limit, largest))
+			return 0, fmt.Errorf(
+				"the memory that the ranks of a node share is files of memory, "+
+					"of which the largest has %s at least; %s",
+				config.SizeText(largest), raiseFile(limit, largest))
 		}
 	}
 }

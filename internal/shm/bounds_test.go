@@ -37,13 +37,15 @@ func TestArenaUnderSpaceLimit(t *testing.T) {
 			}
 			bytes, err := arenaBytes(o, spaceLeft{bytes: left})
 			if err != nil || bytes > left || bytes < min(least, left/2) {
-				t.Errorf("%d ranks, %d bytes left: an arena of %d, %v", n, left, bytes, err)
+				t.Errorf("%d ranks, %d bytes left: an arena of %d, %v", n, left,
+					bytes, err)
 			}
 			if _, err := planOf(bytes, n, n); err != nil {
 				t.Errorf("%d ranks, %d bytes left: %v", n, left, err)
 			}
 		}
-		if bytes, err := arenaBytes(o, spaceLeft{bytes: unlimited}); err != nil || bytes != o.Arena {
+		if bytes, err := arenaBytes(o, spaceLeft{bytes: unlimited}); err != nil ||
+			bytes != o.Arena {
 			t.Errorf("without a limit: %d, %v", bytes, err)
 		}
 	}
@@ -56,7 +58,8 @@ func TestArenaUnderSpaceLimit(t *testing.T) {
 func TestArenaSet(t *testing.T) {
 	o := ranksOf(4)
 	o.Arena = 1 << 30
-	if bytes, err := arenaBytes(o, spaceLeft{bytes: 1<<30 + 1<<20}); err != nil || bytes != 1<<30 {
+	if bytes, err := arenaBytes(o, spaceLeft{bytes: 1<<30 + 1<<20}); err != nil ||
+		bytes != 1<<30 {
 		t.Errorf("%d, %v", bytes, err)
 	}
 }
@@ -86,10 +89,12 @@ func TestAdvisedSpace(t *testing.T) {
 	}
 	o := ranksOf(16)
 	_, err := arenaBytes(o, spaceLeft{100 << 20, 3})
-	if err == nil || !strings.Contains(err.Error(), "the limit of address space of rank 3 leaves 100 MiB") {
+	if err == nil || !strings.Contains(err.Error(),
+		"the limit of address space of rank 3 leaves 100 MiB") {
 		t.Fatal(err)
 	}
-	to := regexp.MustCompile(`which is 64 GiB, to .* \(ulimit -v (\d+)\)`).FindStringSubmatch(err.Error())
+	to := regexp.MustCompile(`which is 64 GiB, to .* \(ulimit -v (\d+)\)`).FindStringSubmatch(
+		err.Error())
 	if to == nil {
 		t.Fatal(err)
 	}
@@ -116,23 +121,27 @@ func TestArenaUnderFileLimit(t *testing.T) {
 	for _, limit := range []uint64{0, 1 << 20} {
 		limitTo(t, unix.RLIMIT_FSIZE, limit)
 		_, err := arenaBytes(o, spaceLeft{bytes: unlimited})
-		if err == nil || !strings.Contains(err.Error(), "raise the limit of file size") || strings.Contains(err.Error(), "TiB") {
+		if err == nil || !strings.Contains(err.Error(), "raise the limit of file size") ||
+			strings.Contains(err.Error(), "TiB") {
 			t.Fatalf("limit %d: %v", limit, err)
 		}
-		to := regexp.MustCompile(`\(ulimit -f\), to (\d+) MiB$`).FindStringSubmatch(err.Error())
+		to := regexp.MustCompile(`\(ulimit -f\), to (\d+) MiB$`).FindStringSubmatch(
+			err.Error())
 		if to == nil {
 			t.Fatal(err)
 		}
 		mib, _ := strconv.ParseUint(to[1], 10, 64)
 		limitTo(t, unix.RLIMIT_FSIZE, mib<<20)
-		if bytes, err := arenaBytes(o, spaceLeft{bytes: unlimited}); err != nil || bytes < least {
+		if bytes, err := arenaBytes(o, spaceLeft{bytes: unlimited}); err != nil ||
+			bytes < least {
 			t.Errorf("as advised: %d, %v", bytes, err)
 		}
 	}
 }
 
 func TestRoundUp(t *testing.T) {
-	for _, c := range [][2]int64{{1, 1 << 20}, {100 << 20, 100 << 20}, {1 << 30, 1 << 30}, {1<<30 + 1, 3 << 29}} {
+	for _, c := range [][2]int64{{1, 1 << 20}, {100 << 20, 100 << 20}, {1 << 30, 1 << 30},
+		{1<<30 + 1, 3 << 29}} {
 		if got := roundUp(c[0]); got != c[1] {
 			t.Errorf("%d becomes %d, not %d", c[0], got, c[1])
 		}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Broadcast, allgather and allreduce among the members of a team, in small steps of up to 256 bytes or pipelined bulk
-// steps of up to 256 KiB: one is written while the one before is read. Reductions combine (fold) operands in member order,
-// so that the result has the same bits on every member.
+// Broadcast, allgather and allreduce among the members of a team, in small steps of up to 256 bytes
+// or pipelined bulk steps of up to 256 KiB: one is written while the one before is read. Reductions
+// combine (fold) operands in member order, so that the result has the same bits on every member.
 #include <string.h>
 
 #include "../kernel/kernel.h"
@@ -9,7 +9,8 @@
 
 #define BCAST_LEAST (32u << 10)  // bytes of a step of a broadcast, at least
 #define BCAST_MOST (64u << 10)   // and at most
-#define REDUCE_LEAST SHM_LEAST_BULK // bytes of a step of a reduction, at least; at most a bulk slot's
+// bytes of a step of a reduction, at least; at most a bulk slot's
+#define REDUCE_LEAST SHM_LEAST_BULK
 #define FOLD (8u << 10)          // bytes folded and published at a time
 #define FEW_SLOTS 4u             // bulk slots that are used in turn by what is not long
 
@@ -27,8 +28,10 @@ static void bcast_small(struct shm_team *h, void *buf, size_t n, int root)
 	shm_done(h, k);
 }
 
-// Through one bulk slot, in pieces: who reads follows who writes, and tells when it has read all of them.
-static void bcast_bulk(struct shm_team *h, uint8_t *buf, size_t n, size_t piece, unsigned slots, int root)
+// Through one bulk slot, in pieces: who reads follows who writes, and tells when it has read all of
+// them.
+static void bcast_bulk(struct shm_team *h, uint8_t *buf, size_t n, size_t piece, unsigned slots,
+	int root)
 {
 	unsigned at = shm_next_slot(h, slots);
 	uint8_t *slot = shm_bulk(h, root, at);
@@ -61,7 +64,8 @@ void shm_bcast(struct shm_team *h, void *buf, size_t nbytes, int root)
 	size_t piece = nbytes / 4 < BCAST_LEAST ? BCAST_LEAST : BCAST_MOST;
 	unsigned slots = nbytes <= FEW_SLOTS * h->bulk_bytes ? FEW_SLOTS : SHM_BULK_SLOTS;
 	for (size_t at = 0; at < nbytes; at += h->bulk_bytes)
-		bcast_bulk(h, p + at, nbytes - at < h->bulk_bytes ? nbytes - at : h->bulk_bytes, piece, slots, root);
+		bcast_bulk(h, p + at, nbytes - at < h->bulk_bytes ? nbytes - at : h->bulk_bytes,
+			piece, slots, root);
 }
 
 void shm_allgather(struct shm_team *h, const void *mine, size_t nbytes, void *all)
@@ -70,12 +74,14 @@ void shm_allgather(struct shm_team *h, const void *mine, size_t nbytes, void *al
 	memcpy(shm_small(h, h->me, k), mine, nbytes);
 	shm_post_small(h, k);
 	shm_await_all_small(h, k);
-	for (int i = 0; i < h->n; i++) memcpy((uint8_t *)all + (size_t)i * nbytes, shm_small(h, i, k), nbytes);
+	for (int i = 0; i < h->n; i++)
+		memcpy((uint8_t *)all + (size_t)i * nbytes, shm_small(h, i, k), nbytes);
 	shm_done(h, k);
 }
 
 // Every member publishes all of its data and folds all: one exchange, best for small data.
-static void reduce_small(struct shm_team *h, uint8_t *x, size_t nelem, size_t esize, int type, int red)
+static void reduce_small(struct shm_team *h, uint8_t *x, size_t nelem, size_t esize, int type,
+	int red)
 {
 	uint64_t k = shm_step(h, SHM_SMALL_SLOTS);
 	memcpy(shm_small(h, h->me, k), x, nelem * esize);
@@ -103,7 +109,8 @@ struct piece {
 };
 
 // Publishes what others fold.
-static struct piece publish(struct shm_team *h, uint8_t *x, size_t nelem, size_t esize, unsigned slot)
+static struct piece publish(struct shm_team *h, uint8_t *x, size_t nelem, size_t esize,
+	unsigned slot)
 {
 	struct piece p = {.x = x, .nelem = nelem, .esize = esize, .slot = slot};
 	uint8_t *mine = shm_bulk(h, h->me, p.slot);
@@ -117,8 +124,10 @@ static struct piece publish(struct shm_team *h, uint8_t *x, size_t nelem, size_t
 	return p;
 }
 
-// Folds n elements at offset `at` of a piece in member order: into buf until my own operand's turn, then into that.
-static void fold_some(struct shm_team *h, const struct piece *p, size_t at, size_t n, int type, int red)
+// Folds n elements at offset `at` of a piece in member order: into buf until my own operand's turn,
+// then into that.
+static void fold_some(struct shm_team *h, const struct piece *p, size_t at, size_t n, int type,
+	int red)
 {
 	_Alignas(SHM_LINE) uint8_t buf[FOLD];
 	uint8_t *x = p->x + at;
@@ -131,12 +140,14 @@ static void fold_some(struct shm_team *h, const struct piece *p, size_t at, size
 	shm_stream(shm_bulk(h, h->me, p->slot) + at, x, n * p->esize);
 }
 
-// Folds my part, in pieces that stay in the nearest cache until they are copied to my slot, where no other part was.
+// Folds my part, in pieces that stay in the nearest cache until they are copied to my slot, where
+// no other part was.
 static void fold(struct shm_team *h, const struct piece *p, int type, int red)
 {
 	size_t from, to, most = FOLD / p->esize;
 	part(p->nelem, h->n, h->me, &from, &to);
-	for (; from < to; from += most) fold_some(h, p, from * p->esize, to - from < most ? to - from : most, type, red);
+	for (; from < to; from += most)
+		fold_some(h, p, from * p->esize, to - from < most ? to - from : most, type, red);
 }
 
 // Copies the parts that the others have folded and published as step k.
@@ -147,12 +158,14 @@ static void collect(struct shm_team *h, const struct piece *p, uint64_t k)
 		size_t from, to;
 		part(p->nelem, h->n, i, &from, &to);
 		shm_team_wait(h, &h->context->member[i].post, k);
-		memcpy(p->x + from * p->esize, shm_bulk(h, i, p->slot) + from * p->esize, (to - from) * p->esize);
+		memcpy(p->x + from * p->esize, shm_bulk(h, i, p->slot) + from * p->esize,
+			(to - from) * p->esize);
 	}
 	shm_bulk_until(h, p->slot, k);
 }
 
-// Size of the pieces of nbytes: four pieces suffice to overlap, and larger ones take fewer exchanges.
+// Size of the pieces of nbytes: four pieces suffice to overlap, and larger ones take fewer
+// exchanges.
 static size_t piece_bytes(const struct shm_team *h, size_t nbytes)
 {
 	size_t piece = nbytes / 4;
@@ -190,7 +203,8 @@ static void finish(struct shm_team *h, const struct reduction *r, const struct p
 	shm_done(h, k);
 }
 
-// Whether a member has lost time slices before its first post, which all have made: the same on every member.
+// Whether a member has lost time slices before its first post, which all have made: the same on
+// every member.
 static bool any_crowded(struct shm_team *h)
 {
 	for (int i = 0; i < h->n; i++)
@@ -199,7 +213,8 @@ static bool any_crowded(struct shm_team *h)
 	return false;
 }
 
-// Where a hand-over takes a time slice: as many pieces at a time as there are slots. Two have been published.
+// Where a hand-over takes a time slice: as many pieces at a time as there are slots. Two have been
+// published.
 static void reduce_in_few(struct shm_team *h, struct reduction *r, const struct piece *first)
 {
 	struct piece p[SHM_BULK_SLOTS] = {first[0], first[1]};
@@ -219,7 +234,8 @@ static void reduce_bulk(struct shm_team *h, struct reduction *r)
 {
 	struct piece p[2]; // this one and the next one
 	if (r->nelem > r->most)
-		atomic_store_explicit(&shm_mine(h)->crowded, shm_lost_slices(), memory_order_relaxed);
+		atomic_store_explicit(&shm_mine(h)->crowded, shm_lost_slices(),
+			memory_order_relaxed);
 	publish_next(h, r, &p[0], shm_next_slot(h, FEW_SLOTS));
 	bool more = publish_next(h, r, &p[1], shm_next_slot(h, FEW_SLOTS));
 	shm_await_posts(h, p[0].k);
@@ -247,7 +263,11 @@ void shm_allreduce(struct shm_team *h, void *x, size_t nelem, int type, int red)
 		reduce_small(h, x, nelem, esize, type, red);
 		return;
 	}
-	struct reduction r = {.x = x, .nelem = nelem, .esize = esize, .most = piece_bytes(h, nelem * esize) / esize,
-		.type = type, .red = red};
+	struct reduction r = {.x = x,
+		.nelem = nelem,
+		.esize = esize,
+		.most = piece_bytes(h, nelem * esize) / esize,
+		.type = type,
+		.red = red};
 	reduce_bulk(h, &r);
 }

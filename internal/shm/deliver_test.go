@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Letters and notifications that a rank passes on for ranks of other nodes: whose they are, that they never block who
-// passes them on, and that those it sends itself do not get in between.
+// Letters and notifications that a rank passes on for ranks of other nodes: whose they are, that
+// they never block who passes them on, and that those it sends itself do not get in between.
 package shm
 
 import (
@@ -20,8 +20,9 @@ var elsewhere = []transport.Rank{0, 4, testWorld - 1}
 
 func foreign(from transport.Rank, to int, i int) []byte { return letterOf(int(from), to, 7, i) }
 
-// delivery: local rank 0 delivers for three ranks at once what fits and waits for the rest, and sends queued messages of its own
-// with the same tag meanwhile; everybody, itself included, tells them apart.
+// delivery: local rank 0 delivers for three ranks at once what fits and waits for the rest, and
+// sends queued messages of its own with the same tag meanwhile; everybody, itself included, tells
+// them apart.
 func delivery(r *rank) {
 	const n, tag = 20, 7
 	var running sync.WaitGroup
@@ -33,8 +34,10 @@ func delivery(r *rank) {
 						body := foreign(from, to, i)
 						if from == worldRank(0) {
 							r.Send(to, tag, body)
-						} else if !r.Deliver(to, from, tag, int64(len(body)), body, false) {
-							r.Deliver(to, from, tag, int64(len(body)), body, true)
+						} else if !r.Deliver(to, from, tag,
+							int64(len(body)), body, false) {
+							r.Deliver(to, from, tag, int64(len(body)),
+								body, true)
 						}
 					}
 				}
@@ -46,8 +49,10 @@ func delivery(r *rank) {
 			buf := make([]byte, biggest)
 			for i := range n {
 				l, err := r.Recv(from, tag, buf)
-				if err != nil || l.From != from || l.Total != l.Bytes || !bytes.Equal(buf[:l.Bytes], foreign(from, r.Self(), i)) {
-					r.Errorf("message %d from rank %d: %+v, %v, or other bytes", i, from, l, err)
+				if err != nil || l.From != from || l.Total != l.Bytes ||
+					!bytes.Equal(buf[:l.Bytes], foreign(from, r.Self(), i)) {
+					r.Errorf("message %d from rank %d: %+v, %v, or other bytes",
+						i, from, l, err)
 				}
 			}
 		})
@@ -70,14 +75,18 @@ func parts(r *rank) {
 	}
 	buf := make([]byte, 100)
 	for _, who := range []transport.Rank{-1, from} {
-		if l, err := r.Recv(who, tag, buf[:8]); !errors.Is(err, transport.ErrTooLong) || l != (transport.Received{From: from, Bytes: 5, Total: 9}) {
+		if l, err := r.Recv(who, tag, buf[:8]); !errors.Is(err, transport.ErrTooLong) ||
+			l != (transport.Received{From: from, Bytes: 5, Total: 9}) {
 			r.Errorf("a part of a message that is too long: %+v, %v", l, err)
 		}
 	}
-	if l, err := r.Recv(from, tag, buf); err != nil || l != (transport.Received{From: from, Bytes: 5, Total: 9}) || string(buf[:5]) != "begin" {
+	if l, err := r.Recv(from, tag, buf); err != nil ||
+		l != (transport.Received{From: from, Bytes: 5, Total: 9}) ||
+		string(buf[:5]) != "begin" {
 		r.Errorf("a part: %+v, %v, %q", l, err, buf[:5])
 	}
-	if l, err := r.Recv(from, tag, buf); !errors.Is(err, transport.ErrTooLong) || l.Total != total {
+	if l, err := r.Recv(from, tag, buf); !errors.Is(err, transport.ErrTooLong) ||
+		l.Total != total {
 		r.Errorf("the first part of %d bytes: %+v, %v", total, l, err)
 	}
 }
@@ -89,7 +98,8 @@ func foreignNotes(r *rank) {
 			for to := range r.Ranks() {
 				for _, from := range elsewhere {
 					if n := r.Notify(to, from); n != i {
-						r.Errorf("notification %d by rank %d is counted as %d", i, from, n)
+						r.Errorf("notification %d by rank %d is counted "+
+							"as %d", i, from, n)
 					}
 				}
 			}
@@ -111,8 +121,9 @@ func TestDelivery(t *testing.T) {
 	run(t, 3, "delivery")
 }
 
-// fullRing: local rank 1 does not read. Local rank 0, which fills its ring and then has a thread waiting there, is refused
-// at once and can still reach local rank 2; afterwards everything arrives in order.
+// fullRing: local rank 1 does not read. Local rank 0, which fills its ring and then has a thread
+// waiting there, is refused at once and can still reach local rank 2; afterwards everything arrives
+// in order.
 func fullRing(r *rank) {
 	const tag = 7
 	from := elsewhere[2]
@@ -128,7 +139,8 @@ func fullRing(r *rank) {
 		}
 		waited := make(chan bool)
 		go func() { waited <- r.Deliver(1, from, tag, int64(len(body)), body, true) }()
-		time.Sleep(20 * time.Millisecond) // most often it is waiting by then; the test holds in any case
+		// most often it is waiting by then; the test holds in any case
+		time.Sleep(20 * time.Millisecond)
 		if r.Deliver(1, from, tag, int64(len(body)), body, false) {
 			r.Error("delivered where there is no room")
 		}
@@ -157,7 +169,8 @@ func fullRing(r *rank) {
 		}
 	case 2:
 		for _, want := range []string{"far", "own"} {
-			if l, err := r.Recv(-1, tag, buf); err != nil || string(buf[:l.Bytes]) != want {
+			if l, err := r.Recv(-1, tag, buf); err != nil ||
+				string(buf[:l.Bytes]) != want {
 				r.Errorf("%q, %v, expected %q", buf[:l.Bytes], err, want)
 			}
 		}
@@ -187,7 +200,8 @@ func violation(r *rank) {
 func TestViolation(t *testing.T) {
 	leaktest.Check(t)
 	all := launch(t, 2, "violation", nil)
-	want := "rank 5: rank 5 has announced a message of 4294967295 bytes to rank 2, where 67109120 are the most: its memory is damaged"
+	want := "rank 5: rank 5 has announced a message of 4294967295 bytes to rank 2, where " +
+		"67109120 are the most: its memory is damaged"
 	if got := all[0].hear(t); got != want {
 		t.Errorf("%q, expected %q", got, want)
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a rank whose memory the kernel shows to nobody copies it itself: a thread of the owner waits at a desk in the arena.
-// Who needs the owner's private memory leaves a list of pieces there, and the bytes to be stored, or finds the bytes that
-// were asked for. The thread takes no lock, calls nothing of MPI or Go, and sleeps while nobody asks.
+// How a rank whose memory the kernel shows to nobody copies it itself: a thread of the owner waits
+// at a desk in the arena. Who needs the owner's private memory leaves a list of pieces there, and
+// the bytes to be stored, or finds the bytes that were asked for. The thread takes no lock, calls
+// nothing of MPI or Go, and sleeps while nobody asks.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -35,7 +36,8 @@ static int copy_self(struct shm_desk *d, struct iovec *pieces, unsigned n, size_
 		return errno;
 	uint8_t *at = d->data;
 	for (unsigned i = 0; i < n; at += pieces[i++].iov_len)
-		memcpy(d->write ? pieces[i].iov_base : at, d->write ? at : pieces[i].iov_base, pieces[i].iov_len);
+		memcpy(d->write ? pieces[i].iov_base : at, d->write ? at : pieces[i].iov_base,
+			pieces[i].iov_len);
 	return 0;
 }
 
@@ -47,7 +49,8 @@ static int carry_out(struct shm_desk *d)
 	for (unsigned i = 0; i < n; i++) {
 		struct shm_found f;
 		uint64_t addr = d->run[i].addr, some = d->run[i].bytes;
-		if (!shm_find(shm.me, addr, &f) || some > f.hi - addr || some > SHM_DESK_BYTES - bytes)
+		if (!shm_find(shm.me, addr, &f) || some > f.hi - addr ||
+			some > SHM_DESK_BYTES - bytes)
 			return EFAULT;
 		pieces[i] = (struct iovec){(void *)(uintptr_t)addr, some};
 		bytes += some;
@@ -106,7 +109,8 @@ int shm_desk_open(void)
 	wait_policy_open(&policy, atomic_load(&shm.policy.wake), shm.policy.spin);
 	wait_policy_tune(&policy, shm.policy.quick, shm.policy.own_yield);
 	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &was); // the application's signals are not for this thread
+	// the application's signals are not for this thread
+	pthread_sigmask(SIG_SETMASK, &all, &was);
 	int err = pthread_create(&helper, NULL, help, d);
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
 	if (err)
@@ -161,7 +165,8 @@ static int ask(struct shm_desk *d, int local)
 	return d->error;
 }
 
-// Lays as much as there is room for on the desk. done is how much of the first run has been moved. Returns the bytes.
+// Lays as much as there is room for on the desk. done is how much of the first run has been moved.
+// Returns the bytes.
 static size_t lay(struct shm_desk *d, const struct shm_run *r, size_t n, size_t done, bool write)
 {
 	size_t bytes = 0;
@@ -201,7 +206,8 @@ int shm_desk_move(int local, const struct shm_run *r, size_t n, bool write)
 		err = ask(d, local);
 		if (!err && !write)
 			take(d, r, done);
-		for (done += bytes; n > 0 && done >= (size_t)r->bytes; n--) done -= (size_t)(r++)->bytes;
+		for (done += bytes; n > 0 && done >= (size_t)r->bytes; n--)
+			done -= (size_t)(r++)->bytes;
 	}
 	shm_unlock(&d->lock);
 	return err;

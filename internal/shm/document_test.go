@@ -19,13 +19,15 @@ func TestDocumentedHead(t *testing.T) {
 		t.Fatal(err)
 	}
 	shown := map[string]int{}
-	for _, row := range regexp.MustCompile("(?m)^\\| (\\d+) \\| `(\\w+)` \\|").FindAllStringSubmatch(string(text), -1) {
+	for _, row := range regexp.MustCompile(
+		"(?m)^\\| (\\d+) \\| `(\\w+)` \\|").FindAllStringSubmatch(string(text), -1) {
 		shown[row[2]], _ = strconv.Atoi(row[1])
 	}
 	machine := reflect.TypeFor[Node]()
 	field, _ := machine.FieldByName("head")
 	head := field.Type.Elem()
-	if size := "`struct shm_head` | " + strconv.Itoa(int(head.Size())) + " bytes"; !strings.Contains(string(text), size) {
+	if size := "`struct shm_head` | " + strconv.Itoa(int(head.Size())) +
+		" bytes"; !strings.Contains(string(text), size) {
 		t.Errorf("the head has %d bytes", head.Size())
 	}
 	looked := 0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a rank waits for an event, a counter that ranks of any node raise: it polls briefly, then sleeps on the counter itself,
-// with or without a limit of time.
-// Nothing here knows what is counted.
+// How a rank waits for an event, a counter that ranks of any node raise: it polls briefly, then
+// sleeps on the counter itself, with or without a limit of time. Nothing here knows what is
+// counted.
 #include <limits.h>
 
 #include "shm.h"
@@ -34,8 +34,10 @@ static bool sleep_until(struct shm_visit *v, struct awaited *a, uint64_t end, co
 {
 	bool met;
 	unsigned millis = LONGEST_SLEEP;
-	atomic_fetch_add(&a->e->sleepers, 1); // and then looks; who raises the counter then looks for sleepers
-	for (int because = -1; !(met = raised(a)) && (millis = sleep_millis(end)) > 0; because = end ? -1 : shm_in_vain(-1)) {
+	// and then looks; who raises the counter then looks for sleepers
+	atomic_fetch_add(&a->e->sleepers, 1);
+	for (int because = -1; !(met = raised(a)) && (millis = sleep_millis(end)) > 0;
+		because = end ? -1 : shm_in_vain(-1)) {
 		if (because >= 0)
 			shm.stuck(what, because);
 		shm_sleep(v, SHM_ANY, &a->e->count, a->seen, millis);
@@ -72,7 +74,10 @@ bool shm_event_soon(struct shm_event *e, uint32_t seen)
 	return raised(&a) || shm_look(&w, raised, &a, -1);
 }
 
-static bool reached(struct shm_event *e, uint32_t want) { return (int32_t)(atomic_load(&e->count) - want) >= 0; }
+static bool reached(struct shm_event *e, uint32_t want)
+{
+	return (int32_t)(atomic_load(&e->count) - want) >= 0;
+}
 
 bool shm_event_sent(struct shm_event *record, uint32_t count)
 {

@@ -25,7 +25,8 @@ static inline uint32_t shm_event_count(struct shm_event *e) { return atomic_load
 bool shm_event_sent(struct shm_event *record, uint32_t count);
 bool shm_event_ask(struct shm_event *record, uint32_t want);
 bool shm_event_told(struct shm_event *e, uint32_t count);
-static inline void shm_event_add(struct shm_event *e, uint32_t n) // behind all earlier stores of the caller
+// behind all earlier stores of the caller
+static inline void shm_event_add(struct shm_event *e, uint32_t n)
 {
 	atomic_fetch_add_explicit(&e->count, n, memory_order_seq_cst); // a full barrier, both ways
 	if (atomic_load_explicit(&e->sleepers, memory_order_seq_cst))

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Private memory that a rank exposes to the others: its heap, stack and globals. Exposures may overlap, repeat and adjoin;
-// the region table gets their union. What is exposed in the arena is there already. foreign.go is the way to such memory.
+// Private memory that a rank exposes to the others: its heap, stack and globals. Exposures may
+// overlap, repeat and adjoin; the region table gets their union. What is exposed in the arena is
+// there already. foreign.go is the way to such memory.
 package shm
 
 // #include "shm.h"
@@ -57,7 +58,8 @@ func (x *exposures) take(s span) (exposure, bool) {
 
 // touching is which parts of the union overlap a place, or adjoin it: those from i to j.
 func (x *exposures) touching(s span) (i, j int) {
-	i, _ = slices.BinarySearchFunc(x.union, s.lo, func(u span, lo uintptr) int { return cmp.Compare(u.hi, lo) })
+	i, _ = slices.BinarySearchFunc(x.union, s.lo,
+		func(u span, lo uintptr) int { return cmp.Compare(u.hi, lo) })
 	for j = i; j < len(x.union) && x.union[j].lo <= s.hi; j++ {
 	}
 	return i, j
@@ -65,7 +67,8 @@ func (x *exposures) touching(s span) (i, j int) {
 
 // within is the union of the published exposures that begin in [lo, hi).
 func (x *exposures) within(s span) (parts []span) {
-	i, _ := slices.BinarySearchFunc(x.all, s.lo, func(e exposure, lo uintptr) int { return cmp.Compare(e.lo, lo) })
+	i, _ := slices.BinarySearchFunc(x.all, s.lo,
+		func(e exposure, lo uintptr) int { return cmp.Compare(e.lo, lo) })
 	for ; i < len(x.all) && x.all[i].lo < s.hi; i++ {
 		e := &x.all[i]
 		switch last := len(parts) - 1; {
@@ -79,8 +82,8 @@ func (x *exposures) within(s span) (parts []span) {
 	return parts
 }
 
-// change makes the union right around a place where an exposure was put in or taken out. publish replaces what is published
-// in a span by parts; if it fails nothing has changed.
+// change makes the union right around a place where an exposure was put in or taken out. publish
+// replaces what is published in a span by parts; if it fails nothing has changed.
 func (x *exposures) change(s span, publish func(span, []span) error) error {
 	i, j := x.touching(s)
 	for k := i; k < j; k++ {
@@ -97,7 +100,8 @@ func (x *exposures) change(s span, publish func(span, []span) error) error {
 	return nil
 }
 
-// Expose makes memory of this process accessible to all ranks, private memory included. It may be exposed several times.
+// Expose makes memory of this process accessible to all ranks, private memory included. It may be
+// exposed several times.
 func (m *Node) Expose(addr uintptr, n int64) error {
 	if n == 0 {
 		return nil
@@ -131,7 +135,8 @@ func (m *Node) Conceal(addr uintptr, n int64) error {
 	defer m.mu.Unlock()
 	e, ok := m.exposed.take(span{addr, addr + uintptr(n)})
 	if !ok {
-		return fmt.Errorf("%w: %d bytes at %#x are not exposed", transport.ErrBadAddr, n, addr)
+		return fmt.Errorf("%w: %d bytes at %#x are not exposed", transport.ErrBadAddr, n,
+			addr)
 	}
 	err := m.exposed.change(e.span, m.publishUnion)
 	if err != nil {
@@ -140,14 +145,16 @@ func (m *Node) Conceal(addr uintptr, n int64) error {
 	return err
 }
 
-// toPublish tells whether exposed memory has to be published: it is private, or another rank has allocated it.
+// toPublish tells whether exposed memory has to be published: it is private, or another rank has
+// allocated it.
 func (m *Node) toPublish(s span) (bool, error) {
 	arena := span{m.place.base, m.place.base + uintptr(m.place.bytes)}
 	if s.hi <= arena.lo || s.lo >= arena.hi {
 		return true, nil
 	}
 	if lo, n := m.Extent(s.lo); n == 0 || s.hi > lo+uintptr(n) {
-		return false, fmt.Errorf("%w: %d bytes at %#x of the arena are no live allocation", transport.ErrBadAddr, s.size(), s.lo)
+		return false, fmt.Errorf("%w: %d bytes at %#x of the arena are no live allocation",
+			transport.ErrBadAddr, s.size(), s.lo)
 	}
 	first := arena.lo + uintptr(m.head.slice_off)
 	return int((s.lo-first)/uintptr(m.head.slice_bytes)) != m.opt.Self, nil
@@ -158,8 +165,10 @@ func (m *Node) publishUnion(s span, parts []span) error {
 	for _, p := range parts {
 		pairs = append(pairs, C.uint64_t(p.lo), C.uint64_t(p.hi))
 	}
-	if C.shm_region_replace(C.uint64_t(s.lo), C.uint64_t(s.hi), unsafe.SliceData(pairs), C.uint32_t(len(parts))) != 0 {
-		return fmt.Errorf("%w: more than %d allocations and exposures", transport.ErrNoMemory, m.head.region_cap)
+	if C.shm_region_replace(C.uint64_t(s.lo), C.uint64_t(s.hi), unsafe.SliceData(pairs),
+		C.uint32_t(len(parts))) != 0 {
+		return fmt.Errorf("%w: more than %d allocations and exposures",
+			transport.ErrNoMemory, m.head.region_cap)
 	}
 	return nil
 }
@@ -170,6 +179,7 @@ func (m *Node) beginExposing() {
 	rand.Read(b[:])
 	m.exposed.began = true
 	if errno := C.shm_expose_open(C.uint64_t(binary.NativeEndian.Uint64(b[:]))); errno != 0 {
-		log.Infof("no thread copies private memory for ranks that the kernel refuses it: %v", syscall.Errno(errno))
+		log.Infof("no thread copies private memory for ranks that the kernel refuses it: "+
+			"%v", syscall.Errno(errno))
 	}
 }

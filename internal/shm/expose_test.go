@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Exposures: their union is compared with a model, byte by byte, and what is published never has a gap that a reader can see.
+// Exposures: their union is compared with a model, byte by byte, and what is published never has a
+// gap that a reader can see.
 package shm
 
 import (
@@ -49,7 +50,8 @@ func (m *modelExposures) check() {
 		}
 	}
 	if !slices.Equal(want, m.table) || !slices.Equal(want, m.x.union) {
-		m.t.Fatalf("published %v, union %v, want %v of %v", m.table, m.x.union, want, m.made)
+		m.t.Fatalf("published %v, union %v, want %v of %v", m.table, m.x.union, want,
+			m.made)
 	}
 }
 
@@ -83,7 +85,8 @@ func TestExposures(t *testing.T) {
 				continue
 			}
 			lo := uintptr(r.IntN(len(m.count) - 1))
-			m.change(span{lo, lo + 1 + uintptr(r.IntN(min(12, len(m.count)-int(lo))))}, 1)
+			m.change(span{lo, lo + 1 + uintptr(r.IntN(min(12, len(m.count)-int(lo))))},
+				1)
 		}
 	}
 }
@@ -109,7 +112,8 @@ func TestExposuresRefused(t *testing.T) {
 	}
 }
 
-// exposing: what stays exposed is never gone for who looks, however its neighbours change; and thousands are possible.
+// exposing: what stays exposed is never gone for who looks, however its neighbours change; and
+// thousands are possible.
 func exposing(r *rank) {
 	private := testPages(r, 64)
 	lo := private.lo
@@ -124,7 +128,8 @@ func exposing(r *rank) {
 	if r.Self() == 0 {
 		for i := range 20000 {
 			at, n := lo+uintptr(i%100), int64(150+i%200)
-			if err := errors.Join(r.Expose(at, n), r.Expose(lo+300, 10), r.Conceal(at, n), r.Conceal(lo+300, 10)); err != nil {
+			if err := errors.Join(r.Expose(at, n), r.Expose(lo+300, 10),
+				r.Conceal(at, n), r.Conceal(lo+300, 10)); err != nil {
 				r.Fatal(err)
 			}
 		}
@@ -136,7 +141,8 @@ func exposing(r *rank) {
 		}
 	}
 	r.World().Barrier()
-	if r.Owns(0, uintptr(all[0])+99, 2) || r.Owns(0, uintptr(all[0])+100, 201) || r.Owns(1, uintptr(all[0])+100, 1) {
+	if r.Owns(0, uintptr(all[0])+99, 2) || r.Owns(0, uintptr(all[0])+100, 201) ||
+		r.Owns(1, uintptr(all[0])+100, 1) {
 		r.Error("more than was exposed is there")
 	}
 	exposedArena(r)
@@ -184,7 +190,8 @@ func exposedArena(r *rank) {
 		}
 	}
 	r.Conceal(other+16, 4096)
-	if !r.Owns(r.Self(), addr, 8192) || !r.Owns(r.Self(), other+16, 4096) || r.Owns(r.Self(), other, 32) {
+	if !r.Owns(r.Self(), addr, 8192) || !r.Owns(r.Self(), other+16, 4096) ||
+		r.Owns(r.Self(), other, 32) {
 		r.Error("what is exposed in the arena?")
 	}
 	r.Conceal(other+16, 4096)
@@ -193,9 +200,11 @@ func exposedArena(r *rank) {
 	if !r.Owns(r.Self(), addr, 8192) || r.Owns(r.Self(), other+16, 1) {
 		r.Error("what is left in the arena?")
 	}
-	for what, err := range map[string]error{"no allocation": r.Expose(addr+8192, 4096), "beyond the arena": r.Expose(r.Base()-8, 16),
-		"nowhere": r.Expose(0, 16), "negative": r.Expose(addr, -1), "around": r.Expose(^uintptr(7), 16),
-		"again": r.Conceal(addr+16, 4096), "never": r.Conceal(addr, 1)} {
+	for what, err := range map[string]error{"no allocation": r.Expose(addr+8192, 4096),
+		"beyond the arena": r.Expose(r.Base()-8, 16),
+		"nowhere":          r.Expose(0, 16), "negative": r.Expose(addr, -1),
+		"around": r.Expose(^uintptr(7), 16),
+		"again":  r.Conceal(addr+16, 4096), "never": r.Conceal(addr, 1)} {
 		if !errors.Is(err, transport.ErrBadAddr) {
 			r.Errorf("%s: %v", what, err)
 		}

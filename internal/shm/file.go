@@ -32,13 +32,15 @@ func newFile(bytes int64) (fd int, what string, err error) {
 	}
 	for _, dir := range fileDirs {
 		if fd, why := unlinkedFile(dir); why == nil && unix.Ftruncate(fd, bytes) == nil {
-			log.Infof("memory files are refused (%v): the arena is files of %s without a name", err, dir)
+			log.Infof("memory files are refused (%v): the arena is files of %s "+
+				"without a name", err, dir)
 			return fd, "a file of " + dir, nil
 		} else if why == nil {
 			unix.Close(fd)
 		}
 	}
-	return -1, "", fmt.Errorf("memory files are refused (memfd_create: %w), and none of %v takes a file of %d bytes: "+
+	return -1, "", fmt.Errorf("memory files are refused (memfd_create: %w), and none of %v "+
+		"takes a file of %d bytes: "+
 		"allow memfd_create, or mount a tmpfs at /dev/shm", err, fileDirs, bytes)
 }
 

@@ -25,8 +25,10 @@ func TestFileWithoutMemfd(t *testing.T) {
 			t.Fatal(err)
 		}
 		var st unix.Stat_t
-		if err := unix.Fstat(fd, &st); err != nil || st.Nlink != 0 || st.Size != 1<<30 || st.Blocks != 0 {
-			t.Errorf("%s has %d names, %d bytes, %d blocks; %v", what, st.Nlink, st.Size, st.Blocks, err)
+		if err := unix.Fstat(fd, &st); err != nil || st.Nlink != 0 || st.Size != 1<<30 ||
+			st.Blocks != 0 {
+			t.Errorf("%s has %d names, %d bytes, %d blocks; %v", what, st.Nlink,
+				st.Size, st.Blocks, err)
 		}
 		unix.Close(fd)
 	}
@@ -47,7 +49,8 @@ func TestUnlinkedFile(t *testing.T) {
 	defer func() { fileDirs = former }()
 	fileDirs = []string{dir + "/none"}
 	refuseMemfd(t, unix.EPERM)
-	if _, _, err := newFile(1 << 20); err == nil || !strings.Contains(err.Error(), "mount a tmpfs at /dev/shm") {
+	if _, _, err := newFile(1 << 20); err == nil ||
+		!strings.Contains(err.Error(), "mount a tmpfs at /dev/shm") {
 		t.Errorf("%v", err)
 	}
 }

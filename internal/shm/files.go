@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The arena's files: the leader creates and maps them and sends them to the members, which map them, too. Each rank keeps
-// the file of its own slice open. Each slice is a file of its own because the kernel locks a file while it gains or loses
-// pages: ranks that allocate at the same time must not wait for each other. join.go has reserved the address space.
+// The arena's files: the leader creates and maps them and sends them to the members, which map
+// them, too. Each rank keeps the file of its own slice open. Each slice is a file of its own
+// because the kernel locks a file while it gains or loses pages: ranks that allocate at the same
+// time must not wait for each other. join.go has reserved the address space.
 package shm
 
 import (
@@ -16,7 +17,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// filesAtOnce is how many are sent in one message. The kernel allows 253, and counts them against the limit of open files.
+// filesAtOnce is how many are sent in one message. The kernel allows 253, and counts them against
+// the limit of open files.
 const filesAtOnce = 128
 
 // newFiles creates files of these sizes.
@@ -41,15 +43,17 @@ func closeFiles(fds []int) {
 	}
 }
 
-// distribute creates the files of an arena, maps them at a reserved place, and has all members map them. The leader keeps
-// the file of its own slice.
-func distribute(p place, sizes []int64, conns []*net.UnixConn, ranks []transport.Rank) (int, error) {
+// distribute creates the files of an arena, maps them at a reserved place, and has all members map
+// them. The leader keeps the file of its own slice.
+func distribute(p place, sizes []int64, conns []*net.UnixConn, ranks []transport.Rank) (int,
+	error) {
 	fds, err := newFiles(sizes)
 	left := span{p.base, p.base + uintptr(p.bytes)}
 	for i := 0; err == nil && i < len(fds); i++ {
 		left, err = mapFile(fds[i], left)
 	}
-	for i, c := range conns { // one after the other, so that few files are on their way at a time
+	for i, c := range conns {
+		// one after the other, so that few files are on their way at a time
 		if c != nil && err == nil {
 			err = sendFiles(fds, c, ranks[i])
 		}
@@ -63,7 +67,8 @@ func distribute(p place, sizes []int64, conns []*net.UnixConn, ranks []transport
 	return fds[1], nil
 }
 
-// sendFiles sends a member the files, in the order of their addresses, and waits until it has mapped them.
+// sendFiles sends a member the files, in the order of their addresses, and waits until it has
+// mapped them.
 func sendFiles(fds []int, c *net.UnixConn, to transport.Rank) error {
 	for rest := fds; len(rest) > 0; {
 		now := rest[:min(filesAtOnce, len(rest))]
@@ -80,12 +85,14 @@ func sendFiles(fds []int, c *net.UnixConn, to transport.Rank) error {
 		return fmt.Errorf("rank %d %w (%w)", to, errGone, err)
 	}
 	if f.a != 1 {
-		return fmt.Errorf("rank %d cannot map the %d files of the arena%s", to, len(fds), raiseFiles(unix.EMFILE, len(fds)))
+		return fmt.Errorf("rank %d cannot map the %d files of the arena%s", to, len(fds),
+			raiseFiles(unix.EMFILE, len(fds)))
 	}
 	return nil
 }
 
-// takeFiles maps the files that the leader sends at a reserved place, and keeps that of this rank's own slice.
+// takeFiles maps the files that the leader sends at a reserved place, and keeps that of this rank's
+// own slice.
 func takeFiles(c *net.UnixConn, p place, self int) (int, error) {
 	mine, err := receiveFiles(c, span{p.base, p.base + uintptr(p.bytes)}, self+1)
 	vote := frame{kind: fVote, from: uint32(self)}
@@ -144,7 +151,8 @@ func readFiles(c *net.UnixConn) (fds []int, rest uint64, err error) {
 		fds = append(fds, some...)
 	}
 	f := decode(body)
-	if err != nil || n != frameBytes || f.kind != fFiles || len(fds) == 0 || uint64(len(fds)) != f.a {
+	if err != nil || n != frameBytes || f.kind != fFiles || len(fds) == 0 ||
+		uint64(len(fds)) != f.a {
 		closeFiles(fds)
 		return nil, 0, errors.New("the files of the arena did not come")
 	}

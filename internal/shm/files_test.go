@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The files of an arena: one for each rank's slice, at the same address everywhere, with the pages that are allocated
-// and no others; and what a rank that cannot take or write them does to the job.
+// The files of an arena: one for each rank's slice, at the same address everywhere, with the pages
+// that are allocated and no others; and what a rank that cannot take or write them does to the job.
 package shm
 
 import (
@@ -24,7 +24,8 @@ func mappedFiles(r *rank) []string {
 	}
 	var all []string
 	for line := range strings.Lines(string(maps)) {
-		if f := strings.Fields(line); len(f) > 5 && strings.HasPrefix(f[5], "/memfd:armci") {
+		if f := strings.Fields(line); len(f) > 5 &&
+			strings.HasPrefix(f[5], "/memfd:armci") {
 			all = append(all, strings.Join([]string{f[0], f[2], f[4]}, " "))
 		}
 	}
@@ -61,9 +62,11 @@ func files(r *rank) {
 		inodes[strings.Fields(m)[2]] = true
 	}
 	if n := len(r.order.Listeners) + 1; len(mapped) != n || len(inodes) != n {
-		r.Errorf("%d files at %d places, expected %d: %q", len(inodes), len(mapped), n, mapped)
+		r.Errorf("%d files at %d places, expected %d: %q", len(inodes), len(mapped), n,
+			mapped)
 	}
-	if own := fmt.Sprintf("%x-%x 00000000 ", r.own.all.lo, r.own.all.hi); !strings.Contains(strings.Join(mapped, "\n"), own) {
+	if own := fmt.Sprintf("%x-%x 00000000 ", r.own.all.lo, r.own.all.hi); !strings.Contains(
+		strings.Join(mapped, "\n"), own) {
 		r.Errorf("no file is just this rank's slice, %q: %q", own, mapped)
 	}
 	if n := openFiles(r); n != 1 {
@@ -114,7 +117,8 @@ func TestFiles(t *testing.T) {
 // fileLimit: a program that forbids itself to write files can allocate as before.
 func fileLimit(r *rank) {
 	const n = 2 << 20
-	if err := unix.Setrlimit(unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: page, Max: page}); err != nil {
+	if err := unix.Setrlimit(unix.RLIMIT_FSIZE,
+		&unix.Rlimit{Cur: page, Max: page}); err != nil {
 		r.Fatal(err)
 	}
 	addr, err := r.Grow(n)
@@ -138,7 +142,8 @@ func TestFileLimit(t *testing.T) {
 // fewDescriptors: local rank 1 has no room for the files that the leader hands it.
 func fewDescriptors(r *rank) {
 	if r.order.Self == 1 {
-		next, err := unix.Dup(0) // the lowest that is free: the connection to the leader and some of the files fit
+		// the lowest that is free: the connection to the leader and some of the files fit
+		next, err := unix.Dup(0)
 		if err != nil {
 			r.Fatal(err)
 		}
@@ -154,7 +159,8 @@ func fewDescriptors(r *rank) {
 func TestFewDescriptors(t *testing.T) {
 	leaktest.Check(t)
 	all := launch(t, 3, "few descriptors", nil)
-	for i, want := range []string{"cannot map the 4 files", "did not come", "take the arena from rank"} {
+	for i, want := range []string{"cannot map the 4 files", "did not come",
+		"take the arena from rank"} {
 		if got := all[i].hear(t); !strings.Contains(got, want) {
 			t.Errorf("local rank %d: %q, expected %q", i, got, want)
 		}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory of another process of the node that is not in the arena: the kernel copies it (process_vm_readv, process_vm_writev).
-// Where the kernel refuses, the owner's thread does (desk.c). It does not check whose memory it is: callers have.
+// Memory of another process of the node that is not in the arena: the kernel copies it
+// (process_vm_readv, process_vm_writev). Where the kernel refuses, the owner's thread does
+// (desk.c). It does not check whose memory it is: callers have.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/prctl.h>
@@ -35,7 +36,8 @@ bool shm_vm_allowed(int local)
 }
 
 // list makes at most BATCH pieces of runs, of which the first is done up to `done` bytes.
-static unsigned list(const struct shm_run *r, size_t n, size_t done, struct iovec *mine, struct iovec *theirs)
+static unsigned list(const struct shm_run *r, size_t n, size_t done, struct iovec *mine,
+	struct iovec *theirs)
 {
 	unsigned m = n < BATCH ? (unsigned)n : BATCH;
 	for (unsigned i = 0; i < m; i++) {
@@ -52,7 +54,8 @@ int shm_vm_move(int local, const struct shm_run *r, size_t n, bool write)
 	pid_t pid = shm.rank[local].pid;
 	for (size_t done = 0; n > 0;) {
 		unsigned m = list(r, n, done, mine, theirs);
-		ssize_t got = write ? process_vm_writev(pid, mine, m, theirs, m, 0) : process_vm_readv(pid, mine, m, theirs, m, 0);
+		ssize_t got = write ? process_vm_writev(pid, mine, m, theirs, m, 0) :
+				      process_vm_readv(pid, mine, m, theirs, m, 0);
 		if (got < 0)
 			return errno;
 		if (got == 0)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Access to memory of other ranks that is not in the arena (expose.go): by the kernel, or by the owner's help where the kernel
-// refuses. Which way is found out once for each rank. The caller has checked the addresses.
+// Access to memory of other ranks that is not in the arena (expose.go): by the kernel, or by the
+// owner's help where the kernel refuses. Which way is found out once for each rank. The caller has
+// checked the addresses.
 package shm
 
 /*
@@ -67,7 +68,8 @@ func (m *Node) Mapped(local int, addr uintptr) bool { return local == m.opt.Self
 // wayTo finds out how the memory of a rank is reached.
 func (m *Node) wayTo(local int) (way, error) {
 	if local < 0 || local >= len(m.ways) || !m.exposes(local) {
-		return unknown, fmt.Errorf("%w: local rank %d has exposed no memory", transport.ErrBadAddr, local)
+		return unknown, fmt.Errorf("%w: local rank %d has exposed no memory",
+			transport.ErrBadAddr, local)
 	}
 	w := m.ways[local].Load()
 	if w == unknown {
@@ -100,7 +102,8 @@ func (m *Node) copyForeign(local int, addr uintptr, mine []byte, write bool) err
 		if err != nil {
 			return err
 		}
-		e := C.foreign_one(C.int(local), C.bool(w == byOwner), at, C.uint64_t(addr), C.int64_t(len(mine)), C.bool(write))
+		e := C.foreign_one(C.int(local), C.bool(w == byOwner), at, C.uint64_t(addr),
+			C.int64_t(len(mine)), C.bool(write))
 		return m.foreignError(e, local, addr, int64(len(mine)))
 	case write:
 		kernel.Copy(kernel.Ptr(addr), at, len(mine))
@@ -118,11 +121,13 @@ func (m *Node) foreignError(errno C.int, local int, addr uintptr, n int64) error
 	rank, what := m.opt.Ranks[local], syscall.Errno(errno)
 	switch what {
 	case unix.EFAULT:
-		return fmt.Errorf("%w: %d bytes at %#x of rank %d are not mapped there", transport.ErrBadAddr, n, addr, rank)
+		return fmt.Errorf("%w: %d bytes at %#x of rank %d are not mapped there",
+			transport.ErrBadAddr, n, addr, rank)
 	case unix.ESRCH:
 		return fmt.Errorf("private memory of rank %d: %w", rank, transport.ErrPeerDead)
 	case unix.EPERM, unix.ENOSYS:
-		return fmt.Errorf("private memory of rank %d: %w: the kernel refuses (%v), and the rank has no thread to help",
+		return fmt.Errorf("private memory of rank %d: %w: the kernel refuses (%v), and "+
+			"the rank has no thread to help",
 			rank, transport.ErrNotNative, what)
 	}
 	return fmt.Errorf("%d bytes at %#x of rank %d: %w", n, addr, rank, what)
@@ -137,7 +142,8 @@ func (m *Node) outside(local int, x *transport.Xfer) bool {
 		return !m.Inside(x.Remote.Base) // a shape lies in one region
 	}
 	for i := range x.Vector {
-		if slices.ContainsFunc(x.Vector[i].Remote, func(a uintptr) bool { return !m.Inside(a) }) {
+		if slices.ContainsFunc(x.Vector[i].Remote,
+			func(a uintptr) bool { return !m.Inside(a) }) {
 			return true
 		}
 	}
@@ -153,8 +159,10 @@ type walker struct {
 
 var walkers = sync.Pool{New: func() any { return new(walker) }}
 
-// foreign carries out a transfer with memory of another rank: move is called for many runs at a time.
-func (m *Node) foreign(local int, x *transport.Xfer, move func(desk C.bool, r *C.struct_shm_run, n C.size_t) C.int) error {
+// foreign carries out a transfer with memory of another rank: move is called for many runs at a
+// time.
+func (m *Node) foreign(local int, x *transport.Xfer, move func(desk C.bool, r *C.struct_shm_run,
+	n C.size_t) C.int) error {
 	w, err := m.wayTo(local)
 	if err != nil {
 		return err
@@ -180,13 +188,15 @@ func (m *Node) moveForeign(local int, x *transport.Xfer, write bool) error {
 }
 
 // accForeign is Acc.
-func (m *Node) accForeign(local int, x *transport.Xfer, s transport.Scale, st *kernel.Stripes) error {
+func (m *Node) accForeign(local int, x *transport.Xfer, s transport.Scale,
+	st *kernel.Stripes) error {
 	device := C.uint32_t(0)
 	if st.Device {
 		device = 1
 	}
 	return m.foreign(local, x, func(desk C.bool, r *C.struct_shm_run, n C.size_t) C.int {
-		return C.foreign_acc((*C.uint32_t)(st.Word), C.uint32_t(st.Mask), C.uint32_t(st.PitchWords), C.uint32_t(st.Owner), device,
+		return C.foreign_acc((*C.uint32_t)(st.Word), C.uint32_t(st.Mask),
+			C.uint32_t(st.PitchWords), C.uint32_t(st.Owner), device,
 			C.int(local), desk, C.int(s.Type), s.Value, r, n)
 	})
 }

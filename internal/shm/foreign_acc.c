@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Accumulate in private memory of another process: under the lock of its stripe a piece is read, added to here, and written
-// back. The owner and everybody else take the same locks. It must not hold more than one stripe at a time.
+// Accumulate in private memory of another process: under the lock of its stripe a piece is read,
+// added to here, and written back. The owner and everybody else take the same locks. It must not
+// hold more than one stripe at a time.
 #include <errno.h>
 
 #include "../kernel/kernel.h"
@@ -42,7 +43,8 @@ static int flush(struct group *g)
 	int err = shm_foreign_move(g->local, g->desk, g->copy, g->n, false);
 	if (!err) {
 		for (size_t i = 0; i < g->n; i++)
-			k_acc_raw(g->type, g->scale, (void *)g->copy[i].mine, (const void *)g->from[i], (size_t)g->copy[i].bytes);
+			k_acc_raw(g->type, g->scale, (void *)g->copy[i].mine,
+				(const void *)g->from[i], (size_t)g->copy[i].bytes);
 		err = shm_foreign_move(g->local, g->desk, g->copy, g->n, true);
 	}
 	k_unlock(held);
@@ -55,8 +57,9 @@ static bool fits(const struct group *g, uintptr_t theirs, size_t bytes)
 	if (g->n == 0)
 		return true;
 	const struct shm_run *last = &g->copy[g->n - 1];
-	return g->n < PIECES && g->bytes + bytes <= sizeof g->buffer && theirs >= last->theirs + (uintptr_t)last->bytes &&
-	       theirs >> K_STRIPE_SHIFT == g->copy[0].theirs >> K_STRIPE_SHIFT;
+	return g->n < PIECES && g->bytes + bytes <= sizeof g->buffer &&
+		theirs >= last->theirs + (uintptr_t)last->bytes &&
+		theirs >> K_STRIPE_SHIFT == g->copy[0].theirs >> K_STRIPE_SHIFT;
 }
 
 static int add(struct group *g, uintptr_t mine, uintptr_t theirs, size_t bytes)
@@ -68,16 +71,18 @@ static int add(struct group *g, uintptr_t mine, uintptr_t theirs, size_t bytes)
 	return err;
 }
 
-int shm_foreign_acc(int local, bool desk, const struct k_stripes *st, int type, const void *scale, const struct shm_run *r,
-	size_t n)
+int shm_foreign_acc(int local, bool desk, const struct k_stripes *st, int type, const void *scale,
+	const struct shm_run *r, size_t n)
 {
 	size_t element = k_small_size(type);
 	struct group g = {.local = local, .desk = desk, .st = st, .type = type, .scale = scale};
 	int err = element ? 0 : EINVAL;
 	for (; n > 0 && !err; n--, r++) {
 		uintptr_t mine = r->mine, theirs = r->theirs;
-		for (size_t left = (size_t)r->bytes / element * element, some; left > 0 && !err; left -= some) {
-			some = STRIPE - (theirs & (STRIPE - 1)); // an element belongs to the stripe of its first byte
+		for (size_t left = (size_t)r->bytes / element * element, some; left > 0 && !err;
+			left -= some) {
+			// an element belongs to the stripe of its first byte
+			some = STRIPE - (theirs & (STRIPE - 1));
 			some = (some + element - 1) / element * element;
 			some = some < left ? some : left;
 			err = add(&g, mine, theirs, some);

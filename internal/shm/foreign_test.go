@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Private memory between real processes: by the kernel, and by the owner's thread as if the kernel refused.
+// Private memory between real processes: by the kernel, and by the owner's thread as if the kernel
+// refused.
 package shm
 
 import (
@@ -19,7 +20,8 @@ import (
 // testPages maps private memory, which stays mapped.
 func testPages(t testing.TB, n int) span {
 	t.Helper()
-	b, err := unix.Mmap(-1, 0, n*page, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANON)
+	b, err := unix.Mmap(-1, 0, n*page, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANON)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +29,8 @@ func testPages(t testing.TB, n int) span {
 	return span{lo, lo + uintptr(len(b))}
 }
 
-// foreignMemory: every rank writes into, reads from and accumulates in private memory of all others, in all shapes.
+// foreignMemory: every rank writes into, reads from and accumulates in private memory of all
+// others, in all shapes.
 func foreignMemory(r *rank) {
 	const pages = 64
 	mine, theirs := testPages(r, pages), testPages(r, pages)
@@ -45,7 +48,8 @@ func foreignMemory(r *rank) {
 	}
 	for local := range all {
 		if got := r.ways[local].Load(); local != r.Self() && got != want {
-			r.Errorf("memory of local rank %d is reached by way %d, not %d", local, got, want)
+			r.Errorf("memory of local rank %d is reached by way %d, not %d", local, got,
+				want)
 		}
 	}
 }
@@ -72,10 +76,13 @@ func shapesOf(local, remote uintptr) map[string]*transport.Xfer {
 		return transport.Section{Base: at, Stride: stride}
 	}
 	return map[string]*transport.Xfer{
-		"contiguous": {Local: side(local), Remote: side(remote + 3), Count: []int32{150001}},
-		"strided":    {Local: side(local, row), Remote: side(remote, 120), Count: []int32{row, rows}},
-		"levels":     {Local: side(local, 32, 1024), Remote: side(remote, 64, 4096), Count: []int32{16, 20, 10}},
-		"vector":     {Vector: []transport.Segments{v}},
+		"contiguous": {Local: side(local), Remote: side(remote + 3),
+			Count: []int32{150001}},
+		"strided": {Local: side(local, row), Remote: side(remote, 120),
+			Count: []int32{row, rows}},
+		"levels": {Local: side(local, 32, 1024), Remote: side(remote, 64, 4096),
+			Count: []int32{16, 20, 10}},
+		"vector": {Vector: []transport.Segments{v}},
 	}
 }
 
@@ -111,7 +118,8 @@ func shapes(r *rank, tr *Transport, all []uint64, buffer uintptr) {
 	}
 }
 
-// same compares the local sides of two transfers, the second half bytes behind the first, and what lies between the rows.
+// same compares the local sides of two transfers, the second half bytes behind the first, and what
+// lies between the rows.
 func same(r *rank, name string, x, back *transport.Xfer, half uintptr) {
 	var c, d kernel.Cursor
 	var list [2][]kernel.Group
@@ -126,7 +134,8 @@ func same(r *rank, name string, x, back *transport.Xfer, half uintptr) {
 	}
 }
 
-// sums: all ranks add ones to the same elements, contiguous and strided, of which some lie across pages.
+// sums: all ranks add ones to the same elements, contiguous and strided, of which some lie across
+// pages.
 func sums(r *rank, tr *Transport, all []uint64, buffer uintptr) {
 	const n, rounds = 3000, 5
 	ones, scale := unsafe.Slice((*int64)(kernel.Ptr(buffer)), n), int64(1)
@@ -139,11 +148,14 @@ func sums(r *rank, tr *Transport, all []uint64, buffer uintptr) {
 	for range rounds {
 		for local, a := range all {
 			to := uintptr(a) + 4 // elements across stripes
-			twice := transport.Segments{Local: []uintptr{buffer, buffer}, Remote: []uintptr{to, to}, Bytes: 8}
+			twice := transport.Segments{Local: []uintptr{buffer, buffer},
+				Remote: []uintptr{to, to}, Bytes: 8}
 			for _, x := range []*transport.Xfer{
-				{Local: transport.Section{Base: buffer}, Remote: transport.Section{Base: to}, Count: []int32{8 * n}},
-				{Local: transport.Section{Base: buffer, Stride: []int32{8}}, Remote: transport.Section{Base: to, Stride: []int32{16}},
-					Count: []int32{8, n / 2}},
+				{Local: transport.Section{Base: buffer},
+					Remote: transport.Section{Base: to}, Count: []int32{8 * n}},
+				{Local: transport.Section{Base: buffer, Stride: []int32{8}},
+					Remote: transport.Section{Base: to, Stride: []int32{16}},
+					Count:  []int32{8, n / 2}},
 				{Vector: []transport.Segments{twice}},
 			} {
 				if err := tr.Acc(transport.Peer(local), x, s); err != nil {
@@ -161,14 +173,16 @@ func sums(r *rank, tr *Transport, all []uint64, buffer uintptr) {
 		if i == 0 {
 			want *= 2
 		}
-		if got := *(*int64)(kernel.Ptr(uintptr(all[r.Self()]) + 4 + uintptr(i)*8)); got != want {
+		if got := *(*int64)(kernel.Ptr(uintptr(all[r.Self()]) + 4 +
+			uintptr(i)*8)); got != want {
 			r.Fatalf("element %d is %d, not %d", i, got, want)
 		}
 	}
 	r.World().Barrier()
 }
 
-// wrong: memory that is not mapped at its owner, read-modify-writes, and bytes of all kinds of memory.
+// wrong: memory that is not mapped at its owner, read-modify-writes, and bytes of all kinds of
+// memory.
 func wrong(r *rank, tr *Transport, all []uint64, mine span) {
 	hole := testPages(r, 3)
 	r.Expose(hole.lo, hole.size())
@@ -179,21 +193,26 @@ func wrong(r *rank, tr *Transport, all []uint64, mine span) {
 	for what, err := range map[string]error{
 		"read":  r.ReadForeign(next, uintptr(holes[next]), buffer),
 		"write": r.WriteForeign(next, uintptr(holes[next])+page, buffer[:8]),
-		"put": tr.Put(transport.Peer(next), &transport.Xfer{Local: transport.Section{Base: mine.lo, Stride: []int32{16}},
-			Remote: transport.Section{Base: uintptr(holes[next]), Stride: []int32{page}}, Count: []int32{16, 3}}),
+		"put": tr.Put(transport.Peer(next),
+			&transport.Xfer{Local: transport.Section{Base: mine.lo,
+				Stride: []int32{16}},
+				Remote: transport.Section{Base: uintptr(holes[next]),
+					Stride: []int32{page}}, Count: []int32{16, 3}}),
 		"nobody": r.ReadForeign(len(all), mine.lo, buffer),
 	} {
 		if !errors.Is(err, transport.ErrBadAddr) {
 			r.Errorf("%s of what is not mapped: %v", what, err)
 		}
 	}
-	if err := tr.RMW(transport.Peer(next), &transport.RMW{Bytes: 8, Addr: uintptr(all[next])}); !errors.Is(err, transport.ErrNotNative) {
+	if err := tr.RMW(transport.Peer(next), &transport.RMW{Bytes: 8,
+		Addr: uintptr(all[next])}); !errors.Is(err, transport.ErrNotNative) {
 		r.Errorf("read-modify-write: %v", err)
 	}
 	word := uint64(0x1122334455667788)
 	at(mine.hi-8, 8)[0] = byte(r.Self())
 	r.World().Barrier()
-	if err := r.ReadForeign(next, uintptr(all[next])+uintptr(mine.size())-8, buffer[:8]); err != nil || buffer[0] != byte(next) {
+	if err := r.ReadForeign(next, uintptr(all[next])+uintptr(mine.size())-8,
+		buffer[:8]); err != nil || buffer[0] != byte(next) {
 		r.Errorf("%v, %d", err, buffer[0])
 	}
 	for _, local := range []int{r.Self(), next} { // own memory, and the arena's
@@ -205,7 +224,8 @@ func wrong(r *rank, tr *Transport, all []uint64, mine span) {
 			addr = mine.lo
 		}
 		var got uint64
-		err = errors.Join(r.WriteForeign(local, addr, bytesOf(&word)), r.ReadForeign(local, addr, bytesOf(&got)))
+		err = errors.Join(r.WriteForeign(local, addr, bytesOf(&word)),
+			r.ReadForeign(local, addr, bytesOf(&got)))
 		if err != nil || got != word {
 			r.Errorf("%#x, %v", got, err)
 		}
@@ -267,6 +287,7 @@ func privateEnd(t testing.TB, m *Node, in *transporttest.Inbox) *transporttest.E
 	if err := m.Expose(mem.lo, transporttest.MemBytes); err != nil {
 		t.Fatal(err)
 	}
-	return &transporttest.End{Transport: NewTransport(m, in.Handle), Control: m, Ranks: m.Ranks(), Self: m.Self(), Mem: mem.lo,
+	return &transporttest.End{Transport: NewTransport(m, in.Handle), Control: m,
+		Ranks: m.Ranks(), Self: m.Self(), Mem: mem.lo,
 		Inbox: in, Private: true}
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Updates in private memory of another process: pieces are read, updated here and written back, many at a time, under the locks of
-// all their stripes. The owner and everybody else take the same locks. It must not do arithmetic itself.
+// Updates in private memory of another process: pieces are read, updated here and written back,
+// many at a time, under the locks of all their stripes. The owner and everybody else take the same
+// locks. It must not do arithmetic itself.
 #include <errno.h>
 #include <string.h>
 
@@ -10,11 +11,13 @@
 
 enum {
 	STRIPE = 1 << K_STRIPE_SHIFT,
-	PIECES = 256,    // of a batch: as many as shm_vm_move reads or writes by one call of the kernel
+	// of a batch: as many as shm_vm_move reads or writes by one call of the kernel
+	PIECES = 256,
 	ROOM = 32 << 10 // bytes of a batch: others wait meanwhile
 };
 
-// Pieces in the order of their elements. Each begins and, but for a part of its last element, ends in one stripe.
+// Pieces in the order of their elements. Each begins and, but for a part of its last element, ends
+// in one stripe.
 struct batch {
 	const struct shm_update *u;
 	size_t element;
@@ -27,7 +30,8 @@ struct batch {
 	_Alignas(16) char buffer[ROOM];
 };
 
-// act updates n pieces, of which none overlaps another; their elements are `at` bytes behind those of the first piece.
+// act updates n pieces, of which none overlaps another; their elements are `at` bytes behind those
+// of the first piece.
 static int act(struct batch *b, size_t first, size_t n, size_t at)
 {
 	const struct shm_update *u = b->u;
@@ -41,7 +45,8 @@ static int act(struct batch *b, size_t first, size_t n, size_t at)
 	if (u->op != K_U_REPLACE || b->old)
 		err = shm_foreign_move(u->local, u->desk, b->copy, n, false);
 	if (!err) {
-		k_update(NULL, u->op, u->type, b->buffer, b->src ? b->src + at : NULL, b->old ? b->old + at : NULL, bytes / b->element);
+		k_update(NULL, u->op, u->type, b->buffer, b->src ? b->src + at : NULL,
+			b->old ? b->old + at : NULL, bytes / b->element);
 		if (u->op != K_U_NOOP)
 			err = shm_foreign_move(u->local, u->desk, b->copy, n, true);
 	}
@@ -79,7 +84,8 @@ static bool overlap(struct batch *b, size_t first, size_t n)
 	return !apart(b->sorted, n);
 }
 
-// halves updates n pieces: one half after the other, if pieces overlap, so that each finds what those before it have stored.
+// halves updates n pieces: one half after the other, if pieces overlap, so that each finds what
+// those before it have stored.
 static int halves(struct batch *b, size_t first, size_t n, size_t at)
 {
 	if (n < 2 || !overlap(b, first, n))
@@ -99,7 +105,8 @@ static int flush(struct batch *b)
 	return err;
 }
 
-// most is how many of the bytes at an address are one piece: whole elements, which begin in one stripe, and for which there is room.
+// most is how many of the bytes at an address are one piece: whole elements, which begin in one
+// stripe, and for which there is room.
 static size_t most(const struct batch *b, uintptr_t addr, size_t bytes)
 {
 	size_t some = (STRIPE - (addr & (STRIPE - 1)) + b->element - 1) / b->element * b->element;
@@ -108,7 +115,8 @@ static size_t most(const struct batch *b, uintptr_t addr, size_t bytes)
 	return some < bytes ? some : bytes;
 }
 
-int shm_foreign_update(const struct shm_update *u, const struct k_update_run *r, size_t n, const void *src, void *old)
+int shm_foreign_update(const struct shm_update *u, const struct k_update_run *r, size_t n,
+	const void *src, void *old)
 {
 	struct batch b;
 	int err = 0;
@@ -121,7 +129,9 @@ int shm_foreign_update(const struct shm_update *u, const struct k_update_run *r,
 		return EINVAL;
 	for (; n > 0 && !err; n--, r++) {
 		uintptr_t addr = r->addr;
-		for (size_t left = r->bytes > 0 ? (size_t)r->bytes / b.element * b.element : 0, some; left > 0 && !err; left -= some) {
+		for (size_t left = r->bytes > 0 ? (size_t)r->bytes / b.element * b.element : 0,
+			    some;
+			left > 0 && !err; left -= some) {
 			if (b.n == PIECES || ROOM - b.bytes < b.element)
 				err = flush(&b);
 			some = most(&b, addr, left);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The frames on connections between ranks of a node, and the hello that begins each: only processes of the same user
-// that know the job's secret are accepted. It must not know what connections are used for.
+// The frames on connections between ranks of a node, and the hello that begins each: only processes
+// of the same user that know the job's secret are accepted. It must not know what connections are
+// used for.
 package shm
 
 import (
@@ -26,12 +27,14 @@ const (
 )
 
 const (
-	fHello  = iota + 0x41524d31 // a: purpose, b: address space that the sender has left for the arena
-	fMap                        // a: bytes, b: address of a place to reserve
-	fVote                       // a: 1 = reserved or mapped, 0 = refused
-	fCommit                     // a: 1 = all have reserved, 0 = try the next place; after the files: all is laid out
-	fFiles                      // carries a files of the arena, b are still to come
-	fBye                        // a: 1 = finalised, 0 = left without
+	// a: purpose, b: address space that the sender has left for the arena
+	fHello = iota + 0x41524d31
+	fMap   // a: bytes, b: address of a place to reserve
+	fVote  // a: 1 = reserved or mapped, 0 = refused
+	// a: 1 = all have reserved, 0 = try the next place; after the files: all is laid out
+	fCommit
+	fFiles // carries a files of the arena, b are still to come
+	fBye   // a: 1 = finalised, 0 = left without
 )
 
 const (
@@ -54,7 +57,8 @@ func (f frame) encode() []byte {
 }
 
 func decode(b []byte) frame {
-	return frame{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:]), binary.LittleEndian.Uint64(b[8:]),
+	return frame{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:]),
+		binary.LittleEndian.Uint64(b[8:]),
 		binary.LittleEndian.Uint64(b[16:])}
 }
 
@@ -70,7 +74,8 @@ func readFrame(c net.Conn, kind uint32) (frame, error) {
 	return f, nil
 }
 
-// admit reads a caller's hello and checks user and secret. A stranger's connection is closed without an answer.
+// admit reads a caller's hello and checks user and secret. A stranger's connection is closed
+// without an answer.
 func admit(c *net.UnixConn, secret []byte, nlocal int) (frame, error) {
 	if err := sock.SameUser(c); err != nil {
 		return frame{}, err
@@ -113,7 +118,8 @@ func dial(name string, h hello) (c *net.UnixConn, err error) {
 		c.Close()
 		return nil, err
 	}
-	first := append(frame{kind: fHello, from: uint32(h.self), a: h.purpose, b: uint64(h.left)}.encode(), h.secret...)
+	first := append(frame{kind: fHello, from: uint32(h.self), a: h.purpose,
+		b: uint64(h.left)}.encode(), h.secret...)
 	if err := sock.Send(c, first, nil); err != nil {
 		c.Close()
 		return nil, err

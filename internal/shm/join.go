@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How the ranks of a node come to share one arena. Over an abstract unix socket they agree with the lowest rank (the
-// leader) on an address range that is free in all of them; then the leader sends the files (files.go). hello.go decides who
-// is accepted.
+// How the ranks of a node come to share one arena. Over an abstract unix socket they agree with the
+// lowest rank (the leader) on an address range that is free in all of them; then the leader sends
+// the files (files.go). hello.go decides who is accepted.
 package shm
 
 import (
@@ -20,7 +20,8 @@ import (
 
 const joinTimeout = 60 * time.Second
 
-// Listener is a rank's listening socket. Its name is published to the ranks of the node before they join.
+// Listener is a rank's listening socket. Its name is published to the ranks of the node before they
+// join.
 type Listener struct {
 	Name string
 	l    *net.UnixListener
@@ -44,7 +45,8 @@ func (d *Listener) Close() { d.l.Close() }
 // errGone: a member has ended, or does not answer, while joining. Another place would not help.
 var errGone = errors.New("has ended or does not answer while the ranks of this node join")
 
-// lead creates the arena and has all members map it. The returned connections are indexed by local number.
+// lead creates the arena and has all members map it. The returned connections are indexed by local
+// number.
 func (d *Listener) lead(o *Options) (int, place, []*net.UnixConn, error) {
 	conns, left, err := d.gather(o)
 	if err == nil {
@@ -97,8 +99,10 @@ func choosePlace(o *Options, conns []*net.UnixConn, left spaceLeft) (place, erro
 			return p, last
 		}
 	}
-	return place{}, fmt.Errorf("%w: no place for the shared arena in all ranks of this node (%v); "+
-		"set ARMCI_SHM_BASE or ARMCI_SHM_ARENA", transport.ErrNoMemory, last) // the addresses are in use
+	return place{}, fmt.Errorf("%w: no place for the shared arena in all ranks of this node "+
+		"(%v); "+
+		// the addresses are in use
+		"set ARMCI_SHM_BASE or ARMCI_SHM_ARENA", transport.ErrNoMemory, last)
 }
 
 // gather accepts connections of all other ranks of the node. It returns also the least address
@@ -136,7 +140,8 @@ func offerPlace(p place, conns []*net.UnixConn, ranks []transport.Rank) error {
 	reserved := err == nil
 	for _, c := range conns {
 		if c != nil {
-			sock.Send(c, frame{kind: fMap, a: uint64(p.bytes), b: uint64(p.base)}.encode(), nil)
+			sock.Send(c, frame{kind: fMap, a: uint64(p.bytes),
+				b: uint64(p.base)}.encode(), nil)
 		}
 	}
 	for i, c := range conns {
@@ -153,7 +158,8 @@ func offerPlace(p place, conns []*net.UnixConn, ranks []transport.Rank) error {
 			return fmt.Errorf("rank %d %w (%w)", ranks[i], errGone, rerr)
 		}
 		if f.a != 1 && err == nil {
-			err = fmt.Errorf("rank %d cannot map %d bytes at %#x", ranks[i], p.bytes, p.base)
+			err = fmt.Errorf("rank %d cannot map %d bytes at %#x", ranks[i], p.bytes,
+				p.base)
 		}
 	}
 	verdict := frame{kind: fCommit}
@@ -172,8 +178,10 @@ func offerPlace(p place, conns []*net.UnixConn, ranks []transport.Rank) error {
 
 // follow receives the arena from the leader.
 func follow(o *Options) (fd int, p place, c *net.UnixConn, err error) {
-	if c, err = dial(o.Listeners[0], hello{purposeJoin, o.Self, o.Secret, ownSpaceLeft()}); err != nil {
-		return -1, p, nil, fmt.Errorf("reach rank %d, the leader of this node: %w", o.Ranks[0], err)
+	if c, err = dial(o.Listeners[0], hello{purposeJoin, o.Self, o.Secret,
+		ownSpaceLeft()}); err != nil {
+		return -1, p, nil, fmt.Errorf("reach rank %d, the leader of this node: %w",
+			o.Ranks[0], err)
 	}
 	c.SetReadDeadline(time.Now().Add(joinTimeout))
 	defer c.SetReadDeadline(time.Time{})

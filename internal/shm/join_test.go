@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Joining a node: who is let in, how an address is agreed on, and that a rank that dies in the middle ends the joining
-// of all others with a clear error and nothing left behind.
+// Joining a node: who is let in, how an address is agreed on, and that a rank that dies in the
+// middle ends the joining of all others with a clear error and nothing left behind.
 package shm
 
 import (
@@ -54,7 +54,8 @@ func TestAdmit(t *testing.T) {
 	d := openListener(t)
 	say := func(b []byte) func() error {
 		return func() error {
-			c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: "@" + d.Name, Net: "unix"})
+			c, err := net.DialUnix("unix", nil, &net.UnixAddr{Name: "@" + d.Name,
+				Net: "unix"})
 			if err == nil {
 				_, err = c.Write(b)
 				c.Close()
@@ -69,8 +70,10 @@ func TestAdmit(t *testing.T) {
 	}
 	wrong := append(hello.encode(), strings.Repeat("x", secretLen)...)
 	for what, b := range map[string][]byte{
-		"nothing": nil, "half a frame": good[:10], "no secret": good[:frameBytes], "half a secret": good[:frameBytes+8],
-		"wrong secret": wrong, "another frame": append(frame{kind: fVote}.encode(), testSecret()...), "zeros": make([]byte, 40),
+		"nothing": nil, "half a frame": good[:10], "no secret": good[:frameBytes],
+		"half a secret": good[:frameBytes+8],
+		"wrong secret":  wrong, "another frame": append(frame{kind: fVote}.encode(),
+			testSecret()...), "zeros": make([]byte, 40),
 	} {
 		if _, err := admitted(t, d, 3, say(b)); err == nil {
 			t.Errorf("%s was let in", what)
@@ -106,13 +109,15 @@ func TestOtherUser(t *testing.T) {
 	}
 	var theirs *net.UnixListener
 	if err := asNobody(func() (err error) {
-		theirs, err = net.ListenUnix("unix", &net.UnixAddr{Name: "@" + d.Name + "-x", Net: "unix"})
+		theirs, err = net.ListenUnix("unix", &net.UnixAddr{Name: "@" + d.Name + "-x",
+			Net: "unix"})
 		return err
 	})(); err != nil {
 		t.Fatal(err)
 	}
 	defer theirs.Close()
-	if _, err := dial(d.Name+"-x", hello{purpose: purposeJoin, self: 1, secret: testSecret()}); err == nil || !strings.Contains(err.Error(), "user 65534") {
+	if _, err := dial(d.Name+"-x", hello{purpose: purposeJoin, self: 1,
+		secret: testSecret()}); err == nil || !strings.Contains(err.Error(), "user 65534") {
 		t.Errorf("a listener of another user: %v", err)
 	}
 }
@@ -122,8 +127,10 @@ func asNobody(do func() error) func() error {
 	return func() error {
 		done := make(chan error, 1)
 		go func() {
-			runtime.LockOSThread() // and never unlock: the thread ends with the goroutine
-			if _, _, e := syscall.RawSyscall(syscall.SYS_SETRESUID, 65534, 65534, 65534); e != 0 {
+			// and never unlock: the thread ends with the goroutine
+			runtime.LockOSThread()
+			if _, _, e := syscall.RawSyscall(syscall.SYS_SETRESUID, 65534, 65534,
+				65534); e != 0 {
 				done <- e
 				return
 			}
@@ -141,7 +148,8 @@ func TestGather(t *testing.T) {
 		self    int
 		purpose uint64
 		secret  string
-	}{{1, purposeJoin, "w"}, {1, purposeMessages, "s"}, {2, purposeJoin, "s"}, {2, purposeJoin, "s"}, {1, purposeJoin, "s"}} {
+	}{{1, purposeJoin, "w"}, {1, purposeMessages, "s"}, {2, purposeJoin, "s"},
+		{2, purposeJoin, "s"}, {1, purposeJoin, "s"}} {
 		secret := []byte(strings.Repeat(h.secret, secretLen))
 		c, err := dial(d.Name, hello{h.purpose, h.self, secret, int64(h.self) << 30})
 		if err != nil {
@@ -166,7 +174,8 @@ func TestNoLeader(t *testing.T) {
 	leaktest.Check(t)
 	d := openListener(t)
 	o := order{Listeners: []string{"armci-nobody", d.Name}, Self: 1, Secret: testSecret()}
-	if _, err := d.Join(o.options()); err == nil || !strings.Contains(err.Error(), "reach rank 2") {
+	if _, err := d.Join(o.options()); err == nil ||
+		!strings.Contains(err.Error(), "reach rank 2") {
 		t.Errorf("%v", err)
 	}
 }
@@ -174,8 +183,10 @@ func TestNoLeader(t *testing.T) {
 func TestImpossibleArena(t *testing.T) {
 	leaktest.Check(t)
 	d := openListener(t)
-	o := order{Listeners: []string{d.Name}, Secret: testSecret(), Arena: 1 << 20, Base: testBase}
-	if _, err := d.Join(o.options()); err == nil || !strings.Contains(err.Error(), "too small") ||
+	o := order{Listeners: []string{d.Name}, Secret: testSecret(), Arena: 1 << 20,
+		Base: testBase}
+	if _, err := d.Join(o.options()); err == nil ||
+		!strings.Contains(err.Error(), "too small") ||
 		!strings.Contains(err.Error(), "ARMCI_SHM_ARENA") {
 		t.Errorf("%v", err)
 	}
@@ -192,7 +203,8 @@ var scenarios = map[string]func(*rank){
 // dieWhileJoining kills rank 2 after its hello, before its vote.
 func dieWhileJoining(r *rank) {
 	if r.order.Self == 2 {
-		if _, err := dial(r.order.Listeners[0], hello{purposeJoin, 2, r.order.Secret, unlimited}); err != nil {
+		if _, err := dial(r.order.Listeners[0], hello{purposeJoin, 2, r.order.Secret,
+			unlimited}); err != nil {
 			r.Fatal(err)
 		}
 		time.Sleep(50 * time.Millisecond)
@@ -243,7 +255,8 @@ func TestDeathWhileJoining(t *testing.T) {
 func squat(r *rank) {
 	if r.order.Self == 1 {
 		flags := unix.MAP_PRIVATE | unix.MAP_ANON | unix.MAP_FIXED_NOREPLACE
-		if _, err := unix.MmapPtr(-1, 0, kernel.Ptr(r.order.Base+1<<30), page, unix.PROT_READ, flags); err != nil {
+		if _, err := unix.MmapPtr(-1, 0, kernel.Ptr(r.order.Base+1<<30), page,
+			unix.PROT_READ, flags); err != nil {
 			r.Fatal(err)
 		}
 	}
@@ -259,7 +272,8 @@ func TestAddressTaken(t *testing.T) {
 	first := all[0].hear(t)
 	for _, p := range all[1:] {
 		if got := p.hear(t); got != first || got == fmt.Sprintf("%#x", testBase) {
-			t.Errorf("local rank %d maps at %s, local rank 0 at %s", p.Local, got, first)
+			t.Errorf("local rank %d maps at %s, local rank 0 at %s", p.Local, got,
+				first)
 		}
 	}
 	for _, p := range all {
@@ -299,7 +313,8 @@ func FuzzAdmit(f *testing.F) {
 		theirs.Write(b)
 		theirs.Close()
 		got, err := admit(mine, testSecret(), 2)
-		knows := len(b) >= frameBytes+secretLen && string(b[frameBytes:frameBytes+secretLen]) == string(testSecret())
+		knows := len(b) >= frameBytes+secretLen &&
+			string(b[frameBytes:frameBytes+secretLen]) == string(testSecret())
 		if err == nil && (!knows || got.from > 1 || got.kind != fHello) {
 			t.Errorf("%x was let in as %+v", b, got)
 		}
@@ -321,7 +336,8 @@ func FuzzOffer(f *testing.F) {
 	})
 }
 
-// Whatever a rank of the job sends, receive hands over whole messages only, and reports one that is too long.
+// Whatever a rank of the job sends, receive hands over whole messages only, and reports one that is
+// too long.
 func FuzzReceive(f *testing.F) {
 	f.Add([]byte{3, 0, 0, 0, 9, 'a', 'b', 'c', 0, 0, 0, 0, 1})
 	f.Add([]byte{255, 255, 255, 255, 9})
@@ -331,18 +347,22 @@ func FuzzReceive(f *testing.F) {
 		theirs.Write(b)
 		theirs.Close()
 		violated := false
-		m := &Node{opt: Options{Ranks: []transport.Rank{7}, Lost: func(transport.Rank, string) { violated = true }}}
+		m := &Node{opt: Options{Ranks: []transport.Rank{7},
+			Lost: func(transport.Rank, string) { violated = true }}}
 		rest := b
 		m.Handle(func(from, _ transport.Rank, msg transport.Msg, _ func([]byte)) {
 			n := len(msg.Body)
-			if from != 7 || len(rest) < messageHead+n || rest[4] != msg.Kind || string(rest[messageHead:messageHead+n]) != string(msg.Body) {
+			if from != 7 || len(rest) < messageHead+n || rest[4] != msg.Kind ||
+				string(rest[messageHead:messageHead+n]) != string(msg.Body) {
 				t.Fatalf("%x: kind %d, %x", rest, msg.Kind, msg.Body)
 			}
 			rest = rest[messageHead+n:]
 		})
 		m.receive(mine, 0)
 		mine.Close()
-		if tooLong := len(rest) >= messageHead && binary.LittleEndian.Uint32(rest) > transport.MaxMessage; tooLong != violated {
+		if tooLong := len(rest) >= messageHead &&
+			binary.LittleEndian.Uint32(
+				rest) > transport.MaxMessage; tooLong != violated {
 			t.Errorf("%x: reported is %v", rest, violated)
 		}
 	})

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Formats the control block, attaches a process to it, and maintains each rank's table of live regions.
-// It never allocates or maps memory: Go does (arena.go).
+// Formats the control block, attaches a process to it, and maintains each rank's table of live
+// regions. It never allocates or maps memory: Go does (arena.go).
 #define _GNU_SOURCE
 #include <sched.h>
 #include <string.h>
@@ -14,7 +14,8 @@ static uint64_t page_up(uint64_t x) { return (x + 4095) & ~4095ull; }
 
 static uint64_t context_bytes(const struct shm_head *p)
 {
-	uint64_t n = p->nlocal, members = page_up(sizeof(struct shm_context) + n * sizeof(struct shm_member));
+	uint64_t n = p->nlocal,
+		 members = page_up(sizeof(struct shm_context) + n * sizeof(struct shm_member));
 	return members + n * SHM_BULK_SLOTS * p->bulk_bytes;
 }
 
@@ -33,8 +34,10 @@ uint64_t shm_plan(struct shm_head *p, uint64_t arena_bytes, uint32_t nlocal, uin
 	p->ring_bytes = SHM_RING_BYTES;
 	p->bulk_bytes = SHM_BULK;
 	p->context_bytes = context_bytes(p);
-	// A small arena (RLIMIT_AS, or a setting) has fewer contexts and shorter tables; one that is too small even then is refused.
-	while (p->contexts > 64 && p->contexts * p->context_bytes > arena_bytes / 8) p->contexts /= 2;
+	// A small arena (RLIMIT_AS, or a setting) has fewer contexts and shorter tables; one that
+	// is too small even then is refused.
+	while (p->contexts > 64 && p->contexts * p->context_bytes > arena_bytes / 8)
+		p->contexts /= 2;
 	while (p->contexts > 16 && p->contexts * p->context_bytes > arena_bytes / 8) {
 		if (p->bulk_bytes > SHM_LEAST_BULK)
 			p->bulk_bytes /= 2;
@@ -42,9 +45,13 @@ uint64_t shm_plan(struct shm_head *p, uint64_t arena_bytes, uint32_t nlocal, uin
 			p->contexts /= 2;
 		p->context_bytes = context_bytes(p);
 	}
-	while (p->region_cap > 4096 && n * p->region_cap * sizeof(struct shm_region) > arena_bytes / 16) p->region_cap /= 2;
-	uint64_t shortest = world > nlocal ? SHM_RING_BYTES : 8192; // a fragment from another node must fit into an empty ring
-	while (p->ring_bytes > shortest && n * n * p->ring_bytes > arena_bytes / 16) p->ring_bytes /= 2;
+	while (p->region_cap > 4096 &&
+		n * p->region_cap * sizeof(struct shm_region) > arena_bytes / 16)
+		p->region_cap /= 2;
+	// a fragment from another node must fit into an empty ring
+	uint64_t shortest = world > nlocal ? SHM_RING_BYTES : 8192;
+	while (p->ring_bytes > shortest && n * n * p->ring_bytes > arena_bytes / 16)
+		p->ring_bytes /= 2;
 	p->rank_off = page_up(sizeof *p);
 	p->stripe_off = off = page_up(p->rank_off + n * sizeof(struct shm_rank));
 	p->notify_off = off = page_up(off + (uint64_t)p->stripes * SHM_LINE);
@@ -73,7 +80,8 @@ int shm_attach(void *base, int me, int world, int pid)
 	shm.bytes = h->arena_bytes;
 	shm.nlocal = (int)h->nlocal;
 	shm.me = me;
-	wait_policy_open(&shm.policy, WAIT_USUAL_WAKE, WAIT_CROWDED_SPIN); // until the machine is known
+	// until the machine is known
+	wait_policy_open(&shm.policy, WAIT_USUAL_WAKE, WAIT_CROWDED_SPIN);
 	wait_policy_open(&shm.far, WAIT_USUAL_WAKE, WAIT_CROWDED_SPIN);
 	shm.rank[me].world = world;
 	shm.rank[me].pid = pid;
@@ -107,7 +115,8 @@ int shm_local_of(int world)
 
 static struct shm_region *table(int local)
 {
-	return (struct shm_region *)(shm.base + shm.head->region_off) + (uint64_t)local * shm.head->region_cap;
+	return (struct shm_region *)(shm.base + shm.head->region_off) +
+		(uint64_t)local * shm.head->region_cap;
 }
 
 static uint64_t get(const shm_u64 *w) { return atomic_load_explicit(w, memory_order_relaxed); }
@@ -152,7 +161,8 @@ bool shm_find(int local, uint64_t addr, struct shm_found *out)
 static void change_begin(struct shm_rank *r)
 {
 	atomic_fetch_add_explicit(&r->gen, 1, memory_order_relaxed);
-	atomic_thread_fence(memory_order_release); // who sees one of the stores that follow sees that gen is odd
+	// who sees one of the stores that follow sees that gen is odd
+	atomic_thread_fence(memory_order_release);
 }
 
 static void change_end(struct shm_rank *r, uint32_t n)
@@ -206,9 +216,11 @@ int shm_region_replace(uint64_t lo, uint64_t hi, const uint64_t *pairs, uint32_t
 		return -1;
 	change_begin(r);
 	if (n > gone)
-		for (uint32_t j = all; j-- > end;) set(&t[j + n - gone], get(&t[j].lo), get(&t[j].hi));
+		for (uint32_t j = all; j-- > end;)
+			set(&t[j + n - gone], get(&t[j].lo), get(&t[j].hi));
 	else if (n < gone)
-		for (uint32_t j = end; j < all; j++) set(&t[j + n - gone], get(&t[j].lo), get(&t[j].hi));
+		for (uint32_t j = end; j < all; j++)
+			set(&t[j + n - gone], get(&t[j].lo), get(&t[j].hi));
 	for (uint32_t j = 0; j < n; j++) set(&t[i + j], pairs[2 * j], pairs[2 * j + 1]);
 	change_end(r, all + n - gone);
 	return 0;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Detection of deaths: every member has a connection to the leader, and a connection that ends without a goodbye is a
-// death, whatever the cause. The kernel closes it, so no thread polls. One rank reports, all end (Options.Lost).
+// Detection of deaths: every member has a connection to the leader, and a connection that ends
+// without a goodbye is a death, whatever the cause. The kernel closes it, so no thread polls. One
+// rank reports, all end (Options.Lost).
 package shm
 
 // #include "shm.h"
@@ -54,18 +55,20 @@ func (m *Node) listen(local int, c *net.UnixConn) {
 	}
 	m.gone(local, func() string { // called only while the control block is still mapped
 		if m.reporter >= 0 {
-			C.claim_end(C.int(m.opt.Self)) // the reporter prints it, and must not be told before it has seen the death
+			// the reporter prints it, and must not be told before it has seen the death
+			C.claim_end(C.int(m.opt.Self))
 			return ""
 		}
 		return deathText(m.opt.Ranks[local], int(C.leads_pid(C.int(local))))
 	})
 }
 
-// exitGrace is how long the memory of a rank that has exited without ARMCI_Finalize can still be used, for programs whose
-// ranks exit one after the other without finalising.
+// exitGrace is how long the memory of a rank that has exited without ARMCI_Finalize can still be
+// used, for programs whose ranks exit one after the other without finalising.
 const exitGrace = 2 * time.Second
 
-// exited withdraws the memory of a rank that has exited without finalising. A rank that uses it afterwards ends the job (Owns).
+// exited withdraws the memory of a rank that has exited without finalising. A rank that uses it
+// afterwards ends the job (Owns).
 func (m *Node) exited(local int) {
 	time.Sleep(exitGrace)
 	m.mu.Lock()
@@ -75,13 +78,15 @@ func (m *Node) exited(local int) {
 	}
 }
 
-// checkWithdrawn ends the job because memory of an exited rank is used. It returns only if there is no such rank.
+// checkWithdrawn ends the job because memory of an exited rank is used. It returns only if there is
+// no such rank.
 func (m *Node) checkWithdrawn(local int) {
 	if C.how_left(C.int(local)) != C.SHM_WITHDRAWN {
 		return
 	}
 	m.gone(local, func() string {
-		return fmt.Sprintf("rank %d has exited without ARMCI_Finalize while others use its memory", m.opt.Ranks[local])
+		return fmt.Sprintf("rank %d has exited without ARMCI_Finalize while others use "+
+			"its memory", m.opt.Ranks[local])
 	})
 }
 
@@ -90,7 +95,8 @@ func (m *Node) gone(local int, reason func() string) {
 	m.lost.Do(func() { m.opt.Lost(m.opt.Ranks[local], reason()) })
 }
 
-// Ending(true) tells waiting ranks that this rank will only enter the final barrier; Ending(false) revokes that.
+// Ending(true) tells waiting ranks that this rank will only enter the final barrier; Ending(false)
+// revokes that.
 func (m *Node) Ending(yes bool) {
 	if yes {
 		C.leave_as(C.SHM_ENDING)
@@ -130,7 +136,8 @@ func (m *Node) goodbye(clean bool) {
 // Exited tells whether a rank of the node has exited without finalising.
 func (m *Node) Exited() bool {
 	for local := range m.opt.Ranks {
-		if left := C.how_left(C.int(local)); left == C.SHM_EXITED || left == C.SHM_WITHDRAWN {
+		if left := C.how_left(C.int(local)); left == C.SHM_EXITED ||
+			left == C.SHM_WITHDRAWN {
 			return true
 		}
 	}
@@ -161,7 +168,8 @@ func (m *Node) ClaimMachine() bool {
 // Settle keeps the reporter from printing: the cause has been printed elsewhere.
 func (m *Node) Settle() { m.tellReporter(statusReported) }
 
-// armcigo_stuck is called by a waiting thread when the rank it waits for will never do what it waits for.
+// armcigo_stuck is called by a waiting thread when the rank it waits for will never do what it
+// waits for.
 //
 //export armcigo_stuck
 func armcigo_stuck(what *C.char, peer C.int) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Deaths and departures: a killed process is reported once, by whom it is watched; who waits for a rank that has left
-// without finalising is told; a clean end is no loss.
+// Deaths and departures: a killed process is reported once, by whom it is watched; who waits for a
+// rank that has left without finalising is told; a clean end is no loss.
 package shm
 
 import (
@@ -49,7 +49,8 @@ func TestKilledRanks(t *testing.T) {
 		begin := time.Now()
 		all[step.dies].cmd.Process.Kill()
 		got := all[step.tells].hear(t)
-		want := fmt.Sprintf("rank %d: rank %d (pid %s) has died", worldRank(step.dies), worldRank(step.dies), pids[step.dies])
+		want := fmt.Sprintf("rank %d: rank %d (pid %s) has died", worldRank(step.dies),
+			worldRank(step.dies), pids[step.dies])
 		if !strings.HasPrefix(got, want) {
 			t.Errorf("%q, expected %q", got, want)
 		}
@@ -63,8 +64,8 @@ func TestKilledRanks(t *testing.T) {
 	}
 }
 
-// exitEarly: local rank 1 leaves without finalising, as a process that just exits does, while each of the others waits
-// for it in its own way.
+// exitEarly: local rank 1 leaves without finalising, as a process that just exits does, while each
+// of the others waits for it in its own way.
 func exitEarly(r *rank) {
 	mem := shared(r, page)
 	if r.Self() == 1 {
@@ -90,11 +91,13 @@ func exitEarly(r *rank) {
 func TestExitWithoutFinalize(t *testing.T) {
 	leaktest.Check(t)
 	all := launch(t, 5, "exit early", nil)
-	for i, what := range []string{"a collective call", "", "armci_msg_rcv", "ARMCI_Lock", "armci_notify_wait"} {
+	for i, what := range []string{"a collective call", "", "armci_msg_rcv", "ARMCI_Lock",
+		"armci_notify_wait"} {
 		if what == "" {
 			continue
 		}
-		want := fmt.Sprintf("rank 5: rank 5 has exited without ARMCI_Finalize while rank %d waits for it in %s", worldRank(i), what)
+		want := fmt.Sprintf("rank 5: rank 5 has exited without ARMCI_Finalize while rank "+
+			"%d waits for it in %s", worldRank(i), what)
 		if got := all[i].hear(t); got != want {
 			t.Errorf("%q, expected %q", got, want)
 		}
@@ -107,7 +110,8 @@ func TestExitWithoutFinalize(t *testing.T) {
 	}
 }
 
-// finaliseEarly: local rank 1 is in its last barrier while each of the others waits for something else from it.
+// finaliseEarly: local rank 1 is in its last barrier while each of the others waits for something
+// else from it.
 func finaliseEarly(r *rank) {
 	mem := shared(r, page)
 	if r.Self() == 1 {
@@ -152,9 +156,12 @@ func TestWaitForTheFinalised(t *testing.T) {
 		what     []string
 		all      []*process
 	}{
-		{scenario: "finalise early", what: []string{"a collective call", "", "armci_msg_rcv", "ARMCI_Lock", "armci_notify_wait"}},
-		{scenario: "barrier too many", what: []string{"a collective call", "", "a collective call"}},
-		{scenario: "barrier too many", what: []string{0: "a collective call", 9: ""}}, // a counter, not flags
+		{scenario: "finalise early", what: []string{"a collective call", "",
+			"armci_msg_rcv", "ARMCI_Lock", "armci_notify_wait"}},
+		{scenario: "barrier too many", what: []string{"a collective call", "",
+			"a collective call"}},
+		// a counter, not flags
+		{scenario: "barrier too many", what: []string{0: "a collective call", 9: ""}},
 	}
 	for i, c := range cases {
 		cases[i].all = launchBeside(t, len(c.what), c.scenario)
@@ -164,7 +171,8 @@ func TestWaitForTheFinalised(t *testing.T) {
 			if what == "" {
 				continue
 			}
-			want := fmt.Sprintf("rank 5: rank 5 has called ARMCI_Finalize while rank %d waits for it in %s", worldRank(i), what)
+			want := fmt.Sprintf("rank 5: rank 5 has called ARMCI_Finalize while rank "+
+				"%d waits for it in %s", worldRank(i), what)
 			if got := c.all[i].hear(t); got != want {
 				t.Errorf("%q, expected %q", got, want)
 			}
@@ -181,8 +189,8 @@ func TestWaitForTheFinalised(t *testing.T) {
 	}
 }
 
-// endLate: nobody is to take offence at ranks that have long been in the last barrier, nor at a message and a broadcast
-// that were the last a rank did before it.
+// endLate: nobody is to take offence at ranks that have long been in the last barrier, nor at a
+// message and a broadcast that were the last a rank did before it.
 func endLate(r *rank) {
 	mem := shared(r, page)
 	switch r.Self() {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a rank waits for a mutex of the node: a ticket queue whose head competes with a bounded number of newcomers.
-// A strict hand-over would cost a context switch per lock when ranks outnumber cores; unbounded barging would starve.
-// While the head is running on a core of its own, it gets the lock after at most SHM_BARGE newcomers: about a microsecond.
-// When it is not running, or ranks share cores, running ranks pass the lock among themselves until the head has waited for
-// SHM_PATIENCE; then newcomers queue, too, and give their cores to the next in the queue. (Measured with 4 and
-// 8 ranks on 2 cores: a bound by count alone costs a context switch each time and 15 times the rate; shorter patience
-// costs rate, longer patience costs fairness.)
-// A head that waits for a rank of another node lets fewer pass: that rank asks again only after a round trip, while those here
-// take the lock without a pause, so that it would get a small share where the lock is held for long.
-// It does not detect dead owners: a rank that dies ends the job (liveness.go).
+// How a rank waits for a mutex of the node: a ticket queue whose head competes with a bounded
+// number of newcomers. A strict hand-over would cost a context switch per lock when ranks outnumber
+// cores; unbounded barging would starve. While the head is running on a core of its own, it gets
+// the lock after at most SHM_BARGE newcomers: about a microsecond. When it is not running, or ranks
+// share cores, running ranks pass the lock among themselves until the head has waited for
+// SHM_PATIENCE; then newcomers queue, too, and give their cores to the next in the queue. (Measured
+// with 4 and 8 ranks on 2 cores: a bound by count alone costs a context switch each time and 15
+// times the rate; shorter patience costs rate, longer patience costs fairness.) A head that waits
+// for a rank of another node lets fewer pass: that rank asks again only after a round trip, while
+// those here take the lock without a pause, so that it would get a small share where the lock is
+// held for long. It does not detect dead owners: a rank that dies ends the job (liveness.go).
 #include "shm.h"
 
 #define SHM_BARGE    64u     // newcomers that may pass a running head in a row; a power of two
@@ -21,20 +22,23 @@ static bool take(struct shm_mutex *m, uint32_t who)
 {
 	uint32_t none = 0;
 	return atomic_load_explicit(&m->owner, memory_order_relaxed) == 0 &&
-	       atomic_compare_exchange_strong_explicit(&m->owner, &none, who, memory_order_seq_cst, memory_order_relaxed);
+		atomic_compare_exchange_strong_explicit(&m->owner, &none, who, memory_order_seq_cst,
+			memory_order_relaxed);
 }
 
 bool shm_trylock(struct shm_mutex *m, uint32_t who)
 {
-	return atomic_load_explicit(&m->next, memory_order_relaxed) == atomic_load_explicit(&m->serving, memory_order_relaxed) &&
-	       take(m, who);
+	return atomic_load_explicit(&m->next, memory_order_relaxed) ==
+		atomic_load_explicit(&m->serving, memory_order_relaxed) &&
+		take(m, who);
 }
 
 static void ask_owner(struct shm_mutex *m)
 {
 	uint32_t owner = atomic_load(&m->owner);
 	for (int i = 0; owner && i < shm.nlocal; i++)
-		if (shm.rank[i].world + 1 == (int32_t)owner && shm_gone(i, false) && atomic_load(&m->owner) == owner)
+		if (shm.rank[i].world + 1 == (int32_t)owner && shm_gone(i, false) &&
+			atomic_load(&m->owner) == owner)
 			shm.stuck("ARMCI_Lock", i);
 }
 
@@ -73,15 +77,16 @@ static void wait_turn(struct shm_mutex *m, uint32_t ticket)
 	wait_done(shm_policy(w.place), &w);
 }
 
-// A head that is about to stop running sets dozing first, so that the lock does not wait for it; a full barrier precedes its
-// next check.
+// A head that is about to stop running sets dozing first, so that the lock does not wait for it; a
+// full barrier precedes its next check.
 static void rest_as_head(struct shm_mutex *m, struct wait *w)
 {
 	atomic_store(&m->dozing, 1);
 	if (!wait_pause(shm_policy(w->place), w, 0)) {
 		atomic_store(&m->asleep, 1);
 		if (atomic_load(&m->owner))
-			doze(m, &m->asleep, 1); // not on owner: the same rank may have released and taken it again
+			// not on owner: the same rank may have released and taken it again
+			doze(m, &m->asleep, 1);
 		atomic_store_explicit(&m->asleep, 0, memory_order_relaxed);
 		wait_slept(shm_policy(w->place), w, wait_clock(), 0);
 	}
@@ -143,7 +148,8 @@ static void step_down(struct shm_mutex *m, uint32_t ticket)
 	atomic_store_explicit(&m->barged, 0, memory_order_relaxed);
 	atomic_store_explicit(&m->since, 0, memory_order_relaxed);
 	atomic_store_explicit(&m->far, 0, memory_order_relaxed);
-	atomic_store_explicit(&m->dozing, 1, memory_order_relaxed); // of the next head, until it runs
+	// of the next head, until it runs
+	atomic_store_explicit(&m->dozing, 1, memory_order_relaxed);
 	atomic_store(&m->serving, ticket + 1);
 	if (atomic_load(&m->sleepers))
 		wait_wake(&m->serving, INT32_MAX);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Mutexes between processes and between threads of one: exclusion, ownership, and that nobody starves.
+// Mutexes between processes and between threads of one: exclusion, ownership, and that nobody
+// starves.
 package shm
 
 import (
@@ -37,7 +38,8 @@ func mutexes(r *rank) {
 	for th := range threads {
 		running.Go(func() {
 			for i := range rounds {
-				m, word := mem+uintptr(i%3)*step, (*uint64)(kernel.Ptr(mem+page+uintptr(i%3)*8))
+				m, word := mem+uintptr(i%3)*step,
+					(*uint64)(kernel.Ptr(mem+page+uintptr(i%3)*8))
 				if i%3 == 2 {
 					m = own
 				}
@@ -51,7 +53,8 @@ func mutexes(r *rank) {
 					runtime.Gosched()
 				}
 				if who, held := r.MutexOwner(m); !held || who != me {
-					r.Errorf("the mutex I hold belongs to rank %d (%v)", who, held)
+					r.Errorf("the mutex I hold belongs to rank %d (%v)", who,
+						held)
 				}
 				if r.TryLock(m, me+1) {
 					r.Errorf("a mutex was taken that is held")
@@ -80,7 +83,8 @@ func mutexes(r *rank) {
 	}
 }
 
-// passOn: a mutex that nothing waits for has another owner at once; one with a queue is not passed on.
+// passOn: a mutex that nothing waits for has another owner at once; one with a queue is not passed
+// on.
 func passOn(r *rank, m uintptr, me transport.Rank) {
 	const far = transport.Rank(77)
 	r.Lock(m, me)
@@ -122,8 +126,8 @@ func TestMutexes(t *testing.T) {
 	run(t, 4, "mutex")
 }
 
-// hog: two threads of local rank 0 take and release a mutex without a pause; the others want it some times each, and
-// no wait may take long.
+// hog: two threads of local rank 0 take and release a mutex without a pause; the others want it
+// some times each, and no wait may take long.
 func hog(r *rank) {
 	m := shared(r, page)
 	me := r.Ranks()[r.Self()]
@@ -167,8 +171,8 @@ func TestNobodyStarves(t *testing.T) {
 	run(t, 3, "hog")
 }
 
-// far: somebody waits for a mutex on behalf of a rank of another node. Who takes it again and again here passes a few times, not
-// as often as the queue of ranks of this node allows.
+// far: somebody waits for a mutex on behalf of a rank of another node. Who takes it again and again
+// here passes a few times, not as often as the queue of ranks of this node allows.
 func far(r *rank) {
 	m := shared(r, page)
 	me, other := r.Ranks()[r.Self()], worldRank(99)

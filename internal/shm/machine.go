@@ -53,7 +53,8 @@ func (m *Node) shareReporter(own []watch, ready int) error {
 		return err
 	}
 	for _, c := range conns {
-		sock.Send(c, []byte{1}, nil) // a leader that does not hear it starts a reporter of its own
+		// a leader that does not hear it starts a reporter of its own
+		sock.Send(c, []byte{1}, nil)
 	}
 	return nil
 }
@@ -72,7 +73,8 @@ func (m *Node) handOver(own []watch) error {
 		if err == nil {
 			break
 		}
-		if time.Now().After(deadline) { // until then the first node may not have come so far
+		if time.Now().After(deadline) {
+			// until then the first node may not have come so far
 			return err
 		}
 	}
@@ -112,7 +114,8 @@ func gatherWatches(l *net.UnixListener, own []watch, n int) (all []watch, conns 
 	for len(all) < n {
 		come, err := acceptqueue.AcceptUser(l)
 		if err != nil {
-			log.Infof("the reporter of this machine watches %d of %d ranks: %v", len(all), n, err)
+			log.Infof("the reporter of this machine watches %d of %d ranks: %v",
+				len(all), n, err)
 			break
 		}
 		for _, conn := range come {

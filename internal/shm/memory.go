@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How much memory the machine, and the control groups of this process, have left. Reserving shared memory that does not
-// exist does not fail: it wakes the kernel's OOM killer. So every reservation is checked here first.
+// How much memory the machine, and the control groups of this process, have left. Reserving shared
+// memory that does not exist does not fail: it wakes the kernel's OOM killer. So every reservation
+// is checked here first.
 package shm
 
 import (
@@ -37,12 +38,14 @@ func roomFor(nbytes, margin int64) error {
 	if nbytes <= left-margin {
 		return nil
 	}
-	return fmt.Errorf("%w: the ranks of this machine ask for %s more, %s has %s left, of which %s stay free (ARMCI_SHM_MARGIN)",
-		transport.ErrNoMemory, config.SizeText(nbytes), who, config.SizeText(left), config.SizeText(margin))
+	return fmt.Errorf("%w: the ranks of this machine ask for %s more, %s has %s left, of "+
+		"which %s stay free (ARMCI_SHM_MARGIN)",
+		transport.ErrNoMemory, config.SizeText(nbytes), who, config.SizeText(left),
+		config.SizeText(margin))
 }
 
-// Reading how much memory is left takes as long as populating a hundred pages. So the result serves later requests for a
-// while, as long as these are small compared to it.
+// Reading how much memory is left takes as long as populating a hundred pages. So the result serves
+// later requests for a while, as long as these are small compared to it.
 type memoryCheck struct {
 	mu    sync.Mutex
 	at    time.Time
@@ -74,8 +77,8 @@ func (l *memoryCheck) room(nbytes, margin int64) error {
 // marginShare bounds the margin to a part of the machine's memory, unless it was set.
 const marginShare = 8
 
-// Margin is what allocations leave to the machine: the setting, or the default, reduced for a small machine or control
-// group.
+// Margin is what allocations leave to the machine: the setting, or the default, reduced for a small
+// machine or control group.
 func Margin(setting int64, set bool) int64 {
 	if set {
 		return setting
@@ -120,7 +123,8 @@ type memoryGroup struct {
 	dir, limit, usage, reclaim string
 }
 
-// left is the group's limit minus its usage, where pages of files that can be dropped do not count as used.
+// left is the group's limit minus its usage, where pages of files that can be dropped do not count
+// as used.
 func (g memoryGroup) left() int64 {
 	limit, ok := number(path.Join(g.dir, g.limit))
 	if !ok || limit > 1<<60 {
@@ -159,9 +163,11 @@ func parseGroups(text, root string) []memoryGroup {
 		}
 		switch {
 		case part[1] == "":
-			all = append(all, upTo(root, part[2], memoryGroup{"", "memory.max", "memory.current", "inactive_file"})...)
+			all = append(all, upTo(root, part[2], memoryGroup{"", "memory.max",
+				"memory.current", "inactive_file"})...)
 		case part[1] == "memory":
-			g := memoryGroup{"", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"}
+			g := memoryGroup{"", "memory.limit_in_bytes", "memory.usage_in_bytes",
+				"total_inactive_file"}
 			all = append(all, upTo(path.Join(root, "memory"), part[2], g)...)
 		}
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the machine and its control groups have left, read from files made here; and where arenas are tried.
+// What the machine and its control groups have left, read from files made here; and where arenas
+// are tried.
 package shm
 
 import (
@@ -74,7 +75,8 @@ func TestControlGroups(t *testing.T) {
 
 func TestField(t *testing.T) {
 	const text = "MemTotal:       16 kB\nMemAvailable:    12345 kB\nbroken: x kB\nlast 7"
-	for word, want := range map[string]int64{"MemTotal:": 16, "MemAvailable:": 12345, "last": 7, "broken:": -1, "Mem": -1} {
+	for word, want := range map[string]int64{"MemTotal:": 16, "MemAvailable:": 12345, "last": 7,
+		"broken:": -1, "Mem": -1} {
 		if got, ok := field(text, word); ok != (want >= 0) || ok && got != want {
 			t.Errorf("%s: %d %v", word, got, ok)
 		}
@@ -103,13 +105,15 @@ func TestPlaces(t *testing.T) {
 	if len(all) < 8 || all[0] != (place{1 << 40, testBase}) {
 		t.Fatalf("%+v", all)
 	}
-	if low := all[len(all)-len(lowPlaces):]; !slices.Equal(low, lowPlaces) || low[1].base+uintptr(low[1].bytes) > 1<<38 ||
+	if low := all[len(all)-len(lowPlaces):]; !slices.Equal(low, lowPlaces) ||
+		low[1].base+uintptr(low[1].bytes) > 1<<38 ||
 		low[2].base+uintptr(low[2].bytes) > 1<<37 {
 		t.Errorf("where addresses have 42, 39 and 38 bits: %+v", low)
 	}
 	last := int64(math.MaxInt64)
 	for _, p := range all[:len(all)-len(lowPlaces)] {
-		if p.bytes > last || p.bytes < smallestArena || p.bytes%(2<<20) != 0 || p.base < testBase || p.base%page != 0 {
+		if p.bytes > last || p.bytes < smallestArena || p.bytes%(2<<20) != 0 ||
+			p.base < testBase || p.base%page != 0 {
 			t.Errorf("%+v", p)
 		}
 		last = p.bytes

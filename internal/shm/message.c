@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Receiving two-sided messages within a node: a byte ring per ordered pair, matched by source and tag in order of arrival.
-// An expected message goes to its buffer. An unexpected one is moved to private memory, also while sending, so that two
-// ranks that send to each other never block for good. Not for bulk data between arena addresses: those are puts.
+// Receiving two-sided messages within a node: a byte ring per ordered pair, matched by source and
+// tag in order of arrival. An expected message goes to its buffer. An unexpected one is moved to
+// private memory, also while sending, so that two ranks that send to each other never block for
+// good. Not for bulk data between arena addresses: those are puts.
 #define _GNU_SOURCE
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,8 +11,8 @@
 #include "message.h"
 
 struct match;
-// A message whose header has arrived; complete when got == msg.nbytes. data is its own memory, or the buffer of a waiting
-// receiver; then no other receiver may take it.
+// A message whose header has arrived; complete when got == msg.nbytes. data is its own memory, or
+// the buffer of a waiting receiver; then no other receiver may take it.
 struct queued {
 	struct queued *next;
 	struct shm_message msg;
@@ -20,8 +21,8 @@ struct queued {
 	uint8_t *data;
 	uint8_t own[];
 };
-// Messages that this process has read from its rings; guarded by lock. open[i]: the message from local rank i whose data is
-// still arriving.
+// Messages that this process has read from its rings; guarded by lock. open[i]: the message from
+// local rank i whose data is still arriving.
 static struct {
 	pthread_mutex_t lock;
 	struct queued *first, **last;
@@ -42,7 +43,10 @@ static struct queued *new_queued(const struct shm_message *m, uint8_t *data)
 
 static struct shm_message message_of(const struct message_header *b)
 {
-	return (struct shm_message){.from = b->from, .tag = b->tag, .nbytes = b->nbytes, .total = b->total};
+	return (struct shm_message){.from = b->from,
+		.tag = b->tag,
+		.nbytes = b->nbytes,
+		.total = b->total};
 }
 
 // Moves what has arrived from one rank into queued messages. True if there was something.
@@ -62,7 +66,8 @@ static bool drain_ring(int from)
 			struct shm_message m = message_of(&b);
 			unexpected.open[from] = l = new_queued(&m, NULL);
 		}
-		size_t n = l->msg.nbytes - l->got < head - tail ? l->msg.nbytes - l->got : head - tail;
+		size_t n = l->msg.nbytes - l->got < head - tail ? l->msg.nbytes - l->got :
+								  head - tail;
 		shm_ring_copy(r, tail, l->data + l->got, n, false);
 		l->got += n;
 		tail += n;
@@ -116,8 +121,9 @@ static struct queued **oldest(const struct match *m)
 {
 	for (struct queued **p = &unexpected.first; *p; p = &(*p)->next) {
 		const struct queued *l = *p;
-		if (l->msg.tag == m->msg->tag && (m->msg->from < 0 || l->msg.from == m->msg->from) &&
-		    (!l->receiver || l->receiver == m))
+		if (l->msg.tag == m->msg->tag &&
+			(m->msg->from < 0 || l->msg.from == m->msg->from) &&
+			(!l->receiver || l->receiver == m))
 			return p;
 	}
 	return NULL;

@@ -17,7 +17,8 @@ struct short_message { // as a ring's copy has it
 	uint8_t data[SHM_COPIED * sizeof(uint64_t) - sizeof(struct message_header)];
 };
 
-void shm_messages_drain(void); // receives what has arrived; called by senders, too, so that no two ranks block each other
+// receives what has arrived; called by senders, too, so that no two ranks block each other
+void shm_messages_drain(void);
 void shm_messages_keep(const struct shm_message *m, const void *buf); // a message to myself
 void shm_send_open(void);
 void shm_send_reset(void);

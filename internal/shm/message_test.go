@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Messages between ranks of a node: everybody to everybody at once, from several threads, larger than the rings;
-// matching by source and tag; and notification.
+// Messages between ranks of a node: everybody to everybody at once, from several threads, larger
+// than the rings; matching by source and tag; and notification.
 package shm
 
 import (
@@ -80,7 +80,8 @@ func receive(r *rank, from int, tag int64, next []int) int {
 		r.Fatalf("message from %d came from %d, %v", from, source, err)
 	}
 	if want := letterOf(source, r.Self(), tag, next[source]); !bytes.Equal(buf[:n], want) {
-		r.Fatalf("message %d with tag %d from %d: %d bytes, expected %d, or other ones", next[source], tag, source, n, len(want))
+		r.Fatalf("message %d with tag %d from %d: %d bytes, expected %d, or other ones",
+			next[source], tag, source, n, len(want))
 	}
 	return source
 }
@@ -90,8 +91,8 @@ func TestMail(t *testing.T) {
 	run(t, 3, "messages")
 }
 
-// messagesInPieces: two ranks send each other more than the rings hold before either receives; tags pick from what is there;
-// too long a message stays.
+// messagesInPieces: two ranks send each other more than the rings hold before either receives; tags
+// pick from what is there; too long a message stays.
 func messagesInPieces(r *rank) {
 	other := 1 - r.Self()
 	big := content(uint64(r.Self()), 0, 500<<10)
@@ -129,8 +130,8 @@ func TestMailWords(t *testing.T) {
 	run(t, 2, "messages in pieces")
 }
 
-// shortBuffers: two threads receive the same tag, one of them with a buffer that is too short for every other message.
-// Whatever it leaves is the other's, whole, and lands in nobody else's buffer.
+// shortBuffers: two threads receive the same tag, one of them with a buffer that is too short for
+// every other message. Whatever it leaves is the other's, whole, and lands in nobody else's buffer.
 func shortBuffers(r *rank) {
 	const n, tag = 150, 3
 	size := func(i int) int { return []int{100000, 16, 3000}[i%3] }
@@ -149,7 +150,8 @@ func shortBuffers(r *rank) {
 	check := func(b []byte) int {
 		i, sent := number[string(b[:16])]
 		if !sent || !bytes.Equal(b, content(uint64(i), 0, size(i))) || seen[i].Swap(true) {
-			r.Errorf("%d bytes that were not sent so, or came twice (as message %d: %v)", len(b), i, sent)
+			r.Errorf("%d bytes that were not sent so, or came twice (as message %d: "+
+				"%v)", len(b), i, sent)
 		}
 		got.Add(1)
 		return i
@@ -169,7 +171,8 @@ func shortBuffers(r *rank) {
 			}
 		}
 	})
-	for last := -1; last != n-1; { // it is a long one, and the others have been taken before, if not counted
+	for last := -1; last != n-1; {
+		// it is a long one, and the others have been taken before, if not counted
 		b := make([]byte, 100000)
 		_, n, err := r.take(1, tag, b)
 		if err != nil {
@@ -205,7 +208,8 @@ func notify(r *rank) {
 				r.Errorf("waited for %d notifications of %d, got %d", i, from, n)
 			}
 			if b := at(mem, page)[ranks*from+r.Self()]; b < byte(i) {
-				r.Errorf("notification %d of %d came before its data: %d", i, from, b)
+				r.Errorf("notification %d of %d came before its data: %d", i, from,
+					b)
 			}
 		}
 	}

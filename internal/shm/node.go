@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Node is one rank's share of its node: it joins, owns the mapping and implements transport.Node's memory part.
-// One process has at most one Node at a time, since C's view of the control block (shm.h) is one.
+// Node is one rank's share of its node: it joins, owns the mapping and implements transport.Node's
+// memory part. One process has at most one Node at a time, since C's view of the control block
+// (shm.h) is one.
 package shm
 
 // #include "shm.h"
@@ -31,21 +32,24 @@ import (
 
 // Options are what a rank needs to join its node.
 type Options struct {
-	Ranks        []transport.Rank // world ranks of the node, ascending
-	Listeners    []string         // names of their listening sockets
-	Self         int              // my local number
-	World        int              // ranks of the job
-	MachineRanks int              // ranks of the job on this machine, those of pretended other nodes included
-	NetnsRanks   int              // ranks of the job in this network namespace
-	NetnsNode    int              // number of this node among those of the network namespace
-	Secret       []byte           // of the job, secretLen bytes
-	Arena        int64            // bytes of address space
-	Base         uintptr          // where to try first
-	Keep         int64            // bytes of freed memory that a rank keeps
-	Margin       int64            // bytes always left to the machine
-	Spin         int              // looks before yielding; 0 = by the number of cores and the cost of a wake-up
-	Device       bool             // network devices will take accumulate locks of this node
-	// Reporter: the leader starts a process that names a dead rank even if the launcher ends all others at once.
+	Ranks     []transport.Rank // world ranks of the node, ascending
+	Listeners []string         // names of their listening sockets
+	Self      int              // my local number
+	World     int              // ranks of the job
+	// ranks of the job on this machine, those of pretended other nodes included
+	MachineRanks int
+	NetnsRanks   int     // ranks of the job in this network namespace
+	NetnsNode    int     // number of this node among those of the network namespace
+	Secret       []byte  // of the job, secretLen bytes
+	Arena        int64   // bytes of address space
+	Base         uintptr // where to try first
+	Keep         int64   // bytes of freed memory that a rank keeps
+	Margin       int64   // bytes always left to the machine
+	// looks before yielding; 0 = by the number of cores and the cost of a wake-up
+	Spin   int
+	Device bool // network devices will take accumulate locks of this node
+	// Reporter: the leader starts a process that names a dead rank even if the launcher ends
+	// all others at once.
 	Reporter bool
 	NoVM     bool // private memory of a rank is copied by its own thread, as if the kernel let nobody else do it
 	// Lost is called once, from a goroutine, when a rank of the node has died, or left although
@@ -69,7 +73,8 @@ type Node struct {
 	conns    connections
 	once     sync.Once
 	lost     sync.Once
-	// The connection to the reporter, -1 if there is none, and whether this rank has written its byte.
+	// The connection to the reporter, -1 if there is none, and whether this rank has written
+	// its byte.
 	reporter    int
 	statusOnce  sync.Once
 	inquiries   []byte     // where the reporter that this rank has started can be asked
@@ -86,7 +91,8 @@ var current *Node // for the C callback; set while joined
 // SecretBytes is the length of a job's secret.
 const SecretBytes = secretLen
 
-// Join creates or receives the node's arena and attaches to it. Collective over the ranks of the node.
+// Join creates or receives the node's arena and attaches to it. Collective over the ranks of the
+// node.
 func (d *Listener) Join(o Options) (*Node, error) {
 	m := &Node{opt: o, listener: d, fd: -1, reporter: -1, wakeFD: eventfd.None,
 		ways: make([]atomic.Uint32, len(o.Ranks))}
@@ -116,7 +122,8 @@ func (d *Listener) Join(o Options) (*Node, error) {
 // planOf lays out an arena.
 func planOf(arena int64, ranks, world int) (plan C.struct_shm_head, err error) {
 	if C.shm_plan(&plan, C.uint64_t(arena), C.uint32_t(ranks), C.uint32_t(world)) == 0 {
-		err = fmt.Errorf("an arena of %s is too small for %d ranks; set ARMCI_SHM_ARENA to more", config.SizeText(arena), ranks)
+		err = fmt.Errorf("an arena of %s is too small for %d ranks; set ARMCI_SHM_ARENA "+
+			"to more", config.SizeText(arena), ranks)
 	}
 	return plan, err
 }
@@ -134,7 +141,8 @@ func fileSizes(arena int64, ranks, world int) ([]int64, error) {
 	return sizes, nil
 }
 
-// attach formats the control block (leader) or waits until that is done (others), then attaches to it.
+// attach formats the control block (leader) or waits until that is done (others), then attaches to
+// it.
 func (m *Node) attach() error {
 	base := kernel.Ptr(m.place.base)
 	if m.opt.Self == 0 {
@@ -152,7 +160,8 @@ func (m *Node) attach() error {
 	}
 	me := m.opt.Self
 	if C.shm_attach(base, C.int(me), C.int(m.opt.Ranks[me]), C.int(os.Getpid())) != 0 {
-		return fmt.Errorf("the arena of rank %d is of another version of this library", m.opt.Ranks[0])
+		return fmt.Errorf("the arena of rank %d is of another version of this library",
+			m.opt.Ranks[0])
 	}
 	m.head = (*C.struct_shm_head)(base)
 	lo := m.place.base + uintptr(m.head.slice_off) + uintptr(me)*uintptr(m.head.slice_bytes)
@@ -194,7 +203,8 @@ func (m *Node) SliceBytes() int64 { return int64(m.head.slice_bytes) }
 // Reuse allocates memory that this rank has freed and kept.
 func (m *Node) Reuse(nbytes int64) (uintptr, bool) { return m.own.reuse(nbytes) }
 
-// Room asks whether the ranks of this node may reserve nbytes more in all; if not, it drops kept memory first.
+// Room asks whether the ranks of this node may reserve nbytes more in all; if not, it drops kept
+// memory first.
 func (m *Node) Room(nbytes int64) error {
 	if nbytes > 0 && m.memoryCheck.room(nbytes, m.opt.Margin) != nil {
 		m.own.dropKept()
@@ -216,9 +226,11 @@ func (m *Node) Return(addr uintptr) { m.own.free(addr) }
 // MemoryUse counts this rank's bytes.
 func (m *Node) MemoryUse() (live, kept, high int64) { return m.own.use() }
 
-// Enter enters new memory of another rank into this process's page table, so that not each page is a page fault when it is touched first.
+// Enter enters new memory of another rank into this process's page table, so that not each page is
+// a page fault when it is touched first.
 func (m *Node) Enter(addr uintptr, nbytes int64) {
-	if err := enter(span{addr, addr + pagesOf(nbytes)}); err != nil { // it is entered when it is touched
+	if err := enter(span{addr, addr + pagesOf(nbytes)}); err != nil {
+		// it is entered when it is touched
 		log.Infof("memory of another rank is not entered into the page table: %v", err)
 	}
 }
@@ -228,7 +240,8 @@ func (m *Node) Publish(addr uintptr, nbytes int64) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if C.shm_region_add(C.uint64_t(addr), C.uint64_t(addr)+C.uint64_t(nbytes)) != 0 {
-		return fmt.Errorf("%w: more than %d allocations", transport.ErrNoMemory, m.head.region_cap)
+		return fmt.Errorf("%w: more than %d allocations", transport.ErrNoMemory,
+			m.head.region_cap)
 	}
 	return nil
 }
@@ -269,7 +282,8 @@ func (m *Node) DeviceLocks() (at uintptr, n int) {
 	return m.place.base + uintptr(m.head.stripe_off), int(m.head.stripes)
 }
 
-// Declare says that devices do all 8-byte read-modify-writes of this memory from now on; false if there are too many ranges.
+// Declare says that devices do all 8-byte read-modify-writes of this memory from now on; false if
+// there are too many ranges.
 func (m *Node) Declare(addr uintptr, n int64) bool {
 	return bool(C.shm_declare(C.uint64_t(addr), C.uint64_t(addr)+C.uint64_t(n)))
 }
@@ -277,7 +291,8 @@ func (m *Node) Declare(addr uintptr, n int64) bool {
 // Declared is the declared memory around an address; n = 0: there is none.
 func (m *Node) Declared(addr uintptr) (lo uintptr, n int64) {
 	var r C.struct_shm_region
-	if atomic.LoadUint32((*uint32)(unsafe.Pointer(&m.head.declared))) == 0 || !bool(C.shm_declared(C.uint64_t(addr), &r)) {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(&m.head.declared))) == 0 ||
+		!bool(C.shm_declared(C.uint64_t(addr), &r)) {
 		return 0, 0
 	}
 	return uintptr(r.lo), int64(r.hi - r.lo)
@@ -291,7 +306,8 @@ func (m *Node) Extent(addr uintptr) (lo uintptr, n int64) {
 	}
 	var f C.struct_shm_found
 	local := (addr - first) / uintptr(m.head.slice_bytes)
-	if local >= uintptr(len(m.opt.Ranks)) || !bool(C.shm_find(C.int(local), C.uint64_t(addr), &f)) {
+	if local >= uintptr(len(m.opt.Ranks)) ||
+		!bool(C.shm_find(C.int(local), C.uint64_t(addr), &f)) {
 		return 0, 0
 	}
 	return uintptr(f.lo), int64(f.hi - f.lo)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The transport between real processes passes the conformance suite, and memory of a node is what transport.Node
-// promises: one address for all, zeroed, accounted, given back.
+// The transport between real processes passes the conformance suite, and memory of a node is what
+// transport.Node promises: one address for all, zeroed, accounted, given back.
 package shm
 
 import (
@@ -77,7 +77,8 @@ func end(t testing.TB, m *Node, in *transporttest.Inbox) *transporttest.End {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &transporttest.End{Transport: NewTransport(m, in.Handle), Control: m, Ranks: m.Ranks(), Self: m.Self(), Mem: mem,
+	return &transporttest.End{Transport: NewTransport(m, in.Handle), Control: m,
+		Ranks: m.Ranks(), Self: m.Self(), Mem: mem,
 		Inbox: in}
 }
 
@@ -94,11 +95,13 @@ func TestConformance(t *testing.T) { conform(t, "conformance", end) }
 func TestConformancePrivate(t *testing.T) { conform(t, "private", privateEnd) }
 
 // conform runs the suite with two other processes. The test itself is local rank 0.
-func conform(t *testing.T, scenario string, end func(testing.TB, *Node, *transporttest.Inbox) *transporttest.End) {
+func conform(t *testing.T, scenario string,
+	end func(testing.TB, *Node, *transporttest.Inbox) *transporttest.End) {
 	leaktest.Check(t)
 	d := openListener(t)
 	others := start(t, 1, 2)
-	o := order{Scenario: scenario, Listeners: []string{d.Name}, Secret: testSecret(), Arena: testArena, Base: testBase,
+	o := order{Scenario: scenario, Listeners: []string{d.Name}, Secret: testSecret(),
+		Arena: testArena, Base: testBase,
 		Keep: 8 << 20, Margin: 16 << 20}
 	for _, p := range others {
 		o.Listeners = append(o.Listeners, p.hear(t))
@@ -154,8 +157,10 @@ func memory(r *rank) {
 	}
 	all := share(r, uint64(addr))
 	for to, a := range all {
-		if !r.Inside(uintptr(a)) || !r.Owns(to, uintptr(a), n) || r.Owns(to, uintptr(a), n+1) || r.Owns(to, uintptr(a)-1, 1) ||
-			r.Owns((to+1)%len(all), uintptr(a), 1) || r.Owns(to, uintptr(a), -1) || !r.Owns(to, uintptr(a)+n-1, 1) {
+		if !r.Inside(uintptr(a)) || !r.Owns(to, uintptr(a), n) ||
+			r.Owns(to, uintptr(a), n+1) || r.Owns(to, uintptr(a)-1, 1) ||
+			r.Owns((to+1)%len(all), uintptr(a), 1) || r.Owns(to, uintptr(a), -1) ||
+			!r.Owns(to, uintptr(a)+n-1, 1) {
 			r.Errorf("memory of local rank %d is not told apart", to)
 		}
 		at(uintptr(a), n)[r.Self()*100] = byte(1 + r.Self())
@@ -169,7 +174,8 @@ func memory(r *rank) {
 	r.World().Barrier()
 	reuse(r, addr, n)
 	limits(r)
-	if r.Inside(0) || r.Inside(r.Base()-1) || r.Inside(r.Base()+uintptr(r.Bytes())) || !r.Inside(r.Base()) {
+	if r.Inside(0) || r.Inside(r.Base()-1) || r.Inside(r.Base()+uintptr(r.Bytes())) ||
+		!r.Inside(r.Base()) {
 		r.Error("what is inside the arena?")
 	}
 }
@@ -226,12 +232,13 @@ func TestMemory(t *testing.T) {
 	run(t, 3, "memory")
 }
 
-// regions: local rank 0 changes its table until the others have looked often enough. They must always find what is
-// there, never a mixture of what was and what will be.
+// regions: local rank 0 changes its table until the others have looked often enough. They must
+// always find what is there, never a mixture of what was and what will be.
 func regions(r *rank) {
 	const slots, size, looks = 8, 3 * page, 40000
 	base := shared(r, slots*size)
-	fixed := base + slots/2*size // always there, moved within the table by every change before it
+	// always there, moved within the table by every change before it
+	fixed := base + slots/2*size
 	if r.Self() == 0 {
 		if r.Publish(fixed, size) != nil {
 			r.Fatal("publish failed")
@@ -280,14 +287,16 @@ func TestRegionTable(t *testing.T) {
 	run(t, 3, "regions")
 }
 
-// An arena is laid out by its size. What comes from another node is delivered whole or not at all, so an empty message ring
-// must have room for the longest fragment (32 KiB and its header) however small the arena is.
+// An arena is laid out by its size. What comes from another node is delivered whole or not at all,
+// so an empty message ring must have room for the longest fragment (32 KiB and its header) however
+// small the arena is.
 func TestRingsOfSmallArena(t *testing.T) {
 	for _, ranks := range []int{1, 16, 150, 400} {
 		for arena := int64(smallestArena); arena <= 1<<40; arena *= 2 {
 			plan, err := planOf(arena, ranks, ranks+1)
 			if err == nil && plan.ring_bytes < 48<<10 {
-				t.Errorf("%d ranks in %d MiB: rings of %d bytes", ranks, arena>>20, plan.ring_bytes)
+				t.Errorf("%d ranks in %d MiB: rings of %d bytes", ranks, arena>>20,
+					plan.ring_bytes)
 			}
 		}
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Notify counters: how often each rank of the job has notified each rank of the node. A device may raise the counter of a rank
-// of another node, and wakes nobody: who is going to sleep asks the notifier's node to be told, and the notifier looks for that
-// when it has notified.
+// Notify counters: how often each rank of the job has notified each rank of the node. A device may
+// raise the counter of a rank of another node, and wakes nobody: who is going to sleep asks the
+// notifier's node to be told, and the notifier looks for that when it has notified.
 #define _GNU_SOURCE
 #include "shm.h"
 
@@ -15,10 +15,14 @@ enum table {
 static shm_u32 *word(enum table t, int local, int rank)
 {
 	uint64_t row = (uint64_t)t * (uint64_t)shm.nlocal + (uint64_t)local;
-	return (shm_u32 *)(shm.base + shm.head->notify_off) + row * shm.head->world + (uint64_t)rank;
+	return (shm_u32 *)(shm.base + shm.head->notify_off) + row * shm.head->world +
+		(uint64_t)rank;
 }
 
-uint64_t shm_notify_bytes(uint64_t nlocal, uint64_t world) { return 3 * nlocal * world * sizeof(uint32_t); }
+uint64_t shm_notify_bytes(uint64_t nlocal, uint64_t world)
+{
+	return 3 * nlocal * world * sizeof(uint32_t);
+}
 
 const void *shm_counters(uint64_t *bytes)
 {

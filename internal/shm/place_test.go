@@ -14,7 +14,8 @@ import (
 
 func TestBeside(t *testing.T) { run(t, 2, "beside") }
 
-// beside puts both ranks on one core, where neither looks in vain for the other, and then lets one go.
+// beside puts both ranks on one core, where neither looks in vain for the other, and then lets one
+// go.
 func beside(r *rank) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Ranks of a test are processes: this test binary, started again. A test names a scenario; every rank joins the node
-// and runs it. What a rank finds wrong it prints, and its exit status fails the test.
+// Ranks of a test are processes: this test binary, started again. A test names a scenario; every
+// rank joins the node and runs it. What a rank finds wrong it prints, and its exit status fails the
+// test.
 package shm
 
 import (
@@ -64,7 +65,8 @@ func (o *order) options() Options {
 	for i := range ranks {
 		ranks[i] = worldRank(i)
 	}
-	return Options{Ranks: ranks, Listeners: o.Listeners, Self: o.Self, World: testWorld, Secret: o.Secret, Arena: o.Arena,
+	return Options{Ranks: ranks, Listeners: o.Listeners, Self: o.Self, World: testWorld,
+		Secret: o.Secret, Arena: o.Arena,
 		Base: o.Base, Keep: o.Keep, Margin: o.Margin, Reporter: o.Reporter, NoVM: o.NoVM,
 		NetnsNode: o.Node, NetnsRanks: o.Ranks, Inquiries: o.inquiries()}
 }
@@ -115,7 +117,10 @@ func (r *rank) hear() string {
 // join is Join with Lost going to a channel.
 func (r *rank) join() error {
 	opt := r.order.options()
-	opt.Lost = func(who transport.Rank, reason string) { r.lost <- fmt.Sprintf("rank %d: %s", who, reason) }
+	opt.Lost = func(who transport.Rank, reason string) {
+		r.lost <- fmt.Sprintf("rank %d: %s",
+			who, reason)
+	}
 	m, err := r.listener.Join(opt)
 	r.Node = m
 	return err
@@ -206,7 +211,8 @@ func start(t testing.TB, first, n int) []*process {
 			t.Fatal(err)
 		}
 		p.in, p.out, p.cmd.Stderr = in, bufio.NewScanner(out), &p.err
-		p.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0") // a second for every process otherwise
+		// a second for every process otherwise
+		p.cmd.Env = append(os.Environ(), "GORACE=atexit_sleep_ms=0")
 		p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 		if err := p.cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -226,7 +232,8 @@ func start(t testing.TB, first, n int) []*process {
 func launch(t testing.TB, n int, scenario string, change func(*order)) []*process {
 	t.Helper()
 	all := start(t, 0, n)
-	o := order{Scenario: scenario, Secret: testSecret(), Arena: testArena, Base: testBase, Keep: 8 << 20, Margin: 16 << 20}
+	o := order{Scenario: scenario, Secret: testSecret(), Arena: testArena, Base: testBase,
+		Keep: 8 << 20, Margin: 16 << 20}
 	for _, p := range all {
 		o.Listeners = append(o.Listeners, p.hear(t))
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reporter: a program of a few hundred bytes that prints which rank of the node has died, for launchers that kill all
-// others before one of them can print it. reporter_start.c copies this section of the library into a file and executes
-// that. So nothing here may refer to anything outside the section: no library function, no data, no string.
+// The reporter: a program of a few hundred bytes that prints which rank of the node has died, for
+// launchers that kill all others before one of them can print it. reporter_start.c copies this
+// section of the library into a file and executes that. So nothing here may refer to anything
+// outside the section: no library function, no data, no string.
 //
 //   argument i + 1      line to print when rank i ends without a word (reporter.h)
 //   descriptor 3 + i    a connection to rank i
@@ -28,7 +29,8 @@
 
 #define KEPT 1500 // milliseconds
 
-static inline __attribute__((always_inline)) APART long sys(long number, long a, const void *b, long c, const void *d)
+static inline __attribute__((always_inline)) APART long sys(long number, long a, const void *b,
+	long c, const void *d)
 {
 	long result;
 	register const void *fourth __asm__("r10") = d;
@@ -40,7 +42,8 @@ static inline __attribute__((always_inline)) APART long sys(long number, long a,
 SECTION static void say(const char *line)
 {
 	size_t n = 0;
-	for (const volatile char *end = line; *end; end++) n++; // volatile: else the compiler calls strlen
+	// volatile: else the compiler calls strlen
+	for (const volatile char *end = line; *end; end++) n++;
 	sys(SYS_write, 2, line, (long)n, NULL);
 }
 
@@ -50,7 +53,8 @@ SECTION static int claim(const char *name)
 {
 	struct sockaddr_un at;
 	size_t n = 0, head = offsetof(struct sockaddr_un, sun_path) + 1;
-	for (; n + 1 < sizeof at.sun_path && name[n]; n++) ((volatile char *)at.sun_path)[n + 1] = name[n];
+	for (; n + 1 < sizeof at.sun_path && name[n]; n++)
+		((volatile char *)at.sun_path)[n + 1] = name[n];
 	at.sun_family = AF_UNIX;
 	at.sun_path[0] = 0;
 	long fd = sys(SYS_socket, AF_UNIX, (void *)(SOCK_DGRAM | SOCK_CLOEXEC), 0, NULL);

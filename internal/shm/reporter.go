@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The ranks' side of the reporter, a process of the node that outlives all ranks by a moment (reporter.c). The leader
-// starts it while the ranks join; each rank has a connection to it and writes one byte, its status, before it ends. Without a
-// reporter the ranks report deaths themselves (liveness.go).
+// The ranks' side of the reporter, a process of the node that outlives all ranks by a moment
+// (reporter.c). The leader starts it while the ranks join; each rank has a connection to it and
+// writes one byte, its status, before it ends. Without a reporter the ranks report deaths
+// themselves (liveness.go).
 package shm
 
 // #include <stdlib.h>
@@ -44,7 +45,8 @@ func deathText(who transport.Rank, pid int) string {
 	return fmt.Sprintf("rank %d (pid %d) has died or ended without ARMCI_Finalize", who, pid)
 }
 
-// startReporter returns the ranks' ends of the connections; none if a reporter is not wanted or not possible.
+// startReporter returns the ranks' ends of the connections; none if a reporter is not wanted or not
+// possible.
 func (m *Node) startReporter() []int {
 	n := len(m.opt.Ranks)
 	if !m.opt.Reporter || max(n, m.opt.NetnsRanks) == 1 { // a rank alone is missed by others
@@ -67,7 +69,8 @@ func (m *Node) startReporter() []int {
 			sendStatus(ranks[0], statusReported) // perhaps it has started, but late
 		}
 		closeFds(ranks)
-		log.Infof("no reporter (%v): the launcher may end the job before a rank can say why", err)
+		log.Infof("no reporter (%v): the launcher may end the job before a rank can say "+
+			"why", err)
 		return nil
 	}
 	return ranks
@@ -160,7 +163,8 @@ func freeStrings(all []*C.char) {
 	C.free(unsafe.Pointer(&all[0]))
 }
 
-// awaitReporter waits until the reporter watches the connections: it does not know the order of deaths before.
+// awaitReporter waits until the reporter watches the connections: it does not know the order of
+// deaths before.
 func awaitReporter(end int) error {
 	word := make([]byte, 1)
 	limit := unix.NsecToTimeval(int64(reporterStart))
@@ -189,7 +193,8 @@ func (m *Node) pidOf(local int) int {
 	return int(cred.Pid)
 }
 
-// release tells the members that the control block is ready, and sends them their connections to the reporter.
+// release tells the members that the control block is ready, and sends them their connections to
+// the reporter.
 func (m *Node) release() {
 	ends := m.startReporter()
 	for i, c := range m.member {
@@ -259,8 +264,9 @@ func rights(oob []byte) ([]int, error) {
 	return fds, nil
 }
 
-// dupHigh duplicates a descriptor to a number above the launcher's. A process that ends closes high descriptors first, so the
-// reporter notices the end before the launcher does, and before the launcher kills other ranks.
+// dupHigh duplicates a descriptor to a number above the launcher's. A process that ends closes high
+// descriptors first, so the reporter notices the end before the launcher does, and before the
+// launcher kills other ranks.
 func dupHigh(fd int) int {
 	high, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, highDescriptor)
 	if err != nil { // the limit of descriptors is too low

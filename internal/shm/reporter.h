@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Shared by the reporter (reporter.c), the code that starts it (reporter_start.c) and the ranks that it watches. It must not
-// grow into a protocol: a rank writes one byte, its status.
+// Shared by the reporter (reporter.c), the code that starts it (reporter_start.c) and the ranks
+// that it watches. It must not grow into a protocol: a rank writes one byte, its status.
 #ifndef ARMCI_SHM_REPORTER_H
 #define ARMCI_SHM_REPORTER_H
 

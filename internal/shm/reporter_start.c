@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Starts the reporter: writes the section of reporter.c to a memory file as a program, and executes it in a session of its
-// own, with only standard error and its connections open. The application must not notice: its memory is not copied (no
-// fork), no fork handler runs, no child remains, and there is no signal when the reporter ends.
+// Starts the reporter: writes the section of reporter.c to a memory file as a program, and executes
+// it in a session of its own, with only standard error and its connections open. The application
+// must not notice: its memory is not copied (no fork), no fork handler runs, no child remains, and
+// there is no signal when the reporter ends.
 #define _GNU_SOURCE
 #include "reporter.h"
 
@@ -40,27 +41,41 @@ static int program(void)
 {
 	uint64_t bytes = (uint64_t)(__stop_armci_reporter - __start_armci_reporter);
 	struct image i = {
-		.head = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, EV_CURRENT},
-			.e_type = ET_EXEC, .e_machine = EM_X86_64, .e_version = EV_CURRENT, .e_phoff = offsetof(struct image, code),
-			.e_ehsize = sizeof(Elf64_Ehdr), .e_phentsize = sizeof(Elf64_Phdr), .e_phnum = 2},
-		.code = {.p_type = PT_LOAD, .p_flags = PF_R | PF_X, .p_vaddr = AT, .p_paddr = AT, .p_align = 4096},
+		.head = {.e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+				 EV_CURRENT},
+			.e_type = ET_EXEC,
+			.e_machine = EM_X86_64,
+			.e_version = EV_CURRENT,
+			.e_phoff = offsetof(struct image, code),
+			.e_ehsize = sizeof(Elf64_Ehdr),
+			.e_phentsize = sizeof(Elf64_Phdr),
+			.e_phnum = 2},
+		.code = {.p_type = PT_LOAD,
+			.p_flags = PF_R | PF_X,
+			.p_vaddr = AT,
+			.p_paddr = AT,
+			.p_align = 4096},
 		.stack = {.p_type = PT_GNU_STACK, .p_flags = PF_R | PF_W},
 	};
-	i.head.e_entry = AT + sizeof i + ((uint64_t)(uintptr_t)shm_reporter_entry - (uint64_t)(uintptr_t)__start_armci_reporter);
+	i.head.e_entry = AT + sizeof i +
+		((uint64_t)(uintptr_t)shm_reporter_entry -
+			(uint64_t)(uintptr_t)__start_armci_reporter);
 	i.code.p_filesz = i.code.p_memsz = sizeof i + bytes;
 	int fd = memfd_create("armci-reporter", MFD_CLOEXEC | MFD_EXEC);
 	if (fd < 0 && errno == EINVAL) // before Linux 6.3
 		fd = memfd_create("armci-reporter", MFD_CLOEXEC);
 	if (fd < 0)
 		return -1;
-	if (write(fd, &i, sizeof i) != (ssize_t)sizeof i || write(fd, __start_armci_reporter, bytes) != (ssize_t)bytes) {
+	if (write(fd, &i, sizeof i) != (ssize_t)sizeof i ||
+		write(fd, __start_armci_reporter, bytes) != (ssize_t)bytes) {
 		close(fd);
 		return -1;
 	}
 	return fd;
 }
 
-// Data of the two short-lived processes. They share the memory of this process, whose thread waits for them.
+// Data of the two short-lived processes. They share the memory of this process, whose thread waits
+// for them.
 struct starting {
 	char **argv, **environment;
 	const int *given;

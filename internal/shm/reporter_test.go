@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The reporter names the rank that died first when all others are killed right after it, is silent when nobody dies or
-// somebody else tells, and leaves no trace in the leader or after the ranks. Its line is on the leader's standard error,
-// which is read until everybody who holds it has ended.
+// The reporter names the rank that died first when all others are killed right after it, is silent
+// when nobody dies or somebody else tells, and leaves no trace in the leader or after the ranks.
+// Its line is on the leader's standard error, which is read until everybody who holds it has ended.
 package shm
 
 import (
@@ -26,7 +26,8 @@ func watched(t *testing.T, n int, scenario string) []*process {
 
 // beWatched: what the application would see of the reporter, then a loss or the parent's word.
 func beWatched(r *rank) {
-	if pid, err := unix.Wait4(-1, nil, unix.WNOHANG|unix.WALL, nil); !errors.Is(err, unix.ECHILD) {
+	if pid, err := unix.Wait4(-1, nil, unix.WNOHANG|unix.WALL, nil); !errors.Is(err,
+		unix.ECHILD) {
 		r.Errorf("a child: %d, %v", pid, err)
 	}
 	waitToDie(r)
@@ -58,7 +59,8 @@ func leaveAlone(r *rank) {
 func (p *process) kill(t *testing.T) {
 	t.Helper()
 	p.cmd.Process.Kill()
-	if err := unix.Waitid(unix.P_PID, p.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil); err != nil {
+	if err := unix.Waitid(unix.P_PID, p.cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT,
+		nil); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -72,7 +74,8 @@ func reporterOf(t *testing.T, p *process) string {
 	for _, dir := range dirs {
 		name, _ := os.ReadFile(dir + "/comm")
 		line, _ := os.ReadFile(dir + "/cmdline")
-		if string(name) == reporterName+"\n" && strings.Contains(string(line), p.deathText()) {
+		if string(name) == reporterName+"\n" && strings.Contains(string(line),
+			p.deathText()) {
 			return dir
 		}
 	}
@@ -125,7 +128,8 @@ func TestReporterKeepsToItself(t *testing.T) {
 		to, _ := os.Readlink(dir + "/fd/" + fd.Name())
 		open = append(open, fd.Name()+" "+strings.Split(to, ":")[0])
 	}
-	if got := strings.Join(open, ", "); got != "0 anon_inode, 2 pipe, 3 socket, 4 socket, 5 socket" {
+	if got := strings.Join(open,
+		", "); got != "0 anon_inode, 2 pipe, 3 socket, 4 socket, 5 socket" {
 		t.Errorf("open: %s", got)
 	}
 	var pid int
@@ -174,7 +178,8 @@ func TestOneReporterOfAMachine(t *testing.T) {
 		secret := freshSecret()
 		node := func(number int, base uintptr) []*process {
 			return launch(t, 2, "be watched", func(o *order) {
-				o.Reporter, o.Secret, o.Base, o.Node, o.Ranks = true, secret, base, number, 4
+				o.Reporter, o.Secret, o.Base, o.Node, o.Ranks = true, secret, base,
+					number, 4
 			})
 		}
 		all := append(node(0, testBase), node(1, testBase+2*testArena)...)
@@ -189,7 +194,10 @@ func TestOneReporterOfAMachine(t *testing.T) {
 func TestReporterOfANodeAlone(t *testing.T) {
 	leaktest.Check(t)
 	secret := freshSecret()
-	all := launch(t, 2, "be watched", func(o *order) { o.Reporter, o.Secret, o.Node, o.Ranks = true, secret, 1, 4 })
+	all := launch(t, 2, "be watched", func(o *order) {
+		o.Reporter, o.Secret, o.Node,
+			o.Ranks = true, secret, 1, 4
+	})
 	for _, p := range all {
 		p.hear(t)
 	}

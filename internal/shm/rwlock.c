@@ -92,12 +92,15 @@ void shm_exclude_queued(struct shm_rwlock *l, uint32_t who, uint64_t ticket)
 	shm_drain(l);
 }
 
-// A rank that will not leave the lock any more, -1 if none is known. seconds: how long the writer has slept.
+// A rank that will not leave the lock any more, -1 if none is known. seconds: how long the writer
+// has slept.
 static int lost_reader(unsigned seconds)
 {
 	enum { PATIENCE = 3 };
 	int who = shm_in_vain(-1);
-	for (int i = 0; who < 0 && seconds >= PATIENCE && atomic_load(&shm.head->departed) && i < shm.nlocal; i++) {
+	for (int i = 0; who < 0 && seconds >= PATIENCE && atomic_load(&shm.head->departed) &&
+		i < shm.nlocal;
+		i++) {
 		uint32_t left = atomic_load(&shm.rank[i].left);
 		if (left == SHM_EXITED || left == SHM_WITHDRAWN)
 			who = i;
@@ -105,13 +108,15 @@ static int lost_reader(unsigned seconds)
 	return shm.stuck ? who : -1;
 }
 
-// The writer sleeps on draining, not on readers, which also those change for a moment that find the gate taken.
+// The writer sleeps on draining, not on readers, which also those change for a moment that find the
+// gate taken.
 static void sleep_for_readers(struct shm_rwlock *l)
 {
 	int because = -1;
 	struct naps naps = {0};
 	for (unsigned seconds = 0;;) {
-		atomic_store(&l->draining, 1); // and then looks; a reader leaves and then looks at draining
+		// and then looks; a reader leaves and then looks at draining
+		atomic_store(&l->draining, 1);
 		uint64_t word = shm_word(l);
 		if (word == 0 && shm_unread(l))
 			break;

@@ -62,7 +62,8 @@ func (m *Node) RWLock(l uintptr, who transport.Rank, exclusive bool) {
 	C.rw_lock(rwlockAt(l), C.uint32_t(who+1), C.bool(exclusive))
 }
 
-// RWLockSoon is RWLock that waits for a few microseconds at most. If it fails, the caller must call RWLockQueued.
+// RWLockSoon is RWLock that waits for a few microseconds at most. If it fails, the caller must call
+// RWLockQueued.
 func (m *Node) RWLockSoon(l uintptr, who transport.Rank, exclusive bool) (ticket uint64, got bool) {
 	var t C.uint64_t
 	got = bool(C.rw_soon(rwlockAt(l), C.uint32_t(who+1), C.bool(exclusive), &t))
@@ -77,7 +78,8 @@ func (m *Node) RWLockQueued(l uintptr, who transport.Rank, exclusive bool, ticke
 // RWUnlock releases a lock.
 func (m *Node) RWUnlock(l uintptr, exclusive bool) { C.rw_unlock(rwlockAt(l), C.bool(exclusive)) }
 
-// RWHeld tells whether a rank may hold a lock: exclusively, whether it does; shared, whether anybody does.
+// RWHeld tells whether a rank may hold a lock: exclusively, whether it does; shared, whether
+// anybody does.
 func (m *Node) RWHeld(l uintptr, who transport.Rank, exclusive bool) bool {
 	if !exclusive {
 		return C.readers(rwlockAt(l)) > 0

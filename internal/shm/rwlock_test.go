@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Reader/writer locks and events between processes and threads: exclusion, readers together, that neither side starves, that
-// sleepers are woken, counts that wrap around, and readers that have died.
+// Reader/writer locks and events between processes and threads: exclusion, readers together, that
+// neither side starves, that sleepers are woken, counts that wrap around, and readers that have
+// died.
 package shm
 
 import (
@@ -29,7 +30,8 @@ func (r *rank) takeRW(l uintptr, exclusive, soon bool) {
 	}
 }
 
-// rwExclusion: writers change two words that readers always find equal; increments that are not atomic lose nothing.
+// rwExclusion: writers change two words that readers always find equal; increments that are not
+// atomic lose nothing.
 func rwExclusion(r *rank) {
 	const threads, rounds = 3, 600
 	l := shared(r, 2*page)
@@ -43,7 +45,8 @@ func rwExclusion(r *rank) {
 				exclusive := (i+th)%4 == 0
 				r.takeRW(l, exclusive, i%3 == 0)
 				if !r.RWHeld(l, me, exclusive) {
-					r.Errorf("a lock that I have is not held, exclusive %v", exclusive)
+					r.Errorf("a lock that I have is not held, exclusive %v",
+						exclusive)
 				}
 				if exclusive {
 					if n := inside.Load(); n != 0 {
@@ -81,7 +84,8 @@ func TestReadersAndWriters(t *testing.T) {
 	run(t, 3, "rw exclusion")
 }
 
-// rwTogether: all ranks hold the lock as readers at the same time, and a writer sleeps until the last has left.
+// rwTogether: all ranks hold the lock as readers at the same time, and a writer sleeps until the
+// last has left.
 func rwTogether(r *rank) {
 	l := shared(r, page)
 	n := uint32(len(r.Ranks()))
@@ -93,7 +97,8 @@ func rwTogether(r *rank) {
 			r.RWUnlock(l, false)
 			r.takeRW(l, true, round%2 == 0)
 			if left := word(l + 2048).Load(); left != (n-1)*(round+1) {
-				r.Errorf("a writer is in before %d readers have left", (n-1)*(round+1)-left)
+				r.Errorf("a writer is in before %d readers have left",
+					(n-1)*(round+1)-left)
 			}
 			r.RWUnlock(l, true)
 		} else {
@@ -110,8 +115,8 @@ func TestReadersTogether(t *testing.T) {
 	run(t, 3, "rw together")
 }
 
-// rwStream: readers that overlap, or writers without a pause, keep the lock busy at local rank 0; the others want it in the
-// other way.
+// rwStream: readers that overlap, or writers without a pause, keep the lock busy at local rank 0;
+// the others want it in the other way.
 func rwStream(r *rank) {
 	l := shared(r, page)
 	r.World().Barrier()
@@ -122,7 +127,8 @@ func rwStream(r *rank) {
 				r.takeRW(l, !exclusive, i%2 == 0)
 				r.RWUnlock(l, !exclusive)
 				if took := time.Since(begin); took > patience/2 {
-					r.Errorf("lock %d, exclusive %v, took %v", i, !exclusive, took)
+					r.Errorf("lock %d, exclusive %v, took %v", i, !exclusive,
+						took)
 				}
 			}
 			r.Notify(0, r.Ranks()[r.Self()])
@@ -161,7 +167,8 @@ func TestNeitherSideStarves(t *testing.T) {
 	run(t, 3, "rw stream")
 }
 
-// events: every rank raises the event of the next one, which starts just before 2^32; it sleeps where that is slow.
+// events: every rank raises the event of the next one, which starts just before 2^32; it sleeps
+// where that is slow.
 func events(r *rank) {
 	const rounds = 300
 	step := uintptr(r.EventBytes())
@@ -208,8 +215,8 @@ func TestEvents(t *testing.T) {
 	run(t, 3, "events")
 }
 
-// eventWords: rank 0 writes the count of an event as a device does, which wakes no waiter, and rank 1
-// sleeps until it is told.
+// eventWords: rank 0 writes the count of an event as a device does, which wakes no waiter, and rank
+// 1 sleeps until it is told.
 func eventWords(r *rank) {
 	const rounds = 2000
 	mem := shared(r, page)
@@ -235,7 +242,8 @@ func eventWords(r *rank) {
 				r.EventWait(event, first+i, -1, "a test")
 			}
 			if got := int32(r.EventCount(event) - first - i); got < 1 {
-				r.Errorf("round %d: the wait ended at a count that is short by %d", i, 1-got)
+				r.Errorf("round %d: the wait ended at a count that is short by %d",
+					i, 1-got)
 			}
 		}
 		if i%100 == 0 {
@@ -269,7 +277,8 @@ func (r *rank) laterMark(what string, first uint32, sent, ask func(uint32) bool)
 	}
 	for i := uint32(1); i <= 3; i++ {
 		if told := sent(first + i); told != (i < 3) {
-			r.Errorf("a waiter for %s %d is told of %d: %v", what, first+2, first+i, told)
+			r.Errorf("a waiter for %s %d is told of %d: %v", what, first+2, first+i,
+				told)
 		}
 	}
 	if !ask(first + 3) {
@@ -306,8 +315,8 @@ func TestEventSleepers(t *testing.T) {
 	run(t, 3, "event sleepers")
 }
 
-// lockAndExit: local rank 1 holds a lock as a reader, another as a writer, and exits. The others wait for one of them each, or
-// for an event.
+// lockAndExit: local rank 1 holds a lock as a reader, another as a writer, and exits. The others
+// wait for one of them each, or for an event.
 func lockAndExit(r *rank) {
 	mem := shared(r, page)
 	size := uintptr(r.RWLockBytes())
@@ -334,7 +343,8 @@ func TestLockOfAnExitedRank(t *testing.T) {
 	leaktest.Check(t)
 	all := launch(t, 4, "lock and exit", nil)
 	for i, what := range []string{"MPI_Win_lock", "", "ARMCI_Lock", "ARMCI_Lock"} {
-		want := fmt.Sprintf("rank 5: rank 5 has exited without ARMCI_Finalize while rank %d waits for it in %s", worldRank(i), what)
+		want := fmt.Sprintf("rank 5: rank 5 has exited without ARMCI_Finalize while rank "+
+			"%d waits for it in %s", worldRank(i), what)
 		if i == 1 {
 			continue
 		}

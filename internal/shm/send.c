@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Sending two-sided messages within a node, also on behalf of ranks of other nodes. A sender that finds no room receives
-// its own messages meanwhile.
+// Sending two-sided messages within a node, also on behalf of ranks of other nodes. A sender that
+// finds no room receives its own messages meanwhile.
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,8 @@
 // has a lock, so that a receiver that does not read blocks only its own senders.
 static struct sending {
 	pthread_mutex_t lock;
-	uint64_t tail; // of the ring, as last read: so its line stays with the receiver, which writes it
+	// of the ring, as last read: so its line stays with the receiver, which writes it
+	uint64_t tail;
 	_Atomic bool backlogged; // messages of ranks of other nodes wait for room
 } *sending;
 
@@ -26,7 +27,8 @@ static uint64_t space_to(int to, uint64_t head, uint64_t need)
 {
 	struct sending *s = &sending[to];
 	if (shm_room() - (head - s->tail) < need)
-		s->tail = atomic_load_explicit(&shm_ring_of(to, shm.me)->tail, memory_order_acquire);
+		s->tail = atomic_load_explicit(&shm_ring_of(to, shm.me)->tail,
+			memory_order_acquire);
 	return shm_room() - (head - s->tail);
 }
 
@@ -55,7 +57,8 @@ static void push_copy(struct shm_ring *r, uint64_t head, const struct message_he
 }
 
 // Writes the header and, if it is short, the message at once; there is room.
-static void push_at(int to, struct shm_ring *r, uint64_t head, const struct message_header *b, const void *buf)
+static void push_at(int to, struct shm_ring *r, uint64_t head, const struct message_header *b,
+	const void *buf)
 {
 	if (sizeof *b + b->nbytes <= sizeof(struct short_message))
 		push_copy(r, head + sizeof *b + b->nbytes, b, buf);
@@ -121,7 +124,10 @@ bool shm_deliver(int to, const struct shm_message *m, const void *buf, bool wait
 		shm_ring(shm.me); // another thread of mine may be waiting for it
 		return true;
 	}
-	struct message_header b = {.nbytes = m->nbytes, .total = m->total, .tag = m->tag, .from = m->from};
+	struct message_header b = {.nbytes = m->nbytes,
+		.total = m->total,
+		.tag = m->tag,
+		.from = m->from};
 	bool done = true;
 	if (wait)
 		pthread_mutex_lock(&sending[to].lock);
@@ -144,7 +150,10 @@ void shm_set_backlogged(int to, bool yes) { atomic_store(&sending[to].backlogged
 
 void shm_send(int to, int64_t tag, const void *buf, size_t nbytes)
 {
-	struct shm_message m = {.from = shm.rank[shm.me].world, .tag = tag, .nbytes = nbytes, .total = nbytes};
+	struct shm_message m = {.from = shm.rank[shm.me].world,
+		.tag = tag,
+		.nbytes = nbytes,
+		.total = nbytes};
 	shm_deliver(to, &m, buf, true);
 }
 

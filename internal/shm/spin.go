@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the policy of a node's waits is told of the machine: what a wake-up costs, and whether every rank has a core of its
-// own. Launchers bind ranks to cores, so one rank's own mask says little: all masks together count. Nodes that share a
-// machine do not see each other's masks: there must be cores enough for all ranks of the machine besides.
+// What the policy of a node's waits is told of the machine: what a wake-up costs, and whether every
+// rank has a core of its own. Launchers bind ranks to cores, so one rank's own mask says little:
+// all masks together count. Nodes that share a machine do not see each other's masks: there must be
+// cores enough for all ranks of the machine besides.
 package shm
 
 // #include "shm.h"
@@ -84,8 +85,8 @@ func (m *Node) Polls() int {
 // placeOf is where a wait for a local rank believes it to be; this rank may move. For tests.
 func placeOf(peer int) wait.Place { return C.place_of(C.int(peer)) }
 
-// yielded has this rank believe that a yield took so long, and lostSlices tells whether it sleeps instead of yielding. For
-// tests.
+// yielded has this rank believe that a yield took so long, and lostSlices tells whether it sleeps
+// instead of yielding. For tests.
 func yielded(d time.Duration) bool { return bool(C.yielded(C.uint64_t(d))) }
 func lostSlices() bool             { return bool(C.shm_lost_slices()) }
 

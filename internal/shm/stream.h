@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Streaming copies into a slot that another core reads next. They bypass this core's cache: the line is not first taken
-// from the reader's cache, nor fetched from ours later. (From 16 KiB on: 2 to 3 times the bandwidth between cores.) Call
-// shm_stream_end once between the copies and the release store that announces them.
+// Streaming copies into a slot that another core reads next. They bypass this core's cache: the
+// line is not first taken from the reader's cache, nor fetched from ours later. (From 16 KiB on: 2
+// to 3 times the bandwidth between cores.) Call shm_stream_end once between the copies and the
+// release store that announces them.
 #ifndef ARMCI_SHM_STREAM_H
 #define ARMCI_SHM_STREAM_H
 
@@ -9,7 +10,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#define SHM_STREAM_MIN ((4u << 10) + 1) // least bytes for which this is faster, also between cores that share a cache
+// least bytes for which this is faster, also between cores that share a cache
+#define SHM_STREAM_MIN ((4u << 10) + 1)
 
 #if defined(__x86_64__)
 #include <emmintrin.h>
@@ -18,8 +20,10 @@
 static inline void shm_stream_lines(uint8_t *to, const uint8_t *from, size_t lines)
 {
 	for (; lines > 0; lines--, to += 64, from += 64) {
-		__m128i a = _mm_loadu_si128((const __m128i *)from), b = _mm_loadu_si128((const __m128i *)(from + 16));
-		__m128i c = _mm_loadu_si128((const __m128i *)(from + 32)), d = _mm_loadu_si128((const __m128i *)(from + 48));
+		__m128i a = _mm_loadu_si128((const __m128i *)from),
+			b = _mm_loadu_si128((const __m128i *)(from + 16));
+		__m128i c = _mm_loadu_si128((const __m128i *)(from + 32)),
+			d = _mm_loadu_si128((const __m128i *)(from + 48));
 		_mm_stream_si128((__m128i *)to, a);
 		_mm_stream_si128((__m128i *)(to + 16), b);
 		_mm_stream_si128((__m128i *)(to + 32), c);
@@ -27,7 +31,8 @@ static inline void shm_stream_lines(uint8_t *to, const uint8_t *from, size_t lin
 	}
 }
 
-static inline void shm_stream_end(void) { _mm_sfence(); } // streaming stores are not ordered by a release store
+// streaming stores are not ordered by a release store
+static inline void shm_stream_end(void) { _mm_sfence(); }
 
 static inline void shm_stream(uint8_t *to, const uint8_t *from, size_t n)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connects the C waiters with Go functions: the one that knows which ranks have left, and those that
-// receive what comes from other nodes.
+// Connects the C waiters with Go functions: the one that knows which ranks have left, and those
+// that receive what comes from other nodes.
 #include "_cgo_export.h"
 #include "shm.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Barrier, and the steps of which collectives within a node consist.
 // Each member writes its own slots only and reads those of others, so no slot has two writers.
-// One process calls one collective at a time on a team; all members call the same ones in the same order.
+// One process calls one collective at a time on a team; all members call the same ones in the same
+// order.
 #define _GNU_SOURCE
 #include "team.h"
 
@@ -14,7 +15,8 @@ int shm_context_alloc(void)
 	for (uint32_t i = 0; i < shm.head->contexts; i++) {
 		shm_u64 *word = &shm.head->context_used[i / 64];
 		uint64_t bit = 1ull << (i % 64);
-		if (!(atomic_load_explicit(word, memory_order_relaxed) & bit) && !(atomic_fetch_or(word, bit) & bit))
+		if (!(atomic_load_explicit(word, memory_order_relaxed) & bit) &&
+			!(atomic_fetch_or(word, bit) & bit))
 			return (int)i;
 	}
 	return -1;
@@ -22,17 +24,20 @@ int shm_context_alloc(void)
 
 static struct shm_context *context_at(int id)
 {
-	return (struct shm_context *)(shm.base + shm.head->context_off + (uint64_t)id * shm.head->context_bytes);
+	return (struct shm_context *)(shm.base + shm.head->context_off +
+		(uint64_t)id * shm.head->context_bytes);
 }
 
-// A collective context's counters only grow: a member of its former group may still read them when the next group starts.
+// A collective context's counters only grow: a member of its former group may still read them when
+// the next group starts.
 void shm_context_start(int id, uint64_t *phase, uint64_t *step)
 {
 	struct shm_context *t = context_at(id);
 	*phase = atomic_load(&t->phase);
 	*step = 0;
 	for (int i = 0; i < shm.nlocal; i++) {
-		uint64_t done = atomic_load(&t->member[i].done), reached = atomic_load(&t->member[i].phase);
+		uint64_t done = atomic_load(&t->member[i].done),
+			 reached = atomic_load(&t->member[i].phase);
 		*step = done > *step ? done : *step;
 		*phase = reached > *phase ? reached : *phase;
 	}
@@ -43,7 +48,8 @@ void shm_context_free(int id)
 	atomic_fetch_and(&shm.head->context_used[id / 64], ~(1ull << (id % 64)));
 }
 
-// All teams of this process. Go's memory, which has the only pointers to them, is not looked at by checkers of leaks.
+// All teams of this process. Go's memory, which has the only pointers to them, is not looked at by
+// checkers of leaks.
 static struct {
 	pthread_mutex_t lock;
 	struct shm_team *first;
@@ -66,7 +72,8 @@ static void take_out(struct shm_team *h)
 	pthread_mutex_unlock(&teams.lock);
 }
 
-struct shm_team *shm_team_attach(int id, int n, const int *local, int me, uint64_t phase, uint64_t step)
+struct shm_team *shm_team_attach(int id, int n, const int *local, int me, uint64_t phase,
+	uint64_t step)
 {
 	struct shm_context *t = context_at(id);
 	struct shm_team *h = malloc(sizeof *h);
@@ -79,11 +86,17 @@ struct shm_team *shm_team_attach(int id, int n, const int *local, int me, uint64
 		return NULL;
 	}
 	memcpy(members, local, (size_t)n * sizeof *members);
-	*h = (struct shm_team){.context = t, .n = n, .me = me, .id = id, .local = members, .room = room};
+	*h = (struct shm_team){.context = t,
+		.n = n,
+		.me = me,
+		.id = id,
+		.local = members,
+		.room = room};
 	h->phase = phase;
 	h->step = h->known = step;
 	h->bulk_bytes = shm.head->bulk_bytes;
-	h->bulk = (uint8_t *)t + shm.head->context_bytes - (uint64_t)shm.nlocal * SHM_BULK_SLOTS * h->bulk_bytes;
+	h->bulk = (uint8_t *)t + shm.head->context_bytes -
+		(uint64_t)shm.nlocal * SHM_BULK_SLOTS * h->bulk_bytes;
 	atomic_store(&t->member[me].phase, phase);
 	atomic_store(&t->member[me].done, step);
 	atomic_store(&t->member[me].post, step);
@@ -105,11 +118,13 @@ static int member_of(const struct shm_team *h, const shm_u64 *word)
 	const struct shm_context *t = h->context;
 	if (word == &t->phase)
 		return -1;
-	return (int)(((const uint8_t *)word - (const uint8_t *)t->member) / (ptrdiff_t)sizeof(struct shm_member));
+	return (int)(((const uint8_t *)word - (const uint8_t *)t->member) /
+		(ptrdiff_t)sizeof(struct shm_member));
 }
 
-// The local rank that has left, so that `word` will never have the awaited value; -1 if there is none. A member's counter
-// depends on that member only, the barrier's common counter on all. The last thing that a rank does is the world's barrier.
+// The local rank that has left, so that `word` will never have the awaited value; -1 if there is
+// none. A member's counter depends on that member only, the barrier's common counter on all. The
+// last thing that a rank does is the world's barrier.
 static int gone(struct shm_team *h, const shm_u64 *word)
 {
 	struct shm_context *t = h->context;
@@ -167,8 +182,8 @@ void shm_team_wait_slow(struct shm_team *h, const shm_u64 *word, uint64_t want)
 	shm_woken(&w, atomic_load_explicit(&h->context->rung, memory_order_relaxed));
 }
 
-// `word` is one of the team's counters. Setting it and reading sleepers are in one order with what a sleeper
-// does the other way round.
+// `word` is one of the team's counters. Setting it and reading sleepers are in one order with what
+// a sleeper does the other way round.
 void shm_team_set(struct shm_context *t, shm_u64 *word, uint64_t value)
 {
 	atomic_exchange_explicit(word, value, memory_order_seq_cst);
@@ -205,7 +220,8 @@ void shm_barrier(struct shm_team *h)
 	}
 }
 
-// Waits until all have finished step `need`, and notes the step that all have finished, which may be a later one.
+// Waits until all have finished step `need`, and notes the step that all have finished, which may
+// be a later one.
 static uint64_t finished_by_all(struct shm_team *h, uint64_t need)
 {
 	uint64_t least = h->step;
@@ -221,7 +237,8 @@ static uint64_t finished_by_all(struct shm_team *h, uint64_t need)
 uint64_t shm_step(struct shm_team *h, uint64_t slots)
 {
 	uint64_t k = ++h->step;
-	uint64_t need = k > slots - 1 ? k - (slots - 1) : 0; // the last use of the slot, and the step after it, have ended
+	// the last use of the slot, and the step after it, have ended
+	uint64_t need = k > slots - 1 ? k - (slots - 1) : 0;
 	if (h->known < need)
 		h->known = finished_by_all(h, need);
 	return k;

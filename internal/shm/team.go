@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Go's side of teams, messages, notify counters and mutexes: one call of C each. No algorithm is here.
+// Go's side of teams, messages, notify counters and mutexes: one call of C each. No algorithm is
+// here.
 package shm
 
 // #include <stdlib.h>
@@ -35,7 +36,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// team implements transport.Team. room is C memory for gathered data, so that calls need not be checked for Go pointers.
+// team implements transport.Team. room is C memory for gathered data, so that calls need not be
+// checked for Go pointers.
 type team struct {
 	h    *C.struct_shm_team
 	room []byte
@@ -45,11 +47,13 @@ type team struct {
 func (m *Node) AllocContext() (transport.TeamStart, error) {
 	id := C.shm_context_alloc()
 	if id < 0 {
-		return transport.TeamStart{}, fmt.Errorf("%w: more than %d groups on this node", transport.ErrNoMemory, m.head.contexts)
+		return transport.TeamStart{}, fmt.Errorf("%w: more than %d groups on this node",
+			transport.ErrNoMemory, m.head.contexts)
 	}
 	var phase, step C.uint64_t
 	C.shm_context_start(id, &phase, &step)
-	return transport.TeamStart{Context: int64(id), Phase: uint64(phase), Step: uint64(step)}, nil
+	return transport.TeamStart{Context: int64(id), Phase: uint64(phase), Step: uint64(step)},
+		nil
 }
 
 // AttachTeam joins a team whose context a member has allocated.
@@ -62,7 +66,8 @@ func (m *Node) attachTeam(s transport.TeamStart, members []int, me int) *team {
 	for i, l := range members {
 		local[i] = C.int(l)
 	}
-	h := C.shm_team_attach(C.int(s.Context), C.int(len(local)), &local[0], C.int(me), C.uint64_t(s.Phase), C.uint64_t(s.Step))
+	h := C.shm_team_attach(C.int(s.Context), C.int(len(local)), &local[0], C.int(me),
+		C.uint64_t(s.Phase), C.uint64_t(s.Step))
 	if h == nil {
 		panic("out of memory for a group")
 	}
@@ -100,14 +105,17 @@ func (t *team) Release(last bool) {
 	*t = team{}
 }
 
-// Send sends a message to a rank of the node; it may wait for the receiver when the message is large.
+// Send sends a message to a rank of the node; it may wait for the receiver when the message is
+// large.
 func (m *Node) Send(to int, tag int64, body []byte) {
-	C.shm_send(C.int(to), C.int64_t(tag), unsafe.Pointer(unsafe.SliceData(body)), C.size_t(len(body)))
+	C.shm_send(C.int(to), C.int64_t(tag), unsafe.Pointer(unsafe.SliceData(body)),
+		C.size_t(len(body)))
 }
 
 // Deliver is Send on behalf of a rank of another node. Without wait it never blocks.
 func (m *Node) Deliver(to int, from transport.Rank, tag, total int64, body []byte, wait bool) bool {
-	l := C.struct_shm_message{from: C.int(from), tag: C.int64_t(tag), nbytes: C.size_t(len(body)), total: C.size_t(total)}
+	l := C.struct_shm_message{from: C.int(from), tag: C.int64_t(tag),
+		nbytes: C.size_t(len(body)), total: C.size_t(total)}
 	return bool(C.deliver(C.int(to), l, unsafe.Pointer(unsafe.SliceData(body)), C.bool(wait)))
 }
 
@@ -121,14 +129,16 @@ func (m *Node) Recv(from transport.Rank, tag int64, body []byte) (transport.Rece
 	into := unsafe.Pointer(unsafe.SliceData(body))
 	r := C.receive(C.int(from), C.int64_t(tag), into, C.size_t(len(body)))
 	got := &r.message
-	l := transport.Received{From: transport.Rank(got.from), Bytes: int(got.nbytes), Total: int(got.total)}
+	l := transport.Received{From: transport.Rank(got.from), Bytes: int(got.nbytes),
+		Total: int(got.total)}
 	if r.error != 0 {
 		return l, transport.ErrTooLong
 	}
 	return l, nil
 }
 
-// Arrived tells whether a message with a tag has come from a rank, or from any (-1), and can be received.
+// Arrived tells whether a message with a tag has come from a rank, or from any (-1), and can be
+// received.
 func (m *Node) Arrived(from transport.Rank, tag int64) bool {
 	return bool(C.shm_arrived(C.int(from), C.int64_t(tag)))
 }
@@ -138,12 +148,14 @@ func (m *Node) Notify(to int, from transport.Rank) uint32 {
 	return uint32(C.shm_notify(C.int(to), C.int(from)))
 }
 
-// NotifySent notes that a device has written a counter of mine; true: that rank has asked to be told.
+// NotifySent notes that a device has written a counter of mine; true: that rank has asked to be
+// told.
 func (m *Node) NotifySent(to transport.Rank, count uint32) bool {
 	return bool(C.shm_notify_sent(C.int(to), C.uint32_t(count)))
 }
 
-// NotifyAsk has a rank of the node tell a rank of another one; true: what it waits for has been sent.
+// NotifyAsk has a rank of the node tell a rank of another one; true: what it waits for has been
+// sent.
 func (m *Node) NotifyAsk(local int, by transport.Rank, want uint32) bool {
 	return bool(C.shm_notify_ask(C.int(local), C.int(by), C.uint32_t(want)))
 }
@@ -191,7 +203,8 @@ func (m *Node) RankMutex(local int) uintptr {
 // Lock waits for a mutex.
 func (m *Node) Lock(addr uintptr, who transport.Rank) { C.lock(mutexAt(addr), C.uint32_t(who+1)) }
 
-// LockSoon is Lock that waits for a few microseconds at most. If it fails, the caller is in the queue and must call LockQueued.
+// LockSoon is Lock that waits for a few microseconds at most. If it fails, the caller is in the
+// queue and must call LockQueued.
 func (m *Node) LockSoon(addr uintptr, who transport.Rank) (ticket uint32, got bool) {
 	var t C.uint32_t
 	got = bool(C.shm_lock_soon(mutexAt(addr), C.uint32_t(who+1), &t))

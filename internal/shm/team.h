@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The steps of collectives; private to team.c and collect.c.
-// Step k of a member: claim a slot of its own (shm_step), fill it, publish (post = k), read others', finish (done = k).
-// Small slots are chosen by the number of the step and announce themselves (shm_post_small). Bulk slots are used in
-// turn (shm_take_bulk), the same by every member, and are free again after the step of shm_bulk_until.
+// Step k of a member: claim a slot of its own (shm_step), fill it, publish (post = k), read
+// others', finish (done = k). Small slots are chosen by the number of the step and announce
+// themselves (shm_post_small). Bulk slots are used in turn (shm_take_bulk), the same by every
+// member, and are free again after the step of shm_bulk_until.
 #ifndef ARMCI_SHM_TEAM_H
 #define ARMCI_SHM_TEAM_H
 
@@ -11,12 +12,17 @@
 
 #define SHM_LEAST_BULK (64u << 10) // bytes of a bulk slot, at least
 
-void shm_team_set(struct shm_context *t, shm_u64 *word, uint64_t value); // publish a counter and wake sleepers
+// publish a counter and wake sleepers
+void shm_team_set(struct shm_context *t, shm_u64 *word, uint64_t value);
 void shm_team_wait_slow(struct shm_team *h, const shm_u64 *word, uint64_t want);
-uint64_t shm_step(struct shm_team *h, uint64_t slots); // begin a step; on return its slot (k % slots) may be overwritten
-static inline uint64_t shm_step_bulk(struct shm_team *h) { return ++h->step; } // the same for a step in bulk slots only
-void shm_take_bulk(struct shm_team *h, unsigned slot); // until no member reads my bulk slot any more
-void shm_await_posts(struct shm_team *h, uint64_t k);     // until every member has published bulk step k
+// begin a step; on return its slot (k % slots) may be overwritten
+uint64_t shm_step(struct shm_team *h, uint64_t slots);
+// the same for a step in bulk slots only
+static inline uint64_t shm_step_bulk(struct shm_team *h) { return ++h->step; }
+// until no member reads my bulk slot any more
+void shm_take_bulk(struct shm_team *h, unsigned slot);
+// until every member has published bulk step k
+void shm_await_posts(struct shm_team *h, uint64_t k);
 void shm_await_all_small(struct shm_team *h, uint64_t k); // the same for a small step
 
 static inline void shm_team_wait(struct shm_team *h, const shm_u64 *word, uint64_t want)
@@ -29,14 +35,26 @@ static inline struct shm_slot *shm_slot(struct shm_team *h, int member, uint64_t
 {
 	return &h->context->member[member].small[k % SHM_SMALL_SLOTS];
 }
-static inline uint8_t *shm_small(struct shm_team *h, int member, uint64_t k) { return shm_slot(h, member, k)->data; }
+static inline uint8_t *shm_small(struct shm_team *h, int member, uint64_t k)
+{
+	return shm_slot(h, member, k)->data;
+}
 static inline uint8_t *shm_bulk(struct shm_team *h, int member, unsigned slot)
 {
 	return h->bulk + ((uint64_t)member * SHM_BULK_SLOTS + slot) * h->bulk_bytes;
 }
-static inline unsigned shm_next_slot(struct shm_team *h, unsigned among) { return (unsigned)(h->uses++ % among); }
-static inline void shm_bulk_until(struct shm_team *h, unsigned slot, uint64_t k) { h->freed[slot] = k; }
-static inline void shm_post_small(struct shm_team *h, uint64_t k) { shm_team_set(h->context, &shm_slot(h, h->me, k)->step, k); }
+static inline unsigned shm_next_slot(struct shm_team *h, unsigned among)
+{
+	return (unsigned)(h->uses++ % among);
+}
+static inline void shm_bulk_until(struct shm_team *h, unsigned slot, uint64_t k)
+{
+	h->freed[slot] = k;
+}
+static inline void shm_post_small(struct shm_team *h, uint64_t k)
+{
+	shm_team_set(h->context, &shm_slot(h, h->me, k)->step, k);
+}
 static inline void shm_await_small(struct shm_team *h, int member, uint64_t k)
 {
 	shm_team_wait(h, &shm_slot(h, member, k)->step, k);
@@ -46,6 +64,9 @@ static inline void shm_post(struct shm_team *h, uint64_t k)
 	shm_stream_end();
 	shm_team_set(h->context, &shm_mine(h)->post, k);
 }
-static inline void shm_done(struct shm_team *h, uint64_t k) { shm_team_set(h->context, &shm_mine(h)->done, k); }
+static inline void shm_done(struct shm_team *h, uint64_t k)
+{
+	shm_team_set(h->context, &shm_mine(h)->done, k);
+}
 
 #endif

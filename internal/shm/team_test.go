@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Collectives of teams of one to six processes against plain loops, in random sequences, sizes around every step's
-// limit, on collective contexts that are used again at once by other members.
+// Collectives of teams of one to six processes against plain loops, in random sequences, sizes
+// around every step's limit, on collective contexts that are used again at once by other members.
 package shm
 
 import (
@@ -42,8 +42,9 @@ func form(r *rank, members []int) transport.Team {
 		if _, err := r.Recv(worldRank(members[0]), tagStart, body); err != nil {
 			r.Fatal(err)
 		}
-		s = transport.TeamStart{Context: int64(binary.NativeEndian.Uint64(body)), Phase: binary.NativeEndian.Uint64(body[8:]),
-			Step: binary.NativeEndian.Uint64(body[16:])}
+		s = transport.TeamStart{Context: int64(binary.NativeEndian.Uint64(body)),
+			Phase: binary.NativeEndian.Uint64(body[8:]),
+			Step:  binary.NativeEndian.Uint64(body[16:])}
 	}
 	t := r.AttachTeam(s, members, me)
 	t.Barrier()
@@ -58,7 +59,8 @@ func disband(t transport.Team) {
 	t.Release(t.Rank() == 0)
 }
 
-// counters are words that the members of a team count in to see that a barrier holds them; each team has its own.
+// counters are words that the members of a team count in to see that a barrier holds them; each
+// team has its own.
 type counters struct{ base uintptr }
 
 func newCounters(r *rank) counters { return counters{shared(r, page)} }
@@ -112,8 +114,10 @@ func playAll(r *rank, t transport.Team, seed uint64, counter *uint64) {
 			for range 5 {
 				atomic.AddUint64(counter, 1)
 				t.Barrier()
-				if count := atomic.LoadUint64(counter); count%uint64(t.Size()) != 0 {
-					r.Errorf("a member left the barrier of %d before all had come: %d", t.Size(), count)
+				if count := atomic.LoadUint64(counter); count%uint64(
+					t.Size()) != 0 {
+					r.Errorf("a member left the barrier of %d before all had "+
+						"come: %d", t.Size(), count)
 				}
 				t.Barrier()
 			}
@@ -133,7 +137,8 @@ func playAll(r *rank, t transport.Team, seed uint64, counter *uint64) {
 }
 
 func someSize(g *rand.Rand) int {
-	edges := []int{1, 8, smallStep - 1, smallStep, smallStep + 1, bulkStep - 1, bulkStep, bulkStep + 1, 5*bulkStep + 13,
+	edges := []int{1, 8, smallStep - 1, smallStep, smallStep + 1, bulkStep - 1, bulkStep,
+		bulkStep + 1, 5*bulkStep + 13,
 		4*mostStep - 8, 4*mostStep + 13, 9*mostStep + 13}
 	return edges[g.IntN(len(edges))]
 }
@@ -177,18 +182,23 @@ func allgather(r *rank, t transport.Team, seed uint64, n int) {
 
 // folds of two elements, by operator; the logical ones and absolute values of one element alone.
 var foldLong = map[kernel.Reduction]func(a, b int64) int64{
-	kernel.Sum: func(a, b int64) int64 { return a + b }, kernel.Product: func(a, b int64) int64 { return a * b },
-	kernel.Max: func(a, b int64) int64 { return max(a, b) }, kernel.Min: func(a, b int64) int64 { return min(a, b) },
-	kernel.BitOr: func(a, b int64) int64 { return a | b }, kernel.BitAnd: func(a, b int64) int64 { return a & b },
+	kernel.Sum:       func(a, b int64) int64 { return a + b },
+	kernel.Product:   func(a, b int64) int64 { return a * b },
+	kernel.Max:       func(a, b int64) int64 { return max(a, b) },
+	kernel.Min:       func(a, b int64) int64 { return min(a, b) },
+	kernel.BitOr:     func(a, b int64) int64 { return a | b },
+	kernel.BitAnd:    func(a, b int64) int64 { return a & b },
 	kernel.AbsMax:    func(a, b int64) int64 { return max(abs(a), abs(b)) },
 	kernel.AbsMin:    func(a, b int64) int64 { return min(abs(a), abs(b)) },
 	kernel.LogicalOr: func(a, b int64) int64 { return truth(a != 0 || b != 0) },
 }
 
 var foldDouble = map[kernel.Reduction]func(a, b float64) float64{
-	kernel.Sum: func(a, b float64) float64 { return a + b }, kernel.Product: func(a, b float64) float64 { return a * b },
-	kernel.Max: func(a, b float64) float64 { return max(a, b) }, kernel.Min: func(a, b float64) float64 { return min(a, b) },
-	kernel.AbsMax: func(a, b float64) float64 { return max(math.Abs(a), math.Abs(b)) },
+	kernel.Sum:     func(a, b float64) float64 { return a + b },
+	kernel.Product: func(a, b float64) float64 { return a * b },
+	kernel.Max:     func(a, b float64) float64 { return max(a, b) },
+	kernel.Min:     func(a, b float64) float64 { return min(a, b) },
+	kernel.AbsMax:  func(a, b float64) float64 { return max(math.Abs(a), math.Abs(b)) },
 }
 
 func abs(a int64) int64 { return max(a, -a) }
@@ -203,12 +213,16 @@ func truth(b bool) int64 {
 // allreduce: longs and doubles; the fold is in member order, so that even rounding is the same.
 func allreduce(r *rank, t transport.Team, g *rand.Rand, seed uint64) {
 	n := max(someSize(g)/8, 1)
-	if g.IntN(2) == 0 && t.Rank() == n%t.Size() { // one member tells all that hand-overs take long
+	if g.IntN(2) == 0 && t.Rank() == n%t.Size() {
+		// one member tells all that hand-overs take long
 		yielded(time.Second)
 	}
 	if g.IntN(2) == 0 {
 		op := sortedKeys(foldLong)[g.IntN(len(foldLong))]
-		value := func(m, i int) int64 { return int64(uint64(m*7919+i*31)*2654435761+seed) % 5 * int64(1-2*(i%2)) }
+		value := func(m, i int) int64 {
+			return int64(uint64(m*7919+i*31)*2654435761+
+				seed) % 5 * int64(1-2*(i%2))
+		}
 		reduceOf(r, t, kernel.Long, op, n, value, foldLong[op])
 		return
 	}
@@ -225,7 +239,8 @@ func sortedKeys[V any](m map[kernel.Reduction]V) (keys []kernel.Reduction) {
 	return keys
 }
 
-func reduceOf[T comparable](r *rank, t transport.Team, typ kernel.Type, op kernel.Reduction, n int, value func(m, i int) T,
+func reduceOf[T comparable](r *rank, t transport.Team, typ kernel.Type, op kernel.Reduction, n int,
+	value func(m, i int) T,
 	fold func(a, b T) T) {
 	x := make([]T, n)
 	for i := range x {
@@ -234,14 +249,16 @@ func reduceOf[T comparable](r *rank, t transport.Team, typ kernel.Type, op kerne
 	t.Allreduce(unsafe.Pointer(&x[0]), int64(n), int(typ), int(op))
 	for i := range x {
 		want := value(0, i)
-		if t.Size() == 1 && (op == kernel.AbsMax || op == kernel.AbsMin || op == kernel.LogicalOr) {
+		if t.Size() == 1 && (op == kernel.AbsMax || op == kernel.AbsMin ||
+			op == kernel.LogicalOr) {
 			want = fold(want, want)
 		}
 		for m := 1; m < t.Size(); m++ {
 			want = fold(want, value(m, i))
 		}
 		if x[i] != want {
-			r.Fatalf("reduction %d of %d elements of type %d among %d: element %d is %v, expected %v", op, n, typ, t.Size(), i,
+			r.Fatalf("reduction %d of %d elements of type %d among %d: element %d is "+
+				"%v, expected %v", op, n, typ, t.Size(), i,
 				x[i], want)
 		}
 	}

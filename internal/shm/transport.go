@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The transport of the node: every peer's memory of the arena is mapped here, so each operation is one call of a kernel and is
-// complete at the target when it returns; so it is with private memory of another rank, which foreign.go copies. Addresses have
-// been checked by the caller; nothing is checked twice.
+// The transport of the node: every peer's memory of the arena is mapped here, so each operation is
+// one call of a kernel and is complete at the target when it returns; so it is with private memory
+// of another rank, which foreign.go copies. Addresses have been checked by the caller; nothing is
+// checked twice.
 package shm
 
 // #include "shm.h"
@@ -42,7 +43,8 @@ type Transport struct {
 // NewTransport creates the node's transport; messages go to h.
 func NewTransport(m *Node, h transport.Handler) *Transport {
 	m.Handle(h)
-	return &Transport{m: m, stripes: kernel.Stripes{Word: unsafe.Pointer(C.stripe_words()), Mask: uint32(m.head.stripes) - 1,
+	return &Transport{m: m, stripes: kernel.Stripes{Word: unsafe.Pointer(C.stripe_words()),
+		Mask:       uint32(m.head.stripes) - 1,
 		PitchWords: C.SHM_LINE / 4, Owner: uint32(m.opt.Ranks[m.opt.Self]) + 1,
 		Device: m.head.device != 0}}
 }
@@ -70,7 +72,8 @@ func copySection(dst, src *transport.Section, count []int32) {
 		kernel.Copy(kernel.Ptr(dst.Base), kernel.Ptr(src.Base), int(count[0]))
 		return
 	}
-	kernel.CopyStrided(kernel.Ptr(src.Base), src.Stride, kernel.Ptr(dst.Base), dst.Stride, count)
+	kernel.CopyStrided(kernel.Ptr(src.Base), src.Stride, kernel.Ptr(dst.Base), dst.Stride,
+		count)
 }
 
 // Put copies local to remote.
@@ -113,10 +116,12 @@ func (d *Transport) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) 
 		return d.m.accForeign(local, x, s, &d.stripes)
 	}
 	for _, v := range x.Vector {
-		kernel.AccVector(d.stripes, kernel.Type(s.Type), s.Value, v.Local, v.Remote, v.Bytes)
+		kernel.AccVector(d.stripes, kernel.Type(s.Type), s.Value, v.Local, v.Remote,
+			v.Bytes)
 	}
 	if x.Vector == nil {
-		kernel.AccStrided(d.stripes, kernel.Type(s.Type), s.Value, kernel.Ptr(x.Local.Base), x.Local.Stride,
+		kernel.AccStrided(d.stripes, kernel.Type(s.Type), s.Value, kernel.Ptr(x.Local.Base),
+			x.Local.Stride,
 			kernel.Ptr(x.Remote.Base), x.Remote.Stride, x.Count)
 	}
 	x.Finish(nil)
@@ -126,12 +131,15 @@ func (d *Transport) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) 
 // RMW is a CPU atomic, which private memory of another rank is out of reach for.
 func (d *Transport) RMW(peer transport.Peer, r *transport.RMW) error {
 	if local := d.peers[peer]; !d.m.Mapped(local, r.Addr) {
-		return fmt.Errorf("read-modify-write of private memory of rank %d: %w", d.m.opt.Ranks[local], transport.ErrNotNative)
+		return fmt.Errorf("read-modify-write of private memory of rank %d: %w",
+			d.m.opt.Ranks[local], transport.ErrNotNative)
 	}
 	if !r.Valid() {
-		return fmt.Errorf("read-modify-write %d of %d bytes: %w", r.Op, r.Bytes, transport.ErrNotNative)
+		return fmt.Errorf("read-modify-write %d of %d bytes: %w", r.Op, r.Bytes,
+			transport.ErrNotNative)
 	}
-	was := C.change_word(words[r.Op], C.int(r.Bytes), kernel.Ptr(r.Addr), C.uint64_t(r.Operand), C.uint64_t(r.Compare))
+	was := C.change_word(words[r.Op], C.int(r.Bytes), kernel.Ptr(r.Addr), C.uint64_t(r.Operand),
+		C.uint64_t(r.Compare))
 	if r.Old = int64(was); r.Bytes == 4 {
 		r.Old = int64(int32(was))
 	}
@@ -139,8 +147,10 @@ func (d *Transport) RMW(peer transport.Peer, r *transport.RMW) error {
 }
 
 // words are the kernel's numbers of the operations.
-var words = [...]C.int{transport.FetchAdd: C.K_WORD_ADD, transport.Swap: C.K_WORD_SWAP, transport.And: C.K_WORD_AND,
-	transport.Or: C.K_WORD_OR, transport.Xor: C.K_WORD_XOR, transport.CompareAndSwap: C.K_WORD_CAS}
+var words = [...]C.int{transport.FetchAdd: C.K_WORD_ADD, transport.Swap: C.K_WORD_SWAP,
+	transport.And: C.K_WORD_AND,
+	transport.Or:  C.K_WORD_OR, transport.Xor: C.K_WORD_XOR,
+	transport.CompareAndSwap: C.K_WORD_CAS}
 
 // Send delivers an active message to a rank of the node.
 func (d *Transport) Send(p transport.Peer, msg transport.Msg) error {
@@ -150,7 +160,8 @@ func (d *Transport) Send(p transport.Peer, msg transport.Msg) error {
 
 // Call is not needed within a node, whose ranks share memory and locks.
 func (d *Transport) Call(p transport.Peer, _ transport.Msg) ([]byte, error) {
-	return nil, fmt.Errorf("call of rank %d: %w", d.m.opt.Ranks[d.peers[p]], transport.ErrNotNative)
+	return nil, fmt.Errorf("call of rank %d: %w", d.m.opt.Ranks[d.peers[p]],
+		transport.ErrNotNative)
 }
 
 // Fence makes earlier stores visible before any later ones.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lets threads of the library leave the core that a launcher has bound the process to, where they would compete with the
-// computing thread. It never changes the application's own threads.
+// Lets threads of the library leave the core that a launcher has bound the process to, where they
+// would compete with the computing thread. It never changes the application's own threads.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>
@@ -18,7 +18,8 @@ int shm_unbind(void)
 		return 0;
 	unsigned long all[MOST_CPUS / (8 * sizeof(unsigned long))];
 	memset(all, 0xff, sizeof all);
-	if (sched_setaffinity(0, sizeof all, (cpu_set_t *)all) != 0) // the kernel reduces it to what the control group allows
+	// the kernel reduces it to what the control group allows
+	if (sched_setaffinity(0, sizeof all, (cpu_set_t *)all) != 0)
 		return errno;
 	unbound = true;
 	return 0;

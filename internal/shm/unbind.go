@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Which CPUs the library's own threads run on: all that the job may use, not only the core that its launcher bound a rank to.
+// Which CPUs the library's own threads run on: all that the job may use, not only the core that its
+// launcher bound a rank to.
 package shm
 
 // #include "shm.h"
@@ -15,8 +16,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Unbind lets the calling thread run on every CPU that the process's control group allows. A goroutine that needs this for
-// itself is locked to its thread. Repeated calls cost next to nothing.
+// Unbind lets the calling thread run on every CPU that the process's control group allows. A
+// goroutine that needs this for itself is locked to its thread. Repeated calls cost next to
+// nothing.
 func Unbind() error {
 	if code := C.shm_unbind(); code != 0 {
 		return syscall.Errno(code)

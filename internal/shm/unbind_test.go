@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A process bound to one CPU: a thread that asks for it may run everywhere, the others stay where they are. The process
-// is this test binary, started again, since a test must not change the CPUs of its own.
+// A process bound to one CPU: a thread that asks for it may run everywhere, the others stay where
+// they are. The process is this test binary, started again, since a test must not change the CPUs
+// of its own.
 package shm
 
 import (
@@ -17,7 +18,8 @@ const bindEnv = "ARMCI_TEST_BIND"
 
 func init() {
 	if os.Getenv(bindEnv) != "" {
-		runtime.LockOSThread() // the main thread is the application's: no other goroutine may come to run on it
+		// the main thread is the application's: no other goroutine may come to run on it
+		runtime.LockOSThread()
 	}
 }
 
@@ -54,7 +56,8 @@ func TestUnbind(t *testing.T) {
 	}
 	for range 2 {
 		if got, err := allowed(); err != nil || got != whole { // on a thread of its own
-			t.Errorf("an unbound thread may run on %d CPUs (%v), allowed are %d", got.Count(), err, whole.Count())
+			t.Errorf("an unbound thread may run on %d CPUs (%v), allowed are %d",
+				got.Count(), err, whole.Count())
 		}
 	}
 	if affinity(t, os.Getpid()) != main || affinity(t, 0) != main {
@@ -65,7 +68,8 @@ func TestUnbind(t *testing.T) {
 	}
 }
 
-// bindAll binds every thread of the process to one CPU, as a launcher would have before they were made.
+// bindAll binds every thread of the process to one CPU, as a launcher would have before they were
+// made.
 func bindAll(t *testing.T) {
 	t.Helper()
 	old := affinity(t, 0)

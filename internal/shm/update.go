@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Updates of any operator and type, and compare-and-swap, under the node's accumulate locks: where this process has mapped the
-// memory by a kernel, in private memory of another rank on a copy, which is fetched and stored while the locks are held.
+// Updates of any operator and type, and compare-and-swap, under the node's accumulate locks: where
+// this process has mapped the memory by a kernel, in private memory of another rank on a copy,
+// which is fetched and stored while the locks are held.
 package shm
 
 /*
@@ -45,7 +46,8 @@ func (d *Transport) Update(p transport.Peer, u *transport.Update) error {
 	return nil
 }
 
-// alike tells how many runs, at least one, are mapped here like the first, and their bytes. Empty ones may be anywhere.
+// alike tells how many runs, at least one, are mapped here like the first, and their bytes. Empty
+// ones may be anywhere.
 func (m *Node) alike(local int, runs []kernel.UpdateRun) (n int, bytes int64, mapped bool) {
 	known := false
 	for _, run := range runs {
@@ -79,8 +81,10 @@ func (d *Transport) updateForeign(local int, u *transport.Update) error {
 	if st.Device {
 		device = 1
 	}
-	errno := C.foreign_update((*C.uint32_t)(st.Word), C.uint32_t(st.Mask), C.uint32_t(st.PitchWords), C.uint32_t(st.Owner), device,
-		C.int(local), w == byOwner, C.int(u.Op), C.int(u.Type), unsafe.Pointer(unsafe.SliceData(u.Runs)), C.size_t(len(u.Runs)),
+	errno := C.foreign_update((*C.uint32_t)(st.Word), C.uint32_t(st.Mask),
+		C.uint32_t(st.PitchWords), C.uint32_t(st.Owner), device,
+		C.int(local), w == byOwner, C.int(u.Op), C.int(u.Type),
+		unsafe.Pointer(unsafe.SliceData(u.Runs)), C.size_t(len(u.Runs)),
 		u.Data, u.Old)
 	if errno == 0 {
 		return nil
@@ -96,7 +100,8 @@ func (d *Transport) updateForeign(local int, u *transport.Update) error {
 func (d *Transport) CompareSwap(p transport.Peer, c *transport.CompareSwap) error {
 	local := d.peers[p]
 	if d.m.Mapped(local, c.Addr) {
-		kernel.CompareSwap(d.stripes, len(c.Compare), kernel.Ptr(c.Addr), unsafe.Pointer(&c.Compare[0]), unsafe.Pointer(&c.Value[0]),
+		kernel.CompareSwap(d.stripes, len(c.Compare), kernel.Ptr(c.Addr),
+			unsafe.Pointer(&c.Compare[0]), unsafe.Pointer(&c.Value[0]),
 			unsafe.Pointer(&c.Old[0]))
 		return nil
 	}
@@ -105,7 +110,8 @@ func (d *Transport) CompareSwap(p transport.Peer, c *transport.CompareSwap) erro
 
 func (d *Transport) compareForeign(local int, c *transport.CompareSwap) error {
 	defer kernel.DropStripe(kernel.HoldStripe(d.stripes, c.Addr))
-	if err := d.m.ReadForeign(local, c.Addr, c.Old); err != nil || !bytes.Equal(c.Old, c.Compare) {
+	if err := d.m.ReadForeign(local, c.Addr, c.Old); err != nil ||
+		!bytes.Equal(c.Old, c.Compare) {
 		return err
 	}
 	return d.m.WriteForeign(local, c.Addr, c.Value)

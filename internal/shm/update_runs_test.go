@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Updates of many runs at once in private memory of another process: they do what a kernel does to a copy, also where runs
-// overlap, and updates of several processes in different orders lose nothing and end.
+// Updates of many runs at once in private memory of another process: they do what a kernel does to
+// a copy, also where runs overlap, and updates of several processes in different orders lose
+// nothing and end.
 package shm
 
 import (
@@ -71,12 +72,14 @@ func manyRuns(r *rank, d *Transport, mem uintptr) {
 	random := rand.New(rand.NewPCG(1, 2))
 	runs, data := make([]kernel.UpdateRun, n), make([]int32, 3*n)
 	for i := range runs {
-		runs[i] = kernel.UpdateRun{Addr: mem + uintptr(i*step) + 1, Bytes: 4 * random.Int64N(4)}
+		runs[i] = kernel.UpdateRun{Addr: mem + uintptr(i*step) + 1,
+			Bytes: 4 * random.Int64N(4)}
 	}
 	for i := range data {
 		data[i] = int32(random.Uint32())
 	}
-	u := transport.Update{Op: kernel.OpReplace, Type: kernel.I32, Runs: runs, Data: unsafe.Pointer(&data[0])}
+	u := transport.Update{Op: kernel.OpReplace, Type: kernel.I32, Runs: runs,
+		Data: unsafe.Pointer(&data[0])}
 	r.asOracle(d, "replace, ascending", mem, runPages*page, u)
 	slices.Reverse(runs)
 	u.Op, u.Old = kernel.OpSum, u.Data
@@ -89,12 +92,14 @@ func manyRuns(r *rank, d *Transport, mem uintptr) {
 	r.asOracle(d, "fetch, scattered", mem, runPages*page, u)
 }
 
-// overlappingRuns: runs of every length on little memory, so that many of a batch lie upon each other, by parts of elements too.
+// overlappingRuns: runs of every length on little memory, so that many of a batch lie upon each
+// other, by parts of elements too.
 func overlappingRuns(r *rank, d *Transport, mem uintptr) {
 	const room = 40 * page
 	random := rand.New(rand.NewPCG(3, 4))
 	for round := range 40 {
-		typ := []kernel.UpdateType{kernel.I32, kernel.U64, kernel.PairF64Int, kernel.C80}[round%4]
+		typ := []kernel.UpdateType{kernel.I32, kernel.U64, kernel.PairF64Int,
+			kernel.C80}[round%4]
 		size := int64(kernel.UpdateBytes(typ))
 		var runs []kernel.UpdateRun
 		n := int64(0)
@@ -114,7 +119,8 @@ func overlappingRuns(r *rank, d *Transport, mem uintptr) {
 		for i := range data {
 			data[i] = byte(random.IntN(3))
 		}
-		u := transport.Update{Op: kernel.OpReplace, Type: typ, Runs: runs, Data: unsafe.Pointer(&data[0])}
+		u := transport.Update{Op: kernel.OpReplace, Type: typ, Runs: runs,
+			Data: unsafe.Pointer(&data[0])}
 		if typ == kernel.I32 || typ == kernel.U64 {
 			u.Op = kernel.OpSum
 		}
@@ -143,8 +149,8 @@ func swapEverywhere(r *rank, d *Transport) {
 	}
 }
 
-// runsTogether: all ranks add to the same longs, which lie around the ends of stripes, in different orders, some of them twice in
-// an update, beside compare-and-swap.
+// runsTogether: all ranks add to the same longs, which lie around the ends of stripes, in different
+// orders, some of them twice in an update, beside compare-and-swap.
 func runsTogether(r *rank, d *Transport, mem uintptr) {
 	const rounds, n, stripe = 30, 600, 1 << kernel.StripeShift
 	random := rand.New(rand.NewPCG(5, uint64(r.Self())))
@@ -168,7 +174,8 @@ func runsTogether(r *rank, d *Transport, mem uintptr) {
 		for _, i := range append(random.Perm(n), random.Perm(n)...) {
 			runs = append(runs, kernel.UpdateRun{Addr: longs[i], Bytes: 8})
 		}
-		u := transport.Update{Op: kernel.OpSum, Type: kernel.I64, Runs: runs, Data: unsafe.Pointer(&ones[0])}
+		u := transport.Update{Op: kernel.OpSum, Type: kernel.I64, Runs: runs,
+			Data: unsafe.Pointer(&ones[0])}
 		if err := d.Update(0, &u); err != nil {
 			r.Fatal(err)
 		}
@@ -179,7 +186,8 @@ func runsTogether(r *rank, d *Transport, mem uintptr) {
 	r.World().Barrier()
 	for i, at := range longs {
 		var x int64
-		if err := r.ReadForeign(0, at, unsafe.Slice((*byte)(unsafe.Pointer(&x)), 8)); err != nil {
+		if err := r.ReadForeign(0, at, unsafe.Slice((*byte)(unsafe.Pointer(&x)),
+			8)); err != nil {
 			r.Fatal(err)
 		}
 		want := 2 * rounds * len(r.Ranks())

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Updates by several processes at once, where the memory is and by way of copies: nothing is lost, every fetched number is
-// another's, and elements that lie across the border of two locks are whole.
+// Updates by several processes at once, where the memory is and by way of copies: nothing is lost,
+// every fetched number is another's, and elements that lie across the border of two locks are
+// whole.
 package shm
 
 import (
@@ -15,8 +16,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// updates: all ranks add to longs of local rank 0 that begin 3 bytes beside their alignment, around the border of two stripes; in
-// the arena, then in its private memory.
+// updates: all ranks add to longs of local rank 0 that begin 3 bytes beside their alignment, around
+// the border of two stripes; in the arena, then in its private memory.
 func updates(r *rank) {
 	d := NewTransport(r.Node, nil)
 	connect(r, d)
@@ -46,7 +47,8 @@ func addTogether(r *rank, d *Transport, mem uintptr) {
 	}
 	last, all := int64(-1), int64(rounds*len(r.Ranks()))
 	for i := range rounds {
-		u := transport.Update{Op: kernel.OpSum, Type: kernel.I64, Runs: []kernel.UpdateRun{{Addr: mem, Bytes: 8 * n}},
+		u := transport.Update{Op: kernel.OpSum, Type: kernel.I64,
+			Runs: []kernel.UpdateRun{{Addr: mem, Bytes: 8 * n}},
 			Data: unsafe.Pointer(&ones[0]), Old: unsafe.Pointer(&old[0])}
 		update := func() error { return d.Update(0, &u) }
 		if i%2 == 1 {
@@ -83,10 +85,14 @@ func addTogether(r *rank, d *Transport, mem uintptr) {
 
 // swapUp adds one to a long by compare-and-swap.
 func (r *rank) swapUp(d *Transport, addr uintptr, foreign bool) {
-	c := transport.CompareSwap{Addr: addr, Compare: make([]byte, 8), Value: make([]byte, 8), Old: make([]byte, 8)}
+	c := transport.CompareSwap{Addr: addr, Compare: make([]byte, 8), Value: make([]byte, 8),
+		Old: make([]byte, 8)}
 	do := d.CompareSwap
 	if foreign {
-		do = func(_ transport.Peer, c *transport.CompareSwap) error { return d.compareForeign(0, c) }
+		do = func(_ transport.Peer,
+			c *transport.CompareSwap) error {
+			return d.compareForeign(0, c)
+		}
 	}
 	for {
 		binary.LittleEndian.PutUint64(c.Value, binary.LittleEndian.Uint64(c.Compare)+1)

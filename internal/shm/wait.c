@@ -47,12 +47,15 @@ enum { FIRST_STAY = 250000, LONGEST_STAY = 8000000, NO_CORE_STAY = 1000000 };
 static bool leave_core(void)
 {
 	static shm_u64 moved, stay;
-	uint64_t now = wait_clock(), rested = now - atomic_load_explicit(&moved, memory_order_relaxed);
-	uint64_t least = atomic_load_explicit(&stay, memory_order_relaxed), avoid[WAIT_CPU_WORDS] = {0};
+	uint64_t now = wait_clock(),
+		 rested = now - atomic_load_explicit(&moved, memory_order_relaxed);
+	uint64_t least = atomic_load_explicit(&stay, memory_order_relaxed),
+		 avoid[WAIT_CPU_WORDS] = {0};
 	if (rested < least || shm_crowded())
 		return false;
 	least = rested < 4 * least ? 2 * least : FIRST_STAY;
-	atomic_store_explicit(&stay, least < LONGEST_STAY ? least : LONGEST_STAY, memory_order_relaxed);
+	atomic_store_explicit(&stay, least < LONGEST_STAY ? least : LONGEST_STAY,
+		memory_order_relaxed);
 	atomic_store_explicit(&moved, now, memory_order_relaxed);
 	for (int i = 0; i < shm.nlocal; i++) {
 		uint32_t cpu = atomic_load_explicit(&shm.rank[i].cpu, memory_order_relaxed);
@@ -73,7 +76,8 @@ static enum wait_place place_of(int peer)
 	uint32_t cpu = publish_cpu();
 	if (peer < 0)
 		return shm.head->world > (uint32_t)shm.nlocal ? WAIT_FARAWAY : WAIT_ELSEWHERE;
-	if (peer == shm.me || cpu == 0 || atomic_load_explicit(&shm.rank[peer].cpu, memory_order_relaxed) != cpu)
+	if (peer == shm.me || cpu == 0 ||
+		atomic_load_explicit(&shm.rank[peer].cpu, memory_order_relaxed) != cpu)
 		return WAIT_ELSEWHERE;
 	return leave_core() ? WAIT_ELSEWHERE : WAIT_BESIDE;
 }
@@ -110,7 +114,8 @@ static void sleep_on_bell(struct shm_visit *v, shm_cond cond, void *arg, const c
 	atomic_fetch_add(&r->sleepers, 1);
 	for (int because = -1;; because = shm_in_vain(peer)) {
 		uint32_t seen = atomic_load(&r->bell);
-		atomic_thread_fence(memory_order_seq_cst); // against that of shm_ring: cond may use weaker loads
+		// against that of shm_ring: cond may use weaker loads
+		atomic_thread_fence(memory_order_seq_cst);
 		if (cond(arg))
 			break;
 		if (because >= 0)

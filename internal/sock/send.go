@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package sock sends on stream sockets without ever raising SIGPIPE. Package net writes with write(2), which raises it
-// when the peer has closed; in a shared library the program's handler, or its default action, decides what follows.
-// What the library sends on sockets of package net goes through here.
+// Package sock sends on stream sockets without ever raising SIGPIPE. Package net writes with
+// write(2), which raises it when the peer has closed; in a shared library the program's handler, or
+// its default action, decides what follows. What the library sends on sockets of package net goes
+// through here.
 package sock
 
 import (
@@ -12,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Send sends all of b, and with its first byte the file descriptors in rights (see unix.UnixRights). It waits as Write of
-// the connection would, until its deadline at most.
+// Send sends all of b, and with its first byte the file descriptors in rights (see
+// unix.UnixRights). It waits as Write of the connection would, until its deadline at most.
 func Send(c syscall.Conn, b, rights []byte) error {
 	raw, err := c.SyscallConn()
 	if err != nil {
@@ -24,7 +25,8 @@ func Send(c syscall.Conn, b, rights []byte) error {
 		var failed error
 		err := raw.Write(func(fd uintptr) bool {
 			for {
-				n, failed = unix.SendmsgN(int(fd), b, rights, nil, unix.MSG_NOSIGNAL)
+				n, failed = unix.SendmsgN(int(fd), b, rights, nil,
+					unix.MSG_NOSIGNAL)
 				if failed != unix.EINTR {
 					return failed != unix.EAGAIN
 				}

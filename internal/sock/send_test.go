@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Tests of sending: everything arrives, descriptors too, deadlines hold, and a closed peer is an error.
+// Tests of sending: everything arrives, descriptors too, deadlines hold, and a closed peer is an
+// error.
 package sock
 
 import (
@@ -18,7 +19,8 @@ import (
 // pair is two ends of a connected stream socket.
 func pair(t *testing.T) (a, b *net.UnixConn) {
 	t.Helper()
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|
+		unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +81,8 @@ func TestSendFails(t *testing.T) {
 	}
 	a.SetWriteDeadline(time.Time{})
 	b.Close()
-	if err := Send(a, []byte("x"), nil); !errors.Is(err, unix.EPIPE) && !errors.Is(err, unix.ECONNRESET) {
+	if err := Send(a, []byte("x"), nil); !errors.Is(err, unix.EPIPE) &&
+		!errors.Is(err, unix.ECONNRESET) {
 		t.Errorf("the peer has closed: %v, want EPIPE", err)
 	}
 	a.Close()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What is told when the library has started: to the user, the line of ARMCI_VERBOSE and warnings about settings; to crash
-// reports, whose memory is where.
+// What is told when the library has started: to the user, the line of ARMCI_VERBOSE and warnings
+// about settings; to crash reports, whose memory is where.
 package startup
 
 import (
@@ -15,8 +15,9 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Announce is called when the library can be used; rt is Start's. It prints once per job, and from then on information
-// (log.Infof) only if ARMCI_VERBOSE asks for it. fast: does the library complete calls without entering Go?
+// Announce is called when the library can be used; rt is Start's. It prints once per job, and from
+// then on information (log.Infof) only if ARMCI_VERBOSE asks for it. fast: does the library
+// complete calls without entering Go?
 func (s *Startup) Announce(rt *core.Runtime, fast bool) {
 	r := s.platform.ArenaRanges
 	guest.Foreign(r.Base, uintptr(r.Bytes), foreign(rt.Topo, r, s.library.Access))
@@ -24,7 +25,8 @@ func (s *Startup) Announce(rt *core.Runtime, fast bool) {
 		return
 	}
 	for _, u := range s.Cfg.Unknown() {
-		log.WarnOnce(u.Name, "%s is no setting of this library%s", u.Name, didYouMean(u.Nearest))
+		log.WarnOnce(u.Name, "%s is no setting of this library%s", u.Name,
+			didYouMean(u.Nearest))
 	}
 	for _, f := range s.Cfg.Former() {
 		log.WarnOnce(f.Name, "%s", f)
@@ -35,7 +37,8 @@ func (s *Startup) Announce(rt *core.Runtime, fast bool) {
 			path = "on"
 		}
 		log.SetLevel(log.LevelInfo)
-		log.Infof("%s %s: %s, arena %s at %#x, fast path %s", s.library.Name, config.Version, rt.Summary(),
+		log.Infof("%s %s: %s, arena %s at %#x, fast path %s", s.library.Name,
+			config.Version, rt.Summary(),
 			config.SizeText(s.platform.Node.Bytes()), s.platform.Node.Base(), path)
 	}
 }
@@ -47,7 +50,8 @@ func didYouMean(name string) string {
 	return "; did you mean " + name + "?"
 }
 
-// foreign says whose memory each range of addresses is, for guest.Foreign; nothing if all nodes have one.
+// foreign says whose memory each range of addresses is, for guest.Foreign; nothing if all nodes
+// have one.
 func foreign(topo *core.Topology, r drivers.ArenaRanges, access string) []string {
 	if r.Count < 2 {
 		return nil
@@ -64,7 +68,8 @@ func foreign(topo *core.Topology, r drivers.ArenaRanges, access string) []string
 	}
 	for i, who := range whose {
 		if who != "" {
-			whose[i] = fmt.Sprintf("%.400s: only its ranks can dereference it, others use %s", who, access)
+			whose[i] = fmt.Sprintf("%.400s: only its ranks can dereference it, "+
+				"others use %s", who, access)
 		}
 	}
 	return whose
@@ -74,5 +79,6 @@ func members(ranks []transport.Rank, host string) string {
 	if len(ranks) == 1 {
 		return fmt.Sprintf("rank %d (host %s)", ranks[0], host)
 	}
-	return fmt.Sprintf("ranks %d and %d others of its node (host %s)", ranks[0], len(ranks)-1, host)
+	return fmt.Sprintf("ranks %d and %d others of its node (host %s)", ranks[0], len(ranks)-1,
+		host)
 }

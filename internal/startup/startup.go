@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package startup starts core in this process, over the transports of this machine, for every shared library that carries its
-// traffic over core: settings, crash reports, job, node. It prints why that is impossible, and warnings about settings. How
-// often a library was initialised, and what the application is told, is the library's.
+// Package startup starts core in this process, over the transports of this machine, for every
+// shared library that carries its traffic over core: settings, crash reports, job, node. It prints
+// why that is impossible, and warnings about settings. How often a library was initialised, and
+// what the application is told, is the library's.
 //
 //	s := startup.Load(library)
 //	rt, err := s.Start("ARMCI_Init", nil) // collective; the error has been printed
@@ -39,7 +40,8 @@ type Startup struct {
 	platform *drivers.Platform
 }
 
-// Load reads the settings, and prepares the process: crash reports, and how Go uses processors and memory.
+// Load reads the settings, and prepares the process: crash reports, and how Go uses processors and
+// memory.
 func Load(l Library) *Startup {
 	guest.SetProcs(transport.Procs)
 	debug.SetGCPercent(50)
@@ -54,9 +56,10 @@ func Load(l Library) *Startup {
 	return s
 }
 
-// Start joins the job and starts core, collectively: a rank that has a problem makes all fail. name is the function that the
-// application has called, for the message that is printed before an error is returned. comm is the communicator whose
-// processes are the ranks; nil: all processes of the job.
+// Start joins the job and starts core, collectively: a rank that has a problem makes all fail. name
+// is the function that the application has called, for the message that is printed before an error
+// is returned. comm is the communicator whose processes are the ranks; nil: all processes of the
+// job.
 func (s *Startup) Start(name string, comm *uintptr) (*core.Runtime, error) {
 	job, err := bootstrap.Start(s.Cfg, comm)
 	if err != nil {
@@ -64,7 +67,8 @@ func (s *Startup) Start(name string, comm *uintptr) (*core.Runtime, error) {
 			log.Errorf("%s: %v", name, err)
 			return nil, err
 		}
-		toldUnconnected.Do(func() { // a program may go on, and call what starts the library again
+		toldUnconnected.Do(func() {
+			// a program may go on, and call what starts the library again
 			bootstrap.AwaitUnconnected(s.Cfg.Launcher())
 			log.Lastf("%s: %v", name, err)
 		})
@@ -94,8 +98,8 @@ func (s *Startup) startIn(job bootstrap.Job) (*core.Runtime, error) {
 	return core.Start(s.Cfg, job, s.platform)
 }
 
-// refused prints why the job does not start, and leaves it when the reason has been printed: some launchers end all ranks
-// with the first that leaves.
+// refused prints why the job does not start, and leaves it when the reason has been printed: some
+// launchers end all ranks with the first that leaves.
 func refused(name string, job bootstrap.Job, err error) {
 	var s *core.StartError
 	agreed := errors.As(err, &s)

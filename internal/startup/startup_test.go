@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Starting a job of one rank in this process, what is printed about it, and what is printed if it is refused.
+// Starting a job of one rank in this process, what is printed about it, and what is printed if it
+// is refused.
 package startup
 
 import (
@@ -83,7 +84,8 @@ func TestRefused(t *testing.T) {
 		rt.Finalize()
 		t.Fatal("it has started")
 	}
-	if text := printed(); strings.Count(text, "\n") != 1 || !strings.Contains(text, "] Init: ") || !strings.Contains(text, "ARMCI_ERRORS") {
+	if text := printed(); strings.Count(text, "\n") != 1 ||
+		!strings.Contains(text, "] Init: ") || !strings.Contains(text, "ARMCI_ERRORS") {
 		t.Errorf("printed: %q", text)
 	}
 }
@@ -92,23 +94,28 @@ func TestNoCommunicator(t *testing.T) {
 	setenv(t)
 	printed := capture(t)
 	comm := uintptr(1)
-	if _, err := Load(library).Start("Init", &comm); err == nil || !strings.Contains(printed(), "] Init: a communicator was given") {
+	if _, err := Load(library).Start("Init", &comm); err == nil ||
+		!strings.Contains(printed(), "] Init: a communicator was given") {
 		t.Errorf("error %v, printed: %q", err, printed())
 	}
 }
 
 func TestForeign(t *testing.T) {
-	topo := &core.Topology{Nodes: [][]transport.Rank{{0, 1}, {2, 3, 4}, {5}}, Hosts: []string{"a", "b", "c"}}
+	topo := &core.Topology{Nodes: [][]transport.Rank{{0, 1}, {2, 3, 4}, {5}},
+		Hosts: []string{"a", "b", "c"}}
 	const only = ": only its ranks can dereference it, others use Read and Write"
 	for _, c := range []struct {
 		count, mine int
 		want        []string
 	}{
 		{1, 0, nil},
-		{3, 0, []string{"", "ranks 2 and 2 others of its node (host b)" + only, "rank 5 (host c)" + only}},
-		{2, 1, []string{"another node" + only, ""}}, // the first and the third node have one range
+		{3, 0, []string{"", "ranks 2 and 2 others of its node (host b)" + only,
+			"rank 5 (host c)" + only}},
+		// the first and the third node have one range
+		{2, 1, []string{"another node" + only, ""}},
 	} {
-		got := foreign(topo, drivers.ArenaRanges{Count: c.count, Mine: c.mine}, library.Access)
+		got := foreign(topo, drivers.ArenaRanges{Count: c.count, Mine: c.mine},
+			library.Access)
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%d ranges: got %q, want %q", c.count, got, c.want)
 		}

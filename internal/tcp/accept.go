@@ -29,7 +29,8 @@ const (
 	asServer  = "challenge"
 	byOrigin  = "origin"
 	byTarget  = "target"
-	asRefusal = "refusal" // a proof that a client's hello was refused, of no use for anything else
+	// a proof that a client's hello was refused, of no use for anything else
+	asRefusal = "refusal"
 )
 
 var helloBytes = transport.HelloBytes(0)
@@ -121,7 +122,9 @@ func (l *listener) acceptSome() {
 		l.enter(c)
 	}
 	if err != nil && err != unix.EAGAIN && !l.makeRoom() {
-		log.WarnOnce("accept", "cannot accept connections of other nodes: %v (ulimit -n): trying again", err)
+		log.WarnOnce("accept",
+			"cannot accept connections of other nodes: %v (ulimit -n): trying again",
+			err)
 		l.pause()
 	}
 }
@@ -184,7 +187,8 @@ func (l *listener) hear(fd int) {
 
 // expire closes connections that have waited too long, and ends a pause.
 func (l *listener) expire(now time.Time) {
-	for p, since, ok := l.peers.Oldest(); ok && now.Sub(since) > helloTime; p, since, ok = l.peers.Oldest() {
+	for p, since, ok := l.peers.Oldest(); ok &&
+		now.Sub(since) > helloTime; p, since, ok = l.peers.Oldest() {
 		l.leave(p)
 	}
 	if l.paused && l.peers.Hold() == 0 {

@@ -32,9 +32,11 @@ func TestStrangers(t *testing.T) {
 	for _, c := range []struct {
 		secret         string
 		server, client transport.Rank
-	}{{"guess", 0, 2}, {"secret", 1, 2}, {"secret", 0, 1}, {"secret", 0, 4}, {"secret", 0, 1 << 31}} {
+	}{{"guess", 0, 2}, {"secret", 1, 2}, {"secret", 0, 1}, {"secret", 0, 4},
+		{"secret", 0, 1 << 31}} {
 		fd := s.connect()
-		if err := hello(fd, c.secret, c.server, c.client); err == nil || c.server == 1 && !strings.Contains(err.Error(), "rank 0") {
+		if err := hello(fd, c.secret, c.server, c.client); err == nil || c.server == 1 &&
+			!strings.Contains(err.Error(), "rank 0") {
 			t.Errorf("%+v passes: %v", c, err)
 		}
 		unix.Close(fd)
@@ -61,7 +63,8 @@ func TestStrangers(t *testing.T) {
 func TestReplayedHello(t *testing.T) {
 	s := newServer(t, nil)
 	fd, other := s.connect(), s.connect()
-	first, second, answer := make([]byte, helloBytes), make([]byte, helloBytes), make([]byte, helloBytes)
+	first, second, answer := make([]byte, helloBytes), make([]byte, helloBytes),
+		make([]byte, helloBytes)
 	if err := rawsock.ReceiveAll(fd, first, soon()); err != nil {
 		t.Fatal(err)
 	}
@@ -72,7 +75,8 @@ func TestReplayedHello(t *testing.T) {
 	refused(t, other, sealed)
 	rawsock.SendAll(fd, sealed, soon())
 	var theirs transport.Hello
-	if err := rawsock.ReceiveAll(fd, answer, soon()); err != nil || theirs.Unseal(answer, []byte("secret"), byTarget, sealed) != nil {
+	if err := rawsock.ReceiveAll(fd, answer, soon()); err != nil ||
+		theirs.Unseal(answer, []byte("secret"), byTarget, sealed) != nil {
 		t.Errorf("the true one is refused: %v", err)
 	}
 	again := h.Seal([]byte("secret"), byOrigin, second)
@@ -99,23 +103,29 @@ func TestStrangersDoNotDelay(t *testing.T) {
 			for range 4 {
 				for range 2 * maxPeers {
 					held = append(held, s.connect())
-					rawsock.SendAll(held[len(held)-1], make([]byte, say), soon())
+					rawsock.SendAll(held[len(held)-1], make([]byte, say),
+						soon())
 				}
 				c.check() // a connection that has proved itself is not disturbed
 				begin := time.Now()
 				s.raw(3).bye()
 				if took := time.Since(begin); took > 900*time.Millisecond {
-					t.Logf("with %d strangers a hello takes %v", len(held), took)
+					t.Logf("with %d strangers a hello takes %v", len(held),
+						took)
 					slow++
 				}
 			}
-			if slow == 4 { // each was repeated by the kernel, after a second; a busy machine may delay one
+			if slow == 4 {
+				// each was repeated by the kernel, after a second; a busy machine
+				// may delay one
 				t.Error("hellos wait for strangers")
 			}
 			c.bye()
 			for _, fd := range held[:len(held)-maxPeers] {
-				if err := rawsock.ReceiveAll(fd, make([]byte, helloBytes+1), soon()); err == nil || err == rawsock.ErrTimeout {
-					t.Fatalf("a stranger's connection is not closed when others come: %v", err)
+				if err := rawsock.ReceiveAll(fd, make([]byte, helloBytes+1),
+					soon()); err == nil || err == rawsock.ErrTimeout {
+					t.Fatalf("a stranger's connection is not closed when "+
+						"others come: %v", err)
 				}
 			}
 		})
@@ -144,7 +154,8 @@ func TestSilentClientAmongTalkers(t *testing.T) {
 	var theirs transport.Hello
 	err := rawsock.ReceiveAll(fd, answer, soon())
 	if err != nil || theirs.Unseal(answer, []byte("secret"), byTarget, sealed) != nil {
-		t.Errorf("the client was dropped before connections that were there before it: %v", err)
+		t.Errorf("the client was dropped before connections that were there before it: %v",
+			err)
 	}
 	(&raw{t, fd}).bye()
 }
@@ -195,11 +206,13 @@ func TestRefusalEndsDial(t *testing.T) {
 	s := newServer(t, nil)
 	other := newClient(t, 2, func(f *fabric) { f.Secret = []byte("guess") })
 	err := other.connect(s.f.addr, 0)
-	if err == nil || !strings.Contains(err.Error(), "no proof") || strings.Contains(err.Error(), "attempts") {
+	if err == nil || !strings.Contains(err.Error(), "no proof") ||
+		strings.Contains(err.Error(), "attempts") {
 		t.Errorf("another secret: %v", err)
 	}
 	stray := newClient(t, 4, nil)
-	if err := stray.connect(s.f.addr, 0); err == nil || !strings.Contains(err.Error(), "refused by rank 0") {
+	if err := stray.connect(s.f.addr, 0); err == nil ||
+		!strings.Contains(err.Error(), "refused by rank 0") {
 		t.Errorf("a rank that does not exist: %v", err)
 	}
 }

@@ -35,7 +35,8 @@ func heap() int64 {
 
 // still waits until a number has not changed for a while.
 func still(n *atomic.Int64) {
-	for last, since := int64(-1), time.Now(); time.Since(since) < 200*time.Millisecond; time.Sleep(10 * time.Millisecond) {
+	for last, since := int64(-1), time.Now(); time.Since(
+		since) < 200*time.Millisecond; time.Sleep(10 * time.Millisecond) {
 		if now := n.Load(); now != last {
 			last, since = now, time.Now()
 		}
@@ -104,7 +105,8 @@ func TestBuffersAreBounded(t *testing.T) {
 			for k := range smalls + larges {
 				body, n, when := cursorOf(mem, 8, 1), int64(8), transport.Soon
 				if k%(smalls/larges+1) == 0 {
-					body, n, when = cursorOf(mem, 64, boundRows), 64*boundRows, transport.Now
+					body, n, when = cursorOf(mem, 64, boundRows), 64*boundRows,
+						transport.Now
 				}
 				locks[i].Lock()
 				if _, err := e.Send([]byte{opPut}, &body, n, when); err != nil {
@@ -134,9 +136,11 @@ func TestBuffersAreBounded(t *testing.T) {
 	check := func(when string) {
 		made, most := int(c.f.buffers.made.Load()), cap(c.f.buffers.free)
 		grown := heap() - before
-		t.Logf("%s: %d buffers of %d, %d sent, the process has grown by %d KiB", when, made, most, done.Load(), grown>>10)
+		t.Logf("%s: %d buffers of %d, %d sent, the process has grown by %d KiB", when, made,
+			most, done.Load(), grown>>10)
 		if made > most || int64(most)*bufferBytes > boundBuffer/2 || grown > 2*boundBuffer {
-			t.Errorf("%s: %d buffers, %d may be made; the process has grown by %d KiB", when, made, most, grown>>10)
+			t.Errorf("%s: %d buffers, %d may be made; the process has grown by %d KiB",
+				when, made, most, grown>>10)
 		}
 	}
 	still(&done)
@@ -153,7 +157,8 @@ func TestBuffersAreBounded(t *testing.T) {
 	}
 	s.all.Wait()
 	for i, n := range s.bytes {
-		if want := int64(smalls*8 + larges*64*boundRows + (smalls+larges)*(prefixBytes+1)); n < want {
+		if want := int64(smalls*8 + larges*64*boundRows +
+			(smalls+larges)*(prefixBytes+1)); n < want {
 			t.Errorf("peer %d: %d bytes have come, expected %d", i, n, want)
 		}
 	}
@@ -186,13 +191,16 @@ func TestWorkspacesAreBounded(t *testing.T) {
 	grown := heap() - before
 	t.Logf("%d workspaces of %d, the process has grown by %d KiB", made, most, grown>>10)
 	if made > most || int64(most)*workspaceBytes > boundBuffer || grown > boundBuffer {
-		t.Errorf("%d workspaces of %d, the process has grown by %d KiB: allowed are %d", made, most, grown>>10, boundBuffer>>10)
+		t.Errorf("%d workspaces of %d, the process has grown by %d KiB: allowed are %d",
+			made, most, grown>>10, boundBuffer>>10)
 	}
-	var reading sync.WaitGroup // all at once: clients that do not read keep workspaces from those that do
+	// all at once: clients that do not read keep workspaces from those that do
+	var reading sync.WaitGroup
 	for i, c := range all {
 		reading.Go(func() {
 			for range gets {
-				if _, b := c.answer(); len(b) != 64*rows || bytes.Count(b, []byte{filler}) != len(b) {
+				if _, b := c.answer(); len(b) != 64*rows ||
+					bytes.Count(b, []byte{filler}) != len(b) {
 					t.Errorf("client %d: wrong data", i)
 				}
 			}

@@ -41,6 +41,7 @@ func TestFollowedStoresArePutOff(t *testing.T) {
 func TestUrgencies(t *testing.T) {
 	b := &burst{count: burstMost}
 	if b.mayWait(transport.Now) || !b.mayWait(transport.Soon) {
-		t.Error("a frame is put off that its caller waits for, or one is not that none waits for")
+		t.Error("a frame is put off that its caller waits for, or one is not that none " +
+			"waits for")
 	}
 }

@@ -18,9 +18,14 @@ func TestConformance(t *testing.T) {
 		change func(*transport.FabricConfig)
 	}{
 		{"usual", Options{}, nil},
-		{"always gathered", Options{Gather: 1}, func(c *transport.FabricConfig) { c.Eager = 0 }},
-		{"always packed", Options{Gather: 1 << 30}, func(c *transport.FabricConfig) { c.Eager = 0 }},
-		{"few buffers", Options{}, func(c *transport.FabricConfig) { c.Buffer, c.Looks = 0, func() int { return 0 } }},
+		{"always gathered", Options{Gather: 1},
+			func(c *transport.FabricConfig) { c.Eager = 0 }},
+		{"always packed", Options{Gather: 1 << 30},
+			func(c *transport.FabricConfig) { c.Eager = 0 }},
+		{"few buffers", Options{}, func(c *transport.FabricConfig) {
+			c.Buffer, c.Looks = 0,
+				func() int { return 0 }
+		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := Driver(c.opt)

@@ -14,7 +14,8 @@ func TestCongestionOfConnections(t *testing.T) {
 	c := s.dial(t, 2)
 	c.echo(t, 1, 8)
 	for _, fd := range []int{c.e.fd, s.ends(t, 1)[0].c.fd} {
-		if name, err := unix.GetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION); err != nil || name != "reno" {
+		if name, err := unix.GetsockoptString(fd, unix.IPPROTO_TCP,
+			unix.TCP_CONGESTION); err != nil || name != "reno" {
 			t.Errorf("%q, %v", name, err)
 		}
 	}

@@ -48,7 +48,8 @@ type conn struct {
 	owed   bool  // Receiver.Sent, when tx is done
 	mute   bool  // nothing can be sent any more
 
-	send sync.Mutex // held by the thread that writes to the socket, from the first byte of a frame to the last
+	// held by the thread that writes to the socket, from the first byte of a frame to the last
+	send sync.Mutex
 
 	// Guarded by mu.
 	posted  []byte // frames that wait for send
@@ -56,7 +57,8 @@ type conn struct {
 }
 
 // awaits is what epoll looks for where the loop cannot go on at once.
-var awaits = [...]uint32{starved: unix.EPOLLIN, choked: unix.EPOLLOUT, busy: unix.EPOLLIN | unix.EPOLLOUT}
+var awaits = [...]uint32{starved: unix.EPOLLIN, choked: unix.EPOLLOUT,
+	busy: unix.EPOLLIN | unix.EPOLLOUT}
 
 // replyRoom is how much room for frames there must be before another request is dealt with.
 const replyRoom = 1 << 10
@@ -66,7 +68,8 @@ const replyRoom = 1 << 10
 const packBytes = 16 << 10
 
 // Send sends a frame: as far as it goes when the Receiver returns.
-func (c *conn) Send(head []byte, body *kernel.Cursor, n int64, _ transport.When) (deferred bool, err error) {
+func (c *conn) Send(head []byte, body *kernel.Cursor, n int64, _ transport.When) (deferred bool,
+	err error) {
 	if c.owed = !c.mute && !c.tx.add(head, body, n, packBytes); !c.owed && n > 0 {
 		c.rx.to.Sent()
 	}
@@ -196,11 +199,15 @@ func (c *conn) postStraight(head, body []byte) bool {
 		return false
 	}
 	c.rx.unheard.Store(false)
-	start := append(appendPrefix(make([]byte, 0, prefixBytes+len(head)), len(head), int64(len(body))), head...)
-	n, err := rawsock.SendPieces(c.fd, []kernel.Piece{rawsock.PieceOf(start), rawsock.PieceOf(body)})
+	start := append(appendPrefix(make([]byte, 0, prefixBytes+len(head)), len(head),
+		int64(len(body))), head...)
+	n, err := rawsock.SendPieces(c.fd, []kernel.Piece{rawsock.PieceOf(start),
+		rawsock.PieceOf(body)})
 	runtime.KeepAlive(start)
-	lost := err != nil && err != unix.EAGAIN && err != unix.EFAULT // copying bad memory crashes at its address
-	if n == len(start)+len(body) || lost {                         // the receiver finds out if the connection is lost
+	// copying bad memory crashes at its address
+	lost := err != nil && err != unix.EAGAIN && err != unix.EFAULT
+	if n == len(start)+len(body) || lost {
+		// the receiver finds out if the connection is lost
 		c.send.Unlock()
 		c.push()
 		return true
@@ -253,7 +260,8 @@ func (c *conn) finish(at int) {
 
 // Close ends the connection when what was posted has left.
 func (c *conn) Close(linger time.Duration) {
-	for end := time.Now().Add(linger); c.hasPosted() && time.Now().Before(end); time.Sleep(50 * time.Microsecond) {
+	for end := time.Now().Add(linger); c.hasPosted() &&
+		time.Now().Before(end); time.Sleep(50 * time.Microsecond) {
 	}
 	c.Break()
 }

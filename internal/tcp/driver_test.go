@@ -16,14 +16,16 @@ func TestModelIsForced(t *testing.T) {
 		c := s.dial(t, 2)
 		c.echo(t, 1, 8)
 		end := s.ends(t, 1)[0].c
-		if got := []int{s.f.Info().Straight, end.tx.straight, end.rx.straight, c.e.tx.straight}; fmt.Sprint(got) !=
+		if got := []int{s.f.Info().Straight, end.tx.straight, end.rx.straight,
+			c.e.tx.straight}; fmt.Sprint(got) !=
 			fmt.Sprint([]int{want, want, want, want}) {
 			t.Errorf("rows from %d bytes on; want %d", got, want)
 		}
 	}
 	for notes, words := range map[string]string{
-		Driver(Options{Gather: 777}).Notes(): "rows of 777 bytes and more are not packed: so it is set",
-		Driver(Options{}).Notes():            "not packed: a piece of a call",
+		Driver(Options{Gather: 777}).Notes(): "rows of 777 bytes and more are not " +
+			"packed: so it is set",
+		Driver(Options{}).Notes(): "not packed: a piece of a call",
 	} {
 		if !strings.Contains(notes, words) {
 			t.Errorf("%q does not say %q", notes, words)

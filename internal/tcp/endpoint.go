@@ -67,7 +67,8 @@ type endpoint struct {
 var errBroken = errors.New("the connection was ended on this side")
 
 // Send sends a frame, or puts it off.
-func (e *endpoint) Send(head []byte, body *kernel.Cursor, n int64, when transport.When) (deferred bool, err error) {
+func (e *endpoint) Send(head []byte, body *kernel.Cursor, n int64,
+	when transport.When) (deferred bool, err error) {
 	if err := e.err(); err != nil {
 		return false, err
 	}
@@ -166,7 +167,9 @@ func (e *endpoint) Close(linger time.Duration) {
 	for rawsock.Unsent(e.fd) > 0 && e.err() == nil && time.Now().Before(end) {
 		time.Sleep(50 * time.Microsecond)
 	}
-	if linger == 0 { // nothing is to arrive any more: the port is free at once, as often as connections come and go
+	if linger == 0 {
+		// nothing is to arrive any more: the port is free at once, as often as connections
+		// come and go
 		unix.SetsockoptLinger(e.fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
 	}
 	e.fail(transport.ErrClosed)

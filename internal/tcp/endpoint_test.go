@@ -36,7 +36,8 @@ func TestSentBeforeTheEnd(t *testing.T) {
 			defer close(done)
 			runtime.LockOSThread() // never unlocked: the thread ends with its priority
 			unix.SchedSetaffinity(0, &core)
-			ready <- unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr, Policy: unix.SCHED_FIFO, Priority: 1}, 0)
+			ready <- unix.SchedSetAttr(0, &unix.SchedAttr{Size: unix.SizeofSchedAttr,
+				Policy: unix.SCHED_FIFO, Priority: 1}, 0)
 			var b [256]byte
 			unix.Read(pair[1], b[:])
 			end.broken.Store(&gone)
@@ -119,7 +120,8 @@ func TestNoLooksInACrowd(t *testing.T) {
 	}
 	defer unix.Close(pair[0])
 	defer unix.Close(pair[1])
-	e := &endpoint{socket: socket{fd: pair[0]}, rx: receiver{fd: pair[0], origin: true, to: &client{}}}
+	e := &endpoint{socket: socket{fd: pair[0]}, rx: receiver{fd: pair[0], origin: true,
+		to: &client{}}}
 	e.crowd.Took(time.Second, time.Now().Add(time.Hour))
 	if n := e.Poll(math.MaxInt); n != 0 { // else it never returns
 		t.Errorf("it found %d", n)

@@ -32,18 +32,26 @@ import (
 
 // Options are the settings of this fabric alone. They are named in docs/configuration.md.
 type Options struct {
-	Interface  string        // name or CIDR of the interface to use; "" = the route to the peers
-	Ports      string        // "lo-hi": where to listen; "" = any
-	Congestion string        // control of connections by this name; "", "auto": the system's unless it paces
-	Gather     int           // rows of at least this many bytes travel without being packed; 0 = as the cost model says
-	stopTime   time.Duration // for which a process that is connected to may be stopped; 0 = an hour
+	// name or CIDR of the interface to use; "" = the route to the peers
+	Interface string
+	Ports     string // "lo-hi": where to listen; "" = any
+	// control of connections by this name; "", "auto": the system's unless it paces
+	Congestion string
+	// rows of at least this many bytes travel without being packed; 0 = as the cost model says
+	Gather int
+	// for which a process that is connected to may be stopped; 0 = an hour
+	stopTime time.Duration
 }
 
 // Driver is TCP with these settings.
 func Driver(o Options) transport.Driver {
 	_, why := o.straightFrom()
-	return transport.Driver{Name: "tcp", Probe: o.probe, Hint: makeHint, Notes: func() string { return why },
-		Open: func(c transport.FabricConfig) (transport.Fabric, error) { return open(o, c) }}
+	return transport.Driver{Name: "tcp", Probe: o.probe, Hint: makeHint,
+		Notes: func() string { return why },
+		Open: func(c transport.FabricConfig) (transport.Fabric,
+			error) {
+			return open(o, c)
+		}}
 }
 
 // Check refuses settings that mean nothing on any host.
@@ -120,19 +128,22 @@ func (f *fabric) openSocket() error {
 // Info tells what is constant.
 func (f *fabric) Info() transport.FabricInfo {
 	patience := min(time.Duration(f.Looks())*perLook, wait.FarPatience)
-	return transport.FabricInfo{Addr: f.addr, Patience: patience, Tick: tick, Straight: f.straight, Copies: true, Blocks: true, Defers: mostDeferred}
+	return transport.FabricInfo{Addr: f.addr, Patience: patience, Tick: tick,
+		Straight: f.straight, Copies: true, Blocks: true, Defers: mostDeferred}
 }
 
 // Dial connects to the data server of a rank: again, while connections are dropped before they have
 // proved themselves. The kernel over there has the timeout to accept one; the process that serves
 // may be stopped for longer.
-func (f *fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (transport.OriginEndpoint, error) {
+func (f *fabric) Dial(to transport.Rank, addr []byte,
+	r transport.Receiver) (transport.OriginEndpoint, error) {
 	at, err := netip.ParseAddrPort(string(addr))
 	if err != nil {
 		return nil, err
 	}
 	d := dialer{fabric: f, to: to, at: at, deadline: time.Now().Add(f.Timeout)}
-	err = acceptqueue.Redial(f.dialTime(), d.over, func(patience time.Time) error { return d.dial(r, patience) })
+	err = acceptqueue.Redial(f.dialTime(), d.over,
+		func(patience time.Time) error { return d.dial(r, patience) })
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", at, err)
 	}
@@ -163,7 +174,8 @@ func (d *dialer) dial(r transport.Receiver, patience time.Time) error {
 	if err != nil {
 		return err
 	}
-	e := &endpoint{socket: socket{fd: fd}, f: d.fabric, tx: sender{fd: fd, straight: d.straight},
+	e := &endpoint{socket: socket{fd: fd}, f: d.fabric,
+		tx: sender{fd: fd, straight: d.straight},
 		rx: receiver{fd: fd, straight: d.straight, to: r, origin: true}}
 	if err = d.introduce(fd, d.to, patience, time.Now().Add(d.dialTime())); err == nil {
 		err = d.ends.add(fd, e, forLoss)
@@ -193,7 +205,8 @@ func (f *fabric) Close() error {
 // time that it may take, the rows are in the nearest cache, and packing seems four times as fast as
 // it is with rows that are not.
 const (
-	pieceCost = 130              // ns for one more piece in the call that sends it and in the one that receives it
+	// ns for one more piece in the call that sends it and in the one that receives it
+	pieceCost = 130
 	byteCost  = 0.155            // ns for one more byte that is packed and unpacked
 	usualRow  = 130 * 1000 / 155 // from pieceCost / byteCost bytes on rows are not packed
 )
@@ -202,10 +215,14 @@ const (
 // user has chosen.
 func (o *Options) straightFrom() (row int, why string) {
 	if o.Gather > 0 {
-		return o.Gather, fmt.Sprintf("rows of %d bytes and more are not packed: so it is set", o.Gather)
+		return o.Gather,
+			fmt.Sprintf("rows of %d bytes and more are not packed: so it is set",
+				o.Gather)
 	}
-	return usualRow, fmt.Sprintf("rows of %d bytes and more are not packed: a piece of a call costs %d ns, "+
-		"a packed KiB %.0f ns", usualRow, pieceCost, byteCost*1024)
+	return usualRow,
+		fmt.Sprintf("rows of %d bytes and more are not packed: a piece of a call costs "+
+			"%d ns, "+
+			"a packed KiB %.0f ns", usualRow, pieceCost, byteCost*1024)
 }
 
 // What epoll looks for at an endpoint. An event ends that.
@@ -229,7 +246,8 @@ func (p *poller[T]) open() (err error) {
 		p.bell, err = eventfd.New()
 	}
 	if err == nil {
-		err = p.control(unix.EPOLL_CTL_ADD, int(p.bell), unix.EPOLLIN|unix.EPOLLET) // each write is one event; it is not read
+		// each write is one event; it is not read
+		err = p.control(unix.EPOLL_CTL_ADD, int(p.bell), unix.EPOLLIN|unix.EPOLLET)
 	}
 	return err
 }

@@ -38,7 +38,8 @@ func TestUseBadMemory(t *testing.T) {
 	if fmt.Sscan(os.Getenv("BAD_MEMORY"), &what, &n); what == "" {
 		t.Skip("it runs in a process of its own")
 	}
-	mem, err := unix.Mmap(-1, 0, 1<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	mem, err := unix.Mmap(-1, 0, 1<<20, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err == nil {
 		err = unix.Mprotect(mem[4096:], unix.PROT_NONE)
 	}

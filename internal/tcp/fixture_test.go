@@ -49,22 +49,26 @@ func soon() time.Time { return time.Now().Add(patience) }
 
 // config is what a fabric of the tests is told.
 func config(me transport.Rank, node int) transport.FabricConfig {
-	return transport.FabricConfig{OpenInfo: transport.OpenInfo{Me: me, Nodes: testNodes, MyNode: node,
-		Hosts: []string{"here", "there"}, Hints: loopbackHints, Secret: []byte("secret")},
-		Settings: transport.Settings{Timeout: 10 * time.Second, Buffer: 16 << 20, Eager: 8 << 10, Looks: func() int { return 50 },
+	return transport.FabricConfig{OpenInfo: transport.OpenInfo{Me: me, Nodes: testNodes,
+		MyNode: node,
+		Hosts:  []string{"here", "there"}, Hints: loopbackHints, Secret: []byte("secret")},
+		Settings: transport.Settings{Timeout: 10 * time.Second, Buffer: 16 << 20,
+			Eager: 8 << 10, Looks: func() int { return 50 },
 			Unbind: func() {}},
-		Receive: func(transport.OriginEndpoint) bool { return false }} // a client's own goroutine polls
+		// a client's own goroutine polls
+		Receive: func(transport.OriginEndpoint) bool { return false }}
 }
 
 // server is a data server, and the thread that polls it.
 type server struct {
-	t      testing.TB
-	f      *fabric
-	l      *listener
-	mem    []byte                                // not Go's, as the arena is not
-	shape  func(n int64) (count, stride []int32) // where puts are stored; nil: from the start of mem
-	refuse func(from transport.Rank) error       // by accept
-	lost   func(end *serverEnd, err error)       // may be nil
+	t   testing.TB
+	f   *fabric
+	l   *listener
+	mem []byte // not Go's, as the arena is not
+	// where puts are stored; nil: from the start of mem
+	shape  func(n int64) (count, stride []int32)
+	refuse func(from transport.Rank) error // by accept
+	lost   func(end *serverEnd, err error) // may be nil
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -78,7 +82,8 @@ type server struct {
 // newServer starts one. change may change the fabric before it listens.
 func newServer(t testing.TB, change func(*fabric)) *server {
 	leaktest.Check(t)
-	mem, err := unix.Mmap(-1, 0, 8<<20, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
+	mem, err := unix.Mmap(-1, 0, 8<<20, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_PRIVATE|unix.MAP_ANONYMOUS)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -148,7 +153,8 @@ func (s *server) end() {
 	s.f.Close()
 }
 
-func (s *server) accept(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver, error) {
+func (s *server) accept(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver,
+	error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.refuse != nil {

@@ -19,13 +19,17 @@ import (
 func TestMessagesWithoutGarbage(t *testing.T) {
 	info, _ := debug.ReadBuildInfo()
 	if slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
-		t.Skip("the race detector has sync.Pool forget things: ctest runs this test once more without it (unit/garbage)")
+		t.Skip("the race detector has sync.Pool forget things: ctest runs this test once " +
+			"more without it (unit/garbage)")
 	}
 	for name, unordered := range map[string]bool{"ordered": false, "unordered": true} {
 		t.Run(name, func(t *testing.T) {
 			var came atomic.Int64
 			ends := newEnds(t, Options{}, func(o *internode.Options) {
-				o.Handle = func(transport.Rank, transport.Rank, transport.Msg, func([]byte)) { came.Add(1) }
+				o.Handle = func(transport.Rank, transport.Rank, transport.Msg,
+					func([]byte)) {
+					came.Add(1)
+				}
 			}, 1, 1)
 			for _, tr := range ends.Open {
 				if err := tr.Connect(ends.Peers()); err != nil {
@@ -38,18 +42,23 @@ func TestMessagesWithoutGarbage(t *testing.T) {
 				t.Helper()
 				for range n {
 					for i, tr := range ends.Open {
-						m := transport.Msg{Kind: 100, Body: body, Unordered: unordered}
-						if err := tr.Send(transport.Peer(1-i), m); err != nil {
+						m := transport.Msg{Kind: 100, Body: body,
+							Unordered: unordered}
+						if err := tr.Send(transport.Peer(1-i),
+							m); err != nil {
 							t.Fatal(err)
 						}
 						sent++
 					}
 					for end := soon(); came.Load() < sent; {
 						for i, tr := range ends.Open {
-							tr.(transport.Watcher).Watch(transport.Peer(1-i), func() bool { return came.Load() == sent }, true)()
+							tr.(transport.Watcher).Watch(
+								transport.Peer(1-i),
+								func() bool { return came.Load() == sent }, true)()
 						}
 						if time.Now().After(end) {
-							t.Fatalf("%d of %d messages have come", came.Load(), sent)
+							t.Fatalf("%d of %d messages have come",
+								came.Load(), sent)
 						}
 					}
 				}
@@ -61,7 +70,8 @@ func TestMessagesWithoutGarbage(t *testing.T) {
 			send(rounds)
 			runtime.ReadMemStats(&after)
 			if each := (after.TotalAlloc - before.TotalAlloc) / (2 * rounds); each > uint64(len(body))/4 {
-				t.Errorf("%d bytes of garbage for a message of %d bytes", each, len(body))
+				t.Errorf("%d bytes of garbage for a message of %d bytes", each,
+					len(body))
 			}
 		})
 	}

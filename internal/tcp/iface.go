@@ -19,7 +19,8 @@ import (
 // get it of all nodes, so it is short: a hash of the host's identity, then for each address its
 // bits, length and bytes.
 type hint struct {
-	Host  uint64         // machine and network namespace: equal where loopback connects; 0: not known
+	// machine and network namespace: equal where loopback connects; 0: not known
+	Host  uint64
 	Addrs []netip.Prefix // of interfaces that are up: 10.0.0.1/24
 }
 
@@ -105,19 +106,29 @@ func (f *fabric) chooseAddr() (netip.Addr, error) {
 	}
 	identify := ""
 	if mine.Host == 0 { // or loopback would be used where all nodes are on one host
-		identify = "; or mount /proc, if all are on this host: /proc/self/ns/net cannot be read"
+		identify = "; or mount /proc, if all are on this host: /proc/self/ns/net cannot " +
+			"be read"
 	}
-	return netip.Addr{}, fmt.Errorf("no network interface of host %s leads to the other hosts: set ARMCI_TCP_INTERFACE to "+
-		"the name or the network (10.0.0.0/8) of one that does%s", f.Hosts[f.MyNode], identify)
+	return netip.Addr{},
+		fmt.Errorf("no network interface of host %s leads to the other hosts: set "+
+			"ARMCI_TCP_INTERFACE to "+
+			"the name or the network (10.0.0.0/8) of one that does%s",
+			f.Hosts[f.MyNode],
+			identify)
 }
 
 // loopbackAddr is an address of this host that only its own processes reach: IPv4 where there is
 // one.
 func loopbackAddr() (netip.Addr, error) {
-	own, err := hostnet.Addresses(func(_ net.Interface, p netip.Prefix) bool { return p.Addr().IsLoopback() })
+	own, err := hostnet.Addresses(func(_ net.Interface,
+		p netip.Prefix) bool {
+		return p.Addr().IsLoopback()
+	})
 	if err == nil && len(own) == 0 {
-		err = errors.New("all nodes of the job are on this host, whose loopback interface is down or has no address: " +
-			"'ip link set lo up' (as root) mends that; without pretended nodes (-nodes, ARMCI_NODE) no network is needed")
+		err = errors.New("all nodes of the job are on this host, whose loopback " +
+			"interface is down or has no address: " +
+			"'ip link set lo up' (as root) mends that; without pretended nodes " +
+			"(-nodes, ARMCI_NODE) no network is needed")
 	}
 	if err != nil {
 		return netip.Addr{}, err
@@ -135,7 +146,8 @@ func (f *fabric) hints() ([]hint, error) {
 		}
 		var err error
 		if out[n], err = decodeHint(b); err != nil {
-			return nil, fmt.Errorf("rank %d says nothing of its network addresses: %w", ranks[0], err)
+			return nil, fmt.Errorf("rank %d says nothing of its network addresses: %w",
+				ranks[0], err)
 		}
 	}
 	return out, nil
@@ -149,7 +161,10 @@ func (f *fabric) nearest(own []netip.Prefix, hints []hint) (best netip.Addr, ok 
 	for _, mine := range own {
 		count := 0
 		for n, h := range hints {
-			near := func(p netip.Prefix) bool { return mine.Contains(p.Addr()) && p.Addr() != mine.Addr() }
+			near := func(p netip.Prefix) bool {
+				return mine.Contains(p.Addr()) &&
+					p.Addr() != mine.Addr()
+			}
 			if n != f.MyNode && slices.ContainsFunc(h.Addrs, near) {
 				count++
 			}

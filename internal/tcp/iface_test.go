@@ -27,7 +27,8 @@ func withHints(hosts ...hint) *fabric {
 func TestHint(t *testing.T) {
 	h := hint{hashOf("here"), prefixes("10.1.0.2/24", "fd00::3/64")}
 	b := encodeHint(h)
-	if got, err := decodeHint(b); err != nil || got.Host != h.Host || !slices.Equal(got.Addrs, h.Addrs) || len(b) > 40 {
+	if got, err := decodeHint(b); err != nil || got.Host != h.Host ||
+		!slices.Equal(got.Addrs, h.Addrs) || len(b) > 40 {
 		t.Errorf("%+v became %+v in %d bytes, %v", h, got, len(b), err)
 	}
 	for n := range len(b) {
@@ -67,7 +68,8 @@ func TestSameHostUsesLoopback(t *testing.T) {
 	}
 	for _, wrong := range []string{"nosuch0", "203.0.113.0/24"} {
 		o.opt.Interface = wrong
-		if _, err := o.chooseAddr(); err == nil || !strings.Contains(err.Error(), "ARMCI_TCP_INTERFACE") {
+		if _, err := o.chooseAddr(); err == nil ||
+			!strings.Contains(err.Error(), "ARMCI_TCP_INTERFACE") {
 			t.Errorf("%s: %v", wrong, err)
 		}
 	}
@@ -76,14 +78,17 @@ func TestSameHostUsesLoopback(t *testing.T) {
 // What one host can tell of a setting it tells before anything is opened, so that core can say it
 // once for all ranks.
 func TestProbe(t *testing.T) {
-	for _, o := range []Options{{}, {Interface: "lo"}, {Interface: "127.0.0.0/8", Ports: "7000-7100"}} {
+	for _, o := range []Options{{}, {Interface: "lo"},
+		{Interface: "127.0.0.0/8", Ports: "7000-7100"}} {
 		if err := Driver(o).Probe(); err != nil {
 			t.Errorf("%q, %q: %v", o.Interface, o.Ports, err)
 		}
 	}
 	for setting, o := range map[string]Options{`ARMCI_TCP_INTERFACE="nosuch0"`: {Interface: "nosuch0"},
-		`ARMCI_TCP_INTERFACE="203.0.113.0/24"`: {Interface: "203.0.113.0/24"}, `ARMCI_TCP_PORTS="9-8"`: {Ports: "9-8"}} {
-		if err := Driver(o).Probe(); err == nil || !strings.HasPrefix(err.Error(), setting) {
+		`ARMCI_TCP_INTERFACE="203.0.113.0/24"`: {Interface: "203.0.113.0/24"},
+		`ARMCI_TCP_PORTS="9-8"`:                {Ports: "9-8"}} {
+		if err := Driver(o).Probe(); err == nil ||
+			!strings.HasPrefix(err.Error(), setting) {
 			t.Errorf("%s: %v", setting, err)
 		}
 	}
@@ -94,7 +99,8 @@ func TestNearest(t *testing.T) {
 		{3, prefixes("172.17.0.1/16", "10.2.0.3/24", "fd00::3/64")}}
 	o := withHints(others...)
 	for want, own := range map[string][]netip.Prefix{
-		"10.2.0.1": prefixes("172.17.0.1/16", "10.1.0.1/24", "10.2.0.1/24"), // two hosts against one; equal addresses are none
+		// two hosts against one; equal addresses are none
+		"10.2.0.1": prefixes("172.17.0.1/16", "10.1.0.1/24", "10.2.0.1/24"),
 		"10.1.0.1": prefixes("10.1.0.1/24", "fd00::1/64"),
 		"fd00::1":  prefixes("10.9.0.1/24", "fd00::1/64"),
 		"":         prefixes("172.17.0.1/16", "10.9.0.1/24"),

@@ -55,10 +55,12 @@ func TestNoFrame(t *testing.T) {
 // Answers that come byte by byte are understood.
 func TestSlowAnswers(t *testing.T) {
 	leaktest.Check(t)
-	want := [][]byte{[]byte("one"), []byte("the second, with a body"), bytes.Repeat([]byte("a long head "), 50)}
+	want := [][]byte{[]byte("one"), []byte("the second, with a body"),
+		bytes.Repeat([]byte("a long head "), 50)}
 	addr := impostor(t, func(fd int) {
 		welcome(t, fd)
-		b := append(append(frame(want[0], nil), frame(want[1][:3], want[1][3:])...), frame(want[2][:590], want[2][590:])...)
+		b := append(append(frame(want[0], nil), frame(want[1][:3], want[1][3:])...),
+			frame(want[2][:590], want[2][590:])...)
 		for i := range b {
 			rawsock.SendAll(fd, b[i:i+1], soon())
 			time.Sleep(100 * time.Microsecond)
@@ -132,16 +134,21 @@ func TestWrongServer(t *testing.T) {
 		serve func(fd int)
 		words string
 	}{
-		"nothing said": {func(fd int) { rawsock.WaitFor(fd, unix.POLLIN, soon()) }, "no answer"},
+		"nothing said": {func(fd int) { rawsock.WaitFor(fd, unix.POLLIN, soon()) },
+			"no answer"},
 		"gone at once": {func(int) {}, "EOF"},
-		"web server":   {func(fd int) { rawsock.SendAll(fd, bytes.Repeat([]byte("HTTP/1.1 "), 20), soon()) }, "not an ARMCI"},
+		"web server": {func(fd int) {
+			rawsock.SendAll(fd,
+				bytes.Repeat([]byte("HTTP/1.1 "), 20), soon())
+		}, "not an ARMCI"},
 		"another job": {func(fd int) {
 			rawsock.SendAll(fd, challengeOf(0), soon())
 			rawsock.ReceiveAll(fd, make([]byte, helloBytes), soon())
 			h := transport.Hello{To: 2}
 			rawsock.SendAll(fd, h.Seal([]byte("guess"), byTarget, nil), soon())
 		}, "no proof"},
-		"another rank": {func(fd int) { rawsock.SendAll(fd, challengeOf(5), soon()) }, "of rank 5"},
+		"another rank": {func(fd int) { rawsock.SendAll(fd, challengeOf(5), soon()) },
+			"of rank 5"},
 		"another version": {func(fd int) {
 			c := challengeOf(0)
 			c[8] = 77
@@ -150,14 +157,19 @@ func TestWrongServer(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			leaktest.Check(t)
-			me := newClient(t, 2, func(f *fabric) { f.Timeout, f.opt.stopTime = 300*time.Millisecond, 1 })
-			if err := me.connect(impostor(t, c.serve), 0); err == nil || !strings.Contains(err.Error(), c.words) {
+			me := newClient(t, 2, func(f *fabric) {
+				f.Timeout,
+					f.opt.stopTime = 300*time.Millisecond, 1
+			})
+			if err := me.connect(impostor(t, c.serve), 0); err == nil ||
+				!strings.Contains(err.Error(), c.words) {
 				t.Errorf("%v; want %q", err, c.words)
 			}
 		})
 	}
 	leaktest.Check(t)
-	if err := newClient(t, 2, nil).connect([]byte("127.0.0.1:1"), 0); err == nil || !strings.Contains(err.Error(), "refused") {
+	if err := newClient(t, 2, nil).connect([]byte("127.0.0.1:1"), 0); err == nil ||
+		!strings.Contains(err.Error(), "refused") {
 		t.Errorf("nobody there: %v", err)
 	}
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The event loop of a data server: one thread at a time polls it. It serves small requests itself, and hands a connection
-// in the middle of a large transfer over to a goroutine (workers.go) as soon as another one needs attention.
+// The event loop of a data server: one thread at a time polls it. It serves small requests itself,
+// and hands a connection in the middle of a large transfer over to a goroutine (workers.go) as soon
+// as another one needs attention.
 //
-// All connections are in an epoll, and that is in an outer one, in which the data server's thread sleeps. While another
-// thread polls, the inner one is switched off there by one system call, so that nothing that comes wakes the server.
+// All connections are in an epoll, and that is in an outer one, in which the data server's thread
+// sleeps. While another thread polls, the inner one is switched off there by one system call, so
+// that nothing that comes wakes the server.
 package tcp
 
 import (
@@ -23,8 +25,10 @@ import (
 )
 
 const (
-	loopBudget = 256 << 10 // bytes that the loop moves for one connection before it looks at the others
-	lastTurns  = 4         // times that the connection served last is asked before all others are
+	// bytes that the loop moves for one connection before it looks at the others
+	loopBudget = 256 << 10
+	// times that the connection served last is asked before all others are
+	lastTurns = 4
 )
 
 // listener is the Source of a data server.
@@ -34,7 +38,8 @@ type listener struct {
 	waiters       int // the same without the alarm: a waiter that polls sleeps in it
 	alarm         eventfd.Alarm
 	f             *fabric
-	accept        func(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver, error)
+	accept        func(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver,
+		error)
 
 	closing atomic.Bool
 	spaces  pool[*workspace]
@@ -55,7 +60,8 @@ type listener struct {
 }
 
 // Listen begins to accept origins.
-func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)) (transport.Listener,
+func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver,
+	error)) (transport.Listener,
 	error) {
 	l := &listener{f: f, outer: -1, waiters: -1, alarm: eventfd.NoAlarm, accept: accept,
 		jobs: make(chan *conn), peers: acceptqueue.New[*peer](maxPeers)}
@@ -122,7 +128,8 @@ func (l *listener) adopt(p *peer) error {
 		c.closed = true
 		return err
 	}
-	if n, _ := rawsock.Send(c.fd, answer); n < len(answer) || l.add(c.fd, c, unix.EPOLLIN) != nil {
+	if n, _ := rawsock.Send(c.fd, answer); n < len(answer) ||
+		l.add(c.fd, c, unix.EPOLLIN) != nil {
 		c.Break() // Poll finds that
 	}
 	return nil
@@ -235,8 +242,8 @@ func (l *listener) event(fd int) int {
 	return 0
 }
 
-// serve goes on with a connection; what another one was in the middle of is put aside. It returns how much has arrived or
-// could be sent.
+// serve goes on with a connection; what another one was in the middle of is put aside. It returns
+// how much has arrived or could be sent.
 func (l *listener) serve(c *conn) (moved int) {
 	if l.current != c {
 		if l.current != nil {

@@ -29,8 +29,10 @@ func BenchmarkRows(b *testing.B) {
 	for _, row := range []int32{64, 256, 512, 1024, 2048} {
 		for _, gather := range []int{1 << 30, 1} {
 			for _, op := range []string{"putfence", "get"} {
-				b.Run(fmt.Sprintf("%d/%s/%s", row, map[int]string{1: "gathered", 1 << 30: "packed"}[gather], op), func(b *testing.B) {
-					benchOps(b, Options{Gather: gather}, op, []int32{row, rows}, []int32{stride}, rows*stride)
+				b.Run(fmt.Sprintf("%d/%s/%s", row, map[int]string{1: "gathered",
+					1 << 30: "packed"}[gather], op), func(b *testing.B) {
+					benchOps(b, Options{Gather: gather}, op, []int32{row, rows},
+						[]int32{stride}, rows*stride)
 				})
 			}
 		}

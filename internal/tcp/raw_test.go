@@ -24,7 +24,8 @@ type raw struct {
 // connect gives a connection that has said nothing.
 func (s *server) connect() int {
 	s.t.Helper()
-	fd, err := rawsock.Connect(netip.MustParseAddrPort(string(s.f.addr)), "", time.Second, soon())
+	fd, err := rawsock.Connect(netip.MustParseAddrPort(string(s.f.addr)), "", time.Second,
+		soon())
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -98,7 +99,8 @@ func refused(t testing.TB, fd int, said []byte) {
 	var h transport.Hello
 	if err := rawsock.ReceiveAll(fd, b[:helloBytes], soon()); err == rawsock.ErrTimeout {
 		t.Error("a stranger gets no answer")
-	} else if err == nil { // else the connection was reset, since more had been said than is read
+	} else if err == nil {
+		// else the connection was reset, since more had been said than is read
 		if h.Unseal(b[:helloBytes], []byte("secret"), asRefusal, said[:helloBytes]) != nil {
 			t.Errorf("a stranger is answered: %x", b)
 		}

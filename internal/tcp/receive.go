@@ -17,11 +17,13 @@ import (
 )
 
 const (
-	peekBytes  = 16 << 10 // taken at first by a target: of a large body only this much is copied twice
-	usualTurns = 4        // for how many frames a large body stays usual
-	soonTries  = 12       // how often to look for the rest of a body at once: for a few microseconds
-	mostSilent = 4        // so many frames without an answer: the next one has none, either
-	firstHead  = 48       // of a frame with a large body, until one has come
+	// taken at first by a target: of a large body only this much is copied twice
+	peekBytes  = 16 << 10
+	usualTurns = 4 // for how many frames a large body stays usual
+	// how often to look for the rest of a body at once: for a few microseconds
+	soonTries  = 12
+	mostSilent = 4  // so many frames without an answer: the next one has none, either
+	firstHead  = 48 // of a frame with a large body, until one has come
 )
 
 var errProtocol = errors.New("violation of the wire format")
@@ -43,12 +45,14 @@ type receiver struct {
 	stopped bool           // a frame has arrived that may not be dealt with yet
 	bigHead int            // bytes of the head of the last frame with a large body
 	usual   int            // target: for so many frames large bodies are expected
-	unread  int            // target: bytes that have been dealt with and are still in the socket
-	later   bool           // target: such bytes may stay there until the next call
-	unheard atomic.Bool    // target: nothing has been sent since the last frame came
-	silent  int            // target: so many frames in a row had no answer before the next one came
-	drained bool           // the last call has taken all that was there
-	origin  bool           // this is the origin's end
+	// target: bytes that have been dealt with and are still in the socket
+	unread  int
+	later   bool        // target: such bytes may stay there until the next call
+	unheard atomic.Bool // target: nothing has been sent since the last frame came
+	// target: so many frames in a row had no answer before the next one came
+	silent  int
+	drained bool // the last call has taken all that was there
+	origin  bool // this is the origin's end
 }
 
 // lend gives it a buffer to receive through, and giveBack takes it away.
@@ -167,7 +171,8 @@ func (s *receiver) parse() error {
 		}
 		head, body := prefix(b)
 		if head > transport.MaxHead || body > maxBody {
-			return fmt.Errorf("%w: a frame with %d and %d bytes", errProtocol, head, body)
+			return fmt.Errorf("%w: a frame with %d and %d bytes", errProtocol, head,
+				body)
 		}
 		if b = b[prefixBytes:]; len(b) < head {
 			return nil
@@ -197,7 +202,8 @@ func (s *receiver) begin(head []byte, n int64) error {
 		return err
 	}
 	body.Grain = max(body.Grain, 1)
-	if body.Into != nil && body.Into.Left() < n || body.Into == nil && n%int64(body.Grain) != 0 {
+	if body.Into != nil && body.Into.Left() < n || body.Into == nil &&
+		n%int64(body.Grain) != 0 {
 		return fmt.Errorf("%w: a body of %d bytes", errProtocol, n)
 	}
 	s.open, s.body, s.left = n > 0, body, n

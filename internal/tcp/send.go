@@ -44,14 +44,15 @@ func prefix(b []byte) (head int, body int64) {
 // sender is the sending side of a connection.
 type sender struct {
 	fd       int
-	straight int            // rows of at least so many bytes are sent from where they are
-	out      []byte         // frames, in a buffer that is lent to it
-	at       int            // out[:at] has been sent
-	body     *kernel.Cursor // of the last frame, until all of it has been sent; nil if it was copied with the head
-	left     int64          // bytes of it that have neither been sent nor are in out
-	pack     bool           // it goes through out
-	packed   int            // then out[packed:] is part of it
-	before   kernel.Cursor  // where body was before that part
+	straight int    // rows of at least so many bytes are sent from where they are
+	out      []byte // frames, in a buffer that is lent to it
+	at       int    // out[:at] has been sent
+	// of the last frame, until all of it has been sent; nil if it was copied with the head
+	body   *kernel.Cursor
+	left   int64         // bytes of it that have neither been sent nor are in out
+	pack   bool          // it goes through out
+	packed int           // then out[packed:] is part of it
+	before kernel.Cursor // where body was before that part
 }
 
 // busy tells whether something is to be sent.
@@ -157,8 +158,9 @@ type burst struct {
 var began = time.Now() // time.Since takes half as long as time.Now
 
 const (
-	burstGap   = 10 * time.Microsecond // a pause; it may be that of the progress thread, which is just sending
-	burstStart = 8                     // so many are followed before one is put off
+	// a pause; it may be that of the progress thread, which is just sending
+	burstGap   = 10 * time.Microsecond
+	burstStart = 8 // so many are followed before one is put off
 	burstMost  = 2 * burstStart
 	clockEvery = 4 // frames of a long burst: reading the clock takes a tenth of a put's time
 )

@@ -25,8 +25,10 @@ func TestLostClients(t *testing.T) {
 		byServer bool
 		words    string
 	}{
-		"a long head":        {appendPrefix(nil, transport.MaxHead+1, 0), true, "violation"},
-		"a long body":        {append(appendPrefix(nil, 1, maxBody+1), opLoad), true, "violation"},
+		"a long head": {appendPrefix(nil, transport.MaxHead+1, 0), true,
+			"violation"},
+		"a long body": {append(appendPrefix(nil, 1, maxBody+1), opLoad), true,
+			"violation"},
 		"no such frame":      {frame([]byte("?"), nil), true, "kind 63"},
 		"longer than memory": {append(appendPrefix(nil, 1, 1<<40), opPut), true, "put of"},
 		"between frames":     {nil, false, "EOF"},
@@ -36,21 +38,26 @@ func TestLostClients(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t, nil)
 			s.set(func() {
-				s.lost = func(e *serverEnd, err error) { e.c.Post([]byte("because"), []byte(err.Error())) }
+				s.lost = func(e *serverEnd, err error) {
+					e.c.Post([]byte("because"),
+						[]byte(err.Error()))
+				}
 			})
 			me := s.raw(2)
 			me.check()
 			other := s.raw(3)
 			me.send(c.say)
 			if c.byServer {
-				if h, why := me.answer(); string(h) != "because" || !strings.Contains(string(why), c.words) {
+				if h, why := me.answer(); string(h) != "because" ||
+					!strings.Contains(string(why), c.words) {
 					t.Errorf("%q: %q", h, why)
 				}
 				closedBy(t, me.fd)
 			} else {
 				unix.Close(me.fd)
 			}
-			if err := s.lossOf(t, s.ends(t, 2)[0]); !strings.Contains(err.Error(), c.words) {
+			if err := s.lossOf(t, s.ends(t, 2)[0]); !strings.Contains(err.Error(),
+				c.words) {
 				t.Errorf("lost: %v; want %q", err, c.words)
 			}
 			other.check()
@@ -67,7 +74,8 @@ func TestSlowReaders(t *testing.T) {
 }
 
 func testSlowReaders(t *testing.T, buffer int64) {
-	s := newServer(t, func(f *fabric) { f.Buffer, f.Timeout = buffer, time.Minute }) // a busy machine takes its time
+	// a busy machine takes its time
+	s := newServer(t, func(f *fabric) { f.Buffer, f.Timeout = buffer, time.Minute })
 	const readers, gets, rows = 6, 10, 4 << 10
 	for i := range s.mem {
 		s.mem[i] = filler
@@ -92,8 +100,10 @@ func testSlowReaders(t *testing.T, buffer int64) {
 	for i, c := range slow {
 		want := []int{4 << 20, 64 * rows}[i%2]
 		for range gets {
-			if _, b := c.answer(); len(b) != want || bytes.Count(b, []byte{filler}) != want {
-				t.Fatalf("%d bytes have come, expected %d, or wrong ones", len(b), want)
+			if _, b := c.answer(); len(b) != want ||
+				bytes.Count(b, []byte{filler}) != want {
+				t.Fatalf("%d bytes have come, expected %d, or wrong ones", len(b),
+					want)
 			}
 		}
 		c.bye()
@@ -156,7 +166,8 @@ func TestReadToTheEnd(t *testing.T) {
 		c := s.raw(2)
 		end := s.ends(t, i+1)
 		for range 50 {
-			c.send(frame([]byte{opEcho}, make([]byte, 1000))) // whose answers are never read
+			// whose answers are never read
+			c.send(frame([]byte{opEcho}, make([]byte, 1000)))
 		}
 		c.send(frame([]byte{opBye}, nil))
 		unix.Shutdown(c.fd, unix.SHUT_WR)
@@ -234,7 +245,8 @@ func TestLowMemory(t *testing.T) {
 
 // Puts of any shape over a connection that is cut at random places, where the server can notice.
 func TestCutFrames(t *testing.T) {
-	for name, gather := range map[string]int{"packed": 1 << 30, "gathered": 1, "by the model": 0} {
+	for name, gather := range map[string]int{"packed": 1 << 30, "gathered": 1,
+		"by the model": 0} {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t, func(f *fabric) { f.opt.Gather = gather })
 			rnd := rand.New(rand.NewPCG(1, 2))
@@ -245,7 +257,12 @@ func TestCutFrames(t *testing.T) {
 				for i := range data {
 					data[i] = byte(rnd.Uint32())
 				}
-				s.set(func() { s.shape = func(int64) (count, stride []int32) { return patch(row, rows) } })
+				s.set(func() {
+					s.shape = func(int64) (count,
+						stride []int32) {
+						return patch(row, rows)
+					}
+				})
 				c.sendCut(rnd, frame([]byte{opPut}, data))
 				c.check()
 				back := make([]byte, len(data))
@@ -294,7 +311,8 @@ func FuzzReceiver(f *testing.F) {
 			s.r = 0
 		}
 		if n.bytes > int64(len(b)) || n.frames < n.ended {
-			t.Errorf("%d bytes of %d, %d ends of %d frames", n.bytes, len(b), n.ended, n.frames)
+			t.Errorf("%d bytes of %d, %d ends of %d frames", n.bytes, len(b), n.ended,
+				n.frames)
 		}
 	})
 }

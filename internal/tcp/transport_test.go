@@ -16,14 +16,18 @@ import (
 )
 
 // newEnds opens nodes of so many ranks each.
-func newEnds(t testing.TB, opt Options, change func(*internode.Options), ranks ...int) *transporttest.Ends {
+func newEnds(t testing.TB, opt Options, change func(*internode.Options),
+	ranks ...int) *transporttest.Ends {
 	var hints [][]byte
 	for range ranks {
 		hints = append(hints, makeHint())
 	}
-	return transporttest.NewEnds(t, ranks, func(info transport.OpenInfo) (transport.Transport, error) {
-		o := internode.Options{OpenInfo: info, Servers: 1, Poll: 20 * time.Microsecond, Settings: transport.Settings{
-			Timeout: 5 * time.Second, Eager: 8 << 10, Buffer: 16 << 20, Looks: func() int { return 100 }}}
+	return transporttest.NewEnds(t, ranks, func(info transport.OpenInfo) (transport.Transport,
+		error) {
+		o := internode.Options{OpenInfo: info, Servers: 1, Poll: 20 * time.Microsecond,
+			Settings: transport.Settings{
+				Timeout: 5 * time.Second, Eager: 8 << 10, Buffer: 16 << 20,
+				Looks: func() int { return 100 }}}
 		o.Hints = hints
 		if change != nil {
 			change(&o)
@@ -41,25 +45,39 @@ func TestTransport(t *testing.T) {
 	}{
 		{"1x1x1", []int{1, 1, 1}, Options{}, nil},
 		{"2x2", []int{2, 2}, Options{}, nil},
-		{"two servers", []int{2, 2}, Options{}, func(o *internode.Options) { o.Servers = 2 }},
-		{"nothing eager", []int{1, 1}, Options{}, func(o *internode.Options) { o.Eager = 0 }},
-		{"always gathered", []int{1, 1}, Options{Gather: 1}, func(o *internode.Options) { o.Eager = 0 }},
-		{"always packed", []int{1, 1}, Options{Gather: 1 << 30}, func(o *internode.Options) { o.Eager = 0 }},
-		{"no polling", []int{1, 1}, Options{}, func(o *internode.Options) { o.Poll, o.Looks = 0, func() int { return 0 } }},
+		{"two servers", []int{2, 2}, Options{},
+			func(o *internode.Options) { o.Servers = 2 }},
+		{"nothing eager", []int{1, 1}, Options{},
+			func(o *internode.Options) { o.Eager = 0 }},
+		{"always gathered", []int{1, 1}, Options{Gather: 1},
+			func(o *internode.Options) { o.Eager = 0 }},
+		{"always packed", []int{1, 1}, Options{Gather: 1 << 30},
+			func(o *internode.Options) { o.Eager = 0 }},
+		{"no polling", []int{1, 1}, Options{}, func(o *internode.Options) {
+			o.Poll,
+				o.Looks = 0, func() int { return 0 }
+		}},
 		{"long polling", []int{1, 1}, Options{}, func(o *internode.Options) {
 			o.Poll, o.Looks = time.Millisecond, func() int { return 10000 }
 		}},
-		{"few buffers", []int{1, 1, 1}, Options{}, func(o *internode.Options) { o.Buffer = 1 << 20 }},
+		{"few buffers", []int{1, 1, 1}, Options{},
+			func(o *internode.Options) { o.Buffer = 1 << 20 }},
 	} {
-		t.Run(c.name, func(t *testing.T) { newEnds(t, c.opt, c.change, c.ranks...).Conform(t) })
+		t.Run(c.name, func(t *testing.T) {
+			newEnds(t, c.opt, c.change,
+				c.ranks...).Conform(t)
+		})
 	}
 }
 
 // With hardly any connections, which are given back and made again.
 func TestTransportBounded(t *testing.T) {
 	for name, change := range map[string]func(*internode.Options){
-		"one":         func(o *internode.Options) { o.Connections = 1 },
-		"one, blocks": func(o *internode.Options) { o.Connections, o.Eager, o.Looks = 1, 0, func() int { return 0 } },
+		"one": func(o *internode.Options) { o.Connections = 1 },
+		"one, blocks": func(o *internode.Options) {
+			o.Connections, o.Eager, o.Looks = 1, 0,
+				func() int { return 0 }
+		},
 		"two servers": func(o *internode.Options) { o.Connections, o.Servers = 2, 2 },
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -78,15 +96,18 @@ func TestTransportPrivate(t *testing.T) {
 	e := newEnds(t, Options{}, nil, 2, 1)
 	e.ConnectAll(t)
 	far, near := e.Expose(t, 1, n), e.Private(2, n)
-	there, here := unsafe.Slice((*byte)(kernel.Ptr(far)), n), unsafe.Slice((*byte)(kernel.Ptr(near)), n)
+	there, here := unsafe.Slice((*byte)(kernel.Ptr(far)), n),
+		unsafe.Slice((*byte)(kernel.Ptr(near)), n)
 	for i := range there {
 		there[i] = byte(i*31 + i>>8)
 	}
 	for range 5 {
 		clear(here)
-		x := &transport.Xfer{Local: transport.Section{Base: near}, Remote: transport.Section{Base: far}, Count: []int32{n}}
+		x := &transport.Xfer{Local: transport.Section{Base: near},
+			Remote: transport.Section{Base: far}, Count: []int32{n}}
 		c := transporttest.Caller{T: t, Patience: patience}
-		if err := c.Within(transporttest.Started(e.Open[2].Get, x)); err != nil || !bytes.Equal(here, there) {
+		if err := c.Within(transporttest.Started(e.Open[2].Get, x)); err != nil ||
+			!bytes.Equal(here, there) {
 			t.Fatalf("a get of several pieces: %v", err)
 		}
 	}

@@ -34,7 +34,8 @@ func rawEcho(b *testing.B, in, out int, poll bool) int {
 	go func() {
 		runtime.LockOSThread()
 		buf := make([]byte, max(in, out))
-		for recvAll(peer, buf[:in], poll) == nil && rawsock.SendAll(peer, buf[:out], rawsock.NoDeadline) == nil {
+		for recvAll(peer, buf[:in], poll) == nil && rawsock.SendAll(peer, buf[:out],
+			rawsock.NoDeadline) == nil {
 		}
 		unix.Close(peer)
 	}()
@@ -62,8 +63,10 @@ func recvAll(fd int, b []byte, poll bool) error {
 func BenchmarkRoundTrip(b *testing.B) {
 	for _, size := range []int{8, 1 << 10, 64 << 10, 1 << 20} {
 		for _, poll := range []bool{true, false} {
-			name := fmt.Sprintf("%d/%s", size, map[bool]string{true: "polling", false: "sleeping"}[poll])
-			get, put := frame(getHead(size, 1), nil), frame([]byte{opPutAck}, make([]byte, size))
+			name := fmt.Sprintf("%d/%s", size, map[bool]string{true: "polling",
+				false: "sleeping"}[poll])
+			get, put := frame(getHead(size, 1), nil),
+				frame([]byte{opPutAck}, make([]byte, size))
 			const getAnswer, putAnswer = prefixBytes + 1, prefixBytes + 1
 			for _, c := range []struct {
 				name    string
@@ -71,7 +74,8 @@ func BenchmarkRoundTrip(b *testing.B) {
 				out     int
 			}{{"get", get, getAnswer + size}, {"put", put, putAnswer}} {
 				b.Run(name+"/raw-"+c.name, func(b *testing.B) {
-					trips(b, rawEcho(b, len(c.request), c.out, poll), c.request, c.out, poll)
+					trips(b, rawEcho(b, len(c.request), c.out, poll), c.request,
+						c.out, poll)
 				})
 				b.Run(name+"/"+c.name, func(b *testing.B) {
 					s := newServer(b, nil)

@@ -24,8 +24,9 @@ import (
 )
 
 const (
-	workerLinger = 50 * time.Microsecond // how long one waits for more before it gives a connection back
-	workerRest   = 5 * time.Second       // how long one without work stays
+	// how long one waits for more before it gives a connection back
+	workerLinger = 50 * time.Microsecond
+	workerRest   = 5 * time.Second // how long one without work stays
 )
 
 // putAside frees the loop's workspace. A goroutine goes on with the connection that has it. If
@@ -85,7 +86,8 @@ func (l *listener) goOn(c *conn) {
 		case c.status == ended:
 			l.end(c)
 			return
-		case rawsock.WaitFor(c.fd, unix.POLLIN, time.Now().Add(workerLinger)) != nil: // it is quiet: back to the loop
+		case rawsock.WaitFor(c.fd, unix.POLLIN, time.Now().Add(workerLinger)) != nil:
+			// it is quiet: back to the loop
 			c.detach()
 			c.away.Store(false)
 			l.control(unix.EPOLL_CTL_ADD, c.fd, unix.EPOLLIN)
@@ -110,7 +112,9 @@ type workspace struct{ in, out []byte }
 
 const workspaceBytes = 2 * bufferBytes
 
-func newWorkspace() *workspace { return &workspace{in: make([]byte, bufferBytes), out: newBuffer()} }
+func newWorkspace() *workspace {
+	return &workspace{in: make([]byte, bufferBytes), out: newBuffer()}
+}
 
 // pool lends things of one kind.
 type pool[T any] struct {
@@ -119,7 +123,9 @@ type pool[T any] struct {
 	free   chan T // with room for as many as may be made
 }
 
-func (p *pool[T]) init(create func() T, most int64) { p.create, p.free = create, make(chan T, most) }
+func (p *pool[T]) init(create func() T, most int64) {
+	p.create, p.free = create, make(chan T, most)
+}
 
 // get lends one. If there is none it waits, or ok is false.
 func (p *pool[T]) get(wait bool) (x T, ok bool) {

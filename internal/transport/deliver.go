@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Delivery of a frame that a fabric has received whole, as fabrics do whose messages have boundaries.
+// Delivery of a frame that a fabric has received whole, as fabrics do whose messages have
+// boundaries.
 package transport
 
 import "fmt"

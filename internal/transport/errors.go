@@ -14,6 +14,6 @@ var (
 	ErrClosed    = errors.New("closed")
 )
 
-// ErrTooLong is returned by Mailbox.Recv for a message longer than the buffer, and by Send and Call for one longer than
-// MaxMessage.
+// ErrTooLong is returned by Mailbox.Recv for a message longer than the buffer, and by Send and Call
+// for one longer than MaxMessage.
 var ErrTooLong = errors.New("the message is longer than the buffer")

@@ -33,7 +33,8 @@ static inline bool fast_request(int32_t content) { return content >> FAST_REQUES
 // fast path counts its puts in them, and gets without a handle, for which a fence waits, too.
 struct traffic {
 	_Atomic uint32_t posted; // raised after a store has been posted
-	_Atomic uint32_t fenced; // value of posted up to which the stores are known to have taken effect
+	// value of posted up to which the stores are known to have taken effect
+	_Atomic uint32_t fenced;
 };
 
 struct fast_transfer {
@@ -121,7 +122,8 @@ struct fast_path {
 	enum fast_result (*wait)(int32_t request);
 	// Looks once whether a request is complete. DECLINED: Go has to look.
 	enum fast_result (*test)(int32_t request);
-	// True if all stores at the rank, or at all ranks, have taken effect; the counter then says so.
+	// True if all stores at the rank, or at all ranks, have taken effect; the counter then says
+	// so.
 	bool (*fence)(int rank, struct traffic *at);
 	bool (*fence_all)(struct traffic *all);
 };

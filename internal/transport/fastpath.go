@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The Go side of the C fast path between nodes: fast.h declares the functions that C calls; this is what core calls of the
-// Transport that publishes them.
+// The Go side of the C fast path between nodes: fast.h declares the functions that C calls; this is
+// what core calls of the Transport that publishes them.
 package transport
 
 // #cgo CFLAGS: -fvisibility=hidden -Wall -Wextra -std=c11
@@ -29,8 +29,9 @@ func FastRequest(number int32) bool { return number>>C.FAST_REQUEST_BITS == 1 }
 // FastPath is a Transport that executes contiguous puts and gets in C, without entering Go. C
 // accesses ranges that were added, and leaves everything that is not plain to Go.
 type FastPath interface {
-	AddRange(p Peer, addr, lo, hi uintptr) // caches the key of [lo, hi), around addr, for the C fast path
-	AddSpan(p Peer, addr, lo, hi uintptr)  // lets C accumulate to [lo, hi), around addr
+	// caches the key of [lo, hi), around addr, for the C fast path
+	AddRange(p Peer, addr, lo, hi uintptr)
+	AddSpan(p Peer, addr, lo, hi uintptr) // lets C accumulate to [lo, hi), around addr
 	// LetSend lets C send two-sided messages to p. true: it does not, since p does not keep up,
 	// until Delivered says that all that were sent have been delivered.
 	LetSend(p Peer) (behind bool)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How two ends of a connection prove to each other that they know the job's secret, and what they tell each other with
-// it. Fixed sizes; nothing is allocated that depends on the peer. How the bytes travel is the fabric's business.
+// How two ends of a connection prove to each other that they know the job's secret, and what they
+// tell each other with it. Fixed sizes; nothing is allocated that depends on the peer. How the
+// bytes travel is the fabric's business.
 package transport
 
 import (
@@ -38,8 +39,8 @@ func NewNonce() (n [NonceBytes]byte) {
 	return n
 }
 
-// Seal encodes a hello and signs it. role tells the two ends apart ("origin", "target"); challenge is what the other end
-// has said before, so that a recorded hello is of no use.
+// Seal encodes a hello and signs it. role tells the two ends apart ("origin", "target"); challenge
+// is what the other end has said before, so that a recorded hello is of no use.
 func (h *Hello) Seal(secret []byte, role string, challenge []byte) []byte {
 	le := binary.LittleEndian
 	b := append(make([]byte, 0, HelloBytes(len(h.Extra))), helloMagic...)
@@ -67,7 +68,8 @@ func (h *Hello) Unseal(b, secret []byte, role string, challenge []byte) error {
 	}
 	le, signed := binary.LittleEndian, len(b)-sha256.Size
 	if v := le.Uint32(b[8:]); v != WireVersion {
-		return fmt.Errorf("the other side speaks version %d of the wire format, this one %d", v, WireVersion)
+		return fmt.Errorf("the other side speaks version %d of the wire format, this one "+
+			"%d", v, WireVersion)
 	}
 	if !hmac.Equal(b[signed:], signHello(secret, role, challenge, b[:signed])) {
 		return errors.New("no proof of the job's secret")

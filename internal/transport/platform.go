@@ -13,34 +13,39 @@ const Procs = 8
 
 // JoinInfo is what a rank must know to join its node.
 type JoinInfo struct {
-	Ranks        []Rank                         // world ranks of the node, ascending
-	Listeners    []string                       // result of Listen on each of them
-	Self         int                            // my local number
-	Node         int                            // number of the node
-	Nodes        int                            // of the job
-	Need         int64                          // address space that the arena of any node may use
-	World        int                            // ranks of the job
-	MachineRanks int                            // ranks of the job on this machine, those of pretended other nodes included
-	NetnsRanks   int                            // ranks of the job in this network namespace
-	NetnsNode    int                            // number of this node among those of the network namespace
-	Secret       []byte                         // of the job
-	Lost         func(rank Rank, reason string) // called once when a rank of the node is lost
-	Handle       Handler                        // receives active messages
+	Ranks     []Rank   // world ranks of the node, ascending
+	Listeners []string // result of Listen on each of them
+	Self      int      // my local number
+	Node      int      // number of the node
+	Nodes     int      // of the job
+	// address space that the arena of any node may use
+	Need  int64
+	World int // ranks of the job
+	// ranks of the job on this machine, those of pretended other nodes included
+	MachineRanks int
+	NetnsRanks   int // ranks of the job in this network namespace
+	// number of this node among those of the network namespace
+	NetnsNode int
+	Secret    []byte                         // of the job
+	Lost      func(rank Rank, reason string) // called once when a rank of the node is lost
+	Handle    Handler                        // receives active messages
 }
 
 // OpenInfo is what a rank must know to open a transport between nodes.
 type OpenInfo struct {
 	Me     Rank
-	Nodes  [][]Rank    // ranks of each node, ascending
-	MyNode int         // index into Nodes
-	NodeBy []int32     // by rank: index into Nodes; nil: NodeOf looks for it
-	Hosts  []string    // host name of each node, for messages
-	Hints  [][]byte    // by node: result of its first rank's Provider.Hint
-	Secret []byte      // of the job: connecting processes prove that they know it; never sent
-	Node   NodeMemory  // what a data server accesses, for any rank of its node
-	Memory LocalMemory // by which it does accumulates and read-modify-writes, and reaches private memory, for any rank of its node
-	Handle Handler     // receives active messages for ranks of my node
-	Place  Placer      // knows where bodies of unordered messages belong; nil: nobody does
+	Nodes  [][]Rank   // ranks of each node, ascending
+	MyNode int        // index into Nodes
+	NodeBy []int32    // by rank: index into Nodes; nil: NodeOf looks for it
+	Hosts  []string   // host name of each node, for messages
+	Hints  [][]byte   // by node: result of its first rank's Provider.Hint
+	Secret []byte     // of the job: connecting processes prove that they know it; never sent
+	Node   NodeMemory // what a data server accesses, for any rank of its node
+	// by which it does accumulates and read-modify-writes, and reaches private memory, for any
+	// rank of its node
+	Memory LocalMemory
+	Handle Handler // receives active messages for ranks of my node
+	Place  Placer  // knows where bodies of unordered messages belong; nil: nobody does
 	// Backlogged reports whether two-sided messages for a local rank of my node wait for room.
 	Backlogged func(local int) bool
 	// Lost is called when a rank of another node is lost. It does not block.
@@ -79,22 +84,26 @@ func (o *OpenInfo) HostOf(rank Rank) string {
 
 // Provider opens a transport between nodes, which may or may not be usable here.
 type Provider struct {
-	Name  string
-	Probe func() error  // why it cannot be used on this machine, in words for armci_info; nil if it can
+	Name string
+	// why it cannot be used on this machine, in words for armci_info; nil if it can
+	Probe func() error
 	Notes func() string // what it would choose here and why, for armci_info
 	Spare func() string // what there is though Probe fails, for armci_info; may be nil
-	// Hint is sent to all ranks before they open theirs, such as this host's network addresses. The first rank of each node is
-	// asked. All get it, so it should be short: tens of bytes.
+	// Hint is sent to all ranks before they open theirs, such as this host's network addresses.
+	// The first rank of each node is asked. All get it, so it should be short: tens of bytes.
 	Hint func() []byte
-	// Open opens the transport, so that others can connect; then Connect is called with the ranks that have an Info().Addr, in
-	// ascending order. Here a Peer is a rank, of which there are those of OpenInfo.Nodes.
+	// Open opens the transport, so that others can connect; then Connect is called with the
+	// ranks that have an Info().Addr, in ascending order. Here a Peer is a rank, of which there
+	// are those of OpenInfo.Nodes.
 	Open func(OpenInfo) (Transport, error)
 }
 
-// Platform is an argument of core.Start: package drivers has that of real machines, tests have stand-ins.
+// Platform is an argument of core.Start: package drivers has that of real machines, tests have
+// stand-ins.
 type Platform interface {
-	Memory() int64                          // of this machine, in bytes
-	Listen() (string, error)                // opens a listening socket for ranks of the node, and returns its name
+	Memory() int64 // of this machine, in bytes
+	// opens a listening socket for ranks of the node, and returns its name
+	Listen() (string, error)
 	Join(JoinInfo) (Node, Transport, error) // collective over the node
 	Providers() []Provider                  // in order of preference
 	Abandon()                               // closes that socket if Join will not be called

@@ -60,7 +60,8 @@ func TestServerSleeps(t *testing.T) {
 		z.transfer(0)
 	}
 	if z.woken != 1 || z.asked < 990 {
-		t.Errorf("of 1000 transfers in a row %d go by message, and wake the server %d times",
+		t.Errorf("of 1000 transfers in a row %d go by message, and wake the server %d "+
+			"times",
 			z.asked, z.woken)
 	}
 	z = newSleeper(2)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// One type describes contiguous, strided and vector transfers. It has addresses, not Go pointers: the memory belongs to the
-// application or to the arena, and outlives the operation.
+// One type describes contiguous, strided and vector transfers. It has addresses, not Go pointers:
+// the memory belongs to the application or to the arena, and outlives the operation.
 package transport
 
 import (
@@ -11,7 +11,8 @@ import (
 	"libarmci/internal/kernel"
 )
 
-// Section is one side of a strided transfer: a base address and the distance in bytes between blocks at each level.
+// Section is one side of a strided transfer: a base address and the distance in bytes between
+// blocks at each level.
 type Section struct {
 	Base   uintptr
 	Stride []int32
@@ -23,19 +24,21 @@ type Segments struct {
 	Bytes         int
 }
 
-// Xfer is a transfer. With Vector nil it is strided: Count[0] bytes a block, Count[1..] blocks a level, len(Count)-1
-// stride levels; contiguous is no levels. With Vector it is that list and the other fields are unused. The caller must not
-// change the descriptor before Done.
+// Xfer is a transfer. With Vector nil it is strided: Count[0] bytes a block, Count[1..] blocks a
+// level, len(Count)-1 stride levels; contiguous is no levels. With Vector it is that list and the
+// other fields are unused. The caller must not change the descriptor before Done.
 type Xfer struct {
 	Local, Remote Section
 	Count         []int32
 	Vector        []Segments
-	// Later says that no thread waits for this transfer now: the call returns at once, and the transfer may be sent together
-	// with later ones, but soon. Otherwise the call may wait until it is complete.
+	// Later says that no thread waits for this transfer now: the call returns at once, and the
+	// transfer may be sent together with later ones, but soon. Otherwise the call may wait
+	// until it is complete.
 	Later bool
-	// Done, if not nil, is called once, from any goroutine, when the local memory may be reused (put, acc) or holds
-	// the data (get). If the transfer completes at once, it is called before the call returns. It is not called if the call
-	// fails. It must not call the transport. The target checks the remote addresses; if they are wrong, a store may report
+	// Done, if not nil, is called once, from any goroutine, when the local memory may be reused
+	// (put, acc) or holds the data (get). If the transfer completes at once, it is called
+	// before the call returns. It is not called if the call fails. It must not call the
+	// transport. The target checks the remote addresses; if they are wrong, a store may report
 	// ErrBadAddr late, by Fence.
 	Done func(error)
 }
@@ -59,8 +62,8 @@ func (x *Xfer) Bytes() int64 {
 	return n
 }
 
-// Cursors sets cursors to the beginning of both sides, local and remote. Those of a vector walk the lists, which are made anew in
-// the memory that they have.
+// Cursors sets cursors to the beginning of both sides, local and remote. Those of a vector walk the
+// lists, which are made anew in the memory that they have.
 func (x *Xfer) Cursors(left, right *kernel.Cursor, list *[2][]kernel.Group) {
 	if x.Vector == nil {
 		left.SetStrided(x.Local.Base, x.Count, x.Local.Stride)
@@ -71,7 +74,8 @@ func (x *Xfer) Cursors(left, right *kernel.Cursor, list *[2][]kernel.Group) {
 	for i := range x.Vector {
 		if s := &x.Vector[i]; s.Bytes > 0 && len(s.Local) > 0 {
 			list[0] = append(list[0], kernel.Group{Addrs: s.Local, Bytes: s.Bytes})
-			list[1] = append(list[1], kernel.Group{Addrs: s.Remote[:len(s.Local)], Bytes: s.Bytes})
+			list[1] = append(list[1], kernel.Group{Addrs: s.Remote[:len(s.Local)],
+				Bytes: s.Bytes})
 		}
 	}
 	n := x.Bytes()
@@ -79,7 +83,8 @@ func (x *Xfer) Cursors(left, right *kernel.Cursor, list *[2][]kernel.Group) {
 	right.SetGroups(list[1], n)
 }
 
-// Clone copies the descriptors, so that the caller's arrays may be reused before the transfer is complete.
+// Clone copies the descriptors, so that the caller's arrays may be reused before the transfer is
+// complete.
 func (x *Xfer) Clone() *Xfer {
 	c := &Xfer{}
 	c.Copy(x)
@@ -103,7 +108,8 @@ func (x *Xfer) Copy(from *Xfer) {
 	for i, s := range from.Vector {
 		mine := &x.Vector[i]
 		mine.Bytes = s.Bytes
-		mine.Local, mine.Remote = append(mine.Local[:0], s.Local...), append(mine.Remote[:0], s.Remote...)
+		mine.Local, mine.Remote = append(mine.Local[:0], s.Local...),
+			append(mine.Remote[:0], s.Remote...)
 	}
 }
 
@@ -114,8 +120,8 @@ func (x *Xfer) Finish(err error) {
 	}
 }
 
-// Scale is the factor of an accumulate: the element type (a kernel type) and a pointer to one element of it, which is
-// read before Acc returns.
+// Scale is the factor of an accumulate: the element type (a kernel type) and a pointer to one
+// element of it, which is read before Acc returns.
 type Scale struct {
 	Type  int
 	Value unsafe.Pointer
@@ -144,8 +150,8 @@ func WordOp(number int) (RMWOp, bool) {
 	return known[number], true
 }
 
-// RMW is a read-modify-write of one naturally aligned word of 4 or 8 bytes at Addr. Old is valid when the call returns. Values of
-// 4 bytes are sign-extended.
+// RMW is a read-modify-write of one naturally aligned word of 4 or 8 bytes at Addr. Old is valid
+// when the call returns. Values of 4 bytes are sign-extended.
 type RMW struct {
 	Op      RMWOp
 	Bytes   int
@@ -153,8 +159,8 @@ type RMW struct {
 	Operand int64 // what to combine the word with, or the new value
 	Compare int64
 	Old     int64
-	// Posted says that Old is not wanted: it need not be valid, and the word may be changed later, as by a store. A fence waits
-	// for it, and reports ErrBadAddr.
+	// Posted says that Old is not wanted: it need not be valid, and the word may be changed
+	// later, as by a store. A fence waits for it, and reports ErrBadAddr.
 	Posted bool
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The description of a transfer: how much it moves, and that a copy shares nothing with its original.
+// The description of a transfer: how much it moves, and that a copy shares nothing with its
+// original.
 package transport
 
 import (
@@ -21,17 +22,20 @@ func TestXfer(t *testing.T) {
 		{Xfer{Count: []int32{1 << 30, 1 << 30}}, 1, 1 << 60},
 		{Xfer{Count: []int32{8, 0}}, 1, 0},
 		{Xfer{Vector: []Segments{}}, 0, 0},
-		{Xfer{Vector: []Segments{{Local: make([]uintptr, 3), Bytes: 5}, {Local: make([]uintptr, 1), Bytes: 1 << 31}}}, 0, 15 + 1<<31},
+		{Xfer{Vector: []Segments{{Local: make([]uintptr, 3), Bytes: 5},
+			{Local: make([]uintptr, 1), Bytes: 1 << 31}}}, 0, 15 + 1<<31},
 	} {
 		if c.x.Levels() != c.levels || c.x.Bytes() != c.nbytes {
-			t.Errorf("%+v: %d levels, %d bytes; expected %d, %d", c.x, c.x.Levels(), c.x.Bytes(), c.levels, c.nbytes)
+			t.Errorf("%+v: %d levels, %d bytes; expected %d, %d", c.x, c.x.Levels(),
+				c.x.Bytes(), c.levels, c.nbytes)
 		}
 	}
 }
 
 func TestClone(t *testing.T) {
 	fresh := func() *Xfer {
-		return &Xfer{Local: Section{1, []int32{2, 3}}, Remote: Section{4, []int32{5}}, Count: []int32{6, 7},
+		return &Xfer{Local: Section{1, []int32{2, 3}}, Remote: Section{4, []int32{5}},
+			Count:  []int32{6, 7},
 			Vector: []Segments{{[]uintptr{8}, []uintptr{9, 10}, 11}}}
 	}
 	x := fresh()

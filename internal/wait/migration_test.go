@@ -67,7 +67,8 @@ func TestComputedCore(t *testing.T) {
 	now = now.Add(2 * longestSpell)
 	run(slice)
 	if run(slice); m.shunned.Count() != 1 {
-		t.Errorf("it avoids %d cores, some of them for what was long ago", m.shunned.Count())
+		t.Errorf("it avoids %d cores, some of them for what was long ago",
+			m.shunned.Count())
 	}
 }
 

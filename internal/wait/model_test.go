@@ -15,17 +15,20 @@ import (
 )
 
 const (
-	modelWake     = 20 * time.Microsecond // what sleeping and being woken costs
-	modelYield    = 400 * time.Nanosecond // a yield that runs no other thread
-	modelSwitch   = time.Microsecond      // what a yield to another thread costs beside its time
-	modelSlice    = 3 * time.Millisecond  // a yield to a thread that computes
+	modelWake  = 20 * time.Microsecond // what sleeping and being woken costs
+	modelYield = 400 * time.Nanosecond // a yield that runs no other thread
+	// what a yield to another thread costs beside its time
+	modelSwitch   = time.Microsecond
+	modelSlice    = 3 * time.Millisecond // a yield to a thread that computes
 	modelQuick    = QuickTime
 	modelOwnYield = 2 * modelYield // a longer one has run another thread
 )
 
 // situation is what one wait meets.
 type situation struct {
-	after  time.Duration // when the condition is met, if nothing keeps the peer from it; beside: what the peer has to do
+	// when the condition is met, if nothing keeps the peer from it; beside: what the peer has
+	// to do
+	after  time.Duration
 	beside bool          // the peer runs on the waiter's core
 	hidden bool          // the waiter does not know that
 	hog    bool          // another program computes on the waiter's core
@@ -175,12 +178,30 @@ func best(sequence []situation) (cost time.Duration, choice fixed) {
 
 // scenarios are the situations that a wait may be in for a long time.
 var scenarios = map[string]func(g *rand.Rand) situation{
-	"another core":      func(g *rand.Rand) situation { return situation{after: between(g, 80, 200)} },
-	"far cores":         func(g *rand.Rand) situation { return situation{after: between(g, 250, 800)} },
-	"some work":         func(g *rand.Rand) situation { return situation{after: between(g, 1000, 15000)} },
-	"as long as a wake": func(g *rand.Rand) situation { return situation{after: between(g, 15000, 25000)} },
-	"computing":         func(g *rand.Rand) situation { return situation{after: between(g, 200e3, 5e6)} },
-	"stopped":           func(g *rand.Rand) situation { return situation{after: 50 * time.Millisecond} },
+	"another core": func(g *rand.Rand) situation {
+		return situation{after: between(g, 80,
+			200)}
+	},
+	"far cores": func(g *rand.Rand) situation {
+		return situation{after: between(g, 250,
+			800)}
+	},
+	"some work": func(g *rand.Rand) situation {
+		return situation{after: between(g, 1000,
+			15000)}
+	},
+	"as long as a wake": func(g *rand.Rand) situation {
+		return situation{after: between(g,
+			15000, 25000)}
+	},
+	"computing": func(g *rand.Rand) situation {
+		return situation{after: between(g,
+			200e3, 5e6)}
+	},
+	"stopped": func(
+		g *rand.Rand) situation {
+		return situation{after: 50 * time.Millisecond}
+	},
 	"same core": func(g *rand.Rand) situation {
 		return situation{after: between(g, 100, 2000), beside: true}
 	},
@@ -193,8 +214,14 @@ var scenarios = map[string]func(g *rand.Rand) situation{
 		}
 		return situation{after: between(g, 100, 3000)}
 	},
-	"a program here":       func(g *rand.Rand) situation { return situation{after: between(g, 100, 5000), hog: true} },
-	"a program, long wait": func(g *rand.Rand) situation { return situation{after: between(g, 1e5, 5e5), hog: true} },
+	"a program here": func(g *rand.Rand) situation {
+		return situation{after: between(g,
+			100, 5000), hog: true}
+	},
+	"a program, long wait": func(g *rand.Rand) situation {
+		return situation{after: between(g,
+			1e5, 5e5), hog: true}
+	},
 	"short and long": func(g *rand.Rand) situation {
 		if g.IntN(2) == 0 {
 			return situation{after: between(g, 50, 500)}
@@ -240,9 +267,11 @@ func checkNearBest(t *testing.T, name string, sequence []situation) {
 	}
 	least, choice := best(sequence)
 	ratio := float64(m.cost) / float64(least)
-	t.Logf("%-24s %5.2f of the best: look for %v, yield %d times", name, ratio, choice.spin, choice.yields)
+	t.Logf("%-24s %5.2f of the best: look for %v, yield %d times", name, ratio, choice.spin,
+		choice.yields)
 	if ratio > modelBound {
-		t.Errorf("%s: waits cost %.2f times as much as with the best fixed choice (look for %v, yield %d times)",
+		t.Errorf("%s: waits cost %.2f times as much as with the best fixed choice (look "+
+			"for %v, yield %d times)",
 			name, ratio, choice.spin, choice.yields)
 	}
 }

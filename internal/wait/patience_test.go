@@ -47,7 +47,8 @@ func TestLooksTakeTime(t *testing.T) {
 	}{
 		{sharedYield / 4, FarPatience, FarPatience + sharedYield},
 		{sharedYield / 2, FarPatience, FarPatience + sharedYield},
-		{10 * sharedYield, mostShared + FarPatience, mostShared + FarPatience + 40*sharedYield},
+		{10 * sharedYield, mostShared + FarPatience, mostShared + FarPatience +
+			40*sharedYield},
 	} {
 		var crowd Crowd
 		k := p.Begin(0)
@@ -58,7 +59,8 @@ func TestLooksTakeTime(t *testing.T) {
 			more = k.yielded(&crowd, c.took, now)
 		}
 		if took := now.Sub(begin); took < c.least || took > c.most {
-			t.Errorf("with yields of %v it looks for %v, expected %v to %v", c.took, took, c.least, c.most)
+			t.Errorf("with yields of %v it looks for %v, expected %v to %v", c.took,
+				took, c.least, c.most)
 		}
 	}
 	var crowd Crowd

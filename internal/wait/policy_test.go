@@ -10,7 +10,8 @@ import (
 
 // fruitless is a wait in which looks and yields meet nothing, until the policy has had enough or
 // the time is over. It returns how long the waiter looked, and what it does next.
-func fruitless(p *Policy, w *Wait, place Place, end time.Duration) (looked time.Duration, next Action) {
+func fruitless(p *Policy, w *Wait, place Place, end time.Duration) (looked time.Duration,
+	next Action) {
 	now := time.Duration(0)
 	w.Begin(place, now)
 	for next = w.Next(p); next != NextSleep && now < end; next = w.Next(p) {
@@ -40,13 +41,15 @@ func TestFaraway(t *testing.T) {
 		}
 		w.Done(&p)
 	}
-	if looked, next := fruitless(&p, &w, Faraway, time.Second); looked > 2*time.Microsecond || next != NextSleep {
+	if looked, next := fruitless(&p, &w, Faraway, time.Second); looked > 2*time.Microsecond ||
+		next != NextSleep {
 		t.Errorf("after yields that met it a waiter looks for %v", looked)
 	}
 	w.Begin(Faraway, 0)
 	w.Looked(time.Microsecond)
 	if w.Done(&p); p.Patience() != full {
-		t.Errorf("after looks that met it a waiter looks for %v, not %v", p.Patience(), full)
+		t.Errorf("after looks that met it a waiter looks for %v, not %v", p.Patience(),
+			full)
 	}
 }
 
@@ -56,14 +59,16 @@ func TestMoreWaitersThanCores(t *testing.T) {
 	var w Wait
 	p.Open(modelWake, CrowdedSpin)
 	p.Tune(20, 2*modelYield)
-	if looked, next := fruitless(&p, &w, Elsewhere, 150*time.Microsecond); looked > time.Microsecond || next != NextYield {
+	if looked, next := fruitless(&p, &w, Elsewhere,
+		150*time.Microsecond); looked > time.Microsecond || next != NextYield {
 		t.Errorf("it looks for %v, then does %d", looked, next)
 	}
 	if _, next := fruitless(&p, &w, Elsewhere, time.Second); next != NextSleep {
 		t.Error("it never sleeps")
 	}
 	p.lost(0)
-	if _, next := fruitless(&p, &w, Elsewhere, time.Second); next != NextSleep || w.yields() > 0 {
+	if _, next := fruitless(&p, &w, Elsewhere, time.Second); next != NextSleep ||
+		w.yields() > 0 {
 		t.Error("it yields where a program computes")
 	}
 }

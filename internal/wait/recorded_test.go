@@ -26,9 +26,10 @@ var record = flag.Bool("record", false, "record waits on this machine, which tak
 // recordings are the files of testdata, one wait a line: when the condition was met, and how long a
 // yield took, 0 if the waiter did not yield, both in nanoseconds.
 var recordings = map[string]struct {
-	peer, program int           // their cores; the waiter is on core 0. -1: there is none
-	work          time.Duration // of the peer, up to six times as much, and 100 times now and then
-	situation     situation
+	peer, program int // their cores; the waiter is on core 0. -1: there is none
+	// of the peer, up to six times as much, and 100 times now and then
+	work      time.Duration
+	situation situation
 }{
 	"two-cores":    {1, -1, 300 * time.Nanosecond, situation{}},
 	"one-core":     {0, -1, 300 * time.Nanosecond, situation{beside: true}},

@@ -30,7 +30,8 @@ func TestShortSlice(t *testing.T) {
 	if r.before == nil || r.after == nil {
 		t.Fatal("the kernel does not tell how the thread is scheduled")
 	}
-	if r.after.Policy != r.before.Policy || r.after.Nice != r.before.Nice || r.after.Flags != r.before.Flags {
+	if r.after.Policy != r.before.Policy || r.after.Nice != r.before.Nice ||
+		r.after.Flags != r.before.Flags {
 		t.Errorf("it changed from %+v to %+v", r.before, r.after)
 	}
 	if r.granted != (r.after.Runtime == shortSlice) {

@@ -83,9 +83,11 @@ func barriers(a, b waiter, late time.Duration) time.Duration {
 func TestTwoRanksComeBack(t *testing.T) {
 	undisturbed := barriers(newLearner(), newLearner(), 0)
 	if old := barriers(&byCounts{20}, &byCounts{20}, 450*time.Nanosecond); old < 3*undisturbed {
-		t.Errorf("the model does not show the trap: %v after a disturbance, %v without", old, undisturbed)
+		t.Errorf("the model does not show the trap: %v after a disturbance, %v without",
+			old, undisturbed)
 	}
-	for _, wake := range []time.Duration{modelWake / 2, modelWake, 4 * modelWake} { // it may have been measured wrongly
+	for _, wake := range []time.Duration{modelWake / 2, modelWake, 4 * modelWake} {
+		// it may have been measured wrongly
 		for _, patience := range []time.Duration{0, 500, modelWake} {
 			for _, late := range []time.Duration{0, 450, 7300, 30e3, 50e6} {
 				a, b := newLearner(), newLearner()
@@ -94,7 +96,8 @@ func TestTwoRanksComeBack(t *testing.T) {
 				b.setPatience(patience)
 				a.lost(0)
 				if d := barriers(a, b, late); d > undisturbed*11/10 {
-					t.Errorf("a wake-up takes %v, patience %v, %v late: a barrier takes %v, undisturbed %v",
+					t.Errorf("a wake-up takes %v, patience %v, %v late: a "+
+						"barrier takes %v, undisturbed %v",
 						wake, patience, late, d, undisturbed)
 				}
 			}
@@ -107,7 +110,8 @@ func believed(g *rand.Rand, now time.Duration, name string) *learner {
 	l := newLearner()
 	l.setPatience(between(g, 0, float64(modelWake)))
 	for range g.IntN(9) { // lost slices, up to the longest spell
-		if scenarios[name](g).hidden { // such a spell ends by itself, if the place of the peer is not known
+		if scenarios[name](g).hidden {
+			// such a spell ends by itself, if the place of the peer is not known
 			break
 		}
 		l.lost(now)
@@ -135,7 +139,8 @@ func TestForgetsWithin10ms(t *testing.T) {
 				fresh.wait(unspoilt, s)
 			}
 			if m.cost > fresh.cost*6/5 {
-				t.Errorf("%s: 200 waits cost %v, with a policy that was not disturbed %v", name, m.cost, fresh.cost)
+				t.Errorf("%s: 200 waits cost %v, with a policy that was not "+
+					"disturbed %v", name, m.cost, fresh.cost)
 				break
 			}
 		}
@@ -162,7 +167,8 @@ func TestRandomSequences(t *testing.T) {
 			m.wait(l, s)
 		}
 		if least, choice := best(sequence); float64(m.cost) > modelBound*float64(least) {
-			t.Errorf("sequence %d: waits cost %v, with the best fixed choice %v (look for %v, yield %d times)",
+			t.Errorf("sequence %d: waits cost %v, with the best fixed choice %v "+
+				"(look for %v, yield %d times)",
 				seed, m.cost, least, choice.spin, choice.yields)
 		}
 	}

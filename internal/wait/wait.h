@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a thread waits: it looks, yields its core, then sleeps. The policy decides how long it does
-// which (policy.c); look.c carries it out for a condition in memory, sleep.c sleeps and wakes, cpu.c
-// knows about cores. All times are nanoseconds. Nothing here knows what is waited for.
+// which (policy.c); look.c carries it out for a condition in memory, sleep.c sleeps and wakes,
+// cpu.c knows about cores. All times are nanoseconds. Nothing here knows what is waited for.
 #ifndef ARMCI_WAIT_H
 #define ARMCI_WAIT_H
 

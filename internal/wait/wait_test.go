@@ -11,7 +11,8 @@ import (
 func TestCosts(t *testing.T) {
 	begin := time.Now()
 	wake := WakeCost()
-	t.Logf("a wake-up costs %v (found in %v), %d looks half a microsecond, a yield up to %v runs no other thread",
+	t.Logf("a wake-up costs %v (found in %v), %d looks half a microsecond, a yield up to %v "+
+		"runs no other thread",
 		wake, time.Since(begin), QuickLooks(), OwnYield())
 	if wake < 10*time.Microsecond || wake > 100*time.Microsecond {
 		t.Errorf("a wake-up is believed to cost %v", wake)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package window is one-sided communication on windows: memory that each member of a set of ranks has made accessible. It
-// turns shapes (flattened datatypes) into sections and vectors, and moves, updates and synchronises by core. It knows no MPI:
-// package mpirma gives it ranks of the job, addresses and shapes, and keeps the epochs.
+// Package window is one-sided communication on windows: memory that each member of a set of ranks
+// has made accessible. It turns shapes (flattened datatypes) into sections and vectors, and moves,
+// updates and synchronises by core. It knows no MPI: package mpirma gives it ranks of the job,
+// addresses and shapes, and keeps the epochs.
 package window

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Two sides of a transfer as one section or vector. Regular sides whose blocks and counts can be divided into common ones
-// become a strided section; everything else a vector of pairs of segments.
+// Two sides of a transfer as one section or vector. Regular sides whose blocks and counts can be
+// divided into common ones become a strided section; everything else a vector of pairs of segments.
 package window
 
 import (
@@ -11,16 +11,19 @@ import (
 	"libarmci/internal/transport"
 )
 
-// section describes both sides by common counts: the first is bytes of a block. false: they have none, or too many levels.
+// section describes both sides by common counts: the first is bytes of a block. false: they have
+// none, or too many levels.
 func section(local, remote grid, x *transport.Xfer) bool {
-	if !divide(&local, &remote) || len(local.levels) > kernel.MaxLevels || local.block > math.MaxInt32 {
+	if !divide(&local, &remote) || len(local.levels) > kernel.MaxLevels ||
+		local.block > math.MaxInt32 {
 		return false
 	}
 	x.Count = append(x.Count[:0], int32(local.block))
 	x.Local.Stride, x.Remote.Stride = x.Local.Stride[:0], x.Remote.Stride[:0]
 	for i := range local.levels {
 		l, r := local.levels[i], remote.levels[i]
-		if l.Count > math.MaxInt32 || l.Stride != int64(int32(l.Stride)) || r.Stride != int64(int32(r.Stride)) {
+		if l.Count > math.MaxInt32 || l.Stride != int64(int32(l.Stride)) ||
+			r.Stride != int64(int32(r.Stride)) {
 			return false
 		}
 		x.Count = append(x.Count, int32(l.Count))
@@ -31,8 +34,8 @@ func section(local, remote grid, x *transport.Xfer) bool {
 	return true
 }
 
-// divide splits the blocks and levels of two grids with equally many bytes until both have the same blocks and counts; false if
-// that is impossible.
+// divide splits the blocks and levels of two grids with equally many bytes until both have the same
+// blocks and counts; false if that is impossible.
 func divide(a, b *grid) bool {
 	block := min(a.block, b.block)
 	if block == 0 || a.block%block != 0 || b.block%block != 0 {
@@ -76,7 +79,8 @@ const (
 	mostPiece    = 1 << 30
 )
 
-// vectors calls do for vectors that describe all of two sides, part by part, until it returns an error.
+// vectors calls do for vectors that describe all of two sides, part by part, until it returns an
+// error.
 func vectors(local, remote *Side, do func([]transport.Segments) error) error {
 	var v vector
 	l, r := walker{side: local}, walker{side: remote}
@@ -107,5 +111,6 @@ func (v *vector) add(local, remote uintptr, n int64) {
 			return
 		}
 	}
-	v.list = append(v.list, transport.Segments{Local: []uintptr{local}, Remote: []uintptr{remote}, Bytes: int(n)})
+	v.list = append(v.list, transport.Segments{Local: []uintptr{local},
+		Remote: []uintptr{remote}, Bytes: int(n)})
 }

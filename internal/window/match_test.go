@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Sections and vectors of random pairs of shapes, held against copying byte by byte in the order of the runs.
+// Sections and vectors of random pairs of shapes, held against copying byte by byte in the order of
+// the runs.
 package window
 
 import (
@@ -78,7 +79,8 @@ func copyXfer(x *transport.Xfer, level int, local, remote uintptr) {
 		return
 	}
 	for i := range uintptr(x.Count[level]) {
-		copyXfer(x, level-1, local+i*uintptr(x.Local.Stride[level-1]), remote+i*uintptr(x.Remote.Stride[level-1]))
+		copyXfer(x, level-1, local+i*uintptr(x.Local.Stride[level-1]),
+			remote+i*uintptr(x.Remote.Stride[level-1]))
 	}
 }
 
@@ -110,7 +112,8 @@ func TestMatch(t *testing.T) {
 			sections++
 		}
 		if !bytes.Equal(to, want) {
-			t.Fatalf("local %+v (%+v), remote %+v (%+v): wrong bytes", local, local.Shape, remote, remote.Shape)
+			t.Fatalf("local %+v (%+v), remote %+v (%+v): wrong bytes", local,
+				local.Shape, remote, remote.Shape)
 		}
 		runtime.KeepAlive(from)
 	}
@@ -126,7 +129,8 @@ func matchOnce(t *testing.T, local, remote Side) (regular bool) {
 	m, two := remote.grid()
 	if one && two && section(l, m, &x) {
 		if x.Bytes() != local.Bytes() {
-			t.Fatalf("a section of %d bytes, where the sides have %d", x.Bytes(), local.Bytes())
+			t.Fatalf("a section of %d bytes, where the sides have %d", x.Bytes(),
+				local.Bytes())
 		}
 		copyXfer(&x, x.Levels(), x.Local.Base, x.Remote.Base)
 		return true
@@ -134,7 +138,8 @@ func matchOnce(t *testing.T, local, remote Side) (regular bool) {
 	err := vectors(&local, &remote, func(list []transport.Segments) error {
 		for _, s := range list {
 			for i := range s.Local {
-				copy(memory(s.Remote[i], int64(s.Bytes)), memory(s.Local[i], int64(s.Bytes)))
+				copy(memory(s.Remote[i], int64(s.Bytes)),
+					memory(s.Local[i], int64(s.Bytes)))
 			}
 		}
 		return nil
@@ -151,7 +156,8 @@ func TestGrid(t *testing.T) {
 	if !ok || g.block != 8 || len(g.levels) != 1 || g.levels[0] != (Level{15, 24}) {
 		t.Errorf("rows that continue in the next element: %+v", g)
 	}
-	if g, ok := (&Side{Addr: 4096, Count: 5, Shape: NewShape([]Run{{16, 8}}, 8)}).grid(); !ok || g.block != 40 || g.addr != 4112 {
+	if g, ok := (&Side{Addr: 4096, Count: 5, Shape: NewShape([]Run{{16, 8}}, 8)}).grid(); !ok ||
+		g.block != 40 || g.addr != 4112 {
 		t.Errorf("consecutive elements: %+v", g)
 	}
 	if _, ok := (&Side{Count: 1, Shape: NewShape([]Run{{0, 8}, {24, 4}}, 32)}).grid(); ok {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Shapes: a flattened datatype, and its regular form, where it has one: blocks of equal length at equal distances, on any
-// number of levels. Shapes are made once for each datatype and never changed.
+// Shapes: a flattened datatype, and its regular form, where it has one: blocks of equal length at
+// equal distances, on any number of levels. Shapes are made once for each datatype and never
+// changed.
 package window
 
 import "slices"
@@ -73,7 +74,8 @@ func regularLevels(offsets []int64) (levels []Level, ok bool) {
 	return levels, true
 }
 
-// Side is one side of an operation: Count elements of a shape from an address on; without a shape Count bytes.
+// Side is one side of an operation: Count elements of a shape from an address on; without a shape
+// Count bytes.
 type Side struct {
 	Addr  uintptr
 	Count int64
@@ -88,8 +90,8 @@ func (s *Side) Bytes() int64 {
 	return s.Count * s.Shape.bytes
 }
 
-// grid is a regular side: blocks of bytes from an address on, at levels, innermost first. None of the levels has a count of 1
-// or continues the one below it.
+// grid is a regular side: blocks of bytes from an address on, at levels, innermost first. None of
+// the levels has a count of 1 or continues the one below it.
 type grid struct {
 	addr   uintptr
 	block  int64

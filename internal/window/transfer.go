@@ -17,8 +17,8 @@ type Transfer struct {
 	Explicit      bool // the caller wants to wait for this transfer alone
 }
 
-// Start starts a transfer, which core's WaitProc and fences complete. The result is core.Done, or what to wait for. An explicit
-// one of several parts is complete when this returns.
+// Start starts a transfer, which core's WaitProc and fences complete. The result is core.Done, or
+// what to wait for. An explicit one of several parts is complete when this returns.
 func Start(rt *core.Runtime, t *Transfer) (int32, error) {
 	o := core.NewOp()
 	o.Kind, o.Proc, o.Trusted = t.Kind, t.Proc, t.Trusted

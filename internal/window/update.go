@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Accumulates, fetching or not, of any shape: the target's memory is a list of runs of whole elements, the data is packed.
+// Accumulates, fetching or not, of any shape: the target's memory is a list of runs of whole
+// elements, the data is packed.
 package window
 
 import (
@@ -82,7 +83,8 @@ func (u *Update) part(p *core.Update, remote *walker, left int64) (n int64) {
 		m := min(remote.left(), max((mostUpdated-n)/size, 1)*size)
 		n += m
 		at := remote.take(m)
-		if k := len(p.Runs) - 1; k >= 0 && p.Runs[k].Addr+uintptr(p.Runs[k].Bytes) == at { // rows of a datatype may touch
+		if k := len(p.Runs) - 1; k >= 0 && p.Runs[k].Addr+uintptr(p.Runs[k].Bytes) == at {
+			// rows of a datatype may touch
 			p.Runs[k].Bytes += m
 			continue
 		}

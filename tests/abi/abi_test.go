@@ -1,5 +1,5 @@
-// Package abi holds the built library to its binary promise: exactly the names of symbols.txt, the right soname, and
-// no MPI among what it needs. It reads the ELF file and must not load it.
+// Package abi holds the built library to its binary promise: exactly the names of symbols.txt, the
+// right soname, and no MPI among what it needs. It reads the ELF file and must not load it.
 // SPDX-License-Identifier: BSD-3-Clause
 package abi
 
@@ -12,7 +12,8 @@ import (
 	"testing"
 )
 
-// promised returns the names of symbols.txt with their kind: W weak function, T strong function, D data.
+// promised returns the names of symbols.txt with their kind: W weak function, T strong function, D
+// data.
 func promised(t *testing.T) map[string]string {
 	t.Helper()
 	return list(t, "symbols.txt")
@@ -102,7 +103,8 @@ func TestExportedNames(t *testing.T) {
 	checkExports(t, library(t), promised(t))
 }
 
-// checkExports compares what a library exports with what is promised, and what it needs of MPI: nothing.
+// checkExports compares what a library exports with what is promised, and what it needs of MPI:
+// nothing.
 func checkExports(t *testing.T, file *elf.File, names map[string]string) {
 	t.Helper()
 	symbols, err := file.DynamicSymbols()
@@ -112,7 +114,8 @@ func checkExports(t *testing.T, file *elf.File, names map[string]string) {
 	seen := make(map[string]bool)
 	for _, s := range symbols {
 		if s.Section == elf.SHN_UNDEF {
-			if strings.HasPrefix(strings.ToUpper(s.Name), "MPI_") && elf.ST_BIND(s.Info) != elf.STB_WEAK {
+			if strings.HasPrefix(strings.ToUpper(s.Name), "MPI_") &&
+				elf.ST_BIND(s.Info) != elf.STB_WEAK {
 				t.Errorf("%s is needed, not merely used when there", s.Name)
 			}
 			continue
@@ -134,7 +137,8 @@ func checkExports(t *testing.T, file *elf.File, names map[string]string) {
 	}
 }
 
-// TestNeeds allows the C library and the compiler's runtime, nothing else: one library serves every MPI and programs without.
+// TestNeeds allows the C library and the compiler's runtime, nothing else: one library serves every
+// MPI and programs without.
 func TestNeeds(t *testing.T) {
 	checkNeeds(t, library(t), os.Getenv("ARMCI_ABI_SONAME"))
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The binary promise of libarmci-mpirma.so: the names of mpirma.txt, all of MPI, and no MPI among what it needs.
+// The binary promise of libarmci-mpirma.so: the names of mpirma.txt, all of MPI, and no MPI among
+// what it needs.
 
 package abi
 
@@ -18,9 +19,9 @@ func TestMpirmaVersionScript(t *testing.T) {
 	checkMap(t, script, "mpirma.txt")
 }
 
-// TestMpirmaNames wants every name to be one that a program or a Fortran library of an MPI calls: anything else could meet
-// another library's name in a process that has both. Profiled names come in pairs. One name is for
-// libarmci in the same process.
+// TestMpirmaNames wants every name to be one that a program or a Fortran library of an MPI calls:
+// anything else could meet another library's name in a process that has both. Profiled names come
+// in pairs. One name is for libarmci in the same process.
 func TestMpirmaNames(t *testing.T) {
 	names := list(t, "mpirma.txt")
 	ours := regexp.MustCompile(`^(P?MPI_|p?mpi_|MPII_|libarmci_mpirma_has_mpi$)`)

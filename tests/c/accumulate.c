@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// accumulate.c - dst += scale * src in all six types and all three shapes against a plain model, by one origin.
-// Many origins at once are in accumulate_contention.c.
+// accumulate.c - dst += scale * src in all six types and all three shapes against a plain model, by
+// one origin. Many origins at once are in accumulate_contention.c.
 #include "check.h"
 #include "shape.h"
 #include <complex.h>
@@ -12,8 +12,11 @@ static const struct kind {
 	const char *name;
 	int classic, mpi, size;
 } kinds[] = {
-	{"int", 37, 0, sizeof(int)}, {"double", 38, 3, sizeof(double)}, {"float", 39, 2, sizeof(float)},
-	{"complex", 40, 4, 2 * sizeof(float)}, {"double complex", 41, 5, 2 * sizeof(double)},
+	{"int", 37, 0, sizeof(int)},
+	{"double", 38, 3, sizeof(double)},
+	{"float", 39, 2, sizeof(float)},
+	{"complex", 40, 4, 2 * sizeof(float)},
+	{"double complex", 41, 5, 2 * sizeof(double)},
 	{"long", 42, 1, sizeof(long)},
 };
 
@@ -52,7 +55,9 @@ static void model(int k, const union scalar *s, void *dst, const void *src, size
 		case 1: ((double *)dst)[i] += s->d * ((const double *)src)[i]; break;
 		case 2: ((float *)dst)[i] += s->f * ((const float *)src)[i]; break;
 		case 3: ((float complex *)dst)[i] += s->c * ((const float complex *)src)[i]; break;
-		case 4: ((double complex *)dst)[i] += s->z * ((const double complex *)src)[i]; break;
+		case 4:
+			((double complex *)dst)[i] += s->z * ((const double complex *)src)[i];
+			break;
 		default: ((long *)dst)[i] += s->l * ((const long *)src)[i]; break;
 		}
 }
@@ -82,7 +87,8 @@ static void contiguous(void **base, int peer, int k, int op, union scalar *scale
 	int size = kinds[k].size;
 	for (int n = 0; n * size <= REGION; n = n < 20 ? n + 1 : n * 3) {
 		int at = check_between(rng, 0, REGION / size - n);
-		CHECK_OK(ARMCI_Acc(op, scale, local, (char *)base[peer] + at * size, n * size, peer));
+		CHECK_OK(ARMCI_Acc(op, scale, local, (char *)base[peer] + at * size, n * size,
+			peer));
 		model(k, scale, image + at * size, local, (size_t)n);
 	}
 	compare(base, peer, "contiguous", k);
@@ -95,7 +101,8 @@ static void strided(void **base, int peer, int k, int op, union scalar *scale, u
 		struct shape s = shape_random(rng, levels, kinds[k].size);
 		if (s.src_extent > REGION || s.dst_extent > REGION)
 			continue;
-		CHECK_OK(ARMCI_AccS(op, scale, local, s.src, base[peer], s.dst, s.count, levels, peer));
+		CHECK_OK(ARMCI_AccS(op, scale, local, s.src, base[peer], s.dst, s.count, levels,
+			peer));
 		shape_walk(&s, model_row, &rows);
 	}
 	compare(base, peer, "strided", k);
@@ -108,12 +115,16 @@ static void vector(void **base, int peer, int k, int op, union scalar *scale, ui
 	void *src[SEGMENTS], *dst[SEGMENTS];
 	int size = kinds[k].size;
 	for (int i = 0; i < SEGMENTS; i++) {
-		long from = (long)check_between(rng, 0, 300) * size, to = (long)check_between(rng, 0, 20) * size;
+		long from = (long)check_between(rng, 0, 300) * size,
+		     to = (long)check_between(rng, 0, 20) * size;
 		src[i] = local + from;
 		dst[i] = (char *)base[peer] + to;
 		model(k, scale, image + to, local + from, LEN);
 	}
-	armci_giov_t d = {.src_ptr_array = src, .dst_ptr_array = dst, .bytes = LEN * size, .ptr_array_len = SEGMENTS};
+	armci_giov_t d = {.src_ptr_array = src,
+		.dst_ptr_array = dst,
+		.bytes = LEN * size,
+		.ptr_array_len = SEGMENTS};
 	CHECK_OK(ARMCI_AccV(op, scale, &d, 1, peer));
 	compare(base, peer, "vector", k);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// accumulate_contention.c - all ranks accumulate into the same elements at the same time, by contiguous, strided
-// and vector calls mixed; every element must come out exact. One origin alone is in accumulate.c.
+// accumulate_contention.c - all ranks accumulate into the same elements at the same time, by
+// contiguous, strided and vector calls mixed; every element must come out exact. One origin alone
+// is in accumulate.c.
 #include "check.h"
 #include <complex.h>
 
@@ -14,14 +15,18 @@ static void add_all(int op, void *scale, char *ones, char *remote, int size, int
 	} else if (round % 3 == 1) { // the odd elements, then the even ones
 		int src = size, dst = 2 * size, count[2] = {size, N / 2};
 		for (int odd = 1; odd >= 0; odd--)
-			CHECK_OK(ARMCI_AccS(op, scale, ones, &src, remote + odd * size, &dst, count, 1, 0));
+			CHECK_OK(ARMCI_AccS(op, scale, ones, &src, remote + odd * size, &dst, count,
+				1, 0));
 	} else { // backwards in segments of 8 elements
 		void *from[N / 8], *to[N / 8];
 		for (int k = 0; k < N / 8; k++) {
 			from[k] = ones;
 			to[k] = remote + (N - 8 * (k + 1)) * size;
 		}
-		armci_giov_t d = {.src_ptr_array = from, .dst_ptr_array = to, .bytes = 8 * size, .ptr_array_len = N / 8};
+		armci_giov_t d = {.src_ptr_array = from,
+			.dst_ptr_array = to,
+			.bytes = 8 * size,
+			.ptr_array_len = N / 8};
 		CHECK_OK(ARMCI_AccV(op, scale, &d, 1, 0));
 	}
 }
@@ -29,17 +34,16 @@ static void add_all(int op, void *scale, char *ones, char *remote, int size, int
 #define CONTEND(type, op) \
 	static void contend_##op(void **base) \
 	{ \
-		type *ones = check_alloc(N * sizeof(type)), *sum = check_alloc(N * sizeof(type)), scale = 2; \
-		for (int i = 0; i < N; i++) \
-			ones[i] = 1; \
+		type *ones = check_alloc(N * sizeof(type)), *sum = check_alloc(N * sizeof(type)), \
+		     scale = 2; \
+		for (int i = 0; i < N; i++) ones[i] = 1; \
 		memset(base[me], 0, N * sizeof(type)); \
 		ARMCI_Barrier(); \
 		for (int round = 0; round < ROUNDS; round++) \
 			add_all(op, &scale, (char *)ones, base[0], sizeof(type), round + me); \
 		ARMCI_Barrier(); \
 		CHECK_OK(ARMCI_Get(base[0], sum, N * sizeof(type), 0)); \
-		for (int i = 0; i < N; i++) \
-			CHECK(sum[i] == (type)(2 * ROUNDS * np)); \
+		for (int i = 0; i < N; i++) CHECK(sum[i] == (type)(2 * ROUNDS * np)); \
 		ARMCI_Barrier(); \
 		free(ones); \
 		free(sum); \
@@ -83,7 +87,8 @@ static void shifted(void **base)
 	ARMCI_Barrier();
 	for (int i = 0; i < 200; i++) {
 		int first = (i * 61 + me * 17) % (N / 2);
-		CHECK_OK(ARMCI_Acc(ARMCI_ACC_LNG, &scale, ones, (long *)base[0] + first, (N / 2) * 8, 0));
+		CHECK_OK(ARMCI_Acc(ARMCI_ACC_LNG, &scale, ones, (long *)base[0] + first,
+			(N / 2) * 8, 0));
 	}
 	ARMCI_Barrier();
 	if (me == 0) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// aggregate.c - aggregate handles: many small puts or gets of one kind to one target, complete at Wait, the handle
-// used again after that. Other handles are in nonblocking.c.
+// aggregate.c - aggregate handles: many small puts or gets of one kind to one target, complete at
+// Wait, the handle used again after that. Other handles are in nonblocking.c.
 #include "check.h"
 
 enum { N = 3000 };
@@ -31,11 +31,13 @@ static void puts_and_gets(double *remote, int peer)
 static void shapes(double *remote, int peer)
 {
 	armci_hdl_t h;
-	int stride = 10 * sizeof(double), pack = 2 * sizeof(double), count[2] = {2 * sizeof(double), N / 10};
+	int stride = 10 * sizeof(double), pack = 2 * sizeof(double),
+	    count[2] = {2 * sizeof(double), N / 10};
 	ARMCI_INIT_HANDLE(&h);
 	ARMCI_SET_AGGREGATE_HANDLE(&h);
 	for (int c = 0; c < 5; c++) // five pairs of columns; the arrays change between the calls
-		CHECK_OK(ARMCI_NbPutS(source + c * (N / 5), &pack, remote + 2 * c, &stride, count, 1, peer, &h));
+		CHECK_OK(ARMCI_NbPutS(source + c * (N / 5), &pack, remote + 2 * c, &stride, count,
+			1, peer, &h));
 	stride = pack = -1;
 	CHECK_OK(ARMCI_Wait(&h));
 	ARMCI_UNSET_AGGREGATE_HANDLE(&h);
@@ -56,7 +58,9 @@ static void vectors(double *remote, int peer)
 			src[i] = source + first + i;
 			dst[i] = remote + N - 1 - first - i;
 		}
-		armci_giov_t d = {.src_ptr_array = src, .dst_ptr_array = dst, .bytes = sizeof(double),
+		armci_giov_t d = {.src_ptr_array = src,
+			.dst_ptr_array = dst,
+			.bytes = sizeof(double),
 			.ptr_array_len = PART};
 		CHECK_OK(ARMCI_NbPutV(&d, 1, peer, &h));
 	}
@@ -91,7 +95,8 @@ static void per_target(void **base)
 	}
 	for (int i = 0; i < N; i++)
 		for (int r = 0; r < np; r++)
-			CHECK_OK(ARMCI_NbPut(&source[i], (double *)base[r] + me * N + i, sizeof(double), r, &h[r]));
+			CHECK_OK(ARMCI_NbPut(&source[i], (double *)base[r] + me * N + i,
+				sizeof(double), r, &h[r]));
 	for (int r = np - 1; r >= 0; r--) {
 		CHECK_OK(ARMCI_Wait(&h[r]));
 		ARMCI_UNSET_AGGREGATE_HANDLE(&h[r]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// atomic.c - ARMCIX_Atomic: every operation and size with and without the old value, mixed operations of all ranks on the same
-// words, compare-and-swap loops, together with ARMCI_Rmw, in every kind of memory, and wrong arguments.
+// atomic.c - ARMCIX_Atomic: every operation and size with and without the old value, mixed
+// operations of all ranks on the same words, compare-and-swap loops, together with ARMCI_Rmw, in
+// every kind of memory, and wrong arguments.
 #include "check.h"
 #include <armcix.h>
 #include <limits.h>
@@ -29,12 +30,15 @@ static int64_t model(int op, int64_t was, int64_t operand, int64_t compare)
 	return was == compare ? operand : was;
 }
 
-// One operation; what the word was and is, and that its neighbours stay. Three words at `there`, the second is changed.
-static void one(int op, int bytes, bool fetch, char *there, int64_t first, int64_t operand, int64_t compare, int proc)
+// One operation; what the word was and is, and that its neighbours stay. Three words at `there`,
+// the second is changed.
+static void one(int op, int bytes, bool fetch, char *there, int64_t first, int64_t operand,
+	int64_t compare, int proc)
 {
 	int64_t before[3] = {-1, first, -1}, after[3], old = 0x5555555555555555;
 	CHECK_OK(ARMCI_Put(before, there, sizeof before, proc));
-	CHECK_OK(ARMCIX_Atomic(op, bytes, fetch ? &old : NULL, there + 8, &operand, op == ARMCIX_CAS ? &compare : NULL, proc));
+	CHECK_OK(ARMCIX_Atomic(op, bytes, fetch ? &old : NULL, there + 8, &operand,
+		op == ARMCIX_CAS ? &compare : NULL, proc));
 	if (!fetch)
 		ARMCI_Fence(proc);
 	CHECK_OK(ARMCI_Get(there, after, sizeof after, proc));
@@ -42,7 +46,8 @@ static void one(int op, int bytes, bool fetch, char *there, int64_t first, int64
 		CHECK_INT(word_at(&old, bytes), word_at(&first, bytes));
 	if (bytes == 4 || !fetch)
 		CHECK_INT((uint64_t)old >> 32, 0x55555555);
-	int64_t want = model(op, word_at(&first, bytes), word_at(&operand, bytes), word_at(&compare, bytes));
+	int64_t want = model(op, word_at(&first, bytes), word_at(&operand, bytes),
+		word_at(&compare, bytes));
 	CHECK_INT(word_at(&after[1], bytes), word_at(&want, bytes));
 	if (bytes == 4)
 		CHECK_INT(after[1] >> 32, first >> 32);
@@ -52,12 +57,14 @@ static void one(int op, int bytes, bool fetch, char *there, int64_t first, int64
 
 static void values(char *there, int proc)
 {
-	static const int64_t v[] = {0, 1, -1, 5, INT_MAX, INT_MIN, INT64_MAX, INT64_MIN, 0x0123456789abcdef};
+	static const int64_t v[] = {0, 1, -1, 5, INT_MAX, INT_MIN, INT64_MAX, INT64_MIN,
+		0x0123456789abcdef};
 	enum { VALUES = sizeof v / sizeof *v };
 	for (int op = FIRST; op <= LAST; op++)
 		for (int i = 0; i < VALUES; i++)
 			for (int j = 0; j < VALUES; j++) {
-				one(op, 4 + 4 * (i & 1), j & 1, there, v[i], v[j], v[(i + j) % 2 ? i : j], proc);
+				one(op, 4 + 4 * (i & 1), j & 1, there, v[i], v[j],
+					v[(i + j) % 2 ? i : j], proc);
 				one(op, 8 - 4 * (i & 1), !(j & 1), there, v[i], v[j], v[i], proc);
 			}
 	int64_t same = 7; // all operands in one place
@@ -69,7 +76,8 @@ static void values(char *there, int proc)
 	CHECK_INT(ARMCI_GetValueLong(there, proc), 14);
 }
 
-// Words of `bytes` of rank 0: a sum, bits that one rank each sets, bits that are toggled, bits that are cleared.
+// Words of `bytes` of rank 0: a sum, bits that one rank each sets, bits that are toggled, bits that
+// are cleared.
 struct words {
 	char *sum, *set, *toggled, *cleared;
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// bcast.c - broadcasts of 0 bytes to 4 MiB from every root in every scope, also in quick succession, and the
-// barrier between them. Broadcasts within groups are in group_use.c.
+// bcast.c - broadcasts of 0 bytes to 4 MiB from every root in every scope, also in quick
+// succession, and the barrier between them. Broadcasts within groups are in group_use.c.
 #include "check.h"
 
 enum { MOST = 4 << 20, MANY = 16 };
@@ -17,11 +17,14 @@ static void fill(int root_here, size_t n, int salt)
 	buffer[n] = 0x55;
 }
 
-// Of many ranks not every one is the root of long messages: all of them compare all of it each time.
+// Of many ranks not every one is the root of long messages: all of them compare all of it each
+// time.
 static void sizes(void)
 {
 	int step = np <= 4 ? 1 : 5; // odd, so that both calls are made
-	for (int n = 0; n <= MOST; n = n < 130 ? n + step : n * 3 / 2 < MOST || n == MOST ? n * 3 / 2 : MOST)
+	for (int n = 0; n <= MOST; n = n < 130        ? n + step :
+			n * 3 / 2 < MOST || n == MOST ? n * 3 / 2 :
+							MOST)
 		for (int root = 0; root < np; root += n < 130 || np <= MANY ? 1 : np / 7) {
 			fill(me == root, (size_t)n, n + root);
 			if (n % 2)

@@ -42,7 +42,8 @@ static inline int capture_is(const struct capture *c, const char *function, cons
 {
 	char rank[32];
 	snprintf(rank, sizeof rank, "[%d@", me);
-	return c->lines == 1 && strstr(c->text, function) && strstr(c->text, argument) && strstr(c->text, rank);
+	return c->lines == 1 && strstr(c->text, function) && strstr(c->text, argument) &&
+		strstr(c->text, rank);
 }
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// check.h - what every test program shares: start and end of the job, checks that name rank, file, line and
-// values and end the whole job, a small random generator and byte patterns. It must not hide ARMCI calls that
-// a program is about, and it knows nothing of any one test.
+// check.h - what every test program shares: start and end of the job, checks that name rank, file,
+// line and values and end the whole job, a small random generator and byte patterns. It must not
+// hide ARMCI calls that a program is about, and it knows nothing of any one test.
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -41,13 +41,15 @@ static inline void check_fail(const char *file, int line, const char *format, ..
 	} while (0)
 
 // Two integers of any width must be equal.
-#define CHECK_INT(got, want) check_int(__FILE__, __LINE__, #got, (long long)(got), (long long)(want))
+#define CHECK_INT(got, want) \
+	check_int(__FILE__, __LINE__, #got, (long long)(got), (long long)(want))
 
 // Two floating point numbers must agree to 1e-12 of their size.
 #define CHECK_DBL(got, want) check_dbl(__FILE__, __LINE__, #got, (got), (want))
 
 // Two pointers must be equal.
-#define CHECK_PTR(got, want) check_ptr(__FILE__, __LINE__, #got, (const void *)(got), (const void *)(want))
+#define CHECK_PTR(got, want) \
+	check_ptr(__FILE__, __LINE__, #got, (const void *)(got), (const void *)(want))
 
 // n bytes must be equal; the first difference is printed.
 #define CHECK_MEM(got, want, n) check_mem(__FILE__, __LINE__, #got, (got), (want), (n))
@@ -55,7 +57,8 @@ static inline void check_fail(const char *file, int line, const char *format, ..
 // A call must return 0.
 #define CHECK_OK(call) CHECK_INT(call, 0)
 
-static inline void check_int(const char *file, int line, const char *what, long long got, long long want)
+static inline void check_int(const char *file, int line, const char *what, long long got,
+	long long want)
 {
 	if (got != want)
 		check_fail(file, line, "%s is %lld, expected %lld", what, got, want);
@@ -68,13 +71,15 @@ static inline void check_dbl(const char *file, int line, const char *what, doubl
 		check_fail(file, line, "%s is %.17g, expected %.17g", what, got, want);
 }
 
-static inline void check_ptr(const char *file, int line, const char *what, const void *got, const void *want)
+static inline void check_ptr(const char *file, int line, const char *what, const void *got,
+	const void *want)
 {
 	if (got != want)
 		check_fail(file, line, "%s is %p, expected %p", what, got, want);
 }
 
-static inline void check_mem(const char *file, int line, const char *what, const void *got, const void *want, size_t n)
+static inline void check_mem(const char *file, int line, const char *what, const void *got,
+	const void *want, size_t n)
 {
 	const unsigned char *g = got, *w = want;
 	if (n == 0 || memcmp(g, w, n) == 0)
@@ -82,7 +87,8 @@ static inline void check_mem(const char *file, int line, const char *what, const
 	size_t i = 0;
 	while (g[i] == w[i])
 		i++;
-	check_fail(file, line, "%s differs at byte %zu of %zu: 0x%02x, expected 0x%02x", what, i, n, g[i], w[i]);
+	check_fail(file, line, "%s differs at byte %zu of %zu: 0x%02x, expected 0x%02x", what, i, n,
+		g[i], w[i]);
 }
 
 // Starts the job: with MPI when the program is linked with it, else under armcirun or alone.
@@ -122,8 +128,9 @@ static inline double check_setting(const char *name, double otherwise)
 	return s && *s ? strtod(s, NULL) : otherwise;
 }
 
-// How often to repeat what all ranks do together: n times on four ranks or fewer, fewer times on more, whose rounds take
-// longer where they share processors, and on slow machines (ROUNDS_DIVISOR).
+// How often to repeat what all ranks do together: n times on four ranks or fewer, fewer times on
+// more, whose rounds take longer where they share processors, and on slow machines
+// (ROUNDS_DIVISOR).
 static inline int check_rounds(int n)
 {
 	n = n / (int)check_setting("ROUNDS_DIVISOR", 1) + 1;
@@ -175,7 +182,8 @@ static inline void **check_malloc(armci_size_t bytes)
 	return base;
 }
 
-// The lowest rank on each rank's node: the nodes that scopes are about. (A domain is a node only where ranks are in blocks.)
+// The lowest rank on each rank's node: the nodes that scopes are about. (A domain is a node only
+// where ranks are in blocks.)
 static inline int *check_masters(void)
 {
 	int *master = check_alloc(sizeof(int) * (size_t)np);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// checkpoint.c - checkpointing is declared but not offered: its functions say so and return the documented error,
-// the job goes on.
+// checkpoint.c - checkpointing is declared but not offered: its functions say so and return the
+// documented error, the job goes on.
 #include "check.h"
 
 int main(int argc, char **argv)

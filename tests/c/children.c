@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Children of a rank: system(), fork and exec, and children of fork that exit, _exit or die must not disturb the job.
+// Children of a rank: system(), fork and exec, and children of fork that exit, _exit or die must
+// not disturb the job.
 #include "check.h"
 
 #include <signal.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// cluster.c - node-scope reductions, the binary tree over a scope, the exchange of addresses, broadcasts among
-// consecutive ranks of a group. It must hold however many nodes there are.
+// cluster.c - node-scope reductions, the binary tree over a scope, the exchange of addresses,
+// broadcasts among consecutive ranks of a group. It must hold however many nodes there are.
 #include "group.h"
 
 static void reductions(void)
@@ -35,7 +35,8 @@ static void reductions(void)
 // In a tree every rank of the scope but the root is the child of exactly one, and Up leads back.
 static void tree(int scope, int member)
 {
-	int root = -9, up = -9, left = -9, right = -9, *parent = check_alloc(sizeof(int) * (size_t)np);
+	int root = -9, up = -9, left = -9, right = -9,
+	    *parent = check_alloc(sizeof(int) * (size_t)np);
 	memset(parent, 0, sizeof(int) * (size_t)np);
 	int *ups = check_alloc(sizeof(int) * (size_t)np);
 	memset(ups, 0, sizeof(int) * (size_t)np);

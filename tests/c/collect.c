@@ -64,8 +64,12 @@ static const struct {
 	const char *name;
 	void (*wait)(void);
 } waits[] = {
-	{"barrier", barrier}, {"message", message}, {"message of any", message_of_any}, {"broadcast", broadcast},
-	{"lock", lock}, {"notified", notified},
+	{"barrier", barrier},
+	{"message", message},
+	{"message of any", message_of_any},
+	{"broadcast", broadcast},
+	{"lock", lock},
+	{"notified", notified},
 };
 
 static int procedure(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr,
@@ -85,8 +89,8 @@ static void *allocate(void *number)
 	usleep(20000); // the first thread waits by now
 	for (int i = 0; i < CALLS; i++) {
 		int to = i % 2, answer = -1;
-		CHECK_OK(ARMCI_Gpc_exec(procedure_number, to, &head, 1, &head, 1, &answer_head, 1, &answer,
-			(int)sizeof answer, NULL));
+		CHECK_OK(ARMCI_Gpc_exec(procedure_number, to, &head, 1, &head, 1, &answer_head, 1,
+			&answer, (int)sizeof answer, NULL));
 		CHECK_INT(answer, to);
 	}
 	CHECK_OK(ARMCI_Put(&one, (char *)base[1] + *(int *)number, 1, 1));

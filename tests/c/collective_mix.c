@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// collective_mix - broadcasts, reductions, barriers of random kinds, sizes and roots straight after each other, with no
-// pause in between: the steps of one must never be mistaken for those of the next. All values are known.
+// collective_mix - broadcasts, reductions, barriers of random kinds, sizes and roots straight after
+// each other, with no pause in between: the steps of one must never be mistaken for those of the
+// next. All values are known.
 #include "check.h"
 
 enum { MOST = 300000, ROUNDS = 300 };

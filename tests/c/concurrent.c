@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// concurrent.c - 64 strided transfers of 64 KiB under way at a time, of short rows and of long ones: far more than the
-// buffers of a process hold where these are set to their least. Every byte between the rows stays.
+// concurrent.c - 64 strided transfers of 64 KiB under way at a time, of short rows and of long
+// ones: far more than the buffers of a process hold where these are set to their least. Every byte
+// between the rows stays.
 #include "check.h"
 
 enum { MANY = 64, BYTES = 64 << 10, GAP = 2 }; // a row and as much that is not of it
@@ -56,16 +57,18 @@ static void run(unsigned char *there, int peer, int row, int how)
 	fill(row, how);
 	memset(h, 0, sizeof h);
 	for (int k = 0; k < MANY; k++)
-		CHECK_OK(ARMCI_NbPutS(patch(source, k), &stride, there + k * BYTES, &dense, count, 1, peer, &h[k]));
+		CHECK_OK(ARMCI_NbPutS(patch(source, k), &stride, there + k * BYTES, &dense, count,
+			1, peer, &h[k]));
 	wait_for_all(h);
 	ARMCI_Fence(peer);
 	for (int k = 0; k < MANY; k++)
-		CHECK_OK(ARMCI_NbAccS(ARMCI_ACC_DBL, &scale, patch(source, k), &stride, there + k * BYTES, &dense, count, 1, peer,
-			&h[k]));
+		CHECK_OK(ARMCI_NbAccS(ARMCI_ACC_DBL, &scale, patch(source, k), &stride,
+			there + k * BYTES, &dense, count, 1, peer, &h[k]));
 	wait_for_all(h);
 	ARMCI_Fence(peer);
 	for (int k = 0; k < MANY; k++)
-		CHECK_OK(ARMCI_NbGetS(there + k * BYTES, &dense, patch(target, k), &stride, count, 1, peer, &h[k]));
+		CHECK_OK(ARMCI_NbGetS(there + k * BYTES, &dense, patch(target, k), &stride, count,
+			1, peer, &h[k]));
 	wait_for_all(h);
 	compare(row, how, 3);
 }

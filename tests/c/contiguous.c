@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// contiguous.c - put and get of plain byte ranges: every size class from 0 to 1 MiB, every alignment, every
-// target including oneself, nothing written beside the range. Only blocking calls.
+// contiguous.c - put and get of plain byte ranges: every size class from 0 to 1 MiB, every
+// alignment, every target including oneself, nothing written beside the range. Only blocking calls.
 #include "check.h"
 
 enum { REGION = (1 << 20) + 4096, GUARD = 64 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// domain.c - nodes and locality: counts add up, translations agree with each other and with Same_node. It must
-// hold however many nodes there are.
+// domain.c - nodes and locality: counts add up, translations agree with each other and with
+// Same_node. It must hold however many nodes there are.
 #include "check.h"
 
 static void totals(void)

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// errors.c - every bad argument of a function with a return code: the documented code, one line naming function,
-// argument and rank, and nothing changed. What ends the job is in tests/fault. Needs ARMCI_ERRORS=return.
+// errors.c - every bad argument of a function with a return code: the documented code, one line
+// naming function, argument and rank, and nothing changed. What ends the job is in tests/fault.
+// Needs ARMCI_ERRORS=return.
 #include "capture.h"
 #include <armcix.h>
 
 enum { BYTES = 256 };
 
 static char *far, near[1 << 12], *local_only; // far: the right neighbour's memory
-static int peer, one = 1, stride[8] = {64, 64, 64, 64, 64, 64, 64, 64}, count[10] = {8, 2, 1, 1, 1, 1, 1, 1, 1, 1};
-static int most[4] = {1 << 16, 1 << 16, 1 << 16, 1 << 16}, more[3] = {24, 1 << 30, 1 << 30}, still[8];
+static int peer, one = 1, stride[8] = {64, 64, 64, 64, 64, 64, 64, 64},
+		 count[10] = {8, 2, 1, 1, 1, 1, 1, 1, 1, 1};
+static int most[4] = {1 << 16, 1 << 16, 1 << 16, 1 << 16}, more[3] = {24, 1 << 30, 1 << 30},
+	   still[8];
 static void *const none = (void *)-1; // MAP_FAILED
 static int low[2] = {8, -1}, lower[2] = {-8, 1};
 static double scale = 1;
@@ -19,19 +22,25 @@ static armci_hdl_t h;
 static armci_giov_t *giov(void **src, void **dst, int bytes, int n)
 {
 	static armci_giov_t d;
-	d = (armci_giov_t){.src_ptr_array = src, .dst_ptr_array = dst, .bytes = bytes, .ptr_array_len = n};
+	d = (armci_giov_t){.src_ptr_array = src,
+		.dst_ptr_array = dst,
+		.bytes = bytes,
+		.ptr_array_len = n};
 	return &d;
 }
 
 static int failures;
 
-static void expect(struct capture *c, const char *call, int got, int want, const char *function, const char *argument)
+static void expect(struct capture *c, const char *call, int got, int want, const char *function,
+	const char *argument)
 {
 	if (got == want && capture_is(c, function, argument))
 		return;
 	failures++;
-	fprintf(stderr, "rank %d: %s\n  returned %d, expected %d with one line naming %s and \"%s\"; printed: %s\n", me, call,
-		got, want, function, argument, c->text);
+	fprintf(stderr,
+		"rank %d: %s\n  returned %d, expected %d with one line naming %s and \"%s\"; "
+		"printed: %s\n",
+		me, call, got, want, function, argument, c->text);
 }
 
 // The call must return the code and print one line with the argument's name.
@@ -44,7 +53,8 @@ static void expect(struct capture *c, const char *call, int got, int want, const
 		expect(&c_, #call, got_, code, #function, argument); \
 	} while (0)
 
-// A mistake that all ranks make in a collective call: each gets the code, the lowest prints the line.
+// A mistake that all ranks make in a collective call: each gets the code, the lowest prints the
+// line.
 #define BAD_ONCE(code, function, argument, call) \
 	do { \
 		struct capture c_; \
@@ -57,7 +67,8 @@ static void expect(struct capture *c, const char *call, int got, int want, const
 			CHECK(got_ == code && c_.lines == 0); \
 	} while (0)
 
-// BAD for a private address: wrong only for another rank, since a rank may name all of its own memory.
+// BAD for a private address: wrong only for another rank, since a rank may name all of its own
+// memory.
 #define BAD_FAR(code, function, argument, call) \
 	do { \
 		if (np > 1) \
@@ -82,7 +93,8 @@ static void contiguous(void)
 	BAD(FAIL3, ARMCI_Get, "bytes", ARMCI_Get(far, near, -8, peer));
 	BAD(FAIL5, ARMCI_Get, "proc", ARMCI_Get(far, near, 8, 1000000));
 	BAD(FAIL8, ARMCI_Get, "src", ARMCI_Get(far - (1 << 30), near, 8, peer));
-	if (np > 1 && ARMCI_Same_node(peer)) // the memory of another rank; on another node its address may be one of mine too
+	// the memory of another rank; on another node its address may be one of mine too
+	if (np > 1 && ARMCI_Same_node(peer))
 		BAD(FAIL8, ARMCI_Get, "src", ARMCI_Get(far, near, 8, me));
 }
 
@@ -102,7 +114,8 @@ static void collected(void)
 		BAD(FAIL3, ARMCI_NbPut, "bytes", ARMCI_NbPut(same, far, -8, peer, &h));
 		BAD(FAIL5, ARMCI_NbPut, "proc", ARMCI_NbPut(same, far, 8, np, &h));
 		CHECK_OK(ARMCI_NbPut(same, far + 80, 8, peer, &h));
-		BAD(FAIL8, ARMCI_NbPut, "dst", ARMCI_NbPut(same, far + BYTES - 4, 1 << 20, peer, &h));
+		BAD(FAIL8, ARMCI_NbPut, "dst",
+			ARMCI_NbPut(same, far + BYTES - 4, 1 << 20, peer, &h));
 	}
 	memset(same + 8, 0, 16);
 	CHECK_OK(ARMCI_NbGet(far, same + 8, 8, peer, &h));
@@ -131,8 +144,10 @@ static void absurd(void)
 {
 	BAD(FAIL4, ARMCI_PutS, "count", ARMCI_PutS(near, still, far, still, most, 3, peer));
 	BAD(FAIL4, ARMCI_GetS, "count", ARMCI_GetS(far, still, near, still, more, 2, peer));
-	BAD(FAIL4, ARMCI_AccS, "count", ARMCI_AccS(ARMCI_ACC_DBL, &scale, near, still, far, still, more, 2, me));
-	BAD(FAIL4, ARMCI_NbPutS, "count", ARMCI_NbPutS(near, still, near, still, most, 3, me, NULL));
+	BAD(FAIL4, ARMCI_AccS, "count",
+		ARMCI_AccS(ARMCI_ACC_DBL, &scale, near, still, far, still, more, 2, me));
+	BAD(FAIL4, ARMCI_NbPutS, "count",
+		ARMCI_NbPutS(near, still, near, still, most, 3, me, NULL));
 	BAD(FAIL8, ARMCI_PutS, "dst_ptr", ARMCI_PutS(near, stride, none, stride, count, 1, peer));
 	BAD(FAIL8, ARMCI_GetS, "src_ptr", ARMCI_GetS(none, stride, near, stride, count, 1, me));
 	BAD(FAIL, ARMCI_PutS, "src_ptr", ARMCI_PutS(none, stride, far, stride, count, 1, peer));
@@ -146,21 +161,29 @@ static void strided(void)
 {
 	BAD(FAIL, ARMCI_PutS, "src_ptr", ARMCI_PutS(NULL, stride, far, stride, count, 1, peer));
 	BAD(FAIL, ARMCI_PutS, "dst_ptr", ARMCI_PutS(near, stride, NULL, stride, count, 1, peer));
-	BAD(FAIL2, ARMCI_PutS, "src_stride_arr", ARMCI_PutS(near, NULL, far, stride, count, 1, peer));
-	BAD(FAIL2, ARMCI_PutS, "dst_stride_arr", ARMCI_PutS(near, stride, far, NULL, count, 1, peer));
+	BAD(FAIL2, ARMCI_PutS, "src_stride_arr",
+		ARMCI_PutS(near, NULL, far, stride, count, 1, peer));
+	BAD(FAIL2, ARMCI_PutS, "dst_stride_arr",
+		ARMCI_PutS(near, stride, far, NULL, count, 1, peer));
 	BAD(FAIL2, ARMCI_PutS, "count", ARMCI_PutS(near, stride, far, stride, NULL, 1, peer));
-	BAD(FAIL4, ARMCI_PutS, "stride_levels", ARMCI_PutS(near, stride, far, stride, count, -1, peer));
-	BAD(FAIL4, ARMCI_PutS, "stride_levels", ARMCI_PutS(near, stride, far, stride, count, 9, peer));
+	BAD(FAIL4, ARMCI_PutS, "stride_levels",
+		ARMCI_PutS(near, stride, far, stride, count, -1, peer));
+	BAD(FAIL4, ARMCI_PutS, "stride_levels",
+		ARMCI_PutS(near, stride, far, stride, count, 9, peer));
 	BAD(FAIL4, ARMCI_PutS, "count", ARMCI_PutS(near, stride, far, stride, low, 1, peer));
 	BAD(FAIL3, ARMCI_PutS, "count", ARMCI_PutS(near, stride, far, stride, lower, 1, peer));
 	BAD(FAIL5, ARMCI_PutS, "proc", ARMCI_PutS(near, stride, far, stride, count, 1, -3));
-	BAD_FAR(FAIL8, ARMCI_PutS, "dst_ptr", ARMCI_PutS(near, stride, local_only, stride, count, 1, peer));
+	BAD_FAR(FAIL8, ARMCI_PutS, "dst_ptr",
+		ARMCI_PutS(near, stride, local_only, stride, count, 1, peer));
 	BAD(FAIL2, ARMCI_GetS, "count", ARMCI_GetS(far, stride, near, stride, NULL, 1, peer));
 	BAD(FAIL5, ARMCI_GetS, "proc", ARMCI_GetS(far, stride, near, stride, count, 1, np));
-	BAD_FAR(FAIL8, ARMCI_GetS, "src_ptr", ARMCI_GetS(local_only, stride, near, stride, count, 1, peer));
-	BAD(FAIL7, ARMCI_AccS, "optype", ARMCI_AccS(99, &scale, near, stride, far, stride, count, 1, peer));
+	BAD_FAR(FAIL8, ARMCI_GetS, "src_ptr",
+		ARMCI_GetS(local_only, stride, near, stride, count, 1, peer));
+	BAD(FAIL7, ARMCI_AccS, "optype",
+		ARMCI_AccS(99, &scale, near, stride, far, stride, count, 1, peer));
 	int odd[2] = {12, 2};
-	BAD(FAIL3, ARMCI_AccS, "count", ARMCI_AccS(ARMCI_ACC_DBL, &scale, near, stride, far, stride, odd, 1, peer));
+	BAD(FAIL3, ARMCI_AccS, "count",
+		ARMCI_AccS(ARMCI_ACC_DBL, &scale, near, stride, far, stride, odd, 1, peer));
 }
 
 static void vector(void)
@@ -170,43 +193,61 @@ static void vector(void)
 	BAD(FAIL2, ARMCI_PutV, "src_ptr_array", ARMCI_PutV(giov(NULL, ones_dst, 8, 2), 1, peer));
 	BAD(FAIL2, ARMCI_PutV, "dst_ptr_array", ARMCI_PutV(giov(ones_src, NULL, 8, 2), 1, peer));
 	BAD(FAIL3, ARMCI_PutV, "bytes", ARMCI_PutV(giov(ones_src, ones_dst, -8, 2), 1, peer));
-	BAD(FAIL4, ARMCI_PutV, "ptr_array_len", ARMCI_PutV(giov(ones_src, ones_dst, 8, -2), 1, peer));
+	BAD(FAIL4, ARMCI_PutV, "ptr_array_len",
+		ARMCI_PutV(giov(ones_src, ones_dst, 8, -2), 1, peer));
 	BAD(FAIL5, ARMCI_PutV, "proc", ARMCI_PutV(giov(ones_src, ones_dst, 8, 2), 1, np));
-	BAD_FAR(FAIL8, ARMCI_PutV, "dst_ptr_array", ARMCI_PutV(giov(ones_src, ones_src, 8, 2), 1, peer));
-	BAD_FAR(FAIL8, ARMCI_GetV, "src_ptr_array", ARMCI_GetV(giov(ones_src, ones_src, 8, 2), 1, peer));
-	BAD(FAIL7, ARMCI_AccV, "op", ARMCI_AccV(50, &scale, giov(ones_src, ones_dst, 8, 2), 1, peer));
-	BAD(FAIL3, ARMCI_AccV, "bytes", ARMCI_AccV(ARMCI_ACC_DBL, &scale, giov(ones_src, ones_dst, 4, 2), 1, peer));
+	BAD_FAR(FAIL8, ARMCI_PutV, "dst_ptr_array",
+		ARMCI_PutV(giov(ones_src, ones_src, 8, 2), 1, peer));
+	BAD_FAR(FAIL8, ARMCI_GetV, "src_ptr_array",
+		ARMCI_GetV(giov(ones_src, ones_src, 8, 2), 1, peer));
+	BAD(FAIL7, ARMCI_AccV, "op",
+		ARMCI_AccV(50, &scale, giov(ones_src, ones_dst, 8, 2), 1, peer));
+	BAD(FAIL3, ARMCI_AccV, "bytes",
+		ARMCI_AccV(ARMCI_ACC_DBL, &scale, giov(ones_src, ones_dst, 4, 2), 1, peer));
 }
 
 static void atomics(void)
 {
 	long v = 0;
 	armcix_event_t *event = (armcix_event_t *)far, *private = (armcix_event_t *)local_only;
-	BAD(FAIL7, ARMCIX_Atomic, "op: 0 is no operation", ARMCIX_Atomic(0, 8, &v, far, &v, &v, peer));
-	BAD(FAIL7, ARMCIX_Atomic, "op: 7 is no operation", ARMCIX_Atomic(7, 4, NULL, far, &v, &v, peer));
-	BAD(FAIL7, ARMCIX_Atomic, "bytes: 2", ARMCIX_Atomic(ARMCIX_ADD, 2, &v, far, &v, NULL, peer));
-	BAD(FAIL7, ARMCIX_Atomic, "bytes: -8", ARMCIX_Atomic(ARMCIX_ADD, -8, NULL, far, &v, NULL, peer));
-	BAD(FAIL7, ARMCIX_Atomic, "prem", ARMCIX_Atomic(ARMCIX_OR, 4, NULL, far + 2, &v, NULL, peer));
-	BAD(FAIL7, ARMCIX_Atomic, "prem", ARMCIX_Atomic(ARMCIX_XOR, 8, &v, far + 4, &v, NULL, peer));
-	BAD(FAIL, ARMCIX_Atomic, "operand: null", ARMCIX_Atomic(ARMCIX_ADD, 8, &v, far, NULL, NULL, peer));
-	BAD(FAIL, ARMCIX_Atomic, "compare: null", ARMCIX_Atomic(ARMCIX_CAS, 8, &v, far, &v, NULL, peer));
+	BAD(FAIL7, ARMCIX_Atomic, "op: 0 is no operation",
+		ARMCIX_Atomic(0, 8, &v, far, &v, &v, peer));
+	BAD(FAIL7, ARMCIX_Atomic, "op: 7 is no operation",
+		ARMCIX_Atomic(7, 4, NULL, far, &v, &v, peer));
+	BAD(FAIL7, ARMCIX_Atomic, "bytes: 2",
+		ARMCIX_Atomic(ARMCIX_ADD, 2, &v, far, &v, NULL, peer));
+	BAD(FAIL7, ARMCIX_Atomic, "bytes: -8",
+		ARMCIX_Atomic(ARMCIX_ADD, -8, NULL, far, &v, NULL, peer));
+	BAD(FAIL7, ARMCIX_Atomic, "prem",
+		ARMCIX_Atomic(ARMCIX_OR, 4, NULL, far + 2, &v, NULL, peer));
+	BAD(FAIL7, ARMCIX_Atomic, "prem",
+		ARMCIX_Atomic(ARMCIX_XOR, 8, &v, far + 4, &v, NULL, peer));
+	BAD(FAIL, ARMCIX_Atomic, "operand: null",
+		ARMCIX_Atomic(ARMCIX_ADD, 8, &v, far, NULL, NULL, peer));
+	BAD(FAIL, ARMCIX_Atomic, "compare: null",
+		ARMCIX_Atomic(ARMCIX_CAS, 8, &v, far, &v, NULL, peer));
 	BAD(FAIL, ARMCIX_Atomic, "prem", ARMCIX_Atomic(ARMCIX_AND, 8, &v, NULL, &v, NULL, peer));
 	BAD(FAIL5, ARMCIX_Atomic, "proc", ARMCIX_Atomic(ARMCIX_ADD, 8, &v, far, &v, NULL, np));
 	BAD(FAIL5, ARMCIX_Atomic, "proc", ARMCIX_Atomic(ARMCIX_ADD, 4, NULL, far, &v, NULL, -1));
-	BAD_FAR(FAIL8, ARMCIX_Atomic, "prem", ARMCIX_Atomic(ARMCIX_SWAP, 8, &v, local_only, &v, NULL, peer));
-	BAD(FAIL8, ARMCIX_Atomic, "prem", ARMCIX_Atomic(ARMCIX_ADD, 8, NULL, (char *)none - 7, &v, NULL, me));
-	BAD(FAIL8, ARMCIX_Event_add, "event", ARMCIX_Event_add((armcix_event_t *)(far + 2), 1, peer));
+	BAD_FAR(FAIL8, ARMCIX_Atomic, "prem",
+		ARMCIX_Atomic(ARMCIX_SWAP, 8, &v, local_only, &v, NULL, peer));
+	BAD(FAIL8, ARMCIX_Atomic, "prem",
+		ARMCIX_Atomic(ARMCIX_ADD, 8, NULL, (char *)none - 7, &v, NULL, me));
+	BAD(FAIL8, ARMCIX_Event_add, "event",
+		ARMCIX_Event_add((armcix_event_t *)(far + 2), 1, peer));
 	BAD(FAIL, ARMCIX_Event_add, "event", ARMCIX_Event_add(NULL, 1, peer));
 	BAD(FAIL5, ARMCIX_Event_add, "proc", ARMCIX_Event_add(event, 1, np));
 	BAD(FAIL8, ARMCIX_Event_add, "event", ARMCIX_Event_add(private, 1, me));
 	BAD(FAIL8, ARMCIX_Event_wait, "event", ARMCIX_Event_wait(private, 0, 0));
-	BAD(FAIL8, ARMCIX_Event_raise, "event", ARMCIX_Event_raise((armcix_event_t *)(far + 2), event, peer));
+	BAD(FAIL8, ARMCIX_Event_raise, "event",
+		ARMCIX_Event_raise((armcix_event_t *)(far + 2), event, peer));
 	BAD(FAIL8, ARMCIX_Event_raise, "record", ARMCIX_Event_raise(event, private, peer));
 	BAD(FAIL5, ARMCIX_Event_raise, "proc", ARMCIX_Event_raise(event, event, np));
 	BAD(FAIL5, ARMCIX_Event_await, "proc", ARMCIX_Event_await(event, event, 0, 0, np));
 	BAD(FAIL8, ARMCIX_Event_await, "event", ARMCIX_Event_await(private, event, 0, 0, me));
 	BAD(FAIL8, ARMCIX_Event_wait, "event", ARMCIX_Event_wait(NULL, 0, -1));
-	BAD(FAIL8, ARMCIX_Event_wait, "event", ARMCIX_Event_wait((armcix_event_t *)(far + 2), 0, 1));
+	BAD(FAIL8, ARMCIX_Event_wait, "event",
+		ARMCIX_Event_wait((armcix_event_t *)(far + 2), 0, 1));
 	CHECK_INT(v, 0);
 }
 
@@ -227,12 +268,14 @@ static void others(void)
 	BAD(FAIL, ARMCI_PutValueDouble, "dst", ARMCI_PutValueDouble(1, NULL, peer));
 	BAD(FAIL5, ARMCI_NbPut, "proc", ARMCI_NbPut(near, far, 8, np, &h));
 	BAD(FAIL3, ARMCI_NbGet, "bytes", ARMCI_NbGet(far, near, -1, peer, NULL));
-	BAD(FAIL4, ARMCI_NbPutS, "stride_levels", ARMCI_NbPutS(near, stride, far, stride, count, 10, peer, &h));
+	BAD(FAIL4, ARMCI_NbPutS, "stride_levels",
+		ARMCI_NbPutS(near, stride, far, stride, count, 10, peer, &h));
 	BAD_FAR(FAIL8, ARMCI_NbPutValueInt, "dst", ARMCI_NbPutValueInt(1, local_only, peer, &h));
 	BAD(FAIL, ARMCI_Wait, "nb_handle", ARMCI_Wait(NULL));
 	BAD(FAIL, ARMCI_Test, "nb_handle", ARMCI_Test(NULL));
 	BAD(FAIL5, ARMCI_WaitProc, "proc", ARMCI_WaitProc(np));
-	BAD_FAR(FAIL8, ARMCI_Put_flag, "f", ARMCI_Put_flag(near, far, 8, (int *)(void *)local_only, 1, peer));
+	BAD_FAR(FAIL8, ARMCI_Put_flag, "f",
+		ARMCI_Put_flag(near, far, 8, (int *)(void *)local_only, 1, peer));
 	BAD(FAIL5, armci_notify, "proc", armci_notify(np));
 	BAD(FAIL5, armci_notify_wait, "proc", armci_notify_wait(-1, &one));
 	BAD(FAIL8, ARMCI_Free_local, "ptr", ARMCI_Free_local(near));
@@ -275,8 +318,10 @@ static void closed(void)
 	BAD(FAIL, ARMCIX_Atomic, "", ARMCIX_Atomic(ARMCIX_ADD, 8, NULL, near, near, NULL, 0));
 	BAD(FAIL, ARMCIX_Event_add, "", ARMCIX_Event_add((armcix_event_t *)near, 1, 0));
 	BAD(FAIL, ARMCIX_Event_wait, "", ARMCIX_Event_wait((armcix_event_t *)near, 0, 0));
-	BAD(FAIL, ARMCIX_Event_raise, "", ARMCIX_Event_raise((armcix_event_t *)near, (armcix_event_t *)near, 0));
-	BAD(FAIL, ARMCIX_Event_await, "", ARMCIX_Event_await((armcix_event_t *)near, (armcix_event_t *)near, 0, 0, 0));
+	BAD(FAIL, ARMCIX_Event_raise, "",
+		ARMCIX_Event_raise((armcix_event_t *)near, (armcix_event_t *)near, 0));
+	BAD(FAIL, ARMCIX_Event_await, "",
+		ARMCIX_Event_await((armcix_event_t *)near, (armcix_event_t *)near, 0, 0, 0));
 	BAD(FAIL, ARMCI_Malloc, "", ARMCI_Malloc(base, 8));
 	BAD(FAIL, ARMCI_WaitAll, "", ARMCI_WaitAll());
 	BAD(FAIL, ARMCI_Create_mutexes, "", ARMCI_Create_mutexes(1));
@@ -368,7 +413,8 @@ int main(int argc, char **argv)
 	ARMCI_Finalize();
 	closed();
 	if (failures)
-		check_fail(__FILE__, __LINE__, "%d bad calls were not answered as documented", failures);
+		check_fail(__FILE__, __LINE__, "%d bad calls were not answered as documented",
+			failures);
 	if (me == 0)
 		printf("ok errors (%d ranks)\n", np);
 	armci_msg_finalize();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// event.c - ARMCIX_Event_add and ARMCIX_Event_wait: data behind an event is visible, no raise is lost, waits with a limit of
-// time end in time, many threads wait and many ranks raise.
+// event.c - ARMCIX_Event_add and ARMCIX_Event_wait: data behind an event is visible, no raise is
+// lost, waits with a limit of time end in time, many threads wait and many ranks raise.
 #include "check.h"
 #include <armcix.h>
 #include <pthread.h>
@@ -19,12 +19,14 @@ static void consume(armcix_event_t *e, unsigned n)
 	atomic_fetch_sub((_Atomic unsigned *)&e->count, n);
 }
 
-// A token goes round: data of several forms is there before the event. Now and then it is late, so that waiters sleep.
+// A token goes round: data of several forms is there before the event. Now and then it is late, so
+// that waiters sleep.
 static void ring(void **base)
 {
 	int next = (me + 1) % np;
 	armcix_event_t *mine = base[me], *theirs = base[next];
-	char *there = (char *)base[next] + EVENTS * sizeof *mine, *here = (char *)base[me] + EVENTS * sizeof *mine;
+	char *there = (char *)base[next] + EVENTS * sizeof *mine,
+	     *here = (char *)base[me] + EVENTS * sizeof *mine;
 	for (int i = 0; i < check_rounds(200); i++) {
 		long data[32], one = 1, total;
 		for (int k = 0; k < 32; k++) data[k] = 1000L * i + k;
@@ -57,11 +59,16 @@ static void raised(void **base)
 	enum { EVENT = 4, RECORD = 5 };
 	int next = (me + 1) % np, prev = (me + np - 1) % np;
 	armcix_event_t *mine = (armcix_event_t *)base[me], *theirs = (armcix_event_t *)base[next];
-	long *there = (long *)((char *)base[next] + EVENTS * sizeof *mine), *here = (long *)((char *)base[me] + EVENTS * sizeof *mine);
+	long *there = (long *)((char *)base[next] + EVENTS * sizeof *mine),
+	     *here = (long *)((char *)base[me] + EVENTS * sizeof *mine);
 	unsigned first = mine[EVENT].count = mine[RECORD].count = (unsigned)-check_rounds(200) / 2;
 	ARMCI_Barrier();
-	CHECK_INT(ARMCIX_Event_await(&mine[EVENT], (armcix_event_t *)base[prev] + RECORD, first, 0, prev), 1);
-	CHECK_INT(ARMCIX_Event_await(&mine[EVENT], (armcix_event_t *)base[prev] + RECORD, first, 30, prev), 1);
+	CHECK_INT(ARMCIX_Event_await(&mine[EVENT], (armcix_event_t *)base[prev] + RECORD, first, 0,
+			  prev),
+		1);
+	CHECK_INT(ARMCIX_Event_await(&mine[EVENT], (armcix_event_t *)base[prev] + RECORD, first, 30,
+			  prev),
+		1);
 	ARMCI_Barrier();
 	for (int i = 0; i < check_rounds(200); i++) {
 		long value = 7000L + i;
@@ -72,7 +79,9 @@ static void raised(void **base)
 				CHECK_OK(ARMCI_Put(&value, there, sizeof value, next));
 				CHECK_OK(ARMCIX_Event_raise(&theirs[EVENT], &mine[RECORD], next));
 			} else {
-				CHECK_OK(ARMCIX_Event_await(&mine[EVENT], (armcix_event_t *)base[prev] + RECORD, first + (unsigned)i, -1, prev));
+				CHECK_OK(ARMCIX_Event_await(&mine[EVENT],
+					(armcix_event_t *)base[prev] + RECORD, first + (unsigned)i,
+					-1, prev));
 				CHECK_INT(count_of(&mine[EVENT]), first + (unsigned)i + 1);
 				CHECK_INT(*here, value);
 			}
@@ -88,7 +97,8 @@ static void crowd(void **base)
 	int rounds = check_rounds(300);
 	for (int i = 0; i < rounds; i++) {
 		int to = (me + i) % np;
-		CHECK_OK(ARMCIX_Event_add((armcix_event_t *)base[to] + 1, (unsigned)(1 + i % 3), to));
+		CHECK_OK(ARMCIX_Event_add((armcix_event_t *)base[to] + 1, (unsigned)(1 + i % 3),
+			to));
 	}
 	ARMCI_Barrier();
 	unsigned want = 0;
@@ -99,7 +109,8 @@ static void crowd(void **base)
 	ARMCI_Barrier();
 }
 
-// Several threads of every rank of the node sleep on one event of its first rank; one addition wakes them all.
+// Several threads of every rank of the node sleep on one event of its first rank; one addition
+// wakes them all.
 static armcix_event_t *common;
 
 static void *sleeper(void *unused)

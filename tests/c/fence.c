@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fence.c - what is visible when: after Fence, AllFence, GroupFence and Barrier, seen by plain loads of the target
-// and by other ranks. The order of one origin's own operations is in order.c.
+// fence.c - what is visible when: after Fence, AllFence, GroupFence and Barrier, seen by plain
+// loads of the target and by other ranks. The order of one origin's own operations is in order.c.
 #include "check.h"
 #include <sched.h>
 
@@ -61,7 +61,8 @@ static void barrier(void **base)
 		int look = (me + round) % np;
 		for (int r = 0; r < np; r++) {
 			CHECK_DBL(((double *)base[me])[r], round * 100 + r);
-			CHECK_DBL(ARMCI_GetValueDouble((double *)base[look] + r, look), round * 100 + r);
+			CHECK_DBL(ARMCI_GetValueDouble((double *)base[look] + r, look),
+				round * 100 + r);
 		}
 		ARMCI_Barrier();
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// flag.c - Put_flag and PutS_flag: the flag becomes visible only after the data, to a target that polls it by
-// plain loads and makes no library call while it waits.
+// flag.c - Put_flag and PutS_flag: the flag becomes visible only after the data, to a target that
+// polls it by plain loads and makes no library call while it waits.
 #include "check.h"
 #include <sched.h>
 
@@ -20,13 +20,17 @@ static void wait_for(int *flag, int value)
 // One round: a patch of N x N doubles of the right neighbour, then its flag.
 static void send(struct box *theirs, double *patch, int to, int how, int value)
 {
-	int pack = N * sizeof(double), ld = 2 * N * sizeof(double), count[2] = {N * sizeof(double), N};
+	int pack = N * sizeof(double), ld = 2 * N * sizeof(double),
+	    count[2] = {N * sizeof(double), N};
 	if (how == 0)
-		CHECK_OK(ARMCI_Put_flag(patch, theirs->matrix, N * N * 8, &theirs->flag, value, to));
+		CHECK_OK(
+			ARMCI_Put_flag(patch, theirs->matrix, N * N * 8, &theirs->flag, value, to));
 	else if (how == 1)
-		CHECK_OK(ARMCI_PutS_flag(patch, &pack, theirs->matrix, &ld, count, 1, &theirs->flag, value, to));
+		CHECK_OK(ARMCI_PutS_flag(patch, &pack, theirs->matrix, &ld, count, 1, &theirs->flag,
+			value, to));
 	else
-		CHECK_OK(ARMCI_PutS_flag_dir(patch, &pack, theirs->matrix, &ld, count, 1, &theirs->flag, value, to));
+		CHECK_OK(ARMCI_PutS_flag_dir(patch, &pack, theirs->matrix, &ld, count, 1,
+			&theirs->flag, value, to));
 }
 
 static void check_patch(const struct box *mine, int how, double value)
@@ -69,7 +73,8 @@ static void empty(void **base)
 	int to = (me + 1) % np;
 	mine->flag = 0;
 	ARMCI_Barrier();
-	CHECK_OK(ARMCI_Put_flag(mine, ((struct box *)base[to])->matrix, 0, &((struct box *)base[to])->flag, 7, to));
+	CHECK_OK(ARMCI_Put_flag(mine, ((struct box *)base[to])->matrix, 0,
+		&((struct box *)base[to])->flag, 7, to));
 	wait_for(&mine->flag, 7);
 	ARMCI_Barrier();
 }

@@ -1,21 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// flags.c - flags of 1, 2, 4 and 8 bytes: put again and again by every kind of put while their owner takes them by
-// atomic exchange, none comes twice or in pieces; read by every kind of get while their owner changes them, none is
-// seen in pieces.
+// flags.c - flags of 1, 2, 4 and 8 bytes: put again and again by every kind of put while their
+// owner takes them by atomic exchange, none comes twice or in pieces; read by every kind of get
+// while their owner changes them, none is seen in pieces.
 #include "check.h"
 #include <sched.h>
 #include <stdatomic.h>
 #include <time.h>
 
-// The flags of a box are in lines of their own, at the end of an 8-byte word. WINDOW is by how many the putter may be
-// ahead: fewer than half of the values that one byte has.
+// The flags of a box are in lines of their own, at the end of an 8-byte word. WINDOW is by how many
+// the putter may be ahead: fewer than half of the values that one byte has.
 enum { FLAGS = 2, LINE = 64, WINDOW = 100, PART_MS = 40 };
 
 struct box {
 	char line[FLAGS][LINE];
 	char unused[LINE];
 	long seen[FLAGS]; // by the taker, told to the putter
-	long done;        // no more comes; a long, so that what follows is aligned for atomic operations
+	// no more comes; a long, so that what follows is aligned for atomic operations
+	long done;
 	char mine[FLAGS][LINE];
 };
 
@@ -67,7 +68,8 @@ static long half_of(uint64_t v, int n, const char *how)
 {
 	uint64_t half = n == 1 ? v : v & ((1ULL << 4 * n) - 1);
 	if (half == 0 || (n > 1 && v != (half | half << 4 * n)))
-		check_fail(__FILE__, __LINE__, "a flag of %d bytes by %s came in pieces: %#llx", n, how, (unsigned long long)v);
+		check_fail(__FILE__, __LINE__, "a flag of %d bytes by %s came in pieces: %#llx", n,
+			how, (unsigned long long)v);
 	return (long)half;
 }
 
@@ -76,7 +78,8 @@ static long number(uint64_t v, long last, int n, const char *how)
 {
 	long step = (half_of(v, n, how) - 1 - last % period(n) + period(n)) % period(n);
 	if (step == 0)
-		check_fail(__FILE__, __LINE__, "flag %ld of %d bytes by %s came twice", last, n, how);
+		check_fail(__FILE__, __LINE__, "flag %ld of %d bytes by %s came twice", last, n,
+			how);
 	CHECK(step <= WINDOW);
 	return last + step;
 }
@@ -92,7 +95,10 @@ static void put(int how, int n)
 	char *from = place(box(me)->mine, 0, n), *to = place(box(other)->line, 0, n);
 	int step = LINE, count[2] = {n, FLAGS};
 	void *src[FLAGS] = {from, from + LINE}, *dst[FLAGS] = {to, to + LINE};
-	armci_giov_t v = {.src_ptr_array = src, .dst_ptr_array = dst, .ptr_array_len = FLAGS, .bytes = n};
+	armci_giov_t v = {.src_ptr_array = src,
+		.dst_ptr_array = dst,
+		.ptr_array_len = FLAGS,
+		.bytes = n};
 	armci_hdl_t h;
 	switch (how) {
 	case CONTIGUOUS: CHECK_OK(ARMCI_Put(from, to, n, other)); break;
@@ -116,7 +122,10 @@ static void get(int how, int n)
 	char *to = place(box(me)->mine, 0, n), *from = place(box(other)->line, 0, n);
 	int step = LINE, count[2] = {n, FLAGS};
 	void *src[FLAGS] = {from, from + LINE}, *dst[FLAGS] = {to, to + LINE};
-	armci_giov_t v = {.src_ptr_array = src, .dst_ptr_array = dst, .ptr_array_len = FLAGS, .bytes = n};
+	armci_giov_t v = {.src_ptr_array = src,
+		.dst_ptr_array = dst,
+		.ptr_array_len = FLAGS,
+		.bytes = n};
 	armci_hdl_t h;
 	switch (how) {
 	case CONTIGUOUS: CHECK_OK(ARMCI_Get(from, to, n, other)); break;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Programs use messages of their MPI beside this library: a long message goes on while its sender, which has not waited for it,
-// is in a barrier, a reduction, or waits for a message or a notification. Without that, receiver and sender wait for each other.
-// Meanwhile each rank has a short message that it has not received: an MPI that finds what it looks for does nothing else.
+// Programs use messages of their MPI beside this library: a long message goes on while its sender,
+// which has not waited for it, is in a barrier, a reduction, or waits for a message or a
+// notification. Without that, receiver and sender wait for each other. Meanwhile each rank has a
+// short message that it has not received: an MPI that finds what it looks for does nothing else.
 #include "check.h"
 
 #if __has_include(<mpi.h>)

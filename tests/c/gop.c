@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gop.c - reductions over all ranks: every operator, type and scope, one element to 300000, against values computed
-// from what every rank is known to contribute. Group forms are in group_use.c.
+// gop.c - reductions over all ranks: every operator, type and scope, one element to 300000, against
+// values computed from what every rank is known to contribute. Group forms are in group_use.c.
 #include "check.h"
 
 enum { MOST = 300000 };
@@ -14,8 +14,8 @@ static const struct type {
 	{"double", -307, 4, sizeof(double), 0},
 };
 
-static const char *const ops[] = {"+", "*", "max", "min", "absmax", "absmin", "or", "|", "bor", "&", "band",
-	"&&", "land", "||", "lor"};
+static const char *const ops[] = {"+", "*", "max", "min", "absmax", "absmin", "or", "|", "bor", "&",
+	"band", "&&", "land", "||", "lor"};
 enum { ANY_TYPE = 6, ALL_OPS = 15 };
 
 // What rank r contributes at place i: small, of both signs, sometimes zero.
@@ -89,7 +89,8 @@ static void compare(int t, int op, int n, const int *ranks, int count)
 	for (int i = 0; i < n; i++) {
 		double want = (double)expected(op, ranks, count, i), got = load(t, buffer, i);
 		if (got != want)
-			check_fail(__FILE__, __LINE__, "\"%s\" of %s, element %d of %d: %g, expected %g", ops[op],
+			check_fail(__FILE__, __LINE__,
+				"\"%s\" of %s, element %d of %d: %g, expected %g", ops[op],
 				types[t].name, i, n, got, want);
 	}
 	for (int k = 0; k < 8; k++)
@@ -103,7 +104,8 @@ static void scope(int which, int classic, int mpi)
 	for (int r = 0; r < np; r++) {
 		if (which == 2 && r == me)
 			member = master[r] == r;
-		if (which == 0 || (which == 1 && master[r] == master[me]) || (which == 2 && master[r] == r))
+		if (which == 0 || (which == 1 && master[r] == master[me]) ||
+			(which == 2 && master[r] == r))
 			ranks[count++] = r;
 	}
 	free(master);
@@ -114,8 +116,8 @@ static void scope(int which, int classic, int mpi)
 			for (int n = 1; n <= 400; n = n * 5 + 2) {
 				fill(t, n);
 				int mixed = (op + n) % 2;
-				armci_msg_gop_scope(mixed ? classic : mpi, buffer, n, (char *)ops[op],
-					mixed ? types[t].mpi : types[t].classic);
+				armci_msg_gop_scope(mixed ? classic : mpi, buffer, n,
+					(char *)ops[op], mixed ? types[t].mpi : types[t].classic);
 				compare(t, op, n, ranks, count);
 			}
 }
@@ -133,7 +135,8 @@ static void call(int t, int n, char *op)
 
 static void lengths(void)
 {
-	static const int n[] = {0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 511, 1000, 1025, 4097, 65536, 100003, MOST};
+	static const int n[] = {0, 1, 2, 3, 7, 8, 9, 63, 64, 65, 511, 1000, 1025, 4097, 65536,
+		100003, MOST};
 	int ranks[64];
 	for (int r = 0; r < np; r++)
 		ranks[r] = r;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// gpc.c - global procedure calls: a registered function runs for a target with a header and data and its reply
-// comes back; nonblocking too; the lock of a rank keeps its callers apart.
+// gpc.c - global procedure calls: a registered function runs for a target with a header and data
+// and its reply comes back; nonblocking too; the lock of a rank keeps its callers apart.
 #include "check.h"
 #include <gpc.h>
 
@@ -18,8 +18,8 @@ struct reply {
 static int runs; // of the handler in this process
 
 // Adds to the counter under the target's lock; the reply carries the data backwards.
-static int add(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen, int *rhsize,
-	void *rdata, int rdlen, int *rdsize, int rtype)
+static int add(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen,
+	int *rhsize, void *rdata, int rdlen, int *rdsize, int rtype)
 {
 	struct request *q = hdr;
 	struct reply *a = rhdr;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// group.c - making and ending groups: create, create_child, split, dup, default group, nested and overlapping ones,
-// many of them. What groups are used for is in group_use.c.
+// group.c - making and ending groups: create, create_child, split, dup, default group, nested and
+// overlapping ones, many of them. What groups are used for is in group_use.c.
 #include "group.h"
 
 static void world(void)

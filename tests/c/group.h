@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// group.h - what the programs about groups share: making a group of the ranks with one property and checking that
-// it is right. It must not use a group for anything else.
+// group.h - what the programs about groups share: making a group of the ranks with one property and
+// checking that it is right. It must not use a group for anything else.
 #ifndef GROUP_H
 #define GROUP_H
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// group_use.c - what groups are for: memory, transfers, reductions, broadcasts and barriers of a group, two groups
-// at work at the same time, the MPI communicator of a group. Making groups is in group.c.
+// group_use.c - what groups are for: memory, transfers, reductions, broadcasts and barriers of a
+// group, two groups at work at the same time, the MPI communicator of a group. Making groups is in
+// group.c.
 #include "group.h"
 
 static void memory(ARMCI_Group *g, const struct members *m)
@@ -104,7 +105,8 @@ int main(int argc, char **argv)
 {
 	check_begin(&argc, &argv);
 	CHECK(np <= GROUP_MAX);
-	struct members all = members_step(0, 1), even = members_step(0, 2), odd = members_step(1, 2), two = members_none();
+	struct members all = members_step(0, 1), even = members_step(0, 2),
+		       odd = members_step(1, 2), two = members_none();
 	for (int r = 0; r < np && r < 2; r++)
 		members_add(&two, r);
 	ARMCI_Group w, e = group_make(&even), o, t = group_make(&two);

@@ -7,15 +7,16 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-// KiB. A program without the library has 1200 (docs/validation.md). How many pages of libraries' files
-// count depends on what the kernel has cached: a rank's total varies by 1 MiB between runs.
+// KiB. A program without the library has 1200 (docs/validation.md). How many pages of libraries'
+// files count depends on what the kernel has cached: a rank's total varies by 1 MiB between runs.
 enum { PLAIN = 1200, MOST = 12 * 1024 };
 
 static double processor_seconds(void)
 {
 	struct rusage u;
 	CHECK_INT(getrusage(RUSAGE_SELF, &u), 0);
-	return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec + 1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
+	return (double)u.ru_utime.tv_sec + (double)u.ru_stime.tv_sec +
+		1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
 // A line of a file of /proc/self that holds a word; false if there is none.
@@ -30,8 +31,9 @@ static int line_with(const char *file, const char *word, char *line, int size)
 	return found;
 }
 
-// Rank 0 sleeps and the others wait for it: whether a rank has used more than it may. A wait polls for a while before it
-// sleeps, which costs some milliseconds now and then where processors are few.
+// Rank 0 sleeps and the others wait for it: whether a rank has used more than it may. A wait polls
+// for a while before it sleeps, which costs some milliseconds now and then where processors are
+// few.
 static int loud(double seconds)
 {
 	double before = processor_seconds();
@@ -42,7 +44,8 @@ static int loud(double seconds)
 	double used = processor_seconds() - before;
 	int over = asleep > seconds / 1000 || (me != 0 && used > seconds / 1000);
 	if (over)
-		fprintf(stderr, "rank %d: %g s of processor time in %g s, %g of them asleep\n", me, used, seconds, asleep);
+		fprintf(stderr, "rank %d: %g s of processor time in %g s, %g of them asleep\n", me,
+			used, seconds, asleep);
 	armci_msg_igop(&over, 1, "max");
 	return over;
 }
@@ -65,7 +68,8 @@ int main(int argc, char **argv)
 		if (line_with("/proc/self/status", "VmPin:", line, sizeof line))
 			CHECK_INT(sscanf(line, "VmPin: %ld kB", &pinned), 1);
 		if (kib - pinned <= 0 || kib - pinned - PLAIN >= MOST)
-			check_fail(__FILE__, __LINE__, "%ld KiB of memory, %ld of them pinned", kib, pinned);
+			check_fail(__FILE__, __LINE__, "%ld KiB of memory, %ld of them pinned", kib,
+				pinned);
 	}
 	check_free(base);
 	return check_end("idle");

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// init.c - start and end of the library: rank and size before ARMCI_Init, counted Init and Finalize, calls that
-// must be harmless at odd times. It must not test data movement beyond what shows that the library is alive.
+// init.c - start and end of the library: rank and size before ARMCI_Init, counted Init and
+// Finalize, calls that must be harmless at odd times. It must not test data movement beyond what
+// shows that the library is alive.
 #include "check.h"
 
 static void before_init(int *argc, char ***argv)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// init_thread.c - the other ways to start: ARMCI_Init_thread and, with MPI, ARMCI_Init_mpi_comm over a part of
-// the job. It must not need more than the lowest MPI thread level.
+// init_thread.c - the other ways to start: ARMCI_Init_thread and, with MPI, ARMCI_Init_mpi_comm
+// over a part of the job. It must not need more than the lowest MPI thread level.
 #include "check.h"
 
 static void ring(void)

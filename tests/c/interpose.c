@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// interpose.c - the program defines ARMCI_ names of its own over the PARMCI_ ones, as profiling tools do. The
-// library must call none of its own through the public names.
+// interpose.c - the program defines ARMCI_ names of its own over the PARMCI_ ones, as profiling
+// tools do. The library must call none of its own through the public names.
 #include "check.h"
 
 static int inits, finals, puts_, gets_, accs, barriers;

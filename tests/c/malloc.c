@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// malloc.c - collective memory: uneven and zero sizes, equal pointers on all ranks of a node, loads and stores
-// through them, local and device memory, reuse in a loop. Memory of groups is in group.c.
+// malloc.c - collective memory: uneven and zero sizes, equal pointers on all ranks of a node, loads
+// and stores through them, local and device memory, reuse in a loop. Memory of groups is in
+// group.c.
 #define _GNU_SOURCE
 #include <sys/resource.h>
 
@@ -141,7 +142,8 @@ static void first_touch(void)
 		CHECK_OK(ARMCI_Put(&n, (char *)base[peer] + k, sizeof n, peer));
 	getrusage(RUSAGE_THREAD, &after);
 	if (after.ru_minflt - before.ru_minflt > (long)(n / 4096 / 8))
-		check_fail(__FILE__, __LINE__, "%ld page faults for %zu pages", after.ru_minflt - before.ru_minflt, n / 4096);
+		check_fail(__FILE__, __LINE__, "%ld page faults for %zu pages",
+			after.ru_minflt - before.ru_minflt, n / 4096);
 	armci_msg_barrier();
 	check_free(base);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// memget.c - memory of one rank alone (Memget), its description shipped to the others as bytes, used by them by
-// Memat and by calls, and freed by its owner (Memctl).
+// memget.c - memory of one rank alone (Memget), its description shipped to the others as bytes,
+// used by them by Memat and by calls, and freed by its owner (Memctl).
 #include "check.h"
 
 enum { N = 1000 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// message.c - two-sided messages: ring, to oneself, tags out of order, from anybody, empty and large ones, both
-// directions at once. Broadcasts are in bcast.c, reductions in gop.c.
+// message.c - two-sided messages: ring, to oneself, tags out of order, from anybody, empty and
+// large ones, both directions at once. Broadcasts are in bcast.c, reductions in gop.c.
 #include "check.h"
 
 #include <unistd.h>
@@ -166,7 +166,8 @@ static void receiver_behind(void)
 		armci_msg_rcv(14, data, sizeof data, NULL, 0);
 }
 
-// Small messages to everybody before anything is received: they must be taken in without a receiver.
+// Small messages to everybody before anything is received: they must be taken in without a
+// receiver.
 static void all_to_all(void)
 {
 	for (int round = 0; round < 20; round++) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// model.c - random operations of every kind by all ranks against a sequential model, phase by phase. In a phase a
-// rank writes only its own slab of every region and accumulates or counts in the parts of all, so that the result
-// is known whatever the timing. MODEL_SECONDS says how long (3), MODEL_SEED repeats a run.
+// model.c - random operations of every kind by all ranks against a sequential model, phase by
+// phase. In a phase a rank writes only its own slab of every region and accumulates or counts in
+// the parts of all, so that the result is known whatever the timing. MODEL_SECONDS says how long
+// (3), MODEL_SEED repeats a run.
 #include "model.h"
 #include <armcix.h>
 #include <time.h>
@@ -40,8 +41,10 @@ static void contiguous(struct operation *o, char *there)
 	char *near = (char *)local + o->near[0], *far = there + o->far[0];
 	int to = o->target, n = o->bytes;
 	if (!o->nonblocking) {
-		CHECK_OK(o->kind == PUT ? ARMCI_Put(near, far, n, to) : o->kind == GET ? ARMCI_Get(far, near, n, to)
-			: ARMCI_Acc(ARMCI_ACC_LNG, &o->scale, near, far, n, to));
+		CHECK_OK(o->kind == PUT ? ARMCI_Put(near, far, n, to) :
+				o->kind == GET ?
+					  ARMCI_Get(far, near, n, to) :
+					  ARMCI_Acc(ARMCI_ACC_LNG, &o->scale, near, far, n, to));
 		return;
 	}
 	int part = n; // of puts and gets that are open together
@@ -63,14 +66,18 @@ static void strided(struct operation *o, char *there)
 	char *far = there + o->far_at;
 	int to = o->target, l = s->levels;
 	if (!o->nonblocking) {
-		CHECK_OK(o->kind == PUT ? ARMCI_PutS(local, s->src, far, s->dst, s->count, l, to)
-			: o->kind == GET ? ARMCI_GetS(far, s->dst, local, s->src, s->count, l, to)
-			: ARMCI_AccS(ARMCI_ACC_LNG, &o->scale, local, s->src, far, s->dst, s->count, l, to));
+		CHECK_OK(o->kind == PUT ? ARMCI_PutS(local, s->src, far, s->dst, s->count, l, to) :
+				o->kind == GET ?
+					  ARMCI_GetS(far, s->dst, local, s->src, s->count, l, to) :
+					  ARMCI_AccS(ARMCI_ACC_LNG, &o->scale, local, s->src, far,
+						  s->dst, s->count, l, to));
 		return;
 	}
-	CHECK_OK(o->kind == PUT ? ARMCI_NbPutS(local, s->src, far, s->dst, s->count, l, to, h)
-		: o->kind == GET ? ARMCI_NbGetS(far, s->dst, local, s->src, s->count, l, to, h)
-		: ARMCI_NbAccS(ARMCI_ACC_LNG, &o->scale, local, s->src, far, s->dst, s->count, l, to, h));
+	CHECK_OK(o->kind == PUT ? ARMCI_NbPutS(local, s->src, far, s->dst, s->count, l, to, h) :
+			o->kind == GET ?
+				  ARMCI_NbGetS(far, s->dst, local, s->src, s->count, l, to, h) :
+				  ARMCI_NbAccS(ARMCI_ACC_LNG, &o->scale, local, s->src, far, s->dst,
+					  s->count, l, to, h));
 	end(o, &handle);
 }
 
@@ -82,16 +89,20 @@ static void vector(struct operation *o, char *there)
 		near[i] = local + o->near[i];
 		far[i] = there + o->far[i];
 	}
-	armci_giov_t d = {.src_ptr_array = o->kind == GET ? far : near, .dst_ptr_array = o->kind == GET ? near : far,
-		.bytes = o->bytes, .ptr_array_len = o->n};
+	armci_giov_t d = {.src_ptr_array = o->kind == GET ? far : near,
+		.dst_ptr_array = o->kind == GET ? near : far,
+		.bytes = o->bytes,
+		.ptr_array_len = o->n};
 	int to = o->target;
 	if (!o->nonblocking) {
-		CHECK_OK(o->kind == PUT ? ARMCI_PutV(&d, 1, to) : o->kind == GET ? ARMCI_GetV(&d, 1, to)
-			: ARMCI_AccV(ARMCI_ACC_LNG, &o->scale, &d, 1, to));
+		CHECK_OK(o->kind == PUT        ? ARMCI_PutV(&d, 1, to) :
+				o->kind == GET ? ARMCI_GetV(&d, 1, to) :
+						 ARMCI_AccV(ARMCI_ACC_LNG, &o->scale, &d, 1, to));
 		return;
 	}
-	CHECK_OK(o->kind == PUT ? ARMCI_NbPutV(&d, 1, to, h) : o->kind == GET ? ARMCI_NbGetV(&d, 1, to, h)
-		: ARMCI_NbAccV(ARMCI_ACC_LNG, &o->scale, &d, 1, to, h));
+	CHECK_OK(o->kind == PUT        ? ARMCI_NbPutV(&d, 1, to, h) :
+			o->kind == GET ? ARMCI_NbGetV(&d, 1, to, h) :
+					 ARMCI_NbAccV(ARMCI_ACC_LNG, &o->scale, &d, 1, to, h));
 	end(o, &handle);
 }
 
@@ -109,13 +120,16 @@ static void locked(const struct operation *o)
 // By ARMCI_Rmw, or with or without the value before.
 static void counted(const struct operation *o)
 {
-	static const int ops[] = {[ADD] = ARMCIX_ADD, [XOR] = ARMCIX_XOR, [OR] = ARMCIX_OR, [AND] = ARMCIX_AND};
-	char *word = (char *)base[o->target] + model_counters() + (size_t)model_counter(o) * sizeof(long);
+	static const int ops[] =
+		{[ADD] = ARMCIX_ADD, [XOR] = ARMCIX_XOR, [OR] = ARMCIX_OR, [AND] = ARMCIX_AND};
+	char *word = (char *)base[o->target] + model_counters() +
+		(size_t)model_counter(o) * sizeof(long);
 	uint64_t operand = model_operand(o), old;
 	if (model_change(o) == ADD && (o->salt >> 5) % 2)
 		CHECK_OK(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &old, word, (int)o->scale, o->target));
 	else
-		CHECK_OK(ARMCIX_Atomic(ops[model_change(o)], 8, (o->salt >> 6) % 2 ? &old : NULL, word, &operand, NULL, o->target));
+		CHECK_OK(ARMCIX_Atomic(ops[model_change(o)], 8, (o->salt >> 6) % 2 ? &old : NULL,
+			word, &operand, NULL, o->target));
 }
 
 // Does one of my operations and checks what it brings.

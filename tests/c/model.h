@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// model.h - the sequential side of model.c: what an operation is, how a random one is drawn (the same on every
-// rank from the same seed), and what it does to a plain image of all memories. No ARMCI call here.
+// model.h - the sequential side of model.c: what an operation is, how a random one is drawn (the
+// same on every rank from the same seed), and what it does to a plain image of all memories. No
+// ARMCI call here.
 #ifndef MODEL_H
 #define MODEL_H
 
@@ -26,7 +27,8 @@ struct operation {
 	uint64_t salt;          // of the local data
 	int n;                  // rows
 	int bytes;              // of each row
-	long far[2048], near[2048]; // offsets of the rows within the slab or common part, and locally
+	// offsets of the rows within the slab or common part, and locally
+	long far[2048], near[2048];
 	struct shape shape;     // of the strided form
 	long far_at;            // where the strided form begins
 };
@@ -142,7 +144,8 @@ static inline void model_count(const struct operation *o, unsigned char *counter
 }
 
 // What the operation does to the target's image; a get fills local instead.
-static inline void model_apply(const struct operation *o, unsigned char *image, int slab, unsigned char *local)
+static inline void model_apply(const struct operation *o, unsigned char *image, int slab,
+	unsigned char *local)
 {
 	unsigned char *part = image + model_base(o, slab);
 	if (o->kind == RMW) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mutex.c - the one set of mutexes of the job: mutual exclusion, different numbers per rank, create and destroy
-// repeatedly, Lock; Get; Put; Unlock without a fence. Sets with handles are in mutex_hdl.c.
+// mutex.c - the one set of mutexes of the job: mutual exclusion, different numbers per rank, create
+// and destroy repeatedly, Lock; Get; Put; Unlock without a fence. Sets with handles are in
+// mutex_hdl.c.
 #include "check.h"
 
 enum { ROUNDS = 500 };

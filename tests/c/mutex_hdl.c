@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// mutex_hdl.c - sets of mutexes with handles (armcix.h): independent sets, sets on a group, trylock. The set of
-// the job is in mutex.c.
+// mutex_hdl.c - sets of mutexes with handles (armcix.h): independent sets, sets on a group,
+// trylock. The set of the job is in mutex.c.
 #include "check.h"
 #include <armcix.h>
 
@@ -17,7 +17,8 @@ static void counter(armcix_mutex_hdl_t set, int mutex, long *word)
 // Two sets are independent: each guards a word of its own, and holding one never blocks the other.
 static void two_sets(void **base, ARMCI_Group *group)
 {
-	armcix_mutex_hdl_t a = ARMCIX_Create_mutexes_hdl(2, group), b = ARMCIX_Create_mutexes_hdl(1, group);
+	armcix_mutex_hdl_t a = ARMCIX_Create_mutexes_hdl(2, group),
+			   b = ARMCIX_Create_mutexes_hdl(1, group);
 	CHECK(a && b && a != b);
 	for (int i = 0; i < ROUNDS; i++) {
 		counter(a, 1, (long *)base[0]);
@@ -60,7 +61,8 @@ static void trylock(void **base, ARMCI_Group *group)
 	CHECK_OK(ARMCIX_Destroy_mutexes_hdl(set));
 }
 
-// More sets than the library has places for on its fast path: each keeps its own mutexes. Locking and trying exclude each other.
+// More sets than the library has places for on its fast path: each keeps its own mutexes. Locking
+// and trying exclude each other.
 static void many_sets(void **base, ARMCI_Group *group)
 {
 	enum { SETS = 90 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// nonblocking.c - nonblocking calls of all kinds with explicit, implicit and aggregate handles: completion by
-// Wait, Test, WaitProc, WaitAll; handles that hold garbage, are waited for again or shared by several calls.
+// nonblocking.c - nonblocking calls of all kinds with explicit, implicit and aggregate handles:
+// completion by Wait, Test, WaitProc, WaitAll; handles that hold garbage, are waited for again or
+// shared by several calls.
 #include "check.h"
 #include "shape.h"
 
@@ -112,7 +113,10 @@ static void descriptors(void **base, int peer, armci_hdl_t *h)
 		src[k] = source[MANY / 2 + k];
 		dst[k] = slot(base, peer, MANY / 2 + k);
 	}
-	armci_giov_t d = {.src_ptr_array = src, .dst_ptr_array = dst, .bytes = BYTES, .ptr_array_len = MANY / 2};
+	armci_giov_t d = {.src_ptr_array = src,
+		.dst_ptr_array = dst,
+		.bytes = BYTES,
+		.ptr_array_len = MANY / 2};
 	CHECK_OK(ARMCI_NbPutV(&d, 1, peer, h ? h + 1 : NULL));
 	memset(src, 0, sizeof src);
 	memset(dst, 0, sizeof dst);
@@ -131,7 +135,8 @@ static void shapes(void **base, int peer)
 		descriptors(base, peer, pass ? NULL : h);
 		CHECK_OK(pass ? ARMCI_WaitAll() : ARMCI_Wait(&h[0]));
 		CHECK_OK(pass ? ARMCI_WaitAll() : ARMCI_Wait(&h[1]));
-		CHECK_OK(ARMCI_NbGetS(slot(base, peer, 0), &stride, target, &stride, count, 1, peer, pass ? NULL : h));
+		CHECK_OK(ARMCI_NbGetS(slot(base, peer, 0), &stride, target, &stride, count, 1, peer,
+			pass ? NULL : h));
 		CHECK_OK(pass ? ARMCI_WaitProc(peer) : ARMCI_Wait(h));
 		compare(0, MANY);
 	}
@@ -149,11 +154,14 @@ static void vectors(void **base, int peer)
 	memset(h, 0x33, sizeof h);
 	for (int i = 0; i < GETS; i++) {
 		for (int k = 0; k < GROUPS * SEGMENTS; k++) {
-			src[k / SEGMENTS][k % SEGMENTS] = slot(base, peer, i * GROUPS * SEGMENTS + k);
+			src[k / SEGMENTS][k % SEGMENTS] = slot(base, peer,
+				i * GROUPS * SEGMENTS + k);
 			dst[k / SEGMENTS][k % SEGMENTS] = target[i * GROUPS * SEGMENTS + k];
 		}
 		for (int g = 0; g < GROUPS; g++)
-			d[g] = (armci_giov_t){.src_ptr_array = src[g], .dst_ptr_array = dst[g], .bytes = BYTES,
+			d[g] = (armci_giov_t){.src_ptr_array = src[g],
+				.dst_ptr_array = dst[g],
+				.bytes = BYTES,
 				.ptr_array_len = SEGMENTS};
 		CHECK_OK(ARMCI_NbGetV(d, GROUPS, peer, &h[i]));
 	}
@@ -168,14 +176,17 @@ static void accumulate(void **base, int peer)
 	armci_hdl_t h[3];
 	int stride = 8, count[2] = {8, 2};
 	void *src = &one, *dst = slot(base, peer, 0) + 1;
-	armci_giov_t d = {.src_ptr_array = &src, .dst_ptr_array = &dst, .bytes = 8, .ptr_array_len = 1};
+	armci_giov_t d = {.src_ptr_array = &src,
+		.dst_ptr_array = &dst,
+		.bytes = 8,
+		.ptr_array_len = 1};
 	double ones[2] = {1, 1};
 	CHECK_OK(ARMCI_Put(sum, slot(base, peer, 0), sizeof sum, peer));
 	memset(h, 0x11, sizeof h);
 	CHECK_OK(ARMCI_NbAcc(ARMCI_ACC_DBL, &scale, &one, slot(base, peer, 0), 8, peer, &h[0]));
 	CHECK_OK(ARMCI_NbAccV(ARMCI_ACC_DBL, &scale, &d, 1, peer, &h[1]));
-	CHECK_OK(ARMCI_NbAccS(ARMCI_ACC_DBL, &scale, ones, &stride, slot(base, peer, 0) + 1, &stride, count, 1, peer,
-		&h[2]));
+	CHECK_OK(ARMCI_NbAccS(ARMCI_ACC_DBL, &scale, ones, &stride, slot(base, peer, 0) + 1,
+		&stride, count, 1, peer, &h[2]));
 	for (int i = 0; i < 3; i++)
 		CHECK_OK(ARMCI_Wait(&h[i]));
 	ARMCI_Fence(peer);

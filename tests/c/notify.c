@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// notify.c - armci_notify and armci_notify_wait: counted per pair of ranks, ordered after the puts before them.
+// notify.c - armci_notify and armci_notify_wait: counted per pair of ranks, ordered after the puts
+// before them.
 #define _GNU_SOURCE
 #include <unistd.h>
 
@@ -33,7 +34,8 @@ static void ahead(void)
 	if (np < 3) { // the ring used the same pair
 		for (int i = 1; i <= 5; i++)
 			CHECK_INT(armci_notify((me + 1) % np), base + i);
-		ARMCI_Barrier(); // with its fence: between nodes a message may come after a bare barrier
+		// with its fence: between nodes a message may come after a bare barrier
+		ARMCI_Barrier();
 		for (int i = 1; i <= 5; i++) {
 			CHECK_INT(armci_notify_wait((me + np - 1) % np, &waited), base + 5);
 			CHECK_INT(waited, base + i);
@@ -52,7 +54,8 @@ static void ahead(void)
 		}
 }
 
-// Stores something of another kind and size each round at a rank, and in the model of what lies there.
+// Stores something of another kind and size each round at a rank, and in the model of what lies
+// there.
 static void store(int round, double *model, double *there, int to)
 {
 	static double out[PLACES];
@@ -85,7 +88,8 @@ static void store(int round, double *model, double *there, int to)
 	memcpy(model, out, n * sizeof(double));
 }
 
-// Whatever was stored before a notification is there when that has come, and the counters go on by one. All ranks store the same.
+// Whatever was stored before a notification is there when that has come, and the counters go on by
+// one. All ranks store the same.
 static void mixed(void **base)
 {
 	int to = (me + 1) % np, from = (me + np - 1) % np, waited;
@@ -107,8 +111,8 @@ static void mixed(void **base)
 	CHECK_INT(waited - before, sent - first); // as often as this rank has notified another
 }
 
-// A token goes round the ring. Each rank keeps it for a time of another order, so that the next one looks, is about to sleep, or
-// sleeps when it is notified.
+// A token goes round the ring. Each rank keeps it for a time of another order, so that the next one
+// looks, is about to sleep, or sleeps when it is notified.
 static void late(void **base)
 {
 	static const int pauses[] = {0, 20, 120, 200, 260, 400, 3000}; // microseconds
@@ -121,7 +125,8 @@ static void late(void **base)
 			CHECK(armci_notify_wait(from, &waited) >= waited);
 			CHECK(*mine == (me == 0 ? round - 1 : round));
 		}
-		usleep((useconds_t)pauses[(round * 5 + me) % 7] + (useconds_t)(round * 7919 + me * 104729) % 40);
+		usleep((useconds_t)pauses[(round * 5 + me) % 7] +
+			(useconds_t)(round * 7919 + me * 104729) % 40);
 		CHECK_OK(ARMCI_PutValueLong(round, base[to], to));
 		CHECK(armci_notify(to) > 0);
 	}

@@ -38,7 +38,8 @@ static void contiguous(const struct step *s, uint64_t *rng)
 	else if (s->op == 1)
 		CHECK_OK(ARMCI_Get(remote, local, n * 4, s->peer));
 	else
-		CHECK_OK(ARMCI_Acc(ARMCI_ACC_INT, (void *)&s->scale, local, remote, n * 4, s->peer));
+		CHECK_OK(
+			ARMCI_Acc(ARMCI_ACC_INT, (void *)&s->scale, local, remote, n * 4, s->peer));
 }
 
 // Read-modify-writes: each finds what the operations before it have left.
@@ -75,23 +76,30 @@ static void strided(const struct step *s, uint64_t *rng)
 	else if (s->op == 1)
 		CHECK_OK(ARMCI_GetS(s->remote + at, far, local, near, h.count, h.levels, s->peer));
 	else
-		CHECK_OK(ARMCI_AccS(ARMCI_ACC_INT, (void *)&s->scale, local, near, s->remote + at, far, h.count,
-			h.levels, s->peer));
+		CHECK_OK(ARMCI_AccS(ARMCI_ACC_INT, (void *)&s->scale, local, near, s->remote + at,
+			far, h.count, h.levels, s->peer));
 }
 
 static void vector(const struct step *s, uint64_t *rng)
 {
 	void *near[SEGMENTS], *far[SEGMENTS];
-	int cell = ELEMENTS / SEGMENTS, n = check_between(rng, 1, cell), k = check_between(rng, 1, SEGMENTS);
+	int cell = ELEMENTS / SEGMENTS, n = check_between(rng, 1, cell),
+	    k = check_between(rng, 1, SEGMENTS);
 	for (int i = 0; i < k; i++) {
 		int f = i * cell + check_between(rng, 0, cell - n), l = (k - 1 - i) * cell;
 		near[i] = local + l;
 		far[i] = s->remote + f * 4;
 		row(s, image + f, local + l, want + l, n);
 	}
-	armci_giov_t d = {.src_ptr_array = near, .dst_ptr_array = far, .bytes = n * 4, .ptr_array_len = k};
+	armci_giov_t d = {.src_ptr_array = near,
+		.dst_ptr_array = far,
+		.bytes = n * 4,
+		.ptr_array_len = k};
 	if (s->op == 1)
-		d = (armci_giov_t){.src_ptr_array = far, .dst_ptr_array = near, .bytes = n * 4, .ptr_array_len = k};
+		d = (armci_giov_t){.src_ptr_array = far,
+			.dst_ptr_array = near,
+			.bytes = n * 4,
+			.ptr_array_len = k};
 	if (s->op == 0)
 		CHECK_OK(ARMCI_PutV(&d, 1, s->peer));
 	else if (s->op == 1)
@@ -114,7 +122,8 @@ static void mix(void **base, int peer)
 		check_fill(local, sizeof local / 4, check_random(&rng));
 		memcpy(want, local, sizeof want);
 		shapes[check_between(&rng, 0, 3)](&s, &rng);
-		CHECK_MEM(local, want, sizeof want); // a get has arrived; nothing else writes its source
+		// a get has arrived; nothing else writes its source
+		CHECK_MEM(local, want, sizeof want);
 	}
 	CHECK_OK(ARMCI_Get(s.remote, local, BYTES, peer));
 	CHECK_MEM(local, image, BYTES);

@@ -134,7 +134,8 @@ int main(int argc, char **argv)
 	CHECK_OK(pthread_create(&second, NULL, second_thread, NULL));
 	for (int round = 0; round < ROUNDS; round++) {
 		if (round % (ROUNDS / 8) == 10 && round * 8 / ROUNDS < 4)
-			install(sigs[round * 8 / ROUNDS], round & 1 ? SA_ONSTACK | SA_RESTART : SA_RESTART);
+			install(sigs[round * 8 / ROUNDS],
+				round & 1 ? SA_ONSTACK | SA_RESTART : SA_RESTART);
 		for (int i = 0; i < 4 && i * (ROUNDS / 8) + 10 <= round; i++)
 			send_myself(sigs[i]);
 		calls(0);
@@ -148,7 +149,8 @@ int main(int argc, char **argv)
 	for (int i = 0; i < SIGS; i++)
 		CHECK_INT(count[sigs[i]], sent[sigs[i]]);
 	CHECK(sent[SIGURG] > ROUNDS / 2 && sent[SIGUSR1] > ROUNDS / 2);
-	if (!dlsym(RTLD_DEFAULT, "MPI_Init")) // an MPI has threads of its own, which leave signals unblocked
+	// an MPI has threads of its own, which leave signals unblocked
+	if (!dlsym(RTLD_DEFAULT, "MPI_Init"))
 		CHECK_INT(strange, 0);
 	check_free(base);
 	return check_end("own_signals");

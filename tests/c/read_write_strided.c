@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// read_write_strided.c - local packing (armci_write_strided) and unpacking (armci_read_strided) of strided memory
-// against a plain model. Purely local: no transfer.
+// read_write_strided.c - local packing (armci_write_strided) and unpacking (armci_read_strided) of
+// strided memory against a plain model. Purely local: no transfer.
 #include "check.h"
 #include "shape.h"
 

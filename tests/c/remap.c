@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// remap.c - private memory that changes under its addresses between transfers: unmapped and mapped again, moved,
-// emptied, freed and allocated, copied by a fork. What is put is what the program has written there, and what is got
-// is what it finds there. It must not use memory that a transfer is still using.
+// remap.c - private memory that changes under its addresses between transfers: unmapped and mapped
+// again, moved, emptied, freed and allocated, copied by a fork. What is put is what the program has
+// written there, and what is got is what it finds there. It must not use memory that a transfer is
+// still using.
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -50,7 +51,8 @@ static void exchange(unsigned char *p, size_t n)
 // At an address if nobody has taken it meanwhile, as another thread may, else anywhere.
 static unsigned char *map(void *at, size_t n)
 {
-	void *p = mmap(at, n, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED_NOREPLACE : 0), -1, 0);
+	void *p = mmap(at, n, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | (at ? MAP_FIXED_NOREPLACE : 0), -1, 0);
 	if (p == MAP_FAILED && at)
 		return map(NULL, n);
 	CHECK(p != MAP_FAILED);
@@ -80,9 +82,10 @@ static void moved(size_t n)
 	for (int i = 0; i < ROUNDS; i++) {
 		exchange(p, n);
 		exchange(q, n);
-		// q's memory is p's now. The system call itself: UCX, below MPICH, puts its own mremap before the C library's,
-		// and that one loses the last argument.
-		CHECK_INT((uintptr_t)syscall(SYS_mremap, p, n, n, MREMAP_MAYMOVE | MREMAP_FIXED, q), (uintptr_t)q);
+		// q's memory is p's now. The system call itself: UCX, below MPICH, puts its own
+		// mremap before the C library's, and that one loses the last argument.
+		CHECK_INT((uintptr_t)syscall(SYS_mremap, p, n, n, MREMAP_MAYMOVE | MREMAP_FIXED, q),
+			(uintptr_t)q);
 		exchange(q, n);
 		p = map(p, n);
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// rmw.c - fetch-and-add and swap on int and long in both numberings of the constants: values, contention totals,
-// a shared counter as applications use it. No other atomic is promised.
+// rmw.c - fetch-and-add and swap on int and long in both numberings of the constants: values,
+// contention totals, a shared counter as applications use it. No other atomic is promised.
 #include "check.h"
 #include <limits.h>
 
@@ -8,7 +8,8 @@ enum { CALLS = 4000 };
 
 static void values(void **base, int peer)
 {
-	static const int add[] = {12, 0}, add_long[] = {13, 1}, swap[] = {10, 2}, swap_long[] = {11, 3};
+	static const int add[] = {12, 0}, add_long[] = {13, 1}, swap[] = {10, 2},
+			 swap_long[] = {11, 3};
 	int *word = (int *)base[peer], old;
 	long *wide = (long *)base[peer] + 1, old_long;
 	for (int n = 0; n < 2; n++) {
@@ -36,7 +37,8 @@ static void values(void **base, int peer)
 	CHECK_INT(ARMCI_GetValueInt(word, peer), INT_MIN);
 }
 
-// Every rank adds to the counters of all ranks; totals must be exact and each rank's view must grow.
+// Every rank adds to the counters of all ranks; totals must be exact and each rank's view must
+// grow.
 static void totals(void **base)
 {
 	int *word = base[me];
@@ -51,7 +53,8 @@ static void totals(void **base)
 		CHECK_OK(ARMCI_Rmw(ARMCI_FETCH_AND_ADD, &old, base[0], 1, 0));
 		CHECK(old > seen);
 		seen = old;
-		CHECK_OK(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &old_long, (long *)base[peer] + 1, 3, peer));
+		CHECK_OK(ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &old_long, (long *)base[peer] + 1, 3,
+			peer));
 	}
 	ARMCI_Barrier();
 	if (me == 0)
@@ -86,8 +89,8 @@ static void tasks(void **base)
 	free(done);
 }
 
-// A token in the swapped word is never lost or doubled. Who has it competes with all who ask for it: many ranks take
-// fewer turns.
+// A token in the swapped word is never lost or doubled. Who has it competes with all who ask for
+// it: many ranks take fewer turns.
 static void token(void **base)
 {
 	int turns = np <= 16 ? 200 : 200 * 16 / np;
@@ -113,7 +116,8 @@ static void token(void **base)
 	ARMCI_Barrier();
 }
 
-// The same in memory whose longs network devices change, where those are used: no word is changed by both.
+// The same in memory whose longs network devices change, where those are used: no word is changed
+// by both.
 static void declared(void)
 {
 	void **base = check_alloc(sizeof(void *) * (size_t)np);

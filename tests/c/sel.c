@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sel.c - armci_msg_sel: the record with the least or greatest first element reaches everybody; ranks that do not
-// contribute are ignored; among equals the lowest rank wins.
+// sel.c - armci_msg_sel: the record with the least or greatest first element reaches everybody;
+// ranks that do not contribute are ignored; among equals the lowest rank wins.
 #include "check.h"
 
 #define SEL(name, type, constant) \
@@ -11,16 +11,14 @@
 	static struct rec_##name make_##name(int r, type key) \
 	{ \
 		struct rec_##name x = {.key = key, .rank = r}; \
-		for (int i = 0; i < 500; i++) \
-			x.fill[i] = 1000 * r + i; \
+		for (int i = 0; i < 500; i++) x.fill[i] = 1000 * r + i; \
 		return x; \
 	} \
 	static void expect_##name(struct rec_##name *x, int winner, type key) \
 	{ \
 		CHECK(x->key == key); \
 		CHECK_INT(x->rank, winner); \
-		for (int i = 0; i < 500; i++) \
-			CHECK_INT(x->fill[i], 1000 * winner + i); \
+		for (int i = 0; i < 500; i++) CHECK_INT(x->fill[i], 1000 * winner + i); \
 	} \
 	static void all_##name(void) \
 	{ \
@@ -37,8 +35,12 @@
 	static void some_##name(void) \
 	{ \
 		for (int w = 0; w < np; w++) { \
-			struct rec_##name x = make_##name(me, (type)(me == w ? 0 : me % 2 ? 1000 : -1000)); \
-			armci_msg_sel(&x, (int)sizeof x, w % 2 ? "max" : "min", constant, me == w); \
+			struct rec_##name x = make_##name(me, \
+				(type)(me == w         ? 0 : \
+						me % 2 ? 1000 : \
+							 -1000)); \
+			armci_msg_sel(&x, (int)sizeof x, w % 2 ? "max" : "min", constant, \
+				me == w); \
 			expect_##name(&x, w, (type)0); \
 		} \
 	} \

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program that has asked its MPI for MPI_THREAD_SERIALIZED may be in MPI on one thread while another one waits in this library,
-// which must not call MPI then.
+// A program that has asked its MPI for MPI_THREAD_SERIALIZED may be in MPI on one thread while
+// another one waits in this library, which must not call MPI then.
 #include "check.h"
 
 #if __has_include(<mpi.h>)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// shape.h - random strided shapes and a plain walk over them, as the model that the library's strided calls are
-// checked against. It must stay simple and slow: no merging of rows, no tricks, no ARMCI call.
+// shape.h - random strided shapes and a plain walk over them, as the model that the library's
+// strided calls are checked against. It must stay simple and slow: no merging of rows, no tricks,
+// no ARMCI call.
 #ifndef SHAPE_H
 #define SHAPE_H
 
@@ -17,8 +18,8 @@ struct shape {
 	long volume;                  // bytes moved
 };
 
-// Strides for the counts: each a little larger than what it steps over, so seldom multiples of each other.
-// unit keeps them on element boundaries. Returns the extent.
+// Strides for the counts: each a little larger than what it steps over, so seldom multiples of each
+// other. unit keeps them on element boundaries. Returns the extent.
 static inline long shape_strides(uint64_t *rng, const struct shape *s, int unit, int stride[])
 {
 	long extent = s->count[0];

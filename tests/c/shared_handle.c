@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// shared_handle.c - several nonblocking calls on one handle that is not an aggregate, to several ranks, near ones and
-// the own one among them, of all kinds: ARMCI_Wait and ARMCI_Test mean all of them, in whatever order they complete.
+// shared_handle.c - several nonblocking calls on one handle that is not an aggregate, to several
+// ranks, near ones and the own one among them, of all kinds: ARMCI_Wait and ARMCI_Test mean all of
+// them, in whatever order they complete.
 #include "check.h"
 
 enum { LONGS = 1 << 18, LARGE = LONGS * 8, SMALL = 9248, PATCH = 64 };
@@ -20,7 +21,8 @@ static void check_part(int i, int rank, int n)
 		CHECK_INT(part(i)[k], expected(rank, k));
 }
 
-// Large gets from every rank, then a small one from this rank, which is complete at once. The handle holds garbage before.
+// Large gets from every rank, then a small one from this rank, which is complete at once. The
+// handle holds garbage before.
 static void gets(int own_last, int by_test)
 {
 	armci_hdl_t h;
@@ -56,15 +58,18 @@ static void puts_and_values(void)
 	for (int i = 0; i < LONGS; i++) part(0)[i] = expected(me, i);
 	for (int to = 0; to < np; to++) {
 		CHECK_OK(ARMCI_NbPut(part(0), slot(to), LARGE - SMALL, to, &h));
-		CHECK_OK(ARMCI_NbPut(part(0) + (LARGE - SMALL) / 8, slot(to) + (LARGE - SMALL) / 8, SMALL - 8, to, &h));
-		CHECK_OK(ARMCI_NbPutValueLong(expected(me, LONGS - 1), slot(to) + LONGS - 1, to, &h));
+		CHECK_OK(ARMCI_NbPut(part(0) + (LARGE - SMALL) / 8, slot(to) + (LARGE - SMALL) / 8,
+			SMALL - 8, to, &h));
+		CHECK_OK(ARMCI_NbPutValueLong(expected(me, LONGS - 1), slot(to) + LONGS - 1, to,
+			&h));
 	}
 	CHECK_OK(ARMCI_Wait(&h));
 	memset(part(0), 0xff, LARGE);
 	ARMCI_Barrier();
 	for (int from = 0; from < np; from++)
 		for (int i = 0; i < LONGS; i++)
-			CHECK_INT(base[me][(size_t)(1 + from) * LONGS + (size_t)i], expected(from, i));
+			CHECK_INT(base[me][(size_t)(1 + from) * LONGS + (size_t)i],
+				expected(from, i));
 	ARMCI_Barrier();
 }
 
@@ -76,7 +81,10 @@ static void kinds(int peer)
 	int64_t *to = slot(peer), *ones = part(1);
 	int stride[1] = {PATCH * 16}, count[2] = {PATCH * 8, PATCH};
 	void *src = base[peer] + 5, *dst = part(3);
-	armci_giov_t v = {.src_ptr_array = &src, .dst_ptr_array = &dst, .bytes = SMALL, .ptr_array_len = 1};
+	armci_giov_t v = {.src_ptr_array = &src,
+		.dst_ptr_array = &dst,
+		.bytes = SMALL,
+		.ptr_array_len = 1};
 	for (int i = 0; i < LONGS; i++) ones[i] = 1;
 	memset(part(0), 0, LARGE);
 	CHECK_OK(ARMCI_Put(part(0), to, LARGE, peer));
@@ -89,7 +97,8 @@ static void kinds(int peer)
 	CHECK_OK(ARMCI_Wait(&h));
 	for (int i = 0; i < PATCH; i++)
 		for (int k = 0; k < PATCH * 2; k++)
-			CHECK_INT(part(0)[i * PATCH * 2 + k], k < PATCH ? expected(peer, i * PATCH * 2 + k) : 0);
+			CHECK_INT(part(0)[i * PATCH * 2 + k],
+				k < PATCH ? expected(peer, i * PATCH * 2 + k) : 0);
 	check_part(2, peer, LONGS);
 	for (int i = 0; i < SMALL / 8; i++)
 		CHECK_INT(part(3)[i], expected(peer, i + 5));

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// short.c - puts and gets of a few bytes, which have ways of their own: every length, between accumulates, counters and
-// longer transfers to the same words, in the order of the calls; complete for others after a fence; by several threads;
-// in memory that is allocated again. Longer ones are in contiguous.c and order.c.
+// short.c - puts and gets of a few bytes, which have ways of their own: every length, between
+// accumulates, counters and longer transfers to the same words, in the order of the calls; complete
+// for others after a fence; by several threads; in memory that is allocated again. Longer ones are
+// in contiguous.c and order.c.
 #include "check.h"
 #include <pthread.h>
 
@@ -68,7 +69,8 @@ static void mix(uint64_t seed, long *far, int steps)
 	long want[WORDS] = {0}, got[WORDS];
 	CHECK_OK(ARMCI_Put(want, far, sizeof want, peer));
 	for (int i = 0; i < steps; i++) {
-		int at = check_between(&seed, 0, 7) ? check_between(&seed, 0, 3) : check_between(&seed, 0, WORDS - 1);
+		int at = check_between(&seed, 0, 7) ? check_between(&seed, 0, 3) :
+						      check_between(&seed, 0, WORDS - 1);
 		one(&seed, far + at, &want[at]);
 	}
 	CHECK_OK(ARMCI_Get(far, got, sizeof got, peer));

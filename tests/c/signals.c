@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// signals.c - the application's signals and the library: handlers without SA_ONSTACK that use 12 KiB of stack, installed
-// before and after ARMCI_Init, for timers, a profiler's SIGPROF, SIGCHLD and signals to a thread, while two threads call
-// ARMCI. No handler may run on a goroutine's stack, masks stay as the application has set them, and the library's own
-// threads take none of these signals.
+// signals.c - the application's signals and the library: handlers without SA_ONSTACK that use 12
+// KiB of stack, installed before and after ARMCI_Init, for timers, a profiler's SIGPROF, SIGCHLD
+// and signals to a thread, while two threads call ARMCI. No handler may run on a goroutine's stack,
+// masks stay as the application has set them, and the library's own threads take none of these
+// signals.
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -52,7 +53,8 @@ static double now(void)
 // Calls of all kinds to a peer, with the thread's own part of its memory.
 static void calls(int part, int round)
 {
-	int peer = (me + round) % np, stride[1] = {2 * sizeof(double)}, pack[1] = {sizeof(double)}, counts[2] = {sizeof(double), N / 2};
+	int peer = (me + round) % np, stride[1] = {2 * sizeof(double)}, pack[1] = {sizeof(double)},
+	    counts[2] = {sizeof(double), N / 2};
 	double *at = (double *)base[peer] + (2 * me + part) * N, out[N], in[N], one = 1;
 	long old, *counter = (long *)((double *)base[peer] + 2 * np * N) + part;
 	armci_hdl_t h;
@@ -140,12 +142,13 @@ static int blocked(const char *tid, unsigned long long *mask)
 	return found;
 }
 
-// A signal of a thread of the library whose mask is wrong, 0 if it is right: such threads block all that this program uses,
-// and others that end or stop a program, but no faults, unless they block all: those do not run Go,
-// or not yet.
+// A signal of a thread of the library whose mask is wrong, 0 if it is right: such threads block all
+// that this program uses, and others that end or stop a program, but no faults, unless they block
+// all: those do not run Go, or not yet.
 static int wrong(unsigned long long mask)
 {
-	static const int no[] = {SIGURG, SIGALRM, SIGUSR1, SIGUSR2, SIGCHLD, SIGPROF, SIGVTALRM, SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGTSTP};
+	static const int no[] = {SIGURG, SIGALRM, SIGUSR1, SIGUSR2, SIGCHLD, SIGPROF, SIGVTALRM,
+		SIGTERM, SIGINT, SIGHUP, SIGPIPE, SIGTSTP};
 	static const int yes[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
 	for (size_t i = 0; i < sizeof no / sizeof no[0]; i++)
 		if (!(mask >> (no[i] - 1) & 1))
@@ -172,7 +175,9 @@ static void check_masks(void)
 			nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
 		}
 		if (here && sig)
-			check_fail(__FILE__, __LINE__, "thread %s has the wrong mask %#llx for signal %d", e->d_name, mask, sig);
+			check_fail(__FILE__, __LINE__,
+				"thread %s has the wrong mask %#llx for signal %d", e->d_name, mask,
+				sig);
 		seen += here;
 	}
 	closedir(d);
@@ -180,12 +185,14 @@ static void check_masks(void)
 }
 
 // A procedure is the application's: it runs with the application's mask.
-static int procedure(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen, int *rhsize, void *rdata,
-	int rdlen, int *rdsize, int rtype)
+static int procedure(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr,
+	int rhlen, int *rhsize, void *rdata, int rdlen, int *rdsize, int rtype)
 {
-	int answer[2] = {is_blocked(SIGUSR1) || is_blocked(SIGCHLD) || is_blocked(SIGPROF), !is_blocked(SIGWINCH)};
+	int answer[2] = {is_blocked(SIGUSR1) || is_blocked(SIGCHLD) || is_blocked(SIGPROF),
+		!is_blocked(SIGWINCH)};
 	CHECK(to == me && rdlen == (int)sizeof answer);
-	(void)from, (void)hdr, (void)hlen, (void)data, (void)dlen, (void)rhdr, (void)rhlen, (void)rtype;
+	(void)from, (void)hdr, (void)hlen, (void)data, (void)dlen, (void)rhdr, (void)rhlen,
+		(void)rtype;
 	memcpy(rdata, answer, sizeof answer);
 	*rhsize = 0;
 	*rdsize = (int)sizeof answer;
@@ -196,14 +203,16 @@ static void check_procedure(void)
 {
 	int f = ARMCI_Gpc_register(procedure), wrong[2] = {-1, -1};
 	char head = 0, answer_head = 0;
-	CHECK_OK(ARMCI_Gpc_exec(f, (me + 1) % np, &head, 1, &head, 1, &answer_head, 1, wrong, (int)sizeof wrong, NULL));
+	CHECK_OK(ARMCI_Gpc_exec(f, (me + 1) % np, &head, 1, &head, 1, &answer_head, 1, wrong,
+		(int)sizeof wrong, NULL));
 	CHECK_INT(wrong[0], 0);
 	CHECK_INT(wrong[1], 0);
 	ARMCI_Barrier();
 	ARMCI_Gpc_release(f);
 }
 
-// Signals that this program waits for with sigwait come to it, though no thread has a handler for them.
+// Signals that this program waits for with sigwait come to it, though no thread has a handler for
+// them.
 static void check_sigwait(void)
 {
 	sigset_t child;
@@ -245,9 +254,9 @@ int main(int argc, char **argv)
 	ARMCI_Barrier();
 	start_timer(ITIMER_REAL, 700);
 	install(late, 3);
-	// Until the library has looked at handlers again, at one of 16 calls and after 20 ms, a late one
-	// must not run inside it. A busy machine may leave no time for a call in these 20 ms, so that the
-	// calls behind them count.
+	// Until the library has looked at handlers again, at one of 16 calls and after 20 ms, a
+	// late one must not run inside it. A busy machine may leave no time for a call in these 20
+	// ms, so that the calls behind them count.
 	for (double begin = now(); now() < begin + 0.05;)
 		CHECK_OK(ARMCI_Free_local(ARMCI_Malloc_local(64)));
 	for (int i = 0; i < 32; i++)
@@ -263,7 +272,8 @@ int main(int argc, char **argv)
 	double end = now() + check_setting("SIGNALS_SECONDS", 1.5);
 	for (int round = 0; now() < end; round++)
 		calls(0, round);
-	for (int i = 0; i < 32; i++) // calls that enter Go, which looks at the handlers now and then
+	// calls that enter Go, which looks at the handlers now and then
+	for (int i = 0; i < 32; i++)
 		CHECK_OK(ARMCI_Free_local(ARMCI_Malloc_local(64)));
 	check_onstack(late, 3);
 	check_procedure();
@@ -275,7 +285,8 @@ int main(int argc, char **argv)
 	CHECK_OK(pthread_join(threads[1], NULL));
 	CHECK_OK(pthread_join(other, NULL));
 	CHECK(is_blocked(SIGWINCH) && !is_blocked(SIGCHLD) && !is_blocked(SIGUSR1));
-	CHECK(count[SIGALRM] > 0 && count[SIGPROF] > 0 && count[SIGUSR1] > 0 && count[SIGUSR2] > 0 && count[SIGCHLD] > 0);
+	CHECK(count[SIGALRM] > 0 && count[SIGPROF] > 0 && count[SIGUSR1] > 0 &&
+		count[SIGUSR2] > 0 && count[SIGCHLD] > 0);
 	if (!under_mpi)
 		check_sigwait();
 	start_timer(ITIMER_REAL, 0);

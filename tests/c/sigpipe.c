@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sigpipe.c - a program that lets SIGPIPE end it, as many do by signal(SIGPIPE, SIG_DFL), before and after ARMCI_Init: no
-// send of the library may raise it, also not in the last one of a job, to ranks that have left already.
+// sigpipe.c - a program that lets SIGPIPE end it, as many do by signal(SIGPIPE, SIG_DFL), before
+// and after ARMCI_Init: no send of the library may raise it, also not in the last one of a job, to
+// ranks that have left already.
 #include "check.h"
 
 #include <signal.h>
@@ -27,7 +28,8 @@ int main(int argc, char **argv)
 	check_free(base);
 	ARMCI_Finalize();
 	if (me == 0) {
-		usleep(100000); // the others have left when rank 0, which leads its node, says goodbye
+		// the others have left when rank 0, which leads its node, says goodbye
+		usleep(100000);
 		printf("ok sigpipe (%d ranks)\n", np);
 	}
 	armci_msg_finalize();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// stride_iterator.c - the iterator over the segments of a strided shape: pointers, offsets and counts against a
-// plain model. Purely local: no transfer.
+// stride_iterator.c - the iterator over the segments of a strided shape: pointers, offsets and
+// counts against a plain model. Purely local: no transfer.
 #include "check.h"
 #include "shape.h"
 

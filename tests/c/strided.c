@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// strided.c - PutS and GetS of random shapes with 0 to 8 stride levels against a plain model, with independent
-// strides at both sides; the gaps between the rows must stay untouched. Accumulates are in accumulate.c.
+// strided.c - PutS and GetS of random shapes with 0 to 8 stride levels against a plain model, with
+// independent strides at both sides; the gaps between the rows must stay untouched. Accumulates are
+// in accumulate.c.
 #include "check.h"
 #include "shape.h"
 
@@ -98,7 +99,8 @@ static void matrix(void **base, int peer)
 	CHECK_OK(ARMCI_GetS((double *)base[peer] + 3, &ld, got, &one, count, 1, peer));
 	CHECK_MEM(got, col, sizeof col);
 	for (int i = 0; i < N; i += 9)
-		CHECK_DBL(ARMCI_GetValueDouble((double *)base[peer] + 3 + (size_t)i * N, peer), col[i]);
+		CHECK_DBL(ARMCI_GetValueDouble((double *)base[peer] + 3 + (size_t)i * N, peer),
+			col[i]);
 }
 
 int main(int argc, char **argv)

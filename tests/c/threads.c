@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// threads.c - four threads per rank at once: transfers to private slabs, shared accumulates, counters and locks;
-// every result is checked. Collective calls stay on the main thread.
+// threads.c - four threads per rank at once: transfers to private slabs, shared accumulates,
+// counters and locks; every result is checked. Collective calls stay on the main thread.
 #include "check.h"
 #include <pthread.h>
 
@@ -45,9 +45,11 @@ static void private_slab(struct work *w, int peer, int round)
 		CHECK_OK(ARMCI_Wait(&h));
 	} else { // even elements, then odd ones
 		for (int k = 0; k < 2; k++)
-			CHECK_OK(ARMCI_PutS(w->source + k * N / 2, &pack, slab + k, &wide, count, 1, peer));
+			CHECK_OK(ARMCI_PutS(w->source + k * N / 2, &pack, slab + k, &wide, count, 1,
+				peer));
 		for (int k = 0; k < 2; k++)
-			CHECK_OK(ARMCI_GetS(slab + k, &wide, w->target + k * N / 2, &pack, count, 1, peer));
+			CHECK_OK(ARMCI_GetS(slab + k, &wide, w->target + k * N / 2, &pack, count, 1,
+				peer));
 	}
 	CHECK_MEM(w->target, w->source, sizeof w->source);
 }

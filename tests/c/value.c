@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// value.c - puts and gets of single values passed by value, blocking and nonblocking, at the ends of their range.
+// value.c - puts and gets of single values passed by value, blocking and nonblocking, at the ends
+// of their range.
 #include "check.h"
 #include <float.h>
 #include <limits.h>
@@ -16,14 +17,14 @@
 				CHECK_OK(PUT_VALUE(name)(values[i], slot, r)); \
 				CHECK(GET_VALUE(name)(slot, r) == values[i]); \
 				ARMCI_INIT_HANDLE(&h); \
-				CHECK_OK(NB_PUT_VALUE(name)(values[i], slot + 1, r, i % 2 ? &h : NULL)); \
+				CHECK_OK(NB_PUT_VALUE( \
+					name)(values[i], slot + 1, r, i % 2 ? &h : NULL)); \
 				CHECK_OK(i % 2 ? ARMCI_Wait(&h) : ARMCI_WaitProc(r)); \
 				CHECK(GET_VALUE(name)(slot + 1, r) == values[i]); \
 			} \
 		ARMCI_Barrier(); \
 		type last = values[sizeof values / sizeof values[0] - 1]; \
-		for (int i = 0; i < 2 * np; i++) \
-			CHECK(((type *)base[me])[i] == last); \
+		for (int i = 0; i < 2 * np; i++) CHECK(((type *)base[me])[i] == last); \
 		ARMCI_Barrier(); \
 	}
 #define PUT_VALUE(name) ARMCI_PutValue##name

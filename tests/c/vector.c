@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// vector.c - PutV and GetV: many segments of several lengths in random places, several descriptors in one call,
-// against a plain model. Vector accumulates, also overlapping ones, are in accumulate.c.
+// vector.c - PutV and GetV: many segments of several lengths in random places, several descriptors
+// in one call, against a plain model. Vector accumulates, also overlapping ones, are in
+// accumulate.c.
 #include "check.h"
 
 enum { REGION = 1 << 18, SEGMENTS = 1000, DESCRIPTORS = 5 };
@@ -13,25 +14,30 @@ static struct list lists[DESCRIPTORS];
 static armci_giov_t giov[DESCRIPTORS];
 static unsigned char *local, *image;
 
-// Random descriptors: segment k of descriptor d lies in its own cell of both sides, at a random place in it.
-// from_remote tells which side is the source. The model copies at the same time.
+// Random descriptors: segment k of descriptor d lies in its own cell of both sides, at a random
+// place in it. from_remote tells which side is the source. The model copies at the same time.
 static void make(uint64_t *rng, char *remote, int from_remote, unsigned char *model)
 {
 	int cell = REGION / (DESCRIPTORS * SEGMENTS);
 	for (int d = 0; d < DESCRIPTORS; d++) {
 		int n = check_between(rng, 1, SEGMENTS), bytes = check_between(rng, 1, cell);
 		for (int k = 0; k < n; k++) {
-			long far = (long)(d * SEGMENTS + k) * cell + check_between(rng, 0, cell - bytes);
+			long far = (long)(d * SEGMENTS + k) * cell +
+				check_between(rng, 0, cell - bytes);
 			long near = (long)(d * SEGMENTS + (k * 7 + 3) % SEGMENTS) * cell;
-			lists[d].src[k] = from_remote ? (void *)(remote + far) : (void *)(local + near);
-			lists[d].dst[k] = from_remote ? (void *)(local + near) : (void *)(remote + far);
+			lists[d].src[k] = from_remote ? (void *)(remote + far) :
+							(void *)(local + near);
+			lists[d].dst[k] = from_remote ? (void *)(local + near) :
+							(void *)(remote + far);
 			if (from_remote)
 				memcpy(model + near, image + far, (size_t)bytes);
 			else
 				memcpy(model + far, local + near, (size_t)bytes);
 		}
-		giov[d] = (armci_giov_t){.src_ptr_array = lists[d].src, .dst_ptr_array = lists[d].dst,
-			.bytes = bytes, .ptr_array_len = n};
+		giov[d] = (armci_giov_t){.src_ptr_array = lists[d].src,
+			.dst_ptr_array = lists[d].dst,
+			.bytes = bytes,
+			.ptr_array_len = n};
 	}
 }
 
@@ -61,7 +67,10 @@ static void extremes(void **base, int peer)
 {
 	check_fill(local, REGION, 77);
 	void *src = local, *dst = base[peer];
-	armci_giov_t one = {.src_ptr_array = &src, .dst_ptr_array = &dst, .bytes = REGION, .ptr_array_len = 1};
+	armci_giov_t one = {.src_ptr_array = &src,
+		.dst_ptr_array = &dst,
+		.bytes = REGION,
+		.ptr_array_len = 1};
 	CHECK_OK(ARMCI_PutV(&one, 1, peer));
 	for (int k = 0; k < SEGMENTS; k++) {
 		lists[0].src[k] = (char *)base[peer] + k * 13;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * A program as gfortran 15 and later compiles it, for abi_accessor.c: the prototypes of what it calls, its coarrays, and accessors such
- * as the compiler generates, written by hand.
+ * A program as gfortran 15 and later compiles it, for abi_accessor.c: the prototypes of what it
+ * calls, its coarrays, and accessors such as the compiler generates, written by hand.
  */
 #ifndef CAF_ABI_PROGRAM_H_
 #define CAF_ABI_PROGRAM_H_
@@ -16,21 +16,27 @@ void _gfortran_caf_finalize(void);
 int _gfortran_caf_this_image(uintptr_t team);
 int _gfortran_caf_num_images(uintptr_t team, uintptr_t number);
 void _gfortran_caf_sync_all(int *stat, char *errmsg, size_t length);
-void _gfortran_caf_register(size_t size, int kind, void **token, struct caf_desc *d, int *stat, char *errmsg, size_t length);
+void _gfortran_caf_register(size_t size, int kind, void **token, struct caf_desc *d, int *stat,
+	char *errmsg, size_t length);
 void _gfortran_caf_deregister(void **token, int kind, int *stat, char *errmsg, size_t length);
 void _gfortran_caf_register_accessor(int hash, void (*accessor)(void));
 void _gfortran_caf_register_accessors_finish(void);
 int _gfortran_caf_get_remote_function_index(int hash);
-void _gfortran_caf_get_from_remote(void *token, const struct caf_desc *src, const size_t *src_length, int image, size_t size, void **to,
-	size_t *to_length, struct caf_desc *to_desc, bool any, int index, void *add, size_t add_bytes, int *stat, void **team, int *number);
-int32_t _gfortran_caf_is_present_on_remote(void *token, int image, int index, void *add, size_t add_bytes);
-void _gfortran_caf_send_to_remote(void *token, struct caf_desc *dst, const size_t *dst_length, int image, size_t size, const void *from,
-	const size_t *from_length, const struct caf_desc *from_desc, int index, void *add, size_t add_bytes, int *stat, void **team,
-	int *number);
-void _gfortran_caf_transfer_between_remotes(void *dst_token, struct caf_desc *dst, size_t *dst_length, int dst_image, int dst_index,
-	void *dst_add, size_t dst_add_bytes, void *src_token, const struct caf_desc *src, const size_t *src_length, int src_image,
-	int src_index, void *src_add, size_t src_add_bytes, size_t size, bool scalar, int *dst_stat, int *src_stat, void **dst_team,
-	int *dst_number, void **src_team, int *src_number);
+void _gfortran_caf_get_from_remote(void *token, const struct caf_desc *src,
+	const size_t *src_length, int image, size_t size, void **to, size_t *to_length,
+	struct caf_desc *to_desc, bool any, int index, void *add, size_t add_bytes, int *stat,
+	void **team, int *number);
+int32_t _gfortran_caf_is_present_on_remote(void *token, int image, int index, void *add,
+	size_t add_bytes);
+void _gfortran_caf_send_to_remote(void *token, struct caf_desc *dst, const size_t *dst_length,
+	int image, size_t size, const void *from, const size_t *from_length,
+	const struct caf_desc *from_desc, int index, void *add, size_t add_bytes, int *stat,
+	void **team, int *number);
+void _gfortran_caf_transfer_between_remotes(void *dst_token, struct caf_desc *dst,
+	size_t *dst_length, int dst_image, int dst_index, void *dst_add, size_t dst_add_bytes,
+	void *src_token, const struct caf_desc *src, const size_t *src_length, int src_image,
+	int src_index, void *src_add, size_t src_add_bytes, size_t size, bool scalar, int *dst_stat,
+	int *src_stat, void **dst_team, int *dst_number, void **src_team, int *src_number);
 
 static int me, images, next, last;
 
@@ -44,7 +50,8 @@ static void check(bool right, const char *what)
 
 static void sync(void) { _gfortran_caf_sync_all(NULL, NULL, 0); }
 
-/* ---- The program's coarrays: integer a(n)[*], allocatable; type(node) b(3)[*], static; character c*8[*] --------------- */
+/* ---- The program's coarrays: integer a(n)[*], allocatable; type(node) b(3)[*], static; character
+ * c*8[*] ----- */
 
 enum { N = 1200000 };
 struct node {
@@ -82,7 +89,8 @@ static void coarrays(void)
 	_gfortran_caf_register(N * sizeof(int), CAF_COARRAY_ALLOC, &a_token, &a, NULL, NULL, 0);
 	describe(&d, CAF_DERIVED, sizeof(struct node), 0);
 	d.dtype.rank = 0;
-	_gfortran_caf_register(3 * sizeof(struct node), CAF_COARRAY_STATIC, &b_token, &d, NULL, NULL, 0);
+	_gfortran_caf_register(3 * sizeof(struct node), CAF_COARRAY_STATIC, &b_token, &d, NULL,
+		NULL, 0);
 	b = d.base;
 	describe(&d, CAF_CHARACTER, 8, 0);
 	d.dtype.rank = 0;
@@ -93,7 +101,8 @@ static void coarrays(void)
 	b[1].k = me;
 	b[1].v.dtype.elem_len = sizeof(int);
 	b[1].v.dtype.rank = 1;
-	_gfortran_caf_register(4 * sizeof(int), CAF_ALLOCATE_ONLY, &b[1].v.token, (struct caf_desc *)(void *)&b[1].v, NULL, NULL, 0);
+	_gfortran_caf_register(4 * sizeof(int), CAF_ALLOCATE_ONLY, &b[1].v.token,
+		(struct caf_desc *)(void *)&b[1].v, NULL, NULL, 0);
 	b[1].v.dim[0] = (struct caf_dim){1, 1, 4};
 	for (int i = 0; i < 4; i++) ((int *)b[1].v.base)[i] = 10 * me + i;
 	memcpy(c, "image   ", 8);
@@ -101,15 +110,15 @@ static void coarrays(void)
 	sync();
 }
 
-/* ---- Accessors --------------------------------------------------------------------------------------------------------- */
+/* ---- Accessors ------------------------------------------------------------------------------- */
 
 struct subscripts {
 	int n, i[3];
 };
 
 /* a(i), with i among the caller's variables */
-static void get_element(const struct subscripts *add, const int *image, void **to, int32_t *fresh, const struct caf_desc *x, void *token,
-	size_t offset)
+static void get_element(const struct subscripts *add, const int *image, void **to, int32_t *fresh,
+	const struct caf_desc *x, void *token, size_t offset)
 {
 	(void)image, (void)token, (void)offset;
 	*to = (int *)x->base + (add->i[0] - 1);
@@ -136,7 +145,8 @@ static int *fit(struct caf_desc *to, int n)
 }
 
 /* a(vector), or all of a without one */
-static void get_vector(struct subscripts *add, const int *image, struct caf_desc *to, int32_t *fresh, const struct caf_desc *x)
+static void get_vector(struct subscripts *add, const int *image, struct caf_desc *to,
+	int32_t *fresh, const struct caf_desc *x)
 {
 	void *before = to->base;
 	int n = add ? add->n : (int)(x->dim[0].upper - x->dim[0].lower + 1), *at = fit(to, n);
@@ -148,7 +158,8 @@ static void get_vector(struct subscripts *add, const int *image, struct caf_desc
 }
 
 /* b(2)%v */
-static void get_component(void *add, const int *image, struct caf_desc *to, int32_t *fresh, const struct node *x)
+static void get_component(void *add, const int *image, struct caf_desc *to, int32_t *fresh,
+	const struct node *x)
 {
 	void *before = to->base;
 	(void)add, (void)image;
@@ -158,8 +169,8 @@ static void get_component(void *add, const int *image, struct caf_desc *to, int3
 	*fresh = to->base != before;
 }
 
-static void get_text(void *add, const int *image, void **to, int32_t *fresh, char *x, void *token, size_t offset, size_t *length,
-	const size_t *x_length)
+static void get_text(void *add, const int *image, void **to, int32_t *fresh, char *x, void *token,
+	size_t offset, size_t *length, const size_t *x_length)
 {
 	(void)add, (void)image, (void)token, (void)offset;
 	*length = *x_length;
@@ -174,23 +185,26 @@ static void get_node(void *add, const int *image, void **to, int32_t *fresh, str
 	*fresh = 0;
 }
 
-static void put_element(const struct subscripts *add, const int *image, struct caf_desc *x, const int *value)
+static void put_element(const struct subscripts *add, const int *image, struct caf_desc *x,
+	const int *value)
 {
 	(void)image;
 	((int *)x->base)[add->i[0] - 1] = *value;
 }
 
 /* a(first:) = value */
-static void put_section(const struct subscripts *add, const int *image, struct caf_desc *x, const struct caf_desc *value)
+static void put_section(const struct subscripts *add, const int *image, struct caf_desc *x,
+	const struct caf_desc *value)
 {
 	int *to = (int *)x->base + (add ? add->i[0] - 1 : 0);
 	(void)image;
 	for (ptrdiff_t i = value->dim[0].lower; i <= value->dim[0].upper; i++)
-		*to++ = ((const int *)value->base)[(ptrdiff_t)value->offset + i * value->dim[0].stride];
+		*to++ = ((const int *)
+				 value->base)[(ptrdiff_t)value->offset + i * value->dim[0].stride];
 }
 
-static void put_text(void *add, const int *image, char *x, const char *value, void *token, size_t offset, const size_t *x_length,
-	const size_t *length)
+static void put_text(void *add, const int *image, char *x, const char *value, void *token,
+	size_t offset, const size_t *x_length, const size_t *length)
 {
 	(void)add, (void)image, (void)token, (void)offset;
 	size_t n = *length < *x_length ? *length : *x_length;
@@ -204,7 +218,8 @@ static void put_node(void *add, const int *image, struct node *x, const struct n
 	x[2].k = value->k;
 }
 
-static void has_component(const struct subscripts *add, const int *image, int32_t *present, const struct node *x)
+static void has_component(const struct subscripts *add, const int *image, int32_t *present,
+	const struct node *x)
 {
 	(void)image;
 	*present = x[add->i[0] - 1].v.base != NULL;
@@ -216,16 +231,32 @@ static void has_descriptor(void *add, const int *image, int32_t *present, const 
 	*present = x->dim[0].upper == N && ((const int *)x->base)[0] != 0;
 }
 
-enum { ELEMENT, CALLER, VECTOR, COMPONENT, TEXT, NODE, PUT_ELEMENT, PUT_SECTION, PUT_TEXT, PUT_NODE, HAS_COMPONENT, HAS_DESCRIPTOR, ALL };
+enum {
+	ELEMENT,
+	CALLER,
+	VECTOR,
+	COMPONENT,
+	TEXT,
+	NODE,
+	PUT_ELEMENT,
+	PUT_SECTION,
+	PUT_TEXT,
+	PUT_NODE,
+	HAS_COMPONENT,
+	HAS_DESCRIPTOR,
+	ALL
+};
 static int at[ALL];
 
 static void accessors(void)
 {
-	void (*f[ALL])(void) = {(void (*)(void))get_element, (void (*)(void))get_caller, (void (*)(void))get_vector,
-		(void (*)(void))get_component, (void (*)(void))get_text, (void (*)(void))get_node, (void (*)(void))put_element,
-		(void (*)(void))put_section, (void (*)(void))put_text, (void (*)(void))put_node, (void (*)(void))has_component,
+	void (*f[ALL])(void) = {(void (*)(void))get_element, (void (*)(void))get_caller,
+		(void (*)(void))get_vector, (void (*)(void))get_component, (void (*)(void))get_text,
+		(void (*)(void))get_node, (void (*)(void))put_element, (void (*)(void))put_section,
+		(void (*)(void))put_text, (void (*)(void))put_node, (void (*)(void))has_component,
 		(void (*)(void))has_descriptor};
-	for (int i = 0; i < 200; i++) { /* more than the first table holds, in no order, in two parts */
+	for (int i = 0; i < 200; i++) {
+		/* more than the first table holds, in no order, in two parts */
 		_gfortran_caf_register_accessor(i * 7919 % 200 + 1000000, f[0]);
 		if (i < ALL)
 			_gfortran_caf_register_accessor(-7 * i + 100 * (i % 3), f[i]);

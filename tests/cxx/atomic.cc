@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// atomic.cc - atomic operations and mutexes: no step is lost or seen twice, by std::lock_guard, std::unique_lock and try_lock too.
+// atomic.cc - atomic operations and mutexes: no step is lost or seen twice, by std::lock_guard,
+// std::unique_lock and try_lock too.
 #include "check.hpp"
 
 #include <mutex>
@@ -48,11 +49,13 @@ static void enumerations()
 	armci::shared_array<colour> a(1);
 	CHECK(swap(a.on(right()), colour::blue) == colour{});
 	armci::barrier();
-	CHECK(compare_swap(a.here(), colour::red, colour::green) == colour::blue && a[0] == colour::blue);
+	CHECK(compare_swap(a.here(), colour::red, colour::green) == colour::blue &&
+		a[0] == colour::blue);
 	armci::barrier();
 }
 
-// Two sets at once; each mutex guards a sum at its rank that is read and written by plain get and put.
+// Two sets at once; each mutex guards a sum at its rank that is read and written by plain get and
+// put.
 static void locked()
 {
 	armci::mutexes few(2), others = armci::mutexes(armci::rank() == 0 ? 1 : 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// check.hpp - what the C++ test programs share: checks that name rank, file, line and values and end the whole job, and what is
-// wanted of an exception. It must not hide calls that a program is about.
+// check.hpp - what the C++ test programs share: checks that name rank, file, line and values and
+// end the whole job, and what is wanted of an exception. It must not hide calls that a program is
+// about.
 #ifndef CHECK_HPP
 #define CHECK_HPP
 
@@ -10,11 +11,13 @@
 
 [[noreturn]] inline void check_fail(const char *file, int line, const std::string &text)
 {
-	std::fprintf(stderr, "rank %d: %s:%d: check failed: %s\n", armci::rank(), file, line, text.c_str());
+	std::fprintf(stderr, "rank %d: %s:%d: check failed: %s\n", armci::rank(), file, line,
+		text.c_str());
 	armci::abort("a check failed");
 }
 
-template <class A, class B> void check_equal(const char *file, int line, const char *what, const A &got, const B &want)
+template <class A, class B>
+void check_equal(const char *file, int line, const char *what, const A &got, const B &want)
 {
 	if (got == want)
 		return;
@@ -23,17 +26,23 @@ template <class A, class B> void check_equal(const char *file, int line, const c
 	check_fail(file, line, text.str());
 }
 
-// The call must throw an error of that function and code whose text has this part and names the caller.
+// The call must throw an error of that function and code whose text has this part and names the
+// caller.
 template <class Call>
-void check_throws(const char *file, int line, const char *function, int code, const std::string &part, Call &&call)
+void check_throws(const char *file, int line, const char *function, int code,
+	const std::string &part, Call &&call)
 {
 	try {
 		call();
 	} catch (const armci::error &e) {
-		const std::string text = e.what(), head = "armci: rank " + std::to_string(armci::rank()) + ": " + function + ": ";
-		if (e.function() != std::string(function) || e.code() != code || text.compare(0, head.size(), head) != 0 ||
+		const std::string text = e.what(),
+				  head = "armci: rank " + std::to_string(armci::rank()) + ": " +
+			function + ": ";
+		if (e.function() != std::string(function) || e.code() != code ||
+			text.compare(0, head.size(), head) != 0 ||
 			text.find(part) == std::string::npos)
-			check_fail(file, line, "threw \"" + text + "\", expected " + head + "..." + part);
+			check_fail(file, line,
+				"threw \"" + text + "\", expected " + head + "..." + part);
 		return;
 	}
 	check_fail(file, line, std::string("no exception of ") + function);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// global_ptr.cc - typed addresses: arithmetic, order, single elements, members, other types, plain access on the node, and that they
-// mean the same to every rank. What must not compile is in refused.cc; what must not be possible is asserted here.
+// global_ptr.cc - typed addresses: arithmetic, order, single elements, members, other types, plain
+// access on the node, and that they mean the same to every rank. What must not compile is in
+// refused.cc; what must not be possible is asserted here.
 #include "check.hpp"
 
 #include <algorithm>
@@ -16,23 +17,32 @@ using gp = armci::global_ptr<int>;
 using gpc = armci::global_ptr<const int>;
 static_assert(std::is_trivially_copyable_v<gp> && sizeof(gp) <= 16);
 static_assert(std::is_convertible_v<gp, gpc> && !std::is_constructible_v<gp, gpc>);
-static_assert(!std::is_convertible_v<armci::global_ptr<long>, gp> && !std::is_convertible_v<gp, int *>);
-static_assert(!std::is_copy_constructible_v<armci::shared_array<int>> && std::is_nothrow_move_constructible_v<armci::shared_array<int>>);
-static_assert(!std::is_copy_constructible_v<armci::handle> && std::is_nothrow_move_assignable_v<armci::handle>);
-static_assert(!std::is_move_constructible_v<armci::aggregate> && !std::is_copy_constructible_v<armci::job>);
-static_assert(!std::is_copy_constructible_v<armci::group> && !std::is_copy_constructible_v<armci::mutexes>);
-static_assert(std::is_nothrow_destructible_v<armci::shared_array<int>> && std::is_nothrow_destructible_v<armci::job>);
+static_assert(
+	!std::is_convertible_v<armci::global_ptr<long>, gp> && !std::is_convertible_v<gp, int *>);
+static_assert(!std::is_copy_constructible_v<armci::shared_array<int>> &&
+	std::is_nothrow_move_constructible_v<armci::shared_array<int>>);
+static_assert(!std::is_copy_constructible_v<armci::handle> &&
+	std::is_nothrow_move_assignable_v<armci::handle>);
+static_assert(!std::is_move_constructible_v<armci::aggregate> &&
+	!std::is_copy_constructible_v<armci::job>);
+static_assert(!std::is_copy_constructible_v<armci::group> &&
+	!std::is_copy_constructible_v<armci::mutexes>);
+static_assert(std::is_nothrow_destructible_v<armci::shared_array<int>> &&
+	std::is_nothrow_destructible_v<armci::job>);
 static_assert(std::is_convertible_v<std::vector<int> &, armci::span<const int>> &&
 	!std::is_convertible_v<const std::vector<int> &, armci::span<int>>);
-static_assert(armci::is_accumulable_v<long> && !armci::is_accumulable_v<char> && !armci::is_accumulable_v<const int>);
-static_assert(armci::is_atomic_v<unsigned> && !armci::is_atomic_v<short> && !armci::is_atomic_v<double>);
+static_assert(armci::is_accumulable_v<long> && !armci::is_accumulable_v<char> &&
+	!armci::is_accumulable_v<const int>);
+static_assert(
+	armci::is_atomic_v<unsigned> && !armci::is_atomic_v<short> && !armci::is_atomic_v<double>);
 
 static void arithmetic(const armci::shared_array<int> &a)
 {
 	const gp p = a.on(0), q = p + 5;
 	CHECK(q - p == 5 && q - 5 == p && 2 + p == p + 2 && q > p && p <= q && p != q);
 	gp r = p;
-	CHECK(r++ == p && r-- == p + 1 && ++r == p + 1 && --r == p && (r += 7) == p + 7 && (r -= 6) == p + 1);
+	CHECK(r++ == p && r-- == p + 1 && ++r == p + 1 && --r == p && (r += 7) == p + 7 &&
+		(r -= 6) == p + 1);
 	CHECK(!gp() && gp() == nullptr && p != nullptr && a.on(armci::size() - 1) >= p);
 	CHECK(gpc(p) == p && p.cast<char>() + 4 == (p + 1).cast<char>());
 	std::map<gp, int> order{{q, 2}, {p, 1}, {gp(), 0}};
@@ -74,7 +84,8 @@ static void list()
 	for (int i = 0; i < 2 * armci::size(); i++) {
 		const node seen = at.get();
 		CHECK_EQ(seen.key, 100 + at.rank());
-		CHECK(at.member(&node::tag).get() == 'n' && at.member(&node::next).get() == seen.next);
+		CHECK(at.member(&node::tag).get() == 'n' &&
+			at.member(&node::next).get() == seen.next);
 		at = seen.next;
 	}
 	armci::barrier();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// memory.cc - shared and local memory with owners: values at the start, moving, groups, order of destruction, and scopes that an
-// exception leaves. It must not need more ranks than there are.
+// memory.cc - shared and local memory with owners: values at the start, moving, groups, order of
+// destruction, and scopes that an exception leaves. It must not need more ranks than there are.
 #include "check.hpp"
 
 struct point {
@@ -44,7 +44,8 @@ static armci::shared_array<int> made(int value)
 	return a;
 }
 
-// Moving hands the memory over; assignment frees what was there, which is collective and so must happen on every rank.
+// Moving hands the memory over; assignment frees what was there, which is collective and so must
+// happen on every rank.
 static void moving()
 {
 	armci::shared_array<int> a = made(5);
@@ -85,7 +86,8 @@ static void in_groups()
 	CHECK_EQ(a[2], half.world_rank((half.rank() + half.size() - 1) % half.size()));
 }
 
-// All ranks leave a scope by an exception: nothing waits, nothing is freed twice, and the job goes on.
+// All ranks leave a scope by an exception: nothing waits, nothing is freed twice, and the job goes
+// on.
 static void unwound()
 {
 	for (int i = 0; i < 3; i++) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// patch.cc - strided and vector transfers against plain loops: patches of one to nine dimensions, known to the compiler or not, by
-// rows and by single elements; lists of pieces of equal and different lengths. What lies between must stay as it was.
+// patch.cc - strided and vector transfers against plain loops: patches of one to nine dimensions,
+// known to the compiler or not, by rows and by single elements; lists of pieces of equal and
+// different lengths. What lies between must stay as it was.
 #include "check.hpp"
 
 #include <numeric>
@@ -30,7 +31,8 @@ static void tiles()
 	for (std::size_t i = 0; i < ROWS; i++)
 		for (std::size_t j = 0; j < COLUMNS; j++) {
 			const bool in = i >= 10 && i < 15 && j >= 20 && j < 27;
-			CHECK_EQ(a[i * COLUMNS + j], in ? left() * 1e5 + 1 + double((i - 7) * COLUMNS + j - 18) : 0);
+			CHECK_EQ(a[i * COLUMNS + j],
+				in ? left() * 1e5 + 1 + double((i - 7) * COLUMNS + j - 18) : 0);
 		}
 	double back[5][7];
 	const armci::patch<double, 2> dense({5, 7}, {7, 1}, {COLUMNS, 1});
@@ -74,14 +76,16 @@ template <std::size_t N> void dimensions()
 	two.fill(2);
 	three.fill(3);
 	const armci::patch<int, N> p(two, armci::row_major<N>(two), armci::row_major<N>(three));
-	const std::size_t all = p.bytes() / sizeof(int), whole = static_cast<std::size_t>(armci::row_major<N>(three)[0]) * 3;
+	const std::size_t all = p.bytes() / sizeof(int),
+			  whole = static_cast<std::size_t>(armci::row_major<N>(three)[0]) * 3;
 	CHECK(all == std::size_t(1) << N && p.levels() == int(N) - 1);
 	armci::shared_array<int> a(whole);
 	std::vector<int> from(all), to(all);
 	std::iota(from.begin(), from.end(), 1);
 	put(p, from.data(), a.on(right()));
 	armci::barrier();
-	CHECK_EQ(std::accumulate(a.local().begin(), a.local().end(), 0L), long(all * (all + 1) / 2));
+	CHECK_EQ(std::accumulate(a.local().begin(), a.local().end(), 0L),
+		long(all * (all + 1) / 2));
 	get(p, a.on(right()), to.data());
 	CHECK(from == to);
 	std::size_t at = 0; // of element 1 1 1 ..., the last one

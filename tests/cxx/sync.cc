@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sync.cc - groups, fences, notifications, events and messages by type. What the C interface tests in depth is tried once here.
+// sync.cc - groups, fences, notifications, events and messages by type. What the C interface tests
+// in depth is tried once here.
 #include "check.hpp"
 
 #include <array>
@@ -108,7 +109,8 @@ static int all()
 	return check_end("sync");
 }
 
-// MPI belongs to the program: it is there before and after the job, which is over a communicator in another order.
+// MPI belongs to the program: it is there before and after the job, which is over a communicator in
+// another order.
 #ifdef MPI_VERSION
 int main(int argc, char **argv)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transfer.cc - put, get and accumulate of spans, blocking, with handles, with an aggregate and implicit; handles that are moved
-// and thrown away; put with flag. Values are checked at both ends.
+// transfer.cc - put, get and accumulate of spans, blocking, with handles, with an aggregate and
+// implicit; handles that are moved and thrown away; put with flag. Values are checked at both ends.
 #include "check.hpp"
 
 #include <atomic>
@@ -27,7 +27,8 @@ static void blocking()
 	put({&from[1], 2}, a.on(right()) + 5);
 	put(armci::span<const double>(), a.on(right()));
 	armci::barrier();
-	CHECK(a[4] == left() * 1e4 + 4 && a[5] == left() * 1e4 + 1 && a[6] == left() * 1e4 + 2 && a[7] == left() * 1e4 + 7);
+	CHECK(a[4] == left() * 1e4 + 4 && a[5] == left() * 1e4 + 1 && a[6] == left() * 1e4 + 2 &&
+		a[7] == left() * 1e4 + 7);
 }
 
 template <class T> static T number(int n)
@@ -49,7 +50,8 @@ template <class T> void accumulate()
 		nb_acc({ones.data(), 1}, a.on(r) + 7, number<T>(armci::rank())).wait();
 	}
 	armci::barrier();
-	const T n = number<T>(armci::size()), ranks = number<T>(armci::size() * (armci::size() - 1) / 2);
+	const T n = number<T>(armci::size()),
+		ranks = number<T>(armci::size() * (armci::size() - 1) / 2);
 	for (std::size_t i = 0; i < 8; i++)
 		CHECK_EQ(a[i], n + (i >= 2 && i < 6 ? n * T(3) : T(0)) + (i == 7 ? ranks : T(0)));
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// around.h - the ways of victim.c in which each rank waits for another most of the time, each time a
-// little. Most of these waits end before the waiter sleeps, so the rank is receiving itself what comes
-// from other nodes when another rank dies.
+// around.h - the ways of victim.c in which each rank waits for another most of the time, each time
+// a little. Most of these waits end before the waiter sleeps, so the rank is receiving itself what
+// comes from other nodes when another rank dies.
 
 // A token goes around, by notifications or by messages.
 static void notify_around(void)

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// crash.c - crashes inside and outside of the library, one per case; the last rank has it, the others wait in a
-// barrier. crash.sh looks at what is printed and how the process ends; only what leads to it is made here.
+// crash.c - crashes inside and outside of the library, one per case; the last rank has it, the
+// others wait in a barrier. crash.sh looks at what is printed and how the process ends; only what
+// leads to it is made here.
 //
-//   crash CASE      cases that start with "handler-" install a handler first: before ARMCI_Init, or after it
+//   crash CASE      cases that start with "handler-" install a handler first: before ARMCI_Init, or
+//   after it
 #include <armci.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -121,12 +123,14 @@ static void jumps(void)
 	}
 }
 
-// A page that only the handler makes writable, written by the library: what it computes must be right.
+// A page that only the handler makes writable, written by the library: what it computes must be
+// right.
 static void mends(void)
 {
 	fixed = mmap(NULL, 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	memset(base[me], 5, 4096);
-	if (fixed == MAP_FAILED || ARMCI_Get(base[me], fixed, 4096, me) || fixed[0] != 5 || fixed[4095] != 5)
+	if (fixed == MAP_FAILED || ARMCI_Get(base[me], fixed, 4096, me) || fixed[0] != 5 ||
+		fixed[4095] != 5)
 		die("ARMCI_Get");
 }
 
@@ -134,10 +138,24 @@ static const struct what {
 	const char *name;
 	void (*run)(void);
 } all[] = {
-	{"put", put}, {"put-alarms", put_alarms}, {"get", get}, {"puts", puts_}, {"counts", counts}, {"acc", acc},
-	{"bcast", broadcast}, {"own", own}, {"abort", abort_}, {"divide", divide},
-	{"handler-before-own", own}, {"handler-before-put", put}, {"handler-before-jump", jumps}, {"handler-before-mend", mends},
-	{"handler-after-own", own}, {"handler-after-put", put}, {"handler-after-jump", jumps}, {"handler-after-mend", mends},
+	{"put", put},
+	{"put-alarms", put_alarms},
+	{"get", get},
+	{"puts", puts_},
+	{"counts", counts},
+	{"acc", acc},
+	{"bcast", broadcast},
+	{"own", own},
+	{"abort", abort_},
+	{"divide", divide},
+	{"handler-before-own", own},
+	{"handler-before-put", put},
+	{"handler-before-jump", jumps},
+	{"handler-before-mend", mends},
+	{"handler-after-own", own},
+	{"handler-after-put", put},
+	{"handler-after-jump", jumps},
+	{"handler-after-mend", mends},
 };
 
 int main(int argc, char **argv)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fatal.c - calls that must end the whole job with one line, because there is no code to return: one per case, made
-// by the last rank while the others wait in a barrier. run.sh looks at the line and the exit status.
+// fatal.c - calls that must end the whole job with one line, because there is no code to return:
+// one per case, made by the last rank while the others wait in a barrier. run.sh looks at the line
+// and the exit status.
 //
 //   fatal CASE      (fatal list prints "CASE FUNCTION" lines)
 #include <armci.h>
@@ -50,17 +51,28 @@ static const struct way {
 	const char *name, *function;
 	void (*run)(void);
 } ways[] = {
-	{"lock-index", "ARMCI_Lock", lock_index}, {"lock-rank", "ARMCI_Lock", lock_rank},
-	{"unlock-free", "ARMCI_Unlock", unlock_free}, {"fence-rank", "ARMCI_Fence", fence_rank},
-	{"set-wrong", "ARMCIX_Lock_hdl", set_wrong}, {"set-index", "ARMCIX_Lock_hdl", set_index},
-	{"set-rank", "ARMCIX_Trylock_hdl", set_rank}, {"set-free", "ARMCIX_Unlock_hdl", set_free},
-	{"value-rank", "ARMCI_GetValueInt", value_rank}, {"value-address", "ARMCI_GetValueDouble", value_address},
-	{"copy-size", "ARMCI_Copy", copy_size}, {"memget-zero", "ARMCI_Memget", memget_zero},
-	{"send-rank", "armci_msg_snd", send_rank}, {"send-size", "armci_msg_snd", send_size},
-	{"receive-room", "armci_msg_rcv", receive_room}, {"reduce-operator", "armci_msg_gop_scope", reduce_operator},
-	{"reduce-type", "armci_msg_gop_scope", reduce_type}, {"group-rank", "ARMCI_Group_create", group_rank},
-	{"error-text", "the program gives up", error_text}, {"error-null", "]", error_null},
-	{"abort-code", "", abort_code}, {"handle-null", "ARMCI_SET_AGGREGATE_HANDLE", handle_in_use},
+	{"lock-index", "ARMCI_Lock", lock_index},
+	{"lock-rank", "ARMCI_Lock", lock_rank},
+	{"unlock-free", "ARMCI_Unlock", unlock_free},
+	{"fence-rank", "ARMCI_Fence", fence_rank},
+	{"set-wrong", "ARMCIX_Lock_hdl", set_wrong},
+	{"set-index", "ARMCIX_Lock_hdl", set_index},
+	{"set-rank", "ARMCIX_Trylock_hdl", set_rank},
+	{"set-free", "ARMCIX_Unlock_hdl", set_free},
+	{"value-rank", "ARMCI_GetValueInt", value_rank},
+	{"value-address", "ARMCI_GetValueDouble", value_address},
+	{"copy-size", "ARMCI_Copy", copy_size},
+	{"memget-zero", "ARMCI_Memget", memget_zero},
+	{"send-rank", "armci_msg_snd", send_rank},
+	{"send-size", "armci_msg_snd", send_size},
+	{"receive-room", "armci_msg_rcv", receive_room},
+	{"reduce-operator", "armci_msg_gop_scope", reduce_operator},
+	{"reduce-type", "armci_msg_gop_scope", reduce_type},
+	{"group-rank", "ARMCI_Group_create", group_rank},
+	{"error-text", "the program gives up", error_text},
+	{"error-null", "]", error_null},
+	{"abort-code", "", abort_code},
+	{"handle-null", "ARMCI_SET_AGGREGATE_HANDLE", handle_in_use},
 	{"lock-none", "ARMCI_Lock", lock_none},
 };
 
@@ -85,7 +97,8 @@ int main(int argc, char **argv)
 	set = ARMCIX_Create_mutexes_hdl(1, &world);
 	if (!set || ARMCI_Create_mutexes(2))
 		ARMCI_Error("no mutexes", 1);
-	int alone = strcmp(argv[1], "lock-none") == 0 || strncmp(argv[1], "reduce-", 7) == 0; // collective on the way
+	// collective on the way
+	int alone = strcmp(argv[1], "lock-none") == 0 || strncmp(argv[1], "reduce-", 7) == 0;
 	for (size_t i = 0; i < sizeof ways / sizeof ways[0]; i++)
 		if (strcmp(argv[1], ways[i].name) == 0 && (me == np - 1 || alone))
 			ways[i].run();

@@ -20,7 +20,10 @@ static int other;
 
 static void transfer(void **src, void **dst, int bytes, int count, int proc, int get)
 {
-	armci_giov_t right = {.src_ptr_array = src, .dst_ptr_array = dst, .ptr_array_len = count, .bytes = bytes};
+	armci_giov_t right = {.src_ptr_array = src,
+		.dst_ptr_array = dst,
+		.ptr_array_len = count,
+		.bytes = bytes};
 	struct other wrong = {src, dst, bytes, count};
 	armci_giov_t v = right;
 	if (other)
@@ -34,8 +37,10 @@ static void transfer(void **src, void **dst, int bytes, int count, int proc, int
 // segments writes count segments of bytes, a pitch apart, and reads them.
 static void segments(char *remote, int bytes, int count, int pitch, int proc)
 {
-	char *local = malloc((size_t)count * (size_t)pitch), *back = calloc((size_t)count, (size_t)pitch);
-	void **here = malloc((size_t)count * sizeof *here), **there = malloc((size_t)count * sizeof *there);
+	char *local = malloc((size_t)count * (size_t)pitch),
+	     *back = calloc((size_t)count, (size_t)pitch);
+	void **here = malloc((size_t)count * sizeof *here),
+	     **there = malloc((size_t)count * sizeof *there);
 	void **to = malloc((size_t)count * sizeof *to);
 	for (int i = 0; i < count; i++) {
 		here[i] = local + i * pitch;

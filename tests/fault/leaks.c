@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// leaks.c - memory, mutexes and groups. Without an argument all is given back but a group; with "exit" nothing, and the process
-// exits without ARMCI_Finalize, as C++ programs do that an exception leaves.
+// leaks.c - memory, mutexes and groups. Without an argument all is given back but a group; with
+// "exit" nothing, and the process exits without ARMCI_Finalize, as C++ programs do that an
+// exception leaves.
 #include <armci.h>
 #include <stdlib.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// memory.c - asking for more memory than there is: a nonzero return on every rank, one line, never a signal, and
-// the job goes on and gets what fits. Needs ARMCI_ERRORS=return.
+// memory.c - asking for more memory than there is: a nonzero return on every rank, one line, never
+// a signal, and the job goes on and gets what fits. Needs ARMCI_ERRORS=return.
 //
 //   memory BYTES     what there is, for all ranks together; the program asks for more
 #include <armci.h>
@@ -47,18 +47,21 @@ int main(int argc, char **argv)
 	must(ARMCI_Malloc(base, 1L << 45) != 0, "32 TiB on every rank succeeded");
 	small();
 	for (int i = 0; i < 2; i++) {
-		must(ARMCI_Malloc(base, me == np - 1 ? one_rank[i] : 64) != 0, "more than there is on one rank succeeded");
+		must(ARMCI_Malloc(base, me == np - 1 ? one_rank[i] : 64) != 0,
+			"more than there is on one rank succeeded");
 		small();
 	}
 	// Each share would fit, the sum does not.
-	must(ARMCI_Malloc(base, all / np + (256L << 20)) != 0, "more than there is in all succeeded");
+	must(ARMCI_Malloc(base, all / np + (256L << 20)) != 0,
+		"more than there is in all succeeded");
 	small();
 	if (np > 1) { // a group of one rank
 		ARMCI_Group g;
 		int last = np - 1;
 		ARMCI_Group_create(1, &last, &g);
 		if (me == last) {
-			must(ARMCI_Malloc_group(base, all + (1L << 30), &g) != 0, "more than there is in a group succeeded");
+			must(ARMCI_Malloc_group(base, all + (1L << 30), &g) != 0,
+				"more than there is in a group succeeded");
 			ARMCI_Group_free(&g);
 		}
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// steps.c - allocates and touches memory in small steps until it is refused: the same step must be refused on every
-// rank, everything before it stays usable, and what was freed can be had again. Needs ARMCI_ERRORS=return.
+// steps.c - allocates and touches memory in small steps until it is refused: the same step must be
+// refused on every rank, everything before it stays usable, and what was freed can be had again.
+// Needs ARMCI_ERRORS=return.
 //
 //   steps MEBIBYTES MOST     per rank and step; MOST steps without a refusal are an error
 #include <armci.h>
@@ -26,7 +27,8 @@ int main(int argc, char **argv)
 	np = armci_msg_nproc();
 	long bytes = atol(argv[1]) << 20;
 	int most = atoi(argv[2]), steps = 0;
-	void **base = malloc((size_t)np * sizeof *base), **mine = malloc((size_t)most * sizeof *mine);
+	void **base = malloc((size_t)np * sizeof *base),
+	     **mine = malloc((size_t)most * sizeof *mine);
 	must(base && mine, "malloc");
 	while (steps < most && ARMCI_Malloc(base, bytes) == 0) {
 		memset(mine[steps] = base[me], steps, (size_t)bytes);

@@ -59,7 +59,8 @@ static void look_at_unix(const char *line)
 	unsigned flags, type;
 	int at = 0;
 	if (sscanf(line, "%*s %*s %*s %x %x %*s %*s %n", &flags, &type, &at) < 2 || !at ||
-		!(flags & 0x10000) || strncmp(line + at, "@armci-", 7) != 0 || targets == MOST_TARGETS)
+		!(flags & 0x10000) || strncmp(line + at, "@armci-", 7) != 0 ||
+		targets == MOST_TARGETS)
 		return;
 	struct target *t = &target[targets++];
 	size_t n = strcspn(line + at, "\n");
@@ -201,7 +202,7 @@ int main(int argc, char **argv)
 		if (pause_us || !targets)
 			usleep((unsigned)(pause_us ? pause_us : 200));
 	}
-	printf("%lu connections to unix sockets, %lu over TCP, %lu datagrams\n", connected[0], connected[1],
-		connected[2]);
+	printf("%lu connections to unix sockets, %lu over TCP, %lu datagrams\n", connected[0],
+		connected[1], connected[2]);
 	return 0;
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// victim.c - a job that works without end in one way until it is killed from outside or one rank ends itself. It
-// says in files when it is ready; run.sh does the killing and looks at what is left. Only what leads to the
-// situation is checked here.
-// Long because each way of being busy is a function of its own.
+// victim.c - a job that works without end in one way until it is killed from outside or one rank
+// ends itself. It says in files when it is ready; run.sh does the killing and looks at what is
+// left. Only what leads to the situation is checked here. Long because each way of being busy is a
+// function of its own.
 //
 //   victim DIRECTORY WAY VICTIM     writes DIRECTORY/<rank>, its process number
 #include <armcix.h>
@@ -389,15 +389,40 @@ static const struct way {
 	const char *name;
 	void (*run)(void);
 } ways[] = {
-	{"puts", puts_}, {"flood", flood}, {"late-flood", late_flood}, {"trickle", trickle}, {"accumulates", accumulates}, {"lock", lock}, {"barrier", barrier},
-	{"late", late}, {"bcast", bcast}, {"receive", receive}, {"counter", counter}, {"malloc", allocate}, {"sleep", ready_asleep},
-	{"dereference", dereference}, {"careless", careless}, {"requests", careless_requests},
-	{"exit0-careless", leave_careless}, {"error-careless", error_careless},
-	{"exit0", leave_0}, {"exit0-thread", thread_leaves}, {"exit3", leave_3}, {"all-exit", all_leave},
-	{"_exit", leave_at_once}, {"abort", leave_by_abort},
-	{"last-barrier", last_barrier}, {"last-receive", last_receive}, {"last-any", last_any}, {"last-lock", last_lock},
-	{"event", event}, {"last-event", last_event},
-	{"notices", notices}, {"messages", messages}, {"barriers", barriers}, {"threads", threads},
+	{"puts", puts_},
+	{"flood", flood},
+	{"late-flood", late_flood},
+	{"trickle", trickle},
+	{"accumulates", accumulates},
+	{"lock", lock},
+	{"barrier", barrier},
+	{"late", late},
+	{"bcast", bcast},
+	{"receive", receive},
+	{"counter", counter},
+	{"malloc", allocate},
+	{"sleep", ready_asleep},
+	{"dereference", dereference},
+	{"careless", careless},
+	{"requests", careless_requests},
+	{"exit0-careless", leave_careless},
+	{"error-careless", error_careless},
+	{"exit0", leave_0},
+	{"exit0-thread", thread_leaves},
+	{"exit3", leave_3},
+	{"all-exit", all_leave},
+	{"_exit", leave_at_once},
+	{"abort", leave_by_abort},
+	{"last-barrier", last_barrier},
+	{"last-receive", last_receive},
+	{"last-any", last_any},
+	{"last-lock", last_lock},
+	{"event", event},
+	{"last-event", last_event},
+	{"notices", notices},
+	{"messages", messages},
+	{"barriers", barriers},
+	{"threads", threads},
 };
 
 int main(int argc, char **argv)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * counter: NGA_Read_inc as a shared task counter. Every ticket must be given out exactly once, on int and on long
- * elements, alone and with several counters at once. Must not assume any order between ranks.
+ * counter: NGA_Read_inc as a shared task counter. Every ticket must be given out exactly once, on
+ * int and on long elements, alone and with several counters at once. Must not assume any order
+ * between ranks.
  */
 #include "gacheck.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gacheck.h: what every Global Arrays program here shares: start, checks that name their line, and a verdict that is
- * the same on all ranks. It must stay small and must call nothing of ARMCI directly: the programs show that Global
- * Arrays as its users write it runs over the library.
+ * gacheck.h: what every Global Arrays program here shares: start, checks that name their line, and
+ * a verdict that is the same on all ranks. It must stay small and must call nothing of ARMCI
+ * directly: the programs show that Global Arrays as its users write it runs over the library.
  */
 #ifndef GACHECK_H
 #define GACHECK_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * gop: reductions of every type and operator and broadcasts of many sizes, over all ranks. Sizes run past any buffer
- * the library may keep; values are chosen so that floating-point sums are exact in any order.
+ * gop: reductions of every type and operator and broadcasts of many sizes, over all ranks. Sizes
+ * run past any buffer the library may keep; values are chosen so that floating-point sums are exact
+ * in any order.
  */
 #include "gacheck.h"
 
@@ -42,11 +43,11 @@ static long expected(const char *op, int i)
 	static void reduce_##name(type *x, const char *op, int n) \
 	{ \
 		int i; \
-		for (i = 0; i < n; i++) \
-			x[i] = (type)part(GA_Nodeid(), i); \
+		for (i = 0; i < n; i++) x[i] = (type)part(GA_Nodeid(), i); \
 		call(x, n, (char *)op); \
 		for (i = 0; i < n; i++) \
-			CHECK(x[i] == (type)expected(op, i), #name " %s: element %d of %d is %g", op, i, n, (double)x[i]); \
+			CHECK(x[i] == (type)expected(op, i), #name " %s: element %d of %d is %g", \
+				op, i, n, (double)x[i]); \
 	}
 REDUCE(int, GA_Igop, int)
 REDUCE(long, GA_Lgop, long)
@@ -69,7 +70,8 @@ static void complex_sums(DoubleComplex *z, SingleComplex *c)
 	GA_Cgop(c, 500, (char *)"+");
 	for (i = 0; i < 500; i++) {
 		CHECK(z[i].real == ranks && z[i].imag == -(double)i * n, "double complex %d", i);
-		CHECK(c[i].real == (float)i * n && c[i].imag == (float)ranks, "single complex %d", i);
+		CHECK(c[i].real == (float)i * n && c[i].imag == (float)ranks, "single complex %d",
+			i);
 	}
 }
 
@@ -83,7 +85,8 @@ static void broadcasts(char *buffer)
 				buffer[i] = (char)(GA_Nodeid() == root ? i * 7 + root : -1);
 			GA_Brdcst(buffer, sizes[s], root);
 			for (i = 0; i < sizes[s]; i++)
-				CHECK(buffer[i] == (char)(i * 7 + root), "byte %d of %d from %d", i, sizes[s], root);
+				CHECK(buffer[i] == (char)(i * 7 + root), "byte %d of %d from %d", i,
+					sizes[s], root);
 		}
 }
 

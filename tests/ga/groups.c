@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * groups: processor groups: created from lists and by splitting, reductions and broadcasts inside one, arrays that
- * live on one, and one made the default. Must keep the groups disjoint so that both halves work at the same time.
+ * groups: processor groups: created from lists and by splitting, reductions and broadcasts inside
+ * one, arrays that live on one, and one made the default. Must keep the groups disjoint so that
+ * both halves work at the same time.
  */
 #include "gacheck.h"
 
@@ -27,7 +28,8 @@ static int half(int *count)
 
 static void collectives(int group, int count)
 {
-	int me = GA_Nodeid(), rank = GA_Pgroup_nodeid(group), sum = me, root[2] = {me, me + 1}, i, want = 0;
+	int me = GA_Nodeid(), rank = GA_Pgroup_nodeid(group), sum = me, root[2] = {me, me + 1}, i,
+	    want = 0;
 	double top = me + 0.5;
 	long longs[3] = {1, rank, -me};
 
@@ -42,13 +44,15 @@ static void collectives(int group, int count)
 	GA_Pgroup_dgop(group, &top, 1, (char *)"max");
 	CHECK(top == 2 * (count - 1) + me % 2 + 0.5, "maximum in group is %g", top);
 	GA_Pgroup_lgop(group, longs, 3, (char *)"+");
-	CHECK(longs[0] == count && longs[1] == count * (count - 1L) / 2 && longs[2] == -want, "long sums differ");
+	CHECK(longs[0] == count && longs[1] == count * (count - 1L) / 2 && longs[2] == -want,
+		"long sums differ");
 	GA_Pgroup_brdcst(group, root, sizeof root, count - 1);
 	CHECK(root[0] == 2 * (count - 1) + me % 2, "broadcast gave %d", root[0]);
 	GA_Pgroup_sync(group);
 }
 
-/* An array on my half, seen by nobody else; both halves write different numbers at the same time. */
+/* An array on my half, seen by nobody else; both halves write different numbers at the same time.
+ */
 static void arrays(int group, int count)
 {
 	int dims[2] = {20, 30}, lo[2], hi[2] = {19, 29}, ld[1] = {30}, a, i, side = GA_Nodeid() % 2;
@@ -72,7 +76,8 @@ static void arrays(int group, int count)
 	hi[0] = 19;
 	NGA_Get(a, lo, hi, all, ld);
 	for (i = 0; i < 600; i++)
-		CHECK(all[i / 30][i % 30] == check_value(i / 30, i % 30) * (side ? -1 : 1), "element %d", i);
+		CHECK(all[i / 30][i % 30] == check_value(i / 30, i % 30) * (side ? -1 : 1),
+			"element %d", i);
 	CHECK(GA_Get_pgroup(a) == group, "array reports group %d", GA_Get_pgroup(a));
 	GA_Destroy(a);
 }
@@ -101,7 +106,8 @@ static void default_group(int group, int count)
 
 static void splits(void)
 {
-	int world = GA_Pgroup_get_world(), me = GA_Nodeid(), group = GA_Pgroup_split_irreg(world, me == 0), n = 1;
+	int world = GA_Pgroup_get_world(), me = GA_Nodeid(),
+	    group = GA_Pgroup_split_irreg(world, me == 0), n = 1;
 
 	GA_Pgroup_igop(group, &n, 1, (char *)"+");
 	CHECK(n == (me == 0 ? 1 : GA_Nnodes() - 1), "split group of %d", n);

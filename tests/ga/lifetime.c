@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lifetime: arrays come and go: many at once, sizes from one element to 64 MiB, some with ranks that own nothing,
- * destroyed in another order than created. Must find fresh arrays zeroed by GA_Zero and old ones untouched.
+ * lifetime: arrays come and go: many at once, sizes from one element to 64 MiB, some with ranks
+ * that own nothing, destroyed in another order than created. Must find fresh arrays zeroed by
+ * GA_Zero and old ones untouched.
  */
 #include "gacheck.h"
 
@@ -25,7 +26,8 @@ static void many(int round)
 		value = check_value(round, k);
 		GA_Fill(a[k], &value);
 	}
-	for (k = ARRAYS - 1; k >= 0; k -= 2) { /* every second one goes, the others must keep their values */
+	for (k = ARRAYS - 1; k >= 0; k -= 2) {
+		/* every second one goes, the others must keep their values */
 		GA_Destroy(a[k]);
 		a[k] = 0;
 	}
@@ -46,7 +48,8 @@ static void many(int round)
 /* 64 MiB in one array: ends and a column through all owners. */
 static void large(void)
 {
-	int dims[2] = {2048, 4096}, a = NGA_Create(C_DBL, 2, dims, (char *)"large", NULL), lo[2], hi[2], ld[1] = {1}, i;
+	int dims[2] = {2048, 4096}, a = NGA_Create(C_DBL, 2, dims, (char *)"large", NULL), lo[2],
+	    hi[2], ld[1] = {1}, i;
 	static double column[2048];
 
 	CHECK(a != 0, "64 MiB array not created");
@@ -68,7 +71,8 @@ static void large(void)
 		lo[1] = 4094;
 		hi[1] = 4095;
 		NGA_Get(a, lo, hi, got, ld);
-		CHECK(got[0] == 0 && got[1] == check_value(i, 1), "row %d ends %g %g", i, got[0], got[1]);
+		CHECK(got[0] == 0 && got[1] == check_value(i, 1), "row %d ends %g %g", i, got[0],
+			got[1]);
 	}
 	GA_Sync();
 	GA_Destroy(a);

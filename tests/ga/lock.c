@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * lock: GA_Lock and GA_Unlock around read-modify-write by get and put, which loses updates at once if the lock does
- * not exclude or does not order memory. Must not use any atomic operation inside the critical section.
+ * lock: GA_Lock and GA_Unlock around read-modify-write by get and put, which loses updates at once
+ * if the lock does not exclude or does not order memory. Must not use any atomic operation inside
+ * the critical section.
  */
 #include "gacheck.h"
 
@@ -21,7 +22,8 @@ static void increments(int a)
 		GA_Lock(mutex);
 		NGA_Get(a, lo, hi, row, ld);
 		for (i = 1; i < WIDTH; i++)
-			CHECK(row[i] == row[0], "row %d is torn: %ld and %ld", mutex, row[0], row[i]);
+			CHECK(row[i] == row[0], "row %d is torn: %ld and %ld", mutex, row[0],
+				row[i]);
 		for (i = 0; i < WIDTH; i++)
 			row[i]++;
 		GA_Init_fence();
@@ -33,7 +35,8 @@ static void increments(int a)
 
 int main(int argc, char **argv)
 {
-	int dims[2] = {MUTEXES, WIDTH}, lo[2] = {0, 0}, hi[2] = {MUTEXES - 1, WIDTH - 1}, ld[1] = {WIDTH}, a, i, pass;
+	int dims[2] = {MUTEXES, WIDTH}, lo[2] = {0, 0}, hi[2] = {MUTEXES - 1, WIDTH - 1},
+	    ld[1] = {WIDTH}, a, i, pass;
 	long all[MUTEXES][WIDTH], sum;
 
 	check_start(&argc, &argv);
@@ -47,7 +50,8 @@ int main(int argc, char **argv)
 		NGA_Get(a, lo, hi, all, ld);
 		for (sum = i = 0; i < MUTEXES; i++)
 			sum += all[i][0];
-		CHECK(sum == (long)ROUNDS * GA_Nnodes(), "%ld increments survived of %d", sum, ROUNDS * GA_Nnodes());
+		CHECK(sum == (long)ROUNDS * GA_Nnodes(), "%ld increments survived of %d", sum,
+			ROUNDS * GA_Nnodes());
 		GA_Sync();
 		CHECK(GA_Destroy_mutexes(), "mutexes not destroyed");
 		GA_Destroy(a);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * nonblocking: many puts, gets and accumulates under way at once, waited for in another order than issued, by wait and
- * by test. Must not look at a local buffer between issue and wait.
+ * nonblocking: many puts, gets and accumulates under way at once, waited for in another order than
+ * issued, by wait and by test. Must not look at a local buffer between issue and wait.
  */
 #include "gacheck.h"
 
@@ -18,7 +18,8 @@ static void row(int i, int lo[2], int hi[2])
 	hi[1] = COLS - 1;
 }
 
-/* Each rank puts its share of the rows, IN_FLIGHT at a time, and waits from the last to the first. */
+/* Each rank puts its share of the rows, IN_FLIGHT at a time, and waits from the last to the first.
+ */
 static void puts_and_gets(int a)
 {
 	int me = GA_Nodeid(), n = GA_Nnodes(), lo[2], hi[2], i, j, first;
@@ -45,7 +46,9 @@ static void puts_and_gets(int a)
 		if (i >= IN_FLIGHT) {
 			NGA_NbWait(&handle[i - IN_FLIGHT]);
 			for (j = 0; j < COLS; j++)
-				CHECK(buffer[i - IN_FLIGHT][j] == check_value(ROWS - 1 - i + IN_FLIGHT, j), "get of row %d", i);
+				CHECK(buffer[i - IN_FLIGHT][j] ==
+						check_value(ROWS - 1 - i + IN_FLIGHT, j),
+					"get of row %d", i);
 		}
 	}
 	for (i = ROWS - IN_FLIGHT; i < ROWS; i++) {
@@ -55,7 +58,8 @@ static void puts_and_gets(int a)
 			polls++;
 		CHECK(polls < 100000000, "get of row %d never completes", i);
 		for (j = 0; j < COLS; j++)
-			CHECK(buffer[i][j] == check_value(ROWS - 1 - i, j), "tested get of row %d", i);
+			CHECK(buffer[i][j] == check_value(ROWS - 1 - i, j), "tested get of row %d",
+				i);
 	}
 }
 

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * patches: create arrays of every type and shape, put, get and accumulate patches that cross owners, check every
- * element. Must not depend on how the array is distributed.
+ * patches: create arrays of every type and shape, put, get and accumulate patches that cross
+ * owners, check every element. Must not depend on how the array is distributed.
  */
 #include "gacheck.h"
 
 enum { ROWS = 61, COLS = 47 };
 
-/* Rank r puts the rows i with i % n == r in patches of 5 columns, all ranks read the whole array. */
+/* Rank r puts the rows i with i % n == r in patches of 5 columns, all ranks read the whole array.
+ */
 static void put_get(void)
 {
-	int dims[2] = {ROWS, COLS}, me = GA_Nodeid(), n = GA_Nnodes(), a, i, j, lo[2], hi[2], ld[1] = {COLS};
+	int dims[2] = {ROWS, COLS}, me = GA_Nodeid(), n = GA_Nnodes(), a, i, j, lo[2], hi[2],
+	    ld[1] = {COLS};
 	static double line[COLS], all[ROWS][COLS];
 
 	a = NGA_Create(C_DBL, 2, dims, (char *)"put", NULL);
@@ -37,10 +39,12 @@ static void put_get(void)
 	GA_Destroy(a);
 }
 
-/* Every rank adds alpha * x to the same inner patch of an array of `type`; the sum is exact in all of them. */
+/* Every rank adds alpha * x to the same inner patch of an array of `type`; the sum is exact in all
+ * of them. */
 static void accumulate(int type, const char *name, void *x, void *alpha, void *got, int words)
 {
-	int dims[2] = {ROWS, COLS}, lo[2] = {3, 2}, hi[2] = {ROWS - 4, COLS - 3}, ld[1] = {COLS - 4};
+	int dims[2] = {ROWS, COLS}, lo[2] = {3, 2}, hi[2] = {ROWS - 4, COLS - 3},
+	    ld[1] = {COLS - 4};
 	int a = NGA_Create(type, 2, dims, (char *)name, NULL), i, cells = (ROWS - 6) * (COLS - 4);
 	double sum = GA_Nnodes() * (double)(GA_Nnodes() + 1) / 2;
 
@@ -68,7 +72,8 @@ static void accumulate(int type, const char *name, void *x, void *alpha, void *g
 
 static void accumulate_types(void)
 {
-	int i, cells = (ROWS - 6) * (COLS - 4), scale = GA_Nodeid() + 1, *xi = calloc(cells, 2 * sizeof *xi);
+	int i, cells = (ROWS - 6) * (COLS - 4), scale = GA_Nodeid() + 1,
+	       *xi = calloc(cells, 2 * sizeof *xi);
 	long lscale = scale, *xl = calloc(cells, 2 * sizeof *xl);
 	float fscale = (float)scale, *xf = calloc(cells, 2 * sizeof *xf);
 	double dscale[2] = {scale, 0}, zscale[2] = {0, scale}, *xd = calloc(cells, 4 * sizeof *xd);
@@ -99,8 +104,10 @@ static void accumulate_types(void)
 /* A 4-D array with uneven blocks: each rank marks the first row of the part it owns. */
 static void irregular(void)
 {
-	int dims[4] = {6, 5, 4, 7}, block[4] = {2, 1, 1, 2}, map[6] = {0, 1, 0, 0, 0, 5}, lo[4], hi[4], ld[3], i, at;
-	int zero[4] = {0, 0, 0, 0}, top[4] = {5, 4, 3, 6}, *all, *mine, value = 7 + GA_Nodeid(), unset = -1, a;
+	int dims[4] = {6, 5, 4, 7}, block[4] = {2, 1, 1, 2}, map[6] = {0, 1, 0, 0, 0, 5}, lo[4],
+	    hi[4], ld[3], i, at;
+	int zero[4] = {0, 0, 0, 0}, top[4] = {5, 4, 3, 6}, *all, *mine, value = 7 + GA_Nodeid(),
+	    unset = -1, a;
 
 	if (GA_Nnodes() < 4) { /* fewer blocks than ranks is allowed, more is not: one block */
 		block[0] = block[3] = 1;

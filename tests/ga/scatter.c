@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * scatter: elements at scattered places: scatter, gather, and scatter-accumulate with places that repeat, within one
- * rank's list and between ranks; all three take the vector path of the library.
+ * scatter: elements at scattered places: scatter, gather, and scatter-accumulate with places that
+ * repeat, within one rank's list and between ranks; all three take the vector path of the library.
  */
 #include "gacheck.h"
 
@@ -31,7 +31,8 @@ static int share(int **list, int *flat)
 
 static void scatter_gather(int **list, int *flat, double *v)
 {
-	int dims[2] = {ROWS, COLS}, a = NGA_Create(C_DBL, 2, dims, (char *)"scatter", NULL), n = share(list, flat), i;
+	int dims[2] = {ROWS, COLS}, a = NGA_Create(C_DBL, 2, dims, (char *)"scatter", NULL),
+	    n = share(list, flat), i;
 
 	GA_Zero(a);
 	for (i = 0; i < n; i++)
@@ -50,7 +51,8 @@ static void scatter_gather(int **list, int *flat, double *v)
 		v[i] = -1;
 	NGA_Gather_flat(a, v, flat, CELLS);
 	for (i = 0; i < CELLS; i++)
-		CHECK(v[i] == check_value(flat[2 * i], flat[2 * i + 1]), "flat gathered %d is %g", i, v[i]);
+		CHECK(v[i] == check_value(flat[2 * i], flat[2 * i + 1]), "flat gathered %d is %g",
+			i, v[i]);
 	GA_Sync();
 	GA_Destroy(a);
 }
@@ -58,7 +60,8 @@ static void scatter_gather(int **list, int *flat, double *v)
 /* Every rank adds to every cell once, and three more times to one cell. */
 static void accumulate(int **list, int *flat, long *v)
 {
-	int dims[2] = {ROWS, COLS}, a = NGA_Create(C_LONG, 2, dims, (char *)"add", NULL), n = GA_Nnodes(), i;
+	int dims[2] = {ROWS, COLS}, a = NGA_Create(C_LONG, 2, dims, (char *)"add", NULL),
+	    n = GA_Nnodes(), i;
 	int lo[2] = {0, 0}, hi[2] = {ROWS - 1, COLS - 1}, ld[1] = {COLS};
 	long alpha = 3;
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * strided: patches with a step, periodic patches that wrap round the array's ends, block-cyclic arrays and patch
- * copies between different distributions. The steps do not divide the array's sizes.
+ * strided: patches with a step, periodic patches that wrap round the array's ends, block-cyclic
+ * arrays and patch copies between different distributions. The steps do not divide the array's
+ * sizes.
  */
 #include "gacheck.h"
 
@@ -18,7 +19,8 @@ static void whole(int a)
 
 static void stepped(void)
 {
-	int dims[2] = {NX, NY}, lo[2] = {1, 2}, hi[2] = {NX - 2, NY - 1}, skip[2] = {3, 4}, ld[1], i, j, rows, cols;
+	int dims[2] = {NX, NY}, lo[2] = {1, 2}, hi[2] = {NX - 2, NY - 1}, skip[2] = {3, 4}, ld[1],
+	    i, j, rows, cols;
 	int a = NGA_Create(C_DBL, 2, dims, (char *)"step", NULL);
 	double *x, alpha = 2;
 
@@ -39,9 +41,12 @@ static void stepped(void)
 		for (j = 0; j < NY; j++) {
 			double want = 0;
 
-			if (i >= lo[0] && i <= hi[0] && j >= lo[1] && (i - lo[0]) % skip[0] == 0 && (j - lo[1]) % skip[1] == 0)
-				want = ((i - lo[0]) / skip[0] * cols + (j - lo[1]) / skip[1] + 1) * (1 + 2 * GA_Nnodes());
-			CHECK(all[i][j] == want, "step: (%d,%d) is %g, not %g", i, j, all[i][j], want);
+			if (i >= lo[0] && i <= hi[0] && j >= lo[1] && (i - lo[0]) % skip[0] == 0 &&
+				(j - lo[1]) % skip[1] == 0)
+				want = ((i - lo[0]) / skip[0] * cols + (j - lo[1]) / skip[1] + 1) *
+					(1 + 2 * GA_Nnodes());
+			CHECK(all[i][j] == want, "step: (%d,%d) is %g, not %g", i, j, all[i][j],
+				want);
 		}
 	for (i = 0; i < rows * cols; i++)
 		x[i] = -1;
@@ -72,16 +77,19 @@ static void periodic(void)
 		for (j = 0; j < 11; j++) {
 			double is = all[(i - 3 + NX) % NX][(j + 30) % NY];
 
-			CHECK(is == (i * 11 + j + 1) * (1.0 + GA_Nnodes()), "wrapped (%d,%d) is %g", i, j, is);
+			CHECK(is == (i * 11 + j + 1) * (1.0 + GA_Nnodes()), "wrapped (%d,%d) is %g",
+				i, j, is);
 		}
 	GA_Sync();
 	GA_Destroy(a);
 }
 
-/* Values go from a plain array into a block-cyclic one, and a patch of them back to another place. */
+/* Values go from a plain array into a block-cyclic one, and a patch of them back to another place.
+ */
 static void copies(void)
 {
-	int dims[2] = {NX, NX}, block[2] = {5, 3}, lo[2] = {2, 4}, hi[2] = {30, 33}, i, j, ld[1] = {NX}, top[2] = {NX - 1, NX - 1};
+	int dims[2] = {NX, NX}, block[2] = {5, 3}, lo[2] = {2, 4}, hi[2] = {30, 33}, i, j,
+	    ld[1] = {NX}, top[2] = {NX - 1, NX - 1};
 	int to[2] = {8, 1}, end[2] = {36, 30}, zero[2] = {0, 0}, plain, cyclic = GA_Create_handle();
 	static double x[NX][NX];
 
@@ -102,7 +110,8 @@ static void copies(void)
 		for (j = 0; j < NX; j++) {
 			int inside = i >= to[0] && i <= end[0] && j >= to[1] && j <= end[1];
 
-			CHECK(x[i][j] == (inside ? check_value(i - 6, j + 3) : 0), "copy at (%d,%d) is %g", i, j, x[i][j]);
+			CHECK(x[i][j] == (inside ? check_value(i - 6, j + 3) : 0),
+				"copy at (%d,%d) is %g", i, j, x[i][j]);
 		}
 	GA_Sync();
 	GA_Destroy(cyclic);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Compile-time proof that every public type has the promised size and field offsets and every constant its value, in
- * the flavour selected on the command line. It compiles or it does not; it must not contain anything to run. */
+/* Compile-time proof that every public type has the promised size and field offsets and every
+ * constant its value, in the flavour selected on the command line. It compiles or it does not; it
+ * must not contain anything to run. */
 #include <armci.h>
 #include <armcix.h>
 #include <gpc.h>
@@ -44,8 +45,10 @@ AT(stride_info_t, size, 80);
 AT(stride_info_t, pos, 84);
 AT(stride_info_t, itr, 88);
 HOLDS(sizeof(armcix_mutex_hdl_t) == 8);
-HOLDS(sizeof(armcix_event_t) == 8 && offsetof(armcix_event_t, count) == 0 && offsetof(armcix_event_t, sleepers) == 4);
-HOLDS(ARMCIX_ADD == 1 && ARMCIX_AND == 2 && ARMCIX_OR == 3 && ARMCIX_XOR == 4 && ARMCIX_SWAP == 5 && ARMCIX_CAS == 6);
+HOLDS(sizeof(armcix_event_t) == 8 && offsetof(armcix_event_t, count) == 0 &&
+	offsetof(armcix_event_t, sleepers) == 4);
+HOLDS(ARMCIX_ADD == 1 && ARMCIX_AND == 2 && ARMCIX_OR == 3 && ARMCIX_XOR == 4 && ARMCIX_SWAP == 5 &&
+	ARMCIX_CAS == 6);
 HOLDS(sizeof(armci_req_t) == sizeof(armci_hdl_t));
 HOLDS(sizeof(armci_ckpt_ds_t) == 32);
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* How programs in the wild use the headers: macros in every position, macro and function of one name, a tool's own
- * definitions of weak names. It is compiled, never linked or run. */
+/* How programs in the wild use the headers: macros in every position, macro and function of one
+ * name, a tool's own definitions of weak names. It is compiled, never linked or run. */
 #include <armci.h>
 #include <gpc.h>
 
-static int handler(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen, int *rhsize,
-	void *rdata, int rdlen, int *rdsize, int rtype) {
-	(void)hdr, (void)hlen, (void)data, (void)dlen, (void)rhdr, (void)rhlen, (void)rdata, (void)rdlen;
+static int handler(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr,
+	int rhlen, int *rhsize, void *rdata, int rdlen, int *rdsize, int rtype)
+{
+	(void)hdr, (void)hlen, (void)data, (void)dlen, (void)rhdr, (void)rhlen, (void)rdata,
+		(void)rdlen;
 	*rhsize = *rdsize = 0;
 	return rtype == GPC_INIT && to == from ? GPC_PENDING : GPC_DONE;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How C++ programs use armci.hpp beside the standard library: names that both have, argument-dependent lookup, std::span of C++20,
-// a compiler's constants. It is compiled with every warning as an error, never linked or run.
+// How C++ programs use armci.hpp beside the standard library: names that both have,
+// argument-dependent lookup, std::span of C++20, a compiler's constants. It is compiled with every
+// warning as an error, never linked or run.
 #include <armci.hpp>
 #include <algorithm>
 #include <csignal>
@@ -17,9 +18,11 @@ struct particle {
 	global_ptr<particle> next;
 };
 
-void uses(shared_array<double> &a, std::vector<double> &v, const std::string &text, global_ptr<particle> p);
+void uses(shared_array<double> &a, std::vector<double> &v, const std::string &text,
+	global_ptr<particle> p);
 
-void uses(shared_array<double> &a, std::vector<double> &v, const std::string &text, global_ptr<particle> p)
+void uses(shared_array<double> &a, std::vector<double> &v, const std::string &text,
+	global_ptr<particle> p)
 {
 	const double fixed[4] = {1, 2, 3, 4};
 	put(v, a.on(0));
@@ -45,7 +48,8 @@ void uses(shared_array<double> &a, std::vector<double> &v, const std::string &te
 	int count = 3;
 	long wide = 4;
 	unsigned narrow = 5;
-	const patch<double, 3> box({count, wide, narrow}, row_major<3>({count, wide, narrow}), {100, 10, 1});
+	const patch<double, 3> box({count, wide, narrow}, row_major<3>({count, wide, narrow}),
+		{100, 10, 1});
 	nb_get(box, a.on(0), v.data()).wait();
 	std::array<handle, 2> two{nb_put(v, a.on(0)), handle()};
 	std::vector<handle> many;

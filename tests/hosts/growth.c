@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// growth.c - what a job costs each process as it grows: after every rank has talked to every other, connections between
-// nodes are one for each ordered pair of processes, since each serves its own memory. Rank 0 prints connections, threads, memory and the time to start, the
-// least, mean and greatest of all ranks. It must not judge threads, memory or time: these are printed only. Only for
-// armcirun: an MPI has sockets of its own.
+// growth.c - what a job costs each process as it grows: after every rank has talked to every other,
+// connections between nodes are one for each ordered pair of processes, since each serves its own
+// memory. Rank 0 prints connections, threads, memory and the time to start, the least, mean and
+// greatest of all ranks. It must not judge threads, memory or time: these are printed only. Only
+// for armcirun: an MPI has sockets of its own.
 #include "../c/check.h"
 
 #include <dirent.h>
@@ -12,7 +13,8 @@
 
 enum { BESIDES = 8 }; // sockets that a process may have for its launcher, its node and listening
 
-// Sockets of this process: all; of TCP those that listen, that it has connected, that were accepted at its listener.
+// Sockets of this process: all; of TCP those that listen, that it has connected, that were accepted
+// at its listener.
 struct sockets {
 	int all, listening, outgoing, incoming;
 	int port; // of the listener
@@ -111,9 +113,12 @@ static void print(const char *what, double mine)
 static void judge(const struct sockets *s, int nodes, int here)
 {
 	CHECK_INT(s->outgoing, np - here);
-	bool first = me == armci_domain_glob_proc_id(ARMCI_DOMAIN_SMP, armci_domain_my_id(ARMCI_DOMAIN_SMP), 0);
+	bool first = me ==
+		armci_domain_glob_proc_id(ARMCI_DOMAIN_SMP, armci_domain_my_id(ARMCI_DOMAIN_SMP),
+			0);
 	int own = s->all - s->incoming;
-	CHECK(own <= np - here + BESIDES + (first ? here : 0)); // whose others tell it by a connection that they live
+	// whose others tell it by a connection that they live
+	CHECK(own <= np - here + BESIDES + (first ? here : 0));
 	CHECK_INT(s->listening, nodes > 1);
 	CHECK_INT(s->incoming, np - here);
 }
@@ -122,15 +127,18 @@ int main(int argc, char **argv)
 {
 	double begin = armci_timer();
 	check_begin(&argc, &argv);
-	double started = armci_timer() - begin, threads = status("Threads"), resident = status("VmRSS");
-	int nodes = armci_domain_count(ARMCI_DOMAIN_SMP), here = armci_domain_nprocs(ARMCI_DOMAIN_SMP, -1);
+	double started = armci_timer() - begin, threads = status("Threads"),
+	       resident = status("VmRSS");
+	int nodes = armci_domain_count(ARMCI_DOMAIN_SMP),
+	    here = armci_domain_nprocs(ARMCI_DOMAIN_SMP, -1);
 	struct sockets s = {0};
 	meet_all();
 	visit(find_listener, &s);
 	visit(classify, &s);
 	double later = status("Threads"), now = status("VmRSS"), own = status("RssAnon");
 	if (me == 0)
-		printf("%d ranks on %d nodes, per process %18s %9s %9s\n", np, nodes, "least", "mean", "most");
+		printf("%d ranks on %d nodes, per process %18s %9s %9s\n", np, nodes, "least",
+			"mean", "most");
 	print("seconds to start", started);
 	print("connections to other nodes", s.outgoing);
 	print("connections accepted", s.incoming);

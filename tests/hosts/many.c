@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// many.c - a large job starts: every rank puts a number to its neighbours in the job, on the next node and half the job away,
-// and finds those of the others. Rank 0 prints the time to start and the memory, the least and greatest of all ranks. It must not
-// judge them.
+// many.c - a large job starts: every rank puts a number to its neighbours in the job, on the next
+// node and half the job away, and finds those of the others. Rank 0 prints the time to start and
+// the memory, the least and greatest of all ranks. It must not judge them.
 #include "../c/check.h"
 
 enum { PEERS = 5 };
@@ -57,7 +57,8 @@ int main(int argc, char **argv)
 	}
 	double done = armci_timer() - begin;
 	if (me == 0)
-		printf("%d ranks on %d nodes, per process\n", np, armci_domain_count(ARMCI_DOMAIN_SMP));
+		printf("%d ranks on %d nodes, per process\n", np,
+			armci_domain_count(ARMCI_DOMAIN_SMP));
 	print("seconds to start", started);
 	print("seconds until all is checked", done);
 	print("MiB of its own after the start", own);

@@ -1,6 +1,6 @@
-// hello.c - the smallest program a user would write: each rank puts its number at its neighbour and checks its own.
-// It is compiled against the installed library only and must not use anything of the source tree.
-// SPDX-License-Identifier: BSD-3-Clause
+// hello.c - the smallest program a user would write: each rank puts its number at its neighbour and
+// checks its own. It is compiled against the installed library only and must not use anything of
+// the source tree. SPDX-License-Identifier: BSD-3-Clause
 #include <armci.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,7 +10,8 @@ int main(int argc, char **argv)
 	armci_msg_init(&argc, &argv);
 	if (ARMCI_Init() != 0)
 		return 1;
-	int me = armci_msg_me(), np = armci_msg_nproc(), next = (me + 1) % np, before = (me + np - 1) % np;
+	int me = armci_msg_me(), np = armci_msg_nproc(), next = (me + 1) % np,
+	    before = (me + np - 1) % np;
 	void **base = malloc(sizeof(void *) * (size_t)np);
 	if (base == NULL || ARMCI_Malloc(base, sizeof(int)) != 0)
 		ARMCI_Error("no memory", 1);

@@ -1,5 +1,5 @@
-// hello.cc - hello.c in C++, over the installed armci.hpp. It must not use anything of the source tree.
-// SPDX-License-Identifier: BSD-3-Clause
+// hello.cc - hello.c in C++, over the installed armci.hpp. It must not use anything of the source
+// tree. SPDX-License-Identifier: BSD-3-Clause
 #include <armci.hpp>
 #include <cstdio>
 

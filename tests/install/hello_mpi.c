@@ -1,6 +1,6 @@
-// hello_mpi.c - hello.c for the ABI of ARMCI-MPI: MPI started by the program, groups that carry a communicator.
-// It is compiled against the installed library only and must not use anything of the source tree.
-// SPDX-License-Identifier: BSD-3-Clause
+// hello_mpi.c - hello.c for the ABI of ARMCI-MPI: MPI started by the program, groups that carry a
+// communicator. It is compiled against the installed library only and must not use anything of the
+// source tree. SPDX-License-Identifier: BSD-3-Clause
 #include <armci.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -11,7 +11,8 @@ int main(int argc, char **argv)
 	MPI_Init(&argc, &argv);
 	if (ARMCI_Init() != 0)
 		return 1;
-	int me = armci_msg_me(), np = armci_msg_nproc(), next = (me + 1) % np, before = (me + np - 1) % np, size = 0;
+	int me = armci_msg_me(), np = armci_msg_nproc(), next = (me + 1) % np,
+	    before = (me + np - 1) % np, size = 0;
 	ARMCI_Group world;
 	ARMCI_Group_get_world(&world);
 	MPI_Comm_size(world.comm, &size);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hello_windows.c - the smallest use of an installed libarmci-mpirma: a ring of puts, and the library is in the process.
+// hello_windows.c - the smallest use of an installed libarmci-mpirma: a ring of puts, and the
+// library is in the process.
 #include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>

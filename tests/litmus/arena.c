@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The arena of the cases: empty for each execution. Not compiled for the sanitizer, whose interface it serves.
+// The arena of the cases: empty for each execution. Not compiled for the sanitizer, whose interface
+// it serves.
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,7 +15,8 @@ void litmus_attach(int ranks)
 	static void *base;
 	struct shm_head plan;
 	if (!base)
-		base = mmap(NULL, ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+		base = mmap(NULL, ARENA, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (base == MAP_FAILED || !shm_plan(&plan, ARENA, (uint32_t)ranks, (uint32_t)ranks))
 		abort();
 	if (shm.base)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Put and flag, fences, and the order of blocking operations, by the public functions of the C fast path.
+// Put and flag, fences, and the order of blocking operations, by the public functions of the C fast
+// path.
 #define ARMCI_GO_H // no Go here: all memory is within reach
 struct front_call;
 int armcigo_op(struct front_call *c);
@@ -59,7 +60,8 @@ static void order(int me)
 		atomic_store_explicit(flag(1), 1, memory_order_relaxed);
 	} else if (atomic_load_explicit(flag(1), memory_order_relaxed) == 1) {
 		front_known(1, flag(0), 4);
-		litmus_expect("stores out of order", atomic_load_explicit(flag(0), memory_order_relaxed) == 1);
+		litmus_expect("stores out of order",
+			atomic_load_explicit(flag(0), memory_order_relaxed) == 1);
 	}
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a case of the litmus tests uses: C code of the node, run by two or more ranks in all kinds of order that C11 allows
-// (shim.cpp). Ranks share the arena, and nothing else.
+// What a case of the litmus tests uses: C code of the node, run by two or more ranks in all kinds
+// of order that C11 allows (shim.cpp). Ranks share the arena, and nothing else.
 #ifndef LITMUS_H
 #define LITMUS_H
 

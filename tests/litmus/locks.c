@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Mutexes, reader/writer locks and the locks of accumulates: exclusion, what the last holder stored, and that who sleeps is woken.
-// HELD: so long a holder keeps others waiting that they go to sleep.
+// Mutexes, reader/writer locks and the locks of accumulates: exclusion, what the last holder
+// stored, and that who sleeps is woken. HELD: so long a holder keeps others waiting that they go to
+// sleep.
 #include "cases.h"
 #include "../../internal/kernel/kernel.h"
 
@@ -65,7 +66,10 @@ static void lock_next(int me)
 		shm_unlock(&g()->mutex);
 	}
 }
-static void counted(void) { litmus_expect("a lost increment", g()->value == shm.nlocal || g()->value == 2 * shm.nlocal); }
+static void counted(void)
+{
+	litmus_expect("a lost increment", g()->value == shm.nlocal || g()->value == 2 * shm.nlocal);
+}
 
 static void write_pair(int me, int held)
 {
@@ -145,7 +149,10 @@ static void rwlock_word_write(int me)
 		write_pair(me, 0);
 }
 
-static void stripes(void) { g()->stripes = (struct k_stripes){.word = g()->word, .mask = 0, .pitch_words = 16}; }
+static void stripes(void)
+{
+	g()->stripes = (struct k_stripes){.word = g()->word, .mask = 0, .pitch_words = 16};
+}
 static void add(int me)
 {
 	struct k_stripes st = {.word = g()->word, .mask = 0, .pitch_words = 16, .owner = who(me)};
@@ -165,8 +172,10 @@ const struct litmus case_lock_next = {"lock-next", 3, nothing, lock_next, counte
 const struct litmus case_lock_try = {"lock-try", 2, nothing, lock_try, NULL, 2000};
 const struct litmus case_lock_soon = {"lock-soon", 2, nothing, lock_soon, counted, 2000};
 const struct litmus case_rwlock = {"rwlock", 2, nothing, rwlock, NULL, 5000};
-const struct litmus case_rwlock_reader = {"rwlock-reader", 2, nothing, rwlock_read_long, NULL, 3000};
-const struct litmus case_rwlock_writer = {"rwlock-writer", 3, nothing, rwlock_write_long, NULL, 3000};
+const struct litmus case_rwlock_reader = {"rwlock-reader", 2, nothing, rwlock_read_long, NULL,
+	3000};
+const struct litmus case_rwlock_writer = {"rwlock-writer", 3, nothing, rwlock_write_long, NULL,
+	3000};
 const struct litmus case_rwlock_word_read = {
 	"rwlock-word-read", 3, name_word, rwlock_word_read, NULL, 5000};
 const struct litmus case_rwlock_word_write = {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which words of the arena there are, and which orders the code asks for where.
-// A run that finds a word that no earlier run knew does not count: Relacy's variables must exist before the ranks start.
+// A run that finds a word that no earlier run knew does not count: Relacy's variables must exist
+// before the ranks start.
 #include "model.hpp"
 
 #include <cstdio>
@@ -116,8 +117,12 @@ void end()
 			continue;
 		w->made = false;
 		switch (w->what) {
-		case ATOMIC4: reinterpret_cast<atom<uint32_t> *>(w->object)->~atom<uint32_t>(); break;
-		case ATOMIC8: reinterpret_cast<atom<uint64_t> *>(w->object)->~atom<uint64_t>(); break;
+		case ATOMIC4:
+			reinterpret_cast<atom<uint32_t> *>(w->object)->~atom<uint32_t>();
+			break;
+		case ATOMIC8:
+			reinterpret_cast<atom<uint64_t> *>(w->object)->~atom<uint64_t>();
+			break;
 		default: reinterpret_cast<plain *>(w->object)->~plain();
 		}
 	}
@@ -139,7 +144,8 @@ void forget_words()
 void clear()
 {
 	for (size_t i = 0; i < count; i++)
-		memset(reinterpret_cast<void *>(known[i]->at), 0, known[i]->what == ATOMIC8 ? 8 : 4);
+		memset(reinterpret_cast<void *>(known[i]->at), 0,
+			known[i]->what == ATOMIC8 ? 8 : 4);
 }
 
 void resumed() { litmus_become(static_cast<int>(rl::ctx().threadx_->index_)); }
@@ -155,10 +161,13 @@ int order(void *from, const char *what, int asked)
 		return __ATOMIC_RELAXED;
 	if (asked != __ATOMIC_SEQ_CST)
 		return asked;
-	return !strcmp(what, "load") ? __ATOMIC_ACQUIRE : !strcmp(what, "store") ? __ATOMIC_RELEASE : __ATOMIC_ACQ_REL;
+	return !strcmp(what, "load")   ? __ATOMIC_ACQUIRE :
+		!strcmp(what, "store") ? __ATOMIC_RELEASE :
+					 __ATOMIC_ACQ_REL;
 }
 
-// weaken: "r,ADDRESS,ADDRESS," makes operations that return to these addresses relaxed; with "a" seq_cst becomes acquire or release.
+// weaken: "r,ADDRESS,ADDRESS," makes operations that return to these addresses relaxed; with "a"
+// seq_cst becomes acquire or release.
 void choose(const char *weaken)
 {
 	weaken_to = *weaken == 'r' ? __ATOMIC_RELAXED : __ATOMIC_ACQ_REL;
@@ -167,7 +176,8 @@ void choose(const char *weaken)
 
 void print_places()
 {
-	static const char *const names[] = {"relaxed", "acquire", "acquire", "release", "acq_rel", "seq_cst"};
+	static const char *const names[] = {"relaxed", "acquire", "acquire", "release", "acq_rel",
+		"seq_cst"};
 	for (size_t i = 0; i < nplaces; i++)
 		printf("place %p %s %s\n", places[i].from, places[i].what, names[places[i].order]);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The words of the arena as Relacy's variables, and the weakening of orders. shim.cpp and futex.cpp use it.
+// The words of the arena as Relacy's variables, and the weakening of orders. shim.cpp and futex.cpp
+// use it.
 #ifndef LITMUS_MODEL_HPP
 #define LITMUS_MODEL_HPP
 

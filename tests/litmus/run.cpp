@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs cases under Relacy's random scheduler: litmus [-places] [-weaken LIST] [CASE...]. Prints a line for each.
-// Also what the code calls that waits: it yields, sleeps on futexes that Relacy knows, and its clock is a counter, so that a run
-// can be repeated.
+// Runs cases under Relacy's random scheduler: litmus [-places] [-weaken LIST] [CASE...]. Prints a
+// line for each. Also what the code calls that waits: it yields, sleeps on futexes that Relacy
+// knows, and its clock is a counter, so that a run can be repeated.
 #include "model.hpp"
 
 #include <cerrno>
@@ -53,7 +53,8 @@ template <rl::thread_id_t RANKS> rl::test_result_e once()
 	params.iteration_count = static_cast<rl::iteration_t>(current->iterations);
 	params.output_stream = params.progress_stream = &out;
 	params.execution_depth_limit = 20000;
-	rl::test_result_e result = rl::run_test<suite<RANKS>, rl::random_scheduler<RANKS> >(params, out, false);
+	rl::test_result_e result = rl::run_test<suite<RANKS>, rl::random_scheduler<RANKS>>(params,
+		out, false);
 	return result;
 }
 
@@ -108,7 +109,8 @@ void litmus_pause(int steps)
 	}
 }
 
-// Not Relacy's yield: behind that, a thread sees what others stored before, which no processor promises.
+// Not Relacy's yield: behind that, a thread sees what others stored before, which no processor
+// promises.
 int litmus_yield(void)
 {
 	litmus_pause(1);
@@ -128,7 +130,8 @@ int litmus_nothing(void *) { return 0; }
 
 int litmus_cpu() { return -1; } // as where it is not known
 
-// futex(word, FUTEX_WAIT or FUTEX_WAKE, value, ...). There is no limit of time: who is not woken sleeps for ever.
+// futex(word, FUTEX_WAIT or FUTEX_WAKE, value, ...). There is no limit of time: who is not woken
+// sleeps for ever.
 long litmus_syscall(long, uint32_t *word, int what, uint32_t value, ...)
 {
 	model::atom<uint32_t> *v = model::atomic_at<uint32_t>(word);

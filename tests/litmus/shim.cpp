@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The interface between code that is compiled with -fsanitize=thread and the sanitizer's runtime, implemented by Relacy's
-// variables: what was written to find data races on a processor becomes a search for orders that C11 allows.
-// It must not know any of the cases. Atomic operations outside the arena are carried out as they are.
+// The interface between code that is compiled with -fsanitize=thread and the sanitizer's runtime,
+// implemented by Relacy's variables: what was written to find data races on a processor becomes a
+// search for orders that C11 allows. It must not know any of the cases. Atomic operations outside
+// the arena are carried out as they are.
 #include "model.hpp"
 
 #include "litmus.h"
@@ -12,8 +13,8 @@ namespace {
 
 rl::memory_order relacy(int order)
 {
-	static const rl::memory_order orders[] = {rl::mo_relaxed, rl::mo_acquire, rl::mo_acquire, rl::mo_release, rl::mo_acq_rel,
-	                                          rl::mo_seq_cst};
+	static const rl::memory_order orders[] = {rl::mo_relaxed, rl::mo_acquire, rl::mo_acquire,
+		rl::mo_release, rl::mo_acq_rel, rl::mo_seq_cst};
 	return orders[order];
 }
 
@@ -39,7 +40,8 @@ template <class T> void store(volatile T *a, T value, int order, void *from)
 		model::resumed();
 }
 
-template <class T, rl::rmw_type_e TYPE> T change(volatile T *a, T value, int order, void *from, const char *what)
+template <class T, rl::rmw_type_e TYPE>
+T change(volatile T *a, T value, int order, void *from, const char *what)
 {
 	rl::rmw_type_t<TYPE> type;
 	model::atom<T> *v = model::atomic_at<T>(a);
@@ -51,13 +53,16 @@ template <class T, rl::rmw_type_e TYPE> T change(volatile T *a, T value, int ord
 	return was;
 }
 
-template <class T> bool swap_if(volatile T *a, T *expected, T value, int order, int failure, void *from)
+template <class T>
+bool swap_if(volatile T *a, T *expected, T value, int order, int failure, void *from)
 {
 	model::atom<T> *v = model::atomic_at<T>(a);
 	order = model::order(from, "compare-and-swap", order);
 	if (!v)
-		return __atomic_compare_exchange_n(a, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
-	bool done = v->compare_exchange_strong(*expected, value, relacy(order), $, relacy(failure < order ? failure : __ATOMIC_RELAXED), $);
+		return __atomic_compare_exchange_n(a, expected, value, false, __ATOMIC_SEQ_CST,
+			__ATOMIC_SEQ_CST);
+	bool done = v->compare_exchange_strong(*expected, value, relacy(order), $,
+		relacy(failure < order ? failure : __ATOMIC_RELAXED), $);
 	if (done)
 		__atomic_store_n(a, value, __ATOMIC_SEQ_CST);
 	model::resumed();
@@ -86,29 +91,36 @@ void access(const volatile void *a, size_t n, bool write)
 
 extern "C" {
 
-#define ATOMICS(bits)                                                                                                      \
-	uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *a, int order) { return load(a, order, FROM); }    \
-	void __tsan_atomic##bits##_store(volatile uint##bits##_t *a, uint##bits##_t v, int order) { store(a, v, order, FROM); }   \
-	CHANGE(bits, exchange, rl::rmw_type_swap)                                                                              \
-	CHANGE(bits, fetch_add, rl::rmw_type_add)                                                                              \
-	CHANGE(bits, fetch_sub, rl::rmw_type_sub)                                                                              \
-	CHANGE(bits, fetch_and, rl::rmw_type_and)                                                                              \
-	CHANGE(bits, fetch_or, rl::rmw_type_or)                                                                                \
-	CHANGE(bits, fetch_xor, rl::rmw_type_xor)                                                                              \
-	bool __tsan_atomic##bits##_compare_exchange_strong(volatile uint##bits##_t *a, uint##bits##_t *was, uint##bits##_t v,      \
-		int order, int failure)                                                                                        \
-	{                                                                                                                      \
-		return swap_if(a, was, v, order, failure, FROM);                                                               \
-	}                                                                                                                      \
-	bool __tsan_atomic##bits##_compare_exchange_weak(volatile uint##bits##_t *a, uint##bits##_t *was, uint##bits##_t v,        \
-		int order, int failure)                                                                                        \
-	{                                                                                                                      \
-		return swap_if(a, was, v, order, failure, FROM);                                                               \
+#define ATOMICS(bits) \
+	uint##bits##_t __tsan_atomic##bits##_load(const volatile uint##bits##_t *a, int order) \
+	{ \
+		return load(a, order, FROM); \
+	} \
+	void __tsan_atomic##bits##_store(volatile uint##bits##_t *a, uint##bits##_t v, int order) \
+	{ \
+		store(a, v, order, FROM); \
+	} \
+	CHANGE(bits, exchange, rl::rmw_type_swap) \
+	CHANGE(bits, fetch_add, rl::rmw_type_add) \
+	CHANGE(bits, fetch_sub, rl::rmw_type_sub) \
+	CHANGE(bits, fetch_and, rl::rmw_type_and) \
+	CHANGE(bits, fetch_or, rl::rmw_type_or) \
+	CHANGE(bits, fetch_xor, rl::rmw_type_xor) \
+	bool __tsan_atomic##bits##_compare_exchange_strong(volatile uint##bits##_t *a, \
+		uint##bits##_t *was, uint##bits##_t v, int order, int failure) \
+	{ \
+		return swap_if(a, was, v, order, failure, FROM); \
+	} \
+	bool __tsan_atomic##bits##_compare_exchange_weak(volatile uint##bits##_t *a, \
+		uint##bits##_t *was, uint##bits##_t v, int order, int failure) \
+	{ \
+		return swap_if(a, was, v, order, failure, FROM); \
 	}
-#define CHANGE(bits, name, type)                                                                                           \
-	uint##bits##_t __tsan_atomic##bits##_##name(volatile uint##bits##_t *a, uint##bits##_t v, int order)                       \
-	{                                                                                                                      \
-		return change<uint##bits##_t, type>(a, v, order, FROM, #name);                                                 \
+#define CHANGE(bits, name, type) \
+	uint##bits##_t __tsan_atomic##bits##_##name(volatile uint##bits##_t *a, uint##bits##_t v, \
+		int order) \
+	{ \
+		return change<uint##bits##_t, type>(a, v, order, FROM, #name); \
 	}
 
 ATOMICS(32)
@@ -142,7 +154,8 @@ void __tsan_func_entry(void *) {}
 void __tsan_func_exit(void) {}
 void __tsan_init(void) {}
 
-void *litmus_memcpy(void *to, const void *from, size_t n) // the sanitizer's runtime intercepts it, too
+// the sanitizer's runtime intercepts it, too
+void *litmus_memcpy(void *to, const void *from, size_t n)
 {
 	unsigned char *t = static_cast<unsigned char *>(to);
 	const unsigned char *f = static_cast<const unsigned char *>(from);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Barriers, steps of collectives, events, notifications and message rings: data come before what announces them, and who sleeps
-// is woken. LATE: so long the other is late that this one goes to sleep.
+// Barriers, steps of collectives, events, notifications and message rings: data come before what
+// announces them, and who sleeps is woken. LATE: so long the other is late that this one goes to
+// sleep.
 #include "cases.h"
 
 #include "../../internal/shm/message.h"
@@ -22,7 +23,10 @@ static void teams(void)
 	struct shm_context *context = (struct shm_context *)(shm.base + shm.head->context_off);
 	for (int i = 0; i < shm.nlocal; i++) {
 		members[i] = i;
-		team[i] = (struct shm_team){.context = context, .n = shm.nlocal, .me = i, .local = members};
+		team[i] = (struct shm_team){.context = context,
+			.n = shm.nlocal,
+			.me = i,
+			.local = members};
 	}
 }
 
@@ -34,7 +38,8 @@ static void barrier(int me)
 			litmus_pause(i == 1 ? LATE : 0);
 		shm_barrier(&team[me]);
 		for (int other = 0; other < shm.nlocal; other++)
-			litmus_expect("a store before a barrier is missing", d()->value[other] == i);
+			litmus_expect("a store before a barrier is missing",
+				d()->value[other] == i);
 		shm_barrier(&team[me]);
 	}
 }
@@ -59,7 +64,8 @@ static void steps(int me)
 
 static void events(int me)
 {
-	struct shm_event *mine = me == 0 ? &d()->event : &d()->back, *other = me == 0 ? &d()->back : &d()->event;
+	struct shm_event *mine = me == 0 ? &d()->event : &d()->back,
+			 *other = me == 0 ? &d()->back : &d()->event;
 	for (long i = 1; i <= 2; i++) {
 		litmus_pause(me == 0 ? LATE / 2 : 0);
 		d()->value[me + 2 * i] = i;
@@ -89,7 +95,10 @@ static void notify_device(int me)
 {
 	told[me] = me == 0 ? shm_notify_sent(1, 1) : shm_notify_ask(0, 1, 1);
 }
-static void one_told(void) { litmus_expect("nobody tells the sleeper, or both do", told[0] + told[1] == 1); }
+static void one_told(void)
+{
+	litmus_expect("nobody tells the sleeper, or both do", told[0] + told[1] == 1);
+}
 
 // The raiser has a device write the count of an event; one of the two sees both the count and the
 // question.
@@ -100,7 +109,10 @@ static void event_device(int me)
 }
 
 // A ring that holds two messages of one word.
-static void small_ring(void) { shm.head->ring_bytes = sizeof(struct shm_ring) + 2 * (sizeof(struct message_header) + 16); }
+static void small_ring(void)
+{
+	shm.head->ring_bytes = sizeof(struct shm_ring) + 2 * (sizeof(struct message_header) + 16);
+}
 static void messages(int me, int n, int late)
 {
 	for (long i = 0; i < n; i++) {
@@ -124,7 +136,8 @@ const struct litmus case_barrier_many = {"barrier-many", 9, teams, barrier_many,
 const struct litmus case_steps = {"steps", 2, teams, steps, NULL, 500};
 const struct litmus case_event = {"event", 2, teams, events, NULL, 3000};
 const struct litmus case_notify = {"notify", 2, nothing, notify, NULL, 3000};
-const struct litmus case_notify_device = {"notify-device", 2, not_told, notify_device, one_told, 3000};
+const struct litmus case_notify_device = {"notify-device", 2, not_told, notify_device, one_told,
+	3000};
 const struct litmus case_event_device = {"event-device", 2, not_told, event_device, one_told, 3000};
 const struct litmus case_ring = {"ring", 2, small_ring, ring, NULL, 1500};
 const struct litmus case_ring_full = {"ring-full", 2, small_ring, ring_full, NULL, 1000};

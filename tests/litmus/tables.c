@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Tables that one rank changes and others read: regions (a seqlock), declared ranges, contexts, and the desk for private memory.
+// Tables that one rank changes and others read: regions (a seqlock), declared ranges, contexts, and
+// the desk for private memory.
 #include "../../internal/shm/desk.c"
 
 #include "cases.h"
@@ -13,8 +14,8 @@ static void first_regions(void)
 	shm_region_add(LOW + 4 * PAGE, LOW + 5 * PAGE);
 }
 
-// The owner moves the second region by adding and dropping the first. The reader finds it whole each time, and what it found is valid
-// while the generation is the same.
+// The owner moves the second region by adding and dropping the first. The reader finds it whole
+// each time, and what it found is valid while the generation is the same.
 static void regions(int me)
 {
 	struct shm_found f;
@@ -24,7 +25,8 @@ static void regions(int me)
 		return;
 	}
 	litmus_expect("a region is missing", shm_find(0, LOW + 4 * PAGE, &f));
-	litmus_expect("half a region", f.lo == LOW + 4 * PAGE && f.hi == LOW + 5 * PAGE && f.gen % 2 == 0);
+	litmus_expect("half a region",
+		f.lo == LOW + 4 * PAGE && f.hi == LOW + 5 * PAGE && f.gen % 2 == 0);
 	if (shm_find(0, LOW + 2 * PAGE, &f))
 		litmus_expect("half a new region", f.lo == LOW + PAGE && f.hi == LOW + 3 * PAGE);
 }
@@ -75,7 +77,8 @@ static void desk(int me)
 	}
 	for (int i = 0; i < 2; i++) {
 		long mine = 0;
-		const struct shm_run r = {(uintptr_t)&mine, (uintptr_t)litmus_data(64), sizeof mine};
+		const struct shm_run r = {(uintptr_t)&mine, (uintptr_t)litmus_data(64),
+			sizeof mine};
 		litmus_expect("the desk fails", shm_desk_move(0, &r, 1, i == 0) == 0);
 	}
 	atomic_store(&ending, 1);

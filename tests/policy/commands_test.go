@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Commands in the documents, those by which figures were measured among them, can still be given: our commands have the options
-// and groups that are named, and scripts are where they are said to be. Whether they do what is said is not judged here.
+// Commands in the documents, those by which figures were measured among them, can still be given:
+// our commands have the options and groups that are named, and scripts are where they are said to
+// be. Whether they do what is said is not judged here.
 
 package policy
 
@@ -13,7 +14,8 @@ import (
 	"testing"
 )
 
-// command is one of ours: its options, those with a value among them, and the words that may follow (nil: anything).
+// command is one of ours: its options, those with a value among them, and the words that may follow
+// (nil: anything).
 type command struct {
 	options, valued map[string]bool
 	words           map[string]bool
@@ -23,9 +25,10 @@ var (
 	// optionLine is how a usage text begins what it says of an option.
 	optionLine = regexp.MustCompile(`(?m)^  -(\w+)( [A-Z][^ ]*)?  ?`)
 	groupRow   = regexp.MustCompile(`(?m)^\t\{"([a-z-]+)", `)
-	script     = regexp.MustCompile(`(?:^|[\s"(])((?:bench|tests|packaging|examples)/[\w./-]+\.(?:sh|py))`)
-	label      = regexp.MustCompile(`ctest -L ([a-z]+)`)
-	inline     = regexp.MustCompile("`([^`\n]+)`")
+	script     = regexp.MustCompile(
+		`(?:^|[\s"(])((?:bench|tests|packaging|examples)/[\w./-]+\.(?:sh|py))`)
+	label  = regexp.MustCompile(`ctest -L ([a-z]+)`)
+	inline = regexp.MustCompile("`([^`\n]+)`")
 )
 
 // commands reads the usage texts in the sources.
@@ -37,9 +40,12 @@ func commands(t *testing.T) map[string]*command {
 		}
 	}
 	all := map[string]*command{}
-	for name, files := range map[string]string{"armci_perf": "cmd/armci_perf/main.go", "armcirun": "cmd/armcirun/main.go",
-		"armci_info": "cmd/armci_info/main.go", "bench": "bench/main.go bench/windows.go bench/caf.go bench/waits.go"} {
-		c := &command{options: map[string]bool{"h": true, "list": true, "np": true}, valued: map[string]bool{"np": true}}
+	for name, files := range map[string]string{"armci_perf": "cmd/armci_perf/main.go",
+		"armcirun":   "cmd/armcirun/main.go",
+		"armci_info": "cmd/armci_info/main.go",
+		"bench":      "bench/main.go bench/windows.go bench/caf.go bench/waits.go"} {
+		c := &command{options: map[string]bool{"h": true, "list": true, "np": true},
+			valued: map[string]bool{"np": true}}
 		for _, file := range strings.Fields(files) {
 			for _, m := range optionLine.FindAllStringSubmatch(read(t, file), -1) {
 				c.options[m[1]] = true
@@ -103,17 +109,21 @@ func TestCommandsInDocuments(t *testing.T) {
 				}
 			}
 			for _, m := range label.FindAllStringSubmatch(line, -1) {
-				if !regexp.MustCompile(`LABELS? "?([a-z0-9]+;)*` + m[1] + `\b|foreach\(room.*\b` + m[1] + `\b`).MatchString(labels) {
+				if !regexp.MustCompile(`LABELS? "?([a-z0-9]+;)*` + m[1] +
+					`\b|foreach\(room.*\b` + m[1] + `\b`).MatchString(labels) {
 					t.Errorf("%s: ctest -L %s: no such label", document, m[1])
 				}
 			}
 			words := strings.Fields(line)
 			for i, w := range words {
 				name := filepath.Base(w)
-				if c := all[name]; c != nil && (i == 0 || words[i-1] != "man" && !strings.HasSuffix(words[i-1], ".sh")) {
+				if c := all[name]; c != nil && (i == 0 || words[i-1] != "man" &&
+					!strings.HasSuffix(words[i-1], ".sh")) {
 					found++
-					if problem := c.wrong(words[i+1:], all["armci_perf"].words); problem != "" {
-						t.Errorf("%s: %q: %s %s", document, line, name, problem)
+					if problem := c.wrong(words[i+1:],
+						all["armci_perf"].words); problem != "" {
+						t.Errorf("%s: %q: %s %s", document, line, name,
+							problem)
 					}
 				}
 			}
@@ -126,8 +136,10 @@ func TestCommandsInDocuments(t *testing.T) {
 
 // TestLabels: CONTRIBUTING.md lists what `ctest -L` selects.
 func TestLabels(t *testing.T) {
-	list := " " + strings.Join(strings.Fields(group(t, "CONTRIBUTING.md", "(?s)those with one label \\(`([^`]*)`\\)")), " ") + " "
-	for _, m := range regexp.MustCompile(`\bLABEL ([a-z]\w+)`).FindAllStringSubmatch(cmakeTexts(t), -1) {
+	list := " " + strings.Join(strings.Fields(group(t, "CONTRIBUTING.md",
+		"(?s)those with one label \\(`([^`]*)`\\)")), " ") + " "
+	for _, m := range regexp.MustCompile(`\bLABEL ([a-z]\w+)`).FindAllStringSubmatch(
+		cmakeTexts(t), -1) {
 		if !strings.Contains(list, " "+m[1]+" ") {
 			t.Errorf("CONTRIBUTING.md does not list the label %s", m[1])
 		}
@@ -172,10 +184,15 @@ func TestWrongCommands(t *testing.T) {
 	all := commands(t)
 	groups := all["armci_perf"].words
 	for text, want := range map[string]string{
-		"armci_perf -nodes 2 small bandwidth": "", "armci_perf -node 2": "has no option -node", "armci_perf smal": "has no group smal",
-		"bench -only small,strided -reps 3": "", "bench -only smal": "has no group smal", "bench windows -only skew -runs 5": "",
-		"bench -waits -rows node-2 -beside ../before/build": "", "bench -waits -row x": "has no option -row",
-		"armcirun -n 4 ./app -x": "", "armcirun -lable ./app": "has no option -lable",
+		"armci_perf -nodes 2 small bandwidth": "",
+		"armci_perf -node 2":                  "has no option -node",
+		"armci_perf smal":                     "has no group smal",
+		"bench -only small,strided -reps 3":   "", "bench -only smal": "has no group smal",
+		"bench windows -only skew -runs 5":                  "",
+		"bench -waits -rows node-2 -beside ../before/build": "",
+		"bench -waits -row x":                               "has no option -row",
+		"armcirun -n 4 ./app -x":                            "",
+		"armcirun -lable ./app":                             "has no option -lable",
 	} {
 		words := strings.Fields(text)
 		if got := all[words[0]].wrong(words[1:], groups); got != want {

@@ -31,6 +31,7 @@ func TestReadmeSettings(t *testing.T) {
 		t.Error("README.md: its table of settings is not that of docs/configuration.md")
 	}
 	if rows := strings.Count(want, "\n| `ARMCI_"); rows == 0 || rows > mostSettings {
-		t.Errorf("README.md lists %d settings; more than %d are too many to read: make it one for tests and measurements", rows, mostSettings)
+		t.Errorf("README.md lists %d settings; more than %d are too many to read: make "+
+			"it one for tests and measurements", rows, mostSettings)
 	}
 }

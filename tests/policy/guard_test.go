@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A Go panic must not cross into C: every function that C can call defers the guard that reports it and ends the
-// process.
+// A Go panic must not cross into C: every function that C can call defers the guard that reports it
+// and ends the process.
 
 package policy
 
@@ -31,13 +31,15 @@ func TestEveryExportIsGuarded(t *testing.T) {
 		}
 		for _, m := range export.FindAllSubmatch(text, -1) {
 			if string(m[2]) != "" && m[2][0] != '\n' {
-				t.Errorf("%s: %s has its body on one line: it cannot defer the guard", file, m[1])
+				t.Errorf("%s: %s has its body on one line: it cannot defer the "+
+					"guard", file, m[1])
 			}
 		}
 		for _, m := range long.FindAllSubmatch(text, -1) {
 			exports++
 			if string(m[2]) != "\tdefer guest.Guard(guest.Faults())" {
-				t.Errorf("%s: %s does not begin with defer guest.Guard(guest.Faults())", file, m[1])
+				t.Errorf("%s: %s does not begin with defer "+
+					"guest.Guard(guest.Faults())", file, m[1])
 			}
 		}
 	}

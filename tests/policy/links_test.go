@@ -23,7 +23,8 @@ var (
 // TestLinks follows the relative links of all documents, to files and to headings in them.
 func TestLinks(t *testing.T) {
 	for _, document := range documents(t) {
-		for _, match := range link.FindAllStringSubmatch(quoted.ReplaceAllString(unfenced(t, document), ""), -1) {
+		for _, match := range link.FindAllStringSubmatch(
+			quoted.ReplaceAllString(unfenced(t, document), ""), -1) {
 			if !strings.Contains(match[1], ":") {
 				checkLink(t, document, match[1])
 			}
@@ -53,7 +54,8 @@ func checkLink(t *testing.T, file, target string) {
 	t.Errorf("%s: link %s: no such heading", file, target)
 }
 
-// unfenced is the text of a file without its blocks of code, in which nothing is a link or a heading.
+// unfenced is the text of a file without its blocks of code, in which nothing is a link or a
+// heading.
 func unfenced(t *testing.T, file string) string {
 	t.Helper()
 	return fenced.ReplaceAllString(read(t, file), "")

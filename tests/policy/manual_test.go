@@ -33,11 +33,13 @@ func TestManualOptions(t *testing.T) {
 			for _, m := range pageOption.FindAllStringSubmatch(item, -1) {
 				has[m[1]] = true
 				if !all[name].options[m[1]] {
-					t.Errorf("%s has -%s, which %s -h does not", page, m[1], name)
+					t.Errorf("%s has -%s, which %s -h does not", page, m[1],
+						name)
 				}
 			}
 		}
-		for _, m := range optionLine.FindAllStringSubmatch(read(t, "cmd/"+name+"/main.go"), -1) {
+		for _, m := range optionLine.FindAllStringSubmatch(read(t, "cmd/"+name+"/main.go"),
+			-1) {
 			if !has[m[1]] {
 				t.Errorf("%s has no -%s", page, m[1])
 			}

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Figures that were measured say where, with what, when and how: the section that has them, or one above it, has a sentence
+// Figures that were measured say where, with what, when and how: the section that has them, or one
+// above it, has a sentence
 //
 //	Measured on MACHINE, VERSION, DATE, by `COMMAND`.
 //
-// VERSION is "libarmci 0.1.0", the version of today, or "commit 0123abc" for figures that are history; DATE is 25 November 2026; "by
-// hand" needs no command. What is not judged: ratios without a unit, and times in ms and s, which are mostly limits.
+// VERSION is "libarmci 0.1.0", the version of today, or "commit 0123abc" for figures that are
+// history; DATE is 25 November 2026; "by hand" needs no command. What is not judged: ratios without
+// a unit, and times in ms and s, which are mostly limits.
 
 package policy
 
@@ -18,16 +20,20 @@ import (
 )
 
 var (
-	measured   = regexp.MustCompile(`(?:^|[^\w.])\d[\d.,]* (?:ns|us|µs|[GMK]B/s|Mop/s|Gflop/s)\b|\[ns\]|Microseconds,`)
-	provenance = regexp.MustCompile("Measured on [^,]+?, (libarmci|commit) ([\\w.]+), (\\d+ \\w+ \\d{4}), by (`[^`]+`|hand)")
+	measured = regexp.MustCompile(
+		`(?:^|[^\w.])\d[\d.,]* (?:ns|us|µs|[GMK]B/s|Mop/s|Gflop/s)\b|\[ns\]|Microseconds,`)
+	provenance = regexp.MustCompile("Measured on [^,]+?, (libarmci|commit) ([\\w.]+), (\\d+ " +
+		"\\w+ \\d{4}), by (`[^`]+`|hand)")
 )
 
 const day = "2 January 2006"
 
-// exempt are documents, and of documents sections, whose figures with a unit were not measured here, with the reason.
+// exempt are documents, and of documents sections, whose figures with a unit were not measured
+// here, with the reason.
 var exempt = map[string]string{
-	"docs/configuration.md":                            "defaults",
-	"docs/performance.md#the-network":                  "thresholds, which figures_test.go compares with the code",
+	"docs/configuration.md": "defaults",
+	"docs/performance.md#the-network": "thresholds, which figures_test.go " +
+		"compares with the code",
 	"docs/statistics.md#the-tables":                    "an example of what is printed",
 	"docs/threads.md#the-data-server":                  "what Go's monitor does",
 	"CHANGELOG.md":                                     "history",
@@ -46,8 +52,10 @@ type section struct {
 func sectionsOf(text string) (all []section) {
 	all = []section{{}}
 	for _, line := range strings.SplitAfter(text, "\n") {
-		if hashes := len(line) - len(strings.TrimLeft(line, "#")); hashes > 0 && strings.HasPrefix(line[hashes:], " ") {
-			all = append(all, section{slug(strings.TrimSpace(line[hashes:])), hashes, ""})
+		if hashes := len(line) - len(strings.TrimLeft(line, "#")); hashes > 0 &&
+			strings.HasPrefix(line[hashes:], " ") {
+			all = append(all, section{slug(strings.TrimSpace(line[hashes:])), hashes,
+				""})
 		}
 		all[len(all)-1].text += line
 	}
@@ -70,13 +78,16 @@ func judge(document, text, version string) (problems []string) {
 	var says [8]bool // by level: the section that is open there says when
 	for _, s := range sectionsOf(fenced.ReplaceAllString(text, "")) {
 		clear(says[s.level:])
-		for _, m := range provenance.FindAllStringSubmatch(strings.Join(strings.Fields(s.text), " "), -1) {
+		for _, m := range provenance.FindAllStringSubmatch(
+			strings.Join(strings.Fields(s.text), " "), -1) {
 			says[s.level] = true
 			if when, err := time.Parse(day, m[3]); err != nil || when.Year() < 2026 {
-				problems = append(problems, s.name+": "+m[3]+" is no date like 25 November 2026")
+				problems = append(problems,
+					s.name+": "+m[3]+" is no date like 25 November 2026")
 			}
 			if m[1] == "libarmci" && m[2] != version {
-				problems = append(problems, s.name+": measured with version "+m[2]+", this is "+version+
+				problems = append(problems, s.name+": measured with version "+m[2]+
+					", this is "+version+
 					": measure again, or name the commit if it is history")
 			}
 		}
@@ -85,7 +96,8 @@ func judge(document, text, version string) (problems []string) {
 			known = known || said
 		}
 		if figure := measured.FindString(s.text); figure != "" && !known {
-			problems = append(problems, s.name+": "+strings.TrimSpace(figure)+": no sentence \"Measured on ...\", see measured_test.go")
+			problems = append(problems, s.name+": "+strings.TrimSpace(figure)+
+				": no sentence \"Measured on ...\", see measured_test.go")
 		}
 	}
 	return problems
@@ -95,13 +107,18 @@ func TestJudge(t *testing.T) {
 	const by = ", by `armci_perf`."
 	for text, want := range map[string]int{
 		"# A\n\nIt takes 3 ns.\n": 1,
-		"# A\n\nIt takes 3 ns. Measured on a machine, libarmci 1.2.3, 25 November 2026" + by:                  0,
-		"# A\n\nMeasured on a machine,\nlibarmci 1.2.3, 25 November 2026" + by + "\n\n## B\n\nIt takes 3 ns.": 0,
-		"# A\n\n## B\n\nMeasured on it, commit 012abcd, 5 May 2026" + by + "\n\n## C\n\nIt takes 3 ns.":       1,
-		"# A\n\nIt takes 3 ns. Measured on a machine, libarmci 1.0.0, 25 November 2026" + by:                  1,
-		"# A\n\nIt takes 3 ns. Measured on a machine, libarmci 1.2.3, 45 November 2026" + by:                  1,
-		"# A\n\nIt takes 3 ns. Measured on a machine, libarmci 1.2.3, 25 November 2026.":                      1,
-		"# A\n\nA time is written `5us`.\n": 0,
+		"# A\n\nIt takes 3 ns. Measured on a machine, libarmci 1.2.3, 25 November 2026" +
+			by: 0,
+		"# A\n\nMeasured on a machine,\nlibarmci 1.2.3, 25 November 2026" + by +
+			"\n\n## B\n\nIt takes 3 ns.": 0,
+		"# A\n\n## B\n\nMeasured on it, commit 012abcd, 5 May 2026" + by +
+			"\n\n## C\n\nIt takes 3 ns.": 1,
+		"# A\n\nIt takes 3 ns. Measured on a machine, libarmci 1.0.0, 25 November 2026" +
+			by: 1,
+		"# A\n\nIt takes 3 ns. Measured on a machine, libarmci 1.2.3, 45 November 2026" +
+			by: 1,
+		"# A\n\nIt takes 3 ns. Measured on a machine, libarmci 1.2.3, 25 November 2026.": 1,
+		"# A\n\nA time is written `5us`.\n":                                              0,
 	} {
 		if got := judge("page.md", text, "1.2.3"); len(got) != want {
 			t.Errorf("%q: %q", text, got)
@@ -116,7 +133,8 @@ func documents(t *testing.T) []string {
 	if err != nil || len(pages) < 10 {
 		t.Fatalf("%d pages in docs: %v", len(pages), err)
 	}
-	all := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md", "tests/softverbs/README.md"}
+	all := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md", "bench/README.md",
+		"tests/softverbs/README.md"}
 	for _, page := range pages {
 		all = append(all, "docs/"+filepath.Base(page))
 	}

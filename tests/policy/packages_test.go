@@ -37,7 +37,8 @@ func TestPackagesVersion(t *testing.T) {
 		}
 	}
 	eb, err := filepath.Glob("../../packaging/easybuild/libarmci-" + version + "-*.eb")
-	if err != nil || len(eb) != 1 || first(t, "packaging/easybuild/"+filepath.Base(eb[0]), `(?m)^version = '([0-9.]+)'`) != version {
+	if err != nil || len(eb) != 1 || first(t, "packaging/easybuild/"+filepath.Base(eb[0]),
+		`(?m)^version = '([0-9.]+)'`) != version {
 		t.Errorf("packaging/easybuild has no recipe of version %s alone: %v", version, eb)
 	}
 }
@@ -61,10 +62,12 @@ func TestPackagesGo(t *testing.T) {
 	}
 }
 
-// TestPackagesModules: every module that is linked in is named, with its version in the spec, and its licence in Debian's copyright.
+// TestPackagesModules: every module that is linked in is named, with its version in the spec, and
+// its licence in Debian's copyright.
 func TestPackagesModules(t *testing.T) {
 	spec, rights := read(t, "packaging/rpm/libarmci.spec"), read(t, "debian/copyright")
-	modules := regexp.MustCompile(`(?m)^\t(\S+) v([0-9.]+)(?:-([0-9.]*)([0-9]{14})-([0-9a-f]{12}))?$`).FindAllStringSubmatch(read(t, "go.mod"), -1)
+	modules := regexp.MustCompile(
+		`(?m)^\t(\S+) v([0-9.]+)(?:-([0-9.]*)([0-9]{14})-([0-9a-f]{12}))?$`).FindAllStringSubmatch(read(t, "go.mod"), -1)
 	if len(modules) < 3 {
 		t.Fatalf("%d modules in go.mod", len(modules))
 	}
@@ -73,7 +76,8 @@ func TestPackagesModules(t *testing.T) {
 		if m[4] != "" {
 			version = "0-0." + m[4] + "." + m[5]
 		}
-		if want := "bundled(golang(" + m[1] + ")) = " + version + "\n"; !strings.Contains(spec, want) {
+		if want := "bundled(golang(" + m[1] + ")) = " + version +
+			"\n"; !strings.Contains(spec, want) {
 			t.Errorf("packaging/rpm/libarmci.spec does not have %q", want)
 		}
 		if !strings.Contains(rights, "\nFiles: vendor/"+m[1]+"/*\n") {
@@ -84,18 +88,23 @@ func TestPackagesModules(t *testing.T) {
 
 // TestPackagesSymbols: Debian's lists of symbols are those that the libraries are held to.
 func TestPackagesSymbols(t *testing.T) {
-	for list, library := range map[string]string{"tests/abi/symbols.txt": "libarmci0", "tests/abi/caf.txt": "libcaf-armci"} {
+	for list, library := range map[string]string{"tests/abi/symbols.txt": "libarmci0",
+		"tests/abi/caf.txt": "libcaf-armci"} {
 		var want, got []string
-		for _, m := range regexp.MustCompile(`(?m)^[TWD] (\S+)$`).FindAllStringSubmatch(read(t, list), -1) {
+		for _, m := range regexp.MustCompile(`(?m)^[TWD] (\S+)$`).FindAllStringSubmatch(
+			read(t, list), -1) {
 			want = append(want, m[1])
 		}
-		for _, m := range regexp.MustCompile(`(?m)^ (\S+)@Base [0-9.]+$`).FindAllStringSubmatch(read(t, "debian/"+library+".symbols"), -1) {
+		for _, m := range regexp.MustCompile(
+			`(?m)^ (\S+)@Base [0-9.]+$`).FindAllStringSubmatch(read(t,
+			"debian/"+library+".symbols"), -1) {
 			got = append(got, m[1])
 		}
 		slices.Sort(want)
 		slices.Sort(got)
 		if len(want) == 0 || !slices.Equal(want, got) {
-			t.Errorf("debian/%s.symbols does not have the names of %s: add new ones as \" NAME@Base VERSION\"", library, list)
+			t.Errorf("debian/%s.symbols does not have the names of %s: add new ones "+
+				"as \" NAME@Base VERSION\"", library, list)
 		}
 	}
 }
@@ -120,7 +129,11 @@ func TestPackagesPages(t *testing.T) {
 	}
 	for _, page := range pages {
 		path := "usr/share/man/man1/" + filepath.Base(page)
-		owned := func(pattern string) bool { ok, _ := filepath.Match(pattern, path); return ok }
+		owned := func(pattern string) bool {
+			ok,
+				_ := filepath.Match(pattern, path)
+			return ok
+		}
 		if !slices.ContainsFunc(patterns, owned) {
 			t.Errorf("debian/*.install: %s is in no package", path)
 		}

@@ -1,5 +1,6 @@
-// Package policy holds the house rules that a machine can hold: size of files and functions, a first comment that
-// says what a file is for, no leftovers. It must not judge style that gofmt or the compiler judges.
+// Package policy holds the house rules that a machine can hold: size of files and functions, a
+// first comment that says what a file is for, no leftovers. It must not judge style that gofmt or
+// the compiler judges.
 // SPDX-License-Identifier: BSD-3-Clause
 package policy
 
@@ -23,13 +24,15 @@ const (
 	maxFunction  = 100
 	headLines    = 30
 	licence      = "SPDX-License-Identifier: BSD-3-Clause"
-	manual       = "include/" // public headers are the manual: their comments do not count as length
+	// public headers are the manual: their comments do not count as length
+	manual = "include/"
 )
 
 // longBecause is how a file explains its length.
 var longBecause = regexp.MustCompile(`(?i)long (only )?because`)
 
-var sourceSuffixes = []string{".go", ".c", ".h", ".cc", ".hpp", ".f90", ".inc", ".sh", ".cmake", ".map", ".py"}
+var sourceSuffixes = []string{".go", ".c", ".h", ".cc", ".hpp", ".f90", ".inc", ".sh", ".cmake",
+	".map", ".py"}
 
 // source is one file of ours: its path from the root and its text.
 type source struct {
@@ -52,7 +55,8 @@ func sources(t *testing.T) []source {
 			}
 			return nil
 		}
-		if !slices.Contains(sourceSuffixes, filepath.Ext(name)) && name != "CMakeLists.txt" && name != "Makefile" {
+		if !slices.Contains(sourceSuffixes, filepath.Ext(name)) &&
+			name != "CMakeLists.txt" && name != "Makefile" {
 			return nil
 		}
 		text, err := os.ReadFile(path)
@@ -80,7 +84,8 @@ func TestFileSize(t *testing.T) {
 		case lines > maxLines:
 			t.Errorf("%s: %d lines, the limit is %d", s.path, lines, maxLines)
 		case lines > explainLines && !explained:
-			t.Errorf("%s: %d lines: split it, or say \"Long because\" in its first comment", s.path, lines)
+			t.Errorf("%s: %d lines: split it, or say \"Long because\" in its first "+
+				"comment", s.path, lines)
 		}
 	}
 }
@@ -90,7 +95,8 @@ func head(text []byte) []byte {
 	return bytes.Join(lines[:min(len(lines), headLines)], nil)
 }
 
-// TestFirstComment wants the licence line and at least one sentence of purpose before the first line of code.
+// TestFirstComment wants the licence line and at least one sentence of purpose before the first
+// line of code.
 func TestFirstComment(t *testing.T) {
 	comment := regexp.MustCompile(`^\s*(//|#|/\*|\*|!|""")`)
 	for _, s := range sources(t) {
@@ -107,7 +113,8 @@ func TestFirstComment(t *testing.T) {
 			}
 			if strings.Contains(line, licence) {
 				licensed = true
-			} else if !strings.HasPrefix(line, "#!") && !strings.HasPrefix(line, "//go:build") {
+			} else if !strings.HasPrefix(line, "#!") &&
+				!strings.HasPrefix(line, "//go:build") {
 				words += len(strings.Fields(line))
 			}
 		}
@@ -115,7 +122,8 @@ func TestFirstComment(t *testing.T) {
 			t.Errorf("%s: no line %q at its top", s.path, licence)
 		}
 		if words < 6 {
-			t.Errorf("%s: does not begin with a comment that says what it is for", s.path)
+			t.Errorf("%s: does not begin with a comment that says what it is for",
+				s.path)
 		}
 	}
 }
@@ -150,14 +158,17 @@ func TestGoFunctionLength(t *testing.T) {
 			if !ok {
 				continue
 			}
-			if n := set.Position(fn.End()).Line - set.Position(fn.Pos()).Line + 1; n > maxFunction {
-				t.Errorf("%s: function %s has %d lines, the limit is %d", s.path, fn.Name.Name, n, maxFunction)
+			if n := set.Position(fn.End()).Line - set.Position(fn.Pos()).Line +
+				1; n > maxFunction {
+				t.Errorf("%s: function %s has %d lines, the limit is %d", s.path,
+					fn.Name.Name, n, maxFunction)
 			}
 		}
 	}
 }
 
-// TestPythonFunctionLength: a function ends before the next line that is indented no more than its first.
+// TestPythonFunctionLength: a function ends before the next line that is indented no more than its
+// first.
 func TestPythonFunctionLength(t *testing.T) {
 	function := regexp.MustCompile(`^(\s*)def (\w+)`)
 	for _, s := range sources(t) {
@@ -170,9 +181,11 @@ func TestPythonFunctionLength(t *testing.T) {
 				continue
 			}
 			within := len(line) - len(strings.TrimLeft(line, " "))
-			if name != "" && within <= indent && !strings.HasPrefix(strings.TrimSpace(line), ")") {
+			if name != "" && within <= indent &&
+				!strings.HasPrefix(strings.TrimSpace(line), ")") {
 				if last-begin+1 > maxFunction {
-					t.Errorf("%s:%d: function %s has %d lines, the limit is %d", s.path, begin+1, name, last-begin+1, maxFunction)
+					t.Errorf("%s:%d: function %s has %d lines, the limit is %d",
+						s.path, begin+1, name, last-begin+1, maxFunction)
 				}
 				name = ""
 			}
@@ -184,7 +197,8 @@ func TestPythonFunctionLength(t *testing.T) {
 	}
 }
 
-// TestCFunctionLength relies on the house's layout: a function's braces stand alone in the first column.
+// TestCFunctionLength relies on the house's layout: a function's braces stand alone in the first
+// column.
 func TestCFunctionLength(t *testing.T) {
 	for _, s := range sources(t) {
 		if !slices.Contains([]string{".c", ".h", ".cc", ".hpp"}, filepath.Ext(s.path)) {
@@ -198,7 +212,8 @@ func TestCFunctionLength(t *testing.T) {
 				begin = number
 			case "}":
 				if begin > 0 && number-begin > maxFunction {
-					t.Errorf("%s:%d: a function of %d lines, the limit is %d", s.path, begin, number-begin, maxFunction)
+					t.Errorf("%s:%d: a function of %d lines, the limit is %d",
+						s.path, begin, number-begin, maxFunction)
 				}
 				begin = 0
 			}

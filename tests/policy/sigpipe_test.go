@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The library's sends raise no SIGPIPE: connections of package net are written to by package sock only.
+// The library's sends raise no SIGPIPE: connections of package net are written to by package sock
+// only.
 package policy
 
 import (
@@ -13,11 +14,14 @@ import (
 
 func TestNoSIGPIPE(t *testing.T) {
 	// Packages that have sockets and are part of the library; armcirun is a program of its own.
-	rooms := []string{"internal/bootstrap", "internal/bootstrap/jobwire", "internal/rdma", "internal/shm", "internal/tcp"}
-	write := regexp.MustCompile(`\b(c|[a-zA-Z.]*[cC]onn)\.(Write|WriteMsgUnix|WriteTo|ReadFrom)\(|net\.Buffers`)
+	rooms := []string{"internal/bootstrap", "internal/bootstrap/jobwire", "internal/rdma",
+		"internal/shm", "internal/tcp"}
+	write := regexp.MustCompile(
+		`\b(c|[a-zA-Z.]*[cC]onn)\.(Write|WriteMsgUnix|WriteTo|ReadFrom)\(|net\.Buffers`)
 	seen := 0
 	for _, s := range sources(t) {
-		if !slices.Contains(rooms, path.Dir(s.path)) || !strings.HasSuffix(s.path, ".go") || strings.HasSuffix(s.path, "_test.go") {
+		if !slices.Contains(rooms, path.Dir(s.path)) || !strings.HasSuffix(s.path, ".go") ||
+			strings.HasSuffix(s.path, "_test.go") {
 			continue
 		}
 		seen++

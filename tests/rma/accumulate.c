@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// accumulate.c - MPI_Accumulate: every predefined operator with every predefined C type against an oracle in C, several
-// lengths, MPI_PROC_NULL; and atomicity, when all ranks accumulate into the same elements at the same time.
+// accumulate.c - MPI_Accumulate: every predefined operator with every predefined C type against an
+// oracle in C, several lengths, MPI_PROC_NULL; and atomicity, when all ranks accumulate into the
+// same elements at the same time.
 #include "check.h"
 #include "oracle.h"
 
@@ -45,9 +46,12 @@ static void together(void)
 	for (int round = 0; round < rounds; round++) {
 		for (int t = 0; t < np; t++) {
 			int to = (me + t) % np;
-			CHECK_MPI(MPI_Accumulate(ones, 1, MPI_INT64_T, to, 0, 1, MPI_INT64_T, MPI_SUM, win));
-			CHECK_MPI(MPI_Accumulate(ones, N, MPI_INT64_T, to, 0, N, MPI_INT64_T, MPI_SUM, win));
-			CHECK_MPI(MPI_Accumulate(ones, 3, MPI_INT64_T, to, 7 * sizeof(int64_t), 3, MPI_INT64_T, MPI_SUM, win));
+			CHECK_MPI(MPI_Accumulate(ones, 1, MPI_INT64_T, to, 0, 1, MPI_INT64_T,
+				MPI_SUM, win));
+			CHECK_MPI(MPI_Accumulate(ones, N, MPI_INT64_T, to, 0, N, MPI_INT64_T,
+				MPI_SUM, win));
+			CHECK_MPI(MPI_Accumulate(ones, 3, MPI_INT64_T, to, 7 * sizeof(int64_t), 3,
+				MPI_INT64_T, MPI_SUM, win));
 		}
 	}
 	CHECK_MPI(MPI_Win_unlock_all(win));
@@ -59,11 +63,13 @@ static void together(void)
 	barrier();
 }
 
-// The same with doubles, the largest of all, and bits; each in an area of its own at rank 0, in one fence epoch.
+// The same with doubles, the largest of all, and bits; each in an area of its own at rank 0, in one
+// fence epoch.
 static void mixed(void)
 {
 	double half = 0.5, *sum = (double *)memory;
-	int mine = 1000 - me, bit = 1 << me, *largest = (int *)(memory + 8), *bits = (int *)(memory + 12);
+	int mine = 1000 - me, bit = 1 << me, *largest = (int *)(memory + 8),
+	    *bits = (int *)(memory + 12);
 	memset(memory, 0, 16);
 	CHECK_MPI(MPI_Win_fence(MPI_MODE_NOPRECEDE, win));
 	for (int i = 0; i < 10; i++) {
@@ -71,7 +77,8 @@ static void mixed(void)
 		CHECK_MPI(MPI_Accumulate(&mine, 1, MPI_INT, 0, 8, 1, MPI_INT, MPI_MAX, win));
 		CHECK_MPI(MPI_Accumulate(&bit, 1, MPI_INT, 0, 12, 1, MPI_INT, MPI_BOR, win));
 	}
-	CHECK_MPI(MPI_Accumulate(&half, 1, MPI_DOUBLE, MPI_PROC_NULL, 0, 1, MPI_DOUBLE, MPI_SUM, win));
+	CHECK_MPI(MPI_Accumulate(&half, 1, MPI_DOUBLE, MPI_PROC_NULL, 0, 1, MPI_DOUBLE, MPI_SUM,
+		win));
 	CHECK_MPI(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
 	if (me == 0) {
 		CHECK_DBL(*sum, 5.0 * np);
@@ -95,7 +102,8 @@ int main(int argc, char **argv)
 				continue;
 			one(&o[t], op, 1, (me + 1) % np, &random);
 			one(&o[t], op, check_between(&random, 2, 9), (me + t) % np, &random);
-			one(&o[t], op, op == O_SUM || op == O_REPLACE ? MOST : 67, (me + op) % np, &random);
+			one(&o[t], op, op == O_SUM || op == O_REPLACE ? MOST : 67, (me + op) % np,
+				&random);
 		}
 	}
 	barrier();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// alloc_mem.c - memory of MPI_Alloc_mem under MPI_Win_create: whole, in part, in several windows, used again after the
-// window's end, and given back by MPI_Free_mem.
+// alloc_mem.c - memory of MPI_Alloc_mem under MPI_Win_create: whole, in part, in several windows,
+// used again after the window's end, and given back by MPI_Free_mem.
 #include "check.h"
 
 enum { LONGS = 5000 };
@@ -15,7 +15,8 @@ static void window(long *memory, int n, long salt)
 		data[i] = salt + 10000L * me + i;
 		memory[i] = -1;
 	}
-	CHECK_MPI(MPI_Win_create(memory, (MPI_Aint)sizeof(long) * n, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+	CHECK_MPI(MPI_Win_create(memory, (MPI_Aint)sizeof(long) * n, sizeof(long), MPI_INFO_NULL,
+		MPI_COMM_WORLD, &win));
 	barrier();
 	CHECK_MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right, 0, win));
 	CHECK_MPI(MPI_Put(data, n, MPI_LONG, right, 0, n, MPI_LONG, win));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// allocate.c - MPI_Win_allocate: sizes that differ by member, none among them, alignment, infos, and many windows one after
-// another, which must not use up memory.
+// allocate.c - MPI_Win_allocate: sizes that differ by member, none among them, alignment, infos,
+// and many windows one after another, which must not use up memory.
 #include "check.h"
 
 // The bytes of a member's window in a round.
@@ -18,7 +18,8 @@ static void fill(int round, MPI_Info info)
 	MPI_Aint mine = bytes_of(me, round);
 	int left = (me + np - 1) % np, right = (me + 1) % np;
 	MPI_Aint theirs = bytes_of(left, round);
-	char *data = check_alloc((size_t)theirs), *want = check_alloc((size_t)mine), *got = check_alloc((size_t)theirs);
+	char *data = check_alloc((size_t)theirs), *want = check_alloc((size_t)mine),
+	     *got = check_alloc((size_t)theirs);
 	CHECK_MPI(MPI_Win_allocate(mine, 1, info, MPI_COMM_WORLD, &base, &win));
 	CHECK(mine == 0 || base != NULL);
 	if (!check_native()) // MPICH may lay members out one after another
@@ -48,7 +49,8 @@ static void several(void)
 	long *base[N];
 	MPI_Win win[N];
 	for (int i = 0; i < N; i++) {
-		CHECK_MPI(MPI_Win_allocate(LONGS * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &base[i], &win[i]));
+		CHECK_MPI(MPI_Win_allocate(LONGS * sizeof(long), sizeof(long), MPI_INFO_NULL,
+			MPI_COMM_WORLD, &base[i], &win[i]));
 		for (int j = 0; j < LONGS; j++)
 			base[i][j] = 10000L * i + j;
 	}

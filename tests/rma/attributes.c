@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// attributes.c - what a window knows: predefined attributes of each flavour, attributes of the program with their callbacks,
-// name, info, group, error handler, and its Fortran handle.
+// attributes.c - what a window knows: predefined attributes of each flavour, attributes of the
+// program with their callbacks, name, info, group, error handler, and its Fortran handle.
 #include "check.h"
 
 static int deleted, handled, handled_class, keyval;
@@ -47,7 +47,8 @@ static void flavors(void)
 	void *base;
 	MPI_Win win;
 	MPI_Aint size = 100 + me;
-	CHECK_MPI(MPI_Win_create(memory, sizeof memory, 4 + me, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+	CHECK_MPI(
+		MPI_Win_create(memory, sizeof memory, 4 + me, MPI_INFO_NULL, MPI_COMM_WORLD, &win));
 	predefined(win, MPI_WIN_FLAVOR_CREATE, memory, sizeof memory, 4 + me);
 	CHECK_MPI(MPI_Win_free(&win));
 	CHECK_MPI(MPI_Win_allocate(size, 1 + me, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win));
@@ -63,14 +64,16 @@ static void flavors(void)
 	CHECK_MPI(MPI_Comm_free(&node));
 }
 
-// Set, replace, delete; what is still there goes with the window. Two windows do not share attributes.
+// Set, replace, delete; what is still there goes with the window. Two windows do not share
+// attributes.
 static void of_the_program(MPI_Win win, MPI_Win other)
 {
 	static int one = 1, ten = 10, hundred = 100, thousand = 1000;
 	int flag = 1, second;
 	void *value;
 	CHECK_MPI(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, delete_attribute, &keyval, &deleted));
-	CHECK_MPI(MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &second, NULL));
+	CHECK_MPI(
+		MPI_Win_create_keyval(MPI_WIN_NULL_COPY_FN, MPI_WIN_NULL_DELETE_FN, &second, NULL));
 	CHECK(second != keyval && keyval != MPI_KEYVAL_INVALID);
 	CHECK_MPI(MPI_Win_get_attr(win, keyval, &value, &flag));
 	CHECK_INT(flag, 0);

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// cas.c - MPI_Compare_and_swap: every allowed type, with and without success; counters by loops of it; a spin lock and a
-// linked queue of ranks built from it.
+// cas.c - MPI_Compare_and_swap: every allowed type, with and without success; counters by loops of
+// it; a spin lock and a linked queue of ranks built from it.
 #include "check.h"
 
 static MPI_Win win;
-static long *memory; // [0] word of a lock, [1] counter, [2] next of a queue, [3] go of a queue, [4] on: for each rank
+// [0] word of a lock, [1] counter, [2] next of a queue, [3] go of a queue, [4] on: for each rank
+static long *memory;
 
 // One type: compares with the wrong and with the right value.
 #define KIND(ctype, mtype) \
 	do { \
-		ctype start = (ctype)1, wrong = (ctype)0, new = (ctype)0, other = (ctype)1, old = (ctype)0, got = (ctype)0; \
+		ctype start = (ctype)1, wrong = (ctype)0, new = (ctype)0, other = (ctype)1, \
+		      old = (ctype)0, got = (ctype)0; \
 		MPI_Aint at = 4 + me; \
 		CHECK_MPI(MPI_Put(&start, 1, mtype, target, at, 1, mtype, win)); \
 		CHECK_MPI(MPI_Win_flush(target, win)); \
@@ -124,7 +126,8 @@ static void spin_lock(void)
 	barrier();
 }
 
-// A queue of waiting ranks: the tail is at rank 0, each link at the rank itself; who is at its head has the counter.
+// A queue of waiting ranks: the tail is at rank 0, each link at the rank itself; who is at its head
+// has the counter.
 static void queue(void)
 {
 	int rounds = check_rounds(10);
@@ -159,7 +162,8 @@ static void queue(void)
 int main(int argc, char **argv)
 {
 	check_begin(&argc, &argv);
-	CHECK_MPI(MPI_Win_allocate((4 + np) * (MPI_Aint)sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
+	CHECK_MPI(MPI_Win_allocate((4 + np) * (MPI_Aint)sizeof(long), sizeof(long), MPI_INFO_NULL,
+		MPI_COMM_WORLD, &memory, &win));
 	for (int t = 0; t < np; t++)
 		kinds((me + t) % np);
 	barrier();

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// check.h - what every program of this directory shares: start and end of the job, checks that name rank, file, line and
-// values and end the whole job, a small random generator and byte patterns. The programs are plain MPI programs: nothing
-// here may know ARMCI, except that pretended nodes (ARMCI_NODE) divide the ranks further.
+// check.h - what every program of this directory shares: start and end of the job, checks that name
+// rank, file, line and values and end the whole job, a small random generator and byte patterns.
+// The programs are plain MPI programs: nothing here may know ARMCI, except that pretended nodes
+// (ARMCI_NODE) divide the ranks further.
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -41,12 +42,14 @@ static inline void check_fail(const char *file, int line, const char *format, ..
 	} while (0)
 
 // Two integers of any width must be equal.
-#define CHECK_INT(got, want) check_int(__FILE__, __LINE__, #got, (long long)(got), (long long)(want))
+#define CHECK_INT(got, want) \
+	check_int(__FILE__, __LINE__, #got, (long long)(got), (long long)(want))
 
 // Two floating point numbers must agree to 1e-12 of their size.
 #define CHECK_DBL(got, want) check_dbl(__FILE__, __LINE__, #got, (got), (want))
 
-// n bytes must be equal; the first difference is printed, after the words of where (a printf format).
+// n bytes must be equal; the first difference is printed, after the words of where (a printf
+// format).
 #define CHECK_MEM(got, want, n, ...) check_mem(__FILE__, __LINE__, (got), (want), (n), __VA_ARGS__)
 
 // A call of MPI must return MPI_SUCCESS.
@@ -55,7 +58,8 @@ static inline void check_fail(const char *file, int line, const char *format, ..
 // A call of MPI must return an error of this class.
 #define CHECK_CLASS(call, class) check_code(__FILE__, __LINE__, #call, (call), (class))
 
-static inline void check_int(const char *file, int line, const char *what, long long got, long long want)
+static inline void check_int(const char *file, int line, const char *what, long long got,
+	long long want)
 {
 	if (got != want)
 		check_fail(file, line, "%s is %lld, expected %lld", what, got, want);
@@ -68,8 +72,8 @@ static inline void check_dbl(const char *file, int line, const char *what, doubl
 		check_fail(file, line, "%s is %.17g, expected %.17g", what, got, want);
 }
 
-__attribute__((format(printf, 6, 7)))
-static inline void check_mem(const char *file, int line, const void *got, const void *want, size_t n, const char *where, ...)
+__attribute__((format(printf, 6, 7))) static inline void check_mem(const char *file, int line,
+	const void *got, const void *want, size_t n, const char *where, ...)
 {
 	const unsigned char *g = got, *w = want;
 	if (n == 0 || memcmp(g, w, n) == 0)
@@ -82,7 +86,8 @@ static inline void check_mem(const char *file, int line, const void *got, const 
 	va_start(ap, where);
 	vsnprintf(text, sizeof text, where, ap);
 	va_end(ap);
-	check_fail(file, line, "%s: byte %zu of %zu is 0x%02x, expected 0x%02x", text, i, n, g[i], w[i]);
+	check_fail(file, line, "%s: byte %zu of %zu is 0x%02x, expected 0x%02x", text, i, n, g[i],
+		w[i]);
 }
 
 // A job setting, or the default.
@@ -92,8 +97,8 @@ static inline double check_setting(const char *name, double otherwise)
 	return s && *s ? strtod(s, NULL) : otherwise;
 }
 
-// True where the MPI's own one-sided communication is on trial (RMA_NATIVE=1): what the standard leaves open, or an MPI is
-// known not to do, is then only noted.
+// True where the MPI's own one-sided communication is on trial (RMA_NATIVE=1): what the standard
+// leaves open, or an MPI is known not to do, is then only noted.
 static inline int check_native(void)
 {
 	return check_setting("RMA_NATIVE", 0) != 0;
@@ -113,9 +118,12 @@ static inline void check_code(const char *file, int line, const char *what, int 
 	MPI_Error_string(code, text, &length);
 	MPI_Error_string(want, expected, &length);
 	if (want == MPI_SUCCESS)
-		check_fail(file, line, "%s returned class %d \"%s\", expected none", what, class, text);
-	fprintf(stderr, "rank %d: %s:%d: %s: %s returned class %d \"%s\", expected class %d \"%s\"\n", me, file, line,
-		check_native() ? "note" : "check failed", what, class, text, want, expected);
+		check_fail(file, line, "%s returned class %d \"%s\", expected none", what, class,
+			text);
+	fprintf(stderr,
+		"rank %d: %s:%d: %s: %s returned class %d \"%s\", expected class %d \"%s\"\n", me,
+		file, line, check_native() ? "note" : "check failed", what, class, text, want,
+		expected);
 	check_wrong += !check_native();
 }
 
@@ -146,8 +154,8 @@ static inline void check_skip(const char *why)
 		printf("skip: %s\n", why);
 }
 
-// How often to repeat what all ranks do together: n times, fewer on more than four ranks and on slow machines
-// (ROUNDS_DIVISOR).
+// How often to repeat what all ranks do together: n times, fewer on more than four ranks and on
+// slow machines (ROUNDS_DIVISOR).
 static inline int check_rounds(int n)
 {
 	n = n / (int)check_setting("ROUNDS_DIVISOR", 1) + 1;
@@ -199,7 +207,8 @@ static inline MPI_Comm check_node(void)
 {
 	const char *pretended = getenv("ARMCI_NODE");
 	MPI_Comm shared, node;
-	CHECK_MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL, &shared));
+	CHECK_MPI(MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, me, MPI_INFO_NULL,
+		&shared));
 	int color = 0;
 	for (const char *c = pretended ? pretended : ""; *c; c++)
 		color = (color * 31 + *c) % 1000003;

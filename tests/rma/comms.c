@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// comms.c - windows of other communicators than the world: duplicates, halves, all ranks backward, oneself alone; ranks are
-// those of the communicator. 64 windows at once, freed in another order than they were made.
+// comms.c - windows of other communicators than the world: duplicates, halves, all ranks backward,
+// oneself alone; ranks are those of the communicator. 64 windows at once, freed in another order
+// than they were made.
 #include "check.h"
 
 enum { MANY = 64 };
@@ -16,14 +17,17 @@ static void use(MPI_Comm comm, const char *what)
 	long *memory, value = 100L * me + rank, one = 1, old = -1;
 	MPI_Win win;
 	// Who is on my left, by a message.
-	CHECK_MPI(MPI_Sendrecv(&me, 1, MPI_INT, right, 1, &from, 1, MPI_INT, left, 1, comm, &status));
-	CHECK_MPI(MPI_Win_allocate(2 * sizeof(long), sizeof(long), MPI_INFO_NULL, comm, &memory, &win));
+	CHECK_MPI(
+		MPI_Sendrecv(&me, 1, MPI_INT, right, 1, &from, 1, MPI_INT, left, 1, comm, &status));
+	CHECK_MPI(MPI_Win_allocate(2 * sizeof(long), sizeof(long), MPI_INFO_NULL, comm, &memory,
+		&win));
 	memory[0] = memory[1] = 0;
 	CHECK_MPI(MPI_Win_fence(0, win));
 	CHECK_MPI(MPI_Put(&value, 1, MPI_LONG, right, 0, 1, MPI_LONG, win));
 	CHECK_MPI(MPI_Win_fence(MPI_MODE_NOSUCCEED, win));
 	if (memory[0] != 100L * from + left)
-		check_fail(__FILE__, __LINE__, "%s: got %ld from the left, expected %ld", what, memory[0], 100L * from + left);
+		check_fail(__FILE__, __LINE__, "%s: got %ld from the left, expected %ld", what,
+			memory[0], 100L * from + left);
 	CHECK_MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win));
 	CHECK_MPI(MPI_Fetch_and_op(&one, &old, MPI_LONG, 0, 1, MPI_SUM, win));
 	CHECK_MPI(MPI_Win_unlock(0, win));
@@ -60,7 +64,8 @@ static void many(void)
 	long *memory[MANY], value[MANY];
 	int right = (me + 1) % np, left = (me + np - 1) % np;
 	for (int i = 0; i < MANY; i++) {
-		CHECK_MPI(MPI_Win_allocate(sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &memory[i], &win[i]));
+		CHECK_MPI(MPI_Win_allocate(sizeof(long), sizeof(long), MPI_INFO_NULL,
+			MPI_COMM_WORLD, &memory[i], &win[i]));
 		*memory[i] = -1;
 		value[i] = 1000L * i + me;
 	}

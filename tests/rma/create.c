@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// create.c - MPI_Win_create: over memory of the heap, of the stack and of the program's data, with members without memory,
-// and a displacement unit of its own at each member; two windows over the same memory, and windows over memory of former
-// ones. It puts only as much as shows that the right bytes are reached.
+// create.c - MPI_Win_create: over memory of the heap, of the stack and of the program's data, with
+// members without memory, and a displacement unit of its own at each member; two windows over the
+// same memory, and windows over memory of former ones. It puts only as much as shows that the right
+// bytes are reached.
 #include "check.h"
 
 #include <sys/mman.h>
@@ -21,7 +22,8 @@ static int has_memory(int rank, int holes)
 	return !holes || rank % 2 == 0;
 }
 
-// Every rank puts a number into its own two ints at each member that has memory; all must arrive, between guards.
+// Every rank puts a number into its own two ints at each member that has memory; all must arrive,
+// between guards.
 static void exchange(const char *kind, int *memory, int holes)
 {
 	int slots = 2 * np;
@@ -29,20 +31,22 @@ static void exchange(const char *kind, int *memory, int holes)
 	int mine = has_memory(me, holes);
 	for (int i = 0; mine && i < slots; i++)
 		memory[i] = -1;
-	CHECK_MPI(MPI_Win_create(mine ? memory : NULL, mine ? (MPI_Aint)sizeof(int) * slots : 0, unit_of(me), MPI_INFO_NULL,
-		MPI_COMM_WORLD, &win));
+	CHECK_MPI(MPI_Win_create(mine ? memory : NULL, mine ? (MPI_Aint)sizeof(int) * slots : 0,
+		unit_of(me), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
 	CHECK(win != MPI_WIN_NULL);
 	CHECK_MPI(MPI_Win_fence(0, win));
 	for (int t = 0; t < np; t++) {
 		int value[2] = {1000 * me + t, -1000 * me - t};
 		if (has_memory(t, holes))
-			CHECK_MPI(MPI_Put(value, 2, MPI_INT, t, (MPI_Aint)sizeof(int) * 2 * me / unit_of(t), 2, MPI_INT, win));
+			CHECK_MPI(MPI_Put(value, 2, MPI_INT, t,
+				(MPI_Aint)sizeof(int) * 2 * me / unit_of(t), 2, MPI_INT, win));
 		CHECK_MPI(MPI_Win_fence(0, win)); // value is on the stack
 	}
 	for (int s = 0; mine && s < np; s++) {
 		if (memory[2 * s] != 1000 * s + me || memory[2 * s + 1] != -1000 * s - me)
-			check_fail(__FILE__, __LINE__, "%s: rank %d has put %d %d, expected %d %d", kind, s, memory[2 * s],
-				memory[2 * s + 1], 1000 * s + me, -1000 * s - me);
+			check_fail(__FILE__, __LINE__, "%s: rank %d has put %d %d, expected %d %d",
+				kind, s, memory[2 * s], memory[2 * s + 1], 1000 * s + me,
+				-1000 * s - me);
 	}
 	CHECK_MPI(MPI_Win_free(&win));
 	CHECK(win == MPI_WIN_NULL);
@@ -76,7 +80,8 @@ static void overlapping(void)
 	long memory[16] = {0};
 	MPI_Win bytes, longs;
 	CHECK_MPI(MPI_Win_create(memory, sizeof memory, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &bytes));
-	CHECK_MPI(MPI_Win_create(memory, sizeof memory, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &longs));
+	CHECK_MPI(MPI_Win_create(memory, sizeof memory, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD,
+		&longs));
 	int right = (me + 1) % np, left = (me + np - 1) % np;
 	long low = 10 + me, high = 20 + me;
 	CHECK_MPI(MPI_Win_fence(0, bytes));
@@ -95,7 +100,8 @@ static void overlapping(void)
 static void use(char *memory, int bytes, MPI_Win win, unsigned seed)
 {
 	int right = (me + 1) % np, left = (me + np - 1) % np;
-	char *data = check_alloc((size_t)bytes), *want = check_alloc((size_t)bytes), *got = check_alloc((size_t)bytes);
+	char *data = check_alloc((size_t)bytes), *want = check_alloc((size_t)bytes),
+	     *got = check_alloc((size_t)bytes);
 	MPI_Datatype rows;
 	CHECK_MPI(MPI_Type_vector(bytes / 32, 16, 32, MPI_CHAR, &rows));
 	CHECK_MPI(MPI_Type_commit(&rows));
@@ -118,23 +124,26 @@ static void use(char *memory, int bytes, MPI_Win win, unsigned seed)
 	free(got);
 }
 
-// Windows come and go over the same addresses, some of them over each other, and between them the memory is mapped anew: what an
-// origin knows of a window that was freed must not be used.
+// Windows come and go over the same addresses, some of them over each other, and between them the
+// memory is mapped anew: what an origin knows of a window that was freed must not be used.
 static void again(void)
 {
 	enum { bytes = 256 << 10 };
 	for (unsigned round = 0; round < 6; round++) {
-		char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		char *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		MPI_Win all, half, dynamic;
 		CHECK(memory != MAP_FAILED);
 		CHECK_MPI(MPI_Win_create(memory, bytes, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &all));
-		CHECK_MPI(MPI_Win_create(memory + bytes / 2, bytes / 2, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &half));
+		CHECK_MPI(MPI_Win_create(memory + bytes / 2, bytes / 2, 1, MPI_INFO_NULL,
+			MPI_COMM_WORLD, &half));
 		CHECK_MPI(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &dynamic));
 		CHECK_MPI(MPI_Win_attach(dynamic, memory, bytes));
 		use(memory, bytes, all, 10 * round);
 		use(memory + bytes / 2, bytes / 2, half, 10 * round + 3);
 		CHECK_MPI(MPI_Win_free(round % 2 ? &all : &half));
-		use(round % 2 ? memory + bytes / 2 : memory, round % 2 ? bytes / 2 : bytes, round % 2 ? half : all, 10 * round + 6);
+		use(round % 2 ? memory + bytes / 2 : memory, round % 2 ? bytes / 2 : bytes,
+			round % 2 ? half : all, 10 * round + 6);
 		CHECK_MPI(MPI_Win_free(round % 2 ? &half : &all));
 		CHECK_MPI(MPI_Win_detach(dynamic, memory));
 		CHECK_MPI(MPI_Win_free(&dynamic));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// datatypes.c - derived datatypes on both sides of a transfer: every pair of types with the same signature, for put, get and
-// accumulate. What is expected is made by MPI_Pack and MPI_Unpack, which do not use windows.
+// datatypes.c - derived datatypes on both sides of a transfer: every pair of types with the same
+// signature, for put, get and accumulate. What is expected is made by MPI_Pack and MPI_Unpack,
+// which do not use windows.
 #include "check.h"
 
 enum { INTS = 12, BYTES = 4096, MIDDLE = 1024, KINDS = 15, MIXED = 3 };
@@ -8,8 +9,9 @@ enum { INTS = 12, BYTES = 4096, MIDDLE = 1024, KINDS = 15, MIXED = 3 };
 static MPI_Win win;
 static char *memory;
 static MPI_Datatype ints[KINDS], mixed[MIXED];
-static const char *const name[KINDS] = {"contiguous", "vector", "hvector", "indexed", "indexed_block", "hindexed", "subarray",
-	"subarray in Fortran's order", "struct", "resized", "darray", "negative lower bound", "nested", "backward", "2INT"};
+static const char *const name[KINDS] = {"contiguous", "vector", "hvector", "indexed",
+	"indexed_block", "hindexed", "subarray", "subarray in Fortran's order", "struct", "resized",
+	"darray", "negative lower bound", "nested", "backward", "2INT"};
 
 static MPI_Datatype commit(MPI_Datatype type)
 {
@@ -29,7 +31,8 @@ static MPI_Datatype resized(MPI_Datatype type, MPI_Aint lb, MPI_Aint extent)
 static void make_ints(void)
 {
 	int lengths[] = {5, 1, 2, 4}, places[] = {0, 7, 10, 20}, blocks[] = {0, 8, 16, 30};
-	MPI_Aint bytes[] = {4, 40, 60, 100}, negative[] = {-100, -40, 0, 20}, back[] = {120, 80, 40, 0};
+	MPI_Aint bytes[] = {4, 40, 60, 100}, negative[] = {-100, -40, 0, 20},
+		 back[] = {120, 80, 40, 0};
 	int equal[] = {3, 3, 3, 3}, sizes[] = {6, 5}, part[] = {4, 3}, from[] = {1, 2};
 	MPI_Datatype four[] = {MPI_INT, MPI_INT, MPI_INT, MPI_INT}, inner;
 	CHECK_MPI(MPI_Type_contiguous(INTS, MPI_INT, &ints[0]));
@@ -39,13 +42,15 @@ static void make_ints(void)
 	CHECK_MPI(MPI_Type_create_indexed_block(4, 3, blocks, MPI_INT, &ints[4]));
 	CHECK_MPI(MPI_Type_create_hindexed(4, lengths, bytes, MPI_INT, &ints[5]));
 	CHECK_MPI(MPI_Type_create_subarray(2, sizes, part, from, MPI_ORDER_C, MPI_INT, &ints[6]));
-	CHECK_MPI(MPI_Type_create_subarray(2, sizes, part, from, MPI_ORDER_FORTRAN, MPI_INT, &ints[7]));
+	CHECK_MPI(MPI_Type_create_subarray(2, sizes, part, from, MPI_ORDER_FORTRAN, MPI_INT,
+		&ints[7]));
 	CHECK_MPI(MPI_Type_create_struct(4, lengths, bytes, four, &ints[8]));
 	CHECK_MPI(MPI_Type_vector(12, 1, 3, MPI_INT, &ints[9]));
 	ints[9] = resized(ints[9], -8, 160);
-	int gsize[] = {6, 8}, distribution[] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC}, argument[] = {MPI_DISTRIBUTE_DFLT_DARG, 1},
-		grid[] = {2, 2};
-	CHECK_MPI(MPI_Type_create_darray(4, 1, 2, gsize, distribution, argument, grid, MPI_ORDER_C, MPI_INT, &ints[10]));
+	int gsize[] = {6, 8}, distribution[] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_CYCLIC},
+	    argument[] = {MPI_DISTRIBUTE_DFLT_DARG, 1}, grid[] = {2, 2};
+	CHECK_MPI(MPI_Type_create_darray(4, 1, 2, gsize, distribution, argument, grid, MPI_ORDER_C,
+		MPI_INT, &ints[10]));
 	CHECK_MPI(MPI_Type_create_hindexed(4, equal, negative, MPI_INT, &ints[11]));
 	CHECK_MPI(MPI_Type_vector(2, 1, 2, MPI_INT, &inner));
 	inner = resized(inner, 0, 16);
@@ -73,8 +78,10 @@ static void make_mixed(void)
 	}
 }
 
-// Copies count elements of one type to as many of another with the same signature, through MPI_Pack.
-static void copy(char *to, MPI_Datatype to_type, const char *from, MPI_Datatype from_type, int count)
+// Copies count elements of one type to as many of another with the same signature, through
+// MPI_Pack.
+static void copy(char *to, MPI_Datatype to_type, const char *from, MPI_Datatype from_type,
+	int count)
 {
 	char packed[BYTES];
 	int at = 0, end = 0;
@@ -93,8 +100,10 @@ static void add(char *to, MPI_Datatype to_type, const char *from, MPI_Datatype f
 	copy(to, to_type, (const char *)b, ints[0], count);
 }
 
-// Put, get and, of ints, accumulate, at the target's middle; its window is read back whole and compared.
-static void pair(MPI_Datatype here, MPI_Datatype there, const char *what, const char *into, int target, int count, int sums)
+// Put, get and, of ints, accumulate, at the target's middle; its window is read back whole and
+// compared.
+static void pair(MPI_Datatype here, MPI_Datatype there, const char *what, const char *into,
+	int target, int count, int sums)
 {
 	static char origin[BYTES], image[BYTES], back[BYTES], mine[BYTES];
 	check_fill(origin, BYTES, (uint64_t)(count + 17 * me));
@@ -109,7 +118,8 @@ static void pair(MPI_Datatype here, MPI_Datatype there, const char *what, const 
 	CHECK_MPI(MPI_Win_flush(target, win));
 	CHECK_MEM(back, image, BYTES, "put of %d %s to %s", count, what, into);
 	if (sums) {
-		CHECK_MPI(MPI_Accumulate(origin + MIDDLE, count, here, target, MIDDLE, count, there, MPI_SUM, win));
+		CHECK_MPI(MPI_Accumulate(origin + MIDDLE, count, here, target, MIDDLE, count, there,
+			MPI_SUM, win));
 		add(image + MIDDLE, there, origin + MIDDLE, here, count);
 		CHECK_MPI(MPI_Win_flush(target, win));
 		CHECK_MPI(MPI_Get(back, BYTES, MPI_BYTE, target, 0, BYTES, MPI_BYTE, win));
@@ -150,13 +160,16 @@ int main(int argc, char **argv)
 	CHECK_MPI(MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
 	for (int i = 0; i < KINDS; i++) {
 		for (int j = 0; j < KINDS; j++) {
-			// Ints and pairs of ints have the same signature for put and get; there is no sum of pairs.
+			// Ints and pairs of ints have the same signature for put and get; there is
+			// no sum of pairs.
 			int sums = i != KINDS - 1 && j != KINDS - 1;
-			pair(ints[i], ints[j], name[i], name[j], (me + i + j) % np, 1 + (i + j) % 3, sums);
+			pair(ints[i], ints[j], name[i], name[j], (me + i + j) % np, 1 + (i + j) % 3,
+				sums);
 		}
 	}
 	for (int i = 0; i < MIXED * MIXED; i++)
-		pair(mixed[i / MIXED], mixed[i % MIXED], "struct of several types", "another", (me + i) % np, 1 + i % 3, 0);
+		pair(mixed[i / MIXED], mixed[i % MIXED], "struct of several types", "another",
+			(me + i) % np, 1 + i % 3, 0);
 	freed();
 	CHECK_MPI(MPI_Win_free(&win));
 	for (int i = 0; i < KINDS; i++)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// dynamic.c - MPI_Win_create_dynamic: memory attached and detached while others use the window, many regions at once,
-// addresses from MPI_Get_address and MPI_Aint_add; detached memory is out of range.
+// dynamic.c - MPI_Win_create_dynamic: memory attached and detached while others use the window,
+// many regions at once, addresses from MPI_Get_address and MPI_Aint_add; detached memory is out of
+// range.
 #include "check.h"
 
 enum { REGIONS = 20 };
@@ -19,10 +20,12 @@ static void tell(char **region, MPI_Aint *address)
 	MPI_Aint mine[REGIONS];
 	for (int i = 0; i < REGIONS; i++)
 		CHECK_MPI(MPI_Get_address(region[i], &mine[i]));
-	CHECK_MPI(MPI_Allgather(mine, REGIONS, MPI_AINT, address, REGIONS, MPI_AINT, MPI_COMM_WORLD));
+	CHECK_MPI(
+		MPI_Allgather(mine, REGIONS, MPI_AINT, address, REGIONS, MPI_AINT, MPI_COMM_WORLD));
 }
 
-// Every rank writes the regions of its right neighbour whose number has this remainder by 2, and reads them back.
+// Every rank writes the regions of its right neighbour whose number has this remainder by 2, and
+// reads them back.
 static void use(char **region, const MPI_Aint *address, int parity)
 {
 	int right = (me + 1) % np, left = (me + np - 1) % np;
@@ -33,7 +36,8 @@ static void use(char **region, const MPI_Aint *address, int parity)
 		check_fill(data, (size_t)n, (uint64_t)(1000 * me + i));
 		CHECK_MPI(MPI_Win_lock(MPI_LOCK_SHARED, right, 0, win));
 		CHECK_MPI(MPI_Put(data, half, MPI_BYTE, right, to, half, MPI_BYTE, win));
-		CHECK_MPI(MPI_Put(data + half, n - half, MPI_BYTE, right, MPI_Aint_add(to, half), n - half, MPI_BYTE, win));
+		CHECK_MPI(MPI_Put(data + half, n - half, MPI_BYTE, right, MPI_Aint_add(to, half),
+			n - half, MPI_BYTE, win));
 		CHECK_MPI(MPI_Win_flush(right, win));
 		memset(got, 0, (size_t)n);
 		CHECK_MPI(MPI_Get(got, n, MPI_BYTE, right, to, n, MPI_BYTE, win));
@@ -85,9 +89,11 @@ static void refused(MPI_Aint detached, MPI_Aint attached, int bytes)
 	CHECK_MPI(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
 	for (int i = 0; i < 3; i++) {
 		CHECK_MPI(MPI_Win_lock(MPI_LOCK_SHARED, right, 0, win));
-		int code = i == 0 ? MPI_Get(data, 1, MPI_BYTE, right, detached, 1, MPI_BYTE, win)
-			: i == 1  ? MPI_Put(data, 1, MPI_BYTE, right, detached, 1, MPI_BYTE, win)
-					  : MPI_Get(data, 2, MPI_BYTE, right, attached + bytes - 1, 2, MPI_BYTE, win);
+		int code = i == 0 ?
+			MPI_Get(data, 1, MPI_BYTE, right, detached, 1, MPI_BYTE, win) :
+			i == 1 ?
+			MPI_Put(data, 1, MPI_BYTE, right, detached, 1, MPI_BYTE, win) :
+			MPI_Get(data, 2, MPI_BYTE, right, attached + bytes - 1, 2, MPI_BYTE, win);
 		if (code == MPI_SUCCESS)
 			code = MPI_Win_flush(right, win); // a target on another node may tell later
 		CHECK_CLASS(code, MPI_ERR_RMA_RANGE);
@@ -117,7 +123,8 @@ int main(int argc, char **argv)
 	use(region, address, 1);
 	int right = (me + 1) % np;
 	if (!check_native())
-		refused(address[right * REGIONS + 4], address[right * REGIONS + 1], (int)bytes_of(1));
+		refused(address[right * REGIONS + 4], address[right * REGIONS + 1],
+			(int)bytes_of(1));
 	barrier();
 	for (int i = 0; i < REGIONS; i += 2) {
 		free(region[i]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// errors.c - wrong calls with MPI_ERRORS_RETURN: each returns an error of the right class and does nothing, and the window
-// can be used afterwards. What an MPI may do without noticing (RMA_NATIVE=1) is left out there.
+// errors.c - wrong calls with MPI_ERRORS_RETURN: each returns an error of the right class and does
+// nothing, and the window can be used afterwards. What an MPI may do without noticing
+// (RMA_NATIVE=1) is left out there.
 #include "check.h"
 
 static MPI_Win win;
@@ -33,17 +34,27 @@ static void arguments(int target)
 	CHECK_CLASS(MPI_Get(value, 1, MPI_LONG, -77, 0, 1, MPI_LONG, win), MPI_ERR_RANK);
 	CHECK_CLASS(MPI_Put(value, -1, MPI_LONG, target, 0, 1, MPI_LONG, win), MPI_ERR_COUNT);
 	CHECK_CLASS(MPI_Get(value, 1, MPI_LONG, target, 0, -1, MPI_LONG, win), MPI_ERR_COUNT);
-	CHECK_CLASS(MPI_Put(value, 1, MPI_DATATYPE_NULL, target, 0, 1, MPI_LONG, win), MPI_ERR_TYPE);
-	CHECK_CLASS(MPI_Put(value, 1, MPI_LONG, target, 0, 1, MPI_DATATYPE_NULL, win), MPI_ERR_TYPE);
+	CHECK_CLASS(MPI_Put(value, 1, MPI_DATATYPE_NULL, target, 0, 1, MPI_LONG, win),
+		MPI_ERR_TYPE);
+	CHECK_CLASS(MPI_Put(value, 1, MPI_LONG, target, 0, 1, MPI_DATATYPE_NULL, win),
+		MPI_ERR_TYPE);
 	CHECK_CLASS(MPI_Put(value, 1, uncommitted, target, 0, 2, MPI_LONG, win), MPI_ERR_TYPE);
-	CHECK_CLASS(MPI_Accumulate(value, 1, MPI_LONG, target, 0, 1, MPI_LONG, MPI_OP_NULL, win), MPI_ERR_OP);
-	CHECK_CLASS(MPI_Accumulate(value, 1, MPI_LONG, np + 3, 0, 1, MPI_LONG, MPI_SUM, win), MPI_ERR_RANK);
+	CHECK_CLASS(MPI_Accumulate(value, 1, MPI_LONG, target, 0, 1, MPI_LONG, MPI_OP_NULL, win),
+		MPI_ERR_OP);
+	CHECK_CLASS(MPI_Accumulate(value, 1, MPI_LONG, np + 3, 0, 1, MPI_LONG, MPI_SUM, win),
+		MPI_ERR_RANK);
 	if (!check_native()) {
-		CHECK_EITHER(MPI_Put(value, 1, MPI_LONG, target, -1, 1, MPI_LONG, win), MPI_ERR_DISP, MPI_ERR_RMA_RANGE);
-		CHECK_CLASS(MPI_Accumulate(value, 1, MPI_DOUBLE, target, 0, 1, MPI_DOUBLE, MPI_BAND, win), MPI_ERR_OP);
-		CHECK_EITHER(MPI_Accumulate(value, 1, mixed, target, 0, 1, mixed, MPI_SUM, win), MPI_ERR_TYPE, MPI_ERR_OP);
-		CHECK_CLASS(MPI_Compare_and_swap(value, value, value, MPI_DOUBLE, target, 0, win), MPI_ERR_TYPE);
-		CHECK_CLASS(MPI_Fetch_and_op(value, value, mixed, target, 0, MPI_REPLACE, win), MPI_ERR_TYPE);
+		CHECK_EITHER(MPI_Put(value, 1, MPI_LONG, target, -1, 1, MPI_LONG, win),
+			MPI_ERR_DISP, MPI_ERR_RMA_RANGE);
+		CHECK_CLASS(MPI_Accumulate(value, 1, MPI_DOUBLE, target, 0, 1, MPI_DOUBLE, MPI_BAND,
+				    win),
+			MPI_ERR_OP);
+		CHECK_EITHER(MPI_Accumulate(value, 1, mixed, target, 0, 1, mixed, MPI_SUM, win),
+			MPI_ERR_TYPE, MPI_ERR_OP);
+		CHECK_CLASS(MPI_Compare_and_swap(value, value, value, MPI_DOUBLE, target, 0, win),
+			MPI_ERR_TYPE);
+		CHECK_CLASS(MPI_Fetch_and_op(value, value, mixed, target, 0, MPI_REPLACE, win),
+			MPI_ERR_TYPE);
 	}
 	CHECK_MPI(MPI_Win_unlock(target, win));
 	CHECK_MPI(MPI_Type_free(&uncommitted));
@@ -61,7 +72,8 @@ static void operators(int target)
 	MPI_Op mine;
 	CHECK_MPI(MPI_Op_create(user_op, 1, &mine));
 	CHECK_MPI(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, win));
-	CHECK_CLASS(MPI_Accumulate(value, 1, MPI_LONG, target, 0, 1, MPI_LONG, mine, win), MPI_ERR_OP);
+	CHECK_CLASS(MPI_Accumulate(value, 1, MPI_LONG, target, 0, 1, MPI_LONG, mine, win),
+		MPI_ERR_OP);
 	CHECK_CLASS(MPI_Fetch_and_op(value, value + 1, MPI_LONG, target, 0, mine, win), MPI_ERR_OP);
 	CHECK_MPI(MPI_Win_unlock(target, win));
 	CHECK_MPI(MPI_Op_free(&mine));
@@ -77,15 +89,21 @@ static void ranges(int target)
 	CHECK_CLASS(MPI_Put(value, 1, MPI_LONG, target, 16, 1, MPI_LONG, win), MPI_ERR_RMA_RANGE);
 	CHECK_CLASS(MPI_Put(value, 2, MPI_LONG, target, 15, 2, MPI_LONG, win), MPI_ERR_RMA_RANGE);
 	CHECK_CLASS(MPI_Get(value, 17, MPI_LONG, target, 0, 17, MPI_LONG, win), MPI_ERR_RMA_RANGE);
-	CHECK_CLASS(MPI_Get(value, 1, MPI_LONG, target, (MPI_Aint)1 << 60, 1, MPI_LONG, win), MPI_ERR_RMA_RANGE);
-	CHECK_CLASS(MPI_Get(value, 2, MPI_LONG, target, 0, 1, sparse, win), MPI_ERR_RMA_RANGE);
-	CHECK_CLASS(MPI_Accumulate(value, 2, MPI_LONG, target, 15, 2, MPI_LONG, MPI_SUM, win), MPI_ERR_RMA_RANGE);
-	CHECK_CLASS(MPI_Get_accumulate(value, 2, MPI_LONG, value + 8, 2, MPI_LONG, target, 15, 2, MPI_LONG, MPI_SUM, win),
+	CHECK_CLASS(MPI_Get(value, 1, MPI_LONG, target, (MPI_Aint)1 << 60, 1, MPI_LONG, win),
 		MPI_ERR_RMA_RANGE);
-	CHECK_CLASS(MPI_Fetch_and_op(value, value + 1, MPI_LONG, target, 16, MPI_SUM, win), MPI_ERR_RMA_RANGE);
-	CHECK_CLASS(MPI_Compare_and_swap(value, value + 1, value + 2, MPI_LONG, target, 16, win), MPI_ERR_RMA_RANGE);
+	CHECK_CLASS(MPI_Get(value, 2, MPI_LONG, target, 0, 1, sparse, win), MPI_ERR_RMA_RANGE);
+	CHECK_CLASS(MPI_Accumulate(value, 2, MPI_LONG, target, 15, 2, MPI_LONG, MPI_SUM, win),
+		MPI_ERR_RMA_RANGE);
+	CHECK_CLASS(MPI_Get_accumulate(value, 2, MPI_LONG, value + 8, 2, MPI_LONG, target, 15, 2,
+			    MPI_LONG, MPI_SUM, win),
+		MPI_ERR_RMA_RANGE);
+	CHECK_CLASS(MPI_Fetch_and_op(value, value + 1, MPI_LONG, target, 16, MPI_SUM, win),
+		MPI_ERR_RMA_RANGE);
+	CHECK_CLASS(MPI_Compare_and_swap(value, value + 1, value + 2, MPI_LONG, target, 16, win),
+		MPI_ERR_RMA_RANGE);
 	MPI_Request request = MPI_REQUEST_NULL;
-	CHECK_CLASS(MPI_Rput(value, 2, MPI_LONG, target, 15, 2, MPI_LONG, win, &request), MPI_ERR_RMA_RANGE);
+	CHECK_CLASS(MPI_Rput(value, 2, MPI_LONG, target, 15, 2, MPI_LONG, win, &request),
+		MPI_ERR_RMA_RANGE);
 	CHECK_MPI(MPI_Win_unlock(target, win));
 	CHECK_MPI(MPI_Type_free(&sparse));
 }
@@ -99,13 +117,15 @@ static void epochs(int target)
 	CHECK_CLASS(MPI_Win_complete(win), MPI_ERR_RMA_SYNC);
 	CHECK_CLASS(MPI_Win_wait(win), MPI_ERR_RMA_SYNC);
 	CHECK_CLASS(MPI_Put(value, 1, MPI_LONG, target, 0, 1, MPI_LONG, win), MPI_ERR_RMA_SYNC);
-	CHECK_CLASS(MPI_Fetch_and_op(value, value + 1, MPI_LONG, target, 0, MPI_SUM, win), MPI_ERR_RMA_SYNC);
+	CHECK_CLASS(MPI_Fetch_and_op(value, value + 1, MPI_LONG, target, 0, MPI_SUM, win),
+		MPI_ERR_RMA_SYNC);
 	CHECK_MPI(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, win));
 	CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED, target, 0, win), MPI_ERR_RMA_SYNC);
 	CHECK_CLASS(MPI_Win_lock_all(0, win), MPI_ERR_RMA_SYNC);
 	if (np > 1) {
 		int other = (target + 1) % np;
-		CHECK_CLASS(MPI_Put(value, 1, MPI_LONG, other, 0, 1, MPI_LONG, win), MPI_ERR_RMA_SYNC);
+		CHECK_CLASS(MPI_Put(value, 1, MPI_LONG, other, 0, 1, MPI_LONG, win),
+			MPI_ERR_RMA_SYNC);
 		CHECK_CLASS(MPI_Win_unlock(other, win), MPI_ERR_RMA_SYNC);
 		CHECK_CLASS(MPI_Win_flush(other, win), MPI_ERR_RMA_SYNC);
 	}
@@ -137,13 +157,16 @@ static void constants(int target)
 	CHECK_CLASS(MPI_Win_free(&none), MPI_ERR_WIN);
 }
 
-// What a kind of window does not have, and making windows with wrong arguments, the same at every rank.
+// What a kind of window does not have, and making windows with wrong arguments, the same at every
+// rank.
 static void kinds(void)
 {
 	MPI_Win new = MPI_WIN_NULL;
 	CHECK_CLASS(MPI_Win_attach(win, value, 8), MPI_ERR_RMA_FLAVOR);
-	CHECK_CLASS(MPI_Win_create(value, -8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &new), MPI_ERR_SIZE);
-	CHECK_EITHER(MPI_Win_create(value, 8, 0, MPI_INFO_NULL, MPI_COMM_WORLD, &new), MPI_ERR_DISP, MPI_ERR_ARG);
+	CHECK_CLASS(MPI_Win_create(value, -8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &new),
+		MPI_ERR_SIZE);
+	CHECK_EITHER(MPI_Win_create(value, 8, 0, MPI_INFO_NULL, MPI_COMM_WORLD, &new), MPI_ERR_DISP,
+		MPI_ERR_ARG);
 	CHECK_CLASS(MPI_Win_create(value, 8, 1, MPI_INFO_NULL, MPI_COMM_NULL, &new), MPI_ERR_COMM);
 	CHECK_MPI(MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &new));
 	CHECK_MPI(MPI_Win_set_errhandler(new, MPI_ERRORS_RETURN));
@@ -174,7 +197,8 @@ int main(int argc, char **argv)
 	check_begin(&argc, &argv);
 	CHECK_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
 	CHECK_MPI(MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN));
-	CHECK_MPI(MPI_Win_allocate(16 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
+	CHECK_MPI(MPI_Win_allocate(16 * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD,
+		&memory, &win));
 	CHECK_MPI(MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN));
 	for (int i = 0; i < 16; i++)
 		memory[i] = 100 + i;

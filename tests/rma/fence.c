@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fence.c - MPI_Win_fence: what one fence orders against the next, with every assertion where it is true, fences without
-// operations, with stores by the owner between them, and many origins at one target.
+// fence.c - MPI_Win_fence: what one fence orders against the next, with every assertion where it is
+// true, fences without operations, with stores by the owner between them, and many origins at one
+// target.
 #include "check.h"
 
 enum { SLOTS = 64 };
@@ -8,7 +9,8 @@ enum { SLOTS = 64 };
 static MPI_Win win;
 static long *memory; // SLOTS longs
 
-// A ring of puts: mode_before at the fence that opens the epoch, mode_after at the one that ends it.
+// A ring of puts: mode_before at the fence that opens the epoch, mode_after at the one that ends
+// it.
 static void ring(int before, int after, long salt)
 {
 	int right = (me + 1) % np, left = (me + np - 1) % np;
@@ -44,7 +46,8 @@ static void all_to_all(int round)
 	for (int t = 0; t < np; t++) {
 		mine[t] = 10000L * round + 100 * me + t;
 		CHECK_MPI(MPI_Put(&mine[t], 1, MPI_LONG, t, me, 1, MPI_LONG, win));
-		CHECK_MPI(MPI_Accumulate(&mine[t], 1, MPI_LONG, t, SLOTS - 1, 1, MPI_LONG, MPI_SUM, win));
+		CHECK_MPI(MPI_Accumulate(&mine[t], 1, MPI_LONG, t, SLOTS - 1, 1, MPI_LONG, MPI_SUM,
+			win));
 	}
 	CHECK_MPI(MPI_Win_fence(round % 2 ? MPI_MODE_NOSUCCEED : 0, win));
 	for (int s = 0; s < np; s++) {
@@ -54,7 +57,8 @@ static void all_to_all(int round)
 	CHECK_INT(memory[SLOTS - 1], sum);
 }
 
-// Put, fence, get of the same place, fence, without anything between: each epoch ends what it has begun.
+// Put, fence, get of the same place, fence, without anything between: each epoch ends what it has
+// begun.
 static void chain(void)
 {
 	long value, got = 0;
@@ -75,9 +79,12 @@ int main(int argc, char **argv)
 {
 	check_begin(&argc, &argv);
 	CHECK(np < SLOTS);
-	CHECK_MPI(MPI_Win_allocate(SLOTS * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
-	static const int before[] = {0, MPI_MODE_NOPRECEDE, MPI_MODE_NOSTORE, MPI_MODE_NOPRECEDE | MPI_MODE_NOSTORE};
-	static const int after[] = {0, MPI_MODE_NOSUCCEED, MPI_MODE_NOPUT, MPI_MODE_NOSTORE | MPI_MODE_NOPUT,
+	CHECK_MPI(MPI_Win_allocate(SLOTS * sizeof(long), sizeof(long), MPI_INFO_NULL,
+		MPI_COMM_WORLD, &memory, &win));
+	static const int before[] = {0, MPI_MODE_NOPRECEDE, MPI_MODE_NOSTORE,
+		MPI_MODE_NOPRECEDE | MPI_MODE_NOSTORE};
+	static const int after[] = {0, MPI_MODE_NOSUCCEED, MPI_MODE_NOPUT,
+		MPI_MODE_NOSTORE | MPI_MODE_NOPUT,
 		MPI_MODE_NOSUCCEED | MPI_MODE_NOSTORE | MPI_MODE_NOPUT};
 	// Nothing was stored and no epoch was open before any of these, so all assertions hold.
 	for (int b = 0; b < 4; b++) {

@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// fetch_op.c - MPI_Fetch_and_op: distinct tickets from counters of every rank, several types and operators on one element,
-// reading with MPI_NO_OP, swapping with MPI_REPLACE, and calls that wait for one flush together.
+// fetch_op.c - MPI_Fetch_and_op: distinct tickets from counters of every rank, several types and
+// operators on one element, reading with MPI_NO_OP, swapping with MPI_REPLACE, and calls that wait
+// for one flush together.
 #include "check.h"
 #include "oracle.h"
 
 static MPI_Win win;
 static char *memory; // 64 bytes for each rank's own use, after the 64 of the common counter
 
-// Tickets of one target's counter: all ranks together get every number once, each rank in growing order.
+// Tickets of one target's counter: all ranks together get every number once, each rank in growing
+// order.
 static void tickets(int target)
 {
 	int n = check_rounds(50);
-	int *mine = check_alloc(sizeof(int) * (size_t)n), *all = check_alloc(sizeof(int) * (size_t)(n * np)), one = 1;
+	int *mine = check_alloc(sizeof(int) * (size_t)n),
+	    *all = check_alloc(sizeof(int) * (size_t)(n * np)), one = 1;
 	CHECK_MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, me, 0, win));
 	memset(memory, 0, 64);
 	CHECK_MPI(MPI_Win_unlock(me, win));
@@ -30,7 +33,8 @@ static void tickets(int target)
 	for (int i = 0; i < n * np; i++) {
 		CHECK(all[i] >= 0 && all[i] < n * np);
 		if (seen[all[i]]++)
-			check_fail(__FILE__, __LINE__, "rank %d has given ticket %d twice", target, all[i]);
+			check_fail(__FILE__, __LINE__, "rank %d has given ticket %d twice", target,
+				all[i]);
 	}
 	free(seen);
 	free(mine);
@@ -56,12 +60,14 @@ static void kinds(int target)
 			memset(old, 0, sizeof old);
 			CHECK_MPI(MPI_Put(want, 1, o[t].type, target, mine, 1, o[t].type, win));
 			CHECK_MPI(MPI_Win_flush(target, win));
-			CHECK_MPI(MPI_Fetch_and_op(op == O_NO_OP ? NULL : value, old, o[t].type, target, mine, oracle_op(op), win));
+			CHECK_MPI(MPI_Fetch_and_op(op == O_NO_OP ? NULL : value, old, o[t].type,
+				target, mine, oracle_op(op), win));
 			CHECK_MPI(MPI_Win_flush(target, win));
 			oracle_check(&o[t], old, want, 1, place);
 			o[t].apply(op, want, value);
 			memset(old, 0, sizeof old);
-			CHECK_MPI(MPI_Fetch_and_op(NULL, old, o[t].type, target, mine, MPI_NO_OP, win));
+			CHECK_MPI(MPI_Fetch_and_op(NULL, old, o[t].type, target, mine, MPI_NO_OP,
+				win));
 			CHECK_MPI(MPI_Win_flush(target, win));
 			oracle_check(&o[t], old, want, 1, place);
 		}
@@ -69,10 +75,12 @@ static void kinds(int target)
 	CHECK_MPI(MPI_Win_unlock(target, win));
 }
 
-// Everyone swaps its own number in once: the numbers that come out and the one that stays are all of them, once.
+// Everyone swaps its own number in once: the numbers that come out and the one that stays are all
+// of them, once.
 static void swap(void)
 {
-	long mine = me + 1, old = -1, *all = check_alloc(sizeof(long) * (size_t)np), sum = 0, last = 0;
+	long mine = me + 1, old = -1, *all = check_alloc(sizeof(long) * (size_t)np), sum = 0,
+	     last = 0;
 	CHECK_MPI(MPI_Win_fence(MPI_MODE_NOPRECEDE, win));
 	memset(memory, 0, 64);
 	CHECK_MPI(MPI_Win_fence(0, win));

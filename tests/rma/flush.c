@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// flush.c - MPI_Win_flush, flush_all, flush_local, flush_local_all and sync: what is visible at the target, and which local
-// buffers may be used again, inside one long epoch of MPI_Win_lock_all.
+// flush.c - MPI_Win_flush, flush_all, flush_local, flush_local_all and sync: what is visible at the
+// target, and which local buffers may be used again, inside one long epoch of MPI_Win_lock_all.
 #include "check.h"
 
 enum { LONGS = 3000 };
@@ -8,7 +8,8 @@ enum { LONGS = 3000 };
 static MPI_Win win;
 static long *memory; // LONGS + 64 longs
 
-// After a flush and a barrier the target sees the data by plain loads, and the flag that follows the data.
+// After a flush and a barrier the target sees the data by plain loads, and the flag that follows
+// the data.
 static void visible(int all)
 {
 	static long data[LONGS];
@@ -26,7 +27,8 @@ static void visible(int all)
 	}
 }
 
-// Data, flush, then a flag: who sees the flag by polling sees the data, without any call of the origin after it.
+// Data, flush, then a flag: who sees the flag by polling sees the data, without any call of the
+// origin after it.
 static void flag_after_data(void)
 {
 	volatile long *flag = &memory[LONGS];
@@ -37,12 +39,14 @@ static void flag_after_data(void)
 			data[i] = -100000L * round - 5000L * me - i;
 		CHECK_MPI(MPI_Put(data, LONGS, MPI_LONG, right, 0, LONGS, MPI_LONG, win));
 		CHECK_MPI(MPI_Win_flush(right, win));
-		CHECK_MPI(MPI_Accumulate(&round, 1, MPI_LONG, right, LONGS, 1, MPI_LONG, MPI_REPLACE, win));
+		CHECK_MPI(MPI_Accumulate(&round, 1, MPI_LONG, right, LONGS, 1, MPI_LONG,
+			MPI_REPLACE, win));
 		CHECK_MPI(MPI_Win_flush(right, win));
 		while (*flag != round) {
 			int any;
 			CHECK_MPI(MPI_Win_sync(win));
-			CHECK_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &any, MPI_STATUS_IGNORE));
+			CHECK_MPI(MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &any,
+				MPI_STATUS_IGNORE));
 		}
 		CHECK_MPI(MPI_Win_sync(win));
 		for (int i = 0; i < LONGS; i++)
@@ -119,7 +123,8 @@ static void one_lock(void)
 int main(int argc, char **argv)
 {
 	check_begin(&argc, &argv);
-	CHECK_MPI(MPI_Win_allocate((LONGS + 64) * sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
+	CHECK_MPI(MPI_Win_allocate((LONGS + 64) * sizeof(long), sizeof(long), MPI_INFO_NULL,
+		MPI_COMM_WORLD, &memory, &win));
 	memset(memory, 0, (LONGS + 64) * sizeof(long));
 	barrier();
 	CHECK_MPI(MPI_Win_lock_all(0, win));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// goes_on.c - messages go on while their sender waits in a call of one-sided communication: a large message that its receiver
-// takes before it lets the sender go on must not hang. Meanwhile each rank has a message that it has not received.
+// goes_on.c - messages go on while their sender waits in a call of one-sided communication: a large
+// message that its receiver takes before it lets the sender go on must not hang. Meanwhile each
+// rank has a message that it has not received.
 #include "check.h"
 
 enum { N = 1 << 18 };

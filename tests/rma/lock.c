@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// lock.c - MPI_Win_lock and MPI_Win_lock_all: an exclusive lock excludes (counters that are read and written back), shared
-// locks are held by all at once, locks of several targets are held together, MPI_MODE_NOCHECK where nobody competes, and
-// the owner's own lock for loads and stores.
+// lock.c - MPI_Win_lock and MPI_Win_lock_all: an exclusive lock excludes (counters that are read
+// and written back), shared locks are held by all at once, locks of several targets are held
+// together, MPI_MODE_NOCHECK where nobody competes, and the owner's own lock for loads and stores.
 #include "check.h"
 
 static MPI_Win win;
@@ -72,7 +72,8 @@ static void all(int mode)
 	barrier();
 }
 
-// Locks of all targets held together, exclusively, taken in the order of ranks: only one rank is inside at a time.
+// Locks of all targets held together, exclusively, taken in the order of ranks: only one rank is
+// inside at a time.
 static void together(void)
 {
 	for (int round = 0; round < check_rounds(10); round++) {
@@ -93,8 +94,8 @@ static void together(void)
 	}
 }
 
-// The owner locks its own window to store and load; others see it under a lock, and may leave out the check where a
-// barrier has made sure that there is no conflict.
+// The owner locks its own window to store and load; others see it under a lock, and may leave out
+// the check where a barrier has made sure that there is no conflict.
 static void owner(void)
 {
 	int right = (me + 1) % np;
@@ -108,7 +109,8 @@ static void owner(void)
 	CHECK_MPI(MPI_Win_unlock(right, win));
 	CHECK_INT(got, 3000 + right);
 	barrier();
-	CHECK_MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right, MPI_MODE_NOCHECK, win)); // one origin for each target
+	// one origin for each target
+	CHECK_MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, right, MPI_MODE_NOCHECK, win));
 	got = 4000 + me;
 	CHECK_MPI(MPI_Put(&got, 1, MPI_LONG, right, 2, 1, MPI_LONG, win));
 	CHECK_MPI(MPI_Win_unlock(right, win));
@@ -122,7 +124,8 @@ int main(int argc, char **argv)
 {
 	check_begin(&argc, &argv);
 	CHECK(np <= 64);
-	CHECK_MPI(MPI_Win_allocate((np + 2) * (MPI_Aint)sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
+	CHECK_MPI(MPI_Win_allocate((np + 2) * (MPI_Aint)sizeof(long), sizeof(long), MPI_INFO_NULL,
+		MPI_COMM_WORLD, &memory, &win));
 	CHECK_MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, me, 0, win));
 	memset(memory, 0, sizeof(long) * (size_t)(np + 2));
 	CHECK_MPI(MPI_Win_unlock(me, win));

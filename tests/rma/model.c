@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// model.c - random use of windows against a model: in each round all ranks draw, from the same random numbers, a kind of
-// window, a synchronisation and operations with random types, datatypes and operators, on areas that do not conflict or
-// with operators that commute; every rank computes what all windows must contain, and compares its own after the round.
+// model.c - random use of windows against a model: in each round all ranks draw, from the same
+// random numbers, a kind of window, a synchronisation and operations with random types, datatypes
+// and operators, on areas that do not conflict or with operators that commute; every rank computes
+// what all windows must contain, and compares its own after the round.
 //
-//   MODEL_SEED=n repeats a run, MODEL_ROUNDS=n and MODEL_SECONDS=n say how long it is (whichever is over first).
+//   MODEL_SEED=n repeats a run, MODEL_ROUNDS=n and MODEL_SECONDS=n say how long it is (whichever is
+//   over first).
 #include "check.h"
 #include "oracle.h"
 
@@ -15,11 +17,13 @@ enum action { PUT, GET, ACCUMULATE, GET_ACCUMULATE, FETCH, ADD_COMMON, ACTIONS }
 
 static const char *const sync_name[SYNCS] = {"fence", "post-start", "lock", "lock_all and flush"};
 static const char *const kind_name[KINDS] = {"create", "allocate", "dynamic"};
-static const char *const action_name[ACTIONS] = {"put", "get", "accumulate", "get_accumulate", "fetch_and_op", "add to the common area"};
+static const char *const action_name[ACTIONS] = {"put", "get", "accumulate", "get_accumulate",
+	"fetch_and_op", "add to the common area"};
 
 struct operation {
 	enum action action;
-	int origin, target, op, n, at, here, there; // at: bytes from the window's base; here, there: shapes of the two sides
+	// at: bytes from the window's base; here, there: shapes of the two sides
+	int origin, target, op, n, at, here, there;
 	const struct oracle *o;
 	uint64_t salt; // of the data
 };
@@ -32,7 +36,8 @@ static MPI_Win win;
 static MPI_Aint *address; // of dynamic windows; 0 in all others
 static uint64_t seed;
 
-// n elements of a type, with or without gaps: the datatype, committed, and where element i is (in elements).
+// n elements of a type, with or without gaps: the datatype, committed, and where element i is (in
+// elements).
 static MPI_Datatype shape(int kind, int n, MPI_Datatype element, int *place)
 {
 	MPI_Datatype type;
@@ -116,7 +121,8 @@ static char origins[AREAS][4 * AREA], results[AREAS][4 * AREA];
 static void issue(const struct operation *p, int slot)
 {
 	int place[AREA], ignored[AREA], many = p->here != 0, to_many = p->there != 0;
-	MPI_Datatype here = shape(p->here, p->n, p->o->type, place), there = shape(p->there, p->n, p->o->type, ignored);
+	MPI_Datatype here = shape(p->here, p->n, p->o->type, place),
+		     there = shape(p->there, p->n, p->o->type, ignored);
 	int n = many ? 1 : p->n, m = to_many ? 1 : p->n;
 	MPI_Aint at = address[p->target] + p->at;
 	char *data = origins[slot], *result = results[slot];
@@ -128,9 +134,12 @@ static void issue(const struct operation *p, int slot)
 	case PUT: CHECK_MPI(MPI_Put(data, n, here, p->target, at, m, there, win)); break;
 	case GET: CHECK_MPI(MPI_Get(result, n, here, p->target, at, m, there, win)); break;
 	case ADD_COMMON:
-	case ACCUMULATE: CHECK_MPI(MPI_Accumulate(data, n, here, p->target, at, m, there, op, win)); break;
+	case ACCUMULATE:
+		CHECK_MPI(MPI_Accumulate(data, n, here, p->target, at, m, there, op, win));
+		break;
 	case GET_ACCUMULATE:
-		CHECK_MPI(MPI_Get_accumulate(data, n, here, result, n, here, p->target, at, m, there, op, win));
+		CHECK_MPI(MPI_Get_accumulate(data, n, here, result, n, here, p->target, at, m,
+			there, op, win));
 		break;
 	case FETCH: CHECK_MPI(MPI_Fetch_and_op(data, result, here, p->target, at, op, win)); break;
 	case ACTIONS: break;
@@ -143,14 +152,20 @@ static void issue(const struct operation *p, int slot)
 static void apply(const struct operation *p, int slot)
 {
 	int here[AREA], there[AREA];
-	MPI_Datatype a = shape(p->here, p->n, p->o->type, here), b = shape(p->there, p->n, p->o->type, there);
+	MPI_Datatype a = shape(p->here, p->n, p->o->type, here),
+		     b = shape(p->there, p->n, p->o->type, there);
 	for (int i = 0; i < p->n; i++) {
 		_Alignas(16) char value[32];
-		char where[128], *target = model + (size_t)p->target * BYTES + p->at + p->o->size * (size_t)there[i];
+		char where[128],
+			*target = model + (size_t)p->target * BYTES + p->at +
+			p->o->size * (size_t)there[i];
 		element(p, i, value);
-		if (p->origin == me && (p->action == GET || p->action == GET_ACCUMULATE || p->action == FETCH)) {
-			snprintf(where, sizeof where, "seed %" PRIu64 ": result of %s at rank %d", seed, action_name[p->action], p->target);
-			oracle_check(p->o, results[slot] + p->o->size * (size_t)here[i], target, 1, where);
+		if (p->origin == me &&
+			(p->action == GET || p->action == GET_ACCUMULATE || p->action == FETCH)) {
+			snprintf(where, sizeof where, "seed %" PRIu64 ": result of %s at rank %d",
+				seed, action_name[p->action], p->target);
+			oracle_check(p->o, results[slot] + p->o->size * (size_t)here[i], target, 1,
+				where);
 		}
 		if (p->action == PUT)
 			memcpy(target, value, p->o->size);
@@ -161,8 +176,9 @@ static void apply(const struct operation *p, int slot)
 	free_shape(p->there, &b);
 }
 
-// Types without padding, which may change or not. Products of complex numbers may be rounded in more than one way, and
-// products of other floating point numbers make negative zeros, which are neither larger nor smaller than zero.
+// Types without padding, which may change or not. Products of complex numbers may be rounded in
+// more than one way, and products of other floating point numbers make negative zeros, which are
+// neither larger nor smaller than zero.
 static void choose_types(void)
 {
 	int all;
@@ -244,7 +260,8 @@ static void end(enum sync sync)
 static void compare(const char *what, int round)
 {
 	CHECK_MPI(MPI_Win_lock(MPI_LOCK_EXCLUSIVE, me, 0, win));
-	CHECK_MEM(memory, model + (size_t)me * BYTES, BYTES, "seed %" PRIu64 ", round %d: my window after %s", seed, round, what);
+	CHECK_MEM(memory, model + (size_t)me * BYTES, BYTES,
+		"seed %" PRIu64 ", round %d: my window after %s", seed, round, what);
 	CHECK_MPI(MPI_Win_unlock(me, win));
 	barrier();
 }
@@ -258,7 +275,8 @@ static void one_round(enum sync sync, int round, uint64_t *random, MPI_Group wor
 		if (list[i].origin != me)
 			continue;
 		if (sync == LOCK)
-			CHECK_MPI(MPI_Win_lock(locks ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED, list[i].target, 0, win));
+			CHECK_MPI(MPI_Win_lock(locks ? MPI_LOCK_EXCLUSIVE : MPI_LOCK_SHARED,
+				list[i].target, 0, win));
 		issue(&list[i], slot++);
 		if (sync == LOCK)
 			CHECK_MPI(MPI_Win_unlock(list[i].target, win));
@@ -277,7 +295,8 @@ int main(int argc, char **argv)
 	CHECK(np < AREAS);
 	int rounds = (int)check_setting("MODEL_ROUNDS", 1000000), round = 0, more = 1;
 	double began = MPI_Wtime(), seconds = check_setting("MODEL_SECONDS", 1.5);
-	seed = (uint64_t)check_setting("MODEL_SEED", (double)((uint64_t)getpid() * 7919 + (uint64_t)(MPI_Wtime() * 1e3) % 1000003));
+	seed = (uint64_t)check_setting("MODEL_SEED",
+		(double)((uint64_t)getpid() * 7919 + (uint64_t)(MPI_Wtime() * 1e3) % 1000003));
 	CHECK_MPI(MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD));
 	uint64_t random = seed;
 	choose_types();
@@ -288,7 +307,8 @@ int main(int argc, char **argv)
 	while (more) {
 		enum kind kind = (enum kind)check_between(&random, 0, KINDS - 1);
 		open_window(kind);
-		// An area has one type as long as the window is there: every type finds values that it can have.
+		// An area has one type as long as the window is there: every type finds values that
+		// it can have.
 		for (int i = 0; i < AREAS; i++)
 			area_type[i] = check_between(&random, 0, types - 1);
 		memset(model, 0, (size_t)np * BYTES);
@@ -297,7 +317,8 @@ int main(int argc, char **argv)
 		CHECK_MPI(MPI_Win_unlock(me, win));
 		barrier();
 		for (int i = 0; i < 8; i++, round++)
-			one_round((enum sync)check_between(&random, 0, SYNCS - 1), round, &random, world);
+			one_round((enum sync)check_between(&random, 0, SYNCS - 1), round, &random,
+				world);
 		more = round < rounds && MPI_Wtime() - began < seconds;
 		CHECK_MPI(MPI_Bcast(&more, 1, MPI_INT, 0, MPI_COMM_WORLD));
 		if (me == 0 && check_setting("MODEL_TELL", 0) != 0)

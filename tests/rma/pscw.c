@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// pscw.c - MPI_Win_post, start, complete, wait and test: all with all, a ring, subgroups, several origins at one target,
-// empty groups, MPI_MODE_NOCHECK, and ranks that come at different times.
+// pscw.c - MPI_Win_post, start, complete, wait and test: all with all, a ring, subgroups, several
+// origins at one target, empty groups, MPI_MODE_NOCHECK, and ranks that come at different times.
 #include "check.h"
 
 static MPI_Win win;
@@ -36,7 +36,8 @@ static void all_with_all(int round)
 	CHECK_INT(memory[np], sum);
 }
 
-// Each rank exposes to its left neighbour and puts to its right one; skew makes some come late to a part of it.
+// Each rank exposes to its left neighbour and puts to its right one; skew makes some come late to a
+// part of it.
 static void ring(int round, int skew, int test)
 {
 	int left = (me + np - 1) % np, right = (me + 1) % np, flag = 0;
@@ -131,7 +132,8 @@ static void mixtures(void)
 		return;
 	}
 	MPI_Group first = group_of(1, &zero), end = group_of(1, &last);
-	CHECK_MPI(MPI_Win_allocate((2 + LONGS) * (MPI_Aint)sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &all, &big));
+	CHECK_MPI(MPI_Win_allocate((2 + LONGS) * (MPI_Aint)sizeof(long), sizeof(long),
+		MPI_INFO_NULL, MPI_COMM_WORLD, &all, &big));
 	for (long round = 1; round <= ROUNDS; round++) {
 		int gets = round & 1, puts = round & 2, whole = round % 16 >= 12;
 		long one = round, got = 0;
@@ -149,7 +151,8 @@ static void mixtures(void)
 			if (gets)
 				CHECK_MPI(MPI_Get(&got, 1, MPI_LONG, last, 1, 1, MPI_LONG, big));
 			if (whole)
-				CHECK_MPI(MPI_Put(many, LONGS, MPI_LONG, last, 2, LONGS, MPI_LONG, big));
+				CHECK_MPI(MPI_Put(many, LONGS, MPI_LONG, last, 2, LONGS, MPI_LONG,
+					big));
 			if (puts)
 				CHECK_MPI(MPI_Put(&one, 1, MPI_LONG, last, 0, 1, MPI_LONG, big));
 			CHECK_MPI(MPI_Win_complete(big));
@@ -162,7 +165,8 @@ static void mixtures(void)
 	free(many);
 }
 
-// Two halves at the same time; in each the first rank is the origin of all others. Empty groups do nothing.
+// Two halves at the same time; in each the first rank is the origin of all others. Empty groups do
+// nothing.
 static void subgroups(void)
 {
 	int mine[64], n = 0;
@@ -192,7 +196,8 @@ int main(int argc, char **argv)
 {
 	check_begin(&argc, &argv);
 	CHECK(np < 64);
-	CHECK_MPI(MPI_Win_allocate((np + 1) * (MPI_Aint)sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
+	CHECK_MPI(MPI_Win_allocate((np + 1) * (MPI_Aint)sizeof(long), sizeof(long), MPI_INFO_NULL,
+		MPI_COMM_WORLD, &memory, &win));
 	CHECK_MPI(MPI_Win_get_group(win, &world));
 	for (int round = 0; round < check_rounds(20); round++) {
 		all_with_all(round);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// requests.c - MPI_Rput, Rget, Raccumulate and Rget_accumulate: their requests with MPI_Wait, Test, Waitall, Testall, Waitany
-// and Testany, together with requests of messages, and what is complete when.
+// requests.c - MPI_Rput, Rget, Raccumulate and Rget_accumulate: their requests with MPI_Wait, Test,
+// Waitall, Testall, Waitany and Testany, together with requests of messages, and what is complete
+// when.
 #include "check.h"
 
 enum { N = 2000, OPS = 8 };
@@ -45,28 +46,31 @@ static void one_by_one(int target, int n)
 	for (int way = 0; way < 6; way++) {
 		for (int i = 0; i < n; i++)
 			data[i] = 1000000L * me + 10000L * way + i;
-		CHECK_MPI(MPI_Rput(data, n, MPI_LONG, target, (MPI_Aint)N * me, n, MPI_LONG, win, &request));
+		CHECK_MPI(MPI_Rput(data, n, MPI_LONG, target, (MPI_Aint)N * me, n, MPI_LONG, win,
+			&request));
 		wait_for(way, &request);
 		memset(data, 0, sizeof data); // local completion
 		CHECK_MPI(MPI_Win_flush(target, win));
-		CHECK_MPI(MPI_Rget(got, n, MPI_LONG, target, (MPI_Aint)N * me, n, MPI_LONG, win, &request));
+		CHECK_MPI(MPI_Rget(got, n, MPI_LONG, target, (MPI_Aint)N * me, n, MPI_LONG, win,
+			&request));
 		wait_for(way + 1, &request);
 		for (int i = 0; i < n; i++) {
 			CHECK_INT(got[i], 1000000L * me + 10000L * way + i);
 			data[i] = i;
 		}
-		CHECK_MPI(MPI_Raccumulate(data, n, MPI_LONG, target, (MPI_Aint)N * me, n, MPI_LONG, MPI_SUM, win, &request));
+		CHECK_MPI(MPI_Raccumulate(data, n, MPI_LONG, target, (MPI_Aint)N * me, n, MPI_LONG,
+			MPI_SUM, win, &request));
 		wait_for(way + 2, &request);
 		memset(got, 0, sizeof got);
 		for (int i = 0; i < n; i++)
 			data[i] = 7;
-		CHECK_MPI(MPI_Rget_accumulate(data, n, MPI_LONG, result, n, MPI_LONG, target, (MPI_Aint)N * me, n, MPI_LONG, MPI_REPLACE, win,
-			&request));
+		CHECK_MPI(MPI_Rget_accumulate(data, n, MPI_LONG, result, n, MPI_LONG, target,
+			(MPI_Aint)N * me, n, MPI_LONG, MPI_REPLACE, win, &request));
 		wait_for(way + 3, &request);
 		for (int i = 0; i < n; i++)
 			CHECK_INT(result[i], 1000000L * me + 10000L * way + 2 * i);
-		CHECK_MPI(MPI_Rget_accumulate(NULL, 0, MPI_LONG, result, n, MPI_LONG, target, (MPI_Aint)N * me, n, MPI_LONG, MPI_NO_OP, win,
-			&request));
+		CHECK_MPI(MPI_Rget_accumulate(NULL, 0, MPI_LONG, result, n, MPI_LONG, target,
+			(MPI_Aint)N * me, n, MPI_LONG, MPI_NO_OP, win, &request));
 		wait_for(way + 4, &request);
 		for (int i = 0; i < n; i++)
 			CHECK_INT(result[i], 7);
@@ -102,23 +106,27 @@ static void flushed(int target)
 	}
 }
 
-// Many at once to all targets, together with the requests of a message; completed all together, or in any order.
+// Many at once to all targets, together with the requests of a message; completed all together, or
+// in any order.
 static void together(int any)
 {
 	static long data[OPS][64], got[OPS][64];
 	MPI_Request request[2 * OPS + 2];
 	MPI_Status status[2 * OPS + 2];
-	int left = (me + np - 1) % np, right = (me + 1) % np, sent = 40 + me, received = -1, done = 0;
+	int left = (me + np - 1) % np, right = (me + 1) % np, sent = 40 + me, received = -1,
+	    done = 0;
 	for (int k = 0; k < OPS; k++) {
 		for (int i = 0; i < 64; i++)
 			data[k][i] = 100L * me + 1000L * k + i;
-		CHECK_MPI(MPI_Put(data[k], 64, MPI_LONG, (me + k) % np, (MPI_Aint)N * me + 64 * k, 64, MPI_LONG, win));
+		CHECK_MPI(MPI_Put(data[k], 64, MPI_LONG, (me + k) % np, (MPI_Aint)N * me + 64 * k,
+			64, MPI_LONG, win));
 	}
 	CHECK_MPI(MPI_Win_flush_all(win));
 	for (int k = 0; k < OPS; k++) {
-		CHECK_MPI(MPI_Rget(got[k], 64, MPI_LONG, (me + k) % np, (MPI_Aint)N * me + 64 * k, 64, MPI_LONG, win, &request[2 * k]));
-		CHECK_MPI(MPI_Rput(data[k], 64, MPI_LONG, (me + k) % np, (MPI_Aint)N * me + 64 * (k + OPS), 64, MPI_LONG, win,
-			&request[2 * k + 1]));
+		CHECK_MPI(MPI_Rget(got[k], 64, MPI_LONG, (me + k) % np, (MPI_Aint)N * me + 64 * k,
+			64, MPI_LONG, win, &request[2 * k]));
+		CHECK_MPI(MPI_Rput(data[k], 64, MPI_LONG, (me + k) % np,
+			(MPI_Aint)N * me + 64 * (k + OPS), 64, MPI_LONG, win, &request[2 * k + 1]));
 	}
 	CHECK_MPI(MPI_Irecv(&received, 1, MPI_INT, left, 5, MPI_COMM_WORLD, &request[2 * OPS]));
 	CHECK_MPI(MPI_Isend(&sent, 1, MPI_INT, right, 5, MPI_COMM_WORLD, &request[2 * OPS + 1]));
@@ -139,7 +147,8 @@ static void together(int any)
 	CHECK_MPI(MPI_Win_flush_all(win));
 	for (int k = 0; k < OPS; k++) {
 		memset(got[k], 0, sizeof got[k]);
-		CHECK_MPI(MPI_Rget(got[k], 64, MPI_LONG, (me + k) % np, (MPI_Aint)N * me + 64 * (k + OPS), 64, MPI_LONG, win, &request[k]));
+		CHECK_MPI(MPI_Rget(got[k], 64, MPI_LONG, (me + k) % np,
+			(MPI_Aint)N * me + 64 * (k + OPS), 64, MPI_LONG, win, &request[k]));
 	}
 	CHECK_MPI(MPI_Waitall(OPS, request, status));
 	for (int k = 0; k < OPS; k++)
@@ -155,7 +164,8 @@ static void nothing(void)
 	CHECK_MPI(MPI_Rput(&value, 1, MPI_LONG, MPI_PROC_NULL, 0, 1, MPI_LONG, win, &request[0]));
 	CHECK_MPI(MPI_Rget(&got, 1, MPI_LONG, MPI_PROC_NULL, 0, 1, MPI_LONG, win, &request[1]));
 	CHECK_MPI(MPI_Rget(&got, 0, MPI_LONG, me, 0, 0, MPI_LONG, win, &request[2]));
-	CHECK_MPI(MPI_Raccumulate(&value, 0, MPI_LONG, me, 0, 0, MPI_LONG, MPI_SUM, win, &request[3]));
+	CHECK_MPI(MPI_Raccumulate(&value, 0, MPI_LONG, me, 0, 0, MPI_LONG, MPI_SUM, win,
+		&request[3]));
 	CHECK_MPI(MPI_Waitall(4, request, status));
 	CHECK_INT(got, 4);
 }
@@ -168,12 +178,14 @@ static void ended_by_epoch(void)
 	MPI_Request request[MANY];
 	MPI_Status status[MANY];
 	int right = (me + 1) % np;
-	for (int k = 0; k < MANY; k++) memory[N * right + k] = 1000 * me + k; // at my own memory: the part of who reads it
+	// at my own memory: the part of who reads it
+	for (int k = 0; k < MANY; k++) memory[N * right + k] = 1000 * me + k;
 	barrier();
 	CHECK_MPI(MPI_Win_lock(MPI_LOCK_SHARED, right, 0, win));
 	for (int k = 0; k < MANY; k++) {
 		memset(got[k], 0, sizeof got[k]);
-		CHECK_MPI(MPI_Rget(got[k], 1, MPI_LONG, right, (MPI_Aint)N * ((right + 1) % np) + k, 1, MPI_LONG, win, &request[k]));
+		CHECK_MPI(MPI_Rget(got[k], 1, MPI_LONG, right, (MPI_Aint)N * ((right + 1) % np) + k,
+			1, MPI_LONG, win, &request[k]));
 	}
 	CHECK_MPI(MPI_Win_unlock(right, win));
 	for (int k = 0; k < MANY; k++) CHECK_INT(got[k][0], 1000 * right + k);
@@ -183,7 +195,8 @@ static void ended_by_epoch(void)
 int main(int argc, char **argv)
 {
 	check_begin(&argc, &argv);
-	CHECK_MPI(MPI_Win_allocate((MPI_Aint)N * np * (MPI_Aint)sizeof(long), sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
+	CHECK_MPI(MPI_Win_allocate((MPI_Aint)N * np * (MPI_Aint)sizeof(long), sizeof(long),
+		MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win));
 	CHECK_MPI(MPI_Win_lock_all(0, win));
 	for (int t = 0; t < np; t++) {
 		one_by_one((me + t) % np, 1);

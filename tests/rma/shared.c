@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// shared.c - MPI_Win_allocate_shared and MPI_Win_shared_query: memory of the ranks of a node in one piece or in several,
-// loads and stores by others ordered by MPI_Win_sync, together with operations; refused where memory is not shared.
+// shared.c - MPI_Win_allocate_shared and MPI_Win_shared_query: memory of the ranks of a node in one
+// piece or in several, loads and stores by others ordered by MPI_Win_sync, together with
+// operations; refused where memory is not shared.
 #include "check.h"
 
 static MPI_Comm node;
@@ -68,7 +69,8 @@ static void windows(const char *key)
 	CHECK_MPI(MPI_Info_create(&info));
 	if (key)
 		CHECK_MPI(MPI_Info_set(info, key, "true"));
-	CHECK_MPI(MPI_Win_allocate_shared((MPI_Aint)sizeof(int) * ints_of(here), sizeof(int), info, node, &base, &win));
+	CHECK_MPI(MPI_Win_allocate_shared((MPI_Aint)sizeof(int) * ints_of(here), sizeof(int), info,
+		node, &base, &win));
 	CHECK_MPI(MPI_Info_free(&info));
 	int *flavor, flag;
 	CHECK_MPI(MPI_Win_get_attr(win, MPI_WIN_CREATE_FLAVOR, &flavor, &flag));
@@ -77,14 +79,16 @@ static void windows(const char *key)
 	CHECK_MPI(MPI_Win_free(&win));
 }
 
-// A flag and data: the reader polls with MPI_Win_sync until the flag is there, then the data must be there.
+// A flag and data: the reader polls with MPI_Win_sync until the flag is there, then the data must
+// be there.
 static void message(void)
 {
 	volatile int *base;
 	MPI_Win win;
 	MPI_Aint size;
 	int unit;
-	CHECK_MPI(MPI_Win_allocate_shared(here == 0 ? 2 * sizeof(int) : 0, sizeof(int), MPI_INFO_NULL, node, &base, &win));
+	CHECK_MPI(MPI_Win_allocate_shared(here == 0 ? 2 * sizeof(int) : 0, sizeof(int),
+		MPI_INFO_NULL, node, &base, &win));
 	CHECK_MPI(MPI_Win_shared_query(win, 0, &size, &unit, &base));
 	if (here == 0)
 		base[0] = base[1] = 0;
@@ -111,7 +115,8 @@ static void refused(void)
 	MPI_Errhandler before;
 	CHECK_MPI(MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before));
 	CHECK_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
-	CHECK(MPI_Win_allocate_shared(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win) != MPI_SUCCESS);
+	CHECK(MPI_Win_allocate_shared(8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &base, &win) !=
+		MPI_SUCCESS);
 	CHECK_MPI(MPI_Comm_set_errhandler(MPI_COMM_WORLD, before));
 	CHECK_MPI(MPI_Errhandler_free(&before));
 }

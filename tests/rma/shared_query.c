@@ -69,7 +69,8 @@ int main(int argc, char **argv)
 	CHECK_MPI(MPI_Comm_size(node, &n));
 	CHECK_MPI(MPI_Allreduce(MPI_IN_PLACE, &n, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD));
 	if (n < 3 || check_native()) {
-		check_skip(n < 3 ? "fewer than three ranks on a node" : "the MPI itself refuses it");
+		check_skip(
+			n < 3 ? "fewer than three ranks on a node" : "the MPI itself refuses it");
 		return check_end("shared_query");
 	}
 	CHECK_MPI(MPI_Win_allocate(16, 8, MPI_INFO_NULL, node, &memory, &win));

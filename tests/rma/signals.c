@@ -23,7 +23,8 @@ int main(int argc, char **argv)
 	check_begin(&argc, &argv);
 	for (int i = 0; i < SIGS; i++)
 		CHECK(signal(sigs[i], handler) != SIG_ERR);
-	CHECK_MPI(MPI_Win_create(memory, sizeof memory, sizeof(double), MPI_INFO_NULL, MPI_COMM_WORLD, &win));
+	CHECK_MPI(MPI_Win_create(memory, sizeof memory, sizeof(double), MPI_INFO_NULL,
+		MPI_COMM_WORLD, &win));
 	for (int i = 0; i < ROUNDS; i++) {
 		int peer = (me + 1) % np;
 		MPI_Win_fence(0, win);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// threads.c - MPI_THREAD_MULTIPLE: four threads of each rank use one window inside one epoch, and then a window of their own
-// each, with epochs of their own. Skipped where the MPI does not give that level.
+// threads.c - MPI_THREAD_MULTIPLE: four threads of each rank use one window inside one epoch, and
+// then a window of their own each, with epochs of their own. Skipped where the MPI does not give
+// that level.
 #include "check.h"
 
 #include <pthread.h>
@@ -27,7 +28,8 @@ static void start_all(void *(*body)(void *))
 static void *in_common(void *argument)
 {
 	int number = *(int *)argument;
-	long area = 1 + (long)(me * THREADS + number) * LONGS, data[LONGS], got[LONGS], one = 1, last = -1;
+	long area = 1 + (long)(me * THREADS + number) * LONGS, data[LONGS], got[LONGS], one = 1,
+	     last = -1;
 	for (int i = 0; i < rounds; i++) {
 		int target = (me + i) % np;
 		long ticket = -1;
@@ -81,10 +83,12 @@ int main(int argc, char **argv)
 	}
 	rounds = check_rounds(20);
 	MPI_Aint bytes = (MPI_Aint)sizeof(long) * (1 + (MPI_Aint)np * THREADS * LONGS);
-	CHECK_MPI(MPI_Win_allocate(bytes, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &common_memory, &common));
+	CHECK_MPI(MPI_Win_allocate(bytes, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD,
+		&common_memory, &common));
 	memset(common_memory, 0, (size_t)bytes);
 	for (int i = 0; i < THREADS; i++) {
-		CHECK_MPI(MPI_Win_allocate(16, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD, &own_memory[i], &own[i]));
+		CHECK_MPI(MPI_Win_allocate(16, sizeof(long), MPI_INFO_NULL, MPI_COMM_WORLD,
+			&own_memory[i], &own[i]));
 		own_memory[i][0] = own_memory[i][1] = 0;
 	}
 	barrier();

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Completion channels and asynchronous events: pipes, so that they can be polled, waited at, and written to by others.
+// Completion channels and asynchronous events: pipes, so that they can be polled, waited at, and
+// written to by others.
 #define _GNU_SOURCE
 #include "softverbs.h"
 

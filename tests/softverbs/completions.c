@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Completion queues: rings that everybody adds to and the owner takes from, and the event when one is armed.
+// Completion queues: rings that everybody adds to and the owner takes from, and the event when one
+// is armed.
 #include "softverbs.h"
 
 #include <errno.h>
@@ -65,14 +66,16 @@ void ring_late(struct context *c, uint64_t now, uint64_t *next)
 	}
 }
 
-// Lets two neighbours of different queue pairs change places now and then; both are the owner's already.
+// Lets two neighbours of different queue pairs change places now and then; both are the owner's
+// already.
 static void reorder(struct queue *q, uint32_t head, uint32_t tail)
 {
 	static _Thread_local uint32_t dice = 1;
 	if (tail - head < 2 || ((dice = dice * 1103515245u + 12345u) >> 16) % 2)
 		return;
 	struct context *c = context_of(q->cq.context);
-	struct completion *a = completion(c->segment, q->shared, head), *b = completion(c->segment, q->shared, head + 1), t = *a;
+	struct completion *a = completion(c->segment, q->shared, head),
+			  *b = completion(c->segment, q->shared, head + 1), t = *a;
 	if (a->wc.qp_num != b->wc.qp_num && !a->staged && !b->staged)
 		*a = *b, *b = t;
 }
@@ -92,7 +95,8 @@ int poll_queue(struct ibv_cq *cq, int n, struct ibv_wc *out)
 	int got = 0;
 	if (atomic_load_explicit(&c->waiting, memory_order_relaxed) > 0)
 		progress(c, false, NULL);
-	if (atomic_load_explicit(&s->head, memory_order_relaxed) == atomic_load_explicit(&s->tail, memory_order_acquire))
+	if (atomic_load_explicit(&s->head, memory_order_relaxed) ==
+		atomic_load_explicit(&s->tail, memory_order_acquire))
 		return 0;
 	pthread_mutex_lock(&q->take);
 	uint32_t head = atomic_load(&s->head), tail = atomic_load(&s->tail);
@@ -113,7 +117,8 @@ int poll_queue(struct ibv_cq *cq, int n, struct ibv_wc *out)
 	return got;
 }
 
-// A completion that nobody sees yet came before the queue was armed: its event is told when it is seen.
+// A completion that nobody sees yet came before the queue was armed: its event is told when it is
+// seen.
 static void arm_for_late(struct queue *q)
 {
 	struct context *c = context_of(q->cq.context);
@@ -164,7 +169,8 @@ void completions_purge(struct queue *q, uint32_t pair)
 	pthread_mutex_unlock(&q->take);
 }
 
-struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *user, struct ibv_comp_channel *channel, int vector)
+struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *user,
+	struct ibv_comp_channel *channel, int vector)
 {
 	struct context *c = context_of(context);
 	if (cqe < 1 || cqe > settings.max_completions || vector != 0) {
@@ -190,7 +196,11 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *user, s
 	*s = (struct completions){.size = size, .serial = ++c->serial, .ring = ring};
 	s->channel = channel ? ((struct channel *)channel)->index : -1;
 	shared_mutex(&s->lock);
-	q->cq = (struct ibv_cq){.context = context, .channel = channel, .cq_context = user, .handle = i, .cqe = cqe};
+	q->cq = (struct ibv_cq){.context = context,
+		.channel = channel,
+		.cq_context = user,
+		.handle = i,
+		.cqe = cqe};
 	pthread_mutex_init(&q->take, NULL);
 	q->shared = s;
 	q->index = i;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Open devices: their segment, thread and tables, and what they tell about themselves. What is still open when the process
-// ends is closed then as far as others see it.
+// Open devices: their segment, thread and tables, and what they tell about themselves. What is
+// still open when the process ends is closed then as far as others see it.
 #define _GNU_SOURCE
 #include "softverbs.h"
 
@@ -40,21 +40,41 @@ __attribute__((destructor)) static void leave(void)
 static int query_device(struct ibv_context *context, struct ibv_device_attr *a)
 {
 	(void)context;
-	*a = (struct ibv_device_attr){.fw_ver = "softverbs", .max_mr_size = (uint64_t)1 << 46, .page_size_cap = 0xfffff000,
-		.node_guid = 0x534256, .sys_image_guid = 0x534256, .max_qp = settings.max_pairs, .max_qp_wr = settings.max_requests,
-		.device_cap_flags = IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN, .max_sge = settings.max_pieces,
-		.max_sge_rd = settings.max_pieces, .max_cq = QUEUES, .max_cqe = settings.max_completions,
-		.max_mr = settings.max_regions, .max_pd = 1 << 16, .max_qp_rd_atom = 16, .max_res_rd_atom = 1 << 16,
-		.max_qp_init_rd_atom = 16, .atomic_cap = (enum ibv_atomic_cap)settings.atomics, .max_ah = 1 << 20, .max_srq = QUEUES,
-		.max_srq_wr = settings.max_receives, .max_srq_sge = settings.max_pieces, .max_pkeys = 1, .local_ca_ack_delay = 15,
+	*a = (struct ibv_device_attr){.fw_ver = "softverbs",
+		.max_mr_size = (uint64_t)1 << 46,
+		.page_size_cap = 0xfffff000,
+		.node_guid = 0x534256,
+		.sys_image_guid = 0x534256,
+		.max_qp = settings.max_pairs,
+		.max_qp_wr = settings.max_requests,
+		.device_cap_flags = IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN,
+		.max_sge = settings.max_pieces,
+		.max_sge_rd = settings.max_pieces,
+		.max_cq = QUEUES,
+		.max_cqe = settings.max_completions,
+		.max_mr = settings.max_regions,
+		.max_pd = 1 << 16,
+		.max_qp_rd_atom = 16,
+		.max_res_rd_atom = 1 << 16,
+		.max_qp_init_rd_atom = 16,
+		.atomic_cap = (enum ibv_atomic_cap)settings.atomics,
+		.max_ah = 1 << 20,
+		.max_srq = QUEUES,
+		.max_srq_wr = settings.max_receives,
+		.max_srq_sge = settings.max_pieces,
+		.max_pkeys = 1,
+		.local_ca_ack_delay = 15,
 		.phys_port_cnt = 1};
 	return 0;
 }
 
-int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *a) { return query_device(context, a); }
+int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *a)
+{
+	return query_device(context, a);
+}
 
-static int query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
-	struct ibv_device_attr_ex *a, size_t bytes)
+static int query_device_ex(struct ibv_context *context,
+	const struct ibv_query_device_ex_input *input, struct ibv_device_attr_ex *a, size_t bytes)
 {
 	struct ibv_device_attr_ex all = {0};
 	(void)input;
@@ -62,22 +82,34 @@ static int query_device_ex(struct ibv_context *context, const struct ibv_query_d
 		return EINVAL;
 	query_device(context, &all.orig_attr);
 	if (settings.on_demand)
-		all.odp_caps = (struct ibv_odp_caps){.general_caps = IBV_ODP_SUPPORT, .per_transport_caps.rc_odp_caps =
-			IBV_ODP_SUPPORT_SEND | IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE | IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC};
+		all.odp_caps = (struct ibv_odp_caps){.general_caps = IBV_ODP_SUPPORT,
+			.per_transport_caps.rc_odp_caps = IBV_ODP_SUPPORT_SEND |
+				IBV_ODP_SUPPORT_RECV | IBV_ODP_SUPPORT_WRITE |
+				IBV_ODP_SUPPORT_READ | IBV_ODP_SUPPORT_ATOMIC};
 	memcpy(a, &all, bytes < sizeof all ? bytes : sizeof all);
 	return 0;
 }
 
-static int query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *a, size_t bytes)
+static int query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *a,
+	size_t bytes)
 {
 	const struct device *d = (struct device *)context->device;
 	const struct segment *s = context_of(context)->segment;
 	if (port != 1)
 		return EINVAL;
-	struct ibv_port_attr all = {.state = s->down ? IBV_PORT_DOWN : IBV_PORT_ACTIVE, .max_mtu = IBV_MTU_4096,
-		.active_mtu = IBV_MTU_4096, .gid_tbl_len = ADDRESSES, .max_msg_sz = 1u << 31, .pkey_tbl_len = 1, .lid = d->lid,
-		.sm_lid = d->link == IBV_LINK_LAYER_INFINIBAND, .max_vl_num = 1, .active_width = 2, .active_speed = 32,
-		.phys_state = s->down ? 3 : 5, .link_layer = (uint8_t)d->link};
+	struct ibv_port_attr all = {.state = s->down ? IBV_PORT_DOWN : IBV_PORT_ACTIVE,
+		.max_mtu = IBV_MTU_4096,
+		.active_mtu = IBV_MTU_4096,
+		.gid_tbl_len = ADDRESSES,
+		.max_msg_sz = 1u << 31,
+		.pkey_tbl_len = 1,
+		.lid = d->lid,
+		.sm_lid = d->link == IBV_LINK_LAYER_INFINIBAND,
+		.max_vl_num = 1,
+		.active_width = 2,
+		.active_speed = 32,
+		.phys_state = s->down ? 3 : 5,
+		.link_layer = (uint8_t)d->link};
 	memcpy(a, &all, bytes < sizeof all ? bytes : sizeof all);
 	return 0;
 }
@@ -96,18 +128,20 @@ int ibv_query_gid(struct ibv_context *context, uint8_t port, int index, union ib
 	return 0;
 }
 
-int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_t index, struct ibv_gid_entry *entry, uint32_t flags,
-	size_t bytes)
+int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port, uint32_t index,
+	struct ibv_gid_entry *entry, uint32_t flags, size_t bytes)
 {
 	const struct device *d = (struct device *)context->device;
 	if (port != 1 || flags || index >= ADDRESSES)
 		return EINVAL;
 	if (index >= (uint32_t)d->addresses)
 		return ENODATA;
-	struct ibv_gid_entry all = {.gid = d->address[index], .gid_index = index, .port_num = port,
-		.gid_type = d->link == IBV_LINK_LAYER_INFINIBAND ? IBV_GID_TYPE_IB
-					: d->roce1[index]					? IBV_GID_TYPE_ROCE_V1
-														: IBV_GID_TYPE_ROCE_V2};
+	struct ibv_gid_entry all = {.gid = d->address[index],
+		.gid_index = index,
+		.port_num = port,
+		.gid_type = d->link == IBV_LINK_LAYER_INFINIBAND ? IBV_GID_TYPE_IB :
+			d->roce1[index]                          ? IBV_GID_TYPE_ROCE_V1 :
+								   IBV_GID_TYPE_ROCE_V2};
 	memcpy(entry, &all, bytes < sizeof all ? bytes : sizeof all);
 	return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Addresses, and datagrams: whether they arrive, nobody tells the sender. Before a received one lie the 40 bytes of a global
-// route header, filled in if it came with one.
+// Addresses, and datagrams: whether they arrive, nobody tells the sender. Before a received one lie
+// the 40 bytes of a global route header, filled in if it came with one.
 #include "softverbs.h"
 
 #include <errno.h>
@@ -41,15 +41,19 @@ int ibv_destroy_ah(struct ibv_ah *ah)
 	return 0;
 }
 
-static void deliver(struct queue_pair *q, struct peer *p, struct pair *t, const struct path *path, const struct request *r,
-	const struct iovec *mine, int n, size_t bytes)
+static void deliver(struct queue_pair *q, struct peer *p, struct pair *t, const struct path *path,
+	const struct request *r, const struct iovec *mine, int n, size_t bytes)
 {
 	const struct segment *own = context_of(q->qp.context)->segment;
 	struct ibv_grh head = {0};
 	struct iovec all[MOST_SGE + 1] = {{&head, sizeof head}};
 	struct received in;
-	struct completion done = {.wc = {.status = IBV_WC_SUCCESS, .opcode = IBV_WC_RECV, .qp_num = t->number,
-		.src_qp = q->qp.qp_num, .slid = own->lid, .byte_len = (uint32_t)(sizeof head + bytes)}};
+	struct completion done = {.wc = {.status = IBV_WC_SUCCESS,
+					  .opcode = IBV_WC_RECV,
+					  .qp_num = t->number,
+					  .src_qp = q->qp.qp_num,
+					  .slid = own->lid,
+					  .byte_len = (uint32_t)(sizeof head + bytes)}};
 	if (path->global) {
 		head.sgid = own->address[0];
 		head.dgid = path->gid;
@@ -70,8 +74,8 @@ static void deliver(struct queue_pair *q, struct peer *p, struct pair *t, const 
 	complete(p, t->completions, &done, r->solicited);
 }
 
-int send_datagram(struct queue_pair *q, struct ibv_ah *ah, uint32_t number, uint32_t key, const struct request *r,
-	const struct iovec *mine, int n, size_t bytes)
+int send_datagram(struct queue_pair *q, struct ibv_ah *ah, uint32_t number, uint32_t key,
+	const struct request *r, const struct iovec *mine, int n, size_t bytes)
 {
 	const struct path *path = &((struct address *)ah)->path;
 	struct peer *p = peer_find(context_of(q->qp.context), number);
@@ -83,7 +87,8 @@ int send_datagram(struct queue_pair *q, struct ibv_ah *ah, uint32_t number, uint
 		return IBV_WC_SUCCESS;
 	shared_lock(&t->lock);
 	int state = atomic_load(&t->state);
-	if ((state == IBV_QPS_RTR || state == IBV_QPS_RTS) && t->datagrams && t->number == number && t->key == key)
+	if ((state == IBV_QPS_RTR || state == IBV_QPS_RTS) && t->datagrams && t->number == number &&
+		t->key == key)
 		deliver(q, p, t, path, r, mine, n, bytes);
 	shared_unlock(&t->lock);
 	return IBV_WC_SUCCESS;

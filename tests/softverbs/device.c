@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The devices there are: those of a directory that looks like /sys/class/infiniband (SOFTVERBS_SYSFS, ARMCI_RDMA_SYSFS),
-// which softverbs-sysfs makes. Each has one port; its addresses are what others reach it by.
+// The devices there are: those of a directory that looks like /sys/class/infiniband
+// (SOFTVERBS_SYSFS, ARMCI_RDMA_SYSFS), which softverbs-sysfs makes. Each has one port; its
+// addresses are what others reach it by.
 #define _GNU_SOURCE
 #include "softverbs.h"
 
@@ -38,7 +39,8 @@ static bool read_address(const char *device, int i, union ibv_gid *out)
 	char file[32], line[128];
 	unsigned part[8];
 	snprintf(file, sizeof file, "gids/%d", i);
-	if (!read_line(device, file, line) || sscanf(line, "%4x:%4x:%4x:%4x:%4x:%4x:%4x:%4x", &part[0], &part[1], &part[2],
+	if (!read_line(device, file, line) ||
+		sscanf(line, "%4x:%4x:%4x:%4x:%4x:%4x:%4x:%4x", &part[0], &part[1], &part[2],
 			&part[3], &part[4], &part[5], &part[6], &part[7]) != 8)
 		return false;
 	for (int k = 0; k < 8; k++) {
@@ -52,15 +54,17 @@ static void describe(struct device *d)
 {
 	char line[128];
 	const char *name = d->device.name;
-	d->link = read_line(name, "link_layer", line) && strncmp(line, "InfiniBand", 10) == 0 ? IBV_LINK_LAYER_INFINIBAND
-																							  : IBV_LINK_LAYER_ETHERNET;
+	d->link = read_line(name, "link_layer", line) && strncmp(line, "InfiniBand", 10) == 0 ?
+		IBV_LINK_LAYER_INFINIBAND :
+		IBV_LINK_LAYER_ETHERNET;
 	d->lid = read_line(name, "lid", line) ? (uint16_t)strtoul(line, NULL, 0) : 0;
 	for (d->addresses = 0; d->addresses < ADDRESSES; d->addresses++) {
 		char file[48];
 		if (!read_address(name, d->addresses, &d->address[d->addresses]))
 			break;
 		snprintf(file, sizeof file, "gid_attrs/types/%d", d->addresses);
-		d->roce1[d->addresses] = read_line(name, file, line) && strncmp(line, "IB/RoCE v1", 10) == 0;
+		d->roce1[d->addresses] = read_line(name, file, line) &&
+			strncmp(line, "IB/RoCE v1", 10) == 0;
 	}
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory regions of other processes, mapped here where they are of files: found in /proc/PID/maps, opened by
-// /proc/PID/map_files, which needs root. A region whose memory is on demand may change, and is not mapped.
+// Memory regions of other processes, mapped here where they are of files: found in /proc/PID/maps,
+// opened by /proc/PID/map_files, which needs root. A region whose memory is on demand may change,
+// and is not mapped.
 #define _GNU_SOURCE
 #include "softverbs.h"
 
@@ -17,19 +18,23 @@ struct mapping {
 	uint64_t lo, bytes;
 };
 
-// Whoever writes is not to fault on each page of buffers: a card does not either. Of large memory few pages may ever be used.
+// Whoever writes is not to fault on each page of buffers: a card does not either. Of large memory
+// few pages may ever be used.
 enum { PAGE = 4096, POPULATED = 16 << 20 };
 
 // One area of the other process's, from lo to hi, to be mapped at `to`.
-static bool map_area(int pid, uint64_t area_lo, uint64_t area_hi, uint64_t offset, uint64_t lo, uint64_t hi, char *to)
+static bool map_area(int pid, uint64_t area_lo, uint64_t area_hi, uint64_t offset, uint64_t lo,
+	uint64_t hi, char *to)
 {
 	char name[96];
-	snprintf(name, sizeof name, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, area_lo, area_hi);
+	snprintf(name, sizeof name, "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, area_lo,
+		area_hi);
 	int fd = open(name, O_RDWR | O_CLOEXEC);
 	if (fd < 0)
 		return false;
 	int flags = MAP_SHARED | MAP_FIXED | (hi - lo <= POPULATED ? MAP_POPULATE : 0);
-	void *p = mmap(to, hi - lo, PROT_READ | PROT_WRITE, flags, fd, (off_t)(offset + (lo - area_lo)));
+	void *p = mmap(to, hi - lo, PROT_READ | PROT_WRITE, flags, fd,
+		(off_t)(offset + (lo - area_lo)));
 	close(fd);
 	if (p != MAP_FAILED)
 		madvise(p, hi - lo, MADV_DONTFORK);
@@ -46,7 +51,8 @@ static bool map_all(int pid, uint64_t lo, uint64_t hi, char *base)
 	if (!f)
 		return false;
 	while (at < hi && fgets(line, sizeof line, f)) {
-		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64, &area_lo, &area_hi, permissions, &offset) != 4)
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %4s %" SCNx64, &area_lo, &area_hi,
+			    permissions, &offset) != 4)
 			continue; // the end of a long line
 		if (area_hi <= at)
 			continue;
@@ -71,7 +77,8 @@ static struct mapping *make(struct peer *p, const struct region *r)
 	m->bytes = ((r->addr + r->length + PAGE - 1) & ~(uint64_t)(PAGE - 1)) - m->lo;
 	if (r->access & IBV_ACCESS_ON_DEMAND)
 		return m;
-	char *base = mmap(NULL, m->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	char *base = mmap(NULL, m->bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+		-1, 0);
 	if (base == MAP_FAILED)
 		return m;
 	if (map_all(p->segment->pid, m->lo, m->lo + m->bytes, base))
@@ -92,8 +99,10 @@ char *mapping_at(struct peer *p, const struct region *r, uint64_t addr)
 {
 	if (p->own)
 		return (char *)(uintptr_t)addr;
-	struct mapping *_Atomic *place = &p->mapping[r - p->segment->region], *m = atomic_load_explicit(place, memory_order_acquire);
-	if (!m || m->serial != r->serial) { // nobody uses the former one: its region's owner has waited for that
+	struct mapping *_Atomic *place = &p->mapping[r - p->segment->region],
+				*m = atomic_load_explicit(place, memory_order_acquire);
+	if (!m || m->serial != r->serial) {
+		// nobody uses the former one: its region's owner has waited for that
 		pthread_mutex_lock(&p->lock);
 		m = atomic_load(place);
 		if (!m || m->serial != r->serial) {

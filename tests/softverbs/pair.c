@@ -10,8 +10,10 @@ static bool fits(struct ibv_qp_init_attr *a)
 {
 	const struct ibv_qp_cap *cap = &a->cap;
 	return (a->qp_type == IBV_QPT_RC || a->qp_type == IBV_QPT_UD) && a->send_cq && a->recv_cq &&
-		cap->max_send_wr <= (uint32_t)settings.max_requests && cap->max_recv_wr <= (uint32_t)settings.max_requests &&
-		cap->max_send_sge <= (uint32_t)settings.max_pieces && cap->max_recv_sge <= (uint32_t)settings.max_pieces &&
+		cap->max_send_wr <= (uint32_t)settings.max_requests &&
+		cap->max_recv_wr <= (uint32_t)settings.max_requests &&
+		cap->max_send_sge <= (uint32_t)settings.max_pieces &&
+		cap->max_recv_sge <= (uint32_t)settings.max_pieces &&
 		cap->max_inline_data <= (uint32_t)settings.max_inline;
 }
 
@@ -67,13 +69,15 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *a)
 	q->cap = a->cap;
 	q->cap.max_send_wr = a->cap.max_send_wr ? a->cap.max_send_wr : 1;
 	q->waiting = calloc(q->cap.max_send_wr, sizeof *q->waiting);
-	q->inlined = calloc(q->cap.max_send_wr, q->cap.max_inline_data ? q->cap.max_inline_data : 1);
+	q->inlined = calloc(q->cap.max_send_wr,
+		q->cap.max_inline_data ? q->cap.max_inline_data : 1);
 	q->srq = (struct shared_receives *)a->srq;
 	errno = !q->waiting || !q->inlined ? ENOMEM : 0;
 	if (q->srq)
 		receives = q->srq->index;
 	else if (!errno)
-		errno = receives_open(c, &receives, a->cap.max_recv_wr, a->cap.max_recv_sge, ((struct domain *)pd)->number, &q->own_bytes);
+		errno = receives_open(c, &receives, a->cap.max_recv_wr, a->cap.max_recv_sge,
+			((struct domain *)pd)->number, &q->own_bytes);
 	if (errno) {
 		release(q);
 		return NULL;
@@ -87,8 +91,15 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *a)
 	pthread_mutex_lock(&c->table);
 	uint32_t number = take_number(c);
 	if (number) {
-		q->qp = (struct ibv_qp){.context = pd->context, .qp_context = a->qp_context, .pd = pd, .send_cq = a->send_cq,
-			.recv_cq = a->recv_cq, .srq = a->srq, .handle = number, .qp_num = number, .qp_type = a->qp_type};
+		q->qp = (struct ibv_qp){.context = pd->context,
+			.qp_context = a->qp_context,
+			.pd = pd,
+			.send_cq = a->send_cq,
+			.recv_cq = a->recv_cq,
+			.srq = a->srq,
+			.handle = number,
+			.qp_num = number,
+			.qp_type = a->qp_type};
 		q->shared = &c->segment->pair[number & (PAIRS - 1)];
 		publish(q, a, receives);
 		c->pair[number & (PAIRS - 1)] = q;
@@ -145,10 +156,14 @@ static int required(int to, bool datagrams)
 	switch (to) {
 	case IBV_QPS_INIT: return INIT | (datagrams ? IBV_QP_QKEY : IBV_QP_ACCESS_FLAGS);
 	case IBV_QPS_RTR:
-		return datagrams ? 0 : IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-			IBV_QP_MIN_RNR_TIMER;
+		return datagrams ? 0 :
+				   IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+				IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
 	case IBV_QPS_RTS:
-		return IBV_QP_SQ_PSN | (datagrams ? 0 : IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC);
+		return IBV_QP_SQ_PSN |
+			(datagrams ? 0 :
+				     IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+						IBV_QP_MAX_QP_RD_ATOMIC);
 	default: return 0;
 	}
 }
@@ -165,7 +180,9 @@ static void set(struct queue_pair *q, const struct ibv_qp_attr *a, int mask)
 		own->qkey = s->key = a->qkey;
 	if (mask & IBV_QP_AV) {
 		own->ah_attr = a->ah_attr;
-		s->path = (struct path){.lid = a->ah_attr.dlid, .global = a->ah_attr.is_global, .gid = a->ah_attr.grh.dgid};
+		s->path = (struct path){.lid = a->ah_attr.dlid,
+			.global = a->ah_attr.is_global,
+			.gid = a->ah_attr.grh.dgid};
 	}
 	if (mask & IBV_QP_DEST_QPN)
 		own->dest_qp_num = s->peer = a->dest_qp_num;
@@ -198,9 +215,16 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask)
 	bool datagrams = q->shared->datagrams;
 	pthread_mutex_lock(&q->lock);
 	shared_lock(&q->shared->lock);
-	int from = atomic_load(&q->shared->state), to = mask & IBV_QP_STATE ? (int)a->qp_state : from;
-	int err = (mask & IBV_QP_STATE) && (!may_change(from, to) || (from != to && (~mask & required(to, datagrams)))) ? EINVAL : 0;
-	if ((mask & IBV_QP_AV) && (a->ah_attr.port_num != 1 || (q->qp.context && a->ah_attr.grh.sgid_index >= ADDRESSES)))
+	int from = atomic_load(&q->shared->state),
+	    to = mask & IBV_QP_STATE ? (int)a->qp_state : from;
+	int err = (mask & IBV_QP_STATE) &&
+			(!may_change(from, to) ||
+				(from != to && (~mask & required(to, datagrams)))) ?
+		EINVAL :
+		0;
+	if ((mask & IBV_QP_AV) &&
+		(a->ah_attr.port_num != 1 ||
+			(q->qp.context && a->ah_attr.grh.sgid_index >= ADDRESSES)))
 		err = EINVAL;
 	if (!err) {
 		set(q, a, mask);
@@ -226,8 +250,13 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask, struct ibv_
 	*a = q->attr;
 	a->qp_state = a->cur_qp_state = (enum ibv_qp_state)atomic_load(&q->shared->state);
 	a->cap = q->cap;
-	*init = (struct ibv_qp_init_attr){.qp_context = qp->qp_context, .send_cq = qp->send_cq, .recv_cq = qp->recv_cq,
-		.srq = qp->srq, .cap = q->cap, .qp_type = qp->qp_type, .sq_sig_all = q->signal_all};
+	*init = (struct ibv_qp_init_attr){.qp_context = qp->qp_context,
+		.send_cq = qp->send_cq,
+		.recv_cq = qp->recv_cq,
+		.srq = qp->srq,
+		.cap = q->cap,
+		.qp_type = qp->qp_type,
+		.sq_sig_all = q->signal_all};
 	pthread_mutex_unlock(&q->lock);
 	return 0;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The segments that an open device has mapped, its own among them, found by the number of a queue pair. They stay until it
-// is closed, since queue pairs refer to them. Events of their channels go through /proc.
+// The segments that an open device has mapped, its own among them, found by the number of a queue
+// pair. They stay until it is closed, since queue pairs refer to them. Events of their channels go
+// through /proc.
 #define _GNU_SOURCE
 #include "softverbs.h"
 
@@ -30,7 +31,8 @@ static struct peer *attach(uint32_t number)
 struct peer *peer_find(struct context *c, uint32_t number)
 {
 	uint32_t i = number >> INDEX_BITS;
-	struct peer *p = i < SEGMENTS ? atomic_load_explicit(&c->peer[i], memory_order_acquire) : NULL;
+	struct peer *p = i < SEGMENTS ? atomic_load_explicit(&c->peer[i], memory_order_acquire) :
+					NULL;
 	if (i >= SEGMENTS || (p && alive(p->segment)))
 		return p;
 	pthread_mutex_lock(&c->finding);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// raw [TEST]... - tests of bare verbs between two processes of this machine, over the first device there is; `raw measure`
-// prints how long small operations take. Those that need the software device are skipped over others.
+// raw [TEST]... - tests of bare verbs between two processes of this machine, over the first device
+// there is; `raw measure` prints how long small operations take. Those that need the software
+// device are skipped over others.
 #define _GNU_SOURCE
 #include "raw.h"
 
@@ -45,11 +46,13 @@ static int run(const struct test *t)
 		waitpid(end[i], &status[i], 0);
 	for (int i = 0; i < 2; i++)
 		if (WIFSIGNALED(status[i]) && WTERMSIG(status[i]) != SIGKILL)
-			fprintf(stderr, "FAIL %s: the %s end died of signal %d\n", t->name, i ? "other" : "leading", WTERMSIG(status[i]));
+			fprintf(stderr, "FAIL %s: the %s end died of signal %d\n", t->name,
+				i ? "other" : "leading", WTERMSIG(status[i]));
 	if (WIFEXITED(status[0]) && WEXITSTATUS(status[0]) == SKIPPED)
 		return SKIPPED;
 	return !(WIFEXITED(status[0]) && WEXITSTATUS(status[0]) == 0 &&
-		(WIFEXITED(status[1]) ? WEXITSTATUS(status[1]) == 0 : WTERMSIG(status[1]) == SIGKILL));
+		(WIFEXITED(status[1]) ? WEXITSTATUS(status[1]) == 0 :
+					WTERMSIG(status[1]) == SIGKILL));
 }
 
 static bool chosen(int argc, char **argv, const char *name)
@@ -62,7 +65,8 @@ static bool chosen(int argc, char **argv, const char *name)
 
 int main(int argc, char **argv)
 {
-	static const struct test measure[] = {{"measure", raw_measure, .rnr_retry = 7}, {"measure, shared", raw_measure, .shared = true, .rnr_retry = 7}, {0}};
+	static const struct test measure[] = {{"measure", raw_measure, .rnr_retry = 7},
+		{"measure, shared", raw_measure, .shared = true, .rnr_retry = 7}, {0}};
 	const struct test *all[] = {raw_moves, raw_errors, raw_faults, measure};
 	int failed = 0, passed = 0, skipped = 0;
 	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
@@ -74,8 +78,11 @@ int main(int argc, char **argv)
 			passed += result == 0;
 			skipped += result == SKIPPED;
 			failed += result != 0 && result != SKIPPED;
-			printf("%s %s %.2f s\n", result == 0 ? "ok" : result == SKIPPED ? "skip" : "FAIL", t->name,
-				(double)(raw_now() - begin) * 1e-9);
+			printf("%s %s %.2f s\n",
+				result == 0               ? "ok" :
+					result == SKIPPED ? "skip" :
+							    "FAIL",
+				t->name, (double)(raw_now() - begin) * 1e-9);
 		}
 	printf("raw: %d passed, %d skipped, %d failed\n", passed, skipped, failed);
 	return failed ? 1 : passed ? 0 : SKIPPED;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// raw.h - two ends of verbs in two processes of this machine, for tests: both run the same function, and tell each other
-// over a socket how far they are. Whatever goes wrong ends the process with a line.
+// raw.h - two ends of verbs in two processes of this machine, for tests: both run the same
+// function, and tell each other over a socket how far they are. Whatever goes wrong ends the
+// process with a line.
 #ifndef RAW_H
 #define RAW_H
 
@@ -48,7 +49,8 @@ struct test {
 };
 
 void raw_fail(const char *format, ...) __attribute__((noreturn, format(printf, 1, 2)));
-#define WANT(condition) ((condition) ? (void)0 : raw_fail("%s:%d: %s", __FILE__, __LINE__, #condition))
+#define WANT(condition) \
+	((condition) ? (void)0 : raw_fail("%s:%d: %s", __FILE__, __LINE__, #condition))
 
 void raw_open(struct end *e, const struct test *t);
 void raw_connect(struct end *e, int rnr_retry);
@@ -59,7 +61,8 @@ uint64_t raw_now(void);       // ns
 void raw_rest(long us);
 
 // A request of n bytes from offset `at` of this end's memory to offset `to` of the other's.
-struct ibv_send_wr raw_request(struct end *e, enum ibv_wr_opcode opcode, struct ibv_sge *piece, size_t at, size_t to, size_t n);
+struct ibv_send_wr raw_request(struct end *e, enum ibv_wr_opcode opcode, struct ibv_sge *piece,
+	size_t at, size_t to, size_t n);
 void raw_post(struct end *e, struct ibv_send_wr *w);
 void raw_receive(struct end *e, uint64_t id, size_t at, size_t n);
 struct ibv_wc raw_next(struct end *e);                 // waits for a completion

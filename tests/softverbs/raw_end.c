@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An end: its device, objects and connection. The device and the GID are chosen as bench/verbs/link.c does.
+// An end: its device, objects and connection. The device and the GID are chosen as
+// bench/verbs/link.c does.
 #define _GNU_SOURCE
 #include "raw.h"
 
@@ -13,7 +14,10 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { ALL = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC };
+enum {
+	ALL = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+		IBV_ACCESS_REMOTE_ATOMIC
+};
 
 void raw_fail(const char *format, ...)
 {
@@ -54,7 +58,8 @@ static struct ibv_context *open_device(void)
 	struct ibv_device **all = ibv_get_device_list(&n);
 	struct ibv_context *device = NULL;
 	for (int i = 0; i < n && !device; i++)
-		if (!wanted || !*wanted || strncmp(wanted, ibv_get_device_name(all[i]), strcspn(wanted, ":")) == 0)
+		if (!wanted || !*wanted ||
+			strncmp(wanted, ibv_get_device_name(all[i]), strcspn(wanted, ":")) == 0)
 			device = ibv_open_device(all[i]);
 	if (all)
 		ibv_free_device_list(all);
@@ -74,7 +79,8 @@ static void choose_address(struct end *e, const struct ibv_port_attr *port)
 	if (port->link_layer == IBV_LINK_LAYER_INFINIBAND)
 		return;
 	for (int i = 0; i < 16 && e->gid_index < 0; i++)
-		if (ibv_query_gid_ex(e->device, 1, (uint32_t)i, &entry, 0) == 0 && entry.gid_type == IBV_GID_TYPE_ROCE_V2 &&
+		if (ibv_query_gid_ex(e->device, 1, (uint32_t)i, &entry, 0) == 0 &&
+			entry.gid_type == IBV_GID_TYPE_ROCE_V2 &&
 			memcmp(entry.gid.raw, mapped, sizeof mapped) == 0) {
 			e->mine.gid = entry.gid;
 			e->gid_index = i;
@@ -85,20 +91,26 @@ static void choose_address(struct end *e, const struct ibv_port_attr *port)
 static void make_pairs(struct end *e, const struct test *t)
 {
 	struct ibv_srq_init_attr shared = {.attr = {.max_wr = DEPTH, .max_sge = PIECES}};
-	struct ibv_qp_init_attr how = {.send_cq = e->queue, .recv_cq = e->queue, .qp_type = IBV_QPT_RC,
+	struct ibv_qp_init_attr how = {.send_cq = e->queue,
+		.recv_cq = e->queue,
+		.qp_type = IBV_QPT_RC,
 		.cap = {DEPTH, DEPTH, PIECES, PIECES, INLINE}};
-	struct ibv_qp_attr state = {.qp_state = IBV_QPS_INIT, .port_num = 1,
-		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC};
+	struct ibv_qp_attr state = {.qp_state = IBV_QPS_INIT,
+		.port_num = 1,
+		.qp_access_flags = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
+			IBV_ACCESS_REMOTE_ATOMIC};
 	if (t->srq)
 		WANT((e->srq = ibv_create_srq(e->domain, &shared)) != NULL);
 	how.srq = e->srq;
 	WANT((e->pair = ibv_create_qp(e->domain, &how)) != NULL);
-	WANT(ibv_modify_qp(e->pair, &state, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0);
+	WANT(ibv_modify_qp(e->pair, &state,
+		     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS) == 0);
 	how.srq = NULL;
 	how.qp_type = IBV_QPT_UD;
 	WANT((e->datagrams = ibv_create_qp(e->domain, &how)) != NULL);
 	state = (struct ibv_qp_attr){.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 77};
-	WANT(ibv_modify_qp(e->datagrams, &state, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY) == 0);
+	WANT(ibv_modify_qp(e->datagrams, &state,
+		     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_QKEY) == 0);
 	state = (struct ibv_qp_attr){.qp_state = IBV_QPS_RTR};
 	WANT(ibv_modify_qp(e->datagrams, &state, IBV_QP_STATE) == 0);
 	state.qp_state = IBV_QPS_RTS;
@@ -117,7 +129,8 @@ void raw_open(struct end *e, const struct test *t)
 	WANT((e->channel = ibv_create_comp_channel(e->device)) != NULL);
 	WANT((e->queue = ibv_create_cq(e->device, 4 * DEPTH, e, e->channel, 0)) != NULL);
 	make_pairs(e, t);
-	e->memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE, (t->shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
+	e->memory = mmap(NULL, MEMORY, PROT_READ | PROT_WRITE,
+		(t->shared ? MAP_SHARED : MAP_PRIVATE) | MAP_ANONYMOUS, -1, 0);
 	WANT(e->memory != MAP_FAILED);
 	WANT((e->region = ibv_reg_mr(e->domain, e->memory, MEMORY, ALL)) != NULL);
 	e->mine.memory = (uintptr_t)e->memory;
@@ -141,19 +154,31 @@ void raw_meet(struct end *e)
 void raw_connect(struct end *e, int rnr_retry)
 {
 	swap(e, &e->mine, &e->far, sizeof e->mine);
-	struct ibv_qp_attr state = {.qp_state = IBV_QPS_RTR, .path_mtu = IBV_MTU_1024, .dest_qp_num = e->far.number,
-		.rq_psn = e->far.number & 0xffff, .max_dest_rd_atomic = 4, .min_rnr_timer = 12,
+	struct ibv_qp_attr state = {.qp_state = IBV_QPS_RTR,
+		.path_mtu = IBV_MTU_1024,
+		.dest_qp_num = e->far.number,
+		.rq_psn = e->far.number & 0xffff,
+		.max_dest_rd_atomic = 4,
+		.min_rnr_timer = 12,
 		.ah_attr = {.port_num = 1, .dlid = e->far.lid}};
 	if (e->gid_index >= 0) {
 		state.ah_attr.is_global = 1;
-		state.ah_attr.grh = (struct ibv_global_route){.dgid = e->far.gid, .sgid_index = (uint8_t)e->gid_index, .hop_limit = 64};
+		state.ah_attr.grh = (struct ibv_global_route){.dgid = e->far.gid,
+			.sgid_index = (uint8_t)e->gid_index,
+			.hop_limit = 64};
 	}
-	WANT(ibv_modify_qp(e->pair, &state, IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-		IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) == 0);
-	struct ibv_qp_attr ready = {.qp_state = IBV_QPS_RTS, .timeout = 12, .retry_cnt = 6, .rnr_retry = (uint8_t)rnr_retry,
-		.sq_psn = e->mine.number & 0xffff, .max_rd_atomic = 4};
-	WANT(ibv_modify_qp(e->pair, &ready, IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-		IBV_QP_MAX_QP_RD_ATOMIC) == 0);
+	WANT(ibv_modify_qp(e->pair, &state,
+		     IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+			     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER) == 0);
+	struct ibv_qp_attr ready = {.qp_state = IBV_QPS_RTS,
+		.timeout = 12,
+		.retry_cnt = 6,
+		.rnr_retry = (uint8_t)rnr_retry,
+		.sq_psn = e->mine.number & 0xffff,
+		.max_rd_atomic = 4};
+	WANT(ibv_modify_qp(e->pair, &ready,
+		     IBV_QP_STATE | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
+			     IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC) == 0);
 	raw_meet(e);
 }
 
@@ -172,10 +197,15 @@ void raw_close(struct end *e)
 	munmap(e->memory, MEMORY);
 }
 
-struct ibv_send_wr raw_request(struct end *e, enum ibv_wr_opcode opcode, struct ibv_sge *piece, size_t at, size_t to, size_t n)
+struct ibv_send_wr raw_request(struct end *e, enum ibv_wr_opcode opcode, struct ibv_sge *piece,
+	size_t at, size_t to, size_t n)
 {
 	*piece = (struct ibv_sge){(uintptr_t)e->memory + at, (uint32_t)n, e->region->lkey};
-	struct ibv_send_wr w = {.wr_id = 1, .opcode = opcode, .send_flags = IBV_SEND_SIGNALED, .sg_list = piece, .num_sge = 1};
+	struct ibv_send_wr w = {.wr_id = 1,
+		.opcode = opcode,
+		.send_flags = IBV_SEND_SIGNALED,
+		.sg_list = piece,
+		.num_sge = 1};
 	if (opcode == IBV_WR_ATOMIC_FETCH_AND_ADD || opcode == IBV_WR_ATOMIC_CMP_AND_SWP) {
 		w.wr.atomic.remote_addr = e->far.memory + to;
 		w.wr.atomic.rkey = e->far.key;
@@ -197,7 +227,8 @@ void raw_receive(struct end *e, uint64_t id, size_t at, size_t n)
 {
 	struct ibv_sge piece = {(uintptr_t)e->memory + at, (uint32_t)n, e->region->lkey};
 	struct ibv_recv_wr w = {.wr_id = id, .sg_list = &piece, .num_sge = n > 0}, *bad;
-	WANT((e->srq ? ibv_post_srq_recv(e->srq, &w, &bad) : ibv_post_recv(e->pair, &w, &bad)) == 0);
+	WANT((e->srq ? ibv_post_srq_recv(e->srq, &w, &bad) : ibv_post_recv(e->pair, &w, &bad)) ==
+		0);
 }
 
 struct ibv_wc raw_next(struct end *e)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What must fail, with which status, and what follows: wrong keys, bounds, rights, receivers that are not ready, peers that
-// have died.
+// What must fail, with which status, and what follows: wrong keys, bounds, rights, receivers that
+// are not ready, peers that have died.
 #define _GNU_SOURCE
 #include "raw.h"
 
@@ -19,7 +19,8 @@ static void refused(struct end *e, struct ibv_send_wr *w, enum ibv_wc_status sta
 	raw_post(e, w);
 	struct ibv_wc done = raw_next(e);
 	if (done.wr_id != w->wr_id || done.status != status)
-		raw_fail("request %lu: %s, expected %s", (unsigned long)done.wr_id, ibv_wc_status_str(done.status), ibv_wc_status_str(status));
+		raw_fail("request %lu: %s, expected %s", (unsigned long)done.wr_id,
+			ibv_wc_status_str(done.status), ibv_wc_status_str(status));
 	done = raw_next(e);
 	WANT(done.wr_id == 2 && done.status == IBV_WC_WR_FLUSH_ERR);
 	w->next = NULL;
@@ -30,7 +31,8 @@ static void refused(struct end *e, struct ibv_send_wr *w, enum ibv_wc_status sta
 }
 
 // One wrong thing about a write.
-static void wrong_write(struct end *e, void (*spoil)(struct end *, struct ibv_send_wr *), enum ibv_wc_status status)
+static void wrong_write(struct end *e, void (*spoil)(struct end *, struct ibv_send_wr *),
+	enum ibv_wc_status status)
 {
 	struct ibv_sge piece;
 	struct ibv_send_wr w = raw_request(e, IBV_WR_RDMA_WRITE, &piece, 0, 0, 8);
@@ -42,10 +44,22 @@ static void wrong_write(struct end *e, void (*spoil)(struct end *, struct ibv_se
 }
 
 static void spoil_key(struct end *e, struct ibv_send_wr *w) { (void)e, w->wr.rdma.rkey ^= 1; }
-static void spoil_end(struct end *e, struct ibv_send_wr *w) { w->wr.rdma.remote_addr = e->far.memory + MEMORY - 7; }
-static void spoil_begin(struct end *e, struct ibv_send_wr *w) { w->wr.rdma.remote_addr = e->far.memory - 1; }
-static void spoil_local_key(struct end *e, struct ibv_send_wr *w) { (void)e, w->sg_list->lkey ^= 1; }
-static void spoil_local_end(struct end *e, struct ibv_send_wr *w) { w->sg_list->addr = (uintptr_t)e->memory + MEMORY - 7; }
+static void spoil_end(struct end *e, struct ibv_send_wr *w)
+{
+	w->wr.rdma.remote_addr = e->far.memory + MEMORY - 7;
+}
+static void spoil_begin(struct end *e, struct ibv_send_wr *w)
+{
+	w->wr.rdma.remote_addr = e->far.memory - 1;
+}
+static void spoil_local_key(struct end *e, struct ibv_send_wr *w)
+{
+	(void)e, w->sg_list->lkey ^= 1;
+}
+static void spoil_local_end(struct end *e, struct ibv_send_wr *w)
+{
+	w->sg_list->addr = (uintptr_t)e->memory + MEMORY - 7;
+}
 
 static void wrong_key(struct end *e) { wrong_write(e, spoil_key, IBV_WC_REM_ACCESS_ERR); }
 static void wrong_end(struct end *e) { wrong_write(e, spoil_end, IBV_WC_REM_ACCESS_ERR); }
@@ -60,7 +74,8 @@ static void rights(struct end *e, int rights, struct ibv_pd *d, enum ibv_wr_opco
 	struct ibv_mr *region = ibv_reg_mr(d, e->memory, 4096, rights);
 	WANT(region != NULL);
 	e->mine.key = region->rkey;
-	WANT(write(e->socket, &e->mine, sizeof e->mine) == sizeof e->mine && read(e->socket, &e->far, sizeof e->far) == sizeof e->far);
+	WANT(write(e->socket, &e->mine, sizeof e->mine) == sizeof e->mine &&
+		read(e->socket, &e->far, sizeof e->far) == sizeof e->far);
 	struct ibv_send_wr w = raw_request(e, opcode, &piece, 0, 0, 8);
 	if (e->lead)
 		refused(e, &w, IBV_WC_REM_ACCESS_ERR);
@@ -68,11 +83,18 @@ static void rights(struct end *e, int rights, struct ibv_pd *d, enum ibv_wr_opco
 	WANT(ibv_dereg_mr(region) == 0);
 }
 
-static void no_write(struct end *e) { rights(e, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ, e->domain, IBV_WR_RDMA_WRITE); }
-static void no_read(struct end *e) { rights(e, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, e->domain, IBV_WR_RDMA_READ); }
+static void no_write(struct end *e)
+{
+	rights(e, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_READ, e->domain, IBV_WR_RDMA_WRITE);
+}
+static void no_read(struct end *e)
+{
+	rights(e, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, e->domain, IBV_WR_RDMA_READ);
+}
 static void no_atomic(struct end *e)
 {
-	rights(e, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, e->domain, IBV_WR_ATOMIC_FETCH_AND_ADD);
+	rights(e, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE, e->domain,
+		IBV_WR_ATOMIC_FETCH_AND_ADD);
 }
 
 static void other_domain(struct end *e)
@@ -83,7 +105,8 @@ static void other_domain(struct end *e)
 }
 
 // A request of 8 bytes to an offset, of the end that leads, has an error.
-static void refused_at(struct end *e, enum ibv_wr_opcode op, size_t offset, enum ibv_wc_status status)
+static void refused_at(struct end *e, enum ibv_wr_opcode op, size_t offset,
+	enum ibv_wc_status status)
 {
 	struct ibv_sge piece;
 	struct ibv_send_wr w = raw_request(e, op, &piece, 0, offset, 8);
@@ -92,7 +115,10 @@ static void refused_at(struct end *e, enum ibv_wr_opcode op, size_t offset, enum
 	raw_meet(e);
 }
 
-static void odd_atomic(struct end *e) { refused_at(e, IBV_WR_ATOMIC_FETCH_AND_ADD, 4, IBV_WC_REM_INV_REQ_ERR); }
+static void odd_atomic(struct end *e)
+{
+	refused_at(e, IBV_WR_ATOMIC_FETCH_AND_ADD, 4, IBV_WC_REM_INV_REQ_ERR);
+}
 
 // A message longer than the buffer for it: both ends have an error.
 static void too_long(struct end *e)
@@ -126,7 +152,8 @@ static void ready_later(struct end *e)
 	for (int asleep = 0; asleep < 2; asleep++) {
 		struct ibv_sge piece[2];
 		struct ibv_send_wr w = raw_request(e, IBV_WR_SEND, &piece[0], 0, 0, 8);
-		struct ibv_send_wr behind = raw_request(e, IBV_WR_RDMA_WRITE, &piece[1], 0, 4096, 8);
+		struct ibv_send_wr behind = raw_request(e, IBV_WR_RDMA_WRITE, &piece[1], 0, 4096,
+			8);
 		w.next = &behind;
 		w.wr_id = 1;
 		behind.wr_id = 2;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the software device does when it is told to: it vanishes, breaks, loses completions, has small limits.
+// What the software device does when it is told to: it vanishes, breaks, loses completions, has
+// small limits.
 #include "raw.h"
 
 #include <errno.h>
@@ -85,7 +86,8 @@ static void full_queue(struct end *e)
 	struct ibv_send_wr w = raw_request(e, IBV_WR_RDMA_WRITE, &piece, 0, 0, 8), *bad;
 	for (int i = 0; i < DEPTH; i++)
 		raw_post(e, &w);
-	WANT(ibv_post_send(e->pair, &w, &bad) == ENOMEM && bad == &w); // until completions have been taken
+	// until completions have been taken
+	WANT(ibv_post_send(e->pair, &w, &bad) == ENOMEM && bad == &w);
 	WANT(raw_next(e).status == IBV_WC_SUCCESS);
 	raw_post(e, &w);
 	raw_meet(e);
@@ -96,19 +98,25 @@ static void on_demand(struct end *e)
 	struct ibv_device_attr_ex a;
 	WANT(ibv_query_device_ex(e->device, NULL, &a) == 0);
 	WANT(e->lead == ((a.odp_caps.general_caps & IBV_ODP_SUPPORT) != 0));
-	struct ibv_mr *r = ibv_reg_mr(e->domain, e->memory, 4096, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND);
+	struct ibv_mr *r = ibv_reg_mr(e->domain, e->memory, 4096,
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_ON_DEMAND);
 	WANT(e->lead == (r != NULL));
 	if (r)
 		WANT(ibv_dereg_mr(r) == 0);
 }
 
 const struct test raw_faults[] = {
-	{"breaks", breaks, .soft = true, .rnr_retry = 7, .setting = "SOFTVERBS_BREAK_AFTER", .value = "10"},
+	{"breaks", breaks, .soft = true, .rnr_retry = 7, .setting = "SOFTVERBS_BREAK_AFTER",
+		.value = "10"},
 	{"never", never, .soft = true, .rnr_retry = 7, .setting = "SOFTVERBS_NEVER", .value = "5"},
-	{"vanishes", vanishes, .soft = true, .rnr_retry = 7, .setting = "SOFTVERBS_VANISH_AFTER", .value = "10"},
-	{"port down", port_down, .soft = true, .rnr_retry = 7, .setting = "SOFTVERBS_PORT_DOWN_AFTER", .value = "10"},
-	{"few regions", few_regions, .soft = true, .rnr_retry = 7, .setting = "SOFTVERBS_MAX_MR", .value = "1"},
+	{"vanishes", vanishes, .soft = true, .rnr_retry = 7, .setting = "SOFTVERBS_VANISH_AFTER",
+		.value = "10"},
+	{"port down", port_down, .soft = true, .rnr_retry = 7,
+		.setting = "SOFTVERBS_PORT_DOWN_AFTER", .value = "10"},
+	{"few regions", few_regions, .soft = true, .rnr_retry = 7, .setting = "SOFTVERBS_MAX_MR",
+		.value = "1"},
 	{"full queue", full_queue, .soft = true, .rnr_retry = 7},
-	{"on demand", on_demand, .soft = true, .rnr_retry = 7, .setting = "SOFTVERBS_ODP", .value = "1"},
+	{"on demand", on_demand, .soft = true, .rnr_retry = 7, .setting = "SOFTVERBS_ODP",
+		.value = "1"},
 	{0},
 };

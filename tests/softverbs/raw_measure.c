@@ -52,7 +52,8 @@ static void echo(struct end *e)
 			raw_post(e, &w);
 	}
 	if (e->lead)
-		printf("message, half of there and back: %.0f ns\n", (double)(raw_now() - begin) / EACH / 2);
+		printf("message, half of there and back: %.0f ns\n",
+			(double)(raw_now() - begin) / EACH / 2);
 	raw_meet(e);
 }
 

@@ -77,9 +77,11 @@ static void messages(struct end *e)
 		raw_meet(e);
 		for (uint32_t i = 0; i < N; i++) {
 			struct ibv_wc done = raw_next(e);
-			WANT(done.status == IBV_WC_SUCCESS && done.opcode == IBV_WC_RECV && done.wr_id == i % DEPTH);
+			WANT(done.status == IBV_WC_SUCCESS && done.opcode == IBV_WC_RECV &&
+				done.wr_id == i % DEPTH);
 			WANT(done.byte_len == 2 * sizeof i && done.qp_num == e->pair->qp_num);
-			WANT(!(done.wc_flags & IBV_WC_WITH_IMM) == !(i % 2) && (i % 2 == 0 || done.imm_data == i));
+			WANT(!(done.wc_flags & IBV_WC_WITH_IMM) == !(i % 2) &&
+				(i % 2 == 0 || done.imm_data == i));
 			WANT(memcmp(e->memory + done.wr_id * EACH, &i, sizeof i) == 0);
 			raw_receive(e, done.wr_id, done.wr_id * EACH, EACH);
 		}
@@ -88,7 +90,8 @@ static void messages(struct end *e)
 	raw_meet(e);
 	for (uint32_t i = 0; i < N; i++) {
 		struct ibv_sge piece[2];
-		struct ibv_send_wr w = raw_request(e, i % 2 ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND, &piece[0], 0, 0, sizeof i);
+		struct ibv_send_wr w = raw_request(e, i % 2 ? IBV_WR_SEND_WITH_IMM : IBV_WR_SEND,
+			&piece[0], 0, 0, sizeof i);
 		w.imm_data = i;
 		w.num_sge = 2;
 		piece[1] = piece[0];
@@ -119,7 +122,8 @@ static void chain(struct end *e)
 	struct ibv_send_wr w[8];
 	for (int i = 0; i < 8; i++) {
 		for (int k = PIECES - 1; k >= 0; k--)
-			w[i] = raw_request(e, IBV_WR_RDMA_WRITE, &piece[i][k], (size_t)(i * PIECES + k) * 200, (size_t)i * 400, 100);
+			w[i] = raw_request(e, IBV_WR_RDMA_WRITE, &piece[i][k],
+				(size_t)(i * PIECES + k) * 200, (size_t)i * 400, 100);
 		w[i].num_sge = PIECES;
 		w[i].next = i < 7 ? &w[i + 1] : NULL;
 		w[i].send_flags = i < 7 ? 0 : IBV_SEND_SIGNALED;
@@ -130,7 +134,8 @@ static void chain(struct end *e)
 	if (e->lead) {
 		raw_post(e, w);
 		struct ibv_wc done = raw_next(e);
-		WANT(done.status == IBV_WC_SUCCESS && done.wr_id == 7 && done.opcode == IBV_WC_RDMA_WRITE);
+		WANT(done.status == IBV_WC_SUCCESS && done.wr_id == 7 &&
+			done.opcode == IBV_WC_RDMA_WRITE);
 		WANT(raw_quiet(e, 1000));
 	}
 	raw_meet(e);
@@ -152,7 +157,8 @@ static void write_with_number(struct end *e)
 		return;
 	}
 	struct ibv_wc done = raw_next(e);
-	WANT(done.opcode == IBV_WC_RECV_RDMA_WITH_IMM && done.imm_data == 99 && done.wr_id == 4 && done.byte_len == 16);
+	WANT(done.opcode == IBV_WC_RECV_RDMA_WITH_IMM && done.imm_data == 99 && done.wr_id == 4 &&
+		done.byte_len == 16);
 	WANT(e->memory[300] == 3 && e->memory[315] == 3);
 }
 
@@ -173,7 +179,8 @@ static void events(struct end *e)
 		}
 		struct pollfd at = {.fd = e->channel->fd, .events = POLLIN};
 		WANT(poll(&at, 1, 10000) == 1);
-		WANT(ibv_get_cq_event(e->channel, &queue, &user) == 0 && queue == e->queue && user == e);
+		WANT(ibv_get_cq_event(e->channel, &queue, &user) == 0 && queue == e->queue &&
+			user == e);
 		ibv_ack_cq_events(queue, 1);
 		WANT(raw_next(e).status == IBV_WC_SUCCESS);
 		WANT(poll(&at, 1, 0) == 0); // one event each time it is armed
@@ -189,7 +196,8 @@ static void datagrams(struct end *e)
 		WANT(ibv_post_recv(e->datagrams, &w, &bad) == 0);
 		raw_meet(e);
 		struct ibv_wc done = raw_next(e);
-		WANT(done.status == IBV_WC_SUCCESS && done.wr_id == 6 && done.byte_len == HEAD + BYTES);
+		WANT(done.status == IBV_WC_SUCCESS && done.wr_id == 6 &&
+			done.byte_len == HEAD + BYTES);
 		WANT(done.src_qp == e->far.datagrams && done.qp_num == e->datagrams->qp_num);
 		WANT(e->memory[HEAD] == 9 && e->memory[HEAD + BYTES - 1] == 9);
 		raw_meet(e);
@@ -199,17 +207,24 @@ static void datagrams(struct end *e)
 	struct ibv_ah_attr to = {.port_num = 1, .dlid = e->far.lid};
 	if (e->gid_index >= 0) {
 		to.is_global = 1;
-		to.grh = (struct ibv_global_route){.dgid = e->far.gid, .sgid_index = (uint8_t)e->gid_index, .hop_limit = 64};
+		to.grh = (struct ibv_global_route){.dgid = e->far.gid,
+			.sgid_index = (uint8_t)e->gid_index,
+			.hop_limit = 64};
 	}
 	struct ibv_ah *ah = ibv_create_ah(e->domain, &to);
 	WANT(ah != NULL);
 	memset(e->memory, 9, BYTES);
 	piece.length = BYTES;
-	struct ibv_send_wr w = {.opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED, .sg_list = &piece, .num_sge = 1}, *bad;
+	struct ibv_send_wr w = {.opcode = IBV_WR_SEND,
+				   .send_flags = IBV_SEND_SIGNALED,
+				   .sg_list = &piece,
+				   .num_sge = 1},
+			   *bad;
 	w.wr.ud.ah = ah;
 	w.wr.ud.remote_qpn = e->far.datagrams;
 	raw_meet(e);
-	for (w.wr.ud.remote_qkey = 76; w.wr.ud.remote_qkey < 79; w.wr.ud.remote_qkey++) { // of which one is right
+	for (w.wr.ud.remote_qkey = 76; w.wr.ud.remote_qkey < 79; w.wr.ud.remote_qkey++) {
+		// of which one is right
 		WANT(ibv_post_send(e->datagrams, &w, &bad) == 0);
 		WANT(raw_next(e).status == IBV_WC_SUCCESS);
 	}
@@ -245,13 +260,16 @@ const struct test raw_moves[] = {
 	{"messages", messages, .rnr_retry = 7},
 	{"messages, srq", messages, .srq = true, .rnr_retry = 7},
 	{"messages, shared", messages, .shared = true, .rnr_retry = 7},
-	{"messages, late", messages, .soft = true, .rnr_retry = 7, .setting = "SOFTVERBS_LATE", .value = "20000"},
+	{"messages, late", messages, .soft = true, .rnr_retry = 7, .setting = "SOFTVERBS_LATE",
+		.value = "20000"},
 	{"inline", inline_data, .rnr_retry = 7},
 	{"chain", chain, .rnr_retry = 7},
-	{"chain, on demand", chain, .soft = true, .rnr_retry = 7, .setting = "SOFTVERBS_ODP", .value = "1"},
+	{"chain, on demand", chain, .soft = true, .rnr_retry = 7, .setting = "SOFTVERBS_ODP",
+		.value = "1"},
 	{"write with number", write_with_number, .rnr_retry = 7},
 	{"events", events, .rnr_retry = 7},
-	{"events, late", events, .soft = true, .rnr_retry = 7, .setting = "SOFTVERBS_LATE", .value = "300000"},
+	{"events, late", events, .soft = true, .rnr_retry = 7, .setting = "SOFTVERBS_LATE",
+		.value = "300000"},
 	{"datagrams", datagrams, .rnr_retry = 7},
 	{"fork", fork_meanwhile, .rnr_retry = 7},
 	{0},

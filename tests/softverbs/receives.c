@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Receive queues, shared or of one queue pair: rings that the owner adds to and whoever sends takes from.
+// Receive queues, shared or of one queue pair: rings that the owner adds to and whoever sends takes
+// from.
 #include "softverbs.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-int receives_open(struct context *c, uint32_t *index, uint32_t n, uint32_t pieces, uint32_t domain, uint64_t *bytes)
+int receives_open(struct context *c, uint32_t *index, uint32_t n, uint32_t pieces, uint32_t domain,
+	uint64_t *bytes)
 {
 	uint32_t i = 0, size = power_of_two(n ? n : 1);
 	*bytes = size * (sizeof(struct recv_request) + pieces * sizeof(struct ibv_sge));
@@ -16,7 +18,10 @@ int receives_open(struct context *c, uint32_t *index, uint32_t n, uint32_t piece
 	uint64_t ring = i < RECEIVES ? rings_take(c, *bytes) : UINT64_MAX;
 	if (ring != UINT64_MAX) {
 		struct receives *r = &c->segment->receives[i];
-		*r = (struct receives){.size = size, .pieces = pieces, .domain = domain, .ring = ring};
+		*r = (struct receives){.size = size,
+			.pieces = pieces,
+			.domain = domain,
+			.ring = ring};
 		shared_mutex(&r->lock);
 	}
 	pthread_mutex_unlock(&c->table);
@@ -34,13 +39,15 @@ void receives_close(struct context *c, uint32_t index, uint64_t bytes)
 }
 
 // Where the pieces of a request are: false if one is not what may be written.
-static bool spans(struct peer *p, const struct receives *r, const struct recv_request *w, size_t bytes, struct received *out)
+static bool spans(struct peer *p, const struct receives *r, const struct recv_request *w,
+	size_t bytes, struct received *out)
 {
 	uint32_t i = 0;
 	for (out->spans = 0; i < w->pieces && bytes > 0; i++) {
 		const struct ibv_sge *e = &w->piece[i];
 		size_t n = e->length < bytes ? e->length : bytes;
-		const struct region *at = region_find(p->segment, e->lkey, r->domain, e->addr, e->length, IBV_ACCESS_LOCAL_WRITE);
+		const struct region *at = region_find(p->segment, e->lkey, r->domain, e->addr,
+			e->length, IBV_ACCESS_LOCAL_WRITE);
 		if (!at)
 			return false;
 		out->span[out->spans++] = (struct span){mapping_at(p, at, e->addr), e->addr, n};
@@ -49,10 +56,12 @@ static bool spans(struct peer *p, const struct receives *r, const struct recv_re
 	return true;
 }
 
-// Takes a receive request for a message of so many bytes. Other errors than that there is none have used it up.
+// Takes a receive request for a message of so many bytes. Other errors than that there is none have
+// used it up.
 int receive_take(struct peer *p, struct pair *at, size_t bytes, struct received *out)
 {
-	char room[sizeof(struct recv_request) + MOST_SGE * sizeof(struct ibv_sge)] __attribute__((aligned(8)));
+	char room[sizeof(struct recv_request) + MOST_SGE * sizeof(struct ibv_sge)]
+		__attribute__((aligned(8)));
 	struct recv_request *w = (struct recv_request *)room;
 	struct receives *r = &p->segment->receives[at->receives];
 	size_t holds = 0;
@@ -74,7 +83,8 @@ int receive_take(struct peer *p, struct pair *at, size_t bytes, struct received 
 	return spans(p, r, w, bytes, out) ? IBV_WC_SUCCESS : IBV_WC_LOC_PROT_ERR;
 }
 
-static int post(struct segment *s, struct receives *r, struct ibv_recv_wr *w, struct ibv_recv_wr **bad)
+static int post(struct segment *s, struct receives *r, struct ibv_recv_wr *w,
+	struct ibv_recv_wr **bad)
 {
 	int err = 0;
 	shared_lock(&r->lock);
@@ -99,7 +109,8 @@ static int post(struct segment *s, struct receives *r, struct ibv_recv_wr *w, st
 int post_srq_receive(struct ibv_srq *srq, struct ibv_recv_wr *w, struct ibv_recv_wr **bad)
 {
 	struct ibv_recv_wr *failed;
-	return post(context_of(srq->context)->segment, ((struct shared_receives *)srq)->shared, w, bad ? bad : &failed);
+	return post(context_of(srq->context)->segment, ((struct shared_receives *)srq)->shared, w,
+		bad ? bad : &failed);
 }
 
 int post_receive(struct ibv_qp *qp, struct ibv_recv_wr *w, struct ibv_recv_wr **bad)
@@ -123,7 +134,9 @@ void receives_flush(struct context *c, struct queue_pair *q)
 	struct receives *r = q->own;
 	struct peer *self = peer_find(c, q->qp.qp_num);
 	for (bool some = r && self; some;) {
-		struct completion done = {.wc = {.status = IBV_WC_WR_FLUSH_ERR, .opcode = IBV_WC_RECV, .qp_num = q->qp.qp_num}};
+		struct completion done = {.wc = {.status = IBV_WC_WR_FLUSH_ERR,
+						  .opcode = IBV_WC_RECV,
+						  .qp_num = q->qp.qp_num}};
 		shared_lock(&r->lock);
 		some = r->head != r->tail;
 		if (some)
@@ -145,13 +158,17 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *a)
 	struct shared_receives *s = calloc(1, sizeof *s);
 	if (!s)
 		return NULL;
-	errno = receives_open(c, &s->index, a->attr.max_wr, a->attr.max_sge, ((struct domain *)pd)->number, &s->bytes);
+	errno = receives_open(c, &s->index, a->attr.max_wr, a->attr.max_sge,
+		((struct domain *)pd)->number, &s->bytes);
 	if (errno) {
 		free(s);
 		return NULL;
 	}
 	s->shared = &c->segment->receives[s->index];
-	s->srq = (struct ibv_srq){.context = pd->context, .srq_context = a->srq_context, .pd = pd, .handle = s->index};
+	s->srq = (struct ibv_srq){.context = pd->context,
+		.srq_context = a->srq_context,
+		.pd = pd,
+		.handle = s->index};
 	return &s->srq;
 }
 

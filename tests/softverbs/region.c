@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Protection domains and memory regions: keys, bounds, rights, and what a process may pin. Registering touches every page,
-// as pinning does. A registration ends when nobody uses it anymore.
+// Protection domains and memory regions: keys, bounds, rights, and what a process may pin.
+// Registering touches every page, as pinning does. A registration ends when nobody uses it anymore.
 #define _GNU_SOURCE
 #include "softverbs.h"
 
@@ -35,7 +35,10 @@ int ibv_dealloc_pd(struct ibv_pd *pd)
 	return 0;
 }
 
-static uint64_t pages(uint64_t addr, uint64_t n) { return ((addr + n + PAGE - 1) & ~(PAGE - 1)) - (addr & ~(PAGE - 1)); }
+static uint64_t pages(uint64_t addr, uint64_t n)
+{
+	return ((addr + n + PAGE - 1) & ~(PAGE - 1)) - (addr & ~(PAGE - 1));
+}
 
 // Whether no limit is set for this process.
 static bool may_lock_all(void)
@@ -49,7 +52,8 @@ static int pin(uint64_t addr, uint64_t n, bool write)
 {
 	struct rlimit limit;
 	uint64_t bytes = pages(addr, n);
-	if (madvise((void *)(uintptr_t)(addr & ~(PAGE - 1)), bytes, write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) != 0)
+	if (madvise((void *)(uintptr_t)(addr & ~(PAGE - 1)), bytes,
+		    write ? MADV_POPULATE_WRITE : MADV_POPULATE_READ) != 0)
 		return errno == ENOMEM || errno == EINVAL ? EFAULT : errno;
 	uint64_t all = atomic_fetch_add(&pinned, bytes) + bytes;
 	if (getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && all > limit.rlim_cur && !may_lock_all()) {
@@ -81,7 +85,11 @@ static struct ibv_mr *enter(struct ibv_pd *pd, void *addr, size_t length, unsign
 	}
 	struct region *r = &c->segment->region[i];
 	uint32_t serial = ++c->serial;
-	*mr = (struct ibv_mr){.context = pd->context, .pd = pd, .addr = addr, .length = length, .handle = i};
+	*mr = (struct ibv_mr){.context = pd->context,
+		.pd = pd,
+		.addr = addr,
+		.length = length,
+		.handle = i};
 	mr->lkey = mr->rkey = i << KEY_BITS | (serial & ((1u << KEY_BITS) - 1));
 	r->domain = ((struct domain *)pd)->number;
 	r->access = access;
@@ -96,12 +104,15 @@ static struct ibv_mr *enter(struct ibv_pd *pd, void *addr, size_t length, unsign
 static struct ibv_mr *reg_mr(struct ibv_pd *pd, void *addr, size_t length, unsigned access)
 {
 	bool write = access & IBV_ACCESS_LOCAL_WRITE, on_demand = access & IBV_ACCESS_ON_DEMAND;
-	if (length == 0 || (!write && (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))) ||
+	if (length == 0 ||
+		(!write && (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))) ||
 		(on_demand && !settings.on_demand)) {
 		errno = EINVAL;
 		return NULL;
 	}
-	errno = context_of(pd->context)->segment->vanished ? EIO : on_demand ? 0 : pin((uintptr_t)addr, length, write);
+	errno = context_of(pd->context)->segment->vanished ? EIO :
+		on_demand                                  ? 0 :
+							     pin((uintptr_t)addr, length, write);
 	if (errno)
 		return NULL;
 	struct ibv_mr *mr = enter(pd, addr, length, access);
@@ -115,7 +126,8 @@ struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *addr, size_t length, int acce
 	return reg_mr(pd, addr, length, (unsigned)access);
 }
 
-struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
+struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+	unsigned access)
 {
 	if (iova != (uintptr_t)addr) {
 		errno = EOPNOTSUPP;
@@ -124,7 +136,8 @@ struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t length, ui
 	return reg_mr(pd, addr, length, access & ~(unsigned)IBV_ACCESS_OPTIONAL_RANGE);
 }
 
-struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, int access)
+struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+	int access)
 {
 	return ibv_reg_mr_iova2(pd, addr, length, iova, (unsigned)access);
 }
@@ -151,14 +164,16 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 	return 0;
 }
 
-struct region *region_find(struct segment *s, uint32_t key, uint32_t domain, uint64_t addr, uint64_t n, uint32_t access)
+struct region *region_find(struct segment *s, uint32_t key, uint32_t domain, uint64_t addr,
+	uint64_t n, uint32_t access)
 {
 	uint32_t i = key >> KEY_BITS;
 	if (key == 0 || i >= REGIONS)
 		return NULL;
 	struct region *r = &s->region[i];
-	if (atomic_load_explicit(&r->key, memory_order_acquire) != key || r->domain != domain || (r->access & access) != access ||
-		addr < r->addr || n > r->length || addr - r->addr > r->length - n)
+	if (atomic_load_explicit(&r->key, memory_order_acquire) != key || r->domain != domain ||
+		(r->access & access) != access || addr < r->addr || n > r->length ||
+		addr - r->addr > r->length - n)
 		return NULL;
 	return r;
 }

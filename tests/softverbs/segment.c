@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Segments as files: made without a name and named when they are ready, removed by their owner or, if that has died, by
-// whoever makes the next one. The directory is locked meanwhile, and goes with the last file.
+// Segments as files: made without a name and named when they are ready, removed by their owner or,
+// if that has died, by whoever makes the next one. The directory is locked meanwhile, and goes with
+// the last file.
 #define _GNU_SOURCE
 #include "segment.h"
 
@@ -34,7 +35,8 @@ void shared_mutex(pthread_mutex_t *m)
 
 void shared_lock(pthread_mutex_t *m)
 {
-	if (pthread_mutex_lock(m) == EOWNERDEAD) // what it protects is changed by single stores, last
+	// what it protects is changed by single stores, last
+	if (pthread_mutex_lock(m) == EOWNERDEAD)
 		pthread_mutex_consistent(m);
 }
 
@@ -62,7 +64,8 @@ static int directory(bool make)
 		if (fd < 0)
 			return -1;
 		flock(fd, LOCK_EX);
-		if (stat(name, &by_name) == 0 && fstat(fd, &by_fd) == 0 && by_name.st_ino == by_fd.st_ino)
+		if (stat(name, &by_name) == 0 && fstat(fd, &by_fd) == 0 &&
+			by_name.st_ino == by_fd.st_ino)
 			return fd;
 		close(fd); // removed meanwhile
 		if (!make)
@@ -89,13 +92,15 @@ void segment_unmap(struct segment *s)
 
 struct segment *segment_new(void)
 {
-	struct segment *s = mmap(NULL, SEGMENT_BYTES, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	struct segment *s = mmap(NULL, SEGMENT_BYTES, PROT_NONE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	int at = directory(true), fd = -1;
 	if (s == MAP_FAILED || at < 0)
 		goto out;
 	fd = openat(at, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 	if (fd < 0 || ftruncate(fd, SEGMENT_BYTES) != 0 ||
-		mmap(s, SEGMENT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
+		mmap(s, SEGMENT_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, fd, 0) ==
+			MAP_FAILED)
 		goto out;
 	madvise(s, SEGMENT_BYTES, MADV_DONTFORK);
 	s->magic = MAGIC;
@@ -126,7 +131,8 @@ static bool stale(int at, const char *name)
 	}
 	struct segment *s = map(fd);
 	close(fd);
-	bool dead = s && s->magic == MAGIC && (!(alive(s) || s->vanished) || (kill(s->pid, 0) != 0 && errno == ESRCH));
+	bool dead = s && s->magic == MAGIC &&
+		(!(alive(s) || s->vanished) || (kill(s->pid, 0) != 0 && errno == ESRCH));
 	segment_unmap(s);
 	return dead;
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// segment.h - what the processes of a machine share: each open device has a segment, a file in SOFTVERBS_DIR that all others
-// may map. Its owner makes and destroys the objects in it; others look up memory regions, take receive requests and add
-// completions. Locks are robust: whoever dies with one does not block others. Objects refer to each other by index.
+// segment.h - what the processes of a machine share: each open device has a segment, a file in
+// SOFTVERBS_DIR that all others may map. Its owner makes and destroys the objects in it; others
+// look up memory regions, take receive requests and add completions. Locks are robust: whoever dies
+// with one does not block others. Objects refer to each other by index.
 #ifndef SEGMENT_H
 #define SEGMENT_H
 
@@ -53,13 +54,15 @@ struct receives {
 struct completion {
 	struct ibv_wc wc;
 	uint64_t visible; // time in ns; before that nobody sees it
-	uint32_t posted;  // of a send request: how many its queue pair had been given, this included
+	// of a send request: how many its queue pair had been given, this included
+	uint32_t posted;
 	bool sent;        // it is of a send request
 	uint32_t staged;  // bytes of a message that are to be copied
 	uint64_t to;      // there, when it is polled
 };
 
-// A completion queue. Who adds has the lock; who takes is of the owner's process and has a lock there.
+// A completion queue. Who adds has the lock; who takes is of the owner's process and has a lock
+// there.
 struct completions {
 	pthread_mutex_t lock;
 	_Atomic uint32_t head, tail, armed; // armed: 0, or ARMED_ALL, ARMED_SOLICITED
@@ -88,8 +91,8 @@ struct path {
 	bool global;
 };
 
-// A queue pair, as others see it. Who sends to it has the lock all the time that takes; so an owner who takes the lock and
-// lets it go knows that nobody uses anymore what has been taken away before.
+// A queue pair, as others see it. Who sends to it has the lock all the time that takes; so an owner
+// who takes the lock and lets it go knows that nobody uses anymore what has been taken away before.
 struct pair {
 	pthread_mutex_t lock;
 	_Atomic int state;   // enum ibv_qp_state
@@ -119,13 +122,15 @@ struct segment {
 	char rings[] __attribute__((aligned(4096)));
 };
 
-static inline struct recv_request *recv_request(struct segment *s, const struct receives *r, uint32_t i)
+static inline struct recv_request *recv_request(struct segment *s, const struct receives *r,
+	uint32_t i)
 {
 	size_t each = sizeof(struct recv_request) + r->pieces * sizeof(struct ibv_sge);
 	return (struct recv_request *)(s->rings + r->ring + (i & (r->size - 1)) * each);
 }
 
-static inline struct completion *completion(struct segment *s, const struct completions *c, uint32_t i)
+static inline struct completion *completion(struct segment *s, const struct completions *c,
+	uint32_t i)
 {
 	return (struct completion *)(s->rings + c->ring) + (i & (c->size - 1));
 }

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The send queue of a queue pair. A request is executed when it is posted. If the peer has no receive request or does not
-// answer, it waits with all behind it, and is tried again by who polls, and by the device's thread when a card would.
+// The send queue of a queue pair. A request is executed when it is posted. If the peer has no
+// receive request or does not answer, it waits with all behind it, and is tried again by who polls,
+// and by the device's thread when a card would.
 #include "softverbs.h"
 
 #include <errno.h>
 #include <string.h>
 
-static const enum ibv_wc_opcode completed[] = {
-	[IBV_WR_RDMA_WRITE] = IBV_WC_RDMA_WRITE, [IBV_WR_RDMA_WRITE_WITH_IMM] = IBV_WC_RDMA_WRITE, [IBV_WR_SEND] = IBV_WC_SEND,
-	[IBV_WR_SEND_WITH_IMM] = IBV_WC_SEND, [IBV_WR_RDMA_READ] = IBV_WC_RDMA_READ,
-	[IBV_WR_ATOMIC_CMP_AND_SWP] = IBV_WC_COMP_SWAP, [IBV_WR_ATOMIC_FETCH_AND_ADD] = IBV_WC_FETCH_ADD};
+static const enum ibv_wc_opcode completed[] = {[IBV_WR_RDMA_WRITE] = IBV_WC_RDMA_WRITE,
+	[IBV_WR_RDMA_WRITE_WITH_IMM] = IBV_WC_RDMA_WRITE,
+	[IBV_WR_SEND] = IBV_WC_SEND,
+	[IBV_WR_SEND_WITH_IMM] = IBV_WC_SEND,
+	[IBV_WR_RDMA_READ] = IBV_WC_RDMA_READ,
+	[IBV_WR_ATOMIC_CMP_AND_SWP] = IBV_WC_COMP_SWAP,
+	[IBV_WR_ATOMIC_FETCH_AND_ADD] = IBV_WC_FETCH_ADD};
 
-static bool is_atomic(int opcode) { return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD; }
+static bool is_atomic(int opcode)
+{
+	return opcode == IBV_WR_ATOMIC_CMP_AND_SWP || opcode == IBV_WR_ATOMIC_FETCH_AND_ADD;
+}
 static bool is_known(int opcode) { return opcode <= IBV_WR_ATOMIC_FETCH_AND_ADD; }
 
 static struct context *context(struct queue_pair *q) { return context_of(q->qp.context); }
@@ -39,14 +46,17 @@ static void take_request(struct queue_pair *q, const struct ibv_send_wr *w, stru
 }
 
 // The data of a request as it lies in memory; false if the keys do not allow that.
-static bool gather(struct queue_pair *q, const struct request *r, const struct ibv_sge *piece, struct iovec *mine, size_t *bytes)
+static bool gather(struct queue_pair *q, const struct request *r, const struct ibv_sge *piece,
+	struct iovec *mine, size_t *bytes)
 {
 	bool in = r->opcode == IBV_WR_RDMA_READ || is_atomic(r->opcode);
 	*bytes = 0;
 	for (uint32_t i = 0; i < r->pieces; i++) {
 		const struct ibv_sge *e = &piece[i];
-		if (!r->inlined && e->length > 0 && !region_find(context(q)->segment, e->lkey, ((struct domain *)q->qp.pd)->number, e->addr,
-				e->length, in ? IBV_ACCESS_LOCAL_WRITE : 0))
+		if (!r->inlined && e->length > 0 &&
+			!region_find(context(q)->segment, e->lkey,
+				((struct domain *)q->qp.pd)->number, e->addr, e->length,
+				in ? IBV_ACCESS_LOCAL_WRITE : 0))
 			return false;
 		mine[i] = (struct iovec){(void *)(uintptr_t)e->addr, e->length};
 		*bytes += e->length;
@@ -61,9 +71,13 @@ static void finish(struct queue_pair *q, const struct request *r, int status, si
 		return;
 	if (settings.never && atomic_fetch_add(&c->completed, 1) + 1 == settings.never)
 		return;
-	struct completion done = {.posted = r->posted, .sent = true,
-		.wc = {.wr_id = r->id, .status = (enum ibv_wc_status)status, .opcode = is_known(r->opcode) ? completed[r->opcode] : 0,
-			.qp_num = q->qp.qp_num, .byte_len = (uint32_t)bytes}};
+	struct completion done = {.posted = r->posted,
+		.sent = true,
+		.wc = {.wr_id = r->id,
+			.status = (enum ibv_wc_status)status,
+			.opcode = is_known(r->opcode) ? completed[r->opcode] : 0,
+			.qp_num = q->qp.qp_num,
+			.byte_len = (uint32_t)bytes}};
 	if (settings.late)
 		done.visible = now_ns() + (uint64_t)settings.late;
 	complete(peer_find(c, q->qp.qp_num), q->send->index, &done, false);
@@ -92,7 +106,8 @@ static void fail(struct queue_pair *q, const struct request *r, int status)
 	receives_flush(context(q), q);
 }
 
-// Counts what has been done, and breaks what was to break then: the status of this request, if it does not succeed.
+// Counts what has been done, and breaks what was to break then: the status of this request, if it
+// does not succeed.
 static int breaks(struct queue_pair *q)
 {
 	struct context *c = context(q);
@@ -105,10 +120,15 @@ static int breaks(struct queue_pair *q)
 		c->segment->down = true;
 		async_event(c, IBV_EVENT_PORT_ERR, NULL);
 	}
-	return settings.break_after && ++q->executed == settings.break_after ? IBV_WC_RETRY_EXC_ERR : IBV_WC_SUCCESS;
+	return settings.break_after && ++q->executed == settings.break_after ?
+		IBV_WC_RETRY_EXC_ERR :
+		IBV_WC_SUCCESS;
 }
 
-static bool faulty(void) { return settings.vanish_after || settings.down_after || settings.break_after; }
+static bool faulty(void)
+{
+	return settings.vanish_after || settings.down_after || settings.break_after;
+}
 
 // One request: a status, or NO_RECEIVE, NO_ANSWER.
 static int run(struct queue_pair *q, const struct request *r, const struct ibv_sge *piece)
@@ -145,8 +165,9 @@ static void keep(struct queue_pair *q, struct request *r, const struct ibv_sge *
 // When a card would try again, in ns from now.
 static uint64_t pause_of(const struct queue_pair *q, int why)
 {
-	static const uint32_t tens[32] = {65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024,
-		1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384, 24576, 32768, 49152}; // of us
+	static const uint32_t tens[32] = {65536, 1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128,
+		192, 256, 384, 512, 768, 1024, 1536, 2048, 3072, 4096, 6144, 8192, 12288, 16384,
+		24576, 32768, 49152}; // of us
 	if (why == NO_RECEIVE)
 		return (uint64_t)tens[q->far->rnr_timer & 31] * 10000;
 	return (uint64_t)4096 << (q->attr.timeout ? q->attr.timeout : 20);
@@ -187,7 +208,8 @@ void send_progress(struct context *c, struct queue_pair *q, bool timer, uint64_t
 					*next = q->next_try;
 				return;
 			}
-			status = status == NO_RECEIVE ? IBV_WC_RNR_RETRY_EXC_ERR : IBV_WC_RETRY_EXC_ERR;
+			status = status == NO_RECEIVE ? IBV_WC_RNR_RETRY_EXC_ERR :
+							IBV_WC_RETRY_EXC_ERR;
 		}
 		q->first++;
 		q->next_try = 0;
@@ -222,13 +244,17 @@ static int admissible(struct queue_pair *q, const struct ibv_send_wr *w, int sta
 		return EINVAL;
 	if (w->num_sge < 0 || (uint32_t)w->num_sge > q->cap.max_send_sge)
 		return EINVAL;
-	if (q->posted - atomic_load_explicit(&q->retired, memory_order_relaxed) >= q->cap.max_send_wr)
+	if (q->posted - atomic_load_explicit(&q->retired, memory_order_relaxed) >=
+		q->cap.max_send_wr)
 		return ENOMEM;
 	if (!(w->send_flags & IBV_SEND_INLINE))
 		return 0;
 	for (int i = 0; i < w->num_sge; i++)
 		bytes += w->sg_list[i].length;
-	return bytes > q->cap.max_inline_data || w->opcode == IBV_WR_RDMA_READ || is_atomic(w->opcode) ? EINVAL : 0;
+	return bytes > q->cap.max_inline_data || w->opcode == IBV_WR_RDMA_READ ||
+			is_atomic(w->opcode) ?
+		EINVAL :
+		0;
 }
 
 static void post(struct queue_pair *q, struct ibv_send_wr *w, int state)
@@ -251,7 +277,9 @@ static void post(struct queue_pair *q, struct ibv_send_wr *w, int state)
 			fail(q, &r, IBV_WC_LOC_PROT_ERR);
 			return;
 		}
-		finish(q, &r, send_datagram(q, w->wr.ud.ah, w->wr.ud.remote_qpn, w->wr.ud.remote_qkey, &r, mine, w->num_sge, bytes),
+		finish(q, &r,
+			send_datagram(q, w->wr.ud.ah, w->wr.ud.remote_qpn, w->wr.ud.remote_qkey, &r,
+				mine, w->num_sge, bytes),
 			bytes);
 		return;
 	}

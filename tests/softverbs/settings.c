@@ -17,7 +17,8 @@ static long number(const char *name, long usual, long most)
 		return usual;
 	long n = strtol(text, &end, 0);
 	if (*end || n < 0 || n > most) {
-		fprintf(stderr, "softverbs: %s=%s: a number from 0 to %ld is expected\n", full, text, most);
+		fprintf(stderr, "softverbs: %s=%s: a number from 0 to %ld is expected\n", full,
+			text, most);
 		exit(2);
 	}
 	return n;

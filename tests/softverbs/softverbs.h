@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// softverbs.h - what the files of the software verbs device know of each other. A process's objects begin with what
-// libibverbs shows of them and point at their part of the segment.
+// softverbs.h - what the files of the software verbs device know of each other. A process's objects
+// begin with what libibverbs shows of them and point at their part of the segment.
 //
-// Order of locks: context.table, pair.lock, (another process's or one's own) segment's pair.lock, receives.lock,
-// completions.lock. completions.take is taken alone, or before completions.lock.
+// Order of locks: context.table, pair.lock, (another process's or one's own) segment's pair.lock,
+// receives.lock, completions.lock. completions.take is taken alone, or before completions.lock.
 #ifndef SOFTVERBS_H
 #define SOFTVERBS_H
 
@@ -16,7 +16,8 @@ struct settings {
 	bool on_demand, reorder;
 	int atomics; // enum ibv_atomic_cap
 	long vanish_after, down_after, break_after, never, late;
-	int max_pairs, max_regions, max_pieces, max_requests, max_inline, max_receives, max_completions;
+	int max_pairs, max_regions, max_pieces, max_requests, max_inline, max_receives,
+		max_completions;
 };
 extern struct settings settings;
 void settings_read(void);
@@ -125,7 +126,8 @@ void thread_wake(struct context *c);
 void async_event(struct context *c, enum ibv_event_type type, void *element);
 void device_fatal(struct context *c);
 
-// rings.c: room for n bytes, UINT64_MAX with errno if there is none; the caller has the lock of the tables
+// rings.c: room for n bytes, UINT64_MAX with errno if there is none; the caller has the lock of the
+// tables
 uint64_t rings_take(struct context *c, uint64_t n);
 void rings_give(struct context *c, uint64_t at, uint64_t n);
 static inline uint32_t power_of_two(uint32_t n)
@@ -137,7 +139,8 @@ static inline uint32_t power_of_two(uint32_t n)
 }
 
 // region.c: whether key allows that at addr; NULL: no
-struct region *region_find(struct segment *s, uint32_t key, uint32_t domain, uint64_t addr, uint64_t n, uint32_t access);
+struct region *region_find(struct segment *s, uint32_t key, uint32_t domain, uint64_t addr,
+	uint64_t n, uint32_t access);
 
 // peer.c: other processes' segments, and this one's own
 struct peer {
@@ -164,8 +167,10 @@ struct span {
 	uint64_t addr;
 	size_t bytes;
 };
-int transfer(struct peer *p, bool out, const struct iovec *mine, int n, const struct span *theirs, int m);
-int transfer_atomic(struct peer *p, char *at, uint64_t addr, const struct request *r, uint64_t *before);
+int transfer(struct peer *p, bool out, const struct iovec *mine, int n, const struct span *theirs,
+	int m);
+int transfer_atomic(struct peer *p, char *at, uint64_t addr, const struct request *r,
+	uint64_t *before);
 
 // completions.c
 void complete(struct peer *p, uint32_t queue, const struct completion *done, bool solicited);
@@ -185,18 +190,20 @@ struct received {
 };
 enum { NO_RECEIVE = -1, NO_ANSWER = -2 }; // besides enum ibv_wc_status
 int receive_take(struct peer *p, struct pair *at, size_t bytes, struct received *out);
-int receives_open(struct context *c, uint32_t *index, uint32_t n, uint32_t pieces, uint32_t domain, uint64_t *bytes);
+int receives_open(struct context *c, uint32_t *index, uint32_t n, uint32_t pieces, uint32_t domain,
+	uint64_t *bytes);
 void receives_close(struct context *c, uint32_t index, uint64_t bytes);
 void receives_flush(struct context *c, struct queue_pair *q);
 int post_srq_receive(struct ibv_srq *srq, struct ibv_recv_wr *w, struct ibv_recv_wr **bad);
 int post_receive(struct ibv_qp *qp, struct ibv_recv_wr *w, struct ibv_recv_wr **bad);
 
 // remote.c: what a request does at the peer: a status, or why not yet. q is locked
-int execute(struct queue_pair *q, const struct request *r, const struct iovec *mine, int n, size_t bytes);
+int execute(struct queue_pair *q, const struct request *r, const struct iovec *mine, int n,
+	size_t bytes);
 
 // datagram.c
-int send_datagram(struct queue_pair *q, struct ibv_ah *ah, uint32_t number, uint32_t key, const struct request *r,
-	const struct iovec *mine, int n, size_t bytes);
+int send_datagram(struct queue_pair *q, struct ibv_ah *ah, uint32_t number, uint32_t key,
+	const struct request *r, const struct iovec *mine, int n, size_t bytes);
 bool path_leads_to(const struct path *path, const struct segment *s);
 
 // send.c

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// softverbs-sysfs DIRECTORY ethernet ADDRESS | infiniband LID - makes a directory that looks like /sys/class/infiniband of a
-// host with one device, softverbs0, whose port has that IPv4 address or that LID.
+// softverbs-sysfs DIRECTORY ethernet ADDRESS | infiniband LID - makes a directory that looks like
+// /sys/class/infiniband of a host with one device, softverbs0, whose port has that IPv4 address or
+// that LID.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -43,7 +44,8 @@ int main(int argc, char **argv)
 {
 	struct in_addr at;
 	if (argc != 4 || (strcmp(argv[2], "ethernet") != 0 && strcmp(argv[2], "infiniband") != 0)) {
-		fprintf(stderr, "usage: softverbs-sysfs DIRECTORY ethernet ADDRESS | infiniband LID\n");
+		fprintf(stderr,
+			"usage: softverbs-sysfs DIRECTORY ethernet ADDRESS | infiniband LID\n");
 		return 2;
 	}
 	base = argv[1];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The thread of an open device: its life is that of the segment, to others. It sleeps unless requests wait, completions are
-// late, or a queue pair was marked as failed.
+// The thread of an open device: its life is that of the segment, to others. It sleeps unless
+// requests wait, completions are late, or a queue pair was marked as failed.
 #define _GNU_SOURCE
 #include "softverbs.h"
 
@@ -34,7 +34,9 @@ static void flush_failed(struct context *c)
 		receives_flush(c, q);
 		pthread_mutex_unlock(&q->lock);
 		if (!all)
-			async_event(c, q->own ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_LAST_WQE_REACHED, &q->qp);
+			async_event(c,
+				q->own ? IBV_EVENT_QP_ACCESS_ERR : IBV_EVENT_QP_LAST_WQE_REACHED,
+				&q->qp);
 	}
 	pthread_mutex_unlock(&c->table);
 }
@@ -72,8 +74,10 @@ void *thread_main(void *context)
 		now = now_ns();
 		if (next <= now)
 			continue;
-		struct timespec rest = {(time_t)((next - now) / 1000000000u), (long)((next - now) % 1000000000u)};
-		syscall(SYS_futex, &s->bell, FUTEX_WAIT, bell, next == UINT64_MAX ? NULL : &rest, NULL, 0);
+		struct timespec rest = {(time_t)((next - now) / 1000000000u),
+			(long)((next - now) % 1000000000u)};
+		syscall(SYS_futex, &s->bell, FUTEX_WAIT, bell, next == UINT64_MAX ? NULL : &rest,
+			NULL, 0);
 	}
 	shared_unlock(&s->life);
 	return NULL;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How bytes move: by copying where the other process's memory is mapped here, by the kernel where it is not. Aligned words
-// are read and written as one.
+// How bytes move: by copying where the other process's memory is mapped here, by the kernel where
+// it is not. Aligned words are read and written as one.
 #define _GNU_SOURCE
 #include "softverbs.h"
 
@@ -15,7 +15,10 @@
 		return; \
 	}
 
-static bool aligned(const char *a, const char *b, size_t n) { return (((uintptr_t)a | (uintptr_t)b) & (n - 1)) == 0; }
+static bool aligned(const char *a, const char *b, size_t n)
+{
+	return (((uintptr_t)a | (uintptr_t)b) & (n - 1)) == 0;
+}
 
 static void copy(char *to, const char *from, size_t n)
 {
@@ -27,7 +30,8 @@ static void copy(char *to, const char *from, size_t n)
 		WORD(uint16_t)
 	if (n <= 256 && n % 8 == 0 && aligned(to, from, 8)) {
 		for (size_t i = 0; i < n; i += 8)
-			__atomic_store_n((uint64_t *)(to + i), __atomic_load_n((const uint64_t *)(from + i), __ATOMIC_RELAXED),
+			__atomic_store_n((uint64_t *)(to + i),
+				__atomic_load_n((const uint64_t *)(from + i), __ATOMIC_RELAXED),
 				__ATOMIC_RELAXED);
 		return;
 	}
@@ -51,7 +55,8 @@ static void copy_all(bool out, const struct iovec *mine, int n, const struct spa
 	}
 }
 
-int transfer(struct peer *p, bool out, const struct iovec *mine, int n, const struct span *theirs, int m)
+int transfer(struct peer *p, bool out, const struct iovec *mine, int n, const struct span *theirs,
+	int m)
 {
 	struct iovec far[MOST_SGE];
 	size_t bytes = 0;
@@ -69,8 +74,9 @@ int transfer(struct peer *p, bool out, const struct iovec *mine, int n, const st
 	int pid = life_thread(p->segment);
 	if (pid == 0)
 		return ESRCH;
-	ssize_t moved = out ? process_vm_writev(pid, mine, (unsigned long)n, far, (unsigned long)m, 0)
-						: process_vm_readv(pid, mine, (unsigned long)n, far, (unsigned long)m, 0);
+	ssize_t moved = out ?
+		process_vm_writev(pid, mine, (unsigned long)n, far, (unsigned long)m, 0) :
+		process_vm_readv(pid, mine, (unsigned long)n, far, (unsigned long)m, 0);
 	size_t wanted = 0;
 	for (int i = 0; i < n; i++)
 		wanted += mine[i].iov_len;
@@ -89,11 +95,13 @@ static uint64_t by_processor(char *at, const struct request *r)
 	uint64_t was = r->operand;
 	if (r->opcode == IBV_WR_ATOMIC_FETCH_AND_ADD)
 		return __atomic_fetch_add((uint64_t *)at, r->operand, __ATOMIC_SEQ_CST);
-	__atomic_compare_exchange_n((uint64_t *)at, &was, r->swap, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+	__atomic_compare_exchange_n((uint64_t *)at, &was, r->swap, false, __ATOMIC_SEQ_CST,
+		__ATOMIC_SEQ_CST);
 	return was;
 }
 
-int transfer_atomic(struct peer *p, char *at, uint64_t addr, const struct request *r, uint64_t *before)
+int transfer_atomic(struct peer *p, char *at, uint64_t addr, const struct request *r,
+	uint64_t *before)
 {
 	struct iovec mine = {before, sizeof *before};
 	struct span span = {NULL, addr, sizeof *before};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// known.c - a known number of operations of each kind, from every rank to the next one, whose counts run.sh compares. With
-// an argument it does them again and again until it is killed, or "abort" ends the job.
+// known.c - a known number of operations of each kind, from every rank to the next one, whose
+// counts run.sh compares. With an argument it does them again and again until it is killed, or
+// "abort" ends the job.
 #include <armci.h>
 #include <armcix.h>
 #include <gpc.h>
@@ -17,7 +18,10 @@ static void one_of_each(double *remote)
 	int stride[1] = {64}, count[2] = {32, 4}, value = 0;
 	long scale = 1, word = 1;
 	void *from[2] = {local, local + 8}, *at[2] = {remote, remote + 8};
-	armci_giov_t v = {.src_ptr_array = from, .dst_ptr_array = at, .ptr_array_len = 2, .bytes = 16};
+	armci_giov_t v = {.src_ptr_array = from,
+		.dst_ptr_array = at,
+		.ptr_array_len = 2,
+		.bytes = 16};
 	armci_hdl_t h;
 	ARMCI_INIT_HANDLE(&h);
 	ARMCI_Put(local, remote, 8, to);
@@ -64,7 +68,8 @@ int main(int argc, char **argv)
 	mine = base[me];
 	ARMCI_Create_mutexes(1);
 	once();
-	for (int i = 0; i < TIMES || (argc > 1 && !strcmp(argv[1], "forever")); i++) one_of_each(base[to]);
+	for (int i = 0; i < TIMES || (argc > 1 && !strcmp(argv[1], "forever")); i++)
+		one_of_each(base[to]);
 	if (argc > 1 && me == 1)
 		ARMCI_Error("on purpose", 3);
 	ARMCI_Destroy_mutexes();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// windows.c - a known number of operations of each kind on windows of MPI, from every rank to the next one, whose counts run.sh
-// compares. With an argument an operation of rank 1 is outside the window, which ends the job.
+// windows.c - a known number of operations of each kind on windows of MPI, from every rank to the
+// next one, whose counts run.sh compares. With an argument an operation of rank 1 is outside the
+// window, which ends the job.
 #include <mpi.h>
 #include <stdlib.h>
 
@@ -24,7 +25,8 @@ static void requests(void)
 	MPI_Rput(local, 3, MPI_LONG, to, 8, 3, MPI_LONG, win, &request[0]);
 	MPI_Rget(local + 8, 3, MPI_LONG, to, 8, 3, MPI_LONG, win, &request[1]);
 	MPI_Raccumulate(&one, 1, MPI_LONG, to, 0, 1, MPI_LONG, MPI_SUM, win, &request[2]);
-	MPI_Rget_accumulate(&one, 1, MPI_LONG, result, 1, MPI_LONG, to, 0, 1, MPI_LONG, MPI_SUM, win, &request[3]);
+	MPI_Rget_accumulate(&one, 1, MPI_LONG, result, 1, MPI_LONG, to, 0, 1, MPI_LONG, MPI_SUM,
+		win, &request[3]);
 	for (int i = 0; i < 4; i++) MPI_Wait(&request[i], MPI_STATUS_IGNORE);
 }
 
@@ -36,7 +38,8 @@ static void operations(MPI_Datatype type)
 	MPI_Put(local, 1, MPI_LONG, MPI_PROC_NULL, 0, 1, MPI_LONG, win);
 	MPI_Get(local, 2, MPI_LONG, to, 0, 2, MPI_LONG, win);
 	MPI_Accumulate(&one, 1, MPI_LONG, to, 0, 1, MPI_LONG, MPI_SUM, win);
-	MPI_Get_accumulate(NULL, 0, MPI_LONG, result, 4, MPI_LONG, to, 0, 4, MPI_LONG, MPI_NO_OP, win);
+	MPI_Get_accumulate(NULL, 0, MPI_LONG, result, 4, MPI_LONG, to, 0, 4, MPI_LONG, MPI_NO_OP,
+		win);
 	MPI_Fetch_and_op(&one, result, MPI_LONG, to, 0, MPI_SUM, win);
 	MPI_Compare_and_swap(&one, &one, result, MPI_LONG, to, 0, win);
 	requests();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tsc.c - prints how often a second, in thousands, this machine's time stamp counter counts: an emulated guest sees the
-// same counter, and its clock would go wrong if it measured that itself on a busy machine. It needs 50 ms.
+// tsc.c - prints how often a second, in thousands, this machine's time stamp counter counts: an
+// emulated guest sees the same counter, and its clock would go wrong if it measured that itself on
+// a busy machine. It needs 50 ms.
 #include <stdio.h>
 #include <time.h>
 #include <x86intrin.h>

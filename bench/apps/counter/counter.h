@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the versions of the task pool share: the tasks, whose results are sums, and the distributed array of these sums.
+// What the versions of the task pool share: the tasks, whose results are sums, and the distributed
+// array of these sums.
 #ifndef COUNTER_H
 #define COUNTER_H
 
@@ -7,7 +8,8 @@
 
 enum {
 	LENGTH = 128,  // elements of a result
-	SEGMENTS = 16, // sums of as many elements that each rank owns; the result of a task goes to one of them
+	// sums of as many elements that each rank owns; the result of a task goes to one of them
+	SEGMENTS = 16,
 };
 
 struct pool {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// counter: a pool of tasks of uneven cost from which every rank takes the next one when it has done one, as programs of quantum
-// chemistry do; results are added to a distributed array. By a shared counter and accumulates of the library, by those of
-// MPI's windows, and by messages to and from a master. It reads the options and has the versions measured and checked.
+// counter: a pool of tasks of uneven cost from which every rank takes the next one when it has done
+// one, as programs of quantum chemistry do; results are added to a distributed array. By a shared
+// counter and accumulates of the library, by those of MPI's windows, and by messages to and from a
+// master. It reads the options and has the versions measured and checked.
 //
 //   counter [-q] [-r REPS] [-v VERSION,...] [TASKS]     default: 20000; -q: 500
 #include <stdio.h>

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pool by messages: rank 0 is the master, who answers requests for the next task and does none itself, so that nobody waits
-// for it; with few ranks that costs much. Workers send results straight to their owners, who take what has come between two tasks.
-// A rank alone does all tasks itself.
+// The pool by messages: rank 0 is the master, who answers requests for the next task and does none
+// itself, so that nobody waits for it; with few ranks that costs much. Workers send results
+// straight to their owners, who take what has come between two tasks. A rank alone does all tasks
+// itself.
 #include "counter.h"
 
 enum { REQUEST = 1, TASK, RESULT, OUTGOING = 8 };
 
 struct result {
-	double segment, element[LENGTH]; // one message; the number of the segment is exact as a double
+	// one message; the number of the segment is exact as a double
+	double segment, element[LENGTH];
 };
 
 static void take(struct pool *p, const struct result *r)
@@ -18,7 +20,8 @@ static void take(struct pool *p, const struct result *r)
 static void receive_result(struct pool *p, MPI_Status *status)
 {
 	struct result r;
-	MPI_Recv(&r, LENGTH + 1, MPI_DOUBLE, status->MPI_SOURCE, RESULT, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Recv(&r, LENGTH + 1, MPI_DOUBLE, status->MPI_SOURCE, RESULT, MPI_COMM_WORLD,
+		MPI_STATUS_IGNORE);
 	take(p, &r);
 }
 
@@ -34,12 +37,14 @@ static int take_some(struct pool *p)
 	}
 }
 
-// Takes the results that have been sent to me and not taken yet. sent: how many I have sent to each rank.
+// Takes the results that have been sent to me and not taken yet. sent: how many I have sent to each
+// rank.
 static void take_rest(struct pool *p, const int *sent, int taken)
 {
 	int coming;
 	MPI_Status status;
-	for (MPI_Reduce_scatter_block(sent, &coming, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); taken < coming; taken++) {
+	for (MPI_Reduce_scatter_block(sent, &coming, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+		taken < coming; taken++) {
 		MPI_Probe(MPI_ANY_SOURCE, RESULT, MPI_COMM_WORLD, &status);
 		receive_result(p, &status);
 	}
@@ -60,7 +65,8 @@ static void master(struct pool *p)
 			continue;
 		}
 		long answer = task < p->tasks ? task++ : -1;
-		MPI_Recv(NULL, 0, MPI_BYTE, status.MPI_SOURCE, REQUEST, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+		MPI_Recv(NULL, 0, MPI_BYTE, status.MPI_SOURCE, REQUEST, MPI_COMM_WORLD,
+			MPI_STATUS_IGNORE);
 		MPI_Send(&answer, 1, MPI_LONG, status.MPI_SOURCE, TASK, MPI_COMM_WORLD);
 		working -= answer < 0;
 	}
@@ -96,7 +102,9 @@ static void worker(struct pool *p)
 		if (to == app_me)
 			take(p, r);
 		else
-			APP_COMM(MPI_Isend(r, LENGTH + 1, MPI_DOUBLE, to, RESULT, MPI_COMM_WORLD, &sends[turn]); sent[to]++);
+			APP_COMM(MPI_Isend(r, LENGTH + 1, MPI_DOUBLE, to, RESULT, MPI_COMM_WORLD,
+				&sends[turn]);
+				 sent[to]++);
 		APP_COMM(taken += take_some(p));
 	}
 	APP_COMM(take_rest(p, sent, taken); MPI_Waitall(OUTGOING, sends, MPI_STATUSES_IGNORE));

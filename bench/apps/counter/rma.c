@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pool by MPI's one-sided communication: MPI_Fetch_and_op takes the next task, MPI_Accumulate adds the result at its owner.
+// The pool by MPI's one-sided communication: MPI_Fetch_and_op takes the next task, MPI_Accumulate
+// adds the result at its owner.
 #include <string.h>
 
 #include "counter.h"
@@ -21,7 +22,8 @@ static const size_t bytes[] = {SEGMENTS * LENGTH * sizeof(double), sizeof(long)}
 void windows_begin(struct pool *p)
 {
 	for (int i = 0; i < 2; i++) {
-		MPI_Win_allocate((MPI_Aint)bytes[i], 1, MPI_INFO_NULL, MPI_COMM_WORLD, &p->window_mine[i], &p->window[i]);
+		MPI_Win_allocate((MPI_Aint)bytes[i], 1, MPI_INFO_NULL, MPI_COMM_WORLD,
+			&p->window_mine[i], &p->window[i]);
 		MPI_Win_lock_all(MPI_MODE_NOCHECK, p->window[i]);
 	}
 }
@@ -53,7 +55,8 @@ void pool_mpi_rma(struct pool *p)
 		task_do(p, task, results[turn]);
 		owners[turn] = owner_of(task);
 		APP_COMM(MPI_Accumulate(results[turn], LENGTH, MPI_DOUBLE, owners[turn],
-			(MPI_Aint)((size_t)segment_of(task) * LENGTH * sizeof(double)), LENGTH, MPI_DOUBLE, MPI_SUM, sums));
+			(MPI_Aint)((size_t)segment_of(task) * LENGTH * sizeof(double)), LENGTH,
+			MPI_DOUBLE, MPI_SUM, sums));
 	}
 	app_comm_begin();
 	MPI_Win_flush_all(sums);

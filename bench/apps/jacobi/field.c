@@ -42,7 +42,8 @@ struct edge halo_edge(enum side side, int rows, int columns)
 void relax(const double *from, double *to, int stride, int i0, int i1, int j0, int j1)
 {
 	for (int i = i0; i < i1; i++) {
-		const double *x = from + (size_t)i * (size_t)stride, *up = x - stride, *down = x + stride;
+		const double *x = from + (size_t)i * (size_t)stride, *up = x - stride,
+			     *down = x + stride;
 		double *restrict y = to + (size_t)i * (size_t)stride;
 		for (int j = j0; j < j1; j++) y[j] = 0.25 * (up[j] + down[j] + x[j - 1] + x[j + 1]);
 	}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the versions of the Jacobi iteration share: the grid, how it is divided, and where its edges are.
+// What the versions of the Jacobi iteration share: the grid, how it is divided, and where its edges
+// are.
 #ifndef JACOBI_H
 #define JACOBI_H
 
@@ -8,12 +9,13 @@
 enum side { UP, DOWN, LEFT, RIGHT, SIDES };
 static inline enum side opposite(enum side side) { return side ^ 1; }
 
-// n x n points, divided among p x q ranks. A rank keeps its points by rows with a halo of one point around them, twice: an
-// iteration reads the one and writes the other.
+// n x n points, divided among p x q ranks. A rank keeps its points by rows with a halo of one point
+// around them, twice: an iteration reads the one and writes the other.
 struct field {
 	int n, iterations;
 	int p, q, row, column;
-	int top, left, rows, columns, stride; // my points begin at (top, left); stride: points from a row to the next
+	// my points begin at (top, left); stride: points from a row to the next
+	int top, left, rows, columns, stride;
 	int neighbour[SIDES];                 // ranks, -1 at the boundary
 	void **grid[2];                       // where each rank has them
 	double *serial;                       // (n + 2) x (n + 2), what must come out
@@ -37,7 +39,8 @@ int neighbour_rows(const struct field *f, enum side side);
 // to becomes an iteration of from, rows i0 to i1 - 1 and columns j0 to j1 - 1.
 void relax(const double *from, double *to, int stride, int i0, int i1, int j0, int j1);
 
-// The exchange of the edges of a grid: begun before the inner points are computed, ended before the outer ones are.
+// The exchange of the edges of a grid: begun before the inner points are computed, ended before the
+// outer ones are.
 struct exchange {
 	void (*begin)(struct field *f, int which);
 	void (*end)(struct field *f, int which);

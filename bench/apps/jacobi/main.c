@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// jacobi: the 5-point Jacobi iteration for Laplace's equation on a square that is divided among a grid of ranks, which exchange
-// the edges of their parts in each iteration, by messages and by one-sided puts. The exchange is under way while the points
-// that do not need it are computed. It reads the options, has the versions measured, and checks them against a serial run.
+// jacobi: the 5-point Jacobi iteration for Laplace's equation on a square that is divided among a
+// grid of ranks, which exchange the edges of their parts in each iteration, by messages and by
+// one-sided puts. The exchange is under way while the points that do not need it are computed. It
+// reads the options, has the versions measured, and checks them against a serial run.
 //
 //   jacobi [-q] [-r REPS] [-v VERSION,...] [N [ITERATIONS]]     default: 1024, 1000; -q: 128, 50
 #include <stdio.h>
@@ -24,7 +25,8 @@ static double first_value(const struct field *f, int i, int j)
 static void fill(const struct field *f, double *grid, int top, int left, int rows, int columns)
 {
 	for (int i = 0; i < rows + 2; i++)
-		for (int j = 0; j < columns + 2; j++) grid[i * (columns + 2) + j] = first_value(f, top + i, left + j);
+		for (int j = 0; j < columns + 2; j++)
+			grid[i * (columns + 2) + j] = first_value(f, top + i, left + j);
 }
 
 // What all ranks together must come to; rank 0 computes it.
@@ -37,7 +39,9 @@ static void serial(struct field *f)
 		relax(grid[t % 2], grid[1 - t % 2], f->n + 2, 1, f->n + 1, 1, f->n + 1);
 	f->serial = grid[f->iterations % 2];
 	free(grid[1 - f->iterations % 2]);
-	for (int i = 0; i < f->n + 2; i++) MPI_Bcast(f->serial + (size_t)i * (size_t)(f->n + 2), f->n + 2, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+	for (int i = 0; i < f->n + 2; i++)
+		MPI_Bcast(f->serial + (size_t)i * (size_t)(f->n + 2), f->n + 2, MPI_DOUBLE, 0,
+			MPI_COMM_WORLD);
 }
 
 // Each point is computed from the same numbers in the same order as serially, so it is the same.
@@ -48,7 +52,9 @@ static bool good(void *field)
 	int wrong = 0;
 	for (int i = 1; i <= f->rows; i++)
 		for (int j = 1; j <= f->columns; j++)
-			wrong += mine[i * f->stride + j] != f->serial[(size_t)(f->top + i) * (size_t)(f->n + 2) + (size_t)(f->left + j)];
+			wrong += mine[i * f->stride + j] !=
+				f->serial[(size_t)(f->top + i) * (size_t)(f->n + 2) +
+					(size_t)(f->left + j)];
 	return app_greatest(wrong) == 0;
 }
 
@@ -64,7 +70,8 @@ static void outer(const struct field *f, const double *from, double *to)
 
 static double run(struct field *f, const struct exchange *exchange)
 {
-	for (int i = 0; i < 2; i++) fill(f, f->grid[i][app_me], f->top, f->left, f->rows, f->columns);
+	for (int i = 0; i < 2; i++)
+		fill(f, f->grid[i][app_me], f->top, f->left, f->rows, f->columns);
 	ARMCI_Barrier();
 	double begin = app_now();
 	for (int t = 0; t < f->iterations; t++) {
@@ -107,13 +114,16 @@ int main(int argc, char **argv)
 		.n = app_argument(argc, argv, first, app_quick ? 128 : 1024),
 		.iterations = app_argument(argc, argv, first + 1, app_quick ? 50 : 1000),
 	};
-	app_need(f.n >= 1 && f.n <= 20000 && f.iterations >= 1, "the size must be 1 to 20000, and the number of iterations positive");
+	app_need(f.n >= 1 && f.n <= 20000 && f.iterations >= 1,
+		"the size must be 1 to 20000, and the number of iterations positive");
 	divide(&f);
 	serial(&f);
-	for (int i = 0; i < 2; i++) f.grid[i] = app_malloc((size_t)(f.rows + 2) * (size_t)f.stride * sizeof(double));
+	for (int i = 0; i < 2; i++)
+		f.grid[i] = app_malloc((size_t)(f.rows + 2) * (size_t)f.stride * sizeof(double));
 	char shape[32];
 	snprintf(shape, sizeof shape, "%dx%d", f.n, f.iterations);
-	app_contest("jacobi", shape, versions, sizeof versions / sizeof *versions, &f, 4.0 * f.n * f.n * f.iterations);
+	app_contest("jacobi", shape, versions, sizeof versions / sizeof *versions, &f,
+		4.0 * f.n * f.n * f.iterations);
 	for (int i = 1; i >= 0; i--) app_free(f.grid[i]);
 	free(f.serial);
 	return app_end();

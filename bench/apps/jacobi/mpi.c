@@ -24,15 +24,16 @@ static void begin(struct field *f, int which)
 		if (f->neighbour[side] >= 0) {
 			struct edge e = halo_edge(side, f->rows, f->columns);
 			bool row = e.step == 1;
-			MPI_Irecv(mine + e.at, row ? e.points : 1, row ? MPI_DOUBLE : column, f->neighbour[side], (int)opposite(side),
-				MPI_COMM_WORLD, &requests[open++]);
+			MPI_Irecv(mine + e.at, row ? e.points : 1, row ? MPI_DOUBLE : column,
+				f->neighbour[side], (int)opposite(side), MPI_COMM_WORLD,
+				&requests[open++]);
 		}
 	for (int side = 0; side < SIDES; side++)
 		if (f->neighbour[side] >= 0) {
 			struct edge e = inner_edge(side, f->rows, f->columns);
 			bool row = e.step == 1;
-			MPI_Isend(mine + e.at, row ? e.points : 1, row ? MPI_DOUBLE : column, f->neighbour[side], side, MPI_COMM_WORLD,
-				&requests[open++]);
+			MPI_Isend(mine + e.at, row ? e.points : 1, row ? MPI_DOUBLE : column,
+				f->neighbour[side], side, MPI_COMM_WORLD, &requests[open++]);
 		}
 }
 

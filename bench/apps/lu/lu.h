@@ -8,7 +8,8 @@
 // A block is b*b elements, row after row, b a multiple of LU_STEP.
 enum { LU_STEP = 8, LU_BLOCK_MAX = 256, LU_ORDER_MAX = 16384 };
 
-// How block rows, or block columns, are divided among the rows, or columns, of the grid: by turns or in contiguous parts.
+// How block rows, or block columns, are divided among the rows, or columns, of the grid: by turns
+// or in contiguous parts.
 struct split {
 	int count, parts;
 	bool cyclic;
@@ -16,7 +17,8 @@ struct split {
 
 int split_most(const struct split *s);     // the most of any part, by turns or not
 int split_owner(const struct split *s, int i);
-int split_before(const struct split *s, int part, int i); // how many of a part are below i; of its own, the place of i
+// how many of a part are below i; of its own, the place of i
+int split_before(const struct split *s, int part, int i);
 int split_index(const struct split *s, int part, int place);
 
 struct lu {
@@ -37,19 +39,23 @@ void lu_fill(struct lu *m, bool cyclic);
 // Whether L*U is the matrix that was filled in, by the product with a vector. Collective.
 bool lu_good(struct lu *m);
 
-static inline int lu_rank(const struct lu *m, int row, int column) { return row * m->columns + column; }
+static inline int lu_rank(const struct lu *m, int row, int column)
+{
+	return row * m->columns + column;
+}
 // The block at these places of a rank, and one of mine.
 double *lu_block_of(const struct lu *m, int row, int column, int i, int j);
 double *lu_block(const struct lu *m, int i, int j);
 
-// Of the rows (columns) behind k: the first place at a row (column) of the grid, and how many it has.
+// Of the rows (columns) behind k: the first place at a row (column) of the grid, and how many it
+// has.
 int lu_first_row(const struct lu *m, int row, int k);
 int lu_first_column(const struct lu *m, int column, int k);
 int lu_rows_left(const struct lu *m, int row, int k);
 int lu_columns_left(const struct lu *m, int column, int k);
 
-// Blocks (kernel.c). factor: A becomes L (unit diagonal, not kept) below and U above. solve_right: A becomes A*U^-1.
-// solve_left: A becomes L^-1*A. update: C -= A*B.
+// Blocks (kernel.c). factor: A becomes L (unit diagonal, not kept) below and U above. solve_right:
+// A becomes A*U^-1. solve_left: A becomes L^-1*A. update: C -= A*B.
 void block_factor(double *a, int b);
 void block_solve_right(double *restrict a, const double *restrict d, int b);
 void block_solve_left(double *restrict a, const double *restrict d, int b);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which finished blocks other ranks need, and the ways to bring them: messages, blocking gets and nonblocking ones. A
-// finished block never changes again, so a reader only has to know that it is finished: one-sided versions have the owner notify
-// the readers, as a message does, and no version has a barrier within the factorization. Readers on the owner's node
-// read the blocks in place.
+// Which finished blocks other ranks need, and the ways to bring them: messages, blocking gets and
+// nonblocking ones. A finished block never changes again, so a reader only has to know that it is
+// finished: one-sided versions have the owner notify the readers, as a message does, and no version
+// has a barrier within the factorization. Readers on the owner's node read the blocks in place.
 #include "panels.h"
 
 #include <stdlib.h>
@@ -43,24 +43,32 @@ static void read_by(struct panel *p, int rank, bool needs)
 void panel_diagonal(struct panel *p, const struct lu *m, int k)
 {
 	int row = split_owner(&m->by_row, k), column = split_owner(&m->by_column, k);
-	place(p, m, row, column, split_before(&m->by_row, row, k), split_before(&m->by_column, column, k), 1);
-	for (int c = 0; c < m->columns; c++) read_by(p, lu_rank(m, row, c), lu_columns_left(m, c, k) > 0);
-	for (int r = 0; r < m->rows; r++) read_by(p, lu_rank(m, r, column), lu_rows_left(m, r, k) > 0);
+	place(p, m, row, column, split_before(&m->by_row, row, k),
+		split_before(&m->by_column, column, k), 1);
+	for (int c = 0; c < m->columns; c++)
+		read_by(p, lu_rank(m, row, c), lu_columns_left(m, c, k) > 0);
+	for (int r = 0; r < m->rows; r++)
+		read_by(p, lu_rank(m, r, column), lu_rows_left(m, r, k) > 0);
 }
 
 void panel_lower(struct panel *p, const struct lu *m, int k)
 {
 	int column = split_owner(&m->by_column, k), rows = lu_rows_left(m, m->row, k);
-	place(p, m, m->row, column, lu_first_row(m, m->row, k), split_before(&m->by_column, column, k), rows);
-	for (int c = 0; c < m->columns; c++) read_by(p, lu_rank(m, m->row, c), rows > 0 && lu_columns_left(m, c, k) > 0);
+	place(p, m, m->row, column, lu_first_row(m, m->row, k),
+		split_before(&m->by_column, column, k), rows);
+	for (int c = 0; c < m->columns; c++)
+		read_by(p, lu_rank(m, m->row, c), rows > 0 && lu_columns_left(m, c, k) > 0);
 }
 
 void panel_upper(struct panel *p, const struct lu *m, int k)
 {
 	int row = split_owner(&m->by_row, k), columns = lu_columns_left(m, m->column, k);
-	place(p, m, row, m->column, split_before(&m->by_row, row, k), lu_first_column(m, m->column, k), columns);
-	p->stride = (size_t)split_before(&m->by_row, row, m->blocks) * m->area; // the next block of a row is a column away
-	for (int r = 0; r < m->rows; r++) read_by(p, lu_rank(m, r, m->column), columns > 0 && lu_rows_left(m, r, k) > 0);
+	place(p, m, row, m->column, split_before(&m->by_row, row, k),
+		lu_first_column(m, m->column, k), columns);
+	// the next block of a row is a column away
+	p->stride = (size_t)split_before(&m->by_row, row, m->blocks) * m->area;
+	for (int r = 0; r < m->rows; r++)
+		read_by(p, lu_rank(m, r, m->column), columns > 0 && lu_rows_left(m, r, k) > 0);
 }
 
 static void brought(struct panel *p)
@@ -69,7 +77,8 @@ static void brought(struct panel *p)
 	p->stride = p->area;
 }
 
-// Sends that are still open. Their blocks do not change, so nobody waits for them before there are many.
+// Sends that are still open. Their blocks do not change, so nobody waits for them before there are
+// many.
 enum { SENDS_MAX = 256 };
 static MPI_Request sends[SENDS_MAX];
 static int open_sends;
@@ -98,7 +107,8 @@ static void send(const struct panel *p, int tag)
 	for (int r = 0; r < p->readers; r++) {
 		if (open_sends == SENDS_MAX)
 			end_messages();
-		MPI_Isend(p->at, 1, blocks, p->reader[r], tag, MPI_COMM_WORLD, &sends[open_sends++]);
+		MPI_Isend(p->at, 1, blocks, p->reader[r], tag, MPI_COMM_WORLD,
+			&sends[open_sends++]);
 	}
 	MPI_Type_free(&blocks);
 }
@@ -111,7 +121,8 @@ static void bring_by_messages(struct panel **all, int panels)
 		struct panel *p = all[i];
 		if (p->needed) {
 			brought(p);
-			MPI_Irecv(p->copy, p->count * (int)p->area, MPI_DOUBLE, p->owner, i, MPI_COMM_WORLD, &receives[n++]);
+			MPI_Irecv(p->copy, p->count * (int)p->area, MPI_DOUBLE, p->owner, i,
+				MPI_COMM_WORLD, &receives[n++]);
 		}
 	}
 	for (int i = 0; i < panels; i++)
@@ -143,8 +154,11 @@ struct get {
 static struct get get_of(const struct panel *p, int first, int blocks)
 {
 	int bytes = (int)(p->area * sizeof(double));
-	return (struct get){.from = (double *)p->at + (size_t)first * p->stride, .to = p->copy + (size_t)first * p->area,
-		.from_stride = (int)(p->stride * sizeof(double)), .to_stride = bytes, .count = {bytes, blocks}};
+	return (struct get){.from = (double *)p->at + (size_t)first * p->stride,
+		.to = p->copy + (size_t)first * p->area,
+		.from_stride = (int)(p->stride * sizeof(double)),
+		.to_stride = bytes,
+		.count = {bytes, blocks}};
 }
 
 static void bring_by_gets(struct panel **all, int panels)
@@ -155,7 +169,9 @@ static void bring_by_gets(struct panel **all, int panels)
 		if (!p->needed || !finished(p))
 			continue;
 		struct get g = get_of(p, 0, p->count);
-		app_need(ARMCI_GetS(g.from, &g.from_stride, g.to, &g.to_stride, g.count, 1, p->owner) == 0, "ARMCI_GetS");
+		app_need(ARMCI_GetS(g.from, &g.from_stride, g.to, &g.to_stride, g.count, 1,
+				 p->owner) == 0,
+			"ARMCI_GetS");
 		brought(p);
 	}
 }
@@ -168,10 +184,12 @@ static void bring_by_nonblocking_gets(struct panel **all, int panels)
 		if (!p->needed || !finished(p))
 			continue;
 		for (int first = 0; first < p->count; first += PANEL_PIECE) {
-			struct get g = get_of(p, first, p->count - first < PANEL_PIECE ? p->count - first : PANEL_PIECE);
+			struct get g = get_of(p, first,
+				p->count - first < PANEL_PIECE ? p->count - first : PANEL_PIECE);
 			armci_hdl_t *handle = &p->handle[p->open++];
 			ARMCI_INIT_HANDLE(handle);
-			int code = ARMCI_NbGetS(g.from, &g.from_stride, g.to, &g.to_stride, g.count, 1, p->owner, handle);
+			int code = ARMCI_NbGetS(g.from, &g.from_stride, g.to, &g.to_stride, g.count,
+				1, p->owner, handle);
 			app_need(code == 0, "ARMCI_NbGetS");
 		}
 		brought(p);
@@ -180,7 +198,8 @@ static void bring_by_nonblocking_gets(struct panel **all, int panels)
 
 void panel_wait(struct panel *p, int block)
 {
-	while (panel_missing(p, block)) app_need(ARMCI_Wait(&p->handle[p->come++]) == 0, "ARMCI_Wait");
+	while (panel_missing(p, block))
+		app_need(ARMCI_Wait(&p->handle[p->come++]) == 0, "ARMCI_Wait");
 }
 
 const struct transport messages = {bring_by_messages, poll_messages, end_messages};

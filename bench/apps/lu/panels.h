@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Finished blocks that other ranks need in step k of the factorization, and the ways to bring them (panels.c); only these
-// differ between versions.
+// Finished blocks that other ranks need in step k of the factorization, and the ways to bring them
+// (panels.c); only these differ between versions.
 #ifndef PANELS_H
 #define PANELS_H
 
@@ -11,8 +11,9 @@ enum {
 	PANEL_BLOCKS_MAX = LU_ORDER_MAX / LU_STEP,
 };
 
-// Block (k, k); or the part of the column below it that is in my row of the grid; or the part of the row right of it that is in
-// my column. It is where its owner has it, until it has been brought.
+// Block (k, k); or the part of the column below it that is in my row of the grid; or the part of
+// the row right of it that is in my column. It is where its owner has it, until it has been
+// brought.
 struct panel {
 	const double *at; // the first block
 	size_t stride;    // elements from one block to the next
@@ -34,8 +35,10 @@ void panel_lower(struct panel *p, const struct lu *m, int k);
 void panel_upper(struct panel *p, const struct lu *m, int k);
 
 struct transport {
-	void (*bring)(struct panel **p, int panels); // brings panels that their owners have finished to their readers, who call it too
-	void (*poll)(void);                          // called now and then during computation, if it needs the owner's help
+	// brings panels that their owners have finished to their readers, who call it too
+	void (*bring)(struct panel **p, int panels);
+	// called now and then during computation, if it needs the owner's help
+	void (*poll)(void);
 	void (*end)(void);                           // called behind the last step
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The right hand side of MG: the grid is filled with NPB's pseudorandom numbers in the order of its points; it is +1 where
-// the ten greatest are, -1 where the ten smallest are, and 0 elsewhere.
+// The right hand side of MG: the grid is filled with NPB's pseudorandom numbers in the order of its
+// points; it is +1 where the ten greatest are, -1 where the ten smallest are, and 0 elsewhere.
 #include <string.h>
 
 #include "mg.h"
@@ -29,7 +29,10 @@ struct found {
 static void keep(struct found *best, struct found x, int sign)
 {
 	int i = HALF;
-	while (i > 0 && (best[i - 1].point < 0 || (sign > 0 ? x.value > best[i - 1].value : x.value < best[i - 1].value))) i--;
+	while (i > 0 &&
+		(best[i - 1].point < 0 ||
+			(sign > 0 ? x.value > best[i - 1].value : x.value < best[i - 1].value)))
+		i--;
 	if (i == HALF)
 		return;
 	memmove(best + i + 1, best + i, (size_t)(HALF - 1 - i) * sizeof *best);
@@ -43,7 +46,9 @@ static void search(const struct mg *m, struct found *best)
 	for (int i = 0; i < CHARGES; i++) best[i].point = -1;
 	for (int k = 0; k < n[2]; k++)
 		for (int j = 0; j < n[1]; j++) {
-			long first = ((long)(m->at[2] * n[2] + k) * side + m->at[1] * n[1] + j) * side + m->at[0] * n[0];
+			long first = ((long)(m->at[2] * n[2] + k) * side + m->at[1] * n[1] + j) *
+					side +
+				m->at[0] * n[0];
 			uint64_t x = seed * power(multiplier, (uint64_t)first) & mask;
 			for (int i = 0; i < n[0]; i++) {
 				x = x * multiplier & mask;
@@ -74,7 +79,8 @@ void place_charges(const struct mg *m)
 		size_t at = 0, stride[AXES] = {1, row(n), plane(n)};
 		bool mine = true;
 		for (int a = 0; a < AXES; a++) {
-			int x = (int)(m->charge[i] >> (a * m->levels) & ((1L << m->levels) - 1)) - m->at[a] * n[a];
+			int x = (int)(m->charge[i] >> (a * m->levels) & ((1L << m->levels) - 1)) -
+				m->at[a] * n[a];
 			mine = mine && x >= 0 && x < n[a];
 			at += (size_t)(x + 1) * stride[a];
 		}

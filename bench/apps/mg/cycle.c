@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The V-cycle of MG. A grid is divided as long as each rank has a point of it. With more than two ranks along an axis that
-// ends before the coarsest grid: every rank then has the whole of the next grids, which are small, and computes them by itself.
+// The V-cycle of MG. A grid is divided as long as each rank has a point of it. With more than two
+// ranks along an axis that ends before the coarsest grid: every rank then has the whole of the next
+// grids, which are small, and computes them by itself.
 #include <math.h>
 #include <string.h>
 
@@ -27,18 +28,21 @@ static void smooth(const struct mg *m, const struct grid *g)
 	exchange(m, g->u, g->n);
 }
 
-// The coarsest u starts from nothing. Its halo, which a neighbour may have put already, is left alone.
+// The coarsest u starts from nothing. Its halo, which a neighbour may have put already, is left
+// alone.
 static void clear_interior(const struct grid *g)
 {
 	for (size_t k = 1; k <= (size_t)g->n[2]; k++)
 		for (size_t j = 1; j <= (size_t)g->n[1]; j++)
-			memset(g->u + k * plane(g->n) + j * row(g->n) + 1, 0, (size_t)g->n[0] * sizeof *g->u);
+			memset(g->u + k * plane(g->n) + j * row(g->n) + 1, 0,
+				(size_t)g->n[0] * sizeof *g->u);
 }
 
 // Where row (j, k) of a rank's part begins in the grid of all points.
 static size_t part(const struct mg *m, const int *n, const int *all, int j, int k)
 {
-	return (size_t)(m->at[2] * n[2] + k) * plane(all) + (size_t)(m->at[1] * n[1] + j) * row(all) + (size_t)(m->at[0] * n[0]);
+	return (size_t)(m->at[2] * n[2] + k) * plane(all) +
+		(size_t)(m->at[1] * n[1] + j) * row(all) + (size_t)(m->at[0] * n[0]);
 }
 
 // Parts of r that are put together at every rank, and the rank's part of u, halos included.
@@ -47,7 +51,8 @@ static void gather(const struct mg *m, const struct grid *mine, const struct gri
 	memset(all->r, 0, points(all->n) * sizeof *all->r);
 	for (int k = 1; k <= mine->n[2]; k++)
 		for (int j = 1; j <= mine->n[1]; j++)
-			memcpy(all->r + part(m, mine->n, all->n, j, k) + 1, mine->r + (size_t)k * plane(mine->n) + (size_t)j * row(mine->n) + 1,
+			memcpy(all->r + part(m, mine->n, all->n, j, k) + 1,
+				mine->r + (size_t)k * plane(mine->n) + (size_t)j * row(mine->n) + 1,
 				(size_t)mine->n[0] * sizeof *all->r);
 	APP_COMM(m->way->sum(all->r, (int)points(all->n)));
 	for (int axis = 0; axis < AXES; axis++) wrap(all->r, all->n, axis);
@@ -57,7 +62,8 @@ static void scatter(const struct mg *m, const struct grid *all, const struct gri
 {
 	for (int k = 0; k <= mine->n[2] + 1; k++)
 		for (int j = 0; j <= mine->n[1] + 1; j++)
-			memcpy(mine->u + (size_t)k * plane(mine->n) + (size_t)j * row(mine->n), all->u + part(m, mine->n, all->n, j, k),
+			memcpy(mine->u + (size_t)k * plane(mine->n) + (size_t)j * row(mine->n),
+				all->u + part(m, mine->n, all->n, j, k),
 				row(mine->n) * sizeof *all->u);
 }
 

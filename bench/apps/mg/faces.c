@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Faces of a rank's part of a grid: copied around where one rank has the whole axis, and packed for messages.
+// Faces of a rank's part of a grid: copied around where one rank has the whole axis, and packed for
+// messages.
 #include <string.h>
 
 #include "mg.h"
@@ -40,7 +41,8 @@ void pack(const double *x, const int *n, int axis, int i, double *out)
 	struct rows f = rows(n, axis, i);
 	for (int k = 0; k < f.k; k++)
 		for (int j = 0; j < f.j; j++, out += f.length)
-			copy_row(out, x + f.first + (size_t)k * plane(n) + (size_t)j * row(n), f.length);
+			copy_row(out, x + f.first + (size_t)k * plane(n) + (size_t)j * row(n),
+				f.length);
 }
 
 void unpack(double *x, const int *n, int axis, int i, const double *in)
@@ -48,7 +50,8 @@ void unpack(double *x, const int *n, int axis, int i, const double *in)
 	struct rows f = rows(n, axis, i);
 	for (int k = 0; k < f.k; k++)
 		for (int j = 0; j < f.j; j++, in += f.length)
-			copy_row(x + f.first + (size_t)k * plane(n) + (size_t)j * row(n), in, f.length);
+			copy_row(x + f.first + (size_t)k * plane(n) + (size_t)j * row(n), in,
+				f.length);
 }
 
 static void copy(double *x, const int *n, int axis, int from, int to)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The operators of MG on one rank's part of a grid. They have the symmetry of the cube, so a point's 26 neighbours are summed
-// by rows first: sums across the row are computed once and used three times along it. No communication here.
+// The operators of MG on one rank's part of a grid. They have the symmetry of the cube, so a
+// point's 26 neighbours are summed by rows first: sums across the row are computed once and used
+// three times along it. No communication here.
 #include <string.h>
 
 #include "mg.h"
@@ -21,7 +22,8 @@ static struct around around(const double *x, size_t at, size_t row, size_t plane
 }
 
 // Sums of both over the first `count` points of the row.
-static inline void across(const struct around *a, size_t count, double *restrict faces, double *restrict edges)
+static inline void across(const struct around *a, size_t count, double *restrict faces,
+	double *restrict edges)
 {
 	const double *f0 = a->f[0], *f1 = a->f[1], *f2 = a->f[2], *f3 = a->f[3];
 	const double *e0 = a->e[0], *e1 = a->e[1], *e2 = a->e[2], *e3 = a->e[3];
@@ -45,7 +47,9 @@ void resid(const double *u, const double *v, double *r, const int *n)
 			across(&a, width, f, e);
 #pragma GCC ivdep
 			for (size_t i = 1; i < last; i++)
-				to[i] = from[i] - centre * c[i] - edge * (e[i] + f[i - 1] + f[i + 1]) - corner * (e[i - 1] + e[i + 1]);
+				to[i] = from[i] - centre * c[i] -
+					edge * (e[i] + f[i - 1] + f[i + 1]) -
+					corner * (e[i - 1] + e[i + 1]);
 		}
 }
 
@@ -63,7 +67,8 @@ void psinv(const double *r, double *u, const int *n, const double *s)
 			across(&a, width, f, e);
 #pragma GCC ivdep
 			for (size_t i = 1; i < last; i++)
-				to[i] += centre * c[i] + side * (c[i - 1] + c[i + 1] + f[i]) + edge * (e[i] + f[i - 1] + f[i + 1]);
+				to[i] += centre * c[i] + side * (c[i - 1] + c[i + 1] + f[i]) +
+					edge * (e[i] + f[i - 1] + f[i + 1]);
 		}
 }
 
@@ -79,8 +84,10 @@ void rprj3(const double *fine, const int *nf, double *coarse, const int *n)
 			across(&a, width, f, e);
 #pragma GCC ivdep
 			for (size_t i = 1; i <= (size_t)n[0]; i++)
-				to[i] = 0.5 * c[2 * i] + 0.25 * (c[2 * i - 1] + c[2 * i + 1] + f[2 * i]) +
-					0.125 * (f[2 * i - 1] + f[2 * i + 1] + e[2 * i]) + 0.0625 * (e[2 * i - 1] + e[2 * i + 1]);
+				to[i] = 0.5 * c[2 * i] +
+					0.25 * (c[2 * i - 1] + c[2 * i + 1] + f[2 * i]) +
+					0.125 * (f[2 * i - 1] + f[2 * i + 1] + e[2 * i]) +
+					0.0625 * (e[2 * i - 1] + e[2 * i + 1]);
 		}
 }
 

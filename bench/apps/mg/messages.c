@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Halos by two-sided messages: receives are posted first, faces that are not contiguous are packed, and both directions of
-// an axis are under way at once.
+// Halos by two-sided messages: receives are posted first, faces that are not contiguous are packed,
+// and both directions of an axis are under way at once.
 #include <stdlib.h>
 
 #include "mg.h"
@@ -33,11 +33,13 @@ static void swap(const struct mg *m, double *x, const int *n, int axis)
 	bool packed = axis != 2; // planes across the slowest axis are contiguous
 	MPI_Request open[4];
 	for (int s = 0; s < 2; s++) // what comes from behind was sent forward, tag 0
-		MPI_Irecv(packed ? in[s] : x + (size_t)halo[s] * plane(n), count, MPI_DOUBLE, rank[s], 1 - s, MPI_COMM_WORLD, &open[s]);
+		MPI_Irecv(packed ? in[s] : x + (size_t)halo[s] * plane(n), count, MPI_DOUBLE,
+			rank[s], 1 - s, MPI_COMM_WORLD, &open[s]);
 	for (int s = 0; s < 2; s++) {
 		if (packed)
 			pack(x, n, axis, edge[s], out[s]);
-		MPI_Isend(packed ? out[s] : x + (size_t)edge[s] * plane(n), count, MPI_DOUBLE, rank[s], s, MPI_COMM_WORLD, &open[2 + s]);
+		MPI_Isend(packed ? out[s] : x + (size_t)edge[s] * plane(n), count, MPI_DOUBLE,
+			rank[s], s, MPI_COMM_WORLD, &open[2 + s]);
 	}
 	for (int left = 2; packed && left > 0; left--) {
 		int s;
@@ -47,7 +49,10 @@ static void swap(const struct mg *m, double *x, const int *n, int axis)
 	MPI_Waitall(4, open, MPI_STATUSES_IGNORE);
 }
 
-static void sum(double *x, int count) { MPI_Allreduce(MPI_IN_PLACE, x, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
+static void sum(double *x, int count)
+{
+	MPI_Allreduce(MPI_IN_PLACE, x, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
 static void barrier(void) { MPI_Barrier(MPI_COMM_WORLD); }
 
 const struct way way_mpi = {swap, sum, barrier};

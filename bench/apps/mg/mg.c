@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// NAS MG with halos exchanged by messages and by nonblocking puts (mg.h): their time and its verification.
+// NAS MG with halos exchanged by messages and by nonblocking puts (mg.h): their time and its
+// verification.
 //
-//   mg [-q] [-r REPS] [-v VERSION,...] CLASS     CLASS: S (32^3), W (128^3), A or B (256^3); versions mpi and armci
+//   mg [-q] [-r REPS] [-v VERSION,...] CLASS     CLASS: S (32^3), W (128^3), A or B (256^3);
+//   versions mpi and armci
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -61,16 +63,19 @@ static bool good(void *arg)
 static void divide(struct mg *m)
 {
 	for (int a = 0; a < AXES; a++) m->p[a] = 1;
-	for (int rest = app_n, a = AXES - 1; rest > 1; rest /= 2, a = (a + AXES - 1) % AXES) m->p[a] *= 2;
+	for (int rest = app_n, a = AXES - 1; rest > 1; rest /= 2, a = (a + AXES - 1) % AXES)
+		m->p[a] *= 2;
 	const int step[AXES] = {1, m->p[0], m->p[0] * m->p[1]};
 	for (int a = 0; a < AXES; a++) {
-		int at = app_me / step[a] % m->p[a], before = (at + m->p[a] - 1) % m->p[a], behind = (at + 1) % m->p[a];
+		int at = app_me / step[a] % m->p[a], before = (at + m->p[a] - 1) % m->p[a],
+		    behind = (at + 1) % m->p[a];
 		m->at[a] = at;
 		m->beside[a][0] = app_me + (before - at) * step[a];
 		m->beside[a][1] = app_me + (behind - at) * step[a];
 	}
 	m->levels = m->class->levels;
-	for (m->coarsest = 1; 1 << m->coarsest < m->p[AXES - 1];) m->coarsest++; // the last axis has the most ranks
+	// the last axis has the most ranks
+	for (m->coarsest = 1; 1 << m->coarsest < m->p[AXES - 1];) m->coarsest++;
 }
 
 // Sets the size of each level; returns how many points u and r of all have.
@@ -155,7 +160,8 @@ int main(int argc, char **argv)
 		return refuse("too many ranks for this class");
 	allocate(&m);
 	find_charges(&m);
-	double side = 1 << m.levels, flops = 58 * side * side * side * m.class->iterations; // 58 of a point, as NPB counts
+	// 58 of a point, as NPB counts
+	double side = 1 << m.levels, flops = 58 * side * side * side * m.class->iterations;
 	app_contest("mg", name, versions, 2, &m, flops);
 	release(&m);
 	return app_end();

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Halos by nonblocking puts and a notification behind them. Planes and rows go straight into the neighbour's grid; single
-// points, which would be a row each, are packed.
+// Halos by nonblocking puts and a notification behind them. Planes and rows go straight into the
+// neighbour's grid; single points, which would be a row each, are packed.
 //
-// No halo is overwritten while its owner needs it: between two exchanges of the same array every rank exchanges another one
-// with the same neighbours, and it sends that only after it has read the old halos. Packed faces are read right after they
-// have arrived, so they need two buffers by turns: who puts into one again has had a face that was sent after that reading.
+// No halo is overwritten while its owner needs it: between two exchanges of the same array every
+// rank exchanges another one with the same neighbours, and it sends that only after it has read the
+// old halos. Packed faces are read right after they have arrived, so they need two buffers by
+// turns: who puts into one again has had a face that was sent after that reading.
 #include "mg.h"
 
 enum { TURNS = 2 };
@@ -29,10 +30,15 @@ void way_armci_end(void)
 	app_need(ARMCI_Free_local(packed.out) == 0, "ARMCI_Free_local");
 }
 
-static double *buffer(int rank, int side) { return (double *)packed.all[rank] + (size_t)(packed.turn * 2 + side) * packed.most; }
+static double *buffer(int rank, int side)
+{
+	return (double *)packed.all[rank] + (size_t)(packed.turn * 2 + side) * packed.most;
+}
 
-// A face that goes from my plane `from` to the neighbour's plane `to`: a plane, or the rows of axis 1.
-static void put(const struct mg *m, double *x, const int *n, int axis, int from, int to, int rank, armci_hdl_t *open)
+// A face that goes from my plane `from` to the neighbour's plane `to`: a plane, or the rows of
+// axis 1.
+static void put(const struct mg *m, double *x, const int *n, int axis, int from, int to, int rank,
+	armci_hdl_t *open)
 {
 	double *there = (double *)m->all[rank] + (x - (double *)m->all[app_me]);
 	int depth = (int)(plane(n) * sizeof *x), count[2] = {(int)(row(n) * sizeof *x), n[2]};
@@ -41,14 +47,18 @@ static void put(const struct mg *m, double *x, const int *n, int axis, int from,
 	if (axis == 2)
 		app_need(ARMCI_NbPut(src, dst, depth, rank, open) == 0, "ARMCI_NbPut");
 	else
-		app_need(ARMCI_NbPutS(src, &depth, dst, &depth, count, 1, rank, open) == 0, "ARMCI_NbPutS");
+		app_need(ARMCI_NbPutS(src, &depth, dst, &depth, count, 1, rank, open) == 0,
+			"ARMCI_NbPutS");
 }
 
-static void put_packed(double *x, const int *n, int axis, int from, int side, int rank, armci_hdl_t *open)
+static void put_packed(double *x, const int *n, int axis, int from, int side, int rank,
+	armci_hdl_t *open)
 {
 	double *out = packed.out + (size_t)side * packed.most;
 	pack(x, n, axis, from, out);
-	app_need(ARMCI_NbPut(out, buffer(rank, side), (int)(face(n, axis) * sizeof *x), rank, open) == 0, "ARMCI_NbPut");
+	app_need(ARMCI_NbPut(out, buffer(rank, side), (int)(face(n, axis) * sizeof *x), rank,
+			 open) == 0,
+		"ARMCI_NbPut");
 }
 
 static void swap(const struct mg *m, double *x, const int *n, int axis)

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Brings the elements of x that a rank needs of others: by messages, by one-sided gets in three ways, or by puts of
-// their owners. A product's x is in the buffer that the product before did not read, so one barrier is enough for gets: whoever
-// has passed it finds all of x, and nobody writes the buffer again before the next. An owner's runs are in order of their
-// length, so that calls of one size follow each other, which an aggregate handle collects fastest.
+// Brings the elements of x that a rank needs of others: by messages, by one-sided gets in three
+// ways, or by puts of their owners. A product's x is in the buffer that the product before did not
+// read, so one barrier is enough for gets: whoever has passed it finds all of x, and nobody writes
+// the buffer again before the next. An owner's runs are in order of their length, so that calls of
+// one size follow each other, which an aggregate handle collects fastest.
 #include "fetch.h"
 
 #include <stdlib.h>
@@ -15,13 +16,15 @@ void fetch_messages(struct fetch *f, int buffer)
 	for (int r = 0; r < app_n; r++) {
 		int from = p->ghost_from[r], count = p->ghost_from[r + 1] - from;
 		if (count > 0)
-			MPI_Irecv(ghosts + from, count, MPI_DOUBLE, r, 0, MPI_COMM_WORLD, &f->requests[open++]);
+			MPI_Irecv(ghosts + from, count, MPI_DOUBLE, r, 0, MPI_COMM_WORLD,
+				&f->requests[open++]);
 	}
 	for (int r = 0; r < app_n; r++) {
 		int from = p->wanted_from[r], count = p->wanted_from[r + 1] - from;
 		for (int i = from; i < from + count; i++) f->packed[i] = x[p->wanted[i]];
 		if (count > 0)
-			MPI_Isend(f->packed + from, count, MPI_DOUBLE, r, 0, MPI_COMM_WORLD, &f->requests[open++]);
+			MPI_Isend(f->packed + from, count, MPI_DOUBLE, r, 0, MPI_COMM_WORLD,
+				&f->requests[open++]);
 	}
 	MPI_Waitall(open, f->requests, MPI_STATUSES_IGNORE);
 }
@@ -43,7 +46,8 @@ static void get_runs(struct fetch *f, int buffer, int r, armci_hdl_t *handle)
 	for (int i = p->run_from[r]; i < p->run_from[r + 1]; i++) {
 		const struct run *run = &p->run[i];
 		int bytes = run->length * (int)sizeof(double);
-		app_need(ARMCI_NbGet(theirs + run->at, ghosts + run->ghost, bytes, r, handle) == 0, "ARMCI_NbGet");
+		app_need(ARMCI_NbGet(theirs + run->at, ghosts + run->ghost, bytes, r, handle) == 0,
+			"ARMCI_NbGet");
 	}
 }
 
@@ -65,7 +69,8 @@ void fetch_aggregate(struct fetch *f, int buffer)
 		ARMCI_Test(handle); // sends what was collected, so that all owners work at once
 	}
 	wait_all(f);
-	for (int turn = 1; turn < app_n; turn++) ARMCI_UNSET_AGGREGATE_HANDLE(&f->handles[owner(turn)]);
+	for (int turn = 1; turn < app_n; turn++)
+		ARMCI_UNSET_AGGREGATE_HANDLE(&f->handles[owner(turn)]);
 }
 
 void fetch_vectors(struct fetch *f, int buffer)
@@ -75,7 +80,9 @@ void fetch_vectors(struct fetch *f, int buffer)
 	for (int turn = 1; turn < app_n; turn++) {
 		int r = owner(turn), from = f->vector_from[r];
 		ARMCI_INIT_HANDLE(&f->handles[r]);
-		app_need(ARMCI_NbGetV(vectors + from, f->vector_from[r + 1] - from, r, &f->handles[r]) == 0, "ARMCI_NbGetV");
+		app_need(ARMCI_NbGetV(vectors + from, f->vector_from[r + 1] - from, r,
+				 &f->handles[r]) == 0,
+			"ARMCI_NbGetV");
 	}
 	wait_all(f);
 }
@@ -86,8 +93,8 @@ static bool neighbour(const struct part *p, int r)
 	return p->ghost_from[r] < p->ghost_from[r + 1] || p->wanted_from[r] < p->wanted_from[r + 1];
 }
 
-// A neighbour's notification says that its elements are here, and that it has done with the product before: its ghosts of the
-// next may be written.
+// A neighbour's notification says that its elements are here, and that it has done with the product
+// before: its ghosts of the next may be written.
 void fetch_puts(struct fetch *f, int buffer)
 {
 	const struct part *p = f->part;
@@ -96,11 +103,13 @@ void fetch_puts(struct fetch *f, int buffer)
 		int r = owner(turn), from = p->wanted_from[r], count = p->wanted_from[r + 1] - from;
 		if (!neighbour(p, r))
 			continue;
-		double *there = part_x(p, r, buffer) + (p->starts[r + 1] - p->starts[r]) + p->place[r];
+		double *there = part_x(p, r, buffer) + (p->starts[r + 1] - p->starts[r]) +
+			p->place[r];
 		double *to = ARMCI_Same_node(r) ? there : f->packed + from;
 		for (int i = 0; i < count; i++) to[i] = x[p->wanted[from + i]];
 		if (to != there && count > 0)
-			app_need(ARMCI_Put(to, there, count * (int)sizeof *to, r) == 0, "ARMCI_Put");
+			app_need(ARMCI_Put(to, there, count * (int)sizeof *to, r) == 0,
+				"ARMCI_Put");
 		armci_notify(r);
 	}
 	for (int turn = 1, count; turn < app_n; turn++)
@@ -114,8 +123,8 @@ static bool opens(const struct part *p, int r, int run)
 	return run == p->run_from[r] || p->run[run].length != p->run[run - 1].length;
 }
 
-// Describes the runs as vectors of a buffer: addresses from place `at` on, and the descriptors. Returns where the next
-// addresses go.
+// Describes the runs as vectors of a buffer: addresses from place `at` on, and the descriptors.
+// Returns where the next addresses go.
 static int describe(struct fetch *f, int buffer, int at)
 {
 	const struct part *p = f->part;
@@ -125,7 +134,8 @@ static int describe(struct fetch *f, int buffer, int at)
 	for (int r = 0; r < app_n; r++)
 		for (int i = p->run_from[r]; i < p->run_from[r + 1]; i++, at++) {
 			if (opens(p, r, i))
-				*v++ = (armci_giov_t){.src_ptr_array = f->sources + at, .dst_ptr_array = f->destinations + at,
+				*v++ = (armci_giov_t){.src_ptr_array = f->sources + at,
+					.dst_ptr_array = f->destinations + at,
 					.bytes = run[i].length * (int)sizeof(double)};
 			v[-1].ptr_array_len++;
 			f->sources[at] = part_x(p, r, buffer) + run[i].at;
@@ -161,6 +171,7 @@ void fetch_make(struct fetch *f, const struct part *p)
 void fetch_free(struct fetch *f)
 {
 	ARMCI_Free_local(f->packed);
-	void *all[] = {f->requests, f->handles, f->vectors, f->vector_from, f->sources, f->destinations};
+	void *all[] = {f->requests, f->handles, f->vectors, f->vector_from, f->sources,
+		f->destinations};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 }

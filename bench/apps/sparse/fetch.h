@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The ways to bring a rank the elements of x that it needs of others (fetch.c); only they differ between versions.
+// The ways to bring a rank the elements of x that it needs of others (fetch.c); only they differ
+// between versions.
 #ifndef FETCH_H
 #define FETCH_H
 
@@ -11,7 +12,8 @@ struct fetch {
 	double *packed;         // my elements that others need
 	MPI_Request *requests;
 	armci_hdl_t *handles;   // one-sided: one for each owner
-	armci_giov_t *vectors;  // one descriptor for each length of runs and owner, for buffer 0 and then for buffer 1
+	// one descriptor for each length of runs and owner, for buffer 0 and then for buffer 1
+	armci_giov_t *vectors;
 	int *vector_from;       // by owner, and the end
 	void **sources, **destinations;
 };
@@ -19,7 +21,8 @@ struct fetch {
 void fetch_make(struct fetch *f, const struct part *p);
 void fetch_free(struct fetch *f);
 
-// Each brings the ghosts of a buffer of x, which its owners have written before they call it. Collective.
+// Each brings the ghosts of a buffer of x, which its owners have written before they call it.
+// Collective.
 void fetch_messages(struct fetch *f, int buffer);
 void fetch_gets(struct fetch *f, int buffer);
 void fetch_aggregate(struct fetch *f, int buffer);

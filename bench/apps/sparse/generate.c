@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The matrix that is multiplied when no file is given: order and number of entries of av41092, an unsymmetric matrix of
-// two-dimensional finite elements in the Harwell-Boeing and Davis collections. Its entries are this program's own; they are
-// the same on any number of ranks, and imitate a triangulation that was refined:
+// The matrix that is multiplied when no file is given: order and number of entries of av41092, an
+// unsymmetric matrix of two-dimensional finite elements in the Harwell-Boeing and Davis
+// collections. Its entries are this program's own; they are the same on any number of ranks, and
+// imitate a triangulation that was refined:
 //
-//   - each node (row) is coupled with the 5 x 5 nodes around it of a mesh whose rows have `width` nodes: five short runs of
+//   - each node (row) is coupled with the 5 x 5 nodes around it of a mesh whose rows have `width`
+//   nodes: five short runs of
 //     columns, near five diagonals;
-//   - nodes of refined places were numbered later. 32 nodes that follow each other are a patch, which is coupled with two runs of
+//   - nodes of refined places were numbered later. 32 nodes that follow each other are a patch,
+//   which is coupled with two runs of
 //     five nodes and six single ones anywhere;
 //   - what is left over at the edges or falls on an entry twice goes beside the diagonal.
 //
-// So each of two or four ranks needs 3900 to 4800 elements of the others' x, in 1600 to 1850 runs, of which two thirds are single
-// elements. Values are random in -1/2 .. 1/2, and unsymmetric.
+// So each of two or four ranks needs 3900 to 4800 elements of the others' x, in 1600 to 1850 runs,
+// of which two thirds are single elements. Values are random in -1/2 .. 1/2, and unsymmetric.
 #include "sparse.h"
 
 enum { PATCH = 32, PATCH_RUNS = 2, RUN = 5, PATCH_SINGLES = 6, ROW_MAX = 48 };

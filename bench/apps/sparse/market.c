@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reads a sparse square matrix from a Matrix Market file: coordinate; real, integer or pattern; general, symmetric or
-// skew-symmetric. A file that is damaged or of another kind ends the job with a message that names the line.
+// Reads a sparse square matrix from a Matrix Market file: coordinate; real, integer or pattern;
+// general, symmetric or skew-symmetric. A file that is damaged or of another kind ends the job with
+// a message that names the line.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +10,8 @@
 
 #include "sparse.h"
 
-// On the line of sizes: more is taken for damage. Twice as many entries, those of a symmetric matrix, still fit in an int.
+// On the line of sizes: more is taken for damage. Twice as many entries, those of a symmetric
+// matrix, still fit in an int.
 enum { MOST_ROWS = 1 << 26, MOST_ENTRIES = 1 << 29 };
 
 struct reader {
@@ -50,10 +52,13 @@ static void read_banner(struct reader *r)
 {
 	char banner[32], object[32], format[32], field[32], symmetry[32];
 	need(r, next_line(r), "the file is empty");
-	int words = sscanf(r->line, "%31s %31s %31s %31s %31s", banner, object, format, field, symmetry);
-	need(r, words == 5 && strcasecmp(banner, "%%MatrixMarket") == 0, "not a Matrix Market file: no %%MatrixMarket and four words");
+	int words = sscanf(r->line, "%31s %31s %31s %31s %31s", banner, object, format, field,
+		symmetry);
+	need(r, words == 5 && strcasecmp(banner, "%%MatrixMarket") == 0,
+		"not a Matrix Market file: no %%MatrixMarket and four words");
 	need(r, strcasecmp(object, "matrix") == 0, "not a matrix");
-	need(r, strcasecmp(format, "coordinate") == 0, "only sparse matrices (coordinate) can be read, not array");
+	need(r, strcasecmp(format, "coordinate") == 0,
+		"only sparse matrices (coordinate) can be read, not array");
 	need(r, strcasecmp(field, "complex") != 0, "complex matrices cannot be read");
 	r->pattern = strcasecmp(field, "pattern") == 0;
 	bool numbers = strcasecmp(field, "real") == 0 || strcasecmp(field, "integer") == 0;
@@ -61,7 +66,8 @@ static void read_banner(struct reader *r)
 	need(r, strcasecmp(symmetry, "hermitian") != 0, "hermitian matrices cannot be read");
 	r->skew = strcasecmp(symmetry, "skew-symmetric") == 0;
 	r->symmetric = r->skew || strcasecmp(symmetry, "symmetric") == 0;
-	need(r, r->symmetric || strcasecmp(symmetry, "general") == 0, "the symmetry is not general, symmetric or skew-symmetric");
+	need(r, r->symmetric || strcasecmp(symmetry, "general") == 0,
+		"the symmetry is not general, symmetric or skew-symmetric");
 }
 
 // A whole number low .. high at *p, which moves behind it.
@@ -71,7 +77,8 @@ static long read_number(struct reader *r, char **p, long low, long high, const c
 	errno = 0;
 	long value = strtol(*p, &end, 10);
 	snprintf(text, sizeof text, "%s: a number from %ld to %ld is expected", what, low, high);
-	need(r, end != *p && errno == 0 && value >= low && value <= high && strchr(" \t\r\n", *end), text);
+	need(r, end != *p && errno == 0 && value >= low && value <= high && strchr(" \t\r\n", *end),
+		text);
 	*p = end;
 	return value;
 }
@@ -89,11 +96,13 @@ static void read_entry(struct reader *r, struct entries *e)
 	int column = (int)read_number(r, &p, 1, e->n, "column") - 1;
 	if (!r->pattern) {
 		value = strtod(p, &end);
-		need(r, end != p && strchr(" \t\r\n", *end) && value - value == 0, "the value is missing or not a finite number");
+		need(r, end != p && strchr(" \t\r\n", *end) && value - value == 0,
+			"the value is missing or not a finite number");
 		p = end;
 	}
 	read_end(r, p);
-	need(r, !r->symmetric || row >= column, "an entry above the diagonal of a symmetric matrix");
+	need(r, !r->symmetric || row >= column,
+		"an entry above the diagonal of a symmetric matrix");
 	need(r, !r->skew || row != column, "an entry on the diagonal of a skew-symmetric matrix");
 	entries_add(e, row, column, value);
 	if (r->symmetric && row != column)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Divides the matrix among the ranks and finds out which elements of x each needs of which other: once, before any product.
+// Divides the matrix among the ranks and finds out which elements of x each needs of which other:
+// once, before any product.
 #include <stdlib.h>
 #include <string.h>
 
@@ -39,7 +40,8 @@ static void scatter(struct part *p, const struct rows *whole)
 	struct rows *a = &p->a;
 	a->count = p->mine;
 	a->start = numbers(p->mine + 1);
-	MPI_Scatterv(lengths, count, p->starts, MPI_INT, a->start + 1, p->mine, MPI_INT, 0, MPI_COMM_WORLD);
+	MPI_Scatterv(lengths, count, p->starts, MPI_INT, a->start + 1, p->mine, MPI_INT, 0,
+		MPI_COMM_WORLD);
 	for (int i = 0; i < p->mine; i++) a->start[i + 1] += a->start[i];
 	mine = a->start[p->mine];
 	for (int r = 0; whole && r < app_n; r++) {
@@ -48,8 +50,10 @@ static void scatter(struct part *p, const struct rows *whole)
 	}
 	a->column = numbers(mine);
 	a->value = app_private((size_t)mine * sizeof *a->value);
-	MPI_Scatterv(whole ? whole->column : NULL, count, from, MPI_INT, a->column, mine, MPI_INT, 0, MPI_COMM_WORLD);
-	MPI_Scatterv(whole ? whole->value : NULL, count, from, MPI_DOUBLE, a->value, mine, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+	MPI_Scatterv(whole ? whole->column : NULL, count, from, MPI_INT, a->column, mine, MPI_INT,
+		0, MPI_COMM_WORLD);
+	MPI_Scatterv(whole ? whole->value : NULL, count, from, MPI_DOUBLE, a->value, mine,
+		MPI_DOUBLE, 0, MPI_COMM_WORLD);
 	free(lengths);
 }
 
@@ -59,7 +63,8 @@ static double scale_of(const struct rows *a)
 	double most = 0;
 	for (int i = 0; i < a->count; i++) {
 		double sum = 0;
-		for (int k = a->start[i]; k < a->start[i + 1]; k++) sum += a->value[k] < 0 ? -a->value[k] : a->value[k];
+		for (int k = a->start[i]; k < a->start[i + 1]; k++)
+			sum += a->value[k] < 0 ? -a->value[k] : a->value[k];
 		most = sum > most ? sum : most;
 	}
 	most = app_greatest(most);
@@ -91,7 +96,8 @@ static int *find_ghosts(struct part *p)
 static int by_length(const void *a, const void *b)
 {
 	const struct run *x = a, *y = b;
-	return x->length != y->length ? (x->length > y->length) - (x->length < y->length) : x->ghost - y->ghost;
+	return x->length != y->length ? (x->length > y->length) - (x->length < y->length) :
+					x->ghost - y->ghost;
 }
 
 // Ghosts that are neighbours at their owner form runs.
@@ -106,9 +112,12 @@ static void find_runs(struct part *p, const int *ghost)
 			if (g > p->ghost_from[r] && ghost[g] == ghost[g - 1] + 1)
 				p->run[count - 1].length++;
 			else
-				p->run[count++] = (struct run){.at = ghost[g] - p->starts[r], .ghost = g, .length = 1};
+				p->run[count++] = (struct run){.at = ghost[g] - p->starts[r],
+					.ghost = g,
+					.length = 1};
 		}
-		qsort(p->run + p->run_from[r], (size_t)(count - p->run_from[r]), sizeof *p->run, by_length);
+		qsort(p->run + p->run_from[r], (size_t)(count - p->run_from[r]), sizeof *p->run,
+			by_length);
 	}
 	p->run_from[app_n] = count;
 }
@@ -124,7 +133,8 @@ static void exchange_lists(struct part *p, const int *ghost)
 	p->wanted_from = numbers(app_n + 1);
 	for (int r = 0; r < app_n; r++) p->wanted_from[r + 1] = p->wanted_from[r] + give[r];
 	p->wanted = numbers(p->wanted_from[app_n]);
-	MPI_Alltoallv(ghost, take, p->ghost_from, MPI_INT, p->wanted, give, p->wanted_from, MPI_INT, MPI_COMM_WORLD);
+	MPI_Alltoallv(ghost, take, p->ghost_from, MPI_INT, p->wanted, give, p->wanted_from, MPI_INT,
+		MPI_COMM_WORLD);
 	for (int i = 0; i < p->wanted_from[app_n]; i++) p->wanted[i] -= p->first;
 }
 
@@ -149,7 +159,8 @@ void part_free(struct part *p)
 {
 	app_free(p->memory);
 	rows_free(&p->a);
-	void *all[] = {p->starts, p->sizes, p->ghost_from, p->run, p->run_from, p->wanted, p->wanted_from, p->place, p->y, p->sum};
+	void *all[] = {p->starts, p->sizes, p->ghost_from, p->run, p->run_from, p->wanted,
+		p->wanted_from, p->place, p->y, p->sum};
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) free(all[i]);
 	memset(p, 0, sizeof *p);
 }

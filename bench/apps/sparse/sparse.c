@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Products of a sparse matrix and a vector that are both divided among the ranks, as in paper 000, section 6.2.2: each rank
-// brings the elements of x that its columns need, not all of x, multiplies its rows, and makes the next x of them. x has
-// changed with every product, so every product communicates. The versions differ in how the elements come: packed messages; a
-// nonblocking get for each run of neighbours; the same calls collected by an aggregate handle for each owner; one vector get
-// for each owner; packed puts by the owners, with a notification.
+// Products of a sparse matrix and a vector that are both divided among the ranks, as in paper 000,
+// section 6.2.2: each rank brings the elements of x that its columns need, not all of x, multiplies
+// its rows, and makes the next x of them. x has changed with every product, so every product
+// communicates. The versions differ in how the elements come: packed messages; a nonblocking get
+// for each run of neighbours; the same calls collected by an aggregate handle for each owner; one
+// vector get for each owner; packed puts by the owners, with a notification.
 //
-//   sparse [-q] [-r REPS] [-v VERSION,...] [FILE.mtx]     without FILE, the matrix of generate.c; -q: a smaller one
+//   sparse [-q] [-r REPS] [-v VERSION,...] [FILE.mtx]     without FILE, the matrix of generate.c;
+//   -q: a smaller one
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -76,9 +78,11 @@ static bool good(void *arg)
 	double *sum = app_private((size_t)p->n * sizeof(double)), greatest = 0;
 	int count[app_n], wrong = 0;
 	for (int r = 0; r < app_n; r++) count[r] = p->starts[r + 1] - p->starts[r];
-	MPI_Gatherv(p->sum, p->mine, MPI_DOUBLE, sum, count, p->starts, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+	MPI_Gatherv(p->sum, p->mine, MPI_DOUBLE, sum, count, p->starts, MPI_DOUBLE, 0,
+		MPI_COMM_WORLD);
 	for (int i = 0; app_me == 0 && i < p->n; i++) greatest = fmax(greatest, fabs(expected[i]));
-	for (int i = 0; app_me == 0 && i < p->n; i++) wrong += !(fabs(sum[i] - expected[i]) <= 1e-12 * greatest);
+	for (int i = 0; app_me == 0 && i < p->n; i++)
+		wrong += !(fabs(sum[i] - expected[i]) <= 1e-12 * greatest);
 	if (wrong > 0)
 		fprintf(stderr, "sparse: %d of %d elements are wrong\n", wrong, p->n);
 	MPI_Bcast(&wrong, 1, MPI_INT, 0, MPI_COMM_WORLD);
@@ -100,7 +104,8 @@ static const struct app_version versions[] = {
 	{"armci-put", packed_puts, good},
 };
 
-// Reads or makes the matrix on rank 0, divides it, and computes there what must come out. shape: a word for it.
+// Reads or makes the matrix on rank 0, divides it, and computes there what must come out. shape: a
+// word for it.
 static void start(struct sparse *s, const char *file, char *shape, size_t room)
 {
 	struct entries e = {0};
@@ -134,7 +139,8 @@ int main(int argc, char **argv)
 	start(&s, argument < argc ? argv[argument] : NULL, shape, sizeof shape);
 	long entries = 0, mine = s.part.a.start[s.part.mine];
 	MPI_Allreduce(&mine, &entries, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
-	app_contest("sparse", shape, versions, sizeof versions / sizeof *versions, &s, 2.0 * SPARSE_PRODUCTS * (double)entries);
+	app_contest("sparse", shape, versions, sizeof versions / sizeof *versions, &s,
+		2.0 * SPARSE_PRODUCTS * (double)entries);
 	fetch_free(&s.fetch);
 	part_free(&s.part);
 	free(s.expected);

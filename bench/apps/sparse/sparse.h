@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The sparse matrix as its parts see it: entries in any order, rows in compressed form, and what a rank has of both matrix
-// and vector.
+// The sparse matrix as its parts see it: entries in any order, rows in compressed form, and what a
+// rank has of both matrix and vector.
 #ifndef SPARSE_H
 #define SPARSE_H
 
@@ -29,14 +29,17 @@ struct run {
 	int length; // elements
 };
 
-// What a rank has. Its rows are first .. first+mine-1, and x is divided in the same way. Of the elements of others it keeps
-// those that its columns need, in order: ghosts. Columns are indices into its own elements, and from `mine` on into its ghosts.
+// What a rank has. Its rows are first .. first+mine-1, and x is divided in the same way. Of the
+// elements of others it keeps those that its columns need, in order: ghosts. Columns are indices
+// into its own elements, and from `mine` on into its ghosts.
 struct part {
 	int n, first, mine, ghosts;
 	int *starts;      // first row of every rank, and n
 	struct rows a;
 	double scale;     // makes y small enough to be the next x
-	void **memory;    // of each rank: two buffers of its elements and ghosts, since x changes while others read the old one
+	// of each rank: two buffers of its elements and ghosts, since x changes while others read
+	// the old one
+	void **memory;
 	int *sizes;       // of each rank: elements of one buffer
 	int *ghost_from;  // by owner, and the end: places among my ghosts
 	struct run *run;
@@ -50,7 +53,8 @@ struct part {
 void entries_add(struct entries *e, int row, int column, double value);
 void entries_free(struct entries *e);
 
-// The generated matrix (generate.c), and one of a file (market.c), which ends the job if the file is damaged.
+// The generated matrix (generate.c), and one of a file (market.c), which ends the job if the file
+// is damaged.
 void generate(struct entries *e, bool small);
 void market_read(struct entries *e, const char *file);
 

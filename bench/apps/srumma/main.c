@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// srumma: the product of two square matrices that are distributed over a grid of ranks (M. Krishnan, J. Nieplocha: SRUMMA:
-// a matrix multiplication algorithm suitable for clusters and scalable shared memory systems), by one-sided gets and by
-// ScaLAPACK's pdgemm, which sends messages. Both multiply blocks by the same BLAS. It reads the options, makes the matrices
-// and has the versions measured.
+// srumma: the product of two square matrices that are distributed over a grid of ranks (M.
+// Krishnan, J. Nieplocha: SRUMMA: a matrix multiplication algorithm suitable for clusters and
+// scalable shared memory systems), by one-sided gets and by ScaLAPACK's pdgemm, which sends
+// messages. Both multiply blocks by the same BLAS. It reads the options, makes the matrices and has
+// the versions measured.
 //
 //   srumma [-q] [-r REPS] [-v VERSION,...] [N]...     default: 512 1000 2000; -q: 128
 #include <limits.h>
@@ -14,7 +15,8 @@
 static const struct app_version versions[] = {
 	{"pdgemm", pdgemm_run, pdgemm_good},
 	{"srumma", srumma_run, srumma_good},
-	{"srumma-blocking", srumma_blocking_run, srumma_good}, // gets that are waited for at once: what the overlap gains
+	// gets that are waited for at once: what the overlap gains
+	{"srumma-blocking", srumma_blocking_run, srumma_good},
 };
 
 static void multiply(int n)
@@ -27,7 +29,8 @@ static void multiply(int n)
 	pdgemm_begin(&m);
 	srumma_begin(&m);
 	snprintf(shape, sizeof shape, "%d", n);
-	app_contest("srumma", shape, versions, sizeof versions / sizeof *versions, &m, 2.0 * n * n * n);
+	app_contest("srumma", shape, versions, sizeof versions / sizeof *versions, &m,
+		2.0 * n * n * n);
 	srumma_end(&m);
 	pdgemm_end(&m);
 	free(m.want);

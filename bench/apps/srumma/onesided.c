@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The product by one-sided gets. Every rank computes its block of C as a sum over chunks of the inner dimension: while one
-// chunk of A and B is multiplied, nonblocking strided gets bring the next one. What the ranks of the node hold is
-// multiplied where it lies. Nobody takes part in anybody else's communication.
+// The product by one-sided gets. Every rank computes its block of C as a sum over chunks of the
+// inner dimension: while one chunk of A and B is multiplied, nonblocking strided gets bring the
+// next one. What the ranks of the node hold is multiplied where it lies. Nobody takes part in
+// anybody else's communication.
 #include <stdlib.h>
 #include <string.h>
 
 #include "srumma.h"
 
-enum { DEPTH = 128 }; // columns of A and rows of B in a chunk at most, so that a get is worth its start
+// columns of A and rows of B in a chunk at most, so that a get is worth its start
+enum { DEPTH = 128 };
 
 // A piece of A or B in the memory of a rank.
 struct piece {
@@ -59,11 +61,12 @@ void srumma_end(struct product *m)
 	part_free(&m->blocks.c);
 }
 
-// The chunk of the inner dimension that begins at k: columns of A that one rank of my row of the grid holds, and rows of B that one
-// rank of my column holds.
+// The chunk of the inner dimension that begins at k: columns of A that one rank of my row of the
+// grid holds, and rows of B that one rank of my column holds.
 static struct chunk chunk_at(const struct product *m, int k)
 {
-	int wide = rounded_up(m->n, m->q), high = rounded_up(m->n, m->p); // columns of a block of A, rows of a block of B
+	// columns of a block of A, rows of a block of B
+	int wide = rounded_up(m->n, m->q), high = rounded_up(m->n, m->p);
 	int column = k / wide, row = k / high, depth = m->n - k;
 	if (depth > (column + 1) * wide - k)
 		depth = (column + 1) * wide - k;
@@ -72,8 +75,14 @@ static struct chunk chunk_at(const struct product *m, int k)
 	if (depth > DEPTH)
 		depth = DEPTH;
 	const struct part *my_a = &m->blocks.a, *my_b = &m->blocks.b;
-	struct piece a = {.owner = m->row * m->q + column, .rows = my_a->rows, .columns = depth, .stride = my_a->stride};
-	struct piece b = {.owner = row * m->q + m->column, .rows = depth, .columns = my_b->columns, .stride = share(m->n, high, row, m->p)};
+	struct piece a = {.owner = m->row * m->q + column,
+		.rows = my_a->rows,
+		.columns = depth,
+		.stride = my_a->stride};
+	struct piece b = {.owner = row * m->q + m->column,
+		.rows = depth,
+		.columns = my_b->columns,
+		.stride = share(m->n, high, row, m->p)};
 	a.at = (double *)m->all_a[a.owner] + (size_t)(k - column * wide) * (size_t)a.stride;
 	b.at = (double *)m->all_b[b.owner] + (k - row * high);
 	a.near = ARMCI_Same_node(a.owner);
@@ -81,9 +90,10 @@ static struct chunk chunk_at(const struct product *m, int k)
 	return (struct chunk){a, b};
 }
 
-// The chunks in the order in which I multiply them: first what needs no get, so that the first get has something to hide
-// behind. Each rank begins at a diagonal of its own, so that no two ranks of a row get the same block of A at the same
-// time, and none of a column the same of B. Returns how many.
+// The chunks in the order in which I multiply them: first what needs no get, so that the first get
+// has something to hide behind. Each rank begins at a diagonal of its own, so that no two ranks of
+// a row get the same block of A at the same time, and none of a column the same of B. Returns how
+// many.
 static int plan(const struct product *m, struct chunk *order)
 {
 	struct chunk *list = app_private((size_t)m->n * sizeof *list);
@@ -105,8 +115,10 @@ static void get(struct piece *piece, double *room, armci_hdl_t *handle)
 {
 	if (piece->near || piece->rows == 0 || piece->columns == 0)
 		return;
-	int there = piece->stride * (int)sizeof(double), here = piece->rows * (int)sizeof(double), count[] = {here, piece->columns};
-	app_need(ARMCI_NbGetS(piece->at, &there, room, &here, count, 1, piece->owner, handle) == 0, "ARMCI_NbGetS");
+	int there = piece->stride * (int)sizeof(double), here = piece->rows * (int)sizeof(double),
+	    count[] = {here, piece->columns};
+	app_need(ARMCI_NbGetS(piece->at, &there, room, &here, count, 1, piece->owner, handle) == 0,
+		"ARMCI_NbGetS");
 	piece->at = room;
 	piece->stride = piece->rows;
 }
@@ -118,15 +130,16 @@ static void fetch(struct chunk *c, struct buffer *buffer)
 
 static void arrive(struct buffer *buffer)
 {
-	APP_COMM(app_need(ARMCI_Wait(&buffer->get_a) == 0 && ARMCI_Wait(&buffer->get_b) == 0, "ARMCI_Wait"));
+	APP_COMM(app_need(ARMCI_Wait(&buffer->get_a) == 0 && ARMCI_Wait(&buffer->get_b) == 0,
+		"ARMCI_Wait"));
 }
 
 static void multiply(const struct part *z, const struct chunk *c, bool first)
 {
 	const double one = 1, keep = first ? 0 : 1;
 	if (z->rows > 0 && z->columns > 0)
-		dgemm_("N", "N", &z->rows, &z->columns, &c->a.columns, &one, c->a.at, &c->a.stride, c->b.at, &c->b.stride, &keep, z->at,
-			&z->stride);
+		dgemm_("N", "N", &z->rows, &z->columns, &c->a.columns, &one, c->a.at, &c->a.stride,
+			c->b.at, &c->b.stride, &keep, z->at, &z->stride);
 }
 
 // Room for `count` doubles. What has not come is no number.
@@ -138,7 +151,8 @@ static double *room(int count)
 
 static struct buffer buffer_make(const struct product *m)
 {
-	struct buffer buffer = {.a = room(m->blocks.a.rows * DEPTH), .b = room(m->blocks.b.columns * DEPTH)};
+	struct buffer buffer = {.a = room(m->blocks.a.rows * DEPTH),
+		.b = room(m->blocks.b.columns * DEPTH)};
 	ARMCI_INIT_HANDLE(&buffer.get_a);
 	ARMCI_INIT_HANDLE(&buffer.get_b);
 	return buffer;

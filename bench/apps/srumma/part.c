@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Distributed matrices: which elements a rank holds, their values, and the verification of a product by a vector. The values
-// come from their places, so that every rank can make any of them.
+// Distributed matrices: which elements a rank holds, their values, and the verification of a
+// product by a vector. The values come from their places, so that every rank can make any of them.
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,7 +9,8 @@
 int share(int n, int block, int at, int count)
 {
 	int mine = 0;
-	for (int begin = at * block; begin < n; begin += count * block) mine += begin + block <= n ? block : n - begin;
+	for (int begin = at * block; begin < n; begin += count * block)
+		mine += begin + block <= n ? block : n - begin;
 	return mine;
 }
 
@@ -23,7 +24,8 @@ static int *numbers(int n, int block, int at, int count)
 
 struct part part_of(const struct product *m, int row_block, int column_block)
 {
-	struct part part = {.rows = share(m->n, row_block, m->row, m->p), .columns = share(m->n, column_block, m->column, m->q)};
+	struct part part = {.rows = share(m->n, row_block, m->row, m->p),
+		.columns = share(m->n, column_block, m->column, m->q)};
 	part.stride = part.rows > 0 ? part.rows : 1;
 	part.row = numbers(m->n, row_block, m->row, m->p);
 	part.column = numbers(m->n, column_block, m->column, m->q);
@@ -43,7 +45,8 @@ void part_fill(struct part *part, enum matrix which)
 {
 	for (int j = 0; j < part->columns; j++)
 		for (int i = 0; i < part->rows; i++)
-			part->at[(size_t)j * (size_t)part->stride + (size_t)i] = value(which, part->row[i], part->column[j]);
+			part->at[(size_t)j * (size_t)part->stride + (size_t)i] = value(which,
+				part->row[i], part->column[j]);
 }
 
 void part_spoil(struct part *part)
@@ -82,18 +85,21 @@ void find_want(struct product *m)
 	free(bx);
 }
 
-// Rounding moves an element of C x by about n times the precision of a double; a wrong element of C by 1e-3 or more.
+// Rounding moves an element of C x by about n times the precision of a double; a wrong element of C
+// by 1e-3 or more.
 bool is_product(const struct product *m, const struct part *c)
 {
 	double *y = app_private((size_t)m->n * sizeof(double)), greatest = 0;
 	for (int j = 0; j < c->columns; j++)
 		for (int i = 0; i < c->rows; i++)
-			y[c->row[i]] += c->at[(size_t)j * (size_t)c->stride + (size_t)i] * vector(c->column[j]);
+			y[c->row[i]] += c->at[(size_t)j * (size_t)c->stride + (size_t)i] *
+				vector(c->column[j]);
 	sum(y, m->n);
 	for (int i = 0; i < m->n; i++) greatest = fmax(greatest, fabs(m->want[i]));
 	bool good = true;
 	for (int i = 0; i < m->n; i++)
-		if (!(fabs(y[i] - m->want[i]) <= 1e-10 * greatest)) // also what is no number is wrong
+		// also what is no number is wrong
+		if (!(fabs(y[i] - m->want[i]) <= 1e-10 * greatest))
 			good = false;
 	free(y);
 	return good;

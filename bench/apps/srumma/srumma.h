@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the versions of the matrix product share: the problem C = A B, how a matrix is distributed over the grid of
-// ranks, and the BLAS.
+// What the versions of the matrix product share: the problem C = A B, how a matrix is distributed
+// over the grid of ranks, and the BLAS.
 #ifndef SRUMMA_H
 #define SRUMMA_H
 
 #include "app.h"
 
-// The part of an n x n matrix that a rank holds, by columns as in Fortran: its rows and columns are those of the blocks
-// that block-cyclic distribution gives it. With blocks of n / ranks, rounded up, that is the plain block distribution.
+// The part of an n x n matrix that a rank holds, by columns as in Fortran: its rows and columns are
+// those of the blocks that block-cyclic distribution gives it. With blocks of n / ranks, rounded
+// up, that is the plain block distribution.
 struct part {
 	int rows, columns, stride; // stride: elements from a column to the next, at least 1
 	int *row, *column;         // their numbers in the whole matrix
@@ -20,7 +21,8 @@ struct parts {
 
 struct product {
 	int n;
-	int p, q, row, column; // the grid of ranks, and my place: ranks follow each other along a row
+	// the grid of ranks, and my place: ranks follow each other along a row
+	int p, q, row, column;
 	double *want;          // A (B x)
 	struct parts cyclic;   // block-cyclic, of pdgemm
 	int context;           // BLACS's grid
@@ -56,7 +58,8 @@ bool srumma_good(void *product);
 void srumma_end(struct product *m);
 
 // c = a b + keep c, where a is m x k, b is k x n.
-void dgemm_(const char *transpose_a, const char *transpose_b, const int *m, const int *n, const int *k, const double *one,
-	const double *a, const int *stride_a, const double *b, const int *stride_b, const double *keep, double *c, const int *stride_c);
+void dgemm_(const char *transpose_a, const char *transpose_b, const int *m, const int *n,
+	const int *k, const double *one, const double *a, const int *stride_a, const double *b,
+	const int *stride_b, const double *keep, double *c, const int *stride_c);
 
 #endif

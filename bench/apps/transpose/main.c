@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// transpose: a matrix that is distributed by block rows is transposed, by messages and by one-sided transfers. Rounds go from A
-// to B and back, so that each needs all of the one before. It reads the options and has the versions measured and checked.
+// transpose: a matrix that is distributed by block rows is transposed, by messages and by one-sided
+// transfers. Rounds go from A to B and back, so that each needs all of the one before. It reads the
+// options and has the versions measured and checked.
 //
-//   transpose [-q] [-r REPS] [-v VERSION,...] [N [ROUNDS]]     default: 4096, 5; -q: 256, 3; an odd number of rounds
+//   transpose [-q] [-r REPS] [-v VERSION,...] [N [ROUNDS]]     default: 4096, 5; -q: 256, 3; an odd
+//   number of rounds
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "transpose.h"
 
-static double value(const struct transpose *t, int row, int column) { return (double)row * t->n + column; }
+static double value(const struct transpose *t, int row, int column)
+{
+	return (double)row * t->n + column;
+}
 
 static void begin(struct transpose *t)
 {
@@ -29,7 +34,8 @@ static bool good(void *arg)
 	int wrong = 0;
 	for (int i = 0; i < t->rows; i++)
 		for (int j = 0; j < t->n; j++)
-			wrong += b[(size_t)i * (size_t)t->n + (size_t)j] != value(t, j, app_me * t->rows + i);
+			wrong += b[(size_t)i * (size_t)t->n + (size_t)j] !=
+				value(t, j, app_me * t->rows + i);
 	return app_greatest(wrong) == 0;
 }
 
@@ -69,15 +75,18 @@ int main(int argc, char **argv)
 		.n = app_argument(argc, argv, first, app_quick ? 256 : 4096),
 		.rounds = app_argument(argc, argv, first + 1, app_quick ? 3 : 5),
 	};
-	app_need(t.n >= 1 && t.n <= 30000 && t.n % app_n == 0, "the size must be 1 to 30000 and a multiple of the number of ranks");
-	app_need(t.rounds >= 1 && t.rounds % 2 == 1, "the number of rounds must be odd: the last one goes to B");
+	app_need(t.n >= 1 && t.n <= 30000 && t.n % app_n == 0,
+		"the size must be 1 to 30000 and a multiple of the number of ranks");
+	app_need(t.rounds >= 1 && t.rounds % 2 == 1,
+		"the number of rounds must be odd: the last one goes to B");
 	t.rows = t.n / app_n;
 	size_t bytes = (size_t)t.rows * (size_t)t.n * sizeof(double);
 	t.a = app_malloc(bytes);
 	t.b = app_malloc(bytes);
 	t.out = app_private(bytes);
 	t.in = app_private(bytes);
-	for (int i = 0; i < 2; i++) t.slices[i] = app_local((size_t)t.rows * SLICE * sizeof(double));
+	for (int i = 0; i < 2; i++)
+		t.slices[i] = app_local((size_t)t.rows * SLICE * sizeof(double));
 	char shape[32];
 	snprintf(shape, sizeof shape, "%dx%d", t.n, t.rounds);
 	app_contest("transpose", shape, versions, sizeof versions / sizeof *versions, &t, 0);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A thousand doubles at nonadjacent places (paper 000 fig. 20): a nonblocking call each, the same calls with an aggregate
-// handle, and one vector operation; beside it one message of an indexed type. The time of all thousand; puts end in a fence.
+// A thousand doubles at nonadjacent places (paper 000 fig. 20): a nonblocking call each, the same
+// calls with an aggregate handle, and one vector operation; beside it one message of an indexed
+// type. The time of all thousand; puts end in a fence.
 #include <string.h>
 
 #include "papers.h"
@@ -9,8 +10,14 @@ enum { COUNT = 1000, APART = 17 };
 
 static void *here[COUNT], *there[COUNT]; // places of the double on both sides
 static armci_hdl_t handle[COUNT];
-static armci_giov_t put_list = {.src_ptr_array = here, .dst_ptr_array = there, .ptr_array_len = COUNT, .bytes = 8};
-static armci_giov_t get_list = {.src_ptr_array = there, .dst_ptr_array = here, .ptr_array_len = COUNT, .bytes = 8};
+static armci_giov_t put_list = {.src_ptr_array = here,
+	.dst_ptr_array = there,
+	.ptr_array_len = COUNT,
+	.bytes = 8};
+static armci_giov_t get_list = {.src_ptr_array = there,
+	.dst_ptr_array = here,
+	.ptr_array_len = COUNT,
+	.bytes = 8};
 
 static void one(bool put, int k, armci_hdl_t *h)
 {
@@ -78,17 +85,25 @@ void papers_aggregation(void)
 		there[k] = m.t.theirs + (size_t)k * APART * 8;
 	}
 	bool two = perf_n > 1;
-	const struct papers_way ways[] = {
-		{"put", put_each, PAPERS_ALONE, NULL}, {"put-aggregate", put_aggregate, PAPERS_ALONE, NULL},
-		{"put-vector", put_vector, PAPERS_ALONE, NULL}, {"get", get_each, PAPERS_ALONE, NULL},
-		{"get-aggregate", get_aggregate, PAPERS_ALONE, NULL}, {"get-vector", get_vector, PAPERS_ALONE, NULL},
+	const struct papers_way ways[] = {{"put", put_each, PAPERS_ALONE, NULL},
+		{"put-aggregate", put_aggregate, PAPERS_ALONE, NULL},
+		{"put-vector", put_vector, PAPERS_ALONE, NULL},
+		{"get", get_each, PAPERS_ALONE, NULL},
+		{"get-aggregate", get_aggregate, PAPERS_ALONE, NULL},
+		{"get-vector", get_vector, PAPERS_ALONE, NULL},
 		{"mpi", two ? papers_mpi_half : NULL, PAPERS_MPI, &m.clock},
-		{"mpi-answered", two ? papers_mpi_answered : NULL, PAPERS_MPI, NULL}, {.name = NULL}};
-	struct perf_case c = {.op = "aggregation", .shape = "1000x8", .bytes = 8.0 * COUNT, .unit = PERF_NS, .arg = &m};
+		{"mpi-answered", two ? papers_mpi_answered : NULL, PAPERS_MPI, NULL},
+		{.name = NULL}};
+	struct perf_case c = {.op = "aggregation",
+		.shape = "1000x8",
+		.bytes = 8.0 * COUNT,
+		.unit = PERF_NS,
+		.arg = &m};
 	papers_contest(&c, ways, NULL);
 	double wrong = 0;
 	if (perf_me == 0)
-		wrong = differences(put_each, get_vector, 1) + differences(put_aggregate, get_each, 2) +
+		wrong = differences(put_each, get_vector, 1) +
+			differences(put_aggregate, get_each, 2) +
 			differences(put_vector, get_aggregate, 3);
 	perf_check("aggregation", perf_total(wrong), 0);
 	papers_moving_end(&m);

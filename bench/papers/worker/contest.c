@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contests: several ways to do the same thing take turns in one job, so that whatever else the machine does hits all of
-// them. Rank 0 decides how often a body is called. Who takes part is told so before each call, outside the time that
-// counts; who does not waits in a barrier of the library. It judges nothing.
+// Contests: several ways to do the same thing take turns in one job, so that whatever else the
+// machine does hits all of them. Rank 0 decides how often a body is called. Who takes part is told
+// so before each call, outside the time that counts; who does not waits in a barrier of the
+// library. It judges nothing.
 #include "papers.h"
 
 #include <stdio.h>
@@ -69,8 +70,8 @@ static void follow(struct turn *t)
 	for (long n; (n = told(t->way->who, 0)) > 0;) once(t, n);
 }
 
-// Takes a sample on rank 0. On a machine that others keep busy an operation can take a thousand times as long as when it
-// was tried: the next sample is shorter then.
+// Takes a sample on rank 0. On a machine that others keep busy an operation can take a thousand
+// times as long as when it was tried: the next sample is shorter then.
 static double take(const struct perf_case *c, long *n)
 {
 	const double seconds = perf_pace(0.0003, 0.006), most = 4;
@@ -97,7 +98,8 @@ static double sample(const struct perf_case *c, const struct papers_way *way, lo
 	return figure;
 }
 
-void papers_measure(const struct perf_case *c, const struct papers_way *ways, double figure[PAPERS_WAYS][PERF_REPS_MAX])
+void papers_measure(const struct perf_case *c, const struct papers_way *ways,
+	double figure[PAPERS_WAYS][PERF_REPS_MAX])
 {
 	long n[PAPERS_WAYS] = {0};
 	int count = 0;
@@ -111,7 +113,8 @@ void papers_measure(const struct perf_case *c, const struct papers_way *ways, do
 		}
 }
 
-void papers_row(const struct perf_case *c, const char *name, const double *figure, const double *beside)
+void papers_row(const struct perf_case *c, const char *name, const double *figure,
+	const double *beside)
 {
 	char op[96];
 	struct perf_case row = *c;

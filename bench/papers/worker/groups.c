@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The groups of the worker of the papers: what each figure and table of them needs is in a file of its own.
+// The groups of the worker of the papers: what each figure and table of them needs is in a file of
+// its own.
 #include "papers.h"
 
 void papers_latency(void);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The models of paper 002, section 4. What is on the critical path of a large get adds up, 1/b = sum of 1/b_i; of what
-// overlaps, the slower counts. The paper has a copy, or a registration, at both sides. Here the target's memory is registered
-// once and its device reads it in place, so each model has a second form with the caller's side only (-here); and what is
-// pipelined is as fast as its slowest stage.
+// The models of paper 002, section 4. What is on the critical path of a large get adds up, 1/b =
+// sum of 1/b_i; of what overlaps, the slower counts. The paper has a copy, or a registration, at
+// both sides. Here the target's memory is registered once and its device reads it in place, so each
+// model has a second form with the caller's side only (-here); and what is pipelined is as fast as
+// its slowest stage.
 #ifdef PERF_VERBS
 #include "models.h"
 
@@ -40,7 +41,8 @@ static const struct {
 	{"model-overlap-here", "overlap", overlapped_here},
 };
 
-static const double *find(const char *name, const struct rdma_way *way, int n, double figure[][PERF_REPS_MAX])
+static const double *find(const char *name, const struct rdma_way *way, int n,
+	double figure[][PERF_REPS_MAX])
 {
 	for (int i = 0; i < n; i++)
 		if (strcmp(way[i].name, name) == 0)
@@ -48,22 +50,26 @@ static const double *find(const char *name, const struct rdma_way *way, int n, d
 	return NULL;
 }
 
-void models_rows(const struct perf_case *c, const struct rdma_way *way, int n, double figure[][PERF_REPS_MAX])
+void models_rows(const struct perf_case *c, const struct rdma_way *way, int n,
+	double figure[][PERF_REPS_MAX])
 {
-	const double *copy = find("copy", way, n, figure), *reg = find("registration", way, n, figure), *net = find("raw", way, n, figure);
+	const double *copy = find("copy", way, n, figure),
+		     *reg = find("registration", way, n, figure),
+		     *net = find("raw", way, n, figure);
 	if (perf_me != 0 || !copy || !reg || !net)
 		return;
 	for (size_t k = 0; k < sizeof models / sizeof models[0]; k++) {
 		double said[PERF_REPS_MAX];
 		const double *scheme = find(models[k].scheme, way, n, figure);
-		for (int i = 0; i < perf_reps; i++) said[i] = models[k].of((struct rate){copy[i], reg[i], net[i]});
+		for (int i = 0; i < perf_reps; i++)
+			said[i] = models[k].of((struct rate){copy[i], reg[i], net[i]});
 		if (scheme)
 			papers_row(c, models[k].name, said, scheme);
 	}
 }
 
-// The paper prints 51.68 MB/s below the formula of registration at both sides, which gives 64.36; with one side registered and
-// the other one copied, as its shared memory needs, it is 51.57.
+// The paper prints 51.68 MB/s below the formula of registration at both sides, which gives 64.36;
+// with one side registered and the other one copied, as its shared memory needs, it is 51.57.
 void models_of_paper(const char *op)
 {
 	static const struct {
@@ -81,7 +87,8 @@ void models_of_paper(const char *op)
 	struct perf_case c = {.op = op, .shape = "-", .unit = PERF_MBS};
 	double wrong = 0, said[PERF_REPS_MAX], printed[PERF_REPS_MAX];
 	for (size_t k = 0; k < sizeof of_paper / sizeof of_paper[0]; k++) {
-		for (int i = 0; i < perf_reps; i++) said[i] = of_paper[k].of(cluster), printed[i] = of_paper[k].printed;
+		for (int i = 0; i < perf_reps; i++)
+			said[i] = of_paper[k].of(cluster), printed[i] = of_paper[k].printed;
 		papers_row(&c, of_paper[k].name, said, printed);
 		wrong += (fabs(said[0] - printed[0]) < 0.2) != of_paper[k].gives;
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory whose places are used one after the other, and what the papers' benchmarks of bandwidth hold the library against
-// with the same places: messages of the MPI, and the raw baselines.
+// Memory whose places are used one after the other, and what the papers' benchmarks of bandwidth
+// hold the library against with the same places: messages of the MPI, and the raw baselines.
 #include "papers.h"
 
 #include <string.h>
@@ -69,14 +69,16 @@ static void say(struct papers_moving *m)
 
 static void hear(struct papers_moving *m)
 {
-	MPI_Recv(m->t.mine + papers_place(m), m->elements, m->type, perf_peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	MPI_Recv(m->t.mine + papers_place(m), m->elements, m->type, perf_peer, TAG, MPI_COMM_WORLD,
+		MPI_STATUS_IGNORE);
 }
 
 void papers_mpi_half(void *arg, long n)
 {
 	struct papers_moving *m = arg;
 	double begin = perf_now();
-	for (long i = 0; i < 2 * n && papers_takes_part(); i++) ((i & 1) == (perf_me != 0) ? say : hear)(m);
+	for (long i = 0; i < 2 * n && papers_takes_part(); i++)
+		((i & 1) == (perf_me != 0) ? say : hear)(m);
 	m->clock = (perf_now() - begin) / 2;
 }
 
@@ -86,7 +88,8 @@ void papers_mpi_answered(void *arg, long n)
 	for (long i = 0; i < n && papers_takes_part(); i++)
 		if (perf_me == 0) {
 			say(m);
-			MPI_Recv(NULL, 0, MPI_BYTE, perf_peer, ANSWER, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+			MPI_Recv(NULL, 0, MPI_BYTE, perf_peer, ANSWER, MPI_COMM_WORLD,
+				MPI_STATUS_IGNORE);
 		} else {
 			hear(m);
 			MPI_Send(NULL, 0, MPI_BYTE, perf_peer, ANSWER, MPI_COMM_WORLD);
@@ -115,7 +118,8 @@ static void requests(struct papers_moving *m, long n, bool put)
 	for (long i = 0; i < n; i++) {
 		struct ibv_sge list;
 		size_t at = papers_place(m);
-		struct ibv_send_wr request = link_request(&rdma.link, opcode, &list, at, at, (size_t)m->t.count[0]);
+		struct ibv_send_wr request = link_request(&rdma.link, opcode, &list, at, at,
+			(size_t)m->t.count[0]);
 		if (put && m->t.count[0] <= 64)
 			request.send_flags |= IBV_SEND_INLINE;
 		link_do(&rdma.link, &request);

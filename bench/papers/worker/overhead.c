@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What strided puts and gets cost the processors at both sides, by protocol (paper 004, section 5): n by n patches, put and
-// fenced, or got, back to back, at the second node's first rank, whose process has the data server; memory of ARMCI_Malloc at
-// both sides. Rows:
+// What strided puts and gets cost the processors at both sides, by protocol (paper 004, section 5):
+// n by n patches, put and fenced, or got, back to back, at the second node's first rank, whose
+// process has the data server; memory of ARMCI_Malloc at both sides. Rows:
 //   overhead/time/OP/PROTOCOL      ns that an operation takes
-//   overhead/caller/OP/PROTOCOL    ns of processor time, user and system, of all threads of the caller's process, for each
-//   overhead/target/OP/PROTOCOL    the same of the target's process, whose program sleeps
-//   overhead/slowdown/OP/PROTOCOL  how much longer, in per cent, a fixed amount of computation of the target's program takes
-//                                  meanwhile than just before, while the caller sleeps; on a machine that nobody else uses
-//   overhead/slowdown/computing    the same while the caller only computes: what sharing the machine costs
-// Over software verbs the caller's process does the device's work, too. The ranks of a node differ in the setting (variants.h).
+//   overhead/caller/OP/PROTOCOL    ns of processor time, user and system, of all threads of the
+//   caller's process, for each overhead/target/OP/PROTOCOL    the same of the target's process,
+//   whose program sleeps overhead/slowdown/OP/PROTOCOL  how much longer, in per cent, a fixed
+//   amount of computation of the target's program takes
+//                                  meanwhile than just before, while the caller sleeps; on a
+//                                  machine that nobody else uses
+//   overhead/slowdown/computing    the same while the caller only computes: what sharing the
+//   machine costs
+// Over software verbs the caller's process does the device's work, too. The ranks of a node differ
+// in the setting (variants.h).
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -23,19 +27,23 @@ struct overhead {
 	volatile long *flag; // of this one
 	int target;          // the second node's first rank
 	long rounds;         // of the fixed amount of computation
-	long n[2 * MOST];    // operations of the next sample, by way: of protocol way / 2, a get if it is odd
+	// operations of the next sample, by way: of protocol way / 2, a get if it is odd
+	long n[2 * MOST];
 	char shape[32];
 };
 
 // What is measured, by way and repetition. Who does not measure has 0.
 struct figures {
 	double seconds[2 * MOST][PERF_REPS_MAX], operations[2 * MOST][PERF_REPS_MAX];
-	double caller[2 * MOST][PERF_REPS_MAX], target[2 * MOST][PERF_REPS_MAX];           // seconds of processor time
-	double computing[2 * MOST + 1][PERF_REPS_MAX], alone[2 * MOST + 1][PERF_REPS_MAX]; // seconds; the last is COMPUTING's
+	// seconds of processor time
+	double caller[2 * MOST][PERF_REPS_MAX], target[2 * MOST][PERF_REPS_MAX];
+	// seconds; the last is COMPUTING's
+	double computing[2 * MOST + 1][PERF_REPS_MAX], alone[2 * MOST + 1][PERF_REPS_MAX];
 };
 enum { COMPUTING = 2 * MOST };
 
-PERF_BODY(put, ARMCI_PutS(t->mine, t->stride, t->theirs, t->stride, t->count, 1, perf_n / 2); ARMCI_Fence(perf_n / 2))
+PERF_BODY(put, ARMCI_PutS(t->mine, t->stride, t->theirs, t->stride, t->count, 1, perf_n / 2);
+	  ARMCI_Fence(perf_n / 2))
 PERF_BODY(get, ARMCI_GetS(t->theirs, t->stride, t->mine, t->stride, t->count, 1, perf_n / 2))
 
 static perf_body body_of(int way) { return way % 2 ? get : put; }
@@ -91,7 +99,8 @@ static void cost(struct overhead *o, struct figures *f, int way, int rep)
 	}
 }
 
-// Seconds that the target's computation takes while the caller communicates or computes; none: while it sleeps, as the others do.
+// Seconds that the target's computation takes while the caller communicates or computes; none:
+// while it sleeps, as the others do.
 static double computation(struct overhead *o, int way, bool none)
 {
 	int caller = none ? -1 : way == COMPUTING ? 0 : way / 2;
@@ -120,18 +129,24 @@ static void beside_alone(struct overhead *o, struct figures *f, int way, int rep
 	f->computing[way][rep] = computation(o, way, false);
 }
 
-static void row(const struct overhead *o, const char *what, int way, const double *value, enum perf_unit unit)
+static void row(const struct overhead *o, const char *what, int way, const double *value,
+	enum perf_unit unit)
 {
 	char op[96];
-	struct perf_case c = {.op = op, .shape = o->shape, .bytes = o->t.count[0] * o->t.count[1], .unit = unit};
+	struct perf_case c = {.op = op,
+		.shape = o->shape,
+		.bytes = o->t.count[0] * o->t.count[1],
+		.unit = unit};
 	if (way == COMPUTING)
 		snprintf(op, sizeof op, "overhead/%s/computing", what);
 	else
-		snprintf(op, sizeof op, "overhead/%s/%s/%s", what, way % 2 ? "get" : "put", variants_name(way / 2));
+		snprintf(op, sizeof op, "overhead/%s/%s/%s", what, way % 2 ? "get" : "put",
+			variants_name(way / 2));
 	perf_figures(&c, value, NULL, perf_reps);
 }
 
-static void each(const struct overhead *o, const char *what, int way, double *seconds, const double *operations)
+static void each(const struct overhead *o, const char *what, int way, double *seconds,
+	const double *operations)
 {
 	for (int i = 0; i < perf_reps; i++) seconds[i] *= 1e9 / operations[i];
 	row(o, what, way, seconds, PERF_NS);
@@ -140,7 +155,8 @@ static void each(const struct overhead *o, const char *what, int way, double *se
 static void slowdown(const struct overhead *o, struct figures *f, int way)
 {
 	double percent[PERF_REPS_MAX];
-	for (int i = 0; i < perf_reps; i++) percent[i] = 100 * (f->computing[way][i] / f->alone[way][i] - 1);
+	for (int i = 0; i < perf_reps; i++)
+		percent[i] = 100 * (f->computing[way][i] / f->alone[way][i] - 1);
 	row(o, "slowdown", way, percent, PERF_PERCENT);
 }
 
@@ -185,11 +201,14 @@ static void check(struct overhead *o)
 	int row = o->t.count[0], rows = o->t.count[1], apart = o->t.stride[0];
 	for (int caller = 0; caller < variants_count(); caller++) {
 		if (perf_me == caller) {
-			for (int i = 0; i < row * rows; i++) o->t.mine[i / row * apart + i % row] = (char)(i * 7 + caller);
+			for (int i = 0; i < row * rows; i++)
+				o->t.mine[i / row * apart + i % row] = (char)(i * 7 + caller);
 			put(&o->t, 1);
 			memset(o->t.mine, 0, (size_t)(rows - 1) * (size_t)apart + (size_t)row);
 			get(&o->t, 1);
-			for (int i = 0; i < row * rows; i++) wrong += o->t.mine[i / row * apart + i % row] != (char)(i * 7 + caller);
+			for (int i = 0; i < row * rows; i++)
+				wrong += o->t.mine[i / row * apart + i % row] !=
+					(char)(i * 7 + caller);
 		}
 		ARMCI_Barrier();
 	}
@@ -200,9 +219,12 @@ static void check(struct overhead *o)
 void papers_overhead(void)
 {
 	variants_need("overhead", false);
-	struct overhead o = {.t = perf_transfer(SPACE), .flags = perf_malloc(sizeof(long)), .target = perf_n / 2};
+	struct overhead o = {.t = perf_transfer(SPACE),
+		.flags = perf_malloc(sizeof(long)),
+		.target = perf_n / 2};
 	o.flag = o.flags[perf_me];
-	o.t.mine = o.t.all[perf_me]; // as a program should have it that moves it again and again: the device reaches it
+	// as a program should have it that moves it again and again: the device reaches it
+	o.t.mine = o.t.all[perf_me];
 	o.t.theirs = o.t.all[o.target];
 	o.t.stride[0] = LEADING * (int)sizeof(double);
 	o.rounds = perf_rounds(perf_pace(0.002, 0.01));

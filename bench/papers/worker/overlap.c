@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Computation beside a nonblocking get (paper 000 fig. 19 and section 6.1.2): work between the call and the wait is increased
-// until the whole takes longer; that much work, in per cent of the time without work, is the overlap. The MPI's version
-// asks by a message and waits for a nonblocking receive, while the other side waits for requests and does nothing else.
-// Protocols are compared by starts with other settings and a label (-l). And what the whole takes by the work, 64 KiB.
+// Computation beside a nonblocking get (paper 000 fig. 19 and section 6.1.2): work between the call
+// and the wait is increased until the whole takes longer; that much work, in per cent of the time
+// without work, is the overlap. The MPI's version asks by a message and waits for a nonblocking
+// receive, while the other side waits for requests and does nothing else. Protocols are compared by
+// starts with other settings and a label (-l). And what the whole takes by the work, 64 KiB.
 #include "papers.h"
 
 #include <stdio.h>
@@ -10,7 +11,17 @@
 
 #include "row.h"
 
-enum { LEAST = 1 << 10, MOST = 1 << 20, ASK = 41, REPLY = 42, STEPS = 20, POINTS = 10, STEP_US = 16, FEWEST = 5, TIMES = 200 };
+enum {
+	LEAST = 1 << 10,
+	MOST = 1 << 20,
+	ASK = 41,
+	REPLY = 42,
+	STEPS = 20,
+	POINTS = 10,
+	STEP_US = 16,
+	FEWEST = 5,
+	TIMES = 200
+};
 static const double tolerance = 0.05; // growth that counts as longer
 static const double most_work = 1.25; // of the time without
 
@@ -53,7 +64,8 @@ static void end_replies(void)
 	MPI_Send(&nothing, 1, MPI_INT, perf_peer, ASK, MPI_COMM_WORLD);
 }
 
-// Seconds of one operation with so much work: the median of n, since others want the cores, too; of fewer if they have them.
+// Seconds of one operation with so much work: the median of n, since others want the cores, too; of
+// fewer if they have them.
 static double timed(void (*operation)(long rounds), long rounds, int n)
 {
 	double took[TIMES], until = perf_now() + perf_pace(0.001, 0.006);
@@ -80,8 +92,9 @@ static double crossing(double x0, double y0, double x1, double y1, double limit)
 	return y1 > y0 ? x0 + (x1 - x0) * (limit - y0) / (y1 - y0) : x1;
 }
 
-// Beyond the point where the whole begins to grow it grows with the work: the limit is met `tolerance` later than that. The
-// last point below the limit counts: whatever else the machine does lengthens some before it.
+// Beyond the point where the whole begins to grow it grows with the work: the limit is met
+// `tolerance` later than that. The last point below the limit counts: whatever else the machine
+// does lengthens some before it.
 static double overlap(void (*operation)(long rounds))
 {
 	int n = enough(operation), last = 0;
@@ -90,17 +103,21 @@ static double overlap(void (*operation)(long rounds))
 	double alone = row_median(tries, 3), limit = alone * (1 + tolerance);
 	whole[0] = alone;
 	for (int i = 1; i <= STEPS; i++) {
-		whole[i] = timed(operation, (long)(most_work * i / STEPS * alone * rounds_a_second), n);
+		whole[i] = timed(operation, (long)(most_work * i / STEPS * alone * rounds_a_second),
+			n);
 		if (whole[i] <= limit)
 			last = i;
 	}
 	double step = most_work / STEPS, share = 1;
 	if (last < STEPS)
-		share = crossing(step * last, whole[last], step * (last + 1), whole[last + 1], limit) - tolerance;
+		share = crossing(step * last, whole[last], step * (last + 1), whole[last + 1],
+				limit) -
+			tolerance;
 	return 100 * (share < 0 ? 0 : share > 1 ? 1 : share);
 }
 
-// One figure of each version, taking turns. Rank 0 measures; the peer of the MPI's version answers; the others wait.
+// One figure of each version, taking turns. Rank 0 measures; the peer of the MPI's version answers;
+// the others wait.
 static void versions(double (*measure)(void (*operation)(long rounds)), double *ours, double *mpi)
 {
 	if (perf_me == 0)
@@ -118,7 +135,10 @@ static void versions(double (*measure)(void (*operation)(long rounds)), double *
 static void overlap_rows(int bytes)
 {
 	double ours[PERF_REPS_MAX], mpi[PERF_REPS_MAX];
-	struct perf_case c = {.op = "overlap-work", .shape = "-", .bytes = bytes, .unit = PERF_PERCENT};
+	struct perf_case c = {.op = "overlap-work",
+		.shape = "-",
+		.bytes = bytes,
+		.unit = PERF_PERCENT};
 	t.count[0] = bytes;
 	for (int i = -1; i < perf_reps; i++) { // the first is to warm up
 		if (perf_me == 0)
@@ -131,7 +151,10 @@ static void overlap_rows(int bytes)
 
 static long work; // rounds between call and wait
 
-static double whole(void (*operation)(long rounds)) { return 1e9 * timed(operation, work, enough(operation)); }
+static double whole(void (*operation)(long rounds))
+{
+	return 1e9 * timed(operation, work, enough(operation));
+}
 
 static void total_rows(void)
 {
@@ -140,7 +163,10 @@ static void total_rows(void)
 	for (int point = 0; point <= POINTS; point += perf_quick ? POINTS / 2 : 1) {
 		char shape[16];
 		snprintf(shape, sizeof shape, "%dus", point * STEP_US);
-		struct perf_case c = {.op = "overlap-total", .shape = shape, .bytes = t.count[0], .unit = PERF_NS};
+		struct perf_case c = {.op = "overlap-total",
+			.shape = shape,
+			.bytes = t.count[0],
+			.unit = PERF_NS};
 		for (int i = -1; i < perf_reps; i++) {
 			if (perf_me == 0) {
 				rounds_a_second = (double)perf_rounds(1);
@@ -157,7 +183,9 @@ void papers_overlap_work(void)
 {
 	if (!perf_far) {
 		if (perf_me == 0)
-			fprintf(stderr, "papers: no overlap within a node, where a transfer is a copy by its caller\n");
+			fprintf(stderr,
+				"papers: no overlap within a node, where a transfer is a copy by "
+				"its caller\n");
 		return;
 	}
 	t = perf_transfer(MOST);

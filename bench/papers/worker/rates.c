@@ -24,7 +24,8 @@ void rates_open(struct rates *r, bool connect)
 {
 	*r = (struct rates){.connected = connect && papers_takes_part()};
 	if (r->connected)
-		link_open(&r->link, perf_me == 0 ? perf_dial(perf_peer) : perf_answer(0), rates_space());
+		link_open(&r->link, perf_me == 0 ? perf_dial(perf_peer) : perf_answer(0),
+			rates_space());
 	else if (perf_me == 0)
 		link_device(&r->link);
 	if (perf_me == 0) {
@@ -110,7 +111,8 @@ void rates_read(void *arg, long n)
 	for (long i = 0; i < n; i++) {
 		struct ibv_sge list;
 		size_t at = rates_place(r->bytes, &r->next);
-		struct ibv_send_wr request = link_request(&r->link, IBV_WR_RDMA_READ, &list, at, at, r->bytes);
+		struct ibv_send_wr request = link_request(&r->link, IBV_WR_RDMA_READ, &list, at, at,
+			r->bytes);
 		link_do(&r->link, &request);
 	}
 }

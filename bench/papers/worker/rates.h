@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The rates that protocols between nodes are made of: registering memory with the device, ending that, copying, reading over bare
-// verbs. Consecutive accesses use other memory, of a space that is larger than caches are.
+// The rates that protocols between nodes are made of: registering memory with the device, ending
+// that, copying, reading over bare verbs. Consecutive accesses use other memory, of a space that is
+// larger than caches are.
 #ifndef RATES_H
 #define RATES_H
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Patches of an array of doubles by one strided call, row by row, and packed by the program (paper 000 fig. 18, paper 004
-// fig. 7). Row by row: a nonblocking call for each row, then all waits. Packed: pack, one contiguous transfer, unpack; what
-// the far side would have to do, pack for a get and unpack for a put, is done here on as much memory, since a one-sided
-// program has nobody there to do it: its time counts, what it takes to tell the far side does not. Puts end in a fence.
+// Patches of an array of doubles by one strided call, row by row, and packed by the program (paper
+// 000 fig. 18, paper 004 fig. 7). Row by row: a nonblocking call for each row, then all waits.
+// Packed: pack, one contiguous transfer, unpack; what the far side would have to do, pack for a get
+// and unpack for a put, is done here on as much memory, since a one-sided program has nobody there
+// to do it: its time counts, what it takes to tell the far side does not. Puts end in a fence.
 #include "papers.h"
 
 #include <stdio.h>
@@ -15,7 +16,8 @@ static char *packed; // on this side; the far side's is the beginning of its arr
 static armci_hdl_t handle[LARGEST];
 
 PAPERS_MOVING(get, ARMCI_GetS(theirs, t->stride, mine, t->stride, t->count, 1, perf_peer))
-PAPERS_MOVING(put, ARMCI_PutS(mine, t->stride, theirs, t->stride, t->count, 1, perf_peer); ARMCI_Fence(perf_peer))
+PAPERS_MOVING(put, ARMCI_PutS(mine, t->stride, theirs, t->stride, t->count, 1, perf_peer);
+	      ARMCI_Fence(perf_peer))
 
 static void each_row(const struct perf_transfer *t, char *mine, char *theirs, bool is_put)
 {
@@ -37,14 +39,16 @@ PAPERS_MOVING(put_rows, each_row(t, mine, theirs, true); ARMCI_Fence(perf_peer))
 static void pack(const struct perf_transfer *t, char *to, const char *from)
 {
 	size_t bytes = (size_t)t->count[0];
-	for (int k = 0; k < t->count[1]; k++) memcpy(to + (size_t)k * bytes, from + k * t->stride[0], bytes);
+	for (int k = 0; k < t->count[1]; k++)
+		memcpy(to + (size_t)k * bytes, from + k * t->stride[0], bytes);
 	bench_opaque(to);
 }
 
 static void unpack(const struct perf_transfer *t, char *to, const char *from)
 {
 	size_t bytes = (size_t)t->count[0];
-	for (int k = 0; k < t->count[1]; k++) memcpy(to + k * t->stride[0], from + (size_t)k * bytes, bytes);
+	for (int k = 0; k < t->count[1]; k++)
+		memcpy(to + k * t->stride[0], from + (size_t)k * bytes, bytes);
 	bench_opaque(to);
 }
 
@@ -66,10 +70,12 @@ static void put_all(struct perf_transfer *t, char *mine)
 PAPERS_MOVING(get_packed, (void)theirs; get_all(t, mine))
 PAPERS_MOVING(put_packed, (void)theirs; put_all(t, mine))
 
-static const struct papers_way get_ways[] = {{"get", get, PAPERS_ALONE, NULL}, {"get-rows", get_rows, PAPERS_ALONE, NULL},
-	{"get-packed", get_packed, PAPERS_ALONE, NULL}, {.name = NULL}};
-static const struct papers_way put_ways[] = {{"put", put, PAPERS_ALONE, NULL}, {"put-rows", put_rows, PAPERS_ALONE, NULL},
-	{"put-packed", put_packed, PAPERS_ALONE, NULL}, {.name = NULL}};
+static const struct papers_way get_ways[] = {{"get", get, PAPERS_ALONE, NULL},
+	{"get-rows", get_rows, PAPERS_ALONE, NULL}, {"get-packed", get_packed, PAPERS_ALONE, NULL},
+	{.name = NULL}};
+static const struct papers_way put_ways[] = {{"put", put, PAPERS_ALONE, NULL},
+	{"put-rows", put_rows, PAPERS_ALONE, NULL}, {"put-packed", put_packed, PAPERS_ALONE, NULL},
+	{.name = NULL}};
 
 // The patch's diagonal comes back as it was put, at the same place.
 static double differences(struct papers_moving *m, perf_body put_by, perf_body get_by, int seed)
@@ -93,14 +99,19 @@ void papers_rows(void)
 	for (int n = 16; n <= LARGEST; n *= perf_quick ? 16 : 2) {
 		char shape[32];
 		snprintf(shape, sizeof shape, "%dx%d", n, n);
-		struct perf_case c = {.op = "rows", .shape = shape, .bytes = 8.0 * n * n, .unit = PERF_MBS, .arg = &m};
+		struct perf_case c = {.op = "rows",
+			.shape = shape,
+			.bytes = 8.0 * n * n,
+			.unit = PERF_MBS,
+			.arg = &m};
 		papers_patches(&m, n);
 		papers_contest(&c, get_ways, "get-rows");
 		papers_contest(&c, put_ways, "put-rows");
 	}
 	double wrong = 0;
 	if (perf_me == 0)
-		wrong = differences(&m, put_rows, get, 1) + differences(&m, put, get_rows, 2) + differences(&m, put_packed, get_packed, 3);
+		wrong = differences(&m, put_rows, get, 1) + differences(&m, put, get_rows, 2) +
+			differences(&m, put_packed, get_packed, 3);
 	perf_check("rows", perf_total(wrong), 0);
 	free(packed);
 	papers_moving_end(&m);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What a rank's setting is called, and whether the ranks are where a contest of settings needs them.
+// What a rank's setting is called, and whether the ranks are where a contest of settings needs
+// them.
 #include "variants.h"
 
 #include <stdio.h>
@@ -38,9 +39,11 @@ void variants_need(const char *group, bool rdma)
 {
 	int apart = armci_domain_my_id(ARMCI_DOMAIN_SMP) != armci_domain_id(ARMCI_DOMAIN_SMP, 0);
 	if (perf_n != 2 * variants_count())
-		refuse(group, "needs two nodes with one rank, or, with -e, one for each value, on each");
+		refuse(group,
+			"needs two nodes with one rank, or, with -e, one for each value, on each");
 	if (perf_greatest(apart != (variants_index() < 0)) > 0)
-		refuse(group, "needs the first half of the ranks on one node and the others on another");
+		refuse(group,
+			"needs the first half of the ranks on one node and the others on another");
 	if (rdma && strcmp(network(), "rdma") != 0)
 		refuse(group, "needs ARMCI_TRANSPORT=rdma");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A get beside the MPI's own one-sided get between two fences (paper 001, related work). Not every MPI has windows between
-// nodes (Open MPI over TCP: --mca osc pt2pt): the group then ends with a word about it, and a window that hangs ends the process.
+// A get beside the MPI's own one-sided get between two fences (paper 001, related work). Not every
+// MPI has windows between nodes (Open MPI over TCP: --mca osc pt2pt): the group then ends with a
+// word about it, and a window that hangs ends the process.
 #include "papers.h"
 
 #include <stdio.h>
@@ -18,7 +19,8 @@ static bool open_window(void)
 	alarm(PATIENCE);
 	MPI_Comm_get_errhandler(MPI_COMM_WORLD, &before);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	int bad = MPI_Win_allocate(SPACE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window) != MPI_SUCCESS;
+	int bad = MPI_Win_allocate(SPACE, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window) !=
+		MPI_SUCCESS;
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, before);
 	MPI_Errhandler_free(&before);
 	MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
@@ -51,13 +53,17 @@ static void mpi_get_fence(void *arg, long n)
 
 void papers_get_fence(void)
 {
-	static const struct papers_way ways[] = {
-		{"get", get, PAPERS_ALONE, NULL}, {"mpi", mpi_get_fence, PAPERS_MPI, NULL}, {.name = NULL}};
+	static const struct papers_way ways[] = {{"get", get, PAPERS_ALONE, NULL},
+		{"mpi", mpi_get_fence, PAPERS_MPI, NULL}, {.name = NULL}};
 	static const int sizes[] = {1024, SPACE};
 	struct perf_transfer t = perf_transfer(SPACE);
 	if (open_window()) {
 		for (int i = 0; i < 2; i++) {
-			struct perf_case c = {.op = "mpi-get-fence", .shape = "-", .bytes = sizes[i], .unit = PERF_NS, .arg = &t};
+			struct perf_case c = {.op = "mpi-get-fence",
+				.shape = "-",
+				.bytes = sizes[i],
+				.unit = PERF_NS,
+				.arg = &t};
 			t.count[0] = sizes[i];
 			papers_contest(&c, ways, "mpi");
 		}

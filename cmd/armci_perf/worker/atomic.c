@@ -11,8 +11,13 @@ PERF_FENCED(acc, ARMCI_Acc(ARMCI_ACC_DBL, &one, t->mine, t->theirs, t->count[0],
 void perf_accumulate(void)
 {
 	struct perf_transfer t = perf_transfer(MOST);
-	for (int bytes = 8; bytes <= MOST; bytes = bytes == 8 ? 1024 : bytes * (perf_quick ? 1024 : 4)) {
-		struct perf_case c = {.op = "acc", .shape = "-", .bytes = bytes, .unit = bytes > 8 ? PERF_MBS : PERF_NS, .ours = acc,
+	for (int bytes = 8; bytes <= MOST;
+		bytes = bytes == 8 ? 1024 : bytes * (perf_quick ? 1024 : 4)) {
+		struct perf_case c = {.op = "acc",
+			.shape = "-",
+			.bytes = bytes,
+			.unit = bytes > 8 ? PERF_MBS : PERF_NS,
+			.ours = acc,
 			.arg = &t};
 		t.count[0] = bytes;
 		perf_solo(&c);
@@ -43,7 +48,8 @@ void perf_rmw(void)
 	c.op = "swap", c.bytes = 4, c.ours = swap;
 	perf_solo(&c);
 	counter = (char *)t.all[0] + 256;
-	c.op = "fetch-add-contended", c.bytes = 8, c.ours = contended_add, c.unit = PERF_MOPS, c.lasting = perf_far;
+	c.op = "fetch-add-contended", c.bytes = 8, c.ours = contended_add, c.unit = PERF_MOPS,
+	c.lasting = perf_far;
 	perf_all(&c);
 	ARMCI_Barrier();
 	long got = 0;
@@ -67,7 +73,8 @@ static void lock_first(void *arg, long n)
 	}
 }
 
-// Everybody locks and unlocks for so long: the rate of all, and the smallest share. Returns what this rank did.
+// Everybody locks and unlocks for so long: the rate of all, and the smallest share. Returns what
+// this rank did.
 static double compete(const struct perf_case *c, perf_body pair, double *rate, double *share)
 {
 	double seconds = perf_pace(0.02, 0.2), made = 0;
@@ -81,7 +88,8 @@ static double compete(const struct perf_case *c, perf_body pair, double *rate, d
 
 static void contended(struct perf_case c)
 {
-	double rate[PERF_REPS_MAX], raw_rate[PERF_REPS_MAX], share[PERF_REPS_MAX], raw_share[PERF_REPS_MAX], made = 0;
+	double rate[PERF_REPS_MAX], raw_rate[PERF_REPS_MAX], share[PERF_REPS_MAX],
+		raw_share[PERF_REPS_MAX], made = 0;
 	struct perf_transfer *t = c.arg;
 	c.op = "lock-contended", c.unit = PERF_MOPS, c.ours = lock_first;
 	bool beside = !perf_alone && perf_baseline(&c, 0) && c.raw;
@@ -102,10 +110,15 @@ static void contended(struct perf_case c)
 void perf_lock(void)
 {
 	struct perf_transfer t = perf_transfer(4096);
-	struct perf_case c = {.op = "lock+unlock", .shape = "-", .unit = PERF_NS, .ours = lock_peer, .arg = &t};
+	struct perf_case c = {.op = "lock+unlock",
+		.shape = "-",
+		.unit = PERF_NS,
+		.ours = lock_peer,
+		.arg = &t};
 	ARMCI_Create_mutexes(1);
 	perf_solo(&c);
-	if (perf_far) { // each as often: the slowest counts, so being on the mutex's node gains nothing
+	if (perf_far) {
+		// each as often: the slowest counts, so being on the mutex's node gains nothing
 		c.op = "lock-contended", c.ours = lock_first, c.unit = PERF_MOPS, c.lasting = true;
 		perf_all(&c);
 	} else if (perf_n > 1) {

@@ -17,8 +17,8 @@ void perf_small(void)
 	static const struct {
 		const char *op;
 		perf_body body;
-	} rows[] = {{"put", put}, {"get", get}, {"put-value", put_value}, {"get-value", get_value}, {"fence", fence},
-		{"put+fence", put_fence}};
+	} rows[] = {{"put", put}, {"get", get}, {"put-value", put_value}, {"get-value", get_value},
+		{"fence", fence}, {"put+fence", put_fence}};
 	struct perf_transfer t = perf_transfer(SMALL);
 	struct perf_case c = {.shape = "-", .bytes = 8, .unit = PERF_NS, .arg = &t};
 	t.count[0] = 8;
@@ -48,7 +48,8 @@ static void put_stream(void *arg, long n)
 {
 	struct perf_transfer *t = arg;
 	for (long i = 0; i < n; i++) {
-		for (int k = 0; k < STREAM; k++) ARMCI_Put(t->mine, t->theirs, t->count[0], perf_peer);
+		for (int k = 0; k < STREAM; k++)
+			ARMCI_Put(t->mine, t->theirs, t->count[0], perf_peer);
 		ARMCI_Fence(perf_peer);
 	}
 }
@@ -70,7 +71,11 @@ void perf_stream(void)
 {
 	struct perf_transfer t = perf_transfer(MOST);
 	for (int bytes = 1 << 20; bytes <= MOST / 2; bytes *= perf_quick ? 32 : 2) {
-		struct perf_case c = {.shape = "16", .bytes = bytes, .ops = STREAM, .unit = PERF_MBS, .arg = &t};
+		struct perf_case c = {.shape = "16",
+			.bytes = bytes,
+			.ops = STREAM,
+			.unit = PERF_MBS,
+			.arg = &t};
 		t.count[0] = bytes;
 		c.op = "put-stream", c.ours = put_stream;
 		perf_solo(&c);

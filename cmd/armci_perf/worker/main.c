@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The worker of armci_perf: one rank of the job that it starts. Arguments: [-q] [-a] [-r repetitions] [-l label] group...
-// -q: short runs; -a: no baselines; -l: is appended to the names of all figures. It initialises the library, runs the
-// groups in the order given and ends. What a group measures is in its own file.
+// The worker of armci_perf: one rank of the job that it starts. Arguments: [-q] [-a] [-r
+// repetitions] [-l label] group... -q: short runs; -a: no baselines; -l: is appended to the names
+// of all figures. It initialises the library, runs the groups in the order given and ends. What a
+// group measures is in its own file.
 #include "perf.h"
 
 #include <stdio.h>
@@ -97,7 +98,8 @@ int main(int argc, char **argv)
 	perf_me = armci_msg_me();
 	perf_n = armci_msg_nproc();
 	perf_peer = perf_me == perf_n / 2 ? 0 : (perf_me + perf_n / 2) % perf_n;
-	perf_far = armci_domain_id(ARMCI_DOMAIN_SMP, 0) != armci_domain_id(ARMCI_DOMAIN_SMP, perf_n / 2);
+	perf_far = armci_domain_id(ARMCI_DOMAIN_SMP, 0) !=
+		armci_domain_id(ARMCI_DOMAIN_SMP, perf_n / 2);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	perf_ready();
 	for (int i = first; i < argc; i++) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a case: finds how many operations make a sample of decent length, then alternates samples of ours and of
+// Runs a case: finds how many operations make a sample of decent length, then alternates samples of
+// ours and of
 //  baseline, so that whatever else the machine does hits both. Knows no operation.
 #define _GNU_SOURCE
 #include "perf.h"
@@ -50,7 +51,8 @@ static double sample(const struct perf_case *c, perf_body body, long n, bool all
 	return all ? perf_elapsed(begin, end) : end - begin;
 }
 
-// How many operations take about `seconds`. Also warms everything up: the first may have to connect.
+// How many operations take about `seconds`. Also warms everything up: the first may have to
+// connect.
 static long enough(const struct perf_case *c, perf_body body, double seconds, bool all)
 {
 	long n = 1;
@@ -82,7 +84,8 @@ static void warm(const struct perf_case *c, perf_body body, long n)
 enum { FEW = 64, TURNS = 8 };
 
 // One repetition: `turns` samples each of n of ours and of m of the raw operation.
-static void repeat(const struct perf_case *c, long n, long m, bool all, int turns, bool raw_first, double *ours, double *raw)
+static void repeat(const struct perf_case *c, long n, long m, bool all, int turns, bool raw_first,
+	double *ours, double *raw)
 {
 	double t = 0, raw_t = 0;
 	if (!all)
@@ -104,7 +107,9 @@ static void run(const struct perf_case *c, double seconds, bool all)
 	double ours[PERF_REPS_MAX], raw[PERF_REPS_MAX];
 	long n = enough(c, c->ours, seconds, all), m = c->raw ? enough(c, c->raw, seconds, all) : 0;
 	int turns = 1;
-	if (!all && n < FEW) { // long operations: memory's mood changes between two samples, so they take turns within them
+	if (!all && n < FEW) {
+		// long operations: memory's mood changes between two samples, so they take turns
+		// within them
 		turns = TURNS;
 		n = n / TURNS + 1;
 		m = m / TURNS + 1;
@@ -145,8 +150,10 @@ void perf_solo(const struct perf_case *c)
 	ARMCI_Barrier();
 }
 
-// Longer samples when all work, longest when they must share cores: a time slice is a few milliseconds.
+// Longer samples when all work, longest when they must share cores: a time slice is a few
+// milliseconds.
 void perf_all(const struct perf_case *c)
 {
-	with_baselines(c, perf_n > 2 || c->lasting ? perf_pace(0.005, 0.1) : perf_pace(0.002, 0.015), true);
+	with_baselines(c,
+		perf_n > 2 || c->lasting ? perf_pace(0.005, 0.1) : perf_pace(0.002, 0.015), true);
 }

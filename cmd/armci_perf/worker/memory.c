@@ -7,8 +7,9 @@
 
 #include "perf.h"
 
-// The two sides of a transfer do not begin at the same place in their pages: loads would seem to depend on the stores of
-// the transfer before, and the figure would be that of the false dependence.
+// The two sides of a transfer do not begin at the same place in their pages: loads would seem to
+// depend on the stores of the transfer before, and the figure would be that of the false
+// dependence.
 enum { PAGE = 4096, OFFSET = 1344 };
 
 void perf_need(bool ok, const char *what)

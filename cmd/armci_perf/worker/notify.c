@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Data and the word that it has arrived, there and back: a put and a notification, a put with a flag, and a notification
-// alone. No data may come later than its word.
+// Data and the word that it has arrived, there and back: a put and a notification, a put with a
+// flag, and a notification alone. No data may come later than its word.
 #include "perf.h"
 
 #include <sched.h>
@@ -10,7 +10,10 @@ enum { MOST = 64 << 10, FLAG = MOST, LOOKS = 1000 }; // the flag lies behind the
 static long number;  // of half trips so far: what is stored
 static double wrong; // half trips whose last word of data was not there
 
-static long *last(struct perf_transfer *t, void *data) { return (long *)(void *)((char *)data + t->count[0]) - 1; }
+static long *last(struct perf_transfer *t, void *data)
+{
+	return (long *)(void *)((char *)data + t->count[0]) - 1;
+}
 static void set(struct perf_transfer *t) { *last(t, t->mine) = ++number; }
 
 static void store(struct perf_transfer *t)
@@ -20,7 +23,10 @@ static void store(struct perf_transfer *t)
 	armci_notify(perf_peer);
 }
 
-static void look(struct perf_transfer *t) { wrong += *(volatile long *)last(t, t->all[perf_me]) != number; }
+static void look(struct perf_transfer *t)
+{
+	wrong += *(volatile long *)last(t, t->all[perf_me]) != number;
+}
 
 static void await(struct perf_transfer *t)
 {
@@ -33,7 +39,8 @@ static void await(struct perf_transfer *t)
 static void store_flag(struct perf_transfer *t)
 {
 	set(t);
-	ARMCI_Put_flag(t->mine, t->theirs, t->count[0], (int *)(void *)(t->theirs + FLAG), (int)number, perf_peer);
+	ARMCI_Put_flag(t->mine, t->theirs, t->count[0], (int *)(void *)(t->theirs + FLAG),
+		(int)number, perf_peer);
 }
 
 static void await_flag(struct perf_transfer *t)
@@ -66,10 +73,16 @@ static void notified(void *arg, long n) { perf_half_trips(arg, n, notify, await_
 void perf_notify(void)
 {
 	struct perf_transfer t = perf_transfer(MOST + 64);
-	struct perf_case c = {.op = "notify", .shape = "half-trip", .unit = PERF_NS, .arg = &t, .ours = notified};
+	struct perf_case c = {.op = "notify",
+		.shape = "half-trip",
+		.unit = PERF_NS,
+		.arg = &t,
+		.ours = notified};
 	if (perf_n > 1)
 		perf_all(&c);
-	for (int bytes = 8; perf_n > 1 && bytes <= MOST; bytes *= bytes == 8 ? 32 : perf_quick ? 256 : 16) {
+	for (int bytes = 8; perf_n > 1 && bytes <= MOST; bytes *= bytes == 8 ? 32 :
+			perf_quick                                           ? 256 :
+									       16) {
 		t.count[0] = bytes;
 		c.bytes = bytes;
 		c.op = "put+notify", c.ours = stored;

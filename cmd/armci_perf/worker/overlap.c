@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How much of a nonblocking transfer disappears behind computation of its caller. The computation is a fixed amount of
-// work: whatever takes the caller's core makes it longer.
+// How much of a nonblocking transfer disappears behind computation of its caller. The computation
+// is a fixed amount of work: whatever takes the caller's core makes it longer.
 #include <stdio.h>
 
 #include "perf.h"
@@ -45,7 +45,8 @@ static void end_ours(struct perf_overlap *o)
 		ARMCI_Fence(perf_peer);
 }
 
-static double hidden(struct perf_overlap *o, void (*start)(struct perf_overlap *o), void (*end)(struct perf_overlap *o))
+static double hidden(struct perf_overlap *o, void (*start)(struct perf_overlap *o),
+	void (*end)(struct perf_overlap *o))
 {
 	double alone = 0, work = 0, both = 0;
 	for (int i = 0; i < (perf_quick ? 2 : 10); i++) {
@@ -88,7 +89,9 @@ void perf_overlap(void)
 {
 	if (!perf_far) {
 		if (perf_me == 0)
-			fprintf(stderr, "armci_perf worker: no overlap within a node, where a transfer is a copy by its caller\n");
+			fprintf(stderr,
+				"armci_perf worker: no overlap within a node, where a transfer is "
+				"a copy by its caller\n");
 		return;
 	}
 	struct perf_overlap o = {.t = perf_transfer(MOST)};

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the worker that is installed leaves out, and the worker of bench/ has: baselines, more groups.
+// What the worker that is installed leaves out, and the worker of bench/ has: baselines, more
+// groups.
 #include "perf.h"
 
 const struct perf_group *const perf_more[] = {NULL};

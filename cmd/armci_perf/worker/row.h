@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A figure as all programs that measure print it, for internal/figure: the median of its repetitions and their extremes, and
-// those of its baseline, on one line, tab-separated:
-//   PERF  op shape bytes ranks unit ours least most raw least most ratio     (raw and ratio 0 without a baseline)
+// A figure as all programs that measure print it, for internal/figure: the median of its
+// repetitions and their extremes, and those of its baseline, on one line, tab-separated:
+//   PERF  op shape bytes ranks unit ours least most raw least most ratio     (raw and ratio 0
+//   without a baseline)
 // Needs no library and no MPI.
 #ifndef ROW_H
 #define ROW_H
@@ -13,7 +14,8 @@
 #define ROW_REPS_MAX 99 // repetitions of a figure
 
 struct row {
-	const char *op, *label, *shape; // words without blanks; the label is appended to op; shape "-": none
+	// words without blanks; the label is appended to op; shape "-": none
+	const char *op, *label, *shape;
 	double bytes;
 	int ranks;
 	const char *unit;
@@ -44,10 +46,12 @@ static inline void row_values(const double *v, int n)
 }
 
 // raw NULL: no baseline. ratio is the median of ours/raw, pair by pair.
-static inline void row_print(const struct row *r, const double *ours, const double *raw, int n, double ratio)
+static inline void row_print(const struct row *r, const double *ours, const double *raw, int n,
+	double ratio)
 {
 	static const double none;
-	printf("PERF\t%s%s\t%s\t%.0f\t%d\t%s", r->op, r->label, r->shape, r->bytes, r->ranks, r->unit);
+	printf("PERF\t%s%s\t%s\t%.0f\t%d\t%s", r->op, r->label, r->shape, r->bytes, r->ranks,
+		r->unit);
 	row_values(ours, n);
 	row_values(raw ? raw : &none, raw ? n : 1);
 	printf("\t%.6g\n", ratio);

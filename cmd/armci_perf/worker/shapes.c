@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is not contiguous: n by n patches of doubles, 1000 scattered doubles, batches of 1000 nonblocking puts. The
-// leading dimension is larger than a patch, so rows never touch.
+// What is not contiguous: n by n patches of doubles, 1000 scattered doubles, batches of 1000
+// nonblocking puts. The leading dimension is larger than a patch, so rows never touch.
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -10,9 +10,12 @@ enum { LEADING = 600, LARGEST = 512, SCATTERED = 1000, APART = 17 };
 
 static double one = 1;
 
-PERF_FENCED(put_strided, ARMCI_PutS(t->mine, t->stride, t->theirs, t->stride, t->count, 1, perf_peer))
+PERF_FENCED(put_strided,
+	ARMCI_PutS(t->mine, t->stride, t->theirs, t->stride, t->count, 1, perf_peer))
 PERF_BODY(get_strided, ARMCI_GetS(t->theirs, t->stride, t->mine, t->stride, t->count, 1, perf_peer))
-PERF_FENCED(acc_strided, ARMCI_AccS(ARMCI_ACC_DBL, &one, t->mine, t->stride, t->theirs, t->stride, t->count, 1, perf_peer))
+PERF_FENCED(acc_strided,
+	ARMCI_AccS(ARMCI_ACC_DBL, &one, t->mine, t->stride, t->theirs, t->stride, t->count, 1,
+		perf_peer))
 
 void perf_strided(void)
 {
@@ -21,7 +24,10 @@ void perf_strided(void)
 	for (int n = 1; n <= LARGEST; n *= n == 1 ? 4 : perf_quick ? 8 : 2) {
 		char shape[32];
 		snprintf(shape, sizeof shape, "%dx%d", n, n);
-		struct perf_case c = {.shape = shape, .bytes = 8.0 * n * n, .unit = PERF_NS, .arg = &t};
+		struct perf_case c = {.shape = shape,
+			.bytes = 8.0 * n * n,
+			.unit = PERF_NS,
+			.arg = &t};
 		t.count[0] = n * (int)sizeof(double);
 		t.count[1] = n;
 		c.op = "put-strided", c.ours = put_strided;
@@ -46,8 +52,14 @@ static struct perf_transfer scattered(void **mine, void **theirs)
 		mine[i] = (double *)t.mine + at;
 		theirs[i] = (double *)t.theirs + at;
 	}
-	t.put = (armci_giov_t){.src_ptr_array = mine, .dst_ptr_array = theirs, .ptr_array_len = SCATTERED, .bytes = 8};
-	t.get = (armci_giov_t){.src_ptr_array = theirs, .dst_ptr_array = mine, .ptr_array_len = SCATTERED, .bytes = 8};
+	t.put = (armci_giov_t){.src_ptr_array = mine,
+		.dst_ptr_array = theirs,
+		.ptr_array_len = SCATTERED,
+		.bytes = 8};
+	t.get = (armci_giov_t){.src_ptr_array = theirs,
+		.dst_ptr_array = mine,
+		.ptr_array_len = SCATTERED,
+		.bytes = 8};
 	return t;
 }
 
@@ -55,7 +67,10 @@ void perf_vector(void)
 {
 	static void *mine[SCATTERED], *theirs[SCATTERED];
 	struct perf_transfer t = scattered(mine, theirs);
-	struct perf_case c = {.shape = "1000x8", .bytes = 8.0 * SCATTERED, .unit = PERF_NS, .arg = &t};
+	struct perf_case c = {.shape = "1000x8",
+		.bytes = 8.0 * SCATTERED,
+		.unit = PERF_NS,
+		.arg = &t};
 	c.op = "put-vector", c.ours = put_vector;
 	perf_solo(&c);
 	c.op = "get-vector", c.ours = get_vector;
@@ -68,7 +83,8 @@ static void *target(const struct perf_transfer *t, int k) { return t->put.dst_pt
 
 static void put_implicit(struct perf_transfer *t)
 {
-	for (int k = 0; k < SCATTERED; k++) ARMCI_NbPut(source(t, k), target(t, k), 8, perf_peer, NULL);
+	for (int k = 0; k < SCATTERED; k++)
+		ARMCI_NbPut(source(t, k), target(t, k), 8, perf_peer, NULL);
 	ARMCI_WaitAll();
 }
 
@@ -87,7 +103,8 @@ static void put_aggregate(struct perf_transfer *t)
 	armci_hdl_t h;
 	ARMCI_INIT_HANDLE(&h);
 	ARMCI_SET_AGGREGATE_HANDLE(&h);
-	for (int k = 0; k < SCATTERED; k++) ARMCI_NbPut(source(t, k), target(t, k), 8, perf_peer, &h);
+	for (int k = 0; k < SCATTERED; k++)
+		ARMCI_NbPut(source(t, k), target(t, k), 8, perf_peer, &h);
 	ARMCI_Wait(&h);
 	ARMCI_UNSET_AGGREGATE_HANDLE(&h);
 }
@@ -100,7 +117,11 @@ void perf_nonblocking(void)
 {
 	static void *mine[SCATTERED], *theirs[SCATTERED];
 	struct perf_transfer t = scattered(mine, theirs);
-	struct perf_case c = {.shape = "batch", .bytes = 8, .ops = SCATTERED, .unit = PERF_NS, .arg = &t};
+	struct perf_case c = {.shape = "batch",
+		.bytes = 8,
+		.ops = SCATTERED,
+		.unit = PERF_NS,
+		.arg = &t};
 	c.op = "nbput-implicit", c.ours = implicit;
 	perf_solo(&c);
 	c.op = "nbput-handles", c.ours = handles;

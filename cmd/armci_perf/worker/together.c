@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What all ranks do together: barriers, allocation, broadcast and sum, messages there and back, initialisation.
+// What all ranks do together: barriers, allocation, broadcast and sum, messages there and back,
+// initialisation.
 #include "perf.h"
 
 #include <stdlib.h>
@@ -48,7 +49,10 @@ void perf_half_trips(struct perf_transfer *t, long n, perf_turn say, perf_turn h
 	for (long i = 0; i < ((n + 1) & ~1l); i++) ((i & 1) == (perf_me != 0) ? say : hear)(t);
 }
 
-static void send_message(struct perf_transfer *t) { armci_msg_snd(TAG, t->mine, t->count[0], perf_peer); }
+static void send_message(struct perf_transfer *t)
+{
+	armci_msg_snd(TAG, t->mine, t->count[0], perf_peer);
+}
 
 static void receive_message(struct perf_transfer *t)
 {
@@ -56,13 +60,20 @@ static void receive_message(struct perf_transfer *t)
 	armci_msg_rcv(TAG, t->mine, t->count[0], &got, perf_peer);
 }
 
-static void half_trips(void *arg, long n) { perf_half_trips(arg, n, send_message, receive_message); }
+static void half_trips(void *arg, long n)
+{
+	perf_half_trips(arg, n, send_message, receive_message);
+}
 
 void perf_message(void)
 {
 	struct perf_transfer t = perf_transfer(MESSAGE);
 	for (int bytes = 8; perf_n > 1 && bytes <= MESSAGE; bytes *= perf_quick ? 64 : 4) {
-		struct perf_case c = {.op = "message", .shape = "half-trip", .bytes = bytes, .unit = PERF_NS, .ours = half_trips,
+		struct perf_case c = {.op = "message",
+			.shape = "half-trip",
+			.bytes = bytes,
+			.unit = PERF_NS,
+			.ours = half_trips,
 			.arg = &t};
 		t.count[0] = bytes;
 		perf_all(&c);
@@ -100,7 +111,8 @@ static void right(struct perf_transfer *t)
 	t->count[0] = COLLECTIVE;
 	for (int i = 0; i < COLLECTIVE / 8; i++) x[i] = perf_me + i % 1000;
 	sum(t, 1);
-	for (int i = 0; i < COLLECTIVE / 8; i++) wrong += x[i] != perf_n * (perf_n - 1) / 2 + perf_n * (i % 1000);
+	for (int i = 0; i < COLLECTIVE / 8; i++)
+		wrong += x[i] != perf_n * (perf_n - 1) / 2 + perf_n * (i % 1000);
 	perf_check("gop", perf_total(wrong), 0);
 	wrong = 0;
 	for (int i = 0; i < COLLECTIVE / 8; i++) x[i] = perf_me ? -1 : i;
@@ -115,7 +127,11 @@ void perf_collective(void)
 	struct perf_transfer t = perf_transfer(COLLECTIVE);
 	right(&t);
 	for (int bytes = 8; bytes <= COLLECTIVE; bytes *= perf_quick ? 64 : 2) {
-		struct perf_case c = {.shape = "-", .bytes = bytes, .unit = PERF_NS, .arg = &t, .clock = &t.clock};
+		struct perf_case c = {.shape = "-",
+			.bytes = bytes,
+			.unit = PERF_NS,
+			.arg = &t,
+			.clock = &t.clock};
 		t.count[0] = bytes;
 		c.op = "bcast", c.ours = bcast;
 		perf_all(&c);

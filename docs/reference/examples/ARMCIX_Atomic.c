@@ -13,7 +13,8 @@ int main(int argc, char **argv)
 	ARMCI_Barrier();
 	long bit = 1L << me, old, zero = 0, mine = me + 1;
 	ARMCIX_Atomic(ARMCIX_OR, 8, 0, base[0], &bit, 0, 0);     /* sets a bit */
-	ARMCIX_Atomic(ARMCIX_CAS, 8, &old, base[np - 1], &mine, &zero, np - 1); /* only the first sees zero */
+	/* only the first sees zero */
+	ARMCIX_Atomic(ARMCIX_CAS, 8, &old, base[np - 1], &mine, &zero, np - 1);
 	ARMCI_Barrier();
 	wrong = me == 0 && np > 1 && *(long *)base[0] != (1L << np) - 1;
 	ARMCI_Free(base[me]);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The example on the pages of ARMCIX_Create_mutexes_hdl, ARMCIX_Destroy_mutexes_hdl and ARMCIX_Lock_hdl.
+// The example on the pages of ARMCIX_Create_mutexes_hdl, ARMCIX_Destroy_mutexes_hdl and
+// ARMCIX_Lock_hdl.
 #include <armcix.h>
 
 int main(int argc, char **argv)

@@ -6,7 +6,8 @@ int main(int argc, char **argv)
 {
 	armci_msg_init(&argc, &argv);
 	ARMCI_Init();
-	int me = armci_msg_me(), np = armci_msg_nproc(), next = (me + 1) % np, prev = (me + np - 1) % np, wrong = 0;
+	int me = armci_msg_me(), np = armci_msg_nproc(), next = (me + 1) % np,
+	    prev = (me + np - 1) % np, wrong = 0;
 	struct box {
 		armcix_event_t event;  /* raised by the rank before */
 		armcix_event_t record; /* of the next rank's event, which this rank raises */
@@ -20,7 +21,8 @@ int main(int argc, char **argv)
 	long value = 42;
 	ARMCI_Put(&value, &its->data, sizeof value, next);
 	ARMCIX_Event_raise(&its->event, &mine->record, next);                /* behind the put */
-	ARMCIX_Event_await(&mine->event, &raisers->record, 0, -1, prev); /* sleeps until the count is not 0 */
+	/* sleeps until the count is not 0 */
+	ARMCIX_Event_await(&mine->event, &raisers->record, 0, -1, prev);
 	wrong = mine->data != 42;
 	ARMCI_Barrier(); /* the record is there while a rank may wait */
 	ARMCI_Free(base[me]);

@@ -9,7 +9,8 @@ int main(int argc, char **argv)
 	int me = armci_msg_me(), wrong = 0;
 	ARMCI_Group world, node, copy;
 	ARMCI_Group_get_world(&world);
-	/* Those of one color make a group: here the ranks of a domain, in the order of their ranks. */
+	/* Those of one color make a group: here the ranks of a domain, in the order of their ranks.
+	 */
 	ARMCIX_Group_split(&world, armci_domain_my_id(ARMCI_DOMAIN_SMP), me, &node);
 	int sum = 1;
 	armci_msg_group_igop(&sum, 1, "+", &node);

@@ -18,7 +18,8 @@ int main(int argc, char **argv)
 	ARMCI_Barrier();
 	/* Every rank adds 0.5 times its 10 x 20 elements to row 30, column 5 of rank 0's matrix. */
 	double *there = (double *)base[0] + 30 * 80 + 5;
-	int count[2] = {20 * sizeof(double), 10}, from = 20 * sizeof(double), to = 80 * sizeof(double);
+	int count[2] = {20 * sizeof(double), 10}, from = 20 * sizeof(double),
+	    to = 80 * sizeof(double);
 	ARMCI_AccS(ARMCI_ACC_DBL, &scale, patch, &from, there, &to, count, 1, 0);
 	ARMCI_Barrier();
 	wrong = me == 0 && (mine[39 * 80 + 24] != np || mine[39 * 80 + 25] != 0);

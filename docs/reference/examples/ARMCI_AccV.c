@@ -14,7 +14,10 @@ int main(int argc, char **argv)
 		mine[i] = 0;
 	ARMCI_Barrier();
 	void *src[3] = {&value[0], &value[1], &value[2]}, *dst[3] = {its + 7, its + 50, its + 7};
-	armci_giov_t v = {.src_ptr_array = src, .dst_ptr_array = dst, .ptr_array_len = 3, .bytes = 8};
+	armci_giov_t v = {.src_ptr_array = src,
+		.dst_ptr_array = dst,
+		.ptr_array_len = 3,
+		.bytes = 8};
 	ARMCI_AccV(ARMCI_ACC_DBL, &scale, &v, 1, 0); /* two segments to one place: both count */
 	ARMCI_Barrier();
 	wrong = me == 0 && (mine[7] != 4 * np || mine[50] != 2 * np);

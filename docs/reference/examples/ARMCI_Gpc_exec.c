@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The example on the pages of ARMCI_Gpc_exec, ARMCI_Gpc_register, ARMCI_Gpc_release and armci_gpc_handler_t.
+// The example on the pages of ARMCI_Gpc_exec, ARMCI_Gpc_register, ARMCI_Gpc_release and
+// armci_gpc_handler_t.
 #include <gpc.h>
 
-static int square(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen, int *rhsize,
-	void *rdata, int rdlen, int *rdsize, int rtype)
+static int square(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr,
+	int rhlen, int *rhsize, void *rdata, int rdlen, int *rdsize, int rtype)
 {
-	(void)to, (void)from, (void)hdr, (void)hlen, (void)dlen, (void)rhdr, (void)rhlen, (void)rdlen, (void)rtype;
+	(void)to, (void)from, (void)hdr, (void)hlen, (void)dlen, (void)rhdr, (void)rhlen,
+		(void)rdlen, (void)rtype;
 	*(double *)rdata = *(double *)data * *(double *)data;
 	*rhsize = 0;
 	*rdsize = sizeof(double);
@@ -20,7 +22,8 @@ int main(int argc, char **argv)
 	int number = ARMCI_Gpc_register(square);
 	double x = 3, y = 0;
 	char none[1];
-	ARMCI_Gpc_exec(number, (me + 1) % np, none, 0, &x, sizeof x, none, 0, &y, sizeof y, 0); /* runs there */
+	/* runs there */
+	ARMCI_Gpc_exec(number, (me + 1) % np, none, 0, &x, sizeof x, none, 0, &y, sizeof y, 0);
 	wrong = y != 9;
 	ARMCI_Barrier(); /* nobody calls it any more */
 	ARMCI_Gpc_release(number);

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The example on the pages of ARMCI_Gpc_lock, ARMCI_Gpc_trylock, ARMCI_Gpc_translate and ARMCI_Get_gpc_hlen.
+// The example on the pages of ARMCI_Gpc_lock, ARMCI_Gpc_trylock, ARMCI_Gpc_translate and
+// ARMCI_Get_gpc_hlen.
 #include <gpc.h>
 
 /* Appends the data of the call to a list in the target's memory, whose address the header has. */
 static int append(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr,
 	int rhlen, int *rhsize, void *rdata, int rdlen, int *rdsize, int rtype)
 {
-	(void)from, (void)hlen, (void)dlen, (void)rhdr, (void)rhlen, (void)rdata, (void)rdlen, (void)rtype;
+	(void)from, (void)hlen, (void)dlen, (void)rhdr, (void)rhlen, (void)rdata, (void)rdlen,
+		(void)rtype;
 	long *list = ARMCI_Gpc_translate(*(void **)hdr, to, from);
 	ARMCI_Gpc_lock(to); /* handlers of other callers run at the same time */
 	list[++list[0]] = *(long *)data;
@@ -28,8 +30,8 @@ int main(int argc, char **argv)
 	*mine = 0;
 	ARMCI_Barrier();
 	if ((int)sizeof base[0] < ARMCI_Get_gpc_hlen() && (int)sizeof value < ARMCI_Get_gpc_dlen())
-		ARMCI_Gpc_exec(number, 0, &base[0], sizeof base[0], &value, sizeof value, none, 0, none, 0,
-			NULL);
+		ARMCI_Gpc_exec(number, 0, &base[0], sizeof base[0], &value, sizeof value, none, 0,
+			none, 0, NULL);
 	if (me == 0 && ARMCI_Gpc_trylock(0)) { /* the program's own threads take it like handlers */
 		wrong = mine[0] < 1 || mine[0] > np;
 		ARMCI_Gpc_unlock(0);

@@ -5,8 +5,8 @@
 static int answer(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr,
 	int rhlen, int *rhsize, void *rdata, int rdlen, int *rdsize, int rtype)
 {
-	(void)from, (void)hdr, (void)hlen, (void)data, (void)dlen, (void)rhdr, (void)rhlen, (void)rdlen,
-		(void)rtype;
+	(void)from, (void)hdr, (void)hlen, (void)data, (void)dlen, (void)rhdr, (void)rhlen,
+		(void)rdlen, (void)rtype;
 	*(int *)rdata = to;
 	*rhsize = 0;
 	*rdsize = sizeof(int);
@@ -23,7 +23,8 @@ int main(int argc, char **argv)
 	char none[1];
 	for (int r = 0; r < np; r++) { /* calls of all ranks at the same time */
 		ARMCI_Gpc_init_handle(&handle[r]);
-		ARMCI_Gpc_exec(number, r, none, 0, none, 0, none, 0, &reply[r], sizeof(int), &handle[r]);
+		ARMCI_Gpc_exec(number, r, none, 0, none, 0, none, 0, &reply[r], sizeof(int),
+			&handle[r]);
 	}
 	for (int r = 0; r < np; r++) {
 		ARMCI_Gpc_wait(&handle[r]); /* reply[r] is here */

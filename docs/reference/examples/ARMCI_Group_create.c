@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The example on the pages of ARMCI_Group_create, ARMCI_Group_free, ARMCI_Group_rank, ARMCI_Group_size, ARMCI_Malloc_group, ARMCI_Free_group,
-// ARMCI_Absolute_id, ARMCI_GroupFence, armci_msg_group_barrier and armci_msg_group_igop.
+// The example on the pages of ARMCI_Group_create, ARMCI_Group_free, ARMCI_Group_rank,
+// ARMCI_Group_size, ARMCI_Malloc_group, ARMCI_Free_group, ARMCI_Absolute_id, ARMCI_GroupFence,
+// armci_msg_group_barrier and armci_msg_group_igop.
 #include <armci.h>
 
 int main(int argc, char **argv)

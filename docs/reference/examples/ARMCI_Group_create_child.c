@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The example on the pages of ARMCI_Group_create_child, ARMCI_Group_set_default, ARMCI_Group_get_default and
-// ARMCI_Group_get_world.
+// The example on the pages of ARMCI_Group_create_child, ARMCI_Group_set_default,
+// ARMCI_Group_get_default and ARMCI_Group_get_world.
 #include <armci.h>
 
 int main(int argc, char **argv)
@@ -17,7 +17,8 @@ int main(int argc, char **argv)
 	if (me < n) {
 		ARMCI_Group_get_default(&before);
 		ARMCI_Group_set_default(&lower);
-		ARMCI_Group_create(1, &zero, &first); /* a rank of the default group, which is lower */
+		/* a rank of the default group, which is lower */
+		ARMCI_Group_create(1, &zero, &first);
 		ARMCI_Group_set_default(&before);
 		int size;
 		ARMCI_Group_size(&lower, &size);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The example on the pages of ARMCI_Init, ARMCI_Finalize, armci_msg_init, armci_msg_finalize, armci_msg_me and armci_msg_nproc.
+// The example on the pages of ARMCI_Init, ARMCI_Finalize, armci_msg_init, armci_msg_finalize,
+// armci_msg_me and armci_msg_nproc.
 #include <armci.h>
 #include <stdio.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The example on the pages of ARMCI_Init_mpi_comm, armci_msg_init_comm, armci_group_comm and ARMCIX_Get_world_comm.
+// The example on the pages of ARMCI_Init_mpi_comm, armci_msg_init_comm, armci_group_comm and
+// ARMCIX_Get_world_comm.
 #include <armcix.h>
 #include <mpi.h>
 
@@ -9,10 +10,12 @@ int main(int argc, char **argv)
 	int all, wrong;
 	MPI_Comm_size(MPI_COMM_WORLD, &all);
 	armci_msg_init_comm(MPI_COMM_WORLD); /* only for messages before ARMCI_Init_mpi_comm */
-	ARMCI_Init_mpi_comm(MPI_COMM_WORLD); /* or any other intracommunicator: its ranks are ARMCI's */
+	/* or any other intracommunicator: its ranks are ARMCI's */
+	ARMCI_Init_mpi_comm(MPI_COMM_WORLD);
 	ARMCI_Group world;
 	ARMCI_Group_get_world(&world);
-	MPI_Comm mine = armci_group_comm(&world), same; /* for messages between the members of a group */
+	/* for messages between the members of a group */
+	MPI_Comm mine = armci_group_comm(&world), same;
 	ARMCIX_Get_world_comm(&same);
 	int sum = 1;
 	MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, mine);

@@ -15,7 +15,8 @@ static void *work(void *argument) /* any thread may communicate */
 int main(int argc, char **argv)
 {
 	armci_msg_init(&argc, &argv);
-	ARMCI_Init_thread(0); /* with MPI: MPI_THREAD_MULTIPLE, or what else the program wants of it */
+	/* with MPI: MPI_THREAD_MULTIPLE, or what else the program wants of it */
+	ARMCI_Init_thread(0);
 	int me = armci_msg_me(), np = armci_msg_nproc(), wrong = 0;
 	base = malloc(np * sizeof *base);
 	ARMCI_Malloc(base, sizeof(long));

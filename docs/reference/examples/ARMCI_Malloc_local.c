@@ -9,7 +9,8 @@ int main(int argc, char **argv)
 	int me = armci_msg_me(), np = armci_msg_nproc(), wrong = 0;
 	void **base = malloc(np * sizeof *base);
 	ARMCI_Malloc(base, 1 << 20);
-	char *buffer = ARMCI_Malloc_local(1 << 20); /* over RDMA registered once, for all transfers */
+	/* over RDMA registered once, for all transfers */
+	char *buffer = ARMCI_Malloc_local(1 << 20);
 	if (buffer == NULL)
 		ARMCI_Error("no memory for a buffer", 1);
 	for (int step = 0; step < 10; step++) {

@@ -19,8 +19,10 @@ int main(int argc, char **argv)
 	ARMCI_Barrier();
 	double patch[10][20] = {{0}};
 	patch[9][19] = 7;
-	int count[2] = {20 * sizeof(double), 10}, here = 20 * sizeof(double), there = 80 * sizeof(double);
-	ARMCI_PutS_flag(patch, &here, &its->matrix[30][5], &there, count, 1, &its->flag, 1, (me + 1) % np);
+	int count[2] = {20 * sizeof(double), 10}, here = 20 * sizeof(double),
+	    there = 80 * sizeof(double);
+	ARMCI_PutS_flag(patch, &here, &its->matrix[30][5], &there, count, 1, &its->flag, 1,
+		(me + 1) % np);
 	while (__atomic_load_n(&mine->flag, __ATOMIC_ACQUIRE) == 0)
 		; /* all rows are here when the flag is */
 	wrong = mine->matrix[39][24] != 7;

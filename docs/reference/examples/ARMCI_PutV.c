@@ -12,7 +12,10 @@ int main(int argc, char **argv)
 	int value[3] = {7, 8, 9}, to = (me + 1) % np;
 	void *src[3] = {&value[0], &value[1], &value[2]};
 	void *dst[3] = {(int *)base[to] + 3, (int *)base[to] + 50, (int *)base[to] + 99};
-	armci_giov_t v = {.src_ptr_array = src, .dst_ptr_array = dst, .ptr_array_len = 3, .bytes = sizeof(int)};
+	armci_giov_t v = {.src_ptr_array = src,
+		.dst_ptr_array = dst,
+		.ptr_array_len = 3,
+		.bytes = sizeof(int)};
 	ARMCI_PutV(&v, 1, to);
 	ARMCI_Barrier();
 	wrong = ((int *)base[me])[50] != 8;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The example on the pages of armci_domain_count, armci_domain_nprocs, armci_domain_id, armci_domain_glob_proc_id,
-// armci_domain_my_id and armci_domain_same_id.
+// The example on the pages of armci_domain_count, armci_domain_nprocs, armci_domain_id,
+// armci_domain_glob_proc_id, armci_domain_my_id and armci_domain_same_id.
 #include <armci.h>
 
 int main(int argc, char **argv)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The example on the pages of armci_msg_gop_scope, armci_msg_clus_igop, armci_msg_bcast_scope and armci_msg_clus_brdcst.
+// The example on the pages of armci_msg_gop_scope, armci_msg_clus_igop, armci_msg_bcast_scope and
+// armci_msg_clus_brdcst.
 #include <armci.h>
 
 int main(int argc, char **argv)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The example on the pages of armci_stride_info_init, armci_stride_info_destroy, armci_stride_info_count,
-// armci_stride_info_pos, armci_stride_info_next, armci_stride_info_seg_ptr, armci_stride_info_seg_size,
-// armci_stride_info_seg_off and armci_stride_info_has_more.
+// The example on the pages of armci_stride_info_init, armci_stride_info_destroy,
+// armci_stride_info_count, armci_stride_info_pos, armci_stride_info_next,
+// armci_stride_info_seg_ptr, armci_stride_info_seg_size, armci_stride_info_seg_off and
+// armci_stride_info_has_more.
 #include <armci.h>
 
 int main(int argc, char **argv)

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package batch tells which hosts a batch system has given to the job that this process runs in: Slurm, PBS, LSF, Grid Engine. They say
-// so in environment variables, some in a file that a variable names.
+// Package batch tells which hosts a batch system has given to the job that this process runs in:
+// Slurm, PBS, LSF, Grid Engine. They say so in environment variables, some in a file that a
+// variable names.
 package batch
 
 import (
@@ -24,8 +25,10 @@ type Allocation struct {
 	System   string // "Slurm"
 	Variable string // which names the hosts
 	Hosts    []launch.Host
-	Agent    []string // what brings a command to them: AGENT HOST COMMAND...; nil: the system has none, or it is not installed
-	NoShell  bool     // the agent does not give the command to a shell
+	// what brings a command to them: AGENT HOST COMMAND...; nil: the system has none, or it is
+	// not installed
+	Agent   []string
+	NoShell bool // the agent does not give the command to a shell
 }
 
 // system is how a batch system tells of hosts.
@@ -38,12 +41,16 @@ type system struct {
 }
 
 // Steps of one process beside others, that is not bound and whose end nobody comments.
-var srun = strings.Fields("srun -Q --overlap --nodes=1 --ntasks=1 --ntasks-per-node=1 --mpi=none --cpu-bind=none --export=ALL -w")
+var srun = strings.Fields("srun -Q --overlap --nodes=1 --ntasks=1 --ntasks-per-node=1 --mpi=none " +
+	"--cpu-bind=none --export=ALL -w")
 
 var systems = []system{
 	{"Slurm", "SLURM_JOB_NODELIST", slurm, srun, true},
 	{"LSF", "LSB_MCPU_HOSTS", pairs, []string{"blaunch"}, false},
-	{"LSF", "LSB_HOSTS", func(v string) ([]launch.Host, error) { return repeated(strings.Fields(v)) }, []string{"blaunch"}, false},
+	{"LSF", "LSB_HOSTS", func(v string) ([]launch.Host,
+		error) {
+		return repeated(strings.Fields(v))
+	}, []string{"blaunch"}, false},
 	{"PBS", "PBS_NODEFILE", inFile(nodeFile), []string{"pbs_tmrsh"}, false},
 	{"Grid Engine", "PE_HOSTFILE", inFile(peFile), []string{"qrsh", "-inherit"}, false},
 }
@@ -62,7 +69,8 @@ func Current() (*Allocation, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s of %s: %w", s.variable, s.name, err)
 		}
-		a := &Allocation{System: s.name, Variable: s.variable, Hosts: hosts, NoShell: s.noShell}
+		a := &Allocation{System: s.name, Variable: s.variable, Hosts: hosts,
+			NoShell: s.noShell}
 		if _, err := exec.LookPath(s.agent[0]); err == nil {
 			a.Agent = s.agent
 		} else {
@@ -77,20 +85,23 @@ func Current() (*Allocation, error) {
 func (a *Allocation) Here() bool {
 	self, err := os.Hostname()
 	short := func(name string) string { first, _, _ := strings.Cut(name, "."); return first }
-	return err == nil && len(a.Hosts) == 1 && (short(a.Hosts[0].Name) == short(self) || a.Hosts[0].Name == "localhost")
+	return err == nil && len(a.Hosts) == 1 && (short(a.Hosts[0].Name) == short(self) ||
+		a.Hosts[0].Name == "localhost")
 }
 
 // Has tells whether all of some hosts belong to it.
 func (a *Allocation) Has(some []launch.Host) bool {
 	for _, h := range some {
-		if !slices.ContainsFunc(a.Hosts, func(own launch.Host) bool { return own.Name == h.Name }) {
+		if !slices.ContainsFunc(a.Hosts,
+			func(own launch.Host) bool { return own.Name == h.Name }) {
 			return false
 		}
 	}
 	return true
 }
 
-// slurm reads n[1-4,7],m1, with how many tasks each node has: 2(x4),1,3. Where no number of tasks was asked for, with its processors.
+// slurm reads n[1-4,7],m1, with how many tasks each node has: 2(x4),1,3. Where no number of tasks
+// was asked for, with its processors.
 func slurm(value string) ([]launch.Host, error) {
 	hosts, err := launch.ParseHosts(value)
 	if err != nil {
@@ -109,8 +120,10 @@ func slurm(value string) ([]launch.Host, error) {
 		number, times, found := strings.Cut(strings.TrimSuffix(word, ")"), "(x")
 		n, err := strconv.Atoi(number)
 		t, err2 := strconv.Atoi(cmp.Or(times, "1"))
-		if err != nil || err2 != nil || found != strings.HasSuffix(word, ")") || n < 1 || t < 1 || i+t > len(hosts) {
-			return nil, fmt.Errorf("%s=%s is not a number for each of %d nodes", name, list, len(hosts))
+		if err != nil || err2 != nil || found != strings.HasSuffix(word, ")") || n < 1 ||
+			t < 1 || i+t > len(hosts) {
+			return nil, fmt.Errorf("%s=%s is not a number for each of %d nodes", name,
+				list, len(hosts))
 		}
 		for range t {
 			hosts[i].Slots = n
@@ -118,7 +131,8 @@ func slurm(value string) ([]launch.Host, error) {
 		}
 	}
 	if i != len(hosts) {
-		return nil, fmt.Errorf("%s=%s has numbers for %d nodes of %d", name, list, i, len(hosts))
+		return nil, fmt.Errorf("%s=%s has numbers for %d nodes of %d", name, list, i,
+			len(hosts))
 	}
 	return hosts, nil
 }
@@ -133,7 +147,8 @@ func pairs(value string) ([]launch.Host, error) {
 	for i := 0; i < len(words); i += 2 {
 		n, err := strconv.Atoi(words[i+1])
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("%s is followed by %q, which is no number of ranks", words[i], words[i+1])
+			return nil, fmt.Errorf("%s is followed by %q, which is no number of ranks",
+				words[i], words[i+1])
 		}
 		var err2 error
 		if hosts, err2 = add(hosts, words[i], n); err2 != nil {
@@ -154,7 +169,8 @@ func repeated(names []string) (hosts []launch.Host, err error) {
 }
 
 func add(hosts []launch.Host, name string, ranks int) ([]launch.Host, error) {
-	if i := slices.IndexFunc(hosts, func(h launch.Host) bool { return h.Name == name }); i >= 0 {
+	if i := slices.IndexFunc(hosts,
+		func(h launch.Host) bool { return h.Name == name }); i >= 0 {
 		hosts[i].Slots += ranks
 		return hosts, nil
 	}
@@ -167,7 +183,8 @@ func add(hosts []launch.Host, name string, ranks int) ([]launch.Host, error) {
 }
 
 // inFile reads the lines of a file that the variable names.
-func inFile(read func(lines [][]string) ([]launch.Host, error)) func(string) ([]launch.Host, error) {
+func inFile(read func(lines [][]string) ([]launch.Host, error)) func(string) ([]launch.Host,
+	error) {
 	return func(name string) ([]launch.Host, error) {
 		text, err := os.ReadFile(name)
 		if err != nil {

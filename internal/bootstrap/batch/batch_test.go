@@ -16,14 +16,16 @@ import (
 // with sets the environment to what a batch system says; PATH has the agents that are named.
 func with(t *testing.T, environment string, agents ...string) {
 	t.Helper()
-	for _, name := range []string{"SLURM_JOB_NODELIST", "SLURM_TASKS_PER_NODE", "SLURM_JOB_CPUS_PER_NODE", "PBS_NODEFILE", "LSB_HOSTS",
+	for _, name := range []string{"SLURM_JOB_NODELIST", "SLURM_TASKS_PER_NODE",
+		"SLURM_JOB_CPUS_PER_NODE", "PBS_NODEFILE", "LSB_HOSTS",
 		"LSB_MCPU_HOSTS", "PE_HOSTFILE"} {
 		t.Setenv(name, "")
 	}
 	path := t.TempDir()
 	t.Setenv("PATH", path)
 	for _, a := range agents {
-		if err := os.WriteFile(filepath.Join(path, a), []byte("#!/bin/sh\n"), 0o755); err != nil {
+		if err := os.WriteFile(filepath.Join(path, a), []byte("#!/bin/sh\n"),
+			0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -31,7 +33,8 @@ func with(t *testing.T, environment string, agents ...string) {
 		name, value, _ := strings.Cut(strings.TrimSpace(e), "=")
 		if text, isFile := strings.CutPrefix(value, "file:"); isFile {
 			value = filepath.Join(path, "nodes")
-			if err := os.WriteFile(value, []byte(strings.ReplaceAll(text, "|", "\n")), 0o644); err != nil {
+			if err := os.WriteFile(value, []byte(strings.ReplaceAll(text, "|", "\n")),
+				0o644); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -51,14 +54,18 @@ func text(hosts []launch.Host) string {
 
 func TestCurrent(t *testing.T) {
 	for _, c := range []struct{ environment, agent, hosts, uses string }{
-		{"SLURM_JOB_NODELIST=n[1-3,7],m1; SLURM_TASKS_PER_NODE=2(x3),1(x1),4", "srun", "n1:2 n2:2 n3:2 n7:1 m1:4", "srun"},
-		{"SLURM_JOB_NODELIST=r[1-2]n[08-09]; SLURM_JOB_CPUS_PER_NODE=8(x4)", "srun", "r1n08:8 r1n09:8 r2n08:8 r2n09:8", "srun"},
+		{"SLURM_JOB_NODELIST=n[1-3,7],m1; SLURM_TASKS_PER_NODE=2(x3),1(x1),4", "srun",
+			"n1:2 n2:2 n3:2 n7:1 m1:4", "srun"},
+		{"SLURM_JOB_NODELIST=r[1-2]n[08-09]; SLURM_JOB_CPUS_PER_NODE=8(x4)", "srun",
+			"r1n08:8 r1n09:8 r2n08:8 r2n09:8", "srun"},
 		{"SLURM_JOB_NODELIST=n1", "", "n1:0", ""},
 		{"LSB_MCPU_HOSTS=a 4 b 2 a 1", "blaunch", "a:5 b:2", "blaunch"},
 		{"LSB_HOSTS=a a b a", "blaunch", "a:3 b:1", "blaunch"},
-		{"PBS_NODEFILE=file:n1.site|n1.site|n2.site|", "pbs_tmrsh", "n1.site:2 n2.site:1", "pbs_tmrsh"},
+		{"PBS_NODEFILE=file:n1.site|n1.site|n2.site|", "pbs_tmrsh", "n1.site:2 n2.site:1",
+			"pbs_tmrsh"},
 		{"PBS_NODEFILE=file:n1|n2", "", "n1:1 n2:1", ""},
-		{"PE_HOSTFILE=file:a 4 all.q@a UNDEFINED|b 1 all.q@b UNDEFINED|", "qrsh", "a:4 b:1", "qrsh"},
+		{"PE_HOSTFILE=file:a 4 all.q@a UNDEFINED|b 1 all.q@b UNDEFINED|", "qrsh", "a:4 b:1",
+			"qrsh"},
 		{"", "srun", "", ""},
 	} {
 		with(t, c.environment, strings.Fields(c.agent)...)
@@ -75,25 +82,30 @@ func TestCurrent(t *testing.T) {
 			agent = a.Agent[0]
 		}
 		if text(a.Hosts) != c.hosts || agent != c.uses || a.NoShell != (agent == "srun") {
-			t.Errorf("%s: hosts %s, agent %q, without a shell: %v", c.environment, text(a.Hosts), agent, a.NoShell)
+			t.Errorf("%s: hosts %s, agent %q, without a shell: %v", c.environment,
+				text(a.Hosts), agent, a.NoShell)
 		}
 	}
 }
 
 func TestWhatIsNoList(t *testing.T) {
 	for environment, want := range map[string]string{
-		"SLURM_JOB_NODELIST=n[1-":                                     "SLURM_JOB_NODELIST of Slurm",
-		"SLURM_JOB_NODELIST=n[1-2]; SLURM_TASKS_PER_NODE=2(x3)":       "is not a number for each of 2 nodes",
-		"SLURM_JOB_NODELIST=n[1-2]; SLURM_TASKS_PER_NODE=2":           "numbers for 1 nodes of 2",
-		"SLURM_JOB_NODELIST=n[1-2]; SLURM_TASKS_PER_NODE=2(x2":        "is not a number for each",
-		"SLURM_JOB_NODELIST=n[1-2]; SLURM_TASKS_PER_NODE=0(x2)":       "is not a number for each",
-		"LSB_MCPU_HOSTS=a 4 b":                                        "no list of hosts and numbers",
-		"LSB_MCPU_HOSTS=a b":                                          `a is followed by "b"`,
-		"LSB_HOSTS=-oProxyCommand=x":                                  "no name of a host",
-		"PBS_NODEFILE=/nowhere/nodes":                                 "no such file",
-		"PBS_NODEFILE=file:|":                                         "it names no host",
-		"PE_HOSTFILE=file:a":                                          "a line is HOST SLOTS",
-		"SLURM_JOB_NODELIST=n1; SLURM_TASKS_PER_NODE=99999999999(x1)": "", // as many as it says
+		"SLURM_JOB_NODELIST=n[1-": "SLURM_JOB_NODELIST of " +
+			"Slurm",
+		"SLURM_JOB_NODELIST=n[1-2]; SLURM_TASKS_PER_NODE=2(x3)": "is not a number for " +
+			"each of 2 nodes",
+		"SLURM_JOB_NODELIST=n[1-2]; SLURM_TASKS_PER_NODE=2":     "numbers for 1 nodes of 2",
+		"SLURM_JOB_NODELIST=n[1-2]; SLURM_TASKS_PER_NODE=2(x2":  "is not a number for each",
+		"SLURM_JOB_NODELIST=n[1-2]; SLURM_TASKS_PER_NODE=0(x2)": "is not a number for each",
+		"LSB_MCPU_HOSTS=a 4 b": "no list of hosts and " +
+			"numbers",
+		"LSB_MCPU_HOSTS=a b":          `a is followed by "b"`,
+		"LSB_HOSTS=-oProxyCommand=x":  "no name of a host",
+		"PBS_NODEFILE=/nowhere/nodes": "no such file",
+		"PBS_NODEFILE=file:|":         "it names no host",
+		"PE_HOSTFILE=file:a":          "a line is HOST SLOTS",
+		// as many as it says
+		"SLURM_JOB_NODELIST=n1; SLURM_TASKS_PER_NODE=99999999999(x1)": "",
 	} {
 		with(t, environment)
 		a, err := Current()
@@ -112,7 +124,8 @@ func TestHereAndHas(t *testing.T) {
 	if err != nil {
 		t.Skip(err)
 	}
-	for hosts, here := range map[string]bool{self: true, self + ".site": true, "localhost": true, self + "x": false, self + ",other": false} {
+	for hosts, here := range map[string]bool{self: true, self + ".site": true,
+		"localhost": true, self + "x": false, self + ",other": false} {
 		list, err := launch.ParseHosts(hosts)
 		if err != nil {
 			t.Skip(err)
@@ -121,7 +134,8 @@ func TestHereAndHas(t *testing.T) {
 		if a.Here() != here {
 			t.Errorf("%s on %s: %v", hosts, self, !here)
 		}
-		if !a.Has(list[:1]) || a.Has([]launch.Host{{Name: "elsewhere"}}) || a.Has(append(list, launch.Host{Name: "elsewhere"})) {
+		if !a.Has(list[:1]) || a.Has([]launch.Host{{Name: "elsewhere"}}) ||
+			a.Has(append(list, launch.Host{Name: "elsewhere"})) {
 			t.Errorf("%s: what belongs to it", hosts)
 		}
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the server in rank 0 of a launcher's job costs that rank: docs/growth.md has the figures. The others, 64 on a node, are in a
-// process of their own.
+// What the server in rank 0 of a launcher's job costs that rank: docs/growth.md has the figures.
+// The others, 64 on a node, are in a process of their own.
 package jobserver
 
 import (
@@ -19,7 +19,8 @@ import (
 )
 
 const (
-	ranksVariable = "JOBSERVER_TEST_RANKS" // set in the process of the ranks: how many, address, secret
+	// set in the process of the ranks: how many, address, secret
+	ranksVariable = "JOBSERVER_TEST_RANKS"
 	nodeRanks     = 64
 	cardBytes     = 140 // of a node, in an exchange
 )
@@ -39,7 +40,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// beRanks joins as all ranks, goes through the exchange of a start, and stays until standard input ends.
+// beRanks joins as all ranks, goes through the exchange of a start, and stays until standard input
+// ends.
 func beRanks(addr string, s jobwire.Secret, n int) error {
 	conns := make([]net.Conn, n)
 	for r := range conns {
@@ -60,7 +62,8 @@ func beRanks(addr string, s jobwire.Secret, n int) error {
 			return err
 		}
 		if r%nodeRanks == 0 {
-			if err := jobwire.Write(c, jobwire.Contribute, make([]byte, cardBytes)); err != nil {
+			if err := jobwire.Write(c, jobwire.Contribute,
+				make([]byte, cardBytes)); err != nil {
 				return err
 			}
 		}

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the ranks of a job do together: they are divided into nodes, and the nodes' leaders exchange strings. Only leaders
-// send and get those, which are passed on within their nodes. Either is complete when every rank, or every leader, has asked
-// for it, and fails as soon as a rank cannot ask any more.
+// What the ranks of a job do together: they are divided into nodes, and the nodes' leaders exchange
+// strings. Only leaders send and get those, which are passed on within their nodes. Either is
+// complete when every rank, or every leader, has asked for it, and fails as soon as a rank cannot
+// ask any more.
 
 package jobserver
 
@@ -12,8 +13,8 @@ import (
 	"libarmci/internal/bootstrap/jobwire"
 )
 
-// settle answers what is complete, or can no longer be. In an aborted job no rank is told which one is missing: the job is
-// about to be ended, for a known reason.
+// settle answers what is complete, or can no longer be. In an aborted job no rank is told which one
+// is missing: the job is about to be ended, for a known reason.
 func (s *Server) settle() {
 	if s.asking[jobwire.Split] == s.size {
 		s.place()
@@ -22,7 +23,8 @@ func (s *Server) settle() {
 		s.exchange()
 	}
 	if len(s.gone) > 0 && !s.aborted {
-		s.answerAll(jobwire.Refused, fmt.Appendf(nil, "rank %d has left the job", s.gone[0]))
+		s.answerAll(jobwire.Refused, fmt.Appendf(nil, "rank %d has left the job",
+			s.gone[0]))
 	}
 }
 
@@ -51,7 +53,8 @@ func (s *Server) place() {
 	for i := range s.ranks {
 		key, link, err := jobwire.UnpackSplit(s.ranks[i].mine)
 		if err != nil {
-			s.answerAll(jobwire.Refused, fmt.Appendf(nil, "rank %d does not say on which node it is", i))
+			s.answerAll(jobwire.Refused,
+				fmt.Appendf(nil, "rank %d does not say on which node it is", i))
 			return
 		}
 		n, known := node[key]
@@ -70,7 +73,8 @@ func (s *Server) place() {
 		if r.leads = -1; local[i] == 0 {
 			r.leads = n
 		}
-		r.session.send(jobwire.Placed, jobwire.PackPlaced(local[i], len(links[n]), links[n][jobwire.Parent(local[i])]))
+		r.session.send(jobwire.Placed, jobwire.PackPlaced(local[i], len(links[n]),
+			links[n][jobwire.Parent(local[i])]))
 	}
 }
 

@@ -29,7 +29,10 @@ func start(t *testing.T, size int) (*Server, chan abortion) {
 	t.Helper()
 	leaktest.Check(t)
 	aborts := make(chan abortion, 10)
-	s, err := New(size, func(rank, status int, lost []int) { aborts <- abortion{rank, status, len(lost)} })
+	s, err := New(size, func(rank, status int, lost []int) {
+		aborts <- abortion{rank, status,
+			len(lost)}
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,14 +51,16 @@ func dial(t *testing.T, s *Server) *net.UnixConn {
 	return conn
 }
 
-func greet(t *testing.T, s *Server, secret jobwire.Secret, rank, size int) (*net.UnixConn, jobwire.Frame) {
+func greet(t *testing.T, s *Server, secret jobwire.Secret, rank, size int) (*net.UnixConn,
+	jobwire.Frame) {
 	t.Helper()
 	conn := dial(t, s)
 	challenge, err := jobwire.Read(conn, jobwire.Challenge)
 	if err != nil {
 		t.Fatal(err)
 	}
-	send(t, conn, jobwire.Hello, jobwire.NewHello(secret, jobwire.Hello, challenge.Payload, rank, size))
+	send(t, conn, jobwire.Hello, jobwire.NewHello(secret, jobwire.Hello, challenge.Payload,
+		rank, size))
 	return conn, receive(t, conn, jobwire.Welcome, jobwire.Refused)
 }
 
@@ -87,7 +92,8 @@ func receive(t *testing.T, conn *net.UnixConn, kinds ...jobwire.Kind) jobwire.Fr
 func refusedWith(t *testing.T, f jobwire.Frame, part string) {
 	t.Helper()
 	if f.Kind != jobwire.Refused || !strings.Contains(string(f.Payload), part) {
-		t.Errorf("answered with kind %d %q, want a refusal about %q", f.Kind, f.Payload, part)
+		t.Errorf("answered with kind %d %q, want a refusal about %q", f.Kind, f.Payload,
+			part)
 	}
 }
 
@@ -104,7 +110,8 @@ func TestWhoIsAdmitted(t *testing.T) {
 	refusedWith(t, f, "already taken")
 }
 
-// Proxies are only let in where hosts are expected, with their own kind of proof, and strangers not in any number.
+// Proxies are only let in where hosts are expected, with their own kind of proof, and strangers not
+// in any number.
 func TestProxies(t *testing.T) {
 	leaktest.Check(t)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -143,7 +150,8 @@ func TestProxies(t *testing.T) {
 	crowd(t, s)
 }
 
-// crowd: of too many silent connections the oldest are closed, so that whoever comes later and is of the job gets in.
+// crowd: of too many silent connections the oldest are closed, so that whoever comes later and is
+// of the job gets in.
 func crowd(t *testing.T, s *Server) {
 	var silent []net.Conn
 	for range 2*s.size + strangers + 10 {
@@ -168,7 +176,8 @@ func crowd(t *testing.T, s *Server) {
 	}
 	for i, conn := range silent[:5] {
 		conn.SetReadDeadline(time.Now().Add(patience))
-		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) &&
+			!errors.Is(err, syscall.ECONNRESET) {
 			t.Errorf("silent connection %d is still open: %v", i, err)
 		}
 	}
@@ -179,7 +188,8 @@ func TestNoProxies(t *testing.T) {
 	s, _ := start(t, 1)
 	conn := dial(t, s)
 	challenge := receive(t, conn, jobwire.Challenge)
-	send(t, conn, jobwire.Attach, jobwire.NewHello(s.secret, jobwire.Attach, challenge.Payload, 0, 1))
+	send(t, conn, jobwire.Attach, jobwire.NewHello(s.secret, jobwire.Attach, challenge.Payload,
+		0, 1))
 	if _, err := jobwire.Read(conn, jobwire.Welcome, jobwire.Refused); err == nil {
 		t.Error("a proxy was let in")
 	}
@@ -236,9 +246,11 @@ func TestPlaces(t *testing.T) {
 		local, size int
 		link        string
 	}{{0, 3, "link of b"}, {0, 1, "link of a"}, {1, 3, "link of b"}, {2, 3, "link of b"}} {
-		local, size, link, err := jobwire.UnpackPlaced(receive(t, conns[rank], jobwire.Placed).Payload)
+		local, size, link, err := jobwire.UnpackPlaced(receive(t, conns[rank],
+			jobwire.Placed).Payload)
 		if err != nil || local != want.local || size != want.size || link != want.link {
-			t.Errorf("rank %d is number %d of %d, %q, error %v", rank, local, size, link, err)
+			t.Errorf("rank %d is number %d of %d, %q, error %v", rank, local, size,
+				link, err)
 		}
 	}
 	send(t, conns[2], jobwire.Contribute, nil)
@@ -247,7 +259,8 @@ func TestPlaces(t *testing.T) {
 		send(t, c, jobwire.Contribute, []byte("node"))
 	}
 	for _, c := range conns[:2] {
-		refusedWith(t, receive(t, c, jobwire.Collected, jobwire.Refused), "rank 2 has left") // its connection was closed
+		// its connection was closed
+		refusedWith(t, receive(t, c, jobwire.Collected, jobwire.Refused), "rank 2 has left")
 	}
 }
 
@@ -272,7 +285,8 @@ func TestWhoSaysNoNodeIsNamed(t *testing.T) {
 	ask(t, a, "a")
 	send(t, b, jobwire.Split, []byte("nonsense"))
 	for _, conn := range []*net.UnixConn{a, b} {
-		refusedWith(t, receive(t, conn, jobwire.Placed, jobwire.Refused), "rank 1 does not say")
+		refusedWith(t, receive(t, conn, jobwire.Placed, jobwire.Refused),
+			"rank 1 does not say")
 	}
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The ranks of the job: who is connected, who has left, who waits for an answer. Nothing here reads or writes a socket.
+// The ranks of the job: who is connected, who has left, who waits for an answer. Nothing here reads
+// or writes a socket.
 
 package jobserver
 
@@ -14,13 +15,14 @@ import (
 // slot is one rank. A rank of armcirun may connect, say bye and connect again: a shell script
 // as a rank may run several programs one after the other.
 type slot struct {
-	session *session     // nil while it is not connected
-	left    bool         // its process has ended, or its connection without a bye
-	ended   bool         // its process has
-	broken  bool         // its connection has ended without a bye
-	asks    jobwire.Kind // what it waits for the answer to: Split, Contribute, Missing; 0: nothing
-	mine    []byte       // what it has sent with that
-	leads   int          // number of the node that it leads, -1 if it leads none
+	session *session // nil while it is not connected
+	left    bool     // its process has ended, or its connection without a bye
+	ended   bool     // its process has
+	broken  bool     // its connection has ended without a bye
+	// what it waits for the answer to: Split, Contribute, Missing; 0: nothing
+	asks  jobwire.Kind
+	mine  []byte // what it has sent with that
+	leads int    // number of the node that it leads, -1 if it leads none
 }
 
 func (s *Server) admit(se *session, rank, size int) error {
@@ -84,7 +86,8 @@ func (s *Server) connected(first int) (n int) {
 	return n
 }
 
-// replace changes what is known of a rank; what it has asked for in another connection is forgotten.
+// replace changes what is known of a rank; what it has asked for in another connection is
+// forgotten.
 func (s *Server) replace(rank int, now slot) {
 	was := &s.ranks[rank]
 	if now.session != was.session {

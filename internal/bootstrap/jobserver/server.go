@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package jobserver is the server to which the ranks of a job started by armcirun
-// connect: it admits them, divides them into nodes, executes the exchanges of these nodes and receives aborts. Proxies
-// on other hosts connect to it, too, and are passed on. It starts and ends no
-// process; see launch.
+// Package jobserver is the server to which the ranks of a job started by armcirun connect: it
+// admits them, divides them into nodes, executes the exchanges of these nodes and receives aborts.
+// Proxies on other hosts connect to it, too, and are passed on. It starts and ends no process; see
+// launch.
 package jobserver
 
 import (
@@ -31,18 +31,21 @@ type Server struct {
 	sessions  sync.WaitGroup
 	waiting   *acceptqueue.Waiting // connections that have not proved themselves
 
-	mu      sync.Mutex
-	open    map[*session]struct{} // nil once closed
-	ranks   []slot
-	gone    []int                // ranks that are not connected and cannot connect any more, in the order in which they left
-	leaders []int                // the lowest rank of each node; none before all ranks have been divided into nodes
+	mu    sync.Mutex
+	open  map[*session]struct{} // nil once closed
+	ranks []slot
+	// ranks that are not connected and cannot connect any more, in the order in which they left
+	gone []int
+	// the lowest rank of each node; none before all ranks have been divided into nodes
+	leaders []int
 	asking  map[jobwire.Kind]int // how many ranks wait for an answer to it
 	asked   int                  // bytes that the leaders have sent for the exchange under way
 	aborted bool
 
 	onUnfinished func(rank int)
 
-	// In a rank of the job (within.go): who is told of a rank that has left without a bye; how many have left either way.
+	// In a rank of the job (within.go): who is told of a rank that has left without a bye; how
+	// many have left either way.
 	within   bool
 	onLost   func(rank int)
 	departed int
@@ -180,7 +183,8 @@ func (s *Server) ended(se *session, refusal error) {
 	lost := se.rank >= 0 && s.ranks[se.rank].session == se
 	tell := func(int) {}
 	if lost {
-		s.replace(se.rank, slot{left: true, ended: s.ranks[se.rank].ended, broken: true, leads: -1})
+		s.replace(se.rank, slot{left: true, ended: s.ranks[se.rank].ended, broken: true,
+			leads: -1})
 		if refusal != nil {
 			se.refuse(refusal)
 		}

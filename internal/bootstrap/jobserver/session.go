@@ -117,7 +117,8 @@ func (se *session) hello(host *int) bool {
 	case f.Kind == jobwire.Hello:
 		err = se.server.admit(se, who, of)
 	case of != len(se.server.listeners) || who < 0 || who >= of:
-		err = fmt.Errorf("host %d of %d is not of this job on %d", who, of, len(se.server.listeners))
+		err = fmt.Errorf("host %d of %d is not of this job on %d", who, of,
+			len(se.server.listeners))
 	default:
 		*host = who
 	}
@@ -133,7 +134,8 @@ func (se *session) hello(host *int) bool {
 // request serves one frame and tells whether more may follow. With a refusal, which ended sends,
 // none may.
 func (se *session) request() (more bool, refusal error) {
-	f, err := jobwire.Read(se.conn, jobwire.Split, jobwire.Contribute, jobwire.Missing, jobwire.Abort, jobwire.Bye)
+	f, err := jobwire.Read(se.conn, jobwire.Split, jobwire.Contribute, jobwire.Missing,
+		jobwire.Abort, jobwire.Bye)
 	if err != nil {
 		return false, nil
 	}

@@ -27,7 +27,8 @@ func flood(ctx context.Context, addr string, count int, said []byte, made *atomi
 			(*slot).(*net.TCPConn).SetLinger(0) // no port stays in use
 			(*slot).Close()
 		}
-		from := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, byte(1 + i%count)}), 0)
+		from := netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, byte(1 + i%count)}),
+			0)
 		d := net.Dialer{LocalAddr: net.TCPAddrFromAddrPort(from), Timeout: time.Second}
 		c, err := d.DialContext(ctx, "tcp", addr)
 		if *slot = nil; err == nil {
@@ -54,19 +55,24 @@ func TestRanksJoinAmongStrangers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := NewRemote(ranks, func(int, int, []int) {}, func(_ int, c net.Conn) { c.Close() }, []net.Listener{l})
+			s := NewRemote(ranks, func(int, int, []int) {},
+				func(_ int, c net.Conn) { c.Close() }, []net.Listener{l})
 			t.Cleanup(func() { s.Close() })
 			ctx, stop := context.WithCancel(context.Background())
 			var strangers, joining sync.WaitGroup
 			var made atomic.Int64
 			for i := range floods {
-				strangers.Go(func() { flood(ctx, s.Addr(0), 1+3*i, whole[:said], &made) })
+				strangers.Go(func() {
+					flood(ctx, s.Addr(0), 1+3*i, whole[:said],
+						&made)
+				})
 			}
 			time.Sleep(100 * time.Millisecond) // the queue is full
 			begin := time.Now()
 			for rank := range ranks {
 				joining.Go(func() {
-					c, err := jobwire.Join(s.Addr(0), patience, s.Secret(), jobwire.Hello, rank, ranks)
+					c, err := jobwire.Join(s.Addr(0), patience, s.Secret(),
+						jobwire.Hello, rank, ranks)
 					if err != nil {
 						t.Errorf("rank %d: %v", rank, err)
 						return
@@ -74,13 +80,15 @@ func TestRanksJoinAmongStrangers(t *testing.T) {
 					defer c.Close()
 					if err := jobwire.Write(c, jobwire.Bye, nil); err != nil {
 						t.Errorf("rank %d says bye: %v", rank, err)
-					} else if _, err := jobwire.Read(c, jobwire.Done); err != nil {
+					} else if _, err := jobwire.Read(c,
+						jobwire.Done); err != nil {
 						t.Errorf("rank %d says bye: %v", rank, err)
 					}
 				})
 			}
 			joining.Wait()
-			t.Logf("%d ranks joined in %v; strangers made %d connections", ranks, time.Since(begin), made.Load())
+			t.Logf("%d ranks joined in %v; strangers made %d connections", ranks,
+				time.Since(begin), made.Load())
 			stop()
 			strangers.Wait()
 		})

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A server in rank 0 of a job that another launcher has started. Nothing tells it whose process has ended but the connections.
+// A server in rank 0 of a job that another launcher has started. Nothing tells it whose process has
+// ended but the connections.
 
 package jobserver
 
@@ -10,9 +11,11 @@ import (
 	"libarmci/internal/bootstrap/jobwire"
 )
 
-// NewWithin starts a server in a rank of the job; the ranks may connect to any of the listeners. onLost is called when the
-// connection of a rank has ended without a bye, from any goroutine; it gets ranks again that leave when the server is closed.
-func NewWithin(size int, onAbort AbortFunc, onLost func(rank int), listeners []net.Listener) *Server {
+// NewWithin starts a server in a rank of the job; the ranks may connect to any of the listeners.
+// onLost is called when the connection of a rank has ended without a bye, from any goroutine; it
+// gets ranks again that leave when the server is closed.
+func NewWithin(size int, onAbort AbortFunc, onLost func(rank int),
+	listeners []net.Listener) *Server {
 	s := newServer(size, onAbort, nil, listeners)
 	s.within, s.onLost = true, onLost
 	return serve(s)

@@ -18,7 +18,8 @@ func within(t *testing.T, size int) (*Server, []net.Conn, chan int) {
 		t.Fatal(err)
 	}
 	lost := make(chan int, size)
-	s := NewWithin(size, func(int, int, []int) {}, func(rank int) { lost <- rank }, []net.Listener{l})
+	s := NewWithin(size, func(int, int, []int) {}, func(rank int) { lost <- rank },
+		[]net.Listener{l})
 	t.Cleanup(func() { s.Close() })
 	ranks := make([]net.Conn, size)
 	for r := range ranks {
@@ -85,7 +86,8 @@ func TestAByeFailsLaterExchanges(t *testing.T) {
 		t.Fatal(err)
 	}
 	f, err := jobwire.Read(ranks[0], jobwire.Placed, jobwire.Refused)
-	if err != nil || f.Kind != jobwire.Refused || string(f.Payload) != "rank 1 has left the job" {
+	if err != nil || f.Kind != jobwire.Refused ||
+		string(f.Payload) != "rank 1 has left the job" {
 		t.Errorf("%v, error %v", f, err)
 	}
 }

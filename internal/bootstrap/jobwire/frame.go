@@ -171,7 +171,8 @@ func Read(r io.Reader, kinds ...Kind) (Frame, error) {
 		return Frame{}, errors.New("not a job frame")
 	}
 	if h[4] != version {
-		return Frame{}, fmt.Errorf("job frame of version %d, this is version %d: library and armcirun do not match", h[4], version)
+		return Frame{}, fmt.Errorf("job frame of version %d, this is version %d: library "+
+			"and armcirun do not match", h[4], version)
 	}
 	f := Frame{Kind: Kind(h[5])}
 	for _, kind := range kinds {

@@ -24,7 +24,8 @@ const (
 	helloBytes  = 8 + nonceBytes + proofBytes
 )
 
-// greetTime is how long a hello may take. All ranks of a node greet their leader at the same time, perhaps on few cores.
+// greetTime is how long a hello may take. All ranks of a node greet their leader at the same time,
+// perhaps on few cores.
 func (k Kind) greetTime() time.Duration {
 	if k == Link {
 		return time.Minute

@@ -52,13 +52,16 @@ func TestJoinComesAgain(t *testing.T) {
 			case n == 3: // after the hello
 				Write(conn, Challenge, NewNonce())
 				Read(conn, Link)
-			case n == 4 && network == "tcp": // silence, until the other end has lost patience
+			case n == 4 && network == "tcp":
+				// silence, until the other end has lost patience
 				conn.SetReadDeadline(time.Now().Add(time.Minute))
-				if _, err := conn.Read(make([]byte, 1)); errors.Is(err, os.ErrDeadlineExceeded) {
+				if _, err := conn.Read(make([]byte, 1)); errors.Is(err,
+					os.ErrDeadlineExceeded) {
 					t.Error("a silent server is waited for")
 				}
 			case n > 4:
-				if _, _, err := Meet(conn, secret, Link, func() bool { return true }); err == nil {
+				if _, _, err := Meet(conn, secret, Link,
+					func() bool { return true }); err == nil {
 					met <- n
 				}
 			}
@@ -84,7 +87,8 @@ func TestJoinGivesUp(t *testing.T) {
 		Write(conn, Refused, []byte("wrong secret"))
 	})
 	begin := time.Now()
-	if _, err := Join(addr, time.Minute, NewSecret(), Hello, 0, 1); err == nil || !strings.Contains(err.Error(), "wrong secret") {
+	if _, err := Join(addr, time.Minute, NewSecret(), Hello, 0, 1); err == nil ||
+		!strings.Contains(err.Error(), "wrong secret") {
 		t.Errorf("a refusal: %v", err)
 	}
 	if _, err := Join(NewAddress(), time.Minute, NewSecret(), Hello, 0, 1); err == nil {
@@ -94,7 +98,8 @@ func TestJoinGivesUp(t *testing.T) {
 		t.Errorf("%d connections in %v", refusing.Load(), took)
 	}
 	closing := serve(t, "unix", NewAddress(), func(int, net.Conn) {})
-	if _, err := Join(closing, 500*time.Millisecond, NewSecret(), Hello, 0, 1); !errors.Is(err, io.EOF) &&
+	if _, err := Join(closing, 500*time.Millisecond, NewSecret(), Hello, 0, 1); !errors.Is(err,
+		io.EOF) &&
 		!strings.Contains(err.Error(), "reset") {
 		t.Errorf("closed connections: %v", err)
 	}

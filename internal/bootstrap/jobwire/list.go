@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Payloads: lists of byte strings, what is said about nodes, and the status of Abort. Packing and checked unpacking.
+// Payloads: lists of byte strings, what is said about nodes, and the status of Abort. Packing and
+// checked unpacking.
 
 package jobwire
 
@@ -61,7 +62,8 @@ func UnpackList(payload []byte) ([][]byte, error) {
 	return parts, nil
 }
 
-// PackSplit makes the payload of Split: what identifies a rank's node, and where it listens for the others there.
+// PackSplit makes the payload of Split: what identifies a rank's node, and where it listens for the
+// others there.
 func PackSplit(key, link string) ([]byte, error) {
 	return PackList([][]byte{[]byte(key), []byte(link)})
 }
@@ -75,7 +77,8 @@ func UnpackSplit(payload []byte) (key, link string, err error) {
 	return string(parts[0]), string(parts[1]), nil
 }
 
-// PackPlaced makes the payload of Placed: a rank's local number, the ranks of its node, and where their leader listens.
+// PackPlaced makes the payload of Placed: a rank's local number, the ranks of its node, and where
+// their leader listens.
 func PackPlaced(local, size int, link string) []byte {
 	return append(PackNumbers(local, size), link...)
 }

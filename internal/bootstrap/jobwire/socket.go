@@ -49,11 +49,13 @@ func Dial(addr string, timeout time.Duration) (net.Conn, error) {
 // Join connects to a job server or to the parent in a node, and greets it. A connection that was
 // dropped before it had proved itself is made again until limit has passed.
 func Join(addr string, limit time.Duration, s Secret, kind Kind, who, of int) (net.Conn, error) {
-	return JoinBy(func(wait time.Duration) (net.Conn, error) { return Dial(addr, wait) }, limit, s, kind, who, of)
+	return JoinBy(func(wait time.Duration) (net.Conn, error) { return Dial(addr, wait) }, limit,
+		s, kind, who, of)
 }
 
 // JoinBy is Join by a function that connects.
-func JoinBy(dial func(wait time.Duration) (net.Conn, error), limit time.Duration, s Secret, kind Kind, who, of int) (
+func JoinBy(dial func(wait time.Duration) (net.Conn, error), limit time.Duration, s Secret,
+	kind Kind, who, of int) (
 	conn net.Conn, err error) {
 	err = acceptqueue.Redial(limit, nil, func(patience time.Time) error {
 		if conn, err = dial(time.Until(patience)); err != nil {
@@ -87,7 +89,8 @@ func Trust(conn net.Conn) error {
 // answer. A stopped process is no problem: its kernel answers.
 func watch(conn *net.TCPConn) error {
 	const pause, probes = 2 * time.Second, 3
-	idle := net.KeepAliveConfig{Enable: true, Idle: silence - probes*pause, Interval: pause, Count: probes}
+	idle := net.KeepAliveConfig{Enable: true, Idle: silence - probes*pause, Interval: pause,
+		Count: probes}
 	if err := conn.SetKeepAliveConfig(idle); err != nil {
 		return err
 	}
@@ -97,7 +100,8 @@ func watch(conn *net.TCPConn) error {
 	}
 	var set error
 	err = raw.Control(func(fd uintptr) {
-		set = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, int(silence/time.Millisecond))
+		set = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT,
+			int(silence/time.Millisecond))
 	})
 	if err == nil {
 		err = set

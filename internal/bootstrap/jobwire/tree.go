@@ -1,25 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The tree of the ranks of a node, by which strings travel within it. It is that of a heap: the leader is its root, and a rank's
-// children follow those of the rank before it.
+// The tree of the ranks of a node, by which strings travel within it. It is that of a heap: the
+// leader is its root, and a rank's children follow those of the rank before it.
 
 package jobwire
 
 import "slices"
 
-// fan is the most children of a rank: each gets everything from its parent, and passes it on so often.
+// fan is the most children of a rank: each gets everything from its parent, and passes it on so
+// often.
 const fan = 3
 
 // Parent is the local number of a rank's parent; the leader, 0, has none.
 func Parent(local int) int { return (local - 1) / fan }
 
-// Children are the local numbers of a rank's children in a node of that size: count of them from first on.
+// Children are the local numbers of a rank's children in a node of that size: count of them from
+// first on.
 func Children(local, size int) (first, count int) {
 	first = fan*local + 1
 	return first, max(min(fan, size-first), 0)
 }
 
-// below lists the local numbers of a rank and of all that are below it: its own, then those of its first child, and so on.
+// below lists the local numbers of a rank and of all that are below it: its own, then those of its
+// first child, and so on.
 func below(local, size int) []int {
 	all := []int{local}
 	first, count := Children(local, size)
@@ -29,7 +32,8 @@ func below(local, size int) []int {
 	return all
 }
 
-// InOrder puts the strings of a rank, in parts[0], and those of the ranks below each of its children, in the order of local numbers.
+// InOrder puts the strings of a rank, in parts[0], and those of the ranks below each of its
+// children, in the order of local numbers.
 func InOrder(local, size int, parts [][][]byte) [][]byte {
 	type numbered struct {
 		local int

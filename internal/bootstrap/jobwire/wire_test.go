@@ -29,7 +29,8 @@ func TestFrameRoundTrip(t *testing.T) {
 		b := frame(t, Contribute, []byte(payload))
 		f, err := Read(bytes.NewReader(b), Abort, Contribute)
 		if err != nil || f.Kind != Contribute || string(f.Payload) != payload {
-			t.Errorf("%d bytes came back as %d, error %v", len(payload), len(f.Payload), err)
+			t.Errorf("%d bytes came back as %d, error %v", len(payload), len(f.Payload),
+				err)
 		}
 	}
 }
@@ -60,9 +61,11 @@ func TestReadRefuses(t *testing.T) {
 }
 
 func TestWriteKeepsLimits(t *testing.T) {
-	for kind, n := range map[Kind]int{Contribute: MaxContribution + 1, Bye: 1, Refused: maxReason + 1, Kind(99): 0,
-		Finish: 5, Ended: 9, Welcome: 33, StartFailed: maxReason + 1, Attach: helloBytes + 1,
-		Link: helloBytes + 1, Split: maxPlace + 1, Placed: maxPlace + 1, Missing: 1} {
+	for kind, n := range map[Kind]int{Contribute: MaxContribution + 1, Bye: 1,
+		Refused: maxReason + 1, Kind(99): 0,
+		Finish: 5, Ended: 9, Welcome: 33, StartFailed: maxReason + 1,
+		Attach: helloBytes + 1,
+		Link:   helloBytes + 1, Split: maxPlace + 1, Placed: maxPlace + 1, Missing: 1} {
 		if err := Write(io.Discard, kind, make([]byte, n)); err == nil {
 			t.Errorf("kind %d with %d bytes was written", kind, n)
 		}
@@ -82,13 +85,39 @@ func TestHello(t *testing.T) {
 	forged := slices.Clone(hello)
 	forged[0] = 4
 	for what, check := range map[string]func() error{
-		"other secret":               func() error { _, _, err := CheckHello(NewSecret(), Hello, nonce, hello); return err },
-		"other nonce":                func() error { _, _, err := CheckHello(secret, Hello, NewNonce(), hello); return err },
-		"other rank":                 func() error { _, _, err := CheckHello(secret, Hello, nonce, forged); return err },
-		"short":                      func() error { _, _, err := CheckHello(secret, Hello, nonce, hello[:71]); return err },
-		"as a proxy":                 func() error { _, _, err := CheckHello(secret, Attach, nonce, hello); return err },
-		"the server's, other secret": func() error { return CheckWelcome(secret, hello, NewWelcome(NewSecret(), hello)) },
-		"the server's, other hello":  func() error { return CheckWelcome(secret, hello, NewWelcome(secret, forged)) },
+		"other secret": func() error {
+			_, _,
+				err := CheckHello(NewSecret(), Hello, nonce, hello)
+			return err
+		},
+		"other nonce": func() error {
+			_, _, err := CheckHello(secret, Hello,
+				NewNonce(), hello)
+			return err
+		},
+		"other rank": func() error {
+			_, _, err := CheckHello(secret, Hello,
+				nonce, forged)
+			return err
+		},
+		"short": func() error {
+			_, _, err := CheckHello(secret, Hello,
+				nonce, hello[:71])
+			return err
+		},
+		"as a proxy": func() error {
+			_, _, err := CheckHello(secret, Attach,
+				nonce, hello)
+			return err
+		},
+		"the server's, other secret": func() error {
+			return CheckWelcome(secret, hello,
+				NewWelcome(NewSecret(), hello))
+		},
+		"the server's, other hello": func() error {
+			return CheckWelcome(secret, hello,
+				NewWelcome(secret, forged))
+		},
 	} {
 		if check() == nil {
 			t.Errorf("%s: accepted", what)
@@ -97,7 +126,8 @@ func TestHello(t *testing.T) {
 }
 
 func TestNumbers(t *testing.T) {
-	if got := UnpackNumbers(append(PackNumbers(1, 0, 1<<32-1), 9)); !slices.Equal(got, []int{1, 0, 1<<32 - 1}) {
+	if got := UnpackNumbers(append(PackNumbers(1, 0, 1<<32-1), 9)); !slices.Equal(got,
+		[]int{1, 0, 1<<32 - 1}) {
 		t.Errorf("%v", got)
 	}
 	if got := UnpackNumbers(nil); len(got) != 0 {
@@ -132,8 +162,10 @@ func TestList(t *testing.T) {
 		t.Errorf("got %q, error %v", got, err)
 	}
 	for what, bad := range map[string][]byte{
-		"empty": {}, "cut": payload[:len(payload)-1], "longer": append(slices.Clone(payload), 0), "count only": payload[:1],
-		"lengths only": payload[:6], "a huge count": bytes.Repeat([]byte{0xff}, 9), "an endless number": bytes.Repeat([]byte{0x80}, 20),
+		"empty": {}, "cut": payload[:len(payload)-1],
+		"longer": append(slices.Clone(payload), 0), "count only": payload[:1],
+		"lengths only": payload[:6], "a huge count": bytes.Repeat([]byte{0xff}, 9),
+		"an endless number": bytes.Repeat([]byte{0x80}, 20),
 	} {
 		if _, err := UnpackList(bad); err == nil {
 			t.Errorf("%s: accepted", what)
@@ -148,7 +180,8 @@ func TestList(t *testing.T) {
 	}
 }
 
-// The ranks of a node are a tree: each but the leader is a child of its parent. What goes up is in order at every rank.
+// The ranks of a node are a tree: each but the leader is a child of its parent. What goes up is in
+// order at every rank.
 func TestTree(t *testing.T) {
 	for size := range 50 {
 		var up func(local int) [][]byte
@@ -157,7 +190,8 @@ func TestTree(t *testing.T) {
 			first, count := Children(local, size)
 			for child := first; child < first+count; child++ {
 				if Parent(child) != local {
-					t.Errorf("rank %d of %d is a child of %d, whose parent is %d", child, size, local, Parent(child))
+					t.Errorf("rank %d of %d is a child of %d, whose parent "+
+						"is %d", child, size, local, Parent(child))
 				}
 				parts = append(parts, up(child))
 			}
@@ -166,7 +200,8 @@ func TestTree(t *testing.T) {
 		all := up(0)
 		for local, part := range all {
 			if int(part[0]) != local {
-				t.Errorf("of %d ranks, rank %d comes as number %d", size, part[0], local)
+				t.Errorf("of %d ranks, rank %d comes as number %d", size, part[0],
+					local)
 			}
 		}
 		if size > 0 && len(all) != size {

@@ -43,12 +43,15 @@ func (r *Remote) source(host string) (net.IP, error) {
 		return addressOf(r.Interface)
 	}
 	name := host[strings.LastIndexByte(host, '@')+1:]
-	conn, err := net.Dial("udp", net.JoinHostPort(name, "9")) // asks for the route; nothing is sent
+	// asks for the route; nothing is sent
+	conn, err := net.Dial("udp", net.JoinHostPort(name, "9"))
 	if unknown := (*net.DNSError)(nil); errors.As(err, &unknown) && unknown.IsNotFound {
-		return nil, fmt.Errorf("unknown host %s (if only the agent knows the name, -interface says what the host can connect to)", name)
+		return nil, fmt.Errorf("unknown host %s (if only the agent knows the name, "+
+			"-interface says what the host can connect to)", name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("host %s: no route to it is known here (%w); -interface says what it can connect to", host, err)
+		return nil, fmt.Errorf("host %s: no route to it is known here (%w); -interface "+
+			"says what it can connect to", host, err)
 	}
 	defer conn.Close()
 	return conn.LocalAddr().(*net.UDPAddr).IP, nil
@@ -56,13 +59,15 @@ func (r *Remote) source(host string) (net.IP, error) {
 
 // addressOf finds an address of this machine: of an interface, in a network, or the given one.
 func addressOf(what string) (net.IP, error) {
-	network, _ := netip.ParsePrefix(what) // contains nothing, and is no address, if it is the name of an interface
+	// contains nothing, and is no address, if it is the name of an interface
+	network, _ := netip.ParsePrefix(what)
 	literal, _ := netip.ParseAddr(what)
 	own, err := hostnet.Addresses(func(i net.Interface, p netip.Prefix) bool {
 		return i.Name == what || network.Contains(p.Addr()) || literal == p.Addr()
 	})
 	if err == nil && len(own) == 0 {
-		err = fmt.Errorf("-interface %s: no interface, network or address of this host", what)
+		err = fmt.Errorf("-interface %s: no interface, network or address of this host",
+			what)
 	}
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Binding: on which processors each rank of this host may run. A rank's threads, the library's too, inherit that.
+// Binding: on which processors each rank of this host may run. A rank's threads, the library's too,
+// inherit that.
 
 package launch
 
@@ -17,7 +18,8 @@ import (
 
 // The ways to bind ranks; none leaves them where the kernel puts them.
 const (
-	BindAuto   = "auto" // each rank to cores of its own, if all ranks here can have some (free.go)
+	// each rank to cores of its own, if all ranks here can have some (free.go)
+	BindAuto   = "auto"
 	BindNone   = "none"
 	BindCore   = "core"   // each rank to a core of its own
 	BindSocket = "socket" // ranks in blocks to the sockets
@@ -64,7 +66,8 @@ func demanded(how string, n int) ([][]int, error) {
 	cores, sockets := topology(cpuDirectory, listed(&set))
 	if how == BindCore {
 		if n > len(cores) {
-			return nil, fmt.Errorf("-bind core: %d ranks, but only %d cores may be used on this host", n, len(cores))
+			return nil, fmt.Errorf("-bind core: %d ranks, but only %d cores may be "+
+				"used on this host", n, len(cores))
 		}
 		return cores[:n], nil
 	}
@@ -75,17 +78,20 @@ func demanded(how string, n int) ([][]int, error) {
 	return places, nil
 }
 
-// topology groups processors by core and by socket, as the kernel tells. What it does not tell of is a core of its own, of socket 0.
+// topology groups processors by core and by socket, as the kernel tells. What it does not tell of
+// is a core of its own, of socket 0.
 func topology(dir string, cpus []int) (cores, sockets [][]int) {
 	type place struct{ socket, core int }
 	places := map[int]place{}
 	for _, cpu := range cpus {
 		at := filepath.Join(dir, fmt.Sprintf("cpu%d", cpu), "topology")
-		p := place{numberIn(filepath.Join(at, "physical_package_id"), 0), numberIn(filepath.Join(at, "core_id"), -1-cpu)}
+		p := place{numberIn(filepath.Join(at, "physical_package_id"), 0),
+			numberIn(filepath.Join(at, "core_id"), -1-cpu)}
 		places[cpu] = p
 	}
 	cpus = slices.Clone(cpus)
-	slices.SortStableFunc(cpus, func(a, b int) int { return places[a].socket - places[b].socket })
+	slices.SortStableFunc(cpus,
+		func(a, b int) int { return places[a].socket - places[b].socket })
 	byCore, bySocket := map[place]int{}, map[int]int{}
 	for _, cpu := range cpus {
 		p := places[cpu]
@@ -124,7 +130,8 @@ func on(cpus []int) string {
 	return fmt.Sprintf(", bound to processors %v", cpus)
 }
 
-// bound runs start on processors; a process that it starts inherits them. The calling goroutine is locked to its thread.
+// bound runs start on processors; a process that it starts inherits them. The calling goroutine is
+// locked to its thread.
 func bound(cpus []int, start func() error) error {
 	if cpus == nil {
 		return start()

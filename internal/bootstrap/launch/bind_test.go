@@ -15,7 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Two sockets of two cores of two threads, as the kernel may number them; processor 7 must not be used, of 8 nothing is known.
+// Two sockets of two cores of two threads, as the kernel may number them; processor 7 must not be
+// used, of 8 nothing is known.
 func TestTopology(t *testing.T) {
 	dir := t.TempDir()
 	for cpu := range 8 {
@@ -23,7 +24,8 @@ func TestTopology(t *testing.T) {
 		if err := os.MkdirAll(at, 0o755); err != nil {
 			t.Fatal(err)
 		}
-		os.WriteFile(filepath.Join(at, "physical_package_id"), fmt.Appendf(nil, "%d\n", cpu%2), 0o644)
+		os.WriteFile(filepath.Join(at, "physical_package_id"),
+			fmt.Appendf(nil, "%d\n", cpu%2), 0o644)
 		os.WriteFile(filepath.Join(at, "core_id"), fmt.Appendf(nil, "%d\n", cpu%4/2), 0o644)
 	}
 	cores, sockets := topology(dir, []int{0, 1, 2, 3, 4, 5, 6, 8})
@@ -44,17 +46,21 @@ func TestBind(t *testing.T) {
 	if err != nil || len(places) != 1 || len(places[0]) == 0 {
 		t.Fatalf("%v, error %v", places, err)
 	}
-	if places, _, err := bindings(BindNone, 2); err != nil || len(places) != 2 || places[0] != nil {
+	if places, _, err := bindings(BindNone, 2); err != nil || len(places) != 2 ||
+		places[0] != nil {
 		t.Errorf("unbound: %v, error %v", places, err)
 	}
-	if _, _, err := bindings(BindCore, set.Count()+1); err == nil || !strings.Contains(err.Error(), "cores may be used") {
+	if _, _, err := bindings(BindCore, set.Count()+1); err == nil ||
+		!strings.Contains(err.Error(), "cores may be used") {
 		t.Errorf("more ranks than cores: error %v", err)
 	}
 	places, _, err = bindings(BindSocket, 5)
-	if err != nil || len(places) != 5 || !slices.IsSortedFunc(places, func(a, b []int) int { return slices.Compare(a, b) }) {
+	if err != nil || len(places) != 5 ||
+		!slices.IsSortedFunc(places, func(a, b []int) int { return slices.Compare(a, b) }) {
 		t.Errorf("to sockets: %v, error %v", places, err)
 	}
-	for _, remote := range []Remote{{}, {Hosts: two().Hosts[:1], Agent: two().Agent, Proxy: two().Proxy, Env: two().Env}} {
+	for _, remote := range []Remote{{}, {Hosts: two().Hosts[:1], Agent: two().Agent,
+		Proxy: two().Proxy, Env: two().Env}} {
 		want, _, err := bindings(BindCore, min(set.Count(), 2))
 		if err != nil {
 			t.Skip(err)
@@ -63,7 +69,8 @@ func TestBind(t *testing.T) {
 		r.ends(t, 0, "")
 		for rank, line := range r.lines(t) {
 			if line != fmt.Sprintf("rank %d on %v", rank, want[rank]) {
-				t.Errorf("rank %d of %d prints %q, not %v", rank, len(want), line, want[rank])
+				t.Errorf("rank %d of %d prints %q, not %v", rank, len(want), line,
+					want[rank])
 			}
 		}
 	}
@@ -76,7 +83,8 @@ func TestBind(t *testing.T) {
 // The debugged rank has the standard input and the debugger, here one that says what it has got.
 func TestDebugger(t *testing.T) {
 	dir := t.TempDir()
-	script := "#!/bin/sh\nread line\necho \"gdb has $line\"\nwhile [ \"$1\" != --args ]; do shift; done\nshift\nexec \"$@\"\n"
+	script := "#!/bin/sh\nread line\necho \"gdb has $line\"\nwhile [ \"$1\" != --args ]; do " +
+		"shift; done\nshift\nexec \"$@\"\n"
 	if err := os.WriteFile(filepath.Join(dir, "gdb"), []byte(script), 0o755); err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +99,8 @@ func TestDebugger(t *testing.T) {
 		rank := 2
 		r := begin(t, Options{Ranks: 3, Debug: &rank, Stdin: in, Remote: remote}, "stdin")
 		r.ends(t, 0, "")
-		if got, want := strings.Join(r.lines(t), "; "), `gdb has typed; rank 0 read "" <nil>; rank 1 read "" <nil>; rank 2 read`; !strings.HasPrefix(got, want) {
+		if got, want := strings.Join(r.lines(t), "; "),
+			`gdb has typed; rank 0 read "" <nil>; rank 1 read "" <nil>; rank 2 read`; !strings.HasPrefix(got, want) {
 			t.Errorf("printed %q, not %q", got, want)
 		}
 		in.Close()
@@ -129,19 +138,23 @@ func TestShares(t *testing.T) {
 	}
 }
 
-// Processes that may run on all processors, threads of the kernel and those that have ended take none.
+// Processes that may run on all processors, threads of the kernel and those that have ended take
+// none.
 func TestTaken(t *testing.T) {
 	dir := t.TempDir()
-	for pid, flags := range map[string]string{"1": "4194560", "2": "2129984", "3": "4194304", "self": "4194560"} {
+	for pid, flags := range map[string]string{"1": "4194560", "2": "2129984", "3": "4194304",
+		"self": "4194560"} {
 		os.Mkdir(filepath.Join(dir, pid), 0o755)
 		stat := pid + " (a) b) R 1 1 1 0 -1 " + flags + " 0 0"
-		if err := os.WriteFile(filepath.Join(dir, pid, "stat"), []byte(stat), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, pid, "stat"), []byte(stat),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	os.Mkdir(filepath.Join(dir, "4"), 0o755)
 	usable := cpuSet(0, 1, 2)
-	runs := map[int]unix.CPUSet{1: cpuSet(0, 1, 2, 3), 2: cpuSet(0), 3: cpuSet(1, 3), 4: cpuSet(2)}
+	runs := map[int]unix.CPUSet{1: cpuSet(0, 1, 2, 3), 2: cpuSet(0), 3: cpuSet(1, 3),
+		4: cpuSet(2)}
 	taken := takenBy(dir, &usable, func(pid int, set *unix.CPUSet) error {
 		*set = runs[pid]
 		return nil
@@ -183,7 +196,8 @@ func TestJobsApart(t *testing.T) {
 	defer again()
 	for _, cpu := range places[0] {
 		if slices.Contains(next[0], cpu) || slices.Contains(next[1], cpu) {
-			t.Errorf("processes are bound to %v, and the next job is on %v", places[0], next)
+			t.Errorf("processes are bound to %v, and the next job is on %v", places[0],
+				next)
 		}
 	}
 }

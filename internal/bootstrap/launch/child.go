@@ -40,12 +40,13 @@ type spec struct {
 	reader         int      // a rank
 	debugged       bool     // the reader runs under a debugger
 	stdout, stderr *os.File
-	group          bool    // leads a process group, so that everything it starts can be ended with it
-	lines          *output // its output is written by lines with its rank; nil: left as it is
+	// leads a process group, so that everything it starts can be ended with it
+	group bool
+	lines *output // its output is written by lines with its rank; nil: left as it is
 }
 
-// start starts a rank on some processors (nil: any). The calling thread must not end: the child is killed when
-// it does.
+// start starts a rank on some processors (nil: any). The calling thread must not end: the child is
+// killed when it does.
 func (s *spec) start(rank int, cpus []int, env ...string) (*child, error) {
 	argv, reads := s.argv, rank == s.reader
 	if reads && s.debugged {
@@ -62,12 +63,14 @@ func (s *spec) start(rank int, cpus []int, env ...string) (*child, error) {
 	if err := bound(cpus, cmd.Start); err != nil {
 		return nil, notStarted(argv[0], err)
 	}
-	return &child{rank: rank, pid: cmd.Process.Pid, cmd: cmd, leads: leads, output: output, ended: make(chan struct{})}, nil
+	return &child{rank: rank, pid: cmd.Process.Pid, cmd: cmd, leads: leads, output: output,
+		ended: make(chan struct{})}, nil
 }
 
 // notStarted is the error of a program that cannot be started, which may be in this directory.
 func notStarted(program string, err error) error {
-	if !errors.Is(err, exec.ErrNotFound) && !errors.Is(err, exec.ErrDot) || strings.Contains(program, "/") {
+	if !errors.Is(err, exec.ErrNotFound) && !errors.Is(err, exec.ErrDot) ||
+		strings.Contains(program, "/") {
 		return err
 	}
 	st, missing := os.Stat(program)
@@ -75,7 +78,8 @@ func notStarted(program string, err error) error {
 	case missing != nil || !st.Mode().IsRegular():
 		return err
 	case st.Mode()&0o111 == 0:
-		return fmt.Errorf("%w; ./%s is there, but not executable: chmod +x %[2]s", err, program)
+		return fmt.Errorf("%w; ./%s is there, but not executable: chmod +x %[2]s", err,
+			program)
 	}
 	return fmt.Errorf("%w; did you mean ./%s?", err, program)
 }
@@ -96,7 +100,8 @@ func (c *child) wait() {
 // group may read, and Ctrl-C and Ctrl-Z reach all of it from the kernel.
 func (j *Job) startRank(rank int, cpus []int) (*child, error) {
 	o := &j.options
-	s := spec{argv: o.Argv, env: o.Env, stdin: o.Stdin, reader: o.reader(), debugged: o.Debug != nil, stdout: o.Stdout, stderr: o.Stderr,
+	s := spec{argv: o.Argv, env: o.Env, stdin: o.Stdin, reader: o.reader(),
+		debugged: o.Debug != nil, stdout: o.Stdout, stderr: o.Stderr,
 		group: j.groups, lines: j.lines}
 	env := j.server.Env(0, rank)
 	where := nodeName(*o, rank)

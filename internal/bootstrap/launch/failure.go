@@ -103,7 +103,8 @@ func (c *child) failed() *failure {
 		return &failure{cause: bySignal, rank: c.rank, status: 1, how: c.lost}
 	case ws.Signaled():
 		how := fmt.Sprintf("killed by signal %d (%s)", int(ws.Signal()), ws.Signal())
-		return &failure{cause: bySignal, rank: c.rank, status: 128 + int(ws.Signal()), how: how}
+		return &failure{cause: bySignal, rank: c.rank, status: 128 + int(ws.Signal()),
+			how: how}
 	case ws.ExitStatus() != 0:
 		how := fmt.Sprintf("exited with status %d", ws.ExitStatus())
 		return &failure{cause: byExit, rank: c.rank, status: ws.ExitStatus(), how: how}

@@ -51,7 +51,8 @@ func overlaps(cpus []int, set *unix.CPUSet) bool {
 // takenBy gives the processors of usable to which a process is bound that may not run on all of
 // them. Threads of the kernel do not count. dir is that of the processes, affinity where one of
 // them may run.
-func takenBy(dir string, usable *unix.CPUSet, affinity func(pid int, set *unix.CPUSet) error) (taken unix.CPUSet) {
+func takenBy(dir string, usable *unix.CPUSet, affinity func(pid int, set *unix.CPUSet) error) (
+	taken unix.CPUSet) {
 	d, err := os.Open(dir)
 	if err != nil {
 		return taken
@@ -76,8 +77,8 @@ func takenBy(dir string, usable *unix.CPUSet, affinity func(pid int, set *unix.C
 	return taken
 }
 
-// ofKernel tells by the stat of a process whether it is a thread of the kernel. Those are bound, and
-// hardly ever run.
+// ofKernel tells by the stat of a process whether it is a thread of the kernel. Those are bound,
+// and hardly ever run.
 func ofKernel(stat string) bool {
 	const flags, kernelThread = 6, 0x00200000 // of the fields behind the name
 	text, err := os.ReadFile(stat)

@@ -161,7 +161,8 @@ func (j *Job) send(h *host) (err error) {
 	if h.stdin, err = h.agent.StdinPipe(); err != nil {
 		return err
 	}
-	// Its lines have their ranks already; they are only not to be mixed with those of other hosts.
+	// Its lines have their ranks already; they are only not to be mixed with those of other
+	// hosts.
 	h.output = j.lines.connect(h.agent, "", o.Stdout, o.Stderr)
 	// Ctrl-C is for this process, not for the agents, which end with it.
 	h.agent.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
@@ -187,7 +188,8 @@ func (j *Job) launchMessage(h *host) launchMessage {
 	o := &j.options
 	dir, _ := os.Getwd()
 	return launchMessage{Address: j.server.Addr(h.index), Secret: j.server.Secret().String(),
-		Host: h.index, Hosts: len(j.hosts), Ranks: h.ranks, Size: o.Ranks, Label: o.Label, Bind: o.Bind,
+		Host: h.index, Hosts: len(j.hosts), Ranks: h.ranks, Size: o.Ranks, Label: o.Label,
+		Bind:   o.Bind,
 		Reader: o.reader(), Debugged: o.Debug != nil, Argv: toBytes(o.Argv),
 		Env: toBytes(slices.Concat(o.Remote.Env, o.Env)), Dir: []byte(dir),
 		Stdin: h.has(o.reader()) && o.Stdin != nil}
@@ -212,7 +214,8 @@ func (h *host) has(rank int) bool { return slices.Contains(h.ranks, rank) }
 
 // quote protects a word from the remote shell that an agent may use.
 func quote(word string) string {
-	if strings.Trim(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:@") == "" {
+	if strings.Trim(word,
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+=:@") == "" {
 		return word
 	}
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
@@ -231,8 +234,9 @@ func (j *Job) attend(h *host) {
 	select {
 	case conn = <-h.arrived:
 	case <-h.left:
-		h.results <- &startResult{h, fmt.Errorf("host %s: %s has ended before any rank was started: %s", h.name,
-			j.options.Remote.Agent[0], h.agent.ProcessState)}
+		h.results <- &startResult{h,
+			fmt.Errorf("host %s: %s has ended before any rank was started: %s", h.name,
+				j.options.Remote.Agent[0], h.agent.ProcessState)}
 		return
 	}
 	defer conn.Close()
@@ -279,7 +283,8 @@ func (h *host) begin(conn net.Conn) error {
 		return fmt.Errorf("host %s: malformed answer", h.name)
 	}
 	for i, pid := range numbers {
-		h.children = append(h.children, &child{rank: h.ranks[i], pid: pid, host: h, where: h.name, ended: make(chan struct{})})
+		h.children = append(h.children, &child{rank: h.ranks[i], pid: pid, host: h,
+			where: h.name, ended: make(chan struct{})})
 	}
 	return nil
 }

@@ -54,7 +54,8 @@ func parseHost(word string) ([]Host, error) {
 	if found && !strings.Contains(count, ":") {
 		n, err := strconv.Atoi(count)
 		if err != nil || n < 1 {
-			return nil, fmt.Errorf("%q: after the colon must be the number of ranks, at least 1", word)
+			return nil, fmt.Errorf(
+				"%q: after the colon must be the number of ranks, at least 1", word)
 		}
 		slots, word = n, name
 	}
@@ -100,7 +101,8 @@ func expand(name string) ([]string, error) {
 		}
 		for n := low; n <= high; n++ {
 			for _, tail := range tails {
-				names = append(names, fmt.Sprintf("%s%0*d%s", before, width, n, tail))
+				names = append(names, fmt.Sprintf("%s%0*d%s", before, width, n,
+					tail))
 			}
 		}
 	}

@@ -16,18 +16,20 @@ import (
 type Host struct {
 	Name  string
 	Slots int
-	Most  int // ranks that it takes when the slots of all hosts are not enough; 0: no more than its slots
+	// ranks that it takes when the slots of all hosts are not enough; 0: no more than its slots
+	Most int
 }
 
 // Remote says how ranks are started on other hosts.
 type Remote struct {
-	Hosts     []Host
-	PerHost   int           // ranks on every host, whatever the slots say; 0: as they say
-	Source    string        // where Hosts are from, for messages; "": the command line
-	Agent     []string      // command that runs a command there: AGENT HOST COMMAND...
-	NoShell   bool          // the agent does not give the command to a shell
-	Proxy     []string      // what it runs: a program there that calls Serve
-	Interface string        // where hosts connect to: an interface, an address or a network; "": by the route to them
+	Hosts   []Host
+	PerHost int      // ranks on every host, whatever the slots say; 0: as they say
+	Source  string   // where Hosts are from, for messages; "": the command line
+	Agent   []string // command that runs a command there: AGENT HOST COMMAND...
+	NoShell bool     // the agent does not give the command to a shell
+	Proxy   []string // what it runs: a program there that calls Serve
+	// where hosts connect to: an interface, an address or a network; "": by the route to them
+	Interface string
 	Ports     hostnet.Ports // to listen on; zero: any
 	Env       []string      // NAME=value for the ranks, besides what their login has
 }
@@ -92,7 +94,8 @@ func (r *Remote) place(ranks int) ([]int, error) {
 	for _, h := range r.Hosts {
 		limited = limited || h.Slots > 0
 		if h.Most > 0 && r.PerHost > h.Most {
-			return nil, fmt.Errorf("%d ranks for each host (-ppn), but %s takes %d at most (max_slots)", r.PerHost, h.Name, h.Most)
+			return nil, fmt.Errorf("%d ranks for each host (-ppn), but %s takes %d "+
+				"at most (max_slots)", r.PerHost, h.Name, h.Most)
 		}
 	}
 	if !limited {
@@ -108,7 +111,8 @@ func (r *Remote) place(ranks int) ([]int, error) {
 		all += r.most(h)
 	}
 	if ranks > all {
-		return nil, fmt.Errorf("%d ranks are more than the hosts%s take (%d)", ranks, r.of(), all)
+		return nil, fmt.Errorf("%d ranks are more than the hosts%s take (%d)", ranks,
+			r.of(), all)
 	}
 	for i := 0; left > 0; i = (i + 1) % len(counts) { // beyond the slots, in turn
 		if counts[i] < r.most(r.Hosts[i]) {

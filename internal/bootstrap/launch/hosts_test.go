@@ -16,33 +16,40 @@ import (
 
 func TestHostLists(t *testing.T) {
 	for list, want := range map[string][]Host{
-		"a, b.example,user@c":  {{Name: "a"}, {Name: "b.example"}, {Name: "user@c"}},
-		"a:2,b:1":              {{Name: "a", Slots: 2}, {Name: "b", Slots: 1}},
-		"n[1-3,7]":             {{Name: "n1"}, {Name: "n2"}, {Name: "n3"}, {Name: "n7"}},
-		"n[08-10]:4, a":        {{Name: "n08", Slots: 4}, {Name: "n09", Slots: 4}, {Name: "n10", Slots: 4}, {Name: "a"}},
-		"me@r[1-2]n[5,7].site": {{Name: "me@r1n5.site"}, {Name: "me@r1n7.site"}, {Name: "me@r2n5.site"}, {Name: "me@r2n7.site"}},
-		"fe80::1,10.0.0.7:3":   {{Name: "fe80::1"}, {Name: "10.0.0.7", Slots: 3}},
+		"a, b.example,user@c": {{Name: "a"}, {Name: "b.example"}, {Name: "user@c"}},
+		"a:2,b:1":             {{Name: "a", Slots: 2}, {Name: "b", Slots: 1}},
+		"n[1-3,7]":            {{Name: "n1"}, {Name: "n2"}, {Name: "n3"}, {Name: "n7"}},
+		"n[08-10]:4, a": {{Name: "n08", Slots: 4}, {Name: "n09", Slots: 4},
+			{Name: "n10", Slots: 4}, {Name: "a"}},
+		"me@r[1-2]n[5,7].site": {{Name: "me@r1n5.site"}, {Name: "me@r1n7.site"},
+			{Name: "me@r2n5.site"}, {Name: "me@r2n7.site"}},
+		"fe80::1,10.0.0.7:3": {{Name: "fe80::1"}, {Name: "10.0.0.7", Slots: 3}},
 	} {
 		if hosts, err := ParseHosts(list); err != nil || !reflect.DeepEqual(hosts, want) {
 			t.Errorf("%q is read as %v, %v", list, hosts, err)
 		}
 	}
-	for _, list := range []string{"", "a,,b", "a b", "-oProxyCommand=x", "a'", "a:", "a:0", "a:x", ":2", "n[", "n[]", "n[1", "n1]",
-		"n[3-1]", "n[a-b]", "n[1-2-3]", "n[1,]", "n[0-99999999]", "n[0-999]x[0-999]", "[1-2],-x"} {
+	for _, list := range []string{"", "a,,b", "a b", "-oProxyCommand=x", "a'", "a:", "a:0",
+		"a:x", ":2", "n[", "n[]", "n[1", "n1]",
+		"n[3-1]", "n[a-b]", "n[1-2-3]", "n[1,]", "n[0-99999999]", "n[0-999]x[0-999]",
+		"[1-2],-x"} {
 		if hosts, err := ParseHosts(list); err == nil {
 			t.Errorf("%q is read as %v", list, hosts)
 		}
 	}
 	for file, want := range map[string][]Host{
-		"# all\na slots=2 # the first\n\n b\n":        {{"a", 2, 0}, {"b", 0, 0}},
-		"a slots=2 max_slots=4\nb max_slots=3":        {{"a", 2, 4}, {"b", 3, 3}},
-		"a max-slots=4 slots=1\nn[1-2]:2 max_slots=2": {{"a", 1, 4}, {"n1", 2, 2}, {"n2", 2, 2}},
+		"# all\na slots=2 # the first\n\n b\n": {{"a", 2, 0}, {"b", 0, 0}},
+		"a slots=2 max_slots=4\nb max_slots=3": {{"a", 2, 4}, {"b", 3, 3}},
+		"a max-slots=4 slots=1\nn[1-2]:2 max_slots=2": {{"a", 1, 4}, {"n1", 2, 2},
+			{"n2", 2, 2}},
 	} {
-		if hosts, err := ReadHosts(strings.NewReader(file)); err != nil || !reflect.DeepEqual(hosts, want) {
+		if hosts, err := ReadHosts(strings.NewReader(file)); err != nil ||
+			!reflect.DeepEqual(hosts, want) {
 			t.Errorf("%q is read as %v, %v", file, hosts, err)
 		}
 	}
-	for _, file := range []string{"", "# none\n", "a slots=0", "a slots=x", "a 2", "-a", "a max=3", "a slots=3 max_slots=2",
+	for _, file := range []string{"", "# none\n", "a slots=0", "a slots=x", "a 2", "-a",
+		"a max=3", "a slots=3 max_slots=2",
 		"a max_slots=2 slots=3", "a:3 max_slots=2", "a max_slots=-1"} {
 		if hosts, err := ReadHosts(strings.NewReader(file)); err == nil {
 			t.Errorf("%q is read as %v", file, hosts)
@@ -51,7 +58,8 @@ func TestHostLists(t *testing.T) {
 }
 
 func TestPlaces(t *testing.T) {
-	plain, slots := []Host{{"a", 0, 0}, {"b", 0, 0}, {"c", 0, 0}}, []Host{{"a", 2, 0}, {"b", 0, 0}, {"c", 3, 0}}
+	plain, slots := []Host{{"a", 0, 0}, {"b", 0, 0}, {"c", 0, 0}},
+		[]Host{{"a", 2, 0}, {"b", 0, 0}, {"c", 3, 0}}
 	more := []Host{{"a", 2, 4}, {"b", 1, 0}, {"c", 1, 2}}
 	for _, c := range []struct {
 		hosts          []Host
@@ -78,8 +86,10 @@ func TestPlaces(t *testing.T) {
 	} {
 		r := Remote{Hosts: c.hosts, PerHost: c.perHost}
 		got, err := r.place(c.ranks)
-		if !slices.Equal(got, c.want) || (err == nil) != (c.want != nil) || r.Slots() != c.all {
-			t.Errorf("%v, %d a host, %d ranks: %v, %v, at most %d", c.hosts, c.perHost, c.ranks, got, err, r.Slots())
+		if !slices.Equal(got, c.want) || (err == nil) != (c.want != nil) ||
+			r.Slots() != c.all {
+			t.Errorf("%v, %d a host, %d ranks: %v, %v, at most %d", c.hosts, c.perHost,
+				c.ranks, got, err, r.Slots())
 		}
 	}
 }
@@ -96,7 +106,8 @@ func TestAddresses(t *testing.T) {
 			t.Errorf("%s: %v, %v", host, ip, err)
 		}
 	}
-	if _, err := r.source("me@no-such-host.invalid"); err == nil || !strings.HasPrefix(err.Error(), "unknown host no-such-host.invalid") {
+	if _, err := r.source("me@no-such-host.invalid"); err == nil ||
+		!strings.HasPrefix(err.Error(), "unknown host no-such-host.invalid") {
 		t.Errorf("a host that is not there: %v", err)
 	}
 	loopback := net.IPv4(127, 0, 0, 1)
@@ -111,7 +122,8 @@ func TestAddresses(t *testing.T) {
 		t.Error("a port was taken twice")
 	}
 	if port < 65535 {
-		if l, err := (hostnet.Ports{Low: port, High: 65535}).Listen(loopback); err != nil || l.Addr().(*net.TCPAddr).Port <= port {
+		if l, err := (hostnet.Ports{Low: port, High: 65535}).Listen(loopback); err != nil ||
+			l.Addr().(*net.TCPAddr).Port <= port {
 			t.Errorf("%v, %v", l, err)
 		} else {
 			l.Close()
@@ -120,7 +132,8 @@ func TestAddresses(t *testing.T) {
 }
 
 func TestQuote(t *testing.T) {
-	for word, want := range map[string]string{"/usr/bin/armcirun": "/usr/bin/armcirun", "a b": "'a b'", "it's": `'it'\''s'`, "$x": "'$x'"} {
+	for word, want := range map[string]string{"/usr/bin/armcirun": "/usr/bin/armcirun",
+		"a b": "'a b'", "it's": `'it'\''s'`, "$x": "'$x'"} {
 		if got := quote(word); got != want {
 			t.Errorf("%s becomes %s", word, got)
 		}

@@ -17,10 +17,12 @@ import (
 // mostLine is how much is kept of a line whose end does not come.
 const mostLine = 1 << 20
 
-// outputWait is how long output is waited for behind the end of a rank, when something that it has started still has the pipe.
+// outputWait is how long output is waited for behind the end of a rank, when something that it has
+// started still has the pipe.
 const outputWait = time.Second
 
-// lines writes whole lines to a file, each behind a prefix. What is left at the end gets a line of its own.
+// lines writes whole lines to a file, each behind a prefix. What is left at the end gets a line of
+// its own.
 type lines struct {
 	to     io.Writer
 	mu     *sync.Mutex // of all who write there
@@ -65,8 +67,8 @@ func (l *lines) put(text []byte) {
 // output is where labelled lines go; one for each job here, one for each proxy.
 type output struct{ out, err sync.Mutex }
 
-// connect gives a command its standard output and error, written by lines unless there is no output. The function it returns
-// is called when the command has ended.
+// connect gives a command its standard output and error, written by lines unless there is no
+// output. The function it returns is called when the command has ended.
 func (o *output) connect(cmd *exec.Cmd, prefix string, stdout, stderr *os.File) (ended func()) {
 	if o == nil {
 		if stdout != nil { // a nil *os.File in an interface would not be nil

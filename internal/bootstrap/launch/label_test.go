@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// TestLabels: lines of four ranks that write half lines at the same time, more than a pipe holds, and a last line without an end.
+// TestLabels: lines of four ranks that write half lines at the same time, more than a pipe holds,
+// and a last line without an end.
 func TestLabels(t *testing.T) {
 	for _, remote := range []Remote{{}, two()} {
 		r := begin(t, Options{Ranks: 4, Label: true, Remote: remote}, "chat")
@@ -23,7 +24,8 @@ func TestLabels(t *testing.T) {
 		for _, line := range got {
 			var rank, by, n int
 			_, err := fmt.Sscanf(line, "[%d] rank %d line %d", &rank, &by, &n)
-			if err != nil || rank != by || n != next[rank] || !strings.HasSuffix(line, " end") && n != chatLines {
+			if err != nil || rank != by || n != next[rank] ||
+				!strings.HasSuffix(line, " end") && n != chatLines {
 				t.Fatalf("line %q, expected number %d", line, next[rank])
 			}
 			next[rank]++
@@ -34,7 +36,8 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// TestLabelOfWhatStays: a process that a rank leaves behind has the pipe, and does not keep the job.
+// TestLabelOfWhatStays: a process that a rank leaves behind has the pipe, and does not keep the
+// job.
 func TestLabelOfWhatStays(t *testing.T) {
 	o := &output{}
 	cmd := exec.Command("sh", "-c", "sleep 5 &")
@@ -50,7 +53,8 @@ func TestLabelOfWhatStays(t *testing.T) {
 func TestInTurn(t *testing.T) {
 	r := begin(t, Options{Ranks: 5, Nodes: 2, Cyclic: true}, "node")
 	r.ends(t, 0, "")
-	want := []string{"rank 0 is on node0", "rank 1 is on node1", "rank 2 is on node0", "rank 3 is on node1", "rank 4 is on node0"}
+	want := []string{"rank 0 is on node0", "rank 1 is on node1", "rank 2 is on node0",
+		"rank 3 is on node1", "rank 4 is on node0"}
 	if got := r.lines(t); !slices.Equal(got, want) {
 		t.Errorf("printed %q", got)
 	}
@@ -60,7 +64,8 @@ func TestHostsInTurn(t *testing.T) {
 	r := begin(t, Options{Ranks: 5, Cyclic: true, Remote: two()}, "meet")
 	r.ends(t, 0, "")
 	for i, c := range r.children {
-		if want := []string{"127.0.0.1", "localhost"}[i%2]; c.rank != i || c.host.name != want {
+		if want := []string{"127.0.0.1", "localhost"}[i%2]; c.rank != i ||
+			c.host.name != want {
 			t.Errorf("child %d is rank %d on %s", i, c.rank, c.host.name)
 		}
 	}
@@ -85,7 +90,8 @@ func TestDeal(t *testing.T) {
 
 func TestTimeout(t *testing.T) {
 	for _, remote := range []Remote{{}, two()} {
-		r := begin(t, Options{Ranks: 2, Timeout: 300 * time.Millisecond, Remote: remote}, "sleep")
+		r := begin(t, Options{Ranks: 2, Timeout: 300 * time.Millisecond, Remote: remote},
+			"sleep")
 		r.ends(t, statusExpired, "armcirun: the job has not ended within 300ms\n")
 	}
 	begin(t, Options{Ranks: 2, Timeout: time.Hour}, "exit", "0").ends(t, 0, "")

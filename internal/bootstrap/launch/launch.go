@@ -46,8 +46,9 @@ type Job struct {
 	server   *jobserver.Server
 	children []*child
 	hosts    []*host
-	groups   bool    // every rank leads a process group of its own; else at most those that are not debugged
-	lines    *output // nil: the ranks' output is left as it is
+	// every rank leads a process group of its own; else at most those that are not debugged
+	groups bool
+	lines  *output // nil: the ranks' output is left as it is
 
 	events  chan event     // in the order in which they happened
 	signals chan os.Signal // to us, for the job

@@ -46,7 +46,8 @@ func begin(t *testing.T, o Options, program ...string) *run {
 	r := &run{out: out}
 	o.Argv = append([]string{os.Args[0], "as-rank"}, program...)
 	o.Stdout, o.Stderr, o.Report = out, out, &r.report
-	o.Env = append(o.Env, "GORACE=atexit_sleep_ms=0") // ranks built for the race detector end at once
+	// ranks built for the race detector end at once
+	o.Env = append(o.Env, "GORACE=atexit_sleep_ms=0")
 	if r.Job, err = Start(o); err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +109,8 @@ func (r *run) line(rank int, how string) string {
 func TestRanksMeet(t *testing.T) {
 	r := begin(t, Options{Ranks: 5}, "meet")
 	r.ends(t, 0, "")
-	want := []string{"rank 0 met 5", "rank 1 met 5", "rank 2 met 5", "rank 3 met 5", "rank 4 met 5"}
+	want := []string{"rank 0 met 5", "rank 1 met 5", "rank 2 met 5", "rank 3 met 5",
+		"rank 4 met 5"}
 	if got := r.lines(t); !slices.Equal(got, want) {
 		t.Errorf("printed %q", got)
 	}
@@ -199,7 +201,8 @@ func TestOnlyRankZeroReadsStdin(t *testing.T) {
 	w.Close()
 	r := begin(t, Options{Ranks: 2, Stdin: in}, "stdin")
 	r.ends(t, 0, "")
-	if got := r.lines(t); !slices.Equal(got, []string{`rank 0 read "for zero" <nil>`, `rank 1 read "" <nil>`}) {
+	if got := r.lines(t); !slices.Equal(got, []string{`rank 0 read "for zero" <nil>`,
+		`rank 1 read "" <nil>`}) {
 		t.Errorf("printed %q", got)
 	}
 }
@@ -207,7 +210,8 @@ func TestOnlyRankZeroReadsStdin(t *testing.T) {
 func TestPretendedNodes(t *testing.T) {
 	r := begin(t, Options{Ranks: 5, Nodes: 2}, "node")
 	r.ends(t, 0, "")
-	want := []string{"rank 0 is on node0", "rank 1 is on node0", "rank 2 is on node0", "rank 3 is on node1", "rank 4 is on node1"}
+	want := []string{"rank 0 is on node0", "rank 1 is on node0", "rank 2 is on node0",
+		"rank 3 is on node1", "rank 4 is on node1"}
 	if got := r.lines(t); !slices.Equal(got, want) {
 		t.Errorf("printed %q", got)
 	}

@@ -66,14 +66,15 @@ func moreFiles(ranks int) string {
 	return fmt.Sprintf("raise it to %d (ulimit -n)", 64+4*ranks)
 }
 
-// tooFewThreads is the error of a limit on the threads of a user, of which used exist, those of this
-// process included.
+// tooFewThreads is the error of a limit on the threads of a user, of which used exist, those of
+// this process included.
 func tooFewThreads(most uint64, used, ranks int) error {
 	if most >= uint64(used+leastThreads*ranks+ownThreads) {
 		return nil
 	}
 	enough := used + 2*ownThreads + rankThreads*ranks
-	return fmt.Errorf("%d ranks need more processes and threads than the limit of this user allows, which is %d, "+
+	return fmt.Errorf("%d ranks need more processes and threads than the limit of this user "+
+		"allows, which is %d, "+
 		"of which %d are used: raise it to %d (ulimit -u)", ranks, most, used, enough)
 }
 
@@ -106,12 +107,15 @@ func threadsOf(proc string, uid int) (n int) {
 func explain(err error, ranks int) error {
 	switch {
 	case errors.Is(err, unix.EMFILE):
-		return fmt.Errorf("%w: the limit of open files is %d: %s", err, softLimit(unix.RLIMIT_NOFILE),
+		return fmt.Errorf("%w: the limit of open files is %d: %s", err,
+			softLimit(unix.RLIMIT_NOFILE),
 			moreFiles(ranks))
 	case errors.Is(err, unix.EAGAIN):
 		used := threadsOf("/proc", os.Getuid())
-		return fmt.Errorf("%w: the limit of processes and threads of this user is %d, of which %d are used "+
-			"(ulimit -u); each rank needs %d", err, softLimit(unix.RLIMIT_NPROC), used, rankThreads)
+		return fmt.Errorf("%w: the limit of processes and threads of this user is %d, of "+
+			"which %d are used "+
+			"(ulimit -u); each rank needs %d", err, softLimit(unix.RLIMIT_NPROC), used,
+			rankThreads)
 	}
 	return err
 }

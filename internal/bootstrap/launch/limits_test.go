@@ -40,8 +40,10 @@ func TestLimits(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
-	for err, word := range map[error]string{unix.EMFILE: "(ulimit -n)", unix.EAGAIN: "(ulimit -u)"} {
-		if got := explain(&os.PathError{Op: "fork/exec", Path: "x", Err: err}, 4); !strings.Contains(got.Error(), word) {
+	for err, word := range map[error]string{unix.EMFILE: "(ulimit -n)",
+		unix.EAGAIN: "(ulimit -u)"} {
+		if got := explain(&os.PathError{Op: "fork/exec", Path: "x", Err: err},
+			4); !strings.Contains(got.Error(), word) {
 			t.Errorf("%v", got)
 		}
 	}

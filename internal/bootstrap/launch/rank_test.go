@@ -50,7 +50,8 @@ func TestMain(m *testing.M) {
 		os.Exit(runRank(os.Args[2], append(os.Args[3:], "")[0]))
 	}
 	if len(os.Args) > 2 && os.Args[1] == "as-agent" {
-		syscall.Exec("/bin/sh", []string{"sh", "-c", strings.Join(os.Args[3:], " ")}, os.Environ())
+		syscall.Exec("/bin/sh", []string{"sh", "-c", strings.Join(os.Args[3:], " ")},
+			os.Environ())
 	}
 	if len(os.Args) == 2 && os.Args[1] == "as-proxy" {
 		os.Exit(Serve(os.Stderr))
@@ -150,7 +151,8 @@ func raise(j bootstrap.Job, arg string) int {
 func vanish(j bootstrap.Job, arg string) int {
 	all(j)
 	if j.Rank() == number(arg) {
-		syscall.Exit(0) // not os.Exit, which runs C's exit functions under the race detector
+		// not os.Exit, which runs C's exit functions under the race detector
+		syscall.Exit(0)
 	}
 	time.Sleep(aLongTime)
 	return 0

@@ -23,14 +23,16 @@ import (
 
 // two is a job on two hosts.
 func two() Remote {
-	return Remote{Hosts: []Host{{Name: "127.0.0.1"}, {Name: "localhost"}}, Agent: []string{os.Args[0], "as-agent"},
+	return Remote{Hosts: []Host{{Name: "127.0.0.1"}, {Name: "localhost"}},
+		Agent: []string{os.Args[0], "as-agent"},
 		Proxy: []string{os.Args[0], "as-proxy"}, Env: []string{"GORACE=atexit_sleep_ms=0"}}
 }
 
 func TestHostsMeet(t *testing.T) {
 	r := begin(t, Options{Ranks: 5, Remote: two()}, "meet")
 	r.ends(t, 0, "")
-	want := []string{"rank 0 met 5", "rank 1 met 5", "rank 2 met 5", "rank 3 met 5", "rank 4 met 5"}
+	want := []string{"rank 0 met 5", "rank 1 met 5", "rank 2 met 5", "rank 3 met 5",
+		"rank 4 met 5"}
 	if got := r.lines(t); !slices.Equal(got, want) {
 		t.Errorf("printed %q", got)
 	}
@@ -38,7 +40,8 @@ func TestHostsMeet(t *testing.T) {
 	for _, c := range r.children {
 		names = append(names, c.host.name)
 	}
-	if want := []string{"127.0.0.1", "127.0.0.1", "127.0.0.1", "localhost", "localhost"}; !slices.Equal(names, want) {
+	if want := []string{"127.0.0.1", "127.0.0.1", "127.0.0.1", "localhost",
+		"localhost"}; !slices.Equal(names, want) {
 		t.Errorf("placed on %q", names)
 	}
 }
@@ -126,7 +129,8 @@ func TestStdinOfRankZeroOnAHost(t *testing.T) {
 	w.Close()
 	r := begin(t, Options{Ranks: 2, Stdin: in, Remote: two()}, "stdin")
 	r.ends(t, 0, "")
-	if got := r.lines(t); !slices.Equal(got, []string{`rank 0 read "for zero\nand more" <nil>`, `rank 1 read "" <nil>`}) {
+	if got := r.lines(t); !slices.Equal(got, []string{`rank 0 read "for zero\nand more" <nil>`,
+		`rank 1 read "" <nil>`}) {
 		t.Errorf("printed %q", got)
 	}
 }
@@ -141,10 +145,12 @@ func TestBytesReachHosts(t *testing.T) {
 	t.Chdir(dir)
 	want := fmt.Sprintf("%+q %+q %+q", odd, odd+"=", odd)
 	for _, remote := range []Remote{{}, two()} {
-		r := begin(t, Options{Ranks: 2, Remote: remote, Env: []string{"LAUNCH_TEST_BYTES=" + odd + "="}}, "bytes", odd)
+		r := begin(t, Options{Ranks: 2, Remote: remote,
+			Env: []string{"LAUNCH_TEST_BYTES=" + odd + "="}}, "bytes", odd)
 		r.ends(t, 0, "")
 		if got := r.lines(t); !slices.Equal(got, []string{want, want}) {
-			t.Errorf("%d hosts: printed %q, want %q twice", len(remote.Hosts), got, want)
+			t.Errorf("%d hosts: printed %q, want %q twice", len(remote.Hosts), got,
+				want)
 		}
 	}
 }
@@ -165,7 +171,8 @@ func TestHostsThatCannotStart(t *testing.T) {
 		t.Errorf("no such program: %v", err)
 	}
 	err = failing(func(o *Options) { o.Remote.Agent = []string{"false"} })
-	if !strings.Contains(err.Error(), "false has ended before any rank was started: exit status 1") {
+	if !strings.Contains(err.Error(),
+		"false has ended before any rank was started: exit status 1") {
 		t.Errorf("an agent that fails: %v", err)
 	}
 	err = failing(func(o *Options) { o.Remote.Hosts[1].Name = "no-such-host.invalid" })
@@ -182,7 +189,8 @@ func TestHostsThatCannotStart(t *testing.T) {
 	}
 }
 
-// Whoever does not know the secret starts nothing, and a signal ends the waiting for hosts that never answer.
+// Whoever does not know the secret starts nothing, and a signal ends the waiting for hosts that
+// never answer.
 func TestSilentAgent(t *testing.T) {
 	leaktest.Check(t)
 	remote := two()
@@ -190,7 +198,8 @@ func TestSilentAgent(t *testing.T) {
 	signals := make(chan os.Signal, 1)
 	time.AfterFunc(50*time.Millisecond, func() { signals <- syscall.SIGTERM })
 	_, err := Start(Options{Ranks: 2, Argv: []string{"true"}, Remote: remote, Signals: signals})
-	if stopped := (Interrupted{}); !errors.As(err, &stopped) || stopped.Signal != syscall.SIGTERM {
+	if stopped := (Interrupted{}); !errors.As(err, &stopped) ||
+		stopped.Signal != syscall.SIGTERM {
 		t.Errorf("%v", err)
 	}
 }

@@ -49,7 +49,8 @@ func Serve(report io.Writer) int {
 	status := 0
 	if err != nil {
 		host, _ := os.Hostname()
-		fmt.Fprintf(report, "armcirun: on %s: %v\n", host, err) // now: armcirun does not wait long
+		// now: armcirun does not wait long
+		fmt.Fprintf(report, "armcirun: on %s: %v\n", host, err)
 		status = 1
 	}
 	s.sweep(failed)
@@ -69,7 +70,8 @@ func (s *proxy) join(stdin *os.File) (err error) {
 		return fmt.Errorf("the launch message of armcirun: %w", err)
 	}
 	m := &s.message
-	if s.conn, err = jobwire.Join(m.Address, attachTime/2, s.secret, jobwire.Attach, m.Host, m.Hosts); err != nil {
+	if s.conn, err = jobwire.Join(m.Address, attachTime/2, s.secret, jobwire.Attach, m.Host,
+		m.Hosts); err != nil {
 		return fmt.Errorf("connect to armcirun: %w", err)
 	}
 	return nil
@@ -98,7 +100,8 @@ func (s *proxy) serve() (failed bool, err error) {
 			kind = notFound
 		}
 		text := []byte(err.Error())
-		s.tell(jobwire.StartFailed, append(jobwire.PackNumbers(int(kind)), text[:min(len(text), 1000)]...))
+		s.tell(jobwire.StartFailed, append(jobwire.PackNumbers(int(kind)),
+			text[:min(len(text), 1000)]...))
 		jobwire.Read(s.conn, jobwire.Finish) // it has been read
 		return false, nil
 	}
@@ -132,7 +135,8 @@ func (s *proxy) startAll() error {
 		return err
 	}
 	defer release()
-	spec := spec{argv: toStrings(o.Argv), reader: o.Reader, debugged: o.Debugged, stdout: os.Stdout, stderr: os.Stderr,
+	spec := spec{argv: toStrings(o.Argv), reader: o.Reader, debugged: o.Debugged,
+		stdout: os.Stdout, stderr: os.Stderr,
 		group: true}
 	if o.Label {
 		spec.lines = &output{}
@@ -142,7 +146,8 @@ func (s *proxy) startAll() error {
 	}
 	pids := []int{}
 	for i, rank := range o.Ranks {
-		c, err := spec.start(rank, places[i], jobserver.Env(o.Address, s.secret, rank, o.Size)...)
+		c, err := spec.start(rank, places[i], jobserver.Env(o.Address, s.secret, rank,
+			o.Size)...)
 		if err != nil {
 			endAll(s.children)
 			return err
@@ -165,7 +170,8 @@ func (s *proxy) obey() (failed bool, err error) {
 	for {
 		f, err := jobwire.Read(s.conn, jobwire.Signal, jobwire.Finish)
 		if err != nil {
-			return true, fmt.Errorf("the connection to armcirun has ended (%w): ending its ranks here", err)
+			return true, fmt.Errorf("the connection to armcirun has ended (%w): "+
+				"ending its ranks here", err)
 		}
 		n := jobwire.UnpackNumbers(f.Payload)
 		switch {

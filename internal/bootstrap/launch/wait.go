@@ -193,7 +193,10 @@ func (j *Job) sweep() {
 // removeFiles removes what ranks that were killed have left.
 func removeFiles(children []*child) {
 	leftovers.Remove(leftovers.Shm, func(pid int) bool {
-		return slices.ContainsFunc(children, func(c *child) bool { return c.host == nil && c.pid == pid })
+		return slices.ContainsFunc(children, func(c *child) bool {
+			return c.host == nil &&
+				c.pid == pid
+		})
 	})
 }
 

@@ -21,14 +21,16 @@ func Check(t testing.TB) {
 	files, routines := openFiles(t), ours()
 	t.Cleanup(func() {
 		end := time.Now().Add(patience)
-		for time.Now().Before(end) && (openFiles(t) > files || len(ours()) > len(routines)) {
+		for time.Now().Before(end) &&
+			(openFiles(t) > files || len(ours()) > len(routines)) {
 			time.Sleep(5 * time.Millisecond)
 		}
 		if now := openFiles(t); now > files {
 			t.Errorf("%d descriptors were open before, now %d", files, now)
 		}
 		if now := ours(); len(now) > len(routines) {
-			t.Errorf("%d goroutines before, now:\n%s", len(routines), strings.Join(now, "\n\n"))
+			t.Errorf("%d goroutines before, now:\n%s", len(routines),
+				strings.Join(now, "\n\n"))
 		}
 	})
 }
@@ -43,7 +45,8 @@ func openFiles(t testing.TB) int {
 	n := 0
 	for _, e := range entries {
 		target, err := os.Readlink("/proc/self/fd/" + e.Name())
-		if err == nil && !strings.Contains(target, "[eventpoll]") && !strings.Contains(target, "[eventfd]") {
+		if err == nil && !strings.Contains(target, "[eventpoll]") &&
+			!strings.Contains(target, "[eventfd]") {
 			n++
 		}
 	}
@@ -57,7 +60,8 @@ func ours() []string {
 	buf = buf[:runtime.Stack(buf, true)]
 	var found []string
 	for _, stack := range strings.Split(string(buf), "\n\n") {
-		if strings.Contains(stack, "libarmci/") && !strings.Contains(stack, "testing.tRunner") {
+		if strings.Contains(stack, "libarmci/") &&
+			!strings.Contains(stack, "testing.tRunner") {
 			found = append(found, stack)
 		}
 	}

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What is used of the interfaces of PMI-2 and PMIx: layouts and constants, compared with their headers by abi_test.go.
+// What is used of the interfaces of PMI-2 and PMIx: layouts and constants, compared with their
+// headers by abi_test.go.
 #ifndef LIBARMCI_PMI_ABI_H
 #define LIBARMCI_PMI_ABI_H
 

@@ -13,7 +13,8 @@ import (
 
 func TestPMI2Constants(t *testing.T) {
 	cabi.Compare(t, []string{"slurm/pmi2.h"}, "abi.h", prototypes2, nil, cabi.Pairs{
-		"P2_SUCCESS": "PMI2_SUCCESS", "P2_ID_NULL": "PMI2_ID_NULL", "P2_MAX_VALLEN": "PMI2_MAX_VALLEN",
+		"P2_SUCCESS": "PMI2_SUCCESS", "P2_ID_NULL": "PMI2_ID_NULL",
+		"P2_MAX_VALLEN": "PMI2_MAX_VALLEN",
 	})
 }
 
@@ -39,10 +40,13 @@ func TestPMIxLayouts(t *testing.T) {
 		{"px_value", "pmix_value", "sizeof type data data.flag data.string data.uint32"},
 		{"px_info", "pmix_info", "sizeof key flags value"},
 	}, cabi.Pairs{
-		"PX_SUCCESS": "PMIX_SUCCESS", "PX_ANY_RANK": "PMIX_RANK_WILDCARD", "PX_BOOL": "PMIX_BOOL", "PX_STRING": "PMIX_STRING",
-		"PX_UINT32": "PMIX_UINT32", "PX_GLOBAL": "PMIX_GLOBAL", "PX_NAMESPACE_BYTES": "PMIX_MAX_NSLEN + 1",
-		"PX_KEY_BYTES": "PMIX_MAX_KEYLEN + 1",
-		`__builtin_strcmp(PX_JOB_SIZE, PMIX_JOB_SIZE)`: "0", `__builtin_strcmp(PX_LOCAL_SIZE, PMIX_LOCAL_SIZE)`: "0",
+		"PX_SUCCESS": "PMIX_SUCCESS", "PX_ANY_RANK": "PMIX_RANK_WILDCARD",
+		"PX_BOOL": "PMIX_BOOL", "PX_STRING": "PMIX_STRING",
+		"PX_UINT32": "PMIX_UINT32", "PX_GLOBAL": "PMIX_GLOBAL",
+		"PX_NAMESPACE_BYTES": "PMIX_MAX_NSLEN + 1",
+		"PX_KEY_BYTES":       "PMIX_MAX_KEYLEN + 1",
+		`__builtin_strcmp(PX_JOB_SIZE, PMIX_JOB_SIZE)`:         "0",
+		`__builtin_strcmp(PX_LOCAL_SIZE, PMIX_LOCAL_SIZE)`:     "0",
 		`__builtin_strcmp(PX_COLLECT_DATA, PMIX_COLLECT_DATA)`: "0",
 	})
 }

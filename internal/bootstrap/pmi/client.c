@@ -30,8 +30,8 @@ static void leave(int which)
 static void leave_2(void) { leave(PMI_2); }
 static void leave_x(void) { leave(PMI_X); }
 
-// Some launchers take a process that ends without a word for one that has failed. A process that is told its rank by both
-// interfaces opens one of them.
+// Some launchers take a process that ends without a word for one that has failed. A process that is
+// told its rank by both interfaces opens one of them.
 const char *pmi_open(int which, struct pmi_place *place)
 {
 	static struct pmi_place known[2];
@@ -48,9 +48,15 @@ const char *pmi_open(int which, struct pmi_place *place)
 	return NULL;
 }
 
-int pmi_put(int which, const char *key, const char *value) { return client(which)->put(key, value); }
+int pmi_put(int which, const char *key, const char *value)
+{
+	return client(which)->put(key, value);
+}
 int pmi_fence(int which) { return client(which)->fence(); }
-void pmi_abort(int which, int status, const char *message) { client(which)->abort(status, message); }
+void pmi_abort(int which, int status, const char *message)
+{
+	client(which)->abort(status, message);
+}
 
 int pmi_get(int which, int rank, const char *key, char *value, int bytes)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package pmi asks a launcher, by PMI-2 or PMIx, which rank of which job this process is, and lets the ranks exchange short
-// strings. The libraries are found at run time, never linked: libpmi2.so.0 and libpmix.so.2.
+// Package pmi asks a launcher, by PMI-2 or PMIx, which rank of which job this process is, and lets
+// the ranks exchange short strings. The libraries are found at run time, never linked: libpmi2.so.0
+// and libpmix.so.2.
 package pmi
 
 /*
@@ -37,7 +38,8 @@ func (i Interface) String() string {
 	return "PMI-2"
 }
 
-// Client is this process as a rank of the launcher's job. All methods but Abort are for one thread at a time.
+// Client is this process as a rank of the launcher's job. All methods but Abort are for one thread
+// at a time.
 type Client struct {
 	Interface
 	Rank, Size int
@@ -50,7 +52,8 @@ func Open(i Interface) (*Client, error) {
 	if why := C.pmi_open(C.int(i), &place); why != nil {
 		return nil, errors.New(C.GoString(why))
 	}
-	c := &Client{Interface: i, Rank: int(place.rank), Size: int(place.size), Local: int(place.local)}
+	c := &Client{Interface: i, Rank: int(place.rank), Size: int(place.size),
+		Local: int(place.local)}
 	if c.Rank < 0 || c.Rank >= c.Size {
 		return nil, fmt.Errorf("the launcher calls this rank %d of %d", c.Rank, c.Size)
 	}
@@ -76,7 +79,8 @@ func (c *Client) Get(rank int, key string) (string, error) {
 	k, v := C.CString(key), (*C.char)(C.malloc(MaxValue+1))
 	defer C.free(unsafe.Pointer(k))
 	defer C.free(unsafe.Pointer(v))
-	if err := c.failed("get", C.pmi_get(C.int(c.Interface), C.int(rank), k, v, MaxValue+1)); err != nil {
+	if err := c.failed("get", C.pmi_get(C.int(c.Interface), C.int(rank), k, v,
+		MaxValue+1)); err != nil {
 		return "", err
 	}
 	return C.GoString(v), nil

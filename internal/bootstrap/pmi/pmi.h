@@ -9,7 +9,8 @@ struct pmi_place {
 };
 
 struct pmi_client {
-	// Loads the library and joins the job: NULL, or why not. A job is joined once in the life of a process.
+	// Loads the library and joins the job: NULL, or why not. A job is joined once in the life
+	// of a process.
 	const char *(*open)(struct pmi_place *place);
 	int (*put)(const char *key, const char *value);
 	int (*fence)(void); // what was put before can be got afterwards; collective

@@ -11,7 +11,8 @@ static int (*p_abort)(int flag, const char *message);
 static int (*p_job_id)(char *id, int bytes);
 static int (*p_put)(const char *key, const char *value);
 static int (*p_fence)(void);
-static int (*p_get)(const char *job, int rank, const char *key, char *value, int bytes, int *length);
+static int (
+	*p_get)(const char *job, int rank, const char *key, char *value, int bytes, int *length);
 
 static char job[256];
 
@@ -19,7 +20,8 @@ static const char *open_client(struct pmi_place *place)
 {
 	void *l = dlopen("libpmi2.so.0", RTLD_NOW | RTLD_LOCAL);
 	if (!l)
-		return "libpmi2.so.0 is not installed, or cannot be loaded: install libpmi2-0 on all hosts";
+		return "libpmi2.so.0 is not installed, or cannot be loaded: install libpmi2-0 on "
+		       "all hosts";
 	if (!pmi_find(l, "PMI2_Init", &p_init) || !pmi_find(l, "PMI2_Finalize", &p_finalize) ||
 	    !pmi_find(l, "PMI2_Abort", &p_abort) || !pmi_find(l, "PMI2_Job_GetId", &p_job_id) ||
 	    !pmi_find(l, "PMI2_KVS_Put", &p_put) || !pmi_find(l, "PMI2_KVS_Fence", &p_fence) ||
@@ -57,6 +59,7 @@ static void close_client(void) { p_finalize(); }
 
 const struct pmi_client *pmi_2(void)
 {
-	static const struct pmi_client client = {open_client, put, fence, get, abort_job, close_client};
+	static const struct pmi_client client = {open_client, put, fence, get, abort_job,
+		close_client};
 	return &client;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The client of PMIx: prterun, Open MPI's mpirun, srun --mpi=pmix, and others, with libpmix.so.2 (releases 2 to 5).
+// The client of PMIx: prterun, Open MPI's mpirun, srun --mpi=pmix, and others, with libpmix.so.2
+// (releases 2 to 5).
 #include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +13,10 @@ static int (*p_finalize)(const struct px_info *info, size_t infos);
 static int (*p_abort)(int status, const char *message, struct px_proc *procs, size_t count);
 static int (*p_put)(uint8_t scope, const char *key, struct px_value *value);
 static int (*p_commit)(void);
-static int (*p_fence)(const struct px_proc *procs, size_t count, const struct px_info *info, size_t infos);
-static int (*p_get)(const struct px_proc *of, const char *key, const struct px_info *info, size_t infos, struct px_value **value);
+static int (*p_fence)(const struct px_proc *procs, size_t count, const struct px_info *info,
+	size_t infos);
+static int (*p_get)(const struct px_proc *of, const char *key, const struct px_info *info,
+	size_t infos, struct px_value **value);
 
 static struct px_proc me;
 
@@ -41,10 +44,12 @@ static const char *open_client(struct pmi_place *place)
 {
 	void *l = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
 	if (!l)
-		return "libpmix.so.2 is not installed, or cannot be loaded: install libpmix2 on all hosts";
+		return "libpmix.so.2 is not installed, or cannot be loaded: install libpmix2 on "
+		       "all hosts";
 	if (!pmi_find(l, "PMIx_Init", &p_init) || !pmi_find(l, "PMIx_Finalize", &p_finalize) ||
-	    !pmi_find(l, "PMIx_Abort", &p_abort) || !pmi_find(l, "PMIx_Put", &p_put) ||
-	    !pmi_find(l, "PMIx_Commit", &p_commit) || !pmi_find(l, "PMIx_Fence", &p_fence) || !pmi_find(l, "PMIx_Get", &p_get)) {
+		!pmi_find(l, "PMIx_Abort", &p_abort) || !pmi_find(l, "PMIx_Put", &p_put) ||
+		!pmi_find(l, "PMIx_Commit", &p_commit) || !pmi_find(l, "PMIx_Fence", &p_fence) ||
+		!pmi_find(l, "PMIx_Get", &p_get)) {
 		dlclose(l);
 		return "libpmix.so.2 lacks functions of PMIx";
 	}
@@ -65,7 +70,8 @@ static int put(const char *key, const char *value)
 
 static int fence(void)
 {
-	struct px_info collect = {.key = PX_COLLECT_DATA, .value = {.type = PX_BOOL, .data.flag = 1}};
+	struct px_info collect = {.key = PX_COLLECT_DATA,
+		.value = {.type = PX_BOOL, .data.flag = 1}};
 	return p_fence(NULL, 0, &collect, 1);
 }
 
@@ -90,6 +96,7 @@ static void close_client(void) { p_finalize(NULL, 0); }
 
 const struct pmi_client *pmi_x(void)
 {
-	static const struct pmi_client client = {open_client, put, fence, get, abort_job, close_client};
+	static const struct pmi_client client = {open_client, put, fence, get, abort_job,
+		close_client};
 	return &client;
 }

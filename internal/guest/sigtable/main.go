@@ -66,8 +66,10 @@ func change(file string) error {
 			return err
 		}
 		if got := order.Uint32(flags[:]); got != want {
-			return fmt.Errorf("runtime.sigtable has flags %#x for signal %d, expected %#x: "+
-				"does this version of Go have another table?", got, sig, want)
+			return fmt.Errorf(
+				"runtime.sigtable has flags %#x for signal %d, expected %#x: "+
+					"does this version of Go have another table?", got, sig,
+				want)
 		}
 	}
 	for sig := range wanted {
@@ -96,7 +98,8 @@ func find(file string) (int64, binary.ByteOrder, error) {
 		section := f.Sections[s.Section]
 		if s.Size != entries*entryBytes || section.Type == elf.SHT_NOBITS {
 			return 0, nil, fmt.Errorf("runtime.sigtable has %d bytes, expected %d: "+
-				"does this version of Go have another table?", s.Size, entries*entryBytes)
+				"does this version of Go have another table?", s.Size,
+				entries*entryBytes)
 		}
 		return int64(s.Value - section.Addr + section.Offset), f.ByteOrder, nil
 	}

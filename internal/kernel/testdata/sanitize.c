@@ -1,16 +1,18 @@
 /*
- * sanitize.c - runs every kernel on heap blocks of exactly the right size, at odd addresses, so that the C sanitizers see
- * any byte read or written outside and anything undefined. It also checks results, but the Go tests are the place where
- * correctness is tested thoroughly. Must not depend on Go.
+ * sanitize.c - runs every kernel on heap blocks of exactly the right size, at odd addresses, so
+ * that the C sanitizers see any byte read or written outside and anything undefined. It also checks
+ * results, but the Go tests are the place where correctness is tested thoroughly. Must not depend
+ * on Go.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
  * Run it in internal/kernel, twice:
- *   cc -std=c11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Wall -Wextra -Werror \
- *      -I. testdata/sanitize.c *.c -lpthread -o sanitize && ./sanitize
- *   cc -std=c11 -g -O1 -fsanitize=thread -Wall -Wextra -Werror -I. testdata/sanitize.c *.c -lpthread -o sanitize && ./sanitize
- * Exit status 0 and a last line "ok sanitize HASH" are success. HASH depends on the results of all floating-point
- * arithmetic: it is the same for every compiler option and machine (-O0, -O3, -march=native ...).
+ *   cc -std=c11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Wall -Wextra -Werror
+ * \ -I. testdata/sanitize.c *.c -lpthread -o sanitize && ./sanitize cc -std=c11 -g -O1
+ * -fsanitize=thread -Wall -Wextra -Werror -I. testdata/sanitize.c *.c -lpthread -o sanitize &&
+ * ./sanitize Exit status 0 and a last line "ok sanitize HASH" are success. HASH depends on the
+ * results of all floating-point arithmetic: it is the same for every compiler option and machine
+ * (-O0, -O3, -march=native ...).
  */
 #define _POSIX_C_SOURCE 200809L
 #include "cursor.h"
@@ -38,7 +40,8 @@ static void check(int ok, const char *what)
 	exit(1);
 }
 
-/* A heap block whose used part ends exactly where the block ends; `misalign` bytes are wasted at its start. */
+/* A heap block whose used part ends exactly where the block ends; `misalign` bytes are wasted at
+ * its start. */
 struct block {
 	char *start, *use;
 	size_t n;
@@ -62,7 +65,8 @@ static void mix(const void *p, size_t n)
 		hash = (hash ^ ((const unsigned char *)p)[i]) * 1099511628211u;
 }
 
-/* shape makes random counts and strides that do not overlap, some negative, and gives the extent. */
+/* shape makes random counts and strides that do not overlap, some negative, and gives the extent.
+ */
 static int shape(int *stride, int *stride2, int *count, int unit)
 {
 	int levels = (int)pick(5), below = 0, below2 = 0;
@@ -112,7 +116,8 @@ static void test_copies(void)
 	k_cursor_strided(&c, (uintptr_t)src, stride, count, levels);
 	for (size_t k; (k = k_cursor_pieces(&c, NULL, piece, 0, 3, INT64_MAX)) > 0;)
 		for (size_t i = 0; i < k; i++, got += piece[i - 1].bytes)
-			check(memcmp((char *)piece[i].addr, one.use + got, piece[i].bytes) == 0, "piece");
+			check(memcmp((char *)piece[i].addr, one.use + got, piece[i].bytes) == 0,
+				"piece");
 	check(got == n, "length of pieces");
 	k_cursor_strided(&c, (uintptr_t)src, stride, count, levels);
 	for (got = 0; c.left > 0; got = n - (size_t)c.left)
@@ -163,7 +168,8 @@ static void test_acc(const struct k_stripes *st)
 	int          stride[K_MAX_LEVELS], stride2[K_MAX_LEVELS], count[K_MAX_LEVELS + 1];
 	int          levels = shape(stride, stride2, count, size);
 	char        *src, *dst;
-	struct block a = room(stride, count, levels, &src), b = room(stride2, count, levels, &dst), scale = block(16);
+	struct block a = room(stride, count, levels, &src), b = room(stride2, count, levels, &dst),
+		     scale = block(16);
 	size_t       n = (size_t)k_volume(count, levels);
 	struct block one = block(n), two = block(n);
 
@@ -195,7 +201,8 @@ static void test_reduce(void)
 		}
 }
 
-/* elements fills memory with elements of an update type; reals are finite, whatever the order of arithmetic. */
+/* elements fills memory with elements of an update type; reals are finite, whatever the order of
+ * arithmetic. */
 static void elements(int type, char *p, size_t n)
 {
 	size_t size = k_update_bytes(type);
@@ -223,8 +230,8 @@ static int equal(int type, const char *a, const char *b, size_t n)
 	return 1;
 }
 
-/* test_update does every operator on n elements at once, and on one after the other: dst, and what was there before, are
- * the same. */
+/* test_update does every operator on n elements at once, and on one after the other: dst, and what
+ * was there before, are the same. */
 static void test_update(const struct k_stripes *st)
 {
 	size_t n = pick(70);
@@ -232,23 +239,28 @@ static void test_update(const struct k_stripes *st)
 	for (int op = 0; op < K_UPDATE_OPS; op++)
 		for (int type = 0; type < K_UPDATE_TYPES; type++) {
 			size_t       size = k_update_bytes(type), all = n * size;
-			struct block a = block(all), b = block(all), old = block(all), two = block(all), was = block(all);
+			struct block a = block(all), b = block(all), old = block(all),
+				     two = block(all), was = block(all);
 
 			elements(type, a.use, all), elements(type, b.use, all);
 			memcpy(two.use, a.use, all);
 			memcpy(was.use, a.use, all);
 			for (size_t i = 0; i < all; i += size)
-				k_update(st, op, type, two.use + i, b.use + i, pick(2) ? old.use + i : NULL, 1);
+				k_update(st, op, type, two.use + i, b.use + i,
+					pick(2) ? old.use + i : NULL, 1);
 			k_update(st, op, type, a.use, b.use, old.use, n);
 			check(equal(type, a.use, two.use, all), "update");
-			check(!k_update_valid(op, type) || equal(type, old.use, was.use, all), "old values");
+			check(!k_update_valid(op, type) || equal(type, old.use, was.use, all),
+				"old values");
 			if (type != K_F80 && type != K_C80)
 				mix(a.use, all);
 			memcpy(two.use, was.use, all);
 			k_update(st, op, type, two.use, b.use, b.use, n);
 			check(equal(type, a.use, two.use, all), "update with src as old");
-			check(!k_update_valid(op, type) || equal(type, b.use, was.use, all), "old values at src");
-			free(a.start), free(b.start), free(old.start), free(two.start), free(was.start);
+			check(!k_update_valid(op, type) || equal(type, b.use, was.use, all),
+				"old values at src");
+			free(a.start), free(b.start), free(old.start), free(two.start),
+				free(was.start);
 		}
 }
 
@@ -269,10 +281,11 @@ static void test_swap(const struct k_stripes *st)
 
 static uint32_t words[STRIPES * PITCH];
 static _Alignas(1 << K_STRIPE_SHIFT) char two_stripes[2 << K_STRIPE_SHIFT];
-#define sums ((double *)(void *)(two_stripes + (1 << K_STRIPE_SHIFT) - SHARED * 4)) /* a stripe ends in the middle */
+/* a stripe ends in the middle */
+#define sums ((double *)(void *)(two_stripes + (1 << K_STRIPE_SHIFT) - SHARED * 4))
 
-/* add_runs adds ones to all elements of both stripes: by runs, and under the locks of both, which all threads
- * take at once. */
+/* add_runs adds ones to all elements of both stripes: by runs, and under the locks of both, which
+ * all threads take at once. */
 static void add_runs(const struct k_stripes *st, const double *ones, double *old)
 {
 	struct k_update_run run[3] = { { (uintptr_t)(sums + SHARED / 2), SHARED * 4 },

@@ -1,13 +1,15 @@
 /*
- * stores.c - single-steps through copies and updates and looks at memory after every instruction: is each aligned block of 1, 2,
- * 4 or 8 bytes loaded once and stored once? Must not depend on Go, nor on chance.
+ * stores.c - single-steps through copies and updates and looks at memory after every instruction:
+ * is each aligned block of 1, 2, 4 or 8 bytes loaded once and stored once? Must not depend on Go,
+ * nor on chance.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  *
- * The processor's trap flag makes every instruction raise SIGTRAP. The handler plays the reader of flags: a block that
- * is no longer zero is taken, that is counted and set to zero again, and a block whose bytes differ is torn. It also
- * plays the writer: after every instruction the source holds other bytes, all alike.
- * Last line: "ok stores", or "skip: ..." on processors other than x86-64. TestStoresOnce (copy_test.go) compiles and runs it.
+ * The processor's trap flag makes every instruction raise SIGTRAP. The handler plays the reader of
+ * flags: a block that is no longer zero is taken, that is counted and set to zero again, and a
+ * block whose bytes differ is torn. It also plays the writer: after every instruction the source
+ * holds other bytes, all alike. Last line: "ok stores", or "skip: ..." on processors other than
+ * x86-64. TestStoresOnce (copy_test.go) compiles and runs it.
  */
 #define _GNU_SOURCE
 #include "cursor.h"
@@ -66,7 +68,9 @@ static void trapped(int sig)
 
 /* The red zone below the stack pointer is the compiler's. */
 #define FLAGS(change) \
-	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; " change " (%%rsp); popfq; lea 128(%%rsp), %%rsp" ::: "memory", "cc")
+	__asm__ volatile("lea -128(%%rsp), %%rsp; pushfq; " change \
+			 " (%%rsp); popfq; lea 128(%%rsp), %%rsp" :: \
+				 : "memory", "cc")
 
 static void add(void *dst, void *src, size_t size)
 {
@@ -81,8 +85,8 @@ static void check(const char *what, size_t size, long detail)
 {
 	for (unsigned i = 0; i < blocks; i++)
 		if (block[i].taken != 1 || block[i].torn != 0) {
-			printf("%s of %zu bytes (%ld): block %u came %u times, torn %u times\n", what, size, detail, i,
-			       block[i].taken, block[i].torn);
+			printf("%s of %zu bytes (%ld): block %u came %u times, torn %u times\n",
+				what, size, detail, i, block[i].taken, block[i].torn);
 			failed = 1;
 			break;
 		}
@@ -128,7 +132,8 @@ static void rows(size_t n, int dstep, int sstep)
 {
 	for (int j = 0; j < 2; j++)
 		for (int i = 0; i < ROWS; i++)
-			add(target + MIDDLE + j * 1024 + i * dstep, source + MIDDLE + j * 1024 + i * sstep, n);
+			add(target + MIDDLE + j * 1024 + i * dstep,
+				source + MIDDLE + j * 1024 + i * sstep, n);
 }
 
 /* packed adds the same with one side dense. */
@@ -200,7 +205,8 @@ static void lists(size_t n)
 	check("k_unpack_vector", n, 0);
 }
 
-/* updates looks at operators whose result is the source, as the target is zero: an element is one store. */
+/* updates looks at operators whose result is the source, as the target is zero: an element is one
+ * store. */
 static void updates(void)
 {
 	static const int ops[] = { K_U_REPLACE, K_U_SUM, K_U_BOR, K_U_BXOR, K_U_MAXLOC };
@@ -213,7 +219,8 @@ static void updates(void)
 				continue;
 			value = 0; /* and so no negative number soon */
 			add(target + MIDDLE, source + MIDDLE, n);
-			STEP(k_update(NULL, ops[i], type, target + MIDDLE, source + MIDDLE, target, 1));
+			STEP(k_update(NULL, ops[i], type, target + MIDDLE, source + MIDDLE, target,
+				1));
 			check("k_update", n, type * 100 + ops[i]);
 		}
 }

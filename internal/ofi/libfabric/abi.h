@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The part of libfabric's documented binary interface (FABRIC_1.3 and later, 64 bit) that is used here, under names of our own. The
-// layouts are facts of that interface; a test compares them with <rdma/fabric.h> where it is installed. Functions are called
-// through tables in objects, of which only the entries that are used have a type.
+// The part of libfabric's documented binary interface (FABRIC_1.3 and later, 64 bit) that is used
+// here, under names of our own. The layouts are facts of that interface; a test compares them with
+// <rdma/fabric.h> where it is installed. Functions are called through tables in objects, of which
+// only the entries that are used have a type.
 #ifndef ARMCI_LIBFABRIC_ABI_H
 #define ARMCI_LIBFABRIC_ABI_H
 
@@ -41,7 +42,8 @@ struct lf_rx_attr {
 struct lf_ep_attr {
 	int type;
 	uint32_t protocol, protocol_version;
-	size_t max_msg_size, msg_prefix_size, max_order_raw_size, max_order_war_size, max_order_waw_size;
+	size_t max_msg_size, msg_prefix_size, max_order_raw_size, max_order_war_size,
+		max_order_waw_size;
 };
 
 struct lf_domain_attr {
@@ -116,13 +118,14 @@ struct lf_ops_domain {
 	int (*cq_open)(struct lf_domain *, struct lf_cq_attr *, struct lf_cq **, void *context);
 	int (*endpoint)(struct lf_domain *, struct lf_info *, struct lf_ep **, void *context);
 	void *before_query_atomic[5];
-	int (*query_atomic)(struct lf_domain *, int type, int op, struct lf_atomic_attr *, uint64_t flags);
+	int (*query_atomic)(struct lf_domain *, int type, int op, struct lf_atomic_attr *,
+		uint64_t flags);
 };
 
 struct lf_ops_mr {
 	size_t size;
-	int (*reg)(struct lf_fid *, const void *, size_t, uint64_t access, uint64_t offset, uint64_t key, uint64_t flags,
-		struct lf_mr **, void *context);
+	int (*reg)(struct lf_fid *, const void *, size_t, uint64_t access, uint64_t offset,
+		uint64_t key, uint64_t flags, struct lf_mr **, void *context);
 };
 
 struct lf_domain {
@@ -133,7 +136,8 @@ struct lf_domain {
 
 struct lf_ops_av {
 	size_t size;
-	int (*insert)(struct lf_av *, const void *addr, size_t n, uint64_t *out, uint64_t flags, void *context);
+	int (*insert)(struct lf_av *, const void *addr, size_t n, uint64_t *out, uint64_t flags,
+		void *context);
 	void *before_remove[2];
 	int (*remove)(struct lf_av *, uint64_t *addrs, size_t n, uint64_t flags);
 };
@@ -230,11 +234,13 @@ struct lf_ops_rma {
 struct lf_ops_atomic {
 	size_t size;
 	void *before_readwrite[4];
-	ssize_t (*readwrite)(struct lf_ep *, const void *, size_t n, void *desc, void *result, void *result_desc, uint64_t to,
-		uint64_t addr, uint64_t key, int type, int op, void *context);
+	ssize_t (*readwrite)(struct lf_ep *, const void *, size_t n, void *desc, void *result,
+		void *result_desc, uint64_t to, uint64_t addr, uint64_t key, int type, int op,
+		void *context);
 	void *before_compwrite[2];
-	ssize_t (*compwrite)(struct lf_ep *, const void *, size_t n, void *desc, const void *compare, void *compare_desc,
-		void *result, void *result_desc, uint64_t to, uint64_t addr, uint64_t key, int type, int op, void *context);
+	ssize_t (*compwrite)(struct lf_ep *, const void *, size_t n, void *desc,
+		const void *compare, void *compare_desc, void *result, void *result_desc,
+		uint64_t to, uint64_t addr, uint64_t key, int type, int op, void *context);
 };
 
 struct lf_ep {
@@ -249,7 +255,13 @@ struct lf_ep {
 
 #define LF_VERSION ((1u << 16) | 11)
 #define LF_BIT(n) (UINT64_C(1) << (n))
-enum { LF_EP_RDM = 3, LF_THREAD_SAFE = 1, LF_PROGRESS_AUTO = 1, LF_SOCKADDR_IN = 2, LF_SOCKADDR_IN6 = 3 };
+enum {
+	LF_EP_RDM = 3,
+	LF_THREAD_SAFE = 1,
+	LF_PROGRESS_AUTO = 1,
+	LF_SOCKADDR_IN = 2,
+	LF_SOCKADDR_IN6 = 3
+};
 #define LF_MSG LF_BIT(1)
 #define LF_RMA LF_BIT(2)
 #define LF_ATOMIC LF_BIT(4)

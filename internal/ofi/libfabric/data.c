@@ -11,17 +11,20 @@
 
 int lf_receive(struct lf_endpoint *e, uintptr_t buffer, size_t n, void *desc, uintptr_t context)
 {
-	return (int)e->ep->msg->recv(e->ep, (void *)buffer, n, desc, LF_ADDR_UNSPEC, (void *)context);
+	return (int)e->ep->msg->recv(e->ep, (void *)buffer, n, desc, LF_ADDR_UNSPEC,
+		(void *)context);
 }
 
 static int post_atomic(struct lf_endpoint *e, const struct lf_request *r)
 {
-	void *result = (void *)r->piece[0].addr, *desc = (void *)r->piece[0].desc, *operand = (void *)r->operand;
+	void *result = (void *)r->piece[0].addr, *desc = (void *)r->piece[0].desc,
+	     *operand = (void *)r->operand;
 	if (r->op == LF_OP_FETCH_ADD)
-		return (int)e->ep->atomic->readwrite(e->ep, operand, 1, (void *)r->operands, result, desc, r->to, r->remote, r->key, LF_UINT64,
-			LF_SUM, (void *)r->context);
-	return (int)e->ep->atomic->compwrite(e->ep, operand, 1, (void *)r->operands, (void *)r->compare, (void *)r->operands, result, desc, r->to,
-		r->remote, r->key, LF_UINT64, LF_CSWAP, (void *)r->context);
+		return (int)e->ep->atomic->readwrite(e->ep, operand, 1, (void *)r->operands, result,
+			desc, r->to, r->remote, r->key, LF_UINT64, LF_SUM, (void *)r->context);
+	return (int)e->ep->atomic->compwrite(e->ep, operand, 1, (void *)r->operands,
+		(void *)r->compare, (void *)r->operands, result, desc, r->to, r->remote, r->key,
+		LF_UINT64, LF_CSWAP, (void *)r->context);
 }
 
 int lf_post(struct lf_endpoint *e, const struct lf_request *r)
@@ -37,13 +40,23 @@ int lf_post(struct lf_endpoint *e, const struct lf_request *r)
 		all += r->piece[i].n;
 	}
 	if (r->op == LF_OP_SEND) {
-		struct lf_msg m = {.iov = iov, .desc = desc, .count = r->pieces, .addr = r->to, .context = (void *)r->context};
+		struct lf_msg m = {.iov = iov,
+			.desc = desc,
+			.count = r->pieces,
+			.addr = r->to,
+			.context = (void *)r->context};
 		return (int)e->ep->msg->sendmsg(e->ep, &m, r->flags);
 	}
 	struct lf_rma_iov there = {.addr = r->remote, .len = all, .key = r->key};
-	struct lf_msg_rma m = {.iov = iov, .desc = desc, .count = r->pieces, .addr = r->to, .rma_iov = &there, .rma_count = 1,
+	struct lf_msg_rma m = {.iov = iov,
+		.desc = desc,
+		.count = r->pieces,
+		.addr = r->to,
+		.rma_iov = &there,
+		.rma_count = 1,
 		.context = (void *)r->context};
-	return (int)(r->op == LF_OP_READ ? e->ep->rma->readmsg : e->ep->rma->writemsg)(e->ep, &m, r->flags);
+	return (int)(r->op == LF_OP_READ ? e->ep->rma->readmsg : e->ep->rma->writemsg)(e->ep, &m,
+		r->flags);
 }
 
 enum { BATCH = 32 };
@@ -59,13 +72,15 @@ static int take(struct lf_endpoint *e, int n, struct lf_done *out)
 		got = e->cq->ops->readerr(e->cq, &why, 0);
 		if (got < 1)
 			return got == -EAGAIN ? 0 : (int)got;
-		out[0] = (struct lf_done){.context = (uintptr_t)why.context, .err = why.err ? why.err : EIO};
+		out[0] = (struct lf_done){.context = (uintptr_t)why.context,
+			.err = why.err ? why.err : EIO};
 		return 1;
 	}
 	if (got < 0)
 		return got == -EAGAIN ? 0 : (int)got;
 	for (ssize_t i = 0; i < got; i++)
-		out[i] = (struct lf_done){.context = (uintptr_t)entry[i].context, .bytes = entry[i].len};
+		out[i] = (struct lf_done){.context = (uintptr_t)entry[i].context,
+			.bytes = entry[i].len};
 	return (int)got;
 }
 
@@ -104,12 +119,16 @@ static int sleep_for(int fd, int wake, int64_t ns)
 	return (fds[1].revents != 0 ? LF_WAKE : 0) | (fds[0].revents != 0 ? LF_NETWORK : 0);
 }
 
-// The longer nothing comes, the longer the naps: an eighth of the time so far, so that what comes is late by little of the time it took.
-static int nap(struct lf_endpoint *e, int n, struct lf_done *out, int wake, int64_t limit, int64_t longest, int *why)
+// The longer nothing comes, the longer the naps: an eighth of the time so far, so that what comes
+// is late by little of the time it took.
+static int nap(struct lf_endpoint *e, int n, struct lf_done *out, int wake, int64_t limit,
+	int64_t longest, int *why)
 {
 	const int64_t shortest = 5000, began = now();
 	for (int64_t past = 0;;) {
-		int64_t ns = past / 8 < shortest ? shortest : past / 8 > longest ? longest : past / 8;
+		int64_t ns = past / 8 < shortest ? shortest :
+			past / 8 > longest       ? longest :
+						   past / 8;
 		if (limit >= 0 && ns > limit - past)
 			ns = limit - past > 0 ? limit - past : 0;
 		*why = sleep_for(-1, wake, ns);
@@ -120,7 +139,8 @@ static int nap(struct lf_endpoint *e, int n, struct lf_done *out, int wake, int6
 	}
 }
 
-int lf_sleep(struct lf_endpoint *e, int n, struct lf_done *out, int wake, int64_t limit, int64_t longest, int *why)
+int lf_sleep(struct lf_endpoint *e, int n, struct lf_done *out, int wake, int64_t limit,
+	int64_t longest, int *why)
 {
 	*why = 0;
 	int got = take(e, n, out);

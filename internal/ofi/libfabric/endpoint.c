@@ -25,7 +25,8 @@ static int open_queue(struct lf_device *d, size_t entries, struct lf_endpoint *e
 	return d->domain->ops->cq_open(d->domain, &a, &e->cq, NULL);
 }
 
-// Provider "shm" takes over signals when an endpoint is enabled; they are the application's and Go's.
+// Provider "shm" takes over signals when an endpoint is enabled; they are the application's and
+// Go's.
 static const int signals[] = {SIGBUS, SIGSEGV, SIGTERM, SIGINT};
 enum { SIGNALS = sizeof signals / sizeof signals[0] };
 
@@ -76,7 +77,10 @@ int lf_endpoint_close(struct lf_endpoint *e)
 	return err;
 }
 
-int lf_name(struct lf_endpoint *e, void *name, size_t *n) { return e->ep->cm->getname(&e->ep->fid, name, n); }
+int lf_name(struct lf_endpoint *e, void *name, size_t *n)
+{
+	return e->ep->cm->getname(&e->ep->fid, name, n);
+}
 
 int lf_insert(struct lf_endpoint *e, const void *name, uint64_t *addr)
 {
@@ -86,14 +90,19 @@ int lf_insert(struct lf_endpoint *e, const void *name, uint64_t *addr)
 	return n < 0 ? n : -EADDRNOTAVAIL;
 }
 
-int lf_remove(struct lf_endpoint *e, uint64_t addr) { return e->av->ops->remove(e->av, &addr, 1, 0); }
+int lf_remove(struct lf_endpoint *e, uint64_t addr)
+{
+	return e->av->ops->remove(e->av, &addr, 1, 0);
+}
 
-int lf_register(struct lf_device *d, struct lf_endpoint *e, uintptr_t addr, size_t n, int remote, uint64_t key, struct lf_mr **out)
+int lf_register(struct lf_device *d, struct lf_endpoint *e, uintptr_t addr, size_t n, int remote,
+	uint64_t key, struct lf_mr **out)
 {
 	uint64_t access = LF_SEND | LF_RECV | LF_READ | LF_WRITE;
 	if (remote)
 		access |= LF_REMOTE_READ | LF_REMOTE_WRITE;
-	int err = d->domain->mr->reg(&d->domain->fid, (void *)addr, n, access, 0, key, 0, out, NULL);
+	int err = d->domain->mr->reg(&d->domain->fid, (void *)addr, n, access, 0, key, 0, out,
+		NULL);
 	if (err || !(d->info->domain_attr->mr_mode & LF_MR_ENDPOINT))
 		return err;
 	err = (*out)->fid.ops->bind(&(*out)->fid, &e->ep->fid, 0);

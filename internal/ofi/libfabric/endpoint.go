@@ -54,9 +54,10 @@ type Desc uintptr
 // ErrKey is the error of Register for a key that is in use.
 const ErrKey = Error(C.LF_ENOKEY)
 
-// Register registers memory for this process or, if remote, for others, too: with a key, if the provider does not choose it, and
-// for an endpoint, if the provider wants one.
-func (d *Device) Register(e *Endpoint, addr uintptr, nbytes int64, remote bool, key uint64) (*Region, error) {
+// Register registers memory for this process or, if remote, for others, too: with a key, if the
+// provider does not choose it, and for an endpoint, if the provider wants one.
+func (d *Device) Register(e *Endpoint, addr uintptr, nbytes int64, remote bool,
+	key uint64) (*Region, error) {
 	var p *C.struct_lf_mr
 	var c *C.struct_lf_endpoint
 	if e != nil {
@@ -64,8 +65,9 @@ func (d *Device) Register(e *Endpoint, addr uintptr, nbytes int64, remote bool, 
 	} else if d.Info.Modes&ByEndpoint != 0 {
 		return nil, errors.New("memory is registered before there is an endpoint")
 	}
-	err := result(fmt.Sprintf("register %d bytes", nbytes), C.lf_register(&d.c, c, C.uintptr_t(addr), C.size_t(nbytes),
-		C.int(btoi(remote)), C.uint64_t(key), &p))
+	err := result(fmt.Sprintf("register %d bytes", nbytes),
+		C.lf_register(&d.c, c, C.uintptr_t(addr), C.size_t(nbytes),
+			C.int(btoi(remote)), C.uint64_t(key), &p))
 	if err != nil {
 		return nil, errnoOf(err)
 	}
@@ -92,7 +94,8 @@ type Endpoint struct {
 // NewEndpoint makes an endpoint with room for so many requests and receive buffers.
 func (d *Device) NewEndpoint(requests, buffers int) (*Endpoint, error) {
 	e := &Endpoint{}
-	if err := result("make an endpoint", C.lf_endpoint_open(&d.c, C.size_t(requests), C.size_t(buffers), &e.c)); err != nil {
+	if err := result("make an endpoint", C.lf_endpoint_open(&d.c, C.size_t(requests),
+		C.size_t(buffers), &e.c)); err != nil {
 		return nil, err
 	}
 	return e, nil
@@ -116,7 +119,8 @@ type Address uint64
 func (e *Endpoint) Insert(name []byte) (Address, error) {
 	var a C.uint64_t
 	room := append(make([]byte, 0, 256), name...) // whatever is read of it is there
-	err := result("find another endpoint", C.lf_insert(&e.c, unsafe.Pointer(&room[0:cap(room)][0]), &a))
+	err := result("find another endpoint",
+		C.lf_insert(&e.c, unsafe.Pointer(&room[0:cap(room)][0]), &a))
 	return Address(a), err
 }
 
@@ -127,7 +131,8 @@ func (e *Endpoint) Remove(a Address) error {
 
 // Receive offers a receive buffer.
 func (e *Endpoint) Receive(buffer uintptr, n int, desc Desc, context uintptr) error {
-	return result("offer a receive buffer", C.lf_receive(&e.c, C.uintptr_t(buffer), C.size_t(n), pointer(desc), C.uintptr_t(context)))
+	return result("offer a receive buffer", C.lf_receive(&e.c, C.uintptr_t(buffer), C.size_t(n),
+		pointer(desc), C.uintptr_t(context)))
 }
 
 // pointer is what C knows a descriptor as.
@@ -185,17 +190,21 @@ func where(out []Done) *C.struct_lf_done {
 
 func polled(n C.int) (int, error) { return max(int(n), 0), result("poll a completion queue", n) }
 
-// Look takes completions, and looks for the first of them so many times, then so many times more between yields.
+// Look takes completions, and looks for the first of them so many times, then so many times more
+// between yields.
 func (e *Endpoint) Look(out []Done, looks, yields int) (int, error) {
 	return polled(C.lf_look(&e.c, C.int(len(out)), where(out), C.uint(looks), C.uint(yields)))
 }
 
-// Sleep takes completions, and sleeps until there may be some, the descriptor wake is readable (rang; -1: none), or a time has
-// passed that is not negative. stirred: the network has had something to do, perhaps for requests of others. Without a descriptor
-// it naps, at most for nap at a time.
-func (e *Endpoint) Sleep(out []Done, wake int, limit, nap time.Duration) (n int, rang, stirred bool, err error) {
+// Sleep takes completions, and sleeps until there may be some, the descriptor wake is readable
+// (rang; -1: none), or a time has passed that is not negative. stirred: the network has had
+// something to do, perhaps for requests of others. Without a descriptor it naps, at most for nap at
+// a time.
+func (e *Endpoint) Sleep(out []Done, wake int, limit, nap time.Duration) (n int, rang, stirred bool,
+	err error) {
 	var why C.int
-	n, err = polled(C.lf_sleep(&e.c, C.int(len(out)), where(out), C.int(wake), C.int64_t(limit), C.int64_t(nap), &why))
+	n, err = polled(C.lf_sleep(&e.c, C.int(len(out)), where(out), C.int(wake), C.int64_t(limit),
+		C.int64_t(nap), &why))
 	return n, why&C.LF_WAKE != 0, why&C.LF_NETWORK != 0, err
 }
 

@@ -46,8 +46,9 @@ type Info struct {
 	Longest                  uint64     // bytes of a message
 	KeyBytes                 int
 	Modes                    Mode
-	Delivered                bool // a completion can mean that the data is in the target's memory
-	Auto                     bool // it makes progress by itself
+	// a completion can mean that the data is in the target's memory
+	Delivered bool
+	Auto      bool // it makes progress by itself
 }
 
 // Mode says how memory is registered, and which order is kept.
@@ -56,12 +57,13 @@ type Mode uint32
 // The modes.
 const (
 	RegisterLocal Mode = 1 << iota // local memory has to be registered
-	Virtual                        // remote memory is named by its address, not by the offset in its region
-	ProviderKeys                   // the provider chooses keys
-	ByEndpoint                     // memory is registered for one endpoint
-	WriteWrite                     // a write takes effect before later writes,
-	WriteRead                      // reads,
-	WriteSend                      // and messages
+	// remote memory is named by its address, not by the offset in its region
+	Virtual
+	ProviderKeys // the provider chooses keys
+	ByEndpoint   // memory is registered for one endpoint
+	WriteWrite   // a write takes effect before later writes,
+	WriteRead    // reads,
+	WriteSend    // and messages
 
 	Kept = WriteWrite | WriteRead | WriteSend
 )
@@ -92,9 +94,11 @@ func result(what string, code C.int) error {
 	return fmt.Errorf("%s: %w", what, Error(-code))
 }
 
-// wishes are what is asked for, the best first. Some providers keep no order if they are asked for atomics, too.
+// wishes are what is asked for, the best first. Some providers keep no order if they are asked for
+// atomics, too.
 var wishes = []struct{ caps, flags C.uint64_t }{
-	{C.LF_ATOMIC, C.LF_DELIVERY_COMPLETE}, {0, C.LF_DELIVERY_COMPLETE}, {C.LF_ATOMIC, 0}, {0, 0},
+	{C.LF_ATOMIC, C.LF_DELIVERY_COMPLETE}, {0, C.LF_DELIVERY_COMPLETE}, {C.LF_ATOMIC, 0},
+	{0, 0},
 }
 
 // text is a string of C, NULL for the empty one.
@@ -105,7 +109,8 @@ func text(s string) *C.char {
 	return C.CString(s)
 }
 
-// modesKnown are the ways to register memory that this package knows, but for keys that the provider chooses.
+// modesKnown are the ways to register memory that this package knows, but for keys that the
+// provider chooses.
 const modesKnown = C.LF_MR_LOCAL | C.LF_MR_VIRT_ADDR | C.LF_MR_ALLOCATED | C.LF_MR_ENDPOINT
 
 // Providers lists the providers that offer what is needed, by name.
@@ -124,17 +129,20 @@ func Providers() (names []string, err error) {
 	return names, nil
 }
 
-// List lists what a provider offers, for one domain ("": all): what keeps the order of writes, if there is such, else the first
-// wish that it fulfils. The list's memory stays until the process ends.
+// List lists what a provider offers, for one domain ("": all): what keeps the order of writes, if
+// there is such, else the first wish that it fulfils. The list's memory stays until the process
+// ends.
 func List(provider, domain string) (list []*Info, err error) {
 	name, at := text(provider), text(domain)
 	defer C.free(unsafe.Pointer(name))
 	defer C.free(unsafe.Pointer(at))
 	var code C.int
-	for _, mode := range []C.int{modesKnown, modesKnown | C.LF_MR_PROV_KEY} { // own keys, if that is possible
+	for _, mode := range []C.int{modesKnown, modesKnown | C.LF_MR_PROV_KEY} {
+		// own keys, if that is possible
 		for _, w := range wishes {
 			var first *C.struct_lf_info
-			if code = C.lf_getinfo(name, at, C.LF_MSG|C.LF_RMA|w.caps, w.flags, mode, &first); code != 0 {
+			if code = C.lf_getinfo(name, at, C.LF_MSG|C.LF_RMA|w.caps, w.flags, mode,
+				&first); code != 0 {
 				continue
 			}
 			some := infosOf(first, w.flags != 0)
@@ -160,12 +168,16 @@ func infosOf(first *C.struct_lf_info, delivered bool) (list []*Info) {
 }
 
 func newInfo(p *C.struct_lf_info, delivered bool) *Info {
-	i := &Info{p: p, Provider: C.GoString(p.fabric_attr.prov_name), Domain: C.GoString(p.domain_attr.name),
-		Fabric: C.GoString(p.fabric_attr.name), Inject: int(p.tx_attr.inject_size), Pieces: int(min(p.tx_attr.iov_limit, C.LF_PIECES)),
-		Longest: uint64(p.ep_attr.max_msg_size), KeyBytes: int(p.domain_attr.mr_key_size), Delivered: delivered,
-		Auto: p.domain_attr.data_progress == C.LF_PROGRESS_AUTO}
+	i := &Info{p: p, Provider: C.GoString(p.fabric_attr.prov_name),
+		Domain: C.GoString(p.domain_attr.name),
+		Fabric: C.GoString(p.fabric_attr.name), Inject: int(p.tx_attr.inject_size),
+		Pieces:  int(min(p.tx_attr.iov_limit, C.LF_PIECES)),
+		Longest: uint64(p.ep_attr.max_msg_size), KeyBytes: int(p.domain_attr.mr_key_size),
+		Delivered: delivered,
+		Auto:      p.domain_attr.data_progress == C.LF_PROGRESS_AUTO}
 	p.tx_attr.op_flags = 0 // each request says what it wants
-	for bit, mode := range map[C.int]Mode{C.LF_MR_LOCAL: RegisterLocal, C.LF_MR_VIRT_ADDR: Virtual, C.LF_MR_PROV_KEY: ProviderKeys,
+	for bit, mode := range map[C.int]Mode{C.LF_MR_LOCAL: RegisterLocal,
+		C.LF_MR_VIRT_ADDR: Virtual, C.LF_MR_PROV_KEY: ProviderKeys,
 		C.LF_MR_ENDPOINT: ByEndpoint} {
 		if p.domain_attr.mr_mode&bit != 0 {
 			i.Modes |= mode

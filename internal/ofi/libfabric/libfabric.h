@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What Go calls: libfabric's functions, found by lf_load, and calls of the data path that do what Go would do in a loop. Errors are
-// negative numbers: of errno, or libfabric's own.
+// What Go calls: libfabric's functions, found by lf_load, and calls of the data path that do what
+// Go would do in a loop. Errors are negative numbers: of errno, or libfabric's own.
 #ifndef ARMCI_LIBFABRIC_H
 #define ARMCI_LIBFABRIC_H
 
@@ -12,8 +12,10 @@ const char *lf_load(void);
 uint32_t lf_version(void);
 const char *lf_error_text(int code); // of a number without its sign
 
-// Lists what a provider has for reliable datagram endpoints with these capabilities and completions; NULL: any provider, any domain.
-int lf_getinfo(const char *provider, const char *domain, uint64_t caps, uint64_t op_flags, int mr_mode, struct lf_info **out);
+// Lists what a provider has for reliable datagram endpoints with these capabilities and
+// completions; NULL: any provider, any domain.
+int lf_getinfo(const char *provider, const char *domain, uint64_t caps, uint64_t op_flags,
+	int mr_mode, struct lf_info **out);
 void lf_freeinfo(struct lf_info *list);
 
 // A domain and what it was made of. All parts are NULL that are not there.
@@ -22,11 +24,14 @@ struct lf_device {
 	struct lf_fabric *fabric;
 	struct lf_domain *domain;
 };
-int lf_open(const struct lf_info *info, struct lf_device *out); // keeps a copy of info, with which endpoints are made
+// keeps a copy of info, with which endpoints are made
+int lf_open(const struct lf_info *info, struct lf_device *out);
 int lf_close(struct lf_device *d);
-int lf_atomics(struct lf_device *d); // 1: sums and compare-and-swap of 8 bytes, which return the old value
+// 1: sums and compare-and-swap of 8 bytes, which return the old value
+int lf_atomics(struct lf_device *d);
 
-// An endpoint with its completion queue and its addresses. fd is readable when something has come, if that is not -1.
+// An endpoint with its completion queue and its addresses. fd is readable when something has come,
+// if that is not -1.
 struct lf_endpoint {
 	struct lf_fabric *fabric;
 	struct lf_ep *ep;
@@ -41,15 +46,23 @@ int lf_name(struct lf_endpoint *e, void *name, size_t *n);
 int lf_insert(struct lf_endpoint *e, const void *name, uint64_t *addr);
 int lf_remove(struct lf_endpoint *e, uint64_t addr);
 
-// Registers memory for this process, or for others, too; with an endpoint where the provider wants one.
-int lf_register(struct lf_device *d, struct lf_endpoint *e, uintptr_t addr, size_t n, int remote, uint64_t key, struct lf_mr **out);
+// Registers memory for this process, or for others, too; with an endpoint where the provider wants
+// one.
+int lf_register(struct lf_device *d, struct lf_endpoint *e, uintptr_t addr, size_t n, int remote,
+	uint64_t key, struct lf_mr **out);
 int lf_deregister(struct lf_mr *mr);
 
 int lf_receive(struct lf_endpoint *e, uintptr_t buffer, size_t n, void *desc, uintptr_t context);
 
 // One request. Addresses of memory, and descriptors, are numbers: none of it is Go's.
 enum { LF_PIECES = 16 };
-enum { LF_OP_WRITE = 0, LF_OP_SEND = 2, LF_OP_READ = 4, LF_OP_COMPARE_SWAP = 5, LF_OP_FETCH_ADD = 6 };
+enum {
+	LF_OP_WRITE = 0,
+	LF_OP_SEND = 2,
+	LF_OP_READ = 4,
+	LF_OP_COMPARE_SWAP = 5,
+	LF_OP_FETCH_ADD = 6
+};
 struct lf_request {
 	uint64_t to, remote, key, flags;
 	uintptr_t context, operand, compare; // of atomics: where the operands are
@@ -69,13 +82,16 @@ struct lf_done {
 	uint64_t bytes;
 	int64_t err;
 };
-// Polls until something has been completed: `looks` times, the processor yielded now and then, and `yields` times more with a
-// yield before each.
+// Polls until something has been completed: `looks` times, the processor yielded now and then, and
+// `yields` times more with a yield before each.
 int lf_look(struct lf_endpoint *e, int n, struct lf_done *out, unsigned looks, unsigned yields);
-// Polls once, then sleeps until something may have been completed, the descriptor wake (-1: none) is readable, or `limit` nanoseconds (negative: no limit) have passed, and polls again. Without a descriptor of the endpoint it naps:
-// longer and longer, up to `nap` nanoseconds each. *why tells what has ended the sleep.
+// Polls once, then sleeps until something may have been completed, the descriptor wake (-1: none)
+// is readable, or `limit` nanoseconds (negative: no limit) have passed, and polls again. Without a
+// descriptor of the endpoint it naps: longer and longer, up to `nap` nanoseconds each. *why tells
+// what has ended the sleep.
 enum { LF_WAKE = 1, LF_NETWORK = 2 };
-int lf_sleep(struct lf_endpoint *e, int n, struct lf_done *out, int wake, int64_t limit, int64_t nap, int *why);
+int lf_sleep(struct lf_endpoint *e, int n, struct lf_done *out, int wake, int64_t limit,
+	int64_t nap, int *why);
 // 1: the descriptor is not to be waited for, since something may be there already.
 int lf_pending(struct lf_endpoint *e);
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads libfabric and calls its few functions that are no entries of tables. It must not know what they are used for.
+// Loads libfabric and calls its few functions that are no entries of tables. It must not know what
+// they are used for.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -8,7 +9,8 @@
 
 #include "libfabric.h"
 
-static int (*p_getinfo)(uint32_t, const char *, const char *, uint64_t, const struct lf_info *, struct lf_info **);
+static int (*p_getinfo)(uint32_t, const char *, const char *, uint64_t, const struct lf_info *,
+	struct lf_info **);
 static void (*p_freeinfo)(struct lf_info *);
 static struct lf_info *(*p_dupinfo)(const struct lf_info *);
 static int (*p_fabric)(struct lf_fabric_attr *, struct lf_fabric **, void *);
@@ -25,14 +27,17 @@ static int find(void *lib, const char *name, const char *version, void *pointer)
 
 // What is set, unless it is already, while the library is loaded and initialised.
 static const char *const settings[][2] = {
-	{"IPATH_NO_BACKTRACE", "1"},      // a library below it (libinfinipath) would take over signals for crash reports of its own
+	// a library below it (libinfinipath) would take over signals for crash reports of its own
+	{"IPATH_NO_BACKTRACE", "1"},
 	{"FI_OFI_RXM_MSG_RX_SIZE", "64"}, // else 64 MiB of buffers for each endpoint
-	{"FI_UNIVERSE_SIZE", "64"},       // else ofi_rxm asks for a completion queue that some verbs devices do not have
+	// else ofi_rxm asks for a completion queue that some verbs devices do not have
+	{"FI_UNIVERSE_SIZE", "64"},
 };
 enum { SETTINGS = sizeof settings / sizeof settings[0] };
 
-// Set for good: ofi_rxm looks at it whenever an endpoint is made. Without one list of receive buffers for all connections it offers
-// buffers, over verbs, to a connection that it has just closed.
+// Set for good: ofi_rxm looks at it whenever an endpoint is made. Without one list of receive
+// buffers for all connections it offers buffers, over verbs, to a connection that it has just
+// closed.
 static const char one_list[] = "FI_OFI_RXM_USE_SRX";
 
 static const char *load(void **lib);
@@ -60,15 +65,19 @@ static const char *load(void **lib)
 	void *l = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!l)
 		return "libfabric.so.1 is not installed, or cannot be loaded";
-	if (!find(l, "fi_getinfo", "FABRIC_1.3", &p_getinfo) || !find(l, "fi_freeinfo", "FABRIC_1.3", &p_freeinfo) ||
-	    !find(l, "fi_dupinfo", "FABRIC_1.3", &p_dupinfo) || !find(l, "fi_fabric", "FABRIC_1.1", &p_fabric) ||
-	    !find(l, "fi_strerror", "FABRIC_1.0", &p_strerror) || !find(l, "fi_version", "FABRIC_1.0", &p_version)) {
+	if (!find(l, "fi_getinfo", "FABRIC_1.3", &p_getinfo) ||
+		!find(l, "fi_freeinfo", "FABRIC_1.3", &p_freeinfo) ||
+		!find(l, "fi_dupinfo", "FABRIC_1.3", &p_dupinfo) ||
+		!find(l, "fi_fabric", "FABRIC_1.1", &p_fabric) ||
+		!find(l, "fi_strerror", "FABRIC_1.0", &p_strerror) ||
+		!find(l, "fi_version", "FABRIC_1.0", &p_version)) {
 		dlclose(l);
 		return "libfabric.so.1 is older than 1.11";
 	}
 	if (p_version() < LF_VERSION)
 		return "libfabric.so.1 is older than 1.11";
-	struct lf_info *all = NULL; // the first question initialises providers, with the settings there are now
+	// the first question initialises providers, with the settings there are now
+	struct lf_info *all = NULL;
 	if (p_getinfo(LF_VERSION, NULL, NULL, 0, NULL, &all) == 0)
 		p_freeinfo(all);
 	*lib = l;
@@ -79,7 +88,8 @@ uint32_t lf_version(void) { return p_version(); }
 const char *lf_error_text(int code) { return p_strerror(code); }
 void lf_freeinfo(struct lf_info *list) { p_freeinfo(list); }
 
-int lf_getinfo(const char *provider, const char *domain, uint64_t caps, uint64_t op_flags, int mr_mode, struct lf_info **out)
+int lf_getinfo(const char *provider, const char *domain, uint64_t caps, uint64_t op_flags,
+	int mr_mode, struct lf_info **out)
 {
 	struct lf_info *hints = p_dupinfo(NULL);
 	*out = NULL;
@@ -132,8 +142,11 @@ int lf_close(struct lf_device *d)
 int lf_atomics(struct lf_device *d)
 {
 	struct lf_atomic_attr a;
-	if (!(d->info->caps & LF_ATOMIC) || d->domain->ops->size <= offsetof(struct lf_ops_domain, query_atomic))
+	if (!(d->info->caps & LF_ATOMIC) ||
+		d->domain->ops->size <= offsetof(struct lf_ops_domain, query_atomic))
 		return 0;
-	return d->domain->ops->query_atomic(d->domain, LF_UINT64, LF_SUM, &a, LF_FETCH_ATOMIC) == 0 &&
-	       d->domain->ops->query_atomic(d->domain, LF_UINT64, LF_CSWAP, &a, LF_COMPARE_ATOMIC) == 0;
+	return d->domain->ops->query_atomic(d->domain, LF_UINT64, LF_SUM, &a, LF_FETCH_ATOMIC) ==
+		0 &&
+		d->domain->ops->query_atomic(d->domain, LF_UINT64, LF_CSWAP, &a,
+			LF_COMPARE_ATOMIC) == 0;
 }

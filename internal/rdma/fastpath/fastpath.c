@@ -33,7 +33,8 @@ void rdma_fast_leave(void)
 
 bool rdma_fast_enter(void)
 {
-	if (!atomic_load_explicit(&rdma_fast.open, memory_order_acquire) || atomic_exchange(&rdma_fast.held, 1) != 0)
+	if (!atomic_load_explicit(&rdma_fast.open, memory_order_acquire) ||
+		atomic_exchange(&rdma_fast.held, 1) != 0)
 		return false;
 	if (atomic_load(&rdma_fast.busy) == 0 && atomic_load(&rdma_fast.open) &&
 	    atomic_load(&rdma_fast.look) == 0)
@@ -146,10 +147,12 @@ void rdma_fast_count_store(const struct fast_transfer *t)
 }
 
 // Whether all stores up to `posted` that no fence has covered were posted here.
-static bool own(const struct rdma_fast_run *run, int rank, const struct traffic *at, uint32_t posted)
+static bool own(const struct rdma_fast_run *run, int rank, const struct traffic *at,
+	uint32_t posted)
 {
 	uint32_t fenced = atomic_load(&at->fenced);
-	return posted == fenced || (run->rank == rank && run->hi == posted && (int32_t)(fenced - run->lo) >= 0);
+	return posted == fenced ||
+		(run->rank == rank && run->hi == posted && (int32_t)(fenced - run->lo) >= 0);
 }
 
 // Whether what is stored next is there after all stores at the rank that no fence has covered. Gets

@@ -153,7 +153,8 @@ func (p *Path) Free() {
 	}
 }
 
-// Enter takes the queues for Go and waits until C does not use them. Several goroutines may have entered.
+// Enter takes the queues for Go and waits until C does not use them. Several goroutines may have
+// entered.
 func (p *Path) Enter() {
 	if p == nil {
 		return
@@ -195,7 +196,8 @@ func (p *Path) AddRange(rank int, addr, lo, hi uintptr, whole transport.Span, ba
 		return
 	}
 	p.change(func() {
-		ways := unsafe.Slice(C.rdma_fast_place(C.int(rank), C.uintptr_t(addr)), C.RDMA_FAST_WAYS)
+		ways := unsafe.Slice(C.rdma_fast_place(C.int(rank), C.uintptr_t(addr)),
+			C.RDMA_FAST_WAYS)
 		if w := &ways[0]; int(w.rank) != rank || uintptr(w.lo) != lo {
 			copy(ways[1:], ways) // what was added last but one is left
 		}
@@ -270,7 +272,8 @@ func (p *Path) Left(into []qp.Completion) int {
 	if p == nil || stashed.Load() == 0 {
 		return 0
 	}
-	n := copy(into, (*[MostLeft]qp.Completion)(unsafe.Pointer(&C.rdma_fast.stash))[:stashed.Load()])
+	n := copy(into, (*[MostLeft]qp.Completion)(
+		unsafe.Pointer(&C.rdma_fast.stash))[:stashed.Load()])
 	stashed.Store(0)
 	look.Store(0)
 	return n

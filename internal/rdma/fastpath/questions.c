@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Questions to the data servers of other nodes: C asks, and takes the answer, whichever thread finds
-// that. A question is asked under a request of its own, behind everything posted before, and counts
-// as no frame: its answer says that it has taken effect. The caller has the queues.
+// Questions to the data servers of other nodes: C asks, and takes the answer, whichever thread
+// finds that. A question is asked under a request of its own, behind everything posted before, and
+// counts as no frame: its answer says that it has taken effect. The caller has the queues.
 #include "questions.h"
 
 #include <string.h>

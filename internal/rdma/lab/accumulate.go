@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Device-locked accumulates: the origin takes the lock of a stripe of the target's memory by compare-and-swap, reads the
-// elements, adds to them here, writes them back and releases the lock, all by its device. No process of the target takes part;
-// its processors keep out of stripes that are locked by devices (kernel.h). A round locks many stripes at once. There is no
-// deadlock, since a round releases the locks it has got without waiting for the others.
+// Device-locked accumulates: the origin takes the lock of a stripe of the target's memory by
+// compare-and-swap, reads the elements, adds to them here, writes them back and releases the lock,
+// all by its device. No process of the target takes part; its processors keep out of stripes that
+// are locked by devices (kernel.h). A round locks many stripes at once. There is no deadlock, since
+// a round releases the locks it has got without waiting for the others.
 package lab
 
 import (
@@ -18,10 +19,12 @@ import (
 )
 
 const (
-	LockBytes  = 64 // a cache line with the processors' word, and 8 bytes behind it the devices' word
-	mostLocks  = 16 // of a round
-	mostParts  = mostRequests - 2*mostLocks
-	wordsBytes = 16 // for each lock at the start of the buffer: the old devices' word, the processors' word
+	// a cache line with the processors' word, and 8 bytes behind it the devices' word
+	LockBytes = 64
+	mostLocks = 16 // of a round
+	mostParts = mostRequests - 2*mostLocks
+	// for each lock at the start of the buffer: the old devices' word, the processors' word
+	wordsBytes = 16
 
 	mostRequests = 64 // of a chain
 	mostBytes    = 1 << 30
@@ -43,7 +46,8 @@ type part struct {
 	lock          int
 }
 
-// Locks are the locks of a target, and the current round: the parts that are under way at once, with their data in one buffer.
+// Locks are the locks of a target, and the current round: the parts that are under way at once,
+// with their data in one buffer.
 type Locks struct {
 	all      Place
 	name     uint64 // the value of a lock that this process has
@@ -64,8 +68,10 @@ func NewLocks(p *Places, me transport.Rank) *Locks {
 	return &Locks{all: p.Locks, name: uint64(me) + 1}
 }
 
-// Accumulate adds local memory to remote memory. done is false if nothing was done and the server has to do it.
-func (l *Locks) Accumulate(p Port, x *transport.Transfer, s transport.Scale) (done bool, err error) {
+// Accumulate adds local memory to remote memory. done is false if nothing was done and the server
+// has to do it.
+func (l *Locks) Accumulate(p Port, x *transport.Transfer, s transport.Scale) (done bool,
+	err error) {
 	if l == nil {
 		return false, nil
 	}
@@ -87,7 +93,8 @@ func (l *Locks) Accumulate(p Port, x *transport.Transfer, s transport.Scale) (do
 	return true, nil
 }
 
-// reach returns the key of the memory at the walk, and for how many bytes of whole elements it is good.
+// reach returns the key of the memory at the walk, and for how many bytes of whole elements it is
+// good.
 func reach(x *transport.Transfer, at *kernel.Run, grain int) (key uint64, n int, err error) {
 	far, err := x.Key(at.Remote, func() {})
 	if err != nil {
@@ -119,7 +126,8 @@ func (l *Locks) reaches(x *transport.Transfer, grain int) (bool, error) {
 // fill takes as many parts as go into one round, with a buffer of a size.
 func (l *Locks) fill(x *transport.Transfer, grain, size int) error {
 	l.locks, l.parts, l.used = l.locks[:0], l.parts[:0], mostLocks*wordsBytes
-	for at := l.walk.Peek(mostParts); at != nil && len(l.parts) < mostParts; at = l.walk.Peek(mostParts) {
+	for at := l.walk.Peek(mostParts); at != nil &&
+		len(l.parts) < mostParts; at = l.walk.Peek(mostParts) {
 		key, n, err := reach(x, at, grain)
 		if err != nil {
 			return err
@@ -143,7 +151,8 @@ func inStripe(addr uintptr, grain int) int {
 	return (room + grain - 1) / grain * grain
 }
 
-// lock returns the index of the lock for n bytes; -1 if they have to wait for the next round. No element is twice in a round.
+// lock returns the index of the lock for n bytes; -1 if they have to wait for the next round. No
+// element is twice in a round.
 func (l *Locks) lock(addr uintptr, n int) int {
 	stripes := uintptr(l.all.Hi-l.all.Lo) / LockBytes
 	at := uintptr(l.all.Lo) + (addr>>kernel.StripeShift)%stripes*LockBytes
@@ -163,8 +172,8 @@ func (l *Locks) lock(addr uintptr, n int) int {
 	return len(l.locks) - 1
 }
 
-// round carries the parts out. It retries the locks that others have. With a lock that it has got it waits until processors have
-// left the stripe, which were there before and wait for nothing.
+// round carries the parts out. It retries the locks that others have. With a lock that it has got
+// it waits until processors have left the stripe, which were there before and wait for nothing.
 func (l *Locks) round(p Port, s transport.Scale) error {
 	for tries, left := 0, len(l.locks); ; tries++ {
 		l.take(p)
@@ -200,20 +209,23 @@ func (l *Locks) take(p Port) {
 			continue
 		}
 		if !k.got {
-			l.request(p, qp.Request{Remote: uint64(k.at) + kernel.DeviceWord, Key: l.all.Key, Op: qp.CompareSwap, Swap: l.name},
+			l.request(p, qp.Request{Remote: uint64(k.at) + kernel.DeviceWord,
+				Key: l.all.Key, Op: qp.CompareSwap, Swap: l.name},
 				i*wordsBytes, 8)
 		}
-		l.request(p, qp.Request{Remote: uint64(k.at), Key: l.all.Key, Op: qp.Read}, i*wordsBytes+8, 8)
+		l.request(p, qp.Request{Remote: uint64(k.at), Key: l.all.Key, Op: qp.Read},
+			i*wordsBytes+8, 8)
 		for j := range l.parts {
 			if c := &l.parts[j]; c.lock == i {
-				l.request(p, qp.Request{Remote: uint64(c.remote), Key: c.key, Op: qp.Read}, c.at, c.n)
+				l.request(p, qp.Request{Remote: uint64(c.remote), Key: c.key,
+					Op: qp.Read}, c.at, c.n)
 			}
 		}
 	}
 }
 
-// add adds to the elements of stripes that are locked and without processors, and makes requests that write them back and
-// release the locks. It returns how many.
+// add adds to the elements of stripes that are locked and without processors, and makes requests
+// that write them back and release the locks. It returns how many.
 func (l *Locks) add(p Port, s transport.Scale) (locks int) {
 	l.requests, l.data = l.requests[:0], l.data[:0]
 	b := p.Bytes(l.buffer)
@@ -222,7 +234,8 @@ func (l *Locks) add(p Port, s transport.Scale) (locks int) {
 		if k.done {
 			continue
 		}
-		old, processor := binary.NativeEndian.Uint64(b[i*wordsBytes:]), binary.NativeEndian.Uint32(b[i*wordsBytes+8:])
+		old, processor := binary.NativeEndian.Uint64(b[i*wordsBytes:]),
+			binary.NativeEndian.Uint32(b[i*wordsBytes+8:])
 		k.got = k.got || old == 0
 		if !k.got || processor != 0 {
 			continue
@@ -231,11 +244,14 @@ func (l *Locks) add(p Port, s transport.Scale) (locks int) {
 		locks++
 		for j := range l.parts {
 			if c := &l.parts[j]; c.lock == i {
-				kernel.AccRaw(kernel.Type(s.Type), s.Value, unsafe.Pointer(&b[c.at]), kernel.Ptr(c.local), c.n)
-				l.request(p, qp.Request{Remote: uint64(c.remote), Key: c.key, Op: qp.Write}, c.at, c.n)
+				kernel.AccRaw(kernel.Type(s.Type), s.Value,
+					unsafe.Pointer(&b[c.at]), kernel.Ptr(c.local), c.n)
+				l.request(p, qp.Request{Remote: uint64(c.remote), Key: c.key,
+					Op: qp.Write}, c.at, c.n)
 			}
 		}
-		l.request(p, qp.Request{Remote: uint64(k.at) + kernel.DeviceWord, Key: l.all.Key, Op: qp.CompareSwap,
+		l.request(p, qp.Request{Remote: uint64(k.at) + kernel.DeviceWord, Key: l.all.Key,
+			Op:      qp.CompareSwap,
 			Operand: l.name}, i*wordsBytes, 8)
 	}
 	return locks

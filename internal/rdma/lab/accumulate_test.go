@@ -13,7 +13,8 @@ import (
 
 const bufferBytes = 16 << 10
 
-// TestRounds: parts lie in their stripes, no two of a round overlap, locks and buffer suffice, and all is taken once.
+// TestRounds: parts lie in their stripes, no two of a round overlap, locks and buffer suffice, and
+// all is taken once.
 func TestRounds(t *testing.T) {
 	l := NewLocks(&Places{Locks: Place{1 << 20, 1<<20 + 64*LockBytes, 1}}, 0)
 	far := &transport.Range{Lo: 1 << 30, Hi: 1 << 31, Key: 7, Direct: true}
@@ -27,7 +28,8 @@ func TestRounds(t *testing.T) {
 			here.Addrs = append(here.Addrs, 1<<40)
 			want += n
 		}
-		x := transport.Transfer{Local: new(kernel.Cursor), Remote: new(kernel.Cursor), Key: func(uintptr, func()) (*transport.Range, error) { return far, nil }}
+		x := transport.Transfer{Local: new(kernel.Cursor), Remote: new(kernel.Cursor),
+			Key: func(uintptr, func()) (*transport.Range, error) { return far, nil }}
 		x.Local.SetGroups([]kernel.Group{here}, int64(want))
 		x.Remote.SetGroups([]kernel.Group{there}, int64(want))
 		for l.walk.Set(x.Local, x.Remote, mostParts); l.walk.Left() > 0; {
@@ -37,7 +39,8 @@ func TestRounds(t *testing.T) {
 			}
 			bytes := checkRound(t, l, grain)
 			if bytes == 0 || int64(bytes) != before-l.walk.Left() {
-				t.Fatalf("a round of %d bytes, %d gone", bytes, before-l.walk.Left())
+				t.Fatalf("a round of %d bytes, %d gone", bytes,
+					before-l.walk.Left())
 			}
 			want -= bytes
 		}
@@ -49,14 +52,17 @@ func TestRounds(t *testing.T) {
 
 func checkRound(t *testing.T, l *Locks, grain int) (bytes int) {
 	t.Helper()
-	if len(l.locks) > mostLocks || 2*len(l.locks)+len(l.parts) > mostRequests || l.used > bufferBytes {
-		t.Fatalf("%d locks, %d parts, %d bytes in a round", len(l.locks), len(l.parts), l.used)
+	if len(l.locks) > mostLocks || 2*len(l.locks)+len(l.parts) > mostRequests ||
+		l.used > bufferBytes {
+		t.Fatalf("%d locks, %d parts, %d bytes in a round", len(l.locks), len(l.parts),
+			l.used)
 	}
 	for i, p := range l.parts {
 		bytes += p.n
 		last := p.remote + uintptr(p.n-grain)
 		if p.n%grain != 0 || p.remote>>kernel.StripeShift != last>>kernel.StripeShift ||
-			l.locks[p.lock].at != uintptr(l.all.Lo)+(last>>kernel.StripeShift)%64*LockBytes {
+			l.locks[p.lock].at != uintptr(l.all.Lo)+
+				(last>>kernel.StripeShift)%64*LockBytes {
 			t.Fatalf("part %+v under lock %+v", p, l.locks[p.lock])
 		}
 		for _, q := range l.parts[:i] {

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package lab holds protocols of the papers that the cost model never chooses and that only settings force, so that they can
-// be tested and measured: the eager ring, whose slots origins claim by atomics of the target's device (paper 004's
-// host-based, NIC-assisted method), and accumulates by the origin's device under locks in the target's memory (paper 003,
-// section 4.3). Package rdma plugs them in at one place; nothing else may depend on them.
+// Package lab holds protocols of the papers that the cost model never chooses and that only
+// settings force, so that they can be tested and measured: the eager ring, whose slots origins
+// claim by atomics of the target's device (paper 004's host-based, NIC-assisted method), and
+// accumulates by the origin's device under locks in the target's memory (paper 003, section 4.3).
+// Package rdma plugs them in at one place; nothing else may depend on them.
 //
-// This file: the eager ring of a target: slots that origins claim by atomics of its device, and fill by RDMA writes. One
-// word counts tickets: an origin that adds one to it owns the slot of that number, modulo the number of slots, as soon as the slot has
-// been emptied. A second word counts emptied slots. Devices change the first word, the server the second one, so atomics of
-// different kinds never meet. Ring is the target's side. Slots is the origin's: it claims a slot, packs into a buffer of its
-// own while the claim travels, writes that into the slot, and sends the head of the frame after it.
+// This file: the eager ring of a target: slots that origins claim by atomics of its device, and
+// fill by RDMA writes. One word counts tickets: an origin that adds one to it owns the slot of that
+// number, modulo the number of slots, as soon as the slot has been emptied. A second word counts
+// emptied slots. Devices change the first word, the server the second one, so atomics of different
+// kinds never meet. Ring is the target's side. Slots is the origin's: it claims a slot, packs into
+// a buffer of its own while the claim travels, writes that into the slot, and sends the head of the
+// frame after it.
 package lab
 
 import (
@@ -63,7 +66,8 @@ type Ring struct {
 
 // OpenRing makes a ring of n slots.
 func OpenRing(d qp.Device, n, size int) (*Ring, error) {
-	memory, err := unix.Mmap(-1, 0, pageBytes+n*size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANON)
+	memory, err := unix.Mmap(-1, 0, pageBytes+n*size, unix.PROT_READ|unix.PROT_WRITE,
+		unix.MAP_SHARED|unix.MAP_ANON)
 	if err != nil {
 		return nil, fmt.Errorf("map %d slots: %w", n, err)
 	}
@@ -128,19 +132,23 @@ func NewSlots(p *Places, size int) *Slots {
 	if p.Ring.Hi == 0 {
 		return nil
 	}
-	return &Slots{ring: p.Ring, size: uint64(size), count: (p.Ring.Hi - p.Ring.Lo - pageBytes) / uint64(size)}
+	return &Slots{ring: p.Ring, size: uint64(size),
+		count: (p.Ring.Hi - p.Ring.Lo - pageBytes) / uint64(size)}
 }
 
-// Claim claims a slot, calls meanwhile, and returns when the slot is empty. It uses the first WordsBytes of buffer b. The caller
-// takes the buffer first, since others wait for a slot that is claimed and not filled.
+// Claim claims a slot, calls meanwhile, and returns when the slot is empty. It uses the first
+// WordsBytes of buffer b. The caller takes the buffer first, since others wait for a slot that is
+// claimed and not filled.
 func (s *Slots) Claim(p Port, b int32, meanwhile func()) (ticket uint64, err error) {
 	q := []qp.Request{
 		{Remote: s.ring.Lo + releasedAt, Key: s.ring.Key, Pieces: 1, Op: qp.Read},
-		{Remote: s.ring.Lo + claimedAt, Key: s.ring.Key, Pieces: 1, Op: qp.FetchAdd, Operand: 1}}
+		{Remote: s.ring.Lo + claimedAt, Key: s.ring.Key, Pieces: 1, Op: qp.FetchAdd,
+			Operand: 1}}
 	d := []qp.Data{p.Data(b, 8, 8), p.Data(b, 0, 8)}
 	err = p.Run(q, d, meanwhile)
 	for pause := time.Microsecond; err == nil; pause = min(2*pause, time.Millisecond) {
-		ticket, released := binary.NativeEndian.Uint64(p.Bytes(b)), binary.NativeEndian.Uint64(p.Bytes(b)[8:])
+		ticket, released := binary.NativeEndian.Uint64(p.Bytes(b)),
+			binary.NativeEndian.Uint64(p.Bytes(b)[8:])
 		if ticket < released+s.count {
 			return ticket, nil
 		}
@@ -152,5 +160,6 @@ func (s *Slots) Claim(p Port, b int32, meanwhile func()) (ticket uint64, err err
 
 // Fill is the request that writes into the slot of a ticket.
 func (s *Slots) Fill(ticket uint64) qp.Request {
-	return qp.Request{Remote: s.ring.Lo + pageBytes + ticket%s.count*s.size, Key: s.ring.Key, Pieces: 1, Op: qp.Write}
+	return qp.Request{Remote: s.ring.Lo + pageBytes + ticket%s.count*s.size, Key: s.ring.Key,
+		Pieces: 1, Op: qp.Write}
 }

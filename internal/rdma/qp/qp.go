@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package qp is what package rdma needs of a network: queue pairs, completion queues, registered memory and datagrams. Package
-// rdma/verbs has them from a device by libibverbs, package ofi makes them over a libfabric provider. It holds words, no code.
+// Package qp is what package rdma needs of a network: queue pairs, completion queues, registered
+// memory and datagrams. Package rdma/verbs has them from a device by libibverbs, package ofi makes
+// them over a libfabric provider. It holds words, no code.
 //
-// A queue pair is one end of a reliable connection. It carries out the requests that are posted to it in their order, and
-// completes them in that order, or fails: then all that are open, and all later ones, complete with an error.
+// A queue pair is one end of a reliable connection. It carries out the requests that are posted to
+// it in their order, and completes them in that order, or fails: then all that are open, and all
+// later ones, complete with an error.
 //
-// Order: a Write takes effect before all later Sends, Writes, Reads and atomics of its queue pair, but for Writes of the same list.
+// Order: a Write takes effect before all later Sends, Writes, Reads and atomics of its queue pair,
+// but for Writes of the same list.
 package qp
 
 import (
@@ -26,9 +29,13 @@ type Limits struct {
 	Atomic            int  // 0 none, 1 of the device, 2 of the whole machine
 	OnDemand          bool // memory need not be pinned: OnDemand
 	Unregistered      bool // local memory need not be registered, whatever it is: its key is 0
-	Lazy              bool // two ends meet when the first request is carried out, and both take part in that
-	Bytewise          bool // it may read and write an aligned block of up to 8 bytes in parts, as software does that copies by the kernel
-	OneWay            bool // others' writes reach memory of who serves them only: nothing can be lent to a target
+	// two ends meet when the first request is carried out, and both take part in that
+	Lazy bool
+	// it may read and write an aligned block of up to 8 bytes in parts, as software does that
+	// copies by the kernel
+	Bytewise bool
+	// others' writes reach memory of who serves them only: nothing can be lent to a target
+	OneWay bool
 }
 
 // Access is what the device may do with registered memory.
@@ -46,14 +53,17 @@ const (
 type Device interface {
 	Name() string
 	Limits() *Limits
-	// Register lets the device at memory. The upper half of its key is for another process, see RemoteKey.
+	// Register lets the device at memory. The upper half of its key is for another process, see
+	// RemoteKey.
 	Register(addr uintptr, nbytes int64, access Access) (Region, error)
 	// LocalKey is what Data needs of a region's key; keys of Local memory have nothing else.
 	LocalKey(key uint64) uint32
-	// NewQueue makes a completion queue of n entries, for queue pairs that have the receive buffers of one list.
+	// NewQueue makes a completion queue of n entries, for queue pairs that have the receive
+	// buffers of one list.
 	NewQueue(n int) (Queue, error)
 	NewDatagrams(buffers int) (Datagrams, error)
-	// Failure says why a request has failed, Fault what is wrong with this device. They name it, unless the reason is elsewhere.
+	// Failure says why a request has failed, Fault what is wrong with this device. They name
+	// it, unless the reason is elsewhere.
 	Failure(c *Completion) error
 	Fault(text string) error
 	EventFD() int // readable when Event has something to tell; negative: never
@@ -71,33 +81,38 @@ type Queue interface {
 	NewBuffers(n int) error
 	// Offer offers receive buffers: data[i] gets the number ids[i].
 	Offer(ids []uint64, data []Data) error
-	// NewPair makes a queue pair for so many requests of so many pieces each, and so many bytes inline, or fewer.
+	// NewPair makes a queue pair for so many requests of so many pieces each, and so many bytes
+	// inline, or fewer.
 	NewPair(requests, pieces, inline int) (Pair, error)
-	// Look takes completions, and looks for the first of them so many times, then so many times more between yields.
+	// Look takes completions, and looks for the first of them so many times, then so many times
+	// more between yields.
 	Look(out []Completion, looks, yields int) (int, error)
-	// Sleep takes completions, and sleeps until there are some, the descriptor wake is readable (rang; -1: none), or a time has
-	// passed that is not negative.
+	// Sleep takes completions, and sleeps until there are some, the descriptor wake is readable
+	// (rang; -1: none), or a time has passed that is not negative.
 	Sleep(out []Completion, wake int, limit time.Duration) (n int, rang bool, err error)
-	// Stirred tells whether the last Sleep has ended since the device had something to do, though nothing was completed here: it
-	// serves others' requests only while it is polled.
+	// Stirred tells whether the last Sleep has ended since the device had something to do,
+	// though nothing was completed here: it serves others' requests only while it is polled.
 	Stirred() bool
 	// Arm asks for FD to become readable when the next completion comes, once.
 	Arm() error
 	// Tells reports whether FD tells of all that comes, once Arm has been called.
 	Tells() bool
-	FD() int       // negative: there is none, and who waits has to look from time to time
-	Pending() bool // asked before FD is waited for: something may have come that it does not tell of
-	Take()         // makes FD unreadable again
+	FD() int // negative: there is none, and who waits has to look from time to time
+	// asked before FD is waited for: something may have come that it does not tell of
+	Pending() bool
+	Take() // makes FD unreadable again
 	Close() error
 }
 
-// LinkBytes is the length of what two ends tell each other to connect, AddressBytes that of a datagram's address.
+// LinkBytes is the length of what two ends tell each other to connect, AddressBytes that of a
+// datagram's address.
 const (
 	LinkBytes    = 96
 	AddressBytes = 96
 )
 
-// Link is how the other end of a connection finds a queue pair, Address where a process receives datagrams. Zeros fill them up.
+// Link is how the other end of a connection finds a queue pair, Address where a process receives
+// datagrams. Zeros fill them up.
 type (
 	Link    [LinkBytes]byte
 	Address [AddressBytes]byte
@@ -108,13 +123,15 @@ type Pair interface {
 	Number() uint32
 	Inline() int // bytes that may be sent inline
 	Link() Link
-	// Connect connects it with the other end's. A peer that does not answer for the time limit is given up.
+	// Connect connects it with the other end's. A peer that does not answer for the time limit
+	// is given up.
 	Connect(other *Link, limit time.Duration) error
 	// Peer is the number of the other end's queue pair.
 	Peer() uint32
 	// Post posts requests, of which the last has Signal set. There is room for them.
 	Post(requests []Request, data []Data) error
-	// Alive is called from time to time while requests are open: an error if the other end is to be given up.
+	// Alive is called from time to time while requests are open: an error if the other end is
+	// to be given up.
 	Alive() error
 	// Handle is the pair, and Place remote memory by its key, as C knows them (qp.h).
 	Handle() unsafe.Pointer
@@ -133,7 +150,8 @@ type Datagrams interface {
 	Close() error
 }
 
-// Completion is what has become of a work request. Of a failed one only ID, Status and Pair are valid.
+// Completion is what has become of a work request. Of a failed one only ID, Status and Pair are
+// valid.
 type Completion struct {
 	ID     uint64
 	Status int32
@@ -167,7 +185,8 @@ const (
 	Inline uint8 = 8 // the data is copied when it is posted, and needs no key
 )
 
-// Request is a work request. Its data is the next Pieces entries of the list that is posted with the requests.
+// Request is a work request. Its data is the next Pieces entries of the list that is posted with
+// the requests.
 type Request struct {
 	ID, Remote    uint64
 	Operand, Swap uint64 // of an atomic: what is added, or compared and put in its place

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// The part of libibverbs' documented binary interface (IBVERBS_1.1 and later, 64 bit) that is used here, under names
-// of our own. The layouts are facts of that interface; a test compares them with <infiniband/verbs.h> where it is
-// installed. Objects whose insides nobody looks at are declared only.
+// The part of libibverbs' documented binary interface (IBVERBS_1.1 and later, 64 bit) that is used
+// here, under names of our own. The layouts are facts of that interface; a test compares them with
+// <infiniband/verbs.h> where it is installed. Objects whose insides nobody looks at are declared
+// only.
 #ifndef ARMCI_VERBS_ABI_H
 #define ARMCI_VERBS_ABI_H
 
@@ -40,7 +41,8 @@ struct vb_context {
 	uintptr_t abi; // all ones: it is the last of a vb_extended
 };
 
-// What lies before a context. It grows at its beginning; size says how much of it there is, the context included.
+// What lies before a context. It grows at its beginning; size says how much of it there is, the
+// context included.
 struct vb_extended {
 	int (*query_device_ex)(struct vb_context *, const void *input, void *out, size_t nbytes);
 	void *unused[10];
@@ -82,9 +84,12 @@ struct vb_device_attr {
 	uint32_t vendor_id, vendor_part_id, hw_ver;
 	int max_qp, max_qp_wr;
 	unsigned device_cap_flags;
-	int max_sge, max_sge_rd, max_cq, max_cqe, max_mr, max_pd, max_qp_rd_atom, max_ee_rd_atom, max_res_rd_atom;
-	int max_qp_init_rd_atom, max_ee_init_rd_atom, atomic_cap, max_ee, max_rdd, max_mw, max_raw_ipv6_qp;
-	int max_raw_ethy_qp, max_mcast_grp, max_mcast_qp_attach, max_total_mcast_qp_attach, max_ah, max_fmr;
+	int max_sge, max_sge_rd, max_cq, max_cqe, max_mr, max_pd, max_qp_rd_atom, max_ee_rd_atom,
+		max_res_rd_atom;
+	int max_qp_init_rd_atom, max_ee_init_rd_atom, atomic_cap, max_ee, max_rdd, max_mw,
+		max_raw_ipv6_qp;
+	int max_raw_ethy_qp, max_mcast_grp, max_mcast_qp_attach, max_total_mcast_qp_attach, max_ah,
+		max_fmr;
 	int max_map_per_fmr, max_srq, max_srq_wr, max_srq_sge;
 	uint16_t max_pkeys;
 	uint8_t local_ca_ack_delay, phys_port_cnt;
@@ -101,7 +106,8 @@ struct vb_port_attr {
 	int state, max_mtu, active_mtu, gid_tbl_len;
 	uint32_t port_cap_flags, max_msg_sz, bad_pkey_cntr, qkey_viol_cntr;
 	uint16_t pkey_tbl_len, lid, sm_lid;
-	uint8_t lmc, max_vl_num, sm_sl, subnet_timeout, init_type_reply, active_width, active_speed, phys_state;
+	uint8_t lmc, max_vl_num, sm_sl, subnet_timeout, init_type_reply, active_width, active_speed,
+		phys_state;
 	uint8_t link_layer, flags;
 	uint16_t port_cap_flags2;
 };
@@ -178,7 +184,8 @@ struct vb_qp_attr {
 	struct vb_qp_cap cap;
 	struct vb_ah_attr ah_attr, alt_ah_attr;
 	uint16_t pkey_index, alt_pkey_index;
-	uint8_t en_sqd_async_notify, sq_draining, max_rd_atomic, max_dest_rd_atomic, min_rnr_timer, port_num, timeout;
+	uint8_t en_sqd_async_notify, sq_draining, max_rd_atomic, max_dest_rd_atomic, min_rnr_timer,
+		port_num, timeout;
 	uint8_t retry_cnt, rnr_retry, alt_port_num, alt_timeout;
 	uint32_t rate_limit;
 };
@@ -199,7 +206,13 @@ struct vb_async_event {
 
 enum { VB_QPT_RC = 2, VB_QPT_UD = 4 };
 enum { VB_QPS_INIT = 1, VB_QPS_RTR, VB_QPS_RTS };
-enum { VB_WR_WRITE = 0, VB_WR_SEND = 2, VB_WR_READ = 4, VB_WR_COMPARE_SWAP = 5, VB_WR_FETCH_ADD = 6 };
+enum {
+	VB_WR_WRITE = 0,
+	VB_WR_SEND = 2,
+	VB_WR_READ = 4,
+	VB_WR_COMPARE_SWAP = 5,
+	VB_WR_FETCH_ADD = 6
+};
 enum { VB_SIGNALED = 2, VB_INLINE = 8 };
 enum { VB_WC_BAD_RESP = 7, VB_WC_FATAL = 19 }; // below the first: local errors
 enum {

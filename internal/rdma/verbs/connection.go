@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Completion queues with connections: qp.Queue and qp.Pair. Two ends tell each other the numbers of their queue pairs and of
-// their first packets, and where their ports are.
+// Completion queues with connections: qp.Queue and qp.Pair. Two ends tell each other the numbers of
+// their queue pairs and of their first packets, and where their ports are.
 package verbs
 
 import (
@@ -80,13 +80,18 @@ type link struct {
 
 // NewPair makes a queue pair for connections.
 func (q *queue) NewPair(requests, pieces, inline int) (qp.Pair, error) {
-	p, err := q.d.domain.NewPair(Caps{Send: requests, Pieces: pieces, Inline: inline, From: q.Completions, To: q.Completions,
+	p, err := q.d.domain.NewPair(Caps{Send: requests, Pieces: pieces, Inline: inline,
+		From: q.Completions, To: q.Completions,
 		Shared: q.srq})
 	if err != nil {
 		return nil, err
 	}
-	return &connection{Pair: p, d: q.d, mine: link{Pair: p.Number, PSN: rand.Uint32() & 0xffffff, LID: q.d.State.LID,
-		MTU: q.d.State.MTU, Reads: uint8(min(q.d.limits.ReadsIn, 16)), GID: q.d.address()}}, nil
+	return &connection{Pair: p, d: q.d,
+			mine: link{Pair: p.Number, PSN: rand.Uint32() & 0xffffff,
+				LID: q.d.State.LID,
+				MTU: q.d.State.MTU, Reads: uint8(min(q.d.limits.ReadsIn, 16)),
+				GID: q.d.address()}},
+		nil
 }
 
 // Number is the queue pair's.
@@ -116,13 +121,16 @@ func (c *connection) Connect(other *qp.Link, limit time.Duration) error {
 		return err
 	}
 	c.peer = its.Pair
-	return c.Pair.Connect(&Link{Path: *c.d.path(its.LID, its.GID), Pair: its.Pair, MTU: min(c.mine.MTU, its.MTU),
-		MyPSN: c.mine.PSN, PSN: its.PSN, ReadsOut: uint8(min(c.d.limits.ReadsOut, int(its.Reads))), ReadsIn: c.mine.Reads,
+	return c.Pair.Connect(&Link{Path: *c.d.path(its.LID, its.GID), Pair: its.Pair,
+		MTU:   min(c.mine.MTU, its.MTU),
+		MyPSN: c.mine.PSN, PSN: its.PSN,
+		ReadsOut: uint8(min(c.d.limits.ReadsOut, int(its.Reads))), ReadsIn: c.mine.Reads,
 		Timeout: retryExponent(limit), Atomics: c.d.limits.Atomic != 0})
 }
 
-// retryExponent is the device's timeout, 4.096 us * 2^e, so that all retries together, of which a device may take
-// four times as long as it is told, end within the time after which a host is given up.
+// retryExponent is the device's timeout, 4.096 us * 2^e, so that all retries together, of which a
+// device may take four times as long as it is told, end within the time after which a host is given
+// up.
 func retryExponent(limit time.Duration) uint8 {
 	e := uint8(12)
 	for e < 18 && 8*4*(4096*time.Nanosecond<<(e+1)) <= limit {

@@ -10,7 +10,8 @@ import (
 
 // Retries end before a host is given up, though a device may take four times as long as it is told.
 func TestRetryExponent(t *testing.T) {
-	for limit, want := range map[time.Duration]uint8{time.Second: 12, 10 * time.Second: 16, time.Hour: 18} {
+	for limit, want := range map[time.Duration]uint8{time.Second: 12, 10 * time.Second: 16,
+		time.Hour: 18} {
 		if got := retryExponent(limit); got != want {
 			t.Errorf("%v: %d, expected %d", limit, got, want)
 		}

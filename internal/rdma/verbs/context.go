@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Devices and what is made once on them: contexts, protection domains, memory regions, completion channels. Data moves
-// in queue.go.
+// Devices and what is made once on them: contexts, protection domains, memory regions, completion
+// channels. Data moves in queue.go.
 package verbs
 
 // #cgo CFLAGS: -fvisibility=hidden -Wall -Wextra -std=c11
@@ -55,7 +55,8 @@ func Open(name string) (*Context, error) {
 		}
 		return &Context{p}, nil
 	}
-	return nil, fmt.Errorf("libibverbs does not know %s: its user-space driver is not installed, or its device file is not there", name)
+	return nil, fmt.Errorf("libibverbs does not know %s: its user-space driver is not "+
+		"installed, or its device file is not there", name)
 }
 
 func orErrno(err error) error {
@@ -82,9 +83,11 @@ func (c *Context) Limits() (qp.Limits, error) {
 	if err := result("query the device", C.vb_query_device(c.p, &a)); err != nil {
 		return qp.Limits{}, err
 	}
-	return qp.Limits{Firmware: C.GoString(&a.fw_ver[0]), MaxWR: int(a.max_qp_wr), MaxSGE: int(a.max_sge), MaxCQE: int(a.max_cqe),
-		MaxSRQ: int(a.max_srq_wr), ReadsOut: int(a.max_qp_init_rd_atom), ReadsIn: int(a.max_qp_rd_atom),
-		Atomic: int(a.atomic_cap), OnDemand: C.vb_on_demand(c.p) != 0}, nil
+	return qp.Limits{Firmware: C.GoString(&a.fw_ver[0]), MaxWR: int(a.max_qp_wr),
+		MaxSGE: int(a.max_sge), MaxCQE: int(a.max_cqe),
+		MaxSRQ: int(a.max_srq_wr), ReadsOut: int(a.max_qp_init_rd_atom),
+		ReadsIn: int(a.max_qp_rd_atom),
+		Atomic:  int(a.atomic_cap), OnDemand: C.vb_on_demand(c.p) != 0}, nil
 }
 
 // PortState is what a port is like now.
@@ -96,7 +99,8 @@ type PortState struct {
 // Port asks the device for one of its ports.
 func (c *Context) Port(number uint8) (PortState, error) {
 	var a C.struct_vb_port_attr
-	if err := result("query the port", C.vb_query_port(c.p, C.uint8_t(number), &a)); err != nil {
+	if err := result("query the port", C.vb_query_port(c.p, C.uint8_t(number),
+		&a)); err != nil {
 		return PortState{}, err
 	}
 	return PortState{uint8(a.active_mtu), uint16(a.lid)}, nil

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The data path: libibverbs has these as inline functions, which go through pointers in the device's context.
+// The data path: libibverbs has these as inline functions, which go through pointers in the
+// device's context.
 #define _GNU_SOURCE
 #include "verbs.h"
 
 #include <poll.h>
 #include <sched.h>
 
-static struct vb_ops *ops(const void *queue) { return &((const struct vb_object *)queue)->context->ops; }
+static struct vb_ops *ops(const void *queue)
+{
+	return &((const struct vb_object *)queue)->context->ops;
+}
 
 int vb_post(struct vb_qp *qp, const struct vb_request *r, int n, struct vb_sge *data, int *posted)
 {
@@ -43,9 +47,14 @@ int vb_post(struct vb_qp *qp, const struct vb_request *r, int n, struct vb_sge *
 	return 0;
 }
 
-int vb_post_datagram(struct vb_qp *qp, uint64_t id, struct vb_sge *data, struct vb_ah *ah, uint32_t qpn, uint32_t qkey)
+int vb_post_datagram(struct vb_qp *qp, uint64_t id, struct vb_sge *data, struct vb_ah *ah,
+	uint32_t qpn, uint32_t qkey)
 {
-	struct vb_send_wr wr = {.wr_id = id, .sg_list = data, .num_sge = 1, .opcode = VB_WR_SEND, .send_flags = VB_SIGNALED},
+	struct vb_send_wr wr = {.wr_id = id,
+				  .sg_list = data,
+				  .num_sge = 1,
+				  .opcode = VB_WR_SEND,
+				  .send_flags = VB_SIGNALED},
 			  *bad;
 	wr.wr.ud.ah = ah;
 	wr.wr.ud.remote_qpn = qpn;
@@ -53,15 +62,20 @@ int vb_post_datagram(struct vb_qp *qp, uint64_t id, struct vb_sge *data, struct 
 	return -ops(qp)->post_send(qp, &wr, &bad);
 }
 
-int vb_post_recv(struct vb_srq *srq, struct vb_qp *qp, const uint64_t *ids, struct vb_sge *data, int n)
+int vb_post_recv(struct vb_srq *srq, struct vb_qp *qp, const uint64_t *ids, struct vb_sge *data,
+	int n)
 {
 	struct vb_recv_wr wr[VB_CHAIN], *bad;
 	while (n > 0) {
 		int k = n < VB_CHAIN ? n : VB_CHAIN;
 		for (int i = 0; i < k; i++, ids++, data++)
-			wr[i] = (struct vb_recv_wr){.wr_id = *ids, .next = &wr[i + 1], .sg_list = data, .num_sge = 1};
+			wr[i] = (struct vb_recv_wr){.wr_id = *ids,
+				.next = &wr[i + 1],
+				.sg_list = data,
+				.num_sge = 1};
 		wr[k - 1].next = NULL;
-		int err = srq ? ops(srq)->post_srq_recv(srq, wr, &bad) : ops(qp)->post_recv(qp, wr, &bad);
+		int err = srq ? ops(srq)->post_srq_recv(srq, wr, &bad) :
+				ops(qp)->post_recv(qp, wr, &bad);
 		if (err)
 			return -err;
 		n -= k;
@@ -79,7 +93,8 @@ int vb_look(struct vb_cq *cq, int n, struct vb_wc *out, unsigned looks, unsigned
 {
 	for (unsigned i = 1;; i++) {
 		int got = vb_poll(cq, n, out);
-		for (unsigned more = 1; got == 0 && i > looks && more < LOOKS_AGAIN; more++) // a yield takes as long as many looks
+		// a yield takes as long as many looks
+		for (unsigned more = 1; got == 0 && i > looks && more < LOOKS_AGAIN; more++)
 			got = vb_poll(cq, n, out);
 		if (got != 0 || i >= looks + yields)
 			return got;
@@ -88,7 +103,8 @@ int vb_look(struct vb_cq *cq, int n, struct vb_wc *out, unsigned looks, unsigned
 	}
 }
 
-int vb_sleep(struct vb_cq *cq, struct vb_channel *ch, int n, struct vb_wc *out, int wake, int64_t limit, int *rang)
+int vb_sleep(struct vb_cq *cq, struct vb_channel *ch, int n, struct vb_wc *out, int wake,
+	int64_t limit, int *rang)
 {
 	struct pollfd fds[2] = {{.fd = ch->fd, .events = POLLIN}, {.fd = wake, .events = POLLIN}};
 	struct timespec ts = {.tv_sec = limit / 1000000000, .tv_nsec = limit % 1000000000};

@@ -38,7 +38,8 @@ func (d *Device) NewDatagrams(buffers int) (qp.Datagrams, error) {
 		return nil, err
 	}
 	g := &datagrams{d: d, cq: cq, to: map[uint64]*Address{}}
-	if g.pair, err = d.domain.NewPair(Caps{Send: buffers, Receive: buffers, Pieces: 1, From: cq, To: cq, Datagram: true}); err == nil {
+	if g.pair, err = d.domain.NewPair(Caps{Send: buffers, Receive: buffers, Pieces: 1, From: cq,
+		To: cq, Datagram: true}); err == nil {
 		err = g.pair.OpenDatagrams(d.number)
 	}
 	if err != nil {
@@ -50,7 +51,8 @@ func (d *Device) NewDatagrams(buffers int) (qp.Datagrams, error) {
 
 // Address is where they are received.
 func (g *datagrams) Address() (a qp.Address) {
-	if _, err := binary.Encode(a[:], binary.LittleEndian, &station{Pair: g.pair.Number, LID: g.d.State.LID, GID: g.d.address()}); err != nil {
+	if _, err := binary.Encode(a[:], binary.LittleEndian,
+		&station{Pair: g.pair.Number, LID: g.d.State.LID, GID: g.d.address()}); err != nil {
 		panic(err) // it does not fit
 	}
 	return a
@@ -83,7 +85,8 @@ func (g *datagrams) Send(id uint64, piece qp.Data, to *qp.Address) error {
 }
 
 // Sleep sleeps until something is completed.
-func (g *datagrams) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int, rang bool, err error) {
+func (g *datagrams) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int, rang bool,
+	err error) {
 	return g.cq.Sleep(out, wake, limit)
 }
 

@@ -73,7 +73,8 @@ func (d *Device) Event() (text string, fatal, some bool) { return d.ctx.Async() 
 // completions makes a queue of n entries.
 func (d *Device) completions(n int) (*Completions, error) {
 	if n > d.limits.MaxCQE {
-		return nil, fmt.Errorf("a completion queue of %d entries is needed, %s has %d", n, d.name, d.limits.MaxCQE)
+		return nil, fmt.Errorf("a completion queue of %d entries is needed, %s has %d", n,
+			d.name, d.limits.MaxCQE)
 	}
 	return d.ctx.NewCompletions(n)
 }

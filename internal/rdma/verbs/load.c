@@ -77,27 +77,41 @@ struct vb_device **vb_devices(int *n) { return p_get_device_list(n); }
 void vb_free_devices(struct vb_device **list) { p_free_device_list(list); }
 const char *vb_device_name(struct vb_device *d) { return p_get_device_name(d); }
 int vb_close(struct vb_context *c) { return -p_close_device(c); }
-int vb_query_device(struct vb_context *c, struct vb_device_attr *out) { return -p_query_device(c, out); }
+int vb_query_device(struct vb_context *c, struct vb_device_attr *out)
+{
+	return -p_query_device(c, out);
+}
 int vb_on_demand(struct vb_context *c)
 {
-	const struct vb_extended *x = (const void *)((const char *)c - offsetof(struct vb_extended, context));
+	const struct vb_extended *x = (const void *)((const char *)c -
+		offsetof(struct vb_extended, context));
 	struct vb_device_attr_ex a = {0};
 	if (c->abi != UINTPTR_MAX || x->size < sizeof *x || !x->query_device_ex)
 		return 0;
 	if (x->query_device_ex(c, NULL, &a, sizeof a))
 		return 0;
-	return (a.on_demand & VB_ODP) && (a.on_demand_rc & VB_ODP_WRITE) && (a.on_demand_rc & VB_ODP_READ);
+	return (a.on_demand & VB_ODP) && (a.on_demand_rc & VB_ODP_WRITE) &&
+		(a.on_demand_rc & VB_ODP_READ);
 }
-int vb_query_port(struct vb_context *c, uint8_t port, struct vb_port_attr *out) { return -p_query_port(c, port, out); }
+int vb_query_port(struct vb_context *c, uint8_t port, struct vb_port_attr *out)
+{
+	return -p_query_port(c, port, out);
+}
 struct vb_pd *vb_alloc_pd(struct vb_context *c) { return p_alloc_pd(c); }
 int vb_dealloc_pd(struct vb_pd *pd) { return -p_dealloc_pd(pd); }
 int vb_dereg_mr(struct vb_mr *mr) { return -p_dereg_mr(mr); }
 int vb_destroy_channel(struct vb_channel *ch) { return -p_destroy_comp_channel(ch); }
 int vb_destroy_cq(struct vb_cq *cq) { return -p_destroy_cq(cq); }
 int vb_destroy_srq(struct vb_srq *srq) { return -p_destroy_srq(srq); }
-struct vb_qp *vb_create_qp(struct vb_pd *pd, struct vb_qp_init_attr *a) { return p_create_qp(pd, a); }
+struct vb_qp *vb_create_qp(struct vb_pd *pd, struct vb_qp_init_attr *a)
+{
+	return p_create_qp(pd, a);
+}
 int vb_destroy_qp(struct vb_qp *qp) { return -p_destroy_qp(qp); }
-int vb_modify_qp(struct vb_qp *qp, struct vb_qp_attr *a, int mask) { return -p_modify_qp(qp, a, mask); }
+int vb_modify_qp(struct vb_qp *qp, struct vb_qp_attr *a, int mask)
+{
+	return -p_modify_qp(qp, a, mask);
+}
 struct vb_ah *vb_create_ah(struct vb_pd *pd, struct vb_ah_attr *a) { return p_create_ah(pd, a); }
 int vb_destroy_ah(struct vb_ah *ah) { return -p_destroy_ah(ah); }
 const char *vb_status_text(int status) { return p_wc_status_str(status); }

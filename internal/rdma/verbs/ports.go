@@ -61,8 +61,8 @@ func line(dir, name string) string {
 	return strings.TrimSpace(string(text))
 }
 
-// emptyGIDs in a row end a table: the kernel puts an address into the first free entry, so holes are where some have been
-// taken away. Tables have up to 1024 entries, and each is a file.
+// emptyGIDs in a row end a table: the kernel puts an address into the first free entry, so holes
+// are where some have been taken away. Tables have up to 1024 entries, and each is a file.
 const emptyGIDs = 32
 
 func listGIDs(at string) []GID {
@@ -75,7 +75,8 @@ func listGIDs(at string) []GID {
 			continue
 		}
 		empty = 0
-		all = append(all, GID{Index: index, Addr: [16]byte(b), Kind: line(at, "gid_attrs/types/"+name)})
+		all = append(all, GID{Index: index, Addr: [16]byte(b),
+			Kind: line(at, "gid_attrs/types/"+name)})
 	}
 	return all
 }

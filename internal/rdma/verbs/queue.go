@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Queues: completion queues, shared receive queues, queue pairs, and the work that is posted to them. Lists are handed
-// to C as they lie in Go's memory: they hold addresses as integers, never Go pointers.
+// Queues: completion queues, shared receive queues, queue pairs, and the work that is posted to
+// them. Lists are handed to C as they lie in Go's memory: they hold addresses as integers, never Go
+// pointers.
 package verbs
 
 // #include <errno.h>
@@ -35,7 +36,8 @@ var (
 	_ [unsafe.Sizeof(qp.Request{})]byte    = [C.sizeof_struct_vb_request]byte{}
 )
 
-// Failure says why a request failed. It names the device if that was not at the peer, nor on the way to it.
+// Failure says why a request failed. It names the device if that was not at the peer, nor on the
+// way to it.
 func (d *Device) Failure(c *qp.Completion) error {
 	text := C.GoString(C.vb_status_text(C.int(c.Status)))
 	if c.Status < C.VB_WC_BAD_RESP || c.Status == C.VB_WC_FATAL {
@@ -69,17 +71,20 @@ func (q *Completions) Poll(out []qp.Completion) (int, error) {
 	return polled(C.vb_poll(q.p, C.int(len(out)), where(out)))
 }
 
-// Look takes completions, and looks for the first of them so many times, then so many times more between yields. C does the
-// looking: Go's scheduler takes its processor from whoever enters and leaves C all the time, and wakes others to do so.
+// Look takes completions, and looks for the first of them so many times, then so many times more
+// between yields. C does the looking: Go's scheduler takes its processor from whoever enters and
+// leaves C all the time, and wakes others to do so.
 func (q *Completions) Look(out []qp.Completion, looks, yields int) (int, error) {
 	return polled(C.vb_look(q.p, C.int(len(out)), where(out), C.uint(looks), C.uint(yields)))
 }
 
-// Sleep takes completions, and sleeps until there are some, the descriptor wake is readable (rang; -1: none), or a time has
-// passed that is not negative.
-func (q *Completions) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int, rang bool, err error) {
+// Sleep takes completions, and sleeps until there are some, the descriptor wake is readable (rang;
+// -1: none), or a time has passed that is not negative.
+func (q *Completions) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int, rang bool,
+	err error) {
 	var r C.int
-	n, err = polled(C.vb_sleep(q.p, q.ch.p, C.int(len(out)), where(out), C.int(wake), C.int64_t(limit), &r))
+	n, err = polled(C.vb_sleep(q.p, q.ch.p, C.int(len(out)), where(out), C.int(wake),
+		C.int64_t(limit), &r))
 	return n, r != 0, err
 }
 
@@ -136,8 +141,10 @@ func (s *Shared) Close() error {
 }
 
 func receive(srq *C.struct_vb_srq, qp *C.struct_vb_qp, ids []uint64, data []qp.Data) error {
-	return result("post receive buffers", C.vb_post_recv(srq, qp, (*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(ids))),
-		(*C.struct_vb_sge)(unsafe.Pointer(unsafe.SliceData(data))), C.int(len(data))))
+	return result("post receive buffers",
+		C.vb_post_recv(srq, qp, (*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(ids))),
+			(*C.struct_vb_sge)(unsafe.Pointer(unsafe.SliceData(data))),
+			C.int(len(data))))
 }
 
 // Pair is a queue pair.
@@ -169,8 +176,10 @@ func (d *Domain) NewPair(c Caps) (*Pair, error) {
 	}
 	var err error
 	for inline := c.Inline; ; inline /= 2 {
-		a.cap = C.struct_vb_qp_cap{max_send_wr: C.uint32_t(c.Send), max_recv_wr: C.uint32_t(c.Receive),
-			max_send_sge: C.uint32_t(c.Pieces), max_recv_sge: 1, max_inline_data: C.uint32_t(inline)}
+		a.cap = C.struct_vb_qp_cap{max_send_wr: C.uint32_t(c.Send),
+			max_recv_wr:  C.uint32_t(c.Receive),
+			max_send_sge: C.uint32_t(c.Pieces), max_recv_sge: 1,
+			max_inline_data: C.uint32_t(inline)}
 		var p *C.struct_vb_qp
 		if p, err = C.vb_create_qp(d.p, &a); p != nil {
 			head := (*C.struct_vb_qp_head)(unsafe.Pointer(p))
@@ -199,6 +208,9 @@ func (q *Pair) Receive(ids []uint64, data []qp.Data) error { return receive(nil,
 // Post posts requests.
 func (q *Pair) Post(requests []qp.Request, data []qp.Data) error {
 	var n C.int
-	return result("post work", C.vb_post(q.p, (*C.struct_vb_request)(unsafe.Pointer(unsafe.SliceData(requests))),
-		C.int(len(requests)), (*C.struct_vb_sge)(unsafe.Pointer(unsafe.SliceData(data))), &n))
+	return result("post work",
+		C.vb_post(q.p, (*C.struct_vb_request)(unsafe.Pointer(unsafe.SliceData(requests))),
+			C.int(len(requests)),
+			(*C.struct_vb_sge)(unsafe.Pointer(unsafe.SliceData(data))),
+			&n))
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Orders of memory that the node's C code promises, with two threads as two ranks and plain data between them: under the
-// thread sanitizer, which knows C11's order and not the processor's, each missing acquire or release is a data race.
-// Compiled with the sources of internal/shm and internal/kernel, without Go. Prints "ok litmus".
+// Orders of memory that the node's C code promises, with two threads as two ranks and plain data
+// between them: under the thread sanitizer, which knows C11's order and not the processor's, each
+// missing acquire or release is a data race. Compiled with the sources of internal/shm and
+// internal/kernel, without Go. Prints "ok litmus".
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -80,16 +81,19 @@ static void events(int me)
 		if (me == 0) {
 			data = i;
 			shm_event_add(&event, 1);
-			while (atomic_load_explicit(&back, memory_order_acquire) != i + 1) sched_yield();
+			while (atomic_load_explicit(&back, memory_order_acquire) != i + 1)
+				sched_yield();
 		} else {
-			while (atomic_load(&event.count) == i) shm_event_wait(&event, i, 10, "litmus");
+			while (atomic_load(&event.count) == i)
+				shm_event_wait(&event, i, 10, "litmus");
 			expect("data behind an event", data == (long)i);
 			atomic_store_explicit(&back, i + 1, memory_order_release);
 		}
 	}
 }
 
-// Store buffering: each stores its flag, fences and reads the other's; not both may read the old one.
+// Store buffering: each stores its flag, fences and reads the other's; not both may read the old
+// one.
 static void store_buffering(int me)
 {
 	for (uint32_t i = 1; i < ROUNDS / 4; i++) {
@@ -97,7 +101,8 @@ static void store_buffering(int me)
 		atomic_thread_fence(memory_order_seq_cst);
 		atomic_store(&seen[me], atomic_load_explicit(&flag[!me], memory_order_relaxed));
 		shm_barrier(&team[me]);
-		expect("both fences were overtaken", atomic_load(&seen[0]) >= i || atomic_load(&seen[1]) >= i);
+		expect("both fences were overtaken",
+			atomic_load(&seen[0]) >= i || atomic_load(&seen[1]) >= i);
 		shm_barrier(&team[me]);
 	}
 }
@@ -110,7 +115,8 @@ static void regions(int me)
 		struct shm_found f;
 		if (me == 0) {
 			uint64_t at = lo + (uint64_t)(i % 8) * 4096;
-			expect("no room for a region", shm_region_add(at, at + 4096) == 0 && shm_region_drop(at) == 0);
+			expect("no room for a region",
+				shm_region_add(at, at + 4096) == 0 && shm_region_drop(at) == 0);
 		} else if (shm_find(0, lo + (uint64_t)(i % 8) * 4096, &f)) {
 			expect("half a region", f.hi - f.lo == 4096 && f.gen % 2 == 0);
 		}
@@ -120,7 +126,8 @@ static void regions(int me)
 static void *rank(void *arg)
 {
 	int me = arg != NULL;
-	void (*const part[])(int) = {exclusive, readers_and_writers, barriers, events, store_buffering, regions};
+	void (*const part[])(
+		int) = {exclusive, readers_and_writers, barriers, events, store_buffering, regions};
 	for (size_t i = 0; i < sizeof part / sizeof *part; i++) {
 		part[i](me);
 		shm_barrier(&team[me]);
@@ -131,7 +138,8 @@ static void *rank(void *arg)
 int main(void)
 {
 	struct shm_head plan;
-	void *base = mmap(NULL, ARENA, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	void *base = mmap(NULL, ARENA, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (base == MAP_FAILED || !shm_plan(&plan, ARENA, 2, 2))
 		return 2;
 	shm_format(base, &plan);

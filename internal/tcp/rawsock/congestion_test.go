@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Which congestion control sockets and connections have; a wrong name is refused before anything is opened.
+// Which congestion control sockets and connections have; a wrong name is refused before anything is
+// opened.
 package rawsock
 
 import (
@@ -42,7 +43,8 @@ func TestCongestionControl(t *testing.T) {
 	if err := SetCongestion(fd, "reno"); err != nil || controlOf(t, fd) != "reno" {
 		t.Errorf("asked for reno: %s, %v", controlOf(t, fd), err)
 	}
-	if err := TryCongestion("nosuch"); err == nil || !strings.Contains(err.Error(), "ARMCI_TCP_CONGESTION=nosuch") {
+	if err := TryCongestion("nosuch"); err == nil ||
+		!strings.Contains(err.Error(), "ARMCI_TCP_CONGESTION=nosuch") {
 		t.Errorf("no such algorithm: %v", err)
 	}
 }

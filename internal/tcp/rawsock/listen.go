@@ -23,7 +23,8 @@ func milliseconds(timeout time.Duration) int {
 	return int(max(timeout, time.Second) / time.Millisecond)
 }
 
-// Tune sets what every connection has: nothing is delayed, and a silent host is noticed within timeout.
+// Tune sets what every connection has: nothing is delayed, and a silent host is noticed within
+// timeout.
 func Tune(fd int, timeout time.Duration) {
 	ms := milliseconds(timeout)
 	for _, o := range [][3]int{
@@ -34,7 +35,8 @@ func Tune(fd int, timeout time.Duration) {
 		{unix.IPPROTO_TCP, unix.TCP_KEEPCNT, 4},
 		{unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, ms},
 	} {
-		unix.SetsockoptInt(fd, o[0], o[1], o[2]) // a socket of another family, in tests, has none of these
+		// a socket of another family, in tests, has none of these
+		unix.SetsockoptInt(fd, o[0], o[1], o[2])
 	}
 }
 
@@ -43,9 +45,11 @@ func socket(a netip.AddrPort) (fd int, sa unix.Sockaddr, err error) {
 	family := unix.AF_INET6
 	sa = &unix.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16()}
 	if a.Addr().Is4() {
-		family, sa = unix.AF_INET, &unix.SockaddrInet4{Port: int(a.Port()), Addr: a.Addr().As4()}
+		family, sa = unix.AF_INET, &unix.SockaddrInet4{Port: int(a.Port()),
+			Addr: a.Addr().As4()}
 	}
-	fd, err = unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, unix.IPPROTO_TCP)
+	fd, err = unix.Socket(family, unix.SOCK_STREAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC,
+		unix.IPPROTO_TCP)
 	return fd, sa, err
 }
 
@@ -65,15 +69,20 @@ func Listen(at netip.Addr, portRange string) (fd int, bound netip.AddrPort, err 
 		return -1, bound, err
 	}
 	for port := ports.Low; port <= ports.High; port++ {
-		if fd, bound, err = listenAt(netip.AddrPortFrom(at, uint16(port))); err != unix.EADDRINUSE {
+		if fd, bound, err = listenAt(netip.AddrPortFrom(at,
+			uint16(port))); err != unix.EADDRINUSE {
 			break
 		}
 	}
 	if err == unix.EADDRINUSE {
-		return -1, bound, fmt.Errorf("no port of %s is free at %s: set ARMCI_TCP_PORTS to a wider range", portRange, at)
+		return -1, bound,
+			fmt.Errorf("no port of %s is free at %s: set ARMCI_TCP_PORTS to a wider "+
+				"range", portRange, at)
 	}
 	if err != nil {
-		return -1, bound, fmt.Errorf("Listen at %s: %w (ARMCI_TCP_INTERFACE chooses another address)", at, err)
+		return -1, bound,
+			fmt.Errorf("Listen at %s: %w (ARMCI_TCP_INTERFACE chooses another address)",
+				at, err)
 	}
 	return fd, bound, nil
 }
@@ -107,7 +116,8 @@ func listenAt(a netip.AddrPort) (int, netip.AddrPort, error) {
 }
 
 // Connect makes a connection and waits for it until the deadline.
-func Connect(to netip.AddrPort, congestion string, timeout time.Duration, deadline time.Time) (int, error) {
+func Connect(to netip.AddrPort, congestion string, timeout time.Duration, deadline time.Time) (int,
+	error) {
 	fd, sa, err := socket(to)
 	if err != nil {
 		return -1, err
@@ -128,16 +138,16 @@ func Connect(to netip.AddrPort, congestion string, timeout time.Duration, deadli
 	return fd, nil
 }
 
-// Congestion control. Where the system's choice paces what is sent (BBR), it must measure the path all the time;
-// requests and answers are no stream, so it measures too little, and data then leaves at a fraction of the network's
-// speed. Between the hosts of a job, whose round trips are short, an algorithm that sends what the window allows is
-// taken instead.
+// Congestion control. Where the system's choice paces what is sent (BBR), it must measure the path
+// all the time; requests and answers are no stream, so it measures too little, and data then leaves
+// at a fraction of the network's speed. Between the hosts of a job, whose round trips are short, an
+// algorithm that sends what the window allows is taken instead.
 
 // autoControl leaves the choice to the system, but for pacing.
 const autoControl = "auto"
 
-// SetCongestion sets the congestion control of a socket: the named one, or by default. It must be called before the socket
-// is connected: the kernel goes on pacing one that has begun with it.
+// SetCongestion sets the congestion control of a socket: the named one, or by default. It must be
+// called before the socket is connected: the kernel goes on pacing one that has begun with it.
 func SetCongestion(fd int, name string) error {
 	if name != "" && name != autoControl {
 		if err := setControl(fd, name); err != nil {

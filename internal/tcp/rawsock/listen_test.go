@@ -25,7 +25,8 @@ func TestPorts(t *testing.T) {
 	}
 	defer unix.Close(fd)
 	text := at.String()[strings.LastIndex(at.String(), ":")+1:]
-	if _, _, err := Listen(loopback, text); err == nil || !strings.Contains(err.Error(), "ARMCI_TCP_PORTS") {
+	if _, _, err := Listen(loopback, text); err == nil ||
+		!strings.Contains(err.Error(), "ARMCI_TCP_PORTS") {
 		t.Errorf("a taken port: %v", err)
 	}
 	if fd6, at, err := Listen(netip.IPv6Loopback(), ""); err != nil {

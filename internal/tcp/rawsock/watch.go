@@ -73,5 +73,6 @@ func (w *Watch) settle(fd int, timeout time.Duration) {
 }
 
 func setUserTimeout(fd int, timeout time.Duration) error {
-	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT, milliseconds(timeout))
+	return unix.SetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT,
+		milliseconds(timeout))
 }

@@ -46,8 +46,8 @@ func failed(fd int) error {
 	return err
 }
 
-// lookFor looks at a connection for so long, and tells how far apart two looks were at most, and why
-// another one has ended meanwhile that was not looked at.
+// lookFor looks at a connection for so long, and tells how far apart two looks were at most, and
+// why another one has ended meanwhile that was not looked at.
 func (w *Watch) lookFor(d time.Duration, watched, left int) (gap time.Duration, end error) {
 	start := time.Now()
 	for last := start; last.Sub(start) < d; time.Sleep(WatchPeriod(watchTimeout)) {
@@ -61,8 +61,8 @@ func (w *Watch) lookFor(d time.Duration, watched, left int) (gap time.Duration, 
 	return gap, end
 }
 
-// A connection that is looked at too seldom ends all the same: on a machine that stands still for so
-// long the test begins again.
+// A connection that is looked at too seldom ends all the same: on a machine that stands still for
+// so long the test begins again.
 func TestWatch(t *testing.T) {
 	for tries := 5; ; tries-- {
 		watched, reader := filled(t)
@@ -74,7 +74,8 @@ func TestWatch(t *testing.T) {
 			continue
 		}
 		if err := failed(watched); err != nil {
-			t.Errorf("the connection has ended although the other kernel answers: %v", err)
+			t.Errorf("the connection has ended although the other kernel answers: %v",
+				err)
 		}
 		if end != unix.ETIMEDOUT {
 			t.Errorf("without Watch it goes on: %v", end)
@@ -98,7 +99,8 @@ func (w *Watch) readsAgain(t *testing.T, watched, reader int) {
 		}
 	}
 	w.Look(watched, watchTimeout, time.Now())
-	if ms, err := unix.GetsockoptInt(watched, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT); err != nil || ms != 1000 {
+	if ms, err := unix.GetsockoptInt(watched, unix.IPPROTO_TCP,
+		unix.TCP_USER_TIMEOUT); err != nil || ms != 1000 {
 		t.Errorf("afterwards the timeout is %d ms, %v", ms, err)
 	}
 }

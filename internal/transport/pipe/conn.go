@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A connection: two ends, and what is on its way between them. Each end's next event is chosen here.
+// A connection: two ends, and what is on its way between them. Each end's next event is chosen
+// here.
 package pipe
 
 import (
@@ -122,7 +123,8 @@ func (e *end) ending() error {
 	return nil
 }
 
-// left tells whether the other side has closed the connection, though its last frames have not been read.
+// left tells whether the other side has closed the connection, though its last frames have not been
+// read.
 func (e *end) left(now time.Time) bool {
 	return e.peer.closed && !e.told && len(e.in) > 0 && !e.in[0].at.After(now)
 }
@@ -137,7 +139,8 @@ func (e *end) each(do func(*parcel)) {
 	}
 }
 
-// next chooses what happens next at this end; nil: nothing. It is called with the net's lock, what it returns without.
+// next chooses what happens next at this end; nil: nothing. It is called with the net's lock, what
+// it returns without.
 func (e *end) next(now time.Time) func() {
 	if e.told || e.closed || e.receiver == nil {
 		return nil
@@ -158,7 +161,8 @@ func (e *end) next(now time.Time) func() {
 		return e.portion
 	case len(e.out) > 0 && !e.full():
 		return e.depart
-	case len(e.in) > 0 && !e.in[0].at.After(now) && e.owed == 0 && !upTo(e.peer.going, e.in[0].mark):
+	case len(e.in) > 0 && !e.in[0].at.After(now) && e.owed == 0 &&
+		!upTo(e.peer.going, e.in[0].mark):
 		return e.begin
 	}
 	return nil
@@ -255,7 +259,8 @@ func (e *end) finish(p *parcel) {
 	}
 }
 
-// refuse ends the connection because of what the receiver says. Of what was posted before, nothing is taken back.
+// refuse ends the connection because of what the receiver says. Of what was posted before, nothing
+// is taken back.
 func (e *end) refuse(err error) {
 	e.conn.net.mu.Lock()
 	defer e.conn.net.mu.Unlock()

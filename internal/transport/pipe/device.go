@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The device of a process: it carries out reads, writes and atomics of others' memory in any order that the rules
-// allow, checks keys and bounds like a real one, and tells later what it has done.
+// The device of a process: it carries out reads, writes and atomics of others' memory in any order
+// that the rules allow, checks keys and bounds like a real one, and tells later what it has done.
 package pipe
 
 import (
@@ -86,7 +86,10 @@ func (f *fabric) runDevice() {
 
 // behindWrite tells whether an earlier request of the same end is a write.
 func (f *fabric) behindWrite(i int) bool {
-	return slices.ContainsFunc(f.work[:i], func(q *request) bool { return q.mark > 0 && q.e == f.work[i].e })
+	return slices.ContainsFunc(f.work[:i], func(q *request) bool {
+		return q.mark > 0 &&
+			q.e == f.work[i].e
+	})
 }
 
 // carryOut does what a request wants, and lets its end know.
@@ -100,7 +103,8 @@ func (f *fabric) carryOut(q *request) {
 	err := e.conn.broken
 	for _, p := range q.pieces {
 		r := f.net.keys[p.key]
-		if err == nil && (r.owner != e.peer.fabric || p.remote < r.lo || p.remote+uintptr(p.n) > r.hi) {
+		if err == nil && (r.owner != e.peer.fabric || p.remote < r.lo ||
+			p.remote+uintptr(p.n) > r.hi) {
 			err = errAccess
 		}
 	}

@@ -104,8 +104,10 @@ func plan(x *transport.Transfer) (pieces []piece, err error) {
 					return nil, err
 				}
 				n := int(min(uintptr(run.Bytes), r.Hi-run.Remote))
-				pieces = append(pieces, piece{local: run.Local, remote: run.Remote, n: n, key: r.Key})
-				run.Local, run.Remote, run.Bytes = run.Local+uintptr(n), run.Remote+uintptr(n), run.Bytes-n
+				pieces = append(pieces, piece{local: run.Local, remote: run.Remote,
+					n: n, key: r.Key})
+				run.Local, run.Remote, run.Bytes = run.Local+uintptr(n),
+					run.Remote+uintptr(n), run.Bytes-n
 			}
 		}
 	}
@@ -193,7 +195,8 @@ func upTo(writes []uint64, mark uint64) bool {
 }
 
 // Atomic waits for the device.
-func (e *directEnd) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand, compare int64) (old int64, err error) {
+func (e *directEnd) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand,
+	compare int64) (old int64, err error) {
 	net := e.conn.net
 	net.mu.Lock()
 	if err := e.usable(); err != nil {

@@ -29,11 +29,13 @@ func (e *end) usable() error {
 }
 
 // Send copies the frame. Deferred are small frames only, as everywhere.
-func (e *end) Send(head []byte, body *kernel.Cursor, nbody int64, when transport.When) (deferred bool, err error) {
+func (e *end) Send(head []byte, body *kernel.Cursor, nbody int64,
+	when transport.When) (deferred bool, err error) {
 	p := &parcel{head: bytes.Clone(head)}
 	n := len(head) + int(nbody)
 	if most := e.conn.net.opts.MaxFrame; len(head) > transport.MaxHead || most > 0 && n > most {
-		return false, fmt.Errorf("a frame with a head of %d bytes and a body of %d; the most is %d", len(head), n-len(head), most)
+		return false, fmt.Errorf("a frame with a head of %d bytes and a body of %d; the "+
+			"most is %d", len(head), n-len(head), most)
 	}
 	if nbody > 0 {
 		p.from, p.n = *body, nbody
@@ -99,7 +101,8 @@ func (e *end) Flush() (left bool) {
 	return len(e.late) > 0
 }
 
-// answer is Send at the target's end: the body is copied now or when Poll comes to it, which calls Sent in both cases.
+// answer is Send at the target's end: the body is copied now or when Poll comes to it, which calls
+// Sent in both cases.
 func (e *end) answer(p *parcel) error {
 	net := e.conn.net
 	net.mu.Lock()
@@ -118,7 +121,8 @@ func (e *end) answer(p *parcel) error {
 	return nil
 }
 
-// depart sends the oldest frame of a target's end. Meanwhile it stays in the list, so that no other one overtakes it.
+// depart sends the oldest frame of a target's end. Meanwhile it stays in the list, so that no other
+// one overtakes it.
 func (e *end) depart() {
 	mu := &e.conn.net.mu
 	mu.Lock()
@@ -193,7 +197,8 @@ func (e *end) Close(linger time.Duration) {
 		}
 		e.out = nil
 	}
-	for end := time.Now().Add(linger); e.open > 0 && e.conn.broken == nil && time.Now().Before(end); {
+	for end := time.Now().Add(linger); e.open > 0 && e.conn.broken == nil &&
+		time.Now().Before(end); {
 		net.mu.Unlock()
 		time.Sleep(20 * time.Microsecond)
 		net.mu.Lock()
@@ -203,7 +208,8 @@ func (e *end) Close(linger time.Duration) {
 		e.conn.fail(errClosed)
 	}
 	tell := e.abandon()
-	e.source.ends = slices.DeleteFunc(e.source.ends, func(other *end) bool { return other == e })
+	e.source.ends = slices.DeleteFunc(e.source.ends,
+		func(other *end) bool { return other == e })
 	e.peer.source.ring()
 	net.mu.Unlock()
 	for _, do := range tell {
@@ -215,7 +221,8 @@ func (e *end) Close(linger time.Duration) {
 	}
 	net.mu.Lock()
 	if f := e.fabric; !e.target && len(e.source.ends) == 0 {
-		f.sources = slices.DeleteFunc(f.sources, func(s *source) bool { return s == e.source })
+		f.sources = slices.DeleteFunc(f.sources,
+			func(s *source) bool { return s == e.source })
 		if f.shared == e.source {
 			f.shared = nil
 		}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// One process at the network: how it listens, connects, and waits for what comes on any of its connections.
+// One process at the network: how it listens, connects, and waits for what comes on any of its
+// connections.
 package pipe
 
 import (
@@ -42,7 +43,8 @@ func (f *fabric) ends() (all []*end) {
 
 func (f *fabric) Info() transport.FabricInfo {
 	o := &f.net.opts
-	return transport.FabricInfo{Addr: []byte(f.addr), Credits: o.Credits, Patience: 50 * time.Microsecond, Tick: 200 * time.Microsecond,
+	return transport.FabricInfo{Addr: []byte(f.addr), Credits: o.Credits,
+		Patience: 50 * time.Microsecond, Tick: 200 * time.Microsecond,
 		Straight: o.Straight, Blocks: o.Blocks, Pulses: true}
 }
 
@@ -53,7 +55,8 @@ func (f *fabric) newSource() *source {
 }
 
 // Listen begins to accept.
-func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)) (transport.Listener, error) {
+func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver,
+	error)) (transport.Listener, error) {
 	f.net.mu.Lock()
 	defer f.net.mu.Unlock()
 	f.accept, f.server = accept, f.newSource()
@@ -61,7 +64,8 @@ func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (t
 }
 
 // Dial connects. The hellos are what any network would send.
-func (f *fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (transport.OriginEndpoint, error) {
+func (f *fabric) Dial(to transport.Rank, addr []byte,
+	r transport.Receiver) (transport.OriginEndpoint, error) {
 	f.net.mu.Lock()
 	t := f.net.fabrics[string(addr)]
 	silent := t == nil || t.gone || f.gone || t.accept == nil
@@ -72,8 +76,10 @@ func (f *fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tra
 	}
 	c := f.net.newConn(f, t, to, r)
 	theirs := transport.NewNonce() // the target sends it first
-	mine := transport.Hello{From: f.cfg.Me, To: to, Frame: uint32(f.net.opts.MaxFrame), Nonce: transport.NewNonce()}
-	reply, err := t.greet(c.ends[1], mine.Seal(f.cfg.Secret, "origin", theirs[:]), theirs, mine.Nonce[:])
+	mine := transport.Hello{From: f.cfg.Me, To: to, Frame: uint32(f.net.opts.MaxFrame),
+		Nonce: transport.NewNonce()}
+	reply, err := t.greet(c.ends[1], mine.Seal(f.cfg.Secret, "origin", theirs[:]), theirs,
+		mine.Nonce[:])
 	var its transport.Hello
 	if err == nil {
 		err = its.Unseal(reply, f.cfg.Secret, "target", mine.Nonce[:])
@@ -89,13 +95,15 @@ func (f *fabric) Dial(to transport.Rank, addr []byte, r transport.Receiver) (tra
 }
 
 // greet is the target's side of Dial: it proves the origin, accepts it, and says who it is itself.
-func (f *fabric) greet(e *end, hello []byte, mine [transport.NonceBytes]byte, theirs []byte) ([]byte, error) {
+func (f *fabric) greet(e *end, hello []byte, mine [transport.NonceBytes]byte,
+	theirs []byte) ([]byte, error) {
 	var h transport.Hello
 	if err := h.Unseal(hello, f.cfg.Secret, "origin", mine[:]); err != nil {
 		return nil, err
 	}
 	if f.cfg.NodeOf(h.From) < 0 || h.To != f.cfg.Me {
-		return nil, fmt.Errorf("rank %d asks for rank %d at rank %d", h.From, h.To, f.cfg.Me)
+		return nil, fmt.Errorf("rank %d asks for rank %d at rank %d", h.From, h.To,
+			f.cfg.Me)
 	}
 	f.net.mu.Lock()
 	accept := f.accept
@@ -115,7 +123,8 @@ func (f *fabric) greet(e *end, hello []byte, mine [transport.NonceBytes]byte, th
 	return answer.Seal(f.cfg.Secret, "target", theirs), nil
 }
 
-// Wait lists sources that are attended and have something new, and those that have lost a connection.
+// Wait lists sources that are attended and have something new, and those that have lost a
+// connection.
 func (f *fabric) Wait(limit time.Duration, ready []transport.Source) []transport.Source {
 	ready = ready[:0]
 	for begin := time.Now(); ; {
@@ -174,7 +183,8 @@ func (f *fabric) Close() error {
 		<-device
 	}
 	if open > 0 || f.accept != nil {
-		return fmt.Errorf("pipe: closed with %d open endpoints (listening: %v)", open, f.accept != nil)
+		return fmt.Errorf("pipe: closed with %d open endpoints (listening: %v)", open,
+			f.accept != nil)
 	}
 	return nil
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package pipe is a network in memory, between processes that are pretended in one. It is the example of
-// docs/adding-a-fabric.md, and tests of internode run over it: it delays, reorders and divides whatever the rules of
-// transport/fabric.go allow, and drops connections on request. It must not be faster or more orderly than a device may be.
+// Package pipe is a network in memory, between processes that are pretended in one. It is the
+// example of docs/adding-a-fabric.md, and tests of internode run over it: it delays, reorders and
+// divides whatever the rules of transport/fabric.go allow, and drops connections on request. It
+// must not be faster or more orderly than a device may be.
 package pipe
 
 import (
@@ -16,24 +17,27 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Options say what a network is like. With none of them frames arrive at once, whole, and in any number.
+// Options say what a network is like. With none of them frames arrive at once, whole, and in any
+// number.
 type Options struct {
-	Seed     uint64        // of all that is random
-	MaxFrame int           // most bytes of head and body together
-	Credits  int           // FabricInfo.Credits
-	Room     int           // a sender waits while so many bytes are on their way to the other end; 0: never
-	Latency  time.Duration // frames, direct transfers and completions come so much later,
-	Delay    time.Duration // and two of three of them up to so much later still
-	Divide   bool          // bodies come in portions, and other connections' frames come between them
-	Defer    bool          // Send puts off what may be put off
-	Straight int           // FabricInfo.Straight
-	Blocks   bool          // FabricInfo.Blocks
-	Shared   bool          // the connections of an origin share one source
-	Direct   bool          // there is a device that reads and writes memory of others
-	Atomics  bool          // it has atomic operations
-	Range    uintptr       // the memory of a key; 0: 1 MiB
-	Holes    int           // one of so many ranges cannot be registered; 0: none
-	NoLend   bool          // nor can local memory be lent
+	Seed     uint64 // of all that is random
+	MaxFrame int    // most bytes of head and body together
+	Credits  int    // FabricInfo.Credits
+	// a sender waits while so many bytes are on their way to the other end; 0: never
+	Room    int
+	Latency time.Duration // frames, direct transfers and completions come so much later,
+	Delay   time.Duration // and two of three of them up to so much later still
+	// bodies come in portions, and other connections' frames come between them
+	Divide   bool
+	Defer    bool    // Send puts off what may be put off
+	Straight int     // FabricInfo.Straight
+	Blocks   bool    // FabricInfo.Blocks
+	Shared   bool    // the connections of an origin share one source
+	Direct   bool    // there is a device that reads and writes memory of others
+	Atomics  bool    // it has atomic operations
+	Range    uintptr // the memory of a key; 0: 1 MiB
+	Holes    int     // one of so many ranges cannot be registered; 0: none
+	NoLend   bool    // nor can local memory be lent
 }
 
 // Net is a network. Its lock guards everything that two processes share, and all queues.
@@ -60,7 +64,8 @@ func New(o Options) *Net {
 	if o.Range == 0 {
 		o.Range = 1 << 20
 	}
-	return &Net{opts: o, rnd: rand.New(rand.NewPCG(o.Seed, 42)), fabrics: map[string]*fabric{}, keys: map[uint64]region{}}
+	return &Net{opts: o, rnd: rand.New(rand.NewPCG(o.Seed, 42)), fabrics: map[string]*fabric{},
+		keys: map[uint64]region{}}
 }
 
 // Driver opens fabrics of this network.
@@ -73,7 +78,8 @@ func (n *Net) Open(cfg transport.FabricConfig) (transport.Fabric, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.made++
-	f := &fabric{net: n, cfg: cfg, addr: fmt.Sprintf("pipe %d", n.made), bell: make(chan struct{}, 1), posted: make(chan struct{}, 1)}
+	f := &fabric{net: n, cfg: cfg, addr: fmt.Sprintf("pipe %d", n.made),
+		bell: make(chan struct{}, 1), posted: make(chan struct{}, 1)}
 	n.fabrics[f.addr] = f
 	if n.opts.Direct {
 		return &directFabric{fabric: f}, nil
@@ -81,8 +87,8 @@ func (n *Net) Open(cfg transport.FabricConfig) (transport.Fabric, error) {
 	return f, nil
 }
 
-// Break breaks the connection that an origin has to a target when so many more frames have been sent over it, either
-// way. With 0 it breaks those there are now.
+// Break breaks the connection that an origin has to a target when so many more frames have been
+// sent over it, either way. With 0 it breaks those there are now.
 func (n *Net) Break(origin, target transport.Rank, frames int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -99,8 +105,8 @@ func (n *Net) Break(origin, target transport.Rank, frames int) {
 	}
 }
 
-// Vanish makes a process silent, as if its machine had lost its power: nothing comes from it any more, and the others find
-// out by Pulse only.
+// Vanish makes a process silent, as if its machine had lost its power: nothing comes from it any
+// more, and the others find out by Pulse only.
 func (n *Net) Vanish(rank transport.Rank) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -16,8 +16,10 @@ func TestFabric(t *testing.T) {
 		"credits": {Credits: 2, MaxFrame: 9000, Seed: 1},
 		"divided": {Divide: true, Defer: true, Delay: 100 * time.Microsecond, Seed: 2},
 		"narrow":  {Room: 10000, Shared: true, Divide: true, Defer: true, Seed: 3},
-		"device":  {Direct: true, Atomics: true, Delay: 100 * time.Microsecond, Credits: 10, Defer: true, Shared: true, Seed: 4},
-		"holes":   {Direct: true, Atomics: true, Range: 64 << 10, Holes: 3, Divide: true, Seed: 5},
+		"device": {Direct: true, Atomics: true, Delay: 100 * time.Microsecond, Credits: 10,
+			Defer: true, Shared: true, Seed: 4},
+		"holes": {Direct: true, Atomics: true, Range: 64 << 10, Holes: 3, Divide: true,
+			Seed: 5},
 	} {
 		t.Run(name, func(t *testing.T) { transporttest.RunFabric(t, New(o).Driver()) })
 	}

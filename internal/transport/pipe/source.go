@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Where frames and completions come from: one connection of an origin, or all of a data server. Everything that a
-// Receiver or a Completion is told is told by Poll.
+// Where frames and completions come from: one connection of an origin, or all of a data server.
+// Everything that a Receiver or a Completion is told is told by Poll.
 package pipe
 
 import (
@@ -64,7 +64,8 @@ func (s *source) ring() {
 	strike(s.fabric.bell)
 }
 
-// state tells whether a connection is lost, whether something came since Attend, and when the next thing will come.
+// state tells whether a connection is lost, whether something came since Attend, and when the next
+// thing will come.
 func (s *source) state(now time.Time) (lost, news bool, next time.Time) {
 	for _, e := range s.ends {
 		lost = lost || e.ending() != nil || e.left(now)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Accumulate and read-modify-write of the conformance suite: results against plain arithmetic, and exactness when all
-// places act on the same words.
+// Accumulate and read-modify-write of the conformance suite: results against plain arithmetic, and
+// exactness when all places act on the same words.
 package transporttest
 
 import (
@@ -33,11 +33,19 @@ type element struct {
 
 var elements = []element{
 	{kernel.Int, 4, func(r *rand.Rand, b []byte) { native.PutUint32(b, r.Uint32()) },
-		func(d, c, s []byte) { native.PutUint32(d, native.Uint32(d)+native.Uint32(c)*native.Uint32(s)) }},
+		func(d, c, s []byte) {
+			native.PutUint32(d,
+				native.Uint32(d)+native.Uint32(c)*native.Uint32(s))
+		}},
 	{kernel.Long, 8, func(r *rand.Rand, b []byte) { native.PutUint64(b, r.Uint64()) },
-		func(d, c, s []byte) { native.PutUint64(d, native.Uint64(d)+native.Uint64(c)*native.Uint64(s)) }},
-	{kernel.Float, 4, randomF32, func(d, c, s []byte) { putF32(d, getF32(d)+float32(getF32(c)*getF32(s))) }},
-	{kernel.Double, 8, randomF64, func(d, c, s []byte) { putF64(d, getF64(d)+float64(getF64(c)*getF64(s))) }},
+		func(d, c, s []byte) {
+			native.PutUint64(d,
+				native.Uint64(d)+native.Uint64(c)*native.Uint64(s))
+		}},
+	{kernel.Float, 4, randomF32,
+		func(d, c, s []byte) { putF32(d, getF32(d)+float32(getF32(c)*getF32(s))) }},
+	{kernel.Double, 8, randomF64,
+		func(d, c, s []byte) { putF64(d, getF64(d)+float64(getF64(c)*getF64(s))) }},
 	{kernel.Complex, 8, func(r *rand.Rand, b []byte) { randomF32(r, b); randomF32(r, b[4:]) },
 		func(d, c, s []byte) {
 			re := float32(getF32(c)*getF32(s)) - float32(getF32(c[4:])*getF32(s[4:]))
@@ -45,7 +53,8 @@ var elements = []element{
 			putF32(d, getF32(d)+re)
 			putF32(d[4:], getF32(d[4:])+im)
 		}},
-	{kernel.DoubleComplex, 16, func(r *rand.Rand, b []byte) { randomF64(r, b); randomF64(r, b[8:]) },
+	{kernel.DoubleComplex, 16,
+		func(r *rand.Rand, b []byte) { randomF64(r, b); randomF64(r, b[8:]) },
 		func(d, c, s []byte) {
 			re := float64(getF64(c)*getF64(s)) - float64(getF64(c[8:])*getF64(s[8:]))
 			im := float64(getF64(c)*getF64(s[8:])) + float64(getF64(c[8:])*getF64(s))
@@ -71,7 +80,8 @@ func (s *suite) testAcc(t *testing.T) {
 	}
 }
 
-func (s *suite) acc(t *testing.T, el element, place int, x *transport.Xfer, model []byte, r *rand.Rand) {
+func (s *suite) acc(t *testing.T, el element, place int, x *transport.Xfer, model []byte,
+	r *rand.Rand) {
 	t.Helper()
 	scale := make([]byte, 16)
 	el.random(r, scale)
@@ -84,7 +94,8 @@ func (s *suite) acc(t *testing.T, el element, place int, x *transport.Xfer, mode
 		}
 	}
 	s.counted(t, func(x *transport.Xfer) error {
-		err := s.e.Transport.Acc(transport.Peer(place), x, transport.Scale{Type: int(el.typ), Value: unsafe.Pointer(&scale[0])})
+		err := s.e.Transport.Acc(transport.Peer(place), x,
+			transport.Scale{Type: int(el.typ), Value: unsafe.Pointer(&scale[0])})
 		clear(scale) // the caller's again as soon as the call has returned
 		return err
 	}, x)
@@ -94,7 +105,8 @@ func (s *suite) testAccContended(t *testing.T) {
 	const rounds = 50
 	s.must(t, 1, command{Do: "clear"})
 	s.all(t, func(place int) error {
-		_, err := s.ask(place, command{Do: "acc", Place: 1, Addr: s.mem[1] + 4096 - 100, N: rounds})
+		_, err := s.ask(place, command{Do: "acc", Place: 1, Addr: s.mem[1] + 4096 - 100,
+			N: rounds})
 		return err
 	})
 	got := s.must(t, 1, command{Do: "read"}).Body[4096-100:]
@@ -105,7 +117,8 @@ func (s *suite) testAccContended(t *testing.T) {
 	}
 }
 
-// wordsOnly is a test of read-modify-writes: where memory is private they are refused, and nothing has happened.
+// wordsOnly is a test of read-modify-writes: where memory is private they are refused, and nothing
+// has happened.
 func (s *suite) wordsOnly(test func(*testing.T)) func(*testing.T) {
 	if !s.e.Private {
 		return test
@@ -113,8 +126,10 @@ func (s *suite) wordsOnly(test func(*testing.T)) func(*testing.T) {
 	return func(t *testing.T) {
 		s.must(t, 1, command{Do: "fill", Seed: 6})
 		for _, nbytes := range []int{4, 8} {
-			if err := s.e.Transport.RMW(1, &transport.RMW{Bytes: nbytes, Addr: s.mem[1] + wordsAt, Operand: 1}); err == nil {
-				t.Errorf("a read-modify-write of %d bytes of private memory", nbytes)
+			if err := s.e.Transport.RMW(1, &transport.RMW{Bytes: nbytes,
+				Addr: s.mem[1] + wordsAt, Operand: 1}); err == nil {
+				t.Errorf("a read-modify-write of %d bytes of private memory",
+					nbytes)
 			}
 		}
 		s.compare(t, 1, s.model(6))
@@ -125,19 +140,25 @@ func (s *suite) testRMW(t *testing.T) {
 	word := s.mem[1] + wordsAt + 16
 	s.must(t, 1, command{Do: "fill", Seed: 6})
 	model := s.model(6)
-	for i, x := range []int64{1, -1, 5, math.MaxInt32, math.MinInt32, 1 << 40, math.MaxInt64, math.MinInt64, 0} {
+	for i, x := range []int64{1, -1, 5, math.MaxInt32, math.MinInt32, 1 << 40, math.MaxInt64,
+		math.MinInt64, 0} {
 		for _, nbytes := range []int{4, 8} {
 			for op := range transport.LastRMW + 1 {
-				rmw := &transport.RMW{Op: op, Bytes: nbytes, Addr: word, Operand: x, Compare: x + 1}
+				rmw := &transport.RMW{Op: op, Bytes: nbytes, Addr: word, Operand: x,
+					Compare: x + 1}
 				want := modelRMW(model[wordsAt+16:], rmw)
 				if err := s.e.Transport.RMW(1, rmw); err != nil || rmw.Old != want {
-					t.Fatalf("%d: op %d of %d bytes with %d: old value %d, expected %d, %v", i, op, nbytes, x, rmw.Old, want, err)
+					t.Fatalf("%d: op %d of %d bytes with %d: old value %d, "+
+						"expected %d, %v", i, op, nbytes, x, rmw.Old, want,
+						err)
 				}
 				now := modelRMW(model[wordsAt+16:], &transport.RMW{Bytes: nbytes})
-				rmw = &transport.RMW{Op: op, Bytes: nbytes, Addr: word, Operand: x ^ 77, Compare: now, Posted: true}
+				rmw = &transport.RMW{Op: op, Bytes: nbytes, Addr: word,
+					Operand: x ^ 77, Compare: now, Posted: true}
 				modelRMW(model[wordsAt+16:], rmw)
 				if err := s.e.Transport.RMW(1, rmw); err != nil {
-					t.Fatalf("%d: op %d of %d bytes with %d, posted: %v", i, op, nbytes, x, err)
+					t.Fatalf("%d: op %d of %d bytes with %d, posted: %v", i, op,
+						nbytes, x, err)
 				}
 			}
 		}
@@ -145,7 +166,8 @@ func (s *suite) testRMW(t *testing.T) {
 	if err := s.e.Transport.Fence(1); err != nil {
 		t.Fatal(err)
 	}
-	for _, bad := range []transport.RMW{{Bytes: 3}, {Bytes: 0}, {Bytes: 16}, {Op: 9, Bytes: 8}, {Op: 9, Bytes: 8, Posted: true}} {
+	for _, bad := range []transport.RMW{{Bytes: 3}, {Bytes: 0}, {Bytes: 16}, {Op: 9, Bytes: 8},
+		{Op: 9, Bytes: 8, Posted: true}} {
 		bad.Addr = word
 		if err := s.e.Transport.RMW(1, &bad); !errors.Is(err, transport.ErrNotNative) {
 			t.Errorf("op %d of %d bytes: %v", bad.Op, bad.Bytes, err)
@@ -169,7 +191,8 @@ func modelRMW(b []byte, r *transport.RMW) (old int64) {
 		case transport.Xor:
 			return old ^ r.Operand
 		}
-		if compare := r.Compare; old == compare || r.Bytes == 4 && int32(old) == int32(compare) {
+		if compare := r.Compare; old == compare || r.Bytes == 4 &&
+			int32(old) == int32(compare) {
 			return r.Operand
 		}
 		return old
@@ -190,7 +213,8 @@ func (s *suite) hammerAll(t *testing.T, op transport.RMWOp, nbytes, n int) [][]i
 	s.must(t, 1, command{Do: "clear"})
 	olds := make([][]int64, len(s.mem))
 	s.all(t, func(place int) error {
-		a, err := s.ask(place, command{Do: "rmw", Place: 1, Addr: s.mem[1] + wordsAt, N: n, Op: op, Bytes: nbytes})
+		a, err := s.ask(place, command{Do: "rmw", Place: 1, Addr: s.mem[1] + wordsAt, N: n,
+			Op: op, Bytes: nbytes})
 		olds[place] = a.Vals
 		return err
 	})
@@ -206,7 +230,8 @@ func (s *suite) testRMWContended(t *testing.T) {
 			last := int64(-1)
 			for _, old := range olds {
 				if old < 0 || old >= int64(len(seen)) || seen[old] || old <= last {
-					t.Fatalf("place %d drew %d after %d, of %d tickets", place, old, last, len(seen))
+					t.Fatalf("place %d drew %d after %d, of %d tickets", place,
+						old, last, len(seen))
 				}
 				seen[old], last = true, old
 			}
@@ -235,7 +260,8 @@ func (s *suite) testSwapContended(t *testing.T) {
 		out[0]-- // what was there first
 		for v, k := range out {
 			if k != 0 {
-				t.Fatalf("%d bytes: value %#x came out %d times too often", nbytes, v, k)
+				t.Fatalf("%d bytes: value %#x came out %d times too often", nbytes,
+					v, k)
 			}
 		}
 	}

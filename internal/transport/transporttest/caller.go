@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a caller in a test of faults expects: that operations end, and that a loss is told once or not at all.
+// What a caller in a test of faults expects: that operations end, and that a loss is told once or
+// not at all.
 package transporttest
 
 import (

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Cluster stands in for one machine or several: its ranks are goroutines of this process, the arenas are memory outside
-// the Go heap. Who shares a machine is what they say when they join; between machines there is a Fake (provider.go). It follows the contracts of transport.Node, Team and Platform literally and is slow on purpose: one lock for all.
+// Cluster stands in for one machine or several: its ranks are goroutines of this process, the
+// arenas are memory outside the Go heap. Who shares a machine is what they say when they join;
+// between machines there is a Fake (provider.go). It follows the contracts of transport.Node, Team
+// and Platform literally and is slow on purpose: one lock for all.
 package transporttest
 
 import (
@@ -23,19 +25,22 @@ const (
 	maxTeams     = 64
 )
 
-// Cluster is n ranks on as many nodes as they make of it. The exported fields are set before the first rank joins.
+// Cluster is n ranks on as many nodes as they make of it. The exported fields are set before the
+// first rank joins.
 type Cluster struct {
 	N    int
 	Opts Options // of the transport
-	// Fail, if set, is asked before a step that can fail: "exchange", "listen", "join", "room", "grow", "publish",
-	// "expose", "team", "comm", "probe", "open". An error makes the step fail at that rank.
+	// Fail, if set, is asked before a step that can fail: "exchange", "listen", "join", "room",
+	// "grow", "publish", "expose", "team", "comm", "probe", "open". An error makes the step
+	// fail at that rank.
 	Fail func(step string, rank int) error
 	// Wrap, if set, may put something between core and the transport of a rank.
 	Wrap func(rank int, t transport.Transport) transport.Transport
 	// Known, if set, is the answer to other nodes that ask one, by its leader, whether the
 	// cause of the job's end is known there.
 	Known func(leader transport.Rank) bool
-	// Wire says what the wire between nodes is like; without it there is none. ProviderList stands in its place.
+	// Wire says what the wire between nodes is like; without it there is none. ProviderList
+	// stands in its place.
 	Wire         *Options
 	ProviderList []transport.Provider
 
@@ -55,13 +60,15 @@ type Cluster struct {
 	teams   map[int64]*teamState
 	slots   int64 // last slot number given
 	mutexes map[uintptr]transport.Rank
-	passed  int                // calls of PassOn
-	readers map[uintptr]int    // of reader/writer locks; their writers are in mutexes
-	counts  map[[2]int]uint32  // notify counters: target, source
-	marks   map[uintptr]uint32 // of records of events: the count that a waiter wants to be told of
-	jobs    []*Job
-	world   *teamState            // of the job's exchanges
-	split   map[[2]int]*teamState // of exchanges within the nodes of a job: number of the split, leader
+	passed  int               // calls of PassOn
+	readers map[uintptr]int   // of reader/writer locks; their writers are in mutexes
+	counts  map[[2]int]uint32 // notify counters: target, source
+	// of records of events: the count that a waiter wants to be told of
+	marks map[uintptr]uint32
+	jobs  []*Job
+	world *teamState // of the job's exchanges
+	// of exchanges within the nodes of a job: number of the split, leader
+	split map[[2]int]*teamState
 }
 
 // NewCluster makes n ranks. Close gives its memory back.
@@ -71,15 +78,20 @@ func NewCluster(n int) *Cluster {
 	if err != nil {
 		panic(fmt.Sprintf("map the arena of a test: %v", err))
 	}
-	c := &Cluster{N: n, memory: memory, base: uintptr(unsafe.Pointer(&memory[0])), private: make([]int, n),
-		teams: map[int64]*teamState{}, mutexes: map[uintptr]transport.Rank{}, readers: map[uintptr]int{},
-		counts: map[[2]int]uint32{}, marks: map[uintptr]uint32{}, split: map[[2]int]*teamState{},
-		joins: make([]transport.JoinInfo, n), opened: make([]transport.OpenInfo, n), world: newTeamState(n)}
+	c := &Cluster{N: n, memory: memory, base: uintptr(unsafe.Pointer(&memory[0])),
+		private: make([]int, n),
+		teams:   map[int64]*teamState{}, mutexes: map[uintptr]transport.Rank{},
+		readers: map[uintptr]int{},
+		counts:  map[[2]int]uint32{}, marks: map[uintptr]uint32{},
+		split: map[[2]int]*teamState{},
+		joins: make([]transport.JoinInfo, n), opened: make([]transport.OpenInfo, n),
+		world: newTeamState(n)}
 	c.changed = sync.NewCond(&c.mu)
 	all := make([]transport.Rank, n)
 	for i := range n {
 		all[i] = transport.Rank(i)
-		c.nodes = append(c.nodes, &Node{c: c, self: i, here: all, brk: c.sliceBase(i) + firstByte, live: map[uintptr]int64{},
+		c.nodes = append(c.nodes, &Node{c: c, self: i, here: all,
+			brk: c.sliceBase(i) + firstByte, live: map[uintptr]int64{},
 			open: map[uintptr]int64{}})
 		c.jobs = append(c.jobs, &Job{c: c, rank: i})
 	}
@@ -130,7 +142,8 @@ func (c *Cluster) Lose(rank int, reason string) {
 		}
 	}
 	for i, w := range c.opened {
-		if i != rank && w.Lost != nil && !slices.Contains(w.Nodes[w.MyNode], transport.Rank(rank)) {
+		if i != rank && w.Lost != nil && !slices.Contains(w.Nodes[w.MyNode],
+			transport.Rank(rank)) {
 			w.Lost(transport.Rank(rank), reason)
 		}
 	}
@@ -177,7 +190,9 @@ func (p platform) Join(j transport.JoinInfo) (transport.Node, transport.Transpor
 	}
 	for i, d := range j.Listeners {
 		if want := fmt.Sprintf("listener %d", j.Ranks[i]); d != want {
-			return nil, nil, fmt.Errorf("rank %d was told %q is the listener of rank %d", p.rank, d, j.Ranks[i])
+			return nil, nil,
+				fmt.Errorf("rank %d was told %q is the listener of rank %d", p.rank,
+					d, j.Ranks[i])
 		}
 	}
 	p.c.mu.Lock()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The far side of the conformance suite. One End drives (Run, at place 0); the others serve: they do what place 0 asks
-// for over a Control, which is not the transport under test, and answer.
+// The far side of the conformance suite. One End drives (Run, at place 0); the others serve: they
+// do what place 0 asks for over a Control, which is not the transport under test, and answer.
 package transporttest
 
 import (
@@ -43,7 +43,8 @@ type End struct {
 	Inbox     *Inbox   // where the transport's messages go
 	Addrs     [][]byte // what every place's Info().Addr says; nil if the transport needs none
 	Guarded   bool     // the targets check addresses
-	Private   bool     // only place 1 itself can load and store in its Mem: there are no read-modify-writes
+	// only place 1 itself can load and store in its Mem: there are no read-modify-writes
+	Private bool
 }
 
 // Inbox keeps messages by sender.
@@ -68,7 +69,8 @@ func (in *Inbox) Handle(from, _ transport.Rank, m transport.Msg, reply func([]by
 }
 
 func (in *Inbox) take(from transport.Rank, n int) ([]transport.Msg, error) {
-	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(
+		time.Millisecond) {
 		in.mu.Lock()
 		if got := in.from[from]; len(got) >= n {
 			in.from[from] = got[n:]
@@ -205,7 +207,8 @@ func (e *End) serve(c command) (a answer, err error) {
 	return a, err
 }
 
-// fill gives memory contents that depend on the seed only. They repeat after a length that no transfer is a multiple of.
+// fill gives memory contents that depend on the seed only. They repeat after a length that no
+// transfer is a multiple of.
 func fill(b []byte, seed uint64) {
 	const period = 8<<10 + 24
 	r, begin := rand.NewPCG(seed, 7), b[:min(len(b), period)]
@@ -248,7 +251,9 @@ func (e *End) addOnes(c command) error {
 		for at := 0; at < 4*elems; at += half {
 			x := contiguous(e.Mem+scratchAt, c.Addr+uintptr(at), half)
 			if err := wait(func(x *transport.Xfer) error {
-				return e.Transport.Acc(transport.Peer(c.Place), x, transport.Scale{Type: int(kernel.Int), Value: unsafe.Pointer(&scale)})
+				return e.Transport.Acc(transport.Peer(c.Place), x,
+					transport.Scale{Type: int(kernel.Int),
+						Value: unsafe.Pointer(&scale)})
 			}, x); err != nil {
 				return err
 			}
@@ -260,7 +265,10 @@ func (e *End) addOnes(c command) error {
 func (e *End) putAndFence(c command) error {
 	fill(e.bytes(scratchAt, c.N), c.Seed)
 	x := contiguous(e.Mem+scratchAt, c.Addr, c.N)
-	if err := wait(func(x *transport.Xfer) error { return e.Transport.Put(transport.Peer(c.Place), x) }, x); err != nil {
+	if err := wait(func(x *transport.Xfer) error {
+		return e.Transport.Put(
+			transport.Peer(c.Place), x)
+	}, x); err != nil {
 		return err
 	}
 	clear(e.bytes(scratchAt, c.N)) // it may be reused now
@@ -268,8 +276,9 @@ func (e *End) putAndFence(c command) error {
 }
 
 func contiguous(local, remote uintptr, nbytes int) *transport.Xfer {
-	return &transport.Xfer{Local: transport.Section{Base: local}, Remote: transport.Section{Base: remote},
-		Count: []int32{int32(nbytes)}}
+	return &transport.Xfer{Local: transport.Section{Base: local},
+		Remote: transport.Section{Base: remote},
+		Count:  []int32{int32(nbytes)}}
 }
 
 // wait starts a transfer and waits until it is locally complete.

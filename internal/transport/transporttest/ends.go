@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What tests of a transport between nodes share: ranks of this process on pretended nodes, each with an end of its own.
-// Memory, control messages and results of the nodes are this package's stand-ins. How an end is opened is the test's.
+// What tests of a transport between nodes share: ranks of this process on pretended nodes, each
+// with an end of its own. Memory, control messages and results of the nodes are this package's
+// stand-ins. How an end is opened is the test's.
 package transporttest
 
 import (
@@ -26,7 +27,8 @@ type Ends struct {
 }
 
 // NewEnds opens nodes of so many ranks each, in the order of the ranks.
-func NewEnds(t testing.TB, ranks []int, open func(transport.OpenInfo) (transport.Transport, error)) *Ends {
+func NewEnds(t testing.TB, ranks []int, open func(transport.OpenInfo) (transport.Transport,
+	error)) *Ends {
 	t.Helper()
 	var nodes [][]transport.Rank
 	e := &Ends{}
@@ -50,9 +52,15 @@ func NewEnds(t testing.TB, ranks []int, open func(transport.OpenInfo) (transport
 		memory := &Memory{}
 		e.Nodes = append(e.Nodes, memory)
 		for _, r := range members {
-			tr, err := open(transport.OpenInfo{Me: r, Nodes: nodes, MyNode: n, Hosts: hosts, Memory: memory,
-				Secret: []byte("the secret of a test's job"), Node: View{Node: e.Node(int(r)), First: int(members[0]), Memory: memory},
-				Handle: e.handle, Lost: func(who transport.Rank, reason string) { e.note(r, who, reason) }})
+			tr, err := open(transport.OpenInfo{Me: r, Nodes: nodes, MyNode: n,
+				Hosts: hosts, Memory: memory,
+				Secret: []byte("the secret of a test's job"),
+				Node: View{Node: e.Node(int(r)), First: int(members[0]),
+					Memory: memory},
+				Handle: e.handle, Lost: func(who transport.Rank,
+					reason string) {
+					e.note(r, who, reason)
+				}})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -137,7 +145,8 @@ func (e *Ends) Conform(t *testing.T) {
 	e.conform(t, e.Alloc, false)
 }
 
-// ConformPrivate is Conform with private memory. words: rank 1 is its node's server, and so does read-modify-writes.
+// ConformPrivate is Conform with private memory. words: rank 1 is its node's server, and so does
+// read-modify-writes.
 func (e *Ends) ConformPrivate(t *testing.T, words bool) {
 	t.Helper()
 	e.conform(t, e.Expose, !words)
@@ -152,7 +161,8 @@ func (e *Ends) conform(t *testing.T, memory func(testing.TB, int, int64) uintptr
 	places := make([]*End, len(e.Open))
 	served := make(chan error, len(places))
 	for i, tr := range e.Open {
-		places[i] = &End{Transport: tr, Control: e.Node(i), Ranks: e.Node(i).Ranks(), Self: i, Mem: memory(t, i, MemBytes),
+		places[i] = &End{Transport: tr, Control: e.Node(i), Ranks: e.Node(i).Ranks(),
+			Self: i, Mem: memory(t, i, MemBytes),
 			Inbox: e.Inbox[i], Addrs: addrs, Guarded: true, Private: private}
 	}
 	for _, p := range places[1:] {

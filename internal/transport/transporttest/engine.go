@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The engine of a Fake: one goroutine per end that lets one thing happen at a time, chosen at random:
+// The engine of a Fake: one goroutine per end that lets one thing happen at a time, chosen at
+// random:
 //
 //	depart   any posted operation becomes locally complete: its local memory is read (put, acc), Done is called, and it
 //	         joins the queue to its target. So operations that are open together are reordered here.
 //	arrive   the head of any target's queue takes effect. So what is posted after the Done of an earlier operation to
 //	         the same target takes effect after it.
 //
-// A get or a read-modify-write is done when it has arrived. A fence waits until all that was posted before has arrived.
+// A get or a read-modify-write is done when it has arrived. A fence waits until all that was posted
+// before has arrived.
 package transporttest
 
 import (
@@ -57,8 +59,8 @@ func (f *Fake) post(p transport.Peer, o *op) (err error) {
 
 func store(o *op) bool { return o.name == "put" || o.name == "acc" }
 
-// leave takes a store's data along: it is locally complete now. A bad address is found, but told by the next fence. False
-// if the caller must be told now.
+// leave takes a store's data along: it is locally complete now. A bad address is found, but told by
+// the next fence. False if the caller must be told now.
 func (f *Fake) leave(o *op) bool {
 	switch err := f.refuse(o); {
 	case err == nil:
@@ -133,8 +135,8 @@ func (f *Fake) engine() {
 	}
 }
 
-// nextStep waits for something that can happen; nil when the end is closed and nothing is open. The step's own part
-// under the lock is already done; what it returns is to be called without the lock.
+// nextStep waits for something that can happen; nil when the end is closed and nothing is open. The
+// step's own part under the lock is already done; what it returns is to be called without the lock.
 func (f *Fake) nextStep() (func(), time.Duration) {
 	n := f.net
 	n.mu.Lock()
@@ -203,7 +205,10 @@ func (f *Fake) refuse(o *op) error {
 // drop fails a posted operation. It stays posted until Done has been called.
 func (f *Fake) drop(o *op, err error) {
 	o.x.Finish(err)
-	f.net.change(func() { f.posted = slices.DeleteFunc(f.posted, func(p *op) bool { return p == o }) })
+	f.net.change(func() {
+		f.posted = slices.DeleteFunc(f.posted,
+			func(p *op) bool { return p == o })
+	})
 }
 
 // arrive lets the oldest operation on its way to a target take effect.
@@ -231,13 +236,15 @@ func (f *Fake) effect(o *op) {
 		st := f.stripes()
 		at, scale := 0, o.scale // C may not see an object with Go pointers in it
 		move(o.x, func(_, remote []byte) {
-			kernel.Acc(st, o.typ, unsafe.Pointer(&scale), unsafe.Pointer(&remote[0]), unsafe.Pointer(&o.data[at]), len(remote))
+			kernel.Acc(st, o.typ, unsafe.Pointer(&scale), unsafe.Pointer(&remote[0]),
+				unsafe.Pointer(&o.data[at]), len(remote))
 			at += len(remote)
 		})
 	}
 }
 
-// words makes read-modify-writes atomic: a process changes its own words by its memory, others by the network.
+// words makes read-modify-writes atomic: a process changes its own words by its memory, others by
+// the network.
 var words sync.Mutex
 
 func readModifyWrite(r *transport.RMW) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What frames of the fabric suite are made of, and comparing them: numbered heads, bodies that depend on a number.
+// What frames of the fabric suite are made of, and comparing them: numbered heads, bodies that
+// depend on a number.
 package transporttest
 
 import (
@@ -19,9 +20,11 @@ func same(t testing.TB, f frame, head, body []byte) {
 		return
 	}
 	if !bytes.Equal(f.head, head) {
-		t.Fatalf("the head has %d bytes, expected %d, or differs (%.20x, %.20x)", len(f.head), len(head), f.head, head)
+		t.Fatalf("the head has %d bytes, expected %d, or differs (%.20x, %.20x)",
+			len(f.head), len(head), f.head, head)
 	}
-	t.Fatalf("the body has %d bytes, expected %d; byte %d differs", len(f.body), len(body), firstDifference(f.body, body))
+	t.Fatalf("the body has %d bytes, expected %d; byte %d differs", len(f.body), len(body),
+		firstDifference(f.body, body))
 }
 
 // clearShape fills the memory before a cursor with zeros.
@@ -29,7 +32,8 @@ func clearShape(c kernel.Cursor) { c.Unpack(make([]byte, c.Left())) }
 
 // numbered is the head of the i-th frame of a sender.
 func numbered(kind byte, sender, i int) []byte {
-	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32([]byte{kind}, uint32(sender)), uint32(i))
+	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32([]byte{kind},
+		uint32(sender)), uint32(i))
 }
 
 func number(head []byte) (sender, i int) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// More of the direct transfers of the fabric suite: their order with frames, writes of a target's end, memory without a key,
-// lost connections, registered ranges, and atomic operations.
+// More of the direct transfers of the fabric suite: their order with frames, writes of a target's
+// end, memory without a key, lost connections, registered ranges, and atomic operations.
 package transporttest
 
 import (
@@ -51,7 +51,8 @@ func fabricDirectOrder(t *testing.T, d transport.Driver) {
 	p.writesInOrder(t)
 }
 
-// writesInOrder: a later write of the same memory stays, and a read that is posted after it finds it.
+// writesInOrder: a later write of the same memory stays, and a read that is posted after it finds
+// it.
 func (p *directPair) writesInOrder(t *testing.T) {
 	a, b := p.j.procs[0], p.j.procs[1]
 	const n, k = 3000, 8
@@ -104,24 +105,32 @@ func (c *atomicInts) sum() int {
 	return c.n
 }
 
-// fabricDirectBack: a target's end writes into memory that the origin has lent, and then sends a frame.
+// fabricDirectBack: a target's end writes into memory that the origin has lent, and then sends a
+// frame.
 func fabricDirectBack(t *testing.T, d transport.Driver) {
 	p := newDirectPair(t, d)
 	a, b := p.j.procs[0], p.j.procs[1]
 	var open []*parts
 	p.target.change(func() {
 		p.target.ended = func(f *frame) error { // key, address, bytes
-			key, at := binary.LittleEndian.Uint64(f.body), uintptr(binary.LittleEndian.Uint64(f.body[8:]))
+			key, at := binary.LittleEndian.Uint64(f.body),
+				uintptr(binary.LittleEndian.Uint64(f.body[8:]))
 			n := int(binary.LittleEndian.Uint64(f.body[16:]))
 			done := newParts()
 			open = append(open, done)
 			lent := transport.Range{Lo: at, Hi: at + uintptr(n), Key: key, Direct: true}
 			local := row(b.mem, n)
 			if n > 100 {
-				local.SetStrided(b.mem, []int32{int32(n / 20), 20}, []int32{int32(n/20 + 12)})
+				local.SetStrided(b.mem, []int32{int32(n / 20), 20},
+					[]int32{int32(n/20 + 12)})
 			}
-			err := p.target.e.(transport.DirectWriter).Write(&transport.Transfer{Local: &local, Remote: new(row(at, n)), Done: done,
-				Key: func(uintptr, func()) (*transport.Range, error) { return &lent, nil }})
+			err := p.target.e.(transport.DirectWriter).Write(
+				&transport.Transfer{Local: &local, Remote: new(row(at, n)),
+					Done: done,
+					Key: func(uintptr, func()) (*transport.Range, error) {
+						return &lent,
+							nil
+					}})
 			if err != nil {
 				return err
 			}
@@ -136,8 +145,10 @@ func fabricDirectBack(t *testing.T, d transport.Driver) {
 		if !ok {
 			continue
 		}
-		body := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, key), uint64(at))
-		p.o.sendBytes([]byte{headEcho}, binary.LittleEndian.AppendUint64(body, uint64(n)), transport.Now)
+		body := binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, key),
+			uint64(at))
+		p.o.sendBytes([]byte{headEcho}, binary.LittleEndian.AppendUint64(body, uint64(n)),
+			transport.Now)
 		p.o.frames(1)
 		want := memoryAt(b.mem, n)
 		if n > 100 {
@@ -146,7 +157,8 @@ func fabricDirectBack(t *testing.T, d transport.Driver) {
 			want = packed(c)
 		}
 		if got := memoryAt(at, len(want)); !bytes.Equal(got, want) {
-			t.Fatalf("byte %d of %d that the target has written differs", firstDifference(got, want), n)
+			t.Fatalf("byte %d of %d that the target has written differs",
+				firstDifference(got, want), n)
 		}
 		release()
 	}
@@ -159,7 +171,8 @@ func fabricDirectBack(t *testing.T, d transport.Driver) {
 	}
 }
 
-// fabricDirectForeign: where memory has no key, or is nobody's, the transfer says so and nothing has happened.
+// fabricDirectForeign: where memory has no key, or is nobody's, the transfer says so and nothing
+// has happened.
 func fabricDirectForeign(t *testing.T, d transport.Driver) {
 	p := newDirectPair(t, d)
 	a, b := p.j.procs[0], p.j.procs[1]
@@ -169,14 +182,18 @@ func fabricDirectForeign(t *testing.T, d transport.Driver) {
 		for _, limit := range []uintptr{0, 64 << 10} { // so many bytes have a key
 			for _, write := range []bool{true, false} {
 				done := newParts()
-				x := transport.Transfer{Local: new(row(a.mem, 100<<10)), Remote: new(row(b.mem, 100<<10)), Done: done,
-					Key: func(addr uintptr, meanwhile func()) (*transport.Range, error) {
+				x := transport.Transfer{Local: new(row(a.mem, 100<<10)),
+					Remote: new(row(b.mem, 100<<10)), Done: done,
+					Key: func(addr uintptr, meanwhile func()) (*transport.Range,
+						error) {
 						if addr >= b.mem+limit {
 							return nil, why
 						}
 						r, err := p.keys.find(addr, meanwhile)
 						if err == nil {
-							r = &transport.Range{Lo: r.Lo, Hi: min(r.Hi, b.mem+limit), Key: r.Key, Direct: true}
+							r = &transport.Range{Lo: r.Lo,
+								Hi:  min(r.Hi, b.mem+limit),
+								Key: r.Key, Direct: true}
 						}
 						return r, err
 					}}
@@ -187,13 +204,15 @@ func fabricDirectForeign(t *testing.T, d transport.Driver) {
 				}
 				p.o.posting.Unlock()
 				if !errors.Is(err, why) && !errors.Is(err, transport.ErrNotNative) {
-					t.Errorf("no key from byte %d on (%v), write %v: %v", limit, why, write, err)
+					t.Errorf("no key from byte %d on (%v), write %v: %v", limit,
+						why, write, err)
 				}
 				if err := done.wait(t); err != nil {
 					t.Errorf("a part that was posted: %v", err)
 				}
 				p.settle(t)
-				if got := memoryAt(b.mem+limit, memBytes-int(limit)); !bytes.Equal(got, noise(2, memBytes)[limit:]) {
+				if got := memoryAt(b.mem+limit, memBytes-int(limit)); !bytes.Equal(
+					got, noise(2, memBytes)[limit:]) {
 					t.Fatal("memory without a key was changed")
 				}
 				copy(memoryAt(a.mem, memBytes), noise(1, memBytes))
@@ -204,14 +223,17 @@ func fabricDirectForeign(t *testing.T, d transport.Driver) {
 	p.moved(t, row(a.mem, 5000), row(b.mem, 5000), true, false)
 	p.o.posting.Lock()
 	defer p.o.posting.Unlock()
-	x := transport.Transfer{Local: new(row(a.mem, 8)), Remote: new(row(b.mem, 8)), Key: p.keys.find, Copied: true} // nobody is told
+	// nobody is told
+	x := transport.Transfer{Local: new(row(a.mem, 8)), Remote: new(row(b.mem, 8)),
+		Key: p.keys.find, Copied: true}
 	if err := p.e.Write(&x); err != nil && !errors.Is(err, transport.ErrNotNative) {
 		t.Error(err)
 	}
 	p.settle(t)
 }
 
-// fabricDirectLost: all parts of what is open end when the connection is broken, or closed, or a key opens nothing.
+// fabricDirectLost: all parts of what is open end when the connection is broken, or closed, or a
+// key opens nothing.
 func fabricDirectLost(t *testing.T, d transport.Driver) {
 	for round := range 4 {
 		p := newDirectPair(t, d)
@@ -233,11 +255,16 @@ func fabricDirectLost(t *testing.T, d transport.Driver) {
 		case 2:
 			p.o.close(patience)
 		case 3:
-			wrong := transport.Range{Lo: 0, Hi: ^uintptr(0), Key: 0x12345678, Direct: true}
+			wrong := transport.Range{Lo: 0, Hi: ^uintptr(0), Key: 0x12345678,
+				Direct: true}
 			done := newParts()
 			open = append(open, done)
-			x := transport.Transfer{Local: new(row(a.mem, 8)), Remote: new(row(b.mem, 8)), Done: done,
-				Key: func(uintptr, func()) (*transport.Range, error) { return &wrong, nil }}
+			x := transport.Transfer{Local: new(row(a.mem, 8)),
+				Remote: new(row(b.mem, 8)), Done: done,
+				Key: func(uintptr, func()) (*transport.Range,
+					error) {
+					return &wrong, nil
+				}}
 			p.o.posting.Lock()
 			err := p.e.Write(&x)
 			p.o.posting.Unlock()
@@ -264,7 +291,8 @@ func fabricDirectLost(t *testing.T, d transport.Driver) {
 	}
 }
 
-// pulses calls Pulse until stop, if the fabric asks for that: it may not learn by other means that something will never be done.
+// pulses calls Pulse until stop, if the fabric asks for that: it may not learn by other means that
+// something will never be done.
 func (e *fabricEnd) pulses() (stop func()) {
 	end, ended := make(chan struct{}), make(chan struct{})
 	go func() {
@@ -301,7 +329,8 @@ func fabricRanges(t *testing.T, d transport.Driver) {
 			t.Errorf("range %#x to %#x does not go on at %#x", r.Lo, r.Hi, at)
 		}
 		at = r.Hi
-		if here := f.Here(r.Lo); r.Direct && r.Lo >= b.mem && (here == nil || r.Lo < here.Lo || r.Lo >= here.Hi) {
+		if here := f.Here(r.Lo); r.Direct && r.Lo >= b.mem &&
+			(here == nil || r.Lo < here.Lo || r.Lo >= here.Hi) {
 			t.Errorf("Here(%#x) is %v", r.Lo, here)
 		}
 	}
@@ -347,7 +376,8 @@ func fabricAtomic(t *testing.T, d transport.Driver) {
 				old, err = e.Atomic(transport.AtomicAdd, word, r.Key, 1, 0)
 				olds[from] = append(olds[from], old)
 				for guess := int64(0); err == nil; guess = old {
-					if old, err = e.Atomic(transport.AtomicCompareSwap, word+8, r.Key, guess+3, guess); old == guess {
+					if old, err = e.Atomic(transport.AtomicCompareSwap, word+8,
+						r.Key, guess+3, guess); old == guess {
 						break
 					}
 				}
@@ -368,7 +398,8 @@ func fabricAtomic(t *testing.T, d transport.Driver) {
 		}
 	}
 	got := memoryAt(word, 24)
-	if a, s, after := native.Uint64(got), native.Uint64(got[8:]), native.Uint64(got[16:]); a != (procs-1)*n || s != 3*(procs-1)*n || after != 0 {
+	if a, s, after := native.Uint64(got), native.Uint64(got[8:]),
+		native.Uint64(got[16:]); a != (procs-1)*n || s != 3*(procs-1)*n || after != 0 {
 		t.Errorf("the words are %d, %d and %d", a, s, after)
 	}
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Direct transfers of the fabric suite: a device writes and reads memory of a target by keys that are asked for, tells of
-// each part once, and changes nothing where there is no key. Fabrics without a device skip this.
+// Direct transfers of the fabric suite: a device writes and reads memory of a target by keys that
+// are asked for, tells of each part once, and changes nothing where there is no key. Fabrics
+// without a device skip this.
 package transporttest
 
 import (
@@ -39,7 +40,8 @@ func newDirectPair(t *testing.T, d transport.Driver) *directPair {
 	return &directPair{j: j, o: o, target: target, e: e, keys: keyTable{p: j.procs[1]}}
 }
 
-// keyTable finds keys of a process's memory as internode does: it asks the data server for what it does not know.
+// keyTable finds keys of a process's memory as internode does: it asks the data server for what it
+// does not know.
 type keyTable struct {
 	p     *fabricProcess
 	known []transport.Range
@@ -60,7 +62,10 @@ func (k *keyTable) find(addr uintptr, meanwhile func()) (*transport.Range, error
 			break
 		}
 		k.asked++
-		k.p.server.inside(func() { k.known = append(k.known, k.p.fabric.(transport.DirectFabric).Expose(lo, n)...) })
+		k.p.server.inside(func() {
+			k.known = append(k.known,
+				k.p.fabric.(transport.DirectFabric).Expose(lo, n)...)
+		})
 		if meanwhile != nil {
 			meanwhile()
 		}
@@ -103,7 +108,8 @@ func (p *parts) Done(err error) {
 // wait waits for the parts of a transfer that has been posted, and tells the error.
 func (p *parts) wait(t testing.TB) error {
 	t.Helper()
-	within(t, p.changed, "all parts of a direct transfer end", func() bool { return p.done >= p.added })
+	within(t, p.changed, "all parts of a direct transfer end",
+		func() bool { return p.done >= p.added })
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.done != p.added {
@@ -117,14 +123,16 @@ func (d *directPair) move(local, remote kernel.Cursor, write, copied bool) (*par
 	d.o.posting.Lock()
 	defer d.o.posting.Unlock()
 	done := newParts()
-	x := transport.Transfer{Local: &local, Remote: &remote, Key: d.keys.find, Copied: copied, Done: done}
+	x := transport.Transfer{Local: &local, Remote: &remote, Key: d.keys.find, Copied: copied,
+		Done: done}
 	if write {
 		return done, d.e.Write(&x)
 	}
 	return done, d.e.Read(&x)
 }
 
-// moved is a move that must succeed, unless memory has no key: then it is made by other means, as internode does.
+// moved is a move that must succeed, unless memory has no key: then it is made by other means, as
+// internode does.
 func (d *directPair) moved(t testing.TB, local, remote kernel.Cursor, write, copied bool) {
 	t.Helper()
 	done, err := d.move(local, remote, write, copied)
@@ -167,11 +175,13 @@ func row(addr uintptr, n int) (c kernel.Cursor) {
 	return c
 }
 
-// fabricDirect writes and reads rows of all lengths, from memory of the arena and from other memory.
+// fabricDirect writes and reads rows of all lengths, from memory of the arena and from other
+// memory.
 func fabricDirect(t *testing.T, d transport.Driver) {
 	p := newDirectPair(t, d)
 	a, b := p.j.procs[0], p.j.procs[1]
-	for i, n := range []int{1, 2, 4, 7, 8, 64, 100, 255, 4096, 5000, 65536, 100001, 1 << 20, memBytes - 64} {
+	for i, n := range []int{1, 2, 4, 7, 8, 64, 100, 255, 4096, 5000, 65536, 100001, 1 << 20,
+		memBytes - 64} {
 		for k, from := range []uintptr{a.mem + uintptr(i), a.own + uintptr(i)} {
 			want := noise(n+k, n)
 			copy(memoryAt(from, n), want)
@@ -179,15 +189,18 @@ func fabricDirect(t *testing.T, d transport.Driver) {
 			clear(memoryAt(b.mem, memBytes))
 			p.moved(t, row(from, n), row(to, n), true, (i+k)%2 == 0)
 			if got := memoryAt(to, n); !bytes.Equal(got, want) {
-				t.Fatalf("byte %d of %d that were written differs", firstDifference(got, want), n)
+				t.Fatalf("byte %d of %d that were written differs",
+					firstDifference(got, want), n)
 			}
-			if before := memoryAt(b.mem, int(to-b.mem)); firstDifference(before, make([]byte, len(before))) >= 0 {
+			if before := memoryAt(b.mem, int(to-b.mem)); firstDifference(before,
+				make([]byte, len(before))) >= 0 {
 				t.Fatalf("a write of %d bytes has touched what is before", n)
 			}
 			clear(memoryAt(from, n))
 			p.moved(t, row(from, n), row(to, n), false, false)
 			if got := memoryAt(from, n); !bytes.Equal(got, want) {
-				t.Fatalf("byte %d of %d that were read differs", firstDifference(got, want), n)
+				t.Fatalf("byte %d of %d that were read differs",
+					firstDifference(got, want), n)
 			}
 		}
 	}
@@ -202,8 +215,8 @@ func rows(r *rand.Rand, at uintptr, n, k int) (c kernel.Cursor) {
 	return c
 }
 
-// twoShapes are memory of as many bytes at two places: rows at one, and at the other rows of another length, one row, or a
-// list. Neither takes more than 16 KiB.
+// twoShapes are memory of as many bytes at two places: rows at one, and at the other rows of
+// another length, one row, or a list. Neither takes more than 16 KiB.
 func twoShapes(r *rand.Rand, here, there uintptr) (local, remote kernel.Cursor) {
 	n, k := 1+r.IntN(200), 1+r.IntN(60)
 	other := func(at uintptr) (c kernel.Cursor) {
@@ -226,7 +239,8 @@ func twoShapes(r *rand.Rand, here, there uintptr) (local, remote kernel.Cursor) 
 	return other(here), rows(r, there, n, k)
 }
 
-// fabricDirectShapes: whatever the shapes of the two sides. Many transfers are open at the same time.
+// fabricDirectShapes: whatever the shapes of the two sides. Many transfers are open at the same
+// time.
 func fabricDirectShapes(t *testing.T, d transport.Driver) {
 	const places, room = 32, 16 << 10
 	p := newDirectPair(t, d)
@@ -252,8 +266,10 @@ func fabricDirectShapes(t *testing.T, d transport.Driver) {
 				t.Fatal(err)
 			}
 			check = append(check, func() {
-				if l, q := packed(local), packed(remote); !bytes.Equal(l, want) || !bytes.Equal(q, want) {
-					t.Fatalf("round %d, transfer %d (write: %v): bytes %d and %d differ", round, i, write,
+				if l, q := packed(local), packed(remote); !bytes.Equal(l, want) ||
+					!bytes.Equal(q, want) {
+					t.Fatalf("round %d, transfer %d (write: %v): bytes %d "+
+						"and %d differ", round, i, write,
 						firstDifference(l, want), firstDifference(q, want))
 				}
 			})

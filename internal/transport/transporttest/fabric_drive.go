@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a test does with a connection's end: it sends within its credits, posts, waits for frames, and closes.
+// What a test does with a connection's end: it sends within its credits, posts, waits for frames,
+// and closes.
 package transporttest
 
 import (
@@ -19,13 +20,17 @@ func (e *fabricEnd) origin() transport.OriginEndpoint { return e.e.(transport.Or
 // wait waits for something that mu guards.
 func (e *fabricEnd) wait(what string, done func() bool) {
 	e.t.Helper()
-	within(e.t, e.changed, fmt.Sprintf("rank %d, connection with %d: %s", e.p.rank, e.peer, what), done)
+	within(e.t, e.changed, fmt.Sprintf("rank %d, connection with %d: %s", e.p.rank, e.peer,
+		what), done)
 }
 
 // frames waits for so many frames and takes them.
 func (e *fabricEnd) frames(n int) (got []frame) {
 	e.t.Helper()
-	e.wait(fmt.Sprintf("%d frames come", n), func() bool { return len(e.got) >= n || len(e.lost) > 0 })
+	e.wait(fmt.Sprintf("%d frames come", n), func() bool {
+		return len(e.got) >= n ||
+			len(e.lost) > 0
+	})
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if len(e.got) < n {
@@ -69,7 +74,8 @@ func (e *fabricEnd) flush() {
 }
 
 // send sends a frame, from the origin's end.
-func (e *fabricEnd) send(head []byte, body *kernel.Cursor, when transport.When) (deferred bool, err error) {
+func (e *fabricEnd) send(head []byte, body *kernel.Cursor, when transport.When) (deferred bool,
+	err error) {
 	if err := e.credit(); err != nil {
 		return false, err
 	}
@@ -109,7 +115,8 @@ func (e *fabricEnd) sendBytes(head, body []byte, when transport.When) {
 	clear(b)
 }
 
-// post posts a frame from the target's end, and uses the memory of both for something else if it may.
+// post posts a frame from the target's end, and uses the memory of both for something else if it
+// may.
 func (e *fabricEnd) post(head, body []byte) {
 	h, b := bytes.Clone(head), bytes.Clone(body)
 	e.e.(transport.TargetEndpoint).Post(h, b)

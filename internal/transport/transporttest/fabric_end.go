@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A connection's end in the fabric suite: a Receiver that checks the order in which it is called and keeps the frames that
-// come. A target's end answers every frame with one: an echo of its body, or an acknowledgement. That is how the origin's
-// end knows how many frames are at the target. What a test does with an end is in fabric_drive.go.
+// A connection's end in the fabric suite: a Receiver that checks the order in which it is called
+// and keeps the frames that come. A target's end answers every frame with one: an echo of its body,
+// or an acknowledgement. That is how the origin's end knows how many frames are at the target. What
+// a test does with an end is in fabric_drive.go.
 package transporttest
 
 import (
@@ -80,7 +81,8 @@ func newFabricEnd(p *fabricProcess, peer transport.Rank) *fabricEnd {
 
 // violation is what the fabric does wrong.
 func (e *fabricEnd) violation(format string, args ...any) error {
-	err := fmt.Errorf("rank %d, connection with %d: %s", e.p.rank, e.peer, fmt.Sprintf(format, args...))
+	err := fmt.Errorf("rank %d, connection with %d: %s", e.p.rank, e.peer,
+		fmt.Sprintf(format, args...))
 	e.t.Error(err)
 	return err
 }
@@ -93,7 +95,8 @@ func (e *fabricEnd) enter(what string) (leave func()) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.closed || len(e.lost) > 0 {
-		e.violation("%s is called after the end (closed: %v, lost: %v)", what, e.closed, e.lost)
+		e.violation("%s is called after the end (closed: %v, lost: %v)", what, e.closed,
+			e.lost)
 	}
 	return func() { e.busy.Add(-1) }
 }
@@ -129,8 +132,10 @@ func (e *fabricEnd) Head(head []byte, nbytes int64) (b transport.Body, err error
 // Data keeps a part of a body.
 func (e *fabricEnd) Data(b []byte) error {
 	defer e.enter("Data")()
-	if e.open == nil || e.into != nil || len(b) == 0 || len(b)%e.grain != 0 || int64(len(b)) > e.left {
-		return e.violation("Data with %d bytes in grains of %d, of %d that are left (open: %v)", len(b), e.grain, e.left, e.open != nil)
+	if e.open == nil || e.into != nil || len(b) == 0 || len(b)%e.grain != 0 ||
+		int64(len(b)) > e.left {
+		return e.violation("Data with %d bytes in grains of %d, of %d that are left "+
+			"(open: %v)", len(b), e.grain, e.left, e.open != nil)
 	}
 	e.open.body = append(e.open.body, b...)
 	e.left -= int64(len(b))
@@ -157,7 +162,8 @@ func (e *fabricEnd) End() error {
 	case e.into == nil && e.left != 0:
 		return e.violation("%d bytes are missing at End", e.left)
 	case e.into != nil && e.into.Left() != e.left:
-		return e.violation("a cursor has %d bytes left at End, not %d", e.into.Left(), e.left)
+		return e.violation("a cursor has %d bytes left at End, not %d", e.into.Left(),
+			e.left)
 	}
 	if err := e.refuse("End"); err != nil {
 		return err

@@ -19,7 +19,8 @@ import (
 func fabricInfo(t *testing.T, d transport.Driver) {
 	j := openFabrics(t, d, 2)
 	a, b := j.procs[0].fabric.Info(), j.procs[0].fabric.Info()
-	if len(a.Addr) == 0 || a.Credits < 0 || a.Credits == 1 || a.Patience < 0 || a.Look < 0 || a.Tick <= 0 || a.Straight < 0 {
+	if len(a.Addr) == 0 || a.Credits < 0 || a.Credits == 1 || a.Patience < 0 || a.Look < 0 ||
+		a.Tick <= 0 || a.Straight < 0 {
 		t.Errorf("%+v", a)
 	}
 	if !bytes.Equal(a.Addr, b.Addr) || a.Credits != b.Credits || a.Straight != b.Straight {
@@ -32,8 +33,10 @@ func fabricInfo(t *testing.T, d transport.Driver) {
 }
 
 var (
-	headSizes = []int{0, 1, 2, 7, 8, 9, 24, 63, 64, 65, 200, 255, 256, 257, 1000, 4096, 8191, transport.MaxHead - 1, transport.MaxHead}
-	bodySizes = []int{0, 1, 2, 3, 8, 63, 100, 512, 1000, 4095, 4096, 4097, 8 << 10, 20000, 65535, 65536, 100000, 1 << 20, 1<<20 + 7, 3 << 20}
+	headSizes = []int{0, 1, 2, 7, 8, 9, 24, 63, 64, 65, 200, 255, 256, 257, 1000, 4096, 8191,
+		transport.MaxHead - 1, transport.MaxHead}
+	bodySizes = []int{0, 1, 2, 3, 8, 63, 100, 512, 1000, 4095, 4096, 4097, 8 << 10, 20000,
+		65535, 65536, 100000, 1 << 20, 1<<20 + 7, 3 << 20}
 )
 
 // fabricSizes sends echoes of all sizes.
@@ -69,7 +72,8 @@ func fabricSizes(t *testing.T, d transport.Driver) {
 	}
 }
 
-// fabricShapes: bodies are taken from, and stored to, memory of any shape. An echo is stored by the origin, too.
+// fabricShapes: bodies are taken from, and stored to, memory of any shape. An echo is stored by the
+// origin, too.
 func fabricShapes(t *testing.T, d transport.Driver) {
 	j := newFabricJob(t, d, 2)
 	r := rand.New(rand.NewPCG(11, 0))
@@ -111,8 +115,10 @@ func fabricShapes(t *testing.T, d transport.Driver) {
 			}
 			same(t, target.frames(1)[0], head, nil)
 			if got := packed(landed); !bytes.Equal(got[:len(want)], want) {
-				t.Fatalf("round %d: byte %d of what was stored differs", round, firstDifference(got[:len(want)], want))
-			} else if i := firstDifference(got[len(want):], make([]byte, len(got)-len(want))); i >= 0 {
+				t.Fatalf("round %d: byte %d of what was stored differs", round,
+					firstDifference(got[:len(want)], want))
+			} else if i := firstDifference(got[len(want):],
+				make([]byte, len(got)-len(want))); i >= 0 {
 				t.Fatalf("round %d: byte %d after the end was written", round, i)
 			}
 			continue
@@ -131,7 +137,8 @@ func fabricShapes(t *testing.T, d transport.Driver) {
 		head[0] = headReply
 		same(t, o.frames(1)[0], head, nil)
 		if got := packed(landed)[:len(want)]; !bytes.Equal(got, want) {
-			t.Fatalf("round %d: byte %d of the echo differs", round, firstDifference(got, want))
+			t.Fatalf("round %d: byte %d of the echo differs", round,
+				firstDifference(got, want))
 		}
 	}
 }
@@ -143,12 +150,15 @@ func fabricOrder(t *testing.T, d transport.Driver) {
 	go func() {
 		for i := range n {
 			kind := []byte{headKeep, headKeep, headEcho}[i%3]
-			o.sendBytes(numbered(kind, 0, i), someBody(0, i, o.most(9)), []transport.When{transport.Soon, transport.Burst, transport.Now, transport.Soon}[i%4])
+			o.sendBytes(numbered(kind, 0, i), someBody(0, i, o.most(9)),
+				[]transport.When{transport.Soon, transport.Burst, transport.Now,
+					transport.Soon}[i%4])
 		}
 		o.flush()
 	}()
 	for i, f := range target.frames(n) {
-		same(t, f, numbered([]byte{headKeep, headKeep, headEcho}[i%3], 0, i), someBody(0, i, o.most(9)))
+		same(t, f, numbered([]byte{headKeep, headKeep, headEcho}[i%3], 0, i),
+			someBody(0, i, o.most(9)))
 	}
 	for i, f := range o.frames(n / 3) {
 		same(t, f, numbered(headReply, 0, 3*i+2), someBody(0, 3*i+2, o.most(9)))
@@ -168,12 +178,14 @@ func fabricOrigins(t *testing.T, d transport.Driver) {
 			o := j.procs[from].dial(to)
 			running.Go(func() {
 				for i := range n {
-					o.sendBytes(numbered(headEcho, from, i), someBody(from, i, o.most(9)), transport.Now)
+					o.sendBytes(numbered(headEcho, from, i),
+						someBody(from, i, o.most(9)), transport.Now)
 				}
 			})
 			running.Go(func() {
 				for i, f := range o.frames(n) {
-					same(t, f, numbered(headReply, from, i), someBody(from, i, o.most(9)))
+					same(t, f, numbered(headReply, from, i),
+						someBody(from, i, o.most(9)))
 				}
 			})
 		}
@@ -181,7 +193,8 @@ func fabricOrigins(t *testing.T, d transport.Driver) {
 	running.Wait()
 }
 
-// fabricPost: from many threads, at both ends, between other frames. Each thread's own frames stay in order.
+// fabricPost: from many threads, at both ends, between other frames. Each thread's own frames stay
+// in order.
 func fabricPost(t *testing.T, d transport.Driver) {
 	const posters, n = 4, 100
 	o, target := openFabrics(t, d, 2).pair()
@@ -189,28 +202,33 @@ func fabricPost(t *testing.T, d transport.Driver) {
 	for sender := range posters {
 		running.Go(func() {
 			for i := range n {
-				o.sendBytes(numbered(headKeep, sender, i), someBody(sender, i, o.most(9)), transport.Soon)
+				o.sendBytes(numbered(headKeep, sender, i),
+					someBody(sender, i, o.most(9)), transport.Soon)
 			}
 		})
 		running.Go(func() {
 			for i := range n {
-				target.post(numbered(headPosted, sender, i), someBody(sender, i, target.most(9)))
+				target.post(numbered(headPosted, sender, i),
+					someBody(sender, i, target.most(9)))
 			}
 		})
 	}
 	running.Go(func() {
 		for i := range n {
-			o.sendBytes(numbered(headEcho, posters, i), someBody(posters, i, o.most(9)), transport.Now)
+			o.sendBytes(numbered(headEcho, posters, i), someBody(posters, i, o.most(9)),
+				transport.Now)
 		}
 	})
 	running.Wait()
 	o.flush()
-	for name, got := range map[string][]frame{"target": target.frames((posters + 1) * n), "origin": o.frames((posters + 1) * n)} {
+	for name, got := range map[string][]frame{"target": target.frames((posters + 1) * n),
+		"origin": o.frames((posters + 1) * n)} {
 		next := [posters + 1]int{}
 		for _, f := range got {
 			sender, i := number(f.head)
 			if i != next[sender] {
-				t.Fatalf("at the %s frame %d of sender %d comes after %d others", name, i, sender, next[sender])
+				t.Fatalf("at the %s frame %d of sender %d comes after %d others",
+					name, i, sender, next[sender])
 			}
 			next[sender]++
 			same(t, f, f.head, someBody(sender, i, o.most(9)))
@@ -230,9 +248,15 @@ func fabricData(t *testing.T, d transport.Driver) {
 	o, target := j.pair()
 	for i, g := range []int{0, 1, 2, 4, 8, 16, 48} {
 		target.change(func() { grain = g })
-		o.change(func() { o.place = func([]byte, int64) transport.Body { return transport.Body{Grain: g} } })
+		o.change(func() {
+			o.place = func([]byte,
+				int64) transport.Body {
+				return transport.Body{Grain: g}
+			}
+		})
 		for k, n := range []int{1, 3, 100, 4097, 30000} {
-			body := noise(n, min(n*max(g, 1), o.most(9), target.most(9))/max(g, 1)*max(g, 1))
+			body := noise(n, min(n*max(g, 1), o.most(9), target.most(9))/max(g,
+				1)*max(g, 1))
 			o.change(func() { o.expects = func() bool { return (i+k)%2 == 0 } })
 			o.sendBytes(numbered(headEcho, i, k), body, transport.Now)
 			same(t, target.frames(1)[0], numbered(headEcho, i, k), body)
@@ -241,8 +265,8 @@ func fabricData(t *testing.T, d transport.Driver) {
 	}
 }
 
-// fabricParts: a target's end sends a long answer in several frames, each when the one before has left (Sent). Frames that
-// come meanwhile wait. The origin stores all parts by one cursor.
+// fabricParts: a target's end sends a long answer in several frames, each when the one before has
+// left (Sent). Frames that come meanwhile wait. The origin stores all parts by one cursor.
 func fabricParts(t *testing.T, d transport.Driver) {
 	const parts, rounds = 5, 20
 	j := newFabricJob(t, d, 2)
@@ -312,11 +336,17 @@ func fabricCursor(t *testing.T, d transport.Driver) {
 		from := someCursor(r, j.procs[0].mem, 1<<20, 1)
 		want, into := packed(from), make([]byte, from.Left())
 		to := cursorOf(into)
-		target.change(func() { target.place = func([]byte, int64) transport.Body { return transport.Body{Into: &to} } })
+		target.change(func() {
+			target.place = func([]byte,
+				int64) transport.Body {
+				return transport.Body{Into: &to}
+			}
+		})
 		frames := 0
 		for ; from.Left() > 0; frames++ {
 			left, n := from.Left(), min(1+r.Int64N(from.Left()), int64(o.most(1)))
-			if err := o.sendSome([]byte{headKeep}, &from, n, transport.Now); err != nil {
+			if err := o.sendSome([]byte{headKeep}, &from, n,
+				transport.Now); err != nil {
 				t.Fatal(err)
 			}
 			if from.Left() != left-n {
@@ -324,12 +354,14 @@ func fabricCursor(t *testing.T, d transport.Driver) {
 			}
 		}
 		if target.frames(frames); !bytes.Equal(into, want) {
-			t.Fatalf("byte %d differs after %d frames", firstDifference(into, want), frames)
+			t.Fatalf("byte %d differs after %d frames", firstDifference(into, want),
+				frames)
 		}
 	}
 }
 
-// fabricDeferred: a frame that was put off leaves with the next one or with Flush; one that was not leaves by itself.
+// fabricDeferred: a frame that was put off leaves with the next one or with Flush; one that was not
+// leaves by itself.
 func fabricDeferred(t *testing.T, d transport.Driver) {
 	o, target := openFabrics(t, d, 2).pair()
 	for round := range 60 {
@@ -339,13 +371,15 @@ func fabricDeferred(t *testing.T, d transport.Driver) {
 		for i := range n {
 			var err error
 			body := cursorOf(someBody(round, i, o.most(9)))
-			if deferred, err = o.send(numbered(headKeep, round, i), &body, when); err != nil {
+			if deferred, err = o.send(numbered(headKeep, round, i), &body,
+				when); err != nil {
 				t.Fatal(err)
 			}
 		}
 		switch {
 		case deferred && round%3 == 0:
-			o.sendBytes(numbered(headKeep, round, n), someBody(round, n, o.most(9)), transport.Now)
+			o.sendBytes(numbered(headKeep, round, n), someBody(round, n, o.most(9)),
+				transport.Now)
 			n++
 		case deferred:
 			o.flush()

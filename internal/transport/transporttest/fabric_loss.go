@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The end of connections: broken at either end, closed, refused by a receiver. Both ends learn of it once, what was sent
-// before a patient Close arrives, and nobody stays blocked.
+// The end of connections: broken at either end, closed, refused by a receiver. Both ends learn of
+// it once, what was sent before a patient Close arrives, and nobody stays blocked.
 package transporttest
 
 import (
@@ -64,7 +64,8 @@ func fabricBroken(t *testing.T, d transport.Driver) {
 	}
 }
 
-// fabricBlocked: who is blocked in Send, since the target does not read, returns when the connection is broken.
+// fabricBlocked: who is blocked in Send, since the target does not read, returns when the
+// connection is broken.
 func fabricBlocked(t *testing.T, d transport.Driver) {
 	j := openFabrics(t, d, 2)
 	o, target := j.pair()
@@ -82,7 +83,8 @@ func fabricBlocked(t *testing.T, d transport.Driver) {
 		c := cursorOf(noise(3, min(1<<20, o.most(1))))
 		for i := 0; i < 60 && (o.credits == nil || i < cap(o.credits)); i++ {
 			body := c
-			if _, err := o.e.Send([]byte{headKeep}, &body, body.Left(), transport.Now); err != nil {
+			if _, err := o.e.Send([]byte{headKeep}, &body, body.Left(),
+				transport.Now); err != nil {
 				ended <- err
 				return
 			}
@@ -112,7 +114,8 @@ func fabricBrokenBusy(t *testing.T, d transport.Driver) {
 		running.Go(func() {
 			for i := range 5000 {
 				c := cursorOf(someBody(0, i, o.most(9)))
-				if _, err := o.send(numbered(headEcho, 0, i), &c, transport.Now); err != nil {
+				if _, err := o.send(numbered(headEcho, 0, i), &c,
+					transport.Now); err != nil {
 					return
 				}
 			}
@@ -134,7 +137,8 @@ func fabricBrokenBusy(t *testing.T, d transport.Driver) {
 		next := [2]int{}
 		for _, f := range append(o.got, target.got...) {
 			sender, i := number(f.head)
-			if same(t, f, f.head, someBody(sender, i, o.most(9))); f.head[0] == headPosted && i != next[sender] {
+			if same(t, f, f.head, someBody(sender, i,
+				o.most(9))); f.head[0] == headPosted && i != next[sender] {
 				t.Fatalf("frame %d comes after %d others", i, next[sender])
 			}
 			next[sender]++
@@ -150,7 +154,8 @@ func (p *fabricProcess) last() *fabricEnd {
 	return p.accepted[len(p.accepted)-1]
 }
 
-// fabricClose: what was sent before Close, with time to linger, arrives, also what was put off, or posted by the target.
+// fabricClose: what was sent before Close, with time to linger, arrives, also what was put off, or
+// posted by the target.
 func fabricClose(t *testing.T, d transport.Driver) {
 	const n = 120
 	for round := range 4 {
@@ -158,7 +163,8 @@ func fabricClose(t *testing.T, d transport.Driver) {
 		o, target := j.pair()
 		if round == 3 { // the other way
 			for i := range n {
-				target.post(numbered(headPosted, 0, i), someBody(0, i, target.most(9)))
+				target.post(numbered(headPosted, 0, i),
+					someBody(0, i, target.most(9)))
 			}
 			j.procs[1].close()
 			target.post([]byte{headPosted}, nil) // somebody replies late
@@ -170,7 +176,8 @@ func fabricClose(t *testing.T, d transport.Driver) {
 			continue
 		}
 		for i := range n {
-			when := []transport.When{transport.Soon, transport.Now, transport.Burst}[(i+round)%3]
+			when := []transport.When{transport.Soon, transport.Now,
+				transport.Burst}[(i+round)%3]
 			o.sendBytes(numbered(headKeep, 0, i), someBody(0, i, o.most(9)), when)
 		}
 		o.close(patience)
@@ -181,7 +188,8 @@ func fabricClose(t *testing.T, d transport.Driver) {
 	}
 }
 
-// fabricCloseBoth: where both ends close at the same time, neither waits for the other until its time is over.
+// fabricCloseBoth: where both ends close at the same time, neither waits for the other until its
+// time is over.
 func fabricCloseBoth(t *testing.T, d transport.Driver) {
 	const rounds, few = 100, 1 // a busy machine may make one slow
 	slow := 0
@@ -215,7 +223,8 @@ func (e *fabricEnd) refuser(method string) {
 	}
 }
 
-// fabricRefusedFrame: an error of a receiver ends the connection and is what Lost is told. Lost may still post.
+// fabricRefusedFrame: an error of a receiver ends the connection and is what Lost is told. Lost may
+// still post.
 func fabricRefusedFrame(t *testing.T, d transport.Driver) {
 	for _, method := range []string{"Head", "Data", "End"} {
 		for _, atOrigin := range []bool{false, true} {
@@ -233,7 +242,8 @@ func fabricRefusedFrame(t *testing.T, d transport.Driver) {
 				target.post([]byte{'x'}, noise(1, 1000))
 				target.post([]byte{headPosted}, noise(1, 10))
 				if o.frames(1); !errors.Is(o.gone(), errRefused) {
-					t.Errorf("%s fails at the origin, Lost says: %v", method, o.lost)
+					t.Errorf("%s fails at the origin, Lost says: %v", method,
+						o.lost)
 				}
 				target.gone()
 			} else {
@@ -246,7 +256,8 @@ func fabricRefusedFrame(t *testing.T, d transport.Driver) {
 					o.send([]byte{'x'}, &c, transport.Now)
 				}
 				if target.frames(1); !errors.Is(target.gone(), errRefused) {
-					t.Errorf("%s fails at the target, Lost says: %v", method, target.lost)
+					t.Errorf("%s fails at the target, Lost says: %v", method,
+						target.lost)
 				}
 				same(t, o.frames(1)[0], []byte{headPosted, 'z'}, []byte("goodbye"))
 				o.gone()
@@ -256,13 +267,16 @@ func fabricRefusedFrame(t *testing.T, d transport.Driver) {
 	}
 }
 
-// fabricRefusedOrigin: who does not know the secret, is not of the job, asks for another rank, or is not accepted.
+// fabricRefusedOrigin: who does not know the secret, is not of the job, asks for another rank, or
+// is not accepted.
 func fabricRefusedOrigin(t *testing.T, d transport.Driver) {
 	j := newFabricJob(t, d, 5)
 	j.config = func(cfg *transport.FabricConfig) {
 		switch cfg.Me {
 		case 1:
-			cfg.Nodes, cfg.Hosts, cfg.Hints = cfg.Nodes[:4], cfg.Hosts[:4], cfg.Hints[:4] // rank 4 is not of the job
+			// rank 4 is not of the job
+			cfg.Nodes, cfg.Hosts, cfg.Hints = cfg.Nodes[:4], cfg.Hosts[:4],
+				cfg.Hints[:4]
 		case 2:
 			cfg.Secret = []byte("another secret, of the same len")
 		}

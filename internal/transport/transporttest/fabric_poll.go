@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Who polls in the fabric suite: one goroutine per source, and whoever waits for room, one at a time.
+// Who polls in the fabric suite: one goroutine per source, and whoever waits for room, one at a
+// time.
 package transporttest
 
 import (

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The conformance suite that every fabric passes: one list of tests for all networks. All processes of a job are in this
-// one; each is a node of its own, opens the fabric, and runs a data server. The rules are those of transport/fabric.go.
+// The conformance suite that every fabric passes: one list of tests for all networks. All processes
+// of a job are in this one; each is a node of its own, opens the fabric, and runs a data server.
+// The rules are those of transport/fabric.go.
 package transporttest
 
 import (
@@ -29,14 +30,22 @@ func RunFabric(t *testing.T, d transport.Driver) {
 		name string
 		run  func(*testing.T, transport.Driver)
 	}{
-		{"info", fabricInfo}, {"sizes", fabricSizes}, {"shapes", fabricShapes}, {"order", fabricOrder},
-		{"origins", fabricOrigins}, {"post", fabricPost}, {"data", fabricData}, {"parts", fabricParts}, {"cursor", fabricCursor},
-		{"deferred", fabricDeferred}, {"broken", fabricBroken}, {"broken/blocked", fabricBlocked},
-		{"broken/busy", fabricBrokenBusy}, {"close", fabricClose}, {"close/both", fabricCloseBoth},
-		{"refused/frame", fabricRefusedFrame}, {"refused/origin", fabricRefusedOrigin}, {"absent", fabricAbsent}, {"wait", fabricWait},
-		{"wait/lossless", fabricWakeUps}, {"wait/lost", fabricWaitLost}, {"sleep", fabricSleep},
-		{"direct", fabricDirect}, {"direct/shapes", fabricDirectShapes}, {"direct/order", fabricDirectOrder},
-		{"direct/back", fabricDirectBack}, {"direct/foreign", fabricDirectForeign}, {"direct/lost", fabricDirectLost},
+		{"info", fabricInfo}, {"sizes", fabricSizes}, {"shapes", fabricShapes},
+		{"order", fabricOrder},
+		{"origins", fabricOrigins}, {"post", fabricPost}, {"data", fabricData},
+		{"parts", fabricParts}, {"cursor", fabricCursor},
+		{"deferred", fabricDeferred}, {"broken", fabricBroken},
+		{"broken/blocked", fabricBlocked},
+		{"broken/busy", fabricBrokenBusy}, {"close", fabricClose},
+		{"close/both", fabricCloseBoth},
+		{"refused/frame", fabricRefusedFrame}, {"refused/origin", fabricRefusedOrigin},
+		{"absent", fabricAbsent}, {"wait", fabricWait},
+		{"wait/lossless", fabricWakeUps}, {"wait/lost", fabricWaitLost},
+		{"sleep", fabricSleep},
+		{"direct", fabricDirect}, {"direct/shapes", fabricDirectShapes},
+		{"direct/order", fabricDirectOrder},
+		{"direct/back", fabricDirectBack}, {"direct/foreign", fabricDirectForeign},
+		{"direct/lost", fabricDirectLost},
 		{"direct/ranges", fabricRanges}, {"atomic", fabricAtomic},
 	} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, d) })
@@ -58,7 +67,8 @@ type fabricJob struct {
 	config func(*transport.FabricConfig) // changes what a process is told
 }
 
-// fabricProcess is one pretended process: its fabric, the source of its data server, and the ends of its connections.
+// fabricProcess is one pretended process: its fabric, the source of its data server, and the ends
+// of its connections.
 type fabricProcess struct {
 	j        *fabricJob
 	rank     transport.Rank
@@ -85,8 +95,9 @@ func newFabricJob(t testing.TB, d transport.Driver, n int) *fabricJob {
 	j := &fabricJob{Cluster: NewCluster(n), t: t, driver: d}
 	t.Cleanup(j.Cluster.Close)
 	for i := range n {
-		p := &fabricProcess{j: j, rank: transport.Rank(i), loops: map[transport.Source]*pollLoop{},
-			ends: map[transport.Endpoint]*fabricEnd{}}
+		p := &fabricProcess{j: j, rank: transport.Rank(i),
+			loops: map[transport.Source]*pollLoop{},
+			ends:  map[transport.Endpoint]*fabricEnd{}}
 		p.changed = sync.NewCond(&p.mu)
 		j.procs = append(j.procs, p)
 		j.nodes = append(j.nodes, []transport.Rank{p.rank})
@@ -135,7 +146,8 @@ func (j *fabricJob) open() {
 func (p *fabricProcess) configure() transport.FabricConfig {
 	j, memory := p.j, &Memory{}
 	cfg := transport.FabricConfig{Serves: true, Await: p.await, Receive: p.receive,
-		Settings: transport.Settings{Timeout: 5 * time.Second, Buffer: 4 << 20, Eager: 8 << 10, Looks: func() int { return 50 },
+		Settings: transport.Settings{Timeout: 5 * time.Second, Buffer: 4 << 20,
+			Eager: 8 << 10, Looks: func() int { return 50 },
 			Unbind: func() {}},
 		Fatal: func(err error) {
 			p.mu.Lock()
@@ -143,7 +155,8 @@ func (p *fabricProcess) configure() transport.FabricConfig {
 			p.fatal = err
 			p.changed.Broadcast()
 		}}
-	cfg.OpenInfo = transport.OpenInfo{Me: p.rank, Nodes: j.nodes, MyNode: int(p.rank), Hosts: j.hosts, Hints: j.hints,
+	cfg.OpenInfo = transport.OpenInfo{Me: p.rank, Nodes: j.nodes, MyNode: int(p.rank),
+		Hosts: j.hosts, Hints: j.hints,
 		Secret: []byte("the secret of a test's job"), Memory: memory,
 		Node: View{Node: j.Node(int(p.rank)), First: int(p.rank), Memory: memory}}
 	if j.config != nil {
@@ -167,7 +180,8 @@ func (p *fabricProcess) open() (err error) {
 	return nil
 }
 
-func (p *fabricProcess) acceptEnd(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver, error) {
+func (p *fabricProcess) acceptEnd(from transport.Rank, e transport.TargetEndpoint) (
+	transport.Receiver, error) {
 	end := newFabricEnd(p, from)
 	end.e, end.target = e, true
 	if p.j.accept != nil {
@@ -216,7 +230,8 @@ func (j *fabricJob) pair() (origin, target *fabricEnd) {
 	return origin, j.procs[1].from(0)
 }
 
-// close ends the process. Its connections have been closed, but for those of which it is the target.
+// close ends the process. Its connections have been closed, but for those of which it is the
+// target.
 func (p *fabricProcess) close() {
 	if p.fabric == nil {
 		return
@@ -254,8 +269,8 @@ func within(t testing.TB, c *sync.Cond, what string, done func() bool) {
 	}
 }
 
-// someCursor makes memory of at least one byte within room bytes from base on: contiguous, strided or a list, whose rows
-// do not overlap and are multiples of grain.
+// someCursor makes memory of at least one byte within room bytes from base on: contiguous, strided
+// or a list, whose rows do not overlap and are multiples of grain.
 func someCursor(r *rand.Rand, base uintptr, room int64, grain int) (c kernel.Cursor) {
 	row := grain * (1 + r.IntN(300/grain))
 	switch r.IntN(3) {
@@ -269,14 +284,16 @@ func someCursor(r *rand.Rand, base uintptr, room int64, grain int) (c kernel.Cur
 			if step*k > room {
 				break
 			}
-			count, stride, extent = append(count, int32(k)), append(stride, int32(step)), step*k
+			count, stride, extent = append(count, int32(k)),
+				append(stride, int32(step)), step*k
 		}
 		c.SetStrided(base, count, stride)
 	default:
 		var groups []kernel.Group
 		total, at := int64(0), base
 		for range 1 + r.IntN(5) {
-			g := kernel.Group{Addr: at, Bytes: grain * (1 + r.IntN(100/grain)), Count: 1 + r.IntN(20)}
+			g := kernel.Group{Addr: at, Bytes: grain * (1 + r.IntN(100/grain)),
+				Count: 1 + r.IntN(20)}
 			g.Step = int64(g.Bytes + grain*r.IntN(5))
 			if r.IntN(2) == 0 {
 				for _, k := range r.Perm(g.Count) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Waiting: Sleep and Interrupt of one source, Wait, Attend and Wake of a progress thread. No wake-up may be lost. The
-// tests poll the origin's source themselves; the target posts.
+// Waiting: Sleep and Interrupt of one source, Wait, Attend and Wake of a progress thread. No
+// wake-up may be lost. The tests poll the origin's source themselves; the target posts.
 package transporttest
 
 import (
@@ -83,7 +83,8 @@ func fabricWait(t *testing.T, d transport.Driver) {
 		target.post([]byte{headPosted, 2}, noise(1, 100))
 		for range 3 {
 			if again := f.Wait(2*time.Millisecond, memory); len(again) > 0 {
-				t.Fatalf("round %d: a source that was listed is listed again", round)
+				t.Fatalf("round %d: a source that was listed is listed again",
+					round)
 			}
 		}
 		o.pollUntil(2)

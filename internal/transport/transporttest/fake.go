@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Fake is a transport between goroutines that behaves like a wire: nothing is complete when its call returns, local
-// completion comes before the effect at the target, operations that are open at the same time complete in any order,
-// and messages overtake data. It keeps exactly the promises of transport.Transport and no others (engine.go).
+// Fake is a transport between goroutines that behaves like a wire: nothing is complete when its
+// call returns, local completion comes before the effect at the target, operations that are open at
+// the same time complete in any order, and messages overtake data. It keeps exactly the promises of
+// transport.Transport and no others (engine.go).
 package transporttest
 
 import (
@@ -26,7 +27,8 @@ type Options struct {
 	// Coalesces is that of transport.Info.
 	Coalesces bool
 	Eager     int
-	// Owns, if set, says whether n bytes at an address are memory of a peer that may be reached.
+	// Owns, if set, says whether n bytes at an address are memory of a peer that may be
+	// reached.
 	Owns func(p transport.Peer, addr uintptr, n int64) bool
 	// Server, if set, says which end receives the messages for an end.
 	Server func(end int) int
@@ -65,7 +67,8 @@ type Fake struct {
 	dead    bool
 	closed  bool
 	late    map[int]error // by end: what a store that nobody waited for has come to
-	mailed  map[int]int   // by end: messages that are not unordered, and how many of them have been handled
+	// by end: messages that are not unordered, and how many of them have been handled
+	mailed  map[int]int
 	handled map[int]int
 }
 
@@ -73,8 +76,9 @@ type Fake struct {
 func (n *Net) Open(self int, h transport.Handler) *Fake {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	f := &Fake{net: n, self: self, handler: h, leaving: make([][]*op, len(n.ends)), inbox: make([][]letter, len(n.ends)),
-		late: map[int]error{}, mailed: map[int]int{}, handled: map[int]int{}}
+	f := &Fake{net: n, self: self, handler: h, leaving: make([][]*op, len(n.ends)),
+		inbox: make([][]letter, len(n.ends)),
+		late:  map[int]error{}, mailed: map[int]int{}, handled: map[int]int{}}
 	n.ends[self] = f
 	n.running.Add(2)
 	go f.engine()
@@ -101,7 +105,8 @@ func (n *Net) Close() {
 	n.running.Wait()
 }
 
-// Count is how many operations of a name ("put", "get", "acc", "rmw", "fence", "put vector" ...) were asked for.
+// Count is how many operations of a name ("put", "get", "acc", "rmw", "fence", "put vector" ...)
+// were asked for.
 func (n *Net) Count(name string) (count int) {
 	n.change(func() { count = n.tally[name] })
 	return count
@@ -156,8 +161,9 @@ func (f *Fake) RMW(p transport.Peer, r *transport.RMW) error {
 		return fmt.Errorf("read-modify-write: %w", transport.ErrNotNative)
 	}
 	done := make(chan error, 1)
-	x := &transport.Xfer{Remote: transport.Section{Base: r.Addr}, Count: []int32{int32(r.Bytes)},
-		Done: func(err error) { done <- err }}
+	x := &transport.Xfer{Remote: transport.Section{Base: r.Addr},
+		Count: []int32{int32(r.Bytes)},
+		Done:  func(err error) { done <- err }}
 	if err := f.post(p, &op{name: "rmw", x: x, rmw: r}); err != nil {
 		return err
 	}
@@ -208,10 +214,12 @@ func (f *Fake) mail(p transport.Peer, m transport.Msg, reply func([]byte)) (err 
 		case e != nil:
 			err = e
 		case len(m.Body) > transport.MaxMessage:
-			err = fmt.Errorf("message of %d bytes: %w", len(m.Body), transport.ErrTooLong)
+			err = fmt.Errorf("message of %d bytes: %w", len(m.Body),
+				transport.ErrTooLong)
 		default:
 			to := f.net.ends[f.net.server(end)]
-			l := letter{from: f.self, to: end, tag: int64(m.Kind), body: slices.Clone(m.Whole()), reply: reply,
+			l := letter{from: f.self, to: end, tag: int64(m.Kind),
+				body: slices.Clone(m.Whole()), reply: reply,
 				after: f.before(end)}
 			at := len(to.inbox[f.self])
 			if m.Unordered {
@@ -233,7 +241,8 @@ func (n *Net) server(end int) int {
 	return n.opts.Server(end)
 }
 
-// before lists what a message to an end has to wait for: with Ordered what is open to any end of the same server.
+// before lists what a message to an end has to wait for: with Ordered what is open to any end of
+// the same server.
 func (f *Fake) before(end int) []*op {
 	var open []*op
 	if !f.net.opts.Ordered {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The stand-ins are tested like real transports: the conformance suite over Fake, and the few things that tests of
-// core rely on beyond it (completions can be held, reordering does happen, peers can die).
+// The stand-ins are tested like real transports: the conformance suite over Fake, and the few
+// things that tests of core rely on beyond it (completions can be held, reordering does happen,
+// peers can die).
 package transporttest
 
 import (
@@ -29,7 +30,8 @@ func ends(t *testing.T, n int, o Options) (*Net, []*End) {
 			t.Fatal(err)
 		}
 		in := &Inbox{}
-		all[i] = &End{Transport: net.Open(i, in.Handle), Control: c.Node(i), Ranks: c.Node(i).Ranks(), Self: i, Mem: mem, Inbox: in}
+		all[i] = &End{Transport: net.Open(i, in.Handle), Control: c.Node(i),
+			Ranks: c.Node(i).Ranks(), Self: i, Mem: mem, Inbox: in}
 	}
 	return net, all
 }
@@ -128,7 +130,8 @@ func TestKill(t *testing.T) {
 		t.Errorf("open put: %v", err)
 	}
 	for what, err := range map[string]error{
-		"put": a.Transport.Put(1, x), "fence": a.Transport.Fence(1), "send": a.Transport.Send(1, transport.Msg{}),
+		"put": a.Transport.Put(1, x), "fence": a.Transport.Fence(1),
+		"send": a.Transport.Send(1, transport.Msg{}),
 	} {
 		if !errors.Is(err, transport.ErrPeerDead) {
 			t.Errorf("%s: %v", what, err)
@@ -153,11 +156,13 @@ func TestCloseFailsWhatIsOpen(t *testing.T) {
 }
 
 func TestOwns(t *testing.T) {
-	_, a, b := pair(t, Options{Owns: func(_ transport.Peer, _ uintptr, n int64) bool { return n < 64 }})
+	_, a, b := pair(t,
+		Options{Owns: func(_ transport.Peer, _ uintptr, n int64) bool { return n < 64 }})
 	for n, want := range map[int]error{32: nil, 64: transport.ErrBadAddr} {
 		x := contiguous(a.Mem+scratchAt, b.Mem, n)
 		err := wait(func(x *transport.Xfer) error { return a.Transport.Put(1, x) }, x)
-		if late := a.Transport.Fence(1); err == nil { // of a store that was locally complete at once
+		if late := a.Transport.Fence(1); err == nil {
+			// of a store that was locally complete at once
 			err = late
 		}
 		if !errors.Is(err, want) {
@@ -182,7 +187,8 @@ func TestFlaky(t *testing.T) {
 		"put":     func() error { return f.Put(1, contiguous(a.Mem+scratchAt, b.Mem, 8)) },
 		"get":     func() error { return f.Get(1, contiguous(a.Mem+scratchAt, b.Mem, 8)) },
 		"acc": func() error {
-			return f.Acc(1, contiguous(a.Mem+scratchAt, b.Mem, 8), transport.Scale{Value: unsafe.Pointer(&scale)})
+			return f.Acc(1, contiguous(a.Mem+scratchAt, b.Mem, 8),
+				transport.Scale{Value: unsafe.Pointer(&scale)})
 		},
 		"rmw":      func() error { return f.RMW(1, &transport.RMW{Bytes: 8, Addr: b.Mem}) },
 		"send":     func() error { return f.Send(1, transport.Msg{}) },
@@ -201,9 +207,11 @@ func TestFlaky(t *testing.T) {
 	}
 	f.FailLater = func(string, transport.Peer) error { return broken }
 	for _, start := range []func(*transport.Xfer) error{
-		func(x *transport.Xfer) error { return f.Put(1, x) }, func(x *transport.Xfer) error { return f.Get(1, x) },
+		func(x *transport.Xfer) error { return f.Put(1, x) },
+		func(x *transport.Xfer) error { return f.Get(1, x) },
 	} {
-		if err := wait(start, contiguous(a.Mem+scratchAt, b.Mem, 8)); !errors.Is(err, broken) {
+		if err := wait(start, contiguous(a.Mem+scratchAt, b.Mem, 8)); !errors.Is(err,
+			broken) {
 			t.Errorf("local completion: %v", err)
 		}
 	}

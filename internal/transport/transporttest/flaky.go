@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Flaky is a transport that fails where a test says so. It adds nothing to the data path of a real transport.
+// Flaky is a transport that fails where a test says so. It adds nothing to the data path of a real
+// transport.
 package transporttest
 
 import (
@@ -9,12 +10,14 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Flaky wraps a transport. Both functions may be nil; what they are asked is the method's name in lower case.
+// Flaky wraps a transport. Both functions may be nil; what they are asked is the method's name in
+// lower case.
 type Flaky struct {
 	transport.Transport
 	// Fail makes a call fail before it has any effect.
 	Fail func(what string, p transport.Peer) error
-	// FailLater makes the local completion of a put, get or accumulate fail; its effect is that of the wrapped one.
+	// FailLater makes the local completion of a put, get or accumulate fail; its effect is that
+	// of the wrapped one.
 	FailLater func(what string, p transport.Peer) error
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Job stands in for bootstrap.Job in a Cluster: it exchanges, counts communicators and notes how it was ended instead
-// of ending the process.
+// Job stands in for bootstrap.Job in a Cluster: it exchanges, counts communicators and notes how it
+// was ended instead of ending the process.
 package transporttest
 
 import (

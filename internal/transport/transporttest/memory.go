@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Memory and View stand in for what a data server acts on: a node's own transport, whose every operation is complete
-// when it returns, and a node that is some of a Cluster's ranks.
+// Memory and View stand in for what a data server acts on: a node's own transport, whose every
+// operation is complete when it returns, and a node that is some of a Cluster's ranks.
 package transporttest
 
 import (
@@ -13,7 +13,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Memory moves data, accumulates and does read-modify-writes in the memory of this process. It has no other operations.
+// Memory moves data, accumulates and does read-modify-writes in the memory of this process. It has
+// no other operations.
 type Memory struct {
 	transport.Transport
 	moved atomic.Int64 // bytes by Put and Get
@@ -58,12 +59,14 @@ func (m *Memory) move(x *transport.Xfer, put bool) error {
 
 // Acc adds under locks.
 func (m *Memory) Acc(_ transport.Peer, x *transport.Xfer, s transport.Scale) error {
-	st := kernel.Stripes{Word: m.locks(), Mask: lockLines - 1, PitchWords: 16, Owner: 1, Device: true}
+	st := kernel.Stripes{Word: m.locks(), Mask: lockLines - 1, PitchWords: 16, Owner: 1,
+		Device: true}
 	for _, v := range x.Vector {
 		kernel.AccVector(st, kernel.Type(s.Type), s.Value, v.Local, v.Remote, v.Bytes)
 	}
 	if x.Vector == nil {
-		kernel.AccStrided(st, kernel.Type(s.Type), s.Value, kernel.Ptr(x.Local.Base), x.Local.Stride,
+		kernel.AccStrided(st, kernel.Type(s.Type), s.Value, kernel.Ptr(x.Local.Base),
+			x.Local.Stride,
 			kernel.Ptr(x.Remote.Base), x.Remote.Stride, x.Count)
 	}
 	x.Finish(nil)
@@ -91,4 +94,6 @@ func (v View) DeviceLocks() (at uintptr, n int) {
 }
 
 // Owns looks an address up.
-func (v View) Owns(local int, addr uintptr, n int64) bool { return v.Node.Owns(v.First+local, addr, n) }
+func (v View) Owns(local int, addr uintptr, n int64) bool {
+	return v.Node.Owns(v.First+local, addr, n)
+}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Messages of the conformance suite: their contents follow from sender, receiver and number, so that a receiver can
-// tell loss, repetition, mixture and wrong order.
+// Messages of the conformance suite: their contents follow from sender, receiver and number, so
+// that a receiver can tell loss, repetition, mixture and wrong order.
 package transporttest
 
 import (
@@ -43,18 +43,22 @@ func (e *End) sendMany(c command) error {
 
 func (e *End) expect(c command) error {
 	if w, may := e.Transport.(transport.Watcher); may && c.Unordered {
-		defer w.Watch(transport.Peer(c.Place), func() bool { return e.Inbox.Has(e.Ranks[c.Place], c.N) }, true)()
+		defer w.Watch(transport.Peer(c.Place),
+			func() bool { return e.Inbox.Has(e.Ranks[c.Place], c.N) }, true)()
 	}
 	got, err := e.Inbox.take(e.Ranks[c.Place], c.N)
 	if err != nil {
 		return err
 	}
 	if c.Unordered { // they may come in any order; their kinds tell which is which
-		slices.SortFunc(got, func(a, b transport.Msg) int { return int(a.Kind) - int(b.Kind) })
+		slices.SortFunc(got,
+			func(a, b transport.Msg) int { return int(a.Kind) - int(b.Kind) })
 	}
 	for i, m := range got {
-		if want := message(c.Place, e.Self, i, c.Seed); m.Kind != want.Kind || !bytes.Equal(m.Body, want.Body) {
-			return fmt.Errorf("message %d from place %d: kind %d, %d bytes; expected kind %d, %d bytes", i, c.Place, m.Kind,
+		if want := message(c.Place, e.Self, i, c.Seed); m.Kind != want.Kind ||
+			!bytes.Equal(m.Body, want.Body) {
+			return fmt.Errorf("message %d from place %d: kind %d, %d bytes; expected "+
+				"kind %d, %d bytes", i, c.Place, m.Kind,
 				len(m.Body), want.Kind, len(want.Body))
 		}
 	}
@@ -64,7 +68,8 @@ func (e *End) expect(c command) error {
 // testMessages: everybody sends to everybody at once, itself included.
 func (s *suite) testMessages(t *testing.T) { s.exchange(t, command{N: 20, Seed: 3}) }
 
-// testUnorderedMessages: the same, in any order; all of them come, those before and after that are not unordered as well.
+// testUnorderedMessages: the same, in any order; all of them come, those before and after that are
+// not unordered as well.
 func (s *suite) testUnorderedMessages(t *testing.T) {
 	for i := range uint64(3) {
 		s.exchange(t, command{N: 20, Seed: 50 + i, Unordered: true})
@@ -87,7 +92,8 @@ func (s *suite) testMessagesFenced(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, do := range []string{"has", "got"} {
-			if _, err := s.ask(place, command{Do: do, N: c.N, Seed: c.Seed}); err != nil {
+			if _, err := s.ask(place,
+				command{Do: do, N: c.N, Seed: c.Seed}); err != nil {
 				t.Errorf("place %d: %v", place, err)
 			}
 		}
@@ -109,7 +115,8 @@ func (s *suite) exchange(t *testing.T, c command) {
 	}
 }
 
-// testMessageThreads: messages of several threads to one peer arrive whole, and in order for each thread.
+// testMessageThreads: messages of several threads to one peer arrive whole, and in order for each
+// thread.
 func (s *suite) testMessageThreads(t *testing.T) {
 	const threads, n = 4, 30
 	var running sync.WaitGroup
@@ -117,7 +124,8 @@ func (s *suite) testMessageThreads(t *testing.T) {
 		running.Go(func() {
 			for i := range n {
 				body := bytes.Repeat([]byte{byte(th), byte(i)}, 1+i*300)
-				if err := s.e.Transport.Send(0, transport.Msg{Kind: uint8(th), Body: body}); err != nil {
+				if err := s.e.Transport.Send(0,
+					transport.Msg{Kind: uint8(th), Body: body}); err != nil {
 					t.Error(err)
 				}
 			}
@@ -131,8 +139,10 @@ func (s *suite) testMessageThreads(t *testing.T) {
 	var next [threads]int
 	for _, m := range got {
 		th := int(m.Kind)
-		if want := bytes.Repeat([]byte{byte(th), byte(next[th])}, 1+next[th]*300); !bytes.Equal(m.Body, want) {
-			t.Fatalf("thread %d, message %d: %d bytes %x..., expected %d", th, next[th], len(m.Body), m.Body[:2], len(want))
+		if want := bytes.Repeat([]byte{byte(th), byte(next[th])},
+			1+next[th]*300); !bytes.Equal(m.Body, want) {
+			t.Fatalf("thread %d, message %d: %d bytes %x..., expected %d", th, next[th],
+				len(m.Body), m.Body[:2], len(want))
 		}
 		next[th]++
 	}
@@ -140,7 +150,9 @@ func (s *suite) testMessageThreads(t *testing.T) {
 
 func (s *suite) testMessageSize(t *testing.T) {
 	const limit = transport.MaxMessage
-	body, err := unix.Mmap(-1, 0, limit+1, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE) // costs nothing
+	// costs nothing
+	body, err := unix.Mmap(-1, 0, limit+1, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANON|
+		unix.MAP_NORESERVE)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A random mixture of operations by several threads of all ranks at once, with pauses, for transports whose connections come and go.
-// Each thread knows what its memory at each rank must hold: what it has stored there, in its order. Messages are numbered.
+// A random mixture of operations by several threads of all ranks at once, with pauses, for
+// transports whose connections come and go. Each thread knows what its memory at each rank must
+// hold: what it has stored there, in its order. Messages are numbered.
 package transporttest
 
 import (
@@ -47,8 +48,8 @@ type mixer struct {
 	rnd        *rand.Rand
 }
 
-// Mix has all ranks do so many random operations each, and checks what becomes of them. Then it closes the transports. Nobody may
-// be lost.
+// Mix has all ranks do so many random operations each, and checks what becomes of them. Then it
+// closes the transports. Nobody may be lost.
 func (e *Ends) Mix(t *testing.T, seed uint64, steps int) {
 	t.Helper()
 	e.ConnectAll(t)
@@ -67,7 +68,8 @@ func (e *Ends) Mix(t *testing.T, seed uint64, steps int) {
 		running.Go(func() {
 			for i := range steps {
 				if err := m.step(); err != nil {
-					t.Errorf("rank %d, thread %d, step %d: %v", m.me, m.thread, i, err)
+					t.Errorf("rank %d, thread %d, step %d: %v", m.me, m.thread,
+						i, err)
 					return
 				}
 			}
@@ -87,9 +89,11 @@ func (e *Ends) Mix(t *testing.T, seed uint64, steps int) {
 }
 
 func (e *Ends) newMixer(t *testing.T, rank, thread int, seed uint64, words map[int]uintptr) *mixer {
-	m := &mixer{e: e, tr: e.Open[rank], me: rank, thread: thread, local: e.Alloc(t, rank, mixBytes), words: words, there: map[int]uintptr{},
-		want: map[int][]byte{}, added: map[int]int64{}, sent: map[[2]int]int{}, told: map[int]uint32{},
-		rnd: rand.New(rand.NewPCG(seed, uint64(rank*mixThreads+thread)))}
+	m := &mixer{e: e, tr: e.Open[rank], me: rank, thread: thread,
+		local: e.Alloc(t, rank, mixBytes), words: words, there: map[int]uintptr{},
+		want: map[int][]byte{}, added: map[int]int64{}, sent: map[[2]int]int{},
+		told: map[int]uint32{},
+		rnd:  rand.New(rand.NewPCG(seed, uint64(rank*mixThreads+thread)))}
 	node := e.nodeOf[rank]
 	for r := range e.Open {
 		if e.nodeOf[r] != node {
@@ -114,13 +118,16 @@ func (m *mixer) step() error {
 	case 4:
 		return m.accumulate(to)
 	case 5:
-		x := &transport.RMW{Bytes: 8, Addr: m.words[to], Operand: int64(m.rnd.IntN(100)), Posted: m.rnd.IntN(2) == 0}
+		x := &transport.RMW{Bytes: 8, Addr: m.words[to], Operand: int64(m.rnd.IntN(100)),
+			Posted: m.rnd.IntN(2) == 0}
 		m.added[to] += x.Operand
 		return m.tr.RMW(p, x)
 	case 6:
 		body := at(m.local, m.rnd.IntN(3000))
-		if reply, err := m.tr.Call(p, transport.Msg{Body: body}); err != nil || !bytes.Equal(reply, body) {
-			return fmt.Errorf("a call of %d bytes brought %d: %v", len(body), len(reply), err)
+		if reply, err := m.tr.Call(p, transport.Msg{Body: body}); err != nil ||
+			!bytes.Equal(reply, body) {
+			return fmt.Errorf("a call of %d bytes brought %d: %v", len(body),
+				len(reply), err)
 		}
 	case 7, 8:
 		return m.send(to, mixOrdered+m.rnd.IntN(2))
@@ -138,7 +145,8 @@ func (m *mixer) step() error {
 func (m *mixer) transfer(to, grain int) *transport.Xfer {
 	n := []int{8, 100, 3000, mixMost}[m.rnd.IntN(4)]
 	off := m.rnd.IntN(mixBytes-2*n) / grain * grain
-	x := &transport.Xfer{Count: []int32{int32(max(m.rnd.IntN(n)/grain, 1) * grain)}, Local: transport.Section{Base: m.local + uintptr(off)},
+	x := &transport.Xfer{Count: []int32{int32(max(m.rnd.IntN(n)/grain, 1) * grain)},
+		Local:  transport.Section{Base: m.local + uintptr(off)},
 		Remote: transport.Section{Base: m.there[to] + uintptr(off)}}
 	if n > 1000 && m.rnd.IntN(3) == 0 {
 		row := n / 10 / grain * grain
@@ -186,7 +194,8 @@ func (m *mixer) get(to int) error {
 	err := m.start(x, func(x *transport.Xfer) error { return m.tr.Get(transport.Peer(to), x) })
 	m.each(x, func(off, n int) {
 		if err == nil && !bytes.Equal(at(m.local+uintptr(off), n), m.want[to][off:][:n]) {
-			err = fmt.Errorf("a get of %d bytes at %d from rank %d brings something else", n, off, to)
+			err = fmt.Errorf("a get of %d bytes at %d from rank %d brings something "+
+				"else", n, off, to)
 		}
 	})
 	return err
@@ -204,14 +213,16 @@ func (m *mixer) accumulate(to int) error {
 	})
 	one := int64(1)
 	return m.start(x, func(x *transport.Xfer) error {
-		return m.tr.Acc(transport.Peer(to), x, transport.Scale{Type: int(kernel.Long), Value: unsafe.Pointer(&one)})
+		return m.tr.Acc(transport.Peer(to), x, transport.Scale{Type: int(kernel.Long),
+			Value: unsafe.Pointer(&one)})
 	})
 }
 
 // writeWord has a device write the last bytes of the memory at a rank, which no transfer reaches.
 func (m *mixer) writeWord(n transport.Notifier, to int) error {
 	last, value := mixBytes-4, m.rnd.Uint32()
-	written, err := n.WriteWord(transport.Peer(to), m.there[to]+uintptr(last), value, transport.Msg{Kind: mixNotice})
+	written, err := n.WriteWord(transport.Peer(to), m.there[to]+uintptr(last), value,
+		transport.Msg{Kind: mixNotice})
 	if written {
 		binary.NativeEndian.PutUint32(m.want[to][last:], value)
 	}
@@ -229,15 +240,18 @@ func (m *mixer) send(to, kind int) error {
 		if err != nil || addr == 0 {
 			return err
 		}
-		if err = m.tr.Fence(transport.Peer(to)); err == nil && binary.NativeEndian.Uint32(at(addr, 4)) != m.told[to] {
+		if err = m.tr.Fence(transport.Peer(to)); err == nil &&
+			binary.NativeEndian.Uint32(at(addr, 4)) != m.told[to] {
 			err = fmt.Errorf("notification %d of rank %d is not there", m.told[to], to)
 		}
 		return err
 	}
-	b := binary.LittleEndian.AppendUint32([]byte{byte(m.thread)}, uint32(m.sent[[2]int{to, kind}]))
+	b := binary.LittleEndian.AppendUint32([]byte{byte(m.thread)},
+		uint32(m.sent[[2]int{to, kind}]))
 	m.sent[[2]int{to, kind}]++
 	b = append(b, make([]byte, m.rnd.IntN(5000))...)
-	return m.tr.Send(transport.Peer(to), transport.Msg{Kind: uint8(kind), Head: b[:5], Body: b[5:], Unordered: kind == mixUnordered})
+	return m.tr.Send(transport.Peer(to), transport.Msg{Kind: uint8(kind), Head: b[:5],
+		Body: b[5:], Unordered: kind == mixUnordered})
 }
 
 // watch waits for whatever comes from a rank, for a moment.
@@ -248,7 +262,8 @@ func (m *mixer) watch(to int) error {
 	}
 	inbox, r := m.e.Inbox[m.me], transport.Rank(to)
 	n := inbox.number(r) + 1
-	end := w.Watch(transport.Peer(to), func() bool { return inbox.Has(r, n) }, m.rnd.IntN(2) == 0)
+	end := w.Watch(transport.Peer(to), func() bool { return inbox.Has(r, n) },
+		m.rnd.IntN(2) == 0)
 	time.Sleep(time.Duration(m.rnd.IntN(700)) * time.Microsecond)
 	end()
 	return nil
@@ -277,7 +292,8 @@ func (e *Ends) checkMix(t *testing.T, all []*mixer) {
 		sum, from := int64(0), map[int]int{}
 		for _, m := range all {
 			sum += m.added[r]
-			from[m.me] += m.sent[[2]int{r, mixOrdered}] + m.sent[[2]int{r, mixUnordered}]
+			from[m.me] += m.sent[[2]int{r, mixOrdered}] +
+				m.sent[[2]int{r, mixUnordered}]
 		}
 		if got := int64(binary.NativeEndian.Uint64(at(all[0].words[r], 8))); got != sum {
 			t.Errorf("the word of rank %d is %d, %d were added", r, got, sum)
@@ -291,7 +307,8 @@ func (e *Ends) checkMix(t *testing.T, all []*mixer) {
 	}
 }
 
-// awaitMessages waits until so many numbered messages have come at a rank from another one, but not for ever.
+// awaitMessages waits until so many numbered messages have come at a rank from another one, but not
+// for ever.
 func (e *Ends) awaitMessages(rank, from, n int) {
 	here := func() bool {
 		have := 0
@@ -305,7 +322,8 @@ func (e *Ends) awaitMessages(rank, from, n int) {
 	if w, may := e.Open[rank].(transport.Watcher); may && e.nodeOf[rank] != e.nodeOf[from] {
 		defer w.Watch(transport.Peer(from), here, false)()
 	}
-	for end := time.Now().Add(10 * time.Second); !here() && time.Now().Before(end); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(10 * time.Second); !here() &&
+		time.Now().Before(end); time.Sleep(time.Millisecond) {
 	}
 }
 
@@ -322,11 +340,15 @@ func (m *mixer) checkMessages(t *testing.T, at int, got []transport.Msg) {
 		case g.Kind == mixUnordered && !seen[i]:
 			seen[i] = true
 		default:
-			t.Errorf("message %d of kind %d from rank %d, thread %d to rank %d, after %d: twice, or out of order", i, g.Kind, m.me, m.thread, at, next)
+			t.Errorf("message %d of kind %d from rank %d, thread %d to rank %d, "+
+				"after %d: twice, or out of order", i, g.Kind, m.me, m.thread, at,
+				next)
 			return
 		}
 	}
-	if o, u := m.sent[[2]int{at, mixOrdered}], m.sent[[2]int{at, mixUnordered}]; next != o || len(seen) != u {
-		t.Errorf("rank %d has got %d of %d and %d of %d messages of rank %d, thread %d", at, next, o, len(seen), u, m.me, m.thread)
+	if o, u := m.sent[[2]int{at, mixOrdered}], m.sent[[2]int{at, mixUnordered}]; next != o ||
+		len(seen) != u {
+		t.Errorf("rank %d has got %d of %d and %d of %d messages of rank %d, thread %d", at,
+			next, o, len(seen), u, m.me, m.thread)
 	}
 }

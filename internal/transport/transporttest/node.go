@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A rank's share of a Cluster: memory, messages, notification, mutexes. Contracts are those of transport.Node; misuse
-// that a real node could not survive panics here.
+// A rank's share of a Cluster: memory, messages, notification, mutexes. Contracts are those of
+// transport.Node; misuse that a real node could not survive panics here.
 package transporttest
 
 import (
@@ -64,7 +64,8 @@ func wholePages(nbytes int64) int64 { return (nbytes + pageBytes - 1) &^ (pageBy
 func (n *Node) Reuse(nbytes int64) (addr uintptr, ok bool) {
 	n.c.change(func() {
 		size := wholePages(nbytes)
-		if i := slices.IndexFunc(n.free, func(e extent) bool { return e.nbytes == size }); i >= 0 {
+		if i := slices.IndexFunc(n.free,
+			func(e extent) bool { return e.nbytes == size }); i >= 0 {
 			addr, ok = n.free[i].addr, true
 			n.free = slices.Delete(n.free, i, i+1)
 			n.hand(addr, size)
@@ -91,7 +92,8 @@ func (n *Node) Room(nbytes int64) error {
 		return err
 	}
 	if nbytes > int64(len(n.here))*sliceBytes {
-		return fmt.Errorf("%w: the node has %d bytes", transport.ErrNoMemory, len(n.here)*sliceBytes)
+		return fmt.Errorf("%w: the node has %d bytes", transport.ErrNoMemory,
+			len(n.here)*sliceBytes)
 	}
 	return nil
 }
@@ -117,12 +119,14 @@ func (n *Node) Grow(nbytes int64) (addr uintptr, err error) {
 	return addr, err
 }
 
-// Return takes memory back; memory that was not handed out, or is still published, is a bug of the caller.
+// Return takes memory back; memory that was not handed out, or is still published, is a bug of the
+// caller.
 func (n *Node) Return(addr uintptr) {
 	n.c.change(func() {
 		size, ok := n.live[addr]
 		if _, published := n.open[addr]; !ok || published {
-			panic(fmt.Sprintf("rank %d returns %#x (handed out: %v, published: %v)", n.self, addr, ok, published))
+			panic(fmt.Sprintf("rank %d returns %#x (handed out: %v, published: %v)",
+				n.self, addr, ok, published))
 		}
 		delete(n.live, addr)
 		n.free = append(n.free, extent{addr, size})
@@ -139,7 +143,8 @@ func (n *Node) Publish(addr uintptr, nbytes int64) error {
 	}
 	n.c.change(func() {
 		if n.live[addr] < nbytes {
-			panic(fmt.Sprintf("rank %d publishes %d bytes at %#x of %d", n.self, nbytes, addr, n.live[addr]))
+			panic(fmt.Sprintf("rank %d publishes %d bytes at %#x of %d", n.self, nbytes,
+				addr, n.live[addr]))
 		}
 		n.open[addr] = nbytes
 	})
@@ -161,7 +166,8 @@ func (n *Node) Withdraw(addr uintptr) (err error) {
 func (n *Node) Owns(local int, addr uintptr, nbytes int64) (yes bool) {
 	n.c.change(func() {
 		for lo, size := range n.at(local).open {
-			yes = yes || nbytes >= 0 && addr >= lo && addr < lo+uintptr(size) && nbytes <= int64(lo)+size-int64(addr)
+			yes = yes || nbytes >= 0 && addr >= lo && addr < lo+uintptr(size) &&
+				nbytes <= int64(lo)+size-int64(addr)
 		}
 		yes = yes || n.at(local).exposes(addr, nbytes)
 	})
@@ -234,7 +240,10 @@ func (n *Node) Published() (count int) {
 
 // Send puts a copy into the receiver's mailbox.
 func (n *Node) Send(to int, tag int64, body []byte) {
-	n.c.change(func() { n.at(to).post(letter{from: n.self, tag: tag, body: slices.Clone(body), total: len(body)}) })
+	n.c.change(func() {
+		n.at(to).post(letter{from: n.self, tag: tag, body: slices.Clone(body),
+			total: len(body)})
+	})
 }
 
 func (n *Node) post(l letter) { n.mail = append(n.mail, l) }
@@ -243,7 +252,8 @@ func (n *Node) post(l letter) { n.mail = append(n.mail, l) }
 const ringBytes = 40 << 10
 
 // Deliver has as much room as a real node would.
-func (n *Node) Deliver(to int, from transport.Rank, tag, total int64, body []byte, wait bool) (done bool) {
+func (n *Node) Deliver(to int, from transport.Rank, tag, total int64, body []byte,
+	wait bool) (done bool) {
 	l := letter{from: int(from), tag: tag, body: slices.Clone(body), total: int(total)}
 	dest := n.at(to)
 	try := func() bool {
@@ -259,18 +269,23 @@ func (n *Node) Deliver(to int, from transport.Rank, tag, total int64, body []byt
 }
 
 // Recv takes the oldest letter that fits. A rank that waits here makes room for what comes.
-func (n *Node) Recv(from transport.Rank, tag int64, body []byte) (got transport.Received, err error) {
+func (n *Node) Recv(from transport.Rank, tag int64, body []byte) (got transport.Received,
+	err error) {
 	n.c.wait(func() bool {
 		if n.ring > 0 {
 			n.ring = 0
 			n.c.changed.Broadcast()
 		}
-		i := slices.IndexFunc(n.mail, func(l letter) bool { return l.tag == tag && (from < 0 || l.from == int(from)) })
+		i := slices.IndexFunc(n.mail, func(l letter) bool {
+			return l.tag == tag &&
+				(from < 0 || l.from == int(from))
+		})
 		if i < 0 {
 			return false
 		}
 		l := n.mail[i]
-		got = transport.Received{From: transport.Rank(l.from), Bytes: len(l.body), Total: l.total}
+		got = transport.Received{From: transport.Rank(l.from), Bytes: len(l.body),
+			Total: l.total}
 		if l.total > len(body) {
 			err = transport.ErrTooLong
 			return true
@@ -288,7 +303,10 @@ func (n *Node) SetBacklogged(int, bool) {}
 // Arrived looks for a letter.
 func (n *Node) Arrived(from transport.Rank, tag int64) (yes bool) {
 	n.c.change(func() {
-		yes = slices.ContainsFunc(n.mail, func(l letter) bool { return l.tag == tag && (from < 0 || l.from == int(from)) })
+		yes = slices.ContainsFunc(n.mail, func(l letter) bool {
+			return l.tag == tag &&
+				(from < 0 || l.from == int(from))
+		})
 	})
 	return yes
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Private memory of a Cluster's ranks: memory outside the arena that its owner exposes. All ranks are goroutines of one process, so
-// everybody could touch it; Mapped says that only the owner can, and others must use ReadForeign and WriteForeign.
+// Private memory of a Cluster's ranks: memory outside the arena that its owner exposes. All ranks
+// are goroutines of one process, so everybody could touch it; Mapped says that only the owner can,
+// and others must use ReadForeign and WriteForeign.
 package transporttest
 
 import (
@@ -40,10 +41,14 @@ func (n *Node) Conceal(addr uintptr, nbytes int64) (err error) {
 	return err
 }
 
-// exposes tells whether n bytes lie in what is exposed; pieces may overlap and adjoin. The caller has the lock.
+// exposes tells whether n bytes lie in what is exposed; pieces may overlap and adjoin. The caller
+// has the lock.
 func (n *Node) exposes(addr uintptr, nbytes int64) bool {
 	for at, end := addr, addr+uintptr(nbytes); nbytes >= 0; {
-		i := slices.IndexFunc(n.exposed, func(e extent) bool { return at >= e.addr && at < e.addr+uintptr(e.nbytes) })
+		i := slices.IndexFunc(n.exposed, func(e extent) bool {
+			return at >= e.addr &&
+				at < e.addr+uintptr(e.nbytes)
+		})
 		if i < 0 {
 			return false
 		}
@@ -59,17 +64,20 @@ func (n *Node) Mapped(local int, addr uintptr) bool { return n.at(local) == n ||
 
 // ReadForeign copies memory that the rank owns.
 func (n *Node) ReadForeign(local int, addr uintptr, into []byte) error {
-	return n.foreign(local, addr, unsafe.Pointer(unsafe.SliceData(into)), kernel.Ptr(addr), len(into))
+	return n.foreign(local, addr, unsafe.Pointer(unsafe.SliceData(into)), kernel.Ptr(addr),
+		len(into))
 }
 
 // WriteForeign copies to memory that the rank owns.
 func (n *Node) WriteForeign(local int, addr uintptr, from []byte) error {
-	return n.foreign(local, addr, kernel.Ptr(addr), unsafe.Pointer(unsafe.SliceData(from)), len(from))
+	return n.foreign(local, addr, kernel.Ptr(addr), unsafe.Pointer(unsafe.SliceData(from)),
+		len(from))
 }
 
 func (n *Node) foreign(local int, addr uintptr, to, from unsafe.Pointer, nbytes int) error {
 	if !n.Owns(local, addr, int64(nbytes)) {
-		return fmt.Errorf("%w: %d bytes at %#x of local rank %d", transport.ErrBadAddr, nbytes, addr, local)
+		return fmt.Errorf("%w: %d bytes at %#x of local rank %d", transport.ErrBadAddr,
+			nbytes, addr, local)
 	}
 	n.c.mu.Lock()
 	n.foreignBytes += int64(nbytes)

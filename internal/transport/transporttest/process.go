@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A peer that is a process of its own, for what cannot be done to a goroutine: to kill it, to stop it. It is the test's
-// own program, started with the argument "peer"; what it does then is the test's.
+// A peer that is a process of its own, for what cannot be done to a goroutine: to kill it, to stop
+// it. It is the test's own program, started with the argument "peer"; what it does then is the
+// test's.
 package transporttest
 
 import (

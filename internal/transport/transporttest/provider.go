@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The wire between the nodes of a Cluster: a Fake with an end for every rank, whose messages are received by the lowest
-// rank of each node, as a data server would. It holds core to what it must say when it opens a wire.
+// The wire between the nodes of a Cluster: a Fake with an end for every rank, whose messages are
+// received by the lowest rank of each node, as a data server would. It holds core to what it must
+// say when it opens a wire.
 package transporttest
 
 import (
@@ -22,7 +23,9 @@ func (c *Cluster) provider(rank int) transport.Provider {
 			}
 			for i, h := range w.Hints {
 				if first := int(w.Nodes[i][0]); string(h) != string(hint(first)) {
-					return nil, fmt.Errorf("rank %d was told that rank %d says %q", rank, first, h)
+					return nil, fmt.Errorf(
+						"rank %d was told that rank %d says %q", rank,
+						first, h)
 				}
 			}
 			return c.openProvider(rank, w)
@@ -33,8 +36,10 @@ func (c *Cluster) provider(rank int) transport.Provider {
 func (c *Cluster) openProvider(rank int, w transport.OpenInfo) (transport.Transport, error) {
 	mine := w.Nodes[w.MyNode]
 	switch {
-	case int(w.Me) != rank || !slices.Contains(mine, transport.Rank(rank)) || len(w.Hosts) != len(w.Nodes) || len(w.Hints) != len(w.Nodes):
-		return nil, fmt.Errorf("rank %d opens a wire as rank %d of %v, node %d", rank, w.Me, w.Nodes, w.MyNode)
+	case int(w.Me) != rank || !slices.Contains(mine, transport.Rank(rank)) ||
+		len(w.Hosts) != len(w.Nodes) || len(w.Hints) != len(w.Nodes):
+		return nil, fmt.Errorf("rank %d opens a wire as rank %d of %v, node %d", rank, w.Me,
+			w.Nodes, w.MyNode)
 	case w.Memory == nil || w.Handle == nil || w.Lost == nil || len(w.Secret) == 0:
 		return nil, fmt.Errorf("rank %d opens a wire with less than it needs", rank)
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Reader/writer locks and events of a Cluster. Who waits has no place in a queue: nothing here is fair.
+// Reader/writer locks and events of a Cluster. Who waits has no place in a queue: nothing here is
+// fair.
 package transporttest
 
 import (
@@ -122,6 +123,9 @@ func (n *Node) EventWait(e uintptr, seen uint32, millis int, what string) bool {
 	if millis >= 0 {
 		defer time.AfterFunc(time.Until(end), func() { n.c.change(func() {}) }).Stop()
 	}
-	n.c.wait(func() bool { return countOf(e).Load() != seen || millis >= 0 && !time.Now().Before(end) })
+	n.c.wait(func() bool {
+		return countOf(e).Load() != seen || millis >= 0 &&
+			!time.Now().Before(end)
+	})
 	return countOf(e).Load() != seen
 }

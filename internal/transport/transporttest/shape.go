@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The plainest possible reading of a transfer's shape: lists of blocks. It is the oracle of the conformance suite, so
-// it uses nothing of package kernel.
+// The plainest possible reading of a transfer's shape: lists of blocks. It is the oracle of the
+// conformance suite, so it uses nothing of package kernel.
 package transporttest
 
 import (

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The conformance suite that every transport passes: one list of tests for all, run at place 0 while the other places
-// serve. What a transport cannot do natively it must refuse, and the suite then checks the refusal.
+// The conformance suite that every transport passes: one list of tests for all, run at place 0
+// while the other places serve. What a transport cannot do natively it must refuse, and the suite
+// then checks the refusal.
 package transporttest
 
 import (
@@ -40,12 +41,19 @@ func Run(t *testing.T, e *End) {
 		name string
 		run  func(*testing.T)
 	}{
-		{"info", s.testInfo}, {"contiguous", s.testContiguous}, {"strided", s.testStrided}, {"vector", s.testVector},
-		{"accumulate", s.testAcc}, {"accumulate/contended", s.testAccContended}, {"rmw", s.wordsOnly(s.testRMW)},
-		{"rmw/contended", s.wordsOnly(s.testRMWContended)}, {"rmw/swap", s.wordsOnly(s.testSwapContended)}, {"order", s.testOrder},
+		{"info", s.testInfo}, {"contiguous", s.testContiguous}, {"strided", s.testStrided},
+		{"vector", s.testVector},
+		{"accumulate", s.testAcc}, {"accumulate/contended", s.testAccContended},
+		{"rmw", s.wordsOnly(s.testRMW)},
+		{"rmw/contended", s.wordsOnly(s.testRMWContended)},
+		{"rmw/swap", s.wordsOnly(s.testSwapContended)}, {"order", s.testOrder},
 		{"fence", s.testFence}, {"threads", s.testThreads}, {"messages", s.testMessages},
-		{"messages/fenced", s.testMessagesFenced}, {"messages/unordered", s.testUnorderedMessages}, {"messages/threads", s.testMessageThreads}, {"messages/size", s.testMessageSize}, {"calls", s.testCalls},
-		{"fence/several", s.testFenceSeveral}, {"fence/each", s.testFenceEach}, {"arrive", s.testArrive}, {"later", s.testLater}, {"address", s.testBadAddress},
+		{"messages/fenced", s.testMessagesFenced},
+		{"messages/unordered", s.testUnorderedMessages},
+		{"messages/threads", s.testMessageThreads}, {"messages/size", s.testMessageSize},
+		{"calls", s.testCalls},
+		{"fence/several", s.testFenceSeveral}, {"fence/each", s.testFenceEach},
+		{"arrive", s.testArrive}, {"later", s.testLater}, {"address", s.testBadAddress},
 		{"progress", s.testProgress}, {"close", s.testClose},
 	} {
 		t.Run(test.name, test.run)
@@ -108,7 +116,8 @@ func (s *suite) testInfo(t *testing.T) {
 	if s.info.Name == "" {
 		t.Errorf("%+v", s.info)
 	}
-	if now := s.e.Transport.Info(); now.Name != s.info.Name || now.Immediate != s.info.Immediate || string(now.Addr) != string(s.info.Addr) {
+	if now := s.e.Transport.Info(); now.Name != s.info.Name ||
+		now.Immediate != s.info.Immediate || string(now.Addr) != string(s.info.Addr) {
 		t.Errorf("was %+v, is %+v", s.info, now)
 	}
 }

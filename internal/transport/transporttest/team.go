@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Teams and mutexes of a Cluster. Every collective is one exchange of byte strings among the members, so a member that
-// calls another one than the rest is found out.
+// Teams and mutexes of a Cluster. Every collective is one exchange of byte strings among the
+// members, so a member that calls another one than the rest is found out.
 package transporttest
 
 import (
@@ -62,14 +62,16 @@ func (n *Node) AttachTeam(start transport.TeamStart, members []int, me int) tran
 		s, claimed := n.c.teams[start.Context]
 		switch {
 		case !claimed:
-			panic(fmt.Sprintf("rank %d joins team %d, which nobody claimed", n.self, start.Context))
+			panic(fmt.Sprintf("rank %d joins team %d, which nobody claimed", n.self,
+				start.Context))
 		case members[me] != n.Self():
 			panic(fmt.Sprintf("rank %d joins as member %d of %v", n.self, me, members))
 		case s == nil:
 			s = newTeamState(len(members))
 			n.c.teams[start.Context] = s
 		case s.n != len(members):
-			panic(fmt.Sprintf("team %d has %d members, rank %d thinks %d", start.Context, s.n, n.self, len(members)))
+			panic(fmt.Sprintf("team %d has %d members, rank %d thinks %d",
+				start.Context, s.n, n.self, len(members)))
 		}
 		t.s = s
 	})
@@ -102,7 +104,8 @@ func (t *team) exchange(what string, body []byte) (all [][]byte) {
 		}
 		for i, c := range s.calls {
 			if c != what {
-				panic(fmt.Sprintf("member %d calls %s, member %d calls %s", t.me, what, i, c))
+				panic(fmt.Sprintf("member %d calls %s, member %d calls %s", t.me,
+					what, i, c))
 			}
 		}
 		s.last, s.bodies, s.arrived = s.bodies, make([][]byte, s.n), 0
@@ -141,7 +144,8 @@ func (t *team) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 	all := t.exchange(fmt.Sprintf("Allreduce %d of %d elements of type %d", red, nelem, typ), b)
 	copy(b, all[0])
 	for _, other := range all[1:] {
-		kernel.Reduce(kernel.Reduction(red), kernel.Type(typ), x, unsafe.Pointer(unsafe.SliceData(other)), int(nelem))
+		kernel.Reduce(kernel.Reduction(red), kernel.Type(typ), x,
+			unsafe.Pointer(unsafe.SliceData(other)), int(nelem))
 	}
 	kernel.ReduceFinish(kernel.Reduction(red), kernel.Type(typ), x, int(nelem))
 }
@@ -204,8 +208,8 @@ func (n *Node) Unlock(m uintptr) {
 	})
 }
 
-// PassOn hands a mutex over. Nothing here tells whether ranks wait for it, so every other time it does
-// not.
+// PassOn hands a mutex over. Nothing here tells whether ranks wait for it, so every other time it
+// does not.
 func (n *Node) PassOn(m uintptr, to transport.Rank) (done bool) {
 	n.c.change(func() {
 		if _, held := n.c.mutexes[m]; !held {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Puts and gets of the conformance suite, in all three shapes, against a model of the far memory that is kept with
-// plain loops; and the order and fence rules of transport.Transport.
+// Puts and gets of the conformance suite, in all three shapes, against a model of the far memory
+// that is kept with plain loops; and the order and fence rules of transport.Transport.
 package transporttest
 
 import (
@@ -61,7 +61,10 @@ func (s *suite) put(t *testing.T, place int, x *transport.Xfer, model []byte, se
 	for i := range remote {
 		copy(s.in(model, place, remote[i]), local[i].bytes())
 	}
-	s.counted(t, func(x *transport.Xfer) error { return s.e.Transport.Put(transport.Peer(place), x) }, x)
+	s.counted(t, func(x *transport.Xfer) error {
+		return s.e.Transport.Put(transport.Peer(place),
+			x)
+	}, x)
 }
 
 func (s *suite) get(t *testing.T, place int, x *transport.Xfer, model []byte) {
@@ -74,9 +77,13 @@ func (s *suite) get(t *testing.T, place int, x *transport.Xfer, model []byte) {
 		at := local[i].addr - (s.e.Mem + scratchAt)
 		copy(want[at:], s.in(model, place, remote[i]))
 	}
-	s.counted(t, func(x *transport.Xfer) error { return s.e.Transport.Get(transport.Peer(place), x) }, x)
+	s.counted(t, func(x *transport.Xfer) error {
+		return s.e.Transport.Get(transport.Peer(place),
+			x)
+	}, x)
 	if i := firstDifference(scratch, want); i >= 0 {
-		t.Fatalf("get from place %d: byte %d is %#x, expected %#x", place, i, scratch[i], want[i])
+		t.Fatalf("get from place %d: byte %d is %#x, expected %#x", place, i, scratch[i],
+			want[i])
 	}
 }
 
@@ -88,7 +95,8 @@ func (s *suite) compare(t *testing.T, place int, model []byte) {
 	}
 	got := s.must(t, place, command{Do: "read"}).Body
 	if i := firstDifference(got, model); i >= 0 {
-		t.Fatalf("memory of place %d: byte %d is %#x, expected %#x", place, i, got[i], model[i])
+		t.Fatalf("memory of place %d: byte %d is %#x, expected %#x", place, i, got[i],
+			model[i])
 	}
 }
 
@@ -102,7 +110,8 @@ func firstDifference(a, b []byte) int {
 }
 
 func sides(x *transport.Xfer) (local, remote []block) {
-	return blocks(&x.Local, x.Count, localSide(x.Vector)), blocks(&x.Remote, x.Count, remoteSide(x.Vector))
+	return blocks(&x.Local, x.Count, localSide(x.Vector)),
+		blocks(&x.Remote, x.Count, remoteSide(x.Vector))
 }
 
 func (s *suite) someBytes(r *rand.Rand, place, elem int) *transport.Xfer {
@@ -112,7 +121,8 @@ func (s *suite) someBytes(r *rand.Rand, place, elem int) *transport.Xfer {
 	return contiguous(s.e.Mem+scratchAt+uintptr(from), s.mem[place]+uintptr(to), n)
 }
 
-// someShape makes a shape of up to four levels whose blocks do not overlap; strides may be negative.
+// someShape makes a shape of up to four levels whose blocks do not overlap; strides may be
+// negative.
 func (s *suite) someShape(r *rand.Rand, place, elem int) *transport.Xfer {
 	x := &transport.Xfer{Count: []int32{int32(elem * (1 + r.IntN(60/elem)))}}
 	for range r.IntN(5) {
@@ -147,8 +157,10 @@ func (s *suite) someVector(r *rand.Rand, place, elem int) *transport.Xfer {
 	for range 1 + r.IntN(4) {
 		d := transport.Segments{Bytes: elem * (1 + r.IntN(900/elem))}
 		for range r.IntN(10) {
-			d.Local = append(d.Local, s.e.Mem+scratchAt+uintptr(from[0]<<10+elem*r.IntN(64/elem)))
-			d.Remote = append(d.Remote, s.mem[place]+uintptr(to[0]<<10+elem*r.IntN(64/elem)))
+			d.Local = append(d.Local,
+				s.e.Mem+scratchAt+uintptr(from[0]<<10+elem*r.IntN(64/elem)))
+			d.Remote = append(d.Remote,
+				s.mem[place]+uintptr(to[0]<<10+elem*r.IntN(64/elem)))
 			from, to = from[1:], to[1:]
 		}
 		x.Vector = append(x.Vector, d)
@@ -156,7 +168,8 @@ func (s *suite) someVector(r *rand.Rand, place, elem int) *transport.Xfer {
 	return x
 }
 
-// testOrder: what is posted after the local completion of an earlier operation takes effect after it.
+// testOrder: what is posted after the local completion of an earlier operation takes effect after
+// it.
 func (s *suite) testOrder(t *testing.T) {
 	p, word := transport.Peer(1), s.mem[1]+wordsAt
 	mine := s.e.bytes(scratchAt, 16)
@@ -164,7 +177,10 @@ func (s *suite) testOrder(t *testing.T) {
 		for k := range uint64(3) {
 			binary.NativeEndian.PutUint64(mine, i<<8|k)
 			x := contiguous(s.e.Mem+scratchAt, word, 8)
-			s.counted(t, func(x *transport.Xfer) error { return s.e.Transport.Put(p, x) }, x)
+			s.counted(t, func(x *transport.Xfer) error {
+				return s.e.Transport.Put(p,
+					x)
+			}, x)
 		}
 		x := contiguous(s.e.Mem+scratchAt+8, word, 8)
 		s.counted(t, func(x *transport.Xfer) error { return s.e.Transport.Get(p, x) }, x)
@@ -176,19 +192,22 @@ func (s *suite) testOrder(t *testing.T) {
 		}
 		rmw := &transport.RMW{Op: transport.FetchAdd, Bytes: 8, Addr: word}
 		if err := s.e.Transport.RMW(p, rmw); err != nil || uint64(rmw.Old) != i<<8|2 {
-			t.Fatalf("a read-modify-write after put %#x found %#x, %v", i<<8|2, rmw.Old, err)
+			t.Fatalf("a read-modify-write after put %#x found %#x, %v", i<<8|2, rmw.Old,
+				err)
 		}
 	}
 }
 
-// testFence: what any place has put and fenced is there when anyone looks, at the place itself or through a get.
+// testFence: what any place has put and fenced is there when anyone looks, at the place itself or
+// through a get.
 func (s *suite) testFence(t *testing.T) {
 	for from := range s.mem {
 		for to := range s.mem {
 			seed := uint64(100 + 10*from + to)
 			s.must(t, to, command{Do: "clear"})
 			n := dataBytes/2 + 10*from + to
-			s.must(t, from, command{Do: "put", Place: to, Addr: s.mem[to], N: n, Seed: seed})
+			s.must(t, from, command{Do: "put", Place: to, Addr: s.mem[to], N: n,
+				Seed: seed})
 			model := make([]byte, reachBytes)
 			fill(model[:n], seed)
 			s.compare(t, to, model)
@@ -212,15 +231,22 @@ func (s *suite) testThreads(t *testing.T) {
 				n := part/2 - i*100
 				out := contiguous(s.e.Mem+scratchAt+th*part, s.mem[1]+at, n)
 				back := contiguous(s.e.Mem+scratchAt+th*part+part/2, s.mem[1]+at, n)
-				err := wait(func(x *transport.Xfer) error { return s.e.Transport.Put(1, x) }, out)
+				err := wait(func(
+					x *transport.Xfer) error {
+					return s.e.Transport.Put(1, x)
+				}, out)
 				if err == nil {
-					err = wait(func(x *transport.Xfer) error { return s.e.Transport.Get(1, x) }, back)
+					err = wait(func(
+						x *transport.Xfer) error {
+						return s.e.Transport.Get(1, x)
+					}, back)
 				}
 				if err == nil {
 					err = s.e.Transport.Fence(1)
 				}
 				if err != nil || !bytes.Equal(mine[:n], mine[part/2:part/2+n]) {
-					t.Errorf("thread %d, round %d: %v, or it got other bytes than it had put", th, i, err)
+					t.Errorf("thread %d, round %d: %v, or it got other bytes "+
+						"than it had put", th, i, err)
 					return
 				}
 			}

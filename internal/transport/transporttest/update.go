@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Updates of a Fake: at once, since all memory of a Cluster is one process's, under the locks of its accumulates.
+// Updates of a Fake: at once, since all memory of a Cluster is one process's, under the locks of
+// its accumulates.
 package transporttest
 
 import (
@@ -14,7 +15,8 @@ import (
 var locks [64 * 16]uint32
 
 func (f *Fake) stripes() kernel.Stripes {
-	return kernel.Stripes{Word: unsafe.Pointer(&locks[0]), Mask: 63, PitchWords: 16, Owner: uint32(f.self + 1)}
+	return kernel.Stripes{Word: unsafe.Pointer(&locks[0]), Mask: 63, PitchWords: 16,
+		Owner: uint32(f.self + 1)}
 }
 
 // Update carries an update out.
@@ -26,7 +28,8 @@ func (f *Fake) Update(_ transport.Peer, u *transport.Update) error {
 
 // CompareSwap carries a compare-and-swap out.
 func (f *Fake) CompareSwap(_ transport.Peer, c *transport.CompareSwap) error {
-	kernel.CompareSwap(f.stripes(), len(c.Compare), kernel.Ptr(c.Addr), unsafe.Pointer(&c.Compare[0]), unsafe.Pointer(&c.Value[0]),
+	kernel.CompareSwap(f.stripes(), len(c.Compare), kernel.Ptr(c.Addr),
+		unsafe.Pointer(&c.Compare[0]), unsafe.Pointer(&c.Value[0]),
 		unsafe.Pointer(&c.Old[0]))
 	return nil
 }

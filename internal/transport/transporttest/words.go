@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What only wires between nodes have: calls, fences of several peers, transfers to known addresses and such that nobody
-// waits for, and errors that name a bad address. A transport of one node passes by doing nothing special.
+// What only wires between nodes have: calls, fences of several peers, transfers to known addresses
+// and such that nobody waits for, and errors that name a bad address. A transport of one node
+// passes by doing nothing special.
 package transporttest
 
 import (
@@ -16,10 +17,11 @@ import (
 	"libarmci/internal/transport"
 )
 
-// testCalls: replies belong to their calls, also when several threads call several places at once. A handler of the
-// suite returns the body.
+// testCalls: replies belong to their calls, also when several threads call several places at once.
+// A handler of the suite returns the body.
 func (s *suite) testCalls(t *testing.T) {
-	if _, err := s.e.Transport.Call(1, transport.Msg{}); errors.Is(err, transport.ErrNotNative) {
+	if _, err := s.e.Transport.Call(1, transport.Msg{}); errors.Is(err,
+		transport.ErrNotNative) {
 		t.Skip("calls are not native to this transport")
 	}
 	const threads, n = 4, 30
@@ -29,9 +31,12 @@ func (s *suite) testCalls(t *testing.T) {
 			for i := range n {
 				to := transport.Peer((th + i) % len(s.mem))
 				body := bytes.Repeat([]byte{byte(th), byte(i)}, i*i*th)
-				got, err := s.e.Transport.Call(to, transport.Msg{Kind: uint8(i), Body: body})
+				got, err := s.e.Transport.Call(to,
+					transport.Msg{Kind: uint8(i), Body: body})
 				if err != nil || !bytes.Equal(got, body) {
-					t.Errorf("thread %d, call %d to place %d: %d bytes became %d, %v", th, i, to, len(body), len(got), err)
+					t.Errorf("thread %d, call %d to place %d: %d bytes "+
+						"became %d, %v", th, i, to, len(body), len(got),
+						err)
 					return
 				}
 			}
@@ -39,9 +44,11 @@ func (s *suite) testCalls(t *testing.T) {
 	}
 	running.Wait()
 	s.callsWithoutWaiting(t)
-	body := make([]byte, 8<<20) // longer than any buffer; the longest is tested where it is bounded, in internode
+	// longer than any buffer; the longest is tested where it is bounded, in internode
+	body := make([]byte, 8<<20)
 	fill(body, 4)
-	if got, err := s.e.Transport.Call(1, transport.Msg{Body: body}); err != nil || !bytes.Equal(got, body) {
+	if got, err := s.e.Transport.Call(1, transport.Msg{Body: body}); err != nil ||
+		!bytes.Equal(got, body) {
 		t.Errorf("a call with %d bytes: %d came back, %v", len(body), len(got), err)
 	}
 }
@@ -83,7 +90,10 @@ func (s *suite) testFenceSeveral(t *testing.T) {
 		fill(s.e.bytes(scratchAt, dataBytes), uint64(round))
 		for place := range s.mem {
 			x := contiguous(s.e.Mem+scratchAt, s.mem[place], 100+30000*(round%2))
-			s.counted(t, func(x *transport.Xfer) error { return s.e.Transport.Put(transport.Peer(place), x) }, x)
+			s.counted(t, func(x *transport.Xfer) error {
+				return s.e.Transport.Put(
+					transport.Peer(place), x)
+			}, x)
 		}
 		if err := s.e.Transport.Fence(all...); err != nil {
 			t.Fatal(err)
@@ -93,7 +103,8 @@ func (s *suite) testFenceSeveral(t *testing.T) {
 		for place := range s.mem {
 			got := s.must(t, place, command{Do: "read"}).Body
 			if i := firstDifference(got, model); i >= 0 {
-				t.Fatalf("round %d, place %d: byte %d is %#x, expected %#x", round, place, i, got[i], model[i])
+				t.Fatalf("round %d, place %d: byte %d is %#x, expected %#x", round,
+					place, i, got[i], model[i])
 			}
 		}
 	}
@@ -102,8 +113,8 @@ func (s *suite) testFenceSeveral(t *testing.T) {
 	}
 }
 
-// testFenceEach: every store is followed by a fence, which is when a wire may begin to answer stores unasked. The
-// errors of such stores are the fence's too.
+// testFenceEach: every store is followed by a fence, which is when a wire may begin to answer
+// stores unasked. The errors of such stores are the fence's too.
 func (s *suite) testFenceEach(t *testing.T) {
 	s.must(t, 1, command{Do: "fill", Seed: 21})
 	model := s.model(21)
@@ -121,7 +132,8 @@ func (s *suite) testFenceEach(t *testing.T) {
 		copy(model[round:], s.e.bytes(scratchAt, n))
 		got := s.must(t, 1, command{Do: "read"}).Body
 		if i := firstDifference(got, model); i >= 0 {
-			t.Fatalf("round %d: byte %d is %#x, expected %#x", round, i, got[i], model[i])
+			t.Fatalf("round %d: byte %d is %#x, expected %#x", round, i, got[i],
+				model[i])
 		}
 	}
 	if !s.e.Guarded {
@@ -144,18 +156,22 @@ func (s *suite) testArrive(t *testing.T) {
 			fill(s.e.bytes(scratchAt, 8*n), uint64(n))
 			copy(model, s.e.bytes(scratchAt, 8*n))
 			for i := range n {
-				x := contiguous(s.e.Mem+scratchAt+uintptr(8*i), s.mem[1]+uintptr(8*i), 8)
+				x := contiguous(s.e.Mem+scratchAt+uintptr(8*i),
+					s.mem[1]+uintptr(8*i), 8)
 				x.Later = later
 				if err := s.e.Transport.Put(1, x); err != nil {
 					t.Fatal(err)
 				}
 			}
 			different := 0
-			for end := time.Now().Add(10 * time.Second); different >= 0 && time.Now().Before(end); {
-				different = firstDifference(s.must(t, 1, command{Do: "read"}).Body, model)
+			for end := time.Now().Add(10 * time.Second); different >= 0 &&
+				time.Now().Before(end); {
+				different = firstDifference(s.must(t, 1, command{Do: "read"}).Body,
+					model)
 			}
 			if different >= 0 {
-				t.Errorf("of %d puts (later: %v) not all arrive: byte %d", n, later, different)
+				t.Errorf("of %d puts (later: %v) not all arrive: byte %d", n, later,
+					different)
 			}
 		}
 	}
@@ -172,9 +188,11 @@ func (s *suite) testLater(t *testing.T) {
 		done := make(chan error, 16)
 		for i, at := range r.Perm(16) {
 			n := []int{8, 100, part}[i%3]
-			x := contiguous(s.e.Mem+scratchAt+uintptr(i*part), s.mem[place]+uintptr(at*part), n)
+			x := contiguous(s.e.Mem+scratchAt+uintptr(i*part),
+				s.mem[place]+uintptr(at*part), n)
 			x.Later = true
-			x.Done = func(err error) { // the descriptor is mine again, and I use it for something else
+			x.Done = func(err error) {
+				// the descriptor is mine again, and I use it for something else
 				*x = transport.Xfer{Count: []int32{-1}}
 				done <- err
 			}
@@ -210,7 +228,8 @@ func (s *suite) finishAll(done chan error, n int) error {
 			}
 		}
 		if time.Now().After(end) {
-			return fmt.Errorf("%d transfers that nobody waited for are not complete after 20 s", n)
+			return fmt.Errorf("%d transfers that nobody waited for are not complete "+
+				"after 20 s", n)
 		}
 	}
 	return nil
@@ -224,7 +243,8 @@ func (s *suite) foundIn(t *testing.T, model, got []byte) {
 	}
 }
 
-// testBadAddress: where the target checks, a bad address is an error for its caller and for nobody else.
+// testBadAddress: where the target checks, a bad address is an error for its caller and for nobody
+// else.
 func (s *suite) testBadAddress(t *testing.T) {
 	if !s.e.Guarded {
 		t.Skip("this transport's targets do not check addresses")
@@ -232,8 +252,12 @@ func (s *suite) testBadAddress(t *testing.T) {
 	s.must(t, 1, command{Do: "fill", Seed: 12})
 	bad := s.mem[1] + MemBytes + 64<<20
 	for _, n := range []int{8, 20000} {
-		for _, x := range []*transport.Xfer{contiguous(s.e.Mem+scratchAt, bad, n), s.halfBad(bad, n)} {
-			if err := wait(func(x *transport.Xfer) error { return s.e.Transport.Get(1, x) }, x); !errors.Is(err, transport.ErrBadAddr) {
+		for _, x := range []*transport.Xfer{contiguous(s.e.Mem+scratchAt, bad, n),
+			s.halfBad(bad, n)} {
+			if err := wait(func(x *transport.Xfer) error {
+				return s.e.Transport.Get(1,
+					x)
+			}, x); !errors.Is(err, transport.ErrBadAddr) {
 				t.Errorf("get of %d bytes at a bad address: %v", n, err)
 			}
 		}
@@ -243,7 +267,8 @@ func (s *suite) testBadAddress(t *testing.T) {
 			t.Errorf("a fence after a put of %d bytes to a bad address: %v", n, err)
 		}
 	}
-	if err := s.e.Transport.RMW(1, &transport.RMW{Bytes: 8, Addr: bad}); !errors.Is(err, transport.ErrBadAddr) {
+	if err := s.e.Transport.RMW(1, &transport.RMW{Bytes: 8, Addr: bad}); !errors.Is(err,
+		transport.ErrBadAddr) {
 		t.Errorf("a read-modify-write at a bad address: %v", err)
 	}
 	err := s.e.Transport.RMW(1, &transport.RMW{Bytes: 4, Addr: bad, Operand: 1, Posted: true})

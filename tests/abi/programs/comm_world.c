@@ -1,6 +1,6 @@
-// comm_world.c - the communicators the classic ABI hands out under MPI: ARMCI_COMM_WORLD, which is data that a
-// program may hold a copy of, armci_group_comm and ARMCIX_Get_world_comm. Messages on them must not meet the library's own.
-// SPDX-License-Identifier: BSD-3-Clause
+// comm_world.c - the communicators the classic ABI hands out under MPI: ARMCI_COMM_WORLD, which is
+// data that a program may hold a copy of, armci_group_comm and ARMCIX_Get_world_comm. Messages on
+// them must not meet the library's own. SPDX-License-Identifier: BSD-3-Clause
 #include <armcix.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -16,7 +16,8 @@ static int check(const char *what, MPI_Comm comm, int me, int np)
 	MPI_Comm_size(comm, &size);
 	MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_INT, MPI_SUM, comm);
 	if (rank != me || size != np || sum != np) {
-		fprintf(stderr, "rank %d of %d: %s says %d of %d, sum %d\n", me, np, what, rank, size, sum);
+		fprintf(stderr, "rank %d of %d: %s says %d of %d, sum %d\n", me, np, what, rank,
+			size, sum);
 		return 1;
 	}
 	return 0;
@@ -39,7 +40,8 @@ int main(int argc, char **argv)
 	ARMCIX_Get_world_comm(&got.comm);
 	bad += check("ARMCIX_Get_world_comm", got.comm, me, np);
 	if (got.beside != 12345) {
-		fprintf(stderr, "rank %d: ARMCIX_Get_world_comm wrote beside the communicator\n", me);
+		fprintf(stderr, "rank %d: ARMCIX_Get_world_comm wrote beside the communicator\n",
+			me);
 		bad++;
 	}
 	if (bad)

@@ -1,6 +1,6 @@
-// dlopen.c - the library may be loaded at run time: opened by path, used through looked-up names, and asked to close.
-// It must not be linked against the library, or it would show nothing; it is not promised that closing unloads it.
-// SPDX-License-Identifier: BSD-3-Clause
+// dlopen.c - the library may be loaded at run time: opened by path, used through looked-up names,
+// and asked to close. It must not be linked against the library, or it would show nothing; it is
+// not promised that closing unloads it. SPDX-License-Identifier: BSD-3-Clause
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,14 +1,17 @@
-// mpi_abi.c - the ABI of ARMCI-MPI: order of the vector descriptor's fields, groups with the communicator first, and
-// the other set of constants, as a program compiled for that library uses them. Semantics are tested elsewhere.
-// SPDX-License-Identifier: BSD-3-Clause
+// mpi_abi.c - the ABI of ARMCI-MPI: order of the vector descriptor's fields, groups with the
+// communicator first, and the other set of constants, as a program compiled for that library uses
+// them. Semantics are tested elsewhere. SPDX-License-Identifier: BSD-3-Clause
 #include <armci.h>
 #include <mpi.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-_Static_assert(offsetof(armci_giov_t, bytes) == 16 && offsetof(armci_giov_t, ptr_array_len) == 20, "field order");
-_Static_assert(offsetof(ARMCI_Group, comm) == 0 && sizeof(((ARMCI_Group *)0)->comm) == sizeof(MPI_Comm), "group");
+_Static_assert(offsetof(armci_giov_t, bytes) == 16 && offsetof(armci_giov_t, ptr_array_len) == 20,
+	"field order");
+_Static_assert(offsetof(ARMCI_Group, comm) == 0 &&
+		sizeof(((ARMCI_Group *)0)->comm) == sizeof(MPI_Comm),
+	"group");
 
 static int me, np;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// unwind.cc - the last rank leaves main's try block by an exception while the others wait in a collective: its destructors must not
-// wait, its handler runs, and its exit status, 3, ends the job. Run by run.sh.
+// unwind.cc - the last rank leaves main's try block by an exception while the others wait in a
+// collective: its destructors must not wait, its handler runs, and its exit status, 3, ends the
+// job. Run by run.sh.
 #include <armci.hpp>
 #include <iostream>
 

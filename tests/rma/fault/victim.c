@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// victim.c - a job that waits in one-sided communication until a rank of it is killed. Every rank writes its process number
-// to a file; fault.sh kills the victim and looks at what becomes of the others, who must not end by themselves.
+// victim.c - a job that waits in one-sided communication until a rank of it is killed. Every rank
+// writes its process number to a file; fault.sh kills the victim and looks at what becomes of the
+// others, who must not end by themselves.
 //
 //   victim DIRECTORY WAY RANK     lock | fence | target | pscw | wait | around | counter
 #include <mpi.h>
@@ -22,7 +23,8 @@ static void ready(const char *directory)
 	snprintf(name, sizeof name, "%s/%d", directory, me);
 	snprintf(temporary, sizeof temporary, "%s/.%d", directory, me);
 	FILE *f = fopen(temporary, "w");
-	if (!f || fprintf(f, "%d\n", (int)getpid()) < 0 || fclose(f) != 0 || rename(temporary, name) != 0) {
+	if (!f || fprintf(f, "%d\n", (int)getpid()) < 0 || fclose(f) != 0 ||
+		rename(temporary, name) != 0) {
 		perror(name);
 		MPI_Abort(MPI_COMM_WORLD, 2);
 	}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// An error of a window goes to its error handler: one that returns, the program's own, or, with the argument `fatal`, the default,
-// which prints a line of ours and ends the job. Linked with the C files of mpirma under test.
+// An error of a window goes to its error handler: one that returns, the program's own, or, with the
+// argument `fatal`, the default, which prints a line of ours and ends the job. Linked with the C
+// files of mpirma under test.
 #include <mpi.h>
 
 #include "../../../mpirma/rma.h"
@@ -35,13 +36,16 @@ int main(int argc, char **argv)
 	MPI_Win win = MPI_WIN_NULL;
 	rma_set_handle(&win, w.win);
 	MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
-	CHECK(rma_error(&w, "MPI_Put", abi.err_rank, "target_rank: %d is outside 0..%d", 7, 1) == MPI_ERR_RANK);
+	CHECK(rma_error(&w, "MPI_Put", abi.err_rank, "target_rank: %d is outside 0..%d", 7, 1) ==
+		MPI_ERR_RANK);
 	MPI_Win_create_errhandler(handler, &mine);
 	MPI_Win_set_errhandler(win, mine);
-	CHECK(rma_error(&w, "MPI_Put", abi.err_rma_sync, "win: no epoch is open") == MPI_ERR_RMA_SYNC);
+	CHECK(rma_error(&w, "MPI_Put", abi.err_rma_sync, "win: no epoch is open") ==
+		MPI_ERR_RMA_SYNC);
 	CHECK(seen == MPI_ERR_RMA_SYNC && seen_at == win);
 	MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-	CHECK(rma_error(NULL, "MPI_Win_create", abi.err_disp, "disp_unit: %d is less than 1", 0) == MPI_ERR_DISP);
+	CHECK(rma_error(NULL, "MPI_Win_create", abi.err_disp, "disp_unit: %d is less than 1", 0) ==
+		MPI_ERR_DISP);
 	if (argc > 1 && !strcmp(argv[1], "fatal")) {
 		MPI_Win_set_errhandler(win, MPI_ERRORS_ARE_FATAL);
 		rma_error(&w, "MPI_Put", abi.err_rank, "target_rank: %d is outside 0..%d", 7, 1);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Requests of operations that complete now, later or by the work of another thread are completed by every function of MPI that
-// completes requests, alone and together with requests of messages. Linked with the C files of mpirma under test.
+// Requests of operations that complete now, later or by the work of another thread are completed by
+// every function of MPI that completes requests, alone and together with requests of messages.
+// Linked with the C files of mpirma under test.
 #include <mpi.h>
 
 #include "../../../mpirma/rma.h"
@@ -20,7 +21,8 @@
 
 enum { MOST = 64, POLLS = 20 };
 
-// Instead of Go's table: an operation is complete once it has been asked about so often; negative: by another thread.
+// Instead of Go's table: an operation is complete once it has been asked about so often; negative:
+// by another thread.
 static atomic_int left[MOST], freed[MOST];
 
 int mpirmago_test(int32_t number)
@@ -51,7 +53,8 @@ static MPI_Request operation(int32_t number, int polls)
 	MPI_Request request = MPI_REQUEST_NULL;
 	left[number] = polls;
 	freed[number] = 0;
-	CHECK(rma_request(NULL, "MPI_Rput", polls ? number : 0, &request) == 0 && request != MPI_REQUEST_NULL);
+	CHECK(rma_request(NULL, "MPI_Rput", polls ? number : 0, &request) == 0 &&
+		request != MPI_REQUEST_NULL);
 	return request;
 }
 
@@ -98,7 +101,8 @@ static void many(int polls)
 	for (int i = 0; i < 4; i++)
 		r[i] = operation(1 + i, polls * (4 - i));
 	for (int i = 0; i < 4; i++)
-		CHECK(MPI_Waitany(5, r, &index, statuses) == 0 && index >= 0 && index < 4 && r[index] == MPI_REQUEST_NULL);
+		CHECK(MPI_Waitany(5, r, &index, statuses) == 0 && index >= 0 && index < 4 &&
+			r[index] == MPI_REQUEST_NULL);
 	CHECK(MPI_Waitany(5, r, &index, statuses) == 0 && index == MPI_UNDEFINED);
 	for (int i = 0; i < 4; i++)
 		r[i] = operation(1 + i, polls * (4 - i));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Checks that two hosts reach each other's memory: what is written arrives as it was, is read as it is, atomics return
-// what was there, and what is not allowed is an error of the one who asks. It measures nothing.
+// Checks that two hosts reach each other's memory: what is written arrives as it was, is read as it
+// is, atomics return what was there, and what is not allowed is an error of the one who asks. It
+// measures nothing.
 #include "raw.h"
 
 #include <stdio.h>
@@ -24,7 +25,8 @@ static void check_bytes(struct link *l, size_t bytes)
 	memset(l->memory + RAW_MEMORY / 2, 0, bytes + 1);
 	struct ibv_send_wr write = link_request(l, IBV_WR_RDMA_WRITE, &list, 0, 64, bytes);
 	link_do(l, &write);
-	struct ibv_send_wr read = link_request(l, IBV_WR_RDMA_READ, &list, RAW_MEMORY / 2, 64, bytes);
+	struct ibv_send_wr read = link_request(l, IBV_WR_RDMA_READ, &list, RAW_MEMORY / 2, 64,
+		bytes);
 	link_do(l, &read);
 	want(memcmp(l->memory, l->memory + RAW_MEMORY / 2, bytes) == 0, "write and read", bytes);
 	want(l->memory[RAW_MEMORY / 2 + bytes] == 0, "the byte behind a read", bytes);
@@ -46,7 +48,8 @@ static void check_atomics(struct link *l)
 {
 	for (uint64_t i = 0; i < 100; i++)
 		want(atomic(l, IBV_WR_ATOMIC_FETCH_AND_ADD, 3, 0) == 3 * i, "fetch and add", 8);
-	want(atomic(l, IBV_WR_ATOMIC_CMP_AND_SWP, 299, 1) == 300, "compare and swap of another value", 8);
+	want(atomic(l, IBV_WR_ATOMIC_CMP_AND_SWP, 299, 1) == 300,
+		"compare and swap of another value", 8);
 	want(atomic(l, IBV_WR_ATOMIC_CMP_AND_SWP, 300, 7) == 300, "compare and swap", 8);
 	want(atomic(l, IBV_WR_ATOMIC_FETCH_AND_ADD, 0, 0) == 7, "what was swapped in", 8);
 }
@@ -57,12 +60,14 @@ static void check_refusal(struct link *l)
 	struct ibv_sge list;
 	struct ibv_send_wr w = link_request(l, IBV_WR_RDMA_WRITE, &list, 0, RAW_MEMORY, 8);
 	link_post(l, &w);
-	want(link_wait(l, 1) == IBV_WC_REM_ACCESS_ERR, "the answer to a write behind the region", 8);
+	want(link_wait(l, 1) == IBV_WC_REM_ACCESS_ERR, "the answer to a write behind the region",
+		8);
 }
 
 void raw_check(struct link *l)
 {
-	static const size_t sizes[] = {1, 8, 63, 1000, 4095, 4096, 4097, 65536, RAW_MEMORY / 2 - 64};
+	static const size_t sizes[] = {1, 8, 63, 1000, 4095, 4096, 4097, 65536,
+		RAW_MEMORY / 2 - 64};
 	for (int asleep = 0; asleep < 2; asleep++) {
 		l->asleep = asleep;
 		for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; i++)
@@ -79,6 +84,8 @@ void raw_register(size_t bytes)
 	struct link l = {0};
 	link_device(&l);
 	void *memory = aligned_alloc(4096, bytes);
-	struct ibv_mr *region = memory ? ibv_reg_mr(l.domain, memory, bytes, IBV_ACCESS_LOCAL_WRITE) : NULL;
+	struct ibv_mr *region = memory ?
+		ibv_reg_mr(l.domain, memory, bytes, IBV_ACCESS_LOCAL_WRITE) :
+		NULL;
 	printf("%s %zu\n", region ? "registered" : "refused", bytes);
 }

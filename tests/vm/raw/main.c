@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// raw - RDMA between two hosts by verbs alone: shows that the devices of the virtual machine work, and is the baseline
-// of what the library can reach. `raw serve N` on one host serves N runs of `raw check|quick|full HOST` on the other;
-// `raw register BYTES` tries a registration. It must not use the library.
+// raw - RDMA between two hosts by verbs alone: shows that the devices of the virtual machine work,
+// and is the baseline of what the library can reach. `raw serve N` on one host serves N runs of
+// `raw check|quick|full HOST` on the other; `raw register BYTES` tries a registration. It must not
+// use the library.
 #include "raw.h"
 
 #include <stdio.h>
@@ -35,10 +36,13 @@ int main(int argc, char **argv)
 			serve();
 	} else if (strcmp(way, "register") == 0) {
 		raw_register(strtoul(argv[2], NULL, 0));
-	} else if (strcmp(way, "check") == 0 || strcmp(way, "quick") == 0 || strcmp(way, "full") == 0) {
+	} else if (strcmp(way, "check") == 0 || strcmp(way, "quick") == 0 ||
+		strcmp(way, "full") == 0) {
 		lead(way, argv[2]);
 	} else {
-		fprintf(stderr, "usage: raw serve N | check HOST | quick HOST | full HOST | register BYTES\n");
+		fprintf(stderr,
+			"usage: raw serve N | check HOST | quick HOST | full HOST | register "
+			"BYTES\n");
 		return 2;
 	}
 	return 0;

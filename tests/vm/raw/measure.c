@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures bare verbs between two hosts and prints lines of CSV: operation, way to wait, bytes, unit, and the median,
-// the least and the greatest of several samples. Each sample lasts long enough for the clock. It judges nothing.
+// Measures bare verbs between two hosts and prints lines of CSV: operation, way to wait, bytes,
+// unit, and the median, the least and the greatest of several samples. Each sample lasts long
+// enough for the clock. It judges nothing.
 #include "raw.h"
 
 #include <stdio.h>
@@ -58,15 +59,16 @@ static void stream(struct link *l, const struct kind *k, size_t bytes, long n)
 	}
 }
 
-// So many runs of `bytes` each, apart here and together there: a list of writes posted at once, of which only the last
-// is signalled, each of so many runs.
+// So many runs of `bytes` each, apart here and together there: a list of writes posted at once, of
+// which only the last is signalled, each of so many runs.
 static void runs(struct link *l, const struct kind *k, size_t bytes, long n, int together)
 {
 	struct ibv_sge list[RUNS];
 	struct ibv_send_wr w[RUNS];
 	int writes = RUNS / together;
 	for (int i = 0; i < RUNS; i++) {
-		struct ibv_send_wr one = link_request(l, k->opcode, &list[i], 2 * bytes * (size_t)i, bytes * (size_t)i, bytes);
+		struct ibv_send_wr one = link_request(l, k->opcode, &list[i], 2 * bytes * (size_t)i,
+			bytes * (size_t)i, bytes);
 		if (i % together == 0)
 			w[i / together] = one;
 	}
@@ -93,7 +95,8 @@ static void registration(struct link *l, const struct kind *k, size_t bytes, lon
 {
 	(void)k;
 	while (n-- > 0) {
-		struct ibv_mr *region = ibv_reg_mr(l->domain, l->memory, bytes, IBV_ACCESS_LOCAL_WRITE);
+		struct ibv_mr *region = ibv_reg_mr(l->domain, l->memory, bytes,
+			IBV_ACCESS_LOCAL_WRITE);
 		if (!region || ibv_dereg_mr(region) != 0)
 			link_fail("registration");
 	}
@@ -131,8 +134,12 @@ static void measure(struct link *l, const struct kind *k, size_t bytes, bool qui
 		figures[i] = k->rate ? (double)bytes / each * 1e-6 : each * 1e6;
 	}
 	qsort(figures, (size_t)samples, sizeof figures[0], by_size);
-	printf("%s,%s,%zu,%s,%.4g,%.4g,%.4g\n", k->name, k->local ? "none" : l->asleep ? "sleeping" : "spinning",
-		bytes, k->rate ? "MB/s" : "us", figures[samples / 2], figures[0], figures[samples - 1]);
+	printf("%s,%s,%zu,%s,%.4g,%.4g,%.4g\n", k->name,
+		k->local          ? "none" :
+			l->asleep ? "sleeping" :
+				    "spinning",
+		bytes, k->rate ? "MB/s" : "us", figures[samples / 2], figures[0],
+		figures[samples - 1]);
 	fflush(stdout);
 }
 
@@ -148,12 +155,15 @@ void raw_measure(struct link *l, bool quick)
 	static const struct kind eight[] = {{"write", IBV_WR_RDMA_WRITE, single, false, false},
 		{"read", IBV_WR_RDMA_READ, single, false, false},
 		{"fetch-add", IBV_WR_ATOMIC_FETCH_AND_ADD, single, false, false}};
-	static const struct kind short_runs[] = {{"write-chain-64", IBV_WR_RDMA_WRITE, chain, false, false},
+	static const struct kind short_runs[] = {{"write-chain-64", IBV_WR_RDMA_WRITE, chain, false,
+							 false},
 		{"write-gather-64", IBV_WR_RDMA_WRITE, gather, false, false}};
 	static const struct kind sized[] = {{"write", IBV_WR_RDMA_WRITE, single, true, false},
-		{"read", IBV_WR_RDMA_READ, single, true, false}, {"write-stream", IBV_WR_RDMA_WRITE, stream, true, false},
+		{"read", IBV_WR_RDMA_READ, single, true, false},
+		{"write-stream", IBV_WR_RDMA_WRITE, stream, true, false},
 		{"read-stream", IBV_WR_RDMA_READ, stream, true, false}};
-	static const struct kind local[] = {{"register", IBV_WR_RDMA_WRITE, registration, false, true},
+	static const struct kind local[] = {{"register", IBV_WR_RDMA_WRITE, registration, false,
+						    true},
 		{"copy", IBV_WR_RDMA_WRITE, copy, false, true}};
 	printf("operation,wait,bytes,unit,median,least,most\n");
 	measure_sizes(l, local, 2, 4096, quick);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the two ends of the raw program meet: a TCP connection, which then stays open to show that the other end lives.
+// How the two ends of the raw program meet: a TCP connection, which then stays open to show that
+// the other end lives.
 #include "raw.h"
 
 #include <netdb.h>
@@ -35,12 +36,16 @@ int raw_dial(const char *host)
 
 int raw_answer(void)
 {
-	struct addrinfo want = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *at = NULL;
+	struct addrinfo want = {.ai_family = AF_INET,
+				.ai_socktype = SOCK_STREAM,
+				.ai_flags = AI_PASSIVE},
+			*at = NULL;
 	int on = 1;
 	need(getaddrinfo(NULL, PORT, &want, &at) == 0, "own address");
 	int listener = socket(AF_INET, SOCK_STREAM, 0);
 	setsockopt(listener, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on);
-	need(bind(listener, at->ai_addr, at->ai_addrlen) == 0 && listen(listener, 1) == 0, "listen");
+	need(bind(listener, at->ai_addr, at->ai_addrlen) == 0 && listen(listener, 1) == 0,
+		"listen");
 	int fd = accept(listener, NULL, NULL);
 	need(fd >= 0, "accept");
 	close(listener);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// raw.h - what the raw verbs program can do between two hosts: check, measure, try a registration. main.c chooses.
+// raw.h - what the raw verbs program can do between two hosts: check, measure, try a registration.
+// main.c chooses.
 #ifndef RAW_H
 #define RAW_H
 
