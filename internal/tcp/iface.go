@@ -52,12 +52,13 @@ func decodeHint(b []byte) (h hint, err error) {
 		if len(b) < 2 || len(b) < 2+int(b[1]) {
 			return h, errHint
 		}
-		addr, ok := netip.AddrFromSlice(b[2 : 2+b[1]])
+		end := 2 + int(b[1])
+		addr, ok := netip.AddrFromSlice(b[2:end])
 		p := netip.PrefixFrom(addr, int(b[0]))
 		if !ok || !p.IsValid() {
 			return h, errHint
 		}
-		h.Addrs, b = append(h.Addrs, p), b[2+b[1]:]
+		h.Addrs, b = append(h.Addrs, p), b[end:]
 	}
 	return h, nil
 }

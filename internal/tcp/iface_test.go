@@ -4,6 +4,7 @@
 package tcp
 
 import (
+	"errors"
 	"net/netip"
 	"slices"
 	"strings"
@@ -40,7 +41,15 @@ func TestHint(t *testing.T) {
 	if _, err := decodeHint(b); err == nil {
 		t.Error("a network of 33 bits is accepted")
 	}
+	for _, long := range []byte{254, 255} {
+		b = append(b[:8], make([]byte, 300)...)
+		if b[9] = long; !errors.Is(second(decodeHint(b)), errHint) {
+			t.Errorf("an address of %d bytes is accepted", long)
+		}
+	}
 }
+
+func second(_ hint, err error) error { return err }
 
 func prefixes(texts ...string) (out []netip.Prefix) {
 	for _, t := range texts {

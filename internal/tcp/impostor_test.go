@@ -158,8 +158,7 @@ func TestWrongServer(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			leaktest.Check(t)
 			me := newClient(t, 2, func(f *fabric) {
-				f.Timeout,
-					f.opt.stopTime = 300*time.Millisecond, 1
+				f.Timeout, f.opt.stopTime = 300*time.Millisecond, 1
 			})
 			if err := me.connect(impostor(t, c.serve), 0); err == nil ||
 				!strings.Contains(err.Error(), c.words) {

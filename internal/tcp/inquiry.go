@@ -78,16 +78,19 @@ func (i Inquiries) listenAt(a netip.Addr) (fd int, bound netip.AddrPort, err err
 	return -1, bound, err
 }
 
-// decodeInquiries reads what Listen has made.
+// decodeInquiries reads the addresses in what Listen has returned. What does not hold a whole
+// address at its end is dropped.
 func decodeInquiries(at []byte) (all []netip.AddrPort) {
 	if len(at) < 2 {
 		return nil
 	}
-	port := binary.LittleEndian.Uint16(at)
-	for at = at[2:]; len(at) > 0 && len(at) > int(at[0]); at = at[1+at[0]:] {
-		if addr, ok := netip.AddrFromSlice(at[1 : 1+at[0]]); ok {
+	port, rest := binary.LittleEndian.Uint16(at), at[2:]
+	for len(rest) > 0 && len(rest) > int(rest[0]) {
+		end := 1 + int(rest[0])
+		if addr, ok := netip.AddrFromSlice(rest[1:end]); ok {
 			all = append(all, netip.AddrPortFrom(addr, port))
 		}
+		rest = rest[end:]
 	}
 	return all
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -85,7 +86,8 @@ func TestInquiriesWithoutAnswer(t *testing.T) {
 	if i.Ask(at, "known", time.Minute) {
 		t.Error("an answer of nothing")
 	}
-	for _, bad := range []string{"", "x", "xy", "xy\x04abc", "xy\x05abcde", "xy\xff"} {
+	for _, bad := range []string{"", "x", "xy", "xy\x04abc", "xy\x05abcde", "xy\xff",
+		"xy\xff" + strings.Repeat("a", 255)} {
 		all := decodeInquiries([]byte(bad))
 		if len(all) > 0 || i.Ask([]byte(bad), "known", time.Minute) {
 			t.Errorf("%q: %v", bad, all)

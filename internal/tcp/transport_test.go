@@ -54,8 +54,7 @@ func TestTransport(t *testing.T) {
 		{"always packed", []int{1, 1}, Options{Gather: 1 << 30},
 			func(o *internode.Options) { o.Eager = 0 }},
 		{"no polling", []int{1, 1}, Options{}, func(o *internode.Options) {
-			o.Poll,
-				o.Looks = 0, func() int { return 0 }
+			o.Poll, o.Looks = 0, func() int { return 0 }
 		}},
 		{"long polling", []int{1, 1}, Options{}, func(o *internode.Options) {
 			o.Poll, o.Looks = time.Millisecond, func() int { return 10000 }
