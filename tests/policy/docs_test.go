@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the README repeats from elsewhere must be what is said there.
+// What the README repeats from elsewhere is what is said there, and the glossary is short.
 
 package policy
 
@@ -33,5 +33,16 @@ func TestReadmeSettings(t *testing.T) {
 	if rows := strings.Count(want, "\n| `ARMCI_"); rows == 0 || rows > mostSettings {
 		t.Errorf("README.md lists %d settings; more than %d are too many to read: make "+
 			"it one for tests and measurements", rows, mostSettings)
+	}
+}
+
+// mostOwnWords is how many words of its own the code may have, which a newcomer has to look up.
+const mostOwnWords = 20
+
+func TestGlossary(t *testing.T) {
+	_, glossary, found := strings.Cut(read(t, "CONTRIBUTING.md"), "\n## Glossary\n")
+	glossary, _, _ = strings.Cut(glossary, "\n## ")
+	if n := strings.Count(glossary, "\n| **"); !found || n == 0 || n > mostOwnWords {
+		t.Errorf("the glossary of CONTRIBUTING.md has %d words, the most is %d", n, mostOwnWords)
 	}
 }

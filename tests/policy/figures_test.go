@@ -104,9 +104,9 @@ var stated = []struct{ document, says, file, code string }{
 	{"docs/performance.md", `that a data server keeps \| (\d+)`, "internal/config/table.go",
 		setting("ARMCI_CONNECTIONS")},
 	{"docs/performance.md", `sleeps \| (\d+ us) over TCP`, "internal/config/table.go",
-		`"ARMCI_POLL".*"tcp": "(\w+)"`},
+		`(?s)"ARMCI_POLL".*?"tcp": "(\w+)"`},
 	{"docs/performance.md", `over TCP, (\d+ us) over RDMA`, "internal/config/table.go",
-		`"ARMCI_POLL".*"rdma": "(\w+)"`},
+		`(?s)"ARMCI_POLL".*?"rdma": "(\w+)"`},
 	{"docs/tutorial.md", `(\w+) steps, each with a program`, "docs/tutorial.md", `heading`},
 	{"README.md", `tutorial.md\): (\w+) steps`, "docs/tutorial.md", `heading`},
 	{"docs/adding-a-fabric.md", `.pipe. has ([\d,]+)`, "internal/transport/pipe", `lines`},
@@ -127,7 +127,7 @@ var stated = []struct{ document, says, file, code string }{
 }
 
 // setting finds the default of a setting in the table of internal/config.
-func setting(name string) string { return `"` + name + `".*?Default: "(\w+)"` }
+func setting(name string) string { return `(?s)"` + name + `".*?Default: +"(\w+)"` }
 
 func TestStatedFigures(t *testing.T) {
 	for _, s := range stated {

@@ -130,8 +130,7 @@ func TestPackagesPages(t *testing.T) {
 	for _, page := range pages {
 		path := "usr/share/man/man1/" + filepath.Base(page)
 		owned := func(pattern string) bool {
-			ok,
-				_ := filepath.Match(pattern, path)
+			ok, _ := filepath.Match(pattern, path)
 			return ok
 		}
 		if !slices.ContainsFunc(patterns, owned) {

@@ -31,8 +31,8 @@ const (
 // longBecause is how a file explains its length.
 var longBecause = regexp.MustCompile(`(?i)long (only )?because`)
 
-var sourceSuffixes = []string{".go", ".c", ".h", ".cc", ".hpp", ".f90", ".inc", ".sh", ".cmake",
-	".map", ".py"}
+var sourceSuffixes = []string{".go", ".c", ".h", ".cc", ".hpp", ".cpp", ".f90", ".F90", ".inc",
+	".sh", ".cmake", ".map", ".py"}
 
 // source is one file of ours: its path from the root and its text.
 type source struct {
