@@ -14,7 +14,7 @@ import (
 )
 
 var (
-	link    = regexp.MustCompile(`\]\(([^()\s]+)\)`)
+	link    = regexp.MustCompile(`(?:\]\(|src=")([^()\s"]+)[)"]`)
 	heading = regexp.MustCompile(`(?m)^#{1,6} +(.+?) *$`)
 	fenced  = regexp.MustCompile("(?ms)^ *```.*?^ *```")
 	quoted  = regexp.MustCompile("`[^`\n]*`")
