@@ -13,10 +13,14 @@ import (
 	"strings"
 )
 
-const style = `body{font:16px/1.5 system-ui,sans-serif;max-width:56rem;margin:2rem auto;padding:0 1rem;color:#1a1a1a;background:#fff}
-h1{font-size:1.5rem;margin-bottom:.2rem}h2{font-size:1.1rem;margin:1.6rem 0 .4rem;border-bottom:1px solid #ddd}
-pre{background:#f5f6f8;padding:.8rem;overflow-x:auto;font-size:.87rem}dt{font-family:monospace;font-weight:600}dd{margin:0 0 .5rem 2rem}
-a{color:#0b57a4}ul{padding-left:1.2rem}li{margin:.15rem 0}.foot{color:#666;font-size:.85rem;margin-top:2rem}`
+const style = `body{font:16px/1.5 system-ui,sans-serif;max-width:56rem;margin:2rem auto;
+padding:0 1rem;color:#1a1a1a;background:#fff}
+h1{font-size:1.5rem;margin-bottom:.2rem}
+h2{font-size:1.1rem;margin:1.6rem 0 .4rem;border-bottom:1px solid #ddd}
+pre{background:#f5f6f8;padding:.8rem;overflow-x:auto;font-size:.87rem}
+dt{font-family:monospace;font-weight:600}dd{margin:0 0 .5rem 2rem}
+a{color:#0b57a4}ul{padding-left:1.2rem}li{margin:.15rem 0}
+.foot{color:#666;font-size:.85rem;margin-top:2rem}`
 
 func writeHTML(b *book, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {

@@ -77,9 +77,11 @@ func TestNoBackquotes(t *testing.T) {
 var (
 	direction = regexp.MustCompile(`\[(in|out|remote)`)
 	sizes     = regexp.MustCompile(
-		`^(bytes|len|buflen|msglen|n|hlen|dlen|rhlen|rdlen|count|num|size|mutex|shmemlimit|offset|millis)$`)
+		`^(bytes|len|buflen|msglen|n|hlen|dlen|rhlen|rdlen|count|num|size|mutex|` +
+			`shmemlimit|offset|millis)$`)
 	unit = regexp.MustCompile(
-		`byte|element|block|rank|member|segment|entr|number|how many|descriptor|millisecond|how much|ignored|size`)
+		`byte|element|block|rank|member|segment|entr|number|how many|descriptor|` +
+			`millisecond|how much|ignored|size`)
 	unclear = regexp.MustCompile(
 		`(?i)^(\[[^\]]*\] ?)?(rules )?as (above|there)|: as (above|there)`)
 )

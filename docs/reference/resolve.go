@@ -15,7 +15,8 @@ var (
 		`\b(?:as|see|rules as|meaning of|of the|to)\s+((?:ARMCIX?|armci)_\w+)`)
 	named   = regexp.MustCompile(`\b((?:ARMCIX?|armci)_\w+)`)
 	asOther = regexp.MustCompile(
-		`(?i)(?:^|[:.] |\s)(?:all rules |the rest |rules )?as (?:of )?(?:(?:ARMCIX?|armci)_\w+('s [\w, ]+)?|above|there|those)\.?$`)
+		`(?i)(?:^|[:.] |\s)(?:all rules |the rest |rules )?as (?:of )?` +
+			`(?:(?:ARMCIX?|armci)_\w+('s [\w, ]+)?|above|there|those)\.?$`)
 )
 
 // synonyms are parameters of one meaning that are called differently in different functions.
