@@ -1,6 +1,7 @@
-# The benchmarks that compare the library with raw baselines (bench/README.md): the program bench and its workers, without
-# MPI, with each MPI, with raw verbs and with raw libfabric; the plain MPI program windows; and caf, a program with coarrays. Nothing of it is
-# installed. Target armci_bench; the tests build it too.
+# The benchmarks that compare the library with raw baselines (bench/README.md): the program bench
+# and its workers, without MPI, with each MPI, with raw verbs and with raw libfabric; the plain MPI
+# program windows; and caf, a program with coarrays. Nothing of it is installed. Target armci_bench;
+# the tests build it too.
 # SPDX-License-Identifier: BSD-3-Clause
 
 if(NOT TARGET armci_perf_worker)
@@ -10,7 +11,8 @@ set(here ${PROJECT_SOURCE_DIR}/bench)
 set(bench ${PROJECT_BINARY_DIR}/bench)
 file(GLOB sources CONFIGURE_DEPENDS ${ARMCI_PERF_SOURCE}/*.c ${here}/worker/*.c)
 list(REMOVE_ITEM sources ${ARMCI_PERF_SOURCE}/plain.c)
-file(GLOB headers CONFIGURE_DEPENDS ${ARMCI_PERF_SOURCE}/*.h ${here}/*/*.h ${PROJECT_SOURCE_DIR}/include/*.h)
+file(GLOB headers CONFIGURE_DEPENDS ${ARMCI_PERF_SOURCE}/*.h ${here}/*/*.h
+  ${PROJECT_SOURCE_DIR}/include/*.h)
 add_custom_target(armci_bench)
 
 # armci_bench_worker(<name> <compiler> [SOURCES <file>...] [FLAGS <flag>...])
@@ -19,8 +21,10 @@ function(armci_bench_worker name compiler)
   set(output ${bench}/${name})
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${bench}
-    COMMAND ${compiler} ${ARMCI_PERF_CFLAGS} -I${ARMCI_PERF_SOURCE} -I${here}/worker -o ${output} ${sources} ${A_SOURCES}
-      -L${ARMCI_LIBDIR_classic} -larmci "-Wl,--enable-new-dtags,-rpath,$ORIGIN/../lib" -lpthread ${A_FLAGS}
+    COMMAND ${compiler} ${ARMCI_PERF_CFLAGS} -I${ARMCI_PERF_SOURCE} -I${here}/worker -o ${output}
+      ${sources} ${A_SOURCES}
+      -L${ARMCI_LIBDIR_classic} -larmci "-Wl,--enable-new-dtags,-rpath,$ORIGIN/../lib" -lpthread
+      ${A_FLAGS}
     DEPENDS ${sources} ${A_SOURCES} ${headers}
     COMMENT "compile bench/${name}" VERBATIM)
   add_custom_target(bench_${name} DEPENDS ${output})
@@ -35,16 +39,19 @@ foreach(flavour openmpi mpich)
   endif()
 endforeach()
 
-find_path(ARMCI_VERBS_INCLUDE infiniband/verbs.h DOC "header of libibverbs, for raw baselines and tests only")
+find_path(ARMCI_VERBS_INCLUDE infiniband/verbs.h
+  DOC "header of libibverbs, for raw baselines and tests only")
 find_library(ARMCI_VERBS_LIBRARY ibverbs DOC "libibverbs, for raw baselines and tests only")
 if(ARMCI_VERBS_INCLUDE AND ARMCI_VERBS_LIBRARY)
   file(GLOB verbs CONFIGURE_DEPENDS ${here}/rdma/*.c ${here}/verbs/*.c)
-  set(verbs_flags -DPERF_VERBS -I${here}/verbs -I${here}/rdma -I${ARMCI_VERBS_INCLUDE} ${ARMCI_VERBS_LIBRARY})
+  set(verbs_flags -DPERF_VERBS -I${here}/verbs -I${here}/rdma -I${ARMCI_VERBS_INCLUDE}
+    ${ARMCI_VERBS_LIBRARY})
   armci_bench_worker(worker-verbs ${CMAKE_C_COMPILER} SOURCES ${verbs}
     FLAGS ${verbs_flags})
 endif()
 
-find_path(ARMCI_FABRIC_INCLUDE rdma/fabric.h DOC "header of libfabric, for raw baselines and tests only")
+find_path(ARMCI_FABRIC_INCLUDE rdma/fabric.h
+  DOC "header of libfabric, for raw baselines and tests only")
 find_library(ARMCI_FABRIC_LIBRARY fabric DOC "libfabric, for raw baselines and tests only")
 if(ARMCI_FABRIC_INCLUDE AND ARMCI_FABRIC_LIBRARY)
   file(GLOB ofi CONFIGURE_DEPENDS ${here}/ofi/*.c ${here}/fabric/*.c)
@@ -52,14 +59,16 @@ if(ARMCI_FABRIC_INCLUDE AND ARMCI_FABRIC_LIBRARY)
     FLAGS -DPERF_OFI -I${here}/fabric -I${ARMCI_FABRIC_INCLUDE} ${ARMCI_FABRIC_LIBRARY})
 endif()
 
-# The microbenchmarks of the papers: MPI's messages, raw baselines and the library in the same processes.
+# The microbenchmarks of the papers: MPI's messages, raw baselines and the library in the same
+# processes.
 if(ARMCI_CC_openmpi)
   file(GLOB papers CONFIGURE_DEPENDS ${here}/papers/worker/*.c)
   armci_bench_worker(worker-papers ${ARMCI_CC_openmpi} SOURCES ${papers} ${verbs}
     FLAGS -DPERF_MPI -DPERF_PAPERS -I${here}/papers/worker ${verbs_flags})
 endif()
 
-# The benchmark of MPI one-sided communication: plain MPI programs, which link nothing of the library.
+# The benchmark of MPI one-sided communication: plain MPI programs, which link nothing of the
+# library.
 file(GLOB windows CONFIGURE_DEPENDS ${here}/windows/*.c)
 list(APPEND windows ${here}/worker/wire.c ${here}/worker/dial.c)
 foreach(flavour openmpi mpich)
@@ -67,8 +76,8 @@ foreach(flavour openmpi mpich)
     set(output ${bench}/windows-${flavour})
     add_custom_command(OUTPUT ${output}
       COMMAND ${CMAKE_COMMAND} -E make_directory ${bench}
-      COMMAND ${ARMCI_CC_${flavour}} ${ARMCI_PERF_CFLAGS} -I${here}/windows -I${here}/worker -I${ARMCI_PERF_SOURCE} -o ${output}
-        ${windows} -lpthread
+      COMMAND ${ARMCI_CC_${flavour}} ${ARMCI_PERF_CFLAGS} -I${here}/windows -I${here}/worker
+        -I${ARMCI_PERF_SOURCE} -o ${output} ${windows} -lpthread
       DEPENDS ${windows} ${headers}
       COMMENT "compile bench/windows-${flavour}" VERBATIM)
     add_custom_target(bench_windows-${flavour} DEPENDS ${output})
@@ -76,16 +85,16 @@ foreach(flavour openmpi mpich)
   endif()
 endforeach()
 
-# One start of operations in which ranks wait for each other (bench -waits): the library's, and each MPI's in a plain MPI
-# program, which links nothing of the library; and what disturbs them.
+# One start of operations in which ranks wait for each other (bench -waits): the library's, and each
+# MPI's in a plain MPI program, which links nothing of the library; and what disturbs them.
 # armci_bench_waits(<name> COMPILER <word>... SOURCES <file>... [FLAGS <flag>...])
 function(armci_bench_waits name)
   cmake_parse_arguments(A "" "" "COMPILER;SOURCES;FLAGS" ${ARGN})
   set(output ${bench}/${name})
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${bench}
-    COMMAND ${A_COMPILER} ${ARMCI_PERF_CFLAGS} -I${here}/waits -I${here}/worker -I${ARMCI_PERF_SOURCE} -o ${output} ${A_SOURCES}
-      ${A_FLAGS} -lpthread
+    COMMAND ${A_COMPILER} ${ARMCI_PERF_CFLAGS} -I${here}/waits -I${here}/worker
+      -I${ARMCI_PERF_SOURCE} -o ${output} ${A_SOURCES} ${A_FLAGS} -lpthread
     DEPENDS ${A_SOURCES} ${headers}
     COMMENT "compile bench/${name}" VERBATIM)
   add_custom_target(bench_${name} DEPENDS ${output})
@@ -94,28 +103,33 @@ endfunction()
 set(waits ${here}/waits/main.c ${here}/waits/handover.c)
 armci_bench_waits(disturb COMPILER ${CMAKE_C_COMPILER} SOURCES ${here}/waits/disturb.c)
 armci_bench_waits(waits-armci COMPILER ${CMAKE_C_COMPILER}
-  SOURCES ${waits} ${here}/waits/ours.c ${here}/waits/raw.c ${here}/worker/wire.c ${here}/worker/dial.c ${here}/worker/from.c
+  SOURCES ${waits} ${here}/waits/ours.c ${here}/waits/raw.c ${here}/worker/wire.c
+    ${here}/worker/dial.c ${here}/worker/from.c
   FLAGS -L${ARMCI_LIBDIR_classic} -larmci "-Wl,--enable-new-dtags,-rpath,$ORIGIN/../lib")
 add_dependencies(bench_waits-armci armci_classic)
 foreach(flavour openmpi mpich)
   if(ARMCI_CC_${flavour})
     armci_bench_waits(waits-${flavour} COMPILER ${ARMCI_CC_${flavour}}
-      SOURCES ${waits} ${here}/waits/messages.c ${here}/waits/epochs.c ${here}/worker/from.c FLAGS -ldl)
+      SOURCES ${waits} ${here}/waits/messages.c ${here}/waits/epochs.c ${here}/worker/from.c
+      FLAGS -ldl)
   endif()
 endforeach()
 
 # What armci.hpp adds to a call.
 if("none" IN_LIST ARMCI_CAN_CXX)
-  armci_program(OUTPUT ${bench}/cxx-calls FLAVOUR none TARGET armci_bench SOURCES ${here}/cxx/calls.cc)
+  armci_program(OUTPUT ${bench}/cxx-calls FLAVOUR none TARGET armci_bench
+    SOURCES ${here}/cxx/calls.cc)
 endif()
 
-# The benchmark of coarrays: one program, with libcaf_armci and the ARMCI calls beside it, and with OpenCoarrays over Open MPI.
+# The benchmark of coarrays: one program, with libcaf_armci and the ARMCI calls beside it, and with
+# OpenCoarrays over Open MPI.
 set(caf "")
 foreach(file task direct measure transfers objects together main)
   list(APPEND caf ${here}/caf/${file}.f90)
 endforeach()
 string(REPLACE direct.f90 direct_none.f90 caf_alone "${caf}")
-find_program(ARMCI_OPENCOARRAYS caf.openmpi DOC "compiler wrapper of OpenCoarrays over Open MPI, for comparisons only")
+find_program(ARMCI_OPENCOARRAYS caf.openmpi
+  DOC "compiler wrapper of OpenCoarrays over Open MPI, for comparisons only")
 # armci_bench_caf(<name> SOURCES <file>... COMPILER <word>... [FLAGS <word>...])
 function(armci_bench_caf name)
   cmake_parse_arguments(A "" "" "SOURCES;COMPILER;FLAGS" ${ARGN})
@@ -129,14 +143,18 @@ function(armci_bench_caf name)
   add_dependencies(armci_bench bench_caf-${name})
 endfunction()
 if(TARGET armci_caf AND TARGET armci_fortran AND CMAKE_Fortran_COMPILER_ID STREQUAL GNU)
-  armci_bench_caf(armci SOURCES ${caf} COMPILER ${CMAKE_Fortran_COMPILER} -fcoarray=lib -J${bench}/caf/armci -I${ARMCI_MODULE_DIR}
-    FLAGS -L${ARMCI_LIBDIR_classic} -lcaf_armci -larmci "-Wl,--enable-new-dtags,-rpath,$ORIGIN/../lib")
+  armci_bench_caf(armci SOURCES ${caf}
+    COMPILER ${CMAKE_Fortran_COMPILER} -fcoarray=lib -J${bench}/caf/armci -I${ARMCI_MODULE_DIR}
+    FLAGS -L${ARMCI_LIBDIR_classic} -lcaf_armci -larmci
+      "-Wl,--enable-new-dtags,-rpath,$ORIGIN/../lib")
   add_dependencies(bench_caf-armci armci_caf armci_fortran)
 endif()
 # Any coarray program's time in its coarray library, to be preloaded.
-armci_bench_caf(calls.so SOURCES ${here}/caf/calls.c COMPILER ${CMAKE_C_COMPILER} ${ARMCI_PERF_CFLAGS} -fPIC -shared FLAGS -ldl)
+armci_bench_caf(calls.so SOURCES ${here}/caf/calls.c
+  COMPILER ${CMAKE_C_COMPILER} ${ARMCI_PERF_CFLAGS} -fPIC -shared FLAGS -ldl)
 if(ARMCI_OPENCOARRAYS)
-  armci_bench_caf(openmpi SOURCES ${caf_alone} COMPILER ${ARMCI_OPENCOARRAYS} -J${bench}/caf/openmpi)
+  armci_bench_caf(openmpi SOURCES ${caf_alone}
+    COMPILER ${ARMCI_OPENCOARRAYS} -J${bench}/caf/openmpi)
 endif()
 
 include(${here}/apps/apps.cmake)

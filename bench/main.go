@@ -34,10 +34,12 @@ and prints their ratio and the bar it is held against. No figure makes it fail.
   -hosts A,B,...   between these hosts, over TCP
   -agent COMMAND   what brings a command to a host (default armcirun's: ssh)
   -rdma            between hosts or pretended nodes over RDMA, beside raw verbs
-  -ofi PROVIDER    the same over a provider of libfabric, as fi_info -p names it, beside raw libfabric
+  -ofi PROVIDER    the same over a provider of libfabric, as fi_info -p names it, beside raw
+                   libfabric
   -only LIST       groups, comma-separated; -list names them by job
   -list            print the jobs and stop
-  -crowded LIST    with so many ranks for each core, comma-separated, instead: what they do together, and 8-byte operations
+  -crowded LIST    with so many ranks for each core, comma-separated, instead: what they do
+                   together, and 8-byte operations
   -busy            the same with a rank and a busy program for each core
   -reps N          repetitions of every figure (default 11, quick 3)
   -quick           short runs that only show that everything works
@@ -50,7 +52,11 @@ and prints their ratio and the bar it is held against. No figure makes it fail.
   -against DIR     another build: compare -build with it, no baselines; -csv and
                    -markdown are the comparison's, the rest is as above
   -runs N          of a comparison (default 3)
-  -starts N        of each build in a run, whose median counts: threads may be placed well or badly (default 1)
+  -starts N        of each build in a run (default 1); their median counts: threads may be placed
+                   well or badly
+  -gate FILE       compare the ratios to raw with the last line of FILE (figures.jsonl), in up to
+                   three series; fails where a figure is 1.15 times worse in all of them
+  -record          with -gate: append the medians of three series to FILE
   -v               print the command of every job
   -waits           measure how ranks wait for each other instead, with options of its own
 `
@@ -62,6 +68,8 @@ type options struct {
 	agent, build, against, ofi       string
 	reps, nodes, runs, starts        int
 	csv, markdown, svg               string
+	gateFile                         string // -gate
+	record                           bool   // -record
 	workers                          string // directory
 }
 
@@ -102,6 +110,8 @@ func main() {
 		for _, j := range jobs {
 			fmt.Printf("%s: %s\n", j.title, strings.Join(j.groups, " "))
 		}
+	case o.gateFile != "":
+		err = o.gate(jobs, os.Stdout)
 	case o.against != "":
 		err = o.compare(jobs, os.Stdout)
 	default:
@@ -138,6 +148,8 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&o.csv, "csv", "", "")
 	f.StringVar(&o.markdown, "markdown", "", "")
 	f.StringVar(&o.svg, "svg", "", "")
+	f.StringVar(&o.gateFile, "gate", "", "")
+	f.BoolVar(&o.record, "record", false, "")
 	if err := f.Parse(args); err != nil {
 		return nil, err
 	}
@@ -166,6 +178,8 @@ func (o *options) check() error {
 		return errors.New("-rdma needs -hosts or -nodes")
 	case o.ofi != "" && (o.rdma || o.nodes < 2 && len(o.hosts) == 0):
 		return errors.New("-ofi needs -hosts or -nodes, and is not for -rdma")
+	case o.gateFile != "" && o.against != "" || o.record && o.gateFile == "":
+		return errors.New("-gate is not for -against, and -record is for -gate only")
 	case o.agent != "" && len(o.hosts) == 0:
 		return errors.New("-agent needs -hosts")
 	case (len(o.crowded) > 0 || o.busy) && (len(o.hosts) > 0 || o.rdma || o.ofi != ""):

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# nodes.sh BENCH DIRECTORY [OPTION]... - the figures and plots between nodes that docs/validation.md shows: on two hosts
-# of a network of their own (network namespaces and a veth pair); what all nodes do at once on three and on eight (a
-# bridge). Writes hosts-N.txt, .csv and .md, and plots. BENCH is build/bench/bench, OPTIONs are its. Exit status 77: no
-# namespaces here.
+# nodes.sh BENCH DIRECTORY [OPTION]... - the figures and plots between nodes that docs/validation.md
+# shows: on two hosts of a network of their own (network namespaces and a veth pair); what all nodes
+# do at once on three and on eight (a bridge). Writes hosts-N.txt, .csv and .md, and plots. BENCH is
+# build/bench/bench, OPTIONs are its. Exit status 77: no namespaces here.
 set -eu
 [ $# -ge 2 ] || { sed -n '3,6s/^# //p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
@@ -16,7 +16,8 @@ mkdir -p "$dir"
 on() {
 	n=$1
 	shift
-	with_hosts "$n" "$bench" -csv "$dir/hosts-$n.csv" -markdown "$dir/hosts-$n.md" "$@" >"$dir/hosts-$n.txt" || {
+	with_hosts "$n" "$bench" -csv "$dir/hosts-$n.csv" -markdown "$dir/hosts-$n.md" "$@" \
+		>"$dir/hosts-$n.txt" || {
 		status=$?
 		cat "$dir/hosts-$n.txt"
 		echo "$n hosts: exit status $status"

@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What puts and gets of the Python package cost beside a copy by NumPy and beside mpi4py's windows, in the same two processes.
+"""What puts and gets of the Python package cost beside a copy by NumPy and beside mpi4py's windows,
+in the same two processes.
 
     mpirun -n 2 python3 bench/python.py
-    mpirun -n 2 --mca btl tcp,self --mca osc pt2pt python3 bench/python.py -nodes    # pretended nodes, both over TCP
+    mpirun -n 2 --mca btl tcp,self --mca osc pt2pt python3 bench/python.py -nodes
 
-A figure is the median of repetitions; those of the ways alternate. Rank 0 measures, rank 1 waits in a barrier of MPI, whose
-windows between nodes need that; ARMCI needs nothing of it. A put is measured with its fence (Flush). With -nodes the ranks are nodes to ARMCI (setting ARMCI_NODE).
+The second command is for pretended nodes, both over TCP.
+
+A figure is the median of repetitions; those of the ways alternate. Rank 0 measures, rank 1 waits in
+a barrier of MPI: its windows between nodes need that; ARMCI needs nothing of it. A put is measured
+with its fence (Flush). With -nodes the ranks are nodes to ARMCI (setting ARMCI_NODE).
 """
 
 import argparse
@@ -78,4 +82,6 @@ for size, count in ((8, 200), (1 << 20, 5)):
             print(f"{size:8} bytes  {name:22} {statistics.median(samples) * 1e6:10.2f} us")
     MPI.COMM_WORLD.Barrier()  # where rank 1 waits meanwhile
 if armci.rank() == 0:
-    print(f"{armci.nodes()} nodes, {MPI.Get_library_version().split(',')[0]}, numpy {np.__version__}")
+    print(
+        f"{armci.nodes()} nodes, {MPI.Get_library_version().split(',')[0]}, numpy {np.__version__}"
+    )

@@ -1,12 +1,13 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# windows.sh BENCH DIRECTORY [OPTION]... - one-sided communication of MPI natively and over our preloaded library, by turns:
-# on a node, between pretended nodes over TCP, between four hosts of network namespaces over TCP, and between pretended nodes
-# over the software verbs device (../tests/softverbs). Writes NETWORK.md, .csv and charts. BENCH is build/bench/bench, OPTIONs
-# are those of `bench windows`. NETWORKS: which of "node nodes hosts rdma" (all). What this machine cannot do is left out, and
-# said.
+# windows.sh BENCH DIRECTORY [OPTION]... - one-sided communication of MPI natively and over our
+# preloaded library, by turns: on a node, between pretended nodes over TCP, between four hosts of
+# network namespaces over TCP, and between pretended nodes over the software verbs device
+# (../tests/softverbs). Writes NETWORK.md, .csv and charts. BENCH is build/bench/bench, OPTIONs are
+# those of `bench windows`. NETWORKS: which of "node nodes hosts rdma" (all). What this machine
+# cannot do is left out, and said.
 set -eu
-[ $# -ge 2 ] || { sed -n '3,7s/^# //p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '3,8s/^# //p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")" && pwd)
 bench=$(cd "$(dirname "$1")" && pwd)/$(basename "$1")
 mkdir -p "$2"
@@ -27,7 +28,8 @@ for network in ${NETWORKS:-node nodes hosts rdma}; do
 		device=$(dirname "$bench")/../tests/softverbs
 		[ -e "$device/libibverbs.so.1" ] || status=77
 		export SOFTVERBS_UCX=1 # for MPIs
-		[ $status -ne 0 ] || "$here/../tests/softverbs/with.sh" "$device" "$bench" $command -network rdma -out "$dir" "$@" || status=$?
+		[ $status -ne 0 ] || "$here/../tests/softverbs/with.sh" "$device" "$bench" \
+			$command -network rdma -out "$dir" "$@" || status=$?
 		;;
 	*) echo "no network $network" >&2 && exit 2 ;;
 	esac

@@ -1,4 +1,5 @@
-# The Fortran modules, one per ABI: interfaces only, so there are .mod files to install and no library of their own.
+# The Fortran modules, one per ABI: interfaces only, so there are .mod files to install and no
+# library of their own.
 # SPDX-License-Identifier: BSD-3-Clause
 
 set(ARMCI_MODULE_DIR ${PROJECT_BINARY_DIR}/fortran)

@@ -1,6 +1,7 @@
-# Finds Go and wraps `go build`: armci_go_library makes a C shared library, armci_go_command a program, armci_go_test the
-# tests of a package as a program.
-# The building itself is the script go_build.cmake; nothing here may know which libraries or commands exist.
+# Finds Go and wraps `go build`: armci_go_library makes a C shared library, armci_go_command a
+# program, armci_go_test the tests of a package as a program.
+# The building itself is the script go_build.cmake; nothing here may know which libraries or
+# commands exist.
 # SPDX-License-Identifier: BSD-3-Clause
 
 find_program(ARMCI_GO go PATHS /usr/local/go/bin /usr/lib/go/bin DOC "the go command")
@@ -8,28 +9,35 @@ if(NOT ARMCI_GO)
   message(FATAL_ERROR "go is missing: install Go 1.26 or later, or set ARMCI_GO to the go command")
 endif()
 
-# The modules that go.mod names: in Go's cache, fetched into it now, or in the directory vendor. Here and not in the middle
-# of a build, so that what is missing is said in one place; and their licences are collected.
+# The modules that go.mod names: in Go's cache, fetched into it now, or in the directory vendor.
+# Here and not in the middle of a build, so that what is missing is said in one place; and their
+# licences are collected.
 include(go_modules)
-set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/go.mod ${PROJECT_SOURCE_DIR}/go.sum)
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/go.mod
+  ${PROJECT_SOURCE_DIR}/go.sum)
 armci_go_modules(${PROJECT_BINARY_DIR}/licences)
 
 # Flags of C and of the linker that every go command gets.
-set(ARMCI_GO_FLAGS "-DCFLAGS=${ARMCI_CFLAGS_USER} ${ARMCI_WERROR_FLAG}" "-DLDFLAGS=${ARMCI_LDFLAGS_USER}")
+set(ARMCI_GO_FLAGS "-DCFLAGS=${ARMCI_CFLAGS_USER} ${ARMCI_WERROR_FLAG}"
+  "-DLDFLAGS=${ARMCI_LDFLAGS_USER}")
 if(CMAKE_CROSSCOMPILING) # the toolchain file says for which processor; go takes CMake's compiler
   list(APPEND ARMCI_GO_FLAGS -DGOARCH=${ARMCI_GOARCH} -DCC=${CMAKE_C_COMPILER})
 endif()
 
-# Everything that go build may read. Go keeps its own cache, so one list for all targets is right and simple.
+# Everything that go build may read. Go keeps its own cache, so one list for all targets is right
+# and simple.
 file(GLOB_RECURSE ARMCI_SOURCES CONFIGURE_DEPENDS
   ${PROJECT_SOURCE_DIR}/capi/*.go ${PROJECT_SOURCE_DIR}/capi/*.c ${PROJECT_SOURCE_DIR}/capi/*.h
-  ${PROJECT_SOURCE_DIR}/mpirma/*.go ${PROJECT_SOURCE_DIR}/mpirma/*.c ${PROJECT_SOURCE_DIR}/mpirma/*.h
-  ${PROJECT_SOURCE_DIR}/internal/*.go ${PROJECT_SOURCE_DIR}/internal/*.c ${PROJECT_SOURCE_DIR}/internal/*.h
-  ${PROJECT_SOURCE_DIR}/cmd/*.go ${PROJECT_SOURCE_DIR}/bench/*.go ${PROJECT_SOURCE_DIR}/internal/figure/*.svg
-  ${PROJECT_SOURCE_DIR}/include/*.h)
+  ${PROJECT_SOURCE_DIR}/mpirma/*.go ${PROJECT_SOURCE_DIR}/mpirma/*.c
+  ${PROJECT_SOURCE_DIR}/mpirma/*.h
+  ${PROJECT_SOURCE_DIR}/internal/*.go ${PROJECT_SOURCE_DIR}/internal/*.c
+  ${PROJECT_SOURCE_DIR}/internal/*.h
+  ${PROJECT_SOURCE_DIR}/cmd/*.go ${PROJECT_SOURCE_DIR}/bench/*.go
+  ${PROJECT_SOURCE_DIR}/internal/figure/*.svg ${PROJECT_SOURCE_DIR}/include/*.h)
 list(FILTER ARMCI_SOURCES EXCLUDE REGEX "_test\\.go$|/testdata/")
 list(APPEND ARMCI_SOURCES ${PROJECT_SOURCE_DIR}/go.mod ${PROJECT_SOURCE_DIR}/go.sum
-  ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake ${PROJECT_SOURCE_DIR}/cmake/go_headers.cmake ${PROJECT_SOURCE_DIR}/cmake/go_ppc64le.cmake)
+  ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake ${PROJECT_SOURCE_DIR}/cmake/go_headers.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/go_ppc64le.cmake)
 
 # armci_go_library(<target> OUTPUT <file> PACKAGE <./dir> SONAME <name>
 #                  MAP <version script> [TAG <build tag>])
@@ -50,9 +58,10 @@ endfunction()
 # armci_go_program(<name> <./dir> <file> [ALL]): builds a program, with ALL as a part of everything
 function(armci_go_program name package output)
   add_custom_command(OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -DGO=${ARMCI_GO} -DMODE=exe -DSOURCE=${PROJECT_SOURCE_DIR} -DPACKAGE=${package}
-      -DOUTPUT=${output} -DVERSION=${PROJECT_VERSION} ${ARMCI_GO_FLAGS} -DWORK=${PROJECT_BINARY_DIR}/go/${name}
-      -P ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake
+    COMMAND ${CMAKE_COMMAND} -DGO=${ARMCI_GO} -DMODE=exe -DSOURCE=${PROJECT_SOURCE_DIR}
+      -DPACKAGE=${package}
+      -DOUTPUT=${output} -DVERSION=${PROJECT_VERSION} ${ARMCI_GO_FLAGS}
+      -DWORK=${PROJECT_BINARY_DIR}/go/${name} -P ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake
     DEPENDS ${ARMCI_SOURCES}
     COMMENT "go build ${name}" VERBATIM)
   add_custom_target(${name} ${ARGN} DEPENDS ${output})
@@ -63,14 +72,16 @@ function(armci_go_command name)
   armci_go_program(${name} ./cmd/${name} ${PROJECT_BINARY_DIR}/bin/${name} ALL)
 endfunction()
 
-# armci_go_test(<target> OUTPUT <file> PACKAGE <dir>): not under the race detector; built by armci_tests
+# armci_go_test(<target> OUTPUT <file> PACKAGE <dir>): not under the race detector; built by
+# armci_tests.
 function(armci_go_test target)
   cmake_parse_arguments(A "" "OUTPUT;PACKAGE" "" ${ARGN})
   file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${A_PACKAGE}/*_test.go)
   add_custom_command(OUTPUT ${A_OUTPUT}
-    COMMAND ${CMAKE_COMMAND} -DGO=${ARMCI_GO} -DMODE=test -DSOURCE=${PROJECT_SOURCE_DIR} -DPACKAGE=./${A_PACKAGE}
-      -DOUTPUT=${A_OUTPUT} -DVERSION=${PROJECT_VERSION} ${ARMCI_GO_FLAGS} -DWORK=${PROJECT_BINARY_DIR}/go/${target}
-      -P ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake
+    COMMAND ${CMAKE_COMMAND} -DGO=${ARMCI_GO} -DMODE=test -DSOURCE=${PROJECT_SOURCE_DIR}
+      -DPACKAGE=./${A_PACKAGE}
+      -DOUTPUT=${A_OUTPUT} -DVERSION=${PROJECT_VERSION} ${ARMCI_GO_FLAGS}
+      -DWORK=${PROJECT_BINARY_DIR}/go/${target} -P ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake
     DEPENDS ${ARMCI_SOURCES} ${tests}
     COMMENT "go test -c ${A_PACKAGE}" VERBATIM)
   add_custom_target(${target} DEPENDS ${A_OUTPUT})

@@ -1,6 +1,6 @@
-# The three libraries from one source: the classic ABI (soname libarmci.so.0) and the ABI of ARMCI-MPI
-# (soname libarmci.so.1) once for Open MPI and once for MPICH, whose communicator types differ in size.
-# None of them may be linked against an MPI; tests/abi holds that.
+# The three libraries from one source: the classic ABI (soname libarmci.so.0) and the ABI of
+# ARMCI-MPI (soname libarmci.so.1) once for Open MPI and once for MPICH: their communicator types
+# differ in size. None of them may be linked against an MPI; tests/abi holds that.
 # SPDX-License-Identifier: BSD-3-Clause
 
 set(ARMCI_MAP ${PROJECT_SOURCE_DIR}/capi/libarmci.map)

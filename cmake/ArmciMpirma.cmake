@@ -1,5 +1,6 @@
-# libarmci-mpirma.so: the library that is preloaded into MPI programs and carries their one-sided communication. One binary
-# serves all MPIs; it must not be linked against any, nor against libarmci. Nobody links it, so its soname has no version.
+# libarmci-mpirma.so: the library that is preloaded into MPI programs and carries their one-sided
+# communication. One binary serves all MPIs; it must not be linked against any, nor against
+# libarmci. No program links it, so its soname has no version.
 # SPDX-License-Identifier: BSD-3-Clause
 
 set(ARMCI_MPIRMA ${ARMCI_LIBDIR_classic}/libarmci-mpirma.so)

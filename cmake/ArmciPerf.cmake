@@ -1,5 +1,5 @@
-# The worker of armci_perf: a C program in libexec/armci that finds the library relative to itself. armci_perf itself is
-# in ArmciCommands; raw baselines are bench/'s and not installed.
+# The worker of armci_perf: a C program in libexec/armci that finds the library relative to itself.
+# armci_perf itself is in ArmciCommands; raw baselines are bench/'s and not installed.
 # SPDX-License-Identifier: BSD-3-Clause
 
 if(NOT TARGET armci_classic OR NOT TARGET armci_perf)
@@ -18,8 +18,8 @@ endif()
 set(output ${PROJECT_BINARY_DIR}/libexec/armci/perf-worker)
 add_custom_command(OUTPUT ${output}
   COMMAND ${CMAKE_COMMAND} -E make_directory ${PROJECT_BINARY_DIR}/libexec/armci
-  COMMAND ${CMAKE_C_COMPILER} ${ARMCI_PERF_CFLAGS} -o ${output} ${sources} -L${ARMCI_LIBDIR_classic} -larmci
-    ${rpath} ${ARMCI_LDFLAGS} -lpthread
+  COMMAND ${CMAKE_C_COMPILER} ${ARMCI_PERF_CFLAGS} -o ${output} ${sources} -L${ARMCI_LIBDIR_classic}
+    -larmci ${rpath} ${ARMCI_LDFLAGS} -lpthread
   DEPENDS ${sources} ${headers}
   COMMENT "compile perf-worker" VERBATIM)
 add_custom_target(armci_perf_worker ALL DEPENDS ${output})

@@ -1,9 +1,11 @@
-# Compiles programs against the library per MPI flavour (none, openmpi, mpich), and adds runs of them to ctest.
-# Programs are compiled as a user would compile them, with the flavour's own compiler and -larmci; which programs there are is not decided here.
+# Compiles programs against the library per MPI flavour (none, openmpi, mpich), and adds runs of
+# them to ctest. Programs are compiled as a user would compile them, with the flavour's own compiler
+# and -larmci; which programs there are is not decided here.
 # SPDX-License-Identifier: BSD-3-Clause
 
 file(GLOB ARMCI_PUBLIC_HEADERS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.h)
-file(GLOB ARMCI_CXX_HEADERS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.hpp ${PROJECT_SOURCE_DIR}/include/armci/*.hpp)
+file(GLOB ARMCI_CXX_HEADERS CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/include/*.hpp
+  ${PROJECT_SOURCE_DIR}/include/armci/*.hpp)
 add_custom_target(armci_examples)
 add_custom_target(armci_tests)
 add_dependencies(armci_tests armci_examples)
@@ -18,12 +20,14 @@ foreach(language CC CXX FC)
   endforeach()
 endforeach()
 
-# armci_program(OUTPUT <file> FLAVOUR <none|openmpi|mpich> TARGET <target that shall build it> SOURCES <file>...
-#               [ABI <classic|openmpi|mpich>] [INCLUDE <directory>] [RPATH <path>] [FLAGS <flag>...] [DEPENDS <file>...]
-#               [LIBS <flag>...] [COARRAYS])
+# armci_program(OUTPUT <file> FLAVOUR <none|openmpi|mpich> TARGET <target that shall build it>
+#               SOURCES <file>...
+#               [ABI <classic|openmpi|mpich>] [INCLUDE <directory>] [RPATH <path>] [FLAGS <flag>...]
+#               [DEPENDS <file>...] [LIBS <flag>...] [COARRAYS])
 # COARRAYS: gfortran's, over libcaf_armci; a program in C calls it as gfortran does.
 function(armci_program)
-  cmake_parse_arguments(A "COARRAYS" "OUTPUT;FLAVOUR;TARGET;ABI;INCLUDE;RPATH" "SOURCES;FLAGS;DEPENDS;LIBS" ${ARGN})
+  cmake_parse_arguments(A "COARRAYS" "OUTPUT;FLAVOUR;TARGET;ABI;INCLUDE;RPATH"
+    "SOURCES;FLAGS;DEPENDS;LIBS" ${ARGN})
   if(NOT A_ABI)
     set(A_ABI classic)
   endif()
@@ -32,7 +36,8 @@ function(armci_program)
   endif()
   get_filename_component(directory ${A_OUTPUT} DIRECTORY)
   if("${A_SOURCES}" MATCHES "\\.f90")
-    set(command ${ARMCI_FC_${A_FLAVOUR}} ${ARMCI_FFLAGS} -I${ARMCI_MODULE_DIR_${A_ABI}} -J${A_OUTPUT}.mods)
+    set(command ${ARMCI_FC_${A_FLAVOUR}} ${ARMCI_FFLAGS} -I${ARMCI_MODULE_DIR_${A_ABI}}
+      -J${A_OUTPUT}.mods)
     set(extra ${ARMCI_MODULE_DIR_${A_ABI}}/armci.mod)
   elseif("${A_SOURCES}" MATCHES "\\.cc")
     set(command ${ARMCI_CXX_${A_FLAVOUR}} ${ARMCI_CXXFLAGS} -I${A_INCLUDE})
@@ -53,7 +58,8 @@ function(armci_program)
   endif()
   add_custom_command(OUTPUT ${A_OUTPUT}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${directory} ${A_OUTPUT}.mods
-    COMMAND ${command} ${A_FLAGS} -o ${A_OUTPUT} ${A_SOURCES} -L${lib} -Wl,-rpath,${A_RPATH} ${A_LIBS} -larmci ${ARMCI_LDFLAGS} -lm -lpthread
+    COMMAND ${command} ${A_FLAGS} -o ${A_OUTPUT} ${A_SOURCES} -L${lib} -Wl,-rpath,${A_RPATH}
+      ${A_LIBS} -larmci ${ARMCI_LDFLAGS} -lm -lpthread
     DEPENDS ${A_SOURCES} ${A_DEPENDS} ${extra}
     COMMENT "compile ${A_OUTPUT}" VERBATIM)
   string(REPLACE "${PROJECT_BINARY_DIR}/" "" name "${A_OUTPUT}")

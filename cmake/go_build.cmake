@@ -1,6 +1,8 @@
-# Run as a script: one `go build`, or `go test -c`, with what Go's own cache cannot see made visible to it.
-# Go does not notice a changed version script: it is copied under a name with its hash, so that a change links anew.
-# It must not leave a half-written output behind: go writes into WORK, the result is moved.
+# Run as a script: one `go build`, or `go test -c`, with what Go's own cache cannot see made visible
+# to it.
+# Go does not notice a changed version script: it is copied under a name with its hash, so that a
+# change links anew. It must not leave a half-written output behind: go writes into WORK, the result
+# is moved.
 # Input: GO MODE(c-shared|exe|test) SOURCE PACKAGE OUTPUT WORK VERSION; CFLAGS LDFLAGS; for c-shared
 # also SONAME MAP, and TAG, the build tag of its ABI.
 # SPDX-License-Identifier: BSD-3-Clause
@@ -18,9 +20,11 @@ if(MODE STREQUAL "c-shared")
   file(SHA256 ${MAP} maphash)
   string(SUBSTRING ${maphash} 0 12 maphash)
   configure_file(${MAP} ${WORK}/${maphash}.map COPYONLY)
-  # Go links with -Bsymbolic: right for functions, wrong for data, which the linker copies into programs that use it.
+  # Go links with -Bsymbolic: right for functions, wrong for data, which the linker copies into
+  # programs that use it.
   string(APPEND ldflags
-    " -extldflags \"-Wl,-soname,${SONAME} '-Wl,--version-script=${WORK}/${maphash}.map' -Wl,--dynamic-list-data\"")
+    " -extldflags \"-Wl,-soname,${SONAME} '-Wl,--version-script=${WORK}/${maphash}.map'"
+    " -Wl,--dynamic-list-data\"")
 endif()
 
 set(tags netgo,osusergo)
@@ -28,8 +32,8 @@ if(TAG)
   string(APPEND tags ",${TAG}")
 endif()
 
-# Programs are position-independent and bound at start, as distributions want them: Go links some of them itself, and does not
-# look at LDFLAGS then.
+# Programs are position-independent and bound at start, as distributions want them: Go links some of
+# them itself, and does not look at LDFLAGS then.
 set(command build -buildmode=${MODE})
 if(MODE STREQUAL "exe")
   set(command build -buildmode=pie)

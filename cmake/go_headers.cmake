@@ -1,6 +1,7 @@
-# Included by the go_*.cmake scripts: sets the environment of every go command so that Go's cache sees our headers.
-# Go does not notice a changed header of another directory; the hash of all headers in the C flags makes it notice.
-# Input: SOURCE and, optional, CFLAGS (without: -O2 -g) and LDFLAGS; for another processor GOARCH and CC.
+# Included by the go_*.cmake scripts: sets the environment of every go command so that Go's cache
+# sees our headers. Go does not notice a changed header of another directory; the hash of all
+# headers in the C flags makes it notice. Input: SOURCE and, optional, CFLAGS (without: -O2 -g) and
+# LDFLAGS; for another processor GOARCH and CC.
 # SPDX-License-Identifier: BSD-3-Clause
 
 file(GLOB_RECURSE headers ${SOURCE}/include/*.h ${SOURCE}/internal/*.h ${SOURCE}/capi/*.h

@@ -1,18 +1,21 @@
-# armci_go_modules(<directory>): sees to it that the Go modules which the library and its commands are made of can be had,
-# and copies their licences, and Go's own, into the directory. It must not change go.mod or go.sum.
+# armci_go_modules(<directory>): sees to it that the Go modules which the library and its commands
+# are made of can be had, and copies their licences, and Go's own, into the directory. It must not
+# change go.mod or go.sum.
 # SPDX-License-Identifier: BSD-3-Clause
 
 function(armci_go_modules directory)
   # Of every package: its module's path, or std, and its directory, which is below the module's.
-  execute_process(COMMAND ${ARMCI_GO} list -deps -f "{{with .Module}}{{.Path}}{{else}}std{{end}} {{.Dir}}"
-      ./capi ./cmd/...
-    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE packages ERROR_VARIABLE why RESULT_VARIABLE result)
+  execute_process(COMMAND ${ARMCI_GO} list -deps
+      -f "{{with .Module}}{{.Path}}{{else}}std{{end}} {{.Dir}}" ./capi ./cmd/...
+    WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE packages ERROR_VARIABLE why
+    RESULT_VARIABLE result)
   if(NOT result EQUAL 0)
     string(REGEX REPLACE "(^|\n)(go: )?downloading [^\n]*" "" why "${why}")
     string(STRIP "${why}" why)
-    message(FATAL_ERROR "the Go modules that go.mod names are neither here nor can they be fetched:\n${why}\n"
-      "Let Go reach a module proxy (go env GOPROXY), once; or run \"go mod vendor\" in this source tree where it can, and "
-      "bring the directory vendor here: then nothing is fetched.")
+    message(FATAL_ERROR
+      "the Go modules that go.mod names are neither here nor can they be fetched:\n${why}\n"
+      "Let Go reach a module proxy (go env GOPROXY), once; or run \"go mod vendor\" in this "
+      "source tree where it can, and bring the directory vendor here: then nothing is fetched.")
   endif()
 
   file(REMOVE_RECURSE ${directory})
@@ -26,14 +29,16 @@ function(armci_go_modules directory)
       armci_licence(${module} "${CMAKE_MATCH_2}" ${directory})
     endif()
   endforeach()
-  execute_process(COMMAND ${ARMCI_GO} env GOROOT OUTPUT_VARIABLE goroot OUTPUT_STRIP_TRAILING_WHITESPACE)
+  execute_process(COMMAND ${ARMCI_GO} env GOROOT OUTPUT_VARIABLE goroot
+    OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(EXISTS ${goroot}/LICENSE)
     configure_file(${goroot}/LICENSE ${directory}/go.txt COPYONLY)
   endif()
   configure_file(${PROJECT_SOURCE_DIR}/LICENSE ${directory}/libarmci.txt COPYONLY)
 endfunction()
 
-# armci_licence(<module> <directory of a package> <into>): the licence is in the module's root, above the package.
+# armci_licence(<module> <directory of a package> <into>): the licence is in the module's root,
+# above the package.
 function(armci_licence module package directory)
   string(REPLACE "/" "-" name ${module})
   set(above ${package})

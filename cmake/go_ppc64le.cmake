@@ -1,7 +1,8 @@
 # Included by go_build.cmake: what a build for ppc64le needs besides, in the list go_extra.
-# In golang.org/x/sys (v0.49) the functions that make system calls jump to package syscall's through R31, where the start of a
-# function in a shared library takes its own address from R12: it computes a wrong table of contents, and the first system call
-# crashes. So the library is built with a copy of that module in which the jumps go through R12.
+# In golang.org/x/sys (v0.49) the functions that make system calls jump to package syscall's through
+# R31, where the start of a function in a shared library takes its own address from R12: it computes
+# a wrong table of contents, and the first system call crashes. So the library is built with a copy
+# of that module in which the jumps go through R12.
 # It must not change the module itself, nor go.mod.
 # Input: GO SOURCE WORK.
 # SPDX-License-Identifier: BSD-3-Clause

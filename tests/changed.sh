@@ -1,13 +1,17 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# changed.sh - the unit tests, without the race detector, of packages with files that differ from where this branch has
-# left the main one (on the main branch: from the last commit), or that git does not know yet; and the rules that every
-# file must keep. It must not judge C programs: those are ctest's.
+# changed.sh - the unit tests, without the race detector, of packages with files that differ from
+# where this branch has left the main one (on the main branch: from the last commit), or that git
+# does not know yet; and the rules that every file must keep. It must not judge C programs: those
+# are ctest's.
 #
 #   GO=go CMAKE=cmake sh changed.sh
 set -eu
 cd "$(dirname "$0")/.."
-git rev-parse HEAD >/dev/null 2>&1 || { echo "quick: no git here, so nobody knows which packages have changed"; exit 0; }
+git rev-parse HEAD >/dev/null 2>&1 || {
+	echo "quick: no git here, so nobody knows which packages have changed"
+	exit 0
+}
 
 base=HEAD
 for main in origin/main origin/master main master '@{upstream}'; do
@@ -36,5 +40,5 @@ packages=$({
 	echo tests/policy/policy_test.go
 } | sed 's,/[^/]*$,,' | sort -u | while read -r dir; do tested "$dir"; done | sort -u)
 echo "unit tests of what differs from $(git describe --always "$base"):" $packages
-exec "$CMAKE" -DGO="$GO" -DSOURCE="$PWD" -DPACKAGE="$(echo "$packages" | paste -sd';')" -DRACE=OFF -DQUIET=ON \
-	-P cmake/go_test.cmake
+exec "$CMAKE" -DGO="$GO" -DSOURCE="$PWD" -DPACKAGE="$(echo "$packages" | paste -sd';')" \
+	-DRACE=OFF -DQUIET=ON -P cmake/go_test.cmake

@@ -1,4 +1,5 @@
-# The public headers compiled alone in every promised language standard, with and without an MPI beside them.
+# The public headers compiled alone in every promised language standard, with and without an MPI
+# beside them.
 # SPDX-License-Identifier: BSD-3-Clause
 
 add_test(NAME headers COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/headers/run.sh)

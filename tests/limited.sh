@@ -2,9 +2,9 @@
 # limited.sh SECONDS COMMAND [ARGUMENT]... - runs a command for so long at most.
 #
 # Afterwards it prints where each thread of the command and of its descendants stands: in the
-# kernel, and by gdb, where there is one, in C and Go. Then it ends them, and its exit status is 124.
-# So a hang that happens once in a thousand runs explains itself. SIGALRM, SIGTERM and SIGINT end it
-# at once, without stacks. Needs Linux's /proc; the command reads no input.
+# kernel, and by gdb, where there is one, in C and Go. Then it ends them, and its exit status is
+# 124. So a hang that happens once in a thousand runs explains itself. SIGALRM, SIGTERM and SIGINT
+# end it at once, without stacks. Needs Linux's /proc; the command reads no input.
 # SPDX-License-Identifier: BSD-3-Clause
 [ $# -ge 2 ] || { sed -n '2,7s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 limit=$1

@@ -1,12 +1,15 @@
-# The programs.txt of a room, where one test runs many programs: lines of name, numbers of ranks, tier, settings. Which programs are
-# built is for the room to say. A program without a line fails the test ROOM/list, as does a line without a program.
+# The programs.txt of a room, where one test runs many programs: lines of name, numbers of ranks,
+# tier, settings. Which programs are built is for the room to say. A program without a line fails
+# the test ROOM/list, as does a line without a program.
 # SPDX-License-Identifier: BSD-3-Clause
 
-# programs_listed(<room> <tier>|<tier>...): listed_names, listed_tiers and listed_sources, one entry for each line.
+# programs_listed(<room> <tier>|<tier>...): listed_names, listed_tiers and listed_sources, one entry
+# for each line.
 function(programs_listed room tiers)
   set(directory ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/${room})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${directory}/programs.txt)
-  file(GLOB present CONFIGURE_DEPENDS RELATIVE ${directory} ${directory}/*.c ${directory}/*.cc ${directory}/*.f90)
+  file(GLOB present CONFIGURE_DEPENDS RELATIVE ${directory} ${directory}/*.c ${directory}/*.cc
+    ${directory}/*.f90)
   foreach(result unlisted names tier_of sources)
     set(${result} "")
   endforeach()
@@ -36,7 +39,9 @@ function(programs_listed room tiers)
   if(present)
     string(APPEND unlisted " no line for ${present};")
   endif()
-  add_test(NAME ${room}/list COMMAND sh -c "echo \"programs.txt and the directory differ:$1\"; test -z \"$1\"" sh "${unlisted}")
+  add_test(NAME ${room}/list
+    COMMAND sh -c "echo \"programs.txt and the directory differ:$1\"; test -z \"$1\""
+    sh "${unlisted}")
   set_tests_properties(${room}/list PROPERTIES LABELS ${room})
   set(listed_names ${names} PARENT_SCOPE)
   set(listed_tiers ${tier_of} PARENT_SCOPE)

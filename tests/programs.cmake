@@ -1,8 +1,9 @@
-# The C and Fortran programs and the examples: compiled for every MPI flavour here, run on the matrix
-# flavour x ranks x fast path. The slow path and the numbers of ranks are run under armcirun only:
-# they do not depend on the launcher. Under an MPI a program runs once, on 2 ranks under Open MPI
-# and on 4 under MPICH, or on the 2 that it is for.
-# Which programs there are, and what is special about one, is said in programs.txt beside them, not here.
+# The C and Fortran programs and the examples: compiled for every MPI flavour here, run on the
+# matrix flavour x ranks x fast path. The slow path and the numbers of ranks are run under armcirun
+# only: they do not depend on the launcher. Under an MPI a program runs once, on 2 ranks under Open
+# MPI and on 4 under MPICH, or on the 2 that it is for.
+# Which programs there are, and what is special about one, is said in programs.txt beside them, not
+# here.
 # SPDX-License-Identifier: BSD-3-Clause
 
 set(paths_none fast slow)
@@ -19,7 +20,8 @@ set(here ${CMAKE_CURRENT_SOURCE_DIR})
 set(out ${PROJECT_BINARY_DIR}/tests)
 add_custom_target(armci_quick) # what make quick needs
 
-# programs_matrix(<room> <name> <flavour> <program> <ranks, as a list> [NAME=value...]): one test per cell.
+# programs_matrix(<room> <name> <flavour> <program> <ranks, as a list> [NAME=value...]): one test
+# per cell.
 function(programs_matrix room name flavour program ranks)
   if(NOT flavour STREQUAL none)
     foreach(once 2 ${once_${flavour}})
@@ -40,11 +42,13 @@ endfunction()
 function(programs_build room name flavour source result)
   file(GLOB headers CONFIGURE_DEPENDS ${here}/${room}/*.h ${here}/${room}/*.inc)
   set(program ${out}/${room}/${flavour}/${name})
-  armci_program(OUTPUT ${program} FLAVOUR ${flavour} TARGET armci_tests SOURCES ${source} DEPENDS ${headers})
+  armci_program(OUTPUT ${program} FLAVOUR ${flavour} TARGET armci_tests SOURCES ${source}
+    DEPENDS ${headers})
   set(${result} ${program} PARENT_SCOPE)
 endfunction()
 
-# C: the list says name, ranks and settings. A program without a line fails a test, as does a line without a program.
+# C: the list says name, ranks and settings. A program without a line fails a test, as does a line
+# without a program.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${here}/c/programs.txt)
 set(listed "")
 set(unlisted "")
@@ -66,7 +70,8 @@ foreach(line IN LISTS lines)
     add_dependencies(armci_quick build_tests_c_none_${name})
   endif()
   if("1" IN_LIST ranks)
-    armci_run(c/${name}/single/n1/fast LAUNCHER single RANKS 1 COMMAND ${out}/c/none/${name} LABELS c TIMEOUT 120
+    armci_run(c/${name}/single/n1/fast LAUNCHER single RANKS 1 COMMAND ${out}/c/none/${name}
+      LABELS c TIMEOUT 120
       ENV ${settings})
   endif()
 endforeach()
@@ -79,7 +84,9 @@ list(REMOVE_ITEM present ${listed})
 if(present)
   string(APPEND unlisted " no line for ${present};")
 endif()
-add_test(NAME c/list COMMAND sh -c "echo \"programs.txt and the directory differ:$1\"; test -z \"$1\"" sh "${unlisted}")
+add_test(NAME c/list
+  COMMAND sh -c "echo \"programs.txt and the directory differ:$1\"; test -z \"$1\""
+  sh "${unlisted}")
 set_tests_properties(c/list PROPERTIES LABELS c)
 
 # The model test for longer than the matrix runs it.
@@ -87,7 +94,8 @@ set(ARMCI_MODEL_SECONDS 15 CACHE STRING "seconds of random operations in the tes
 math(EXPR model_limit "${ARMCI_MODEL_SECONDS} + 120")
 foreach(path fast slow)
   if("none" IN_LIST ARMCI_CAN_CC)
-    armci_run(c/model_long/armcirun/n4/${path} LAUNCHER none RANKS 4 COMMAND ${out}/c/none/model LABELS c
+    armci_run(c/model_long/armcirun/n4/${path} LAUNCHER none RANKS 4 COMMAND ${out}/c/none/model
+      LABELS c
       TIMEOUT ${model_limit} ENV "${setting_${path}}" MODEL_SECONDS=${ARMCI_MODEL_SECONDS})
   endif()
 endforeach()
@@ -106,8 +114,8 @@ foreach(source IN LISTS sources)
 endforeach()
 
 # Examples: on 4 ranks without MPI, on 2 with each MPI.
-file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/c/*.c ${PROJECT_SOURCE_DIR}/examples/cxx/*.cc
-  ${PROJECT_SOURCE_DIR}/examples/fortran/*.f90)
+file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/examples/c/*.c
+  ${PROJECT_SOURCE_DIR}/examples/cxx/*.cc ${PROJECT_SOURCE_DIR}/examples/fortran/*.f90)
 set(ranks_none 4)
 set(ranks_openmpi 2)
 set(ranks_mpich 2)
@@ -121,7 +129,8 @@ foreach(source IN LISTS sources)
   elseif(source MATCHES "cc$")
     set(language cxx)
     set(can ${ARMCI_CAN_CXX})
-    list(FILTER can INCLUDE REGEX none) # the header is the same under an MPI, and tests/cxx has been there
+    # The header is the same under an MPI, and tests/cxx covers that.
+    list(FILTER can INCLUDE REGEX none)
   endif()
   foreach(flavour IN LISTS can)
     if(NOT language STREQUAL "fortran" OR TARGET armci_fortran)
@@ -131,7 +140,8 @@ foreach(source IN LISTS sources)
         set(target armci_examples)
       endif()
       armci_program(OUTPUT ${program} FLAVOUR ${flavour} TARGET ${target} SOURCES ${source})
-      armci_run(examples/${language}/${name}/${launcher_${flavour}} LAUNCHER ${flavour} RANKS ${ranks_${flavour}}
+      armci_run(examples/${language}/${name}/${launcher_${flavour}} LAUNCHER ${flavour}
+        RANKS ${ranks_${flavour}}
         COMMAND ${program} LABELS examples)
     endif()
   endforeach()

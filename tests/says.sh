@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# says.sh - for scripts that test a command, to be sourced: runs it, and compares status and output. It counts failures and ends
-# nothing.
+# says.sh - for scripts that test a command, to be sourced: runs it, and compares status and output.
+# It counts failures and ends nothing.
 failures=0
 
 # run CASE STATUS COMMAND...: standard output and error are in out and err.

@@ -1,13 +1,14 @@
-# Suites that are scripts of their own: the build itself, installation, faults, Global Arrays, NWChem. Each prints why it skips.
-# Those that kill, measure or fill the machine run alone.
+# Suites that are scripts of their own: the build itself, installation, faults, Global Arrays,
+# NWChem. Each prints why it skips. Those that kill, measure or fill the machine run alone.
 # SPDX-License-Identifier: BSD-3-Clause
 
 set(here ${CMAKE_CURRENT_SOURCE_DIR})
 set(out ${PROJECT_BINARY_DIR}/tests)
 
-# How the scripts are told about compilers, launchers and the build: CC_F CXX_F FC_F RUN_F per flavour F.
-set(toolbox "BUILD=${PROJECT_BINARY_DIR}" "SOURCE=${PROJECT_SOURCE_DIR}" "CMAKE=${CMAKE_COMMAND}" "GO=${ARMCI_GO}"
-  "WERROR=${ARMCI_WERROR_FLAG}")
+# How the scripts are told about compilers, launchers and the build: CC_F CXX_F FC_F RUN_F per
+# flavour F.
+set(toolbox "BUILD=${PROJECT_BINARY_DIR}" "SOURCE=${PROJECT_SOURCE_DIR}" "CMAKE=${CMAKE_COMMAND}"
+  "GO=${ARMCI_GO}" "WERROR=${ARMCI_WERROR_FLAG}")
 foreach(flavour none openmpi mpich)
   set(cc "")
   set(cxx "")
@@ -24,22 +25,25 @@ foreach(flavour none openmpi mpich)
   if(flavour IN_LIST ARMCI_CAN_FC)
     set(fc ${ARMCI_FC_${flavour}})
   endif()
-  list(APPEND toolbox "CC_${flavour}=${cc}" "CXX_${flavour}=${cxx}" "FC_${flavour}=${fc}" "RUN_${flavour}=${run}")
+  list(APPEND toolbox "CC_${flavour}=${cc}" "CXX_${flavour}=${cxx}" "FC_${flavour}=${fc}"
+    "RUN_${flavour}=${run}")
 endforeach()
 
 # armci_suite(<name> SCRIPT <file> LABEL <label> TIMEOUT <seconds> [COMPILES | WAITS]
 #             [LOCK <what>] [ARGS <argument>...] [ENV NAME=value...])
-# COMPILES: it spends its time in compilers and emulators, and does not mind another such test beside it. These begin first, so that
-# they find each other. WAITS: for launchers, for ranks that end, for time limits, so two of these
-# take hardly longer than one; what it looks for is its own job's. LOCK: what it shares with others
-# that are not alone, such as the hosts of hosts.sh.
+# COMPILES: it spends its time in compilers and emulators, and does not mind another such test
+# beside it. These begin first, so that they find each other. WAITS: for launchers, for ranks that
+# end, for time limits, so two of these take hardly longer than one; what it looks for is its own
+# job's. LOCK: what it shares with others that are not alone, such as the hosts of hosts.sh.
 function(armci_suite name)
   cmake_parse_arguments(A "COMPILES;WAITS" "SCRIPT;LABEL;TIMEOUT;LOCK" "ARGS;ENV" ${ARGN})
   if(NOT EXISTS ${A_SCRIPT})
     return()
   endif()
-  add_test(NAME ${name} COMMAND sh ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/progress.sh ${name} ${A_SCRIPT} ${A_ARGS})
-  set_tests_properties(${name} PROPERTIES LABELS ${A_LABEL} TIMEOUT ${A_TIMEOUT} RUN_SERIAL ON SKIP_RETURN_CODE 77
+  add_test(NAME ${name} COMMAND sh ${CMAKE_CURRENT_FUNCTION_LIST_DIR}/progress.sh ${name}
+    ${A_SCRIPT} ${A_ARGS})
+  set_tests_properties(${name} PROPERTIES LABELS ${A_LABEL} TIMEOUT ${A_TIMEOUT} RUN_SERIAL ON
+    SKIP_RETURN_CODE 77
     ENVIRONMENT "${toolbox};WORK=${out}/${name};${A_ENV}")
   if(A_COMPILES)
     set_tests_properties(${name} PROPERTIES RUN_SERIAL OFF COST 1000)
@@ -56,7 +60,8 @@ armci_suite(build/wrappers SCRIPT ${here}/build/wrappers.sh LABEL build TIMEOUT 
 armci_suite(build/lowest SCRIPT ${here}/build/lowest.sh LABEL build TIMEOUT 400 COMPILES)
 armci_suite(aarch64 SCRIPT ${here}/aarch64/run.sh LABEL aarch64 TIMEOUT 600 COMPILES)
 foreach(processor ppc64le riscv64)
-  armci_suite(${processor} SCRIPT ${here}/aarch64/other.sh LABEL aarch64 TIMEOUT 300 COMPILES ENV "PROCESSOR=${processor}")
+  armci_suite(${processor} SCRIPT ${here}/aarch64/other.sh LABEL aarch64 TIMEOUT 300 COMPILES
+    ENV "PROCESSOR=${processor}")
 endforeach()
 armci_suite(reference SCRIPT ${here}/reference/run.sh LABEL install TIMEOUT 200)
 armci_suite(install/missing SCRIPT ${here}/install/missing.sh LABEL install TIMEOUT 60)
@@ -89,9 +94,11 @@ endforeach()
 
 if("none" IN_LIST ARMCI_CAN_CC) # on nodes whose processes have hardly any connections
   armci_suite(fault/armcirun/bounded SCRIPT ${here}/fault/run.sh LABEL fault TIMEOUT 200 WAITS
-    ENV "FAULT_LAUNCHERS=none;FAULT_PARTS=kill;FAULT_WAYS=puts counter;FAULT_NODES=4;ARMCI_CONNECTIONS=1")
+    ENV "FAULT_LAUNCHERS=none;FAULT_PARTS=kill;FAULT_WAYS=puts counter"
+      "FAULT_NODES=4;ARMCI_CONNECTIONS=1")
 endif()
-if("mpich" IN_LIST ARMCI_CAN_CC) # its launcher kills all ranks at once: that of the other node must not be blamed
+# MPICH's launcher kills all ranks at once: the rank of the other node must not be blamed.
+if("mpich" IN_LIST ARMCI_CAN_CC)
   armci_suite(fault/mpich/nodes SCRIPT ${here}/fault/run.sh LABEL fault TIMEOUT 200 WAITS
     ENV "FAULT_LAUNCHERS=mpich;FAULT_PARTS=kill;FAULT_WAYS=puts;FAULT_NODES=2")
 endif()

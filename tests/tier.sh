@@ -1,14 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# tier.sh quick|check|full [CTEST ARGUMENT]... - runs the tests of one tier (tests/tiers.cmake says which these are) in the
-# build directory BUILD, shows what long tests do meanwhile, and says why tests were skipped. The last lines are ctest's
-# own summary, which stays in BUILD/Testing/TIER.summary; what failed tests said is in TIER.failed. It
-# must not build anything.
+# tier.sh quick|check|full [CTEST ARGUMENT]... - runs the tests of one tier (tests/tiers.cmake says
+# which these are) in the build directory BUILD, shows what long tests do meanwhile, and says why
+# tests were skipped. The last lines are ctest's own summary, which stays in
+# BUILD/Testing/TIER.summary; what failed tests said is in TIER.failed. It must not build anything.
 #
 #   BUILD=build JOBS=2 [CTEST=ctest] sh tier.sh check -R strided
 #
-# With arguments that match no test of the tier, but one of the other tier, `full` has nothing to do; `check` fails with
-# a hint, unless TIER_MORE says that `full` comes next.
+# With arguments that match no test of the tier, but one of the other tier, `full` has nothing to
+# do; `check` fails with a hint, unless TIER_MORE says that `full` comes next.
 set -u
 tier=${1:?the tier}
 shift
@@ -45,7 +45,8 @@ status=$?
 # The reasons of skipped tests, from what they printed.
 reasons=$(awk 'NR == FNR { if ($NF == "(Skipped)") skipped[$3]; next }
 	/^[0-9]+\/[0-9]+ Testing: / { name = $3; reason = "it does not say why" }
-	reason == "it does not say why" && !/^Command: / && tolower($0) ~ /skip(ped)?[: ]/ { reason = $0 }
+	reason == "it does not say why" && !/^Command: / &&
+		tolower($0) ~ /skip(ped)?[: ]/ { reason = $0 }
 	/^Test time =/ && name in skipped { print "skipped " name ": " reason }' \
 	"Testing/$tier.log" Testing/Temporary/LastTest.log 2>/dev/null)
 sed -n '/% tests passed/,$p' "Testing/$tier.log" | grep -v '^$' >"Testing/$tier.summary"

@@ -1,12 +1,14 @@
-# Which tests `make check` runs (label check: everything once, in about 18 minutes on two processors), which only
-# `make check-all` (label full: other numbers of ranks, shapes and launchers, and all that takes long), and which
-# `make quick` (label quick). A test has one of the labels check and full; one that no line here names has check.
+# Which tests `make check` runs (label check: everything once, in about 18 minutes on two
+# processors), which only `make check-all` (label full: other numbers of ranks, shapes and
+# launchers, and all that takes long), and which `make quick` (label quick). A test has one of the
+# labels check and full; one that no line here names has check.
 # SPDX-License-Identifier: BSD-3-Clause
 
 # Patterns of names: these tests are full,
 set(full
   "^nwchem$" "^package$" "^(aarch64|ppc64le|riscv64)$" "^unit/litmus/weaken$"
-  "^c/.*/(single|armcirun)/n[1359]/" "^c/.*/openmpi/n[13459]/" "^c/.*/mpich/n[12359]/" "^c/model_long/" "^c/idle/"
+  "^c/.*/(single|armcirun)/n[1359]/" "^c/.*/openmpi/n[13459]/" "^c/.*/mpich/n[12359]/"
+  "^c/model_long/" "^c/idle/"
   "^fortran/.*/n1/" "^fortran/(atomics|calls|scopes|vectors)/(openmpi|mpich)/"
   "^ga/"
   "^fault/"
@@ -16,8 +18,8 @@ set(full
   "^rma/.*/(more|few|slow)$" "^rma/(model|fault|hosts|softverbs)/"
   "^caf/.*/(more|few|slow)$" "^caf/(fault|stop|hosts|softverbs)/"
   "^perf/(nodes|papers)$")
-# but these of them are check: programs for one rank, a Global Arrays run, each launcher within and between hosts, the
-# faults that happen most, one boot of the virtual machine.
+# but these of them are check: programs for one rank, a Global Arrays run, each launcher within and
+# between hosts, the faults that happen most, one boot of the virtual machine.
 set(check
   "^c/(stride_iterator|read_write_strided|init)/single/" "^c/idle/(armcirun|openmpi)/n2/fast$"
   "^ga/openmpi$"

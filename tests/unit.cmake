@@ -1,10 +1,10 @@
-# Go tests, one ctest per package under the race detector, then vet, formatting, and the C kernels under sanitizers.
-# Tests that want the built library (tests/abi) are not here.
+# Go tests, one ctest per package under the race detector, then vet, formatting, and the C kernels
+# under sanitizers. Tests that want the built library (tests/abi) are not here.
 # SPDX-License-Identifier: BSD-3-Clause
 
 file(GLOB_RECURSE tests CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
-  ${PROJECT_SOURCE_DIR}/internal/*_test.go ${PROJECT_SOURCE_DIR}/capi/*_test.go ${PROJECT_SOURCE_DIR}/cmd/*_test.go
-  ${PROJECT_SOURCE_DIR}/bench/*_test.go
+  ${PROJECT_SOURCE_DIR}/internal/*_test.go ${PROJECT_SOURCE_DIR}/capi/*_test.go
+  ${PROJECT_SOURCE_DIR}/cmd/*_test.go ${PROJECT_SOURCE_DIR}/bench/*_test.go
   ${PROJECT_SOURCE_DIR}/docs/reference/*_test.go ${PROJECT_SOURCE_DIR}/tests/policy/*_test.go)
 set(packages "")
 foreach(test IN LISTS tests)
@@ -50,17 +50,19 @@ set_tests_properties(unit/vet PROPERTIES COST 1000) # beside others that compile
 
 get_filename_component(gobin ${ARMCI_GO} DIRECTORY)
 find_program(ARMCI_GOFMT gofmt HINTS ${gobin} /usr/local/go/bin)
-add_test(NAME unit/gofmt WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-  COMMAND sh -c "bad=$(\"$0\" -l bench capi cmd internal tests) && test -z \"$bad\" || { echo \"not formatted: $bad\"; exit 1; }"
-    ${ARMCI_GOFMT})
+set(complain "{ echo \"not formatted: $bad\"; exit 1; }")
+add_test(NAME unit/gofmt WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMAND sh -c
+  "bad=$(\"$0\" -l bench capi cmd internal tests) && test -z \"$bad\" || ${complain}"
+  ${ARMCI_GOFMT})
 set_tests_properties(unit/gofmt PROPERTIES LABELS unit TIMEOUT 60)
 
-add_test(NAME unit/litmus COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/litmus/threads.sh ${CMAKE_C_COMPILER} ${PROJECT_SOURCE_DIR}/internal
-  ${PROJECT_BINARY_DIR}/tests/litmus)
+add_test(NAME unit/litmus COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/litmus/threads.sh
+  ${CMAKE_C_COMPILER} ${PROJECT_SOURCE_DIR}/internal ${PROJECT_BINARY_DIR}/tests/litmus)
 set_tests_properties(unit/litmus PROPERTIES LABELS unit TIMEOUT 120 SKIP_RETURN_CODE 77)
 if(CMAKE_CXX_COMPILER)
   foreach(what cases weaken)
-    add_test(NAME unit/litmus/${what} COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/litmus/run.sh ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER}
+    add_test(NAME unit/litmus/${what} COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/litmus/run.sh
+      ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER}
       ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR}/tests/litmus-${what} ${what})
     set_tests_properties(unit/litmus/${what} PROPERTIES LABELS unit TIMEOUT 600 SKIP_RETURN_CODE 77)
   endforeach()
@@ -68,7 +70,7 @@ endif()
 
 set(kernel ${PROJECT_SOURCE_DIR}/internal/kernel)
 if(EXISTS ${kernel}/testdata/sanitize.c)
-  add_test(NAME unit/sanitize COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/sanitize.sh ${CMAKE_C_COMPILER} ${kernel}
-    ${PROJECT_BINARY_DIR}/tests/sanitize)
+  add_test(NAME unit/sanitize COMMAND sh ${CMAKE_CURRENT_SOURCE_DIR}/sanitize.sh ${CMAKE_C_COMPILER}
+    ${kernel} ${PROJECT_BINARY_DIR}/tests/sanitize)
   set_tests_properties(unit/sanitize PROPERTIES LABELS unit TIMEOUT 300 SKIP_RETURN_CODE 77)
 endif()

@@ -1,5 +1,5 @@
-# The applications of the papers (app.h): build/bench/apps/NAME of each directory here, with Open MPI. Nothing of it is
-# installed.
+# The applications of the papers (app.h): build/bench/apps/NAME of each directory here, with Open
+# MPI. Nothing of it is installed.
 # SPDX-License-Identifier: BSD-3-Clause
 
 set(apps ${here}/apps)
@@ -12,8 +12,10 @@ function(armci_bench_app name)
   set(output ${bench}/apps/${name})
   add_custom_command(OUTPUT ${output}
     COMMAND ${CMAKE_COMMAND} -E make_directory ${bench}/apps
-    COMMAND ${ARMCI_CC_openmpi} ${ARMCI_PERF_CFLAGS} -I${apps} -I${ARMCI_PERF_SOURCE} -o ${output} ${sources} ${apps_shared}
-      -L${ARMCI_LIBDIR_classic} -larmci "-Wl,--enable-new-dtags,-rpath,$ORIGIN/../../lib" -lpthread -lm ${A_FLAGS}
+    COMMAND ${ARMCI_CC_openmpi} ${ARMCI_PERF_CFLAGS} -I${apps} -I${ARMCI_PERF_SOURCE} -o ${output}
+      ${sources} ${apps_shared}
+      -L${ARMCI_LIBDIR_classic} -larmci "-Wl,--enable-new-dtags,-rpath,$ORIGIN/../../lib" -lpthread
+      -lm ${A_FLAGS}
     DEPENDS ${sources} ${apps_shared} ${local} ${headers}
     COMMENT "compile bench/apps/${name}" VERBATIM)
   add_custom_target(bench_app_${name} DEPENDS ${output})
@@ -29,7 +31,8 @@ if(ARMCI_CC_openmpi)
     endif()
   endforeach()
   # SRUMMA's rival is ScaLAPACK's pdgemm; both multiply blocks by the same BLAS.
-  find_library(ARMCI_SCALAPACK scalapack-openmpi DOC "ScaLAPACK for Open MPI, for a comparison only")
+  find_library(ARMCI_SCALAPACK scalapack-openmpi
+    DOC "ScaLAPACK for Open MPI, for a comparison only")
   if(ARMCI_SCALAPACK)
     armci_bench_app(srumma FLAGS ${ARMCI_SCALAPACK} -llapack -lblas)
   endif()

@@ -1,15 +1,18 @@
 #!/bin/sh
 # NWChem's DFT over this library and over ARMCI-MPI, from the same compiled objects.
 #
-#   nwchem.sh prepare BUILD                       compiles it below BUILD/tests/nwchem, as ../../tests/nwchem does, and links both
-#   nwchem.sh DIR libarmci|armci-mpi INPUT -- WORD...   runs an input; the words start a program; DIR/run is for its files
+#   nwchem.sh prepare BUILD                       compiles it below BUILD/tests/nwchem, as
+#                                                 ../../tests/nwchem does, and links both
+#   nwchem.sh DIR libarmci|armci-mpi INPUT -- WORD...   runs an input; the words start a program;
+#                                                       DIR/run is for its files
 #
-# BUILD in the environment is where it was prepared. Prints the lines of armci_perf's worker: PERF with the seconds of the
-# whole run, and of NWChem's own clock, and CHECK with the energy. Exit status 77: not possible here.
+# BUILD in the environment is where it was prepared. Prints the lines of armci_perf's worker: PERF
+# with the seconds of the whole run, and of NWChem's own clock, and CHECK with the energy. Exit
+# status 77: not possible here.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 tests=$(cd "$(dirname "$0")/../../tests/nwchem" && pwd)
-[ $# -ge 2 ] || { sed -n '2,8s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] || { sed -n '2,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 
 # prepare: the test's own build, linked twice.
 prepare() {
@@ -44,10 +47,12 @@ start=$(date +%s.%N)
 launcher=$!
 wait "$launcher" || status=$?
 launcher=
-awk -v start="$start" -v end="$(date +%s.%N)" -v name="nwchem/$armci" -v input="$input" -v status="$status" \
+awk -v start="$start" -v end="$(date +%s.%N)" -v name="nwchem/$armci" -v input="$input" \
+	-v status="$status" \
 	-v want="$(awk -v name="$input" '$1 == name { print $2 }' "$tests/inputs.txt")" '
 	function perf(what, seconds) {
-		printf "PERF\t%s%s\t%s\t0\t%d\tns\t%.6g\t%.6g\t%.6g\t0\t0\t0\t0\n", name, what, input, ranks, seconds * 1e9, seconds * 1e9, seconds * 1e9
+		printf "PERF\t%s%s\t%s\t0\t%d\tns\t%.6g\t%.6g\t%.6g\t0\t0\t0\t0\n", name, what,
+			input, ranks, seconds * 1e9, seconds * 1e9, seconds * 1e9
 	}
 	/nproc  *=/ { ranks = $NF }
 	/Total DFT energy/ { energy = $NF; found = 1 }
@@ -57,6 +62,7 @@ awk -v start="$start" -v end="$(date +%s.%N)" -v name="nwchem/$armci" -v input="
 		good = found && status == 0 && off < 1e-6
 		perf("", end - start)
 		perf(":clock", wall)
-		printf "CHECK\t%s %s %.9f (reference %.9f), exit status %d\t%s\n", name, input, energy, want, status, good ? "ok" : "WRONG"
+		printf "CHECK\t%s %s %.9f (reference %.9f), exit status %d\t%s\n", name, input,
+			energy, want, status, good ? "ok" : "WRONG"
 		exit !good
 	}' "$scratch/out" || { tail -n 20 "$scratch/out" >&2; exit 1; }

@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Baselines: the ARMCI call that does what a coarray statement does, made by the program itself, in the same job.
+! Baselines: the ARMCI call that does what a coarray statement does, made by the program itself, in
+! the same job.
 module direct
   use, intrinsic :: iso_c_binding
   use armci
@@ -80,7 +81,8 @@ contains
     integer, intent(in) :: turns
     integer :: i
     do i = 1, turns
-      call check(armci_puts(data, no_stride, at(there), [row_bytes], [8_c_int, int(side, c_int)], 1_c_int, there))
+      call check(armci_puts(data, no_stride, at(there), [row_bytes], [8_c_int, int(side, c_int)], &
+        1_c_int, there))
     end do
   end subroutine
 
@@ -88,7 +90,8 @@ contains
     integer, intent(in) :: turns
     integer :: i
     do i = 1, turns
-      call check(armci_gets(at(there), [row_bytes], data, no_stride, [8_c_int, int(side, c_int)], 1_c_int, there))
+      call check(armci_gets(at(there), [row_bytes], data, no_stride, [8_c_int, int(side, c_int)], &
+        1_c_int, there))
     end do
   end subroutine
 
@@ -96,7 +99,8 @@ contains
     integer, intent(in) :: turns
     integer :: i
     do i = 1, turns
-      call check(armci_puts(data, [8_c_int * edge], at(there), [row_bytes], [8_c_int * edge, int(edge, c_int)], 1_c_int, there))
+      call check(armci_puts(data, [8_c_int * edge], at(there), [row_bytes], &
+        [8_c_int * edge, int(edge, c_int)], 1_c_int, there))
     end do
   end subroutine
 
@@ -104,7 +108,8 @@ contains
     integer, intent(in) :: turns
     integer :: i
     do i = 1, turns
-      call check(armci_gets(at(there), [row_bytes], data, [8_c_int * edge], [8_c_int * edge, int(edge, c_int)], 1_c_int, there))
+      call check(armci_gets(at(there), [row_bytes], data, [8_c_int * edge], &
+        [8_c_int * edge, int(edge, c_int)], 1_c_int, there))
     end do
   end subroutine
 

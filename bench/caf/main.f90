@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Measures coarrays between two images, with whatever runtime it is linked with (bench caf):
 ! caf [-r REPS] [-t MS] [-q] [FIGURES...], where -t is the length of a sample.
-! Prints a line for each figure; those after BEGIN are of the figures named there, and END is the last line.
+! Prints a line for each figure; those after BEGIN are of the figures named there, and END is the
+! last line.
 program caf
   use task
   use direct
@@ -10,7 +11,8 @@ program caf
   use objects
   use together
   implicit none
-  character(20), parameter :: every(*) = [character(20) :: 'put', 'get', 'row', 'block', 'atomic', 'lock', 'event', 'sync', &
+  character(20), parameter :: every(*) = &
+    [character(20) :: 'put', 'get', 'row', 'block', 'atomic', 'lock', 'event', 'sync', &
     'collective', 'allocate']
   character(20) :: word
   integer :: i, named

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Measures a figure: finds how many turns make a sample of decent length, then alternates samples of the coarray statement and of
-! its baseline, and prints medians as the workers of bench do. Image 1 keeps the time. Knows no figure.
+! Measures a figure: finds how many turns make a sample of decent length, then alternates samples of
+! the coarray statement and of its baseline, and prints medians as the workers of bench do. Image 1
+! keeps the time. Knows no figure.
 module measure
   use task
   use direct
@@ -91,8 +92,10 @@ contains
     real(real64), intent(in) :: mine(:), its(:), ratio(:)
     real(real64) :: v(7)
     integer :: i
-    v = [median(mine), minval(mine), maxval(mine), median(its), minval(its), maxval(its), median(ratio)]
-    print '(6a,i0,a,i0,2a,7(a,g0.6))', 'PERF', tab, op, tab, shape, tab, bytes, tab, num_images(), tab, 'ns', (tab, v(i), i = 1, 7)
+    v = [median(mine), minval(mine), maxval(mine), median(its), minval(its), maxval(its), &
+      median(ratio)]
+    print '(6a,i0,a,i0,2a,7(a,g0.6))', 'PERF', tab, op, tab, shape, tab, bytes, tab, num_images(), &
+      tab, 'ns', (tab, v(i), i = 1, 7)
     flush (6)
   end subroutine
 

@@ -49,7 +49,8 @@ contains
     sync all
     call figure('put-row', '256x8', 8 * side, .false., put_row)
     copy = a(:, :)[2]
-    call checked('row', all(nint(copy(3, :)) == 7) .and. nint(sum(copy)) == 2 * side * side + 5 * side)
+    call checked('row', all(nint(copy(3, :)) == 7) .and. &
+      nint(sum(copy)) == 2 * side * side + 5 * side)
     call figure('get-row', '256x8', 8 * side, .false., get_row)
     call checked('row got', all(nint(row) == 7))
   end subroutine
@@ -61,7 +62,8 @@ contains
     sync all
     call figure('put-block', '64x64', 8 * elements, .false., put_block)
     copy = a(:, :)[2]
-    call checked('block', all(nint(copy(9:edge + 8, 17:edge + 16)) == 7) .and. nint(sum(copy)) == 2 * side * side + 5 * edge * edge)
+    call checked('block', all(nint(copy(9:edge + 8, 17:edge + 16)) == 7) .and. &
+      nint(sum(copy)) == 2 * side * side + 5 * edge * edge)
     call figure('get-block', '64x64', 8 * elements, .false., get_block)
     call checked('block got', all(nint(block) == 7))
   end subroutine

@@ -1,14 +1,15 @@
 #!/bin/sh
-# run.sh DIR [FIGURE]... - reruns the experiments of the papers (all, or those of the named figures) and draws the figures:
-# DIR/papers.html, DIR/papers.md, DIR/figures. It builds what is needed, says how long all takes, and goes on where an earlier
-# run has ended; remove DIR/data to measure anew. As root, hosts are network namespaces on this machine (../../tests/hosts);
-# else ranks run on pretended nodes. Over RDMA there is the software verbs device (../../tests/softverbs).
+# run.sh DIR [FIGURE]... - reruns the experiments of the papers (all, or those of the named figures)
+# and draws the figures: DIR/papers.html, DIR/papers.md, DIR/figures. It builds what is needed, says
+# how long all takes, and goes on where an earlier run has ended; remove DIR/data to measure anew.
+# As root, hosts are network namespaces on this machine (../../tests/hosts); else ranks run on
+# pretended nodes. Over RDMA there is the software verbs device (../../tests/softverbs).
 #
-# BUILD: the build (default build). OPTIONS: options of build/bench/papers, as -quick, -runs 3, -v; -list names the figures.
-# NWCHEM=no leaves NWChem out, which takes minutes and 400 MB to compile.
+# BUILD: the build (default build). OPTIONS: options of build/bench/papers, as -quick, -runs 3, -v;
+# -list names the figures. NWCHEM=no leaves NWChem out, which takes minutes and 400 MB to compile.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
-[ $# -ge 1 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 1 ] || { sed -n '2,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 here=$(cd "$(dirname "$0")/.." && pwd)
 root=$(dirname "$here")
 BUILD=$(realpath -m "${BUILD:-$root/build}")
@@ -19,7 +20,8 @@ shift
 papers=$BUILD/bench/papers
 
 [ -x "$papers" ] && [ -n "${PREPARED:-}" ] || make -s -C "$root" BUILD="$BUILD" tests
-[ -e "$BUILD/tests/softverbs/libibverbs.so.1" ] || echo "no software verbs device: nothing over RDMA"
+[ -e "$BUILD/tests/softverbs/libibverbs.so.1" ] ||
+	echo "no software verbs device: nothing over RDMA"
 "$here/apps/openblas.sh" "$BUILD" || true
 if [ "${NWCHEM:-yes}" = yes ] && { [ $# -eq 0 ] || echo "$*" | grep -q 002-5; }; then
 	"$here/apps/nwchem.sh" prepare "$BUILD" || echo "NWChem cannot be built here: left out"

@@ -1,4 +1,5 @@
-# Cross-compilation for Linux on aarch64 with Debian's compilers: cmake --toolchain cmake/toolchains/aarch64.cmake
+# Cross-compilation for Linux on aarch64 with Debian's compilers:
+# cmake --toolchain cmake/toolchains/aarch64.cmake
 # SPDX-License-Identifier: BSD-3-Clause
 set(CMAKE_SYSTEM_PROCESSOR aarch64)
 set(ARMCI_GOARCH arm64)

@@ -1,4 +1,5 @@
-# Cross-compilation for Linux on ppc64le with Debian's compilers: cmake --toolchain cmake/toolchains/ppc64le.cmake
+# Cross-compilation for Linux on ppc64le with Debian's compilers:
+# cmake --toolchain cmake/toolchains/ppc64le.cmake
 # SPDX-License-Identifier: BSD-3-Clause
 set(CMAKE_SYSTEM_PROCESSOR ppc64le)
 set(ARMCI_GOARCH ppc64le)

@@ -1,4 +1,5 @@
-# Cross-compilation for Linux on riscv64 with Debian's compilers: cmake --toolchain cmake/toolchains/riscv64.cmake
+# Cross-compilation for Linux on riscv64 with Debian's compilers:
+# cmake --toolchain cmake/toolchains/riscv64.cmake
 # SPDX-License-Identifier: BSD-3-Clause
 set(CMAKE_SYSTEM_PROCESSOR riscv64)
 set(ARMCI_GOARCH riscv64)

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! hashtable.f90 - a hash table that is spread over all images, and into which all of them count at the same time without a lock: an
-! image claims an empty slot anywhere by compare-and-swap, and adds to its counter by an atomic addition.
+! hashtable.f90 - a hash table that is spread over all images, and into which all of them count at
+! the same time without a lock: an image claims an empty slot anywhere by compare-and-swap, and adds
+! to its counter by an atomic addition.
 !
 !   caf-armci -O2 hashtable.f90 -o hashtable && armcirun -n 4 ./hashtable
 program hashtable
@@ -35,8 +36,8 @@ program hashtable
     end do
     if (count_of(keys + 1) /= 0) error stop 'a key that nobody has counted'
     if (entries /= count(expected > 0)) error stop 'a key has two slots'
-    print '(3(a,i0),a)', 'ok hashtable: ', num_images()*draws, ' words, ', count(expected > 0), ' different, on ', &
-      num_images(), ' images'
+    print '(3(a,i0),a)', 'ok hashtable: ', num_images()*draws, ' words, ', count(expected > 0), &
+      ' different, on ', num_images(), ' images'
   end if
 contains
   ! Some keys are drawn often, others seldom.

@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! heat.f90 - heat spreads on a square plate, which is divided among the images as a grid of blocks. Before each step every image
-! puts the edges of its block into the halo of its neighbours: columns are contiguous, rows are strided, and either is one
-! transfer. At the end the first image checks the plate against a run of its own.
+! heat.f90 - heat spreads on a square plate, which is divided among the images as a grid of blocks.
+! Before each step every image puts the edges of its block into the halo of its neighbours: columns
+! are contiguous, rows are strided, and either is one transfer. At the end the first image checks
+! the plate against a run of its own.
 !
 !   caf-armci -O2 heat.f90 -o heat && armcirun -n 4 ./heat
 program heat
@@ -50,11 +51,12 @@ program heat
     do q = 1, columns
       do p = 1, rows
         next(:, :) = u(1:r, 1:c)[p, q]
-        if (any(abs(next - plate((p - 1)*r + 1:p*r, (q - 1)*c + 1:q*c)) > 1d-9)) error stop 'a block is wrong'
+        if (any(abs(next - plate((p - 1)*r + 1:p*r, (q - 1)*c + 1:q*c)) > 1d-9)) &
+          error stop 'a block is wrong'
       end do
     end do
-    print '(4(a,i0),a,f7.4,a)', 'ok heat: ', r*rows, ' x ', c*columns, ' points on ', rows, ' x ', columns, ' images, ', &
-      plate(1, 1), ' degrees in the corner'
+    print '(4(a,i0),a,f7.4,a)', 'ok heat: ', r*rows, ' x ', c*columns, ' points on ', rows, ' x ', &
+      columns, ' images, ', plate(1, 1), ' degrees in the corner'
   end if
 contains
   ! One step of the explicit scheme: each point moves towards the mean of its neighbours.
@@ -64,8 +66,8 @@ contains
     integer :: m, n
     m = size(to, 1)
     n = size(to, 2)
-    to = from(1:m, 1:n) + rate*(from(0:m - 1, 1:n) + from(2:m + 1, 1:n) + from(1:m, 0:n - 1) + from(1:m, 2:n + 1) &
-      - 4*from(1:m, 1:n))
+    to = from(1:m, 1:n) + rate*(from(0:m - 1, 1:n) + from(2:m + 1, 1:n) + from(1:m, 0:n - 1) &
+      + from(1:m, 2:n + 1) - 4*from(1:m, 1:n))
   end subroutine one_step
 
   subroutine serial(all, m, n)

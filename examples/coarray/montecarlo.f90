@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! montecarlo.f90 - pi by random points. All images but the first are workers: each puts the hits of a batch into its own slot at the
-! first image and posts an event there; the first image waits for the events, sleeping while there is none, and posts back when the
-! slot may be written again. Batches have seeds of their own, so that the result can be checked.
+! montecarlo.f90 - pi by random points. All images but the first are workers: each puts the hits of
+! a batch into its own slot at the first image and posts an event there; the first image waits for
+! the events, sleeping while there is none, and posts back when the slot may be written again.
+! Batches have seeds of their own, so that the result can be checked.
 !
 !   caf-armci -O2 montecarlo.f90 -o montecarlo && armcirun -n 4 ./montecarlo
 program montecarlo
@@ -37,9 +38,10 @@ program montecarlo
   end if
 
   if (this_image() == 1) then
-    if (total /= sum([(hits(batch), batch=1, batches)])) error stop 'a result is missing or was counted twice'
-    print '(a,f8.5,a,i0,a)', 'ok montecarlo: pi is about ', 4*real(total)/(real(batches)*points), ', by ', &
-      max(workers, 1), ' workers'
+    if (total /= sum([(hits(batch), batch=1, batches)])) &
+      error stop 'a result is missing or was counted twice'
+    print '(a,f8.5,a,i0,a)', 'ok montecarlo: pi is about ', 4*real(total)/(real(batches)*points), &
+      ', by ', max(workers, 1), ' workers'
   end if
 contains
   ! Points of a batch inside the quarter of a circle, from a small generator of random numbers.

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! teams.f90 - the images divide themselves into two teams, and each team computes something of its own: sums, a maximum and a
-! broadcast reach the images of the current team only, and image numbers are those in it.
+! teams.f90 - the images divide themselves into two teams, and each team computes something of its
+! own: sums, a maximum and a broadcast reach the images of the current team only, and image numbers
+! are those in it.
 !
 !   caf-armci -O2 teams.f90 -o teams && armcirun -n 4 ./teams
 program teams
@@ -24,7 +25,8 @@ program teams
     call co_max(most)
     word = 100*colour
     call co_broadcast(word, source_image=1)
-    box[merge(1, this_image() + 1, this_image() == num_images())] = me ! to the next image of the team
+    ! To the next image of the team.
+    box[merge(1, this_image() + 1, this_image() == num_images())] = me
     sync all ! of the team
   end team
 
@@ -33,6 +35,7 @@ program teams
   if (word /= 100*colour) error stop 'a word of the other team'
   if (box /= merge(me - 2, most, me > 2)) error stop 'a put went to another image'
   call co_sum(total) ! of all images again
-  if (total /= sum([(sum([(i, i=1 + mod(colour - 1, 2), n, 2)]), colour=1, n)])) error stop 'the sum of all is wrong'
+  if (total /= sum([(sum([(i, i=1 + mod(colour - 1, 2), n, 2)]), colour=1, n)])) &
+    error stop 'the sum of all is wrong'
   if (me == 1) print '(a,i0,a)', 'ok teams: ', min(n, 2), ' teams'
 end program teams

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! blocks.f90 - a matrix in blocks over a grid of ranks: its rows are summed by groups of ranks, and its diagonal is
-! fetched by vector transfers. For newcomers.
+! blocks.f90 - a matrix in blocks over a grid of ranks: its rows are summed by groups of ranks, and
+! its diagonal is fetched by vector transfers. For newcomers.
 !
 !   armcifort blocks.f90 -o blocks && armcirun -n 4 ./blocks
 program blocks
@@ -18,8 +18,10 @@ program blocks
   me = armci_msg_me()
   nproc = armci_msg_nproc()
 
-  ! A grid of blocks, one per rank, as square as the number of ranks allows. Rank r has block (r / columns, r mod columns).
-  rows = maxval([(i, i=1, int(sqrt(real(nproc))))], mod(nproc, [(i, i=1, int(sqrt(real(nproc))))]) == 0)
+  ! A grid of blocks, one per rank, as square as the number of ranks allows. Rank r has block
+  ! (r / columns, r mod columns).
+  rows = maxval([(i, i=1, int(sqrt(real(nproc))))], &
+    mod(nproc, [(i, i=1, int(sqrt(real(nproc))))]) == 0)
   columns = nproc / rows
   allocate (memory(0:nproc - 1))
   ierr = armci_malloc(memory, int(b * b * 8, c_long))
@@ -75,12 +77,14 @@ contains
       do i = 1, b
         to(i) = c_loc(diagonal(k * b + i))
       end do
-      segments(1) = armci_giov_t(src_ptr_array=c_loc(from), dst_ptr_array=c_loc(to), ptr_array_len=b, bytes=8)
+      segments(1) = armci_giov_t(src_ptr_array=c_loc(from), dst_ptr_array=c_loc(to), &
+        ptr_array_len=b, bytes=8)
       ierr = armci_getv(segments, 1_c_int, owner)
       if (ierr /= 0) call armci_error('armci_getv' // c_null_char, ierr)
     end do
     do i = 1, size(diagonal)
-      if (nint(diagonal(i) - element(i, i)) /= 0) call armci_error('wrong diagonal' // c_null_char, 1_c_int)
+      if (nint(diagonal(i) - element(i, i)) /= 0) &
+        call armci_error('wrong diagonal' // c_null_char, 1_c_int)
     end do
   end subroutine fetch_diagonal
 end program blocks

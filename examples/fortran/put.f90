@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! put.f90 - one-sided transfer in Fortran: every rank writes a column into the memory of its right neighbour. For
-! newcomers; addresses of remote memory are integers that count bytes.
+! put.f90 - one-sided transfer in Fortran: every rank writes a column into the memory of its right
+! neighbour. For newcomers; addresses of remote memory are integers that count bytes.
 !
 !   armcifort put.f90 -o put && armcirun -n 4 ./put
 program put
@@ -32,7 +32,8 @@ program put
   ierr = armci_put(column, memory(right), int(n * 8, c_int), right)
   call armci_barrier() ! all puts of all ranks are complete
 
-  if (any(nint(mine) /= [(100 * left + i, i=1, n)])) call armci_error('wrong numbers' // c_null_char, 1_c_int)
+  if (any(nint(mine) /= [(100 * left + i, i=1, n)])) &
+    call armci_error('wrong numbers' // c_null_char, 1_c_int)
   print '(a,i0,a,i0,a)', 'rank ', me, ': the column of rank ', left, ' is here: ok'
 
   call armci_barrier()

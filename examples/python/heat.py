@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Heat spreads on a square plate, which is divided among the ranks as a grid of blocks, in 2 dimensions.
+"""Heat spreads on a square plate, which is divided among the ranks as a grid of blocks.
 
-Before each step a rank gets the edges of its neighbours' blocks into the margin of its own: rows are contiguous, columns are
-strided, either is one slice. At the end the first rank gets the whole plate, checks it against a run of its own, and plots it.
+Before each step a rank gets the edges of its neighbours' blocks into the margin of its own: rows
+are contiguous, columns are strided, either is one slice. At the end the first rank gets the whole
+plate, checks it against a run of its own, and plots it.
 
     armcirun -n 4 python3 heat.py -plot heat.svg
 """
@@ -19,7 +20,11 @@ def arguments():
     parser = argparse.ArgumentParser(description="Heat on a plate, by one-sided slices")
     parser.add_argument("-n", type=int, default=200, help="points of a side of the plate")
     parser.add_argument("-steps", type=int, default=2000)
-    parser.add_argument("-plot", metavar="FILE", help="where the first rank draws the plate: .png or .svg (needs matplotlib)")
+    parser.add_argument(
+        "-plot",
+        metavar="FILE",
+        help="where the first rank draws the plate: .png or .svg (needs matplotlib)",
+    )
     return parser.parse_args()
 
 
@@ -59,7 +64,7 @@ class Grid:
         return slice(*self.row_cuts[p : p + 2]), slice(*self.column_cuts[q : q + 2])
 
     def neighbours(self, rank):
-        """Rank, the part of its block that is next to ours, and the part of our margin where that goes."""
+        """Rank, the part of its block next to ours, and the part of our margin where that goes."""
         p, q = self.place(rank)
         inner = slice(1, -1)
         if p > 0:
@@ -117,7 +122,10 @@ def main():
         for rank in range(armci.size()):
             block.on(rank).get((slice(1, -1), slice(1, -1)), out=plate[grid.part(rank)])
         worst = abs(plate - serial(options.n, options.steps)).max()
-        print(f"heat: {options.n} x {options.n} points, {options.steps} steps, differs from one rank's by at most {worst:g}")
+        print(
+            f"heat: {options.n} x {options.n} points, {options.steps} steps, "
+            f"differs from one rank's by at most {worst:g}"
+        )
         if options.plot:
             plot(plate, options.plot)
     block.free()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""One-sided communication between Python processes: NumPy arrays in shared memory, read and written by slices (ARMCI).
+"""One-sided communication between Python processes: NumPy arrays in shared memory, read and written
+by slices (ARMCI).
 
     import armci
     a = armci.zeros((4, 6))                     # collective: a block of 4 x 6 doubles on every rank
@@ -7,7 +8,8 @@
     armci.barrier()
     column = a.on(armci.size() - 1)[:, 2]       # any rank's block by slices, without its help
 
-Start it by `armcirun -n 4 python3 program.py`, or by mpirun, mpiexec or srun; alone it is a job of one rank. docs/python.md says more.
+Start it by `armcirun -n 4 python3 program.py`, or by mpirun, mpiexec or srun; alone it is a job of
+one rank. docs/python.md says more.
 """
 
 from .array import Array, array, empty, zeros
@@ -21,7 +23,7 @@ from .sync import Mutexes, barrier, fence, notify, wait_notify
 
 __version__ = "0.1.0"
 __all__ = [
-    "Array", "Error", "Group", "Handle", "Mutexes", "Remote", "abort", "array", "barrier", "bcast", "empty", "fence", "finalize",
-    "gop", "init", "initialized", "node", "nodes", "notify", "rank", "recv", "same_node", "send", "size", "wait_all",
-    "wait_notify", "world", "zeros",
+    "Array", "Error", "Group", "Handle", "Mutexes", "Remote", "abort", "array", "barrier", "bcast",
+    "empty", "fence", "finalize", "gop", "init", "initialized", "node", "nodes", "notify", "rank",
+    "recv", "same_node", "send", "size", "wait_all", "wait_notify", "world", "zeros",
 ]  # fmt: skip

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Atomic operations on one element of a block. They are atomic with respect to each other, not to put and add."""
+"""Atomic operations on one element of a block. They are atomic with respect to each other, not to
+put and add.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from .slices import address, select
 
 
 class Atomics:
-    """What Remote can do with one element of int32, int64, uint32 or uint64. index must select one element.
+    """What Remote can do with one element of int32, int64, uint32 or uint64. index must select one
+    element.
 
     Each returns the value before. Done: on return, on both sides. Integers wrap. Any thread.
     """
@@ -46,11 +49,17 @@ class Atomics:
         """Replace an element if it equals `expected`; it did if the result equals it."""
         return self._atomic("compare_swap", library.ATOMIC_CAS, index, value, expected)
 
-    def _atomic(self, function: str, operation: int, index: Any, value: Any, expected: Any = 0) -> int:
+    def _atomic(
+        self, function: str, operation: int, index: Any, value: Any, expected: Any = 0
+    ) -> int:
         self._require(function)
         size = self._word
         if not size:
-            raise Error(function, f"elements of {self.dtype} have no atomic operations: int32, int64, uint32 and uint64 have")
+            raise Error(
+                function,
+                f"elements of {self.dtype} have no atomic operations: "
+                "int32, int64, uint32 and uint64 have",
+            )
         remote = select(function, self._block, index)
         if remote.size != 1:
             raise Error(function, f"index: selects {remote.size} elements, not one")
@@ -60,8 +69,11 @@ class Atomics:
             try:
                 words += operator.index(word).to_bytes(size, sys.byteorder, signed=signed)
             except (TypeError, OverflowError):
-                raise Error(function, f"value: {word!r} is no integer in the range of {self.dtype}") from None
+                raise Error(
+                    function, f"value: {word!r} is no integer in the range of {self.dtype}"
+                ) from None
         local = ctypes.addressof(ctypes.c_char.from_buffer(words))
         check("ARMCIX_Atomic", lib.ARMCIX_Atomic(
-            operation, size, local, address(remote), local + size, local + 2 * size, self.rank))  # fmt: skip
+            operation, size, local, address(remote), local + size, local + 2 * size,
+            self.rank))  # fmt: skip
         return int.from_bytes(words[:size], sys.byteorder, signed=signed)

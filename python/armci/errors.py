@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What goes wrong becomes an Error, which names function, cause and rank. Nothing here calls the library."""
+"""What goes wrong becomes an Error, which names function, cause and rank. Nothing here calls the
+library.
+"""
 
 from __future__ import annotations
 
@@ -22,8 +24,8 @@ own_rank: int | None = None
 class Error(RuntimeError):
     """A call that failed; it has changed nothing.
 
-    function: the name of the function. code: the library's return code, or None if the arguments were refused before.
-    rank: the rank of this process, or None before the job has started.
+    function: the name of the function. code: the library's return code, or None if the arguments
+    were refused before. rank: the rank of this process, or None before the job has started.
     """
 
     def __init__(self, function: str, cause: str, code: int | None = None):

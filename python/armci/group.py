@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 
 class Group:
-    """Some ranks of the job, made by Group.create() or split(). One-sided calls always name ranks of the job: see ranks.
+    """Some ranks of the job, made by Group.create() or split(). One-sided calls always name ranks
+    of the job: see ranks.
 
-    rank: place of this process in the group. ranks: the members' ranks in the job, by place. size: their number.
+    rank: place of this process in the group. ranks: the members' ranks in the job, by place. size:
+    their number.
     """
 
     rank: int
@@ -50,7 +52,9 @@ class Group:
 
     @classmethod
     def create(cls, ranks: Sequence[int]) -> Group | None:
-        """A group of the ranks listed, in ascending order. Collective over these; None for others, who need not call it."""
+        """A group of the ranks listed, in ascending order. Collective over these; None for other
+        ranks, which need not call it.
+        """
         job.require("Group.create")
         wanted = [job.world_rank("Group.create", r) for r in ranks]
         if wanted != sorted(set(wanted)):
@@ -58,7 +62,9 @@ class Group:
         if job.rank() not in wanted:
             return None
         handle, members = ctypes.c_int(), (ctypes.c_int * len(wanted))(*wanted)
-        lib.ARMCI_Group_create_child(len(wanted), members, ctypes.addressof(handle), world()._pointer)
+        lib.ARMCI_Group_create_child(
+            len(wanted), members, ctypes.addressof(handle), world()._pointer
+        )
         return cls._of(handle)
 
     def split(self, color: int, key: int = 0) -> Group | None:
@@ -77,7 +83,9 @@ class Group:
         return len(self.ranks)
 
     def barrier(self) -> None:
-        """Complete all stores to members, and wait for the members: then each sees all stores of each. Collective."""
+        """Complete all stores to members, and wait for the members: then each sees all stores of
+        each. Collective.
+        """
         self._require("barrier")
         lib.ARMCI_GroupFence(self._pointer)
         lib.armci_msg_group_barrier(self._pointer)
@@ -88,14 +96,18 @@ class Group:
         lib.ARMCI_GroupFence(self._pointer)
 
     def mpi_comm(self) -> Any:
-        """The group's communicator of mpi4py, ranks in the same order; it belongs to the group. Collective the first time."""
+        """The group's communicator of mpi4py, ranks in the same order; it belongs to the group.
+        Collective the first time.
+        """
         self._require("mpi_comm")
         from .mpi import communicator
 
         return communicator(self._handle)
 
     def free(self) -> None:
-        """Free the group. Collective. Error, on every member, if memory of it is still in use on any."""
+        """Free the group. Collective. Error, on every member, if memory of it is still in use on
+        any.
+        """
         self._require("free")
         if self is job.world_group:
             raise Error("free", "the group of all ranks cannot be freed")
@@ -134,7 +146,12 @@ class Group:
 
     def _reduce(self, values: np.ndarray, operator: str) -> None:
         lib.armci_msg_group_gop_scope(
-            SCOPE_ALL, values.ctypes.data, values.size, operator.encode(), REDUCE[values.dtype.name], self._pointer
+            SCOPE_ALL,
+            values.ctypes.data,
+            values.size,
+            operator.encode(),
+            REDUCE[values.dtype.name],
+            self._pointer,
         )
 
 

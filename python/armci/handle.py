@@ -15,8 +15,9 @@ if TYPE_CHECKING:
 
 
 class Handle:
-    """A nonblocking call that may still be in progress. Until it is done, do not change what a put or add reads, and do not read
-    what a get fills in. A handle that is dropped waits. One thread at a time may use a handle.
+    """A nonblocking call that may still be in progress. Until it is done, do not change what a put
+    or add reads, and do not read what a get fills in. A handle that is dropped waits. One thread at
+    a time may use a handle.
     """
 
     __slots__ = ("_hdl", "_memory", "_buffer", "_result", "_done", "__weakref__")
@@ -30,7 +31,9 @@ class Handle:
         memory.unfinished.add(id(self))
 
     def wait(self) -> Any:
-        """Wait until the call is locally done. Returns: the array of a get, else None. May be called again."""
+        """Wait until the call is locally done. Returns: the array of a get, else None. May be
+        called again.
+        """
         if not self._done:
             job.require("wait")
             code = lib.ARMCI_Wait(ctypes.addressof(self._hdl))

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Start and end of the job, and who am I. An uncaught exception of one rank ends all ranks, as `python -m mpi4py.run` does."""
+"""Start and end of the job, and the caller's place in it. An uncaught exception of one rank ends
+all ranks, as `python -m mpi4py.run` does.
+"""
 
 from __future__ import annotations
 
@@ -30,16 +32,20 @@ world_group: Group
 def init(comm: Any = None) -> None:
     """Start ARMCI over all ranks of the job, or over a communicator of mpi4py. Collective.
 
-    comm: an intracommunicator; it may be freed afterwards. Then rank() is the rank in it. Without it, the job is that of
-    armcirun, of an MPI's launcher, or of a batch system; alone, it is a job of one rank. Calling init again does nothing. Every
-    function of this package calls init() if nobody has; finalize() is called at exit.
+    comm: an intracommunicator; it may be freed afterwards. Then rank() is the rank in it. Without
+    it, the job is that of armcirun, of an MPI's launcher, or of a batch system; alone, it is a job
+    of one rank. Calling init again does nothing. Every function of this package calls init() if
+    the program has not; finalize() is called at exit.
     """
     global _state, _rank, _size, _leaders, world_group
     if _state == _FORKED:
         raise Error("init", "a child of fork cannot join the job of its parent")
     if _state == _RUNNING:
         if comm is not None:
-            raise Error("init", "comm: the job has started already, by init() or the first use of the package")
+            raise Error(
+                "init",
+                "comm: the job has started already, by init() or the first use of the package",
+            )
         return
     if comm is None:
         code = lib.ARMCI_Init()
@@ -82,7 +88,9 @@ def initialized() -> bool:
 
 
 def rank() -> int:
-    """Number of this process in the job, 0 <= rank < size(). The same as in COMM_WORLD, or in the communicator of init()."""
+    """Number of this process in the job, 0 <= rank < size(). The same as in COMM_WORLD, or in the
+    communicator of init().
+    """
     require("rank")
     return _rank
 
@@ -100,7 +108,9 @@ def nodes() -> int:
 
 
 def node(rank: int | None = None) -> int:
-    """Number of the node of a rank, or of this one, from 0, in the order of the nodes' lowest ranks."""
+    """Number of the node of a rank, or of this one, from 0, in the order of the nodes' lowest
+    ranks.
+    """
     world_rank("node", _rank if rank is None else rank)
     return int(np.searchsorted(np.unique(_leaders), _leaders[_rank if rank is None else rank]))
 
@@ -135,8 +145,8 @@ def abort(message: str = "aborted", code: int = 1) -> None:
 def finalize() -> None:
     """End the job. Collective. Called at exit, so few programs need it.
 
-    Done: all of the caller's operations are complete, and all memory is free. Error, on every rank, if any rank still has NumPy
-    arrays that are views of shared memory: they would become invalid.
+    Done: all of the caller's operations are complete, and all memory is free. Error, on every rank,
+    if any rank still has NumPy arrays that are views of shared memory: they would become invalid.
     """
     if _state != _RUNNING:
         return
@@ -148,7 +158,9 @@ def finalize() -> None:
     world_group._reduce(held, "+")
     if held.any():
         who = int(np.flatnonzero(held)[0])
-        raise Error("finalize", f"rank {who} still has {held[who]} views of shared memory, as a.local")
+        raise Error(
+            "finalize", f"rank {who} still has {held[who]} views of shared memory, as a.local"
+        )
     _end(_ENDED)
     check("finalize", lib.ARMCI_Finalize())
 
@@ -185,7 +197,8 @@ def _install_hooks() -> None:
     before = sys.excepthook
 
     def ends_job(kind, value, trace):
-        if before is sys.__excepthook__:  # which writes a traceback in many pieces, between those of other ranks
+        # Python's own hook writes a traceback in many pieces, between those of other ranks.
+        if before is sys.__excepthook__:
             sys.stderr.write("".join(traceback.format_exception(kind, value, trace)))
         else:
             before(kind, value, trace)

@@ -11,7 +11,8 @@ import os
 
 SONAME = "libarmci.so.0"
 
-_int, _long, _ptr, _text, _double = ctypes.c_int, ctypes.c_long, ctypes.c_void_p, ctypes.c_char_p, ctypes.c_double
+_int, _long, _double = ctypes.c_int, ctypes.c_long, ctypes.c_double
+_ptr, _text = ctypes.c_void_p, ctypes.c_char_p
 
 _contiguous = (_ptr, _ptr, _int, _int)
 _strided = (_ptr, _ptr, _ptr, _ptr, _ptr, _int, _int)
@@ -77,7 +78,14 @@ INT_MAX = 2**31 - 1
 MAX_STRIDE_LEVELS = 8
 
 # Element types, by the names of NumPy: of accumulates, and of reductions.
-ACCUMULATE = {"int32": 37, "float64": 38, "float32": 39, "complex64": 40, "complex128": 41, "int64": 42}
+ACCUMULATE = {
+    "int32": 37,
+    "float64": 38,
+    "float32": 39,
+    "complex64": 40,
+    "complex128": 41,
+    "int64": 42,
+}
 REDUCE = {"int32": -99, "int64": -101, "float32": -306, "float64": -307}
 
 
@@ -88,7 +96,9 @@ class Vector(ctypes.Structure):
 
 
 def _candidates() -> list[str]:
-    """Where the library may be: where the installation put it beside this package, else where the system looks."""
+    """Where the library may be: where the installation put it beside this package, else where the
+    system looks.
+    """
     try:
         from ._where import LIBRARY  # written by the installation, relative to this directory
     except ImportError:
@@ -106,12 +116,17 @@ def load() -> ctypes.CDLL:
         except OSError as error:
             reasons.append(str(error))
     else:
-        raise ImportError(f"armci: {'; '.join(reasons)}. Add its directory to LD_LIBRARY_PATH, or install it and run ldconfig")
+        raise ImportError(
+            f"armci: {'; '.join(reasons)}. Add its directory to LD_LIBRARY_PATH, "
+            "or install it and run ldconfig"
+        )
     for name, (result, *arguments) in PROTOTYPES.items():
         try:
             function = getattr(library, name)
         except AttributeError:
-            raise ImportError(f"armci: {library._name} has no {name}: it is another ARMCI, or an older one") from None
+            raise ImportError(
+                f"armci: {library._name} has no {name}: it is another ARMCI, or an older one"
+            ) from None
         function.restype = result
         function.argtypes = arguments
     return library

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shared memory and its lifetime. Memory is freed by all members of a group together, when none of them can reach it any more.
+"""Shared memory and its lifetime. Memory is freed by all members of a group together, when none of
+them can reach it any more.
 
-A member can reach it through a token, which the Array and its remote blocks hold until free(); through NumPy views of it; and
-through nonblocking calls that have not been waited for. Garbage collection happens at another time on each rank, so members
-compare notes whenever one of the collective calls that allocate or free is made (sweep). So a view never points at freed memory.
+A member can reach it through a token, which the Array and its remote blocks hold until free();
+through NumPy views of it; and through nonblocking calls that have not been waited for. Garbage
+collection happens at another time on each rank, so members compare notes whenever one of the
+collective calls that allocate or free is made (sweep). So a view never points at freed memory.
 """
 
 from __future__ import annotations
@@ -23,7 +25,9 @@ _all: weakref.WeakSet[Memory] = weakref.WeakSet()
 
 
 class Token:
-    """Right to make one-sided calls on memory; alive until free() or the end of the job. local: the Array's own view, or None."""
+    """Right to make one-sided calls on memory; alive until free() or the end of the job. local: the
+    Array's own view, or None.
+    """
 
     __slots__ = ("alive", "local", "__weakref__")
 
@@ -37,7 +41,9 @@ class Token:
 
 
 class Memory:
-    """One collective allocation. addresses: of each member, by its place in the group. nbytes: of each member."""
+    """One collective allocation. addresses: of each member, by its place in the group. nbytes: of
+    each member.
+    """
 
     def __init__(self, group: Group, nbytes: np.ndarray, token: Token):
         self.group = group
@@ -46,13 +52,18 @@ class Memory:
         self.unfinished: set[int] = set()  # handles of nonblocking calls, by id
         self._token = weakref.ref(token)
         pointers = (ctypes.c_void_p * group.size)()
-        check("ARMCI_Malloc_group", lib.ARMCI_Malloc_group(pointers, int(nbytes[group.rank]), group._pointer))
+        check(
+            "ARMCI_Malloc_group",
+            lib.ARMCI_Malloc_group(pointers, int(nbytes[group.rank]), group._pointer),
+        )
         self.addresses = [address or 0 for address in pointers]
         group._memories.append(self)
         _all.add(self)
 
     def view(self, place: int, shape: tuple[int, ...], dtype: np.dtype) -> np.ndarray:
-        """The memory of a member on this node as a NumPy array; its owner is known, so that the memory outlives it."""
+        """The memory of a member on this node as a NumPy array; its owner is known, so that the
+        memory outlives it.
+        """
         if not self.nbytes[place]:
             return np.empty(shape, dtype)
         owner = Owner(self.addresses[place], shape, dtype)

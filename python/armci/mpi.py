@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Handles of mpi4py's communicators, in and out: a pointer with Open MPI, an int with MPICH. The only module that imports mpi4py."""
+"""Handles of mpi4py's communicators, in and out: a pointer with Open MPI, an int with MPICH. The
+only module that imports mpi4py.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ def _word(comm: MPI.Comm):
     """The handle of a communicator, as a variable of ctypes that lies in it."""
     from mpi4py import MPI
 
-    kind = ctypes.c_void_p if MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_void_p) else ctypes.c_int
+    is_pointer = MPI._sizeof(MPI.Comm) == ctypes.sizeof(ctypes.c_void_p)
+    kind = ctypes.c_void_p if is_pointer else ctypes.c_int
     return kind.from_address(MPI._addressof(comm))
 
 

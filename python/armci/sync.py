@@ -17,13 +17,17 @@ from .library import INT_MAX, lib
 
 
 def barrier() -> None:
-    """Complete all stores, and wait for all ranks: then each sees all stores of each. Collective. For a group: Group.barrier."""
+    """Complete all stores, and wait for all ranks: then each sees all stores of each. Collective.
+    For a group: Group.barrier.
+    """
     job.require("barrier")
     lib.ARMCI_Barrier()
 
 
 def fence(rank: int | None = None) -> None:
-    """Wait until all stores of the caller to a rank, or to all ranks, are remotely done. Any thread."""
+    """Wait until all stores of the caller to a rank, or to all ranks, are remotely done. Any
+    thread.
+    """
     if rank is None:
         job.require("fence")
         lib.ARMCI_AllFence()
@@ -32,16 +36,21 @@ def fence(rank: int | None = None) -> None:
 
 
 def notify(rank: int) -> int:
-    """Tell a rank that all that the caller stored there before has arrived. Returns: how often the caller has notified it."""
+    """Tell a rank that all that the caller stored there before has arrived. Returns: how often the
+    caller has notified it.
+    """
     return _count("notify", lib.armci_notify(job.world_rank("notify", rank)))
 
 
 def wait_notify(rank: int) -> int:
-    """Wait for one more notification from a rank: the k-th call waits for the k-th one. Then stores made before it can be seen.
-    Returns: how many have arrived so far.
+    """Wait for one more notification from a rank: the k-th call waits for the k-th one. Then stores
+    made before it can be seen. Returns: how many have arrived so far.
     """
     calls = ctypes.c_int()
-    return _count("wait_notify", lib.armci_notify_wait(job.world_rank("wait_notify", rank), ctypes.addressof(calls)))
+    return _count(
+        "wait_notify",
+        lib.armci_notify_wait(job.world_rank("wait_notify", rank), ctypes.addressof(calls)),
+    )
 
 
 def _count(function: str, number: int) -> int:
@@ -53,8 +62,9 @@ def _count(function: str, number: int) -> int:
 class Mutexes:
     """Mutexes that each member of a group hosts some of. Collective(group), as is free().
 
-    count: how many the caller hosts, numbered from 0; may differ between ranks. A process holds a mutex, until the thread that
-    has locked it unlocks it; waiters are served in order. Stores to the host made before unlock are seen by the next holder.
+    count: how many the caller hosts, numbered from 0; may differ between ranks. A process holds a
+    mutex, until the thread that has locked it unlocks it; waiters are served in order. Stores to
+    the host made before unlock are seen by the next holder.
     """
 
     def __init__(self, count: int = 1, group: Group | None = None):
@@ -64,7 +74,12 @@ class Mutexes:
         counts[self.group.rank] = count if is_count else -1
         self.group._reduce(counts, "+")
         if counts.min() < 0:
-            raise Error("Mutexes", f"count: {count!r} is no number" if not is_count else "wrong arguments of another rank")
+            raise Error(
+                "Mutexes",
+                f"count: {count!r} is no number"
+                if not is_count
+                else "wrong arguments of another rank",
+            )
         self._counts = counts
         self._held: dict[tuple[int, int], int] = {}  # which thread of this process holds what
         self._batch = lib.ARMCIX_Create_mutexes_hdl(int(count), self.group._pointer)
@@ -81,7 +96,9 @@ class Mutexes:
             self.release(mutex, rank)
 
     def acquire(self, mutex: int = 0, rank: int = 0, blocking: bool = True) -> bool:
-        """Lock a mutex; without `blocking` only if nobody holds it. Returns: whether the caller holds it."""
+        """Lock a mutex; without `blocking` only if it is free. Returns: whether the caller holds
+        it.
+        """
         key = self._key("acquire", mutex, rank)
         if self._held.get(key) == threading.get_ident():
             raise Error("acquire", f"this thread already holds mutex {mutex} of rank {rank}")
@@ -100,7 +117,9 @@ class Mutexes:
         lib.ARMCIX_Unlock_hdl(self._batch, *key)
 
     def free(self) -> None:
-        """Destroy the mutexes, all of them unlocked. Collective(group). Error, on every member, if one is held."""
+        """Destroy the mutexes, all of them unlocked. Collective(group). Error, on every member, if
+        one is held.
+        """
         self._require("free")
         held = np.array([len(self._held)], np.int64)
         self.group._reduce(held, "+")

@@ -12,17 +12,29 @@ from .errors import Error
 
 
 def of_type(function: str, values: Any, dtype: np.dtype, argument: str = "values") -> np.ndarray:
-    """Values as an array of a type. An array must have that type; numbers and lists are converted if nothing is lost."""
+    """Values as an array of a type. An array must have that type; numbers and lists are converted
+    if nothing is lost.
+    """
     if isinstance(values, np.ndarray) and values.ndim:
         if values.dtype != dtype:
-            raise Error(function, f"{argument}: dtype {values.dtype} is not {dtype}; convert them by astype")
+            raise Error(
+                function,
+                f"{argument}: dtype {values.dtype} is not {dtype}; convert them by astype",
+            )
         return values
     kind = type(values)
-    if (kind is float or kind is int) and dtype.kind in "fc" or kind is int and dtype.kind in "iu" and values in _range(dtype):
+    if (
+        (kind is float or kind is int)
+        and dtype.kind in "fc"
+        or kind is int
+        and dtype.kind in "iu"
+        and values in _range(dtype)
+    ):
         return np.array(values, dtype)
     try:
         given = np.asarray(values)
-        both_integers = given.dtype.kind in "iu" and dtype.kind in "iu"  # whose sign may differ: each value is checked
+        # Two integers may differ in their sign: each value is checked.
+        both_integers = given.dtype.kind in "iu" and dtype.kind in "iu"
         if not both_integers and not np.can_cast(given.dtype, dtype, "same_kind"):
             raise TypeError(f"{given.dtype} cannot become {dtype} without loss")
         converted = np.array(values, dtype)
@@ -40,8 +52,14 @@ def _range(dtype: np.dtype) -> range:
 
 
 def of_shape(function: str, values: Any, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
-    """Values as an array of a type and shape; they are repeated by NumPy's rules of broadcasting."""
-    array = values if type(values) is np.ndarray and values.dtype is dtype else of_type(function, values, dtype)
+    """Values as an array of a type and shape; they are repeated by NumPy's rules of
+    broadcasting.
+    """
+    array = (
+        values
+        if type(values) is np.ndarray and values.dtype is dtype
+        else of_type(function, values, dtype)
+    )
     if array.shape == shape:
         return array
     if array.ndim == 0:
@@ -54,7 +72,12 @@ def of_shape(function: str, values: Any, dtype: np.dtype, shape: tuple[int, ...]
 
 def destination(function: str, out: Any, dtype: np.dtype, shape: tuple[int, ...]) -> np.ndarray:
     """An array of the user's that results can be stored into."""
-    if type(out) is np.ndarray and out.dtype is dtype and out.shape == shape and out.flags.writeable:
+    if (
+        type(out) is np.ndarray
+        and out.dtype is dtype
+        and out.shape == shape
+        and out.flags.writeable
+    ):
         return out
     if not isinstance(out, np.ndarray):
         raise Error(function, f"out: {type(out).__name__} is no NumPy array")

@@ -1,6 +1,7 @@
 #!/bin/sh
-# ppc64le and riscv64, which few have: cross-compiles the library and runs a few C programs under qemu-user, on one node and on two
-# pretended ones; the litmus tests are compiled. riscv64 also with the 38 bits of address that its smallest kernels have.
+# ppc64le and riscv64, which are rare: cross-compiles the library and runs a few C programs
+# under qemu-user, on one node and on two pretended ones; the litmus tests are compiled. riscv64
+# also with the 38 bits of address that its smallest kernels have.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 processor=$PROCESSOR

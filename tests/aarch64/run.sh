@@ -1,20 +1,23 @@
 #!/bin/sh
-# Another processor: cross-compiles the library for aarch64 and runs C programs under qemu-user, on one node and on two
-# pretended ones over TCP, kills, and the node's litmus tests. other.sh is for other processors.
+# Another processor: cross-compiles the library for aarch64 and runs C programs under qemu-user, on
+# one node and on two pretended ones over TCP, kills, and the node's litmus tests. other.sh is for
+# other processors.
 # It must not need more than Debian's cross-compilers and qemu-user, and is skipped without them.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 processor=aarch64 cross=aarch64-linux-gnu emulator=qemu-aarch64
-programs=${AARCH64_PROGRAMS:-"contiguous strided vector accumulate rmw mutex group notify order message fence nonblocking flags
-	accumulate_contention concurrent model"}
+programs=${AARCH64_PROGRAMS:-"contiguous strided vector accumulate rmw mutex group notify order
+	message fence nonblocking flags accumulate_contention concurrent model"}
 . "$SOURCE/tests/aarch64/cross.sh"
 sh "$SOURCE/tests/litmus/threads.sh" $cross-gcc "$SOURCE/internal" "$WORK/litmus" "$run"
 
-# killed [OPTION OF ARMCIRUN...]: rank 1 of 4 dies while all want a lock; another says so, and all end.
+# killed [OPTION OF ARMCIRUN...]: rank 1 of 4 dies while all want a lock; another says so, and all
+# end.
 killed() {
 	rm -rf "$WORK/pids"
 	mkdir "$WORK/pids"
-	ARMCI_SHM_ARENA=4g timeout 60 "$BUILD/bin/armcirun" -n 4 "$@" "$run" "$WORK/victim" "$WORK/pids" lock 1 >"$WORK/killed.log" 2>&1 &
+	ARMCI_SHM_ARENA=4g timeout 60 "$BUILD/bin/armcirun" -n 4 "$@" "$run" "$WORK/victim" \
+		"$WORK/pids" lock 1 >"$WORK/killed.log" 2>&1 &
 	job=$!
 	tries=0
 	until [ "$(ls "$WORK/pids" | wc -l)" -eq 4 ] || [ $tries -eq 200 ]; do

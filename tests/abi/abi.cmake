@@ -1,4 +1,5 @@
-# The binary promise: exported names, soname, no MPI linked, dlopen, interposition, and the layouts of the other ABI.
+# The binary promise: exported names, soname, no MPI linked, dlopen, interposition, and the layouts
+# of the other ABI.
 # SPDX-License-Identifier: BSD-3-Clause
 
 set(abi ${CMAKE_CURRENT_SOURCE_DIR}/abi)
@@ -26,7 +27,8 @@ if(TARGET armci_caf)
     "ARMCI_ABI_CAF=${ARMCI_LIBDIR_classic}/libcaf_armci.so.0")
 endif()
 
-armci_program(OUTPUT ${out}/dlopen FLAVOUR none TARGET armci_tests SOURCES ${abi}/programs/dlopen.c LIBS -ldl)
+armci_program(OUTPUT ${out}/dlopen FLAVOUR none TARGET armci_tests SOURCES ${abi}/programs/dlopen.c
+  LIBS -ldl)
 armci_run(abi/dlopen LAUNCHER single RANKS 1 LABELS abi
   COMMAND ${out}/dlopen ${ARMCI_LIBDIR_classic}/libarmci.so.0)
 
@@ -36,7 +38,8 @@ foreach(flavour openmpi mpich)
   else()
     armci_program(OUTPUT ${out}/comm_world_${flavour} FLAVOUR ${flavour} TARGET armci_tests
       SOURCES ${abi}/programs/comm_world.c)
-    armci_run(abi/comm-world/${flavour} LAUNCHER ${flavour} RANKS 2 LABELS abi COMMAND ${out}/comm_world_${flavour})
+    armci_run(abi/comm-world/${flavour} LAUNCHER ${flavour} RANKS 2 LABELS abi
+      COMMAND ${out}/comm_world_${flavour})
   endif()
 endforeach()
 
@@ -46,28 +49,36 @@ foreach(flavour openmpi mpich)
   elseif(NOT flavour IN_LIST ARMCI_CAN_CC)
     armci_skip(abi/mpi-abi/${flavour} "no compiler wrapper or launcher of ${flavour}")
   else()
-    armci_program(OUTPUT ${out}/mpi_abi_${flavour} FLAVOUR ${flavour} ABI ${flavour} TARGET armci_tests
+    armci_program(OUTPUT ${out}/mpi_abi_${flavour} FLAVOUR ${flavour} ABI ${flavour}
+      TARGET armci_tests
       INCLUDE ${PROJECT_SOURCE_DIR}/include/armci-mpi SOURCES ${abi}/programs/mpi_abi.c)
-    armci_run(abi/mpi-abi/${flavour} LAUNCHER ${flavour} RANKS 2 LABELS abi COMMAND ${out}/mpi_abi_${flavour})
+    armci_run(abi/mpi-abi/${flavour} LAUNCHER ${flavour} RANKS 2 LABELS abi
+      COMMAND ${out}/mpi_abi_${flavour})
   endif()
   # Fortran: the layouts of that ABI, and programs that are right for both.
-  if(NOT flavour IN_LIST ARMCI_FLAVOURS OR NOT flavour IN_LIST ARMCI_CAN_FC OR NOT TARGET armci_fortran)
-    armci_skip(abi/mpi-abi/fortran/${flavour} "no library, Fortran compiler wrapper or launcher of ${flavour}")
+  if(NOT flavour IN_LIST ARMCI_FLAVOURS OR NOT flavour IN_LIST ARMCI_CAN_FC
+    OR NOT TARGET armci_fortran)
+    armci_skip(abi/mpi-abi/fortran/${flavour}
+      "no library, Fortran compiler wrapper or launcher of ${flavour}")
     continue()
   endif()
   foreach(source ${abi}/programs/layouts.f90 ${CMAKE_CURRENT_SOURCE_DIR}/fortran/scopes.f90
       ${CMAKE_CURRENT_SOURCE_DIR}/fortran/vectors.f90)
     get_filename_component(name ${source} NAME_WE)
-    armci_program(OUTPUT ${out}/fortran_${flavour}/${name} FLAVOUR ${flavour} ABI ${flavour} TARGET armci_tests SOURCES ${source}
+    armci_program(OUTPUT ${out}/fortran_${flavour}/${name} FLAVOUR ${flavour} ABI ${flavour}
+      TARGET armci_tests SOURCES ${source}
       DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/fortran/checks.inc)
     armci_run(abi/mpi-abi/fortran/${flavour}/${name} LAUNCHER ${flavour} RANKS 2 LABELS abi
       COMMAND ${out}/fortran_${flavour}/${name})
   endforeach()
 endforeach()
 
-# What programs see of the library, types too, against the stored description; armci_abi_update writes that anew.
+# What programs see of the library, types too, against the stored description; armci_abi_update
+# writes that anew.
 set(described sh ${abi}/abidiff.sh)
-set(described_what ${ARMCI_LIBDIR_classic}/libarmci.so.0 ${PROJECT_SOURCE_DIR}/include ${abi}/libarmci0.abi.xml)
+set(described_what ${ARMCI_LIBDIR_classic}/libarmci.so.0 ${PROJECT_SOURCE_DIR}/include
+  ${abi}/libarmci0.abi.xml)
 add_test(NAME abi/described COMMAND ${described} check ${described_what})
 set_tests_properties(abi/described PROPERTIES LABELS abi TIMEOUT 100 SKIP_RETURN_CODE 77)
-add_custom_target(armci_abi_update COMMAND ${described} update ${described_what} DEPENDS armci_classic VERBATIM)
+add_custom_target(armci_abi_update COMMAND ${described} update ${described_what}
+  DEPENDS armci_classic VERBATIM)

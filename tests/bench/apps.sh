@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# apps.sh - the applications of the papers: small problems on three ranks of a node, where they allow that, and between two nodes of two;
-# Matrix Market files of each kind; what is wrong with a command line or a file is told. papers.sh runs each on two ranks. Input:
-# BUILD WORK.
+# apps.sh - the applications of the papers: small problems on three ranks of a node, where they
+# allow that, and between two nodes of two; Matrix Market files of each kind; what is wrong with a
+# command line or a file is told. papers.sh runs each on two ranks. Input: BUILD WORK.
 set -eu
 apps=$BUILD/bench/apps
 . "$(dirname "$0")/work.sh"
@@ -14,7 +14,8 @@ app() {
 	n=$1 each=$2 name=$3
 	shift 3
 	# shellcheck disable=SC2016 # for the ranks' shell
-	timeout 60 mpirun.openmpi --oversubscribe -n "$n" --mca pml ob1 --mca btl vader,self sh -c "ARMCI_NODE=node\$((OMPI_COMM_WORLD_RANK / $each))"'
+	timeout 60 mpirun.openmpi --oversubscribe -n "$n" --mca pml ob1 --mca btl vader,self \
+		sh -c "ARMCI_NODE=node\$((OMPI_COMM_WORLD_RANK / $each))"'
 		export ARMCI_NODE && exec "$@"' - "$apps/$name" "$@" >"$WORK/log" 2>&1
 }
 
@@ -23,7 +24,8 @@ right() {
 	n=$1 each=$2 checks=$3
 	shift 3
 	app "$n" "$each" "$@" || fail "$*: exit status $?"
-	[ "$(grep -c '^CHECK.*ok$' "$WORK/log")" = "$checks" ] || fail "$*: $checks versions should be right"
+	[ "$(grep -c '^CHECK.*ok$' "$WORK/log")" = "$checks" ] ||
+		fail "$*: $checks versions should be right"
 }
 
 # wrong TEXT RANKS NAME [ARGUMENT]...: is refused with a text.
@@ -56,7 +58,8 @@ matrix "integer symmetric" "3 3 3" "1 1 2" "3 1 -1" "3 3 4" >"$WORK/symmetric.mt
 matrix "pattern general" "4 4 3" "1 4" "2 2" "4 1" >"$WORK/pattern.mtx"
 matrix "real skew-symmetric" "3 3 1" "3 1 7" >"$WORK/skew.mtx"
 for kind in general symmetric pattern skew; do right 2 1 5 sparse -r 1 "$WORK/$kind.mtx"; done
-grep -q 'sparse/mpi	3/2	' "$WORK/log" || fail "a skew-symmetric matrix has an element on both sides of the diagonal"
+grep -q 'sparse/mpi	3/2	' "$WORK/log" ||
+	fail "a skew-symmetric matrix has an element on both sides of the diagonal"
 
 matrix "complex general" "1 1 1" "1 1 1 1" >"$WORK/complex.mtx"
 wrong "complex" 2 sparse "$WORK/complex.mtx"

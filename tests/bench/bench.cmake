@@ -1,5 +1,5 @@
-# The smoke tests of armci_perf and of bench/, on one node, between nodes, and over RDMA: that they work, not how fast
-# anything is.
+# The smoke tests of armci_perf and of bench/, on one node, between nodes, and over RDMA: that they
+# work, not how fast anything is.
 # SPDX-License-Identifier: BSD-3-Clause
 
 if(TARGET armci_perf AND TARGET armci_bench)

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Gets that cannot succeed give a stat and leave the destination as it was; an access afterwards succeeds. (gfortran does not pass
-! the stat of puts: see access_fails.f90.)
+! Gets that cannot succeed give a stat and leave the destination as it was; an access afterwards
+! succeeds. (gfortran does not pass the stat of puts: see access_fails.f90.)
 program access_errors
   use, intrinsic :: iso_fortran_env, only: error_unit
   implicit none
@@ -16,7 +16,8 @@ program access_errors
   me = this_image()
   n = num_images()
   next = mod(me, n) + 1
-  allocate(nd(1:2)[*]) ! without the lower bound gfortran 12 writes over nd's descriptor, as there is a pointer component
+  ! Without the lower bound gfortran 12 writes over nd's descriptor: there is a pointer component.
+  allocate(nd(1:2)[*])
   allocate(nd(1)%v(3))
   nd(1)%v = me
   own = 5 * me

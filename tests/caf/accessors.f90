@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! References and assignments to coindexed objects in the forms for which gfortran 15 and later compiles functions of their own: scalars,
-! sections, vector subscripts, variables in subscripts, components, character data, other shapes than the coarray's, two images.
+! References and assignments to coindexed objects in the forms for which gfortran 15 and later
+! compiles functions of their own: scalars, sections, vector subscripts, variables in subscripts,
+! components, character data, other shapes than the coarray's, two images.
 program accessors
   implicit none
   type node
@@ -74,8 +75,10 @@ contains
     al = x(2:7)[next]
     call check(size(al) == 6 .and. all(al == m + [(j, j = 2, 7)]), 'allocated by the assignment')
     al = am(2,:)[next]
-    call check(size(al) == 6 .and. all(al == 10*next + [(2 + 3*j, j = 0, 5)]), 'row of unknown size')
-    call check(all(y(2:3,2:4)[next] == 1000*next + reshape([6, 7, 10, 11, 14, 15], [2, 3])), 'block')
+    call check(size(al) == 6 .and. all(al == 10*next + [(2 + 3*j, j = 0, 5)]), &
+      'row of unknown size')
+    call check(all(y(2:3,2:4)[next] == 1000*next + reshape([6, 7, 10, 11, 14, 15], [2, 3])), &
+      'block')
     call check(all(y(:,3)[next] == 1000*next + [9, 10, 11, 12]), 'column')
     call check(sum(x(:)[next]) == 10*m + 55, 'sum')
     call check(z(2)[next] == cmplx(next, -next), 'complex')
@@ -87,7 +90,8 @@ contains
     call check(g%k == next .and. g%d(30) == next + 15, 'object of derived type')
     call check(f(2)[next]%d(i + 1) == next + 1.5d0, 'element of a component')
     copy = big(:)[next]
-    call check(size(copy) == size(big) .and. all(copy == [(j + next, j = 1, size(big))]), 'large array')
+    call check(size(copy) == size(big) .and. all(copy == [(j + next, j = 1, size(big))]), &
+      'large array')
     call check(am(3,-1)[next] == 10*next + 3, 'lower bound')
     t = x(2:4)[me]
     call check(all(t == 100*me + [2, 3, 4]), 'own image')
@@ -121,7 +125,8 @@ contains
     integer :: p
     p = 10*prev
     call check(all(x(1:4) == [p + 8, p + 9, p + 7, -prev]), 'put by vector subscript')
-    call check(all(x(5:9) == [p + 7, 100*me + 6, p + 8, 100*me + 8, p + 9]), 'put by stride, converted')
+    call check(all(x(5:9) == [p + 7, 100*me + 6, p + 8, 100*me + 8, p + 9]), &
+      'put by stride, converted')
     call check(all(y(:,2) == 4 + prev), 'put a scalar to a column')
     call check(all(y(1:2,4:5) == reshape(p + 7 + [0, 1, 2, 3], [2, 2])), 'put a block')
     call check(all(y(3:4,4:5) == reshape(1000*me + [15, 16, 19, 20], [2, 2])), 'beside the block')
@@ -161,7 +166,8 @@ contains
     sn[next]%r(2:3) = real([me, -me])
     sync all
     call check(all(nd(i)%v == [2*prev, 3*prev, prev, -prev, me + 5]), 'put to a component')
-    call check(all(sn%v == [1, 2, 3, 4] + prev) .and. sn%a == 5*prev, 'put to components of a scalar')
+    call check(all(sn%v == [1, 2, 3, 4] + prev) .and. sn%a == 5*prev, &
+      'put to components of a scalar')
     call check(all(sn%r == [0, prev, -prev]), 'put to a section of a component')
   end subroutine
 
@@ -189,9 +195,11 @@ contains
     end if
     sync all
     if (me == to) then
-      call check(all(x == 100*np + [5, 6, 4, 4 - 100, 5 - 100, 6 - 100, 10, 1, 1, 10 - 100]), 'between two images')
+      call check(all(x == 100*np + [5, 6, 4, 4 - 100, 5 - 100, 6 - 100, 10, 1, 1, 10 - 100]), &
+        'between two images')
       call check(c(2) == 'image '//achar(iachar('0') + np), 'character between two images')
-      call check(f(1)%k == 77 .and. all(f(1)%d([5, 7, 8]) == np + [3d0, 4.5d0, 5d0]), 'components between two images')
+      call check(f(1)%k == 77 .and. all(f(1)%d([5, 7, 8]) == np + [3d0, 4.5d0, 5d0]), &
+        'components between two images')
       call check(f(2)%d(30) == np + 15, 'derived type between two images')
       call check(all(nd(3)%v == nd(3)[np]%v(1:5)), 'allocatable component between two images')
       call check(z(2) == z(2)[np] .and. all(big == big(:)[np]), 'objects between two images')

@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Atomic subroutines: what each returns and leaves, and exact results when all images use one variable at once.
+! Atomic subroutines: what each returns and leaves, and exact results when all images use one
+! variable at once.
 program atomics
   use iso_fortran_env
   implicit none
@@ -112,7 +113,8 @@ contains
     sync all
     call check(all(many == [(i, i = 1, 16)]), 'elements of an array')
     call check(all(pairs%pad == 7) .and. all(pairs%word == [0, 9, 0]), 'component')
-    call check(all(dynamic == reshape([0, 0, 0, 64, 5, 0], [2, 3])) .and. old == 0, 'allocated coarray')
+    call check(all(dynamic == reshape([0, 0, 0, 64, 5, 0], [2, 3])) .and. old == 0, &
+      'allocated coarray')
   end subroutine
 
   subroutine mistakes

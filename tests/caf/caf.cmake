@@ -1,6 +1,7 @@
-# Coarrays over libcaf_armci.so, label caf: the programs of this directory, compiled by gfortran and the MPIs' wrappers as
-# bin/caf-armci does, run on one node and on several, pretended or real. One test runs many programs in a row (tests/hosts/run.sh);
-# which programs there are, and on how many images each runs, is said in programs.txt, not here.
+# Coarrays over libcaf_armci.so, label caf: the programs of this directory, compiled by gfortran and
+# the MPIs' wrappers as bin/caf-armci does, run on one node and on several, pretended or real. One
+# test runs many programs in a row (tests/hosts/run.sh); which programs there are, and on how many
+# images each runs, is said in programs.txt, not here.
 # SPDX-License-Identifier: BSD-3-Clause
 
 set(caf ${here}/caf)
@@ -10,14 +11,16 @@ if(NOT "none" IN_LIST ARMCI_CAN_FC OR NOT CMAKE_Fortran_COMPILER_ID STREQUAL GNU
 endif()
 file(GLOB caf_headers CONFIGURE_DEPENDS ${caf}/*.h ${PROJECT_SOURCE_DIR}/caf/*.h)
 
-# caf_program(<output> <flavour> <source>): built by armci_tests. Tests compare reals for equality and cut strings; and gfortran takes
-# a get for a function that might not be called.
+# caf_program(<output> <flavour> <source>): built by armci_tests. Tests compare reals for equality
+# and cut strings; and gfortran takes a get for a function that might not be called.
 function(caf_program output flavour source)
   set(flags -I${PROJECT_SOURCE_DIR}/caf)
   if(source MATCHES "f90$")
-    set(flags -Wno-compare-reals -Wno-conversion -Wno-character-truncation -Wno-function-elimination)
+    set(flags -Wno-compare-reals -Wno-conversion -Wno-character-truncation
+      -Wno-function-elimination)
   endif()
-  armci_program(OUTPUT ${output} FLAVOUR ${flavour} TARGET armci_tests SOURCES ${source} DEPENDS ${caf_headers}
+  armci_program(OUTPUT ${output} FLAVOUR ${flavour} TARGET armci_tests SOURCES ${source}
+    DEPENDS ${caf_headers}
     FLAGS ${flags} COARRAYS)
 endfunction()
 
@@ -30,7 +33,8 @@ foreach(name tier source IN ZIP_LISTS listed_names listed_tiers listed_sources)
     continue()
   endif()
   foreach(flavour IN LISTS ARMCI_CAN_FC)
-    if((flavour STREQUAL none AND NOT uses_mpi) OR (NOT flavour STREQUAL none AND tier STREQUAL mpi))
+    if((flavour STREQUAL none AND NOT uses_mpi)
+      OR (NOT flavour STREQUAL none AND tier STREQUAL mpi))
       caf_program(${out}/caf/${flavour}/${name} ${flavour} ${caf}/${source})
     endif()
   endforeach()
@@ -38,11 +42,13 @@ endforeach()
 
 # caf_run(<name> <nodes|hosts> <flavour> <shape> <rooms> [NAME=value...])
 function(caf_run name mode flavour shape rooms)
-  armci_suite(caf/${name} SCRIPT ${here}/hosts/run.sh LABEL caf TIMEOUT 300 ARGS ${mode} ${flavour} ${shape} ${rooms}
+  armci_suite(caf/${name} SCRIPT ${here}/hosts/run.sh LABEL caf TIMEOUT 300
+    ARGS ${mode} ${flavour} ${shape} ${rooms}
     ENV ${ARGN})
 endfunction()
 
-# Each concept once and the rest, on a node and on two; other numbers of images and nodes; without the fast path.
+# Each concept once and the rest, on a node and on two; other numbers of images and nodes; without
+# the fast path.
 set(once caf_mpi caf_check)
 foreach(shape 1x1 1x2 1x4 2x2)
   caf_run(armcirun/${shape} nodes none ${shape} "${once}")
@@ -56,7 +62,8 @@ caf_run(hosts/armcirun hosts none 2x1 caf)
 if(TARGET softverbs)
   foreach(shape 2x1 2x2)
     armci_suite(caf/softverbs/${shape} SCRIPT ${soft}/with.sh LABEL caf TIMEOUT 300
-      ARGS ${out}/softverbs sh ${here}/hosts/run.sh nodes none ${shape} caf ENV ARMCI_TRANSPORT=rdma)
+      ARGS ${out}/softverbs sh ${here}/hosts/run.sh nodes none ${shape} caf
+      ENV ARMCI_TRANSPORT=rdma)
   endforeach()
 endif()
 set(shapes_openmpi 1x4 2x2)
@@ -96,7 +103,8 @@ endforeach()
 # Accesses that cannot succeed, and what is said of them.
 caf_program(${out}/caf/ends/none/access_fails none ${caf}/errors/access_fails.f90)
 armci_suite(caf/errors SCRIPT ${caf}/errors/access_fails.sh LABEL caf TIMEOUT 120
-  ARGS ${PROJECT_BINARY_DIR}/bin/armcirun ${out}/caf/ends/none/access_fails ${caf}/errors/access_fails.txt)
+  ARGS ${PROJECT_BINARY_DIR}/bin/armcirun ${out}/caf/ends/none/access_fails
+    ${caf}/errors/access_fails.txt)
 armci_suite(caf/command SCRIPT ${caf}/command.sh LABEL caf TIMEOUT 60)
 
 # The examples, on a node and on two.
@@ -105,6 +113,8 @@ foreach(source IN LISTS sources)
   get_filename_component(name ${source} NAME_WE)
   set(program ${PROJECT_BINARY_DIR}/examples/none/coarray/${name})
   caf_program(${program} none ${source})
-  armci_run(examples/coarray/${name}/armcirun LAUNCHER none RANKS 4 COMMAND ${program} LABELS examples)
-  armci_run(examples/coarray/${name}/armcirun/2x2 LAUNCHER none RANKS 4 COMMAND -nodes 2 ${program} LABELS examples)
+  armci_run(examples/coarray/${name}/armcirun LAUNCHER none RANKS 4 COMMAND ${program}
+    LABELS examples)
+  armci_run(examples/coarray/${name}/armcirun/2x2 LAUNCHER none RANKS 4 COMMAND -nodes 2 ${program}
+    LABELS examples)
 endforeach()

@@ -31,13 +31,16 @@ contains
     integer(int32) :: a4
     integer(int64) :: a8(2)
     integer(16) :: a16
-    a1 = int(me, int8); a2 = [-me, me, 7]; a4 = me; a8 = [int(me, int64) * 2_int64**33, -1_int64]; a16 = me * 2_16**70
+    a1 = int(me, int8); a2 = [-me, me, 7]; a4 = me; a8 = [int(me, int64) * 2_int64**33, -1_int64]
+    a16 = me * 2_16**70
     call co_sum(a1); call check(a1 == n * (n + 1) / 2, 'int8 sum')
     call co_sum(a2); call check(all(a2 == [-n * (n + 1) / 2, n * (n + 1) / 2, 7 * n]), 'int16 sum')
     call co_sum(a4); call check(a4 == n * (n + 1) / 2, 'int32 sum')
-    call co_sum(a8); call check(all(a8 == [n * (n + 1) / 2 * 2_int64**33, int(-n, int64)]), 'int64 sum')
+    call co_sum(a8)
+    call check(all(a8 == [n * (n + 1) / 2 * 2_int64**33, int(-n, int64)]), 'int64 sum')
     call co_sum(a16); call check(a16 == n * (n + 1) / 2 * 2_16**70, 'int128 sum')
-    a1 = int(-me, int8); a2 = [-me, me, 7]; a4 = -me; a8 = [int(me, int64) * 2_int64**33, -1_int64]; a16 = -me * 2_16**70
+    a1 = int(-me, int8); a2 = [-me, me, 7]; a4 = -me; a8 = [int(me, int64) * 2_int64**33, -1_int64]
+    a16 = -me * 2_16**70
     call co_min(a1); call check(a1 == -n, 'int8 min')
     call co_min(a2); call check(all(a2 == [-n, 1, 7]), 'int16 min')
     call co_max(a4); call check(a4 == -1, 'int32 max')
@@ -54,13 +57,16 @@ contains
     a4 = me + 0.5; a8 = [me / 4d0, -1d0 * me]; a16 = [me * 2.0_16**300, me / 2.0_16**90]
     call co_sum(a4); call check(a4 == n * (n + 1) / 2 + 0.5 * n, 'real32 sum')
     call co_sum(a8); call check(all(a8 == n * (n + 1) / 2 * [0.25d0, -1d0]), 'real64 sum')
-    call co_sum(a16); call check(all(a16 == n * (n + 1) / 2 * [2.0_16**300, 1 / 2.0_16**90]), 'real128 sum')
+    call co_sum(a16)
+    call check(all(a16 == n * (n + 1) / 2 * [2.0_16**300, 1 / 2.0_16**90]), 'real128 sum')
     a10 = [me * 0.1_10, 0.0_10, -3.0_10]
     call co_sum(a10)
-    call check(abs(a10(1) - n * (n + 1) / 20.0_10) < 1e-17_10 * n .and. all(a10(2:) == [0.0_10, -3.0_10 * n]), 'real80 sum')
+    call check(abs(a10(1) - n * (n + 1) / 20.0_10) < 1e-17_10 * n .and. &
+      all(a10(2:) == [0.0_10, -3.0_10 * n]), 'real80 sum')
     a10 = 0; call co_sum(a10); call check(all(a10 == 0), 'real80 zeros')
     a16 = 0; call co_sum(a16); call check(all(a16 == 0), 'real128 zeros')
-    c10 = cmplx(me, 2 * me, 10); call co_sum(c10); call check(c10 == n * (n + 1) / 2 * (1, 2), 'complex80 sum')
+    c10 = cmplx(me, 2 * me, 10); call co_sum(c10)
+    call check(c10 == n * (n + 1) / 2 * (1, 2), 'complex80 sum')
     a10 = me; call co_max(a10(2)); call check(all(a10 == [me, n, me]), 'real80 max')
     a4 = me + 0.5; a8 = [me / 4d0, -1d0 * me]; a16 = [me * 2.0_16**300, me / 2.0_16**90]
     call co_max(a4); call check(a4 == n + 0.5, 'real32 max')
@@ -73,7 +79,8 @@ contains
     complex(real64) :: c8
     complex(16) :: c16
     c4 = [cmplx(me, -me), (1.0, 2.0)]; c8 = cmplx(me, 0.5d0, real64); c16 = cmplx(me, -2 * me, 16)
-    call co_sum(c4); call check(all(c4 == [n * (n + 1) / 2 * (1.0, -1.0), n * (1.0, 2.0)]), 'complex32 sum')
+    call co_sum(c4)
+    call check(all(c4 == [n * (n + 1) / 2 * (1.0, -1.0), n * (1.0, 2.0)]), 'complex32 sum')
     call co_sum(c8); call check(c8 == cmplx(n * (n + 1) / 2, n * 0.5d0, real64), 'complex64 sum')
     call co_sum(c16); call check(c16 == n * (n + 1) / 2 * (1, -2), 'complex128 sum')
   end subroutine
@@ -83,7 +90,8 @@ contains
     character(kind=4, len=2) :: u
     s = 'abc' // achar(64 + me); t = ['zzzz ', 'image', 'ima' // achar(200 - me) // ' ']
     call co_max(s); call check(s == 'abc' // achar(64 + n), 'string max')
-    call co_min(t); call check(all(t == ['zzzz ', 'image', 'ima' // achar(200 - n) // ' ']), 'string min')
+    call co_min(t)
+    call check(all(t == ['zzzz ', 'image', 'ima' // achar(200 - n) // ' ']), 'string min')
     u = 4_'a' // char(256 * me, 4)
     call co_max(u); call check(u == 4_'a' // char(256 * n, 4), 'wide string max')
     s = achar(64 + me)
@@ -125,10 +133,12 @@ contains
     integer :: a(7), i
     do r = 1, n
       d = t(me, [1, 2, 3] * me, me == r); l = me == r; a = [(i * me, i = 1, 7)]
-      call co_broadcast(d, r); call check(d%i == r .and. all(d%x == [1, 2, 3] * r) .and. d%l, 'derived type')
+      call co_broadcast(d, r)
+      call check(d%i == r .and. all(d%x == [1, 2, 3] * r) .and. d%l, 'derived type')
       call co_broadcast(l, r); call check(l, 'logical')
       call co_broadcast(a(2:6:2), r)
-      call check(all(a(2:6:2) == [2, 4, 6] * r) .and. all(a(1:7:2) == [1, 3, 5, 7] * me), 'broadcast of a section')
+      call check(all(a(2:6:2) == [2, 4, 6] * r) .and. all(a(1:7:2) == [1, 3, 5, 7] * me), &
+        'broadcast of a section')
     end do
   end subroutine
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# command.sh - what bin/caf-armci promises: usage, clear errors, what it runs, that it compiles, links and works through a link,
-# with the shared and the static library, in one step and in two.
+# command.sh - what bin/caf-armci promises: usage, clear errors, what it runs, that it compiles,
+# links and works through a link, with the shared and the static library, in one step and in two.
 #
 #   BUILD=... FC_none=gfortran [FC_openmpi=...] WORK=... sh command.sh
 set -u

@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Allocatable and pointer components, over three levels, and the whole arrays and parts that are got and put through them.
+! Allocatable and pointer components, over three levels, and the whole arrays and parts that are got
+! and put through them.
 program components
   use, intrinsic :: iso_fortran_env, only: error_unit
   implicit none
@@ -130,9 +131,11 @@ contains
     k(1:4) = reshape(am(2)[next]%l(1)%g(2:1:-1,3:6:3), [4])
     call check(all(k(1:4) == 1000 * next + 100 + [70, 60, 190, 180]), 'part of a static array')
     r = am(2)[next]%l(1)%a
-    call check(all(r == reshape([((value(next, i, j), i = -1, 2), j = 4, 6)], [4, 3])), 'array in array')
+    call check(all(r == reshape([((value(next, i, j), i = -1, 2), j = 4, 6)], [4, 3])), &
+      'array in array')
     r(:,1:2) = am(2)[next]%l(1)%a(2:-1:-1,5:)
-    call check(all(r(:,1:2) == reshape([((value(next, i, j), i = 2, -1, -1), j = 5, 6)], [4, 2])), 'part of it')
+    call check(all(r(:,1:2) == reshape([((value(next, i, j), i = 2, -1, -1), j = 5, 6)], [4, 2])), &
+      'part of it')
     d = am(2)[next]%l(1)%a(:,6)
     call check(all(d == [(value(next, i, 6), i = -1, 2)]), 'column, converted')
     c = am(2)[next]%l(1)%c
@@ -155,15 +158,18 @@ contains
     integer, allocatable :: k(:)
     a = am(2)[next]%l(1)%a
     call check(lbound(a, 1) == 1 .and. all(shape(a) == [4, 3]), 'shape of an allocated array')
-    call check(all(a == reshape([((value(next, i, j), i = -1, 2), j = 4, 6)], [4, 3])), 'an allocated array')
+    call check(all(a == reshape([((value(next, i, j), i = -1, 2), j = 4, 6)], [4, 3])), &
+      'an allocated array')
     do i = 1, 3
       a = t[next]%m(2)%l(i)%a
       call check(all(shape(a) == [2, i]) .and. all(a == i + next), 'reallocated')
     end do
     v = am(2)[next]%l(1)%a([2, -1, 0], 5)
-    call check(all(v == [value(next, 2, 5), value(next, -1, 5), value(next, 0, 5)]), 'vector, allocated')
+    call check(all(v == [value(next, 2, 5), value(next, -1, 5), value(next, 0, 5)]), &
+      'vector, allocated')
     w = am(3)[next]%w
-    call check(size(w) == 5 + next .and. w(2) == next + 1, 'numbers of elements that differ between images')
+    call check(size(w) == 5 + next .and. w(2) == next + 1, &
+      'numbers of elements that differ between images')
     k = am(2)[next]%l(1:2)%q
     call check(all(k == 1000 * next + [100, 200]), 'allocated, component of some')
     k = am(2)[me]%l(:)%q
@@ -192,17 +198,24 @@ contains
     st(1,2)[next]%l(2)%g(1:2,5) = k(1:2)
     sync all
     call check(all(am(2)%l(0)%n == k), 'put of a static array')
-    call check(am(2)%l(2)%n(1) == 1000 * me + 201 .and. all(am(2)%l(2)%n(2:) == k(:3)), 'put of a part')
-    call check(all(am(2)%l(:)%q == [1000 * me, -prev, 1000 * me + 200, -prev]), 'broadcast to components')
+    call check(am(2)%l(2)%n(1) == 1000 * me + 201 .and. all(am(2)%l(2)%n(2:) == k(:3)), &
+      'put of a part')
+    call check(all(am(2)%l(:)%q == [1000 * me, -prev, 1000 * me + 200, -prev]), &
+      'broadcast to components')
     call check(all(am(3)%p(:)%n(1) == [2, 1]), 'put through a pointer')
     call check(am(2)%s == prev, 'put to an allocatable scalar')
-    call check(am(2)%l(1)%a(0,6) == 9 .and. count(am(2)%l(1)%a == 1.5 * prev) == 11, 'put to an allocated array')
+    call check(am(2)%l(1)%a(0,6) == 9 .and. count(am(2)%l(1)%a == 1.5 * prev) == 11, &
+      'put to an allocated array')
     call check(lbound(am(2)%l(1)%a, 1) == -1, 'bounds after a put')
     call check(am(2)%l(1)%c(2) == 'chang' .and. am(2)%l(1)%c(1) == 'one', 'put of a string')
-    call check(all(t%m(2)%l(3)%a == reshape([3, 4, 3 + me, 3 + me, 1, 2], [2, 3])), 'put over levels')
-    call check(am(3)%w(2) == 0.25d0 .and. am(3)%w(4) == 0.75d0 .and. am(3)%w(5) == prev, 'put of doubles')
-    call check(all(st(:,2)%k == [7, 8, 9]) .and. st(0,3)%k == me * 100 + 7, 'put to a static coarray')
-    call check(all(st(1,2)%l(2)%g(:,5) == [5000 * me + 130, 4, 3, 5000 * me + 160]), 'put to a static array')
+    call check(all(t%m(2)%l(3)%a == reshape([3, 4, 3 + me, 3 + me, 1, 2], [2, 3])), &
+      'put over levels')
+    call check(am(3)%w(2) == 0.25d0 .and. am(3)%w(4) == 0.75d0 .and. am(3)%w(5) == prev, &
+      'put of doubles')
+    call check(all(st(:,2)%k == [7, 8, 9]) .and. st(0,3)%k == me * 100 + 7, &
+      'put to a static coarray')
+    call check(all(st(1,2)%l(2)%g(:,5) == [5000 * me + 130, 4, 3, 5000 * me + 160]), &
+      'put to a static array')
   end subroutine
 
   subroutine presence
@@ -232,10 +245,12 @@ contains
     am(2)[to]%l(2)%a = t[from]%m(2)%l(2)%a
     call check(all(am(2)%l(2)%n == 1000 * next + 300 + [1, 2, 3, 4]), 'both coindexed')
     call check(allocated(am(2)%l(2)%a), 'allocated by assignment')
-    call check(all(shape(am(2)%l(2)%a) == [2, 2]) .and. all(am(2)%l(2)%a == 2 + next), 'allocated by assignment, value')
+    call check(all(shape(am(2)%l(2)%a) == [2, 2]) .and. all(am(2)%l(2)%a == 2 + next), &
+      'allocated by assignment, value')
     sync all
     call check(size(am(3)%w) == 8 + next, 'reallocated by assignment')
-    call check(all(am(3)%w == [(next - 0.5d0 * i, i = 1, 8 + next)]), 'reallocated by assignment, value')
+    call check(all(am(3)%w == [(next - 0.5d0 * i, i = 1, 8 + next)]), &
+      'reallocated by assignment, value')
     deallocate (am(2)%l(2)%a, am(3)%w)
   end subroutine
 end program

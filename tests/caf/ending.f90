@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Images stop or fail at any moment while the others are in collective calls: nobody waits for ever, and results
-! are right or come with a stat. The sequence of statements is the same on all images and differs from run to run.
+! Images stop or fail at any moment while the others are in collective calls: no image waits for
+! ever, and results are right or come with a stat. The sequence of statements is the same on all
+! images and differs from run to run.
 program ending
   use iso_fortran_env
   implicit none

@@ -29,7 +29,8 @@ contains
     error stop 1
   end subroutine
 
-  ! Each image fills its neighbour's box; the event says that it is full, another that it may be filled again.
+  ! Each image fills its neighbour's box; the event says that it is full, another that it may be
+  ! filled again.
   subroutine ring
     integer :: i
     event post (empty[before])

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# fault.sh FLAVOUR - an image is killed while others wait for it, in each way that a program waits; on one node and on two. The job
-# ends in time with a status that is not 0 and a line that tells who died, and leaves no process and no file. It must end only what it started.
+# fault.sh FLAVOUR - an image is killed while others wait for it, in each way that a program waits;
+# on one node and on two. The job ends in time with a status that is not 0 and a line that names the
+# dead image, and leaves no process and no file. It must end only what it started.
 #
 #   BUILD=... SOURCE=... RUN_none="... -n 2" WORK=... sh fault.sh none
 #   FAULT_WAYS="sync_all sync_images around event lock co_sum gets"  FAULT_NODES="1 2"  choose
@@ -41,7 +42,8 @@ kill_image() {
 
 for nodes in ${FAULT_NODES:-1 2}; do
 	for way in ${FAULT_WAYS:-sync_all sync_images around event lock co_sum gets}; do
-		case $way-$nodes in gets-1 | around-1) continue ;; esac # on a node neither needs a data server
+		# On a node neither needs a data server.
+		case $way-$nodes in gets-1 | around-1) continue ;; esac
 		kill_image $way 2 $nodes
 	done
 done

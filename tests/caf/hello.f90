@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! A first program with coarrays: numbers of images, a put, a get and their order by sync all. Each image writes to its right
-! neighbour, then reads from its left one.
+! A first program with coarrays: numbers of images, a put, a get and their order by sync all. Each
+! image writes to its right neighbour, then reads from its left one.
 program hello
   implicit none
   integer :: from_left[*], own(4)[*], got(4)

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Images that end: who waits for their locks gets them, one of them with a stat if the holder has failed; statements on variables of
-! a failed image have a stat. Image 2 fails, image 3 stops. On one image there is nothing to do.
+! Images that end: images that wait for their locks get them, one of them with a stat if the holder
+! has failed; statements on variables of a failed image have a stat. Image 2 fails, image 3 stops.
+! On one image there is nothing to do.
 program locks_failed
   use iso_fortran_env
   implicit none
@@ -8,7 +9,8 @@ program locks_failed
   type(lock_type) :: held(2)[*], many(100)[*]
   type(event_type) :: ready[*], gone[*]
   integer(atomic_int_kind) :: told[*], others[*]
-  integer :: me, n, i, stat, count ! gfortran does not compute an expression of functions for UNTIL_COUNT=
+  ! count: gfortran does not compute an expression of functions for UNTIL_COUNT=.
+  integer :: me, n, i, stat, count
   logical :: got
 
   me = this_image()

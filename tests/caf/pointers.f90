@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Pointer components that point to memory of an image which is no coarray: saved, allocated, on the stack; of the images alone.
+! Pointer components that point to memory of an image which is no coarray: saved, allocated, on the
+! stack; of the images alone.
 program pointers
   use, intrinsic :: iso_fortran_env, only: error_unit
   implicit none
@@ -75,7 +76,8 @@ contains
     below = [(-1000 * me - i, i = 1, 50)]
     one = leaf(me, [(me + 0.5d0 * i, i = 1, 6)], below(50:1:-1), [me, me + 1, me + 2], 'leaf')
     do i = 0, 3
-      several(i) = leaf(10 * me + i, [(me + dble(i * j), j = 1, 6)], saved(i + 1:i + 5), [i, me], 'several')
+      several(i) = leaf(10 * me + i, [(me + dble(i * j), j = 1, 6)], saved(i + 1:i + 5), [i, me], &
+        'several')
     end do
     words = ['one  ', 'two  ', 'three', 'four ']
     large = [(ieor(i, me), i = 1, many)]
@@ -174,19 +176,27 @@ contains
   subroutine seen
     call check(saved(1) == prev, 'a scalar put')
     call check(single == -prev, 'a scalar put to a pointer to a scalar')
-    call check(all(saved(6:8) == [prev, 2 * prev, 3 * prev]) .and. saved(9) == 1000 * me + 9, 'a section put')
-    call check(all(saved(15:45:10) == 5 * prev) .and. saved(16) == 1000 * me + 16, 'a value put with a stride')
-    call check(all(saved([85, 65, 75, 55]) == prev * [1, 2, 3, 4]) .and. saved(54) == 1000 * me + 54, 'vector subscripts of a put')
-    call check(all(saved(95:100) == prev) .and. saved(94) == 1000 * me + 94, 'a descending section put')
+    call check(all(saved(6:8) == [prev, 2 * prev, 3 * prev]) .and. saved(9) == 1000 * me + 9, &
+      'a section put')
+    call check(all(saved(15:45:10) == 5 * prev) .and. saved(16) == 1000 * me + 16, &
+      'a value put with a stride')
+    call check(all(saved([85, 65, 75, 55]) == prev * [1, 2, 3, 4]) .and. &
+      saved(54) == 1000 * me + 54, 'vector subscripts of a put')
+    call check(all(saved(95:100) == prev) .and. saved(94) == 1000 * me + 94, &
+      'a descending section put')
     call check(all(matrix(0, 3:9:3) == prev + [1, 3, 5]), 'a strided part of a matrix put')
-    call check(all(matrix(9, 3:9:3) == prev + [2, 4, 6]), 'a strided part of a matrix put, second row')
+    call check(all(matrix(9, 3:9:3) == prev + [2, 4, 6]), &
+      'a strided part of a matrix put, second row')
     call check(all(matrix(1, :) == -1d0 * prev) .and. matrix(2, 20) == me + 2002d0, 'a row put')
     call check(all(words == ['one  ', 'longe', 'longe', 'four ']), 'characters put')
     call check(one%k == 1000 + prev, 'a component of a target put')
-    call check(all(one%r == [1d0, me + 1d0, me + 1.5d0, me + 2d0, me + 2.5d0, 2d0]), 'an array in a target put')
-    call check(all(below(49:50) == [4, 3]) .and. below(48) == -1000 * me - 48, 'a pointer in a target put')
+    call check(all(one%r == [1d0, me + 1d0, me + 1.5d0, me + 2d0, me + 2.5d0, 2d0]), &
+      'an array in a target put')
+    call check(all(below(49:50) == [4, 3]) .and. below(48) == -1000 * me - 48, &
+      'a pointer in a target put')
     call check(all(one%a == [me, 5, me + 2]), 'an allocatable component in a target put')
-    call check(all(several%k == [prev, 10 * me + 1, 10 * me + 2, prev]), 'a component of elements put')
+    call check(all(several%k == [prev, 10 * me + 1, 10 * me + 2, prev]), &
+      'a component of elements put')
     call check(all(b%own == [me, -prev, 3 * me]), 'an allocatable component of the coarray put')
   end subroutine
 
@@ -209,8 +219,10 @@ contains
     w = [(1 + 2 * i, i = 0, 30000 - 1, 3), (3 + 2 * i, i = 0, 30000 - 1, 3)]
     row(2)[next]%p(w) = v(1:20000)
     sync all
-    call check(all(large(2:many:2) == [(3 * i + prev, i = 1, many / 2)]), 'a large array put by strides')
-    call check(all(large(w) == [(3 * i + prev, i = 1, 20000)]) .and. large(5) == 15 + prev, 'many elements put')
+    call check(all(large(2:many:2) == [(3 * i + prev, i = 1, many / 2)]), &
+      'a large array put by strides')
+    call check(all(large(w) == [(3 * i + prev, i = 1, 20000)]) .and. large(5) == 15 + prev, &
+      'many elements put')
   end subroutine
 
   ! Memory of a procedure, and what is allocated after other images have looked.
@@ -235,7 +247,8 @@ contains
     call check(all(local == prev), 'memory of a procedure put')
     b[next]%own(2:100000:1000) = me
     sync all
-    call check(all(b%own(2:100000:1000) == prev) .and. b%own(3) == me, 'a large component allocated later put')
+    call check(all(b%own(2:100000:1000) == prev) .and. b%own(3) == me, &
+      'a large component allocated later put')
     nullify(b%p)
     deallocate(late)
     b%m => matrix
@@ -265,7 +278,9 @@ contains
       end do
     end if
     sync all
-    call check(all(saved(51:100) == me) .and. all(saved(1:50) == mod(1, n) + 1), 'from one image to another')
-    call check(all(matrix(0:1, 5) == n) .and. matrix(2, 5) == me, 'from one image to another, with conversion')
+    call check(all(saved(51:100) == me) .and. all(saved(1:50) == mod(1, n) + 1), &
+      'from one image to another')
+    call check(all(matrix(0:1, 5) == n) .and. matrix(2, 5) == me, &
+      'from one image to another, with conversion')
   end subroutine
 end program

@@ -27,34 +27,44 @@ program reduce
   me = this_image(); n = num_images()
   i1 = int(me, 1); call co_reduce(i1, or1); if (i1 /= ior_to(n)) error stop 'int8'
   i2 = int(me, 2); call co_reduce(i2, or2); if (i2 /= ior_to(n)) error stop 'int16'
-  i4 = [1, 2, 3, 4, 5] * me; call co_reduce(i4, max4); if (any(i4 /= [1, 2, 3, 4, 5] * n)) error stop 'int32'
+  i4 = [1, 2, 3, 4, 5] * me; call co_reduce(i4, max4)
+  if (any(i4 /= [1, 2, 3, 4, 5] * n)) error stop 'int32'
   i4 = [1, 2, 3, 4, 5] * me; call co_reduce(i4(1:5:2), max4)
   if (any(i4 /= [n, 2 * me, 3 * n, 4 * me, 5 * n])) error stop 'section'
-  i4 = me; call co_reduce(i4, sum_of_values, result_image=n); if (me == n .and. any(i4 /= n * (n + 1) / 2)) error stop 'value'
-  i8 = me; call co_reduce(i8, product8); if (i8 /= product([(int(i, 8), i = 1, n)])) error stop 'int64'
+  i4 = me; call co_reduce(i4, sum_of_values, result_image=n)
+  if (me == n .and. any(i4 /= n * (n + 1) / 2)) error stop 'value'
+  i8 = me; call co_reduce(i8, product8)
+  if (i8 /= product([(int(i, 8), i = 1, n)])) error stop 'int64'
   i16 = me; call co_reduce(i16, add16); if (i16 /= n * (n + 1) / 2) error stop 'int128'
   r4 = me; call co_reduce(r4, addr4); if (r4 /= n * (n + 1) / 2) error stop 'real32'
   r8 = me; call co_reduce(r8, addr8); if (r8 /= n * (n + 1) / 2) error stop 'real64'
   r16 = me; call co_reduce(r16, addr16); if (r16 /= n * (n + 1) / 2) error stop 'real128'
-  c4 = me * (1, 2); call co_reduce(c4, addc4); if (c4 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex32'
-  c8 = me * (1, 2); call co_reduce(c8, addc8); if (c8 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex64'
-  r10 = me * 2.5_10; call co_reduce(r10, addr10); if (r10 /= n * (n + 1) / 2 * 2.5_10) error stop 'real80'
+  c4 = me * (1, 2); call co_reduce(c4, addc4)
+  if (c4 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex32'
+  c8 = me * (1, 2); call co_reduce(c8, addc8)
+  if (c8 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex64'
+  r10 = me * 2.5_10; call co_reduce(r10, addr10)
+  if (r10 /= n * (n + 1) / 2 * 2.5_10) error stop 'real80'
   call unused_bytes(1 + 2._10 ** (-10), .true.)
   call unused_bytes(2.5_10, .true.)
   call unused_bytes(1 / 3._10, .true.)
-  c10 = me * (1, 2); call co_reduce(c10, addc10); if (c10 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex80'
+  c10 = me * (1, 2); call co_reduce(c10, addc10)
+  if (c10 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex80'
   r16 = 1 + 262136 * 2._16 ** (-52); call co_reduce(r16, addr16) ! its first bytes look like kind 10
   if (r16 /= n * (1 + 262136 * 2._16 ** (-52))) error stop 'double in kind 16'
   r16 = 1 + 262136 * 2._16 ** (-52); call co_reduce(r16, sum16_of_values)
   if (r16 /= n * (1 + 262136 * 2._16 ** (-52))) error stop 'value of kind 16'
   c16 = (1, 2) * (1 + 262136 * 2._16 ** (-52)); call co_reduce(c16, sumc16_of_values)
   if (c16 /= n * (1, 2) * (1 + 262136 * 2._16 ** (-52))) error stop 'value of complex(16)'
-  c16 = me * (1, 2); call co_reduce(c16, addc16); if (c16 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex128'
+  c16 = me * (1, 2); call co_reduce(c16, addc16)
+  if (c16 /= n * (n + 1) / 2 * (1, 2)) error stop 'complex128'
   l = me /= n; call co_reduce(l, both); if (l) error stop 'logical'
-  s = 'image' // achar(64 + me); call co_reduce(s, later); if (s /= 'image' // achar(64 + n)) error stop 'string'
+  s = 'image' // achar(64 + me); call co_reduce(s, later)
+  if (s /= 'image' // achar(64 + n)) error stop 'string'
   p(1) = pair(me, 2d0, 3d0, me); p(2) = pair(-me, 2d0, 3d0, me)
   call co_reduce(p, larger)
-  if (p(1)%image /= n .or. p(1)%value /= n .or. p(2)%image /= 1 .or. p(2)%more /= 3) error stop 'derived type'
+  if (p(1)%image /= n .or. p(1)%value /= n .or. p(2)%image /= 1 .or. p(2)%more /= 3) &
+    error stop 'derived type'
   sync all
   if (me == 1) print '(a)', 'ok reduce'
 contains

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Random sections of arrays of 1 to 4 dimensions, got, put and moved between images, against the same assignments of own arrays.
-! All images draw the same sections, so that each knows what the others put. Arrays of 7 and 14 dimensions besides.
+! Random sections of arrays of 1 to 4 dimensions, got, put and moved between images, against the
+! same assignments of own arrays. All images draw the same sections, so that each knows what the
+! others put. Arrays of 7 and 14 dimensions besides.
 program sections
   use, intrinsic :: iso_fortran_env, only: error_unit, int64
   implicit none
@@ -35,7 +36,8 @@ contains
     logical, intent(in) :: good
     character(*), intent(in) :: what
     if (.not. good) then
-      write (error_unit, '(a,i0,3a,i0,a,12i3,a,12i3)') 'image ', me, ': ', what, ', trial ', trial, ':', a, ' and', b
+      write (error_unit, '(a,i0,3a,i0,a,12i3,a,12i3)') 'image ', me, ': ', what, ', trial ', &
+        trial, ':', a, ' and', b
       flush (error_unit)
       error stop 1
     end if
@@ -126,11 +128,13 @@ contains
     r = 0
     l = 0
     r(a(1,1):a(2,1):a(3,1), a(1,2):a(2,2):a(3,2)) = m(b(1,1):b(2,1):b(3,1), b(1,2):b(2,2):b(3,2))
-    l(a(1,1):a(2,1):a(3,1), a(1,2):a(2,2):a(3,2)) = x2(b(1,1):b(2,1):b(3,1), b(1,2):b(2,2):b(3,2))[next]
+    l(a(1,1):a(2,1):a(3,1), a(1,2):a(2,2):a(3,2)) = &
+      x2(b(1,1):b(2,1):b(3,1), b(1,2):b(2,2):b(3,2))[next]
     call check(all(r == l), 'get 2')
     y2 = 0
     sync all
-    y2(a(1,1):a(2,1):a(3,1), a(1,2):a(2,2):a(3,2))[next] = x2(b(1,1):b(2,1):b(3,1), b(1,2):b(2,2):b(3,2))
+    y2(a(1,1):a(2,1):a(3,1), a(1,2):a(2,2):a(3,2))[next] = &
+      x2(b(1,1):b(2,1):b(3,1), b(1,2):b(2,2):b(3,2))
     sync all
     r = 0
     m = reshape(model(prev, d**2), [d, d])
@@ -139,7 +143,8 @@ contains
     y2 = x2
     r = x2
     r(a(1,1):a(2,1):a(3,1), a(1,2):a(2,2):a(3,2)) = r(b(1,1):b(2,1):b(3,1), b(1,2):b(2,2):b(3,2))
-    y2(a(1,1):a(2,1):a(3,1), a(1,2):a(2,2):a(3,2))[me] = y2(b(1,1):b(2,1):b(3,1), b(1,2):b(2,2):b(3,2))[me]
+    y2(a(1,1):a(2,1):a(3,1), a(1,2):a(2,2):a(3,2))[me] = &
+      y2(b(1,1):b(2,1):b(3,1), b(1,2):b(2,2):b(3,2))[me]
     call check(all(r == y2), 'move 2')
     sync all
   end subroutine
@@ -177,11 +182,13 @@ contains
     r(a(1,1):a(2,1):a(3,1), a(1,2):a(2,2):a(3,2), a(1,3):a(2,3):a(3,3), a(1,4):a(2,4):a(3,4)) = &
       m(b(1,1):b(2,1):b(3,1), b(1,2):b(2,2):b(3,2), b(1,3):b(2,3):b(3,3), b(1,4):b(2,4):b(3,4))
     l(a(1,1):a(2,1):a(3,1), a(1,2):a(2,2):a(3,2), a(1,3):a(2,3):a(3,3), a(1,4):a(2,4):a(3,4)) = &
-      x4(b(1,1):b(2,1):b(3,1), b(1,2):b(2,2):b(3,2), b(1,3):b(2,3):b(3,3), b(1,4):b(2,4):b(3,4))[next]
+      x4(b(1,1):b(2,1):b(3,1), b(1,2):b(2,2):b(3,2), b(1,3):b(2,3):b(3,3), &
+        b(1,4):b(2,4):b(3,4))[next]
     call check(all(r == l), 'get 4')
     y4 = 0
     sync all
-    y4(a(1,1):a(2,1):a(3,1), a(1,2):a(2,2):a(3,2), a(1,3):a(2,3):a(3,3), a(1,4):a(2,4):a(3,4))[next] = &
+    y4(a(1,1):a(2,1):a(3,1), a(1,2):a(2,2):a(3,2), a(1,3):a(2,3):a(3,3), &
+      a(1,4):a(2,4):a(3,4))[next] = &
       x4(b(1,1):b(2,1):b(3,1), b(1,2):b(2,2):b(3,2), b(1,3):b(2,3):b(3,3), b(1,4):b(2,4):b(3,4))
     sync all
     r = 0
@@ -204,7 +211,8 @@ contains
     sync all
     z(1:3:2, 3:1:-2, 1:2, 3:1:-2, 1:3:2, 2:3, 3:2:-1)[next] = -r
     m = reshape(model(me, 3**7), shape(m))
-    m(1:3:2, 3:1:-2, 1:2, 3:1:-2, 1:3:2, 2:3, 3:2:-1) = -m(1:3:2, 3:1:-2, 1:2, 3:1:-2, 1:3:2, 2:3, 3:2:-1)
+    m(1:3:2, 3:1:-2, 1:2, 3:1:-2, 1:3:2, 2:3, 3:2:-1) = &
+      -m(1:3:2, 3:1:-2, 1:2, 3:1:-2, 1:3:2, 2:3, 3:2:-1)
     sync all
     call check(all(z == m), 'put 7')
   end subroutine

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! A coarray program whose own handlers, installed by C's signal when the images run, are called for the
-! signals that it sends to itself, and for no others, while images wait for each other and sum.
+! A coarray program with handlers of its own, installed by C's signal when the images run: they are
+! called for the signals that it sends to itself, and for no others, while images wait for each
+! other and sum.
 module handlers
   use iso_c_binding
   implicit none

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# stop.sh FLAVOUR - what STOP, ERROR STOP, FAIL IMAGE and the end of the program do to a job: exit status, what is printed on
-# standard error, that written output comes out, and how soon the job has ended; on one node and on two.
+# stop.sh FLAVOUR - what STOP, ERROR STOP, FAIL IMAGE and the end of the program do to a job: exit
+# status, what is printed on standard error, that written output comes out, and how soon the job has
+# ended; on one node and on two.
 #
 #   BUILD=... SOURCE=... RUN_none="... -n 2" WORK=... sh stop.sh none
 #   STOP_NODES="1 2"  chooses
@@ -31,8 +32,9 @@ start() {
 	took=$(cut -d' ' -f1 /proc/uptime | awk -v a="$began" '{ printf "%.1f", $1 - a }')
 }
 
-# ends WAY STATUS [PATTERN OF STANDARD ERROR]: no later than a second or so, on a busy machine a few, after what starting a job takes.
-# If one rank alone has another status than 0 mpirun waits for two seconds, and the MPIs' launchers take their time on busy cores.
+# ends WAY STATUS [PATTERN OF STANDARD ERROR]: no later than a second or so, on a busy machine a
+# few, after what starting a job takes. If one rank alone has another status than 0 mpirun waits for
+# two seconds, and the MPIs' launchers take their time on busy cores.
 ends() {
 	start "$1"
 	[ $status -eq "$2" ] || fail "exit status $status, expected $2"
@@ -41,7 +43,8 @@ ends() {
 	grep -q "$held" out || fail "what was written has not come out"
 	more=8
 	[ "$flavour" != none ] || more=3
-	awk -v t="$took" -v most="$usual" -v more=$more 'BEGIN { exit t > most + more }' || fail "took $took s"
+	awk -v t="$took" -v most="$usual" -v more=$more 'BEGIN { exit t > most + more }' ||
+		fail "took $took s"
 	echo "done $flavour $way on $nodes nodes: status $status after $took s"
 }
 

@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Images that stop: stat of what others do afterwards, or are doing, and in teams. Needs three images or more.
+! Images that stop: stat of what others do afterwards, or are doing, and in teams. Needs three
+! images or more.
 program stopped
   use iso_fortran_env
   implicit none

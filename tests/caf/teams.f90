@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! FORM TEAM, CHANGE TEAM, END TEAM, SYNC TEAM, team_number, image numbers in teams, coarrays allocated in teams.
+! FORM TEAM, CHANGE TEAM, END TEAM, SYNC TEAM, team_number, image numbers in teams, coarrays
+! allocated in teams.
 program teams
   use iso_fortran_env, only: team_type
   implicit none
@@ -35,7 +36,8 @@ program teams
     if (c(2)[num_images()] /= num_images()) error stop 'a coarray of the team'
     form team (this_image() + 10, quarter)
     change team (quarter)
-      if (team_number() /= (me + 1) / 2 + 10 .or. num_images() /= 1 .or. this_image() /= 1) error stop 'a team of one'
+      if (team_number() /= (me + 1) / 2 + 10 .or. num_images() /= 1 .or. this_image() /= 1) &
+        error stop 'a team of one'
       if (team_number(half) /= mine) error stop 'team_number(half)'
       sync team (half)
       sync all
@@ -43,7 +45,8 @@ program teams
     sync team (half)
   end team
   if (allocated(c)) error stop 'a coarray of a team that has ended'
-  if (num_images() /= n .or. this_image() /= me .or. team_number() /= -1) error stop 'back in the initial team'
+  if (num_images() /= n .or. this_image() /= me .or. team_number() /= -1) &
+    error stop 'back in the initial team'
   sync team (half)
   ! The same teams once more, some images elsewhere
   form team (merge(1, 7, me == 1 .or. me == n), again)

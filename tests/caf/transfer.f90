@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Gets, puts and both at once of scalars and sections: stride signs, ranks, vector subscripts, broadcast, overlap, no elements.
+! Gets, puts and both at once of scalars and sections: stride signs, ranks, vector subscripts,
+! broadcast, overlap, no elements.
 program transfer
   use, intrinsic :: iso_fortran_env, only: error_unit
   implicit none
@@ -116,7 +117,8 @@ contains
     x([15_8, 9_8, 12_8])[next] = -1
     sync all
     call check(all(x(v) == [prev, prev + 1, prev + 2]), 'vector put')
-    call check(x(15) == -1 .and. x(9) == -1 .and. x(12) == -1 .and. x(10) == 100 * me + 10, 'vector broadcast')
+    call check(x(15) == -1 .and. x(9) == -1 .and. x(12) == -1 .and. x(10) == 100 * me + 10, &
+      'vector broadcast')
     v = [4, 2, 6]
     m(1:7,1:3) = y(:,v)[next]
     call check(all(m(:,1) == [(1000 * next + i, i = 15, 21)]), 'columns by vector')
@@ -174,7 +176,8 @@ contains
       do l = 1, 2
         do j = 1, 2
           do i = 1, 2
-            call check(b(i,j,l,o) == next * 1d4 + (5 - 2*i) + 10 * (3*j - 4) + 100 * 2*l + 1000 * (4 - o), 'patch get')
+            call check(b(i,j,l,o) == next * 1d4 + (5 - 2*i) + 10 * (3*j - 4) + 100 * 2*l + &
+              1000 * (4 - o), 'patch get')
           end do
         end do
       end do

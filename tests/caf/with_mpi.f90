@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! MPI and coarrays in one program: the library has initialised MPI before the first statement, images are the ranks of
-! MPI_COMM_WORLD in order, both may be used in turn, and a team has a communicator. MPI_Finalize is left to the library.
+! MPI and coarrays in one program: the library has initialised MPI before the first statement,
+! images are the ranks of MPI_COMM_WORLD in order, both may be used in turn, and a team has a
+! communicator. MPI_Finalize is left to the library.
 program with_mpi
   use, intrinsic :: iso_c_binding, only: c_ptr, c_null_ptr, c_int
   use, intrinsic :: iso_fortran_env, only: team_type
@@ -38,7 +39,8 @@ program with_mpi
   change team (half)
     call mpi_comm_size(get_communicator(c_null_ptr), ranks, ierr)
     call mpi_comm_rank(get_communicator(c_null_ptr), rank, ierr)
-    if (ranks /= num_images() .or. rank /= this_image() - 1) error stop "the team's communicator is another"
+    if (ranks /= num_images() .or. rank /= this_image() - 1) &
+      error stop "the team's communicator is another"
   end team
   call mpi_finalized(flag, ierr)
   if (flag) error stop "MPI is finalised"

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# crash.sh - what is printed when a rank crashes, inside the library and outside of it, and how the job ends: by
-# armcirun on 2 ranks, of which rank 1 crashes, and the plainest cases under each MPI. It ends only what it started.
+# crash.sh - what is printed when a rank crashes, inside the library and outside of it, and how the
+# job ends: by armcirun on 2 ranks, of which rank 1 crashes, and the plainest cases under each MPI.
+# It ends only what it started.
 #
-#   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" [CC_openmpi RUN_openmpi CC_mpich RUN_mpich] WORK=... sh crash.sh
+#   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" [CC_openmpi RUN_openmpi CC_mpich RUN_mpich]
+#   WORK=... sh crash.sh
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 WORK=${WORK:-$BUILD/tests/crash}
@@ -18,8 +20,8 @@ build() {
 	launch=$run
 	dir=$WORK/$1
 	mkdir -p "$dir"
-	$cc -std=gnu11 -O2 -g -Wall -Wextra ${WERROR-} -I"$SOURCE/include" -o "$dir/crash" "$here/crash.c" \
-		-L"$LIBDIR" -Wl,-rpath,"$LIBDIR" -larmci || exit 1
+	$cc -std=gnu11 -O2 -g -Wall -Wextra ${WERROR-} -I"$SOURCE/include" -o "$dir/crash" \
+		"$here/crash.c" -L"$LIBDIR" -Wl,-rpath,"$LIBDIR" -larmci || exit 1
 }
 
 crash() {
@@ -46,15 +48,16 @@ reports() {
 	[ "$n" -eq "$1" ] || fail "$n crash reports, not $1"
 }
 
-# inside CASE SIGNAL FUNCTION LANGUAGE: one report, in that public function, with a frame of that language, called by
-# the program; the other rank ends.
+# inside CASE SIGNAL FUNCTION LANGUAGE: one report, in that public function, with a frame of that
+# language, called by the program; the other rank ends.
 inside() {
 	crash "$1"
 	reports 1
 	has "^\[1@[^]]*\] crashed with $2 at address 0x[0-9a-f]+ in $3\$"
 	has "^\[1@[^]]*\]   $4 "
 	has "^\[1@[^]]*\]   C  .*\(crash\.c:[0-9]+\)\$"
-	[ "$(grep -c "^\[1@[^]]*\]   C  PARMCI" "$dir/err")" -le 1 ] || fail "a public function is listed twice"
+	[ "$(grep -c "^\[1@[^]]*\]   C  PARMCI" "$dir/err")" -le 1 ] ||
+		fail "a public function is listed twice"
 	has "^\[0@[^]]*\] .*rank 1"
 	ended 139
 }

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# job.sh - what the fault scripts share: starting a job in the background, killing a rank of it, waiting for its
-# end, looking for what it leaves. Sourced, never run; it must end only processes whose numbers the job itself wrote down.
+# job.sh - what the fault scripts share: starting a job in the background, killing a rank of it,
+# waiting for its end, looking for what it leaves. Sourced, never run; it must end only processes
+# with numbers that the job itself wrote down.
 
 failures=0
 ranks=4
@@ -17,23 +18,29 @@ fail() {
 # directory of a device in software (tests/softverbs/with.sh), which another test may have made.
 names() {
 	ls -1 /dev/shm 2>/dev/null | sed '/^softverbs\./d; s/^/shm /'
-	awk 'NR > 1 && $7 == 0 { print "sysv shm", $2 }' /proc/sysvipc/shm 2>/dev/null # attached by nobody
+	# The segments that no process has attached.
+	awk 'NR > 1 && $7 == 0 { print "sysv shm", $2 }' /proc/sysvipc/shm 2>/dev/null
 	for kind in sem msg; do
-		awk -v kind=$kind 'NR > 1 { print "sysv", kind, $2 }' /proc/sysvipc/$kind 2>/dev/null
+		awk -v kind=$kind 'NR > 1 { print "sysv", kind, $2 }' /proc/sysvipc/$kind \
+			2>/dev/null
 	done
 }
 
 # Named sockets that the ranks hold now. Others on the machine may have some of their own.
 sockets() {
 	for f in "$dir"/pids/*; do
-		[ -f "$f" ] && ls -l "/proc/$(cat "$f")/fd" 2>/dev/null | sed -n 's/.*socket:\[\([0-9]*\)\]$/\1/p'
+		[ -f "$f" ] && ls -l "/proc/$(cat "$f")/fd" 2>/dev/null |
+			sed -n 's/.*socket:\[\([0-9]*\)\]$/\1/p'
 	done | sort -u >"$dir/inodes"
-	awk 'NR == FNR { mine[$1]; next } NF >= 8 && $7 in mine { print $8 }' "$dir/inodes" /proc/net/unix | sort -u
+	awk 'NR == FNR { mine[$1]; next } NF >= 8 && $7 in mine { print $8 }' "$dir/inodes" \
+		/proc/net/unix | sort -u
 }
 
-# What the job left: its sockets that are still there, and new names that no living process has mapped.
+# What the job left: its sockets that are still there, and new names that no living process has
+# mapped.
 left_behind() {
-	awk 'NF >= 8 { print $8 }' /proc/net/unix | grep -x -F -f "$dir/sockets" | sed 's/^/socket /'
+	awk 'NF >= 8 { print $8 }' /proc/net/unix | grep -x -F -f "$dir/sockets" |
+		sed 's/^/socket /'
 	reporters | sed 's/^/process /'
 	names | grep -v -x -F -f "$dir/before" | while read -r kind name rest; do
 		[ "$kind" = shm ] && grep -q -s -F "/dev/shm/$name" /proc/[0-9]*/maps && continue
@@ -46,14 +53,16 @@ reporters() {
 	for f in /proc/[0-9]*/comm; do
 		grep -q -s -x armci-reporter "$f" || continue
 		for p in "$dir"/pids/*; do
-			[ -f "$p" ] && grep -q -s -F "(pid $(cat "$p"))" "${f%comm}cmdline" && basename "${f%/comm}" && break
+			[ -f "$p" ] && grep -q -s -F "(pid $(cat "$p"))" "${f%comm}cmdline" &&
+				basename "${f%/comm}" && break
 		done
 	done
 }
 
 # running PID: true while it lives (a zombie does not).
 running() {
-	state=$(sed 's/.*) //; s/ .*//' "/proc/$1/stat" 2>/dev/null) && [ -n "$state" ] && [ "$state" != Z ]
+	state=$(sed 's/.*) //; s/ .*//' "/proc/$1/stat" 2>/dev/null) && [ -n "$state" ] &&
+		[ "$state" != Z ]
 }
 
 now() {
@@ -64,7 +73,8 @@ since() {
 	awk -v a="$1" -v b="$(now)" 'BEGIN { printf "%.1f", b - a }'
 }
 
-# start COMMAND...: under $launch, in a fresh directory $dir/pids. A shell starts its background jobs deaf to SIGINT.
+# start COMMAND...: under $launch, in a fresh directory $dir/pids. A shell starts its background
+# jobs deaf to SIGINT.
 start() {
 	rm -rf "$dir/pids"
 	mkdir -p "$dir/pids"
@@ -95,8 +105,9 @@ alive() {
 	done
 }
 
-# Sets status and took (seconds since $began); ends the job by force after $1 seconds. mpirun of Open MPI 4.1 hangs or
-# crashes now and then, with any program, when ranks fail while another one is in MPI_Finalize: the ranks are judged.
+# Sets status and took (seconds since $began); ends the job by force after $1 seconds. mpirun of
+# Open MPI 4.1 hangs or crashes now and then, with any program, when ranks fail while another one is
+# in MPI_Finalize: the ranks are judged.
 finish() {
 	limit=$1
 	while running $job; do
@@ -123,7 +134,8 @@ force() {
 	kill -9 $job 2>/dev/null
 }
 
-# No rank lives within $patience seconds, and no name is there that was not there before (2 s for the system to tidy up).
+# No rank lives within $patience seconds, and no name is there that was not there before (2 s for
+# the system to tidy up).
 clean() {
 	while :; do
 		left=$(alive)
@@ -146,9 +158,10 @@ clean() {
 	done
 }
 
-# names_dead RANK PID: a line tells who died. Open MPI's launcher sees the death too and ends the others, sometimes before
-# the library comes to write; then its own report counts. MPICH's kills them at once, and its report need not name the
-# right process: there the library's reporter must tell, once.
+# names_dead RANK PID: a line names the dead rank. Open MPI's launcher sees the death too and ends
+# the others, sometimes before the library comes to write; then its own report counts. MPICH's kills
+# them at once, and its report need not name the right process: there the library's reporter must
+# tell, once.
 names_dead() {
 	if grep -q -E "^\[[0-9]+@[^]]*\].*rank $1 " "$dir/err"; then
 		teller=library
@@ -164,7 +177,8 @@ names_dead() {
 
 # says PATTERN: a line of the library matches.
 says() {
-	grep -E '^\[[0-9]+@[^]]*\]' "$dir/err" | grep -E -q "$1" || fail "no line of the library says \"$1\""
+	grep -E '^\[[0-9]+@[^]]*\]' "$dir/err" | grep -E -q "$1" ||
+		fail "no line of the library says \"$1\""
 }
 
 # one_line PATTERN: the library says one line, and that matches.

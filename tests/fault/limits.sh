@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# limits.sh - limits of a process: memory by a control group, address space, file size, locked memory, open files, threads; system
-# calls that are refused; no network. A refusal is one line that names the limit and the value needed, and a nonzero return on every
-# rank; nothing may be killed, and no text of Go appears. It ends only what it started.
+# limits.sh - limits of a process: memory by a control group, address space, file size, locked
+# memory, open files, threads; system calls that are refused; no network. A refusal is one line that
+# names the limit and the value needed, and a nonzero return on every rank; nothing may be killed,
+# and no text of Go appears. It ends only what it started.
 #
 #   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" WORK=... sh limits.sh
 here=$(cd "$(dirname "$0")" && pwd)
@@ -13,7 +14,8 @@ mkdir -p "$dir" || exit 1
 . "$here/job.sh"
 launch=$RUN_none
 for source in "$here/steps.c" "$SOURCE/tests/c/malloc.c"; do
-	$CC_none -std=gnu11 -O2 -g -Wall -Wextra ${WERROR-} -I"$SOURCE/include" -o "$dir/$(basename "$source" .c)" "$source" \
+	$CC_none -std=gnu11 -O2 -g -Wall -Wextra ${WERROR-} -I"$SOURCE/include" \
+		-o "$dir/$(basename "$source" .c)" "$source" \
 		-L"$LIBDIR" -Wl,-rpath,"$LIBDIR" -larmci || exit 1
 done
 ARMCI_ERRORS=return
@@ -36,11 +38,12 @@ refused() {
 	[ "$n" -eq 1 ] || fail "$n lines of the library, not 1"
 }
 
-# Makes a control group with a limit of $1 bytes and sets group; false and why if that is not possible.
+# Makes a control group with a limit of $1 bytes and sets group; false and why if that is not
+# possible.
 make_group() {
 	own=$(sed -n 's/^[0-9]*:memory://p' /proc/self/cgroup)
-	for parent in "/sys/fs/cgroup/memory$own" /sys/fs/cgroup/memory "/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)" \
-		/sys/fs/cgroup; do
+	for parent in "/sys/fs/cgroup/memory$own" /sys/fs/cgroup/memory \
+		"/sys/fs/cgroup$(sed -n 's/^0:://p' /proc/self/cgroup)" /sys/fs/cgroup; do
 		group=$parent/armci-limits-$$
 		mkdir "$group" 2>/dev/null || continue
 		for file in memory.limit_in_bytes memory.max; do
@@ -60,10 +63,13 @@ group_limit() {
 	fi
 	[ -z "$2" ] || export ARMCI_SHM_MARGIN="$2"
 	# shellcheck disable=SC2086
-	run sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" $launch -nodes "$3" "$dir/steps" "$4" 60
+	run sh -c 'echo $$ >"$0/cgroup.procs" && exec "$@"' "$group" $launch \
+		-nodes "$3" "$dir/steps" "$4" 60
 	unset ARMCI_SHM_MARGIN
-	refused "control group .*has [0-9.]+ [MK]iB left, of which .* stay free \(ARMCI_SHM_MARGIN\)"
-	kills=$(cat "$group/memory.oom_control" "$group/memory.events" 2>/dev/null | awk '$1 == "oom_kill" { print $2 }')
+	text='control group .*has [0-9.]+ [MK]iB left'
+	refused "$text, of which .* stay free \(ARMCI_SHM_MARGIN\)"
+	kills=$(cat "$group/memory.oom_control" "$group/memory.events" 2>/dev/null |
+		awk '$1 == "oom_kill" { print $2 }')
 	[ "${kills:-0}" -eq 0 ] || fail "$kills processes were killed"
 	tries=0
 	while ! rmdir "$group" 2>/dev/null && [ $tries -lt 40 ]; do
@@ -104,22 +110,28 @@ limited() {
 	shift 2
 	case="ulimit $limit, $on ranks"
 	# shellcheck disable=SC2086
-	run bash -c "(ulimit $limit && exec \"\$@\") 2>&1 | cat >&2; exit \${PIPESTATUS[0]}" sh ${RUN_none% *} $on "$@"
+	run bash -c "(ulimit $limit && exec \"\$@\") 2>&1 | cat >&2; exit \${PIPESTATUS[0]}" \
+		sh ${RUN_none% *} $on "$@"
 }
 
-# So little address space that there is no arena, or that Go cannot start: the advice is one that helps.
+# So little address space that there is no arena, or that Go cannot start: the advice is one that
+# helps.
 no_address_space() {
 	limited 2 "-v 1750000" "$dir/steps" 1 2
 	one_line 'raise the limit of address space, which is 1.6 GiB, to .* \(ulimit -v [0-9]+\)'
 	limited 4 "-v 1400000" "$dir/steps" 1 2
-	one_line 'the limit of address space, which is 1367 MiB, is too low .* raise it to [0-9]+ MiB' 4
+	text='the limit of address space, which is 1367 MiB, is too low'
+	one_line "$text .* raise it to [0-9]+ MiB" 4
 }
+
+# What a refusal says where a limit has made the arena smaller.
+smaller='each rank has [0-9.]+ MiB of the arena.*raise the limit of'
 
 # Much less than before is enough for a program that allocates little.
 little_address_space() {
 	for shape in 4:2500000 16:3200000; do
 		limited ${shape%:*} "-v ${shape#*:}" "$dir/steps" 4 400
-		refused "each rank has [0-9.]+ MiB of the arena.*raise the limit of address space, which is .* to .*ulimit -v [0-9]+"
+		refused "$smaller address space, which is .* to .*ulimit -v [0-9]+"
 	done
 }
 
@@ -127,30 +139,34 @@ file_size() {
 	limited 2 "-f 0" "$dir/steps" 1 2
 	one_line 'raise the limit of file size, which is 0 B \(ulimit -f\), to [0-9]+ MiB'
 	limited 2 "-f 262144" "$dir/steps" 50 20
-	refused "each rank has [0-9.]+ MiB of the arena.*raise the limit of file size, which is 256 MiB \(ulimit -f\), to "
+	refused "$smaller file size, which is 256 MiB \(ulimit -f\), to "
 }
 
 few_threads() {
 	case="ulimit -u"
-	if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null || ! setpriv --reuid 54321 --clear-groups test -x "$dir/steps"; then
+	if [ "$(id -u)" -ne 0 ] || ! command -v setpriv >/dev/null ||
+		! setpriv --reuid 54321 --clear-groups test -x "$dir/steps"; then
 		echo "skip $case: not root, no setpriv, or another user cannot run programs of $dir"
 		return
 	fi
 	for limit in 10 26; do
 		case="ulimit -u $limit"
 		# shellcheck disable=SC2086
-		run setpriv --reuid 54321 --regid 54321 --clear-groups bash -c "cd / && ulimit -u $limit && exec \"\$@\"" sh \
-			${RUN_none% *} 4 "$dir/steps" 1 2
+		run setpriv --reuid 54321 --regid 54321 --clear-groups \
+			bash -c "cd / && ulimit -u $limit && exec \"\$@\"" \
+			sh ${RUN_none% *} 4 "$dir/steps" 1 2
 		one_line 'raise it to [0-9]+ \(ulimit -u\)'
 	done
 	case="ulimit -u 3 of the ranks"
 	# shellcheck disable=SC2086
 	run setpriv --reuid 54321 --regid 54321 --clear-groups ${RUN_none% *} 2 \
 		sh -c 'cd / && ulimit -p 3 2>/dev/null || ulimit -u 3; exec "$0" 1 2' "$dir/steps"
-	one_line "a thread of the library cannot be created.* is 3: raise it by 16 for each rank.*ulimit -u" 2
+	text='a thread of the library cannot be created.* is 3'
+	one_line "$text: raise it by 16 for each rank.*ulimit -u" 2
 }
 
-# Memory files are refused (EPERM, ENOSYS): files without a name take their place, and nothing is left of a killed job.
+# Memory files are refused (EPERM, ENOSYS): files without a name take their place, and nothing is
+# left of a killed job.
 no_memory_files() {
 	$CC_none -Wall -Wextra ${WERROR-} -o "$dir/refuse" "$here/refuse.c" || exit 1
 	for error in 1 38; do
@@ -175,8 +191,8 @@ no_loopback() {
 	one_line "loopback interface is down.*ip link set lo up"
 	case="IPv6 alone"
 	# shellcheck disable=SC2086
-	run unshare -n sh -c 'ip link set lo up && ip addr del 127.0.0.1/8 dev lo && exec "$@"' sh $launch -nodes 2 \
-		env -u ARMCI_ERRORS "$dir/malloc"
+	run unshare -n sh -c 'ip link set lo up && ip addr del 127.0.0.1/8 dev lo && exec "$@"' \
+		sh $launch -nodes 2 env -u ARMCI_ERRORS "$dir/malloc"
 	[ $status -eq 0 ] || fail "exit status $status"
 }
 
@@ -187,17 +203,23 @@ no_locked_memory() {
 	refused "each rank has [0-9.]+ MiB of the arena.*set ARMCI_SHM_ARENA to more"
 }
 
-# Two nodes, which need descriptors for each other: a limit that is too low is named, whatever it is that needs the next.
+# Two nodes, which need descriptors for each other: a limit that is too low is named, whatever it is
+# that needs the next.
 few_descriptors() {
 	for limit in 14 16 18; do
 		case="$limit open files over two nodes"
 		# shellcheck disable=SC2086
-		run sh -c 'limit=$1; shift; exec "$@" -nodes 2 sh -c "ulimit -n $limit; exec \"\$0\" 1 2" "$0"' "$dir/steps" $limit $launch
-		[ $status -eq 0 ] || grep -q 'too many open files' "$dir/err" || fail "no line says too many open files"
+		run sh -c 'limit=$1
+			shift
+			exec "$@" -nodes 2 sh -c "ulimit -n $limit; exec \"\$0\" 1 2" "$0"' \
+			"$dir/steps" $limit $launch
+		[ $status -eq 0 ] || grep -q 'too many open files' "$dir/err" ||
+			fail "no line says too many open files"
 	done
 }
 
-# Without /proc nodes do not know that they are on one host, and there may be no network between hosts.
+# Without /proc nodes do not know that they are on one host, and there may be no network between
+# hosts.
 no_proc() {
 	case="no /proc, no network"
 	if ! unshare -m -n true 2>/dev/null; then
@@ -205,7 +227,9 @@ no_proc() {
 		return
 	fi
 	# shellcheck disable=SC2086
-	run unshare -m -n sh -c 'program=$0; mount -t tmpfs none /proc && exec "$@" -nodes 2 "$program" 1 2' "$dir/steps" $launch
+	run unshare -m -n sh -c 'program=$0
+		mount -t tmpfs none /proc && exec "$@" -nodes 2 "$program" 1 2' \
+		"$dir/steps" $launch
 	[ $status -ne 0 ] || fail "exit status 0"
 	n=$(grep -c '/proc/self/ns/net cannot be read' "$dir/err")
 	[ "$n" -eq 1 ] || fail "$n lines say that /proc is missing, not 1"
@@ -213,7 +237,8 @@ no_proc() {
 
 few_descriptors
 limited 16 "-n 20" "$dir/steps" 1 2
-one_line "16 ranks need more open files than the limit allows, which is 20: raise it to [0-9]+ \(ulimit -n\)"
+text='16 ranks need more open files than the limit allows, which is 20'
+one_line "$text: raise it to [0-9]+ \(ulimit -n\)"
 no_proc
 no_loopback
 no_memory_files
@@ -222,8 +247,9 @@ group_limit 524288000 0 1 16
 group_limit 524288000 64m 1 16
 group_limit 268435456 "" 1 4
 group_limit 524288000 0 2 90
-address_space 8388608 200 "each rank has [0-9.]+ [MG]iB of the arena.*raise the limit of address space, which is 8 GiB"
-address_space 2500000 60 "each rank has [0-9.]+ MiB of the arena.*raise the limit of address space, which is 2.3 GiB"
+text='each rank has [0-9.]+ [MG]iB of the arena.*raise the limit of address space'
+address_space 8388608 200 "$text, which is 8 GiB"
+address_space 2500000 60 "$smaller address space, which is 2.3 GiB"
 no_arena
 no_address_space
 little_address_space

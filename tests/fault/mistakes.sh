@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# mistakes.sh - what one sees after starting programs in a wrong way: an error that says what to type,
-# and never exit status 0 with several jobs where one was wanted. And what is not wrong, though it
-# looks like it, works.
+# mistakes.sh - what one sees after starting programs in a wrong way: an error that says what to
+# type, and never exit status 0 with several jobs where one was wanted. And what is not wrong,
+# though it looks like it, works.
 #
-#   BUILD=... SOURCE=... CC_none=... [CC_openmpi RUN_openmpi CC_mpich RUN_mpich] WORK=... sh mistakes.sh
+#   BUILD=... SOURCE=... CC_none=... [CC_openmpi RUN_openmpi CC_mpich RUN_mpich]
+#   WORK=... sh mistakes.sh
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
@@ -52,12 +53,14 @@ under_armcirun() {
 		run "$flavour under armcirun, $how" 1 "$armcirun" -n 2 ./apart $how
 		once "ARMCI_Finalize: .*$typed"
 	done
-	run "$flavour under armcirun, but its windows over libarmci" 1 "$armcirun" -n 2 "$BUILD/bin/armci-mpirma" ./world
+	run "$flavour under armcirun, but its windows over libarmci" 1 "$armcirun" \
+		-n 2 "$BUILD/bin/armci-mpirma" ./world
 	once "MPI_Init: .*$typed"
 	run "$flavour under armcirun, one process" 0 "$armcirun" -n 1 ./apart
 	lines 1 '^mpi 1 armci 1$'
 	for how in early late; do
-		run "$flavour under armcirun, wanted, $how" 0 env ARMCI_ALONE=y "$armcirun" -n 2 ./apart $how
+		run "$flavour under armcirun, wanted, $how" 0 env ARMCI_ALONE=y "$armcirun" \
+			-n 2 ./apart $how
 		lines 2 '^mpi 1 armci 2$'
 	done
 }
@@ -70,9 +73,11 @@ no_mistakes() {
 	lines 1 '^mpi 1 armci 1$'
 	run "$flavour, without a launcher" 0 ./apart
 	lines 1 '^mpi 1 armci 1$'
-	run "$flavour, in the script of sbatch" 0 env SLURM_PROCID=0 SLURM_NTASKS=4 ENVIRONMENT=BATCH ./apart
+	run "$flavour, in the script of sbatch" 0 env SLURM_PROCID=0 SLURM_NTASKS=4 \
+		ENVIRONMENT=BATCH ./apart
 	lines 1 '^mpi 1 armci 1$'
-	run "$flavour, in the shell of salloc" 0 env SLURM_PROCID=0 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=1 ./apart
+	run "$flavour, in the shell of salloc" 0 env SLURM_PROCID=0 SLURM_NTASKS=4 \
+		SLURM_STEP_NUM_TASKS=1 ./apart
 	lines 1 '^mpi 1 armci 1$'
 	# shellcheck disable=SC2086
 	run "$flavour, spawning" 0 $launch ./apart spawn 1
@@ -86,17 +91,20 @@ no_mistakes() {
 	run "$flavour, armcirun in each process" 0 $launch "$armcirun" -n 3 ./size
 	lines 6 '^armci 3$'
 	# shellcheck disable=SC2086
-	run "$flavour, armci-mpirma before a program without MPI" 0 $launch "$BUILD/bin/armci-mpirma" ./size
+	run "$flavour, armci-mpirma before a program without MPI" 0 $launch \
+		"$BUILD/bin/armci-mpirma" ./size
 	lines 2 '^armci 2$'
 	# shellcheck disable=SC2086
-	run "$flavour, processes that are to be alone" 0 env ARMCI_ALONE=y $launch sh -c 'exec ./size'
+	run "$flavour, processes that are to be alone" 0 env ARMCI_ALONE=y $launch \
+		sh -c 'exec ./size'
 	lines 2 '^armci 1$'
 }
 
 # wrapper NAME COMPILER PACKAGE OPTION: where there is no compiler.
 wrapper() {
 	[ -e "$BUILD/bin/$1" ] || return 0
-	run "$1 without a compiler" 127 env -u CC -u CXX -u FC PATH="$PWD/bin" "$BUILD/bin/$1" x.c -o x
+	run "$1 without a compiler" 127 env -u CC -u CXX -u FC PATH="$PWD/bin" \
+		"$BUILD/bin/$1" x.c -o x
 	says err "^$1: no compiler $2: .*apt-get install $3), or name another: $1 $4=COMPILER\$"
 	run "$1 without that compiler" 127 "$BUILD/bin/$1" "$4=nocc -m64" x.c -o x
 	says err "^$1: no compiler nocc: "
@@ -118,10 +126,12 @@ no_library() {
 	# shellcheck disable=SC2086
 	${CC_none:-cc} -I"$SOURCE/include" -o homeless "$here/size.c" -L"$LIBDIR" -larmci || exit 1
 	run "no library" 127 env -u LD_LIBRARY_PATH "$armcirun" -n 2 ./homeless
-	says err "^armcirun: if libarmci.so.0 was not found: it is in $LIBDIR; type LD_LIBRARY_PATH=$LIBDIR before"
+	place="^armcirun: if libarmci.so.0 was not found: it is in $LIBDIR"
+	says err "$place; type LD_LIBRARY_PATH=$LIBDIR before"
 	run "library said" 0 env LD_LIBRARY_PATH="$LIBDIR" "$armcirun" -n2 ./homeless
 	lines 2 '^armci 2$'
-	run "armci-mpirma before a program without MPI" 0 "$armcirun" -n 2 "$BUILD/bin/armci-mpirma" ./size
+	run "armci-mpirma before a program without MPI" 0 "$armcirun" \
+		-n 2 "$BUILD/bin/armci-mpirma" ./size
 	lines 2 '^armci 2$'
 	run "another status 127" 127 "$armcirun" -n 1 sh -c 'exit 127'
 	[ "$(wc -l <err)" -eq 1 ] || fail "it speaks of a library"
@@ -131,15 +141,18 @@ no_library() {
 other_header() {
 	# shellcheck disable=SC2086
 	compile header ${CC_none:-cc} -o header
+	order="darr: the two numbers of a descriptor are in ARMCI-MPI's order"
 	for nodes in 1 2; do
 		for shape in elements rows one; do
 			case=$shape
-			"$armcirun" -n 2 -nodes $nodes ./header other $shape >out 2>err && fail "exit status 0"
-			once "darr: the two numbers of a descriptor are in ARMCI-MPI's order: .*compile it with"
+			"$armcirun" -n 2 -nodes $nodes ./header other $shape >out 2>err &&
+				fail "exit status 0"
+			once "$order: .*compile it with"
 			echo "done other header, $shape, $nodes nodes"
 		done
 		for shape in elements rows one window; do
-			run "right header, $shape, $nodes nodes" 0 "$armcirun" -n 2 -nodes $nodes ./header right $shape
+			run "right header, $shape, $nodes nodes" 0 "$armcirun" -n 2 -nodes $nodes \
+				./header right $shape
 			lines 1 '^OK$'
 		done
 	done

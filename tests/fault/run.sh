@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # run.sh - the fault tests: kills, also of ranks that receive, signals, ranks that leave, ranks that
 # wait for one that has finalised, calls that end the job, more memory than there is, a small
-# /dev/shm; under every launcher that is there. It must end only what it started.
+# /dev/shm; under every launcher that is there. It must end only what it started. Long because all
+# parts share the programs, the launchers and what is said of a job.
 #
-#   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" [CC_openmpi RUN_openmpi CC_mpich RUN_mpich] WORK=... sh run.sh
-#   FAULT_LAUNCHERS="none openmpi mpich"  FAULT_PARTS="kill signal leave exits receive sent vain careless foreign fatal memory shm stop"
+#   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" [CC_openmpi RUN_openmpi CC_mpich RUN_mpich]
+#   WORK=... sh run.sh
+#   FAULT_LAUNCHERS="none openmpi mpich"
+#   FAULT_PARTS="kill signal leave exits receive sent vain careless foreign fatal memory shm stop"
 #   FAULT_NODES=N: on so many pretended nodes
-#   FAULT_WAYS="puts accumulates counter lock barrier late bcast receive event malloc" (of being busy when killed)  choose
+#   FAULT_WAYS="puts accumulates counter lock barrier late bcast receive event malloc" (of being
+#   busy when killed)  choose
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 WORK=${WORK:-$BUILD/tests/fault}
@@ -26,14 +30,17 @@ build() {
 	esac
 	dir=$WORK/$1
 	mkdir -p "$dir"
-	for source in "$here"/victim.c "$here"/fatal.c "$here"/memory.c "$SOURCE"/tests/c/malloc.c; do
-		$cc -std=gnu11 -O2 -g -Wall -Wextra ${WERROR-} -I"$SOURCE/include" -o "$dir/$(basename "$source" .c)" "$source" \
+	for source in "$here"/victim.c "$here"/fatal.c "$here"/memory.c \
+		"$SOURCE"/tests/c/malloc.c; do
+		$cc -std=gnu11 -O2 -g -Wall -Wextra ${WERROR-} -I"$SOURCE/include" \
+			-o "$dir/$(basename "$source" .c)" "$source" \
 			-L"$LIBDIR" -Wl,-rpath,"$LIBDIR" -larmci -lm || exit 1
 	done
 }
 
 part_kill() {
-	for way in ${FAULT_WAYS:-puts accumulates counter lock barrier late bcast receive event malloc}; do
+	ways="puts accumulates counter lock barrier late bcast receive event malloc"
+	for way in ${FAULT_WAYS:-$ways}; do
 		for victim in 0 2; do
 			kill_rank $way $victim
 		done
@@ -75,7 +82,10 @@ leave() {
 	clean
 	case $way in
 	exit3) [ $status -ne 0 ] || fail "exit status 0" ;;
-	exit0) [ $status -ne 0 ] || fail "exit status 0"; names_dead "$victim" "$(cat "$dir/pids/$victim")" ;;
+	exit0)
+		[ $status -ne 0 ] || fail "exit status 0"
+		names_dead "$victim" "$(cat "$dir/pids/$victim")"
+		;;
 	esac
 	[ "$way$flavour" = exit3none ] && [ $status -ne 3 ] && fail "exit status $status, not 3"
 	echo "done $case: status $status after $took s"
@@ -89,7 +99,8 @@ in_vain() {
 	finish 15
 	clean
 	[ $status -ne 0 ] || fail "exit status 0"
-	says "rank [0-3] has called ARMCI_Finalize while rank [0-3] waits for it in $3: the job ends\$"
+	finalised='rank [0-3] has called ARMCI_Finalize while rank [0-3] waits for it'
+	says "$finalised in $3: the job ends\$"
 	case $way in
 	last-any | last-event) ;;
 	*) says "rank $2 has called" ;;
@@ -117,10 +128,10 @@ part_leave() {
 	leave all-exit 0
 }
 
-# Ranks that only put, and look at no error, while another one is killed, ends, or ends the job: on one node and on
-# several. One line says why, whoever notices it; no other rank is blamed.
+# Ranks that only put, and look at no error, while another one is killed, ends, or ends the job: on
+# one node and on several. One line says why, whichever rank notices it; no other rank is blamed.
 part_careless() {
-	plain=$launch
+	plain=$launch exited='exited without ARMCI_Finalize while|has left|connection lost'
 	for nodes in 1 2 4; do
 		[ "$flavour" = none ] || [ $nodes = 1 ] || continue
 		[ $nodes = 1 ] || launch="$plain -nodes $nodes"
@@ -135,10 +146,11 @@ part_careless() {
 				clean
 				[ $status -ne 0 ] || fail "exit status 0"
 				case $way in
-				exit0*) one_line "rank $victim .*(exited without ARMCI_Finalize while|has left|connection lost)" ;;
+				exit0*) one_line "rank $victim .*($exited)" ;;
 				*) one_line "the victim gives up" ;;
 				esac
-				echo "done $case: status $status after $took s: $(grep -E -m 1 '^\[[0-9]+@' "$dir/err")"
+				echo "done $case: status $status after $took s:" \
+					"$(grep -E -m 1 '^\[[0-9]+@' "$dir/err")"
 			done
 		done
 	done
@@ -198,8 +210,9 @@ part_sent() {
 }
 
 # A rank is killed while all others receive what comes to their processes in short waits: for
-# notifications, messages, barriers and answers, in one thread and in several; on nodes with one rank
-# each, with a server in each rank of a node, and with one server for two ranks. One line says why.
+# notifications, messages, barriers and answers, in one thread and in several; on nodes with one
+# rank each, with a server in each rank of a node, and with one server for two ranks. One line says
+# why.
 part_receive() {
 	[ "$flavour" = none ] || return 0
 	plain=$launch
@@ -220,6 +233,7 @@ part_receive() {
 part_foreign() {
 	[ "$flavour" = none ] || return 0
 	plain=$launch
+	foreign='address 0x[0-9a-f]+ is memory of ranks? [0-3] .*host node[0-3]\)'
 	for nodes in 2 4; do
 		launch="$plain -nodes $nodes"
 		for victim in 0 3; do
@@ -229,7 +243,7 @@ part_foreign() {
 			finish 15
 			clean
 			[ $status -eq 139 ] || fail "exit status $status"
-			says "^\[$victim@[^]]*\] address 0x[0-9a-f]+ is memory of ranks? [0-3] .*host node[0-3]\): only its ranks can dereference it"
+			says "^\[$victim@[^]]*\] $foreign: only its ranks can dereference it"
 			echo "done $case: status $status after $took s"
 		done
 	done
@@ -250,7 +264,10 @@ part_fatal() {
 		case $name in
 		abort-code) ;;
 		reduce-* | lock-none) says "$function" ;;
-		*) says "$function"; [ "$lines" -eq 1 ] || fail "$lines lines of the library, not 1" ;;
+		*)
+			says "$function"
+			[ "$lines" -eq 1 ] || fail "$lines lines of the library, not 1"
+			;;
 		esac
 		echo "done $case: status $status after $took s"
 	done <"$dir/cases"
@@ -273,7 +290,8 @@ part_device() {
 		clean
 		[ $status -ne 0 ] || fail "exit status 0"
 		one_line "$pattern"
-		echo "done $case: status $status after $took s: $(grep -E -m 1 '^\[[0-9]+@' "$dir/err")"
+		echo "done $case: status $status after $took s:" \
+			"$(grep -E -m 1 '^\[[0-9]+@' "$dir/err")"
 	done <<-EOF
 	careless VANISH_AFTER 20000 rank.[0-3].*connection.lost:.device.softverbs0.of.this.host
 	careless PORT_DOWN_AFTER 20000 rank.[0-3].*connection.lost:.transport.retry.counter.exceeded
@@ -285,8 +303,8 @@ part_device() {
 	launch=$plain
 }
 
-# A rank that is alone on its node dies where no other notices for seconds: RDMA retries first. The launcher says so, in the
-# only line that there is, which names rank, node and reason.
+# A rank that is alone on its node dies where no other notices for seconds: RDMA retries first. The
+# launcher says so, in the only line that there is, which names rank, node and reason.
 part_alone() {
 	[ "$flavour" = none ] || return 0
 	plain=$launch
@@ -296,7 +314,8 @@ part_alone() {
 		export ARMCI_CONNECTIONS=$connections
 		for victim in 0 3; do
 			for way in careless requests _exit; do
-				case="$flavour rank $victim alone on its node, $way, $connections connections"
+				case="$flavour rank $victim alone on its node, $way"
+				case="$case, $connections connections"
 				start "$dir/victim" "$dir/pids" $way $victim
 				started || { fail "did not start"; force; continue; }
 				began=$(now)
@@ -309,9 +328,11 @@ part_alone() {
 				clean
 				[ $status -ne 0 ] || fail "exit status 0"
 				awk -v t="$took" 'BEGIN { exit !(t > 2.9) }' && fail "took $took s"
-				grep -q -E "^armcirun: rank $victim \(pid [0-9]+ on node$victim\) $reason\$" "$dir/err" ||
+				named="rank $victim \(pid [0-9]+ on node$victim\)"
+				grep -q -E "^armcirun: $named $reason\$" "$dir/err" ||
 					fail "no line names rank $victim, its node and the reason"
-				[ "$(grep -c . "$dir/err")" -eq 1 ] || fail "$(grep -c . "$dir/err") lines, not 1"
+				[ "$(grep -c . "$dir/err")" -eq 1 ] ||
+					fail "$(grep -c . "$dir/err") lines, not 1"
 				echo "done $case: status $status after $took s"
 			done
 		done
@@ -320,8 +341,8 @@ part_alone() {
 	launch=$plain
 }
 
-# A rank that serves its node is stopped for longer than the timeout, while others fill all buffers on the way to it: its
-# kernel answers, so the job goes on.
+# A rank that serves its node is stopped for longer than the timeout, while others fill all buffers
+# on the way to it: its kernel answers, so the job goes on.
 part_stop() {
 	[ "$flavour" = none ] || return 0
 	plain=$launch
@@ -369,8 +390,8 @@ part_shm() {
 		echo "skip $case: no right to a mount namespace"
 		return
 	fi
-	plain=$launch
-	launch="unshare -m sh -c 'mount -t tmpfs -o size=64m tmpfs /dev/shm && exec \"\$@\"' sh $launch"
+	plain=$launch small='mount -t tmpfs -o size=64m tmpfs /dev/shm'
+	launch="unshare -m sh -c '$small && exec \"\$@\"' sh $launch"
 	began=$(now)
 	rm -rf "$dir/pids"
 	mkdir -p "$dir/pids"
@@ -385,12 +406,13 @@ part_shm() {
 	echo "done $case: status $status after $(since "$began") s"
 }
 
+parts="kill signal leave exits receive sent vain careless foreign fatal memory shm"
 for flavour in ${FAULT_LAUNCHERS:-none openmpi mpich}; do
 	if ! build "$flavour"; then
 		echo "skip $flavour: no compiler or launcher"
 		continue
 	fi
-	for part in ${FAULT_PARTS:-kill signal leave exits receive sent vain careless foreign fatal memory shm}; do
+	for part in ${FAULT_PARTS:-$parts}; do
 		"part_$part"
 	done
 done

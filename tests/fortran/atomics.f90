@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! atomics.f90 - atomic operations, events, batches of mutexes, single values, and memory of one rank from Fortran, results
-! checked. What each call means in detail is tested in C; here only the binding.
+! atomics.f90 - atomic operations, events, batches of mutexes, single values, and memory of one rank
+! from Fortran, results checked. What each call means in detail is tested in C; here only the
+! binding.
 include 'checks.inc'
 program atomics
   use, intrinsic :: iso_c_binding
@@ -29,13 +30,16 @@ contains
     integer(c_int32_t) :: small
     integer :: i
     do i = 1, 100
-      call check(armcix_atomic(armcix_add, 8, remote=addr(0), operand=3_c_int64_t, proc=0), 'a sum without the old value')
+      call check(armcix_atomic(armcix_add, 8, remote=addr(0), operand=3_c_int64_t, proc=0), &
+        'a sum without the old value')
       call check(armcix_atomic(armcix_add, 4, small, addr(0) + 8, 1_c_int32_t, proc=0), 'a sum')
       call true(small >= 0 .and. small < 100 * np, 'the old value')
     end do
-    call check(armcix_atomic(armcix_or, 8, old, addr(0) + 16, ibset(0_c_int64_t, me + 32), proc=0), 'or')
+    call check(armcix_atomic(armcix_or, 8, old, addr(0) + 16, ibset(0_c_int64_t, me + 32), &
+      proc=0), 'or')
     ! One rank finds 0 and stores its own number + 1.
-    call check(armcix_atomic(armcix_cas, 8, old, addr(0) + 24, me + 1_c_int64_t, 0_c_int64_t, 0), 'compare and swap')
+    call check(armcix_atomic(armcix_cas, 8, old, addr(0) + 24, me + 1_c_int64_t, 0_c_int64_t, 0), &
+      'compare and swap')
     call armci_barrier()
     if (me == 0) then
       call equal(mine(1), 300_c_int64_t * np, 'the sum')
@@ -72,7 +76,8 @@ contains
     call true(c_associated(mutexes), 'armcix_create_mutexes_hdl')
     do i = 1, 50
       call armcix_lock_hdl(mutexes, 0, np - 1)
-      call check(armci_putvalue(armci_getvaluelong(addr(0) + 40, 0) + 1, addr(0) + 40, 0), 'armci_putvalue')
+      call check(armci_putvalue(armci_getvaluelong(addr(0) + 40, 0) + 1, addr(0) + 40, 0), &
+        'armci_putvalue')
       call armci_fence(0)
       call armcix_unlock_hdl(mutexes, 0, np - 1)
     end do
@@ -80,7 +85,8 @@ contains
     call equal(armci_getvaluelong(addr(0) + 40, 0), 50_c_long * np, 'the guarded number')
     if (me == 0) call check(armcix_trylock_hdl(mutexes, 0, np - 1), 'armcix_trylock_hdl')
     call armci_barrier()
-    if (me /= 0) call equal(armcix_trylock_hdl(mutexes, 0, np - 1), 1, 'armcix_trylock_hdl of another')
+    if (me /= 0) &
+      call equal(armcix_trylock_hdl(mutexes, 0, np - 1), 1, 'armcix_trylock_hdl of another')
     call armci_barrier()
     if (me == 0) call armcix_unlock_hdl(mutexes, 0, np - 1)
     call check(armcix_destroy_mutexes_hdl(mutexes), 'armcix_destroy_mutexes_hdl')
@@ -90,14 +96,17 @@ contains
     type(armci_hdl_t) :: handle
     call armci_init_handle(handle)
     call check(armci_nbputvalue(7_c_int + me, addr(right), right, handle), 'armci_nbputvalueint')
-    call check(armci_nbputvalue(0.5_c_float, addr(right) + 8, right, handle), 'armci_nbputvaluefloat')
+    call check(armci_nbputvalue(0.5_c_float, addr(right) + 8, right, handle), &
+      'armci_nbputvaluefloat')
     call check(armci_wait(handle), 'armci_wait')
-    call check(armci_nbputvalue(2.0_c_double**70, addr(right) + 16, right), 'armci_nbputvaluedouble')
+    call check(armci_nbputvalue(2.0_c_double**70, addr(right) + 16, right), &
+      'armci_nbputvaluedouble')
     call check(armci_nbputvalue(2_c_long**40 + me, addr(right) + 24, right), 'armci_nbputvaluelong')
     call check(armci_waitall(), 'armci_waitall')
     call armci_barrier()
     call equal(armci_getvalueint(addr(me), me), 7 + left, 'armci_nbputvalueint')
-    call equal(real(armci_getvaluefloat(addr(me) + 8, me), c_double), 0.5d0, 'armci_nbputvaluefloat')
+    call equal(real(armci_getvaluefloat(addr(me) + 8, me), c_double), 0.5d0, &
+      'armci_nbputvaluefloat')
     call equal(armci_getvaluedouble(addr(me) + 16, me), 2.0d0**70, 'armci_nbputvaluedouble')
     call equal(mine(4), 2_c_long**40 + left, 'armci_nbputvaluelong')
   end subroutine values
@@ -113,7 +122,8 @@ contains
     at = armci_memat(about, 0_c_long)
     call check(armci_putvalue(10_c_long * me, at + 8 * me, about%cpid), 'armci_putvalue')
     call armci_barrier()
-    call equal(armci_getvaluelong(at + 8 * right, about%cpid), 10_c_long * right, 'memory of armci_memget')
+    call equal(armci_getvaluelong(at + 8 * right, about%cpid), 10_c_long * right, &
+      'memory of armci_memget')
     call armci_memdt(about, 0_c_long)
     call armci_barrier()
     call armci_memctl(about)
@@ -125,7 +135,8 @@ contains
     integer(c_int) :: from(3), to(3)
     type(c_ptr) :: room
     integer(c_int), pointer :: local(:)
-    call check(armci_malloc_memdev(part, 8_c_long, 'rdma-atomics' // c_null_char), 'armci_malloc_memdev')
+    call check(armci_malloc_memdev(part, 8_c_long, 'rdma-atomics' // c_null_char), &
+      'armci_malloc_memdev')
     call check(armci_free_memdev(part(me)), 'armci_free_memdev')
     room = armci_malloc_local(12_c_long)
     call c_f_pointer(room, local, [3])
@@ -147,12 +158,14 @@ contains
     sum = 0
     do id = 0, armci_domain_count(armci_domain_smp) - 1
       do i = 0, armci_domain_nprocs(armci_domain_smp, id) - 1
-        call equal(armci_domain_id(armci_domain_smp, armci_domain_glob_proc_id(armci_domain_smp, id, i)), id, 'a domain')
+        call equal(armci_domain_id(armci_domain_smp, &
+          armci_domain_glob_proc_id(armci_domain_smp, id, i)), id, 'a domain')
         sum = sum + 1
       end do
     end do
     call equal(sum, np, 'the ranks of all domains')
-    call equal(armci_domain_id(armci_domain_smp, me), armci_domain_my_id(armci_domain_smp), 'the own domain')
+    call equal(armci_domain_id(armci_domain_smp, me), armci_domain_my_id(armci_domain_smp), &
+      'the own domain')
     call equal(armci_domain_same_id(armci_domain_smp, me), 1, 'armci_domain_same_id')
     call equal(armci_sameclusnode(right), armci_same_node(right), 'armci_sameclusnode')
   end subroutine nodes

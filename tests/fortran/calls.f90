@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! calls.f90 - a Fortran procedure that other ranks call by armci_gpc_*, and what it replies, checked. What each call means in
-! detail is tested in C; here only the binding.
+! calls.f90 - a Fortran procedure that other ranks call by armci_gpc_*, and what it replies,
+! checked. What each call means in detail is tested in C; here only the binding.
 include 'checks.inc'
 module handlers
   use, intrinsic :: iso_c_binding
@@ -15,8 +15,10 @@ module handlers
 
 contains
 
-  ! Adds to a counter under the lock of the rank. The reply is who called whom, and the data doubled.
-  function add(to, from, hdr, hlen, data, dlen, rhdr, rhlen, rhsize, rdata, rdlen, rdsize, rtype) bind(c) result(res)
+  ! Adds to a counter under the lock of the rank. The reply is caller and callee, and the data
+  ! doubled.
+  function add(to, from, hdr, hlen, data, dlen, rhdr, rhlen, rhsize, rdata, rdlen, rdsize, rtype) &
+    bind(c) result(res)
     integer(c_int), value :: to, from, hlen, dlen, rhlen, rdlen, rtype
     type(c_ptr), value :: hdr, data, rhdr, rdata
     integer(c_int), intent(out) :: rhsize, rdsize
@@ -91,10 +93,12 @@ contains
     asked = request(addr(to), i)
     if (later) then
       call armci_gpc_init_handle(pending)
-      call check(armci_gpc_exec(h, to, asked, int(c_sizeof(asked), c_int), given, 80, reply, 16, doubled, 80, pending), 'a call')
+      call check(armci_gpc_exec(h, to, asked, int(c_sizeof(asked), c_int), given, 80, reply, 16, &
+        doubled, 80, pending), 'a call')
       call armci_gpc_wait(pending)
     else
-      call check(armci_gpc_exec(h, to, asked, int(c_sizeof(asked), c_int), given, 80, reply, 16, doubled, 80), 'a call')
+      call check(armci_gpc_exec(h, to, asked, int(c_sizeof(asked), c_int), given, 80, reply, 16, &
+        doubled, 80), 'a call')
     end if
     call true(all(reply == [to, me, int(c_sizeof(asked), c_int), gpc_init]), 'the reply header')
     call true(all(abs(doubled - 2 * given) <= 0), 'the reply data')

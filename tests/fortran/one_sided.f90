@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! one_sided.f90 - put, get, accumulate, strided patches, single values and nonblocking calls from Fortran through the
-! module armci, results checked. What each call means in detail is tested in C; here only the binding.
+! one_sided.f90 - put, get, accumulate, strided patches, single values and nonblocking calls from
+! Fortran through the module armci, results checked. What each call means in detail is tested in C;
+! here only the binding.
 include 'checks.inc'
 program one_sided
   use, intrinsic :: iso_c_binding

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! scopes.f90 - groups, messages and reductions within groups, nodes and scopes from Fortran, results checked. What each call
-! means in detail is tested in C; here only the binding, with groups as types, so that it is right for both ABIs.
+! scopes.f90 - groups, messages and reductions within groups, nodes and scopes from Fortran, results
+! checked. What each call means in detail is tested in C; here only the binding, with groups as
+! types, so that it is right for both ABIs.
 include 'checks.inc'
 program scopes
   use, intrinsic :: iso_c_binding
@@ -36,7 +37,8 @@ contains
     call armci_group_size(parity, size)
     call equal(rank, me / 2, 'the rank after the split')
     call equal(size, (np + 1 - mod(me, 2)) / 2, 'the size after the split')
-    call equal(armci_absolute_id(parity, size - 1), 2 * (size - 1) + mod(me, 2), 'armci_absolute_id')
+    call equal(armci_absolute_id(parity, size - 1), 2 * (size - 1) + mod(me, 2), &
+      'armci_absolute_id')
     call check(armcix_group_dup(parity, twin), 'armcix_group_dup')
     call armci_group_size(twin, rank)
     call equal(rank, size, 'the size of the duplicate')
@@ -68,7 +70,8 @@ contains
     call armci_groupfence(parity)
     call armci_groupfence()
     call armci_msg_group_barrier(parity)
-    call equal(armci_getvalueint(part(rank), me), armci_absolute_id(parity, mod(rank + size - 1, size)), 'memory of the group')
+    call equal(armci_getvalueint(part(rank), me), &
+      armci_absolute_id(parity, mod(rank + size - 1, size)), 'memory of the group')
     call check(armci_free_group(part(rank), parity), 'armci_free_group')
     call check(armci_malloc_group_memdev(part, 8_c_long, parity), 'armci_malloc_group_memdev')
     call check(armci_free_group(part(rank), parity), 'armci_free_group')
@@ -98,7 +101,8 @@ contains
     call armci_msg_group_llgop(big, 1, armci_op_sum, parity)
     call equal(int(big(1) / 2_c_long_long**40, c_int), size, 'long longs over a group')
     last = me
-    call armci_msg_group_bcast_scope(armci_scope_all, last, 8, armci_absolute_id(parity, size - 1), parity)
+    call armci_msg_group_bcast_scope(armci_scope_all, last, 8, &
+      armci_absolute_id(parity, size - 1), parity)
     call equal(last, real(armci_absolute_id(parity, size - 1), c_double), 'a broadcast in a group')
     last = me
     call armci_grp_clus_brdcst(last, 8, 0, size, parity)
@@ -202,6 +206,7 @@ contains
     part(rank) = me + 1
     call armci_exchange_address_grp(part, size, parity)
     call equal(part(0), mod(me, 2) + 1_armci_addr, 'armci_exchange_address_grp, the first')
-    call equal(part(size - 1), armci_absolute_id(parity, size - 1) + 1_armci_addr, 'armci_exchange_address_grp, the last')
+    call equal(part(size - 1), armci_absolute_id(parity, size - 1) + 1_armci_addr, &
+      'armci_exchange_address_grp, the last')
   end subroutine addresses
 end program scopes

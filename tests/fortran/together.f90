@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! together.f90 - counters, mutexes, groups, messages and reductions from Fortran through the module armci, results
-! checked. Transfers are in one_sided.f90.
+! together.f90 - counters, mutexes, groups, messages and reductions from Fortran through the module
+! armci, results checked. Transfers are in one_sided.f90.
 include 'checks.inc'
 program together
   use, intrinsic :: iso_c_binding
@@ -66,7 +66,8 @@ contains
     call armci_group_size(group, size)
     call equal(int(rank, c_long), int(me / 2, c_long), 'the rank in the group')
     call equal(int(size, c_long), int((np + 1) / 2, c_long), 'the size of the group')
-    call equal(int(armci_absolute_id(group, size - 1), c_long), int(2 * (size - 1), c_long), 'absolute_id')
+    call equal(int(armci_absolute_id(group, size - 1), c_long), int(2 * (size - 1), c_long), &
+      'absolute_id')
     allocate (part(0:size - 1))
     call check(armci_malloc_group(part, 8_c_long, group), 'armci_malloc_group')
     call check(armci_putvalue(int(me, c_long), part(rank), me), 'armci_putvaluelong')

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! vectors.f90 - vector transfers, blocking and not, puts with a flag, aggregation, and the helpers for strided memory from
-! Fortran, results checked. What each call means in detail is tested in C; here only the binding.
+! vectors.f90 - vector transfers, blocking and not, puts with a flag, aggregation, and the helpers
+! for strided memory from Fortran, results checked. What each call means in detail is tested in C;
+! here only the binding.
 include 'checks.inc'
 program vectors
   use, intrinsic :: iso_c_binding
@@ -40,8 +41,10 @@ contains
     other = [c_loc(out(26))]
     to = addr(right) + [0, 80, 160]
     end = addr(right) + 400
-    segments(1) = armci_giov_t(src_ptr_array=c_loc(from), dst_ptr_array=c_loc(to), ptr_array_len=3, bytes=16)
-    segments(2) = armci_giov_t(src_ptr_array=c_loc(other), dst_ptr_array=c_loc(end), ptr_array_len=1, bytes=40)
+    segments(1) = armci_giov_t(src_ptr_array=c_loc(from), dst_ptr_array=c_loc(to), &
+      ptr_array_len=3, bytes=16)
+    segments(2) = armci_giov_t(src_ptr_array=c_loc(other), dst_ptr_array=c_loc(end), &
+      ptr_array_len=1, bytes=40)
     call check(armci_putv(segments, 2, right), 'armci_putv')
     call armci_barrier()
     do i = 0, 2
@@ -53,14 +56,16 @@ contains
     call equal(mine(55), 100.0d0 * left + 30, 'end of the second descriptor')
     call equal(mine(56), -1.0d0, 'behind the second descriptor')
     from = [c_loc(back(1)), c_loc(back(11)), c_loc(back(21))]
-    segments(1) = armci_giov_t(src_ptr_array=c_loc(to), dst_ptr_array=c_loc(from), ptr_array_len=3, bytes=16)
+    segments(1) = armci_giov_t(src_ptr_array=c_loc(to), dst_ptr_array=c_loc(from), &
+      ptr_array_len=3, bytes=16)
     call check(armci_getv(segments, 1, right), 'armci_getv')
     call equal(back(22), out(22), 'armci_getv')
     call equal(back(23), 0.0d0, 'behind what armci_getv got')
     call armci_barrier()
   end subroutine blocking
 
-  ! Every rank adds 2 * 3 to two numbers of rank 0, to one of them twice, and once more without waiting.
+  ! Every rank adds 2 * 3 to two numbers of rank 0, to one of them twice, and once more without
+  ! waiting.
   subroutine accumulate()
     real(c_double), target :: three(1)
     type(c_ptr), target :: from(3)
@@ -72,7 +77,8 @@ contains
     three = 3
     from = c_loc(three)
     to = addr(0) + [8, 24, 24]
-    segments(1) = armci_giov_t(src_ptr_array=c_loc(from), dst_ptr_array=c_loc(to), ptr_array_len=3, bytes=8)
+    segments(1) = armci_giov_t(src_ptr_array=c_loc(from), dst_ptr_array=c_loc(to), &
+      ptr_array_len=3, bytes=8)
     call check(armci_accv(armci_acc_dbl, 2.0d0, segments, 1, 0), 'armci_accv')
     call check(armci_nbaccv(armci_acc_dbl, 0.5d0, segments, 1, 0, handle), 'armci_nbaccv')
     call check(armci_wait(handle), 'armci_wait')
@@ -96,14 +102,16 @@ contains
     out = [(1000.0d0 * me + i, i=1, 4)]
     near = [c_loc(out(1)), c_loc(out(3))]
     far = addr(right) + [240, 320]
-    put(1) = armci_giov_t(src_ptr_array=c_loc(near), dst_ptr_array=c_loc(far), ptr_array_len=2, bytes=16)
+    put(1) = armci_giov_t(src_ptr_array=c_loc(near), dst_ptr_array=c_loc(far), ptr_array_len=2, &
+      bytes=16)
     call armci_init_handle(handle)
     call check(armci_nbputv(put, 1, right, handle), 'armci_nbputv')
     do while (armci_test(handle) == 1)
     end do
     call armci_fence(right)
     near = [c_loc(back(1)), c_loc(back(3))]
-    get(1) = armci_giov_t(src_ptr_array=c_loc(far), dst_ptr_array=c_loc(near), ptr_array_len=2, bytes=16)
+    get(1) = armci_giov_t(src_ptr_array=c_loc(far), dst_ptr_array=c_loc(near), ptr_array_len=2, &
+      bytes=16)
     call check(armci_nbgetv(get, 1, right), 'armci_nbgetv')
     call check(armci_waitproc(right), 'armci_waitproc')
     call true(all(abs(back - out) <= 0), 'armci_nbgetv')
@@ -139,19 +147,21 @@ contains
     there = 80
     flag = 0
     call armci_barrier()
-    call check(armci_put_flag(patch, addr(right), 48, addr(right) + n * 8, 7, right), 'armci_put_flag')
+    call check(armci_put_flag(patch, addr(right), 48, addr(right) + n * 8, 7, right), &
+      'armci_put_flag')
     do while (flag /= 7)
     end do
     call equal(mine(6), left + 0.25d0, 'armci_put_flag')
     call armci_barrier()
-    call check(armci_puts_flag(patch, here, addr(right) + 80, there, count, 1, addr(right) + n * 8, 8, right), 'armci_puts_flag')
+    call check(armci_puts_flag(patch, here, addr(right) + 80, there, count, 1, &
+      addr(right) + n * 8, 8, right), 'armci_puts_flag')
     do while (flag /= 8)
     end do
     call equal(mine(31), left + 0.25d0, 'armci_puts_flag')
     call armci_barrier()
     patch = -me
-    call check(armci_puts_flag_dir(patch, here, addr(right) + 80, there, count, 1, addr(right) + n * 8, 9, right), &
-      'armci_puts_flag_dir')
+    call check(armci_puts_flag_dir(patch, here, addr(right) + 80, there, count, 1, &
+      addr(right) + n * 8, 9, right), 'armci_puts_flag_dir')
     do while (flag /= 9)
     end do
     call equal(mine(32), -1.0d0 * left, 'armci_puts_flag_dir')
@@ -177,7 +187,8 @@ contains
     integer(c_int), target :: matrix(4, 3)
     type(stride_info_t) :: position
     integer :: i
-    call armci_stride_info_init(position, transfer(c_loc(matrix(2, 1)), 0_armci_addr), 1, [16], [8, 3])
+    call armci_stride_info_init(position, transfer(c_loc(matrix(2, 1)), 0_armci_addr), 1, [16], &
+      [8, 3])
     call equal(armci_stride_info_count(position), 3, 'armci_stride_info_count')
     call equal(armci_stride_info_size(position), 3, 'armci_stride_info_size')
     call equal(armci_stride_info_seg_size(position), 8, 'armci_stride_info_seg_size')
@@ -186,8 +197,8 @@ contains
       call equal(armci_stride_info_pos(position), i, 'armci_stride_info_pos')
       call equal(armci_stride_info_seg_off(position), 16 * i, 'armci_stride_info_seg_off')
       i = i + 1
-      call true(c_associated(transfer(armci_stride_info_seg_ptr(position), c_null_ptr), c_loc(matrix(2, i))), &
-        'armci_stride_info_seg_ptr')
+      call true(c_associated(transfer(armci_stride_info_seg_ptr(position), c_null_ptr), &
+        c_loc(matrix(2, i))), 'armci_stride_info_seg_ptr')
       call armci_stride_info_next(position)
     end do
     call equal(i, 3, 'the number of segments')

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! with_mpi.f90 - a Fortran program that starts MPI itself and uses MPI and ARMCI side by side. Only for builds with
-! an MPI; which calls of each are right is tested elsewhere.
+! with_mpi.f90 - a Fortran program that starts MPI itself and uses MPI and ARMCI side by side. Only
+! for builds with an MPI; which calls of each are right is tested elsewhere.
 program with_mpi
   use, intrinsic :: iso_c_binding
   use mpi
@@ -29,7 +29,8 @@ program with_mpi
     call armci_fence(right)
     call MPI_Barrier(MPI_COMM_WORLD, ierr)
     call expect(int(minval(mine)), left * 1000 + i, 'the put of the left neighbour')
-    call MPI_Sendrecv(out, n, MPI_INTEGER, right, i, in, n, MPI_INTEGER, left, i, MPI_COMM_WORLD, status, ierr)
+    call MPI_Sendrecv(out, n, MPI_INTEGER, right, i, in, n, MPI_INTEGER, left, i, MPI_COMM_WORLD, &
+      status, ierr)
     call expect(int(maxval(in)), left * 1000 + i, 'the message of the left neighbour')
     call MPI_Allreduce(int(mine(1)), total, 1, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, ierr)
     call expect(total, 1000 * size * (size - 1) / 2 + i * size, 'the sum')

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! fgemm: matrix products, reductions, broadcasts and a group from Fortran, with small whole numbers so that every
-! comparison is exact. Holds double precision only.
+! fgemm: matrix products, reductions, broadcasts and a group from Fortran, with small whole numbers
+! so that every comparison is exact. Holds double precision only.
 program fgemm
   use gacheck
   implicit none

@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! fpatches: put, get, accumulate, scatter, gather, nonblocking and ghost cells from Fortran, column-major and counted
-! from 1. Holds double precision only: implicit interfaces allow one type per name and file.
+! fpatches: put, get, accumulate, scatter, gather, nonblocking and ghost cells from Fortran,
+! column-major and counted from 1. Holds double precision only: implicit interfaces allow one type
+! per name and file.
 program fpatches
   use gacheck
   implicit none
@@ -92,12 +93,14 @@ contains
     double precision :: patch(6, 5), one
 
     one = 1
-    call check(nga_create_ghosts(mt_dbl, 2, [rows, cols], [1, 2], 'ghosts', [-1, -1], a), 'not created')
+    call check(nga_create_ghosts(mt_dbl, 2, [rows, cols], [1, 2], 'ghosts', [-1, -1], a), &
+      'not created')
     call ga_fill(a, one)
     do j = 1, 5
       patch(:, j) = [(value(i, j), i=1, 6)]
     end do
-    if (ga_nodeid() == 0) call nga_periodic_put(a, [rows - 2, cols - 1], [rows + 3, cols + 3], patch, [6])
+    if (ga_nodeid() == 0) &
+      call nga_periodic_put(a, [rows - 2, cols - 1], [rows + 3, cols + 3], patch, [6])
     call ga_sync()
     call ga_update_ghosts(a)
     patch = -1

@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! ftcgmsg: a program of TCGMSG's style: pbeginf starts ARMCI before Global Arrays does, nxtval draws tickets from a
-! counter made by ARMCI, messages go through snd and rcv, and both ends call finalize. Holds integers only.
+! ftcgmsg: a program of TCGMSG's style: pbeginf starts ARMCI before Global Arrays does, nxtval draws
+! tickets from a counter made by ARMCI, messages go through snd and rcv, and both ends call
+! finalize. Holds integers only.
 program ftcgmsg
   use gacheck
   implicit none
@@ -44,7 +45,8 @@ contains
 
     me = nodeid()
     n = nnodes()
-    call check(me == ga_nodeid() .and. n == ga_nnodes(), 'TCGMSG and Global Arrays count differently')
+    call check(me == ga_nodeid() .and. n == ga_nnodes(), &
+      'TCGMSG and Global Arrays count differently')
     out = [me, 2*me, -me]
     in = out
     if (n > 1) then

@@ -1,8 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! gacheck: what the Fortran Global Arrays programs share: start, a counting check and a verdict that is the same on
-! all ranks. Compiled with 8-byte default integers, as Global Arrays' own Fortran interface is; must therefore hand
-! 4-byte integers to MPI.
+! gacheck: what the Fortran Global Arrays programs share: start, a counting check and a verdict that
+! is the same on all ranks. Compiled with 8-byte default integers, as Global Arrays' own Fortran
+! interface is; must therefore hand 4-byte integers to MPI.
 module gacheck
   implicit none
   private
@@ -54,7 +54,8 @@ contains
     total(1) = failures
     call ga_igop(77, total, 1, '+')
     if (me == 0 .and. total(1) == 0) print '(3a,i0,a)', 'ok ga/', name, ' on ', ranks, ' ranks'
-    if (me == 0 .and. total(1) /= 0) print '(3a,i0,a)', 'FAIL ga/', name, ': ', total(1), ' failed checks'
+    if (me == 0 .and. total(1) /= 0) &
+      print '(3a,i0,a)', 'FAIL ga/', name, ': ', total(1), ' failed checks'
     call ga_terminate()
     if (with_tcgmsg) then
       call pend()

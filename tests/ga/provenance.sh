@@ -1,10 +1,12 @@
 #!/bin/sh
-# Shows that a program's ARMCI calls go to our shared library: provenance.sh PROGRAM LIBDIR [LAUNCHER...]
+# Shows that a program's ARMCI calls go to our shared library: provenance.sh PROGRAM LIBDIR
+# [LAUNCHER...]
 #
-# Before it runs: PROGRAM needs libarmci.so.1, the loader finds that name in LIBDIR, PROGRAM defines nothing
-# that the library exports, and every ARMCI symbol it lacks is exported there. With a LAUNCHER (mpirun -np 2,
-# say) PROGRAM runs as well, and every binding the loader reports for an ARMCI symbol must lead to that file.
-# Must not set LD_LIBRARY_PATH: what is checked is what the program does by itself.
+# Before it runs: PROGRAM needs libarmci.so.1, the loader finds that name in LIBDIR, PROGRAM defines
+# nothing that the library exports, and every ARMCI symbol it lacks is exported there. With a
+# LAUNCHER (mpirun -np 2, say) PROGRAM runs as well, and every binding the loader reports for an
+# ARMCI symbol must lead to that file. Must not set LD_LIBRARY_PATH: what is checked is what the
+# program does by itself.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 program=$1
@@ -53,7 +55,9 @@ if [ $# -gt 0 ]; then
 		[ "$(realpath "$target")" = "$library" ] || fail "$name is bound to $target"
 	done <"$work/bound"
 	[ -s "$work/bound" ] || fail "the loader reported no ARMCI binding"
-	echo "provenance: $(basename "$program"): $(wc -l <"$work/bound") ARMCI symbols bound at run time, all to $library"
+	echo "provenance: $(basename "$program"): $(wc -l <"$work/bound") ARMCI symbols bound at" \
+		"run time, all to $library"
 else
-	echo "provenance: $(basename "$program"): $(wc -l <"$work/wanted") ARMCI symbols, all from $library"
+	echo "provenance: $(basename "$program"): $(wc -l <"$work/wanted") ARMCI symbols," \
+		"all from $library"
 fi

@@ -1,18 +1,22 @@
 #!/bin/sh
-# Our Global Arrays programs over Debian's prebuilt libga and our library: run.sh FLAVOUR LIBDIR WORK
+# Our Global Arrays programs over Debian's prebuilt libga and our library: run.sh FLAVOUR LIBDIR
+# WORK
 #
-# FLAVOUR is openmpi or mpich; LIBDIR holds libarmci.so.1 and libarmci.so of that flavour of the ARMCI-MPI ABI,
-# or is the word `debian` for Debian's own static ARMCI-MPI (reference); WORK is a directory for programs and
-# output. Compiles every program of programs.txt as a user would, shows that its ARMCI calls really reach LIBDIR,
-# runs it on every listed number of ranks (those of GA_RANKS, if that says some), and some with
-# ranks on pretended nodes (GA_PLACEMENTS; none if that is empty). The exit codes are the verdict: 0
-# all passed, 1 not, 77 skipped. What is newer than its sources is not compiled and looked at again.
-# Compilers and launcher may be given as CC_<flavour>, FC_<flavour>, RUN_<flavour> (which ends in "-n 2").
-# Must not use a header or library of our classic ABI: Debian's libga was compiled against ARMCI-MPI's.
+# FLAVOUR is openmpi or mpich; LIBDIR holds libarmci.so.1 and libarmci.so of that flavour of the
+# ARMCI-MPI ABI, or is the word `debian` for Debian's own static ARMCI-MPI (reference); WORK is a
+# directory for programs and output. Compiles every program of programs.txt as a user would, shows
+# that its ARMCI calls really reach LIBDIR, runs it on every listed number of ranks (those of
+# GA_RANKS, if that says some), and some with ranks on pretended nodes (GA_PLACEMENTS; none if that
+# is empty). The exit codes are the verdict: 0 all passed, 1 not, 77 skipped. What is newer than its
+# sources is not compiled and looked at again.
+# Compilers and launcher may be given as CC_<flavour>, FC_<flavour>, RUN_<flavour> (which ends in
+# "-n 2").
+# Must not use a header or library of our classic ABI: Debian's libga was compiled against
+# ARMCI-MPI's.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 if [ $# -ne 3 ]; then
-	sed -n '2,12s/^# \{0,1\}//p' "$0" >&2
+	sed -n '2,16s/^# \{0,1\}//p' "$0" >&2
 	exit 2
 fi
 here=$(dirname "$(realpath "$0")")
@@ -22,7 +26,8 @@ mkdir -p "$3"
 work=$(realpath "$3")
 limit=${GA_TIMEOUT:-120}
 
-eval "cc=\${CC_$flavour:-mpicc.$flavour} fc=\${FC_$flavour:-mpif90.$flavour} start=\${RUN_$flavour:-}"
+eval "cc=\${CC_$flavour:-mpicc.$flavour} fc=\${FC_$flavour:-mpif90.$flavour}"
+eval "start=\${RUN_$flavour:-}"
 if [ -z "$start" ]; then
 	case $flavour in
 	openmpi) start="mpirun.openmpi --allow-run-as-root --oversubscribe -n 2" ;;
@@ -79,7 +84,8 @@ fail() {
 	failed=$((failed + 1))
 }
 
-lines() { # STATUS: how much of a failed program's output is shown; behind a time limit come the stacks
+# lines STATUS: how much of a failed program's output is shown; behind a time limit come the stacks.
+lines() {
 	[ "$1" -eq 124 ] && echo 3000 || echo 20
 }
 
@@ -116,7 +122,8 @@ placed() { # NAME PLACEMENT
 	status=0
 	# shellcheck disable=SC2016,SC2086
 	sh "$here/../limited.sh" "$limit" $start 4 sh -c 'rank=${OMPI_COMM_WORLD_RANK:-$PMI_RANK}
-		ARMCI_NODE=$(echo "$0" | cut -c $((rank + 1))) exec "$@"' "$2" "$work/$1" >"$log" 2>&1 || status=$?
+		ARMCI_NODE=$(echo "$0" | cut -c $((rank + 1))) exec "$@"' "$2" "$work/$1" \
+		>"$log" 2>&1 || status=$?
 	if [ $status -ne 0 ] || ! grep -q "^ok ga/$1 on 4 ranks" "$log"; then
 		fail "$1 with ranks on nodes $2: exit $status"
 		tail -n "$(lines $status)" "$log"
@@ -137,7 +144,8 @@ fi
 if [ "$libdir" != debian ] && [ -n "$compiled" ] && [ $failed -eq 0 ]; then
 	for name in patches groups; do
 		# shellcheck disable=SC2086
-		"$here/provenance.sh" "$work/$name" "$libdir" $start 2 || fail "$name: bound elsewhere"
+		"$here/provenance.sh" "$work/$name" "$libdir" $start 2 ||
+			fail "$name: bound elsewhere"
 	done
 fi
 [ $failed -eq 0 ] || echo "ga: $failed failures over $flavour"

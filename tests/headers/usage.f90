@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! How a Fortran program uses the module, in either ABI: buffers of any type and rank, remote addresses as integers, handles and
-! groups as types, generics by type and rank, arguments left out where C takes null. It is compiled with every warning as an error,
-! never linked or run.
+! How a Fortran program uses the module, in either ABI: buffers of any type and rank, remote
+! addresses as integers, handles and groups as types, generics by type and rank, arguments left out
+! where C takes null. It is compiled with every warning as an error, never linked or run.
 program usage
   use, intrinsic :: iso_c_binding
   use armci
@@ -22,7 +22,8 @@ program usage
   call armci_msg_init(c_null_ptr, c_null_ptr)
   rc = armci_init()
   me = armci_msg_me()
-  rc = armci_malloc(addrs, 800_c_long) + armci_malloc_memdev(addrs, 800_c_long, 'rdma-atomics' // c_null_char)
+  rc = armci_malloc(addrs, 800_c_long) + &
+    armci_malloc_memdev(addrs, 800_c_long, 'rdma-atomics' // c_null_char)
   call c_f_pointer(transfer(addrs(me), c_null_ptr), own, [100])
   own = 0
   counts = [40_c_int, 5_c_int]
@@ -33,10 +34,12 @@ program usage
   rc = armci_acc(armci_acc_dbl, 2.0_c_double, patch, addrs(0), 800_c_int, 0_c_int)
   rc = armci_puts(patch(2, 2), strides, addrs(0), strides, counts, 1_c_int, 0_c_int)
   call armci_init_handle(handle)
-  rc = armci_nbget(addrs(0), patch, 800_c_int, 0_c_int, handle) + armci_nbget(addrs(0), patch, 800_c_int, 0_c_int)
+  rc = armci_nbget(addrs(0), patch, 800_c_int, 0_c_int, handle) + &
+    armci_nbget(addrs(0), patch, 800_c_int, 0_c_int)
   rc = armci_wait(handle) + armci_waitall()
   rc = armci_putvalue(1.5_c_double, addrs(0), 0_c_int) + armci_putvalue(1_c_long, addrs(0), 0_c_int)
-  rc = armci_nbputvalue(1.5_c_float, addrs(0), 0_c_int, handle) + armci_nbputvalue(1_c_int, addrs(0), 0_c_int)
+  rc = armci_nbputvalue(1.5_c_float, addrs(0), 0_c_int, handle) + &
+    armci_nbputvalue(1_c_int, addrs(0), 0_c_int)
   rc = armci_rmw(armci_fetch_and_add, ticket, addrs(0), 1_c_int, 0_c_int)
   rc = armci_rmw(armci_fetch_and_add_long, long_ticket, addrs(0), 1_c_int, 0_c_int)
   rc = armcix_atomic(armcix_or, 4_c_int, ticket, addrs(0), 1_c_int, proc=0_c_int)
@@ -54,8 +57,10 @@ program usage
   call armci_msg_rcv(1_c_int, text, 5_c_int, from=0_c_int)
   call armci_memget(80_c_size_t, meminfo, 0_c_int)
   call armci_msg_bcast(meminfo, int(c_sizeof(meminfo), c_int), 0_c_int)
-  rc = armci_gpc_exec(1_c_int, 0_c_int, text, 5_c_int, patch, 8_c_int, text, 5_c_int, patch, 8_c_int, pending)
-  rc = armci_gpc_exec(1_c_int, 0_c_int, text, 5_c_int, patch, 8_c_int, text, 5_c_int, patch, 8_c_int)
+  rc = armci_gpc_exec(1_c_int, 0_c_int, text, 5_c_int, patch, 8_c_int, text, 5_c_int, patch, &
+    8_c_int, pending)
+  rc = armci_gpc_exec(1_c_int, 0_c_int, text, 5_c_int, patch, 8_c_int, text, 5_c_int, patch, &
+    8_c_int)
   if (rc /= 0) call armci_error('no luck' // c_null_char, 3_c_int)
   rc = armci_free(addrs(me)) + armci_finalize()
   call armci_msg_finalize()

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! Programs from before type(armci_hdl_t) and type(armci_group): with the classic ABI both may be integers. It is compiled with
-! every warning as an error, never linked or run.
+! Programs from before type(armci_hdl_t) and type(armci_group): with the classic ABI both may be
+! integers. It is compiled with every warning as an error, never linked or run.
 program usage_integers
   use, intrinsic :: iso_c_binding
   use armci
@@ -18,7 +18,8 @@ program usage_integers
   strides = [80_c_int]
   rc = armci_nbputs(patch(2, 2), strides, addrs(0), strides, counts, 1_c_int, 0_c_int, handle)
   rc = armci_nbgets(addrs(0), strides, patch(2, 2), strides, counts, 1_c_int, 0_c_int, handle)
-  rc = armci_nbaccs(armci_acc_dbl, 2.0_c_double, patch, strides, addrs(0), strides, counts, 1_c_int, 0_c_int, handle)
+  rc = armci_nbaccs(armci_acc_dbl, 2.0_c_double, patch, strides, addrs(0), strides, counts, &
+    1_c_int, 0_c_int, handle)
   rc = armci_wait(handle) + armci_test(handles(1))
   call armci_unset_aggregate_handle(handle)
 

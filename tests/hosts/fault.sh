@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# fault.sh FLAVOUR - what can go wrong between hosts: a killed rank, a host of which everything is killed at once, a link
-# that goes down without a word, a process that is stopped for a while; in the virtual machine also a verbs device that
-# vanishes. All ranks on both sides end in time, a line names a rank or a host, nothing is left; who was only stopped
-# goes on. FLAVOUR none is armcirun.
+# fault.sh FLAVOUR - what can go wrong between hosts: a killed rank, a host of which everything is
+# killed at once, a link that goes down without a word, a process that is stopped for a while; in
+# the virtual machine also a verbs device that vanishes. All ranks on both sides end in time, a line
+# names a rank or a host, nothing is left; a process that was only stopped goes on. FLAVOUR none is
+# armcirun.
 #
 #   BUILD=... SOURCE=... CC_none=... RUN_none="... -n 2" sh fault.sh none
 #   HOSTS_PARTS="kill=puts,lock exit node link=barrier stop stoplink device" chooses, also in what
@@ -19,8 +20,8 @@ mkdir -p "$dir" || exit 1
 
 eval "cc=\$CC_$flavour run=\$RUN_$flavour"
 [ -n "$cc" ] && [ -n "$run" ] || { echo "skip: no compiler or launcher of $flavour"; exit 77; }
-$cc -std=gnu11 -O2 -g -Wall -Wextra ${WERROR-} -I"$SOURCE/include" -o "$dir/victim" "$here/../fault/victim.c" \
-	-L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -larmci -lm || exit 1
+$cc -std=gnu11 -O2 -g -Wall -Wextra ${WERROR-} -I"$SOURCE/include" -o "$dir/victim" \
+	"$here/../fault/victim.c" -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -larmci -lm || exit 1
 
 "$here/hosts.sh" down $prefix
 trap '"$here/hosts.sh" down $prefix' EXIT
@@ -28,8 +29,9 @@ trap 'exit 1' HUP INT TERM
 "$here/hosts.sh" up $prefix 2 || exit
 launch_on hosts "$flavour" 2 2
 
-# begin WAY VICTIM: a job of ranks 0 and 1 on host a, 2 and 3 on host b; false if it does not start, or not stay. In the
-# virtual machine puts leave a little time for others, which would come to a standstill.
+# begin WAY VICTIM: a job of ranks 0 and 1 on host a, 2 and 3 on host b; false if it does not start,
+# or not stay. In the virtual machine puts leave a little time for others, which would come to a
+# standstill.
 begin() {
 	way_of=$1
 	[ "$1-${HOSTS_RXE:-0}" != puts-1 ] || way_of=trickle
@@ -47,15 +49,16 @@ begin() {
 	return 1
 }
 
-# over LIMIT PATTERN: the job ends in time and not as if nothing had happened; a line matches. (A line of the library
-# begins with [rank@host] of who writes it: that names nobody.)
+# over LIMIT PATTERN: the job ends in time and not as if nothing had happened; a line matches. (A
+# line of the library begins with the [rank@host] that writes it: that names no victim.)
 over() {
 	patience=$1
 	finish "$1"
 	clean
 	[ $status -ne 0 ] || fail "exit status 0"
 	grep -E -q "$2" "$dir/err" "$dir/out" || fail "no line says \"$2\""
-	echo "done $case: status $status after $took s: $(cat "$dir/err" "$dir/out" | grep -E -m 1 "$2")"
+	echo "done $case: status $status after $took s:" \
+		"$(cat "$dir/err" "$dir/out" | grep -E -m 1 "$2")"
 }
 
 # ways WAY...: those of them that are chosen.
@@ -133,7 +136,8 @@ part_stop() {
 	done
 }
 
-# A host that goes away while a process of it is stopped, and its full window is probed: that must be noticed as well.
+# A host that goes away while a process of it is stopped, and its full window is probed: that must
+# be noticed as well.
 part_stoplink() {
 	may_hang="openmpi mpich"
 	case="$flavour link down while rank 2 is stopped"
@@ -150,8 +154,8 @@ part_stoplink() {
 	"$here/hosts.sh" up $prefix 2
 }
 
-# With its interface a device of Soft-RoCE goes down, and away when nobody has it open any more: its port is dead, its
-# requests fail. (rdma link delete would wait for the job's end.)
+# With its interface a device of Soft-RoCE goes down, and away when no process has it open any more:
+# its port is dead, its requests fail. (rdma link delete would wait for the job's end.)
 part_device() {
 	[ "${HOSTS_RXE:-0}" != 0 ] || return 0
 	for way in $(ways puts barrier); do

@@ -1,6 +1,7 @@
-# The programs on several nodes: pretended ones (label nodes), and hosts as network namespaces (label hosts), under
-# every launcher; what can go wrong between hosts; how connections grow, and programs with hardly any. One test is one launcher, one shape (nodes x
-# ranks) and one room of programs; run.sh says which these are. 1x4 is what programs.cmake runs on 4 ranks.
+# The programs on several nodes: pretended ones (label nodes), and hosts as network namespaces
+# (label hosts), under every launcher; what can go wrong between hosts; how connections grow, and
+# programs with hardly any. One test is one launcher, one shape (nodes x ranks) and one room of
+# programs; run.sh says which these are. 1x4 is what programs.cmake runs on 4 ranks.
 #
 #                   armcirun    an MPI
 #   nodes 2x2       all         few, Global Arrays
@@ -67,11 +68,12 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
       ARGS nodes ${flavour} 2x2 ga ENV HOSTS_MAP=cyclic)
     set_tests_properties(nodes/${launcher}/cyclic PROPERTIES DEPENDS ga/${flavour})
   elseif(flavour STREQUAL none)
-    armci_suite(nodes/armcirun/cyclic SCRIPT ${here}/hosts/run.sh LABEL nodes TIMEOUT 300 ARGS nodes none 2x2 few ENV HOSTS_MAP=cyclic
+    armci_suite(nodes/armcirun/cyclic SCRIPT ${here}/hosts/run.sh LABEL nodes TIMEOUT 300
+      ARGS nodes none 2x2 few ENV HOSTS_MAP=cyclic
       "HOSTS_PROGRAMS=strided mutex group_use message gop bcast cluster domain model")
   endif()
-  # Each program and each fault under armcirun; under an MPI, whose ranks and launchers take longer, what differs by it: the start, who
-  # ends the job, and how long its launcher waits.
+  # Each program and each fault under armcirun; under an MPI, where ranks and launchers take longer,
+  # what differs by it: the start, what ends the job, and how long its launcher waits.
   set(programs "")
   set(faults "")
   set(most 8x1)
@@ -93,14 +95,18 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
     LOCK hosts ARGS ${flavour} ${faults})
 endforeach()
 
-armci_suite(nodes/unbuilt SCRIPT ${here}/hosts/unbuilt.sh LABEL nodes TIMEOUT 60) # what these tests say of programs that are not built
+# What these tests say of programs that are not built.
+armci_suite(nodes/unbuilt SCRIPT ${here}/hosts/unbuilt.sh LABEL nodes TIMEOUT 60)
 
-# Kinds of networks; growth with 16 ranks on 8 nodes, 64 on 2, 64 on 8; a start of 512 ranks on 64 nodes. An MPI's own connections would be among those
-# counted.
+# Kinds of networks; growth with 16 ranks on 8 nodes, 64 on 2, 64 on 8; a start of 512 ranks on 64
+# nodes. An MPI's own connections would be among those counted.
 if("none" IN_LIST ARMCI_CAN_CC)
+  set(programs "contiguous strided vector accumulate nonblocking message notify fence gop model")
   armci_suite(hosts/armcirun/networks SCRIPT ${here}/hosts/networks.sh LABEL hosts TIMEOUT 400)
-  armci_suite(nodes/armcirun/bounded SCRIPT ${here}/hosts/run.sh LABEL nodes TIMEOUT 200 ARGS nodes none 4x1 few
-    ENV ARMCI_CONNECTIONS=1 "HOSTS_PROGRAMS=contiguous strided vector accumulate nonblocking message notify fence gop model")
-  armci_suite(nodes/armcirun/growth SCRIPT ${here}/hosts/growth.sh LABEL nodes TIMEOUT 600 ARGS 8x2 2x32 8x8)
-  armci_suite(nodes/armcirun/many SCRIPT ${here}/hosts/growth.sh LABEL nodes TIMEOUT 300 ARGS 64x8 ENV PROGRAM=many)
+  armci_suite(nodes/armcirun/bounded SCRIPT ${here}/hosts/run.sh LABEL nodes TIMEOUT 200
+    ARGS nodes none 4x1 few ENV ARMCI_CONNECTIONS=1 "HOSTS_PROGRAMS=${programs}")
+  armci_suite(nodes/armcirun/growth SCRIPT ${here}/hosts/growth.sh LABEL nodes TIMEOUT 600
+    ARGS 8x2 2x32 8x8)
+  armci_suite(nodes/armcirun/many SCRIPT ${here}/hosts/growth.sh LABEL nodes TIMEOUT 300 ARGS 64x8
+    ENV PROGRAM=many)
 endif()

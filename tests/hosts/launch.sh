@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# launch.sh - how a program is started on several nodes, pretended or real, under each launcher. Sourced, never run; it
-# starts nothing itself. HOSTS_MAP=cyclic deals ranks out to pretended nodes in turn. Needs here, BUILD and RUN_<flavour>, which ends in "-n 2".
+# launch.sh - how a program is started on several nodes, pretended or real, under each launcher.
+# Sourced, never run; it starts nothing itself. HOSTS_MAP=cyclic deals ranks out to pretended nodes
+# in turn. Needs here, BUILD and RUN_<flavour>, which ends in "-n 2".
 
 prefix=armcih # of the hosts' names
 

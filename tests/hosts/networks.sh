@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# networks.sh - kinds of networks between two hosts, with armcirun: IPv6 alone; a router between the hosts; a second
-# interface of the same address on both that leads nowhere, as container bridges are; two networks between them, one of
-# them chosen by name and by CIDR; a range of ports; hosts that are reached by a real ssh. Programs must end well, and
-# nobody may listen where he should not.
+# networks.sh - kinds of networks between two hosts, with armcirun: IPv6 alone; a router between the
+# hosts; a second interface of the same address on both that leads nowhere, as container bridges
+# are; two networks between them, one of them chosen by name and by CIDR; a range of ports; hosts
+# that are reached by a real ssh. Programs must end well, and no process may listen where it should
+# not.
 #
 #   BUILD=... RUN_none="... -n 2" sh networks.sh
 #   NETWORKS_PARTS="ipv6 routed bridges two ports ssh" chooses
@@ -32,10 +33,12 @@ again() {
 	"$here/hosts.sh" up $prefix "$1" || exit
 }
 
-# addresses A B: of the hosts on eth0 from now on, with the lengths of the networks, instead of those they have.
+# addresses A B: of the hosts on eth0 from now on, with the lengths of the networks, instead of
+# those they have.
 addresses() {
 	for host in $a $b; do
-		printf '127.0.0.1 localhost\n%s %s\n%s %s\n' "${1%/*}" $a "${2%/*}" $b >/etc/netns/$host/hosts
+		printf '127.0.0.1 localhost\n%s %s\n%s %s\n' "${1%/*}" $a "${2%/*}" $b \
+			>/etc/netns/$host/hosts
 		ip -n $host addr flush dev eth0
 	done
 	ip -n $a addr add "$1" dev eth0
@@ -48,7 +51,8 @@ programs() {
 	shift
 	for name in contiguous message gop mutex; do
 		# shellcheck disable=SC2086 # words
-		timeout -k 10 60 "$here/inside.sh" $a ${RUN_none% *} 4 -hosts $a,$b -ppn 2 -agent "${agent:-$here/agent.sh}" \
+		timeout -k 10 60 "$here/inside.sh" $a ${RUN_none% *} 4 -hosts $a,$b -ppn 2 \
+			-agent "${agent:-$here/agent.sh}" \
 			"$@" "$BUILD/tests/c/none/$name" >"$dir/log" 2>&1 </dev/null
 		status=$?
 		[ $status -eq 0 ] || { fail "$name: exit $status"; return; }
@@ -58,7 +62,9 @@ programs() {
 
 part_ipv6() {
 	again 2
-	for host in $a $b; do ip netns exec $host sh -c 'echo 0 >/proc/sys/net/ipv6/conf/eth0/accept_dad'; done
+	for host in $a $b; do
+		ip netns exec $host sh -c 'echo 0 >/proc/sys/net/ipv6/conf/eth0/accept_dad'
+	done
 	addresses fd77::1/64 fd77::2/64
 	programs "IPv6 alone"
 }
@@ -132,14 +138,18 @@ watched() {
 # listeners ADDRESS PORTS: there were some, all of them there.
 listeners() {
 	grep -q . "$dir/listeners" || fail "nobody listened"
-	grep -v -x "$1:$2" "$dir/listeners" >"$dir/log" && fail "somebody listens elsewhere than at $1:$2"
+	grep -v -x "$1:$2" "$dir/listeners" >"$dir/log" &&
+		fail "somebody listens elsewhere than at $1:$2"
 }
 
-# A server for secure shells on each host with keys of its own, and a home of its own for the user, so that nobody's are
-# touched.
+# A server for secure shells on each host with keys of its own, and a home of its own for the user,
+# so that no other's are touched.
 part_ssh() {
 	for tool in dropbear dropbearkey ssh ssh-keygen; do
-		command -v $tool >/dev/null || { echo "skip ssh: no $tool (packages dropbear-bin, openssh-client)"; return; }
+		command -v $tool >/dev/null || {
+			echo "skip ssh: no $tool (packages dropbear-bin, openssh-client)"
+			return
+		}
 	done
 	again 2
 	keys=$dir/ssh
@@ -147,12 +157,16 @@ part_ssh() {
 	ssh-keygen -q -t ed25519 -N '' -f "$keys/user"
 	cp "$keys/user.pub" "$keys/.ssh/authorized_keys"
 	dropbearkey -t ed25519 -f "$keys/host" >/dev/null 2>&1
-	awk -F : -v OFS=: -v home="$keys" '$3 == 0 { $6 = home } { print }' /etc/passwd >"$keys/passwd"
+	awk -F : -v OFS=: -v home="$keys" '$3 == 0 { $6 = home } { print }' /etc/passwd \
+		>"$keys/passwd"
 	for host in $a $b; do
 		"$here/inside.sh" $host sh -c \
-			"mount --bind $keys/passwd /etc/passwd && exec dropbear -F -E -r $keys/host -P $keys/pid.$host" 2>"$keys/log.$host" &
+			"mount --bind $keys/passwd /etc/passwd &&
+			exec dropbear -F -E -r $keys/host -P $keys/pid.$host" \
+			2>"$keys/log.$host" &
 	done
-	agent="ssh -i $keys/user -o BatchMode=yes -o StrictHostKeyChecking=no -o UserKnownHostsFile=$keys/known"
+	agent="ssh -i $keys/user -o BatchMode=yes -o StrictHostKeyChecking=no"
+	agent="$agent -o UserKnownHostsFile=$keys/known"
 	programs "ssh"
 	agent=
 	grep -q "Pubkey auth succeeded" "$keys/log.$b" || fail "the server of host b was not asked"

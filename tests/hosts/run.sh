@@ -1,26 +1,28 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# run.sh nodes|hosts FLAVOUR NODESxRANKS ROOM... - the test programs on several nodes: pretended ones (ARMCI_NODE), or
-# real hosts with networks and names of their own. FLAVOUR none is armcirun. A room is c, fortran, cxx, ga, rma or caf (what
-# the other tests have built there; rma_check and rma_full are the parts of rma, caf_mpi, caf_check and caf_full of caf), or few:
-# those of c that do most between nodes, or those that HOSTS_PROGRAMS names, as ROOM/NAME, or NAME for those of c. Those that
-# HOSTS_WITHOUT names are left out.
+# run.sh nodes|hosts FLAVOUR NODESxRANKS ROOM... - the test programs on several nodes: pretended
+# ones (ARMCI_NODE), or real hosts with networks and names of their own. FLAVOUR none is armcirun. A
+# room is c, fortran, cxx, ga, rma or caf (what the other tests have built there; rma_check and
+# rma_full are the parts of rma, caf_mpi, caf_check and caf_full of caf), or few: those of c that do
+# most between nodes, or those that HOSTS_PROGRAMS names, as ROOM/NAME, or NAME for those of c.
+# Those that HOSTS_WITHOUT names are left out.
 #
 #   BUILD=... RUN_none="... -n 2" [RUN_openmpi RUN_mpich] sh run.sh nodes none 2x2 c fortran
 #
-# The exit codes of the programs are the verdict, with what those of ga and caf say: 0 all passed, 1 not, 77 skipped. A program that is
-# not built has failed, too, if others ran and nothing says why it cannot be built.
+# The exit codes of the programs are the verdict, with what those of ga and caf say: 0 all passed, 1
+# not, 77 skipped. A program that is not built has failed, too, if others ran and nothing says why
+# it cannot be built.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/launch.sh"
-[ $# -ge 4 ] || { sed -n '3,9s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 4 ] || { sed -n '3,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 mode=$1 flavour=$2 nodes=${3%x*} per=${3#*x}
 shift 3
 tests=$(dirname "$here")
 WORK=${WORK:-$BUILD/tests/$mode/$flavour/${nodes}x$per}
 mkdir -p "$WORK" && cd "$WORK" || exit 1
-few="init malloc contiguous strided vector accumulate rmw mutex fence order nonblocking notify group_use message gop"
-few=${HOSTS_PROGRAMS:-$few gpc}
+few="init malloc contiguous strided vector accumulate rmw mutex fence order nonblocking notify"
+few=${HOSTS_PROGRAMS:-$few group_use message gop gpc}
 failed=0
 passed=0
 unbuilt=
@@ -40,8 +42,15 @@ listed() {
 	few) for one in $few; do few_of "$one"; done ;;
 	ga) sed -n 's/^\([a-z]*\) [cf] /ga \1 /p' "$tests/ga/programs.txt" ;;
 	cxx | rma | caf) sed -n "s/^\([a-z]\S*\) \(\S*\) \S*/$1 \1 \2/p" "$tests/$1/programs.txt" ;;
-	cxx_* | rma_* | caf_*) sed -n "s/^\([a-z]\S*\) \(\S*\) ${1#*_}/${1%_*} \1 \2/p" "$tests/${1%_*}/programs.txt" ;;
-	fortran) for f in "$tests"/fortran/*.f90; do echo "fortran $(basename "$f" .f90) 1,2,4"; done ;;
+	cxx_* | rma_* | caf_*)
+		sed -n "s/^\([a-z]\S*\) \(\S*\) ${1#*_}/${1%_*} \1 \2/p" \
+			"$tests/${1%_*}/programs.txt"
+		;;
+	fortran)
+		for f in "$tests"/fortran/*.f90; do
+			echo "fortran $(basename "$f" .f90) 1,2,4"
+		done
+		;;
 	esac
 }
 
@@ -52,15 +61,18 @@ few_of() { # [ROOM/]NAME
 	esac
 }
 
-# MPI_Finalize of MPICH 4.0 over UCX hangs between hosts if the ranks of a part of the job have talked to each other by
-# MPI: every other time after MPI_Comm_split, in programs of MPI alone as well. Nothing of ours is open then: a program
-# says ok after ARMCI_Finalize (one of Global Arrays before its end).
+# MPI_Finalize of MPICH 4.0 over UCX hangs between hosts if the ranks of a part of the job have
+# talked to each other by MPI: every other time after MPI_Comm_split, in programs of MPI alone as
+# well. Nothing of ours is open then: a program says ok after ARMCI_Finalize (one of Global Arrays
+# before its end).
 limit=120 fewer=1
-[ "${ARMCI_TRANSPORT:-}" != rdma ] || limit=240 fewer=10 # on the emulated processors of the virtual machine
+# The processors of the virtual machine are emulated.
+[ "${ARMCI_TRANSPORT:-}" != rdma ] || limit=240 fewer=10
 [ $mode-$flavour != hosts-mpich ] || limit=40
 stuck() { [ $mode-$flavour = hosts-mpich ] && grep -q '^ok ' "$1"; }
 
-# hurry PID LOG: a program that has said ok has eight seconds to end; then limited.sh, which is PID, is told that time is up.
+# hurry PID LOG: a program that has said ok has eight seconds to end; then limited.sh, which is PID,
+# is told that time is up.
 hurry() {
 	[ $mode-$flavour = hosts-mpich ] || return 0
 	looks=40
@@ -81,7 +93,8 @@ said_ok() {
 
 uptime_s() { cut -d' ' -f1 /proc/uptime; }
 
-# needs SOURCE: why a program is not built: there is no compiler, or its source says that it uses MPI, or needs a newer compiler.
+# needs SOURCE: why a program is not built: there is no compiler, or its source says that it uses
+# MPI, or needs a newer compiler.
 needs() {
 	eval "fc=\${FC_$flavour-?}"
 	[ -e "$1.f90" ] || return 0
@@ -106,7 +119,8 @@ run() { # ROOM NAME SETTING...
 	status=0
 	began=$(uptime_s)
 	# shellcheck disable=SC2086 # words
-	sh "$SOURCE/tests/limited.sh" $limit $launch env "$@" ROUNDS_DIVISOR=$fewer $preload "$program" >"$log" 2>&1 &
+	sh "$SOURCE/tests/limited.sh" $limit $launch env "$@" ROUNDS_DIVISOR=$fewer $preload \
+		"$program" >"$log" 2>&1 &
 	hurry $! "$log"
 	wait $! || status=$?
 	if [ $status -eq 77 ]; then
@@ -120,7 +134,8 @@ run() { # ROOM NAME SETTING...
 		tail -n $shown "$log" | sed 's/^/    | /'
 		failed=$((failed + 1))
 	else
-		echo "ok $room/$name $(uptime_s | awk -v began="$began" '{ printf "%.1f s", $1 - began }')"
+		took=$(uptime_s | awk -v began="$began" '{ printf "%.1f s", $1 - began }')
+		echo "ok $room/$name $took"
 		passed=$((passed + 1))
 	fi
 }

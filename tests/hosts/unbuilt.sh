@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# unbuilt.sh - run.sh fails if a program is not built though others ran, and names it; with a reason, or if none is built, it is a skip.
+# unbuilt.sh - run.sh fails if a program is not built though others ran, and names it; with a
+# reason, or if none is built, it is a skip.
 #
 #   SOURCE=... WORK=... sh unbuilt.sh
 set -u
@@ -8,14 +9,16 @@ SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 . "$here/../says.sh"
 rm -rf "$WORK" && mkdir -p "$WORK/tests/c/none" "$WORK/tests/fortran/none" && cd "$WORK" || exit 1
 for program in c/none/init c/none/rmw; do ln -s /bin/true "tests/$program"; done
-printf '#!/bin/sh\nwhile [ "$1" != env ]; do shift; done\nexec "$@"\n' >launcher # runs the program once, on no node
+# The launcher runs the program once, on no node.
+printf '#!/bin/sh\nwhile [ "$1" != env ]; do shift; done\nexec "$@"\n' >launcher
 chmod +x launcher
 
 # programs CASE STATUS PROGRAM...
 programs() {
 	case=$1 status=$2
 	shift 2
-	run "$case" "$status" env BUILD="$WORK" SOURCE="$SOURCE" WORK="$WORK/log" RUN_none="$WORK/launcher -n 2" FC_none="${fc-gfortran}" \
+	run "$case" "$status" env BUILD="$WORK" SOURCE="$SOURCE" WORK="$WORK/log" \
+		RUN_none="$WORK/launcher -n 2" FC_none="${fc-gfortran}" \
 		HOSTS_PROGRAMS="$*" sh "$here/run.sh" nodes none 2x1 few
 }
 

@@ -1,5 +1,6 @@
-! hello.f90 - hello.c in Fortran, through the installed module: each rank puts its number at its neighbour.
-! It is compiled against the installed tree only and must not use anything of the source tree.
+! hello.f90 - hello.c in Fortran, through the installed module: each rank puts its number at its
+! neighbour. It is compiled against the installed tree only and must not use anything of the source
+! tree.
 ! SPDX-License-Identifier: BSD-3-Clause
 program hello
   use, intrinsic :: iso_c_binding

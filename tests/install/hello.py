@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""A Python program as a user would write it: every rank puts its number into the next one's block."""
+"""A Python program as a user would write it: every rank puts its number into the block of the next
+one.
+"""
 
 import armci
 

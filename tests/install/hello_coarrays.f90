@@ -1,5 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! A user's first program with coarrays: each image writes its number to the first one, which checks them.
+! A user's first program with coarrays: each image writes its number to the first one, which checks
+! them.
 program hello_coarrays
   implicit none
   integer, allocatable :: seen(:)[:]

@@ -37,7 +37,8 @@ says out 'fetching cpp '
 says out 'setting up p81 '
 [ "$(wc -l <out)" -le 12 ] || fail "$(wc -l <out) lines"
 touch broken
-run "packages that cannot be had" 0 env PATH="$WORK/bin:$PATH" sh "$SOURCE/.ci/install-missing" build
+run "packages that cannot be had" 0 env PATH="$WORK/bin:$PATH" sh "$SOURCE/.ci/install-missing" \
+	build
 says err 'install-missing: could not install: .*g++'
 says out '^E: Unable to locate package'
 

@@ -1,12 +1,14 @@
 #!/bin/sh
-# Compiles NWChem's DFT subset into archives, then links it with one ARMCI: build.sh BUILD_DIR LIBDIR
+# Compiles NWChem's DFT subset into archives, then links it with one ARMCI: build.sh BUILD_DIR
+# LIBDIR
 #
-# LIBDIR holds libarmci.so of the ARMCI-MPI ABI for Open MPI; the word `debian` means Debian's static
-# libarmci-openmpi.a (reference times). Only the link depends on it, so the archives are compiled once.
-# NWCHEM_OPTIMIZE is how (-O0 takes half the time); without it as NWChem's makefile says.
+# LIBDIR holds libarmci.so of the ARMCI-MPI ABI for Open MPI; the word `debian` means Debian's
+# static libarmci-openmpi.a (reference times). Only the link depends on it, so the archives are
+# compiled once. NWCHEM_OPTIMIZE is how (-O0 takes half the time); without it as NWChem's makefile
+# says.
 # Must not change NWChem's sources beyond the package's own conversion to 4-byte BLAS integers; the
-# makefile's compiler and machine probes are answered by variables on make's command line, because each
-# of the 200 makes would otherwise run 50 of them.
+# makefile's compiler and machine probes are answered by variables on make's command line, because
+# each of the 200 makes would otherwise run 50 of them.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 here=$(dirname "$(realpath "$0")")
@@ -29,7 +31,8 @@ export USE_SCALAPACK=y SCALAPACK=-lscalapack-openmpi SCALAPACK_SIZE=4
 nw() {
 	make --no-print-directory -C "$tree/src" "$@" \
 		GA_HAS_F77=Y GA_HAS_PEIGS= GA_HAS_SCALAPACK=Y GA_BLAS_SIZE=4 _USE_SCALAPACK=Y \
-		LIBPATH="-L$libs -L$MPI_LIB" INCPATH="-I/usr/include -I$MPI_INCLUDE" COMM_LIBS=-lpthread \
+		LIBPATH="-L$libs -L$MPI_LIB" INCPATH="-I/usr/include -I$MPI_INCLUDE" \
+		COMM_LIBS=-lpthread \
 		USE_ARUR=Y _V104= GOTMINGW64= GOTCLANG= GOTFREEBSD= _CPU="$(uname -m)" \
 		GNUMAJOR="$(gfortran -dumpversion | cut -d. -f1)" GNUMINOR=0 \
 		GNU_GE_4_6=true GNU_GE_4_8=true GNU_GE_6=true GNU_GE_8=true GNU_GE_10=true \

@@ -1,8 +1,8 @@
 #!/bin/sh
 # Installs what building and running the subset needs: packages.sh
 #
-# Exit 0 when everything is there, 77 (skip, with the reason) when something is missing and we are not root.
-# Must not install anything that is already there, nor recommended packages.
+# Exit 0 when everything is there, 77 (skip, with the reason) when something is missing and we are
+# not root. Must not install anything that is already there, nor recommended packages.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 missing=

@@ -1,15 +1,16 @@
 #!/bin/sh
 # NWChem's DFT subset over our library: run.sh BUILD_DIR LIBDIR [INPUT...]
 #
-# BUILD_DIR keeps the package source and the compiled archives between runs (about 400 MB, 4 minutes the
-# first time, seconds afterwards). LIBDIR holds libarmci.so.1 and libarmci.so of the ARMCI-MPI ABI for
-# Open MPI; `debian` runs over Debian's own static library instead (reference times). Without INPUT every
-# line of inputs.txt runs. Prints energy, reference and seconds; exit 0 all within 1e-6 hartree, 1 not,
-# 77 skipped. NWCHEM_RANKS changes the 2 ranks. Must not write outside BUILD_DIR.
+# BUILD_DIR keeps the package source and the compiled archives between runs (about 400 MB, 4 minutes
+# the first time, seconds afterwards). LIBDIR holds libarmci.so.1 and libarmci.so of the ARMCI-MPI
+# ABI for Open MPI; `debian` runs over Debian's own static library instead (reference times).
+# Without INPUT every line of inputs.txt runs. Prints energy, reference and seconds; exit 0 all
+# within 1e-6 hartree, 1 not, 77 skipped. NWCHEM_RANKS changes the 2 ranks. Must not write outside
+# BUILD_DIR.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 if [ $# -lt 2 ]; then
-	sed -n '2,9s/^# \{0,1\}//p' "$0" >&2
+	sed -n '2,10s/^# \{0,1\}//p' "$0" >&2
 	exit 2
 fi
 here=$(dirname "$(realpath "$0")")
@@ -47,12 +48,14 @@ one() {
 		"$build/nwchem" "$build/tree/QA/tests/$1/$1.nw" >out 2>err) || status=$?
 	seconds=$(awk -v a="$start" -v b="$(date +%s.%N)" 'BEGIN { printf "%.1f", b - a }')
 	reference=$(table | awk -v name="$1" '$1 == name { print $2 }')
-	awk -v name="$1" -v want="$reference" -v status="$status" -v seconds="$seconds" -v ranks="$ranks" '
+	awk -v name="$1" -v want="$reference" -v status="$status" -v seconds="$seconds" \
+		-v ranks="$ranks" '
 		/Total DFT energy/ { energy = $NF; found = 1 }
 		END {
 			off = energy - want; if (off < 0) off = -off
 			good = found && status == 0 && want != "" && off < 1e-6
-			printf "%-4s %-12s %18.9f hartree (reference %.9f) %6s s on %d ranks, exit %d\n",
+			printf "%-4s %-12s %18.9f hartree (reference %.9f) " \
+				"%6s s on %d ranks, exit %d\n",
 				good ? "ok" : "FAIL", name, energy, want, seconds, ranks, status
 			exit !good
 		}' "$scratch/out" && return 0

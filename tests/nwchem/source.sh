@@ -2,9 +2,9 @@
 # Fetches and unpacks Debian's nwchem source package: source.sh BUILD_DIR INPUT...
 #
 # The mirror is whatever this machine's apt already uses (apt-get indextargets); the list and the
-# indices live in BUILD_DIR, so the machine's own apt configuration is neither read as root nor changed.
-# Must not name a mirror, and must not unpack the parts of the package that the DFT subset never
-# compiles: they are nine tenths of it. INPUT is the name of a directory under QA/tests.
+# indices live in BUILD_DIR, so the machine's own apt configuration is neither read as root nor
+# changed. Must not name a mirror, and must not unpack the parts of the package that the DFT subset
+# never compiles: they are nine tenths of it. INPUT is the name of a directory under QA/tests.
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 build=$(realpath -m "$1")
@@ -34,10 +34,11 @@ if ! ls "$build"/nwchem_*.orig.tar.* >/dev/null 2>&1; then
 	(cd "$build" && src_apt source --download-only nwchem) >>"$build/source.log" 2>&1
 fi
 
-# The directories NWCHEM_MODULES="nwdft driver solvation" compiles (nwchem_config.h lists them), what
-# they include, and the three inputs.
+# The directories NWCHEM_MODULES="nwdft driver solvation" compiles (nwchem_config.h lists them),
+# what they include, and the three inputs.
 keep='config include tools basis geom inp input pstat rtdb task symmetry util peigs perfm bq cons
-NWints atomscf ddscf gradients nwdft stepper driver optim cphf vib hessian property solvation 64to32blas'
+NWints atomscf ddscf gradients nwdft stepper driver optim cphf vib hessian property solvation
+64to32blas'
 set -- '*/src/GNUmakefile' '*/src/nwchem.F'
 for dir in $keep; do
 	set -- "$@" "*/src/$dir/*"

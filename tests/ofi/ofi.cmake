@@ -1,5 +1,6 @@
-# The library over providers of libfabric, label ofi: tcp and udp between hosts (network namespaces), shm between pretended
-# nodes, verbs in the virtual machine (label vm). All programs of tests/c, Fortran, Global Arrays, kills.
+# The library over providers of libfabric, label ofi: tcp and udp between hosts (network
+# namespaces), shm between pretended nodes, verbs in the virtual machine (label vm). All programs of
+# tests/c, Fortran, Global Arrays, kills.
 # SPDX-License-Identifier: BSD-3-Clause
 
 set(ofi ${here}/ofi)
@@ -23,19 +24,24 @@ function(armci_ofi name)
     ARGS ${provider} sh ${A_COMMAND} ENV "${A_ENV}")
 endfunction()
 
-# The conformance tests, without those of them that are mostly time limits of what is not the provider's; over udp also without
-# the other protocols. Over shm there are none: its endpoints must not be in one process.
+# The conformance tests, without those of them that are mostly time limits of what is not the
+# provider's; over udp also without the other protocols. Over shm there are none: its endpoints must
+# not be in one process.
 set(limits "-test.skip=^TestFabric\$/^(refused|close)\$/^(origin|both)\$")
-armci_ofi(tcp/fabric SECONDS 300 COMMAND ${ofi}/fabric.sh ${out}/ofi/fabric ${limits} ENV ARMCI_OFI_DOMAIN=lo)
-armci_ofi(udp/fabric SECONDS 300 COMMAND ${ofi}/fabric.sh ${out}/ofi/fabric ${limits} "-test.run=TestFabric|TestConformance/2x2"
+armci_ofi(tcp/fabric SECONDS 300 COMMAND ${ofi}/fabric.sh ${out}/ofi/fabric ${limits}
+  ENV ARMCI_OFI_DOMAIN=lo)
+armci_ofi(udp/fabric SECONDS 300 COMMAND ${ofi}/fabric.sh ${out}/ofi/fabric ${limits}
+  "-test.run=TestFabric|TestConformance/2x2"
   ENV ARMCI_OFI_DOMAIN=lo)
 
-# Every program over tcp; over the others those that differ by the provider: what it orders, completes and has room for. The
-# rest by hand: over.sh udp sh ../hosts/run.sh hosts none 2x1 c, with the settings that ctest -V shows.
+# Every program over tcp; over the others those that differ by the provider: what it orders,
+# completes and has room for. The rest by hand: over.sh udp sh ../hosts/run.sh hosts none 2x1 c,
+# with the settings that ctest -V shows.
 set(most
   "HOSTS_PROGRAMS=contiguous requests flags strided accumulate fence order notify message model")
 if("none" IN_LIST ARMCI_CAN_CC)
-  armci_ofi(tcp/2x1/c SECONDS 600 COMMAND ${here}/hosts/run.sh hosts none 2x1 c ENV HOSTS_WITHOUT=idle)
+  armci_ofi(tcp/2x1/c SECONDS 600 COMMAND ${here}/hosts/run.sh hosts none 2x1 c
+    ENV HOSTS_WITHOUT=idle)
   armci_ofi(udp/2x1/few SECONDS 300 COMMAND ${here}/hosts/run.sh hosts none 2x1 few ENV ${most})
   armci_ofi(shm/2x1/few SECONDS 300 COMMAND ${here}/hosts/run.sh nodes none 2x1 few ENV ${most})
   armci_ofi(tcp/4x1/few SECONDS 300 COMMAND ${here}/hosts/run.sh hosts none 4x1 few
@@ -49,7 +55,8 @@ if("none" IN_LIST ARMCI_CAN_CC)
       COMMAND ${here}/hosts/run.sh ${mode} none 2x1 few
       ENV ARMCI_FASTPATH=n "HOSTS_PROGRAMS=contiguous requests order message model")
   endforeach()
-  armci_ofi(shm/2x2/few SECONDS 300 COMMAND ${here}/hosts/run.sh nodes none 2x2 few ENV "HOSTS_PROGRAMS=message model")
+  armci_ofi(shm/2x2/few SECONDS 300 COMMAND ${here}/hosts/run.sh nodes none 2x2 few
+    ENV "HOSTS_PROGRAMS=message model")
 
   armci_ofi(tcp/fault SECONDS 300 WAITS COMMAND ${here}/hosts/fault.sh none
     ENV "HOSTS_PARTS=kill=puts,requests node=puts")
@@ -58,17 +65,21 @@ if("none" IN_LIST ARMCI_CAN_CC)
     ENV FAULT_LAUNCHERS=none FAULT_NODES=2 FAULT_PARTS=kill "FAULT_WAYS=puts requests")
   armci_ofi(shm/leftovers SECONDS 100 COMMAND ${here}/ofi/leftovers.sh)
 
-  # Over verbs what has most to do with the network: an emulated processor takes seconds to begin a program.
-  # By hand: an emulated processor is so slow that a limit of time in the suites is met now and then.
-  option(ARMCI_TEST_OFI_VERBS "Test libfabric's verbs provider in the virtual machine (some minutes)" OFF)
+  # Over verbs what has most to do with the network: an emulated processor takes seconds to begin a
+  # program. By hand: an emulated processor is so slow that a limit of time in the suites is met now
+  # and then.
+  option(ARMCI_TEST_OFI_VERBS
+    "Test libfabric's verbs provider in the virtual machine (some minutes)" OFF)
   if(ARMCI_TEST_OFI_VERBS)
-    armci_vm(ofi SECONDS 900 COMMAND ${ofi}/verbs.sh ${out}/ofi/fabric ${limits} "-test.run=TestFabric|TestConformance/2x2"
+    armci_vm(ofi SECONDS 900 COMMAND ${ofi}/verbs.sh ${out}/ofi/fabric ${limits}
+      "-test.run=TestFabric|TestConformance/2x2"
       ENV "HOSTS_PROGRAMS=contiguous message model fortran/one_sided" "HOSTS_PARTS=kill=puts")
   endif()
 endif()
 if("none" IN_LIST ARMCI_CAN_FC AND TARGET armci_fortran)
   foreach(provider tcp udp)
-    armci_ofi(${provider}/2x1/fortran SECONDS 300 COMMAND ${here}/hosts/run.sh hosts none 2x1 fortran)
+    armci_ofi(${provider}/2x1/fortran SECONDS 300
+      COMMAND ${here}/hosts/run.sh hosts none 2x1 fortran)
   endforeach()
   armci_ofi(shm/2x1/fortran SECONDS 300 COMMAND ${here}/hosts/run.sh nodes none 2x1 fortran)
 endif()
@@ -78,7 +89,8 @@ if("openmpi" IN_LIST ARMCI_FLAVOURS)
     if(provider STREQUAL shm)
       set(mode nodes)
     endif()
-    armci_ofi(${provider}/openmpi/2x1/ga SECONDS 300 COMMAND ${here}/hosts/run.sh ${mode} openmpi 2x1 few
+    armci_ofi(${provider}/openmpi/2x1/ga SECONDS 300
+      COMMAND ${here}/hosts/run.sh ${mode} openmpi 2x1 few
       ENV "HOSTS_PROGRAMS=ga/patches ga/strided")
     set_tests_properties(ofi/${provider}/openmpi/2x1/ga PROPERTIES DEPENDS ga/openmpi)
   endforeach()

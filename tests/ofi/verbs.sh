@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# verbs.sh TESTS [OPTION]... - what runs over libfabric's verbs provider in one boot of the virtual machine: the conformance tests
-# (TESTS is the test program of internal/ofi, OPTIONs are its), the programs that HOSTS_PROGRAMS names on two hosts, the faults of
-# HOSTS_PARTS. The hosts have the first network namespace in common: rdma_cm, by which that provider connects, finds the device of
+# verbs.sh TESTS [OPTION]... - what runs over libfabric's verbs provider in one boot of the virtual
+# machine: the conformance tests (TESTS is the test program of internal/ofi, OPTIONs are its), the
+# programs that HOSTS_PROGRAMS names on two hosts, the faults of HOSTS_PARTS. The hosts have the
+# first network namespace in common: rdma_cm, by which that provider connects, finds the device of
 # an address in the namespace of the device only.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Does what a guide says, in a new directory: runs its blocks of shell commands in order, and compares what it shows of their output.
+"""Does what a guide says, in a new directory: runs its blocks of shell commands in order, and
+compares what it shows of their output.
 
     python3 guides.py GUIDE.md [NAME=FILE]...
 
@@ -8,10 +9,11 @@ What stands in the Markdown in front of a block says more, and is not seen by re
     <!-- file: app.c -->             the block is put into this file before anything is run
     <!-- not run: REASON -->         its commands are not run; of an output: it is not compared
 
-A block of commands is one of the language sh. A block without a language is output of the commands before it: each of its lines must be
-among theirs, in any order, since ranks print when they like. A number with a decimal point stands for any such number, and so
-do addresses and the host in [RANK@HOST]; a line of three dots stands for what is left out. NAME=FILE puts a copy of FILE
-there as the program that the guide takes the reader to have.
+A block of commands is one of the language sh. A block without a language is output of the commands
+before it: each of its lines must be among theirs, in any order, since ranks print when they like. A
+number with a decimal point stands for any such number, and so do addresses and the host in
+[RANK@HOST]; a line of three dots stands for what is left out. NAME=FILE puts a copy of FILE there
+as the program that the guide takes the reader to have.
 """
 
 import os
@@ -23,7 +25,11 @@ import sys
 import tempfile
 
 MARK = re.compile(r"<!-- (file|not run): (.*?) -->")
-SAME = ((re.compile(r"\b\d+\.\d+\b"), "N.N"), (re.compile(r"\b0x[0-9a-f]+\b"), "0xN"), (re.compile(r"\[(\d+)@[^]]*\]"), r"[\1@host]"))
+SAME = (
+    (re.compile(r"\b\d+\.\d+\b"), "N.N"),
+    (re.compile(r"\b0x[0-9a-f]+\b"), "0xN"),
+    (re.compile(r"\[(\d+)@[^]]*\]"), r"[\1@host]"),
+)
 SECONDS = 120  # that a block may take on a machine that does other things, too
 
 
@@ -57,8 +63,15 @@ def blocks_of(guide):
 
 def run(text):
     """Runs commands; returns their status, None if they took too long, and what they printed."""
-    shell = subprocess.Popen(["sh", "-eu", "-c", text], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-        encoding="utf-8", errors="replace", start_new_session=True)
+    shell = subprocess.Popen(
+        ["sh", "-eu", "-c", text],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        encoding="utf-8",
+        errors="replace",
+        start_new_session=True,
+    )
     try:
         output, _ = shell.communicate(timeout=SECONDS)
         return shell.returncode, output
@@ -82,7 +95,11 @@ def comparable(line):
 def missing(shown, output):
     """The lines that the guide shows and the commands have not printed."""
     printed = {comparable(line) for line in output.splitlines()}
-    return [line for line in shown if line.strip() not in ("", "...") and comparable(line) not in printed]
+    return [
+        line
+        for line in shown
+        if line.strip() not in ("", "...") and comparable(line) not in printed
+    ]
 
 
 def prepare(blocks, given):
@@ -118,7 +135,9 @@ def follow(name, blocks):
                 sys.exit(f"FAIL {name}:{block.line}: output of commands that are not run; mark it")
             absent = missing(block.lines, output)
             if absent:
-                sys.exit(f"{end_of(output)}FAIL {name}:{block.line}: not printed:\n{''.join(absent)}")
+                sys.exit(
+                    f"{end_of(output)}FAIL {name}:{block.line}: not printed:\n{''.join(absent)}"
+                )
             compared += 1
     return ran, compared, left
 

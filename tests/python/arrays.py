@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Arrays: shapes and types per rank, the own block, blocks of the node, out=, handles, atomic operations, structured types."""
+"""Arrays: shapes and types per rank, the own block, blocks of the node, out=, handles, atomic
+operations, structured types.
+"""
 
 import armci
 import numpy as np
@@ -37,7 +39,8 @@ def types():
     a.on(right)[1, ::2] = np.array([(me, b"x", "2001-02-03")] * 2, record)
     armci.barrier()
     left = (me - 1) % size
-    assert a.local[1, 2]["number"] == left and a.local["name"][1, 0] == b"x" and a.local[0, 0]["number"] == 0
+    assert a.local[1, 2]["number"] == left
+    assert a.local["name"][1, 0] == b"x" and a.local[0, 0]["number"] == 0
     assert a.on(right)[1, 0]["when"] == np.datetime64("2001-02-03")
     armci.barrier()
     a.free()
@@ -112,7 +115,8 @@ def atomics():
     armci.barrier()
     assert counter[1] == 10 * sum(range(size))
     own = a.on(me)
-    assert own.swap(2, -5) == 0 and own.fetch_and(2, 6) == -5 and own.fetch_or(2, 8) == 2 and own.fetch_xor(2, 1) == 10
+    assert own.swap(2, -5) == 0 and own.fetch_and(2, 6) == -5
+    assert own.fetch_or(2, 8) == 2 and own.fetch_xor(2, 1) == 10
     assert own[2] == 11
     armci.barrier()
     a.free()

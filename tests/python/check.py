@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Shared by the programs of this directory: expected errors, and the words that the script waits for.
+"""Shared by the programs of this directory: expected errors, and the words that the script waits
+for.
 
 A failed assertion of one rank ends the job, which the package promises of every uncaught exception.
 """

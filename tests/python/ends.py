@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The last rank fails in the way that is named while the others wait in a barrier: the script checks that all ranks end.
+"""The last rank fails in the way that is named while the others wait in a barrier: the script
+checks that all ranks end.
 
     ends.py raise|exit|thread|abort
 """

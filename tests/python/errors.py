@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Wrong arguments are refused with function, cause and rank, before anything has happened, and the job goes on."""
+"""Wrong arguments are refused with function, cause and rank, before anything has happened, and the
+job goes on.
+"""
 
 import armci
 import numpy as np
@@ -58,8 +60,16 @@ with armci.zeros(2, np.int16) as small:
 assert not a.local.any() and not n.local.any() and not b[...].any()
 
 # Collective calls: if one rank is wrong, every rank is told.
-for shape, dtype, cause in ((-1, "f8", "negative"), ("x", "f8", "shape"), (1.5, "f8", "shape"), (2**62, "f8", "large"),
-                            (3, "nonsense", "dtype"), (3, object, "dtype"), (3, "V0", "dtype"), ((2,) * 40, "f8", "large")):  # fmt: skip
+for shape, dtype, cause in (
+    (-1, "f8", "negative"),
+    ("x", "f8", "shape"),
+    (1.5, "f8", "shape"),
+    (2**62, "f8", "large"),
+    (3, "nonsense", "dtype"),
+    (3, object, "dtype"),
+    (3, "V0", "dtype"),
+    ((2,) * 40, "f8", "large"),
+):
     if me == size - 1:
         refuses("zeros", cause, armci.zeros, shape, dtype)
     else:

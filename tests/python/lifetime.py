@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Memory lives as long as any rank can reach it, and no longer: views after free, arrays that are dropped, fork, finalize."""
+"""Memory lives as long as any rank can reach it, and no longer: views after free, arrays that are
+dropped, fork, finalize.
+"""
 
 import gc
 import os

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Random slices, lists of indices, puts, gets and adds, of all types, beside the same on plain NumPy arrays.
+"""Random slices, lists of indices, puts, gets and adds, of all types, beside the same on plain
+NumPy arrays.
 
-Each rank owns a part of every block (the last dimension), so that a mirror in its own memory says what it must find.
+Each rank owns a part of every block (the last dimension), so that a mirror in its own memory says
+what it must find.
 """
 
 import random
@@ -43,7 +45,8 @@ def some_values(choose, shape, dtype):
         return choose.randrange(100)
     if shape and choose.random() < 0.1:
         shape = shape[1:]
-    values = np.array([choose.randrange(-99, 99) for _ in range(int(np.prod(shape)))], dtype).reshape(shape)
+    numbers = [choose.randrange(-99, 99) for _ in range(int(np.prod(shape)))]
+    values = np.array(numbers, dtype).reshape(shape)
     layout = choose.randrange(4)
     if layout == 0:
         return np.asfortranarray(values) if values.ndim else values
@@ -71,7 +74,9 @@ def one_round(choose, block, mirror):
     index = some_index(choose, mirror.shape)
     there = mirror[index]
     shape, dtype = np.shape(there), mirror.dtype
-    kind = choose.choice(["put", "nbput", "add", "nbadd", "get", "nbget", "take", "put_at", "add_at"])
+    kind = choose.choice(
+        ["put", "nbput", "add", "nbadd", "get", "nbget", "take", "put_at", "add_at"]
+    )
     if kind in ("put", "nbput"):
         values = some_values(choose, shape, dtype)
         mirror[index] = values
@@ -83,7 +88,8 @@ def one_round(choose, block, mirror):
     elif kind == "get":
         handle, out = None, some_out(choose, shape, dtype)
         found = block.get(index, out)
-        assert np.array_equal(found, there) and np.shape(found) == shape and (out is None or found is out)
+        assert np.array_equal(found, there) and np.shape(found) == shape
+        assert out is None or found is out
         assert out is not None or shape or isinstance(found, dtype.type)  # one element is a scalar
     elif kind == "nbget":
         handle = block.nbget(index)
@@ -99,7 +105,9 @@ def one_round(choose, block, mirror):
 
 def lists(choose, kind, block, mirror):
     flat = mirror.reshape(-1)
-    places = np.array([choose.randrange(-flat.size, flat.size) for _ in range(choose.randrange(9))], np.int64)
+    places = np.array(
+        [choose.randrange(-flat.size, flat.size) for _ in range(choose.randrange(9))], np.int64
+    )
     indices = places
     if choose.random() < 0.5:
         indices = np.unravel_index(places % flat.size, mirror.shape)

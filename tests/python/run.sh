@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# run.sh none|openmpi|mpich - the Python package under armcirun (and alone), or under an MPI, with mpi4py where it is made for it.
-# Each program prints "ok NAME ..." once all its ranks have come to its end.
+# run.sh none|openmpi|mpich - the Python package under armcirun (and alone), or under an MPI, with
+# mpi4py where it is made for it. Each program prints "ok NAME ..." once all its ranks have come to
+# its end.
 #
 #   BUILD=... WORK=... RUN_none="... -n 2" [RUN_openmpi RUN_mpich] sh run.sh none
 here=$(cd "$(dirname "$0")" && pwd)
@@ -11,7 +12,8 @@ SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 flavour=$1
 eval "launch=\${RUN_$flavour% *}"
 rm -rf "$WORK" && mkdir -p "$WORK" && cd "$WORK" || exit 1
-export LD_LIBRARY_PATH="$BUILD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" PYTHONPATH="$SOURCE/python" PYTHONDONTWRITEBYTECODE=1
+export LD_LIBRARY_PATH="$BUILD/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}" \
+	PYTHONPATH="$SOURCE/python" PYTHONDONTWRITEBYTECODE=1
 export MPLBACKEND=Agg MPLCONFIGDIR="$WORK"
 
 # program NAME "RANKS [OPTION...]" [ARGUMENT...]
@@ -33,7 +35,8 @@ ends() {
 
 example() { # "RANKS [OPTION...]" [PLOT]
 	# shellcheck disable=SC2086
-	run "example on $*" 0 timeout 60 $launch $1 "$PYTHON" "$SOURCE/examples/python/heat.py" -n 40 -steps 200 ${2:+-plot "$2"}
+	run "example on $*" 0 timeout 60 $launch $1 "$PYTHON" "$SOURCE/examples/python/heat.py" \
+		-n 40 -steps 200 ${2:+-plot "$2"}
 	says out '^heat: .* differs from one rank.s by at most 0$'
 	[ -z "$2" ] || [ "$(head -c 5 "$2")" = "<?xml" ] || fail "$2 is no plot"
 }
@@ -56,11 +59,16 @@ none)
 	ends exit 3 2 'rank 1 has called ARMCI_Finalize while rank 0 waits'
 	ends abort 4 2 'told to abort'
 	example "4 -nodes 2"
-	if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then example 3 heat.svg; else echo "no plot: no matplotlib"; fi
+	if "$PYTHON" -c 'import matplotlib' 2>/dev/null; then
+		example 3 heat.svg
+	else
+		echo "no plot: no matplotlib"
+	fi
 	;;
 openmpi)
 	program arrays 2
-	if "$PYTHON" -c 'from mpi4py import MPI; import sys; sys.exit("Open MPI" not in MPI.Get_library_version())' 2>/dev/null; then
+	other='"Open MPI" not in MPI.Get_library_version()'
+	if "$PYTHON" -c "from mpi4py import MPI; import sys; sys.exit($other)" 2>/dev/null; then
 		program with_mpi4py 2 before
 		program with_mpi4py 2 after
 		program with_mpi4py 4 comm

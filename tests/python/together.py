@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""What ranks do together: groups and their arrays, collectives, messages, notifications, mutexes, threads."""
+"""What ranks do together: groups and their arrays, collectives, messages, notifications, mutexes,
+threads.
+"""
 
 import threading
 
@@ -19,7 +21,8 @@ def collectives(group):
         assert armci.gop(values, "+", group) is values and np.array_equal(values, total)
         values = np.full(3, me, dtype)
         assert (armci.bcast(values, group.ranks[-1], group) == group.ranks[-1]).all()
-    assert armci.gop(me, "max", group) == max(group.ranks) and armci.gop(me - 0.5, "min", group) == min(group.ranks) - 0.5
+    assert armci.gop(me, "max", group) == max(group.ranks)
+    assert armci.gop(me - 0.5, "min", group) == min(group.ranks) - 0.5
     assert armci.gop(np.full(1, 2), "prod", group)[0] == 2**n
     assert armci.gop(1 << group.rank, "|", group) == 2**n - 1 and armci.gop(1, "&&", group) == 1
     assert armci.gop(np.array([-me, me]), "absmax", group)[1] == max(group.ranks)

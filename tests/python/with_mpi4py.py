@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""mpi4py in the same program: imported before or after, a job over a communicator, communicators of groups, messages of arrays.
+"""mpi4py in the same program: imported before or after, a job over a communicator, communicators of
+groups, messages of arrays.
 
     with_mpi4py.py before|after|comm
 """

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# command.sh - what bin/armci-mpirma promises: usage, clear errors, a line when asked and once per job, one warning about windows left to the MPI, what was preloaded
-# before stays, the program's exit status, and that it works through a link.
+# command.sh - what bin/armci-mpirma promises: usage, clear errors, a line when asked and once per
+# job, one warning about windows left to the MPI, what was preloaded before stays, the program's
+# exit status, and that it works through a link.
 #
 #   BUILD=... [CC_openmpi=... RUN_openmpi="... -n 2"] WORK=... sh command.sh
 set -u
@@ -52,7 +53,8 @@ says err '^armci-mpirma: '
 # A launcher that the command starts has the library preloaded, too, and passes signals on to the
 # job.
 if [ -n "${CC_openmpi:-}" ] && [ -n "${RUN_openmpi:-}" ]; then
-	printf '%s\n' '#include <mpi.h>' 'int main(int c, char **v) { MPI_Init(&c, &v); return MPI_Finalize(); }' >hello.c
+	printf '%s\n' '#include <mpi.h>' \
+		'int main(int c, char **v) { MPI_Init(&c, &v); return MPI_Finalize(); }' >hello.c
 	$CC_openmpi -o hello hello.c || exit 1
 	for i in 1 2 3 4 5; do
 		# shellcheck disable=SC2086
@@ -82,11 +84,15 @@ cat >shared.c <<-EOF
 EOF
 for flavour in openmpi mpich; do
 	eval "cc=\${CC_$flavour-} launch=\${RUN_$flavour-}"
-	[ -n "$cc" ] && [ -n "$launch" ] || { echo "skip windows left to $flavour: it is not here"; continue; }
+	[ -n "$cc" ] && [ -n "$launch" ] || {
+		echo "skip windows left to $flavour: it is not here"
+		continue
+	}
 	$cc -o shared shared.c || exit 1
 	# shellcheck disable=SC2016,SC2086 # for the inner shell; words
 	run "windows left to $flavour" 0 ${launch% *} 4 \
-		sh -c 'ARMCI_NODE=n$((${PMI_RANK-$OMPI_COMM_WORLD_RANK} / 2)) exec "$@"' sh "$command" ./shared
+		sh -c 'ARMCI_NODE=n$((${PMI_RANK-$OMPI_COMM_WORLD_RANK} / 2)) exec "$@"' \
+		sh "$command" ./shared
 	n=$(cat out err | grep -c "it is the MPI's own")
 	[ "$n" -eq 1 ] || fail "$n lines about it, not 1"
 done

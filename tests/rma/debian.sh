@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# debian.sh - programs of others' runtimes from Debian packages over libarmci-mpirma.so, on a node and on two pretended nodes:
-# coarrays over OpenCoarrays (both MPIs), mpi4py (Open MPI). BUILD is the build directory. What is not installed is skipped,
-# and said.
+# debian.sh - programs of others' runtimes from Debian packages over libarmci-mpirma.so, on a node
+# and on two pretended nodes: coarrays over OpenCoarrays (both MPIs), mpi4py (Open MPI). BUILD is
+# the build directory. What is not installed is skipped, and said.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 build=${BUILD:?the build directory}

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# fault.sh - a rank is killed in the middle of one-sided communication: holding a lock for which others wait, missing in a
-# fence or in a post-start epoch, as the target of puts and of atomic operations; on one node and on two. The job ends in time
-# with a status that is not 0, and leaves no process and no file. It must end only what it started.
+# fault.sh - a rank is killed in the middle of one-sided communication: holding a lock for which
+# others wait, missing in a fence or in a post-start epoch, as the target of puts and of atomic
+# operations; on one node and on two. The job ends in time with a status that is not 0, and leaves
+# no process and no file. It must end only what it started.
 #
-#   BUILD=... SOURCE=... CC_openmpi=... RUN_openmpi="... -n 2" [CC_mpich RUN_mpich] WORK=... sh fault.sh
+#   BUILD=... SOURCE=... CC_openmpi=... RUN_openmpi="... -n 2" [CC_mpich RUN_mpich]
+#   WORK=... sh fault.sh
 #   FAULT_LAUNCHERS="openmpi mpich"  FAULT_WAYS="lock fence target counter pscw wait around"  choose
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
@@ -17,7 +19,8 @@ build() {
 	[ -n "$cc" ] && [ -n "$run" ] || return 1
 	dir=$WORK/$1
 	mkdir -p "$dir" || exit 1
-	$cc -std=gnu11 -O2 -g -Wall -Wextra ${WERROR-} -o "$dir/victim" "$here/fault/victim.c" || exit 1
+	$cc -std=gnu11 -O2 -g -Wall -Wextra ${WERROR-} -o "$dir/victim" "$here/fault/victim.c" ||
+		exit 1
 }
 
 # kill_rank WAY RANK NODES

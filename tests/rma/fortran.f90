@@ -1,7 +1,8 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! fortran.f90 - one-sided communication with the module mpi: windows over a Fortran array and of MPI_Win_allocate with a C
-! pointer, put, get, accumulate, fetch and op, compare and swap, requests, fence, locks, post-start, attributes, errors. It checks
-! every value and is not about anything that the C programs check better.
+! fortran.f90 - one-sided communication with the module mpi: windows over a Fortran array and of
+! MPI_Win_allocate with a C pointer, put, get, accumulate, fetch and op, compare and swap, requests,
+! fence, locks, post-start, attributes, errors. It checks every value and is not about anything that
+! the C programs check better.
 program fortran
   use, intrinsic :: iso_c_binding
   use mpi
@@ -29,7 +30,8 @@ contains
     integer, intent(in) :: got, want
     integer :: e
     if (got == want) return
-    print '(a,i0,3a,i0,a,i0)', 'rank ', me, ': check failed: ', what, ' is ', got, ', expected ', want
+    print '(a,i0,3a,i0,a,i0)', 'rank ', me, ': check failed: ', what, ' is ', got, ', expected ', &
+      want
     call MPI_Abort(MPI_COMM_WORLD, 1, e)
   end subroutine
 
@@ -44,7 +46,8 @@ contains
       data(i) = 100 * me + i
     end do
     call MPI_Win_fence(MPI_MODE_NOPRECEDE, win, e)
-    call MPI_Put(data, 10, MPI_DOUBLE_PRECISION, right, 5_MPI_ADDRESS_KIND, 10, MPI_DOUBLE_PRECISION, win, e)
+    call MPI_Put(data, 10, MPI_DOUBLE_PRECISION, right, 5_MPI_ADDRESS_KIND, 10, &
+      MPI_DOUBLE_PRECISION, win, e)
     call check('MPI_Put', e, MPI_SUCCESS)
     call MPI_Win_fence(0, win, e)
     do i = 1, 100
@@ -55,8 +58,10 @@ contains
       end if
     end do
     call MPI_Win_fence(0, win, e) ! the loads above have ended
-    call MPI_Get(got, 10, MPI_DOUBLE_PRECISION, right, 5_MPI_ADDRESS_KIND, 10, MPI_DOUBLE_PRECISION, win, e)
-    call MPI_Accumulate(data, 10, MPI_DOUBLE_PRECISION, right, 20_MPI_ADDRESS_KIND, 10, MPI_DOUBLE_PRECISION, MPI_SUM, win, e)
+    call MPI_Get(got, 10, MPI_DOUBLE_PRECISION, right, 5_MPI_ADDRESS_KIND, 10, &
+      MPI_DOUBLE_PRECISION, win, e)
+    call MPI_Accumulate(data, 10, MPI_DOUBLE_PRECISION, right, 20_MPI_ADDRESS_KIND, 10, &
+      MPI_DOUBLE_PRECISION, MPI_SUM, win, e)
     call check('MPI_Accumulate', e, MPI_SUCCESS)
     call MPI_Win_fence(MPI_MODE_NOSUCCEED, win, e)
     do i = 1, 10
@@ -67,7 +72,8 @@ contains
     call check('the handle after MPI_Win_free', win, MPI_WIN_NULL)
   end subroutine
 
-  ! A window with memory of its own, through a C pointer: locks and flushes, a derived type, requests.
+  ! A window with memory of its own, through a C pointer: locks and flushes, a derived type,
+  ! requests.
   subroutine allocated()
     integer, pointer, asynchronous :: memory(:)
     integer, asynchronous :: data(8), got(8)
@@ -93,13 +99,16 @@ contains
     call MPI_Barrier(MPI_COMM_WORLD, e)
     call MPI_Win_lock(MPI_LOCK_SHARED, me, 0, win, e)
     do i = 0, 15
-      if (mod(i, 4) < 2) call check('an element of the vector', memory(11 + i), 1000 * left + i / 4 * 2 + mod(i, 4) + 1)
+      if (mod(i, 4) < 2) call check('an element of the vector', memory(11 + i), &
+        1000 * left + i / 4 * 2 + mod(i, 4) + 1)
       if (mod(i, 4) >= 2) call check('an element between', memory(11 + i), -7)
     end do
     call MPI_Win_unlock(me, win, e)
     call MPI_Win_lock_all(0, win, e)
-    call MPI_Rput(data, 8, MPI_INTEGER, right, 40_MPI_ADDRESS_KIND, 8, MPI_INTEGER, win, request(1), e)
-    call MPI_Rget(got, 4, MPI_INTEGER, right, 10_MPI_ADDRESS_KIND, 4, MPI_INTEGER, win, request(2), e)
+    call MPI_Rput(data, 8, MPI_INTEGER, right, 40_MPI_ADDRESS_KIND, 8, MPI_INTEGER, win, &
+      request(1), e)
+    call MPI_Rget(got, 4, MPI_INTEGER, right, 10_MPI_ADDRESS_KIND, 4, MPI_INTEGER, win, &
+      request(2), e)
     call MPI_Waitall(2, request, status, e)
     call check('MPI_Waitall', e, MPI_SUCCESS)
     call MPI_Win_flush_all(win, e)
@@ -139,7 +148,8 @@ contains
       end do
     end do
     call MPI_Barrier(MPI_COMM_WORLD, e)
-    call MPI_Get_accumulate(one, 0, MPI_INTEGER, was, 1, MPI_INTEGER, 0, 0_MPI_ADDRESS_KIND, 1, MPI_INTEGER, MPI_NO_OP, win, e)
+    call MPI_Get_accumulate(one, 0, MPI_INTEGER, was, 1, MPI_INTEGER, 0, 0_MPI_ADDRESS_KIND, 1, &
+      MPI_INTEGER, MPI_NO_OP, win, e)
     call MPI_Win_flush(0, win, e)
     call check('the number of tickets', was, rounds * np)
     call MPI_Win_unlock_all(win, e)
@@ -154,8 +164,8 @@ contains
     integer :: win, e, all, to, from
     memory = .false.
     flag = [.true., mod(me, 2) == 0]
-    call MPI_Win_create(memory, int(storage_size(memory) / 4, MPI_ADDRESS_KIND), storage_size(memory) / 8, MPI_INFO_NULL, &
-      MPI_COMM_WORLD, win, e)
+    call MPI_Win_create(memory, int(storage_size(memory) / 4, MPI_ADDRESS_KIND), &
+      storage_size(memory) / 8, MPI_INFO_NULL, MPI_COMM_WORLD, win, e)
     call MPI_Win_get_group(win, all, e)
     call MPI_Group_incl(all, 1, [right], to, e)
     call MPI_Group_incl(all, 1, [left], from, e)

@@ -1,13 +1,14 @@
-# One-sided MPI over libarmci-mpirma.so, label rma: the programs of this directory, compiled with plain MPI wrappers and without
-# our library, run through bin/armci-mpirma on one node and on several, pretended or real. One test runs many programs in a row
-# (tests/hosts/run.sh); which programs there are, and which part each belongs to, is said in programs.txt, not here.
+# One-sided MPI over libarmci-mpirma.so, label rma: the programs of this directory, compiled with
+# plain MPI wrappers and without our library, run through bin/armci-mpirma on one node and on
+# several, pretended or real. One test runs many programs in a row (tests/hosts/run.sh); which
+# programs there are, and which part each belongs to, is said in programs.txt, not here.
 # SPDX-License-Identifier: BSD-3-Clause
 
 set(rma ${here}/rma)
 file(GLOB rma_headers CONFIGURE_DEPENDS ${rma}/*.h)
 
-# rma_program(<name> <flavour> <source>): built by armci_tests, to where run.sh looks for it. The modules of MPICH let gfortran
-# warn of every two calls with buffers of different types.
+# rma_program(<name> <flavour> <source>): built by armci_tests, to where run.sh looks for it. The
+# modules of MPICH let gfortran warn of every two calls with buffers of different types.
 function(rma_program name flavour source)
   set(program ${out}/rma/${flavour}/${name})
   set(command ${ARMCI_CC_${flavour}} ${ARMCI_CFLAGS})
@@ -43,7 +44,8 @@ function(rma_run name mode flavour shape room)
     ENV ${ARGN})
 endfunction()
 
-set(few "HOSTS_PROGRAMS=rma/put_get rma/accumulate rma/pscw rma/cas rma/dynamic rma/requests rma/goes_on")
+set(few
+  "HOSTS_PROGRAMS=rma/put_get rma/accumulate rma/pscw rma/cas rma/dynamic rma/requests rma/goes_on")
 set(more_openmpi n4 2x2)
 set(more_mpich 2x2)
 set(shape_n4 1x4)
@@ -56,7 +58,8 @@ foreach(flavour openmpi mpich)
     armci_skip(rma/${flavour} "no C compiler wrapper or launcher of ${flavour}")
     continue()
   endif()
-  # Each concept once, and the rest, on a node and on two; other numbers of ranks and nodes; the way through Go.
+  # Each concept once, and the rest, on a node and on two; other numbers of ranks and nodes; the way
+  # through Go.
   foreach(shape n4 2x2)
     rma_run(${flavour}/${shape} nodes ${flavour} ${shape_${shape}} rma_check MODEL_SECONDS=1)
   endforeach()

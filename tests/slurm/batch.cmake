@@ -1,4 +1,5 @@
-# Programs without MPI under launchers of others: Slurm's srun, and those with PMIx. Labels slurm, pmix.
+# Programs without MPI under launchers of others: Slurm's srun, and those with PMIx. Labels slurm,
+# pmix.
 # SPDX-License-Identifier: BSD-3-Clause
 
 if("none" IN_LIST ARMCI_CAN_CC)

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What must be the same under every launcher, for programs that are not linked with MPI. Sourced, in the test's own directory.
-# start N PROGRAM... is the launcher's; $programs is where the programs of tests/c and tests/fortran are, $tests the directory of all suites.
+# What must be the same under every launcher, for programs that are not linked with MPI. Sourced, in
+# the test's own directory. start N PROGRAM... is the launcher's; $programs is where the programs of
+# tests/c and tests/fortran are, $tests the directory of all suites.
 
-# prepare WORDS: compiles ends.c, and writes ./start, which timeout can start: `./start N PROGRAM...` runs WORDS with these.
+# prepare WORDS: compiles ends.c, and writes ./start, which timeout can start:
+# `./start N PROGRAM...` runs WORDS with these.
 prepare() {
-	$CC_none -I"$SOURCE/include" -o ends "$tests/slurm/ends.c" -L"$BUILD/lib" -Wl,-rpath,"$BUILD/lib" -larmci || exit 1
+	$CC_none -I"$SOURCE/include" -o ends "$tests/slurm/ends.c" -L"$BUILD/lib" \
+		-Wl,-rpath,"$BUILD/lib" -larmci || exit 1
 	printf '#!/bin/sh\nn=$1; shift; exec %s -n "$n" "$@"\n' "$1" >start
 	chmod +x start
 }
@@ -20,8 +23,9 @@ correct() {
 
 failing() { ! "$@"; }
 
-# ended CASE STATUS|failure PATTERN ARGUMENT...: a program on 4 ranks ends in some way; one line of ours matches the pattern. A
-# launcher that ends all ranks with the first may have done so before one could say why; its_line is then what it says itself.
+# ended CASE STATUS|failure PATTERN ARGUMENT...: a program on 4 ranks ends in some way; one line of
+# ours matches the pattern. A launcher that ends all ranks with the first may have done so before
+# one could say why; its_line is then what it says itself.
 its_line='no such line'
 most_lines=1 # of ours: one rank says why the job ends
 ended() {
@@ -39,7 +43,8 @@ ended() {
 		fail "more than $most_lines line of the library: $(cat err)"
 }
 
-# Of several that fail at the same time, the launcher chooses whose status it returns: srun the highest; of_several=failure: any.
+# Of several that fail at the same time, the launcher chooses the status that it returns: srun the
+# highest; of_several=failure: any.
 endings() {
 	ended "rank 2 killed" failure 'rank 2 .*died' kill 2
 	ended "rank 0 killed" failure 'rank 0 ' kill 0

@@ -7,7 +7,8 @@ tests=$(dirname "$here")
 . "$tests/says.sh"
 . "$here/cases.sh"
 
-# Its nodes, NAME=ADDRESS, and how a command runs on one: this machine alone, unless the caller says otherwise.
+# Its nodes, NAME=ADDRESS, and how a command runs on one: this machine alone, unless the caller says
+# otherwise.
 cluster_nodes=localhost=127.0.0.1
 on_node() {
 	shift
@@ -50,7 +51,8 @@ cluster_conf() {
 	for node in $cluster_nodes; do
 		echo "NodeName=${node%=*} NodeAddr=${node#*=} CPUs=4 State=UNKNOWN"
 	done
-	echo "PartitionName=all Nodes=ALL Default=YES State=UP MaxTime=INFINITE OverSubscribe=FORCE:4"
+	echo "PartitionName=all Nodes=ALL Default=YES State=UP MaxTime=INFINITE" \
+		"OverSubscribe=FORCE:4"
 }
 
 start_cluster() {
@@ -59,12 +61,14 @@ start_cluster() {
 	cluster_first=${cluster_nodes%% *}
 	head -c 128 /dev/urandom >"$1/munge.key"
 	chmod 400 "$1/munge.key"
-	munged --force --foreground --socket "$1/munge.socket" --key-file "$1/munge.key" --pid-file "$1/munge.pid" \
+	munged --force --foreground --socket "$1/munge.socket" --key-file "$1/munge.key" \
+		--pid-file "$1/munge.pid" \
 		--seed-file "$1/munge.seed" --log-file "$1/munge.log" >"$1/munge.out" 2>&1 &
 	daemons=$!
 	export SLURM_CONF="$1/slurm.conf"
 	cluster_conf "$1" $((20000 + $$ % 5000 * 2)) >"$SLURM_CONF"
-	echo "CgroupPlugin=cgroup/v1" >"$1/cgroup.conf" # nothing uses it: by itself slurmd looks for a file system that hosts of tests lack
+	# Nothing uses it: by itself slurmd looks for a file system that hosts of tests lack.
+	echo "CgroupPlugin=cgroup/v1" >"$1/cgroup.conf"
 	wait_for 10 test -S "$1/munge.socket" || return 1
 	on_node "${cluster_first%=*}" slurmctld -D -c >"$1/slurmctld.out" 2>&1 &
 	daemons="$! $daemons"
@@ -97,7 +101,10 @@ must_start() {
 }
 
 # idle: all nodes are.
-idle() { [ "$( (on_node "${cluster_first%=*}" sinfo -h -N -o %T) 2>/dev/null | grep -c idle)" -eq "$(echo "$cluster_nodes" | wc -w)" ]; }
+idle() {
+	[ "$( (on_node "${cluster_first%=*}" sinfo -h -N -o %T) 2>/dev/null | grep -c idle)" \
+		-eq "$(echo "$cluster_nodes" | wc -w)" ]
+}
 
 wait_for() {
 	tries=$(($1 * 10))

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# hosts.sh - a Slurm of two hosts, which tests/hosts/hosts.sh makes: srun with PMI-2 over both, and armcirun in a batch job, which finds
-# the job's hosts and starts its ranks there by srun.
+# hosts.sh - a Slurm of two hosts, which tests/hosts/hosts.sh makes: srun with PMI-2 over both, and
+# armcirun in a batch job, which finds the job's hosts and starts its ranks there by srun.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/cluster.sh"
@@ -35,13 +35,15 @@ ended "ARMCI_Error of rank 1" 7 'on purpose (code 7)' error 1
 batch() {
 	name=$1 status=$2
 	shift 2
-	run "$name" "$status" timeout -k 5 60 $first salloc -Q -N 2 --ntasks-per-node=2 -O "$BUILD/bin/armcirun" -v "$@"
+	run "$name" "$status" timeout -k 5 60 $first salloc -Q -N 2 --ntasks-per-node=2 \
+		-O "$BUILD/bin/armcirun" -v "$@"
 	cat err >>out
 }
 batch "armcirun in a job" 0 "$programs/c/none/contiguous"
 says out 'armcirun: hosts of SLURM_JOB_NODELIST, by srun'
 says out 'ok contiguous (4 ranks)'
-for rank in "0 (pid [0-9]* on ${prefix}a)" "1 (pid [0-9]* on ${prefix}a)" "2 (pid [0-9]* on ${prefix}b)" "3 (pid [0-9]* on ${prefix}b)"; do
+for rank in "0 (pid [0-9]* on ${prefix}a)" "1 (pid [0-9]* on ${prefix}a)" \
+	"2 (pid [0-9]* on ${prefix}b)" "3 (pid [0-9]* on ${prefix}b)"; do
 	says out "rank $rank started"
 done
 batch "armcirun in a job, in turn" 0 -map cyclic -bind core -n 2 "$programs/c/none/message"

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# run.sh - programs that are not linked with MPI under Slurm: srun with PMI-2 and PMIx, srun without either, sbatch. A cluster
-# of this machine is started in a directory of its own, and ended whatever happens.
+# run.sh - programs that are not linked with MPI under Slurm: srun with PMI-2 and PMIx, srun without
+# either, sbatch. A cluster of this machine is started in a directory of its own, and ended whatever
+# happens.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/cluster.sh"
@@ -42,7 +43,8 @@ run "armci_info" 0 start 2 "$BUILD/bin/armci_info"
 says out 'Job: 2 rank(s) on 1 node(s), started by srun (PMI-2)'
 
 # Ranks dealt out in turn to two pretended nodes.
-run "in turn" 0 start 4 sh -c 'ARMCI_NODE=node$((SLURM_PROCID % 2)) exec "$0"' "$programs/c/none/message"
+run "in turn" 0 start 4 sh -c 'ARMCI_NODE=node$((SLURM_PROCID % 2)) exec "$0"' \
+	"$programs/c/none/message"
 says out 'ok message (4 ranks)'
 
 if srun --mpi=list 2>&1 | grep -q pmix && ldconfig -p | grep -q 'libpmix\.so\.2'; then
@@ -59,14 +61,17 @@ make_hosts() {
 	ip netns add $hosts-0 && ip netns add $hosts-1 &&
 		ip link add eth0 netns $hosts-0 type veth peer name eth0 netns $hosts-1 || return 1
 	for i in 0 1; do
-		ip -n $hosts-$i link set lo up && ip -n $hosts-$i addr add 10.79.0.$((i + 1))/24 dev eth0 &&
+		ip -n $hosts-$i link set lo up &&
+			ip -n $hosts-$i addr add 10.79.0.$((i + 1))/24 dev eth0 &&
 			ip -n $hosts-$i link set eth0 up || return 1
 	done
 }
 if make_hosts 2>ip.err; then
 	launcher=./between
-	printf '#!/bin/sh\nn=$1; shift; exec srun -Q -O -n "$n" --mpi=pmi2 "%s/host" "$@"\n' "$PWD" >between
-	printf '#!/bin/sh\n$UNSET\nexec ip netns exec %s-$((SLURM_PROCID %% 2)) "$@"\n' "$hosts" >host
+	printf '#!/bin/sh\nn=$1; shift; exec srun -Q -O -n "$n" --mpi=pmi2 "%s/host" "$@"\n' \
+		"$PWD" >between
+	printf '#!/bin/sh\n$UNSET\nexec ip netns exec %s-$((SLURM_PROCID %% 2)) "$@"\n' "$hosts" \
+		>host
 	chmod +x between host
 	export UNSET="unset SLURM_STEP_NUM_NODES"
 	run "between hosts" 0 timeout -k 5 60 ./between 4 "$programs/c/none/message"
@@ -76,7 +81,8 @@ if make_hosts 2>ip.err; then
 	ended "between hosts, ARMCI_Error of rank 1" 7 'on purpose (code 7)' error 1
 	export UNSET=: # rank 0 takes them for one host
 	most_lines=2
-	ended "no way to rank 0" failure 'rank [13] of 4 cannot join the job: connect to rank 0: it is on another host' again
+	ended "no way to rank 0" failure \
+		'rank [13] of 4 cannot join the job: connect to rank 0: it is on another host' again
 else
 	echo "skip: no network namespaces: $(cat ip.err)"
 fi
@@ -84,7 +90,8 @@ remove_hosts
 
 mpi=none
 run "without PMI" 5 start 4 ./ends
-[ "$(grep -c 'srun started this as process [0-3] of 4 .*, but without PMI: use srun --mpi=pmi2' err)" -eq 4 ] ||
+advice='srun started this as process [0-3] of 4 .*, but without PMI: use srun --mpi=pmi2'
+[ "$(grep -c "$advice" err)" -eq 4 ] ||
 	fail "not every rank says what to do"
 
 # Neither the client library nor the MPI that would do instead of it.
@@ -93,7 +100,8 @@ mkdir -p nowhere
 : >nowhere/libmpich.so.12
 mpi=pmi2
 LD_LIBRARY_PATH=$PWD/nowhere run "no libpmi2" 5 start 2 ./ends
-[ "$(grep -c 'ARMCI_Init: .* libpmi2.so.0 is not installed, or cannot be loaded: install libpmi2-0' err)" -eq 2 ] ||
+advice='ARMCI_Init: .* libpmi2.so.0 is not installed, or cannot be loaded: install libpmi2-0'
+[ "$(grep -c "$advice" err)" -eq 2 ] ||
 	fail "not every rank says what to install"
 
 # In a batch job armcirun starts the ranks on this host; the script itself is one process.

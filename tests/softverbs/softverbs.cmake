@@ -1,5 +1,5 @@
-# The software verbs device (README.md), and what runs over it, label softverbs: raw verbs, the Go tests of the RDMA transport,
-# programs on pretended nodes. Nothing of it is installed.
+# The software verbs device (README.md), and what runs over it, label softverbs: raw verbs, the Go
+# tests of the RDMA transport, programs on pretended nodes. Nothing of it is installed.
 # SPDX-License-Identifier: BSD-3-Clause
 
 if(NOT ARMCI_VERBS_INCLUDE)
@@ -14,7 +14,8 @@ target_compile_options(softverbs PRIVATE ${ARMCI_CFLAGS})
 target_include_directories(softverbs PRIVATE ${ARMCI_VERBS_INCLUDE})
 target_link_options(softverbs PRIVATE -Wl,--version-script=${soft}/libibverbs.map)
 target_link_libraries(softverbs PRIVATE pthread)
-set_target_properties(softverbs PROPERTIES OUTPUT_NAME ibverbs SOVERSION 1 LIBRARY_OUTPUT_DIRECTORY ${out}/softverbs
+set_target_properties(softverbs PROPERTIES OUTPUT_NAME ibverbs SOVERSION 1
+  LIBRARY_OUTPUT_DIRECTORY ${out}/softverbs
   LINK_DEPENDS ${soft}/libibverbs.map)
 
 # With this beside it UCX, and so MPIs, can use the device.
@@ -61,7 +62,8 @@ foreach(flavour openmpi mpich)
 endforeach()
 
 armci_softverbs(raw SECONDS 120 COMMAND ${out}/softverbs/raw)
-# All tests of the transport take 200 s, most of which are timeouts; those run in the virtual machine (vm/rdma/transport). By hand:
+# All tests of the transport take 200 s, most of which are timeouts; those run in the virtual
+# machine (vm/rdma/transport). By hand:
 # with.sh ${out}/softverbs sh transport.sh ${out}/softverbs/transport
 armci_softverbs(transport/fabric SECONDS 200 WAITS COMMAND ${out}/softverbs/transport
   -test.timeout=3m -test.run=TestFabric "-test.skip=^TestFabric\$/^buffered\$/^refused\$/^origin\$")
@@ -71,14 +73,19 @@ armci_softverbs(transport/strangers SECONDS 100 WAITS
 armci_softverbs(transport/many SECONDS 100 WAITS
   COMMAND ${out}/softverbs/transport -test.timeout=90s "-test.run=TestManyAtOnce|TestNobodyAnswers")
 armci_softverbs(transport/infiniband SECONDS 200 WAITS ENV SOFTVERBS_LINK=infiniband
-  COMMAND ${out}/softverbs/transport -test.timeout=3m "-test.run=TestConformance|TestForced|TestIdlePeerKilled|TestMixBounded")
+  COMMAND ${out}/softverbs/transport -test.timeout=3m
+    "-test.run=TestConformance|TestForced|TestIdlePeerKilled|TestMixBounded")
 armci_softverbs(transport/on_demand SECONDS 200 WAITS
   ENV SOFTVERBS_ODP=1 SOFTVERBS_ATOMICS=global SOFTVERBS_REORDER=1
-  COMMAND ${out}/softverbs/transport -test.timeout=3m "-test.run=TestConformance|TestForced|TestOnDemand|TestSlots")
+  COMMAND ${out}/softverbs/transport -test.timeout=3m
+    "-test.run=TestConformance|TestForced|TestOnDemand|TestSlots")
 armci_softverbs(transport/late SECONDS 200 ENV SOFTVERBS_LATE=20000
   COMMAND ${out}/softverbs/transport -test.timeout=3m "-test.run=TestConformance/^2x2|TestForced")
-armci_softverbs(transport/limits SECONDS 200 ENV SOFTVERBS_MAX_WR=64 SOFTVERBS_INLINE=0 SOFTVERBS_MAX_SGE=2 SOFTVERBS_MAX_SRQ=64
-  SOFTVERBS_MAX_CQE=256 COMMAND sh ${soft}/transport.sh ${out}/softverbs/transport "TestConformance/^(2x2|zerocopy)|TestForced")
+armci_softverbs(transport/limits SECONDS 200
+  ENV SOFTVERBS_MAX_WR=64 SOFTVERBS_INLINE=0 SOFTVERBS_MAX_SGE=2 SOFTVERBS_MAX_SRQ=64
+    SOFTVERBS_MAX_CQE=256
+  COMMAND sh ${soft}/transport.sh ${out}/softverbs/transport
+    "TestConformance/^(2x2|zerocopy)|TestForced")
 if("none" IN_LIST ARMCI_CAN_CC)
   set(rooms c)
   if("none" IN_LIST ARMCI_CAN_FC AND TARGET armci_fortran)
@@ -90,7 +97,8 @@ if("none" IN_LIST ARMCI_CAN_CC)
     ENV ARMCI_TRANSPORT=rdma ARMCI_RDMA_ACC=device
       "HOSTS_PROGRAMS=accumulate accumulate_contention strided vector model")
   armci_softverbs(programs/bounded SECONDS 200 COMMAND sh ${here}/hosts/run.sh nodes none 4x1 few
-    ENV ARMCI_TRANSPORT=rdma ARMCI_CONNECTIONS=1 "HOSTS_PROGRAMS=contiguous strided vector accumulate rmw notify message gop model")
+    ENV ARMCI_TRANSPORT=rdma ARMCI_CONNECTIONS=1
+      "HOSTS_PROGRAMS=contiguous strided vector accumulate rmw notify message gop model")
   # The C fast path where completions are late, where a queue pair has little room, and without it.
   string(CONCAT transfers "short contiguous requests nonblocking shared_handle order fence "
     "value flag notify threads strided vector read_write_strided coalesce remap model")

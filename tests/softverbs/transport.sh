@@ -1,9 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# transport.sh TESTS [PATTERN] - all tests of internal/rdma (TESTS is its test program), or some, over the device that with.sh
-# gives. They skip where there is no device; here that is a failure, as it is if those over a device are not among them.
+# transport.sh TESTS [PATTERN] - all tests of internal/rdma (TESTS is its test program), or some,
+# over the device that with.sh gives. They skip where there is no device; here that is a failure, as
+# it is if those over a device are not among them.
 set -u
-must="TestFabric TestConformance TestForced TestManyAtOnce TestChangedMemory TestIdlePeerKilled TestPeerStopped"
+must="TestFabric TestConformance TestForced TestManyAtOnce TestChangedMemory TestIdlePeerKilled
+	TestPeerStopped"
 log=$(mktemp) || exit 1
 trap 'rm -f "$log"' EXIT
 [ $# -eq 1 ] || must=

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# run.sh - ARMCI_STATS, ARMCI_TRACE=FILE and armci_info -s, -m: what they tell of programs whose operations are known.
+# run.sh - ARMCI_STATS, ARMCI_TRACE=FILE and armci_info -s, -m: what they tell of programs with
+# known operations.
 #
-#   BUILD=... CC_none=... [FC_none=...] [CC_openmpi=... RUN_openmpi="... -n 2", the same of mpich] WORK=... sh run.sh
+#   BUILD=... CC_none=... [FC_none=...] [CC_openmpi=... RUN_openmpi="... -n 2", the same of mpich]
+#   WORK=... sh run.sh
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 [ -n "$CC_none" ] || { echo "SKIP: no C compiler"; exit 77; }
@@ -11,10 +13,14 @@ unset ARMCI_STATS ARMCI_TRACE ARMCI_FASTPATH ARMCI_VERBOSE
 rm -rf "$WORK" && mkdir -p "$WORK" && cd "$WORK" || exit 1
 link="-L$BUILD/lib -Wl,-rpath,$BUILD/lib -larmci"
 # shellcheck disable=SC2086
-$CC_none -std=gnu11 -O2 -Wall -Wextra ${WERROR-} -I"$SOURCE/include" -o known "$here/known.c" $link || exit 1
+$CC_none -std=gnu11 -O2 -Wall -Wextra ${WERROR-} -I"$SOURCE/include" \
+	-o known "$here/known.c" $link || exit 1
 KNOWN=$WORK/known
 # shellcheck disable=SC2086
-if [ -n "$FC_none" ] && $FC_none -I"$BUILD/fortran" -o fortran "$SOURCE/examples/fortran/put.f90" $link; then FORTRAN=$WORK/fortran; fi
+if [ -n "$FC_none" ] &&
+	$FC_none -I"$BUILD/fortran" -o fortran "$SOURCE/examples/fortran/put.f90" $link; then
+	FORTRAN=$WORK/fortran
+fi
 softverbs=$BUILD/tests/softverbs
 
 # row OPERATION SIZE CALLS BYTES SHARE: a line of the table of operations.
@@ -44,7 +50,8 @@ counts() {
 
 # A trace has a beginning and an end of each call, of every rank.
 traced() {
-	[ "$(grep -c '"ph":"B"' "$1")" -eq "$2" ] && [ "$(grep -c '"ph":"E"' "$1")" -eq "$2" ] || fail "$1 has not $2 beginnings and ends"
+	[ "$(grep -c '"ph":"B"' "$1")" -eq "$2" ] && [ "$(grep -c '"ph":"E"' "$1")" -eq "$2" ] ||
+		fail "$1 has not $2 beginnings and ends"
 	if command -v python3 >/dev/null; then
 		python3 "$here/trace.py" "$1" || fail "$1 cannot be read"
 	fi
@@ -73,7 +80,8 @@ counts 2 0.0
 run many 0 env ARMCI_STATS=1 "$run" -n 17 "$KNOWN"
 says err '^  calls  *184 (0)  *184  *184 (0)$'
 if [ -x "$softverbs/softverbs-sysfs" ]; then
-	run verbs 0 env ARMCI_STATS=1 ARMCI_TRANSPORT=rdma sh "$here/../softverbs/with.sh" "$softverbs" "$run" -n 2 -nodes 2 "$KNOWN"
+	run verbs 0 env ARMCI_STATS=1 ARMCI_TRANSPORT=rdma sh "$here/../softverbs/with.sh" \
+		"$softverbs" "$run" -n 2 -nodes 2 "$KNOWN"
 	counts 2 '[0-9.]*'
 	says err '^registration cache: hits: '
 fi
@@ -99,7 +107,8 @@ untraced 'open link: is a symbolic link'
 run "link of a rank" 0 env ARMCI_TRACE=link2 "$run" -n 2 "$KNOWN"
 untraced 'open link2.0: is a symbolic link'
 [ ! -s victim ] || fail "the trace was written through a link"
-run "odd name of a node" 0 env ARMCI_TRACE=odd.json ARMCI_NODE="$(printf 'a"\\\377')" "$run" -n 2 "$KNOWN"
+run "odd name of a node" 0 env ARMCI_TRACE=odd.json ARMCI_NODE="$(printf 'a"\\\377')" "$run" \
+	-n 2 "$KNOWN"
 traced odd.json 368
 run line 0 env ARMCI_TRACE=y "$run" -n 2 "$KNOWN"
 says err 'ARMCI_Put: 8 bytes'
@@ -112,17 +121,20 @@ ARMCI_STATS=1 ARMCI_TRACE=killed.json "$run" -n 2 "$KNOWN" forever >job.out 2>&1
 job=$!
 for i in 1 2 3 4 5 6 7 8 9 10; do
 	sleep 0.3
-	"$info" -s >out 2>err && grep -q "^rank 1 of 2, .* ($(basename "$KNOWN" | cut -c1-15))" out && break
+	"$info" -s >out 2>err &&
+		grep -q "^rank 1 of 2, .* ($(basename "$KNOWN" | cut -c1-15))" out && break
 done
 says out "^rank 0 of 2, node 0 of 1, process [0-9]* "
 says out '^  put  *1-64  *[1-9][0-9]* '
-pid=$(sed -n "s/^rank 1 of 2, .*process \([0-9]*\) ($(basename "$KNOWN" | cut -c1-15)).*/\1/p" out | head -1)
+pid=$(sed -n "s/^rank 1 of 2, .*process \([0-9]*\) ($(basename "$KNOWN" | cut -c1-15)).*/\1/p" out |
+	head -1)
 kill -9 "${pid:-$job}"
 wait $job
 run merge 0 "$info" -m killed.json
 [ "$(tail -c 2 killed.json)" = "]" ] || fail "the merged trace has no end"
 if command -v python3 >/dev/null; then
-	python3 -c 'import json; assert {e["pid"] for e in json.load(open("killed.json"))} == {0, 1}' || fail "not the events of both ranks"
+	pids='{e["pid"] for e in json.load(open("killed.json"))}'
+	python3 -c "import json; assert $pids == {0, 1}" || fail "not the events of both ranks"
 fi
 run nobody 1 "$info" -s 1999999999
 says err 'process 1999999999 does not run'

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# trace.py FILE - reads a trace as a viewer does: every end is that of the newest call of its thread, by name and arguments, at a later
-# time, and nothing stays open.
+# trace.py FILE - reads a trace as a viewer does: every end is that of the newest call of its
+# thread, by name and arguments, at a later time, and nothing stays open.
 import json
 import sys
 

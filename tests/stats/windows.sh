@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# windows.sh - what ARMCI_STATS and ARMCI_TRACE=FILE tell of windows.c, under each MPI. Sourced by run.sh, whose functions it uses.
+# windows.sh - what ARMCI_STATS and ARMCI_TRACE=FILE tell of windows.c, under each MPI. Sourced by
+# run.sh; it uses its functions.
 
 # many OPERATION SIZE RANKS BYTES SHARE: ten calls of each rank.
 many() { row "$1" "$2" $((10 * $3)) "$4" "$5"; }
 
-# windows RANKS FAST: what windows.c does; FAST is the share of the fast path in what is about a rank.
+# windows RANKS FAST: what windows.c does; FAST is the share of the fast path in what is about a
+# rank.
 windows() {
 	many MPI_Put 1-64 $((2 * $1)) "$((160 * $1)) B" "$2"
 	row MPI_Put 0 $((10 * $1)) '0 B' 100.0
@@ -18,7 +20,8 @@ windows() {
 	many MPI_Rput 1-64 "$1" "$((240 * $1)) B" "$2"
 	many MPI_Rget 1-64 "$1" "$((240 * $1)) B" "$2"
 	many MPI_Win_fence 0 $((2 * $1)) '0 B' '[0-9.]*'
-	for op in post start complete wait lock unlock lock_all unlock_all flush flush_all flush_local flush_local_all sync; do
+	for op in post start complete wait lock unlock lock_all unlock_all flush flush_all \
+		flush_local flush_local_all sync; do
 		many "MPI_Win_$op" 0 "$1" '0 B' '[0-9.]*'
 	done
 	row 'making a window' -4K "$1" '[0-9.]* KiB' 0.0
@@ -28,9 +31,15 @@ windows() {
 
 for flavour in openmpi mpich; do
 	eval "compiler=\${CC_$flavour:-} launcher=\${RUN_$flavour:-}"
-	[ -n "$compiler" ] && [ -n "$launcher" ] || { echo "no windows: no compiler or launcher of $flavour"; continue; }
+	[ -n "$compiler" ] && [ -n "$launcher" ] || {
+		echo "no windows: no compiler or launcher of $flavour"
+		continue
+	}
 	# shellcheck disable=SC2086 # words
-	$compiler -std=gnu11 -O2 -Wall -Wextra ${WERROR-} -o windows.$flavour "$here/windows.c" || { fail "windows.c: $flavour"; continue; }
+	$compiler -std=gnu11 -O2 -Wall -Wextra ${WERROR-} -o windows.$flavour "$here/windows.c" || {
+		fail "windows.c: $flavour"
+		continue
+	}
 	app="$BUILD/bin/armci-mpirma $WORK/windows.$flavour"
 	# shellcheck disable=SC2086 # words
 	{
@@ -39,13 +48,16 @@ for flavour in openmpi mpich; do
 		run "$flavour node" 0 $launcher env ARMCI_STATS=1 $app
 		windows 2 100.0
 		says err '^libarmci-mpirma .*: statistics of 2 rank(s) on 1 node(s)'
-		run "$flavour nodes" 0 $launcher sh "$here/../hosts/pretend.sh" 2 2 env ARMCI_STATS=1 ARMCI_TRACE=$flavour.json $app
+		run "$flavour nodes" 0 $launcher sh "$here/../hosts/pretend.sh" 2 2 \
+			env ARMCI_STATS=1 ARMCI_TRACE=$flavour.json $app
 		windows 2 0.0
 		says err '^within nodes 0 B in 0 calls, between nodes 15.5 KiB in 340 calls$'
 		traced $flavour.json 584
-		says $flavour.json '"ph":"B","pid":0,.*"name":"MPI_Put","args":{"peer":1,"bytes":512}'
+		says $flavour.json \
+			'"ph":"B","pid":0,.*"name":"MPI_Put","args":{"peer":1,"bytes":512}'
 		case="$flavour error"
-		$launcher env ARMCI_STATS=1 $app outside >out 2>err && fail "an operation outside the window does not end the job"
+		$launcher env ARMCI_STATS=1 $app outside >out 2>err &&
+			fail "an operation outside the window does not end the job"
 		says err 'statistics of rank 1 alone, since the job is aborted$'
 	}
 done

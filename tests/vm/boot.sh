@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# boot.sh RAW - on the first of two hosts in the virtual machine, with 16 MiB of lockable memory: each host has its own
-# device, they reach each other's memory by verbs, all that RAW measures can be measured, and the limit holds.
+# boot.sh RAW - on the first of two hosts in the virtual machine, with 16 MiB of lockable memory:
+# each host has its own device, they reach each other's memory by verbs, all that RAW measures can
+# be measured, and the limit holds.
 set -u
 inside=$(cd "$(dirname "$0")/../hosts" && pwd)/inside.sh
 raw=$1
@@ -11,7 +12,8 @@ say() {
 	case $1 in FAIL) failed=1 ;; esac
 }
 
-[ "$(hostname)" = hosta ] && [ "$("$inside" hostb hostname)" = hostb ] || say FAIL "the hosts have other names"
+[ "$(hostname)" = hosta ] && [ "$("$inside" hostb hostname)" = hostb ] ||
+	say FAIL "the hosts have other names"
 own=$(ls /dev/infiniband | grep uverbs)
 far=$("$inside" hostb ls /dev/infiniband | grep uverbs)
 case $own-$far in
@@ -26,10 +28,12 @@ wait $! || say FAIL "the other end of verbs"
 echo "$figures"
 for operation in write read fetch-add write-chain-64 write-gather-64 write-stream read-stream; do
 	for wait in spinning sleeping; do
-		echo "$figures" | grep -q "^$operation,$wait,[0-9]*,[A-Za-z/]*,[0-9]" || say FAIL "no figure of $operation, $wait"
+		echo "$figures" | grep -q "^$operation,$wait,[0-9]*,[A-Za-z/]*,[0-9]" ||
+			say FAIL "no figure of $operation, $wait"
 	done
 done
 
 "$raw" register $((8 << 20)) | grep registered || say FAIL "8 MiB cannot be registered"
-"$raw" register $((32 << 20)) | grep refused || say FAIL "32 MiB can be registered in spite of the limit"
+"$raw" register $((32 << 20)) | grep refused ||
+	say FAIL "32 MiB can be registered in spite of the limit"
 exit $failed

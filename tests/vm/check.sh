@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# check.sh TESTS PROGRAM... - what `make check` runs in its one boot of the virtual machine: the conformance tests of the
-# RDMA transport (TESTS is the test program of internal/rdma), then programs over RDMA on two hosts with two ranks each.
-# All else that runs in the machine is only in `make check-all`, and leaves these out.
+# check.sh TESTS PROGRAM... - what `make check` runs in its one boot of the virtual machine: the
+# conformance tests of the RDMA transport (TESTS is the test program of internal/rdma), then
+# programs over RDMA on two hosts with two ranks each. All else that runs in the machine is only in
+# `make check-all`, and leaves these out.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 tests=$1

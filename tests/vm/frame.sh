@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# frame.sh - what vm.sh promises: output, in order, and exit status come out; arguments and variables go in as they are;
-# only what is written to the directory of -w stays; a command that takes too long is ended; nothing is left when vm.sh
-# is killed.
+# frame.sh - what vm.sh promises: output, in order, and exit status come out; arguments and
+# variables go in as they are; only what is written to the directory of -w stays; a command that
+# takes too long is ended; nothing is left when vm.sh is killed.
 #
 #   BUILD=... sh frame.sh
 set -u
@@ -18,8 +18,10 @@ fail() {
 
 export FRAME="it's \"one\"
   value"
-"$here/vm.sh" -w "$dir" sh -c 'echo out; echo error >&2; echo more; echo "$FRAME" >/dev/stdout; printf "%s|" "$@"
-	pwd; echo kept >kept; echo lost >../lost; ls ../lost; sleep 1000 & exit 3' sh 'a  b' "c'd" '*' '' >out 2>err
+"$here/vm.sh" -w "$dir" sh -c 'echo out; echo error >&2; echo more
+	echo "$FRAME" >/dev/stdout; printf "%s|" "$@"
+	pwd; echo kept >kept; echo lost >../lost; ls ../lost; sleep 1000 & exit 3' \
+	sh 'a  b' "c'd" '*' '' >out 2>err
 status=$?
 if [ $status -eq 77 ]; then
 	cat out

@@ -1,7 +1,8 @@
 #!/bin/busybox sh
 # SPDX-License-Identifier: BSD-3-Clause
-# init.sh - the guest's first program, alone in a small file system: loads drivers, mounts the machine's file system
-# read-only with one in memory over it, and goes on there with guest.sh. It must not do what guest.sh can do.
+# init.sh - the guest's first program, alone in a small file system: loads drivers, mounts the
+# machine's file system read-only with one in memory over it, and goes on there with guest.sh. It
+# must not do what guest.sh can do.
 busybox=/bin/busybox
 $busybox mount -t proc proc /proc
 $busybox mount -t sysfs sysfs /sys

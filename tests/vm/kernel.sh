@@ -1,14 +1,16 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# kernel.sh DIRECTORY - puts what vm.sh boots into DIRECTORY: Debian's stock kernel (vmlinux), the guest's first file
-# system (initramfs) and tsc. The kernel's package is fetched from where the machine has its packages from and unpacked,
-# never installed. Does nothing when all is there. Exit status 77: not here, with the reason.
+# kernel.sh DIRECTORY - puts what vm.sh boots into DIRECTORY: Debian's stock kernel (vmlinux), the
+# guest's first file system (initramfs) and tsc. The kernel's package is fetched from where the
+# machine has its packages from and unpacked, never installed. Does nothing when all is there. Exit
+# status 77: not here, with the reason.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 dir=$1
 
-modules="virtio_pci 9pnet_virtio 9p overlay virtio_console qemu_fw_cfg crc32_generic veth bridge ib_uverbs
-	rdma_rxe rdma_ucm" # those that init.sh loads; the cloud kernel lacks the last and 9p
+# Those that init.sh loads; the cloud kernel lacks the last and 9p.
+modules="virtio_pci 9pnet_virtio 9p overlay virtio_console qemu_fw_cfg crc32_generic veth bridge
+	ib_uverbs rdma_rxe rdma_ucm"
 
 skip() {
 	echo "skip: $*"
@@ -18,8 +20,9 @@ skip() {
 # number FILE OFFSET SIZE: an unsigned number of the header.
 number() { od -An -t"u$3" -j "$2" -N "$3" "$1" | tr -d ' '; }
 
-# vmlinux FILE: the kernel inside, by the fields setup_sects, payload_offset and payload_length of the x86 boot
-# protocol. An emulated processor would take 15 s to unpack it. The last four bytes are its size.
+# vmlinux FILE: the kernel inside, by the fields setup_sects, payload_offset and payload_length of
+# the x86 boot protocol. An emulated processor would take 15 s to unpack it. The last four bytes are
+# its size.
 vmlinux() {
 	offset=$((($(number "$1" 497 1) + 1) * 512 + $(number "$1" 584 4)))
 	tail -c +$((offset + 1)) "$1" | head -c $(($(number "$1" 588 4) - 4)) | xz -dc
@@ -45,7 +48,8 @@ fetch() {
 # needed FROM TO: copies the modules and those that they need.
 needed() {
 	for module in $modules; do
-		grep "/$module\.ko:" "$1/modules.dep" >>wanted | tr ' ' '\n'|| skip "the kernel has no $module"
+		grep "/$module\.ko:" "$1/modules.dep" >>wanted | tr ' ' '\n' ||
+			skip "the kernel has no $module"
 	done
 	mkdir -p "$2"
 	tr -d : <wanted | tr " " "\n" | sort -u | while read -r file; do
@@ -68,7 +72,8 @@ initramfs() {
 }
 
 [ "$(uname -m)" = x86_64 ] || skip "the machine is no x86-64"
-for tool in qemu-system-x86_64:qemu-system-x86 busybox:busybox-static apt-get:apt dpkg:dpkg xz:xz-utils cc:gcc; do
+for tool in qemu-system-x86_64:qemu-system-x86 busybox:busybox-static apt-get:apt dpkg:dpkg \
+	xz:xz-utils cc:gcc; do
 	command -v "${tool%:*}" >/dev/null || skip "no ${tool%:*} (package ${tool#*:})"
 done
 mkdir -p "$dir"

@@ -1,8 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# transport.sh TESTS conformance|rest - on a host of the virtual machine: the tests of internal/rdma, a program, over the
-# host's device: conformance with the settings that users have, or of the others what depends on the device. They pass by skipping where there is no
-# device; here that is a failure, as it is if those over a device are not among them.
+# transport.sh TESTS conformance|rest - on a host of the virtual machine: the tests of
+# internal/rdma, a program, over the host's device: conformance with the settings that users have,
+# or of the others what depends on the device. They pass by skipping where there is no device; here
+# that is a failure, as it is if those over a device are not among them.
 set -u
 case $2 in
 conformance)
@@ -38,5 +39,6 @@ fi
 for test in $must; do
 	grep -q -e "--- PASS: $test " $log || { echo "FAIL $test has not passed"; failed=1; }
 done
-[ "$failed" -ne 0 ] || echo "ok: $(grep -c -e '--- PASS: Test' $log) tests over $(ls /sys/class/infiniband)"
+[ "$failed" -ne 0 ] ||
+	echo "ok: $(grep -c -e '--- PASS: Test' $log) tests over $(ls /sys/class/infiniband)"
 exit "$failed"

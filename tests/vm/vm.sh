@@ -1,24 +1,27 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# vm.sh [OPTION]... COMMAND [ARGUMENT]... - runs a command in a small virtual machine, for its kernel, which has
-# Soft-RoCE: on this machine's files (what it writes is gone afterwards), as root, with this environment and directory.
+# vm.sh [OPTION]... COMMAND [ARGUMENT]... - runs a command in a small virtual machine, for its
+# kernel, which has Soft-RoCE: on this machine's files (what it writes is gone afterwards), as root,
+# with this environment and directory.
 #
-#   -n HOSTS      make so many hosts first (../hosts/hosts.sh), hosta, hostb ..., each with a verbs device; run on hosta
+#   -n HOSTS      make so many hosts first (../hosts/hosts.sh), hosta, hostb ..., each with a verbs
+#                 device; run on hosta
 #   -w DIRECTORY  what is written there stays
 #   -t SECONDS    end the command after that time, with exit status 124 (300)
 #   -l KIB        memory that a process may lock, also as root (no limit)
 #   -c CPUS       (2)
 #   -m MIB        memory (2048)
 #
-# Its output, standard error with standard output, and its exit status come out. Exit status 77: no virtual machine
-# here, with the reason; 125: it has died. Nothing is left of it however it ends. Its kernel is kept below BUILD.
+# Its output, standard error with standard output, and its exit status come out. Exit status 77: no
+# virtual machine here, with the reason; 125: it has died. Nothing is left of it however it ends.
+# Its kernel is kept below BUILD.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 hosts=0 keep='' seconds=300 locked=unlimited cpus=2 memory=2048
 booting=180 # seconds, on a busy machine
 
 usage() {
-	sed -n '3,14s/^# \{0,1\}//p' "$0" >&2
+	sed -n '3,17s/^# \{0,1\}//p' "$0" >&2
 	exit 2
 }
 skip() {
@@ -41,7 +44,8 @@ shift $((OPTIND - 1))
 [ $# -gt 0 ] || usage
 guest=${BUILD:-$(cd "$here/../.." && pwd)/build}/tests/vm/guest
 available=$(awk '/^MemAvailable/ { print int($2 / 1024) }' /proc/meminfo)
-[ "$available" -gt $((memory + 256)) ] || skip "a machine of $memory MiB, and $available MiB are available"
+[ "$available" -gt $((memory + 256)) ] ||
+	skip "a machine of $memory MiB, and $available MiB are available"
 "$here/kernel.sh" "$guest" || exit
 
 # nameless FD: makes the descriptor an empty file without a name, of which nothing can stay.
@@ -70,16 +74,18 @@ job() {
 		echo "$(quoted "$here/../hosts/hosts.sh") up host $hosts || exit"
 		set -- "$here/../hosts/inside.sh" hosta "$@"
 	fi
-	[ "$locked" = unlimited ] || set -- setpriv --bounding-set=-ipc_lock "$@" # who has that right has no limit
+	# A process with that right has no limit.
+	[ "$locked" = unlimited ] || set -- setpriv --bounding-set=-ipc_lock "$@"
 	echo "exec $(quoted "$@")"
 }
 
-# An emulated processor copies byte after byte, at 30 MB/s, when it is told to by "rep movsb", as it is by whoever sees
-# erms, fsrm or rep_good; and its counter is this machine's, at a rate that it would measure wrongly on a busy one.
+# An emulated processor copies byte after byte, at 30 MB/s, when it is told to by "rep movsb", as it
+# is by code that sees erms, fsrm or rep_good; and its counter is this machine's, at a rate that it
+# would measure wrongly on a busy one.
 emulated="clearcpuid=rep_good tsc=reliable no_timer_check rodata=off"
 
-# boot kvm|tcg SECONDS: the guest's output to standard output, its exit status to descriptor 3, all else to 4; the job
-# is in 5. Waits, and can be interrupted.
+# boot kvm|tcg SECONDS: the guest's output to standard output, its exit status to descriptor 3, all
+# else to 4; the job is in 5. Waits, and can be interrupted.
 boot() {
 	case $1 in
 	kvm) set -- "$2" "" -accel kvm -cpu host ;;
@@ -93,15 +99,20 @@ boot() {
 		-device virtio-9p-pci,fsdev=keep,mount_tag=keep
 	set -- "$@" -fw_cfg "name=opt/vm/guest,string=$(commas "$here/guest.sh")" \
 		-fw_cfg "name=opt/vm/seconds,string=$seconds" -fw_cfg name=opt/vm/job,file=/dev/fd/5
+	console="console=ttyS0 quiet loglevel=4 panic=-1 oops=panic"
 	setpriv --pdeathsig KILL timeout -k 5 "$limit" setpriv --pdeathsig KILL \
-		qemu-system-x86_64 -machine pc -smp "$cpus" -m "$memory" -nodefaults -no-user-config -display none -no-reboot \
+		qemu-system-x86_64 -machine pc -smp "$cpus" -m "$memory" -nodefaults \
+		-no-user-config -display none -no-reboot \
 		-kernel "$guest/vmlinux" -initrd "$guest/initramfs" \
-		-append "console=ttyS0 quiet loglevel=4 panic=-1 oops=panic nokaslr mitigations=off cryptomgr.notests $append" \
+		-append "$console nokaslr mitigations=off cryptomgr.notests $append" \
 		-fsdev local,id=root,path=/,security_model=none,multidevs=remap,readonly=on \
 		-device virtio-9p-pci,fsdev=root,mount_tag=root -device virtio-serial-pci \
-		-chardev file,id=output,path=/dev/fd/1 -device virtserialport,chardev=output,name=output \
-		-chardev file,id=status,path=/dev/fd/3 -device virtserialport,chardev=status,name=status \
-		-chardev file,id=console,path=/dev/fd/4,append=on -serial chardev:console "$@" </dev/null 2>>/dev/fd/4 |
+		-chardev file,id=output,path=/dev/fd/1 \
+		-device virtserialport,chardev=output,name=output \
+		-chardev file,id=status,path=/dev/fd/3 \
+		-device virtserialport,chardev=status,name=status \
+		-chardev file,id=console,path=/dev/fd/4,append=on -serial chardev:console "$@" \
+		</dev/null 2>>/dev/fd/4 |
 		cat &
 	machine=$(jobs -p)
 	wait # for both
@@ -111,7 +122,8 @@ boot() {
 # commas TEXT: as a value of an option of qemu's.
 commas() { printf %s "$1" | sed 's/,/,,/g'; }
 
-# kvm: whether it works here: some have the device, but cannot boot a stock kernel. Tried once, the verdict is kept.
+# kvm: whether it works here: some have the device, but cannot boot a stock kernel. Tried once, the
+# verdict is kept.
 kvm() {
 	[ -w /dev/kvm ] || return 1
 	key="$(cat /proc/sys/kernel/random/boot_id) $(cat "$guest/version")"
@@ -137,7 +149,8 @@ job "$@" >&5
 boot $accelerator $((seconds + booting))
 status=$(cat /dev/fd/3)
 [ -n "$status" ] || {
-	echo "vm: the guest ($accelerator) has died, or took $booting s more than it had; it said last:" >&2
+	echo "vm: the guest ($accelerator) has died, or took $booting s more than it had;" \
+		"it said last:" >&2
 	tail -n 30 /dev/fd/4 >&2
 	exit 125
 }

@@ -1,13 +1,14 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 !
-! armci.f90 for the ABI of ARMCI-MPI (libarmci.so.1) with the MPICH family: the module of ../../armci.f90 with ARMCI-MPI's layouts of
-! handles, groups and vector descriptors. It must hold constants and interfaces only. The rules are said there.
+! armci.f90 for the ABI of ARMCI-MPI (libarmci.so.1) with the MPICH family: the module of
+! ../../armci.f90 with ARMCI-MPI's layouts of handles, groups and vector descriptors. It must hold
+! constants and interfaces only. The rules are said there.
 module armci
-  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_float, c_funptr, c_int, c_int32_t, c_int64_t, c_intptr_t, &
-    c_long, c_long_long, c_null_char, c_ptr, c_size_t
+  use, intrinsic :: iso_c_binding, only: c_char, c_double, c_float, c_funptr, c_int, c_int32_t, &
+    c_int64_t, c_intptr_t, c_long, c_long_long, c_null_char, c_ptr, c_size_t
   implicit none
-  private :: c_char, c_double, c_float, c_funptr, c_int, c_int32_t, c_int64_t, c_intptr_t, c_long, c_long_long, c_null_char, &
-    c_ptr, c_size_t
+  private :: c_char, c_double, c_float, c_funptr, c_int, c_int32_t, c_int64_t, c_intptr_t, c_long, &
+    c_long_long, c_null_char, c_ptr, c_size_t
 
   include '../../armci-fortran/constants.inc'
   ! Kind of a communicator and of a request of C: ints in the MPICH family.

@@ -1,6 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! layouts.f90 - what a Fortran program sees in the groups of ARMCI-MPI's ABI: rank, size and communicator, as the functions
-! tell them; and that what lies beside a group and a handle stays as it is.
+! layouts.f90 - what a Fortran program sees in the groups of ARMCI-MPI's ABI: rank, size and
+! communicator, as the functions tell them; and that what lies beside a group and a handle stays as
+! it is.
 include '../../fortran/checks.inc'
 program layouts
   use, intrinsic :: iso_c_binding
@@ -48,7 +49,8 @@ program layouts
   x = me
   call check(armci_nbput(x, addr(right), 16, right, world%handle), 'armci_nbput')
   call check(armci_wait(world%handle), 'armci_wait')
-  call true(all([world%before, world%between, world%behind, pair%before, pair%between, pair%behind] == [1, 2, 3, 1, 2, 3]), &
+  call true(all([world%before, world%between, world%behind, &
+    pair%before, pair%between, pair%behind] == [1, 2, 3, 1, 2, 3]), &
     'what lies beside groups and handles')
   call finish('layouts')
 end program layouts

@@ -18,7 +18,8 @@ end module
 
 program access_fails
   use small_types
-  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_funloc, c_funptr, c_int, c_intptr_t, c_null_ptr
+  use, intrinsic :: iso_c_binding, only: c_f_pointer, c_funloc, c_funptr, c_int, c_intptr_t, &
+    c_null_ptr
   implicit none
   type node
     integer, allocatable :: v(:)
@@ -44,7 +45,8 @@ program access_fails
   nd(1)%v = me
   allocate(nd(1)%p(1000000))
   code = c_funloc(getppid)
-  if (me > 1) call c_f_pointer(transfer(64_c_intptr_t, c_null_ptr), nd(1)%p, [1000000]) ! no memory there
+  ! There is no memory at this address.
+  if (me > 1) call c_f_pointer(transfer(64_c_intptr_t, c_null_ptr), nd(1)%p, [1000000])
   call c_f_pointer(transfer(code, c_null_ptr), nd(2)%p, [1]) ! only read and executed
   own = me
   x = me

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! victim DIRECTORY WAY IMAGE: all images wait, in the way named, for one that never comes, or is killed meanwhile: a script does
-! that. Each writes the number of its process to DIRECTORY/RANK first. The job must end without the waiting images: STAT= does not
-! help against a death.
+! victim DIRECTORY WAY IMAGE: all images wait, in the way named, for one that never comes, or is
+! killed meanwhile: a script does that. Each writes the number of its process to DIRECTORY/RANK
+! first. The job must end without the waiting images: STAT= does not help against a death.
 program victim
   use, intrinsic :: iso_fortran_env, only: event_type, lock_type
   implicit none
@@ -32,7 +32,8 @@ program victim
     sync all (stat=status)
   case ('sync_images')
     sync images (who)
-  case ('around') ! all wait most of the time, each time a little: they receive what comes themselves
+  case ('around')
+    ! All wait most of the time, each time a little: they receive what comes themselves.
     do
       sync images ([1 + mod(me, num_images()), 1 + mod(me + num_images() - 2, num_images())])
     end do

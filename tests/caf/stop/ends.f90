@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! ends WAY: ends the job by the statement that WAY names, executed by the last image while others wait, or by all. stop.sh looks at
-! exit status, output and time.
+! ends WAY: ends the job by the statement that WAY names, executed by the last image while others
+! wait, or by all. stop.sh looks at exit status, output and time.
 program ends
   use, intrinsic :: iso_fortran_env, only: stat_failed_image, stat_stopped_image, event_type
   implicit none
@@ -14,7 +14,8 @@ program ends
   n = num_images()
   last = me == n
   sync all
-  if (last) write (*, '(a)', advance='no') 'written and not flushed' ! what the runtime holds must come out
+  ! What the runtime holds must come out.
+  if (last) write (*, '(a)', advance='no') 'written and not flushed'
   select case (way)
   case ('end')
   case ('stop')
@@ -73,7 +74,8 @@ contains
       if (status /= 0) exit
     end do
     if (status /= stat_failed_image) error stop 'sync all does not tell that an image has failed'
-    if (image_status(n) /= stat_failed_image) error stop 'image_status does not tell that an image has failed'
+    if (image_status(n) /= stat_failed_image) &
+      error stop 'image_status does not tell that an image has failed'
     if (any(failed_images() /= [n])) error stop 'failed_images does not tell which'
     if (me == 1) print '(a)', 'goes on without it'
   end subroutine go_on_without_it

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! coarray.f90 - a coarray program over Debian's OpenCoarrays, whose runtime is one-sided MPI: puts, gets, strided sections,
-! atomics, critical sections and collectives with exact results.
+! coarray.f90 - a coarray program over Debian's OpenCoarrays, a runtime of one-sided MPI: puts,
+! gets, strided sections, atomics, critical sections and collectives with exact results.
 program coarray
   use iso_fortran_env, only: atomic_int_kind
   implicit none

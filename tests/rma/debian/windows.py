@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# windows.py - a program of mpi4py, whose MPI is loaded out of sight of other libraries: put, get, accumulate, tickets.
+# windows.py - a program of mpi4py, which loads MPI out of sight of other libraries: put, get,
+# accumulate, tickets.
 from array import array
 
 from mpi4py import MPI

@@ -15,16 +15,23 @@ except ImportError:
 
 
 class Libarmci(CMakePackage):
-    """One-sided communication between processes (ARMCI), within a node and between nodes, with or without an MPI."""
+    """One-sided communication between processes (ARMCI), within a node and between nodes, with or
+    without an MPI.
+    """
 
-    url = "file://" + os.path.realpath(os.path.join(os.path.dirname(__file__), *[".."] * 4, "build", "libarmci-0.1.0.tar.gz"))
+    url = "file://" + os.path.realpath(
+        os.path.join(os.path.dirname(__file__), *[".."] * 4, "build", "libarmci-0.1.0.tar.gz")
+    )
     maintainers("libarmci")
     license("BSD-3-Clause")
 
-    # No checksum: the tarball is the user's own, made by `make dist` (spack install --no-checksum libarmci).
+    # No checksum: the tarball is the user's own, made by `make dist`
+    # (spack install --no-checksum libarmci).
     version("0.1.0")
 
-    variant("mpiabi", default=True, description="the libraries with the interface of ARMCI-MPI, too")
+    variant(
+        "mpiabi", default=True, description="the libraries with the interface of ARMCI-MPI, too"
+    )
 
     provides("armci")
 

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The gate fails for what is slower in every series, and for nothing else.
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"libarmci/internal/figure"
+)
+
+func TestWorseInAllSeries(t *testing.T) {
+	last := map[string]float64{"once": 1, "always": 1, "a little": 2, "gone": 1}
+	tries := []map[string]float64{
+		{"once": 3, "always": 1.2, "a little": 2.2, "new": 9},
+		{"once": 1, "always": 1.3, "a little": 2.3},
+		{"once": 3, "always": 1.16, "a little": 2.3},
+	}
+	if got := worseInAll(last, tries); !slices.Equal(got, []string{"always", "gone"}) {
+		t.Errorf("worse are %v", got)
+	}
+	if got := worseInAll(nil, tries); len(got) > 0 {
+		t.Errorf("worse than nothing are %v", got)
+	}
+}
+
+// TestFiguresFile writes two lines; the last one counts, with the medians of its series.
+func TestFiguresFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "figures.jsonl")
+	if last, err := lastFigures(file); err != nil || len(last.Ratio) > 0 {
+		t.Errorf("without a file: %v, %v", last, err)
+	}
+	for _, factor := range []float64{1, 2} {
+		err := appendFigures(file, []map[string]float64{{"put 8 B": 3 * factor},
+			{"put 8 B": factor}, {"put 8 B": 2 * factor}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	last, err := lastFigures(file)
+	if err != nil || last.Ratio["put 8 B"] != 4 || last.Date == "" {
+		t.Errorf("the last line is %v, %v", last, err)
+	}
+	if err := os.WriteFile(file, []byte("no JSON\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lastFigures(file); err == nil {
+		t.Error("a line that is no JSON is accepted")
+	}
+}
+
+func TestCostRatio(t *testing.T) {
+	raw := figure.Value{Median: 1, Least: 1, Most: 1}
+	for _, c := range []struct {
+		unit  string
+		ratio float64
+		want  float64
+	}{{"ns", 2, 2}, {"MB/s", 0.5, 2}, {"%", 2, 0}, {"ns", 0, 0}} {
+		r := figure.Row{Unit: c.unit, Raw: raw, Ratio: c.ratio}
+		if got := costRatio(&r); got != c.want {
+			t.Errorf("%v of unit %s costs %v", c.ratio, c.unit, got)
+		}
+	}
+}
