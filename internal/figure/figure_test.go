@@ -99,6 +99,9 @@ func TestDraw(t *testing.T) {
 				Where: "a & b"})
 	}
 	dir := t.TempDir()
+	if one := Footer("1.0", 1); strings.Contains(one, "medians") {
+		t.Errorf("of one repetition: %s", one)
+	}
 	if err := Draw(dir, Common, rows, Footer("1.0", 3)); err != nil {
 		t.Fatal(err)
 	}

@@ -131,6 +131,9 @@ func Draw(dir string, plots []Plot, rows []Row, footer string) error {
 
 // Footer says what was measured on and when, and what is drawn.
 func Footer(version string, repetitions int) string {
+	if repetitions == 1 {
+		return Machine(version) + ". Each point is one measurement."
+	}
 	return fmt.Sprintf("%s. Lines are medians of %d repetitions, bands go from the least to "+
 		"the greatest.", Machine(version), repetitions)
 }
