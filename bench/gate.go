@@ -69,7 +69,8 @@ func (o *options) gate(jobs []job, out io.Writer) error {
 		}
 		tries = append(tries, ratios)
 		worse := worseInAll(last.Ratio, tries)
-		fmt.Fprintf(out, "series %d of %d: %d figures, %d worse than %.2f times those of %s\n",
+		fmt.Fprintf(out,
+			"series %d of %d: %d figures, %d worse than %.2f times those of %s\n",
 			try+1, gateTries, len(ratios), len(worse), slower, last.Commit)
 		if len(worse) == 0 && !o.record {
 			return nil

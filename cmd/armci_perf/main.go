@@ -221,7 +221,8 @@ func (o *options) run(out io.Writer) error {
 		fmt.Fprintln(os.Stderr, strings.Join(j.Argv, " "))
 	}
 	var rows []figure.Row
-	fmt.Fprintf(out, "%s\n%s, repetitions: %d\n", figure.Machine(config.Version), j.Title, o.reps)
+	fmt.Fprintf(out, "%s\n%s, repetitions: %d\n", figure.Machine(config.Version), j.Title,
+		o.reps)
 	fmt.Fprintf(out, "%-20s %9s %5s %12s %12s %12s\n", "operation", "size", "ranks", "median",
 		"least", "greatest")
 	wrong, err := j.Run(func(r figure.Row) {

@@ -21,7 +21,8 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// mostSettings is how many the first table of docs/configuration.md has; mostReadme lines README.md.
+// mostSettings is how many the first table of docs/configuration.md has; mostReadme lines
+// README.md.
 const (
 	mostSettings = 20
 	mostReadme   = 120
@@ -49,6 +50,7 @@ func TestGlossary(t *testing.T) {
 	_, glossary, found := strings.Cut(read(t, "CONTRIBUTING.md"), "\n## Glossary\n")
 	glossary, _, _ = strings.Cut(glossary, "\n## ")
 	if n := strings.Count(glossary, "\n| **"); !found || n == 0 || n > mostOwnWords {
-		t.Errorf("the glossary of CONTRIBUTING.md has %d words, the most is %d", n, mostOwnWords)
+		t.Errorf("the glossary of CONTRIBUTING.md has %d words, the most is %d", n,
+			mostOwnWords)
 	}
 }

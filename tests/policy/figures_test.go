@@ -20,7 +20,8 @@ import (
 // the code "rows" is the number of rows of the file, "heading" that of numbered headings, "lines"
 // that of lines of Go in the directory, which may differ by a sixth.
 var stated = []struct{ document, says, file, code string }{
-	{"docs/running.md", `the others end within (\w+ seconds) with a line`, "internal/config/table.go",
+	{"docs/running.md", `the others end within (\w+ seconds) with a line`,
+		"internal/config/table.go",
 		setting("ARMCI_TIMEOUT")},
 	{"CONTRIBUTING.md", `at most (\d+) lines, and beyond \d+ it says`,
 		"tests/policy/policy_test.go", `maxLines += (\d+)`},

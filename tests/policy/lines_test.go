@@ -105,7 +105,8 @@ func TestLinesPerPackage(t *testing.T) {
 	}
 	if *update && old != table {
 		text = head + begin + table + end + tail
-		if err := os.WriteFile(filepath.Join("..", "..", page), []byte(text), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join("..", "..", page), []byte(text),
+			0o644); err != nil {
 			t.Fatal(err)
 		}
 		old = table

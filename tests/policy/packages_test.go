@@ -67,7 +67,8 @@ func TestPackagesGo(t *testing.T) {
 func TestPackagesModules(t *testing.T) {
 	spec, rights := read(t, "packaging/rpm/libarmci.spec"), read(t, "debian/copyright")
 	modules := regexp.MustCompile(
-		`(?m)^\t(\S+) v([0-9.]+)(?:-([0-9.]*)([0-9]{14})-([0-9a-f]{12}))?$`).FindAllStringSubmatch(read(t, "go.mod"), -1)
+		`(?m)^\t(\S+) v([0-9.]+)(?:-([0-9.]*)([0-9]{14})-([0-9a-f]{12}))?$`).
+		FindAllStringSubmatch(read(t, "go.mod"), -1)
 	if len(modules) < 3 {
 		t.Fatalf("%d modules in go.mod", len(modules))
 	}
