@@ -198,7 +198,8 @@ func TestMarkdown(t *testing.T) {
 | here | size | ours | raw | ours/raw | bar | |
 |---|---|---|---|---|---|---|
 | ~a~ | 8 B | 9.00 ns | 6.00 ns | 1.50 | <=2 | held |
-| ~b~ | 1 KiB to 2 KiB | 50.0 MB/s to 99.0 MB/s | 100 MB/s | 0.50 to 0.99 | >=0.9 | **held at 1 of 2** |
+| ~b~ | 1 KiB to 2 KiB | 50.0 MB/s to 99.0 MB/s | 100 MB/s | ` +
+		`0.50 to 0.99 | >=0.9 | **held at 1 of 2** |
 
 | there | size | ours | raw | ours/raw | bar | |
 |---|---|---|---|---|---|---|

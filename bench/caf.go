@@ -10,17 +10,20 @@ import _ "embed"
 
 const cafUsage = `usage: bench caf [OPTION]...
 
-Measures coarrays of Fortran between two images with libcaf_armci and with OpenCoarrays over Open MPI, by turns.
-In brackets is the ARMCI call that does what the statement does, in the same processes.
+Measures coarrays of Fortran between two images with libcaf_armci and with OpenCoarrays over
+Open MPI, by turns. In brackets is the ARMCI call that does what the statement does, in the same
+processes.
 
   -network NAME    node (the default), nodes (pretended ones, over TCP) or rdma (the same over RDMA)
   -hosts A,B       between these hosts, over TCP
   -agent COMMAND   what brings a command to a host, of -hosts
-  -only LIST       figures, comma-separated: put,get,row,block,atomic,lock,event,sync,collective,allocate
+  -only LIST       figures, comma-separated: put,get,row,block,atomic,lock,event,sync,
+                   collective,allocate
   -series LIST     series, comma-separated: opencoarrays,opencoarrays-pt2pt,armci
-  -runs N          starts of every series (default 3), whose median counts
+  -runs N          starts of every series (default 3); their median counts
   -reps N          repetitions in each (default 5, quick 1)
-  -best            the best repetition counts, not the median: on machines that are busy with something else
+  -best            the best repetition counts, not the median: on machines that are busy with
+                   something else
   -quick           short runs that only show that everything works
   -out DIR         write NETWORK.csv, NETWORK.md and charts there
   -v               print the command of every job

@@ -26,20 +26,23 @@ import (
 
 const windowsUsage = `usage: bench windows [OPTION]...
 
-Measures MPI one-sided communication of a plain MPI program, natively and over our preloaded library, by turns.
-What a series cannot do is said in the tables.
+Measures MPI one-sided communication of a plain MPI program, natively and over our preloaded
+library, by turns. What a series cannot do is said in the tables.
 
   -network NAME    node (the default), nodes (pretended ones, over TCP) or rdma (the same over RDMA)
   -hosts A,B,...   between these hosts, over TCP
   -agent COMMAND   what brings a command to a host, of -hosts
-  -library FILE    the library that is preloaded (default lib/libarmci-mpirma.so of the build); none: natively only
-  -only LIST       figures, comma-separated: pingpong,bidirectional,get-fence,bandwidth,synchronisation,overlap,skew,
-                   origins,small,fetch,swap,accumulate,strided,locks
-  -series LIST     series, comma-separated: openmpi,openmpi-sm,openmpi-pt2pt,mpich,armci-openmpi,armci-mpich
+  -library FILE    the library that is preloaded (default lib/libarmci-mpirma.so of the build);
+                   none: natively only
+  -only LIST       figures, comma-separated: pingpong,bidirectional,get-fence,bandwidth,
+                   synchronisation,overlap,skew,origins,small,fetch,swap,accumulate,strided,locks
+  -series LIST     series, comma-separated: openmpi,openmpi-sm,openmpi-pt2pt,mpich,armci-openmpi,
+                   armci-mpich
   -ranks N         at most (default 8): synchronisation and origins run with 2, 3, 4 and 8
-  -runs N          starts of every series (default 3), whose median counts
+  -runs N          starts of every series (default 3); their median counts
   -reps N          repetitions in each (default 5, quick 1)
-  -best            the best repetition counts, not the median: on machines that are busy with something else
+  -best            the best repetition counts, not the median: on machines that are busy with
+                   something else
   -quick           short runs that only show that everything works
   -out DIR         write NETWORK.csv, NETWORK.md and charts there
   -v               print the command of every job

@@ -64,8 +64,9 @@ func (u *suite) draw(dir, network string, rows []figure.Row, footer string) erro
 			if raw := curves(rows, &s, len(u.series), socket, "raw socket",
 				&c.Unit); len(raw) == 2 {
 				raw[1].Name = "raw socket"
-				c.Series = slices.DeleteFunc(c.Series,
-					func(x figure.Series) bool { return x.Name == "raw socket" })
+				c.Series = slices.DeleteFunc(c.Series, func(x figure.Series) bool {
+					return x.Name == "raw socket"
+				})
 				c.Series = append(c.Series, raw[1])
 			}
 		}

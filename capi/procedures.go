@@ -6,8 +6,8 @@ package main
 
 // #include <stdlib.h>
 // #include "front.h"
-// void procedures_run(void *func, int me, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int *rhlen,
-// 	void *rdata, int *rdlen);
+// void procedures_run(void *func, int me, int from, void *hdr, int hlen, void *data, int dlen,
+// 	void *rhdr, int *rhlen, void *rdata, int *rdlen);
 import "C"
 
 import (

@@ -5,8 +5,9 @@ package main
 
 // #include <stdlib.h>
 // #include "front.h"
-// void front_open(int me, int ranks, int *local, struct shm_team *world, struct traffic *traffic, struct notified *notified,
-//   struct front_batch *batches, struct front_batch *coalesced, bool words);
+// void front_open(int me, int ranks, int *local, struct shm_team *world,
+//   struct traffic *traffic, struct notified *notified, struct front_batch *batches,
+//   struct front_batch *coalesced, bool words);
 // void front_close(void);
 // void life_started(uintptr_t comm, void (*idle)(void));
 // #ifdef ARMCI_ABI_MPI
@@ -144,11 +145,17 @@ func openFastPath(rt *core.Runtime) {
 
 // C and Go have the same layouts.
 var (
-	_ [unsafe.Sizeof(core.Batch{})]byte            = [C.sizeof_struct_front_batch]byte{}
-	_ [unsafe.Sizeof(core.Traffic{})]byte          = [C.sizeof_struct_traffic]byte{}
-	_ [unsafe.Sizeof(core.Notified{})]byte         = [C.sizeof_struct_notified]byte{}
-	_ [unsafe.Offsetof(core.Notified{}.At)]byte    = [unsafe.Offsetof(C.struct_notified{}.at)]byte{}
-	_ [unsafe.Offsetof(core.Traffic{}.Fenced)]byte = [unsafe.Offsetof(C.struct_traffic{}.fenced)]byte{}
+	_ [unsafe.Sizeof(core.Batch{})]byte    = [C.sizeof_struct_front_batch]byte{}
+	_ [unsafe.Sizeof(core.Traffic{})]byte  = [C.sizeof_struct_traffic]byte{}
+	_ [unsafe.Sizeof(core.Notified{})]byte = [C.sizeof_struct_notified]byte{}
+
+	_ [notifiedAt]byte = [unsafe.Offsetof(C.struct_notified{}.at)]byte{}
+	_ [fencedAt]byte   = [unsafe.Offsetof(C.struct_traffic{}.fenced)]byte{}
+)
+
+const (
+	notifiedAt = unsafe.Offsetof(core.Notified{}.At)
+	fencedAt   = unsafe.Offsetof(core.Traffic{}.Fenced)
 )
 
 // otherLayout is the error of a program that was compiled with the other armci.h (layout.c).
@@ -162,7 +169,7 @@ var otherLayout = func() string {
 	return "the two numbers of a descriptor are in ARMCI-MPI's order: the program was " +
 		"compiled with ARMCI-MPI's armci.h; " +
 		"compile it with this library's (armcicc does), or link it with libarmci.so.1 " +
-		"(README, Binaries built for ARMCI-MPI)"
+		"(docs/installing.md, Binaries built for ARMCI-MPI)"
 }()
 
 var errNotRunning error = &core.ArgError{Text: "called before ARMCI_Init or after ARMCI_Finalize",

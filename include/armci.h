@@ -13,39 +13,47 @@
  *
  * WORDS USED BELOW
  *   rank        number of a process in ARMCI's world, 0 <= rank < armci_msg_nproc(). `proc` is
- * always such a rank, also when groups are in use; a group rank is called so. [in] [out]  data
- * flows to / from the function; [remote] an address in the memory of rank `proc`, which must lie in
- * memory from ARMCI_Malloc*, or ARMCI_Memget of that rank. Done        when a call is "locally
- * done" its local buffers may be reused (stores) or hold the data (loads); it is "remotely done"
- * when every rank can see its effect. Calls by one rank to one target take effect in the order of
- * issue when they are blocking; nonblocking ones have no order until waited for. Block       what a
- * transfer moves in one piece: the bytes of a contiguous call or of a value, a row (count[0] bytes)
- *               of a strided call, a segment of a vector call; blocks that touch on both sides may
- * be moved as one larger block. A block of 1, 2, 4 or 8 bytes whose two addresses are multiples of
- * its size is one load and one store: no thread on either side, of whatever rank, sees a part of
- * it, and one that takes it by an atomic exchange does not see it again. Put it by itself if it is
- * a flag. Where an RDMA device moves it, that rests on the device: hardware does so, the kernel's
- * Soft-RoCE not always. The bytes of other blocks are moved in any order and may be stored more
- * than once. Scope       local: no communication. one-sided: the target need not take part, poll or
- * call anything. collective(world) or (group): every member calls it, in the same order relative to
- * other collectives. Threads     any: callable from every thread at any time between init and
- * finalize, concurrently with any call. one: one thread of the process at a time (always so for
- * collectives of one group). Nothing may be called from a signal handler. No call fails because
- * another thread is inside the library.
+ *               always such a rank, also when groups are in use; a group rank is called so.
+ *   [in] [out]  data flows to / from the function; [remote] an address in the memory of rank
+ *               `proc`, which must lie in memory from ARMCI_Malloc*, or ARMCI_Memget of that rank.
+ *   Done        when a call is "locally done" its local buffers may be reused (stores) or hold the
+ *               data (loads); it is "remotely done" when every rank can see its effect. Calls by
+ *               one rank to one target take effect in the order of issue when they are blocking;
+ *               nonblocking ones have no order until waited for.
+ *   Block       what a transfer moves in one piece: the bytes of a contiguous call or of a value, a
+ *               row (count[0] bytes) of a strided call, a segment of a vector call; blocks that
+ *               touch on both sides may be moved as one larger block. A block of 1, 2, 4 or 8 bytes
+ *               whose two addresses are multiples of its size is one load and one store: no thread
+ *               on either side, of whatever rank, sees a part of it, and one that takes it by an
+ *               atomic exchange does not see it again. Put it by itself if it is a flag. Where an
+ *               RDMA device moves it, that rests on the device: hardware does so, the kernel's
+ *               Soft-RoCE not always. The bytes of other blocks are moved in any order and may be
+ *               stored more than once.
+ *   Scope       local: no communication. one-sided: the target need not take part, poll or call
+ *               anything. collective(world) or (group): every member calls it, in the same order
+ *               relative to other collectives.
+ *   Threads     any: callable from every thread at any time between init and finalize, concurrently
+ *               with any call. one: one thread of the process at a time (always so for collectives
+ *               of one group).
+ *   Nothing may be called from a signal handler. No call fails because another thread is inside the
+ *   library.
  *
  * ERRORS
  *   Functions of type int return 0 for success unless stated. A failed call changes nothing, prints
- * one line naming function, argument and rank, and returns FAIL  (-1)  used before init or after
- * finalize; a null pointer; any other bad argument FAIL2 (-2)  a null stride, count or pointer
- * array FAIL3 (-3)  a negative size (bytes, count[0]); an accumulate size that is not whole
- * elements FAIL4 (-4)  stride levels outside 0..8; a negative count[1..], segment count or
- * descriptor count; more than 2^46 bytes in one transfer FAIL5 (-5)  a rank out of range FAIL6 (-6)
- * no memory left, or a failure inside the library or its transport FAIL7 (-7)  an unknown operation
- * or type; a misaligned rmw address FAIL8 (-8)  an address range not inside one live allocation of
- * rank `proc` "Returns: code" below means 0 or one of these. Functions without a way to return an
- * error print the line and end the job, as ARMCI_Error does. The setting ARMCI_ERRORS=abort makes
- * every error end the job (the default of the ARMCI-MPI flavour), ARMCI_ERRORS=return returns it
- * where there is a way.
+ *   one line naming function, argument and rank, and returns
+ *     FAIL  (-1)  used before init or after finalize; a null pointer; any other bad argument
+ *     FAIL2 (-2)  a null stride, count or pointer array
+ *     FAIL3 (-3)  a negative size (bytes, count[0]); an accumulate size that is not whole elements
+ *     FAIL4 (-4)  stride levels outside 0..8; a negative count[1..], segment count or descriptor
+ *                 count; more than 2^46 bytes in one transfer
+ *     FAIL5 (-5)  a rank out of range
+ *     FAIL6 (-6)  no memory left, or a failure inside the library or its transport
+ *     FAIL7 (-7)  an unknown operation or type; a misaligned rmw address
+ *     FAIL8 (-8)  an address range not inside one live allocation of rank `proc`
+ *   "Returns: code" below means 0 or one of these. Functions without a way to return an error print
+ *   the line and end the job, as ARMCI_Error does. The setting ARMCI_ERRORS=abort makes every error
+ *   end the job (the default of the ARMCI-MPI flavour), ARMCI_ERRORS=return returns it where there
+ *   is a way.
  */
 #ifndef ARMCI_H_
 #define ARMCI_H_
@@ -208,8 +216,9 @@ int ARMCI_Init_args(int *argc, char ***argv);
 /**
  * ARMCI_Init that states the thread level of MPI the program wants.
  * @param armci_requested [in] MPI_THREAD_SINGLE .. MPI_THREAD_MULTIPLE. Any level allows every
- * thread rule of this header, since the library's own traffic does not use MPI; if MPI gave less
- * than requested the call fails. Done, Scope, Threads, Returns: as ARMCI_Init.
+ *        thread rule of this header, since the library's own traffic does not use MPI; if MPI gave
+ *        less than requested the call fails.
+ * Done, Scope, Threads, Returns: as ARMCI_Init.
  */
 int ARMCI_Init_thread(int armci_requested);
 
@@ -283,8 +292,8 @@ extern char *mp_group_name;
  * Allocate memory that every rank can access. Sizes may differ and may be 0. The memory is not
  * cleared and is aligned to 64 bytes or better.
  * @param ptr_arr [out] armci_msg_nproc() addresses: entry r is the memory of rank r, null if r
- * asked for 0 bytes. Entries of ranks on the caller's node can be dereferenced; all entries are
- * valid as remote addresses.
+ *        asked for 0 bytes. Entries of ranks on the caller's node can be dereferenced; all entries
+ *        are valid as remote addresses.
  * @param bytes [in] size of the caller's own memory in bytes.
  * Done: all memory is accessible when the call returns. Scope: collective(world). Threads: one.
  * Returns: code, nonzero on every rank if it failed on any (FAIL3 negative size, FAIL6 no memory).
@@ -303,9 +312,10 @@ int ARMCI_Free(void *ptr);
 /**
  * ARMCI_Malloc among the members of a group.
  * @param ptr_arr [out] one entry per member, indexed by group rank. Communication still names ranks
- * of the world: use ARMCI_Absolute_id. @param bytes [in] bytes of the caller's own memory. @param
- * group [in] a group of the caller. Done: as ARMCI_Malloc. Scope: collective(group). Threads: one.
- * Returns: code; FAIL if the caller is not a member.
+ *        of the world: use ARMCI_Absolute_id. @param bytes [in] bytes of the caller's own memory.
+ *        @param group [in] a group of the caller.
+ * Done: as ARMCI_Malloc. Scope: collective(group). Threads: one. Returns: code; FAIL if the caller
+ * is not a member.
  */
 int ARMCI_Malloc_group(void *ptr_arr[], armci_size_t bytes, ARMCI_Group *group);
 
@@ -336,7 +346,7 @@ int ARMCI_Malloc_group_memdev(void *ptr_arr[], armci_size_t bytes, ARMCI_Group *
 	const char *device);
 
 /** ARMCI_Free for memory of ARMCI_Malloc_memdev. @param ptr [in] own address, or null. Done, Scope,
- * Threads, Returns: as ARMCI_Free. */
+ *  Threads, Returns: as ARMCI_Free. */
 int ARMCI_Free_memdev(void *ptr);
 
 /**
@@ -357,9 +367,9 @@ int ARMCI_Free_local(void *ptr);
 /**
  * Allocate memory that other ranks can access, without their help. Send *meminfo to them by any
  * means.
- * @param bytes [in] size in bytes, > 0. @param meminfo [out] description of the memory. @param
- * memflg [in] must be 0. Done: accessible on return. Scope: local. Threads: any. Errors end the
- * job.
+ * @param bytes [in] size in bytes, > 0. @param meminfo [out] description of the memory.
+ * @param memflg [in] must be 0. Done: accessible on return. Scope: local. Threads: any. Errors end
+ * the job.
  */
 void ARMCI_Memget(size_t bytes, armci_meminfo_t *meminfo, int memflg);
 
@@ -372,7 +382,7 @@ void ARMCI_Memget(size_t bytes, armci_meminfo_t *meminfo, int memflg);
 void *ARMCI_Memat(armci_meminfo_t *meminfo, long offset);
 
 /** Detach from memory of ARMCI_Memat: nothing to do here. @param meminfo [in] the description.
- * @param offset [in] bytes. Scope: local. Threads: any. No errors. */
+ *  @param offset [in] bytes. Scope: local. Threads: any. No errors. */
 void ARMCI_Memdt(armci_meminfo_t *meminfo, long offset);
 
 /**
@@ -390,11 +400,11 @@ void ARMCI_Memctl(armci_meminfo_t *meminfo);
 void ARMCI_Set_shm_limit(unsigned long shmemlimit);
 
 /** Whether ranks share memory with the caller. Scope: local. Threads: any. Returns: 1 if the
- * caller's node holds other ranks too, else 0. */
+ *  caller's node holds other ranks too, else 0. */
 int ARMCI_Uses_shm(void);
 
 /** ARMCI_Uses_shm for a group. @param group [in]. Scope: local. Threads: any. Returns: 1 if another
- * member is on the caller's node, else 0. */
+ *  member is on the caller's node, else 0. */
 int ARMCI_Uses_shm_grp(ARMCI_Group *group);
 
 /**
@@ -420,9 +430,8 @@ void ARMCI_Copy(void *src, void *dst, int n);
  * Store local bytes at a remote address.
  * @param src [in] local. @param dst [remote] destination. @param bytes [in] bytes; 0 is allowed and
  * does nothing.
- * @param proc [in] target rank.
- * Done: locally on return, remotely after ARMCI_Fence(proc). Scope: one-sided. Threads: any.
- * Returns: code.
+ * @param proc [in] target rank. Done: locally on return, remotely after ARMCI_Fence(proc). Scope:
+ * one-sided. Threads: any. Returns: code.
  */
 int ARMCI_Put(void *src, void *dst, int bytes, int proc);
 
@@ -451,16 +460,15 @@ int ARMCI_Acc(int optype, void *scale, void *src, void *dst, int bytes, int proc
 /**
  * Strided put, get and accumulate: a patch of up to 9 dimensions.
  * @param src_ptr, dst_ptr first byte on either side: local [in] and [remote] for put and
- * accumulate, [remote] and local [out] for get.
+ *        accumulate, [remote] and local [out] for get.
  * @param src_stride_arr, dst_stride_arr [in] stride_levels entries each, in bytes: entry i is the
- * distance between neighbours in dimension i+1. The two sides are independent; strides need not
- * divide each other. May be null when stride_levels is 0.
+ *        distance between neighbours in dimension i+1. The two sides are independent; strides need
+ *        not divide each other. May be null when stride_levels is 0.
  * @param count [in] stride_levels+1 entries: count[0] in bytes (for accumulate whole elements),
- * count[i] in blocks. If any is 0 there is nothing to do.
- * @param stride_levels [in] 0..ARMCI_MAX_STRIDE_LEVEL. @param proc [in] target rank.
- * The total may exceed 2^31 bytes. Overlapping blocks at the destination of a put or get end up in
- * either's state. Done: as ARMCI_Put, ARMCI_Get, ARMCI_Acc. Scope: one-sided. Threads: any.
- * Returns: code.
+ *        count[i] in blocks. If any is 0 there is nothing to do.
+ * @param stride_levels [in] 0..ARMCI_MAX_STRIDE_LEVEL. @param proc [in] target rank. The total may
+ * exceed 2^31 bytes. Overlapping blocks at the destination of a put or get end up in either's
+ * state. Done: as ARMCI_Put, ARMCI_Get, ARMCI_Acc. Scope: one-sided. Threads: any. Returns: code.
  */
 int ARMCI_PutS(void *src_ptr, int src_stride_arr[], void *dst_ptr, int dst_stride_arr[],
 	int count[], int stride_levels, int proc);
@@ -474,12 +482,11 @@ int ARMCI_AccS(int optype, void *scale, void *src_ptr, int src_stride_arr[], voi
 /**
  * Vector put, get and accumulate: many segments of equal size per descriptor.
  * @param darr [in] `len` descriptors, see armci_giov_t; sizes in bytes, for accumulate whole
- * elements. For put and accumulate the destinations are [remote], for get the sources. Empty
- * descriptors are allowed.
- * @param len [in] number of descriptors, 0 allowed. @param proc [in] target rank.
- * Segments may repeat or overlap: every accumulate counts; the last of several puts to one place is
- * not defined. Done: as ARMCI_Put, ARMCI_Get, ARMCI_Acc. Scope: one-sided. Threads: any. Returns:
- * code.
+ *        elements. For put and accumulate the destinations are [remote], for get the sources. Empty
+ *        descriptors are allowed.
+ * @param len [in] number of descriptors, 0 allowed. @param proc [in] target rank. Segments may
+ * repeat or overlap: every accumulate counts; the last of several puts to one place is not defined.
+ * Done: as ARMCI_Put, ARMCI_Get, ARMCI_Acc. Scope: one-sided. Threads: any. Returns: code.
  */
 int ARMCI_PutV(armci_giov_t darr[], int len, int proc);
 int ARMCI_GetV(armci_giov_t darr[], int len, int proc);
@@ -500,9 +507,8 @@ int ARMCI_PutValueDouble(double src, void *dst, int proc);
 
 /**
  * Get one scalar and return it.
- * @param src [remote] an int, long, float or double. @param proc [in] target rank.
- * Done: on return. Scope: one-sided. Threads: any. Returns: the value; errors end the job, having
- * no other way out.
+ * @param src [remote] an int, long, float or double. @param proc [in] target rank. Done: on return.
+ * Scope: one-sided. Threads: any. Returns: the value; errors end the job, having no other way out.
  */
 int ARMCI_GetValueInt(void *src, int proc);
 long ARMCI_GetValueLong(void *src, int proc);
@@ -515,9 +521,9 @@ double ARMCI_GetValueDouble(void *src, int proc);
  * Put, and then store an int at the target that becomes visible only after all the data. The target
  * may wait for it with plain (volatile or atomic) loads and need not call the library.
  * @param src [in], dst [remote], bytes [in] in bytes, proc [in]: as ARMCI_Put.
- * @param f [remote] the flag, aligned to 4 bytes. @param v [in] the value to store there.
- * Done: locally on return; remotely when the flag shows, or after ARMCI_Fence(proc). Scope:
- * one-sided. Threads: any. Returns: code.
+ * @param f [remote] the flag, aligned to 4 bytes. @param v [in] the value to store there. Done:
+ * locally on return; remotely when the flag shows, or after ARMCI_Fence(proc). Scope: one-sided.
+ * Threads: any. Returns: code.
  */
 int ARMCI_Put_flag(void *src, void *dst, int bytes, int *f, int v, int proc);
 
@@ -571,19 +577,20 @@ void ARMCI_INIT_HANDLE(armci_hdl_t *hdl);
 void ARMCI_SET_AGGREGATE_HANDLE(armci_hdl_t *nb_handle);
 
 /** Undo ARMCI_SET_AGGREGATE_HANDLE, after ARMCI_Wait. @param nb_handle [in,out] the handle. Scope:
- * local. Threads: any, one per handle at a time. Errors (null, handle in use) end the job. */
+ *  local. Threads: any, one per handle at a time. Errors (null, handle in use) end the job. */
 void ARMCI_UNSET_AGGREGATE_HANDLE(armci_hdl_t *nb_handle);
 
 /**
  * Nonblocking put, get and accumulate: contiguous, strided (S) and vector (V). Arguments are those
  * of the blocking call of the same name, with the same units and directions, and a handle.
  * @param nb_handle [in,out] what ARMCI_Wait and ARMCI_Test ask for; may collect several calls, of
- * any kinds and to any ranks, then both mean all of them. Null: the implicit handle, completed by
- * ARMCI_WaitProc, ARMCI_WaitAll and the fences. Done: locally after ARMCI_Wait; until then sources
- * must not be changed and destinations of gets not be read. Stores are remotely done after
- * ARMCI_Fence(proc) as well. The scale, stride, count and descriptor arguments (not the buffers)
- * may be reused on return. No order among open calls. Scope: one-sided. Threads: any, one per
- * handle at a time. Returns: code; then nothing was started and the handle is unchanged.
+ *        any kinds and to any ranks, then both mean all of them. Null: the implicit handle,
+ *        completed by ARMCI_WaitProc, ARMCI_WaitAll and the fences.
+ * Done: locally after ARMCI_Wait; until then sources must not be changed and destinations of gets
+ * not be read. Stores are remotely done after ARMCI_Fence(proc) as well. The scale, stride, count
+ * and descriptor arguments (not the buffers) may be reused on return. No order among open calls.
+ * Scope: one-sided. Threads: any, one per handle at a time. Returns: code; then nothing was started
+ * and the handle is unchanged.
  */
 int ARMCI_NbPut(void *src, void *dst, int bytes, int proc, armci_hdl_t *nb_handle);
 int ARMCI_NbGet(void *src, void *dst, int bytes, int proc, armci_hdl_t *nb_handle);
@@ -598,7 +605,7 @@ int ARMCI_NbGetV(armci_giov_t darr[], int len, int proc, armci_hdl_t *nb_handle)
 int ARMCI_NbAccV(int op, void *scale, armci_giov_t darr[], int len, int proc,
 	armci_hdl_t *nb_handle);
 /** Nonblocking accumulate. @param datatype [in] ARMCI_ACC_*: the element type. @param hdl [in,out]
- * as ARMCI_NbPut's nb_handle. The rest as ARMCI_Acc, and all rules as ARMCI_NbPut. */
+ *  as ARMCI_NbPut's nb_handle. The rest as ARMCI_Acc, and all rules as ARMCI_NbPut. */
 int ARMCI_NbAcc(int datatype, void *scale, void *src, void *dst, int bytes, int proc,
 	armci_hdl_t *hdl);
 
@@ -618,7 +625,8 @@ int ARMCI_NbPutValueDouble(double src, void *dst, int proc, armci_hdl_t *nb_hand
  * collected. A handle without open calls returns at once.
  * @param nb_handle [in,out] the handle; reusable afterwards. Done: locally on return, as
  * ARMCI_NbPut says. Scope: one-sided. Threads: any, one per handle at a time. Returns: code; a FAIL
- * code also reports an error of the collected calls.
+ * code also reports an error of the
+ *        collected calls.
  */
 int ARMCI_Wait(armci_hdl_t *nb_handle);
 
@@ -630,32 +638,34 @@ int ARMCI_Wait(armci_hdl_t *nb_handle);
  */
 int ARMCI_Test(armci_hdl_t *nb_handle);
 
-/** Wait until the caller's calls on the implicit handle to one rank are locally done. @param proc
- * [in] rank. Done: locally on return. Scope: one-sided. Threads: any (covers the calls of all
- * threads). Returns: code. */
+/** Wait until the caller's calls on the implicit handle to one rank are locally done.
+ *  @param proc [in] rank. Done: locally on return. Scope: one-sided. Threads: any (covers the calls
+ *  of all threads). Returns: code. */
 int ARMCI_WaitProc(int proc);
 
 /** Wait until all of the caller's calls on the implicit handle are locally done. Done: locally on
- * return. Scope: one-sided. Threads: any (covers the calls of all threads). Returns: code. */
+ *  return. Scope:
+ *        one-sided. Threads: any
+ *  (covers the calls of all threads). Returns: code. */
 int ARMCI_WaitAll(void);
 
 /* ---- Completion and order -------------------------------------------------------------------- */
 
 /** Wait until all stores of the caller to one rank (put, accumulate, value, flag; nonblocking too)
- * are remotely done.
+ *  are remotely done.
  *  @param proc [in] rank. Scope: one-sided. Threads: any (covers the calls of all threads). Errors
- * end the job. */
+ *  end the job. */
 void ARMCI_Fence(int proc);
 
 /** ARMCI_Fence for every rank. Scope: one-sided. Threads: any. Errors end the job. */
 void ARMCI_AllFence(void);
 
 /** ARMCI_Fence for every member of a group; not a barrier. @param group [in]; null means the world.
- * Scope: one-sided. Threads: any. Errors end the job. */
+ *  Scope: one-sided. Threads: any. Errors end the job. */
 void ARMCI_GroupFence(ARMCI_Group *group);
 
 /** ARMCI_AllFence and a barrier: afterwards every rank sees all stores of every rank. Scope:
- * collective(world). Threads: one. Errors end the job. */
+ *  collective(world). Threads: one. Errors end the job. */
 void ARMCI_Barrier(void);
 
 /* ---- Atomics and locks ----------------------------------------------------------------------- */
@@ -664,10 +674,10 @@ void ARMCI_Barrier(void);
  * Atomic read-modify-write, atomic with respect to every other ARMCI_Rmw from any rank (not to
  * accumulate and put).
  * @param op [in] ARMCI_FETCH_AND_ADD[_LONG]: *ploc = old *prem, *prem += extra. ARMCI_SWAP[_LONG]:
- * exchange *ploc and *prem. @param ploc [in,out] local int, or long for _LONG. @param prem [remote]
- * the same, naturally aligned.
- * @param extra [in] summand; unused by swap. @param proc [in] target rank, may be the caller.
- * Done: on return, on both sides. Scope: one-sided. Threads: any. Returns: code (FAIL7 unknown op,
+ *        exchange *ploc and *prem. @param ploc [in,out] local int, or long for _LONG.
+ *        @param prem [remote] the same, naturally aligned.
+ * @param extra [in] summand; unused by swap. @param proc [in] target rank, may be the caller. Done:
+ * on return, on both sides. Scope: one-sided. Threads: any. Returns: code (FAIL7 unknown op,
  * misaligned prem).
  */
 int ARMCI_Rmw(int op, void *ploc, void *prem, int extra, int proc);
@@ -681,16 +691,16 @@ int ARMCI_Rmw(int op, void *ploc, void *prem, int extra, int proc);
 int ARMCI_Create_mutexes(int num);
 
 /** Destroy the set of mutexes, all of them unlocked. Scope: collective(world). Threads: one.
- * Returns: code; FAIL if there is none. */
+ *  Returns: code; FAIL if there is none. */
 int ARMCI_Destroy_mutexes(void);
 
 /**
  * Lock and unlock a mutex. Waiters are served in order of arrival. Not recursive: a mutex is held
  * by a process until one of its threads unlocks it. The caller's stores to `proc` made before
  * ARMCI_Unlock are seen by the next holder; stores to other ranks need a fence before it.
- * @param mutex [in] number, below what `proc` created. @param proc [in] rank that hosts it.
- * Done: on return. Scope: one-sided. Threads: any. Errors (no such mutex, unlock by a process that
- * does not hold it) end the job.
+ * @param mutex [in] number, below what `proc` created. @param proc [in] rank that hosts it. Done:
+ * on return. Scope: one-sided. Threads: any. Errors (no such mutex, unlock by a process that does
+ * not hold it) end the job.
  */
 void ARMCI_Lock(int mutex, int proc);
 void ARMCI_Unlock(int mutex, int proc);
@@ -700,26 +710,26 @@ void ARMCI_Unlock(int mutex, int proc);
 /**
  * Create a group of members of the default group.
  * @param n [in] members, >= 0. @param pid_list [in] their ranks in the default group, ascending and
- * distinct; the place in the list is the group rank. @param group_out [out] the group; on a
- * non-member a handle that ARMCI_Group_rank and ARMCI_Group_free accept. Done: usable on return.
- * Scope: collective over the ranks listed, with the same list; others may call it too and return at
- * once. Threads: one. Errors end the job.
+ *        distinct; the place in the list is the group rank. @param group_out [out] the group; on a
+ *        non-member a handle that ARMCI_Group_rank and ARMCI_Group_free accept.
+ * Done: usable on return. Scope: collective over the ranks listed, with the same list; others may
+ * call it too and return at once. Threads: one. Errors end the job.
  */
 void ARMCI_Group_create(int n, int *pid_list, ARMCI_Group *group_out);
 
 /** ARMCI_Group_create of members of another group. @param pid_list [in] ranks in group_parent,
- * ascending and distinct.
+ *  ascending and distinct.
  *  @param group_parent [in] a group of the caller. The rest, and all rules, as ARMCI_Group_create.
- */
+ *  */
 void ARMCI_Group_create_child(int n, int *pid_list, ARMCI_Group *group_out,
 	ARMCI_Group *group_parent);
 
 /** Free a group; its memory must have been freed. @param group [in,out] not the world. Scope:
- * collective(group). Threads: one. Errors end the job. */
+ *  collective(group). Threads: one. Errors end the job. */
 void ARMCI_Group_free(ARMCI_Group *group);
 
 /** Group rank of the caller. @param group [in]. @param rank [out] group rank, -1 for a non-member.
- * Scope: local. Threads: any. Returns: 0 for a member, 1 for a non-member, or a FAIL code. */
+ *  Scope: local. Threads: any. Returns: 0 for a member, 1 for a non-member, or a FAIL code. */
 int ARMCI_Group_rank(ARMCI_Group *group, int *rank);
 
 /** Number of members. @param group [in]. @param size [out] ranks. Scope: local. Threads: any.
@@ -727,8 +737,8 @@ int ARMCI_Group_rank(ARMCI_Group *group, int *rank);
 void ARMCI_Group_size(ARMCI_Group *group, int *size);
 
 /** Set the caller's default group, which ARMCI_Group_create takes ranks of. It changes nothing
- * else: allocation, barrier and messages without a group argument always mean the world. @param
- * group [in]. Scope: local. Threads: one. Errors end the job. */
+ *  else: allocation, barrier and messages without a group argument always mean the world.
+ *  @param group [in]. Scope: local. Threads: one. Errors end the job. */
 void ARMCI_Group_set_default(ARMCI_Group *group);
 
 /** The caller's default group; the world at first. @param group_out [out] the group. Scope: local.
@@ -739,7 +749,7 @@ void ARMCI_Group_get_default(ARMCI_Group *group_out);
 void ARMCI_Group_get_world(ARMCI_Group *group_out);
 
 /** World rank of a member. @param group [in]. @param group_rank [in] group rank. Scope: local.
- * Threads: any. Returns: the rank, or -1 if there is no such member. */
+ *  Threads: any. Returns: the rank, or -1 if there is no such member. */
 int ARMCI_Absolute_id(ARMCI_Group *group, int group_rank);
 
 /* ---- Locality -------------------------------------------------------------------------------- */
@@ -767,8 +777,8 @@ int armci_domain_count(armci_domain_t domain);
 int armci_domain_same_id(armci_domain_t domain, int proc);
 
 /** Whether a rank is on the caller's node, so that its memory can be dereferenced. @param proc [in]
- * rank. Scope: local. Threads: any. Returns: 1 or 0; 0 for a rank out of range. The second name is
- * the older one. */
+ *  rank. Scope: local. Threads: any. Returns: 1 or 0; 0 for a rank out of range. The second name is
+ *  the older one. */
 int ARMCI_Same_node(int proc);
 int armci_sameclusnode(int proc);
 
@@ -778,7 +788,7 @@ int armci_sameclusnode(int proc);
  * Pack strided local memory into a contiguous buffer (write) and unpack it again (read). The
  * description is that of ARMCI_PutS, strides and count[0] in bytes.
  * @param ptr [in / out] strided memory. @param stride_levels [in] 0..8. @param stride_arr [in]
- * bytes. @param count [in] count[0] in bytes, others in blocks.
+ *        bytes. @param count [in] count[0] in bytes, others in blocks.
  * @param buf [out / in] as many bytes as the product of all counts.
  * Done: on return. Scope: local, also before init. Threads: any. Errors end the job.
  */
@@ -799,13 +809,13 @@ typedef struct {
 	int size, pos, itr[ARMCI_MAX_STRIDE_LEVEL];
 } stride_info_t;
 
-/* The iterator visits the contiguous segments of a strided description, dimension 1 fastest. All of
- * these: Scope: local, also before init. Threads: any, one per iterator at a time. Errors end the
- * job. */
+/* The iterator visits the contiguous segments of a strided description, dimension 1 fastest.
+ * All of these: Scope: local, also before init. Threads: any, one per iterator at a time. Errors
+ * end the job. */
 
 /** Start. @param sinfo [out]. @param base_ptr [in] first byte. @param stride_levels [in] 0..8.
  *  @param stride_arr [in] bytes. @param seg_count [in] [0] in bytes, others in blocks. Copies both
- * arrays. */
+ *  arrays. */
 void armci_stride_info_init(stride_info_t *sinfo, void *base_ptr, int stride_levels,
 	const int *stride_arr, const int *seg_count);
 /** End; the iterator may be started again. @param sinfo [in,out]. */
@@ -853,8 +863,8 @@ typedef struct {
 } armci_ckpt_ds_t;
 
 /** Make room for a list of blocks. @param ckptds [out] three arrays of `count` zeroed entries, the
- * caller's to free(); all null and count 0 when there is no memory or count < 0. @param count [in]
- * blocks. */
+ *  caller's to free(); all null and count 0 when there is no memory or count < 0. @param count [in]
+ *  blocks. */
 void ARMCI_Ckpt_create_ds(armci_ckpt_ds_t *ckptds, int count);
 /** Would begin a checkpoint record. @param filename, grp, savestack, saveheap, ckptds [in] unused.
  * Returns: FAIL. */
@@ -876,13 +886,13 @@ ARMCI_Group *ARMCI_Get_ft_group(void);
 /* ---- Assertions ------------------------------------------------------------------------------ */
 
 /** What the dassert macros call on failure: print the place and end the job. @param cond_string,
- * file, func [in] text or null. @param line [in] its number. @param code [in] exit status. Scope:
- * one-sided. Threads: any. Never returns. */
+ *  file, func [in] text or null. @param line [in] its number. @param code [in] exit status. Scope:
+ *  one-sided. Threads: any. Never returns. */
 int dassertp_fail(const char *cond_string, const char *file, const char *func, unsigned int line,
 	int code);
 
 /** printf to standard error, one write per call. @param format [in] and arguments: as printf.
- * Scope: local. Threads: any. No errors. */
+ *  Scope: local. Threads: any. No errors. */
 void derr_printf(const char *format, ...);
 
 #ifdef __cplusplus

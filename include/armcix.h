@@ -20,10 +20,10 @@ typedef struct armcix_mutex_hdl_s *armcix_mutex_hdl_t;
  * Split a group into groups of equal color.
  * @param parent [in] a group of the caller. @param color [in] >= 0; negative: the caller joins
  * none.
- *        @param key [in] order of group ranks;
- *        among equal keys the order in parent. @param new_group [out] the caller's group; for a
- * negative color one without members. Done: usable on return. Scope: collective(parent). Threads:
- * one. Returns: code, the same on every member.
+ *        @param key [in] order of group ranks; among equal keys the order in parent.
+ *        @param new_group [out] the caller's group; for a negative color one without members.
+ * Done: usable on return. Scope: collective(parent). Threads: one. Returns: code, the same on every
+ * member.
  */
 int ARMCIX_Group_split(ARMCI_Group *parent, int color, int key, ARMCI_Group *new_group);
 
@@ -34,14 +34,14 @@ int ARMCIX_Group_dup(ARMCI_Group *parent, ARMCI_Group *new_group);
 
 /**
  * Create a batch of mutexes, independent of ARMCI_Create_mutexes and of other batches.
- * @param count [in] how many the caller hosts, numbered from 0; >= 0, may differ per member. @param
- * pgroup [in] group. Done: all are usable and unlocked. Scope: collective(group). Threads: one.
- * Returns: the batch; null on every member if it failed on any.
+ * @param count [in] how many the caller hosts, numbered from 0; >= 0, may differ per member.
+ * @param pgroup [in] group. Done: all are usable and unlocked. Scope: collective(group). Threads:
+ * one. Returns: the batch; null on every member if it failed on any.
  */
 armcix_mutex_hdl_t ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group *pgroup);
 
 /** Destroy a batch, all its mutexes unlocked. @param hdl [in] the batch. Scope: collective(its
- * group). Threads: one. Returns: code. */
+ *  group). Threads: one. Returns: code. */
 int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl);
 
 /**
@@ -67,19 +67,18 @@ void ARMCIX_Unlock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc);
  * Atomic operation on an integer, atomic with respect to every other one and to ARMCI_Rmw from any
  * rank (not to accumulate, put and get, though a get sees the word before or after it). Sums wrap.
  * @param op [in] ARMCIX_*. @param bytes [in] size of the integer in bytes: 4 or 8.
- *        @param old [out] local, of that size: the value before;
- *        or null. @param prem [remote] the naturally aligned integer. @param operand [in] local, of
- * that size.
+ *        @param old [out] local, of that size: the value before; or null. @param prem [remote] the
+ *        naturally aligned integer. @param operand [in] local, of that size.
  * @param compare [in] local, of that size; only for ARMCIX_CAS, else ignored. old, operand and
  * compare may be the same.
- * @param proc [in] target rank, may be the caller.
- * Done: with old, on return, on both sides. Without, locally on return, and remotely as a store: on
- * the caller's node at once, elsewhere after a fence, and in the order of the caller's calls that
- * are about memory of that rank. Where network devices have atomics, 8 bytes are done on both sides
- * on return. Scope: one-sided. Threads: any. Returns: code (FAIL7 an unknown op, another size,
- * misaligned prem). A wrong address on another node, without old, is an error of the next fence. In
- * "rdma-atomics" memory (ARMCI_Malloc_memdev) 8 bytes are changed by the devices, as by ARMCI_Rmw;
- * 4 bytes must not be changed where 8 are.
+ * @param proc [in] target rank, may be the caller. Done: with old, on return, on both sides.
+ * Without, locally on return, and remotely as a store: on the caller's node at once, elsewhere
+ * after a fence, and in the order of the caller's calls that are about memory of that rank. Where
+ * network devices have atomics, 8 bytes are done on both sides on return. Scope: one-sided.
+ * Threads: any. Returns: code (FAIL7 an unknown op, another size, misaligned prem). A wrong address
+ * on another node, without old, is an error of the next fence. In "rdma-atomics" memory
+ * (ARMCI_Malloc_memdev) 8 bytes are changed by the devices, as by ARMCI_Rmw; 4 bytes must not be
+ * changed where 8 are.
  */
 int ARMCIX_Atomic(int op, int bytes, void *old, void *prem, const void *operand,
 	const void *compare, int proc);
@@ -119,12 +118,11 @@ int ARMCIX_Event_wait(armcix_event_t *event, unsigned seen, int millis);
  * Raise an event by one, like ARMCIX_Event_add, where no other rank ever raises it. Over RDMA the
  * caller's device writes the count then, and no thread at the event's rank takes part.
  * @param event [remote] the event. @param record [in,out] an event in memory of the caller that
- * goes with it: zeroed like it, written by this function only, and kept as long as a rank may wait
- * for the event.
- * @param proc [in] rank, may be the caller.
- * Done: as a store: locally on return; remotely at once on the caller's node, elsewhere after a
- * fence. Scope: one-sided. Threads: any, one at a time for an event. Returns: code (FAIL8 no
- * aligned ARMCI memory of the rank, or of the caller).
+ *        goes with it: zeroed like it, written by this function only, and kept as long as a rank
+ *        may wait for the event.
+ * @param proc [in] rank, may be the caller. Done: as a store: locally on return; remotely at once
+ * on the caller's node, elsewhere after a fence. Scope: one-sided. Threads: any, one at a time for
+ * an event. Returns: code (FAIL8 no aligned ARMCI memory of the rank, or of the caller).
  */
 int ARMCIX_Event_raise(armcix_event_t *event, armcix_event_t *record, int proc);
 
@@ -136,9 +134,9 @@ int ARMCIX_Event_raise(armcix_event_t *event, armcix_event_t *record, int proc);
  * memory of rank proc.
  * @param seen [in] count. @param millis [in] limit of time in milliseconds; 0 does not wait;
  * negative: none.
- * @param proc [in] the rank that raises the event.
- * Scope: local; before the caller sleeps it asks rank proc's node. Threads: any. Returns: 0 if the
- * count differs, 1 if the time is over, or a FAIL code (FAIL8 no aligned ARMCI memory).
+ * @param proc [in] the rank that raises the event. Scope: local; before the caller sleeps it asks
+ * rank proc's node. Threads: any. Returns: 0 if the count differs, 1 if the time is over, or a FAIL
+ * code (FAIL8 no aligned ARMCI memory).
  */
 int ARMCIX_Event_await(armcix_event_t *event, armcix_event_t *record, unsigned seen, int millis,
 	int proc);

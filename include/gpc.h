@@ -40,9 +40,8 @@ typedef struct {
  * of it used.
  * @param rdata [out] reply data. @param rdlen [in] room for it in bytes. @param rdsize [out] bytes
  * of it used.
- * @param rtype [in] GPC_INIT, GPC_PROBE or GPC_WAIT.
- * Scope: local. Threads: any, concurrently with handlers of other calls. Returns: GPC_DONE or
- * GPC_PENDING.
+ * @param rtype [in] GPC_INIT, GPC_PROBE or GPC_WAIT. Scope: local. Threads: any, concurrently with
+ * handlers of other calls. Returns: GPC_DONE or GPC_PENDING.
  */
 typedef int (*armci_gpc_handler_t)(int to, int from, void *hdr, int hlen, void *data, int dlen,
 	void *rhdr, int rhlen, int *rhsize, void *rdata, int rdlen, int *rdsize, int rtype);
@@ -51,9 +50,8 @@ typedef int (*armci_gpc_handler_t)(int to, int from, void *hdr, int hlen, void *
  * Register a handler. Every rank registers the same handlers in the same order, so that the numbers
  * agree.
  * @param func [in] the handler, of type armci_gpc_handler_t; C++ programs cast it to int (*)().
- * Done: callable on every rank on return. Scope: collective(world). Threads: one.
- * Returns: the handler's number, never 0; 0 when func is null or there is no room left (at least 32
- * fit).
+ * Done: callable on every rank on return. Scope: collective(world). Threads: one. Returns: the
+ * handler's number, never 0; 0 when func is null or there is no room left (at least 32 fit).
  */
 #if defined(__STDC_VERSION__) && __STDC_VERSION__ >= 202311L
 int ARMCI_Gpc_register(armci_gpc_handler_t func);
@@ -62,23 +60,23 @@ int ARMCI_Gpc_register(int (*func)());
 #endif
 
 /** Forget a handler. @param handle [in] its number. Done: no call of it is running. Scope:
- * collective(world). Threads: one. Errors end the job. */
+ *  collective(world). Threads: one. Errors end the job. */
 void ARMCI_Gpc_release(int handle);
 
 /** Turn an address sent by a caller into one the handler can dereference. @param ptr [in] address
- * in an allocation of `proc`. @param proc [in] owner of the memory. @param from [in] rank that sent
- * it. Scope: local. Threads: any. Returns: the address, or null if it is in no allocation of proc.
- */
+ *  in an allocation of `proc`. @param proc [in] owner of the memory. @param from [in] rank that
+ *  sent it. Scope: local. Threads: any. Returns: the address, or null if it is in no allocation of
+ *  proc. */
 void *ARMCI_Gpc_translate(void *ptr, int proc, int from);
 
 /** Lock and unlock the handlers' mutex of a rank; only that rank's handlers and threads may use it.
- * Not recursive.
+ *  Not recursive.
  *  @param proc [in] own rank. Scope: local. Threads: any. Errors end the job. */
 void ARMCI_Gpc_lock(int proc);
 void ARMCI_Gpc_unlock(int proc);
 
 /** ARMCI_Gpc_lock without waiting. @param proc [in] own rank. Scope: local. Threads: any. Returns:
- * 1 if it is now held by the caller, 0 if not. */
+ *  1 if it is now held by the caller, 0 if not. */
 int ARMCI_Gpc_trylock(int proc);
 
 /**
@@ -109,9 +107,9 @@ int ARMCI_Get_gpc_dlen(void);
  * Threads: any. */
 void ARMCI_Gpc_init_handle(gpc_hdl_t *nbh);
 
-/** Wait for the reply of a nonblocking call; a handle without an open call returns at once. @param
- * nbh [in,out] reusable afterwards. Scope: one-sided. Threads: any, one per handle at a time.
- * Errors end the job. */
+/** Wait for the reply of a nonblocking call; a handle without an open call returns at once.
+ *  @param nbh [in,out] reusable afterwards. Scope: one-sided. Threads: any, one per handle at a
+ *  time. Errors end the job. */
 void ARMCI_Gpc_wait(gpc_hdl_t *nbh);
 
 #ifdef __cplusplus

@@ -7,14 +7,14 @@
  *
  * COMMON RULES
  *   All sizes called len, buflen and msglen are in bytes; n is a number of elements unless said
- * otherwise. Functions here have no return code: errors (null buffer, negative size, rank or group
- * out of range, unknown scope, type or operation, message longer than the buffer) print one line
- * and end the job. scope: SCOPE_ALL = every rank; SCOPE_NODE = the ranks of the caller's node;
- * SCOPE_MASTERS = the lowest rank of every node, other ranks return at once. A call is collective
- * over its scope: "collective(scope)". op, compared by prefix: "+" "*" "max" "min" "absmax"
- * "absmin"; for the integer types also "or" "|" "bor" (bitwise or), "&" "band", "||" "lor", "&&"
- * "land" (the logical ones give 0 or 1). A collective call of messages is no fence: stores of
- * ARMCI_Put and the like may still be under way.
+ *   otherwise. Functions here have no return code: errors (null buffer, negative size, rank or
+ *   group out of range, unknown scope, type or operation, message longer than the buffer) print one
+ *   line and end the job. scope: SCOPE_ALL = every rank; SCOPE_NODE = the ranks of the caller's
+ *   node; SCOPE_MASTERS = the lowest rank of every node, other ranks return at once. A call is
+ *   collective over its scope: "collective(scope)". op, compared by prefix: "+" "*" "max" "min"
+ *   "absmax" "absmin"; for the integer types also "or" "|" "bor" (bitwise or), "&" "band", "||"
+ *   "lor", "&&" "land" (the logical ones give 0 or 1). A collective call of messages is no fence:
+ *   stores of ARMCI_Put and the like may still be under way.
  */
 #ifndef ARMCI_MESSAGE_H_
 #define ARMCI_MESSAGE_H_
@@ -52,12 +52,12 @@ void armci_msg_init(int *argc, char ***argv);
 
 #ifdef ARMCI_MPI_COMM_
 /** armci_msg_init over the ranks of a communicator, which becomes ARMCI's world. @param comm [in]
- * duplicated; may be freed afterwards. Scope: collective over comm. Threads: one. */
+ *  duplicated; may be freed afterwards. Scope: collective over comm. Threads: one. */
 void armci_msg_init_comm(ARMCI_MPI_COMM_ comm);
 #endif
 
 /** The last call of a program that began with armci_msg_init: finalizes MPI if MPI is in use and
- * not finalized yet. Call ARMCI_Finalize first. Scope: collective(world). Threads: one. */
+ *  not finalized yet. Call ARMCI_Finalize first. Scope: collective(world). Threads: one. */
 void armci_msg_finalize(void);
 
 /** Rank of the caller. Valid after armci_msg_init or ARMCI_Init. Scope: local. Threads: any.
@@ -69,7 +69,7 @@ int armci_msg_me(void);
 int armci_msg_nproc(void);
 
 /** End every rank of the job. Never returns. @param code [in] exit status, low 8 bits; 0 counts as
- * -1. Scope: one-sided, at any time. Threads: any. */
+ *  -1. Scope: one-sided, at any time. Threads: any. */
 void armci_msg_abort(int code);
 
 /** Wall clock. Scope: local, at any time. Threads: any. Returns: seconds since some moment; only
@@ -86,10 +86,10 @@ void armci_msg_group_barrier(ARMCI_Group *group);
 
 /**
  * Send a message. Messages of one tag between two ranks arrive in order.
- * @param tag [in] any int. @param buffer [in] the bytes. @param len [in] bytes, 0 allowed. @param
- * to [in] rank, may be the caller: a message to oneself never waits for its receiver. Done: the
- * buffer may be reused on return; a long message may wait for its receiver. Scope: the receiver
- * calls armci_msg_rcv or armci_msg_rcvany. Threads: any.
+ * @param tag [in] any int. @param buffer [in] the bytes. @param len [in] bytes, 0 allowed.
+ *        @param to [in] rank, may be the caller: a message to oneself never waits for its receiver.
+ * Done: the buffer may be reused on return; a long message may wait for its receiver. Scope: the
+ * receiver calls armci_msg_rcv or armci_msg_rcvany. Threads: any.
  */
 void armci_msg_snd(int tag, void *buffer, int len, int to);
 
@@ -111,8 +111,9 @@ int armci_msg_rcvany(int tag, void *buffer, int buflen, int *msglen);
 /**
  * Broadcast to all ranks; the two names mean the same.
  * @param buffer [in at the root, out elsewhere] local. @param len [in] bytes, equal everywhere, 0
- * allowed. @param root [in] rank. Done: the data is there and the buffer may be reused on return.
- * Scope: collective(world). Threads: one.
+ *        allowed. @param root [in] rank.
+ * Done: the data is there and the buffer may be reused on return. Scope: collective(world).
+ * Threads: one.
  */
 void armci_msg_bcast(void *buffer, int len, int root);
 void armci_msg_brdcst(void *buffer, int len, int root);
@@ -120,26 +121,27 @@ void armci_msg_brdcst(void *buffer, int len, int root);
 /**
  * Broadcast within a scope.
  * @param scope [in] SCOPE_*. @param buffer, len: as armci_msg_bcast. @param root [in] for SCOPE_ALL
- * and SCOPE_MASTERS a rank; for SCOPE_NODE a place on the node, counted from 0. Done: as
- * armci_msg_bcast. Scope: collective(scope). Threads: one.
+ *        and SCOPE_MASTERS a rank; for SCOPE_NODE a place on the node, counted from 0.
+ * Done: as armci_msg_bcast. Scope: collective(scope). Threads: one.
  */
 void armci_msg_bcast_scope(int scope, void *buffer, int len, int root);
 
 /**
  * Broadcast within a group, or the part of it in a scope.
  * @param scope [in] SCOPE_*. @param buf, len: as armci_msg_bcast. @param root [in] always a rank of
- * the world, that of a member. @param group [in]. Done: as armci_msg_bcast. Scope: collective(group
- * and scope). Threads: one.
+ *        the world, that of a member. @param group [in].
+ * Done: as armci_msg_bcast. Scope: collective(group and scope). Threads: one.
  */
 void armci_msg_group_bcast_scope(int scope, void *buf, int len, int root, ARMCI_Group *group);
 
 /** Broadcast from the lowest rank of the node to the node. @param buf, len: as armci_msg_bcast.
- * Scope: collective(SCOPE_NODE). Threads: one. */
+ *  Scope: collective(SCOPE_NODE). Threads: one. */
 void armci_msg_clus_brdcst(void *buf, int len);
 
-/** Broadcast among consecutive members of a group. @param buf, len: as armci_msg_bcast. @param
- * grp_master [in] group rank of the root. @param grp_clus_nproc [in] how many members from there
- * on. @param mastergroup [in] the group. Scope: collective over those members. Threads: one. */
+/** Broadcast among consecutive members of a group. @param buf, len: as armci_msg_bcast.
+ *  @param grp_master [in] group rank of the root. @param grp_clus_nproc [in] how many members from
+ *  there on. @param mastergroup [in] the group. Scope: collective over those members. Threads: one.
+ *  */
 void armci_grp_clus_brdcst(void *buf, int len, int grp_master, int grp_clus_nproc,
 	ARMCI_Group *mastergroup);
 
@@ -158,12 +160,12 @@ void armci_msg_fgop(float *x, int n, char *op);
 void armci_msg_dgop(double *x, int n, char *op);
 
 /** All-reduce within a scope. @param scope [in] SCOPE_*. @param x [in,out], n [in], op [in]: as
- * armci_msg_igop.
+ *  armci_msg_igop.
  *  @param type [in] ARMCI_INT .. ARMCI_DOUBLE. Scope: collective(scope). Threads: one. */
 void armci_msg_gop_scope(int scope, void *x, int n, char *op, int type);
 
 /** All-reduce within a group. @param x, n, op: as armci_msg_igop. @param group [in]. Scope:
- * collective(group). Threads: one. */
+ *  collective(group). Threads: one. */
 void armci_msg_group_igop(int *x, int n, char *op, ARMCI_Group *group);
 void armci_msg_group_lgop(long *x, int n, char *op, ARMCI_Group *group);
 void armci_msg_group_llgop(long long *x, int n, char *op, ARMCI_Group *group);
@@ -171,12 +173,12 @@ void armci_msg_group_fgop(float *x, int n, char *op, ARMCI_Group *group);
 void armci_msg_group_dgop(double *x, int n, char *op, ARMCI_Group *group);
 
 /** All-reduce within the part of a group in a scope. @param scope, x, n, op, type: as
- * armci_msg_gop_scope.
+ *  armci_msg_gop_scope.
  *  @param group [in]. Scope: collective(group and scope). Threads: one. */
 void armci_msg_group_gop_scope(int scope, void *x, int n, char *op, int type, ARMCI_Group *group);
 
 /** All-reduce within the caller's node. @param x, n, op: as armci_msg_igop. Scope:
- * collective(SCOPE_NODE). Threads: one. The last two names mean the same. */
+ *  collective(SCOPE_NODE). Threads: one. The last two names mean the same. */
 void armci_msg_clus_igop(int *x, int n, char *op);
 void armci_msg_clus_lgop(long *x, int n, char *op);
 void armci_msg_clus_llgop(long long *x, int n, char *op);
@@ -200,8 +202,8 @@ void armci_msg_reduce_scope(int scope, void *x, int n, char *op, int type);
  * armci_msg_sel means SCOPE_ALL, and is also a macro of that meaning: #undef it to get the
  * function.
  * @param scope [in] SCOPE_*. @param x [in,out] one element of `type`, followed by any payload.
- * @param n [in] bytes of the whole, equal everywhere. @param op [in] "max" or "min". @param type
- * [in] type of the first element.
+ *        @param n [in] bytes of the whole, equal everywhere. @param op [in] "max" or "min".
+ *        @param type [in] type of the first element.
  * @param contribute [in] 0: the caller only receives.
  * Done: x holds the winner's bytes on return. Scope: collective(scope). Threads: one.
  */
@@ -211,8 +213,8 @@ void armci_msg_sel_scope(int scope, void *x, int n, char *op, int type, int cont
 /**
  * The caller's place in a binary tree over a scope, for collective algorithms of the program's own.
  * @param scope [in] SCOPE_*. @param Root, Up, Left, Right [out] ranks of the root, the parent and
- * the two children; -1 where there is none, all -1 for a rank outside the scope. Scope: local.
- * Threads: any.
+ *        the two children; -1 where there is none, all -1 for a rank outside the scope. Scope:
+ *        local. Threads: any.
  */
 void armci_msg_bintree(int scope, int *Root, int *Up, int *Left, int *Right);
 
@@ -225,8 +227,8 @@ void armci_msg_bintree(int scope, int *Root, int *Up, int *Left, int *Right);
  */
 void armci_exchange_address(void *ptr_ar[], int n);
 /** armci_exchange_address in a group, indexed by group rank. @param ptr_arr [in,out] n pointers.
- * @param n [in] entries: number of members. @param group [in]. Done: as armci_exchange_address.
- * Scope: collective(group). Threads: one. */
+ *  @param n [in] entries: number of members. @param group [in]. Done: as armci_exchange_address.
+ *  Scope: collective(group). Threads: one. */
 void armci_exchange_address_grp(void *ptr_arr[], int n, ARMCI_Group *group);
 
 #ifdef __cplusplus

@@ -6,7 +6,10 @@
 package main
 
 // #include "window.h"
-// static inline uintptr_t shape_of(const struct rma_type *t) { return atomic_load_explicit(&((struct rma_type *)t)->shape, memory_order_acquire); }
+// static inline uintptr_t shape_of(const struct rma_type *t)
+// {
+//	return atomic_load_explicit(&((struct rma_type *)t)->shape, memory_order_acquire);
+// }
 // static inline bool set_shape(const struct rma_type *t, uintptr_t shape)
 // {
 //	uintptr_t none = 0;

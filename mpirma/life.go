@@ -69,9 +69,11 @@ func openWords(rt *core.Runtime, fast bool) {
 
 // C and Go have the same layout.
 var (
-	_ [unsafe.Sizeof(core.Traffic{})]byte          = [C.sizeof_struct_traffic]byte{}
-	_ [unsafe.Offsetof(core.Traffic{}.Fenced)]byte = [unsafe.Offsetof(C.struct_traffic{}.fenced)]byte{}
+	_ [unsafe.Sizeof(core.Traffic{})]byte = [C.sizeof_struct_traffic]byte{}
+	_ [fencedAt]byte                      = [unsafe.Offsetof(C.struct_traffic{}.fenced)]byte{}
 )
+
+const fencedAt = unsafe.Offsetof(core.Traffic{}.Fenced)
 
 // record begins to record, if that is wanted.
 func record(name string, rt *core.Runtime) {

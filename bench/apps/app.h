@@ -4,8 +4,8 @@
 // program that also uses the library, so that its versions by messages and one-sided ones run in
 // the same processes.
 //
-//   APPLICATION [-q] [-r REPS] [-v VERSION,...] [ARGUMENT]...     -q: the smallest problem, once;
-//   -v: these versions only
+//   APPLICATION [-q] [-r REPS] [-v VERSION,...] [ARGUMENT]... -q: the smallest problem, once; -v:
+//   these versions only
 //
 // Lines are those of armci_perf's worker (cmd/armci_perf/worker/row.h). Of each version: PERF
 // APP/VERSION with the time of the slowest rank, for each rank PERF APP/VERSION:comm with the rank

@@ -155,7 +155,8 @@ func (p *Place) Pretend() []string {
 		return nil
 	}
 	script := fmt.Sprintf(
-		`ARMCI_NODE=node$((${OMPI_COMM_WORLD_RANK:-$PMI_RANK} / %d)) && export ARMCI_NODE && exec "$@"`, p.Each)
+		`ARMCI_NODE=node$((${OMPI_COMM_WORLD_RANK:-$PMI_RANK} / %d)) && `+
+			`export ARMCI_NODE && exec "$@"`, p.Each)
 	return []string{"sh", "-c", script, "-"}
 }
 

@@ -23,7 +23,8 @@ import (
 
 const usage = `usage: papers -out DIR [OPTION]...
 
-Runs what the figures need and writes DIR/papers.html, DIR/papers.md and DIR/figures. What DIR/data has is not run again.
+Runs what the figures need and writes DIR/papers.html, DIR/papers.md and DIR/figures. What
+DIR/data has is not run again.
 
   -out DIR         where everything is written
   -only LIST       figures, comma-separated (default all); -list names them
@@ -31,7 +32,8 @@ Runs what the figures need and writes DIR/papers.html, DIR/papers.md and DIR/fig
   -agent COMMAND   what brings a command to a host
   -source DIR      the sources (default: the directory above the build)
   -runs N          starts of each step (default 1); the median counts
-  -quick           the smallest problems, on two ranks, to show that everything works; kept in DIR/quick
+  -quick           the smallest problems, on two ranks, to show that everything works; kept in
+                   DIR/quick
   -list            print the figures and stop
   -draw            run nothing, draw what DIR/data has
   -v               print the command of every step

@@ -114,9 +114,12 @@ func TestWrite(t *testing.T) {
 	}
 	head := "op,shape,bytes,ranks,where,unit,median,least,most,raw,raw_least,raw_most,ratio\n"
 	for file, text := range map[string]string{
-		"mg-W@node-2.0.csv":       "mg/mpi,W,0,2,x,ns,3e9,3e9,3e9,0,0,0,0\nmg/armci,W,0,2,x,ns,1e9,1e9,1e9,0,0,0,0\n",
-		"mg-W@node-2.1.csv":       "mg/mpi,W,0,2,x,ns,5e9,5e9,5e9,0,0,0,0\nmg/armci,W,0,2,x,ns,1e9,1e9,1e9,0,0,0,0\n",
-		"transfer@rdma-2x1.0.csv": "transfer/get,-,1024,2,x,MB/s,100,90,110,0,0,0,0\ntransfer/get,-,4096,2,x,MB/s,200,90,210,0,0,0,0\n",
+		"mg-W@node-2.0.csv": "mg/mpi,W,0,2,x,ns,3e9,3e9,3e9,0,0,0,0\n" +
+			"mg/armci,W,0,2,x,ns,1e9,1e9,1e9,0,0,0,0\n",
+		"mg-W@node-2.1.csv": "mg/mpi,W,0,2,x,ns,5e9,5e9,5e9,0,0,0,0\n" +
+			"mg/armci,W,0,2,x,ns,1e9,1e9,1e9,0,0,0,0\n",
+		"transfer@rdma-2x1.0.csv": "transfer/get,-,1024,2,x,MB/s,100,90,110,0,0,0,0\n" +
+			"transfer/get,-,4096,2,x,MB/s,200,90,210,0,0,0,0\n",
 	} {
 		if err := os.WriteFile(filepath.Join(o.dir, "data", file), []byte(head+text),
 			0o666); err != nil {

@@ -2,8 +2,7 @@
 // The command line of the benchmark of MPI one-sided communication, its windows, and what can go
 // wrong with them.
 //
-//   windows [-r REPS] [-q] [-c] [-s] FIGURE...     -q quick, -c MPI_Win_create, -s beside a raw
-//   socket
+//   windows [-r REPS] [-q] [-c] [-s] FIGURE... -q quick, -c MPI_Win_create, -s beside a raw socket
 //
 // Prints the lines of armci_perf's worker (cmd/armci_perf/worker/row.h): PERF and a figure; BEGIN
 // before each that is named, so that it is known which one an MPI does not survive, END after all;

@@ -25,15 +25,18 @@ const usage = `usage: armci_info [-bcdht]
 Shows what the ARMCI library finds here and why. Without options, everything.
 
   -b  version and build
-  -c  every setting: meaning, kind, unit and origin, and a line NAME=value that can be pasted into a shell
-  -d  transports, usable or why not; the arena that the ranks of a node share; memory and who limits it
+  -c  every setting: meaning, kind, unit and origin, and a line NAME=value that can be pasted
+      into a shell
+  -d  transports, usable or why not; the arena that the ranks of a node share; memory and what
+      limits it
   -t  the map of ranks and nodes; started by armcirun or an MPI launcher, that of the job
-  -s  counters of the running jobs of this user on this host, or of one process; they must have been started with ARMCI_STATS=1
+  -s  counters of the running jobs of this user on this host, or of one process; they must have
+      been started with ARMCI_STATS=1
   -m  put the files FILE.0, FILE.1, ... of ARMCI_TRACE=FILE together into FILE, and remove them
   -h  print this
 
-The exit status is 0; 1 if something that the library needs is missing or a setting cannot be read; 2 for a wrong
-command line.
+The exit status is 0; 1 if something that the library needs is missing or a setting cannot be
+read; 2 for a wrong command line.
 `
 
 const (

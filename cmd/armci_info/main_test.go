@@ -168,7 +168,8 @@ func TestJob(t *testing.T) {
 		{4, 2, 0, []string{`4 rank\(s\) on 2 node\(s\)`,
 			`node 0, host node0: ranks 0 .*, 1 `, `node 1, host node1: ranks 2 .*, 3 `,
 			`tcp: in use between nodes`,
-			`rows of \d+ bytes and more are not packed: a piece of a call costs \d+ ns`}},
+			`rows of \d+ bytes and more are not packed: ` +
+				`a piece of a call costs \d+ ns`}},
 	} {
 		out, stderr, status := inJob(t, c.ranks, c.nodes)
 		if status != c.status {

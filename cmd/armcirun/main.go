@@ -21,10 +21,11 @@ import (
 	"libarmci/internal/config"
 )
 
-const usage = `usage: armcirun [-n RANKS] [-ppn RANKS] [-nodes NODES | -hosts HOST,... | -hostfile FILE]
+const usage = `usage: armcirun [-n RANKS] [-ppn RANKS]
+                [-nodes NODES | -hosts HOST,... | -hostfile FILE]
                 [-agent COMMAND] [-x NAME[=VALUE]]... [-interface WHERE] [-ports LOW-HIGH]
-                [-map block|cyclic] [-bind auto|none|core|socket] [-label] [-timeout TIME] [-gdb RANK] [-v]
-                [--] PROGRAM [ARGUMENT]...
+                [-map block|cyclic] [-bind auto|none|core|socket] [-label] [-timeout TIME]
+                [-gdb RANK] [-v] [--] PROGRAM [ARGUMENT]...
        armcirun -version | -h
 
 Starts RANKS copies of PROGRAM as one ARMCI job: on this machine (default 1), or
@@ -34,15 +35,19 @@ the hosts are the job's, and the agent its own; -nodes keeps the ranks here.
   -n RANKS         number of ranks (also -np, and -n4)
   -ppn RANKS       ranks for each node or host
   -nodes NODES     pretend NODES hosts: ARMCI_NODE=node0, node1, ...
-  -hosts HOST,...  start the ranks on these hosts; HOST may be HOST:RANKS, and stand for several: n[1-4,7]
+  -hosts HOST,...  start the ranks on these hosts; HOST may be HOST:RANKS, and stand for several:
+                   n[1-4,7]
   -hostfile FILE   on those of FILE: a line for each, "HOST [slots=RANKS] [max_slots=RANKS]"
-  -agent COMMAND   what brings a command to a host: COMMAND HOST command... (ssh, or the batch system's)
+  -agent COMMAND   what brings a command to a host: COMMAND HOST command... (ssh, or the batch
+                   system's)
   -x NAME[=VALUE]  also give the ranks on hosts this variable (beside ARMCI_* and LD_LIBRARY_PATH)
   -interface WHERE where hosts connect to armcirun: name, address or network in CIDR notation
   -ports LOW-HIGH  ports to listen on for that
-  -map HOW         how ranks are dealt out to nodes or hosts: block (0 1 2 3 go to 0 0 1 1), or cyclic (0 1 0 1)
-  -bind HOW        where each rank may run: auto (the default: on cores of its own, where there are enough that nothing else is
-                   bound to), none (anywhere), core (on one core of its own), socket (ranks in blocks to sockets)
+  -map HOW         how ranks are dealt out to nodes or hosts: block (0 1 2 3 go to 0 0 1 1), or
+                   cyclic (0 1 0 1)
+  -bind HOW        where each rank may run: auto (the default: on cores of its own, where there are
+                   enough that nothing else is bound to), none (anywhere), core (on one core of
+                   its own), socket (ranks in blocks to sockets)
   -gdb RANK        run this rank under gdb, which reads the standard input; Ctrl-C is gdb's
   -label           output by whole lines, each behind the rank that wrote it, as [3]
   -timeout TIME    end the job after that, with exit status 124: 90s, 5m, 1h30m
@@ -50,11 +55,11 @@ the hosts are the job's, and the agent its own; -nodes keeps the ranks here.
   -version         print the version
   -h               print this
 
-Rank 0 reads the standard input (with -gdb, gdb); the output of all ranks is left as it is, unless -label is given. When
-a rank fails, the others are ended: they have 1 s to notice it, 2 s after
-SIGTERM, then SIGKILL. Signals are forwarded. The exit status is that of the
-rank that failed first, 128 and the number of the signal that killed it, 126 or
-127 if PROGRAM cannot be started, 2 for a wrong command line.
+Rank 0 reads the standard input (with -gdb, gdb); the output of all ranks is left as it is, unless
+-label is given. When a rank fails, the others are ended: they have 1 s to notice it, 2 s after
+SIGTERM, then SIGKILL. Signals are forwarded. The exit status is that of the rank that failed
+first, 128 and the number of the signal that killed it, 126 or 127 if PROGRAM cannot be started,
+2 for a wrong command line.
 `
 
 // Exit statuses of our own, as shells use them.

@@ -93,7 +93,7 @@ public:
 	}
 
 	/** Stores the element, as one store if it has 1, 2, 4 or 8 bytes. Done: locally on return,
-	 * remotely after fence(rank()). Errors: throws error. */
+	 *  remotely after fence(rank()). Errors: throws error. */
 	void put(const value_type &value) const
 	{
 		detail::check_element<T>();

@@ -32,8 +32,8 @@ public:
 	}
 
 	/** The members of `parent` whose group ranks there are listed. @param ranks [in] ascending
-	 * and distinct. Scope: collective over them, with the same list; on others it is a group
-	 * they are no member of. Errors: end the job. */
+	 *  and distinct. Scope: collective over them, with the same list; on others it is a group
+	 *  they are no member of. Errors: end the job. */
 	static group of(span<const int> ranks, const group &parent)
 	{
 		group part(true);
@@ -45,8 +45,8 @@ public:
 	static group of(span<const int> ranks) { return of(ranks, world()); }
 
 	/** Members of equal colour, ordered by key, then by rank here. @param color [in] >= 0, or
-	 * negative: joins none. Scope: collective over this group. Errors: throws error on every
-	 * member. */
+	 *  negative: joins none. Scope: collective over this group. Errors: throws error on every
+	 *  member. */
 	group split(int color, int key = 0) const
 	{
 		group part(true);

@@ -22,8 +22,8 @@ class slot;
 class handle_base {
 public:
 	/** Waits until all calls on the handle are locally done: sources may be changed,
-	 * destinations read. Scope: one-sided. Threads: any, one per handle at a time. Errors:
-	 * throws error, also for calls that an aggregate collected. */
+	 *  destinations read. Scope: one-sided. Threads: any, one per handle at a time. Errors:
+	 *  throws error, also for calls that an aggregate collected. */
 	void wait()
 	{
 		open_ = false;
@@ -31,7 +31,7 @@ public:
 	}
 
 	/** Whether all calls on the handle are locally done, without waiting. Scope: local.
-	 * Threads: any, one per handle at a time. Errors: throws error. */
+	 *  Threads: any, one per handle at a time. Errors: throws error. */
 	bool test()
 	{
 		const int state = ARMCI_Test(&hdl_);
@@ -122,7 +122,7 @@ public:
 };
 
 /** Waits until the caller's calls with `implicit` are locally done. Scope: one-sided. Threads: any;
- * covers the calls of all threads. Errors: throws error. */
+ *  covers the calls of all threads. Errors: throws error. */
 inline void wait_all() { detail::check(ARMCI_WaitAll(), "ARMCI_WaitAll"); }
 
 /** wait_all for the calls to one rank. @param rank [in] target. */

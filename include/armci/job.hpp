@@ -24,8 +24,8 @@ enum class thread_level { single = 0, funneled = 1, serialized = 2, multiple = 3
 class job {
 public:
 	/** The whole program: starts MPI if it is part of the program and not running; the
-	 * destructor ends MPI, whoever started it. Without an MPI it is needed, too. @param argc,
-	 * argv [in,out] as of main. */
+	 *  destructor ends MPI, whoever started it. Without an MPI it is needed, too. @param argc,
+	 *  argv [in,out] as of main. */
 	job(int &argc, char **&argv) : whole_(true)
 	{
 		armci_msg_init(&argc, &argv);
@@ -35,8 +35,8 @@ public:
 	/** ARMCI alone: the program starts and ends MPI itself, or has none. */
 	job() { detail::check(ARMCI_Init(), "ARMCI_Init"); }
 
-	/** As job(), and if MPI runs with less than this level the job ends with an error. @param
-	 * level [in] wanted. */
+	/** As job(), and if MPI runs with less than this level the job ends with an error.
+	 * @param level [in] wanted. */
 	explicit job(thread_level level)
 	{
 		detail::check(ARMCI_Init_thread(static_cast<int>(level)), "ARMCI_Init_thread");
@@ -76,7 +76,7 @@ inline int rank() { return armci_msg_me(); }
 inline int size() { return armci_msg_nproc(); }
 
 /** Whether a rank shares memory with the caller, so that global_ptr::local() is not null. False for
- * a rank out of range. Scope: local. Threads: any. */
+ *  a rank out of range. Scope: local. Threads: any. */
 inline bool same_node(int rank) { return ARMCI_Same_node(rank) != 0; }
 
 /* Where the ranks of a node are not neighbours (armcirun -map cyclic), each rank counts as a node
@@ -106,8 +106,8 @@ inline int node_size(int node)
 	return ranks;
 }
 
-/** Ends every rank of the job with a line on standard error. @param text [in] printed. @param
- * status [in] exit status, low 8 bits. Scope: one-sided, at any time. Threads: any. */
+/** Ends every rank of the job with a line on standard error. @param text [in] printed.
+ *  @param status [in] exit status, low 8 bits. Scope: one-sided, at any time. Threads: any. */
 [[noreturn]] inline void abort(const char *text, int status = 1)
 {
 	ARMCI_Error(text, status);

@@ -59,8 +59,8 @@ public:
 	shared_array() = default;
 
 	/** n elements in the caller's part, value-initialised, at every rank when it returns.
-	 * @param n [in] elements. Scope: collective(world). Errors: throws error, on every rank if
-	 * memory lacks on any. */
+	 *  @param n [in] elements. Scope: collective(world). Errors: throws error, on every rank if
+	 *  memory lacks on any. */
 	explicit shared_array(std::size_t n) : shared_array(n, uninitialized)
 	{
 		std::uninitialized_value_construct_n(data(), size_);
@@ -111,8 +111,8 @@ public:
 	}
 
 	/** Address of the first element of a rank's part, for anybody. @param rank [in] of the
-	 * world, or of the array's group. Scope: local. Errors: throws error for a rank out of
-	 * range. */
+	 *  world, or of the array's group. Scope: local. Errors: throws error for a rank out of
+	 *  range. */
 	global_ptr<T> on(int rank) const
 	{
 		detail::check_rank(rank, static_cast<int>(parts_.size()), "shared_array::on");
@@ -127,7 +127,7 @@ public:
 	global_ptr<T> here() const { return on(me_); }
 
 	/** The caller's own part, for plain loads and stores. What others stored is there after a
-	 * barrier, a lock or another synchronisation with them. Scope: local. */
+	 *  barrier, a lock or another synchronisation with them. Scope: local. */
 	span<T> local() const noexcept { return span<T>(data(), size_); }
 	T &operator[](std::size_t i) const noexcept { return data()[i]; }
 

@@ -68,7 +68,7 @@ template <class C> using if_elements = std::enable_if_t<is_contiguous<C>>;
  * throws error for more than 2^31 bytes or elements; others end the job. */
 
 /** Gives the elements of a rank to all. @param elements [in,out] of a trivially copyable type.
- * @param root [in] rank of the world; in scope::node a place on the node, from 0. */
+ *  @param root [in] rank of the world; in scope::node a place on the node, from 0. */
 template <class C> detail::if_elements<C> broadcast(C &&elements, int root, scope in = scope::all)
 {
 	const span view(elements);
@@ -97,8 +97,8 @@ detail::if_element<T> broadcast(T value, int root, const Where &where = scope::a
 	return value;
 }
 
-/** The same result on every rank, bit by bit: elements[i] = op over all of elements[i]. @param
- * elements [in,out] int, long, long long, float or double. */
+/** The same result on every rank, bit by bit: elements[i] = op over all of elements[i].
+ *  @param elements [in,out] int, long, long long, float or double. */
 template <class C> detail::if_elements<C> all_reduce(C &&elements, op what, scope in = scope::all)
 {
 	detail::reduction(elements, what, "all_reduce",
@@ -133,9 +133,9 @@ template <class C> detail::if_elements<C> reduce(C &&elements, op what, scope in
  * span). */
 
 /** Sends elements; messages of one tag between two ranks arrive in order. @param tag [in] any int.
- * @param elements [in].
+ *  @param elements [in].
  *  @param to [in] rank, may be the caller. Done: they may be changed on return; a long message may
- * wait for its receiver. */
+ *  wait for its receiver. */
 template <class C> detail::if_elements<C> send(int tag, const C &elements, int to)
 {
 	const span view(elements);

@@ -48,10 +48,12 @@ template <std::size_t N> constexpr dims<N> row_major(const dims<N> &extent)
 /**
  * The shape of a strided transfer: how many elements in each dimension, and how far neighbours are
  * apart on either side, in elements of type T. A constant one is checked and translated by the
- * compiler: static constexpr armci::patch<double, 2> tile({8, 8}, {64, 1}, {1000, 1}); put(tile,
- * &local[0], remote + 5000); If the last stride is not 1 on both sides, single elements are moved,
- * and there are at most 8 dimensions instead of 9. Scope: local. Threads: any. Errors: throws error
- * for what does not fit the int of the C interface, when it is constructed.
+ * compiler:
+ *     static constexpr armci::patch<double, 2> tile({8, 8}, {64, 1}, {1000, 1});
+ *     put(tile, &local[0], remote + 5000);
+ * If the last stride is not 1 on both sides, single elements are moved, and there are at most 8
+ * dimensions instead of 9. Scope: local. Threads: any. Errors: throws error for what does not fit
+ * the int of the C interface, when it is constructed.
  */
 template <class T, std::size_t N> class patch {
 public:

@@ -15,8 +15,8 @@
 namespace armci {
 
 /** Waits until all stores of the caller to a rank (put, accumulate, atomics; nonblocking too) are
- * remotely done: every rank sees them. @param rank [in] target. Scope: one-sided. Threads: any;
- * covers the calls of all threads. Errors: end the job. */
+ *  remotely done: every rank sees them. @param rank [in] target. Scope: one-sided. Threads: any;
+ *  covers the calls of all threads. Errors: end the job. */
 inline void fence(int rank) { ARMCI_Fence(rank); }
 
 /** fence for every rank. */
@@ -26,11 +26,11 @@ inline void fence_all() { ARMCI_AllFence(); }
 inline void fence_all(const group &members) { ARMCI_GroupFence(members.native()); }
 
 /** fence_all, and waits for all ranks: afterwards every rank sees all stores of every rank. Scope:
- * collective(world). Threads: one. Errors: end the job. */
+ *  collective(world). Threads: one. Errors: end the job. */
 inline void barrier() { ARMCI_Barrier(); }
 
 /** fence_all, to every rank of the world, and waits for the members of a group. Scope:
- * collective(members). Threads: one. Errors: end the job. */
+ *  collective(members). Threads: one. Errors: end the job. */
 inline void barrier(const group &members)
 {
 	ARMCI_AllFence();
@@ -38,9 +38,9 @@ inline void barrier(const group &members)
 }
 
 /** Tells a rank that everything the caller stored there before has arrived: one more notification,
- * per pair of ranks.
+ *  per pair of ranks.
  *  @param rank [in] whom. Returns how many the caller has sent it. Scope: one-sided. Threads: any.
- * Errors: throws error. */
+ *  Errors: throws error. */
 inline int notify(int rank)
 {
 	const int sent = armci_notify(rank);
@@ -50,8 +50,8 @@ inline int notify(int rank)
 }
 
 /** Waits for one more notification from a rank. Done: what it stored here before notify is there.
- * @param rank [in] whose. Returns how many it has sent so far. Scope: local. Threads: any, one per
- * rank at a time. Errors: throws error. */
+ *  @param rank [in] whose. Returns how many it has sent so far. Scope: local. Threads: any, one per
+ *  rank at a time. Errors: throws error. */
 inline int wait_notify(int rank)
 {
 	int waited = 0;
@@ -71,8 +71,8 @@ struct event : armcix_event_t {
 	unsigned value() const noexcept { return __atomic_load_n(&count, __ATOMIC_ACQUIRE); }
 
 	/** Waits until the count differs from `seen`, and returns it. Ends the job if no rank is
-	 * left to raise it. Scope: local, on the event's node. Threads: any. Errors: throws error.
-	 */
+	 *  left to raise it. Scope: local, on the event's node. Threads: any. Errors: throws error.
+	 *  */
 	unsigned wait(unsigned seen)
 	{
 		wait_for(seen, std::chrono::milliseconds(-1));
@@ -104,9 +104,9 @@ struct event : armcix_event_t {
 };
 
 /** Raises an event behind all earlier stores of the caller at its rank: who sees the count sees
- * them. @param at [remote] event.
+ *  them. @param at [remote] event.
  *  @param n [in] by how much. Done: as a store: on the caller's node at once, elsewhere after a
- * fence. Scope: one-sided. Threads: any. Errors: throws error. */
+ *  fence. Scope: one-sided. Threads: any. Errors: throws error. */
 inline void raise(global_ptr<event> at, unsigned n = 1)
 {
 	detail::check(ARMCIX_Event_add(at.address(), n, at.rank()), "ARMCIX_Event_add", "event",

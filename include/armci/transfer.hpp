@@ -68,7 +68,7 @@ template <class T> inline constexpr bool is_accumulable_v = detail::acc_code<T> 
  * Scope: one-sided. Threads: any. Errors: throws error. */
 
 /** Stores elements at a rank. @param src [in] elements. @param dst [remote] where. Done: locally on
- * return, remotely after fence(dst.rank()). */
+ *  return, remotely after fence(dst.rank()). */
 template <class T> void put(detail::as_is<span<const T>> src, global_ptr<T> dst)
 {
 	detail::check_store<T>();
@@ -81,7 +81,7 @@ template <class T> void put(detail::as_is<span<const T>> src, global_ptr<T> dst)
 }
 
 /** Loads elements of a rank; sees all earlier stores of the caller there. @param src [remote] from
- * where.
+ *  where.
  *  @param dst [out] elements. Done: on return. */
 template <class T> void get(global_ptr<T> src, detail::as_is<span<std::remove_const_t<T>>> dst)
 {
@@ -94,10 +94,10 @@ template <class T> void get(global_ptr<T> src, detail::as_is<span<std::remove_co
 	});
 }
 
-/** dst[i] += scale * src[i], each element atomic with respect to other accumulates only. @param src
- * [in] elements.
+/** dst[i] += scale * src[i], each element atomic with respect to other accumulates only.
+ *  @param src [in] elements.
  *  @param dst [remote] where. @param scale [in] factor. Done: locally on return, remotely after
- * fence(dst.rank()). */
+ *  fence(dst.rank()). */
 template <class T>
 void acc(detail::as_is<span<const T>> src, global_ptr<T> dst, detail::as_is<T> scale = T(1))
 {
@@ -112,8 +112,8 @@ void acc(detail::as_is<span<const T>> src, global_ptr<T> dst, detail::as_is<T> s
 
 /**
  * Stores elements and then an int that becomes visible only after all of them; who waits for it by
- * atomic loads sees the elements. @param src [in] elements. @param dst [remote] where. @param flag
- * [remote] in memory of the same rank.
+ * atomic loads sees the elements. @param src [in] elements. @param dst [remote] where.
+ * @param flag [remote] in memory of the same rank.
  * @param value [in] what the flag becomes. Done: locally on return, remotely when the flag shows.
  */
 template <class T>

@@ -126,7 +126,8 @@ func TestWaiting(t *testing.T) {
 		for i, c := range mine {
 			c.SetReadDeadline(time.Now().Add(50 * time.Millisecond))
 			_, err := c.Read(make([]byte, 1))
-			if closed := !errors.Is(err, os.ErrDeadlineExceeded); closed != (i < more) && i > 0 {
+			closed := !errors.Is(err, os.ErrDeadlineExceeded)
+			if closed != (i < more) && i > 0 {
 				t.Errorf("%s: connection %d of %d: %v", network, i, len(mine), err)
 			}
 		}

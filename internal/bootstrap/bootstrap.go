@@ -69,8 +69,8 @@ type LossWatcher interface {
 // Start joins the job. comm is the communicator whose ranks become the job's,
 // nil for all processes of the launcher. It tries in this order:
 //
-//   - under armcirun, unless MPI is initialised with more than one rank: armcirun's job; an error if MPI is initialised in each
-//     of several ranks, alone;
+//   - under armcirun, unless MPI is initialised with more than one rank: armcirun's job; an error
+//     if MPI is initialised in each of several ranks, alone;
 //   - MPI is in the process and initialised: comm;
 //   - MPI is in the process and an MPI launcher started it: MPI_Init, then the world;
 //   - a launcher with PMI-2 or PMIx started it, without MPI: its job;

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The signal handler for crash reports. It decides in whose code the crash is, records one of the
-// library, has a goroutine print the record, and then passes the signal on to the handler installed
-// before, or to the default action. The handler allocates nothing and takes no lock: system calls,
-// the unwinder (loaded beforehand) and static memory only. Go's own handler remains responsible for
-// faults in Go code, which become panics (crash.go). It sees nothing else: for a signal that a
-// process has sent it would print the stacks of all goroutines and exit.
+// The signal handler for crash reports. It decides whether the crash is in code of the library,
+// records one that is (stack.c reads the stack), has a goroutine print the record, and then passes
+// the signal on to the handler installed before, or to the default action. The handler allocates
+// nothing and takes no lock: system calls, the unwinder (loaded beforehand) and static memory only.
+// Go's own handler remains responsible for faults in Go code, which become panics (crash.go). It
+// sees nothing else: for a signal that a process has sent it would print the stacks of all
+// goroutines and exit.
 #define _GNU_SOURCE
-#include "crash.h"
+#include "stack.h"
 
 #include <errno.h>
 #include <execinfo.h>
 #include <linux/futex.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/syscall.h>
-#include <sys/uio.h>
 #include <time.h>
-#include <ucontext.h>
 #include <unistd.h>
 
 struct crash_record crash;
@@ -141,71 +139,6 @@ static void pass_on(struct sigaction *next, int sig, siginfo_t *info, void *cont
 		raise(sig); // delivered when this handler returns; a fault happens again by itself
 }
 
-static size_t copy_stack(uintptr_t sp, uintptr_t *words, size_t most)
-{
-	struct iovec to = {words, most * sizeof *words}, from = {(void *)sp, most * sizeof *words};
-	// unlike memcpy, it stops at the end of the stack
-	ssize_t n = process_vm_readv(getpid(), &to, 1, &from, 1, 0);
-	return n < 0 ? 0 : (size_t)n / sizeof *words;
-}
-
-int crash_callers(uintptr_t *words, int most)
-{
-	return (int)copy_stack((uintptr_t)__builtin_frame_address(0), words, (size_t)most);
-}
-
-static uintptr_t context_pc(const ucontext_t *u)
-{
-#if defined(__x86_64__)
-	return (uintptr_t)u->uc_mcontext.gregs[REG_RIP];
-#elif defined(__powerpc64__)
-	return (uintptr_t)u->uc_mcontext.gp_regs[PT_NIP];
-#elif defined(__riscv)
-	return (uintptr_t)u->uc_mcontext.__gregs[REG_PC];
-#else
-	return (uintptr_t)u->uc_mcontext.pc;
-#endif
-}
-
-static uintptr_t context_sp(const ucontext_t *u)
-{
-#if defined(__x86_64__)
-	return (uintptr_t)u->uc_mcontext.gregs[REG_RSP];
-#elif defined(__powerpc64__)
-	return (uintptr_t)u->uc_mcontext.gp_regs[PT_R1];
-#elif defined(__riscv)
-	return (uintptr_t)u->uc_mcontext.__gregs[REG_SP];
-#else
-	return (uintptr_t)u->uc_mcontext.sp;
-#endif
-}
-
-// The frames from the crash outwards, without those of this handler.
-static int unwind(uintptr_t *pc, int most, const ucontext_t *u)
-{
-	void *all[CRASH_FRAMES + 8];
-	int n = backtrace(all, CRASH_FRAMES + 8), skip = 0;
-	while (skip < n && (uintptr_t)all[skip] != context_pc(u)) skip++;
-	if (skip == n) { // a jump to an invalid address: the return address is on top of the stack
-		pc[0] = context_pc(u);
-		return copy_stack(context_sp(u), &pc[1], 1) ? 2 : 1;
-	}
-	n = n - skip < most ? n - skip : most;
-	memcpy(pc, &all[skip], (size_t)n * sizeof *pc);
-	return n;
-}
-
-// From the crash outwards, is the first frame outside the C library in this library?
-static bool is_inside(const uintptr_t *pc, int n)
-{
-	int i = 0;
-	while (i < n &&
-		(crash_owner(pc[i]) == CRASH_LIBC ||
-			(i == 0 && crash_owner(pc[i]) == CRASH_NOWHERE)))
-		i++;
-	return i < n && (crash_owner(pc[i]) == CRASH_C || crash_owner(pc[i]) == CRASH_GO);
-}
-
 // Without Go: prints the first line and the addresses.
 static void print_bare(void)
 {
@@ -254,10 +187,10 @@ static void report(int sig, const siginfo_t *info, const ucontext_t *u)
 	uintptr_t pc[CRASH_FRAMES];
 	int n = 0;
 	if (!atomic_load(&taken)) {
-		if (crash_owner(context_pc(u)) == CRASH_OTHER)
+		if (crash_owner(crash_pc(u)) == CRASH_OTHER)
 			return;
-		n = unwind(pc, CRASH_FRAMES, u);
-		if (!is_inside(pc, n))
+		n = crash_unwind(pc, CRASH_FRAMES, u);
+		if (!crash_inside(pc, n))
 			return;
 	}
 	if (atomic_exchange(&taken, 1)) {
@@ -269,7 +202,7 @@ static void report(int sig, const siginfo_t *info, const ucontext_t *u)
 	crash.address = info->si_code > 0 ? (uintptr_t)info->si_addr : 0;
 	crash.frames = n;
 	memcpy(crash.pc, pc, (size_t)n * sizeof *pc);
-	crash.words = (int)copy_stack(context_sp(u), crash.stack, CRASH_WORDS);
+	crash.words = (int)crash_stack(crash_sp(u), crash.stack, CRASH_WORDS);
 	print();
 }
 
@@ -288,7 +221,7 @@ void crash_ranges(uintptr_t lo, uintptr_t bytes, int count, const char **whose)
 	ranges.count = count;
 }
 
-// A dereferenced pointer to memory of another process: prints, once, whose it is.
+// A dereferenced pointer to memory of another process: prints, once, the process that owns it.
 static void tell_foreign(uintptr_t address)
 {
 	static _Atomic int said;
@@ -310,7 +243,7 @@ static bool is_go_fault(int sig, const siginfo_t *info, const ucontext_t *u)
 {
 	if (info->si_code <= 0 || !is_function(&go) || sig == SIGILL || sig == SIGABRT)
 		return false;
-	return !atomic_load(&reports) || crash_owner(context_pc(u)) == CRASH_GO;
+	return !atomic_load(&reports) || crash_owner(crash_pc(u)) == CRASH_GO;
 }
 
 static void handle(struct sigaction *next, int sig, siginfo_t *info, void *context)

@@ -8,7 +8,8 @@
 package guest
 
 // #cgo CFLAGS: -std=gnu11 -fvisibility=hidden -Wall -Wextra -Wno-unused-parameter
-// #cgo LDFLAGS: -Wl,--wrap=pthread_create -Wl,--wrap=_cgo_wait_runtime_init_done -Wl,--wrap=cgoSymbolizerInit
+// #cgo LDFLAGS: -Wl,--wrap=pthread_create -Wl,--wrap=_cgo_wait_runtime_init_done
+// #cgo LDFLAGS: -Wl,--wrap=cgoSymbolizerInit
 import "C"
 
 import _ "github.com/ianlancetaylor/cgosymbolizer" // a crash shows C and Go frames together

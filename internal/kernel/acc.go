@@ -7,25 +7,29 @@ package kernel
 /*
 #include "kernel.h"
 
-// The lock description is passed as single values: a C struct with a pointer to Go memory in it may not be passed.
+// The lock description is passed as single values: a C struct with a pointer to Go memory in it may
+// not be passed.
 #define LOCKS uint32_t *word, uint32_t mask, uint32_t pitch, uint32_t owner, uint32_t device
 #define ST &(struct k_stripes){ word, mask, pitch, owner, device }
 
-static inline void acc(LOCKS, int type, const void *scale, void *dst, const void *src, size_t nbytes)
+static inline void acc(LOCKS, int type, const void *scale, void *dst, const void *src,
+                       size_t nbytes)
 {
 	k_acc(word ? ST : NULL, type, scale, dst, src, nbytes);
 }
 
-static inline void acc_strided(LOCKS, int type, const void *scale, const void *src, const int *sstride, void *dst,
-                               const int *dstride, const int *count, int levels)
+static inline void acc_strided(LOCKS, int type, const void *scale, const void *src,
+                               const int *sstride, void *dst, const int *dstride, const int *count,
+                               int levels)
 {
 	k_acc_strided(word ? ST : NULL, type, scale, src, sstride, dst, dstride, count, levels);
 }
 
-static inline void acc_vector(LOCKS, int type, const void *scale, const uintptr_t *src, const uintptr_t *dst,
-                              size_t bytes, size_t n)
+static inline void acc_vector(LOCKS, int type, const void *scale, const uintptr_t *src,
+                              const uintptr_t *dst, size_t bytes, size_t n)
 {
-	k_acc_vector(word ? ST : NULL, type, scale, (void *const *)src, (void *const *)dst, bytes, n);
+	k_acc_vector(word ? ST : NULL, type, scale, (void *const *)src, (void *const *)dst, bytes,
+	             n);
 }
 
 #cgo noescape acc

@@ -9,7 +9,8 @@ package kernel
 #cgo CFLAGS: -fvisibility=hidden -Wall -Wextra -std=c11
 #include "kernel.h"
 
-// Lists of addresses come as integers, so that they can hold addresses of other memory than Go's without copying.
+// Lists of addresses come as integers, so that they can hold addresses of other memory than Go's
+// without copying.
 static inline void copy_vector(const uintptr_t *src, const uintptr_t *dst, size_t bytes, size_t n)
 {
 	k_copy_vector((void *const *)src, (void *const *)dst, bytes, n);

@@ -10,17 +10,17 @@
  *
  * Conventions, valid for every function below:
  *   - Sizes, strides and the first count are bytes; other counts are numbers of blocks. A shape has
- * `levels` strides (0..K_MAX_LEVELS) and levels+1 counts; a count of zero (or less) means that
- * there is nothing to do. Strides may be negative, zero, or unrelated to each other. With 0 levels
- * the stride array may be NULL.
+ *     `levels` strides (0..K_MAX_LEVELS) and levels+1 counts; a count of zero (or less) means that
+ *     there is nothing to do. Strides may be negative, zero, or unrelated to each other. With 0
+ *     levels the stride array may be NULL.
  *   - Any address may be unaligned. Source and destination must not overlap (accumulate: may be the
- * same address). Blocks are visited in order, the first level fastest, so that the last writer of a
- * byte is well defined.
+ *     same address). Blocks are visited in order, the first level fastest, so that the last writer
+ *     of a byte is well defined.
  *   - All functions may be called from any thread at any time; the caller keeps the memory alive
- * during the call.
+ *     during the call.
  *   - Floating-point results are those of the plain C expression without fused multiply-add, on
- * every machine. (The kernels are compiled as -std=c11, which means that to GCC; the inline
- * accumulate is safe in any mode.)
+ *     every machine. (The kernels are compiled as -std=c11, which means that to GCC; the inline
+ *     accumulate is safe in any mode.)
  */
 #ifndef LIBARMCI_KERNEL_H
 #define LIBARMCI_KERNEL_H
@@ -140,10 +140,10 @@ void k_span(void *const *p, size_t n, int64_t *lowest, int64_t *highest);
  * k_stripes describes the accumulate locks, words in memory shared by all processes that accumulate
  * into one place.
  *
- *   stripe of an address   (address >> K_STRIPE_SHIFT) & mask, hence all processes map the target
- * at one address its lock word          word[stripe * pitch_words]; 0 = free, else the `owner`
- * value of the holder (its rank + 1) lock, unlock           compare-and-swap 0 -> owner (acquire);
- * plain store of 0 (release)
+ *   stripe of an address (address >> K_STRIPE_SHIFT) & mask, hence all processes map the target at
+ *   one address its lock word word[stripe * pitch_words]; 0 = free, else the `owner` value of the
+ *   holder (its rank + 1)
+ *   lock, unlock           compare-and-swap 0 -> owner (acquire); plain store of 0 (release)
  *
  * An element belongs to the stripe of its first byte. At most one stripe is held at a time, and its
  * holder waits for no other; who needs several at once takes them in ascending order

@@ -8,8 +8,9 @@ package kernel
 /*
 #include "cursor.h"
 
-static inline size_t cursor_runs(struct k_cursor *a, const uintptr_t *alist, struct k_cursor *b, const uintptr_t *blist,
-                                 struct k_run *r, size_t used, size_t max, int64_t limit)
+static inline size_t cursor_runs(struct k_cursor *a, const uintptr_t *alist, struct k_cursor *b,
+                                 const uintptr_t *blist, struct k_run *r, size_t used, size_t max,
+                                 int64_t limit)
 {
 	struct k_side local = { a, alist }, remote = { b, blist };
 	return k_cursor_runs(local, remote, r, used, max, limit);

@@ -17,12 +17,14 @@ static inline void update(LOCKS, int op, int type, void *dst, const void *src, v
 	k_update(word ? ST : NULL, op, type, dst, src, old, n);
 }
 
-static inline void update_runs(LOCKS, int op, int type, const struct k_update_run *runs, size_t n, const void *src, void *old)
+static inline void update_runs(LOCKS, int op, int type, const struct k_update_run *runs, size_t n,
+                               const void *src, void *old)
 {
 	k_update_runs(word ? ST : NULL, op, type, runs, n, src, old);
 }
 
-static inline void compare_swap(LOCKS, size_t bytes, void *dst, const void *compare, const void *value, void *old)
+static inline void compare_swap(LOCKS, size_t bytes, void *dst, const void *compare,
+                                const void *value, void *old)
 {
 	k_compare_swap(word ? ST : NULL, bytes, dst, compare, value, old);
 }
@@ -154,9 +156,12 @@ type UpdateRun struct {
 
 // It is struct k_update_run.
 var (
-	_ [unsafe.Sizeof(UpdateRun{})]byte             = [C.sizeof_struct_k_update_run]byte{}
-	_ [unsafe.Offsetof(UpdateRun{}.Bytes)]struct{} = [unsafe.Offsetof(C.struct_k_update_run{}.bytes)]struct{}{}
+	_ [unsafe.Sizeof(UpdateRun{})]byte = [C.sizeof_struct_k_update_run]byte{}
+
+	_ [bytesAt]struct{} = [unsafe.Offsetof(C.struct_k_update_run{}.bytes)]struct{}{}
 )
+
+const bytesAt = unsafe.Offsetof(UpdateRun{}.Bytes)
 
 // UpdateRuns is Update for the elements of runs, one run after the other; src and old are packed.
 // Runs may overlap.

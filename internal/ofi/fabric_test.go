@@ -37,16 +37,14 @@ func TestConformance(t *testing.T) {
 	}{
 		{"2x2", []int{2, 2}, nil},
 		{"buffered, host", []int{1, 1}, func(o *internode.Options) {
-			o.Contiguous,
-				o.Strided = transport.ByCopy, transport.ByPacking
+			o.Contiguous, o.Strided = transport.ByCopy, transport.ByPacking
 		}},
 		{"zerocopy, nic", []int{1, 1}, func(o *internode.Options) {
 			o.Contiguous, o.Strided, o.Eager = transport.ByZeroCopy, transport.ByDevice,
 				0
 		}},
 		{"push, few buffers", []int{1, 1}, func(o *internode.Options) {
-			o.Strided,
-				o.Buffer = transport.ByTargetSide, 1<<20
+			o.Strided, o.Buffer = transport.ByTargetSide, 1<<20
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {

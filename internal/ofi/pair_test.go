@@ -128,7 +128,8 @@ func TestKeys(t *testing.T) {
 		p.key != a.newKey(key) {
 		t.Errorf("by addresses: %+v", p)
 	}
-	if p := newTestQueue(libfabric.Virtual | libfabric.ProviderKeys).d.placeOf(key); p != (place{0, key}) {
+	both := newTestQueue(libfabric.Virtual | libfabric.ProviderKeys)
+	if p := both.d.placeOf(key); p != (place{0, key}) {
 		t.Errorf("with the provider's keys: %+v", p)
 	}
 	if a.sameModes(uint8(libfabric.Virtual), 8) == nil || a.sameModes(0, 4) == nil ||

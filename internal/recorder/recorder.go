@@ -8,7 +8,8 @@ package recorder
 // #cgo CFLAGS: -std=gnu11 -fvisibility=hidden -Wall -Wextra -Wno-unused-parameter
 // #include <stdlib.h>
 // #include "profile.h"
-// void profile_start(struct profile_counters *counters, int *node_of, int me, int ranks, bool traced);
+// void profile_start(struct profile_counters *counters, int *node_of, int me, int ranks,
+//   bool traced);
 // void profile_stop(void);
 import "C"
 
@@ -236,7 +237,13 @@ func print(s *profile.Summary) {
 
 // C and Go have the same layouts.
 var (
-	_ [unsafe.Sizeof(profile.Counters{})]byte           = [C.sizeof_struct_profile_counters]byte{}
-	_ [unsafe.Sizeof(profile.Table{})]byte              = [C.PROFILE_OPS * C.PROFILE_CLASSES * C.sizeof_struct_profile_cell]byte{}
-	_ [unsafe.Offsetof(profile.Counters{}.Started)]byte = [unsafe.Offsetof(C.struct_profile_counters{}.started)]byte{}
+	_ [unsafe.Sizeof(profile.Counters{})]byte = [C.sizeof_struct_profile_counters]byte{}
+	_ [unsafe.Sizeof(profile.Table{})]byte    = [tableBytes]byte{}
+
+	_ [startedAt]byte = [unsafe.Offsetof(C.struct_profile_counters{}.started)]byte{}
+)
+
+const (
+	tableBytes = C.PROFILE_OPS * C.PROFILE_CLASSES * C.sizeof_struct_profile_cell // C's
+	startedAt  = unsafe.Offsetof(profile.Counters{}.Started)
 )

@@ -2,7 +2,7 @@
 // errors.c - every bad argument of a function with a return code: the documented code, one line
 // naming function, argument and rank, and nothing changed. What ends the job is in tests/fault.
 // Needs ARMCI_ERRORS=return.
-#include "capture.h"
+#include "errors.h"
 #include <armcix.h>
 
 enum { BYTES = 256 };
@@ -28,52 +28,6 @@ static armci_giov_t *giov(void **src, void **dst, int bytes, int n)
 		.ptr_array_len = n};
 	return &d;
 }
-
-static int failures;
-
-static void expect(struct capture *c, const char *call, int got, int want, const char *function,
-	const char *argument)
-{
-	if (got == want && capture_is(c, function, argument))
-		return;
-	failures++;
-	fprintf(stderr,
-		"rank %d: %s\n  returned %d, expected %d with one line naming %s and \"%s\"; "
-		"printed: %s\n",
-		me, call, got, want, function, argument, c->text);
-}
-
-// The call must return the code and print one line with the argument's name.
-#define BAD(code, function, argument, call) \
-	do { \
-		struct capture c_; \
-		capture_begin(&c_); \
-		int got_ = (call); \
-		capture_end(&c_); \
-		expect(&c_, #call, got_, code, #function, argument); \
-	} while (0)
-
-// A mistake that all ranks make in a collective call: each gets the code, the lowest prints the
-// line.
-#define BAD_ONCE(code, function, argument, call) \
-	do { \
-		struct capture c_; \
-		capture_begin(&c_); \
-		int got_ = (call); \
-		capture_end(&c_); \
-		if (me == 0) \
-			expect(&c_, #call, got_, code, #function, argument); \
-		else \
-			CHECK(got_ == code && c_.lines == 0); \
-	} while (0)
-
-// BAD for a private address: wrong only for another rank, since a rank may name all of its own
-// memory.
-#define BAD_FAR(code, function, argument, call) \
-	do { \
-		if (np > 1) \
-			BAD(code, function, argument, call); \
-	} while (0)
 
 static void contiguous(void)
 {

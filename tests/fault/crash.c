@@ -4,7 +4,7 @@
 // leads to it is made here.
 //
 //   crash CASE      cases that start with "handler-" install a handler first: before ARMCI_Init, or
-//   after it
+//                   after it
 #include <armci.h>
 #include <setjmp.h>
 #include <signal.h>

@@ -2,8 +2,8 @@
 // NAS MG with halos exchanged by messages and by nonblocking puts (mg.h): their time and its
 // verification.
 //
-//   mg [-q] [-r REPS] [-v VERSION,...] CLASS     CLASS: S (32^3), W (128^3), A or B (256^3);
-//   versions mpi and armci
+//   mg [-q] [-r REPS] [-v VERSION,...] CLASS CLASS: S (32^3), W (128^3), A or B (256^3); versions
+//   mpi and armci
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,11 +5,9 @@
 // imitate a triangulation that was refined:
 //
 //   - each node (row) is coupled with the 5 x 5 nodes around it of a mesh whose rows have `width`
-//   nodes: five short runs of
-//     columns, near five diagonals;
+//     nodes: five short runs of columns, near five diagonals;
 //   - nodes of refined places were numbered later. 32 nodes that follow each other are a patch,
-//   which is coupled with two runs of
-//     five nodes and six single ones anywhere;
+//     which is coupled with two runs of five nodes and six single ones anywhere;
 //   - what is left over at the edges or falls on an entry twice goes beside the diagonal.
 //
 // So each of two or four ranks needs 3900 to 4800 elements of the others' x, in 1600 to 1850 runs,

@@ -6,8 +6,8 @@
 // for each run of neighbours; the same calls collected by an aggregate handle for each owner; one
 // vector get for each owner; packed puts by the owners, with a notification.
 //
-//   sparse [-q] [-r REPS] [-v VERSION,...] [FILE.mtx]     without FILE, the matrix of generate.c;
-//   -q: a smaller one
+//   sparse [-q] [-r REPS] [-v VERSION,...] [FILE.mtx] without FILE, the matrix of generate.c; -q: a
+//   smaller one
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
 // transfers. Rounds go from A to B and back, so that each needs all of the one before. It reads the
 // options and has the versions measured and checked.
 //
-//   transpose [-q] [-r REPS] [-v VERSION,...] [N [ROUNDS]]     default: 4096, 5; -q: 256, 3; an odd
+//   transpose [-q] [-r REPS] [-v VERSION,...] [N [ROUNDS]] default: 4096, 5; -q: 256, 3; an odd
 //   number of rounds
 #include <math.h>
 #include <stdio.h>

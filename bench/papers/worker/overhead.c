@@ -4,13 +4,13 @@
 // process has the data server; memory of ARMCI_Malloc at both sides. Rows:
 //   overhead/time/OP/PROTOCOL      ns that an operation takes
 //   overhead/caller/OP/PROTOCOL    ns of processor time, user and system, of all threads of the
-//   caller's process, for each overhead/target/OP/PROTOCOL    the same of the target's process,
-//   whose program sleeps overhead/slowdown/OP/PROTOCOL  how much longer, in per cent, a fixed
-//   amount of computation of the target's program takes
-//                                  meanwhile than just before, while the caller sleeps; on a
-//                                  machine that nobody else uses
+//                                  caller's process, for each
+//   overhead/target/OP/PROTOCOL    the same of the target's process, whose program sleeps
+//   overhead/slowdown/OP/PROTOCOL  how much longer, in per cent, a fixed amount of computation of
+//                                  the target's program takes meanwhile than just before, while the
+//                                  caller sleeps; on a machine that nobody else uses
 //   overhead/slowdown/computing    the same while the caller only computes: what sharing the
-//   machine costs
+//                                  machine costs
 // Over software verbs the caller's process does the device's work, too. The ranks of a node differ
 // in the setting (variants.h).
 #include <stdio.h>

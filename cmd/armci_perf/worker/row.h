@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A figure as all programs that measure print it, for internal/figure: the median of its
 // repetitions and their extremes, and those of its baseline, on one line, tab-separated:
-//   PERF  op shape bytes ranks unit ours least most raw least most ratio     (raw and ratio 0
-//   without a baseline)
+//   PERF  op shape bytes ranks unit ours least most raw least most ratio (raw and ratio 0 without a
+//         baseline)
 // Needs no library and no MPI.
 #ifndef ROW_H
 #define ROW_H

@@ -99,8 +99,8 @@ func TestDebugger(t *testing.T) {
 		rank := 2
 		r := begin(t, Options{Ranks: 3, Debug: &rank, Stdin: in, Remote: remote}, "stdin")
 		r.ends(t, 0, "")
-		if got, want := strings.Join(r.lines(t), "; "),
-			`gdb has typed; rank 0 read "" <nil>; rank 1 read "" <nil>; rank 2 read`; !strings.HasPrefix(got, want) {
+		want := `gdb has typed; rank 0 read "" <nil>; rank 1 read "" <nil>; rank 2 read`
+		if got := strings.Join(r.lines(t), "; "); !strings.HasPrefix(got, want) {
 			t.Errorf("printed %q, not %q", got, want)
 		}
 		in.Close()

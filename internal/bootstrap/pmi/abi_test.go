@@ -58,5 +58,6 @@ pmix_status_t PMIx_Abort(int, const char *, pmix_proc_t *, size_t);
 pmix_status_t PMIx_Put(pmix_scope_t, const char *, pmix_value_t *);
 pmix_status_t PMIx_Commit(void);
 pmix_status_t PMIx_Fence(const pmix_proc_t *, size_t, const pmix_info_t *, size_t);
-pmix_status_t PMIx_Get(const pmix_proc_t *, const char *, const pmix_info_t *, size_t, pmix_value_t **);
+pmix_status_t PMIx_Get(const pmix_proc_t *, const char *, const pmix_info_t *, size_t,
+                       pmix_value_t **);
 `

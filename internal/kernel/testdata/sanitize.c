@@ -8,11 +8,13 @@
  *
  * Run it in internal/kernel, twice:
  *   cc -std=c11 -g -O1 -fsanitize=address,undefined -fno-sanitize-recover=all -Wall -Wextra -Werror
- * \ -I. testdata/sanitize.c *.c -lpthread -o sanitize && ./sanitize cc -std=c11 -g -O1
- * -fsanitize=thread -Wall -Wextra -Werror -I. testdata/sanitize.c *.c -lpthread -o sanitize &&
- * ./sanitize Exit status 0 and a last line "ok sanitize HASH" are success. HASH depends on the
- * results of all floating-point arithmetic: it is the same for every compiler option and machine
- * (-O0, -O3, -march=native ...).
+ *   \
+ *      -I. testdata/sanitize.c *.c -lpthread -o sanitize && ./sanitize
+ *   cc -std=c11 -g -O1 -fsanitize=thread -Wall -Wextra -Werror -I. testdata/sanitize.c *.c
+ *   -lpthread -o sanitize && ./sanitize
+ * Exit status 0 and a last line "ok sanitize HASH" are success. HASH depends on the results of all
+ * floating-point arithmetic: it is the same for every compiler option and machine (-O0, -O3,
+ * -march=native ...).
  */
 #define _POSIX_C_SOURCE 200809L
 #include "cursor.h"
