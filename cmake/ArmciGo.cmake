@@ -24,20 +24,16 @@ if(CMAKE_CROSSCOMPILING) # the toolchain file says for which processor; go takes
   list(APPEND ARMCI_GO_FLAGS -DGOARCH=${ARMCI_GOARCH} -DCC=${CMAKE_C_COMPILER})
 endif()
 
-# Everything that go build may read. Go keeps its own cache, so one list for all targets is right
-# and simple.
-file(GLOB_RECURSE ARMCI_SOURCES CONFIGURE_DEPENDS
-  ${PROJECT_SOURCE_DIR}/capi/*.go ${PROJECT_SOURCE_DIR}/capi/*.c ${PROJECT_SOURCE_DIR}/capi/*.h
-  ${PROJECT_SOURCE_DIR}/mpirma/*.go ${PROJECT_SOURCE_DIR}/mpirma/*.c
-  ${PROJECT_SOURCE_DIR}/mpirma/*.h
-  ${PROJECT_SOURCE_DIR}/internal/*.go ${PROJECT_SOURCE_DIR}/internal/*.c
-  ${PROJECT_SOURCE_DIR}/internal/*.h
-  ${PROJECT_SOURCE_DIR}/cmd/*.go ${PROJECT_SOURCE_DIR}/bench/*.go
-  ${PROJECT_SOURCE_DIR}/internal/figure/*.svg ${PROJECT_SOURCE_DIR}/include/*.h)
-list(FILTER ARMCI_SOURCES EXCLUDE REGEX "_test\\.go$|/testdata/")
-list(APPEND ARMCI_SOURCES ${PROJECT_SOURCE_DIR}/go.mod ${PROJECT_SOURCE_DIR}/go.sum
-  ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake ${PROJECT_SOURCE_DIR}/cmake/go_headers.cmake
-  ${PROJECT_SOURCE_DIR}/cmake/go_ppc64le.cmake)
+# What every go command depends on. The files of a package and of those that it imports are in the
+# depfile that go_build.cmake writes. Headers are all here: a package includes those of others, and
+# a changed one compiles all C anew (go_headers.cmake).
+file(GLOB_RECURSE ARMCI_GO_INPUTS CONFIGURE_DEPENDS
+  ${PROJECT_SOURCE_DIR}/capi/*.h ${PROJECT_SOURCE_DIR}/mpirma/*.h ${PROJECT_SOURCE_DIR}/internal/*.h
+  ${PROJECT_SOURCE_DIR}/include/*.h)
+list(FILTER ARMCI_GO_INPUTS EXCLUDE REGEX "/testdata/")
+list(APPEND ARMCI_GO_INPUTS ${PROJECT_SOURCE_DIR}/go.mod ${PROJECT_SOURCE_DIR}/go.sum
+  ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake ${PROJECT_SOURCE_DIR}/cmake/go_depfile.cmake
+  ${PROJECT_SOURCE_DIR}/cmake/go_headers.cmake ${PROJECT_SOURCE_DIR}/cmake/go_ppc64le.cmake)
 
 # armci_go_library(<target> OUTPUT <file> PACKAGE <./dir> SONAME <name>
 #                  MAP <version script> [TAG <build tag>])
@@ -50,7 +46,8 @@ function(armci_go_library target)
       -DTAG=${A_TAG} ${ARMCI_GO_FLAGS}
       -DVERSION=${PROJECT_VERSION} -DWORK=${PROJECT_BINARY_DIR}/go/${target}
       -P ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake
-    DEPENDS ${ARMCI_SOURCES} ${A_MAP}
+    DEPENDS ${ARMCI_GO_INPUTS} ${A_MAP}
+    DEPFILE ${PROJECT_BINARY_DIR}/go/${target}/depfile
     COMMENT "go build ${target}" VERBATIM)
   add_custom_target(${target} ALL DEPENDS ${A_OUTPUT})
 endfunction()
@@ -62,7 +59,8 @@ function(armci_go_program name package output)
       -DPACKAGE=${package}
       -DOUTPUT=${output} -DVERSION=${PROJECT_VERSION} ${ARMCI_GO_FLAGS}
       -DWORK=${PROJECT_BINARY_DIR}/go/${name} -P ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake
-    DEPENDS ${ARMCI_SOURCES}
+    DEPENDS ${ARMCI_GO_INPUTS}
+    DEPFILE ${PROJECT_BINARY_DIR}/go/${name}/depfile
     COMMENT "go build ${name}" VERBATIM)
   add_custom_target(${name} ${ARGN} DEPENDS ${output})
 endfunction()
@@ -76,13 +74,13 @@ endfunction()
 # armci_tests.
 function(armci_go_test target)
   cmake_parse_arguments(A "" "OUTPUT;PACKAGE" "" ${ARGN})
-  file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/${A_PACKAGE}/*_test.go)
   add_custom_command(OUTPUT ${A_OUTPUT}
     COMMAND ${CMAKE_COMMAND} -DGO=${ARMCI_GO} -DMODE=test -DSOURCE=${PROJECT_SOURCE_DIR}
       -DPACKAGE=./${A_PACKAGE}
       -DOUTPUT=${A_OUTPUT} -DVERSION=${PROJECT_VERSION} ${ARMCI_GO_FLAGS}
       -DWORK=${PROJECT_BINARY_DIR}/go/${target} -P ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake
-    DEPENDS ${ARMCI_SOURCES} ${tests}
+    DEPENDS ${ARMCI_GO_INPUTS}
+    DEPFILE ${PROJECT_BINARY_DIR}/go/${target}/depfile
     COMMENT "go test -c ${A_PACKAGE}" VERBATIM)
   add_custom_target(${target} DEPENDS ${A_OUTPUT})
   add_dependencies(armci_tests ${target})

@@ -59,6 +59,7 @@ if(MODE STREQUAL "c-shared") # by a program for this machine, whatever processor
     message(FATAL_ERROR "the table of signals in ${name} could not be changed")
   endif()
 endif()
+include(${CMAKE_CURRENT_LIST_DIR}/go_depfile.cmake)
 get_filename_component(directory ${OUTPUT} DIRECTORY)
 file(MAKE_DIRECTORY ${directory})
 file(RENAME ${WORK}/${name} ${OUTPUT})

@@ -1,0 +1,27 @@
+# Included by go_build.cmake: writes WORK/depfile, which tells make what OUTPUT was built from: the
+# files of PACKAGE and of the packages of this module that it imports, and their directories, whose
+# time changes when a file comes or goes. Input: GO MODE SOURCE PACKAGE OUTPUT WORK, and tags.
+# SPDX-License-Identifier: BSD-3-Clause
+
+set(lists .GoFiles .CgoFiles .CFiles .HFiles .SFiles .EmbedFiles)
+set(which -deps)
+if(MODE STREQUAL "test")
+  list(APPEND lists .TestGoFiles .XTestGoFiles)
+  list(APPEND which -test)
+endif()
+set(template "{{if .Module}}{{if .Module.Main}}{{$dir := .Dir}}{{$dir}}\n")
+foreach(list IN LISTS lists)
+  string(APPEND template "{{range ${list}}}{{$dir}}/{{.}}\n{{end}}")
+endforeach()
+string(APPEND template "{{end}}{{end}}")
+execute_process(
+  COMMAND ${GO} list ${which} -tags ${tags} -f ${template} ${PACKAGE}
+  WORKING_DIRECTORY ${SOURCE} OUTPUT_VARIABLE files RESULT_VARIABLE result)
+if(NOT result EQUAL 0)
+  message(FATAL_ERROR "go list ${PACKAGE} failed")
+endif()
+string(REGEX MATCHALL "[^\n]+" files "${files}")
+list(FILTER files INCLUDE REGEX "^${SOURCE}/") # not what go makes of the tests
+list(REMOVE_DUPLICATES files)
+list(JOIN files " \\\n  " files)
+file(WRITE ${WORK}/depfile "${OUTPUT}: ${files}\n")
