@@ -211,7 +211,7 @@ func (j *job) with(build string, o *options) figure.Job {
 	}
 	if o.ofi != "" {
 		// The raw worker is linked with libfabric, and so with PSM, which would handle the
-		// signals of whoever loads it.
+		// signals of the process that loads it.
 		run.Env = append(run.Env, "ARMCI_TRANSPORT=ofi", "ARMCI_OFI_PROVIDER="+o.ofi,
 			"IPATH_NO_BACKTRACE=1")
 	}

@@ -162,7 +162,7 @@ func (w *windows) measure(out io.Writer) error {
 	for run := range w.runs {
 		for _, b := range w.asked() {
 			for i := range all {
-				s := all[(i+run)%len(all)] // nobody always comes after the same
+				s := all[(i+run)%len(all)] // none always follows the same
 				fmt.Fprintf(os.Stderr, "run %d of %d, %s, %s\n", run+1, w.runs,
 					b.String(), s.title)
 				w.start(s, b)

@@ -122,7 +122,7 @@ func (o *options) stepsOf(e *experiment, run int) []*step {
 			variants = []variant{{}}
 		}
 		for i := range variants {
-			v := variants[(i+run)%len(variants)] // nobody always comes after the same
+			v := variants[(i+run)%len(variants)] // none always follows the same
 			if v.blas && o.blas == "" && !o.quick {
 				o.leave(e.name + ": no OpenBLAS (bench/apps/openblas.sh)")
 				continue

@@ -52,7 +52,7 @@ static void stream_in(void)
 	for (int k = 0; k < STREAM; k++) perf_wire_take(&wire, now.back);
 }
 
-// By rank 0: who answers is a thread of its peer.
+// Run by rank 0: the answers come from a thread of its peer.
 static void exchanges(void *arg, long n)
 {
 	(void)arg;

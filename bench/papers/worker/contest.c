@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contests: several ways to do the same thing take turns in one job, so that whatever else the
-// machine does hits all of them. Rank 0 decides how often a body is called. Who takes part is told
-// so before each call, outside the time that counts; who does not waits in a barrier of the
+// machine does hits all of them. Rank 0 decides how often a body is called. A rank that takes part
+// is told so before each call, outside the time that counts; other ranks wait in a barrier of the
 // library. It judges nothing.
 #include "papers.h"
 

@@ -11,7 +11,7 @@
 
 enum { PAPERS_WAYS = 16 };
 
-// Who calls a way's body.
+// The ranks that call a way's body.
 enum papers_who {
 	PAPERS_ALONE,    // rank 0; the others wait in the library, asleep
 	// all, with as many turns: the far side takes part in the MPI. Rank 0's time counts
