@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The job this command runs in (one rank, if nothing launched it): its ranks and nodes, its arena,
-// its transports. All ranks take part in what is collective; whoever calls decides who prints.
+// its transports. All ranks take part in what is collective; the caller decides which rank prints.
 
 package main
 

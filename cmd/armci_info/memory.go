@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How much memory there is for allocations, and who says so.
+// How much memory there is for allocations, and which limit says so.
 
 package main
 

@@ -53,7 +53,7 @@ func TestTerminal(t *testing.T) {
 	tty.Close()
 	stuck := time.AfterFunc(10*time.Second, func() { cmd.Process.Kill() })
 	defer stuck.Stop()
-	screen := bufio.NewScanner(keyboard) // ends with an error when nobody has the terminal open
+	screen := bufio.NewScanner(keyboard) // ends with an error once the terminal is closed
 	var pids []int
 	var text strings.Builder
 	keyboard.WriteString("typed\n")

@@ -75,7 +75,7 @@ static double in_unit(const struct perf_case *c, double seconds, long n, bool al
 	}
 }
 
-// Who has slept while others worked is slower than he will be.
+// Runs the body without measuring: a process that has slept is slower at first.
 static void warm(const struct perf_case *c, perf_body body, long n)
 {
 	for (double begin = perf_now(); perf_now() - begin < c->warm;) body(c->arg, n);
