@@ -44,7 +44,7 @@
 			expect_##name(&x, w, (type)0); \
 		} \
 	} \
-	/* Equal keys; and nobody contributes at all. */ \
+	/* Equal keys; and no rank contributes at all. */ \
 	static void tie_##name(void) \
 	{ \
 		struct rec_##name x = make_##name(me, (type)3); \
