@@ -1,5 +1,5 @@
-// Package internal_test holds the rules of who may import whom, as data: imports of Go, #include
-// "../ of C. Arrows point down only. Do not change the table to make a build pass: it is the
+// Package internal_test holds the permitted dependencies, as data: imports of Go, #include "../ of
+// C. Arrows point down only. Do not change the table to make a build pass: it is the
 // architecture.
 // SPDX-License-Identifier: BSD-3-Clause
 package internal_test
@@ -25,7 +25,7 @@ import (
 var allowed = map[string]string{
 	"internal/config": "",
 	"internal/log":    "",
-	// sends without SIGPIPE, for whoever has sockets of package net
+	// sends without SIGPIPE, for owners of sockets of package net
 	"internal/sock": "",
 	// connections that have not proved themselves, for every listener
 	"internal/acceptqueue": "internal/sock",
@@ -149,7 +149,7 @@ var headers = map[string]string{
 	"caf": "",
 }
 
-// cgo lists who may import "C".
+// cgo lists the packages that may import "C".
 var cgo = []string{"capi", "mpirma", "internal/kernel", "internal/wait", "internal/shm",
 	"internal/bootstrap", "internal/bootstrap/pmi", "internal/rdma/verbs", "internal/pin",
 	"internal/rdma/fastpath", "internal/ofi/fast",
