@@ -127,7 +127,7 @@ type report struct {
 
 const lineFormat = "%-26s %9s %5s %11s %11s %7s  %-16s %s\n"
 
-func (r *report) add(row figure.Row) {
+func (r *report) addRow(row figure.Row) {
 	x := judge(row, r.bars)
 	r.rows = append(r.rows, x)
 	if r.where != x.Where {
@@ -144,7 +144,7 @@ func (r *report) add(row figure.Row) {
 		figure.Amount(x.Ours.Median, x.Unit), raw, ratio, x.bar, x.state)
 }
 
-func (r *report) finish() {
+func (r *report) printSummary() {
 	held, all := 0, 0
 	for _, x := range r.rows {
 		if x.state != "" {

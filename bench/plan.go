@@ -218,7 +218,7 @@ func (j *job) with(build string, o *options) figure.Job {
 	if j.launcher != "" {
 		run.Argv = strings.Fields(j.launcher)
 	} else {
-		run.Argv = append([]string{filepath.Join(build, "bin", "armcirun")}, o.place(j)...)
+		run.Argv = append([]string{filepath.Join(build, "bin", "armcirun")}, o.placeArguments(j)...)
 	}
 	run.Argv = append(run.Argv, j.worker, "-b", build)
 	if j.vary != "" {
@@ -250,8 +250,8 @@ func libraries(build string) string {
 	return path
 }
 
-// place is where armcirun starts how many ranks.
-func (o *options) place(j *job) []string {
+// placeArguments is where armcirun starts how many ranks.
+func (o *options) placeArguments(j *job) []string {
 	n, argv := o.on(&j.part), []string{"-n", strconv.Itoa(j.load.ranks)}
 	switch {
 	case o.nodes == 1:

@@ -26,8 +26,9 @@ func scripted(t *testing.T, place, row, script string) *waitRun {
 		}
 	}
 	t.Setenv("PATH", filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
-	o := &waitOptions{build: dir, workers: dir, starts: 1, sample: 1, cores: []int{0, 1},
-		conditions: []condition{quiet}}
+	o := &waitOptions{starts: 1, sample: 1, conditions: []condition{quiet},
+		waitPrograms: waitPrograms{build: dir, workers: dir},
+		waitHosts:    waitHosts{cores: []int{0, 1}}}
 	p := placeNamed(t, place, row)
 	p.ways = p.ways[:1]
 	return &waitRun{waitOptions: o, figures: waitFigures{}, places: []waitPlace{p}}

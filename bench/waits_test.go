@@ -182,8 +182,10 @@ func started(t *testing.T, o *waitOptions, place, row, way string) string {
 }
 
 func TestStarted(t *testing.T) {
-	o := &waitOptions{build: "/b", workers: "/b/bench", sample: 20, device: "/d",
-		cores: []int{4, 5, 6}, hosts: []string{"x", "y", "z", "u"}, agent: "rsh"}
+	o := &waitOptions{sample: 20,
+		waitPrograms: waitPrograms{build: "/b", workers: "/b/bench", device: "/d"},
+		waitHosts: waitHosts{hosts: []string{"x", "y", "z", "u"}, agent: "rsh",
+			cores: []int{4, 5, 6}}}
 	each := "sh -c case ${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$ARMCI_JOB_RANK}} in " +
 		`0) core=4 ;; 1) core=5 ;; esac; exec taskset -c $core "$@" - `
 	openmpi := "mpirun.openmpi --oversubscribe -n 2 --bind-to none " +
@@ -219,7 +221,7 @@ func TestStarted(t *testing.T) {
 
 // Open MPI decides by itself unless it is told whether ranks yield.
 func TestYielding(t *testing.T) {
-	o := &waitOptions{hosts: []string{"x", "y", "z", "u"}, agent: "rsh"}
+	o := &waitOptions{waitHosts: waitHosts{hosts: []string{"x", "y", "z", "u"}, agent: "rsh"}}
 	for way, want := range map[string]string{"openmpi-yield": "idle 1", "openmpi": "idle 0"} {
 		for _, place := range []string{"node-4", "tcp-4"} {
 			got := started(t, o, place, "barrier", way)
@@ -232,7 +234,8 @@ func TestYielding(t *testing.T) {
 
 // The other build has its own launcher and library, and the same program.
 func TestStartedBefore(t *testing.T) {
-	o := &waitOptions{build: "/b", workers: "/b/bench", sample: 1, beside: "/a"}
+	o := &waitOptions{sample: 1,
+		waitPrograms: waitPrograms{build: "/b", workers: "/b/bench", beside: "/a"}}
 	p := placeNamed(t, "node-2", "barrier")
 	p.ways[0].role = isBefore
 	want := "/a/bin/armcirun -n 2 env LD_LIBRARY_PATH=/a/lib " +

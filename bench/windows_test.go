@@ -66,17 +66,18 @@ func TestDerived(t *testing.T) {
 }
 
 func TestWindowTables(t *testing.T) {
-	w := windows{suite: &oneSided, network: "node", runs: 2, reps: 1,
+	w := windows{suite: &oneSided,
+		windowOptions: windowOptions{network: "node", runs: 2, reps: 1},
 		missing: []absence{{"MPICH", "swap", true, "Signal 11"},
 			{"MPICH", "swap", true, "Signal 11"}}}
 	for range w.runs {
 		for _, r := range windowRows() {
-			w.figures.add(r)
+			w.figures.addRow(r)
 		}
 	}
 	bars, _ := loadBars(windowBars, "node")
 	var out bytes.Buffer
-	w.write(&out, []*series{&allSeries[0], &allSeries[3], &allSeries[5]}, bars)
+	w.writeTables(&out, []*series{&allSeries[0], &allSeries[3], &allSeries[5]}, bars)
 	for _, want := range []string{
 		"| `put+flush` | 8 B | 66.0 ns | 90.0 ns | 33.0 ns |\n",
 		"| `skew-put` | 10 ms late | - | - | 990 MB/s |\n",
@@ -135,8 +136,8 @@ func TestWindowBars(t *testing.T) {
 }
 
 func TestCafCommandLines(t *testing.T) {
-	w, ours := windows{suite: &coarrays, network: "nodes", dir: "build/bench", reps: 3},
-		&coarrays.series[2]
+	w, ours := windows{suite: &coarrays, dir: "build/bench",
+		windowOptions: windowOptions{network: "nodes", reps: 3}}, &coarrays.series[2]
 	for network, want := range map[string]string{
 		"node":  "build/bin/armcirun -n 2 build/bench/caf-armci -r 3 put",
 		"nodes": "build/bin/armcirun -n 2 -nodes 2 build/bench/caf-armci -r 3 put",
@@ -167,8 +168,9 @@ func TestWindowsCommandLines(t *testing.T) {
 			t.Errorf("%q was taken", bad)
 		}
 	}
-	w := windows{suite: &oneSided, network: "hosts", hosts: []string{"a", "b", "c"},
-		agent: "agent", library: "ours.so", dir: "dir", reps: 3}
+	w := windows{suite: &oneSided, dir: "dir",
+		windowOptions: windowOptions{network: "hosts", hosts: []string{"a", "b", "c"},
+			agent: "agent", library: "ours.so", reps: 3}}
 	argv := strings.Join(allSeries[4].argv(&w, batch{ranks: 2, created: true},
 		[]string{"small"}), " ")
 	for _, want := range []string{"--host a:1,b:1 ",
@@ -177,7 +179,8 @@ func TestWindowsCommandLines(t *testing.T) {
 			t.Errorf("no %q in %s", want, argv)
 		}
 	}
-	w = windows{suite: &oneSided, network: "rdma", library: "ours.so", dir: "dir", most: 3}
+	w = windows{suite: &oneSided, dir: "dir",
+		windowOptions: windowOptions{network: "rdma", library: "ours.so", most: 3}}
 	argv = strings.Join(allSeries[5].argv(&w, batch{ranks: 2}, nil), " ")
 	for _, want := range []string{"ARMCI_NODE=node",
 		"ARMCI_TRANSPORT=rdma LD_PRELOAD=ours.so dir/windows-mpich"} {
@@ -204,7 +207,7 @@ func TestWindowsOfTheMPI(t *testing.T) {
 	} {
 		w := windows{suite: &oneSided}
 		s := series{title: "ours over Open MPI", mpi: "openmpi", ours: c.preloads}
-		kept := w.keep(&s, false, []string{"small"}, rows, []byte(c.stderr))
+		kept := w.keepFigures(&s, false, []string{"small"}, rows, []byte(c.stderr))
 		missing, taken := w.isMissing(&s, "small", false), len(w.rows()) > 0
 		if kept != c.kept || missing == c.kept || taken != c.kept {
 			t.Errorf("%+v: kept %v, missing %v", c, kept, w.missing)

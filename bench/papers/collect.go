@@ -221,8 +221,8 @@ func (c *chart) labels(all []points) []string {
 	return names
 }
 
-// at is the point of a series with a label.
-func (s *points) at(label string) (point, bool) {
+// pointNamed is the point of a series with a label.
+func (s *points) pointNamed(label string) (point, bool) {
 	i := slices.IndexFunc(s.points, func(p point) bool { return p.label == label })
 	if i < 0 {
 		return point{}, false
@@ -232,7 +232,7 @@ func (s *points) at(label string) (point, bool) {
 
 // cell is a point in a table.
 func cell(s *points, label string) string {
-	p, ok := s.at(label)
+	p, ok := s.pointNamed(label)
 	if !ok {
 		return "-"
 	}
@@ -275,8 +275,8 @@ func (c *chart) axis() string {
 		overPlaces: "ranks", overProcs: "processes"}[c.kind])
 }
 
-// name is the file of a chart, without its ending.
-func (f *paperFigure) name(i int) string {
+// chartFile is the file of a chart, without its ending.
+func (f *paperFigure) chartFile(i int) string {
 	if len(f.charts) == 1 {
 		return f.id
 	}

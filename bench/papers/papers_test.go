@@ -67,7 +67,7 @@ func TestCommandLines(t *testing.T) {
 	line := func(name, where, variant string) string {
 		e := &experiments[slices.IndexFunc(experiments,
 			func(e experiment) bool { return e.name == name })]
-		p, err := o.place(where)
+		p, err := o.parsePlace(where)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestCommandLines(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"hosts-3x1", "moon-2", "node-2x2", "node-"} {
-		if _, err := o.place(bad); err == nil {
+		if _, err := o.parsePlace(bad); err == nil {
 			t.Errorf("place %q was taken", bad)
 		}
 	}
@@ -126,7 +126,7 @@ func TestWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := o.all(); err != nil {
+	if err := o.runAndDraw(); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(filepath.Join(o.dir, "papers.html"))

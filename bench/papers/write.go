@@ -43,8 +43,8 @@ type drawing struct {
 	Rows    [][]string
 }
 
-// write draws the wanted figures that something was measured of.
-func (o *options) write(rows map[string][]figure.Row) error {
+// writePages draws the wanted figures that something was measured of.
+func (o *options) writePages(rows map[string][]figure.Row) error {
 	if err := os.MkdirAll(filepath.Join(o.dir, "figures"), 0o777); err != nil {
 		return err
 	}
@@ -59,7 +59,7 @@ func (o *options) write(rows map[string][]figure.Row) error {
 			if len(d.Rows) > 0 {
 				s.Charts = append(s.Charts, d)
 			} else {
-				fmt.Printf("%s: not measured\n", f.name(i))
+				fmt.Printf("%s: not measured\n", f.chartFile(i))
 			}
 		}
 		all = append(all, s)
@@ -135,7 +135,7 @@ func (o *options) draw1(f *paperFigure, i int, rows map[string][]figure.Row) (dr
 	err := c.draw(&picture, all, figure.Machine(config.Version)+
 		". Medians; bands and thin lines go from the least to the greatest repetition.")
 	if err == nil {
-		d.File, d.Picture = f.name(i)+".svg", template.HTML(picture.String())
+		d.File, d.Picture = f.chartFile(i)+".svg", template.HTML(picture.String())
 		err = os.WriteFile(filepath.Join(o.dir, "figures", d.File),
 			[]byte(picture.String()), 0o666)
 	}
@@ -151,7 +151,7 @@ func (c *chart) draw(w io.Writer, all []points, footer string) error {
 		for i := range all {
 			s := figure.BarSeries{Name: all[i].name}
 			for _, g := range b.Groups {
-				p, _ := all[i].at(g)
+				p, _ := all[i].pointNamed(g)
 				s.Values = append(s.Values, p.Value)
 			}
 			b.Series = append(b.Series, s)
