@@ -84,12 +84,12 @@ func parseComment(raw string) (c comment) {
 		}
 	}
 	put(kind, held)
-	c.finish()
+	c.separateErrors()
 	return c
 }
 
-// finish takes the purpose off the text, and the sentences on errors off everything.
-func (c *comment) finish() {
+// separateErrors takes the purpose off the text, and the sentences on errors off everything.
+func (c *comment) separateErrors() {
 	take := func(text string) string {
 		for _, m := range sentence.FindAllStringSubmatch(text, -1) {
 			c.fields[errs] = strings.TrimSpace(c.fields[errs] + " " + m[1])

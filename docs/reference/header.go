@@ -31,7 +31,7 @@ type argument struct{ name, text string }
 
 type code struct{ name, number, text string }
 
-func (p *page) name() string { return p.functions[0].name }
+func (p *page) pageName() string { return p.functions[0].name }
 
 var (
 	sectionLine  = regexp.MustCompile(`^/\* -+ (.+?)(?::.*)? -+ \*/`)
@@ -75,7 +75,7 @@ func parseHeader(name, text string) (pages []*page) {
 		var statement string
 		statement, text = statementOf(text)
 		if current != nil {
-			current.add(statement)
+			current.addDeclaration(statement)
 		}
 	}
 	return pages
@@ -99,8 +99,8 @@ func statementOf(text string) (statement, rest string) {
 	return "", ""
 }
 
-// add enters a declaration. Of two of one name, for versions of C, the first is shown.
-func (p *page) add(statement string) {
+// addDeclaration enters a declaration. Of two of one name, for versions of C, the first is shown.
+func (p *page) addDeclaration(statement string) {
 	statement = strings.ReplaceAll(statement, "ARMCI_MPI_COMM_", "MPI_Comm")
 	m := functionName.FindStringSubmatch(statement)
 	if m == nil {

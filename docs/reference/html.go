@@ -30,8 +30,8 @@ func writeHTML(b *book, dir string) error {
 		if len(p.functions) == 0 {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(dir, p.name()+".html"),
-			[]byte(b.frame(p.name(), b.htmlPage(p))), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, p.pageName()+".html"),
+			[]byte(b.frame(p.pageName(), b.htmlPage(p))), 0o644); err != nil {
 			return err
 		}
 	}
@@ -67,7 +67,7 @@ func (b *book) index() string {
 		}
 		var names []string
 		for _, f := range p.functions {
-			names = append(names, fmt.Sprintf("<a href=\"%s.html\">%s</a>", p.name(),
+			names = append(names, fmt.Sprintf("<a href=\"%s.html\">%s</a>", p.pageName(),
 				f.name))
 		}
 		fmt.Fprintf(&s, "<li>%s: %s</li>\n", strings.Join(names, ", "),
@@ -133,7 +133,7 @@ func (b *book) linked(p *page, text string) string {
 	text = coded.ReplaceAllString(html.EscapeString(text), "<code>$1</code>")
 	return named.ReplaceAllStringFunc(text, func(name string) string {
 		if q := b.byName[name]; q != nil && q != p {
-			return fmt.Sprintf("<a href=\"%s.html\">%s</a>", q.name(), name)
+			return fmt.Sprintf("<a href=\"%s.html\">%s</a>", q.pageName(), name)
 		}
 		return name
 	})

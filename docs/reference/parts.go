@@ -126,8 +126,8 @@ func upper(s string) string {
 // seeAlso are the pages that a page names, and its neighbours in the section if these are few.
 func (b *book) seeAlso(p *page) (names []string) {
 	add := func(q *page) {
-		if q != nil && q != p && len(q.functions) > 0 && !slices.Contains(names, q.name()) {
-			names = append(names, q.name())
+		if q != nil && q != p && len(q.functions) > 0 && !slices.Contains(names, q.pageName()) {
+			names = append(names, q.pageName())
 		}
 	}
 	all := strings.Join(append(append(p.comment.fields[:], p.comment.params...),

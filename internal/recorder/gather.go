@@ -38,8 +38,8 @@ func longsOf[T any](s []T) []int64 {
 		unsafe.Sizeof(s[0])/8*uintptr(len(s)))
 }
 
-// gather makes the summary of the job. Collective.
-func (r *Recorder) gather(rt *core.Runtime) (*profile.Summary, error) {
+// gatherSummary makes the summary of the job. Collective.
+func (r *Recorder) gatherSummary(rt *core.Runtime) (*profile.Summary, error) {
 	world, err := rt.Group(core.World)
 	if err != nil {
 		return nil, err
