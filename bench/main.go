@@ -115,6 +115,7 @@ func command(args []string) func() error {
 	return nil
 }
 
+// main runs the command that the arguments name: status 2 is a wrong command line, 1 an error.
 func main() {
 	if run := command(os.Args[1:]); run != nil {
 		if err := run(); err != nil {
@@ -152,6 +153,7 @@ func main() {
 	}
 }
 
+// parse reads and checks the command line of bench itself.
 func parse(args []string) (*options, error) {
 	var o options
 	var only, mpi, hosts, crowded string

@@ -89,6 +89,7 @@ func known(group string) bool {
 		func(p part) bool { return slices.Contains(strings.Fields(p.groups), group) })
 }
 
+// network is the network of the command line, as the tables of parts and bars name it.
 func (o *options) network() string {
 	switch {
 	case o.rdma:
@@ -181,6 +182,7 @@ func (o *options) title(j *job) string {
 	return title
 }
 
+// where says on how many ranks or nodes a job runs, and over which network.
 func (o *options) where(j *job) string {
 	n := o.on(&j.part)
 	switch {
@@ -218,7 +220,8 @@ func (j *job) with(build string, o *options) figure.Job {
 	if j.launcher != "" {
 		run.Argv = strings.Fields(j.launcher)
 	} else {
-		run.Argv = append([]string{filepath.Join(build, "bin", "armcirun")}, o.placeArguments(j)...)
+		run.Argv = append([]string{filepath.Join(build, "bin", "armcirun")},
+			o.placeArguments(j)...)
 	}
 	run.Argv = append(run.Argv, j.worker, "-b", build)
 	if j.vary != "" {

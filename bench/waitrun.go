@@ -111,7 +111,8 @@ func (m *waitRun) start(p *waitPlace, w *waitWay, c condition) {
 	reason = strings.TrimPrefix(reason[max(strings.LastIndex(reason, ": "), 0):], ": ")
 	m.noteSkipped("%s, %s, %s: a start failed: %s", p.name, c, w.title, reason)
 	if w.failures == mostFailures {
-		m.noteSkipped("%s, %s: no start after %d that failed", p.name, w.title, mostFailures)
+		m.noteSkipped("%s, %s: no start after %d that failed", p.name, w.title,
+			mostFailures)
 	}
 	fmt.Fprintln(os.Stderr, "bench: "+m.left[len(m.left)-1])
 }
@@ -136,7 +137,8 @@ func (m *waitRun) run(p *waitPlace, w *waitWay, c condition) error {
 		m.figures[key] = append(m.figures[key], r.Ours.Median)
 	}
 	if m.wrong += wrong; wrong > 0 {
-		m.noteSkipped("%s, %s, %s: %d results of a start were wrong", p.name, c, w.title, wrong)
+		m.noteSkipped("%s, %s, %s: %d results of a start were wrong", p.name, c, w.title,
+			wrong)
 	}
 	if ended { // what comes then is no figure
 		return nil

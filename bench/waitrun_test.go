@@ -42,6 +42,8 @@ func (m *waitRun) taken() (n int) {
 	return n
 }
 
+// TestStartCounts shows which starts count as figures and which as failures, and what the notes
+// say.
 func TestStartCounts(t *testing.T) {
 	for _, c := range []struct {
 		name, script    string

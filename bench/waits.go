@@ -110,6 +110,7 @@ func runWaits(args []string) error {
 	return nil
 }
 
+// parseWaits reads and checks the command line of bench -waits.
 func parseWaits(args []string) (*waitOptions, error) {
 	var o waitOptions
 	var rows, mpi, hosts string

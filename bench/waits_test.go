@@ -34,6 +34,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// TestPercentile compares the 90th percentile of none, one, two and twenty values.
 func TestPercentile(t *testing.T) {
 	twenty := make([]float64, 20)
 	for i := range twenty {
@@ -181,6 +182,7 @@ func started(t *testing.T, o *waitOptions, place, row, way string) string {
 	return strings.Join(j.Argv, " ")
 }
 
+// TestStarted compares command lines of ours, the MPIs and the raw socket at several places.
 func TestStarted(t *testing.T) {
 	o := &waitOptions{sample: 20,
 		waitPrograms: waitPrograms{build: "/b", workers: "/b/bench", device: "/d"},

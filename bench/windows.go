@@ -79,6 +79,7 @@ type absence struct {
 	reason         string
 }
 
+// run is the command; args are those behind its name.
 func (s *suite) run(args []string) error {
 	w, err := s.parse(args)
 	if errors.Is(err, flag.ErrHelp) {
@@ -91,6 +92,7 @@ func (s *suite) run(args []string) error {
 	return w.measureSeries(os.Stdout)
 }
 
+// parse reads and checks the command line of a suite.
 func (s *suite) parse(args []string) (*windows, error) {
 	w := windows{suite: s}
 	var hosts, only, series string

@@ -65,6 +65,7 @@ func TestDerived(t *testing.T) {
 	}
 }
 
+// TestWindowTables looks for lines of the tables, for a chart, and for the best of equal runs.
 func TestWindowTables(t *testing.T) {
 	w := windows{suite: &oneSided,
 		windowOptions: windowOptions{network: "node", runs: 2, reps: 1},
@@ -135,6 +136,7 @@ func TestWindowBars(t *testing.T) {
 	}
 }
 
+// TestCafCommandLines compares command lines of bench caf on every network.
 func TestCafCommandLines(t *testing.T) {
 	w, ours := windows{suite: &coarrays, dir: "build/bench",
 		windowOptions: windowOptions{network: "nodes", reps: 3}}, &coarrays.series[2]
@@ -161,6 +163,8 @@ func TestCafCommandLines(t *testing.T) {
 	}
 }
 
+// TestWindowsCommandLines refuses wrong options, and looks for words in command lines of bench
+// windows.
 func TestWindowsCommandLines(t *testing.T) {
 	for _, bad := range []string{"-network moon", "-network hosts", "-hosts a,b",
 		"-only nothing", "-series nothing", "-ranks 1", "-reps 100", "word"} {

@@ -35,6 +35,7 @@ const (
 	asTable                // a table only: series are its rows, places its columns
 )
 
+// chart is one picture of a figure: its series, and over what they are drawn.
 type chart struct {
 	title, yLabel, xLabel string
 	kind                  kind
@@ -75,6 +76,7 @@ type point struct {
 	figure.Value
 }
 
+// points is a series with the points that were measured.
 type points struct {
 	name   string
 	points []point

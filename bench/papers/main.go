@@ -39,6 +39,7 @@ DIR/data has is not run again.
   -v               print the command of every step
 `
 
+// options is the command line of papers, with the programs that were found.
 type options struct {
 	dir, build, source, agent  string
 	device, blas               string // the software verbs device; OpenBLAS
@@ -49,6 +50,7 @@ type options struct {
 	left                       []string // what cannot be done here
 }
 
+// main lists the figures, or measures and draws them: status 2 is a wrong command line.
 func main() {
 	o, err := parse(os.Args[1:])
 	switch {
@@ -70,6 +72,7 @@ func main() {
 	}
 }
 
+// parse reads the command line and finds the programs that its steps need.
 func parse(args []string) (*options, error) {
 	var o options
 	var hosts, only string
@@ -155,7 +158,8 @@ func (o *options) wanted() []*paperFigure {
 	return all
 }
 
-// runAndDraw runs the steps and draws the figures. A step that fails does not keep the others from it.
+// runAndDraw runs the steps and draws the figures. A step that fails does not keep the others from
+// it.
 func (o *options) runAndDraw() error {
 	var needed []string
 	for _, f := range o.wanted() {
@@ -178,6 +182,7 @@ func (o *options) runAndDraw() error {
 	return errors.Join(failed, o.writePages(rows))
 }
 
+// runAll runs the steps that have no file yet, and returns the errors of all that failed.
 func (o *options) runAll(steps []*step) error {
 	var failed error
 	begin, total := time.Now(), o.total(steps)

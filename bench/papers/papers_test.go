@@ -61,6 +61,7 @@ func TestTotal(t *testing.T) {
 	}
 }
 
+// TestCommandLines looks for what matters in the command lines of steps at several places.
 func TestCommandLines(t *testing.T) {
 	o := options{dir: "dir", build: "/build", source: "/source", device: "/device", ucx: true,
 		runs: 1, hosts: []string{"a", "b"}, agent: "agent"}

@@ -48,6 +48,7 @@ func named(name string) *experiment {
 		func(e experiment) bool { return e.name == name })]
 }
 
+// step is one start: a variant of an experiment, at a place, in a run.
 type step struct {
 	*experiment
 	place   place
@@ -102,6 +103,7 @@ func (o *options) steps(wanted []string) []*step {
 	return all
 }
 
+// stepsOf returns the steps of an experiment that are possible here; the others are noted.
 func (o *options) stepsOf(e *experiment, run int) []*step {
 	var all []*step
 	seen := map[string]bool{}
@@ -184,8 +186,8 @@ func (o *options) arguments(s *step) string {
 // notHere is the exit status of what is not possible on a machine.
 const notHere = 77
 
-// measureStep runs a step and keeps what it prints. One that fails leaves no file: the next run tries
-// again.
+// measureStep runs a step and keeps what it prints. One that fails leaves no file: the next run
+// tries again.
 func (o *options) measureStep(s *step) error {
 	j := o.command(s)
 	log, err := os.Create(o.file(s, "log"))

@@ -35,6 +35,7 @@ type section struct {
 	Charts                          []drawing
 }
 
+// drawing is a chart as the page shows it: a picture and a table.
 type drawing struct {
 	Title   string
 	File    string        // of the picture, below figures; "": a table only
