@@ -70,6 +70,7 @@ var groups = []struct{ name, doc string }{
 	{"init", "time to initialise"},
 }
 
+// options is the command line of armci_perf.
 type options struct {
 	list, quick, verbose             bool
 	ranks, nodes, reps               int
@@ -79,6 +80,7 @@ type options struct {
 	groups                           []string
 }
 
+// main lists the groups, or measures them: status 2 is a wrong command line, 1 an error.
 func main() {
 	o, err := parse(os.Args[1:])
 	switch {
@@ -100,6 +102,7 @@ func main() {
 	}
 }
 
+// parse reads and checks the command line.
 func parse(args []string) (*options, error) {
 	var o options
 	f := flag.NewFlagSet("armci_perf", flag.ContinueOnError)

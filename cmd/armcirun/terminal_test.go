@@ -41,6 +41,7 @@ func terminal(t *testing.T) (keyboard, tty *os.File) {
 	return keyboard, tty
 }
 
+// TestTerminal shows that one rank reads from the terminal, and that its Ctrl-C ends the job.
 func TestTerminal(t *testing.T) {
 	keyboard, tty := terminal(t)
 	cmd := armcirun("-n", "2", "sh", "-c",
