@@ -23,6 +23,7 @@ const (
 
 var labels = [5]string{"Done", "Scope", "Threads", "Returns", "Errors"}
 
+// comment is a comment of a header: purpose, paragraphs, parameters, and the labelled fields.
 type comment struct {
 	purpose string
 	text    []string // paragraphs
@@ -38,6 +39,7 @@ var (
 	first = regexp.MustCompile(`^(.*?[^.]\.)(?:\s+|$)`)
 )
 
+// parseComment divides a comment of a header into its parts.
 func parseComment(raw string) (c comment) {
 	raw = strings.TrimPrefix(strings.TrimPrefix(raw, "/**"), "/*")
 	last := ""

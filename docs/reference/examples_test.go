@@ -27,6 +27,7 @@ var needless = map[string]string{
 		"armci_grp_clus_brdcst armci_exchange_address_grp",
 }
 
+// TestExampleOrReason shows that each page has an example, or is listed as needing none.
 func TestExampleOrReason(t *testing.T) {
 	b := loaded(t)
 	excused := map[string]bool{}
@@ -65,6 +66,7 @@ func TestExamplesCall(t *testing.T) {
 	}
 }
 
+// TestWrongExamples shows that an example must name its pages, and a page has only one.
 func TestWrongExamples(t *testing.T) {
 	b := loaded(t)
 	const (

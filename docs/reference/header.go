@@ -22,13 +22,16 @@ type page struct {
 	example string
 }
 
+// function is a declared function and the names of its parameters.
 type function struct {
 	name, prototype string
 	parameters      []string
 }
 
+// argument is a parameter and what is said of it.
 type argument struct{ name, text string }
 
+// code is an error code of the headers.
 type code struct{ name, number, text string }
 
 func (p *page) pageName() string { return p.functions[0].name }

@@ -89,6 +89,7 @@ var (
 // selfEvident are parameters of which their type says all.
 var selfEvident = map[string]bool{"group": true, "sinfo": true, "domain": true}
 
+// complete reports what the comment of a page leaves open: direction, unit, scope, threads.
 func complete(t *testing.T, p *page) {
 	t.Helper()
 	if p.comment.purpose == "" {
@@ -96,7 +97,8 @@ func complete(t *testing.T, p *page) {
 	}
 	for _, a := range p.params {
 		if !direction.MatchString(a.text) {
-			t.Errorf("%s: parameter %s has no direction: %q", p.pageName(), a.name, a.text)
+			t.Errorf("%s: parameter %s has no direction: %q", p.pageName(), a.name,
+				a.text)
 		}
 		if what := regexp.MustCompile(`^(\[[^\]]*\])?[ .]*$`); what.MatchString(a.text) &&
 			!selfEvident[a.name] {
@@ -108,7 +110,8 @@ func complete(t *testing.T, p *page) {
 	}
 	for i, text := range p.fields {
 		if unclear.MatchString(text) {
-			t.Errorf("%s: %s refers to nothing by name: %q", p.pageName(), labels[i], text)
+			t.Errorf("%s: %s refers to nothing by name: %q", p.pageName(), labels[i],
+				text)
 		}
 	}
 	if p.fields[scope] == "" {
