@@ -174,6 +174,7 @@ var programs = []string{"bench", "cmd", "internal/bootstrap/launch", "internal/f
 
 const module = "libarmci/"
 
+// TestImports checks every import and include of the sources against the table.
 func TestImports(t *testing.T) {
 	for _, file := range sources(t) {
 		dir := path.Dir(file)
@@ -252,6 +253,7 @@ func TestIncludes(t *testing.T) {
 	}
 }
 
+// checkFile checks the imports of one Go file against the row of its package.
 func checkFile(t *testing.T, file, dir string) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
 	if err != nil {

@@ -76,6 +76,7 @@ func (b *Bars) scale() scale {
 // group is how wide a group of bars is, with the gap beside it.
 func (b *Bars) group() float64 { return (right - left) / float64(max(len(b.Groups), 1)) }
 
+// bar returns the rectangle of a value, with its spread and label.
 func (b *Bars) bar(series, group int, v Value, y scale) bar {
 	width := b.group() * 0.8 / float64(len(b.Series))
 	x := left + b.group()*(float64(group)+0.1) + width*float64(series)

@@ -189,6 +189,7 @@ func rulesY(y scale, unit string) []rule {
 	return all
 }
 
+// curve returns the line, the band and the dots of a series.
 func (s *Series) curve(x, y scale, unit string, legend float64) curve {
 	c := curve{Name: s.Name, Colour: colours[s.Colour%len(colours)], Dashed: s.Dashed,
 		LegendY: legend, LegendText: legend + 4}
@@ -208,7 +209,8 @@ func (s *Series) curve(x, y scale, unit string, legend float64) curve {
 		last := s.Points[len(s.Points)-1-i]
 		lower = append(lower, at(last, last.Least))
 		spread = spread || p.Least < p.Most
-		c.Dots = append(c.Dots, dot{X: x.coordinate(p.Bytes), Y: min(y.coordinate(p.Median), bottom),
+		c.Dots = append(c.Dots, dot{X: x.coordinate(p.Bytes),
+			Y: min(y.coordinate(p.Median), bottom),
 			Label: fmt.Sprintf("%s: %s (%s to %s)",
 				place(p.Bytes), Amount(p.Median, unit), Amount(p.Least, unit),
 				Amount(p.Most, unit))})

@@ -71,6 +71,7 @@ func (r *Recorder) gatherSummary(rt *core.Runtime) (*profile.Summary, error) {
 	return s, nil
 }
 
+// gatherRanks gathers the totals of each rank, or their extremes if there are too many ranks.
 func gatherRanks(rt *core.Runtime, world *core.Group, s *profile.Summary, me profile.Rank) {
 	if rt.N <= profile.MostRanks {
 		s.Ranks = make([]profile.Rank, rt.N)
