@@ -33,7 +33,7 @@ type series struct {
 	name, title string
 	mpi         string // openmpi or mpich; armci: none, by armcirun
 	ours        bool
-	fair        bool     // natively, as anybody would run it: what ours is held against
+	fair        bool     // natively, as users would run it: what ours is held against
 	networks    string   // where it says something
 	words       []string // of Open MPI's launcher
 	env         []string

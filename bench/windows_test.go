@@ -36,8 +36,8 @@ func windowRows() []figure.Row {
 	}
 }
 
-// Ours is held against the faster MPI as anybody runs it, its own baseline, and itself without
-// skew.
+// TestDerived holds ours against the faster MPI as users run it, its own baseline, and itself
+// without skew.
 func TestDerived(t *testing.T) {
 	var all []*series
 	for i := range allSeries {

@@ -141,7 +141,7 @@ static const struct {
 	{"get-strided", endpoint_read, false},
 };
 
-// By rank 0 alone. Where the provider cannot wake anybody, both sides spin.
+// By rank 0 alone. Where the provider cannot wake a waiter, both sides spin.
 bool bench_ofi_baseline(struct perf_case *c, int k)
 {
 	static const char *const names[] = {"mixed", "spinning", "blocking"};

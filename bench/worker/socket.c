@@ -209,7 +209,7 @@ void bench_socket_overlap(struct perf_overlap *o)
 	perf_need(pthread_create(&reader.thread, NULL, read_raw, &reader) == 0, "thread");
 }
 
-// The caller computes for longer than anybody polls, then asks once: the far side has to be woken.
+// The caller computes for longer than a waiter polls, then asks once: the far side has to be woken.
 // Only the asking counts.
 static long rounds_between;
 
