@@ -174,7 +174,7 @@ func debugs(o *launch.Options) error {
 	return nil
 }
 
-// debugTimeout is longer than anybody looks at one place.
+// debugTimeout is longer than a session of debugging lasts.
 const debugTimeout = "24h"
 
 // count settles how many ranks there are, and on how many nodes. A batch system may have given

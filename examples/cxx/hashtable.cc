@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hashtable.cc - a hash table over the memory of all ranks: slots are claimed by compare-and-swap,
-// and everybody counts words in it at once. For newcomers to armci.hpp.
+// and all ranks count words in it at once. For newcomers to armci.hpp.
 #include <armci.hpp>
 #include <functional>
 #include <iostream>
