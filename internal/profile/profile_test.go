@@ -35,7 +35,7 @@ func TestRunning(t *testing.T) {
 	}
 }
 
-func TestNobody(t *testing.T) {
+func TestNoProcess(t *testing.T) {
 	if all := Running(1 << 30); len(all) != 0 {
 		t.Errorf("got %+v", all)
 	}

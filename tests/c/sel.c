@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sel.c - armci_msg_sel: the record with the least or greatest first element reaches everybody;
+// sel.c - armci_msg_sel: the record with the least or greatest first element reaches all;
 // ranks that do not contribute are ignored; among equals the lowest rank wins.
 #include "check.h"
 

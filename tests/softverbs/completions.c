@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Completion queues: rings that everybody adds to and the owner takes from, and the event when one
-// is armed.
+// Completion queues: rings that any process adds to and the owner takes from, and the event when
+// one is armed.
 #include "softverbs.h"
 
 #include <errno.h>
