@@ -54,6 +54,7 @@ func loadBars(table, network string) ([]bar, error) {
 	return all, nil
 }
 
+// parseBar parses a line of the table of bars, and returns the bar and its network.
 func parseBar(line string) (bar, string, error) {
 	f := strings.Fields(line)
 	if len(f) < 6 || len(f[5]) < 3 {
@@ -127,7 +128,8 @@ type report struct {
 
 const lineFormat = "%-26s %9s %5s %11s %11s %7s  %-16s %s\n"
 
-func (r *report) add(row figure.Row) {
+// addRow judges a figure and prints its line, after a heading where a new place begins.
+func (r *report) addRow(row figure.Row) {
 	x := judge(row, r.bars)
 	r.rows = append(r.rows, x)
 	if r.where != x.Where {
@@ -144,7 +146,8 @@ func (r *report) add(row figure.Row) {
 		figure.Amount(x.Ours.Median, x.Unit), raw, ratio, x.bar, x.state)
 }
 
-func (r *report) finish() {
+// printSummary prints how many figures there are and how many bars were held.
+func (r *report) printSummary() {
 	held, all := 0, 0
 	for _, x := range r.rows {
 		if x.state != "" {

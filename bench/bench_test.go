@@ -16,6 +16,7 @@ import (
 	"libarmci/internal/figure"
 )
 
+// TestBars checks on which side of its bar a figure is, and that malformed bars are refused.
 func TestBars(t *testing.T) {
 	value := func(v float64) figure.Value { return figure.Value{Median: v, Least: v, Most: v} }
 	for _, c := range []struct {
@@ -133,6 +134,7 @@ func crowded(place string) string {
 		" worker-none -b /b -r 11 -l /asleep lock"
 }
 
+// TestJobs compares the command lines of the jobs that options select.
 func TestJobs(t *testing.T) {
 	for line, want := range map[string][]string{
 		"-quick -only put-new,rmw,idle": {
@@ -178,6 +180,7 @@ func TestJobs(t *testing.T) {
 	}
 }
 
+// TestMarkdown compares the tables of a few figures: summaries of sizes, verdicts, and contests.
 func TestMarkdown(t *testing.T) {
 	v := func(m float64) figure.Value { return figure.Value{Median: m} }
 	row := func(op, place string, bytes int64, unit string, ours, raw,

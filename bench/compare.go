@@ -57,7 +57,7 @@ func (o *options) compare(jobs []job, out io.Writer) error {
 			fmt.Fprintf(os.Stderr, "run %d of %d, %s: %v\n", run+1, o.runs, j.title,
 				j.groups)
 			for turn := range 2 * o.starts {
-				which := (turn + run) % 2 // who comes second is not always the same
+				which := (turn + run) % 2 // the second build is not always the same
 				build := [2]string{o.against, o.build}[which]
 				err := o.start(j, build, func(r figure.Row) {
 					if !slices.Contains(comparable, r.Unit) ||

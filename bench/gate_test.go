@@ -12,6 +12,8 @@ import (
 	"libarmci/internal/figure"
 )
 
+// TestWorseInAllSeries shows that a figure is worse only if it is slower in every series, or
+// missing.
 func TestWorseInAllSeries(t *testing.T) {
 	last := map[string]float64{"once": 1, "always": 1, "a little": 2, "gone": 1}
 	tries := []map[string]float64{
@@ -52,6 +54,8 @@ func TestFiguresFile(t *testing.T) {
 	}
 }
 
+// TestCostRatio shows that a lower rate costs more, and that figures without a baseline have no
+// ratio.
 func TestCostRatio(t *testing.T) {
 	raw := figure.Value{Median: 1, Least: 1, Most: 1}
 	for _, c := range []struct {

@@ -61,16 +61,45 @@ and prints their ratio and the bar it is held against. No figure makes it fail.
   -waits           measure how ranks wait for each other instead, with options of its own
 `
 
+// options is the command line of bench.
 type options struct {
-	quick, list, rdma, verbose, busy bool
-	only, mpi, hosts                 []string
-	crowded                          []int // ranks for each core
-	agent, build, against, ofi       string
-	reps, nodes, runs, starts        int
-	csv, markdown, svg               string
-	gateFile                         string // -gate
-	record                           bool   // -record
-	workers                          string // directory
+	nodeOptions
+	sampleOptions
+	buildOptions
+	outputOptions
+	list, verbose bool
+}
+
+// nodeOptions say where ranks run and over which network: by default on this node.
+type nodeOptions struct {
+	nodes int      // pretended nodes, or the number of hosts
+	hosts []string // empty: this machine only
+	agent string   // command that brings a command to a host
+	rdma  bool
+	ofi   string // provider of libfabric; "": not over libfabric
+}
+
+// sampleOptions say which groups are measured, beside which MPIs and load, and how often.
+type sampleOptions struct {
+	only, mpi []string // groups (empty: all) and MPIs
+	crowded   []int    // ranks for each core
+	busy      bool     // with a busy program for each core
+	quick     bool
+	reps      int // repetitions of a figure
+}
+
+// buildOptions name the directories of the builds that are measured.
+type buildOptions struct {
+	build, against string // against "": no comparison
+	workers        string // directory of the workers
+	runs, starts   int    // of a comparison, and of each build in a run
+}
+
+// outputOptions name the files that are written, beside the table on standard output; "": none.
+type outputOptions struct {
+	csv, markdown, svg string // svg: a directory
+	gateFile           string // figures.jsonl of -gate
+	record             bool   // append a line to gateFile
 }
 
 // command is what the arguments name beside bench itself; nil: nothing.
@@ -86,6 +115,7 @@ func command(args []string) func() error {
 	return nil
 }
 
+// main runs the command that the arguments name: status 2 is a wrong command line, 1 an error.
 func main() {
 	if run := command(os.Args[1:]); run != nil {
 		if err := run(); err != nil {
@@ -115,7 +145,7 @@ func main() {
 	case o.against != "":
 		err = o.compare(jobs, os.Stdout)
 	default:
-		err = o.measure(jobs, os.Stdout)
+		err = o.measureJobs(jobs, os.Stdout)
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
@@ -123,6 +153,7 @@ func main() {
 	}
 }
 
+// parse reads and checks the command line of bench itself.
 func parse(args []string) (*options, error) {
 	var o options
 	var only, mpi, hosts, crowded string
@@ -164,11 +195,11 @@ func parse(args []string) (*options, error) {
 		}
 		o.crowded = append(o.crowded, factor)
 	}
-	return &o, o.check()
+	return &o, o.checkOptions()
 }
 
-// check refuses what cannot be meant, and fills in defaults.
-func (o *options) check() error {
+// checkOptions refuses what cannot be meant, and fills in defaults.
+func (o *options) checkOptions() error {
 	switch {
 	case len(o.hosts) > 0 && o.nodes > 1:
 		return errors.New("-hosts and -nodes: not together")
@@ -199,11 +230,11 @@ func (o *options) check() error {
 	} else if o.reps == 0 {
 		o.reps = 11
 	}
-	return o.find()
+	return o.findBuilds()
 }
 
-// find makes the builds absolute and finds the workers, which are beside this program.
-func (o *options) find() error {
+// findBuilds makes the builds absolute and finds the workers, which are beside this program.
+func (o *options) findBuilds() error {
 	self, err := figure.Beside()
 	if err != nil {
 		return err
@@ -223,8 +254,8 @@ func (o *options) find() error {
 	return nil
 }
 
-// measure runs the jobs and writes what is asked for.
-func (o *options) measure(jobs []job, out io.Writer) error {
+// measureJobs runs the jobs and writes what is asked for.
+func (o *options) measureJobs(jobs []job, out io.Writer) error {
 	bars, err := loadBars(ourBars, o.network())
 	if err != nil {
 		return err
@@ -232,16 +263,16 @@ func (o *options) measure(jobs []job, out io.Writer) error {
 	r := report{out: out, bars: bars}
 	var failed error
 	for _, j := range jobs {
-		if err := o.start(j, o.build, r.add, &r.wrong); err != nil {
+		if err := o.start(j, o.build, r.addRow, &r.wrong); err != nil {
 			fmt.Fprintf(os.Stderr, "bench: %v\n", err)
 			failed = errors.Join(failed, err)
 		}
 	}
-	if err := o.besideUCX(r.figures(), r.add); err != nil {
+	if err := o.besideUCX(r.figures(), r.addRow); err != nil {
 		fmt.Fprintf(os.Stderr, "bench: %v\n", err)
 		failed = errors.Join(failed, err)
 	}
-	r.finish()
+	r.printSummary()
 	if r.wrong > 0 {
 		failed = errors.Join(failed, fmt.Errorf("%d totals are not exact", r.wrong))
 	}

@@ -84,6 +84,7 @@ func writeSummary(w io.Writer, set []judged) {
 		verdict(held, all))
 }
 
+// verdict says how many of a set's bars are held, in words for a table.
 func verdict(held, all int) string {
 	switch {
 	case all == 0:

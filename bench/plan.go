@@ -89,6 +89,7 @@ func known(group string) bool {
 		func(p part) bool { return slices.Contains(strings.Fields(p.groups), group) })
 }
 
+// network is the network of the command line, as the tables of parts and bars name it.
 func (o *options) network() string {
 	switch {
 	case o.rdma:
@@ -181,6 +182,7 @@ func (o *options) title(j *job) string {
 	return title
 }
 
+// where says on how many ranks or nodes a job runs, and over which network.
 func (o *options) where(j *job) string {
 	n := o.on(&j.part)
 	switch {
@@ -211,14 +213,15 @@ func (j *job) with(build string, o *options) figure.Job {
 	}
 	if o.ofi != "" {
 		// The raw worker is linked with libfabric, and so with PSM, which would handle the
-		// signals of whoever loads it.
+		// signals of the process that loads it.
 		run.Env = append(run.Env, "ARMCI_TRANSPORT=ofi", "ARMCI_OFI_PROVIDER="+o.ofi,
 			"IPATH_NO_BACKTRACE=1")
 	}
 	if j.launcher != "" {
 		run.Argv = strings.Fields(j.launcher)
 	} else {
-		run.Argv = append([]string{filepath.Join(build, "bin", "armcirun")}, o.place(j)...)
+		run.Argv = append([]string{filepath.Join(build, "bin", "armcirun")},
+			o.placeArguments(j)...)
 	}
 	run.Argv = append(run.Argv, j.worker, "-b", build)
 	if j.vary != "" {
@@ -250,8 +253,8 @@ func libraries(build string) string {
 	return path
 }
 
-// place is where armcirun starts how many ranks.
-func (o *options) place(j *job) []string {
+// placeArguments is where armcirun starts how many ranks.
+func (o *options) placeArguments(j *job) []string {
 	n, argv := o.on(&j.part), []string{"-n", strconv.Itoa(j.load.ranks)}
 	switch {
 	case o.nodes == 1:

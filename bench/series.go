@@ -33,7 +33,7 @@ type series struct {
 	name, title string
 	mpi         string // openmpi or mpich; armci: none, by armcirun
 	ours        bool
-	fair        bool     // natively, as anybody would run it: what ours is held against
+	fair        bool     // natively, as users would run it: what ours is held against
 	networks    string   // where it says something
 	words       []string // of Open MPI's launcher
 	env         []string
@@ -100,8 +100,8 @@ func (w *windows) asked() []batch {
 	return all
 }
 
-// here are the series that can be measured, and tells which cannot.
-func (w *windows) here() []*series {
+// availableSeries are the series that can be measured, and tells which cannot.
+func (w *windows) availableSeries() []*series {
 	var all []*series
 	for _, s := range w.series {
 		if len(w.chosen) > 0 && !slices.Contains(w.chosen, s.name) ||
@@ -136,8 +136,8 @@ func (w *windows) launcher(s *series) []string {
 	return append(launch.Words(s.mpi, filepath.Dir(w.dir)), s.words...)
 }
 
-// place is where the ranks of a batch run: between nodes each on a node of its own.
-func (w *windows) place(b batch) launch.Place {
+// placeOf is where the ranks of a batch run: between nodes each on a node of its own.
+func (w *windows) placeOf(b batch) launch.Place {
 	p := launch.Place{Network: w.network, Hosts: w.hosts, Agent: w.agent, Ranks: b.ranks,
 		Each: 1}
 	if !p.Remote() {
@@ -149,7 +149,7 @@ func (w *windows) place(b batch) launch.Place {
 // argv is the command line of a batch: launcher, what each rank needs in its environment, program,
 // figures.
 func (s *series) argv(w *windows, b batch, figures []string) []string {
-	place := w.place(b)
+	place := w.placeOf(b)
 	argv, env := place.Words(s.mpi)
 	argv = append(w.launcher(s), argv...)
 	if s.mpi == launch.OpenMPI && len(s.words) > 0 && w.barNetwork() != "tcp" {

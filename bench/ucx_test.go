@@ -5,6 +5,7 @@ package main
 
 import "testing"
 
+// TestPerftestTook reads a time from the output of ucx_perftest, and refuses output without one.
 func TestPerftestTook(t *testing.T) {
 	const names = "iterations,50.0_percentile_lat,avg_lat,overall_lat,avg_bw," +
 		"overall_bw,avg_mr,overall_mr\n"

@@ -35,7 +35,7 @@ func (o *waitOptions) chosen() []waitPlace {
 func (m *waitRun) findPlaces() {
 	for _, p := range m.chosen() {
 		if reason := m.missing(&p); reason != "" {
-			m.leave("%s: %s", p.name, reason)
+			m.noteSkipped("%s: %s", p.name, reason)
 			continue
 		}
 		if p.network == "hosts" && len(m.hosts) == 0 {
@@ -57,7 +57,7 @@ func (m *waitRun) waysOf(p *waitPlace) []waitWay {
 			continue
 		}
 		if reason := m.missingWay(&w); reason != "" {
-			m.leave("%s, %s: %s", p.name, w.title, reason)
+			m.noteSkipped("%s, %s: %s", p.name, w.title, reason)
 			continue
 		}
 		all = append(all, w)

@@ -34,7 +34,7 @@ type startFigures struct {
 	count        int
 }
 
-func (m *waitRun) of(p *waitPlace, r *waitRow, w *waitWay, c condition) startFigures {
+func (m *waitRun) startsOf(p *waitPlace, r *waitRow, w *waitWay, c condition) startFigures {
 	values := m.figures[waitKey{p.name, w.op(r), r.bytes, w.name, c}]
 	return startFigures{figure.Median(values), percentile(values, 90), len(values)}
 }
@@ -72,7 +72,7 @@ func (m *waitRun) line(p *waitPlace, r *waitRow, c condition) waitLine {
 	var ours, before, rival startFigures // rival: the least of those that the bar is about
 	for i := range p.ways {
 		w := &p.ways[i]
-		s := m.of(p, r, w, c)
+		s := m.startsOf(p, r, w, c)
 		l.figures = append(l.figures, s)
 		switch {
 		case w.role == isOurs:
@@ -182,8 +182,8 @@ func (m *waitRun) tables(w io.Writer) {
 		"OPTIONS=\"-runs 5\" bench/papers/run.sh.\n", held, bars)
 }
 
-// write writes the tables and the files that were asked for.
-func (m *waitRun) write(out io.Writer) error {
+// writeReport writes the tables and the files that were asked for.
+func (m *waitRun) writeReport(out io.Writer) error {
 	m.tables(out)
 	var err error
 	if m.wrong > 0 {

@@ -47,8 +47,8 @@ const (
 	usualStart   = 2 * time.Second  // what a start takes on two quiet cores, about
 )
 
-// measure makes all starts, and writes what is asked for.
-func (o *waitOptions) measure(out io.Writer) error {
+// measureWaits makes all starts, and writes what is asked for.
+func (o *waitOptions) measureWaits(out io.Writer) error {
 	m := waitRun{waitOptions: o, figures: waitFigures{}, begin: time.Now()}
 	m.findPlaces()
 	if len(m.places) == 0 {
@@ -64,18 +64,18 @@ func (o *waitOptions) measure(out io.Writer) error {
 	for round := range o.starts {
 		for i := range m.places {
 			if time.Since(m.begin) > o.limit {
-				m.leave("the limit of %s was over in round %d of %d", o.limit,
+				m.noteSkipped("the limit of %s was over in round %d of %d", o.limit,
 					round+1, o.starts)
-				return m.write(out)
+				return m.writeReport(out)
 			}
 			m.round(&m.places[i], round)
 		}
 	}
-	return m.write(out)
+	return m.writeReport(out)
 }
 
-// leave notes what was not measured.
-func (m *waitRun) leave(format string, args ...any) {
+// noteSkipped notes what was not measured.
+func (m *waitRun) noteSkipped(format string, args ...any) {
 	m.left = append(m.left, fmt.Sprintf(format, args...))
 }
 
@@ -109,9 +109,10 @@ func (m *waitRun) start(p *waitPlace, w *waitWay, c condition) {
 	w.failures++
 	reason := err.Error() // behind the command, which -v prints
 	reason = strings.TrimPrefix(reason[max(strings.LastIndex(reason, ": "), 0):], ": ")
-	m.leave("%s, %s, %s: a start failed: %s", p.name, c, w.title, reason)
+	m.noteSkipped("%s, %s, %s: a start failed: %s", p.name, c, w.title, reason)
 	if w.failures == mostFailures {
-		m.leave("%s, %s: no start after %d that failed", p.name, w.title, mostFailures)
+		m.noteSkipped("%s, %s: no start after %d that failed", p.name, w.title,
+			mostFailures)
 	}
 	fmt.Fprintln(os.Stderr, "bench: "+m.left[len(m.left)-1])
 }
@@ -136,7 +137,8 @@ func (m *waitRun) run(p *waitPlace, w *waitWay, c condition) error {
 		m.figures[key] = append(m.figures[key], r.Ours.Median)
 	}
 	if m.wrong += wrong; wrong > 0 {
-		m.leave("%s, %s, %s: %d results of a start were wrong", p.name, c, w.title, wrong)
+		m.noteSkipped("%s, %s, %s: %d results of a start were wrong", p.name, c, w.title,
+			wrong)
 	}
 	if ended { // what comes then is no figure
 		return nil

@@ -26,8 +26,9 @@ func scripted(t *testing.T, place, row, script string) *waitRun {
 		}
 	}
 	t.Setenv("PATH", filepath.Join(dir, "bin")+":"+os.Getenv("PATH"))
-	o := &waitOptions{build: dir, workers: dir, starts: 1, sample: 1, cores: []int{0, 1},
-		conditions: []condition{quiet}}
+	o := &waitOptions{starts: 1, sample: 1, conditions: []condition{quiet},
+		waitPrograms: waitPrograms{build: dir, workers: dir},
+		waitHosts:    waitHosts{cores: []int{0, 1}}}
 	p := placeNamed(t, place, row)
 	p.ways = p.ways[:1]
 	return &waitRun{waitOptions: o, figures: waitFigures{}, places: []waitPlace{p}}
@@ -41,6 +42,8 @@ func (m *waitRun) taken() (n int) {
 	return n
 }
 
+// TestStartCounts shows which starts count as figures and which as failures, and what the notes
+// say.
 func TestStartCounts(t *testing.T) {
 	for _, c := range []struct {
 		name, script    string

@@ -51,20 +51,32 @@ makes it fail.
   -v               print the command of every start
 `
 
+// waitOptions is the command line of bench -waits, with what was found on this machine.
 type waitOptions struct {
-	quick, list, verbose bool
-	starts               int
-	rows                 *regexp.Regexp
+	waitPrograms
+	waitHosts
+	list, verbose, quick bool
+	rows                 *regexp.Regexp // of PLACE/ROW
 	conditions           []condition
-	mpi, hosts           []string
-	agent                string
-	limit                time.Duration
-	sample               float64 // ms
-	csv, markdown        string
-	build, beside        string // directories; beside "": no other build
-	workers              string // directory of the programs
-	device               string // directory of the software verbs device; "": not built
-	cores                []int  // that this process may use
+	mpi                  []string      // to compare with
+	starts               int           // of each way in each condition
+	limit                time.Duration // no round begins after it
+	sample               float64       // ms
+	csv, markdown        string        // files; "": none
+}
+
+// waitPrograms are the directories of builds, programs and the software verbs device.
+type waitPrograms struct {
+	build, beside string // beside "": no other build
+	workers       string // of the programs that measure
+	device        string // "": not built
+}
+
+// waitHosts is where ranks run.
+type waitHosts struct {
+	hosts []string // empty: pretended nodes
+	agent string   // command that brings a command to a host
+	cores []int    // of this machine that this process may use
 }
 
 // condition is what else the machine does.
@@ -88,7 +100,7 @@ func runWaits(args []string) error {
 		return fmt.Errorf("-waits: %w\n%s", err, waitUsage)
 	}
 	if !o.list {
-		return o.measure(os.Stdout)
+		return o.measureWaits(os.Stdout)
 	}
 	for _, p := range o.chosen() {
 		for _, r := range p.rows {
@@ -98,6 +110,7 @@ func runWaits(args []string) error {
 	return nil
 }
 
+// parseWaits reads and checks the command line of bench -waits.
 func parseWaits(args []string) (*waitOptions, error) {
 	var o waitOptions
 	var rows, mpi, hosts string
@@ -135,7 +148,7 @@ func parseWaits(args []string) (*waitOptions, error) {
 	if o.rows, err = regexp.Compile(rows); err != nil {
 		return nil, fmt.Errorf("-rows: %w", err)
 	}
-	return &o, o.check()
+	return &o, o.checkWaits()
 }
 
 // conditions are those to measure in: both, or the only one.
@@ -149,8 +162,8 @@ func conditions(onlyQuiet, onlyDisturbed bool) []condition {
 	return []condition{quiet, disturbed}
 }
 
-// check refuses what cannot be meant.
-func (o *waitOptions) check() error {
+// checkWaits refuses what cannot be meant.
+func (o *waitOptions) checkWaits() error {
 	switch {
 	case o.starts < 1 || o.starts > 1000:
 		return errors.New("-starts must be 1..1000")

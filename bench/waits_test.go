@@ -34,6 +34,7 @@ func TestConditions(t *testing.T) {
 	}
 }
 
+// TestPercentile compares the 90th percentile of none, one, two and twenty values.
 func TestPercentile(t *testing.T) {
 	twenty := make([]float64, 20)
 	for i := range twenty {
@@ -181,9 +182,12 @@ func started(t *testing.T, o *waitOptions, place, row, way string) string {
 	return strings.Join(j.Argv, " ")
 }
 
+// TestStarted compares command lines of ours, the MPIs and the raw socket at several places.
 func TestStarted(t *testing.T) {
-	o := &waitOptions{build: "/b", workers: "/b/bench", sample: 20, device: "/d",
-		cores: []int{4, 5, 6}, hosts: []string{"x", "y", "z", "u"}, agent: "rsh"}
+	o := &waitOptions{sample: 20,
+		waitPrograms: waitPrograms{build: "/b", workers: "/b/bench", device: "/d"},
+		waitHosts: waitHosts{hosts: []string{"x", "y", "z", "u"}, agent: "rsh",
+			cores: []int{4, 5, 6}}}
 	each := "sh -c case ${OMPI_COMM_WORLD_RANK:-${PMI_RANK:-$ARMCI_JOB_RANK}} in " +
 		`0) core=4 ;; 1) core=5 ;; esac; exec taskset -c $core "$@" - `
 	openmpi := "mpirun.openmpi --oversubscribe -n 2 --bind-to none " +
@@ -219,7 +223,7 @@ func TestStarted(t *testing.T) {
 
 // Open MPI decides by itself unless it is told whether ranks yield.
 func TestYielding(t *testing.T) {
-	o := &waitOptions{hosts: []string{"x", "y", "z", "u"}, agent: "rsh"}
+	o := &waitOptions{waitHosts: waitHosts{hosts: []string{"x", "y", "z", "u"}, agent: "rsh"}}
 	for way, want := range map[string]string{"openmpi-yield": "idle 1", "openmpi": "idle 0"} {
 		for _, place := range []string{"node-4", "tcp-4"} {
 			got := started(t, o, place, "barrier", way)
@@ -232,7 +236,8 @@ func TestYielding(t *testing.T) {
 
 // The other build has its own launcher and library, and the same program.
 func TestStartedBefore(t *testing.T) {
-	o := &waitOptions{build: "/b", workers: "/b/bench", sample: 1, beside: "/a"}
+	o := &waitOptions{sample: 1,
+		waitPrograms: waitPrograms{build: "/b", workers: "/b/bench", beside: "/a"}}
 	p := placeNamed(t, "node-2", "barrier")
 	p.ways[0].role = isBefore
 	want := "/a/bin/armcirun -n 2 env LD_LIBRARY_PATH=/a/lib " +

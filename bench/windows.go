@@ -53,15 +53,23 @@ var oneSided = suite{name: "windows", usage: windowsUsage, title: "One-sided com
 	ranks:  8,
 	series: allSeries, batches: allBatches, bars: &windowBars, plots: windowPlots}
 
+// windows is a suite that is measured: its command line, and the figures so far.
 type windows struct {
 	*suite
-	network, agent, library, out string
-	hosts, only, chosen          []string
-	most, runs, reps, wrong      int
-	quick, verbose, best         bool
-	dir                          string // of the program
-	figures                      table
-	missing                      []absence
+	windowOptions
+	dir     string // of the program
+	figures table
+	missing []absence
+	wrong   int // results that were not exact
+}
+
+// windowOptions is the command line of bench windows and bench caf.
+type windowOptions struct {
+	network, agent       string
+	library, out         string // the preloaded file, or "none"; a directory, "": no files
+	hosts, only, chosen  []string
+	most, runs, reps     int // ranks, starts of every series, repetitions in each
+	quick, verbose, best bool
 }
 
 // absence is a figure that a series does not have.
@@ -71,6 +79,7 @@ type absence struct {
 	reason         string
 }
 
+// run is the command; args are those behind its name.
 func (s *suite) run(args []string) error {
 	w, err := s.parse(args)
 	if errors.Is(err, flag.ErrHelp) {
@@ -80,9 +89,10 @@ func (s *suite) run(args []string) error {
 	if err != nil {
 		return fmt.Errorf("%s: %w\n%s", s.name, err, s.usage)
 	}
-	return w.measure(os.Stdout)
+	return w.measureSeries(os.Stdout)
 }
 
+// parse reads and checks the command line of a suite.
 func (s *suite) parse(args []string) (*windows, error) {
 	w := windows{suite: s}
 	var hosts, only, series string
@@ -108,11 +118,11 @@ func (s *suite) parse(args []string) (*windows, error) {
 		return nil, fmt.Errorf("unexpected argument %q", f.Arg(0))
 	}
 	w.hosts, w.only, w.chosen = launch.List(hosts), launch.List(only), launch.List(series)
-	return &w, w.check()
+	return &w, w.checkWindows()
 }
 
-// check refuses what cannot be meant, and fills in defaults.
-func (w *windows) check() (err error) {
+// checkWindows refuses what cannot be meant, and fills in defaults.
+func (w *windows) checkWindows() (err error) {
 	if len(w.hosts) > 0 {
 		w.network = "hosts"
 		w.most = min(w.most, len(w.hosts))
@@ -152,9 +162,9 @@ func (w *windows) check() (err error) {
 	return err
 }
 
-// measure runs every batch under every series, in rounds, and writes what is asked for.
-func (w *windows) measure(out io.Writer) error {
-	all := w.here()
+// measureSeries runs every batch under every series, in rounds, and writes what is asked for.
+func (w *windows) measureSeries(out io.Writer) error {
+	all := w.availableSeries()
 	if len(all) == 0 {
 		return fmt.Errorf("%s: no series can be measured here: no MPI, or no program of "+
 			"it (target armci_bench)", w.name)
@@ -162,7 +172,7 @@ func (w *windows) measure(out io.Writer) error {
 	for run := range w.runs {
 		for _, b := range w.asked() {
 			for i := range all {
-				s := all[(i+run)%len(all)] // nobody always comes after the same
+				s := all[(i+run)%len(all)] // none always follows the same
 				fmt.Fprintf(os.Stderr, "run %d of %d, %s, %s\n", run+1, w.runs,
 					b.String(), s.title)
 				w.start(s, b)
@@ -173,7 +183,7 @@ func (w *windows) measure(out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	report := func(to io.Writer) error { w.write(to, all, bars); return nil }
+	report := func(to io.Writer) error { w.writeTables(to, all, bars); return nil }
 	if w.wrong > 0 {
 		err = fmt.Errorf("%s: %d results are not exact", w.name, w.wrong)
 	}
@@ -219,7 +229,7 @@ func (w *windows) start(s *series, b batch) {
 		var rows []figure.Row
 		wrong, err := j.Run(func(r figure.Row) { rows = append(rows, r) })
 		w.wrong += wrong
-		if !w.keep(s, b.created, left, rows, stderr.Bytes()) {
+		if !w.keepFigures(s, b.created, left, rows, stderr.Bytes()) {
 			return
 		}
 		if err == nil || ended {
@@ -239,9 +249,9 @@ func (w *windows) start(s *series, b batch) {
 	}
 }
 
-// keep takes the figures of a start. If a preloaded library says something, the windows may be the
-// MPI's own: then all figures are missing, and it is false.
-func (w *windows) keep(s *series, created bool, named []string, rows []figure.Row,
+// keepFigures takes the figures of a start. If a preloaded library says something, the windows may
+// be the MPI's own: then all figures are missing, and it is false.
+func (w *windows) keepFigures(s *series, created bool, named []string, rows []figure.Row,
 	stderr []byte) bool {
 	line := figure.LibrarySays(stderr)
 	if s.preloads() && line != "" {
@@ -251,7 +261,7 @@ func (w *windows) keep(s *series, created bool, named []string, rows []figure.Ro
 		return false
 	}
 	for _, r := range rows {
-		w.figures.add(r)
+		w.figures.addRow(r)
 	}
 	return true
 }

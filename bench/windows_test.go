@@ -36,8 +36,8 @@ func windowRows() []figure.Row {
 	}
 }
 
-// Ours is held against the faster MPI as anybody runs it, its own baseline, and itself without
-// skew.
+// TestDerived holds ours against the faster MPI as users run it, its own baseline, and itself
+// without skew.
 func TestDerived(t *testing.T) {
 	var all []*series
 	for i := range allSeries {
@@ -65,18 +65,20 @@ func TestDerived(t *testing.T) {
 	}
 }
 
+// TestWindowTables looks for lines of the tables, for a chart, and for the best of equal runs.
 func TestWindowTables(t *testing.T) {
-	w := windows{suite: &oneSided, network: "node", runs: 2, reps: 1,
+	w := windows{suite: &oneSided,
+		windowOptions: windowOptions{network: "node", runs: 2, reps: 1},
 		missing: []absence{{"MPICH", "swap", true, "Signal 11"},
 			{"MPICH", "swap", true, "Signal 11"}}}
 	for range w.runs {
 		for _, r := range windowRows() {
-			w.figures.add(r)
+			w.figures.addRow(r)
 		}
 	}
 	bars, _ := loadBars(windowBars, "node")
 	var out bytes.Buffer
-	w.write(&out, []*series{&allSeries[0], &allSeries[3], &allSeries[5]}, bars)
+	w.writeTables(&out, []*series{&allSeries[0], &allSeries[3], &allSeries[5]}, bars)
 	for _, want := range []string{
 		"| `put+flush` | 8 B | 66.0 ns | 90.0 ns | 33.0 ns |\n",
 		"| `skew-put` | 10 ms late | - | - | 990 MB/s |\n",
@@ -134,9 +136,10 @@ func TestWindowBars(t *testing.T) {
 	}
 }
 
+// TestCafCommandLines compares command lines of bench caf on every network.
 func TestCafCommandLines(t *testing.T) {
-	w, ours := windows{suite: &coarrays, network: "nodes", dir: "build/bench", reps: 3},
-		&coarrays.series[2]
+	w, ours := windows{suite: &coarrays, dir: "build/bench",
+		windowOptions: windowOptions{network: "nodes", reps: 3}}, &coarrays.series[2]
 	for network, want := range map[string]string{
 		"node":  "build/bin/armcirun -n 2 build/bench/caf-armci -r 3 put",
 		"nodes": "build/bin/armcirun -n 2 -nodes 2 build/bench/caf-armci -r 3 put",
@@ -160,6 +163,8 @@ func TestCafCommandLines(t *testing.T) {
 	}
 }
 
+// TestWindowsCommandLines refuses wrong options, and looks for words in command lines of bench
+// windows.
 func TestWindowsCommandLines(t *testing.T) {
 	for _, bad := range []string{"-network moon", "-network hosts", "-hosts a,b",
 		"-only nothing", "-series nothing", "-ranks 1", "-reps 100", "word"} {
@@ -167,8 +172,9 @@ func TestWindowsCommandLines(t *testing.T) {
 			t.Errorf("%q was taken", bad)
 		}
 	}
-	w := windows{suite: &oneSided, network: "hosts", hosts: []string{"a", "b", "c"},
-		agent: "agent", library: "ours.so", dir: "dir", reps: 3}
+	w := windows{suite: &oneSided, dir: "dir",
+		windowOptions: windowOptions{network: "hosts", hosts: []string{"a", "b", "c"},
+			agent: "agent", library: "ours.so", reps: 3}}
 	argv := strings.Join(allSeries[4].argv(&w, batch{ranks: 2, created: true},
 		[]string{"small"}), " ")
 	for _, want := range []string{"--host a:1,b:1 ",
@@ -177,7 +183,8 @@ func TestWindowsCommandLines(t *testing.T) {
 			t.Errorf("no %q in %s", want, argv)
 		}
 	}
-	w = windows{suite: &oneSided, network: "rdma", library: "ours.so", dir: "dir", most: 3}
+	w = windows{suite: &oneSided, dir: "dir",
+		windowOptions: windowOptions{network: "rdma", library: "ours.so", most: 3}}
 	argv = strings.Join(allSeries[5].argv(&w, batch{ranks: 2}, nil), " ")
 	for _, want := range []string{"ARMCI_NODE=node",
 		"ARMCI_TRANSPORT=rdma LD_PRELOAD=ours.so dir/windows-mpich"} {
@@ -204,7 +211,7 @@ func TestWindowsOfTheMPI(t *testing.T) {
 	} {
 		w := windows{suite: &oneSided}
 		s := series{title: "ours over Open MPI", mpi: "openmpi", ours: c.preloads}
-		kept := w.keep(&s, false, []string{"small"}, rows, []byte(c.stderr))
+		kept := w.keepFigures(&s, false, []string{"small"}, rows, []byte(c.stderr))
 		missing, taken := w.isMissing(&s, "small", false), len(w.rows()) > 0
 		if kept != c.kept || missing == c.kept || taken != c.kept {
 			t.Errorf("%+v: kept %v, missing %v", c, kept, w.missing)

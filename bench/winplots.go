@@ -58,7 +58,7 @@ func (u *suite) draw(dir, network string, rows []figure.Row, footer string) erro
 		socket := p.op + "/socket"
 		for i, s := range u.series {
 			c.Series = append(c.Series, curves(rows, &s, i, p.op, p.raw, &c.Unit)...)
-			if !s.ours { // a raw socket is the same beside whoever
+			if !s.ours { // a raw socket is the same beside any MPI
 				continue
 			}
 			if raw := curves(rows, &s, len(u.series), socket, "raw socket",

@@ -24,7 +24,7 @@ type table struct {
 	runs  map[string][]figure.Row
 }
 
-func (t *table) add(r figure.Row) {
+func (t *table) addRow(r figure.Row) {
 	if t.runs == nil {
 		t.runs = map[string][]figure.Row{}
 	}
@@ -104,8 +104,8 @@ func place(r *figure.Row) string {
 	return r.Place()
 }
 
-// write writes the tables as markdown.
-func (w *windows) write(to io.Writer, all []*series, bars []bar) {
+// writeTables writes the tables as markdown.
+func (w *windows) writeTables(to io.Writer, all []*series, bars []bar) {
 	rows := w.rows()
 	where := map[string]string{"node": "on a node", "nodes": "between pretended nodes over TCP",
 		"hosts": "between hosts over TCP",

@@ -23,7 +23,7 @@
  *   Block       what a transfer moves in one piece: the bytes of a contiguous call or of a value, a
  *               row (count[0] bytes) of a strided call, a segment of a vector call; blocks that
  *               touch on both sides may be moved as one larger block. A block of 1, 2, 4 or 8 bytes
- *               whose two addresses are multiples of its size is one load and one store: no thread
+ *               with both addresses multiples of its size is one load and one store: no thread
  *               on either side, of whatever rank, sees a part of it, and one that takes it by an
  *               atomic exchange does not see it again. Put it by itself if it is a flag. Where an
  *               RDMA device moves it, that rests on the device: hardware does so, the kernel's
@@ -301,7 +301,7 @@ extern char *mp_group_name;
 int ARMCI_Malloc(void *ptr_arr[], armci_size_t bytes);
 
 /**
- * Free memory of ARMCI_Malloc. Implies ARMCI_AllFence and a barrier first; nobody may access it
+ * Free memory of ARMCI_Malloc. Implies ARMCI_AllFence and a barrier first; no rank may access it
  * afterwards.
  * @param ptr [in] the caller's own entry of ptr_arr, exactly; null where 0 bytes were asked for.
  * Done: the memory is gone on every rank. Scope: collective(world). Threads: one.
@@ -387,7 +387,7 @@ void ARMCI_Memdt(armci_meminfo_t *meminfo, long offset);
 
 /**
  * Give memory of ARMCI_Memget up: the creator frees it, every caller's addr and armci_addr become
- * null. The program makes sure that nobody uses it any more.
+ * null. The program makes sure that no rank uses it any more.
  * @param meminfo [in,out] the description. Scope: local. Threads: any. Errors end the job.
  */
 void ARMCI_Memctl(armci_meminfo_t *meminfo);

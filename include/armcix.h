@@ -92,8 +92,8 @@ typedef struct {
 } armcix_event_t;
 
 /**
- * Raise an event behind all earlier stores of the caller at its rank, atomic ones included: who
- * sees the count sees them.
+ * Raise an event behind all earlier stores of the caller at its rank, atomic ones included: a
+ * thread that sees the count sees them.
  * @param event [remote] the event. @param n [in] by how much; the count wraps. @param proc [in]
  * rank, may be the caller. Done: as a store: locally on return; remotely at once on the caller's
  * node, elsewhere after a fence. Scope: one-sided. Threads: any. Returns: code (FAIL8 no aligned
@@ -104,7 +104,7 @@ int ARMCIX_Event_add(armcix_event_t *event, unsigned n, int proc);
 
 /**
  * Wait until the count of an event differs from what was seen. The caller polls briefly, then
- * sleeps. If every other rank of the job has left, so that nobody can raise it, a wait without
+ * sleeps. If every other rank of the job has left, so that it cannot be raised, a wait without
  * limit ends the job.
  * @param event [in,out] in memory of any rank of the caller's node. @param seen [in] count.
  *        @param millis [in] limit of time in

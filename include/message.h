@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * message.h: the messages of libarmci, armci_msg_*: who am I, point to point, broadcast,
+ * message.h: the messages of libarmci, armci_msg_*: own rank, point to point, broadcast,
  * reductions, barriers. It may be included alone (it brings armci.h, whose opening comment defines
  * the words Done, Scope, Threads and rank used here) and must hold declarations only. These
  * messages do not use MPI and cannot be confused with the program's.
@@ -39,7 +39,7 @@ extern "C" {
 #define SCOPE_NODE 337
 #define SCOPE_MASTERS 339
 
-/* ---- Start, end, who am I -------------------------------------------------------------------- */
+/* ---- Start, end, own rank ------------------------------------------------------------------- */
 
 /**
  * Make ranks known before ARMCI_Init: starts MPI if it is part of the program and not started yet.
@@ -198,7 +198,7 @@ void armci_msg_reduce_scope(int scope, void *x, int n, char *op, int type);
 
 /**
  * Find the rank whose first element is the largest or smallest, and give all ranks its whole
- * buffer. Among equals the lowest rank wins. If nobody contributes the buffers stay as they are.
+ * buffer. Among equals the lowest rank wins. If no rank contributes the buffers stay as they are.
  * armci_msg_sel means SCOPE_ALL, and is also a macro of that meaning: #undef it to get the
  * function.
  * @param scope [in] SCOPE_*. @param x [in,out] one element of `type`, followed by any payload.

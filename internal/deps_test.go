@@ -1,5 +1,5 @@
-// Package internal_test holds the rules of who may import whom, as data: imports of Go, #include
-// "../ of C. Arrows point down only. Do not change the table to make a build pass: it is the
+// Package internal_test holds the permitted dependencies, as data: imports of Go, #include "../ of
+// C. Arrows point down only. Do not change the table to make a build pass: it is the
 // architecture.
 // SPDX-License-Identifier: BSD-3-Clause
 package internal_test
@@ -25,7 +25,7 @@ import (
 var allowed = map[string]string{
 	"internal/config": "",
 	"internal/log":    "",
-	// sends without SIGPIPE, for whoever has sockets of package net
+	// sends without SIGPIPE, for owners of sockets of package net
 	"internal/sock": "",
 	// connections that have not proved themselves, for every listener
 	"internal/acceptqueue": "internal/sock",
@@ -149,7 +149,7 @@ var headers = map[string]string{
 	"caf": "",
 }
 
-// cgo lists who may import "C".
+// cgo lists the packages that may import "C".
 var cgo = []string{"capi", "mpirma", "internal/kernel", "internal/wait", "internal/shm",
 	"internal/bootstrap", "internal/bootstrap/pmi", "internal/rdma/verbs", "internal/pin",
 	"internal/rdma/fastpath", "internal/ofi/fast",
@@ -174,6 +174,7 @@ var programs = []string{"bench", "cmd", "internal/bootstrap/launch", "internal/f
 
 const module = "libarmci/"
 
+// TestImports checks every import and include of the sources against the table.
 func TestImports(t *testing.T) {
 	for _, file := range sources(t) {
 		dir := path.Dir(file)
@@ -252,6 +253,7 @@ func TestIncludes(t *testing.T) {
 	}
 }
 
+// checkFile checks the imports of one Go file against the row of its package.
 func checkFile(t *testing.T, file, dir string) {
 	parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.ImportsOnly)
 	if err != nil {

@@ -10,7 +10,7 @@ into=${1:?the directory}
 cd "$(dirname "$0")/.."
 fail() { echo "make dist: $1" >&2; exit 1; }
 
-# Whose checkout it is does not matter here: nothing of it is run.
+# The owner of the checkout does not matter here: nothing of it is run.
 own_git() { git -c safe.directory='*' "$@"; }
 [ "$(own_git rev-parse --show-prefix 2>/dev/null || echo none)" = "" ] ||
 	fail "this is no git checkout; the tarball is made from what git tracks"

@@ -98,7 +98,7 @@ void app_contest(const char *app, const char *shape, const struct app_version *v
 	int some = 0;
 	for (int rep = 0; rep < app_reps; rep++)
 		for (int k = 0; k < count; k++) {
-			int i = (k + rep) % count; // nobody always comes after the same
+			int i = (k + rep) % count; // no version always follows the same one
 			if (chosen(versions[i].name))
 				once(&versions[i], arg, &all[i], rep);
 		}

@@ -113,7 +113,7 @@ contains
     done = done + turns
   end subroutine
 
-  ! Nobody waits.
+  ! Posts events for which no image waits.
   subroutine posts(turns)
     integer, intent(in) :: turns
     integer :: i

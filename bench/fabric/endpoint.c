@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Opens and closes an endpoint of libfabric: who is where is told over a socket between the two
-// ends.
+// Opens and closes an endpoint of libfabric: the two ends exchange their addresses over a socket.
 #define _GNU_SOURCE
 #include "endpoint.h"
 

@@ -37,8 +37,8 @@ static const char *setting(const char *name)
 }
 
 // serve lets the provider work at the far side as rank 0 says, until that closes the socket. A
-// request's arrival shows nowhere; so who mixes looks for a while after each time that he was
-// woken.
+// request's arrival shows nowhere; so in mixed style the thread polls for a while after each
+// wake-up.
 static void *serve(void *arg)
 {
 	char style = PERF_ASLEEP;
@@ -90,8 +90,7 @@ void bench_ofi_end(void)
 	}
 }
 
-// wait_for a number of completions, in the way that is chosen. Who spins lets others have the core
-// now and then.
+// wait_for waits for n completions in the chosen style. Spinning yields the core now and then.
 static void wait_for(int n)
 {
 	double until = raw.style == PERF_MIXED ? perf_now() + asker : 0;
@@ -142,7 +141,7 @@ static const struct {
 	{"get-strided", endpoint_read, false},
 };
 
-// By rank 0 alone. Where the provider cannot wake anybody, both sides spin.
+// By rank 0 alone. Where the provider cannot wake a waiter, both sides spin.
 bool bench_ofi_baseline(struct perf_case *c, int k)
 {
 	static const char *const names[] = {"mixed", "spinning", "blocking"};

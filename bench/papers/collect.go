@@ -35,6 +35,7 @@ const (
 	asTable                // a table only: series are its rows, places its columns
 )
 
+// chart is one picture of a figure: its series, and over what they are drawn.
 type chart struct {
 	title, yLabel, xLabel string
 	kind                  kind
@@ -75,6 +76,7 @@ type point struct {
 	figure.Value
 }
 
+// points is a series with the points that were measured.
 type points struct {
 	name   string
 	points []point
@@ -221,8 +223,8 @@ func (c *chart) labels(all []points) []string {
 	return names
 }
 
-// at is the point of a series with a label.
-func (s *points) at(label string) (point, bool) {
+// pointNamed is the point of a series with a label.
+func (s *points) pointNamed(label string) (point, bool) {
 	i := slices.IndexFunc(s.points, func(p point) bool { return p.label == label })
 	if i < 0 {
 		return point{}, false
@@ -232,7 +234,7 @@ func (s *points) at(label string) (point, bool) {
 
 // cell is a point in a table.
 func cell(s *points, label string) string {
-	p, ok := s.at(label)
+	p, ok := s.pointNamed(label)
 	if !ok {
 		return "-"
 	}
@@ -275,8 +277,8 @@ func (c *chart) axis() string {
 		overPlaces: "ranks", overProcs: "processes"}[c.kind])
 }
 
-// name is the file of a chart, without its ending.
-func (f *paperFigure) name(i int) string {
+// chartFile is the file of a chart, without its ending.
+func (f *paperFigure) chartFile(i int) string {
 	if len(f.charts) == 1 {
 		return f.id
 	}

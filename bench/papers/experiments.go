@@ -29,7 +29,7 @@ var strided = []variant{
 		"ARMCI_RDMA_STRIDED=host"), rdmaSetting("auto", "ARMCI_RDMA_STRIDED=auto"),
 }
 
-// openblas: matrices are multiplied as people do who care (../apps/openblas.sh).
+// openblas: matrices are multiplied by a tuned library (../apps/openblas.sh).
 var openblas = []variant{{blas: true}}
 
 // messages are MPI's windows by messages, which it needs between hosts.

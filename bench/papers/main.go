@@ -39,6 +39,7 @@ DIR/data has is not run again.
   -v               print the command of every step
 `
 
+// options is the command line of papers, with the programs that were found.
 type options struct {
 	dir, build, source, agent  string
 	device, blas               string // the software verbs device; OpenBLAS
@@ -49,6 +50,7 @@ type options struct {
 	left                       []string // what cannot be done here
 }
 
+// main lists the figures, or measures and draws them: status 2 is a wrong command line.
 func main() {
 	o, err := parse(os.Args[1:])
 	switch {
@@ -64,12 +66,13 @@ func main() {
 		}
 		return
 	}
-	if err := o.all(); err != nil {
+	if err := o.runAndDraw(); err != nil {
 		fmt.Fprintf(os.Stderr, "papers: %v\n", err)
 		os.Exit(1)
 	}
 }
 
+// parse reads the command line and finds the programs that its steps need.
 func parse(args []string) (*options, error) {
 	var o options
 	var hosts, only string
@@ -108,11 +111,11 @@ func parse(args []string) (*options, error) {
 			return nil, fmt.Errorf("no figure %q; -list names them", id)
 		}
 	}
-	return &o, o.find()
+	return &o, o.findPrograms()
 }
 
-// find makes directories absolute, and looks for what the steps need.
-func (o *options) find() error {
+// findPrograms makes directories absolute, and looks for what the steps need.
+func (o *options) findPrograms() error {
 	bench, err := figure.Beside()
 	if err != nil {
 		return err
@@ -137,8 +140,8 @@ func (o *options) find() error {
 	return err
 }
 
-// leave notes what cannot be done here, once.
-func (o *options) leave(reason string) {
+// noteSkipped notes what cannot be done here, once.
+func (o *options) noteSkipped(reason string) {
 	if !slices.Contains(o.left, reason) {
 		o.left = append(o.left, reason)
 	}
@@ -155,8 +158,9 @@ func (o *options) wanted() []*paperFigure {
 	return all
 }
 
-// all runs the steps and draws the figures. A step that fails does not keep the others from it.
-func (o *options) all() error {
+// runAndDraw runs the steps and draws the figures. A step that fails does not keep the others from
+// it.
+func (o *options) runAndDraw() error {
 	var needed []string
 	for _, f := range o.wanted() {
 		needed = append(needed, f.experiments()...)
@@ -175,9 +179,10 @@ func (o *options) all() error {
 	for _, reason := range o.left {
 		fmt.Println("left out:", reason)
 	}
-	return errors.Join(failed, o.write(rows))
+	return errors.Join(failed, o.writePages(rows))
 }
 
+// runAll runs the steps that have no file yet, and returns the errors of all that failed.
 func (o *options) runAll(steps []*step) error {
 	var failed error
 	begin, total := time.Now(), o.total(steps)
@@ -195,7 +200,7 @@ func (o *options) runAll(steps []*step) error {
 		if o.verbose {
 			fmt.Printf("\n%s\n", strings.Join(o.command(s).Argv, " "))
 		}
-		err := o.measure(s)
+		err := o.measureStep(s)
 		failed = errors.Join(failed, err)
 		fmt.Printf(": %.0f s%s\n", time.Since(started).Seconds(),
 			map[bool]string{true: "", false: ", FAILED"}[err == nil])

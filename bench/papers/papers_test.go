@@ -61,13 +61,14 @@ func TestTotal(t *testing.T) {
 	}
 }
 
+// TestCommandLines looks for what matters in the command lines of steps at several places.
 func TestCommandLines(t *testing.T) {
 	o := options{dir: "dir", build: "/build", source: "/source", device: "/device", ucx: true,
 		runs: 1, hosts: []string{"a", "b"}, agent: "agent"}
 	line := func(name, where, variant string) string {
 		e := &experiments[slices.IndexFunc(experiments,
 			func(e experiment) bool { return e.name == name })]
-		p, err := o.place(where)
+		p, err := o.parsePlace(where)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +100,7 @@ func TestCommandLines(t *testing.T) {
 		}
 	}
 	for _, bad := range []string{"hosts-3x1", "moon-2", "node-2x2", "node-"} {
-		if _, err := o.place(bad); err == nil {
+		if _, err := o.parsePlace(bad); err == nil {
 			t.Errorf("place %q was taken", bad)
 		}
 	}
@@ -126,7 +127,7 @@ func TestWrite(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := o.all(); err != nil {
+	if err := o.runAndDraw(); err != nil {
 		t.Fatal(err)
 	}
 	page, err := os.ReadFile(filepath.Join(o.dir, "papers.html"))

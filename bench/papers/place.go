@@ -20,7 +20,8 @@ type place struct {
 	name string
 }
 
-func (o *options) place(name string) (place, error) {
+// parsePlace parses the name of a place, and returns an error if it is not available here.
+func (o *options) parsePlace(name string) (place, error) {
 	network, nodes, each, ok := parts(name)
 	p := place{Place: launch.Place{Network: network, Ranks: nodes * each, Each: each},
 		name: name}

@@ -48,6 +48,7 @@ func named(name string) *experiment {
 		func(e experiment) bool { return e.name == name })]
 }
 
+// step is one start: a variant of an experiment, at a place, in a run.
 type step struct {
 	*experiment
 	place   place
@@ -102,6 +103,7 @@ func (o *options) steps(wanted []string) []*step {
 	return all
 }
 
+// stepsOf returns the steps of an experiment that are possible here; the others are noted.
 func (o *options) stepsOf(e *experiment, run int) []*step {
 	var all []*step
 	seen := map[string]bool{}
@@ -109,12 +111,12 @@ func (o *options) stepsOf(e *experiment, run int) []*step {
 		if o.quick && !e.fixed {
 			name = smoke(name)
 		}
-		p, err := o.place(name)
+		p, err := o.parsePlace(name)
 		if seen[name] {
 			continue
 		}
 		if seen[name] = true; err != nil {
-			o.leave(err.Error())
+			o.noteSkipped(err.Error())
 			continue
 		}
 		variants := e.variants
@@ -122,9 +124,9 @@ func (o *options) stepsOf(e *experiment, run int) []*step {
 			variants = []variant{{}}
 		}
 		for i := range variants {
-			v := variants[(i+run)%len(variants)] // nobody always comes after the same
+			v := variants[(i+run)%len(variants)] // none always follows the same
 			if v.blas && o.blas == "" && !o.quick {
-				o.leave(e.name + ": no OpenBLAS (bench/apps/openblas.sh)")
+				o.noteSkipped(e.name + ": no OpenBLAS (bench/apps/openblas.sh)")
 				continue
 			}
 			if p.Network == "node" && slices.ContainsFunc(v.env,
@@ -184,9 +186,9 @@ func (o *options) arguments(s *step) string {
 // notHere is the exit status of what is not possible on a machine.
 const notHere = 77
 
-// measure runs a step and keeps what it prints. One that fails leaves no file: the next run tries
-// again.
-func (o *options) measure(s *step) error {
+// measureStep runs a step and keeps what it prints. One that fails leaves no file: the next run
+// tries again.
+func (o *options) measureStep(s *step) error {
 	j := o.command(s)
 	log, err := os.Create(o.file(s, "log"))
 	if err != nil {
@@ -200,7 +202,7 @@ func (o *options) measure(s *step) error {
 	wrong, err := j.Run(func(r figure.Row) { rows = append(rows, r) })
 	var exit *exec.ExitError
 	if errors.As(err, &exit) && exit.ExitCode() == notHere {
-		o.leave(s.String() + " (see " + log.Name() + ")")
+		o.noteSkipped(s.String() + " (see " + log.Name() + ")")
 		return nil
 	}
 	if wrong > 0 {

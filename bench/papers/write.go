@@ -35,6 +35,7 @@ type section struct {
 	Charts                          []drawing
 }
 
+// drawing is a chart as the page shows it: a picture and a table.
 type drawing struct {
 	Title   string
 	File    string        // of the picture, below figures; "": a table only
@@ -43,8 +44,8 @@ type drawing struct {
 	Rows    [][]string
 }
 
-// write draws the wanted figures that something was measured of.
-func (o *options) write(rows map[string][]figure.Row) error {
+// writePages draws the wanted figures that something was measured of.
+func (o *options) writePages(rows map[string][]figure.Row) error {
 	if err := os.MkdirAll(filepath.Join(o.dir, "figures"), 0o777); err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func (o *options) write(rows map[string][]figure.Row) error {
 			if len(d.Rows) > 0 {
 				s.Charts = append(s.Charts, d)
 			} else {
-				fmt.Printf("%s: not measured\n", f.name(i))
+				fmt.Printf("%s: not measured\n", f.chartFile(i))
 			}
 		}
 		all = append(all, s)
@@ -135,7 +136,7 @@ func (o *options) draw1(f *paperFigure, i int, rows map[string][]figure.Row) (dr
 	err := c.draw(&picture, all, figure.Machine(config.Version)+
 		". Medians; bands and thin lines go from the least to the greatest repetition.")
 	if err == nil {
-		d.File, d.Picture = f.name(i)+".svg", template.HTML(picture.String())
+		d.File, d.Picture = f.chartFile(i)+".svg", template.HTML(picture.String())
 		err = os.WriteFile(filepath.Join(o.dir, "figures", d.File),
 			[]byte(picture.String()), 0o666)
 	}
@@ -151,7 +152,7 @@ func (c *chart) draw(w io.Writer, all []points, footer string) error {
 		for i := range all {
 			s := figure.BarSeries{Name: all[i].name}
 			for _, g := range b.Groups {
-				p, _ := all[i].at(g)
+				p, _ := all[i].pointNamed(g)
 				s.Values = append(s.Values, p.Value)
 			}
 			b.Series = append(b.Series, s)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a program would have to do without strided transfers: both ends pack and unpack, one writes
 // the packed patch to the other over bare verbs and tells it, and is told when it is done. The far
-// end sleeps when nobody asks. It uses nothing of the library.
+// end sleeps while there is no request. It uses nothing of the library.
 #include "rdma.h"
 
 #include <string.h>

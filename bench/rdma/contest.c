@@ -30,7 +30,7 @@ static void pass(sem_t *s)
 }
 
 // The ranks that measure are those of one node. They wait for their turns asleep, on a semaphore
-// each in memory that they share; those of the other node are in a barrier. Who waits there looks
+// each in memory that they share; those of the other node are in a barrier. A waiter there polls
 // some hundred times before it sleeps, and there are more ranks than cores: so the first sample
 // begins late. Before each sample go some that do not count: while the others had their turns, a
 // process and its server have fallen asleep, and Go's monitor, woken with them, looks at everything

@@ -70,7 +70,7 @@ static void write_and_wait(void *arg, long n)
 	}
 }
 
-// Pair by pair, in an order in which nobody waits for ever.
+// Connects pair by pair, in an order that cannot deadlock.
 static void connect_all(struct fences *f)
 {
 	for (int low = 0; low < perf_n; low++)

@@ -61,8 +61,8 @@ struct rdma_contest {
 void rdma_contest(const struct rdma_contest *k);
 
 // A patch moved by the programs at both ends over bare verbs: packed, written as one piece,
-// unpacked, and answered. Who serves sleeps until he is asked, and until rank 0 says that it is
-// over.
+// unpacked, and answered. The serving rank sleeps between requests, until rank 0 says that the
+// measurement is over.
 void rdma_put_by_hand(void *arg, long n);
 void rdma_get_by_hand(void *arg, long n);
 void rdma_serve_by_hand(struct perf_transfer *t);

@@ -11,7 +11,7 @@ enum { WORD = 8, INLINE = 64, FLAG = 0, NUMBER = 64, DATA = 4096, SOURCE = 1 << 
 
 static long number;      // of half trips so far
 static size_t bytes;     // of data
-static bool outstanding; // a write whose completion nobody has taken
+static bool outstanding; // there is a write whose completion was not taken
 
 static void take_completion(void)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connections by bare verbs: who is where is told over a socket between the two ends. InfiniBand,
-// or RoCE version 2 with a GID that is an IPv4 address.
+// Connections by bare verbs: the two ends exchange their addresses over a socket. InfiniBand, or
+// RoCE version 2 with a GID that is an IPv4 address.
 #define _GNU_SOURCE
 #include "link.h"
 

@@ -125,9 +125,9 @@ void overlap(void)
 
 static long late, early;
 
-// The target has posted before the clock starts. It computes before it waits: whoever needs its
-// help has to wait for it. In all it always computes as long, so that the caches are always as
-// cold.
+// The target has posted before the clock starts. It computes before it waits: an implementation
+// that needs its help has to wait for it. In all it always computes as long, so that the caches are
+// always as cold.
 static double skewed(long n)
 {
 	double t = 0;

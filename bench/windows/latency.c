@@ -40,8 +40,8 @@ static double epochs(long n)
 
 static long last; // word that was put
 
-// The data's last word says that it is there; who waits for it asks the MPI for progress, which
-// some need.
+// see waits until the data's last word has arrived. It asks the MPI for progress meanwhile, which
+// some MPIs need.
 static void see(long word)
 {
 	const long *at = (const long *)(area.base + size - (int)sizeof word);

@@ -62,7 +62,7 @@ static void measure_all(const struct one *list, int n)
 	}
 }
 
-// With all targets locked. Who has its locks answers those who have not.
+// With all targets locked. A rank that has its locks answers the requests of those without.
 static void all_locked(const struct one *list, int n)
 {
 	if (!area_open(BYTES))

@@ -59,7 +59,8 @@ void socket_sizes(size_t out, size_t back, int pieces)
 	trip.pieces = pieces;
 }
 
-// Sleeps until rank 0 says that its sample is over: MPI_Recv would take a core from who answers.
+// Sleeps until rank 0 says that its sample is over: MPI_Recv would take a core from the answering
+// thread.
 static void doze(void)
 {
 	int there = 0;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // All nodes at once. A fence of the ranks of all others beside the fence of one, and beside raw
 // sockets to all of them: before each fence something is stored at every rank it is about; only the
-// fence counts, on the raw side the answers. And a mutex of the last rank that all others want, who
-// are equally far from it: how often they get it, how evenly.
+// fence counts, on the raw side the answers. And a mutex of the last rank that all others want, all
+// equally far from it: how often they get it, how evenly.
 #include "perf.h"
 
 #include <stdio.h>

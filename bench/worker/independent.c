@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What one-sided means between nodes: operations on a rank that computes without calling the
 // library, with a core to spare and with none, beside the same ones on a rank that sleeps;
-// transfers beside computation of a caller who has no core to spare; and a mutex whose owner takes
+// transfers beside computation of a caller that has no core to spare; and a mutex whose owner takes
 // it all the time.
 #include "perf.h"
 

@@ -40,7 +40,7 @@ static void open_windows(void)
 	MPI_Win_allocate(BYTES, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &guard);
 	MPI_Barrier(MPI_COMM_WORLD);
 	MPI_Win_lock_all(0, window);
-	MPI_Barrier(MPI_COMM_WORLD); // who has its locks answers those who have not
+	MPI_Barrier(MPI_COMM_WORLD); // a rank with its locks answers those without
 }
 
 static void close_windows(void)

@@ -52,7 +52,7 @@ static void stream_in(void)
 	for (int k = 0; k < STREAM; k++) perf_wire_take(&wire, now.back);
 }
 
-// By rank 0: who answers is a thread of its peer.
+// Run by rank 0: the answers come from a thread of its peer.
 static void exchanges(void *arg, long n)
 {
 	(void)arg;
@@ -209,7 +209,7 @@ void bench_socket_overlap(struct perf_overlap *o)
 	perf_need(pthread_create(&reader.thread, NULL, read_raw, &reader) == 0, "thread");
 }
 
-// The caller computes for longer than anybody polls, then asks once: the far side has to be woken.
+// The caller computes for longer than a waiter polls, then asks once: the far side has to be woken.
 // Only the asking counts.
 static long rounds_between;
 

@@ -110,7 +110,7 @@ struct pages {
 	double get, give; // seconds
 };
 
-// A call of each kind; everybody begins each at the same time.
+// A call of each kind; all ranks begin each at the same time.
 #define TIMED(clock, call)                           \
 	do {                                         \
 		bench_gate_pass(bench_gate());       \

@@ -22,7 +22,7 @@ struct head {
 	uint32_t style, at;
 };
 
-// How long a side looks before it sleeps when it mixes: who asked, and who answers.
+// Seconds that a side polls before it sleeps in mixed style: the asking and the answering side.
 static const double asker = 100e-6, answerer = 20e-6;
 
 // Passes the time until the socket may have something, or sleeps until it has.

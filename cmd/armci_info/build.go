@@ -34,6 +34,7 @@ var mpis = []struct {
 	{"MPICH family", []string{"libmpich.so.12", "libmpi.so.12"}},
 }
 
+// showBuild prints the version, what it was built with, and which libraries and MPIs are installed.
 func showBuild(out io.Writer) {
 	fmt.Fprintf(out, "libarmci %s\n  built with %s for %s/%s\n", config.Version,
 		runtime.Version(), runtime.GOOS, runtime.GOARCH)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The job this command runs in (one rank, if nothing launched it): its ranks and nodes, its arena,
-// its transports. All ranks take part in what is collective; whoever calls decides who prints.
+// its transports. All ranks take part in what is collective; the caller decides which rank prints.
 
 package main
 
@@ -19,6 +19,7 @@ import (
 	"libarmci/internal/drivers"
 )
 
+// showJob joins the job and prints the sections about it. It is collective over the job.
 func showJob(out io.Writer, cfg *config.Set, s sections) error {
 	job, err := bootstrap.Start(cfg, nil)
 	if err != nil {
@@ -50,6 +51,7 @@ type place struct {
 	Seats      []seat
 }
 
+// showMap gathers the cores of every rank and prints which ranks each node has. Collective.
 func showMap(out io.Writer, cfg *config.Set, job bootstrap.Job) error {
 	id, host := core.NodeID(cfg.String("ARMCI_NODE"))
 	if _, _, err := job.Split(id); err != nil {
@@ -84,6 +86,7 @@ func exchanged[T any](exchange func([]byte) ([][]byte, error), mine T) ([]T, err
 	return values, err
 }
 
+// printMap prints the ranks of each node, and by what nodes are told apart.
 func printMap(out io.Writer, job bootstrap.Job, places []place) {
 	fmt.Fprintf(out, "Job: %d rank(s) on %d node(s), %s\n", job.Size(), len(places),
 		startedBy(job.Kind()))
@@ -108,6 +111,7 @@ func cores() int {
 	return runtime.NumCPU()
 }
 
+// showDevices probes the transports and starts the runtime, to print those in use and the arena.
 func showDevices(out io.Writer, cfg *config.Set, job bootstrap.Job) error {
 	defer showMemory(out, cfg)
 	p := drivers.New(cfg)

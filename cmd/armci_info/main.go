@@ -52,6 +52,7 @@ type sections struct {
 	merge                            string
 }
 
+// parse reads the options that select sections; without any, all are selected.
 func parse(args []string) (sections, error) {
 	var s sections
 	flags := flag.NewFlagSet("armci_info", flag.ContinueOnError)
@@ -99,6 +100,7 @@ func split(args []string) []string {
 	return all
 }
 
+// main prints the selected sections: statusUsage is a wrong option, statusMissing an error.
 func main() {
 	runtime.LockOSThread() // MPI is called on the main thread only
 	s, err := parse(os.Args[1:])

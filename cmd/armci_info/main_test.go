@@ -54,6 +54,7 @@ func wants(t *testing.T, text string, parts ...string) {
 	}
 }
 
+// TestEverything looks for a line of every section in the output without options.
 func TestEverything(t *testing.T) {
 	out, stderr, status := run(t, nil)
 	if status != 0 || stderr != "" {
@@ -69,6 +70,7 @@ func TestEverything(t *testing.T) {
 	}
 }
 
+// TestSectionsAndUsage shows that options select sections, and that wrong ones print the usage.
 func TestSectionsAndUsage(t *testing.T) {
 	for _, c := range []struct {
 		args         string
@@ -92,6 +94,7 @@ func TestSectionsAndUsage(t *testing.T) {
 	}
 }
 
+// TestSettings looks for settings of every origin, and for the notes on unknown and former names.
 func TestSettings(t *testing.T) {
 	out, _, status := run(t, []string{"ARMCI_SPIN=7", "ARMCI_NODE=it's a node",
 		"ARMCI_SHM_LIMIT=5", "ARMCI_FASTPAHT=n",
@@ -157,6 +160,7 @@ func inJob(t *testing.T, ranks, nodes int) (stdout, stderr string, status int) {
 	return string(out), string(diagnosis), status
 }
 
+// TestJob prints the map and the transports of jobs on one node and on two.
 func TestJob(t *testing.T) {
 	for _, c := range []struct {
 		ranks, nodes, status int

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How much memory there is for allocations, and who says so.
+// How much memory there is for allocations, and which limit says so.
 
 package main
 
@@ -12,6 +12,8 @@ import (
 	"libarmci/internal/shm"
 )
 
+// showMemory prints how much the ranks may still allocate, and the limits of memory that were
+// found.
 func showMemory(out io.Writer, cfg *config.Set) {
 	left, who := shm.Available()
 	margin := shm.Margin(cfg.Size("ARMCI_SHM_MARGIN"), cfg.IsSet("ARMCI_SHM_MARGIN"))

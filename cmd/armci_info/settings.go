@@ -13,6 +13,7 @@ import (
 	"libarmci/internal/config"
 )
 
+// showSettings prints all settings as lines for a shell, and explains each in a comment.
 func showSettings(out io.Writer, cfg *config.Set) {
 	fmt.Fprintf(out, "# Settings\n")
 	for _, e := range cfg.Rows(config.ClassUser) {
@@ -46,6 +47,7 @@ func showSettings(out io.Writer, cfg *config.Set) {
 	}
 }
 
+// origin says where the value of a setting comes from.
 func origin(e config.Entry) string {
 	switch {
 	case e.Origin == config.FromEnv && e.Default != "":

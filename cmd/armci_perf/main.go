@@ -70,6 +70,7 @@ var groups = []struct{ name, doc string }{
 	{"init", "time to initialise"},
 }
 
+// options is the command line of armci_perf.
 type options struct {
 	list, quick, verbose             bool
 	ranks, nodes, reps               int
@@ -79,6 +80,7 @@ type options struct {
 	groups                           []string
 }
 
+// main lists the groups, or measures them: status 2 is a wrong command line, 1 an error.
 func main() {
 	o, err := parse(os.Args[1:])
 	switch {
@@ -100,6 +102,7 @@ func main() {
 	}
 }
 
+// parse reads and checks the command line.
 func parse(args []string) (*options, error) {
 	var o options
 	f := flag.NewFlagSet("armci_perf", flag.ContinueOnError)
@@ -122,11 +125,11 @@ func parse(args []string) (*options, error) {
 		return nil, err
 	}
 	o.groups = f.Args()
-	return &o, o.check()
+	return &o, o.checkOptions()
 }
 
-// check refuses what cannot be meant, and fills in defaults.
-func (o *options) check() error {
+// checkOptions refuses what cannot be meant, and fills in defaults.
+func (o *options) checkOptions() error {
 	for _, name := range o.groups {
 		if !known(name) {
 			return fmt.Errorf("no group %q; -list names them", name)
@@ -234,11 +237,11 @@ func (o *options) run(out io.Writer) error {
 	if err == nil && wrong > 0 {
 		err = fmt.Errorf("%d totals are not exact", wrong)
 	}
-	return errors.Join(err, o.write(j.Title, rows))
+	return errors.Join(err, o.writeFiles(j.Title, rows))
 }
 
-// write writes the files that are asked for.
-func (o *options) write(where string, rows []figure.Row) (err error) {
+// writeFiles writes the files that are asked for.
+func (o *options) writeFiles(where string, rows []figure.Row) (err error) {
 	run := figure.Run{Version: config.Version, Where: where, Repetitions: o.reps}
 	for _, f := range []struct {
 		name  string

@@ -23,6 +23,7 @@ func TestWrongCommandLines(t *testing.T) {
 	}
 }
 
+// TestJobs compares the command lines of jobs, and refuses an unknown group.
 func TestJobs(t *testing.T) {
 	for line, want := range map[string]string{
 		"put":                        "",

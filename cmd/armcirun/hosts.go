@@ -93,6 +93,7 @@ func allocated(r *launch.Remote, agentGiven bool) (slots int, err error) {
 	return 0, nil
 }
 
+// readHosts reads a file of hosts; errors name the file.
 func readHosts(name string) ([]launch.Host, error) {
 	f, err := os.Open(name)
 	if err != nil {

@@ -72,6 +72,7 @@ const (
 
 var errVersion = errors.New("the version is wanted")
 
+// main runs a job and exits with its status, or is the proxy of a host (serveFlag).
 func main() {
 	if len(os.Args) == 2 && os.Args[1] == serveFlag {
 		os.Exit(launch.Serve(os.Stderr))
@@ -92,6 +93,7 @@ func main() {
 	os.Exit(run(options))
 }
 
+// parse reads the command line, and derives the numbers of ranks and nodes that it leaves out.
 func parse(args []string) (launch.Options, error) {
 	o := launch.Options{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Report: os.Stderr}
@@ -172,7 +174,7 @@ func debugs(o *launch.Options) error {
 	return nil
 }
 
-// debugTimeout is longer than anybody looks at one place.
+// debugTimeout is longer than a session of debugging lasts.
 const debugTimeout = "24h"
 
 // count settles how many ranks there are, and on how many nodes. A batch system may have given
@@ -214,6 +216,7 @@ func count(o *launch.Options, given map[string]bool, slots int) error {
 	return nil
 }
 
+// run starts a job, passes signals on to it, and returns its status.
 func run(o launch.Options) int {
 	signals := make(chan os.Signal, 8)
 	signal.Notify(signals, launch.Signals()...)

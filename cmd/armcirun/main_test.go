@@ -39,6 +39,7 @@ func armcirun(args ...string) *exec.Cmd {
 	return cmd
 }
 
+// TestParse reads command lines, and refuses wrong ones.
 func TestParse(t *testing.T) {
 	o, err := parse([]string{"-n", "4", "--nodes", "2", "-v", "prog", "-x", "-n"})
 	if err != nil || o.Ranks != 4 || o.Nodes != 2 || !o.Verbose ||
@@ -145,6 +146,7 @@ func TestBatchJob(t *testing.T) {
 	}
 }
 
+// TestStatusAndOutput compares status and output of jobs, and of command lines that start none.
 func TestStatusAndOutput(t *testing.T) {
 	for _, c := range []struct {
 		args           string
@@ -218,6 +220,7 @@ func TestDidYouMean(t *testing.T) {
 	}
 }
 
+// TestWhereLibrariesAre compares the advice for a program that does not find a library.
 func TestWhereLibrariesAre(t *testing.T) {
 	for _, c := range []struct {
 		files []string
@@ -265,6 +268,7 @@ func sleepers(t *testing.T, n int, attr *syscall.SysProcAttr) (cmd *exec.Cmd, pi
 	return cmd, pids, stderr
 }
 
+// TestSignalsEndTheJob shows that a signal to armcirun ends all ranks soon, and is its status.
 func TestSignalsEndTheJob(t *testing.T) {
 	for _, s := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		cmd, pids, stderr := sleepers(t, 3, nil)
@@ -293,6 +297,7 @@ func TestKilledArmcirunLeavesNothing(t *testing.T) {
 	leaktest.AllEnd(t, pids)
 }
 
+// TestStopAndContinue shows that stopping and continuing armcirun does the same to the ranks.
 func TestStopAndContinue(t *testing.T) {
 	cmd, pids, _ := sleepers(t, 2, nil)
 	stopped := func(want bool) {
@@ -318,6 +323,8 @@ func TestStopAndContinue(t *testing.T) {
 	leaktest.AllEnd(t, pids)
 }
 
+// TestIgnoredSignalsStayIgnored shows that a signal that armcirun was started to ignore does not
+// end the job.
 func TestIgnoredSignalsStayIgnored(t *testing.T) {
 	cmd := exec.Command("sh", "-c",
 		`trap "" HUP; exec "$0" as-armcirun -n 1 sh -c 'echo up; sleep 0.3'`, os.Args[0])

@@ -43,6 +43,7 @@ func missingLibrary(program string) string {
 	return ""
 }
 
+// whereIs advises what to do if a library was not found, which files have.
 func whereIs(name string, files []string) string {
 	if len(files) == 0 {
 		return fmt.Sprintf("if %s was not found: LD_LIBRARY_PATH must name its directory",

@@ -41,6 +41,7 @@ func terminal(t *testing.T) (keyboard, tty *os.File) {
 	return keyboard, tty
 }
 
+// TestTerminal shows that one rank reads from the terminal, and that its Ctrl-C ends the job.
 func TestTerminal(t *testing.T) {
 	keyboard, tty := terminal(t)
 	cmd := armcirun("-n", "2", "sh", "-c",
@@ -53,7 +54,7 @@ func TestTerminal(t *testing.T) {
 	tty.Close()
 	stuck := time.AfterFunc(10*time.Second, func() { cmd.Process.Kill() })
 	defer stuck.Stop()
-	screen := bufio.NewScanner(keyboard) // ends with an error when nobody has the terminal open
+	screen := bufio.NewScanner(keyboard) // ends with an error once the terminal is closed
 	var pids []int
 	var text strings.Builder
 	keyboard.WriteString("typed\n")

@@ -23,6 +23,7 @@ const (
 
 var labels = [5]string{"Done", "Scope", "Threads", "Returns", "Errors"}
 
+// comment is a comment of a header: purpose, paragraphs, parameters, and the labelled fields.
 type comment struct {
 	purpose string
 	text    []string // paragraphs
@@ -38,6 +39,7 @@ var (
 	first = regexp.MustCompile(`^(.*?[^.]\.)(?:\s+|$)`)
 )
 
+// parseComment divides a comment of a header into its parts.
 func parseComment(raw string) (c comment) {
 	raw = strings.TrimPrefix(strings.TrimPrefix(raw, "/**"), "/*")
 	last := ""
@@ -84,12 +86,12 @@ func parseComment(raw string) (c comment) {
 		}
 	}
 	put(kind, held)
-	c.finish()
+	c.separateErrors()
 	return c
 }
 
-// finish takes the purpose off the text, and the sentences on errors off everything.
-func (c *comment) finish() {
+// separateErrors takes the purpose off the text, and the sentences on errors off everything.
+func (c *comment) separateErrors() {
 	take := func(text string) string {
 		for _, m := range sentence.FindAllStringSubmatch(text, -1) {
 			c.fields[errs] = strings.TrimSpace(c.fields[errs] + " " + m[1])

@@ -46,7 +46,7 @@ func (b *book) show(text, first string) error {
 	} else {
 		for _, name := range names {
 			p := b.byName[name]
-			if p == nil || p.name() != name {
+			if p == nil || p.pageName() != name {
 				return fmt.Errorf("no page is called %s", name)
 			}
 			if p.example != "" {

@@ -27,24 +27,25 @@ var needless = map[string]string{
 		"armci_grp_clus_brdcst armci_exchange_address_grp",
 }
 
+// TestExampleOrReason shows that each page has an example, or is listed as needing none.
 func TestExampleOrReason(t *testing.T) {
 	b := loaded(t)
 	excused := map[string]bool{}
 	for _, list := range needless {
 		for _, name := range strings.Fields(list) {
 			excused[name] = true
-			if p := b.byName[name]; p == nil || p.name() != name {
+			if p := b.byName[name]; p == nil || p.pageName() != name {
 				t.Errorf("%s needs no example, but has no page either", name)
 			}
 		}
 	}
 	for _, p := range b.pages {
 		switch {
-		case p.example == "" && !excused[p.name()]:
+		case p.example == "" && !excused[p.pageName()]:
 			t.Errorf("%s has no example: add it to one of docs/reference/examples, "+
-				"or to the list here with a reason", p.name())
-		case p.example != "" && excused[p.name()]:
-			t.Errorf("%s has an example and is listed as needing none", p.name())
+				"or to the list here with a reason", p.pageName())
+		case p.example != "" && excused[p.pageName()]:
+			t.Errorf("%s has an example and is listed as needing none", p.pageName())
 		}
 	}
 }
@@ -52,19 +53,20 @@ func TestExampleOrReason(t *testing.T) {
 // TestExamplesCall: a program that is shown on a page calls one of the functions of the page.
 func TestExamplesCall(t *testing.T) {
 	for _, p := range loaded(t).pages {
-		if p.example == "" || p.name() == "armci_gpc_handler_t" ||
-			p.name() == "dassertp_fail" {
+		if p.example == "" || p.pageName() == "armci_gpc_handler_t" ||
+			p.pageName() == "dassertp_fail" {
 			// a type; called by macros
 			continue
 		}
 		called := identifier.FindAllString(p.example, -1)
 		calls := func(f function) bool { return slices.Contains(called, f.name) }
 		if !slices.ContainsFunc(p.functions, calls) {
-			t.Errorf("%s: its example calls no function of the page", p.name())
+			t.Errorf("%s: its example calls no function of the page", p.pageName())
 		}
 	}
 }
 
+// TestWrongExamples shows that an example must name its pages, and a page has only one.
 func TestWrongExamples(t *testing.T) {
 	b := loaded(t)
 	const (

@@ -22,16 +22,19 @@ type page struct {
 	example string
 }
 
+// function is a declared function and the names of its parameters.
 type function struct {
 	name, prototype string
 	parameters      []string
 }
 
+// argument is a parameter and what is said of it.
 type argument struct{ name, text string }
 
+// code is an error code of the headers.
 type code struct{ name, number, text string }
 
-func (p *page) name() string { return p.functions[0].name }
+func (p *page) pageName() string { return p.functions[0].name }
 
 var (
 	sectionLine  = regexp.MustCompile(`^/\* -+ (.+?)(?::.*)? -+ \*/`)
@@ -75,7 +78,7 @@ func parseHeader(name, text string) (pages []*page) {
 		var statement string
 		statement, text = statementOf(text)
 		if current != nil {
-			current.add(statement)
+			current.addDeclaration(statement)
 		}
 	}
 	return pages
@@ -99,8 +102,8 @@ func statementOf(text string) (statement, rest string) {
 	return "", ""
 }
 
-// add enters a declaration. Of two of one name, for versions of C, the first is shown.
-func (p *page) add(statement string) {
+// addDeclaration enters a declaration. Of two of one name, for versions of C, the first is shown.
+func (p *page) addDeclaration(statement string) {
 	statement = strings.ReplaceAll(statement, "ARMCI_MPI_COMM_", "MPI_Comm")
 	m := functionName.FindStringSubmatch(statement)
 	if m == nil {

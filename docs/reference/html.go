@@ -22,6 +22,7 @@ dt{font-family:monospace;font-weight:600}dd{margin:0 0 .5rem 2rem}
 a{color:#0b57a4}ul{padding-left:1.2rem}li{margin:.15rem 0}
 .foot{color:#666;font-size:.85rem;margin-top:2rem}`
 
+// writeHTML writes a file for each page, and the index.
 func writeHTML(b *book, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -30,8 +31,8 @@ func writeHTML(b *book, dir string) error {
 		if len(p.functions) == 0 {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(dir, p.name()+".html"),
-			[]byte(b.frame(p.name(), b.htmlPage(p))), 0o644); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, p.pageName()+".html"),
+			[]byte(b.frame(p.pageName(), b.htmlPage(p))), 0o644); err != nil {
 			return err
 		}
 	}
@@ -67,8 +68,8 @@ func (b *book) index() string {
 		}
 		var names []string
 		for _, f := range p.functions {
-			names = append(names, fmt.Sprintf("<a href=\"%s.html\">%s</a>", p.name(),
-				f.name))
+			names = append(names, fmt.Sprintf("<a href=\"%s.html\">%s</a>",
+				p.pageName(), f.name))
 		}
 		fmt.Fprintf(&s, "<li>%s: %s</li>\n", strings.Join(names, ", "),
 			coded.ReplaceAllString(html.EscapeString(p.comment.purpose),
@@ -86,6 +87,7 @@ func (p *page) heading() string {
 	return p.section + " (" + p.header + ")"
 }
 
+// htmlPage returns the body of a page: synopsis, Fortran interface, parts and example.
 func (b *book) htmlPage(p *page) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "<p><a href=\"index.html\">ARMCI reference</a> · %s</p>\n<h1>%s</h1>\n",
@@ -133,7 +135,7 @@ func (b *book) linked(p *page, text string) string {
 	text = coded.ReplaceAllString(html.EscapeString(text), "<code>$1</code>")
 	return named.ReplaceAllStringFunc(text, func(name string) string {
 		if q := b.byName[name]; q != nil && q != p {
-			return fmt.Sprintf("<a href=\"%s.html\">%s</a>", q.name(), name)
+			return fmt.Sprintf("<a href=\"%s.html\">%s</a>", q.pageName(), name)
 		}
 		return name
 	})

@@ -25,6 +25,7 @@ type book struct {
 	version, date string
 }
 
+// main writes the manual pages, the HTML pages, or both, as the options say.
 func main() {
 	include := flag.String("include", "include", "directory of the headers and of armci.f90")
 	examples := flag.String("examples", "docs/reference/examples",
@@ -77,6 +78,7 @@ func load(include, examples string) (*book, error) {
 	return b, b.readExamples(examples)
 }
 
+// write writes the pages in the formats that have a directory.
 func write(b *book, man, html string) error {
 	if man != "" {
 		if err := writeMan(b, man); err != nil {

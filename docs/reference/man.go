@@ -38,6 +38,7 @@ func sentences(text string) string {
 	return strings.Join(lines, "\n") + "\n"
 }
 
+// writeMan writes a manual page for each page, and an alias for each further name.
 func writeMan(b *book, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
@@ -46,12 +47,12 @@ func writeMan(b *book, dir string) error {
 		if len(p.functions) == 0 {
 			continue
 		}
-		if err := os.WriteFile(filepath.Join(dir, p.name()+".3"), []byte(manPage(b, p)),
+		if err := os.WriteFile(filepath.Join(dir, p.pageName()+".3"), []byte(manPage(b, p)),
 			0o644); err != nil {
 			return err
 		}
 		for _, name := range p.names()[1:] {
-			alias := fmt.Sprintf(".so man3/%s.3\n", p.name())
+			alias := fmt.Sprintf(".so man3/%s.3\n", p.pageName())
 			if err := os.WriteFile(filepath.Join(dir, name+".3"), []byte(alias),
 				0o644); err != nil {
 				return err
@@ -69,11 +70,12 @@ func (p *page) names() (names []string) {
 	return append(names, p.profiling...)
 }
 
+// manPage returns a page as the source of a manual page.
 func manPage(b *book, p *page) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, ".\\\" Written from the comments of %s. Do not change it here.\n", p.header)
-	fmt.Fprintf(&s, ".TH %s 3 \"%s\" \"libarmci %s\" \"ARMCI\"\n.SH NAME\n", p.name(), b.date,
-		b.version)
+	fmt.Fprintf(&s, ".TH %s 3 \"%s\" \"libarmci %s\" \"ARMCI\"\n.SH NAME\n", p.pageName(),
+		b.date, b.version)
 	fmt.Fprintf(&s, "%s \\- %s\n", strings.Join(p.names(), ", "),
 		roff(coded.ReplaceAllString(p.comment.purpose, "$1")))
 	fmt.Fprintf(&s, ".SH LIBRARY\nARMCI (libarmci, \\-larmci)\n.SH SYNOPSIS\n")

@@ -8,6 +8,7 @@ import (
 	"strings"
 )
 
+// part is a section of a page: paragraphs, and a list of names.
 type part struct {
 	title string
 	text  []string
@@ -17,6 +18,7 @@ type part struct {
 // width is how long lines of prototypes are.
 const width = 96
 
+// prototypes returns the declarations of a page, broken at commas into lines of width.
 func (p *page) prototypes() string {
 	var lines []string
 	for _, f := range p.functions {
@@ -126,8 +128,9 @@ func upper(s string) string {
 // seeAlso are the pages that a page names, and its neighbours in the section if these are few.
 func (b *book) seeAlso(p *page) (names []string) {
 	add := func(q *page) {
-		if q != nil && q != p && len(q.functions) > 0 && !slices.Contains(names, q.name()) {
-			names = append(names, q.name())
+		if q != nil && q != p && len(q.functions) > 0 &&
+			!slices.Contains(names, q.pageName()) {
+			names = append(names, q.pageName())
 		}
 	}
 	all := strings.Join(append(append(p.comment.fields[:], p.comment.params...),

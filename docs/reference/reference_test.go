@@ -89,37 +89,40 @@ var (
 // selfEvident are parameters of which their type says all.
 var selfEvident = map[string]bool{"group": true, "sinfo": true, "domain": true}
 
+// complete reports what the comment of a page leaves open: direction, unit, scope, threads.
 func complete(t *testing.T, p *page) {
 	t.Helper()
 	if p.comment.purpose == "" {
-		t.Errorf("%s: no purpose", p.name())
+		t.Errorf("%s: no purpose", p.pageName())
 	}
 	for _, a := range p.params {
 		if !direction.MatchString(a.text) {
-			t.Errorf("%s: parameter %s has no direction: %q", p.name(), a.name, a.text)
+			t.Errorf("%s: parameter %s has no direction: %q", p.pageName(), a.name,
+				a.text)
 		}
 		if what := regexp.MustCompile(`^(\[[^\]]*\])?[ .]*$`); what.MatchString(a.text) &&
 			!selfEvident[a.name] {
-			t.Errorf("%s: nothing is said of parameter %s", p.name(), a.name)
+			t.Errorf("%s: nothing is said of parameter %s", p.pageName(), a.name)
 		}
 		if sizes.MatchString(a.name) && !unit.MatchString(a.text) {
-			t.Errorf("%s: parameter %s has no unit: %q", p.name(), a.name, a.text)
+			t.Errorf("%s: parameter %s has no unit: %q", p.pageName(), a.name, a.text)
 		}
 	}
 	for i, text := range p.fields {
 		if unclear.MatchString(text) {
-			t.Errorf("%s: %s refers to nothing by name: %q", p.name(), labels[i], text)
+			t.Errorf("%s: %s refers to nothing by name: %q", p.pageName(), labels[i],
+				text)
 		}
 	}
 	if p.fields[scope] == "" {
-		t.Errorf("%s: no scope", p.name())
+		t.Errorf("%s: no scope", p.pageName())
 	}
 	if p.fields[threads] == "" {
-		t.Errorf("%s: no thread rule", p.name())
+		t.Errorf("%s: no thread rule", p.pageName())
 	}
 	if p.fields[done] == "" && p.header != "gpc.h" && strings.Contains(p.fields[scope],
 		"one-sided") && p.fields[returns] != "" {
-		t.Errorf("%s: no completion rule", p.name())
+		t.Errorf("%s: no completion rule", p.pageName())
 	}
 	for _, f := range p.functions {
 		if !strings.HasPrefix(f.prototype, "void ") && p.fields[returns] == "" &&

@@ -45,6 +45,7 @@ func (b *book) others(p *page, f function) (names []string) {
 	return names
 }
 
+// resolve completes the parameters and fields of a page, from other pages where it refers to them.
 func (b *book) resolve(p *page) {
 	for _, f := range p.functions {
 		for _, name := range f.parameters {
@@ -78,6 +79,7 @@ func (b *book) parameter(p *page, f function, name string, depth int) string {
 	return b.elsewhere(p, f, name, depth)
 }
 
+// elsewhere looks for a parameter on the pages to which this one refers.
 func (b *book) elsewhere(p *page, f function, name string, depth int) string {
 	if depth > 4 {
 		return ""

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// counter.c - a shared counter hands out tasks: whoever is free takes the next one. For newcomers;
+// counter.c - a shared counter hands out tasks: a free rank takes the next one. For newcomers;
 // this is how quantum chemistry programs balance their load.
 #include <armci.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hello.c - the smallest program: start, say who and where we are, end. For newcomers; no data
-// moves here.
+// hello.c - the smallest program: start, print rank and node, end. For newcomers; no data moves
+// here.
 //
 //   armcicc hello.c -o hello && armcirun -n 4 ./hello
 #include <armci.h>

@@ -19,7 +19,7 @@ struct matrix {
 static struct matrix create(void)
 {
 	struct matrix m = {malloc((size_t)nproc * sizeof(void *))};
-	int rows = (blocks + nproc - 1) / nproc * B; // as many for everybody
+	int rows = (blocks + nproc - 1) / nproc * B; // as many for every rank
 	if (!m.part || ARMCI_Malloc(m.part, (armci_size_t)rows * n * (armci_size_t)sizeof(double)))
 		ARMCI_Error("no memory for a matrix", 1);
 	return m;

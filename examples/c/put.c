@@ -12,7 +12,7 @@ int main(int argc, char **argv)
 	int me = armci_msg_me(), nproc = armci_msg_nproc();
 	int right = (me + 1) % nproc, left = (me + nproc - 1) % nproc;
 
-	// Collective: everybody allocates, everybody learns all addresses. Sizes are in bytes.
+	// Collective: every rank allocates and learns all addresses. Sizes are in bytes.
 	void **memory = malloc((size_t)nproc * sizeof *memory);
 	ARMCI_Malloc(memory, 2 * sizeof(int));
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // strided.c - a rectangular patch of a matrix in one call: rank 0 takes the middle out of
-// everybody's matrix. For newcomers; count and strides are the point.
+// the matrix of every rank. For newcomers; count and strides are the point.
 #include <armci.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -26,7 +26,7 @@ program montecarlo
     do batch = worker, batches, workers
       if (batch > workers) event wait (free)
       slot(worker)[1] = hits(batch)
-      event post (result(worker)[1]) ! who waits for it sees what was put before
+      event post (result(worker)[1]) ! its waiter sees what was put before
     end do
   else
     do batch = 1, batches

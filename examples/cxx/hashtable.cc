@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // hashtable.cc - a hash table over the memory of all ranks: slots are claimed by compare-and-swap,
-// and everybody counts words in it at once. For newcomers to armci.hpp.
+// and all ranks count words in it at once. For newcomers to armci.hpp.
 #include <armci.hpp>
 #include <functional>
 #include <iostream>
@@ -25,7 +25,7 @@ public:
 	armci::span<slot> local() const { return slots_.local(); }
 
 private:
-	// The slot of a key, claimed if nobody has it: from its first place on, over all ranks.
+	// The slot of a key, claimed if it is free: from its first place on, over all ranks.
 	armci::global_ptr<slot> find(long key)
 	{
 		const std::size_t all = slots_.size() * static_cast<std::size_t>(armci::size());

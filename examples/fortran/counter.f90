@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
-! counter.f90 - a shared counter in Fortran: whoever is free takes the next task. For newcomers.
+! counter.f90 - a shared counter in Fortran: a free rank takes the next task. For newcomers.
 program counter
   use, intrinsic :: iso_c_binding
   use armci

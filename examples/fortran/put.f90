@@ -21,7 +21,7 @@ program put
   right = mod(me + 1, nproc)
   left = mod(me + nproc - 1, nproc)
 
-  ! Collective: everybody allocates n numbers and learns all addresses.
+  ! Collective: every rank allocates n numbers and learns all addresses.
   allocate (memory(0:nproc - 1))
   ierr = armci_malloc(memory, int(n * 8, c_long))
   if (ierr /= 0) call armci_error('no memory' // c_null_char, 1_c_int)

@@ -44,7 +44,7 @@ template <class T> void *bare(T *p) noexcept { return const_cast<std::remove_cv_
 
 /**
  * Address of a T in memory of a rank: what shared_array::on() gives. Trivially copyable, so it may
- * be stored in shared memory and sent to other ranks, for all of whom it means the same.
+ * be stored in shared memory and sent to other ranks: it means the same on all of them.
  * global_ptr<const T> reads only; global_ptr<T> converts to it. Arithmetic counts elements and does
  * not check; an access outside live memory of the rank throws error. Scope of what communicates
  * here: one-sided. Threads: any.

@@ -24,7 +24,7 @@ enum class thread_level { single = 0, funneled = 1, serialized = 2, multiple = 3
 class job {
 public:
 	/** The whole program: starts MPI if it is part of the program and not running; the
-	 *  destructor ends MPI, whoever started it. Without an MPI it is needed, too. @param argc,
+	 *  destructor ends MPI in any case. Without an MPI it is needed, too. @param argc,
 	 *  argv [in,out] as of main. */
 	job(int &argc, char **&argv) : whole_(true)
 	{

@@ -110,7 +110,7 @@ public:
 		detail::check(code, grouped_ ? "ARMCI_Free_group" : "ARMCI_Free");
 	}
 
-	/** Address of the first element of a rank's part, for anybody. @param rank [in] of the
+	/** Address of the first element of a rank's part, for any rank. @param rank [in] of the
 	 *  world, or of the array's group. Scope: local. Errors: throws error for a rank out of
 	 *  range. */
 	global_ptr<T> on(int rank) const

@@ -17,7 +17,7 @@ namespace armci {
 /** What a reduction does; the last five for integers only, logical ones give 0 or 1. */
 enum class op { sum, product, max, min, absmax, absmin, bit_or, bit_and, logical_or, logical_and };
 
-/** Who takes part: all ranks, those of the caller's node, or the lowest of every node (others
+/** The ranks that take part: all, those of the caller's node, or the lowest of every node (others
  * return at once). */
 enum class scope { all = SCOPE_ALL, node = SCOPE_NODE, masters = SCOPE_MASTERS };
 

@@ -39,8 +39,8 @@ inline void barrier(const group &members)
 
 /** Tells a rank that everything the caller stored there before has arrived: one more notification,
  *  per pair of ranks.
- *  @param rank [in] whom. Returns how many the caller has sent it. Scope: one-sided. Threads: any.
- *  Errors: throws error. */
+ *  @param rank [in] receiver. Returns how many the caller has sent it. Scope: one-sided.
+ *  Threads: any. Errors: throws error. */
 inline int notify(int rank)
 {
 	const int sent = armci_notify(rank);
@@ -103,8 +103,8 @@ struct event : armcix_event_t {
 	}
 };
 
-/** Raises an event behind all earlier stores of the caller at its rank: who sees the count sees
- *  them. @param at [remote] event.
+/** Raises an event behind all earlier stores of the caller at its rank: a waiter sees them once
+ *  it sees the count. @param at [remote] event.
  *  @param n [in] by how much. Done: as a store: on the caller's node at once, elsewhere after a
  *  fence. Scope: one-sided. Threads: any. Errors: throws error. */
 inline void raise(global_ptr<event> at, unsigned n = 1)

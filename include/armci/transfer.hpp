@@ -111,8 +111,8 @@ void acc(detail::as_is<span<const T>> src, global_ptr<T> dst, detail::as_is<T> s
 }
 
 /**
- * Stores elements and then an int that becomes visible only after all of them; who waits for it by
- * atomic loads sees the elements. @param src [in] elements. @param dst [remote] where.
+ * Stores elements and then an int that becomes visible only after all of them: a thread that waits
+ * for it by atomic loads sees the elements. @param src [in] elements. @param dst [remote] where.
  * @param flag [remote] in memory of the same rank.
  * @param value [in] what the flag becomes. Done: locally on return, remotely when the flag shows.
  */

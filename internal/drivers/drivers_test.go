@@ -101,6 +101,7 @@ func TestReadmeTransports(t *testing.T) {
 	}
 }
 
+// TestCheck shows which values of settings are refused, with the name of the setting.
 func TestCheck(t *testing.T) {
 	for entry, ok := range map[string]bool{
 		"ARMCI_TCP_PORTS=7000": true, "ARMCI_TCP_PORTS=7000-7100": true,

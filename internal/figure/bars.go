@@ -76,10 +76,11 @@ func (b *Bars) scale() scale {
 // group is how wide a group of bars is, with the gap beside it.
 func (b *Bars) group() float64 { return (right - left) / float64(max(len(b.Groups), 1)) }
 
+// bar returns the rectangle of a value, with its spread and label.
 func (b *Bars) bar(series, group int, v Value, y scale) bar {
 	width := b.group() * 0.8 / float64(len(b.Series))
 	x := left + b.group()*(float64(group)+0.1) + width*float64(series)
-	in := func(v float64) float64 { return min(max(y.at(v), top), bottom) }
+	in := func(v float64) float64 { return min(max(y.coordinate(v), top), bottom) }
 	a := bar{X: round(x), Y: in(v.Median), Width: round(width * 0.94),
 		Height: round(bottom - in(v.Median)), Colour: colours[series%len(colours)],
 		Label: fmt.Sprintf("%s, %s: %s (%s to %s)", b.Series[series].Name, b.Groups[group],
@@ -112,7 +113,7 @@ func (b *Bars) rules(y scale) []rule {
 		}
 	}
 	for v := 0.0; v <= y.high; v += step {
-		at := y.at(v)
+		at := y.coordinate(v)
 		all = append(all, rule{X1: left, Y1: at, X2: right, Y2: at, TextX: left - 8,
 			TextY: at + 4, Label: tick(v, b.Unit)})
 	}

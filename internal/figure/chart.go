@@ -76,7 +76,7 @@ type scale struct {
 	linear              bool
 }
 
-func (s scale) at(v float64) float64 {
+func (s scale) coordinate(v float64) float64 {
 	part := (v - s.low) / (s.high - s.low)
 	if !s.linear {
 		part = math.Log(max(v, s.low)/s.low) / math.Log(s.high/s.low)
@@ -145,7 +145,7 @@ func rulesX(x scale) []rule {
 			}
 		}
 		for v := 0.0; v <= x.high*1.001; v += step {
-			at := x.at(v)
+			at := x.coordinate(v)
 			all = append(all, rule{X1: at, Y1: bottom, X2: at, Y2: top, TextX: at,
 				TextY: bottom + 18, Label: tick(v, ""), Upright: true})
 		}
@@ -153,7 +153,7 @@ func rulesX(x scale) []rule {
 	}
 	step := math.Pow(2, math.Ceil(math.Log2(x.high/x.low)/8))
 	for v := x.low; v <= x.high*1.001; v *= step {
-		at := x.at(v)
+		at := x.coordinate(v)
 		all = append(all, rule{X1: at, Y1: bottom, X2: at, Y2: top, TextX: at,
 			TextY: bottom + 18, Label: Size(int64(v)), Upright: true})
 	}
@@ -164,7 +164,7 @@ func rulesX(x scale) []rule {
 func rulesY(y scale, unit string) []rule {
 	var all []rule
 	add := func(v float64, label string) {
-		at := y.at(v)
+		at := y.coordinate(v)
 		all = append(all, rule{X1: left, Y1: at, X2: right, Y2: at, TextX: left - 8,
 			TextY: at + 4, Label: label, Minor: label == ""})
 	}
@@ -189,12 +189,13 @@ func rulesY(y scale, unit string) []rule {
 	return all
 }
 
+// curve returns the line, the band and the dots of a series.
 func (s *Series) curve(x, y scale, unit string, legend float64) curve {
 	c := curve{Name: s.Name, Colour: colours[s.Colour%len(colours)], Dashed: s.Dashed,
 		LegendY: legend, LegendText: legend + 4}
 	var line, upper, lower []string
 	at := func(p Point, v float64) string {
-		return fmt.Sprintf("%g,%g", x.at(p.Bytes), min(y.at(v), bottom))
+		return fmt.Sprintf("%g,%g", x.coordinate(p.Bytes), min(y.coordinate(v), bottom))
 	}
 	spread := false
 	place := func(v float64) string {
@@ -208,7 +209,8 @@ func (s *Series) curve(x, y scale, unit string, legend float64) curve {
 		last := s.Points[len(s.Points)-1-i]
 		lower = append(lower, at(last, last.Least))
 		spread = spread || p.Least < p.Most
-		c.Dots = append(c.Dots, dot{X: x.at(p.Bytes), Y: min(y.at(p.Median), bottom),
+		c.Dots = append(c.Dots, dot{X: x.coordinate(p.Bytes),
+			Y: min(y.coordinate(p.Median), bottom),
 			Label: fmt.Sprintf("%s: %s (%s to %s)",
 				place(p.Bytes), Amount(p.Median, unit), Amount(p.Least, unit),
 				Amount(p.Most, unit))})

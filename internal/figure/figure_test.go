@@ -17,6 +17,7 @@ import (
 	"testing"
 )
 
+// TestParseRow reads a line of a worker, and refuses those that are incomplete.
 func TestParseRow(t *testing.T) {
 	r, err := ParseRow("put\t-\t8\t2\tns\t4.5\t4.1\t5\t2\t1.9\t3\t2.25")
 	want := Row{Op: "put", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: Value{4.5, 4.1, 5},
@@ -55,6 +56,7 @@ func TestJob(t *testing.T) {
 	}
 }
 
+// TestUnits compares sizes and amounts as they are printed.
 func TestUnits(t *testing.T) {
 	for got, want := range map[string]string{
 		Size(0): "-", Size(8): "8 B", Size(4096): "4 KiB", Size(3 << 20): "3 MiB",
@@ -87,6 +89,7 @@ func count(t *testing.T, picture io.Reader, name string) int {
 	}
 }
 
+// TestDraw counts the lines and bands of the charts of a few figures.
 func TestDraw(t *testing.T) {
 	var rows []Row
 	for bytes := int64(1024); bytes <= 16<<10; bytes *= 2 {

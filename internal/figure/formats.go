@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// Run describes a measurement for those who read it elsewhere.
+// Run describes a measurement for readers of another machine.
 type Run struct {
 	Version, Where string
 	Repetitions    int

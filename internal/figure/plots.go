@@ -144,6 +144,7 @@ func Machine(version string) string {
 		time.Now().Format("2 January 2006"))
 }
 
+// processor is the model name of the first core.
 func processor() string {
 	cpuinfo, _ := os.ReadFile("/proc/cpuinfo") // without it the processor is not known
 	model := "unknown processor"

@@ -45,6 +45,7 @@ func RemoveUnused(directory string) {
 	remove(directory, func(path string, pid int) bool { return !Alive(pid) && unused(path) })
 }
 
+// remove deletes the caller's own files that are named after a process, if may agrees.
 func remove(directory string, may func(path string, pid int) bool) {
 	files, _ := os.ReadDir(directory)
 	for _, f := range files {

@@ -30,6 +30,7 @@ func mapped(t *testing.T, path string) {
 	t.Cleanup(func() { unix.Munmap(memory) })
 }
 
+// TestRemoveUnused shows that files go only if their process has ended and no process uses them.
 func TestRemoveUnused(t *testing.T) {
 	dead := exec.Command("true")
 	if err := dead.Run(); err != nil {

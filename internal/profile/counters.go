@@ -3,7 +3,7 @@
 // Package profile is what ARMCI_STATS counts and ARMCI_TRACE=FILE writes, without how it is
 // recorded: the layout of a process's counters, the tables that are printed, the counters of
 // running processes, merging files of a trace. internal/recorder has the layout as C; C writes the
-// counters. It must not import core: who talks to other ranks is for internal/recorder to say.
+// counters. It must not import core: exchange with other ranks belongs to internal/recorder.
 //
 // This file: the counters, in memory without a name that other processes of the user can read
 // through /proc.

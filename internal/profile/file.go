@@ -61,6 +61,7 @@ func checked(path string, fd int, err error) (int, error) {
 	return -1, &fs.PathError{Op: "open", Path: path, Err: err}
 }
 
+// openOwn opens a regular file of this user that has no further names.
 func openOwn(path string, flags int) (int, error) {
 	return openRegular(path, flags, func(st *unix.Stat_t) error {
 		switch {

@@ -14,6 +14,7 @@ import (
 	"testing"
 )
 
+// TestRunning reads the counters of this process as another one would.
 func TestRunning(t *testing.T) {
 	c, err := Create(3, 4, 1, 2, "here")
 	if err != nil {
@@ -34,12 +35,13 @@ func TestRunning(t *testing.T) {
 	}
 }
 
-func TestNobody(t *testing.T) {
+func TestNoProcess(t *testing.T) {
 	if all := Running(1 << 30); len(all) != 0 {
 		t.Errorf("got %+v", all)
 	}
 }
 
+// TestWrite looks for the figures of a summary in its tables.
 func TestWrite(t *testing.T) {
 	s := Summary{Title: "title", Size: 2, Ranks: []Rank{{Calls: 3}, {Calls: 4}},
 		Nodes: [][]Cell{{{}, {Bytes: 2048}}, {{}, {}}}}
@@ -57,6 +59,7 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+// TestMerge merges two parts of a trace, one of them cut off, and notes a missing one.
 func TestMerge(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "t")
 	write := func(rank int, text string) {
@@ -133,6 +136,7 @@ func TestStrangeFiles(t *testing.T) {
 	}
 }
 
+// TestCreateFile creates a file, empties one that is there, and refuses another user's.
 func TestCreateFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t")
 	for range 2 { // a new one, and one that is there

@@ -109,6 +109,7 @@ func share(part, all uint64) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(part)/float64(all))
 }
 
+// writeNodes prints the bytes that each node moved, by the node at the other end.
 func (s *Summary) writeNodes(w io.Writer) {
 	if len(s.Nodes) < 2 {
 		return
@@ -127,6 +128,7 @@ func (s *Summary) writeNodes(w io.Writer) {
 	}
 }
 
+// writeRanks prints a line for each rank, or the extremes over ranks if there are many.
 func (s *Summary) writeRanks(w io.Writer) {
 	if s.Ranks != nil {
 		fmt.Fprintf(w, "  %-6s %12s %12s %12s %13s %9s %12s\n", "rank", "calls", "on node",

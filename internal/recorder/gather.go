@@ -38,8 +38,8 @@ func longsOf[T any](s []T) []int64 {
 		unsafe.Sizeof(s[0])/8*uintptr(len(s)))
 }
 
-// gather makes the summary of the job. Collective.
-func (r *Recorder) gather(rt *core.Runtime) (*profile.Summary, error) {
+// gatherSummary makes the summary of the job. Collective.
+func (r *Recorder) gatherSummary(rt *core.Runtime) (*profile.Summary, error) {
 	world, err := rt.Group(core.World)
 	if err != nil {
 		return nil, err
@@ -71,6 +71,7 @@ func (r *Recorder) gather(rt *core.Runtime) (*profile.Summary, error) {
 	return s, nil
 }
 
+// gatherRanks gathers the totals of each rank, or their extremes if there are too many ranks.
 func gatherRanks(rt *core.Runtime, world *core.Group, s *profile.Summary, me profile.Rank) {
 	if rt.N <= profile.MostRanks {
 		s.Ranks = make([]profile.Rank, rt.N)

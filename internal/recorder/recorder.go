@@ -176,7 +176,7 @@ func (r *Recorder) End(rt *core.Runtime) {
 		}
 	}
 	if r.stats {
-		if s, err := r.gather(rt); err != nil {
+		if s, err := r.gatherSummary(rt); err != nil {
 			log.Errorf("ARMCI_STATS: %v", err)
 		} else if rt.Me == 0 {
 			print(s)

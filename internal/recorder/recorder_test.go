@@ -9,6 +9,7 @@ import (
 	"testing"
 )
 
+// TestJSONText shows that any name becomes valid JSON of at most 100 bytes.
 func TestJSONText(t *testing.T) {
 	for name, want := range map[string]string{
 		"node1": "node1", "a\"b\\c": "a\"b\\c", "\x00\n\t\x1f": "\x00\n\t\x1f",

@@ -38,6 +38,7 @@ func pair(t *testing.T) (a, b *net.UnixConn) {
 	return ends[0], ends[1]
 }
 
+// TestSend sends more than a socket buffers.
 func TestSend(t *testing.T) {
 	a, b := pair(t)
 	want := bytes.Repeat([]byte("0123456789abcdef"), 1<<16) // more than a socket's buffer
@@ -52,6 +53,7 @@ func TestSend(t *testing.T) {
 	}
 }
 
+// TestSendRights sends a descriptor beside the data.
 func TestSendRights(t *testing.T) {
 	a, b := pair(t)
 	if err := Send(a, []byte("xy"), unix.UnixRights(int(os.Stderr.Fd()))); err != nil {
@@ -73,6 +75,7 @@ func TestSendRights(t *testing.T) {
 	unix.Close(fds[0])
 }
 
+// TestSendFails shows the errors of a full socket, a closed peer and a closed connection.
 func TestSendFails(t *testing.T) {
 	a, b := pair(t)
 	a.SetWriteDeadline(time.Now().Add(20 * time.Millisecond))

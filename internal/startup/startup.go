@@ -108,7 +108,7 @@ func refused(name string, job bootstrap.Job, err error) {
 		log.AwaitReader(time.Second)
 	}
 	if agreed {
-		_ = bootstrap.Barrier(job) // who has left need not be waited for
+		_ = bootstrap.Barrier(job) // a rank that has left need not be waited for
 	}
 	job.Close()
 }

@@ -76,6 +76,7 @@ func TestStart(t *testing.T) {
 	}
 }
 
+// TestRefused shows that a wrong setting is an error, with one line that names it.
 func TestRefused(t *testing.T) {
 	setenv(t, "ARMCI_ERRORS=perhaps")
 	printed := capture(t)
@@ -100,6 +101,7 @@ func TestNoCommunicator(t *testing.T) {
 	}
 }
 
+// TestForeign compares what is said of address ranges that belong to other nodes.
 func TestForeign(t *testing.T) {
 	topo := &core.Topology{Nodes: [][]transport.Rank{{0, 1}, {2, 3, 4}, {5}},
 		Hosts: []string{"a", "b", "c"}}

@@ -67,7 +67,7 @@ def init(comm: Any = None) -> None:
 
 
 def require(function: str) -> None:
-    """Start the job if nobody has; Error if it has ended."""
+    """Start the job if it does not run yet; Error if it has ended."""
     if _state == _RUNNING:
         return
     if _state == _NEW:

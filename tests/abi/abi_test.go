@@ -143,6 +143,7 @@ func TestNeeds(t *testing.T) {
 	checkNeeds(t, library(t), os.Getenv("ARMCI_ABI_SONAME"))
 }
 
+// checkNeeds checks which libraries a library needs, its soname, and that it has debug information.
 func checkNeeds(t *testing.T, file *elf.File, want string) {
 	t.Helper()
 	needed, err := file.ImportedLibraries()

@@ -5,7 +5,7 @@
 
 enum { N = 1000 };
 
-// Rank owner allocates; everybody writes its part; the owner looks.
+// Rank owner allocates; every rank writes its part; the owner looks.
 static void one(int owner, int round)
 {
 	armci_meminfo_t info;

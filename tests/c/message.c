@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// message.c - two-sided messages: ring, to oneself, tags out of order, from anybody, empty and
+// message.c - two-sided messages: ring, to oneself, tags out of order, from any rank, empty and
 // large ones, both directions at once. Broadcasts are in bcast.c, reductions in gop.c.
 #include "check.h"
 
@@ -61,8 +61,8 @@ static void tags(void)
 		}
 }
 
-// Rank 0 takes from anybody; every sender's messages come in order and complete.
-static void from_anybody(void)
+// Rank 0 receives from any rank; every sender's messages come in order and complete.
+static void from_any_rank(void)
 {
 	enum { EACH = 50 };
 	if (me != 0) {
@@ -166,7 +166,7 @@ static void receiver_behind(void)
 		armci_msg_rcv(14, data, sizeof data, NULL, 0);
 }
 
-// Small messages to everybody before anything is received: they must be taken in without a
+// Small messages to all ranks before anything is received: they must be taken in without a
 // receiver.
 static void all_to_all(void)
 {
@@ -192,7 +192,7 @@ int main(int argc, char **argv)
 		ring();
 	oneself();
 	tags();
-	from_anybody();
+	from_any_rank();
 	armci_msg_barrier();
 	both_ways();
 	all_to_all();

@@ -33,7 +33,7 @@ static void contended(void **base)
 	CHECK_OK(ARMCI_Destroy_mutexes());
 }
 
-// Nobody else is inside: the word holds the holder's mark for the whole section.
+// A holder excludes all others: the word holds its mark for the whole section.
 static void exclusive(void **base)
 {
 	*(long *)base[me] = 0;

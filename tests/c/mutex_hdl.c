@@ -38,7 +38,7 @@ static void two_sets(void **base, ARMCI_Group *group)
 static void trylock(void **base, ARMCI_Group *group)
 {
 	armcix_mutex_hdl_t set = ARMCIX_Create_mutexes_hdl(1, group);
-	CHECK_OK(ARMCIX_Trylock_hdl(set, 0, me)); // nobody holds my own one
+	CHECK_OK(ARMCIX_Trylock_hdl(set, 0, me)); // my own one is free
 	ARMCI_Barrier();
 	if (np > 1)
 		CHECK(ARMCIX_Trylock_hdl(set, 0, (me + 1) % np) != 0); // its owner holds it

@@ -48,7 +48,7 @@ static void exchange(unsigned char *p, size_t n)
 	}
 }
 
-// At an address if nobody has taken it meanwhile, as another thread may, else anywhere.
+// Maps at an address unless another thread has taken it meanwhile, else anywhere.
 static unsigned char *map(void *at, size_t n)
 {
 	void *p = mmap(at, n, PROT_READ | PROT_WRITE,

@@ -89,7 +89,7 @@ static void tasks(void **base)
 	free(done);
 }
 
-// A token in the swapped word is never lost or doubled. Who has it competes with all who ask for
+// A token in the swapped word is never lost or doubled. Its holder competes with all that ask for
 // it: many ranks take fewer turns.
 static void token(void **base)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// sel.c - armci_msg_sel: the record with the least or greatest first element reaches everybody;
+// sel.c - armci_msg_sel: the record with the least or greatest first element reaches all;
 // ranks that do not contribute are ignored; among equals the lowest rank wins.
 #include "check.h"
 
@@ -44,7 +44,7 @@
 			expect_##name(&x, w, (type)0); \
 		} \
 	} \
-	/* Equal keys; and nobody contributes at all. */ \
+	/* Equal keys; and no rank contributes at all. */ \
 	static void tie_##name(void) \
 	{ \
 		struct rec_##name x = make_##name(me, (type)3); \

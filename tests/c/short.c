@@ -77,7 +77,7 @@ static void mix(uint64_t seed, long *far, int steps)
 	CHECK_MEM(got, want, sizeof got);
 }
 
-// What has been fenced is there for whoever is told, of one put and of many.
+// Fenced data, of one put and of many, is visible to a rank that is told of it.
 static void fenced(void)
 {
 	for (int round = 1; round <= check_rounds(200); round++) {

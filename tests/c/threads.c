@@ -26,7 +26,7 @@ struct work {
 	double source[N], target[N];
 };
 
-// Put, get and strided put and get in a slab nobody else writes.
+// Put, get and strided put and get in a slab that no other thread writes.
 static void private_slab(struct work *w, int peer, int round)
 {
 	double *slab = at(peer)->slab + (size_t)(me * THREADS + w->id) * N;

@@ -47,7 +47,7 @@ contains
     sync all
   end subroutine
 
-  ! What an image stores on a third image before it posts is seen there by who waits.
+  ! What an image stores on a third image before it posts is seen there by the waiter.
   subroutine third
     integer :: i, far, its_far
     far = 1 + mod(me + 1, n)

@@ -84,7 +84,7 @@ static void locked()
 	if (attempt)
 		attempt.unlock();
 	armci::barrier();
-	others = std::move(few); // the one set goes when nobody holds its mutex
+	others = std::move(few); // the one set goes when its mutex is free
 } // attempt does not hold
 
 // An exception gives the mutex up, and leaves the sets alone.

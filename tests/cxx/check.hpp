@@ -58,7 +58,7 @@ void check_throws(const char *file, int line, const char *function, int code,
 #define CHECK_THROWS(function, code, part, ...) \
 	check_throws(__FILE__, __LINE__, function, code, part, [&] { __VA_ARGS__; })
 
-// Rank 0 says that all is well, after everybody's checks.
+// Rank 0 says that all is well, after the checks of all ranks.
 inline int check_end(const char *name)
 {
 	armci::barrier();

@@ -46,7 +46,7 @@ static void order()
 	armci::barrier();
 }
 
-// A token goes round by an event; then everybody raises rank 0's.
+// A token goes round by an event; then every rank raises rank 0's.
 static void events()
 {
 	armci::shared_array<armci::event> events(2);

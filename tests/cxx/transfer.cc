@@ -39,7 +39,7 @@ template <class T> static T number(int n)
 		return static_cast<typename T::value_type>(n);
 }
 
-// Everybody adds to everybody, scaled; the sums are exact in every type.
+// Every rank adds to every rank, scaled; the sums are exact in every type.
 template <class T> void accumulate()
 {
 	armci::shared_array<T> a(8);

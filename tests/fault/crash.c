@@ -15,7 +15,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-static void *volatile bad = (void *)0x10; // nobody knows it when compiling
+static void *volatile bad = (void *)0x10; // not known to the compiler
 static void **base;
 static int me, np;
 static sigjmp_buf back;

@@ -176,7 +176,7 @@ part_exits() {
 }
 
 # sent SIGNAL WAY STATUS: a signal that usually means a crash is sent to rank 2 while it is in Go.
-# It dies of the signal, one line says who has sent it, and no stack is printed.
+# It dies of the signal, one line names the sender, and no stack is printed.
 sent() {
 	case="$flavour SIG$1 from outside during $2"
 	start "$dir/victim" "$dir/pids" "$2" 0
@@ -229,7 +229,7 @@ part_receive() {
 	launch=$plain
 }
 
-# Who dereferences a pointer of another node crashes, and is told whose memory it is.
+# A rank that dereferences a pointer of another node crashes; a line names the owner of the memory.
 part_foreign() {
 	[ "$flavour" = none ] || return 0
 	plain=$launch

@@ -101,7 +101,7 @@ static void late_flood(void)
 	flood_without_end();
 }
 
-// Puts whose errors nobody looks at: the library ends the job, and says so once.
+// Puts whose errors are ignored: the library ends the job, and says so once.
 static void careless(void)
 {
 	ready();
@@ -321,7 +321,7 @@ static void leave_by_abort(void)
 	abort();
 }
 
-// Nobody finalizes, all simply end.
+// No rank finalizes, all simply end.
 static void all_leave(void)
 {
 	ready();

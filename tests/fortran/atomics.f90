@@ -52,7 +52,7 @@ contains
     call armci_barrier()
   end subroutine operations
 
-  ! The left neighbour stores, then raises the event; who sees the count sees what was stored.
+  ! The left neighbour stores, then raises the event; its count makes the store visible.
   subroutine events()
     type(armcix_event_t), pointer, volatile :: event
     call c_f_pointer(transfer(addr(me) + 56, c_null_ptr), event)

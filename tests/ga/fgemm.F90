@@ -85,7 +85,7 @@ contains
     call check(all(x == ga_nnodes() - 1), 'broadcast')
   end subroutine reductions
 
-  ! Everybody but rank 0, when there is anybody else.
+  ! All ranks but rank 0, if there are others.
   subroutine grouped()
     integer :: group, members, i
     double precision :: x(1)

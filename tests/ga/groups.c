@@ -51,8 +51,7 @@ static void collectives(int group, int count)
 	GA_Pgroup_sync(group);
 }
 
-/* An array on my half, seen by nobody else; both halves write different numbers at the same time.
- */
+/* An array on my half, hidden from the other; both halves write different numbers at one time. */
 static void arrays(int group, int count)
 {
 	int dims[2] = {20, 30}, lo[2], hi[2] = {19, 29}, ld[1] = {30}, a, i, side = GA_Nodeid() % 2;

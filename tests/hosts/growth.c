@@ -117,7 +117,7 @@ static void judge(const struct sockets *s, int nodes, int here)
 		armci_domain_glob_proc_id(ARMCI_DOMAIN_SMP, armci_domain_my_id(ARMCI_DOMAIN_SMP),
 			0);
 	int own = s->all - s->incoming;
-	// whose others tell it by a connection that they live
+	// the others of the node report to its first rank over a connection
 	CHECK(own <= np - here + BESIDES + (first ? here : 0));
 	CHECK_INT(s->listening, nodes > 1);
 	CHECK_INT(s->incoming, np - here);

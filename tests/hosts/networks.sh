@@ -121,7 +121,7 @@ part_ports() {
 	listeners 10.77.0.2 '710[0-3]'
 }
 
-# watched CASE OPTION...: programs, and who listened on host b meanwhile.
+# watched CASE OPTION...: programs, and the listeners on host b meanwhile.
 watched() {
 	rm -f "$dir/stop"
 	while [ ! -e "$dir/stop" ]; do

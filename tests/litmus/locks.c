@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Mutexes, reader/writer locks and the locks of accumulates: exclusion, what the last holder
-// stored, and that who sleeps is woken. HELD: so long a holder keeps others waiting that they go to
+// stored, and that a sleeper is woken. HELD: so long a holder keeps others waiting that they go to
 // sleep.
 #include "cases.h"
 #include "../../internal/kernel/kernel.h"

@@ -130,8 +130,8 @@ int litmus_nothing(void *) { return 0; }
 
 int litmus_cpu() { return -1; } // as where it is not known
 
-// futex(word, FUTEX_WAIT or FUTEX_WAKE, value, ...). There is no limit of time: who is not woken
-// sleeps for ever.
+// futex(word, FUTEX_WAIT or FUTEX_WAKE, value, ...). There is no limit of time: a thread that
+// is not woken sleeps for ever.
 long litmus_syscall(long, uint32_t *word, int what, uint32_t value, ...)
 {
 	model::atom<uint32_t> *v = model::atomic_at<uint32_t>(word);

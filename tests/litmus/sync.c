@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Barriers, steps of collectives, events, notifications and message rings: data come before what
-// announces them, and who sleeps is woken. LATE: so long the other is late that this one goes to
+// announces them, and a sleeper is woken. LATE: so long the other is late that this one goes to
 // sleep.
 #include "cases.h"
 

@@ -97,6 +97,7 @@ func (c *command) wrong(words []string, groups map[string]bool) string {
 	return ""
 }
 
+// TestCommandsInDocuments checks scripts, labels and options of all commands in documents.
 func TestCommandsInDocuments(t *testing.T) {
 	all := commands(t)
 	labels := cmakeTexts(t)
@@ -180,6 +181,7 @@ func commandLines(text string) (lines []string) {
 	return lines
 }
 
+// TestWrongCommands shows which options and groups of a command line are reported as unknown.
 func TestWrongCommands(t *testing.T) {
 	all := commands(t)
 	groups := all["armci_perf"].words

@@ -130,6 +130,7 @@ var stated = []struct{ document, says, file, code string }{
 // setting finds the default of a setting in the table of internal/config.
 func setting(name string) string { return `(?s)"` + name + `".*?Default: +"(\w+)"` }
 
+// TestStatedFigures compares figures that documents state with those of the code.
 func TestStatedFigures(t *testing.T) {
 	for _, s := range stated {
 		said := group(t, s.document, strings.ReplaceAll(s.says, " ", `\s+`))
@@ -223,6 +224,7 @@ func value(s string) (float64, bool) {
 	return n * unit, err == nil && known
 }
 
+// TestValue reads figures as code and documents write them.
 func TestValue(t *testing.T) {
 	for text, want := range map[string]float64{"64 KiB": 65536, "8k": 8192, "10s": 1e10,
 		"ten seconds": 1e10, "4 * time.Millisecond": 4e6,

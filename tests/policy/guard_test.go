@@ -12,6 +12,7 @@ import (
 	"testing"
 )
 
+// TestEveryExportIsGuarded checks that each exported function begins by deferring the guard.
 func TestEveryExportIsGuarded(t *testing.T) {
 	export := regexp.MustCompile(`(?m)^//export (\w+)\nfunc [^\n]*\{([^}]*)`)
 	long := regexp.MustCompile(`(?m)^//export (\w+)\nfunc (?:[^{]|\n)*?\{\n([^\n]*)`)

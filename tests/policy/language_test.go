@@ -45,6 +45,7 @@ var update = flag.Bool("update", false, "write debts.txt and the table of lines 
 // debts counts what is against a rule: "rule directory".
 type debts map[string]int
 
+// TestLanguage compares what is against a rule with debts.txt, which may only shrink.
 func TestLanguage(t *testing.T) {
 	found := debts{}
 	for _, s := range sources(t) {
@@ -92,6 +93,7 @@ func (d debts) text() []byte {
 	return []byte(b.String())
 }
 
+// parseDebts reads debts.txt.
 func parseDebts(t *testing.T, text string) debts {
 	d := debts{}
 	for line := range strings.Lines(text) {
@@ -190,6 +192,7 @@ func (d debts) declarations(t *testing.T) {
 	}
 }
 
+// types counts types without a comment, and structs with too many fields.
 func (d debts) types(decl *ast.GenDecl, dir string, test bool) {
 	for _, spec := range decl.Specs {
 		spec, ok := spec.(*ast.TypeSpec)
@@ -229,6 +232,7 @@ func receiver(fn *ast.FuncDecl) string {
 	return name.Name
 }
 
+// textPages are the documents whose sentences are counted.
 func textPages(t *testing.T) []string {
 	t.Helper()
 	names := []string{"README.md", "CONTRIBUTING.md", "CHANGELOG.md"}

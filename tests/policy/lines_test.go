@@ -32,6 +32,7 @@ const (
 	tools
 )
 
+// kindOf says whether a file is part of the product, a tool, or there for tests.
 func kindOf(path string) kind {
 	within := func(dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 	switch {
@@ -94,6 +95,7 @@ func hundreds(n int) string {
 	return fmt.Sprint((n + 50) / 100 * 100)
 }
 
+// TestLinesPerPackage compares the table of lines in the architecture page with the sources.
 func TestLinesPerPackage(t *testing.T) {
 	table, all := linesPerPackage(t)
 	const page, begin, end = "docs/architecture.md", "<!-- lines -->\n", "<!-- end of lines -->"

@@ -15,6 +15,7 @@ var (
 	pageOption = regexp.MustCompile(`\bFl ([a-z]+)\b`)
 )
 
+// TestManualOptions checks that manual pages and -h have the same options.
 func TestManualOptions(t *testing.T) {
 	sources, err := filepath.Glob("../../cmd/*/main.go")
 	if err != nil || len(sources) < 3 {

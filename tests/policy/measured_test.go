@@ -49,6 +49,7 @@ type section struct {
 	text  string
 }
 
+// sectionsOf divides a document at its headings.
 func sectionsOf(text string) (all []section) {
 	all = []section{{}}
 	for _, line := range strings.SplitAfter(text, "\n") {
@@ -103,6 +104,7 @@ func judge(document, text, version string) (problems []string) {
 	return problems
 }
 
+// TestJudge shows which figures of a section lack machine, version, date or command.
 func TestJudge(t *testing.T) {
 	const by = ", by `armci_perf`."
 	for text, want := range map[string]int{

@@ -23,6 +23,7 @@ func first(t *testing.T, name, pattern string) string {
 	return found[1]
 }
 
+// TestPackagesVersion checks that every packaging recipe has the version of the project.
 func TestPackagesVersion(t *testing.T) {
 	version := first(t, "CMakeLists.txt", `project\(ARMCI VERSION ([0-9.]+)`)
 	for name, pattern := range map[string]string{

@@ -40,6 +40,7 @@ type source struct {
 	text []byte
 }
 
+// sources are all source files of the repository.
 func sources(t *testing.T) []source {
 	t.Helper()
 	var found []source
@@ -73,6 +74,7 @@ func sources(t *testing.T) []source {
 	return found
 }
 
+// TestFileSize checks that long files say why they are, and that none is too long.
 func TestFileSize(t *testing.T) {
 	for _, s := range sources(t) {
 		text := s.text
@@ -128,6 +130,7 @@ func TestFirstComment(t *testing.T) {
 	}
 }
 
+// TestNoLeftovers looks for marks of unfinished work, and for code that is compiled out.
 func TestNoLeftovers(t *testing.T) {
 	// Put together here so that this file does not contain what it looks for.
 	leftovers := regexp.MustCompile(`\b(TO` + `DO|FIX` + `ME|XX` + `X)\b|^\s*#\s*if\s+` + `0\b`)
@@ -142,6 +145,7 @@ func TestNoLeftovers(t *testing.T) {
 	}
 }
 
+// TestGoFunctionLength checks that no Go function has more than maxFunction lines.
 func TestGoFunctionLength(t *testing.T) {
 	for _, s := range sources(t) {
 		if filepath.Ext(s.path) != ".go" {

@@ -12,6 +12,7 @@ import (
 	"testing"
 )
 
+// TestNoSIGPIPE checks that the library writes to sockets by sock.Send only.
 func TestNoSIGPIPE(t *testing.T) {
 	// Packages that have sockets and are part of the library; armcirun is a program of its own.
 	rooms := []string{"internal/bootstrap", "internal/bootstrap/jobwire", "internal/rdma",

@@ -10,7 +10,7 @@ enum { MOST = 1000, BYTES = MOST * 32 };
 static MPI_Win win;
 static char *memory, *origin, *want;
 
-// Applies op to n elements of the window of the target; nobody else does there.
+// Applies op to n elements of the window of the target; no other rank does there.
 static void one(const struct oracle *o, int op, int n, int target, uint64_t *random)
 {
 	char where[64];

@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 	CHECK_MPI(MPI_Free_mem(other));
 	window(memory, LONGS, 5);
 	CHECK_MPI(MPI_Free_mem(memory));
-	for (int i = 0; i < 50; i++) { // no window, odd sizes; nobody else does the same
+	for (int i = 0; i < 50; i++) { // no window, odd sizes that differ by rank
 		CHECK_MPI(MPI_Alloc_mem(1 + 777 * i + me, MPI_INFO_NULL, &text));
 		memset(text, i, (size_t)(1 + 777 * i + me));
 		CHECK_INT(text[777 * i + me], i);

@@ -126,8 +126,8 @@ static void spin_lock(void)
 	barrier();
 }
 
-// A queue of waiting ranks: the tail is at rank 0, each link at the rank itself; who is at its head
-// has the counter.
+// A queue of waiting ranks: the tail is at rank 0, each link at the rank itself; the rank at its
+// head has the counter.
 static void queue(void)
 {
 	int rounds = check_rounds(10);

@@ -16,7 +16,7 @@ static void use(MPI_Comm comm, const char *what)
 	MPI_Status status;
 	long *memory, value = 100L * me + rank, one = 1, old = -1;
 	MPI_Win win;
-	// Who is on my left, by a message.
+	// Learns the left neighbour by a message.
 	CHECK_MPI(
 		MPI_Sendrecv(&me, 1, MPI_INT, right, 1, &from, 1, MPI_INT, left, 1, comm, &status));
 	CHECK_MPI(MPI_Win_allocate(2 * sizeof(long), sizeof(long), MPI_INFO_NULL, comm, &memory,

@@ -151,7 +151,7 @@ static void again(void)
 	}
 }
 
-// A window in which nobody has memory.
+// A window in which no rank has memory.
 static void empty(void)
 {
 	MPI_Win win;

@@ -27,8 +27,8 @@ static void visible(int all)
 	}
 }
 
-// Data, flush, then a flag: who sees the flag by polling sees the data, without any call of the
-// origin after it.
+// Data, flush, then a flag: a target that sees the flag by polling sees the data, without any call
+// of the origin after it.
 static void flag_after_data(void)
 {
 	volatile long *flag = &memory[LONGS];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // lock.c - MPI_Win_lock and MPI_Win_lock_all: an exclusive lock excludes (counters that are read
 // and written back), shared locks are held by all at once, locks of several targets are held
-// together, MPI_MODE_NOCHECK where nobody competes, and the owner's own lock for loads and stores.
+// together, MPI_MODE_NOCHECK where no rank competes, and the owner's own lock for loads and stores.
 #include "check.h"
 
 static MPI_Win win;
@@ -54,7 +54,7 @@ static void shared(void)
 	barrier();
 }
 
-// Everything is locked by everyone; shared locks only, so nobody waits.
+// Everything is locked by everyone; shared locks only, so no rank waits.
 static void all(int mode)
 {
 	long got[64];

@@ -86,7 +86,7 @@ static void units(void)
 }
 
 // MPI_PROC_NULL: no effect, in every kind of epoch.
-static void nobody(void)
+static void null_target(void)
 {
 	long value = 1, got = 5;
 	for (int kind = 0; kind < 3; kind++) {
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
 	everyone(300001);
 	everyone(MOST);
 	units();
-	nobody();
+	null_target();
 	CHECK_MPI(MPI_Win_free(&win));
 	free(memory);
 	free(data);

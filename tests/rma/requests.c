@@ -170,7 +170,7 @@ static void nothing(void)
 	CHECK_INT(got, 4);
 }
 
-// The end of an epoch completes operations whose requests nobody has waited for yet.
+// The end of an epoch completes operations whose requests were not waited for yet.
 static void ended_by_epoch(void)
 {
 	enum { MANY = 64 };
@@ -178,7 +178,7 @@ static void ended_by_epoch(void)
 	MPI_Request request[MANY];
 	MPI_Status status[MANY];
 	int right = (me + 1) % np;
-	// at my own memory: the part of who reads it
+	// at my own memory: the reader's part
 	for (int k = 0; k < MANY; k++) memory[N * right + k] = 1000 * me + k;
 	barrier();
 	CHECK_MPI(MPI_Win_lock(MPI_LOCK_SHARED, right, 0, win));

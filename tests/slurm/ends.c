@@ -56,7 +56,7 @@ int main(int argc, char **argv)
 	void **base = malloc((size_t)ranks * sizeof *base);
 	if (!base || ARMCI_Malloc(base, 1 << 16))
 		ARMCI_Error("allocation", 1);
-	if (!strcmp(way, "apart")) { // nobody calls ARMCI_Finalize, and the others take longer
+	if (!strcmp(way, "apart")) { // no rank calls ARMCI_Finalize, and the others take longer
 		if (me != who)
 			usleep(200000);
 		printf("rank %d of %d is done\n", me, ranks);

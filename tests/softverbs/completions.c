@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Completion queues: rings that everybody adds to and the owner takes from, and the event when one
-// is armed.
+// Completion queues: rings that any process adds to and the owner takes from, and the event when
+// one is armed.
 #include "softverbs.h"
 
 #include <errno.h>
@@ -117,8 +117,8 @@ int poll_queue(struct ibv_cq *cq, int n, struct ibv_wc *out)
 	return got;
 }
 
-// A completion that nobody sees yet came before the queue was armed: its event is told when it is
-// seen.
+// Handles a completion that came before the queue was armed but is not visible yet: its event is
+// raised when it becomes visible.
 static void arm_for_late(struct queue *q)
 {
 	struct context *c = context_of(q->cq.context);

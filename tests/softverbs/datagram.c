@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Addresses, and datagrams: whether they arrive, nobody tells the sender. Before a received one lie
-// the 40 bytes of a global route header, filled in if it came with one.
+// Addresses, and datagrams: the sender does not learn whether they arrive. Before a received one
+// lie the 40 bytes of a global route header, filled in if it came with one.
 #include "softverbs.h"
 
 #include <errno.h>

@@ -18,8 +18,8 @@ struct mapping {
 	uint64_t lo, bytes;
 };
 
-// Whoever writes is not to fault on each page of buffers: a card does not either. Of large memory
-// few pages may ever be used.
+// Bytes up to which a mapping is populated: a write is not to fault on each page of buffers, as
+// with a card. Of large memory few pages may ever be used.
 enum { PAGE = 4096, POPULATED = 16 << 20 };
 
 // One area of the other process's, from lo to hi, to be mapped at `to`.
@@ -102,7 +102,7 @@ char *mapping_at(struct peer *p, const struct region *r, uint64_t addr)
 	struct mapping *_Atomic *place = &p->mapping[r - p->segment->region],
 				*m = atomic_load_explicit(place, memory_order_acquire);
 	if (!m || m->serial != r->serial) {
-		// nobody uses the former one: its region's owner has waited for that
+		// the former one is out of use: its region's owner has waited for that
 		pthread_mutex_lock(&p->lock);
 		m = atomic_load(place);
 		if (!m || m->serial != r->serial) {

@@ -37,7 +37,7 @@ static uint32_t take_number(struct context *c)
 static void publish(struct queue_pair *q, const struct ibv_qp_init_attr *a, uint32_t receives)
 {
 	struct pair *s = q->shared;
-	if (!s->used) // once: somebody may still look for one that was here
+	if (!s->used) // once: a peer may still look for one that was here
 		shared_mutex(&s->lock);
 	s->used = true;
 	s->domain = ((struct domain *)q->qp.pd)->number;
@@ -119,7 +119,7 @@ int ibv_destroy_qp(struct ibv_qp *qp)
 {
 	struct queue_pair *q = (struct queue_pair *)qp;
 	struct context *c = context_of(qp->context);
-	shared_lock(&q->shared->lock); // nobody sends to it anymore
+	shared_lock(&q->shared->lock); // no peer sends to it anymore
 	atomic_store(&q->shared->state, IBV_QPS_RESET);
 	q->shared->number = 0;
 	shared_unlock(&q->shared->lock);

@@ -68,7 +68,7 @@ void peers_close(struct context *c)
 		}
 }
 
-// The pipe of a channel, opened for reading too: so nobody gets SIGPIPE when its owner has died.
+// The pipe of a channel, opened for reading too: so a writer gets no SIGPIPE if its owner has died.
 static int open_channel(struct peer *p, int i, const struct pipe_end *to)
 {
 	char name[64];

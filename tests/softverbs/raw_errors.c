@@ -141,7 +141,7 @@ static void too_long(struct end *e)
 	raw_meet(e);
 }
 
-// Nobody is ready to receive, and the sender does not wait.
+// The peer has no receive request, and the sender does not wait.
 static void not_ready(struct end *e) { refused_at(e, IBV_WR_SEND, 0, IBV_WC_RNR_RETRY_EXC_ERR); }
 
 // The sender waits, whether it polls or sleeps, and nothing overtakes what waits.

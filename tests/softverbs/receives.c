@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Receive queues, shared or of one queue pair: rings that the owner adds to and whoever sends takes
-// from.
+// Receive queues, shared or of one queue pair: rings that the owner adds to and senders take from.
 #include "softverbs.h"
 
 #include <errno.h>

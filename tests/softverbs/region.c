@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Protection domains and memory regions: keys, bounds, rights, and what a process may pin.
-// Registering touches every page, as pinning does. A registration ends when nobody uses it anymore.
+// Registering touches every page, as pinning does. A registration ends when it is out of use.
 #define _GNU_SOURCE
 #include "softverbs.h"
 
@@ -147,7 +147,7 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 	struct context *c = context_of(mr->context);
 	struct region *r = &c->segment->region[mr->handle];
 	atomic_store(&r->key, 0);
-	for (uint32_t i = 0; i < c->pairs; i++) { // whoever uses it has one of these locks
+	for (uint32_t i = 0; i < c->pairs; i++) { // a user of the region has one of these locks
 		struct pair *p = &c->segment->pair[i];
 		if (atomic_load(&p->state) == IBV_QPS_RESET)
 			continue;

@@ -72,8 +72,7 @@ static bool is_staged(const struct queue_pair *q, const struct pair *t, const st
 	       stage(q->peer->segment, c, 0);
 }
 
-// The status after bytes were to move: those of a process that has died have nobody to answer for
-// them.
+// The status after bytes were to move: there is no answer for those of a process that has died.
 static int after(int err, int status)
 {
 	return err == 0 ? IBV_WC_SUCCESS : err == ESRCH ? NO_ANSWER : status;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Segments as files: made without a name and named when they are ready, removed by their owner or,
-// if that has died, by whoever makes the next one. The directory is locked meanwhile, and goes with
-// the last file.
+// if that has died, by the process that makes the next one. The directory is locked meanwhile, and
+// goes with the last file.
 #define _GNU_SOURCE
 #include "segment.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // segment.h - what the processes of a machine share: each open device has a segment, a file in
 // SOFTVERBS_DIR that all others may map. Its owner makes and destroys the objects in it; others
-// look up memory regions, take receive requests and add completions. Locks are robust: whoever dies
-// with one does not block others. Objects refer to each other by index.
+// look up memory regions, take receive requests and add completions. Locks are robust: a process
+// that dies with one does not block others. Objects refer to each other by index.
 #ifndef SEGMENT_H
 #define SEGMENT_H
 
@@ -53,7 +53,7 @@ struct receives {
 
 struct completion {
 	struct ibv_wc wc;
-	uint64_t visible; // time in ns; before that nobody sees it
+	uint64_t visible; // time in ns; before that it is not seen
 	// of a send request: how many its queue pair had been given, this included
 	uint32_t posted;
 	bool sent;        // it is of a send request
@@ -61,8 +61,8 @@ struct completion {
 	uint64_t to;      // there, when it is polled
 };
 
-// A completion queue. Who adds has the lock; who takes is of the owner's process and has a lock
-// there.
+// A completion queue. A thread that adds has the lock; one that takes is of the owner's process and
+// has a lock there.
 struct completions {
 	pthread_mutex_t lock;
 	_Atomic uint32_t head, tail, armed; // armed: 0, or ARMED_ALL, ARMED_SOLICITED
@@ -91,8 +91,8 @@ struct path {
 	bool global;
 };
 
-// A queue pair, as others see it. Who sends to it has the lock all the time that takes; so an owner
-// who takes the lock and lets it go knows that nobody uses anymore what has been taken away before.
+// A queue pair, as others see it. A sender to it has the lock all the time that takes; so an owner
+// that takes the lock and releases it knows that what it removed before is out of use.
 struct pair {
 	pthread_mutex_t lock;
 	_Atomic int state;   // enum ibv_qp_state
@@ -163,7 +163,7 @@ static inline void shared_unlock(pthread_mutex_t *m) { pthread_mutex_unlock(m); 
 // A new segment, which others find once it is published. NULL with errno.
 struct segment *segment_new(void);
 int segment_publish(struct segment *s);
-void segment_remove(struct segment *s);       // nobody finds it anymore
+void segment_remove(struct segment *s);       // it is not found anymore
 void segment_unmap(struct segment *s);
 struct segment *segment_open(uint32_t number, uint64_t *inode); // NULL: there is none
 uint64_t segment_inode(uint32_t number);      // 0: there is none

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The send queue of a queue pair. A request is executed when it is posted. If the peer has no
-// receive request or does not answer, it waits with all behind it, and is tried again by who polls,
+// receive request or does not answer, it waits with all behind it, and is tried again when polled,
 // and by the device's thread when a card would.
 #include "softverbs.h"
 

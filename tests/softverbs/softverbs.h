@@ -83,7 +83,7 @@ struct queue_pair {
 	struct peer *peer; // that it is connected to, once found
 	struct pair *far;
 	uint32_t posted;
-	_Atomic uint32_t retired; // of those posted: seen by who polls
+	_Atomic uint32_t retired; // of those posted: seen by polling
 	long executed;
 	// Requests that wait, the first of them for the peer.
 	struct request *waiting;

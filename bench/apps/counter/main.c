@@ -34,7 +34,7 @@ static double run_messages(void *pool) { return run(pool, pool_messages); }
 static double run_mpi_rma(void *pool) { return run(pool, pool_mpi_rma); }
 static double run_armci(void *pool) { return run(pool, pool_armci); }
 
-// Each task was done once by somebody, and the sums are exactly those of all results.
+// Checks that each task was done exactly once, and that the sums are exactly those of all results.
 static bool good(void *pool)
 {
 	struct pool *p = pool;

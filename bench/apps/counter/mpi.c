@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The pool by messages: rank 0 is the master, who answers requests for the next task and does none
-// itself, so that nobody waits for it; with few ranks that costs much. Workers send results
-// straight to their owners, who take what has come between two tasks. A rank alone does all tasks
+// The pool by messages: rank 0 is the master. It answers requests for the next task and computes
+// none itself, so that no worker waits for it; with few ranks that costs much. Workers send results
+// straight to their owners, which receive them between two tasks. A rank alone does all tasks
 // itself.
 #include "counter.h"
 

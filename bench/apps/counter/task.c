@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The tasks: some take many times as long as others, and nobody knows which.
+// The tasks: some take many times as long as others, and which do is not known in advance.
 #include <stdint.h>
 
 #include "counter.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The exchange of edges by nonblocking puts into the halo of the neighbours, each followed by a
-// notification. Two grids are enough: who puts into a halo again has been notified by its owner,
-// who had then computed everything from what was there before.
+// notification. Two grids are enough: before a neighbour puts into a halo again, it has been
+// notified by the halo's owner, which had then computed everything from the former contents.
 #include "jacobi.h"
 
 static armci_hdl_t handles[SIDES];

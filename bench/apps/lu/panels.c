@@ -77,7 +77,7 @@ static void brought(struct panel *p)
 	p->stride = p->area;
 }
 
-// Sends that are still open. Their blocks do not change, so nobody waits for them before there are
+// Sends that are still open. Their blocks do not change, so they are waited for only when there are
 // many.
 enum { SENDS_MAX = 256 };
 static MPI_Request sends[SENDS_MAX];

@@ -35,7 +35,7 @@ void panel_lower(struct panel *p, const struct lu *m, int k);
 void panel_upper(struct panel *p, const struct lu *m, int k);
 
 struct transport {
-	// brings panels that their owners have finished to their readers, who call it too
+	// brings panels that their owners have finished to their readers; both sides call it
 	void (*bring)(struct panel **p, int panels);
 	// called now and then during computation, if it needs the owner's help
 	void (*poll)(void);

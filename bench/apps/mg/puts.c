@@ -5,7 +5,7 @@
 // No halo is overwritten while its owner needs it: between two exchanges of the same array every
 // rank exchanges another one with the same neighbours, and it sends that only after it has read the
 // old halos. Packed faces are read right after they have arrived, so they need two buffers by
-// turns: who puts into one again has had a face that was sent after that reading.
+// turns: a rank that puts into one again has received a face that was sent after that reading.
 #include "mg.h"
 
 enum { TURNS = 2 };

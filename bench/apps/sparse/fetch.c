@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Brings the elements of x that a rank needs of others: by messages, by one-sided gets in three
 // ways, or by puts of their owners. A product's x is in the buffer that the product before did not
-// read, so one barrier is enough for gets: whoever has passed it finds all of x, and nobody writes
-// the buffer again before the next. An owner's runs are in order of their length, so that calls of
-// one size follow each other, which an aggregate handle collects fastest.
+// read, so one barrier is enough for gets: a rank that has passed it finds all of x, and the buffer
+// is not written again before the next barrier. An owner's runs are in order of their length, so
+// that calls of one size follow each other, which an aggregate handle collects fastest.
 #include "fetch.h"
 
 #include <stdlib.h>

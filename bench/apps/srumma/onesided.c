@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The product by one-sided gets. Every rank computes its block of C as a sum over chunks of the
 // inner dimension: while one chunk of A and B is multiplied, nonblocking strided gets bring the
-// next one. What the ranks of the node hold is multiplied where it lies. Nobody takes part in
-// anybody else's communication.
+// next one. What the ranks of the node hold is multiplied where it lies. No rank takes part in the
+// communication of another.
 #include <stdlib.h>
 #include <string.h>
 

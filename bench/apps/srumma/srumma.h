@@ -37,7 +37,7 @@ int share(int n, int block, int at, int count);
 // The part of place (row, column) of p x q, without memory.
 struct part part_of(const struct product *m, int row_block, int column_block);
 void part_fill(struct part *part, enum matrix which);
-void part_spoil(struct part *part); // so that nobody's work is taken for another's
+void part_spoil(struct part *part); // so that no version's result is taken for another's
 void part_free(struct part *part);
 
 // The right answer, and whether a distributed C is it. Collective.

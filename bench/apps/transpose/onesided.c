@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The transpose by one-sided transfers in slices of a block, of which one is under way while
-// another is transposed. Blocks of ranks of the node are read or written where they lie. Everybody
-// begins with another rank.
+// another is transposed. Blocks of ranks of the node are read or written where they lie. Each rank
+// begins with another one.
 #include "transpose.h"
 
 // A slice of the exchange with one rank: lines first to first + lines - 1 of the block.

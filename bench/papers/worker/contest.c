@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Contests: several ways to do the same thing take turns in one job, so that whatever else the
-// machine does hits all of them. Rank 0 decides how often a body is called. Who takes part is told
-// so before each call, outside the time that counts; who does not waits in a barrier of the
+// machine does hits all of them. Rank 0 decides how often a body is called. A rank that takes part
+// is told so before each call, outside the time that counts; other ranks wait in a barrier of the
 // library. It judges nothing.
 #include "papers.h"
 
@@ -28,15 +28,18 @@ double papers_tick(void)
 	return best;
 }
 
-static bool by_mpi(enum papers_who who) { return who == PAPERS_MPI || who == PAPERS_MPI_ALL; }
+static bool by_mpi(enum papers_callers callers)
+{
+	return callers == PAPERS_MPI || callers == PAPERS_MPI_ALL;
+}
 
 // How often the others shall call the body that rank 0 is about to call; 0: no more.
-static long told(enum papers_who who, long n)
+static long told(enum papers_callers callers, long n)
 {
-	if (by_mpi(who)) {
+	if (by_mpi(callers)) {
 		MPI_Bcast(&n, 1, MPI_LONG, 0, MPI_COMM_WORLD);
 		MPI_Barrier(MPI_COMM_WORLD);
-	} else if (who == PAPERS_TOGETHER) {
+	} else if (callers == PAPERS_TOGETHER) {
 		armci_msg_bcast(&n, sizeof n, 0);
 		armci_msg_barrier();
 	}
@@ -51,23 +54,23 @@ static void once(struct turn *t, long n)
 	double begin = perf_now();
 	way->body(t->arg, n);
 	double spent = way->clock ? *way->clock : perf_now() - begin;
-	if (way->who == PAPERS_MPI_ALL)
+	if (way->callers == PAPERS_MPI_ALL)
 		MPI_Allreduce(MPI_IN_PLACE, &spent, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
-	t->spent += way->who == PAPERS_TOGETHER ? perf_greatest(spent) : spent;
+	t->spent += way->callers == PAPERS_TOGETHER ? perf_greatest(spent) : spent;
 }
 
 // By rank 0.
 static void lead(void *arg, long n)
 {
 	struct turn *t = arg;
-	told(t->way->who, n);
+	told(t->way->callers, n);
 	once(t, n);
 }
 
 // By the others, as often as they are told.
 static void follow(struct turn *t)
 {
-	for (long n; (n = told(t->way->who, 0)) > 0;) once(t, n);
+	for (long n; (n = told(t->way->callers, 0)) > 0;) once(t, n);
 }
 
 // Takes a sample on rank 0. On a machine that others keep busy an operation can take a thousand
@@ -90,8 +93,8 @@ static double sample(const struct perf_case *c, const struct papers_way *way, lo
 	led.ours = lead, led.arg = &t, led.clock = &t.spent, led.warm = perf_pace(0, 0.002);
 	if (perf_me == 0) {
 		figure = take(&led, n);
-		told(way->who, 0);
-	} else if (way->who != PAPERS_ALONE) {
+		told(way->callers, 0);
+	} else if (way->callers != PAPERS_ALONE) {
 		follow(&t);
 	}
 	ARMCI_Barrier();

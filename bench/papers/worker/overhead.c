@@ -8,7 +8,7 @@
 //   overhead/target/OP/PROTOCOL    the same of the target's process, whose program sleeps
 //   overhead/slowdown/OP/PROTOCOL  how much longer, in per cent, a fixed amount of computation of
 //                                  the target's program takes meanwhile than just before, while the
-//                                  caller sleeps; on a machine that nobody else uses
+//                                  caller sleeps; on a machine without other load
 //   overhead/slowdown/computing    the same while the caller only computes: what sharing the
 //                                  machine costs
 // Over software verbs the caller's process does the device's work, too. The ranks of a node differ
@@ -32,7 +32,7 @@ struct overhead {
 	char shape[32];
 };
 
-// What is measured, by way and repetition. Who does not measure has 0.
+// What is measured, by way and repetition. It is 0 on a rank that does not measure.
 struct figures {
 	double seconds[2 * MOST][PERF_REPS_MAX], operations[2 * MOST][PERF_REPS_MAX];
 	// seconds of processor time
@@ -65,7 +65,7 @@ static void raise_flag(struct overhead *o, int rank)
 	ARMCI_Fence(rank);
 }
 
-// Outside the library, so that nobody helps the data server.
+// Sleeps outside the library, so that no call of the program helps the data server.
 static void sleep_until_flag(struct overhead *o)
 {
 	const struct timespec moment = {.tv_nsec = 3000000};

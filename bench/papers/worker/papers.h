@@ -11,8 +11,8 @@
 
 enum { PAPERS_WAYS = 16 };
 
-// Who calls a way's body.
-enum papers_who {
+// The ranks that call a way's body.
+enum papers_callers {
 	PAPERS_ALONE,    // rank 0; the others wait in the library, asleep
 	// all, with as many turns: the far side takes part in the MPI. Rank 0's time counts
 	PAPERS_MPI,
@@ -23,7 +23,7 @@ enum papers_who {
 struct papers_way {
 	const char *name; // NULL: the list's end
 	perf_body body;   // NULL: there is no such way here
-	enum papers_who who;
+	enum papers_callers callers;
 	double *clock; // NULL, or where the body adds the seconds that count
 };
 

@@ -2,8 +2,8 @@
 // Patches of an array of doubles by one strided call, row by row, and packed by the program (paper
 // 000 fig. 18, paper 004 fig. 7). Row by row: a nonblocking call for each row, then all waits.
 // Packed: pack, one contiguous transfer, unpack; what the far side would have to do, pack for a get
-// and unpack for a put, is done here on as much memory, since a one-sided program has nobody there
-// to do it: its time counts, what it takes to tell the far side does not. Puts end in a fence.
+// and unpack for a put, is done here on as much memory, since the far side of a one-sided program
+// does nothing: its time counts, what it takes to tell the far side does not. Puts end in a fence.
 #include "papers.h"
 
 #include <stdio.h>

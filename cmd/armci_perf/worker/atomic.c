@@ -73,7 +73,7 @@ static void lock_first(void *arg, long n)
 	}
 }
 
-// Everybody locks and unlocks for so long: the rate of all, and the smallest share. Returns what
+// All ranks lock and unlock for so long: the rate of all, and the smallest share. Returns what
 // this rank did.
 static double compete(const struct perf_case *c, perf_body pair, double *rate, double *share)
 {

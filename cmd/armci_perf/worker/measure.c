@@ -35,7 +35,7 @@ double perf_elapsed(double begin, double end)
 
 double perf_pace(double quick, double full) { return perf_quick ? quick : full; }
 
-// Seconds that n turns take; everybody's when all work.
+// Seconds that n turns take: of all ranks if all work.
 static double sample(const struct perf_case *c, perf_body body, long n, bool all)
 {
 	double *clock = body == c->ours ? c->clock : c->raw_clock;
@@ -75,7 +75,7 @@ static double in_unit(const struct perf_case *c, double seconds, long n, bool al
 	}
 }
 
-// Who has slept while others worked is slower than he will be.
+// Runs the body without measuring: a process that has slept is slower at first.
 static void warm(const struct perf_case *c, perf_body body, long n)
 {
 	for (double begin = perf_now(); perf_now() - begin < c->warm;) body(c->arg, n);

@@ -15,7 +15,7 @@ int main(int argc, char **argv)
 	ARMCI_Group_get_world(&world);
 	armcix_mutex_hdl_t batch = ARMCIX_Create_mutexes_hdl(1, &world); /* one at every rank */
 	for (int r = 0; r < np; r++) {
-		if (ARMCIX_Trylock_hdl(batch, 0, r) != 0) /* somebody has it: wait */
+		if (ARMCIX_Trylock_hdl(batch, 0, r) != 0) /* another rank has it: wait */
 			ARMCIX_Lock_hdl(batch, 0, r);
 		long value = ARMCI_GetValueLong(base[r], r);
 		ARMCI_PutValueLong(value + 1, base[r], r); /* the next holder sees it */

@@ -25,7 +25,7 @@ int main(int argc, char **argv)
 	/* runs there */
 	ARMCI_Gpc_exec(number, (me + 1) % np, none, 0, &x, sizeof x, none, 0, &y, sizeof y, 0);
 	wrong = y != 9;
-	ARMCI_Barrier(); /* nobody calls it any more */
+	ARMCI_Barrier(); /* no rank calls it any more */
 	ARMCI_Gpc_release(number);
 	ARMCI_Finalize();
 	armci_msg_finalize();

@@ -8,7 +8,7 @@ int main(int argc, char **argv)
 	ARMCI_Init();
 	int me = armci_msg_me(), wrong = 0;
 	armci_meminfo_t info;
-	if (me == 0) { /* alone: nobody else has to call it */
+	if (me == 0) { /* alone: not collective */
 		ARMCI_Memget(sizeof(long), &info, 0);
 		*(long *)info.addr = 42;
 	}
@@ -18,7 +18,7 @@ int main(int argc, char **argv)
 	wrong = value != 42;
 	if (me != 0)
 		ARMCI_Memdt(&info, 0);
-	ARMCI_Barrier(); /* nobody uses it any more */
+	ARMCI_Barrier(); /* no rank uses it any more */
 	ARMCI_Memctl(&info);
 	ARMCI_Finalize();
 	armci_msg_finalize();

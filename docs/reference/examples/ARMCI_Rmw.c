@@ -13,7 +13,7 @@ int main(int argc, char **argv)
 		*(long *)base[0] = 0;
 	ARMCI_Barrier();
 	long task;
-	do { /* each task is taken once, by whoever comes first */
+	do { /* each task is taken once, by the rank that comes first */
 		ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &task, base[0], 1, 0);
 	} while (task < 100);
 	ARMCI_Barrier();

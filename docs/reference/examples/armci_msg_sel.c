@@ -11,7 +11,7 @@ int main(int argc, char **argv)
 		double error;
 		int rank, row;
 	} best = {1.0 / (me + 1), me, 10 * me};
-	/* Afterwards everybody has the struct whose error is the smallest. */
+	/* Afterwards every rank has the struct whose error is the smallest. */
 	armci_msg_sel(&best, sizeof best, "min", ARMCI_DOUBLE, 1);
 	wrong = best.rank != np - 1 || best.row != 10 * (np - 1);
 	ARMCI_Finalize();

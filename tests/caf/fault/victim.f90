@@ -43,7 +43,7 @@ program victim
     lock (lock[1], stat=status)
   case ('co_sum')
     call co_sum(box, stat=status)
-  case ('gets') ! between nodes there is nobody who answers
+  case ('gets') ! between nodes there is no answer
     do
       box(:) = box(:)[who]
     end do

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // victim.c - a job that waits in one-sided communication until a rank of it is killed. Every rank
 // writes its process number to a file; fault.sh kills the victim and looks at what becomes of the
-// others, who must not end by themselves.
+// others, which must not end by themselves.
 //
 //   victim DIRECTORY WAY RANK     lock | fence | target | pscw | wait | around | counter
 #include <mpi.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Checks that two hosts reach each other's memory: what is written arrives as it was, is read as it
-// is, atomics return what was there, and what is not allowed is an error of the one who asks. It
+// is, atomics return what was there, and what is not allowed is an error at the origin. It
 // measures nothing.
 #include "raw.h"
 
