@@ -79,15 +79,15 @@ func TestOneRank(t *testing.T) {
 	}
 }
 
-// The README says which transports there are between nodes, the preferred one first.
-func TestReadmeTransports(t *testing.T) {
-	text, err := os.ReadFile("../../README.md")
+// TestDocumentedTransports: docs/running.md says which transports there are between nodes, the preferred one first.
+func TestDocumentedTransports(t *testing.T) {
+	text, err := os.ReadFile("../../docs/running.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	sentence := regexp.MustCompile("(?m)^- Between nodes: ([^.]*)\\.").FindSubmatch(text)
 	if sentence == nil {
-		t.Fatal("README.md: no \"- Between nodes: \" under Limits")
+		t.Fatal("docs/running.md: no \"- Between nodes: \" under Limits")
 	}
 	var said, there []string
 	for _, name := range regexp.MustCompile("`([a-z]+)`").FindAllSubmatch(sentence[1], -1) {
@@ -97,7 +97,7 @@ func TestReadmeTransports(t *testing.T) {
 		there = append(there, p.Name)
 	}
 	if !slices.Equal(said, there) {
-		t.Errorf("README.md: between nodes %q, but there are %q", said, there)
+		t.Errorf("docs/running.md: between nodes %q, but there are %q", said, there)
 	}
 }
 
