@@ -79,7 +79,8 @@ func TestOneRank(t *testing.T) {
 	}
 }
 
-// TestDocumentedTransports: docs/running.md says which transports there are between nodes, the preferred one first.
+// TestDocumentedTransports: docs/running.md says which transports there are between nodes, the
+// preferred one first.
 func TestDocumentedTransports(t *testing.T) {
 	text, err := os.ReadFile("../../docs/running.md")
 	if err != nil {
