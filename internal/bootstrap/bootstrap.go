@@ -69,8 +69,8 @@ type LossWatcher interface {
 // Start joins the job. comm is the communicator whose ranks become the job's,
 // nil for all processes of the launcher. It tries in this order:
 //
-//   - under armcirun, unless MPI is initialised with more than one rank: armcirun's job; an error if MPI is initialised in each
-//     of several ranks, alone;
+//   - under armcirun, unless MPI is initialised with more than one rank: armcirun's job; an error
+//     if MPI is initialised in each of several ranks, alone;
 //   - MPI is in the process and initialised: comm;
 //   - MPI is in the process and an MPI launcher started it: MPI_Init, then the world;
 //   - a launcher with PMI-2 or PMIx started it, without MPI: its job;
@@ -128,16 +128,17 @@ func startInitialised(s *config.Set, mpi *mpiLibrary, comm *uintptr) (Job, error
 func startUninitialised(s *config.Set, mpi *mpiLibrary) (Job, error) {
 	launch := s.Launcher()
 	var noPMI error
-	mayHavePeers := launch.Size != 1 || launch.By == "PMIX_RANK" // whose size is not PMIx's
-	if launch.PMI != "" && mayHavePeers && !mpi.present() && !mpi.borrow(launch) {
+	// a size beside PMIX_RANK is not that of PMIx
+	mayHavePeers := launch.Size != 1 || launch.By == "PMIX_RANK"
+	if launch.PMI != "" && mayHavePeers && !mpi.present() && !mpi.loadLauncherMPI(launch) {
 		job, err := startPMI(s, launch)
 		if !errors.As(err, new(*noPMIError)) {
 			return job, err
 		}
 		noPMI = err
-		mpi.borrowAnyway(launch)
+		mpi.loadMPICHForPMI(launch)
 	}
-	mpi.borrow(launch)
+	mpi.loadLauncherMPI(launch)
 	switch {
 	case launch.Name == "":
 		return newSingleJob(), nil

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Tests of the job server with bare frames: who is admitted, when an exchange
+// Tests of the job server with bare frames: admission of ranks, when an exchange
 // ends, and what a rank that misbehaves gets. The library's own end of the
 // connection is tested in package bootstrap.
 
@@ -23,9 +23,11 @@ import (
 // patience is far more than anything takes, on a busy machine as well.
 const patience = 60 * time.Second
 
+// abortion is a call of AbortFunc.
 type abortion struct{ rank, status, lost int }
 
-func start(t *testing.T, size int) (*Server, chan abortion) {
+// startServer starts a server, and records the aborts.
+func startServer(t *testing.T, size int) (*Server, chan abortion) {
 	t.Helper()
 	leaktest.Check(t)
 	aborts := make(chan abortion, 10)
@@ -51,6 +53,7 @@ func dial(t *testing.T, s *Server) *net.UnixConn {
 	return conn
 }
 
+// greet connects and sends the hello of a rank. It returns the answer.
 func greet(t *testing.T, s *Server, secret jobwire.Secret, rank, size int) (*net.UnixConn,
 	jobwire.Frame) {
 	t.Helper()
@@ -64,7 +67,7 @@ func greet(t *testing.T, s *Server, secret jobwire.Secret, rank, size int) (*net
 	return conn, receive(t, conn, jobwire.Welcome, jobwire.Refused)
 }
 
-func join(t *testing.T, s *Server, rank int) *net.UnixConn {
+func joinRank(t *testing.T, s *Server, rank int) *net.UnixConn {
 	t.Helper()
 	conn, f := greet(t, s, s.secret, rank, s.size)
 	if f.Kind != jobwire.Welcome {
@@ -97,15 +100,16 @@ func refusedWith(t *testing.T, f jobwire.Frame, part string) {
 	}
 }
 
-func TestWhoIsAdmitted(t *testing.T) {
-	s, _ := start(t, 3)
+// Only ranks of this job with its secret are admitted, each once.
+func TestAdmission(t *testing.T) {
+	s, _ := startServer(t, 3)
 	_, f := greet(t, s, jobwire.NewSecret(), 0, 3)
 	refusedWith(t, f, "wrong secret")
 	_, f = greet(t, s, s.secret, 3, 3)
 	refusedWith(t, f, "not of this job")
 	_, f = greet(t, s, s.secret, 1, 4)
 	refusedWith(t, f, "not of this job")
-	join(t, s, 1)
+	joinRank(t, s, 1)
 	_, f = greet(t, s, s.secret, 1, 3)
 	refusedWith(t, f, "already taken")
 }
@@ -124,13 +128,13 @@ func TestProxies(t *testing.T) {
 		attached <- host
 	}, []net.Listener{l, l})
 	t.Cleanup(func() { s.Close() })
-	greet := func(kind jobwire.Kind, secret jobwire.Secret, who, of int) error {
+	greet := func(kind jobwire.Kind, secret jobwire.Secret, number, of int) error {
 		conn, err := jobwire.Dial(s.Addr(1), patience)
 		if err != nil {
 			return err
 		}
 		defer conn.Close()
-		return jobwire.Greet(conn, secret, kind, who, of)
+		return jobwire.Greet(conn, secret, kind, number, of)
 	}
 	if err := greet(jobwire.Attach, s.Secret(), 1, 2); err != nil || <-attached != 1 {
 		t.Errorf("a proxy: %v", err)
@@ -147,12 +151,12 @@ func TestProxies(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	crowd(t, s)
+	checkCrowd(t, s)
 }
 
-// crowd: of too many silent connections the oldest are closed, so that whoever comes later and is
-// of the job gets in.
-func crowd(t *testing.T, s *Server) {
+// checkCrowd checks that the oldest of too many silent connections are closed, so that a rank that
+// connects later is admitted.
+func checkCrowd(t *testing.T, s *Server) {
 	var silent []net.Conn
 	for range 2*s.size + strangers + 10 {
 		conn, err := net.Dial("tcp", s.Addr(0))
@@ -185,7 +189,7 @@ func crowd(t *testing.T, s *Server) {
 
 // A server of this machine knows no proxies.
 func TestNoProxies(t *testing.T) {
-	s, _ := start(t, 1)
+	s, _ := startServer(t, 1)
 	conn := dial(t, s)
 	challenge := receive(t, conn, jobwire.Challenge)
 	send(t, conn, jobwire.Attach, jobwire.NewHello(s.secret, jobwire.Attach, challenge.Payload,
@@ -195,8 +199,9 @@ func TestNoProxies(t *testing.T) {
 	}
 }
 
+// A connection that sends garbage, or a request before its hello, is closed, and ranks still join.
 func TestGarbageEndsOnlyItsConnection(t *testing.T) {
-	s, _ := start(t, 1)
+	s, _ := startServer(t, 1)
 	conn := dial(t, s)
 	receive(t, conn, jobwire.Challenge)
 	conn.Write(bytes.Repeat([]byte("garbage "), 100))
@@ -209,11 +214,11 @@ func TestGarbageEndsOnlyItsConnection(t *testing.T) {
 	if _, err := jobwire.Read(conn, jobwire.Collected, jobwire.Refused); err == nil {
 		t.Error("an exchange before hello was answered")
 	}
-	join(t, s, 0)
+	joinRank(t, s, 0)
 }
 
-// ask sends the question for a node.
-func ask(t *testing.T, conn *net.UnixConn, key string) {
+// requestSplit sends the question for a node.
+func requestSplit(t *testing.T, conn *net.UnixConn, key string) {
 	t.Helper()
 	payload, err := jobwire.PackSplit(key, "link of "+key)
 	if err != nil {
@@ -222,12 +227,12 @@ func ask(t *testing.T, conn *net.UnixConn, key string) {
 	send(t, conn, jobwire.Split, payload)
 }
 
-// divide joins all ranks of a job, each of which is alone on its node.
-func divide(t *testing.T, s *Server) (conns []*net.UnixConn) {
+// splitAll joins all ranks of a job, each of which is alone on its node.
+func splitAll(t *testing.T, s *Server) (conns []*net.UnixConn) {
 	t.Helper()
 	for rank := range s.size {
-		conns = append(conns, join(t, s, rank))
-		ask(t, conns[rank], string(rune('a'+rank)))
+		conns = append(conns, joinRank(t, s, rank))
+		requestSplit(t, conns[rank], string(rune('a'+rank)))
 	}
 	for _, conn := range conns {
 		receive(t, conn, jobwire.Placed)
@@ -235,12 +240,13 @@ func divide(t *testing.T, s *Server) (conns []*net.UnixConn) {
 	return conns
 }
 
+// Ranks with the same key form a node, and only its leader may contribute.
 func TestPlaces(t *testing.T) {
-	s, _ := start(t, 4)
+	s, _ := startServer(t, 4)
 	var conns []*net.UnixConn
 	for rank, key := range []string{"b", "a", "b", "b"} {
-		conns = append(conns, join(t, s, rank))
-		ask(t, conns[rank], key)
+		conns = append(conns, joinRank(t, s, rank))
+		requestSplit(t, conns[rank], key)
 	}
 	for rank, want := range []struct {
 		local, size int
@@ -264,12 +270,12 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// A refused rank counts as lost when it hears of its refusal: no exchange of others completes after
+// A refused rank counts as lost when it gets the refusal: no exchange of others completes after
 // that.
 func TestARefusedRankIsLostBeforeItHears(t *testing.T) {
-	s, _ := start(t, 500)
+	s, _ := startServer(t, 500)
 	for rank := range s.size {
-		conn := join(t, s, rank)
+		conn := joinRank(t, s, rank)
 		send(t, conn, jobwire.Contribute, nil)
 		refusedWith(t, receive(t, conn, jobwire.Refused), "leads no node")
 		if s.Connected() != 0 {
@@ -279,10 +285,11 @@ func TestARefusedRankIsLostBeforeItHears(t *testing.T) {
 	}
 }
 
-func TestWhoSaysNoNodeIsNamed(t *testing.T) {
-	s, _ := start(t, 2)
-	a, b := join(t, s, 0), join(t, s, 1)
-	ask(t, a, "a")
+// If a rank sends a malformed Split, all get an error that names it.
+func TestARankWithMalformedSplitIsNamed(t *testing.T) {
+	s, _ := startServer(t, 2)
+	a, b := joinRank(t, s, 0), joinRank(t, s, 1)
+	requestSplit(t, a, "a")
 	send(t, b, jobwire.Split, []byte("nonsense"))
 	for _, conn := range []*net.UnixConn{a, b} {
 		refusedWith(t, receive(t, conn, jobwire.Placed, jobwire.Refused),
@@ -290,9 +297,10 @@ func TestWhoSaysNoNodeIsNamed(t *testing.T) {
 	}
 }
 
+// An exchange fails as soon as a rank has left, also one that begins later.
 func TestExchangeFailsWhenARankIsGone(t *testing.T) {
-	s, _ := start(t, 3)
-	conns := divide(t, s)
+	s, _ := startServer(t, 3)
+	conns := splitAll(t, s)
 	send(t, conns[0], jobwire.Contribute, []byte("a"))
 	conns[2].Close()
 	refusedWith(t, receive(t, conns[0], jobwire.Collected, jobwire.Refused), "rank 2 has left")
@@ -302,14 +310,15 @@ func TestExchangeFailsWhenARankIsGone(t *testing.T) {
 	refusedWith(t, receive(t, conns[0], jobwire.Refused), "rank 2 has left")
 }
 
+// Split waits for a rank that has said bye, until its process has ended.
 func TestSplitWaitsForARankThatMayComeAgain(t *testing.T) {
-	s, _ := start(t, 2)
-	a, b := join(t, s, 0), join(t, s, 1)
+	s, _ := startServer(t, 2)
+	a, b := joinRank(t, s, 0), joinRank(t, s, 1)
 	send(t, b, jobwire.Bye, nil)
 	receive(t, b, jobwire.Done)
-	ask(t, a, "a")
-	b = join(t, s, 1)
-	ask(t, b, "b")
+	requestSplit(t, a, "a")
+	b = joinRank(t, s, 1)
+	requestSplit(t, b, "b")
 	for _, conn := range []*net.UnixConn{a, b} {
 		receive(t, conn, jobwire.Placed)
 		send(t, conn, jobwire.Contribute, []byte("x"))
@@ -327,10 +336,11 @@ func TestSplitWaitsForARankThatMayComeAgain(t *testing.T) {
 	refusedWith(t, receive(t, a, jobwire.Collected, jobwire.Refused), "rank 1 has left")
 }
 
+// A rank with a second request before the answer to the first is refused.
 func TestTwoContributionsAtOnceAreRefused(t *testing.T) {
 	for _, second := range []jobwire.Kind{jobwire.Contribute, jobwire.Missing} {
-		s, _ := start(t, 2)
-		a := divide(t, s)[0]
+		s, _ := startServer(t, 2)
+		a := splitAll(t, s)[0]
 		send(t, a, jobwire.Contribute, []byte("one"))
 		send(t, a, second, nil)
 		refusedWith(t, receive(t, a, jobwire.Collected, jobwire.Refused), "two")
@@ -341,8 +351,8 @@ func TestTwoContributionsAtOnceAreRefused(t *testing.T) {
 // What the leaders send is not kept beyond the limit, and all are told.
 func TestExchangeTooLarge(t *testing.T) {
 	const size = jobwire.MaxCollected/jobwire.MaxContribution + 1
-	s, _ := start(t, size)
-	conns := divide(t, s)
+	s, _ := startServer(t, size)
+	conns := splitAll(t, s)
 	mine := make([]byte, jobwire.MaxContribution)
 	for _, conn := range conns {
 		send(t, conn, jobwire.Contribute, mine)
@@ -356,10 +366,11 @@ func TestExchangeTooLarge(t *testing.T) {
 	}
 }
 
+// An abort during an exchange is passed on before it is answered.
 func TestAbortIsHeardDuringAnExchange(t *testing.T) {
-	s, aborts := start(t, 3)
-	a, b := join(t, s, 0), join(t, s, 1)
-	ask(t, a, "a")
+	s, aborts := startServer(t, 3)
+	a, b := joinRank(t, s, 0), joinRank(t, s, 1)
+	requestSplit(t, a, "a")
 	s.Left(2)
 	send(t, b, jobwire.Abort, jobwire.PackStatus(9))
 	receive(t, b, jobwire.Done)
@@ -373,10 +384,11 @@ func TestAbortIsHeardDuringAnExchange(t *testing.T) {
 	}
 }
 
-// TestARankThatDoesNotReadHoldsUpNobody fills one rank's socket with answers.
-func TestARankThatDoesNotReadHoldsUpNobody(t *testing.T) {
-	s, _ := start(t, 2)
-	conns := divide(t, s)
+// A rank that does not read its answers, which are larger than a socket's buffer, delays no other
+// rank.
+func TestARankThatDoesNotReadDelaysNoOther(t *testing.T) {
+	s, _ := startServer(t, 2)
+	conns := splitAll(t, s)
 	deaf, good := conns[0], conns[1]
 	mine := make([]byte, jobwire.MaxContribution)
 	for range 3 { // each answer is larger than a socket's buffer
@@ -386,11 +398,12 @@ func TestARankThatDoesNotReadHoldsUpNobody(t *testing.T) {
 	}
 }
 
+// Close ends connections of ranks and of processes that have not proved themselves.
 func TestCloseEndsEverything(t *testing.T) {
-	s, _ := start(t, 2)
-	a, silent := join(t, s, 0), dial(t, s)
+	s, _ := startServer(t, 2)
+	a, silent := joinRank(t, s, 0), dial(t, s)
 	receive(t, silent, jobwire.Challenge)
-	ask(t, a, "a")
+	requestSplit(t, a, "a")
 	s.Close()
 	if _, err := jobwire.Read(a, jobwire.Placed, jobwire.Refused); err == nil {
 		if _, err = jobwire.Read(a, jobwire.Placed); err == nil {
