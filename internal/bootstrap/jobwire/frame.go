@@ -37,7 +37,7 @@
 //	StartFailed proxy   kind uint32, reason, text: the ranks could not be started (1 KiB)
 //	Ended       proxy   rank uint32, wait status uint32 (8)
 //	Signal      server  signal number uint32, for all ranks of the proxy (4)
-//	Finish      server  uint32, not 0 if the job has failed: end the remaining ranks, and exit (4);
+//	Finish      server  uint32, not 0 if the job has failed: end the remaining ranks, exit (4);
 //	                    to ranks, of a server in rank 0: exit with that status, the reason
 //	                    has been printed
 //

@@ -87,8 +87,8 @@ struct lf_done {
 int lf_look(struct lf_endpoint *e, int n, struct lf_done *out, unsigned looks, unsigned yields);
 // Polls once, sleeps, and polls again. The sleep ends when there may be a completion, when the
 // descriptor wake (-1: none) is readable, or after `limit` nanoseconds (negative: no limit). *why
-// says which descriptor was readable. Without a descriptor of the endpoint it naps: longer and longer, up to
-// `nap` nanoseconds each.
+// says which descriptor was readable. Without a descriptor of the endpoint it naps: longer and
+// longer, up to `nap` nanoseconds each.
 enum { LF_WAKE = 1, LF_NETWORK = 2 };
 int lf_sleep(struct lf_endpoint *e, int n, struct lf_done *out, int wake, int64_t limit,
 	int64_t nap, int *why);
