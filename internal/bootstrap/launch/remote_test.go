@@ -195,7 +195,7 @@ func TestHostsThatCannotStart(t *testing.T) {
 	}
 }
 
-// Whoever does not know the secret starts nothing, and a signal ends the waiting for hosts that
+// A stranger without the secret starts nothing, and a signal ends the waiting for hosts that
 // never answer.
 func TestSilentAgent(t *testing.T) {
 	leaktest.Check(t)
