@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Taking connections from the kernel faster than strangers make them.
+// Accepting connections faster than strangers make them.
 
 package acceptqueue
 
@@ -11,23 +11,23 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mostDrained bounds the connections that one Drain accepts, and so its time to a few milliseconds.
-const mostDrained = 1024
+// maxDrained bounds the connections that one Drain accepts, and so its time to a few milliseconds.
+const maxDrained = 1024
 
-// Accepted is a connection that nothing was said on, and where it comes from.
+// Accepted is a connection of which no byte was received, and the address that it comes from.
 type Accepted struct {
 	FD   int
 	From netip.Addr
 }
 
 // Drain accepts the connections that wait at a listening socket. It returns at most as many as
-// there are places, chosen as in Queue, and closes the others: that costs a fraction of what a
-// hello costs, so the kernel's backlog stays short and the requests of the job's own processes are
-// not lost in it. Connections of other users to a unix socket are closed, too. The error is
-// unix.EAGAIN if none is left, or says why no more could be accepted.
+// there are places, chosen as in Queue, and closes the others. Closing is much cheaper than a
+// hello: so the kernel's backlog stays short, and connections of the job's own processes are not
+// lost in it. Connections of other users to a unix socket are closed, too. The caller closes those
+// that are kept. The error is unix.EAGAIN if none is left, or says why no more could be accepted.
 func Drain(listener, places int) (kept []Accepted, err error) {
 	q := New[Accepted](places)
-	for range mostDrained {
+	for range maxDrained {
 		fd, from, e := unix.Accept4(listener, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
 		if e == unix.EINTR || e == unix.ECONNABORTED {
 			continue

@@ -6,9 +6,9 @@
 //
 // A listener keeps connections that have not proved themselves in a Queue, which has a fixed number
 // of places. When it is full, the oldest connection of the address that holds most places is
-// dropped. What a connection has said counts for nothing until it is a proof. So a stranger drives
-// out its own connections first, and at its own address also those of the job that need longer than
-// the stranger needs to fill the queue. These connect again: see Redial.
+// dropped. The bytes that a connection has sent do not count before they are a proof. So a stranger
+// evicts its own connections first. It also evicts those of the job at its own address that need
+// longer than the stranger needs to fill the queue. These connect again: see Redial.
 //
 // Connections of other users to a unix socket are closed at once and take no place: see
 // Waiting.Accept.
@@ -27,7 +27,7 @@ type Queue[C comparable] struct {
 	held    map[netip.Addr]int // places by address
 }
 
-// place is one connection, where it comes from, and since when it waits.
+// place is one connection, the address that it comes from, and the time when it was added.
 type place[C comparable] struct {
 	conn  C
 	from  netip.Addr
@@ -70,7 +70,7 @@ func (q *Queue[C]) Remove(conn C) bool {
 }
 
 // Victim is the connection to drop next: the oldest one of the address that holds most places. Of
-// addresses that hold equally many it is the one whose connection has waited longest.
+// several such addresses it is the one of the oldest connection.
 func (q *Queue[C]) Victim() (conn C, ok bool) {
 	most := 0
 	for _, n := range q.held {
@@ -84,7 +84,7 @@ func (q *Queue[C]) Victim() (conn C, ok bool) {
 	return conn, false
 }
 
-// Oldest is the connection that has waited longest, and since when.
+// Oldest is the connection that has waited longest, and the time when it was added.
 func (q *Queue[C]) Oldest() (conn C, since time.Time, ok bool) {
 	if len(q.waiting) == 0 {
 		return conn, since, false
@@ -92,8 +92,8 @@ func (q *Queue[C]) Oldest() (conn C, since time.Time, ok bool) {
 	return q.waiting[0].conn, q.waiting[0].since, true
 }
 
-// Hold is for how long the listener should accept nothing: the queue is full of connections that
-// have come just now. 0: it should go on.
+// Hold is for how long the listener should not accept: the queue is full, and even the oldest
+// connection is younger than Grace. 0: it should go on.
 func (q *Queue[C]) Hold() time.Duration {
 	_, since, _ := q.Oldest()
 	if !q.Full() {
@@ -102,7 +102,7 @@ func (q *Queue[C]) Hold() time.Duration {
 	return max(Grace-time.Since(since), 0)
 }
 
-// Find is the connection that match is true of.
+// Find is the oldest connection for which match returns true.
 func (q *Queue[C]) Find(match func(C) bool) (conn C, ok bool) {
 	for _, p := range q.waiting {
 		if match(p.conn) {

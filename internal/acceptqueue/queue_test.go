@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The queue by itself, listeners of package net that use it, and processes that come again.
+// The queue, listeners of package net that use it, and processes that connect again.
 package acceptqueue
 
 import (
@@ -22,8 +22,8 @@ import (
 
 func address(n int) netip.Addr { return netip.AddrFrom4([4]byte{127, 0, 0, byte(n)}) }
 
-// Of the address with most places the oldest connection goes, of equal addresses the one that has
-// waited longest.
+// The victim is the oldest connection of the address with most places, or of several such addresses
+// the oldest one.
 func TestVictim(t *testing.T) {
 	q := New[int](6)
 	if _, ok := q.Victim(); ok {
@@ -50,7 +50,7 @@ func TestVictim(t *testing.T) {
 	}
 }
 
-// A flood from some addresses does not drive out a connection from another one.
+// A flood from some addresses does not evict a connection from another one.
 func TestFloodLeavesOthersAlone(t *testing.T) {
 	q := New[int](64)
 	q.Add(-1, address(9))
@@ -66,7 +66,7 @@ func TestFloodLeavesOthersAlone(t *testing.T) {
 	}
 }
 
-// A full queue of connections that have come just now holds the listener up, for a moment.
+// A full queue of new connections delays the listener for a moment.
 func TestHold(t *testing.T) {
 	q := New[int](2)
 	q.Add(0, address(1))
@@ -82,8 +82,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// listeners are those of a job server.
-func listeners(t *testing.T) map[string]net.Listener {
+// newListeners opens the kinds of listeners that a job server has.
+func newListeners(t *testing.T) map[string]net.Listener {
 	t.Helper()
 	leaktest.Check(t)
 	all := map[string]net.Listener{}
@@ -99,9 +99,10 @@ func listeners(t *testing.T) map[string]net.Listener {
 	return all
 }
 
+// With more connections than places the newest stay, and each leaves once.
 func TestWaiting(t *testing.T) {
 	const places, more = 8, 5
-	for network, l := range listeners(t) {
+	for network, l := range newListeners(t) {
 		w := NewWaiting(places)
 		var mine, theirs []net.Conn
 		for range places + more {
@@ -147,9 +148,9 @@ func TestWaiting(t *testing.T) {
 	}
 }
 
-// A listener that was closed, or whose time is over, ends Accept.
+// A listener that was closed, or of which the deadline has passed, ends Accept.
 func TestAcceptEnds(t *testing.T) {
-	for network, l := range listeners(t) {
+	for network, l := range newListeners(t) {
 		l.(interface{ SetDeadline(time.Time) error }).SetDeadline(
 			time.Now().Add(20 * time.Millisecond))
 		if _, err := NewWaiting(4).Accept(l); !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -163,13 +164,13 @@ func TestAcceptEnds(t *testing.T) {
 	}
 }
 
-// Connections of another user are closed and take no place; those of this user behind them get one.
+// Connections of another user are closed and have no place; those of this user behind them get one.
 func TestOtherUsers(t *testing.T) {
 	if os.Getuid() != 0 {
 		t.Skip("only root can connect as another user")
 	}
 	const others = 100
-	l := listeners(t)["unix"]
+	l := newListeners(t)["unix"]
 	asUser(t, 65534, func() {
 		for range others {
 			c, err := net.Dial("unix", l.Addr().String())
@@ -210,6 +211,7 @@ func asUser(t *testing.T, id int, do func()) {
 	<-done
 }
 
+// Redial goes on after errors of a dropped connection, and ends with any other error.
 func TestRedial(t *testing.T) {
 	final := errors.New("refused")
 	for _, c := range []struct {
@@ -237,6 +239,7 @@ func TestRedial(t *testing.T) {
 	}
 }
 
+// Redial ends at its limit with the error of an attempt that had enough time, or by stop.
 func TestRedialGivesUp(t *testing.T) {
 	n, late := 0, 0
 	err := Redial(time.Second, nil, func(patience time.Time) error {

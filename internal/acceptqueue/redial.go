@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The other end of a queue: a process of the job whose connection was dropped before it had proved
-// itself comes again.
+// The other end of a queue: a process of the job connects again if its connection was dropped
+// before it had proved itself.
 
 package acceptqueue
 
@@ -18,17 +18,17 @@ import (
 )
 
 const (
-	// of the first attempt, for the first word of the listener; by half as much more each time
+	// of the first attempt, for the first message of the listener; each time half as much more
 	firstPatience = 250 * time.Millisecond
 	firstPause    = time.Millisecond // after the first attempt; doubled each time
 	longestPause  = 50 * time.Millisecond
 )
 
 // Redial calls attempt until it succeeds, fails for good, or limit has passed. An attempt connects
-// and proves itself. Until patience it may wait for the connection and for the first word of the
-// listener: a request to connect that finds the listener's backlog full is lost, and the kernel
-// repeats it only after a second. stop ends the attempts early; it may be nil. The error is that of
-// the last attempt which had the time that the first one has.
+// and proves itself. Until patience it may wait for the connection and for the first message of the
+// listener. It must not wait longer: a SYN that finds the listener's backlog full is lost, and the
+// kernel repeats it only after a second. stop ends the attempts early; it may be nil. The error is
+// that of the last attempt which had at least the time of the first one.
 func Redial(limit time.Duration, stop func() bool, attempt func(patience time.Time) error) error {
 	begin := time.Now()
 	pause, wait := firstPause, firstPatience
@@ -36,8 +36,8 @@ func Redial(limit time.Duration, stop func() bool, attempt func(patience time.Ti
 	for n := 1; ; n++ {
 		left := limit - time.Since(begin)
 		err := attempt(time.Now().Add(min(wait, left)))
-		if before != nil && left < firstPatience && timedOut(err) {
-			err = before // which says more than that the time was up
+		if before != nil && left < firstPatience && isTimeout(err) {
+			err = before // says more than an expired deadline
 		}
 		before = err
 		took := time.Since(begin)
@@ -67,10 +67,10 @@ func MayBeDropped(err error) bool {
 			return true
 		}
 	}
-	return timedOut(err)
+	return isTimeout(err)
 }
 
-func timedOut(err error) bool {
+func isTimeout(err error) bool {
 	timeout := net.Error(nil)
 	return errors.As(err, &timeout) && timeout.Timeout()
 }

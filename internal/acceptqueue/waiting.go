@@ -21,31 +21,32 @@ import (
 // acceptPause is how long Accept waits when the system has no room for another connection.
 const acceptPause = 10 * time.Millisecond
 
-// Waiting holds the connections of one or several listeners that have not proved themselves.
+// Waiting holds the connections of one or several listeners that have not proved themselves. Any
+// goroutine may call its methods.
 type Waiting struct {
 	mu    sync.Mutex
 	queue *Queue[net.Conn]
 }
 
-// NewWaiting makes an empty one with so many places.
+// NewWaiting makes an empty queue with so many places.
 func NewWaiting(places int) *Waiting { return &Waiting{queue: New[net.Conn](places)} }
 
-// Accept returns connections that have come, at least one. Each takes a place until Leave. A
-// connection of another user to a unix socket is closed before it takes one. The error is that of a
-// listener that was closed, or whose deadline has passed.
+// Accept waits for connections and returns at least one. Each has a place until Leave. A connection
+// of another user to a unix socket is closed and has none. The error says that the listener was
+// closed, or that its deadline has passed.
 func (w *Waiting) Accept(l net.Listener) ([]net.Conn, error) {
 	for {
-		time.Sleep(w.hold())
-		conns, full, err := come(l, w.queue.places)
+		time.Sleep(w.holdTime())
+		conns, full, err := acceptWaiting(l, w.queue.places)
 		if err != nil {
 			return nil, err
 		}
-		if full && !w.drop() {
+		if full && !w.closeVictim() {
 			time.Sleep(acceptPause)
 		}
 		for _, conn := range conns {
-			for !w.add(conn) {
-				w.drop()
+			for !w.tryAdd(conn) {
+				w.closeVictim()
 			}
 		}
 		if len(conns) > 0 {
@@ -54,11 +55,11 @@ func (w *Waiting) Accept(l net.Listener) ([]net.Conn, error) {
 	}
 }
 
-// AcceptUser returns connections of this user that have come, at least one. It is for listeners
-// that need no queue, since they serve only processes of this user. The error is as that of Accept.
+// AcceptUser waits for connections of this user and returns at least one. It is for listeners that
+// need no queue, since they serve only processes of this user. The error is as that of Accept.
 func AcceptUser(l *net.UnixListener) ([]net.Conn, error) {
 	for {
-		conns, full, err := come(l, mostDrained)
+		conns, full, err := acceptWaiting(l, maxDrained)
 		if err != nil || len(conns) > 0 {
 			return conns, err
 		}
@@ -68,10 +69,10 @@ func AcceptUser(l *net.UnixListener) ([]net.Conn, error) {
 	}
 }
 
-// come waits for a connection and returns it with those that wait behind it, as far as there are
-// places; there may be none, since those of other users are closed. full: the system has no room
-// for another one.
-func come(l net.Listener, places int) (conns []net.Conn, full bool, err error) {
+// acceptWaiting waits for a connection and returns it with those that wait behind it, as far as
+// there are places. There may be none, since those of other users are closed. full tells that the
+// system has no descriptor for another one.
+func acceptWaiting(l net.Listener, places int) (conns []net.Conn, full bool, err error) {
 	first, err := l.Accept()
 	timeout := net.Error(nil)
 	switch {
@@ -119,33 +120,34 @@ func connOf(fd int) net.Conn {
 	return conn
 }
 
-// remote is where a connection comes from: the zero address if over a unix socket.
-func remote(conn net.Conn) netip.Addr {
+// remoteAddr is the address that a connection comes from: the zero address for a unix socket.
+func remoteAddr(conn net.Conn) netip.Addr {
 	if tcp, ok := conn.RemoteAddr().(*net.TCPAddr); ok {
 		return tcp.AddrPort().Addr().Unmap()
 	}
 	return netip.Addr{}
 }
 
-func (w *Waiting) hold() time.Duration {
+func (w *Waiting) holdTime() time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.queue.Hold()
 }
 
-// add puts a connection into the queue unless that is full.
-func (w *Waiting) add(conn net.Conn) bool {
+// tryAdd adds a connection to the queue unless that is full. It locks mu.
+func (w *Waiting) tryAdd(conn net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.queue.Full() {
 		return false
 	}
-	w.queue.Add(conn, remote(conn))
+	w.queue.Add(conn, remoteAddr(conn))
 	return true
 }
 
-// drop closes the connection that has to make room, and tells whether there was one.
-func (w *Waiting) drop() bool {
+// closeVictim closes the connection that has to make room, and tells whether there was one. It
+// locks mu.
+func (w *Waiting) closeVictim() bool {
 	w.mu.Lock()
 	victim, ok := w.queue.Victim()
 	if ok {
@@ -158,8 +160,8 @@ func (w *Waiting) drop() bool {
 	return ok
 }
 
-// Leave takes a connection out that has proved itself or has ended, and tells whether it was
-// waiting: one that was dropped meanwhile has been closed and must not be served.
+// Leave removes a connection that has proved itself or has ended, and tells whether it was waiting.
+// Otherwise it was closed meanwhile, and the caller must not serve it. It locks mu.
 func (w *Waiting) Leave(conn net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -20,9 +20,11 @@ import (
 	"libarmci/internal/log"
 )
 
-// answerTime is how long to wait for the answer to Abort and Bye.
-const answerTime = time.Second
+// answerTimeout is how long to wait for the answer to Abort and Bye.
+const answerTimeout = time.Second
 
+// armcirunJob is a Job of which the ranks are connected to a job server. One goroutine reads the
+// connection; any thread may send.
 type armcirunJob struct {
 	rank, size int
 	secret     jobwire.Secret
@@ -41,6 +43,7 @@ type armcirunJob struct {
 	launch  config.Launch // of armcirun, unless an MPI of one process in each rank is wanted
 }
 
+// startArmcirun joins the job of armcirun that the environment names.
 func startArmcirun(s *config.Set) (Job, error) {
 	secret, err := jobwire.ParseSecret(s.String("ARMCI_JOB_SECRET"))
 	if err != nil {
@@ -68,13 +71,13 @@ func dialArmcirun(addr string, timeout time.Duration, secret jobwire.Secret, ran
 		return nil, err
 	}
 	j := newArmcirunJob(conn, timeout, secret, rank, size, exit)
-	j.onGone = j.orphaned
+	j.onGone = j.onServerLost
 	go j.listen()
 	return j, nil
 }
 
-// newArmcirunJob is the job of the server at the other end of a connection, which it owns; listen
-// is still to be started.
+// newArmcirunJob is the job of the server at the other end of a connection, which it owns. The
+// caller starts listen.
 func newArmcirunJob(conn net.Conn, timeout time.Duration, secret jobwire.Secret, rank, size int,
 	exit func(int)) *armcirunJob {
 	return &armcirunJob{
@@ -118,22 +121,23 @@ type lossReport struct {
 	to atomic.Pointer[func(rank int, reason string)]
 }
 
-func (l *lossReport) lost(rank int, reason string) {
+// reportLoss calls the function of OnLoss, if there is one.
+func (l *lossReport) reportLoss(rank int, reason string) {
 	if report := l.to.Load(); report != nil {
 		(*report)(rank, reason)
 	}
 }
 
-// OnLoss: see LossWatcher.
+// OnLoss implements LossWatcher.
 func (j *armcirunJob) OnLoss(report func(rank int, reason string)) { j.report.to.Store(&report) }
 
-// orphaned says that armcirun is gone, at rank 0; the other ranks end silently, which the kernel
-// has begun already.
-func (j *armcirunJob) orphaned(err error) {
+// onServerLost reports at rank 0 that armcirun is gone. The other ranks end silently, which the
+// kernel has begun already.
+func (j *armcirunJob) onServerLost(err error) {
 	if j.rank == 0 {
 		j.ending.Store(true) // armcirun answers nothing any more
 		reason := fmt.Sprintf("armcirun is gone (%v)", err)
-		j.report.lost(0, reason)
+		j.report.reportLoss(0, reason)
 		log.Lastf("%s: ending", reason)
 	}
 }
@@ -148,8 +152,9 @@ func (j *armcirunJob) send(kind jobwire.Kind, payload []byte) error {
 	return jobwire.Write(j.conn, kind, payload)
 }
 
-// ask sends the job server a frame and waits for the answer, which may be long in coming.
-func (j *armcirunJob) ask(kind jobwire.Kind, payload []byte) (f jobwire.Frame, err error) {
+// request sends the job server a frame and waits for the answer, which may take long. An answer
+// Refused is an error.
+func (j *armcirunJob) request(kind jobwire.Kind, payload []byte) (f jobwire.Frame, err error) {
 	if err := j.send(kind, payload); err != nil {
 		return f, err
 	}
@@ -169,39 +174,41 @@ func (j *armcirunJob) GroupComm([]int, int) (uintptr, error) { return 0, nil }
 func (j *armcirunJob) FreeComm(uintptr)                      {}
 func (j *armcirunJob) Abort(code int)                        { j.Die(code) }
 
-// Die waits for armcirun's answer. So armcirun knows that this rank was the
-// first to fail before any other rank can notice and fail because of it.
+// Die waits for the answer of armcirun. So armcirun knows that this rank was the first to fail
+// before any other rank can notice and fail because of it.
 func (j *armcirunJob) Die(code int) {
 	status := exitStatus(code)
-	j.finish(jobwire.Abort, jobwire.PackStatus(status))
+	j.sendLastFrame(jobwire.Abort, jobwire.PackStatus(status))
 	j.exit(status)
 }
 
+// Close says bye to the job server and closes the connections. If MPI was started in each rank
+// alone, it aborts the job.
 func (j *armcirunJob) Close() error {
 	if err := findMPI().startedApart(j.launch); err != nil {
 		AwaitUnconnected(j.launch)
 		log.Errorf("ARMCI_Finalize: %v", err)
 		j.Abort(1)
 	}
-	j.finish(jobwire.Bye, nil)
+	j.sendLastFrame(jobwire.Bye, nil)
 	stayAtExit()
 	j.node.close()
 	return j.conn.Close()
 }
 
-// finish sends the last frame of this rank and waits a little for the answer.
-// Only the first call does something.
-func (j *armcirunJob) finish(kind jobwire.Kind, payload []byte) {
+// sendLastFrame sends the last frame of this rank and waits a little for the answer. Only the first
+// call has an effect.
+func (j *armcirunJob) sendLastFrame(kind jobwire.Kind, payload []byte) {
 	if j.ending.Swap(true) {
 		return
 	}
-	j.conn.SetWriteDeadline(time.Now().Add(answerTime))
+	j.conn.SetWriteDeadline(time.Now().Add(answerTimeout))
 	if j.send(kind, payload) != nil {
 		return
 	}
 	select {
 	case <-j.done:
 	case <-j.gone:
-	case <-time.After(answerTime):
+	case <-time.After(answerTimeout):
 	}
 }

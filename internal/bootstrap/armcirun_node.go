@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The node of a program started by armcirun. The job server says which ranks it has. They form a
-// tree, each connected to its parent: strings go up to the leader, which exchanges the node's with
-// other leaders by the job server, and what all get goes down. So neither the server nor any rank
-// sends everything to every rank.
+// tree, each connected to its parent. Strings go up to the leader, which exchanges those of the
+// node with other leaders by the job server; the result goes down. So neither the server nor any
+// rank sends everything to every rank.
 
 package bootstrap
 
@@ -18,11 +18,12 @@ import (
 	"libarmci/internal/log"
 )
 
-// linkTime is how long the ranks of a node may take to connect to each other, all having asked for
-// their node.
-const linkTime = 60 * time.Second
+// linkTimeout is how long the ranks of a node may take to connect to each other, once all have sent
+// Split.
+const linkTimeout = 60 * time.Second
 
-// linkPlaces is for the children of a rank, a few, and for other processes of the user.
+// linkPlaces is the size of the accept queue: for the children of a rank, which are few, and for
+// other processes of the user.
 const linkPlaces = 64
 
 // nodeLinks are the connections of a rank within its node.
@@ -42,6 +43,8 @@ func (n *nodeLinks) close() {
 	*n = nodeLinks{}
 }
 
+// Split asks the job server for the node of this rank, and connects the ranks of the node as a
+// tree.
 func (j *armcirunJob) Split(key string) (local, size int, err error) {
 	j.node.close()
 	listener, err := net.Listen("unix", jobwire.NewAddress())
@@ -53,7 +56,7 @@ func (j *armcirunJob) Split(key string) (local, size int, err error) {
 	if err != nil {
 		return 0, 0, err
 	}
-	f, err := j.ask(jobwire.Split, place)
+	f, err := j.request(jobwire.Split, place)
 	if err != nil {
 		return 0, 0, err
 	}
@@ -67,7 +70,7 @@ func (j *armcirunJob) Split(key string) (local, size int, err error) {
 			n.size)
 	}
 	if err == nil {
-		err = n.accept(listener.(*net.UnixListener), j.secret)
+		err = n.acceptChildren(listener.(*net.UnixListener), j.secret)
 	}
 	if err != nil {
 		err = fmt.Errorf("connect the %d ranks of this node: %w", n.size, err)
@@ -75,18 +78,18 @@ func (j *armcirunJob) Split(key string) (local, size int, err error) {
 	return n.local, n.size, err
 }
 
-// child is one that has connected.
+// child is a rank that has connected to its parent.
 type child struct {
 	local int
 	conn  net.Conn
 }
 
-// accept waits for the connections of the children, which come in any order and take turns on few
-// cores.
-func (n *nodeLinks) accept(l *net.UnixListener, secret jobwire.Secret) error {
+// acceptChildren waits for the connections of the children, which arrive in any order and take
+// turns on few cores.
+func (n *nodeLinks) acceptChildren(l *net.UnixListener, secret jobwire.Secret) error {
 	first, count := jobwire.Children(n.local, n.size)
 	n.children = make([]net.Conn, count)
-	l.SetDeadline(time.Now().Add(linkTime))
+	l.SetDeadline(time.Now().Add(linkTimeout))
 	met, ended, enough := make(chan child), make(chan error, 1), make(chan struct{})
 	defer close(enough)
 	go func() {
@@ -99,7 +102,7 @@ func (n *nodeLinks) accept(l *net.UnixListener, secret jobwire.Secret) error {
 				return
 			}
 			for _, conn := range conns {
-				go meet(conn, secret, n.size, met, enough, waiting)
+				go admitChild(conn, secret, n.size, met, enough, waiting)
 			}
 		}
 	}()
@@ -119,9 +122,10 @@ func (n *nodeLinks) accept(l *net.UnixListener, secret jobwire.Secret) error {
 	return nil
 }
 
-// meet passes on who has connected, unless that is nobody of this node.
-func meet(conn net.Conn, secret jobwire.Secret, size int, met chan<- child, enough <-chan struct{},
-	waiting *acceptqueue.Waiting) {
+// admitChild checks the hello of a connection and passes it to met. It closes the connection if
+// that is not of a rank of this node, or if enough is closed.
+func admitChild(conn net.Conn, secret jobwire.Secret, size int, met chan<- child,
+	enough <-chan struct{}, waiting *acceptqueue.Waiting) {
 	defer log.Guard()
 	local, of, err := jobwire.Meet(conn, secret, jobwire.Link,
 		func() bool { return waiting.Leave(conn) })
@@ -138,18 +142,19 @@ func meet(conn net.Conn, secret jobwire.Secret, size int, met chan<- child, enou
 
 func (j *armcirunJob) EndExchange() { j.node.close() }
 
-// GatherNode gathers up the tree: a rank passes on its own string and those of the ranks below it.
+// GatherNode gathers up the tree: a rank sends its parent its own string and those of the ranks
+// below it.
 func (j *armcirunJob) GatherNode(mine []byte) ([][]byte, error) {
 	n := &j.node
-	f, err := n.gather(mine)
+	f, err := n.gatherBelow(mine)
 	if errors.Is(err, errLink) {
-		err = j.whoLeft()
+		err = j.lossError()
 	}
 	if n.local == 0 {
 		return j.passDown(f, err)
 	}
 	if n.passUp(f, err) != nil && err == nil {
-		err = j.whoLeft()
+		err = j.lossError()
 	}
 	if err != nil {
 		return j.passDown(f, err)
@@ -157,12 +162,12 @@ func (j *armcirunJob) GatherNode(mine []byte) ([][]byte, error) {
 	return j.passDown(j.fromParent())
 }
 
-// errLink: a connection within the node has ended.
+// errLink is the error of a connection within the node that has ended.
 var errLink = errors.New("a connection within the node has ended")
 
-// gather makes a list of this rank's string and those of all ranks below, in the order of their
-// local numbers.
-func (n *nodeLinks) gather(mine []byte) (f jobwire.Frame, err error) {
+// gatherBelow makes a list of this rank's string and those of all ranks below, in the order of
+// their local numbers.
+func (n *nodeLinks) gatherBelow(mine []byte) (f jobwire.Frame, err error) {
 	if len(mine) > jobwire.MaxContribution {
 		return f, jobwire.ErrTooLarge
 	}
@@ -183,7 +188,7 @@ func (n *nodeLinks) gather(mine []byte) (f jobwire.Frame, err error) {
 	return f, err
 }
 
-// readLink reads a list from a rank of the node, or what has happened.
+// readLink reads a list from a rank of the node, or the error that is sent instead.
 func readLink(c net.Conn) (f jobwire.Frame, err error) {
 	f, err = jobwire.Read(c, jobwire.Collected, jobwire.Refused)
 	switch {
@@ -198,7 +203,7 @@ func readLink(c net.Conn) (f jobwire.Frame, err error) {
 func (j *armcirunJob) fromParent() (jobwire.Frame, error) {
 	f, err := readLink(j.node.parent)
 	if errors.Is(err, errLink) {
-		err = j.whoLeft()
+		err = j.lossError()
 	}
 	return f, err
 }
@@ -207,19 +212,19 @@ func (j *armcirunJob) ExchangeLeaders(mine []byte) ([][]byte, error) {
 	if j.node.local > 0 {
 		return j.passDown(j.fromParent())
 	}
-	return j.passDown(j.ask(jobwire.Contribute, mine))
+	return j.passDown(j.request(jobwire.Contribute, mine))
 }
 
-// passUp gives a frame to the parent, or an error.
+// passUp sends a frame to the parent, or an error instead.
 func (n *nodeLinks) passUp(f jobwire.Frame, err error) error {
-	return jobwire.WriteEncoded(n.parent, encode(f, err))
+	return jobwire.WriteEncoded(n.parent, encodeFrame(f, err))
 }
 
-// passDown gives the children what this rank has got, or why it has got nothing, and returns it.
-// One that has gone is noticed by the job server.
+// passDown sends the children the frame that this rank has received, or the error, and returns it.
+// The job server notices a child that has ended.
 func (j *armcirunJob) passDown(f jobwire.Frame, err error) ([][]byte, error) {
 	if len(j.node.children) > 0 {
-		frame := encode(f, err)
+		frame := encodeFrame(f, err)
 		for _, c := range j.node.children {
 			_ = jobwire.WriteEncoded(c, frame)
 		}
@@ -230,8 +235,8 @@ func (j *armcirunJob) passDown(f jobwire.Frame, err error) ([][]byte, error) {
 	return jobwire.UnpackList(f.Payload)
 }
 
-// encode makes the bytes of a frame, or of an error in its stead.
-func encode(f jobwire.Frame, err error) []byte {
+// encodeFrame makes the bytes of a frame, or of an error instead.
+func encodeFrame(f jobwire.Frame, err error) []byte {
 	if err != nil {
 		f = jobwire.Frame{Kind: jobwire.Refused, Payload: []byte(err.Error())}
 	}
@@ -242,10 +247,10 @@ func encode(f jobwire.Frame, err error) []byte {
 	return b
 }
 
-// whoLeft is the error of a rank whose connection within the node has ended. The job server knows
-// whose process has; it does not answer if the job is about to be ended for a known reason.
-func (j *armcirunJob) whoLeft() error {
-	_, err := j.ask(jobwire.Missing, nil)
+// lossError is the error of a rank of which a connection within the node has ended. The job server
+// knows which rank has left. It does not answer if the job is about to be ended for a known reason.
+func (j *armcirunJob) lossError() error {
+	_, err := j.request(jobwire.Missing, nil)
 	if err == nil {
 		err = errLink
 	}

@@ -19,18 +19,19 @@ import (
 	"libarmci/internal/bootstrap/jobwire"
 )
 
-// leaveAtExit arranges for that, until stayAtExit. The process then waits for the end of a pipe,
-// which it owns, unless that is -1.
+// leaveAtExit arranges for the bye at exit, until stayAtExit. The process then waits for the end of
+// a pipe, which it owns, unless that is -1.
 func (j *armcirunJob) leaveAtExit(wait int) {
 	frame, _ := jobwire.Encode(jobwire.Bye, nil)
 	C.boot_leave_at_exit(C.int(descriptorOf(j.conn)), unsafe.Pointer(&frame[0]),
 		C.int(len(frame)), C.int(wait))
 }
 
-// stayAtExit: the process has said bye itself. It comes before the connection is closed.
+// stayAtExit ends that, because the process has said bye itself. The caller has not closed the
+// connection yet.
 func stayAtExit() { C.boot_has_left() }
 
-// descriptorOf returns that of a connection, -1 if it is closed.
+// descriptorOf returns the descriptor of a connection, -1 if it is closed.
 func descriptorOf(conn net.Conn) int {
 	fd := -1
 	if raw, err := conn.(syscall.Conn).SyscallConn(); err == nil {

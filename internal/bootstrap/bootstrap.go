@@ -128,16 +128,17 @@ func startInitialised(s *config.Set, mpi *mpiLibrary, comm *uintptr) (Job, error
 func startUninitialised(s *config.Set, mpi *mpiLibrary) (Job, error) {
 	launch := s.Launcher()
 	var noPMI error
-	mayHavePeers := launch.Size != 1 || launch.By == "PMIX_RANK" // whose size is not PMIx's
-	if launch.PMI != "" && mayHavePeers && !mpi.present() && !mpi.borrow(launch) {
+	// a size beside PMIX_RANK is not that of PMIx
+	mayHavePeers := launch.Size != 1 || launch.By == "PMIX_RANK"
+	if launch.PMI != "" && mayHavePeers && !mpi.present() && !mpi.loadLauncherMPI(launch) {
 		job, err := startPMI(s, launch)
 		if !errors.As(err, new(*noPMIError)) {
 			return job, err
 		}
 		noPMI = err
-		mpi.borrowAnyway(launch)
+		mpi.loadMPICHForPMI(launch)
 	}
-	mpi.borrow(launch)
+	mpi.loadLauncherMPI(launch)
 	switch {
 	case launch.Name == "":
 		return newSingleJob(), nil

@@ -32,6 +32,7 @@ func settings(t *testing.T, environ ...string) *config.Set {
 	return s
 }
 
+// A process without a launcher is a job of one rank.
 func TestSingle(t *testing.T) {
 	j, err := Start(settings(t), nil)
 	if err != nil {
@@ -60,6 +61,7 @@ func TestSingle(t *testing.T) {
 	}
 }
 
+// Without MPI in the process the functions about it do nothing, and a communicator is refused.
 func TestNoMPIInTheProcess(t *testing.T) {
 	if v := MPIVersion(); v != "" {
 		t.Fatalf("this test was linked with %s", v)
@@ -80,6 +82,7 @@ func TestNoMPIInTheProcess(t *testing.T) {
 	}
 }
 
+// Under a launcher of several processes, a program without MPI is refused with the reason.
 func TestAnMPILauncherWithoutMPI(t *testing.T) {
 	mayBorrow = false
 	defer func() { mayBorrow = true }()
@@ -111,6 +114,7 @@ func TestAnMPILauncherWithoutMPI(t *testing.T) {
 	}
 }
 
+// Environ has the variables of the start of the process, and later changes by C.
 func TestEnvironIsWhatGoStartedWith(t *testing.T) {
 	got := Environ()
 	for _, entry := range os.Environ() {
@@ -124,6 +128,7 @@ func TestEnvironIsWhatGoStartedWith(t *testing.T) {
 	}
 }
 
+// The exit status of an error is the low 8 bits of its code, and never 0.
 func TestExitStatusIsNeverSuccess(t *testing.T) {
 	for code, want := range map[int]int{5: 5, 0: 1, 256: 1, -1: 255, 300: 44} {
 		if got := exitStatus(code); got != want {
@@ -146,6 +151,7 @@ func server(t *testing.T, size int) (*jobserver.Server, chan string) {
 	return s, aborts
 }
 
+// joinAll joins as all ranks of a job server.
 func joinAll(t *testing.T, s *jobserver.Server, size int) []Job {
 	t.Helper()
 	jobs := make([]Job, size)
@@ -168,6 +174,7 @@ func together(jobs []Job, f func(j Job)) {
 	wg.Wait()
 }
 
+// Die reports to armcirun before the process exits, also during an exchange.
 func TestDieTellsArmcirunFirst(t *testing.T) {
 	s, aborts := server(t, 2)
 	jobs := joinAll(t, s, 2)
@@ -275,6 +282,7 @@ func armcirunGone(t *testing.T, rank, size int) (lines []string) {
 	return lines
 }
 
+// A rank with a wrong secret or address is refused, and so is a second process of a rank.
 func TestJoinIsRefused(t *testing.T) {
 	s, _ := server(t, 2)
 	env := s.Env(0, 0)

@@ -32,8 +32,9 @@ func (c counted) Write(b []byte) (n int, err error) {
 	return n, err
 }
 
-// In a job with a node of many ranks and others whose leaders send as much as those of 1,562 nodes,
-// no rank of the node sends or receives everything more than a few times, whatever its place.
+// In a job with a node of many ranks, the leaders of other nodes send as much as those of 1,562
+// nodes. No rank of the node sends or receives everything more than a few times, whatever its
+// place.
 func TestBytesOfARank(t *testing.T) {
 	const here, others, each, card = 40, 10, 15_000, 60
 	s, _ := server(t, here+others)

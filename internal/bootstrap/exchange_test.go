@@ -41,6 +41,7 @@ func exchanges(t *testing.T, j Job, placement string, round int) {
 	checkExchange(t, j, "leaders", leaders, j.ExchangeLeaders, part)
 }
 
+// checkExchange checks that an exchange returns the parts of the listed ranks.
 func checkExchange(t *testing.T, j Job, what string, from []int, exchange func([]byte) ([][]byte,
 	error), part func(int) []byte) {
 	all, err := exchange(part(j.Rank()))
@@ -73,6 +74,8 @@ func splitBy(t *testing.T, j Job, placement string, keys map[byte]string) {
 	}
 }
 
+// Strings are exchanged within nodes and between leaders, whatever the placement, and again after
+// Close.
 func TestExchange(t *testing.T) {
 	for _, placement := range placements {
 		size := len(placement)
@@ -109,6 +112,7 @@ func TestExchange(t *testing.T) {
 	}
 }
 
+// A string that is too long is refused, and the job goes on.
 func TestExchangeTooLarge(t *testing.T) {
 	s, _ := server(t, 1)
 	j := joinAll(t, s, 1)[0]
@@ -141,6 +145,7 @@ func TestExchangeNamesTheRankThatLeft(t *testing.T) {
 	}
 }
 
+// leaveOne has a rank leave before a step of the exchange: the others get an error that names it.
 func leaveOne(t *testing.T, placement string, gone int, when string) {
 	s, _ := server(t, len(placement))
 	jobs := joinAll(t, s, len(placement))
@@ -161,7 +166,7 @@ func leaveOne(t *testing.T, placement string, gone int, when string) {
 		case when == "leaders":
 			_, err = j.ExchangeLeaders(nil)
 			if local > 0 && err == nil {
-				err = Barrier(j) // a leader needs nobody of its node between nodes
+				err = Barrier(j) // between nodes a leader needs no rank of its node
 			}
 		default:
 			err = Barrier(j)

@@ -31,9 +31,10 @@ func findMPI() *mpiLibrary { return &mpiLibrary{C.boot_mpi_find()} }
 // mayBorrow is false in tests that pretend that no MPI is installed.
 var mayBorrow = true
 
-// borrow loads the launcher's MPI, for a program that was started as several processes but from
-// which the linker has dropped the unused MPI library. It tells whether there is an MPI then.
-func (m *mpiLibrary) borrow(launch config.Launch) bool {
+// loadLauncherMPI loads the MPI of the launcher. It is for a program that was started as several
+// processes but from which the linker has dropped the unused MPI library. It tells whether there is
+// an MPI then.
+func (m *mpiLibrary) loadLauncherMPI(launch config.Launch) bool {
 	switch {
 	case m.present() || launch.Size == 1 || launch.PMIFirst || !mayBorrow:
 	case launch.Name == "mpirun":
@@ -44,16 +45,16 @@ func (m *mpiLibrary) borrow(launch config.Launch) bool {
 	return m.present()
 }
 
-// borrowAnyway loads an MPI that can join the job of a launcher whose own interface cannot be used:
-// MPICH speaks PMI itself.
-func (m *mpiLibrary) borrowAnyway(launch config.Launch) {
+// loadMPICHForPMI loads an MPI that can join the job of a launcher with an unusable interface:
+// MPICH has its own PMI.
+func (m *mpiLibrary) loadMPICHForPMI(launch config.Launch) {
 	if !m.present() && launch.PMI == "pmi2" && launch.Size != 1 && mayBorrow {
 		m.flavour = C.boot_mpi_load(C.BOOT_MPI_MPICH)
 	}
 }
 
-// WhileWaiting is a C function without arguments that a thread has to call now
-// and then while it waits, so that its MPI goes on; nil if there is no MPI.
+// WhileWaiting is a C function without arguments, nil if there is no MPI. A thread has to call it
+// now and then while it waits, so that MPI makes progress.
 func WhileWaiting() unsafe.Pointer {
 	if !findMPI().usable() {
 		return nil
@@ -118,19 +119,19 @@ func mpiError(function string, code C.int) error {
 	return fmt.Errorf("%s failed with code %d", function, int(code))
 }
 
-// InitMPI calls MPI_Init with the addresses of main's arguments (int *, char ***;
-// nil is allowed) if MPI is in the process or an MPI launcher started it, was not
-// initialised before, and armcirun did not start it. The caller's thread becomes MPI's main thread.
+// InitMPI calls MPI_Init with the addresses of main's arguments (int *, char ***; nil is allowed).
+// It does so if MPI is in the process or an MPI launcher started it, MPI is not initialised, and
+// armcirun did not start it. The caller's thread becomes MPI's main thread.
 func InitMPI(argc, argv unsafe.Pointer) error {
 	mpi := findMPI()
-	mpi.borrow(config.Launcher())
+	mpi.loadLauncherMPI(config.Launcher())
 	if !mpi.present() || mpi.initialised() || config.Launcher().Name == "armcirun" {
 		return nil
 	}
 	return mpi.initialise(argc, argv)
 }
 
-// FinalizeMPI calls MPI_Finalize if MPI is running, whoever initialised it.
+// FinalizeMPI calls MPI_Finalize if MPI is running, initialised by this library or not.
 func FinalizeMPI() {
 	if mpi := findMPI(); mpi.active() {
 		C.boot_mpi_finalize()

@@ -47,7 +47,8 @@ int boot_mpi_thread_level(int *level);       /* MPI_Query_thread */
 void boot_mpi_go_on(void);
 
 /* Calls MPI_Finalize when the process exits with status 0 on this thread, if
- * nobody did before: for programs that never learn that we initialised MPI. */
+ * that was not done before: for programs that do not know that this library has
+ * initialised MPI. */
 void boot_mpi_finalize_at_exit(void);
 
 uintptr_t boot_mpi_comm_world(void);

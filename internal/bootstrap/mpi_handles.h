@@ -3,7 +3,7 @@
 /*
  * The MPI calls that take or give handles, for one type of handle. mpi_abi.c
  * includes this twice, having defined HANDLE (the type), NAME(verb) and BYTE
- * (MPI_BYTE of the flavour); hence no include guard. Nobody else may include it.
+ * (MPI_BYTE of the flavour); hence no include guard. No other file may include it.
  */
 
 static int NAME(rank_size)(uintptr_t comm, int *rank, int *size)

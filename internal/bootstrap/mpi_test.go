@@ -19,6 +19,7 @@ import (
 
 const mpiRanks = 5
 
+// The ranks of an MPI job find their nodes and exchange strings, with Open MPI and with MPICH.
 func TestNodesUnderMPI(t *testing.T) {
 	for name, args := range map[string][]string{"mpirun.openmpi": {"--oversubscribe",
 		"--allow-run-as-root"}, "mpiexec.mpich": nil} {

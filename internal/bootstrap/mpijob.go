@@ -18,25 +18,27 @@ import (
 	"libarmci/internal/log"
 )
 
+// mpiJob is the Job of the ranks of an MPI communicator.
 type mpiJob struct {
-	mpi        *mpiLibrary
-	rank, size int
-	private    uintptr // of the library only
-	handedOut  uintptr // what WorldComm returns
-	node       mpiNode
+	mpi         *mpiLibrary
+	rank, size  int
+	libraryComm uintptr // of the library only
+	appComm     uintptr // what WorldComm returns
+	node        mpiNode
 }
 
+// newMPIJob makes the job of a communicator, collectively over it.
 func newMPIJob(mpi *mpiLibrary, from uintptr) (Job, error) {
 	j := &mpiJob{mpi: mpi}
 	var err error
 	if j.rank, j.size, err = mpi.rankSize(from); err != nil {
 		return nil, err
 	}
-	if j.private, err = duplicate(from); err != nil {
+	if j.libraryComm, err = duplicate(from); err != nil {
 		return nil, err
 	}
-	if j.handedOut, err = duplicate(from); err != nil {
-		j.FreeComm(j.private)
+	if j.appComm, err = duplicate(from); err != nil {
+		j.FreeComm(j.libraryComm)
 		return nil, err
 	}
 	return j, nil
@@ -51,8 +53,9 @@ func duplicate(comm uintptr) (uintptr, error) {
 func (j *mpiJob) Kind() string       { return "mpi (" + j.mpi.name() + ")" }
 func (j *mpiJob) Rank() int          { return j.rank }
 func (j *mpiJob) Size() int          { return j.size }
-func (j *mpiJob) WorldComm() uintptr { return j.handedOut }
+func (j *mpiJob) WorldComm() uintptr { return j.appComm }
 
+// GroupComm creates a communicator of the listed ranks, by MPI_Comm_create_group.
 func (j *mpiJob) GroupComm(ranks []int, tag int) (uintptr, error) {
 	if !j.mpi.active() {
 		return 0, fmt.Errorf("group communicator: MPI is already finalized")
@@ -69,7 +72,7 @@ func (j *mpiJob) GroupComm(ranks []int, tag int) (uintptr, error) {
 		members[i] = C.int(r)
 	}
 	var made C.uintptr_t
-	err := mpiError("MPI_Comm_create_group", C.boot_mpi_create_group(C.uintptr_t(j.private),
+	err := mpiError("MPI_Comm_create_group", C.boot_mpi_create_group(C.uintptr_t(j.libraryComm),
 		&members[0], C.int(len(members)), C.int(tag&0x7fff), &made))
 	return uintptr(made), err
 }
@@ -104,8 +107,8 @@ func (j *mpiJob) Die(code int) {
 
 func (j *mpiJob) Close() error {
 	j.EndExchange()
-	j.FreeComm(j.handedOut)
-	j.FreeComm(j.private)
-	j.handedOut, j.private = 0, 0
+	j.FreeComm(j.appComm)
+	j.FreeComm(j.libraryComm)
+	j.appComm, j.libraryComm = 0, 0
 	return nil
 }

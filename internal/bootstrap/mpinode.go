@@ -40,9 +40,9 @@ func (j *mpiJob) Split(key string) (local, size int, err error) {
 	}
 	j.EndExchange()
 	n := &j.node
-	if n.comm, err = splitComm(j.private, hashOf(key), j.rank); err == nil {
+	if n.comm, err = splitComm(j.libraryComm, hashOf(key), j.rank); err == nil {
 		if n.local, n.size, err = j.mpi.rankSize(n.comm); err == nil {
-			err = j.divide(key)
+			err = j.splitByKey(key)
 		}
 	}
 	if err != nil {
@@ -52,7 +52,7 @@ func (j *mpiJob) Split(key string) (local, size int, err error) {
 	if n.local != 0 {
 		color = 1
 	}
-	if n.leaders, err = splitComm(j.private, color, j.rank); err != nil {
+	if n.leaders, err = splitComm(j.libraryComm, color, j.rank); err != nil {
 		return 0, 0, err
 	}
 	if n.local != 0 {
@@ -71,8 +71,8 @@ func hashOf(key string) int {
 	return int(h.Sum32() & math.MaxInt32)
 }
 
-// divide separates ranks whose keys have the same hash.
-func (j *mpiJob) divide(key string) error {
+// splitByKey separates ranks of different keys that have the same hash.
+func (j *mpiJob) splitByKey(key string) error {
 	n := &j.node
 	keys, err := gather(n.comm, n.size, []byte(key))
 	if err != nil {

@@ -25,12 +25,12 @@ func rendezvous(t *testing.T, oneHost bool, environ ...string) meetingPoint {
 	}
 	s := jobserver.NewWithin(2, func(int, int, []int) {}, func(int) {}, listeners)
 	t.Cleanup(func() { s.Close() })
-	line := tell(s.Secret(), listeners)
+	line := encodeMeetingPoint(s.Secret(), listeners)
 	if len(line) > pmi.MaxValue {
 		t.Errorf("%d bytes are more than PMI-2 takes", len(line))
 	}
 	var m meetingPoint
-	if err := m.read(line); err != nil {
+	if err := m.parse(line); err != nil {
 		t.Fatal(err)
 	}
 	return m
@@ -50,6 +50,7 @@ func (m *meetingPoint) join(t *testing.T, rank int) string {
 	return conn.LocalAddr().Network()
 }
 
+// On one host ranks connect by the unix socket alone.
 func TestMeetingOnOneHost(t *testing.T) {
 	m := rendezvous(t, true)
 	if len(m.addresses) != 1 {
@@ -64,6 +65,7 @@ func TestMeetingOnOneHost(t *testing.T) {
 	}
 }
 
+// A rank of another host connects by TCP, to an address of the set interface.
 func TestMeetingFromAnotherHost(t *testing.T) {
 	m := rendezvous(t, false, "ARMCI_TCP_INTERFACE=lo", "ARMCI_TCP_PORTS=20000-60000")
 	if by := m.join(t, 0); by != "unix" {
@@ -81,6 +83,7 @@ func TestMeetingFromAnotherHost(t *testing.T) {
 	}
 }
 
+// An interface that does not exist is refused.
 func TestMeetingWithoutThatInterface(t *testing.T) {
 	_, err := listenFor(settings(t, "ARMCI_TCP_INTERFACE=nosuch0"), false)
 	if err == nil || !strings.Contains(err.Error(), `ARMCI_TCP_INTERFACE="nosuch0"`) {
@@ -88,14 +91,16 @@ func TestMeetingWithoutThatInterface(t *testing.T) {
 	}
 }
 
+// A malformed meeting point is refused.
 func TestMalformedMeetingPoint(t *testing.T) {
 	for _, text := range []string{"", "x", "x y @z", strings.Repeat("0", 64) + " host"} {
-		if (&meetingPoint{}).read(text) == nil {
+		if (&meetingPoint{}).parse(text) == nil {
 			t.Errorf("%q is read", text)
 		}
 	}
 }
 
+// A malformed range of ports means any port.
 func TestPortsForOtherHosts(t *testing.T) {
 	for text, want := range map[string]hostnet.Ports{
 		"": {}, "7000": {Low: 7000, High: 7000}, "7000-7100": {Low: 7000, High: 7100},
@@ -107,11 +112,12 @@ func TestPortsForOtherHosts(t *testing.T) {
 	}
 }
 
+// A limit of open files that is too low for the ranks is reported.
 func TestTooFewDescriptors(t *testing.T) {
-	if err := enoughFiles(4096, 4096-otherFiles); err != nil {
+	if err := checkFileLimit(4096, 4096-otherFiles); err != nil {
 		t.Errorf("refused: %v", err)
 	}
-	err := enoughFiles(4096, 4096)
+	err := checkFileLimit(4096, 4096)
 	if err == nil || !strings.Contains(err.Error(), "each of 4096 ranks") ||
 		!strings.Contains(err.Error(), "ulimit") {
 		t.Errorf("error %v", err)

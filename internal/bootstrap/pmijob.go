@@ -26,25 +26,26 @@ import (
 // them.
 const leaveTime = 2 * time.Second
 
+// pmiJob is a Job that a launcher with PMI has started. Its job server is in rank 0.
 type pmiJob struct {
 	*armcirunJob
-	client *pmi.Client
-	kind   string
-	host   *pmiHost    // of rank 0
-	orphan atomic.Bool // rank 0 is gone
+	client       *pmi.Client
+	kind         string
+	host         *pmiHost    // of rank 0
+	rankZeroLost atomic.Bool // rank 0 is gone
 }
 
-// pmiHost is what rank 0 has for the others.
+// pmiHost is the job server in rank 0, and what ends the job there.
 type pmiHost struct {
-	server *jobserver.Server
-	client *pmi.Client
-	report lossReport
-	failed sync.Once
-	over   atomic.Bool // the job has ended well
+	server   *jobserver.Server
+	client   *pmi.Client
+	report   lossReport
+	failed   sync.Once
+	jobEnded atomic.Bool // the job has ended well
 }
 
-// starts counts, for the keys: a process may join the job again after it has left it.
-var starts int
+// joinCount makes the keys of a process differ, which may join the job again after it has left it.
+var joinCount int
 
 // startPMI joins the job; all ranks of the launcher must.
 func startPMI(s *config.Set, launch config.Launch) (Job, error) {
@@ -58,7 +59,7 @@ func startPMI(s *config.Set, launch config.Launch) (Job, error) {
 	j := &pmiJob{client: client, kind: fmt.Sprintf("%s (%v)", launch.Name, client.Interface)}
 	oneHost := client.Local == client.Size || client.Interface == pmi.PMI2 && launch.OneHost
 	if err := j.join(s, oneHost); err != nil {
-		j.giveUp(err)
+		j.abandonJoin(err)
 		return nil, fmt.Errorf("%s: %w", j.kind, err)
 	}
 	j.sayByeAtExit()
@@ -75,10 +76,10 @@ func pmiInterface(launch config.Launch) pmi.Interface {
 	return pmi.PMI2
 }
 
-// join lets rank 0 tell the others where its server is, and connects to that.
+// join publishes the address of the server in rank 0, and connects to it.
 func (j *pmiJob) join(s *config.Set, oneHost bool) error {
-	key := fmt.Sprintf("libarmci-%d", starts)
-	starts++
+	key := fmt.Sprintf("libarmci-%d", joinCount)
+	joinCount++
 	if j.client.Rank == 0 {
 		where, err := j.serve(s, oneHost)
 		if err != nil {
@@ -96,7 +97,7 @@ func (j *pmiJob) join(s *config.Set, oneHost bool) error {
 		return err
 	}
 	var where meetingPoint
-	if err := where.read(text); err != nil {
+	if err := where.parse(text); err != nil {
 		return err
 	}
 	timeout := s.Duration("ARMCI_TIMEOUT")
@@ -107,16 +108,16 @@ func (j *pmiJob) join(s *config.Set, oneHost bool) error {
 	}
 	j.armcirunJob = newArmcirunJob(conn, timeout, where.secret, j.client.Rank, j.client.Size,
 		os.Exit)
-	j.onGone = j.alone
+	j.onGone = j.onRankZeroLost
 	go j.listen()
 	return nil
 }
 
-// serve starts the job server in rank 0 and returns where it is.
+// serve starts the job server in rank 0 and returns its meeting point.
 func (j *pmiJob) serve(s *config.Set, oneHost bool) (string, error) {
 	var files syscall.Rlimit // Go has raised it as far as the process may
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err == nil {
-		if err := enoughFiles(files.Cur, j.client.Size); err != nil {
+		if err := checkFileLimit(files.Cur, j.client.Size); err != nil {
 			return "", err
 		}
 	}
@@ -125,16 +126,16 @@ func (j *pmiJob) serve(s *config.Set, oneHost bool) (string, error) {
 		return "", err
 	}
 	h := &pmiHost{client: j.client}
-	h.server = jobserver.NewWithin(j.client.Size, h.aborted, h.lost, listeners)
+	h.server = jobserver.NewWithin(j.client.Size, h.aborted, h.rankLost, listeners)
 	j.host = h
-	return tell(h.server.Secret(), listeners), nil
+	return encodeMeetingPoint(h.server.Secret(), listeners), nil
 }
 
 // otherFiles are the descriptors that rank 0 needs beside those of the ranks, at least.
 const otherFiles = 64
 
-// enoughFiles: rank 0 has a descriptor for each rank.
-func enoughFiles(limit uint64, ranks int) error {
+// checkFileLimit returns an error if rank 0 may not open a descriptor for each rank.
+func checkFileLimit(limit uint64, ranks int) error {
 	if limit >= uint64(ranks)+otherFiles {
 		return nil
 	}
@@ -143,19 +144,19 @@ func enoughFiles(limit uint64, ranks int) error {
 		ranks, otherFiles, limit)
 }
 
-// giveUp ends the job because this rank cannot join it: the others would wait for it.
-func (j *pmiJob) giveUp(err error) {
+// abandonJoin ends the job because this rank cannot join it: the others would wait for it.
+func (j *pmiJob) abandonJoin(err error) {
 	log.Lastf("%s: rank %d of %d cannot join the job: %v", j.kind, j.client.Rank, j.client.Size,
 		err)
 	log.AwaitReader(time.Second)
 	if j.host != nil {
-		j.host.over.Store(true)
+		j.host.jobEnded.Store(true)
 		j.host.server.Close()
 	}
 	j.client.Abort(1, "libarmci: a rank cannot join the job")
 }
 
-// OnLoss: see LossWatcher.
+// OnLoss implements LossWatcher.
 func (j *pmiJob) OnLoss(report func(rank int, reason string)) {
 	j.armcirunJob.OnLoss(report)
 	if j.host != nil {
@@ -169,32 +170,33 @@ func (j *pmiJob) Abort(code int) { j.Die(code) }
 // Die lets all ranks end with the same status.
 func (j *pmiJob) Die(code int) {
 	if j.host != nil {
-		j.host.end(exitStatus(code), "")
+		j.host.endJob(exitStatus(code), "")
 	}
-	j.finish(jobwire.Abort, jobwire.PackStatus(exitStatus(code)))
+	j.sendLastFrame(jobwire.Abort, jobwire.PackStatus(exitStatus(code)))
 	select {
 	case <-j.done:
 	default:
-		if !j.orphan.Load() { // otherwise all notice that
+		if !j.rankZeroLost.Load() { // otherwise all notice that
 			j.client.Abort(exitStatus(code), "libarmci: rank 0 does not answer")
 		}
 	}
 	j.exit(exitStatus(code))
 }
 
-// alone reports that rank 0 is gone. Where there is nothing to report to, as in the final barrier,
-// one rank says so. The others leave time for that: many launchers end all with the first one.
-func (j *pmiJob) alone(err error) {
-	j.orphan.Store(true)
-	j.ending.Store(true)     // rank 0 answers nothing any more
-	time.Sleep(tellTime / 4) // what watches the ranks of the node says more about it
-	j.report.lost(0, fmt.Sprintf("rank 0 is gone (%v)", err))
+// onRankZeroLost reports that rank 0 is gone. If there is no function of OnLoss, as in the final
+// barrier, one rank prints it. The others leave time for that, because many launchers end all
+// processes with the first one.
+func (j *pmiJob) onRankZeroLost(err error) {
+	j.rankZeroLost.Store(true)
+	j.ending.Store(true)       // rank 0 answers nothing any more
+	time.Sleep(noticeTime / 4) // what watches the ranks of the node says more about it
+	j.report.reportLoss(0, fmt.Sprintf("rank 0 is gone (%v)", err))
 	if j.rank == 1 {
 		log.Lastf("rank 0 is gone (%v): ending", err)
-		log.AwaitReader(tellTime)
+		log.AwaitReader(noticeTime)
 		return
 	}
-	time.Sleep(2 * tellTime)
+	time.Sleep(2 * noticeTime)
 }
 
 // Close of rank 0 waits until all others have left, since the server is theirs, too.
@@ -202,39 +204,42 @@ func (j *pmiJob) Close() error {
 	err := j.armcirunJob.Close()
 	if j.host != nil {
 		<-j.host.server.Empty()
-		j.host.over.Store(true)
+		j.host.jobEnded.Store(true)
 		err = errors.Join(err, j.host.server.Close())
 	}
 	return err
 }
 
-// aborted: the rank has printed why.
-func (h *pmiHost) aborted(_, status int, _ []int) { go h.end(status, "") }
+// aborted ends the job: the rank has printed the reason.
+func (h *pmiHost) aborted(_, status int, _ []int) { go h.endJob(status, "") }
 
-// tellTime is how long a rank may take to notice by itself that another has died: it says more
+// noticeTime is how long a rank may take to notice by itself that another has died: it reports more
 // about it.
-const tellTime = 200 * time.Millisecond
+const noticeTime = 200 * time.Millisecond
 
-func (h *pmiHost) lost(rank int) {
+// rankLost ends the job with a report, unless it ends meanwhile: a rank that notices the loss by
+// itself reports more.
+func (h *pmiHost) rankLost(rank int) {
 	go func() {
 		defer log.Guard()
-		if time.Sleep(tellTime); !h.over.Load() {
+		if time.Sleep(noticeTime); !h.jobEnded.Load() {
 			reason := fmt.Sprintf("rank %d has died or ended without ARMCI_Finalize "+
 				"(its connection has ended)", rank)
-			h.report.lost(rank, reason)
-			h.end(1, reason+": the job ends")
+			h.report.reportLoss(rank, reason)
+			h.endJob(1, reason+": the job ends")
 		}
 	}()
 }
 
-// end ends the job: all others exit, then this process. It does not return.
-func (h *pmiHost) end(status int, text string) {
+// endJob ends the job: all other ranks exit, then this process. It does not return.
+func (h *pmiHost) endJob(status int, text string) {
 	h.failed.Do(func() {
 		if text != "" {
 			log.Lastf("%s", text)
 		}
-		// so that the launcher notices first who failed first, whose status many return
-		time.Sleep(tellTime / 2)
+		// so that the launcher first notices the rank that failed first: many launchers
+		// return its status
+		time.Sleep(noticeTime / 2)
 		h.server.Finish(status)
 		for late := time.Now().Add(leaveTime); h.server.Others() > 0 &&
 			time.Now().Before(late); {

@@ -63,8 +63,8 @@ func portsOf(text string) hostnet.Ports {
 // second.
 func hostID() string { return cmp.Or(hostnet.Identity(), "unknown") }
 
-// tell makes the line, with as many addresses as there is room for.
-func tell(secret jobwire.Secret, listeners []net.Listener) string {
+// encodeMeetingPoint makes the line, with as many addresses as there is room for.
+func encodeMeetingPoint(secret jobwire.Secret, listeners []net.Listener) string {
 	line := secret.String() + " " + hostID()
 	for _, l := range listeners {
 		if longer := line + " " + l.Addr().String(); len(longer) <= pmi.MaxValue {
@@ -74,7 +74,8 @@ func tell(secret jobwire.Secret, listeners []net.Listener) string {
 	return line
 }
 
-func (m *meetingPoint) read(text string) (err error) {
+// parse parses the line of encodeMeetingPoint.
+func (m *meetingPoint) parse(text string) (err error) {
 	words := strings.Fields(text)
 	if len(words) < 3 {
 		return errors.New("rank 0 does not tell where to meet it")

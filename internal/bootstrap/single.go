@@ -9,6 +9,7 @@ import (
 	"os"
 )
 
+// singleJob is the Job of one rank.
 type singleJob struct{}
 
 func newSingleJob() Job { return singleJob{} }

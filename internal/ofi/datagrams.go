@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Datagrams by an endpoint of their own. The provider connects to another endpoint when the first
-// one is sent there, and has no room for it until then: it waits here.
+// datagram is sent there. It has no room for that until it is connected: the datagram waits here.
 package ofi
 
 import (
@@ -15,30 +15,31 @@ import (
 	"libarmci/internal/rdma/qp"
 )
 
+// datagrams implements qp.Datagrams. One thread calls Sleep, others may call Send.
 type datagrams struct {
-	d     *device
-	ep    *libfabric.Endpoint
-	slots slots
-	ids   []uint64 // by slot
-	name  []byte
+	device     *device
+	endpoint   *libfabric.Endpoint
+	slots      slots
+	requestIDs []uint64 // by slot
+	name       []byte
 
-	mu      sync.Mutex
-	peers   map[qp.Address]libfabric.Address
-	waiting []libfabric.Request
-	failed  []uint64 // that could not be posted
-	wake    int      // descriptor that ends Sleep; -1: none
+	mu           sync.Mutex
+	peers        map[qp.Address]libfabric.Address
+	waitingSends []libfabric.Request
+	failedIDs    []uint64 // of datagrams that could not be posted
+	sleeperFD    int      // descriptor that ends Sleep; -1: none
 }
 
 // NewDatagrams makes an endpoint that receives and sends so many at a time.
 func (d *device) NewDatagrams(buffers int) (qp.Datagrams, error) {
-	g := &datagrams{d: d, ids: make([]uint64, 2*buffers),
-		peers: map[qp.Address]libfabric.Address{}, wake: -1}
+	g := &datagrams{device: d, requestIDs: make([]uint64, 2*buffers),
+		peers: map[qp.Address]libfabric.Address{}, sleeperFD: -1}
 	err := g.slots.open(d, 2*buffers, contextBytes)
 	if err == nil {
-		g.ep, err = d.NewEndpoint(buffers, buffers)
+		g.endpoint, err = d.NewEndpoint(buffers, buffers)
 	}
 	if err == nil {
-		g.name, err = g.ep.Name()
+		g.name, err = g.endpoint.Name()
 	}
 	if err == nil && (len(g.name) == 0 || len(g.name) >= qp.AddressBytes) {
 		err = fmt.Errorf("%s has names of %d bytes", d.Name(), len(g.name))
@@ -50,25 +51,25 @@ func (d *device) NewDatagrams(buffers int) (qp.Datagrams, error) {
 	return g, nil
 }
 
-// Address is the length of the endpoint's name, and that.
+// Address is the length of the endpoint's name, and the name.
 func (g *datagrams) Address() (a qp.Address) {
 	a[0] = uint8(len(g.name))
 	copy(a[1:], g.name)
 	return a
 }
 
-// Header: nothing comes before a message.
+// Header is 0: there is nothing before a message.
 func (g *datagrams) Header() int { return 0 }
 
-// Offer offers a receive buffer.
+// Offer gives a receive buffer to the provider.
 func (g *datagrams) Offer(id uint64, piece qp.Data) error {
-	at := g.slots.take(request{})
-	g.ids[at] = id
-	return g.ep.Receive(uintptr(piece.Addr), int(piece.Bytes), g.d.descs.of(piece.Key),
-		g.slots.addr(at))
+	at := g.slots.acquire(slotUser{})
+	g.requestIDs[at] = id
+	desc := g.device.descs.descOf(piece.Key)
+	return g.endpoint.Receive(uintptr(piece.Addr), int(piece.Bytes), desc, g.slots.addr(at))
 }
 
-// Send sends a piece of registered memory.
+// Send sends a piece of registered memory. It locks mu.
 func (g *datagrams) Send(id uint64, piece qp.Data, to *qp.Address) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -77,90 +78,91 @@ func (g *datagrams) Send(id uint64, piece qp.Data, to *qp.Address) error {
 		if n == 0 || n >= qp.AddressBytes {
 			return errors.New("an address without a name")
 		}
-		g.d.meet(to[1:][:n])
+		g.device.recordProcess(to[1:][:n])
 		var err error
-		if peer, err = g.ep.Insert(to[1:][:n]); err != nil {
+		if peer, err = g.endpoint.Insert(to[1:][:n]); err != nil {
 			return err
 		}
 		g.peers[*to] = peer
 	}
-	at := g.slots.take(request{})
+	at := g.slots.acquire(slotUser{})
 	if at < 0 {
 		return errors.New("too many datagrams are on their way")
 	}
-	g.ids[at] = id
+	g.requestIDs[at] = id
 	r := libfabric.Request{To: peer, Context: g.slots.addr(at), Op: uint32(qp.Send),
 		Flags: libfabric.Told, Pieces: 1}
 	r.Piece[0] = libfabric.Piece{Addr: uintptr(piece.Addr), Bytes: uintptr(piece.Bytes),
-		Desc: g.d.descs.of(piece.Key)}
-	g.waiting = append(g.waiting, r)
-	if g.push(); g.wake >= 0 && len(g.waiting)+len(g.failed) > 0 {
-		eventfd.FD(g.wake).Ring() // the thread in Sleep tries again
+		Desc: g.device.descs.descOf(piece.Key)}
+	g.waitingSends = append(g.waitingSends, r)
+	if g.postWaiting(); g.sleeperFD >= 0 && len(g.waitingSends)+len(g.failedIDs) > 0 {
+		eventfd.FD(g.sleeperFD).Ring() // the thread in Sleep tries again
 	}
 	return nil
 }
 
-// push sends what waits, as far as there is room. The caller has the lock.
-func (g *datagrams) push() {
-	for len(g.waiting) > 0 {
-		again, err := g.ep.Post(&g.waiting[0])
+// postWaiting posts datagrams that wait, as far as there is room. The caller holds mu.
+func (g *datagrams) postWaiting() {
+	for len(g.waitingSends) > 0 {
+		again, err := g.endpoint.Post(&g.waitingSends[0])
 		if again {
 			return
 		}
 		if err != nil {
-			at, _ := g.slots.at(g.waiting[0].Context)
-			g.failed = append(g.failed, g.ids[at])
-			g.slots.put(at)
+			at, _ := g.slots.slotOf(g.waitingSends[0].Context)
+			g.failedIDs = append(g.failedIDs, g.requestIDs[at])
+			g.slots.releaseSlot(at)
 		}
-		g.waiting = g.waiting[1:]
+		g.waitingSends = g.waitingSends[1:]
 	}
 }
 
-// Sleep sleeps until something is completed.
+// Sleep sleeps until there is a completion, wake is readable, or limit has passed.
 func (g *datagrams) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int, rang bool,
 	err error) {
-	if n = g.prepare(out, wake, &limit); n > 0 {
+	if n = g.beforeSleep(out, wake, &limit); n > 0 {
 		return n, false, nil
 	}
 	done := make([]libfabric.Done, len(out))
-	came, rang, _, err := g.ep.Sleep(done, wake, limit, idleNap)
-	if rang { // by Send, or by the caller, who looks why
+	came, rang, _, err := g.endpoint.Sleep(done, wake, limit, maxIdleNap)
+	if rang { // by Send, or by another thread of the caller
 		eventfd.FD(wake).Drain()
 	}
 	for i := range done[:came] {
-		if at, ok := g.slots.at(done[i].Context); ok {
-			out[n] = qp.Completion{ID: g.ids[at], Status: int32(done[i].Err),
+		if at, ok := g.slots.slotOf(done[i].Context); ok {
+			out[n] = qp.Completion{ID: g.requestIDs[at], Status: int32(done[i].Err),
 				Bytes: uint32(done[i].Bytes)}
-			g.slots.put(at)
+			g.slots.releaseSlot(at)
 			n++
 		}
 	}
 	return n, rang, err
 }
 
-// prepare sends what waits, shortens the time limit if something still does, and tells of what has
-// failed.
-func (g *datagrams) prepare(out []qp.Completion, wake int, limit *time.Duration) (n int) {
+// beforeSleep posts datagrams that wait, and shortens the time limit if some still do. It returns
+// completions of those that have failed. It locks mu.
+func (g *datagrams) beforeSleep(out []qp.Completion, wake int, limit *time.Duration) (n int) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.push()
-	if g.wake = wake; len(g.waiting) > 0 && (*limit < 0 || *limit > time.Millisecond) {
+	g.postWaiting()
+	g.sleeperFD = wake
+	if len(g.waitingSends) > 0 && (*limit < 0 || *limit > time.Millisecond) {
 		*limit = time.Millisecond
 	}
-	for ; n < len(g.failed) && n < len(out); n++ {
-		out[n] = qp.Completion{ID: g.failed[n], Status: statusIO}
+	for ; n < len(g.failedIDs) && n < len(out); n++ {
+		out[n] = qp.Completion{ID: g.failedIDs[n], Status: statusIO}
 	}
-	g.failed = g.failed[n:]
+	g.failedIDs = g.failedIDs[n:]
 	return n
 }
 
 // idleNap is the longest nap of a thread that waits for datagrams.
-const idleNap = 5 * time.Millisecond
+const maxIdleNap = 5 * time.Millisecond
 
 // Close closes the endpoint.
 func (g *datagrams) Close() (err error) {
-	if g.ep != nil {
-		err = g.ep.Close()
+	if g.endpoint != nil {
+		err = g.endpoint.Close()
 	}
 	g.slots.close()
 	return err

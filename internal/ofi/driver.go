@@ -3,9 +3,9 @@
 // The driver: whether libfabric has a provider to use on this machine, which one and on which
 // domain, and if not, why.
 //
-// A provider of a network is chosen by itself where the kernel tells of such a network. Others are
-// chosen by a setting only: they run over TCP, UDP or within a machine, where package tcp is
-// better. Nothing is loaded before it is known that it is needed.
+// A provider of a network is chosen without a setting where the kernel has a device of that
+// network. Others are chosen by a setting only: they run over TCP, UDP or within a machine, where
+// package tcp is better. The library is not loaded before a provider is needed.
 package ofi
 
 import (
@@ -25,18 +25,19 @@ import (
 
 // Options are named in docs/configuration.md.
 type Options struct {
-	Provider string // as fi_info -p takes it; "": by what the kernel tells of
+	Provider string // as fi_info -p takes it; "": by the devices of the kernel
 	Domain   string // of the provider: an interface, a device; "": the best
-	Named    bool   // this transport has been asked for: then any provider will do
-	// else it is not needed where this is nil: a verbs device can be used; may be nil
+	Named    bool   // the user has set this transport: then any provider is used
+	// not Named: libfabric is not used where this returns nil, as a verbs device can be used;
+	// may be nil
 	Better func() error
 	Sysfs  string // directory of the kernel's classes of devices; "": /sys/class
 	// memory of the application that stays registered; 0: by what the system has
 	Pin int64
 }
 
-// networks are the providers of networks, and by which files the kernel tells of these: the best
-// first.
+// networks are the providers of networks, and the files that the kernel has for their devices: the
+// best first.
 var networks = []struct{ provider, files string }{
 	{"cxi", "cxi/cxi*"},
 	{"efa", "infiniband/efa_*"},
@@ -46,18 +47,18 @@ var networks = []struct{ provider, files string }{
 	{"verbs;ofi_rxm", "infiniband/*"},
 }
 
-// others are for who asks for libfabric and names none.
-var others = []string{"tcp;ofi_rxm", "udp;ofi_rxd"}
+// otherProviders are used if the user sets this transport without a provider.
+var otherProviders = []string{"tcp;ofi_rxm", "udp;ofi_rxd"}
 
 // Driver is libfabric with the settings in o.
 func Driver(o Options) transport.Driver {
-	probed := sync.OnceValues(func() (*found, error) { return probe(&o) })
+	probed := sync.OnceValues(func() (*foundDomains, error) { return probe(&o) })
 	return transport.Driver{
 		Name:  "ofi",
 		Probe: func() error { _, err := probed(); return err },
 		Hint: func() []byte { // the address that this process is likely to have
-			if f, err := probed(); err == nil && f.list[0].Addr.IsValid() {
-				a := f.list[0].Addr.As16()
+			if f, err := probed(); err == nil && f.domains[0].Addr.IsValid() {
+				a := f.domains[0].Addr.As16()
 				return a[:]
 			}
 			return nil
@@ -69,13 +70,13 @@ func Driver(o Options) transport.Driver {
 			}
 			return f.notes()
 		},
-		Spare: spare,
+		Spare: listProviders,
 		Open: func(cfg transport.FabricConfig) (transport.Fabric, error) {
 			f, err := probed()
 			if err != nil {
 				return nil, err
 			}
-			return open(f.nearest(cfg.Hints), o.Pin, cfg)
+			return open(f.domainNear(cfg.Hints), o.Pin, cfg)
 		},
 	}
 }
@@ -89,14 +90,14 @@ func open(i *libfabric.Info, keep int64, cfg transport.FabricConfig) (transport.
 	return rdma.Open(d, keep, cfg)
 }
 
-// found is the domains that can be used, of one provider, and why others cannot.
-type found struct {
-	list   []*libfabric.Info
-	unused []string
+// foundDomains is the domains that can be used, of one provider, and why others cannot.
+type foundDomains struct {
+	domains  []*libfabric.Info
+	unusable []string
 }
 
 // probe finds a provider, and makes one object of every kind, since each may be refused.
-func probe(o *Options) (*found, error) {
+func probe(o *Options) (*foundDomains, error) {
 	names := candidates(o)
 	if len(names) > 0 && !o.Named && o.Better != nil && o.Better() == nil {
 		return nil, errors.New("not needed beside a verbs device (ARMCI_TRANSPORT=ofi " +
@@ -109,29 +110,29 @@ func probe(o *Options) (*found, error) {
 	if err := libfabric.Load(); err != nil {
 		return nil, err
 	}
-	f := &found{}
+	f := &foundDomains{}
 	for _, name := range names {
 		list, err := libfabric.List(name, o.Domain)
 		if err == nil {
 			list = distinct(list)
-			err = try(list[0])
+			err = tryDomain(list[0])
 		}
 		if err == nil {
-			f.list = list
+			f.domains = list
 			return f, nil
 		}
-		f.unused = append(f.unused, fmt.Sprintf("%s: %v", name, err))
+		f.unusable = append(f.unusable, fmt.Sprintf("%s: %v", name, err))
 	}
-	return nil, errors.New(strings.Join(f.unused, "; "))
+	return nil, errors.New(strings.Join(f.unusable, "; "))
 }
 
-// candidates are the providers to be tried.
+// candidates returns the providers to be tried.
 func candidates(o *Options) (names []string) {
 	if o.Provider != "" {
 		if o.Named {
 			return []string{o.Provider}
 		}
-		return nil // a setting for who asks for this transport
+		return nil // the setting counts only with that of this transport
 	}
 	dir := cmp.Or(o.Sysfs, "/sys/class")
 	for _, n := range networks {
@@ -141,12 +142,13 @@ func candidates(o *Options) (names []string) {
 		}
 	}
 	if o.Named {
-		names = append(names, others...)
+		names = append(names, otherProviders...)
 	}
 	return names
 }
 
-// distinct leaves one entry of each domain and address, addresses that reach further first.
+// distinct returns one entry of each domain and address, those with addresses of a wider scope
+// first.
 func distinct(list []*libfabric.Info) (some []*libfabric.Info) {
 	for _, i := range list {
 		if !slices.ContainsFunc(some,
@@ -157,14 +159,15 @@ func distinct(list []*libfabric.Info) (some []*libfabric.Info) {
 			some = append(some, i)
 		}
 	}
-	slices.SortStableFunc(some,
-		func(a, b *libfabric.Info) int { return cmp.Compare(reach(a.Addr), reach(b.Addr)) })
+	slices.SortStableFunc(some, func(a, b *libfabric.Info) int {
+		return cmp.Compare(addressRank(a.Addr), addressRank(b.Addr))
+	})
 	return some
 }
 
-// reach orders addresses: global ones of IPv4, those that are not of IP, global ones of IPv6, those
-// of one link, those of this host.
-func reach(a netip.Addr) int {
+// addressRank orders addresses: global ones of IPv4, those that are not of IP, global ones of IPv6,
+// those of one link, those of this host.
+func addressRank(a netip.Addr) int {
 	switch {
 	case !a.IsValid():
 		return 1
@@ -178,7 +181,8 @@ func reach(a netip.Addr) int {
 	return 2
 }
 
-func try(i *libfabric.Info) error {
+// tryDomain opens a domain and makes one object of every kind.
+func tryDomain(i *libfabric.Info) error {
 	d, err := openDevice(i, nil)
 	if err != nil {
 		return err
@@ -187,8 +191,8 @@ func try(i *libfabric.Info) error {
 	return rdma.Try(d)
 }
 
-// spare lists the providers that are here, which only a setting chooses.
-func spare() string {
+// listProviders describes the providers that are installed, which only a setting chooses.
+func listProviders() string {
 	if err := libfabric.Load(); err != nil {
 		return err.Error()
 	}
@@ -201,11 +205,11 @@ func spare() string {
 		strings.Join(names, ", "))
 }
 
-// nearest returns the domain whose address has most leading bits in common with the addresses in
-// all hints of the other ranks; the first of equals.
-func (f *found) nearest(hints [][]byte) *libfabric.Info {
-	best, most := f.list[0], -1
-	for _, i := range f.list {
+// domainNear returns the domain of which the address has most leading bits in common with the
+// addresses in all hints of the other ranks; the first of equals.
+func (f *foundDomains) domainNear(hints [][]byte) *libfabric.Info {
+	best, most := f.domains[0], -1
+	for _, i := range f.domains {
 		common := 0
 		if i.Addr.IsValid() {
 			common = 128
@@ -223,9 +227,9 @@ func (f *found) nearest(hints [][]byte) *libfabric.Info {
 	return best
 }
 
-// notes describes what would be used, and lists what would not.
-func (f *found) notes() string {
-	i := f.list[0]
+// notes describes the domain that would be used, and lists the others.
+func (f *foundDomains) notes() string {
+	i := f.domains[0]
 	text := fmt.Sprintf("libfabric %s, provider %s, domain %s", libfabric.Version(), i.Provider,
 		i.Domain)
 	if i.Addr.IsValid() {
@@ -235,13 +239,13 @@ func (f *found) notes() string {
 	if !i.Delivered {
 		text += "; completions mean that data has left"
 	}
-	for _, o := range f.list[1:] {
+	for _, o := range f.domains[1:] {
 		text += "; also usable: " + o.Domain
 		if o.Addr.IsValid() {
 			text += " (" + o.Addr.String() + ")"
 		}
 	}
-	for _, why := range f.unused {
+	for _, why := range f.unusable {
 		text += "; not usable: " + why
 	}
 	return text

@@ -15,6 +15,7 @@ import (
 	"libarmci/internal/ofi/libfabric"
 )
 
+// Providers are chosen by the devices of the kernel and by the settings.
 func TestCandidates(t *testing.T) {
 	for _, c := range []struct {
 		files  string // below the directory of classes
@@ -45,7 +46,7 @@ func TestCandidates(t *testing.T) {
 	}
 }
 
-// Where there is no network of a provider, nothing is loaded, and the reason is said.
+// Where there is no network of a provider, the library is not loaded, and Probe says why.
 func TestNothingToUse(t *testing.T) {
 	d := Driver(Options{Sysfs: t.TempDir()})
 	if err := d.Probe(); err == nil || !strings.Contains(err.Error(), "ARMCI_TRANSPORT=ofi") {
@@ -59,7 +60,7 @@ func TestNothingToUse(t *testing.T) {
 	}
 }
 
-// Nor is anything loaded where a verbs device can be used.
+// The library is not loaded where a verbs device can be used.
 func TestNotNeeded(t *testing.T) {
 	o := Options{Sysfs: t.TempDir(), Better: func() error { return nil }}
 	if err := os.MkdirAll(filepath.Join(o.Sysfs, "infiniband", "mlx5_0"), 0o700); err != nil {
@@ -70,6 +71,7 @@ func TestNotNeeded(t *testing.T) {
 	}
 }
 
+// Domains are ordered by the scope of their addresses, and chosen by hints.
 func TestDomains(t *testing.T) {
 	at := func(domain, addr string) *libfabric.Info {
 		a, _ := netip.ParseAddr(addr)
@@ -87,21 +89,22 @@ func TestDomains(t *testing.T) {
 	if !slices.Equal(got, expect) {
 		t.Errorf("%q, expected %q", got, expect)
 	}
-	f := &found{list: list}
+	f := &foundDomains{domains: list}
 	hint := func(addr string) []byte {
 		a := netip.MustParseAddr(addr).As16()
 		return a[:]
 	}
 	for addr, domain := range map[string]string{"10.1.0.7": "eth0", "10.2.0.7": "eth1"} {
-		if i := f.nearest([][]byte{nil, {1}, hint(addr)}); i.Domain != domain {
+		if i := f.domainNear([][]byte{nil, {1}, hint(addr)}); i.Domain != domain {
 			t.Errorf("%s is nearest to %s", addr, i.Domain)
 		}
 	}
-	ib := &found{list: []*libfabric.Info{{Domain: "by another kind of address"}, list[1]}}
-	if i := ib.nearest([][]byte{hint("10.1.0.7")}); i != list[1] {
+	ib := &foundDomains{domains: []*libfabric.Info{{Domain: "by another kind of address"},
+		list[1]}}
+	if i := ib.domainNear([][]byte{hint("10.1.0.7")}); i != list[1] {
 		t.Errorf("%s is nearest to 10.1.0.7", i.Domain)
 	}
-	if i := f.nearest(nil); i != list[0] {
+	if i := f.domainNear(nil); i != list[0] {
 		t.Errorf("without a hint %s", i.Domain)
 	}
 }

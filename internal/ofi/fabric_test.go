@@ -13,8 +13,8 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// here are the settings of tests, which are skipped where there are none.
-func here(t *testing.T) Options {
+// testOptions are the settings of tests, which are skipped where there are none.
+func testOptions(t *testing.T) Options {
 	provider := os.Getenv("ARMCI_OFI_PROVIDER")
 	if provider == "" {
 		t.Skip("ARMCI_OFI_PROVIDER names no provider to test with")
@@ -26,10 +26,12 @@ func here(t *testing.T) Options {
 	return Options{Provider: provider, Domain: os.Getenv("ARMCI_OFI_DOMAIN"), Named: true}
 }
 
-func TestFabric(t *testing.T) { transporttest.RunFabric(t, Driver(here(t))) }
+// The fabric passes the suite of fabrics.
+func TestFabric(t *testing.T) { transporttest.RunFabric(t, Driver(testOptions(t))) }
 
+// The transport passes the suite with every protocol.
 func TestConformance(t *testing.T) {
-	o := here(t)
+	o := testOptions(t)
 	for _, c := range []struct {
 		name   string
 		ranks  []int

@@ -15,6 +15,7 @@ import (
 	"libarmci/internal/ofi/libfabric"
 )
 
+// Files of this process and of dead ones that are known are removed, all others stay.
 func TestRemovesFilesOfTheDeadOnly(t *testing.T) {
 	dead := exec.Command("true")
 	if err := dead.Run(); err != nil {
@@ -22,9 +23,9 @@ func TestRemovesFilesOfTheDeadOnly(t *testing.T) {
 	}
 	gone, other := dead.Process.Pid, os.Getppid()
 	d := &device{Device: &libfabric.Device{Info: &libfabric.Info{Provider: "shm"}}}
-	d.meet(fmt.Appendf(nil, "fi_shm://%d:0:1", gone))
-	d.meet(fmt.Appendf(nil, "fi_shm://%d:0:1", other))
-	d.meet([]byte("fi_sockaddr://1.2.3.4"))
+	d.recordProcess(fmt.Appendf(nil, "fi_shm://%d:0:1", gone))
+	d.recordProcess(fmt.Appendf(nil, "fi_shm://%d:0:1", other))
+	d.recordProcess([]byte("fi_sockaddr://1.2.3.4"))
 	directory := t.TempDir()
 	stays := map[string]bool{
 		fmt.Sprintf("%d:0:1", gone): false, fmt.Sprintf("%d:0:12", gone): false,

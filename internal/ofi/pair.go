@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A queue pair over a reliable endpoint. Requests go to the provider as soon as it has room and the
-// order allows it; until then they wait here. A list is complete when the provider has completed
-// all its requests and those of all lists before it.
+// A queue pair over a reliable endpoint. Requests are posted to the provider as soon as it has room
+// and the order allows it; until then they wait here. A list is complete when the provider has
+// completed all its requests and those of all lists before it.
 package ofi
 
 import (
@@ -21,182 +21,203 @@ import (
 	"libarmci/internal/rdma/qp"
 )
 
-// link is what the other end must know: the queue pair, what its messages prove themselves by, and
-// the endpoint.
-type link struct {
+// linkInfo is the information that the other end needs: the queue pair, the token that its messages
+// must carry, and the endpoint.
+type linkInfo struct {
 	pair            uint32
 	token           uint64
 	modes, keyBytes uint8
 	name            string
 }
 
+// pair implements qp.Pair. Any thread may post; one thread polls its queue.
 type pair struct {
-	q     *queue
-	mine  link
-	its   link
-	to    libfabric.Address
-	limit time.Duration
-	news  atomic.Uint32 // grows when something has come, or was completed
-	// of Alive: news when it was called last, and since when that has not changed
-	heard uint32
-	since time.Time
+	queue      *queue
+	local      linkInfo
+	eventCount atomic.Uint32 // grows with each message that arrives and each completion
+	messageOrder
 
-	// number of the message that comes next; under q.mu, as is early
-	next  uint32
-	early map[uint32]qp.Completion // messages behind it, by number
-
-	mu         sync.Mutex
-	waiting    []work
-	lists      []list // of lists that are open: number modulo the length
-	head, tail uint64
-	flying     int    // requests that the provider has
-	writes     int    // of them: those that change memory
-	writing    uint64 // the list of these
-	stalled    bool   // in q.stalled
-	closed     bool
-	failed     error
-	places     map[uint64]place // by key
-	sent       uint32           // number of the next message
-	r          *libfabric.Request
-	fast       *fast.Pair
+	mu sync.Mutex
+	connection
+	posting
 }
 
-// list is requests that were posted together.
-type list struct {
-	id   uint64
-	left int
+// messageOrder restores the order of messages that arrive. Guarded by queue.mu.
+type messageOrder struct {
+	nextMessage   uint32                   // number of the next message to be returned
+	earlyMessages map[uint32]qp.Completion // later messages that have arrived, by number
 }
 
-// work is a request that waits.
-type work struct {
-	r      qp.Request
-	data   []qp.Data
-	copied []byte // of one that is inline
-	list   uint64
+// connection is what Connect has set, and what Alive remembers. Guarded by pair.mu.
+type connection struct {
+	remote       linkInfo
+	remoteAddr   libfabric.Address
+	silenceLimit time.Duration
+	aliveCount   uint32    // eventCount, with that of C, at the last call of Alive
+	aliveSince   time.Time // of the first call of Alive that has found aliveCount
 }
 
-var numbers atomic.Uint32
+// posting is the requests of a queue pair. Guarded by pair.mu.
+type posting struct {
+	waitingRequests []waitingRequest
+	openLists       []requestList // by number of the list, modulo the length
+	head, tail      uint64        // numbers of the first open list and of the next one
+	postedRequests  int           // requests that the provider has
+	postedWrites    int           // of them: those that change memory
+	writesOfList    uint64        // number of the list of the latest such write
+	isStalled       bool          // in queue.stalledPairs
+	closed          bool
+	failure         error                   // why no request can be posted any more
+	remoteMemories  map[uint64]remoteRegion // by key
+	nextSent        uint32                  // number of the next message
+	scratch         *libfabric.Request      // built and posted under mu
+	fast            *fast.Pair              // set by NewPair, freed under mu
+}
 
-// NewPair makes a queue pair for so many requests.
+// requestList is requests that were posted together.
+type requestList struct {
+	id           uint64
+	requestsOpen int
+}
+
+// waitingRequest is a request that has not been posted to the provider.
+type waitingRequest struct {
+	request    qp.Request
+	data       []qp.Data
+	copied     []byte // the data of an inline request
+	listNumber uint64
+}
+
+var pairNumbers atomic.Uint32
+
+// NewPair makes a queue pair for so many requests. It locks q.mu.
 func (q *queue) NewPair(requests, _, _ int) (qp.Pair, error) {
-	p := &pair{q: q, lists: make([]list, requests+1), places: map[uint64]place{},
-		early: map[uint32]qp.Completion{},
-		r:     new(libfabric.Request)}
-	p.mine = link{pair: numbers.Add(1), token: rand.Uint64(), modes: uint8(q.d.Info.Modes),
-		keyBytes: uint8(q.d.Info.KeyBytes),
+	p := &pair{queue: q}
+	p.openLists = make([]requestList, requests+1)
+	p.remoteMemories, p.earlyMessages = map[uint64]remoteRegion{}, map[uint32]qp.Completion{}
+	p.scratch = new(libfabric.Request)
+	p.local = linkInfo{pair: pairNumbers.Add(1), token: rand.Uint64(),
+		modes:    uint8(q.device.Info.Modes),
+		keyBytes: uint8(q.device.Info.KeyBytes),
 		name:     string(q.name)}
 	if len(q.name) > qp.LinkBytes-linkHead {
-		return nil, fmt.Errorf("%s has names of %d bytes, more than expected", q.d.Name(),
-			len(q.name))
+		return nil, fmt.Errorf("%s has names of %d bytes, more than expected",
+			q.device.Name(), len(q.name))
 	}
-	p.fast = fast.NewPair(q.fast, p.mine.pair)
+	p.fast = fast.NewPair(q.fast, p.local.pair)
 	q.mu.Lock()
-	q.pairs[p.mine.pair] = p
+	q.pairs[p.local.pair] = p
 	q.mu.Unlock()
 	return p, nil
 }
 
-// Number is the queue pair's.
-func (p *pair) Number() uint32 { return p.mine.pair }
+// Number is the number of the queue pair.
+func (p *pair) Number() uint32 { return p.local.pair }
 
 // Peer is the number of the other end's queue pair.
-func (p *pair) Peer() uint32 { return p.its.pair }
+func (p *pair) Peer() uint32 { return p.remote.pair }
 
-// Inline is how many bytes are copied when they are posted.
-func (p *pair) Inline() int { return mostCopied }
+// Inline is how many bytes of data an inline request may have.
+func (p *pair) Inline() int { return maxCopied }
 
-// Handle is the pair as C knows it.
+// Handle is the pair of the fast path in C.
 func (p *pair) Handle() unsafe.Pointer { return unsafe.Pointer(p.fast) }
 
-// Place is a key's memory as C names it.
+// Place is the remote memory of a key, as requests of C name it. It locks mu.
 func (p *pair) Place(key uint64) (base uintptr, rkey uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	at := p.place(key)
+	at := p.remoteMemory(key)
 	return uintptr(at.base), at.key
 }
 
-// tellFast tells C what it has to know. The caller has the lock.
-func (p *pair) tellFast() {
-	p.fast.Tell(p.to, len(p.waiting) > 0 || p.closed || p.failed != nil, p.writes)
+// updateFast updates the state of the pair that C reads. The caller holds mu.
+func (p *pair) updateFast() {
+	blocked := len(p.waitingRequests) > 0 || p.closed || p.failure != nil
+	p.fast.Tell(p.remoteAddr, blocked, p.postedWrites)
 }
 
 const linkHead = 15 // pair, token, modes, bytes of a key, length of the name
 
-// Link is what the other end needs to connect.
+// Link is the encoded linkInfo, with which the other end connects.
 func (p *pair) Link() (l qp.Link) {
 	le := binary.LittleEndian
-	le.PutUint32(l[:], p.mine.pair)
-	le.PutUint64(l[4:], p.mine.token)
-	l[12], l[13], l[14] = p.mine.modes, p.mine.keyBytes, uint8(len(p.mine.name))
-	copy(l[linkHead:], p.mine.name)
+	le.PutUint32(l[:], p.local.pair)
+	le.PutUint64(l[4:], p.local.token)
+	l[12], l[13], l[14] = p.local.modes, p.local.keyBytes, uint8(len(p.local.name))
+	copy(l[linkHead:], p.local.name)
 	return l
 }
 
-// Connect connects it with the other end's.
+// Connect connects the queue pair with the one of the other end's Link. Alive returns an error
+// after limit without an event. It locks mu.
 func (p *pair) Connect(other *qp.Link, limit time.Duration) (err error) {
 	le := binary.LittleEndian
 	n := int(other[14])
 	if n == 0 || n > qp.LinkBytes-linkHead {
 		return errors.New("the other end has no name")
 	}
-	if err = p.q.d.sameModes(other[12], other[13]); err != nil {
+	if err = p.queue.device.checkModes(other[12], other[13]); err != nil {
 		return err
 	}
-	its := link{pair: le.Uint32(other[:]), token: le.Uint64(other[4:]),
+	its := linkInfo{pair: le.Uint32(other[:]), token: le.Uint64(other[4:]),
 		name: string(other[linkHead:][:n])}
-	if p.to, err = p.q.meet(its.name); err != nil {
+	if p.remoteAddr, err = p.queue.connectPeer(its.name); err != nil {
 		return err
 	}
 	p.mu.Lock()
-	p.its, p.limit = its, limit
-	p.tellFast()
+	p.remote, p.silenceLimit = its, limit
+	p.updateFast()
 	p.mu.Unlock()
 	return nil
 }
 
-// Post posts a list of requests, or keeps those that cannot be posted yet.
+// Post posts a list of requests, and keeps those that cannot be posted yet. It locks mu. Errors are
+// final.
 func (p *pair) Post(requests []qp.Request, data []qp.Data) error {
-	if p.fast.Writes() > 0 && p.q.d.modes&libfabric.Kept != libfabric.Kept {
-		p.q.reap() // a write of C's, which may be complete, would keep these back
+	if p.fast.Writes() > 0 && p.queue.device.modes&libfabric.Kept != libfabric.Kept {
+		p.queue.pollOnce() // a write of C's may be complete, and would delay these requests
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	defer p.tellFast()
-	if p.failed != nil {
-		return p.failed
+	defer p.updateFast()
+	if p.failure != nil {
+		return p.failure
 	}
 	number := p.tail
 	p.tail++
-	*p.at(number) = list{requests[len(requests)-1].ID, len(requests)}
+	*p.listAt(number) = requestList{requests[len(requests)-1].ID, len(requests)}
 	for i := range requests {
 		r := &requests[i]
 		d := data[:r.Pieces]
 		data = data[r.Pieces:]
-		if len(p.waiting) == 0 {
-			posted, err := p.post(r, d, nil, number)
+		if len(p.waitingRequests) == 0 {
+			posted, err := p.postRequest(r, d, nil, number)
 			if err != nil {
-				return p.fail(err)
+				return p.failPair(err)
 			}
 			if posted {
 				continue
 			}
 		}
-		p.wait(r, d, number)
+		p.keepRequest(r, d, number)
 	}
-	p.q.d.progress.Need()
+	p.queue.device.progress.Need()
 	return nil
 }
 
-func (p *pair) at(number uint64) *list { return &p.lists[number%uint64(len(p.lists))] }
+// listAt is the open list of a number. The caller holds mu.
+func (p *pair) listAt(number uint64) *requestList {
+	return &p.openLists[number%uint64(len(p.openLists))]
+}
 
-// wait keeps a request. The caller has the lock.
-func (p *pair) wait(r *qp.Request, d []qp.Data, number uint64) {
-	w := work{r: *r, data: append([]qp.Data(nil), d...), list: number}
+// keepRequest adds a request to waitingRequests. The caller holds mu.
+func (p *pair) keepRequest(r *qp.Request, d []qp.Data, number uint64) {
+	w := waitingRequest{request: *r, data: append([]qp.Data(nil), d...), listNumber: number}
 	if r.Flags&qp.Inline != 0 {
 		w.copied = copyOf(d)
 	}
-	p.waiting = append(p.waiting, w)
+	p.waitingRequests = append(p.waitingRequests, w)
 }
 
 // copyOf is the data of an inline request.
@@ -207,74 +228,76 @@ func copyOf(d []qp.Data) (b []byte) {
 	return b
 }
 
-// completed handles the completion of a request, and posts what has waited for it.
-func (p *pair) completed(r *request, why libfabric.Error) {
-	p.news.Add(1)
+// requestCompleted handles the completion of a request, and posts requests that have waited for it.
+// It locks mu.
+func (p *pair) requestCompleted(r *slotUser, why libfabric.Error) {
+	p.eventCount.Add(1)
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	defer p.tellFast()
-	p.flying--
+	defer p.updateFast()
+	p.postedRequests--
 	if r.write {
-		p.writes--
+		p.postedWrites--
 	}
-	if p.closed || p.failed != nil {
+	if p.closed || p.failure != nil {
 		return
 	}
 	if why != 0 {
-		p.failed = why
-		p.q.tell(qp.Completion{ID: p.at(p.head).id, Status: int32(why), Pair: p.mine.pair})
+		p.failure = why
+		p.queue.addCompletion(qp.Completion{ID: p.listAt(p.head).id, Status: int32(why),
+			Pair: p.local.pair})
 		return
 	}
-	p.at(r.list).left--
+	p.listAt(r.listNumber).requestsOpen--
 	last, some := uint64(0), false
-	for p.head < p.tail && p.at(p.head).left == 0 {
-		last, some = p.at(p.head).id, true
+	for p.head < p.tail && p.listAt(p.head).requestsOpen == 0 {
+		last, some = p.listAt(p.head).id, true
 		p.head++
 	}
 	if some {
-		p.q.tell(qp.Completion{ID: last, Pair: p.mine.pair})
+		p.queue.addCompletion(qp.Completion{ID: last, Pair: p.local.pair})
 	}
-	p.push()
+	p.postWaiting()
 }
 
-// again posts what the provider had no room for.
-func (p *pair) again() {
+// retryPosting posts requests for which the provider had no room. It locks mu.
+func (p *pair) retryPosting() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.stalled = false
-	p.push()
-	p.tellFast()
+	p.isStalled = false
+	p.postWaiting()
+	p.updateFast()
 }
 
-// push posts what waits, as far as possible. The caller has the lock.
-func (p *pair) push() {
-	for len(p.waiting) > 0 && !p.closed && p.failed == nil {
-		w := &p.waiting[0]
-		posted, err := p.post(&w.r, w.data, w.copied, w.list)
+// postWaiting posts waiting requests, as far as possible. The caller holds mu.
+func (p *pair) postWaiting() {
+	for len(p.waitingRequests) > 0 && !p.closed && p.failure == nil {
+		w := &p.waitingRequests[0]
+		posted, err := p.postRequest(&w.request, w.data, w.copied, w.listNumber)
 		if err != nil {
-			p.fail(err)
-			p.q.tell(qp.Completion{ID: p.at(p.head).id, Status: statusOf(err),
-				Pair: p.mine.pair})
+			p.failPair(err)
+			p.queue.addCompletion(qp.Completion{ID: p.listAt(p.head).id,
+				Status: statusOf(err), Pair: p.local.pair})
 			return
 		}
 		if !posted {
 			return
 		}
-		*w = work{}
-		p.waiting = p.waiting[1:]
+		*w = waitingRequest{}
+		p.waitingRequests = p.waitingRequests[1:]
 	}
-	if len(p.waiting) == 0 {
-		p.waiting = nil
+	if len(p.waitingRequests) == 0 {
+		p.waitingRequests = nil
 	}
 }
 
-// fail ends the queue pair. The caller has the lock.
-func (p *pair) fail(err error) error {
-	p.failed, p.waiting = err, nil
+// failPair ends the queue pair with err, which it returns. The caller holds mu.
+func (p *pair) failPair(err error) error {
+	p.failure, p.waitingRequests = err, nil
 	return err
 }
 
-// statusIO is the number of an error that libfabric gives none: EIO.
+// statusIO is the number of an error for which libfabric has none: EIO.
 const statusIO = int32(syscall.EIO)
 
 // statusOf is the number of an error.
@@ -286,50 +309,51 @@ func statusOf(err error) int32 {
 	return statusIO
 }
 
-// Alive is an error if nothing has come from the other end, and nothing was completed, for the time
-// limit.
+// Alive returns an error if requests are open and, for silenceLimit, no message has arrived and no
+// request was completed. It locks mu.
 func (p *pair) Alive() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if now := p.news.Load() + p.fast.News(); now != p.heard || p.since.IsZero() {
-		p.heard, p.since = now, time.Now()
+	now := p.eventCount.Load() + p.fast.News()
+	if now != p.aliveCount || p.aliveSince.IsZero() {
+		p.aliveCount, p.aliveSince = now, time.Now()
 		return nil
 	}
-	if time.Since(p.since) < p.limit || p.failed != nil || p.head == p.tail {
+	if time.Since(p.aliveSince) < p.silenceLimit || p.failure != nil || p.head == p.tail {
 		return nil
 	}
-	defer p.tellFast()
-	return p.fail(errSilent)
+	defer p.updateFast()
+	return p.failPair(errSilent)
 }
 
-// closingTime is how long Close waits for what the provider still has.
-const closingTime = 200 * time.Millisecond
+// closeTimeout is how long Close waits for requests that the provider still has.
+const closeTimeout = 200 * time.Millisecond
 
-// Close ends the queue pair. Poller only. An error means that the provider may still use the memory
-// of its requests.
+// Close ends the queue pair. Only the thread that polls calls it. An error means that the provider
+// may still use the memory of its requests.
 func (p *pair) Close() error {
-	var done [burst]libfabric.Done
-	for end := time.Now().Add(closingTime); p.stop() > 0 && time.Now().Before(end); {
-		n, err := p.q.ep.Look(done[:], 10, 10)
-		p.q.completed(done[:n])
-		p.q.completeLeft()
+	var done [pollBatch]libfabric.Done
+	for end := time.Now().Add(closeTimeout); p.stopPosting() > 0 && time.Now().Before(end); {
+		n, err := p.queue.endpoint.Look(done[:], 10, 10)
+		p.queue.handleCompletions(done[:n])
+		p.queue.handleFoundByC()
 		if err != nil {
 			break
 		}
 	}
-	p.q.forget(p)
-	if n := p.stop(); n > 0 {
+	p.queue.removePair(p)
+	if n := p.stopPosting(); n > 0 {
 		return fmt.Errorf("%s still has %d requests of a connection that is closed",
-			p.q.d.Name(), n)
+			p.queue.device.Name(), n)
 	}
 	p.freeFast()
-	if p.its.name != "" {
-		p.q.part(p.its.name)
+	if p.remote.name != "" {
+		p.queue.releasePeer(p.remote.name)
 	}
 	return nil
 }
 
-// freeFast ends C's use. Another thread may be about to tell it something.
+// freeFast ends the use by C. It locks mu, since another thread may be in updateFast.
 func (p *pair) freeFast() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -337,11 +361,12 @@ func (p *pair) freeFast() {
 	p.fast = nil
 }
 
-// stop ends posting, and tells how many requests the provider has.
-func (p *pair) stop() int {
+// stopPosting drops waiting requests and refuses others. It returns how many requests the provider
+// has. It locks mu.
+func (p *pair) stopPosting() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.closed, p.waiting = true, nil
-	p.tellFast()
-	return p.flying + p.fast.Requests()
+	p.closed, p.waitingRequests = true, nil
+	p.updateFast()
+	return p.postedRequests + p.fast.Requests()
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What queue pairs make of a provider, without one: the order of requests and of messages, keys,
-// and errors.
+// Queue pairs without a provider: the order of requests and of messages, keys, and errors.
 package ofi
 
 import (
@@ -17,9 +16,9 @@ import (
 func newTestQueue(modes libfabric.Mode) *queue {
 	d := &device{Device: &libfabric.Device{Info: &libfabric.Info{Provider: "test", Modes: modes,
 		KeyBytes: 8}}, modes: modes,
-		flight: mostRequests, secret: []byte("secret")}
-	d.descs.init()
-	return &queue{d: d, pairs: map[uint32]*pair{}, peers: map[string]*peer{},
+		maxPosted: maxRequests, secret: []byte("secret")}
+	d.descs.initTable()
+	return &queue{device: d, pairs: map[uint32]*pair{}, peers: map[string]*peer{},
 		name: []byte("here")}
 }
 
@@ -43,18 +42,18 @@ func TestOrder(t *testing.T) {
 			if keeps {
 				q = newTestQueue(c.keeps)
 			}
-			p := &pair{q: q}
+			p := &pair{queue: q}
 			r := &qp.Request{Op: c.op, Pieces: 1}
-			if p.behind(r, number) {
+			if p.mustWaitForWrites(r, number) {
 				t.Errorf("operation %d waits for nothing", c.op)
 			}
-			p.writes, p.writing = 1, number-1
-			if got := p.behind(r, number); got != (c.waits && !keeps) {
+			p.postedWrites, p.writesOfList = 1, number-1
+			if got := p.mustWaitForWrites(r, number); got != (c.waits && !keeps) {
 				t.Errorf("operation %d behind writes of another list (order "+
 					"kept: %v): waits %v", c.op, keeps, got)
 			}
-			p.writing = number
-			if got := p.behind(r, number); got != (c.own && !keeps) {
+			p.writesOfList = number
+			if got := p.mustWaitForWrites(r, number); got != (c.own && !keeps) {
 				t.Errorf("operation %d behind writes of its list (order kept: "+
 					"%v): waits %v", c.op, keeps, got)
 			}
@@ -62,8 +61,8 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Messages that are completed in another order come in theirs; those of strangers and of closed
-// connections do not.
+// Messages that the provider completes in another order arrive in order; those of strangers and of
+// closed connections are dropped.
 func TestMessages(t *testing.T) {
 	q := newTestQueue(0)
 	made, err := q.NewPair(4, 1, 0)
@@ -71,19 +70,19 @@ func TestMessages(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := made.(*pair)
-	p.next = pulseNumber - 2 // numbers begin again behind it
+	p.nextMessage = pulseNumber - 2 // numbers begin again behind it
 	memory := make([]byte, 64)
-	q.taken = slots{size: contextBytes, users: make([]request, 8)}
-	q.offered = make([]buffer, 8)
+	q.bufferSlots = slots{size: contextBytes, users: make([]slotUser, 8)}
+	q.offeredBuffers = make([]buffer, 8)
 	come := func(at int32, to trailer) bool {
 		to.encode(memory[16:])
-		q.offered[at] = buffer{uint64(100 + at),
+		q.offeredBuffers[at] = buffer{uint64(100 + at),
 			qp.Data{Addr: uint64(uintptr(unsafe.Pointer(&memory[0]))), Bytes: 64}}
-		return q.arrived(at, 16+trailerBytes)
+		return q.messageArrived(at, 16+trailerBytes)
 	}
-	mine := p.mine
-	for _, stranger := range []trailer{{mine.pair + 1, p.next, mine.token},
-		{mine.pair, p.next, mine.token + 1},
+	mine := p.local
+	for _, stranger := range []trailer{{mine.pair + 1, p.nextMessage, mine.token},
+		{mine.pair, p.nextMessage, mine.token + 1},
 		{mine.pair, pulseNumber, mine.token}} {
 		if come(0, stranger) {
 			t.Errorf("%+v comes", stranger)
@@ -95,7 +94,7 @@ func TestMessages(t *testing.T) {
 		}
 	}
 	var got []uint64
-	for _, c := range q.ready {
+	for _, c := range q.completions {
 		got = append(got, c.ID)
 		if c.Bytes != 16 || c.Pair != mine.pair {
 			t.Errorf("%+v", c)
@@ -106,57 +105,59 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// A key that travels tells where its region is, and becomes the provider's key at both ends alike,
-// not without the secret.
+// A key that travels has the address of its region, and becomes the same provider's key at both
+// ends, but only with the secret.
 func TestKeys(t *testing.T) {
 	const lo = 0x7f1234567000
-	a, b := newTestQueue(0).d, newTestQueue(0).d
+	a, b := newTestQueue(0).device, newTestQueue(0).device
 	key := uint64(lo>>pageShift)<<randomBits | 12345
-	if p := b.placeOf(key); p.base != lo || p.key != a.newKey(key) || p.key == key {
+	if p := b.remoteRegionOf(key); p.base != lo || p.key != a.providerKey(key) || p.key == key {
 		t.Errorf("%+v", p)
 	}
 	b.secret = []byte("another")
-	if b.placeOf(key).key == a.newKey(key) {
+	if b.remoteRegionOf(key).key == a.providerKey(key) {
 		t.Error("the key does not depend on the secret")
 	}
-	short := newTestQueue(0).d
+	short := newTestQueue(0).device
 	short.Info.KeyBytes = 4
-	if k := short.newKey(key); k>>32 != 0 {
+	if k := short.providerKey(key); k>>32 != 0 {
 		t.Errorf("a key of 4 bytes is %x", k)
 	}
-	if p := newTestQueue(libfabric.Virtual).d.placeOf(key); p.base != 0 ||
-		p.key != a.newKey(key) {
+	if p := newTestQueue(libfabric.Virtual).device.remoteRegionOf(key); p.base != 0 ||
+		p.key != a.providerKey(key) {
 		t.Errorf("by addresses: %+v", p)
 	}
-	both := newTestQueue(libfabric.Virtual | libfabric.ProviderKeys)
-	if p := both.d.placeOf(key); p != (place{0, key}) {
+	chosen := newTestQueue(libfabric.Virtual | libfabric.ProviderKeys).device
+	if p := chosen.remoteRegionOf(key); p != (remoteRegion{0, key}) {
 		t.Errorf("with the provider's keys: %+v", p)
 	}
-	if a.sameModes(uint8(libfabric.Virtual), 8) == nil || a.sameModes(0, 4) == nil ||
-		a.sameModes(uint8(libfabric.WriteSend), 8) != nil {
+	if a.checkModes(uint8(libfabric.Virtual), 8) == nil || a.checkModes(0, 4) == nil ||
+		a.checkModes(uint8(libfabric.WriteSend), 8) != nil {
 		t.Error("ends that name memory in different ways are connected, or others are not")
 	}
 }
 
+// A descriptor is found by number and by key until it is removed; then its number is used again.
 func TestDescriptors(t *testing.T) {
-	var d descs
-	d.init()
-	one, two := d.add(11), d.add(22)
-	d.name(77, two)
-	if d.of(0) != 0 || d.of(d.number(ownKey|uint64(one))) != 11 || d.of(d.number(77)) != 22 {
-		t.Errorf("%+v", d.list)
+	var d descTable
+	d.initTable()
+	one, two := d.addDesc(11), d.addDesc(22)
+	d.nameKey(77, two)
+	if d.descOf(0) != 0 || d.descOf(d.numberOf(ownKey|uint64(one))) != 11 ||
+		d.descOf(d.numberOf(77)) != 22 {
+		t.Errorf("%+v", d.descriptors)
 	}
-	d.remove(77, two)
-	if three := d.add(33); three != two || d.of(three) != 33 || d.number(77) != 0 {
+	d.removeDesc(77, two)
+	if three := d.addDesc(33); three != two || d.descOf(three) != 33 || d.numberOf(77) != 0 {
 		t.Errorf("number %d", three)
 	}
 }
 
-// Errors of the other end do not blame this host's device.
+// Errors of the other end do not blame the device of this host.
 func TestFailures(t *testing.T) {
-	d := newTestQueue(0).d
-	for status, own := range map[int32]bool{int32(syscall.ECONNREFUSED): false, silent: false,
-		int32(syscall.EINVAL): true} {
+	d := newTestQueue(0).device
+	for status, own := range map[int32]bool{int32(syscall.ECONNREFUSED): false,
+		statusSilent: false, int32(syscall.EINVAL): true} {
 		if libfabric.Load() != nil {
 			t.Skip("libfabric is not installed")
 		}

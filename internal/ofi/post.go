@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How a request of a queue pair becomes one of the provider: when it may go, and what is in it.
+// How a request of a queue pair becomes one of the provider: when it may be posted, and its fields.
 package ofi
 
 import (
@@ -10,20 +10,20 @@ import (
 	"libarmci/internal/rdma/qp"
 )
 
-// behind tells whether a request has to wait for writes before it, since the provider does not keep
-// that order.
-func (p *pair) behind(r *qp.Request, number uint64) bool {
+// mustWaitForWrites tells whether a request has to wait for earlier writes, since the provider does
+// not keep that order. The caller holds mu.
+func (p *pair) mustWaitForWrites(r *qp.Request, number uint64) bool {
 	cs := p.fast.Writes()
-	if p.writes == 0 && cs == 0 {
+	if p.postedWrites == 0 && cs == 0 {
 		return false
 	}
-	modes := p.q.d.modes
+	modes := p.queue.device.modes
 	switch r.Op {
 	case qp.Send:
 		return modes&libfabric.WriteSend == 0
 	case qp.Write:
 		return modes&libfabric.WriteWrite == 0 &&
-			(p.writing != number || r.Pieces == 0 || cs > 0)
+			(p.writesOfList != number || r.Pieces == 0 || cs > 0)
 	case qp.Read:
 		return modes&libfabric.WriteRead == 0
 	}
@@ -31,62 +31,65 @@ func (p *pair) behind(r *qp.Request, number uint64) bool {
 		libfabric.WriteWrite
 }
 
-// post gives a request to the provider; posted is false if it has to wait. The caller has the lock.
-func (p *pair) post(r *qp.Request, d []qp.Data, copied []byte, number uint64) (posted bool,
+// postRequest posts a request to the provider; posted is false if it has to wait. The caller holds
+// mu.
+func (p *pair) postRequest(r *qp.Request, d []qp.Data, copied []byte, number uint64) (posted bool,
 	err error) {
 	if code := p.fast.Failed(); code != 0 {
 		return false, libfabric.Error(code)
 	}
-	if p.flying >= p.q.d.flight || p.behind(r, number) {
-		if p.flying == 0 || p.fast.Writes() > 0 { // completions of C's push nothing
-			p.stall()
+	if p.postedRequests >= p.queue.device.maxPosted || p.mustWaitForWrites(r, number) {
+		// completions of C's requests do not call postWaiting
+		if p.postedRequests == 0 || p.fast.Writes() > 0 {
+			p.retryLater()
 		}
 		return false, nil
 	}
-	q := p.q
+	q := p.queue
 	write := r.Op != qp.Send && r.Op != qp.Read
-	at := q.slots.take(request{p, number, write})
+	at := q.requestSlots.acquire(slotUser{p, number, write})
 	if at < 0 {
-		p.stall()
+		p.retryLater()
 		return false, nil
 	}
-	p.fill(r, d, copied, at)
-	p.flying++ // before the poller may see its completion
+	p.buildRequest(r, d, copied, at)
+	p.postedRequests++ // before the thread that polls may find its completion
 	if write {
-		p.writes++
-		p.writing = number
+		p.postedWrites++
+		p.writesOfList = number
 	}
-	again, err := q.ep.Post(p.r)
+	again, err := q.endpoint.Post(p.scratch)
 	if !again && err == nil {
 		if r.Op == qp.Send {
-			p.sent = following(p.sent)
+			p.nextSent = nextNumber(p.nextSent)
 		}
 		return true, nil
 	}
-	q.slots.put(at)
-	p.flying--
+	q.requestSlots.releaseSlot(at)
+	p.postedRequests--
 	if write {
-		p.writes--
+		p.postedWrites--
 	}
 	if again {
-		p.stall()
+		p.retryLater()
 	}
 	return false, err
 }
 
-// stall has the poller try again. The caller has the lock.
-func (p *pair) stall() {
-	if !p.stalled {
-		p.stalled = true
-		p.q.stall(p)
+// retryLater has the thread that polls call retryPosting. The caller holds mu.
+func (p *pair) retryLater() {
+	if !p.isStalled {
+		p.isStalled = true
+		p.queue.addStalled(p)
 	}
 }
 
-// fill makes a request of the provider. The caller has the lock.
-func (p *pair) fill(r *qp.Request, d []qp.Data, copied []byte, at int32) {
-	q, x, slot := p.q, p.r, p.q.slots.bytes(at)
-	base := q.slots.addr(at)
-	x.To, x.Context, x.Op, x.Flags, x.Pieces = p.to, base, uint32(r.Op), libfabric.Told, 0
+// buildRequest makes the request of the provider in scratch, for the slot at. The caller holds mu.
+func (p *pair) buildRequest(r *qp.Request, d []qp.Data, copied []byte, at int32) {
+	q, x, slot := p.queue, p.scratch, p.queue.requestSlots.bytes(at)
+	base := q.requestSlots.addr(at)
+	x.To, x.Context = p.remoteAddr, base
+	x.Op, x.Flags, x.Pieces = uint32(r.Op), libfabric.Told, 0
 	add := func(addr uintptr, n int, desc libfabric.Desc) {
 		x.Piece[x.Pieces] = libfabric.Piece{Addr: addr, Bytes: uintptr(n), Desc: desc}
 		x.Pieces++
@@ -95,42 +98,42 @@ func (p *pair) fill(r *qp.Request, d []qp.Data, copied []byte, at int32) {
 		if copied == nil {
 			copied = copyOf(d)
 		}
-		add(base+copiedAt, copy(slot[copiedAt:], copied), q.slots.desc)
+		add(base+copiedAt, copy(slot[copiedAt:], copied), q.requestSlots.desc)
 	} else {
 		for i := range d {
-			add(uintptr(d[i].Addr), int(d[i].Bytes), q.d.descs.of(d[i].Key))
+			add(uintptr(d[i].Addr), int(d[i].Bytes), q.device.descs.descOf(d[i].Key))
 		}
 	}
-	end := trailer{p.its.pair, p.sent, p.its.token}
+	end := trailer{p.remote.pair, p.nextSent, p.remote.token}
 	switch r.Op {
 	case qp.Write, qp.CompareSwap, qp.FetchAdd:
-		x.Flags = q.d.told
+		x.Flags = q.device.writeFlags
 	}
 	if r.Op == qp.Write && r.Pieces == 0 {
-		// who writes nothing wants to know whether the other end is there
+		// an empty write asks whether the other end is there
 		x.Op, end.number = uint32(qp.Send), pulseNumber
 	}
 	if x.Op == uint32(qp.Send) {
 		if r.Pieces == 0 {
-			// the last message, or a pulse: what has only left may be lost when the
-			// endpoint is closed
-			x.Flags = q.d.told
+			// the last message, or a pulse: it may be lost when the endpoint is closed
+			// before it is delivered
+			x.Flags = q.device.writeFlags
 		}
 		end.encode(slot[trailerAt:])
-		add(base+trailerAt, trailerBytes, q.slots.desc)
+		add(base+trailerAt, trailerBytes, q.requestSlots.desc)
 		return
 	}
-	there := p.place(r.Key)
+	there := p.remoteMemory(r.Key)
 	x.Remote, x.Key = r.Remote-there.base, there.key
 	if r.Op == qp.CompareSwap || r.Op == qp.FetchAdd {
-		p.operands(r, slot, base)
+		p.writeOperands(r, slot, base)
 	}
 }
 
-// operands writes those of an atomic into its slot.
-func (p *pair) operands(r *qp.Request, slot []byte, base uintptr) {
-	x, ne := p.r, binary.NativeEndian
-	x.Operand, x.Compare, x.Operands = base+operandAt, base+compareAt, p.q.slots.desc
+// writeOperands writes the operands of an atomic into its slot. The caller holds mu.
+func (p *pair) writeOperands(r *qp.Request, slot []byte, base uintptr) {
+	x, ne := p.scratch, binary.NativeEndian
+	x.Operand, x.Compare, x.Operands = base+operandAt, base+compareAt, p.queue.requestSlots.desc
 	if r.Op == qp.FetchAdd {
 		ne.PutUint64(slot[operandAt:], r.Operand)
 		return
@@ -139,12 +142,12 @@ func (p *pair) operands(r *qp.Request, slot []byte, base uintptr) {
 	ne.PutUint64(slot[compareAt:], r.Operand)
 }
 
-// place is where a key's memory is. The caller has the lock.
-func (p *pair) place(key uint64) place {
-	x, ok := p.places[key]
+// remoteMemory is the remote memory of a key. The caller holds mu.
+func (p *pair) remoteMemory(key uint64) remoteRegion {
+	x, ok := p.remoteMemories[key]
 	if !ok {
-		x = p.q.d.placeOf(key)
-		p.places[key] = x
+		x = p.queue.device.remoteRegionOf(key)
+		p.remoteMemories[key] = x
 	}
 	return x
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Most providers work only while they are called. Whoever waits for something calls them; a request
-// that nobody waits for would stay where it is, and those that wait for it. So there is a goroutine
-// that calls them from time to time while requests are on their way.
+// Most providers work only while they are called. A waiter calls them. A request without a waiter
+// would not proceed, nor would requests that wait for it. So a goroutine calls the provider from
+// time to time while requests are on their way.
 package ofi
 
 import (
@@ -17,56 +17,57 @@ import (
 	"libarmci/internal/ofi/libfabric"
 )
 
-// progressEvery is how often. What somebody waits for is not late by that.
-const progressEvery = time.Millisecond
+// progressPeriod is the time between two such calls. It does not delay requests with a waiter.
+const progressPeriod = time.Millisecond
 
 const (
-	mostRounds    = 64
-	looksPerRound = 20
+	maxRounds     = 64
+	pollsPerRound = 20
 )
 
+// progress is the goroutine that drives the provider.
 type progress struct {
 	*fast.Progress
-	bell   *os.File // an eventfd; nil: the provider works by itself
+	wakeup *os.File // an eventfd; nil: the provider works by itself
 	ended  chan struct{}
 	mu     sync.Mutex
 	queues []*queue
-	done   [burst]libfabric.Done
+	polled [pollBatch]libfabric.Done
 }
 
-// init begins. auto: the provider works by itself.
-func (g *progress) init(auto bool) (err error) {
+// start starts the goroutine, unless the provider works by itself (auto).
+func (g *progress) start(auto bool) (err error) {
 	fd := eventfd.None
 	if !auto {
 		if fd, err = eventfd.New(); err != nil {
 			return err
 		}
-		g.bell, g.ended = os.NewFile(uintptr(fd), "progress"), make(chan struct{})
+		g.wakeup, g.ended = os.NewFile(uintptr(fd), "progress"), make(chan struct{})
 	}
 	g.Progress = fast.NewProgress(fd)
 	if !auto {
-		go g.run()
+		go g.driveLoop()
 	}
 	return nil
 }
 
-func (g *progress) add(q *queue) {
+func (g *progress) addQueue(q *queue) {
 	g.mu.Lock()
 	g.queues = append(g.queues, q)
 	g.mu.Unlock()
 }
 
-// remove ends the calls for a queue.
-func (g *progress) remove(q *queue) {
+// removeQueue ends the calls for a queue. It locks mu.
+func (g *progress) removeQueue(q *queue) {
 	g.mu.Lock()
 	g.queues = slices.DeleteFunc(g.queues, func(x *queue) bool { return x == q })
 	g.mu.Unlock()
 }
 
-// stop ends it. There are no queues any more.
+// stop ends the goroutine and waits for that. There are no queues any more.
 func (g *progress) stop() {
-	if g.bell != nil {
-		g.bell.Close()
+	if g.wakeup != nil {
+		g.wakeup.Close()
 		<-g.ended
 	}
 	if g.Progress != nil {
@@ -74,43 +75,44 @@ func (g *progress) stop() {
 	}
 }
 
-func (g *progress) run() {
+// driveLoop waits for Need, and drives the provider until no request is on its way.
+func (g *progress) driveLoop() {
 	defer log.Guard()
 	defer close(g.ended)
 	var rings [8]byte
 	for {
-		if _, err := g.bell.Read(rings[:]); err != nil {
+		if _, err := g.wakeup.Read(rings[:]); err != nil {
 			return // it was closed
 		}
-		for time.Sleep(progressEvery); g.drive(); time.Sleep(progressEvery) {
+		for time.Sleep(progressPeriod); g.driveOnce(); time.Sleep(progressPeriod) {
 		}
 		g.Rest()
-		if g.drive() { // posted before that
+		if g.driveOnce() { // posted before that
 			g.Need()
 		}
 	}
 }
 
-// drive calls the provider: false if nothing is on its way.
-func (g *progress) drive() (busy bool) {
+// driveOnce calls the provider for each queue: false if no request is on its way. It locks mu.
+func (g *progress) driveOnce() (busy bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, q := range g.queues {
-		idle := q.slots.inUse() == 0 && q.fast.Requests() == 0 && !q.fast.Left()
-		if idle && !q.pushStalled() {
+		idle := q.requestSlots.inUse() == 0 && q.fast.Requests() == 0 && !q.fast.Left()
+		if idle && !q.postStalled() {
 			continue
 		}
 		busy = true
-		for range mostRounds { // what is completed lets others go, which complete soon
-			n, err := q.ep.Look(g.done[:], looksPerRound, 0)
+		for range maxRounds { // a completion may let other requests go, which complete soon
+			n, err := q.endpoint.Look(g.polled[:], pollsPerRound, 0)
 			if n == 0 || err != nil {
 				break
 			}
-			q.completed(g.done[:n])
+			q.handleCompletions(g.polled[:n])
 		}
-		q.completeLeft()
-		q.pushStalled()
-		q.tellSleeper()
+		q.handleFoundByC()
+		q.postStalled()
+		q.wakeSleeper()
 	}
 	return busy
 }

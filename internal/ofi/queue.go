@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A completion queue: an endpoint of the provider, which the queue pairs of one role share. What
-// the provider completes, in any order, becomes completions of queue pairs, in theirs.
+// A completion queue: an endpoint of the provider, which the queue pairs of one role share. The
+// provider completes requests in any order; they become completions of queue pairs, in order.
 package ofi
 
 import (
@@ -19,349 +19,362 @@ import (
 )
 
 const (
-	burst      = 32                    // completions that are taken at a time
-	longestNap = time.Millisecond      // of a queue without a descriptor
-	retryAfter = 50 * time.Microsecond // if the provider had no room
+	pollBatch  = 32                    // completions that are taken at a time
+	maxNap     = time.Millisecond      // of a queue without a descriptor
+	retryDelay = 50 * time.Microsecond // if the provider had no room
 )
 
-// buffer is a receive buffer that was offered.
+// buffer is a receive buffer that was given to the provider.
 type buffer struct {
 	id   uint64
 	data qp.Data
 }
 
+// queue implements qp.Queue. One thread polls it, by Look and Sleep; other threads post.
 type queue struct {
-	d       *device
-	ep      *libfabric.Endpoint
-	fast    *fast.Queue  // nil: C does not use it
-	slots   slots        // of requests
-	wake    atomic.Int32 // descriptor that ends Sleep; -1: none
-	taken   slots        // of receive buffers
-	offered []buffer     // by slot of taken
-	name    []byte
+	device         *device
+	endpoint       *libfabric.Endpoint
+	fast           *fast.Queue  // nil: C does not use it
+	requestSlots   slots        // of requests
+	sleeperFD      atomic.Int32 // descriptor that ends Sleep; -1: none
+	bufferSlots    slots        // of receive buffers
+	offeredBuffers []buffer     // by slot of bufferSlots
+	name           []byte
 
-	mu      sync.Mutex
-	pairs   map[uint32]*pair
-	peers   map[string]*peer // by name
-	stalled []*pair          // which the provider had no room for
-	ready   []qp.Completion  // that were not given to the caller
+	mu           sync.Mutex
+	pairs        map[uint32]*pair
+	peers        map[string]*peer // by name
+	stalledPairs []*pair          // for which the provider had no room
+	completions  []qp.Completion  // that were not returned by Look or Sleep
 
-	// Of the poller.
-	done    [burst]libfabric.Done
-	stirred bool
+	// Of the thread that polls.
+	polled      [pollBatch]libfabric.Done
+	networkWoke bool
 }
 
-// request is what a slot is used for.
-type request struct {
-	p     *pair
-	list  uint64
-	write bool
+// slotUser is the request that uses a slot.
+type slotUser struct {
+	pair       *pair
+	listNumber uint64
+	write      bool
 }
 
 // NewQueue makes a queue; NewBuffers opens it.
 func (d *device) NewQueue(int) (qp.Queue, error) {
-	q := &queue{d: d, pairs: map[uint32]*pair{}, peers: map[string]*peer{}}
-	q.wake.Store(-1)
+	q := &queue{device: d, pairs: map[uint32]*pair{}, peers: map[string]*peer{}}
+	q.sleeperFD.Store(-1)
 	return q, nil
 }
 
 // NewBuffers opens the endpoint, with room for so many receive buffers.
 func (q *queue) NewBuffers(n int) (err error) {
-	q.offered = make([]buffer, n)
-	if err = q.slots.open(q.d, mostRequests, slotBytes); err != nil {
+	q.offeredBuffers = make([]buffer, n)
+	if err = q.requestSlots.open(q.device, maxRequests, slotBytes); err != nil {
 		return err
 	}
-	if err = q.taken.open(q.d, n, contextBytes); err != nil {
+	if err = q.bufferSlots.open(q.device, n, contextBytes); err != nil {
 		return err
 	}
-	if q.ep, err = q.d.NewEndpoint(mostRequests+fast.Most, n); err != nil {
+	if q.endpoint, err = q.device.NewEndpoint(maxRequests+fast.Most, n); err != nil {
 		return err
 	}
-	q.fast = fast.NewQueue(q.ep, q.d.told, q.d.modes, q.d.progress.Progress)
-	if q.name, err = q.ep.Name(); err != nil {
+	q.fast = fast.NewQueue(q.endpoint, q.device.writeFlags, q.device.modes,
+		q.device.progress.Progress)
+	if q.name, err = q.endpoint.Name(); err != nil {
 		return err
 	}
-	q.d.mu.Lock()
-	q.d.endpoint = q.ep
-	q.d.mu.Unlock()
-	q.d.progress.add(q)
+	q.device.mu.Lock()
+	q.device.endpoint = q.endpoint
+	q.device.mu.Unlock()
+	q.device.progress.addQueue(q)
 	return nil
 }
 
-// Offer offers receive buffers.
+// Offer gives receive buffers to the provider.
 func (q *queue) Offer(ids []uint64, data []qp.Data) error {
 	for i := range ids {
-		at := q.taken.take(request{})
-		q.offered[at] = buffer{ids[i], data[i]}
-		if err := q.receive(at); err != nil {
+		at := q.bufferSlots.acquire(slotUser{})
+		q.offeredBuffers[at] = buffer{ids[i], data[i]}
+		if err := q.offerBuffer(at); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (q *queue) receive(at int32) error {
-	b := &q.offered[at].data
-	return q.ep.Receive(uintptr(b.Addr), int(b.Bytes), q.d.descs.of(b.Key), q.taken.addr(at))
+// offerBuffer gives the receive buffer of a slot to the provider, again after a message of no use.
+func (q *queue) offerBuffer(at int32) error {
+	b := &q.offeredBuffers[at].data
+	return q.endpoint.Receive(uintptr(b.Addr), int(b.Bytes), q.device.descs.descOf(b.Key),
+		q.bufferSlots.addr(at))
 }
 
-// Look takes completions.
+// Look returns completions, and polls for the first of them as often as said.
 func (q *queue) Look(out []qp.Completion, looks, yields int) (int, error) {
-	if q.pushStalled() || q.some() {
+	if q.postStalled() || q.hasCompletions() {
 		looks, yields = 1, 0
 	}
-	n, err := q.ep.Look(q.done[:], looks, yields)
-	return q.deal(out, n, err)
+	n, err := q.endpoint.Look(q.polled[:], looks, yields)
+	return q.handlePolled(out, n, err)
 }
 
-// Sleep takes completions, and sleeps until there are some.
+// Sleep returns completions, and sleeps until there are some, wake is readable, or limit has
+// passed.
 func (q *queue) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int, rang bool,
 	err error) {
-	if q.some() {
+	if q.hasCompletions() {
 		n, err = q.Look(out, 1, 0)
 		return n, false, err
 	}
-	q.wake.Store(int32(wake))
-	if q.pushStalled() && (limit < 0 || limit > retryAfter) {
-		limit = retryAfter
+	q.sleeperFD.Store(int32(wake))
+	if q.postStalled() && (limit < 0 || limit > retryDelay) {
+		limit = retryDelay
 	}
-	n, rang, q.stirred, err = q.ep.Sleep(q.done[:], wake, limit, longestNap)
-	n, err = q.deal(out, n, err)
+	n, rang, q.networkWoke, err = q.endpoint.Sleep(q.polled[:], wake, limit, maxNap)
+	n, err = q.handlePolled(out, n, err)
 	return n, rang, err
 }
 
 // Stirred tells whether the network has ended the last Sleep.
-func (q *queue) Stirred() bool { return q.stirred }
+func (q *queue) Stirred() bool { return q.networkWoke }
 
-// some tells whether completions are there that were not given to the caller.
-func (q *queue) some() bool {
+// hasCompletions tells whether there are completions that were not returned. It locks mu.
+func (q *queue) hasCompletions() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.ready) > 0 || q.fast.Some()
+	return len(q.completions) > 0 || q.fast.Some()
 }
 
-// deal handles n completions of the provider, and gives those of queue pairs to the caller.
-func (q *queue) deal(out []qp.Completion, n int, err error) (int, error) {
-	q.completed(q.done[:n])
-	q.completeLeft()
+// handlePolled handles n completions of the provider in polled, and returns completions of queue
+// pairs in out. It locks mu.
+func (q *queue) handlePolled(out []qp.Completion, n int, err error) (int, error) {
+	q.handleCompletions(q.polled[:n])
+	q.handleFoundByC()
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	given := copy(out, q.ready)
-	q.ready = append(q.ready[:0], q.ready[given:]...)
+	given := copy(out, q.completions)
+	q.completions = append(q.completions[:0], q.completions[given:]...)
 	return given + q.fast.Take(out[given:]), err
 }
 
-// completed handles completions of the provider. Any thread.
-func (q *queue) completed(done []libfabric.Done) {
+// handleCompletions handles completions of the provider. Any thread may call it, without locks.
+func (q *queue) handleCompletions(done []libfabric.Done) {
 	for i := range done {
-		q.complete(&done[i])
+		q.handleCompletion(&done[i])
 	}
 }
 
-// completeLeft handles completions of the provider that C has found. Any thread.
-func (q *queue) completeLeft() {
-	var done [burst]libfabric.Done
+// handleFoundByC handles completions of requests of Go that C has found. Any thread may call it.
+func (q *queue) handleFoundByC() {
+	var done [pollBatch]libfabric.Done
 	for n := q.fast.TakeLeft(done[:]); n > 0; n = q.fast.TakeLeft(done[:]) {
-		q.completed(done[:n])
+		q.handleCompletions(done[:n])
 	}
 }
 
-// reap takes what is complete already. Any thread.
-func (q *queue) reap() {
-	var done [burst]libfabric.Done
-	n, _ := q.ep.Look(done[:], 1, 0)
-	q.completed(done[:n])
-	q.tellSleeper()
+// pollOnce handles completions that are there already. Any thread may call it.
+func (q *queue) pollOnce() {
+	var done [pollBatch]libfabric.Done
+	n, _ := q.endpoint.Look(done[:], 1, 0)
+	q.handleCompletions(done[:n])
+	q.wakeSleeper()
 }
 
-// tellSleeper wakes a thread in Sleep if there is something for it.
-func (q *queue) tellSleeper() {
-	if wake := q.wake.Load(); wake >= 0 && q.some() {
+// wakeSleeper wakes a thread in Sleep if there are completions for it.
+func (q *queue) wakeSleeper() {
+	if wake := q.sleeperFD.Load(); wake >= 0 && q.hasCompletions() {
 		eventfd.FD(wake).Ring()
 	}
 }
 
-func (q *queue) complete(c *libfabric.Done) {
-	if at, ok := q.slots.at(c.Context); ok {
-		r := q.slots.put(at)
-		r.p.completed(&r, libfabric.Error(c.Err))
+// handleCompletion handles a completion of a request, of a receive buffer, or of C.
+func (q *queue) handleCompletion(c *libfabric.Done) {
+	if at, ok := q.requestSlots.slotOf(c.Context); ok {
+		r := q.requestSlots.releaseSlot(at)
+		r.pair.requestCompleted(&r, libfabric.Error(c.Err))
 		return
 	}
-	at, ok := q.taken.at(c.Context)
+	at, ok := q.bufferSlots.slotOf(c.Context)
 	switch {
 	case !ok && q.fast.Completed(c):
-	case !ok: // an error that is about nothing of ours
-		log.Infof("%s: %v", q.d.Name(), libfabric.Error(c.Err))
-	case c.Err != 0 || !q.arrived(at, int(c.Bytes)):
-		if err := q.receive(at); err != nil {
-			log.Errorf("%s: a receive buffer is lost: %v", q.d.Name(), err)
+	case !ok: // an error of the provider itself
+		log.Infof("%s: %v", q.device.Name(), libfabric.Error(c.Err))
+	case c.Err != 0 || !q.messageArrived(at, int(c.Bytes)):
+		if err := q.offerBuffer(at); err != nil {
+			log.Errorf("%s: a receive buffer is lost: %v", q.device.Name(), err)
 		}
 	}
 }
 
-// arrived gives a message to its queue pair; false if it is for nobody.
-func (q *queue) arrived(at int32, n int) bool {
-	b := q.offered[at]
+// messageArrived adds the message of n bytes in a slot to the completions of its queue pair, in the
+// order of numbers. It returns false, and the caller offers the buffer again, for a pulse and if no
+// queue pair has the token. It locks mu.
+func (q *queue) messageArrived(at int32, n int) bool {
+	b := q.offeredBuffers[at]
 	if n < trailerBytes || n > int(b.data.Bytes) {
 		return false
 	}
-	t := trailerOf(unsafe.Slice(
+	t := decodeTrailer(unsafe.Slice(
 		(*byte)(pointerTo(uintptr(b.data.Addr)+uintptr(n-trailerBytes))), trailerBytes))
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	p := q.pairs[t.pair]
-	if p == nil || t.token != p.mine.token {
-		return false // of a connection that is closed, or a stranger's
+	if p == nil || t.token != p.local.token {
+		return false // of a connection that is closed, or of a stranger
 	}
-	p.news.Add(1)
+	p.eventCount.Add(1)
 	if t.number == pulseNumber {
 		return false
 	}
-	q.taken.put(at)
-	p.early[t.number] = qp.Completion{ID: b.id, Bytes: uint32(n - trailerBytes), Pair: t.pair}
-	for c, ok := p.early[p.next]; ok; c, ok = p.early[p.next] {
-		delete(p.early, p.next)
-		p.next = following(p.next)
-		q.ready = append(q.ready, c)
+	q.bufferSlots.releaseSlot(at)
+	p.earlyMessages[t.number] = qp.Completion{ID: b.id, Bytes: uint32(n - trailerBytes),
+		Pair: t.pair}
+	for c, ok := p.earlyMessages[p.nextMessage]; ok; c, ok = p.earlyMessages[p.nextMessage] {
+		delete(p.earlyMessages, p.nextMessage)
+		p.nextMessage = nextNumber(p.nextMessage)
+		q.completions = append(q.completions, c)
 	}
 	return true
 }
 
-// following is the number of the next message.
-func following(n uint32) uint32 {
+// nextNumber is the number of the message after n.
+func nextNumber(n uint32) uint32 {
 	if n++; n == pulseNumber {
 		n = 0
 	}
 	return n
 }
 
-// pointerTo is memory that is not Go's.
+// pointerTo is a pointer to memory outside of Go's heap.
 func pointerTo(addr uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&addr)) }
 
-// tell adds a completion.
-func (q *queue) tell(c qp.Completion) {
+// addCompletion adds a completion for the caller of Look. It locks mu.
+func (q *queue) addCompletion(c qp.Completion) {
 	q.mu.Lock()
-	q.ready = append(q.ready, c)
+	q.completions = append(q.completions, c)
 	q.mu.Unlock()
 }
 
-// stall has the poller try again to post what a queue pair has.
-func (q *queue) stall(p *pair) {
+// addStalled has the thread that polls call retryPosting of a queue pair. It locks mu.
+func (q *queue) addStalled(p *pair) {
 	q.mu.Lock()
-	q.stalled = append(q.stalled, p)
+	q.stalledPairs = append(q.stalledPairs, p)
 	q.mu.Unlock()
 }
 
-// pushStalled posts what there was no room for: true if there still is none.
-func (q *queue) pushStalled() bool {
+// postStalled posts requests for which the provider had no room: true if it still has none. It
+// locks mu.
+func (q *queue) postStalled() bool {
 	q.mu.Lock()
-	list := q.stalled
-	q.stalled = nil
+	list := q.stalledPairs
+	q.stalledPairs = nil
 	q.mu.Unlock()
 	for _, p := range list {
-		p.again()
+		p.retryPosting()
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return len(q.stalled) > 0
+	return len(q.stalledPairs) > 0
 }
 
-// Arm: FD tells of everything that comes after Pending.
+// Arm does nothing: FD becomes readable for every completion after Pending.
 func (q *queue) Arm() error { return nil }
 
-// Tells: it does not, without Pending.
+// Tells is false: FD needs Pending.
 func (q *queue) Tells() bool { return false }
 
-// Pending tells whether FD is not to be waited for.
-func (q *queue) Pending() bool { return q.some() || q.ep.Pending() }
+// Pending tells whether there may be completions already: then the caller does not wait for FD.
+func (q *queue) Pending() bool { return q.hasCompletions() || q.endpoint.Pending() }
 
-// FD is readable when something may have come; -1: there is none.
-func (q *queue) FD() int { return q.ep.FD() }
+// FD is a descriptor that is readable when there may be completions; -1: there is none.
+func (q *queue) FD() int { return q.endpoint.FD() }
 
-// Take: FD becomes unreadable by itself.
+// Take does nothing: FD becomes unreadable without it.
 func (q *queue) Take() {}
 
 // Close closes the endpoint.
 func (q *queue) Close() (err error) {
-	q.d.progress.remove(q)
-	if q.ep != nil {
-		q.d.mu.Lock()
-		if q.d.endpoint == q.ep {
-			q.d.endpoint = nil
+	q.device.progress.removeQueue(q)
+	if q.endpoint != nil {
+		q.device.mu.Lock()
+		if q.device.endpoint == q.endpoint {
+			q.device.endpoint = nil
 		}
-		q.d.mu.Unlock()
-		err = q.ep.Close()
+		q.device.mu.Unlock()
+		err = q.endpoint.Close()
 	}
-	q.slots.close()
-	q.taken.close()
+	q.requestSlots.close()
+	q.bufferSlots.close()
 	q.fast.Free()
 	return err
 }
 
-// Network is what C calls: nothing where local memory has to be registered, or where the provider
-// must have only a few requests.
+// Network is the functions for C: nil where local memory has to be registered, or where the
+// provider must have few requests only.
 func (q *queue) Network() unsafe.Pointer {
-	if !q.d.limits.Unregistered || q.d.flight < mostRequests {
+	if !q.device.limits.Unregistered || q.device.maxPosted < maxRequests {
 		return nil
 	}
 	return fast.Network()
 }
 
-// Handle is the queue as C knows it.
+// Handle is the queue of the fast path in C.
 func (q *queue) Handle() unsafe.Pointer { return unsafe.Pointer(q.fast) }
 
-// Channel: a waiter in C does not sleep.
+// Channel is nil: a waiter in C does not sleep.
 func (q *queue) Channel() unsafe.Pointer { return nil }
 
-// Receive: messages to C take their buffers from nowhere.
+// Receive is nil: C receives no messages.
 func (q *queue) Receive() unsafe.Pointer { return nil }
 
-// peer is another endpoint, which several queue pairs may be connected to.
+// peer is another endpoint, to which several queue pairs may be connected.
 type peer struct {
-	at    libfabric.Address
+	addr  libfabric.Address
 	users int
 }
 
-// meet finds the endpoint of a name.
-func (q *queue) meet(name string) (libfabric.Address, error) {
+// connectPeer returns the address of the endpoint of a name, and counts one more user, which calls
+// releasePeer. It locks mu.
+func (q *queue) connectPeer(name string) (libfabric.Address, error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	x := q.peers[name]
 	if x == nil {
-		q.d.meet([]byte(name))
-		at, err := q.ep.Insert([]byte(name))
+		q.device.recordProcess([]byte(name))
+		at, err := q.endpoint.Insert([]byte(name))
 		if err != nil {
-			// ofi_rxd may be adding it itself, since something comes from there: then
-			// it is there the next time
-			at, err = q.ep.Insert([]byte(name))
+			// ofi_rxd may be adding it itself, because of a message from there: then
+			// the second attempt succeeds
+			at, err = q.endpoint.Insert([]byte(name))
 		}
 		if err != nil {
 			return 0, err
 		}
-		x = &peer{at: at}
+		x = &peer{addr: at}
 		q.peers[name] = x
 	}
 	x.users++
-	return x.at, nil
+	return x.addr, nil
 }
 
-// part ends one use of a name. The provider may then close what it has for it.
-func (q *queue) part(name string) {
+// releasePeer ends one use of a name. After the last one the provider may close its connection. It
+// locks mu.
+func (q *queue) releasePeer(name string) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	x := q.peers[name]
-	if x.users--; x.users == 0 && !q.d.keeps {
+	if x.users--; x.users == 0 && !q.device.keepsAddresses {
 		delete(q.peers, name)
-		if err := q.ep.Remove(x.at); err != nil {
-			log.Infof("%s: %v", q.d.Name(), err)
+		if err := q.endpoint.Remove(x.addr); err != nil {
+			log.Infof("%s: %v", q.device.Name(), err)
 		}
 	}
 }
 
-// forget ends the use of a queue pair.
-func (q *queue) forget(p *pair) {
+// removePair removes a queue pair: messages for it are dropped. It locks mu.
+func (q *queue) removePair(p *pair) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	delete(q.pairs, p.mine.pair)
-	q.stalled = slices.DeleteFunc(q.stalled, func(s *pair) bool { return s == p })
+	delete(q.pairs, p.local.pair)
+	q.stalledPairs = slices.DeleteFunc(q.stalledPairs, func(s *pair) bool { return s == p })
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Memory that the provider uses while a request or a receive buffer is its own: the context that
-// names it, and, of a request, the trailer of a message, data that was copied, operands of an
-// atomic. It is not Go's.
+// Memory that the provider uses while it has a request or a receive buffer: the context that names
+// it. A request also has the trailer of a message, data that was copied, operands of an atomic. The
+// memory is outside of Go's heap.
 package ofi
 
 import (
@@ -18,13 +18,13 @@ import (
 )
 
 const (
-	contextBytes = 64 // what a provider may ask for
+	contextBytes = 64 // the most that a provider may need
 	trailerAt    = contextBytes
 	operandAt    = trailerAt + trailerBytes
 	compareAt    = operandAt + 8
 	copiedAt     = compareAt + 8
-	mostCopied   = 256 // bytes of data that was copied
-	slotBytes    = (copiedAt + mostCopied + trailerBytes + 63) &^ 63
+	maxCopied    = 256 // bytes of data that was copied
+	slotBytes    = (copiedAt + maxCopied + trailerBytes + 63) &^ 63
 )
 
 // slots are pieces of memory of equal size, with a number each.
@@ -35,9 +35,10 @@ type slots struct {
 	desc   libfabric.Desc
 	mu     sync.Mutex
 	free   []int32
-	users  []request // by slot
+	users  []slotUser // by slot
 }
 
+// open maps and registers memory for n slots. The caller calls close, also after an error.
 func (s *slots) open(d *device, n, size int) (err error) {
 	if s.memory, err = unix.Mmap(-1, 0, n*size, unix.PROT_READ|unix.PROT_WRITE,
 		unix.MAP_PRIVATE|unix.MAP_ANON); err != nil {
@@ -46,7 +47,8 @@ func (s *slots) open(d *device, n, size int) (err error) {
 	if s.region, err = d.Register(s.addr(0), int64(n*size), qp.Local); err != nil {
 		return err
 	}
-	s.size, s.desc, s.users = size, d.descs.of(d.LocalKey(s.region.Key())), make([]request, n)
+	s.size, s.users = size, make([]slotUser, n)
+	s.desc = d.descs.descOf(d.LocalKey(s.region.Key()))
 	for i := range n {
 		s.free = append(s.free, int32(n-1-i))
 	}
@@ -62,8 +64,8 @@ func (s *slots) close() {
 	}
 }
 
-// take takes a free slot; -1: there is none.
-func (s *slots) take(user request) int32 {
+// acquire takes a free slot for a request; -1: there is none. It locks mu.
+func (s *slots) acquire(user slotUser) int32 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	n := len(s.free)
@@ -75,12 +77,12 @@ func (s *slots) take(user request) int32 {
 	return i
 }
 
-// put makes a slot free again, and tells who has used it.
-func (s *slots) put(i int32) (user request) {
+// releaseSlot makes a slot free again, and returns its user. It locks mu.
+func (s *slots) releaseSlot(i int32) (user slotUser) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.free = append(s.free, i)
-	user, s.users[i] = s.users[i], request{}
+	user, s.users[i] = s.users[i], slotUser{}
 	return user
 }
 
@@ -91,23 +93,23 @@ func (s *slots) inUse() int {
 	return len(s.users) - len(s.free)
 }
 
-// addr is where a slot begins: its context.
+// addr is the address of a slot, at which its context is.
 func (s *slots) addr(i int32) uintptr {
 	return uintptr(unsafe.Pointer(unsafe.SliceData(s.memory))) + uintptr(int(i)*s.size)
 }
 
-// bytes is a slot.
+// bytes is the memory of a slot.
 func (s *slots) bytes(i int32) []byte { return s.memory[int(i)*s.size:][:s.size] }
 
-// at is the slot of a context; ok is false if it is none of these.
-func (s *slots) at(context uintptr) (i int32, ok bool) {
+// slotOf is the slot of a context; ok is false if it is not one of these slots.
+func (s *slots) slotOf(context uintptr) (i int32, ok bool) {
 	off := context - s.addr(0)
 	return int32(off / uintptr(s.size)), off < uintptr(len(s.memory))
 }
 
-// trailer ends every message: which queue pair it is for, the how manieth it is there, and what
-// proves that it comes from the other end of that. A provider completes messages in any order,
-// although it receives them in theirs: a long one later.
+// trailer ends every message: the queue pair that it is for, its number there, and the token of
+// that queue pair, which only the other end knows. The number restores the order: a provider
+// receives messages in order, but completes long ones later.
 type trailer struct {
 	pair, number uint32
 	token        uint64
@@ -115,7 +117,7 @@ type trailer struct {
 
 const (
 	trailerBytes = 16
-	pulseNumber  = ^uint32(0) // of a message that says nothing
+	pulseNumber  = ^uint32(0) // of an empty message: the sender checks the connection
 )
 
 func (t *trailer) encode(b []byte) {
@@ -125,7 +127,7 @@ func (t *trailer) encode(b []byte) {
 	le.PutUint64(b[8:], t.token)
 }
 
-func trailerOf(b []byte) trailer {
+func decodeTrailer(b []byte) trailer {
 	le := binary.LittleEndian
 	return trailer{le.Uint32(b), le.Uint32(b[4:]), le.Uint64(b[8:])}
 }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What is registered. A key table lists registered memory, here or at a node. The arena is the
-// node's memory: a process registers an allocation when it is first used: by a data server for
-// other nodes, by any process for the local side of its transfers. Memory stays registered until
-// the end, since its pages stay where they are. So ranges of a table never overlap and are never
-// removed, and a look-up needs no lock. And pools of registered buffers of equal size, whose
-// contents this package never reads.
+// Memory that stays registered. A key table lists registered memory, here or at a node. The arena
+// is the node's memory. A process registers an allocation when it is first used: by a data server
+// for other nodes, by any process for the local side of its transfers. Memory stays registered
+// until the end, since its pages stay where they are. So ranges of a table never overlap and are
+// never removed, and a look-up needs no lock.
+//
+// This file also has pools of registered buffers of equal size.
 package pin
 
 import (
@@ -26,11 +27,12 @@ import (
 // Table lists ranges by address. A list is never changed but replaced by a new one. The zero value
 // is empty.
 type Table struct {
-	mu   sync.Mutex // changing
+	mu   sync.Mutex // held to replace the list
 	list atomic.Pointer[[]transport.Range]
 }
 
-func (t *Table) all() []transport.Range {
+// ranges is the current list, which never changes.
+func (t *Table) ranges() []transport.Range {
 	if p := t.list.Load(); p != nil {
 		return *p
 	}
@@ -39,7 +41,7 @@ func (t *Table) all() []transport.Range {
 
 // Find returns the range around an address, nil if there is none. The range stays valid.
 func (t *Table) Find(addr uintptr) *transport.Range {
-	list := t.all()
+	list := t.ranges()
 	i, exact := slices.BinarySearchFunc(list, addr,
 		func(r transport.Range, a uintptr) int { return cmp.Compare(r.Lo, a) })
 	if !exact {
@@ -53,7 +55,7 @@ func (t *Table) Find(addr uintptr) *transport.Range {
 
 // Within lists the ranges that overlap [lo, hi).
 func (t *Table) Within(lo, hi uintptr) (some []transport.Range) {
-	for _, r := range t.all() {
+	for _, r := range t.ranges() {
 		if r.Hi > lo && r.Lo < hi {
 			some = append(some, r)
 		}
@@ -75,14 +77,14 @@ func (t *Table) gaps(lo, hi uintptr) (out []transport.Range) {
 	return out
 }
 
-// Add adds ranges, except where they overlap those that are in the table already.
+// Add adds ranges, except where they overlap those that are in the table already. It locks mu.
 func (t *Table) Add(ranges ...transport.Range) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, r := range ranges {
 		for _, g := range t.gaps(r.Lo, r.Hi) {
 			g.Key, g.Direct = r.Key, r.Direct
-			list := append(slices.Clone(t.all()), g)
+			list := append(slices.Clone(t.ranges()), g)
 			slices.SortFunc(list,
 				func(a, b transport.Range) int { return cmp.Compare(a.Lo, b.Lo) })
 			t.list.Store(&list)
@@ -95,24 +97,24 @@ func Pages(lo uintptr, n int64) (uintptr, uintptr) {
 	return lo &^ (pageBytes - 1), (lo + uintptr(n) + pageBytes - 1) &^ (pageBytes - 1)
 }
 
-// Memory is what the arena must know of the node.
+// Memory is the memory of the node.
 type Memory interface {
-	Inside(addr uintptr) bool                  // is it an arena address at all?
+	Inside(addr uintptr) bool                  // whether it is an address of the arena
 	Extent(addr uintptr) (lo uintptr, n int64) // the live allocation around it; n = 0: none
 }
 
 // Arena registers the memory of a node.
 type Arena struct {
-	node   Memory
-	device Device
-	cache  *Cache // gives memory back where the limit of pinned memory is reached
-	table  Table
-	mu     sync.Mutex
-	open   []Registration
-	shared map[Registration]bool // private memory (share.go)
+	node          Memory
+	device        Device
+	cache         *Cache // yields memory where the limit of pinned memory is reached
+	table         Table
+	mu            sync.Mutex
+	registrations []Registration
+	shared        map[Registration]bool // private memory (share.go)
 }
 
-// NewArena makes an arena of which nothing is registered.
+// NewArena makes an arena without registered memory.
 func NewArena(node Memory, d Device, cache *Cache) *Arena {
 	return &Arena{node: node, device: d, cache: cache}
 }
@@ -123,7 +125,7 @@ func (a *Arena) Here(addr uintptr) *transport.Range {
 	r := a.table.Find(addr)
 	if r == nil && a.node.Inside(addr) {
 		if lo, n := a.node.Extent(addr); n > 0 {
-			a.register(lo, n)
+			a.registerMissing(lo, n)
 			r = a.table.Find(addr)
 		}
 	}
@@ -135,13 +137,13 @@ func (a *Arena) Here(addr uintptr) *transport.Range {
 
 // Expose registers memory as far as it is not registered yet, and lists it.
 func (a *Arena) Expose(lo uintptr, n int64) []transport.Range {
-	a.register(lo, n)
+	a.registerMissing(lo, n)
 	return a.table.Within(lo, lo+uintptr(n))
 }
 
-// register registers memory as far as it is not in the table. What cannot be registered is in the
-// table with Direct false.
-func (a *Arena) register(lo uintptr, n int64) {
+// registerMissing registers memory as far as it is not in the table. Memory that cannot be
+// registered is in the table with Direct false. It locks mu.
+func (a *Arena) registerMissing(lo uintptr, n int64) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	lo, hi := Pages(lo, n)
@@ -154,26 +156,26 @@ func (a *Arena) register(lo uintptr, n int64) {
 		if err != nil {
 			log.Infof("memory is sent through buffers: %v", err)
 		} else {
-			a.open = append(a.open, r)
+			a.registrations = append(a.registrations, r)
 			g.Direct, g.Key = true, r.Key()
 		}
 		a.table.Add(g)
 	}
 }
 
-// Close ends all registrations. Nothing is in use.
+// Close ends all registrations. No memory is in use.
 func (a *Arena) Close() {
-	for _, r := range a.open {
+	for _, r := range a.registrations {
 		r.Close()
 	}
-	a.open = nil
+	a.registrations = nil
 	for r := range a.shared {
 		a.unshare(r)
 	}
 }
 
-// Pool has buffers 0, 1, 2 ... Their memory is not Go's. A child shares it after a fork, so the
-// device's pages stay ours.
+// Pool has buffers 0, 1, 2 ... Their memory is outside of Go's heap. A child shares it after a
+// fork, so the device keeps using pages of this process.
 type Pool struct {
 	Size   int    // of a buffer
 	Key    uint64 // of all
@@ -186,10 +188,10 @@ type Pool struct {
 // None is no buffer.
 const None = int32(-1)
 
-// LeastBuffers is how many buffers a pool needs where not so much memory may be pinned.
+// LeastBuffers is the smallest number of buffers that NewPool falls back to.
 const LeastBuffers = 8
 
-// NewPool makes n buffers, or fewer if the limit of pinned memory says so.
+// NewPool makes n buffers, or fewer if the limit of pinned memory does not allow so many.
 func NewPool(d Device, n, size int) (*Pool, error) {
 	for {
 		p, err := tryPool(d, n, size)
@@ -200,6 +202,7 @@ func NewPool(d Device, n, size int) (*Pool, error) {
 	}
 }
 
+// tryPool makes a pool of exactly n buffers.
 func tryPool(d Device, n, size int) (*Pool, error) {
 	memory, err := unix.Mmap(-1, 0, n*size, unix.PROT_READ|unix.PROT_WRITE,
 		unix.MAP_SHARED|unix.MAP_ANON)
@@ -227,7 +230,7 @@ func (p *Pool) Addr(i int32) uintptr { return uintptr(unsafe.Pointer(&p.memory[i
 // Bytes returns a buffer.
 func (p *Pool) Bytes(i int32) []byte { return p.memory[int(i)*p.Size:][:p.Size:p.Size] }
 
-// Take returns a free buffer, or None.
+// Take returns a free buffer, which the caller gives to Put, or None. It locks mu.
 func (p *Pool) Take() int32 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -240,14 +243,14 @@ func (p *Pool) Take() int32 {
 	return i
 }
 
-// Put makes a buffer free again.
+// Put makes a buffer free again. It locks mu.
 func (p *Pool) Put(i int32) {
 	p.mu.Lock()
 	p.free = append(p.free, i)
 	p.mu.Unlock()
 }
 
-// Close ends the pool; there may be none.
+// Close ends the registration and unmaps the buffers. A nil pool has none.
 func (p *Pool) Close() {
 	if p != nil {
 		p.reg.Close()

@@ -10,10 +10,11 @@ import (
 	"libarmci/internal/transport"
 )
 
+// Ranges that are added fill the gaps between those that are there.
 func TestTable(t *testing.T) {
 	var c Table
 	c.Add(transport.Range{Lo: 100, Hi: 200, Key: 1}, transport.Range{Lo: 300, Hi: 400, Key: 2})
-	c.Add(transport.Range{Lo: 50, Hi: 350, Key: 3}) // what overlaps stays as it was
+	c.Add(transport.Range{Lo: 50, Hi: 350, Key: 3}) // overlapping ranges stay as they were
 	for addr, key := range map[uintptr]uint64{49: 0, 50: 3, 99: 3, 100: 1, 199: 1, 200: 3,
 		299: 3, 300: 2, 399: 2, 400: 0} {
 		p := c.Find(addr)
@@ -33,26 +34,27 @@ func TestTable(t *testing.T) {
 	}
 }
 
-// land is a node with one allocation.
-type land struct{ lo, hi uintptr }
+// oneAllocation is a node with one allocation.
+type oneAllocation struct{ lo, hi uintptr }
 
-func (l land) Inside(addr uintptr) bool { return addr < 1<<30 }
+func (l oneAllocation) Inside(addr uintptr) bool { return addr < 1<<30 }
 
-func (l land) Extent(addr uintptr) (uintptr, int64) {
+func (l oneAllocation) Extent(addr uintptr) (uintptr, int64) {
 	if addr < l.lo || addr >= l.hi {
 		return 0, 0
 	}
 	return l.lo, int64(l.hi - l.lo)
 }
 
+// An arena registers allocations when they are used, and evicts entries of the cache for that.
 func TestArena(t *testing.T) {
 	d := newDevice(64 << 10)
-	cache := imaginary(d, 64<<10)
-	a := NewArena(land{0x10000, 0x1a000}, d, cache)
+	cache := unwatchedCache(d, 64<<10)
+	a := NewArena(oneAllocation{0x10000, 0x1a000}, d, cache)
 	if a.Here(0x20000) != nil || a.Here(1<<31) != nil || d.pinned != 0 {
-		t.Error("memory of nobody was registered")
+		t.Error("memory outside of allocations was registered")
 	}
-	taken(t, cache, 1<<31, 48<<10) // it has to make room
+	takeAndRelease(t, cache, 1<<31, 48<<10) // it has to make room
 	r := a.Here(0x10008)
 	if r == nil || r.Lo != 0x10000 || r.Hi != 0x1a000 || !r.Direct || d.pinned != 40<<10 {
 		t.Errorf("%+v, %d bytes are pinned", r, d.pinned)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The cache over a device that only counts: what is kept, what has to go and when, and what a
-// refusal does. Memory is not looked at, so addresses are numbers here; watch_test.go has real
-// memory.
+// The cache over a device that only counts: which entries are kept and evicted, and when, and the
+// effect of a refusal. Memory is not accessed, so addresses are numbers here; watch_test.go has
+// real memory.
 package pin
 
 import (
@@ -27,6 +27,7 @@ type device struct {
 
 func newDevice(limit int64) *device { return &device{limit: limit, open: map[uint64]string{}} }
 
+// registration is memory that the device has counted.
 type registration struct {
 	d      *device
 	n      int64
@@ -46,6 +47,7 @@ func (r *registration) Close() error {
 	return nil
 }
 
+// Register counts n bytes, or returns ENOMEM at the limit.
 func (d *device) Register(addr uintptr, n int64, _ bool) (Registration, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -61,14 +63,14 @@ func (d *device) Register(addr uintptr, n int64, _ bool) (Registration, error) {
 	return &registration{d, n, d.serial}, nil
 }
 
-// imaginary is a cache that keeps whatever it is given: as over a device that needs no pinning, but
+// unwatchedCache is a cache that keeps all entries, as over a device that needs no pinning, but
 // with a budget.
-func imaginary(d Device, budget int64) *Cache {
-	return &Cache{device: d, budget: budget, demand: true}
+func unwatchedCache(d Device, budget int64) *Cache {
+	return &Cache{device: d, budget: budget, onDemand: true}
 }
 
-// taken takes memory and lets it go at once.
-func taken(t *testing.T, c *Cache, addr uintptr, n int) *Entry {
+// takeAndRelease takes memory and releases it at once.
+func takeAndRelease(t *testing.T, c *Cache, addr uintptr, n int) *Entry {
 	t.Helper()
 	e := c.Take(addr, n)
 	if e == nil {
@@ -78,17 +80,18 @@ func taken(t *testing.T, c *Cache, addr uintptr, n int) *Entry {
 	return e
 }
 
+// Entries are found by every address in them, and a new one fills the gap between two.
 func TestHitsAndGaps(t *testing.T) {
 	d := newDevice(1 << 30)
-	c := imaginary(d, 1<<30)
+	c := unwatchedCache(d, 1<<30)
 	if c.Take(0x10000, 0) != nil {
-		t.Error("memory that nobody has registered is found")
+		t.Error("memory that was not registered is found")
 	}
-	first := taken(t, c, 0x10010, 0x1000) // two pages
+	first := takeAndRelease(t, c, 0x10010, 0x1000) // two pages
 	if first.Lo != 0x10000 || first.Hi != 0x12000 {
 		t.Errorf("[%#x, %#x)", first.Lo, first.Hi)
 	}
-	third := taken(t, c, 0x14000, 0x1000)
+	third := takeAndRelease(t, c, 0x14000, 0x1000)
 	for addr, want := range map[uintptr]*Entry{0x10000: first, 0x11fff: first, 0x14000: third,
 		0x14fff: third} {
 		if e := c.Take(addr, 0); e != want {
@@ -102,13 +105,13 @@ func TestHitsAndGaps(t *testing.T) {
 			t.Errorf("%#x: %+v", addr, e)
 		}
 	}
-	if e := taken(t, c, 0x11000, 0x10000); e != first { // its end is the next call's
+	if e := takeAndRelease(t, c, 0x11000, 0x10000); e != first { // its end is the next call's
 		t.Errorf("overlapping: %+v", e)
 	}
-	if e := taken(t, c, 0x12000, 0x10000); e.Lo != 0x12000 || e.Hi != 0x14000 {
+	if e := takeAndRelease(t, c, 0x12000, 0x10000); e.Lo != 0x12000 || e.Hi != 0x14000 {
 		t.Errorf("the gap is [%#x, %#x)", e.Lo, e.Hi)
 	}
-	if e := taken(t, c, 0x20000, 1<<30); e.Hi-e.Lo != chunkBytes {
+	if e := takeAndRelease(t, c, 0x20000, 1<<30); e.Hi-e.Lo != chunkBytes {
 		t.Errorf("one entry of %d bytes", e.Hi-e.Lo)
 	}
 	c.Close()
@@ -117,17 +120,18 @@ func TestHitsAndGaps(t *testing.T) {
 	}
 }
 
+// The longest unused entry is evicted for a new one; entries in use stay.
 func TestBudget(t *testing.T) {
 	const mib = 1 << 20
 	d := newDevice(1 << 30)
-	c := imaginary(d, 4*mib)
+	c := unwatchedCache(d, 4*mib)
 	defer c.Close()
 	at := func(i int) uintptr { return uintptr(16*mib + 2*i*mib) }
 	for i := range 4 {
-		taken(t, c, at(i), mib)
+		takeAndRelease(t, c, at(i), mib)
 	}
 	held := c.Take(at(0), 0) // so 1 is the longest unused now
-	taken(t, c, at(4), mib)
+	takeAndRelease(t, c, at(4), mib)
 	for i, want := range []bool{true, false, true, true, true} {
 		e := c.Take(at(i), 0)
 		if (e != nil) != want {
@@ -149,15 +153,15 @@ func TestBudget(t *testing.T) {
 		e.Release()
 	}
 	held.Release()
-	if taken(t, c, at(5), 4*mib); d.pinned != 4*mib {
+	if takeAndRelease(t, c, at(5), 4*mib); d.pinned != 4*mib {
 		t.Errorf("%d bytes are pinned", d.pinned)
 	}
 }
 
-// TestInUse: what is dropped while it is used is closed by the last user.
+// An entry that is dropped while it is used is closed by the last user.
 func TestInUse(t *testing.T) {
 	d := newDevice(1 << 30)
-	c := imaginary(d, 1<<30)
+	c := unwatchedCache(d, 1<<30)
 	defer c.Close()
 	e := c.Take(0x10000, 1)
 	if c.Take(0x10000, 1) != e {
@@ -167,7 +171,7 @@ func TestInUse(t *testing.T) {
 		t.Error("an entry in use was given back")
 	}
 	c.mu.Lock()
-	c.drop(0, event{})
+	c.dropEntry(0, event{})
 	c.mu.Unlock()
 	if c.Take(0x10000, 0) != nil {
 		t.Error("found though it has been dropped")
@@ -182,8 +186,8 @@ func TestInUse(t *testing.T) {
 	}
 }
 
-// warnings counts what is printed until the test ends.
-func warnings(t *testing.T) *int {
+// countWarnings counts lines that are printed until the test ends.
+func countWarnings(t *testing.T) *int {
 	n := new(int)
 	t.Cleanup(log.SetSink(func([]byte) { *n++ }))
 	return n
@@ -192,17 +196,17 @@ func warnings(t *testing.T) *int {
 // warned: this process has had its one warning, in an earlier run of the test.
 var warned bool
 
-// TestRefusal: a device that has less room than the budget gets what others do not use; where that
-// is not enough, there is one warning. A full budget is no reason for one, nor is memory that
-// cannot be registered at all.
+// A device that has less room than the budget evicts unused entries; where that is not enough,
+// there is one warning. A full budget is no reason for one, nor is memory that cannot be registered
+// at all.
 func TestRefusal(t *testing.T) {
-	printed := warnings(t)
+	printed := countWarnings(t)
 	const page = pageBytes
 	d := newDevice(4 * page)
-	c := imaginary(d, 1<<30)
+	c := unwatchedCache(d, 1<<30)
 	defer c.Close()
 	for i := range uintptr(6) {
-		taken(t, c, 0x100000*(i+1), page)
+		takeAndRelease(t, c, 0x100000*(i+1), page)
 	}
 	if d.pinned != 4*page || c.Take(0x200000, 0) != nil {
 		t.Errorf("%d bytes are pinned", d.pinned)
@@ -212,14 +216,14 @@ func TestRefusal(t *testing.T) {
 		t.Errorf("memory that is not there: %d bytes are pinned", d.pinned)
 	}
 	d.refuse = nil
-	small := imaginary(d, page)
+	small := unwatchedCache(d, page)
 	d.limit += page
-	if e := taken(t, small, 0x1000, 2*page); e.Hi-e.Lo != page {
+	if e := takeAndRelease(t, small, 0x1000, 2*page); e.Hi-e.Lo != page {
 		t.Error("more than the budget")
 	}
 	small.Close()
 	d.limit -= page
-	if none := imaginary(d, 1); none.Take(0x1000, page) != nil {
+	if none := unwatchedCache(d, 1); none.Take(0x1000, page) != nil {
 		t.Error("less than a page was registered")
 	}
 	if *printed != 0 {
@@ -237,29 +241,29 @@ func TestRefusal(t *testing.T) {
 	if warned = true; *printed != want {
 		t.Errorf("%d warnings, expected %d", *printed, want)
 	}
-	taken(t, c, 0xb00000, 4*page)
+	takeAndRelease(t, c, 0xb00000, 4*page)
 }
 
-// TestMostEntries: their number is bounded, whatever the budget.
+// The number of entries is bounded, whatever the budget.
 func TestMostEntries(t *testing.T) {
 	d := newDevice(1 << 40)
-	c := imaginary(d, 1<<40)
+	c := unwatchedCache(d, 1<<40)
 	defer c.Close()
 	var held []*Entry
-	for i := range mostEntries {
+	for i := range maxEntries {
 		held = append(held, c.Take(uintptr(i+1)<<20, 1))
 	}
 	e := c.Take(0x1000, 1) // for itself
-	if e == nil || c.Take(0x1000, 0) != nil || len(c.list) != mostEntries {
-		t.Fatalf("%v, %d entries", e, len(c.list))
+	if e == nil || c.Take(0x1000, 0) != nil || len(c.entries) != maxEntries {
+		t.Fatalf("%v, %d entries", e, len(c.entries))
 	}
 	e.Release()
-	if d.pinned != mostEntries*pageBytes {
+	if d.pinned != maxEntries*pageBytes {
 		t.Errorf("%d bytes are pinned", d.pinned)
 	}
 	held[7].Release()
-	taken(t, c, 0x1000, 1)
-	if c.Take(8<<20, 0) != nil || len(c.list) != mostEntries {
+	takeAndRelease(t, c, 0x1000, 1)
+	if c.Take(8<<20, 0) != nil || len(c.entries) != maxEntries {
 		t.Error("the unused entry is still there")
 	}
 	held = append(held[:7], held[8:]...)
@@ -268,7 +272,7 @@ func TestMostEntries(t *testing.T) {
 	}
 }
 
-// TestForTheTransfer: without a watch an entry has one user.
+// Without a watch an entry has one user.
 func TestForTheTransfer(t *testing.T) {
 	d := newDevice(1 << 30)
 	c := &Cache{device: d, budget: 4 * pageBytes}
@@ -287,13 +291,13 @@ func TestForTheTransfer(t *testing.T) {
 	}
 }
 
-// TestOnDemand: nothing is pinned, so nothing has to go.
+// With on-demand paging no memory is pinned, so no entry is evicted.
 func TestOnDemand(t *testing.T) {
 	d := newDevice(1 << 40)
 	c := Open(d, 1, true)
 	defer c.Close()
 	for i := range uintptr(8) {
-		taken(t, c, (i+1)<<30, 1<<20)
+		takeAndRelease(t, c, (i+1)<<30, 1<<20)
 	}
 	for i := range uintptr(8) {
 		if e := c.Take((i+1)<<30, 0); e == nil {

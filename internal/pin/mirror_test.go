@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a cache tells another user of its entries, and when.
+// The calls of a mirror by a cache, and when they are made.
 package pin
 
 import (
@@ -12,7 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// mirror is another user of entries, which the cache's own goroutine tells of events, too.
+// mirror is another user of entries. The cache's own goroutine calls it, too, for events.
 type mirror struct {
 	mu       sync.Mutex
 	known    map[*Entry]bool
@@ -54,7 +54,7 @@ func (m *mirror) knows(e *Entry) (yes bool) {
 	return yes
 }
 
-// keptAway reports whether it is kept away for good.
+// keptAway reports whether Changing does not return.
 func (m *mirror) keptAway() (yes bool) {
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(
 		time.Millisecond) {
@@ -65,18 +65,18 @@ func (m *mirror) keptAway() (yes bool) {
 	return true
 }
 
-// TestMirror: a mirror is told of what is used again, and of what goes, before that is deregistered
-// unless it holds it.
+// A mirror gets entries that are used again, and loses dropped ones before they are deregistered,
+// unless it holds them.
 func TestMirror(t *testing.T) {
 	d := newDevice(1 << 30)
-	c := imaginary(d, 1<<30)
+	c := unwatchedCache(d, 1<<30)
 	m := newMirror()
 	c.SetMirror(m)
-	e := taken(t, c, 0x10000, 2*pageBytes)
+	e := takeAndRelease(t, c, 0x10000, 2*pageBytes)
 	if m.knows(e) {
 		t.Error("the mirror knows what was used once")
 	}
-	taken(t, c, 0x10000, 2*pageBytes)
+	takeAndRelease(t, c, 0x10000, 2*pageBytes)
 	if !m.knows(e) {
 		t.Error("the mirror does not know what was used twice")
 	}
@@ -90,9 +90,9 @@ func TestMirror(t *testing.T) {
 	if d.open[e.Key] != "" {
 		t.Error("it stays registered")
 	}
-	taken(t, c, 0x20000, 4*pageBytes)
-	other := taken(t, c, 0x20000, 4*pageBytes)
-	c.forget(event{lo: 0x21000, hi: 0x22000})
+	takeAndRelease(t, c, 0x20000, 4*pageBytes)
+	other := takeAndRelease(t, c, 0x20000, 4*pageBytes)
+	c.dropChanged(event{lo: 0x21000, hi: 0x22000})
 	if m.knows(other) || d.open[other.Key] != "" {
 		t.Errorf("the mirror knows what was unmapped: %v; registered: %q",
 			m.knows(other), d.open[other.Key])
@@ -103,19 +103,19 @@ func TestMirror(t *testing.T) {
 	}
 }
 
-// TestMirrorIsKeptAway: events are taken only while the mirror uses nothing new, and it is told
-// what was unmapped before the next transfer.
+// Events are handled only within Changing, and the mirror loses entries of unmapped memory before
+// the next transfer.
 func TestMirrorIsKeptAway(t *testing.T) {
-	c, _ := watching(t)
+	c, _ := openWatched(t)
 	m := newMirror()
 	c.SetMirror(m)
-	p := mapped(t, 0, length, unix.MAP_PRIVATE)
-	taken(t, c, p, length)
-	e := taken(t, c, p, length)
+	p := mapMemory(t, 0, testBytes, unix.MAP_PRIVATE)
+	takeAndRelease(t, c, p, testBytes)
+	e := takeAndRelease(t, c, p, testBytes)
 	if !m.knows(e) {
 		t.Error("the mirror does not know what was used twice")
 	}
-	unmap(t, p, length)
+	unmapMemory(t, p, testBytes)
 	c.Take(p, 0)
 	if m.knows(e) || m.keptAway() {
 		t.Error("the mirror knows what was unmapped, or is kept away")

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Private memory that is registered for other processes while its owner says so. Nobody watches its
-// mapping, which must stay as it is. So it is not done where pages could go away without that: at a
-// fork, or with a file.
+// Private memory that is registered for other processes until its owner releases it. Its mapping is
+// not watched, and must stay as it is. So it is refused where pages could go away without a change
+// of the mapping: at a fork, or with a file.
 package pin
 
 import (
@@ -13,10 +13,10 @@ import (
 	"libarmci/internal/log"
 )
 
-// Share registers memory [lo, hi) for other processes until release, or Close. ok is false if that
-// is not possible.
+// Share registers memory [lo, hi) for other processes until the caller calls release, or Close. ok
+// is false if that is not possible. It locks mu.
 func (a *Arena) Share(lo, hi uintptr) (key uint64, release func(), ok bool) {
-	if err := keepsPinned(); err != nil {
+	if err := checkForkKeepsPinned(); err != nil {
 		log.Infof("private memory is reached by messages: %v", err)
 		return 0, nil, false
 	}
@@ -29,7 +29,7 @@ func (a *Arena) Share(lo, hi uintptr) (key uint64, release func(), ok bool) {
 		log.Infof("private memory is reached by messages: %v", err)
 		return 0, nil, false
 	}
-	if first, last := Pages(lo, n); !private(first, last) { // all its pages are present now
+	if first, last := Pages(lo, n); !allPrivate(first, last) { // all its pages are present now
 		r.Close()
 		log.Infof("private memory is reached by messages: it is not anonymous")
 		return 0, nil, false
@@ -43,7 +43,7 @@ func (a *Arena) Share(lo, hi uintptr) (key uint64, release func(), ok bool) {
 	return r.Key(), func() { a.unshare(r) }, true
 }
 
-// unshare ends a registration, once.
+// unshare ends a registration, if that is not done yet. It locks mu.
 func (a *Arena) unshare(r Registration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Private memory that is shared: exactly what was asked for, until release or Close, and never
+// Private memory that is shared: exactly the range of the call, until release or Close, and never
 // pages of a file.
 package pin
 
@@ -13,7 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-func pagesOf(t *testing.T, fd, flags int) uintptr {
+func mapPages(t *testing.T, fd, flags int) uintptr {
 	t.Helper()
 	b, err := unix.Mmap(fd, 0, 4*pageBytes, unix.PROT_READ|unix.PROT_WRITE, flags)
 	if err != nil {
@@ -24,14 +24,15 @@ func pagesOf(t *testing.T, fd, flags int) uintptr {
 	return uintptr(unsafe.Pointer(&b[0]))
 }
 
+// Memory is shared until it is released, and refused if it is not private and anonymous.
 func TestShare(t *testing.T) {
-	if err := keepsPinned(); err != nil {
+	if err := checkForkKeepsPinned(); err != nil {
 		t.Skip(err)
 	}
 	d := newDevice(64 << 10)
-	cache := imaginary(d, 64<<10)
-	a := NewArena(land{0x10000, 0x1a000}, d, cache)
-	lo := pagesOf(t, -1, unix.MAP_PRIVATE|unix.MAP_ANON)
+	cache := unwatchedCache(d, 64<<10)
+	a := NewArena(oneAllocation{0x10000, 0x1a000}, d, cache)
+	lo := mapPages(t, -1, unix.MAP_PRIVATE|unix.MAP_ANON)
 	one, release, ok := a.Share(lo+100, lo+200)
 	other, _, again := a.Share(lo+100, lo+3*pageBytes)
 	if !ok || !again || one == other || len(d.open) != 2 {
@@ -53,9 +54,9 @@ func TestShare(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	for what, at := range map[string]uintptr{"a file": pagesOf(t, int(file.Fd()),
+	for what, at := range map[string]uintptr{"a file": mapPages(t, int(file.Fd()),
 		unix.MAP_SHARED),
-		"shared pages": pagesOf(t, -1, unix.MAP_SHARED|unix.MAP_ANON)} {
+		"shared pages": mapPages(t, -1, unix.MAP_SHARED|unix.MAP_ANON)} {
 		if _, _, ok := a.Share(at, at+pageBytes); ok || len(d.open) != 1 {
 			t.Errorf("%s was registered; open are %v", what, d.open)
 		}

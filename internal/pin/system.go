@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the system allows: how much memory may be pinned, which memory can go away only with its
-// mapping, and whether pinned pages stay with the parent at a fork. Nothing here changes anything.
+// Limits of the system: how much memory may be pinned, which memory can only go away with its
+// mapping, and whether pinned pages stay with the parent at a fork. All functions only read.
 package pin
 
 import (
@@ -28,9 +28,9 @@ func Lockable() int64 {
 	return int64(limit.Cur)
 }
 
-// Budget is how many bytes a process may pin for the application: what is set, if that is not 0;
-// else at most a quarter of what it may pin at all, and of half the machine's memory the part of
-// one of so many processes.
+// Budget is how many bytes a process may pin for the application: set, if that is not 0. Otherwise
+// it is at most a quarter of Lockable, and at most the part of one of so many processes of half the
+// machine's memory.
 func Budget(set int64, processes int) int64 {
 	var i unix.Sysinfo_t
 	if set != 0 || unix.Sysinfo(&i) != nil {
@@ -39,9 +39,9 @@ func Budget(set int64, processes int) int64 {
 	return min(Lockable()/4, int64(i.Totalram)*int64(i.Unit)/2/int64(max(processes, 1)))
 }
 
-// keepsPinned returns an error if the kernel, after a fork, may leave a pinned page to the child
-// and give a copy of it to the parent.
-func keepsPinned() error {
+// checkForkKeepsPinned returns an error if the kernel, after a fork, may leave a pinned page to the
+// child and give a copy of it to the parent.
+func checkForkKeepsPinned() error {
 	var u unix.Utsname
 	var major, minor int
 	release := "?"
@@ -56,9 +56,9 @@ func keepsPinned() error {
 	return nil
 }
 
-// private tells whether all pages that are present are private and anonymous. Pages of a file go
+// allPrivate tells whether all pages that are present are private and anonymous. Pages of a file go
 // away, without an event, when the file is truncated or a hole is made in it.
-func private(lo, hi uintptr) bool {
+func allPrivate(lo, hi uintptr) bool {
 	f, err := os.Open("/proc/self/pagemap")
 	if err != nil {
 		return false

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The reading thread. Nothing in it may wait for Go, or for a thread that may be waiting for an
+// The thread that reads events. It must not wait for Go, or for a thread that may be waiting for an
 // event to be read: no locks, no malloc.
 #define _GNU_SOURCE
 #include "watch.h"
@@ -10,7 +10,9 @@
 #include <string.h>
 #include <unistd.h>
 
-static void push(struct pin_watch *w, uint64_t lo, uint64_t hi, uint64_t moved, uint64_t kept)
+// Adds an event to the queue, or sets lost if it is full.
+static void queue_event(struct pin_watch *w, uint64_t lo, uint64_t hi, uint64_t moved,
+	uint64_t kept)
 {
 	if (w->written - __atomic_load_n(&w->taken, __ATOMIC_ACQUIRE) == PIN_EVENTS) {
 		__atomic_store_n(&w->lost, 1, __ATOMIC_RELEASE);
@@ -20,18 +22,20 @@ static void push(struct pin_watch *w, uint64_t lo, uint64_t hi, uint64_t moved, 
 	__atomic_store_n(&w->written, w->written + 1, __ATOMIC_RELEASE);
 }
 
-static void take(struct pin_watch *w, const struct uffd_msg *m)
+// Translates a message of the kernel.
+static void handle_message(struct pin_watch *w, const struct uffd_msg *m)
 {
 	if (m->event == UFFD_EVENT_REMAP)
-		push(w, m->arg.remap.from, m->arg.remap.from + m->arg.remap.len, m->arg.remap.to,
-			0);
+		queue_event(w, m->arg.remap.from, m->arg.remap.from + m->arg.remap.len,
+			m->arg.remap.to, 0);
 	else if (m->event == UFFD_EVENT_UNMAP || m->event == UFFD_EVENT_REMOVE)
-		push(w, m->arg.remove.start, m->arg.remove.end, 0, m->event == UFFD_EVENT_REMOVE);
+		queue_event(w, m->arg.remove.start, m->arg.remove.end, 0,
+			m->event == UFFD_EVENT_REMOVE);
 }
 
 // The read itself unblocks the threads that raised the events. So `reading` is odd from before it
 // until all events are queued.
-static void *run(void *arg)
+static void *read_events(void *arg)
 {
 	struct pin_watch *w = arg;
 	struct pollfd fds[] = {{.fd = w->fd, .events = POLLIN}, {.fd = w->stop, .events = POLLIN}};
@@ -44,10 +48,10 @@ static void *run(void *arg)
 		__atomic_store_n(&w->reading, w->reading + 1, __ATOMIC_SEQ_CST);
 		ssize_t n = read(w->fd, m, sizeof m);
 		for (ssize_t i = 0; i < n / (ssize_t)sizeof *m; i++)
-			take(w, &m[i]);
+			handle_message(w, &m[i]);
 		__atomic_store_n(&w->reading, w->reading + 1, __ATOMIC_SEQ_CST);
 		n = write(w->bell, &(uint64_t){1}, sizeof(uint64_t));
-		(void)n; // it fails if the counter is full: the bell rings already
+		(void)n; // it fails if the counter is full: then the eventfd is readable already
 	}
 }
 
@@ -58,7 +62,7 @@ int pin_watch_start(struct pin_watch *w)
 	sigfillset(&all);
 	// the application's signals are not for this thread
 	pthread_sigmask(SIG_SETMASK, &all, &was);
-	int err = pthread_create(&thread, NULL, run, w);
+	int err = pthread_create(&thread, NULL, read_events, w);
 	pthread_sigmask(SIG_SETMASK, &was, NULL);
 	if (err)
 		return err;

@@ -21,14 +21,15 @@ struct pin_watch {
 	uint64_t reading;        // odd while events are being read and are not all in the queue yet
 	uint64_t written, taken; // events so far, by the thread and by the reader
 	uint64_t lost;           // not 0: events were lost, since the queue was full
-	int fd, bell, stop;      // the bell rings when there are events
+	int fd;                  // the userfaultfd
+	int bell, stop;          // eventfds: there are events; the thread is to end
 	unsigned long thread;
-	struct uffdio_writeprotect none; // a request about no memory, which changes nothing
+	struct uffdio_writeprotect none; // a request about no memory, which has no effect
 	struct pin_event events[PIN_EVENTS];
 };
 
-// Starts the thread: 0 or an errno value. The descriptors stay the caller's. stop, an eventfd, ends
-// it.
+// Starts the thread: 0 or an errno value. The caller closes the descriptors after pin_watch_join.
+// A write to stop, an eventfd, ends the thread.
 int pin_watch_start(struct pin_watch *w);
 void pin_watch_join(struct pin_watch *w);
 

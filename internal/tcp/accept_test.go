@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Strangers at the door: whoever does not belong to the job is refused and keeps nobody out.
+// Strangers: connections of processes that do not belong to the job are refused, and delay no
+// other connection.
 package tcp
 
 import (
@@ -19,9 +20,10 @@ import (
 	"libarmci/internal/transport"
 )
 
-func TestStrangers(t *testing.T) {
+// A client with another secret or for another rank is refused, and so are random bytes.
+func TestStrangersAreRefused(t *testing.T) {
 	s := newServer(t, nil)
-	s.set(func() {
+	s.configure(func() {
 		s.refuse = func(from transport.Rank) error {
 			if from == 1 {
 				return errors.New("not this one")
@@ -34,65 +36,65 @@ func TestStrangers(t *testing.T) {
 		server, client transport.Rank
 	}{{"guess", 0, 2}, {"secret", 1, 2}, {"secret", 0, 1}, {"secret", 0, 4},
 		{"secret", 0, 1 << 31}} {
-		fd := s.connect()
-		if err := hello(fd, c.secret, c.server, c.client); err == nil || c.server == 1 &&
-			!strings.Contains(err.Error(), "rank 0") {
+		fd := s.rawConnect()
+		err := clientHello(fd, c.secret, c.server, c.client)
+		if err == nil || c.server == 1 && !strings.Contains(err.Error(), "rank 0") {
 			t.Errorf("%+v passes: %v", c, err)
 		}
 		unix.Close(fd)
 	}
 	for n := range 40 {
-		fd := s.connect()
+		fd := s.rawConnect()
 		junk := make([]byte, helloBytes+helloBytes*n)
 		for i := range junk {
 			junk[i] = byte(rand.Uint32())
 		}
-		rawsock.ReceiveAll(fd, junk[:helloBytes], soon())
-		if rawsock.SendAll(fd, junk, soon()); n > 0 {
-			refused(t, fd, junk)
+		rawsock.ReceiveAll(fd, junk[:helloBytes], testDeadline())
+		if rawsock.SendAll(fd, junk, testDeadline()); n > 0 {
+			checkRefused(t, fd, junk)
 		} else {
 			unix.Close(fd)
 		}
 	}
-	c := s.raw(2)
-	c.check()
-	c.bye()
+	c := s.dialRaw(2)
+	c.checkEcho()
+	c.closeWithGoodbye()
 }
 
-// What one connection has proved is worth nothing to another.
+// The proof of one connection is not valid for another.
 func TestReplayedHello(t *testing.T) {
 	s := newServer(t, nil)
-	fd, other := s.connect(), s.connect()
+	fd, other := s.rawConnect(), s.rawConnect()
 	first, second, answer := make([]byte, helloBytes), make([]byte, helloBytes),
 		make([]byte, helloBytes)
-	if err := rawsock.ReceiveAll(fd, first, soon()); err != nil {
+	if err := rawsock.ReceiveAll(fd, first, testDeadline()); err != nil {
 		t.Fatal(err)
 	}
-	rawsock.ReceiveAll(other, second, soon())
+	rawsock.ReceiveAll(other, second, testDeadline())
 	h := transport.Hello{From: 2, Nonce: transport.NewNonce()}
-	sealed := h.Seal([]byte("secret"), byOrigin, first)
-	rawsock.SendAll(other, sealed, soon())
-	refused(t, other, sealed)
-	rawsock.SendAll(fd, sealed, soon())
+	sealed := h.Seal([]byte("secret"), roleOrigin, first)
+	rawsock.SendAll(other, sealed, testDeadline())
+	checkRefused(t, other, sealed)
+	rawsock.SendAll(fd, sealed, testDeadline())
 	var theirs transport.Hello
-	if err := rawsock.ReceiveAll(fd, answer, soon()); err != nil ||
-		theirs.Unseal(answer, []byte("secret"), byTarget, sealed) != nil {
+	if err := rawsock.ReceiveAll(fd, answer, testDeadline()); err != nil ||
+		theirs.Unseal(answer, []byte("secret"), roleTarget, sealed) != nil {
 		t.Errorf("the true one is refused: %v", err)
 	}
-	again := h.Seal([]byte("secret"), byOrigin, second)
-	if theirs.Unseal(answer, []byte("secret"), byTarget, again) == nil {
+	again := h.Seal([]byte("secret"), roleOrigin, second)
+	if theirs.Unseal(answer, []byte("secret"), roleTarget, again) == nil {
 		t.Error("an answer is good for another hello")
 	}
-	(&raw{t, fd}).bye()
+	(&rawClient{t, fd}).closeWithGoodbye()
 }
 
-// Connections that prove nothing keep no client waiting, whatever they say, and are closed in the
+// Connections that prove nothing delay no client, whatever bytes they send, and are closed in the
 // end.
 func TestStrangersDoNotDelay(t *testing.T) {
 	for _, say := range []int{0, 1, helloBytes - 1} {
 		t.Run(fmt.Sprint(say), func(t *testing.T) {
 			s := newServer(t, nil)
-			c := s.raw(2)
+			c := s.dialRaw(2)
 			var held []int
 			defer func() {
 				for _, fd := range held {
@@ -101,14 +103,15 @@ func TestStrangersDoNotDelay(t *testing.T) {
 			}()
 			slow := 0
 			for range 4 {
-				for range 2 * maxPeers {
-					held = append(held, s.connect())
+				for range 2 * maxUnproven {
+					held = append(held, s.rawConnect())
 					rawsock.SendAll(held[len(held)-1], make([]byte, say),
-						soon())
+						testDeadline())
 				}
-				c.check() // a connection that has proved itself is not disturbed
+				// a connection that has proved itself is not disturbed
+				c.checkEcho()
 				begin := time.Now()
-				s.raw(3).bye()
+				s.dialRaw(3).closeWithGoodbye()
 				if took := time.Since(begin); took > 900*time.Millisecond {
 					t.Logf("with %d strangers a hello takes %v", len(held),
 						took)
@@ -120,10 +123,10 @@ func TestStrangersDoNotDelay(t *testing.T) {
 				// may delay one
 				t.Error("hellos wait for strangers")
 			}
-			c.bye()
-			for _, fd := range held[:len(held)-maxPeers] {
+			c.closeWithGoodbye()
+			for _, fd := range held[:len(held)-maxUnproven] {
 				if err := rawsock.ReceiveAll(fd, make([]byte, helloBytes+1),
-					soon()); err == nil || err == rawsock.ErrTimeout {
+					testDeadline()); err == nil || err == rawsock.ErrTimeout {
 					t.Fatalf("a stranger's connection is not closed when "+
 						"others come: %v", err)
 				}
@@ -132,65 +135,66 @@ func TestStrangersDoNotDelay(t *testing.T) {
 	}
 }
 
-// A client is silent until it has the challenge: strangers that have said all but the last byte of
-// a hello do not outlive it.
+// A client is silent until it has the challenge. Strangers that have sent all but the last byte of
+// a hello are evicted before it.
 func TestSilentClientAmongTalkers(t *testing.T) {
 	s := newServer(t, nil)
 	talk := func(n int) {
 		for range n {
-			fd := s.connect()
+			fd := s.rawConnect()
 			t.Cleanup(func() { unix.Close(fd) })
-			rawsock.SendAll(fd, make([]byte, helloBytes-1), soon())
+			rawsock.SendAll(fd, make([]byte, helloBytes-1), testDeadline())
 		}
 	}
-	talk(maxPeers)
-	fd := s.connect()
+	talk(maxUnproven)
+	fd := s.rawConnect()
 	challenge, answer := make([]byte, helloBytes), make([]byte, helloBytes)
-	rawsock.ReceiveAll(fd, challenge, soon())
-	talk(maxPeers / 2)
+	rawsock.ReceiveAll(fd, challenge, testDeadline())
+	talk(maxUnproven / 2)
 	h := transport.Hello{From: 2, Nonce: transport.NewNonce()}
-	sealed := h.Seal([]byte("secret"), byOrigin, challenge)
-	rawsock.SendAll(fd, sealed, soon())
+	sealed := h.Seal([]byte("secret"), roleOrigin, challenge)
+	rawsock.SendAll(fd, sealed, testDeadline())
 	var theirs transport.Hello
-	err := rawsock.ReceiveAll(fd, answer, soon())
-	if err != nil || theirs.Unseal(answer, []byte("secret"), byTarget, sealed) != nil {
+	err := rawsock.ReceiveAll(fd, answer, testDeadline())
+	if err != nil || theirs.Unseal(answer, []byte("secret"), roleTarget, sealed) != nil {
 		t.Errorf("the client was dropped before connections that were there before it: %v",
 			err)
 	}
-	(&raw{t, fd}).bye()
+	(&rawClient{t, fd}).closeWithGoodbye()
 }
 
-// A proof that has arrived counts, though it has not been read when its place is needed.
-func TestProofInTheBuffer(t *testing.T) {
+// A hello that has arrived counts, though it has not been read when its place in the queue is
+// needed.
+func TestUnreadHelloCountsAtEviction(t *testing.T) {
 	s := newServer(t, nil)
-	fd := s.connect()
+	fd := s.rawConnect()
 	challenge, answer := make([]byte, helloBytes), make([]byte, helloBytes)
-	rawsock.ReceiveAll(fd, challenge, soon())
+	rawsock.ReceiveAll(fd, challenge, testDeadline())
 	h := transport.Hello{From: 2, Nonce: transport.NewNonce()}
-	sealed := h.Seal([]byte("secret"), byOrigin, challenge)
-	s.polling.Lock() // it sees the connections of others before the proof
-	for range maxPeers {
-		defer unix.Close(s.connect())
+	sealed := h.Seal([]byte("secret"), roleOrigin, challenge)
+	s.polling.Lock() // it finds the connections of others before the proof
+	for range maxUnproven {
+		defer unix.Close(s.rawConnect())
 	}
-	rawsock.SendAll(fd, sealed, soon())
+	rawsock.SendAll(fd, sealed, testDeadline())
 	s.polling.Unlock()
-	if err := rawsock.ReceiveAll(fd, answer, soon()); err != nil {
+	if err := rawsock.ReceiveAll(fd, answer, testDeadline()); err != nil {
 		t.Errorf("a proof was dropped: %v", err)
 	}
-	(&raw{t, fd}).bye()
+	(&rawClient{t, fd}).closeWithGoodbye()
 }
 
-// A client whose connections are dropped before they have proved themselves connects again.
+// A client connects again if its connections are closed before they have proved themselves.
 func TestDroppedClientConnectsAgain(t *testing.T) {
 	leaktest.Check(t)
 	var dropped atomic.Int32
-	addr := impostor(t, func(fd int) {
+	addr := startImpostor(t, func(fd int) {
 		stage := dropped.Add(1) % 3
 		if stage > 0 {
-			rawsock.SendAll(fd, challengeOf(0), soon())
+			rawsock.SendAll(fd, challengeOf(0), testDeadline())
 		}
 		if stage > 1 {
-			rawsock.ReceiveAll(fd, make([]byte, helloBytes), soon())
+			rawsock.ReceiveAll(fd, make([]byte, helloBytes), testDeadline())
 		}
 	})
 	me := newClient(t, 2, func(f *fabric) { f.Timeout = 2 * time.Second })
@@ -205,26 +209,26 @@ func TestDroppedClientConnectsAgain(t *testing.T) {
 func TestRefusalEndsDial(t *testing.T) {
 	s := newServer(t, nil)
 	other := newClient(t, 2, func(f *fabric) { f.Secret = []byte("guess") })
-	err := other.connect(s.f.addr, 0)
+	err := other.connect(s.fabric.addr, 0)
 	if err == nil || !strings.Contains(err.Error(), "no proof") ||
 		strings.Contains(err.Error(), "attempts") {
 		t.Errorf("another secret: %v", err)
 	}
 	stray := newClient(t, 4, nil)
-	if err := stray.connect(s.f.addr, 0); err == nil ||
+	if err := stray.connect(s.fabric.addr, 0); err == nil ||
 		!strings.Contains(err.Error(), "refused by rank 0") {
 		t.Errorf("a rank that does not exist: %v", err)
 	}
 }
 
-// A silent host is noticed by the kernel, which has been told when, at both ends.
+// The kernel notices a silent host: its timeout is set at both ends.
 func TestTimeoutIsSet(t *testing.T) {
 	s := newServer(t, func(f *fabric) { f.Timeout = 4 * time.Second })
 	c := newClient(t, 2, func(f *fabric) { f.Timeout = 4 * time.Second })
-	if err := c.connect(s.f.addr, 0); err != nil {
+	if err := c.connect(s.fabric.addr, 0); err != nil {
 		t.Fatal(err)
 	}
-	for _, fd := range []int{c.e.fd, s.ends(t, 1)[0].c.fd} {
+	for _, fd := range []int{c.endpoint.fd, s.awaitConns(t, 1)[0].conn.fd} {
 		ms, err := unix.GetsockoptInt(fd, unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT)
 		alive, err2 := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE)
 		if err != nil || err2 != nil || ms != 4000 || alive != 1 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The memory of buffers is bounded, by the accounts of who lends it and as the process grows: much
-// is sent to many peers that read nothing for a while. In the end all data must have arrived.
+// The memory of buffers is bounded, as the pools count it and as the process grows: much is sent to
+// many peers that read nothing for a while. In the end all data must have arrived.
 package tcp
 
 import (
@@ -25,16 +25,16 @@ const (
 	boundRows   = 1500 // of 64 bytes, in packed frames
 )
 
-// heap is the memory in use.
-func heap() int64 {
+// heapInUse is the memory of the Go heap and of stacks, after a collection.
+func heapInUse() int64 {
 	runtime.GC()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapInuse + m.StackInuse)
 }
 
-// still waits until a number has not changed for a while.
-func still(n *atomic.Int64) {
+// awaitSteady waits until a number has not changed for a while.
+func awaitSteady(n *atomic.Int64) {
 	for last, since := int64(-1), time.Now(); time.Since(
 		since) < 200*time.Millisecond; time.Sleep(10 * time.Millisecond) {
 		if now := n.Load(); now != last {
@@ -43,14 +43,15 @@ func still(n *atomic.Int64) {
 	}
 }
 
-// sluggish is servers that read nothing until they are released, and then count what comes.
-type sluggish struct {
+// slowServers are servers that read nothing until they are released, and then count the bytes.
+type slowServers struct {
 	release chan struct{}
 	all     sync.WaitGroup
 	bytes   [boundPeers]int64
 }
 
-func (s *sluggish) start(t *testing.T, i int) []byte {
+// start starts server i, which accepts one connection, and returns its address.
+func (s *slowServers) start(t *testing.T, i int) []byte {
 	ln, at, err := rawsock.Listen(loopback, "")
 	if err != nil {
 		t.Fatal(err)
@@ -58,19 +59,19 @@ func (s *sluggish) start(t *testing.T, i int) []byte {
 	unix.SetsockoptInt(ln, unix.SOL_SOCKET, unix.SO_RCVBUF, 32<<10)
 	s.all.Go(func() {
 		defer unix.Close(ln)
-		rawsock.WaitFor(ln, unix.POLLIN, soon())
+		rawsock.WaitFor(ln, unix.POLLIN, testDeadline())
 		fd, _, err := unix.Accept4(ln, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
 		if err != nil {
 			t.Error(err)
 			return
 		}
 		defer unix.Close(fd)
-		welcome(t, fd)
+		acceptHandshake(t, fd)
 		<-s.release
 		for b := make([]byte, 64<<10); ; {
 			n, err := rawsock.Receive(fd, b)
 			if err == unix.EAGAIN {
-				err = rawsock.WaitFor(fd, unix.POLLIN, soon())
+				err = rawsock.WaitFor(fd, unix.POLLIN, testDeadline())
 			}
 			if err != nil {
 				return
@@ -81,22 +82,23 @@ func (s *sluggish) start(t *testing.T, i int) []byte {
 	return []byte(at.String())
 }
 
+// An origin of many slow peers holds no more buffers than the setting allows.
 func TestBuffersAreBounded(t *testing.T) {
 	leaktest.Check(t)
 	const smalls, larges = 300, 12
-	s := &sluggish{release: make(chan struct{})}
-	c := newClient(t, 2, func(f *fabric) { f.Buffer, f.opt.Gather = boundBuffer, 1024 })
+	s := &slowServers{release: make(chan struct{})}
+	c := newClient(t, 2, func(f *fabric) { f.Buffer, f.options.Gather = boundBuffer, 1024 })
 	mem := bytes.Repeat([]byte{filler}, boundRows*128)
 	var ends []*endpoint
 	for i := range boundPeers {
-		e, err := c.f.Dial(0, s.start(t, i), c)
+		e, err := c.fabric.Dial(0, s.start(t, i), c)
 		if err != nil {
 			t.Fatal(err)
 		}
 		ends = append(ends, e.(*endpoint))
 		unix.SetsockoptInt(ends[i].fd, unix.SOL_SOCKET, unix.SO_SNDBUF, 32<<10)
 	}
-	before := heap()
+	before := heapInUse()
 	var done atomic.Int64
 	var sending, flushing sync.WaitGroup
 	locks := make([]sync.Mutex, boundPeers)
@@ -129,13 +131,13 @@ func TestBuffersAreBounded(t *testing.T) {
 			select {
 			case <-ended:
 				return
-			case <-time.After(tick):
+			case <-time.After(flushInterval):
 			}
 		}
 	})
 	check := func(when string) {
-		made, most := int(c.f.buffers.made.Load()), cap(c.f.buffers.free)
-		grown := heap() - before
+		made, most := int(c.fabric.sendBuffers.made.Load()), cap(c.fabric.sendBuffers.free)
+		grown := heapInUse() - before
 		t.Logf("%s: %d buffers of %d, %d sent, the process has grown by %d KiB", when, made,
 			most, done.Load(), grown>>10)
 		if made > most || int64(most)*bufferBytes > boundBuffer/2 || grown > 2*boundBuffer {
@@ -143,8 +145,8 @@ func TestBuffersAreBounded(t *testing.T) {
 				when, made, most, grown>>10)
 		}
 	}
-	still(&done)
-	if check("while nobody reads"); done.Load() == boundPeers*(smalls+larges) {
+	awaitSteady(&done)
+	if check("while no peer reads"); done.Load() == boundPeers*(smalls+larges) {
 		t.Error("all has been sent: the peers were to be slow")
 	}
 	close(s.release)
@@ -164,31 +166,31 @@ func TestBuffersAreBounded(t *testing.T) {
 	}
 }
 
-// A server whose clients ask for much and read nothing holds no more than it may, and serves them
-// all in the end.
+// A server of clients that request much and read nothing holds no more workspaces than the setting
+// allows, and serves all of them in the end.
 func TestWorkspacesAreBounded(t *testing.T) {
 	const clients, gets, rows = 30, 2, 4096
 	s := newServer(t, func(f *fabric) { f.Buffer = boundBuffer })
 	for i := range s.mem {
 		s.mem[i] = filler
 	}
-	all := make([]*raw, clients)
+	all := make([]*rawClient, clients)
 	for i := range all {
-		all[i] = s.raw(transport.Rank(2 + i%2))
-		all[i].check()
+		all[i] = s.dialRaw(transport.Rank(2 + i%2))
+		all[i].checkEcho()
 	}
-	for _, e := range s.ends(t, clients) {
-		unix.SetsockoptInt(e.c.fd, unix.SOL_SOCKET, unix.SO_SNDBUF, 32<<10)
+	for _, e := range s.awaitConns(t, clients) {
+		unix.SetsockoptInt(e.conn.fd, unix.SOL_SOCKET, unix.SO_SNDBUF, 32<<10)
 	}
-	before := heap()
+	before := heapInUse()
 	for _, c := range all {
 		for range gets {
 			c.send(frame(getHead(64, rows), nil))
 		}
 	}
 	time.Sleep(200 * time.Millisecond)
-	made, most := int(s.l.spaces.made.Load()), cap(s.l.spaces.free)
-	grown := heap() - before
+	made, most := int(s.listener.workspaces.made.Load()), cap(s.listener.workspaces.free)
+	grown := heapInUse() - before
 	t.Logf("%d workspaces of %d, the process has grown by %d KiB", made, most, grown>>10)
 	if made > most || int64(most)*workspaceBytes > boundBuffer || grown > boundBuffer {
 		t.Errorf("%d workspaces of %d, the process has grown by %d KiB: allowed are %d",
@@ -199,7 +201,7 @@ func TestWorkspacesAreBounded(t *testing.T) {
 	for i, c := range all {
 		reading.Go(func() {
 			for range gets {
-				if _, b := c.answer(); len(b) != 64*rows ||
+				if _, b := c.nextFrame(); len(b) != 64*rows ||
 					bytes.Count(b, []byte{filler}) != len(b) {
 					t.Errorf("client %d: wrong data", i)
 				}
@@ -208,6 +210,6 @@ func TestWorkspacesAreBounded(t *testing.T) {
 	}
 	reading.Wait()
 	for _, c := range all {
-		c.bye()
+		c.closeWithGoodbye()
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Which frames of blocking callers are put off.
+// Which frames of blocking callers are deferred.
 package tcp
 
 import (
@@ -11,18 +11,19 @@ import (
 )
 
 // later moves the clock on for a burst.
-func (b *burst) later(d time.Duration) { b.last -= d }
+func (b *burstDetector) later(d time.Duration) { b.clockReadAt -= d }
 
-// A store that a notification usually follows at once is put off, and travels with it.
+// A put that a notification usually follows at once is deferred, and travels with it.
 func TestFollowedStoresArePutOff(t *testing.T) {
-	b := &burst{}
-	put := func() bool { return b.mayWait(transport.Burst) }
-	for i := range burstStart {
+	b := &burstDetector{}
+	put := func() bool { return b.mayDefer(transport.Burst) }
+	for i := range minBurstScore {
 		if put() {
 			t.Fatalf("store %d is put off, though little is known of its caller", i)
 		}
-		b.last = time.Since(began) + time.Second // a busy machine takes its time
-		b.mayWait(transport.Now)
+		// a busy machine takes its time
+		b.clockReadAt = time.Since(processStart) + time.Second
+		b.mayDefer(transport.Now)
 	}
 	if !put() {
 		t.Error("a store that another frame usually follows is sent at once")
@@ -37,10 +38,10 @@ func TestFollowedStoresArePutOff(t *testing.T) {
 	}
 }
 
-// Frames that callers wait for are never put off, those that none waits for always.
-func TestUrgencies(t *testing.T) {
-	b := &burst{count: burstMost}
-	if b.mayWait(transport.Now) || !b.mayWait(transport.Soon) {
+// Frames that callers wait for are never deferred, those that no caller waits for always are.
+func TestDeferralByUrgency(t *testing.T) {
+	b := &burstDetector{score: maxBurstScore}
+	if b.mayDefer(transport.Now) || !b.mayDefer(transport.Soon) {
 		t.Error("a frame is put off that its caller waits for, or one is not that none " +
 			"waits for")
 	}

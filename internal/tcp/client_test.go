@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The clients of the tests: an origin's end whose Receiver keeps the frames that come.
+// The clients of the tests: an origin's end with a Receiver that keeps all frames.
 package tcp
 
 import (
@@ -17,19 +17,19 @@ import (
 
 // client is an origin's end. Its own goroutine polls it, unless the test does.
 type client struct {
-	f    *fabric
-	e    *endpoint
-	busy sync.Mutex // sending
+	fabric   *fabric
+	endpoint *endpoint
+	sendMu   sync.Mutex // sending
 
-	mu      sync.Mutex
-	changed sync.Cond
-	into    *kernel.Cursor // where the next bodies go; nil: to got
-	expects bool
-	got     [][]byte // head and body of frames
-	losses  []error
+	mu         sync.Mutex
+	changed    sync.Cond
+	bodyTarget *kernel.Cursor // where the next bodies go; nil: to got
+	expects    bool
+	frames     [][]byte // head and body of frames
+	losses     []error
 
 	head, body []byte
-	at         kernel.Cursor
+	bodyCursor kernel.Cursor
 	stop       atomic.Bool
 	ended      chan struct{}
 }
@@ -40,11 +40,11 @@ func newClient(t testing.TB, me transport.Rank, change func(*fabric)) *client {
 	if change != nil {
 		change(probe)
 	}
-	f, err := open(probe.opt, probe.FabricConfig)
+	f, err := open(probe.options, probe.FabricConfig)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &client{f: f.(*fabric), ended: make(chan struct{})}
+	c := &client{fabric: f.(*fabric), ended: make(chan struct{})}
 	c.changed.L = &c.mu
 	t.Cleanup(c.close)
 	return c
@@ -52,29 +52,29 @@ func newClient(t testing.TB, me transport.Rank, change func(*fabric)) *client {
 
 // connect dials, and polls from then on.
 func (c *client) connect(addr []byte, to transport.Rank) error {
-	e, err := c.f.Dial(to, addr, c)
+	e, err := c.fabric.Dial(to, addr, c)
 	if err != nil {
 		return err
 	}
-	c.e = e.(*endpoint)
-	go c.run()
+	c.endpoint = e.(*endpoint)
+	go c.pollLoop()
 	return nil
 }
 
 func (s *server) dial(t testing.TB, me transport.Rank) *client {
 	t.Helper()
-	c := newClient(t, me, func(f *fabric) { f.opt = s.f.opt })
-	if err := c.connect(s.f.Info().Addr, 0); err != nil {
+	c := newClient(t, me, func(f *fabric) { f.options = s.fabric.options })
+	if err := c.connect(s.fabric.Info().Addr, 0); err != nil {
 		t.Fatal(err)
 	}
 	return c
 }
 
-func (c *client) run() {
+func (c *client) pollLoop() {
 	defer close(c.ended)
 	for !c.stop.Load() {
-		if c.e.Poll(20) == 0 {
-			c.e.Sleep(time.Second)
+		if c.endpoint.Poll(20) == 0 {
+			c.endpoint.Sleep(time.Second)
 		}
 	}
 }
@@ -84,13 +84,13 @@ func (c *client) close() {
 	if c.stop.Swap(true) {
 		return
 	}
-	if c.e != nil {
-		c.e.Send([]byte{opBye}, nil, 0, transport.Now)
-		c.e.Interrupt()
+	if c.endpoint != nil {
+		c.endpoint.Send([]byte{opBye}, nil, 0, transport.Now)
+		c.endpoint.Interrupt()
 		<-c.ended
-		c.e.Close(time.Second)
+		c.endpoint.Close(time.Second)
 	}
-	c.f.Close()
+	c.fabric.Close()
 }
 
 func (c *client) Expects() bool {
@@ -99,16 +99,17 @@ func (c *client) Expects() bool {
 	return c.expects
 }
 
+// Head directs the body to bodyTarget, or to memory of its own.
 func (c *client) Head(head []byte, n int64) (transport.Body, error) {
 	c.head = append([]byte(nil), head...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.into != nil {
-		return transport.Body{Into: c.into}, nil
+	if c.bodyTarget != nil {
+		return transport.Body{Into: c.bodyTarget}, nil
 	}
 	c.body = make([]byte, n)
-	c.at.SetContiguous(addressOf(c.body), n)
-	return transport.Body{Into: &c.at}, nil
+	c.bodyCursor.SetContiguous(addressOf(c.body), n)
+	return transport.Body{Into: &c.bodyCursor}, nil
 }
 
 func (c *client) Data([]byte) error { return errors.New("data without a place") }
@@ -117,7 +118,7 @@ func (c *client) Sent()             {}
 func (c *client) End() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.got = append(c.got, append(c.head, c.body...))
+	c.frames = append(c.frames, append(c.head, c.body...))
 	c.body = nil
 	c.changed.Broadcast()
 	return nil
@@ -132,39 +133,39 @@ func (c *client) Lost(err error) {
 
 // send sends a frame.
 func (c *client) send(head, body []byte) error {
-	c.busy.Lock()
-	defer c.busy.Unlock()
+	c.sendMu.Lock()
+	defer c.sendMu.Unlock()
 	var at kernel.Cursor
 	at.SetContiguous(addressOf(body), int64(len(body)))
-	_, err := c.e.Send(head, &at, int64(len(body)), transport.Now)
+	_, err := c.endpoint.Send(head, &at, int64(len(body)), transport.Now)
 	return err
 }
 
-// answer waits for the next frame.
-func (c *client) answer(t testing.TB) []byte {
+// nextFrame waits for the next frame and returns its head and body.
+func (c *client) nextFrame(t testing.TB) []byte {
 	t.Helper()
 	late := time.AfterFunc(patience+time.Second, c.changed.Broadcast)
 	defer late.Stop()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for end := soon(); len(c.got) == 0; c.changed.Wait() {
+	for end := testDeadline(); len(c.frames) == 0; c.changed.Wait() {
 		if len(c.losses) > 0 || time.Now().After(end) {
 			t.Fatalf("no answer: %v", c.losses)
 		}
 	}
-	b := c.got[0]
-	c.got = c.got[1:]
+	b := c.frames[0]
+	c.frames = c.frames[1:]
 	return b
 }
 
-// loss waits for the loss of the connection, which is told once.
-func (c *client) loss(t testing.TB) error {
+// awaitLoss waits for the loss of the connection, which is reported once.
+func (c *client) awaitLoss(t testing.TB) error {
 	t.Helper()
 	late := time.AfterFunc(patience+time.Second, c.changed.Broadcast)
 	defer late.Stop()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for end := soon(); len(c.losses) == 0; c.changed.Wait() {
+	for end := testDeadline(); len(c.losses) == 0; c.changed.Wait() {
 		if time.Now().After(end) {
 			t.Fatal("no loss")
 		}
@@ -183,7 +184,7 @@ func (c *client) echo(t testing.TB, times, n int) {
 		if err := c.send([]byte{opEcho}, body); err != nil {
 			t.Fatal(err)
 		}
-		if got := c.answer(t); got[0] != opEcho || !bytes.Equal(got[1:], body) {
+		if got := c.nextFrame(t); got[0] != opEcho || !bytes.Equal(got[1:], body) {
 			t.Fatalf("%d bytes came back wrong", n)
 		}
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The conformance suite of fabrics over TCP, with different settings: every way that bodies travel
-// is once the only one.
+// The conformance suite of fabrics over TCP, with different settings: every way in which bodies
+// travel is once the only one.
 package tcp
 
 import (
@@ -11,6 +11,7 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
+// The fabric passes the suite with every setting.
 func TestConformance(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A target's end of a connection. Serving it without ever waiting: receive what has arrived, tell
-// the Receiver, send what fits, and say what is missing. The same code runs in the event loop and
-// in the goroutines that go on with large transfers. And which thread may write, and the frames
-// that are posted by any thread.
+// A target's end of a connection, which is served without ever waiting: receive what has arrived,
+// call the Receiver, send what fits, and return what the connection waits for. The same code runs
+// in the event loop and in the workers that serve large transfers. This file also has the right to
+// write to the socket, and the frames that any thread posts.
 package tcp
 
 import (
@@ -21,107 +21,136 @@ import (
 	"libarmci/internal/transport"
 )
 
-// status says why serving has stopped.
-type status uint8
+// connStatus is what a connection waits for.
+type connStatus uint8
 
 const (
-	idle    status = iota // between frames, everything sent: no workspace is needed
-	starved               // in the middle of a frame: more must arrive
-	choked                // replies do not fit: the client must read, or another is writing
-	busy                  // there is more to do at once
-	ended                 // the connection is over: conn.err
+	// connIdle: between frames, and all output is sent. The connection needs no workspace.
+	connIdle connStatus = iota
+	// connNeedsInput: in the middle of a frame of which more bytes must arrive.
+	connNeedsInput
+	// connNeedsOutput: replies do not fit into the socket until the client reads, or another
+	// thread holds writeMu.
+	connNeedsOutput
+	// connBusy: the connection can go on at once.
+	connBusy
+	// connEnded: the connection is over; endCause says why.
+	connEnded
+)
+
+// writerState is what the thread that serves a connection may write to its socket.
+type writerState uint8
+
+const (
+	// writerIdle: the serving thread does not hold writeMu.
+	writerIdle writerState = iota
+	// writerHolds: the serving thread holds writeMu, until all its output has been sent.
+	writerHolds
+	// writerBroken: a send has failed. The serving thread does not hold writeMu. Replies are
+	// dropped, and requests that have arrived are still handled.
+	writerBroken
 )
 
 // conn is a target's end.
 type conn struct {
 	socket
-	away atomic.Bool // a goroutine serves it, and not the thread that polls
+	// A worker serves the connection, not the thread that polls. The latter sets it, the former
+	// clears it.
+	servedByWorker atomic.Bool
 
-	// Of the thread that serves it.
-	tx     sender
-	rx     receiver
-	space  *workspace // nil if it is idle or put aside
-	unsent []byte     // what was left in out when the workspace was taken away
-	status status
-	err    error // why the connection is over
-	holds  bool  // send
-	owed   bool  // Receiver.Sent, when tx is done
-	mute   bool  // nothing can be sent any more
+	// Of the thread that serves the connection.
+	tx          sender
+	rx          receiver
+	workspace   *workspace // nil if the connection is idle or waits without one
+	savedOutput []byte     // frames that were queued when the workspace was taken away
+	status      connStatus
+	writer      writerState
+	endCause    error // status connEnded: what Receiver.Lost is called with
 
 	// held by the thread that writes to the socket, from the first byte of a frame to the last
-	send sync.Mutex
-
-	// Guarded by mu.
-	posted  []byte // frames that wait for send
-	sending []byte // frames that were posted, and that the holder of send is sending
+	writeMu sync.Mutex
+	posts   postQueue
 }
 
-// awaits is what epoll looks for where the loop cannot go on at once.
-var awaits = [...]uint32{starved: unix.EPOLLIN, choked: unix.EPOLLOUT,
-	busy: unix.EPOLLIN | unix.EPOLLOUT}
+// postQueue is the frames of Post. Guarded by socket.mu.
+type postQueue struct {
+	waiting []byte // frames that wait for writeMu
+	// frames that the holder of writeMu is sending; since only it changes them, it reads them
+	// without mu
+	inFlight []byte
+}
 
-// replyRoom is how much room for frames there must be before another request is dealt with.
-const replyRoom = 1 << 10
+// awaitedEvents is what epoll reports where the loop cannot go on at once.
+var awaitedEvents = [...]uint32{connNeedsInput: unix.EPOLLIN, connNeedsOutput: unix.EPOLLOUT,
+	connBusy: unix.EPOLLIN | unix.EPOLLOUT}
 
-// packBytes is up to which size a body is copied behind other frames; of larger ones long rows are
-// sent from where they are.
-const packBytes = 16 << 10
+// minReplyRoom is the bytes that must be free for replies before another request is handled.
+const minReplyRoom = 1 << 10
 
-// Send sends a frame: as far as it goes when the Receiver returns.
+// maxCopiedBody is the longest body that is copied behind other frames. Of longer ones, long rows
+// are sent from where they are.
+const maxCopiedBody = 16 << 10
+
+// Send queues a frame, which is sent as far as possible when the Receiver returns. The serving
+// thread calls it, from methods of the Receiver.
 func (c *conn) Send(head []byte, body *kernel.Cursor, n int64, _ transport.When) (deferred bool,
 	err error) {
-	if c.owed = !c.mute && !c.tx.add(head, body, n, packBytes); !c.owed && n > 0 {
-		c.rx.to.Sent()
+	done := c.writer == writerBroken || c.tx.queueFrame(head, body, n, maxCopiedBody)
+	if done && n > 0 {
+		c.rx.handler.Sent()
 	}
 	return false, nil
 }
 
-// attach gives a connection what it takes to serve it.
-func (c *conn) attach(w *workspace) {
-	c.space = w
-	c.rx.lend(w.in)
-	c.tx.out, c.unsent = append(w.out, c.unsent...), nil
-	c.tx.packed = len(c.tx.out)
+// attachWorkspace lends a connection the memory to serve it.
+func (c *conn) attachWorkspace(w *workspace) {
+	c.workspace = w
+	c.rx.lendBuffer(w.input)
+	c.tx.queued, c.savedOutput = append(w.output, c.savedOutput...), nil
+	c.tx.packedFrom = len(c.tx.queued)
 }
 
-// detach takes that away. What has arrived or is to be sent is kept: nothing if the connection is
-// idle.
-func (c *conn) detach() {
-	c.rx.giveBack()
-	c.tx.rewind()
-	if c.tx.at < len(c.tx.out) {
-		c.unsent = slices.Clone(c.tx.out[c.tx.at:])
+// detachWorkspace takes the workspace away. Bytes that were not handled or not sent are saved: an
+// idle connection has none.
+func (c *conn) detachWorkspace() {
+	c.rx.returnBuffer()
+	c.tx.unpackUnsent()
+	if c.tx.queuedSent < len(c.tx.queued) {
+		c.savedOutput = slices.Clone(c.tx.queued[c.tx.queuedSent:])
 	}
-	c.space, c.tx.out, c.tx.at = nil, nil, 0
+	c.workspace, c.tx.queued, c.tx.queuedSent = nil, nil, 0
 }
 
-// mayBegin tells whether a frame may be dealt with now: replies to those before must have left, or
-// fit into the buffer.
-func (c *conn) mayBegin() bool { return !c.owed && cap(c.tx.out)-len(c.tx.out) >= replyRoom }
+// mayAcceptFrame tells whether a request may be handled now: the body of the reply before must have
+// left, and another reply must fit into the buffer.
+func (c *conn) mayAcceptFrame() bool {
+	return c.tx.body == nil && cap(c.tx.queued)-len(c.tx.queued) >= minReplyRoom
+}
 
-// run goes on with the connection until it must wait, or has moved budget bytes. It returns how
-// many it has moved.
-func (c *conn) run(budget int) (moved int) {
-	c.status, c.rx.drained = busy, false
+// serveBudget serves the connection until it must wait, or has moved budget bytes. It returns how
+// many bytes it has moved, and sets status to what the connection waits for. The connection has a
+// workspace.
+func (c *conn) serveBudget(budget int) (moved int) {
+	c.status, c.rx.socketDrained = connBusy, false
 	for moved < budget {
-		err := c.rx.parse()
+		err := c.rx.parseFrames()
 		n := 0
 		if err == nil {
-			n, err = c.flush(budget - moved)
+			n, err = c.flushReplies(budget - moved)
 			moved += n
 		}
 		switch {
 		case err == unix.EAGAIN:
-			c.status = choked
+			c.status = connNeedsOutput
 			return moved
-		case err == nil && (c.tx.busy() || c.rx.stopped):
+		case err == nil && (c.tx.hasOutput() || c.rx.frameHeld):
 			continue
-		case err == nil && c.rx.quiet():
-			if !c.rx.later || !c.rx.unheard.Load() {
-				err = c.rx.consume()
+		case err == nil && c.rx.allHandled():
+			if !c.rx.keepsPeeked || !c.rx.nothingSentSince.Load() {
+				err = c.rx.discardPeeked()
 			}
 			if err == nil {
-				c.status = idle
+				c.status = connIdle
 				return moved
 			}
 		case err == nil:
@@ -132,147 +161,165 @@ func (c *conn) run(budget int) (moved int) {
 		case err == nil:
 			continue
 		case err != unix.EAGAIN:
-			c.status, c.err = ended, err
-		case c.rx.open || c.rx.r < c.rx.w:
-			c.status = starved
+			c.status, c.endCause = connEnded, err
+		case c.rx.bodyOpen || c.rx.start < c.rx.end:
+			c.status = connNeedsInput
 		default:
-			c.status = idle
+			c.status = connIdle
 		}
 		return moved
 	}
 	return moved
 }
 
-// flush sends what is in the buffer and the body behind it, about most bytes. unix.EAGAIN: not all
-// could be sent. Then c holds the right to write, or waits for it.
-func (c *conn) flush(most int) (sent int, err error) {
-	for c.tx.busy() && sent < most && err == nil {
-		if !c.holds && !c.send.TryLock() {
-			return sent, unix.EAGAIN
+// flushReplies sends the replies that are queued, about most bytes. The error is unix.EAGAIN if not
+// all could be sent: then the caller holds writeMu, or has to wait for it. No other error is
+// returned: if sending fails, replies are dropped from then on.
+func (c *conn) flushReplies(most int) (sent int, err error) {
+	for c.tx.hasOutput() && sent < most && err == nil {
+		if c.writer == writerIdle {
+			if !c.writeMu.TryLock() {
+				return sent, unix.EAGAIN
+			}
+			c.writer = writerHolds
 		}
-		c.holds = true
-		c.rx.unheard.Store(false)
+		c.rx.nothingSentSince.Store(false)
+		hadBody := c.tx.body != nil
 		var n int
-		n, err = c.tx.push(most - sent)
+		n, err = c.tx.sendQueued(most - sent)
 		sent += n
-		if err != nil && err != unix.EAGAIN { // but what has arrived is still dealt with
-			c.mute, err = true, nil
-			c.tx.out, c.tx.at, c.tx.body = c.tx.out[:0], 0, nil
+		if err != nil && err != unix.EAGAIN {
+			err = nil
+			c.stopSending()
 		}
-		if c.owed && !c.tx.busy() {
-			c.owed = false
-			c.rx.to.Sent() // which may send more
+		if hadBody && c.tx.body == nil {
+			c.rx.handler.Sent() // the Receiver may send the next frame
 		}
 	}
-	if c.holds && !c.tx.busy() {
-		c.holds = false
-		c.send.Unlock()
-		c.push()
+	if c.writer == writerHolds && !c.tx.hasOutput() {
+		c.writer = writerIdle
+		c.writeMu.Unlock()
+		c.flushPosts()
 	}
 	return sent, err
 }
 
+// stopSending drops the replies that are queued, and all later ones. The caller holds writeMu,
+// which it releases.
+func (c *conn) stopSending() {
+	c.tx.dropOutput()
+	c.writer = writerBroken
+	c.writeMu.Unlock()
+	c.flushPosts()
+}
+
 // Post sends a frame from any goroutine. It never waits.
 func (c *conn) Post(head, body []byte) {
-	if len(body) >= packBytes && c.postStraight(head, body) {
+	if len(body) >= maxCopiedBody && c.postGathered(head, body) {
 		return
 	}
 	c.mu.Lock()
 	if !c.closed {
-		c.posted = appendFrame(c.posted, head, body)
+		c.posts.waiting = appendFrame(c.posts.waiting, head, body)
 	}
 	c.mu.Unlock()
-	c.push()
+	c.flushPosts()
 }
 
-// postStraight sends a long frame from where it is; what the socket does not take at once is
-// copied. false: another is writing, or has frames to send first.
-func (c *conn) postStraight(head, body []byte) bool {
-	if c.hasPosted() || !c.send.TryLock() {
+// postGathered sends a long frame from where it is, and copies the part that the socket does not
+// accept at once. It returns false, and has sent nothing, if another thread writes or other posts
+// come first. It takes writeMu, which sendRemainingPosts may go on to hold.
+func (c *conn) postGathered(head, body []byte) bool {
+	if c.hasPosts() || !c.writeMu.TryLock() {
 		return false
 	}
 	c.mu.Lock()
-	mine := !c.closed && len(c.posted)+len(c.sending) == 0
+	first := !c.closed && len(c.posts.waiting)+len(c.posts.inFlight) == 0
 	c.mu.Unlock()
-	if !mine {
-		c.send.Unlock()
+	if !first {
+		c.writeMu.Unlock()
 		return false
 	}
-	c.rx.unheard.Store(false)
+	c.rx.nothingSentSince.Store(false)
 	start := append(appendPrefix(make([]byte, 0, prefixBytes+len(head)), len(head),
 		int64(len(body))), head...)
 	n, err := rawsock.SendPieces(c.fd, []kernel.Piece{rawsock.PieceOf(start),
 		rawsock.PieceOf(body)})
 	runtime.KeepAlive(start)
 	// copying bad memory crashes at its address
-	lost := err != nil && err != unix.EAGAIN && err != unix.EFAULT
-	if n == len(start)+len(body) || lost {
-		// the receiver finds out if the connection is lost
-		c.send.Unlock()
-		c.push()
+	failed := err != nil && err != unix.EAGAIN && err != unix.EFAULT
+	if n == len(start)+len(body) || failed {
+		// a connection that is lost is reported by the receiving side
+		c.writeMu.Unlock()
+		c.flushPosts()
 		return true
 	}
 	rest := append(start[min(n, len(start)):], body[max(n-len(start), 0):]...)
 	c.mu.Lock()
-	c.sending = rest
+	c.posts.inFlight = rest
 	c.mu.Unlock()
-	go c.finish(0)
+	go c.sendRemainingPosts(0)
 	return true
 }
 
-// push sends what was posted unless another thread is writing, which does so when it has finished.
-func (c *conn) push() {
-	for c.hasPosted() && c.send.TryLock() {
+// flushPosts sends the frames that were posted, unless another thread holds writeMu: that thread
+// calls flushPosts when it has released it. The caller holds neither writeMu nor mu.
+func (c *conn) flushPosts() {
+	for c.hasPosts() && c.writeMu.TryLock() {
 		c.mu.Lock()
-		c.posted, c.sending = c.sending, c.posted
+		c.posts.waiting, c.posts.inFlight = c.posts.inFlight, c.posts.waiting
 		c.mu.Unlock()
-		c.rx.unheard.Store(false)
-		n, err := rawsock.Send(c.fd, c.sending)
-		if n < len(c.sending) && (err == nil || err == unix.EAGAIN) {
-			go c.finish(n)
+		c.rx.nothingSentSince.Store(false)
+		n, err := rawsock.Send(c.fd, c.posts.inFlight)
+		if n < len(c.posts.inFlight) && (err == nil || err == unix.EAGAIN) {
+			go c.sendRemainingPosts(n)
 			return
 		}
-		c.sent(c.sending[:0])
+		c.endPostWrite(c.posts.inFlight[:0])
 	}
 }
 
-func (c *conn) hasPosted() bool {
+// hasPosts tells whether posted frames have not been sent. It locks mu.
+func (c *conn) hasPosts() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return len(c.posted)+len(c.sending) > 0 && !c.closed
+	return len(c.posts.waiting)+len(c.posts.inFlight) > 0 && !c.closed
 }
 
-// sent ends the sending of what was posted, and keeps memory for the next time.
-func (c *conn) sent(memory []byte) {
+// endPostWrite ends the sending of posted frames and unlocks writeMu. memory is kept for later
+// frames.
+func (c *conn) endPostWrite(memory []byte) {
 	c.mu.Lock()
-	c.sending = memory
+	c.posts.inFlight = memory
 	c.mu.Unlock()
-	c.send.Unlock()
+	c.writeMu.Unlock()
 }
 
-// finish sends what push could not, from at on. The receiver finds out if the connection is lost.
-func (c *conn) finish(at int) {
+// sendRemainingPosts sends the frames in flight from offset on, waiting for the client to read. It
+// runs in a goroutine that holds writeMu, and unlocks it. A connection that is lost is reported by
+// the receiving side.
+func (c *conn) sendRemainingPosts(offset int) {
 	defer log.Guard()
-	rawsock.SendAll(c.fd, c.sending[at:], rawsock.NoDeadline)
-	c.sent(nil)
-	c.push()
+	rawsock.SendAll(c.fd, c.posts.inFlight[offset:], rawsock.NoDeadline)
+	c.endPostWrite(nil)
+	c.flushPosts()
 }
 
-// Close ends the connection when what was posted has left.
+// Close ends the connection when the frames that were posted have left, or after linger.
 func (c *conn) Close(linger time.Duration) {
-	for end := time.Now().Add(linger); c.hasPosted() &&
+	for end := time.Now().Add(linger); c.hasPosts() &&
 		time.Now().Before(end); time.Sleep(50 * time.Microsecond) {
 	}
 	c.Break()
 }
 
-// close gives the socket back. It is called once, by the thread that serves it. A thread that
-// writes or waits to write is woken first.
+// close closes the socket. The thread that serves the connection calls it once. Break wakes a
+// thread that holds writeMu or waits for it.
 func (c *conn) close() {
 	c.Break()
-	if !c.holds {
-		c.send.Lock()
+	if c.writer != writerHolds {
+		c.writeMu.Lock()
 	}
-	defer c.send.Unlock()
+	defer c.writeMu.Unlock()
 	c.socket.close()
 }

@@ -9,15 +9,15 @@ import (
 	"testing"
 )
 
-// The setting is obeyed by both sides, whatever the model says, and people are told.
+// Both sides follow the setting, whatever the model says, and the notes say so.
 func TestModelIsForced(t *testing.T) {
 	for want, gather := range map[int]int{777: 777, usualRow: 0} {
-		s := newServer(t, func(f *fabric) { f.opt.Gather = gather })
+		s := newServer(t, func(f *fabric) { f.options.Gather = gather })
 		c := s.dial(t, 2)
 		c.echo(t, 1, 8)
-		end := s.ends(t, 1)[0].c
-		if got := []int{s.f.Info().Straight, end.tx.straight, end.rx.straight,
-			c.e.tx.straight}; fmt.Sprint(got) !=
+		end := s.awaitConns(t, 1)[0].conn
+		if got := []int{s.fabric.Info().Straight, end.tx.gatherMin, end.rx.gatherMin,
+			c.endpoint.tx.gatherMin}; fmt.Sprint(got) !=
 			fmt.Sprint([]int{want, want, want, want}) {
 			t.Errorf("rows from %d bytes on; want %d", got, want)
 		}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// An origin's end of a connection. The caller serialises sends; answers are read
-// by others meanwhile. A waiter reads its answer from the socket itself, because to be told by
-// another thread takes longer than the whole answer. One thread at a time polls.
+// An origin's end of a connection. The caller serialises sends; answers are read by other threads
+// meanwhile. A waiter reads its answer from the socket itself, because a wake-up by another thread
+// takes longer than the whole answer. One thread at a time polls.
 package tcp
 
 import (
@@ -22,13 +22,15 @@ import (
 
 // socket is what both ends have in common. Any thread may break it until it is closed.
 type socket struct {
-	fd     int
+	fd int
+	// guards the fields below, and keeps the descriptor from being closed
 	mu     sync.Mutex
 	closed bool
 	watch  rawsock.Watch
 }
 
-// Break ends the connection: its users find out.
+// Break shuts the connection down in both directions: sends and receives of it fail or end. It
+// locks mu.
 func (s *socket) Break() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -37,6 +39,7 @@ func (s *socket) Break() {
 	}
 }
 
+// close closes the descriptor. The owner calls it once. It locks mu.
 func (s *socket) close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,157 +47,171 @@ func (s *socket) close() {
 	unix.Close(s.fd)
 }
 
-// MaxFrame: there is no limit. Pulse: the kernel sends keep-alives.
+// MaxFrame is 0: there is no limit.
 func (s *socket) MaxFrame() int { return 0 }
-func (s *socket) Pulse()        {}
+
+// Pulse does nothing: the kernel sends keep-alives.
+func (s *socket) Pulse() {}
 
 // endpoint is an origin's end. It is the Source of its frames.
 type endpoint struct {
 	socket
-	f      *fabric
-	broken atomic.Pointer[error] // why the connection is of no more use
+	fabric     *fabric
+	breakCause atomic.Pointer[error] // why the connection has ended; set once, by any thread
 
-	tx     sender // of the thread that has the caller's lock
-	burst  burst
-	failed error // why something was not sent
+	// Of the caller of Send, Flush and Close, which serialises them.
+	tx       sender
+	deferral burstDetector
+	sendErr  error // why a frame was not sent
 
-	rx          receiver // of the thread that polls
-	crowd       wait.Crowd
-	lost        bool
-	interrupted atomic.Bool
+	// Of the thread that polls.
+	rx       receiver
+	crowd    wait.Crowd
+	connLost bool // Receiver.Lost has been called, or Close
+
+	sleepInterrupted atomic.Bool // by any thread, until the next Sleep
 }
 
-var errBroken = errors.New("the connection was ended on this side")
+var errClosedLocally = errors.New("the connection was ended on this side")
 
-// Send sends a frame, or puts it off.
+// Send sends a frame, or defers it. It blocks until the body may be reused. The caller serialises
+// it with Flush and Close.
 func (e *endpoint) Send(head []byte, body *kernel.Cursor, n int64,
 	when transport.When) (deferred bool, err error) {
-	if err := e.err(); err != nil {
+	if err := e.breakErr(); err != nil {
 		return false, err
 	}
-	need, small := prefixBytes+len(head), e.f.Eager
+	need, small := prefixBytes+len(head), e.fabric.Eager
 	if when == transport.Soon {
-		small = max(small, mostDeferred)
+		small = max(small, maxDeferredBody)
 	}
 	if n <= int64(small) {
 		need += int(n)
 	}
-	if len(e.tx.out) > 0 && cap(e.tx.out)-len(e.tx.out) < need {
-		if err := e.flush(); err != nil {
+	if len(e.tx.queued) > 0 && cap(e.tx.queued)-len(e.tx.queued) < need {
+		if err := e.flushBlocking(); err != nil {
 			return false, err
 		}
 	}
-	if e.tx.out == nil {
-		e.tx.out, _ = e.f.buffers.get(true)
+	if e.tx.queued == nil {
+		e.tx.queued, _ = e.fabric.sendBuffers.acquire(true)
 	}
-	if e.tx.add(head, body, n, small) && e.burst.mayWait(when) && !e.f.buffers.scarce() {
+	if e.tx.queueFrame(head, body, n, small) && e.deferral.mayDefer(when) &&
+		!e.fabric.sendBuffers.scarce() {
 		return true, nil
 	}
-	return false, e.flush()
+	return false, e.flushBlocking()
 }
 
-// err tells why the connection is of no more use.
-func (e *endpoint) err() error {
-	if p := e.broken.Load(); p != nil {
+// breakErr tells why the connection has ended, nil if it has not.
+func (e *endpoint) breakErr() error {
+	if p := e.breakCause.Load(); p != nil {
 		return *p
 	}
 	return nil
 }
 
-// flush sends everything. What the socket has taken is sent, even if the peer, which may have acted
-// on it, has left since. It receives meanwhile: a server whose answers nothing reads does not read
-// on either, and both sides would wait until the connection is given up.
-func (e *endpoint) flush() error {
+// flushBlocking sends everything, and waits while the socket is full. Bytes that the socket has
+// accepted are sent, even if the peer has left since: it may have acted on them.
+//
+// It receives meanwhile. A server does not read on while its answers are not read, so both sides
+// would wait until the connection is given up.
+func (e *endpoint) flushBlocking() error {
 	for e.Flush() {
-		events, limit := int16(unix.POLLOUT), otherReceives
-		if e.f.Receive(e) {
+		events, limit := int16(unix.POLLOUT), otherReceiverTime
+		if e.fabric.Receive(e) {
 			events, limit = unix.POLLOUT|unix.POLLIN, time.Second
 		}
 		rawsock.WaitFor(e.fd, events, time.Now().Add(limit))
 	}
-	return e.failed
+	return e.sendErr
 }
 
-// otherReceives is how long a sender leaves it to another thread to receive before it tries itself.
-const otherReceives = time.Millisecond
+// otherReceiverTime is how long a sender leaves receiving to another thread before it tries itself.
+const otherReceiverTime = time.Millisecond
 
-// Flush sends what the socket takes, and gives the buffer back as soon as it is not needed.
+// Flush sends what the socket accepts without waiting. It returns the buffer when that is empty.
+// left is true if output is left; an error is in sendErr.
 func (e *endpoint) Flush() (left bool) {
-	err := e.err()
+	err := e.breakErr()
 	if err == nil {
-		_, err = e.tx.push(math.MaxInt)
+		_, err = e.tx.sendQueued(math.MaxInt)
 	}
 	if err != nil && err != unix.EAGAIN {
-		e.fail(err)
-		e.failed = e.err()
-	} else if len(e.tx.out) == 0 && (e.tx.body == nil || !e.tx.pack) {
-		e.release()
+		e.abandonOutput(err)
+		e.sendErr = e.breakErr()
+	} else if len(e.tx.queued) == 0 && (e.tx.body == nil || !e.tx.packsBody) {
+		e.returnSendBuffer()
 	}
 	return err == unix.EAGAIN
 }
 
-// release gives the buffer back.
-func (e *endpoint) release() {
-	if cap(e.tx.out) == bufferBytes {
-		e.f.buffers.put(e.tx.out[:0])
+// returnSendBuffer returns the buffer to the pool; one that has grown is left to the collector.
+func (e *endpoint) returnSendBuffer() {
+	if cap(e.tx.queued) == bufferBytes {
+		e.fabric.sendBuffers.recycle(e.tx.queued[:0])
 	}
-	e.tx.out, e.tx.at = nil, 0
+	e.tx.queued, e.tx.queuedSent = nil, 0
 }
 
-// fail ends the connection, and gives the buffer back, for which others may wait.
-func (e *endpoint) fail(why error) {
-	e.shut(why)
+// abandonOutput ends the connection, drops its output and returns the buffer, for which other
+// senders may wait. The caller is that of Send, Flush or Close.
+func (e *endpoint) abandonOutput(why error) {
+	e.breakWith(why)
 	e.tx.body = nil
-	e.release()
+	e.returnSendBuffer()
 }
 
-// shut ends the connection, and wakes the thread that waits for the socket. Any thread.
-func (e *endpoint) shut(why error) {
-	if e.broken.CompareAndSwap(nil, &why) {
+// breakWith ends the connection with a cause, and wakes threads that wait for the socket. A later
+// cause is ignored. Any thread may call it.
+func (e *endpoint) breakWith(why error) {
+	if e.breakCause.CompareAndSwap(nil, &why) {
 		e.socket.Break()
 	}
 }
 
-// Break ends the connection.
-func (e *endpoint) Break() { e.shut(errBroken) }
+// Break ends the connection. Any thread may call it.
+func (e *endpoint) Break() { e.breakWith(errClosedLocally) }
 
-// Close sends what was put off and closes the socket when the other side's kernel has all: if
-// answers have not been read, closing throws away what has not arrived there.
+// Close sends deferred frames, and closes the socket when the other side's kernel has acknowledged
+// all, at most after linger. Closing a socket with unread answers discards bytes that have not
+// arrived there.
 func (e *endpoint) Close(linger time.Duration) {
 	end := time.Now().Add(linger)
 	for e.Flush() && rawsock.WaitFor(e.fd, unix.POLLOUT, end) == nil {
 	}
-	for rawsock.Unsent(e.fd) > 0 && e.err() == nil && time.Now().Before(end) {
+	for rawsock.UnackedBytes(e.fd) > 0 && e.breakErr() == nil && time.Now().Before(end) {
 		time.Sleep(50 * time.Microsecond)
 	}
 	if linger == 0 {
-		// nothing is to arrive any more: the port is free at once, as often as connections
-		// come and go
+		// no bytes are on their way: a reset frees the port at once, since connections to
+		// this target may come and go often
 		unix.SetsockoptLinger(e.fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
 	}
-	e.fail(transport.ErrClosed)
-	e.f.ends.remove(e.fd)
-	e.lost = true
+	e.abandonOutput(transport.ErrClosed)
+	e.fabric.endpoints.removeConn(e.fd)
+	e.connLost = true
 	e.socket.close()
 }
 
 // Source is the endpoint itself.
 func (e *endpoint) Source() transport.Source { return e }
 
-const sleepAtMost = 20 * time.Millisecond // which bounds how long Interrupt takes
+const maxSleep = 20 * time.Millisecond // which bounds how long Interrupt takes
 
-// Poll receives what has come.
+// Poll receives and handles the input that has arrived, and tries up to looks times until there is
+// some. It calls Receiver.Lost once if the connection has ended.
 func (e *endpoint) Poll(looks int) int {
-	for i := 1; !e.lost; i++ {
+	for i := 1; !e.connLost; i++ {
 		n, err := e.receive()
 		if err == nil {
 			return n
 		}
 		if err != unix.EAGAIN {
-			e.lost = true
-			e.shut(err)
-			e.f.ends.remove(e.fd)
-			e.rx.to.Lost(e.err())
+			e.connLost = true
+			e.breakWith(err)
+			e.fabric.endpoints.removeConn(e.fd)
+			e.rx.handler.Lost(e.breakErr())
 			return 1
 		}
 		if i >= looks || !e.crowd.Yield() {
@@ -204,29 +221,31 @@ func (e *endpoint) Poll(looks int) int {
 	return 0
 }
 
-// receive takes what is there and deals with it. Behind a body that is received to where it belongs
-// comes the next head.
+// receive receives once and handles the frames in that input. Only the thread that polls calls it:
+// it needs no lock, and may run during Send. The error is unix.EAGAIN if nothing has arrived, which
+// is normal; all others are final. The buffer is lent for this call only: bytes of an incomplete
+// frame are saved.
 func (e *endpoint) receive() (n int, err error) {
-	b := inputs.Get().(*[bufferBytes]byte)
-	defer inputs.Put(b)
-	e.rx.lend(b[:])
+	b := receiveBuffers.Get().(*[bufferBytes]byte)
+	defer receiveBuffers.Put(b)
+	e.rx.lendBuffer(b[:])
 	if n, err = e.rx.receive(); err == nil {
-		err = e.rx.parse()
+		err = e.rx.parseFrames()
 	}
-	e.rx.giveBack()
+	e.rx.returnBuffer()
 	return n, err
 }
 
-// Sleep blocks until the socket has something, but not for long: so Interrupt needs no descriptor
+// Sleep blocks until the socket has input, at most for maxSleep: so Interrupt needs no descriptor
 // of its own.
 func (e *endpoint) Sleep(limit time.Duration) {
-	if limit < 0 || limit > sleepAtMost {
-		limit = sleepAtMost
+	if limit < 0 || limit > maxSleep {
+		limit = maxSleep
 	}
-	if !e.interrupted.Swap(false) {
+	if !e.sleepInterrupted.Swap(false) {
 		rawsock.WaitFor(e.fd, unix.POLLIN, time.Now().Add(limit))
 	}
 }
 
 // Interrupt ends Sleep.
-func (e *endpoint) Interrupt() { e.interrupted.Store(true) }
+func (e *endpoint) Interrupt() { e.sleepInterrupted.Store(true) }

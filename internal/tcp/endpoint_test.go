@@ -19,7 +19,7 @@ import (
 // Send returns: here the thread that receives it, and then ends the connection, runs on the
 // sender's core as soon as the frame is there, and before the sender goes on.
 func TestSentBeforeTheEnd(t *testing.T) {
-	f := newServer(t, nil).dial(t, 2).e.f
+	f := newServer(t, nil).dial(t, 2).endpoint.fabric
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM, 0)
 	if err != nil {
 		t.Fatal(err)
@@ -30,7 +30,7 @@ func TestSentBeforeTheEnd(t *testing.T) {
 	core.Set(allowedCore(t))
 	gone := errors.New("the peer has left")
 	for range 20 {
-		end := &endpoint{socket: socket{fd: pair[0]}, f: f, tx: sender{fd: pair[0]}}
+		end := &endpoint{socket: socket{fd: pair[0]}, fabric: f, tx: sender{fd: pair[0]}}
 		ready, done := make(chan error), make(chan struct{})
 		go func() {
 			defer close(done)
@@ -40,7 +40,7 @@ func TestSentBeforeTheEnd(t *testing.T) {
 				Policy: unix.SCHED_FIFO, Priority: 1}, 0)
 			var b [256]byte
 			unix.Read(pair[1], b[:])
-			end.broken.Store(&gone)
+			end.breakCause.Store(&gone)
 		}()
 		if err := <-ready; err != nil {
 			unix.Write(pair[0], []byte{0})
@@ -61,8 +61,8 @@ func TestSentBeforeTheEnd(t *testing.T) {
 	}
 }
 
-// An origin that sends for long receives what comes meanwhile: this server does not read on before
-// its answers have left, and no other thread reads them.
+// An origin that blocks in Send receives answers meanwhile: this server does not read on before its
+// answers have left, and no other thread reads them.
 func TestReceivesWhileItSends(t *testing.T) {
 	const times, n, buffer = 16, 1 << 20, 64 << 10
 	s := newServer(t, nil)
@@ -72,27 +72,28 @@ func TestReceivesWhileItSends(t *testing.T) {
 			return true
 		}
 	})
-	e, err := c.f.Dial(0, s.f.Info().Addr, c)
+	e, err := c.fabric.Dial(0, s.fabric.Info().Addr, c)
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.e = e.(*endpoint)
-	for _, fd := range []int{c.e.fd, s.ends(t, 1)[0].c.fd} { // so that little is on its way
+	c.endpoint = e.(*endpoint)
+	// small buffers, so that few bytes are on their way
+	for _, fd := range []int{c.endpoint.fd, s.awaitConns(t, 1)[0].conn.fd} {
 		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, buffer)
 		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, buffer)
 	}
-	late := time.AfterFunc(5*time.Second, c.e.Break)
+	late := time.AfterFunc(5*time.Second, c.endpoint.Break)
 	body, sent := make([]byte, n), 0
 	for ; sent < times && err == nil; sent++ {
 		err = c.send([]byte{opEcho, byte(sent)}, body)
 	}
 	late.Stop()
-	go c.run() // closing the client waits for it
+	go c.pollLoop() // closing the client waits for it
 	if err != nil {
 		t.Fatalf("echo %d of %d: %v", sent, times, err)
 	}
 	for i := range times {
-		if got := c.answer(t); len(got) != 2+n || got[1] != byte(i) {
+		if got := c.nextFrame(t); len(got) != 2+n || got[1] != byte(i) {
 			t.Fatalf("answer %d has %d bytes", i, len(got))
 		}
 	}
@@ -111,17 +112,17 @@ func allowedCore(t *testing.T) int {
 	return core
 }
 
-// A waiter on whose core somebody computes looks once, so that it sleeps at once: to look on, and
-// yield, would take a time slice each time.
-func TestNoLooksInACrowd(t *testing.T) {
+// A waiter on a core that another thread uses polls once, so that it sleeps at once. Another poll
+// after a yield would take a time slice each time.
+func TestPollsOnceOnBusyCore(t *testing.T) {
 	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_NONBLOCK, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer unix.Close(pair[0])
 	defer unix.Close(pair[1])
-	e := &endpoint{socket: socket{fd: pair[0]}, rx: receiver{fd: pair[0], origin: true,
-		to: &client{}}}
+	e := &endpoint{socket: socket{fd: pair[0]}, rx: receiver{fd: pair[0], atOrigin: true,
+		handler: &client{}}}
 	e.crowd.Took(time.Second, time.Now().Add(time.Hour))
 	if n := e.Poll(math.MaxInt); n != 0 { // else it never returns
 		t.Errorf("it found %d", n)

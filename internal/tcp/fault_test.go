@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Local memory that is not there: the process crashes at its address, whoever finds that out, the
-// kernel or this library.
+// Local memory that is not mapped: the process crashes at its address, whether the kernel or this
+// library accesses it.
 package tcp
 
 import (
@@ -17,6 +17,7 @@ import (
 	"libarmci/internal/transport"
 )
 
+// A put from bad memory and a get into it end with SIGSEGV, copied or not.
 func TestBadLocalMemory(t *testing.T) {
 	for _, what := range []string{"put", "get"} {
 		for _, n := range []int{8, 100000} {
@@ -30,8 +31,8 @@ func TestBadLocalMemory(t *testing.T) {
 	}
 }
 
-// TestUseBadMemory is the child: it is told what to do, and crashes. The second page of its memory
-// is not there.
+// The child process of TestBadLocalMemory does what BAD_MEMORY says, and crashes. The second page
+// of its memory cannot be accessed.
 func TestUseBadMemory(t *testing.T) {
 	var what string
 	var n int
@@ -50,10 +51,10 @@ func TestUseBadMemory(t *testing.T) {
 	at.SetContiguous(addressOf(mem)+4096-4, int64(n))
 	c := newServer(t, nil).dial(t, 2)
 	if what == "put" {
-		_, err = c.e.Send([]byte{opPut}, &at, int64(n), transport.Now)
+		_, err = c.endpoint.Send([]byte{opPut}, &at, int64(n), transport.Now)
 		t.Fatalf("no crash: %v", err)
 	}
-	c.into = &at
+	c.bodyTarget = &at
 	c.send(getHead(n, 1), nil)
-	t.Fatalf("no crash: %v", c.loss(t))
+	t.Fatalf("no crash: %v", c.awaitLoss(t))
 }

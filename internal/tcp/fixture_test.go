@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the tests share: a data server of a pretended node whose Receivers store, send back and keep
-// frames, and clients that send to it over loopback. The first byte of a head says what is to be
-// done. Long because both ends of one protocol are here.
+// The data server of the tests: that of a pretended node, with Receivers that store and send back
+// frames. Clients send to it over loopback. The first byte of a head is the request. Long because
+// both ends of one protocol are here.
 package tcp
 
 import (
@@ -24,7 +24,7 @@ import (
 	"libarmci/internal/wait"
 )
 
-// What a frame asks for.
+// Requests.
 const (
 	opEcho   byte = 'e' // its body back, behind the same head
 	opGet    byte = 'g' // so many bytes of the server's memory as the head says (getHead)
@@ -45,9 +45,9 @@ var loopbackHints = [][]byte{makeHint(), makeHint(), makeHint(), makeHint()}
 // patience is far more than anything takes, on a busy machine as well.
 const patience = 60 * time.Second
 
-func soon() time.Time { return time.Now().Add(patience) }
+func testDeadline() time.Time { return time.Now().Add(patience) }
 
-// config is what a fabric of the tests is told.
+// config is the configuration of a fabric of the tests.
 func config(me transport.Rank, node int) transport.FabricConfig {
 	return transport.FabricConfig{OpenInfo: transport.OpenInfo{Me: me, Nodes: testNodes,
 		MyNode: node,
@@ -61,22 +61,22 @@ func config(me transport.Rank, node int) transport.FabricConfig {
 
 // server is a data server, and the thread that polls it.
 type server struct {
-	t   testing.TB
-	f   *fabric
-	l   *listener
-	mem []byte // not Go's, as the arena is not
+	t        testing.TB
+	fabric   *fabric
+	listener *listener
+	mem      []byte // not Go's, as the arena is not
 	// where puts are stored; nil: from the start of mem
-	shape  func(n int64) (count, stride []int32)
-	refuse func(from transport.Rank) error // by accept
-	lost   func(end *serverEnd, err error) // may be nil
+	putShape func(n int64) (count, stride []int32)
+	refuse   func(from transport.Rank) error // by accept
+	onLost   func(end *serverEnd, err error) // may be nil
 
-	mu      sync.Mutex
-	changed sync.Cond
-	all     []*serverEnd
-	patient atomic.Bool // it polls for 20 microseconds after every request
-	polling sync.Mutex  // held by the thread while it polls, and by tests that hold it up
-	stop    atomic.Bool
-	ended   chan struct{}
+	mu       sync.Mutex
+	changed  sync.Cond
+	accepted []*serverEnd
+	patient  atomic.Bool // it polls for 20 microseconds after every request
+	polling  sync.Mutex  // held by the thread while it polls, and by tests that delay it
+	stop     atomic.Bool
+	ended    chan struct{}
 }
 
 // newServer starts one. change may change the fabric before it listens.
@@ -93,18 +93,18 @@ func newServer(t testing.TB, change func(*fabric)) *server {
 	if change != nil {
 		change(probe)
 	}
-	f, err := open(probe.opt, probe.FabricConfig)
+	f, err := open(probe.options, probe.FabricConfig)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &server{t: t, f: f.(*fabric), mem: mem, ended: make(chan struct{})}
+	s := &server{t: t, fabric: f.(*fabric), mem: mem, ended: make(chan struct{})}
 	s.changed.L = &s.mu
 	l, err := f.Listen(s.accept)
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.l = l.(*listener)
-	go s.run()
+	s.listener = l.(*listener)
+	go s.pollLoop()
 	t.Cleanup(func() {
 		s.close()
 		unix.Munmap(mem)
@@ -112,19 +112,19 @@ func newServer(t testing.TB, change func(*fabric)) *server {
 	return s
 }
 
-// run polls, and sleeps when nothing comes.
-func (s *server) run() {
+// pollLoop polls, and sleeps while there is no input.
+func (s *server) pollLoop() {
 	defer close(s.ended)
 	runtime.LockOSThread()
 	for last := time.Now(); !s.stop.Load(); {
 		s.polling.Lock()
-		moved := s.l.Poll(4)
+		moved := s.listener.Poll(4)
 		s.polling.Unlock()
 		if moved > 0 {
 			last = time.Now()
 		}
 		if !s.patient.Load() || time.Since(last) > 20*time.Microsecond {
-			s.l.Sleep(s.l.Rest())
+			s.listener.Sleep(s.listener.Rest())
 			last = time.Now()
 		}
 		wait.Yield()
@@ -132,27 +132,28 @@ func (s *server) run() {
 }
 
 func (s *server) close() {
-	if s.halt() {
-		s.end()
+	if s.stopPolling() {
+		s.closeFabric()
 	}
 }
 
-// halt ends the thread that polls; false if it has ended before.
-func (s *server) halt() bool {
+// stopPolling ends the thread that polls; false if it has ended before.
+func (s *server) stopPolling() bool {
 	if s.stop.Swap(true) {
 		return false
 	}
-	s.l.Interrupt()
+	s.listener.Interrupt()
 	<-s.ended
 	return true
 }
 
-// end closes a server without a thread.
-func (s *server) end() {
-	s.l.Close()
-	s.f.Close()
+// closeFabric closes a server of which the thread has ended.
+func (s *server) closeFabric() {
+	s.listener.Close()
+	s.fabric.Close()
 }
 
+// accept makes a Receiver of a connection unless refuse returns an error.
 func (s *server) accept(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver,
 	error) {
 	s.mu.Lock()
@@ -162,35 +163,36 @@ func (s *server) accept(from transport.Rank, e transport.TargetEndpoint) (transp
 			return nil, err
 		}
 	}
-	end := &serverEnd{s: s, from: from, c: e.(*conn)}
-	s.all = append(s.all, end)
+	end := &serverEnd{server: s, from: from, conn: e.(*conn)}
+	s.accepted = append(s.accepted, end)
 	s.changed.Broadcast()
 	return end, nil
 }
 
-// set changes what its ends do.
-func (s *server) set(change func()) {
+// configure changes fields of the server under its lock.
+func (s *server) configure(change func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	change()
 }
 
-// ends waits for n connections that have been accepted.
-func (s *server) ends(t testing.TB, n int) []*serverEnd {
+// awaitConns waits until n connections have been accepted, and returns all of them.
+func (s *server) awaitConns(t testing.TB, n int) []*serverEnd {
 	t.Helper()
-	s.wait(t, "connections", func() bool { return len(s.all) >= n })
+	s.awaitState(t, "connections", func() bool { return len(s.accepted) >= n })
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]*serverEnd(nil), s.all...)
+	return append([]*serverEnd(nil), s.accepted...)
 }
 
-func (s *server) wait(t testing.TB, what string, met func() bool) {
+// awaitState waits until met returns true, which is called under the lock.
+func (s *server) awaitState(t testing.TB, what string, met func() bool) {
 	t.Helper()
 	late := time.AfterFunc(patience+time.Second, s.changed.Broadcast)
 	defer late.Stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for end := soon(); !met(); s.changed.Wait() {
+	for end := testDeadline(); !met(); s.changed.Wait() {
 		if time.Now().After(end) {
 			t.Fatalf("%s: it takes too long", what)
 		}
@@ -199,30 +201,31 @@ func (s *server) wait(t testing.TB, what string, met func() bool) {
 
 // serverEnd is a target's end.
 type serverEnd struct {
-	s     *server
-	from  transport.Rank
-	c     *conn
-	head  []byte
-	body  []byte
-	into  kernel.Cursor
-	reply kernel.Cursor
-	calls atomic.Int32 // that go on
-	sent  int
-	lost  error
-	bye   bool
+	server      *server
+	from        transport.Rank
+	conn        *conn
+	head        []byte
+	body        []byte
+	bodyCursor  kernel.Cursor
+	replyCursor kernel.Cursor
+	openCalls   atomic.Int32 // that go on
+	sentCalls   int
+	lossCause   error
+	gotGoodbye  bool
 }
 
-func (e *serverEnd) enter() (leave func()) {
-	if e.calls.Add(1) != 1 {
-		e.s.t.Error("two calls of a Receiver at a time")
+func (e *serverEnd) beginCall() (leave func()) {
+	if e.openCalls.Add(1) != 1 {
+		e.server.t.Error("two calls of a Receiver at a time")
 	}
-	return func() { e.calls.Add(-1) }
+	return func() { e.openCalls.Add(-1) }
 }
 
 var errStop = errors.New("the test ends this connection")
 
+// Head directs the body by the request.
 func (e *serverEnd) Head(head []byte, n int64) (transport.Body, error) {
-	defer e.enter()()
+	defer e.beginCall()()
 	if len(head) == 0 {
 		return transport.Body{}, errors.New("a frame without a head")
 	}
@@ -230,22 +233,22 @@ func (e *serverEnd) Head(head []byte, n int64) (transport.Body, error) {
 	switch head[0] {
 	case opEcho, opPost:
 		e.body = make([]byte, n)
-		e.into.SetContiguous(addressOf(e.body), n)
-		return transport.Body{Into: &e.into}, nil
+		e.bodyCursor.SetContiguous(addressOf(e.body), n)
+		return transport.Body{Into: &e.bodyCursor}, nil
 	case opPut, opPutAck:
-		if n > int64(len(e.s.mem)) {
+		if n > int64(len(e.server.mem)) {
 			return transport.Body{}, fmt.Errorf("a put of %d bytes", n)
 		}
-		e.s.mu.Lock()
-		shape := e.s.shape
-		e.s.mu.Unlock()
+		e.server.mu.Lock()
+		shape := e.server.putShape
+		e.server.mu.Unlock()
 		if shape == nil {
-			e.into.SetContiguous(addressOf(e.s.mem), n)
+			e.bodyCursor.SetContiguous(addressOf(e.server.mem), n)
 		} else {
 			count, stride := shape(n)
-			e.into.SetStrided(addressOf(e.s.mem), count, stride)
+			e.bodyCursor.SetStrided(addressOf(e.server.mem), count, stride)
 		}
-		return transport.Body{Into: &e.into}, nil
+		return transport.Body{Into: &e.bodyCursor}, nil
 	case opGet, opBye:
 		return transport.Body{}, nil
 	case opLoad:
@@ -256,50 +259,52 @@ func (e *serverEnd) Head(head []byte, n int64) (transport.Body, error) {
 
 func (e *serverEnd) Data([]byte) error { return nil }
 
+// End answers the request.
 func (e *serverEnd) End() error {
-	defer e.enter()()
+	defer e.beginCall()()
 	switch e.head[0] {
 	case opEcho:
-		e.reply.SetContiguous(addressOf(e.body), int64(len(e.body)))
-		e.c.Send(e.head, &e.reply, int64(len(e.body)), transport.Now)
+		e.replyCursor.SetContiguous(addressOf(e.body), int64(len(e.body)))
+		e.conn.Send(e.head, &e.replyCursor, int64(len(e.body)), transport.Now)
 	case opPost:
-		e.c.Post(e.head, e.body)
+		e.conn.Post(e.head, e.body)
 	case opLoad, opPutAck:
-		e.c.Send(e.head, nil, 0, transport.Now)
+		e.conn.Send(e.head, nil, 0, transport.Now)
 	case opGet:
 		count, stride := getShape(e.head)
-		e.reply.SetStrided(addressOf(e.s.mem), count, stride)
-		e.c.Send(e.head[:1], &e.reply, e.reply.Left(), transport.Now)
+		e.replyCursor.SetStrided(addressOf(e.server.mem), count, stride)
+		e.conn.Send(e.head[:1], &e.replyCursor, e.replyCursor.Left(), transport.Now)
 	case opBye:
-		e.bye = true
+		e.gotGoodbye = true
 		return errStop
 	}
 	return nil
 }
 
-func (e *serverEnd) Sent() { e.sent++ }
+func (e *serverEnd) Sent() { e.sentCalls++ }
 
 func (e *serverEnd) Expects() bool { return false }
 
+// Lost records the cause, and calls onLost.
 func (e *serverEnd) Lost(err error) {
-	defer e.enter()()
-	e.s.mu.Lock()
-	defer e.s.mu.Unlock()
-	if e.s.lost != nil {
-		e.s.lost(e, err)
+	defer e.beginCall()()
+	e.server.mu.Lock()
+	defer e.server.mu.Unlock()
+	if e.server.onLost != nil {
+		e.server.onLost(e, err)
 	}
-	if e.lost != nil {
-		e.s.t.Error("Lost is called twice")
+	if e.lossCause != nil {
+		e.server.t.Error("Lost is called twice")
 	}
-	e.lost = err
-	e.s.changed.Broadcast()
+	e.lossCause = err
+	e.server.changed.Broadcast()
 }
 
 // lossOf waits for the loss of a connection.
 func (s *server) lossOf(t testing.TB, e *serverEnd) error {
 	t.Helper()
-	s.wait(t, "the loss of a connection", func() bool { return e.lost != nil })
-	return e.lost
+	s.awaitState(t, "the loss of a connection", func() bool { return e.lossCause != nil })
+	return e.lossCause
 }
 
 // getHead asks for rows of row bytes, 128 bytes apart.
@@ -310,11 +315,11 @@ func getHead(row, rows int) []byte {
 func getShape(head []byte) (count, stride []int32) {
 	var row, rows int
 	fmt.Sscanf(string(head[1:]), "%8d%8d", &row, &rows)
-	return patch(row, rows)
+	return rowShape(row, rows)
 }
 
-// patch is rows that do not touch, unless there is one.
-func patch(row, rows int) (count, stride []int32) {
+// rowShape is the shape of rows that do not touch.
+func rowShape(row, rows int) (count, stride []int32) {
 	return []int32{int32(row), int32(rows)}, []int32{int32(row + 64)}
 }
 
@@ -322,7 +327,7 @@ func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceDat
 
 // cursorOf is rows of memory, 64 bytes apart.
 func cursorOf(b []byte, row, rows int) (c kernel.Cursor) {
-	count, stride := patch(row, rows)
+	count, stride := rowShape(row, rows)
 	c.SetStrided(addressOf(b), count, stride)
 	return c
 }

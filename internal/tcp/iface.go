@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Which of this host's addresses the others reach it at. It sends no packet.
+// The choice of the address of this host that the other hosts connect to. It sends no packet.
 package tcp
 
 import (
@@ -15,21 +15,21 @@ import (
 	"libarmci/internal/hostnet"
 )
 
-// hint is what each node tells the others about its host before they open their fabrics. All ranks
-// get it of all nodes, so it is short: a hash of the host's identity, then for each address its
+// hint describes the host of a node to the others before they open their fabrics. All ranks get the
+// hints of all nodes, so it is short: a hash of the host's identity, then for each address its
 // bits, length and bytes.
 type hint struct {
-	// machine and network namespace: equal where loopback connects; 0: not known
+	// hash of machine and network namespace: equal where loopback connects; 0: not known
 	Host  uint64
 	Addrs []netip.Prefix // of interfaces that are up: 10.0.0.1/24
 }
 
-const mostHinted = 16 // addresses of a host
+const maxHintAddrs = 16 // addresses of a host
 
 // makeHint describes this host.
 func makeHint() []byte {
 	own, _ := hostnet.Addresses(hostnet.NotLoopback)
-	return encodeHint(hint{hashOf(hostnet.Identity()), own[:min(len(own), mostHinted)]})
+	return encodeHint(hint{hashIdentity(hostnet.Identity()), own[:min(len(own), maxHintAddrs)]})
 }
 
 func encodeHint(h hint) []byte {
@@ -43,6 +43,7 @@ func encodeHint(h hint) []byte {
 
 var errHint = errors.New("a malformed hint")
 
+// decodeHint is the inverse of encodeHint. The error is errHint.
 func decodeHint(b []byte) (h hint, err error) {
 	if len(b) < 8 {
 		return h, errHint
@@ -63,7 +64,7 @@ func decodeHint(b []byte) (h hint, err error) {
 	return h, nil
 }
 
-func hashOf(text string) uint64 {
+func hashIdentity(text string) uint64 {
 	if text == "" {
 		return 0
 	}
@@ -72,35 +73,35 @@ func hashOf(text string) uint64 {
 	return max(h.Sum64(), 1)
 }
 
-// candidates is the addresses that the setting names.
+// candidates returns the addresses of this host that the setting names, at least one.
 func (o *Options) candidates() ([]netip.Prefix, error) { return hostnet.Named(o.Interface) }
 
-// chooseAddr picks the own address to listen at: what the user said; loopback where all nodes are
-// this host; else the one in whose network most other nodes are; else the one from which the route
-// to them starts.
+// chooseAddr chooses the local address to listen at: the one that the user has set, and loopback
+// where all nodes are on this host. Otherwise it is the one in the network of most other nodes, or
+// else the one from which the route to them starts.
 func (f *fabric) chooseAddr() (netip.Addr, error) {
-	hints, err := f.hints()
+	hints, err := f.decodeHints()
 	if err != nil {
 		return netip.Addr{}, err
 	}
 	mine := hints[f.MyNode]
 	elsewhere := func(h hint) bool { return h.Host != mine.Host }
-	if f.opt.Interface == "" && mine.Host != 0 && !slices.ContainsFunc(hints, elsewhere) {
+	if f.options.Interface == "" && mine.Host != 0 && !slices.ContainsFunc(hints, elsewhere) {
 		return loopbackAddr()
 	}
-	own, err := f.opt.candidates()
+	own, err := f.options.candidates()
 	if err != nil {
 		return netip.Addr{}, err
 	}
-	if a, ok := f.nearest(own, hints); ok {
+	if a, ok := f.mostSharedAddr(own, hints); ok {
 		return a, nil
 	}
-	if f.opt.Interface != "" {
+	if f.options.Interface != "" {
 		return own[0].Addr(), nil
 	}
 	for n, h := range hints {
 		for _, p := range h.Addrs {
-			if a, ok := routeFrom(p.Addr()); n != f.MyNode && ok {
+			if a, ok := routeSource(p.Addr()); n != f.MyNode && ok {
 				return a, nil
 			}
 		}
@@ -118,8 +119,7 @@ func (f *fabric) chooseAddr() (netip.Addr, error) {
 			identify)
 }
 
-// loopbackAddr is an address of this host that only its own processes reach: IPv4 where there is
-// one.
+// loopbackAddr returns an address that only processes of this host reach: IPv4 where there is one.
 func loopbackAddr() (netip.Addr, error) {
 	own, err := hostnet.Addresses(func(_ net.Interface,
 		p netip.Prefix) bool {
@@ -137,8 +137,8 @@ func loopbackAddr() (netip.Addr, error) {
 	return own[0].Addr(), nil
 }
 
-// hints reads what every node said.
-func (f *fabric) hints() ([]hint, error) {
+// decodeHints decodes the hints of all nodes, by node.
+func (f *fabric) decodeHints() ([]hint, error) {
 	out := make([]hint, len(f.Nodes))
 	for n, ranks := range f.Nodes {
 		var b []byte
@@ -154,10 +154,10 @@ func (f *fabric) hints() ([]hint, error) {
 	return out, nil
 }
 
-// nearest is the address in whose network the most other hosts have one; false if none has, or if
-// it is ambiguous. Of equals the first in the system's order wins, which is the same kind on all
-// hosts: IPv4 before IPv6.
-func (f *fabric) nearest(own []netip.Prefix, hints []hint) (best netip.Addr, ok bool) {
+// mostSharedAddr returns the local address of the network in which most other hosts have an
+// address; false if there is no such host. Of equals the first in the system's order wins, which is
+// the same kind on all hosts: IPv4 before IPv6.
+func (f *fabric) mostSharedAddr(own []netip.Prefix, hints []hint) (best netip.Addr, ok bool) {
 	most := 0
 	for _, mine := range own {
 		count := 0
@@ -177,9 +177,9 @@ func (f *fabric) nearest(own []netip.Prefix, hints []hint) (best netip.Addr, ok 
 	return best, most > 0
 }
 
-// routeFrom is the own address from which packets to another start: connecting a UDP socket asks
-// for the route.
-func routeFrom(to netip.Addr) (a netip.Addr, ok bool) {
+// routeSource returns the local address from which packets to another host start: connecting a UDP
+// socket asks the kernel for the route. ok is false if there is no route over a network.
+func routeSource(to netip.Addr) (a netip.Addr, ok bool) {
 	c, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(to, 9)))
 	if err != nil {
 		return a, false

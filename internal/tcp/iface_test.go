@@ -24,9 +24,9 @@ func withHints(hosts ...hint) *fabric {
 	return o
 }
 
-// What a host says is read again, and nothing else is accepted.
-func TestHint(t *testing.T) {
-	h := hint{hashOf("here"), prefixes("10.1.0.2/24", "fd00::3/64")}
+// An encoded hint is decoded again, and malformed ones are refused.
+func TestHintRoundTrip(t *testing.T) {
+	h := hint{hashIdentity("here"), prefixes("10.1.0.2/24", "fd00::3/64")}
 	b := encodeHint(h)
 	if got, err := decodeHint(b); err != nil || got.Host != h.Host ||
 		!slices.Equal(got.Addrs, h.Addrs) || len(b) > 40 {
@@ -43,13 +43,13 @@ func TestHint(t *testing.T) {
 	}
 	for _, long := range []byte{254, 255} {
 		b = append(b[:8], make([]byte, 300)...)
-		if b[9] = long; !errors.Is(second(decodeHint(b)), errHint) {
+		if b[9] = long; !errors.Is(errOf(decodeHint(b)), errHint) {
 			t.Errorf("an address of %d bytes is accepted", long)
 		}
 	}
 }
 
-func second(_ hint, err error) error { return err }
+func errOf(_ hint, err error) error { return err }
 
 func prefixes(texts ...string) (out []netip.Prefix) {
 	for _, t := range texts {
@@ -58,6 +58,7 @@ func prefixes(texts ...string) (out []netip.Prefix) {
 	return out
 }
 
+// Where all nodes are on this host the address is loopback, also by setting.
 func TestSameHostUsesLoopback(t *testing.T) {
 	mine, err := decodeHint(makeHint())
 	if err != nil || mine.Host == 0 {
@@ -67,16 +68,16 @@ func TestSameHostUsesLoopback(t *testing.T) {
 	if a, err := o.chooseAddr(); err != nil || !a.IsLoopback() {
 		t.Errorf("%v, %v", a, err)
 	}
-	o.opt.Interface = "127.0.0.0/8"
+	o.options.Interface = "127.0.0.0/8"
 	if a, err := o.chooseAddr(); err != nil || !a.IsLoopback() {
 		t.Errorf("by network: %v, %v", a, err)
 	}
-	o.opt.Interface = "lo"
+	o.options.Interface = "lo"
 	if a, err := o.chooseAddr(); err != nil || !a.IsLoopback() {
 		t.Errorf("by name: %v, %v", a, err)
 	}
 	for _, wrong := range []string{"nosuch0", "203.0.113.0/24"} {
-		o.opt.Interface = wrong
+		o.options.Interface = wrong
 		if _, err := o.chooseAddr(); err == nil ||
 			!strings.Contains(err.Error(), "ARMCI_TCP_INTERFACE") {
 			t.Errorf("%s: %v", wrong, err)
@@ -84,8 +85,8 @@ func TestSameHostUsesLoopback(t *testing.T) {
 	}
 }
 
-// What one host can tell of a setting it tells before anything is opened, so that core can say it
-// once for all ranks.
+// A bad setting that one host can find is reported before anything is opened, so that core can
+// report it once for all ranks.
 func TestProbe(t *testing.T) {
 	for _, o := range []Options{{}, {Interface: "lo"},
 		{Interface: "127.0.0.0/8", Ports: "7000-7100"}} {
@@ -93,7 +94,8 @@ func TestProbe(t *testing.T) {
 			t.Errorf("%q, %q: %v", o.Interface, o.Ports, err)
 		}
 	}
-	for setting, o := range map[string]Options{`ARMCI_TCP_INTERFACE="nosuch0"`: {Interface: "nosuch0"},
+	for setting, o := range map[string]Options{
+		`ARMCI_TCP_INTERFACE="nosuch0"`:        {Interface: "nosuch0"},
 		`ARMCI_TCP_INTERFACE="203.0.113.0/24"`: {Interface: "203.0.113.0/24"},
 		`ARMCI_TCP_PORTS="9-8"`:                {Ports: "9-8"}} {
 		if err := Driver(o).Probe(); err == nil ||
@@ -103,7 +105,8 @@ func TestProbe(t *testing.T) {
 	}
 }
 
-func TestNearest(t *testing.T) {
+// The address in the network of most other hosts is chosen, if there is one.
+func TestMostSharedAddr(t *testing.T) {
 	others := []hint{{Host: 1}, {2, prefixes("172.17.0.1/16", "10.1.0.2/24", "10.2.0.2/24")},
 		{3, prefixes("172.17.0.1/16", "10.2.0.3/24", "fd00::3/64")}}
 	o := withHints(others...)
@@ -114,7 +117,8 @@ func TestNearest(t *testing.T) {
 		"fd00::1":  prefixes("10.9.0.1/24", "fd00::1/64"),
 		"":         prefixes("172.17.0.1/16", "10.9.0.1/24"),
 	} {
-		if a, ok := o.nearest(own, others); ok != (want != "") || ok && a.String() != want {
+		a, ok := o.mostSharedAddr(own, others)
+		if ok != (want != "") || ok && a.String() != want {
 			t.Errorf("of %v: %v, want %s", own, a, want)
 		}
 	}

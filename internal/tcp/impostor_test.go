@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Servers that are none, or that have proved themselves and then send no frames, or slowly. The
-// client neither hangs nor believes them.
+// Servers of another kind, and servers that have proved themselves and then send no frames, or send
+// them slowly. The client neither hangs nor trusts them.
 package tcp
 
 import (
@@ -18,8 +18,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// A server that breaks off, or says what is no frame.
-func TestNoFrame(t *testing.T) {
+// A server that sends an incomplete or invalid frame: the connection is lost, with the reason.
+func TestMalformedFramesEndTheConnection(t *testing.T) {
 	for what, c := range map[string]struct {
 		say   []byte
 		words string
@@ -34,15 +34,15 @@ func TestNoFrame(t *testing.T) {
 	} {
 		t.Run(what, func(t *testing.T) {
 			leaktest.Check(t)
-			addr := impostor(t, func(fd int) {
-				welcome(t, fd)
-				rawsock.SendAll(fd, c.say, soon())
+			addr := startImpostor(t, func(fd int) {
+				acceptHandshake(t, fd)
+				rawsock.SendAll(fd, c.say, testDeadline())
 			})
 			me := newClient(t, 2, nil)
 			if err := me.connect(addr, 0); err != nil {
 				t.Fatal(err)
 			}
-			if err := me.loss(t); !strings.Contains(err.Error(), c.words) {
+			if err := me.awaitLoss(t); !strings.Contains(err.Error(), c.words) {
 				t.Errorf("lost: %v; want %q", err, c.words)
 			}
 			if err := me.send([]byte{opEcho}, nil); err == nil {
@@ -52,63 +52,64 @@ func TestNoFrame(t *testing.T) {
 	}
 }
 
-// Answers that come byte by byte are understood.
+// Answers that arrive byte by byte are complete in the end.
 func TestSlowAnswers(t *testing.T) {
 	leaktest.Check(t)
 	want := [][]byte{[]byte("one"), []byte("the second, with a body"),
 		bytes.Repeat([]byte("a long head "), 50)}
-	addr := impostor(t, func(fd int) {
-		welcome(t, fd)
+	addr := startImpostor(t, func(fd int) {
+		acceptHandshake(t, fd)
 		b := append(append(frame(want[0], nil), frame(want[1][:3], want[1][3:])...),
 			frame(want[2][:590], want[2][590:])...)
 		for i := range b {
-			rawsock.SendAll(fd, b[i:i+1], soon())
+			rawsock.SendAll(fd, b[i:i+1], testDeadline())
 			time.Sleep(100 * time.Microsecond)
 		}
-		rawsock.WaitFor(fd, unix.POLLIN, soon())
+		rawsock.WaitFor(fd, unix.POLLIN, testDeadline())
 	})
 	for _, scarce := range []bool{false, true} { // reading needs no buffer of those for sending
 		c := newClient(t, 2, nil)
 		var taken [][]byte
-		for b, ok := c.f.buffers.get(false); scarce && ok; b, ok = c.f.buffers.get(false) {
+		buffers := &c.fabric.sendBuffers
+		for b, ok := buffers.acquire(false); scarce && ok; b, ok = buffers.acquire(false) {
 			taken = append(taken, b)
 		}
 		if err := c.connect(addr, 0); err != nil {
 			t.Fatal(err)
 		}
 		for _, w := range want {
-			if got := c.answer(t); !bytes.Equal(got, w) {
+			if got := c.nextFrame(t); !bytes.Equal(got, w) {
 				t.Errorf("%q has come, not %q", got, w)
 			}
 		}
 		for _, b := range taken {
-			c.f.buffers.put(b)
+			c.fabric.sendBuffers.recycle(b)
 		}
 		c.close()
 	}
 }
 
 // A server that reads slowly gets everything, and the caller waits no longer than it takes.
-func TestSlowReader(t *testing.T) {
+func TestSlowServerGetsEverything(t *testing.T) {
 	leaktest.Check(t)
 	const n = 12 << 20
 	sum := make(chan uint64, 1)
-	addr := impostor(t, func(fd int) {
-		welcome(t, fd)
+	addr := startImpostor(t, func(fd int) {
+		acceptHandshake(t, fd)
 		total, b := uint64(0), make([]byte, 64<<10)
-		rawsock.ReceiveAll(fd, b[:prefixBytes+1], soon())
-		if h, m := prefix(b); h != 1 || m != n {
+		rawsock.ReceiveAll(fd, b[:prefixBytes+1], testDeadline())
+		if h, m := parsePrefix(b); h != 1 || m != n {
 			t.Errorf("a frame of %d and %d bytes", h, m)
 		}
 		for range n / len(b) {
-			rawsock.ReceiveAll(fd, b, soon())
+			rawsock.ReceiveAll(fd, b, testDeadline())
 			for i := 0; i < len(b); i += 8 {
 				total += binary.LittleEndian.Uint64(b[i:])
 			}
 			time.Sleep(time.Millisecond)
 		}
 		sum <- total
-		rawsock.WaitFor(fd, unix.POLLIN, soon())
+		rawsock.WaitFor(fd, unix.POLLIN, testDeadline())
 	})
 	c := newClient(t, 2, nil)
 	if err := c.connect(addr, 0); err != nil {
@@ -128,39 +129,41 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// Who is there but is no server of this job: nobody hangs, and the reason is told.
+// A program that is not a server of this job: the client does not hang, and reports the reason.
 func TestWrongServer(t *testing.T) {
 	for what, c := range map[string]struct {
 		serve func(fd int)
 		words string
 	}{
-		"nothing said": {func(fd int) { rawsock.WaitFor(fd, unix.POLLIN, soon()) },
+		"nothing said": {func(fd int) { rawsock.WaitFor(fd, unix.POLLIN, testDeadline()) },
 			"no answer"},
 		"gone at once": {func(int) {}, "EOF"},
 		"web server": {func(fd int) {
 			rawsock.SendAll(fd,
-				bytes.Repeat([]byte("HTTP/1.1 "), 20), soon())
+				bytes.Repeat([]byte("HTTP/1.1 "), 20), testDeadline())
 		}, "not an ARMCI"},
 		"another job": {func(fd int) {
-			rawsock.SendAll(fd, challengeOf(0), soon())
-			rawsock.ReceiveAll(fd, make([]byte, helloBytes), soon())
+			rawsock.SendAll(fd, challengeOf(0), testDeadline())
+			rawsock.ReceiveAll(fd, make([]byte, helloBytes), testDeadline())
 			h := transport.Hello{To: 2}
-			rawsock.SendAll(fd, h.Seal([]byte("guess"), byTarget, nil), soon())
+			rawsock.SendAll(fd, h.Seal([]byte("guess"), roleTarget, nil),
+				testDeadline())
 		}, "no proof"},
-		"another rank": {func(fd int) { rawsock.SendAll(fd, challengeOf(5), soon()) },
-			"of rank 5"},
+		"another rank": {func(fd int) {
+			rawsock.SendAll(fd, challengeOf(5), testDeadline())
+		}, "of rank 5"},
 		"another version": {func(fd int) {
 			c := challengeOf(0)
 			c[8] = 77
-			rawsock.SendAll(fd, c, soon())
+			rawsock.SendAll(fd, c, testDeadline())
 		}, "version 77"},
 	} {
 		t.Run(what, func(t *testing.T) {
 			leaktest.Check(t)
 			me := newClient(t, 2, func(f *fabric) {
-				f.Timeout, f.opt.stopTime = 300*time.Millisecond, 1
+				f.Timeout, f.options.stoppedLimit = 300*time.Millisecond, 1
 			})
-			if err := me.connect(impostor(t, c.serve), 0); err == nil ||
+			if err := me.connect(startImpostor(t, c.serve), 0); err == nil ||
 				!strings.Contains(err.Error(), c.words) {
 				t.Errorf("%v; want %q", err, c.words)
 			}
@@ -169,6 +172,6 @@ func TestWrongServer(t *testing.T) {
 	leaktest.Check(t)
 	if err := newClient(t, 2, nil).connect([]byte("127.0.0.1:1"), 0); err == nil ||
 		!strings.Contains(err.Error(), "refused") {
-		t.Errorf("nobody there: %v", err)
+		t.Errorf("a port without a server: %v", err)
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How hosts ask each other whether the cause of a job's end is known (shm.Inquiries): a connection
-// to the host's reporter, which sends its answer and asks for nothing.
+// How hosts ask each other whether the cause of a job's end is known (shm.Inquiries): by a
+// connection to the host's reporter, which sends its answer and reads nothing.
 package tcp
 
 import (
@@ -21,17 +21,18 @@ import (
 // Inquiries implements shm.Inquiries with the addresses and ports of these options.
 type Inquiries struct {
 	Options
-	patience time.Duration // with a reporter that is there; 0: answerTime
+	answerTimeout time.Duration // for the answer, once connected; 0: defaultAnswerTimeout
 }
 
-const mostAsked = 2 // addresses of a host
+const maxReporterAddrs = 2 // of a host
 
 var (
 	errNoAddress = errors.New("this host has no address that others can reach")
 	errOnePort   = errors.New("ARMCI_TCP_PORTS has one port only, which is the data server's")
 )
 
-// Listen opens the socket at the host's address, or at any address if it has several.
+// Listen opens the reporter's socket at the host's address, or at any address if it has several. at
+// is the port and the addresses, for Ask on other hosts. The caller closes fd.
 func (i Inquiries) Listen() (fd int, at []byte, err error) {
 	own, err := i.candidates()
 	if err != nil {
@@ -48,21 +49,21 @@ func (i Inquiries) Listen() (fd int, at []byte, err error) {
 	} else if len(own) > 1 {
 		listen = netip.IPv6Unspecified()
 	}
-	fd, bound, err := i.listenAt(listen)
+	fd, bound, err := i.listenAtLastFree(listen)
 	if err != nil {
 		return -1, nil, err
 	}
 	at = binary.LittleEndian.AppendUint16(nil, bound.Port())
-	for _, p := range own[:min(len(own), mostAsked)] {
+	for _, p := range own[:min(len(own), maxReporterAddrs)] {
 		at = append(append(at, byte(len(p.Addr().AsSlice()))), p.Addr().AsSlice()...)
 	}
 	return fd, at, nil
 }
 
-// listenAt takes the last free port of the range, since the data servers, which cannot do without,
-// take the first ones, and later.
-func (i Inquiries) listenAt(a netip.Addr) (fd int, bound netip.AddrPort, err error) {
-	ports, err := rawsock.Ports(i.Ports)
+// listenAtLastFree listens at the last free port of the range: the data servers, which need one,
+// take the first ones, and do so later.
+func (i Inquiries) listenAtLastFree(a netip.Addr) (fd int, bound netip.AddrPort, err error) {
+	ports, err := rawsock.ParsePorts(i.Ports)
 	if err != nil {
 		return -1, bound, err
 	}
@@ -78,9 +79,9 @@ func (i Inquiries) listenAt(a netip.Addr) (fd int, bound netip.AddrPort, err err
 	return -1, bound, err
 }
 
-// decodeInquiries reads the addresses in what Listen has returned. What does not hold a whole
-// address at its end is dropped.
-func decodeInquiries(at []byte) (all []netip.AddrPort) {
+// decodeReporterAddrs decodes the addresses that Listen has returned. An incomplete address at the
+// end is ignored.
+func decodeReporterAddrs(at []byte) (all []netip.AddrPort) {
 	if len(at) < 2 {
 		return nil
 	}
@@ -95,16 +96,18 @@ func decodeInquiries(at []byte) (all []netip.AddrPort) {
 	return all
 }
 
-// answerTime is how long a reporter may take that is there: on a busy host it comes late to look.
-const answerTime = 5 * time.Second
+// defaultAnswerTimeout is how long a reporter that has accepted a connection may take to answer: on
+// a busy host it gets a core late.
+const defaultAnswerTimeout = 5 * time.Second
 
-// Ask asks at all addresses of the host at once. Another program may listen at one of them, if that
-// is of a network which many hosts have: it does not know the answer.
+// Ask asks at all addresses of the host at once, and tells whether one gives the answer. Another
+// program may listen at one of them, if many hosts have the same network: it does not know the
+// answer.
 func (i Inquiries) Ask(at []byte, answer string, within time.Duration) bool {
-	all := decodeInquiries(at)
+	all := decodeReporterAddrs(at)
 	heard := make(chan bool, len(all))
 	for _, to := range all {
-		go func() { heard <- i.ask(to, answer, within) }()
+		go func() { heard <- i.askReporter(to, answer, within) }()
 	}
 	for range all {
 		if <-heard {
@@ -114,13 +117,14 @@ func (i Inquiries) Ask(at []byte, answer string, within time.Duration) bool {
 	return false
 }
 
-func (i Inquiries) ask(to netip.AddrPort, answer string, within time.Duration) bool {
+// askReporter asks at one address. It connects within the given time.
+func (i Inquiries) askReporter(to netip.AddrPort, answer string, within time.Duration) bool {
 	c, err := net.DialTimeout("tcp", to.String(), within)
 	if err != nil {
 		return false
 	}
 	defer c.Close()
-	c.SetReadDeadline(time.Now().Add(cmp.Or(i.patience, answerTime)))
+	c.SetReadDeadline(time.Now().Add(cmp.Or(i.answerTimeout, defaultAnswerTimeout)))
 	got := make([]byte, len(answer))
 	_, err = io.ReadFull(c, got)
 	return err == nil && string(got) == answer

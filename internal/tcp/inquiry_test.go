@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Tests of questions between hosts: which addresses are told, and which answers count.
+// Inquiries between hosts: which addresses a reporter publishes, and which answers count.
 
 package tcp
 
@@ -17,7 +17,7 @@ import (
 	"libarmci/internal/tcp/rawsock"
 )
 
-// answerOnce is what a reporter does, for one that asks.
+// answerOnce is a reporter for one inquiry.
 func answerOnce(fd int, text string) {
 	unix.SetNonblock(fd, false)
 	if c, _, err := unix.Accept(fd); err == nil {
@@ -28,6 +28,7 @@ func answerOnce(fd int, text string) {
 
 func isLoopback(a netip.AddrPort) bool { return a.Addr().IsLoopback() }
 
+// Ask returns true for the whole answer only.
 func TestInquiries(t *testing.T) {
 	for _, c := range []struct {
 		answer string
@@ -38,7 +39,7 @@ func TestInquiries(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if all := decodeInquiries(at); !slices.ContainsFunc(all, isLoopback) {
+		if all := decodeReporterAddrs(at); !slices.ContainsFunc(all, isLoopback) {
 			t.Errorf("addresses: %v", all)
 		}
 		go answerOnce(fd, c.answer)
@@ -64,7 +65,7 @@ func TestInquiriesLeaveAPort(t *testing.T) {
 	fd, at, err := Inquiries{Options: Options{Interface: "lo", Ports: ports}}.Listen()
 	if err == nil {
 		defer unix.Close(fd)
-		if got := decodeInquiries(at)[0].Port(); int(got) != port {
+		if got := decodeReporterAddrs(at)[0].Port(); int(got) != port {
 			t.Errorf("port %d of %s", got, ports)
 		}
 	}
@@ -88,7 +89,7 @@ func TestInquiriesWithoutAnswer(t *testing.T) {
 	}
 	for _, bad := range []string{"", "x", "xy", "xy\x04abc", "xy\x05abcde", "xy\xff",
 		"xy\xff" + strings.Repeat("a", 255)} {
-		all := decodeInquiries([]byte(bad))
+		all := decodeReporterAddrs([]byte(bad))
 		if len(all) > 0 || i.Ask([]byte(bad), "known", time.Minute) {
 			t.Errorf("%q: %v", bad, all)
 		}

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The event loop of a data server: one thread at a time polls it. It serves small requests itself,
-// and hands a connection in the middle of a large transfer over to a goroutine (workers.go) as soon
+// and hands a connection in the middle of a large transfer over to a worker (workers.go) as soon
 // as another one needs attention.
 //
-// All connections are in an epoll, and that is in an outer one, in which the data server's thread
-// sleeps. While another thread polls, the inner one is switched off there by one system call, so
-// that nothing that comes wakes the server.
+// All connections are in an epoll, which is itself in an outer one, in which the data server's
+// thread sleeps. While another thread polls, one system call disables the inner one there, so that
+// requests do not wake the server.
 package tcp
 
 import (
@@ -25,54 +25,62 @@ import (
 )
 
 const (
-	// bytes that the loop moves for one connection before it looks at the others
+	// bytes that the loop moves for one connection before it polls the others
 	loopBudget = 256 << 10
-	// times that the connection served last is asked before all others are
-	lastTurns = 4
+	// polls of the connection that was served last before all others are polled
+	maxLastServedPolls = 4
 )
+
+// acceptFunc is the caller's function that admits an origin, as Fabric.Listen describes it.
+type acceptFunc func(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver, error)
 
 // listener is the Source of a data server.
 type listener struct {
-	poller[*conn]     // all but those that have proved nothing
-	outer         int // an epoll of the poller's epoll, its bell, and the alarm
-	waiters       int // the same without the alarm: a waiter that polls sleeps in it
+	poller[*conn]     // all connections that have proved themselves
+	sleepEpoll    int // an epoll of the poller's epoll, its eventfd and the alarm: for Sleep
+	waiterEpoll   int // the same without the alarm: a waiter that polls sleeps in it
 	alarm         eventfd.Alarm
-	f             *fabric
-	accept        func(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver,
-		error)
+	fabric        *fabric
+	acceptOrigin  acceptFunc
+	closing       atomic.Bool // connections that end are not reported any more
 
-	closing atomic.Bool
-	spaces  pool[*workspace]
-	jobs    chan *conn
-	running sync.WaitGroup
+	workspaces pool[*workspace]
+	handedOver chan *conn // connections for workers
+	workers    sync.WaitGroup
+	pollState
+}
 
-	// Of the thread that polls.
-	peers   *acceptqueue.Queue[*peer]
-	paused  bool       // there was no descriptor for another connection
-	space   *workspace // of the connection at hand
-	current *conn      // in the middle of something: it has space
-	last    *conn      // served last
-	turns   int        // so often since the others were asked
-	again   bool       // it was that one when all were asked
-	waiter  bool       // a waiter polls
-	unread  []*conn    // what has been dealt with is still in their sockets
-	events  [16]unix.EpollEvent
+// pollState is of the thread that polls. Sleep, Interrupt and WakeIn do not use it.
+type pollState struct {
+	unproven     *acceptqueue.Queue[*unprovenPeer]
+	acceptPaused bool       // connections wait in the kernel, until expirePeers
+	workspace    *workspace // of current, or free
+	current      *conn      // a connection in the middle of something, nil if there is none
+	lastServed   *conn      // nil if that has ended or was handed over
+
+	lastServedPolls int  // polls of lastServed since all connections were polled
+	lastServedReady bool // lastServed had input when all connections were polled
+	waiterPolls     bool // a waiter polls, not the data server's thread
+
+	peekedConns []*conn // requests of these have been handled and are still in the sockets
+	events      [16]unix.EpollEvent
 }
 
 // Listen begins to accept origins.
 func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver,
 	error)) (transport.Listener,
 	error) {
-	l := &listener{f: f, outer: -1, waiters: -1, alarm: eventfd.NoAlarm, accept: accept,
-		jobs: make(chan *conn), peers: acceptqueue.New[*peer](maxPeers)}
-	l.spaces.init(newWorkspace, max(f.Buffer/2/workspaceBytes, leastSpaces))
-	l.space, _ = l.spaces.get(true)
+	l := &listener{fabric: f, sleepEpoll: -1, waiterEpoll: -1, alarm: eventfd.NoAlarm,
+		acceptOrigin: accept, handedOver: make(chan *conn)}
+	l.unproven = acceptqueue.New[*unprovenPeer](maxUnproven)
+	l.workspaces.initPool(newWorkspace, max(f.Buffer/2/workspaceBytes, minWorkspaces))
+	l.workspace, _ = l.workspaces.acquire(true)
 	err := l.open()
 	if err == nil {
-		err = l.openOuter()
+		err = l.openSleepEpolls()
 	}
 	if err == nil {
-		err = l.control(unix.EPOLL_CTL_ADD, f.ln, unix.EPOLLIN)
+		err = l.epollCtl(unix.EPOLL_CTL_ADD, f.listenFD, unix.EPOLLIN)
 	}
 	if err != nil {
 		l.Close()
@@ -82,237 +90,244 @@ func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (t
 	return l, nil
 }
 
-// openOuter makes the epoll that Sleep waits in, and that of a waiter. The bell is in these alone:
-// a thread that polls does not take what is meant for one that sleeps.
-func (l *listener) openOuter() (err error) {
-	if err = l.control(unix.EPOLL_CTL_DEL, int(l.bell), 0); err != nil {
+// openSleepEpolls makes the epoll in which Sleep waits, and that of a waiter. The eventfd is in
+// these alone, so that a thread that polls does not consume the wake-up of one that sleeps.
+func (l *listener) openSleepEpolls() (err error) {
+	if err = l.epollCtl(unix.EPOLL_CTL_DEL, int(l.wakeup), 0); err != nil {
 		return err
 	}
-	for _, outer := range []*int{&l.outer, &l.waiters} {
-		if *outer, err = l.newOuter(); err != nil {
+	for _, outer := range []*int{&l.sleepEpoll, &l.waiterEpoll} {
+		if *outer, err = l.newSleepEpoll(); err != nil {
 			return err
 		}
 	}
-	l.alarm, err = eventfd.NewAlarm(l.outer)
+	l.alarm, err = eventfd.NewAlarm(l.sleepEpoll)
 	return err
 }
 
-// newOuter makes an epoll of the poller's epoll and its bell.
-func (l *listener) newOuter() (int, error) {
+// newSleepEpoll makes an epoll of the poller's epoll and its eventfd.
+func (l *listener) newSleepEpoll() (int, error) {
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err == nil {
 		event := unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLET}
-		err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, int(l.bell), &event)
+		err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, int(l.wakeup), &event)
 	}
 	if err == nil {
 		event := unix.EpollEvent{Events: unix.EPOLLIN}
-		err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, l.epoll, &event)
+		err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, l.epollFD, &event)
 	}
 	return epoll, err
 }
 
-// adopt takes over the connected socket of an origin if it has proved itself, and refuses it
-// otherwise.
-func (l *listener) adopt(p *peer) error {
-	from, answer, err := l.f.admit(p.hello, p.challenge)
+// admitPeer makes a connection of a peer that has sent its whole hello, or refuses it. With an
+// error the caller closes the socket.
+func (l *listener) admitPeer(p *unprovenPeer) error {
+	from, answer, err := l.fabric.checkHello(p.hello, p.challenge)
 	if err != nil {
 		rawsock.Send(p.fd, answer) // it fits into an empty buffer
 		return err
 	}
-	c := &conn{socket: socket{fd: p.fd}, tx: sender{fd: p.fd, straight: l.f.straight}}
-	c.rx = receiver{fd: p.fd, straight: l.f.straight, may: c.mayBegin}
-	c.send.Lock() // what is posted meanwhile goes behind the hello
-	defer c.push()
-	defer c.send.Unlock()
-	if c.rx.to, err = l.accept(from, c); err != nil {
+	c := &conn{socket: socket{fd: p.fd},
+		tx: sender{fd: p.fd, gatherMin: l.fabric.gatherMin}}
+	c.rx = receiver{fd: p.fd, gatherMin: l.fabric.gatherMin, mayAcceptFrame: c.mayAcceptFrame}
+	c.writeMu.Lock() // frames that are posted meanwhile follow the hello
+	defer c.flushPosts()
+	defer c.writeMu.Unlock()
+	if c.rx.handler, err = l.acceptOrigin(from, c); err != nil {
 		c.closed = true
 		return err
 	}
 	if n, _ := rawsock.Send(c.fd, answer); n < len(answer) ||
-		l.add(c.fd, c, unix.EPOLLIN) != nil {
+		l.addConn(c.fd, c, unix.EPOLLIN) != nil {
 		c.Break() // Poll finds that
 	}
 	return nil
 }
 
-// Poll serves the connections on which something has come. The one served last is asked first, up
-// to looks times, if it was the one lately.
+// Poll serves the connections that have input. If the connection served last had input at the
+// latest poll of all, it is polled first, up to looks times.
 func (l *listener) Poll(looks int) (moved int) {
-	l.consume()
-	if !l.again || l.last == nil {
+	l.discardPeeked()
+	if !l.lastServedReady || l.lastServed == nil {
 		looks = 0
 	}
-	for i := 0; i < looks && l.turns < lastTurns && l.last != nil && !l.hasMore(); i++ {
-		l.turns++
-		if n := l.serve(l.last); n > 0 {
+	for i := 0; i < looks && l.lastServedPolls < maxLastServedPolls && l.lastServed != nil &&
+		!l.currentBusy(); i++ {
+		l.lastServedPolls++
+		if n := l.serveConn(l.lastServed); n > 0 {
 			return n
 		}
 	}
-	l.turns = 0
-	n, _ := unix.EpollWait(l.epoll, l.events[:], 0)
+	l.lastServedPolls = 0
+	n, _ := unix.EpollWait(l.epollFD, l.events[:], 0)
 	for _, e := range l.events[:max(n, 0)] {
-		moved += max(l.event(int(e.Fd)), 1)
+		moved += max(l.handleEvent(int(e.Fd)), 1)
 	}
-	if l.hasMore() {
-		moved += l.serve(l.current)
+	if l.currentBusy() {
+		moved += l.serveConn(l.current)
 	}
-	if l.lookAt() >= 0 {
-		l.expire(time.Now())
+	if l.queueCheckDelay() >= 0 {
+		l.expirePeers(time.Now())
 	}
 	return moved
 }
 
-// hasMore tells whether the connection at hand can go on at once.
-func (l *listener) hasMore() bool { return l.current != nil && l.current.status == busy }
+// currentBusy tells whether the current connection can go on at once.
+func (l *listener) currentBusy() bool { return l.current != nil && l.current.status == connBusy }
 
-// Rest hands over a connection that waits for its client to read, and tells how soon to poll again.
+// Rest prepares the listener for a thread that stops polling. It hands over a connection that waits
+// for its client to read. again is the longest time until Poll must be called again: 0 at once,
+// negative any time.
 func (l *listener) Rest() (again time.Duration) {
-	if l.hasMore() {
+	if l.currentBusy() {
 		return 0
 	}
-	if l.current != nil && l.current.status == choked {
-		l.putAside()
+	if l.current != nil && l.current.status == connNeedsOutput {
+		l.yieldWorkspace()
 	}
-	return l.lookAt()
+	return l.queueCheckDelay()
 }
 
 // Whole tells whether no connection is in the middle of something.
 func (l *listener) Whole() bool { return l.current == nil }
 
-// Ready is the epoll of the connections, if no other thing is to be done.
+// Ready is the epoll of the connections, or -1 if Poll has to be called without an event.
 func (l *listener) Ready() int {
-	if l.current != nil || l.lookAt() >= 0 {
+	if l.current != nil || l.queueCheckDelay() >= 0 {
 		return -1
 	}
-	return l.epoll
+	return l.epollFD
 }
 
 // SleepIn is the epoll of a waiter.
-func (l *listener) SleepIn() int { return l.waiters }
+func (l *listener) SleepIn() int { return l.waiterEpoll }
 
-// Divert switches the connections off in the outer epoll, or on again. What has been dealt with
-// must not wake the server's thread.
+// Divert disables the connections in the epoll of Sleep, or enables them again. Then it discards
+// the input that has been handled, which must not wake the server's thread.
 func (l *listener) Divert(on bool) {
-	l.waiter = on
+	l.waiterPolls = on
 	events := uint32(unix.EPOLLIN)
 	if on {
 		events = 0
 	} else {
-		l.consume()
+		l.discardPeeked()
 	}
-	unix.EpollCtl(l.outer, unix.EPOLL_CTL_MOD, l.epoll, &unix.EpollEvent{Events: events})
+	event := unix.EpollEvent{Events: events}
+	unix.EpollCtl(l.sleepEpoll, unix.EPOLL_CTL_MOD, l.epollFD, &event)
 }
 
-// consume takes out of the sockets what a waiter has dealt with. A connection that is over shows
-// that to Poll.
-func (l *listener) consume() {
-	for _, c := range l.unread {
-		c.rx.consume()
+// discardPeeked removes from the sockets the requests that a waiter has handled. An error is
+// ignored: Poll finds a connection that is over.
+func (l *listener) discardPeeked() {
+	for _, c := range l.peekedConns {
+		c.rx.discardPeeked()
 	}
-	l.unread = l.unread[:0]
+	l.peekedConns = l.peekedConns[:0]
 }
 
 // WakeIn ends Sleep after a time.
 func (l *listener) WakeIn(d time.Duration) { l.alarm.Set(d) }
 
-// Sleep waits until something happens.
+// Sleep waits until there is input on a connection, Interrupt, or limit (negative: none).
 func (l *listener) Sleep(limit time.Duration) {
 	timeout := -1
 	if limit >= 0 {
 		timeout = int((limit + time.Millisecond - 1) / time.Millisecond)
 	}
 	var events [3]unix.EpollEvent
-	_, err := unix.EpollWait(l.outer, events[:], timeout)
-	if err != nil && err != unix.EINTR && l.f.Fatal != nil {
-		l.f.Fatal(fmt.Errorf("the data server cannot wait for requests: %w", err))
+	_, err := unix.EpollWait(l.sleepEpoll, events[:], timeout)
+	if err != nil && err != unix.EINTR && l.fabric.Fatal != nil {
+		l.fabric.Fatal(fmt.Errorf("the data server cannot wait for requests: %w", err))
 	}
 }
 
-// event deals with one: how many bytes that has moved.
-func (l *listener) event(fd int) int {
-	switch c := l.find(int32(fd)); {
-	case fd == l.f.ln:
-		l.acceptSome()
+// handleEvent handles an event of the poller's epoll and returns how many bytes that has moved.
+func (l *listener) handleEvent(fd int) int {
+	switch c := l.connByFD(int32(fd)); {
+	case fd == l.fabric.listenFD:
+		l.acceptPending()
 	case c == nil:
-		l.hear(fd)
-	case !c.away.Load():
-		l.again = c == l.last
-		return l.serve(c)
+		l.readHello(fd)
+	case !c.servedByWorker.Load():
+		l.lastServedReady = c == l.lastServed
+		return l.serveConn(c)
 	}
 	return 0
 }
 
-// serve goes on with a connection; what another one was in the middle of is put aside. It returns
-// how much has arrived or could be sent.
-func (l *listener) serve(c *conn) (moved int) {
+// serveConn serves a connection, which becomes the current one if it is not complete. An earlier
+// current connection yields its workspace. It returns how many bytes were moved.
+func (l *listener) serveConn(c *conn) (moved int) {
 	if l.current != c {
 		if l.current != nil {
-			l.putAside()
+			l.yieldWorkspace()
 		}
-		if c.status != idle { // it was put aside
-			l.control(unix.EPOLL_CTL_MOD, c.fd, unix.EPOLLIN)
+		if c.status != connIdle { // epoll waits for awaitedEvents
+			l.epollCtl(unix.EPOLL_CTL_MOD, c.fd, unix.EPOLLIN)
 		}
-		c.attach(l.space)
-		l.current, l.last = c, c
+		c.attachWorkspace(l.workspace)
+		l.current, l.lastServed = c, c
 	}
-	c.rx.later = l.waiter
-	moved = c.run(loopBudget)
+	c.rx.keepsPeeked = l.waiterPolls
+	moved = c.serveBudget(loopBudget)
 	switch {
-	case c.status == idle:
-		c.detach()
+	case c.status == connIdle:
+		c.detachWorkspace()
 		l.current = nil
-		if c.rx.unread > 0 {
-			l.unread = append(l.unread, c)
+		if c.rx.peekedBytes > 0 {
+			l.peekedConns = append(l.peekedConns, c)
 		}
-	case c.status == ended:
-		l.current, l.last = nil, nil
-		l.end(c)
+	case c.status == connEnded:
+		l.current, l.lastServed = nil, nil
+		l.endConn(c)
 		moved++
-	case c.status == choked && !c.holds: // somebody else is writing: that may take long
-		l.putAside()
+	case c.status == connNeedsOutput && c.writer != writerHolds:
+		l.yieldWorkspace() // another thread holds writeMu, perhaps for long
 	}
 	return moved
 }
 
-// end closes a connection and tells why.
-func (l *listener) end(c *conn) {
-	l.remove(c.fd)
-	c.rx.consume() // a socket that is closed with data in it is reset
-	c.rx.unread = 0
+// endConn closes a connection and reports endCause to its Receiver. The thread that serves the
+// connection calls it.
+func (l *listener) endConn(c *conn) {
+	l.removeConn(c.fd)
+	c.rx.discardPeeked() // closing a socket with unread input resets the connection
+	c.rx.peekedBytes = 0
 	if !l.closing.Load() {
-		c.rx.to.Lost(c.err)
+		c.rx.handler.Lost(c.endCause)
 	}
 	c.close()
 }
 
-// Close ends the connections that are left. Nobody polls any more.
+// Close sends what was posted, as far as it goes soon, and ends all connections. No thread polls
+// any more.
 func (l *listener) Close() {
 	l.closing.Store(true)
-	l.consume() // a socket that is closed with data in it is reset
+	l.discardPeeked() // closing a socket with unread input resets the connection
 	l.mu.Lock()
-	all := maps.Clone(l.all)
+	all := maps.Clone(l.conns)
 	l.mu.Unlock()
-	end := time.Now().Add(200 * time.Millisecond) // for what was posted to leave
+	end := time.Now().Add(200 * time.Millisecond) // for posted frames to leave
 	for _, c := range all {
 		c.Close(time.Until(end))
 	}
-	close(l.jobs)
-	l.running.Wait()
-	for _, c := range l.all {
+	close(l.handedOver)
+	l.workers.Wait()
+	for _, c := range l.conns {
 		c.close()
 	}
-	for p, _, ok := l.peers.Oldest(); ok; p, _, ok = l.peers.Oldest() {
-		l.leave(p)
+	for p, _, ok := l.unproven.Oldest(); ok; p, _, ok = l.unproven.Oldest() {
+		l.dropPeer(p)
 	}
 	l.poller.close()
 	l.alarm.Close()
-	unix.Close(l.outer)
-	unix.Close(l.waiters)
-	unix.Close(l.f.ln)
-	l.f.ln = -1
+	unix.Close(l.sleepEpoll)
+	unix.Close(l.waiterEpoll)
+	unix.Close(l.fabric.listenFD)
+	l.fabric.listenFD = -1
 }
 
-// Answered: C answers nothing.
+// Answered is 0: no request is answered by C.
 func (l *listener) Answered() uint32 { return 0 }
 
 var _ transport.SharedListener = (*listener)(nil)

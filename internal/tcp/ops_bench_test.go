@@ -11,7 +11,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// BenchmarkOps is the usual operations by size.
+// BenchmarkOps measures the usual operations by size.
 func BenchmarkOps(b *testing.B) {
 	for _, n := range []int{8, 1 << 10, 16 << 10, 256 << 10, 4 << 20} {
 		for _, op := range []string{"put", "putfence", "get", "nbget"} {
@@ -22,8 +22,8 @@ func BenchmarkOps(b *testing.B) {
 	}
 }
 
-// BenchmarkRows is where the costs of the model come from: the difference between the two, by the
-// length of a row.
+// BenchmarkRows measures the costs of the model: the difference between the two ways, by the length
+// of a row.
 func BenchmarkRows(b *testing.B) {
 	const rows, stride = 256, 8192
 	for _, row := range []int32{64, 256, 512, 1024, 2048} {
@@ -39,6 +39,7 @@ func BenchmarkRows(b *testing.B) {
 	}
 }
 
+// benchOps measures one operation of this shape, whose memory spans span bytes.
 func benchOps(b *testing.B, opt Options, op string, count, stride []int32, span int64) {
 	j := newEnds(b, opt, func(o *internode.Options) { o.Buffer = 64 << 20 }, 1, 1)
 	j.ConnectAll(b)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Sockets of tests that speak for themselves: clients that send any bytes to a data server, and
-// servers that do what they are told with whoever connects.
+// Plain sockets for tests: clients that send any bytes to a data server, and servers that pass each
+// connection to a function.
 package tcp
 
 import (
@@ -15,44 +15,44 @@ import (
 	"libarmci/internal/transport"
 )
 
-// raw is a client that sends bytes.
-type raw struct {
+// rawClient is a client that sends bytes.
+type rawClient struct {
 	t  testing.TB
 	fd int
 }
 
-// connect gives a connection that has said nothing.
-func (s *server) connect() int {
+// rawConnect returns a connection on which nothing has been sent.
+func (s *server) rawConnect() int {
 	s.t.Helper()
-	fd, err := rawsock.Connect(netip.MustParseAddrPort(string(s.f.addr)), "", time.Second,
-		soon())
+	fd, err := rawsock.Connect(netip.MustParseAddrPort(string(s.fabric.addr)), "", time.Second,
+		testDeadline())
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	return fd
 }
 
-// hello is the client's side of the handshake, by a process of this rank with this secret, meant
-// for a server.
-func hello(fd int, secret string, server, client transport.Rank) error {
+// clientHello is the client's side of the handshake with a server, by a process of this rank with
+// this secret.
+func clientHello(fd int, secret string, server, client transport.Rank) error {
 	c := config(client, 1)
 	c.Secret = []byte(secret)
-	return (&fabric{FabricConfig: c}).introduce(fd, server, soon(), soon())
+	return (&fabric{FabricConfig: c}).proveToServer(fd, server, testDeadline(), testDeadline())
 }
 
-// raw gives a client that has proved itself.
-func (s *server) raw(from transport.Rank) *raw {
+// dialRaw returns a client that has proved itself.
+func (s *server) dialRaw(from transport.Rank) *rawClient {
 	s.t.Helper()
-	r := &raw{s.t, s.connect()}
-	if err := hello(r.fd, "secret", 0, from); err != nil {
+	r := &rawClient{s.t, s.rawConnect()}
+	if err := clientHello(r.fd, "secret", 0, from); err != nil {
 		s.t.Fatal(err)
 	}
 	return r
 }
 
-func (r *raw) send(b []byte) {
+func (r *rawClient) send(b []byte) {
 	r.t.Helper()
-	if err := rawsock.SendAll(r.fd, b, soon()); err != nil {
+	if err := rawsock.SendAll(r.fd, b, testDeadline()); err != nil {
 		r.t.Fatal(err)
 	}
 }
@@ -60,66 +60,69 @@ func (r *raw) send(b []byte) {
 // frame makes one.
 func frame(head, body []byte) []byte { return appendFrame(nil, head, body) }
 
-// answer takes the next frame.
-func (r *raw) answer() (head, body []byte) {
+// nextFrame receives the next frame.
+func (r *rawClient) nextFrame() (head, body []byte) {
 	r.t.Helper()
 	var b [prefixBytes]byte
-	if err := rawsock.ReceiveAll(r.fd, b[:], soon()); err != nil {
+	if err := rawsock.ReceiveAll(r.fd, b[:], testDeadline()); err != nil {
 		r.t.Fatal(err)
 	}
-	h, n := prefix(b[:])
+	h, n := parsePrefix(b[:])
 	head, body = make([]byte, h), make([]byte, n)
 	for _, b := range [][]byte{head, body} {
-		if err := rawsock.ReceiveAll(r.fd, b, soon()); err != nil {
+		if err := rawsock.ReceiveAll(r.fd, b, testDeadline()); err != nil {
 			r.t.Fatal(err)
 		}
 	}
 	return head, body
 }
 
-// check has a small request answered.
-func (r *raw) check() {
+// checkEcho checks that a small request is answered.
+func (r *rawClient) checkEcho() {
 	r.t.Helper()
 	r.send(frame([]byte{opEcho}, []byte("there?")))
-	if h, b := r.answer(); string(h) != string(opEcho) || string(b) != "there?" {
+	if h, b := r.nextFrame(); string(h) != string(opEcho) || string(b) != "there?" {
 		r.t.Fatalf("an echo: %q %q", h, b)
 	}
 }
 
-func (r *raw) bye() {
+func (r *rawClient) closeWithGoodbye() {
 	r.send(frame([]byte{opBye}, nil))
 	unix.Close(r.fd)
 }
 
-// refused checks that the server closes a connection behind a refusal of what was said, which
-// proves nothing else.
-func refused(t testing.TB, fd int, said []byte) {
+// checkRefused checks that the server refuses a hello, which the refusal names, and closes the
+// connection.
+func checkRefused(t testing.TB, fd int, said []byte) {
 	t.Helper()
 	b := make([]byte, helloBytes+1)
 	var h transport.Hello
-	if err := rawsock.ReceiveAll(fd, b[:helloBytes], soon()); err == rawsock.ErrTimeout {
+	err := rawsock.ReceiveAll(fd, b[:helloBytes], testDeadline())
+	if err == rawsock.ErrTimeout {
 		t.Error("a stranger gets no answer")
 	} else if err == nil {
 		// else the connection was reset, since more had been said than is read
-		if h.Unseal(b[:helloBytes], []byte("secret"), asRefusal, said[:helloBytes]) != nil {
+		refusal := b[:helloBytes]
+		if h.Unseal(refusal, []byte("secret"), roleRefusal, said[:helloBytes]) != nil {
 			t.Errorf("a stranger is answered: %x", b)
 		}
 	}
-	closedBy(t, fd)
+	checkClosed(t, fd)
 }
 
-// closedBy checks that the server closes a connection without another word.
-func closedBy(t testing.TB, fd int) {
+// checkClosed checks that the server closes a connection without sending anything.
+func checkClosed(t testing.TB, fd int) {
 	t.Helper()
 	var b [1]byte
-	if err := rawsock.ReceiveAll(fd, b[:], soon()); err == nil || err == rawsock.ErrTimeout {
+	err := rawsock.ReceiveAll(fd, b[:], testDeadline())
+	if err == nil || err == rawsock.ErrTimeout {
 		t.Errorf("the server says more, or does not close the connection: %v %v", b, err)
 	}
 	unix.Close(fd)
 }
 
-// impostor listens, and does with each connection what it is told.
-func impostor(t testing.TB, serve func(fd int)) []byte {
+// startImpostor listens and calls serve with each connection. It returns its address.
+func startImpostor(t testing.TB, serve func(fd int)) []byte {
 	t.Helper()
 	ln, at, err := rawsock.Listen(loopback, "")
 	if err != nil {
@@ -128,7 +131,7 @@ func impostor(t testing.TB, serve func(fd int)) []byte {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		for rawsock.WaitFor(ln, unix.POLLIN, soon()) == nil {
+		for rawsock.WaitFor(ln, unix.POLLIN, testDeadline()) == nil {
 			fd, _, err := unix.Accept4(ln, unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC)
 			if err != nil {
 				return
@@ -145,19 +148,19 @@ func impostor(t testing.TB, serve func(fd int)) []byte {
 	return []byte(at.String())
 }
 
-// welcome does the server's side of the handshake, as rank 0.
-func welcome(t testing.TB, fd int) {
+// acceptHandshake is the server's side of the handshake, as rank 0.
+func acceptHandshake(t testing.TB, fd int) {
 	f := &fabric{FabricConfig: config(0, 0)}
 	challenge, sealed := challengeOf(0), make([]byte, helloBytes)
-	rawsock.SendAll(fd, challenge, soon())
-	if err := rawsock.ReceiveAll(fd, sealed, soon()); err != nil {
+	rawsock.SendAll(fd, challenge, testDeadline())
+	if err := rawsock.ReceiveAll(fd, sealed, testDeadline()); err != nil {
 		t.Errorf("the client's hello: %v", err)
 	}
-	_, answer, err := f.admit(sealed, challenge)
+	_, answer, err := f.checkHello(sealed, challenge)
 	if err != nil {
 		t.Errorf("the client's hello: %v", err)
 	}
-	rawsock.SendAll(fd, answer, soon())
+	rawsock.SendAll(fd, answer, testDeadline())
 }
 
 // challengeOf is the challenge of a rank's server.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Receiving frames from a socket, the same at both ends: how much to take, whether through the
-// buffer or straight to where it belongs, and telling the Receiver. Nothing here waits.
+// Receiving frames from a socket, the same at both ends: how many bytes to receive, whether through
+// the buffer or to where they belong, and the calls of the Receiver. Nothing here waits.
 package tcp
 
 import (
@@ -17,159 +17,192 @@ import (
 )
 
 const (
-	// taken at first by a target: of a large body only this much is copied twice
-	peekBytes  = 16 << 10
-	usualTurns = 4 // for how many frames a large body stays usual
-	// how often to look for the rest of a body at once: for a few microseconds
-	soonTries  = 12
-	mostSilent = 4  // so many frames without an answer: the next one has none, either
-	firstHead  = 48 // of a frame with a large body, until one has come
+	// bytes that a target receives at first: of a large body only this much is copied twice
+	peekBytes = 16 << 10
+	// frames without a large body after which a target expects none any more
+	largeBodyFrames = 4
+	// receive calls for the rest of a body that has not arrived yet: a few microseconds
+	bodyRetries = 12
+	// frames in a row without a reply after which the next one is expected to have none
+	maxUnanswered = 4
+	// bytes of the head of a frame with a large body, until such a frame has arrived
+	initialHeadGuess = 48
 )
 
 var errProtocol = errors.New("violation of the wire format")
 
-// receiver is the receiving side of a connection.
+// receiver is the receiving side of a connection. One thread at a time uses it: at the origin's end
+// the thread that polls, at the target's end the thread that serves the connection.
 type receiver struct {
-	fd       int
-	to       transport.Receiver
-	straight int         // rows of at least so many bytes are received to where they belong
-	may      func() bool // a target: may a frame be dealt with now?
-
-	in      []byte // a buffer that is lent to it: in[r:w] has arrived and is not dealt with
-	r, w    int
-	rest    []byte         // that, while it has no buffer
-	open    bool           // in the middle of a body
-	body    transport.Body // where it goes
-	left    int64          // bytes of it that are not dealt with
-	direct  bool           // it is received to where it belongs
-	stopped bool           // a frame has arrived that may not be dealt with yet
-	bigHead int            // bytes of the head of the last frame with a large body
-	usual   int            // target: for so many frames large bodies are expected
-	// target: bytes that have been dealt with and are still in the socket
-	unread  int
-	later   bool        // target: such bytes may stay there until the next call
-	unheard atomic.Bool // target: nothing has been sent since the last frame came
-	// target: so many frames in a row had no answer before the next one came
-	silent  int
-	drained bool // the last call has taken all that was there
-	origin  bool // this is the origin's end
+	fd        int
+	handler   transport.Receiver // called for each frame
+	gatherMin int                // bytes of a row from which a body is received to its place
+	atOrigin  bool               // this is the origin's end
+	// target only: whether the next frame may be handled now
+	mayAcceptFrame func() bool
+	frameHeld      bool // a frame has arrived which mayAcceptFrame has held back
+	socketDrained  bool // the last call received all that the socket had
+	inputBuffer
+	bodyState
+	sizeGuess
+	ackDelay
 }
 
-// lend gives it a buffer to receive through, and giveBack takes it away.
-func (s *receiver) lend(b []byte) { s.in, s.r, s.w = b, 0, copy(b, s.rest) }
-
-func (s *receiver) giveBack() {
-	s.rest = append(s.rest[:0], s.in[s.r:s.w]...)
-	s.in, s.r, s.w = nil, 0, 0
+// inputBuffer is the memory that bytes are received through. It is lent for one call at a time.
+type inputBuffer struct {
+	buffer     []byte // nil while none is lent
+	start, end int    // buffer[start:end] has arrived and is not handled
+	saved      []byte // those bytes while no buffer is lent
 }
 
-// receive takes what has arrived. In the middle of a body it looks some times: more is about to
-// come, and the way back to here is long.
+// bodyState is the progress of the body of the current frame.
+type bodyState struct {
+	bodyOpen      bool           // a body has begun and is not complete
+	body          transport.Body // where its bytes go
+	bodyLeft      int64          // bytes of it that are not stored
+	bodyScattered bool           // its rows are received to where they belong
+}
+
+// sizeGuess predicts from earlier frames whether the next one has a large body.
+type sizeGuess struct {
+	headGuess         int // bytes of the head of the last frame with a large body
+	largeBodyExpected int // target only: frames for which large bodies are still expected
+}
+
+// ackDelay is when a target lets the kernel acknowledge a request: after the reply, if there is
+// one. receiveOrPeek says why.
+type ackDelay struct {
+	peekedBytes int  // bytes that have been handled and are still in the socket
+	keepsPeeked bool // such bytes may stay in the socket until the next call
+	// no byte was sent since the last frame arrived; any thread that sends clears it
+	nothingSentSince atomic.Bool
+	unansweredFrames int // frames in a row that had no reply when the next one arrived
+}
+
+// lendBuffer gives the receiver a buffer, into which it copies the bytes that were saved.
+func (s *receiver) lendBuffer(b []byte) { s.buffer, s.start, s.end = b, 0, copy(b, s.saved) }
+
+// returnBuffer takes the buffer away. Bytes that were not handled are saved.
+func (s *receiver) returnBuffer() {
+	s.saved = append(s.saved[:0], s.buffer[s.start:s.end]...)
+	s.buffer, s.start, s.end = nil, 0, 0
+}
+
+// receive receives bytes that have arrived; parseFrames must follow. A buffer must be lent. The
+// error is unix.EAGAIN if there are none. In the middle of a body it tries several times, because
+// more bytes arrive soon and the way back to this call is long.
 func (s *receiver) receive() (n int, err error) {
-	if err = s.consume(); err != nil {
+	if err = s.discardPeeked(); err != nil {
 		return 0, err
 	}
-	s.drained = false
-	s.r, s.w = 0, copy(s.in, s.in[s.r:s.w])
-	most := len(s.in)
-	if !s.open {
-		most = s.limit()
+	s.socketDrained = false
+	s.start, s.end = 0, copy(s.buffer, s.buffer[s.start:s.end])
+	most := len(s.buffer)
+	if !s.bodyOpen {
+		most = s.receiveLimit()
 	}
 	for tries := 0; ; tries++ {
-		if s.open && s.direct {
-			n, err = s.receiveStraight()
+		if s.bodyOpen && s.bodyScattered {
+			n, err = s.receiveScattered()
 		} else {
-			n, err = s.take(s.in[s.w:min(s.w+most, len(s.in))])
-			s.w += n
+			n, err = s.receiveOrPeek(s.buffer[s.end:min(s.end+most, len(s.buffer))])
+			s.end += n
 		}
-		if err != unix.EAGAIN || !s.open || tries == soonTries {
+		if err != unix.EAGAIN || !s.bodyOpen || tries == bodyRetries {
 			return n, err
 		}
 	}
 }
 
-// consume takes out of the socket what was peeked at.
-func (s *receiver) consume() error {
-	for s.unread > 0 {
-		n, err := rawsock.Discard(s.fd, s.unread)
+// discardPeeked removes from the socket the bytes that were peeked at and handled.
+func (s *receiver) discardPeeked() error {
+	for s.peekedBytes > 0 {
+		n, err := rawsock.Discard(s.fd, s.peekedBytes)
 		if err != nil {
 			return err
 		}
-		s.unread -= n
+		s.peekedBytes -= n
 	}
 	return nil
 }
 
-// quiet tells whether all that was there has been dealt with, so that there is nothing to receive.
-func (s *receiver) quiet() bool { return s.drained && !s.open && s.r == s.w }
+// allHandled tells whether all bytes of the socket have been received and handled.
+func (s *receiver) allHandled() bool { return s.socketDrained && !s.bodyOpen && s.start == s.end }
 
-// limit is how much to take of what begins with a prefix: little more than the head where a large
-// body is expected.
-func (s *receiver) limit() int {
+// receiveLimit is how many bytes to receive of input that begins with a prefix: little more than
+// the head where a large body is expected.
+func (s *receiver) receiveLimit() int {
 	switch {
-	case s.origin && !s.to.Expects():
-		return len(s.in)
-	case !s.origin && s.usual == 0:
+	case s.atOrigin && !s.handler.Expects():
+		return len(s.buffer)
+	case !s.atOrigin && s.largeBodyExpected == 0:
 		return peekBytes
 	}
-	have, need := s.w-s.r, prefixBytes+max(s.bigHead, firstHead)
+	have, need := s.end-s.start, prefixBytes+max(s.headGuess, initialHeadGuess)
 	if have >= prefixBytes {
-		head, _ := prefix(s.in[s.r:])
+		head, _ := parsePrefix(s.buffer[s.start:])
 		need = prefixBytes + head
 	}
 	return max(need-have, prefixBytes)
 }
 
-// take receives. Linux sends a bare ACK when data is consumed before a reply is queued, if nothing
-// was sent after the data before; that takes longer than to reply. So the data is peeked at, the
-// reply is sent, and then the data is consumed: unless frames have lately had no reply. A waiter
-// (later) peeks at all that is small, since its caller may reply on a connection of its own.
-func (s *receiver) take(b []byte) (n int, err error) {
-	if s.origin || s.usual != 0 || !s.later && (!s.unheard.Load() || s.silent == mostSilent) {
+// receiveOrPeek receives into b, or copies the bytes and leaves them in the socket.
+//
+// Linux sends a bare ACK when bytes are consumed before a reply is queued, if nothing was sent
+// after the bytes before them. That takes longer than the reply. So a target peeks, replies and
+// then consumes, unless frames have lately had no reply. A waiter (keepsPeeked) peeks at all small
+// frames, since its caller may reply on another connection.
+func (s *receiver) receiveOrPeek(b []byte) (n int, err error) {
+	if s.atOrigin || s.largeBodyExpected != 0 ||
+		!s.keepsPeeked && (!s.nothingSentSince.Load() ||
+			s.unansweredFrames == maxUnanswered) {
 		n, err = rawsock.Receive(s.fd, b)
 	} else {
 		n, err = rawsock.Peek(s.fd, b)
-		s.unread = max(n, 0)
+		s.peekedBytes = max(n, 0)
 	}
-	s.drained = err == nil && n < len(b)
+	s.socketDrained = err == nil && n < len(b)
 	return n, err
 }
 
-// receiveStraight receives to where the body belongs; what comes behind its end goes to the buffer,
-// if there is one.
-func (s *receiver) receiveStraight() (int, error) {
+// receiveScattered receives a body to where it belongs. The body must be open and scattered, and
+// the buffer must hold no bytes. Bytes behind the end of the body go to the start of the buffer.
+// The error is unix.EAGAIN if nothing has arrived.
+func (s *receiver) receiveScattered() (int, error) {
 	var pieces [rawsock.MaxPieces]kernel.Piece
 	next := *s.body.Into
-	vec := next.Pieces(pieces[:0:rawsock.MaxPieces-1], s.left)
+	vec := next.Pieces(pieces[:0:rawsock.MaxPieces-1], s.bodyLeft)
 	listed := s.body.Into.Left() - next.Left()
-	if listed == s.left && len(s.in) > 0 {
-		vec = append(vec, rawsock.PieceOf(s.in[:min(s.limit(), len(s.in))]))
+	if listed == s.bodyLeft && len(s.buffer) > 0 {
+		behind := s.buffer[:min(s.receiveLimit(), len(s.buffer))]
+		vec = append(vec, rawsock.PieceOf(behind))
 	}
 	n, err := rawsock.ReceivePieces(s.fd, vec)
 	if err == unix.EFAULT {
-		touch(s.body.Into.Unpack, s.left)
+		touchMemory(s.body.Into.Unpack, s.bodyLeft)
 	}
 	k := min(int64(n), listed)
 	s.body.Into.Skip(k)
-	s.left -= k
-	s.w = n - int(k)
+	s.bodyLeft -= k
+	s.end = n - int(k)
 	return n, err
 }
 
-// parse deals with what is in the buffer, as far as it goes.
-func (s *receiver) parse() error {
-	s.stopped = false
+// parseFrames handles the bytes in the buffer until it needs more of them, or until mayAcceptFrame
+// holds a frame back. Errors are final: those of the Receiver, and errProtocol.
+func (s *receiver) parseFrames() error {
+	s.frameHeld = false
 	for {
-		if s.open {
-			if err := s.store(); err != nil || s.open {
+		if s.bodyOpen {
+			if err := s.storeBody(); err != nil || s.bodyOpen {
 				return err
 			}
 		}
-		b := s.in[s.r:s.w]
+		b := s.buffer[s.start:s.end]
 		if len(b) < prefixBytes {
 			return nil
 		}
-		head, body := prefix(b)
+		head, body := parsePrefix(b)
 		if head > transport.MaxHead || body > maxBody {
 			return fmt.Errorf("%w: a frame with %d and %d bytes", errProtocol, head,
 				body)
@@ -177,27 +210,28 @@ func (s *receiver) parse() error {
 		if b = b[prefixBytes:]; len(b) < head {
 			return nil
 		}
-		if s.may != nil && !s.may() {
-			s.stopped = true
+		if s.mayAcceptFrame != nil && !s.mayAcceptFrame() {
+			s.frameHeld = true
 			return nil
 		}
-		s.r += prefixBytes + head
-		if err := s.begin(b[:head], body); err != nil {
+		s.start += prefixBytes + head
+		if err := s.beginFrame(b[:head], body); err != nil {
 			return err
 		}
 	}
 }
 
-// begin tells of a frame.
-func (s *receiver) begin(head []byte, n int64) error {
-	if !s.origin {
-		if !s.unheard.Swap(true) {
-			s.silent = 0
+// beginFrame calls the Receiver with the head of a frame and opens its body of n bytes. A frame
+// without a body is complete at once.
+func (s *receiver) beginFrame(head []byte, n int64) error {
+	if !s.atOrigin {
+		if !s.nothingSentSince.Swap(true) {
+			s.unansweredFrames = 0
 		} else {
-			s.silent = min(s.silent+1, mostSilent)
+			s.unansweredFrames = min(s.unansweredFrames+1, maxUnanswered)
 		}
 	}
-	body, err := s.to.Head(head, n)
+	body, err := s.handler.Head(head, n)
 	if err != nil {
 		return err
 	}
@@ -206,37 +240,38 @@ func (s *receiver) begin(head []byte, n int64) error {
 		n%int64(body.Grain) != 0 {
 		return fmt.Errorf("%w: a body of %d bytes", errProtocol, n)
 	}
-	s.open, s.body, s.left = n > 0, body, n
-	s.direct = body.Into != nil && body.Into.Row() >= int64(s.straight)
-	if s.direct && n >= peekBytes/2 {
-		s.usual, s.bigHead = usualTurns, len(head)
-	} else if s.usual > 0 {
-		s.usual--
+	s.bodyOpen, s.body, s.bodyLeft = n > 0, body, n
+	s.bodyScattered = body.Into != nil && body.Into.Row() >= int64(s.gatherMin)
+	if s.bodyScattered && n >= peekBytes/2 {
+		s.largeBodyExpected, s.headGuess = largeBodyFrames, len(head)
+	} else if s.largeBodyExpected > 0 {
+		s.largeBodyExpected--
 	}
 	if n == 0 {
-		return s.to.End()
+		return s.handler.End()
 	}
 	return nil
 }
 
-// store deals with what is in the buffer of a body, and ends the frame when the body is complete.
-func (s *receiver) store() (err error) {
-	n := min(int64(s.w-s.r), s.left)
+// storeBody stores the bytes in the buffer that belong to the open body, and ends the frame when
+// the body is complete.
+func (s *receiver) storeBody() (err error) {
+	n := min(int64(s.end-s.start), s.bodyLeft)
 	if s.body.Into == nil {
 		n -= n % int64(s.body.Grain)
-	} else if n < s.left && !s.direct {
+	} else if n < s.bodyLeft && !s.bodyScattered {
 		n = s.body.Into.Whole(n)
 	}
-	b := s.in[s.r : s.r+int(n)]
-	s.r, s.left = s.r+int(n), s.left-n
+	b := s.buffer[s.start : s.start+int(n)]
+	s.start, s.bodyLeft = s.start+int(n), s.bodyLeft-n
 	if s.body.Into != nil {
 		s.body.Into.Unpack(b)
 	} else if n > 0 {
-		err = s.to.Data(b)
+		err = s.handler.Data(b)
 	}
-	if err == nil && s.left == 0 {
-		s.open, s.body = false, transport.Body{}
-		err = s.to.End()
+	if err == nil && s.bodyLeft == 0 {
+		s.bodyOpen, s.body = false, transport.Body{}
+		err = s.handler.End()
 	}
 	return err
 }

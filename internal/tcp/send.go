@@ -22,76 +22,79 @@ import (
 
 const (
 	prefixBytes = 8
-	maxBody     = 1 << 46
+	maxBody     = 1 << 46 // bytes
 )
 
-// appendPrefix writes a frame's prefix behind b.
+// appendPrefix appends the prefix of a frame to b.
 func appendPrefix(b []byte, head int, body int64) []byte {
 	return binary.LittleEndian.AppendUint64(b, uint64(head)|uint64(body)<<16)
 }
 
-// appendFrame writes a frame behind b.
+// appendFrame appends a whole frame to b.
 func appendFrame(b, head, body []byte) []byte {
 	return append(append(appendPrefix(b, len(head), int64(len(body))), head...), body...)
 }
 
-// prefix reads one.
-func prefix(b []byte) (head int, body int64) {
+// parsePrefix returns the bytes of the head and of the body of a frame; b has prefixBytes or more.
+func parsePrefix(b []byte) (head int, body int64) {
 	v := binary.LittleEndian.Uint64(b)
 	return int(v & 0xffff), int64(v >> 16)
 }
 
-// sender is the sending side of a connection.
+// sender is the sending side of a connection. Its owner serialises all calls: at the origin's end
+// the caller of Send, at the target's end the thread that serves the connection.
 type sender struct {
-	fd       int
-	straight int    // rows of at least so many bytes are sent from where they are
-	out      []byte // frames, in a buffer that is lent to it
-	at       int    // out[:at] has been sent
+	fd         int
+	gatherMin  int    // bytes of a row from which a body is sent from where it is
+	queued     []byte // frames, in a buffer that is lent to the sender
+	queuedSent int    // queued[:queuedSent] has been sent
 	// of the last frame, until all of it has been sent; nil if it was copied with the head
-	body   *kernel.Cursor
-	left   int64         // bytes of it that have neither been sent nor are in out
-	pack   bool          // it goes through out
-	packed int           // then out[packed:] is part of it
-	before kernel.Cursor // where body was before that part
+	body           *kernel.Cursor
+	bodyLeft       int64         // bytes of it that have neither been sent nor are in queued
+	packsBody      bool          // the body goes through queued, in pieces
+	packedFrom     int           // packsBody: queued[packedFrom:] is a piece of the body
+	bodyBeforePack kernel.Cursor // packsBody: where body was before that piece
 }
 
-// busy tells whether something is to be sent.
-func (s *sender) busy() bool { return s.at < len(s.out) || s.body != nil }
+// hasOutput tells whether bytes remain to be sent.
+func (s *sender) hasOutput() bool { return s.queuedSent < len(s.queued) || s.body != nil }
 
-// add puts a frame behind the others. A body of up to small bytes that fits is copied: then done is
-// true. Else push takes it from where it is. No other frame may be added before that is done.
-func (s *sender) add(head []byte, body *kernel.Cursor, n int64, small int) (done bool) {
-	s.out = append(appendPrefix(s.out, len(head), n), head...)
-	at := len(s.out)
-	if n <= int64(min(small, cap(s.out)-at)) {
+// queueFrame appends a frame to the queue. A body of up to small bytes that fits is copied: copied
+// is true. Otherwise sendQueued sends it from where it is, and the caller queues no other frame
+// before body is nil.
+func (s *sender) queueFrame(head []byte, body *kernel.Cursor, n int64, small int) (copied bool) {
+	s.queued = append(appendPrefix(s.queued, len(head), n), head...)
+	at := len(s.queued)
+	if n <= int64(min(small, cap(s.queued)-at)) {
 		if n > 0 {
-			s.out = s.out[:at+int(n)]
-			body.Pack(s.out[at:])
+			s.queued = s.queued[:at+int(n)]
+			body.Pack(s.queued[at:])
 		}
 		return true
 	}
-	s.body, s.left, s.pack, s.packed = body, n, body.Row() < int64(s.straight), at
+	s.body, s.bodyLeft, s.packedFrom = body, n, at
+	s.packsBody = body.Row() < int64(s.gatherMin)
 	return false
 }
 
-// push sends what the socket takes, until it has sent most bytes or more: unix.EAGAIN if something
-// is left that the socket does not take now.
-func (s *sender) push(most int) (sent int, err error) {
-	for s.busy() && sent < most && err == nil {
+// sendQueued sends what the socket accepts, until it has sent most bytes or more. The error is
+// unix.EAGAIN if output is left that the socket does not accept now. Other errors are final.
+func (s *sender) sendQueued(most int) (sent int, err error) {
+	for s.hasOutput() && sent < most && err == nil {
 		var n int
-		if s.body != nil && !s.pack {
-			n, err = s.sendStraight()
+		if s.body != nil && !s.packsBody {
+			n, err = s.sendGathered()
 		} else {
-			if s.body != nil && s.at == 0 {
-				s.fill()
+			if s.body != nil && s.queuedSent == 0 {
+				s.packBody()
 			}
-			n, err = rawsock.Send(s.fd, s.out[s.at:])
-			s.at += n
+			n, err = rawsock.Send(s.fd, s.queued[s.queuedSent:])
+			s.queuedSent += n
 		}
 		sent += n
-		if s.at == len(s.out) {
-			s.out, s.at = s.out[:0], 0
-			if s.left == 0 {
+		if s.queuedSent == len(s.queued) {
+			s.queued, s.queuedSent = s.queued[:0], 0
+			if s.bodyLeft == 0 {
 				s.body = nil
 			}
 		}
@@ -99,25 +102,26 @@ func (s *sender) push(most int) (sent int, err error) {
 	return sent, err
 }
 
-// sendStraight sends what is in out and the body behind it from where it is.
-func (s *sender) sendStraight() (n int, err error) {
+// sendGathered sends the queue and, in the same call, rows of the body behind it from where they
+// are. There is a body, and it is not packed.
+func (s *sender) sendGathered() (n int, err error) {
 	var vec [rawsock.MaxPieces]kernel.Piece
-	vec[0] = rawsock.PieceOf(s.out[s.at:])
+	vec[0] = rawsock.PieceOf(s.queued[s.queuedSent:])
 	next := *s.body
-	n, err = rawsock.SendPieces(s.fd, next.Pieces(vec[:1], s.left))
+	n, err = rawsock.SendPieces(s.fd, next.Pieces(vec[:1], s.bodyLeft))
 	if err == unix.EFAULT {
-		touch(s.body.Pack, s.left)
+		touchMemory(s.body.Pack, s.bodyLeft)
 	}
-	k := min(n, len(s.out)-s.at)
-	s.at += k
+	k := min(n, len(s.queued)-s.queuedSent)
+	s.queuedSent += k
 	s.body.Skip(int64(n - k))
-	s.left -= int64(n - k)
+	s.bodyLeft -= int64(n - k)
 	return n, err
 }
 
-// touch accesses memory that the kernel could not access: the process crashes there, as it does
-// where it copies short bodies itself, and the report names the address.
-func touch(access func([]byte), left int64) {
+// touchMemory accesses memory that the kernel could not access. The process crashes there, as it
+// does where it copies short bodies itself, and the report names the address.
+func touchMemory(access func([]byte), left int64) {
 	b := make([]byte, min(left, bufferBytes))
 	for ; left > 0; left -= int64(len(b)) {
 		b = b[:min(left, int64(len(b)))]
@@ -125,71 +129,80 @@ func touch(access func([]byte), left int64) {
 	}
 }
 
-// fill packs more of the body into out, if there is room.
-func (s *sender) fill() {
-	at := len(s.out)
-	n := int(min(s.left, int64(cap(s.out)-at)))
+// packBody copies the next piece of the body into the queue, as far as there is room.
+func (s *sender) packBody() {
+	at := len(s.queued)
+	n := int(min(s.bodyLeft, int64(cap(s.queued)-at)))
 	if n == 0 {
 		return
 	}
-	s.before, s.packed, s.out = *s.body, at, s.out[:at+n]
-	s.body.Pack(s.out[at:])
-	s.left -= int64(n)
+	s.bodyBeforePack, s.packedFrom, s.queued = *s.body, at, s.queued[:at+n]
+	s.body.Pack(s.queued[at:])
+	s.bodyLeft -= int64(n)
 }
 
-// rewind takes out of the buffer what was packed and has not been sent: it is packed again later.
-func (s *sender) rewind() {
-	if end := max(s.at, s.packed); s.body != nil && s.pack && end < len(s.out) {
-		*s.body = s.before
-		s.body.Skip(int64(end - s.packed))
-		s.left += int64(len(s.out) - end)
-		s.out = s.out[:end]
+// unpackUnsent removes from the queue the part of the body that was packed and not sent, so that
+// the buffer can be taken away. packBody packs it again later.
+func (s *sender) unpackUnsent() {
+	end := max(s.queuedSent, s.packedFrom)
+	if s.body != nil && s.packsBody && end < len(s.queued) {
+		*s.body = s.bodyBeforePack
+		s.body.Skip(int64(end - s.packedFrom))
+		s.bodyLeft += int64(len(s.queued) - end)
+		s.queued = s.queued[:end]
 	}
 }
 
-// burst recognises frames of blocking callers that another frame follows closely, as a put is
-// followed by the next one, or by a notification: one system call for both takes half the time.
-type burst struct {
-	last  time.Duration // when the clock was read, since began
-	count int           // rises with each frame that another one followed soon, and halves else
-	after int           // Burst frames since last; 0: another frame has followed the last one
+// dropOutput forgets everything that was queued.
+func (s *sender) dropOutput() { s.queued, s.queuedSent, s.body = s.queued[:0], 0, nil }
+
+// burstDetector recognises frames of blocking callers that another frame follows closely, as a put
+// is followed by the next one, or by a notification. One system call for both takes half the time.
+type burstDetector struct {
+	clockReadAt time.Duration // since processStart
+	// rises by one with each frame that another one followed within maxBurstGap, and is halved
+	// by each other frame
+	score int
+	// Burst frames since clockReadAt; 0: another frame has followed the last one
+	framesSinceClock int
 }
 
-var began = time.Now() // time.Since takes half as long as time.Now
+var processStart = time.Now() // time.Since takes half as long as time.Now
 
 const (
-	// a pause; it may be that of the progress thread, which is just sending
-	burstGap   = 10 * time.Microsecond
-	burstStart = 8 // so many are followed before one is put off
-	burstMost  = 2 * burstStart
-	clockEvery = 4 // frames of a long burst: reading the clock takes a tenth of a put's time
+	// between two frames of a burst; the progress thread, which is sending, may be the cause
+	maxBurstGap   = 10 * time.Microsecond
+	minBurstScore = 8 // from which on frames are deferred
+	maxBurstScore = 2 * minBurstScore
+	// frames of a long burst: reading the clock takes a tenth of a put's time
+	clockReadEvery = 4
 )
 
-// mayWait tells whether a frame may be put off: always if nothing waits for it, or if its caller
-// usually sends another one soon.
-func (b *burst) mayWait(when transport.When) bool {
+// mayDefer tells whether a frame may be deferred: always if nothing waits for it (Soon), and if it
+// is a Burst frame that another one usually follows.
+func (b *burstDetector) mayDefer(when transport.When) bool {
 	if when != transport.Burst {
-		if b.after > 0 {
-			b.judge()
+		if b.framesSinceClock > 0 {
+			b.updateScore()
 		}
 		return when == transport.Soon
 	}
-	if b.count < burstMost || b.after == 0 || b.after == clockEvery {
-		b.judge()
+	if n := b.framesSinceClock; b.score < maxBurstScore || n == 0 || n == clockReadEvery {
+		b.updateScore()
 	}
-	b.after++
-	return b.count >= burstStart
+	b.framesSinceClock++
+	return b.score >= minBurstScore
 }
 
-// judge notes whether this frame follows soon on those since the clock was last read.
-func (b *burst) judge() {
-	now := time.Since(began)
+// updateScore reads the clock and counts whether this frame follows closely on those before it.
+func (b *burstDetector) updateScore() {
+	now := time.Since(processStart)
 	switch {
-	case b.after == 0: // they have been judged
-	case now-b.last > time.Duration(b.after)*burstGap:
-		b.count /= 2
+	case b.framesSinceClock == 0: // the earlier frames have been counted
+	case now-b.clockReadAt > time.Duration(b.framesSinceClock)*maxBurstGap:
+		b.score /= 2
 	default:
-		b.count = min(b.count+1, burstMost)
+		b.score = min(b.score+1, maxBurstScore)
 	}
-	b.last, b.after = now, 0
+	b.clockReadAt, b.framesSinceClock = now, 0
 }

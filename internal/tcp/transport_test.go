@@ -15,7 +15,7 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// newEnds opens nodes of so many ranks each.
+// newEnds opens a transport for each rank, on nodes with so many ranks each.
 func newEnds(t testing.TB, opt Options, change func(*internode.Options),
 	ranks ...int) *transporttest.Ends {
 	var hints [][]byte
@@ -36,6 +36,7 @@ func newEnds(t testing.TB, opt Options, change func(*internode.Options),
 	})
 }
 
+// The transport passes the suite with every setting.
 func TestTransport(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -69,7 +70,7 @@ func TestTransport(t *testing.T) {
 	}
 }
 
-// With hardly any connections, which are given back and made again.
+// The transport passes the suite with hardly any connections, which are closed and made again.
 func TestTransportBounded(t *testing.T) {
 	for name, change := range map[string]func(*internode.Options){
 		"one": func(o *internode.Options) { o.Connections = 1 },
@@ -86,7 +87,7 @@ func TestTransportBounded(t *testing.T) {
 	}
 }
 
-// Private memory of the server's own process, and of another one, whose gets are answered in
+// Private memory of the server's own process, and of another one, of which gets are answered in
 // pieces.
 func TestTransportPrivate(t *testing.T) {
 	newEnds(t, Options{}, nil, 1, 1).ConformPrivate(t, true)

@@ -14,14 +14,14 @@ import (
 	"libarmci/internal/tcp/rawsock"
 )
 
-// rawEcho answers every request of in bytes with out bytes, as directly as possible; polling says
-// how it waits.
+// rawEcho answers every request of in bytes with out bytes, as directly as possible; poll says
+// whether it polls or sleeps.
 func rawEcho(b *testing.B, in, out int, poll bool) int {
 	ln, at, err := rawsock.Listen(loopback, "")
 	if err != nil {
 		b.Fatal(err)
 	}
-	fd, err := rawsock.Connect(at, "", time.Second, soon())
+	fd, err := rawsock.Connect(at, "", time.Second, testDeadline())
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -60,6 +60,7 @@ func recvAll(fd int, b []byte, poll bool) error {
 	return nil
 }
 
+// BenchmarkRoundTrip measures gets and puts of the data server, and plain echos as large.
 func BenchmarkRoundTrip(b *testing.B) {
 	for _, size := range []int{8, 1 << 10, 64 << 10, 1 << 20} {
 		for _, poll := range []bool{true, false} {
@@ -74,26 +75,27 @@ func BenchmarkRoundTrip(b *testing.B) {
 				out     int
 			}{{"get", get, getAnswer + size}, {"put", put, putAnswer}} {
 				b.Run(name+"/raw-"+c.name, func(b *testing.B) {
-					trips(b, rawEcho(b, len(c.request), c.out, poll), c.request,
-						c.out, poll)
+					fd := rawEcho(b, len(c.request), c.out, poll)
+					benchTrips(b, fd, c.request, c.out, poll)
 				})
 				b.Run(name+"/"+c.name, func(b *testing.B) {
 					s := newServer(b, nil)
 					s.patient.Store(poll)
-					r := s.raw(2)
-					trips(b, r.fd, c.request, c.out, poll)
-					r.bye()
+					r := s.dialRaw(2)
+					benchTrips(b, r.fd, c.request, c.out, poll)
+					r.closeWithGoodbye()
 				})
 			}
 		}
 	}
 }
 
-func trips(b *testing.B, fd int, request []byte, out int, poll bool) {
+// benchTrips measures requests with answers of out bytes.
+func benchTrips(b *testing.B, fd int, request []byte, out int, poll bool) {
 	answer := make([]byte, out)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := rawsock.SendAll(fd, request, soon()); err != nil {
+		if err := rawsock.SendAll(fd, request, testDeadline()); err != nil {
 			b.Fatal(err)
 		}
 		if err := recvAll(fd, answer, poll); err != nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a waiter that polls the listener looks at, what it sleeps in, and what it leaves in sockets.
+// A waiter that polls the listener: its descriptors, and the input that it leaves in sockets.
 package tcp
 
 import (
@@ -14,7 +14,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// readable waits until there is input at a descriptor, for a while.
+// readable waits until a descriptor has input, at most for limit.
 func readable(t *testing.T, fd int, limit time.Duration) bool {
 	t.Helper()
 	fds := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
@@ -26,58 +26,58 @@ func readable(t *testing.T, fd int, limit time.Duration) bool {
 	}
 }
 
-// The descriptors of a waiter tell when there is something to poll for: that of looks is the same
-// while it is diverted from the data server's thread, that of sleeps also hears Interrupt.
+// The descriptors of a waiter are readable when Poll would find input. That of SleepIn is also
+// readable after Interrupt.
 func TestDescriptorsOfWaiter(t *testing.T) {
 	s := newServer(t, nil)
 	c := s.dial(t, 2)
 	c.echo(t, 1, 100) // it has proved itself
-	s.halt()          // the test polls from now on
-	defer s.end()
-	for s.l.Ready() < 0 { // in the middle of something
-		s.l.Poll(1)
+	s.stopPolling()   // the test polls from now on
+	defer s.closeFabric()
+	for s.listener.Ready() < 0 { // in the middle of something
+		s.listener.Poll(1)
 		runtime.Gosched()
 	}
-	ready, sleepIn := s.l.Ready(), s.l.SleepIn()
+	ready, sleepIn := s.listener.Ready(), s.listener.SleepIn()
 	if readable(t, ready, 0) {
-		t.Error("there is input though nothing has come")
+		t.Error("there is input though nothing was sent")
 	}
 	var events [4]unix.EpollEvent
 	unix.EpollWait(sleepIn, events[:], 0) // takes the interruption by halt
-	s.l.Interrupt()
+	s.listener.Interrupt()
 	if !readable(t, sleepIn, patience) {
 		t.Error("Interrupt does not wake the waiter")
 	}
 	unix.EpollWait(sleepIn, events[:], 0)
 	if readable(t, sleepIn, 0) {
-		t.Error("the waiter is woken though nothing has come")
+		t.Error("the waiter is woken though nothing was sent")
 	}
-	if _, err := rawsock.Send(c.e.fd, []byte{0}); err != nil { // a part of a frame
+	if _, err := rawsock.Send(c.endpoint.fd, []byte{0}); err != nil { // a part of a frame
 		t.Fatal(err)
 	}
 	if !readable(t, ready, patience) || !readable(t, sleepIn, patience) {
-		t.Error("what comes is not told to the waiter")
+		t.Error("input does not wake the waiter")
 	}
-	if s.l.Poll(1) == 0 {
-		t.Error("Poll has not found what came")
+	if s.listener.Poll(1) == 0 {
+		t.Error("Poll has not found the input")
 	}
 }
 
-// What a waiter has received stays in the socket, unconfirmed, until it polls again or leaves: its
-// caller's reply goes first. No frame comes twice.
+// A request that a waiter has handled stays in the socket, unacknowledged, until it polls again or
+// stops: its caller's reply goes first. No frame is handled twice.
 func TestWaiterConfirmsLater(t *testing.T) {
 	s := newServer(t, nil)
 	c := s.dial(t, 2)
 	c.echo(t, 1, 100)
-	s.halt()
-	defer s.end()
-	for s.l.Ready() < 0 {
-		s.l.Poll(1)
+	s.stopPolling()
+	defer s.closeFabric()
+	for s.listener.Ready() < 0 {
+		s.listener.Poll(1)
 		runtime.Gosched()
 	}
-	end := s.ends(t, 1)[0]
+	end := s.awaitConns(t, 1)[0]
 	there := func() int {
-		n, err := unix.IoctlGetInt(end.c.fd, unix.SIOCINQ)
+		n, err := unix.IoctlGetInt(end.conn.fd, unix.SIOCINQ)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -87,27 +87,28 @@ func TestWaiterConfirmsLater(t *testing.T) {
 		t.Helper()
 		data := []byte{i, i, i, i, i, i, i, i}
 		body := cursorOf(data, len(data), 1)
-		_, err := c.e.Send([]byte{opPut}, &body, int64(len(data)), transport.Now)
+		_, err := c.endpoint.Send([]byte{opPut}, &body, int64(len(data)), transport.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !readable(t, s.l.Ready(), patience) || s.l.Poll(1) == 0 || s.mem[7] != i {
+		if !readable(t, s.listener.Ready(), patience) || s.listener.Poll(1) == 0 ||
+			s.mem[7] != i {
 			t.Fatalf("put %d has not been received", i)
 		}
 	}
-	s.l.Divert(true)
-	for i := byte(1); i < 4*mostSilent; i++ {
+	s.listener.Divert(true)
+	for i := byte(1); i < 4*maxUnanswered; i++ {
 		if receive(i); there() == 0 {
 			t.Errorf("put %d has been confirmed at once", i)
 		}
 		s.mem[7] = 0
 	}
-	if n := s.l.Poll(1); n != 0 || there() != 0 || s.mem[7] != 0 {
+	if n := s.listener.Poll(1); n != 0 || there() != 0 || s.mem[7] != 0 {
 		t.Errorf("the next poll has moved %d bytes and left %d", n, there())
 	}
 	receive(100)
-	s.l.Divert(false)
-	if there() != 0 || readable(t, s.l.Ready(), 0) {
+	s.listener.Divert(false)
+	if there() != 0 || readable(t, s.listener.Ready(), 0) {
 		t.Error("what the waiter has received wakes the data server's thread")
 	}
 	if receive(101); there() != 0 {

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Goroutines that go on with connections in the middle of large transfers, so that the event loop
-// stays free for small requests. Each holds a workspace: their number bounds the goroutines and the
-// memory. And all that is lent: workspaces, and the buffers that origins send through. They are
-// lent for the shortest possible time, so that their number follows what goes on at the same time
-// and not the number of connections; and there are never more than the setting allows. An origin
-// that has to send waits for a buffer. No thread that has one waits for another, or for more than
-// the other side to read: so all come back.
+// Workers: goroutines that serve connections in the middle of large transfers, so that the event
+// loop stays free for small requests. Each holds a workspace: their number bounds the goroutines
+// and the memory.
+//
+// This file also has all memory that is lent: workspaces, and the buffers that origins send
+// through. They are lent for the shortest possible time, so that their number follows the transfers
+// that go on at the same time and not the number of connections. There are never more than the
+// setting allows. An origin that has to send waits for a buffer. A thread that has one never waits
+// for another, and waits for nothing but the other side to read: so all are returned.
 package tcp
 
 import (
@@ -24,111 +26,117 @@ import (
 )
 
 const (
-	// how long one waits for more before it gives a connection back
+	// how long a worker waits for more input before it returns an idle connection to the loop
 	workerLinger = 50 * time.Microsecond
-	workerRest   = 5 * time.Second // how long one without work stays
+	// how long a worker waits for another connection before it ends
+	workerIdleTime = 5 * time.Second
 )
 
-// putAside frees the loop's workspace. A goroutine goes on with the connection that has it. If
-// there is no workspace left for that, the loop itself goes on when epoll tells it to: so others
-// are served while all workspaces are with clients that have stopped in the middle of something.
-func (l *listener) putAside() {
+// yieldWorkspace frees the loop's workspace for another connection. There is a current connection,
+// in the middle of something: a worker goes on with it, in the workspace that it has. If no other
+// workspace is left for the loop, the connection gives its own up, and the loop goes on with it
+// when epoll reports it. So others are served while all workspaces are with clients that have
+// stopped in the middle of something.
+func (l *listener) yieldWorkspace() {
 	c := l.current
-	l.current, l.last = nil, nil
-	c.rx.later = false
-	if next, ok := l.spaces.get(false); ok {
-		l.space = next
-		c.away.Store(true)
-		l.control(unix.EPOLL_CTL_DEL, c.fd, 0)
+	l.current, l.lastServed = nil, nil
+	c.rx.keepsPeeked = false
+	if next, ok := l.workspaces.acquire(false); ok {
+		l.workspace = next
+		c.servedByWorker.Store(true)
+		l.epollCtl(unix.EPOLL_CTL_DEL, c.fd, 0)
 		select {
-		case l.jobs <- c:
+		case l.handedOver <- c:
 		default:
-			l.running.Add(1)
-			go l.work(c)
+			l.workers.Add(1)
+			go l.runWorker(c)
 		}
 		return
 	}
-	c.detach()
-	l.control(unix.EPOLL_CTL_MOD, c.fd, awaits[c.status])
+	c.detachWorkspace()
+	l.epollCtl(unix.EPOLL_CTL_MOD, c.fd, awaitedEvents[c.status])
 }
 
-// work goes on with one connection after another, until there has been none for a while.
-func (l *listener) work(c *conn) {
+// runWorker serves c and then other connections that are handed over, until there has been none
+// for workerIdleTime.
+func (l *listener) runWorker(c *conn) {
 	defer log.Guard()
-	defer l.running.Done()
-	runtime.LockOSThread() // never unlocked: what follows changes the thread
-	l.f.Unbind()
+	defer l.workers.Done()
+	runtime.LockOSThread() // never unlocked: the next two calls change the thread
+	l.fabric.Unbind()
 	wait.ShortSlice()
 	for c != nil {
-		space := c.space
-		l.goOn(c)
-		l.spaces.put(space)
+		space := c.workspace
+		l.serveUntilIdle(c)
+		l.workspaces.recycle(space)
 		select {
-		case c = <-l.jobs: // nil when closed
-		case <-time.After(workerRest):
+		case c = <-l.handedOver: // nil when closed
+		case <-time.After(workerIdleTime):
 			return
 		}
 	}
 }
 
-// goOn serves a connection, waiting where it must, until it is quiet or has ended.
-func (l *listener) goOn(c *conn) {
+// serveUntilIdle serves a connection, waiting where it must, until it has ended or is idle. An idle
+// connection returns to the loop.
+func (l *listener) serveUntilIdle(c *conn) {
 	for {
-		c.run(math.MaxInt)
+		c.serveBudget(math.MaxInt)
 		switch {
-		case c.status == starved:
+		case c.status == connNeedsInput:
 			rawsock.WaitFor(c.fd, unix.POLLIN, rawsock.NoDeadline)
-		case c.status == choked && c.holds:
+		case c.status == connNeedsOutput && c.writer == writerHolds:
 			rawsock.WaitFor(c.fd, unix.POLLOUT, rawsock.NoDeadline)
-		case c.status == choked:
-			c.send.Lock()
-			c.holds = true
-		case c.status == ended:
-			l.end(c)
+		case c.status == connNeedsOutput:
+			c.writeMu.Lock()
+			c.writer = writerHolds
+		case c.status == connEnded:
+			l.endConn(c)
 			return
 		case rawsock.WaitFor(c.fd, unix.POLLIN, time.Now().Add(workerLinger)) != nil:
-			// it is quiet: back to the loop
-			c.detach()
-			c.away.Store(false)
-			l.control(unix.EPOLL_CTL_ADD, c.fd, unix.EPOLLIN)
+			c.detachWorkspace()
+			c.servedByWorker.Store(false)
+			l.epollCtl(unix.EPOLL_CTL_ADD, c.fd, unix.EPOLLIN)
 			return
 		}
 	}
 }
 
 const (
-	bufferBytes  = 64 << 10
-	leastBuffers = 4 // so that nothing stands still
-	leastSpaces  = 3 // the loop's, and two more
+	bufferBytes   = 64 << 10
+	minBuffers    = 4 // so that senders always make progress
+	minWorkspaces = 3 // the loop's, and two more
 )
 
 func newBuffer() []byte { return make([]byte, 0, bufferBytes) }
 
-// inputs are buffers that origins receive through: each polling thread has one during a call.
-var inputs = sync.Pool{New: func() any { return new([bufferBytes]byte) }}
+// receiveBuffers are buffers that origins receive through. A polling thread has one during a call.
+var receiveBuffers = sync.Pool{New: func() any { return new([bufferBytes]byte) }}
 
-// workspace is what it takes to serve a connection that is in the middle of something.
-type workspace struct{ in, out []byte }
+// workspace is the memory to serve a connection that is in the middle of something.
+type workspace struct{ input, output []byte }
 
 const workspaceBytes = 2 * bufferBytes
 
 func newWorkspace() *workspace {
-	return &workspace{in: make([]byte, bufferBytes), out: newBuffer()}
+	return &workspace{input: make([]byte, bufferBytes), output: newBuffer()}
 }
 
-// pool lends things of one kind.
+// pool lends things of one kind, of which it makes a limited number.
 type pool[T any] struct {
 	create func() T
 	made   atomic.Int64
 	free   chan T // with room for as many as may be made
 }
 
-func (p *pool[T]) init(create func() T, most int64) {
+// initPool makes an empty pool that creates up to most things.
+func (p *pool[T]) initPool(create func() T, most int64) {
 	p.create, p.free = create, make(chan T, most)
 }
 
-// get lends one. If there is none it waits, or ok is false.
-func (p *pool[T]) get(wait bool) (x T, ok bool) {
+// acquire lends one, which the caller gives to recycle. If all are lent, it waits for one if wait
+// is true; otherwise ok is false.
+func (p *pool[T]) acquire(wait bool) (x T, ok bool) {
 	select {
 	case x = <-p.free:
 		return x, true
@@ -144,8 +152,9 @@ func (p *pool[T]) get(wait bool) (x T, ok bool) {
 	return x, wait
 }
 
-// put takes one back.
-func (p *pool[T]) put(x T) { p.free <- x }
+// recycle takes one back.
+func (p *pool[T]) recycle(x T) { p.free <- x }
 
-// scarce tells that none should be held for longer than it is needed at once.
+// scarce tells whether more than half of the pool is lent: then none should be kept longer than
+// needed.
 func (p *pool[T]) scarce() bool { return int(p.made.Load())-len(p.free) > cap(p.free)/2 }

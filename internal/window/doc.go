@@ -2,6 +2,6 @@
 
 // Package window is one-sided communication on windows: memory that each member of a set of ranks
 // has made accessible. It turns shapes (flattened datatypes) into sections and vectors, and moves,
-// updates and synchronises by core. It knows no MPI: package mpirma gives it ranks of the job,
-// addresses and shapes, and keeps the epochs.
+// updates and synchronises by core. It does not know MPI: package mpirma calls it with ranks of the
+// job, addresses and shapes, and keeps the epochs.
 package window

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Two sides of a transfer as one section or vector. Regular sides whose blocks and counts can be
-// divided into common ones become a strided section; everything else a vector of pairs of segments.
+// Two sides of a transfer as one section or vector. Regular sides of which blocks and counts can be
+// divided into common ones become a strided section, all others a vector of pairs of segments.
 package window
 
 import (
@@ -11,10 +11,10 @@ import (
 	"libarmci/internal/transport"
 )
 
-// section describes both sides by common counts: the first is bytes of a block. false: they have
-// none, or too many levels.
-func section(local, remote grid, x *transport.Xfer) bool {
-	if !divide(&local, &remote) || len(local.levels) > kernel.MaxLevels ||
+// commonSection describes both sides by common counts in x: the first is bytes of a block. It
+// returns false if they have none, or too many levels.
+func commonSection(local, remote grid, x *transport.Xfer) bool {
+	if !toCommonBlocks(&local, &remote) || len(local.levels) > kernel.MaxLevels ||
 		local.block > math.MaxInt32 {
 		return false
 	}
@@ -34,14 +34,14 @@ func section(local, remote grid, x *transport.Xfer) bool {
 	return true
 }
 
-// divide splits the blocks and levels of two grids with equally many bytes until both have the same
-// blocks and counts; false if that is impossible.
-func divide(a, b *grid) bool {
+// toCommonBlocks splits the blocks and levels of two grids with equally many bytes until both have
+// the same blocks and counts; false if that is impossible.
+func toCommonBlocks(a, b *grid) bool {
 	block := min(a.block, b.block)
 	if block == 0 || a.block%block != 0 || b.block%block != 0 {
 		return false
 	}
-	as, bs := a.split(block), b.split(block)
+	as, bs := a.splitBlocks(block), b.splitBlocks(block)
 	a.levels, b.levels, a.block, b.block = nil, nil, block, block
 	for len(as) > 0 && len(bs) > 0 {
 		n := min(as[0].Count, bs[0].Count)
@@ -50,13 +50,13 @@ func divide(a, b *grid) bool {
 		}
 		a.levels = append(a.levels, Level{n, as[0].Stride})
 		b.levels = append(b.levels, Level{n, bs[0].Stride})
-		as, bs = rest(as, n), rest(bs, n)
+		as, bs = repeatsOf(as, n), repeatsOf(bs, n)
 	}
 	return true
 }
 
-// split is the levels of a grid of smaller blocks. They are the caller's.
-func (g *grid) split(block int64) []Level {
+// splitBlocks returns the levels of a grid of smaller blocks. The caller may change them.
+func (g *grid) splitBlocks(block int64) []Level {
 	var levels []Level
 	if g.block > block {
 		levels = append(levels, Level{g.block / block, block})
@@ -64,8 +64,9 @@ func (g *grid) split(block int64) []Level {
 	return append(levels, g.levels...)
 }
 
-// rest is what repeats the first n of the innermost level.
-func rest(levels []Level, n int64) []Level {
+// repeatsOf returns the levels that repeat the first n of the innermost level. It may change
+// levels.
+func repeatsOf(levels []Level, n int64) []Level {
 	if levels[0].Count == n {
 		return levels[1:]
 	}
@@ -73,38 +74,39 @@ func rest(levels []Level, n int64) []Level {
 	return levels
 }
 
-// mostSegments bounds what one operation of core describes, and mostPiece one segment.
+// Limits of one operation of core and of one segment.
 const (
-	mostSegments = 8192
-	mostPiece    = 1 << 30
+	maxSegments     = 8192
+	maxSegmentBytes = 1 << 30
 )
 
-// vectors calls do for vectors that describe all of two sides, part by part, until it returns an
-// error.
-func vectors(local, remote *Side, do func([]transport.Segments) error) error {
-	var v vector
+// forEachVector calls do for vectors that together describe all of two sides with equally many
+// bytes. It ends with the first error.
+func forEachVector(local, remote *Side, do func([]transport.Segments) error) error {
+	var v segmentList
 	l, r := walker{side: local}, walker{side: remote}
 	for left := remote.Bytes(); left > 0; {
-		n := min(l.left(), r.left(), mostPiece)
-		v.add(l.take(n), r.take(n), n)
-		if left -= n; v.n == mostSegments || left == 0 {
+		n := min(l.runLeft(), r.runLeft(), maxSegmentBytes)
+		v.addPair(l.advance(n), r.advance(n), n)
+		if left -= n; v.pairs == maxSegments || left == 0 {
 			if err := do(v.list); err != nil {
 				return err
 			}
-			v = vector{}
+			v = segmentList{}
 		}
 	}
 	return nil
 }
 
-// vector collects pairs of segments by their length.
-type vector struct {
-	list []transport.Segments
-	n    int
+// segmentList collects pairs of segments by their length.
+type segmentList struct {
+	list  []transport.Segments
+	pairs int
 }
 
-func (v *vector) add(local, remote uintptr, n int64) {
-	v.n++
+// addPair adds a pair of segments of n bytes.
+func (v *segmentList) addPair(local, remote uintptr, n int64) {
+	v.pairs++
 	for i := range v.list {
 		if s := &v.list[i]; int64(s.Bytes) == n {
 			s.Local, s.Remote = append(s.Local, local), append(s.Remote, remote)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Sections and vectors of random pairs of shapes, held against copying byte by byte in the order of
-// the runs.
+// Sections and vectors of random pairs of shapes, compared with copying byte by byte in the order
+// of the runs.
 package window
 
 import (
@@ -72,7 +72,7 @@ func span(s *Side) int64 {
 
 func addressOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
-// copyXfer is what a transport does with a section, from local to remote.
+// copyXfer copies a section from local to remote, as a transport does.
 func copyXfer(x *transport.Xfer, level int, local, remote uintptr) {
 	if level == 0 {
 		copy(memory(remote, int64(x.Count[0])), memory(local, int64(x.Count[0])))
@@ -84,6 +84,7 @@ func copyXfer(x *transport.Xfer, level int, local, remote uintptr) {
 	}
 }
 
+// Random transfers have the same result by sections or vectors as by packing and unpacking.
 func TestMatch(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	sections := 0
@@ -127,7 +128,7 @@ func matchOnce(t *testing.T, local, remote Side) (regular bool) {
 	var x transport.Xfer
 	l, one := local.grid()
 	m, two := remote.grid()
-	if one && two && section(l, m, &x) {
+	if one && two && commonSection(l, m, &x) {
 		if x.Bytes() != local.Bytes() {
 			t.Fatalf("a section of %d bytes, where the sides have %d", x.Bytes(),
 				local.Bytes())
@@ -135,7 +136,7 @@ func matchOnce(t *testing.T, local, remote Side) (regular bool) {
 		copyXfer(&x, x.Levels(), x.Local.Base, x.Remote.Base)
 		return true
 	}
-	err := vectors(&local, &remote, func(list []transport.Segments) error {
+	err := forEachVector(&local, &remote, func(list []transport.Segments) error {
 		for _, s := range list {
 			for i := range s.Local {
 				copy(memory(s.Remote[i], int64(s.Bytes)),
@@ -150,6 +151,7 @@ func matchOnce(t *testing.T, local, remote Side) (regular bool) {
 	return false
 }
 
+// Sides of blocks of one length are grids, with as few levels as possible.
 func TestGrid(t *testing.T) {
 	rows := NewShape([]Run{{0, 8}, {24, 8}, {48, 8}}, 72)
 	g, ok := (&Side{Addr: 4096, Count: 5, Shape: rows}).grid()
@@ -165,10 +167,11 @@ func TestGrid(t *testing.T) {
 	}
 }
 
+// A side of more than maxSegmentBytes is several segments, and no section.
 func TestLargePieces(t *testing.T) {
 	side := Side{Addr: 1 << 40, Count: 5<<30 + 3}
 	var n int64
-	err := vectors(&side, &side, func(list []transport.Segments) error {
+	err := forEachVector(&side, &side, func(list []transport.Segments) error {
 		for _, s := range list {
 			n += int64(s.Bytes) * int64(len(s.Local))
 		}
@@ -179,7 +182,7 @@ func TestLargePieces(t *testing.T) {
 	}
 	var x transport.Xfer
 	g, _ := side.grid()
-	if section(g, g, &x) {
+	if commonSection(g, g, &x) {
 		t.Error("a block of 5 GiB is no section")
 	}
 }

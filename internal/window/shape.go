@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Shapes: a flattened datatype, and its regular form, where it has one: blocks of equal length at
+// Shapes: a flattened datatype, and its regular form if there is one: blocks of equal length at
 // equal distances, on any number of levels. Shapes are made once for each datatype and never
 // changed.
 package window
@@ -12,7 +12,7 @@ type Run struct {
 	Offset, Bytes int64
 }
 
-// Level repeats what is below it: Count times, Stride bytes apart.
+// Level repeats the levels below it: Count times, Stride bytes apart.
 type Level struct {
 	Count, Stride int64
 }
@@ -108,14 +108,14 @@ func (s *Side) grid() (g grid, ok bool) {
 	}
 	g = grid{addr: s.Addr + uintptr(s.Shape.first), block: s.Shape.block}
 	for _, l := range s.Shape.levels {
-		g.add(l)
+		g.addLevel(l)
 	}
-	g.add(Level{s.Count, s.Shape.extent})
+	g.addLevel(Level{s.Count, s.Shape.extent})
 	return g, true
 }
 
-// add adds an outer level, or merges it into what is there.
-func (g *grid) add(l Level) {
+// addLevel adds an outer level, or merges it into the outermost one.
+func (g *grid) addLevel(l Level) {
 	last := len(g.levels) - 1
 	switch {
 	case l.Count == 1:

@@ -17,14 +17,14 @@ type Transfer struct {
 	Explicit      bool // the caller wants to wait for this transfer alone
 }
 
-// Start starts a transfer, which core's WaitProc and fences complete. The result is core.Done, or
-// what to wait for. An explicit one of several parts is complete when this returns.
+// Start starts a transfer, which core's WaitProc and fences complete. The result is a number to
+// wait for, or core.Done. An explicit one of several parts is complete when this returns.
 func Start(rt *core.Runtime, t *Transfer) (int32, error) {
 	o := core.NewOp()
 	o.Kind, o.Proc, o.Trusted = t.Kind, t.Proc, t.Trusted
 	local, one := t.Local.grid()
 	remote, two := t.Remote.grid()
-	if one && two && section(local, remote, &o.Xfer) {
+	if one && two && commonSection(local, remote, &o.Xfer) {
 		o.Suffix, o.Levels = "_ptr", len(o.Xfer.Count)-1
 		handle, err := rt.Start(o, true)
 		if err == nil {
@@ -38,9 +38,8 @@ func Start(rt *core.Runtime, t *Transfer) (int32, error) {
 	return core.Done, t.startVectors(rt, o)
 }
 
-// mayBeScattered tells whether a section was refused, of which each block may nevertheless be in a
-// region: core wants a section to be in one region as a whole, but asks for each segment of a
-// vector.
+// mayBeScattered tells whether a section was refused of which each block may nevertheless be in a
+// region. core requires a whole section to be in one region, but only each segment of a vector.
 func (t *Transfer) mayBeScattered(remote grid, err error) bool {
 	return !t.Trusted && len(remote.levels) > 0 && core.CodeOf(err) == core.CodeAddress
 }
@@ -48,7 +47,7 @@ func (t *Transfer) mayBeScattered(remote grid, err error) bool {
 // startVectors moves the sides as vectors of pairs of segments.
 func (t *Transfer) startVectors(rt *core.Runtime, o *core.Op) error {
 	o.Suffix = "_ptr_array"
-	err := vectors(&t.Local, &t.Remote, func(list []transport.Segments) error {
+	err := forEachVector(&t.Local, &t.Remote, func(list []transport.Segments) error {
 		o.Xfer.Vector = list
 		if t.Explicit {
 			return rt.Do(o)

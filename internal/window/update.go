@@ -24,7 +24,7 @@ type Update struct {
 }
 
 // Start executes an accumulate. It returns when the local memory may be used again. One that
-// fetches is completed by core's WaitProc and fences, and by a wait for the number that it gives,
+// fetches is completed by core's WaitProc and fences, and by a wait for the number that it returns,
 // which is core.Done if it is complete. An explicit one of several parts is complete when this
 // returns.
 func (u *Update) Start(rt *core.Runtime) (number int32, err error) {
@@ -35,17 +35,17 @@ func (u *Update) Start(rt *core.Runtime) (number int32, err error) {
 	}
 	var part core.Update
 	for left := u.Remote.Bytes(); left > 0 && err == nil; {
-		n := u.part(&part, &remote, left)
+		n := u.nextPart(&part, &remote, left)
 		several := n < u.Remote.Bytes()
 		if u.Op != kernel.OpNoOp {
-			part.Data = unsafe.Pointer(unsafe.SliceData(local.whole(n)))
+			part.Data = unsafe.Pointer(unsafe.SliceData(local.nextContiguous(n)))
 		}
 		left -= n
 		if u.Result == nil {
 			err = rt.Update(&part)
 			continue
 		}
-		number, err = fetch(rt, &part, &result, n)
+		number, err = fetchPart(rt, &part, &result, n)
 		if err == nil && several && u.Explicit {
 			number, err = core.Done, rt.Wait(number)
 		}
@@ -53,36 +53,36 @@ func (u *Update) Start(rt *core.Runtime) (number int32, err error) {
 	return number, err
 }
 
-// fetch starts a part that fetches the next n bytes of the result.
-func fetch(rt *core.Runtime, part *core.Update, result *walker, n int64) (int32, error) {
-	if result.left() >= n {
-		part.Old = memory(result.take(n), n)
+// fetchPart starts a part that fetches the next n bytes of the result.
+func fetchPart(rt *core.Runtime, part *core.Update, result *walker, n int64) (int32, error) {
+	if result.runLeft() >= n {
+		part.Old = memory(result.advance(n), n)
 		return rt.StartUpdate(part, nil)
 	}
 	old, to := make([]byte, n), *result
 	for left := n; left > 0; {
-		m := min(result.left(), left)
-		result.take(m)
+		m := min(result.runLeft(), left)
+		result.advance(m)
 		left -= m
 	}
 	part.Old = old
 	return rt.StartUpdate(part, func() { to.unpack(old) })
 }
 
-// mostUpdated bounds the data of one update of core, and mostRuns its runs.
+// Limits of one update of core.
 const (
-	mostUpdated = 1 << 20
-	mostRuns    = 4096
+	maxUpdateBytes = 1 << 20
+	maxRuns        = 4096
 )
 
-// part describes the next part of the target's memory and returns its bytes.
-func (u *Update) part(p *core.Update, remote *walker, left int64) (n int64) {
+// nextPart describes the next part of the target's memory in p and returns its bytes.
+func (u *Update) nextPart(p *core.Update, remote *walker, left int64) (n int64) {
 	*p = core.Update{Proc: u.Proc, Op: u.Op, Type: u.Type, Runs: p.Runs[:0], Trusted: u.Trusted}
 	size := int64(kernel.UpdateBytes(u.Type))
-	for n < left && n < mostUpdated && len(p.Runs) < mostRuns {
-		m := min(remote.left(), max((mostUpdated-n)/size, 1)*size)
+	for n < left && n < maxUpdateBytes && len(p.Runs) < maxRuns {
+		m := min(remote.runLeft(), max((maxUpdateBytes-n)/size, 1)*size)
 		n += m
-		at := remote.take(m)
+		at := remote.advance(m)
 		if k := len(p.Runs) - 1; k >= 0 && p.Runs[k].Addr+uintptr(p.Runs[k].Bytes) == at {
 			// rows of a datatype may touch
 			p.Runs[k].Bytes += m
@@ -93,10 +93,10 @@ func (u *Update) part(p *core.Update, remote *walker, left int64) (n int64) {
 	return n
 }
 
-// whole is the next n bytes of a side in one piece: where they are, or a copy.
-func (w *walker) whole(n int64) []byte {
-	if w.side.Shape == nil || n <= w.left() {
-		return memory(w.take(n), n)
+// nextContiguous returns the next n bytes of a side in one piece: where they are, or a copy.
+func (w *walker) nextContiguous(n int64) []byte {
+	if w.side.Shape == nil || n <= w.runLeft() {
+		return memory(w.advance(n), n)
 	}
 	b := make([]byte, n)
 	w.pack(b)

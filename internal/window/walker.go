@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Walking a side run by run: for vectors, and for packing what is updated.
+// Walking a side run by run: for vectors, and for packing the data of updates.
 package window
 
 import (
@@ -11,32 +11,32 @@ import (
 
 // walker goes through the memory of a side.
 type walker struct {
-	side    *Side
-	element int64 // the run it is in
-	run     int
-	done    int64 // bytes of it that have been taken
+	side      *Side
+	element   int64 // index of the current element
+	run       int   // index of the current run in it
+	runOffset int64 // bytes of that run that have been passed
 }
 
-// left is how many bytes follow in a row; there must be some.
-func (w *walker) left() int64 {
+// runLeft is how many bytes are left of the current run. The side must not be at its end.
+func (w *walker) runLeft() int64 {
 	if w.side.Shape == nil {
-		return w.side.Count - w.done
+		return w.side.Count - w.runOffset
 	}
-	return w.side.Shape.runs[w.run].Bytes - w.done
+	return w.side.Shape.runs[w.run].Bytes - w.runOffset
 }
 
-// take takes n of these bytes and returns where they are.
-func (w *walker) take(n int64) uintptr {
-	at := w.side.Addr + uintptr(w.done)
-	w.done += n
+// advance goes on by n bytes, at most runLeft, and returns the address of the first of them.
+func (w *walker) advance(n int64) uintptr {
+	at := w.side.Addr + uintptr(w.runOffset)
+	w.runOffset += n
 	s := w.side.Shape
 	if s == nil {
 		return at
 	}
 	r := s.runs[w.run]
 	at += uintptr(w.element*s.extent) + uintptr(r.Offset)
-	if w.done == r.Bytes {
-		w.done = 0
+	if w.runOffset == r.Bytes {
+		w.runOffset = 0
 		if w.run++; w.run == len(s.runs) {
 			w.run, w.element = 0, w.element+1
 		}
@@ -47,8 +47,8 @@ func (w *walker) take(n int64) uintptr {
 // pack copies the next bytes of the side.
 func (w *walker) pack(into []byte) {
 	for len(into) > 0 {
-		n := min(w.left(), int64(len(into)))
-		copy(into, memory(w.take(n), n))
+		n := min(w.runLeft(), int64(len(into)))
+		copy(into, memory(w.advance(n), n))
 		into = into[n:]
 	}
 }
@@ -56,11 +56,11 @@ func (w *walker) pack(into []byte) {
 // unpack copies to the next bytes of the side.
 func (w *walker) unpack(from []byte) {
 	for len(from) > 0 {
-		n := min(w.left(), int64(len(from)))
-		copy(memory(w.take(n), n), from)
+		n := min(w.runLeft(), int64(len(from)))
+		copy(memory(w.advance(n), n), from)
 		from = from[n:]
 	}
 }
 
-// memory is n bytes of the program's.
+// memory is n bytes of the program's memory.
 func memory(addr uintptr, n int64) []byte { return unsafe.Slice((*byte)(kernel.Ptr(addr)), n) }

@@ -40,16 +40,16 @@ type system struct {
 	noShell  bool
 }
 
-// Steps of one process beside others, that is not bound and whose end nobody comments.
+// srun starts steps of one process beside others, without binding and without messages at the end.
 var srun = strings.Fields("srun -Q --overlap --nodes=1 --ntasks=1 --ntasks-per-node=1 --mpi=none " +
 	"--cpu-bind=none --export=ALL -w")
 
 var systems = []system{
 	{"Slurm", "SLURM_JOB_NODELIST", slurm, srun, true},
-	{"LSF", "LSB_MCPU_HOSTS", pairs, []string{"blaunch"}, false},
+	{"LSF", "LSB_MCPU_HOSTS", parsePairs, []string{"blaunch"}, false},
 	{"LSF", "LSB_HOSTS", func(v string) ([]launch.Host,
 		error) {
-		return repeated(strings.Fields(v))
+		return countNames(strings.Fields(v))
 	}, []string{"blaunch"}, false},
 	{"PBS", "PBS_NODEFILE", inFile(nodeFile), []string{"pbs_tmrsh"}, false},
 	{"Grid Engine", "PE_HOSTFILE", inFile(peFile), []string{"qrsh", "-inherit"}, false},
@@ -137,8 +137,8 @@ func slurm(value string) ([]launch.Host, error) {
 	return hosts, nil
 }
 
-// pairs reads names that are followed by numbers of ranks.
-func pairs(value string) ([]launch.Host, error) {
+// parsePairs reads names that are followed by numbers of ranks.
+func parsePairs(value string) ([]launch.Host, error) {
 	words := strings.Fields(value)
 	if len(words)%2 != 0 {
 		return nil, errors.New("it is no list of hosts and numbers")
@@ -151,24 +151,25 @@ func pairs(value string) ([]launch.Host, error) {
 				words[i], words[i+1])
 		}
 		var err2 error
-		if hosts, err2 = add(hosts, words[i], n); err2 != nil {
+		if hosts, err2 = addHost(hosts, words[i], n); err2 != nil {
 			return nil, err2
 		}
 	}
 	return hosts, nil
 }
 
-// repeated counts how often each name is there.
-func repeated(names []string) (hosts []launch.Host, err error) {
+// countNames counts how often each name is in the list.
+func countNames(names []string) (hosts []launch.Host, err error) {
 	for _, name := range names {
-		if hosts, err = add(hosts, name, 1); err != nil {
+		if hosts, err = addHost(hosts, name, 1); err != nil {
 			return nil, err
 		}
 	}
 	return hosts, nil
 }
 
-func add(hosts []launch.Host, name string, ranks int) ([]launch.Host, error) {
+// addHost adds ranks to a host of the list, or the host to the list.
+func addHost(hosts []launch.Host, name string, ranks int) ([]launch.Host, error) {
 	if i := slices.IndexFunc(hosts,
 		func(h launch.Host) bool { return h.Name == name }); i >= 0 {
 		hosts[i].Slots += ranks
@@ -210,7 +211,7 @@ func nodeFile(lines [][]string) ([]launch.Host, error) {
 	for _, words := range lines {
 		names = append(names, words[0])
 	}
-	return repeated(names)
+	return countNames(names)
 }
 
 // peFile has lines of HOST SLOTS QUEUE PROCESSORS.
@@ -222,5 +223,5 @@ func peFile(lines [][]string) ([]launch.Host, error) {
 		}
 		list = append(list, words[:2]...)
 	}
-	return pairs(strings.Join(list, " "))
+	return parsePairs(strings.Join(list, " "))
 }

@@ -52,6 +52,7 @@ func text(hosts []launch.Host) string {
 	return strings.Join(words, " ")
 }
 
+// The variables and files of each batch system are read as hosts with slots.
 func TestCurrent(t *testing.T) {
 	for _, c := range []struct{ environment, agent, hosts, uses string }{
 		{"SLURM_JOB_NODELIST=n[1-3,7],m1; SLURM_TASKS_PER_NODE=2(x3),1(x1),4", "srun",
@@ -88,6 +89,7 @@ func TestCurrent(t *testing.T) {
 	}
 }
 
+// Malformed lists of hosts are refused with the reason.
 func TestWhatIsNoList(t *testing.T) {
 	for environment, want := range map[string]string{
 		"SLURM_JOB_NODELIST=n[1-": "SLURM_JOB_NODELIST of " +
@@ -119,6 +121,7 @@ func TestWhatIsNoList(t *testing.T) {
 	}
 }
 
+// An allocation knows whether it is this host alone, and which hosts belong to it.
 func TestHereAndHas(t *testing.T) {
 	self, err := os.Hostname()
 	if err != nil {

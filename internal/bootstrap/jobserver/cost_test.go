@@ -25,6 +25,7 @@ const (
 	cardBytes     = 140 // of a node, in an exchange
 )
 
+// TestMain runs the tests, or is the process of the ranks for oneStart.
 func TestMain(m *testing.M) {
 	if ranks, err := strconv.Atoi(os.Getenv(ranksVariable)); err == nil {
 		var s jobwire.Secret
@@ -108,6 +109,7 @@ func descriptors() int {
 	return len(all)
 }
 
+// BenchmarkStart measures what the start of a job costs its server.
 func BenchmarkStart(b *testing.B) {
 	for _, ranks := range []int{64, 1024, 4096} {
 		b.Run(fmt.Sprintf("ranks=%d", ranks), func(b *testing.B) {
@@ -118,6 +120,7 @@ func BenchmarkStart(b *testing.B) {
 	}
 }
 
+// oneStart starts a job of so many ranks in another process and reports the server's costs.
 func oneStart(b *testing.B, ranks int) {
 	l, err := net.Listen("unix", jobwire.NewAddress())
 	if err != nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Tests of the job server with bare frames: who is admitted, when an exchange
+// Tests of the job server with bare frames: admission of ranks, when an exchange
 // ends, and what a rank that misbehaves gets. The library's own end of the
 // connection is tested in package bootstrap.
 
@@ -8,11 +8,8 @@ package jobserver
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"net"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -23,9 +20,11 @@ import (
 // patience is far more than anything takes, on a busy machine as well.
 const patience = 60 * time.Second
 
+// abortion is a call of AbortFunc.
 type abortion struct{ rank, status, lost int }
 
-func start(t *testing.T, size int) (*Server, chan abortion) {
+// startServer starts a server, and records the aborts.
+func startServer(t *testing.T, size int) (*Server, chan abortion) {
 	t.Helper()
 	leaktest.Check(t)
 	aborts := make(chan abortion, 10)
@@ -51,6 +50,7 @@ func dial(t *testing.T, s *Server) *net.UnixConn {
 	return conn
 }
 
+// greet connects and sends the hello of a rank. It returns the answer.
 func greet(t *testing.T, s *Server, secret jobwire.Secret, rank, size int) (*net.UnixConn,
 	jobwire.Frame) {
 	t.Helper()
@@ -64,7 +64,7 @@ func greet(t *testing.T, s *Server, secret jobwire.Secret, rank, size int) (*net
 	return conn, receive(t, conn, jobwire.Welcome, jobwire.Refused)
 }
 
-func join(t *testing.T, s *Server, rank int) *net.UnixConn {
+func joinRank(t *testing.T, s *Server, rank int) *net.UnixConn {
 	t.Helper()
 	conn, f := greet(t, s, s.secret, rank, s.size)
 	if f.Kind != jobwire.Welcome {
@@ -97,106 +97,23 @@ func refusedWith(t *testing.T, f jobwire.Frame, part string) {
 	}
 }
 
-func TestWhoIsAdmitted(t *testing.T) {
-	s, _ := start(t, 3)
+// Only ranks of this job with its secret are admitted, each once.
+func TestAdmission(t *testing.T) {
+	s, _ := startServer(t, 3)
 	_, f := greet(t, s, jobwire.NewSecret(), 0, 3)
 	refusedWith(t, f, "wrong secret")
 	_, f = greet(t, s, s.secret, 3, 3)
 	refusedWith(t, f, "not of this job")
 	_, f = greet(t, s, s.secret, 1, 4)
 	refusedWith(t, f, "not of this job")
-	join(t, s, 1)
+	joinRank(t, s, 1)
 	_, f = greet(t, s, s.secret, 1, 3)
 	refusedWith(t, f, "already taken")
 }
 
-// Proxies are only let in where hosts are expected, with their own kind of proof, and strangers not
-// in any number.
-func TestProxies(t *testing.T) {
-	leaktest.Check(t)
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	attached := make(chan int, 1)
-	s := NewRemote(2, func(int, int, []int) {}, func(host int, conn net.Conn) {
-		conn.Close()
-		attached <- host
-	}, []net.Listener{l, l})
-	t.Cleanup(func() { s.Close() })
-	greet := func(kind jobwire.Kind, secret jobwire.Secret, who, of int) error {
-		conn, err := jobwire.Dial(s.Addr(1), patience)
-		if err != nil {
-			return err
-		}
-		defer conn.Close()
-		return jobwire.Greet(conn, secret, kind, who, of)
-	}
-	if err := greet(jobwire.Attach, s.Secret(), 1, 2); err != nil || <-attached != 1 {
-		t.Errorf("a proxy: %v", err)
-	}
-	if err := greet(jobwire.Hello, s.Secret(), 0, 2); err != nil {
-		t.Errorf("a rank: %v", err)
-	}
-	for what, err := range map[string]error{
-		"other secret": greet(jobwire.Attach, jobwire.NewSecret(), 1, 2),
-		"no such host": greet(jobwire.Attach, s.Secret(), 2, 2),
-		"other number": greet(jobwire.Attach, s.Secret(), 1, 3),
-	} {
-		if err == nil || !strings.HasPrefix(err.Error(), "refused: ") {
-			t.Errorf("%s: %v", what, err)
-		}
-	}
-	crowd(t, s)
-}
-
-// crowd: of too many silent connections the oldest are closed, so that whoever comes later and is
-// of the job gets in.
-func crowd(t *testing.T, s *Server) {
-	var silent []net.Conn
-	for range 2*s.size + strangers + 10 {
-		conn, err := net.Dial("tcp", s.Addr(0))
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer conn.Close()
-		conn.SetReadDeadline(time.Now().Add(patience))
-		if _, err := jobwire.Read(conn, jobwire.Challenge); err != nil {
-			t.Fatalf("the newest of %d connections is closed: %v", len(silent)+1, err)
-		}
-		silent = append(silent, conn)
-	}
-	conn, err := jobwire.Dial(s.Addr(0), patience)
-	if err == nil {
-		defer conn.Close()
-		err = jobwire.Greet(conn, s.Secret(), jobwire.Hello, 1, 2)
-	}
-	if err != nil {
-		t.Errorf("a rank behind a crowd: %v", err)
-	}
-	for i, conn := range silent[:5] {
-		conn.SetReadDeadline(time.Now().Add(patience))
-		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) &&
-			!errors.Is(err, syscall.ECONNRESET) {
-			t.Errorf("silent connection %d is still open: %v", i, err)
-		}
-	}
-}
-
-// A server of this machine knows no proxies.
-func TestNoProxies(t *testing.T) {
-	s, _ := start(t, 1)
-	conn := dial(t, s)
-	challenge := receive(t, conn, jobwire.Challenge)
-	send(t, conn, jobwire.Attach, jobwire.NewHello(s.secret, jobwire.Attach, challenge.Payload,
-		0, 1))
-	if _, err := jobwire.Read(conn, jobwire.Welcome, jobwire.Refused); err == nil {
-		t.Error("a proxy was let in")
-	}
-}
-
+// A connection that sends garbage, or a request before its hello, is closed, and ranks still join.
 func TestGarbageEndsOnlyItsConnection(t *testing.T) {
-	s, _ := start(t, 1)
+	s, _ := startServer(t, 1)
 	conn := dial(t, s)
 	receive(t, conn, jobwire.Challenge)
 	conn.Write(bytes.Repeat([]byte("garbage "), 100))
@@ -209,11 +126,11 @@ func TestGarbageEndsOnlyItsConnection(t *testing.T) {
 	if _, err := jobwire.Read(conn, jobwire.Collected, jobwire.Refused); err == nil {
 		t.Error("an exchange before hello was answered")
 	}
-	join(t, s, 0)
+	joinRank(t, s, 0)
 }
 
-// ask sends the question for a node.
-func ask(t *testing.T, conn *net.UnixConn, key string) {
+// requestSplit sends the question for a node.
+func requestSplit(t *testing.T, conn *net.UnixConn, key string) {
 	t.Helper()
 	payload, err := jobwire.PackSplit(key, "link of "+key)
 	if err != nil {
@@ -222,12 +139,12 @@ func ask(t *testing.T, conn *net.UnixConn, key string) {
 	send(t, conn, jobwire.Split, payload)
 }
 
-// divide joins all ranks of a job, each of which is alone on its node.
-func divide(t *testing.T, s *Server) (conns []*net.UnixConn) {
+// splitAll joins all ranks of a job, each of which is alone on its node.
+func splitAll(t *testing.T, s *Server) (conns []*net.UnixConn) {
 	t.Helper()
 	for rank := range s.size {
-		conns = append(conns, join(t, s, rank))
-		ask(t, conns[rank], string(rune('a'+rank)))
+		conns = append(conns, joinRank(t, s, rank))
+		requestSplit(t, conns[rank], string(rune('a'+rank)))
 	}
 	for _, conn := range conns {
 		receive(t, conn, jobwire.Placed)
@@ -235,12 +152,13 @@ func divide(t *testing.T, s *Server) (conns []*net.UnixConn) {
 	return conns
 }
 
+// Ranks with the same key form a node, and only its leader may contribute.
 func TestPlaces(t *testing.T) {
-	s, _ := start(t, 4)
+	s, _ := startServer(t, 4)
 	var conns []*net.UnixConn
 	for rank, key := range []string{"b", "a", "b", "b"} {
-		conns = append(conns, join(t, s, rank))
-		ask(t, conns[rank], key)
+		conns = append(conns, joinRank(t, s, rank))
+		requestSplit(t, conns[rank], key)
 	}
 	for rank, want := range []struct {
 		local, size int
@@ -264,12 +182,12 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
-// A refused rank counts as lost when it hears of its refusal: no exchange of others completes after
+// A refused rank counts as lost when it gets the refusal: no exchange of others completes after
 // that.
 func TestARefusedRankIsLostBeforeItHears(t *testing.T) {
-	s, _ := start(t, 500)
+	s, _ := startServer(t, 500)
 	for rank := range s.size {
-		conn := join(t, s, rank)
+		conn := joinRank(t, s, rank)
 		send(t, conn, jobwire.Contribute, nil)
 		refusedWith(t, receive(t, conn, jobwire.Refused), "leads no node")
 		if s.Connected() != 0 {
@@ -279,10 +197,11 @@ func TestARefusedRankIsLostBeforeItHears(t *testing.T) {
 	}
 }
 
-func TestWhoSaysNoNodeIsNamed(t *testing.T) {
-	s, _ := start(t, 2)
-	a, b := join(t, s, 0), join(t, s, 1)
-	ask(t, a, "a")
+// If a rank sends a malformed Split, all get an error that names it.
+func TestARankWithMalformedSplitIsNamed(t *testing.T) {
+	s, _ := startServer(t, 2)
+	a, b := joinRank(t, s, 0), joinRank(t, s, 1)
+	requestSplit(t, a, "a")
 	send(t, b, jobwire.Split, []byte("nonsense"))
 	for _, conn := range []*net.UnixConn{a, b} {
 		refusedWith(t, receive(t, conn, jobwire.Placed, jobwire.Refused),
@@ -290,9 +209,10 @@ func TestWhoSaysNoNodeIsNamed(t *testing.T) {
 	}
 }
 
+// An exchange fails as soon as a rank has left, also one that begins later.
 func TestExchangeFailsWhenARankIsGone(t *testing.T) {
-	s, _ := start(t, 3)
-	conns := divide(t, s)
+	s, _ := startServer(t, 3)
+	conns := splitAll(t, s)
 	send(t, conns[0], jobwire.Contribute, []byte("a"))
 	conns[2].Close()
 	refusedWith(t, receive(t, conns[0], jobwire.Collected, jobwire.Refused), "rank 2 has left")
@@ -302,14 +222,15 @@ func TestExchangeFailsWhenARankIsGone(t *testing.T) {
 	refusedWith(t, receive(t, conns[0], jobwire.Refused), "rank 2 has left")
 }
 
+// Split waits for a rank that has said bye, until its process has ended.
 func TestSplitWaitsForARankThatMayComeAgain(t *testing.T) {
-	s, _ := start(t, 2)
-	a, b := join(t, s, 0), join(t, s, 1)
+	s, _ := startServer(t, 2)
+	a, b := joinRank(t, s, 0), joinRank(t, s, 1)
 	send(t, b, jobwire.Bye, nil)
 	receive(t, b, jobwire.Done)
-	ask(t, a, "a")
-	b = join(t, s, 1)
-	ask(t, b, "b")
+	requestSplit(t, a, "a")
+	b = joinRank(t, s, 1)
+	requestSplit(t, b, "b")
 	for _, conn := range []*net.UnixConn{a, b} {
 		receive(t, conn, jobwire.Placed)
 		send(t, conn, jobwire.Contribute, []byte("x"))
@@ -327,10 +248,11 @@ func TestSplitWaitsForARankThatMayComeAgain(t *testing.T) {
 	refusedWith(t, receive(t, a, jobwire.Collected, jobwire.Refused), "rank 1 has left")
 }
 
+// A rank with a second request before the answer to the first is refused.
 func TestTwoContributionsAtOnceAreRefused(t *testing.T) {
 	for _, second := range []jobwire.Kind{jobwire.Contribute, jobwire.Missing} {
-		s, _ := start(t, 2)
-		a := divide(t, s)[0]
+		s, _ := startServer(t, 2)
+		a := splitAll(t, s)[0]
 		send(t, a, jobwire.Contribute, []byte("one"))
 		send(t, a, second, nil)
 		refusedWith(t, receive(t, a, jobwire.Collected, jobwire.Refused), "two")
@@ -341,8 +263,8 @@ func TestTwoContributionsAtOnceAreRefused(t *testing.T) {
 // What the leaders send is not kept beyond the limit, and all are told.
 func TestExchangeTooLarge(t *testing.T) {
 	const size = jobwire.MaxCollected/jobwire.MaxContribution + 1
-	s, _ := start(t, size)
-	conns := divide(t, s)
+	s, _ := startServer(t, size)
+	conns := splitAll(t, s)
 	mine := make([]byte, jobwire.MaxContribution)
 	for _, conn := range conns {
 		send(t, conn, jobwire.Contribute, mine)
@@ -356,10 +278,11 @@ func TestExchangeTooLarge(t *testing.T) {
 	}
 }
 
+// An abort during an exchange is passed on before it is answered.
 func TestAbortIsHeardDuringAnExchange(t *testing.T) {
-	s, aborts := start(t, 3)
-	a, b := join(t, s, 0), join(t, s, 1)
-	ask(t, a, "a")
+	s, aborts := startServer(t, 3)
+	a, b := joinRank(t, s, 0), joinRank(t, s, 1)
+	requestSplit(t, a, "a")
 	s.Left(2)
 	send(t, b, jobwire.Abort, jobwire.PackStatus(9))
 	receive(t, b, jobwire.Done)
@@ -373,10 +296,11 @@ func TestAbortIsHeardDuringAnExchange(t *testing.T) {
 	}
 }
 
-// TestARankThatDoesNotReadHoldsUpNobody fills one rank's socket with answers.
-func TestARankThatDoesNotReadHoldsUpNobody(t *testing.T) {
-	s, _ := start(t, 2)
-	conns := divide(t, s)
+// A rank that does not read its answers, which are larger than a socket's buffer, delays no other
+// rank.
+func TestARankThatDoesNotReadDelaysNoOther(t *testing.T) {
+	s, _ := startServer(t, 2)
+	conns := splitAll(t, s)
 	deaf, good := conns[0], conns[1]
 	mine := make([]byte, jobwire.MaxContribution)
 	for range 3 { // each answer is larger than a socket's buffer
@@ -386,11 +310,12 @@ func TestARankThatDoesNotReadHoldsUpNobody(t *testing.T) {
 	}
 }
 
+// Close ends connections of ranks and of processes that have not proved themselves.
 func TestCloseEndsEverything(t *testing.T) {
-	s, _ := start(t, 2)
-	a, silent := join(t, s, 0), dial(t, s)
+	s, _ := startServer(t, 2)
+	a, silent := joinRank(t, s, 0), dial(t, s)
 	receive(t, silent, jobwire.Challenge)
-	ask(t, a, "a")
+	requestSplit(t, a, "a")
 	s.Close()
 	if _, err := jobwire.Read(a, jobwire.Placed, jobwire.Refused); err == nil {
 		if _, err = jobwire.Read(a, jobwire.Placed); err == nil {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The ranks of the job: who is connected, who has left, who waits for an answer. Nothing here reads
-// or writes a socket.
+// The ranks of the job: which are connected, which have left, which wait for an answer. Nothing
+// here reads or writes a socket.
 
 package jobserver
 
@@ -16,16 +16,19 @@ import (
 // as a rank may run several programs one after the other.
 type slot struct {
 	session *session // nil while it is not connected
-	left    bool     // its process has ended, or its connection without a bye
-	ended   bool     // its process has
-	broken  bool     // its connection has ended without a bye
-	// what it waits for the answer to: Split, Contribute, Missing; 0: nothing
-	asks  jobwire.Kind
-	mine  []byte // what it has sent with that
-	leads int    // number of the node that it leads, -1 if it leads none
+	// it cannot connect again: its process has ended, or its connection without a bye
+	cannotReturn    bool
+	processEnded    bool
+	endedWithoutBye bool // its connection has
+	// Split, Contribute or Missing, which has not been answered; 0: none
+	pendingRequest jobwire.Kind
+	pendingPayload []byte // of that request
+	ledNode        int    // number of the node that it leads, -1 if it leads none
 }
 
-func (s *Server) admit(se *session, rank, size int) error {
+// admitRank makes a session that of a rank, unless the rank is taken or not of this job. It locks
+// mu.
+func (s *Server) admitRank(se *session, rank, size int) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if size != s.size || rank < 0 || rank >= s.size {
@@ -34,38 +37,40 @@ func (s *Server) admit(se *session, rank, size int) error {
 	if s.ranks[rank].session != nil {
 		return fmt.Errorf("rank %d is already taken by another process", rank)
 	}
-	s.replace(rank, slot{session: se, leads: -1})
+	s.setSlot(rank, slot{session: se, ledNode: -1})
 	se.rank = rank
 	return nil
 }
 
-// bye marks an admitted rank as not connected.
-func (s *Server) bye(se *session) {
+// rankSaidBye marks an admitted rank as not connected. It locks mu.
+func (s *Server) rankSaidBye(se *session) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	was := &s.ranks[se.rank]
-	s.replace(se.rank, slot{left: was.left || s.within, ended: was.ended, leads: -1})
+	s.setSlot(se.rank, slot{cannotReturn: was.cannotReturn || s.within,
+		processEnded: was.processEnded, ledNode: -1})
 	se.rank = -1
-	s.settle()
-	s.depart()
+	s.answerComplete()
+	s.countDeparture()
 }
 
 // Left tells the server that the process started as a rank has ended.
 func (s *Server) Left(rank int) {
 	s.mu.Lock()
 	now := s.ranks[rank]
-	now.left, now.ended = true, true
-	s.replace(rank, now)
-	s.settle()
-	tell := s.unfinished(rank)
+	now.cannotReturn, now.processEnded = true, true
+	s.setSlot(rank, now)
+	s.answerComplete()
+	tell := s.unfinishedCall(rank)
 	s.mu.Unlock()
 	tell(rank)
 }
 
-// unfinished returns what is to be called about a rank whose process or connection has ended. With
-// mu held.
-func (s *Server) unfinished(rank int) func(rank int) {
-	if r := &s.ranks[rank]; r.ended && r.broken && !s.aborted && s.open != nil {
+// unfinishedCall returns the function to call, without mu, about a rank of which the process or
+// connection has ended. The caller holds mu.
+func (s *Server) unfinishedCall(rank int) func(rank int) {
+	r := &s.ranks[rank]
+	if r.processEnded && r.endedWithoutBye && !s.aborted && s.openSessions != nil {
 		return s.onUnfinished
 	}
 	return func(int) {}
@@ -86,60 +91,61 @@ func (s *Server) connected(first int) (n int) {
 	return n
 }
 
-// replace changes what is known of a rank; what it has asked for in another connection is
-// forgotten.
-func (s *Server) replace(rank int, now slot) {
+// setSlot replaces the state of a rank. With another session, a request of the earlier one is
+// cleared. The caller holds mu.
+func (s *Server) setSlot(rank int, now slot) {
 	was := &s.ranks[rank]
 	if now.session != was.session {
-		s.answered(was)
+		s.clearRequest(was)
 	}
-	switch lost := was.lost(); {
-	case !lost && now.lost():
-		s.gone = append(s.gone, rank)
-	case lost && !now.lost():
-		s.gone = slices.DeleteFunc(s.gone, func(r int) bool { return r == rank })
+	switch lost := was.isLost(); {
+	case !lost && now.isLost():
+		s.lostRanks = append(s.lostRanks, rank)
+	case lost && !now.isLost():
+		s.lostRanks = slices.DeleteFunc(s.lostRanks, func(r int) bool { return r == rank })
 	}
 	*was = now
 }
 
-// lost tells whether the rank is not connected and cannot connect any more.
-func (r *slot) lost() bool { return r.left && r.session == nil }
+// isLost tells whether the rank is not connected and cannot connect any more.
+func (r *slot) isLost() bool { return r.cannotReturn && r.session == nil }
 
-// ask notes what a rank waits for.
-func (s *Server) ask(se *session, kind jobwire.Kind, mine []byte) error {
+// recordRequest records the request of a rank, and answers the requests that are complete then. It
+// locks mu.
+func (s *Server) recordRequest(se *session, kind jobwire.Kind, mine []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r := &s.ranks[se.rank]
 	switch {
-	case r.asks == jobwire.Contribute && kind == r.asks:
+	case r.pendingRequest == jobwire.Contribute && kind == r.pendingRequest:
 		return fmt.Errorf("two contributions of rank %d to one exchange", se.rank)
-	case r.asks != 0:
+	case r.pendingRequest != 0:
 		return fmt.Errorf("rank %d asks for two things at once", se.rank)
-	case kind == jobwire.Contribute && r.leads < 0:
+	case kind == jobwire.Contribute && r.ledNode < 0:
 		return fmt.Errorf("a contribution of rank %d, which leads no node", se.rank)
 	}
-	r.asks, r.mine = kind, mine
-	s.asking[kind]++
-	if kind == jobwire.Contribute && s.collect(len(mine)) {
-		r.mine = nil
+	r.pendingRequest, r.pendingPayload = kind, mine
+	s.pendingCount[kind]++
+	if kind == jobwire.Contribute && s.countBytes(len(mine)) {
+		r.pendingPayload = nil
 	}
-	s.settle()
+	s.answerComplete()
 	return nil
 }
 
-// answered forgets what a rank waits for.
-func (s *Server) answered(r *slot) {
-	if r.asks != 0 {
-		s.asking[r.asks]--
+// clearRequest clears the request of a rank. The caller holds mu.
+func (s *Server) clearRequest(r *slot) {
+	if r.pendingRequest != 0 {
+		s.pendingCount[r.pendingRequest]--
 	}
-	r.asks, r.mine = 0, nil
+	r.pendingRequest, r.pendingPayload = 0, nil
 }
 
-// abort passes an abort on to the launcher.
-func (s *Server) abort(rank, status int) {
+// passAbort passes an abort on to the launcher. It locks mu, but not during onAbort.
+func (s *Server) passAbort(rank, status int) {
 	s.mu.Lock()
 	s.aborted = true
-	lost := slices.Sorted(slices.Values(s.gone))
+	lost := slices.Sorted(slices.Values(s.lostRanks))
 	s.mu.Unlock()
 	s.onAbort(rank, status, lost)
 }

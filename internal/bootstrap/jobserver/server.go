@@ -27,29 +27,35 @@ type Server struct {
 	secret    jobwire.Secret
 	listeners []net.Listener // one, or one for each host; in a rank, one for each way to it
 	onAbort   AbortFunc
-	onAttach  AttachFunc
+	onAttach  AttachFunc // nil: there are no proxies
 	sessions  sync.WaitGroup
 	waiting   *acceptqueue.Waiting // connections that have not proved themselves
 
-	mu    sync.Mutex
-	open  map[*session]struct{} // nil once closed
-	ranks []slot
-	// ranks that are not connected and cannot connect any more, in the order in which they left
-	gone []int
-	// the lowest rank of each node; none before all ranks have been divided into nodes
-	leaders []int
-	asking  map[jobwire.Kind]int // how many ranks wait for an answer to it
-	asked   int                  // bytes that the leaders have sent for the exchange under way
-	aborted bool
+	mu sync.Mutex
+	jobState
+	departures
+}
 
-	onUnfinished func(rank int)
+// jobState is the state of the ranks. Guarded by Server.mu.
+type jobState struct {
+	openSessions map[*session]struct{} // nil once closed
+	ranks        []slot
+	lostRanks    []int // ranks for which isLost is true, in the order in which they left
+	leaders      []int // the lowest rank of each node; none before the first Split
+	// ranks that wait for an answer, by kind of request
+	pendingCount  map[jobwire.Kind]int
+	exchangeBytes int // bytes of the leaders' strings in the current exchange
+	aborted       bool
+	onUnfinished  func(rank int) // called without mu
+}
 
-	// In a rank of the job (within.go): who is told of a rank that has left without a bye; how
-	// many have left either way.
+// departures is for a server in a rank of the job (within.go). departed is guarded by Server.mu,
+// the others are constant.
+type departures struct {
 	within   bool
-	onLost   func(rank int)
-	departed int
-	empty    chan struct{} // closed when all have
+	onLost   func(rank int) // called for a rank that has left without a bye
+	departed int            // ranks that have left, with or without a bye
+	empty    chan struct{}  // closed when all have
 }
 
 // AbortFunc is called when a rank aborts the job, from any goroutine and before
@@ -76,6 +82,7 @@ func NewRemote(size int, onAbort AbortFunc, onAttach AttachFunc, listeners []net
 	return serve(newServer(size, onAbort, onAttach, listeners))
 }
 
+// newServer makes a server that does not accept connections yet.
 func newServer(size int, onAbort AbortFunc, onAttach AttachFunc, listeners []net.Listener) *Server {
 	return &Server{
 		size:      size,
@@ -84,16 +91,17 @@ func newServer(size int, onAbort AbortFunc, onAttach AttachFunc, listeners []net
 		onAbort:   onAbort,
 		onAttach:  onAttach,
 		waiting:   acceptqueue.NewWaiting(2*size + strangers),
-		open:      make(map[*session]struct{}),
-		ranks:     make([]slot, size),
-		asking:    make(map[jobwire.Kind]int),
-		onLost:    func(int) {},
-
-		onUnfinished: func(int) {},
-		empty:        make(chan struct{}),
+		jobState: jobState{
+			openSessions: make(map[*session]struct{}),
+			ranks:        make([]slot, size),
+			pendingCount: make(map[jobwire.Kind]int),
+			onUnfinished: func(int) {},
+		},
+		departures: departures{onLost: func(int) {}, empty: make(chan struct{})},
 	}
 }
 
+// serve begins to accept connections at all listeners.
 func serve(s *Server) *Server {
 	started := map[net.Listener]bool{}
 	for _, l := range s.listeners {
@@ -119,10 +127,10 @@ func Env(addr string, secret jobwire.Secret, rank, size int) []string {
 	}
 }
 
-// Addr is where a host's ranks connect.
+// Addr is the address for the ranks of a host.
 func (s *Server) Addr(host int) string { return s.listeners[host].Addr().String() }
 
-// Secret is the job's.
+// Secret is the secret of the job.
 func (s *Server) Secret() jobwire.Secret { return s.secret }
 
 // Close ends all connections and waits until nothing of the server runs.
@@ -134,15 +142,16 @@ func (s *Server) Close() error {
 		}
 	}
 	s.mu.Lock()
-	for se := range s.open {
+	for se := range s.openSessions {
 		se.conn.Close()
 	}
-	s.open = nil
+	s.openSessions = nil
 	s.mu.Unlock()
 	s.sessions.Wait()
 	return err
 }
 
+// accept serves connections of a listener until that is closed.
 func (s *Server) accept(l net.Listener) {
 	for {
 		conns, err := s.waiting.Accept(l)
@@ -152,9 +161,9 @@ func (s *Server) accept(l net.Listener) {
 		for _, conn := range conns {
 			se := newSession(s, conn)
 			s.mu.Lock()
-			closed := s.open == nil
+			closed := s.openSessions == nil
 			if !closed {
-				s.open[se] = struct{}{}
+				s.openSessions[se] = struct{}{}
 				s.sessions.Go(se.serve)
 			}
 			s.mu.Unlock()
@@ -165,32 +174,33 @@ func (s *Server) accept(l net.Listener) {
 	}
 }
 
-// OnUnfinished sets what is called, from any goroutine, when both the process of a rank (Left) and
-// its connection have ended, without a bye and without an abort of the job.
+// OnUnfinished sets a function that is called, from any goroutine, for a rank of which both the
+// process (Left) and the connection have ended. It is not called after a bye or an abort of the
+// job.
 func (s *Server) OnUnfinished(call func(rank int)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.onUnfinished = call
 }
 
-// ended removes a session; its rank, if any, has left. A refused rank hears the reason after it
-// counts as lost: no exchange completes between the two. It hears it before anything else is told
-// of the loss, which may end its process.
-func (s *Server) ended(se *session, refusal error) {
+// sessionEnded removes a session; its rank, if any, has left. A refused rank gets the reason after
+// it counts as lost: no exchange completes between the two. It gets it before the loss is reported,
+// which may end its process. It locks mu, but not during the calls.
+func (s *Server) sessionEnded(se *session, refusal error) {
 	s.waiting.Leave(se.conn)
 	s.mu.Lock()
-	delete(s.open, se)
+	delete(s.openSessions, se)
 	lost := se.rank >= 0 && s.ranks[se.rank].session == se
 	tell := func(int) {}
 	if lost {
-		s.replace(se.rank, slot{left: true, ended: s.ranks[se.rank].ended, broken: true,
-			leads: -1})
+		s.setSlot(se.rank, slot{cannotReturn: true, endedWithoutBye: true, ledNode: -1,
+			processEnded: s.ranks[se.rank].processEnded})
 		if refusal != nil {
-			se.refuse(refusal)
+			se.sendRefusal(refusal)
 		}
-		s.settle()
-		s.depart()
-		tell = s.unfinished(se.rank)
+		s.answerComplete()
+		s.countDeparture()
+		tell = s.unfinishedCall(se.rank)
 	}
 	s.mu.Unlock()
 	if lost {

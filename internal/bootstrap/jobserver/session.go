@@ -14,12 +14,13 @@ import (
 )
 
 const (
-	helloTime = 10 * time.Second // for a connection to prove itself
+	helloTimeout = 10 * time.Second // for a connection to prove itself
 
 	// A rank has at most an exchange and an abort or bye unanswered.
-	unsentMost = 4
+	maxUnsent = 4
 )
 
+// session is one connection. Its goroutine reads requests; another one writes the frames of outbox.
 type session struct {
 	server *Server
 	conn   net.Conn
@@ -28,7 +29,7 @@ type session struct {
 }
 
 func newSession(s *Server, conn net.Conn) *session {
-	return &session{server: s, conn: conn, rank: -1, outbox: make(chan []byte, unsentMost)}
+	return &session{server: s, conn: conn, rank: -1, outbox: make(chan []byte, maxUnsent)}
 }
 
 // serve owns the connection and closes it, unless it is a proxy's.
@@ -36,16 +37,16 @@ func (se *session) serve() {
 	sent := make(chan struct{})
 	go func() {
 		defer close(sent)
-		se.deliver()
+		se.writeOutbox()
 	}()
 	host := -1
 	var refusal error
-	if admitted := se.hello(&host); admitted && host < 0 {
+	if admitted := se.handshake(&host); admitted && host < 0 {
 		for more := true; more; {
-			more, refusal = se.request()
+			more, refusal = se.serveRequest()
 		}
 	}
-	se.server.ended(se, refusal) // from here on no frame is sent
+	se.server.sessionEnded(se, refusal) // from here on no frame is sent
 	close(se.outbox)
 	select {
 	case <-sent:
@@ -60,26 +61,28 @@ func (se *session) serve() {
 	<-sent
 }
 
-// deliver writes what send has queued, so that a rank that does not read blocks no other.
-func (se *session) deliver() {
+// writeOutbox writes the frames that were queued, so that a rank that does not read blocks no
+// other.
+func (se *session) writeOutbox() {
 	for frame := range se.outbox {
 		if jobwire.WriteEncoded(se.conn, frame) != nil {
-			se.conn.Close() // request notices; later frames are dropped
+			se.conn.Close() // serveRequest notices; later frames are dropped
 		}
 	}
 }
 
-// send never blocks: more unread answers than the protocol allows end the connection.
+// send queues a frame. It never blocks: more unread answers than the protocol allows end the
+// connection.
 func (se *session) send(kind jobwire.Kind, payload []byte) {
 	frame, err := jobwire.Encode(kind, payload)
 	if err != nil {
 		frame, _ = jobwire.Encode(jobwire.Refused, []byte(err.Error()))
 	}
-	se.post(frame)
+	se.queueFrame(frame)
 }
 
-// post is send for a frame that several ranks get.
-func (se *session) post(frame []byte) {
+// queueFrame is send of an encoded frame, which several ranks may get.
+func (se *session) queueFrame(frame []byte) {
 	select {
 	case se.outbox <- frame:
 	default:
@@ -87,17 +90,17 @@ func (se *session) post(frame []byte) {
 	}
 }
 
-func (se *session) refuse(err error) {
+func (se *session) sendRefusal(err error) {
 	se.send(jobwire.Refused, []byte(err.Error()))
 }
 
-// hello admits the rank, or sends it the reason for refusing it. A proxy sends
-// the number of its host instead.
-func (se *session) hello(host *int) bool {
+// handshake admits the rank, or sends it the reason for refusing it. A proxy sends the number of
+// its host instead, which is stored in host.
+func (se *session) handshake(host *int) bool {
 	if jobwire.Trust(se.conn) != nil {
 		return false
 	}
-	se.conn.SetReadDeadline(time.Now().Add(helloTime))
+	se.conn.SetReadDeadline(time.Now().Add(helloTimeout))
 	nonce := jobwire.NewNonce()
 	se.send(jobwire.Challenge, nonce)
 	kinds := []jobwire.Kind{jobwire.Hello, jobwire.Attach}
@@ -108,22 +111,22 @@ func (se *session) hello(host *int) bool {
 	if err != nil {
 		return false
 	}
-	who, of, err := jobwire.CheckHello(se.server.secret, f.Kind, nonce, f.Payload)
+	number, of, err := jobwire.CheckHello(se.server.secret, f.Kind, nonce, f.Payload)
 	if err == nil && !se.server.waiting.Leave(se.conn) {
 		return false // it was dropped
 	}
 	switch {
 	case err != nil:
 	case f.Kind == jobwire.Hello:
-		err = se.server.admit(se, who, of)
-	case of != len(se.server.listeners) || who < 0 || who >= of:
-		err = fmt.Errorf("host %d of %d is not of this job on %d", who, of,
+		err = se.server.admitRank(se, number, of)
+	case of != len(se.server.listeners) || number < 0 || number >= of:
+		err = fmt.Errorf("host %d of %d is not of this job on %d", number, of,
 			len(se.server.listeners))
 	default:
-		*host = who
+		*host = number
 	}
 	if err != nil {
-		se.refuse(err)
+		se.sendRefusal(err)
 		return false
 	}
 	se.conn.SetReadDeadline(time.Time{})
@@ -131,9 +134,9 @@ func (se *session) hello(host *int) bool {
 	return true
 }
 
-// request serves one frame and tells whether more may follow. With a refusal, which ended sends,
-// none may.
-func (se *session) request() (more bool, refusal error) {
+// serveRequest serves one frame and tells whether more may follow. After a refusal, which
+// sessionEnded sends, none may.
+func (se *session) serveRequest() (more bool, refusal error) {
 	f, err := jobwire.Read(se.conn, jobwire.Split, jobwire.Contribute, jobwire.Missing,
 		jobwire.Abort, jobwire.Bye)
 	if err != nil {
@@ -141,14 +144,14 @@ func (se *session) request() (more bool, refusal error) {
 	}
 	switch f.Kind {
 	case jobwire.Split, jobwire.Contribute, jobwire.Missing:
-		if err := se.server.ask(se, f.Kind, f.Payload); err != nil {
+		if err := se.server.recordRequest(se, f.Kind, f.Payload); err != nil {
 			return false, err
 		}
 	case jobwire.Abort:
-		se.server.abort(se.rank, jobwire.UnpackStatus(f.Payload))
+		se.server.passAbort(se.rank, jobwire.UnpackStatus(f.Payload))
 		se.send(jobwire.Done, nil)
 	case jobwire.Bye:
-		se.server.bye(se)
+		se.server.rankSaidBye(se)
 		se.send(jobwire.Done, nil)
 		return false, nil
 	}

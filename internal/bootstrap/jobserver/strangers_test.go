@@ -44,6 +44,7 @@ func flood(ctx context.Context, addr string, count int, said []byte, made *atomi
 	}
 }
 
+// Ranks join while strangers connect all the time, whatever bytes these send.
 func TestRanksJoinAmongStrangers(t *testing.T) {
 	const ranks, floods = 8, 3
 	hello := jobwire.NewHello(jobwire.NewSecret(), jobwire.Hello, jobwire.NewNonce(), 0, ranks)

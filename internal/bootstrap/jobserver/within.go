@@ -21,8 +21,8 @@ func NewWithin(size int, onAbort AbortFunc, onLost func(rank int),
 	return serve(s)
 }
 
-// depart notes that a rank has said bye or was lost. With mu held.
-func (s *Server) depart() {
+// countDeparture counts a rank that has said bye or was lost. The caller holds mu.
+func (s *Server) countDeparture() {
 	if s.departed++; s.departed == s.size {
 		close(s.empty)
 	}
@@ -41,7 +41,7 @@ func (s *Server) Finish(status int) {
 	defer s.mu.Unlock()
 	for _, r := range s.ranks[1:] {
 		if r.session != nil {
-			r.session.post(frame)
+			r.session.queueFrame(frame)
 		}
 	}
 }

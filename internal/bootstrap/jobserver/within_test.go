@@ -11,7 +11,9 @@ import (
 	"libarmci/internal/bootstrap/jobwire"
 )
 
-func within(t *testing.T, size int) (*Server, []net.Conn, chan int) {
+// startWithin starts a server in a rank, to which all ranks connect. The channel gets ranks that
+// are lost.
+func startWithin(t *testing.T, size int) (*Server, []net.Conn, chan int) {
 	t.Helper()
 	l, err := net.Listen("unix", jobwire.NewAddress())
 	if err != nil {
@@ -44,8 +46,9 @@ func await[T any](t *testing.T, what string, c <-chan T) (v T) {
 	return v
 }
 
+// A connection that ends without a bye is reported as a lost rank.
 func TestARankWithoutByeIsLost(t *testing.T) {
-	s, ranks, lost := within(t, 3)
+	s, ranks, lost := startWithin(t, 3)
 	ranks[1].Close()
 	if r := await(t, "loss", lost); r != 1 {
 		t.Errorf("rank %d is lost, not 1", r)
@@ -55,8 +58,9 @@ func TestARankWithoutByeIsLost(t *testing.T) {
 	}
 }
 
+// Empty is closed after the bye of the last rank, and no rank is lost.
 func TestEmptyWhenAllHaveLeft(t *testing.T) {
-	s, ranks, lost := within(t, 3)
+	s, ranks, lost := startWithin(t, 3)
 	for r, c := range ranks {
 		select {
 		case <-s.Empty():
@@ -76,8 +80,9 @@ func TestEmptyWhenAllHaveLeft(t *testing.T) {
 	}
 }
 
+// After a bye an exchange of the others fails.
 func TestAByeFailsLaterExchanges(t *testing.T) {
-	_, ranks, _ := within(t, 2)
+	_, ranks, _ := startWithin(t, 2)
 	if err := jobwire.Write(ranks[1], jobwire.Bye, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -92,8 +97,9 @@ func TestAByeFailsLaterExchanges(t *testing.T) {
 	}
 }
 
+// Finish sends the status to all ranks but 0.
 func TestFinishTellsAllButRankZero(t *testing.T) {
-	s, ranks, _ := within(t, 3)
+	s, ranks, _ := startWithin(t, 3)
 	s.Finish(7)
 	for _, c := range ranks[1:] {
 		f, err := jobwire.Read(c, jobwire.Finish)

@@ -18,29 +18,28 @@
 //	Challenge   server  nonce (32)
 //	Hello       rank    rank uint32, ranks in the job uint32, nonce (32), proof (32)
 //	Attach      proxy   host uint32, hosts of the job uint32, nonce (32), proof (32)
-//	Link        rank    local number uint32, ranks of the node uint32, nonce (32), proof (32):
-//	                    to its parent (tree.go)
+//	Link        rank    to its parent (tree.go): local number uint32, ranks of the node uint32,
+//	                    nonce (32), proof (32)
 //	Welcome     server  proof (32): answers Hello, Attach and Link
-//	Split       rank    list: what identifies its node, where it listens for the others of its
-//	                    node (4 KiB)
-//	Placed      server  local number uint32, ranks of the node uint32, where the parent listens,
+//	Split       rank    list: key of its node, its address for other ranks of the node (4 KiB)
+//	Placed      server  local number uint32, ranks of the node uint32, address of the parent,
 //	                    text (4 KiB): answers Split
 //	Contribute  leader  the string of its node (1 MiB)
-//	Collected   server  list: the strings of all nodes (64 MiB); between ranks: that, or the
+//	Collected   server  list: the strings of all nodes (64 MiB); between ranks: the same, or the
 //	                    strings of ranks of the node
-//	Missing     rank    none; a connection within its node has ended: which rank has left?
+//	Missing     rank    none; a connection within its node has ended: asks which rank has left
 //	Abort       rank    exit status uint32 (4); ends the job
 //	Bye         rank    none; the rank is done with the job
 //	Done        server  none; answers Abort and Bye
-//	Refused     server  the reason, text (1 KiB): answers Hello, Split, Contribute and Missing;
-//	                    between ranks: in the place of Collected
+//	Refused     server  the reason, text (1 KiB); answers Hello, Split, Contribute and Missing;
+//	                    between ranks: instead of Collected
 //	Started     proxy   process id of each of its ranks, uint32 each (1 MiB)
 //	StartFailed proxy   kind uint32, reason, text: the ranks could not be started (1 KiB)
 //	Ended       proxy   rank uint32, wait status uint32 (8)
 //	Signal      server  signal number uint32, for all ranks of the proxy (4)
-//	Finish      server  uint32, not 0 if the job has failed: end what is left and go (4); to
-//	                    ranks, of a server in rank 0: exit with that status, the reason has been
-//	                    printed
+//	Finish      server  uint32, not 0 if the job has failed: end the remaining ranks, exit (4);
+//	                    to ranks, of a server in rank 0: exit with that status, the reason
+//	                    has been printed
 //
 // A list is a count, as many lengths, and as many byte strings; count and
 // lengths are varints of package encoding/binary.
@@ -189,6 +188,7 @@ func Read(r io.Reader, kinds ...Kind) (Frame, error) {
 	return Frame{}, fmt.Errorf("unexpected job frame of kind %d", f.Kind)
 }
 
+// readPayload reads n bytes of payload, if the kind allows so many.
 func (f *Frame) readPayload(r io.Reader, n uint32) error {
 	if int64(n) > int64(f.Kind.limit()) {
 		return fmt.Errorf("job frame %d announces %d bytes: too long", f.Kind, n)

@@ -62,14 +62,14 @@ func NewNonce() []byte {
 
 // NewHello makes the payload of a Hello, Attach or Link, the answer to a Challenge:
 // number of the rank or host, and how many there are.
-func NewHello(s Secret, kind Kind, challenge []byte, who, of int) []byte {
-	b := PackNumbers(who, of)
+func NewHello(s Secret, kind Kind, challenge []byte, number, of int) []byte {
+	b := PackNumbers(number, of)
 	b = append(b, NewNonce()...)
 	return append(b, proof(s, kind, challenge, b)...)
 }
 
 // CheckHello reads the payload of a Hello, Attach or Link and checks the proof.
-func CheckHello(s Secret, kind Kind, challenge, payload []byte) (who, of int, err error) {
+func CheckHello(s Secret, kind Kind, challenge, payload []byte) (number, of int, err error) {
 	if len(payload) != helloBytes {
 		return 0, 0, errors.New("hello of wrong length")
 	}
@@ -94,12 +94,12 @@ func CheckWelcome(s Secret, hello, payload []byte) error {
 
 // Greet is the hello of a process on a new connection to a job server: both prove
 // that they belong to the job.
-func Greet(conn net.Conn, s Secret, kind Kind, who, of int) error {
-	return greet(conn, time.Time{}, s, kind, who, of)
+func Greet(conn net.Conn, s Secret, kind Kind, number, of int) error {
+	return greetUntil(conn, time.Time{}, s, kind, number, of)
 }
 
-// greet is Greet that waits for the Challenge until patience, unless that is the zero time.
-func greet(conn net.Conn, patience time.Time, s Secret, kind Kind, who, of int) error {
+// greetUntil is Greet that waits for the Challenge until patience, unless that is the zero time.
+func greetUntil(conn net.Conn, patience time.Time, s Secret, kind Kind, number, of int) error {
 	last := time.Now().Add(kind.greetTime())
 	if patience.IsZero() {
 		patience = last
@@ -111,7 +111,7 @@ func greet(conn net.Conn, patience time.Time, s Secret, kind Kind, who, of int) 
 		return err
 	}
 	conn.SetDeadline(last)
-	hello := NewHello(s, kind, challenge.Payload, who, of)
+	hello := NewHello(s, kind, challenge.Payload, number, of)
 	if err := Write(conn, kind, hello); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func greet(conn net.Conn, patience time.Time, s Secret, kind Kind, who, of int) 
 // Meet is the other end of Greet within a node, where no reason is given for a refusal. It returns
 // what the hello says. proved is called when the hello is right, before it is answered; if it
 // returns false, Meet fails.
-func Meet(conn net.Conn, s Secret, kind Kind, proved func() bool) (who, of int, err error) {
+func Meet(conn net.Conn, s Secret, kind Kind, proved func() bool) (number, of int, err error) {
 	if err := Trust(conn); err != nil {
 		return 0, 0, err
 	}
@@ -142,13 +142,13 @@ func Meet(conn net.Conn, s Secret, kind Kind, proved func() bool) (who, of int, 
 	if err != nil {
 		return 0, 0, err
 	}
-	if who, of, err = CheckHello(s, kind, nonce, hello.Payload); err != nil {
+	if number, of, err = CheckHello(s, kind, nonce, hello.Payload); err != nil {
 		return 0, 0, err
 	}
 	if !proved() {
 		return 0, 0, net.ErrClosed
 	}
-	return who, of, Write(conn, Welcome, NewWelcome(s, hello.Payload))
+	return number, of, Write(conn, Welcome, NewWelcome(s, hello.Payload))
 }
 
 func proof(s Secret, kind Kind, challenge, told []byte) []byte {

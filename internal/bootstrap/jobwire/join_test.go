@@ -41,6 +41,7 @@ func serve(t *testing.T, network, addr string, do func(n int, conn net.Conn)) st
 	return l.Addr().String()
 }
 
+// Join connects again after connections that end before the hello is answered.
 func TestJoinComesAgain(t *testing.T) {
 	secret := NewSecret()
 	for network, at := range map[string]string{"unix": NewAddress(), "tcp": "127.0.0.1:0"} {
@@ -78,6 +79,7 @@ func TestJoinComesAgain(t *testing.T) {
 	}
 }
 
+// Join ends after a refusal, if there is no listener, and at its limit.
 func TestJoinGivesUp(t *testing.T) {
 	var refusing atomic.Int32
 	addr := serve(t, "unix", NewAddress(), func(_ int, conn net.Conn) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The socket below the frames. On one machine an abstract unix socket, which
-// leaves no file behind, with a check that the other end is the same user; TCP
-// to other hosts, with keepalive, so that a silent host is noticed.
+// The socket below the frames. On one machine it is an abstract unix socket, which leaves no file
+// behind; the other end must be the same user. To other hosts it is TCP with keepalive, so that a
+// silent host is noticed.
 
 package jobwire
 
@@ -18,8 +18,8 @@ import (
 	"libarmci/internal/sock"
 )
 
-// silence is how long a host may not answer before its connection ends.
-const silence = 10 * time.Second
+// silenceTimeout is how long a host may not answer before its connection ends.
+const silenceTimeout = 10 * time.Second
 
 // NewAddress makes an unused abstract address. Its first byte, a NUL for the
 // kernel, is written '@'.
@@ -48,14 +48,14 @@ func Dial(addr string, timeout time.Duration) (net.Conn, error) {
 
 // Join connects to a job server or to the parent in a node, and greets it. A connection that was
 // dropped before it had proved itself is made again until limit has passed.
-func Join(addr string, limit time.Duration, s Secret, kind Kind, who, of int) (net.Conn, error) {
+func Join(addr string, limit time.Duration, s Secret, kind Kind, number, of int) (net.Conn, error) {
 	return JoinBy(func(wait time.Duration) (net.Conn, error) { return Dial(addr, wait) }, limit,
-		s, kind, who, of)
+		s, kind, number, of)
 }
 
 // JoinBy is Join by a function that connects.
 func JoinBy(dial func(wait time.Duration) (net.Conn, error), limit time.Duration, s Secret,
-	kind Kind, who, of int) (
+	kind Kind, number, of int) (
 	conn net.Conn, err error) {
 	err = acceptqueue.Redial(limit, nil, func(patience time.Time) error {
 		if conn, err = dial(time.Until(patience)); err != nil {
@@ -64,7 +64,7 @@ func JoinBy(dial func(wait time.Duration) (net.Conn, error), limit time.Duration
 		if _, local := conn.(*net.UnixConn); local {
 			patience = time.Time{} // the kernel loses no connection
 		}
-		if err := greet(conn, patience, s, kind, who, of); err != nil {
+		if err := greetUntil(conn, patience, s, kind, number, of); err != nil {
 			conn.Close()
 			return err
 		}
@@ -80,17 +80,17 @@ func Trust(conn net.Conn) error {
 	case *net.UnixConn:
 		return sock.SameUser(c)
 	case *net.TCPConn:
-		return watch(c)
+		return setKeepAlive(c)
 	}
 	return nil
 }
 
-// watch has the kernel probe an idle peer, and end the connection if it does not
-// answer. A stopped process is no problem: its kernel answers.
-func watch(conn *net.TCPConn) error {
+// setKeepAlive has the kernel probe an idle peer, and end the connection if it does not answer. The
+// kernel of a stopped process answers.
+func setKeepAlive(conn *net.TCPConn) error {
 	const pause, probes = 2 * time.Second, 3
-	idle := net.KeepAliveConfig{Enable: true, Idle: silence - probes*pause, Interval: pause,
-		Count: probes}
+	idle := net.KeepAliveConfig{Enable: true, Idle: silenceTimeout - probes*pause,
+		Interval: pause, Count: probes}
 	if err := conn.SetKeepAliveConfig(idle); err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func watch(conn *net.TCPConn) error {
 	var set error
 	err = raw.Control(func(fd uintptr) {
 		set = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT,
-			int(silence/time.Millisecond))
+			int(silenceTimeout/time.Millisecond))
 	})
 	if err == nil {
 		err = set

@@ -9,25 +9,25 @@ import "slices"
 
 // fan is the most children of a rank: each gets everything from its parent, and passes it on so
 // often.
-const fan = 3
+const maxChildren = 3
 
 // Parent is the local number of a rank's parent; the leader, 0, has none.
-func Parent(local int) int { return (local - 1) / fan }
+func Parent(local int) int { return (local - 1) / maxChildren }
 
 // Children are the local numbers of a rank's children in a node of that size: count of them from
 // first on.
 func Children(local, size int) (first, count int) {
-	first = fan*local + 1
-	return first, max(min(fan, size-first), 0)
+	first = maxChildren*local + 1
+	return first, max(min(maxChildren, size-first), 0)
 }
 
-// below lists the local numbers of a rank and of all that are below it: its own, then those of its
-// first child, and so on.
-func below(local, size int) []int {
+// ranksBelow lists the local numbers of a rank and of all that are below it: its own, then those of
+// its first child, and so on.
+func ranksBelow(local, size int) []int {
 	all := []int{local}
 	first, count := Children(local, size)
 	for child := first; child < first+count; child++ {
-		all = append(all, below(child, size)...)
+		all = append(all, ranksBelow(child, size)...)
 	}
 	return all
 }
@@ -44,7 +44,7 @@ func InOrder(local, size int, parts [][][]byte) [][]byte {
 	for i, of := range parts {
 		ranks := []int{local}
 		if i > 0 {
-			ranks = slices.Sorted(slices.Values(below(first+i-1, size)))
+			ranks = slices.Sorted(slices.Values(ranksBelow(first+i-1, size)))
 		}
 		for k, part := range of[:min(len(of), len(ranks))] {
 			all = append(all, numbered{ranks[k], part})

@@ -24,6 +24,7 @@ func frame(t *testing.T, kind Kind, payload []byte) []byte {
 	return b.Bytes()
 }
 
+// A frame that was written is read again.
 func TestFrameRoundTrip(t *testing.T) {
 	for _, payload := range []string{"", "x", strings.Repeat("y", MaxContribution)} {
 		b := frame(t, Contribute, []byte(payload))
@@ -35,6 +36,7 @@ func TestFrameRoundTrip(t *testing.T) {
 	}
 }
 
+// Malformed frames and unexpected kinds are refused.
 func TestReadRefuses(t *testing.T) {
 	change := func(at int, to byte) []byte {
 		b := frame(t, Contribute, []byte("hello"))
@@ -60,6 +62,7 @@ func TestReadRefuses(t *testing.T) {
 	}
 }
 
+// A payload that is too long for its kind is not written.
 func TestWriteKeepsLimits(t *testing.T) {
 	for kind, n := range map[Kind]int{Contribute: MaxContribution + 1, Bye: 1,
 		Refused: maxReason + 1, Kind(99): 0,
@@ -72,6 +75,7 @@ func TestWriteKeepsLimits(t *testing.T) {
 	}
 }
 
+// A hello is accepted with the same secret, nonce, kind and numbers only.
 func TestHello(t *testing.T) {
 	secret, nonce := NewSecret(), NewNonce()
 	hello := NewHello(secret, Hello, nonce, 3, 5)
@@ -125,6 +129,7 @@ func TestHello(t *testing.T) {
 	}
 }
 
+// Numbers are unpacked as they were packed.
 func TestNumbers(t *testing.T) {
 	if got := UnpackNumbers(append(PackNumbers(1, 0, 1<<32-1), 9)); !slices.Equal(got,
 		[]int{1, 0, 1<<32 - 1}) {
@@ -135,6 +140,7 @@ func TestNumbers(t *testing.T) {
 	}
 }
 
+// A secret is parsed from its text, and other texts are refused.
 func TestSecretAsText(t *testing.T) {
 	secret := NewSecret()
 	again, err := ParseSecret(secret.String())
@@ -151,6 +157,7 @@ func TestSecretAsText(t *testing.T) {
 	}
 }
 
+// A list is unpacked as it was packed, and malformed ones are refused.
 func TestList(t *testing.T) {
 	parts := [][]byte{[]byte("one"), nil, bytes.Repeat([]byte("three"), 100), {}}
 	payload, err := PackList(parts)
@@ -222,9 +229,9 @@ func TestLink(t *testing.T) {
 	greeted := make(chan error, 1)
 	go func() { greeted <- Greet(member, secret, Link, 7, 3) }()
 	yes := func() bool { return true }
-	who, of, err := Meet(leader, secret, Link, yes)
-	if err != nil || who != 7 || of != 3 || <-greeted != nil {
-		t.Errorf("rank %d of %d, error %v", who, of, err)
+	number, of, err := Meet(leader, secret, Link, yes)
+	if err != nil || number != 7 || of != 3 || <-greeted != nil {
+		t.Errorf("rank %d of %d, error %v", number, of, err)
 	}
 	go func() {
 		greeted <- Greet(member, NewSecret(), Link, 7, 3)
@@ -234,10 +241,11 @@ func TestLink(t *testing.T) {
 	}
 	leader.Close()
 	if <-greeted == nil {
-		t.Error("who has another secret is welcome")
+		t.Error("a rank with another secret is welcome")
 	}
 }
 
+// The status of an Abort is never 0, whatever the payload.
 func TestStatusIsNeverSuccess(t *testing.T) {
 	for status, want := range map[int]int{5: 5, 255: 255, 0: 1, 256: 1, 257: 1} {
 		if got := UnpackStatus(PackStatus(status)); got != want {
@@ -249,6 +257,7 @@ func TestStatusIsNeverSuccess(t *testing.T) {
 	}
 }
 
+// FuzzRead reads random bytes as a frame and as payloads: nothing crashes.
 func FuzzRead(f *testing.F) {
 	var b bytes.Buffer
 	Write(&b, Contribute, []byte("hello"))

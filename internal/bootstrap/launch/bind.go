@@ -40,9 +40,9 @@ func bindings(how string, n int) (places [][]int, release func(), err error) {
 		}
 		cores, _ := topology(cpuDirectory, listed(&set))
 		taken := takenBy("/proc", &set, unix.SchedGetaffinity)
-		return shares(cores, n, &taken), turn, nil
+		return shareCores(cores, n, &taken), turn, nil
 	case BindCore, BindSocket:
-		places, err = demanded(how, n)
+		places, err = mandatoryBindings(how, n)
 		return places, release, err
 	}
 	return make([][]int, n), release, nil
@@ -57,8 +57,9 @@ func listed(set *unix.CPUSet) (cpus []int) {
 	return cpus
 }
 
-// demanded is bindings for ranks that must be bound, whatever else runs here.
-func demanded(how string, n int) ([][]int, error) {
+// mandatoryBindings is bindings for ranks that must be bound, even if other processes use the
+// cores.
+func mandatoryBindings(how string, n int) ([][]int, error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
 		return nil, fmt.Errorf("-bind %s: %w", how, err)
@@ -122,17 +123,17 @@ func numberIn(name string, otherwise int) int {
 	return n
 }
 
-// on tells where a rank is bound to.
-func on(cpus []int) string {
+// boundText says to which processors a rank is bound, for messages.
+func boundText(cpus []int) string {
 	if cpus == nil {
 		return ""
 	}
 	return fmt.Sprintf(", bound to processors %v", cpus)
 }
 
-// bound runs start on processors; a process that it starts inherits them. The calling goroutine is
-// locked to its thread.
-func bound(cpus []int, start func() error) error {
+// startBound runs start on processors; a process that it starts inherits them. The calling
+// goroutine is locked to its thread.
+func startBound(cpus []int, start func() error) error {
 	if cpus == nil {
 		return start()
 	}

@@ -37,6 +37,7 @@ func TestTopology(t *testing.T) {
 	}
 }
 
+// Ranks are bound to cores or sockets, if there are enough.
 func TestBind(t *testing.T) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
@@ -99,8 +100,9 @@ func TestDebugger(t *testing.T) {
 		rank := 2
 		r := begin(t, Options{Ranks: 3, Debug: &rank, Stdin: in, Remote: remote}, "stdin")
 		r.ends(t, 0, "")
+		got := strings.Join(r.lines(t), "; ")
 		want := `gdb has typed; rank 0 read "" <nil>; rank 1 read "" <nil>; rank 2 read`
-		if got := strings.Join(r.lines(t), "; "); !strings.HasPrefix(got, want) {
+		if !strings.HasPrefix(got, want) {
 			t.Errorf("printed %q, not %q", got, want)
 		}
 		in.Close()
@@ -132,7 +134,7 @@ func TestShares(t *testing.T) {
 		{1, cpuSet(0), "[[1 5 2 6 3 7]]"},
 		{2, cpuSet(0, 1, 2, 3), "[[] []]"},
 	} {
-		if got := fmt.Sprint(shares(cores, c.ranks, &c.taken)); got != c.want {
+		if got := fmt.Sprint(shareCores(cores, c.ranks, &c.taken)); got != c.want {
 			t.Errorf("%d ranks: %s, not %s", c.ranks, got, c.want)
 		}
 	}
@@ -180,7 +182,7 @@ func TestJobsApart(t *testing.T) {
 		t.Skip("the cores of this machine are too few, or other jobs have them")
 	}
 	var child *exec.Cmd
-	if err := bound(places[0], func() error {
+	if err := startBound(places[0], func() error {
 		child = exec.Command("sleep", "60")
 		return child.Start()
 	}); err != nil {

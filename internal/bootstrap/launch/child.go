@@ -60,7 +60,7 @@ func (s *spec) start(rank int, cpus []int, env ...string) (*child, error) {
 	output := s.lines.connect(cmd, label(rank), s.stdout, s.stderr)
 	leads := s.group || s.debugged && !reads // so that Ctrl-C is for the debugger alone
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: leads, Pdeathsig: syscall.SIGKILL}
-	if err := bound(cpus, cmd.Start); err != nil {
+	if err := startBound(cpus, cmd.Start); err != nil {
 		return nil, notStarted(argv[0], err)
 	}
 	return &child{rank: rank, pid: cmd.Process.Pid, cmd: cmd, leads: leads, output: output,

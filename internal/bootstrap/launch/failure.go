@@ -20,6 +20,7 @@ const (
 	byLeaving // status 0, but it had not left the job, in which others still are
 )
 
+// failure is how a rank has failed.
 type failure struct {
 	cause  cause
 	rank   int
@@ -56,7 +57,8 @@ func (j *Job) aborted(rank, status int, lost []int) {
 	}
 }
 
-// unfinished is called by the job server when a rank's process has ended that had not left the job.
+// unfinished is called by the job server about a rank of which the process has ended without
+// leaving the job.
 func (j *Job) unfinished(rank int) {
 	select {
 	case <-j.started:
@@ -69,10 +71,10 @@ func (j *Job) unfinished(rank int) {
 	}
 }
 
-// left is the failure of a process that has ended without leaving the job, nil if it has failed
-// otherwise.
-func (c *child) left() *failure {
-	if c.failed() != nil {
+// withoutLeaving is the failure of a process that has ended without leaving the job, nil if it has
+// failed otherwise.
+func (c *child) withoutLeaving() *failure {
+	if c.exitFailure() != nil {
 		return nil
 	}
 	how := "ended with status 0, but without ARMCI_Finalize"
@@ -95,8 +97,8 @@ func (c *child) dead() bool {
 	return err == unix.ECHILD || err == nil && info.Signo == int32(unix.SIGCHLD)
 }
 
-// failed tells how an ended process failed, nil if it did not.
-func (c *child) failed() *failure {
+// exitFailure is the failure of an ended process by its status, nil if there is none.
+func (c *child) exitFailure() *failure {
 	ws := c.status
 	switch {
 	case c.lost != "":
@@ -112,10 +114,10 @@ func (c *child) failed() *failure {
 	return nil
 }
 
-// forgive tells whether ranks have only ended without leaving a job in which no other is any more,
-// and forgets it. Where no rank runs any more, the job server may not have seen yet that the last
-// one is gone.
-func (j *Job) forgive() bool {
+// forgiveLeaving forgets a failure of ranks that have only ended without leaving a job in which no
+// other rank is left, and tells whether it was one. If no rank runs any more, the job server may
+// not have seen the end of the last one yet.
+func (j *Job) forgiveLeaving() bool {
 	if j.first.cause != byLeaving || j.noticed || j.running > 0 && j.server.Connected() > 0 {
 		return false
 	}
@@ -123,10 +125,10 @@ func (j *Job) forgive() bool {
 	return true
 }
 
-// blame keeps the cause, which is the first failure with two exceptions: the end of
-// a rank without an abort of its own may be noticed after the abort that it caused
-// in another rank, and a death by signal after an exit that it caused.
-func (j *Job) blame(f failure) {
+// recordFailure keeps the cause: the first failure, with two exceptions. The end of a rank without
+// an abort of its own may be noticed after the abort that it caused in another rank. A death by
+// signal may be noticed after an exit that it caused.
+func (j *Job) recordFailure(f failure) {
 	switch {
 	case j.first == nil,
 		j.first.cause == byAbort && f.cause != byAbort && !j.aborters[f.rank],

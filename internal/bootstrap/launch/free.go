@@ -17,9 +17,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// shares gives each of n ranks as many of the cores that are free as there are for each; nil: of
-// none, since there are too few, or one rank may have all.
-func shares(cores [][]int, n int, taken *unix.CPUSet) [][]int {
+// shareCores gives each of n ranks an equal number of the free cores. It returns nil for all if
+// there are too few, or if one rank could have all.
+func shareCores(cores [][]int, n int, taken *unix.CPUSet) [][]int {
 	places := make([][]int, n)
 	var free [][]int
 	for _, core := range cores {
@@ -48,9 +48,9 @@ func overlaps(cpus []int, set *unix.CPUSet) bool {
 	return false
 }
 
-// takenBy gives the processors of usable to which a process is bound that may not run on all of
-// them. Threads of the kernel do not count. dir is that of the processes, affinity where one of
-// them may run.
+// takenBy returns the processors of usable to which another process is bound: one that may run on
+// some of them only. Threads of the kernel do not count. dir is the directory of processes;
+// affinity returns the processors of one.
 func takenBy(dir string, usable *unix.CPUSet, affinity func(pid int, set *unix.CPUSet) error) (
 	taken unix.CPUSet) {
 	d, err := os.Open(dir)
@@ -94,7 +94,7 @@ func ofKernel(stat string) bool {
 }
 
 // inTurn has launchers of this machine choose cores one after the other, until release is called.
-// If that is not possible soon, the caller had better not choose at all: false.
+// If it is not possible soon, ok is false, and the caller should not choose.
 func inTurn() (release func(), ok bool) {
 	const patience = 2 * time.Second
 	fd, err := unix.Open("/", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)

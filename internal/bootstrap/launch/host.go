@@ -25,8 +25,8 @@ import (
 )
 
 const (
-	attachTime = 60 * time.Second // from running the agent until the proxy connects
-	writeTime  = 5 * time.Second
+	attachTimeout = 60 * time.Second // from running the agent until the proxy connects
+	writeTime     = 5 * time.Second
 )
 
 // host is one of the job's hosts.
@@ -71,7 +71,7 @@ type launchMessage struct {
 // openRemote decides which ranks run where, and opens the server for them.
 func (j *Job) openRemote() error {
 	r := &j.options.Remote
-	counts, err := r.place(j.options.Ranks)
+	counts, err := r.divideRanks(j.options.Ranks)
 	if err != nil {
 		return err
 	}
@@ -83,18 +83,18 @@ func (j *Job) openRemote() error {
 	if err != nil {
 		return err
 	}
-	j.verbosely("hosts%s, by %s", r.of(), r.Agent[0])
+	j.verbosely("hosts%s, by %s", r.sourceText(), r.Agent[0])
 	j.groups = true
-	for i, ranks := range deal(counts, j.options.Cyclic) {
+	for i, ranks := range dealRanks(counts, j.options.Cyclic) {
 		j.hosts = append(j.hosts, &host{name: r.Hosts[i].Name, index: i, ranks: ranks,
 			left: make(chan struct{}), arrived: make(chan net.Conn, 1)})
 	}
-	j.server = jobserver.NewRemote(j.options.Ranks, j.aborted, j.attached, listeners)
+	j.server = jobserver.NewRemote(j.options.Ranks, j.aborted, j.proxyConnected, listeners)
 	return nil
 }
 
-// attached is called by the job server with a proxy's connection.
-func (j *Job) attached(index int, conn net.Conn) {
+// proxyConnected is called by the job server with a proxy's connection.
+func (j *Job) proxyConnected(index int, conn net.Conn) {
 	select {
 	case j.hosts[index].arrived <- conn:
 	default:
@@ -108,12 +108,12 @@ func (j *Job) startHosts() error {
 	var failed error
 	for _, h := range j.hosts {
 		h.results = results
-		if failed = j.send(h); failed != nil {
+		if failed = j.startAgent(h); failed != nil {
 			break
 		}
-		go j.attend(h)
+		go j.readProxy(h)
 	}
-	late := time.After(attachTime)
+	late := time.After(attachTimeout)
 	for n := 0; n < len(j.hosts) && failed == nil; n++ {
 		select {
 		case a := <-results:
@@ -121,7 +121,7 @@ func (j *Job) startHosts() error {
 		case s := <-j.options.Signals:
 			failed = Interrupted{s.(syscall.Signal)}
 		case <-late:
-			failed = fmt.Errorf("no answer from all hosts after %v", attachTime)
+			failed = fmt.Errorf("no answer from all hosts after %v", attachTimeout)
 		}
 	}
 	if failed != nil {
@@ -147,8 +147,8 @@ func (i Interrupted) Error() string {
 	return fmt.Sprintf("received signal %d (%s)", int(i.Signal), i.Signal)
 }
 
-// send runs the agent, which starts the proxy on the host, and writes its launch message.
-func (j *Job) send(h *host) (err error) {
+// startAgent runs the agent, which starts the proxy on the host, and writes its launch message.
+func (j *Job) startAgent(h *host) (err error) {
 	o := &j.options
 	words := append(append([]string{}, o.Remote.Agent...), h.name)
 	for _, word := range o.Remote.Proxy {
@@ -228,8 +228,8 @@ func (h *host) write(message []byte, stdin *os.File) {
 	}
 }
 
-// attend receives what happens to a host's ranks, until the connection ends.
-func (j *Job) attend(h *host) {
+// readProxy reads the frames of a host's proxy, until the connection ends.
+func (j *Job) readProxy(h *host) {
 	var conn net.Conn
 	select {
 	case conn = <-h.arrived:
@@ -242,10 +242,10 @@ func (j *Job) attend(h *host) {
 	defer conn.Close()
 	h.connect(conn)
 	defer h.connect(nil)
-	err := h.begin(conn)
+	err := h.readStartResult(conn)
 	h.results <- &startResult{h, err}
 	for err == nil {
-		err = j.hear(h, conn)
+		err = j.readProxyMessage(h, conn)
 	}
 	if errors.Is(err, io.EOF) {
 		err = errors.New("its connection has ended")
@@ -253,12 +253,12 @@ func (j *Job) attend(h *host) {
 	for _, c := range h.children {
 		if !c.dead() {
 			c.lost = fmt.Sprintf("was lost with its host: %v", err)
-			j.gone(c)
+			j.childGone(c)
 		}
 	}
 }
 
-func (j *Job) gone(c *child) {
+func (j *Job) childGone(c *child) {
 	j.events <- event{ended: c}
 	close(c.ended)
 }
@@ -269,8 +269,8 @@ func (h *host) connect(conn net.Conn) {
 	h.conn = conn
 }
 
-// begin receives whether the ranks have been started.
-func (h *host) begin(conn net.Conn) error {
+// readStartResult reads whether the ranks have been started.
+func (h *host) readStartResult(conn net.Conn) error {
 	f, err := jobwire.Read(conn, jobwire.Started, jobwire.StartFailed)
 	if err != nil {
 		return fmt.Errorf("host %s: %w", h.name, err)
@@ -304,7 +304,8 @@ func (u startError) Is(target error) bool { return u == notFound && target == fs
 
 var errMalformed = errors.New("malformed message of its proxy")
 
-func (j *Job) hear(h *host, conn net.Conn) error {
+// readProxyMessage reads from the proxy of a host that a rank has ended.
+func (j *Job) readProxyMessage(h *host, conn net.Conn) error {
 	f, err := jobwire.Read(conn, jobwire.Ended)
 	if err != nil {
 		return err
@@ -319,15 +320,15 @@ func (j *Job) hear(h *host, conn net.Conn) error {
 	}
 	c := h.children[at]
 	c.status = syscall.WaitStatus(n[1])
-	j.gone(c)
+	j.childGone(c)
 	return nil
 }
 
 // signal has the proxy signal all ranks of the host.
-func (h *host) signal(s syscall.Signal) { h.tell(jobwire.Signal, int(s)) }
+func (h *host) signal(s syscall.Signal) { h.sendFrame(jobwire.Signal, int(s)) }
 
-// tell sends a frame to the proxy; it does nothing if that has ended.
-func (h *host) tell(kind jobwire.Kind, n int) bool {
+// sendFrame sends a frame to the proxy; it does nothing if that has ended.
+func (h *host) sendFrame(kind jobwire.Kind, n int) bool {
 	h.writing.Lock()
 	defer h.writing.Unlock()
 	if h.conn == nil {
@@ -337,8 +338,8 @@ func (h *host) tell(kind jobwire.Kind, n int) bool {
 	return jobwire.Write(h.conn, kind, jobwire.PackNumbers(n)) == nil
 }
 
-// dismiss ends the proxies, which end what is left of their ranks, and waits
-// for the agents, so that all output has arrived.
+// dismiss ends the proxies, which end their remaining ranks, and waits for the agents, so that all
+// output has arrived.
 func (j *Job) dismiss(failed bool) {
 	how := 0
 	if failed {
@@ -347,7 +348,7 @@ func (j *Job) dismiss(failed bool) {
 	var all sync.WaitGroup
 	for _, h := range j.hosts {
 		if h.agent != nil {
-			all.Go(func() { h.dismiss(how, j.times) })
+			all.Go(func() { h.endProxy(how, j.times) })
 		}
 	}
 	all.Wait()
@@ -360,9 +361,11 @@ func (j *Job) dismiss(failed bool) {
 	}
 }
 
-func (h *host) dismiss(how int, t times) {
+// endProxy asks the proxy to end its ranks and itself, and ends its agent by signals if that takes
+// too long.
+func (h *host) endProxy(how int, t times) {
 	patience := t.asked + time.Second // that of the proxy, and some time for the network
-	if !h.tell(jobwire.Finish, how) {
+	if !h.sendFrame(jobwire.Finish, how) {
 		patience = 0
 	}
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {

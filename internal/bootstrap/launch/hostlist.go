@@ -62,7 +62,7 @@ func parseHost(word string) ([]Host, error) {
 	if word == "" || word[0] == '-' || strings.ContainsAny(word, " \t'\"") {
 		return nil, fmt.Errorf("%q is no name of a host", word)
 	}
-	names, err := expand(word)
+	names, err := expandRanges(word)
 	if err != nil {
 		return nil, err
 	}
@@ -73,8 +73,8 @@ func parseHost(word string) ([]Host, error) {
 	return hosts, nil
 }
 
-// expand replaces the ranges in a name.
-func expand(name string) ([]string, error) {
+// expandRanges replaces the ranges in a name.
+func expandRanges(name string) ([]string, error) {
 	before, rest, found := strings.Cut(name, "[")
 	if !found {
 		if strings.Contains(name, "]") {
@@ -86,13 +86,13 @@ func expand(name string) ([]string, error) {
 	if !found || inside == "" {
 		return nil, fmt.Errorf("%q: a range is written like n[1-4,7]", name)
 	}
-	tails, err := expand(after)
+	tails, err := expandRanges(after)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
 	for _, part := range strings.Split(inside, ",") {
-		low, high, width, err := bounds(part)
+		low, high, width, err := parseRange(part)
 		if err != nil {
 			return nil, fmt.Errorf("%q: %w", name, err)
 		}
@@ -109,8 +109,8 @@ func expand(name string) ([]string, error) {
 	return names, nil
 }
 
-// bounds reads a number or a range; numbers are as wide as the first is written.
-func bounds(part string) (low, high, width int, err error) {
+// parseRange parses a number or a range; numbers are as wide as the first is written.
+func parseRange(part string) (low, high, width int, err error) {
 	first, last, found := strings.Cut(part, "-")
 	if !found {
 		last = first
@@ -140,7 +140,7 @@ func ReadHosts(r io.Reader) ([]Host, error) {
 		some, err := parseHost(words[0])
 		for _, word := range words[1:] {
 			if err == nil {
-				err = limit(some, word)
+				err = applySlots(some, word)
 			}
 		}
 		if err != nil {
@@ -154,9 +154,9 @@ func ReadHosts(r io.Reader) ([]Host, error) {
 	return hosts, lines.Err()
 }
 
-// limit applies slots=N or max_slots=N to the hosts of a line. Who gives only
-// the maximum means it, as with Open MPI.
-func limit(hosts []Host, word string) error {
+// applySlots applies slots=N or max_slots=N to the hosts of a line. The maximum alone also sets the
+// slots, as with Open MPI.
+func applySlots(hosts []Host, word string) error {
 	what, number, _ := strings.Cut(word, "=")
 	n, err := strconv.Atoi(number)
 	if what != "slots" && what != "max_slots" && what != "max-slots" || err != nil || n < 1 {

@@ -34,41 +34,42 @@ type Remote struct {
 	Env       []string      // NAME=value for the ranks, besides what their login has
 }
 
-// slots is how many ranks a host takes.
-func (r *Remote) slots(h Host) int {
+// slotsOf is how many ranks a host has room for.
+func (r *Remote) slotsOf(h Host) int {
 	if r.PerHost > 0 {
 		return r.PerHost
 	}
 	return max(h.Slots, 1)
 }
 
-// most is how many it takes if there are too few slots.
-func (r *Remote) most(h Host) int {
+// maxRanksOf is how many ranks a host accepts if there are too few slots.
+func (r *Remote) maxRanksOf(h Host) int {
 	if r.PerHost > 0 {
 		return r.PerHost
 	}
-	return max(r.slots(h), h.Most)
+	return max(r.slotsOf(h), h.Most)
 }
 
 // Slots is how many ranks the hosts take if the number of ranks is not given.
 func (r *Remote) Slots() int {
 	n := 0
 	for _, h := range r.Hosts {
-		n += r.slots(h)
+		n += r.slotsOf(h)
 	}
 	return n
 }
 
-// of names the source of the hosts.
-func (r *Remote) of() string {
+// sourceText names the source of the hosts, for messages.
+func (r *Remote) sourceText() string {
 	if r.Source == "" {
 		return ""
 	}
 	return " of " + r.Source
 }
 
-// deal says which ranks each host has: in blocks, or in turn as long as it takes more.
-func deal(counts []int, cyclic bool) [][]int {
+// dealRanks returns the ranks of each host: in blocks, or in turn while a host has fewer than its
+// count.
+func dealRanks(counts []int, cyclic bool) [][]int {
 	ranks := make([][]int, len(counts))
 	all := 0
 	for _, n := range counts {
@@ -87,8 +88,8 @@ func deal(counts []int, cyclic bool) [][]int {
 	return ranks
 }
 
-// place divides ranks among the hosts: how many each has.
-func (r *Remote) place(ranks int) ([]int, error) {
+// divideRanks divides ranks among the hosts and returns how many each has.
+func (r *Remote) divideRanks(ranks int) ([]int, error) {
 	counts := make([]int, len(r.Hosts))
 	limited := r.PerHost > 0
 	for _, h := range r.Hosts {
@@ -106,16 +107,16 @@ func (r *Remote) place(ranks int) ([]int, error) {
 	}
 	left, all := ranks, 0
 	for i, h := range r.Hosts {
-		counts[i] = min(left, r.slots(h))
+		counts[i] = min(left, r.slotsOf(h))
 		left -= counts[i]
-		all += r.most(h)
+		all += r.maxRanksOf(h)
 	}
 	if ranks > all {
 		return nil, fmt.Errorf("%d ranks are more than the hosts%s take (%d)", ranks,
-			r.of(), all)
+			r.sourceText(), all)
 	}
 	for i := 0; left > 0; i = (i + 1) % len(counts) { // beyond the slots, in turn
-		if counts[i] < r.most(r.Hosts[i]) {
+		if counts[i] < r.maxRanksOf(r.Hosts[i]) {
 			counts[i]++
 			left--
 		}

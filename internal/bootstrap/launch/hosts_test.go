@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Tests of lists of hosts, of who goes where, and of the address to listen on.
+// Tests of lists of hosts, of the placement of ranks, and of the address to listen on.
 
 package launch
 
@@ -14,6 +14,7 @@ import (
 	"libarmci/internal/hostnet"
 )
 
+// Lists of hosts with ranges, slots and users are parsed, and malformed ones are refused.
 func TestHostLists(t *testing.T) {
 	for list, want := range map[string][]Host{
 		"a, b.example,user@c": {{Name: "a"}, {Name: "b.example"}, {Name: "user@c"}},
@@ -57,6 +58,7 @@ func TestHostLists(t *testing.T) {
 	}
 }
 
+// Ranks are distributed over hosts by slots or in equal parts.
 func TestPlaces(t *testing.T) {
 	plain, slots := []Host{{"a", 0, 0}, {"b", 0, 0}, {"c", 0, 0}},
 		[]Host{{"a", 2, 0}, {"b", 0, 0}, {"c", 3, 0}}
@@ -85,7 +87,7 @@ func TestPlaces(t *testing.T) {
 		{more, 3, 9, nil, 9},
 	} {
 		r := Remote{Hosts: c.hosts, PerHost: c.perHost}
-		got, err := r.place(c.ranks)
+		got, err := r.divideRanks(c.ranks)
 		if !slices.Equal(got, c.want) || (err == nil) != (c.want != nil) ||
 			r.Slots() != c.all {
 			t.Errorf("%v, %d a host, %d ranks: %v, %v, at most %d", c.hosts, c.perHost,
@@ -94,6 +96,7 @@ func TestPlaces(t *testing.T) {
 	}
 }
 
+// The address to listen on is found by interface and by host, and a port is taken once.
 func TestAddresses(t *testing.T) {
 	for _, what := range []string{"lo", "127.0.0.1", "127.0.0.0/8"} {
 		if ip, err := addressOf(what); err != nil || !ip.IsLoopback() {
@@ -131,6 +134,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
+// Words are quoted for a shell where that is necessary.
 func TestQuote(t *testing.T) {
 	for word, want := range map[string]string{"/usr/bin/armcirun": "/usr/bin/armcirun",
 		"a b": "'a b'", "it's": `'it'\''s'`, "$x": "'$x'"} {

@@ -14,44 +14,45 @@ import (
 	"time"
 )
 
-// mostLine is how much is kept of a line whose end does not come.
-const mostLine = 1 << 20
+// maxLine is how many bytes are kept of a line without an end.
+const maxLine = 1 << 20
 
 // outputWait is how long output is waited for behind the end of a rank, when something that it has
 // started still has the pipe.
 const outputWait = time.Second
 
-// lines writes whole lines to a file, each behind a prefix. What is left at the end gets a line of
+// lines writes whole lines to a file, each behind a prefix. An incomplete last line gets an end of
 // its own.
 type lines struct {
-	to     io.Writer
-	mu     *sync.Mutex // of all who write there
-	prefix string
-	rest   []byte
+	to         io.Writer
+	mu         *sync.Mutex // of all writers to that file
+	prefix     string
+	unfinished []byte
 }
 
 // Write never fails: a rank is not to notice that its output cannot be written.
 func (l *lines) Write(data []byte) (int, error) {
-	l.rest = append(l.rest, data...)
-	end := bytes.LastIndexByte(l.rest, '\n') + 1
-	if end == 0 && len(l.rest) > mostLine {
-		l.rest = append(l.rest, '\n')
-		end = len(l.rest)
+	l.unfinished = append(l.unfinished, data...)
+	end := bytes.LastIndexByte(l.unfinished, '\n') + 1
+	if end == 0 && len(l.unfinished) > maxLine {
+		l.unfinished = append(l.unfinished, '\n')
+		end = len(l.unfinished)
 	}
-	l.put(l.rest[:end])
-	l.rest = append(l.rest[:0], l.rest[end:]...)
+	l.writeLines(l.unfinished[:end])
+	l.unfinished = append(l.unfinished[:0], l.unfinished[end:]...)
 	return len(data), nil
 }
 
-// close writes what has no end.
+// close writes an incomplete last line.
 func (l *lines) close() {
-	if len(l.rest) > 0 {
-		l.put(append(l.rest, '\n'))
+	if len(l.unfinished) > 0 {
+		l.writeLines(append(l.unfinished, '\n'))
 	}
-	l.rest = nil
+	l.unfinished = nil
 }
 
-func (l *lines) put(text []byte) {
+// writeLines writes whole lines, each with the prefix. It locks mu.
+func (l *lines) writeLines(text []byte) {
 	if len(text) == 0 {
 		return
 	}

@@ -50,6 +50,7 @@ func TestLabelOfWhatStays(t *testing.T) {
 	ended()
 }
 
+// With Cyclic ranks are dealt to pretended nodes in turn.
 func TestInTurn(t *testing.T) {
 	r := begin(t, Options{Ranks: 5, Nodes: 2, Cyclic: true}, "node")
 	r.ends(t, 0, "")
@@ -60,6 +61,7 @@ func TestInTurn(t *testing.T) {
 	}
 }
 
+// With Cyclic ranks are dealt to hosts in turn.
 func TestHostsInTurn(t *testing.T) {
 	r := begin(t, Options{Ranks: 5, Cyclic: true, Remote: two()}, "meet")
 	r.ends(t, 0, "")
@@ -71,6 +73,7 @@ func TestHostsInTurn(t *testing.T) {
 	}
 }
 
+// Ranks are dealt in blocks or in turn, as many as each has room for.
 func TestDeal(t *testing.T) {
 	for _, c := range []struct {
 		counts []int
@@ -82,12 +85,13 @@ func TestDeal(t *testing.T) {
 		{[]int{1, 0, 2}, true, "[[0] [] [1 2]]"},
 		{[]int{2, 2, 1}, true, "[[0 3] [1 4] [2]]"},
 	} {
-		if got := fmt.Sprint(deal(c.counts, c.cyclic)); got != c.want {
+		if got := fmt.Sprint(dealRanks(c.counts, c.cyclic)); got != c.want {
 			t.Errorf("deal(%v, %v): %s", c.counts, c.cyclic, got)
 		}
 	}
 }
 
+// A job that takes longer than its timeout is ended.
 func TestTimeout(t *testing.T) {
 	for _, remote := range []Remote{{}, two()} {
 		r := begin(t, Options{Ranks: 2, Timeout: 300 * time.Millisecond, Remote: remote},

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package launch starts the ranks of a job, without MPI, on this machine or by a
-// proxy on each of several hosts, and ends them all when one of them fails.
-// armcirun is this package with a command line; tests use it directly. Exchanges
-// between ranks at init are in jobserver.
+// Package launch starts the ranks of a job, without MPI, and ends them all when one of them fails.
+// It starts them on this machine, or by a proxy on each of several hosts. armcirun is this package
+// with a command line; tests use it directly. Exchanges between ranks at init are in jobserver.
 package launch
 
 import (
@@ -35,7 +34,7 @@ type Options struct {
 	Label   bool          // output by whole lines that begin with the rank
 	Timeout time.Duration // the job is ended after that; 0: never
 	Remote  Remote        // other hosts; none: this machine
-	// Signals to us while the ranks are being started; nil: none.
+	// signals to the launcher while the ranks are being started; nil: none
 	Signals <-chan os.Signal
 }
 
@@ -51,20 +50,23 @@ type Job struct {
 	lines  *output // nil: the ranks' output is left as it is
 
 	events  chan event     // in the order in which they happened
-	signals chan os.Signal // to us, for the job
+	signals chan os.Signal // to the launcher, for the job
 	started chan struct{}  // closed when children is complete
 	over    chan struct{}  // closed when Wait is about to return
 
-	// Only Wait uses what follows.
-	stage   stage
-	timer   *time.Timer    // when the stage ends
-	running int            // processes
-	first   *failure       // cause of the job's failure
-	stopped syscall.Signal // the signal to us that ends the job
-	expired bool           // its time is over
+	ending
+}
 
-	aborters map[int]bool // ranks that aborted the job
-	noticed  bool         // a rank has failed in another way than byLeaving
+// ending is how far the job has ended. Only Wait uses it.
+type ending struct {
+	stage    stage
+	timer    *time.Timer    // when the stage ends
+	running  int            // processes
+	first    *failure       // cause of the job's failure
+	stopped  syscall.Signal // the signal to the launcher that ends the job
+	expired  bool           // Options.Timeout has passed
+	aborters map[int]bool   // ranks that aborted the job
+	noticed  bool           // a rank has failed in another way than byLeaving
 }
 
 // event is one of three things.
@@ -82,15 +84,13 @@ func Start(o Options) (*Job, error) {
 	}
 	j := &Job{
 		options: o,
-		times:   usual,
+		times:   usualTimes,
 		groups:  !ownsTerminal(o.Stdin),
 		events:  make(chan event, 3*o.Ranks),
 		signals: make(chan os.Signal, 8),
 		started: make(chan struct{}),
 		over:    make(chan struct{}),
-		timer:   time.NewTimer(time.Hour),
-
-		aborters: make(map[int]bool),
+		ending:  ending{timer: time.NewTimer(time.Hour), aborters: make(map[int]bool)},
 	}
 	j.timer.Stop()
 	if o.Label {
@@ -113,6 +113,7 @@ func Start(o Options) (*Job, error) {
 	return j, nil
 }
 
+// openServer starts the job server, for this machine or for hosts.
 func (j *Job) openServer() (err error) {
 	if len(j.options.Remote.Hosts) > 0 {
 		err = j.openRemote()
@@ -138,6 +139,7 @@ func (j *Job) parent(started chan<- error) {
 	<-j.over
 }
 
+// startAll starts all ranks on this machine. If one cannot be started, it ends the others.
 func (j *Job) startAll() error {
 	places, release, err := bindings(j.options.Bind, j.options.Ranks)
 	if err != nil {
@@ -151,7 +153,7 @@ func (j *Job) startAll() error {
 			return explain(err, j.options.Ranks)
 		}
 		j.children = append(j.children, c)
-		j.verbosely("%s started%s", c, on(cpus))
+		j.verbosely("%s started%s", c, boundText(cpus))
 	}
 	close(j.started)
 	j.running = len(j.children)

@@ -35,6 +35,7 @@ type run struct {
 	report bytes.Buffer
 }
 
+// begin starts a job of this test program with a program of rankPrograms.
 func begin(t *testing.T, o Options, program ...string) *run {
 	t.Helper()
 	leaktest.Check(t)
@@ -106,6 +107,7 @@ func (r *run) line(rank int, how string) string {
 	return fmt.Sprintf("armcirun: %s %s\n", r.children[rank], how)
 }
 
+// All ranks of a job exchange strings.
 func TestRanksMeet(t *testing.T) {
 	r := begin(t, Options{Ranks: 5}, "meet")
 	r.ends(t, 0, "")
@@ -116,15 +118,18 @@ func TestRanksMeet(t *testing.T) {
 	}
 }
 
+// Ranks may exit with status 0 without ARMCI_Finalize.
 func TestEndingWithoutFinalizeIsNoError(t *testing.T) {
 	begin(t, Options{Ranks: 2}, "exit", "0").ends(t, 0, "")
 }
 
+// The exit status is that of the rank that has failed first.
 func TestFirstFailureCounts(t *testing.T) {
 	r := begin(t, Options{Ranks: 3}, "fail", "1")
 	r.ends(t, 3, r.line(1, "exited with status 3"))
 }
 
+// A rank that is killed is reported with its signal.
 func TestKilledRank(t *testing.T) {
 	r := begin(t, Options{Ranks: 4}, "raise", "2")
 	r.ends(t, 128+9, r.line(2, "killed by signal 9 (killed)"))
@@ -144,11 +149,13 @@ func TestRankThatEndsWithoutFinalize(t *testing.T) {
 	}
 }
 
+// The exit status of an aborted job is that of the abort.
 func TestAbortedJob(t *testing.T) {
 	r := begin(t, Options{Ranks: 3}, "abort", "2")
 	r.ends(t, 42, r.line(2, "aborted the job with status 42"))
 }
 
+// Ranks that ignore SIGTERM are killed, but not before their time.
 func TestRanksThatIgnoreSIGTERM(t *testing.T) {
 	r := begin(t, Options{Ranks: 3}, "deaf")
 	began := time.Now()
@@ -158,6 +165,7 @@ func TestRanksThatIgnoreSIGTERM(t *testing.T) {
 	}
 }
 
+// A job with a stopped rank ends when another one fails.
 func TestStoppedRankIsKilled(t *testing.T) {
 	r := begin(t, Options{Ranks: 2}, "sleep")
 	syscall.Kill(r.children[1].cmd.Process.Pid, syscall.SIGSTOP)
@@ -168,6 +176,7 @@ func TestStoppedRankIsKilled(t *testing.T) {
 	}
 }
 
+// Processes that ranks have started end with the job.
 func TestWhatRanksStartedEndsToo(t *testing.T) {
 	r := begin(t, Options{Ranks: 2}, "parent")
 	if got := r.Wait(); got == 0 {
@@ -191,6 +200,7 @@ func (r *run) pids(t *testing.T, n int) (pids []int) {
 	return pids
 }
 
+// Rank 0 reads the standard input, the others an empty one.
 func TestOnlyRankZeroReadsStdin(t *testing.T) {
 	in, w, err := os.Pipe()
 	if err != nil {
@@ -207,6 +217,7 @@ func TestOnlyRankZeroReadsStdin(t *testing.T) {
 	}
 }
 
+// Ranks are divided into pretended nodes in blocks.
 func TestPretendedNodes(t *testing.T) {
 	r := begin(t, Options{Ranks: 5, Nodes: 2}, "node")
 	r.ends(t, 0, "")
@@ -217,6 +228,7 @@ func TestPretendedNodes(t *testing.T) {
 	}
 }
 
+// Signals to the launcher reach all ranks.
 func TestSignalsAreForwarded(t *testing.T) {
 	for _, c := range []struct {
 		signal syscall.Signal
@@ -237,6 +249,7 @@ func TestSignalsAreForwarded(t *testing.T) {
 	}
 }
 
+// Ranks that ignore a signal are killed, but not before their time.
 func TestSignalToRanksThatDoNotEnd(t *testing.T) {
 	r := begin(t, Options{Ranks: 2}, "stay")
 	r.awaitReady(t)
@@ -248,6 +261,7 @@ func TestSignalToRanksThatDoNotEnd(t *testing.T) {
 	}
 }
 
+// A second signal ends the job at once.
 func TestSecondSignalEndsAtOnce(t *testing.T) {
 	r := begin(t, Options{Ranks: 2}, "stay")
 	r.times.signaled = time.Minute
@@ -257,6 +271,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	r.ends(t, 130, "armcirun: received signal 2 (interrupt)\n")
 }
 
+// A program that cannot be started is an error of Start.
 func TestProgramThatCannotBeStarted(t *testing.T) {
 	leaktest.Check(t)
 	for _, program := range []string{"no-such-program-anywhere", "/", "./launch_test.go"} {

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// A limit of files or threads that is too low is reported, with one that suffices.
 func TestLimits(t *testing.T) {
 	raise := regexp.MustCompile(`which is (\d+).* raise it to (\d+) \(ulimit -[nu]\)`)
 	for _, ranks := range []int{1, 16, 100} {
@@ -39,6 +40,7 @@ func TestLimits(t *testing.T) {
 	}
 }
 
+// An error of the system because of a limit names the limit.
 func TestExplain(t *testing.T) {
 	for err, word := range map[error]string{unix.EMFILE: "(ulimit -n)",
 		unix.EAGAIN: "(ulimit -u)"} {

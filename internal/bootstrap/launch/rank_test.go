@@ -45,6 +45,7 @@ var rankPrograms = map[string]func(j bootstrap.Job, arg string) int{
 	"bytes":  givenBytes,
 }
 
+// TestMain runs the tests, or is a rank, an agent or a proxy of them.
 func TestMain(m *testing.M) {
 	if len(os.Args) > 2 && os.Args[1] == "as-rank" {
 		os.Exit(runRank(os.Args[2], append(os.Args[3:], "")[0]))
@@ -59,6 +60,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// runRank joins the job and runs a program of rankPrograms.
 func runRank(name, arg string) int {
 	s, err := config.Load()
 	if err == nil {
@@ -114,8 +116,8 @@ func meet(j bootstrap.Job, _ string) int {
 	return 0
 }
 
-// fail: the given rank exits with status 3 after all have met, the others notice
-// that it has left and exit with 4.
+// fail has the given rank exit with status 3 after all have met; the others notice that it has left
+// and exit with 4.
 func fail(j bootstrap.Job, arg string) int {
 	all(j)
 	if j.Rank() == number(arg) {
@@ -136,7 +138,7 @@ func abort(j bootstrap.Job, arg string) int {
 	return 0
 }
 
-// raise: the given rank kills itself; the others notice and die, as the library does.
+// raise has the given rank kill itself; the others notice and die, as the library does.
 func raise(j bootstrap.Job, arg string) int {
 	all(j)
 	if j.Rank() == number(arg) {
@@ -147,7 +149,7 @@ func raise(j bootstrap.Job, arg string) int {
 	return 0
 }
 
-// vanish: the given rank ends with status 0 and no word, as by _exit; the others notice nothing.
+// vanish has the given rank end with status 0 without a bye, as by _exit; the others do not notice.
 func vanish(j bootstrap.Job, arg string) int {
 	all(j)
 	if j.Rank() == number(arg) {
@@ -158,7 +160,7 @@ func vanish(j bootstrap.Job, arg string) int {
 	return 0
 }
 
-// deaf: rank 0 fails, the others cannot be asked to end.
+// deaf has rank 0 fail, while the others ignore SIGTERM.
 func deaf(j bootstrap.Job, _ string) int {
 	signal.Ignore(syscall.SIGTERM)
 	all(j)
@@ -188,7 +190,7 @@ func obey(j bootstrap.Job, _ string) int {
 	return 0
 }
 
-// parentOfSleep: every rank starts a process of its own, then rank 0 dies.
+// parentOfSleep has every rank start a process of its own; then rank 0 dies.
 func parentOfSleep(j bootstrap.Job, _ string) int {
 	cmd := exec.Command("sleep", "60")
 	if err := cmd.Start(); err != nil {

@@ -28,6 +28,7 @@ func two() Remote {
 		Proxy: []string{os.Args[0], "as-proxy"}, Env: []string{"GORACE=atexit_sleep_ms=0"}}
 }
 
+// The ranks of several hosts exchange strings, and are placed in blocks.
 func TestHostsMeet(t *testing.T) {
 	r := begin(t, Options{Ranks: 5, Remote: two()}, "meet")
 	r.ends(t, 0, "")
@@ -46,6 +47,7 @@ func TestHostsMeet(t *testing.T) {
 	}
 }
 
+// Failures of ranks on hosts are reported as those of ranks here.
 func TestFailuresOnHosts(t *testing.T) {
 	for _, c := range []struct {
 		program, arg string
@@ -63,6 +65,7 @@ func TestFailuresOnHosts(t *testing.T) {
 	}
 }
 
+// Processes that ranks on hosts have started end with the job.
 func TestWhatRanksOnHostsStartedEndsToo(t *testing.T) {
 	r := begin(t, Options{Ranks: 2, Remote: two()}, "parent")
 	if got := r.Wait(); got == 0 {
@@ -105,6 +108,7 @@ func TestProxyAlone(t *testing.T) {
 	}
 }
 
+// Signals to the launcher reach the ranks on all hosts.
 func TestSignalsToHosts(t *testing.T) {
 	for s, status := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGUSR1: 0} {
 		r := begin(t, Options{Ranks: 3, Remote: two()}, "obey")
@@ -119,6 +123,7 @@ func TestSignalsToHosts(t *testing.T) {
 	}
 }
 
+// Rank 0 on a host reads the standard input of the launcher.
 func TestStdinOfRankZeroOnAHost(t *testing.T) {
 	in, w, err := os.Pipe()
 	if err != nil {
@@ -155,6 +160,7 @@ func TestBytesReachHosts(t *testing.T) {
 	}
 }
 
+// A host on which the ranks cannot be started is an error of Start that says why.
 func TestHostsThatCannotStart(t *testing.T) {
 	leaktest.Check(t)
 	failing := func(change func(*Options)) error {
@@ -189,7 +195,7 @@ func TestHostsThatCannotStart(t *testing.T) {
 	}
 }
 
-// Whoever does not know the secret starts nothing, and a signal ends the waiting for hosts that
+// A stranger without the secret starts nothing, and a signal ends the waiting for hosts that
 // never answer.
 func TestSilentAgent(t *testing.T) {
 	leaktest.Check(t)

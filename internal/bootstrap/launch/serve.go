@@ -24,7 +24,7 @@ import (
 	"libarmci/internal/bootstrap/jobwire"
 )
 
-const mostMessage = 16 << 20 // bytes
+const maxMessage = 16 << 20 // bytes
 
 // proxy is the state of Serve.
 type proxy struct {
@@ -53,7 +53,7 @@ func Serve(report io.Writer) int {
 		fmt.Fprintf(report, "armcirun: on %s: %v\n", host, err)
 		status = 1
 	}
-	s.sweep(failed)
+	s.endRemaining(failed)
 	return status
 }
 
@@ -70,7 +70,7 @@ func (s *proxy) join(stdin *os.File) (err error) {
 		return fmt.Errorf("the launch message of armcirun: %w", err)
 	}
 	m := &s.message
-	if s.conn, err = jobwire.Join(m.Address, attachTime/2, s.secret, jobwire.Attach, m.Host,
+	if s.conn, err = jobwire.Join(m.Address, attachTimeout/2, s.secret, jobwire.Attach, m.Host,
 		m.Hosts); err != nil {
 		return fmt.Errorf("connect to armcirun: %w", err)
 	}
@@ -80,7 +80,7 @@ func (s *proxy) join(stdin *os.File) (err error) {
 // readLine reads no byte beyond the line: these are for the rank that reads it.
 func readLine(f *os.File) (line []byte, err error) {
 	b := make([]byte, 1)
-	for len(line) < mostMessage {
+	for len(line) < maxMessage {
 		if _, err := io.ReadFull(f, b); err != nil {
 			return nil, err
 		}
@@ -100,7 +100,7 @@ func (s *proxy) serve() (failed bool, err error) {
 			kind = notFound
 		}
 		text := []byte(err.Error())
-		s.tell(jobwire.StartFailed, append(jobwire.PackNumbers(int(kind)),
+		s.sendFrame(jobwire.StartFailed, append(jobwire.PackNumbers(int(kind)),
 			text[:min(len(text), 1000)]...))
 		jobwire.Read(s.conn, jobwire.Finish) // it has been read
 		return false, nil
@@ -111,15 +111,17 @@ func (s *proxy) serve() (failed bool, err error) {
 		<-ends
 		s.conn.Close() // handled as if armcirun were gone
 	}()
-	return s.obey()
+	return s.forwardUntilFinish()
 }
 
-func (s *proxy) tell(kind jobwire.Kind, payload []byte) {
+// sendFrame sends a frame to armcirun. An error is noticed by the goroutine that reads.
+func (s *proxy) sendFrame(kind jobwire.Kind, payload []byte) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	jobwire.Write(s.conn, kind, payload) // an error is noticed by the reader
 }
 
+// startAll starts the ranks of this host and reports their process ids, and later their ends.
 func (s *proxy) startAll() error {
 	o := &s.message
 	if err := os.Chdir(string(o.Dir)); err != nil {
@@ -155,18 +157,18 @@ func (s *proxy) startAll() error {
 		s.children = append(s.children, c)
 		pids = append(pids, c.pid)
 	}
-	s.tell(jobwire.Started, jobwire.PackNumbers(pids...))
+	s.sendFrame(jobwire.Started, jobwire.PackNumbers(pids...))
 	for _, c := range s.children {
 		s.waiting.Go(func() {
 			c.wait()
-			s.tell(jobwire.Ended, jobwire.PackNumbers(c.rank, int(c.status)))
+			s.sendFrame(jobwire.Ended, jobwire.PackNumbers(c.rank, int(c.status)))
 		})
 	}
 	return nil
 }
 
-// obey passes signals on to the ranks until armcirun sends Finish.
-func (s *proxy) obey() (failed bool, err error) {
+// forwardUntilFinish passes signals on to the ranks until armcirun sends Finish.
+func (s *proxy) forwardUntilFinish() (failed bool, err error) {
 	for {
 		f, err := jobwire.Read(s.conn, jobwire.Signal, jobwire.Finish)
 		if err != nil {
@@ -184,11 +186,11 @@ func (s *proxy) obey() (failed bool, err error) {
 	}
 }
 
-// sweep ends what is left of a failed job; of a successful one nothing is left.
-func (s *proxy) sweep(failed bool) {
+// endRemaining ends the processes of a failed job; of a successful one none are left.
+func (s *proxy) endRemaining(failed bool) {
 	if failed {
 		signalAll(s.children, syscall.SIGTERM)
-		awaitGroups(s.children, usual.asked)
+		awaitGroups(s.children, usualTimes.asked)
 		signalAll(s.children, syscall.SIGKILL)
 	}
 	s.waiting.Wait()

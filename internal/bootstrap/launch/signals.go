@@ -32,32 +32,32 @@ func ownsTerminal(f *os.File) bool {
 	return err == nil && group == syscall.Getpgrp()
 }
 
-// forward passes a signal on to the ranks. Signals from the keyboard reach ranks in
-// the launcher's process group by themselves.
-func (j *Job) forward(s syscall.Signal) {
+// forwardSignal passes a signal on to the ranks. Signals from the keyboard also reach ranks in the
+// launcher's process group from the kernel.
+func (j *Job) forwardSignal(s syscall.Signal) {
 	switch s {
 	case syscall.SIGUSR1, syscall.SIGUSR2, syscall.SIGCONT:
 		j.signalAll(s)
 	case syscall.SIGTSTP:
-		j.stop()
+		j.suspend()
 	case syscall.SIGINT:
 		if j.options.Debug == nil { // else it is the debugger's
-			j.end(s)
+			j.beginEnd(s)
 		}
 	default:
-		j.end(s)
+		j.beginEnd(s)
 	}
 }
 
-// stop stops the ranks and then this process, as the shell expects of a job. It
-// continues by SIGCONT, which is forwarded.
-func (j *Job) stop() {
+// suspend stops the ranks and then this process, as the shell expects of a job. It continues by
+// SIGCONT, which is forwarded.
+func (j *Job) suspend() {
 	j.signalAll(syscall.SIGSTOP)
 	syscall.Kill(syscall.Getpid(), syscall.SIGSTOP)
 }
 
-// end begins to end the job; a second such signal ends it at once.
-func (j *Job) end(s syscall.Signal) {
+// beginEnd begins to end the job; a second such signal ends it at once.
+func (j *Job) beginEnd(s syscall.Signal) {
 	if j.stopped != 0 {
 		j.kill()
 		return
@@ -68,6 +68,6 @@ func (j *Job) end(s syscall.Signal) {
 		j.signalAll(s)
 	}
 	if j.stage < asked {
-		j.enter(grace, j.times.signaled)
+		j.enterStage(grace, j.times.signaled)
 	}
 }

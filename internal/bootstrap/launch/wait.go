@@ -35,7 +35,7 @@ type times struct {
 	killed   time.Duration
 }
 
-var usual = times{
+var usualTimes = times{
 	judging:  100 * time.Millisecond,
 	grace:    900 * time.Millisecond,
 	signaled: 3 * time.Second,
@@ -56,20 +56,20 @@ func (j *Job) Wait() int {
 	for j.running > 0 && j.stage < givenUp {
 		select {
 		case e := <-j.events:
-			j.happened(e)
+			j.handleEvent(e)
 		case s := <-j.signals:
-			j.forward(s.(syscall.Signal))
+			j.forwardSignal(s.(syscall.Signal))
 		case <-j.timer.C:
-			j.next()
+			j.nextStage()
 		case <-late:
 			j.expire()
 		}
 	}
-	if j.stage == judging && !j.forgive() {
+	if j.stage == judging && !j.forgiveLeaving() {
 		j.judge()
 	}
 	j.timer.Stop()
-	j.sweep()
+	j.endLeftovers()
 	removeFiles(j.children)
 	j.dismiss(j.stage != working)
 	close(j.over)
@@ -93,62 +93,63 @@ func (j *Job) expire() {
 	if j.stage == working {
 		j.expired = true
 		j.report("the job has not ended within %v", j.options.Timeout)
-		j.ask()
+		j.askRanksToEnd()
 	}
 }
 
-func (j *Job) happened(e event) {
+// handleEvent handles the end or abort of a rank: the first failure begins the end of the job.
+func (j *Job) handleEvent(e event) {
 	f := j.failure(e)
 	if f == nil || j.stage > judging {
 		return
 	}
 	j.noticed = j.noticed || f.cause != byLeaving
-	j.blame(*f)
+	j.recordFailure(*f)
 	if j.stage != working {
 		return
 	}
 	if len(f.lost) > 0 { // their status will arrive soon, and is more likely the cause
-		j.enter(judging, j.times.grace)
+		j.enterStage(judging, j.times.grace)
 		return
 	}
-	j.enter(judging, j.times.judging)
+	j.enterStage(judging, j.times.judging)
 }
 
-// failure is what an event is for the job, nil if it is none. It notes what has happened.
+// failure is the failure that an event means, nil if it means none. It records the event.
 func (j *Job) failure(e event) *failure {
 	switch {
 	case e.abort != nil:
 		j.aborters[e.abort.rank] = true
 		return e.abort
 	case e.unfinished != nil:
-		return e.unfinished.left()
+		return e.unfinished.withoutLeaving()
 	}
 	j.running--
 	j.server.Left(e.ended.rank)
 	j.verbosely("%s ended: %s", e.ended, e.ended.describe())
-	return e.ended.failed()
+	return e.ended.exitFailure()
 }
 
-func (j *Job) enter(s stage, d time.Duration) {
+func (j *Job) enterStage(s stage, d time.Duration) {
 	j.stage = s
 	j.timer.Reset(d)
 }
 
-// next begins the next stage when the time of one has passed.
-func (j *Job) next() {
+// nextStage begins the next stage when the time of one has passed.
+func (j *Job) nextStage() {
 	switch j.stage {
 	case judging:
-		if j.forgive() {
+		if j.forgiveLeaving() {
 			return
 		}
 		j.judge()
 		if j.first.cause == byAbort { // it has printed the reason itself
-			j.ask()
+			j.askRanksToEnd()
 			return
 		}
-		j.enter(grace, j.times.grace)
+		j.enterStage(grace, j.times.grace)
 	case grace:
-		j.ask()
+		j.askRanksToEnd()
 	case asked:
 		j.kill()
 	case killed:
@@ -161,14 +162,14 @@ func (j *Job) judge() {
 	j.report("%s %s", j.children[j.first.rank], j.first.how)
 }
 
-func (j *Job) ask() {
+func (j *Job) askRanksToEnd() {
 	j.signalAll(syscall.SIGTERM)
-	j.enter(asked, j.times.asked)
+	j.enterStage(asked, j.times.asked)
 }
 
 func (j *Job) kill() {
 	j.signalAll(syscall.SIGKILL)
-	j.enter(killed, j.times.killed)
+	j.enterStage(killed, j.times.killed)
 }
 
 func (j *Job) signalAll(s os.Signal) {
@@ -178,8 +179,8 @@ func (j *Job) signalAll(s os.Signal) {
 	}
 }
 
-// sweep ends processes that ranks of a failed job have started and left behind.
-func (j *Job) sweep() {
+// endLeftovers ends processes that ranks of a failed job have started and left behind.
+func (j *Job) endLeftovers() {
 	if j.stage == working {
 		return
 	}

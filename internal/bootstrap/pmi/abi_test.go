@@ -11,6 +11,7 @@ import (
 	"libarmci/internal/cabi"
 )
 
+// The constants and functions of abi.h are those of PMI-2's header.
 func TestPMI2Constants(t *testing.T) {
 	cabi.Compare(t, []string{"slurm/pmi2.h"}, "abi.h", prototypes2, nil, cabi.Pairs{
 		"P2_SUCCESS": "PMI2_SUCCESS", "P2_ID_NULL": "PMI2_ID_NULL",
@@ -29,6 +30,7 @@ int PMI2_KVS_Fence(void);
 int PMI2_KVS_Get(const char *job, int rank, const char *key, char *value, int bytes, int *length);
 `
 
+// The layouts and functions of abi.h are those of PMIx's header.
 func TestPMIxLayouts(t *testing.T) {
 	out, err := exec.Command("pkg-config", "--variable=includedir", "pmix").Output()
 	if err != nil {
@@ -59,5 +61,5 @@ pmix_status_t PMIx_Put(pmix_scope_t, const char *, pmix_value_t *);
 pmix_status_t PMIx_Commit(void);
 pmix_status_t PMIx_Fence(const pmix_proc_t *, size_t, const pmix_info_t *, size_t);
 pmix_status_t PMIx_Get(const pmix_proc_t *, const char *, const pmix_info_t *, size_t,
-                       pmix_value_t **);
+	pmix_value_t **);
 `

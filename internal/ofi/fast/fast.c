@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Puts and gets that C posts to a provider of libfabric: one request each, of memory that need not
 // be registered. There is one C fast path in a process, and so one set of slots.
+// "C's requests" are those of this file, "Go's requests" those of package ofi.
 #include "fast.h"
 
 #include <errno.h>
@@ -14,7 +15,7 @@
 enum { CONTEXT = 64, BURST = 8 };
 enum state { FREE, POSTED, OVER };
 
-// A request that the provider has: what it needs for itself, and data that was copied.
+// A request that the provider has: its context, and data that was copied.
 static struct slot {
 	_Alignas(CONTEXT) unsigned char context[CONTEXT];
 	unsigned char copied[FAST_BYTES];
@@ -32,15 +33,16 @@ static struct slot *slot_of(uintptr_t context)
 	return at < sizeof slots ? &slots[at / sizeof *slots] : NULL;
 }
 
-static bool behind(const struct ofi_pair *p, bool write)
+// Tells whether a request has to wait for earlier writes, since the provider does not keep order.
+static bool must_wait_for_writes(const struct ofi_pair *p, bool write)
 {
 	if (write ? p->queue->write_write : p->queue->write_read)
 		return false;
 	return atomic_load(&p->writes) > 0 || atomic_load(&p->gos_writes) > 0;
 }
 
-// A request becomes the provider's.
-static void count_up(struct ofi_pair *p, bool write)
+// Counts a request that is given to the provider.
+static void count_posted(struct ofi_pair *p, bool write)
 {
 	atomic_fetch_add(&p->queue->requests, 1);
 	atomic_fetch_add(&p->requests, 1);
@@ -48,8 +50,8 @@ static void count_up(struct ofi_pair *p, bool write)
 		atomic_fetch_add(&p->writes, 1);
 }
 
-// It is that no more. The pair may be gone then.
-static void count_down(struct ofi_pair *p, bool write)
+// Counts a request that the provider has completed or refused. Afterwards the pair may be freed.
+static void count_completed(struct ofi_pair *p, bool write)
 {
 	if (write)
 		atomic_fetch_sub(&p->writes, 1);
@@ -57,7 +59,8 @@ static void count_down(struct ofi_pair *p, bool write)
 	atomic_fetch_sub(&p->requests, 1);
 }
 
-static int64_t give(struct slot *s, const struct vb_request *r, struct vb_sge *data)
+// Posts the request of a slot to the provider.
+static int64_t post_slot(struct slot *s, const struct vb_request *r, struct vb_sge *data)
 {
 	struct ofi_queue *q = s->pair->queue;
 	struct iovec here = {(void *)(uintptr_t)data->addr, data->length};
@@ -79,21 +82,21 @@ static int post(void *pair, const struct vb_request *r, int n, struct vb_sge *da
 	*posted = 0;
 	if (n != 1 || r->sges != 1 || atomic_load(&p->blocked))
 		return -EBUSY;
-	if (atomic_load(&p->failed)) // what follows must not go
+	if (atomic_load(&p->failed)) // later requests must not be posted
 		return -EIO;
-	if (behind(p, write)) // what is left may be what tells that Go's writes are complete
+	if (must_wait_for_writes(p, write)) // completions of Go's writes may be left to Go
 		return atomic_load(&p->queue->left) > 0 ? -EBUSY : -EAGAIN;
 	struct slot *s = &slots[r->id % QP_REQUESTS];
 	s->pair = p;
 	s->number = p->number;
 	s->id = r->id;
 	s->write = write;
-	count_up(p, write); // before another thread may see its completion
+	count_posted(p, write); // before another thread may find its completion
 	atomic_store(&s->state, POSTED);
-	int64_t err = give(s, r, data);
+	int64_t err = post_slot(s, r, data);
 	if (err) {
 		atomic_store(&s->state, FREE);
-		count_down(p, write);
+		count_completed(p, write);
 		return (int)err;
 	}
 	*posted = 1;
@@ -105,28 +108,28 @@ static struct vb_wc completion(const struct slot *s)
 	return (struct vb_wc){.wr_id = s->id, .status = (int)s->err, .qp_num = s->number};
 }
 
-// The provider has completed a request, of which the slot is now free, or over. Then C may use the
-// slot again; and when the last count is down the pair may be gone.
-static void end(struct slot *s, int64_t err, enum state now)
+// Handles the completion of a request, of which the slot becomes FREE or OVER. Then C may use the
+// slot again, and when the last request is counted the pair may be freed.
+static void finish_request(struct slot *s, int64_t err, enum state now)
 {
 	struct ofi_pair *p = s->pair;
 	bool write = s->write;
 	uint32_t none = 0;
 	s->err = err;
-	if (err) // before what is behind it may go
+	if (err) // before later requests may be posted
 		atomic_compare_exchange_strong(&p->failed, &none, (uint32_t)err);
 	atomic_fetch_add(&p->news, 1);
 	atomic_store(&s->state, now);
 	if (now == OVER)
 		atomic_fetch_add(&p->queue->over, 1);
-	count_down(p, write);
+	count_completed(p, write);
 }
 
 bool ofi_completed(uintptr_t context, int64_t err)
 {
 	struct slot *s = slot_of(context);
 	if (s)
-		end(s, err, OVER);
+		finish_request(s, err, OVER);
 	return s != NULL;
 }
 
@@ -135,7 +138,7 @@ int ofi_take_over(struct ofi_queue *q, int n, struct vb_wc *out)
 	int taken = 0;
 	if (atomic_load_explicit(&q->over, memory_order_relaxed) == 0)
 		return 0;
-	atomic_store(&q->over, 0); // before looking: what is noted meanwhile raises it again
+	atomic_store(&q->over, 0); // before the search: a request that ends meanwhile counts again
 	for (struct slot *s = slots; s < slots + QP_REQUESTS; s++) {
 		if (atomic_load(&s->state) != OVER)
 			continue;
@@ -149,35 +152,37 @@ int ofi_take_over(struct ofi_queue *q, int n, struct vb_wc *out)
 	return taken;
 }
 
-static void lock(struct ofi_queue *q)
+// Locks found and left.
+static void lock_found(struct ofi_queue *q)
 {
 	while (atomic_exchange(&q->locked, 1))
 		sched_yield();
 }
 
-static void unlock(struct ofi_queue *q) { atomic_store(&q->locked, 0); }
+static void unlock_found(struct ofi_queue *q) { atomic_store(&q->locked, 0); }
 
-// Leaves a completion to Go. There is room: only C, by one thread at a time, adds some.
-static void leave(struct ofi_queue *q, const struct lf_done *done)
+// Leaves a completion to Go. There is room: one thread at a time, in C, adds completions.
+static void leave_to_go(struct ofi_queue *q, const struct lf_done *done)
 {
-	lock(q);
+	lock_found(q);
 	q->found[q->left] = *done;
 	atomic_fetch_add(&q->left, 1);
-	unlock(q);
+	unlock_found(q);
 }
 
 int ofi_take_left(struct ofi_queue *q, int n, struct lf_done *out)
 {
-	lock(q);
+	lock_found(q);
 	int all = (int)q->left, some = n < all ? n : all;
 	memcpy(out, q->found, (size_t)some * sizeof *out);
 	memmove(q->found, q->found + some, (size_t)(all - some) * sizeof *out);
 	atomic_store(&q->left, (uint32_t)(all - some));
-	unlock(q);
+	unlock_found(q);
 	return some;
 }
 
-static int look(void *queue, int n, struct vb_wc *out, unsigned looks, unsigned yields)
+// Returns completions of C's requests, and leaves those of Go's to Go.
+static int poll_queue(void *queue, int n, struct vb_wc *out, unsigned looks, unsigned yields)
 {
 	struct ofi_queue *q = queue;
 	struct lf_done done[BURST];
@@ -190,16 +195,17 @@ static int look(void *queue, int n, struct vb_wc *out, unsigned looks, unsigned 
 	for (int i = 0; i < got; i++) {
 		struct slot *s = slot_of(done[i].context);
 		if (!s) {
-			leave(q, &done[i]);
+			leave_to_go(q, &done[i]);
 			continue;
 		}
-		end(s, done[i].err, FREE);
+		finish_request(s, done[i].err, FREE);
 		out[taken++] = completion(s);
 	}
 	return got < 0 ? got : taken;
 }
 
-static void left(void *queue, bool outstanding)
+// Has Go drive the provider if requests or completions are left when C stops polling.
+static void need_progress(void *queue, bool outstanding)
 {
 	struct ofi_queue *q = queue;
 	struct ofi_progress *g = q->progress;
@@ -213,4 +219,5 @@ static void left(void *queue, bool outstanding)
 
 static uint32_t number(const void *pair) { return ((const struct ofi_pair *)pair)->number; }
 
-const struct qp_network ofi_network = {.post = post, .look = look, .left = left, .number = number};
+const struct qp_network ofi_network = {
+	.post = post, .look = poll_queue, .left = need_progress, .number = number};

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package fast is the C fast path over a provider of libfabric (fast.h), and what the Go side of a
-// queue and of its queue pairs tells it. Nothing is done by the methods of a nil Queue or Pair.
+// Package fast is the C fast path over a provider of libfabric (fast.h), and the state of queues
+// and queue pairs that C and Go share. The methods of a nil Queue or Pair do nothing.
 package fast
 
 // #cgo CFLAGS: -fvisibility=hidden -Wall -Wextra -std=gnu11
@@ -30,20 +30,20 @@ const Most = C.QP_REQUESTS
 // Network is the functions that the C fast path calls (qp.h).
 func Network() unsafe.Pointer { return unsafe.Pointer(&C.ofi_network) }
 
-// word is an atomic word of C.
+// word is an atomic word in C.
 func word[T any](p *T) *atomic.Uint32 { return (*atomic.Uint32)(unsafe.Pointer(p)) }
 
-// Progress is how C has the provider work while no thread calls it.
+// Progress wakes the goroutine that drives the provider while no thread calls it.
 type Progress struct{ c *C.struct_ofi_progress }
 
-// NewProgress makes one that rings a bell; eventfd.None: the provider works by itself.
+// NewProgress makes one that rings an eventfd; eventfd.None: the provider works by itself.
 func NewProgress(bell eventfd.FD) *Progress {
 	p := &Progress{(*C.struct_ofi_progress)(C.calloc(1, C.sizeof_struct_ofi_progress))}
 	p.c.bell = C.int(bell)
 	return p
 }
 
-// Need rings the bell, unless it has been rung since Rest.
+// Need rings the eventfd, unless it has been rung since Rest. Any thread may call it.
 func (p *Progress) Need() {
 	needed := word(&p.c.needed)
 	if p.c.bell != C.int(eventfd.None) && needed.Load() == 0 && needed.Swap(1) == 0 {
@@ -51,16 +51,17 @@ func (p *Progress) Need() {
 	}
 }
 
-// Rest is called before the bell is waited for.
+// Rest is called by the goroutine before it waits for the eventfd.
 func (p *Progress) Rest() { word(&p.c.needed).Store(0) }
 
 // Free frees it. There are no queues with it any more.
 func (p *Progress) Free() { C.free(unsafe.Pointer(p.c)) }
 
-// Queue is a completion queue as C knows it, in C's memory.
+// Queue is the part of a completion queue that C uses, in C's memory.
 type Queue C.struct_ofi_queue
 
-// NewQueue makes one of an endpoint. told: the flags of writes, modes: the order that is kept.
+// NewQueue makes one of an endpoint. told is the flags of writes, modes the order that the provider
+// keeps.
 func NewQueue(e *libfabric.Endpoint, told uint64, modes libfabric.Mode, p *Progress) *Queue {
 	q := (*Queue)(C.calloc(1, C.sizeof_struct_ofi_queue))
 	q.ep = *(*C.struct_lf_endpoint)(e.Handle())
@@ -82,21 +83,21 @@ func (q *Queue) Requests() int {
 	return int(word(&q.requests).Load())
 }
 
-// Some tells whether Completed has noted requests that C has not taken, or C has found completions
-// of Go's.
+// Some tells whether Completed has recorded requests that Take has not returned, or C has found
+// completions of Go's requests.
 func (q *Queue) Some() bool {
 	return q.Left() || q != nil && word(&q.over).Load() > 0
 }
 
-// Left tells whether C has found completions of Go's.
+// Left tells whether C has found completions of Go's requests.
 func (q *Queue) Left() bool { return q != nil && word(&q.left).Load() > 0 }
 
-// Completed notes that a request of C's is complete; false: it is not C's. Any thread.
+// Completed records that a request of C's is complete; false: it is not C's. Any thread.
 func (q *Queue) Completed(c *libfabric.Done) bool {
 	return q != nil && bool(C.ofi_completed(C.uintptr_t(c.Context), C.int64_t(c.Err)))
 }
 
-// Take takes requests that were noted, for the caller of C's functions.
+// Take returns requests that were recorded, for the thread that polls.
 func (q *Queue) Take(out []qp.Completion) int {
 	if q == nil || word(&q.over).Load() == 0 || len(out) == 0 {
 		return 0
@@ -114,7 +115,7 @@ func (q *Queue) TakeLeft(out []libfabric.Done) int {
 	return int(C.ofi_take_left((*C.struct_ofi_queue)(q), C.int(len(out)), to))
 }
 
-// Pair is a queue pair as C knows it, in C's memory.
+// Pair is the part of a queue pair that C uses, in C's memory.
 type Pair C.struct_ofi_pair
 
 // NewPair makes one, with a number.
@@ -128,8 +129,8 @@ func NewPair(q *Queue, number uint32) *Pair {
 // Free frees it. The provider has no request of C's.
 func (p *Pair) Free() { C.free(unsafe.Pointer(p)) }
 
-// Tell tells C where requests go, whether it must not post any, and how many writes of Go's the
-// provider has.
+// Tell sets the address for requests of C, whether C must not post any, and how many writes of Go's
+// the provider has.
 func (p *Pair) Tell(to libfabric.Address, blocked bool, writes int) {
 	if p == nil {
 		return
@@ -143,7 +144,7 @@ func (p *Pair) Tell(to libfabric.Address, blocked bool, writes int) {
 	word(&p.blocked).Store(stop)
 }
 
-// none stands for a nil Pair.
+// none replaces a nil Pair.
 var none Pair
 
 func (p *Pair) orNone() *Pair {
@@ -159,7 +160,7 @@ func (p *Pair) Requests() int { return int(word(&p.orNone().requests).Load()) }
 // Writes is how many writes of C's the provider has.
 func (p *Pair) Writes() int { return int(word(&p.orNone().writes).Load()) }
 
-// Failed is the error of C's first request that failed, or 0. What comes behind it must not go.
+// Failed is the error of C's first request that failed, or 0. Later requests must not be posted.
 func (p *Pair) Failed() int { return int(word(&p.orNone().failed).Load()) }
 
 // News changes when a request of C's is completed.

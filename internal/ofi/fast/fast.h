@@ -12,10 +12,10 @@
 #include "../../rdma/verbs/verbs.h"
 #include "../libfabric/libfabric.h"
 
-// What lets the provider work while no thread calls it (progress.go).
+// The goroutine that drives the provider while no thread calls it (progress.go).
 struct ofi_progress {
-	_Atomic uint32_t needed; // it works, or has been told to
-	int bell;                // an eventfd that tells it; -1: the provider works by itself
+	_Atomic uint32_t needed; // it runs, or has been woken
+	int bell;                // an eventfd that wakes it; -1: the provider works by itself
 };
 
 enum { OFI_LEFT = 64 };
@@ -27,7 +27,7 @@ struct ofi_queue {
 	struct ofi_progress *progress;
 	_Atomic uint32_t requests; // of C's that the provider has
 	_Atomic uint32_t over; // requests of C's that Go has found complete
-	// Completions of Go's that C has found, for whichever thread of Go's is next.
+	// completions of Go's requests that C has found, for the next thread in Go that polls
 	_Atomic uint32_t locked, left;
 	struct lf_done found[OFI_LEFT];
 };
@@ -37,8 +37,8 @@ struct ofi_pair {
 	uint64_t to;
 	uint32_t number;
 	_Atomic uint32_t blocked;    // requests of Go's wait to be posted, or the pair is closed
-	_Atomic uint32_t gos_writes; // that the provider has, as the next two
-	_Atomic uint32_t requests, writes; // C's
+	_Atomic uint32_t gos_writes; // writes of Go's that the provider has
+	_Atomic uint32_t requests, writes; // of C's that the provider has
 	_Atomic uint32_t news;             // grows with C's completions
 	_Atomic uint32_t failed;           // the error of C's first request that failed, or 0
 };
@@ -47,9 +47,9 @@ struct ofi_pair {
 
 extern const struct qp_network ofi_network;
 
-// Notes that a request has been completed, and why it failed: false if it is not C's. Any thread.
+// Records that a request has been completed, and why it failed: false if it is not C's. Any thread.
 bool ofi_completed(uintptr_t context, int64_t err);
-// Takes what was noted so, as completions.
+// Takes the requests that were recorded so, as completions. Only the thread that polls calls it.
 int ofi_take_over(struct ofi_queue *q, int n, struct vb_wc *out);
 
 // Takes completions of Go's requests that C has found. Any thread.

@@ -81,6 +81,7 @@ var values = cabi.Pairs{
 	"LF_SOCKADDR_IN6": "FI_SOCKADDR_IN6",
 }
 
+// The layouts and values of abi.h are those of libfabric's headers.
 func TestLayouts(t *testing.T) {
 	headers := []string{"rdma/fabric.h", "rdma/fi_domain.h", "rdma/fi_endpoint.h",
 		"rdma/fi_cm.h", "rdma/fi_rma.h", "rdma/fi_atomic.h",

@@ -61,8 +61,8 @@ int lf_post(struct lf_endpoint *e, const struct lf_request *r)
 
 enum { BATCH = 32 };
 
-// Takes up to n completions, of which a failed one is the last.
-static int take(struct lf_endpoint *e, int n, struct lf_done *out)
+// Reads up to n completions, of which a failed one is the last.
+static int read_completions(struct lf_endpoint *e, int n, struct lf_done *out)
 {
 	struct lf_cq_entry entry[BATCH];
 	ssize_t got = e->cq->ops->read(e->cq, entry, (size_t)(n < BATCH ? n : BATCH));
@@ -89,7 +89,7 @@ enum { YIELD_EVERY = 16 };
 int lf_look(struct lf_endpoint *e, int n, struct lf_done *out, unsigned looks, unsigned yields)
 {
 	for (unsigned i = 1;; i++) {
-		int got = take(e, n, out);
+		int got = read_completions(e, n, out);
 		if (got != 0 || i >= looks + yields)
 			return got;
 		if (i >= looks || i % YIELD_EVERY == 0)
@@ -110,7 +110,7 @@ static int64_t now(void)
 	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
 }
 
-// Sleeps for a time that is negative for ever, and tells what has ended that.
+// Sleeps for a time, for ever if it is negative, and returns which descriptor has ended that.
 static int sleep_for(int fd, int wake, int64_t ns)
 {
 	struct pollfd fds[2] = {{.fd = fd, .events = POLLIN}, {.fd = wake, .events = POLLIN}};
@@ -119,10 +119,10 @@ static int sleep_for(int fd, int wake, int64_t ns)
 	return (fds[1].revents != 0 ? LF_WAKE : 0) | (fds[0].revents != 0 ? LF_NETWORK : 0);
 }
 
-// The longer nothing comes, the longer the naps: an eighth of the time so far, so that what comes
-// is late by little of the time it took.
-static int nap(struct lf_endpoint *e, int n, struct lf_done *out, int wake, int64_t limit,
-	int64_t longest, int *why)
+// Polls between naps of an eighth of the time so far: so a completion is late by a small part of
+// the time that it took.
+static int poll_between_naps(struct lf_endpoint *e, int n, struct lf_done *out, int wake,
+	int64_t limit, int64_t longest, int *why)
 {
 	const int64_t shortest = 5000, began = now();
 	for (int64_t past = 0;;) {
@@ -132,7 +132,7 @@ static int nap(struct lf_endpoint *e, int n, struct lf_done *out, int wake, int6
 		if (limit >= 0 && ns > limit - past)
 			ns = limit - past > 0 ? limit - past : 0;
 		*why = sleep_for(-1, wake, ns);
-		int got = take(e, n, out);
+		int got = read_completions(e, n, out);
 		past = now() - began;
 		if (got != 0 || *why || (limit >= 0 && past >= limit))
 			return got;
@@ -143,12 +143,12 @@ int lf_sleep(struct lf_endpoint *e, int n, struct lf_done *out, int wake, int64_
 	int64_t longest, int *why)
 {
 	*why = 0;
-	int got = take(e, n, out);
+	int got = read_completions(e, n, out);
 	if (got != 0)
 		return got;
 	if (e->fd < 0)
-		return nap(e, n, out, wake, limit, longest, why);
+		return poll_between_naps(e, n, out, wake, limit, longest, why);
 	if (!lf_pending(e))
 		*why = sleep_for(e->fd, wake, limit);
-	return take(e, n, out);
+	return read_completions(e, n, out);
 }

@@ -35,7 +35,7 @@ func Open(i *Info) (*Device, error) {
 	return d, nil
 }
 
-// Atomics tells whether it has the atomic operations on 8-byte words.
+// Atomics tells whether the domain has atomic operations on 8-byte words.
 func (d *Device) Atomics() bool { return C.lf_atomics(&d.c) != 0 }
 
 // Close closes the domain; all that was made on it has been closed.
@@ -48,14 +48,14 @@ type Region struct {
 	Desc Desc
 }
 
-// Desc is what requests need of registered local memory; 0: nothing.
+// Desc is the descriptor of registered local memory for requests; 0: none is needed.
 type Desc uintptr
 
 // ErrKey is the error of Register for a key that is in use.
 const ErrKey = Error(C.LF_ENOKEY)
 
-// Register registers memory for this process or, if remote, for others, too: with a key, if the
-// provider does not choose it, and for an endpoint, if the provider wants one.
+// Register registers memory for this process or, if remote, for others, too. The key is used if the
+// provider does not choose it, the endpoint if the provider needs one.
 func (d *Device) Register(e *Endpoint, addr uintptr, nbytes int64, remote bool,
 	key uint64) (*Region, error) {
 	var p *C.struct_lf_mr
@@ -74,7 +74,7 @@ func (d *Device) Register(e *Endpoint, addr uintptr, nbytes int64, remote bool,
 	return &Region{p, uint64(p.key), Desc(uintptr(p.mem_desc))}, nil
 }
 
-// errnoOf is the error of the system, if libfabric's is one: callers know those.
+// errnoOf adds the error of the system if libfabric's is one, so that callers can compare it.
 func errnoOf(err error) error {
 	var e Error
 	if errors.As(err, &e) && e < 256 {
@@ -104,7 +104,7 @@ func (d *Device) NewEndpoint(requests, buffers int) (*Endpoint, error) {
 // Close closes it.
 func (e *Endpoint) Close() error { return result("close an endpoint", C.lf_endpoint_close(&e.c)) }
 
-// Name is where others find it.
+// Name is the name by which others Insert the endpoint.
 func (e *Endpoint) Name() ([]byte, error) {
 	b := make([]byte, 256)
 	n := C.size_t(len(b))
@@ -118,7 +118,7 @@ type Address uint64
 // Insert makes an address of a name.
 func (e *Endpoint) Insert(name []byte) (Address, error) {
 	var a C.uint64_t
-	room := append(make([]byte, 0, 256), name...) // whatever is read of it is there
+	room := append(make([]byte, 0, 256), name...) // the library may read more than the name
 	err := result("find another endpoint",
 		C.lf_insert(&e.c, unsafe.Pointer(&room[0:cap(room)][0]), &a))
 	return Address(a), err
@@ -129,30 +129,30 @@ func (e *Endpoint) Remove(a Address) error {
 	return result("forget another endpoint", C.lf_remove(&e.c, C.uint64_t(a)))
 }
 
-// Receive offers a receive buffer.
+// Receive gives a receive buffer to the provider.
 func (e *Endpoint) Receive(buffer uintptr, n int, desc Desc, context uintptr) error {
 	return result("offer a receive buffer", C.lf_receive(&e.c, C.uintptr_t(buffer), C.size_t(n),
 		pointer(desc), C.uintptr_t(context)))
 }
 
-// pointer is what C knows a descriptor as.
+// pointer is a descriptor in the form of C.
 func pointer(d Desc) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&d)) }
 
 // MostPieces is the most pieces of a request.
 const MostPieces = C.LF_PIECES
 
-// Piece is local memory of a request. It is not Go's.
+// Piece is local memory of a request, outside of Go's heap.
 type Piece struct {
 	Addr  uintptr
 	Bytes uintptr
 	Desc  Desc
 }
 
-// Request is a request as C reads it. Op is one of package qp.
+// Request is a request in the layout of C. Op is one of package qp.
 type Request struct {
 	To                        Address
 	Remote, Key, Flags        uint64
-	Context, Operand, Compare uintptr // of atomics: where the operands are
+	Context, Operand, Compare uintptr // of atomics: addresses of the operands
 	Operands                  Desc    // and their descriptor
 	Op, Pieces                uint32
 	Piece                     [MostPieces]Piece
@@ -190,16 +190,15 @@ func where(out []Done) *C.struct_lf_done {
 
 func polled(n C.int) (int, error) { return max(int(n), 0), result("poll a completion queue", n) }
 
-// Look takes completions, and looks for the first of them so many times, then so many times more
+// Look reads completions. It polls for the first of them so many times, then so many times more
 // between yields.
 func (e *Endpoint) Look(out []Done, looks, yields int) (int, error) {
 	return polled(C.lf_look(&e.c, C.int(len(out)), where(out), C.uint(looks), C.uint(yields)))
 }
 
-// Sleep takes completions, and sleeps until there may be some, the descriptor wake is readable
-// (rang; -1: none), or a time has passed that is not negative. stirred: the network has had
-// something to do, perhaps for requests of others. Without a descriptor it naps, at most for nap at
-// a time.
+// Sleep reads completions, and sleeps until there may be some, the descriptor wake is readable
+// (rang; -1: none), or limit has passed (negative: none). stirred tells that the network's
+// descriptor has ended the sleep. Without that descriptor it naps, at most for nap at a time.
 func (e *Endpoint) Sleep(out []Done, wake int, limit, nap time.Duration) (n int, rang, stirred bool,
 	err error) {
 	var why C.int
@@ -208,11 +207,11 @@ func (e *Endpoint) Sleep(out []Done, wake int, limit, nap time.Duration) (n int,
 	return n, why&C.LF_WAKE != 0, why&C.LF_NETWORK != 0, err
 }
 
-// Handle is the endpoint as C knows it.
+// Handle is the endpoint of C.
 func (e *Endpoint) Handle() unsafe.Pointer { return unsafe.Pointer(&e.c) }
 
-// FD is readable when something may have come; -1: there is none.
+// FD is a descriptor that is readable when there may be completions; -1: there is none.
 func (e *Endpoint) FD() int { return int(e.c.fd) }
 
-// Pending tells whether FD is not to be waited for, since something may be there already.
+// Pending tells whether there may be completions already: then the caller does not wait for FD.
 func (e *Endpoint) Pending() bool { return C.lf_pending(&e.c) != 0 }

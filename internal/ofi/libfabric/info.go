@@ -20,7 +20,7 @@ import (
 
 var loading sync.Mutex
 
-// Load finds libfabric.
+// Load loads libfabric, or says why it cannot be used.
 func Load() error {
 	loading.Lock()
 	defer loading.Unlock()
@@ -80,10 +80,10 @@ func (m Mode) String() string {
 	return text + ", order kept by the provider"
 }
 
-// Errors of libfabric.
+// Error is an error number of libfabric.
 type Error int
 
-// Error is what libfabric says.
+// Error is the text of libfabric.
 func (e Error) Error() string { return C.GoString(C.lf_error_text(C.int(e))) }
 
 // result makes an error of a negative number.
@@ -94,8 +94,8 @@ func result(what string, code C.int) error {
 	return fmt.Errorf("%s: %w", what, Error(-code))
 }
 
-// wishes are what is asked for, the best first. Some providers keep no order if they are asked for
-// atomics, too.
+// wishes are the capabilities to request, the best first. Some providers keep no order if atomics
+// are requested, too.
 var wishes = []struct{ caps, flags C.uint64_t }{
 	{C.LF_ATOMIC, C.LF_DELIVERY_COMPLETE}, {0, C.LF_DELIVERY_COMPLETE}, {C.LF_ATOMIC, 0},
 	{0, 0},
@@ -129,9 +129,9 @@ func Providers() (names []string, err error) {
 	return names, nil
 }
 
-// List lists what a provider offers, for one domain ("": all): what keeps the order of writes, if
-// there is such, else the first wish that it fulfils. The list's memory stays until the process
-// ends.
+// List lists the domains of a provider, or one domain (not ""): with order of writes if the
+// provider keeps it, else with the first of wishes that it fulfils. The list's memory stays until
+// the process ends.
 func List(provider, domain string) (list []*Info, err error) {
 	name, at := text(provider), text(domain)
 	defer C.free(unsafe.Pointer(name))
@@ -167,6 +167,7 @@ func infosOf(first *C.struct_lf_info, delivered bool) (list []*Info) {
 	return list
 }
 
+// newInfo makes an Info of an entry of the library's list.
 func newInfo(p *C.struct_lf_info, delivered bool) *Info {
 	i := &Info{p: p, Provider: C.GoString(p.fabric_attr.prov_name),
 		Domain: C.GoString(p.domain_attr.name),
@@ -175,7 +176,7 @@ func newInfo(p *C.struct_lf_info, delivered bool) *Info {
 		Longest: uint64(p.ep_attr.max_msg_size), KeyBytes: int(p.domain_attr.mr_key_size),
 		Delivered: delivered,
 		Auto:      p.domain_attr.data_progress == C.LF_PROGRESS_AUTO}
-	p.tx_attr.op_flags = 0 // each request says what it wants
+	p.tx_attr.op_flags = 0 // each request has its own flags
 	for bit, mode := range map[C.int]Mode{C.LF_MR_LOCAL: RegisterLocal,
 		C.LF_MR_VIRT_ADDR: Virtual, C.LF_MR_PROV_KEY: ProviderKeys,
 		C.LF_MR_ENDPOINT: ByEndpoint} {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What Go calls: libfabric's functions, found by lf_load, and calls of the data path that do what
-// Go would do in a loop. Errors are negative numbers: of errno, or libfabric's own.
+// The functions that Go calls: those of libfabric, found by lf_load, and calls of the data path
+// with the loops that Go would need. Errors are negative numbers: of errno, or libfabric's own.
 #ifndef ARMCI_LIBFABRIC_H
 #define ARMCI_LIBFABRIC_H
 
@@ -12,13 +12,13 @@ const char *lf_load(void);
 uint32_t lf_version(void);
 const char *lf_error_text(int code); // of a number without its sign
 
-// Lists what a provider has for reliable datagram endpoints with these capabilities and
+// Lists the domains of a provider for reliable datagram endpoints with these capabilities and
 // completions; NULL: any provider, any domain.
 int lf_getinfo(const char *provider, const char *domain, uint64_t caps, uint64_t op_flags,
 	int mr_mode, struct lf_info **out);
 void lf_freeinfo(struct lf_info *list);
 
-// A domain and what it was made of. All parts are NULL that are not there.
+// A domain, with its fabric and the info of which it was made. Parts that do not exist are NULL.
 struct lf_device {
 	struct lf_info *info;
 	struct lf_fabric *fabric;
@@ -30,8 +30,8 @@ int lf_close(struct lf_device *d);
 // 1: sums and compare-and-swap of 8 bytes, which return the old value
 int lf_atomics(struct lf_device *d);
 
-// An endpoint with its completion queue and its addresses. fd is readable when something has come,
-// if that is not -1.
+// An endpoint with its completion queue and its addresses. fd is readable when there may be
+// completions; -1: there is none.
 struct lf_endpoint {
 	struct lf_fabric *fabric;
 	struct lf_ep *ep;
@@ -54,7 +54,7 @@ int lf_deregister(struct lf_mr *mr);
 
 int lf_receive(struct lf_endpoint *e, uintptr_t buffer, size_t n, void *desc, uintptr_t context);
 
-// One request. Addresses of memory, and descriptors, are numbers: none of it is Go's.
+// One request. Addresses of memory and descriptors are numbers: all memory is outside of Go's heap.
 enum { LF_PIECES = 16 };
 enum {
 	LF_OP_WRITE = 0,
@@ -65,7 +65,7 @@ enum {
 };
 struct lf_request {
 	uint64_t to, remote, key, flags;
-	uintptr_t context, operand, compare; // of atomics: where the operands are
+	uintptr_t context, operand, compare; // of atomics: addresses of the operands
 	uintptr_t operands;                  // and their descriptor
 	uint32_t op, pieces;
 	struct {
@@ -76,23 +76,23 @@ struct lf_request {
 };
 int lf_post(struct lf_endpoint *e, const struct lf_request *r);
 
-// What has been completed: err is 0, or why it has failed.
+// A completion. err is 0, or why the request has failed.
 struct lf_done {
 	uintptr_t context;
 	uint64_t bytes;
 	int64_t err;
 };
-// Polls until something has been completed: `looks` times, the processor yielded now and then, and
+// Polls until there is a completion: `looks` times, with a yield of the core now and then, and
 // `yields` times more with a yield before each.
 int lf_look(struct lf_endpoint *e, int n, struct lf_done *out, unsigned looks, unsigned yields);
-// Polls once, then sleeps until something may have been completed, the descriptor wake (-1: none)
-// is readable, or `limit` nanoseconds (negative: no limit) have passed, and polls again. Without a
-// descriptor of the endpoint it naps: longer and longer, up to `nap` nanoseconds each. *why tells
-// what has ended the sleep.
+// Polls once, sleeps, and polls again. The sleep ends when there may be a completion, when the
+// descriptor wake (-1: none) is readable, or after `limit` nanoseconds (negative: no limit). *why
+// says which descriptor was readable. Without a descriptor of the endpoint it naps: longer and
+// longer, up to `nap` nanoseconds each.
 enum { LF_WAKE = 1, LF_NETWORK = 2 };
 int lf_sleep(struct lf_endpoint *e, int n, struct lf_done *out, int wake, int64_t limit,
 	int64_t nap, int *why);
-// 1: the descriptor is not to be waited for, since something may be there already.
+// 1: there may be completions already, so the caller must not wait for the descriptor.
 int lf_pending(struct lf_endpoint *e);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Loads libfabric and calls its few functions that are no entries of tables. It must not know what
+// Loads libfabric and calls its few functions that are not entries of tables. It must not know what
 // they are used for.
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -17,15 +17,15 @@ static int (*p_fabric)(struct lf_fabric_attr *, struct lf_fabric **, void *);
 static const char *(*p_strerror)(int);
 static uint32_t (*p_version)(void);
 
-// A function's address becomes a pointer without a cast that the language does not know.
-static int find(void *lib, const char *name, const char *version, void *pointer)
+// Stores the address of a function in a function pointer, by memcpy: C has no cast for that.
+static int load_symbol(void *lib, const char *name, const char *version, void *pointer)
 {
 	void *f = dlvsym(lib, name, version);
 	memcpy(pointer, &f, sizeof f);
 	return f != NULL;
 }
 
-// What is set, unless it is already, while the library is loaded and initialised.
+// Environment variables that are set, unless the user has, while the library is initialised.
 static const char *const settings[][2] = {
 	// a library below it (libinfinipath) would take over signals for crash reports of its own
 	{"IPATH_NO_BACKTRACE", "1"},
@@ -65,12 +65,12 @@ static const char *load(void **lib)
 	void *l = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!l)
 		return "libfabric.so.1 is not installed, or cannot be loaded";
-	if (!find(l, "fi_getinfo", "FABRIC_1.3", &p_getinfo) ||
-		!find(l, "fi_freeinfo", "FABRIC_1.3", &p_freeinfo) ||
-		!find(l, "fi_dupinfo", "FABRIC_1.3", &p_dupinfo) ||
-		!find(l, "fi_fabric", "FABRIC_1.1", &p_fabric) ||
-		!find(l, "fi_strerror", "FABRIC_1.0", &p_strerror) ||
-		!find(l, "fi_version", "FABRIC_1.0", &p_version)) {
+	if (!load_symbol(l, "fi_getinfo", "FABRIC_1.3", &p_getinfo) ||
+		!load_symbol(l, "fi_freeinfo", "FABRIC_1.3", &p_freeinfo) ||
+		!load_symbol(l, "fi_dupinfo", "FABRIC_1.3", &p_dupinfo) ||
+		!load_symbol(l, "fi_fabric", "FABRIC_1.1", &p_fabric) ||
+		!load_symbol(l, "fi_strerror", "FABRIC_1.0", &p_strerror) ||
+		!load_symbol(l, "fi_version", "FABRIC_1.0", &p_version)) {
 		dlclose(l);
 		return "libfabric.so.1 is older than 1.11";
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Listening and connecting: raw non-blocking sockets of the right settings.
+// Listening and connecting: raw non-blocking sockets with the settings that all connections have.
 package rawsock
 
 import (
@@ -14,17 +14,17 @@ import (
 	"libarmci/internal/hostnet"
 )
 
-// backlog is how many connections wait for accept; the kernel takes less if net.core.somaxconn is
-// lower.
-const backlog = 4096
+// listenBacklog is how many connections may wait for accept; the kernel allows fewer if
+// net.core.somaxconn is lower.
+const listenBacklog = 4096
 
-// milliseconds is a timeout as sockets take it.
+// milliseconds is a timeout in the unit of socket options, at least a second.
 func milliseconds(timeout time.Duration) int {
 	return int(max(timeout, time.Second) / time.Millisecond)
 }
 
-// Tune sets what every connection has: nothing is delayed, and a silent host is noticed within
-// timeout.
+// Tune sets the options of every connection: no data is delayed, and a silent host is noticed
+// within timeout.
 func Tune(fd int, timeout time.Duration) {
 	ms := milliseconds(timeout)
 	for _, o := range [][3]int{
@@ -40,7 +40,7 @@ func Tune(fd int, timeout time.Duration) {
 	}
 }
 
-// socket makes a socket for an address, and gives the address as the kernel wants it.
+// socket makes a socket for an address, and returns the address in the form of system calls.
 func socket(a netip.AddrPort) (fd int, sa unix.Sockaddr, err error) {
 	family := unix.AF_INET6
 	sa = &unix.SockaddrInet6{Port: int(a.Port()), Addr: a.Addr().As16()}
@@ -53,8 +53,8 @@ func socket(a netip.AddrPort) (fd int, sa unix.Sockaddr, err error) {
 	return fd, sa, err
 }
 
-// Ports reads the setting.
-func Ports(text string) (hostnet.Ports, error) {
+// ParsePorts parses ARMCI_TCP_PORTS.
+func ParsePorts(text string) (hostnet.Ports, error) {
 	p, err := hostnet.ParsePorts(text)
 	if err != nil {
 		err = fmt.Errorf("ARMCI_TCP_PORTS=%q: %w", text, err)
@@ -62,14 +62,14 @@ func Ports(text string) (hostnet.Ports, error) {
 	return p, err
 }
 
-// Listen opens the first free port of the range at an address.
+// Listen listens at an address, at the first free port of the range. The caller closes fd.
 func Listen(at netip.Addr, portRange string) (fd int, bound netip.AddrPort, err error) {
-	ports, err := Ports(portRange)
+	ports, err := ParsePorts(portRange)
 	if err != nil {
 		return -1, bound, err
 	}
 	for port := ports.Low; port <= ports.High; port++ {
-		if fd, bound, err = listenAt(netip.AddrPortFrom(at,
+		if fd, bound, err = listenAtPort(netip.AddrPortFrom(at,
 			uint16(port))); err != unix.EADDRINUSE {
 			break
 		}
@@ -87,7 +87,9 @@ func Listen(at netip.Addr, portRange string) (fd int, bound netip.AddrPort, err 
 	return fd, bound, nil
 }
 
-func listenAt(a netip.AddrPort) (int, netip.AddrPort, error) {
+// listenAtPort listens at one port, or any if it is 0. The error is unix.EADDRINUSE if it is not
+// free.
+func listenAtPort(a netip.AddrPort) (int, netip.AddrPort, error) {
 	fd, sa, err := socket(a)
 	if err != nil {
 		return -1, a, err
@@ -96,7 +98,7 @@ func listenAt(a netip.AddrPort) (int, netip.AddrPort, error) {
 		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
 	}
 	if err = unix.Bind(fd, sa); err == nil {
-		err = unix.Listen(fd, backlog)
+		err = unix.Listen(fd, listenBacklog)
 	}
 	if err == nil {
 		sa, err = unix.Getsockname(fd)
@@ -115,7 +117,8 @@ func listenAt(a netip.AddrPort) (int, netip.AddrPort, error) {
 	return fd, netip.AddrPortFrom(a.Addr(), uint16(port)), nil
 }
 
-// Connect makes a connection and waits for it until the deadline.
+// Connect connects to an address and waits for that until the deadline. timeout is that of Tune.
+// The caller closes the descriptor.
 func Connect(to netip.AddrPort, congestion string, timeout time.Duration, deadline time.Time) (int,
 	error) {
 	fd, sa, err := socket(to)
@@ -128,7 +131,7 @@ func Connect(to netip.AddrPort, congestion string, timeout time.Duration, deadli
 	}
 	if err == unix.EINPROGRESS {
 		if err = WaitFor(fd, unix.POLLOUT, deadline); err == nil {
-			err = unix.Connect(fd, sa) // which tells how it went
+			err = unix.Connect(fd, sa) // returns the result
 		}
 	}
 	if err != nil {
@@ -138,39 +141,39 @@ func Connect(to netip.AddrPort, congestion string, timeout time.Duration, deadli
 	return fd, nil
 }
 
-// Congestion control. Where the system's choice paces what is sent (BBR), it must measure the path
-// all the time; requests and answers are no stream, so it measures too little, and data then leaves
-// at a fraction of the network's speed. Between the hosts of a job, whose round trips are short, an
-// algorithm that sends what the window allows is taken instead.
+// Congestion control. Where the system's choice paces output (BBR), it must measure the path all
+// the time. Requests and answers are no stream, so it measures too little, and data then leaves at
+// a fraction of the network's speed. Between the hosts of a job, round trips are short: an
+// algorithm that sends as much as the window allows is used instead.
 
-// autoControl leaves the choice to the system, but for pacing.
-const autoControl = "auto"
+// autoCongestion leaves the choice to the system, except for algorithms that pace.
+const autoCongestion = "auto"
 
-// SetCongestion sets the congestion control of a socket: the named one, or by default. It must be
-// called before the socket is connected: the kernel goes on pacing one that has begun with it.
+// SetCongestion sets the congestion control of a socket: the named one, or the default. The caller
+// has not connected the socket yet: the kernel goes on pacing a connection that has begun with it.
 func SetCongestion(fd int, name string) error {
-	if name != "" && name != autoControl {
-		if err := setControl(fd, name); err != nil {
+	if name != "" && name != autoCongestion {
+		if err := setCongestionName(fd, name); err != nil {
 			return fmt.Errorf("ARMCI_TCP_CONGESTION=%s: %w", name, err)
 		}
 		return nil
 	}
 	now, err := unix.GetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION)
-	if err == nil && strings.HasPrefix(now, "bbr") && setControl(fd, "cubic") != nil {
-		setControl(fd, "reno") // every kernel has it, and everybody may use it
+	if err == nil && strings.HasPrefix(now, "bbr") && setCongestionName(fd, "cubic") != nil {
+		setCongestionName(fd, "reno") // every kernel has it, and every user may set it
 	}
 	return nil
 }
 
-func setControl(fd int, name string) error {
+func setCongestionName(fd int, name string) error {
 	return unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, name)
 }
 
-// TryCongestion tells whether a congestion control exists here and is allowed.
-func TryCongestion(name string) error {
+// ProbeCongestion returns an error if a congestion control does not exist here or is not allowed.
+func ProbeCongestion(name string) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return nil // that is told where a socket is needed
+		return nil // opening the fabric reports it
 	}
 	defer unix.Close(fd)
 	return SetCongestion(fd, name)

@@ -13,9 +13,10 @@ import (
 
 var loopback = netip.MustParseAddr("127.0.0.1")
 
-func TestPorts(t *testing.T) {
+// Listen refuses bad ranges and ports that are not free.
+func TestListenChecksPorts(t *testing.T) {
 	for _, bad := range []string{"x", "0", "1-", "9-8", "70000", "1-2-3"} {
-		if _, err := Ports(bad); err == nil {
+		if _, err := ParsePorts(bad); err == nil {
 			t.Errorf("%q passes", bad)
 		}
 	}

@@ -3,9 +3,9 @@
 // Package rawsock is raw sockets: the system calls on them, their settings, listening and
 // connecting. It must not know what travels over them.
 //
-// This file: system calls on non-blocking sockets, without Go's network poller: an attempt costs no
-// more than the call itself, and waiting is a plain system call in which the goroutine's processor
-// serves others.
+// This file has the system calls on non-blocking sockets, without Go's network poller. An attempt
+// costs no more than the call itself. Waiting is a plain system call, in which the goroutine's
+// processor serves other goroutines.
 package rawsock
 
 import (
@@ -20,25 +20,25 @@ import (
 	"libarmci/internal/kernel"
 )
 
-// ErrTimeout is returned by what waits until a deadline.
+// ErrTimeout is returned by functions that wait until a deadline.
 var ErrTimeout = fmt.Errorf("no answer: %w", os.ErrDeadlineExceeded)
 
 const (
-	// that many are moved without telling Go's scheduler: it takes at most a few microseconds
-	quickBytes = 64 << 10
-	sendFlags  = unix.MSG_DONTWAIT | unix.MSG_NOSIGNAL
+	// moved by one call of which Go's scheduler is not informed: at most a few microseconds
+	maxRawSyscallBytes = 64 << 10
+	sendFlags          = unix.MSG_DONTWAIT | unix.MSG_NOSIGNAL
 )
 
-// transfer makes a call that moves up to n bytes. The caller keeps the memory.
-func transfer(call uintptr, fd int, p unsafe.Pointer, n int, flags uintptr) (int, error) {
-	moved, _, e := unix.RawSyscall6(call, uintptr(fd), uintptr(p), uintptr(min(n, quickBytes)),
-		flags, 0, 0)
-	return result(moved, e)
+// transferBytes makes a system call that moves up to n bytes. The caller keeps the memory alive.
+func transferBytes(call uintptr, fd int, p unsafe.Pointer, n int, flags uintptr) (int, error) {
+	moved, _, e := unix.RawSyscall6(call, uintptr(fd), uintptr(p),
+		uintptr(min(n, maxRawSyscallBytes)), flags, 0, 0)
+	return errnoResult(moved, e)
 }
 
-// result makes an error of a call's number without allocating in the usual cases. What does not
-// block is not interrupted.
-func result(moved uintptr, e unix.Errno) (int, error) {
+// errnoResult makes an error of an error number, without allocating in the usual cases. EINTR,
+// which calls that do not block hardly ever return, becomes EAGAIN.
+func errnoResult(moved uintptr, e unix.Errno) (int, error) {
 	switch e {
 	case 0:
 		return int(moved), nil
@@ -48,58 +48,61 @@ func result(moved uintptr, e unix.Errno) (int, error) {
 	return 0, e
 }
 
-// unlessEnd is what a receiving call has returned: io.EOF at the end.
-func unlessEnd(n int, err error) (int, error) {
+// eofIfZero turns the result of a receiving call that has received nothing into io.EOF.
+func eofIfZero(n int, err error) (int, error) {
 	if n == 0 && err == nil {
 		err = io.EOF
 	}
 	return n, err
 }
 
-// Receive receives what is there, up to len(b) > 0 bytes: unix.EAGAIN if nothing is, io.EOF at the
-// end.
+// Receive receives bytes that have arrived, up to len(b) > 0. The error is unix.EAGAIN if there are
+// none, io.EOF at the end of the stream.
 func Receive(fd int, b []byte) (int, error) {
-	return unlessEnd(transfer(unix.SYS_RECVFROM, fd, unsafe.Pointer(unsafe.SliceData(b)),
+	return eofIfZero(transferBytes(unix.SYS_RECVFROM, fd, unsafe.Pointer(unsafe.SliceData(b)),
 		len(b), unix.MSG_DONTWAIT))
 }
 
-// Peek is Receive of what can be received once more.
+// Peek is Receive, but the bytes stay in the socket.
 func Peek(fd int, b []byte) (int, error) {
 	const flags = unix.MSG_DONTWAIT | unix.MSG_PEEK
-	return unlessEnd(transfer(unix.SYS_RECVFROM, fd, unsafe.Pointer(unsafe.SliceData(b)),
+	return eofIfZero(transferBytes(unix.SYS_RECVFROM, fd, unsafe.Pointer(unsafe.SliceData(b)),
 		len(b), flags))
 }
 
-// Discard receives up to n > 0 bytes that nobody wants.
+// Discard receives up to n > 0 bytes and drops them.
 func Discard(fd, n int) (int, error) {
-	return unlessEnd(transfer(unix.SYS_RECVFROM, fd, nil, n, unix.MSG_DONTWAIT|unix.MSG_TRUNC))
+	const flags = unix.MSG_DONTWAIT | unix.MSG_TRUNC
+	return eofIfZero(transferBytes(unix.SYS_RECVFROM, fd, nil, n, flags))
 }
 
-// Send sends what fits: unix.EAGAIN if nothing does.
+// Send sends the bytes that fit into the socket. The error is unix.EAGAIN if none do.
 func Send(fd int, b []byte) (int, error) {
-	return transfer(unix.SYS_SENDTO, fd, unsafe.Pointer(unsafe.SliceData(b)), len(b), sendFlags)
+	return transferBytes(unix.SYS_SENDTO, fd, unsafe.Pointer(unsafe.SliceData(b)), len(b),
+		sendFlags)
 }
 
-// Unsent is how many bytes the other side's kernel has not confirmed.
-func Unsent(fd int) int {
+// UnackedBytes is how many bytes the other side's kernel has not acknowledged.
+func UnackedBytes(fd int) int {
 	n, _ := unix.IoctlGetInt(fd, unix.SIOCOUTQ)
 	return n
 }
 
-// MaxPieces is how many pieces of memory are given to a call. The kernel takes up to 1024.
+// MaxPieces is how many pieces of memory one call may have. The kernel allows 1024.
 const MaxPieces = 256
 
-// transferPieces makes a call that moves several pieces, which have the layout of struct iovec.
+// transferPieces makes a system call that moves several pieces, which have the layout of struct
+// iovec. The caller keeps the memory alive.
 func transferPieces(call uintptr, fd int, p []kernel.Piece, flags uintptr) (int, error) {
 	h := unix.Msghdr{Iov: (*unix.Iovec)(unsafe.Pointer(unsafe.SliceData(p))),
 		Iovlen: uint64(len(p))}
 	n, _, e := unix.Syscall(call, uintptr(fd), uintptr(unsafe.Pointer(&h)), flags)
-	return result(n, e)
+	return errnoResult(n, e)
 }
 
 // ReceivePieces is Receive into several pieces of memory.
 func ReceivePieces(fd int, p []kernel.Piece) (int, error) {
-	return unlessEnd(transferPieces(unix.SYS_RECVMSG, fd, p, unix.MSG_DONTWAIT))
+	return eofIfZero(transferPieces(unix.SYS_RECVMSG, fd, p, unix.MSG_DONTWAIT))
 }
 
 // SendPieces is Send of several pieces of memory.
@@ -107,7 +110,7 @@ func SendPieces(fd int, p []kernel.Piece) (int, error) {
 	return transferPieces(unix.SYS_SENDMSG, fd, p, sendFlags)
 }
 
-// PieceOf is memory of ours as a piece. The caller keeps it.
+// PieceOf is Go memory as a piece. The caller keeps it alive.
 func PieceOf(b []byte) kernel.Piece {
 	return kernel.Piece{Addr: uintptr(unsafe.Pointer(unsafe.SliceData(b))),
 		Len: uintptr(len(b))}
@@ -116,8 +119,8 @@ func PieceOf(b []byte) kernel.Piece {
 // NoDeadline makes WaitFor wait for ever.
 var NoDeadline time.Time
 
-// WaitFor sleeps until the socket is ready for events (unix.POLLIN, unix.POLLOUT), or broken, or
-// the time is over: ErrTimeout.
+// WaitFor sleeps until the socket is ready for events (unix.POLLIN, unix.POLLOUT) or broken, which
+// the next call on it reports. The error is ErrTimeout after the deadline.
 func WaitFor(fd int, events int16, deadline time.Time) error {
 	p := []unix.PollFd{{Fd: int32(fd), Events: events}}
 	for {
@@ -137,8 +140,8 @@ func WaitFor(fd int, events int16, deadline time.Time) error {
 	}
 }
 
-// full repeats Receive or Send until all of b has been moved.
-func full(move func(int, []byte) (int, error), fd int, b []byte, ready int16,
+// moveAll repeats Receive or Send until all of b has been moved.
+func moveAll(move func(int, []byte) (int, error), fd int, b []byte, ready int16,
 	deadline time.Time) error {
 	for len(b) > 0 {
 		n, err := move(fd, b)
@@ -153,10 +156,12 @@ func full(move func(int, []byte) (int, error), fd int, b []byte, ready int16,
 	return nil
 }
 
+// ReceiveAll receives len(b) bytes and waits for them until the deadline.
 func ReceiveAll(fd int, b []byte, deadline time.Time) error {
-	return full(Receive, fd, b, unix.POLLIN, deadline)
+	return moveAll(Receive, fd, b, unix.POLLIN, deadline)
 }
 
+// SendAll sends all of b and waits for room until the deadline.
 func SendAll(fd int, b []byte, deadline time.Time) error {
-	return full(Send, fd, b, unix.POLLOUT, deadline)
+	return moveAll(Send, fd, b, unix.POLLOUT, deadline)
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // A process that does not read for longer than the timeout: its connections stay while its kernel
-// answers, and only if they are looked at.
+// answers, and only if they are checked.
 package rawsock
 
 import (
@@ -13,9 +13,9 @@ import (
 
 const watchTimeout = time.Second // the shortest that sockets have
 
-// filled returns both ends of a connection, of which the second has not read what fills all
-// buffers.
-func filled(t *testing.T) (from, to int) {
+// newFullConnection returns both ends of a connection, of which the second does not read and all
+// buffers are full.
+func newFullConnection(t *testing.T) (from, to int) {
 	ln, at, err := Listen(loopback, "")
 	if err != nil {
 		t.Fatal(err)
@@ -38,7 +38,7 @@ func filled(t *testing.T) (from, to int) {
 	return from, to
 }
 
-func failed(fd int) error {
+func socketError(fd int) error {
 	e, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ERROR)
 	if err == nil && e != 0 {
 		err = unix.Errno(e)
@@ -46,51 +46,51 @@ func failed(fd int) error {
 	return err
 }
 
-// lookFor looks at a connection for so long, and tells how far apart two looks were at most, and
-// why another one has ended meanwhile that was not looked at.
-func (w *Watch) lookFor(d time.Duration, watched, left int) (gap time.Duration, end error) {
+// checkFor checks a connection for the time d. It returns the longest gap between two checks, and
+// why a connection that was not checked has ended meanwhile.
+func (w *Watch) checkFor(d time.Duration, watched, left int) (gap time.Duration, end error) {
 	start := time.Now()
 	for last := start; last.Sub(start) < d; time.Sleep(WatchPeriod(watchTimeout)) {
 		now := time.Now()
-		w.Look(watched, watchTimeout, now)
+		w.Check(watched, watchTimeout, now)
 		gap, last = max(gap, now.Sub(last)), now
 		if end == nil {
-			end = failed(left)
+			end = socketError(left)
 		}
 	}
 	return gap, end
 }
 
-// A connection that is looked at too seldom ends all the same: on a machine that stands still for
-// so long the test begins again.
-func TestWatch(t *testing.T) {
+// A connection to a process that does not read outlives its timeout while it is checked. One that
+// is checked too seldom ends all the same: if the machine stands still, the test begins again.
+func TestWatchKeepsStoppedPeer(t *testing.T) {
 	for tries := 5; ; tries-- {
-		watched, reader := filled(t)
-		left, _ := filled(t)
+		watched, reader := newFullConnection(t)
+		left, _ := newFullConnection(t)
 		var w Watch
-		gap, end := w.lookFor(5*watchTimeout, watched, left)
+		gap, end := w.checkFor(5*watchTimeout, watched, left)
 		if gap > 3*WatchPeriod(watchTimeout) && tries > 1 {
 			t.Logf("the process stood still for %v", gap)
 			continue
 		}
-		if err := failed(watched); err != nil {
+		if err := socketError(watched); err != nil {
 			t.Errorf("the connection has ended although the other kernel answers: %v",
 				err)
 		}
 		if end != unix.ETIMEDOUT {
 			t.Errorf("without Watch it goes on: %v", end)
 		}
-		w.readsAgain(t, watched, reader)
+		w.expectRestored(t, watched, reader)
 		return
 	}
 }
 
-// readsAgain expects that the usual timeout holds again when the process reads again.
-func (w *Watch) readsAgain(t *testing.T, watched, reader int) {
+// expectRestored checks that the usual timeout is set again when the process reads again.
+func (w *Watch) expectRestored(t *testing.T, watched, reader int) {
 	t.Helper()
 	for b := make([]byte, 1<<20); ; { // it reads again
 		if _, err := Receive(reader, b); err == unix.EAGAIN {
-			if Unsent(watched) == 0 {
+			if UnackedBytes(watched) == 0 {
 				break
 			}
 			time.Sleep(time.Millisecond)
@@ -98,7 +98,7 @@ func (w *Watch) readsAgain(t *testing.T, watched, reader int) {
 			t.Fatal(err)
 		}
 	}
-	w.Look(watched, watchTimeout, time.Now())
+	w.Check(watched, watchTimeout, time.Now())
 	if ms, err := unix.GetsockoptInt(watched, unix.IPPROTO_TCP,
 		unix.TCP_USER_TIMEOUT); err != nil || ms != 1000 {
 		t.Errorf("afterwards the timeout is %d ms, %v", ms, err)
