@@ -14,6 +14,7 @@ import (
 	"libarmci/internal/transport"
 )
 
+// aggregates are the aggregate handles of this process and what each has collected.
 type aggregates struct {
 	mu      sync.Mutex
 	set     map[uintptr]*aggregate

@@ -26,6 +26,7 @@ func (s swallow) Acc(p transport.Peer, x *transport.Xfer, _ transport.Scale) err
 	return s.Put(p, x)
 }
 
+// A call of each shape and kind allocates no memory once its pools are filled.
 func TestAllocations(t *testing.T) {
 	apart.run(t, nil, func(r *tr) {
 		mem, buf := r.alloc(4096), r.local(4096)
@@ -39,6 +40,7 @@ func TestAllocations(t *testing.T) {
 	})
 }
 
+// allocations measures what each shape and kind of operation allocates, and reports any.
 func (r *tr) allocations(local, remote uintptr) {
 	one, count, stride := int64(1), []int32{8, 2}, []int32{16}
 	addrs := []uintptr{local, local + 8}

@@ -38,7 +38,9 @@ type Op struct {
 	Suffix  string // of the argument names: "" contiguous, "_ptr" strided, "_ptr_array" vector
 	Missing string // name of an array that was NULL, found by capi
 	Refuse  error  // another mistake, found by capi
-	Trusted bool   // the caller has checked that the remote memory is its owner's; the target checks it again
+	// Trusted: the caller has checked that the remote memory is its owner's; the target checks
+	// it again.
+	Trusted bool
 	// TemporaryLocal: posted as blocking, since the local memory is temporary or another store
 	// follows at once, but the frame may wait for later ones.
 	TemporaryLocal bool
@@ -93,6 +95,7 @@ func (r *Runtime) check(o *Op) (bool, error) {
 	return r.checkStrided(o)
 }
 
+// checkAcc checks the operator and the scale of an accumulate and sets the type of the scale.
 func (o *Op) checkAcc() error {
 	t, ok := kernel.TypeOfAcc(o.AccCode)
 	if !ok {
@@ -117,6 +120,7 @@ func (o *Op) whole(arg string, n int) error {
 	return nil
 }
 
+// checkStrided is check for a contiguous or strided operation. It sets o.extent and o.known.
 func (r *Runtime) checkStrided(o *Op) (bool, error) {
 	if o.Levels < 0 || o.Levels > kernel.MaxLevels {
 		return false, argErr(CodeLevels, "stride_levels", "%d is outside 0..%d", o.Levels,
@@ -163,6 +167,7 @@ func (r *Runtime) checkStrided(o *Op) (bool, error) {
 
 func noAddress(a uintptr) bool { return a == 0 || a > lastAddress }
 
+// checkVector is check for a vector operation. It sets o.known: all segments are known.
 func (r *Runtime) checkVector(o *Op) (bool, error) {
 	some, all := false, int64(0)
 	o.known = true

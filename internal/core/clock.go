@@ -41,6 +41,7 @@ func (r *Runtime) CommonClock(now func() int64) (int64, error) {
 	return offsets[len(offsets)-1] + offsets[r.Topo.MyNode()], err
 }
 
+// answerClock sends rank 0's clock to the leader of a node, as often as askClock asks.
 func (r *Runtime) answerClock(leader transport.Rank, now func() int64) error {
 	var body [8]byte
 	for range clockTrips {
@@ -55,6 +56,7 @@ func (r *Runtime) answerClock(leader transport.Rank, now func() int64) error {
 	return nil
 }
 
+// askClock returns how far the caller's clock is ahead of rank 0's, by the shortest round trip.
 func (r *Runtime) askClock(now func() int64) (offset int64, err error) {
 	var body [8]byte
 	best := int64(math.MaxInt64)

@@ -41,7 +41,7 @@ type coalescer struct {
 	rung    func()     // alarmed, made once
 
 	// Under the batch's lock.
-	proc    int      // whose answers are counted
+	proc    int      // the rank of which answers are counted
 	pending *request // the operation that the open batch will be; nil: the batch is closed
 	number  int32    // of pending in the table of handles
 	alone   bool     // no batch has been opened since the alarm was set

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Tests of who prints why a job cannot start.
+// Tests of which rank prints why a job cannot start.
 
 package core
 
@@ -11,6 +11,7 @@ import (
 	"testing"
 )
 
+// The lowest rank with a cause of its own prints it; further causes are counted.
 func TestVerdict(t *testing.T) {
 	for _, c := range []struct {
 		reports []string

@@ -35,6 +35,7 @@ func (d *wordDevice) Notify(p transport.Peer, kind uint8, _ uint32) (uintptr, er
 	return 0, d.Send(p, transport.Msg{Kind: kind})
 }
 
+// WriteWord writes the word behind all stores to the peer, at once or after the delay.
 func (d *wordDevice) WriteWord(p transport.Peer, addr uintptr, value uint32,
 	_ transport.Msg) (bool, error) {
 	if err := d.Fence(p); err != nil {
@@ -102,6 +103,7 @@ func raiseInTurn(r *tr) {
 
 func TestEventRaise(t *testing.T) { everyShape(t, raiseInTurn) }
 
+// An event that the device writes wakes its waiter, however late the write arrives.
 func TestEventWrittenByDevice(t *testing.T) {
 	for name, late := range map[string]time.Duration{"at once": 0,
 		"late": 300 * time.Microsecond} {
@@ -126,6 +128,7 @@ func TestEventToldTooMuch(t *testing.T) {
 	})
 }
 
+// EventRaise and EventAwait refuse events and records that are no aligned arena memory.
 func TestEventRaiseMistakes(t *testing.T) {
 	logged(t) // what the server drops
 	apart.run(t, nil, func(r *tr) {

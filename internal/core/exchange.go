@@ -33,6 +33,7 @@ type card struct {
 	problem  string // why it cannot take part
 }
 
+// encode returns the card as decodeCard reads it.
 func (c *card) encode() (b record) {
 	b.number(uint64(c.rank))
 	b.text(c.listener)
@@ -59,6 +60,7 @@ type nodeRecord struct {
 	reports []report
 }
 
+// encode returns the record as decodeNode reads it.
 func (n *nodeRecord) encode() (b record) {
 	b = append(record(recordMagic), recordVersion)
 	b.number(uint64(n.ranks[0]))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How a job ends when it cannot go on: whoever notices the cause first prints one line and tells
-// the other nodes that the cause is known; then every rank ends, silently. Nodes take turns; where
-// two still notice at the same time, the first node that can be reached decides. Calls that fail
-// only because the job is ending wait for the end.
+// How a job ends when it cannot go on: the first rank that notices the cause prints one line and
+// notifies the other nodes that the cause is known. Then every rank ends, silently. Nodes take
+// turns; where two still notice at the same time, the first node that can be reached decides. Calls
+// that fail only because the job is ending wait for the end.
 package core
 
 import (

@@ -33,6 +33,7 @@ func (r *Runtime) fence(ranks []transport.Rank) (first error) {
 	return first
 }
 
+// fenceBy is fence for those of the ranks that one transport reaches.
 func (r *Runtime) fenceBy(tr transport.Transport, ranks []transport.Rank) error {
 	type mark struct {
 		t    *Traffic

@@ -18,6 +18,7 @@ import (
 // dataCap bytes.
 type Procedure func(from int, head, data []byte, headCap, dataCap int) (rhead, rdata []byte)
 
+// gpc is the procedures that this rank has registered and the calls that await their replies.
 type gpc struct {
 	mu    sync.Mutex
 	procs []Procedure // by -handle - 1; nil = released
@@ -25,6 +26,7 @@ type gpc struct {
 	wait  map[uint64]chan gpcReply
 }
 
+// gpcReply is the reply to a call; ok is false if the procedure did not run.
 type gpcReply struct {
 	head, data []byte
 	ok         bool
@@ -128,6 +130,7 @@ func (r *Runtime) GPCExec(h, proc int, head, data []byte, headCap,
 	}, nil
 }
 
+// serveCall runs the procedure of a call (body) and sends the reply. It may block.
 func (r *Runtime) serveCall(from transport.Rank, body []byte) {
 	defer log.Guard()
 	u32 := func(i int) int { return int(binary.LittleEndian.Uint32(body[8+4*i:])) }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Procedure calls: arguments, replies, order with respect to data, mistakes; and bodies of messages
-// that nobody of ours has made.
+// Procedure calls: arguments, replies, order with respect to data, mistakes; and malformed
+// messages.
 package core
 
 import (
@@ -22,6 +22,7 @@ func echo(from int, head, data []byte, headCap, dataCap int) ([]byte, []byte) {
 	return h[:min(headCap, len(h))], data[:min(dataCap, len(data))]
 }
 
+// Procedures run at the target behind the caller's stores, and replies reach their callers.
 func TestGPC(t *testing.T) {
 	worldOf(t, 2, slow, func(r *tr) {
 		mem, buf := r.alloc(64), r.local(8)
@@ -135,6 +136,7 @@ func TestGPCMany(t *testing.T) {
 	})
 }
 
+// A call that cannot be sent fails and awaits no reply.
 func TestGPCCannotSend(t *testing.T) {
 	worldOf(t, 1, flaky(func(what string, _ transport.Peer) error {
 		if what == "send" {
@@ -168,7 +170,7 @@ func TestBadReply(t *testing.T) {
 		if got := <-reply; got.ok {
 			r.wrong("%+v", got)
 		}
-		// nobody waits any more
+		// no call waits any more
 		r.handleMessage(0, 0, transport.Msg{Kind: msgReply, Body: body}, nil)
 		r.handleMessage(0, 0, transport.Msg{Kind: 99, Body: body}, nil)
 		r.handleMessage(0, 0, transport.Msg{Kind: msgProcedure, Body: body[:callHead-8]},

@@ -64,6 +64,7 @@ func (g *Group) member() error {
 	return nil
 }
 
+// groups is the table of the groups of this process.
 type groups struct {
 	mu   sync.Mutex
 	all  []*Group // by id; nil = free
@@ -114,6 +115,7 @@ func (r *Runtime) Group(id int) (*Group, error) {
 	return r.groups.all[id], nil
 }
 
+// addGroup gives a group the lowest free ID and enters it in the table. It locks the table.
 func (r *Runtime) addGroup(g *Group) {
 	r.groups.mu.Lock()
 	defer r.groups.mu.Unlock()
@@ -202,8 +204,8 @@ func (r *Runtime) GroupFree(id int) error {
 	return nil
 }
 
-// releaseGroups gives back what this process has for groups that the application has not freed.
-// Nobody calls a collective any more.
+// releaseGroups releases the teams of groups that the application has not freed. The caller is in
+// Finalize, behind its barrier: no collective is running or will be called.
 func (r *Runtime) releaseGroups() {
 	r.groups.mu.Lock()
 	defer r.groups.mu.Unlock()

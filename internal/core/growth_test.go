@@ -206,6 +206,7 @@ func TestGrowthOfNodes(t *testing.T) {
 // costs are bytes.
 type simCosts struct{ in, out, live, all int }
 
+// startOne starts one real rank among simulated ones and returns what the start costs it.
 func startOne(t *testing.T, s spread, local int) (c simCosts) {
 	leaktest.Check(t)
 	nodes := s.nodes()

@@ -34,6 +34,7 @@ func (r *Runtime) StartUnder(content int32, o *Op) (int32, error) {
 	return r.start(o, false, content)
 }
 
+// start is Start and StartUnder; content is the handle's, Done if there is no handle.
 func (r *Runtime) start(o *Op, implicit bool, content int32) (int32, error) {
 	if transport.FastRequest(content) { // an operation of Go's does not join one of C's
 		if err := r.waitFast(content); err != nil {
@@ -147,6 +148,7 @@ func (r *Runtime) WaitAll() error {
 	return r.waitImplicit(func(*request) bool { return true })
 }
 
+// waitImplicit completes C's implicit requests and those of Go that want selects.
 func (r *Runtime) waitImplicit(want func(*request) bool) error {
 	first := r.waitFast(transport.FastImplicit)
 	r.handles.mu.Lock()

@@ -18,6 +18,7 @@ func (r *tr) under(hdl *int32, o *Op) {
 	*hdl = content
 }
 
+// A wait for a handle completes all operations under it, and only those.
 func TestSharedHandle(t *testing.T) {
 	world(t, 2, func(r *tr) {
 		mem, buf := r.alloc(512), r.local(512)
@@ -140,7 +141,7 @@ func (f failing) Put(_ transport.Peer, x *transport.Xfer) error {
 	return nil
 }
 
-// A handle that nobody waits for does not grow, and does not forget an error.
+// A handle without a waiter does not grow, and does not forget an error.
 func TestUsedForLong(t *testing.T) {
 	apart.run(t, nil, func(r *tr) {
 		mem, buf := r.alloc(4096), r.local(4096)

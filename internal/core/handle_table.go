@@ -75,6 +75,7 @@ func (p *request) failed() error {
 	return p.err
 }
 
+// handles is the table of open operations, by number.
 type handles struct {
 	mu       sync.Mutex
 	next     int32

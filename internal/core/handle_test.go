@@ -15,6 +15,7 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
+// A handle is open until its operation is complete; test and wait then release it.
 func TestExplicitHandle(t *testing.T) {
 	world(t, 1, func(r *tr) {
 		mem, buf := r.alloc(64), r.local(64)
@@ -56,6 +57,7 @@ func TestTest(t *testing.T) {
 	})
 }
 
+// A number that is no open operation counts as complete.
 func TestGarbageHandles(t *testing.T) {
 	world(t, 1, func(r *tr) {
 		mem, buf := r.alloc(64), r.local(64)
@@ -168,7 +170,7 @@ func TestImplicitHandles(t *testing.T) {
 	})
 }
 
-// Whoever waits for all waits for what another thread is waiting for already.
+// WaitAll also waits for an operation that another thread is waiting for already.
 func TestWaitersOfOneOperation(t *testing.T) {
 	world(t, 1, func(r *tr) {
 		mem, buf := r.alloc(64), r.local(64)
@@ -241,6 +243,7 @@ func (i immediate) Info() transport.Info {
 	return info
 }
 
+// Get returns when the data has arrived.
 func (i immediate) Get(p transport.Peer, x *transport.Xfer) error {
 	done := make(chan error, 1)
 	c := *x

@@ -101,6 +101,7 @@ func everyShape(t *testing.T, f func(r *tr)) {
 	})
 }
 
+// jobOf runs f on each of n ranks of a job whose cluster change has adapted.
 func jobOf(t *testing.T, n int, environ func(rank int) []string,
 	change func(*transporttest.Cluster), f func(r *tr)) {
 	t.Helper()

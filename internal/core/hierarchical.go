@@ -46,6 +46,7 @@ func (r *Runtime) worldLayout() *layout {
 	return l
 }
 
+// layoutOf returns the layout of the members of a group, given by their world ranks.
 func (r *Runtime) layoutOf(ranks []transport.Rank) *layout {
 	l := &layout{node: make([]int32, len(ranks)), place: make([]int32, len(ranks)), here: -1}
 	number := map[int]int{} // node of the job -> node of the group

@@ -58,6 +58,7 @@ func pattern(seed, size int) []byte {
 	return b
 }
 
+// reductions checks sums of integers and of floats, which are bitwise equal at all members.
 func (r *tr) reductions(g *Group) {
 	for _, nelem := range []int{1, 5, 8192, 20000} {
 		x := make([]int64, nelem)
@@ -106,7 +107,7 @@ func TestCollectivesAcrossNodes(t *testing.T) {
 	})
 }
 
-// Nobody leaves a barrier before everybody has come.
+// No rank leaves a barrier before all have entered it.
 func TestBarrierAcrossNodes(t *testing.T) {
 	for _, s := range shapes {
 		t.Run(s.String(), func(t *testing.T) {
@@ -242,6 +243,7 @@ func TestStepsOfCollectives(t *testing.T) {
 // Two nodes in different collectives: a line names both ranks and what they do, and the job ends.
 func TestMismatch(t *testing.T) { mismatch(t, func(*tr) {}) }
 
+// mismatch lets two leaders call different collectives and checks the line that ends the job.
 func mismatch(t *testing.T, prepare func(r *tr)) {
 	lines := logged(t)
 	stopped := make(chan bool, 8)

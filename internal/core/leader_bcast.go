@@ -132,7 +132,7 @@ func (b *broadcast) window() {
 	size := l.r.pipeline()
 	messages := min((len(b.left)+size-1)/size, maxOneWay)
 	l.oneWay += messages
-	if l.oneWay > maxOneWay && l.rings == nil { // the root hears from nobody
+	if l.oneWay > maxOneWay && l.rings == nil { // the root receives nothing
 		l.barrier("broadcast")
 		l.oneWay = messages
 	}

@@ -144,7 +144,7 @@ func (r *reduction) exchange(step, with int, mine, theirs []byte,
 	}
 	out, in, first := count(mine), count(theirs), step*r.each
 	if n := max(out, in); n > mostUnheard {
-		// who only sends must hear how far the other is: of empty messages
+		// a leader that only sends must learn how far the other is: by empty messages
 		out, in = n, n
 	}
 	want := func(k int) {

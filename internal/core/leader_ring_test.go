@@ -31,6 +31,7 @@ func (r *tr) leads(g *Group) bool {
 	return g.leaders != nil
 }
 
+// everyDevice runs f for all shapes over devices that write at once, and late.
 func everyDevice(t *testing.T, f func(r *tr)) {
 	const late = 50 * time.Microsecond
 	for name, late := range map[string]time.Duration{"at once": 0, "late": late} {
@@ -95,6 +96,7 @@ func fillStack(n int) (sum int) {
 	return sum + int(frame[n%256])
 }
 
+// Rings work when the stack that holds the buffers moves during the call.
 func TestRingsOnGrowingStacks(t *testing.T) {
 	grow := func(c *transporttest.Cluster) {
 		c.Wrap = func(_ int, t transport.Transport) transport.Transport { return deep{t} }

@@ -89,6 +89,7 @@ func (l *leaderTeam) want(w *wanted, from, message int, body []byte) {
 	w.begin(l.r, l.ranks[from], l.numbered(message), body)
 }
 
+// await receives the message that want has announced. A wrong length ends the job.
 func (l *leaderTeam) await(w *wanted) {
 	if w.ring != nil {
 		l.receive(w.ring, w.body)

@@ -85,6 +85,7 @@ func (l *lockserver) note(change int32) {
 	}
 }
 
+// lockQueue is the requests of ranks of other nodes for one lock.
 type lockQueue struct {
 	waiting []lockRequest
 	// goroutines that wait in the node's queue for some of them; 0: the holder's unlock is
@@ -258,8 +259,9 @@ func (r *Runtime) grant(m uintptr, q *lockQueue) {
 	}
 }
 
-// granted tells a rank that it has the lock, and goes on with the next one. A queue that nobody
-// waits in is gone before the rank is told: what it does next does not find it.
+// granted replies to a rank that has got the lock, then locks for the next of the queue, until the
+// queue is empty. An empty queue is removed before the reply, so that the rank's next request,
+// which may come at once, does not find it.
 func (r *Runtime) granted(m uintptr, q *lockQueue, c lockRequest) {
 	for {
 		next, some := r.lockserver.next(m, q)

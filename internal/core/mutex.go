@@ -25,6 +25,7 @@ type MutexSet struct {
 	held map[[2]int]bool // mutexes on other nodes that this rank holds: index, rank
 }
 
+// mutexes holds the default set of mutexes.
 type mutexes struct {
 	mu   sync.Mutex
 	dflt *MutexSet

@@ -94,8 +94,8 @@ func TestFencesAcrossNodes(t *testing.T) {
 	})
 }
 
-// A small store that nobody waits for leaves no handle; what is collected becomes one operation for
-// each target.
+// A small store without a waiter leaves no handle; collected stores become one operation for each
+// target.
 func TestSmallStores(t *testing.T) {
 	shape{3, 3, false}.run(t, nil, func(r *tr) {
 		mem, buf := r.alloc(4096), r.local(4096)
@@ -206,8 +206,8 @@ func TestProceduresAcrossNodes(t *testing.T) {
 	})
 }
 
-// Locks of one host, taken from all nodes: nobody is in with another, every count is exact, nobody
-// starves, and what was stored under the lock is seen by the next holder.
+// Locks of one host, taken from all nodes: one rank at a time is inside, every count is exact, no
+// rank starves, and stores under the lock are visible to the next holder.
 func TestLocksAcrossNodes(t *testing.T) {
 	for _, s := range shapes {
 		t.Run(s.String(), func(t *testing.T) {

@@ -53,6 +53,7 @@ type way struct {
 	eager int64
 }
 
+// newWay returns how a transport, which has been opened, reaches its peers.
 func newWay(tr transport.Transport) way {
 	info := tr.Info()
 	watcher, _ := tr.(transport.Watcher)

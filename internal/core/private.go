@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Private memory: any memory of this process, outside the arena, that all ranks may access. Other
-// processes of the node reach it by the kernel, other nodes by the data server of this one. Of a
-// process that is alone on its node, devices of other nodes may reach it, too: the owner lends it
-// and gets a key, which others know from LearnLoan to ForgetLoan. Between them nobody may end the
-// loan, since a key that is not valid ends a connection: the owner recalls it when all others have
-// forgotten it.
+// processes of the node reach it by the kernel, other nodes by the data server of this one. If the
+// process is alone on its node, devices of other nodes may reach the memory, too. The owner lends
+// it and gets a key, which other ranks know from LearnLoan to ForgetLoan. The loan must not end
+// between these, since a key that is not valid ends a connection: the owner recalls the key when
+// all other ranks have forgotten it.
 package core
 
 import (
@@ -22,6 +22,7 @@ type private struct {
 	loans   []loan
 }
 
+// loan is exposed memory that devices of other nodes may access by a key.
 type loan struct {
 	extent
 	key      uint64
@@ -42,7 +43,7 @@ func (r *Runtime) Expose(addr uintptr, nbytes int64) error {
 	return err
 }
 
-// Conceal ends one exposure of exactly this memory. Who still accesses it gets an error.
+// Conceal ends one exposure of exactly this memory. Later accesses to it fail with an error.
 func (r *Runtime) Conceal(addr uintptr, nbytes int64) error {
 	err := r.exposure(addr, nbytes, r.allocator.Conceal)
 	if err == nil {
@@ -101,8 +102,8 @@ func (r *Runtime) Lend(addr uintptr, nbytes int64) (key uint64, ok bool) {
 	return 0, false
 }
 
-// Recall says that nobody knows the key of a loan any more. The loan ends when none of its memory
-// is exposed.
+// Recall is called by the owner when no other rank knows the key of a loan any more. The loan ends
+// when none of its memory is exposed. It locks p.mu.
 func (r *Runtime) Recall(key uint64) {
 	p := &r.private
 	p.mu.Lock()

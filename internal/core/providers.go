@@ -69,6 +69,7 @@ func (r *Runtime) chooseProvider(p transport.Platform) (*chosen, error) {
 		r.Topo, reasons)
 }
 
+// offers writes the offers of a rank or node.
 func (b *record) offers(all []offer) {
 	b.number(uint64(len(all)))
 	for _, o := range all {
@@ -80,6 +81,7 @@ func (b *record) offers(all []offer) {
 	}
 }
 
+// offers reads the offers of a rank or node, as record.offers has written them.
 func (d *reading) offers(ranks int) (all []offer) {
 	for range d.count() {
 		o := offer{name: d.text(), problem: d.text()}

@@ -17,6 +17,7 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
+// Ranks on several nodes start over two transports and list both.
 func TestStartOnNodes(t *testing.T) {
 	everyShape(t, func(r *tr) {
 		want := []string{"fake", "fake"}[:min(2, len(r.Topo.Nodes))]
@@ -31,8 +32,8 @@ func TestStartOnNodes(t *testing.T) {
 	})
 }
 
-// A step that fails on one rank fails the start on all, with one rank that tells; who had joined
-// its node leaves it.
+// A step that fails on one rank fails the start on all, and one rank prints why; ranks that had
+// joined their node leave it.
 func TestStartOnNodesFails(t *testing.T) {
 	for _, step := range []string{"probe", "join", "open", "connect"} {
 		for rank := range 4 {
@@ -42,6 +43,7 @@ func TestStartOnNodesFails(t *testing.T) {
 	}
 }
 
+// startOnNodesFails fails one step on one rank and checks the errors of all.
 func startOnNodesFails(t *testing.T, step string, rank int) {
 	leaktest.Check(t)
 	c := transporttest.NewCluster(4)

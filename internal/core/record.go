@@ -45,6 +45,7 @@ type run struct {
 	count       int
 }
 
+// runsOf splits ascending ranks into runs of equal distances.
 func runsOf(all []transport.Rank) (runs []run) {
 	for i := 0; i < len(all); {
 		r := run{first: all[i], count: 1}

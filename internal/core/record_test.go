@@ -58,6 +58,7 @@ func someNode() nodeRecord {
 		reports: []report{{"no memory", 5, 2}}}
 }
 
+// A node's record is read as it was written; shortened or changed ones are refused.
 func TestNodeRecord(t *testing.T) {
 	want := someNode()
 	b := want.encode()

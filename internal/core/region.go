@@ -20,6 +20,7 @@ type regions struct {
 	live map[uintptr]region
 }
 
+// region is one allocation of this rank.
 type region struct {
 	nbytes int64
 	group  int // id of the group it was allocated on, or noGroup
@@ -53,6 +54,7 @@ func (t *regions) remove(addr uintptr, group int) error {
 	return nil
 }
 
+// checkLocked is check for a caller that holds mu.
 func (t *regions) checkLocked(addr uintptr, group int) error {
 	g, ok := t.live[addr]
 	if !ok {
@@ -76,6 +78,7 @@ type allocation struct {
 
 const allocationBytes = 24
 
+// encode returns the allocation as exchangeAllocations reads it.
 func (o allocation) encode() []byte {
 	b := make([]byte, allocationBytes)
 	binary.LittleEndian.PutUint64(b, uint64(o.addr))
@@ -156,8 +159,9 @@ func (r *Runtime) malloc(g *Group, nbytes int64, publish func(uintptr, int64) er
 // mostEntered bounds what a rank enters into its page table in one allocation: some milliseconds.
 const mostEntered = 64 << 20
 
-// enter prepares this process for the new memory of other members on its node. Who comes next in
-// the group is first.
+// enter maps the new memory of other members on the node into this process's page table, so that
+// its first accesses do not fault. It begins with the next member of the group, so that members do
+// not all map the same memory at a time.
 func (r *Runtime) enter(g *Group, allocs []allocation) {
 	left := int64(mostEntered)
 	for i := range allocs {

@@ -38,6 +38,7 @@ func at(list []extent, addr uintptr) (int, bool) {
 		func(e extent, a uintptr) int { return cmp.Compare(e.lo, a) })
 }
 
+// add records a region; one that begins at the same address is replaced. It locks mu.
 func (k *remoteRegions) add(rank transport.Rank, addr uintptr, nbytes int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

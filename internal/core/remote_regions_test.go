@@ -89,6 +89,7 @@ func TestLargeBadStores(t *testing.T) {
 	})
 }
 
+// badTransfers checks that wrong remote addresses are refused before a byte travels.
 func (r *tr) badTransfers(to int, good uintptr) {
 	before := r.c.Between.Count("put") + r.c.Between.Count("acc")
 	const nowhere = 8192

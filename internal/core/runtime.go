@@ -180,6 +180,7 @@ func (r *Runtime) reach(p transport.Platform, f *found) error {
 	return r.consensus(r.connectProvider(tr, servers))
 }
 
+// joinNode joins the node, whose parts it sets, and connects to the ranks there.
 func (r *Runtime) joinNode(p transport.Platform, f *found) error {
 	mine := r.Topo.Mine()
 	node, tr, err := p.Join(transport.JoinInfo{Node: r.Topo.MyNode(), Nodes: len(r.Topo.Nodes),

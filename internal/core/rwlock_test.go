@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Reader/writer locks and events from all nodes: exclusion, readers together, nobody starves,
-// unlocking completes what was stored, an event comes behind data; and the mistakes of callers and
-// of messages.
+// Reader/writer locks and events from all nodes: exclusion, readers together, no rank starves,
+// unlocking completes stores, an event arrives behind data; and mistakes of callers and messages.
 package core
 
 import (
@@ -214,6 +213,7 @@ func TestEventsAcrossNodes(t *testing.T) {
 	})
 }
 
+// Locks and events at addresses that cannot hold them are refused, also by the server.
 func TestSyncMistakes(t *testing.T) {
 	logged(t) // what the server drops
 	shape{2, 4, true}.run(t, nil, func(r *tr) {

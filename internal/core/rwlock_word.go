@@ -62,6 +62,7 @@ func (r *Runtime) FreeLockWord(word uintptr) {
 	w.free = append(w.free, word)
 }
 
+// makeLockWords allocates the words and declares them for device atomics; nil if it cannot.
 func (r *Runtime) makeLockWords() (words []uintptr) {
 	if r.deviceAtomics == nil || r.wordLocks == nil || r.beyond.words == nil {
 		return nil

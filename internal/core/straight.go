@@ -37,6 +37,7 @@ const (
 
 func (w *wanted) here() bool { return w.state.Load() == stateHere }
 
+// wantedKey is by what an arriving message is found: its origin and tag.
 type wantedKey struct {
 	from transport.Rank
 	tag  int64
@@ -129,7 +130,8 @@ func (w *wanted) await() (transport.Received, error) {
 		nil
 }
 
-// take gives a message of a rank to who waits for it in this process; false if nobody does.
+// take copies a message to the memory of the thread of this process that waits for it and wakes the
+// thread. It returns false if none waits: then the caller delivers the message to the mailbox.
 func (r *Runtime) take(p *fragment) bool {
 	w := r.wanted.remove(wantedKey{p.from, p.tag}, 0)
 	if w == nil {
@@ -141,7 +143,8 @@ func (r *Runtime) take(p *fragment) bool {
 	return true
 }
 
-// place tells the transport where the message belongs that somebody in this process waits for.
+// place is the transport's Place: it returns the memory for a message that a thread of this process
+// waits for, nil if there is none. Then the transport passes the message to handleMessage.
 func (r *Runtime) place(from transport.Rank, m transport.Msg, nbytes int) transport.Placed {
 	if m.Kind != msgFragment || len(m.Head) != transport.FragmentHead ||
 		binary.LittleEndian.Uint64(m.Head[8:]) != uint64(nbytes) {

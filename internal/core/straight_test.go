@@ -34,6 +34,7 @@ func watch(c *transporttest.Cluster) {
 	c.Wrap = func(_ int, t transport.Transport) transport.Transport { return watched{t} }
 }
 
+// Collectives whose messages are received in place leave none expected.
 func TestCollectivesWithWatcher(t *testing.T) {
 	for _, s := range shapes {
 		t.Run(s.String(), func(t *testing.T) {

@@ -40,6 +40,7 @@ const (
 	tagTeam     = int64(1) << 61 // plus a group's number: its collectives among the nodes
 )
 
+// twoSided is the state of messages to and from ranks of other nodes.
 type twoSided struct {
 	out     []atomic.Pointer[sendWindow] // by rank; nil: nothing has been sent there
 	in      []recvQueue                  // by local number
@@ -130,6 +131,7 @@ func (r *Runtime) sendFirst(o *sendWindow, to transport.Rank, tag, id int64, bod
 	return n, r.sendFragment(o, to, tag, total, number, data)
 }
 
+// sendFragment sends a fragment when the window has room. The caller holds o.mu.
 func (r *Runtime) sendFragment(o *sendWindow, to transport.Rank, tag int64, total int, id,
 	data []byte) error {
 	if o.unacked >= maxUnacked {
@@ -260,7 +262,8 @@ type fragment struct {
 	reply      func([]byte)
 }
 
-// handleTwoSided gives a fragment to who waits for it, or delivers it.
+// handleTwoSided gives a fragment to the thread that waits for it, or delivers it to the mailbox of
+// rank to. A request for an acknowledgement is answered behind all fragments before it.
 func (r *Runtime) handleTwoSided(from, to transport.Rank, m transport.Msg,
 	reply func([]byte)) bool {
 	p := fragment{from: from, reply: reply}

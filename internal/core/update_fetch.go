@@ -40,6 +40,7 @@ type fetch struct {
 	then    func()
 }
 
+// startFetch enters an update, which has been checked, as an operation and sends its messages.
 func (r *Runtime) startFetch(u *Update, size int, then func()) (id int32) {
 	p := requests.Get().(*request)
 	p.proc, p.implicit, p.tr, p.refs = u.Proc, true, r.route(transport.Rank(u.Proc)).tr, 1

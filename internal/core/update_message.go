@@ -209,6 +209,7 @@ func (r *Runtime) applyRequest(to transport.Rank, q *updateRequest, old []byte) 
 // was there.
 const compareHead = 8
 
+// compareRemote is CompareSwap at another node. The caller has checked the arguments.
 func (r *Runtime) compareRemote(proc int, addr uintptr, compare, value, old []byte) error {
 	body := binary.LittleEndian.AppendUint64(make([]byte, 0,
 		compareHead+2*transport.MaxCompare), uint64(addr))

@@ -22,6 +22,7 @@ func messagesOf(u *Update) (all [][]byte) {
 	return all
 }
 
+// The messages of an update have all its runs and elements, and none is too long.
 func TestUpdateMessages(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	for round := range 200 {
@@ -75,6 +76,7 @@ func TestUpdateMessages(t *testing.T) {
 	}
 }
 
+// A decoded message names no byte beyond its end, and any other is refused.
 func FuzzDecodeUpdate(f *testing.F) {
 	x := []int64{1, 2, 3}
 	for _, u := range []*Update{sumOf(0, 4096, x), {Op: kernel.OpNoOp, Type: kernel.C80,

@@ -211,7 +211,7 @@ func TestUpdatesOfPrivateMemory(t *testing.T) {
 			r.must(r.Update(sumOf(host, there, []int64{1, 2})))
 			r.increase(host, there+16)
 		}
-		if r.Me != 0 { // who may name any memory of its own
+		if r.Me != 0 { // rank 0 may name any memory of its own
 			wantArg(r, "not exposed", r.Update(sumOf(0, there, []int64{1})), "target",
 				CodeAddress, "are not within")
 		}
@@ -291,6 +291,7 @@ func TestUpdatesInOrder(t *testing.T) {
 	}
 }
 
+// Wrong arguments of an update are refused, and wrong messages change nothing.
 func TestUpdateMistakes(t *testing.T) {
 	lines := logged(t)
 	shape{2, 4, true}.run(t, nil, func(r *tr) {
@@ -327,6 +328,7 @@ func TestUpdateMistakes(t *testing.T) {
 	}
 }
 
+// updateMistakes checks the error of each wrong argument of updates and compare-and-swaps.
 func (r *tr) updateMistakes(to int, mem []uintptr) {
 	x := make([]int64, 16)
 	change := func(f func(u *Update)) error {
