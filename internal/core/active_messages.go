@@ -96,35 +96,35 @@ func (r *Runtime) handleProcedure(from, to transport.Rank, m transport.Msg) bool
 	case m.Kind == msgProcedure && len(m.Body) >= callHead && to == r.Me:
 		go r.serveCall(from, m.Keep()) // a procedure may block
 	case m.Kind == msgReply && len(m.Body) >= replyHead && to == r.Me:
-		r.takeReply(m.Keep())
+		r.handleReply(m.Keep())
 	case (m.Kind == msgProcedure || m.Kind == msgReply) && to != r.Me:
 		m.Body, m.Lent = m.Keep(), false
-		go r.forward(from, to, m)
+		go r.forwardToRank(from, to, m)
 	default:
 		return false
 	}
 	return true
 }
 
-// forward sends a message on to another rank of the node.
-func (r *Runtime) forward(from, to transport.Rank, m transport.Msg) {
+// forwardToRank sends a message on to another rank of the node.
+func (r *Runtime) forwardToRank(from, to transport.Rank, m transport.Msg) {
 	defer log.Guard()
 	body := binary.LittleEndian.AppendUint32(nil, uint32(from))
-	if err := r.send(to, msgForward, append(append(body, m.Kind), m.Body...)); err != nil {
+	if err := r.sendActive(to, msgForward, append(append(body, m.Kind), m.Body...)); err != nil {
 		log.Warnf("message from rank %d to rank %d: %v", from, to, err)
 	}
 }
 
-func (r *Runtime) send(to transport.Rank, kind uint8, body []byte) error {
+func (r *Runtime) sendActive(to transport.Rank, kind uint8, body []byte) error {
 	dest := r.route(to)
 	return dest.tr.Send(dest.peer, transport.Msg{Kind: kind, Body: body})
 }
 
-func (r *Runtime) call(to transport.Rank, kind uint8, body []byte) ([]byte, error) {
-	return r.callWith(to, transport.Msg{Kind: kind, Body: body})
+func (r *Runtime) callActive(to transport.Rank, kind uint8, body []byte) ([]byte, error) {
+	return r.callActiveMsg(to, transport.Msg{Kind: kind, Body: body})
 }
 
-func (r *Runtime) callWith(to transport.Rank, m transport.Msg) ([]byte, error) {
+func (r *Runtime) callActiveMsg(to transport.Rank, m transport.Msg) ([]byte, error) {
 	dest := r.route(to)
 	return dest.tr.Call(dest.peer, m)
 }

@@ -16,10 +16,10 @@ import (
 
 // aggregates are the aggregate handles of this process and what each has collected.
 type aggregates struct {
-	mu      sync.Mutex
-	set     map[uintptr]*aggregate
-	any     atomic.Bool // set is not empty
-	batches []Batch     // of the first handles, by their addresses
+	mu       sync.Mutex
+	byHandle map[uintptr]*aggregate
+	nonEmpty atomic.Bool // set is not empty
+	batches  []Batch     // of the first handles, by their addresses
 }
 
 // aggregate collects operations in order. Consecutive ones of one kind and target become one.
@@ -35,8 +35,8 @@ const mostBlocks = 64
 // collected are operations that own the memory of their lists, for reuse.
 var collected = sync.Pool{New: func() any { return new(Op) }}
 
-// next appends an operation to an aggregate. The caller fills its transfer in.
-func (a *aggregate) next(o *Op) *Op {
+// appendOp appends an operation to an aggregate. The caller fills its transfer in.
+func (a *aggregate) appendOp(o *Op) *Op {
 	c := collected.Get().(*Op)
 	x := c.Xfer
 	*c = *o
@@ -45,21 +45,21 @@ func (a *aggregate) next(o *Op) *Op {
 	return c
 }
 
-// add takes a copy of an operation that has been checked.
-func (a *aggregate) add(o *Op) {
+// addCopy takes a copy of an operation that has been checked.
+func (a *aggregate) addCopy(o *Op) {
 	x := &o.Xfer
 	if o.Kind == Acc || x.Vector == nil &&
 		kernel.Volume(x.Count)/int64(x.Count[0]) > mostBlocks {
-		a.next(o).Xfer.Copy(x)
+		a.appendOp(o).Xfer.Copy(x)
 		return
 	}
 	var to *transport.Xfer
 	if n := len(a.ops); n > 0 && a.ops[n-1].Kind == o.Kind && a.ops[n-1].Proc == o.Proc &&
 		a.ops[n-1].Xfer.Vector != nil {
 		to = &a.ops[n-1].Xfer
-		a.ops[n-1].known = a.ops[n-1].known && o.known
+		a.ops[n-1].remoteKnown = a.ops[n-1].remoteKnown && o.remoteKnown
 	} else {
-		to = &a.next(o).Xfer
+		to = &a.appendOp(o).Xfer
 		*to = transport.Xfer{Vector: to.Vector[:0]}
 	}
 	for _, s := range x.Vector {
@@ -92,14 +92,14 @@ func appendSegments(v []transport.Segments, nbytes int, local,
 func (r *Runtime) SetAggregate(handle uintptr) bool {
 	r.aggregates.mu.Lock()
 	defer r.aggregates.mu.Unlock()
-	if r.aggregates.set == nil {
-		r.aggregates.set = map[uintptr]*aggregate{}
+	if r.aggregates.byHandle == nil {
+		r.aggregates.byHandle = map[uintptr]*aggregate{}
 	}
-	if r.aggregates.set[handle] != nil {
+	if r.aggregates.byHandle[handle] != nil {
 		return false
 	}
-	r.aggregates.set[handle] = &aggregate{batch: r.aggregates.assign(handle)}
-	r.aggregates.any.Store(true)
+	r.aggregates.byHandle[handle] = &aggregate{batch: r.aggregates.assignBatch(handle)}
+	r.aggregates.nonEmpty.Store(true)
 	return true
 }
 
@@ -108,14 +108,14 @@ func (r *Runtime) UnsetAggregate(handle uintptr) (bool, error) {
 	err := r.WaitAggregate(handle)
 	r.aggregates.mu.Lock()
 	defer r.aggregates.mu.Unlock()
-	a := r.aggregates.set[handle]
+	a := r.aggregates.byHandle[handle]
 	if a == nil {
 		return false, err
 	}
-	delete(r.aggregates.set, handle)
-	r.aggregates.any.Store(len(r.aggregates.set) > 0)
+	delete(r.aggregates.byHandle, handle)
+	r.aggregates.nonEmpty.Store(len(r.aggregates.byHandle) > 0)
 	if a.batch != nil {
-		a.drain()
+		a.drainBatch()
 		a.batch.owner.Store(0)
 		a.batch = nil
 	}
@@ -125,22 +125,22 @@ func (r *Runtime) UnsetAggregate(handle uintptr) (bool, error) {
 // Collect adds an operation to the handle at an address; false if that handle does not collect.
 // Accumulates are carried out at once, in order with what was collected before.
 func (r *Runtime) Collect(handle uintptr, o *Op) (bool, error) {
-	if !r.aggregates.any.Load() {
+	if !r.aggregates.nonEmpty.Load() {
 		return false, nil
 	}
 	r.aggregates.mu.Lock()
-	a := r.aggregates.set[handle]
+	a := r.aggregates.byHandle[handle]
 	r.aggregates.mu.Unlock()
 	if a == nil {
 		return false, nil
 	}
-	some, err := r.check(o)
+	some, err := r.checkOp(o)
 	if err != nil || !some {
 		return true, err
 	}
 	r.aggregates.mu.Lock()
-	a.drain()
-	a.add(o)
+	a.drainBatch()
+	a.addCopy(o)
 	r.openBatch(a, o)
 	r.aggregates.mu.Unlock()
 	if o.Kind == Acc {
@@ -152,10 +152,10 @@ func (r *Runtime) Collect(handle uintptr, o *Op) (bool, error) {
 // WaitAggregate carries out what a handle has collected; it stays marked.
 func (r *Runtime) WaitAggregate(handle uintptr) error {
 	r.aggregates.mu.Lock()
-	a := r.aggregates.set[handle]
+	a := r.aggregates.byHandle[handle]
 	var ops []*Op
 	if a != nil {
-		a.drain()
+		a.drainBatch()
 		ops, a.ops = a.ops, nil
 	}
 	r.aggregates.mu.Unlock()
@@ -183,12 +183,12 @@ func (r *Runtime) WaitAggregate(handle uintptr) error {
 // FlushAggregates carries out everything collected under any handle.
 func (r *Runtime) FlushAggregates() error {
 	r.aggregates.mu.Lock()
-	if len(r.aggregates.set) == 0 {
+	if len(r.aggregates.byHandle) == 0 {
 		r.aggregates.mu.Unlock()
 		return nil
 	}
 	var all []uintptr
-	for h := range r.aggregates.set {
+	for h := range r.aggregates.byHandle {
 		all = append(all, h)
 	}
 	r.aggregates.mu.Unlock()

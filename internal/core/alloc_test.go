@@ -31,10 +31,10 @@ func TestAllocations(t *testing.T) {
 	apart.run(t, nil, func(r *tr) {
 		mem, buf := r.alloc(4096), r.local(4096)
 		if r.Me == 0 {
-			to := r.beyond
-			r.beyond.tr = swallow{to.tr}
+			to := r.internode
+			r.internode.tr = swallow{to.tr}
 			r.allocations(buf, mem[1])
-			r.beyond = to
+			r.internode = to
 		}
 		r.barrier()
 	})

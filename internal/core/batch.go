@@ -43,15 +43,15 @@ func (b *Batch) lock() {
 
 func (b *Batch) unlock() { b.busy.Store(0) }
 
-// open lets C add transfers like a contiguous one in a region. The caller has the lock.
-func (b *Batch) open(o *Op, e extent, most int32, room uintptr) {
+// openFor lets C add transfers like a contiguous one in a region. The caller has the lock.
+func (b *Batch) openFor(o *Op, e extent, most int32, room uintptr) {
 	b.kind, b.proc, b.most, b.room = int32(o.Kind), int32(o.Proc), most, room
 	b.lo, b.size = e.lo, e.hi-e.lo
 }
 
-// add is what C does for a contiguous operation that Go has checked: false if the batch has no room
-// for it. The caller has the lock.
-func (b *Batch) add(o *Op) bool {
+// addTransfer is what C does for a contiguous operation that Go has checked: false if the batch has
+// no room for it. The caller has the lock.
+func (b *Batch) addTransfer(o *Op) bool {
 	x := &o.Xfer
 	n, at := uintptr(x.Count[0]), x.Remote.Base-b.lo
 	if b.kind != int32(o.Kind) || b.proc != int32(o.Proc) || b.n >= batchCapacity ||
@@ -68,7 +68,7 @@ func (b *Batch) add(o *Op) bool {
 // batch's memory: the caller copies them before it gives up the lock.
 func (b *Batch) closeInto(o *Op) {
 	n := int(b.n)
-	o.Kind, o.Proc, o.known = Kind(b.kind), int(b.proc), true
+	o.Kind, o.Proc, o.remoteKnown = Kind(b.kind), int(b.proc), true
 	b.n, b.size = 0, 0
 	if n == 1 {
 		o.Xfer.Local.Base, o.Xfer.Remote.Base = b.local[0], b.remote[0]
@@ -90,9 +90,9 @@ func (b *Batch) closeInto(o *Op) {
 // Batches are for C to add to; empty if all ranks are on this node. Their address does not change.
 func (r *Runtime) Batches() []Batch { return r.aggregates.batches }
 
-// assign gives the handle at an address the batch of its hash, by which C finds it, too, if that is
-// free.
-func (s *aggregates) assign(handle uintptr) *Batch {
+// assignBatch gives the handle at an address the batch of its hash, by which C finds it, too, if
+// that is free.
+func (s *aggregates) assignBatch(handle uintptr) *Batch {
 	if len(s.batches) == 0 {
 		return nil
 	}
@@ -107,18 +107,18 @@ func (s *aggregates) assign(handle uintptr) *Batch {
 // contiguous and known.
 func (r *Runtime) openBatch(a *aggregate, o *Op) {
 	x, b := &o.Xfer, a.batch
-	if b == nil || !o.known || o.Kind == Acc || x.Vector != nil || len(x.Count) != 1 {
+	if b == nil || !o.remoteKnown || o.Kind == Acc || x.Vector != nil || len(x.Count) != 1 {
 		return
 	}
-	if e, found := r.remote.find(transport.Rank(o.Proc), x.Remote.Base); found {
+	if e, found := r.remote.findExtent(transport.Rank(o.Proc), x.Remote.Base); found {
 		b.lock()
-		b.open(o, e, math.MaxInt32, math.MaxInt)
+		b.openFor(o, e, math.MaxInt32, math.MaxInt)
 		b.unlock()
 	}
 }
 
-// drain moves what C has added to the aggregate, and closes the batch.
-func (a *aggregate) drain() {
+// drainBatch moves what C has added to the aggregate, and closes the batch.
+func (a *aggregate) drainBatch() {
 	b := a.batch
 	if b == nil {
 		return
@@ -128,7 +128,7 @@ func (a *aggregate) drain() {
 	if b.n > 0 {
 		o := NewOp()
 		b.closeInto(o)
-		a.add(o)
+		a.addCopy(o)
 		o.Release()
 	}
 	b.size = 0
@@ -139,7 +139,7 @@ func (r *Runtime) closeBatches() {
 	r.postCoalesced(everyRank)
 	r.aggregates.mu.Lock()
 	defer r.aggregates.mu.Unlock()
-	for _, a := range r.aggregates.set {
-		a.drain()
+	for _, a := range r.aggregates.byHandle {
+		a.drainBatch()
 	}
 }

@@ -47,14 +47,14 @@ type Op struct {
 
 	segments []transport.Segments // for a list
 	// the remote memory is known to be valid, or its owner has been asked
-	known bool
+	remoteKnown bool
 	// the target's memory that a checked transfer touches; not of vectors
-	extent extent
+	remoteExtent extent
 }
 
-// local and remote are the header's names for the two sides.
-func (o *Op) local() string  { return argName(o.Kind == Get, o.Suffix) }
-func (o *Op) remote() string { return argName(o.Kind != Get, o.Suffix) }
+// localArg and remote are the header's names for the two sides.
+func (o *Op) localArg() string  { return argName(o.Kind == Get, o.Suffix) }
+func (o *Op) remoteArg() string { return argName(o.Kind != Get, o.Suffix) }
 
 // argName makes no new string for the usual ones: every operation asks for it.
 func argName(dst bool, suffix string) string {
@@ -73,8 +73,8 @@ func argName(dst bool, suffix string) string {
 	return "src" + suffix
 }
 
-// check returns (true, nil) when there is something to move.
-func (r *Runtime) check(o *Op) (bool, error) {
+// checkOp returns (true, nil) when there is something to move.
+func (r *Runtime) checkOp(o *Op) (bool, error) {
 	if err := r.checkRank("proc", o.Proc); err != nil {
 		return false, err
 	}
@@ -108,8 +108,8 @@ func (o *Op) checkAcc() error {
 	return nil
 }
 
-// whole returns an error unless n bytes are a whole number of elements of an accumulate.
-func (o *Op) whole(arg string, n int) error {
+// checkWhole returns an error unless n bytes are a whole number of elements of an accumulate.
+func (o *Op) checkWhole(arg string, n int) error {
 	if o.Kind != Acc {
 		return nil
 	}
@@ -138,7 +138,7 @@ func (r *Runtime) checkStrided(o *Op) (bool, error) {
 			return false, argErr(CodeLevels, arg, "%d blocks at level %d", c, i)
 		}
 	}
-	if err := o.whole(arg, int(x.Count[0])); err != nil {
+	if err := o.checkWhole(arg, int(x.Count[0])); err != nil {
 		return false, err
 	}
 	volume, lo, hi := kernel.Extent(x.Remote.Stride, x.Count)
@@ -150,18 +150,18 @@ func (r *Runtime) checkStrided(o *Op) (bool, error) {
 			"%v are more than the %d bytes that one transfer may have", x.Count,
 			int64(kernel.MostBytes))
 	case x.Local.Base == 0:
-		return false, argErr(CodeArgument, o.local(), "null pointer")
+		return false, argErr(CodeArgument, o.localArg(), "null pointer")
 	case x.Local.Base > lastAddress:
-		return false, argErr(CodeArgument, o.local(), "%#x is no address", x.Local.Base)
+		return false, argErr(CodeArgument, o.localArg(), "%#x is no address", x.Local.Base)
 	case x.Remote.Base == 0:
-		return false, argErr(CodeArgument, o.remote(), "null pointer")
+		return false, argErr(CodeArgument, o.remoteArg(), "null pointer")
 	}
-	o.extent = extent{x.Remote.Base + uintptr(lo), x.Remote.Base + uintptr(hi)}
-	if o.known = o.Trusted; o.known {
+	o.remoteExtent = extent{x.Remote.Base + uintptr(lo), x.Remote.Base + uintptr(hi)}
+	if o.remoteKnown = o.Trusted; o.remoteKnown {
 		return true, nil
 	}
 	var err error
-	o.known, err = r.checkRemote(o.remote(), o.Proc, o.extent.lo, hi-lo)
+	o.remoteKnown, err = r.checkRemote(o.remoteArg(), o.Proc, o.remoteExtent.lo, hi-lo)
 	return true, err
 }
 
@@ -170,13 +170,13 @@ func noAddress(a uintptr) bool { return a == 0 || a > lastAddress }
 // checkVector is check for a vector operation. It sets o.known: all segments are known.
 func (r *Runtime) checkVector(o *Op) (bool, error) {
 	some, all := false, int64(0)
-	o.known = true
+	o.remoteKnown = true
 	for i, s := range o.Xfer.Vector {
 		if s.Bytes < 0 {
 			return false, argErr(CodeBytes, "darr", "descriptor %d: bytes is %d", i,
 				s.Bytes)
 		}
-		if err := o.whole("darr", s.Bytes); err != nil {
+		if err := o.checkWhole("darr", s.Bytes); err != nil {
 			return false, err
 		}
 		if s.Bytes == 0 {
@@ -193,13 +193,13 @@ func (r *Runtime) checkVector(o *Op) (bool, error) {
 				what = "no address"
 			}
 			return false, argErr(CodeArgument, "darr",
-				"descriptor %d: %s address %d is %s", i, o.local(), j, what)
+				"descriptor %d: %s address %d is %s", i, o.localArg(), j, what)
 		}
 		known, err := r.checkRemoteAll(o, &s)
 		if err != nil {
 			return false, err
 		}
-		o.known = o.known && known
+		o.remoteKnown = o.remoteKnown && known
 		some = some || len(s.Local) > 0
 	}
 	return some, nil
@@ -216,14 +216,14 @@ func (r *Runtime) checkRemoteAll(o *Op, s *transport.Segments) (known bool, err 
 		lo, hi = min(lo, a), max(hi, a)
 	}
 	if o.Proc != int(r.Me) { // my own segments may be outside the arena: check each
-		if known, err = r.checkRemote(o.remote(), o.Proc, lo,
+		if known, err = r.checkRemote(o.remoteArg(), o.Proc, lo,
 			int64(hi-lo)+int64(s.Bytes)); known && err == nil {
 			return true, nil
 		}
 	}
 	known = true
 	for _, a := range s.Remote {
-		one, err := r.checkRemote(o.remote(), o.Proc, a, int64(s.Bytes))
+		one, err := r.checkRemote(o.remoteArg(), o.Proc, a, int64(s.Bytes))
 		if err != nil {
 			return false, err
 		}

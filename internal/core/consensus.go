@@ -84,27 +84,27 @@ func addReport(all []report, text string, rank int) []report {
 	return append(all, report{text, rank, 1})
 }
 
-func (b *record) reports(all []report) {
-	b.number(uint64(len(all)))
+func (b *recordWriter) appendReports(all []report) {
+	b.appendNumber(uint64(len(all)))
 	for _, r := range all {
-		b.text(r.text)
-		b.number(uint64(r.rank))
-		b.number(uint64(r.count))
+		b.appendText(r.text)
+		b.appendNumber(uint64(r.rank))
+		b.appendNumber(uint64(r.count))
 	}
 }
 
-func (d *reading) reports(ranks int) []report {
+func (d *recordReader) readReports(ranks int) []report {
 	var all []report
-	for range d.count() {
-		all = append(all, report{text: d.text(), rank: d.rank(ranks),
-			count: d.rank(ranks + 1)})
+	for range d.readCount() {
+		all = append(all, report{text: d.readText(), rank: d.readRank(ranks),
+			count: d.readRank(ranks + 1)})
 	}
 	return all
 }
 
 // consensus is collective: it succeeds if all ranks have reached this step without an error.
 func (r *Runtime) consensus(err error) error {
-	_, _, err = r.consensusOn(addresses{}, err)
+	_, _, err = r.consensusWithAddresses(addresses{}, err)
 	return err
 }
 
@@ -114,24 +114,25 @@ type addresses struct {
 	inquiries []byte // of a leader: transport.Liveness.InquiriesAt
 }
 
-// consensusOn is consensus, and exchanges the addresses of ranks. Those of inquiries are by node.
-func (r *Runtime) consensusOn(mine addresses, err error) (addrs []transport.PeerAddr,
+// consensusWithAddresses is consensus, and exchanges the addresses of ranks. Those of inquiries are
+// by node.
+func (r *Runtime) consensusWithAddresses(mine addresses, err error) (addrs []transport.PeerAddr,
 	inquiries [][]byte, _ error) {
-	nodes, lost := r.exchange(reportCard(err, mine),
-		func(cards [][]byte) record { return mergeReports(cards, r.Topo.Mine()) })
+	nodes, lost := r.exchangeRecords(consensusRecord(err, mine),
+		func(cards [][]byte) recordWriter { return mergeReports(cards, r.Topo.Mine()) })
 	if lost != nil {
 		return nil, nil, errors.Join(err, lost)
 	}
 	var reports []report
 	for n, b := range nodes {
-		d := reading{b: b}
-		reports = append(reports, d.reports(r.N)...)
-		for range d.count() {
-			rank := r.Topo.Nodes[n][d.rank(len(r.Topo.Nodes[n]))]
-			addrs = append(addrs, transport.PeerAddr{Rank: rank, Addr: d.bytes()})
+		d := recordReader{rest: b}
+		reports = append(reports, d.readReports(r.N)...)
+		for range d.readCount() {
+			rank := r.Topo.Nodes[n][d.readRank(len(r.Topo.Nodes[n]))]
+			addrs = append(addrs, transport.PeerAddr{Rank: rank, Addr: d.readBytes()})
 		}
-		inquiries = append(inquiries, d.bytes())
-		if err := d.end(); err != nil {
+		inquiries = append(inquiries, d.readBytes())
+		if err := d.checkEnd(); err != nil {
 			return nil, nil, fmt.Errorf("node of rank %d: %w", r.Topo.Nodes[n][0], err)
 		}
 	}
@@ -140,36 +141,36 @@ func (r *Runtime) consensusOn(mine addresses, err error) (addrs []transport.Peer
 	return addrs, inquiries, consensusError(reports, int(r.Me))
 }
 
-// reportCard is what a rank tells its leader for consensusOn.
-func reportCard(err error, a addresses) (b record) {
-	b.text(reportOf(err))
-	b.bytes(a.server)
-	b.bytes(a.inquiries)
+// consensusRecord is what a rank tells its leader for consensusWithAddresses.
+func consensusRecord(err error, a addresses) (b recordWriter) {
+	b.appendText(reportOf(err))
+	b.appendBytes(a.server)
+	b.appendBytes(a.inquiries)
 	return b
 }
 
-// mergeReports makes the record of a node for consensusOn.
-func mergeReports(cards [][]byte, ranks []transport.Rank) (node record) {
+// mergeReports makes the record of a node for consensusWithAddresses.
+func mergeReports(cards [][]byte, ranks []transport.Rank) (node recordWriter) {
 	var reports []report
-	var addrs, inquiries record
+	var addrs, inquiries recordWriter
 	count := uint64(0)
 	for i, b := range cards {
-		d := reading{b: b}
-		reports = addReport(reports, d.text(), int(ranks[i]))
-		if addr := d.bytes(); len(addr) > 0 {
-			addrs.number(uint64(i))
-			addrs.bytes(addr)
+		d := recordReader{rest: b}
+		reports = addReport(reports, d.readText(), int(ranks[i]))
+		if addr := d.readBytes(); len(addr) > 0 {
+			addrs.appendNumber(uint64(i))
+			addrs.appendBytes(addr)
 			count++
 		}
-		if at := d.bytes(); i == 0 {
-			inquiries.bytes(at)
+		if at := d.readBytes(); i == 0 {
+			inquiries.appendBytes(at)
 		}
-		if d.end() != nil {
+		if d.checkEnd() != nil {
 			return nil
 		}
 	}
-	node.reports(reports)
-	node.number(count)
+	node.appendReports(reports)
+	node.appendNumber(count)
 	return append(append(node, addrs...), inquiries...)
 }
 

@@ -49,14 +49,14 @@ func TestVerdict(t *testing.T) {
 // reportsOf are those of two nodes of ranks that take turns, as their records say.
 func reportsOf(texts []string) (all []report) {
 	for node := range 2 {
-		var b record
+		var b recordWriter
 		var ours []report
 		for rank := node; rank < len(texts); rank += 2 {
 			ours = addReport(ours, texts[rank], rank)
 		}
-		b.reports(ours)
-		d := reading{b: b}
-		all = append(all, d.reports(len(texts))...)
+		b.appendReports(ours)
+		d := recordReader{rest: b}
+		all = append(all, d.readReports(len(texts))...)
 	}
 	return all
 }

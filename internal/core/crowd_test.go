@@ -216,7 +216,7 @@ func (s spread) startAll(t *testing.T, guilty int, check func(r *Runtime, p *sim
 						return w, nil
 					}}
 				j := &crowdJob{c: c, rank: int(rank), node: n, local: local}
-				r, err := start(settings(fmt.Sprint("ARMCI_NODE=n", n)), j, p)
+				r, err := openRuntime(settings(fmt.Sprint("ARMCI_NODE=n", n)), j, p)
 				if r == nil {
 					r = &Runtime{Job: j, Me: rank}
 				}

@@ -30,10 +30,10 @@ func (r *Runtime) EventAdd(proc int, event uintptr, n uint32) error {
 		return nil
 	}
 	body := binary.LittleEndian.AppendUint64(make([]byte, 0, eventBody), uint64(event))
-	if err := r.send(to, msgEventAdd, binary.LittleEndian.AppendUint32(body, n)); err != nil {
+	if err := r.sendActive(to, msgEventAdd, binary.LittleEndian.AppendUint32(body, n)); err != nil {
 		return fmt.Errorf("event of rank %d: %w", proc, err)
 	}
-	r.traffic.posted(proc)
+	r.traffic.countPosted(proc)
 	return nil
 }
 

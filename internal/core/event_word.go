@@ -24,7 +24,7 @@ const (
 )
 
 // EventWords tells whether a device writes the counts of events on other nodes.
-func (r *Runtime) EventWords() bool { return r.beyond.words != nil }
+func (r *Runtime) EventWords() bool { return r.internode.wordWriter != nil }
 
 // EventRaise raises an event of rank proc by one, behind all earlier stores of the caller there. No
 // other rank raises that event, and one thread at a time does. record is an event in memory of the
@@ -45,13 +45,13 @@ func (r *Runtime) EventRaise(proc int, event, record uintptr) error {
 		r.events.EventSent(record, count)
 		return nil
 	}
-	err := r.raise(to, event, count)
-	r.traffic.posted(proc)
+	err := r.writeEventCount(to, event, count)
+	r.traffic.countPosted(proc)
 	if err == nil && r.events.EventSent(record, count) {
 		err = r.EventTell(proc, event, count)
 	}
 	if err == nil {
-		err = r.leaveToFast(proc, event)
+		err = r.allowFastRaise(proc, event)
 	}
 	if err != nil {
 		return fmt.Errorf("event of rank %d: %w", proc, err)
@@ -62,14 +62,14 @@ func (r *Runtime) EventRaise(proc int, event, record uintptr) error {
 // unfencedStores is after how many stores that no fence has covered EventRaise fences by itself.
 const unfencedStores = 16
 
-// leaveToFast lets the C fast path raise an event the next time. It does so only while all stores
-// at the rank are its own or fenced, which a program that never fences would not come to.
-func (r *Runtime) leaveToFast(proc int, event uintptr) error {
+// allowFastRaise lets the C fast path raise an event the next time. It does so only while all
+// stores at the rank are its own or fenced, which a program that never fences would not come to.
+func (r *Runtime) allowFastRaise(proc int, event uintptr) error {
 	to, t := r.route(transport.Rank(proc)), &r.traffic[proc]
 	if to.fast == nil {
 		return nil
 	}
-	if e, found := r.remote.find(transport.Rank(proc), event); found {
+	if e, found := r.remote.findExtent(transport.Rank(proc), event); found {
 		to.fast.AddRange(to.peer, event, e.lo, e.hi)
 	}
 	if t.Posted.Load()-t.Fenced.Load() < unfencedStores {
@@ -78,23 +78,23 @@ func (r *Runtime) leaveToFast(proc int, event uintptr) error {
 	return r.Fence(proc)
 }
 
-// raise has the device write a count, or else the target's data server raise it by one.
-func (r *Runtime) raise(to transport.Rank, event uintptr, count uint32) error {
+// writeEventCount has the device write a count, or else the target's data server raise it by one.
+func (r *Runtime) writeEventCount(to transport.Rank, event uintptr, count uint32) error {
 	body := binary.LittleEndian.AppendUint64(make([]byte, 0, eventBody), uint64(event))
 	m := transport.Msg{Kind: msgEventAdd, Body: binary.LittleEndian.AppendUint32(body, 1),
 		Unhurried: true}
 	dest := r.route(to)
-	if dest.words == nil {
+	if dest.wordWriter == nil {
 		return dest.tr.Send(dest.peer, m)
 	}
-	_, err := dest.words.WriteWord(dest.peer, event, count, m)
+	_, err := dest.wordWriter.WriteWord(dest.peer, event, count, m)
 	return err
 }
 
 // EventTell wakes the waiters of an event of another node after a device has written its count.
 func (r *Runtime) EventTell(proc int, event uintptr, count uint32) error {
 	body := binary.LittleEndian.AppendUint64(make([]byte, 0, eventToldBody), uint64(event))
-	return r.send(transport.Rank(proc), msgEventTold, binary.LittleEndian.AppendUint32(body,
+	return r.sendActive(transport.Rank(proc), msgEventTold, binary.LittleEndian.AppendUint32(body,
 		count))
 }
 
@@ -105,7 +105,7 @@ func (r *Runtime) EventAwait(proc int, event, record uintptr, seen uint32, milli
 		return false, err
 	}
 	raiser := transport.Rank(proc)
-	if r.route(raiser).words == nil || millis == 0 {
+	if r.route(raiser).wordWriter == nil || millis == 0 {
 		return r.EventWait(event, seen, millis, what)
 	}
 	if changed, err = r.EventWait(event, seen, 0, what); changed || err != nil {
@@ -114,7 +114,7 @@ func (r *Runtime) EventAwait(proc int, event, record uintptr, seen uint32, milli
 	le := binary.LittleEndian
 	body := le.AppendUint64(le.AppendUint64(make([]byte, 0, eventAskBody), uint64(record)),
 		uint64(event))
-	answer, err := r.call(raiser, msgEventAsk, le.AppendUint32(body, seen+1))
+	answer, err := r.callActive(raiser, msgEventAsk, le.AppendUint32(body, seen+1))
 	if err != nil {
 		return false, fmt.Errorf("event of rank %d: %w", proc, err)
 	}
@@ -123,14 +123,14 @@ func (r *Runtime) EventAwait(proc int, event, record uintptr, seen uint32, milli
 			proc, transport.ErrBadAddr)
 	}
 	if answer[0] == eventComes {
-		return r.awaitWord(event, seen, millis, what), nil
+		return r.awaitWrittenCount(event, seen, millis, what), nil
 	}
 	return r.EventWait(event, seen, millis, what)
 }
 
-// awaitWord waits for a count that a device has written: it is there, or about to be. That of a
-// connection that is lost never comes, which ends the job.
-func (r *Runtime) awaitWord(event uintptr, seen uint32, millis int, what string) (changed bool) {
+// awaitWrittenCount waits for a count that a device has written: it is there, or about to be. That
+// of a connection that is lost never comes, which ends the job.
+func (r *Runtime) awaitWrittenCount(event uintptr, seen uint32, millis int, what string) (changed bool) {
 	for began := time.Now(); !r.events.EventWait(event, seen, 1, what); {
 		if millis >= 0 && time.Since(began) >= time.Duration(millis)*time.Millisecond {
 			return false
@@ -168,19 +168,19 @@ func (r *Runtime) handleEventTold(to transport.Rank, m transport.Msg) bool {
 	}
 	event, count := uintptr(binary.LittleEndian.Uint64(m.Body)),
 		binary.LittleEndian.Uint32(m.Body[8:])
-	if r.isEvent(to, event) && !r.events.EventTold(event, count) && r.twoSided.begin() {
-		go r.eventToldLater(to, event, count)
+	if r.isEvent(to, event) && !r.events.EventTold(event, count) && r.twoSided.startTask() {
+		go r.wakeWhenWritten(to, event, count)
 	}
 	return true
 }
 
-// eventToldLater wakes the waiters when the count is there: the device's write and the message have
-// different ways. By then the waiter may have seen it and freed the event.
-func (r *Runtime) eventToldLater(to transport.Rank, event uintptr, count uint32) {
+// wakeWhenWritten wakes the waiters when the count is there: the device's write and the message
+// have different ways. By then the waiter may have seen it and freed the event.
+func (r *Runtime) wakeWhenWritten(to transport.Rank, event uintptr, count uint32) {
 	defer log.Guard()
-	defer r.twoSided.running.Done()
+	defer r.twoSided.tasks.Done()
 	end := time.Now().Add(time.Minute)
-	for pause := 10 * time.Microsecond; time.Now().Before(end) && !r.twoSided.isClosed(); {
+	for pause := 10 * time.Microsecond; time.Now().Before(end) && !r.twoSided.isFinalizing(); {
 		time.Sleep(pause)
 		pause = min(2*pause, 10*time.Millisecond)
 		if !r.isEvent(to, event) || r.events.EventTold(event, count) {

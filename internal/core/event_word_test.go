@@ -109,7 +109,7 @@ func TestEventWrittenByDevice(t *testing.T) {
 		"late": 300 * time.Microsecond} {
 		t.Run(name, func(t *testing.T) {
 			shape{3, 6, true}.run(t, nil, func(r *tr) {
-				r.beyond.words = newWordDevice(r.beyond.tr, late)
+				r.internode.wordWriter = newWordDevice(r.internode.tr, late)
 				r.barrier()
 				raiseInTurn(r)
 			})
@@ -144,11 +144,11 @@ func TestEventRaiseMistakes(t *testing.T) {
 		wantArg(r, "rank", err, "proc", CodeProc, "rank 2")
 		body := make([]byte, eventAskBody)
 		for _, n := range []int{eventAskBody, eventAskBody - 1} {
-			if answer, err := r.call(transport.Rank(other), msgEventAsk,
+			if answer, err := r.callActive(transport.Rank(other), msgEventAsk,
 				body[:n]); err != nil || len(answer) != 0 {
 				r.wrong("a question of %d bytes: %v, %v", n, answer, err)
 			}
-			r.must(r.send(transport.Rank(other), msgEventTold, body[:n-8]))
+			r.must(r.sendActive(transport.Rank(other), msgEventTold, body[:n-8]))
 		}
 		r.must(r.Fence(other))
 		r.barrier()

@@ -27,24 +27,24 @@ const (
 const secretBytes = 16
 
 // card is what a rank sends its leader first.
-type card struct {
+type addressRecord struct {
 	rank     int
 	listener string // where the ranks of its node connect to it
 	problem  string // why it cannot take part
 }
 
-// encode returns the card as decodeCard reads it.
-func (c *card) encode() (b record) {
-	b.number(uint64(c.rank))
-	b.text(c.listener)
-	b.text(c.problem)
+// encodeAddress returns the card as decodeAddressRecord reads it.
+func (c *addressRecord) encodeAddress() (b recordWriter) {
+	b.appendNumber(uint64(c.rank))
+	b.appendText(c.listener)
+	b.appendText(c.problem)
 	return b
 }
 
-func decodeCard(b []byte, ranks int) (c card, err error) {
-	d := reading{b: b}
-	c = card{rank: d.rank(ranks), listener: d.text(), problem: d.text()}
-	return c, d.end()
+func decodeAddressRecord(b []byte, ranks int) (c addressRecord, err error) {
+	d := recordReader{rest: b}
+	c = addressRecord{rank: d.readRank(ranks), listener: d.readText(), problem: d.readText()}
+	return c, d.checkEnd()
 }
 
 // nodeRecord is what all ranks must know of a node.
@@ -60,17 +60,17 @@ type nodeRecord struct {
 	reports []report
 }
 
-// encode returns the record as decodeNode reads it.
-func (n *nodeRecord) encode() (b record) {
-	b = append(record(recordMagic), recordVersion)
-	b.number(uint64(n.ranks[0]))
-	b.ranks(n.ranks)
-	b.text(n.host)
-	b.number(n.machine)
-	b.number(n.netns)
-	b.number(uint64(n.need+mib-1) / mib)
-	b.bytes(n.secret)
-	b.reports(n.reports)
+// encodeNode returns the record as decodeNode reads it.
+func (n *nodeRecord) encodeNode() (b recordWriter) {
+	b = append(recordWriter(recordMagic), recordVersion)
+	b.appendNumber(uint64(n.ranks[0]))
+	b.appendRanks(n.ranks)
+	b.appendText(n.host)
+	b.appendNumber(n.machine)
+	b.appendNumber(n.netns)
+	b.appendNumber(uint64(n.need+mib-1) / mib)
+	b.appendBytes(n.secret)
+	b.appendReports(n.reports)
 	return b
 }
 
@@ -83,18 +83,18 @@ func decodeNode(b []byte, ranks int) (n nodeRecord, err error) {
 	if len(b) < head || string(b[:len(recordMagic)]) != recordMagic {
 		return n, errRecord
 	}
-	d := reading{b: b[head:]}
-	leader := d.rank(ranks)
+	d := recordReader{rest: b[head:]}
+	leader := d.readRank(ranks)
 	if v := b[head-1]; v != recordVersion && !d.bad {
 		return n, &StartError{Text: fmt.Sprintf("the ranks have different versions of "+
 			"this library: rank %d exchanges records of "+
 			"version %d at the start, this rank of version %d", leader, v,
 			recordVersion)}
 	}
-	n = nodeRecord{ranks: d.ranks(ranks), host: d.text(), machine: d.number(),
-		netns: d.number(),
-		need:  int64(d.number()) * mib, secret: d.bytes(), reports: d.reports(ranks)}
-	if err := d.end(); err != nil {
+	n = nodeRecord{ranks: d.readRanks(ranks), host: d.readText(), machine: d.readNumber(),
+		netns: d.readNumber(),
+		need:  int64(d.readNumber()) * mib, secret: d.readBytes(), reports: d.readReports(ranks)}
+	if err := d.checkEnd(); err != nil {
 		return n, fmt.Errorf("node of rank %d: %w", leader, err)
 	}
 	if len(n.ranks) == 0 || int(n.ranks[0]) != leader {
@@ -103,48 +103,49 @@ func decodeNode(b []byte, ranks int) (n nodeRecord, err error) {
 	return n, nil
 }
 
-// exchange is collective: merge makes the record of a node from the cards of its ranks, nil if one
-// is malformed. All ranks get the records of all nodes.
-func (r *Runtime) exchange(mine record, merge func(cards [][]byte) record) (nodes [][]byte,
+// exchangeRecords is collective: merge makes the record of a node from the cards of its ranks, nil
+// if one is malformed. All ranks get the records of all nodes.
+func (r *Runtime) exchangeRecords(mine recordWriter, merge func(cards [][]byte) recordWriter) (nodes [][]byte,
 	err error) {
 	cards, err := r.Job.GatherNode(mine)
 	if err != nil {
 		return nil, err
 	}
-	var node record
-	if r.local == 0 {
+	var node recordWriter
+	if r.localRank == 0 {
 		node = merge(cards)
 	}
 	return r.Job.ExchangeLeaders(node)
 }
 
 // found is what the first exchange has found beside the topology.
-type found struct {
+type startInfo struct {
 	secret    []byte
 	need      int64    // address space that the arena of any node may use
 	listeners []string // of the ranks of this node
 }
 
-// meet is the first exchange. Its error is the same on all ranks, unless the job is ending.
-func (r *Runtime) meet(listener string, memory int64, problem error) (*found, error) {
+// exchangeAddresses is the first exchange. Its error is the same on all ranks, unless the job is
+// ending.
+func (r *Runtime) exchangeAddresses(listener string, memory int64, problem error) (*startInfo, error) {
 	id, host := NodeID(r.Cfg.String("ARMCI_NODE"))
 	log.SetIdentity(int(r.Me), host)
 	var err error
-	if r.local, _, err = r.Job.Split(fmt.Sprintf("%s %d %s", recordMagic, recordVersion,
+	if r.localRank, _, err = r.Job.Split(fmt.Sprintf("%s %d %s", recordMagic, recordVersion,
 		id)); err != nil {
 		return nil, err
 	}
-	f := &found{}
+	f := &startInfo{}
 	var malformed error
-	mine := card{int(r.Me), listener, reportOf(problem)}
-	cards, err := r.Job.GatherNode(mine.encode())
+	mine := addressRecord{int(r.Me), listener, reportOf(problem)}
+	cards, err := r.Job.GatherNode(mine.encodeAddress())
 	if err != nil {
 		return nil, err
 	}
-	node := nodeRecord{host: host, machine: hash(machine(id)), netns: hash(namespace(id)),
+	node := nodeRecord{host: host, machine: hashID(machineID(id)), netns: hashID(netnsID(id)),
 		need: memory * int64(len(cards))}
 	for _, b := range cards {
-		c, err := decodeCard(b, r.N)
+		c, err := decodeAddressRecord(b, r.N)
 		if err != nil {
 			malformed = err
 		}
@@ -156,25 +157,25 @@ func (r *Runtime) meet(listener string, memory int64, problem error) (*found, er
 		node.secret = make([]byte, secretBytes)
 		rand.Read(node.secret)
 	}
-	var own record // nil, if malformed: then all ranks fail
+	var own recordWriter // nil, if malformed: then all ranks fail
 	if malformed == nil {
-		own = node.encode()
+		own = node.encodeNode()
 	}
 	all, err := r.Job.ExchangeLeaders(own)
 	if err != nil {
 		return nil, err
 	}
-	return f, r.learn(f, all)
+	return f, r.readNodeRecords(f, all)
 }
 
-// learn reads the records of all nodes.
-func (r *Runtime) learn(f *found, all [][]byte) error {
+// readNodeRecords reads the records of all nodes.
+func (r *Runtime) readNodeRecords(f *startInfo, all [][]byte) error {
 	nodes := make([]nodeRecord, len(all))
 	var reports []report
 	for i, b := range all {
 		var err error
 		if nodes[i], err = decodeNode(b, r.N); err != nil {
-			return r.odd(err)
+			return r.markPrinter(err)
 		}
 		f.need = max(f.need, nodes[i].need)
 		reports = append(reports, nodes[i].reports...)
@@ -191,16 +192,16 @@ func (r *Runtime) learn(f *found, all [][]byte) error {
 	return err
 }
 
-// odd makes one rank print an error that all have: the first of those that exchange records of this
-// version.
-func (r *Runtime) odd(err error) error {
+// markPrinter makes one rank print an error that all have: the first of those that exchange records
+// of this version.
+func (r *Runtime) markPrinter(err error) error {
 	if s, ok := err.(*StartError); ok {
 		s.Print = r.Me == 0
 	}
 	return err
 }
 
-func hash(text string) uint64 {
+func hashID(text string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(text))
 	return h.Sum64() >> 8 // which a record has in 8 bytes

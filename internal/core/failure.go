@@ -25,31 +25,31 @@ const (
 	maxTurns   = 6                      // which all further nodes share
 )
 
-// lost is called by the node when a rank has died. It may run on any goroutine, so it must not call
-// MPI. While the job starts it waits: if it must, the start fails on all ranks. Without a reason
-// the node's reporter prints one.
-func (r *Runtime) lost(rank transport.Rank, reason string) {
+// onRankLost is called by the node when a rank has died. It may run on any goroutine, so it must
+// not call MPI. While the job starts it waits: if it must, the start fails on all ranks. Without a
+// reason the node's reporter prints one.
+func (r *Runtime) onRankLost(rank transport.Rank, reason string) {
 	<-r.started
 	if reason == "" {
-		r.endBy(0, r.tellNodes)
+		r.endJobWith(0, r.notifyNodes)
 		return
 	}
-	wait := r.turn(rank)
-	r.endBy(0, func() {
-		if r.knownAt(r.Topo.Node(rank), wait) {
-			r.settle()
+	wait := r.reportDelay(rank)
+	r.endJobWith(0, func() {
+		if r.causeKnownAt(r.Topo.Node(rank), wait) {
+			r.endSettled()
 		} else {
-			r.report(reason)
+			r.reportCause(reason)
 		}
 	})
 }
 
-// knownAt tells whether the cause of the end is known at another node, where all ranks may have
-// ended already. It waits for the answer, and if there is none for this rank's turn to report.
-func (r *Runtime) knownAt(node int, turn time.Duration) bool {
+// causeKnownAt tells whether the cause of the end is known at another node, where all ranks may
+// have ended already. It waits for the answer, and if there is none for this rank's turn to report.
+func (r *Runtime) causeKnownAt(node int, turn time.Duration) bool {
 	began := time.Now()
-	if node < len(r.inquiries) && len(r.inquiries[node]) > 0 {
-		if r.Liveness.Known(r.inquiries[node], max(turn, noticeTime)) {
+	if node < len(r.inquiryAddrs) && len(r.inquiryAddrs[node]) > 0 {
+		if r.Liveness.Known(r.inquiryAddrs[node], max(turn, noticeTime)) {
 			return true
 		}
 	}
@@ -57,32 +57,32 @@ func (r *Runtime) knownAt(node int, turn time.Duration) bool {
 	return false
 }
 
-// settle ends the job on this node without a line: the cause has been printed elsewhere.
-func (r *Runtime) settle() {
+// endSettled ends the job on this node without a line: the cause has been printed elsewhere.
+func (r *Runtime) endSettled() {
 	if r.Liveness.ClaimEnd() {
 		r.Liveness.Settle()
-		r.tellNodes()
+		r.notifyNodes()
 	}
 }
 
-// lostAsync is lost for transports between nodes. It returns, since their threads still have to
-// receive messages about the end.
-func (r *Runtime) lostAsync(rank transport.Rank, reason string) {
+// onRankLostAsync is lost for transports between nodes. It returns, since their threads still have
+// to receive messages about the end.
+func (r *Runtime) onRankLostAsync(rank transport.Rank, reason string) {
 	go func() {
 		defer log.Guard()
-		r.lost(rank, reason)
+		r.onRankLost(rank, reason)
 	}()
 }
 
-// end ends the job because of reason, unless it is ending already. It first waits, so that another
-// rank may do so.
-func (r *Runtime) end(wait time.Duration, reason string) {
-	r.endBy(wait, func() { r.report(reason) })
+// endJob ends the job because of reason, unless it is ending already. It first waits, so that
+// another rank may do so.
+func (r *Runtime) endJob(wait time.Duration, reason string) {
+	r.endJobWith(wait, func() { r.reportCause(reason) })
 }
 
-// endBy is end with another way to tell why.
-func (r *Runtime) endBy(wait time.Duration, tell func()) {
-	r.ending.Do(func() {
+// endJobWith is end with another way to tell why.
+func (r *Runtime) endJobWith(wait time.Duration, tell func()) {
+	r.endOnce.Do(func() {
 		defer close(r.jobEnded)
 		close(r.jobEnding)
 		r.Abandon() // the launcher may end this process at any time
@@ -104,21 +104,21 @@ func (r *Runtime) Abandon() {
 	}
 }
 
-// report prints why the job ends, unless another rank does.
-func (r *Runtime) report(reason string) {
-	switch first, elsewhere := r.claimEnd(); {
+// reportCause prints why the job ends, unless another rank does.
+func (r *Runtime) reportCause(reason string) {
+	switch first, elsewhere := r.claimReport(); {
 	case first:
 		log.Lastf("%s: the job ends", reason)
-		r.tellNodes()
+		r.notifyNodes()
 	case elsewhere:
 		time.Sleep(reportTime)
 	}
 }
 
-// turn is how long this node waits for others to report and end the job: the lost rank's own node
-// reports first, then the other nodes one after the other. Of two nodes that lose each other the
-// second waits half a turn: the launcher may end the job by then.
-func (r *Runtime) turn(lost transport.Rank) time.Duration {
+// reportDelay is how long this node waits for others to report and end the job: the lost rank's own
+// node reports first, then the other nodes one after the other. Of two nodes that lose each other
+// the second waits half a turn: the launcher may end the job by then.
+func (r *Runtime) reportDelay(lost transport.Rank) time.Duration {
 	theirs, mine := r.Topo.Node(lost), r.Topo.MyNode()
 	if theirs == mine {
 		return 0
@@ -138,13 +138,13 @@ func (r *Runtime) turn(lost transport.Rank) time.Duration {
 	return reportTurn / 2 * time.Duration(2*min(place, maxTurns)+half)
 }
 
-// claimEnd tells whether this rank is the first that wants to report why the job ends; if not,
+// claimReport tells whether this rank is the first that wants to report why the job ends; if not,
 // whether another node is.
-func (r *Runtime) claimEnd() (first, elsewhere bool) {
+func (r *Runtime) claimReport() (first, elsewhere bool) {
 	if !r.Liveness.ClaimEnd() {
 		return false, false
 	}
-	if !r.firstOfNodes() {
+	if !r.isFirstNode() {
 		r.Liveness.Settle()
 		return false, true
 	}
@@ -152,15 +152,15 @@ func (r *Runtime) claimEnd() (first, elsewhere bool) {
 	return first, !first
 }
 
-// firstOfNodes asks the nodes before this one whether one of them ends the job, too. The first that
+// isFirstNode asks the nodes before this one whether one of them ends the job, too. The first that
 // answers decides.
-func (r *Runtime) firstOfNodes() bool {
+func (r *Runtime) isFirstNode() bool {
 	late := time.After(noticeTime)
 	for _, ranks := range r.Topo.Nodes[:r.Topo.MyNode()] {
 		heard := make(chan []byte, 1)
 		go func() {
 			defer log.Guard()
-			if answer, err := r.call(ranks[0], msgEnding, nil); err == nil {
+			if answer, err := r.callActive(ranks[0], msgEnding, nil); err == nil {
 				heard <- answer
 			}
 			close(heard)
@@ -177,10 +177,10 @@ func (r *Runtime) firstOfNodes() bool {
 	return true
 }
 
-// tellNodes tells the other nodes that the job ends and that the cause has been printed, so that
+// notifyNodes tells the other nodes that the job ends and that the cause has been printed, so that
 // none of them reports the loss of a rank that was only ended. It does not wait long for a node
 // that cannot be reached.
-func (r *Runtime) tellNodes() {
+func (r *Runtime) notifyNodes() {
 	others := len(r.Topo.Nodes) - 1
 	heard := make(chan struct{}, others)
 	for i, ranks := range r.Topo.Nodes {
@@ -188,7 +188,7 @@ func (r *Runtime) tellNodes() {
 			go func() {
 				defer log.Guard()
 				// a node that cannot be reached has ended already
-				r.call(ranks[0], msgEnding, nil)
+				r.callActive(ranks[0], msgEnding, nil)
 				heard <- struct{}{}
 			}()
 		}
@@ -218,7 +218,7 @@ func (r *Runtime) handleEnding(reply func([]byte)) bool {
 	go func() {
 		defer log.Guard()
 		<-r.started
-		r.endBy(reportTime, func() {})
+		r.endJobWith(reportTime, func() {})
 	}()
 	return true
 }
@@ -239,7 +239,7 @@ func (r *Runtime) AwaitEnd(function string, err error) {
 	case <-r.jobEnding:
 	case <-time.After(reportTime):
 		// no rank ends the job: the rank has finalised, but is needed
-		r.end(reportTurn*time.Duration(min(r.Topo.MyNode(), maxTurns)),
+		r.endJob(reportTurn*time.Duration(min(r.Topo.MyNode(), maxTurns)),
 			fmt.Sprintf("%s: %v", function, err))
 	}
 	select {
@@ -252,11 +252,11 @@ func (r *Runtime) AwaitEnd(function string, err error) {
 // caller's thread. If another rank has printed why the job ends, this rank waits for it, then ends
 // silently.
 func (r *Runtime) Abort(text string, code int) {
-	if first, _ := r.claimEnd(); first {
+	if first, _ := r.claimReport(); first {
 		if text != "" {
 			log.Lastf("%s", text)
 		}
-		r.tellNodes()
+		r.notifyNodes()
 	} else {
 		time.Sleep(reportTime)
 	}

@@ -14,27 +14,28 @@ func (r *Runtime) Fence(proc int) error {
 		return err
 	}
 	to, t := r.route(transport.Rank(proc)), &r.traffic[proc]
-	if t.clean() && !to.immediate {
+	if t.isClean() && !to.immediate {
 		return nil
 	}
 	upTo := t.Posted.Load()
 	err := to.tr.Fence(r.peers[to.peer : to.peer+1]...)
-	t.fenced(upTo) // also after an error, which is reported once
+	t.markFenced(upTo) // also after an error, which is reported once
 	return err
 }
 
-// fence fences those of these ranks at which stores are outstanding, by one call of each transport.
-func (r *Runtime) fence(ranks []transport.Rank) (first error) {
+// fencePosted fences those of these ranks at which stores are outstanding, by one call of each
+// transport.
+func (r *Runtime) fencePosted(ranks []transport.Rank) (first error) {
 	for _, tr := range r.transports {
-		if err := r.fenceBy(tr, ranks); err != nil && first == nil {
+		if err := r.fencePostedBy(tr, ranks); err != nil && first == nil {
 			first = err
 		}
 	}
 	return first
 }
 
-// fenceBy is fence for those of the ranks that one transport reaches.
-func (r *Runtime) fenceBy(tr transport.Transport, ranks []transport.Rank) error {
+// fencePostedBy is fence for those of the ranks that one transport reaches.
+func (r *Runtime) fencePostedBy(tr transport.Transport, ranks []transport.Rank) error {
 	type mark struct {
 		t    *Traffic
 		upTo uint32
@@ -48,7 +49,7 @@ func (r *Runtime) fenceBy(tr transport.Transport, ranks []transport.Rank) error 
 			continue
 		case to.immediate:
 			return tr.Fence(to.peer) // also orders my stores at other ranks of the node
-		case !t.clean():
+		case !t.isClean():
 			peers = append(peers, to.peer)
 			marks = append(marks, mark{t, t.Posted.Load()})
 		}
@@ -58,7 +59,7 @@ func (r *Runtime) fenceBy(tr transport.Transport, ranks []transport.Rank) error 
 	}
 	err := tr.Fence(peers...)
 	for _, m := range marks { // also after an error, which is reported once
-		m.t.fenced(m.upTo)
+		m.t.markFenced(m.upTo)
 	}
 	return err
 }
@@ -66,12 +67,12 @@ func (r *Runtime) fenceBy(tr transport.Transport, ranks []transport.Rank) error 
 // AllFence is Fence for every rank; all nodes are asked before the first is waited for.
 func (r *Runtime) AllFence() error {
 	err := r.WaitAll()
-	all := r.traffic.all()
+	all := r.traffic.total()
 	upTo := all.Posted.Load()
-	if e := r.fence(r.world.Ranks); e != nil && err == nil {
+	if e := r.fencePosted(r.world.Ranks); e != nil && err == nil {
 		err = e
 	}
-	all.fenced(upTo)
+	all.markFenced(upTo)
 	return err
 }
 
@@ -83,7 +84,7 @@ func (r *Runtime) GroupFence(g *Group) error {
 			first = err
 		}
 	}
-	if err := r.fence(g.Ranks); err != nil && first == nil {
+	if err := r.fencePosted(g.Ranks); err != nil && first == nil {
 		first = err
 	}
 	return first

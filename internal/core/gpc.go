@@ -19,11 +19,11 @@ import (
 type Procedure func(from int, head, data []byte, headCap, dataCap int) (rhead, rdata []byte)
 
 // gpc is the procedures that this rank has registered and the calls that await their replies.
-type gpc struct {
-	mu    sync.Mutex
-	procs []Procedure // by -handle - 1; nil = released
-	next  uint64
-	wait  map[uint64]chan gpcReply
+type procedures struct {
+	mu         sync.Mutex
+	registered []Procedure // by -handle - 1; nil = released
+	lastCall   uint64
+	awaited    map[uint64]chan gpcReply
 }
 
 // gpcReply is the reply to a call; ok is false if the procedure did not run.
@@ -37,28 +37,28 @@ type gpcReply struct {
 func (r *Runtime) GPCRegister(p Procedure) int {
 	r.gpc.mu.Lock()
 	defer r.gpc.mu.Unlock()
-	r.gpc.procs = append(r.gpc.procs, p)
-	return -len(r.gpc.procs)
+	r.gpc.registered = append(r.gpc.registered, p)
+	return -len(r.gpc.registered)
 }
 
 // GPCRelease removes a procedure from the list.
 func (r *Runtime) GPCRelease(h int) error {
 	r.gpc.mu.Lock()
 	defer r.gpc.mu.Unlock()
-	if h >= 0 || -h > len(r.gpc.procs) || r.gpc.procs[-h-1] == nil {
+	if h >= 0 || -h > len(r.gpc.registered) || r.gpc.registered[-h-1] == nil {
 		return argErr(CodeOp, "handle", "%d is not a registered procedure", h)
 	}
-	r.gpc.procs[-h-1] = nil
+	r.gpc.registered[-h-1] = nil
 	return nil
 }
 
-func (r *Runtime) procedure(h int) Procedure {
+func (r *Runtime) procedureOf(h int) Procedure {
 	r.gpc.mu.Lock()
 	defer r.gpc.mu.Unlock()
-	if h >= 0 || -h > len(r.gpc.procs) {
+	if h >= 0 || -h > len(r.gpc.registered) {
 		return nil
 	}
-	return r.gpc.procs[-h-1]
+	return r.gpc.registered[-h-1]
 }
 
 // A call's body: uint64 id, uint32 handle, head length, reply head capacity, reply data capacity;
@@ -92,7 +92,7 @@ func (r *Runtime) GPCExec(h, proc int, head, data []byte, headCap,
 	if err := r.checkRank("p", proc); err != nil {
 		return nil, err
 	}
-	if r.procedure(h) == nil {
+	if r.procedureOf(h) == nil {
 		return nil, argErr(CodeOp, "h", "%d is not a registered procedure", h)
 	}
 	if err := checkProcedure(len(head), len(data), headCap, dataCap); err != nil {
@@ -103,12 +103,12 @@ func (r *Runtime) GPCExec(h, proc int, head, data []byte, headCap,
 	}
 	reply := make(chan gpcReply, 1)
 	r.gpc.mu.Lock()
-	r.gpc.next++
-	id := r.gpc.next
-	if r.gpc.wait == nil {
-		r.gpc.wait = map[uint64]chan gpcReply{}
+	r.gpc.lastCall++
+	id := r.gpc.lastCall
+	if r.gpc.awaited == nil {
+		r.gpc.awaited = map[uint64]chan gpcReply{}
 	}
-	r.gpc.wait[id] = reply
+	r.gpc.awaited[id] = reply
 	r.gpc.mu.Unlock()
 	body := make([]byte, callHead, callHead+len(head)+len(data))
 	binary.LittleEndian.PutUint64(body, id)
@@ -116,8 +116,8 @@ func (r *Runtime) GPCExec(h, proc int, head, data []byte, headCap,
 		binary.LittleEndian.PutUint32(body[8+4*i:], uint32(v))
 	}
 	body = append(append(body, head...), data...)
-	if err := r.send(transport.Rank(proc), msgProcedure, body); err != nil {
-		r.expected(id)
+	if err := r.sendActive(transport.Rank(proc), msgProcedure, body); err != nil {
+		r.removeCall(id)
 		return nil, fmt.Errorf("call of procedure %d at rank %d: %w", h, proc, err)
 	}
 	return func() ([]byte, []byte, error) {
@@ -137,29 +137,29 @@ func (r *Runtime) serveCall(from transport.Rank, body []byte) {
 	h, hlen, args := int(int32(u32(0))), u32(1), body[callHead:]
 	reply := make([]byte, replyHead)
 	copy(reply, body[:8])
-	if p := r.procedure(h); p != nil && hlen <= len(args) {
+	if p := r.procedureOf(h); p != nil && hlen <= len(args) {
 		head, data := p(int(from), args[:hlen], args[hlen:], u32(2), u32(3))
 		binary.LittleEndian.PutUint32(reply[8:], 1)
 		binary.LittleEndian.PutUint32(reply[12:], uint32(len(head)))
 		reply = append(append(reply, head...), data...)
 	}
-	if err := r.send(from, msgReply, reply); err != nil {
+	if err := r.sendActive(from, msgReply, reply); err != nil {
 		log.Warnf("reply to the call of rank %d: %v", from, err)
 	}
 }
 
-// expected removes a call from the list of waiting calls; nil if it is not there.
-func (r *Runtime) expected(id uint64) chan gpcReply {
+// removeCall removes a call from the list of waiting calls; nil if it is not there.
+func (r *Runtime) removeCall(id uint64) chan gpcReply {
 	r.gpc.mu.Lock()
 	defer r.gpc.mu.Unlock()
-	ch := r.gpc.wait[id]
-	delete(r.gpc.wait, id)
+	ch := r.gpc.awaited[id]
+	delete(r.gpc.awaited, id)
 	return ch
 }
 
-// takeReply gives a reply to the waiting call; a malformed one ends the wait with an error.
-func (r *Runtime) takeReply(body []byte) {
-	ch := r.expected(binary.LittleEndian.Uint64(body))
+// handleReply gives a reply to the waiting call; a malformed one ends the wait with an error.
+func (r *Runtime) handleReply(body []byte) {
+	ch := r.removeCall(binary.LittleEndian.Uint64(body))
 	if ch == nil {
 		return
 	}

@@ -16,13 +16,13 @@ import (
 
 // Group is what a handle stands for. Constant once created, except for the state of its team.
 type Group struct {
-	ID      int
-	Ranks   []transport.Rank // by group rank
-	Me      int              // my group rank, -1 if I am not a member
-	Comm    uintptr          // MPI communicator handed out, 0 if there is none
-	team    transport.Team   // nil if I am not a member
-	local   transport.Team   // the members on my node
-	leaders *leaderTeam      // the leaders of its nodes, if I am one of them
+	ID        int
+	Ranks     []transport.Rank // by group rank
+	Me        int              // my group rank, -1 if I am not a member
+	Comm      uintptr          // MPI communicator handed out, 0 if there is none
+	team      transport.Team   // nil if I am not a member
+	localTeam transport.Team   // the members on my node
+	leaders   *leaderTeam      // the leaders of its nodes, if I am one of them
 }
 
 // Size is the number of members.
@@ -32,10 +32,10 @@ func (g *Group) Size() int { return len(g.Ranks) }
 func (g *Group) Team() transport.Team { return g.team }
 
 // NodesOf is the number of nodes a group has members on.
-func (r *Runtime) NodesOf(g *Group) int { return len(r.layoutOf(g.Ranks).leader) }
+func (r *Runtime) NodesOf(g *Group) int { return len(r.layoutOf(g.Ranks).leaders) }
 
 // NodeTeam is the team of the members on my node.
-func (g *Group) NodeTeam() transport.Team { return g.local }
+func (g *Group) NodeTeam() transport.Team { return g.localTeam }
 
 // Masters is the team of the first members of all nodes, nil if the caller is not one of them.
 func (g *Group) Masters() transport.Team {
@@ -48,7 +48,7 @@ func (g *Group) Masters() transport.Team {
 // Place finds a member: the place of its node among the group's nodes, and its own on that node.
 func (g *Group) Place(member int) (node, place int) {
 	if s, several := g.team.(*hierarchicalTeam); several {
-		return int(s.node[member]), int(s.place[member])
+		return int(s.nodeIndex[member]), int(s.localIndex[member])
 	}
 	return 0, member
 }
@@ -56,7 +56,7 @@ func (g *Group) Place(member int) (node, place int) {
 // RankOf finds the group rank of a world rank, -1 if it is no member.
 func (g *Group) RankOf(w transport.Rank) int { return slices.Index(g.Ranks, w) }
 
-func (g *Group) member() error {
+func (g *Group) checkMember() error {
 	if g.team == nil {
 		return argErr(CodeArgument, "group", "the calling rank is not a member of group %d",
 			g.ID)
@@ -66,11 +66,11 @@ func (g *Group) member() error {
 
 // groups is the table of the groups of this process.
 type groups struct {
-	mu   sync.Mutex
-	all  []*Group // by id; nil = free
-	dflt int
+	mu        sync.Mutex
+	byID      []*Group // by id; nil = free
+	defaultID int
 
-	numbered atomic.Uint32 // groups that this rank has numbered
+	numbersUsed atomic.Uint32 // groups that this rank has numbered
 }
 
 // World is group 0.
@@ -83,19 +83,19 @@ func (r *Runtime) makeWorld() {
 	}
 	r.setTeam(g, r.worldLayout(), r.Teams.World(), World)
 	r.world = g
-	r.groups.all = []*Group{g}
+	r.groups.byID = []*Group{g}
 }
 
 // setTeam sets a group's team, given that of my node. id is the group's number in the job.
 func (r *Runtime) setTeam(g *Group, l *layout, local transport.Team, id int64) {
-	g.team, g.local = local, local
-	leaders := &leaderTeam{r: r, ranks: l.leader, me: l.here, tag: tagTeam + id<<stepBits}
-	if l.place[g.Me] == 0 {
+	g.team, g.localTeam = local, local
+	leaders := &leaderTeam{r: r, ranks: l.leaders, me: l.myNode, tag: tagTeam + id<<stepBits}
+	if l.localIndex[g.Me] == 0 {
 		g.leaders = leaders
 	}
-	if len(l.leader) > 1 {
-		g.team = &hierarchicalTeam{local: local, leaders: leaders, me: g.Me, node: l.node,
-			place: l.place, count: l.count}
+	if len(l.leaders) > 1 {
+		g.team = &hierarchicalTeam{local: local, leaders: leaders, me: g.Me, nodeIndex: l.nodeIndex,
+			localIndex: l.localIndex, nodeSizes: l.nodeSizes}
 	}
 }
 
@@ -109,30 +109,30 @@ func (r *Runtime) Barrier() {
 func (r *Runtime) Group(id int) (*Group, error) {
 	r.groups.mu.Lock()
 	defer r.groups.mu.Unlock()
-	if id < 0 || id >= len(r.groups.all) || r.groups.all[id] == nil {
+	if id < 0 || id >= len(r.groups.byID) || r.groups.byID[id] == nil {
 		return nil, argErr(CodeArgument, "group", "%d is not a group of this rank", id)
 	}
-	return r.groups.all[id], nil
+	return r.groups.byID[id], nil
 }
 
 // addGroup gives a group the lowest free ID and enters it in the table. It locks the table.
 func (r *Runtime) addGroup(g *Group) {
 	r.groups.mu.Lock()
 	defer r.groups.mu.Unlock()
-	if i := slices.Index(r.groups.all, nil); i >= 0 {
+	if i := slices.Index(r.groups.byID, nil); i >= 0 {
 		g.ID = i
-		r.groups.all[i] = g
+		r.groups.byID[i] = g
 		return
 	}
-	g.ID = len(r.groups.all)
-	r.groups.all = append(r.groups.all, g)
+	g.ID = len(r.groups.byID)
+	r.groups.byID = append(r.groups.byID, g)
 }
 
 // DefaultGroup is the parent of GroupCreate: its list has group ranks of this group.
 func (r *Runtime) DefaultGroup() int {
 	r.groups.mu.Lock()
 	defer r.groups.mu.Unlock()
-	return r.groups.dflt
+	return r.groups.defaultID
 }
 
 // SetDefaultGroup changes it, for the caller only.
@@ -141,7 +141,7 @@ func (r *Runtime) SetDefaultGroup(id int) error {
 		return err
 	}
 	r.groups.mu.Lock()
-	r.groups.dflt = id
+	r.groups.defaultID = id
 	r.groups.mu.Unlock()
 	return nil
 }
@@ -188,7 +188,7 @@ func (r *Runtime) GroupFree(id int) error {
 	}
 	if g.team != nil {
 		if g.leaders != nil {
-			g.leaders.retire()
+			g.leaders.retireRings()
 		}
 		r.AllFence()
 		g.team.Barrier()
@@ -196,9 +196,9 @@ func (r *Runtime) GroupFree(id int) error {
 		g.team.Release(g.Me == 0)
 	}
 	r.groups.mu.Lock()
-	r.groups.all[id] = nil
-	if r.groups.dflt == id {
-		r.groups.dflt = World
+	r.groups.byID[id] = nil
+	if r.groups.defaultID == id {
+		r.groups.defaultID = World
 	}
 	r.groups.mu.Unlock()
 	return nil
@@ -209,19 +209,19 @@ func (r *Runtime) GroupFree(id int) error {
 func (r *Runtime) releaseGroups() {
 	r.groups.mu.Lock()
 	defer r.groups.mu.Unlock()
-	for _, g := range r.groups.all[World+1:] {
+	for _, g := range r.groups.byID[World+1:] {
 		if g != nil && g.team != nil {
 			g.team.Release(g.Me == 0)
 		}
 	}
-	r.groups.all = r.groups.all[:World+1]
+	r.groups.byID = r.groups.byID[:World+1]
 }
 
 // GroupSplit creates a group of the members of parent with the same color, ordered by key, then by
 // parent rank. Collective over the parent. With a negative color the caller gets a handle of a
 // group without members.
 func (r *Runtime) GroupSplit(parent *Group, color, key int32) (*Group, error) {
-	if err := parent.member(); err != nil {
+	if err := parent.checkMember(); err != nil {
 		return nil, err
 	}
 	mine := make([]byte, 8)
@@ -252,7 +252,7 @@ func (r *Runtime) GroupSplit(parent *Group, color, key int32) (*Group, error) {
 
 // GroupDup creates a group with the same members. Collective over them.
 func (r *Runtime) GroupDup(parent *Group) (*Group, error) {
-	if err := parent.member(); err != nil {
+	if err := parent.checkMember(); err != nil {
 		return nil, err
 	}
 	pids := make([]int32, parent.Size())

@@ -15,31 +15,31 @@ import (
 
 // groupStart is what members must know to start a team.
 type groupStart struct {
-	start transport.TeamStart // Context -1: none is free
-	id    int64               // of the group, in the job
+	team transport.TeamStart // Context -1: none is free
+	id   int64               // of the group, in the job
 }
 
 // joinTeam creates the group's team, on all members or on none.
 func (r *Runtime) joinTeam(g *Group) error {
 	l := r.layoutOf(g.Ranks)
 	var f groupStart
-	if l.place[g.Me] == 0 {
+	if l.localIndex[g.Me] == 0 {
 		f = r.startGroup(g, l)
-		for _, m := range l.local[1:] {
-			r.mailbox.Send(m, tagGroup, f.encode())
+		for _, m := range l.localRanks[1:] {
+			r.mailbox.Send(m, tagGroup, f.encodeGroupStart())
 		}
 	} else {
-		body, leader := make([]byte, groupStartBytes), l.leader[l.here]
+		body, leader := make([]byte, groupStartBytes), l.leaders[l.myNode]
 		if _, err := r.mailbox.Recv(leader, tagGroup, body); err != nil {
 			return fmt.Errorf("start of group from rank %d: %w", leader, err)
 		}
 		f = decodeGroupStart(body)
 	}
-	if f.start.Context < 0 {
+	if f.team.Context < 0 {
 		return argErr(CodeInternal, "group", "no more groups can be made on this node: %v",
 			transport.ErrNoMemory)
 	}
-	local := r.Teams.AttachTeam(f.start, l.local, int(l.place[g.Me]))
+	local := r.Teams.AttachTeam(f.team, l.localRanks, int(l.localIndex[g.Me]))
 	local.Barrier()
 	r.setTeam(g, l, local, f.id)
 	return r.addComm(g)
@@ -50,26 +50,26 @@ func (r *Runtime) joinTeam(g *Group) error {
 func (r *Runtime) startGroup(g *Group, l *layout) groupStart {
 	var f groupStart
 	var err error
-	if f.start, err = r.Teams.AllocContext(); err != nil {
-		f.start.Context = -1
+	if f.team, err = r.Teams.AllocContext(); err != nil {
+		f.team.Context = -1
 	}
 	if g.Me == 0 {
-		f.id = int64(r.Me)<<groupBits | int64(r.groups.numbered.Add(1))%(1<<groupBits-1) + 1
+		f.id = int64(r.Me)<<groupBits | int64(r.groups.numbersUsed.Add(1))%(1<<groupBits-1) + 1
 	}
-	if len(l.leader) == 1 {
+	if len(l.leaders) == 1 {
 		return f
 	}
-	leaders := &leaderTeam{r: r, ranks: l.leader, me: l.here, tag: tagGroupLeaders}
-	all := leaders.Allgather(f.encode())
+	leaders := &leaderTeam{r: r, ranks: l.leaders, me: l.myNode, tag: tagGroupLeaders}
+	all := leaders.Allgather(f.encodeGroupStart())
 	f.id = decodeGroupStart(all).id // the first member leads the first node
 	for at := 0; at < len(all); at += groupStartBytes {
-		if decodeGroupStart(all[at:]).start.Context >= 0 {
+		if decodeGroupStart(all[at:]).team.Context >= 0 {
 			continue
 		}
-		if f.start.Context >= 0 { // another node has none: give mine back
-			r.Teams.AttachTeam(f.start, l.local, 0).Release(true)
+		if f.team.Context >= 0 { // another node has none: give mine back
+			r.Teams.AttachTeam(f.team, l.localRanks, 0).Release(true)
 		}
-		f.start.Context = -1
+		f.team.Context = -1
 	}
 	return f
 }
@@ -109,9 +109,9 @@ func (r *Runtime) groupComm(g *Group) (uintptr, error) {
 
 const groupStartBytes = 32
 
-func (f groupStart) encode() []byte {
+func (f groupStart) encodeGroupStart() []byte {
 	b := make([]byte, groupStartBytes)
-	for i, v := range []uint64{uint64(f.start.Context), f.start.Phase, f.start.Step,
+	for i, v := range []uint64{uint64(f.team.Context), f.team.Phase, f.team.Step,
 		uint64(f.id)} {
 		binary.LittleEndian.PutUint64(b[8*i:], v)
 	}

@@ -20,81 +20,83 @@ const Done int32 = 0
 func (r *Runtime) CountHandles(explicit, implicit *atomic.Int32) {
 	explicit.Store(0)
 	implicit.Store(0)
-	r.handles.open, r.handles.openImplicit = explicit, implicit
+	r.handles.explicitCount, r.handles.implicitCount = explicit, implicit
 }
 
 // Start posts an operation and returns its number: Done for a store that is locally complete
 // already. implicit operations are completed by WaitProc, WaitAll or a fence. The descriptors of o
 // may be reused at once.
-func (r *Runtime) Start(o *Op, implicit bool) (int32, error) { return r.start(o, implicit, Done) }
+func (r *Runtime) Start(o *Op, implicit bool) (int32, error) {
+	return r.startOperation(o, implicit, Done)
+}
 
 // StartUnder is Start for a handle with this content, under which other operations may be open. It
 // returns the new content.
 func (r *Runtime) StartUnder(content int32, o *Op) (int32, error) {
-	return r.start(o, false, content)
+	return r.startOperation(o, false, content)
 }
 
-// start is Start and StartUnder; content is the handle's, Done if there is no handle.
-func (r *Runtime) start(o *Op, implicit bool, content int32) (int32, error) {
+// startOperation is Start and StartUnder; content is the handle's, Done if there is no handle.
+func (r *Runtime) startOperation(o *Op, implicit bool, content int32) (int32, error) {
 	if transport.FastRequest(content) { // an operation of Go's does not join one of C's
-		if err := r.waitFast(content); err != nil {
+		if err := r.waitFastRequest(content); err != nil {
 			return Done, err
 		}
 		content = Done
 	}
-	some, err := r.check(o)
+	some, err := r.checkOp(o)
 	if err == nil && some {
-		err = r.verify(o)
+		err = r.verifyRemote(o)
 	}
 	if err != nil || !some {
-		return r.handles.content(content), err
+		return r.handles.contentAfter(content), err
 	}
 	to := r.route(transport.Rank(o.Proc))
 	o.Xfer.Later = true
-	s := r.coalescer(o, to.way)
+	s := r.coalescerFor(o, to.iface)
 	if s != nil {
-		if number, collected := s.collect(o, implicit, content); collected {
+		if number, collected := s.collectOp(o, implicit, content); collected {
 			return number, nil
 		}
 	}
 	r.postCoalesced(o.Proc)
 	if to.fast != nil {
-		defer r.addRange(o)
+		defer r.addFastRange(o)
 	}
-	if to.atOnce(o) {
+	if to.completesAtOnce(o) {
 		o.Xfer.Done = nil
-		return r.handles.content(content), r.post(o)
+		return r.handles.contentAfter(content), r.postOp(o)
 	}
 	p := requests.Get().(*request)
 	p.proc, p.implicit, p.tr = o.Proc, implicit, to.tr
-	p.describe(o)
+	p.copyOp(o)
 	if s != nil && o.Kind == Get {
-		s.expect(p)
+		s.expectAnswer(p)
 	}
 	if implicit {
 		return r.startImplicit(p)
 	}
-	if err := r.post(&p.op); err != nil { // the transport may still use it
-		p.fail(err)
-		return r.handles.content(content), err
+	if err := r.postOp(&p.op); err != nil { // the transport may still use it
+		p.complete(err)
+		return r.handles.contentAfter(content), err
 	}
-	return r.handles.add(p, content), nil
+	return r.handles.addRequest(p, content), nil
 }
 
 // startImplicit makes an operation known before it is posted, so that another thread's WaitAll
 // waits for it.
 func (r *Runtime) startImplicit(p *request) (int32, error) {
 	p.refs = 1
-	id := r.handles.add(p, Done)
-	if err := r.post(&p.op); err != nil {
-		p.fail(err)
-		r.handles.over(id, p)
+	id := r.handles.addRequest(p, Done)
+	if err := r.postOp(&p.op); err != nil {
+		p.complete(err)
+		r.handles.finishFirst(id, p)
 		return Done, err
 	}
 	if p.op.Kind == Get {
-		r.traffic.posted(p.proc) // a fence waits for it too
+		r.traffic.countPosted(p.proc) // a fence waits for it too
 	}
-	r.handles.unref(p)
+	r.handles.unrefRequest(p)
 	return id, nil
 }
 
@@ -102,14 +104,14 @@ func (r *Runtime) startImplicit(p *request) (int32, error) {
 // thread's WaitAll must wait for it too.
 func (r *Runtime) Wait(id int32) (err error) {
 	if transport.FastRequest(id) {
-		return r.waitFast(id)
+		return r.waitFastRequest(id)
 	}
-	for p := r.handles.find(id); p != nil; p = r.handles.over(id, p) {
+	for p := r.handles.refFirst(id); p != nil; p = r.handles.finishFirst(id, p) {
 		if !p.done.Load() {
 			r.postCoalesced(everyRank)
 		}
-		p.wait(p.tr)
-		err = p.failed()
+		p.waitDone(p.tr)
+		err = p.firstError()
 	}
 	return err
 }
@@ -117,18 +119,18 @@ func (r *Runtime) Wait(id int32) (err error) {
 // Test tells whether the operations of a number are complete; those that are are removed.
 func (r *Runtime) Test(id int32) (over bool, err error) {
 	if transport.FastRequest(id) {
-		return r.testFast(id)
+		return r.testFastRequest(id)
 	}
-	for p := r.handles.find(id); p != nil; p = r.handles.over(id, p) {
+	for p := r.handles.refFirst(id); p != nil; p = r.handles.finishFirst(id, p) {
 		if !p.done.Load() {
 			r.postCoalesced(everyRank)
 			p.tr.Progress(0)
 		}
 		if !p.done.Load() {
-			r.handles.unref(p)
+			r.handles.unrefRequest(p)
 			return false, nil
 		}
-		err = p.failed()
+		err = p.firstError()
 	}
 	return true, err
 }
@@ -150,7 +152,7 @@ func (r *Runtime) WaitAll() error {
 
 // waitImplicit completes C's implicit requests and those of Go that want selects.
 func (r *Runtime) waitImplicit(want func(*request) bool) error {
-	first := r.waitFast(transport.FastImplicit)
+	first := r.waitFastRequest(transport.FastImplicit)
 	r.handles.mu.Lock()
 	if len(r.handles.implicit) == 0 {
 		r.handles.mu.Unlock()

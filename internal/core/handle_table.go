@@ -23,27 +23,27 @@ type request struct {
 	implicit bool
 	// answered is called once, before done is set; nil: it is not. Of the thread that posts the
 	// request until that is posted, then of fail.
-	answered func()
+	onAnswer func()
 
 	// Under the table's lock.
-	refs    int      // references of goroutines that start or wait for it
-	removed bool     // from the table
-	next    *request // of the same handle, started after it
-	last    *request // of a handle's first operation: its last one
-	earlier error    // of the handle's operations before this one, which are complete
+	refs         int      // references of goroutines that start or wait for it
+	removed      bool     // from the table
+	nextOfHandle *request // of the same handle, started after it
+	lastOfHandle *request // of a handle's first operation: its last one
+	earlierErr   error    // of the handle's operations before this one, which are complete
 }
 
 func newRequest() *request {
 	p := &request{}
-	p.finish = func(err error) { p.fail(p.op.failure(err)) }
+	p.onDone = func(err error) { p.complete(p.op.wrapError(err)) }
 	return p
 }
 
-// fail completes a request with an error, or without (nil). Afterwards it may be reused.
-func (p *request) fail(err error) {
-	if p.answered != nil {
-		p.answered()
-		p.answered = nil
+// complete completes a request with an error, or without (nil). Afterwards it may be reused.
+func (p *request) complete(err error) {
+	if p.onAnswer != nil {
+		p.onAnswer()
+		p.onAnswer = nil
 	}
 	p.err = err
 	p.done.Store(true)
@@ -51,57 +51,58 @@ func (p *request) fail(err error) {
 
 var requests = sync.Pool{New: func() any { return newRequest() }}
 
-// describe copies an operation into the memory of the entry's former one.
-func (p *request) describe(o *Op) {
+// copyOp copies an operation into the memory of the entry's former one.
+func (p *request) copyOp(o *Op) {
 	x := p.op.Xfer
 	x.Copy(&o.Xfer)
 	p.op = *o
 	p.op.Xfer, p.op.segments = x, nil
-	p.op.Xfer.Done = p.finish
+	p.op.Xfer.Done = p.onDone
 }
 
 func (p *request) release() {
 	p.done.Store(false)
-	p.next, p.last, p.earlier, p.removed = nil, nil, nil, false
+	p.nextOfHandle, p.lastOfHandle, p.earlierErr, p.removed = nil, nil, nil, false
 	p.op.Scale = transport.Scale{}
 	requests.Put(p)
 }
 
-// failed is the first error of a complete operation and those of its handle before it.
-func (p *request) failed() error {
-	if p.earlier != nil {
-		return p.earlier
+// firstError is the first error of a complete operation and those of its handle before it.
+func (p *request) firstError() error {
+	if p.earlierErr != nil {
+		return p.earlierErr
 	}
 	return p.err
 }
 
 // handles is the table of open operations, by number.
-type handles struct {
-	mu       sync.Mutex
-	next     int32
-	explicit map[int32]*request // the first open operation of each handle
-	implicit map[int32]*request
+type handleTable struct {
+	mu         sync.Mutex
+	lastNumber int32
+	explicit   map[int32]*request // the first open operation of each handle
+	implicit   map[int32]*request
 	// Entries of explicit and of implicit; C reads them.
-	open, openImplicit *atomic.Int32
+	explicitCount, implicitCount *atomic.Int32
 }
 
-// init starts the numbers at a random place, so that garbage is unlikely to name a live operation.
-func (h *handles) init() {
+// initTable starts the numbers at a random place, so that garbage is unlikely to name a live
+// operation.
+func (h *handleTable) initTable() {
 	h.explicit, h.implicit = map[int32]*request{}, map[int32]*request{}
-	h.open, h.openImplicit = new(atomic.Int32), new(atomic.Int32)
-	h.next = rand.Int32()
+	h.explicitCount, h.implicitCount = new(atomic.Int32), new(atomic.Int32)
+	h.lastNumber = rand.Int32()
 }
 
-// add gives an operation its number: that of the handle, whose content is given, if operations are
-// open under it; else a new one.
-func (h *handles) add(p *request, content int32) int32 {
+// addRequest gives an operation its number: that of the handle, whose content is given, if
+// operations are open under it; else a new one.
+func (h *handleTable) addRequest(p *request, content int32) int32 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	p.last = p
+	p.lastOfHandle = p
 	if p.implicit {
-		id := h.unused()
+		id := h.unusedNumber()
 		h.implicit[id] = p
-		h.openImplicit.Store(int32(len(h.implicit)))
+		h.implicitCount.Store(int32(len(h.implicit)))
 		return id
 	}
 	var first *request
@@ -109,116 +110,116 @@ func (h *handles) add(p *request, content int32) int32 {
 		first = h.explicit[content]
 	}
 	if first == nil {
-		id := h.unused()
+		id := h.unusedNumber()
 		h.explicit[id] = p
-		h.open.Store(int32(len(h.explicit)))
+		h.explicitCount.Store(int32(len(h.explicit)))
 		return id
 	}
-	first.last.next, first.last = p, p
+	first.lastOfHandle.nextOfHandle, first.lastOfHandle = p, p
 	for first != p && first.refs == 0 && first.done.Load() {
 		// a handle that is used for long keeps few operations
-		next := first.next
-		h.remove(content, first)
+		next := first.nextOfHandle
+		h.removeRequest(content, first)
 		first = next
 	}
 	return content
 }
 
-// unused returns a number that no handle has, and no request of the C fast path.
-func (h *handles) unused() int32 {
+// unusedNumber returns a number that no handle has, and no request of the C fast path.
+func (h *handleTable) unusedNumber() int32 {
 	for {
-		if h.next++; transport.FastRequest(h.next) {
-			h.next = math.MinInt32
+		if h.lastNumber++; transport.FastRequest(h.lastNumber) {
+			h.lastNumber = math.MinInt32
 		}
-		if h.first(h.next) == nil && h.next != Done {
-			return h.next
+		if h.firstRequest(h.lastNumber) == nil && h.lastNumber != Done {
+			return h.lastNumber
 		}
 	}
 }
 
-// first returns the first open operation of a number, nil if there is none.
-func (h *handles) first(id int32) *request {
+// firstRequest returns the first open operation of a number, nil if there is none.
+func (h *handleTable) firstRequest(id int32) *request {
 	if p := h.explicit[id]; p != nil {
 		return p
 	}
 	return h.implicit[id]
 }
 
-// remove takes a complete operation, the first of its number, out. It may be reused if there is no
-// reference.
-func (h *handles) remove(id int32, p *request) {
-	switch next := p.next; {
+// removeRequest takes a complete operation, the first of its number, out. It may be reused if there
+// is no reference.
+func (h *handleTable) removeRequest(id int32, p *request) {
+	switch next := p.nextOfHandle; {
 	case p.implicit:
 		delete(h.implicit, id)
-		h.openImplicit.Store(int32(len(h.implicit)))
+		h.implicitCount.Store(int32(len(h.implicit)))
 	case next == nil:
 		delete(h.explicit, id)
-		h.open.Store(int32(len(h.explicit)))
+		h.explicitCount.Store(int32(len(h.explicit)))
 	default:
-		next.last, next.earlier = p.last, p.failed()
+		next.lastOfHandle, next.earlierErr = p.lastOfHandle, p.firstError()
 		h.explicit[id] = next
 	}
 	p.removed = true
 	if p.refs == 0 {
-		p.free()
+		p.releaseUnlessFailed()
 	}
 }
 
-func (p *request) free() {
+func (p *request) releaseUnlessFailed() {
 	if p.err == nil { // after an error the transport may still use it
 		p.release()
 	}
 }
 
-// find returns the first open operation of a number with a reference for the caller; nil if there
-// is none.
-func (h *handles) find(id int32) *request {
+// refFirst returns the first open operation of a number with a reference for the caller; nil if
+// there is none.
+func (h *handleTable) refFirst(id int32) *request {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.refer(id)
+	return h.refFirstLocked(id)
 }
 
-func (h *handles) refer(id int32) *request {
-	p := h.first(id)
+func (h *handleTable) refFirstLocked(id int32) *request {
+	p := h.firstRequest(id)
 	if p != nil {
 		p.refs++
 	}
 	return p
 }
 
-// unref drops a reference of an operation.
-func (h *handles) unref(p *request) {
+// unrefRequest drops a reference of an operation.
+func (h *handleTable) unrefRequest(p *request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p.refs--
 	if p.refs == 0 && p.removed {
-		p.free()
+		p.releaseUnlessFailed()
 	}
 }
 
-// over drops the reference of an operation that is complete, and removes it. It returns what find
-// does.
-func (h *handles) over(id int32, p *request) *request {
+// finishFirst drops the reference of an operation that is complete, and removes it. It returns what
+// find does.
+func (h *handleTable) finishFirst(id int32, p *request) *request {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p.refs--
 	if p.removed { // by another thread
 		if p.refs == 0 {
-			p.free()
+			p.releaseUnlessFailed()
 		}
-		return h.refer(id)
+		return h.refFirstLocked(id)
 	}
-	next := p.next
-	h.remove(id, p)
+	next := p.nextOfHandle
+	h.removeRequest(id, p)
 	if next != nil {
 		next.refs++
 	}
 	return next
 }
 
-// content is what a handle holds after a call that leaves nothing open.
-func (h *handles) content(before int32) int32 {
-	if before == Done || h.open.Load() == 0 {
+// contentAfter is what a handle holds after a call that leaves nothing open.
+func (h *handleTable) contentAfter(before int32) int32 {
+	if before == Done || h.explicitCount.Load() == 0 {
 		return Done
 	}
 	h.mu.Lock()

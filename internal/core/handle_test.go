@@ -81,11 +81,11 @@ func TestGarbageHandles(t *testing.T) {
 // Numbers run round without meeting the one that means done, one in use, or those of the
 // C fast path.
 func TestHandleNumbers(t *testing.T) {
-	var h handles
-	h.init()
-	h.next = transport.FastImplicit - 2
+	var h handleTable
+	h.initTable()
+	h.lastNumber = transport.FastImplicit - 2
 	h.explicit[math.MinInt32] = &request{}
-	a, b := h.add(&request{}, Done), h.add(&request{}, Done)
+	a, b := h.addRequest(&request{}, Done), h.addRequest(&request{}, Done)
 	if a != transport.FastImplicit-1 || b != math.MinInt32+1 ||
 		transport.FastRequest(a) || transport.FastRequest(b) {
 		t.Errorf("%d, %d", a, b)
@@ -93,8 +93,8 @@ func TestHandleNumbers(t *testing.T) {
 	if !transport.FastRequest(transport.FastImplicit) || !transport.FastRequest(math.MaxInt32) {
 		t.Error("the upper bits of the requests of C")
 	}
-	h.next = -1
-	if a := h.add(&request{}, Done); a != 1 {
+	h.lastNumber = -1
+	if a := h.addRequest(&request{}, Done); a != 1 {
 		t.Errorf("after -1 comes %d", a)
 	}
 	if len(h.explicit) != 4 {

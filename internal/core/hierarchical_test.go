@@ -247,11 +247,11 @@ func TestMismatch(t *testing.T) { mismatch(t, func(*tr) {}) }
 func mismatch(t *testing.T, prepare func(r *tr)) {
 	lines := logged(t)
 	stopped := make(chan bool, 8)
-	forever = func() {
+	blockForever = func() {
 		stopped <- true
 		runtime.Goexit()
 	}
-	defer func() { forever = func() { select {} } }()
+	defer func() { blockForever = func() { select {} } }()
 	apart.run(t, nil, func(r *tr) {
 		prepare(r)
 		team, done := r.world.team, make(chan bool, 1)
@@ -277,6 +277,6 @@ func mismatch(t *testing.T, prepare func(r *tr)) {
 			r.wrong("%q", got)
 		}
 		// that the test can go on where a job has ended
-		team.(*hierarchicalTeam).leaders.next = 1000
+		team.(*hierarchicalTeam).leaders.nextNumber = 1000
 	})
 }

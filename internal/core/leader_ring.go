@@ -41,30 +41,30 @@ type leaderRings struct {
 	ends  []*ringEnd // by relation
 }
 
-// relations is how many leaders any of n leaders exchanges messages with, at most.
-func relations(n int) int { return 2 * bits.Len(uint(n-1)) }
+// numPeers is how many leaders any of n leaders exchanges messages with, at most.
+func numPeers(n int) int { return 2 * bits.Len(uint(n-1)) }
 
-// relation is the number of another leader among those that a leader exchanges messages with: they
+// peerIndex is the number of another leader among those that a leader exchanges messages with: they
 // are a power of two before or behind it. -1: it is none of them.
-func relation(me, other, n int) int {
-	behind := (other - me + n) % n
+func peerIndex(me, other, n int) int {
+	distance := (other - me + n) % n
 	for k := range bits.Len(uint(n - 1)) {
 		switch 1 << k {
-		case behind:
+		case distance:
 			return 2 * k
-		case n - behind:
+		case n - distance:
 			return 2*k + 1
 		}
 	}
 	return -1
 }
 
-// entered counts the collectives of a team, and makes its rings when it is time to.
-func (l *leaderTeam) entered() {
-	if l.tag < tagTeam || l.entries > ringAfter {
+// countCollective counts the collectives of a team, and makes its rings when it is time to.
+func (l *leaderTeam) countCollective() {
+	if l.tag < tagTeam || l.collectives > ringAfter {
 		return
 	}
-	if l.entries++; l.entries == ringAfter {
+	if l.collectives++; l.collectives == ringAfter {
 		l.makeRings()
 	}
 }
@@ -73,21 +73,21 @@ func (l *leaderTeam) entered() {
 func (l *leaderTeam) makeRings() {
 	n := len(l.ranks)
 	var mine uintptr
-	if l.r.beyond.words != nil {
-		mine = l.r.ringMemory(relations(n))
+	if l.r.internode.wordWriter != nil {
+		mine = l.r.ringMemory(numPeers(n))
 	}
 	all := l.gatherBlocks(binary.LittleEndian.AppendUint64(nil, uint64(mine)), equalSizes(n, 8))
-	rings := &leaderRings{block: mine, ends: make([]*ringEnd, relations(n))}
+	rings := &leaderRings{block: mine, ends: make([]*ringEnd, numPeers(n))}
 	for other := range n {
 		block := uintptr(binary.LittleEndian.Uint64(all[8*other:]))
 		if block == 0 {
 			l.r.FreeLocal(mine)
 			return
 		}
-		if at := relation(l.me, other, n); other != l.me && at >= 0 {
+		if at := peerIndex(l.me, other, n); other != l.me && at >= 0 {
 			rings.ends[at] = &ringEnd{r: l.r, to: l.ranks[other],
-				here:  mine + uintptr(at)*ringPart,
-				there: block + uintptr(relation(other, l.me, n))*ringPart}
+				localPart:  mine + uintptr(at)*ringPart,
+				remotePart: block + uintptr(peerIndex(other, l.me, n))*ringPart}
 		}
 	}
 	l.rings = rings
@@ -105,28 +105,28 @@ func (r *Runtime) ringMemory(parts int) uintptr {
 	return block
 }
 
-// ring is the end of the rings between this leader and another one; nil: there are none, or
+// ringTo is the end of the rings between this leader and another one; nil: there are none, or
 // messages must be handled before their sender leaves the job.
-func (l *leaderTeam) ring(other int) *ringEnd {
+func (l *leaderTeam) ringTo(other int) *ringEnd {
 	if l.rings == nil || l.r.leaving.Load() {
 		return nil
 	}
-	if at := relation(l.me, other, len(l.ranks)); at >= 0 {
+	if at := peerIndex(l.me, other, len(l.ranks)); at >= 0 {
 		return l.rings.ends[at]
 	}
 	return nil
 }
 
-// retire ends the use of the rings. The fence and the barrier that follow end what other leaders
-// write there.
-func (l *leaderTeam) retire() {
-	l.entries = ringAfter + 1
+// retireRings ends the use of the rings. The fence and the barrier that follow end what other
+// leaders write there.
+func (l *leaderTeam) retireRings() {
+	l.collectives = ringAfter + 1
 	if l.rings == nil {
 		return
 	}
 	for _, e := range l.rings.ends {
 		if e != nil {
-			e.forget()
+			e.dropFastRanges()
 		}
 	}
 	l.retired, l.rings = l.rings.block, nil

@@ -17,7 +17,7 @@ import (
 
 // withRings has the leaders of the world make rings over a device that is late by so long.
 func (r *tr) withRings(late time.Duration) {
-	r.beyond.words = newWordDevice(r.beyond.tr, late)
+	r.internode.wordWriter = newWordDevice(r.internode.tr, late)
 	for range ringAfter {
 		r.barrier()
 	}
@@ -183,8 +183,8 @@ func TestRelations(t *testing.T) {
 	for n := 2; n < 70; n++ {
 		used := map[int]bool{}
 		for other := 1; other < n; other++ {
-			there, here := relation(0, other, n), relation(other, 0, n)
-			if (there < 0) != (here < 0) || max(there, here) >= relations(n) {
+			there, here := peerIndex(0, other, n), peerIndex(other, 0, n)
+			if (there < 0) != (here < 0) || max(there, here) >= numPeers(n) {
 				t.Errorf("%d leaders: %d has %d and %d", n, other, there, here)
 			}
 			if there >= 0 && used[there] {
@@ -193,7 +193,7 @@ func TestRelations(t *testing.T) {
 			used[there] = true
 		}
 		for d := 1; d < n; d *= 2 {
-			if relation(0, d, n) < 0 || relation(0, n-d, n) < 0 {
+			if peerIndex(0, d, n) < 0 || peerIndex(0, n-d, n) < 0 {
 				t.Errorf("%d leaders: no part for those at a distance of %d", n, d)
 			}
 		}

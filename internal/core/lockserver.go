@@ -19,26 +19,26 @@ import (
 
 // The body of a message is the mutex's address; the answer one byte.
 const (
-	lockGot  = 1
-	lockBusy = 2
+	lockGranted = 1
+	lockBusy    = 2
 )
 
-func lockBody(m uintptr) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(m)) }
+func mutexMessage(m uintptr) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(m)) }
 
-// lockRemote locks a mutex of another node and records that this rank holds it.
-func (r *Runtime) lockRemote(s *MutexSet, kind uint8, m uintptr, i, proc int) (bool, error) {
-	answer, err := r.call(transport.Rank(proc), kind, lockBody(m))
+// lockRemoteMutex locks a mutex of another node and records that this rank holds it.
+func (r *Runtime) lockRemoteMutex(s *MutexSet, kind uint8, m uintptr, i, proc int) (bool, error) {
+	answer, err := r.callActive(transport.Rank(proc), kind, mutexMessage(m))
 	switch {
 	case err != nil:
 		return false, fmt.Errorf("mutex %d of rank %d: %w", i, proc, err)
 	case len(answer) != 1:
 		return false, argErr(CodeAddress, "mutex",
 			"mutex %d of rank %d does not exist any more", i, proc)
-	case answer[0] != lockGot:
+	case answer[0] != lockGranted:
 		return false, nil
 	}
 	s.Holds(i, proc)
-	r.letAsk(proc, m)
+	r.allowFastRequests(proc, m)
 	return true, nil
 }
 
@@ -52,8 +52,9 @@ func (s *MutexSet) Holds(i, proc int) {
 	s.held[[2]int{i, proc}] = true
 }
 
-// dropHeld removes the record that this rank holds a mutex of another node; false if there is none.
-func (s *MutexSet) dropHeld(i, proc int) bool {
+// clearHeld removes the record that this rank holds a mutex of another node; false if there is
+// none.
+func (s *MutexSet) clearHeld(i, proc int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	had := s.held[[2]int{i, proc}]
@@ -61,36 +62,36 @@ func (s *MutexSet) dropHeld(i, proc int) bool {
 	return had
 }
 
-// maxQueued is how many ranks of other nodes wait in a mutex's own queue at a time. Each takes a
+// maxServers is how many ranks of other nodes wait in a mutex's own queue at a time. Each takes a
 // thread of this process.
-const maxQueued = 8
+const maxServers = 8
 
 // lockserver has a queue for each lock that ranks of other nodes wait for.
-type lockserver struct {
-	mu     sync.Mutex
-	queues map[uintptr]*lockQueue
-	count  *atomic.Int32 // of queues, for C, which may unlock while there is none; may be nil
+type lockServer struct {
+	mu         sync.Mutex
+	queues     map[uintptr]*lockQueue
+	queueCount *atomic.Int32 // of queues, for C, which may unlock while there is none; may be nil
 }
 
 // CountLockQueues keeps the number of locks that ranks of other nodes wait for in n.
 func (r *Runtime) CountLockQueues(n *atomic.Int32) {
 	n.Store(0)
-	r.lockserver.count = n
+	r.lockserver.queueCount = n
 }
 
-// note notes that there is a queue more, or one less. The caller has the lock.
-func (l *lockserver) note(change int32) {
-	if l.count != nil {
-		l.count.Add(change)
+// addQueueCount notes that there is a queue more, or one less. The caller has the lock.
+func (l *lockServer) addQueueCount(change int32) {
+	if l.queueCount != nil {
+		l.queueCount.Add(change)
 	}
 }
 
 // lockQueue is the requests of ranks of other nodes for one lock.
 type lockQueue struct {
-	waiting []lockRequest
+	requests []lockRequest
 	// goroutines that wait in the node's queue for some of them; 0: the holder's unlock is
 	// theirs
-	queued int
+	servers int
 }
 
 // lockMode is how a lock is taken.
@@ -104,34 +105,34 @@ const (
 
 // lockRequest is a rank's request of a lock that it waits for.
 type lockRequest struct {
-	who   transport.Rank
+	rank  transport.Rank
 	mode  lockMode
 	reply func([]byte)
 }
 
-// lockSoon, lockQueued and lockNow take a lock of this node for a rank (transport.Mutexes,
-// transport.RWLocks).
-func (r *Runtime) lockSoon(m uintptr, c lockRequest) (ticket uint64, got bool) {
+// lockOrTicket, lockByTicket and lockBlocking take a lock of this node for a rank
+// (transport.Mutexes, transport.RWLocks).
+func (r *Runtime) lockOrTicket(m uintptr, c lockRequest) (ticket uint64, got bool) {
 	if c.mode == lockMutex {
-		t, got := r.Locks.LockSoon(m, c.who)
+		t, got := r.Locks.LockSoon(m, c.rank)
 		return uint64(t), got
 	}
-	return r.rwlocks.RWLockSoon(m, c.who, c.mode == lockExclusive)
+	return r.rwlocks.RWLockSoon(m, c.rank, c.mode == lockExclusive)
 }
 
-func (r *Runtime) lockQueued(m uintptr, c lockRequest, ticket uint64) {
+func (r *Runtime) lockByTicket(m uintptr, c lockRequest, ticket uint64) {
 	if c.mode == lockMutex {
-		r.Locks.LockQueued(m, c.who, uint32(ticket))
+		r.Locks.LockQueued(m, c.rank, uint32(ticket))
 	} else {
-		r.rwlocks.RWLockQueued(m, c.who, c.mode == lockExclusive, ticket)
+		r.rwlocks.RWLockQueued(m, c.rank, c.mode == lockExclusive, ticket)
 	}
 }
 
-func (r *Runtime) lockNow(m uintptr, c lockRequest) {
+func (r *Runtime) lockBlocking(m uintptr, c lockRequest) {
 	if c.mode == lockMutex {
-		r.Locks.Lock(m, c.who)
+		r.Locks.Lock(m, c.rank)
 	} else {
-		r.rwlocks.RWLock(m, c.who, c.mode == lockExclusive)
+		r.rwlocks.RWLock(m, c.rank, c.mode == lockExclusive)
 	}
 }
 
@@ -155,60 +156,60 @@ func (r *Runtime) handleLock(from, to transport.Rank, m transport.Msg, reply fun
 		if !held || who != from {
 			return false
 		}
-		r.unlock(addr)
+		r.releaseMutex(addr)
 	case m.Kind == msgTryLock:
 		got := []byte{lockBusy}
-		if !r.lockserver.awaited(addr) && r.Locks.TryLock(addr, from) {
-			got[0] = lockGot
+		if !r.lockserver.hasQueue(addr) && r.Locks.TryLock(addr, from) {
+			got[0] = lockGranted
 		}
 		reply(got)
 	default:
-		r.queue(addr, lockRequest{from, lockMutex, reply})
+		r.requestLock(addr, lockRequest{from, lockMutex, reply})
 	}
 	return true
 }
 
-func (l *lockserver) awaited(m uintptr) bool {
+func (l *lockServer) hasQueue(m uintptr) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.queues[m] != nil
 }
 
-// queue grants the lock at once if no rank of another node waits and it is free, or becomes free
-// within microseconds.
-func (r *Runtime) queue(m uintptr, c lockRequest) {
+// requestLock grants the lock at once if no rank of another node waits and it is free, or becomes
+// free within microseconds.
+func (r *Runtime) requestLock(m uintptr, c lockRequest) {
 	l := &r.lockserver
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := l.queues[m]
 	if q != nil {
-		q.waiting = append(q.waiting, c)
-		if q.queued > 0 && q.queued < maxQueued {
-			q.queued++
-			go r.grant(m, q)
+		q.requests = append(q.requests, c)
+		if q.servers > 0 && q.servers < maxServers {
+			q.servers++
+			go r.serveQueue(m, q)
 		}
 		return
 	}
 	q = &lockQueue{}
-	if r.heldElsewhere(m, c) {
-		q.waiting = append(q.waiting, c)
-	} else if ticket, got := r.lockSoon(m, c); got {
-		c.reply([]byte{lockGot})
+	if r.heldByOtherNode(m, c) {
+		q.requests = append(q.requests, c)
+	} else if ticket, got := r.lockOrTicket(m, c); got {
+		c.reply([]byte{lockGranted})
 		return
 	} else {
-		q.queued = 1
-		go r.grantQueued(m, q, c, ticket)
+		q.servers = 1
+		go r.serveTicket(m, q, c, ticket)
 	}
 	if l.queues == nil {
 		l.queues = map[uintptr]*lockQueue{}
 	}
 	l.queues[m] = q
-	l.note(1)
+	l.addQueueCount(1)
 }
 
-// heldElsewhere tells whether a mutex is held by a rank of another node. This process has yet to
+// heldByOtherNode tells whether a mutex is held by a rank of another node. This process has yet to
 // deal with its unlock. The caller has the server's lock.
-func (r *Runtime) heldElsewhere(m uintptr, c lockRequest) bool {
+func (r *Runtime) heldByOtherNode(m uintptr, c lockRequest) bool {
 	if c.mode != lockMutex {
 		return false
 	}
@@ -216,77 +217,78 @@ func (r *Runtime) heldElsewhere(m uintptr, c lockRequest) bool {
 	return held && !r.Topo.SameNode(owner)
 }
 
-// unlock gives back a mutex that a rank of another node held: to the one that has waited longest,
-// if ranks of other nodes wait here and none in the node's queue.
-func (r *Runtime) unlock(m uintptr) {
+// releaseMutex gives back a mutex that a rank of another node held: to the one that has waited
+// longest, if ranks of other nodes wait here and none in the node's queue.
+func (r *Runtime) releaseMutex(m uintptr) {
 	l := &r.lockserver
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := l.queues[m]
-	if q == nil || q.queued > 0 {
+	if q == nil || q.servers > 0 {
 		r.Locks.Unlock(m)
 		return
 	}
-	c := q.waiting[0]
-	if !r.Locks.PassOn(m, c.who) {
+	c := q.requests[0]
+	if !r.Locks.PassOn(m, c.rank) {
 		// from now on they wait in the node's queue, like its own ranks
-		q.queued = 1
-		go r.grant(m, q)
+		q.servers = 1
+		go r.serveQueue(m, q)
 		r.Locks.Unlock(m)
 		return
 	}
-	if q.waiting = q.waiting[1:]; len(q.waiting) == 0 {
+	if q.requests = q.requests[1:]; len(q.requests) == 0 {
 		delete(l.queues, m)
-		l.note(-1)
+		l.addQueueCount(-1)
 	}
-	c.reply([]byte{lockGot})
+	c.reply([]byte{lockGranted})
 }
 
-// grantQueued waits for the lock with a ticket that was taken for one caller, then serves the
+// serveTicket waits for the lock with a ticket that was taken for one caller, then serves the
 // queue.
-func (r *Runtime) grantQueued(m uintptr, q *lockQueue, c lockRequest, ticket uint64) {
+func (r *Runtime) serveTicket(m uintptr, q *lockQueue, c lockRequest, ticket uint64) {
 	defer log.Guard()
-	r.lockQueued(m, c, ticket)
-	r.granted(m, q, c)
+	r.lockByTicket(m, c, ticket)
+	r.replyGranted(m, q, c)
 }
 
-// grant takes the lock for the rank that has waited longest, if there is one, then for the others.
-func (r *Runtime) grant(m uintptr, q *lockQueue) {
+// serveQueue takes the lock for the rank that has waited longest, if there is one, then for the
+// others.
+func (r *Runtime) serveQueue(m uintptr, q *lockQueue) {
 	defer log.Guard()
-	if c, some := r.lockserver.next(m, q); some {
-		r.lockNow(m, c)
-		r.granted(m, q, c)
+	if c, some := r.lockserver.nextRequest(m, q); some {
+		r.lockBlocking(m, c)
+		r.replyGranted(m, q, c)
 	}
 }
 
-// granted replies to a rank that has got the lock, then locks for the next of the queue, until the
-// queue is empty. An empty queue is removed before the reply, so that the rank's next request,
+// replyGranted replies to a rank that has got the lock, then locks for the next of the queue, until
+// the queue is empty. An empty queue is removed before the reply, so that the rank's next request,
 // which may come at once, does not find it.
-func (r *Runtime) granted(m uintptr, q *lockQueue, c lockRequest) {
+func (r *Runtime) replyGranted(m uintptr, q *lockQueue, c lockRequest) {
 	for {
-		next, some := r.lockserver.next(m, q)
-		c.reply([]byte{lockGot})
+		next, some := r.lockserver.nextRequest(m, q)
+		c.reply([]byte{lockGranted})
 		if !some {
 			return
 		}
-		r.lockNow(m, next)
+		r.lockBlocking(m, next)
 		c = next
 	}
 }
 
-// next takes the rank that has waited longest from the queue. If there is none, the caller no
-// longer serves it.
-func (l *lockserver) next(m uintptr, q *lockQueue) (c lockRequest, some bool) {
+// nextRequest takes the rank that has waited longest from the queue. If there is none, the caller
+// no longer serves it.
+func (l *lockServer) nextRequest(m uintptr, q *lockQueue) (c lockRequest, some bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(q.waiting) == 0 {
-		if q.queued--; q.queued == 0 {
+	if len(q.requests) == 0 {
+		if q.servers--; q.servers == 0 {
 			delete(l.queues, m)
-			l.note(-1)
+			l.addQueueCount(-1)
 		}
 		return c, false
 	}
-	c = q.waiting[0]
-	q.waiting = q.waiting[1:]
+	c = q.requests[0]
+	q.requests = q.requests[1:]
 	return c, true
 }

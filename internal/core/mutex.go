@@ -16,10 +16,10 @@ import (
 
 // MutexSet is a set of mutexes: address and number of each member's.
 type MutexSet struct {
-	group *Group
-	base  []uintptr // by group rank
-	count []int     // by group rank
-	step  uintptr
+	group      *Group
+	bases      []uintptr // by group rank
+	counts     []int     // by group rank
+	mutexBytes uintptr
 
 	mu   sync.Mutex
 	held map[[2]int]bool // mutexes on other nodes that this rank holds: index, rank
@@ -27,8 +27,8 @@ type MutexSet struct {
 
 // mutexes holds the default set of mutexes.
 type mutexes struct {
-	mu   sync.Mutex
-	dflt *MutexSet
+	mu         sync.Mutex
+	defaultSet *MutexSet
 }
 
 // maxMutexes is how many one rank may host in one set.
@@ -36,7 +36,7 @@ const maxMutexes = 1 << 20
 
 // NewMutexes creates a set on a group; n is how many the caller hosts. Collective over the group.
 func (r *Runtime) NewMutexes(g *Group, n int) (*MutexSet, error) {
-	if err := g.member(); err != nil {
+	if err := g.checkMember(); err != nil {
 		return nil, err
 	}
 	size := r.Locks.MutexBytes()
@@ -52,14 +52,14 @@ func (r *Runtime) NewMutexes(g *Group, n int) (*MutexSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &MutexSet{group: g, base: base, count: make([]int, g.Size()), step: uintptr(size)}
+	s := &MutexSet{group: g, bases: base, counts: make([]int, g.Size()), mutexBytes: uintptr(size)}
 	if n > 0 {
 		zero(base[g.Me], bytes)
 	}
 	// also a barrier: all have been zeroed
 	all := g.team.Allgather([]byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)})
-	for i := range s.count {
-		s.count[i] = int(all[4*i]) | int(all[4*i+1])<<8 | int(all[4*i+2])<<16 |
+	for i := range s.counts {
+		s.counts[i] = int(all[4*i]) | int(all[4*i+1])<<8 | int(all[4*i+2])<<16 |
 			int(all[4*i+3])<<24
 	}
 	return s, nil
@@ -69,21 +69,21 @@ func zero(addr uintptr, n int64) { clear(unsafe.Slice((*byte)(kernel.Ptr(addr)),
 
 // FreeMutexes frees a set. Collective over its group.
 func (r *Runtime) FreeMutexes(s *MutexSet) error {
-	return r.Free(s.group, s.base[s.group.Me])
+	return r.Free(s.group, s.bases[s.group.Me])
 }
 
 // CreateMutexes creates the default set; there may be one.
 func (r *Runtime) CreateMutexes(n int) error {
 	r.mutexes.mu.Lock()
 	defer r.mutexes.mu.Unlock()
-	if r.mutexes.dflt != nil {
+	if r.mutexes.defaultSet != nil {
 		return &ArgError{Arg: "num", Text: "mutexes exist already: destroy them first",
 			Code: CodeArgument, Quiet: r.Me != 0}
 	}
 	world, _ := r.Group(World)
 	s, err := r.NewMutexes(world, n)
 	if err == nil {
-		r.mutexes.dflt = s
+		r.mutexes.defaultSet = s
 	}
 	return err
 }
@@ -92,12 +92,12 @@ func (r *Runtime) CreateMutexes(n int) error {
 func (r *Runtime) DestroyMutexes() error {
 	r.mutexes.mu.Lock()
 	defer r.mutexes.mu.Unlock()
-	if r.mutexes.dflt == nil {
+	if r.mutexes.defaultSet == nil {
 		return &ArgError{Text: "there are no mutexes to destroy", Code: CodeArgument,
 			Quiet: r.Me != 0}
 	}
-	s := r.mutexes.dflt
-	r.mutexes.dflt = nil
+	s := r.mutexes.defaultSet
+	r.mutexes.defaultSet = nil
 	return r.FreeMutexes(s)
 }
 
@@ -105,7 +105,7 @@ func (r *Runtime) DestroyMutexes() error {
 func (r *Runtime) DefaultMutexes() *MutexSet {
 	r.mutexes.mu.Lock()
 	defer r.mutexes.mu.Unlock()
-	return r.mutexes.dflt
+	return r.mutexes.defaultSet
 }
 
 // At is the address of mutex i of a world rank.
@@ -119,17 +119,17 @@ func (s *MutexSet) At(i, proc int) (uintptr, error) {
 			"rank %d is not among the %d ranks that made these mutexes", proc,
 			s.group.Size())
 	}
-	if i < 0 || i >= s.count[m] {
+	if i < 0 || i >= s.counts[m] {
 		return 0, argErr(CodeArgument, "mutex",
-			"index %d is outside the %d mutexes of rank %d", i, s.count[m], proc)
+			"index %d is outside the %d mutexes of rank %d", i, s.counts[m], proc)
 	}
-	return s.base[m] + uintptr(i)*s.step, nil
+	return s.bases[m] + uintptr(i)*s.mutexBytes, nil
 }
 
 // Hosted is the address of the first mutex of a rank, and how many it hosts.
 func (s *MutexSet) Hosted(rank transport.Rank) (first uintptr, count int) {
 	if m := s.group.RankOf(rank); m >= 0 {
-		return s.base[m], s.count[m]
+		return s.bases[m], s.counts[m]
 	}
 	return 0, 0
 }
@@ -145,7 +145,7 @@ func (r *Runtime) Lock(s *MutexSet, i, proc int) error {
 		r.Locks.Lock(m, r.Me)
 		return nil
 	}
-	_, err = r.lockRemote(s, msgLock, m, i, proc)
+	_, err = r.lockRemoteMutex(s, msgLock, m, i, proc)
 	return err
 }
 
@@ -158,7 +158,7 @@ func (r *Runtime) TryLock(s *MutexSet, i, proc int) (bool, error) {
 	case r.Topo.SameNode(transport.Rank(proc)):
 		return r.Locks.TryLock(m, r.Me), nil
 	}
-	return r.lockRemote(s, msgTryLock, m, i, proc)
+	return r.lockRemoteMutex(s, msgTryLock, m, i, proc)
 }
 
 // Unlock releases the mutex. What the holder has stored at its host is visible to the next holder.
@@ -172,7 +172,7 @@ func (r *Runtime) Unlock(s *MutexSet, i, proc int) error {
 		who, held := r.Locks.MutexOwner(m)
 		here = held && who == r.Me
 	}
-	if !here && !s.dropHeld(i, proc) {
+	if !here && !s.clearHeld(i, proc) {
 		return argErr(CodeArgument, "mutex", "mutex %d of rank %d is not held by this rank",
 			i, proc)
 	}
@@ -183,9 +183,9 @@ func (r *Runtime) Unlock(s *MutexSet, i, proc int) error {
 		r.Locks.Unlock(m)
 		return nil
 	}
-	if err := r.send(transport.Rank(proc), msgUnlock, lockBody(m)); err != nil {
+	if err := r.sendActive(transport.Rank(proc), msgUnlock, mutexMessage(m)); err != nil {
 		return err
 	}
-	r.traffic.posted(proc) // a fence waits for it, too, so the mutex is not freed before
+	r.traffic.countPosted(proc) // a fence waits for it, too, so the mutex is not freed before
 	return nil
 }

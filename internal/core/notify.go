@@ -41,17 +41,17 @@ func (r *Runtime) Notify(proc int) (int, error) {
 	r.notifying.Lock()
 	defer r.notifying.Unlock()
 	count := r.notified[proc].Sent.Load() + 1
-	if err := r.notify(to, count); err != nil {
+	if err := r.sendNotification(to, count); err != nil {
 		return 0, fmt.Errorf("notification of rank %d: %w", proc, err)
 	}
-	r.traffic.posted(proc) // a fence waits for it, too
+	r.traffic.countPosted(proc) // a fence waits for it, too
 	r.notified[proc].Sent.Store(count)
 	return int(count), nil
 }
 
-// notify has a rank of another node notified so often: by the device if possible, else the data
-// server counts.
-func (r *Runtime) notify(to transport.Rank, count uint32) error {
+// sendNotification has a rank of another node notified so often: by the device if possible, else
+// the data server counts.
+func (r *Runtime) sendNotification(to transport.Rank, count uint32) error {
 	dest := r.route(to)
 	if dest.notifier == nil {
 		return dest.tr.Send(dest.peer, transport.Msg{Kind: msgNotify, Unhurried: true})
@@ -85,7 +85,7 @@ func (r *Runtime) NotifyWaitFor(proc int, want uint32) (received int, err error)
 	from := transport.Rank(proc)
 	if r.route(from).notifier != nil && !r.notifications.NotifySoon(from, want) &&
 		!r.notifications.Notified(r.Topo.Local(r.Me), from, want) {
-		if err := r.send(from, msgAwait, binary.LittleEndian.AppendUint32(nil,
+		if err := r.sendActive(from, msgAwait, binary.LittleEndian.AppendUint32(nil,
 			want)); err != nil {
 			return 0, fmt.Errorf("wait for rank %d: %w", proc, err)
 		}
@@ -96,14 +96,14 @@ func (r *Runtime) NotifyWaitFor(proc int, want uint32) (received int, err error)
 // TellNotified has a rank of another node woken that waits for this rank's notifications, of which
 // a device has written so many.
 func (r *Runtime) TellNotified(proc int, count uint32) error {
-	return r.tell(transport.Rank(proc), r.Me, count)
+	return r.sendNotified(transport.Rank(proc), r.Me, count)
 }
 
-// tell has a rank of another node woken that waits for so many notifications from a rank of mine,
-// which a device has written.
-func (r *Runtime) tell(to, from transport.Rank, count uint32) error {
+// sendNotified has a rank of another node woken that waits for so many notifications from a rank of
+// mine, which a device has written.
+func (r *Runtime) sendNotified(to, from transport.Rank, count uint32) error {
 	body := binary.LittleEndian.AppendUint32(nil, uint32(from))
-	return r.send(to, msgNotified, binary.LittleEndian.AppendUint32(body, count))
+	return r.sendActive(to, msgNotified, binary.LittleEndian.AppendUint32(body, count))
 }
 
 // handleNotified acts on a rank that is going to sleep until it is told of its notifications, or
@@ -115,7 +115,7 @@ func (r *Runtime) handleNotified(from, to transport.Rank, m transport.Msg) bool 
 		if r.notifications.NotifyAsk(r.Topo.Local(to), from, want) {
 			go func() { // a message may have to wait for room
 				defer log.Guard()
-				if err := r.tell(from, to, want); err != nil {
+				if err := r.sendNotified(from, to, want); err != nil {
 					log.Warnf("notification of rank %d by rank %d: %v", from,
 						to, err)
 				}
@@ -129,7 +129,7 @@ func (r *Runtime) handleNotified(from, to transport.Rank, m transport.Msg) bool 
 		}
 		if local := r.Topo.Local(to); !r.notifications.Notified(local,
 			transport.Rank(source), want) {
-			go r.wakeLater(local, transport.Rank(source), want)
+			go r.wakeWhenNotified(local, transport.Rank(source), want)
 		}
 	default:
 		return false
@@ -137,10 +137,10 @@ func (r *Runtime) handleNotified(from, to transport.Rank, m transport.Msg) bool 
 	return true
 }
 
-// wakeLater wakes a rank when its counter is there: the notifier's write and another process's word
-// of it go different ways. A write that never comes was lost with its connection, which is told
-// elsewhere.
-func (r *Runtime) wakeLater(local int, source transport.Rank, want uint32) {
+// wakeWhenNotified wakes a rank when its counter is there: the notifier's write and another
+// process's word of it go different ways. A write that never comes was lost with its connection,
+// which is told elsewhere.
+func (r *Runtime) wakeWhenNotified(local int, source transport.Rank, want uint32) {
 	defer log.Guard()
 	for pause := 10 * time.Microsecond; pause < time.Minute; pause *= 2 {
 		time.Sleep(pause)

@@ -16,7 +16,7 @@ import (
 )
 
 // private is what this process has exposed and lent.
-type private struct {
+type privateMemory struct {
 	mu      sync.Mutex
 	exposed []extent
 	loans   []loan
@@ -33,7 +33,7 @@ type loan struct {
 // Expose makes memory of this process accessible to all ranks, until Conceal. Exposures may overlap
 // and repeat. Not collective.
 func (r *Runtime) Expose(addr uintptr, nbytes int64) error {
-	err := r.exposure(addr, nbytes, r.allocator.Expose)
+	err := r.checkExposure(addr, nbytes, r.allocator.Expose)
 	if err == nil {
 		p := &r.private
 		p.mu.Lock()
@@ -45,7 +45,7 @@ func (r *Runtime) Expose(addr uintptr, nbytes int64) error {
 
 // Conceal ends one exposure of exactly this memory. Later accesses to it fail with an error.
 func (r *Runtime) Conceal(addr uintptr, nbytes int64) error {
-	err := r.exposure(addr, nbytes, r.allocator.Conceal)
+	err := r.checkExposure(addr, nbytes, r.allocator.Conceal)
 	if err == nil {
 		p := &r.private
 		p.mu.Lock()
@@ -53,12 +53,12 @@ func (r *Runtime) Conceal(addr uintptr, nbytes int64) error {
 		if i := slices.Index(p.exposed, extentOf(addr, nbytes)); i >= 0 {
 			p.exposed = slices.Delete(p.exposed, i, i+1)
 		}
-		p.end()
+		p.endRecalledLoans()
 	}
 	return err
 }
 
-func (r *Runtime) exposure(addr uintptr, nbytes int64, do func(uintptr, int64) error) error {
+func (r *Runtime) checkExposure(addr uintptr, nbytes int64, do func(uintptr, int64) error) error {
 	switch {
 	case nbytes <= 0:
 		return argErr(CodeBytes, "size", "%d is not positive", nbytes)
@@ -70,9 +70,9 @@ func (r *Runtime) exposure(addr uintptr, nbytes int64, do func(uintptr, int64) e
 
 func extentOf(addr uintptr, nbytes int64) extent { return extent{addr, addr + uintptr(nbytes)} }
 
-// end ends loans that were recalled, except of memory that is exposed: others may be using their
-// keys there, for access that another exposure allows. The caller has the lock.
-func (p *private) end() {
+// endRecalledLoans ends loans that were recalled, except of memory that is exposed: others may be
+// using their keys there, for access that another exposure allows. The caller has the lock.
+func (p *privateMemory) endRecalledLoans() {
 	p.loans = slices.DeleteFunc(p.loans, func(l loan) bool {
 		over := l.recalled && !slices.ContainsFunc(p.exposed,
 			func(e extent) bool { return e.lo < l.hi && e.hi > l.lo })
@@ -114,7 +114,7 @@ func (r *Runtime) Recall(key uint64) {
 	}); i >= 0 {
 		p.loans[i].recalled = true
 	}
-	p.end()
+	p.endRecalledLoans()
 }
 
 // LearnLoan says that a rank of another node has lent memory.

@@ -22,25 +22,25 @@ type offer struct {
 }
 
 // absent is the problem of a rank that has not the same providers as its node's leader.
-const absent = "?"
+const notListed = "?"
 
 // chosen is the provider that all ranks use; nil if there is one node only.
-type chosen struct {
+type chosenProvider struct {
 	provider transport.Provider
 	hints    [][]byte // by node
 }
 
 // chooseProvider is collective: the first provider that every rank can use. Its error is the same
 // on all ranks.
-func (r *Runtime) chooseProvider(p transport.Platform) (*chosen, error) {
+func (r *Runtime) chooseProvider(p transport.Platform) (*chosenProvider, error) {
 	if len(r.Topo.Nodes) == 1 {
 		return nil, nil
 	}
-	providers, err := r.candidates(p)
+	providers, err := r.candidateProviders(p)
 	mine := make([]offer, len(providers))
 	for i, w := range providers {
 		mine[i] = offer{name: w.Name, problem: textOf(w.Probe())}
-		if mine[i].problem == "" && r.local == 0 {
+		if mine[i].problem == "" && r.localRank == 0 {
 			mine[i].hint = w.Hint()
 		}
 	}
@@ -53,12 +53,12 @@ func (r *Runtime) chooseProvider(p transport.Platform) (*chosen, error) {
 	}
 	reasons := ""
 	for i, w := range providers {
-		reason := r.unusable(w.Name, nodes, i)
+		reason := r.whyUnusable(w.Name, nodes, i)
 		if reason != "" {
 			reasons += fmt.Sprintf("; %s: %s", w.Name, reason)
 			continue
 		}
-		c := &chosen{provider: w, hints: make([][]byte, len(nodes))}
+		c := &chosenProvider{provider: w, hints: make([][]byte, len(nodes))}
 		for n, offers := range nodes {
 			c.hints[n] = offers[i].hint
 		}
@@ -69,26 +69,26 @@ func (r *Runtime) chooseProvider(p transport.Platform) (*chosen, error) {
 		r.Topo, reasons)
 }
 
-// offers writes the offers of a rank or node.
-func (b *record) offers(all []offer) {
-	b.number(uint64(len(all)))
+// appendOffers writes the offers of a rank or node.
+func (b *recordWriter) appendOffers(all []offer) {
+	b.appendNumber(uint64(len(all)))
 	for _, o := range all {
-		b.text(o.name)
-		if b.text(o.problem); o.problem != "" {
-			b.number(uint64(o.rank))
+		b.appendText(o.name)
+		if b.appendText(o.problem); o.problem != "" {
+			b.appendNumber(uint64(o.rank))
 		}
-		b.bytes(o.hint)
+		b.appendBytes(o.hint)
 	}
 }
 
-// offers reads the offers of a rank or node, as record.offers has written them.
-func (d *reading) offers(ranks int) (all []offer) {
-	for range d.count() {
-		o := offer{name: d.text(), problem: d.text()}
+// readOffers reads the offers of a rank or node, as record.offers has written them.
+func (d *recordReader) readOffers(ranks int) (all []offer) {
+	for range d.readCount() {
+		o := offer{name: d.readText(), problem: d.readText()}
 		if o.problem != "" {
-			o.rank = d.rank(ranks)
+			o.rank = d.readRank(ranks)
 		}
-		o.hint = d.bytes()
+		o.hint = d.readBytes()
 		all = append(all, o)
 	}
 	return all
@@ -100,17 +100,17 @@ func (r *Runtime) exchangeOffers(mine []offer) (nodes [][]offer, err error) {
 		mine[i].problem = mine[i].problem[:min(len(mine[i].problem), mostText)]
 		mine[i].rank = int(r.Me)
 	}
-	var card record
-	card.offers(mine)
-	all, err := r.exchange(card, r.mergeOffers)
+	var card recordWriter
+	card.appendOffers(mine)
+	all, err := r.exchangeRecords(card, r.mergeOffers)
 	if err != nil {
 		return nil, err
 	}
 	nodes = make([][]offer, len(all))
 	for n, b := range all {
-		d := reading{b: b}
-		nodes[n] = d.offers(r.N)
-		if err := d.end(); err != nil {
+		d := recordReader{rest: b}
+		nodes[n] = d.readOffers(r.N)
+		if err := d.checkEnd(); err != nil {
 			return nil, fmt.Errorf("node of rank %d: %w", r.Topo.Nodes[n][0], err)
 		}
 	}
@@ -118,12 +118,12 @@ func (r *Runtime) exchangeOffers(mine []offer) (nodes [][]offer, err error) {
 }
 
 // mergeOffers makes the record of a node.
-func (r *Runtime) mergeOffers(cards [][]byte) (node record) {
+func (r *Runtime) mergeOffers(cards [][]byte) (node recordWriter) {
 	var all []offer
 	for i, b := range cards {
-		d := reading{b: b}
-		his := d.offers(r.N)
-		if d.end() != nil {
+		d := recordReader{rest: b}
+		his := d.readOffers(r.N)
+		if d.checkEnd() != nil {
 			return nil
 		}
 		if i == 0 {
@@ -133,18 +133,18 @@ func (r *Runtime) mergeOffers(cards [][]byte) (node record) {
 			switch o := &all[k]; {
 			case o.problem != "": // of a lower rank
 			case k >= len(his) || his[k].name != o.name:
-				o.problem, o.rank = absent, int(r.Topo.Mine()[i])
+				o.problem, o.rank = notListed, int(r.Topo.Mine()[i])
 			default:
 				o.problem, o.rank = his[k].problem, his[k].rank
 			}
 		}
 	}
-	node.offers(all)
+	node.appendOffers(all)
 	return node
 }
 
-// candidates are all providers of the platform, or the one that ARMCI_TRANSPORT names.
-func (r *Runtime) candidates(p transport.Platform) ([]transport.Provider, error) {
+// candidateProviders are all providers of the platform, or the one that ARMCI_TRANSPORT names.
+func (r *Runtime) candidateProviders(p transport.Platform) ([]transport.Provider, error) {
 	name, providers := r.Cfg.String("ARMCI_TRANSPORT"), p.Providers()
 	if name == "auto" {
 		return providers, nil
@@ -161,12 +161,12 @@ func (r *Runtime) candidates(p transport.Platform) ([]transport.Provider, error)
 		"are: auto%s", name, names)
 }
 
-// unusable says why a rank cannot use the i-th provider, "" if all can. One reason is enough: that
-// of the lowest rank.
-func (r *Runtime) unusable(name string, nodes [][]offer, i int) string {
+// whyUnusable says why a rank cannot use the i-th provider, "" if all can. One reason is enough:
+// that of the lowest rank.
+func (r *Runtime) whyUnusable(name string, nodes [][]offer, i int) string {
 	first := offer{rank: r.N}
 	for n, offers := range nodes {
-		o := offer{problem: absent, rank: int(r.Topo.Nodes[n][0])}
+		o := offer{problem: notListed, rank: int(r.Topo.Nodes[n][0])}
 		if i < len(offers) && offers[i].name == name {
 			o = offers[i]
 		}
@@ -178,22 +178,22 @@ func (r *Runtime) unusable(name string, nodes [][]offer, i int) string {
 	switch {
 	case first.problem == "":
 		return ""
-	case first.problem == absent:
+	case first.problem == notListed:
 		return fmt.Sprintf("%s (%s) does not have it", where,
-			r.host(transport.Rank(first.rank)))
+			r.hostOf(transport.Rank(first.rank)))
 	}
-	return fmt.Sprintf("%s (%s, %s)", first.problem, where, r.host(transport.Rank(first.rank)))
+	return fmt.Sprintf("%s (%s, %s)", first.problem, where, r.hostOf(transport.Rank(first.rank)))
 }
 
-func (r *Runtime) host(rank transport.Rank) string { return r.Topo.Hosts[r.Topo.Node(rank)] }
+func (r *Runtime) hostOf(rank transport.Rank) string { return r.Topo.Hosts[r.Topo.Node(rank)] }
 
 // openProvider opens the transport, so that other ranks can connect.
-func (r *Runtime) openProvider(c *chosen, secret []byte) (transport.Transport, error) {
+func (r *Runtime) openProvider(c *chosenProvider, secret []byte) (transport.Transport, error) {
 	tr, err := c.provider.Open(transport.OpenInfo{Me: r.Me, Nodes: r.Topo.Nodes,
 		MyNode: r.Topo.MyNode(), NodeBy: r.Topo.nodeOf, Hosts: r.Topo.Hosts,
 		Hints: c.hints, Secret: secret, Node: r.Memory, Memory: r.transports[0],
-		Handle: r.handleMessage, Place: r.place,
-		Backlogged: r.backlogged, Lost: r.lostAsync})
+		Handle: r.handleMessage, Place: r.placeMessage,
+		Backlogged: r.hasBacklog, Lost: r.onRankLostAsync})
 	if err != nil {
 		return nil, fmt.Errorf("transport %s: %w", c.provider.Name, err)
 	}
@@ -204,7 +204,7 @@ func (r *Runtime) openProvider(c *chosen, secret []byte) (transport.Transport, e
 // connectProvider gives the transport the addresses of ranks that others connect to, and routes
 // operations to other nodes through it.
 func (r *Runtime) connectProvider(tr transport.Transport, addrs []transport.PeerAddr) error {
-	r.beyond = newWay(tr)
+	r.internode = newIface(tr)
 	if err := tr.Connect(addrs); err != nil {
 		return fmt.Errorf("transport %s: %w", tr.Info().Name, err)
 	}

@@ -12,28 +12,28 @@ import (
 )
 
 // record is one that is being made.
-type record []byte
+type recordWriter []byte
 
-func (b *record) number(n uint64) { *b = binary.AppendUvarint(*b, n) }
+func (b *recordWriter) appendNumber(n uint64) { *b = binary.AppendUvarint(*b, n) }
 
-func (b *record) bytes(p []byte) {
-	b.number(uint64(len(p)))
+func (b *recordWriter) appendBytes(p []byte) {
+	b.appendNumber(uint64(len(p)))
 	*b = append(*b, p...)
 }
 
-func (b *record) text(s string) { b.bytes([]byte(s)) }
+func (b *recordWriter) appendText(s string) { b.appendBytes([]byte(s)) }
 
-// ranks are written in ascending order, as runs of equal distances: a node has few, in whatever
-// order ranks were dealt out.
-func (b *record) ranks(all []transport.Rank) {
+// appendRanks are written in ascending order, as runs of equal distances: a node has few, in
+// whatever order ranks were dealt out.
+func (b *recordWriter) appendRanks(all []transport.Rank) {
 	runs := runsOf(all)
-	b.number(uint64(len(runs)))
+	b.appendNumber(uint64(len(runs)))
 	last := transport.Rank(0)
 	for _, r := range runs {
-		b.number(uint64(r.first - last))
-		b.number(uint64(r.count))
+		b.appendNumber(uint64(r.first - last))
+		b.appendNumber(uint64(r.count))
 		if r.count > 1 {
-			b.number(uint64(r.step))
+			b.appendNumber(uint64(r.step))
 		}
 		last = r.first + transport.Rank(r.count-1)*r.step
 	}
@@ -63,76 +63,76 @@ func runsOf(all []transport.Rank) (runs []run) {
 }
 
 // reading is a record that is being read. After the first mistake everything is empty.
-type reading struct {
-	b   []byte
-	bad bool
+type recordReader struct {
+	rest []byte
+	bad  bool
 }
 
 var errRecord = errors.New("a malformed record of the start")
 
-// end is an error if the record was not as it should be, or has more.
-func (d *reading) end() error {
-	if d.bad || len(d.b) > 0 {
+// checkEnd is an error if the record was not as it should be, or has more.
+func (d *recordReader) checkEnd() error {
+	if d.bad || len(d.rest) > 0 {
 		return errRecord
 	}
 	return nil
 }
 
-func (d *reading) number() uint64 {
-	n, size := binary.Uvarint(d.b)
+func (d *recordReader) readNumber() uint64 {
+	n, size := binary.Uvarint(d.rest)
 	if size <= 0 {
-		d.fail()
+		d.markBad()
 		return 0
 	}
-	d.b = d.b[size:]
+	d.rest = d.rest[size:]
 	return n
 }
 
-func (d *reading) fail() { d.b, d.bad = nil, true }
+func (d *recordReader) markBad() { d.rest, d.bad = nil, true }
 
-// count is a number of things of which each has a byte at least.
-func (d *reading) count() int {
-	n := d.number()
-	if n > uint64(len(d.b)) {
-		d.fail()
+// readCount is a number of things of which each has a byte at least.
+func (d *recordReader) readCount() int {
+	n := d.readNumber()
+	if n > uint64(len(d.rest)) {
+		d.markBad()
 		return 0
 	}
 	return int(n)
 }
 
-// rank is a number below a limit.
-func (d *reading) rank(limit int) int {
-	n := d.number()
+// readRank is a number below a limit.
+func (d *recordReader) readRank(limit int) int {
+	n := d.readNumber()
 	if n >= uint64(limit) {
-		d.fail()
+		d.markBad()
 		return 0
 	}
 	return int(n)
 }
 
-func (d *reading) bytes() []byte {
-	n := d.count()
-	p := d.b[:n:n]
-	d.b = d.b[n:]
+func (d *recordReader) readBytes() []byte {
+	n := d.readCount()
+	p := d.rest[:n:n]
+	d.rest = d.rest[n:]
 	return p
 }
 
-func (d *reading) text() string { return string(d.bytes()) }
+func (d *recordReader) readText() string { return string(d.readBytes()) }
 
-// ranks reads ranks below a limit, in ascending order.
-func (d *reading) ranks(limit int) (all []transport.Rank) {
+// readRanks reads ranks below a limit, in ascending order.
+func (d *recordReader) readRanks(limit int) (all []transport.Rank) {
 	last := -1
-	for i := range d.count() {
-		r := run{first: transport.Rank(d.rank(limit)), count: d.rank(limit + 1), step: 1}
+	for i := range d.readCount() {
+		r := run{first: transport.Rank(d.readRank(limit)), count: d.readRank(limit + 1), step: 1}
 		if i > 0 {
 			r.first += transport.Rank(last)
 		}
 		if r.count > 1 {
-			r.step = transport.Rank(d.rank(limit))
+			r.step = transport.Rank(d.readRank(limit))
 		}
 		end := int(r.first) + max(r.count-1, 0)*int(r.step)
 		if d.bad || r.count == 0 || r.step == 0 || int(r.first) <= last || end >= limit {
-			d.fail()
+			d.markBad()
 			return nil
 		}
 		if all == nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // regions are the allocations of this process, by base address.
-type regions struct {
+type regionTable struct {
 	mu   sync.Mutex
 	live map[uintptr]region
 }
@@ -28,34 +28,34 @@ type region struct {
 
 const noGroup = -1
 
-func (t *regions) init() { t.live = map[uintptr]region{} }
+func (t *regionTable) initTable() { t.live = map[uintptr]region{} }
 
-func (t *regions) add(addr uintptr, g region) {
+func (t *regionTable) addRegion(addr uintptr, g region) {
 	t.mu.Lock()
 	t.live[addr] = g
 	t.mu.Unlock()
 }
 
-// check returns an error unless an allocation of that group begins at an address.
-func (t *regions) check(addr uintptr, group int) error {
+// checkRegion returns an error unless an allocation of that group begins at an address.
+func (t *regionTable) checkRegion(addr uintptr, group int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.checkLocked(addr, group)
+	return t.checkRegionLocked(addr, group)
 }
 
-// remove removes an allocation, if it is of that group.
-func (t *regions) remove(addr uintptr, group int) error {
+// removeRegion removes an allocation, if it is of that group.
+func (t *regionTable) removeRegion(addr uintptr, group int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.checkLocked(addr, group); err != nil {
+	if err := t.checkRegionLocked(addr, group); err != nil {
 		return err
 	}
 	delete(t.live, addr)
 	return nil
 }
 
-// checkLocked is check for a caller that holds mu.
-func (t *regions) checkLocked(addr uintptr, group int) error {
+// checkRegionLocked is check for a caller that holds mu.
+func (t *regionTable) checkRegionLocked(addr uintptr, group int) error {
 	g, ok := t.live[addr]
 	if !ok {
 		return argErr(CodeAddress, "ptr",
@@ -78,8 +78,8 @@ type allocation struct {
 
 const allocationBytes = 24
 
-// encode returns the allocation as exchangeAllocations reads it.
-func (o allocation) encode() []byte {
+// encodeAllocation returns the allocation as exchangeAllocations reads it.
+func (o allocation) encodeAllocation() []byte {
 	b := make([]byte, allocationBytes)
 	binary.LittleEndian.PutUint64(b, uint64(o.addr))
 	binary.LittleEndian.PutUint64(b[8:], uint64(o.nbytes))
@@ -94,7 +94,7 @@ func (o allocation) encode() []byte {
 // exchangeAllocations exchanges allocations in the group. It returns all of them, and how many have
 // failed.
 func exchangeAllocations(g *Group, mine allocation) (allocs []allocation, failed int) {
-	all := g.team.Allgather(mine.encode())
+	all := g.team.Allgather(mine.encodeAllocation())
 	allocs = make([]allocation, g.Size())
 	for i := range allocs {
 		b := all[i*allocationBytes:]
@@ -110,13 +110,13 @@ func exchangeAllocations(g *Group, mine allocation) (allocs []allocation, failed
 // base addresses by group rank, 0 where nothing was asked for. Collective over the group; on an
 // error no member keeps anything.
 func (r *Runtime) Malloc(g *Group, nbytes int64) ([]uintptr, error) {
-	return r.malloc(g, nbytes, r.allocator.Publish)
+	return r.mallocCollective(g, nbytes, r.allocator.Publish)
 }
 
 // MallocDeclared is Malloc of memory whose longs are changed by atomics of network devices, if
 // these have any.
 func (r *Runtime) MallocDeclared(g *Group, nbytes int64) ([]uintptr, error) {
-	return r.malloc(g, nbytes, func(addr uintptr, n int64) error {
+	return r.mallocCollective(g, nbytes, func(addr uintptr, n int64) error {
 		if r.deviceAtomics != nil && !r.allocator.Declare(addr, n) {
 			log.Infof("%d bytes are not declared for atomics of the device: there is "+
 				"too much such memory", n)
@@ -125,10 +125,11 @@ func (r *Runtime) MallocDeclared(g *Group, nbytes int64) ([]uintptr, error) {
 	})
 }
 
-// malloc calls publish to make the memory accessible, before another rank can know its address.
-func (r *Runtime) malloc(g *Group, nbytes int64, publish func(uintptr, int64) error) ([]uintptr,
+// mallocCollective calls publish to make the memory accessible, before another rank can know its
+// address.
+func (r *Runtime) mallocCollective(g *Group, nbytes int64, publish func(uintptr, int64) error) ([]uintptr,
 	error) {
-	if err := g.member(); err != nil {
+	if err := g.checkMember(); err != nil {
 		return nil, err
 	}
 	mine := allocation{nbytes: nbytes, failed: nbytes < 0}
@@ -143,27 +144,27 @@ func (r *Runtime) malloc(g *Group, nbytes int64, publish func(uintptr, int64) er
 	allocs, failed := exchangeAllocations(g, mine)
 	var err error
 	if failed == 0 && slices.ContainsFunc(allocs, func(o allocation) bool { return o.fresh }) {
-		allocs, failed, err = r.reserve(g, &mine, allocs, publish)
+		allocs, failed, err = r.reserveNew(g, &mine, allocs, publish)
 	}
 	if failed > 0 {
-		r.unreserve(mine.addr)
+		r.returnMemory(mine.addr)
 		return nil, mallocError(g, nbytes, allocs, err)
 	}
 	if mine.addr != 0 {
-		r.regions.add(mine.addr, region{nbytes, g.ID})
+		r.regions.addRegion(mine.addr, region{nbytes, g.ID})
 	}
-	r.enter(g, allocs)
-	return r.addRemote(g, allocs), nil
+	r.mapNewMemory(g, allocs)
+	return r.recordRemote(g, allocs), nil
 }
 
-// mostEntered bounds what a rank enters into its page table in one allocation: some milliseconds.
-const mostEntered = 64 << 20
+// mostMapped bounds what a rank enters into its page table in one allocation: some milliseconds.
+const mostMapped = 64 << 20
 
-// enter maps the new memory of other members on the node into this process's page table, so that
-// its first accesses do not fault. It begins with the next member of the group, so that members do
-// not all map the same memory at a time.
-func (r *Runtime) enter(g *Group, allocs []allocation) {
-	left := int64(mostEntered)
+// mapNewMemory maps the new memory of other members on the node into this process's page table, so
+// that its first accesses do not fault. It begins with the next member of the group, so that
+// members do not all map the same memory at a time.
+func (r *Runtime) mapNewMemory(g *Group, allocs []allocation) {
+	left := int64(mostMapped)
 	for i := range allocs {
 		who := (g.Me + 1 + i) % len(allocs)
 		if o := &allocs[who]; o.fresh && who != g.Me && left > 0 &&
@@ -174,9 +175,9 @@ func (r *Runtime) enter(g *Group, allocs []allocation) {
 	}
 }
 
-// reserve reserves new memory for members that need it. First all agree that every machine has room
-// for its members; nodes on one machine share its memory.
-func (r *Runtime) reserve(g *Group, mine *allocation, allocs []allocation,
+// reserveNew reserves new memory for members that need it. First all agree that every machine has
+// room for its members; nodes on one machine share its memory.
+func (r *Runtime) reserveNew(g *Group, mine *allocation, allocs []allocation,
 	publish func(uintptr, int64) error) (_ []allocation, failed int, err error) {
 	var here int64
 	for i, o := range allocs {
@@ -200,19 +201,19 @@ func (r *Runtime) reserve(g *Group, mine *allocation, allocs []allocation,
 	return allocs, failed, err
 }
 
-// addRemote records the regions of members on other nodes as known, and returns all addresses.
-func (r *Runtime) addRemote(g *Group, allocs []allocation) []uintptr {
+// recordRemote records the regions of members on other nodes as known, and returns all addresses.
+func (r *Runtime) recordRemote(g *Group, allocs []allocation) []uintptr {
 	addrs := make([]uintptr, len(allocs))
 	for i, o := range allocs {
 		addrs[i] = o.addr
 		if o.addr != 0 && !r.Topo.SameNode(g.Ranks[i]) {
-			r.remote.add(g.Ranks[i], o.addr, o.nbytes)
+			r.remote.addExtent(g.Ranks[i], o.addr, o.nbytes)
 		}
 	}
 	return addrs
 }
 
-func (r *Runtime) unreserve(addr uintptr) {
+func (r *Runtime) returnMemory(addr uintptr) {
 	if addr != 0 {
 		r.allocator.Withdraw(addr)
 		r.allocator.Return(addr)
@@ -251,7 +252,7 @@ func mallocError(g *Group, nbytes int64, allocs []allocation, err error) error {
 // Free frees an allocation; addr is the caller's own base address, 0 if it has none. Collective
 // over the group; all earlier operations of the members are complete before any memory is freed.
 func (r *Runtime) Free(g *Group, addr uintptr) error {
-	if err := g.member(); err != nil {
+	if err := g.checkMember(); err != nil {
 		return err
 	}
 	r.FlushAggregates()
@@ -259,7 +260,7 @@ func (r *Runtime) Free(g *Group, addr uintptr) error {
 	r.AllFence()
 	var mistake error
 	if addr != 0 {
-		mistake = r.regions.check(addr, g.ID)
+		mistake = r.regions.checkRegion(addr, g.ID)
 	}
 	first := r.exchangeFreed(g, addr, mistake != nil)
 	switch {
@@ -269,10 +270,10 @@ func (r *Runtime) Free(g *Group, addr uintptr) error {
 	case addr == 0:
 		return nil
 	}
-	if err := r.regions.remove(addr, g.ID); err != nil {
+	if err := r.regions.removeRegion(addr, g.ID); err != nil {
 		return err
 	}
-	r.unreserve(addr)
+	r.returnMemory(addr)
 	return nil
 }
 
@@ -288,7 +289,7 @@ func (r *Runtime) exchangeFreed(g *Group, mine uintptr, wrong bool) (first int) 
 	first = -1
 	for i, rank := range g.Ranks {
 		if freed := binary.LittleEndian.Uint64(all[8*i:]); freed != none {
-			r.dropRemote(rank, uintptr(freed))
+			r.forgetRemote(rank, uintptr(freed))
 		} else if first < 0 {
 			first = i
 		}
@@ -299,12 +300,12 @@ func (r *Runtime) exchangeFreed(g *Group, mine uintptr, wrong bool) (first int) 
 	return first
 }
 
-// dropRemote forgets a region that a rank of another node frees.
-func (r *Runtime) dropRemote(rank transport.Rank, addr uintptr) {
+// forgetRemote forgets a region that a rank of another node frees.
+func (r *Runtime) forgetRemote(rank transport.Rank, addr uintptr) {
 	if r.Topo.SameNode(rank) {
 		return
 	}
-	r.remote.drop(rank, addr)
+	r.remote.removeExtent(rank, addr)
 	if to := r.route(rank); to.fast != nil {
 		to.fast.DropRanges(to.peer)
 	}
@@ -334,7 +335,7 @@ func (r *Runtime) publishLocal(addr uintptr, nbytes int64) (uintptr, error) {
 		r.allocator.Return(addr)
 		return 0, argErr(CodeInternal, "bytes", "%v", err)
 	}
-	r.regions.add(addr, region{nbytes, noGroup})
+	r.regions.addRegion(addr, region{nbytes, noGroup})
 	return addr, nil
 }
 
@@ -368,9 +369,9 @@ func (r *Runtime) FreeLocal(addr uintptr) error {
 	if addr == 0 {
 		return nil
 	}
-	if err := r.regions.remove(addr, noGroup); err != nil {
+	if err := r.regions.removeRegion(addr, noGroup); err != nil {
 		return err
 	}
-	r.unreserve(addr)
+	r.returnMemory(addr)
 	return nil
 }

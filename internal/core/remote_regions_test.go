@@ -52,7 +52,7 @@ func TestBadAddressesAcrossNodes(t *testing.T) {
 				r.must(r.CheckFlag("f", to, mem[to]))
 				r.must(r.AllFence())
 				// nonsense that this rank takes for good
-				r.remote.add(transport.Rank(to), 1<<20, 64)
+				r.remote.addExtent(transport.Rank(to), 1<<20, 64)
 				r.must(r.Do(op(Put, to, buf, 1<<20, 8)))
 				if err := r.Fence(to); err == nil {
 					r.wrong("the fence tells nothing of a bad address")
@@ -131,7 +131,7 @@ func TestKnownMemory(t *testing.T) {
 				knows(r, rank, there, 8) ||
 				knows(r, rank, mem[i]-1, 1) || knows(r, rank, mem[i]+uintptr(size),
 				1) {
-				r.wrong("what is known of rank %d: %v", i, r.remote.list(rank))
+				r.wrong("what is known of rank %d: %v", i, r.remote.regionsOf(rank))
 			}
 			*long(buf) = 7
 			r.must(r.Do(op(Put, i, buf, there+8*uintptr(r.Me), 8)))
@@ -204,7 +204,7 @@ func TestOwnerIsAskedOnce(t *testing.T) {
 		r.must(err)
 		all := r.world.team.Allgather(binary.LittleEndian.AppendUint64(nil, uint64(own)))
 		to := 1 - int(r.Me)
-		a, buf := r.beyond.tr.(*asking), r.local(5000)
+		a, buf := r.internode.tr.(*asking), r.local(5000)
 		there := uintptr(binary.LittleEndian.Uint64(all[8*to:]))
 		a.unknownMemory.Store(there)
 		want := int32(0)

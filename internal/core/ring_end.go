@@ -15,16 +15,16 @@ import (
 
 // ringEnd is one leader's end of the rings between it and another one.
 type ringEnd struct {
-	r           *Runtime
-	to          transport.Rank
-	here, there uintptr // the parts for each other
+	r                     *Runtime
+	to                    transport.Rank
+	localPart, remotePart uintptr // the parts for each other
 
-	written, sent  int64          // bytes and pieces of all messages so far
-	freed          int64          // quarters that the other leader has freed
-	read, received int64          // as written and sent
-	returned       int64          // quarters that were freed here
-	request        int32          // under which C still sends data, 0: none
-	head           [ringHead]byte // of a piece that Go sends: an operation has only its address
+	bytesWritten, piecesSent  int64          // bytes and pieces of all messages so far
+	peerQuartersFreed         int64          // quarters that the other leader has freed
+	bytesRead, piecesReceived int64          // as written and sent
+	quartersFreed             int64          // quarters that were freed here
+	request                   int32          // under which C still sends data, 0: none
+	head                      [ringHead]byte // of a piece that Go sends: an operation has only its address
 }
 
 // ringStep is how many bytes of a ring a piece takes.
@@ -38,8 +38,8 @@ func ringPlace(behind int64) int64 {
 	return behind
 }
 
-// send sends a message, in pieces. Its memory must not be changed until finish.
-func (e *ringEnd) send(body []byte, what string) error {
+// sendMessage sends a message, in pieces. Its memory must not be changed until finish.
+func (e *ringEnd) sendMessage(body []byte, what string) error {
 	for total, first := len(body), true; first || len(body) > 0; first = false {
 		n := min(len(body), ringPiece)
 		if err := e.sendPiece(total, body[:n], what); err != nil {
@@ -52,43 +52,43 @@ func (e *ringEnd) send(body []byte, what string) error {
 
 // sendPiece sends a piece of a message of so many bytes when there is room for it.
 func (e *ringEnd) sendPiece(total int, piece []byte, what string) error {
-	e.written = ringPlace(e.written)
-	end := e.written + ringStep(len(piece))
-	for end-ringBytes > e.freed*ringQuarter {
-		if err := e.await(ringFreed, ringFreedRecord, uint32(e.freed), what); err != nil {
+	e.bytesWritten = ringPlace(e.bytesWritten)
+	end := e.bytesWritten + ringStep(len(piece))
+	for end-ringBytes > e.peerQuartersFreed*ringQuarter {
+		if err := e.awaitCount(ringFreed, ringFreedRecord, uint32(e.peerQuartersFreed), what); err != nil {
 			return err
 		}
-		e.freed += int64(e.r.events.EventCount(e.here+ringFreed) - uint32(e.freed))
+		e.peerQuartersFreed += int64(e.r.events.EventCount(e.localPart+ringFreed) - uint32(e.peerQuartersFreed))
 	}
-	at := e.there + ringData + uintptr(e.written%ringBytes)
-	e.written, e.sent = end, e.sent+1
-	return e.store(at, total, piece)
+	at := e.remotePart + ringData + uintptr(e.bytesWritten%ringBytes)
+	e.bytesWritten, e.piecesSent = end, e.piecesSent+1
+	return e.storePiece(at, total, piece)
 }
 
-// store stores a piece at a place in the other leader's ring and counts it there.
-func (e *ringEnd) store(at uintptr, total int, piece []byte) error {
-	count := uint32(e.sent)
+// storePiece stores a piece at a place in the other leader's ring and counts it there.
+func (e *ringEnd) storePiece(at uintptr, total int, piece []byte) error {
+	count := uint32(e.piecesSent)
 	parts := transport.FastNoPart
-	if e.r.beyond.fast != nil {
-		parts = transport.FastMessage(e.fastTo(), at, total, piece, e.there+ringArrived,
+	if e.r.internode.fast != nil {
+		parts = transport.FastMessage(e.fastTarget(), at, total, piece, e.remotePart+ringArrived,
 			count, &e.request)
 	}
 	var err error
 	if parts < transport.FastHeadOnly {
 		binary.LittleEndian.PutUint64(e.head[:], uint64(total))
-		err = e.r.move(Put, e.to, e.head[:], at)
+		err = e.r.copyBlocking(Put, e.to, e.head[:], at)
 	}
 	if parts < transport.FastHeadAndData && len(piece) > 0 && err == nil {
-		err = e.r.move(Put, e.to, piece, at+ringHead)
+		err = e.r.copyBlocking(Put, e.to, piece, at+ringHead)
 	}
 	if err == nil {
-		err = e.count(ringArrived, ringArrivedRecord, count, parts == transport.FastWhole)
+		err = e.writeCount(ringArrived, ringArrivedRecord, count, parts == transport.FastWhole)
 	}
 	return err
 }
 
-// finish waits until the memory of all messages that were sent may be changed.
-func (e *ringEnd) finish() error {
+// awaitSent waits until the memory of all messages that were sent may be changed.
+func (e *ringEnd) awaitSent() error {
 	request := e.request
 	if request == 0 {
 		return nil
@@ -97,79 +97,80 @@ func (e *ringEnd) finish() error {
 	if transport.FastWait(request) {
 		return nil
 	}
-	return e.r.waitFast(request)
+	return e.r.waitFastRequest(request)
 }
 
-// count writes a count of this leader's at the other one, behind all that was stored there, unless
-// C has written it; and wakes the other one if that has asked for it.
-func (e *ringEnd) count(event, record uintptr, count uint32, written bool) error {
+// writeCount writes a count of this leader's at the other one, behind all that was stored there,
+// unless C has written it; and wakes the other one if that has asked for it.
+func (e *ringEnd) writeCount(event, record uintptr, count uint32, written bool) error {
 	if !written {
-		if err := e.r.raise(e.to, e.there+event, count); err != nil {
+		if err := e.r.writeEventCount(e.to, e.remotePart+event, count); err != nil {
 			return err
 		}
-		e.r.traffic.posted(int(e.to))
-		e.leaveToFast()
+		e.r.traffic.countPosted(int(e.to))
+		e.addFastRanges()
 	}
-	if e.r.events.EventSent(e.here+record, count) {
-		return e.r.EventTell(int(e.to), e.there+event, count)
+	if e.r.events.EventSent(e.localPart+record, count) {
+		return e.r.EventTell(int(e.to), e.remotePart+event, count)
 	}
 	return nil
 }
 
-// leaveToFast lets C write to the other leader's part the next time.
-func (e *ringEnd) leaveToFast() {
+// addFastRanges lets C write to the other leader's part the next time.
+func (e *ringEnd) addFastRanges() {
 	if to := e.r.route(e.to); to.fast != nil {
-		to.fast.AddRange(to.peer, e.there, e.there, e.there+ringPart)
-		to.fast.AddRange(to.peer, e.there+ringPart-1, e.there, e.there+ringPart)
+		to.fast.AddRange(to.peer, e.remotePart, e.remotePart, e.remotePart+ringPart)
+		to.fast.AddRange(to.peer, e.remotePart+ringPart-1, e.remotePart, e.remotePart+ringPart)
 	}
 }
 
-// forget ends that: the memory will be another allocation's.
-func (e *ringEnd) forget() {
+// dropFastRanges ends that: the memory will be another allocation's.
+func (e *ringEnd) dropFastRanges() {
 	if to := e.r.route(e.to); to.fast != nil {
 		to.fast.DropRanges(to.peer)
 	}
 }
 
-func (e *ringEnd) fastTo() transport.FastTo {
-	at, all := &e.r.traffic[e.to], e.r.traffic.all()
+func (e *ringEnd) fastTarget() transport.FastTo {
+	at, all := &e.r.traffic[e.to], e.r.traffic.total()
 	return transport.FastTo{Rank: e.to, At: unsafe.Pointer(at), All: unsafe.Pointer(all)}
 }
 
-// await waits until one of the other leader's counts here differs from seen: it looks, then sleeps.
-func (e *ringEnd) await(event, record uintptr, seen uint32, what string) error {
-	if e.r.events.EventCount(e.here+event) != seen {
+// awaitCount waits until one of the other leader's counts here differs from seen: it looks, then
+// sleeps.
+func (e *ringEnd) awaitCount(event, record uintptr, seen uint32, what string) error {
+	if e.r.events.EventCount(e.localPart+event) != seen {
 		return nil
 	}
 	e.r.postCoalesced(everyRank)
-	if e.r.events.EventSoon(e.here+event, seen) {
+	if e.r.events.EventSoon(e.localPart+event, seen) {
 		return nil
 	}
-	_, err := e.r.EventAwait(int(e.to), e.here+event, e.there+record, seen, -1, what)
+	_, err := e.r.EventAwait(int(e.to), e.localPart+event, e.remotePart+record, seen, -1, what)
 	return err
 }
 
 // receivePiece waits for the next piece: total is the length of its message, the piece has at most
 // `most` bytes. It stays where it is until freePiece.
 func (e *ringEnd) receivePiece(most int, what string) (total int, piece []byte, err error) {
-	if err := e.await(ringArrived, ringArrivedRecord, uint32(e.received), what); err != nil {
+	if err := e.awaitCount(ringArrived, ringArrivedRecord, uint32(e.piecesReceived), what); err != nil {
 		return 0, nil, err
 	}
-	e.read = ringPlace(e.read)
-	at := e.here + ringData + uintptr(e.read%ringBytes)
+	e.bytesRead = ringPlace(e.bytesRead)
+	at := e.localPart + ringData + uintptr(e.bytesRead%ringBytes)
 	ring := unsafe.Slice((*byte)(kernel.Ptr(at)), ringHead+most)
 	return int(binary.LittleEndian.Uint64(ring)), ring[ringHead:], nil
 }
 
 // freePiece ends the use of the last piece, of n bytes.
 func (e *ringEnd) freePiece(n int) error {
-	e.read, e.received = e.read+ringStep(n), e.received+1
-	for e.returned < e.read/ringQuarter {
-		e.returned++
-		count := uint32(e.returned)
-		written := e.r.beyond.fast != nil &&
-			transport.FastWord(e.fastTo(), e.there+ringFreed, count)
-		if err := e.count(ringFreed, ringFreedRecord, count, written); err != nil {
+	e.bytesRead, e.piecesReceived = e.bytesRead+ringStep(n), e.piecesReceived+1
+	for e.quartersFreed < e.bytesRead/ringQuarter {
+		e.quartersFreed++
+		count := uint32(e.quartersFreed)
+		written := e.r.internode.fast != nil &&
+			transport.FastWord(e.fastTarget(), e.remotePart+ringFreed, count)
+		if err := e.writeCount(ringFreed, ringFreedRecord, count, written); err != nil {
 			return err
 		}
 	}
@@ -181,8 +182,8 @@ type errLength struct{ total int }
 
 func (e errLength) Error() string { return fmt.Sprintf("a message of %d bytes", e.total) }
 
-// receive receives a message of a known length, in pieces, of which each is given to use.
-func (e *ringEnd) receive(total int, what string, use func(at int, piece []byte)) error {
+// receiveMessage receives a message of a known length, in pieces, of which each is given to use.
+func (e *ringEnd) receiveMessage(total int, what string, use func(at int, piece []byte)) error {
 	for at, first := 0, true; first || at < total; first = false {
 		n := min(total-at, ringPiece)
 		got, piece, err := e.receivePiece(n, what)

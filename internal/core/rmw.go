@@ -51,7 +51,7 @@ func (r *Runtime) RMW(proc int, x *transport.RMW) error {
 		return fmt.Errorf("read-modify-write at rank %d: %w", proc, err)
 	}
 	if x.Posted && !to.immediate {
-		r.traffic.posted(proc)
+		r.traffic.countPosted(proc)
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ type Runtime struct {
 	Me   transport.Rank
 	N    int
 
-	local int // my number on my node
+	localRank int // my number on my node
 
 	// The parts of my node (transport.Node), nil until this rank has joined it.
 	Memory        transport.NodeMemory
@@ -44,66 +44,66 @@ type Runtime struct {
 	events        transport.Events
 	updater       transport.Updater // nil: the node's transport has no updates
 
-	here, beyond way // to ranks of my node, and of others
+	intranode, internode iface // to ranks of my node, and of others
 	// 0, 1, 2, ...: a part of it is a list of one peer that needs no allocation
 	peers      []transport.Peer
 	transports []transport.Transport
 	// does RMWs in declared memory (Allocator.Declare); nil: there are no device atomics
 	deviceAtomics transport.Transport
 	groups        groups
-	regions       regions
-	handles       handles
+	regions       regionTable
+	handles       handleTable
 	aggregates    aggregates
 	coalesced     coalescing
 	mutexes       mutexes
-	lockserver    lockserver
+	lockserver    lockServer
 	lockWords     lockWords
 	notified      []Notified
 	notifying     sync.Mutex // one notification of another node after the other
-	gpc           gpc
-	private       private
+	gpc           procedures
+	private       privateMemory
 	twoSided      twoSided
-	wanted        wantedTable
+	expected      expectedTable
 	// it is in the final barrier: nodes that are connected to now may have left
-	leaving    atomic.Bool
-	exitThread atomic.Int64  // number of the thread that is in Leave or has been, 0 if none
-	remote     remoteRegions // of collective allocations
-	confirmed  remoteRegions // of others, which their owners have been asked for
-	traffic    traffic
-	world      *Group
-	started    chan struct{} // closed when it is known whether all ranks take part
-	inquiries  [][]byte      // by node: where to ask whether it knows the cause of the end
-	ending     sync.Once
-	jobEnding  chan struct{} // closed when the job begins to end because of a failure
-	jobEnded   chan struct{} // closed when this process has ended, in tests
+	leaving      atomic.Bool
+	exitThread   atomic.Int64  // number of the thread that is in Leave or has been, 0 if none
+	remote       remoteRegions // of collective allocations
+	confirmed    remoteRegions // of others, which their owners have been asked for
+	traffic      traffic
+	world        *Group
+	started      chan struct{} // closed when it is known whether all ranks take part
+	inquiryAddrs [][]byte      // by node: where to ask whether it knows the cause of the end
+	endOnce      sync.Once
+	jobEnding    chan struct{} // closed when the job begins to end because of a failure
+	jobEnded     chan struct{} // closed when this process has ended, in tests
 }
 
 // Start is collective over the job. If one rank cannot take part, all get an error (see
 // StartError).
 func Start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, error) {
-	r, err := start(cfg, job, p)
+	r, err := openRuntime(cfg, job, p)
 	if err == nil {
 		r.Barrier()
 	}
 	return r, err
 }
 
-// start is the part of Start until all ranks know that all take part.
-func start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, error) {
+// openRuntime is the part of Start until all ranks know that all take part.
+func openRuntime(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, error) {
 	r := &Runtime{Cfg: cfg, Job: job, Me: transport.Rank(job.Rank()), N: job.Size(),
 		started:   make(chan struct{}),
 		jobEnding: make(chan struct{}), jobEnded: make(chan struct{})}
 	defer close(r.started)
 	listener, problem := p.Listen()
-	f, err := r.meet(listener, p.Memory(), problem)
+	f, err := r.exchangeAddresses(listener, p.Memory(), problem)
 	if err != nil {
 		p.Abandon()
-		return nil, refusal(err)
+		return nil, startErrorOf(err)
 	}
-	r.init()
-	if err := r.reach(p, f); err != nil {
+	r.initParts()
+	if err := r.openTransports(p, f); err != nil {
 		// the reason has been printed: a rank that leaves now is not lost
-		r.ending.Do(func() {})
+		r.endOnce.Do(func() {})
 		r.closeTransports()
 		if r.Liveness != nil {
 			r.Liveness.Leave(true)
@@ -113,19 +113,19 @@ func start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, 
 	r.Job.EndExchange()
 	r.makeWorld()
 	if w, ok := job.(bootstrap.LossWatcher); ok {
-		w.OnLoss(func(rank int, reason string) { r.lost(transport.Rank(rank), reason) })
+		w.OnLoss(func(rank int, reason string) { r.onRankLost(transport.Rank(rank), reason) })
 	}
 	return r, nil
 }
 
-// init prepares what handlers of messages need, which may arrive before the start has ended.
-func (r *Runtime) init() {
-	r.regions.init()
-	r.handles.init()
+// initParts prepares what handlers of messages need, which may arrive before the start has ended.
+func (r *Runtime) initParts() {
+	r.regions.initTable()
+	r.handles.initTable()
 	r.notified = make([]Notified, r.N)
-	r.remote.init(r.N)
-	r.confirmed.init(r.N)
-	r.twoSided.init(r.N, len(r.Topo.Mine()))
+	r.remote.initRanks(r.N)
+	r.confirmed.initRanks(r.N)
+	r.twoSided.initQueues(r.N, len(r.Topo.Mine()))
 	r.traffic = make(traffic, r.N+1)
 	r.peers = make([]transport.Peer, r.N)
 	for i := range r.peers {
@@ -139,12 +139,12 @@ func (r *Runtime) init() {
 // Refuse is called instead of Start by a rank with a problem; Start of all others fails with it.
 func Refuse(cfg *config.Set, job bootstrap.Job, problem error) error {
 	r := &Runtime{Cfg: cfg, Job: job, Me: transport.Rank(job.Rank()), N: job.Size()}
-	_, err := r.meet("", 0, problem)
-	return refusal(err)
+	_, err := r.exchangeAddresses("", 0, problem)
+	return startErrorOf(err)
 }
 
-// refusal is the error of the first exchange.
-func refusal(err error) error {
+// startErrorOf is the error of the first exchange.
+func startErrorOf(err error) error {
 	var s *StartError
 	if err == nil || errors.As(err, &s) {
 		return err
@@ -152,9 +152,9 @@ func refusal(err error) error {
 	return fmt.Errorf("exchange of addresses: %w", err)
 }
 
-// reach opens the node and, if there are several, the transport between them; afterwards every rank
-// has a route. It is collective, and succeeds on all ranks or on none.
-func (r *Runtime) reach(p transport.Platform, f *found) error {
+// openTransports opens the node and, if there are several, the transport between them; afterwards
+// every rank has a route. It is collective, and succeeds on all ranks or on none.
+func (r *Runtime) openTransports(p transport.Platform, f *startInfo) error {
 	c, err := r.chooseProvider(p)
 	if err != nil {
 		p.Abandon()
@@ -172,23 +172,23 @@ func (r *Runtime) reach(p transport.Platform, f *found) error {
 			mine.server = tr.Info().Addr
 		}
 	}
-	servers, inquiries, err := r.consensusOn(mine, err)
+	servers, inquiries, err := r.consensusWithAddresses(mine, err)
 	if err != nil {
 		return err
 	}
-	r.inquiries = inquiries
+	r.inquiryAddrs = inquiries
 	return r.consensus(r.connectProvider(tr, servers))
 }
 
 // joinNode joins the node, whose parts it sets, and connects to the ranks there.
-func (r *Runtime) joinNode(p transport.Platform, f *found) error {
+func (r *Runtime) joinNode(p transport.Platform, f *startInfo) error {
 	mine := r.Topo.Mine()
 	node, tr, err := p.Join(transport.JoinInfo{Node: r.Topo.MyNode(), Nodes: len(r.Topo.Nodes),
 		Need:  f.need,
 		Ranks: mine, Listeners: f.listeners, Self: r.Topo.Local(r.Me), World: r.N,
 		MachineRanks: r.Topo.MachineRanks,
 		NetnsRanks:   r.Topo.NetnsRanks, NetnsNode: r.Topo.NetnsNode, Secret: f.secret,
-		Lost: r.lost, Handle: r.handleMessage})
+		Lost: r.onRankLost, Handle: r.handleMessage})
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (r *Runtime) joinNode(p transport.Platform, f *found) error {
 	for i, rank := range mine {
 		peers[i] = transport.PeerAddr{Rank: rank}
 	}
-	r.here = newWay(tr)
+	r.intranode = newIface(tr)
 	return tr.Connect(peers)
 }
 
@@ -214,12 +214,12 @@ func (r *Runtime) Finalize() error {
 	r.Liveness.Ending(true)
 	r.leaving.Store(true)
 	r.Barrier()
-	r.ending.Do(func() {}) // from here on the end of other ranks is ignored
+	r.endOnce.Do(func() {}) // from here on the end of other ranks is ignored
 	r.twoSided.close()
 	r.releaseGroups()
 	r.closeTransports()
 	log.Flush()
-	r.twoSided.running.Wait()
+	r.twoSided.tasks.Wait()
 	r.Liveness.Leave(true)
 	return r.Job.Close()
 }

@@ -151,12 +151,12 @@ func TestOddRecords(t *testing.T) {
 	good := nodeRecord{ranks: []transport.Rank{0}, host: "h", secret: make([]byte, secretBytes)}
 	short, twice := good, good
 	short.secret, twice.ranks = good.secret[1:], []transport.Rank{0, 0}
-	newer := append(record(recordMagic), recordVersion+1, 0, 0xff)
-	for text, odd := range map[string]record{
-		"malformed record": record("no record at all"), "a malformed": nil,
-		"exchange of addresses: a malformed": short.encode(),
-		"node of rank 0: a malformed":        twice.encode(),
-		"of rank 0":                          good.encode()[:12],
+	newer := append(recordWriter(recordMagic), recordVersion+1, 0, 0xff)
+	for text, odd := range map[string]recordWriter{
+		"malformed record": recordWriter("no record at all"), "a malformed": nil,
+		"exchange of addresses: a malformed": short.encodeNode(),
+		"node of rank 0: a malformed":        twice.encodeNode(),
+		"of rank 0":                          good.encodeNode()[:12],
 		"of version 4 at the start":          newer,
 	} {
 		c := transporttest.NewCluster(1)
@@ -183,7 +183,7 @@ func TestVersions(t *testing.T) {
 				_, errs[i] = Start(settings(), c.Job(i), c.Platform(i))
 				return
 			}
-			newer := append(record(recordMagic), recordVersion+1, 2, 1, 2, 3)
+			newer := append(recordWriter(recordMagic), recordVersion+1, 2, 1, 2, 3)
 			c.Job(i).Split("another version")
 			c.Job(i).GatherNode([]byte("a card"))
 			c.Job(i).ExchangeLeaders(newer)

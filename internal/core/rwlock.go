@@ -63,7 +63,7 @@ func (r *Runtime) RWLock(proc int, lock uintptr, exclusive bool) error {
 		r.rwlocks.RWLock(lock, r.Me, exclusive)
 		return nil
 	}
-	answer, err := r.call(transport.Rank(proc), msgRWLock, rwlockMessage(lock, exclusive))
+	answer, err := r.callActive(transport.Rank(proc), msgRWLock, rwlockMessage(lock, exclusive))
 	switch {
 	case err != nil:
 		return fmt.Errorf("lock of rank %d: %w", proc, err)
@@ -89,7 +89,7 @@ func (r *Runtime) RWUnlock(proc int, lock uintptr, exclusive bool) error {
 		r.rwlocks.RWUnlock(lock, exclusive)
 		return nil
 	}
-	answer, err := r.call(transport.Rank(proc), msgRWUnlock, rwlockMessage(lock, exclusive))
+	answer, err := r.callActive(transport.Rank(proc), msgRWUnlock, rwlockMessage(lock, exclusive))
 	switch {
 	case err != nil:
 		return fmt.Errorf("unlock of rank %d: %w", proc, err)
@@ -118,12 +118,12 @@ func (r *Runtime) handleRWLock(from, to transport.Rank, m transport.Msg, reply f
 	case !r.isRWLock(to, lock):
 		reply(nil)
 	case m.Kind == msgRWLock:
-		r.queue(lock, lockRequest{from, mode, reply})
+		r.requestLock(lock, lockRequest{from, mode, reply})
 	case !r.rwlocks.RWHeld(lock, from, exclusive):
 		reply(nil)
 	default:
 		r.rwlocks.RWUnlock(lock, exclusive)
-		reply([]byte{lockGot})
+		reply([]byte{lockGranted})
 	}
 	return true
 }

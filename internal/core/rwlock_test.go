@@ -109,7 +109,7 @@ func TestRWLockLine(t *testing.T) {
 		var running sync.WaitGroup
 		var entered, writers atomic.Int32
 		if r.Me == 1 {
-			for i := range 4 * maxQueued {
+			for i := range 4 * maxServers {
 				running.Go(func() {
 					exclusive := i%2 == 0
 					r.must(r.RWLock(0, mem[0], exclusive))
@@ -247,16 +247,16 @@ func TestSyncMistakes(t *testing.T) {
 			wantArg(r, "rank", r.EventAdd(4, mem[0], 1), "proc", CodeProc, "rank 4")
 			for _, m := range []transport.Msg{{Kind: msgRWLock, Body: make([]byte, 8)},
 				{Kind: msgRWUnlock, Body: []byte("123456789")}} {
-				if answer, err := r.call(1, m.Kind, m.Body); err != nil ||
+				if answer, err := r.callActive(1, m.Kind, m.Body); err != nil ||
 					len(answer) != 0 {
 					r.wrong("message %d: %v, %v", m.Kind, answer, err)
 				}
 			}
-			r.must(r.send(1, msgEventAdd, make([]byte, 11)))
-			r.must(r.send(1, msgEventAdd, make([]byte, 12)))
-			r.must(r.send(1, msgRWLock, make([]byte, 9)))
+			r.must(r.sendActive(1, msgEventAdd, make([]byte, 11)))
+			r.must(r.sendActive(1, msgEventAdd, make([]byte, 12)))
+			r.must(r.sendActive(1, msgRWLock, make([]byte, 9)))
 			wrong := binary.LittleEndian.AppendUint64(nil, uint64(mem[1]+2))
-			r.must(r.send(1, msgEventAdd, binary.LittleEndian.AppendUint32(wrong, 1)))
+			r.must(r.sendActive(1, msgEventAdd, binary.LittleEndian.AppendUint32(wrong, 1)))
 			_, err := r.EventWait(mem[0]+2, 0, 0, "a test")
 			wantArg(r, "wait", err, "event", CodeAddress, "is no aligned memory")
 			r.must(r.Fence(1))

@@ -22,9 +22,9 @@ const (
 
 // lockWords are the words of this rank's locks.
 type lockWords struct {
-	mu   sync.Mutex
-	made bool
-	free []uintptr
+	mu        sync.Mutex
+	allocated bool
+	freeWords []uintptr
 }
 
 // A word has a cache line: devices of several nodes change it.
@@ -39,16 +39,16 @@ func (r *Runtime) AddLockWord(lock uintptr) uintptr {
 	w := &r.lockWords
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if !w.made {
-		w.made = true
-		w.free = r.makeLockWords()
+	if !w.allocated {
+		w.allocated = true
+		w.freeWords = r.makeLockWords()
 	}
-	n := len(w.free)
+	n := len(w.freeWords)
 	if n == 0 {
 		return 0
 	}
-	word := w.free[n-1]
-	w.free = w.free[:n-1]
+	word := w.freeWords[n-1]
+	w.freeWords = w.freeWords[:n-1]
 	zero(word, 8)
 	r.wordLocks.NameRWWord(lock, word)
 	return word
@@ -59,12 +59,12 @@ func (r *Runtime) FreeLockWord(word uintptr) {
 	w := &r.lockWords
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.free = append(w.free, word)
+	w.freeWords = append(w.freeWords, word)
 }
 
 // makeLockWords allocates the words and declares them for device atomics; nil if it cannot.
 func (r *Runtime) makeLockWords() (words []uintptr) {
-	if r.deviceAtomics == nil || r.wordLocks == nil || r.beyond.words == nil {
+	if r.deviceAtomics == nil || r.wordLocks == nil || r.internode.wordWriter == nil {
 		return nil
 	}
 	const nbytes = numLockWords * lockWordBytes
@@ -100,7 +100,7 @@ func (r *Runtime) RWUnlockBy(way LockWay, proc int, lock, word uintptr, exclusiv
 		return r.RWUnlock(proc, lock, exclusive)
 	}
 	err := r.Fence(proc)
-	if e := r.leaveWord(proc, word, exclusive); err == nil { // after an error of the fence, too
+	if e := r.releaseLockWord(proc, word, exclusive); err == nil { // after an error of the fence, too
 		err = e
 	}
 	return err
@@ -117,18 +117,18 @@ func (r *Runtime) lockByDevice(proc int, lock, word uintptr, exclusive bool) (go
 	}
 	taken := x.Old >= transport.RWWordWriter
 	if !taken {
-		taken, err = r.readLock(proc, lock, exclusive)
+		taken, err = r.isLockTaken(proc, lock, exclusive)
 	}
 	if !taken && err == nil {
 		return true, nil
 	}
-	if e := r.leaveWord(proc, word, exclusive); err == nil {
+	if e := r.releaseLockWord(proc, word, exclusive); err == nil {
 		err = e
 	}
 	return false, err
 }
 
-func (r *Runtime) leaveWord(proc int, word uintptr, exclusive bool) error {
+func (r *Runtime) releaseLockWord(proc int, word uintptr, exclusive bool) error {
 	x := transport.RMW{Op: transport.FetchAdd, Bytes: 8, Addr: word, Operand: -1}
 	if exclusive {
 		x.Operand = -transport.RWWordWriter
@@ -141,8 +141,8 @@ var lockImages = sync.Pool{New: func() any { return new([mostLockImage]byte) }}
 
 const mostLockImage = 256
 
-// readLock tells whether a rank of the lock's node is in the way.
-func (r *Runtime) readLock(proc int, lock uintptr, exclusive bool) (taken bool, err error) {
+// isLockTaken tells whether a rank of the lock's node is in the way.
+func (r *Runtime) isLockTaken(proc int, lock uintptr, exclusive bool) (taken bool, err error) {
 	image := lockImages.Get().(*[mostLockImage]byte)
 	defer lockImages.Put(image)
 	n := r.rwlocks.RWLockBytes()

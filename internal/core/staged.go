@@ -41,22 +41,22 @@ type stage struct {
 	vain   bool    // no slot has become free since one was waited for in vain
 }
 
-// staged reports whether a message of so many bytes to a rank is staged.
-func (r *Runtime) staged(o *sendWindow, to transport.Rank, total int) bool {
-	if total < stageFrom || r.beyond.words == nil || r.leaving.Load() {
+// wantsStaging reports whether a message of so many bytes to a rank is staged.
+func (r *Runtime) wantsStaging(o *sendWindow, to transport.Rank, total int) bool {
+	if total < stageFrom || r.internode.wordWriter == nil || r.leaving.Load() {
 		return false
 	}
 	s := &o.stage
 	if s.base == 0 && !s.denied {
-		if r.twoSided.stages.Add(1) <= mostStages {
-			s.base = r.stageMemory()
+		if r.twoSided.stageCount.Add(1) <= mostStages {
+			s.base = r.allocateStage()
 		}
 		s.denied = s.base == 0
 	}
 	return s.base != 0
 }
 
-func (r *Runtime) stageMemory() uintptr {
+func (r *Runtime) allocateStage() uintptr {
 	base, err := r.MallocLocal(stageSlots * stagePiece)
 	if err != nil {
 		return 0
@@ -64,24 +64,24 @@ func (r *Runtime) stageMemory() uintptr {
 	return base
 }
 
-// stageNext copies what comes next of a message into a slot: its address, and how much that is; 0:
+// copyToSlot copies what comes next of a message into a slot: its address, and how much that is; 0:
 // it is not wanted, so little that it travels in fragments, or no slot is free.
-func (r *Runtime) stageNext(o *sendWindow, to transport.Rank, rest []byte,
+func (r *Runtime) copyToSlot(o *sendWindow, to transport.Rank, rest []byte,
 	wanted bool) (ref [refBytes]byte, n int) {
 	if n = min(len(rest), stagePiece); !wanted || n < stageFrom {
 		return ref, 0
 	}
 	s := &o.stage
-	for s.free() < 0 {
-		if s.vain = !r.slotSoon(to, s.vain); s.vain {
+	for s.freeSlot() < 0 {
+		if s.vain = !r.awaitSlot(to, s.vain); s.vain {
 			return ref, 0
 		}
 		if _, err := r.mailbox.Recv(to, tagStaged, ref[:]); err != nil {
 			return ref, 0
 		}
-		s.release(ref)
+		s.releaseSlot(ref)
 	}
-	slot := s.free()
+	slot := s.freeSlot()
 	s.taken |= 1 << slot
 	at := s.base + uintptr(slot)*stagePiece
 	copy(unsafe.Slice((*byte)(kernel.Ptr(at)), n), rest)
@@ -89,8 +89,8 @@ func (r *Runtime) stageNext(o *sendWindow, to transport.Rank, rest []byte,
 	return ref, n
 }
 
-// slotSoon waits a little until a rank says that a slot is free, or only looks.
-func (r *Runtime) slotSoon(to transport.Rank, looks bool) bool {
+// awaitSlot waits a little until a rank says that a slot is free, or only looks.
+func (r *Runtime) awaitSlot(to transport.Rank, looks bool) bool {
 	said := func() bool { return r.mailbox.Arrived(to, tagStaged) }
 	dest := r.route(to)
 	for begin := time.Now(); !said(); runtime.Gosched() {
@@ -104,8 +104,8 @@ func (r *Runtime) slotSoon(to transport.Rank, looks bool) bool {
 	return true
 }
 
-// free is the number of a free slot, -1 if there is none.
-func (s *stage) free() int {
+// freeSlot is the number of a free slot, -1 if there is none.
+func (s *stage) freeSlot() int {
 	for i := range stageSlots {
 		if s.taken&(1<<i) == 0 {
 			return i
@@ -114,19 +114,19 @@ func (s *stage) free() int {
 	return -1
 }
 
-func (s *stage) release(ref [refBytes]byte) {
+func (s *stage) releaseSlot(ref [refBytes]byte) {
 	at := uintptr(binary.LittleEndian.Uint64(ref[:]))
 	if slot := (at - s.base) / stagePiece; at >= s.base && slot < stageSlots {
 		s.taken &^= 1 << slot
 	}
 }
 
-// fetch gets a piece that a rank has staged, and frees its slot.
-func (r *Runtime) fetch(from transport.Rank, ref, into []byte) error {
+// fetchStaged gets a piece that a rank has staged, and frees its slot.
+func (r *Runtime) fetchStaged(from transport.Rank, ref, into []byte) error {
 	var free [refBytes]byte // ref is in memory that the piece overwrites
 	copy(free[:], ref)
 	at := uintptr(binary.LittleEndian.Uint64(free[:]))
-	if err := r.move(Get, from, into, at); err != nil {
+	if err := r.copyBlocking(Get, from, into, at); err != nil {
 		return err
 	}
 	// There are no more of them than slots: they need no window.

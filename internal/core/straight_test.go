@@ -40,10 +40,10 @@ func TestCollectivesWithWatcher(t *testing.T) {
 		t.Run(s.String(), func(t *testing.T) {
 			s.run(t, watch, func(r *tr) {
 				r.collectives(r.world, 3)
-				r.wanted.mu.Lock()
-				defer r.wanted.mu.Unlock()
-				if len(r.wanted.all) > 0 {
-					r.wrong("%d messages are still wanted", len(r.wanted.all))
+				r.expected.mu.Lock()
+				defer r.expected.mu.Unlock()
+				if len(r.expected.byKey) > 0 {
+					r.wrong("%d messages are still wanted", len(r.expected.byKey))
 				}
 			})
 		})
@@ -53,7 +53,7 @@ func TestCollectivesWithWatcher(t *testing.T) {
 // Many broadcasts whose root never receives, with receivers that come late.
 func TestManyBroadcasts(t *testing.T) {
 	shape{nodes: 3, ranks: 3}.run(t, watch, func(r *tr) {
-		for i := range 5 * maxOneWay {
+		for i := range 5 * maxUnheardMessages {
 			x := [2]int64{int64(i), -1}
 			if r.Me != 1 {
 				x[0] = -1

@@ -143,16 +143,16 @@ func (t *Topology) String() string {
 	return b.String()
 }
 
-// machine is the part of a node's identity that is the same for all nodes of one machine: its boot
-// id.
-func machine(id string) string {
+// machineID is the part of a node's identity that is the same for all nodes of one machine: its
+// boot id.
+func machineID(id string) string {
 	boot, _, _ := strings.Cut(id, "|")
 	return boot
 }
 
-// namespace is the part that is the same for all nodes of one network namespace, where abstract
+// netnsID is the part that is the same for all nodes of one network namespace, where abstract
 // sockets are shared: all but the pretended name. Containers of one machine differ in it.
-func namespace(id string) string {
+func netnsID(id string) string {
 	parts := strings.SplitN(id, "|", 4)
 	return strings.Join(parts[:min(len(parts), 3)], "|")
 }

@@ -42,35 +42,35 @@ const (
 
 // twoSided is the state of messages to and from ranks of other nodes.
 type twoSided struct {
-	out     []atomic.Pointer[sendWindow] // by rank; nil: nothing has been sent there
-	in      []recvQueue                  // by local number
-	next    atomic.Uint32
-	stages  atomic.Int32
-	mu      sync.Mutex // guards closed
-	closed  bool
-	running sync.WaitGroup
+	windows       []atomic.Pointer[sendWindow] // by rank; nil: nothing has been sent there
+	backlogs      []recvQueue                  // by local number
+	lastMessageID atomic.Uint32
+	stageCount    atomic.Int32
+	mu            sync.Mutex // guards closed
+	closed        bool
+	tasks         sync.WaitGroup
 }
 
-func (m *twoSided) init(ranks, here int) {
-	m.out, m.in = make([]atomic.Pointer[sendWindow], ranks), make([]recvQueue, here)
+func (m *twoSided) initQueues(ranks, here int) {
+	m.windows, m.backlogs = make([]atomic.Pointer[sendWindow], ranks), make([]recvQueue, here)
 }
 
-// window is that of a rank.
-func (m *twoSided) window(to transport.Rank) *sendWindow {
-	if o := m.out[to].Load(); o != nil {
+// windowTo is that of a rank.
+func (m *twoSided) windowTo(to transport.Rank) *sendWindow {
+	if o := m.windows[to].Load(); o != nil {
 		return o
 	}
-	m.out[to].CompareAndSwap(nil, new(sendWindow))
-	return m.out[to].Load()
+	m.windows[to].CompareAndSwap(nil, new(sendWindow))
+	return m.windows[to].Load()
 }
 
 // sendWindow counts what is on its way to a rank of another node.
 type sendWindow struct {
-	mu      sync.Mutex
-	since   int       // bytes sent since the last request for an acknowledgement
-	unacked int       // requests whose acknowledgement has not come
-	asked   time.Time // when the last one was made
-	stage   stage
+	mu                sync.Mutex
+	bytesSinceRequest int       // bytes sent since the last request for an acknowledgement
+	unackedRequests   int       // requests whose acknowledgement has not come
+	lastRequest       time.Time // when the last one was made
+	stage             stage
 }
 
 // Send sends a message to a rank, possibly this one. It returns when the body may be reused.
@@ -79,16 +79,16 @@ func (r *Runtime) Send(to transport.Rank, tag int64, body []byte) error {
 		r.mailbox.Send(r.Topo.Local(to), tag, body)
 		return nil
 	}
-	o := r.twoSided.window(to)
+	o := r.twoSided.windowTo(to)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	staged := r.staged(o, to, len(body))
+	staged := r.wantsStaging(o, to, len(body))
 	if len(body) <= fragmentBytes && !staged {
 		err := r.sendFragment(o, to, tag, len(body), nil, body)
 		dest := r.route(to)
 		if err == nil && dest.fast != nil {
-			if behind := dest.fast.LetSend(dest.peer); behind && o.unacked == 0 {
-				r.requestAckSoon(o, to)
+			if behind := dest.fast.LetSend(dest.peer); behind && o.unackedRequests == 0 {
+				r.requestAckAsync(o, to)
 			}
 		}
 		return err
@@ -99,11 +99,11 @@ func (r *Runtime) Send(to transport.Rank, tag int64, body []byte) error {
 // sendLong sends a message in pieces, each staged if that is wanted and a slot is free.
 func (r *Runtime) sendLong(o *sendWindow, to transport.Rank, tag int64, body []byte,
 	staged bool) error {
-	id := int64(r.twoSided.next.Add(1))
-	n, err := r.sendFirst(o, to, tag, id, body, staged)
+	id := int64(r.twoSided.lastMessageID.Add(1))
+	n, err := r.sendFirstPiece(o, to, tag, id, body, staged)
 	for at := n; at < len(body) && err == nil; at += n {
 		rest := body[at:]
-		if ref, m := r.stageNext(o, to, rest, staged); m > 0 {
+		if ref, m := r.copyToSlot(o, to, rest, staged); m > 0 {
 			n, err = m, r.sendFragment(o, to, tagFragment+id, m, nil, ref[:])
 			continue
 		}
@@ -113,11 +113,11 @@ func (r *Runtime) sendLong(o *sendWindow, to transport.Rank, tag int64, body []b
 	return err
 }
 
-// sendFirst sends the first piece, and returns how long it is.
-func (r *Runtime) sendFirst(o *sendWindow, to transport.Rank, tag, id int64, body []byte,
+// sendFirstPiece sends the first piece, and returns how long it is.
+func (r *Runtime) sendFirstPiece(o *sendWindow, to transport.Rank, tag, id int64, body []byte,
 	staged bool) (n int, err error) {
 	total := len(body)
-	ref, n := r.stageNext(o, to, body, staged)
+	ref, n := r.copyToSlot(o, to, body, staged)
 	data := ref[:]
 	if n > 0 {
 		id |= stagedID
@@ -134,29 +134,29 @@ func (r *Runtime) sendFirst(o *sendWindow, to transport.Rank, tag, id int64, bod
 // sendFragment sends a fragment when the window has room. The caller holds o.mu.
 func (r *Runtime) sendFragment(o *sendWindow, to transport.Rank, tag int64, total int, id,
 	data []byte) error {
-	if o.unacked >= maxUnacked {
+	if o.unackedRequests >= maxUnacked {
 		if _, err := r.mailbox.Recv(r.Me, tagCredit+int64(to), nil); err != nil {
 			return err
 		}
-		o.unacked--
+		o.unackedRequests--
 	}
 	if err := r.postFragment(to, tag, total, id, data); err != nil {
 		return err
 	}
-	if o.since += transport.FragmentHead + len(id) + len(data); o.since >= ackBytes {
-		r.requestAckSoon(o, to)
+	if o.bytesSinceRequest += transport.FragmentHead + len(id) + len(data); o.bytesSinceRequest >= ackBytes {
+		r.requestAckAsync(o, to)
 	}
 	return nil
 }
 
-// requestAckSoon requests an acknowledgement of what has been sent.
-func (r *Runtime) requestAckSoon(o *sendWindow, to transport.Rank) {
-	if r.twoSided.begin() {
-		o.since = 0
-		o.unacked++
+// requestAckAsync requests an acknowledgement of what has been sent.
+func (r *Runtime) requestAckAsync(o *sendWindow, to transport.Rank) {
+	if r.twoSided.startTask() {
+		o.bytesSinceRequest = 0
+		o.unackedRequests++
 		now := time.Now()
-		go r.requestAck(to, now.Sub(o.asked) > seldomAsked)
-		o.asked = now
+		go r.requestAck(to, now.Sub(o.lastRequest) > seldomAsked)
+		o.lastRequest = now
 	}
 }
 
@@ -175,17 +175,17 @@ func (r *Runtime) postFragment(to transport.Rank, tag int64, total int, id, data
 	return dest.tr.Send(dest.peer, m)
 }
 
-// begin counts a goroutine that Finalize waits for; false if Finalize has begun.
-func (m *twoSided) begin() bool {
+// startTask counts a goroutine that Finalize waits for; false if Finalize has begun.
+func (m *twoSided) startTask() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.closed {
-		m.running.Add(1)
+		m.tasks.Add(1)
 	}
 	return !m.closed
 }
 
-func (m *twoSided) isClosed() bool {
+func (m *twoSided) isFinalizing() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.closed
@@ -201,9 +201,9 @@ func (m *twoSided) close() {
 // sends itself a message. unhurried: no fragment is likely to wait for that.
 func (r *Runtime) requestAck(to transport.Rank, unhurried bool) {
 	defer log.Guard()
-	defer r.twoSided.running.Done()
+	defer r.twoSided.tasks.Done()
 	// If it fails, the job ends anyway.
-	_, err := r.callWith(to, transport.Msg{Kind: msgAckRequest, Unhurried: unhurried})
+	_, err := r.callActiveMsg(to, transport.Msg{Kind: msgAckRequest, Unhurried: unhurried})
 	if dest := r.route(to); err == nil && dest.fast != nil {
 		dest.fast.Delivered(dest.peer)
 	}
@@ -230,7 +230,7 @@ func (r *Runtime) recvLong(l transport.Received, body []byte) (at int, err error
 		at = copy(body, body[idBytes:l.Bytes])
 	} else {
 		id, at = id&^stagedID, min(l.Total, stagePiece)
-		err = r.fetch(l.From, body[idBytes:firstRef], body[:at])
+		err = r.fetchStaged(l.From, body[idBytes:firstRef], body[:at])
 	}
 	for at < l.Total && err == nil {
 		var frag transport.Received
@@ -239,7 +239,7 @@ func (r *Runtime) recvLong(l transport.Received, body []byte) (at int, err error
 			break
 		}
 		if frag.Bytes < frag.Total { // it is staged
-			err = r.fetch(l.From, body[at:at+refBytes], body[at:at+frag.Total])
+			err = r.fetchStaged(l.From, body[at:at+refBytes], body[at:at+frag.Total])
 		}
 		at += frag.Total
 	}
@@ -274,21 +274,21 @@ func (r *Runtime) handleTwoSided(from, to transport.Rank, m transport.Msg,
 		p.tag = int64(binary.LittleEndian.Uint64(m.Body))
 		p.total = int64(binary.LittleEndian.Uint64(m.Body[8:]))
 		p.body = m.Body[transport.FragmentHead:]
-		if to == r.Me && int(p.total) == len(p.body) && r.take(&p) {
+		if to == r.Me && int(p.total) == len(p.body) && r.storeExpected(&p) {
 			return true
 		}
 	}
-	r.deliverSoon(r.Topo.Local(to), p, &m)
+	r.deliverOrQueue(r.Topo.Local(to), p, &m)
 	return true
 }
 
-// deliverSoon delivers a fragment at once if there is room; else it is queued for a goroutine. m is
-// what it came in, or nil.
-func (r *Runtime) deliverSoon(local int, p fragment, m *transport.Msg) {
-	in := &r.twoSided.in[local]
+// deliverOrQueue delivers a fragment at once if there is room; else it is queued for a goroutine. m
+// is what it came in, or nil.
+func (r *Runtime) deliverOrQueue(local int, p fragment, m *transport.Msg) {
+	in := &r.twoSided.backlogs[local]
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if len(in.waiting) == 0 && r.deliver(local, p) {
+	if len(in.waiting) == 0 && r.tryDeliver(local, p) {
 		return
 	}
 	if p.body != nil && m != nil {
@@ -296,21 +296,21 @@ func (r *Runtime) deliverSoon(local int, p fragment, m *transport.Msg) {
 	}
 	in.waiting = append(in.waiting, p)
 	r.mailbox.SetBacklogged(local, true)
-	if !in.delivering && r.twoSided.begin() {
+	if !in.delivering && r.twoSided.startTask() {
 		in.delivering = true
 		go r.deliverQueued(local, in)
 	}
 }
 
-// backlogged reports whether messages for a rank of this node wait for room.
-func (r *Runtime) backlogged(local int) bool {
-	in := &r.twoSided.in[local]
+// hasBacklog reports whether messages for a rank of this node wait for room.
+func (r *Runtime) hasBacklog(local int) bool {
+	in := &r.twoSided.backlogs[local]
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return len(in.waiting) > 0
 }
 
-func (r *Runtime) deliver(local int, p fragment) bool {
+func (r *Runtime) tryDeliver(local int, p fragment) bool {
 	if p.reply != nil {
 		p.reply(nil)
 		return true
@@ -323,12 +323,12 @@ func (r *Runtime) deliver(local int, p fragment) bool {
 func (r *Runtime) deliverQueued(local int, in *recvQueue) {
 	const shortest, longest = 20 * time.Microsecond, 4 * time.Millisecond
 	defer log.Guard()
-	defer r.twoSided.running.Done()
+	defer r.twoSided.tasks.Done()
 	pause := shortest
-	for !r.twoSided.isClosed() {
+	for !r.twoSided.isFinalizing() {
 		in.mu.Lock()
 		n := 0
-		for n < len(in.waiting) && r.deliver(local, in.waiting[n]) {
+		for n < len(in.waiting) && r.tryDeliver(local, in.waiting[n]) {
 			n++
 		}
 		in.waiting = in.waiting[n:]

@@ -34,19 +34,19 @@ type Update struct {
 
 // Update carries an update out. It returns when Data may be overwritten and Old is there.
 func (r *Runtime) Update(u *Update) error {
-	size, err := r.beginUpdate(u)
+	size, err := r.prepareUpdate(u)
 	switch {
 	case err != nil || size == 0:
 		return err
 	case r.Topo.SameNode(transport.Rank(u.Proc)):
-		return r.updateHere(u)
+		return r.updateLocal(u)
 	}
 	return r.updateRemote(u, size)
 }
 
-// beginUpdate checks an update, and makes sure that it comes behind earlier stores. It gives the
+// prepareUpdate checks an update, and makes sure that it comes behind earlier stores. It gives the
 // bytes of an element; 0: there is nothing to do.
-func (r *Runtime) beginUpdate(u *Update) (size int, err error) {
+func (r *Runtime) prepareUpdate(u *Update) (size int, err error) {
 	size, all, err := r.checkUpdate(u)
 	if err != nil || all == 0 || u.Op == kernel.OpNoOp && u.Old == nil {
 		return 0, err
@@ -56,7 +56,7 @@ func (r *Runtime) beginUpdate(u *Update) (size int, err error) {
 			return 0, err
 		}
 	}
-	return size, r.behindStores(u.Proc)
+	return size, r.orderAfterStores(u.Proc)
 }
 
 // checkUpdate gives the bytes of an element and of all of them.
@@ -120,9 +120,9 @@ func (r *Runtime) checkRuns(proc int, runs []Run) error {
 	return nil
 }
 
-// behindStores makes sure that what is done at proc next, by a message or under the node's locks,
-// comes behind everything that this rank has stored there.
-func (r *Runtime) behindStores(proc int) error {
+// orderAfterStores makes sure that what is done at proc next, by a message or under the node's
+// locks, comes behind everything that this rank has stored there.
+func (r *Runtime) orderAfterStores(proc int) error {
 	to := r.route(transport.Rank(proc))
 	if to.immediate || to.ordered && !r.Topo.SameNode(transport.Rank(proc)) {
 		return nil
@@ -130,8 +130,8 @@ func (r *Runtime) behindStores(proc int) error {
 	return r.Fence(proc)
 }
 
-// updateHere updates memory of a rank of this node.
-func (r *Runtime) updateHere(u *Update) error {
+// updateLocal updates memory of a rank of this node.
+func (r *Runtime) updateLocal(u *Update) error {
 	x := transport.Update{Op: u.Op, Type: u.Type, Runs: u.Runs, Data: u.Data,
 		Old: unsafe.Pointer(unsafe.SliceData(u.Old))}
 	if err := r.applyUpdate(transport.Rank(u.Proc), &x); err != nil {
@@ -140,7 +140,7 @@ func (r *Runtime) updateHere(u *Update) error {
 	return nil
 }
 
-func forward(p unsafe.Pointer, n int64) unsafe.Pointer {
+func addUnlessNil(p unsafe.Pointer, n int64) unsafe.Pointer {
 	if p == nil {
 		return nil
 	}
@@ -179,7 +179,7 @@ func (r *Runtime) CompareSwap(proc int, addr uintptr, n int, compare, value, old
 			return err
 		}
 	}
-	if err := r.behindStores(proc); err != nil {
+	if err := r.orderAfterStores(proc); err != nil {
 		return err
 	}
 	if !r.Topo.SameNode(transport.Rank(proc)) {

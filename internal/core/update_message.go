@@ -30,42 +30,42 @@ const (
 
 // Messages, and the runs of one.
 var (
-	updateRooms = sync.Pool{New: func() any { return new([mostUpdate]byte) }}
-	runRooms    = sync.Pool{New: func() any { return new([mostUpdate / runBytes]Run) }}
+	messageBuffers = sync.Pool{New: func() any { return new([mostUpdate]byte) }}
+	runBuffers     = sync.Pool{New: func() any { return new([mostUpdate / runBytes]Run) }}
 )
 
 // updateMessages cuts an update into messages.
 type updateMessages struct {
-	u    *Update
-	size int
-	runs []Run // left
-	now  []Run // of the next message
-	sent int64 // bytes of elements that were appended
+	u             *Update
+	size          int
+	runsLeft      []Run // left
+	current       []Run // of the next message
+	bytesAppended int64 // bytes of elements that were appended
 }
 
-// next takes the runs of the next message, and gives their bytes; 0: there is none. Also elements
-// that do not travel count, since those that were there before may.
-func (c *updateMessages) next() (bytes int64) {
-	c.now = c.now[:0]
-	for room := int64(mostUpdate - updateHead); len(c.runs) > 0; {
-		run := &c.runs[0]
+// nextMessage takes the runs of the next message, and gives their bytes; 0: there is none. Also
+// elements that do not travel count, since those that were there before may.
+func (c *updateMessages) nextMessage() (bytes int64) {
+	c.current = c.current[:0]
+	for room := int64(mostUpdate - updateHead); len(c.runsLeft) > 0; {
+		run := &c.runsLeft[0]
 		if run.Bytes == 0 {
-			c.runs = c.runs[1:]
+			c.runsLeft = c.runsLeft[1:]
 			continue
 		}
 		n := min(run.Bytes, (room-runBytes)/int64(c.size)*int64(c.size))
 		if n <= 0 {
 			break
 		}
-		c.now = append(c.now, Run{Addr: run.Addr, Bytes: n})
+		c.current = append(c.current, Run{Addr: run.Addr, Bytes: n})
 		run.Addr, run.Bytes = run.Addr+uintptr(n), run.Bytes-n
 		room, bytes = room-runBytes-n, bytes+n
 	}
 	return bytes
 }
 
-// append writes the message of the runs that were taken.
-func (c *updateMessages) append(b []byte, bytes int64) []byte {
+// appendMessage writes the message of the runs that were taken.
+func (c *updateMessages) appendMessage(b []byte, bytes int64) []byte {
 	flags := byte(0)
 	if c.u.Old != nil {
 		flags |= flagFetch
@@ -74,15 +74,15 @@ func (c *updateMessages) append(b []byte, bytes int64) []byte {
 		flags |= flagEmpty
 	}
 	b = append(b, byte(c.u.Op), byte(c.u.Type), flags, 0)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(c.now)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(c.current)))
 	b = binary.LittleEndian.AppendUint32(b, uint32(bytes/int64(c.size)))
 	b = binary.LittleEndian.AppendUint32(b, 0)
-	for _, run := range c.now {
+	for _, run := range c.current {
 		b = appendRange(b, run.Addr, run.Bytes)
 	}
 	if flags&flagEmpty == 0 {
-		b = append(b, unsafe.Slice((*byte)(forward(c.u.Data, c.sent)), bytes)...)
-		c.sent += bytes
+		b = append(b, unsafe.Slice((*byte)(addUnlessNil(c.u.Data, c.bytesAppended)), bytes)...)
+		c.bytesAppended += bytes
 	}
 	return b
 }
@@ -90,34 +90,34 @@ func (c *updateMessages) append(b []byte, bytes int64) []byte {
 // updateRemote updates memory of a rank of another node.
 func (r *Runtime) updateRemote(u *Update, size int) error {
 	old := u.Old
-	return eachUpdate(u, size, func(message []byte, first Run, bytes int64) error {
+	return forEachMessage(u, size, func(message []byte, first Run, bytes int64) error {
 		if u.Old == nil {
-			err := r.send(transport.Rank(u.Proc), msgUpdate, message)
+			err := r.sendActive(transport.Rank(u.Proc), msgUpdate, message)
 			if err != nil {
 				return updateError(u.Proc, err)
 			}
-			r.traffic.posted(u.Proc) // a fence waits for it, too
+			r.traffic.countPosted(u.Proc) // a fence waits for it, too
 			return nil
 		}
 		part := old[:bytes]
 		old = old[bytes:]
-		answer, err := r.call(transport.Rank(u.Proc), msgUpdate, message)
-		return fetched(u.Proc, part, answer, err, first)
+		answer, err := r.callActive(transport.Rank(u.Proc), msgUpdate, message)
+		return storeFetched(u.Proc, part, answer, err, first)
 	})
 }
 
-// sendUpdate sends a message of an update, which is valid during the call. The message's first run
-// is first, and its elements have so many bytes.
-type sendUpdate func(message []byte, first Run, bytes int64) error
+// sendMessageFunc sends a message of an update, which is valid during the call. The message's first
+// run is first, and its elements have so many bytes.
+type sendMessageFunc func(message []byte, first Run, bytes int64) error
 
-// eachUpdate calls send with each message of an update of elements of size bytes.
-func eachUpdate(u *Update, size int, send sendUpdate) error {
-	room := updateRooms.Get().(*[mostUpdate]byte)
-	defer updateRooms.Put(room)
+// forEachMessage calls send with each message of an update of elements of size bytes.
+func forEachMessage(u *Update, size int, send sendMessageFunc) error {
+	room := messageBuffers.Get().(*[mostUpdate]byte)
+	defer messageBuffers.Put(room)
 	var few [8]Run
-	c := updateMessages{u: u, size: size, runs: append(few[:0], u.Runs...)}
-	for bytes := c.next(); bytes > 0; bytes = c.next() {
-		if err := send(c.append(room[:0], bytes), c.now[0], bytes); err != nil {
+	c := updateMessages{u: u, size: size, runsLeft: append(few[:0], u.Runs...)}
+	for bytes := c.nextMessage(); bytes > 0; bytes = c.nextMessage() {
+		if err := send(c.appendMessage(room[:0], bytes), c.current[0], bytes); err != nil {
 			return err
 		}
 	}
@@ -190,8 +190,8 @@ func (r *Runtime) handleUpdate(from, to transport.Rank, m transport.Msg, reply f
 
 // applyRequest changes nothing unless all runs are memory of the rank.
 func (r *Runtime) applyRequest(to transport.Rank, q *updateRequest, old []byte) error {
-	local, room := r.Topo.Local(to), runRooms.Get().(*[mostUpdate / runBytes]Run)
-	defer runRooms.Put(room)
+	local, room := r.Topo.Local(to), runBuffers.Get().(*[mostUpdate / runBytes]Run)
+	defer runBuffers.Put(room)
 	runs := room[:0]
 	for at := 0; at < len(q.runs); at += runBytes {
 		addr, n := rangeAt(q.runs[at:])
@@ -213,7 +213,7 @@ const compareHead = 8
 func (r *Runtime) compareRemote(proc int, addr uintptr, compare, value, old []byte) error {
 	body := binary.LittleEndian.AppendUint64(make([]byte, 0,
 		compareHead+2*transport.MaxCompare), uint64(addr))
-	answer, err := r.call(transport.Rank(proc), msgCompare, append(append(body, compare...),
+	answer, err := r.callActive(transport.Rank(proc), msgCompare, append(append(body, compare...),
 		value...))
 	switch {
 	case err != nil:

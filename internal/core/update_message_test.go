@@ -15,9 +15,9 @@ import (
 // messagesOf cuts an update.
 func messagesOf(u *Update) (all [][]byte) {
 	c := updateMessages{u: u, size: kernel.UpdateBytes(u.Type),
-		runs: append([]Run(nil), u.Runs...)}
-	for bytes := c.next(); bytes > 0; bytes = c.next() {
-		all = append(all, c.append(nil, bytes))
+		runsLeft: append([]Run(nil), u.Runs...)}
+	for bytes := c.nextMessage(); bytes > 0; bytes = c.nextMessage() {
+		all = append(all, c.appendMessage(nil, bytes))
 	}
 	return all
 }

@@ -403,8 +403,8 @@ func TestTrusted(t *testing.T) {
 					{Local: []uintptr{buf}, Remote: []uintptr{there + 8},
 						Bytes: 8}}}}} {
 				o.Trusted = true
-				some, err := r.check(o)
-				if r.must(err); !some || !o.known {
+				some, err := r.checkOp(o)
+				if r.must(err); !some || !o.remoteKnown {
 					r.wrong("a trusted operation is not known")
 				}
 				r.must(r.Do(o))

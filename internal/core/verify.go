@@ -23,16 +23,16 @@ const (
 	answerBytes = 4 + rangeBytes
 )
 
-// verify asks the owner about the remote memory of a checked operation, unless it is known.
+// verifyRemote asks the owner about the remote memory of a checked operation, unless it is known.
 // Afterwards it is known.
-func (r *Runtime) verify(o *Op) error {
+func (r *Runtime) verifyRemote(o *Op) error {
 	to := r.route(transport.Rank(o.Proc))
-	if o.known || to.immediate {
+	if o.remoteKnown || to.immediate {
 		return nil
 	}
 	var body []byte
 	if o.Xfer.Vector == nil {
-		body = appendRange(body, o.extent.lo, int64(o.extent.hi-o.extent.lo))
+		body = appendRange(body, o.remoteExtent.lo, int64(o.remoteExtent.hi-o.remoteExtent.lo))
 	}
 	for _, s := range o.Xfer.Vector {
 		for _, addr := range s.Remote {
@@ -40,18 +40,18 @@ func (r *Runtime) verify(o *Op) error {
 		}
 	}
 	for question := range fragments(body, maxRanges*rangeBytes) {
-		if err := r.askOwner(o.Proc, o.remote(), question); err != nil {
+		if err := r.askOwner(o.Proc, o.remoteArg(), question); err != nil {
 			return err
 		}
 	}
-	o.known = true
+	o.remoteKnown = true
 	return nil
 }
 
 // askOwner asks a rank whether ranges of memory are its own. arg is the name of the argument, for
 // the error.
 func (r *Runtime) askOwner(proc int, arg string, question []byte) error {
-	answer, err := r.call(transport.Rank(proc), msgOwns, question)
+	answer, err := r.callActive(transport.Rank(proc), msgOwns, question)
 	if err != nil {
 		return fmt.Errorf("ask rank %d for its memory: %w", proc, err)
 	}
@@ -61,7 +61,7 @@ func (r *Runtime) askOwner(proc int, arg string, question []byte) error {
 	good := int(binary.LittleEndian.Uint32(answer)) * rangeBytes
 	if good >= len(question) {
 		if lo, n := rangeAt(answer[4:]); n > 0 {
-			r.confirmed.confirm(transport.Rank(proc), extent{lo, lo + uintptr(n)})
+			r.confirmed.confirmExtent(transport.Rank(proc), extent{lo, lo + uintptr(n)})
 		}
 		return nil
 	}
