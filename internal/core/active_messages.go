@@ -45,26 +45,27 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 	handled := false
 	switch m.Kind {
 	case msgProcedure, msgReply:
-		handled = r.handleProcedure(from, to, m)
+		handled = r.procedures.handleProcedure(from, to, m)
 	case msgForward:
 		if handled = len(m.Body) >= forwardHead &&
 			int(binary.LittleEndian.Uint32(m.Body)) < r.N; handled {
 			origin := transport.Rank(binary.LittleEndian.Uint32(m.Body))
-			handled = r.handleProcedure(origin, to, transport.Msg{Kind: m.Body[4],
-				Body: m.Body[forwardHead:], Lent: m.Lent})
+			handled = r.procedures.handleProcedure(origin, to,
+				transport.Msg{Kind: m.Body[4],
+					Body: m.Body[forwardHead:], Lent: m.Lent})
 		}
 	case msgFragment, msgAckRequest:
-		handled = r.handleTwoSided(from, to, m, reply)
+		handled = r.twoSided.handleTwoSided(from, to, m, reply)
 	case msgLock, msgTryLock, msgUnlock:
-		handled = r.handleLock(from, to, m, reply)
+		handled = r.lockServer.handleLock(from, to, m, reply)
 	case msgRWLock, msgRWUnlock:
-		handled = r.handleRWLock(from, to, m, reply)
+		handled = r.windowLocks.handleRWLock(from, to, m, reply)
 	case msgEventAdd:
-		handled = r.handleEventAdd(from, to, m)
+		handled = r.eventCounters.handleEventAdd(from, to, m)
 	case msgEventAsk:
-		handled = r.handleEventAsk(from, to, m, reply)
+		handled = r.eventCounters.handleEventAsk(from, to, m, reply)
 	case msgEventTold:
-		handled = r.handleEventTold(to, m)
+		handled = r.eventCounters.handleEventTold(to, m)
 	case msgUpdate:
 		handled = r.handleUpdate(from, to, m, reply)
 	case msgCompare:
@@ -72,12 +73,12 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 	case msgOwns:
 		handled = r.handleOwns(to, m, reply)
 	case msgEnding:
-		handled = r.handleEnding(reply)
+		handled = r.jobEnd.handleEnding(reply)
 	case msgNotify:
 		r.notifications.Notify(r.Topo.Local(to), from)
 		handled = true
 	case msgNotified, msgAwait:
-		handled = r.handleNotified(from, to, m)
+		handled = r.notifier.handleNotified(from, to, m)
 	}
 	if handled {
 		return
@@ -91,15 +92,15 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 
 // handleProcedure handles calls and replies for this rank, and forwards those for other ranks of
 // the node.
-func (r *Runtime) handleProcedure(from, to transport.Rank, m transport.Msg) bool {
+func (ps *procedures) handleProcedure(from, to transport.Rank, m transport.Msg) bool {
 	switch {
-	case m.Kind == msgProcedure && len(m.Body) >= callHead && to == r.Me:
-		go r.serveCall(from, m.Keep()) // a procedure may block
-	case m.Kind == msgReply && len(m.Body) >= replyHead && to == r.Me:
-		r.handleReply(m.Keep())
-	case (m.Kind == msgProcedure || m.Kind == msgReply) && to != r.Me:
+	case m.Kind == msgProcedure && len(m.Body) >= callHead && to == ps.rt.Me:
+		go ps.serveCall(from, m.Keep()) // a procedure may block
+	case m.Kind == msgReply && len(m.Body) >= replyHead && to == ps.rt.Me:
+		ps.handleReply(m.Keep())
+	case (m.Kind == msgProcedure || m.Kind == msgReply) && to != ps.rt.Me:
 		m.Body, m.Lent = m.Keep(), false
-		go r.forwardToRank(from, to, m)
+		go ps.forwardToRank(from, to, m)
 	default:
 		return false
 	}
@@ -107,10 +108,11 @@ func (r *Runtime) handleProcedure(from, to transport.Rank, m transport.Msg) bool
 }
 
 // forwardToRank sends a message on to another rank of the node.
-func (r *Runtime) forwardToRank(from, to transport.Rank, m transport.Msg) {
+func (ps *procedures) forwardToRank(from, to transport.Rank, m transport.Msg) {
 	defer log.Guard()
 	body := binary.LittleEndian.AppendUint32(nil, uint32(from))
-	if err := r.sendActive(to, msgForward, append(append(body, m.Kind), m.Body...)); err != nil {
+	if err := ps.rt.sendActive(to, msgForward,
+		append(append(body, m.Kind), m.Body...)); err != nil {
 		log.Warnf("message from rank %d to rank %d: %v", from, to, err)
 	}
 }

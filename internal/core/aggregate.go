@@ -16,6 +16,7 @@ import (
 
 // aggregates are the aggregate handles of this process and what each has collected.
 type aggregates struct {
+	rt       *Runtime
 	mu       sync.Mutex
 	byHandle map[uintptr]*aggregate
 	nonEmpty atomic.Bool // set is not empty
@@ -89,31 +90,31 @@ func appendSegments(v []transport.Segments, nbytes int, local,
 }
 
 // SetAggregate marks the handle at an address as collecting; false if it was already.
-func (r *Runtime) SetAggregate(handle uintptr) bool {
-	r.aggregates.mu.Lock()
-	defer r.aggregates.mu.Unlock()
-	if r.aggregates.byHandle == nil {
-		r.aggregates.byHandle = map[uintptr]*aggregate{}
+func (ag *aggregates) SetAggregate(handle uintptr) bool {
+	ag.mu.Lock()
+	defer ag.mu.Unlock()
+	if ag.byHandle == nil {
+		ag.byHandle = map[uintptr]*aggregate{}
 	}
-	if r.aggregates.byHandle[handle] != nil {
+	if ag.byHandle[handle] != nil {
 		return false
 	}
-	r.aggregates.byHandle[handle] = &aggregate{batch: r.aggregates.assignBatch(handle)}
-	r.aggregates.nonEmpty.Store(true)
+	ag.byHandle[handle] = &aggregate{batch: ag.assignBatch(handle)}
+	ag.nonEmpty.Store(true)
 	return true
 }
 
 // UnsetAggregate carries out what was collected and ends the marking; false if there was none.
-func (r *Runtime) UnsetAggregate(handle uintptr) (bool, error) {
-	err := r.WaitAggregate(handle)
-	r.aggregates.mu.Lock()
-	defer r.aggregates.mu.Unlock()
-	a := r.aggregates.byHandle[handle]
+func (ag *aggregates) UnsetAggregate(handle uintptr) (bool, error) {
+	err := ag.WaitAggregate(handle)
+	ag.mu.Lock()
+	defer ag.mu.Unlock()
+	a := ag.byHandle[handle]
 	if a == nil {
 		return false, err
 	}
-	delete(r.aggregates.byHandle, handle)
-	r.aggregates.nonEmpty.Store(len(r.aggregates.byHandle) > 0)
+	delete(ag.byHandle, handle)
+	ag.nonEmpty.Store(len(ag.byHandle) > 0)
 	if a.batch != nil {
 		a.drainBatch()
 		a.batch.owner.Store(0)
@@ -124,44 +125,44 @@ func (r *Runtime) UnsetAggregate(handle uintptr) (bool, error) {
 
 // Collect adds an operation to the handle at an address; false if that handle does not collect.
 // Accumulates are carried out at once, in order with what was collected before.
-func (r *Runtime) Collect(handle uintptr, o *Op) (bool, error) {
-	if !r.aggregates.nonEmpty.Load() {
+func (ag *aggregates) Collect(handle uintptr, o *Op) (bool, error) {
+	if !ag.nonEmpty.Load() {
 		return false, nil
 	}
-	r.aggregates.mu.Lock()
-	a := r.aggregates.byHandle[handle]
-	r.aggregates.mu.Unlock()
+	ag.mu.Lock()
+	a := ag.byHandle[handle]
+	ag.mu.Unlock()
 	if a == nil {
 		return false, nil
 	}
-	some, err := r.checkOp(o)
+	some, err := ag.rt.checkOp(o)
 	if err != nil || !some {
 		return true, err
 	}
-	r.aggregates.mu.Lock()
+	ag.mu.Lock()
 	a.drainBatch()
 	a.addCopy(o)
-	r.openBatch(a, o)
-	r.aggregates.mu.Unlock()
+	ag.openBatch(a, o)
+	ag.mu.Unlock()
 	if o.Kind == Acc {
-		return true, r.WaitAggregate(handle)
+		return true, ag.WaitAggregate(handle)
 	}
 	return true, nil
 }
 
 // WaitAggregate carries out what a handle has collected; it stays marked.
-func (r *Runtime) WaitAggregate(handle uintptr) error {
-	r.aggregates.mu.Lock()
-	a := r.aggregates.byHandle[handle]
+func (ag *aggregates) WaitAggregate(handle uintptr) error {
+	ag.mu.Lock()
+	a := ag.byHandle[handle]
 	var ops []*Op
 	if a != nil {
 		a.drainBatch()
 		ops, a.ops = a.ops, nil
 	}
-	r.aggregates.mu.Unlock()
+	ag.mu.Unlock()
 	var first error
 	for _, o := range ops {
-		err := r.Do(o)
+		err := ag.rt.Do(o)
 		if err == nil { // else the transport may still use it
 			o.Scale = transport.Scale{}
 			collected.Put(o)
@@ -171,30 +172,30 @@ func (r *Runtime) WaitAggregate(handle uintptr) error {
 	}
 	if ops != nil {
 		clear(ops)
-		r.aggregates.mu.Lock()
+		ag.mu.Lock()
 		if a.ops == nil {
 			a.ops = ops[:0]
 		}
-		r.aggregates.mu.Unlock()
+		ag.mu.Unlock()
 	}
 	return first
 }
 
 // FlushAggregates carries out everything collected under any handle.
-func (r *Runtime) FlushAggregates() error {
-	r.aggregates.mu.Lock()
-	if len(r.aggregates.byHandle) == 0 {
-		r.aggregates.mu.Unlock()
+func (ag *aggregates) FlushAggregates() error {
+	ag.mu.Lock()
+	if len(ag.byHandle) == 0 {
+		ag.mu.Unlock()
 		return nil
 	}
 	var all []uintptr
-	for h := range r.aggregates.byHandle {
+	for h := range ag.byHandle {
 		all = append(all, h)
 	}
-	r.aggregates.mu.Unlock()
+	ag.mu.Unlock()
 	var first error
 	for _, h := range all {
-		if err := r.WaitAggregate(h); err != nil && first == nil {
+		if err := ag.WaitAggregate(h); err != nil && first == nil {
 			first = err
 		}
 	}

@@ -88,15 +88,15 @@ func (b *Batch) closeInto(o *Op) {
 }
 
 // Batches are for C to add to; empty if all ranks are on this node. Their address does not change.
-func (r *Runtime) Batches() []Batch { return r.aggregates.batches }
+func (ag *aggregates) Batches() []Batch { return ag.batches }
 
 // assignBatch gives the handle at an address the batch of its hash, by which C finds it, too, if
 // that is free.
-func (s *aggregates) assignBatch(handle uintptr) *Batch {
-	if len(s.batches) == 0 {
+func (ag *aggregates) assignBatch(handle uintptr) *Batch {
+	if len(ag.batches) == 0 {
 		return nil
 	}
-	b := &s.batches[handle>>3%numBatches]
+	b := &ag.batches[handle>>3%numBatches]
 	if !b.owner.CompareAndSwap(0, handle) {
 		return nil
 	}
@@ -105,12 +105,13 @@ func (s *aggregates) assignBatch(handle uintptr) *Batch {
 
 // openBatch opens the batch of an aggregate for transfers like o, which has been checked, if it is
 // contiguous and known.
-func (r *Runtime) openBatch(a *aggregate, o *Op) {
+func (ag *aggregates) openBatch(a *aggregate, o *Op) {
 	x, b := &o.Xfer, a.batch
 	if b == nil || !o.remoteKnown || o.Kind == Acc || x.Vector != nil || len(x.Count) != 1 {
 		return
 	}
-	if e, found := r.remote.findExtent(transport.Rank(o.Proc), x.Remote.Base); found {
+	if e, found := ag.rt.regionManager.remote.findExtent(transport.Rank(o.Proc),
+		x.Remote.Base); found {
 		b.lock()
 		b.openFor(o, e, math.MaxInt32, math.MaxInt)
 		b.unlock()
@@ -135,11 +136,11 @@ func (a *aggregate) drainBatch() {
 }
 
 // closeBatches closes all batches: memory of other ranks is about to be freed.
-func (r *Runtime) closeBatches() {
-	r.postCoalesced(everyRank)
-	r.aggregates.mu.Lock()
-	defer r.aggregates.mu.Unlock()
-	for _, a := range r.aggregates.byHandle {
+func (ag *aggregates) closeBatches() {
+	ag.rt.coalescing.postCoalesced(everyRank)
+	ag.mu.Lock()
+	defer ag.mu.Unlock()
+	for _, a := range ag.byHandle {
 		a.drainBatch()
 	}
 }

@@ -243,8 +243,9 @@ func (r *Runtime) checkRemote(arg string, proc int, addr uintptr, n int64) (know
 	case n < 0 || addr > lastAddress || uintptr(n) > lastAddress-addr:
 		beyond = true
 	case !r.Topo.SameNode(rank):
-		if known, beyond = r.remote.contains(rank, addr, n); !known && !beyond {
-			known, _ = r.confirmed.contains(rank, addr, n)
+		if known, beyond = r.regionManager.remote.contains(rank, addr, n); !known &&
+			!beyond {
+			known, _ = r.regionManager.confirmed.contains(rank, addr, n)
 		}
 	case rank == r.Me && !r.Memory.Inside(addr):
 		return true, nil

@@ -36,7 +36,8 @@ func (r *Runtime) CommonClock(now func() int64) (int64, error) {
 			offsets[node], err = r.askClock(now)
 		}
 	}
-	r.world.team.Allreduce(unsafe.Pointer(&offsets[0]), int64(len(offsets)), int(kernel.Long),
+	r.groups.world.team.Allreduce(unsafe.Pointer(&offsets[0]), int64(len(offsets)),
+		int(kernel.Long),
 		int(kernel.Sum))
 	return offsets[len(offsets)-1] + offsets[r.Topo.MyNode()], err
 }

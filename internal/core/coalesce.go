@@ -27,6 +27,7 @@ const (
 
 // coalescing is the coalescers of a process, of which each serves one rank at a time.
 type coalescing struct {
+	rt         *Runtime
 	batches    []Batch // those of the coalescers
 	coalescers []coalescer
 	openCount  *atomic.Int32 // batches open or being posted; C reads it. nil: nothing is coalesced
@@ -55,29 +56,29 @@ type coalescer struct {
 
 // Coalesce has small nonblocking operations to other nodes collected. C adds to these batches. The
 // number of batches that are not posted is kept in open. Empty if there is nothing to be gained.
-func (r *Runtime) Coalesce(open *atomic.Int32) []Batch {
+func (co *coalescing) Coalesce(open *atomic.Int32) []Batch {
 	open.Store(0)
-	if len(r.Topo.Nodes) == 1 || !r.internode.coalesces {
+	if len(co.rt.Topo.Nodes) == 1 || !co.rt.internode.coalesces {
 		return nil
 	}
-	c := &r.coalesced
-	c.batches, c.coalescers = make([]Batch, numCoalescers), make([]coalescer, numCoalescers)
-	for i := range c.coalescers {
-		s := &c.coalescers[i]
-		s.r, s.batch, s.answeredFunc, s.alarmFunc = r, &c.batches[i], s.onAnswered, s.onAlarm
+	co.batches, co.coalescers = make([]Batch, numCoalescers), make([]coalescer, numCoalescers)
+	for i := range co.coalescers {
+		s := &co.coalescers[i]
+		s.r, s.batch, s.answeredFunc, s.alarmFunc = co.rt, &co.batches[i], s.onAnswered,
+			s.onAlarm
 	}
-	c.openCount = open
-	return c.batches
+	co.openCount = open
+	return co.batches
 }
 
 // coalescerFor is that of a checked operation, nil if it cannot be coalesced.
-func (r *Runtime) coalescerFor(o *Op, to *iface) *coalescer {
+func (co *coalescing) coalescerFor(o *Op, to *iface) *coalescer {
 	x := &o.Xfer
-	if r.coalesced.coalescers == nil || !to.coalesces || !o.remoteKnown || o.Kind == Acc ||
+	if co.coalescers == nil || !to.coalesces || !o.remoteKnown || o.Kind == Acc ||
 		x.Vector != nil || len(x.Count) != 1 || x.Count[0] > mostCoalesced {
 		return nil
 	}
-	return &r.coalesced.coalescers[o.Proc%numCoalescers]
+	return &co.coalescers[o.Proc%numCoalescers]
 }
 
 // collectOp adds an operation to the open batch, or opens one while an answer is outstanding: false
@@ -107,7 +108,7 @@ func (s *coalescer) collectOp(o *Op, implicit bool, content int32) (number int32
 
 // bypasses tells that nothing is to be done for a put but to post it. It costs no atomic operation.
 func (s *coalescer) bypasses(o *Op) bool {
-	return o.Kind == Put && s.r.coalesced.openCount.Load() == 0 && s.outstanding.Load() == 0 &&
+	return o.Kind == Put && s.r.coalescing.openCount.Load() == 0 && s.outstanding.Load() == 0 &&
 		int32(s.alarmsFrom.Load()-s.r.traffic.total().Posted.Load()) > 0
 }
 
@@ -129,7 +130,7 @@ func (s *coalescer) openBatchFor(o *Op, implicit bool, content int32) bool {
 	if s.outstanding.Load() == 0 || s.proc != o.Proc {
 		return false
 	}
-	e, found := s.r.remote.findExtent(transport.Rank(o.Proc), o.Xfer.Remote.Base)
+	e, found := s.r.regionManager.remote.findExtent(transport.Rank(o.Proc), o.Xfer.Remote.Base)
 	if !found || uintptr(o.Xfer.Count[0]) > e.hi-o.Xfer.Remote.Base {
 		return false
 	}
@@ -143,7 +144,7 @@ func (s *coalescer) openBatchFor(o *Op, implicit bool, content int32) bool {
 	s.batch.owner.Store(uintptr(uint32(owner)))
 	s.batch.openFor(o, e, mostCoalesced, coalescedRoom)
 	s.batch.addTransfer(o)
-	s.r.coalesced.openCount.Add(1)
+	s.r.coalescing.openCount.Add(1)
 	return true
 }
 
@@ -174,7 +175,7 @@ func (s *coalescer) postBatch() {
 		s.r.traffic.countPosted(p.proc) // a fence waits for it too
 	}
 	s.r.handles.unrefRequest(p)
-	s.r.coalesced.openCount.Add(-1)
+	s.r.coalescing.openCount.Add(-1)
 }
 
 // claimFor takes the coalescer for a rank, if it is free: false if it is another's. The caller has
@@ -198,7 +199,8 @@ func (s *coalescer) expectAnswer(p *request) {
 // setAlarm has an alarm of the transport take the place of an answer, where none is outstanding.
 // The caller has the batch's lock.
 func (s *coalescer) setAlarm(proc int) {
-	if alarm := s.r.internode.alarm; alarm != nil && s.outstanding.Load() == 0 && s.claimFor(proc) {
+	if alarm := s.r.internode.alarm; alarm != nil && s.outstanding.Load() == 0 &&
+		s.claimFor(proc) {
 		s.outstanding.Add(1)
 		s.noBatchSinceAlarm = true
 		alarm.CallLater(s.alarmFunc)
@@ -260,15 +262,14 @@ const everyRank = -1
 
 // postCoalesced posts what was collected for a rank, or for all. It is called before what may
 // follow these operations is posted, and before the caller waits.
-func (r *Runtime) postCoalesced(proc int) {
-	c := &r.coalesced
+func (co *coalescing) postCoalesced(proc int) {
 	switch {
-	case c.openCount == nil || c.openCount.Load() == 0:
+	case co.openCount == nil || co.openCount.Load() == 0:
 	case proc == everyRank:
-		for i := range c.coalescers {
-			c.coalescers[i].postBatch()
+		for i := range co.coalescers {
+			co.coalescers[i].postBatch()
 		}
 	default:
-		c.coalescers[proc%numCoalescers].postBatch()
+		co.coalescers[proc%numCoalescers].postBatch()
 	}
 }

@@ -54,7 +54,7 @@ func TestCoalesceError(t *testing.T) {
 				if err := wait(); err != nil {
 					r.wrong("%s, implicit %v, again: %v", at, implicit, err)
 				}
-				if s := &r.coalesced.coalescers[1]; s.outstanding.Load() != 0 {
+				if s := &r.coalescing.coalescers[1]; s.outstanding.Load() != 0 {
 					r.wrong("%d answers are expected", s.outstanding.Load())
 				}
 			}

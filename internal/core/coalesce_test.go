@@ -28,7 +28,7 @@ func coalesced(t *testing.T, change func(*transporttest.Cluster),
 		for i := range uintptr(1 << 14) {
 			*long(mem[r.Me] + 8*i), *long(buf + 8*i) = int64(i)+1000, -1
 		}
-		if r.Coalesce(new(atomic.Int32)); r.coalesced.coalescers == nil {
+		if r.Coalesce(new(atomic.Int32)); r.coalescing.coalescers == nil {
 			r.wrong("nothing is coalesced")
 		}
 		r.barrier()
@@ -36,11 +36,12 @@ func coalesced(t *testing.T, change func(*transporttest.Cluster),
 			f(r, mem, buf)
 			// A thread that has posted a batch may not have counted that when its
 			// operations are complete.
-			for end := time.Now().Add(10 * time.Second); r.coalesced.openCount.Load() != 0 &&
+			for end := time.Now().Add(
+				10 * time.Second); r.coalescing.openCount.Load() != 0 &&
 				time.Now().Before(end); {
 				time.Sleep(100 * time.Microsecond)
 			}
-			if n := r.coalesced.openCount.Load(); n != 0 || r.open() != 0 {
+			if n := r.coalescing.openCount.Load(); n != 0 || r.open() != 0 {
 				r.wrong("%d batches and %d operations are open", n, r.open())
 			}
 		}
@@ -50,7 +51,7 @@ func coalesced(t *testing.T, change func(*transporttest.Cluster),
 
 // inC is capi's front_coalesce: false if Go has to act.
 func (r *tr) inC(hdl *int32, o *Op) bool {
-	b := &r.coalesced.batches[o.Proc%numCoalescers]
+	b := &r.coalescing.batches[o.Proc%numCoalescers]
 	if !b.busy.CompareAndSwap(0, 1) {
 		return false
 	}
@@ -101,7 +102,7 @@ func (r *tr) count(what string, want int) {
 func (r *tr) posted() {
 	r.Helper()
 	end := time.Now().Add(10 * time.Second)
-	for r.coalesced.openCount.Load() != 0 && time.Now().Before(end) {
+	for r.coalescing.openCount.Load() != 0 && time.Now().Before(end) {
 		r.internode.tr.Progress(0)
 		time.Sleep(100 * time.Microsecond)
 	}

@@ -103,8 +103,8 @@ func (d *recordReader) readReports(ranks int) []report {
 }
 
 // consensus is collective: it succeeds if all ranks have reached this step without an error.
-func (r *Runtime) consensus(err error) error {
-	_, _, err = r.consensusWithAddresses(addresses{}, err)
+func (s *startup) consensus(err error) error {
+	_, _, err = s.consensusWithAddresses(addresses{}, err)
 	return err
 }
 
@@ -116,29 +116,30 @@ type addresses struct {
 
 // consensusWithAddresses is consensus, and exchanges the addresses of ranks. Those of inquiries are
 // by node.
-func (r *Runtime) consensusWithAddresses(mine addresses, err error) (addrs []transport.PeerAddr,
+func (s *startup) consensusWithAddresses(mine addresses, err error) (addrs []transport.PeerAddr,
 	inquiries [][]byte, _ error) {
-	nodes, lost := r.exchangeRecords(consensusRecord(err, mine),
-		func(cards [][]byte) recordWriter { return mergeReports(cards, r.Topo.Mine()) })
+	nodes, lost := s.exchangeRecords(consensusRecord(err, mine),
+		func(cards [][]byte) recordWriter { return mergeReports(cards, s.rt.Topo.Mine()) })
 	if lost != nil {
 		return nil, nil, errors.Join(err, lost)
 	}
 	var reports []report
 	for n, b := range nodes {
 		d := recordReader{rest: b}
-		reports = append(reports, d.readReports(r.N)...)
+		reports = append(reports, d.readReports(s.rt.N)...)
 		for range d.readCount() {
-			rank := r.Topo.Nodes[n][d.readRank(len(r.Topo.Nodes[n]))]
+			rank := s.rt.Topo.Nodes[n][d.readRank(len(s.rt.Topo.Nodes[n]))]
 			addrs = append(addrs, transport.PeerAddr{Rank: rank, Addr: d.readBytes()})
 		}
 		inquiries = append(inquiries, d.readBytes())
 		if err := d.checkEnd(); err != nil {
-			return nil, nil, fmt.Errorf("node of rank %d: %w", r.Topo.Nodes[n][0], err)
+			return nil, nil, fmt.Errorf("node of rank %d: %w", s.rt.Topo.Nodes[n][0],
+				err)
 		}
 	}
 	slices.SortFunc(addrs,
 		func(a, b transport.PeerAddr) int { return cmp.Compare(a.Rank, b.Rank) })
-	return addrs, inquiries, consensusError(reports, int(r.Me))
+	return addrs, inquiries, consensusError(reports, int(s.rt.Me))
 }
 
 // consensusRecord is what a rank tells its leader for consensusWithAddresses.

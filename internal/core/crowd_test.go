@@ -218,7 +218,7 @@ func (s spread) startAll(t *testing.T, guilty int, check func(r *Runtime, p *sim
 				j := &crowdJob{c: c, rank: int(rank), node: n, local: local}
 				r, err := openRuntime(settings(fmt.Sprint("ARMCI_NODE=n", n)), j, p)
 				if r == nil {
-					r = &Runtime{Job: j, Me: rank}
+					r = &Runtime{identity: identity{Job: j, Me: rank}}
 				}
 				check(r, p, w, err)
 			})

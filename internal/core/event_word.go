@@ -24,34 +24,34 @@ const (
 )
 
 // EventWords tells whether a device writes the counts of events on other nodes.
-func (r *Runtime) EventWords() bool { return r.internode.wordWriter != nil }
+func (ec *eventCounters) EventWords() bool { return ec.rt.internode.wordWriter != nil }
 
 // EventRaise raises an event of rank proc by one, behind all earlier stores of the caller there. No
 // other rank raises that event, and one thread at a time does. record is an event in memory of the
 // caller, zeroed like the event and used for nothing else. A fence waits for it.
-func (r *Runtime) EventRaise(proc int, event, record uintptr) error {
-	if err := r.checkEvent(proc, event); err != nil {
+func (ec *eventCounters) EventRaise(proc int, event, record uintptr) error {
+	if err := ec.checkEvent(proc, event); err != nil {
 		return err
 	}
-	if !r.isEvent(r.Me, record) {
-		return noSync("record", int(r.Me), record)
+	if !ec.isEvent(ec.rt.Me, record) {
+		return noSync("record", int(ec.rt.Me), record)
 	}
-	if err := r.fenceForMessage(proc); err != nil {
+	if err := ec.rt.fenceForMessage(proc); err != nil {
 		return err
 	}
-	to, count := transport.Rank(proc), r.events.EventCount(record)+1
-	if r.Topo.SameNode(to) {
-		r.events.EventAdd(event, 1)
-		r.events.EventSent(record, count)
+	to, count := transport.Rank(proc), ec.rt.events.EventCount(record)+1
+	if ec.rt.Topo.SameNode(to) {
+		ec.rt.events.EventAdd(event, 1)
+		ec.rt.events.EventSent(record, count)
 		return nil
 	}
-	err := r.writeEventCount(to, event, count)
-	r.traffic.countPosted(proc)
-	if err == nil && r.events.EventSent(record, count) {
-		err = r.EventTell(proc, event, count)
+	err := ec.writeEventCount(to, event, count)
+	ec.rt.traffic.countPosted(proc)
+	if err == nil && ec.rt.events.EventSent(record, count) {
+		err = ec.EventTell(proc, event, count)
 	}
 	if err == nil {
-		err = r.allowFastRaise(proc, event)
+		err = ec.allowFastRaise(proc, event)
 	}
 	if err != nil {
 		return fmt.Errorf("event of rank %d: %w", proc, err)
@@ -64,26 +64,26 @@ const unfencedStores = 16
 
 // allowFastRaise lets the C fast path raise an event the next time. It does so only while all
 // stores at the rank are its own or fenced, which a program that never fences would not come to.
-func (r *Runtime) allowFastRaise(proc int, event uintptr) error {
-	to, t := r.route(transport.Rank(proc)), &r.traffic[proc]
+func (ec *eventCounters) allowFastRaise(proc int, event uintptr) error {
+	to, t := ec.rt.route(transport.Rank(proc)), &ec.rt.traffic[proc]
 	if to.fast == nil {
 		return nil
 	}
-	if e, found := r.remote.findExtent(transport.Rank(proc), event); found {
+	if e, found := ec.rt.regionManager.remote.findExtent(transport.Rank(proc), event); found {
 		to.fast.AddRange(to.peer, event, e.lo, e.hi)
 	}
 	if t.Posted.Load()-t.Fenced.Load() < unfencedStores {
 		return nil
 	}
-	return r.Fence(proc)
+	return ec.rt.Fence(proc)
 }
 
 // writeEventCount has the device write a count, or else the target's data server raise it by one.
-func (r *Runtime) writeEventCount(to transport.Rank, event uintptr, count uint32) error {
+func (ec *eventCounters) writeEventCount(to transport.Rank, event uintptr, count uint32) error {
 	body := binary.LittleEndian.AppendUint64(make([]byte, 0, eventBody), uint64(event))
 	m := transport.Msg{Kind: msgEventAdd, Body: binary.LittleEndian.AppendUint32(body, 1),
 		Unhurried: true}
-	dest := r.route(to)
+	dest := ec.rt.route(to)
 	if dest.wordWriter == nil {
 		return dest.tr.Send(dest.peer, m)
 	}
@@ -92,29 +92,30 @@ func (r *Runtime) writeEventCount(to transport.Rank, event uintptr, count uint32
 }
 
 // EventTell wakes the waiters of an event of another node after a device has written its count.
-func (r *Runtime) EventTell(proc int, event uintptr, count uint32) error {
+func (ec *eventCounters) EventTell(proc int, event uintptr, count uint32) error {
 	body := binary.LittleEndian.AppendUint64(make([]byte, 0, eventToldBody), uint64(event))
-	return r.sendActive(transport.Rank(proc), msgEventTold, binary.LittleEndian.AppendUint32(body,
-		count))
+	return ec.rt.sendActive(transport.Rank(proc), msgEventTold,
+		binary.LittleEndian.AppendUint32(body,
+			count))
 }
 
 // EventAwait is EventWait for an event that rank proc alone raises, with that record.
-func (r *Runtime) EventAwait(proc int, event, record uintptr, seen uint32, millis int,
+func (ec *eventCounters) EventAwait(proc int, event, record uintptr, seen uint32, millis int,
 	what string) (changed bool, err error) {
-	if err := r.checkRank("proc", proc); err != nil {
+	if err := ec.rt.checkRank("proc", proc); err != nil {
 		return false, err
 	}
 	raiser := transport.Rank(proc)
-	if r.route(raiser).wordWriter == nil || millis == 0 {
-		return r.EventWait(event, seen, millis, what)
+	if ec.rt.route(raiser).wordWriter == nil || millis == 0 {
+		return ec.EventWait(event, seen, millis, what)
 	}
-	if changed, err = r.EventWait(event, seen, 0, what); changed || err != nil {
+	if changed, err = ec.EventWait(event, seen, 0, what); changed || err != nil {
 		return changed, err
 	}
 	le := binary.LittleEndian
 	body := le.AppendUint64(le.AppendUint64(make([]byte, 0, eventAskBody), uint64(record)),
 		uint64(event))
-	answer, err := r.callActive(raiser, msgEventAsk, le.AppendUint32(body, seen+1))
+	answer, err := ec.rt.callActive(raiser, msgEventAsk, le.AppendUint32(body, seen+1))
 	if err != nil {
 		return false, fmt.Errorf("event of rank %d: %w", proc, err)
 	}
@@ -123,15 +124,16 @@ func (r *Runtime) EventAwait(proc int, event, record uintptr, seen uint32, milli
 			proc, transport.ErrBadAddr)
 	}
 	if answer[0] == eventComes {
-		return r.awaitWrittenCount(event, seen, millis, what), nil
+		return ec.awaitWrittenCount(event, seen, millis, what), nil
 	}
-	return r.EventWait(event, seen, millis, what)
+	return ec.EventWait(event, seen, millis, what)
 }
 
 // awaitWrittenCount waits for a count that a device has written: it is there, or about to be. That
 // of a connection that is lost never comes, which ends the job.
-func (r *Runtime) awaitWrittenCount(event uintptr, seen uint32, millis int, what string) (changed bool) {
-	for began := time.Now(); !r.events.EventWait(event, seen, 1, what); {
+func (ec *eventCounters) awaitWrittenCount(event uintptr, seen uint32, millis int,
+	what string) (changed bool) {
+	for began := time.Now(); !ec.rt.events.EventWait(event, seen, 1, what); {
 		if millis >= 0 && time.Since(began) >= time.Duration(millis)*time.Millisecond {
 			return false
 		}
@@ -140,7 +142,7 @@ func (r *Runtime) awaitWrittenCount(event uintptr, seen uint32, millis int, what
 }
 
 // handleEventAsk notes that a waiter has to be told, unless the count has already been written.
-func (r *Runtime) handleEventAsk(from, to transport.Rank, m transport.Msg,
+func (ec *eventCounters) handleEventAsk(from, to transport.Rank, m transport.Msg,
 	reply func([]byte)) bool {
 	if len(m.Body) != eventAskBody || reply == nil {
 		return false
@@ -148,12 +150,12 @@ func (r *Runtime) handleEventAsk(from, to transport.Rank, m transport.Msg,
 	record, event := uintptr(binary.LittleEndian.Uint64(m.Body)),
 		binary.LittleEndian.Uint64(m.Body[8:])
 	switch {
-	case !r.isEvent(to, record):
+	case !ec.isEvent(to, record):
 		log.Errorf("rank %d waits for an event at %#x with a record at %#x, which is no "+
 			"aligned memory of rank %d", from, event,
 			record, to)
 		reply(nil)
-	case r.events.EventAsk(record, binary.LittleEndian.Uint32(m.Body[16:])):
+	case ec.rt.events.EventAsk(record, binary.LittleEndian.Uint32(m.Body[16:])):
 		reply([]byte{eventComes})
 	default:
 		reply([]byte{eventSleeps})
@@ -162,28 +164,30 @@ func (r *Runtime) handleEventAsk(from, to transport.Rank, m transport.Msg,
 }
 
 // handleEventTold wakes the waiters of an event.
-func (r *Runtime) handleEventTold(to transport.Rank, m transport.Msg) bool {
+func (ec *eventCounters) handleEventTold(to transport.Rank, m transport.Msg) bool {
 	if len(m.Body) != eventToldBody {
 		return false
 	}
 	event, count := uintptr(binary.LittleEndian.Uint64(m.Body)),
 		binary.LittleEndian.Uint32(m.Body[8:])
-	if r.isEvent(to, event) && !r.events.EventTold(event, count) && r.twoSided.startTask() {
-		go r.wakeWhenWritten(to, event, count)
+	if ec.isEvent(to, event) && !ec.rt.events.EventTold(event, count) &&
+		ec.rt.twoSided.startTask() {
+		go ec.wakeWhenWritten(to, event, count)
 	}
 	return true
 }
 
 // wakeWhenWritten wakes the waiters when the count is there: the device's write and the message
 // have different ways. By then the waiter may have seen it and freed the event.
-func (r *Runtime) wakeWhenWritten(to transport.Rank, event uintptr, count uint32) {
+func (ec *eventCounters) wakeWhenWritten(to transport.Rank, event uintptr, count uint32) {
 	defer log.Guard()
-	defer r.twoSided.tasks.Done()
+	defer ec.rt.twoSided.tasks.Done()
 	end := time.Now().Add(time.Minute)
-	for pause := 10 * time.Microsecond; time.Now().Before(end) && !r.twoSided.isFinalizing(); {
+	for pause := 10 * time.Microsecond; time.Now().Before(end) &&
+		!ec.rt.twoSided.isFinalizing(); {
 		time.Sleep(pause)
 		pause = min(2*pause, 10*time.Millisecond)
-		if !r.isEvent(to, event) || r.events.EventTold(event, count) {
+		if !ec.isEvent(to, event) || ec.rt.events.EventTold(event, count) {
 			return
 		}
 	}

@@ -93,7 +93,8 @@ func decodeNode(b []byte, ranks int) (n nodeRecord, err error) {
 	}
 	n = nodeRecord{ranks: d.readRanks(ranks), host: d.readText(), machine: d.readNumber(),
 		netns: d.readNumber(),
-		need:  int64(d.readNumber()) * mib, secret: d.readBytes(), reports: d.readReports(ranks)}
+		need:  int64(d.readNumber()) * mib, secret: d.readBytes(),
+		reports: d.readReports(ranks)}
 	if err := d.checkEnd(); err != nil {
 		return n, fmt.Errorf("node of rank %d: %w", leader, err)
 	}
@@ -105,17 +106,18 @@ func decodeNode(b []byte, ranks int) (n nodeRecord, err error) {
 
 // exchangeRecords is collective: merge makes the record of a node from the cards of its ranks, nil
 // if one is malformed. All ranks get the records of all nodes.
-func (r *Runtime) exchangeRecords(mine recordWriter, merge func(cards [][]byte) recordWriter) (nodes [][]byte,
+func (s *startup) exchangeRecords(mine recordWriter, merge func(cards [][]byte) recordWriter) (
+	nodes [][]byte,
 	err error) {
-	cards, err := r.Job.GatherNode(mine)
+	cards, err := s.rt.Job.GatherNode(mine)
 	if err != nil {
 		return nil, err
 	}
 	var node recordWriter
-	if r.localRank == 0 {
+	if s.rt.localRank == 0 {
 		node = merge(cards)
 	}
-	return r.Job.ExchangeLeaders(node)
+	return s.rt.Job.ExchangeLeaders(node)
 }
 
 // found is what the first exchange has found beside the topology.
@@ -127,25 +129,27 @@ type startInfo struct {
 
 // exchangeAddresses is the first exchange. Its error is the same on all ranks, unless the job is
 // ending.
-func (r *Runtime) exchangeAddresses(listener string, memory int64, problem error) (*startInfo, error) {
-	id, host := NodeID(r.Cfg.String("ARMCI_NODE"))
-	log.SetIdentity(int(r.Me), host)
+func (s *startup) exchangeAddresses(listener string, memory int64, problem error) (*startInfo,
+	error) {
+	id, host := NodeID(s.rt.Cfg.String("ARMCI_NODE"))
+	log.SetIdentity(int(s.rt.Me), host)
 	var err error
-	if r.localRank, _, err = r.Job.Split(fmt.Sprintf("%s %d %s", recordMagic, recordVersion,
+	if s.rt.localRank, _, err = s.rt.Job.Split(fmt.Sprintf("%s %d %s", recordMagic,
+		recordVersion,
 		id)); err != nil {
 		return nil, err
 	}
 	f := &startInfo{}
 	var malformed error
-	mine := addressRecord{int(r.Me), listener, reportOf(problem)}
-	cards, err := r.Job.GatherNode(mine.encodeAddress())
+	mine := addressRecord{int(s.rt.Me), listener, reportOf(problem)}
+	cards, err := s.rt.Job.GatherNode(mine.encodeAddress())
 	if err != nil {
 		return nil, err
 	}
 	node := nodeRecord{host: host, machine: hashID(machineID(id)), netns: hashID(netnsID(id)),
 		need: memory * int64(len(cards))}
 	for _, b := range cards {
-		c, err := decodeAddressRecord(b, r.N)
+		c, err := decodeAddressRecord(b, s.rt.N)
 		if err != nil {
 			malformed = err
 		}
@@ -153,7 +157,7 @@ func (r *Runtime) exchangeAddresses(listener string, memory int64, problem error
 		node.ranks = append(node.ranks, transport.Rank(c.rank))
 		node.reports = addReport(node.reports, c.problem, c.rank)
 	}
-	if r.Me == 0 {
+	if s.rt.Me == 0 {
 		node.secret = make([]byte, secretBytes)
 		rand.Read(node.secret)
 	}
@@ -161,42 +165,42 @@ func (r *Runtime) exchangeAddresses(listener string, memory int64, problem error
 	if malformed == nil {
 		own = node.encodeNode()
 	}
-	all, err := r.Job.ExchangeLeaders(own)
+	all, err := s.rt.Job.ExchangeLeaders(own)
 	if err != nil {
 		return nil, err
 	}
-	return f, r.readNodeRecords(f, all)
+	return f, s.readNodeRecords(f, all)
 }
 
 // readNodeRecords reads the records of all nodes.
-func (r *Runtime) readNodeRecords(f *startInfo, all [][]byte) error {
+func (s *startup) readNodeRecords(f *startInfo, all [][]byte) error {
 	nodes := make([]nodeRecord, len(all))
 	var reports []report
 	for i, b := range all {
 		var err error
-		if nodes[i], err = decodeNode(b, r.N); err != nil {
-			return r.markPrinter(err)
+		if nodes[i], err = decodeNode(b, s.rt.N); err != nil {
+			return s.markPrinter(err)
 		}
 		f.need = max(f.need, nodes[i].need)
 		reports = append(reports, nodes[i].reports...)
 	}
-	if err := consensusError(reports, int(r.Me)); err != nil {
+	if err := consensusError(reports, int(s.rt.Me)); err != nil {
 		return err
 	}
 	f.secret = nodes[0].secret
-	topo, err := newTopology(r.Me, r.N, nodes)
+	topo, err := newTopology(s.rt.Me, s.rt.N, nodes)
 	if err == nil && len(f.secret) != secretBytes {
 		err = errRecord
 	}
-	r.Topo = topo
+	s.rt.Topo = topo
 	return err
 }
 
 // markPrinter makes one rank print an error that all have: the first of those that exchange records
 // of this version.
-func (r *Runtime) markPrinter(err error) error {
-	if s, ok := err.(*StartError); ok {
-		s.Print = r.Me == 0
+func (s *startup) markPrinter(err error) error {
+	if e, ok := err.(*StartError); ok {
+		e.Print = s.rt.Me == 0
 	}
 	return err
 }

@@ -254,8 +254,8 @@ func TestLossAfterFinalize(t *testing.T) {
 	world(t, 2, func(r *tr) {
 		r.barrier()
 		if r.Me == 0 {
-			r.endOnce.Do(func() {}) // as Finalize does
-			r.onRankLost(1, "rank 1 has died")
+			r.jobEnd.endOnce.Do(func() {}) // as Finalize does
+			r.jobEnd.onRankLost(1, "rank 1 has died")
 			if got := r.c.Job(0).Ends(); len(got) != 0 || lines() != "" {
 				r.wrong("%q, %q", got, lines())
 			}

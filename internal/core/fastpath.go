@@ -27,7 +27,7 @@ func (r *Runtime) addFastRange(o *Op) {
 		first, last := v[0].Remote[0], v[0].Remote[len(v[0].Remote)-1]
 		use = extent{min(first, last), max(first, last) + uintptr(v[0].Bytes)}
 	}
-	e, found := r.remote.findExtent(transport.Rank(o.Proc), use.lo)
+	e, found := r.regionManager.remote.findExtent(transport.Rank(o.Proc), use.lo)
 	if !found || use.hi > e.hi {
 		return
 	}
@@ -43,7 +43,8 @@ func (r *Runtime) addFastRange(o *Op) {
 // there is an allocation, and for locks and read-modify-writes.
 func (r *Runtime) allowFastRequests(proc int, addr uintptr) {
 	to := r.route(transport.Rank(proc))
-	if e, found := r.remote.findExtent(transport.Rank(proc), addr); found && to.fast != nil {
+	if e, found := r.regionManager.remote.findExtent(transport.Rank(proc), addr); found &&
+		to.fast != nil {
 		to.fast.AddSpan(to.peer, addr, e.lo, e.hi)
 	}
 }

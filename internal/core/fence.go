@@ -69,7 +69,7 @@ func (r *Runtime) AllFence() error {
 	err := r.WaitAll()
 	all := r.traffic.total()
 	upTo := all.Posted.Load()
-	if e := r.fencePosted(r.world.Ranks); e != nil && err == nil {
+	if e := r.fencePosted(r.groups.world.Ranks); e != nil && err == nil {
 		err = e
 	}
 	all.markFenced(upTo)

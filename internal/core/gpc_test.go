@@ -130,8 +130,8 @@ func TestGPCMany(t *testing.T) {
 		}
 		running.Wait()
 		r.barrier()
-		if len(r.gpc.awaited) != 0 {
-			r.wrong("%d calls are still waited for", len(r.gpc.awaited))
+		if len(r.procedures.awaited) != 0 {
+			r.wrong("%d calls are still waited for", len(r.procedures.awaited))
 		}
 	})
 }
@@ -146,11 +146,11 @@ func TestGPCCannotSend(t *testing.T) {
 	}, nil), func(r *tr) {
 		h := r.GPCRegister(echo)
 		if _, err := r.GPCExec(h, 0, nil, nil, 0, 0); !errors.Is(err,
-			transport.ErrPeerDead) || len(r.gpc.awaited) != 0 {
-			r.wrong("%v, %d calls waited for", err, len(r.gpc.awaited))
+			transport.ErrPeerDead) || len(r.procedures.awaited) != 0 {
+			r.wrong("%v, %d calls waited for", err, len(r.procedures.awaited))
 		}
 		lines := logged(r.T)
-		r.serveCall(0, make([]byte, callHead))
+		r.procedures.serveCall(0, make([]byte, callHead))
 		if got := lines(); !strings.Contains(got,
 			"reply to the call of rank 0: the peer has died") {
 			r.wrong("%q", got)
@@ -163,7 +163,7 @@ func TestBadReply(t *testing.T) {
 	lines := logged(t)
 	world(t, 1, func(r *tr) {
 		reply := make(chan gpcReply, 1)
-		r.gpc.awaited = map[uint64]chan gpcReply{5: reply}
+		r.procedures.awaited = map[uint64]chan gpcReply{5: reply}
 		body := make([]byte, replyHead+3)
 		body[0], body[8], body[12] = 5, 1, 4 // four bytes of head, where there are three
 		r.handleMessage(0, 0, transport.Msg{Kind: msgReply, Body: body}, nil)
@@ -209,13 +209,13 @@ func FuzzMessage(f *testing.F) {
 	})
 	f.Fuzz(func(t *testing.T, kind byte, body []byte) {
 		waiting := make(chan gpcReply, 1)
-		r.gpc.mu.Lock()
-		r.gpc.awaited = map[uint64]chan gpcReply{7: waiting}
-		r.gpc.mu.Unlock()
+		r.procedures.mu.Lock()
+		r.procedures.awaited = map[uint64]chan gpcReply{7: waiting}
+		r.procedures.mu.Unlock()
 		called = -1
 		if kind == msgProcedure && len(body) >= callHead {
 			// not on a goroutine, so that what it does can be looked at
-			r.serveCall(0, body)
+			r.procedures.serveCall(0, body)
 		} else {
 			r.handleMessage(0, 0, transport.Msg{Kind: kind, Body: body}, nil)
 		}

@@ -32,7 +32,7 @@ func (g *Group) Size() int { return len(g.Ranks) }
 func (g *Group) Team() transport.Team { return g.team }
 
 // NodesOf is the number of nodes a group has members on.
-func (r *Runtime) NodesOf(g *Group) int { return len(r.layoutOf(g.Ranks).leaders) }
+func (gs *groups) NodesOf(g *Group) int { return len(gs.rt.Topo.layoutOf(g.Ranks).leaders) }
 
 // NodeTeam is the team of the members on my node.
 func (g *Group) NodeTeam() transport.Team { return g.localTeam }
@@ -66,6 +66,8 @@ func (g *Group) checkMember() error {
 
 // groups is the table of the groups of this process.
 type groups struct {
+	rt        *Runtime
+	world     *Group // group 0; constant after Start
 	mu        sync.Mutex
 	byID      []*Group // by id; nil = free
 	defaultID int
@@ -76,80 +78,83 @@ type groups struct {
 // World is group 0.
 const World = 0
 
-func (r *Runtime) makeWorld() {
-	g := &Group{Ranks: make([]transport.Rank, r.N), Me: int(r.Me), Comm: r.Job.WorldComm()}
+func (gs *groups) makeWorld() {
+	g := &Group{Ranks: make([]transport.Rank, gs.rt.N), Me: int(gs.rt.Me),
+		Comm: gs.rt.Job.WorldComm()}
 	for i := range g.Ranks {
 		g.Ranks[i] = transport.Rank(i)
 	}
-	r.setTeam(g, r.worldLayout(), r.Teams.World(), World)
-	r.world = g
-	r.groups.byID = []*Group{g}
+	gs.setTeam(g, gs.rt.Topo.worldLayout(), gs.rt.Teams.World(), World)
+	gs.world = g
+	gs.byID = []*Group{g}
 }
 
 // setTeam sets a group's team, given that of my node. id is the group's number in the job.
-func (r *Runtime) setTeam(g *Group, l *layout, local transport.Team, id int64) {
+func (gs *groups) setTeam(g *Group, l *layout, local transport.Team, id int64) {
 	g.team, g.localTeam = local, local
-	leaders := &leaderTeam{r: r, ranks: l.leaders, me: l.myNode, tag: tagTeam + id<<stepBits}
+	leaders := &leaderTeam{r: gs.rt, ranks: l.leaders, me: l.myNode,
+		tag: tagTeam + id<<stepBits}
 	if l.localIndex[g.Me] == 0 {
 		g.leaders = leaders
 	}
 	if len(l.leaders) > 1 {
-		g.team = &hierarchicalTeam{local: local, leaders: leaders, me: g.Me, nodeIndex: l.nodeIndex,
+		g.team = &hierarchicalTeam{local: local, leaders: leaders, me: g.Me,
+			nodeIndex:  l.nodeIndex,
 			localIndex: l.localIndex, nodeSizes: l.nodeSizes}
 	}
 }
 
 // Barrier waits for all ranks of the job.
-func (r *Runtime) Barrier() {
-	r.postCoalesced(everyRank)
-	r.world.team.Barrier()
+func (gs *groups) Barrier() {
+	gs.rt.coalescing.postCoalesced(everyRank)
+	gs.world.team.Barrier()
 }
 
 // Group finds a group by its handle.
-func (r *Runtime) Group(id int) (*Group, error) {
-	r.groups.mu.Lock()
-	defer r.groups.mu.Unlock()
-	if id < 0 || id >= len(r.groups.byID) || r.groups.byID[id] == nil {
+func (gs *groups) Group(id int) (*Group, error) {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	if id < 0 || id >= len(gs.byID) || gs.byID[id] == nil {
 		return nil, argErr(CodeArgument, "group", "%d is not a group of this rank", id)
 	}
-	return r.groups.byID[id], nil
+	return gs.byID[id], nil
 }
 
 // addGroup gives a group the lowest free ID and enters it in the table. It locks the table.
-func (r *Runtime) addGroup(g *Group) {
-	r.groups.mu.Lock()
-	defer r.groups.mu.Unlock()
-	if i := slices.Index(r.groups.byID, nil); i >= 0 {
+func (gs *groups) addGroup(g *Group) {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	if i := slices.Index(gs.byID, nil); i >= 0 {
 		g.ID = i
-		r.groups.byID[i] = g
+		gs.byID[i] = g
 		return
 	}
-	g.ID = len(r.groups.byID)
-	r.groups.byID = append(r.groups.byID, g)
+	g.ID = len(gs.byID)
+	gs.byID = append(gs.byID, g)
 }
 
 // DefaultGroup is the parent of GroupCreate: its list has group ranks of this group.
-func (r *Runtime) DefaultGroup() int {
-	r.groups.mu.Lock()
-	defer r.groups.mu.Unlock()
-	return r.groups.defaultID
+func (gs *groups) DefaultGroup() int {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	return gs.defaultID
 }
 
 // SetDefaultGroup changes it, for the caller only.
-func (r *Runtime) SetDefaultGroup(id int) error {
-	if _, err := r.Group(id); err != nil {
+func (gs *groups) SetDefaultGroup(id int) error {
+	if _, err := gs.Group(id); err != nil {
 		return err
 	}
-	r.groups.mu.Lock()
-	r.groups.defaultID = id
-	r.groups.mu.Unlock()
+	gs.mu.Lock()
+	gs.defaultID = id
+	gs.mu.Unlock()
 	return nil
 }
 
 // GroupCreate creates a group of ranks of a parent. Collective over the members; other ranks may
 // call it, and return at once. The list may be empty, as in programs that halve the world, on one
 // rank.
-func (r *Runtime) GroupCreate(parent *Group, pids []int32) (*Group, error) {
+func (gs *groups) GroupCreate(parent *Group, pids []int32) (*Group, error) {
 	g := &Group{Me: -1}
 	seen := make(map[int32]bool, len(pids))
 	for i, p := range pids {
@@ -163,26 +168,26 @@ func (r *Runtime) GroupCreate(parent *Group, pids []int32) (*Group, error) {
 		}
 		seen[p] = true
 		w := parent.Ranks[p]
-		if w == r.Me {
+		if w == gs.rt.Me {
 			g.Me = i
 		}
 		g.Ranks = append(g.Ranks, w)
 	}
 	if g.Me >= 0 {
-		if err := r.joinTeam(g); err != nil {
+		if err := gs.joinTeam(g); err != nil {
 			return nil, err
 		}
 	}
-	r.addGroup(g)
+	gs.addGroup(g)
 	return g, nil
 }
 
 // GroupFree frees a group. Collective over the members; for other ranks it only frees the handle.
-func (r *Runtime) GroupFree(id int) error {
+func (gs *groups) GroupFree(id int) error {
 	if id == World {
 		return argErr(CodeArgument, "group", "the world group cannot be freed")
 	}
-	g, err := r.Group(id)
+	g, err := gs.Group(id)
 	if err != nil {
 		return err
 	}
@@ -190,37 +195,37 @@ func (r *Runtime) GroupFree(id int) error {
 		if g.leaders != nil {
 			g.leaders.retireRings()
 		}
-		r.AllFence()
+		gs.rt.AllFence()
 		g.team.Barrier()
-		r.Job.FreeComm(g.Comm)
+		gs.rt.Job.FreeComm(g.Comm)
 		g.team.Release(g.Me == 0)
 	}
-	r.groups.mu.Lock()
-	r.groups.byID[id] = nil
-	if r.groups.defaultID == id {
-		r.groups.defaultID = World
+	gs.mu.Lock()
+	gs.byID[id] = nil
+	if gs.defaultID == id {
+		gs.defaultID = World
 	}
-	r.groups.mu.Unlock()
+	gs.mu.Unlock()
 	return nil
 }
 
 // releaseGroups releases the teams of groups that the application has not freed. The caller is in
 // Finalize, behind its barrier: no collective is running or will be called.
-func (r *Runtime) releaseGroups() {
-	r.groups.mu.Lock()
-	defer r.groups.mu.Unlock()
-	for _, g := range r.groups.byID[World+1:] {
+func (gs *groups) releaseGroups() {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	for _, g := range gs.byID[World+1:] {
 		if g != nil && g.team != nil {
 			g.team.Release(g.Me == 0)
 		}
 	}
-	r.groups.byID = r.groups.byID[:World+1]
+	gs.byID = gs.byID[:World+1]
 }
 
 // GroupSplit creates a group of the members of parent with the same color, ordered by key, then by
 // parent rank. Collective over the parent. With a negative color the caller gets a handle of a
 // group without members.
-func (r *Runtime) GroupSplit(parent *Group, color, key int32) (*Group, error) {
+func (gs *groups) GroupSplit(parent *Group, color, key int32) (*Group, error) {
 	if err := parent.checkMember(); err != nil {
 		return nil, err
 	}
@@ -240,18 +245,18 @@ func (r *Runtime) GroupSplit(parent *Group, color, key int32) (*Group, error) {
 		func(a, b entry) int { return int(int64(a.key) - int64(b.key)) })
 	if color < 0 {
 		g := &Group{Me: -1}
-		r.addGroup(g)
+		gs.addGroup(g)
 		return g, nil
 	}
 	pids := make([]int32, len(same))
 	for i, e := range same {
 		pids[i] = e.pid
 	}
-	return r.GroupCreate(parent, pids)
+	return gs.GroupCreate(parent, pids)
 }
 
 // GroupDup creates a group with the same members. Collective over them.
-func (r *Runtime) GroupDup(parent *Group) (*Group, error) {
+func (gs *groups) GroupDup(parent *Group) (*Group, error) {
 	if err := parent.checkMember(); err != nil {
 		return nil, err
 	}
@@ -259,5 +264,5 @@ func (r *Runtime) GroupDup(parent *Group) (*Group, error) {
 	for i := range pids {
 		pids[i] = int32(i)
 	}
-	return r.GroupCreate(parent, pids)
+	return gs.GroupCreate(parent, pids)
 }

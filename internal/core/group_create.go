@@ -20,17 +20,17 @@ type groupStart struct {
 }
 
 // joinTeam creates the group's team, on all members or on none.
-func (r *Runtime) joinTeam(g *Group) error {
-	l := r.layoutOf(g.Ranks)
+func (gs *groups) joinTeam(g *Group) error {
+	l := gs.rt.Topo.layoutOf(g.Ranks)
 	var f groupStart
 	if l.localIndex[g.Me] == 0 {
-		f = r.startGroup(g, l)
+		f = gs.startGroup(g, l)
 		for _, m := range l.localRanks[1:] {
-			r.mailbox.Send(m, tagGroup, f.encodeGroupStart())
+			gs.rt.mailbox.Send(m, tagGroup, f.encodeGroupStart())
 		}
 	} else {
 		body, leader := make([]byte, groupStartBytes), l.leaders[l.myNode]
-		if _, err := r.mailbox.Recv(leader, tagGroup, body); err != nil {
+		if _, err := gs.rt.mailbox.Recv(leader, tagGroup, body); err != nil {
 			return fmt.Errorf("start of group from rank %d: %w", leader, err)
 		}
 		f = decodeGroupStart(body)
@@ -39,27 +39,28 @@ func (r *Runtime) joinTeam(g *Group) error {
 		return argErr(CodeInternal, "group", "no more groups can be made on this node: %v",
 			transport.ErrNoMemory)
 	}
-	local := r.Teams.AttachTeam(f.team, l.localRanks, int(l.localIndex[g.Me]))
+	local := gs.rt.Teams.AttachTeam(f.team, l.localRanks, int(l.localIndex[g.Me]))
 	local.Barrier()
-	r.setTeam(g, l, local, f.id)
-	return r.addComm(g)
+	gs.setTeam(g, l, local, f.id)
+	return gs.addComm(g)
 }
 
 // startGroup is called by leaders. The group's first member chooses its number: its rank and a
 // count.
-func (r *Runtime) startGroup(g *Group, l *layout) groupStart {
+func (gs *groups) startGroup(g *Group, l *layout) groupStart {
 	var f groupStart
 	var err error
-	if f.team, err = r.Teams.AllocContext(); err != nil {
+	if f.team, err = gs.rt.Teams.AllocContext(); err != nil {
 		f.team.Context = -1
 	}
 	if g.Me == 0 {
-		f.id = int64(r.Me)<<groupBits | int64(r.groups.numbersUsed.Add(1))%(1<<groupBits-1) + 1
+		f.id = int64(gs.rt.Me)<<groupBits | int64(gs.numbersUsed.Add(1))%(1<<groupBits-1) +
+			1
 	}
 	if len(l.leaders) == 1 {
 		return f
 	}
-	leaders := &leaderTeam{r: r, ranks: l.leaders, me: l.myNode, tag: tagGroupLeaders}
+	leaders := &leaderTeam{r: gs.rt, ranks: l.leaders, me: l.myNode, tag: tagGroupLeaders}
 	all := leaders.Allgather(f.encodeGroupStart())
 	f.id = decodeGroupStart(all).id // the first member leads the first node
 	for at := 0; at < len(all); at += groupStartBytes {
@@ -67,7 +68,7 @@ func (r *Runtime) startGroup(g *Group, l *layout) groupStart {
 			continue
 		}
 		if f.team.Context >= 0 { // another node has none: give mine back
-			r.Teams.AttachTeam(f.team, l.localRanks, 0).Release(true)
+			gs.rt.Teams.AttachTeam(f.team, l.localRanks, 0).Release(true)
 		}
 		f.team.Context = -1
 	}
@@ -79,8 +80,8 @@ func (r *Runtime) startGroup(g *Group, l *layout) groupStart {
 const groupBits = 26
 
 // addComm creates the group's communicator; if one member fails, the group is freed on all.
-func (r *Runtime) addComm(g *Group) error {
-	comm, err := r.groupComm(g)
+func (gs *groups) addComm(g *Group) error {
+	comm, err := gs.groupComm(g)
 	mine := []byte{0}
 	if err != nil {
 		mine[0] = 1
@@ -99,12 +100,12 @@ func (r *Runtime) addComm(g *Group) error {
 	return err
 }
 
-func (r *Runtime) groupComm(g *Group) (uintptr, error) {
+func (gs *groups) groupComm(g *Group) (uintptr, error) {
 	ranks := make([]int, g.Size())
 	for i, w := range g.Ranks {
 		ranks[i] = int(w)
 	}
-	return r.Job.GroupComm(ranks, 0)
+	return gs.rt.Job.GroupComm(ranks, 0)
 }
 
 const groupStartBytes = 32

@@ -227,7 +227,7 @@ func startOne(t *testing.T, s spread, local int) (c simCosts) {
 	}
 	after, now := memoryNow()
 	if len(r.Topo.Nodes) != len(nodes) || r.Topo.Local(r.Me) != local ||
-		r.NodesOf(r.world) != len(nodes) {
+		r.NodesOf(r.groups.world) != len(nodes) {
 		t.Errorf("rank %d is number %d of %d nodes", r.Me, r.Topo.Local(r.Me),
 			len(r.Topo.Nodes))
 	}

@@ -53,13 +53,13 @@ func (r *Runtime) startOperation(o *Op, implicit bool, content int32) (int32, er
 	}
 	to := r.route(transport.Rank(o.Proc))
 	o.Xfer.Later = true
-	s := r.coalescerFor(o, to.iface)
+	s := r.coalescing.coalescerFor(o, to.iface)
 	if s != nil {
 		if number, collected := s.collectOp(o, implicit, content); collected {
 			return number, nil
 		}
 	}
-	r.postCoalesced(o.Proc)
+	r.coalescing.postCoalesced(o.Proc)
 	if to.fast != nil {
 		defer r.addFastRange(o)
 	}
@@ -108,7 +108,7 @@ func (r *Runtime) Wait(id int32) (err error) {
 	}
 	for p := r.handles.refFirst(id); p != nil; p = r.handles.finishFirst(id, p) {
 		if !p.done.Load() {
-			r.postCoalesced(everyRank)
+			r.coalescing.postCoalesced(everyRank)
 		}
 		p.waitDone(p.tr)
 		err = p.firstError()
@@ -123,7 +123,7 @@ func (r *Runtime) Test(id int32) (over bool, err error) {
 	}
 	for p := r.handles.refFirst(id); p != nil; p = r.handles.finishFirst(id, p) {
 		if !p.done.Load() {
-			r.postCoalesced(everyRank)
+			r.coalescing.postCoalesced(everyRank)
 			p.tr.Progress(0)
 		}
 		if !p.done.Load() {
@@ -140,13 +140,13 @@ func (r *Runtime) WaitProc(proc int) error {
 	if err := r.checkRank("proc", proc); err != nil {
 		return err
 	}
-	r.postCoalesced(proc)
+	r.coalescing.postCoalesced(proc)
 	return r.waitImplicit(func(p *request) bool { return p.proc == proc })
 }
 
 // WaitAll completes all implicit operations.
 func (r *Runtime) WaitAll() error {
-	r.postCoalesced(everyRank)
+	r.coalescing.postCoalesced(everyRank)
 	return r.waitImplicit(func(*request) bool { return true })
 }
 

@@ -152,7 +152,8 @@ func TestUsedForLong(t *testing.T) {
 			for range 1000 {
 				r.under(&hdl, op(Put, 1, buf, mem[1], 1024))
 			}
-			if p := r.handles.explicit[hdl]; p == nil || p.nextOfHandle != nil || p.lastOfHandle != p {
+			if p := r.handles.explicit[hdl]; p == nil || p.nextOfHandle != nil ||
+				p.lastOfHandle != p {
 				r.wrong("more than one operation is kept")
 			}
 			if err := r.Wait(hdl); !errors.Is(err, transport.ErrNoMemory) ||

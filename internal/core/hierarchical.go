@@ -32,11 +32,11 @@ type layout struct {
 }
 
 // worldLayout is that of all ranks, which needs no memory for each of them.
-func (r *Runtime) worldLayout() *layout {
-	t := r.Topo
+func (t *Topology) worldLayout() *layout {
 	l := &layout{nodeIndex: t.nodeOf, localIndex: t.local, myNode: t.MyNode(),
-		nodeSizes: make([]int, len(t.Nodes)),
-		leaders:   make([]transport.Rank, len(t.Nodes)), localRanks: make([]int, len(t.Mine()))}
+		nodeSizes:  make([]int, len(t.Nodes)),
+		leaders:    make([]transport.Rank, len(t.Nodes)),
+		localRanks: make([]int, len(t.Mine()))}
 	for n, ranks := range t.Nodes {
 		l.nodeSizes[n], l.leaders[n] = len(ranks), ranks[0]
 	}
@@ -47,22 +47,23 @@ func (r *Runtime) worldLayout() *layout {
 }
 
 // layoutOf returns the layout of the members of a group, given by their world ranks.
-func (r *Runtime) layoutOf(ranks []transport.Rank) *layout {
-	l := &layout{nodeIndex: make([]int32, len(ranks)), localIndex: make([]int32, len(ranks)), myNode: -1}
+func (t *Topology) layoutOf(ranks []transport.Rank) *layout {
+	l := &layout{nodeIndex: make([]int32, len(ranks)), localIndex: make([]int32, len(ranks)),
+		myNode: -1}
 	number := map[int]int{} // node of the job -> node of the group
 	for i, rank := range ranks {
-		n, known := number[r.Topo.Node(rank)]
+		n, known := number[t.Node(rank)]
 		if !known {
 			n = len(l.leaders)
-			number[r.Topo.Node(rank)] = n
+			number[t.Node(rank)] = n
 			l.leaders = append(l.leaders, rank)
 			l.nodeSizes = append(l.nodeSizes, 0)
 		}
 		l.nodeIndex[i], l.localIndex[i] = int32(n), int32(l.nodeSizes[n])
 		l.nodeSizes[n]++
-		if r.Topo.SameNode(rank) {
+		if t.SameNode(rank) {
 			l.myNode = n
-			l.localRanks = append(l.localRanks, r.Topo.Local(rank))
+			l.localRanks = append(l.localRanks, t.Local(rank))
 		}
 	}
 	return l

@@ -50,8 +50,9 @@ func (l *leaderTeam) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 	other := reduceMemory.Get().(*[ahead][reduceBytes]byte)
 	defer reduceMemory.Put(other)
 	all := unsafe.Slice((*byte)(x), nelem*int64(size))
-	r := reduction{l: l, t: t, operator: red, size: size, maxFragment: reduceBytes / size * size,
-		received: other}
+	r := reduction{l: l, t: t, operator: red, size: size,
+		maxFragment: reduceBytes / size * size,
+		received:    other}
 	r.messagesPerStep = len(all)/r.maxFragment + 1
 	l.beginCollective("reduction", len(all), 2*r.messagesPerStep*bits.Len(uint(len(l.ranks))))
 	l.unheardMessages = 0
@@ -188,10 +189,11 @@ func (r *reduction) exchangeByRings(e *ringEnd, mine, theirs []byte,
 			l.checkPeer(e.to, n, e.sendMessage(mine[:n], l.collective))
 		}
 		if m > 0 {
-			l.checkPeer(e.to, m, e.receiveMessage(m, l.collective, func(_ int, piece []byte) {
-				l.finishSends(e) // what is combined may just be sent
-				combine(theirs[:m], piece)
-			}))
+			l.checkPeer(e.to, m, e.receiveMessage(m, l.collective,
+				func(_ int, piece []byte) {
+					l.finishSends(e) // what is combined may just be sent
+					combine(theirs[:m], piece)
+				}))
 		}
 		mine, theirs = mine[n:], theirs[m:]
 	}

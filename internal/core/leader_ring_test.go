@@ -39,7 +39,7 @@ func everyDevice(t *testing.T, f func(r *tr)) {
 			t.Run(name+" "+s.String(), func(t *testing.T) {
 				s.run(t, nil, func(r *tr) {
 					r.withRings(late)
-					r.leads(r.world)
+					r.leads(r.groups.world)
 					f(r)
 				})
 			})
@@ -48,13 +48,13 @@ func everyDevice(t *testing.T, f func(r *tr)) {
 }
 
 func TestCollectivesByRings(t *testing.T) {
-	everyDevice(t, func(r *tr) { r.collectives(r.world, 3) })
+	everyDevice(t, func(r *tr) { r.collectives(r.groups.world, 3) })
 }
 
 // Blocks of which all leaders send more than a ring has room for before they receive.
 func TestGatherMoreThanRings(t *testing.T) {
 	everyDevice(t, func(r *tr) {
-		if l := r.world.leaders; l != nil {
+		if l := r.groups.world.leaders; l != nil {
 			for _, size := range []int{ringBytes + 12345, ringPiece, 3} {
 				var want []byte
 				for i := range l.ranks {
@@ -106,7 +106,7 @@ func TestRingsOnGrowingStacks(t *testing.T) {
 		for n := range 10 {
 			done := make(chan []byte)
 			mine := []byte{byte(n), byte(r.Me)}
-			go func() { done <- r.world.leaders.Allgather(mine) }()
+			go func() { done <- r.groups.world.leaders.Allgather(mine) }()
 			if got := <-done; !bytes.Equal(got, []byte{byte(n), 0, byte(n), 1}) {
 				r.wrong("block %d: %v", n, got)
 			}
@@ -125,7 +125,7 @@ func TestManyBroadcastsByRings(t *testing.T) {
 			} else if i%50 == int(r.Me) {
 				time.Sleep(5 * time.Millisecond)
 			}
-			r.world.team.Bcast(unsafe.Pointer(&x[0]), int64(len(x)), 1)
+			r.groups.world.team.Bcast(unsafe.Pointer(&x[0]), int64(len(x)), 1)
 			if !bytes.Equal(x, pattern(i, len(x))) {
 				r.wrong("broadcast %d", i)
 			}
@@ -141,12 +141,12 @@ func TestNoMemoryForRings(t *testing.T) {
 		shape{nodes: 3, ranks: 3}.run(t, fail, func(r *tr) {
 			f.armed.Store(true)
 			r.withRings(0)
-			live := len(r.regions.live)
-			if rings := r.world.leaders.rings; rings != nil || live > 0 {
+			live := len(r.regionManager.regions.live)
+			if rings := r.groups.world.leaders.rings; rings != nil || live > 0 {
 				r.wrong("%s fails: rings %v, %d regions", step, rings, live)
 			}
 			f.armed.Store(false)
-			r.collectives(r.world, 1)
+			r.collectives(r.groups.world, 1)
 		})
 	}
 }
@@ -158,17 +158,17 @@ func TestRingsOfGroups(t *testing.T) {
 		for i := range reversed {
 			reversed[i] = int32(r.N - 1 - i)
 		}
-		before := len(r.regions.live)
+		before := len(r.regionManager.regions.live)
 		for range 3 {
-			g, err := r.GroupCreate(r.world, reversed)
+			g, err := r.GroupCreate(r.groups.world, reversed)
 			r.must(err)
 			r.collectives(g, 2)
 			several := r.leads(g) && len(g.leaders.ranks) > 1
-			if live := len(r.regions.live); several && live != before+1 {
+			if live := len(r.regionManager.regions.live); several && live != before+1 {
 				r.wrong("%d regions, %d before the group", live, before)
 			}
 			r.must(r.GroupFree(g.ID))
-			if live := len(r.regions.live); live != before {
+			if live := len(r.regionManager.regions.live); live != before {
 				r.wrong("%d regions are left, %d before the group", live, before)
 			}
 		}

@@ -71,7 +71,7 @@ func (l *leaderTeam) sendTo(to, message int, body []byte) {
 	}
 	send := l.r.Send
 	if l.tag >= tagTeam {
-		send = l.r.sendUnordered
+		send = l.r.twoSided.sendUnordered
 	}
 	if err := send(l.ranks[to], l.messageTag(message), body); err != nil {
 		l.endUnreachable(l.ranks[to], err)
@@ -105,7 +105,8 @@ func (l *leaderTeam) awaitExpected(w *expectedMessage) {
 }
 
 func (l *leaderTeam) receiveByRing(e *ringEnd, body []byte) {
-	err := e.receiveMessage(len(body), l.collective, func(at int, piece []byte) { copy(body[at:], piece) })
+	err := e.receiveMessage(len(body), l.collective,
+		func(at int, piece []byte) { copy(body[at:], piece) })
 	l.checkPeer(e.to, len(body), err)
 }
 
@@ -141,17 +142,19 @@ func (l *leaderTeam) describeCollective() string {
 // return. All leaders may notice at the same time, so nodes take turns to report it.
 func (l *leaderTeam) endMismatch(from transport.Rank, got, want int) {
 	r := l.r
-	r.endJob(reportTurn*time.Duration(min(l.me, maxTurns)),
+	r.jobEnd.endJob(reportTurn*time.Duration(min(l.me, maxTurns)),
 		fmt.Sprintf("rank %d (host %s) is in a %s, for which rank %d (host %s) "+
 			"has sent %d bytes instead of %d: the ranks of the group call different "+
 			"collectives, or with different sizes",
-			r.Me, r.hostOf(r.Me), l.describeCollective(), from, r.hostOf(from), got, want))
+			r.Me, r.Topo.hostOf(r.Me), l.describeCollective(), from,
+			r.Topo.hostOf(from), got, want))
 	blockForever()
 }
 
 // endUnreachable ends the job: another rank cannot be reached. It does not return.
 func (l *leaderTeam) endUnreachable(rank transport.Rank, err error) {
-	l.r.onRankLost(rank, fmt.Sprintf("%s with rank %d (host %s): %v", l.describeCollective(), rank, l.r.hostOf(rank),
+	l.r.jobEnd.onRankLost(rank, fmt.Sprintf("%s with rank %d (host %s): %v",
+		l.describeCollective(), rank, l.r.Topo.hostOf(rank),
 		err))
 	blockForever()
 }
@@ -253,12 +256,13 @@ func (l *leaderTeam) exchangeMessages(to int, out []byte, from int, in []byte) {
 		sent += n
 	}
 	next()
-	l.checkPeer(f.to, len(in), f.receiveMessage(len(in), l.collective, func(at int, piece []byte) {
-		copy(in[at:], piece)
-		if sent < len(out) {
-			next()
-		}
-	}))
+	l.checkPeer(f.to, len(in), f.receiveMessage(len(in), l.collective,
+		func(at int, piece []byte) {
+			copy(in[at:], piece)
+			if sent < len(out) {
+				next()
+			}
+		}))
 	for sent < len(out) {
 		next()
 	}

@@ -26,8 +26,8 @@ const (
 func mutexMessage(m uintptr) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(m)) }
 
 // lockRemoteMutex locks a mutex of another node and records that this rank holds it.
-func (r *Runtime) lockRemoteMutex(s *MutexSet, kind uint8, m uintptr, i, proc int) (bool, error) {
-	answer, err := r.callActive(transport.Rank(proc), kind, mutexMessage(m))
+func (ms *mutexes) lockRemoteMutex(s *MutexSet, kind uint8, m uintptr, i, proc int) (bool, error) {
+	answer, err := ms.rt.callActive(transport.Rank(proc), kind, mutexMessage(m))
 	switch {
 	case err != nil:
 		return false, fmt.Errorf("mutex %d of rank %d: %w", i, proc, err)
@@ -38,7 +38,7 @@ func (r *Runtime) lockRemoteMutex(s *MutexSet, kind uint8, m uintptr, i, proc in
 		return false, nil
 	}
 	s.Holds(i, proc)
-	r.allowFastRequests(proc, m)
+	ms.rt.allowFastRequests(proc, m)
 	return true, nil
 }
 
@@ -68,15 +68,16 @@ const maxServers = 8
 
 // lockserver has a queue for each lock that ranks of other nodes wait for.
 type lockServer struct {
+	rt         *Runtime
 	mu         sync.Mutex
 	queues     map[uintptr]*lockQueue
 	queueCount *atomic.Int32 // of queues, for C, which may unlock while there is none; may be nil
 }
 
 // CountLockQueues keeps the number of locks that ranks of other nodes wait for in n.
-func (r *Runtime) CountLockQueues(n *atomic.Int32) {
+func (l *lockServer) CountLockQueues(n *atomic.Int32) {
 	n.Store(0)
-	r.lockserver.queueCount = n
+	l.queueCount = n
 }
 
 // addQueueCount notes that there is a queue more, or one less. The caller has the lock.
@@ -112,59 +113,60 @@ type lockRequest struct {
 
 // lockOrTicket, lockByTicket and lockBlocking take a lock of this node for a rank
 // (transport.Mutexes, transport.RWLocks).
-func (r *Runtime) lockOrTicket(m uintptr, c lockRequest) (ticket uint64, got bool) {
+func (l *lockServer) lockOrTicket(m uintptr, c lockRequest) (ticket uint64, got bool) {
 	if c.mode == lockMutex {
-		t, got := r.Locks.LockSoon(m, c.rank)
+		t, got := l.rt.Locks.LockSoon(m, c.rank)
 		return uint64(t), got
 	}
-	return r.rwlocks.RWLockSoon(m, c.rank, c.mode == lockExclusive)
+	return l.rt.rwlocks.RWLockSoon(m, c.rank, c.mode == lockExclusive)
 }
 
-func (r *Runtime) lockByTicket(m uintptr, c lockRequest, ticket uint64) {
+func (l *lockServer) lockByTicket(m uintptr, c lockRequest, ticket uint64) {
 	if c.mode == lockMutex {
-		r.Locks.LockQueued(m, c.rank, uint32(ticket))
+		l.rt.Locks.LockQueued(m, c.rank, uint32(ticket))
 	} else {
-		r.rwlocks.RWLockQueued(m, c.rank, c.mode == lockExclusive, ticket)
+		l.rt.rwlocks.RWLockQueued(m, c.rank, c.mode == lockExclusive, ticket)
 	}
 }
 
-func (r *Runtime) lockBlocking(m uintptr, c lockRequest) {
+func (l *lockServer) lockBlocking(m uintptr, c lockRequest) {
 	if c.mode == lockMutex {
-		r.Locks.Lock(m, c.rank)
+		l.rt.Locks.Lock(m, c.rank)
 	} else {
-		r.rwlocks.RWLock(m, c.rank, c.mode == lockExclusive)
+		l.rt.rwlocks.RWLock(m, c.rank, c.mode == lockExclusive)
 	}
 }
 
 // handleLock acts on a request of a rank of another node. The address is checked like any other; a
 // mutex is in the arena.
-func (r *Runtime) handleLock(from, to transport.Rank, m transport.Msg, reply func([]byte)) bool {
+func (l *lockServer) handleLock(from, to transport.Rank, m transport.Msg, reply func([]byte)) bool {
 	if len(m.Body) != 8 || (reply == nil) != (m.Kind == msgUnlock) {
 		return false
 	}
 	addr := uintptr(binary.LittleEndian.Uint64(m.Body))
-	size := r.Locks.MutexBytes()
+	size := l.rt.Locks.MutexBytes()
 	switch {
-	case addr%uintptr(size) != 0 || !r.Memory.Inside(addr) || !r.Memory.Owns(r.Topo.Local(to),
-		addr, size):
+	case addr%uintptr(size) != 0 || !l.rt.Memory.Inside(addr) ||
+		!l.rt.Memory.Owns(l.rt.Topo.Local(to),
+			addr, size):
 		if reply == nil {
 			return false
 		}
 		reply(nil)
 	case m.Kind == msgUnlock:
-		who, held := r.Locks.MutexOwner(addr)
+		who, held := l.rt.Locks.MutexOwner(addr)
 		if !held || who != from {
 			return false
 		}
-		r.releaseMutex(addr)
+		l.releaseMutex(addr)
 	case m.Kind == msgTryLock:
 		got := []byte{lockBusy}
-		if !r.lockserver.hasQueue(addr) && r.Locks.TryLock(addr, from) {
+		if !l.hasQueue(addr) && l.rt.Locks.TryLock(addr, from) {
 			got[0] = lockGranted
 		}
 		reply(got)
 	default:
-		r.requestLock(addr, lockRequest{from, lockMutex, reply})
+		l.requestLock(addr, lockRequest{from, lockMutex, reply})
 	}
 	return true
 }
@@ -177,8 +179,7 @@ func (l *lockServer) hasQueue(m uintptr) bool {
 
 // requestLock grants the lock at once if no rank of another node waits and it is free, or becomes
 // free within microseconds.
-func (r *Runtime) requestLock(m uintptr, c lockRequest) {
-	l := &r.lockserver
+func (l *lockServer) requestLock(m uintptr, c lockRequest) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := l.queues[m]
@@ -186,19 +187,19 @@ func (r *Runtime) requestLock(m uintptr, c lockRequest) {
 		q.requests = append(q.requests, c)
 		if q.servers > 0 && q.servers < maxServers {
 			q.servers++
-			go r.serveQueue(m, q)
+			go l.serveQueue(m, q)
 		}
 		return
 	}
 	q = &lockQueue{}
-	if r.heldByOtherNode(m, c) {
+	if l.heldByOtherNode(m, c) {
 		q.requests = append(q.requests, c)
-	} else if ticket, got := r.lockOrTicket(m, c); got {
+	} else if ticket, got := l.lockOrTicket(m, c); got {
 		c.reply([]byte{lockGranted})
 		return
 	} else {
 		q.servers = 1
-		go r.serveTicket(m, q, c, ticket)
+		go l.serveTicket(m, q, c, ticket)
 	}
 	if l.queues == nil {
 		l.queues = map[uintptr]*lockQueue{}
@@ -209,31 +210,30 @@ func (r *Runtime) requestLock(m uintptr, c lockRequest) {
 
 // heldByOtherNode tells whether a mutex is held by a rank of another node. This process has yet to
 // deal with its unlock. The caller has the server's lock.
-func (r *Runtime) heldByOtherNode(m uintptr, c lockRequest) bool {
+func (l *lockServer) heldByOtherNode(m uintptr, c lockRequest) bool {
 	if c.mode != lockMutex {
 		return false
 	}
-	owner, held := r.Locks.MutexOwner(m)
-	return held && !r.Topo.SameNode(owner)
+	owner, held := l.rt.Locks.MutexOwner(m)
+	return held && !l.rt.Topo.SameNode(owner)
 }
 
 // releaseMutex gives back a mutex that a rank of another node held: to the one that has waited
 // longest, if ranks of other nodes wait here and none in the node's queue.
-func (r *Runtime) releaseMutex(m uintptr) {
-	l := &r.lockserver
+func (l *lockServer) releaseMutex(m uintptr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := l.queues[m]
 	if q == nil || q.servers > 0 {
-		r.Locks.Unlock(m)
+		l.rt.Locks.Unlock(m)
 		return
 	}
 	c := q.requests[0]
-	if !r.Locks.PassOn(m, c.rank) {
+	if !l.rt.Locks.PassOn(m, c.rank) {
 		// from now on they wait in the node's queue, like its own ranks
 		q.servers = 1
-		go r.serveQueue(m, q)
-		r.Locks.Unlock(m)
+		go l.serveQueue(m, q)
+		l.rt.Locks.Unlock(m)
 		return
 	}
 	if q.requests = q.requests[1:]; len(q.requests) == 0 {
@@ -245,33 +245,33 @@ func (r *Runtime) releaseMutex(m uintptr) {
 
 // serveTicket waits for the lock with a ticket that was taken for one caller, then serves the
 // queue.
-func (r *Runtime) serveTicket(m uintptr, q *lockQueue, c lockRequest, ticket uint64) {
+func (l *lockServer) serveTicket(m uintptr, q *lockQueue, c lockRequest, ticket uint64) {
 	defer log.Guard()
-	r.lockByTicket(m, c, ticket)
-	r.replyGranted(m, q, c)
+	l.lockByTicket(m, c, ticket)
+	l.replyGranted(m, q, c)
 }
 
 // serveQueue takes the lock for the rank that has waited longest, if there is one, then for the
 // others.
-func (r *Runtime) serveQueue(m uintptr, q *lockQueue) {
+func (l *lockServer) serveQueue(m uintptr, q *lockQueue) {
 	defer log.Guard()
-	if c, some := r.lockserver.nextRequest(m, q); some {
-		r.lockBlocking(m, c)
-		r.replyGranted(m, q, c)
+	if c, some := l.nextRequest(m, q); some {
+		l.lockBlocking(m, c)
+		l.replyGranted(m, q, c)
 	}
 }
 
 // replyGranted replies to a rank that has got the lock, then locks for the next of the queue, until
 // the queue is empty. An empty queue is removed before the reply, so that the rank's next request,
 // which may come at once, does not find it.
-func (r *Runtime) replyGranted(m uintptr, q *lockQueue, c lockRequest) {
+func (l *lockServer) replyGranted(m uintptr, q *lockQueue, c lockRequest) {
 	for {
-		next, some := r.lockserver.nextRequest(m, q)
+		next, some := l.nextRequest(m, q)
 		c.reply([]byte{lockGranted})
 		if !some {
 			return
 		}
-		r.lockBlocking(m, next)
+		l.lockBlocking(m, next)
 		c = next
 	}
 }

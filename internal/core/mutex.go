@@ -27,6 +27,7 @@ type MutexSet struct {
 
 // mutexes holds the default set of mutexes.
 type mutexes struct {
+	rt         *Runtime
 	mu         sync.Mutex
 	defaultSet *MutexSet
 }
@@ -35,16 +36,16 @@ type mutexes struct {
 const maxMutexes = 1 << 20
 
 // NewMutexes creates a set on a group; n is how many the caller hosts. Collective over the group.
-func (r *Runtime) NewMutexes(g *Group, n int) (*MutexSet, error) {
+func (ms *mutexes) NewMutexes(g *Group, n int) (*MutexSet, error) {
 	if err := g.checkMember(); err != nil {
 		return nil, err
 	}
-	size := r.Locks.MutexBytes()
+	size := ms.rt.Locks.MutexBytes()
 	bytes := int64(n) * size
 	if n < 0 || n > maxMutexes {
 		bytes = -1 // so that all members fail
 	}
-	base, err := r.Malloc(g, bytes)
+	base, err := ms.rt.Malloc(g, bytes)
 	if n < 0 || n > maxMutexes {
 		return nil, &ArgError{Arg: "num", Text: fmt.Sprintf("%d is outside 0..%d", n,
 			maxMutexes), Code: CodeBytes, Quiet: IsQuiet(err)}
@@ -52,7 +53,8 @@ func (r *Runtime) NewMutexes(g *Group, n int) (*MutexSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &MutexSet{group: g, bases: base, counts: make([]int, g.Size()), mutexBytes: uintptr(size)}
+	s := &MutexSet{group: g, bases: base, counts: make([]int, g.Size()),
+		mutexBytes: uintptr(size)}
 	if n > 0 {
 		zero(base[g.Me], bytes)
 	}
@@ -68,44 +70,44 @@ func (r *Runtime) NewMutexes(g *Group, n int) (*MutexSet, error) {
 func zero(addr uintptr, n int64) { clear(unsafe.Slice((*byte)(kernel.Ptr(addr)), n)) }
 
 // FreeMutexes frees a set. Collective over its group.
-func (r *Runtime) FreeMutexes(s *MutexSet) error {
-	return r.Free(s.group, s.bases[s.group.Me])
+func (ms *mutexes) FreeMutexes(s *MutexSet) error {
+	return ms.rt.Free(s.group, s.bases[s.group.Me])
 }
 
 // CreateMutexes creates the default set; there may be one.
-func (r *Runtime) CreateMutexes(n int) error {
-	r.mutexes.mu.Lock()
-	defer r.mutexes.mu.Unlock()
-	if r.mutexes.defaultSet != nil {
+func (ms *mutexes) CreateMutexes(n int) error {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	if ms.defaultSet != nil {
 		return &ArgError{Arg: "num", Text: "mutexes exist already: destroy them first",
-			Code: CodeArgument, Quiet: r.Me != 0}
+			Code: CodeArgument, Quiet: ms.rt.Me != 0}
 	}
-	world, _ := r.Group(World)
-	s, err := r.NewMutexes(world, n)
+	world, _ := ms.rt.Group(World)
+	s, err := ms.NewMutexes(world, n)
 	if err == nil {
-		r.mutexes.defaultSet = s
+		ms.defaultSet = s
 	}
 	return err
 }
 
 // DestroyMutexes frees the default set.
-func (r *Runtime) DestroyMutexes() error {
-	r.mutexes.mu.Lock()
-	defer r.mutexes.mu.Unlock()
-	if r.mutexes.defaultSet == nil {
+func (ms *mutexes) DestroyMutexes() error {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	if ms.defaultSet == nil {
 		return &ArgError{Text: "there are no mutexes to destroy", Code: CodeArgument,
-			Quiet: r.Me != 0}
+			Quiet: ms.rt.Me != 0}
 	}
-	s := r.mutexes.defaultSet
-	r.mutexes.defaultSet = nil
-	return r.FreeMutexes(s)
+	s := ms.defaultSet
+	ms.defaultSet = nil
+	return ms.FreeMutexes(s)
 }
 
 // DefaultMutexes is the default set, nil if there is none.
-func (r *Runtime) DefaultMutexes() *MutexSet {
-	r.mutexes.mu.Lock()
-	defer r.mutexes.mu.Unlock()
-	return r.mutexes.defaultSet
+func (ms *mutexes) DefaultMutexes() *MutexSet {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	return ms.defaultSet
 }
 
 // At is the address of mutex i of a world rank.
@@ -135,57 +137,58 @@ func (s *MutexSet) Hosted(rank transport.Rank) (first uintptr, count int) {
 }
 
 // Lock waits until the caller holds mutex i of rank proc.
-func (r *Runtime) Lock(s *MutexSet, i, proc int) error {
-	r.postCoalesced(everyRank)
+func (ms *mutexes) Lock(s *MutexSet, i, proc int) error {
+	ms.rt.coalescing.postCoalesced(everyRank)
 	m, err := s.At(i, proc)
 	switch {
 	case err != nil:
 		return err
-	case r.Topo.SameNode(transport.Rank(proc)):
-		r.Locks.Lock(m, r.Me)
+	case ms.rt.Topo.SameNode(transport.Rank(proc)):
+		ms.rt.Locks.Lock(m, ms.rt.Me)
 		return nil
 	}
-	_, err = r.lockRemoteMutex(s, msgLock, m, i, proc)
+	_, err = ms.lockRemoteMutex(s, msgLock, m, i, proc)
 	return err
 }
 
 // TryLock takes the mutex if no rank holds it or waits for it.
-func (r *Runtime) TryLock(s *MutexSet, i, proc int) (bool, error) {
+func (ms *mutexes) TryLock(s *MutexSet, i, proc int) (bool, error) {
 	m, err := s.At(i, proc)
 	switch {
 	case err != nil:
 		return false, err
-	case r.Topo.SameNode(transport.Rank(proc)):
-		return r.Locks.TryLock(m, r.Me), nil
+	case ms.rt.Topo.SameNode(transport.Rank(proc)):
+		return ms.rt.Locks.TryLock(m, ms.rt.Me), nil
 	}
-	return r.lockRemoteMutex(s, msgTryLock, m, i, proc)
+	return ms.lockRemoteMutex(s, msgTryLock, m, i, proc)
 }
 
 // Unlock releases the mutex. What the holder has stored at its host is visible to the next holder.
-func (r *Runtime) Unlock(s *MutexSet, i, proc int) error {
+func (ms *mutexes) Unlock(s *MutexSet, i, proc int) error {
 	m, err := s.At(i, proc)
 	if err != nil {
 		return err
 	}
-	here := r.Topo.SameNode(transport.Rank(proc))
+	here := ms.rt.Topo.SameNode(transport.Rank(proc))
 	if here {
-		who, held := r.Locks.MutexOwner(m)
-		here = held && who == r.Me
+		who, held := ms.rt.Locks.MutexOwner(m)
+		here = held && who == ms.rt.Me
 	}
 	if !here && !s.clearHeld(i, proc) {
 		return argErr(CodeArgument, "mutex", "mutex %d of rank %d is not held by this rank",
 			i, proc)
 	}
-	if err := r.fenceForMessage(proc); err != nil {
+	if err := ms.rt.fenceForMessage(proc); err != nil {
 		return err
 	}
 	if here {
-		r.Locks.Unlock(m)
+		ms.rt.Locks.Unlock(m)
 		return nil
 	}
-	if err := r.sendActive(transport.Rank(proc), msgUnlock, mutexMessage(m)); err != nil {
+	if err := ms.rt.sendActive(transport.Rank(proc), msgUnlock, mutexMessage(m)); err != nil {
 		return err
 	}
-	r.traffic.countPosted(proc) // a fence waits for it, too, so the mutex is not freed before
+	ms.rt.traffic.countPosted(
+		proc) // a fence waits for it, too, so the mutex is not freed before
 	return nil
 }

@@ -84,7 +84,7 @@ func TestFencesAcrossNodes(t *testing.T) {
 				{func() error { return r.Fence(1) }, 0},
 				{func() error { _, err := r.Notify(2); return err }, 0},
 				{func() error { return r.Fence(2) }, 1},
-				{func() error { return r.GroupFence(r.world) }, 0}} {
+				{func() error { return r.GroupFence(r.groups.world) }, 0}} {
 				if got := fences(c.do); got != c.want {
 					r.wrong("step %d: %d fences, expected %d", i, got, c.want)
 				}
@@ -257,11 +257,11 @@ func TestLockIsPassedOn(t *testing.T) {
 		}
 		r.must(r.AllFence()) // the last store and unlock of a rank may be on their way
 		r.barrier()
-		r.lockserver.mu.Lock()
-		if len(r.lockserver.queues) != 0 {
-			r.wrong("%d lines are left", len(r.lockserver.queues))
+		r.lockServer.mu.Lock()
+		if len(r.lockServer.queues) != 0 {
+			r.wrong("%d lines are left", len(r.lockServer.queues))
 		}
-		r.lockserver.mu.Unlock()
+		r.lockServer.mu.Unlock()
 		if r.Me == 0 && *long(mem[0]) != turns*int64(r.N) {
 			r.wrong("the counter is %d after %d turns of %d ranks", *long(mem[0]),
 				turns, r.N)
@@ -304,11 +304,11 @@ func TestLockLine(t *testing.T) {
 		}
 		running.Wait()
 		r.barrier()
-		r.lockserver.mu.Lock()
-		if len(r.lockserver.queues) != 0 {
-			r.wrong("%d lines are left", len(r.lockserver.queues))
+		r.lockServer.mu.Lock()
+		if len(r.lockServer.queues) != 0 {
+			r.wrong("%d lines are left", len(r.lockServer.queues))
 		}
-		r.lockserver.mu.Unlock()
+		r.lockServer.mu.Unlock()
 		if r.Me == 1 {
 			if got, err := r.TryLock(set, 0, 0); !got || err != nil {
 				r.wrong("TryLock of a free mutex: %v, %v", got, err)

@@ -105,7 +105,7 @@ func (r *Runtime) Do(o *Op) error {
 	if err := r.verifyRemote(o); err != nil {
 		return err
 	}
-	r.postCoalesced(o.Proc)
+	r.coalescing.postCoalesced(o.Proc)
 	to := r.route(transport.Rank(o.Proc))
 	if to.fast != nil {
 		defer r.addFastRange(o)

@@ -17,6 +17,7 @@ import (
 
 // private is what this process has exposed and lent.
 type privateMemory struct {
+	rt      *Runtime
 	mu      sync.Mutex
 	exposed []extent
 	loans   []loan
@@ -32,33 +33,32 @@ type loan struct {
 
 // Expose makes memory of this process accessible to all ranks, until Conceal. Exposures may overlap
 // and repeat. Not collective.
-func (r *Runtime) Expose(addr uintptr, nbytes int64) error {
-	err := r.checkExposure(addr, nbytes, r.allocator.Expose)
+func (pm *privateMemory) Expose(addr uintptr, nbytes int64) error {
+	err := pm.checkExposure(addr, nbytes, pm.rt.allocator.Expose)
 	if err == nil {
-		p := &r.private
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.exposed = append(p.exposed, extentOf(addr, nbytes))
+		pm.mu.Lock()
+		defer pm.mu.Unlock()
+		pm.exposed = append(pm.exposed, extentOf(addr, nbytes))
 	}
 	return err
 }
 
 // Conceal ends one exposure of exactly this memory. Later accesses to it fail with an error.
-func (r *Runtime) Conceal(addr uintptr, nbytes int64) error {
-	err := r.checkExposure(addr, nbytes, r.allocator.Conceal)
+func (pm *privateMemory) Conceal(addr uintptr, nbytes int64) error {
+	err := pm.checkExposure(addr, nbytes, pm.rt.allocator.Conceal)
 	if err == nil {
-		p := &r.private
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		if i := slices.Index(p.exposed, extentOf(addr, nbytes)); i >= 0 {
-			p.exposed = slices.Delete(p.exposed, i, i+1)
+		pm.mu.Lock()
+		defer pm.mu.Unlock()
+		if i := slices.Index(pm.exposed, extentOf(addr, nbytes)); i >= 0 {
+			pm.exposed = slices.Delete(pm.exposed, i, i+1)
 		}
-		p.endRecalledLoans()
+		pm.endRecalledLoans()
 	}
 	return err
 }
 
-func (r *Runtime) checkExposure(addr uintptr, nbytes int64, do func(uintptr, int64) error) error {
+func (pm *privateMemory) checkExposure(addr uintptr, nbytes int64,
+	do func(uintptr, int64) error) error {
 	switch {
 	case nbytes <= 0:
 		return argErr(CodeBytes, "size", "%d is not positive", nbytes)
@@ -72,9 +72,9 @@ func extentOf(addr uintptr, nbytes int64) extent { return extent{addr, addr + ui
 
 // endRecalledLoans ends loans that were recalled, except of memory that is exposed: others may be
 // using their keys there, for access that another exposure allows. The caller has the lock.
-func (p *privateMemory) endRecalledLoans() {
-	p.loans = slices.DeleteFunc(p.loans, func(l loan) bool {
-		over := l.recalled && !slices.ContainsFunc(p.exposed,
+func (pm *privateMemory) endRecalledLoans() {
+	pm.loans = slices.DeleteFunc(pm.loans, func(l loan) bool {
+		over := l.recalled && !slices.ContainsFunc(pm.exposed,
 			func(e extent) bool { return e.lo < l.hi && e.hi > l.lo })
 		if over {
 			l.release()
@@ -84,18 +84,17 @@ func (p *privateMemory) endRecalledLoans() {
 }
 
 // Lend makes exposed memory accessible to devices of other nodes. false: it is not.
-func (r *Runtime) Lend(addr uintptr, nbytes int64) (key uint64, ok bool) {
-	p := &r.private
-	for _, tr := range r.transports {
+func (pm *privateMemory) Lend(addr uintptr, nbytes int64) (key uint64, ok bool) {
+	for _, tr := range pm.rt.transports {
 		s, can := tr.(transport.Sharer)
 		if !can || nbytes <= 0 {
 			continue
 		}
 		e := extentOf(addr, nbytes)
 		if key, release, ok := s.Share(e.lo, e.hi); ok {
-			p.mu.Lock()
-			defer p.mu.Unlock()
-			p.loans = append(p.loans, loan{extent: e, key: key, release: release})
+			pm.mu.Lock()
+			defer pm.mu.Unlock()
+			pm.loans = append(pm.loans, loan{extent: e, key: key, release: release})
 			return key, true
 		}
 	}
@@ -103,23 +102,22 @@ func (r *Runtime) Lend(addr uintptr, nbytes int64) (key uint64, ok bool) {
 }
 
 // Recall is called by the owner when no other rank knows the key of a loan any more. The loan ends
-// when none of its memory is exposed. It locks p.mu.
-func (r *Runtime) Recall(key uint64) {
-	p := &r.private
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if i := slices.IndexFunc(p.loans, func(l loan) bool {
+// when none of its memory is exposed. It locks pm.mu.
+func (pm *privateMemory) Recall(key uint64) {
+	pm.mu.Lock()
+	defer pm.mu.Unlock()
+	if i := slices.IndexFunc(pm.loans, func(l loan) bool {
 		return l.key == key &&
 			!l.recalled
 	}); i >= 0 {
-		p.loans[i].recalled = true
+		pm.loans[i].recalled = true
 	}
-	p.endRecalledLoans()
+	pm.endRecalledLoans()
 }
 
 // LearnLoan says that a rank of another node has lent memory.
-func (r *Runtime) LearnLoan(proc int, addr uintptr, nbytes int64, key uint64) {
-	to := r.route(transport.Rank(proc))
+func (pm *privateMemory) LearnLoan(proc int, addr uintptr, nbytes int64, key uint64) {
+	to := pm.rt.route(transport.Rank(proc))
 	if s, ok := to.tr.(transport.Sharer); ok {
 		s.Learn(to.peer, transport.Range{Lo: addr, Hi: addr + uintptr(nbytes), Key: key})
 	}
@@ -127,8 +125,8 @@ func (r *Runtime) LearnLoan(proc int, addr uintptr, nbytes int64, key uint64) {
 
 // ForgetLoan ends a LearnLoan. What this rank has begun there before, and waited for, uses the key
 // no more when this returns.
-func (r *Runtime) ForgetLoan(proc int, addr uintptr, nbytes int64, key uint64) {
-	to := r.route(transport.Rank(proc))
+func (pm *privateMemory) ForgetLoan(proc int, addr uintptr, nbytes int64, key uint64) {
+	to := pm.rt.route(transport.Rank(proc))
 	if s, ok := to.tr.(transport.Sharer); ok {
 		s.Forget(to.peer, transport.Range{Lo: addr, Hi: addr + uintptr(nbytes), Key: key})
 		to.tr.Fence(to.peer) // whatever the error, the stores are over

@@ -32,19 +32,19 @@ type chosenProvider struct {
 
 // chooseProvider is collective: the first provider that every rank can use. Its error is the same
 // on all ranks.
-func (r *Runtime) chooseProvider(p transport.Platform) (*chosenProvider, error) {
-	if len(r.Topo.Nodes) == 1 {
+func (s *startup) chooseProvider(p transport.Platform) (*chosenProvider, error) {
+	if len(s.rt.Topo.Nodes) == 1 {
 		return nil, nil
 	}
-	providers, err := r.candidateProviders(p)
+	providers, err := s.candidateProviders(p)
 	mine := make([]offer, len(providers))
 	for i, w := range providers {
 		mine[i] = offer{name: w.Name, problem: textOf(w.Probe())}
-		if mine[i].problem == "" && r.localRank == 0 {
+		if mine[i].problem == "" && s.rt.localRank == 0 {
 			mine[i].hint = w.Hint()
 		}
 	}
-	nodes, lost := r.exchangeOffers(mine)
+	nodes, lost := s.exchangeOffers(mine)
 	switch {
 	case lost != nil:
 		return nil, fmt.Errorf("exchange of transports: %w", lost)
@@ -53,7 +53,7 @@ func (r *Runtime) chooseProvider(p transport.Platform) (*chosenProvider, error) 
 	}
 	reasons := ""
 	for i, w := range providers {
-		reason := r.whyUnusable(w.Name, nodes, i)
+		reason := s.whyUnusable(w.Name, nodes, i)
 		if reason != "" {
 			reasons += fmt.Sprintf("; %s: %s", w.Name, reason)
 			continue
@@ -65,8 +65,8 @@ func (r *Runtime) chooseProvider(p transport.Platform) (*chosenProvider, error) 
 		return c, nil
 	}
 	return nil, fmt.Errorf("the job spans %d nodes (%s) and has no usable transport between "+
-		"nodes%s", len(r.Topo.Nodes),
-		r.Topo, reasons)
+		"nodes%s", len(s.rt.Topo.Nodes),
+		s.rt.Topo, reasons)
 }
 
 // appendOffers writes the offers of a rank or node.
@@ -95,34 +95,34 @@ func (d *recordReader) readOffers(ranks int) (all []offer) {
 }
 
 // exchangeOffers tells what the nodes offer.
-func (r *Runtime) exchangeOffers(mine []offer) (nodes [][]offer, err error) {
+func (s *startup) exchangeOffers(mine []offer) (nodes [][]offer, err error) {
 	for i := range mine {
 		mine[i].problem = mine[i].problem[:min(len(mine[i].problem), mostText)]
-		mine[i].rank = int(r.Me)
+		mine[i].rank = int(s.rt.Me)
 	}
 	var card recordWriter
 	card.appendOffers(mine)
-	all, err := r.exchangeRecords(card, r.mergeOffers)
+	all, err := s.exchangeRecords(card, s.mergeOffers)
 	if err != nil {
 		return nil, err
 	}
 	nodes = make([][]offer, len(all))
 	for n, b := range all {
 		d := recordReader{rest: b}
-		nodes[n] = d.readOffers(r.N)
+		nodes[n] = d.readOffers(s.rt.N)
 		if err := d.checkEnd(); err != nil {
-			return nil, fmt.Errorf("node of rank %d: %w", r.Topo.Nodes[n][0], err)
+			return nil, fmt.Errorf("node of rank %d: %w", s.rt.Topo.Nodes[n][0], err)
 		}
 	}
 	return nodes, nil
 }
 
 // mergeOffers makes the record of a node.
-func (r *Runtime) mergeOffers(cards [][]byte) (node recordWriter) {
+func (s *startup) mergeOffers(cards [][]byte) (node recordWriter) {
 	var all []offer
 	for i, b := range cards {
 		d := recordReader{rest: b}
-		his := d.readOffers(r.N)
+		his := d.readOffers(s.rt.N)
 		if d.checkEnd() != nil {
 			return nil
 		}
@@ -133,7 +133,7 @@ func (r *Runtime) mergeOffers(cards [][]byte) (node recordWriter) {
 			switch o := &all[k]; {
 			case o.problem != "": // of a lower rank
 			case k >= len(his) || his[k].name != o.name:
-				o.problem, o.rank = notListed, int(r.Topo.Mine()[i])
+				o.problem, o.rank = notListed, int(s.rt.Topo.Mine()[i])
 			default:
 				o.problem, o.rank = his[k].problem, his[k].rank
 			}
@@ -144,8 +144,8 @@ func (r *Runtime) mergeOffers(cards [][]byte) (node recordWriter) {
 }
 
 // candidateProviders are all providers of the platform, or the one that ARMCI_TRANSPORT names.
-func (r *Runtime) candidateProviders(p transport.Platform) ([]transport.Provider, error) {
-	name, providers := r.Cfg.String("ARMCI_TRANSPORT"), p.Providers()
+func (s *startup) candidateProviders(p transport.Platform) ([]transport.Provider, error) {
+	name, providers := s.rt.Cfg.String("ARMCI_TRANSPORT"), p.Providers()
 	if name == "auto" {
 		return providers, nil
 	}
@@ -163,10 +163,10 @@ func (r *Runtime) candidateProviders(p transport.Platform) ([]transport.Provider
 
 // whyUnusable says why a rank cannot use the i-th provider, "" if all can. One reason is enough:
 // that of the lowest rank.
-func (r *Runtime) whyUnusable(name string, nodes [][]offer, i int) string {
-	first := offer{rank: r.N}
+func (s *startup) whyUnusable(name string, nodes [][]offer, i int) string {
+	first := offer{rank: s.rt.N}
 	for n, offers := range nodes {
-		o := offer{problem: notListed, rank: int(r.Topo.Nodes[n][0])}
+		o := offer{problem: notListed, rank: int(s.rt.Topo.Nodes[n][0])}
 		if i < len(offers) && offers[i].name == name {
 			o = offers[i]
 		}
@@ -180,39 +180,40 @@ func (r *Runtime) whyUnusable(name string, nodes [][]offer, i int) string {
 		return ""
 	case first.problem == notListed:
 		return fmt.Sprintf("%s (%s) does not have it", where,
-			r.hostOf(transport.Rank(first.rank)))
+			s.rt.Topo.hostOf(transport.Rank(first.rank)))
 	}
-	return fmt.Sprintf("%s (%s, %s)", first.problem, where, r.hostOf(transport.Rank(first.rank)))
+	return fmt.Sprintf("%s (%s, %s)", first.problem, where,
+		s.rt.Topo.hostOf(transport.Rank(first.rank)))
 }
 
-func (r *Runtime) hostOf(rank transport.Rank) string { return r.Topo.Hosts[r.Topo.Node(rank)] }
+func (t *Topology) hostOf(rank transport.Rank) string { return t.Hosts[t.Node(rank)] }
 
 // openProvider opens the transport, so that other ranks can connect.
-func (r *Runtime) openProvider(c *chosenProvider, secret []byte) (transport.Transport, error) {
-	tr, err := c.provider.Open(transport.OpenInfo{Me: r.Me, Nodes: r.Topo.Nodes,
-		MyNode: r.Topo.MyNode(), NodeBy: r.Topo.nodeOf, Hosts: r.Topo.Hosts,
-		Hints: c.hints, Secret: secret, Node: r.Memory, Memory: r.transports[0],
-		Handle: r.handleMessage, Place: r.placeMessage,
-		Backlogged: r.hasBacklog, Lost: r.onRankLostAsync})
+func (s *startup) openProvider(c *chosenProvider, secret []byte) (transport.Transport, error) {
+	tr, err := c.provider.Open(transport.OpenInfo{Me: s.rt.Me, Nodes: s.rt.Topo.Nodes,
+		MyNode: s.rt.Topo.MyNode(), NodeBy: s.rt.Topo.nodeOf, Hosts: s.rt.Topo.Hosts,
+		Hints: c.hints, Secret: secret, Node: s.rt.Memory, Memory: s.rt.transports[0],
+		Handle: s.rt.handleMessage, Place: s.rt.twoSided.placeMessage,
+		Backlogged: s.rt.twoSided.hasBacklog, Lost: s.rt.jobEnd.onRankLostAsync})
 	if err != nil {
 		return nil, fmt.Errorf("transport %s: %w", c.provider.Name, err)
 	}
-	r.transports = append(r.transports, tr)
+	s.rt.transports = append(s.rt.transports, tr)
 	return tr, nil
 }
 
 // connectProvider gives the transport the addresses of ranks that others connect to, and routes
 // operations to other nodes through it.
-func (r *Runtime) connectProvider(tr transport.Transport, addrs []transport.PeerAddr) error {
-	r.internode = newIface(tr)
+func (s *startup) connectProvider(tr transport.Transport, addrs []transport.PeerAddr) error {
+	s.rt.internode = newIface(tr)
 	if err := tr.Connect(addrs); err != nil {
 		return fmt.Errorf("transport %s: %w", tr.Info().Name, err)
 	}
 	if in, ok := tr.(transport.Incoming); ok && in.Shares() {
-		r.notifications.ReceiveBy(in)
+		s.rt.notifications.ReceiveBy(in)
 	}
 	if d, ok := tr.(transport.DeviceAtomics); ok && d.DeviceAtomics() {
-		r.deviceAtomics = tr
+		s.rt.deviceAtomics = tr
 	}
 	return nil
 }

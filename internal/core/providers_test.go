@@ -125,19 +125,20 @@ func TestForcedTransport(t *testing.T) {
 func TestTurns(t *testing.T) {
 	cluster := transporttest.NewCluster(1)
 	defer cluster.Close()
-	r := &Runtime{Liveness: cluster.Node(0)}
+	r := &Runtime{nodeParts: nodeParts{Liveness: cluster.Node(0)}}
+	r.connectParts()
 	for _, c := range []struct {
 		me, lost int
 		turn     float64
 	}{{0, 1, 0}, {2, 1, 1.5}, {3, 1, 2.5}, {4, 1, 3.5}, {0, 3, 0}, {2, 3, 1}, {4, 3, 2.5}} {
 		r.Topo = topologyOf(t, c.me, "aabcd")
-		if got := r.reportDelay(transport.Rank(c.lost)); got != time.Duration(
+		if got := r.jobEnd.reportDelay(transport.Rank(c.lost)); got != time.Duration(
 			c.turn*500)*time.Millisecond {
 			t.Errorf("rank %d lost, rank %d waits %v", c.lost, c.me, got)
 		}
 	}
 	cluster.Node(0).Leave(false) // my data server, perhaps
-	if got := r.reportDelay(3); got != 9*250*time.Millisecond {
+	if got := r.jobEnd.reportDelay(3); got != 9*250*time.Millisecond {
 		t.Errorf("a node without its data server waits %v", got)
 	}
 }

@@ -123,7 +123,8 @@ func (d *recordReader) readText() string { return string(d.readBytes()) }
 func (d *recordReader) readRanks(limit int) (all []transport.Rank) {
 	last := -1
 	for i := range d.readCount() {
-		r := run{first: transport.Rank(d.readRank(limit)), count: d.readRank(limit + 1), step: 1}
+		r := run{first: transport.Rank(d.readRank(limit)), count: d.readRank(limit + 1),
+			step: 1}
 		if i > 0 {
 			r.first += transport.Rank(last)
 		}

@@ -14,6 +14,14 @@ import (
 	"libarmci/internal/transport"
 )
 
+// regionManager allocates memory that all ranks may access, and knows that of others.
+type regionManager struct {
+	rt        *Runtime
+	regions   regionTable
+	remote    remoteRegions // of collective allocations
+	confirmed remoteRegions // of other allocations, which their owners have confirmed
+}
+
 // regions are the allocations of this process, by base address.
 type regionTable struct {
 	mu   sync.Mutex
@@ -109,25 +117,26 @@ func exchangeAllocations(g *Group, mine allocation) (allocs []allocation, failed
 // Malloc allocates nbytes on every member of a group (each its own size, 0 allowed) and returns all
 // base addresses by group rank, 0 where nothing was asked for. Collective over the group; on an
 // error no member keeps anything.
-func (r *Runtime) Malloc(g *Group, nbytes int64) ([]uintptr, error) {
-	return r.mallocCollective(g, nbytes, r.allocator.Publish)
+func (rm *regionManager) Malloc(g *Group, nbytes int64) ([]uintptr, error) {
+	return rm.mallocCollective(g, nbytes, rm.rt.allocator.Publish)
 }
 
 // MallocDeclared is Malloc of memory whose longs are changed by atomics of network devices, if
 // these have any.
-func (r *Runtime) MallocDeclared(g *Group, nbytes int64) ([]uintptr, error) {
-	return r.mallocCollective(g, nbytes, func(addr uintptr, n int64) error {
-		if r.deviceAtomics != nil && !r.allocator.Declare(addr, n) {
+func (rm *regionManager) MallocDeclared(g *Group, nbytes int64) ([]uintptr, error) {
+	return rm.mallocCollective(g, nbytes, func(addr uintptr, n int64) error {
+		if rm.rt.deviceAtomics != nil && !rm.rt.allocator.Declare(addr, n) {
 			log.Infof("%d bytes are not declared for atomics of the device: there is "+
 				"too much such memory", n)
 		}
-		return r.allocator.Publish(addr, n)
+		return rm.rt.allocator.Publish(addr, n)
 	})
 }
 
 // mallocCollective calls publish to make the memory accessible, before another rank can know its
 // address.
-func (r *Runtime) mallocCollective(g *Group, nbytes int64, publish func(uintptr, int64) error) ([]uintptr,
+func (rm *regionManager) mallocCollective(g *Group, nbytes int64,
+	publish func(uintptr, int64) error) ([]uintptr,
 	error) {
 	if err := g.checkMember(); err != nil {
 		return nil, err
@@ -135,7 +144,7 @@ func (r *Runtime) mallocCollective(g *Group, nbytes int64, publish func(uintptr,
 	mine := allocation{nbytes: nbytes, failed: nbytes < 0}
 	if nbytes > 0 {
 		var ok bool
-		if mine.addr, ok = r.allocator.Reuse(nbytes); !ok {
+		if mine.addr, ok = rm.rt.allocator.Reuse(nbytes); !ok {
 			mine.fresh = true
 		} else if publish(mine.addr, nbytes) != nil {
 			mine.failed = true
@@ -144,17 +153,17 @@ func (r *Runtime) mallocCollective(g *Group, nbytes int64, publish func(uintptr,
 	allocs, failed := exchangeAllocations(g, mine)
 	var err error
 	if failed == 0 && slices.ContainsFunc(allocs, func(o allocation) bool { return o.fresh }) {
-		allocs, failed, err = r.reserveNew(g, &mine, allocs, publish)
+		allocs, failed, err = rm.reserveNew(g, &mine, allocs, publish)
 	}
 	if failed > 0 {
-		r.returnMemory(mine.addr)
+		rm.returnMemory(mine.addr)
 		return nil, mallocError(g, nbytes, allocs, err)
 	}
 	if mine.addr != 0 {
-		r.regions.addRegion(mine.addr, region{nbytes, g.ID})
+		rm.regions.addRegion(mine.addr, region{nbytes, g.ID})
 	}
-	r.mapNewMemory(g, allocs)
-	return r.recordRemote(g, allocs), nil
+	rm.mapNewMemory(g, allocs)
+	return rm.recordRemote(g, allocs), nil
 }
 
 // mostMapped bounds what a rank enters into its page table in one allocation: some milliseconds.
@@ -163,13 +172,13 @@ const mostMapped = 64 << 20
 // mapNewMemory maps the new memory of other members on the node into this process's page table, so
 // that its first accesses do not fault. It begins with the next member of the group, so that
 // members do not all map the same memory at a time.
-func (r *Runtime) mapNewMemory(g *Group, allocs []allocation) {
+func (rm *regionManager) mapNewMemory(g *Group, allocs []allocation) {
 	left := int64(mostMapped)
 	for i := range allocs {
 		who := (g.Me + 1 + i) % len(allocs)
 		if o := &allocs[who]; o.fresh && who != g.Me && left > 0 &&
-			r.Topo.SameNode(g.Ranks[who]) {
-			r.allocator.Enter(o.addr, min(o.nbytes, left))
+			rm.rt.Topo.SameNode(g.Ranks[who]) {
+			rm.rt.allocator.Enter(o.addr, min(o.nbytes, left))
 			left -= o.nbytes
 		}
 	}
@@ -177,22 +186,22 @@ func (r *Runtime) mapNewMemory(g *Group, allocs []allocation) {
 
 // reserveNew reserves new memory for members that need it. First all agree that every machine has
 // room for its members; nodes on one machine share its memory.
-func (r *Runtime) reserveNew(g *Group, mine *allocation, allocs []allocation,
+func (rm *regionManager) reserveNew(g *Group, mine *allocation, allocs []allocation,
 	publish func(uintptr, int64) error) (_ []allocation, failed int, err error) {
 	var here int64
 	for i, o := range allocs {
-		if o.fresh && r.Topo.SameMachine(g.Ranks[i]) {
+		if o.fresh && rm.rt.Topo.SameMachine(g.Ranks[i]) {
 			here += o.nbytes
 		}
 	}
 	if here > 0 {
-		err = r.allocator.Room(here)
+		err = rm.rt.allocator.Room(here)
 	}
 	if allocs, failed = exchangeAllocations(g, allocation{failed: err != nil}); failed > 0 {
 		return allocs, failed, err
 	}
 	if mine.fresh {
-		if mine.addr, err = r.allocator.Grow(mine.nbytes); err == nil {
+		if mine.addr, err = rm.rt.allocator.Grow(mine.nbytes); err == nil {
 			err = publish(mine.addr, mine.nbytes)
 		}
 		mine.failed = err != nil
@@ -202,21 +211,21 @@ func (r *Runtime) reserveNew(g *Group, mine *allocation, allocs []allocation,
 }
 
 // recordRemote records the regions of members on other nodes as known, and returns all addresses.
-func (r *Runtime) recordRemote(g *Group, allocs []allocation) []uintptr {
+func (rm *regionManager) recordRemote(g *Group, allocs []allocation) []uintptr {
 	addrs := make([]uintptr, len(allocs))
 	for i, o := range allocs {
 		addrs[i] = o.addr
-		if o.addr != 0 && !r.Topo.SameNode(g.Ranks[i]) {
-			r.remote.addExtent(g.Ranks[i], o.addr, o.nbytes)
+		if o.addr != 0 && !rm.rt.Topo.SameNode(g.Ranks[i]) {
+			rm.remote.addExtent(g.Ranks[i], o.addr, o.nbytes)
 		}
 	}
 	return addrs
 }
 
-func (r *Runtime) returnMemory(addr uintptr) {
+func (rm *regionManager) returnMemory(addr uintptr) {
 	if addr != 0 {
-		r.allocator.Withdraw(addr)
-		r.allocator.Return(addr)
+		rm.rt.allocator.Withdraw(addr)
+		rm.rt.allocator.Return(addr)
 	}
 }
 
@@ -251,18 +260,18 @@ func mallocError(g *Group, nbytes int64, allocs []allocation, err error) error {
 
 // Free frees an allocation; addr is the caller's own base address, 0 if it has none. Collective
 // over the group; all earlier operations of the members are complete before any memory is freed.
-func (r *Runtime) Free(g *Group, addr uintptr) error {
+func (rm *regionManager) Free(g *Group, addr uintptr) error {
 	if err := g.checkMember(); err != nil {
 		return err
 	}
-	r.FlushAggregates()
-	r.WaitAll()
-	r.AllFence()
+	rm.rt.FlushAggregates()
+	rm.rt.WaitAll()
+	rm.rt.AllFence()
 	var mistake error
 	if addr != 0 {
-		mistake = r.regions.checkRegion(addr, g.ID)
+		mistake = rm.regions.checkRegion(addr, g.ID)
 	}
-	first := r.exchangeFreed(g, addr, mistake != nil)
+	first := rm.exchangeFreed(g, addr, mistake != nil)
 	switch {
 	case mistake != nil:
 		mistake.(*ArgError).Quiet = g.Me != first
@@ -270,17 +279,17 @@ func (r *Runtime) Free(g *Group, addr uintptr) error {
 	case addr == 0:
 		return nil
 	}
-	if err := r.regions.removeRegion(addr, g.ID); err != nil {
+	if err := rm.regions.removeRegion(addr, g.ID); err != nil {
 		return err
 	}
-	r.returnMemory(addr)
+	rm.returnMemory(addr)
 	return nil
 }
 
 // exchangeFreed tells all members what the caller frees, so it is a barrier, too. It drops the
 // remote regions that are freed, and returns the first member whose address is wrong, -1 if there
 // is none: that one prints the error for all.
-func (r *Runtime) exchangeFreed(g *Group, mine uintptr, wrong bool) (first int) {
+func (rm *regionManager) exchangeFreed(g *Group, mine uintptr, wrong bool) (first int) {
 	const none = 1 // no address of an allocation
 	if wrong {
 		mine = none
@@ -289,53 +298,53 @@ func (r *Runtime) exchangeFreed(g *Group, mine uintptr, wrong bool) (first int) 
 	first = -1
 	for i, rank := range g.Ranks {
 		if freed := binary.LittleEndian.Uint64(all[8*i:]); freed != none {
-			r.forgetRemote(rank, uintptr(freed))
+			rm.forgetRemote(rank, uintptr(freed))
 		} else if first < 0 {
 			first = i
 		}
 	}
-	if len(r.Topo.Nodes) > 1 {
-		r.closeBatches()
+	if len(rm.rt.Topo.Nodes) > 1 {
+		rm.rt.aggregates.closeBatches()
 	}
 	return first
 }
 
 // forgetRemote forgets a region that a rank of another node frees.
-func (r *Runtime) forgetRemote(rank transport.Rank, addr uintptr) {
-	if r.Topo.SameNode(rank) {
+func (rm *regionManager) forgetRemote(rank transport.Rank, addr uintptr) {
+	if rm.rt.Topo.SameNode(rank) {
 		return
 	}
-	r.remote.removeExtent(rank, addr)
-	if to := r.route(rank); to.fast != nil {
+	rm.remote.removeExtent(rank, addr)
+	if to := rm.rt.route(rank); to.fast != nil {
 		to.fast.DropRanges(to.peer)
 	}
 }
 
 // MallocLocal allocates memory on this rank alone, for the local side of transfers.
-func (r *Runtime) MallocLocal(nbytes int64) (uintptr, error) {
+func (rm *regionManager) MallocLocal(nbytes int64) (uintptr, error) {
 	if nbytes <= 0 {
 		return 0, argErr(CodeBytes, "bytes", "%d is not positive", nbytes)
 	}
-	addr, ok := r.allocator.Reuse(nbytes)
+	addr, ok := rm.rt.allocator.Reuse(nbytes)
 	if !ok {
-		err := r.allocator.Room(nbytes)
+		err := rm.rt.allocator.Room(nbytes)
 		if err == nil {
-			addr, err = r.allocator.Grow(nbytes)
+			addr, err = rm.rt.allocator.Grow(nbytes)
 		}
 		if err != nil {
 			return 0, noMemory(nbytes, err)
 		}
 	}
-	return r.publishLocal(addr, nbytes)
+	return rm.publishLocal(addr, nbytes)
 }
 
 // publishLocal makes memory of this rank alone accessible, or returns it.
-func (r *Runtime) publishLocal(addr uintptr, nbytes int64) (uintptr, error) {
-	if err := r.allocator.Publish(addr, nbytes); err != nil {
-		r.allocator.Return(addr)
+func (rm *regionManager) publishLocal(addr uintptr, nbytes int64) (uintptr, error) {
+	if err := rm.rt.allocator.Publish(addr, nbytes); err != nil {
+		rm.rt.allocator.Return(addr)
 		return 0, argErr(CodeInternal, "bytes", "%v", err)
 	}
-	r.regions.addRegion(addr, region{nbytes, noGroup})
+	rm.regions.addRegion(addr, region{nbytes, noGroup})
 	return addr, nil
 }
 
@@ -345,19 +354,19 @@ const onTouchFrom = 1 << 20
 
 // MallocOnTouch is MallocLocal, but the rank that first touches a page makes it, near itself. So an
 // allocation costs no memory that is not used, and shared memory is placed by its users.
-func (r *Runtime) MallocOnTouch(nbytes int64) (uintptr, error) {
+func (rm *regionManager) MallocOnTouch(nbytes int64) (uintptr, error) {
 	if nbytes < onTouchFrom {
-		return r.MallocLocal(nbytes)
+		return rm.MallocLocal(nbytes)
 	}
-	err := r.allocator.Room(nbytes)
+	err := rm.rt.allocator.Room(nbytes)
 	var addr uintptr
 	if err == nil {
-		addr, err = r.allocator.GrowOnTouch(nbytes)
+		addr, err = rm.rt.allocator.GrowOnTouch(nbytes)
 	}
 	if err != nil {
 		return 0, noMemory(nbytes, err)
 	}
-	return r.publishLocal(addr, nbytes)
+	return rm.publishLocal(addr, nbytes)
 }
 
 func noMemory(nbytes int64, err error) error {
@@ -365,13 +374,13 @@ func noMemory(nbytes int64, err error) error {
 }
 
 // FreeLocal frees memory of MallocLocal and MallocOnTouch.
-func (r *Runtime) FreeLocal(addr uintptr) error {
+func (rm *regionManager) FreeLocal(addr uintptr) error {
 	if addr == 0 {
 		return nil
 	}
-	if err := r.regions.removeRegion(addr, noGroup); err != nil {
+	if err := rm.regions.removeRegion(addr, noGroup); err != nil {
 		return err
 	}
-	r.returnMemory(addr)
+	rm.returnMemory(addr)
 	return nil
 }

@@ -55,10 +55,12 @@ func (e *ringEnd) sendPiece(total int, piece []byte, what string) error {
 	e.bytesWritten = ringPlace(e.bytesWritten)
 	end := e.bytesWritten + ringStep(len(piece))
 	for end-ringBytes > e.peerQuartersFreed*ringQuarter {
-		if err := e.awaitCount(ringFreed, ringFreedRecord, uint32(e.peerQuartersFreed), what); err != nil {
+		if err := e.awaitCount(ringFreed, ringFreedRecord, uint32(e.peerQuartersFreed),
+			what); err != nil {
 			return err
 		}
-		e.peerQuartersFreed += int64(e.r.events.EventCount(e.localPart+ringFreed) - uint32(e.peerQuartersFreed))
+		e.peerQuartersFreed += int64(e.r.events.EventCount(e.localPart+ringFreed) - uint32(
+			e.peerQuartersFreed))
 	}
 	at := e.remotePart + ringData + uintptr(e.bytesWritten%ringBytes)
 	e.bytesWritten, e.piecesSent = end, e.piecesSent+1
@@ -70,7 +72,8 @@ func (e *ringEnd) storePiece(at uintptr, total int, piece []byte) error {
 	count := uint32(e.piecesSent)
 	parts := transport.FastNoPart
 	if e.r.internode.fast != nil {
-		parts = transport.FastMessage(e.fastTarget(), at, total, piece, e.remotePart+ringArrived,
+		parts = transport.FastMessage(e.fastTarget(), at, total, piece,
+			e.remotePart+ringArrived,
 			count, &e.request)
 	}
 	var err error
@@ -82,7 +85,8 @@ func (e *ringEnd) storePiece(at uintptr, total int, piece []byte) error {
 		err = e.r.copyBlocking(Put, e.to, piece, at+ringHead)
 	}
 	if err == nil {
-		err = e.writeCount(ringArrived, ringArrivedRecord, count, parts == transport.FastWhole)
+		err = e.writeCount(ringArrived, ringArrivedRecord, count,
+			parts == transport.FastWhole)
 	}
 	return err
 }
@@ -104,7 +108,8 @@ func (e *ringEnd) awaitSent() error {
 // unless C has written it; and wakes the other one if that has asked for it.
 func (e *ringEnd) writeCount(event, record uintptr, count uint32, written bool) error {
 	if !written {
-		if err := e.r.writeEventCount(e.to, e.remotePart+event, count); err != nil {
+		if err := e.r.eventCounters.writeEventCount(e.to, e.remotePart+event,
+			count); err != nil {
 			return err
 		}
 		e.r.traffic.countPosted(int(e.to))
@@ -120,7 +125,8 @@ func (e *ringEnd) writeCount(event, record uintptr, count uint32, written bool) 
 func (e *ringEnd) addFastRanges() {
 	if to := e.r.route(e.to); to.fast != nil {
 		to.fast.AddRange(to.peer, e.remotePart, e.remotePart, e.remotePart+ringPart)
-		to.fast.AddRange(to.peer, e.remotePart+ringPart-1, e.remotePart, e.remotePart+ringPart)
+		to.fast.AddRange(to.peer, e.remotePart+ringPart-1, e.remotePart,
+			e.remotePart+ringPart)
 	}
 }
 
@@ -142,7 +148,7 @@ func (e *ringEnd) awaitCount(event, record uintptr, seen uint32, what string) er
 	if e.r.events.EventCount(e.localPart+event) != seen {
 		return nil
 	}
-	e.r.postCoalesced(everyRank)
+	e.r.coalescing.postCoalesced(everyRank)
 	if e.r.events.EventSoon(e.localPart+event, seen) {
 		return nil
 	}
@@ -153,7 +159,8 @@ func (e *ringEnd) awaitCount(event, record uintptr, seen uint32, what string) er
 // receivePiece waits for the next piece: total is the length of its message, the piece has at most
 // `most` bytes. It stays where it is until freePiece.
 func (e *ringEnd) receivePiece(most int, what string) (total int, piece []byte, err error) {
-	if err := e.awaitCount(ringArrived, ringArrivedRecord, uint32(e.piecesReceived), what); err != nil {
+	if err := e.awaitCount(ringArrived, ringArrivedRecord, uint32(e.piecesReceived),
+		what); err != nil {
 		return 0, nil, err
 	}
 	e.bytesRead = ringPlace(e.bytesRead)

@@ -12,6 +12,12 @@ import (
 	"libarmci/internal/transport"
 )
 
+// windowLocks are the reader/writer locks, as their callers use them.
+type windowLocks struct {
+	rt        *Runtime
+	lockWords lockWords
+}
+
 // syncAlign is how locks are aligned: to a cache line.
 const syncAlign = 64
 
@@ -34,16 +40,16 @@ func (r *Runtime) isShared(rank transport.Rank, addr uintptr, n int64, align uin
 		n)
 }
 
-func (r *Runtime) isRWLock(rank transport.Rank, addr uintptr) bool {
-	return r.isShared(rank, addr, r.rwlocks.RWLockBytes(), syncAlign)
+func (wl *windowLocks) isRWLock(rank transport.Rank, addr uintptr) bool {
+	return wl.rt.isShared(rank, addr, wl.rt.rwlocks.RWLockBytes(), syncAlign)
 }
 
 // checkRWLock is for a lock of any rank. That of another node is checked there.
-func (r *Runtime) checkRWLock(proc int, addr uintptr) error {
-	if err := r.checkRank("proc", proc); err != nil {
+func (wl *windowLocks) checkRWLock(proc int, addr uintptr) error {
+	if err := wl.rt.checkRank("proc", proc); err != nil {
 		return err
 	}
-	if rank := transport.Rank(proc); r.Topo.SameNode(rank) && !r.isRWLock(rank, addr) {
+	if rank := transport.Rank(proc); wl.rt.Topo.SameNode(rank) && !wl.isRWLock(rank, addr) {
 		return noSync("lock", proc, addr)
 	}
 	return nil
@@ -55,15 +61,16 @@ func noSync(arg string, proc int, addr uintptr) error {
 
 // RWLock waits until the caller has the lock at an address of rank proc: exclusively, or with other
 // readers.
-func (r *Runtime) RWLock(proc int, lock uintptr, exclusive bool) error {
-	if err := r.checkRWLock(proc, lock); err != nil {
+func (wl *windowLocks) RWLock(proc int, lock uintptr, exclusive bool) error {
+	if err := wl.checkRWLock(proc, lock); err != nil {
 		return err
 	}
-	if r.Topo.SameNode(transport.Rank(proc)) {
-		r.rwlocks.RWLock(lock, r.Me, exclusive)
+	if wl.rt.Topo.SameNode(transport.Rank(proc)) {
+		wl.rt.rwlocks.RWLock(lock, wl.rt.Me, exclusive)
 		return nil
 	}
-	answer, err := r.callActive(transport.Rank(proc), msgRWLock, rwlockMessage(lock, exclusive))
+	answer, err := wl.rt.callActive(transport.Rank(proc), msgRWLock,
+		rwlockMessage(lock, exclusive))
 	switch {
 	case err != nil:
 		return fmt.Errorf("lock of rank %d: %w", proc, err)
@@ -75,21 +82,22 @@ func (r *Runtime) RWLock(proc int, lock uintptr, exclusive bool) error {
 
 // RWUnlock returns when every earlier operation of the caller at proc has taken effect there, and
 // the lock is free for others. Where messages come behind operations that is one round trip.
-func (r *Runtime) RWUnlock(proc int, lock uintptr, exclusive bool) error {
-	if err := r.checkRWLock(proc, lock); err != nil {
+func (wl *windowLocks) RWUnlock(proc int, lock uintptr, exclusive bool) error {
+	if err := wl.checkRWLock(proc, lock); err != nil {
 		return err
 	}
-	if err := r.fenceForMessage(proc); err != nil {
+	if err := wl.rt.fenceForMessage(proc); err != nil {
 		return err
 	}
-	if r.Topo.SameNode(transport.Rank(proc)) {
-		if !r.rwlocks.RWHeld(lock, r.Me, exclusive) {
+	if wl.rt.Topo.SameNode(transport.Rank(proc)) {
+		if !wl.rt.rwlocks.RWHeld(lock, wl.rt.Me, exclusive) {
 			return notHeld(proc, lock)
 		}
-		r.rwlocks.RWUnlock(lock, exclusive)
+		wl.rt.rwlocks.RWUnlock(lock, exclusive)
 		return nil
 	}
-	answer, err := r.callActive(transport.Rank(proc), msgRWUnlock, rwlockMessage(lock, exclusive))
+	answer, err := wl.rt.callActive(transport.Rank(proc), msgRWUnlock,
+		rwlockMessage(lock, exclusive))
 	switch {
 	case err != nil:
 		return fmt.Errorf("unlock of rank %d: %w", proc, err)
@@ -105,7 +113,8 @@ func notHeld(proc int, lock uintptr) error {
 }
 
 // handleRWLock acts on a request of a rank of another node.
-func (r *Runtime) handleRWLock(from, to transport.Rank, m transport.Msg, reply func([]byte)) bool {
+func (wl *windowLocks) handleRWLock(from, to transport.Rank, m transport.Msg,
+	reply func([]byte)) bool {
 	if reply == nil || len(m.Body) != rwlockBody || m.Body[8] > 1 {
 		return false
 	}
@@ -115,14 +124,14 @@ func (r *Runtime) handleRWLock(from, to transport.Rank, m transport.Msg, reply f
 		mode = lockExclusive
 	}
 	switch {
-	case !r.isRWLock(to, lock):
+	case !wl.isRWLock(to, lock):
 		reply(nil)
 	case m.Kind == msgRWLock:
-		r.requestLock(lock, lockRequest{from, mode, reply})
-	case !r.rwlocks.RWHeld(lock, from, exclusive):
+		wl.rt.lockServer.requestLock(lock, lockRequest{from, mode, reply})
+	case !wl.rt.rwlocks.RWHeld(lock, from, exclusive):
 		reply(nil)
 	default:
-		r.rwlocks.RWUnlock(lock, exclusive)
+		wl.rt.rwlocks.RWUnlock(lock, exclusive)
 		reply([]byte{lockGranted})
 	}
 	return true

@@ -63,10 +63,10 @@ func TestRWLocksAcrossNodes(t *testing.T) {
 						rounds/3*r.N)
 				}
 				r.barrier()
-				r.lockserver.mu.Lock()
-				defer r.lockserver.mu.Unlock()
-				if len(r.lockserver.queues) != 0 {
-					r.wrong("%d lines are left", len(r.lockserver.queues))
+				r.lockServer.mu.Lock()
+				defer r.lockServer.mu.Unlock()
+				if len(r.lockServer.queues) != 0 {
+					r.wrong("%d lines are left", len(r.lockServer.queues))
 				}
 			})
 			t.Logf("up to %d readers at a time", most.Load())
@@ -256,7 +256,8 @@ func TestSyncMistakes(t *testing.T) {
 			r.must(r.sendActive(1, msgEventAdd, make([]byte, 12)))
 			r.must(r.sendActive(1, msgRWLock, make([]byte, 9)))
 			wrong := binary.LittleEndian.AppendUint64(nil, uint64(mem[1]+2))
-			r.must(r.sendActive(1, msgEventAdd, binary.LittleEndian.AppendUint32(wrong, 1)))
+			r.must(r.sendActive(1, msgEventAdd, binary.LittleEndian.AppendUint32(wrong,
+				1)))
 			_, err := r.EventWait(mem[0]+2, 0, 0, "a test")
 			wantArg(r, "wait", err, "event", CodeAddress, "is no aligned memory")
 			r.must(r.Fence(1))

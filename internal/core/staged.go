@@ -42,22 +42,22 @@ type stage struct {
 }
 
 // wantsStaging reports whether a message of so many bytes to a rank is staged.
-func (r *Runtime) wantsStaging(o *sendWindow, to transport.Rank, total int) bool {
-	if total < stageFrom || r.internode.wordWriter == nil || r.leaving.Load() {
+func (ts *twoSided) wantsStaging(o *sendWindow, to transport.Rank, total int) bool {
+	if total < stageFrom || ts.rt.internode.wordWriter == nil || ts.rt.leaving.Load() {
 		return false
 	}
 	s := &o.stage
 	if s.base == 0 && !s.denied {
-		if r.twoSided.stageCount.Add(1) <= mostStages {
-			s.base = r.allocateStage()
+		if ts.stageCount.Add(1) <= mostStages {
+			s.base = ts.allocateStage()
 		}
 		s.denied = s.base == 0
 	}
 	return s.base != 0
 }
 
-func (r *Runtime) allocateStage() uintptr {
-	base, err := r.MallocLocal(stageSlots * stagePiece)
+func (ts *twoSided) allocateStage() uintptr {
+	base, err := ts.rt.MallocLocal(stageSlots * stagePiece)
 	if err != nil {
 		return 0
 	}
@@ -66,17 +66,17 @@ func (r *Runtime) allocateStage() uintptr {
 
 // copyToSlot copies what comes next of a message into a slot: its address, and how much that is; 0:
 // it is not wanted, so little that it travels in fragments, or no slot is free.
-func (r *Runtime) copyToSlot(o *sendWindow, to transport.Rank, rest []byte,
+func (ts *twoSided) copyToSlot(o *sendWindow, to transport.Rank, rest []byte,
 	wanted bool) (ref [refBytes]byte, n int) {
 	if n = min(len(rest), stagePiece); !wanted || n < stageFrom {
 		return ref, 0
 	}
 	s := &o.stage
 	for s.freeSlot() < 0 {
-		if s.vain = !r.awaitSlot(to, s.vain); s.vain {
+		if s.vain = !ts.awaitSlot(to, s.vain); s.vain {
 			return ref, 0
 		}
-		if _, err := r.mailbox.Recv(to, tagStaged, ref[:]); err != nil {
+		if _, err := ts.rt.mailbox.Recv(to, tagStaged, ref[:]); err != nil {
 			return ref, 0
 		}
 		s.releaseSlot(ref)
@@ -90,9 +90,9 @@ func (r *Runtime) copyToSlot(o *sendWindow, to transport.Rank, rest []byte,
 }
 
 // awaitSlot waits a little until a rank says that a slot is free, or only looks.
-func (r *Runtime) awaitSlot(to transport.Rank, looks bool) bool {
-	said := func() bool { return r.mailbox.Arrived(to, tagStaged) }
-	dest := r.route(to)
+func (ts *twoSided) awaitSlot(to transport.Rank, looks bool) bool {
+	said := func() bool { return ts.rt.mailbox.Arrived(to, tagStaged) }
+	dest := ts.rt.route(to)
 	for begin := time.Now(); !said(); runtime.Gosched() {
 		if looks || time.Since(begin) > stagePatience {
 			return false
@@ -122,13 +122,13 @@ func (s *stage) releaseSlot(ref [refBytes]byte) {
 }
 
 // fetchStaged gets a piece that a rank has staged, and frees its slot.
-func (r *Runtime) fetchStaged(from transport.Rank, ref, into []byte) error {
+func (ts *twoSided) fetchStaged(from transport.Rank, ref, into []byte) error {
 	var free [refBytes]byte // ref is in memory that the piece overwrites
 	copy(free[:], ref)
 	at := uintptr(binary.LittleEndian.Uint64(free[:]))
-	if err := r.copyBlocking(Get, from, into, at); err != nil {
+	if err := ts.rt.copyBlocking(Get, from, into, at); err != nil {
 		return err
 	}
 	// There are no more of them than slots: they need no window.
-	return r.postFragment(from, tagStaged, refBytes, nil, free[:])
+	return ts.postFragment(from, tagStaged, refBytes, nil, free[:])
 }

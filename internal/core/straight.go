@@ -73,11 +73,11 @@ func (t *expectedTable) takeExpected(k messageKey, room int) *expectedMessage {
 
 // sendUnordered sends a message of a collective. A long one goes straight or in fragments: the
 // node's mailbox has no room for it.
-func (r *Runtime) sendUnordered(to transport.Rank, tag int64, data []byte) error {
-	dest := r.route(to)
+func (ts *twoSided) sendUnordered(to transport.Rank, tag int64, data []byte) error {
+	dest := ts.rt.route(to)
 	long := len(data) > fragmentBytes
 	if long && dest.watcher == nil {
-		return r.Send(to, tag, data)
+		return ts.rt.Send(to, tag, data)
 	}
 	b := fragmentHeads.Get().(*[transport.FragmentHead]byte)
 	defer fragmentHeads.Put(b)
@@ -85,7 +85,7 @@ func (r *Runtime) sendUnordered(to transport.Rank, tag int64, data []byte) error
 		Head: transport.AppendFragmentHead(b[:0], tag, len(data)), Body: data,
 		Unordered: true, Straight: long})
 	if long && errors.Is(err, transport.ErrNotNative) {
-		return r.Send(to, tag, data)
+		return ts.rt.Send(to, tag, data)
 	}
 	return err
 }
@@ -100,10 +100,13 @@ func (w *expectedMessage) expect(r *Runtime, from transport.Rank, tag int64, bod
 	w.inTable = tag >= tagTeam && r.route(from).watcher != nil
 	w.state.Store(messagePolled)
 	if w.hasArrived == nil {
-		w.hasArrived = func() bool { return w.isStored() || w.r.mailbox.Arrived(w.from, w.tag) }
+		w.hasArrived = func() bool {
+			return w.isStored() ||
+				w.r.mailbox.Arrived(w.from, w.tag)
+		}
 	}
 	if w.inTable {
-		r.expected.addExpected(w)
+		r.twoSided.expected.addExpected(w)
 	}
 }
 
@@ -119,7 +122,7 @@ func (w *expectedMessage) awaitMessage() (transport.Received, error) {
 	}
 	if w.state.CompareAndSwap(messagePolled, messageSleeping) {
 		got, err := r.Recv(w.from, w.tag, w.body) // the message, or what wakes
-		if r.expected.takeExpected(w.messageKey, 0) != nil {
+		if r.twoSided.expected.takeExpected(w.messageKey, 0) != nil {
 			return got, err
 		}
 	}
@@ -133,8 +136,8 @@ func (w *expectedMessage) awaitMessage() (transport.Received, error) {
 // storeExpected copies a message to the memory of the thread of this process that waits for it and
 // wakes the thread. It returns false if none waits: then the caller delivers the message to the
 // mailbox.
-func (r *Runtime) storeExpected(p *fragment) bool {
-	w := r.expected.takeExpected(messageKey{p.from, p.tag}, 0)
+func (ts *twoSided) storeExpected(p *fragment) bool {
+	w := ts.expected.takeExpected(messageKey{p.from, p.tag}, 0)
 	if w == nil {
 		return false
 	}
@@ -146,12 +149,14 @@ func (r *Runtime) storeExpected(p *fragment) bool {
 
 // placeMessage is the transport's Place: it returns the memory for a message that a thread of this
 // process waits for, nil if there is none. Then the transport passes the message to handleMessage.
-func (r *Runtime) placeMessage(from transport.Rank, m transport.Msg, nbytes int) transport.Placed {
+func (ts *twoSided) placeMessage(from transport.Rank, m transport.Msg,
+	nbytes int) transport.Placed {
 	if m.Kind != msgFragment || len(m.Head) != transport.FragmentHead ||
 		binary.LittleEndian.Uint64(m.Head[8:]) != uint64(nbytes) {
 		return nil
 	}
-	w := r.expected.takeExpected(messageKey{from, int64(binary.LittleEndian.Uint64(m.Head))}, nbytes)
+	w := ts.expected.takeExpected(messageKey{from, int64(binary.LittleEndian.Uint64(m.Head))},
+		nbytes)
 	if w == nil {
 		return nil
 	}
@@ -165,7 +170,7 @@ func (w *expectedMessage) Memory() []byte { return w.body[:w.total] }
 // Arrived tells its receiver that it is there.
 func (w *expectedMessage) Arrived() {
 	if r := w.r; w.state.Swap(messageStored) == messageSleeping {
-		r.deliverOrQueue(r.Topo.Local(r.Me), fragment{from: w.from, tag: w.tag,
+		r.twoSided.deliverOrQueue(r.Topo.Local(r.Me), fragment{from: w.from, tag: w.tag,
 			body: []byte{}}, nil)
 	}
 }

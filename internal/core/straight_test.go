@@ -39,11 +39,12 @@ func TestCollectivesWithWatcher(t *testing.T) {
 	for _, s := range shapes {
 		t.Run(s.String(), func(t *testing.T) {
 			s.run(t, watch, func(r *tr) {
-				r.collectives(r.world, 3)
-				r.expected.mu.Lock()
-				defer r.expected.mu.Unlock()
-				if len(r.expected.byKey) > 0 {
-					r.wrong("%d messages are still wanted", len(r.expected.byKey))
+				r.collectives(r.groups.world, 3)
+				r.twoSided.expected.mu.Lock()
+				defer r.twoSided.expected.mu.Unlock()
+				if len(r.twoSided.expected.byKey) > 0 {
+					r.wrong("%d messages are still wanted",
+						len(r.twoSided.expected.byKey))
 				}
 			})
 		})
@@ -61,7 +62,7 @@ func TestManyBroadcasts(t *testing.T) {
 					time.Sleep(5 * time.Millisecond)
 				}
 			}
-			if r.world.team.Bcast(unsafe.Pointer(&x), 8, 1); x[0] != int64(i) {
+			if r.groups.world.team.Bcast(unsafe.Pointer(&x), 8, 1); x[0] != int64(i) {
 				r.wrong("broadcast %d: %d", i, x[0])
 			}
 		}
@@ -80,9 +81,9 @@ func TestLongReductions(t *testing.T) {
 					x[i] = int32(int(r.Me)*7 + i)
 					z[i] = complex(float64(int(r.Me)+i), float64(i))
 				}
-				r.world.team.Allreduce(unsafe.Pointer(&x[0]), int64(n),
+				r.groups.world.team.Allreduce(unsafe.Pointer(&x[0]), int64(n),
 					int(kernel.Int), int(kernel.Max))
-				r.world.team.Allreduce(unsafe.Pointer(&z[0]), int64(n),
+				r.groups.world.team.Allreduce(unsafe.Pointer(&z[0]), int64(n),
 					int(kernel.DoubleComplex), int(kernel.Sum))
 				for i := range x {
 					ranks := nodes * (nodes - 1) / 2
@@ -127,7 +128,8 @@ func TestLongMessagesNotStraight(t *testing.T) {
 		for i := range x {
 			x[i] = int64(i) << r.Me
 		}
-		r.world.team.Allreduce(unsafe.Pointer(&x[0]), int64(len(x)), int(kernel.Long),
+		r.groups.world.team.Allreduce(unsafe.Pointer(&x[0]), int64(len(x)),
+			int(kernel.Long),
 			int(kernel.Sum))
 		for i := range x {
 			if x[i] != int64(i)*15 {
@@ -177,7 +179,8 @@ func TestLateInReduction(t *testing.T) {
 					"received none", more)
 			}
 		}
-		r.world.team.Allreduce(unsafe.Pointer(&x[0]), n, int(kernel.Long), int(kernel.Sum))
+		r.groups.world.team.Allreduce(unsafe.Pointer(&x[0]), n, int(kernel.Long),
+			int(kernel.Sum))
 		for i := range x {
 			if x[i] != 7*int64(i) {
 				r.wrong("element %d is %d", i, x[i])

@@ -42,6 +42,8 @@ const (
 
 // twoSided is the state of messages to and from ranks of other nodes.
 type twoSided struct {
+	rt            *Runtime
+	expected      expectedTable
 	windows       []atomic.Pointer[sendWindow] // by rank; nil: nothing has been sent there
 	backlogs      []recvQueue                  // by local number
 	lastMessageID atomic.Uint32
@@ -51,17 +53,17 @@ type twoSided struct {
 	tasks         sync.WaitGroup
 }
 
-func (m *twoSided) initQueues(ranks, here int) {
-	m.windows, m.backlogs = make([]atomic.Pointer[sendWindow], ranks), make([]recvQueue, here)
+func (ts *twoSided) initQueues(ranks, here int) {
+	ts.windows, ts.backlogs = make([]atomic.Pointer[sendWindow], ranks), make([]recvQueue, here)
 }
 
 // windowTo is that of a rank.
-func (m *twoSided) windowTo(to transport.Rank) *sendWindow {
-	if o := m.windows[to].Load(); o != nil {
+func (ts *twoSided) windowTo(to transport.Rank) *sendWindow {
+	if o := ts.windows[to].Load(); o != nil {
 		return o
 	}
-	m.windows[to].CompareAndSwap(nil, new(sendWindow))
-	return m.windows[to].Load()
+	ts.windows[to].CompareAndSwap(nil, new(sendWindow))
+	return ts.windows[to].Load()
 }
 
 // sendWindow counts what is on its way to a rank of another node.
@@ -82,80 +84,82 @@ func (r *Runtime) Send(to transport.Rank, tag int64, body []byte) error {
 	o := r.twoSided.windowTo(to)
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	staged := r.wantsStaging(o, to, len(body))
+	staged := r.twoSided.wantsStaging(o, to, len(body))
 	if len(body) <= fragmentBytes && !staged {
-		err := r.sendFragment(o, to, tag, len(body), nil, body)
+		err := r.twoSided.sendFragment(o, to, tag, len(body), nil, body)
 		dest := r.route(to)
 		if err == nil && dest.fast != nil {
-			if behind := dest.fast.LetSend(dest.peer); behind && o.unackedRequests == 0 {
-				r.requestAckAsync(o, to)
+			if behind := dest.fast.LetSend(dest.peer); behind &&
+				o.unackedRequests == 0 {
+				r.twoSided.requestAckAsync(o, to)
 			}
 		}
 		return err
 	}
-	return r.sendLong(o, to, tag, body, staged)
+	return r.twoSided.sendLong(o, to, tag, body, staged)
 }
 
 // sendLong sends a message in pieces, each staged if that is wanted and a slot is free.
-func (r *Runtime) sendLong(o *sendWindow, to transport.Rank, tag int64, body []byte,
+func (ts *twoSided) sendLong(o *sendWindow, to transport.Rank, tag int64, body []byte,
 	staged bool) error {
-	id := int64(r.twoSided.lastMessageID.Add(1))
-	n, err := r.sendFirstPiece(o, to, tag, id, body, staged)
+	id := int64(ts.lastMessageID.Add(1))
+	n, err := ts.sendFirstPiece(o, to, tag, id, body, staged)
 	for at := n; at < len(body) && err == nil; at += n {
 		rest := body[at:]
-		if ref, m := r.copyToSlot(o, to, rest, staged); m > 0 {
-			n, err = m, r.sendFragment(o, to, tagFragment+id, m, nil, ref[:])
+		if ref, m := ts.copyToSlot(o, to, rest, staged); m > 0 {
+			n, err = m, ts.sendFragment(o, to, tagFragment+id, m, nil, ref[:])
 			continue
 		}
 		n = min(len(rest), fragmentBytes)
-		err = r.sendFragment(o, to, tagFragment+id, n, nil, rest[:n])
+		err = ts.sendFragment(o, to, tagFragment+id, n, nil, rest[:n])
 	}
 	return err
 }
 
 // sendFirstPiece sends the first piece, and returns how long it is.
-func (r *Runtime) sendFirstPiece(o *sendWindow, to transport.Rank, tag, id int64, body []byte,
+func (ts *twoSided) sendFirstPiece(o *sendWindow, to transport.Rank, tag, id int64, body []byte,
 	staged bool) (n int, err error) {
 	total := len(body)
-	ref, n := r.copyToSlot(o, to, body, staged)
+	ref, n := ts.copyToSlot(o, to, body, staged)
 	data := ref[:]
 	if n > 0 {
 		id |= stagedID
 	} else if total <= fragmentBytes {
-		return total, r.sendFragment(o, to, tag, total, nil, body)
+		return total, ts.sendFragment(o, to, tag, total, nil, body)
 	} else {
 		n = fragmentBytes - idBytes
 		data = body[:n]
 	}
 	number := binary.LittleEndian.AppendUint64(nil, uint64(id))
-	return n, r.sendFragment(o, to, tag, total, number, data)
+	return n, ts.sendFragment(o, to, tag, total, number, data)
 }
 
 // sendFragment sends a fragment when the window has room. The caller holds o.mu.
-func (r *Runtime) sendFragment(o *sendWindow, to transport.Rank, tag int64, total int, id,
+func (ts *twoSided) sendFragment(o *sendWindow, to transport.Rank, tag int64, total int, id,
 	data []byte) error {
 	if o.unackedRequests >= maxUnacked {
-		if _, err := r.mailbox.Recv(r.Me, tagCredit+int64(to), nil); err != nil {
+		if _, err := ts.rt.mailbox.Recv(ts.rt.Me, tagCredit+int64(to), nil); err != nil {
 			return err
 		}
 		o.unackedRequests--
 	}
-	if err := r.postFragment(to, tag, total, id, data); err != nil {
+	if err := ts.postFragment(to, tag, total, id, data); err != nil {
 		return err
 	}
-	if o.bytesSinceRequest += transport.FragmentHead + len(id) + len(data); o.bytesSinceRequest >= ackBytes {
-		r.requestAckAsync(o, to)
+	if o.bytesSinceRequest += transport.FragmentHead + len(id) +
+		len(data); o.bytesSinceRequest >= ackBytes {
+		ts.requestAckAsync(o, to)
 	}
 	return nil
 }
 
 // requestAckAsync requests an acknowledgement of what has been sent.
-func (r *Runtime) requestAckAsync(o *sendWindow, to transport.Rank) {
-	if r.twoSided.startTask() {
+func (ts *twoSided) requestAckAsync(o *sendWindow, to transport.Rank) {
+	if ts.startTask() {
 		o.bytesSinceRequest = 0
 		o.unackedRequests++
 		now := time.Now()
-		go r.requestAck(to, now.Sub(o.lastRequest) > seldomAsked)
+		go ts.requestAck(to, now.Sub(o.lastRequest) > seldomAsked)
 		o.lastRequest = now
 	}
 }
@@ -166,80 +170,80 @@ var fragmentMemory = sync.Pool{New: func() any {
 }}
 
 // postFragment sends a fragment.
-func (r *Runtime) postFragment(to transport.Rank, tag int64, total int, id, data []byte) error {
+func (ts *twoSided) postFragment(to transport.Rank, tag int64, total int, id, data []byte) error {
 	b := fragmentMemory.Get().(*[transport.FragmentHead + fragmentBytes]byte)
 	defer fragmentMemory.Put(b)
-	dest := r.route(to)
+	dest := ts.rt.route(to)
 	body := append(append(transport.AppendFragmentHead(b[:0], tag, total), id...), data...)
 	m := transport.Msg{Kind: msgFragment, Body: body, Unhurried: true}
 	return dest.tr.Send(dest.peer, m)
 }
 
 // startTask counts a goroutine that Finalize waits for; false if Finalize has begun.
-func (m *twoSided) startTask() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.closed {
-		m.tasks.Add(1)
+func (ts *twoSided) startTask() bool {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	if !ts.closed {
+		ts.tasks.Add(1)
 	}
-	return !m.closed
+	return !ts.closed
 }
 
-func (m *twoSided) isFinalizing() bool {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	return m.closed
+func (ts *twoSided) isFinalizing() bool {
+	ts.mu.Lock()
+	defer ts.mu.Unlock()
+	return ts.closed
 }
 
-func (m *twoSided) close() {
-	m.mu.Lock()
-	m.closed = true
-	m.mu.Unlock()
+func (ts *twoSided) close() {
+	ts.mu.Lock()
+	ts.closed = true
+	ts.mu.Unlock()
 }
 
 // requestAck waits until everything that this rank has sent to another one has been delivered, then
 // sends itself a message. unhurried: no fragment is likely to wait for that.
-func (r *Runtime) requestAck(to transport.Rank, unhurried bool) {
+func (ts *twoSided) requestAck(to transport.Rank, unhurried bool) {
 	defer log.Guard()
-	defer r.twoSided.tasks.Done()
+	defer ts.tasks.Done()
 	// If it fails, the job ends anyway.
-	_, err := r.callActiveMsg(to, transport.Msg{Kind: msgAckRequest, Unhurried: unhurried})
-	if dest := r.route(to); err == nil && dest.fast != nil {
+	_, err := ts.rt.callActiveMsg(to, transport.Msg{Kind: msgAckRequest, Unhurried: unhurried})
+	if dest := ts.rt.route(to); err == nil && dest.fast != nil {
 		dest.fast.Delivered(dest.peer)
 	}
-	r.mailbox.Send(r.Topo.Local(r.Me), tagCredit+int64(to), nil)
+	ts.rt.mailbox.Send(ts.rt.Topo.Local(ts.rt.Me), tagCredit+int64(to), nil)
 }
 
 // Recv receives the oldest message of a tag from a rank, or from any (-1). ErrTooLong leaves it
 // unread.
 func (r *Runtime) Recv(from transport.Rank, tag int64, body []byte) (transport.Received, error) {
-	r.postCoalesced(everyRank)
+	r.coalescing.postCoalesced(everyRank)
 	l, err := r.mailbox.Recv(from, tag, body)
 	if err != nil || l.Bytes == l.Total {
 		return l, err
 	}
-	l.Bytes, err = r.recvLong(l, body)
+	l.Bytes, err = r.twoSided.recvLong(l, body)
 	return l, err
 }
 
 // recvLong receives what follows the first fragment, which is in body, and returns how long the
 // message is.
-func (r *Runtime) recvLong(l transport.Received, body []byte) (at int, err error) {
+func (ts *twoSided) recvLong(l transport.Received, body []byte) (at int, err error) {
 	id := int64(binary.LittleEndian.Uint64(body))
 	if id&stagedID == 0 {
 		at = copy(body, body[idBytes:l.Bytes])
 	} else {
 		id, at = id&^stagedID, min(l.Total, stagePiece)
-		err = r.fetchStaged(l.From, body[idBytes:firstRef], body[:at])
+		err = ts.fetchStaged(l.From, body[idBytes:firstRef], body[:at])
 	}
 	for at < l.Total && err == nil {
 		var frag transport.Received
-		frag, err = r.mailbox.Recv(l.From, tagFragment+id, body[at:l.Total])
+		frag, err = ts.rt.mailbox.Recv(l.From, tagFragment+id, body[at:l.Total])
 		if err != nil {
 			break
 		}
 		if frag.Bytes < frag.Total { // it is staged
-			err = r.fetchStaged(l.From, body[at:at+refBytes], body[at:at+frag.Total])
+			err = ts.fetchStaged(l.From, body[at:at+refBytes], body[at:at+frag.Total])
 		}
 		at += frag.Total
 	}
@@ -264,7 +268,7 @@ type fragment struct {
 
 // handleTwoSided gives a fragment to the thread that waits for it, or delivers it to the mailbox of
 // rank to. A request for an acknowledgement is answered behind all fragments before it.
-func (r *Runtime) handleTwoSided(from, to transport.Rank, m transport.Msg,
+func (ts *twoSided) handleTwoSided(from, to transport.Rank, m transport.Msg,
 	reply func([]byte)) bool {
 	p := fragment{from: from, reply: reply}
 	if m.Kind == msgFragment {
@@ -274,67 +278,67 @@ func (r *Runtime) handleTwoSided(from, to transport.Rank, m transport.Msg,
 		p.tag = int64(binary.LittleEndian.Uint64(m.Body))
 		p.total = int64(binary.LittleEndian.Uint64(m.Body[8:]))
 		p.body = m.Body[transport.FragmentHead:]
-		if to == r.Me && int(p.total) == len(p.body) && r.storeExpected(&p) {
+		if to == ts.rt.Me && int(p.total) == len(p.body) && ts.storeExpected(&p) {
 			return true
 		}
 	}
-	r.deliverOrQueue(r.Topo.Local(to), p, &m)
+	ts.deliverOrQueue(ts.rt.Topo.Local(to), p, &m)
 	return true
 }
 
 // deliverOrQueue delivers a fragment at once if there is room; else it is queued for a goroutine. m
 // is what it came in, or nil.
-func (r *Runtime) deliverOrQueue(local int, p fragment, m *transport.Msg) {
-	in := &r.twoSided.backlogs[local]
+func (ts *twoSided) deliverOrQueue(local int, p fragment, m *transport.Msg) {
+	in := &ts.backlogs[local]
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if len(in.waiting) == 0 && r.tryDeliver(local, p) {
+	if len(in.waiting) == 0 && ts.tryDeliver(local, p) {
 		return
 	}
 	if p.body != nil && m != nil {
 		p.body = m.Keep()[transport.FragmentHead:]
 	}
 	in.waiting = append(in.waiting, p)
-	r.mailbox.SetBacklogged(local, true)
-	if !in.delivering && r.twoSided.startTask() {
+	ts.rt.mailbox.SetBacklogged(local, true)
+	if !in.delivering && ts.startTask() {
 		in.delivering = true
-		go r.deliverQueued(local, in)
+		go ts.deliverQueued(local, in)
 	}
 }
 
 // hasBacklog reports whether messages for a rank of this node wait for room.
-func (r *Runtime) hasBacklog(local int) bool {
-	in := &r.twoSided.backlogs[local]
+func (ts *twoSided) hasBacklog(local int) bool {
+	in := &ts.backlogs[local]
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return len(in.waiting) > 0
 }
 
-func (r *Runtime) tryDeliver(local int, p fragment) bool {
+func (ts *twoSided) tryDeliver(local int, p fragment) bool {
 	if p.reply != nil {
 		p.reply(nil)
 		return true
 	}
-	return r.mailbox.Deliver(local, p.from, p.tag, p.total, p.body, false)
+	return ts.rt.mailbox.Deliver(local, p.from, p.tag, p.total, p.body, false)
 }
 
 // deliverQueued delivers what is queued as the receiver makes room. It polls instead of blocking,
 // so that it can end when the job does.
-func (r *Runtime) deliverQueued(local int, in *recvQueue) {
+func (ts *twoSided) deliverQueued(local int, in *recvQueue) {
 	const shortest, longest = 20 * time.Microsecond, 4 * time.Millisecond
 	defer log.Guard()
-	defer r.twoSided.tasks.Done()
+	defer ts.tasks.Done()
 	pause := shortest
-	for !r.twoSided.isFinalizing() {
+	for !ts.isFinalizing() {
 		in.mu.Lock()
 		n := 0
-		for n < len(in.waiting) && r.tryDeliver(local, in.waiting[n]) {
+		for n < len(in.waiting) && ts.tryDeliver(local, in.waiting[n]) {
 			n++
 		}
 		in.waiting = in.waiting[n:]
 		if len(in.waiting) == 0 {
 			in.waiting, in.delivering = nil, false
-			r.mailbox.SetBacklogged(local, false)
+			ts.rt.mailbox.SetBacklogged(local, false)
 			in.mu.Unlock()
 			return
 		}

@@ -81,7 +81,8 @@ func (c *updateMessages) appendMessage(b []byte, bytes int64) []byte {
 		b = appendRange(b, run.Addr, run.Bytes)
 	}
 	if flags&flagEmpty == 0 {
-		b = append(b, unsafe.Slice((*byte)(addUnlessNil(c.u.Data, c.bytesAppended)), bytes)...)
+		b = append(b, unsafe.Slice((*byte)(addUnlessNil(c.u.Data, c.bytesAppended)),
+			bytes)...)
 		c.bytesAppended += bytes
 	}
 	return b
@@ -213,8 +214,9 @@ const compareHead = 8
 func (r *Runtime) compareRemote(proc int, addr uintptr, compare, value, old []byte) error {
 	body := binary.LittleEndian.AppendUint64(make([]byte, 0,
 		compareHead+2*transport.MaxCompare), uint64(addr))
-	answer, err := r.callActive(transport.Rank(proc), msgCompare, append(append(body, compare...),
-		value...))
+	answer, err := r.callActive(transport.Rank(proc), msgCompare,
+		append(append(body, compare...),
+			value...))
 	switch {
 	case err != nil:
 		return updateError(proc, err)

@@ -32,7 +32,8 @@ func (r *Runtime) verifyRemote(o *Op) error {
 	}
 	var body []byte
 	if o.Xfer.Vector == nil {
-		body = appendRange(body, o.remoteExtent.lo, int64(o.remoteExtent.hi-o.remoteExtent.lo))
+		body = appendRange(body, o.remoteExtent.lo,
+			int64(o.remoteExtent.hi-o.remoteExtent.lo))
 	}
 	for _, s := range o.Xfer.Vector {
 		for _, addr := range s.Remote {
@@ -61,7 +62,8 @@ func (r *Runtime) askOwner(proc int, arg string, question []byte) error {
 	good := int(binary.LittleEndian.Uint32(answer)) * rangeBytes
 	if good >= len(question) {
 		if lo, n := rangeAt(answer[4:]); n > 0 {
-			r.confirmed.confirmExtent(transport.Rank(proc), extent{lo, lo + uintptr(n)})
+			r.regionManager.confirmed.confirmExtent(transport.Rank(proc),
+				extent{lo, lo + uintptr(n)})
 		}
 		return nil
 	}
