@@ -67,11 +67,11 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 	case msgEventTold:
 		handled = r.eventCounters.handleEventTold(to, m)
 	case msgUpdate:
-		handled = r.handleUpdate(from, to, m, reply)
+		handled = r.remoteUpdates.handleUpdate(from, to, m, reply)
 	case msgCompare:
-		handled = r.handleCompare(to, m, reply)
+		handled = r.remoteUpdates.handleCompare(to, m, reply)
 	case msgOwns:
-		handled = r.handleOwns(to, m, reply)
+		handled = r.regionManager.handleOwns(to, m, reply)
 	case msgEnding:
 		handled = r.jobEnd.handleEnding(reply)
 	case msgNotify:

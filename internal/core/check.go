@@ -274,5 +274,5 @@ func (r *Runtime) CheckFlag(arg string, proc int, addr uintptr) error {
 	if known || err != nil {
 		return err
 	}
-	return r.askOwner(proc, arg, appendRange(nil, addr, 4))
+	return r.regionManager.askOwner(proc, arg, appendRange(nil, addr, 4))
 }

@@ -118,7 +118,7 @@ func (s *coalescer) addToBatch(o *Op, implicit bool, content int32) bool {
 	if implicit != s.pending.implicit {
 		return false
 	}
-	if content = s.r.handles.contentAfter(content); content != Done && content != s.number {
+	if content = s.r.handleTable.contentAfter(content); content != Done && content != s.number {
 		return false
 	}
 	return s.batch.addTransfer(o)
@@ -136,7 +136,7 @@ func (s *coalescer) openBatchFor(o *Op, implicit bool, content int32) bool {
 	}
 	p := requests.Get().(*request)
 	p.proc, p.implicit, p.tr, p.refs = o.Proc, implicit, s.r.internode.tr, 1
-	s.pending, s.number, s.noBatchSinceAlarm = p, s.r.handles.addRequest(p, content), false
+	s.pending, s.number, s.noBatchSinceAlarm = p, s.r.handleTable.addRequest(p, content), false
 	owner := s.number
 	if implicit {
 		owner = Done
@@ -174,7 +174,7 @@ func (s *coalescer) postBatch() {
 	} else if p.implicit && p.op.Kind == Get {
 		s.r.traffic.countPosted(p.proc) // a fence waits for it too
 	}
-	s.r.handles.unrefRequest(p)
+	s.r.handleTable.unrefRequest(p)
 	s.r.coalescing.openCount.Add(-1)
 }
 

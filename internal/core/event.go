@@ -46,7 +46,7 @@ const eventAlign = 4
 
 // isEvent tells whether there may be an event at an address of a rank of this node.
 func (ec *eventCounters) isEvent(rank transport.Rank, addr uintptr) bool {
-	return ec.rt.isShared(rank, addr, ec.rt.events.EventBytes(), eventAlign)
+	return ec.rt.regionManager.isShared(rank, addr, ec.rt.events.EventBytes(), eventAlign)
 }
 
 // checkEvent refuses what is known to be wrong. What another node's rank owns its server checks.

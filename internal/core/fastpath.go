@@ -16,7 +16,7 @@ func (r *Runtime) addFastRange(o *Op) {
 		return
 	}
 	if o.Kind == Acc {
-		r.allowFastRequests(o.Proc, o.Xfer.Remote.Base)
+		r.regionManager.allowFastRequests(o.Proc, o.Xfer.Remote.Base)
 		return
 	}
 	use := o.remoteExtent
@@ -41,9 +41,9 @@ func (r *Runtime) addFastRange(o *Op) {
 
 // allowFastRequests lets C ask the data server of a rank: for accumulates around an address, if
 // there is an allocation, and for locks and read-modify-writes.
-func (r *Runtime) allowFastRequests(proc int, addr uintptr) {
-	to := r.route(transport.Rank(proc))
-	if e, found := r.regionManager.remote.findExtent(transport.Rank(proc), addr); found &&
+func (rm *regionManager) allowFastRequests(proc int, addr uintptr) {
+	to := rm.rt.route(transport.Rank(proc))
+	if e, found := rm.remote.findExtent(transport.Rank(proc), addr); found &&
 		to.fast != nil {
 		to.fast.AddSpan(to.peer, addr, e.lo, e.hi)
 	}
@@ -51,24 +51,24 @@ func (r *Runtime) allowFastRequests(proc int, addr uintptr) {
 
 // AddRange makes memory of a rank known to the C fast path, around an address at which something
 // has been stored. The caller knows that it is valid, and does not give C addresses outside it.
-func (r *Runtime) AddRange(proc int, addr, lo, hi uintptr) {
-	if to := r.route(transport.Rank(proc)); to.fast != nil {
+func (rm *regionManager) AddRange(proc int, addr, lo, hi uintptr) {
+	if to := rm.rt.route(transport.Rank(proc)); to.fast != nil {
 		to.fast.AddRange(to.peer, addr, lo, hi)
 	}
 }
 
 // waitFastRequest completes a request of C's, which has posted it.
-func (r *Runtime) waitFastRequest(number int32) error {
-	if r.internode.fast == nil {
+func (to *iface) waitFastRequest(number int32) error {
+	if to.fast == nil {
 		return nil
 	}
-	return r.internode.fast.WaitRequest(number)
+	return to.fast.WaitRequest(number)
 }
 
 // testFastRequest tells whether a request of C's is over, and completes it then.
-func (r *Runtime) testFastRequest(number int32) (over bool, err error) {
-	if r.internode.fast == nil {
+func (to *iface) testFastRequest(number int32) (over bool, err error) {
+	if to.fast == nil {
 		return true, nil
 	}
-	return r.internode.fast.TestRequest(number)
+	return to.fast.TestRequest(number)
 }

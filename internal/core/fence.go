@@ -25,9 +25,9 @@ func (r *Runtime) Fence(proc int) error {
 
 // fencePosted fences those of these ranks at which stores are outstanding, by one call of each
 // transport.
-func (r *Runtime) fencePosted(ranks []transport.Rank) (first error) {
-	for _, tr := range r.transports {
-		if err := r.fencePostedBy(tr, ranks); err != nil && first == nil {
+func (gs *groups) fencePosted(ranks []transport.Rank) (first error) {
+	for _, tr := range gs.rt.transports {
+		if err := gs.fencePostedBy(tr, ranks); err != nil && first == nil {
 			first = err
 		}
 	}
@@ -35,7 +35,7 @@ func (r *Runtime) fencePosted(ranks []transport.Rank) (first error) {
 }
 
 // fencePostedBy is fence for those of the ranks that one transport reaches.
-func (r *Runtime) fencePostedBy(tr transport.Transport, ranks []transport.Rank) error {
+func (gs *groups) fencePostedBy(tr transport.Transport, ranks []transport.Rank) error {
 	type mark struct {
 		t    *Traffic
 		upTo uint32
@@ -43,7 +43,7 @@ func (r *Runtime) fencePostedBy(tr transport.Transport, ranks []transport.Rank) 
 	var peers []transport.Peer
 	var marks []mark
 	for _, rank := range ranks {
-		to, t := r.route(rank), &r.traffic[rank]
+		to, t := gs.rt.route(rank), &gs.rt.traffic[rank]
 		switch {
 		case to.tr != tr:
 			continue
@@ -65,11 +65,11 @@ func (r *Runtime) fencePostedBy(tr transport.Transport, ranks []transport.Rank) 
 }
 
 // AllFence is Fence for every rank; all nodes are asked before the first is waited for.
-func (r *Runtime) AllFence() error {
-	err := r.WaitAll()
-	all := r.traffic.total()
+func (gs *groups) AllFence() error {
+	err := gs.rt.WaitAll()
+	all := gs.rt.traffic.total()
 	upTo := all.Posted.Load()
-	if e := r.fencePosted(r.groups.world.Ranks); e != nil && err == nil {
+	if e := gs.fencePosted(gs.world.Ranks); e != nil && err == nil {
 		err = e
 	}
 	all.markFenced(upTo)
@@ -77,14 +77,14 @@ func (r *Runtime) AllFence() error {
 }
 
 // GroupFence is Fence for the members of a group.
-func (r *Runtime) GroupFence(g *Group) error {
+func (gs *groups) GroupFence(g *Group) error {
 	var first error
 	for _, w := range g.Ranks {
-		if err := r.WaitProc(int(w)); err != nil && first == nil {
+		if err := gs.rt.WaitProc(int(w)); err != nil && first == nil {
 			first = err
 		}
 	}
-	if err := r.fencePosted(g.Ranks); err != nil && first == nil {
+	if err := gs.rt.groups.fencePosted(g.Ranks); err != nil && first == nil {
 		first = err
 	}
 	return first

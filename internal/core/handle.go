@@ -17,10 +17,10 @@ const Done int32 = 0
 
 // CountHandles has the number of handles with open operations kept in explicit, and of operations
 // without a handle in implicit. No operation may be open.
-func (r *Runtime) CountHandles(explicit, implicit *atomic.Int32) {
+func (h *handleTable) CountHandles(explicit, implicit *atomic.Int32) {
 	explicit.Store(0)
 	implicit.Store(0)
-	r.handles.explicitCount, r.handles.implicitCount = explicit, implicit
+	h.explicitCount, h.implicitCount = explicit, implicit
 }
 
 // Start posts an operation and returns its number: Done for a store that is locally complete
@@ -39,7 +39,7 @@ func (r *Runtime) StartUnder(content int32, o *Op) (int32, error) {
 // startOperation is Start and StartUnder; content is the handle's, Done if there is no handle.
 func (r *Runtime) startOperation(o *Op, implicit bool, content int32) (int32, error) {
 	if transport.FastRequest(content) { // an operation of Go's does not join one of C's
-		if err := r.waitFastRequest(content); err != nil {
+		if err := r.internode.waitFastRequest(content); err != nil {
 			return Done, err
 		}
 		content = Done
@@ -49,7 +49,7 @@ func (r *Runtime) startOperation(o *Op, implicit bool, content int32) (int32, er
 		err = r.verifyRemote(o)
 	}
 	if err != nil || !some {
-		return r.handles.contentAfter(content), err
+		return r.handleTable.contentAfter(content), err
 	}
 	to := r.route(transport.Rank(o.Proc))
 	o.Xfer.Later = true
@@ -65,7 +65,7 @@ func (r *Runtime) startOperation(o *Op, implicit bool, content int32) (int32, er
 	}
 	if to.completesAtOnce(o) {
 		o.Xfer.Done = nil
-		return r.handles.contentAfter(content), r.postOp(o)
+		return r.handleTable.contentAfter(content), r.postOp(o)
 	}
 	p := requests.Get().(*request)
 	p.proc, p.implicit, p.tr = o.Proc, implicit, to.tr
@@ -78,25 +78,25 @@ func (r *Runtime) startOperation(o *Op, implicit bool, content int32) (int32, er
 	}
 	if err := r.postOp(&p.op); err != nil { // the transport may still use it
 		p.complete(err)
-		return r.handles.contentAfter(content), err
+		return r.handleTable.contentAfter(content), err
 	}
-	return r.handles.addRequest(p, content), nil
+	return r.handleTable.addRequest(p, content), nil
 }
 
 // startImplicit makes an operation known before it is posted, so that another thread's WaitAll
 // waits for it.
 func (r *Runtime) startImplicit(p *request) (int32, error) {
 	p.refs = 1
-	id := r.handles.addRequest(p, Done)
+	id := r.handleTable.addRequest(p, Done)
 	if err := r.postOp(&p.op); err != nil {
 		p.complete(err)
-		r.handles.finishFirst(id, p)
+		r.handleTable.finishFirst(id, p)
 		return Done, err
 	}
 	if p.op.Kind == Get {
 		r.traffic.countPosted(p.proc) // a fence waits for it too
 	}
-	r.handles.unrefRequest(p)
+	r.handleTable.unrefRequest(p)
 	return id, nil
 }
 
@@ -104,9 +104,9 @@ func (r *Runtime) startImplicit(p *request) (int32, error) {
 // thread's WaitAll must wait for it too.
 func (r *Runtime) Wait(id int32) (err error) {
 	if transport.FastRequest(id) {
-		return r.waitFastRequest(id)
+		return r.internode.waitFastRequest(id)
 	}
-	for p := r.handles.refFirst(id); p != nil; p = r.handles.finishFirst(id, p) {
+	for p := r.handleTable.refFirst(id); p != nil; p = r.handleTable.finishFirst(id, p) {
 		if !p.done.Load() {
 			r.coalescing.postCoalesced(everyRank)
 		}
@@ -119,15 +119,15 @@ func (r *Runtime) Wait(id int32) (err error) {
 // Test tells whether the operations of a number are complete; those that are are removed.
 func (r *Runtime) Test(id int32) (over bool, err error) {
 	if transport.FastRequest(id) {
-		return r.testFastRequest(id)
+		return r.internode.testFastRequest(id)
 	}
-	for p := r.handles.refFirst(id); p != nil; p = r.handles.finishFirst(id, p) {
+	for p := r.handleTable.refFirst(id); p != nil; p = r.handleTable.finishFirst(id, p) {
 		if !p.done.Load() {
 			r.coalescing.postCoalesced(everyRank)
 			p.tr.Progress(0)
 		}
 		if !p.done.Load() {
-			r.handles.unrefRequest(p)
+			r.handleTable.unrefRequest(p)
 			return false, nil
 		}
 		err = p.firstError()
@@ -152,19 +152,19 @@ func (r *Runtime) WaitAll() error {
 
 // waitImplicit completes C's implicit requests and those of Go that want selects.
 func (r *Runtime) waitImplicit(want func(*request) bool) error {
-	first := r.waitFastRequest(transport.FastImplicit)
-	r.handles.mu.Lock()
-	if len(r.handles.implicit) == 0 {
-		r.handles.mu.Unlock()
+	first := r.internode.waitFastRequest(transport.FastImplicit)
+	r.handleTable.mu.Lock()
+	if len(r.handleTable.implicit) == 0 {
+		r.handleTable.mu.Unlock()
 		return first
 	}
 	var ids []int32
-	for id, p := range r.handles.implicit {
+	for id, p := range r.handleTable.implicit {
 		if want(p) {
 			ids = append(ids, id)
 		}
 	}
-	r.handles.mu.Unlock()
+	r.handleTable.mu.Unlock()
 	for _, id := range ids {
 		if err := r.Wait(id); err != nil && first == nil {
 			first = err

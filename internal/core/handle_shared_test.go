@@ -51,9 +51,9 @@ func TestSharedHandle(t *testing.T) {
 					r.wrong("word %d is %d", i, *long(buf + 256 + 8*i))
 				}
 			}
-			if r.open() != 0 || r.handles.explicitCount.Load() != 0 {
+			if r.open() != 0 || r.handleTable.explicitCount.Load() != 0 {
 				r.wrong("%d handles open, C sees %d", r.open(),
-					r.handles.explicitCount.Load())
+					r.handleTable.explicitCount.Load())
 			}
 		}
 		r.barrier()
@@ -152,7 +152,7 @@ func TestUsedForLong(t *testing.T) {
 			for range 1000 {
 				r.under(&hdl, op(Put, 1, buf, mem[1], 1024))
 			}
-			if p := r.handles.explicit[hdl]; p == nil || p.nextOfHandle != nil ||
+			if p := r.handleTable.explicit[hdl]; p == nil || p.nextOfHandle != nil ||
 				p.lastOfHandle != p {
 				r.wrong("more than one operation is kept")
 			}

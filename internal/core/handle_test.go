@@ -149,15 +149,15 @@ func TestImplicitHandles(t *testing.T) {
 			explicit, err := r.Start(op(Get, 1, buf+32, mem[1], 8), false)
 			r.must(err)
 			r.must(r.WaitProc(1))
-			for _, p := range r.handles.implicit {
+			for _, p := range r.handleTable.implicit {
 				if p.proc == 1 {
 					r.wrong("WaitProc(1) left an operation to rank 1")
 				}
 			}
-			if left := len(r.handles.implicit); left != 2 ||
-				r.handles.explicit[explicit] == nil {
+			if left := len(r.handleTable.implicit); left != 2 ||
+				r.handleTable.explicit[explicit] == nil {
 				r.wrong("%d implicit operations left, explicit one is %v", left,
-					r.handles.explicit[explicit])
+					r.handleTable.explicit[explicit])
 			}
 			r.must(r.WaitAll())
 			if r.open() != 1 {

@@ -106,7 +106,7 @@ func (s *hierarchicalTeam) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
 	if s.isLeader() {
 		between = s.leaders.startBroadcast(all, home)
 	}
-	for b := range fragments(all, s.leaders.r.pipeline()) {
+	for b := range fragments(all, s.leaders.pipeline()) {
 		if s.leaders.me == home && place != 0 { // the leader needs the data first
 			s.local.Bcast(unsafe.Pointer(&b[0]), int64(len(b)), place)
 		}

@@ -11,8 +11,8 @@ const pipelineBytes = 64 << 10
 
 // pipeline is the size of the fragments in which a long buffer is sent. All members of a team use
 // the same one, and only leaders know of rings: so it is that of rings wherever there may be some.
-func (r *Runtime) pipeline() int {
-	if r.internode.wordWriter != nil {
+func (l *leaderTeam) pipeline() int {
+	if l.r.internode.wordWriter != nil {
 		return ringPiece
 	}
 	return pipelineBytes
@@ -61,7 +61,7 @@ func (l *leaderTeam) startBroadcast(buf []byte, root int) *broadcast {
 // many steps as there are leaders until the last one has it.
 func (l *leaderTeam) usesChain(total int64) bool {
 	n := len(l.ranks)
-	return total/int64(l.r.pipeline())*int64(bits.Len(uint(n-1))-1) > int64(n)
+	return total/int64(l.pipeline())*int64(bits.Len(uint(n-1))-1) > int64(n)
 }
 
 func (b *broadcast) useChain(at, root int) {
@@ -129,7 +129,7 @@ func (b *broadcast) passTo(to int, body []byte) {
 // beginWindow begins a collective of as many fragments as may be on their way.
 func (b *broadcast) beginWindow() {
 	l := b.l
-	size := l.r.pipeline()
+	size := l.pipeline()
 	messages := min((len(b.rest)+size-1)/size, maxUnheardMessages)
 	l.unheardMessages += messages
 	if l.unheardMessages > maxUnheardMessages && l.rings == nil { // the root receives nothing

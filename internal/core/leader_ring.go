@@ -74,7 +74,7 @@ func (l *leaderTeam) makeRings() {
 	n := len(l.ranks)
 	var mine uintptr
 	if l.r.internode.wordWriter != nil {
-		mine = l.r.ringMemory(numPeers(n))
+		mine = l.ringMemory(numPeers(n))
 	}
 	all := l.gatherBlocks(binary.LittleEndian.AppendUint64(nil, uint64(mine)), equalSizes(n, 8))
 	rings := &leaderRings{block: mine, ends: make([]*ringEnd, numPeers(n))}
@@ -94,8 +94,8 @@ func (l *leaderTeam) makeRings() {
 }
 
 // ringMemory is memory for so many parts, 0 if there is none.
-func (r *Runtime) ringMemory(parts int) uintptr {
-	block, err := r.MallocLocal(int64(parts) * ringPart)
+func (l *leaderTeam) ringMemory(parts int) uintptr {
+	block, err := l.r.MallocLocal(int64(parts) * ringPart)
 	if err != nil {
 		return 0
 	}

@@ -38,7 +38,7 @@ func (ms *mutexes) lockRemoteMutex(s *MutexSet, kind uint8, m uintptr, i, proc i
 		return false, nil
 	}
 	s.Holds(i, proc)
-	ms.rt.allowFastRequests(proc, m)
+	ms.rt.regionManager.allowFastRequests(proc, m)
 	return true, nil
 }
 

@@ -101,7 +101,7 @@ func (e *ringEnd) awaitSent() error {
 	if transport.FastWait(request) {
 		return nil
 	}
-	return e.r.waitFastRequest(request)
+	return e.r.internode.waitFastRequest(request)
 }
 
 // writeCount writes a count of this leader's at the other one, behind all that was stored there,

@@ -33,8 +33,9 @@ type Runtime struct {
 	memoryParts
 	batching
 	twoSided
-	handles handleTable
-	traffic traffic
+	handleTable
+	remoteUpdates
+	traffic
 	// leaving is set in the final barrier: nodes that are connected to now may have left.
 	leaving atomic.Bool
 }
@@ -114,7 +115,7 @@ func (r *Runtime) connectParts() {
 	r.mutexes.rt, r.windowLocks.rt, r.lockServer.rt = r, r, r
 	r.notifier.rt, r.eventCounters.rt = r, r
 	r.regionManager.rt, r.privateMemory.rt = r, r
-	r.aggregates.rt, r.coalescing.rt = r, r
+	r.aggregates.rt, r.coalescing.rt, r.remoteUpdates.rt = r, r, r
 	r.jobEnd.started = make(chan struct{})
 	r.jobEnd.jobEnding, r.jobEnd.jobEnded = make(chan struct{}), make(chan struct{})
 }
@@ -137,8 +138,9 @@ func (r *Runtime) Finalize() error {
 	return r.Job.Close()
 }
 
-func (r *Runtime) closeTransports() {
-	for _, tr := range slices.Backward(r.transports) {
+// closeTransports closes all transports. The caller is the last to use them.
+func (rs *routes) closeTransports() {
+	for _, tr := range slices.Backward(rs.transports) {
 		// the node's last: transports between nodes use it
 		tr.Close()
 	}
@@ -150,15 +152,15 @@ const leaveTime = 2 * time.Second
 // Leave is called when the process exits with status 0 without finalising: it says goodbye to all
 // nodes, so that they do not regard this rank as dead. It runs on the thread that has called exit;
 // others may be in calls.
-func (r *Runtime) Leave() {
-	r.jobEnd.exitThread.Store(int64(syscall.Gettid()))
+func (j *jobEnd) Leave() {
+	j.exitThread.Store(int64(syscall.Gettid()))
 	log.Flush()
 	parted := make(chan struct{})
 	go func() {
 		defer log.Guard()
 		defer close(parted)
-		r.coalescing.postCoalesced(everyRank)
-		for _, tr := range r.transports[1:] { // those between nodes
+		j.rt.coalescing.postCoalesced(everyRank)
+		for _, tr := range j.rt.transports[1:] { // those between nodes
 			tr.Close()
 		}
 	}()
@@ -166,7 +168,7 @@ func (r *Runtime) Leave() {
 	case <-parted:
 	case <-time.After(leaveTime):
 	}
-	r.Liveness.Leave(false)
+	j.rt.Liveness.Leave(false)
 }
 
 // checkRank returns an error unless proc is a rank of the job.
@@ -189,17 +191,17 @@ func (r *Runtime) Summary() string {
 }
 
 // Transports lists the names of transports in use.
-func (r *Runtime) Transports() []transport.Info {
-	infos := make([]transport.Info, len(r.transports))
-	for i, t := range r.transports {
+func (rs *routes) Transports() []transport.Info {
+	infos := make([]transport.Info, len(rs.transports))
+	for i, t := range rs.transports {
 		infos[i] = t.Info()
 	}
 	return infos
 }
 
 // Counts is what the transports of this rank have counted, the same names at all ranks.
-func (r *Runtime) Counts() (all []transport.Count) {
-	for _, t := range r.transports {
+func (rs *routes) Counts() (all []transport.Count) {
+	for _, t := range rs.transports {
 		if c, ok := t.(transport.Counter); ok {
 			all = append(all, c.Counts()...)
 		}

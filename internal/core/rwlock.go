@@ -35,13 +35,14 @@ func rwlockMessage(lock uintptr, exclusive bool) []byte {
 }
 
 // isShared tells whether n bytes at an address are aligned arena memory of a rank of this node.
-func (r *Runtime) isShared(rank transport.Rank, addr uintptr, n int64, align uintptr) bool {
-	return addr%align == 0 && r.Memory.Inside(addr) && r.Memory.Owns(r.Topo.Local(rank), addr,
-		n)
+func (rm *regionManager) isShared(rank transport.Rank, addr uintptr, n int64, align uintptr) bool {
+	return addr%align == 0 && rm.rt.Memory.Inside(addr) &&
+		rm.rt.Memory.Owns(rm.rt.Topo.Local(rank), addr,
+			n)
 }
 
 func (wl *windowLocks) isRWLock(rank transport.Rank, addr uintptr) bool {
-	return wl.rt.isShared(rank, addr, wl.rt.rwlocks.RWLockBytes(), syncAlign)
+	return wl.rt.regionManager.isShared(rank, addr, wl.rt.rwlocks.RWLockBytes(), syncAlign)
 }
 
 // checkRWLock is for a lock of any rank. That of another node is checked there.

@@ -38,7 +38,7 @@ func openRuntime(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Run
 		p.Abandon()
 		return nil, startErrorOf(err)
 	}
-	r.initParts()
+	s.initParts()
 	if err := s.openTransports(p, f); err != nil {
 		// the reason has been printed: a rank that leaves now is not lost
 		r.jobEnd.endOnce.Do(func() {})
@@ -60,20 +60,20 @@ func openRuntime(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Run
 }
 
 // initParts prepares what handlers of messages need, which may arrive before the start has ended.
-func (r *Runtime) initParts() {
-	r.regionManager.regions.initTable()
-	r.handles.initTable()
-	r.notifier.notified = make([]Notified, r.N)
-	r.regionManager.remote.initRanks(r.N)
-	r.regionManager.confirmed.initRanks(r.N)
-	r.twoSided.initQueues(r.N, len(r.Topo.Mine()))
-	r.traffic = make(traffic, r.N+1)
-	r.peers = make([]transport.Peer, r.N)
-	for i := range r.peers {
-		r.peers[i] = transport.Peer(i)
+func (s *startup) initParts() {
+	s.rt.regionManager.regions.initTable()
+	s.rt.handleTable.initTable()
+	s.rt.notifier.notified = make([]Notified, s.rt.N)
+	s.rt.regionManager.remote.initRanks(s.rt.N)
+	s.rt.regionManager.confirmed.initRanks(s.rt.N)
+	s.rt.twoSided.initQueues(s.rt.N, len(s.rt.Topo.Mine()))
+	s.rt.traffic = make(traffic, s.rt.N+1)
+	s.rt.peers = make([]transport.Peer, s.rt.N)
+	for i := range s.rt.peers {
+		s.rt.peers[i] = transport.Peer(i)
 	}
-	if len(r.Topo.Nodes) > 1 {
-		r.aggregates.batches = make([]Batch, numBatches)
+	if len(s.rt.Topo.Nodes) > 1 {
+		s.rt.aggregates.batches = make([]Batch, numBatches)
 	}
 }
 

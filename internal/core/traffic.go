@@ -40,4 +40,4 @@ func (t traffic) total() *Traffic { return &t[len(t)-1] }
 
 // Traffic returns the counters for C: an entry for each rank and one for all together. Their
 // address does not change.
-func (r *Runtime) Traffic() []Traffic { return r.traffic }
+func (t traffic) Traffic() []Traffic { return t }

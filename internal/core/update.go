@@ -41,29 +41,30 @@ func (r *Runtime) Update(u *Update) error {
 	case r.Topo.SameNode(transport.Rank(u.Proc)):
 		return r.updateLocal(u)
 	}
-	return r.updateRemote(u, size)
+	return r.remoteUpdates.updateRemote(u, size)
 }
 
 // prepareUpdate checks an update, and makes sure that it comes behind earlier stores. It gives the
 // bytes of an element; 0: there is nothing to do.
 func (r *Runtime) prepareUpdate(u *Update) (size int, err error) {
-	size, all, err := r.checkUpdate(u)
+	if err := r.checkRank("proc", u.Proc); err != nil {
+		return 0, err
+	}
+	size, all, err := u.checkElements()
 	if err != nil || all == 0 || u.Op == kernel.OpNoOp && u.Old == nil {
 		return 0, err
 	}
 	if !u.Trusted {
-		if err := r.checkRuns(u.Proc, u.Runs); err != nil {
+		if err := r.regionManager.checkRuns(u.Proc, u.Runs); err != nil {
 			return 0, err
 		}
 	}
 	return size, r.orderAfterStores(u.Proc)
 }
 
-// checkUpdate gives the bytes of an element and of all of them.
-func (r *Runtime) checkUpdate(u *Update) (size int, all int64, err error) {
-	if err := r.checkRank("proc", u.Proc); err != nil {
-		return 0, 0, err
-	}
+// checkElements checks all but the rank and the owner of the memory. It returns the bytes of an
+// element and of all of them.
+func (u *Update) checkElements() (size int, all int64, err error) {
 	if !kernel.UpdateValid(u.Op, u.Type) {
 		return 0, 0, argErr(CodeOp, "op",
 			"operator %d is not defined for elements of type %d", u.Op, u.Type)
@@ -98,13 +99,13 @@ func (r *Runtime) checkUpdate(u *Update) (size int, all int64, err error) {
 }
 
 // checkRuns is checkRemote for all runs; what this rank does not know it asks the owner for.
-func (r *Runtime) checkRuns(proc int, runs []Run) error {
+func (rm *regionManager) checkRuns(proc int, runs []Run) error {
 	var unknown []byte
 	for _, run := range runs {
 		if run.Bytes == 0 {
 			continue
 		}
-		known, err := r.checkRemote("target", proc, run.Addr, run.Bytes)
+		known, err := rm.rt.checkRemote("target", proc, run.Addr, run.Bytes)
 		if err != nil {
 			return err
 		}
@@ -113,7 +114,7 @@ func (r *Runtime) checkRuns(proc int, runs []Run) error {
 		}
 	}
 	for question := range fragments(unknown, maxRanges*rangeBytes) {
-		if err := r.askOwner(proc, "target", question); err != nil {
+		if err := rm.askOwner(proc, "target", question); err != nil {
 			return err
 		}
 	}
@@ -134,7 +135,7 @@ func (r *Runtime) orderAfterStores(proc int) error {
 func (r *Runtime) updateLocal(u *Update) error {
 	x := transport.Update{Op: u.Op, Type: u.Type, Runs: u.Runs, Data: u.Data,
 		Old: unsafe.Pointer(unsafe.SliceData(u.Old))}
-	if err := r.applyUpdate(transport.Rank(u.Proc), &x); err != nil {
+	if err := r.applyUpdate(r.Topo.Local(transport.Rank(u.Proc)), &x); err != nil {
 		return updateError(u.Proc, err)
 	}
 	return nil
@@ -147,11 +148,12 @@ func addUnlessNil(p unsafe.Pointer, n int64) unsafe.Pointer {
 	return unsafe.Add(p, n)
 }
 
-func (r *Runtime) applyUpdate(rank transport.Rank, x *transport.Update) error {
-	if r.updater == nil {
+// applyUpdate changes memory of a rank of this node, given by its number there.
+func (n *nodeParts) applyUpdate(local int, x *transport.Update) error {
+	if n.updater == nil {
 		return transport.ErrNotNative
 	}
-	return r.updater.Update(r.route(rank).peer, x)
+	return n.updater.Update(transport.Peer(local), x)
 }
 
 func updateError(proc int, err error) error {
@@ -175,7 +177,8 @@ func (r *Runtime) CompareSwap(proc int, addr uintptr, n int, compare, value, old
 			transport.MaxCompare)
 	}
 	if !trusted {
-		if err := r.checkRuns(proc, []Run{{Addr: addr, Bytes: int64(n)}}); err != nil {
+		if err := r.regionManager.checkRuns(proc,
+			[]Run{{Addr: addr, Bytes: int64(n)}}); err != nil {
 			return err
 		}
 	}
@@ -183,18 +186,20 @@ func (r *Runtime) CompareSwap(proc int, addr uintptr, n int, compare, value, old
 		return err
 	}
 	if !r.Topo.SameNode(transport.Rank(proc)) {
-		return r.compareRemote(proc, addr, compare, value, old)
+		return r.remoteUpdates.compareRemote(proc, addr, compare, value, old)
 	}
-	if err := r.applyCompare(transport.Rank(proc), &transport.CompareSwap{Addr: addr,
-		Compare: compare, Value: value, Old: old}); err != nil {
+	if err := r.applyCompare(r.Topo.Local(transport.Rank(proc)),
+		&transport.CompareSwap{Addr: addr,
+			Compare: compare, Value: value, Old: old}); err != nil {
 		return updateError(proc, err)
 	}
 	return nil
 }
 
-func (r *Runtime) applyCompare(rank transport.Rank, x *transport.CompareSwap) error {
-	if r.updater == nil {
+// applyCompare is applyUpdate for a compare-and-swap.
+func (n *nodeParts) applyCompare(local int, x *transport.CompareSwap) error {
+	if n.updater == nil {
 		return transport.ErrNotNative
 	}
-	return r.updater.CompareSwap(r.route(rank).peer, x)
+	return n.updater.CompareSwap(transport.Peer(local), x)
 }

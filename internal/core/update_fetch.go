@@ -21,7 +21,7 @@ func (r *Runtime) StartUpdate(u *Update, then func()) (int32, error) {
 			return Done, err
 		}
 		if size > 0 {
-			return r.startFetch(u, size, then), nil
+			return r.remoteUpdates.startFetch(u, size, then), nil
 		}
 	} else if err := r.Update(u); err != nil {
 		return Done, err
@@ -41,21 +41,21 @@ type pendingFetch struct {
 }
 
 // startFetch enters an update, which has been checked, as an operation and sends its messages.
-func (r *Runtime) startFetch(u *Update, size int, then func()) (id int32) {
+func (ru *remoteUpdates) startFetch(u *Update, size int, then func()) (id int32) {
 	p := requests.Get().(*request)
-	p.proc, p.implicit, p.tr, p.refs = u.Proc, true, r.route(transport.Rank(u.Proc)).tr, 1
+	p.proc, p.implicit, p.tr, p.refs = u.Proc, true, ru.rt.route(transport.Rank(u.Proc)).tr, 1
 	f := &pendingFetch{request: p, then: then}
 	f.parts.Store(1)
-	id = r.handles.addRequest(p, Done)
-	f.completePart(r.sendFetch(f, u, size))
-	r.traffic.countPosted(u.Proc) // a fence waits for it, too
-	r.handles.unrefRequest(p)
+	id = ru.rt.handleTable.addRequest(p, Done)
+	f.completePart(ru.sendFetch(f, u, size))
+	ru.rt.traffic.countPosted(u.Proc) // a fence waits for it, too
+	ru.rt.handleTable.unrefRequest(p)
 	return id
 }
 
 // sendFetch sends the messages of an update. What fails is told by the wait for the operation.
-func (r *Runtime) sendFetch(f *pendingFetch, u *Update, size int) error {
-	old, proc, to := u.Old, u.Proc, r.route(transport.Rank(u.Proc))
+func (ru *remoteUpdates) sendFetch(f *pendingFetch, u *Update, size int) error {
+	old, proc, to := u.Old, u.Proc, ru.rt.route(transport.Rank(u.Proc))
 	return forEachMessage(u, size, func(message []byte, first Run, bytes int64) error {
 		part := old[:bytes]
 		old = old[bytes:]

@@ -88,21 +88,24 @@ func (c *updateMessages) appendMessage(b []byte, bytes int64) []byte {
 	return b
 }
 
+// remoteUpdates are updates of other nodes, as their origins and their servers see them.
+type remoteUpdates struct{ rt *Runtime }
+
 // updateRemote updates memory of a rank of another node.
-func (r *Runtime) updateRemote(u *Update, size int) error {
+func (ru *remoteUpdates) updateRemote(u *Update, size int) error {
 	old := u.Old
 	return forEachMessage(u, size, func(message []byte, first Run, bytes int64) error {
 		if u.Old == nil {
-			err := r.sendActive(transport.Rank(u.Proc), msgUpdate, message)
+			err := ru.rt.sendActive(transport.Rank(u.Proc), msgUpdate, message)
 			if err != nil {
 				return updateError(u.Proc, err)
 			}
-			r.traffic.countPosted(u.Proc) // a fence waits for it, too
+			ru.rt.traffic.countPosted(u.Proc) // a fence waits for it, too
 			return nil
 		}
 		part := old[:bytes]
 		old = old[bytes:]
-		answer, err := r.callActive(transport.Rank(u.Proc), msgUpdate, message)
+		answer, err := ru.rt.callActive(transport.Rank(u.Proc), msgUpdate, message)
 		return storeFetched(u.Proc, part, answer, err, first)
 	})
 }
@@ -169,7 +172,8 @@ func decodeUpdate(b []byte) (q updateRequest, ok bool) {
 }
 
 // handleUpdate acts on a message for a rank of this node.
-func (r *Runtime) handleUpdate(from, to transport.Rank, m transport.Msg, reply func([]byte)) bool {
+func (ru *remoteUpdates) handleUpdate(from, to transport.Rank, m transport.Msg,
+	reply func([]byte)) bool {
 	q, ok := decodeUpdate(m.Body)
 	if !ok || q.fetch != (reply != nil) {
 		return false
@@ -178,7 +182,7 @@ func (r *Runtime) handleUpdate(from, to transport.Rank, m transport.Msg, reply f
 	if q.fetch {
 		old = make([]byte, q.elements*q.size)
 	}
-	if err := r.applyRequest(to, &q, old); err != nil {
+	if err := ru.applyRequest(to, &q, old); err != nil {
 		log.Warnf("update by rank %d of %d elements of rank %d is dropped: %v", from,
 			q.elements, to, err)
 		old = nil
@@ -190,18 +194,18 @@ func (r *Runtime) handleUpdate(from, to transport.Rank, m transport.Msg, reply f
 }
 
 // applyRequest changes nothing unless all runs are memory of the rank.
-func (r *Runtime) applyRequest(to transport.Rank, q *updateRequest, old []byte) error {
-	local, room := r.Topo.Local(to), runBuffers.Get().(*[mostUpdate / runBytes]Run)
+func (ru *remoteUpdates) applyRequest(to transport.Rank, q *updateRequest, old []byte) error {
+	local, room := ru.rt.Topo.Local(to), runBuffers.Get().(*[mostUpdate / runBytes]Run)
 	defer runBuffers.Put(room)
 	runs := room[:0]
 	for at := 0; at < len(q.runs); at += runBytes {
 		addr, n := rangeAt(q.runs[at:])
-		if noAddress(addr) || !r.Memory.Owns(local, addr, n) {
+		if noAddress(addr) || !ru.rt.Memory.Owns(local, addr, n) {
 			return fmt.Errorf("%w: %d bytes at %#x", transport.ErrBadAddr, n, addr)
 		}
 		runs = append(runs, Run{Addr: addr, Bytes: n})
 	}
-	return r.applyUpdate(to, &transport.Update{Op: q.op, Type: q.typ, Runs: runs,
+	return ru.rt.applyUpdate(local, &transport.Update{Op: q.op, Type: q.typ, Runs: runs,
 		Data: unsafe.Pointer(unsafe.SliceData(q.data)),
 		Old:  unsafe.Pointer(unsafe.SliceData(old))})
 }
@@ -211,10 +215,10 @@ func (r *Runtime) applyRequest(to transport.Rank, q *updateRequest, old []byte) 
 const compareHead = 8
 
 // compareRemote is CompareSwap at another node. The caller has checked the arguments.
-func (r *Runtime) compareRemote(proc int, addr uintptr, compare, value, old []byte) error {
+func (ru *remoteUpdates) compareRemote(proc int, addr uintptr, compare, value, old []byte) error {
 	body := binary.LittleEndian.AppendUint64(make([]byte, 0,
 		compareHead+2*transport.MaxCompare), uint64(addr))
-	answer, err := r.callActive(transport.Rank(proc), msgCompare,
+	answer, err := ru.rt.callActive(transport.Rank(proc), msgCompare,
 		append(append(body, compare...),
 			value...))
 	switch {
@@ -229,19 +233,20 @@ func (r *Runtime) compareRemote(proc int, addr uintptr, compare, value, old []by
 }
 
 // handleCompare acts on a message for a rank of this node.
-func (r *Runtime) handleCompare(to transport.Rank, m transport.Msg, reply func([]byte)) bool {
+func (ru *remoteUpdates) handleCompare(to transport.Rank, m transport.Msg,
+	reply func([]byte)) bool {
 	n := (len(m.Body) - compareHead) / 2
 	if reply == nil || n < 1 || n > transport.MaxCompare || len(m.Body) != compareHead+2*n {
 		return false
 	}
 	addr := uintptr(binary.LittleEndian.Uint64(m.Body))
-	if noAddress(addr) || !r.Memory.Owns(r.Topo.Local(to), addr, int64(n)) {
+	if noAddress(addr) || !ru.rt.Memory.Owns(ru.rt.Topo.Local(to), addr, int64(n)) {
 		return false
 	}
 	operands := m.Body[compareHead:]
 	x := transport.CompareSwap{Addr: addr, Compare: operands[:n], Value: operands[n:],
 		Old: make([]byte, n)}
-	if err := r.applyCompare(to, &x); err != nil {
+	if err := ru.rt.applyCompare(ru.rt.Topo.Local(to), &x); err != nil {
 		log.Warnf("compare-and-swap at rank %d: %v", to, err)
 		x.Old = nil
 	}

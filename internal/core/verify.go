@@ -41,7 +41,7 @@ func (r *Runtime) verifyRemote(o *Op) error {
 		}
 	}
 	for question := range fragments(body, maxRanges*rangeBytes) {
-		if err := r.askOwner(o.Proc, o.remoteArg(), question); err != nil {
+		if err := r.regionManager.askOwner(o.Proc, o.remoteArg(), question); err != nil {
 			return err
 		}
 	}
@@ -51,8 +51,8 @@ func (r *Runtime) verifyRemote(o *Op) error {
 
 // askOwner asks a rank whether ranges of memory are its own. arg is the name of the argument, for
 // the error.
-func (r *Runtime) askOwner(proc int, arg string, question []byte) error {
-	answer, err := r.callActive(transport.Rank(proc), msgOwns, question)
+func (rm *regionManager) askOwner(proc int, arg string, question []byte) error {
+	answer, err := rm.rt.callActive(transport.Rank(proc), msgOwns, question)
 	if err != nil {
 		return fmt.Errorf("ask rank %d for its memory: %w", proc, err)
 	}
@@ -62,7 +62,7 @@ func (r *Runtime) askOwner(proc int, arg string, question []byte) error {
 	good := int(binary.LittleEndian.Uint32(answer)) * rangeBytes
 	if good >= len(question) {
 		if lo, n := rangeAt(answer[4:]); n > 0 {
-			r.regionManager.confirmed.confirmExtent(transport.Rank(proc),
+			rm.confirmed.confirmExtent(transport.Rank(proc),
 				extent{lo, lo + uintptr(n)})
 		}
 		return nil
@@ -82,14 +82,14 @@ func rangeAt(b []byte) (uintptr, int64) {
 }
 
 // handleOwns answers such a question for a rank of this node.
-func (r *Runtime) handleOwns(to transport.Rank, m transport.Msg, reply func([]byte)) bool {
+func (rm *regionManager) handleOwns(to transport.Rank, m transport.Msg, reply func([]byte)) bool {
 	if reply == nil || len(m.Body)%rangeBytes != 0 {
 		return false
 	}
 	good := 0
 	for at := 0; at < len(m.Body); at += rangeBytes {
 		addr, n := rangeAt(m.Body[at:])
-		if n < 0 || n > 0 && !r.Memory.Owns(r.Topo.Local(to), addr, n) {
+		if n < 0 || n > 0 && !rm.rt.Memory.Owns(rm.rt.Topo.Local(to), addr, n) {
 			break
 		}
 		good++
@@ -97,8 +97,8 @@ func (r *Runtime) handleOwns(to transport.Rank, m transport.Msg, reply func([]by
 	var lo uintptr
 	var n int64
 	if good > 0 {
-		if addr, _ := rangeAt(m.Body); r.Memory.Inside(addr) {
-			lo, n = r.Memory.Extent(addr)
+		if addr, _ := rangeAt(m.Body); rm.rt.Memory.Inside(addr) {
+			lo, n = rm.rt.Memory.Extent(addr)
 		}
 	}
 	reply(appendRange(binary.LittleEndian.AppendUint32(nil, uint32(good)), lo, n))
