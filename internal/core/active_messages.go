@@ -40,7 +40,8 @@ const (
 
 const forwardHead = 5
 
-// handleMessage receives every active message.
+// handleMessage handles every active message from a rank to a rank of this node. reply sends the
+// answer, nil if none is expected. It must not block: it runs on the thread that receives.
 func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply func([]byte)) {
 	handled := false
 	switch m.Kind {
@@ -91,7 +92,7 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 }
 
 // handleProcedure handles calls and replies for this rank, and forwards those for other ranks of
-// the node.
+// the node. It returns false for a malformed message.
 func (ps *procedures) handleProcedure(from, to transport.Rank, m transport.Msg) bool {
 	switch {
 	case m.Kind == msgProcedure && len(m.Body) >= callHead && to == ps.rt.Me:
@@ -107,7 +108,7 @@ func (ps *procedures) handleProcedure(from, to transport.Rank, m transport.Msg) 
 	return true
 }
 
-// forwardToRank sends a message on to another rank of the node.
+// forwardToRank sends a message of rank from on to rank to, of this node.
 func (ps *procedures) forwardToRank(from, to transport.Rank, m transport.Msg) {
 	defer log.Guard()
 	body := binary.LittleEndian.AppendUint32(nil, uint32(from))
@@ -117,15 +118,19 @@ func (ps *procedures) forwardToRank(from, to transport.Rank, m transport.Msg) {
 	}
 }
 
+// sendActive sends an active message without an answer to a rank. The body may be reused when it
+// returns.
 func (r *Runtime) sendActive(to transport.Rank, kind uint8, body []byte) error {
 	dest := r.route(to)
 	return dest.tr.Send(dest.peer, transport.Msg{Kind: kind, Body: body})
 }
 
+// callActive sends an active message to a rank and waits for the answer.
 func (r *Runtime) callActive(to transport.Rank, kind uint8, body []byte) ([]byte, error) {
 	return r.callActiveMsg(to, transport.Msg{Kind: kind, Body: body})
 }
 
+// callActiveMsg is callActive with all fields of the message.
 func (r *Runtime) callActiveMsg(to transport.Rank, m transport.Msg) ([]byte, error) {
 	dest := r.route(to)
 	return dest.tr.Call(dest.peer, m)

@@ -23,7 +23,8 @@ type aggregates struct {
 	batches  []Batch     // of the first handles, by their addresses
 }
 
-// aggregate collects operations in order. Consecutive ones of one kind and target become one.
+// aggregate is the operations of one handle, in order. Consecutive ones of one kind and target
+// become one vector operation. aggregates.mu guards it.
 type aggregate struct {
 	ops   []*Op
 	batch *Batch // later operations, recorded by C; nil if there are none
@@ -36,7 +37,8 @@ const mostBlocks = 64
 // collected are operations that own the memory of their lists, for reuse.
 var collected = sync.Pool{New: func() any { return new(Op) }}
 
-// appendOp appends an operation to an aggregate. The caller fills its transfer in.
+// appendOp appends an operation like o, without its transfer, which the caller fills in. The caller
+// holds aggregates.mu.
 func (a *aggregate) appendOp(o *Op) *Op {
 	c := collected.Get().(*Op)
 	x := c.Xfer
@@ -46,7 +48,8 @@ func (a *aggregate) appendOp(o *Op) *Op {
 	return c
 }
 
-// addCopy takes a copy of an operation that has been checked.
+// addCopy adds a copy of an operation, which the caller has checked, to the last one or as a new
+// one. The caller holds aggregates.mu.
 func (a *aggregate) addCopy(o *Op) {
 	x := &o.Xfer
 	if o.Kind == Acc || x.Vector == nil &&
@@ -76,8 +79,8 @@ func (a *aggregate) addCopy(o *Op) {
 	}
 }
 
-// appendSegments adds segments: to the last descriptor if the size is the same, else to a new one.
-// It reuses the memory of former descriptors of the list.
+// appendSegments appends segments of nbytes: to the last descriptor if its size is the same, else
+// to a new one. It reuses the memory of former descriptors of the list.
 func appendSegments(v []transport.Segments, nbytes int, local,
 	remote []uintptr) []transport.Segments {
 	if n := len(v); n == 0 || v[n-1].Bytes != nbytes {
@@ -123,8 +126,9 @@ func (ag *aggregates) UnsetAggregate(handle uintptr) (bool, error) {
 	return true, err
 }
 
-// Collect adds an operation to the handle at an address; false if that handle does not collect.
-// Accumulates are carried out at once, in order with what was collected before.
+// Collect adds an operation to the handle at an address; false: the handle is not marked, and the
+// caller executes the operation. Accumulates are executed at once, behind what was collected
+// before.
 func (ag *aggregates) Collect(handle uintptr, o *Op) (bool, error) {
 	if !ag.nonEmpty.Load() {
 		return false, nil
@@ -150,7 +154,8 @@ func (ag *aggregates) Collect(handle uintptr, o *Op) (bool, error) {
 	return true, nil
 }
 
-// WaitAggregate carries out what a handle has collected; it stays marked.
+// WaitAggregate executes what a handle has collected and returns the first error; the handle stays
+// marked.
 func (ag *aggregates) WaitAggregate(handle uintptr) error {
 	ag.mu.Lock()
 	a := ag.byHandle[handle]
@@ -181,7 +186,7 @@ func (ag *aggregates) WaitAggregate(handle uintptr) error {
 	return first
 }
 
-// FlushAggregates carries out everything collected under any handle.
+// FlushAggregates executes what all handles have collected, and returns the first error.
 func (ag *aggregates) FlushAggregates() error {
 	ag.mu.Lock()
 	if len(ag.byHandle) == 0 {
@@ -202,7 +207,7 @@ func (ag *aggregates) FlushAggregates() error {
 	return first
 }
 
-// appendRuns adds a strided transfer as segments that are contiguous on both sides.
+// appendRuns appends a strided transfer as segments that are contiguous on both sides.
 func appendRuns(v []transport.Segments, x *transport.Xfer) []transport.Segments {
 	var local, remote kernel.Cursor
 	var room [mostBlocks]kernel.Run

@@ -19,8 +19,8 @@ const (
 	numBatches    = 8    // for aggregate handles
 )
 
-// Batch is transfers of one kind and rank, whose remote side lies in one known region. It is
-// struct front_batch of C, which adds to it if it can take busy.
+// Batch is transfers of one kind to one rank, with the remote side in one known region. C has it as
+// struct front_batch, and adds to it if it can take busy.
 type Batch struct {
 	busy atomic.Uint32 // a lock for what follows
 	// owner is the address of the aggregate handle that uses the batch, 0 if none does; or the
@@ -43,14 +43,15 @@ func (b *Batch) lock() {
 
 func (b *Batch) unlock() { b.busy.Store(0) }
 
-// openFor lets C add transfers like a contiguous one in a region. The caller has the lock.
+// openFor lets C add transfers of o's kind and rank in the region e, of up to `most` bytes each and
+// room bytes together. The caller holds the batch's lock.
 func (b *Batch) openFor(o *Op, e extent, most int32, room uintptr) {
 	b.kind, b.proc, b.most, b.room = int32(o.Kind), int32(o.Proc), most, room
 	b.lo, b.size = e.lo, e.hi-e.lo
 }
 
-// addTransfer is what C does for a contiguous operation that Go has checked: false if the batch has
-// no room for it. The caller has the lock.
+// addTransfer adds a contiguous operation, which the caller has checked, as C does; false: the
+// batch has no room for it. The caller holds the batch's lock.
 func (b *Batch) addTransfer(o *Op) bool {
 	x := &o.Xfer
 	n, at := uintptr(x.Count[0]), x.Remote.Base-b.lo
@@ -64,8 +65,8 @@ func (b *Batch) addTransfer(o *Op) bool {
 	return true
 }
 
-// closeInto closes the batch and makes o one operation of what was added. The lists of o are the
-// batch's memory: the caller copies them before it gives up the lock.
+// closeInto closes the batch and makes o one operation of its transfers. The lists of o are the
+// batch's memory: the caller, which holds the batch's lock, copies them before it unlocks.
 func (b *Batch) closeInto(o *Op) {
 	n := int(b.n)
 	o.Kind, o.Proc, o.remoteKnown = Kind(b.kind), int(b.proc), true
@@ -90,8 +91,8 @@ func (b *Batch) closeInto(o *Op) {
 // Batches are for C to add to; empty if all ranks are on this node. Their address does not change.
 func (ag *aggregates) Batches() []Batch { return ag.batches }
 
-// assignBatch gives the handle at an address the batch of its hash, by which C finds it, too, if
-// that is free.
+// assignBatch returns a batch for the handle at an address, nil if it is in use. The address
+// determines which, so that C finds it, too. The caller holds ag.mu.
 func (ag *aggregates) assignBatch(handle uintptr) *Batch {
 	if len(ag.batches) == 0 {
 		return nil
@@ -103,8 +104,8 @@ func (ag *aggregates) assignBatch(handle uintptr) *Batch {
 	return b
 }
 
-// openBatch opens the batch of an aggregate for transfers like o, which has been checked, if it is
-// contiguous and known.
+// openBatch opens the batch of an aggregate for transfers like o, which the caller has checked, if
+// o is contiguous and its remote region known. The caller holds ag.mu.
 func (ag *aggregates) openBatch(a *aggregate, o *Op) {
 	x, b := &o.Xfer, a.batch
 	if b == nil || !o.remoteKnown || o.Kind == Acc || x.Vector != nil || len(x.Count) != 1 {
@@ -118,7 +119,8 @@ func (ag *aggregates) openBatch(a *aggregate, o *Op) {
 	}
 }
 
-// drainBatch moves what C has added to the aggregate, and closes the batch.
+// drainBatch adds the transfers of the batch to the aggregate, and closes the batch. The caller
+// holds aggregates.mu.
 func (a *aggregate) drainBatch() {
 	b := a.batch
 	if b == nil {
@@ -135,7 +137,8 @@ func (a *aggregate) drainBatch() {
 	b.size = 0
 }
 
-// closeBatches closes all batches: memory of other ranks is about to be freed.
+// closeBatches closes all batches, since memory of other ranks is about to be freed. It locks
+// ag.mu.
 func (ag *aggregates) closeBatches() {
 	ag.rt.coalescing.postCoalesced(everyRank)
 	ag.mu.Lock()

@@ -52,11 +52,14 @@ type Op struct {
 	remoteExtent extent
 }
 
-// localArg and remote are the header's names for the two sides.
-func (o *Op) localArg() string  { return argName(o.Kind == Get, o.Suffix) }
+// localArg is the header's name of the argument with the local memory.
+func (o *Op) localArg() string { return argName(o.Kind == Get, o.Suffix) }
+
+// remoteArg is the header's name of the argument with the remote memory.
 func (o *Op) remoteArg() string { return argName(o.Kind != Get, o.Suffix) }
 
-// argName makes no new string for the usual ones: every operation asks for it.
+// argName is the header's name of an argument. It makes no new string for the usual ones, since
+// each operation asks for it.
 func argName(dst bool, suffix string) string {
 	switch {
 	case dst && suffix == "":
@@ -73,7 +76,8 @@ func argName(dst bool, suffix string) string {
 	return "src" + suffix
 }
 
-// checkOp returns (true, nil) when there is something to move.
+// checkOp checks all arguments of an operation and sets what Op has about its remote memory. It
+// returns false if there is nothing to move.
 func (r *Runtime) checkOp(o *Op) (bool, error) {
 	if err := r.checkRank("proc", o.Proc); err != nil {
 		return false, err
@@ -165,6 +169,7 @@ func (r *Runtime) checkStrided(o *Op) (bool, error) {
 	return true, err
 }
 
+// noAddress tells whether an address cannot be one of memory.
 func noAddress(a uintptr) bool { return a == 0 || a > lastAddress }
 
 // checkVector is check for a vector operation. It sets o.known: all segments are known.
@@ -205,7 +210,7 @@ func (r *Runtime) checkVector(o *Op) (bool, error) {
 	return some, nil
 }
 
-// checkRemoteAll is checkRemote for every segment of a descriptor; one look-up if one allocation
+// checkRemoteAll is checkRemote for every segment of a descriptor, by one search if one allocation
 // holds them all.
 func (r *Runtime) checkRemoteAll(o *Op, s *transport.Segments) (known bool, err error) {
 	if len(s.Remote) == 0 || o.Trusted {
@@ -232,9 +237,9 @@ func (r *Runtime) checkRemoteAll(o *Op, s *transport.Segments) (known bool, err 
 	return known, nil
 }
 
-// checkRemote: n bytes at addr must lie in one live allocation of proc. A rank may also name
-// private memory of its own. known is false for an address on another node that this rank does not
-// know: then the owner has to be asked.
+// checkRemote checks that n bytes at addr lie in one live allocation of proc; a rank may also name
+// private memory of its own. known is false for memory of another node that this rank does not
+// know: the caller has to ask its owner.
 func (r *Runtime) checkRemote(arg string, proc int, addr uintptr, n int64) (known bool, err error) {
 	rank, beyond := transport.Rank(proc), false
 	switch {
@@ -261,8 +266,8 @@ func (r *Runtime) checkRemote(arg string, proc int, addr uintptr, n int64) (know
 	return known, nil
 }
 
-// CheckFlag: a flag is an aligned int in one live allocation of proc. If this rank does not know
-// it, it asks the owner.
+// CheckFlag checks that a flag is an aligned int in one live allocation of proc. It asks the owner
+// if this rank does not know the memory.
 func (r *Runtime) CheckFlag(arg string, proc int, addr uintptr) error {
 	if err := r.checkRank("proc", proc); err != nil {
 		return err

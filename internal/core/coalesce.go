@@ -25,7 +25,7 @@ const (
 	coalescedRoom = 64 << 10 // bytes of a batch
 )
 
-// coalescing is the coalescers of a process, of which each serves one rank at a time.
+// coalescing is the coalescers of this process.
 type coalescing struct {
 	rt         *Runtime
 	batches    []Batch // those of the coalescers
@@ -33,7 +33,7 @@ type coalescing struct {
 	openCount  *atomic.Int32 // batches open or being posted; C reads it. nil: nothing is coalesced
 }
 
-// coalescer collects operations to one rank.
+// coalescer collects operations to one rank at a time, the one of which answers are outstanding.
 type coalescer struct {
 	r            *Runtime
 	batch        *Batch
@@ -54,8 +54,9 @@ type coalescer struct {
 	alarmsFrom  atomic.Uint32 // puts have no alarm until so many stores were posted
 }
 
-// Coalesce has small nonblocking operations to other nodes collected. C adds to these batches. The
-// number of batches that are not posted is kept in open. Empty if there is nothing to be gained.
+// Coalesce has small nonblocking operations to other nodes collected, and returns the batches for C
+// to add to; none if nothing is gained. The number of batches that are not posted is kept in open.
+// The caller makes the call before the first operation.
 func (co *coalescing) Coalesce(open *atomic.Int32) []Batch {
 	open.Store(0)
 	if len(co.rt.Topo.Nodes) == 1 || !co.rt.internode.coalesces {
@@ -71,7 +72,8 @@ func (co *coalescing) Coalesce(open *atomic.Int32) []Batch {
 	return co.batches
 }
 
-// coalescerFor is that of a checked operation, nil if it cannot be coalesced.
+// coalescerFor returns the coalescer of a checked operation, nil if the operation cannot be
+// coalesced.
 func (co *coalescing) coalescerFor(o *Op, to *iface) *coalescer {
 	x := &o.Xfer
 	if co.coalescers == nil || !to.coalesces || !o.remoteKnown || o.Kind == Acc ||
@@ -81,8 +83,8 @@ func (co *coalescing) coalescerFor(o *Op, to *iface) *coalescer {
 	return &co.coalescers[o.Proc%numCoalescers]
 }
 
-// collectOp adds an operation to the open batch, or opens one while an answer is outstanding: false
-// if the operation is to be posted. content and the number are those of Runtime.start.
+// collectOp adds an operation to the open batch, or opens one while an answer is outstanding.
+// false: the caller posts the operation. content and number are those of Runtime.startOperation.
 func (s *coalescer) collectOp(o *Op, implicit bool, content int32) (number int32, collected bool) {
 	if s.bypasses(o) {
 		return Done, false
@@ -106,14 +108,15 @@ func (s *coalescer) collectOp(o *Op, implicit bool, content int32) (number int32
 	return Done, false
 }
 
-// bypasses tells that nothing is to be done for a put but to post it. It costs no atomic operation.
+// bypasses tells whether a put is posted without looking at the batch: nothing is collected or
+// outstanding, and alarms pause. It costs no atomic operation that writes.
 func (s *coalescer) bypasses(o *Op) bool {
 	return o.Kind == Put && s.r.coalescing.openCount.Load() == 0 && s.outstanding.Load() == 0 &&
 		int32(s.alarmsFrom.Load()-s.r.traffic.total().Posted.Load()) > 0
 }
 
-// addToBatch adds an operation to the open batch: false if it does not fit, or if operations of
-// another batch are open under its handle. The caller has the batch's lock.
+// addToBatch adds an operation to the open batch; false: it does not fit, or operations of another
+// batch are open under its handle. The caller holds the batch's lock.
 func (s *coalescer) addToBatch(o *Op, implicit bool, content int32) bool {
 	if implicit != s.pending.implicit {
 		return false
@@ -124,8 +127,8 @@ func (s *coalescer) addToBatch(o *Op, implicit bool, content int32) bool {
 	return s.batch.addTransfer(o)
 }
 
-// openBatchFor opens a batch with its first operation, if an answer is outstanding. The caller has
-// the batch's lock.
+// openBatchFor opens a batch with its first operation, if an answer is outstanding. The caller
+// holds the batch's lock.
 func (s *coalescer) openBatchFor(o *Op, implicit bool, content int32) bool {
 	if s.outstanding.Load() == 0 || s.proc != o.Proc {
 		return false
@@ -148,7 +151,7 @@ func (s *coalescer) openBatchFor(o *Op, implicit bool, content int32) bool {
 	return true
 }
 
-// postBatch posts what was collected, if there is anything.
+// postBatch posts the open batch, if there is one. It locks posting and the batch.
 func (s *coalescer) postBatch() {
 	s.posting.Lock()
 	defer s.posting.Unlock()
@@ -178,8 +181,8 @@ func (s *coalescer) postBatch() {
 	s.r.coalescing.openCount.Add(-1)
 }
 
-// claimFor takes the coalescer for a rank, if it is free: false if it is another's. The caller has
-// the batch's lock.
+// claimFor makes the coalescer serve a rank if it is idle; false: it serves another one. The caller
+// holds the batch's lock.
 func (s *coalescer) claimFor(proc int) bool {
 	if s.outstanding.Load() == 0 && s.pending == nil {
 		s.proc = proc
@@ -187,7 +190,8 @@ func (s *coalescer) claimFor(proc int) bool {
 	return s.proc == proc
 }
 
-// expectAnswer has the coalescer told of the answer to a request that is going to be posted.
+// expectAnswer has onAnswered called at the answer to a request, which the caller posts next. It
+// locks the batch.
 func (s *coalescer) expectAnswer(p *request) {
 	s.batch.lock()
 	defer s.batch.unlock()
@@ -196,8 +200,8 @@ func (s *coalescer) expectAnswer(p *request) {
 	}
 }
 
-// setAlarm has an alarm of the transport take the place of an answer, where none is outstanding.
-// The caller has the batch's lock.
+// setAlarm sets an alarm of the transport in place of an answer, if none is outstanding. The caller
+// holds the batch's lock.
 func (s *coalescer) setAlarm(proc int) {
 	if alarm := s.r.internode.alarm; alarm != nil && s.outstanding.Load() == 0 &&
 		s.claimFor(proc) {
@@ -212,8 +216,8 @@ const (
 	mostSkipped   = 4096 // puts
 )
 
-// adaptToBatch is told of how many operations a batch is. If they are few, puts are posted without
-// an alarm for a while, which becomes longer each time. The caller has the batch's lock.
+// adaptToBatch adapts to a batch of n operations. After a small one puts are posted without an
+// alarm for a while, which becomes longer each time. The caller holds the batch's lock.
 func (s *coalescer) adaptToBatch(kind Kind, n int32) {
 	s.wasWorthwhile[kind] = n >= worthwhileOps
 	switch {
@@ -227,7 +231,7 @@ func (s *coalescer) adaptToBatch(kind Kind, n int32) {
 	s.alarmsFrom.Store(s.r.traffic.total().Posted.Load() + s.alarmlessStores)
 }
 
-// onAlarm is called when the alarm rings.
+// onAlarm is called by the transport when the alarm expires. It locks the batch.
 func (s *coalescer) onAlarm() {
 	s.batch.lock()
 	if s.noBatchSinceAlarm {
@@ -237,12 +241,14 @@ func (s *coalescer) onAlarm() {
 	s.onAnswered()
 }
 
+// countRequest counts a request that will be answered. The caller holds the batch's lock.
 func (s *coalescer) countRequest(p *request) {
 	p.onAnswer = s.answeredFunc
 	s.outstanding.Add(1)
 }
 
-// onAnswered is told that a request is complete. The caller may hold locks of the transport.
+// onAnswered is called when a request is complete, perhaps under locks of the transport: it leaves
+// the posting to a goroutine. It locks the batch.
 func (s *coalescer) onAnswered() {
 	s.batch.lock()
 	last := s.outstanding.Add(-1) == 0 && s.pending != nil
@@ -252,16 +258,17 @@ func (s *coalescer) onAnswered() {
 	}
 }
 
+// postBatchAsync is postBatch as a goroutine.
 func (s *coalescer) postBatchAsync() {
 	defer log.Guard()
 	s.postBatch()
 }
 
-// everyRank is for postCoalesced.
+// everyRank is postCoalesced's argument for all ranks.
 const everyRank = -1
 
-// postCoalesced posts what was collected for a rank, or for all. It is called before what may
-// follow these operations is posted, and before the caller waits.
+// postCoalesced posts what was collected for a rank, or for all. It is called before the caller
+// waits, or posts what must follow these operations.
 func (co *coalescing) postCoalesced(proc int) {
 	switch {
 	case co.openCount == nil || co.openCount.Load() == 0:

@@ -27,6 +27,7 @@ type StartError struct {
 
 func (e *StartError) Error() string { return e.Text }
 
+// textOf is the text of an error, "" for none.
 func textOf(err error) string {
 	if err == nil {
 		return ""
@@ -37,6 +38,7 @@ func textOf(err error) string {
 // consequence marks the report of a rank that failed only because another one did.
 const consequence = "consequence: "
 
+// isConsequence tells whether an error only says that another rank has left.
 func isConsequence(err error) bool {
 	for _, of := range []error{io.EOF, syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNREFUSED,
 		os.ErrDeadlineExceeded} {
@@ -114,8 +116,8 @@ type addresses struct {
 	inquiries []byte // of a leader: transport.Liveness.InquiriesAt
 }
 
-// consensusWithAddresses is consensus, and exchanges the addresses of ranks. Those of inquiries are
-// by node.
+// consensusWithAddresses is consensus, and exchanges the addresses of ranks. The inquiry addresses
+// are by node.
 func (s *startup) consensusWithAddresses(mine addresses, err error) (addrs []transport.PeerAddr,
 	inquiries [][]byte, _ error) {
 	nodes, lost := s.exchangeRecords(consensusRecord(err, mine),
@@ -142,7 +144,7 @@ func (s *startup) consensusWithAddresses(mine addresses, err error) (addrs []tra
 	return addrs, inquiries, consensusError(reports, int(s.rt.Me))
 }
 
-// consensusRecord is what a rank tells its leader for consensusWithAddresses.
+// consensusRecord is what a rank sends its leader for consensusWithAddresses.
 func consensusRecord(err error, a addresses) (b recordWriter) {
 	b.appendText(reportOf(err))
 	b.appendBytes(a.server)
@@ -176,8 +178,8 @@ func mergeReports(cards [][]byte, ranks []transport.Rank) (node recordWriter) {
 }
 
 // consensusError is the error of the lowest rank that failed with a cause of its own, or, if there
-// is none, of the lowest rank with a consequence; and the number of ranks that report something
-// else.
+// is none, of the lowest rank with a consequence. It counts the ranks that report something else.
+// nil: no rank failed.
 func consensusError(reports []report, me int) error {
 	first := firstReport(reports,
 		func(r report) bool { return !strings.HasPrefix(r.text, consequence) })
@@ -191,7 +193,7 @@ func consensusError(reports []report, me int) error {
 		first.text), first.rank == me}
 }
 
-// firstReport is that of the lowest rank, of some; nil if there is none.
+// firstReport is the report of the lowest rank among those that of selects, nil if there is none.
 func firstReport(reports []report, of func(report) bool) (first *report) {
 	for i, r := range reports {
 		if of(r) && (first == nil || r.rank < first.rank) {

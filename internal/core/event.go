@@ -44,12 +44,13 @@ func (ec *eventCounters) EventAdd(proc int, event uintptr, n uint32) error {
 // eventAlign is how events are aligned: their two words are changed one by one.
 const eventAlign = 4
 
-// isEvent tells whether there may be an event at an address of a rank of this node.
+// isEvent tells whether an event may be at an address of a rank of this node.
 func (ec *eventCounters) isEvent(rank transport.Rank, addr uintptr) bool {
 	return ec.rt.regionManager.isShared(rank, addr, ec.rt.events.EventBytes(), eventAlign)
 }
 
-// checkEvent refuses what is known to be wrong. What another node's rank owns its server checks.
+// checkEvent refuses addresses that are known to be wrong. Memory of another node's rank is also
+// checked by its server.
 func (ec *eventCounters) checkEvent(proc int, addr uintptr) error {
 	if err := ec.rt.checkRank("proc", proc); err != nil {
 		return err
@@ -81,7 +82,7 @@ func (ec *eventCounters) EventWait(event uintptr, seen uint32, millis int,
 	return ec.rt.events.EventWait(event, seen, millis, what), nil
 }
 
-// handleEventAdd raises an event for a rank of another node.
+// handleEventAdd raises an event for a rank of another node; false: the message is malformed.
 func (ec *eventCounters) handleEventAdd(from, to transport.Rank, m transport.Msg) bool {
 	if len(m.Body) != eventBody {
 		return false

@@ -59,11 +59,12 @@ func (ec *eventCounters) EventRaise(proc int, event, record uintptr) error {
 	return nil
 }
 
-// unfencedStores is after how many stores that no fence has covered EventRaise fences by itself.
+// unfencedStores is the number of stores without a fence after which EventRaise fences by itself.
 const unfencedStores = 16
 
-// allowFastRaise lets the C fast path raise an event the next time. It does so only while all
-// stores at the rank are its own or fenced, which a program that never fences would not come to.
+// allowFastRaise allows the C fast path to raise an event the next time. C does so only while all
+// stores at the rank are its own or fenced. So it fences after many stores, for programs that never
+// do.
 func (ec *eventCounters) allowFastRaise(proc int, event uintptr) error {
 	to, t := ec.rt.route(transport.Rank(proc)), &ec.rt.traffic[proc]
 	if to.fast == nil {
@@ -78,7 +79,8 @@ func (ec *eventCounters) allowFastRaise(proc int, event uintptr) error {
 	return ec.rt.Fence(proc)
 }
 
-// writeEventCount has the device write a count, or else the target's data server raise it by one.
+// writeEventCount has the device write a count, behind all stores to the rank; without a device the
+// data server raises it by one.
 func (ec *eventCounters) writeEventCount(to transport.Rank, event uintptr, count uint32) error {
 	body := binary.LittleEndian.AppendUint64(make([]byte, 0, eventBody), uint64(event))
 	m := transport.Msg{Kind: msgEventAdd, Body: binary.LittleEndian.AppendUint32(body, 1),
@@ -129,8 +131,8 @@ func (ec *eventCounters) EventAwait(proc int, event, record uintptr, seen uint32
 	return ec.EventWait(event, seen, millis, what)
 }
 
-// awaitWrittenCount waits for a count that a device has written: it is there, or about to be. That
-// of a connection that is lost never comes, which ends the job.
+// awaitWrittenCount waits for a count that a device has written: it has arrived, or is about to.
+// The count of a connection that is lost never arrives, which ends the job.
 func (ec *eventCounters) awaitWrittenCount(event uintptr, seen uint32, millis int,
 	what string) (changed bool) {
 	for began := time.Now(); !ec.rt.events.EventWait(event, seen, 1, what); {
@@ -141,7 +143,8 @@ func (ec *eventCounters) awaitWrittenCount(event uintptr, seen uint32, millis in
 	return true
 }
 
-// handleEventAsk notes that a waiter has to be told, unless the count has already been written.
+// handleEventAsk records that a waiter has to be woken by a message, unless the count has already
+// been written; the answer says which. false: the message is malformed.
 func (ec *eventCounters) handleEventAsk(from, to transport.Rank, m transport.Msg,
 	reply func([]byte)) bool {
 	if len(m.Body) != eventAskBody || reply == nil {
@@ -163,7 +166,8 @@ func (ec *eventCounters) handleEventAsk(from, to transport.Rank, m transport.Msg
 	return true
 }
 
-// handleEventTold wakes the waiters of an event.
+// handleEventTold wakes the waiters of an event that a device has written; false: the message is
+// malformed.
 func (ec *eventCounters) handleEventTold(to transport.Rank, m transport.Msg) bool {
 	if len(m.Body) != eventToldBody {
 		return false
@@ -177,8 +181,8 @@ func (ec *eventCounters) handleEventTold(to transport.Rank, m transport.Msg) boo
 	return true
 }
 
-// wakeWhenWritten wakes the waiters when the count is there: the device's write and the message
-// have different ways. By then the waiter may have seen it and freed the event.
+// wakeWhenWritten wakes the waiters when the count has arrived: the device's write and the message
+// take different routes. By then a waiter may have seen the count and freed the event.
 func (ec *eventCounters) wakeWhenWritten(to transport.Rank, event uintptr, count uint32) {
 	defer log.Guard()
 	defer ec.rt.twoSided.tasks.Done()

@@ -26,7 +26,7 @@ const (
 // secretBytes is the length of a job's secret.
 const secretBytes = 16
 
-// card is what a rank sends its leader first.
+// addressRecord is what a rank sends its leader first.
 type addressRecord struct {
 	rank     int
 	listener string // where the ranks of its node connect to it
@@ -41,6 +41,7 @@ func (c *addressRecord) encodeAddress() (b recordWriter) {
 	return b
 }
 
+// decodeAddressRecord reads the record of a rank of the node, below ranks.
 func decodeAddressRecord(b []byte, ranks int) (c addressRecord, err error) {
 	d := recordReader{rest: b}
 	c = addressRecord{rank: d.readRank(ranks), listener: d.readText(), problem: d.readText()}
@@ -104,8 +105,9 @@ func decodeNode(b []byte, ranks int) (n nodeRecord, err error) {
 	return n, nil
 }
 
-// exchangeRecords is collective: merge makes the record of a node from the cards of its ranks, nil
-// if one is malformed. All ranks get the records of all nodes.
+// exchangeRecords makes one record of each node from the records of its ranks, by merge at the
+// leader, and returns the records of all nodes at all ranks. merge returns nil if a rank's record
+// is malformed.
 func (s *startup) exchangeRecords(mine recordWriter, merge func(cards [][]byte) recordWriter) (
 	nodes [][]byte,
 	err error) {
@@ -120,15 +122,15 @@ func (s *startup) exchangeRecords(mine recordWriter, merge func(cards [][]byte) 
 	return s.rt.Job.ExchangeLeaders(node)
 }
 
-// found is what the first exchange has found beside the topology.
+// startInfo is what the first exchange finds beside the topology.
 type startInfo struct {
 	secret    []byte
 	need      int64    // address space that the arena of any node may use
 	listeners []string // of the ranks of this node
 }
 
-// exchangeAddresses is the first exchange. Its error is the same on all ranks, unless the job is
-// ending.
+// exchangeAddresses is the first exchange: it sets the topology. Its error is the same on all
+// ranks, unless the job is ending.
 func (s *startup) exchangeAddresses(listener string, memory int64, problem error) (*startInfo,
 	error) {
 	id, host := NodeID(s.rt.Cfg.String("ARMCI_NODE"))
@@ -172,7 +174,7 @@ func (s *startup) exchangeAddresses(listener string, memory int64, problem error
 	return f, s.readNodeRecords(f, all)
 }
 
-// readNodeRecords reads the records of all nodes.
+// readNodeRecords reads the records of all nodes into f and the topology.
 func (s *startup) readNodeRecords(f *startInfo, all [][]byte) error {
 	nodes := make([]nodeRecord, len(all))
 	var reports []report
@@ -205,6 +207,7 @@ func (s *startup) markPrinter(err error) error {
 	return err
 }
 
+// hashID is a hash of 56 bits, which a record has in 8 bytes.
 func hashID(text string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(text))

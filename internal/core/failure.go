@@ -39,9 +39,9 @@ type jobEnd struct {
 	jobEnded     chan struct{} // closed when this process has ended, in tests
 }
 
-// onRankLost is called by the node when a rank has died. It may run on any goroutine, so it must
-// not call MPI. While the job starts it waits: if it must, the start fails on all ranks. Without a
-// reason the node's reporter prints one.
+// onRankLost is called by the node when a rank has died, on any goroutine, so it must not call MPI.
+// While the job starts it waits: the start fails on all ranks if it must. Without a reason the
+// node's reporter prints one.
 func (j *jobEnd) onRankLost(rank transport.Rank, reason string) {
 	<-j.started
 	if reason == "" {
@@ -59,7 +59,7 @@ func (j *jobEnd) onRankLost(rank transport.Rank, reason string) {
 }
 
 // causeKnownAt tells whether the cause of the end is known at another node, where all ranks may
-// have ended already. It waits for the answer, and if there is none for this rank's turn to report.
+// have ended already. It waits for the answer, and without one until this rank's turn to report.
 func (j *jobEnd) causeKnownAt(node int, turn time.Duration) bool {
 	began := time.Now()
 	if node < len(j.inquiryAddrs) && len(j.inquiryAddrs[node]) > 0 {
@@ -71,7 +71,7 @@ func (j *jobEnd) causeKnownAt(node int, turn time.Duration) bool {
 	return false
 }
 
-// endSettled ends the job on this node without a line: the cause has been printed elsewhere.
+// endSettled ends the job on this node silently: the cause has been printed elsewhere.
 func (j *jobEnd) endSettled() {
 	if j.rt.Liveness.ClaimEnd() {
 		j.rt.Liveness.Settle()
@@ -79,8 +79,8 @@ func (j *jobEnd) endSettled() {
 	}
 }
 
-// onRankLostAsync is lost for transports between nodes. It returns, since their threads still have
-// to receive messages about the end.
+// onRankLostAsync is onRankLost for transports between nodes. It returns at once, since their
+// threads still have to receive messages about the end.
 func (j *jobEnd) onRankLostAsync(rank transport.Rank, reason string) {
 	go func() {
 		defer log.Guard()
@@ -88,13 +88,13 @@ func (j *jobEnd) onRankLostAsync(rank transport.Rank, reason string) {
 	}()
 }
 
-// endJob ends the job because of reason, unless it is ending already. It first waits, so that
+// endJob ends the job because of reason, unless it is ending already. It waits first, so that
 // another rank may do so.
 func (j *jobEnd) endJob(wait time.Duration, reason string) {
 	j.endJobWith(wait, func() { j.reportCause(reason) })
 }
 
-// endJobWith is end with another way to tell why.
+// endJobWith is endJob with a function that reports the reason.
 func (j *jobEnd) endJobWith(wait time.Duration, tell func()) {
 	j.endOnce.Do(func() {
 		defer close(j.jobEnded)
@@ -107,8 +107,8 @@ func (j *jobEnd) endJobWith(wait time.Duration, tell func()) {
 	})
 }
 
-// Abandon is called before the process ends without finalising, and not by Leave: what is left to
-// be told is, and the transports remove what would stay behind.
+// Abandon is called before the process ends without finalising, and not by Leave. Messages that are
+// buffered leave, and the transports remove what would outlive the process.
 func (j *jobEnd) Abandon() {
 	log.Flush()
 	for _, tr := range j.rt.transports {
@@ -129,7 +129,7 @@ func (j *jobEnd) reportCause(reason string) {
 	}
 }
 
-// reportDelay is how long this node waits for others to report and end the job: the lost rank's own
+// reportDelay is how long this node waits for others to report and end the job. The lost rank's own
 // node reports first, then the other nodes one after the other. Of two nodes that lose each other
 // the second waits half a turn: the launcher may end the job by then.
 func (j *jobEnd) reportDelay(lost transport.Rank) time.Duration {
@@ -152,8 +152,8 @@ func (j *jobEnd) reportDelay(lost transport.Rank) time.Duration {
 	return reportTurn / 2 * time.Duration(2*min(place, maxTurns)+half)
 }
 
-// claimReport tells whether this rank is the first that wants to report why the job ends; if not,
-// whether another node is.
+// claimReport tells whether this rank is the first that is to report why the job ends; if not,
+// whether another node reports.
 func (j *jobEnd) claimReport() (first, elsewhere bool) {
 	if !j.rt.Liveness.ClaimEnd() {
 		return false, false
@@ -191,9 +191,9 @@ func (j *jobEnd) isFirstNode() bool {
 	return true
 }
 
-// notifyNodes tells the other nodes that the job ends and that the cause has been printed, so that
-// none of them reports the loss of a rank that was only ended. It does not wait long for a node
-// that cannot be reached.
+// notifyNodes notifies the other nodes that the job ends and that the cause has been printed, so
+// that none of them reports the loss of a rank that was only ended. It does not wait long for a
+// node that cannot be reached.
 func (j *jobEnd) notifyNodes() {
 	others := len(j.rt.Topo.Nodes) - 1
 	heard := make(chan struct{}, others)
@@ -217,8 +217,8 @@ func (j *jobEnd) notifyNodes() {
 	}
 }
 
-// handleEnding: another node ends the job, and is told whether it is the first that says so. The
-// launcher ends this process, or it ends itself.
+// handleEnding handles a notification that another node ends the job. The answer is whether that
+// node is the first. The launcher ends this process, or it ends itself.
 func (j *jobEnd) handleEnding(reply func([]byte)) bool {
 	if reply == nil {
 		return false
@@ -289,4 +289,29 @@ func (j *jobEnd) AbortInTurn(text string, code int) {
 func (j *jobEnd) AbortQuietly(code int) {
 	time.Sleep(reportTime)
 	j.Abort("", code)
+}
+
+// leaveTime bounds the disconnects of a process that exits.
+const leaveTime = 2 * time.Second
+
+// Leave is called when the process exits with status 0 without finalising. It disconnects from all
+// nodes, so that they do not regard this rank as dead. It runs on the thread that has called exit;
+// others may be in calls.
+func (j *jobEnd) Leave() {
+	j.exitThread.Store(int64(syscall.Gettid()))
+	log.Flush()
+	disconnected := make(chan struct{})
+	go func() {
+		defer log.Guard()
+		defer close(disconnected)
+		j.rt.coalescing.postCoalesced(everyRank)
+		for _, tr := range j.rt.transports[1:] { // those between nodes
+			tr.Close()
+		}
+	}()
+	select {
+	case <-disconnected:
+	case <-time.After(leaveTime):
+	}
+	j.rt.Liveness.Leave(false)
 }

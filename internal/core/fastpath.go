@@ -6,7 +6,7 @@ package core
 
 import "libarmci/internal/transport"
 
-// mostSpans is for how many spans of memory C is told of one operation.
+// mostSpans bounds the spans of memory that one operation makes known to C.
 const mostSpans = 8
 
 // addFastRange makes the memory of an operation known to the C fast path: the next one often goes
@@ -39,8 +39,8 @@ func (r *Runtime) addFastRange(o *Op) {
 	to.fast.AddRange(to.peer, use.hi-1, e.lo, e.hi) // where another registration may be
 }
 
-// allowFastRequests lets C ask the data server of a rank: for accumulates around an address, if
-// there is an allocation, and for locks and read-modify-writes.
+// allowFastRequests allows C to send requests to the data server of a rank: for accumulates around
+// an address, if there is an allocation, and for locks and read-modify-writes.
 func (rm *regionManager) allowFastRequests(proc int, addr uintptr) {
 	to := rm.rt.route(transport.Rank(proc))
 	if e, found := rm.remote.findExtent(transport.Rank(proc), addr); found &&
@@ -57,7 +57,7 @@ func (rm *regionManager) AddRange(proc int, addr, lo, hi uintptr) {
 	}
 }
 
-// waitFastRequest completes a request of C's, which has posted it.
+// waitFastRequest completes a request that C has posted.
 func (to *iface) waitFastRequest(number int32) error {
 	if to.fast == nil {
 		return nil
@@ -65,7 +65,7 @@ func (to *iface) waitFastRequest(number int32) error {
 	return to.fast.WaitRequest(number)
 }
 
-// testFastRequest tells whether a request of C's is over, and completes it then.
+// testFastRequest tells whether a request that C has posted is over, and completes it then.
 func (to *iface) testFastRequest(number int32) (over bool, err error) {
 	if to.fast == nil {
 		return true, nil

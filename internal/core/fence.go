@@ -23,8 +23,8 @@ func (r *Runtime) Fence(proc int) error {
 	return err
 }
 
-// fencePosted fences those of these ranks at which stores are outstanding, by one call of each
-// transport.
+// fencePosted fences those of the ranks at which stores are outstanding, by one call of each
+// transport. It returns the first error.
 func (gs *groups) fencePosted(ranks []transport.Rank) (first error) {
 	for _, tr := range gs.rt.transports {
 		if err := gs.fencePostedBy(tr, ranks); err != nil && first == nil {
@@ -34,7 +34,7 @@ func (gs *groups) fencePosted(ranks []transport.Rank) (first error) {
 	return first
 }
 
-// fencePostedBy is fence for those of the ranks that one transport reaches.
+// fencePostedBy is fencePosted for those of the ranks that one transport reaches.
 func (gs *groups) fencePostedBy(tr transport.Transport, ranks []transport.Rank) error {
 	type mark struct {
 		t    *Traffic
@@ -90,8 +90,8 @@ func (gs *groups) GroupFence(g *Group) error {
 	return first
 }
 
-// fenceForMessage makes sure that the next message to proc is handled after everything that this
-// rank has stored there.
+// fenceForMessage ensures that the next message to proc is handled behind everything that this rank
+// has stored there.
 func (r *Runtime) fenceForMessage(proc int) error {
 	if to := r.route(transport.Rank(proc)); to.ordered && !to.immediate {
 		return r.WaitProc(proc)

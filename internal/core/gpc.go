@@ -53,6 +53,7 @@ func (ps *procedures) GPCRelease(h int) error {
 	return nil
 }
 
+// procedureOf is the registered procedure of a handle, nil if there is none. It locks mu.
 func (ps *procedures) procedureOf(h int) Procedure {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
@@ -76,7 +77,7 @@ const MaxProcedure = 32 << 20
 
 var _ [transport.MaxMessage - 2*MaxProcedure - callHead - forwardHead]byte
 
-// checkProcedure finds a length of a call that is beyond the limit.
+// checkProcedure returns an error if a length of a call is beyond the limit.
 func checkProcedure(hlen, dlen, rhlen, rdlen int) error {
 	for i, n := range []int{hlen, dlen, rhlen, rdlen} {
 		if n > MaxProcedure {
@@ -149,7 +150,8 @@ func (ps *procedures) serveCall(from transport.Rank, body []byte) {
 	}
 }
 
-// removeCall removes a call from the list of waiting calls; nil if it is not there.
+// removeCall removes a call from those that await a reply, and returns its channel; nil if it is
+// not there. It locks mu.
 func (ps *procedures) removeCall(id uint64) chan gpcReply {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
@@ -158,7 +160,8 @@ func (ps *procedures) removeCall(id uint64) chan gpcReply {
 	return ch
 }
 
-// handleReply gives a reply to the waiting call; a malformed one ends the wait with an error.
+// handleReply passes a reply to the call that awaits it; a malformed one ends the wait with an
+// error.
 func (ps *procedures) handleReply(body []byte) {
 	ch := ps.removeCall(binary.LittleEndian.Uint64(body))
 	if ch == nil {

@@ -45,7 +45,8 @@ func (g *Group) Masters() transport.Team {
 	return g.leaders
 }
 
-// Place finds a member: the place of its node among the group's nodes, and its own on that node.
+// Place returns the number of a member's node among the group's nodes, and the member's number on
+// that node.
 func (g *Group) Place(member int) (node, place int) {
 	if s, several := g.team.(*hierarchicalTeam); several {
 		return int(s.nodeIndex[member]), int(s.localIndex[member])
@@ -53,9 +54,10 @@ func (g *Group) Place(member int) (node, place int) {
 	return 0, member
 }
 
-// RankOf finds the group rank of a world rank, -1 if it is no member.
+// RankOf is the group rank of a world rank, -1 if it is no member.
 func (g *Group) RankOf(w transport.Rank) int { return slices.Index(g.Ranks, w) }
 
+// checkMember returns an error unless the caller is a member of the group.
 func (g *Group) checkMember() error {
 	if g.team == nil {
 		return argErr(CodeArgument, "group", "the calling rank is not a member of group %d",
@@ -78,6 +80,7 @@ type groups struct {
 // World is group 0.
 const World = 0
 
+// makeWorld makes the world group, when all ranks have started.
 func (gs *groups) makeWorld() {
 	g := &Group{Ranks: make([]transport.Rank, gs.rt.N), Me: int(gs.rt.Me),
 		Comm: gs.rt.Job.WorldComm()}
@@ -89,7 +92,8 @@ func (gs *groups) makeWorld() {
 	gs.byID = []*Group{g}
 }
 
-// setTeam sets a group's team, given that of my node. id is the group's number in the job.
+// setTeam sets a group's team, given the team of its members on this node. id is the group's number
+// in the job.
 func (gs *groups) setTeam(g *Group, l *layout, local transport.Team, id int64) {
 	g.team, g.localTeam = local, local
 	leaders := &leaderTeam{r: gs.rt, ranks: l.leaders, me: l.myNode,
@@ -133,14 +137,14 @@ func (gs *groups) addGroup(g *Group) {
 	gs.byID = append(gs.byID, g)
 }
 
-// DefaultGroup is the parent of GroupCreate: its list has group ranks of this group.
+// DefaultGroup is the ID of the group to which GroupCreate's list of ranks refers.
 func (gs *groups) DefaultGroup() int {
 	gs.mu.Lock()
 	defer gs.mu.Unlock()
 	return gs.defaultID
 }
 
-// SetDefaultGroup changes it, for the caller only.
+// SetDefaultGroup changes DefaultGroup, for the caller only.
 func (gs *groups) SetDefaultGroup(id int) error {
 	if _, err := gs.Group(id); err != nil {
 		return err

@@ -13,13 +13,13 @@ import (
 	"libarmci/internal/transport"
 )
 
-// groupStart is what members must know to start a team.
+// groupStart is what members must know to attach to a team.
 type groupStart struct {
 	team transport.TeamStart // Context -1: none is free
 	id   int64               // of the group, in the job
 }
 
-// joinTeam creates the group's team, on all members or on none.
+// joinTeam makes the group's team, on all members or on none. Collective over the members.
 func (gs *groups) joinTeam(g *Group) error {
 	l := gs.rt.Topo.layoutOf(g.Ranks)
 	var f groupStart
@@ -45,8 +45,8 @@ func (gs *groups) joinTeam(g *Group) error {
 	return gs.addComm(g)
 }
 
-// startGroup is called by leaders. The group's first member chooses its number: its rank and a
-// count.
+// startGroup is called by leaders: each allocates a context, and all agree whether every node has
+// one. The group's first member chooses its number: its rank and a count.
 func (gs *groups) startGroup(g *Group, l *layout) groupStart {
 	var f groupStart
 	var err error
@@ -79,7 +79,8 @@ func (gs *groups) startGroup(g *Group, l *layout) groupStart {
 // this many groups.
 const groupBits = 26
 
-// addComm creates the group's communicator; if one member fails, the group is freed on all.
+// addComm makes the group's communicator; if one member fails, the team is released on all.
+// Collective over the members.
 func (gs *groups) addComm(g *Group) error {
 	comm, err := gs.groupComm(g)
 	mine := []byte{0}

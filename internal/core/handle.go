@@ -36,7 +36,7 @@ func (r *Runtime) StartUnder(content int32, o *Op) (int32, error) {
 	return r.startOperation(o, false, content)
 }
 
-// startOperation is Start and StartUnder; content is the handle's, Done if there is no handle.
+// startOperation is Start and StartUnder; content is that of the handle, Done if there is none.
 func (r *Runtime) startOperation(o *Op, implicit bool, content int32) (int32, error) {
 	if transport.FastRequest(content) { // an operation of Go's does not join one of C's
 		if err := r.internode.waitFastRequest(content); err != nil {
@@ -83,8 +83,8 @@ func (r *Runtime) startOperation(o *Op, implicit bool, content int32) (int32, er
 	return r.handleTable.addRequest(p, content), nil
 }
 
-// startImplicit makes an operation known before it is posted, so that another thread's WaitAll
-// waits for it.
+// startImplicit enters an operation in the table before it posts it, so that another thread's
+// WaitAll waits for it.
 func (r *Runtime) startImplicit(p *request) (int32, error) {
 	p.refs = 1
 	id := r.handleTable.addRequest(p, Done)
@@ -100,8 +100,8 @@ func (r *Runtime) startImplicit(p *request) (int32, error) {
 	return id, nil
 }
 
-// Wait completes the operations of a number. Each is removed then, not earlier, since another
-// thread's WaitAll must wait for it too.
+// Wait completes the operations of a number, in order, and returns their first error. Each is
+// removed when it is complete, not earlier, since another thread's WaitAll must wait for it, too.
 func (r *Runtime) Wait(id int32) (err error) {
 	if transport.FastRequest(id) {
 		return r.internode.waitFastRequest(id)
@@ -116,7 +116,8 @@ func (r *Runtime) Wait(id int32) (err error) {
 	return err
 }
 
-// Test tells whether the operations of a number are complete; those that are are removed.
+// Test tells whether the operations of a number are complete; the complete ones at the front are
+// removed.
 func (r *Runtime) Test(id int32) (over bool, err error) {
 	if transport.FastRequest(id) {
 		return r.internode.testFastRequest(id)
@@ -150,7 +151,8 @@ func (r *Runtime) WaitAll() error {
 	return r.waitImplicit(func(*request) bool { return true })
 }
 
-// waitImplicit completes C's implicit requests and those of Go that want selects.
+// waitImplicit completes C's implicit requests and those of Go that want selects. It returns the
+// first error.
 func (r *Runtime) waitImplicit(want func(*request) bool) error {
 	first := r.internode.waitFastRequest(transport.FastImplicit)
 	r.handleTable.mu.Lock()

@@ -13,8 +13,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// request is an open operation and its description. Entries are reused when their last user has
-// dropped them.
+// request is an open operation and its description. It is reused when the last goroutine has
+// dropped its reference.
 type request struct {
 	completion
 	op       Op
@@ -39,7 +39,8 @@ func newRequest() *request {
 	return p
 }
 
-// complete completes a request with an error, or without (nil). Afterwards it may be reused.
+// complete completes a request with an error, or without (nil). Afterwards it may be reused, so the
+// caller does not use it again.
 func (p *request) complete(err error) {
 	if p.onAnswer != nil {
 		p.onAnswer()
@@ -51,7 +52,7 @@ func (p *request) complete(err error) {
 
 var requests = sync.Pool{New: func() any { return newRequest() }}
 
-// copyOp copies an operation into the memory of the entry's former one.
+// copyOp copies an operation into the request, and reuses the memory of its lists.
 func (p *request) copyOp(o *Op) {
 	x := p.op.Xfer
 	x.Copy(&o.Xfer)
@@ -67,7 +68,7 @@ func (p *request) release() {
 	requests.Put(p)
 }
 
-// firstError is the first error of a complete operation and those of its handle before it.
+// firstError is the first error among a complete operation and those of its handle before it.
 func (p *request) firstError() error {
 	if p.earlierErr != nil {
 		return p.earlierErr
@@ -85,16 +86,16 @@ type handleTable struct {
 	explicitCount, implicitCount *atomic.Int32
 }
 
-// initTable starts the numbers at a random place, so that garbage is unlikely to name a live
-// operation.
+// initTable prepares the table. Numbers start at a random place, so that garbage is unlikely to be
+// the number of an open operation.
 func (h *handleTable) initTable() {
 	h.explicit, h.implicit = map[int32]*request{}, map[int32]*request{}
 	h.explicitCount, h.implicitCount = new(atomic.Int32), new(atomic.Int32)
 	h.lastNumber = rand.Int32()
 }
 
-// addRequest gives an operation its number: that of the handle, whose content is given, if
-// operations are open under it; else a new one.
+// addRequest enters an operation and returns its number: content, if operations are open under it,
+// else a new one. It locks h.mu.
 func (h *handleTable) addRequest(p *request, content int32) int32 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -125,7 +126,8 @@ func (h *handleTable) addRequest(p *request, content int32) int32 {
 	return content
 }
 
-// unusedNumber returns a number that no handle has, and no request of the C fast path.
+// unusedNumber returns a number of no handle, and of no request of the C fast path. The caller
+// holds h.mu.
 func (h *handleTable) unusedNumber() int32 {
 	for {
 		if h.lastNumber++; transport.FastRequest(h.lastNumber) {
@@ -137,7 +139,8 @@ func (h *handleTable) unusedNumber() int32 {
 	}
 }
 
-// firstRequest returns the first open operation of a number, nil if there is none.
+// firstRequest returns the first open operation of a number, nil if there is none. The caller holds
+// h.mu.
 func (h *handleTable) firstRequest(id int32) *request {
 	if p := h.explicit[id]; p != nil {
 		return p
@@ -145,8 +148,8 @@ func (h *handleTable) firstRequest(id int32) *request {
 	return h.implicit[id]
 }
 
-// removeRequest takes a complete operation, the first of its number, out. It may be reused if there
-// is no reference.
+// removeRequest removes a complete operation, the first of its number. It may be reused if there is
+// no reference. The caller holds h.mu.
 func (h *handleTable) removeRequest(id int32, p *request) {
 	switch next := p.nextOfHandle; {
 	case p.implicit:
@@ -165,20 +168,23 @@ func (h *handleTable) removeRequest(id int32, p *request) {
 	}
 }
 
+// releaseUnlessFailed allows the request to be reused, unless it has failed: then the transport may
+// still use it.
 func (p *request) releaseUnlessFailed() {
 	if p.err == nil { // after an error the transport may still use it
 		p.release()
 	}
 }
 
-// refFirst returns the first open operation of a number with a reference for the caller; nil if
-// there is none.
+// refFirst returns the first open operation of a number, nil if there is none. The caller must drop
+// the reference, by unrefRequest or finishFirst. It locks h.mu.
 func (h *handleTable) refFirst(id int32) *request {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return h.refFirstLocked(id)
 }
 
+// refFirstLocked is refFirst for a caller that holds h.mu.
 func (h *handleTable) refFirstLocked(id int32) *request {
 	p := h.firstRequest(id)
 	if p != nil {
@@ -187,7 +193,7 @@ func (h *handleTable) refFirstLocked(id int32) *request {
 	return p
 }
 
-// unrefRequest drops a reference of an operation.
+// unrefRequest drops a reference to an operation. It locks h.mu.
 func (h *handleTable) unrefRequest(p *request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -197,8 +203,8 @@ func (h *handleTable) unrefRequest(p *request) {
 	}
 }
 
-// finishFirst drops the reference of an operation that is complete, and removes it. It returns what
-// find does.
+// finishFirst drops the reference to an operation that is complete, and removes it. It returns the
+// next one of the number, with a reference as by refFirst. It locks h.mu.
 func (h *handleTable) finishFirst(id int32, p *request) *request {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -217,7 +223,7 @@ func (h *handleTable) finishFirst(id int32, p *request) *request {
 	return next
 }
 
-// contentAfter is what a handle holds after a call that leaves nothing open.
+// contentAfter is what a handle with this content holds after a call that leaves nothing open.
 func (h *handleTable) contentAfter(before int32) int32 {
 	if before == Done || h.explicitCount.Load() == 0 {
 		return Done

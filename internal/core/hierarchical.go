@@ -21,7 +21,7 @@ type hierarchicalTeam struct {
 	nodeSizes  []int       // by node: number of members
 }
 
-// layout says on which nodes the members of a group are. Nodes are in the order of their first
+// layout is on which nodes the members of a group are. Nodes are in the order of their first
 // members.
 type layout struct {
 	nodeIndex, localIndex []int32 // as in hierarchicalTeam, as is the next
@@ -31,7 +31,7 @@ type layout struct {
 	localRanks            []int // local numbers of the members here
 }
 
-// worldLayout is that of all ranks, which needs no memory for each of them.
+// worldLayout is the layout of all ranks. It shares the topology's memory for each rank.
 func (t *Topology) worldLayout() *layout {
 	l := &layout{nodeIndex: t.nodeOf, localIndex: t.local, myNode: t.MyNode(),
 		nodeSizes:  make([]int, len(t.Nodes)),
@@ -81,7 +81,7 @@ func (s *hierarchicalTeam) Rank() int { return s.me }
 // Pointer is nil: C handles teams of one node only.
 func (s *hierarchicalTeam) Pointer() unsafe.Pointer { return nil }
 
-// Release releases the node's team; on each node one member is the last.
+// Release releases the node's team; the leader is the last of its node.
 func (s *hierarchicalTeam) Release(bool) {
 	if s.isLeader() {
 		s.leaders.freeRings()

@@ -9,8 +9,9 @@ import "math/bits"
 
 const pipelineBytes = 64 << 10
 
-// pipeline is the size of the fragments in which a long buffer is sent. All members of a team use
-// the same one, and only leaders know of rings: so it is that of rings wherever there may be some.
+// pipeline is the number of bytes of the fragments in which a long buffer is sent. All members of a
+// team must use the same one, and only leaders know whether there are rings. So it is that of rings
+// wherever there may be some.
 func (l *leaderTeam) pipeline() int {
 	if l.r.internode.wordWriter != nil {
 		return ringPiece
@@ -18,7 +19,7 @@ func (l *leaderTeam) pipeline() int {
 	return pipelineBytes
 }
 
-// fragments divides a buffer into consecutive ones of a size; the last one may be shorter.
+// fragments divides a buffer into consecutive fragments of size bytes; the last one may be shorter.
 func fragments(b []byte, size int) func(func([]byte) bool) {
 	return func(yield func([]byte) bool) {
 		for len(b) > 0 {
@@ -31,7 +32,7 @@ func fragments(b []byte, size int) func(func([]byte) bool) {
 	}
 }
 
-// broadcast is one that is going on.
+// broadcast is the state of a broadcast among the leaders at one of them.
 type broadcast struct {
 	l            *leaderTeam
 	parent       int   // the leader that sends to this one, -1: this is the root
@@ -41,7 +42,8 @@ type broadcast struct {
 	expected     []*expectedMessage // and those behind it
 }
 
-// startBroadcast begins one, in the memory of the last one. next must follow until it is false.
+// startBroadcast starts a broadcast and returns its state, which the team keeps for reuse. The
+// caller calls passNext until that returns false.
 func (l *leaderTeam) startBroadcast(buf []byte, root int) *broadcast {
 	l.countCollective()
 	b := &l.bcast
@@ -56,14 +58,16 @@ func (l *leaderTeam) startBroadcast(buf []byte, root int) *broadcast {
 	return b
 }
 
-// usesChain tells whether a broadcast of so many bytes goes from each leader to one other: in a
-// tree the root sends each fragment as often as the tree is deep, in a chain once, but it takes as
-// many steps as there are leaders until the last one has it.
+// usesChain tells whether a broadcast of total bytes goes along a chain. In a tree the root sends
+// each fragment as often as the tree is deep; in a chain it sends it once, but the last leader has
+// it after as many steps as there are leaders.
 func (l *leaderTeam) usesChain(total int64) bool {
 	n := len(l.ranks)
 	return total/int64(l.pipeline())*int64(bits.Len(uint(n-1))-1) > int64(n)
 }
 
+// useChain makes each leader the child of the one before it. at is this leader's number if the
+// root's is 0.
 func (b *broadcast) useChain(at, root int) {
 	n := len(b.l.ranks)
 	b.parent = -1
@@ -75,7 +79,7 @@ func (b *broadcast) useChain(at, root int) {
 	}
 }
 
-// useTree is a binomial one.
+// useTree makes the leaders a binomial tree. at is this leader's number if the root's is 0.
 func (b *broadcast) useTree(at, root int) {
 	n, step := len(b.l.ranks), 1
 	b.parent = -1
@@ -92,7 +96,8 @@ func (b *broadcast) useTree(at, root int) {
 	}
 }
 
-// passNext passes a fragment on; false if there is none.
+// passNext receives the next fragment, unless this is the root, and sends it to the children. It
+// returns false if all have been passed.
 func (b *broadcast) passNext() bool {
 	if len(b.rest) == 0 {
 		return false
@@ -113,7 +118,8 @@ func (b *broadcast) passNext() bool {
 	return true
 }
 
-// passTo passes a fragment on to a leader. By rings only the last one waits until all have gone.
+// passTo sends a fragment to a child. By rings, only the last fragment waits until all have been
+// sent.
 func (b *broadcast) passTo(to int, body []byte) {
 	e := b.l.ringTo(to)
 	if e == nil {
@@ -126,7 +132,8 @@ func (b *broadcast) passTo(to int, body []byte) {
 	}
 }
 
-// beginWindow begins a collective of as many fragments as may be on their way.
+// beginWindow begins a collective of as many fragments as may be in flight, and announces those
+// that this leader receives.
 func (b *broadcast) beginWindow() {
 	l := b.l
 	size := l.pipeline()
@@ -147,7 +154,8 @@ func (b *broadcast) beginWindow() {
 	}
 }
 
-// appendExpected adds a fragment.
+// appendExpected appends a message to b.expected, in memory of an earlier broadcast if there is
+// some.
 func (b *broadcast) appendExpected() *expectedMessage {
 	n := len(b.expected)
 	if n == cap(b.expected) {

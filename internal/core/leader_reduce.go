@@ -22,7 +22,7 @@ const (
 // reduceMemory is used again, as is that of fragments.
 var reduceMemory = sync.Pool{New: func() any { return new([ahead][reduceBytes]byte) }}
 
-// reduction is one that is going on.
+// reduction is the state of a reduction among the leaders at one of them.
 type reduction struct {
 	l               *leaderTeam
 	t               kernel.Type
@@ -60,8 +60,8 @@ func (l *leaderTeam) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 	kernel.ReduceFinish(kernel.Reduction(red), t, x, int(nelem))
 }
 
-// reduceAll folds leaders beyond the largest power of two into others first, and tells them the
-// result at the end.
+// reduceAll combines x of all leaders, in place. Leaders beyond the largest power of two are folded
+// into others before, and receive the result afterwards.
 func (r *reduction) reduceAll(x []byte) {
 	l := r.l
 	n, half := len(l.ranks), 1
@@ -88,8 +88,9 @@ func (r *reduction) reduceAll(x []byte) {
 	}
 }
 
-// reduceByHalving combines by halves: with each step a leader's part becomes half as long, and on
-// the way back twice as long.
+// reduceByHalving combines by recursive halving: with each step the part that a leader combines
+// becomes half as long, and on the way back twice as long. half is the largest power of two of
+// leaders.
 func (r *reduction) reduceByHalving(x []byte, half int) {
 	me := r.l.me
 	low, parts := 0, make([][2]int, 0, 16) // of each step: my part before it
@@ -117,22 +118,22 @@ func (r *reduction) reduceByHalving(x []byte, half int) {
 	}
 }
 
-// ahead is how many fragments are sent before the first one of the other leader is needed, and how
-// many may come before.
+// ahead is how many fragments are sent before the first fragment of the other leader is needed, and
+// how many may arrive early.
 const ahead = 2
 
-// mostUnheard is how many fragments one may send to another leader that sends nothing.
+// mostUnheard bounds the fragments that one leader sends to another that sends nothing.
 const mostUnheard = 8
 
-// exchangeStep is the next step: exchange with its number.
+// exchangeStep is exchangeOperands with the number of the next step.
 func (r *reduction) exchangeStep(with int, mine, theirs []byte, combine func(mine, theirs []byte)) {
 	r.exchangeOperands(r.step, with, mine, theirs, combine)
 	r.step++
 }
 
-// exchangeOperands sends mine to another leader and receives what belongs to theirs, either of
-// which may be empty, fragment by fragment. combine puts what has come in its place; nil: it is
-// received there.
+// exchangeOperands sends mine to another leader and receives as many bytes as theirs has, fragment
+// by fragment; either may be empty. combine combines a received fragment with that part of theirs.
+// nil: it is received there.
 func (r *reduction) exchangeOperands(step, with int, mine, theirs []byte,
 	combine func(mine, theirs []byte)) {
 	if e := r.l.ringTo(with); e != nil {
@@ -176,7 +177,7 @@ func (r *reduction) exchangeOperands(step, with int, mine, theirs []byte,
 	}
 }
 
-// exchangeByRings is exchange by rings: what has come is combined where it is.
+// exchangeByRings is exchangeOperands by rings: a received piece is combined where it lies.
 func (r *reduction) exchangeByRings(e *ringEnd, mine, theirs []byte,
 	combine func(mine, theirs []byte)) {
 	if combine == nil {
@@ -200,7 +201,8 @@ func (r *reduction) exchangeByRings(e *ringEnd, mine, theirs []byte,
 	l.finishSends(e)
 }
 
-// combineFor combines with what another leader has sent.
+// combineFor returns how to combine with the operands of another leader: in the order of the
+// leaders.
 func (r *reduction) combineFor(with int) func(mine, theirs []byte) {
 	if with < r.l.me {
 		return r.combineBefore
@@ -208,13 +210,16 @@ func (r *reduction) combineFor(with int) func(mine, theirs []byte) {
 	return r.combineAfter
 }
 
+// combineAfter combines mine with operands of a later leader.
 func (r *reduction) combineAfter(mine, theirs []byte) { r.applyOperator(mine, theirs) }
 
+// combineBefore combines mine with operands of an earlier leader.
 func (r *reduction) combineBefore(mine, theirs []byte) {
 	r.applyOperator(theirs, mine)
 	copy(mine, theirs)
 }
 
+// applyOperator combines the elements of in into those of inout.
 func (r *reduction) applyOperator(inout, in []byte) {
 	kernel.Reduce(kernel.Reduction(r.operator), r.t, unsafe.Pointer(unsafe.SliceData(inout)),
 		unsafe.Pointer(unsafe.SliceData(in)),

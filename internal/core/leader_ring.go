@@ -35,17 +35,17 @@ const (
 	ringPart          = ringData + ringBytes
 )
 
-// leaderRings are those of one leader of a team.
+// leaderRings are the rings of one leader of a team.
 type leaderRings struct {
 	block uintptr
 	ends  []*ringEnd // by relation
 }
 
-// numPeers is how many leaders any of n leaders exchanges messages with, at most.
+// numPeers is the number of leaders with which any of n leaders exchanges messages, at most.
 func numPeers(n int) int { return 2 * bits.Len(uint(n-1)) }
 
-// peerIndex is the number of another leader among those that a leader exchanges messages with: they
-// are a power of two before or behind it. -1: it is none of them.
+// peerIndex is the index of another leader among those with which a leader exchanges messages: the
+// leaders at a distance of a power of two, in either direction. -1: it is none of them.
 func peerIndex(me, other, n int) int {
 	distance := (other - me + n) % n
 	for k := range bits.Len(uint(n - 1)) {
@@ -59,7 +59,8 @@ func peerIndex(me, other, n int) int {
 	return -1
 }
 
-// countCollective counts the collectives of a team, and makes its rings when it is time to.
+// countCollective counts a collective of the team, and makes the rings at the fourth one, which is
+// itself a collective: it communicates. So each collective calls it first, at all leaders.
 func (l *leaderTeam) countCollective() {
 	if l.tag < tagTeam || l.collectives > ringAfter {
 		return
@@ -93,7 +94,8 @@ func (l *leaderTeam) makeRings() {
 	l.rings = rings
 }
 
-// ringMemory is memory for so many parts, 0 if there is none.
+// ringMemory allocates memory for the parts of so many peers and zeroes their counts; 0 if there is
+// none.
 func (l *leaderTeam) ringMemory(parts int) uintptr {
 	block, err := l.r.MallocLocal(int64(parts) * ringPart)
 	if err != nil {
@@ -105,8 +107,8 @@ func (l *leaderTeam) ringMemory(parts int) uintptr {
 	return block
 }
 
-// ringTo is the end of the rings between this leader and another one; nil: there are none, or
-// messages must be handled before their sender leaves the job.
+// ringTo returns this leader's end of the rings between it and another one. nil: there are none, or
+// this rank is finalising and messages must be handled before their sender has left.
 func (l *leaderTeam) ringTo(other int) *ringEnd {
 	if l.rings == nil || l.r.leaving.Load() {
 		return nil
@@ -117,8 +119,8 @@ func (l *leaderTeam) ringTo(other int) *ringEnd {
 	return nil
 }
 
-// retireRings ends the use of the rings. The fence and the barrier that follow end what other
-// leaders write there.
+// retireRings ends the use of the rings. Other leaders may write to them until the fence and the
+// barrier that the caller executes next; freeRings frees their memory behind these.
 func (l *leaderTeam) retireRings() {
 	l.collectives = ringAfter + 1
 	if l.rings == nil {

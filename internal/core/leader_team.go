@@ -16,7 +16,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// leaderTeam implements transport.Team.
+// leaderTeam is the leaders of a group. It implements transport.Team, and one thread uses it at a
+// time.
 type leaderTeam struct {
 	r     *Runtime
 	ranks []transport.Rank
@@ -44,11 +45,11 @@ type leaderTeam struct {
 // their way from one leader to another have the same tag.
 const stepBits = 16
 
-// maxUnheardMessages bounds unheardMessages.
+// maxUnheardMessages bounds leaderTeam.unheardMessages.
 const maxUnheardMessages = 32
 
-// beginCollective starts a collective, which has a name and a size for error messages, and between
-// any two leaders as many messages.
+// beginCollective starts a collective of a name and size, for error messages, which sends up to
+// messages messages between any two leaders.
 func (l *leaderTeam) beginCollective(what string, nbytes, messages int) {
 	l.collective, l.collectiveBytes = what, int64(nbytes)
 	if l.tag >= tagTeam {
@@ -61,8 +62,8 @@ func (l *leaderTeam) messageTag(message int) int64 {
 	return l.tag + (l.firstNumber+int64(message))%(1<<stepBits)
 }
 
-// sendTo sends a message of the current collective. Where a group is being created, messages have
-// one tag and need their order.
+// sendTo sends a message of the current collective to a leader. While a group is being created,
+// messages have one tag and need their order.
 func (l *leaderTeam) sendTo(to, message int, body []byte) {
 	if e := l.ringTo(to); e != nil {
 		l.checkPeer(e.to, len(body), e.sendMessage(body, l.collective))
@@ -78,9 +79,11 @@ func (l *leaderTeam) sendTo(to, message int, body []byte) {
 	}
 }
 
+// finishSends waits until the memory of messages that were sent by a ring may be changed.
 func (l *leaderTeam) finishSends(e *ringEnd) { l.checkPeer(e.to, 0, e.awaitSent()) }
 
-// expectFrom says where a message of the current collective belongs, for await.
+// expectFrom announces where a message of the current collective is to be stored. awaitExpected
+// must follow.
 func (l *leaderTeam) expectFrom(w *expectedMessage, from, message int, body []byte) {
 	if w.ring = l.ringTo(from); w.ring != nil {
 		w.body = body
@@ -104,6 +107,7 @@ func (l *leaderTeam) awaitExpected(w *expectedMessage) {
 	}
 }
 
+// receiveByRing receives a message of len(body) bytes by a ring. A wrong length ends the job.
 func (l *leaderTeam) receiveByRing(e *ringEnd, body []byte) {
 	err := e.receiveMessage(len(body), l.collective,
 		func(at int, piece []byte) { copy(body[at:], piece) })
@@ -121,6 +125,7 @@ func (l *leaderTeam) checkPeer(other transport.Rank, want int, err error) {
 	}
 }
 
+// receiveFrom receives a message of the current collective from a leader.
 func (l *leaderTeam) receiveFrom(from, message int, body []byte) {
 	if e := l.ringTo(from); e != nil {
 		l.receiveByRing(e, body)
@@ -130,7 +135,7 @@ func (l *leaderTeam) receiveFrom(from, message int, body []byte) {
 	l.awaitExpected(&l.expected)
 }
 
-// describeCollective describes the collective in error messages.
+// describeCollective names the current collective in error messages.
 func (l *leaderTeam) describeCollective() string {
 	if l.collectiveBytes == 0 {
 		return l.collective
@@ -138,8 +143,8 @@ func (l *leaderTeam) describeCollective() string {
 	return fmt.Sprintf("%s of %d bytes", l.collective, l.collectiveBytes)
 }
 
-// endMismatch ends the job: another leader's message does not fit this collective. It does not
-// return. All leaders may notice at the same time, so nodes take turns to report it.
+// endMismatch ends the job and does not return: another leader's message does not fit this
+// collective. All leaders may notice at the same time, so nodes take turns to report it.
 func (l *leaderTeam) endMismatch(from transport.Rank, got, want int) {
 	r := l.r
 	r.jobEnd.endJob(reportTurn*time.Duration(min(l.me, maxTurns)),
@@ -151,7 +156,7 @@ func (l *leaderTeam) endMismatch(from transport.Rank, got, want int) {
 	blockForever()
 }
 
-// endUnreachable ends the job: another rank cannot be reached. It does not return.
+// endUnreachable ends the job and does not return: another rank cannot be reached.
 func (l *leaderTeam) endUnreachable(rank transport.Rank, err error) {
 	l.r.jobEnd.onRankLost(rank, fmt.Sprintf("%s with rank %d (host %s): %v",
 		l.describeCollective(), rank, l.r.Topo.hostOf(rank),
@@ -159,7 +164,7 @@ func (l *leaderTeam) endUnreachable(rank transport.Rank, err error) {
 	blockForever()
 }
 
-// forever blocks until the process ends. In tests it returns.
+// blockForever blocks until the process ends. In tests it returns.
 var blockForever = func() { select {} }
 
 // Size is the number of nodes.
@@ -180,6 +185,7 @@ func (l *leaderTeam) Barrier() {
 	l.runBarrier("barrier")
 }
 
+// runBarrier is the dissemination barrier; what names it in error messages.
 func (l *leaderTeam) runBarrier(what string) {
 	l.beginCollective(what, 0, 1)
 	n := len(l.ranks)
@@ -201,6 +207,7 @@ func (l *leaderTeam) Allgather(mine []byte) []byte {
 	return l.gatherCounted(mine, equalSizes(len(l.ranks), len(mine)))
 }
 
+// equalSizes returns n sizes of size bytes.
 func equalSizes(n, size int) []int {
 	sizes := make([]int, n)
 	for i := range sizes {
@@ -209,6 +216,7 @@ func equalSizes(n, size int) []int {
 	return sizes
 }
 
+// gatherCounted is gatherBlocks as a collective of its own.
 func (l *leaderTeam) gatherCounted(mine []byte, sizes []int) []byte {
 	l.countCollective()
 	return l.gatherBlocks(mine, sizes)
@@ -240,8 +248,8 @@ func (l *leaderTeam) gatherBlocks(mine []byte, sizes []int) []byte {
 	return append(append(make([]byte, 0, len(all)), all[tail:]...), all[:tail]...)
 }
 
-// exchangeMessages sends a message to a leader and receives one from a leader. By rings it goes
-// piece by piece: a ring has no room for all that leaders may send before they receive.
+// exchangeMessages sends a message to a leader and receives one from a leader. By rings it
+// alternates piece by piece: a ring has no room for all that leaders may send before they receive.
 func (l *leaderTeam) exchangeMessages(to int, out []byte, from int, in []byte) {
 	t, f := l.ringTo(to), l.ringTo(from)
 	if t == nil || f == nil {

@@ -23,9 +23,11 @@ const (
 	lockBusy    = 2
 )
 
+// mutexMessage is the body of a message about a mutex.
 func mutexMessage(m uintptr) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(m)) }
 
-// lockRemoteMutex locks a mutex of another node and records that this rank holds it.
+// lockRemoteMutex locks mutex i of rank proc, on another node, at address m, by a message of a kind
+// (msgLock, msgTryLock). It records that this rank holds it; false: a try found it locked.
 func (ms *mutexes) lockRemoteMutex(s *MutexSet, kind uint8, m uintptr, i, proc int) (bool, error) {
 	answer, err := ms.rt.callActive(transport.Rank(proc), kind, mutexMessage(m))
 	switch {
@@ -42,7 +44,7 @@ func (ms *mutexes) lockRemoteMutex(s *MutexSet, kind uint8, m uintptr, i, proc i
 	return true, nil
 }
 
-// Holds records that this rank holds a mutex of another node.
+// Holds records that this rank holds mutex i of rank proc, which is on another node. It locks s.mu.
 func (s *MutexSet) Holds(i, proc int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,8 +54,8 @@ func (s *MutexSet) Holds(i, proc int) {
 	s.held[[2]int{i, proc}] = true
 }
 
-// clearHeld removes the record that this rank holds a mutex of another node; false if there is
-// none.
+// clearHeld removes the record of Holds; false if there is none: this rank does not hold the mutex.
+// It locks s.mu.
 func (s *MutexSet) clearHeld(i, proc int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -62,11 +64,12 @@ func (s *MutexSet) clearHeld(i, proc int) bool {
 	return had
 }
 
-// maxServers is how many ranks of other nodes wait in a mutex's own queue at a time. Each takes a
-// thread of this process.
+// maxServers bounds the goroutines that serve one queue. Each waits in the lock's own queue on the
+// node and takes a thread of this process.
 const maxServers = 8
 
-// lockserver has a queue for each lock that ranks of other nodes wait for.
+// lockServer locks on behalf of ranks of other nodes, for owners that this process serves. It has a
+// queue for each lock that such ranks wait for.
 type lockServer struct {
 	rt         *Runtime
 	mu         sync.Mutex
@@ -74,20 +77,21 @@ type lockServer struct {
 	queueCount *atomic.Int32 // of queues, for C, which may unlock while there is none; may be nil
 }
 
-// CountLockQueues keeps the number of locks that ranks of other nodes wait for in n.
+// CountLockQueues has the number of queues kept in n, for C: it may unlock a mutex by itself while
+// n is 0. The caller makes the call before the first lock.
 func (l *lockServer) CountLockQueues(n *atomic.Int32) {
 	n.Store(0)
 	l.queueCount = n
 }
 
-// addQueueCount notes that there is a queue more, or one less. The caller has the lock.
+// addQueueCount counts a queue more (1) or less (-1) for C. The caller holds l.mu.
 func (l *lockServer) addQueueCount(change int32) {
 	if l.queueCount != nil {
 		l.queueCount.Add(change)
 	}
 }
 
-// lockQueue is the requests of ranks of other nodes for one lock.
+// lockQueue is the requests of ranks of other nodes for one lock. lockServer.mu guards it.
 type lockQueue struct {
 	requests []lockRequest
 	// goroutines that wait in the node's queue for some of them; 0: the holder's unlock is
@@ -95,7 +99,7 @@ type lockQueue struct {
 	servers int
 }
 
-// lockMode is how a lock is taken.
+// lockMode is which lock is requested, and how.
 type lockMode uint8
 
 const (
@@ -104,15 +108,16 @@ const (
 	lockExclusive
 )
 
-// lockRequest is a rank's request of a lock that it waits for.
+// lockRequest is a rank's request for a lock; reply sends it the answer.
 type lockRequest struct {
 	rank  transport.Rank
 	mode  lockMode
 	reply func([]byte)
 }
 
-// lockOrTicket, lockByTicket and lockBlocking take a lock of this node for a rank
-// (transport.Mutexes, transport.RWLocks).
+// lockOrTicket takes the lock if it is free or becomes free within microseconds. Otherwise it
+// returns a ticket, a place in the lock's own queue on the node, with which the caller must call
+// lockByTicket.
 func (l *lockServer) lockOrTicket(m uintptr, c lockRequest) (ticket uint64, got bool) {
 	if c.mode == lockMutex {
 		t, got := l.rt.Locks.LockSoon(m, c.rank)
@@ -121,6 +126,7 @@ func (l *lockServer) lockOrTicket(m uintptr, c lockRequest) (ticket uint64, got 
 	return l.rt.rwlocks.RWLockSoon(m, c.rank, c.mode == lockExclusive)
 }
 
+// lockByTicket waits for the lock in the place of a ticket of lockOrTicket.
 func (l *lockServer) lockByTicket(m uintptr, c lockRequest, ticket uint64) {
 	if c.mode == lockMutex {
 		l.rt.Locks.LockQueued(m, c.rank, uint32(ticket))
@@ -129,6 +135,7 @@ func (l *lockServer) lockByTicket(m uintptr, c lockRequest, ticket uint64) {
 	}
 }
 
+// lockBlocking waits for the lock, behind the ranks in its own queue on the node.
 func (l *lockServer) lockBlocking(m uintptr, c lockRequest) {
 	if c.mode == lockMutex {
 		l.rt.Locks.Lock(m, c.rank)
@@ -137,8 +144,9 @@ func (l *lockServer) lockBlocking(m uintptr, c lockRequest) {
 	}
 }
 
-// handleLock acts on a request of a rank of another node. The address is checked like any other; a
-// mutex is in the arena.
+// handleLock executes the request of rank from, on another node, for a mutex of rank to: lock, try
+// or unlock. It returns false for a malformed message. The address is checked, since the origin
+// cannot know whether it is a mutex.
 func (l *lockServer) handleLock(from, to transport.Rank, m transport.Msg, reply func([]byte)) bool {
 	if len(m.Body) != 8 || (reply == nil) != (m.Kind == msgUnlock) {
 		return false
@@ -171,14 +179,17 @@ func (l *lockServer) handleLock(from, to transport.Rank, m transport.Msg, reply 
 	return true
 }
 
+// hasQueue tells whether ranks of other nodes wait for a lock. It locks l.mu.
 func (l *lockServer) hasQueue(m uintptr) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.queues[m] != nil
 }
 
-// requestLock grants the lock at once if no rank of another node waits and it is free, or becomes
-// free within microseconds.
+// requestLock requests a lock, which the caller has checked to be one, and returns without waiting
+// for it. It holds l.mu meanwhile, and replies under it if the lock is granted at once: no other
+// rank of another node waits, and the lock is free or becomes free within microseconds. Otherwise
+// the request is queued, and a goroutine of the queue or the holder's unlock replies.
 func (l *lockServer) requestLock(m uintptr, c lockRequest) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -208,8 +219,8 @@ func (l *lockServer) requestLock(m uintptr, c lockRequest) {
 	l.addQueueCount(1)
 }
 
-// heldByOtherNode tells whether a mutex is held by a rank of another node. This process has yet to
-// deal with its unlock. The caller has the server's lock.
+// heldByOtherNode tells whether a mutex is held by a rank of another node: then this process will
+// receive its unlock, and grants the lock at that. The caller holds l.mu.
 func (l *lockServer) heldByOtherNode(m uintptr, c lockRequest) bool {
 	if c.mode != lockMutex {
 		return false
@@ -218,8 +229,9 @@ func (l *lockServer) heldByOtherNode(m uintptr, c lockRequest) bool {
 	return held && !l.rt.Topo.SameNode(owner)
 }
 
-// releaseMutex gives back a mutex that a rank of another node held: to the one that has waited
-// longest, if ranks of other nodes wait here and none in the node's queue.
+// releaseMutex unlocks a mutex for a rank of another node, which the caller has checked to hold it.
+// If no goroutine serves the mutex's queue, the mutex is passed to the first request, without a
+// goroutine. It locks l.mu, and replies under it.
 func (l *lockServer) releaseMutex(m uintptr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -243,16 +255,16 @@ func (l *lockServer) releaseMutex(m uintptr) {
 	c.reply([]byte{lockGranted})
 }
 
-// serveTicket waits for the lock with a ticket that was taken for one caller, then serves the
-// queue.
+// serveTicket is a goroutine of a queue. It waits for the lock with a ticket for the first request,
+// replies, and serves the others.
 func (l *lockServer) serveTicket(m uintptr, q *lockQueue, c lockRequest, ticket uint64) {
 	defer log.Guard()
 	l.lockByTicket(m, c, ticket)
 	l.replyGranted(m, q, c)
 }
 
-// serveQueue takes the lock for the rank that has waited longest, if there is one, then for the
-// others.
+// serveQueue is a goroutine of a queue. It waits for the lock for the first request, replies, and
+// serves the others.
 func (l *lockServer) serveQueue(m uintptr, q *lockQueue) {
 	defer log.Guard()
 	if c, some := l.nextRequest(m, q); some {
@@ -261,9 +273,9 @@ func (l *lockServer) serveQueue(m uintptr, q *lockQueue) {
 	}
 }
 
-// replyGranted replies to a rank that has got the lock, then locks for the next of the queue, until
-// the queue is empty. An empty queue is removed before the reply, so that the rank's next request,
-// which may come at once, does not find it.
+// replyGranted replies to a rank for which the calling goroutine has got the lock, then locks for
+// the next requests until the queue is empty. An empty queue is removed before the reply: the
+// rank's next message must not find it.
 func (l *lockServer) replyGranted(m uintptr, q *lockQueue, c lockRequest) {
 	for {
 		next, some := l.nextRequest(m, q)
@@ -276,8 +288,8 @@ func (l *lockServer) replyGranted(m uintptr, q *lockQueue, c lockRequest) {
 	}
 }
 
-// nextRequest takes the rank that has waited longest from the queue. If there is none, the caller
-// no longer serves it.
+// nextRequest removes the oldest request from the queue and returns it. If there is none, some is
+// false: the calling goroutine is counted out and must end. It locks l.mu.
 func (l *lockServer) nextRequest(m uintptr, q *lockQueue) (c lockRequest, some bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

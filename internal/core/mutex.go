@@ -110,7 +110,7 @@ func (ms *mutexes) DefaultMutexes() *MutexSet {
 	return ms.defaultSet
 }
 
-// At is the address of mutex i of a world rank.
+// At returns the address of mutex i of a world rank, or an error if there is no such mutex.
 func (s *MutexSet) At(i, proc int) (uintptr, error) {
 	if s == nil {
 		return 0, argErr(CodeArgument, "mutex", "no mutexes have been created")
@@ -151,7 +151,7 @@ func (ms *mutexes) Lock(s *MutexSet, i, proc int) error {
 	return err
 }
 
-// TryLock takes the mutex if no rank holds it or waits for it.
+// TryLock locks the mutex if it is free and no rank waits for it; false: it is not.
 func (ms *mutexes) TryLock(s *MutexSet, i, proc int) (bool, error) {
 	m, err := s.At(i, proc)
 	switch {
@@ -163,7 +163,8 @@ func (ms *mutexes) TryLock(s *MutexSet, i, proc int) (bool, error) {
 	return ms.lockRemoteMutex(s, msgTryLock, m, i, proc)
 }
 
-// Unlock releases the mutex. What the holder has stored at its host is visible to the next holder.
+// Unlock releases the mutex, behind a fence to its host: what the holder has stored there is
+// visible to the next holder. It is an error if this rank does not hold it.
 func (ms *mutexes) Unlock(s *MutexSet, i, proc int) error {
 	m, err := s.At(i, proc)
 	if err != nil {

@@ -57,8 +57,8 @@ func (nt *notifier) Notify(proc int) (int, error) {
 	return int(count), nil
 }
 
-// sendNotification has a rank of another node notified so often: by the device if possible, else
-// the data server counts.
+// sendNotification raises this rank's count at rank to, on another node: the device writes it if it
+// can, else the data server counts. The caller holds notifying.
 func (nt *notifier) sendNotification(to transport.Rank, count uint32) error {
 	dest := nt.rt.route(to)
 	if dest.notifier == nil {
@@ -86,8 +86,8 @@ func (nt *notifier) NotifyWait(proc int) (received, waited int, err error) {
 	return received, int(want), err
 }
 
-// NotifyWaitFor waits for a notification from proc by its number, which Waited has counted: it
-// returns how many have arrived.
+// NotifyWaitFor waits for notification number want from proc, which the caller has taken from
+// Waited. It returns how many have arrived.
 func (nt *notifier) NotifyWaitFor(proc int, want uint32) (received int, err error) {
 	nt.rt.coalescing.postCoalesced(everyRank)
 	from := transport.Rank(proc)
@@ -101,21 +101,22 @@ func (nt *notifier) NotifyWaitFor(proc int, want uint32) (received int, err erro
 	return int(nt.rt.notifications.NotifyWait(from, want)), nil
 }
 
-// TellNotified has a rank of another node woken that waits for this rank's notifications, of which
-// a device has written so many.
+// TellNotified wakes rank proc, of another node, if it waits for this rank's notifications, of
+// which a device has written count.
 func (nt *notifier) TellNotified(proc int, count uint32) error {
 	return nt.sendNotified(transport.Rank(proc), nt.rt.Me, count)
 }
 
-// sendNotified has a rank of another node woken that waits for so many notifications from a rank of
-// mine, which a device has written.
+// sendNotified wakes a rank of another node that waits until the notifications from rank from, of
+// this node, are count. A device has written the count.
 func (nt *notifier) sendNotified(to, from transport.Rank, count uint32) error {
 	body := binary.LittleEndian.AppendUint32(nil, uint32(from))
 	return nt.rt.sendActive(to, msgNotified, binary.LittleEndian.AppendUint32(body, count))
 }
 
-// handleNotified acts on a rank that is going to sleep until it is told of its notifications, or
-// tells one of this node.
+// handleNotified handles the two messages of waiters. msgAwait: rank from is about to sleep until
+// this node's rank to has notified it so often. msgNotified: a device has written the count, and
+// rank to of this node may sleep.
 func (nt *notifier) handleNotified(from, to transport.Rank, m transport.Msg) bool {
 	switch {
 	case m.Kind == msgAwait && len(m.Body) == 4:
@@ -145,9 +146,9 @@ func (nt *notifier) handleNotified(from, to transport.Rank, m transport.Msg) boo
 	return true
 }
 
-// wakeWhenNotified wakes a rank when its counter is there: the notifier's write and another
-// process's word of it go different ways. A write that never comes was lost with its connection,
-// which is told elsewhere.
+// wakeWhenNotified wakes a rank of this node when its count has been written: the device's write
+// and the message of another process take different routes. A write that never arrives was lost
+// with its connection, which is reported elsewhere.
 func (nt *notifier) wakeWhenNotified(local int, source transport.Rank, want uint32) {
 	defer log.Guard()
 	for pause := 10 * time.Microsecond; pause < time.Minute; pause *= 2 {

@@ -17,11 +17,11 @@ import (
 // Operations are reused, so that a call allocates nothing.
 var operations = sync.Pool{New: func() any { return new(Op) }}
 
-// NewOp returns an empty operation.
+// NewOp returns an empty operation. The caller returns it by Release, unless it has failed.
 func NewOp() *Op { return operations.Get().(*Op) }
 
-// Release returns an operation that is not in use any more, as after Do, Start and Collect without
-// an error.
+// Release returns an operation for reuse. The caller has completed it by Do, Start or Collect
+// without an error.
 func (o *Op) Release() {
 	segments := o.segments
 	clear(segments[:cap(segments)]) // it has addresses of the caller's arrays
@@ -37,7 +37,7 @@ func (o *Op) Segments() []transport.Segments {
 	return o.segments
 }
 
-// way is how ranks are reached by one transport.
+// iface is a transport, with what the ranks that it reaches have in common.
 type iface struct {
 	tr         transport.Transport
 	immediate  bool               // operations are complete at the target when they return
@@ -53,7 +53,7 @@ type iface struct {
 	eagerBytes int64
 }
 
-// newIface returns how a transport, which has been opened, reaches its peers.
+// newIface is the iface of a transport that has been opened.
 func newIface(tr transport.Transport) iface {
 	info := tr.Info()
 	watcher, _ := tr.(transport.Watcher)
@@ -76,7 +76,7 @@ func newIface(tr transport.Transport) iface {
 	return to
 }
 
-// route is how one rank is reached: by one transport for the whole run.
+// route is the iface by which a rank is reached, and the rank's number there. It does not change.
 type route struct {
 	*iface
 	peer transport.Peer
@@ -89,7 +89,7 @@ func (r *Runtime) route(to transport.Rank) route {
 	return route{&r.internode, transport.Peer(to)}
 }
 
-// completesAtOnce tells whether a checked operation will be locally complete as soon as it has been
+// completesAtOnce tells whether a checked operation is locally complete as soon as it has been
 // posted.
 func (to *iface) completesAtOnce(o *Op) bool {
 	return to.immediate || o.Kind != Get && o.Xfer.Bytes() <= to.eagerBytes
@@ -123,7 +123,7 @@ func (r *Runtime) Do(o *Op) error {
 	return o.wrapError(c.waitDone(to.tr))
 }
 
-// postOp hands a checked operation to its transport.
+// postOp passes an operation, which the caller has checked and verified, to its transport.
 func (r *Runtime) postOp(o *Op) error {
 	to := r.route(transport.Rank(o.Proc))
 	var err error
@@ -141,7 +141,7 @@ func (r *Runtime) postOp(o *Op) error {
 	return o.wrapError(err)
 }
 
-// wrapError is the caller's error when the transport has failed, at once or later.
+// wrapError is the caller's error when the transport has failed, at once or later; nil for nil.
 func (o *Op) wrapError(err error) error {
 	switch {
 	case err == nil:
@@ -152,8 +152,8 @@ func (o *Op) wrapError(err error) error {
 	return fmt.Errorf("%d bytes to or from rank %d: %w", o.Xfer.Bytes(), o.Proc, err)
 }
 
-// copyBlocking is a blocking put or get between memory that is not on the stack, which may move,
-// and a rank's.
+// copyBlocking is a blocking put or get between memory of Go's heap, which does not move, and
+// memory of a rank.
 func (r *Runtime) copyBlocking(kind Kind, rank transport.Rank, here []byte, there uintptr) error {
 	o := NewOp()
 	o.Kind, o.Proc = kind, int(rank)

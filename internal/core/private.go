@@ -15,7 +15,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// private is what this process has exposed and lent.
+// privateMemory is what this process has exposed and lent. mu guards both lists.
 type privateMemory struct {
 	rt      *Runtime
 	mu      sync.Mutex
@@ -57,6 +57,7 @@ func (pm *privateMemory) Conceal(addr uintptr, nbytes int64) error {
 	return err
 }
 
+// checkExposure checks that memory may be exposed, and calls do with it.
 func (pm *privateMemory) checkExposure(addr uintptr, nbytes int64,
 	do func(uintptr, int64) error) error {
 	switch {
@@ -68,10 +69,11 @@ func (pm *privateMemory) checkExposure(addr uintptr, nbytes int64,
 	return do(addr, nbytes)
 }
 
+// extentOf is nbytes from an address.
 func extentOf(addr uintptr, nbytes int64) extent { return extent{addr, addr + uintptr(nbytes)} }
 
-// endRecalledLoans ends loans that were recalled, except of memory that is exposed: others may be
-// using their keys there, for access that another exposure allows. The caller has the lock.
+// endRecalledLoans ends the loans that were recalled, except of memory that is exposed: other ranks
+// may be using their keys there, for access that another exposure allows. The caller holds pm.mu.
 func (pm *privateMemory) endRecalledLoans() {
 	pm.loans = slices.DeleteFunc(pm.loans, func(l loan) bool {
 		over := l.recalled && !slices.ContainsFunc(pm.exposed,
@@ -83,7 +85,8 @@ func (pm *privateMemory) endRecalledLoans() {
 	})
 }
 
-// Lend makes exposed memory accessible to devices of other nodes. false: it is not.
+// Lend makes exposed memory accessible to devices of other nodes, by a key; false: no transport
+// can.
 func (pm *privateMemory) Lend(addr uintptr, nbytes int64) (key uint64, ok bool) {
 	for _, tr := range pm.rt.transports {
 		s, can := tr.(transport.Sharer)
@@ -115,7 +118,7 @@ func (pm *privateMemory) Recall(key uint64) {
 	pm.endRecalledLoans()
 }
 
-// LearnLoan says that a rank of another node has lent memory.
+// LearnLoan records that a rank of another node has lent memory by a key, for later accesses.
 func (pm *privateMemory) LearnLoan(proc int, addr uintptr, nbytes int64, key uint64) {
 	to := pm.rt.route(transport.Rank(proc))
 	if s, ok := to.tr.(transport.Sharer); ok {
@@ -123,8 +126,8 @@ func (pm *privateMemory) LearnLoan(proc int, addr uintptr, nbytes int64, key uin
 	}
 }
 
-// ForgetLoan ends a LearnLoan. What this rank has begun there before, and waited for, uses the key
-// no more when this returns.
+// ForgetLoan ends a LearnLoan. Operations that this rank has started there and waited for do not
+// use the key any more when it returns.
 func (pm *privateMemory) ForgetLoan(proc int, addr uintptr, nbytes int64, key uint64) {
 	to := pm.rt.route(transport.Rank(proc))
 	if s, ok := to.tr.(transport.Sharer); ok {

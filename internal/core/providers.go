@@ -11,7 +11,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// offer is what a rank, or a node, says of one of its providers.
+// offer is what a rank, or a node, can do with one of the providers.
 type offer struct {
 	name string
 	// Of a rank: why it cannot use it. Of a node: why the lowest of its ranks that cannot use
@@ -21,7 +21,7 @@ type offer struct {
 	hint    []byte // of the node's leader
 }
 
-// absent is the problem of a rank that has not the same providers as its node's leader.
+// notListed is the problem of a rank that does not have the provider, unlike its node's leader.
 const notListed = "?"
 
 // chosen is the provider that all ranks use; nil if there is one node only.
@@ -94,7 +94,7 @@ func (d *recordReader) readOffers(ranks int) (all []offer) {
 	return all
 }
 
-// exchangeOffers tells what the nodes offer.
+// exchangeOffers returns the offers of all nodes, given those of this rank.
 func (s *startup) exchangeOffers(mine []offer) (nodes [][]offer, err error) {
 	for i := range mine {
 		mine[i].problem = mine[i].problem[:min(len(mine[i].problem), mostText)]
@@ -117,7 +117,7 @@ func (s *startup) exchangeOffers(mine []offer) (nodes [][]offer, err error) {
 	return nodes, nil
 }
 
-// mergeOffers makes the record of a node.
+// mergeOffers makes the record of a node from those of its ranks; nil if one is malformed.
 func (s *startup) mergeOffers(cards [][]byte) (node recordWriter) {
 	var all []offer
 	for i, b := range cards {
@@ -186,6 +186,7 @@ func (s *startup) whyUnusable(name string, nodes [][]offer, i int) string {
 		s.rt.Topo.hostOf(transport.Rank(first.rank)))
 }
 
+// hostOf is the host name of a rank's node.
 func (t *Topology) hostOf(rank transport.Rank) string { return t.Hosts[t.Node(rank)] }
 
 // openProvider opens the transport, so that other ranks can connect.

@@ -11,7 +11,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// record is one that is being made.
+// recordWriter is a record that is being written.
 type recordWriter []byte
 
 func (b *recordWriter) appendNumber(n uint64) { *b = binary.AppendUvarint(*b, n) }
@@ -23,8 +23,8 @@ func (b *recordWriter) appendBytes(p []byte) {
 
 func (b *recordWriter) appendText(s string) { b.appendBytes([]byte(s)) }
 
-// appendRanks are written in ascending order, as runs of equal distances: a node has few, in
-// whatever order ranks were dealt out.
+// appendRanks appends ranks, which ascend, as runs of equal distances: a node has few, in whatever
+// order ranks were placed.
 func (b *recordWriter) appendRanks(all []transport.Rank) {
 	runs := runsOf(all)
 	b.appendNumber(uint64(len(runs)))
@@ -62,7 +62,8 @@ func runsOf(all []transport.Rank) (runs []run) {
 	return runs
 }
 
-// reading is a record that is being read. After the first mistake everything is empty.
+// recordReader is a record that is being read. After the first mistake all further values are
+// empty.
 type recordReader struct {
 	rest []byte
 	bad  bool
@@ -70,7 +71,7 @@ type recordReader struct {
 
 var errRecord = errors.New("a malformed record of the start")
 
-// checkEnd is an error if the record was not as it should be, or has more.
+// checkEnd returns an error if the record was malformed, or is longer than what was read.
 func (d *recordReader) checkEnd() error {
 	if d.bad || len(d.rest) > 0 {
 		return errRecord
@@ -90,7 +91,7 @@ func (d *recordReader) readNumber() uint64 {
 
 func (d *recordReader) markBad() { d.rest, d.bad = nil, true }
 
-// readCount is a number of things of which each has a byte at least.
+// readCount reads a number of things of which each has at least a byte.
 func (d *recordReader) readCount() int {
 	n := d.readNumber()
 	if n > uint64(len(d.rest)) {
@@ -100,7 +101,7 @@ func (d *recordReader) readCount() int {
 	return int(n)
 }
 
-// readRank is a number below a limit.
+// readRank reads a number below a limit.
 func (d *recordReader) readRank(limit int) int {
 	n := d.readNumber()
 	if n >= uint64(limit) {

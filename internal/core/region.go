@@ -22,7 +22,7 @@ type regionManager struct {
 	confirmed remoteRegions // of other allocations, which their owners have confirmed
 }
 
-// regions are the allocations of this process, by base address.
+// regionTable is the allocations of this process, by base address.
 type regionTable struct {
 	mu   sync.Mutex
 	live map[uintptr]region
@@ -38,6 +38,7 @@ const noGroup = -1
 
 func (t *regionTable) initTable() { t.live = map[uintptr]region{} }
 
+// addRegion records an allocation. It locks mu.
 func (t *regionTable) addRegion(addr uintptr, g region) {
 	t.mu.Lock()
 	t.live[addr] = g
@@ -133,8 +134,8 @@ func (rm *regionManager) MallocDeclared(g *Group, nbytes int64) ([]uintptr, erro
 	})
 }
 
-// mallocCollective calls publish to make the memory accessible, before another rank can know its
-// address.
+// mallocCollective is collective over the group: all members get their memory, or none keeps any.
+// publish makes memory accessible, before another rank can learn its address.
 func (rm *regionManager) mallocCollective(g *Group, nbytes int64,
 	publish func(uintptr, int64) error) ([]uintptr,
 	error) {
@@ -166,11 +167,12 @@ func (rm *regionManager) mallocCollective(g *Group, nbytes int64,
 	return rm.recordRemote(g, allocs), nil
 }
 
-// mostMapped bounds what a rank enters into its page table in one allocation: some milliseconds.
+// mostMapped bounds the bytes that a rank enters into its page table in one allocation: some
+// milliseconds.
 const mostMapped = 64 << 20
 
-// mapNewMemory maps the new memory of other members on the node into this process's page table, so
-// that its first accesses do not fault. It begins with the next member of the group, so that
+// mapNewMemory enters the new memory of other members on the node into this process's page table,
+// so that its first accesses do not fault. It begins with the next member of the group, so that
 // members do not all map the same memory at a time.
 func (rm *regionManager) mapNewMemory(g *Group, allocs []allocation) {
 	left := int64(mostMapped)
@@ -184,8 +186,9 @@ func (rm *regionManager) mapNewMemory(g *Group, allocs []allocation) {
 	}
 }
 
-// reserveNew reserves new memory for members that need it. First all agree that every machine has
-// room for its members; nodes on one machine share its memory.
+// reserveNew reserves new memory for members that need it; it sets mine.addr. First all agree that
+// every machine has room for its members, since nodes on one machine share its memory. It returns
+// the allocations of all members and how many have failed.
 func (rm *regionManager) reserveNew(g *Group, mine *allocation, allocs []allocation,
 	publish func(uintptr, int64) error) (_ []allocation, failed int, err error) {
 	var here int64
@@ -210,7 +213,8 @@ func (rm *regionManager) reserveNew(g *Group, mine *allocation, allocs []allocat
 	return allocs, failed, err
 }
 
-// recordRemote records the regions of members on other nodes as known, and returns all addresses.
+// recordRemote records the regions of members on other nodes as known, and returns the addresses of
+// all.
 func (rm *regionManager) recordRemote(g *Group, allocs []allocation) []uintptr {
 	addrs := make([]uintptr, len(allocs))
 	for i, o := range allocs {
@@ -222,6 +226,8 @@ func (rm *regionManager) recordRemote(g *Group, allocs []allocation) []uintptr {
 	return addrs
 }
 
+// returnMemory makes memory of this rank inaccessible and returns it to the arena. 0: there is
+// none.
 func (rm *regionManager) returnMemory(addr uintptr) {
 	if addr != 0 {
 		rm.rt.allocator.Withdraw(addr)
@@ -286,9 +292,9 @@ func (rm *regionManager) Free(g *Group, addr uintptr) error {
 	return nil
 }
 
-// exchangeFreed tells all members what the caller frees, so it is a barrier, too. It drops the
-// remote regions that are freed, and returns the first member whose address is wrong, -1 if there
-// is none: that one prints the error for all.
+// exchangeFreed exchanges the addresses that members free, so it is a barrier, too. It forgets the
+// remote regions that are freed. It returns the first member whose address is wrong, which prints
+// the error for all; -1 if there is none.
 func (rm *regionManager) exchangeFreed(g *Group, mine uintptr, wrong bool) (first int) {
 	const none = 1 // no address of an allocation
 	if wrong {
@@ -309,7 +315,8 @@ func (rm *regionManager) exchangeFreed(g *Group, mine uintptr, wrong bool) (firs
 	return first
 }
 
-// forgetRemote forgets a region that a rank of another node frees.
+// forgetRemote removes a region that a rank frees, if that is on another node, here and in the C
+// fast path.
 func (rm *regionManager) forgetRemote(rank transport.Rank, addr uintptr) {
 	if rm.rt.Topo.SameNode(rank) {
 		return
@@ -338,7 +345,8 @@ func (rm *regionManager) MallocLocal(nbytes int64) (uintptr, error) {
 	return rm.publishLocal(addr, nbytes)
 }
 
-// publishLocal makes memory of this rank alone accessible, or returns it.
+// publishLocal makes memory of this rank alone accessible and records it. On an error it returns
+// the memory.
 func (rm *regionManager) publishLocal(addr uintptr, nbytes int64) (uintptr, error) {
 	if err := rm.rt.allocator.Publish(addr, nbytes); err != nil {
 		rm.rt.allocator.Return(addr)
@@ -369,6 +377,7 @@ func (rm *regionManager) MallocOnTouch(nbytes int64) (uintptr, error) {
 	return rm.publishLocal(addr, nbytes)
 }
 
+// noMemory is the error of an allocation that the arena refused.
 func noMemory(nbytes int64, err error) error {
 	return argErr(CodeInternal, "bytes", "%d bytes cannot be allocated: %v", nbytes, err)
 }

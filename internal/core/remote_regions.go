@@ -25,6 +25,7 @@ type remoteRegions struct {
 
 func (k *remoteRegions) initRanks(ranks int) { k.byRank = make([]atomic.Pointer[[]extent], ranks) }
 
+// regionsOf is the known regions of a rank, sorted. The list does not change.
 func (k *remoteRegions) regionsOf(rank transport.Rank) []extent {
 	if p := k.byRank[rank].Load(); p != nil {
 		return *p
@@ -52,7 +53,7 @@ func (k *remoteRegions) addExtent(rank transport.Rank, addr uintptr, nbytes int6
 	k.byRank[rank].Store(&list)
 }
 
-// removeExtent removes the region that begins at an address, if there is one.
+// removeExtent removes the region that begins at an address, if there is one. It locks mu.
 func (k *remoteRegions) removeExtent(rank transport.Rank, addr uintptr) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -62,7 +63,7 @@ func (k *remoteRegions) removeExtent(rank transport.Rank, addr uintptr) {
 	}
 }
 
-// findExtent is the region that contains an address.
+// findExtent returns the region that contains an address.
 func (k *remoteRegions) findExtent(rank transport.Rank, addr uintptr) (extent, bool) {
 	list := k.regionsOf(rank)
 	i, found := searchExtent(list, addr)
@@ -76,7 +77,7 @@ func (k *remoteRegions) findExtent(rank transport.Rank, addr uintptr) (extent, b
 }
 
 // contains tells whether n bytes at an address lie in one region. beyond: they begin in one, but it
-// is too short for them.
+// is too short.
 func (k *remoteRegions) contains(rank transport.Rank, addr uintptr, n int64) (yes, beyond bool) {
 	e, found := k.findExtent(rank, addr)
 	if !found || n < 0 {
@@ -86,13 +87,13 @@ func (k *remoteRegions) contains(rank transport.Rank, addr uintptr, n int64) (ye
 	return yes, !yes
 }
 
-// mostConfirmed limits the confirmed regions of a rank: beyond it all are forgotten, and asked for
-// again.
+// mostConfirmed bounds the confirmed regions of a rank. Beyond it all are forgotten, and their
+// owner is asked again.
 const mostConfirmed = 1024
 
-// confirmExtent remembers a region that its owner says is live. The owner may free it, and allocate
-// differently there, without a word: so it replaces what overlaps it, and what is not in such a
-// region is only unknown, never wrong.
+// confirmExtent records a region that its owner has confirmed to be live. The owner may free it,
+// and allocate differently there, without notice. So the new region replaces all that it overlaps,
+// and memory outside the known regions is only unknown, never wrong. It locks mu.
 func (k *remoteRegions) confirmExtent(rank transport.Rank, e extent) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

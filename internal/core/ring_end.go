@@ -13,7 +13,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// ringEnd is one leader's end of the rings between it and another one.
+// ringEnd is one leader's end of the two rings between it and another leader. The thread that uses
+// the team owns it.
 type ringEnd struct {
 	r                     *Runtime
 	to                    transport.Rank
@@ -30,7 +31,8 @@ type ringEnd struct {
 // ringStep is how many bytes of a ring a piece takes.
 func ringStep(n int) int64 { return int64(ringHead+n+ringAlign-1) &^ (ringAlign - 1) }
 
-// ringPlace is where the next piece begins behind so many bytes: none goes beyond the end.
+// ringPlace is where the next piece begins, behind so many bytes: a piece does not wrap around, so
+// that it starts anew where less than a quarter is left.
 func ringPlace(behind int64) int64 {
 	if left := ringBytes - behind%ringBytes; left < ringQuarter {
 		return behind + left
@@ -38,7 +40,7 @@ func ringPlace(behind int64) int64 {
 	return behind
 }
 
-// sendMessage sends a message, in pieces. Its memory must not be changed until finish.
+// sendMessage sends a message in pieces. Its memory must not change until awaitSent.
 func (e *ringEnd) sendMessage(body []byte, what string) error {
 	for total, first := len(body), true; first || len(body) > 0; first = false {
 		n := min(len(body), ringPiece)
@@ -50,7 +52,7 @@ func (e *ringEnd) sendMessage(body []byte, what string) error {
 	return nil
 }
 
-// sendPiece sends a piece of a message of so many bytes when there is room for it.
+// sendPiece sends a piece of a message of total bytes. It waits until the ring has room.
 func (e *ringEnd) sendPiece(total int, piece []byte, what string) error {
 	e.bytesWritten = ringPlace(e.bytesWritten)
 	end := e.bytesWritten + ringStep(len(piece))
@@ -67,7 +69,7 @@ func (e *ringEnd) sendPiece(total int, piece []byte, what string) error {
 	return e.storePiece(at, total, piece)
 }
 
-// storePiece stores a piece at a place in the other leader's ring and counts it there.
+// storePiece writes a piece to an address in the other leader's ring and counts it there.
 func (e *ringEnd) storePiece(at uintptr, total int, piece []byte) error {
 	count := uint32(e.piecesSent)
 	parts := transport.FastNoPart
@@ -104,8 +106,8 @@ func (e *ringEnd) awaitSent() error {
 	return e.r.internode.waitFastRequest(request)
 }
 
-// writeCount writes a count of this leader's at the other one, behind all that was stored there,
-// unless C has written it; and wakes the other one if that has asked for it.
+// writeCount writes one of this leader's counts at the other leader, behind all stores there,
+// unless C has written it (written). It wakes the other leader if that has asked for it.
 func (e *ringEnd) writeCount(event, record uintptr, count uint32, written bool) error {
 	if !written {
 		if err := e.r.eventCounters.writeEventCount(e.to, e.remotePart+event,
@@ -121,7 +123,7 @@ func (e *ringEnd) writeCount(event, record uintptr, count uint32, written bool) 
 	return nil
 }
 
-// addFastRanges lets C write to the other leader's part the next time.
+// addFastRanges allows the C fast path to write to the other leader's part the next time.
 func (e *ringEnd) addFastRanges() {
 	if to := e.r.route(e.to); to.fast != nil {
 		to.fast.AddRange(to.peer, e.remotePart, e.remotePart, e.remotePart+ringPart)
@@ -130,20 +132,21 @@ func (e *ringEnd) addFastRanges() {
 	}
 }
 
-// dropFastRanges ends that: the memory will be another allocation's.
+// dropFastRanges revokes addFastRanges: another allocation will use the memory.
 func (e *ringEnd) dropFastRanges() {
 	if to := e.r.route(e.to); to.fast != nil {
 		to.fast.DropRanges(to.peer)
 	}
 }
 
+// fastTarget names the other leader and its traffic counters for the C fast path.
 func (e *ringEnd) fastTarget() transport.FastTo {
 	at, all := &e.r.traffic[e.to], e.r.traffic.total()
 	return transport.FastTo{Rank: e.to, At: unsafe.Pointer(at), All: unsafe.Pointer(all)}
 }
 
-// awaitCount waits until one of the other leader's counts here differs from seen: it looks, then
-// sleeps.
+// awaitCount waits until one of the other leader's counts here differs from seen. It polls before
+// it sleeps.
 func (e *ringEnd) awaitCount(event, record uintptr, seen uint32, what string) error {
 	if e.r.events.EventCount(e.localPart+event) != seen {
 		return nil
@@ -156,8 +159,8 @@ func (e *ringEnd) awaitCount(event, record uintptr, seen uint32, what string) er
 	return err
 }
 
-// receivePiece waits for the next piece: total is the length of its message, the piece has at most
-// `most` bytes. It stays where it is until freePiece.
+// receivePiece waits for the next piece, of up to `most` bytes, and returns it and the length of
+// its message. The piece stays in the ring until freePiece.
 func (e *ringEnd) receivePiece(most int, what string) (total int, piece []byte, err error) {
 	if err := e.awaitCount(ringArrived, ringArrivedRecord, uint32(e.piecesReceived),
 		what); err != nil {
@@ -169,7 +172,8 @@ func (e *ringEnd) receivePiece(most int, what string) (total int, piece []byte, 
 	return int(binary.LittleEndian.Uint64(ring)), ring[ringHead:], nil
 }
 
-// freePiece ends the use of the last piece, of n bytes.
+// freePiece frees the last piece, of n bytes, and tells the other leader when a quarter of the ring
+// is free.
 func (e *ringEnd) freePiece(n int) error {
 	e.bytesRead, e.piecesReceived = e.bytesRead+ringStep(n), e.piecesReceived+1
 	for e.quartersFreed < e.bytesRead/ringQuarter {
@@ -184,12 +188,12 @@ func (e *ringEnd) freePiece(n int) error {
 	return nil
 }
 
-// errLength says that a message does not have the length that its receiver expects.
+// errLength is that a message does not have the length that its receiver expects.
 type errLength struct{ total int }
 
 func (e errLength) Error() string { return fmt.Sprintf("a message of %d bytes", e.total) }
 
-// receiveMessage receives a message of a known length, in pieces, of which each is given to use.
+// receiveMessage receives a message of a known length and calls use with each piece and its offset.
 func (e *ringEnd) receiveMessage(total int, what string, use func(at int, piece []byte)) error {
 	for at, first := 0, true; first || at < total; first = false {
 		n := min(total-at, ringPiece)

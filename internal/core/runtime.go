@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 	"sync/atomic"
-	"syscall"
-	"time"
 
 	"libarmci/internal/bootstrap"
 	"libarmci/internal/config"
@@ -120,7 +118,8 @@ func (r *Runtime) connectParts() {
 	r.jobEnd.jobEnding, r.jobEnd.jobEnded = make(chan struct{}), make(chan struct{})
 }
 
-// Finalize is collective: all operations complete, then this rank releases everything.
+// Finalize is collective: all operations complete, then this rank releases everything. The caller
+// makes no other call afterwards.
 func (r *Runtime) Finalize() error {
 	r.FlushAggregates()
 	r.WaitAll()
@@ -144,31 +143,6 @@ func (rs *routes) closeTransports() {
 		// the node's last: transports between nodes use it
 		tr.Close()
 	}
-}
-
-// leaveTime bounds the goodbyes of a process that exits.
-const leaveTime = 2 * time.Second
-
-// Leave is called when the process exits with status 0 without finalising: it says goodbye to all
-// nodes, so that they do not regard this rank as dead. It runs on the thread that has called exit;
-// others may be in calls.
-func (j *jobEnd) Leave() {
-	j.exitThread.Store(int64(syscall.Gettid()))
-	log.Flush()
-	parted := make(chan struct{})
-	go func() {
-		defer log.Guard()
-		defer close(parted)
-		j.rt.coalescing.postCoalesced(everyRank)
-		for _, tr := range j.rt.transports[1:] { // those between nodes
-			tr.Close()
-		}
-	}()
-	select {
-	case <-parted:
-	case <-time.After(leaveTime):
-	}
-	j.rt.Liveness.Leave(false)
 }
 
 // checkRank returns an error unless proc is a rank of the job.

@@ -25,6 +25,7 @@ const syncAlign = 64
 // none if the request is wrong.
 const rwlockBody = 9
 
+// rwlockMessage is the body of a message about a reader/writer lock.
 func rwlockMessage(lock uintptr, exclusive bool) []byte {
 	body := make([]byte, rwlockBody)
 	binary.LittleEndian.PutUint64(body, uint64(lock))
@@ -41,11 +42,12 @@ func (rm *regionManager) isShared(rank transport.Rank, addr uintptr, n int64, al
 			n)
 }
 
+// isRWLock tells whether a lock may be at an address of a rank of this node.
 func (wl *windowLocks) isRWLock(rank transport.Rank, addr uintptr) bool {
 	return wl.rt.regionManager.isShared(rank, addr, wl.rt.rwlocks.RWLockBytes(), syncAlign)
 }
 
-// checkRWLock is for a lock of any rank. That of another node is checked there.
+// checkRWLock checks the address of a lock of any rank. Memory of another node is checked there.
 func (wl *windowLocks) checkRWLock(proc int, addr uintptr) error {
 	if err := wl.rt.checkRank("proc", proc); err != nil {
 		return err
@@ -56,6 +58,7 @@ func (wl *windowLocks) checkRWLock(proc int, addr uintptr) error {
 	return nil
 }
 
+// noSync is the error of an address that cannot hold a lock or event.
 func noSync(arg string, proc int, addr uintptr) error {
 	return argErr(CodeAddress, arg, "%#x is no aligned arena memory of rank %d", addr, proc)
 }
@@ -81,8 +84,9 @@ func (wl *windowLocks) RWLock(proc int, lock uintptr, exclusive bool) error {
 	return nil
 }
 
-// RWUnlock returns when every earlier operation of the caller at proc has taken effect there, and
-// the lock is free for others. Where messages come behind operations that is one round trip.
+// RWUnlock unlocks a lock behind all earlier operations of the caller at proc: they have taken
+// effect there when it returns. Where messages are handled behind operations that is one round
+// trip.
 func (wl *windowLocks) RWUnlock(proc int, lock uintptr, exclusive bool) error {
 	if err := wl.checkRWLock(proc, lock); err != nil {
 		return err
@@ -108,12 +112,14 @@ func (wl *windowLocks) RWUnlock(proc int, lock uintptr, exclusive bool) error {
 	return nil
 }
 
+// notHeld is the error of an unlock without a lock.
 func notHeld(proc int, lock uintptr) error {
 	return argErr(CodeArgument, "lock", "the lock at %#x of rank %d is not held in this way",
 		lock, proc)
 }
 
-// handleRWLock acts on a request of a rank of another node.
+// handleRWLock executes a request of rank from, on another node, for a lock of rank to. It returns
+// false for a malformed message.
 func (wl *windowLocks) handleRWLock(from, to transport.Rank, m transport.Msg,
 	reply func([]byte)) bool {
 	if reply == nil || len(m.Body) != rwlockBody || m.Body[8] > 1 {

@@ -12,7 +12,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// LockWay is how a lock of another node is held.
+// LockWay is how a lock of another node was taken. RWUnlockBy needs it.
 type LockWay int
 
 const (
@@ -20,7 +20,7 @@ const (
 	LockByDevice                // by its word
 )
 
-// lockWords are the words of this rank's locks.
+// lockWords are the words of this rank's locks. mu guards them.
 type lockWords struct {
 	mu        sync.Mutex
 	allocated bool
@@ -54,7 +54,8 @@ func (wl *windowLocks) AddLockWord(lock uintptr) uintptr {
 	return word
 }
 
-// FreeLockWord ends the use of a word. No rank holds the lock.
+// FreeLockWord ends the use of a word. The caller ensures that no rank holds the lock. It locks
+// lockWords.mu.
 func (wl *windowLocks) FreeLockWord(word uintptr) {
 	w := &wl.lockWords
 	w.mu.Lock()
@@ -108,7 +109,8 @@ func (wl *windowLocks) RWUnlockBy(way LockWay, proc int, lock, word uintptr, exc
 	return err
 }
 
-// lockByDevice takes a lock if no other rank has it or waits for it.
+// lockByDevice takes a lock if no other rank has it or waits for it. false: another rank is in the
+// way, and the caller requests the lock from the server.
 func (wl *windowLocks) lockByDevice(proc int, lock, word uintptr, exclusive bool) (got bool,
 	err error) {
 	x := transport.RMW{Op: transport.FetchAdd, Bytes: 8, Addr: word, Operand: 1}
@@ -131,6 +133,7 @@ func (wl *windowLocks) lockByDevice(proc int, lock, word uintptr, exclusive bool
 	return false, err
 }
 
+// releaseLockWord takes this rank's share out of a lock's word.
 func (wl *windowLocks) releaseLockWord(proc int, word uintptr, exclusive bool) error {
 	x := transport.RMW{Op: transport.FetchAdd, Bytes: 8, Addr: word, Operand: -1}
 	if exclusive {
@@ -139,12 +142,12 @@ func (wl *windowLocks) releaseLockWord(proc int, word uintptr, exclusive bool) e
 	return wl.rt.RMW(proc, &x)
 }
 
-// lockImages are memory for images of locks.
+// lockImages is memory for copies of locks, for reuse.
 var lockImages = sync.Pool{New: func() any { return new([mostLockImage]byte) }}
 
 const mostLockImage = 256
 
-// isLockTaken tells whether a rank of the lock's node is in the way.
+// isLockTaken reads a lock, and tells whether a rank of the lock's node is in the way.
 func (wl *windowLocks) isLockTaken(proc int, lock uintptr, exclusive bool) (taken bool, err error) {
 	image := lockImages.Get().(*[mostLockImage]byte)
 	defer lockImages.Put(image)

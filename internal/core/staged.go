@@ -33,7 +33,7 @@ const (
 	tagStaged = int64(1) << 42 // a slot is free; the body is its address
 )
 
-// stage is the slots for messages to one rank. Its window's lock guards it.
+// stage is the slots for messages to one rank. The lock of the rank's sendWindow guards it.
 type stage struct {
 	base   uintptr // 0: there are none
 	taken  uint    // a bit for each slot
@@ -41,7 +41,8 @@ type stage struct {
 	vain   bool    // no slot has become free since one was waited for in vain
 }
 
-// wantsStaging reports whether a message of so many bytes to a rank is staged.
+// wantsStaging tells whether a message of total bytes to a rank is staged. It allocates the rank's
+// slots at the first one. The caller holds o.mu.
 func (ts *twoSided) wantsStaging(o *sendWindow, to transport.Rank, total int) bool {
 	if total < stageFrom || ts.rt.internode.wordWriter == nil || ts.rt.leaving.Load() {
 		return false
@@ -56,6 +57,7 @@ func (ts *twoSided) wantsStaging(o *sendWindow, to transport.Rank, total int) bo
 	return s.base != 0
 }
 
+// allocateStage returns memory for the slots of a rank, 0 if there is none.
 func (ts *twoSided) allocateStage() uintptr {
 	base, err := ts.rt.MallocLocal(stageSlots * stagePiece)
 	if err != nil {
@@ -64,8 +66,9 @@ func (ts *twoSided) allocateStage() uintptr {
 	return base
 }
 
-// copyToSlot copies what comes next of a message into a slot: its address, and how much that is; 0:
-// it is not wanted, so little that it travels in fragments, or no slot is free.
+// copyToSlot copies the next piece of a message into a slot and returns the slot's address and the
+// piece's length. 0: the caller sends it in fragments, since it is not wanted here, is short, or no
+// slot is free. The caller holds o.mu.
 func (ts *twoSided) copyToSlot(o *sendWindow, to transport.Rank, rest []byte,
 	wanted bool) (ref [refBytes]byte, n int) {
 	if n = min(len(rest), stagePiece); !wanted || n < stageFrom {
@@ -89,12 +92,13 @@ func (ts *twoSided) copyToSlot(o *sendWindow, to transport.Rank, rest []byte,
 	return ref, n
 }
 
-// awaitSlot waits a little until a rank says that a slot is free, or only looks.
-func (ts *twoSided) awaitSlot(to transport.Rank, looks bool) bool {
+// awaitSlot waits for stagePatience until a rank says that a slot is free; it only looks if
+// pollOnly.
+func (ts *twoSided) awaitSlot(to transport.Rank, pollOnly bool) bool {
 	said := func() bool { return ts.rt.mailbox.Arrived(to, tagStaged) }
 	dest := ts.rt.route(to)
 	for begin := time.Now(); !said(); runtime.Gosched() {
-		if looks || time.Since(begin) > stagePatience {
+		if pollOnly || time.Since(begin) > stagePatience {
 			return false
 		}
 		if dest.watcher != nil {
@@ -114,6 +118,7 @@ func (s *stage) freeSlot() int {
 	return -1
 }
 
+// releaseSlot marks the slot with an address as free.
 func (s *stage) releaseSlot(ref [refBytes]byte) {
 	at := uintptr(binary.LittleEndian.Uint64(ref[:]))
 	if slot := (at - s.base) / stagePiece; at >= s.base && slot < stageSlots {
@@ -121,7 +126,7 @@ func (s *stage) releaseSlot(ref [refBytes]byte) {
 	}
 }
 
-// fetchStaged gets a piece that a rank has staged, and frees its slot.
+// fetchStaged gets a piece that a rank has staged, and tells the rank that its slot is free.
 func (ts *twoSided) fetchStaged(from transport.Rank, ref, into []byte) error {
 	var free [refBytes]byte // ref is in memory that the piece overwrites
 	copy(free[:], ref)

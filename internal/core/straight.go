@@ -16,7 +16,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// wanted is a message that a thread of this process waits for.
+// expectedMessage is a message that a thread of this process waits for.
 type expectedMessage struct {
 	r *Runtime
 	messageKey
@@ -35,6 +35,7 @@ const (
 	messageStored          // it has been copied
 )
 
+// isStored tells whether the message has been copied to its memory.
 func (w *expectedMessage) isStored() bool { return w.state.Load() == messageStored }
 
 // messageKey is by what an arriving message is found: its origin and tag.
@@ -43,12 +44,13 @@ type messageKey struct {
 	tag  int64
 }
 
-// expectedTable has what the threads of this process wait for.
+// expectedTable has the messages that threads of this process wait for.
 type expectedTable struct {
 	mu    sync.Mutex
 	byKey map[messageKey]*expectedMessage
 }
 
+// addExpected enters a message. It locks mu.
 func (t *expectedTable) addExpected(w *expectedMessage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -58,8 +60,8 @@ func (t *expectedTable) addExpected(w *expectedMessage) {
 	t.byKey[w.messageKey] = w
 }
 
-// takeExpected forgets what is waited for with a key and returns it; nil if nothing is, or not with
-// room for so many bytes.
+// takeExpected removes the message with a key from the table and returns it; nil if there is none,
+// or not with room for so many bytes. It locks mu.
 func (t *expectedTable) takeExpected(k messageKey, room int) *expectedMessage {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -71,8 +73,9 @@ func (t *expectedTable) takeExpected(k messageKey, room int) *expectedMessage {
 	return w
 }
 
-// sendUnordered sends a message of a collective. A long one goes straight or in fragments: the
-// node's mailbox has no room for it.
+// sendUnordered sends a message of a collective, without a window and without order. A long one
+// goes straight to the memory that its receiver has announced, or in fragments: the node's mailbox
+// has no room for it.
 func (ts *twoSided) sendUnordered(to transport.Rank, tag int64, data []byte) error {
 	dest := ts.rt.route(to)
 	long := len(data) > fragmentBytes
@@ -92,9 +95,9 @@ func (ts *twoSided) sendUnordered(to transport.Rank, tag int64, data []byte) err
 
 var fragmentHeads = sync.Pool{New: func() any { return new([transport.FragmentHead]byte) }}
 
-// expect says where a message of a collective belongs; await must follow. The memory of w may have
-// been used before, for a message that has been received: new memory each time would keep the
-// garbage collector busy, which takes the core from waiters for milliseconds.
+// expect announces where a message of a collective is to be stored; awaitMessage must follow. The
+// memory of w may have been used before, for a message that has been received: new memory each time
+// would keep the garbage collector busy, which takes the core from waiters for milliseconds.
 func (w *expectedMessage) expect(r *Runtime, from transport.Rank, tag int64, body []byte) {
 	w.r, w.messageKey, w.body = r, messageKey{from, tag}, body
 	w.inTable = tag >= tagTeam && r.route(from).watcher != nil
@@ -110,7 +113,8 @@ func (w *expectedMessage) expect(r *Runtime, from transport.Rank, tag int64, bod
 	}
 }
 
-// awaitMessage receives a message, which is likely to come soon: it polls first.
+// awaitMessage receives the announced message. The message is likely to arrive soon, so it polls
+// first, then sleeps in the mailbox.
 func (w *expectedMessage) awaitMessage() (transport.Received, error) {
 	r, dest := w.r, w.r.route(w.from)
 	if !w.inTable {
@@ -133,7 +137,7 @@ func (w *expectedMessage) awaitMessage() (transport.Received, error) {
 		nil
 }
 
-// storeExpected copies a message to the memory of the thread of this process that waits for it and
+// storeExpected copies a message to the memory of the thread of this process that waits for it, and
 // wakes the thread. It returns false if none waits: then the caller delivers the message to the
 // mailbox.
 func (ts *twoSided) storeExpected(p *fragment) bool {
@@ -148,7 +152,7 @@ func (ts *twoSided) storeExpected(p *fragment) bool {
 }
 
 // placeMessage is the transport's Place: it returns the memory for a message that a thread of this
-// process waits for, nil if there is none. Then the transport passes the message to handleMessage.
+// process waits for. nil: none does, and the transport passes the message to handleMessage.
 func (ts *twoSided) placeMessage(from transport.Rank, m transport.Msg,
 	nbytes int) transport.Placed {
 	if m.Kind != msgFragment || len(m.Head) != transport.FragmentHead ||
@@ -164,10 +168,10 @@ func (ts *twoSided) placeMessage(from transport.Rank, m transport.Msg,
 	return w
 }
 
-// Memory is where the message belongs.
+// Memory is where the message is to be stored.
 func (w *expectedMessage) Memory() []byte { return w.body[:w.total] }
 
-// Arrived tells its receiver that it is there.
+// Arrived is called when the message has been stored. It wakes the waiter if that sleeps.
 func (w *expectedMessage) Arrived() {
 	if r := w.r; w.state.Swap(messageStored) == messageSleeping {
 		r.twoSided.deliverOrQueue(r.Topo.Local(r.Me), fragment{from: w.from, tag: w.tag,

@@ -15,9 +15,10 @@ type Traffic struct {
 	Fenced atomic.Uint32
 }
 
+// isClean tells whether nothing is outstanding.
 func (t *Traffic) isClean() bool { return t.Posted.Load() == t.Fenced.Load() }
 
-// markFenced notes that all stores up to a count have taken effect. Several fences may end in any
+// markFenced records that all stores up to a count have taken effect. Several fences may end in any
 // order.
 func (t *Traffic) markFenced(upTo uint32) {
 	for {
@@ -31,11 +32,13 @@ func (t *Traffic) markFenced(upTo uint32) {
 // traffic has an entry for each rank, and one more for all together.
 type traffic []Traffic
 
+// countPosted counts a store at a rank, after the store has been posted.
 func (t traffic) countPosted(proc int) {
 	t[proc].Posted.Add(1)
 	t[len(t)-1].Posted.Add(1)
 }
 
+// total counts the stores at all ranks.
 func (t traffic) total() *Traffic { return &t[len(t)-1] }
 
 // Traffic returns the counters for C: an entry for each rank and one for all together. Their

@@ -57,7 +57,7 @@ func (ts *twoSided) initQueues(ranks, here int) {
 	ts.windows, ts.backlogs = make([]atomic.Pointer[sendWindow], ranks), make([]recvQueue, here)
 }
 
-// windowTo is that of a rank.
+// windowTo is the window of a rank of another node.
 func (ts *twoSided) windowTo(to transport.Rank) *sendWindow {
 	if o := ts.windows[to].Load(); o != nil {
 		return o
@@ -66,7 +66,8 @@ func (ts *twoSided) windowTo(to transport.Rank) *sendWindow {
 	return ts.windows[to].Load()
 }
 
-// sendWindow counts what is on its way to a rank of another node.
+// sendWindow bounds the bytes in flight to a rank of another node. Its lock also keeps the order of
+// messages; it guards all other fields.
 type sendWindow struct {
 	mu                sync.Mutex
 	bytesSinceRequest int       // bytes sent since the last request for an acknowledgement
@@ -99,7 +100,8 @@ func (r *Runtime) Send(to transport.Rank, tag int64, body []byte) error {
 	return r.twoSided.sendLong(o, to, tag, body, staged)
 }
 
-// sendLong sends a message in pieces, each staged if that is wanted and a slot is free.
+// sendLong sends a message in pieces, each staged if that is wanted and a slot is free. The caller
+// holds o.mu.
 func (ts *twoSided) sendLong(o *sendWindow, to transport.Rank, tag int64, body []byte,
 	staged bool) error {
 	id := int64(ts.lastMessageID.Add(1))
@@ -116,7 +118,8 @@ func (ts *twoSided) sendLong(o *sendWindow, to transport.Rank, tag int64, body [
 	return err
 }
 
-// sendFirstPiece sends the first piece, and returns how long it is.
+// sendFirstPiece sends the first piece of a message, and returns the piece's length. The caller
+// holds o.mu.
 func (ts *twoSided) sendFirstPiece(o *sendWindow, to transport.Rank, tag, id int64, body []byte,
 	staged bool) (n int, err error) {
 	total := len(body)
@@ -134,7 +137,7 @@ func (ts *twoSided) sendFirstPiece(o *sendWindow, to transport.Rank, tag, id int
 	return n, ts.sendFragment(o, to, tag, total, number, data)
 }
 
-// sendFragment sends a fragment when the window has room. The caller holds o.mu.
+// sendFragment sends a fragment when the window has room for it. The caller holds o.mu.
 func (ts *twoSided) sendFragment(o *sendWindow, to transport.Rank, tag int64, total int, id,
 	data []byte) error {
 	if o.unackedRequests >= maxUnacked {
@@ -153,7 +156,8 @@ func (ts *twoSided) sendFragment(o *sendWindow, to transport.Rank, tag int64, to
 	return nil
 }
 
-// requestAckAsync requests an acknowledgement of what has been sent.
+// requestAckAsync starts a request for an acknowledgement of what has been sent. The caller holds
+// o.mu.
 func (ts *twoSided) requestAckAsync(o *sendWindow, to transport.Rank) {
 	if ts.startTask() {
 		o.bytesSinceRequest = 0
@@ -169,7 +173,7 @@ var fragmentMemory = sync.Pool{New: func() any {
 	return new([transport.FragmentHead + fragmentBytes]byte)
 }}
 
-// postFragment sends a fragment.
+// postFragment sends a fragment, with the window's room or where none is needed.
 func (ts *twoSided) postFragment(to transport.Rank, tag int64, total int, id, data []byte) error {
 	b := fragmentMemory.Get().(*[transport.FragmentHead + fragmentBytes]byte)
 	defer fragmentMemory.Put(b)
@@ -179,7 +183,8 @@ func (ts *twoSided) postFragment(to transport.Rank, tag int64, total int, id, da
 	return dest.tr.Send(dest.peer, m)
 }
 
-// startTask counts a goroutine that Finalize waits for; false if Finalize has begun.
+// startTask counts a goroutine that Finalize waits for, which calls tasks.Done at its end; false:
+// Finalize has begun, and the goroutine must not start.
 func (ts *twoSided) startTask() bool {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
@@ -202,7 +207,7 @@ func (ts *twoSided) close() {
 }
 
 // requestAck waits until everything that this rank has sent to another one has been delivered, then
-// sends itself a message. unhurried: no fragment is likely to wait for that.
+// sends itself the credit. unhurried: no fragment is likely to wait for it.
 func (ts *twoSided) requestAck(to transport.Rank, unhurried bool) {
 	defer log.Guard()
 	defer ts.tasks.Done()
@@ -226,8 +231,8 @@ func (r *Runtime) Recv(from transport.Rank, tag int64, body []byte) (transport.R
 	return l, err
 }
 
-// recvLong receives what follows the first fragment, which is in body, and returns how long the
-// message is.
+// recvLong receives the rest of a message, of which the first fragment is in body, and returns the
+// message's length.
 func (ts *twoSided) recvLong(l transport.Received, body []byte) (at int, err error) {
 	id := int64(binary.LittleEndian.Uint64(body))
 	if id&stagedID == 0 {
@@ -250,7 +255,8 @@ func (ts *twoSided) recvLong(l transport.Received, body []byte) (at int, err err
 	return at, err
 }
 
-// recvQueue holds, in order, what has come for a rank of this node while its ring was full.
+// recvQueue holds, in order, the fragments that arrived for a rank of this node while its mailbox
+// was full. mu guards it.
 type recvQueue struct {
 	mu         sync.Mutex
 	waiting    []fragment
@@ -286,8 +292,8 @@ func (ts *twoSided) handleTwoSided(from, to transport.Rank, m transport.Msg,
 	return true
 }
 
-// deliverOrQueue delivers a fragment at once if there is room; else it is queued for a goroutine. m
-// is what it came in, or nil.
+// deliverOrQueue delivers a fragment at once if there is room; else it queues it for a goroutine. m
+// is the message that has it, and may be nil. It locks the queue.
 func (ts *twoSided) deliverOrQueue(local int, p fragment, m *transport.Msg) {
 	in := &ts.backlogs[local]
 	in.mu.Lock()
@@ -306,7 +312,7 @@ func (ts *twoSided) deliverOrQueue(local int, p fragment, m *transport.Msg) {
 	}
 }
 
-// hasBacklog reports whether messages for a rank of this node wait for room.
+// hasBacklog tells whether fragments for a rank of this node wait for room. It locks the queue.
 func (ts *twoSided) hasBacklog(local int) bool {
 	in := &ts.backlogs[local]
 	in.mu.Lock()
@@ -314,6 +320,8 @@ func (ts *twoSided) hasBacklog(local int) bool {
 	return len(in.waiting) > 0
 }
 
+// tryDeliver delivers a fragment to the mailbox, or answers a request for an acknowledgement;
+// false: there is no room. The caller holds the lock of the rank's queue.
 func (ts *twoSided) tryDeliver(local int, p fragment) bool {
 	if p.reply != nil {
 		p.reply(nil)
@@ -322,8 +330,8 @@ func (ts *twoSided) tryDeliver(local int, p fragment) bool {
 	return ts.rt.mailbox.Deliver(local, p.from, p.tag, p.total, p.body, false)
 }
 
-// deliverQueued delivers what is queued as the receiver makes room. It polls instead of blocking,
-// so that it can end when the job does.
+// deliverQueued is a goroutine that delivers queued fragments as the receiver makes room. It polls
+// instead of blocking, so that it ends with the job.
 func (ts *twoSided) deliverQueued(local int, in *recvQueue) {
 	const shortest, longest = 20 * time.Microsecond, 4 * time.Millisecond
 	defer log.Guard()

@@ -32,7 +32,7 @@ type Update struct {
 	Trusted bool
 }
 
-// Update carries an update out. It returns when Data may be overwritten and Old is there.
+// Update executes an update. It returns when Data may be overwritten and Old has been stored.
 func (r *Runtime) Update(u *Update) error {
 	size, err := r.prepareUpdate(u)
 	switch {
@@ -44,8 +44,8 @@ func (r *Runtime) Update(u *Update) error {
 	return r.remoteUpdates.updateRemote(u, size)
 }
 
-// prepareUpdate checks an update, and makes sure that it comes behind earlier stores. It gives the
-// bytes of an element; 0: there is nothing to do.
+// prepareUpdate checks an update, and orders it behind earlier stores. It returns the bytes of an
+// element; 0: there is nothing to do.
 func (r *Runtime) prepareUpdate(u *Update) (size int, err error) {
 	if err := r.checkRank("proc", u.Proc); err != nil {
 		return 0, err
@@ -98,7 +98,7 @@ func (u *Update) checkElements() (size int, all int64, err error) {
 	return size, all, nil
 }
 
-// checkRuns is checkRemote for all runs; what this rank does not know it asks the owner for.
+// checkRuns is checkRemote for all runs. It asks the owner about runs that this rank does not know.
 func (rm *regionManager) checkRuns(proc int, runs []Run) error {
 	var unknown []byte
 	for _, run := range runs {
@@ -121,8 +121,8 @@ func (rm *regionManager) checkRuns(proc int, runs []Run) error {
 	return nil
 }
 
-// orderAfterStores makes sure that what is done at proc next, by a message or under the node's
-// locks, comes behind everything that this rank has stored there.
+// orderAfterStores ensures that the next message or locked access to proc takes effect behind
+// everything that this rank has stored there.
 func (r *Runtime) orderAfterStores(proc int) error {
 	to := r.route(transport.Rank(proc))
 	if to.immediate || to.ordered && !r.Topo.SameNode(transport.Rank(proc)) {
@@ -141,6 +141,7 @@ func (r *Runtime) updateLocal(u *Update) error {
 	return nil
 }
 
+// addUnlessNil is p + n, nil for nil: no-op has no elements.
 func addUnlessNil(p unsafe.Pointer, n int64) unsafe.Pointer {
 	if p == nil {
 		return nil
@@ -156,6 +157,7 @@ func (n *nodeParts) applyUpdate(local int, x *transport.Update) error {
 	return n.updater.Update(transport.Peer(local), x)
 }
 
+// updateError is the caller's error when an update has failed at a rank.
 func updateError(proc int, err error) error {
 	if errors.Is(err, transport.ErrBadAddr) {
 		return argErr(CodeAddress, "target", "%v", err)

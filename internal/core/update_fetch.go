@@ -32,7 +32,7 @@ func (r *Runtime) StartUpdate(u *Update, then func()) (int32, error) {
 	return Done, nil
 }
 
-// fetch is an open update that fetches.
+// pendingFetch is an open update that fetches.
 type pendingFetch struct {
 	request *request
 	parts   atomic.Int32 // messages that are not answered, and one until all have been sent
@@ -53,7 +53,7 @@ func (ru *remoteUpdates) startFetch(u *Update, size int, then func()) (id int32)
 	return id
 }
 
-// sendFetch sends the messages of an update. What fails is told by the wait for the operation.
+// sendFetch sends the messages of an update. Its error is the error of the operation, for the wait.
 func (ru *remoteUpdates) sendFetch(f *pendingFetch, u *Update, size int) error {
 	old, proc, to := u.Old, u.Proc, ru.rt.route(transport.Rank(u.Proc))
 	return forEachMessage(u, size, func(message []byte, first Run, bytes int64) error {
@@ -72,7 +72,7 @@ func (ru *remoteUpdates) sendFetch(f *pendingFetch, u *Update, size int) error {
 	})
 }
 
-// completePart ends a part, the last of which completes the operation with the first error.
+// completePart completes a part; the last one completes the operation, with the first error.
 func (f *pendingFetch) completePart(err error) {
 	if err != nil {
 		f.err.CompareAndSwap(nil, &err)
@@ -91,8 +91,8 @@ func (f *pendingFetch) completePart(err error) {
 	f.request.complete(nil)
 }
 
-// storeFetched copies an answer to where it is wanted. The target sends none for memory that it has
-// not.
+// storeFetched copies an answer to old. A target that does not own the memory, which begins at
+// first, sends an empty answer.
 func storeFetched(proc int, old, answer []byte, err error, first Run) error {
 	switch {
 	case err != nil:

@@ -43,8 +43,8 @@ type updateMessages struct {
 	bytesAppended int64 // bytes of elements that were appended
 }
 
-// nextMessage takes the runs of the next message, and gives their bytes; 0: there is none. Also
-// elements that do not travel count, since those that were there before may.
+// nextMessage takes the runs of the next message into c.current, and returns the bytes of their
+// elements; 0: there is none. Elements of a no-op count, too, since they are fetched.
 func (c *updateMessages) nextMessage() (bytes int64) {
 	c.current = c.current[:0]
 	for room := int64(mostUpdate - updateHead); len(c.runsLeft) > 0; {
@@ -64,7 +64,7 @@ func (c *updateMessages) nextMessage() (bytes int64) {
 	return bytes
 }
 
-// appendMessage writes the message of the runs that were taken.
+// appendMessage appends the message of c.current, with bytes of elements.
 func (c *updateMessages) appendMessage(b []byte, bytes int64) []byte {
 	flags := byte(0)
 	if c.u.Old != nil {
@@ -128,7 +128,7 @@ func forEachMessage(u *Update, size int, send sendMessageFunc) error {
 	return nil
 }
 
-// updateRequest is a message that was found to be well formed.
+// updateRequest is a decoded message, which is well formed.
 type updateRequest struct {
 	op       kernel.UpdateOp
 	typ      kernel.UpdateType
@@ -139,7 +139,7 @@ type updateRequest struct {
 	elements int
 }
 
-// decodeUpdate checks all of a message but whose memory it is about.
+// decodeUpdate checks all of a message except the owner of its memory.
 func decodeUpdate(b []byte) (q updateRequest, ok bool) {
 	if len(b) < updateHead || len(b) > mostUpdate || b[2]&^(flagFetch|flagEmpty) != 0 {
 		return q, false
@@ -171,7 +171,7 @@ func decodeUpdate(b []byte) (q updateRequest, ok bool) {
 	return q, bytes == 0 && len(rest) == 0
 }
 
-// handleUpdate acts on a message for a rank of this node.
+// handleUpdate executes an update of a rank of this node; false: the message is malformed.
 func (ru *remoteUpdates) handleUpdate(from, to transport.Rank, m transport.Msg,
 	reply func([]byte)) bool {
 	q, ok := decodeUpdate(m.Body)
@@ -193,7 +193,8 @@ func (ru *remoteUpdates) handleUpdate(from, to transport.Rank, m transport.Msg,
 	return true
 }
 
-// applyRequest changes nothing unless all runs are memory of the rank.
+// applyRequest updates memory of a rank of this node, or changes nothing if a run is not the
+// rank's.
 func (ru *remoteUpdates) applyRequest(to transport.Rank, q *updateRequest, old []byte) error {
 	local, room := ru.rt.Topo.Local(to), runBuffers.Get().(*[mostUpdate / runBytes]Run)
 	defer runBuffers.Put(room)
@@ -232,7 +233,8 @@ func (ru *remoteUpdates) compareRemote(proc int, addr uintptr, compare, value, o
 	return nil
 }
 
-// handleCompare acts on a message for a rank of this node.
+// handleCompare executes a compare-and-swap at a rank of this node; false: the message is
+// malformed.
 func (ru *remoteUpdates) handleCompare(to transport.Rank, m transport.Msg,
 	reply func([]byte)) bool {
 	n := (len(m.Body) - compareHead) / 2

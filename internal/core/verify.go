@@ -23,8 +23,8 @@ const (
 	answerBytes = 4 + rangeBytes
 )
 
-// verifyRemote asks the owner about the remote memory of a checked operation, unless it is known.
-// Afterwards it is known.
+// verifyRemote asks the owner about the remote memory of an operation, unless it is known. The
+// caller has checked the operation, and may post it if there is no error.
 func (r *Runtime) verifyRemote(o *Op) error {
 	to := r.route(transport.Rank(o.Proc))
 	if o.remoteKnown || to.immediate {
@@ -81,7 +81,7 @@ func rangeAt(b []byte) (uintptr, int64) {
 	return uintptr(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint64(b[8:]))
 }
 
-// handleOwns answers such a question for a rank of this node.
+// handleOwns answers askOwner for a rank of this node; false: the message is malformed.
 func (rm *regionManager) handleOwns(to transport.Rank, m transport.Msg, reply func([]byte)) bool {
 	if reply == nil || len(m.Body)%rangeBytes != 0 {
 		return false
