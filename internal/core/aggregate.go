@@ -19,7 +19,7 @@ type aggregates struct {
 	rt       *Runtime
 	mu       sync.Mutex
 	byHandle map[uintptr]*aggregate
-	nonEmpty atomic.Bool // set is not empty
+	nonEmpty atomic.Bool // byHandle is not empty
 	batches  []Batch     // of the first handles, by their addresses
 }
 

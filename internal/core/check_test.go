@@ -178,9 +178,10 @@ func TestMistakes(t *testing.T) {
 	world(t, 2, func(r *tr) {
 		mem, buf := r.alloc(64), r.local(64)
 		if r.Me == 0 {
-			for shape, list := range map[string][]mistake{"contiguous": contiguousMistakes(mem, buf),
-				"strided": stridedMistakes(mem, buf),
-				"vector":  vectorMistakes(mem, buf)} {
+			for shape, list := range map[string][]mistake{
+				"contiguous": contiguousMistakes(mem, buf),
+				"strided":    stridedMistakes(mem, buf),
+				"vector":     vectorMistakes(mem, buf)} {
 				for _, m := range list {
 					what := fmt.Sprintf("%s, %s", shape, m.what)
 					wantArg(r, what, r.Do(m.o), m.arg, m.code, m.text)

@@ -30,28 +30,32 @@ type coalescing struct {
 	rt         *Runtime
 	batches    []Batch // those of the coalescers
 	coalescers []coalescer
-	openCount  *atomic.Int32 // batches open or being posted; C reads it. nil: nothing is coalesced
+	// openCount is the number of batches that are open or being posted. C reads it. nil:
+	// nothing is coalesced.
+	openCount *atomic.Int32
 }
 
 // coalescer collects operations to one rank at a time, the one of which answers are outstanding.
 type coalescer struct {
-	r            *Runtime
-	batch        *Batch
-	posting      sync.Mutex // from taking the batch until it is posted, so that others are behind it
-	answeredFunc func()     // answered, made once
-	alarmFunc    func()     // alarmed, made once
+	r     *Runtime
+	batch *Batch
+	// posting is held from closing the batch until it has been posted, so that later operations
+	// are posted behind it. It is locked before the batch.
+	posting      sync.Mutex
+	answeredFunc func() // onAnswered, made once
+	alarmFunc    func() // onAlarm, made once
 
 	// Under the batch's lock.
-	proc              int      // the rank of which answers are counted
-	pending           *request // the operation that the open batch will be; nil: the batch is closed
+	proc              int      // the rank that is served
+	pending           *request // the operation that the open batch becomes; nil: it is closed
 	number            int32    // of pending in the table of handles
 	noBatchSinceAlarm bool     // no batch has been opened since the alarm was set
-	wasWorthwhile     [2]bool  // by kind: the latest batch was of many operations
-	alarmlessStores   uint32   // how many puts had no alarm after the latest one that few puts followed
+	wasWorthwhile     [2]bool  // by kind: the last batch had many operations
+	alarmlessStores   uint32   // stores without an alarm after the last small batch of puts
 
 	// Changed under the batch's lock, read without it.
 	outstanding atomic.Int32  // requests that were posted and not answered, and an alarm
-	alarmsFrom  atomic.Uint32 // puts have no alarm until so many stores were posted
+	alarmsFrom  atomic.Uint32 // number of posted stores from which puts have an alarm again
 }
 
 // Coalesce has small nonblocking operations to other nodes collected, and returns the batches for C

@@ -110,7 +110,7 @@ func (s *startup) consensus(err error) error {
 	return err
 }
 
-// addresses are those that a rank tells the others, if it has any.
+// addresses are the addresses of a rank that others need, empty if it has none.
 type addresses struct {
 	server    []byte // of its data server
 	inquiries []byte // of a leader: transport.Liveness.InquiriesAt

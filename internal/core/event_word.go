@@ -2,7 +2,7 @@
 
 // Events that one rank alone raises. Between nodes its device writes their counts, behind what it
 // has stored there, which wakes no waiter. So the raiser keeps a record of each in arena memory of
-// its own node, where a waiter that is about to sleep asks to be told.
+// its own node, where a waiter that is about to sleep asks for a wake-up message.
 package core
 
 import (
@@ -14,13 +14,13 @@ import (
 	"libarmci/internal/transport"
 )
 
-// The bodies of messages: a question is the record's address, the event's, and the count that is
-// waited for; its answer is one byte. A waiter is told the event's address and its count.
+// The bodies of messages. msgEventAsk: the record's address, the event's address, and the count
+// that is waited for; its answer is one byte. msgEventTold: the event's address and its count.
 const (
 	eventAskBody  = 20
 	eventToldBody = 12
-	eventSleeps   = 0 // the waiter will be told
-	eventComes    = 1 // the count has been written: it is there, or about to be
+	eventSleeps   = 0 // the waiter may sleep: msgEventTold will wake it
+	eventComes    = 1 // the count has been written: it has arrived, or is about to
 )
 
 // EventWords tells whether a device writes the counts of events on other nodes.

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The exchange with which a job starts: which ranks are on which node, and what all must know of
-// each node. It has two levels. The ranks of a node give their leader, its lowest rank, a card
-// each; the leader makes one record of them; the leaders exchange these records, and every rank
-// gets all of them. So what a process sends and receives grows with the number of nodes.
+// each node. It has two levels. The ranks of a node send their leader, its lowest rank, an address
+// record each. The leader makes one record of them. The leaders exchange these records, and every
+// rank gets all of them. So what a process sends and receives grows with the number of nodes.
 package core
 
 import (
@@ -17,7 +17,7 @@ import (
 
 // The first record of a node begins with these and the leader's rank, in every version of this
 // library: so that ranks with different versions can say so. What follows, all other records, and
-// the cards may differ between versions.
+// the address records may differ between versions.
 const (
 	recordMagic   = "AMS"
 	recordVersion = 3
@@ -33,7 +33,7 @@ type addressRecord struct {
 	problem  string // why it cannot take part
 }
 
-// encodeAddress returns the card as decodeAddressRecord reads it.
+// encodeAddress returns the record as decodeAddressRecord reads it.
 func (c *addressRecord) encodeAddress() (b recordWriter) {
 	b.appendNumber(uint64(c.rank))
 	b.appendText(c.listener)

@@ -21,10 +21,10 @@ type Procedure func(from int, head, data []byte, headCap, dataCap int) (rhead, r
 // gpc is the procedures that this rank has registered and the calls that await their replies.
 type procedures struct {
 	rt         *Runtime
-	mu         sync.Mutex
-	registered []Procedure // by -handle - 1; nil = released
-	lastCall   uint64
-	awaited    map[uint64]chan gpcReply
+	mu         sync.Mutex               // guards all below
+	registered []Procedure              // by -handle - 1; nil = released
+	lastCall   uint64                   // number of the last call
+	awaited    map[uint64]chan gpcReply // by number of the call
 }
 
 // gpcReply is the reply to a call; ok is false if the procedure did not run.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Group creation. On every node the first member, the leader, allocates a collective context and
-// sends it to the other members. Leaders tell each other whether all have a context, and agree on
+// sends it to the other members. Leaders exchange whether all have a context, and agree on
 // the group's number in the job.
 package core
 
@@ -67,7 +67,7 @@ func (gs *groups) startGroup(g *Group, l *layout) groupStart {
 		if decodeGroupStart(all[at:]).team.Context >= 0 {
 			continue
 		}
-		if f.team.Context >= 0 { // another node has none: give mine back
+		if f.team.Context >= 0 { // another node has none: release this one
 			gs.rt.Teams.AttachTeam(f.team, l.localRanks, 0).Release(true)
 		}
 		f.team.Context = -1

@@ -20,17 +20,17 @@ type request struct {
 	op       Op
 	tr       transport.Transport
 	proc     int
-	implicit bool
-	// answered is called once, before done is set; nil: it is not. Of the thread that posts the
-	// request until that is posted, then of fail.
+	implicit bool // it has no handle
+	// onAnswer is called once, before done is set; nil: nothing is. It belongs to the thread
+	// that posts the request until that has been posted, then to complete.
 	onAnswer func()
 
 	// Under the table's lock.
 	refs         int      // references of goroutines that start or wait for it
-	removed      bool     // from the table
-	nextOfHandle *request // of the same handle, started after it
-	lastOfHandle *request // of a handle's first operation: its last one
-	earlierErr   error    // of the handle's operations before this one, which are complete
+	removed      bool     // it is no longer in the table
+	nextOfHandle *request // the next operation of the same handle
+	lastOfHandle *request // in a handle's first operation: its last one
+	earlierErr   error    // first error of the handle's operations that are complete
 }
 
 func newRequest() *request {
@@ -79,10 +79,11 @@ func (p *request) firstError() error {
 // handles is the table of open operations, by number.
 type handleTable struct {
 	mu         sync.Mutex
-	lastNumber int32
+	lastNumber int32              // the last that was given
 	explicit   map[int32]*request // the first open operation of each handle
 	implicit   map[int32]*request
-	// Entries of explicit and of implicit; C reads them.
+	// explicitCount and implicitCount are the lengths of the maps. They are changed under mu; C
+	// reads them.
 	explicitCount, implicitCount *atomic.Int32
 }
 

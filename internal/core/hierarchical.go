@@ -13,22 +13,22 @@ import (
 
 // hierarchicalTeam implements transport.Team.
 type hierarchicalTeam struct {
-	local      transport.Team
-	leaders    *leaderTeam // its me is my node's number, whether or not I am the leader
-	me         int         // my number among the members
-	nodeIndex  []int32     // by member: number of its node
-	localIndex []int32     // by member: number on its node
-	nodeSizes  []int       // by node: number of members
+	local      transport.Team // the members on this node
+	leaders    *leaderTeam    // its me is this node's number, also at other members
+	me         int            // this rank's number among the members
+	nodeIndex  []int32        // by member: number of its node
+	localIndex []int32        // by member: number on its node
+	nodeSizes  []int          // by node: number of members
 }
 
 // layout is on which nodes the members of a group are. Nodes are in the order of their first
 // members.
 type layout struct {
-	nodeIndex, localIndex []int32 // as in hierarchicalTeam, as is the next
-	nodeSizes             []int
+	nodeIndex, localIndex []int32 // as in hierarchicalTeam
+	nodeSizes             []int   // as in hierarchicalTeam
 	leaders               []transport.Rank
-	myNode                int   // number of my node, -1 if none of its ranks is a member
-	localRanks            []int // local numbers of the members here
+	myNode                int   // number of this node, -1 if none of its ranks is a member
+	localRanks            []int // local numbers of the members on this node
 }
 
 // worldLayout is the layout of all ranks. It shares the topology's memory for each rank.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Broadcasts between nodes, fragment by fragment, so that all leaders send at the same time: along
-// a tree, or long ones along a chain. Every leader says first where the fragments belong, since
-// they come while it sends others.
+// a tree, or long ones along a chain. Every leader announces the memory of the fragments first,
+// since they arrive while it sends others.
 package core
 
 import "math/bits"
@@ -35,11 +35,11 @@ func fragments(b []byte, size int) func(func([]byte) bool) {
 // broadcast is the state of a broadcast among the leaders at one of them.
 type broadcast struct {
 	l            *leaderTeam
-	parent       int   // the leader that sends to this one, -1: this is the root
-	children     []int // those that this one sends to
-	rest         []byte
-	nextFragment int                // of the next fragment in the current collective
-	expected     []*expectedMessage // and those behind it
+	parent       int                // the leader that sends to this one, -1: this is the root
+	children     []int              // the leaders to which this one sends
+	rest         []byte             // of the buffer: what has not been passed
+	nextFragment int                // its number in the current collective
+	expected     []*expectedMessage // the fragments of the current collective
 }
 
 // startBroadcast starts a broadcast and returns its state, which the team keeps for reuse. The
@@ -49,7 +49,7 @@ func (l *leaderTeam) startBroadcast(buf []byte, root int) *broadcast {
 	b := &l.bcast
 	*b = broadcast{l: l, rest: buf, children: b.children[:0], expected: b.expected[:0]}
 	n := len(l.ranks)
-	at := (l.me - root + n) % n // my number where the root's is 0
+	at := (l.me - root + n) % n // this leader's number if the root's is 0
 	if l.usesChain(int64(len(buf))) {
 		b.useChain(at, root)
 	} else {

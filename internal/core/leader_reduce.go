@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Reductions between nodes. Operands are combined in the order of the leaders, each element at one
-// place or in the same tree everywhere, so that all get the same bits. Short ones are recursive
-// doubling: everybody combines all. Long ones are recursive halving, after which each leader has
-// combined its share of the elements, and then the way back.
+// place or in the same tree everywhere, so that all get the same bits. Short ones use recursive
+// doubling: every leader combines all elements. Long ones use recursive halving, after which each
+// leader has combined its share of the elements, and an allgather by recursive doubling.
 package core
 
 import (
@@ -19,19 +19,20 @@ const (
 	shortReduction = 64 << 10  // is sent whole, in half as many steps
 )
 
-// reduceMemory is used again, as is that of fragments.
+// reduceMemory is memory for received fragments, for reuse.
 var reduceMemory = sync.Pool{New: func() any { return new([ahead][reduceBytes]byte) }}
 
 // reduction is the state of a reduction among the leaders at one of them.
 type reduction struct {
 	l               *leaderTeam
 	t               kernel.Type
-	operator        int
-	size            int                       // of an element
+	operator        int                       // a kernel.Reduction
+	size            int                       // bytes of an element
 	maxFragment     int                       // bytes of a fragment: whole elements
-	received        *[ahead][reduceBytes]byte // memory for what others send
+	received        *[ahead][reduceBytes]byte // fragments of other leaders
 	messagesPerStep int                       // most messages of a step to or from a leader
-	// of those that leaders within the largest power of two take: the same at all of them
+	// step is the number of the next step among leaders within the largest power of two. It is
+	// the same at all of them.
 	step int
 }
 
@@ -93,7 +94,7 @@ func (r *reduction) reduceAll(x []byte) {
 // leaders.
 func (r *reduction) reduceByHalving(x []byte, half int) {
 	me := r.l.me
-	low, parts := 0, make([][2]int, 0, 16) // of each step: my part before it
+	low, parts := 0, make([][2]int, 0, 16) // by step: this leader's part before it
 	high := len(x)
 	for d := half / 2; d > 0; d /= 2 {
 		parts = append(parts, [2]int{low, high})
@@ -192,7 +193,7 @@ func (r *reduction) exchangeByRings(e *ringEnd, mine, theirs []byte,
 		if m > 0 {
 			l.checkPeer(e.to, m, e.receiveMessage(m, l.collective,
 				func(_ int, piece []byte) {
-					l.finishSends(e) // what is combined may just be sent
+					l.finishSends(e) // the operand may still be in flight
 					combine(theirs[:m], piece)
 				}))
 		}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Messages between the leaders of a team that a device writes: each leader has a ring in its memory
-// for each leader that it hears from, and an event that counts what has been written there
-// (event_word.go), so that no data server takes part. Rings are made when a team has been used a
-// few times. Which leaders have rings for each other, and where the next message belongs, follows
-// from what both ends know; the receiver frees the ring a quarter at a time.
+// Messages between the leaders of a team that a device writes. Each leader has a ring in its memory
+// for each leader from which it receives, and an event that counts the pieces that were written
+// there (event_word.go), so that no data server takes part. Rings are made at a team's fourth
+// collective. Which leaders have rings for each other, and where the next message is written, both
+// ends compute. The receiver frees the ring a quarter at a time.
 package core
 
 import (
@@ -16,7 +16,7 @@ import (
 
 const (
 	ringAfter = 4         // collectives of a team before it makes rings
-	ringPiece = 256 << 10 // most bytes of a piece: of shorter ones a message takes longer
+	ringPiece = 256 << 10 // most bytes of a piece; shorter pieces are slower
 	ringAlign = 64        // bytes that the place of a piece is a multiple of
 	ringHead  = transport.FastHead
 
@@ -37,8 +37,8 @@ const (
 
 // leaderRings are the rings of one leader of a team.
 type leaderRings struct {
-	block uintptr
-	ends  []*ringEnd // by relation
+	block uintptr    // memory of all parts
+	ends  []*ringEnd // by peerIndex
 }
 
 // numPeers is the number of leaders with which any of n leaders exchanges messages, at most.

@@ -20,25 +20,26 @@ import (
 // time.
 type leaderTeam struct {
 	r     *Runtime
-	ranks []transport.Rank
-	me    int
-	tag   int64
-	// number of the current collective, and of its messages between any two leaders
-	firstNumber int64
-	nextNumber  int64 // number of the next one
-	// messages since all leaders heard from each other: so many may be on their way to a leader
+	ranks []transport.Rank // by number of the leader
+	me    int              // this rank's number among them
+	tag   int64            // first tag of the team's messages
+
+	firstNumber int64 // of the current collective's messages between any two leaders
+	nextNumber  int64 // firstNumber of the next collective
+	// unheardMessages counts the messages to any one leader since all have heard from each
+	// other. So many may be in flight to it.
 	unheardMessages int
-	collective      string // name of the collective, for error messages
+	collective      string // name of the current collective, for error messages
 	collectiveBytes int64  // its size, for error messages
 
-	// Used again, since new memory each time would keep the garbage collector busy.
-	expected expectedMessage        // what recv waits for
-	bcast    broadcast              // or the last one
-	ahead    [ahead]expectedMessage // what a reduction waits for
+	// Reused, since new memory each time would keep the garbage collector busy.
+	expected expectedMessage        // of receiveFrom
+	bcast    broadcast              // the current or last one
+	ahead    [ahead]expectedMessage // of a reduction
 
-	collectives int          // collectives so far, as long as they are counted
-	rings       *leaderRings // nil: messages are sent
-	retired     uintptr      // memory of rings that are not used any more
+	collectives int          // collectives so far, counted until the rings are made
+	rings       *leaderRings // nil: data goes by messages
+	retired     uintptr      // memory of rings that are not used any more, 0: none
 }
 
 // stepBits is the width of a message's number in the tags of a team, so that no two messages on

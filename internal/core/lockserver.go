@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Mutexes and reader/writer locks of another node. The caller sends a message to the process that
-// serves their owner, which locks on its behalf. A few callers of a lock at a time wait in the
-// node's own queue; the others wait in a FIFO queue here. While ranks of other nodes pass a mutex
-// among themselves, all wait here, and the thread that deals with the unlock hands it over: no
-// other thread has to run.
+// The server of mutexes and reader/writer locks for ranks of other nodes. The origin sends a
+// message to the process that serves the lock's owner, which locks on behalf of the origin. Up to
+// maxServers goroutines wait for a lock in the lock's own queue on the node; the other requests
+// wait in a FIFO queue here. While ranks of other nodes pass a mutex among themselves, all requests
+// wait here, and the thread that handles the unlock grants the next one: no other thread has to
+// run.
 package core
 
 import (
@@ -71,10 +72,12 @@ const maxServers = 8
 // lockServer locks on behalf of ranks of other nodes, for owners that this process serves. It has a
 // queue for each lock that such ranks wait for.
 type lockServer struct {
-	rt         *Runtime
-	mu         sync.Mutex
-	queues     map[uintptr]*lockQueue
-	queueCount *atomic.Int32 // of queues, for C, which may unlock while there is none; may be nil
+	rt *Runtime
+	mu sync.Mutex
+	// queues are by the lock's address, without empty ones. mu guards it.
+	queues map[uintptr]*lockQueue
+	// queueCount is len(queues), for C. nil: C does not read it.
+	queueCount *atomic.Int32
 }
 
 // CountLockQueues has the number of queues kept in n, for C: it may unlock a mutex by itself while
@@ -93,9 +96,9 @@ func (l *lockServer) addQueueCount(change int32) {
 
 // lockQueue is the requests of ranks of other nodes for one lock. lockServer.mu guards it.
 type lockQueue struct {
-	requests []lockRequest
-	// goroutines that wait in the node's queue for some of them; 0: the holder's unlock is
-	// theirs
+	requests []lockRequest // oldest first
+	// servers is the number of goroutines that take the lock for requests. 0: it is held by a
+	// rank of another node, and releaseMutex grants the next request.
 	servers int
 }
 
@@ -242,7 +245,7 @@ func (l *lockServer) releaseMutex(m uintptr) {
 	}
 	c := q.requests[0]
 	if !l.rt.Locks.PassOn(m, c.rank) {
-		// from now on they wait in the node's queue, like its own ranks
+		// a rank of this node waits: the requests wait behind it, by a goroutine
 		q.servers = 1
 		go l.serveQueue(m, q)
 		l.rt.Locks.Unlock(m)

@@ -17,12 +17,12 @@ import (
 // MutexSet is a set of mutexes: address and number of each member's.
 type MutexSet struct {
 	group      *Group
-	bases      []uintptr // by group rank
-	counts     []int     // by group rank
-	mutexBytes uintptr
+	bases      []uintptr // by group rank: address of its first mutex
+	counts     []int     // by group rank: mutexes that it hosts
+	mutexBytes uintptr   // size of one
 
 	mu   sync.Mutex
-	held map[[2]int]bool // mutexes on other nodes that this rank holds: index, rank
+	held map[[2]int]bool // by index and rank: mutexes on other nodes that this rank holds
 }
 
 // mutexes holds the default set of mutexes.

@@ -17,15 +17,17 @@ import (
 // the team owns it.
 type ringEnd struct {
 	r                     *Runtime
-	to                    transport.Rank
-	localPart, remotePart uintptr // the parts for each other
+	to                    transport.Rank // the other leader
+	localPart, remotePart uintptr        // addresses of the parts for each other
 
-	bytesWritten, piecesSent  int64          // bytes and pieces of all messages so far
-	peerQuartersFreed         int64          // quarters that the other leader has freed
-	bytesRead, piecesReceived int64          // as written and sent
-	quartersFreed             int64          // quarters that were freed here
-	request                   int32          // under which C still sends data, 0: none
-	head                      [ringHead]byte // of a piece that Go sends: an operation has only its address
+	// Of all messages sent so far; of the ring at the other leader, the quarters that it freed.
+	bytesWritten, piecesSent, peerQuartersFreed int64
+	// Of all messages received so far; of the ring here, the quarters that this leader freed.
+	bytesRead, piecesReceived, quartersFreed int64
+
+	request int32 // number under which C still sends data, 0: none
+	// head is that of a piece that Go sends: an operation has only its address.
+	head [ringHead]byte
 }
 
 // ringStep is how many bytes of a ring a piece takes.

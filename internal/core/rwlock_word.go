@@ -33,8 +33,8 @@ const (
 	lockWordBytes = 64
 )
 
-// AddLockWord gives a lock of this rank, which no other rank knows yet, a word, if one is left. It
-// returns the word's address or 0.
+// AddLockWord gives a lock of this rank, which no other rank knows yet, a word. It returns the
+// word's address, or 0 if all words are in use. It locks lockWords.mu.
 func (wl *windowLocks) AddLockWord(lock uintptr) uintptr {
 	w := &wl.lockWords
 	w.mu.Lock()
@@ -84,7 +84,7 @@ func (wl *windowLocks) makeLockWords() (words []uintptr) {
 	return words
 }
 
-// RWLockBy is RWLock for a lock with a word; 0: it has none. It tells how the lock is held, which
+// RWLockBy is RWLock for a lock with a word; 0: it has none. It returns how the lock is held, which
 // RWUnlockBy needs to know.
 func (wl *windowLocks) RWLockBy(proc int, lock, word uintptr, exclusive bool) (LockWay, error) {
 	able := word != 0 && wl.rt.deviceAtomics != nil && wl.rt.wordLocks != nil

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Long two-sided messages where devices read memory: their sender copies a piece into memory of the
-// arena, a slot, and sends where that is, as a fragment like any other; the receiver gets it from
-// there, straight to where it belongs, when it receives the fragment, and says that the slot is
-// free. So data passes no data server and no mailbox, and messages keep their order and their tags.
-// A piece for which no slot becomes free soon travels in fragments: a sender never depends on a
-// receiver that does not come.
+// Long two-sided messages where devices read memory. The sender copies a piece into memory of the
+// arena, a slot, and sends the slot's address as a fragment. When the receiver receives the
+// fragment, it gets the piece from the slot, straight into the user's buffer, and replies that the
+// slot is free. So data passes no data server and no mailbox, and messages keep their order and
+// their tags. A piece for which no slot becomes free soon travels in fragments: a sender never
+// depends on a receiver that does not receive.
 package core
 
 import (
@@ -24,7 +24,8 @@ const (
 	stageSlots = 4
 	mostStages = 32 // ranks for which a process has slots; others' messages travel in fragments
 
-	// How long a sender waits for a slot: longer than a receiver that is there takes for one.
+	// How long a sender waits for a slot: longer than a receiver that is receiving takes for
+	// one.
 	stagePatience = time.Millisecond
 
 	stagedID  = int64(1) << 32 // is set in the number of a message whose first piece is staged
@@ -35,11 +36,20 @@ const (
 
 // stage is the slots for messages to one rank. The lock of the rank's sendWindow guards it.
 type stage struct {
-	base   uintptr // 0: there are none
-	taken  uint    // a bit for each slot
-	denied bool    // there is no memory, or enough stages
-	vain   bool    // no slot has become free since one was waited for in vain
+	base  uintptr // address of the slots, 0 unless the state has some
+	taken uint    // a bit for each slot that is in use
+	state stageState
 }
+
+// stageState is whether messages to a rank can be staged.
+type stageState uint8
+
+const (
+	stageUnused  stageState = iota // no message has been long enough: there are no slots yet
+	stageDenied                    // there are no slots: no memory, or too many stages
+	stageReady                     // slots become free in time
+	stageStalled                   // no slot became free in time: do not wait for one again
+)
 
 // wantsStaging tells whether a message of total bytes to a rank is staged. It allocates the rank's
 // slots at the first one. The caller holds o.mu.
@@ -48,13 +58,16 @@ func (ts *twoSided) wantsStaging(o *sendWindow, to transport.Rank, total int) bo
 		return false
 	}
 	s := &o.stage
-	if s.base == 0 && !s.denied {
+	if s.state == stageUnused {
+		s.state = stageDenied
 		if ts.stageCount.Add(1) <= mostStages {
 			s.base = ts.allocateStage()
 		}
-		s.denied = s.base == 0
+		if s.base != 0 {
+			s.state = stageReady
+		}
 	}
-	return s.base != 0
+	return s.state != stageDenied
 }
 
 // allocateStage returns memory for the slots of a rank, 0 if there is none.
@@ -76,9 +89,11 @@ func (ts *twoSided) copyToSlot(o *sendWindow, to transport.Rank, rest []byte,
 	}
 	s := &o.stage
 	for s.freeSlot() < 0 {
-		if s.vain = !ts.awaitSlot(to, s.vain); s.vain {
+		if !ts.awaitSlot(to, s.state == stageStalled) {
+			s.state = stageStalled
 			return ref, 0
 		}
+		s.state = stageReady
 		if _, err := ts.rt.mailbox.Recv(to, tagStaged, ref[:]); err != nil {
 			return ref, 0
 		}

@@ -43,8 +43,8 @@ func TestStaged(t *testing.T) {
 				for n := range 8 {
 					if r.Me == 0 {
 						r.must(r.Send(1, int64(i), pattern(n, size)))
-						if made := r.twoSided.stageCount.Load(); made != 1 &&
-							size >= stageFrom ||
+						made := r.twoSided.stageCount.Load()
+						if made != 1 && size >= stageFrom ||
 							made != 0 && size < stageFrom {
 							r.wrong("%d stages after messages of %d "+
 								"bytes", made, size)
@@ -91,9 +91,10 @@ func TestStagedUnread(t *testing.T) {
 					_, err := r.Recv(1, 3, nil)
 					r.must(err)
 				}
-				if s := r.twoSided.windowTo(1).stage; !s.vain ||
+				if s := r.twoSided.windowTo(1).stage; s.state != stageStalled ||
 					s.taken != 1<<stageSlots-1 {
-					r.wrong("slots %b are taken, vain is %v", s.taken, s.vain)
+					r.wrong("slots %b are taken, the state is %v", s.taken,
+						s.state)
 				}
 			} else {
 				buf := make([]byte, size)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Messages of collectives between nodes. Each has a tag of its own, its receiver knows how long it
-// is, and a collective bounds how many are on their way: so they need no order and no window. A
-// message for which its receiver has said where it belongs is received there. Else it goes through
-// the node's mailbox, like any other.
+// Messages of collectives between nodes. Each has a tag of its own, its receiver knows its length,
+// and a collective bounds the number in flight: so they need no order and no window. A message that
+// its receiver has announced is received straight into the announced memory. Others go through the
+// node's mailbox.
 package core
 
 import (
@@ -20,19 +20,19 @@ import (
 type expectedMessage struct {
 	r *Runtime
 	messageKey
-	ring       *ringEnd // by which it comes; then nothing else is set but body
-	inTable    bool     // in expectedTable; else it comes like any other message
-	body       []byte
-	total      int // bytes of the message that has come
-	state      atomic.Int32
-	hasArrived func() bool // whether it is here or in the mailbox; made once
+	ring       *ringEnd     // by which it arrives; then nothing else is set but body. nil: none
+	inTable    bool         // in expectedTable; else it arrives like any other message
+	body       []byte       // where it is to be stored
+	total      int          // bytes of the message that has arrived
+	state      atomic.Int32 // one of the states below
+	hasArrived func() bool  // tells whether it is stored or in the mailbox; made once
 }
 
-// States of a wanted message.
+// States of an expected message.
 const (
-	messagePolled   = iota // its receiver polls
-	messageSleeping        // its receiver sleeps in the mailbox, where an empty message wakes it
-	messageStored          // it has been copied
+	messagePolled   = iota // its receiver polls the state
+	messageSleeping        // its receiver sleeps in the mailbox: an empty message wakes it
+	messageStored          // it has been copied to its memory
 )
 
 // isStored tells whether the message has been copied to its memory.
@@ -125,12 +125,12 @@ func (w *expectedMessage) awaitMessage() (transport.Received, error) {
 		defer end()
 	}
 	if w.state.CompareAndSwap(messagePolled, messageSleeping) {
-		got, err := r.Recv(w.from, w.tag, w.body) // the message, or what wakes
+		got, err := r.Recv(w.from, w.tag, w.body) // the message, or the empty one
 		if r.twoSided.expected.takeExpected(w.messageKey, 0) != nil {
 			return got, err
 		}
 	}
-	for !w.isStored() { // it is just being copied
+	for !w.isStored() { // it is being copied
 		runtime.Gosched()
 	}
 	return transport.Received{From: w.from, Bytes: min(w.total, len(w.body)), Total: w.total},

@@ -108,7 +108,7 @@ func (t *Topology) Local(r transport.Rank) int { return int(t.local[r]) }
 // MyNode is the calling rank's node.
 func (t *Topology) MyNode() int { return t.Node(t.me) }
 
-// Mine lists the ranks of that.
+// Mine lists the ranks of the calling rank's node.
 func (t *Topology) Mine() []transport.Rank { return t.Nodes[t.MyNode()] }
 
 // SameNode tells whether a rank shares the caller's node.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Two-sided messages to any rank. Within the node they use the node's mailbox. To another node a
-// message travels in fragments, and a window bounds what is on its way to one rank: a rank that
+// message travels in fragments, and a window bounds the bytes in flight to one rank: a rank that
 // does not receive blocks its senders, and its node need not buffer more. A sender that waits
 // receives meanwhile, so that two ranks that send to each other both go on. Where there is a fast
 // path, C sends what is short, as long as its receiver keeps up; C's messages and Go's travel on
@@ -25,7 +25,7 @@ const (
 	maxUnacked = 2
 	idBytes    = 8 // a message in several fragments begins with its number
 
-	// A rank that requests no more often does not fill its window before the answer has come.
+	// A rank that requests less often does not fill its window before the answer arrives.
 	seldomAsked = 10 * time.Millisecond
 )
 
@@ -47,10 +47,10 @@ type twoSided struct {
 	windows       []atomic.Pointer[sendWindow] // by rank; nil: nothing has been sent there
 	backlogs      []recvQueue                  // by local number
 	lastMessageID atomic.Uint32
-	stageCount    atomic.Int32
-	mu            sync.Mutex // guards closed
-	closed        bool
-	tasks         sync.WaitGroup
+	stageCount    atomic.Int32   // stages that were asked for
+	tasks         sync.WaitGroup // goroutines that Finalize waits for
+	mu            sync.Mutex
+	closed        bool // Finalize has begun: no task may start. mu guards it.
 }
 
 func (ts *twoSided) initQueues(ranks, here int) {
@@ -71,8 +71,8 @@ func (ts *twoSided) windowTo(to transport.Rank) *sendWindow {
 type sendWindow struct {
 	mu                sync.Mutex
 	bytesSinceRequest int       // bytes sent since the last request for an acknowledgement
-	unackedRequests   int       // requests whose acknowledgement has not come
-	lastRequest       time.Time // when the last one was made
+	unackedRequests   int       // requests that have not been answered
+	lastRequest       time.Time // when the last request was made
 	stage             stage
 }
 

@@ -27,7 +27,7 @@ type Update struct {
 	Runs []Run // whole elements each
 	// packed elements, which may be overwritten when the call returns; nil for no-op
 	Data unsafe.Pointer
-	Old  []byte // nil: not wanted; else it gets, packed, what was there before
+	Old  []byte // nil: not fetched; else it gets the old elements, packed
 	// the caller has checked that the runs are the target's; the target checks it again
 	Trusted bool
 }

@@ -35,9 +35,9 @@ func (r *Runtime) StartUpdate(u *Update, then func()) (int32, error) {
 // pendingFetch is an open update that fetches.
 type pendingFetch struct {
 	request *request
-	parts   atomic.Int32 // messages that are not answered, and one until all have been sent
-	err     atomic.Pointer[error]
-	then    func()
+	parts   atomic.Int32          // unanswered messages, and one until all have been sent
+	err     atomic.Pointer[error] // the first error, nil: none so far
+	then    func()                // called at the end unless there was an error; may be nil
 }
 
 // startFetch enters an update, which has been checked, as an operation and sends its messages.

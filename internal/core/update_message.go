@@ -24,8 +24,8 @@ const (
 	runBytes   = 16
 	mostUpdate = 60 << 10
 
-	flagFetch = 1 // it is answered with what was there before
-	flagEmpty = 2 // no elements come with it: no-op
+	flagFetch = 1 // it is answered with the old elements
+	flagEmpty = 2 // it has no elements: no-op
 )
 
 // Messages, and the runs of one.
@@ -37,10 +37,10 @@ var (
 // updateMessages cuts an update into messages.
 type updateMessages struct {
 	u             *Update
-	size          int
-	runsLeft      []Run // left
+	size          int   // bytes of an element
+	runsLeft      []Run // that no message has
 	current       []Run // of the next message
-	bytesAppended int64 // bytes of elements that were appended
+	bytesAppended int64 // bytes of elements that messages have
 }
 
 // nextMessage takes the runs of the next message into c.current, and returns the bytes of their
@@ -135,7 +135,7 @@ type updateRequest struct {
 	size     int
 	fetch    bool
 	runs     []byte
-	data     []byte // nil: no elements come with it
+	data     []byte // nil: it has no elements
 	elements int
 }
 
