@@ -23,18 +23,20 @@ const (
 // struct front_batch, and adds to it if it can take busy.
 type Batch struct {
 	busy atomic.Uint32 // a lock for what follows
-	// owner is the address of the aggregate handle that uses the batch, 0 if none does; or the
-	// number that calls which are coalesced get in their handles, 0 if they have none.
+	// owner of an aggregate's batch is the address of the handle, 0 if none uses the batch. Of
+	// a coalescer's batch it is the number that handles of its operations get, 0 if these have
+	// none.
 	owner         atomic.Uintptr
 	kind, proc    int32
-	most          int32 // bytes of one transfer
-	n             int32
+	maxBytes      int32 // bytes of one transfer
+	count         int32
 	lo, size      uintptr // the region; size is 0 while the batch is closed
-	room          uintptr // bytes that may still be added
+	bytesLeft     uintptr // bytes that may still be added
 	local, remote [batchCapacity]uintptr
 	bytes         [batchCapacity]int32
 }
 
+// lock locks the batch against C, which holds it for some nanoseconds.
 func (b *Batch) lock() {
 	for !b.busy.CompareAndSwap(0, 1) {
 		runtime.Gosched() // C holds it for some nanoseconds
@@ -46,7 +48,7 @@ func (b *Batch) unlock() { b.busy.Store(0) }
 // openFor lets C add transfers of o's kind and rank in the region e, of up to `most` bytes each and
 // room bytes together. The caller holds the batch's lock.
 func (b *Batch) openFor(o *Op, e extent, most int32, room uintptr) {
-	b.kind, b.proc, b.most, b.room = int32(o.Kind), int32(o.Proc), most, room
+	b.kind, b.proc, b.maxBytes, b.bytesLeft = int32(o.Kind), int32(o.Proc), most, room
 	b.lo, b.size = e.lo, e.hi-e.lo
 }
 
@@ -55,22 +57,23 @@ func (b *Batch) openFor(o *Op, e extent, most int32, room uintptr) {
 func (b *Batch) addTransfer(o *Op) bool {
 	x := &o.Xfer
 	n, at := uintptr(x.Count[0]), x.Remote.Base-b.lo
-	if b.kind != int32(o.Kind) || b.proc != int32(o.Proc) || b.n >= batchCapacity ||
-		x.Count[0] > b.most || n > b.room || at >= b.size || n > b.size-at {
+	if b.kind != int32(o.Kind) || b.proc != int32(o.Proc) || b.count >= batchCapacity ||
+		x.Count[0] > b.maxBytes || n > b.bytesLeft || at >= b.size || n > b.size-at {
 		return false
 	}
-	b.local[b.n], b.remote[b.n], b.bytes[b.n] = x.Local.Base, x.Remote.Base, x.Count[0]
-	b.room -= n
-	b.n++
+	b.local[b.count], b.remote[b.count], b.bytes[b.count] = x.Local.Base, x.Remote.Base,
+		x.Count[0]
+	b.bytesLeft -= n
+	b.count++
 	return true
 }
 
 // closeInto closes the batch and makes o one operation of its transfers. The lists of o are the
 // batch's memory: the caller, which holds the batch's lock, copies them before it unlocks.
 func (b *Batch) closeInto(o *Op) {
-	n := int(b.n)
+	n := int(b.count)
 	o.Kind, o.Proc, o.remoteKnown = Kind(b.kind), int(b.proc), true
-	b.n, b.size = 0, 0
+	b.count, b.size = 0, 0
 	if n == 1 {
 		o.Xfer.Local.Base, o.Xfer.Remote.Base = b.local[0], b.remote[0]
 		o.Xfer.Count = b.bytes[:1]
@@ -128,7 +131,7 @@ func (a *aggregate) drainBatch() {
 	}
 	b.lock()
 	defer b.unlock()
-	if b.n > 0 {
+	if b.count > 0 {
 		o := NewOp()
 		b.closeInto(o)
 		a.addCopy(o)

@@ -220,7 +220,7 @@ func (r *Runtime) checkRemoteAll(o *Op, s *transport.Segments) (known bool, err 
 	for _, a := range s.Remote {
 		lo, hi = min(lo, a), max(hi, a)
 	}
-	if o.Proc != int(r.Me) { // my own segments may be outside the arena: check each
+	if o.Proc != int(r.Me) { // this rank's own segments may be outside the arena: check each
 		if known, err = r.checkRemote(o.remoteArg(), o.Proc, lo,
 			int64(hi-lo)+int64(s.Bytes)); known && err == nil {
 			return true, nil

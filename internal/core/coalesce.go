@@ -20,9 +20,9 @@ import (
 )
 
 const (
-	numCoalescers = 16       // a rank has that of its number
-	mostCoalesced = 2048     // bytes of a transfer
-	coalescedRoom = 64 << 10 // bytes of a batch
+	numCoalescers     = 16       // a rank has that of its number
+	maxCoalescedBytes = 2048     // bytes of a transfer
+	maxBatchBytes     = 64 << 10 // bytes of a batch
 )
 
 // coalescing is the coalescers of this process.
@@ -37,7 +37,7 @@ type coalescing struct {
 
 // coalescer collects operations to one rank at a time, the one of which answers are outstanding.
 type coalescer struct {
-	r     *Runtime
+	rt    *Runtime
 	batch *Batch
 	// posting is held from closing the batch until it has been posted, so that later operations
 	// are posted behind it. It is locked before the batch.
@@ -69,7 +69,7 @@ func (co *coalescing) Coalesce(open *atomic.Int32) []Batch {
 	co.batches, co.coalescers = make([]Batch, numCoalescers), make([]coalescer, numCoalescers)
 	for i := range co.coalescers {
 		s := &co.coalescers[i]
-		s.r, s.batch, s.answeredFunc, s.alarmFunc = co.rt, &co.batches[i], s.onAnswered,
+		s.rt, s.batch, s.answeredFunc, s.alarmFunc = co.rt, &co.batches[i], s.onAnswered,
 			s.onAlarm
 	}
 	co.openCount = open
@@ -81,7 +81,7 @@ func (co *coalescing) Coalesce(open *atomic.Int32) []Batch {
 func (co *coalescing) coalescerFor(o *Op, to *iface) *coalescer {
 	x := &o.Xfer
 	if co.coalescers == nil || !to.coalesces || !o.remoteKnown || o.Kind == Acc ||
-		x.Vector != nil || len(x.Count) != 1 || x.Count[0] > mostCoalesced {
+		x.Vector != nil || len(x.Count) != 1 || x.Count[0] > maxCoalescedBytes {
 		return nil
 	}
 	return &co.coalescers[o.Proc%numCoalescers]
@@ -115,8 +115,9 @@ func (s *coalescer) collectOp(o *Op, implicit bool, content int32) (number int32
 // bypasses tells whether a put is posted without looking at the batch: nothing is collected or
 // outstanding, and alarms pause. It costs no atomic operation that writes.
 func (s *coalescer) bypasses(o *Op) bool {
-	return o.Kind == Put && s.r.coalescing.openCount.Load() == 0 && s.outstanding.Load() == 0 &&
-		int32(s.alarmsFrom.Load()-s.r.traffic.total().Posted.Load()) > 0
+	return o.Kind == Put && s.rt.coalescing.openCount.Load() == 0 &&
+		s.outstanding.Load() == 0 &&
+		int32(s.alarmsFrom.Load()-s.rt.traffic.total().Posted.Load()) > 0
 }
 
 // addToBatch adds an operation to the open batch; false: it does not fit, or operations of another
@@ -125,7 +126,8 @@ func (s *coalescer) addToBatch(o *Op, implicit bool, content int32) bool {
 	if implicit != s.pending.implicit {
 		return false
 	}
-	if content = s.r.handleTable.contentAfter(content); content != Done && content != s.number {
+	if content = s.rt.handleTable.contentAfter(content); content != Done &&
+		content != s.number {
 		return false
 	}
 	return s.batch.addTransfer(o)
@@ -137,21 +139,21 @@ func (s *coalescer) openBatchFor(o *Op, implicit bool, content int32) bool {
 	if s.outstanding.Load() == 0 || s.proc != o.Proc {
 		return false
 	}
-	e, found := s.r.regionManager.remote.findExtent(transport.Rank(o.Proc), o.Xfer.Remote.Base)
+	e, found := s.rt.regionManager.remote.findExtent(transport.Rank(o.Proc), o.Xfer.Remote.Base)
 	if !found || uintptr(o.Xfer.Count[0]) > e.hi-o.Xfer.Remote.Base {
 		return false
 	}
 	p := requests.Get().(*request)
-	p.proc, p.implicit, p.tr, p.refs = o.Proc, implicit, s.r.internode.tr, 1
-	s.pending, s.number, s.noBatchSinceAlarm = p, s.r.handleTable.addRequest(p, content), false
+	p.proc, p.implicit, p.transport, p.refs = o.Proc, implicit, s.rt.internode.tr, 1
+	s.pending, s.number, s.noBatchSinceAlarm = p, s.rt.handleTable.addRequest(p, content), false
 	owner := s.number
 	if implicit {
 		owner = Done
 	}
 	s.batch.owner.Store(uintptr(uint32(owner)))
-	s.batch.openFor(o, e, mostCoalesced, coalescedRoom)
+	s.batch.openFor(o, e, maxCoalescedBytes, maxBatchBytes)
 	s.batch.addTransfer(o)
-	s.r.coalescing.openCount.Add(1)
+	s.rt.coalescing.openCount.Add(1)
 	return true
 }
 
@@ -165,7 +167,7 @@ func (s *coalescer) postBatch() {
 		s.batch.unlock()
 		return
 	}
-	s.adaptToBatch(Kind(s.batch.kind), s.batch.n)
+	s.adaptToBatch(Kind(s.batch.kind), s.batch.count)
 	o := NewOp()
 	s.batch.closeInto(o)
 	o.Xfer.Later = true
@@ -176,13 +178,13 @@ func (s *coalescer) postBatch() {
 		s.countRequest(p)
 	}
 	s.batch.unlock()
-	if err := s.r.postOp(&p.op); err != nil {
+	if err := s.rt.postOp(&p.op); err != nil {
 		p.complete(err)
 	} else if p.implicit && p.op.Kind == Get {
-		s.r.traffic.countPosted(p.proc) // a fence waits for it too
+		s.rt.traffic.countPosted(p.proc) // a fence waits for it too
 	}
-	s.r.handleTable.unrefRequest(p)
-	s.r.coalescing.openCount.Add(-1)
+	s.rt.handleTable.unrefRequest(p)
+	s.rt.coalescing.openCount.Add(-1)
 }
 
 // claimFor makes the coalescer serve a rank if it is idle; false: it serves another one. The caller
@@ -207,7 +209,7 @@ func (s *coalescer) expectAnswer(p *request) {
 // setAlarm sets an alarm of the transport in place of an answer, if none is outstanding. The caller
 // holds the batch's lock.
 func (s *coalescer) setAlarm(proc int) {
-	if alarm := s.r.internode.alarm; alarm != nil && s.outstanding.Load() == 0 &&
+	if alarm := s.rt.internode.alarm; alarm != nil && s.outstanding.Load() == 0 &&
 		s.claimFor(proc) {
 		s.outstanding.Add(1)
 		s.noBatchSinceAlarm = true
@@ -217,7 +219,7 @@ func (s *coalescer) setAlarm(proc int) {
 
 const (
 	worthwhileOps = 8    // operations of a batch
-	mostSkipped   = 4096 // puts
+	maxAlarmless  = 4096 // puts
 )
 
 // adaptToBatch adapts to a batch of n operations. After a small one puts are posted without an
@@ -230,9 +232,9 @@ func (s *coalescer) adaptToBatch(kind Kind, n int32) {
 	case s.wasWorthwhile[Put]:
 		s.alarmlessStores = 0
 	default:
-		s.alarmlessStores = min(max(4, 4*s.alarmlessStores), mostSkipped)
+		s.alarmlessStores = min(max(4, 4*s.alarmlessStores), maxAlarmless)
 	}
-	s.alarmsFrom.Store(s.r.traffic.total().Posted.Load() + s.alarmlessStores)
+	s.alarmsFrom.Store(s.rt.traffic.total().Posted.Load() + s.alarmlessStores)
 }
 
 // onAlarm is called by the transport when the alarm expires. It locks the batch.

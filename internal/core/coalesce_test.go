@@ -191,14 +191,14 @@ func TestCoalesceBounds(t *testing.T) {
 		}
 		r.count("get", 3)
 		small := op(Get, 1, buf+8*n, mem[1]+8*n, 4) // sizes may differ
-		other := op(Get, 1, buf+8*n+4, mem[1]+8*n+4, mostCoalesced)
+		other := op(Get, 1, buf+8*n+4, mem[1]+8*n+4, maxCoalescedBytes)
 		var last [2]int32
 		if !r.begin(&last[0], small) || !r.begin(&last[1], other) {
 			r.wrong("other sizes were not added in C")
 		}
 		for i, o := range []*Op{op(Get, 1, buf, mem[1]+1<<17-4, 8),
 			op(Get, 1, buf, mem[1]+1<<17, 8), op(Get, 1, buf, mem[1]-8, 8),
-			op(Get, 1, buf, mem[1], mostCoalesced+1), op(Get, 17, buf, mem[1], 8)} {
+			op(Get, 1, buf, mem[1], maxCoalescedBytes+1), op(Get, 17, buf, mem[1], 8)} {
 			if r.inC(&last[1], o) {
 				r.wrong("bad operation %d was added", i)
 			}
@@ -207,11 +207,11 @@ func TestCoalesceBounds(t *testing.T) {
 		for _, h := range append(hdl[:], last[:]...) {
 			r.must(r.Wait(h))
 		}
-		r.got(buf, n+mostCoalesced/8)
+		r.got(buf, n+maxCoalescedBytes/8)
 		r.c.Between.Hold()
 		r.begin(&last[0], op(Get, 1, buf, mem[1], 8))
-		for range coalescedRoom/mostCoalesced + 1 { // as many bytes
-			r.begin(&last[1], op(Get, 1, buf, mem[1], mostCoalesced))
+		for range maxBatchBytes/maxCoalescedBytes + 1 { // as many bytes
+			r.begin(&last[1], op(Get, 1, buf, mem[1], maxCoalescedBytes))
 		}
 		r.count("get", 6)
 		r.c.Between.Release()

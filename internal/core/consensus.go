@@ -53,12 +53,12 @@ func isConsequence(err error) bool {
 type report struct {
 	text  string
 	rank  int // the lowest of them
-	count int
+	ranks int
 }
 
 const (
-	mostReports = 8    // different ones of a node; what is beyond is counted with the last
-	mostText    = 2000 // bytes of one
+	maxReports     = 8    // different ones of a node; what is beyond is counted with the last
+	maxReportBytes = 2000 // bytes of one
 )
 
 // reportOf is the text of a rank's report, "" if it has none.
@@ -67,7 +67,7 @@ func reportOf(err error) string {
 	if err != nil && isConsequence(err) {
 		text = consequence + text
 	}
-	return text[:min(len(text), mostText)]
+	return text[:min(len(text), maxReportBytes)]
 }
 
 // addReport adds the report of a rank, in ascending order of ranks.
@@ -76,30 +76,32 @@ func addReport(all []report, text string, rank int) []report {
 		return all
 	}
 	if i := slices.IndexFunc(all, func(r report) bool { return r.text == text }); i >= 0 {
-		all[i].count++
+		all[i].ranks++
 		return all
 	}
-	if len(all) == mostReports {
-		all[mostReports-1].count++
+	if len(all) == maxReports {
+		all[maxReports-1].ranks++
 		return all
 	}
 	return append(all, report{text, rank, 1})
 }
 
+// appendReports writes the reports of a node.
 func (b *recordWriter) appendReports(all []report) {
 	b.appendNumber(uint64(len(all)))
 	for _, r := range all {
 		b.appendText(r.text)
 		b.appendNumber(uint64(r.rank))
-		b.appendNumber(uint64(r.count))
+		b.appendNumber(uint64(r.ranks))
 	}
 }
 
+// readReports reads reports on a job of so many ranks.
 func (d *recordReader) readReports(ranks int) []report {
 	var all []report
 	for range d.readCount() {
 		all = append(all, report{text: d.readText(), rank: d.readRank(ranks),
-			count: d.readRank(ranks + 1)})
+			ranks: d.readRank(ranks + 1)})
 	}
 	return all
 }
@@ -212,7 +214,7 @@ func otherCauses(reports []report, told string) string {
 	count := 0
 	for _, r := range reports {
 		if other(r) {
-			count += r.count
+			count += r.ranks
 		}
 	}
 	example := firstReport(reports, other)

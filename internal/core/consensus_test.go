@@ -69,7 +69,7 @@ func TestManyReports(t *testing.T) {
 	}
 	err := consensusError(all, 0)
 	if want := "cause 0 (and 99 more ranks have other reasons; rank 1: cause 1)"; err == nil ||
-		err.Error() != want || len(all) != mostReports {
+		err.Error() != want || len(all) != maxReports {
 		t.Errorf("%v, %d reports", err, len(all))
 	}
 }

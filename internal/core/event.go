@@ -46,7 +46,7 @@ const eventAlign = 4
 
 // isEvent tells whether an event may be at an address of a rank of this node.
 func (ec *eventCounters) isEvent(rank transport.Rank, addr uintptr) bool {
-	return ec.rt.regionManager.isShared(rank, addr, ec.rt.events.EventBytes(), eventAlign)
+	return ec.rt.regionManager.isAlignedArena(rank, addr, ec.rt.events.EventBytes(), eventAlign)
 }
 
 // checkEvent refuses addresses that are known to be wrong. Memory of another node's rank is also
@@ -60,7 +60,7 @@ func (ec *eventCounters) checkEvent(proc int, addr uintptr) error {
 		return argErr(CodeArgument, "event", "null pointer")
 	}
 	if addr%eventAlign != 0 || ec.rt.Topo.SameNode(rank) && !ec.isEvent(rank, addr) {
-		return noSync("event", proc, addr)
+		return notSyncMemory("event", proc, addr)
 	}
 	_, err := ec.rt.checkRemote("event", proc, addr, ec.rt.events.EventBytes())
 	return err

@@ -34,7 +34,7 @@ func (ec *eventCounters) EventRaise(proc int, event, record uintptr) error {
 		return err
 	}
 	if !ec.isEvent(ec.rt.Me, record) {
-		return noSync("record", int(ec.rt.Me), record)
+		return notSyncMemory("record", int(ec.rt.Me), record)
 	}
 	if err := ec.rt.fenceForMessage(proc); err != nil {
 		return err

@@ -56,9 +56,9 @@ type nodeRecord struct {
 	netns   uint64 // a hash that is the same for nodes of one network namespace
 	// address space of its arena: each of its ranks may allocate all memory of the machine; in
 	// whole MiB
-	need    int64
-	secret  []byte // of the job; of the first node only
-	reports []report
+	arenaBytes int64
+	secret     []byte // of the job; of the first node only
+	reports    []report
 }
 
 // encodeNode returns the record as decodeNode reads it.
@@ -69,7 +69,7 @@ func (n *nodeRecord) encodeNode() (b recordWriter) {
 	b.appendText(n.host)
 	b.appendNumber(n.machine)
 	b.appendNumber(n.netns)
-	b.appendNumber(uint64(n.need+mib-1) / mib)
+	b.appendNumber(uint64(n.arenaBytes+mib-1) / mib)
 	b.appendBytes(n.secret)
 	b.appendReports(n.reports)
 	return b
@@ -86,15 +86,15 @@ func decodeNode(b []byte, ranks int) (n nodeRecord, err error) {
 	}
 	d := recordReader{rest: b[head:]}
 	leader := d.readRank(ranks)
-	if v := b[head-1]; v != recordVersion && !d.bad {
+	if v := b[head-1]; v != recordVersion && !d.malformed {
 		return n, &StartError{Text: fmt.Sprintf("the ranks have different versions of "+
 			"this library: rank %d exchanges records of "+
 			"version %d at the start, this rank of version %d", leader, v,
 			recordVersion)}
 	}
 	n = nodeRecord{ranks: d.readRanks(ranks), host: d.readText(), machine: d.readNumber(),
-		netns: d.readNumber(),
-		need:  int64(d.readNumber()) * mib, secret: d.readBytes(),
+		netns:      d.readNumber(),
+		arenaBytes: int64(d.readNumber()) * mib, secret: d.readBytes(),
 		reports: d.readReports(ranks)}
 	if err := d.checkEnd(); err != nil {
 		return n, fmt.Errorf("node of rank %d: %w", leader, err)
@@ -124,9 +124,9 @@ func (s *startup) exchangeRecords(mine recordWriter, merge func(cards [][]byte) 
 
 // startInfo is what the first exchange finds beside the topology.
 type startInfo struct {
-	secret    []byte
-	need      int64    // address space that the arena of any node may use
-	listeners []string // of the ranks of this node
+	secret     []byte
+	arenaBytes int64    // address space that the arena of any node may use
+	listeners  []string // of the ranks of this node
 }
 
 // exchangeAddresses is the first exchange: it sets the topology. Its error is the same on all
@@ -149,7 +149,7 @@ func (s *startup) exchangeAddresses(listener string, memory int64, problem error
 		return nil, err
 	}
 	node := nodeRecord{host: host, machine: hashID(machineID(id)), netns: hashID(netnsID(id)),
-		need: memory * int64(len(cards))}
+		arenaBytes: memory * int64(len(cards))}
 	for _, b := range cards {
 		c, err := decodeAddressRecord(b, s.rt.N)
 		if err != nil {
@@ -183,7 +183,7 @@ func (s *startup) readNodeRecords(f *startInfo, all [][]byte) error {
 		if nodes[i], err = decodeNode(b, s.rt.N); err != nil {
 			return s.markPrinter(err)
 		}
-		f.need = max(f.need, nodes[i].need)
+		f.arenaBytes = max(f.arenaBytes, nodes[i].arenaBytes)
 		reports = append(reports, nodes[i].reports...)
 	}
 	if err := consensusError(reports, int(s.rt.Me)); err != nil {

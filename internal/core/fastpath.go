@@ -6,8 +6,8 @@ package core
 
 import "libarmci/internal/transport"
 
-// mostSpans bounds the spans of memory that one operation makes known to C.
-const mostSpans = 8
+// maxSpans bounds the spans of memory that one operation makes known to C.
+const maxSpans = 8
 
 // addFastRange makes the memory of an operation known to the C fast path: the next one often goes
 // there, too.
@@ -32,7 +32,7 @@ func (r *Runtime) addFastRange(o *Op) {
 		return
 	}
 	to := r.route(transport.Rank(o.Proc))
-	for addr, n := use.lo, 0; addr < use.hi && n < mostSpans; n++ {
+	for addr, n := use.lo, 0; addr < use.hi && n < maxSpans; n++ {
 		to.fast.AddRange(to.peer, addr, e.lo, e.hi)
 		addr = addr&^(transport.FastSpan-1) + transport.FastSpan
 	}

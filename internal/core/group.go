@@ -18,11 +18,11 @@ import (
 type Group struct {
 	ID        int
 	Ranks     []transport.Rank // by group rank
-	Me        int              // my group rank, -1 if I am not a member
+	Me        int              // this rank's group rank, -1 if it is not a member
 	Comm      uintptr          // MPI communicator handed out, 0 if there is none
-	team      transport.Team   // nil if I am not a member
-	localTeam transport.Team   // the members on my node
-	leaders   *leaderTeam      // the leaders of its nodes, if I am one of them
+	team      transport.Team   // nil if this rank is not a member
+	localTeam transport.Team   // the members on this node
+	leaders   *leaderTeam      // the leaders of its nodes; nil unless this rank is one
 }
 
 // Size is the number of members.
@@ -32,9 +32,9 @@ func (g *Group) Size() int { return len(g.Ranks) }
 func (g *Group) Team() transport.Team { return g.team }
 
 // NodesOf is the number of nodes a group has members on.
-func (gs *groups) NodesOf(g *Group) int { return len(gs.rt.Topo.layoutOf(g.Ranks).leaders) }
+func (gs *groups) NodesOf(g *Group) int { return len(gs.rt.Topo.layoutOf(g.Ranks).leaderRanks) }
 
-// NodeTeam is the team of the members on my node.
+// NodeTeam is the team of the members on this rank's node.
 func (g *Group) NodeTeam() transport.Team { return g.localTeam }
 
 // Masters is the team of the first members of all nodes, nil if the caller is not one of them.
@@ -96,12 +96,12 @@ func (gs *groups) makeWorld() {
 // in the job.
 func (gs *groups) setTeam(g *Group, l *layout, local transport.Team, id int64) {
 	g.team, g.localTeam = local, local
-	leaders := &leaderTeam{r: gs.rt, ranks: l.leaders, me: l.myNode,
+	leaders := &leaderTeam{rt: gs.rt, ranks: l.leaderRanks, me: l.myNode,
 		tag: tagTeam + id<<stepBits}
 	if l.localIndex[g.Me] == 0 {
 		g.leaders = leaders
 	}
-	if len(l.leaders) > 1 {
+	if len(l.leaderRanks) > 1 {
 		g.team = &hierarchicalTeam{local: local, leaders: leaders, me: g.Me,
 			nodeIndex:  l.nodeIndex,
 			localIndex: l.localIndex, nodeSizes: l.nodeSizes}

@@ -29,7 +29,7 @@ func (gs *groups) joinTeam(g *Group) error {
 			gs.rt.mailbox.Send(m, tagGroup, f.encodeGroupStart())
 		}
 	} else {
-		body, leader := make([]byte, groupStartBytes), l.leaders[l.myNode]
+		body, leader := make([]byte, groupStartBytes), l.leaderRanks[l.myNode]
 		if _, err := gs.rt.mailbox.Recv(leader, tagGroup, body); err != nil {
 			return fmt.Errorf("start of group from rank %d: %w", leader, err)
 		}
@@ -57,10 +57,10 @@ func (gs *groups) startGroup(g *Group, l *layout) groupStart {
 		f.id = int64(gs.rt.Me)<<groupBits | int64(gs.numbersUsed.Add(1))%(1<<groupBits-1) +
 			1
 	}
-	if len(l.leaders) == 1 {
+	if len(l.leaderRanks) == 1 {
 		return f
 	}
-	leaders := &leaderTeam{r: gs.rt, ranks: l.leaders, me: l.myNode, tag: tagGroupLeaders}
+	leaders := &leaderTeam{rt: gs.rt, ranks: l.leaderRanks, me: l.myNode, tag: tagGroupLeaders}
 	all := leaders.Allgather(f.encodeGroupStart())
 	f.id = decodeGroupStart(all).id // the first member leads the first node
 	for at := 0; at < len(all); at += groupStartBytes {
@@ -101,6 +101,7 @@ func (gs *groups) addComm(g *Group) error {
 	return err
 }
 
+// groupComm makes the group's MPI communicator, if the job has MPI.
 func (gs *groups) groupComm(g *Group) (uintptr, error) {
 	ranks := make([]int, g.Size())
 	for i, w := range g.Ranks {
@@ -120,6 +121,7 @@ func (f groupStart) encodeGroupStart() []byte {
 	return b
 }
 
+// decodeGroupStart reads what encodeGroupStart has written.
 func decodeGroupStart(b []byte) groupStart {
 	u64 := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
 	return groupStart{transport.TeamStart{Context: int64(u64(0)), Phase: u64(1), Step: u64(2)},

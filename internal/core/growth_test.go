@@ -136,7 +136,7 @@ func (j *simJob) prepare() {
 	}
 	for n, ranks := range j.nodes {
 		rec := nodeRecord{ranks: ranks, host: fmt.Sprintf("nid%06d", n),
-			machine: hashID(fmt.Sprint(n)), need: 64 * 256 << 30}
+			machine: hashID(fmt.Sprint(n)), arenaBytes: 64 * 256 << 30}
 		if n == 0 {
 			rec.secret = make([]byte, secretBytes)
 		}

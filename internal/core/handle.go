@@ -68,7 +68,7 @@ func (r *Runtime) startOperation(o *Op, implicit bool, content int32) (int32, er
 		return r.handleTable.contentAfter(content), r.postOp(o)
 	}
 	p := requests.Get().(*request)
-	p.proc, p.implicit, p.tr = o.Proc, implicit, to.tr
+	p.proc, p.implicit, p.transport = o.Proc, implicit, to.tr
 	p.copyOp(o)
 	if s != nil && o.Kind == Get {
 		s.expectAnswer(p)
@@ -110,7 +110,7 @@ func (r *Runtime) Wait(id int32) (err error) {
 		if !p.done.Load() {
 			r.coalescing.postCoalesced(everyRank)
 		}
-		p.waitDone(p.tr)
+		p.waitDone(p.transport)
 		err = p.firstError()
 	}
 	return err
@@ -125,7 +125,7 @@ func (r *Runtime) Test(id int32) (over bool, err error) {
 	for p := r.handleTable.refFirst(id); p != nil; p = r.handleTable.finishFirst(id, p) {
 		if !p.done.Load() {
 			r.coalescing.postCoalesced(everyRank)
-			p.tr.Progress(0)
+			p.transport.Progress(0)
 		}
 		if !p.done.Load() {
 			r.handleTable.unrefRequest(p)
@@ -156,12 +156,12 @@ func (r *Runtime) WaitAll() error {
 func (r *Runtime) waitImplicit(want func(*request) bool) error {
 	first := r.internode.waitFastRequest(transport.FastImplicit)
 	r.handleTable.mu.Lock()
-	if len(r.handleTable.implicit) == 0 {
+	if len(r.handleTable.implicitOps) == 0 {
 		r.handleTable.mu.Unlock()
 		return first
 	}
 	var ids []int32
-	for id, p := range r.handleTable.implicit {
+	for id, p := range r.handleTable.implicitOps {
 		if want(p) {
 			ids = append(ids, id)
 		}

@@ -152,7 +152,8 @@ func TestUsedForLong(t *testing.T) {
 			for range 1000 {
 				r.under(&hdl, op(Put, 1, buf, mem[1], 1024))
 			}
-			if p := r.handleTable.explicit[hdl]; p == nil || p.nextOfHandle != nil ||
+			if p := r.handleTable.firstOfHandle[hdl]; p == nil ||
+				p.nextOfHandle != nil ||
 				p.lastOfHandle != p {
 				r.wrong("more than one operation is kept")
 			}

@@ -17,10 +17,10 @@ import (
 // dropped its reference.
 type request struct {
 	completion
-	op       Op
-	tr       transport.Transport
-	proc     int
-	implicit bool // it has no handle
+	op        Op
+	transport transport.Transport
+	proc      int
+	implicit  bool // it has no handle
 	// onAnswer is called once, before done is set; nil: nothing is. It belongs to the thread
 	// that posts the request until that has been posted, then to complete.
 	onAnswer func()
@@ -78,10 +78,10 @@ func (p *request) firstError() error {
 
 // handles is the table of open operations, by number.
 type handleTable struct {
-	mu         sync.Mutex
-	lastNumber int32              // the last that was given
-	explicit   map[int32]*request // the first open operation of each handle
-	implicit   map[int32]*request
+	mu            sync.Mutex
+	lastNumber    int32              // the last that was given
+	firstOfHandle map[int32]*request // the first open operation of each handle
+	implicitOps   map[int32]*request
 	// explicitCount and implicitCount are the lengths of the maps. They are changed under mu; C
 	// reads them.
 	explicitCount, implicitCount *atomic.Int32
@@ -90,7 +90,7 @@ type handleTable struct {
 // initTable prepares the table. Numbers start at a random place, so that garbage is unlikely to be
 // the number of an open operation.
 func (h *handleTable) initTable() {
-	h.explicit, h.implicit = map[int32]*request{}, map[int32]*request{}
+	h.firstOfHandle, h.implicitOps = map[int32]*request{}, map[int32]*request{}
 	h.explicitCount, h.implicitCount = new(atomic.Int32), new(atomic.Int32)
 	h.lastNumber = rand.Int32()
 }
@@ -103,18 +103,18 @@ func (h *handleTable) addRequest(p *request, content int32) int32 {
 	p.lastOfHandle = p
 	if p.implicit {
 		id := h.unusedNumber()
-		h.implicit[id] = p
-		h.implicitCount.Store(int32(len(h.implicit)))
+		h.implicitOps[id] = p
+		h.implicitCount.Store(int32(len(h.implicitOps)))
 		return id
 	}
 	var first *request
 	if content != Done {
-		first = h.explicit[content]
+		first = h.firstOfHandle[content]
 	}
 	if first == nil {
 		id := h.unusedNumber()
-		h.explicit[id] = p
-		h.explicitCount.Store(int32(len(h.explicit)))
+		h.firstOfHandle[id] = p
+		h.explicitCount.Store(int32(len(h.firstOfHandle)))
 		return id
 	}
 	first.lastOfHandle.nextOfHandle, first.lastOfHandle = p, p
@@ -143,10 +143,10 @@ func (h *handleTable) unusedNumber() int32 {
 // firstRequest returns the first open operation of a number, nil if there is none. The caller holds
 // h.mu.
 func (h *handleTable) firstRequest(id int32) *request {
-	if p := h.explicit[id]; p != nil {
+	if p := h.firstOfHandle[id]; p != nil {
 		return p
 	}
-	return h.implicit[id]
+	return h.implicitOps[id]
 }
 
 // removeRequest removes a complete operation, the first of its number. It may be reused if there is
@@ -154,14 +154,14 @@ func (h *handleTable) firstRequest(id int32) *request {
 func (h *handleTable) removeRequest(id int32, p *request) {
 	switch next := p.nextOfHandle; {
 	case p.implicit:
-		delete(h.implicit, id)
-		h.implicitCount.Store(int32(len(h.implicit)))
+		delete(h.implicitOps, id)
+		h.implicitCount.Store(int32(len(h.implicitOps)))
 	case next == nil:
-		delete(h.explicit, id)
-		h.explicitCount.Store(int32(len(h.explicit)))
+		delete(h.firstOfHandle, id)
+		h.explicitCount.Store(int32(len(h.firstOfHandle)))
 	default:
 		next.lastOfHandle, next.earlierErr = p.lastOfHandle, p.firstError()
-		h.explicit[id] = next
+		h.firstOfHandle[id] = next
 	}
 	p.removed = true
 	if p.refs == 0 {
@@ -231,7 +231,7 @@ func (h *handleTable) contentAfter(before int32) int32 {
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.explicit[before] == nil {
+	if h.firstOfHandle[before] == nil {
 		return Done
 	}
 	return before

@@ -84,7 +84,7 @@ func TestHandleNumbers(t *testing.T) {
 	var h handleTable
 	h.initTable()
 	h.lastNumber = transport.FastImplicit - 2
-	h.explicit[math.MinInt32] = &request{}
+	h.firstOfHandle[math.MinInt32] = &request{}
 	a, b := h.addRequest(&request{}, Done), h.addRequest(&request{}, Done)
 	if a != transport.FastImplicit-1 || b != math.MinInt32+1 ||
 		transport.FastRequest(a) || transport.FastRequest(b) {
@@ -97,8 +97,8 @@ func TestHandleNumbers(t *testing.T) {
 	if a := h.addRequest(&request{}, Done); a != 1 {
 		t.Errorf("after -1 comes %d", a)
 	}
-	if len(h.explicit) != 4 {
-		t.Errorf("%d open", len(h.explicit))
+	if len(h.firstOfHandle) != 4 {
+		t.Errorf("%d open", len(h.firstOfHandle))
 	}
 }
 
@@ -149,15 +149,15 @@ func TestImplicitHandles(t *testing.T) {
 			explicit, err := r.Start(op(Get, 1, buf+32, mem[1], 8), false)
 			r.must(err)
 			r.must(r.WaitProc(1))
-			for _, p := range r.handleTable.implicit {
+			for _, p := range r.handleTable.implicitOps {
 				if p.proc == 1 {
 					r.wrong("WaitProc(1) left an operation to rank 1")
 				}
 			}
-			if left := len(r.handleTable.implicit); left != 2 ||
-				r.handleTable.explicit[explicit] == nil {
+			if left := len(r.handleTable.implicitOps); left != 2 ||
+				r.handleTable.firstOfHandle[explicit] == nil {
 				r.wrong("%d implicit operations left, explicit one is %v", left,
-					r.handleTable.explicit[explicit])
+					r.handleTable.firstOfHandle[explicit])
 			}
 			r.must(r.WaitAll())
 			if r.open() != 1 {

@@ -225,4 +225,4 @@ func logged(t *testing.T) func() string {
 }
 
 // open counts the operations in the table, or handles that stand for several.
-func (r *tr) open() int { return len(r.handleTable.explicit) + len(r.handleTable.implicit) }
+func (r *tr) open() int { return len(r.handleTable.firstOfHandle) + len(r.handleTable.implicitOps) }

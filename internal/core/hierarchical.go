@@ -26,7 +26,7 @@ type hierarchicalTeam struct {
 type layout struct {
 	nodeIndex, localIndex []int32 // as in hierarchicalTeam
 	nodeSizes             []int   // as in hierarchicalTeam
-	leaders               []transport.Rank
+	leaderRanks           []transport.Rank
 	myNode                int   // number of this node, -1 if none of its ranks is a member
 	localRanks            []int // local numbers of the members on this node
 }
@@ -34,11 +34,11 @@ type layout struct {
 // worldLayout is the layout of all ranks. It shares the topology's memory for each rank.
 func (t *Topology) worldLayout() *layout {
 	l := &layout{nodeIndex: t.nodeOf, localIndex: t.local, myNode: t.MyNode(),
-		nodeSizes:  make([]int, len(t.Nodes)),
-		leaders:    make([]transport.Rank, len(t.Nodes)),
-		localRanks: make([]int, len(t.Mine()))}
+		nodeSizes:   make([]int, len(t.Nodes)),
+		leaderRanks: make([]transport.Rank, len(t.Nodes)),
+		localRanks:  make([]int, len(t.Mine()))}
 	for n, ranks := range t.Nodes {
-		l.nodeSizes[n], l.leaders[n] = len(ranks), ranks[0]
+		l.nodeSizes[n], l.leaderRanks[n] = len(ranks), ranks[0]
 	}
 	for i := range l.localRanks {
 		l.localRanks[i] = i
@@ -54,9 +54,9 @@ func (t *Topology) layoutOf(ranks []transport.Rank) *layout {
 	for i, rank := range ranks {
 		n, known := number[t.Node(rank)]
 		if !known {
-			n = len(l.leaders)
+			n = len(l.leaderRanks)
 			number[t.Node(rank)] = n
-			l.leaders = append(l.leaders, rank)
+			l.leaderRanks = append(l.leaderRanks, rank)
 			l.nodeSizes = append(l.nodeSizes, 0)
 		}
 		l.nodeIndex[i], l.localIndex[i] = int32(n), int32(l.nodeSizes[n])
@@ -75,7 +75,7 @@ func (s *hierarchicalTeam) isLeader() bool { return s.localIndex[s.me] == 0 }
 // Size is the number of members.
 func (s *hierarchicalTeam) Size() int { return len(s.nodeIndex) }
 
-// Rank is my number among them.
+// Rank is this rank's number among the members.
 func (s *hierarchicalTeam) Rank() int { return s.me }
 
 // Pointer is nil: C handles teams of one node only.

@@ -13,7 +13,7 @@ const pipelineBytes = 64 << 10
 // team must use the same one, and only leaders know whether there are rings. So it is that of rings
 // wherever there may be some.
 func (l *leaderTeam) pipeline() int {
-	if l.r.internode.wordWriter != nil {
+	if l.rt.internode.wordWriter != nil {
 		return ringPiece
 	}
 	return pipelineBytes
@@ -34,7 +34,7 @@ func fragments(b []byte, size int) func(func([]byte) bool) {
 
 // broadcast is the state of a broadcast among the leaders at one of them.
 type broadcast struct {
-	l            *leaderTeam
+	team         *leaderTeam
 	parent       int                // the leader that sends to this one, -1: this is the root
 	children     []int              // the leaders to which this one sends
 	rest         []byte             // of the buffer: what has not been passed
@@ -47,7 +47,7 @@ type broadcast struct {
 func (l *leaderTeam) startBroadcast(buf []byte, root int) *broadcast {
 	l.countCollective()
 	b := &l.bcast
-	*b = broadcast{l: l, rest: buf, children: b.children[:0], expected: b.expected[:0]}
+	*b = broadcast{team: l, rest: buf, children: b.children[:0], expected: b.expected[:0]}
 	n := len(l.ranks)
 	at := (l.me - root + n) % n // this leader's number if the root's is 0
 	if l.usesChain(int64(len(buf))) {
@@ -59,7 +59,7 @@ func (l *leaderTeam) startBroadcast(buf []byte, root int) *broadcast {
 }
 
 // usesChain tells whether a broadcast of total bytes goes along a chain. In a tree the root sends
-// each fragment as often as the tree is deep; in a chain it sends it once, but the last leader has
+// each fragment as often as the tree is deep. In a chain it sends it once, but the last leader has
 // it after as many steps as there are leaders.
 func (l *leaderTeam) usesChain(total int64) bool {
 	n := len(l.ranks)
@@ -69,7 +69,7 @@ func (l *leaderTeam) usesChain(total int64) bool {
 // useChain makes each leader the child of the one before it. at is this leader's number if the
 // root's is 0.
 func (b *broadcast) useChain(at, root int) {
-	n := len(b.l.ranks)
+	n := len(b.team.ranks)
 	b.parent = -1
 	if at > 0 {
 		b.parent = (at - 1 + root) % n
@@ -81,7 +81,7 @@ func (b *broadcast) useChain(at, root int) {
 
 // useTree makes the leaders a binomial tree. at is this leader's number if the root's is 0.
 func (b *broadcast) useTree(at, root int) {
-	n, step := len(b.l.ranks), 1
+	n, step := len(b.team.ranks), 1
 	b.parent = -1
 	for ; step < n; step *= 2 {
 		if at&step != 0 {
@@ -106,9 +106,9 @@ func (b *broadcast) passNext() bool {
 		b.beginWindow()
 	}
 	w := b.expected[b.nextFragment]
-	b.l.collectiveBytes = int64(len(w.body))
+	b.team.collectiveBytes = int64(len(w.body))
 	if b.parent >= 0 {
-		b.l.awaitExpected(w)
+		b.team.awaitExpected(w)
 	}
 	b.rest = b.rest[len(w.body):]
 	for _, to := range b.children {
@@ -121,21 +121,21 @@ func (b *broadcast) passNext() bool {
 // passTo sends a fragment to a child. By rings, only the last fragment waits until all have been
 // sent.
 func (b *broadcast) passTo(to int, body []byte) {
-	e := b.l.ringTo(to)
+	e := b.team.ringTo(to)
 	if e == nil {
-		b.l.sendTo(to, b.nextFragment, body)
+		b.team.sendTo(to, b.nextFragment, body)
 		return
 	}
-	b.l.checkPeer(e.to, len(body), e.sendMessage(body, b.l.collective))
+	b.team.checkPeer(e.to, len(body), e.sendMessage(body, b.team.collective))
 	if len(b.rest) == 0 {
-		b.l.finishSends(e)
+		b.team.finishSends(e)
 	}
 }
 
 // beginWindow begins a collective of as many fragments as may be in flight, and announces those
 // that this leader receives.
 func (b *broadcast) beginWindow() {
-	l := b.l
+	l := b.team
 	size := l.pipeline()
 	messages := min((len(b.rest)+size-1)/size, maxUnheardMessages)
 	l.unheardMessages += messages

@@ -24,10 +24,10 @@ var reduceMemory = sync.Pool{New: func() any { return new([ahead][reduceBytes]by
 
 // reduction is the state of a reduction among the leaders at one of them.
 type reduction struct {
-	l               *leaderTeam
-	t               kernel.Type
+	team            *leaderTeam
+	elementType     kernel.Type
 	operator        int                       // a kernel.Reduction
-	size            int                       // bytes of an element
+	elementBytes    int                       // bytes of an element
 	maxFragment     int                       // bytes of a fragment: whole elements
 	received        *[ahead][reduceBytes]byte // fragments of other leaders
 	messagesPerStep int                       // most messages of a step to or from a leader
@@ -51,7 +51,7 @@ func (l *leaderTeam) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 	other := reduceMemory.Get().(*[ahead][reduceBytes]byte)
 	defer reduceMemory.Put(other)
 	all := unsafe.Slice((*byte)(x), nelem*int64(size))
-	r := reduction{l: l, t: t, operator: red, size: size,
+	r := reduction{team: l, elementType: t, operator: red, elementBytes: size,
 		maxFragment: reduceBytes / size * size,
 		received:    other}
 	r.messagesPerStep = len(all)/r.maxFragment + 1
@@ -64,7 +64,7 @@ func (l *leaderTeam) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 // reduceAll combines x of all leaders, in place. Leaders beyond the largest power of two are folded
 // into others before, and receive the result afterwards.
 func (r *reduction) reduceAll(x []byte) {
-	l := r.l
+	l := r.team
 	n, half := len(l.ranks), 1
 	for 2*half <= n {
 		half *= 2
@@ -93,12 +93,12 @@ func (r *reduction) reduceAll(x []byte) {
 // becomes half as long, and on the way back twice as long. half is the largest power of two of
 // leaders.
 func (r *reduction) reduceByHalving(x []byte, half int) {
-	me := r.l.me
+	me := r.team.me
 	low, parts := 0, make([][2]int, 0, 16) // by step: this leader's part before it
 	high := len(x)
 	for d := half / 2; d > 0; d /= 2 {
 		parts = append(parts, [2]int{low, high})
-		middle := low + (high-low)/r.size/2*r.size
+		middle := low + (high-low)/r.elementBytes/2*r.elementBytes
 		if me&d == 0 {
 			r.exchangeStep(me^d, x[middle:high], x[low:middle], r.combineFor(me^d))
 			high = middle
@@ -123,8 +123,8 @@ func (r *reduction) reduceByHalving(x []byte, half int) {
 // how many may arrive early.
 const ahead = 2
 
-// mostUnheard bounds the fragments that one leader sends to another that sends nothing.
-const mostUnheard = 8
+// maxUnheardFragments bounds the fragments that one leader sends to another that sends nothing.
+const maxUnheardFragments = 8
 
 // exchangeStep is exchangeOperands with the number of the next step.
 func (r *reduction) exchangeStep(with int, mine, theirs []byte, combine func(mine, theirs []byte)) {
@@ -137,7 +137,7 @@ func (r *reduction) exchangeStep(with int, mine, theirs []byte, combine func(min
 // nil: it is received there.
 func (r *reduction) exchangeOperands(step, with int, mine, theirs []byte,
 	combine func(mine, theirs []byte)) {
-	if e := r.l.ringTo(with); e != nil {
+	if e := r.team.ringTo(with); e != nil {
 		r.exchangeByRings(e, mine, theirs, combine)
 		return
 	}
@@ -147,7 +147,7 @@ func (r *reduction) exchangeOperands(step, with int, mine, theirs []byte,
 			len(b))]
 	}
 	out, in, first := count(mine), count(theirs), step*r.messagesPerStep
-	if n := max(out, in); n > mostUnheard {
+	if n := max(out, in); n > maxUnheardFragments {
 		// a leader that only sends must learn how far the other is: by empty messages
 		out, in = n, n
 	}
@@ -157,7 +157,7 @@ func (r *reduction) exchangeOperands(step, with int, mine, theirs []byte,
 			if combine != nil {
 				to = r.received[k%ahead][:len(to)]
 			}
-			r.l.expectFrom(&r.l.ahead[k%ahead], with, first+k, to)
+			r.team.expectFrom(&r.team.ahead[k%ahead], with, first+k, to)
 		}
 	}
 	for k := range ahead {
@@ -165,11 +165,11 @@ func (r *reduction) exchangeOperands(step, with int, mine, theirs []byte,
 	}
 	for i := range max(out, in) + ahead {
 		if i < out {
-			r.l.sendTo(with, first+i, part(mine, i))
+			r.team.sendTo(with, first+i, part(mine, i))
 		}
 		if k := i - ahead; k >= 0 && k < in {
-			w := &r.l.ahead[k%ahead]
-			r.l.awaitExpected(w)
+			w := &r.team.ahead[k%ahead]
+			r.team.awaitExpected(w)
 			if combine != nil {
 				combine(part(theirs, k), w.body)
 			}
@@ -184,7 +184,7 @@ func (r *reduction) exchangeByRings(e *ringEnd, mine, theirs []byte,
 	if combine == nil {
 		combine = func(mine, theirs []byte) { copy(mine, theirs) }
 	}
-	l, most := r.l, ringPiece/r.size*r.size
+	l, most := r.team, ringPiece/r.elementBytes*r.elementBytes
 	for len(mine)+len(theirs) > 0 {
 		n, m := min(len(mine), most), min(len(theirs), most)
 		if n > 0 {
@@ -205,7 +205,7 @@ func (r *reduction) exchangeByRings(e *ringEnd, mine, theirs []byte,
 // combineFor returns how to combine with the operands of another leader: in the order of the
 // leaders.
 func (r *reduction) combineFor(with int) func(mine, theirs []byte) {
-	if with < r.l.me {
+	if with < r.team.me {
 		return r.combineBefore
 	}
 	return r.combineAfter
@@ -222,7 +222,8 @@ func (r *reduction) combineBefore(mine, theirs []byte) {
 
 // applyOperator combines the elements of in into those of inout.
 func (r *reduction) applyOperator(inout, in []byte) {
-	kernel.Reduce(kernel.Reduction(r.operator), r.t, unsafe.Pointer(unsafe.SliceData(inout)),
+	kernel.Reduce(kernel.Reduction(r.operator), r.elementType,
+		unsafe.Pointer(unsafe.SliceData(inout)),
 		unsafe.Pointer(unsafe.SliceData(in)),
-		len(in)/r.size)
+		len(in)/r.elementBytes)
 }

@@ -74,7 +74,7 @@ func (l *leaderTeam) countCollective() {
 func (l *leaderTeam) makeRings() {
 	n := len(l.ranks)
 	var mine uintptr
-	if l.r.internode.wordWriter != nil {
+	if l.rt.internode.wordWriter != nil {
 		mine = l.ringMemory(numPeers(n))
 	}
 	all := l.gatherBlocks(binary.LittleEndian.AppendUint64(nil, uint64(mine)), equalSizes(n, 8))
@@ -82,11 +82,11 @@ func (l *leaderTeam) makeRings() {
 	for other := range n {
 		block := uintptr(binary.LittleEndian.Uint64(all[8*other:]))
 		if block == 0 {
-			l.r.FreeLocal(mine)
+			l.rt.FreeLocal(mine)
 			return
 		}
 		if at := peerIndex(l.me, other, n); other != l.me && at >= 0 {
-			rings.ends[at] = &ringEnd{r: l.r, to: l.ranks[other],
+			rings.ends[at] = &ringEnd{rt: l.rt, to: l.ranks[other],
 				localPart:  mine + uintptr(at)*ringPart,
 				remotePart: block + uintptr(peerIndex(other, l.me, n))*ringPart}
 		}
@@ -97,12 +97,12 @@ func (l *leaderTeam) makeRings() {
 // ringMemory allocates memory for the parts of so many peers and zeroes their counts; 0 if there is
 // none.
 func (l *leaderTeam) ringMemory(parts int) uintptr {
-	block, err := l.r.MallocLocal(int64(parts) * ringPart)
+	block, err := l.rt.MallocLocal(int64(parts) * ringPart)
 	if err != nil {
 		return 0
 	}
 	for i := range uintptr(parts) {
-		zero(block+i*ringPart, ringData)
+		zeroMemory(block+i*ringPart, ringData)
 	}
 	return block
 }
@@ -110,7 +110,7 @@ func (l *leaderTeam) ringMemory(parts int) uintptr {
 // ringTo returns this leader's end of the rings between it and another one. nil: there are none, or
 // this rank is finalising and messages must be handled before their sender has left.
 func (l *leaderTeam) ringTo(other int) *ringEnd {
-	if l.rings == nil || l.r.leaving.Load() {
+	if l.rings == nil || l.rt.leaving.Load() {
 		return nil
 	}
 	if at := peerIndex(l.me, other, len(l.ranks)); at >= 0 {
@@ -136,6 +136,6 @@ func (l *leaderTeam) retireRings() {
 
 // freeRings frees the memory of rings that were retired.
 func (l *leaderTeam) freeRings() {
-	l.r.FreeLocal(l.retired)
+	l.rt.FreeLocal(l.retired)
 	l.retired = 0
 }

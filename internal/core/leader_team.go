@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Collectives between nodes: they run among the leaders of a group, its first member on each node,
-// by messages of which each has a tag of its own (straight.go), or which a device writes
-// (leader_ring.go), in a number of steps that grows with the logarithm of the number of nodes. Used
-// by one thread at a time, like any team.
-// Reductions are in leader_reduce.go.
+// Collectives between nodes. They run among the leaders of a group, its first member on each node,
+// in a number of steps that grows with the logarithm of the number of nodes. Messages have a tag
+// each (straight.go), or a device writes them (leader_ring.go). Reductions are in leader_reduce.go.
 package core
 
 import (
@@ -19,7 +17,7 @@ import (
 // leaderTeam is the leaders of a group. It implements transport.Team, and one thread uses it at a
 // time.
 type leaderTeam struct {
-	r     *Runtime
+	rt    *Runtime
 	ranks []transport.Rank // by number of the leader
 	me    int              // this rank's number among them
 	tag   int64            // first tag of the team's messages
@@ -42,8 +40,8 @@ type leaderTeam struct {
 	retired     uintptr      // memory of rings that are not used any more, 0: none
 }
 
-// stepBits is the width of a message's number in the tags of a team, so that no two messages on
-// their way from one leader to another have the same tag.
+// stepBits is the width of a message's number in the tags of a team. It is so large that no two
+// messages in flight from one leader to another have the same tag.
 const stepBits = 16
 
 // maxUnheardMessages bounds leaderTeam.unheardMessages.
@@ -71,9 +69,9 @@ func (l *leaderTeam) sendTo(to, message int, body []byte) {
 		l.finishSends(e)
 		return
 	}
-	send := l.r.Send
+	send := l.rt.Send
 	if l.tag >= tagTeam {
-		send = l.r.twoSided.sendUnordered
+		send = l.rt.twoSided.sendUnordered
 	}
 	if err := send(l.ranks[to], l.messageTag(message), body); err != nil {
 		l.endUnreachable(l.ranks[to], err)
@@ -90,7 +88,7 @@ func (l *leaderTeam) expectFrom(w *expectedMessage, from, message int, body []by
 		w.body = body
 		return
 	}
-	w.expect(l.r, l.ranks[from], l.messageTag(message), body)
+	w.expect(l.rt, l.ranks[from], l.messageTag(message), body)
 }
 
 // awaitExpected receives the message that want has announced. A wrong length ends the job.
@@ -132,7 +130,7 @@ func (l *leaderTeam) receiveFrom(from, message int, body []byte) {
 		l.receiveByRing(e, body)
 		return
 	}
-	l.expected.expect(l.r, l.ranks[from], l.messageTag(message), body)
+	l.expected.expect(l.rt, l.ranks[from], l.messageTag(message), body)
 	l.awaitExpected(&l.expected)
 }
 
@@ -147,7 +145,7 @@ func (l *leaderTeam) describeCollective() string {
 // endMismatch ends the job and does not return: another leader's message does not fit this
 // collective. All leaders may notice at the same time, so nodes take turns to report it.
 func (l *leaderTeam) endMismatch(from transport.Rank, got, want int) {
-	r := l.r
+	r := l.rt
 	r.jobEnd.endJob(reportTurn*time.Duration(min(l.me, maxTurns)),
 		fmt.Sprintf("rank %d (host %s) is in a %s, for which rank %d (host %s) "+
 			"has sent %d bytes instead of %d: the ranks of the group call different "+
@@ -159,8 +157,8 @@ func (l *leaderTeam) endMismatch(from transport.Rank, got, want int) {
 
 // endUnreachable ends the job and does not return: another rank cannot be reached.
 func (l *leaderTeam) endUnreachable(rank transport.Rank, err error) {
-	l.r.jobEnd.onRankLost(rank, fmt.Sprintf("%s with rank %d (host %s): %v",
-		l.describeCollective(), rank, l.r.Topo.hostOf(rank),
+	l.rt.jobEnd.onRankLost(rank, fmt.Sprintf("%s with rank %d (host %s): %v",
+		l.describeCollective(), rank, l.rt.Topo.hostOf(rank),
 		err))
 	blockForever()
 }
@@ -171,7 +169,7 @@ var blockForever = func() { select {} }
 // Size is the number of nodes.
 func (l *leaderTeam) Size() int { return len(l.ranks) }
 
-// Rank is my number among the leaders.
+// Rank is this rank's number among the leaders.
 func (l *leaderTeam) Rank() int { return l.me }
 
 // Pointer is nil: C has no fast path for it.
@@ -236,7 +234,7 @@ func (l *leaderTeam) gatherBlocks(mine []byte, sizes []int) []byte {
 		}
 		return sum
 	}
-	all := make([]byte, size(0, n)) // begins with my block, wraps around
+	all := make([]byte, size(0, n)) // begins with this leader's block, wraps around
 	have := copy(all, mine)
 	for d := 1; d < n; d *= 2 {
 		count := min(d, n-d)
@@ -245,7 +243,7 @@ func (l *leaderTeam) gatherBlocks(mine []byte, sizes []int) []byte {
 		l.exchangeMessages((l.me-d+n)%n, all[:size(l.me, count)], from, all[have:have+more])
 		have += more
 	}
-	tail := size(l.me, n-l.me) // my block and those of leaders behind me
+	tail := size(l.me, n-l.me) // this leader's block and those of later leaders
 	return append(append(make([]byte, 0, len(all)), all[tail:]...), all[:tail]...)
 }
 

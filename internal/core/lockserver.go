@@ -2,10 +2,10 @@
 
 // The server of mutexes and reader/writer locks for ranks of other nodes. The origin sends a
 // message to the process that serves the lock's owner, which locks on behalf of the origin. Up to
-// maxServers goroutines wait for a lock in the lock's own queue on the node; the other requests
-// wait in a FIFO queue here. While ranks of other nodes pass a mutex among themselves, all requests
-// wait here, and the thread that handles the unlock grants the next one: no other thread has to
-// run.
+// maxServingGoroutines goroutines wait for a lock in the lock's own queue on the node; the other
+// requests wait in a FIFO queue here. While ranks of other nodes pass a mutex among themselves, all
+// requests wait here, and the thread that handles the unlock grants the next one: no other thread
+// has to run.
 package core
 
 import (
@@ -65,9 +65,9 @@ func (s *MutexSet) clearHeld(i, proc int) bool {
 	return had
 }
 
-// maxServers bounds the goroutines that serve one queue. Each waits in the lock's own queue on the
-// node and takes a thread of this process.
-const maxServers = 8
+// maxServingGoroutines bounds the goroutines that serve one queue. Each waits in the lock's own
+// queue on the node and takes a thread of this process.
+const maxServingGoroutines = 8
 
 // lockServer locks on behalf of ranks of other nodes, for owners that this process serves. It has a
 // queue for each lock that such ranks wait for.
@@ -99,7 +99,7 @@ type lockQueue struct {
 	requests []lockRequest // oldest first
 	// servers is the number of goroutines that take the lock for requests. 0: it is held by a
 	// rank of another node, and releaseMutex grants the next request.
-	servers int
+	servingGoroutines int
 }
 
 // lockMode is which lock is requested, and how.
@@ -199,8 +199,8 @@ func (l *lockServer) requestLock(m uintptr, c lockRequest) {
 	q := l.queues[m]
 	if q != nil {
 		q.requests = append(q.requests, c)
-		if q.servers > 0 && q.servers < maxServers {
-			q.servers++
+		if q.servingGoroutines > 0 && q.servingGoroutines < maxServingGoroutines {
+			q.servingGoroutines++
 			go l.serveQueue(m, q)
 		}
 		return
@@ -212,7 +212,7 @@ func (l *lockServer) requestLock(m uintptr, c lockRequest) {
 		c.reply([]byte{lockGranted})
 		return
 	} else {
-		q.servers = 1
+		q.servingGoroutines = 1
 		go l.serveTicket(m, q, c, ticket)
 	}
 	if l.queues == nil {
@@ -239,14 +239,14 @@ func (l *lockServer) releaseMutex(m uintptr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := l.queues[m]
-	if q == nil || q.servers > 0 {
+	if q == nil || q.servingGoroutines > 0 {
 		l.rt.Locks.Unlock(m)
 		return
 	}
 	c := q.requests[0]
 	if !l.rt.Locks.PassOn(m, c.rank) {
 		// a rank of this node waits: the requests wait behind it, by a goroutine
-		q.servers = 1
+		q.servingGoroutines = 1
 		go l.serveQueue(m, q)
 		l.rt.Locks.Unlock(m)
 		return
@@ -297,7 +297,7 @@ func (l *lockServer) nextRequest(m uintptr, q *lockQueue) (c lockRequest, some b
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(q.requests) == 0 {
-		if q.servers--; q.servers == 0 {
+		if q.servingGoroutines--; q.servingGoroutines == 0 {
 			delete(l.queues, m)
 			l.addQueueCount(-1)
 		}

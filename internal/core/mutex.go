@@ -56,7 +56,7 @@ func (ms *mutexes) NewMutexes(g *Group, n int) (*MutexSet, error) {
 	s := &MutexSet{group: g, bases: base, counts: make([]int, g.Size()),
 		mutexBytes: uintptr(size)}
 	if n > 0 {
-		zero(base[g.Me], bytes)
+		zeroMemory(base[g.Me], bytes)
 	}
 	// also a barrier: all have been zeroed
 	all := g.team.Allgather([]byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)})
@@ -67,7 +67,8 @@ func (ms *mutexes) NewMutexes(g *Group, n int) (*MutexSet, error) {
 	return s, nil
 }
 
-func zero(addr uintptr, n int64) { clear(unsafe.Slice((*byte)(kernel.Ptr(addr)), n)) }
+// zeroMemory zeroes n bytes of the arena.
+func zeroMemory(addr uintptr, n int64) { clear(unsafe.Slice((*byte)(kernel.Ptr(addr)), n)) }
 
 // FreeMutexes frees a set. Collective over its group.
 func (ms *mutexes) FreeMutexes(s *MutexSet) error {

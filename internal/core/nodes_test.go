@@ -286,7 +286,7 @@ func TestLockLine(t *testing.T) {
 			if got, err := r.TryLock(set, 0, 0); got || err != nil {
 				r.wrong("TryLock of a held mutex: %v, %v", got, err)
 			}
-			for range 3 * maxServers {
+			for range 3 * maxServingGoroutines {
 				running.Go(func() {
 					r.must(r.Lock(set, 0, 0))
 					order.Add(1)

@@ -21,7 +21,7 @@ import (
 type Notified struct {
 	Waited atomic.Uint32  // notifications from it that were waited for
 	Sent   atomic.Uint32  // to it, if it is on another node
-	At     atomic.Uintptr // my counter there, once a device has written it
+	At     atomic.Uintptr // address of this rank's counter there, once a device has written it
 }
 
 // notifier is the notifications of this rank.

@@ -97,7 +97,7 @@ func (d *recordReader) readOffers(ranks int) (all []offer) {
 // exchangeOffers returns the offers of all nodes, given those of this rank.
 func (s *startup) exchangeOffers(mine []offer) (nodes [][]offer, err error) {
 	for i := range mine {
-		mine[i].problem = mine[i].problem[:min(len(mine[i].problem), mostText)]
+		mine[i].problem = mine[i].problem[:min(len(mine[i].problem), maxReportBytes)]
 		mine[i].rank = int(s.rt.Me)
 	}
 	var card recordWriter
@@ -122,20 +122,20 @@ func (s *startup) mergeOffers(cards [][]byte) (node recordWriter) {
 	var all []offer
 	for i, b := range cards {
 		d := recordReader{rest: b}
-		his := d.readOffers(s.rt.N)
+		theirs := d.readOffers(s.rt.N)
 		if d.checkEnd() != nil {
 			return nil
 		}
 		if i == 0 {
-			all = his
+			all = theirs
 		}
 		for k := range all {
 			switch o := &all[k]; {
 			case o.problem != "": // of a lower rank
-			case k >= len(his) || his[k].name != o.name:
+			case k >= len(theirs) || theirs[k].name != o.name:
 				o.problem, o.rank = notListed, int(s.rt.Topo.Mine()[i])
 			default:
-				o.problem, o.rank = his[k].problem, his[k].rank
+				o.problem, o.rank = theirs[k].problem, theirs[k].rank
 			}
 		}
 	}

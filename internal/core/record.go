@@ -65,15 +65,15 @@ func runsOf(all []transport.Rank) (runs []run) {
 // recordReader is a record that is being read. After the first mistake all further values are
 // empty.
 type recordReader struct {
-	rest []byte
-	bad  bool
+	rest      []byte
+	malformed bool
 }
 
 var errRecord = errors.New("a malformed record of the start")
 
 // checkEnd returns an error if the record was malformed, or is longer than what was read.
 func (d *recordReader) checkEnd() error {
-	if d.bad || len(d.rest) > 0 {
+	if d.malformed || len(d.rest) > 0 {
 		return errRecord
 	}
 	return nil
@@ -89,7 +89,8 @@ func (d *recordReader) readNumber() uint64 {
 	return n
 }
 
-func (d *recordReader) markBad() { d.rest, d.bad = nil, true }
+// markBad makes the reader return nothing further: the record is malformed.
+func (d *recordReader) markBad() { d.rest, d.malformed = nil, true }
 
 // readCount reads a number of things of which each has at least a byte.
 func (d *recordReader) readCount() int {
@@ -133,7 +134,8 @@ func (d *recordReader) readRanks(limit int) (all []transport.Rank) {
 			r.step = transport.Rank(d.readRank(limit))
 		}
 		end := int(r.first) + max(r.count-1, 0)*int(r.step)
-		if d.bad || r.count == 0 || r.step == 0 || int(r.first) <= last || end >= limit {
+		if d.malformed || r.count == 0 || r.step == 0 || int(r.first) <= last ||
+			end >= limit {
 			d.markBad()
 			return nil
 		}

@@ -54,7 +54,7 @@ func TestRanksOfARecord(t *testing.T) {
 
 func someNode() nodeRecord {
 	return nodeRecord{ranks: []transport.Rank{3, 5, 7}, host: "n3", machine: 1 << 55,
-		netns: 1 << 44, need: 3 * mib, secret: []byte("secret"),
+		netns: 1 << 44, arenaBytes: 3 * mib, secret: []byte("secret"),
 		reports: []report{{"no memory", 5, 2}}}
 }
 

@@ -167,15 +167,15 @@ func (rm *regionManager) mallocCollective(g *Group, nbytes int64,
 	return rm.recordRemote(g, allocs), nil
 }
 
-// mostMapped bounds the bytes that a rank enters into its page table in one allocation: some
+// maxMappedBytes bounds the bytes that a rank enters into its page table in one allocation: some
 // milliseconds.
-const mostMapped = 64 << 20
+const maxMappedBytes = 64 << 20
 
 // mapNewMemory enters the new memory of other members on the node into this process's page table,
 // so that its first accesses do not fault. It begins with the next member of the group, so that
 // members do not all map the same memory at a time.
 func (rm *regionManager) mapNewMemory(g *Group, allocs []allocation) {
-	left := int64(mostMapped)
+	left := int64(maxMappedBytes)
 	for i := range allocs {
 		who := (g.Me + 1 + i) % len(allocs)
 		if o := &allocs[who]; o.fresh && who != g.Me && left > 0 &&

@@ -87,9 +87,9 @@ func (k *remoteRegions) contains(rank transport.Rank, addr uintptr, n int64) (ye
 	return yes, !yes
 }
 
-// mostConfirmed bounds the confirmed regions of a rank. Beyond it all are forgotten, and their
+// maxConfirmed bounds the confirmed regions of a rank. Beyond it all are forgotten, and their
 // owner is asked again.
-const mostConfirmed = 1024
+const maxConfirmed = 1024
 
 // confirmExtent records a region that its owner has confirmed to be live. The owner may free it,
 // and allocate differently there, without notice. So the new region replaces all that it overlaps,
@@ -99,7 +99,7 @@ func (k *remoteRegions) confirmExtent(rank transport.Rank, e extent) {
 	defer k.mu.Unlock()
 	list := slices.DeleteFunc(slices.Clone(k.regionsOf(rank)),
 		func(old extent) bool { return old.lo < e.hi && e.lo < old.hi })
-	if len(list) >= mostConfirmed {
+	if len(list) >= maxConfirmed {
 		list = nil
 	}
 	i, _ := searchExtent(list, e.lo)

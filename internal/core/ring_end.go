@@ -16,7 +16,7 @@ import (
 // ringEnd is one leader's end of the two rings between it and another leader. The thread that uses
 // the team owns it.
 type ringEnd struct {
-	r                     *Runtime
+	rt                    *Runtime
 	to                    transport.Rank // the other leader
 	localPart, remotePart uintptr        // addresses of the parts for each other
 
@@ -30,7 +30,7 @@ type ringEnd struct {
 	head [ringHead]byte
 }
 
-// ringStep is how many bytes of a ring a piece takes.
+// ringStep is how many bytes of a ring a piece of n bytes takes.
 func ringStep(n int) int64 { return int64(ringHead+n+ringAlign-1) &^ (ringAlign - 1) }
 
 // ringPlace is where the next piece begins, behind so many bytes: a piece does not wrap around, so
@@ -63,7 +63,7 @@ func (e *ringEnd) sendPiece(total int, piece []byte, what string) error {
 			what); err != nil {
 			return err
 		}
-		e.peerQuartersFreed += int64(e.r.events.EventCount(e.localPart+ringFreed) - uint32(
+		e.peerQuartersFreed += int64(e.rt.events.EventCount(e.localPart+ringFreed) - uint32(
 			e.peerQuartersFreed))
 	}
 	at := e.remotePart + ringData + uintptr(e.bytesWritten%ringBytes)
@@ -75,7 +75,7 @@ func (e *ringEnd) sendPiece(total int, piece []byte, what string) error {
 func (e *ringEnd) storePiece(at uintptr, total int, piece []byte) error {
 	count := uint32(e.piecesSent)
 	parts := transport.FastNoPart
-	if e.r.internode.fast != nil {
+	if e.rt.internode.fast != nil {
 		parts = transport.FastMessage(e.fastTarget(), at, total, piece,
 			e.remotePart+ringArrived,
 			count, &e.request)
@@ -83,10 +83,10 @@ func (e *ringEnd) storePiece(at uintptr, total int, piece []byte) error {
 	var err error
 	if parts < transport.FastHeadOnly {
 		binary.LittleEndian.PutUint64(e.head[:], uint64(total))
-		err = e.r.copyBlocking(Put, e.to, e.head[:], at)
+		err = e.rt.copyBlocking(Put, e.to, e.head[:], at)
 	}
 	if parts < transport.FastHeadAndData && len(piece) > 0 && err == nil {
-		err = e.r.copyBlocking(Put, e.to, piece, at+ringHead)
+		err = e.rt.copyBlocking(Put, e.to, piece, at+ringHead)
 	}
 	if err == nil {
 		err = e.writeCount(ringArrived, ringArrivedRecord, count,
@@ -105,29 +105,29 @@ func (e *ringEnd) awaitSent() error {
 	if transport.FastWait(request) {
 		return nil
 	}
-	return e.r.internode.waitFastRequest(request)
+	return e.rt.internode.waitFastRequest(request)
 }
 
 // writeCount writes one of this leader's counts at the other leader, behind all stores there,
 // unless C has written it (written). It wakes the other leader if that has asked for it.
 func (e *ringEnd) writeCount(event, record uintptr, count uint32, written bool) error {
 	if !written {
-		if err := e.r.eventCounters.writeEventCount(e.to, e.remotePart+event,
+		if err := e.rt.eventCounters.writeEventCount(e.to, e.remotePart+event,
 			count); err != nil {
 			return err
 		}
-		e.r.traffic.countPosted(int(e.to))
+		e.rt.traffic.countPosted(int(e.to))
 		e.addFastRanges()
 	}
-	if e.r.events.EventSent(e.localPart+record, count) {
-		return e.r.EventTell(int(e.to), e.remotePart+event, count)
+	if e.rt.events.EventSent(e.localPart+record, count) {
+		return e.rt.EventTell(int(e.to), e.remotePart+event, count)
 	}
 	return nil
 }
 
 // addFastRanges allows the C fast path to write to the other leader's part the next time.
 func (e *ringEnd) addFastRanges() {
-	if to := e.r.route(e.to); to.fast != nil {
+	if to := e.rt.route(e.to); to.fast != nil {
 		to.fast.AddRange(to.peer, e.remotePart, e.remotePart, e.remotePart+ringPart)
 		to.fast.AddRange(to.peer, e.remotePart+ringPart-1, e.remotePart,
 			e.remotePart+ringPart)
@@ -136,28 +136,28 @@ func (e *ringEnd) addFastRanges() {
 
 // dropFastRanges revokes addFastRanges: another allocation will use the memory.
 func (e *ringEnd) dropFastRanges() {
-	if to := e.r.route(e.to); to.fast != nil {
+	if to := e.rt.route(e.to); to.fast != nil {
 		to.fast.DropRanges(to.peer)
 	}
 }
 
 // fastTarget names the other leader and its traffic counters for the C fast path.
 func (e *ringEnd) fastTarget() transport.FastTo {
-	at, all := &e.r.traffic[e.to], e.r.traffic.total()
+	at, all := &e.rt.traffic[e.to], e.rt.traffic.total()
 	return transport.FastTo{Rank: e.to, At: unsafe.Pointer(at), All: unsafe.Pointer(all)}
 }
 
 // awaitCount waits until one of the other leader's counts here differs from seen. It polls before
 // it sleeps.
 func (e *ringEnd) awaitCount(event, record uintptr, seen uint32, what string) error {
-	if e.r.events.EventCount(e.localPart+event) != seen {
+	if e.rt.events.EventCount(e.localPart+event) != seen {
 		return nil
 	}
-	e.r.coalescing.postCoalesced(everyRank)
-	if e.r.events.EventSoon(e.localPart+event, seen) {
+	e.rt.coalescing.postCoalesced(everyRank)
+	if e.rt.events.EventSoon(e.localPart+event, seen) {
 		return nil
 	}
-	_, err := e.r.EventAwait(int(e.to), e.localPart+event, e.remotePart+record, seen, -1, what)
+	_, err := e.rt.EventAwait(int(e.to), e.localPart+event, e.remotePart+record, seen, -1, what)
 	return err
 }
 
@@ -181,7 +181,7 @@ func (e *ringEnd) freePiece(n int) error {
 	for e.quartersFreed < e.bytesRead/ringQuarter {
 		e.quartersFreed++
 		count := uint32(e.quartersFreed)
-		written := e.r.internode.fast != nil &&
+		written := e.rt.internode.fast != nil &&
 			transport.FastWord(e.fastTarget(), e.remotePart+ringFreed, count)
 		if err := e.writeCount(ringFreed, ringFreedRecord, count, written); err != nil {
 			return err

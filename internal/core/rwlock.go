@@ -35,8 +35,10 @@ func rwlockMessage(lock uintptr, exclusive bool) []byte {
 	return body
 }
 
-// isShared tells whether n bytes at an address are aligned arena memory of a rank of this node.
-func (rm *regionManager) isShared(rank transport.Rank, addr uintptr, n int64, align uintptr) bool {
+// isAlignedArena tells whether n bytes at an address are aligned arena memory of a rank of this
+// node.
+func (rm *regionManager) isAlignedArena(rank transport.Rank, addr uintptr, n int64,
+	align uintptr) bool {
 	return addr%align == 0 && rm.rt.Memory.Inside(addr) &&
 		rm.rt.Memory.Owns(rm.rt.Topo.Local(rank), addr,
 			n)
@@ -44,7 +46,8 @@ func (rm *regionManager) isShared(rank transport.Rank, addr uintptr, n int64, al
 
 // isRWLock tells whether a lock may be at an address of a rank of this node.
 func (wl *windowLocks) isRWLock(rank transport.Rank, addr uintptr) bool {
-	return wl.rt.regionManager.isShared(rank, addr, wl.rt.rwlocks.RWLockBytes(), syncAlign)
+	return wl.rt.regionManager.isAlignedArena(rank, addr, wl.rt.rwlocks.RWLockBytes(),
+		syncAlign)
 }
 
 // checkRWLock checks the address of a lock of any rank. Memory of another node is checked there.
@@ -53,13 +56,13 @@ func (wl *windowLocks) checkRWLock(proc int, addr uintptr) error {
 		return err
 	}
 	if rank := transport.Rank(proc); wl.rt.Topo.SameNode(rank) && !wl.isRWLock(rank, addr) {
-		return noSync("lock", proc, addr)
+		return notSyncMemory("lock", proc, addr)
 	}
 	return nil
 }
 
-// noSync is the error of an address that cannot hold a lock or event.
-func noSync(arg string, proc int, addr uintptr) error {
+// notSyncMemory is the error of an address that cannot hold a lock or event.
+func notSyncMemory(arg string, proc int, addr uintptr) error {
 	return argErr(CodeAddress, arg, "%#x is no aligned arena memory of rank %d", addr, proc)
 }
 
@@ -79,7 +82,7 @@ func (wl *windowLocks) RWLock(proc int, lock uintptr, exclusive bool) error {
 	case err != nil:
 		return fmt.Errorf("lock of rank %d: %w", proc, err)
 	case len(answer) != 1:
-		return noSync("lock", proc, lock)
+		return notSyncMemory("lock", proc, lock)
 	}
 	return nil
 }

@@ -109,7 +109,7 @@ func TestRWLockLine(t *testing.T) {
 		var running sync.WaitGroup
 		var entered, writers atomic.Int32
 		if r.Me == 1 {
-			for i := range 4 * maxServers {
+			for i := range 4 * maxServingGoroutines {
 				running.Go(func() {
 					exclusive := i%2 == 0
 					r.must(r.RWLock(0, mem[0], exclusive))

@@ -49,7 +49,7 @@ func (wl *windowLocks) AddLockWord(lock uintptr) uintptr {
 	}
 	word := w.freeWords[n-1]
 	w.freeWords = w.freeWords[:n-1]
-	zero(word, 8)
+	zeroMemory(word, 8)
 	wl.rt.wordLocks.NameRWWord(lock, word)
 	return word
 }
@@ -143,13 +143,13 @@ func (wl *windowLocks) releaseLockWord(proc int, word uintptr, exclusive bool) e
 }
 
 // lockImages is memory for copies of locks, for reuse.
-var lockImages = sync.Pool{New: func() any { return new([mostLockImage]byte) }}
+var lockImages = sync.Pool{New: func() any { return new([maxLockImage]byte) }}
 
-const mostLockImage = 256
+const maxLockImage = 256
 
 // isLockTaken reads a lock, and tells whether a rank of the lock's node is in the way.
 func (wl *windowLocks) isLockTaken(proc int, lock uintptr, exclusive bool) (taken bool, err error) {
-	image := lockImages.Get().(*[mostLockImage]byte)
+	image := lockImages.Get().(*[maxLockImage]byte)
 	defer lockImages.Put(image)
 	n := wl.rt.rwlocks.RWLockBytes()
 	o := NewOp()

@@ -22,7 +22,7 @@ const (
 	stageFrom  = 8 << 10   // bytes of the shortest message that is staged
 	stagePiece = 256 << 10 // bytes of a slot
 	stageSlots = 4
-	mostStages = 32 // ranks for which a process has slots; others' messages travel in fragments
+	maxStages  = 32 // ranks for which a process has slots; others' messages travel in fragments
 
 	// How long a sender waits for a slot: longer than a receiver that is receiving takes for
 	// one.
@@ -60,7 +60,7 @@ func (ts *twoSided) wantsStaging(o *sendWindow, to transport.Rank, total int) bo
 	s := &o.stage
 	if s.state == stageUnused {
 		s.state = stageDenied
-		if ts.stageCount.Add(1) <= mostStages {
+		if ts.stageCount.Add(1) <= maxStages {
 			s.base = ts.allocateStage()
 		}
 		if s.base != 0 {

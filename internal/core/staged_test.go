@@ -121,7 +121,7 @@ func TestStagedUnread(t *testing.T) {
 func TestStagedToMany(t *testing.T) {
 	shape{2, 2, false}.run(t, nil, func(r *tr) {
 		staging(r, func(r *tr) {
-			r.twoSided.stageCount.Store(mostStages)
+			r.twoSided.stageCount.Store(maxStages)
 			buf := make([]byte, stagePiece)
 			other := transport.Rank(1 - r.Me)
 			r.must(r.Send(other, 1, pattern(int(r.Me), len(buf))))

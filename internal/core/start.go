@@ -126,7 +126,7 @@ func (s *startup) joinNode(p transport.Platform, f *startInfo) error {
 	mine := s.rt.Topo.Mine()
 	node, tr, err := p.Join(transport.JoinInfo{Node: s.rt.Topo.MyNode(),
 		Nodes: len(s.rt.Topo.Nodes),
-		Need:  f.need,
+		Need:  f.arenaBytes,
 		Ranks: mine, Listeners: f.listeners, Self: s.rt.Topo.Local(s.rt.Me), World: s.rt.N,
 		MachineRanks: s.rt.Topo.MachineRanks,
 		NetnsRanks:   s.rt.Topo.NetnsRanks, NetnsNode: s.rt.Topo.NetnsNode,

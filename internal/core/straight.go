@@ -18,7 +18,7 @@ import (
 
 // expectedMessage is a message that a thread of this process waits for.
 type expectedMessage struct {
-	r *Runtime
+	rt *Runtime
 	messageKey
 	ring       *ringEnd     // by which it arrives; then nothing else is set but body. nil: none
 	inTable    bool         // in expectedTable; else it arrives like any other message
@@ -99,13 +99,13 @@ var fragmentHeads = sync.Pool{New: func() any { return new([transport.FragmentHe
 // memory of w may have been used before, for a message that has been received: new memory each time
 // would keep the garbage collector busy, which takes the core from waiters for milliseconds.
 func (w *expectedMessage) expect(r *Runtime, from transport.Rank, tag int64, body []byte) {
-	w.r, w.messageKey, w.body = r, messageKey{from, tag}, body
+	w.rt, w.messageKey, w.body = r, messageKey{from, tag}, body
 	w.inTable = tag >= tagTeam && r.route(from).watcher != nil
 	w.state.Store(messagePolled)
 	if w.hasArrived == nil {
 		w.hasArrived = func() bool {
 			return w.isStored() ||
-				w.r.mailbox.Arrived(w.from, w.tag)
+				w.rt.mailbox.Arrived(w.from, w.tag)
 		}
 	}
 	if w.inTable {
@@ -116,7 +116,7 @@ func (w *expectedMessage) expect(r *Runtime, from transport.Rank, tag int64, bod
 // awaitMessage receives the announced message. The message is likely to arrive soon, so it polls
 // first, then sleeps in the mailbox.
 func (w *expectedMessage) awaitMessage() (transport.Received, error) {
-	r, dest := w.r, w.r.route(w.from)
+	r, dest := w.rt, w.rt.route(w.from)
 	if !w.inTable {
 		return r.Recv(w.from, w.tag, w.body)
 	}
@@ -173,7 +173,7 @@ func (w *expectedMessage) Memory() []byte { return w.body[:w.total] }
 
 // Arrived is called when the message has been stored. It wakes the waiter if that sleeps.
 func (w *expectedMessage) Arrived() {
-	if r := w.r; w.state.Swap(messageStored) == messageSleeping {
+	if r := w.rt; w.state.Swap(messageStored) == messageSleeping {
 		r.twoSided.deliverOrQueue(r.Topo.Local(r.Me), fragment{from: w.from, tag: w.tag,
 			body: []byte{}}, nil)
 	}

@@ -174,7 +174,7 @@ func TestLateInReduction(t *testing.T) {
 		before := sent[2].Load()
 		if r.barrier(); r.Me == 0 {
 			time.Sleep(100 * time.Millisecond)
-			if more := sent[2].Load() - before; more > 2*mostUnheard {
+			if more := sent[2].Load() - before; more > 2*maxUnheardFragments {
 				r.wrong("rank 2 has sent %d messages to rank 0, which has "+
 					"received none", more)
 			}

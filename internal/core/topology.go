@@ -18,14 +18,14 @@ import (
 type Topology struct {
 	Nodes [][]transport.Rank // ranks of each node, ascending
 	Hosts []string           // host name of each node
-	// ranks on my machine, which may be several nodes (pretended, or containers)
+	// ranks on this rank's machine, which may be several nodes (pretended, or containers)
 	MachineRanks int
-	// ranks in my network namespace: on my node and on pretended other ones
+	// ranks in this rank's network namespace: on its node and on pretended other ones
 	NetnsRanks  int
-	NetnsNode   int     // number of my node among the nodes of my network namespace
+	NetnsNode   int     // number of its node among the nodes of that network namespace
 	nodeOf      []int32 // by rank
 	local       []int32 // by rank: its number among the ranks of its node
-	sameMachine []bool  // by node: is it on my machine?
+	sameMachine []bool  // by node: is it on this rank's machine?
 	interleaved bool
 	me          transport.Rank
 }
@@ -119,25 +119,25 @@ func (t *Topology) SameNode(r transport.Rank) bool { return t.nodeOf[r] == t.nod
 func (t *Topology) SameMachine(r transport.Rank) bool { return t.sameMachine[t.Node(r)] }
 
 const (
-	mostNodes = 16 // that String lists
-	mostRanks = 32 // of a node
+	maxNodesShown = 16 // that String lists
+	maxRanksShown = 32 // of a node
 )
 
 // String is the node map in one line; of a large job the beginning.
 func (t *Topology) String() string {
 	var b strings.Builder
-	for i, ranks := range t.Nodes[:min(len(t.Nodes), mostNodes)] {
+	for i, ranks := range t.Nodes[:min(len(t.Nodes), maxNodesShown)] {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		if len(ranks) <= mostRanks {
+		if len(ranks) <= maxRanksShown {
 			fmt.Fprintf(&b, "%s: ranks %v", t.Hosts[i], ranks)
 		} else {
 			fmt.Fprintf(&b, "%s: %d ranks from %d to %d", t.Hosts[i], len(ranks),
 				ranks[0], ranks[len(ranks)-1])
 		}
 	}
-	if more := len(t.Nodes) - mostNodes; more > 0 {
+	if more := len(t.Nodes) - maxNodesShown; more > 0 {
 		fmt.Fprintf(&b, " and %d more", more)
 	}
 	return b.String()

@@ -72,7 +72,7 @@ type sendWindow struct {
 	mu                sync.Mutex
 	bytesSinceRequest int       // bytes sent since the last request for an acknowledgement
 	unackedRequests   int       // requests that have not been answered
-	lastRequest       time.Time // when the last request was made
+	lastRequestTime   time.Time // when the last request was made
 	stage             stage
 }
 
@@ -163,8 +163,8 @@ func (ts *twoSided) requestAckAsync(o *sendWindow, to transport.Rank) {
 		o.bytesSinceRequest = 0
 		o.unackedRequests++
 		now := time.Now()
-		go ts.requestAck(to, now.Sub(o.lastRequest) > seldomAsked)
-		o.lastRequest = now
+		go ts.requestAck(to, now.Sub(o.lastRequestTime) > seldomAsked)
+		o.lastRequestTime = now
 	}
 }
 
@@ -194,12 +194,14 @@ func (ts *twoSided) startTask() bool {
 	return !ts.closed
 }
 
+// isFinalizing tells whether Finalize has begun. It locks mu.
 func (ts *twoSided) isFinalizing() bool {
 	ts.mu.Lock()
 	defer ts.mu.Unlock()
 	return ts.closed
 }
 
+// close makes further startTask fail: Finalize has begun.
 func (ts *twoSided) close() {
 	ts.mu.Lock()
 	ts.closed = true

@@ -43,7 +43,8 @@ type pendingFetch struct {
 // startFetch enters an update, which has been checked, as an operation and sends its messages.
 func (ru *remoteUpdates) startFetch(u *Update, size int, then func()) (id int32) {
 	p := requests.Get().(*request)
-	p.proc, p.implicit, p.tr, p.refs = u.Proc, true, ru.rt.route(transport.Rank(u.Proc)).tr, 1
+	p.proc, p.implicit, p.transport, p.refs = u.Proc, true,
+		ru.rt.route(transport.Rank(u.Proc)).tr, 1
 	f := &pendingFetch{request: p, then: then}
 	f.parts.Store(1)
 	id = ru.rt.handleTable.addRequest(p, Done)

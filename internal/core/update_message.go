@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Updates of other nodes. A message has a head, runs of the target's memory, and the elements; it
-// is small enough to be received in memory that is used again, so a large update is many. One that
+// Updates of other nodes. A message has a head, runs of the target's memory, and the elements. It
+// is small enough to be received in reused memory, so a large update is many messages. One that
 // fetches is answered (update_fetch.go). The server checks everything: a wrong message changes
 // nothing, is not answered with data, and is logged.
 package core
@@ -36,8 +36,8 @@ var (
 
 // updateMessages cuts an update into messages.
 type updateMessages struct {
-	u             *Update
-	size          int   // bytes of an element
+	update        *Update
+	elementBytes  int   // bytes of an element
 	runsLeft      []Run // that no message has
 	current       []Run // of the next message
 	bytesAppended int64 // bytes of elements that messages have
@@ -53,7 +53,7 @@ func (c *updateMessages) nextMessage() (bytes int64) {
 			c.runsLeft = c.runsLeft[1:]
 			continue
 		}
-		n := min(run.Bytes, (room-runBytes)/int64(c.size)*int64(c.size))
+		n := min(run.Bytes, (room-runBytes)/int64(c.elementBytes)*int64(c.elementBytes))
 		if n <= 0 {
 			break
 		}
@@ -67,21 +67,21 @@ func (c *updateMessages) nextMessage() (bytes int64) {
 // appendMessage appends the message of c.current, with bytes of elements.
 func (c *updateMessages) appendMessage(b []byte, bytes int64) []byte {
 	flags := byte(0)
-	if c.u.Old != nil {
+	if c.update.Old != nil {
 		flags |= flagFetch
 	}
-	if c.u.Op == kernel.OpNoOp {
+	if c.update.Op == kernel.OpNoOp {
 		flags |= flagEmpty
 	}
-	b = append(b, byte(c.u.Op), byte(c.u.Type), flags, 0)
+	b = append(b, byte(c.update.Op), byte(c.update.Type), flags, 0)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(c.current)))
-	b = binary.LittleEndian.AppendUint32(b, uint32(bytes/int64(c.size)))
+	b = binary.LittleEndian.AppendUint32(b, uint32(bytes/int64(c.elementBytes)))
 	b = binary.LittleEndian.AppendUint32(b, 0)
 	for _, run := range c.current {
 		b = appendRange(b, run.Addr, run.Bytes)
 	}
 	if flags&flagEmpty == 0 {
-		b = append(b, unsafe.Slice((*byte)(addUnlessNil(c.u.Data, c.bytesAppended)),
+		b = append(b, unsafe.Slice((*byte)(addUnlessNil(c.update.Data, c.bytesAppended)),
 			bytes)...)
 		c.bytesAppended += bytes
 	}
@@ -119,7 +119,7 @@ func forEachMessage(u *Update, size int, send sendMessageFunc) error {
 	room := messageBuffers.Get().(*[mostUpdate]byte)
 	defer messageBuffers.Put(room)
 	var few [8]Run
-	c := updateMessages{u: u, size: size, runsLeft: append(few[:0], u.Runs...)}
+	c := updateMessages{update: u, elementBytes: size, runsLeft: append(few[:0], u.Runs...)}
 	for bytes := c.nextMessage(); bytes > 0; bytes = c.nextMessage() {
 		if err := send(c.appendMessage(room[:0], bytes), c.current[0], bytes); err != nil {
 			return err
@@ -130,13 +130,13 @@ func forEachMessage(u *Update, size int, send sendMessageFunc) error {
 
 // updateRequest is a decoded message, which is well formed.
 type updateRequest struct {
-	op       kernel.UpdateOp
-	typ      kernel.UpdateType
-	size     int
-	fetch    bool
-	runs     []byte
-	data     []byte // nil: it has no elements
-	elements int
+	op           kernel.UpdateOp
+	typ          kernel.UpdateType
+	elementBytes int
+	fetch        bool
+	runs         []byte
+	data         []byte // nil: it has no elements
+	elements     int
 }
 
 // decodeUpdate checks all of a message except the owner of its memory.
@@ -148,25 +148,25 @@ func decodeUpdate(b []byte) (q updateRequest, ok bool) {
 	if !kernel.UpdateValid(q.op, q.typ) || (q.op == kernel.OpNoOp) != (b[2]&flagEmpty != 0) {
 		return q, false
 	}
-	q.size = kernel.UpdateBytes(q.typ)
+	q.elementBytes = kernel.UpdateBytes(q.typ)
 	runs, elements := int64(binary.LittleEndian.Uint32(b[4:])),
 		int64(binary.LittleEndian.Uint32(b[8:]))
 	rest := b[updateHead:]
-	bytes := elements * int64(q.size)
+	bytes := elements * int64(q.elementBytes)
 	if runs*runBytes > int64(len(rest)) || bytes > mostUpdate || bytes == 0 {
 		return q, false
 	}
 	q.runs, rest, q.elements = rest[:runs*runBytes], rest[runs*runBytes:], int(elements)
 	for at := 0; at < len(q.runs); at += runBytes {
 		_, n := rangeAt(q.runs[at:])
-		if n <= 0 || n > bytes || n%int64(q.size) != 0 {
+		if n <= 0 || n > bytes || n%int64(q.elementBytes) != 0 {
 			return q, false
 		}
 		bytes -= n
 	}
 	if b[2]&flagEmpty == 0 {
 		q.data = rest
-		return q, bytes == 0 && len(rest) == q.elements*q.size
+		return q, bytes == 0 && len(rest) == q.elements*q.elementBytes
 	}
 	return q, bytes == 0 && len(rest) == 0
 }
@@ -180,7 +180,7 @@ func (ru *remoteUpdates) handleUpdate(from, to transport.Rank, m transport.Msg,
 	}
 	var old []byte
 	if q.fetch {
-		old = make([]byte, q.elements*q.size)
+		old = make([]byte, q.elements*q.elementBytes)
 	}
 	if err := ru.applyRequest(to, &q, old); err != nil {
 		log.Warnf("update by rank %d of %d elements of rank %d is dropped: %v", from,

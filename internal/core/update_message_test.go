@@ -14,7 +14,7 @@ import (
 
 // messagesOf cuts an update.
 func messagesOf(u *Update) (all [][]byte) {
-	c := updateMessages{u: u, size: kernel.UpdateBytes(u.Type),
+	c := updateMessages{update: u, elementBytes: kernel.UpdateBytes(u.Type),
 		runsLeft: append([]Run(nil), u.Runs...)}
 	for bytes := c.nextMessage(); bytes > 0; bytes = c.nextMessage() {
 		all = append(all, c.appendMessage(nil, bytes))
@@ -47,7 +47,7 @@ func TestUpdateMessages(t *testing.T) {
 		for _, m := range messagesOf(&u) {
 			q, ok := decodeUpdate(m)
 			if !ok || q.op != u.Op || q.typ != typ || q.fetch != (u.Old != nil) ||
-				q.elements*q.size > mostUpdate-updateHead-runBytes {
+				q.elements*q.elementBytes > mostUpdate-updateHead-runBytes {
 				t.Fatalf("a message of %d bytes is decoded as %+v, %v", len(m), q,
 					ok)
 			}
@@ -97,15 +97,16 @@ func FuzzDecodeUpdate(f *testing.F) {
 		sum := 0
 		for at := 0; at < len(q.runs); at += runBytes {
 			_, n := rangeAt(q.runs[at:])
-			if n <= 0 || n%int64(q.size) != 0 {
-				t.Fatalf("a run of %d bytes of elements of %d", n, q.size)
+			if n <= 0 || n%int64(q.elementBytes) != 0 {
+				t.Fatalf("a run of %d bytes of elements of %d", n, q.elementBytes)
 			}
 			sum += int(n)
 		}
-		if want := q.elements * q.size; sum != want || sum == 0 || sum > mostUpdate ||
+		if want := q.elements * q.elementBytes; sum != want || sum == 0 ||
+			sum > mostUpdate ||
 			q.data != nil && len(q.data) != sum {
 			t.Fatalf("runs of %d bytes, %d elements of %d bytes, %d bytes of data", sum,
-				q.elements, q.size, len(q.data))
+				q.elements, q.elementBytes, len(q.data))
 		}
 		if (q.data == nil) != (q.op == kernel.OpNoOp) ||
 			len(q.runs)+len(q.data)+updateHead != len(b) {

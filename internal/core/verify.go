@@ -15,8 +15,8 @@ import (
 )
 
 // A question is a list of ranges of memory: uint64 address, uint64 bytes. The answer is the uint32
-// number of ranges before the first bad one, and the allocation that holds the first, a range of 0
-// bytes if it is no allocation of the arena.
+// number of ranges before the first bad one, and a range: the allocation that holds the first one.
+// It has 0 bytes if that is no allocation of the arena.
 const (
 	rangeBytes  = 16
 	maxRanges   = 2048 // in a question
@@ -72,6 +72,7 @@ func (rm *regionManager) askOwner(proc int, arg string, question []byte) error {
 		n, addr, proc)
 }
 
+// appendRange appends a range of memory, as rangeAt reads it.
 func appendRange(b []byte, addr uintptr, n int64) []byte {
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, uint64(addr)),
 		uint64(n))
