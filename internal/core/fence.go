@@ -48,8 +48,8 @@ func (gs *groups) fencePostedBy(tr transport.Transport, ranks []transport.Rank) 
 		case to.tr != tr:
 			continue
 		case to.immediate:
-			return tr.Fence(
-				to.peer) // also orders this rank's stores at other ranks of the node
+			// also orders this rank's stores at other ranks of the node
+			return tr.Fence(to.peer)
 		case !t.isClean():
 			peers = append(peers, to.peer)
 			marks = append(marks, mark{t, t.Posted.Load()})
