@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The life of the library in one process: Start exchanges what ranks must know of each other, and
-// opens the node and the transport between nodes; Finalize ends it. capi counts nested
-// initialisations.
+// The library in one process: its parts, and its end by Finalize. start.go has the start. capi
+// counts nested initialisations.
 package core
 
 import (
@@ -23,17 +22,17 @@ type Runtime struct {
 	identity
 	nodeParts
 	routes
-	jobEnd
-	groups
-	locks
-	signals
-	procedures
-	memoryParts
-	batching
-	twoSided
-	handleTable
-	remoteUpdates
-	traffic
+	jobEnd        // failure.go
+	groups        // group.go, group_create.go
+	locks         // mutex.go, rwlock.go, lockserver.go
+	signals       // notify.go, event.go
+	procedures    // gpc.go
+	memoryParts   // region.go, private.go
+	batching      // aggregate.go, coalesce.go
+	twoSided      // two_sided.go, straight.go, staged.go
+	handleTable   // handle_table.go
+	remoteUpdates // update_message.go, update_fetch.go
+	traffic       // traffic.go
 	// leaving is set in the final barrier: nodes that are connected to now may have left.
 	leaving atomic.Bool
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Mistakes in updates: wrong arguments at the origin, and wrong memory that only the target refuses.
+// Mistakes in updates: wrong arguments at the origin, and wrong memory that only the target
+// refuses.
 package core
 
 import (
