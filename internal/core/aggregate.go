@@ -139,8 +139,8 @@ func (ag *aggregates) Collect(handle uintptr, o *Op) (bool, error) {
 	if a == nil {
 		return false, nil
 	}
-	some, err := ag.rt.checkOp(o)
-	if err != nil || !some {
+	nonEmpty, err := ag.rt.checkOp(o)
+	if err != nil || !nonEmpty {
 		return true, err
 	}
 	ag.mu.Lock()

@@ -123,7 +123,10 @@ type addresses struct {
 func (s *startup) consensusWithAddresses(mine addresses, err error) (addrs []transport.PeerAddr,
 	inquiries [][]byte, _ error) {
 	nodes, lost := s.exchangeRecords(consensusRecord(err, mine),
-		func(cards [][]byte) recordWriter { return mergeReports(cards, s.rt.Topo.Mine()) })
+		func(records [][]byte) recordWriter {
+			return mergeReports(records,
+				s.rt.Topo.Mine())
+		})
 	if lost != nil {
 		return nil, nil, errors.Join(err, lost)
 	}
@@ -155,11 +158,11 @@ func consensusRecord(err error, a addresses) (b recordWriter) {
 }
 
 // mergeReports makes the record of a node for consensusWithAddresses.
-func mergeReports(cards [][]byte, ranks []transport.Rank) (node recordWriter) {
+func mergeReports(records [][]byte, ranks []transport.Rank) (node recordWriter) {
 	var reports []report
 	var addrs, inquiries recordWriter
 	count := uint64(0)
-	for i, b := range cards {
+	for i, b := range records {
 		d := recordReader{rest: b}
 		reports = addReport(reports, d.readText(), int(ranks[i]))
 		if addr := d.readBytes(); len(addr) > 0 {

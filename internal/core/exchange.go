@@ -108,16 +108,16 @@ func decodeNode(b []byte, ranks int) (n nodeRecord, err error) {
 // exchangeRecords makes one record of each node from the records of its ranks, by merge at the
 // leader, and returns the records of all nodes at all ranks. merge returns nil if a rank's record
 // is malformed.
-func (s *startup) exchangeRecords(mine recordWriter, merge func(cards [][]byte) recordWriter) (
+func (s *startup) exchangeRecords(mine recordWriter, merge func(records [][]byte) recordWriter) (
 	nodes [][]byte,
 	err error) {
-	cards, err := s.rt.Job.GatherNode(mine)
+	records, err := s.rt.Job.GatherNode(mine)
 	if err != nil {
 		return nil, err
 	}
 	var node recordWriter
 	if s.rt.localRank == 0 {
-		node = merge(cards)
+		node = merge(records)
 	}
 	return s.rt.Job.ExchangeLeaders(node)
 }
@@ -144,13 +144,13 @@ func (s *startup) exchangeAddresses(listener string, memory int64, problem error
 	f := &startInfo{}
 	var malformed error
 	mine := addressRecord{int(s.rt.Me), listener, reportOf(problem)}
-	cards, err := s.rt.Job.GatherNode(mine.encodeAddress())
+	records, err := s.rt.Job.GatherNode(mine.encodeAddress())
 	if err != nil {
 		return nil, err
 	}
 	node := nodeRecord{host: host, machine: hashID(machineID(id)), netns: hashID(netnsID(id)),
-		arenaBytes: memory * int64(len(cards))}
-	for _, b := range cards {
+		arenaBytes: memory * int64(len(records))}
+	for _, b := range records {
 		c, err := decodeAddressRecord(b, s.rt.N)
 		if err != nil {
 			malformed = err

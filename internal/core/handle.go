@@ -44,11 +44,11 @@ func (r *Runtime) startOperation(o *Op, implicit bool, content int32) (int32, er
 		}
 		content = Done
 	}
-	some, err := r.checkOp(o)
-	if err == nil && some {
+	nonEmpty, err := r.checkOp(o)
+	if err == nil && nonEmpty {
 		err = r.verifyRemote(o)
 	}
-	if err != nil || !some {
+	if err != nil || !nonEmpty {
 		return r.handleTable.contentAfter(content), err
 	}
 	to := r.route(transport.Rank(o.Proc))

@@ -165,8 +165,8 @@ func (l *lockServer) handleLock(from, to transport.Rank, m transport.Msg, reply 
 		}
 		reply(nil)
 	case m.Kind == msgUnlock:
-		who, held := l.rt.Locks.MutexOwner(addr)
-		if !held || who != from {
+		owner, held := l.rt.Locks.MutexOwner(addr)
+		if !held || owner != from {
 			return false
 		}
 		l.releaseMutex(addr)
@@ -270,7 +270,7 @@ func (l *lockServer) serveTicket(m uintptr, q *lockQueue, c lockRequest, ticket 
 // serves the others.
 func (l *lockServer) serveQueue(m uintptr, q *lockQueue) {
 	defer log.Guard()
-	if c, some := l.nextRequest(m, q); some {
+	if c, found := l.nextRequest(m, q); found {
 		l.lockBlocking(m, c)
 		l.replyGranted(m, q, c)
 	}
@@ -281,9 +281,9 @@ func (l *lockServer) serveQueue(m uintptr, q *lockQueue) {
 // rank's next message must not find it.
 func (l *lockServer) replyGranted(m uintptr, q *lockQueue, c lockRequest) {
 	for {
-		next, some := l.nextRequest(m, q)
+		next, found := l.nextRequest(m, q)
 		c.reply([]byte{lockGranted})
-		if !some {
+		if !found {
 			return
 		}
 		l.lockBlocking(m, next)
@@ -291,9 +291,9 @@ func (l *lockServer) replyGranted(m uintptr, q *lockQueue, c lockRequest) {
 	}
 }
 
-// nextRequest removes the oldest request from the queue and returns it. If there is none, some is
+// nextRequest removes the oldest request from the queue and returns it. If there is none, found is
 // false: the calling goroutine is counted out and must end. It locks l.mu.
-func (l *lockServer) nextRequest(m uintptr, q *lockQueue) (c lockRequest, some bool) {
+func (l *lockServer) nextRequest(m uintptr, q *lockQueue) (c lockRequest, found bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(q.requests) == 0 {

@@ -171,19 +171,19 @@ func (ms *mutexes) Unlock(s *MutexSet, i, proc int) error {
 	if err != nil {
 		return err
 	}
-	here := ms.rt.Topo.SameNode(transport.Rank(proc))
-	if here {
-		who, held := ms.rt.Locks.MutexOwner(m)
-		here = held && who == ms.rt.Me
+	onThisNode := ms.rt.Topo.SameNode(transport.Rank(proc))
+	if onThisNode {
+		owner, held := ms.rt.Locks.MutexOwner(m)
+		onThisNode = held && owner == ms.rt.Me
 	}
-	if !here && !s.clearHeld(i, proc) {
+	if !onThisNode && !s.clearHeld(i, proc) {
 		return argErr(CodeArgument, "mutex", "mutex %d of rank %d is not held by this rank",
 			i, proc)
 	}
 	if err := ms.rt.fenceForMessage(proc); err != nil {
 		return err
 	}
-	if here {
+	if onThisNode {
 		ms.rt.Locks.Unlock(m)
 		return nil
 	}

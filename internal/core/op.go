@@ -98,8 +98,8 @@ func (to *iface) completesAtOnce(o *Op) bool {
 // Do executes an operation. It returns when the local memory may be reused (put, accumulate) or has
 // the data (get).
 func (r *Runtime) Do(o *Op) error {
-	some, err := r.checkOp(o)
-	if err != nil || !some {
+	nonEmpty, err := r.checkOp(o)
+	if err != nil || !nonEmpty {
 		return err
 	}
 	if err := r.verifyRemote(o); err != nil {

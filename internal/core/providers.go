@@ -100,9 +100,9 @@ func (s *startup) exchangeOffers(mine []offer) (nodes [][]offer, err error) {
 		mine[i].problem = mine[i].problem[:min(len(mine[i].problem), maxReportBytes)]
 		mine[i].rank = int(s.rt.Me)
 	}
-	var card recordWriter
-	card.appendOffers(mine)
-	all, err := s.exchangeRecords(card, s.mergeOffers)
+	var own recordWriter
+	own.appendOffers(mine)
+	all, err := s.exchangeRecords(own, s.mergeOffers)
 	if err != nil {
 		return nil, err
 	}
@@ -118,9 +118,9 @@ func (s *startup) exchangeOffers(mine []offer) (nodes [][]offer, err error) {
 }
 
 // mergeOffers makes the record of a node from those of its ranks; nil if one is malformed.
-func (s *startup) mergeOffers(cards [][]byte) (node recordWriter) {
+func (s *startup) mergeOffers(records [][]byte) (node recordWriter) {
 	var all []offer
-	for i, b := range cards {
+	for i, b := range records {
 		d := recordReader{rest: b}
 		theirs := d.readOffers(s.rt.N)
 		if d.checkEnd() != nil {

@@ -177,9 +177,9 @@ const maxMappedBytes = 64 << 20
 func (rm *regionManager) mapNewMemory(g *Group, allocs []allocation) {
 	left := int64(maxMappedBytes)
 	for i := range allocs {
-		who := (g.Me + 1 + i) % len(allocs)
-		if o := &allocs[who]; o.fresh && who != g.Me && left > 0 &&
-			rm.rt.Topo.SameNode(g.Ranks[who]) {
+		member := (g.Me + 1 + i) % len(allocs)
+		if o := &allocs[member]; o.fresh && member != g.Me && left > 0 &&
+			rm.rt.Topo.SameNode(g.Ranks[member]) {
 			rm.rt.allocator.Enter(o.addr, min(o.nbytes, left))
 			left -= o.nbytes
 		}
@@ -191,14 +191,14 @@ func (rm *regionManager) mapNewMemory(g *Group, allocs []allocation) {
 // the allocations of all members and how many have failed.
 func (rm *regionManager) reserveNew(g *Group, mine *allocation, allocs []allocation,
 	publish func(uintptr, int64) error) (_ []allocation, failed int, err error) {
-	var here int64
+	var machineBytes int64
 	for i, o := range allocs {
 		if o.fresh && rm.rt.Topo.SameMachine(g.Ranks[i]) {
-			here += o.nbytes
+			machineBytes += o.nbytes
 		}
 	}
-	if here > 0 {
-		err = rm.rt.allocator.Room(here)
+	if machineBytes > 0 {
+		err = rm.rt.allocator.Room(machineBytes)
 	}
 	if allocs, failed = exchangeAllocations(g, allocation{failed: err != nil}); failed > 0 {
 		return allocs, failed, err

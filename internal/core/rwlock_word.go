@@ -70,16 +70,16 @@ func (wl *windowLocks) makeLockWords() (words []uintptr) {
 		return nil
 	}
 	const nbytes = numLockWords * lockWordBytes
-	at, err := wl.rt.MallocLocal(nbytes) // for as long as the rank lives
+	base, err := wl.rt.MallocLocal(nbytes) // for as long as the rank lives
 	if err != nil {
 		return nil
 	}
-	if !wl.rt.allocator.Declare(at, nbytes) {
-		wl.rt.FreeLocal(at)
+	if !wl.rt.allocator.Declare(base, nbytes) {
+		wl.rt.FreeLocal(base)
 		return nil
 	}
 	for i := range uintptr(numLockWords) {
-		words = append(words, at+i*lockWordBytes)
+		words = append(words, base+i*lockWordBytes)
 	}
 	return words
 }

@@ -101,23 +101,23 @@ func (ts *twoSided) copyToSlot(o *sendWindow, to transport.Rank, rest []byte,
 	}
 	slot := s.freeSlot()
 	s.taken |= 1 << slot
-	at := s.base + uintptr(slot)*stagePiece
-	copy(unsafe.Slice((*byte)(kernel.Ptr(at)), n), rest)
-	binary.LittleEndian.PutUint64(ref[:], uint64(at))
+	addr := s.base + uintptr(slot)*stagePiece
+	copy(unsafe.Slice((*byte)(kernel.Ptr(addr)), n), rest)
+	binary.LittleEndian.PutUint64(ref[:], uint64(addr))
 	return ref, n
 }
 
 // awaitSlot waits for stagePatience until a rank says that a slot is free; it only looks if
 // pollOnly.
 func (ts *twoSided) awaitSlot(to transport.Rank, pollOnly bool) bool {
-	said := func() bool { return ts.rt.mailbox.Arrived(to, tagStaged) }
+	isFree := func() bool { return ts.rt.mailbox.Arrived(to, tagStaged) }
 	dest := ts.rt.route(to)
-	for begin := time.Now(); !said(); runtime.Gosched() {
+	for begin := time.Now(); !isFree(); runtime.Gosched() {
 		if pollOnly || time.Since(begin) > stagePatience {
 			return false
 		}
 		if dest.watcher != nil {
-			dest.watcher.Watch(dest.peer, said, true)()
+			dest.watcher.Watch(dest.peer, isFree, true)()
 		}
 	}
 	return true
@@ -135,8 +135,8 @@ func (s *stage) freeSlot() int {
 
 // releaseSlot marks the slot with an address as free.
 func (s *stage) releaseSlot(ref [refBytes]byte) {
-	at := uintptr(binary.LittleEndian.Uint64(ref[:]))
-	if slot := (at - s.base) / stagePiece; at >= s.base && slot < stageSlots {
+	addr := uintptr(binary.LittleEndian.Uint64(ref[:]))
+	if slot := (addr - s.base) / stagePiece; addr >= s.base && slot < stageSlots {
 		s.taken &^= 1 << slot
 	}
 }
@@ -145,8 +145,8 @@ func (s *stage) releaseSlot(ref [refBytes]byte) {
 func (ts *twoSided) fetchStaged(from transport.Rank, ref, into []byte) error {
 	var free [refBytes]byte // ref is in memory that the piece overwrites
 	copy(free[:], ref)
-	at := uintptr(binary.LittleEndian.Uint64(free[:]))
-	if err := ts.rt.copyBlocking(Get, from, into, at); err != nil {
+	addr := uintptr(binary.LittleEndian.Uint64(free[:]))
+	if err := ts.rt.copyBlocking(Get, from, into, addr); err != nil {
 		return err
 	}
 	// There are no more of them than slots: they need no window.

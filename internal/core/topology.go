@@ -38,7 +38,7 @@ func newTopology(me transport.Rank, n int, nodes []nodeRecord) (*Topology, error
 	for i := range t.nodeOf {
 		t.nodeOf[i] = -1
 	}
-	left := n
+	unplaced := n
 	for i, node := range nodes {
 		t.Nodes[i], t.Hosts[i] = node.ranks, node.host
 		for k, r := range node.ranks {
@@ -47,13 +47,13 @@ func newTopology(me transport.Rank, n int, nodes []nodeRecord) (*Topology, error
 			}
 			t.nodeOf[r], t.local[r] = int32(i), int32(k)
 		}
-		left -= len(node.ranks)
+		unplaced -= len(node.ranks)
 		if last := len(node.ranks) - 1; int(node.ranks[last]-node.ranks[0]) != last {
 			t.interleaved = true
 		}
 	}
-	if left != 0 {
-		return nil, fmt.Errorf("%d ranks are on no node", left)
+	if unplaced != 0 {
+		return nil, fmt.Errorf("%d ranks are on no node", unplaced)
 	}
 	for i, node := range nodes {
 		if node.machine == nodes[t.MyNode()].machine {
