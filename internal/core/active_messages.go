@@ -40,44 +40,46 @@ const (
 
 const forwardHead = 5
 
-// handleMessage receives every active message.
+// handleMessage handles every active message from a rank to a rank of this node. reply sends the
+// answer, nil if none is expected. It must not block: it runs on the thread that receives.
 func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply func([]byte)) {
 	handled := false
 	switch m.Kind {
 	case msgProcedure, msgReply:
-		handled = r.handleProcedure(from, to, m)
+		handled = r.procedures.handleProcedure(from, to, m)
 	case msgForward:
 		if handled = len(m.Body) >= forwardHead &&
 			int(binary.LittleEndian.Uint32(m.Body)) < r.N; handled {
 			origin := transport.Rank(binary.LittleEndian.Uint32(m.Body))
-			handled = r.handleProcedure(origin, to, transport.Msg{Kind: m.Body[4],
-				Body: m.Body[forwardHead:], Lent: m.Lent})
+			handled = r.procedures.handleProcedure(origin, to,
+				transport.Msg{Kind: m.Body[4],
+					Body: m.Body[forwardHead:], Lent: m.Lent})
 		}
 	case msgFragment, msgAckRequest:
-		handled = r.handleTwoSided(from, to, m, reply)
+		handled = r.twoSided.handleTwoSided(from, to, m, reply)
 	case msgLock, msgTryLock, msgUnlock:
-		handled = r.handleLock(from, to, m, reply)
+		handled = r.lockServer.handleLock(from, to, m, reply)
 	case msgRWLock, msgRWUnlock:
-		handled = r.handleRWLock(from, to, m, reply)
+		handled = r.windowLocks.handleRWLock(from, to, m, reply)
 	case msgEventAdd:
-		handled = r.handleEventAdd(from, to, m)
+		handled = r.eventCounters.handleEventAdd(from, to, m)
 	case msgEventAsk:
-		handled = r.handleEventAsk(from, to, m, reply)
+		handled = r.eventCounters.handleEventAsk(from, to, m, reply)
 	case msgEventTold:
-		handled = r.handleEventTold(to, m)
+		handled = r.eventCounters.handleEventTold(to, m)
 	case msgUpdate:
-		handled = r.handleUpdate(from, to, m, reply)
+		handled = r.remoteUpdates.handleUpdate(from, to, m, reply)
 	case msgCompare:
-		handled = r.handleCompare(to, m, reply)
+		handled = r.remoteUpdates.handleCompare(to, m, reply)
 	case msgOwns:
-		handled = r.handleOwns(to, m, reply)
+		handled = r.regionManager.handleOwns(to, m, reply)
 	case msgEnding:
-		handled = r.handleEnding(reply)
+		handled = r.jobEnd.handleEnding(reply)
 	case msgNotify:
 		r.notifications.Notify(r.Topo.Local(to), from)
 		handled = true
 	case msgNotified, msgAwait:
-		handled = r.handleNotified(from, to, m)
+		handled = r.notifier.handleNotified(from, to, m)
 	}
 	if handled {
 		return
@@ -90,41 +92,46 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 }
 
 // handleProcedure handles calls and replies for this rank, and forwards those for other ranks of
-// the node.
-func (r *Runtime) handleProcedure(from, to transport.Rank, m transport.Msg) bool {
+// the node. It returns false for a malformed message.
+func (ps *procedures) handleProcedure(from, to transport.Rank, m transport.Msg) bool {
 	switch {
-	case m.Kind == msgProcedure && len(m.Body) >= callHead && to == r.Me:
-		go r.serveCall(from, m.Keep()) // a procedure may block
-	case m.Kind == msgReply && len(m.Body) >= replyHead && to == r.Me:
-		r.takeReply(m.Keep())
-	case (m.Kind == msgProcedure || m.Kind == msgReply) && to != r.Me:
+	case m.Kind == msgProcedure && len(m.Body) >= callHead && to == ps.rt.Me:
+		go ps.serveCall(from, m.Keep()) // a procedure may block
+	case m.Kind == msgReply && len(m.Body) >= replyHead && to == ps.rt.Me:
+		ps.handleReply(m.Keep())
+	case (m.Kind == msgProcedure || m.Kind == msgReply) && to != ps.rt.Me:
 		m.Body, m.Lent = m.Keep(), false
-		go r.forward(from, to, m)
+		go ps.forwardToRank(from, to, m)
 	default:
 		return false
 	}
 	return true
 }
 
-// forward sends a message on to another rank of the node.
-func (r *Runtime) forward(from, to transport.Rank, m transport.Msg) {
+// forwardToRank sends a message of rank from on to rank to, of this node.
+func (ps *procedures) forwardToRank(from, to transport.Rank, m transport.Msg) {
 	defer log.Guard()
 	body := binary.LittleEndian.AppendUint32(nil, uint32(from))
-	if err := r.send(to, msgForward, append(append(body, m.Kind), m.Body...)); err != nil {
+	if err := ps.rt.sendActive(to, msgForward,
+		append(append(body, m.Kind), m.Body...)); err != nil {
 		log.Warnf("message from rank %d to rank %d: %v", from, to, err)
 	}
 }
 
-func (r *Runtime) send(to transport.Rank, kind uint8, body []byte) error {
+// sendActive sends an active message without an answer to a rank. The body may be reused when it
+// returns.
+func (r *Runtime) sendActive(to transport.Rank, kind uint8, body []byte) error {
 	dest := r.route(to)
 	return dest.tr.Send(dest.peer, transport.Msg{Kind: kind, Body: body})
 }
 
-func (r *Runtime) call(to transport.Rank, kind uint8, body []byte) ([]byte, error) {
-	return r.callWith(to, transport.Msg{Kind: kind, Body: body})
+// callActive sends an active message to a rank and waits for the answer.
+func (r *Runtime) callActive(to transport.Rank, kind uint8, body []byte) ([]byte, error) {
+	return r.callActiveMsg(to, transport.Msg{Kind: kind, Body: body})
 }
 
-func (r *Runtime) callWith(to transport.Rank, m transport.Msg) ([]byte, error) {
+// callActiveMsg is callActive with all fields of the message.
+func (r *Runtime) callActiveMsg(to transport.Rank, m transport.Msg) ([]byte, error) {
 	dest := r.route(to)
 	return dest.tr.Call(dest.peer, m)
 }

@@ -14,14 +14,17 @@ import (
 	"libarmci/internal/transport"
 )
 
+// aggregates are the aggregate handles of this process and what each has collected.
 type aggregates struct {
-	mu      sync.Mutex
-	set     map[uintptr]*aggregate
-	any     atomic.Bool // set is not empty
-	batches []Batch     // of the first handles, by their addresses
+	rt       *Runtime
+	mu       sync.Mutex
+	byHandle map[uintptr]*aggregate
+	nonEmpty atomic.Bool // byHandle is not empty
+	batches  []Batch     // of the first handles, by their addresses
 }
 
-// aggregate collects operations in order. Consecutive ones of one kind and target become one.
+// aggregate is the operations of one handle, in order. Consecutive ones of one kind and target
+// become one vector operation. aggregates.mu guards it.
 type aggregate struct {
 	ops   []*Op
 	batch *Batch // later operations, recorded by C; nil if there are none
@@ -34,8 +37,9 @@ const mostBlocks = 64
 // collected are operations that own the memory of their lists, for reuse.
 var collected = sync.Pool{New: func() any { return new(Op) }}
 
-// next appends an operation to an aggregate. The caller fills its transfer in.
-func (a *aggregate) next(o *Op) *Op {
+// appendOp appends an operation like o, without its transfer, which the caller fills in. The caller
+// holds aggregates.mu.
+func (a *aggregate) appendOp(o *Op) *Op {
 	c := collected.Get().(*Op)
 	x := c.Xfer
 	*c = *o
@@ -44,21 +48,22 @@ func (a *aggregate) next(o *Op) *Op {
 	return c
 }
 
-// add takes a copy of an operation that has been checked.
-func (a *aggregate) add(o *Op) {
+// addCopy adds a copy of an operation, which the caller has checked, to the last one or as a new
+// one. The caller holds aggregates.mu.
+func (a *aggregate) addCopy(o *Op) {
 	x := &o.Xfer
 	if o.Kind == Acc || x.Vector == nil &&
 		kernel.Volume(x.Count)/int64(x.Count[0]) > mostBlocks {
-		a.next(o).Xfer.Copy(x)
+		a.appendOp(o).Xfer.Copy(x)
 		return
 	}
 	var to *transport.Xfer
 	if n := len(a.ops); n > 0 && a.ops[n-1].Kind == o.Kind && a.ops[n-1].Proc == o.Proc &&
 		a.ops[n-1].Xfer.Vector != nil {
 		to = &a.ops[n-1].Xfer
-		a.ops[n-1].known = a.ops[n-1].known && o.known
+		a.ops[n-1].remoteKnown = a.ops[n-1].remoteKnown && o.remoteKnown
 	} else {
-		to = &a.next(o).Xfer
+		to = &a.appendOp(o).Xfer
 		*to = transport.Xfer{Vector: to.Vector[:0]}
 	}
 	for _, s := range x.Vector {
@@ -74,8 +79,8 @@ func (a *aggregate) add(o *Op) {
 	}
 }
 
-// appendSegments adds segments: to the last descriptor if the size is the same, else to a new one.
-// It reuses the memory of former descriptors of the list.
+// appendSegments appends segments of nbytes: to the last descriptor if its size is the same, else
+// to a new one. It reuses the memory of former descriptors of the list.
 func appendSegments(v []transport.Segments, nbytes int, local,
 	remote []uintptr) []transport.Segments {
 	if n := len(v); n == 0 || v[n-1].Bytes != nbytes {
@@ -88,79 +93,81 @@ func appendSegments(v []transport.Segments, nbytes int, local,
 }
 
 // SetAggregate marks the handle at an address as collecting; false if it was already.
-func (r *Runtime) SetAggregate(handle uintptr) bool {
-	r.aggregates.mu.Lock()
-	defer r.aggregates.mu.Unlock()
-	if r.aggregates.set == nil {
-		r.aggregates.set = map[uintptr]*aggregate{}
+func (ag *aggregates) SetAggregate(handle uintptr) bool {
+	ag.mu.Lock()
+	defer ag.mu.Unlock()
+	if ag.byHandle == nil {
+		ag.byHandle = map[uintptr]*aggregate{}
 	}
-	if r.aggregates.set[handle] != nil {
+	if ag.byHandle[handle] != nil {
 		return false
 	}
-	r.aggregates.set[handle] = &aggregate{batch: r.aggregates.assign(handle)}
-	r.aggregates.any.Store(true)
+	ag.byHandle[handle] = &aggregate{batch: ag.assignBatch(handle)}
+	ag.nonEmpty.Store(true)
 	return true
 }
 
 // UnsetAggregate carries out what was collected and ends the marking; false if there was none.
-func (r *Runtime) UnsetAggregate(handle uintptr) (bool, error) {
-	err := r.WaitAggregate(handle)
-	r.aggregates.mu.Lock()
-	defer r.aggregates.mu.Unlock()
-	a := r.aggregates.set[handle]
+func (ag *aggregates) UnsetAggregate(handle uintptr) (bool, error) {
+	err := ag.WaitAggregate(handle)
+	ag.mu.Lock()
+	defer ag.mu.Unlock()
+	a := ag.byHandle[handle]
 	if a == nil {
 		return false, err
 	}
-	delete(r.aggregates.set, handle)
-	r.aggregates.any.Store(len(r.aggregates.set) > 0)
+	delete(ag.byHandle, handle)
+	ag.nonEmpty.Store(len(ag.byHandle) > 0)
 	if a.batch != nil {
-		a.drain()
+		a.drainBatch()
 		a.batch.owner.Store(0)
 		a.batch = nil
 	}
 	return true, err
 }
 
-// Collect adds an operation to the handle at an address; false if that handle does not collect.
-// Accumulates are carried out at once, in order with what was collected before.
-func (r *Runtime) Collect(handle uintptr, o *Op) (bool, error) {
-	if !r.aggregates.any.Load() {
+// Collect adds an operation to the handle at an address; false: the handle is not marked, and the
+// caller executes the operation. Accumulates are executed at once, behind what was collected
+// before.
+func (ag *aggregates) Collect(handle uintptr, o *Op) (bool, error) {
+	if !ag.nonEmpty.Load() {
 		return false, nil
 	}
-	r.aggregates.mu.Lock()
-	a := r.aggregates.set[handle]
-	r.aggregates.mu.Unlock()
+	ag.mu.Lock()
+	a := ag.byHandle[handle]
+	ag.mu.Unlock()
 	if a == nil {
 		return false, nil
 	}
-	some, err := r.check(o)
-	if err != nil || !some {
+	nonEmpty, err := ag.rt.checkOp(o)
+	if err != nil || !nonEmpty {
 		return true, err
 	}
-	r.aggregates.mu.Lock()
-	a.drain()
-	a.add(o)
-	r.openBatch(a, o)
-	r.aggregates.mu.Unlock()
+	ag.mu.Lock()
+	a.drainBatch()
+	a.addCopy(o)
+	ag.openBatch(a, o)
+	ag.mu.Unlock()
 	if o.Kind == Acc {
-		return true, r.WaitAggregate(handle)
+		return true, ag.WaitAggregate(handle)
 	}
 	return true, nil
 }
 
-// WaitAggregate carries out what a handle has collected; it stays marked.
-func (r *Runtime) WaitAggregate(handle uintptr) error {
-	r.aggregates.mu.Lock()
-	a := r.aggregates.set[handle]
+// WaitAggregate executes what a handle has collected and returns the first error; the handle stays
+// marked.
+func (ag *aggregates) WaitAggregate(handle uintptr) error {
+	ag.mu.Lock()
+	a := ag.byHandle[handle]
 	var ops []*Op
 	if a != nil {
-		a.drain()
+		a.drainBatch()
 		ops, a.ops = a.ops, nil
 	}
-	r.aggregates.mu.Unlock()
+	ag.mu.Unlock()
 	var first error
 	for _, o := range ops {
-		err := r.Do(o)
+		err := ag.rt.Do(o)
 		if err == nil { // else the transport may still use it
 			o.Scale = transport.Scale{}
 			collected.Put(o)
@@ -170,37 +177,37 @@ func (r *Runtime) WaitAggregate(handle uintptr) error {
 	}
 	if ops != nil {
 		clear(ops)
-		r.aggregates.mu.Lock()
+		ag.mu.Lock()
 		if a.ops == nil {
 			a.ops = ops[:0]
 		}
-		r.aggregates.mu.Unlock()
+		ag.mu.Unlock()
 	}
 	return first
 }
 
-// FlushAggregates carries out everything collected under any handle.
-func (r *Runtime) FlushAggregates() error {
-	r.aggregates.mu.Lock()
-	if len(r.aggregates.set) == 0 {
-		r.aggregates.mu.Unlock()
+// FlushAggregates executes what all handles have collected, and returns the first error.
+func (ag *aggregates) FlushAggregates() error {
+	ag.mu.Lock()
+	if len(ag.byHandle) == 0 {
+		ag.mu.Unlock()
 		return nil
 	}
 	var all []uintptr
-	for h := range r.aggregates.set {
+	for h := range ag.byHandle {
 		all = append(all, h)
 	}
-	r.aggregates.mu.Unlock()
+	ag.mu.Unlock()
 	var first error
 	for _, h := range all {
-		if err := r.WaitAggregate(h); err != nil && first == nil {
+		if err := ag.WaitAggregate(h); err != nil && first == nil {
 			first = err
 		}
 	}
 	return first
 }
 
-// appendRuns adds a strided transfer as segments that are contiguous on both sides.
+// appendRuns appends a strided transfer as segments that are contiguous on both sides.
 func appendRuns(v []transport.Segments, x *transport.Xfer) []transport.Segments {
 	var local, remote kernel.Cursor
 	var room [mostBlocks]kernel.Run

@@ -17,6 +17,7 @@ func (r *tr) collect(o *Op) {
 	}
 }
 
+// Operations under an aggregate handle are carried out in order by its wait, a flush or its end.
 func TestAggregate(t *testing.T) {
 	world(t, 2, func(r *tr) {
 		mem, buf := r.alloc(1024), r.local(1024)

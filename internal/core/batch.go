@@ -19,22 +19,24 @@ const (
 	numBatches    = 8    // for aggregate handles
 )
 
-// Batch is transfers of one kind and rank, whose remote side lies in one known region. It is
-// struct front_batch of C, which adds to it if it can take busy.
+// Batch is transfers of one kind to one rank, with the remote side in one known region. C has it as
+// struct front_batch, and adds to it if it can take busy.
 type Batch struct {
 	busy atomic.Uint32 // a lock for what follows
-	// owner is the address of the aggregate handle that uses the batch, 0 if none does; or the
-	// number that calls which are coalesced get in their handles, 0 if they have none.
+	// owner of an aggregate's batch is the address of the handle, 0 if none uses the batch. Of
+	// a coalescer's batch it is the number that handles of its operations get, 0 if these have
+	// none.
 	owner         atomic.Uintptr
 	kind, proc    int32
-	most          int32 // bytes of one transfer
-	n             int32
+	maxBytes      int32 // bytes of one transfer
+	count         int32
 	lo, size      uintptr // the region; size is 0 while the batch is closed
-	room          uintptr // bytes that may still be added
+	bytesLeft     uintptr // bytes that may still be added
 	local, remote [batchCapacity]uintptr
 	bytes         [batchCapacity]int32
 }
 
+// lock locks the batch against C, which holds it for some nanoseconds.
 func (b *Batch) lock() {
 	for !b.busy.CompareAndSwap(0, 1) {
 		runtime.Gosched() // C holds it for some nanoseconds
@@ -43,33 +45,35 @@ func (b *Batch) lock() {
 
 func (b *Batch) unlock() { b.busy.Store(0) }
 
-// open lets C add transfers like a contiguous one in a region. The caller has the lock.
-func (b *Batch) open(o *Op, e extent, most int32, room uintptr) {
-	b.kind, b.proc, b.most, b.room = int32(o.Kind), int32(o.Proc), most, room
+// openFor lets C add transfers of o's kind and rank in the region e, of up to `most` bytes each and
+// room bytes together. The caller holds the batch's lock.
+func (b *Batch) openFor(o *Op, e extent, most int32, room uintptr) {
+	b.kind, b.proc, b.maxBytes, b.bytesLeft = int32(o.Kind), int32(o.Proc), most, room
 	b.lo, b.size = e.lo, e.hi-e.lo
 }
 
-// add is what C does for a contiguous operation that Go has checked: false if the batch has no room
-// for it. The caller has the lock.
-func (b *Batch) add(o *Op) bool {
+// addTransfer adds a contiguous operation, which the caller has checked, as C does; false: the
+// batch has no room for it. The caller holds the batch's lock.
+func (b *Batch) addTransfer(o *Op) bool {
 	x := &o.Xfer
 	n, at := uintptr(x.Count[0]), x.Remote.Base-b.lo
-	if b.kind != int32(o.Kind) || b.proc != int32(o.Proc) || b.n >= batchCapacity ||
-		x.Count[0] > b.most || n > b.room || at >= b.size || n > b.size-at {
+	if b.kind != int32(o.Kind) || b.proc != int32(o.Proc) || b.count >= batchCapacity ||
+		x.Count[0] > b.maxBytes || n > b.bytesLeft || at >= b.size || n > b.size-at {
 		return false
 	}
-	b.local[b.n], b.remote[b.n], b.bytes[b.n] = x.Local.Base, x.Remote.Base, x.Count[0]
-	b.room -= n
-	b.n++
+	b.local[b.count], b.remote[b.count], b.bytes[b.count] = x.Local.Base, x.Remote.Base,
+		x.Count[0]
+	b.bytesLeft -= n
+	b.count++
 	return true
 }
 
-// closeInto closes the batch and makes o one operation of what was added. The lists of o are the
-// batch's memory: the caller copies them before it gives up the lock.
+// closeInto closes the batch and makes o one operation of its transfers. The lists of o are the
+// batch's memory: the caller, which holds the batch's lock, copies them before it unlocks.
 func (b *Batch) closeInto(o *Op) {
-	n := int(b.n)
-	o.Kind, o.Proc, o.known = Kind(b.kind), int(b.proc), true
-	b.n, b.size = 0, 0
+	n := int(b.count)
+	o.Kind, o.Proc, o.remoteKnown = Kind(b.kind), int(b.proc), true
+	b.count, b.size = 0, 0
 	if n == 1 {
 		o.Xfer.Local.Base, o.Xfer.Remote.Base = b.local[0], b.remote[0]
 		o.Xfer.Count = b.bytes[:1]
@@ -88,58 +92,61 @@ func (b *Batch) closeInto(o *Op) {
 }
 
 // Batches are for C to add to; empty if all ranks are on this node. Their address does not change.
-func (r *Runtime) Batches() []Batch { return r.aggregates.batches }
+func (ag *aggregates) Batches() []Batch { return ag.batches }
 
-// assign gives the handle at an address the batch of its hash, by which C finds it, too, if that is
-// free.
-func (s *aggregates) assign(handle uintptr) *Batch {
-	if len(s.batches) == 0 {
+// assignBatch returns a batch for the handle at an address, nil if it is in use. The address
+// determines which, so that C finds it, too. The caller holds ag.mu.
+func (ag *aggregates) assignBatch(handle uintptr) *Batch {
+	if len(ag.batches) == 0 {
 		return nil
 	}
-	b := &s.batches[handle>>3%numBatches]
+	b := &ag.batches[handle>>3%numBatches]
 	if !b.owner.CompareAndSwap(0, handle) {
 		return nil
 	}
 	return b
 }
 
-// openBatch opens the batch of an aggregate for transfers like o, which has been checked, if it is
-// contiguous and known.
-func (r *Runtime) openBatch(a *aggregate, o *Op) {
+// openBatch opens the batch of an aggregate for transfers like o, which the caller has checked, if
+// o is contiguous and its remote region known. The caller holds ag.mu.
+func (ag *aggregates) openBatch(a *aggregate, o *Op) {
 	x, b := &o.Xfer, a.batch
-	if b == nil || !o.known || o.Kind == Acc || x.Vector != nil || len(x.Count) != 1 {
+	if b == nil || !o.remoteKnown || o.Kind == Acc || x.Vector != nil || len(x.Count) != 1 {
 		return
 	}
-	if e, found := r.remote.find(transport.Rank(o.Proc), x.Remote.Base); found {
+	if e, found := ag.rt.regionManager.remote.findExtent(transport.Rank(o.Proc),
+		x.Remote.Base); found {
 		b.lock()
-		b.open(o, e, math.MaxInt32, math.MaxInt)
+		b.openFor(o, e, math.MaxInt32, math.MaxInt)
 		b.unlock()
 	}
 }
 
-// drain moves what C has added to the aggregate, and closes the batch.
-func (a *aggregate) drain() {
+// drainBatch adds the transfers of the batch to the aggregate, and closes the batch. The caller
+// holds aggregates.mu.
+func (a *aggregate) drainBatch() {
 	b := a.batch
 	if b == nil {
 		return
 	}
 	b.lock()
 	defer b.unlock()
-	if b.n > 0 {
+	if b.count > 0 {
 		o := NewOp()
 		b.closeInto(o)
-		a.add(o)
+		a.addCopy(o)
 		o.Release()
 	}
 	b.size = 0
 }
 
-// closeBatches closes all batches: memory of other ranks is about to be freed.
-func (r *Runtime) closeBatches() {
-	r.postCoalesced(everyRank)
-	r.aggregates.mu.Lock()
-	defer r.aggregates.mu.Unlock()
-	for _, a := range r.aggregates.set {
-		a.drain()
+// closeBatches closes all batches, since memory of other ranks is about to be freed. It locks
+// ag.mu.
+func (ag *aggregates) closeBatches() {
+	ag.rt.coalescing.postCoalesced(everyRank)
+	ag.mu.Lock()
+	defer ag.mu.Unlock()
+	for _, a := range ag.byHandle {
+		a.drainBatch()
 	}
 }

@@ -13,7 +13,7 @@ func (r *tr) add(handle uintptr, o *Op) bool {
 		return false
 	}
 	defer b.busy.Store(0)
-	return b.add(o)
+	return b.addTransfer(o)
 }
 
 // bundle adds an operation in C or in Go and tells whether it was C.

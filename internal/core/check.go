@@ -38,23 +38,28 @@ type Op struct {
 	Suffix  string // of the argument names: "" contiguous, "_ptr" strided, "_ptr_array" vector
 	Missing string // name of an array that was NULL, found by capi
 	Refuse  error  // another mistake, found by capi
-	Trusted bool   // the caller has checked that the remote memory is its owner's; the target checks it again
+	// Trusted: the caller has checked that the remote memory is its owner's; the target checks
+	// it again.
+	Trusted bool
 	// TemporaryLocal: posted as blocking, since the local memory is temporary or another store
 	// follows at once, but the frame may wait for later ones.
 	TemporaryLocal bool
 
 	segments []transport.Segments // for a list
 	// the remote memory is known to be valid, or its owner has been asked
-	known bool
+	remoteKnown bool
 	// the target's memory that a checked transfer touches; not of vectors
-	extent extent
+	remoteExtent extent
 }
 
-// local and remote are the header's names for the two sides.
-func (o *Op) local() string  { return argName(o.Kind == Get, o.Suffix) }
-func (o *Op) remote() string { return argName(o.Kind != Get, o.Suffix) }
+// localArg is the header's name of the argument with the local memory.
+func (o *Op) localArg() string { return argName(o.Kind == Get, o.Suffix) }
 
-// argName makes no new string for the usual ones: every operation asks for it.
+// remoteArg is the header's name of the argument with the remote memory.
+func (o *Op) remoteArg() string { return argName(o.Kind != Get, o.Suffix) }
+
+// argName is the header's name of an argument. It makes no new string for the usual ones, since
+// each operation asks for it.
 func argName(dst bool, suffix string) string {
 	switch {
 	case dst && suffix == "":
@@ -71,8 +76,9 @@ func argName(dst bool, suffix string) string {
 	return "src" + suffix
 }
 
-// check returns (true, nil) when there is something to move.
-func (r *Runtime) check(o *Op) (bool, error) {
+// checkOp checks all arguments of an operation and sets what Op has about its remote memory. It
+// returns false if there is nothing to move.
+func (r *Runtime) checkOp(o *Op) (bool, error) {
 	if err := r.checkRank("proc", o.Proc); err != nil {
 		return false, err
 	}
@@ -93,6 +99,7 @@ func (r *Runtime) check(o *Op) (bool, error) {
 	return r.checkStrided(o)
 }
 
+// checkAcc checks the operator and the scale of an accumulate and sets the type of the scale.
 func (o *Op) checkAcc() error {
 	t, ok := kernel.TypeOfAcc(o.AccCode)
 	if !ok {
@@ -105,8 +112,8 @@ func (o *Op) checkAcc() error {
 	return nil
 }
 
-// whole returns an error unless n bytes are a whole number of elements of an accumulate.
-func (o *Op) whole(arg string, n int) error {
+// checkWhole returns an error unless n bytes are a whole number of elements of an accumulate.
+func (o *Op) checkWhole(arg string, n int) error {
 	if o.Kind != Acc {
 		return nil
 	}
@@ -117,6 +124,7 @@ func (o *Op) whole(arg string, n int) error {
 	return nil
 }
 
+// checkStrided is check for a contiguous or strided operation. It sets o.extent and o.known.
 func (r *Runtime) checkStrided(o *Op) (bool, error) {
 	if o.Levels < 0 || o.Levels > kernel.MaxLevels {
 		return false, argErr(CodeLevels, "stride_levels", "%d is outside 0..%d", o.Levels,
@@ -134,7 +142,7 @@ func (r *Runtime) checkStrided(o *Op) (bool, error) {
 			return false, argErr(CodeLevels, arg, "%d blocks at level %d", c, i)
 		}
 	}
-	if err := o.whole(arg, int(x.Count[0])); err != nil {
+	if err := o.checkWhole(arg, int(x.Count[0])); err != nil {
 		return false, err
 	}
 	volume, lo, hi := kernel.Extent(x.Remote.Stride, x.Count)
@@ -146,32 +154,34 @@ func (r *Runtime) checkStrided(o *Op) (bool, error) {
 			"%v are more than the %d bytes that one transfer may have", x.Count,
 			int64(kernel.MostBytes))
 	case x.Local.Base == 0:
-		return false, argErr(CodeArgument, o.local(), "null pointer")
+		return false, argErr(CodeArgument, o.localArg(), "null pointer")
 	case x.Local.Base > lastAddress:
-		return false, argErr(CodeArgument, o.local(), "%#x is no address", x.Local.Base)
+		return false, argErr(CodeArgument, o.localArg(), "%#x is no address", x.Local.Base)
 	case x.Remote.Base == 0:
-		return false, argErr(CodeArgument, o.remote(), "null pointer")
+		return false, argErr(CodeArgument, o.remoteArg(), "null pointer")
 	}
-	o.extent = extent{x.Remote.Base + uintptr(lo), x.Remote.Base + uintptr(hi)}
-	if o.known = o.Trusted; o.known {
+	o.remoteExtent = extent{x.Remote.Base + uintptr(lo), x.Remote.Base + uintptr(hi)}
+	if o.remoteKnown = o.Trusted; o.remoteKnown {
 		return true, nil
 	}
 	var err error
-	o.known, err = r.checkRemote(o.remote(), o.Proc, o.extent.lo, hi-lo)
+	o.remoteKnown, err = r.checkRemote(o.remoteArg(), o.Proc, o.remoteExtent.lo, hi-lo)
 	return true, err
 }
 
+// noAddress tells whether an address cannot be one of memory.
 func noAddress(a uintptr) bool { return a == 0 || a > lastAddress }
 
+// checkVector is check for a vector operation. It sets o.known: all segments are known.
 func (r *Runtime) checkVector(o *Op) (bool, error) {
 	some, all := false, int64(0)
-	o.known = true
+	o.remoteKnown = true
 	for i, s := range o.Xfer.Vector {
 		if s.Bytes < 0 {
 			return false, argErr(CodeBytes, "darr", "descriptor %d: bytes is %d", i,
 				s.Bytes)
 		}
-		if err := o.whole("darr", s.Bytes); err != nil {
+		if err := o.checkWhole("darr", s.Bytes); err != nil {
 			return false, err
 		}
 		if s.Bytes == 0 {
@@ -188,19 +198,19 @@ func (r *Runtime) checkVector(o *Op) (bool, error) {
 				what = "no address"
 			}
 			return false, argErr(CodeArgument, "darr",
-				"descriptor %d: %s address %d is %s", i, o.local(), j, what)
+				"descriptor %d: %s address %d is %s", i, o.localArg(), j, what)
 		}
 		known, err := r.checkRemoteAll(o, &s)
 		if err != nil {
 			return false, err
 		}
-		o.known = o.known && known
+		o.remoteKnown = o.remoteKnown && known
 		some = some || len(s.Local) > 0
 	}
 	return some, nil
 }
 
-// checkRemoteAll is checkRemote for every segment of a descriptor; one look-up if one allocation
+// checkRemoteAll is checkRemote for every segment of a descriptor, by one search if one allocation
 // holds them all.
 func (r *Runtime) checkRemoteAll(o *Op, s *transport.Segments) (known bool, err error) {
 	if len(s.Remote) == 0 || o.Trusted {
@@ -210,15 +220,15 @@ func (r *Runtime) checkRemoteAll(o *Op, s *transport.Segments) (known bool, err 
 	for _, a := range s.Remote {
 		lo, hi = min(lo, a), max(hi, a)
 	}
-	if o.Proc != int(r.Me) { // my own segments may be outside the arena: check each
-		if known, err = r.checkRemote(o.remote(), o.Proc, lo,
+	if o.Proc != int(r.Me) { // this rank's own segments may be outside the arena: check each
+		if known, err = r.checkRemote(o.remoteArg(), o.Proc, lo,
 			int64(hi-lo)+int64(s.Bytes)); known && err == nil {
 			return true, nil
 		}
 	}
 	known = true
 	for _, a := range s.Remote {
-		one, err := r.checkRemote(o.remote(), o.Proc, a, int64(s.Bytes))
+		one, err := r.checkRemote(o.remoteArg(), o.Proc, a, int64(s.Bytes))
 		if err != nil {
 			return false, err
 		}
@@ -227,9 +237,9 @@ func (r *Runtime) checkRemoteAll(o *Op, s *transport.Segments) (known bool, err 
 	return known, nil
 }
 
-// checkRemote: n bytes at addr must lie in one live allocation of proc. A rank may also name
-// private memory of its own. known is false for an address on another node that this rank does not
-// know: then the owner has to be asked.
+// checkRemote checks that n bytes at addr lie in one live allocation of proc; a rank may also name
+// private memory of its own. known is false for memory of another node that this rank does not
+// know: the caller has to ask its owner.
 func (r *Runtime) checkRemote(arg string, proc int, addr uintptr, n int64) (known bool, err error) {
 	rank, beyond := transport.Rank(proc), false
 	switch {
@@ -238,8 +248,9 @@ func (r *Runtime) checkRemote(arg string, proc int, addr uintptr, n int64) (know
 	case n < 0 || addr > lastAddress || uintptr(n) > lastAddress-addr:
 		beyond = true
 	case !r.Topo.SameNode(rank):
-		if known, beyond = r.remote.contains(rank, addr, n); !known && !beyond {
-			known, _ = r.confirmed.contains(rank, addr, n)
+		if known, beyond = r.regionManager.remote.contains(rank, addr, n); !known &&
+			!beyond {
+			known, _ = r.regionManager.confirmed.contains(rank, addr, n)
 		}
 	case rank == r.Me && !r.Memory.Inside(addr):
 		return true, nil
@@ -255,8 +266,8 @@ func (r *Runtime) checkRemote(arg string, proc int, addr uintptr, n int64) (know
 	return known, nil
 }
 
-// CheckFlag: a flag is an aligned int in one live allocation of proc. If this rank does not know
-// it, it asks the owner.
+// CheckFlag checks that a flag is an aligned int in one live allocation of proc. It asks the owner
+// if this rank does not know the memory.
 func (r *Runtime) CheckFlag(arg string, proc int, addr uintptr) error {
 	if err := r.checkRank("proc", proc); err != nil {
 		return err
@@ -268,5 +279,5 @@ func (r *Runtime) CheckFlag(arg string, proc int, addr uintptr) error {
 	if known || err != nil {
 		return err
 	}
-	return r.askOwner(proc, arg, appendRange(nil, addr, 4))
+	return r.regionManager.askOwner(proc, arg, appendRange(nil, addr, 4))
 }

@@ -33,6 +33,7 @@ func shaped(local, remote uintptr, count []int32, stride ...int32) *Op {
 	return o
 }
 
+// contiguousMistakes are contiguous operations with one wrong argument each.
 func contiguousMistakes(mem []uintptr, buf uintptr) []mistake {
 	one := int64(1)
 	badScale := accOf(op(Acc, 0, buf, mem[0], 8), nil)
@@ -75,6 +76,7 @@ func contiguousMistakes(mem []uintptr, buf uintptr) []mistake {
 	}
 }
 
+// stridedMistakes are strided operations with one wrong argument each.
 func stridedMistakes(mem []uintptr, buf uintptr) []mistake {
 	one := int64(1)
 	levels := func(n int) *Op {
@@ -135,6 +137,7 @@ func stridedMistakes(mem []uintptr, buf uintptr) []mistake {
 	}
 }
 
+// vectorMistakes are vector operations with one wrong argument each.
 func vectorMistakes(mem []uintptr, buf uintptr) []mistake {
 	one := int64(1)
 	two := func(o *Op, s transport.Segments) *Op {
@@ -170,13 +173,15 @@ func vectorMistakes(mem []uintptr, buf uintptr) []mistake {
 	}
 }
 
+// Each wrong argument is named by the error, with its code, by blocking and nonblocking calls.
 func TestMistakes(t *testing.T) {
 	world(t, 2, func(r *tr) {
 		mem, buf := r.alloc(64), r.local(64)
 		if r.Me == 0 {
-			for shape, list := range map[string][]mistake{"contiguous": contiguousMistakes(mem, buf),
-				"strided": stridedMistakes(mem, buf),
-				"vector":  vectorMistakes(mem, buf)} {
+			for shape, list := range map[string][]mistake{
+				"contiguous": contiguousMistakes(mem, buf),
+				"strided":    stridedMistakes(mem, buf),
+				"vector":     vectorMistakes(mem, buf)} {
 				for _, m := range list {
 					what := fmt.Sprintf("%s, %s", shape, m.what)
 					wantArg(r, what, r.Do(m.o), m.arg, m.code, m.text)
@@ -211,6 +216,7 @@ func TestAllowed(t *testing.T) {
 	})
 }
 
+// A flag is an aligned int within an allocation of an existing rank.
 func TestCheckFlag(t *testing.T) {
 	world(t, 1, func(r *tr) {
 		mem := r.alloc(64)
@@ -223,6 +229,7 @@ func TestCheckFlag(t *testing.T) {
 	})
 }
 
+// CodeOf finds the code of a wrapped ArgError; other errors are internal.
 func TestCodeOf(t *testing.T) {
 	if CodeOf(errors.New("anything")) != CodeInternal ||
 		CodeOf(argErr(CodeOp, "a", "b")) != CodeOp {

@@ -20,83 +20,90 @@ import (
 )
 
 const (
-	numCoalescers = 16       // a rank has that of its number
-	mostCoalesced = 2048     // bytes of a transfer
-	coalescedRoom = 64 << 10 // bytes of a batch
+	numCoalescers     = 16       // a rank has that of its number
+	maxCoalescedBytes = 2048     // bytes of a transfer
+	maxBatchBytes     = 64 << 10 // bytes of a batch
 )
 
-// coalescing is the coalescers of a process, of which each serves one rank at a time.
+// coalescing is the coalescers of this process.
 type coalescing struct {
-	batches []Batch // those of the coalescers
-	all     []coalescer
-	open    *atomic.Int32 // batches open or being posted; C reads it. nil: nothing is coalesced
+	rt         *Runtime
+	batches    []Batch // those of the coalescers
+	coalescers []coalescer
+	// openCount is the number of batches that are open or being posted. C reads it. nil:
+	// nothing is coalesced.
+	openCount *atomic.Int32
 }
 
-// coalescer collects operations to one rank.
+// coalescer collects operations to one rank at a time, the one of which answers are outstanding.
 type coalescer struct {
-	r       *Runtime
-	batch   *Batch
-	posting sync.Mutex // from taking the batch until it is posted, so that others are behind it
-	told    func()     // answered, made once
-	rung    func()     // alarmed, made once
+	rt    *Runtime
+	batch *Batch
+	// posting is held from closing the batch until it has been posted, so that later operations
+	// are posted behind it. It is locked before the batch.
+	posting      sync.Mutex
+	answeredFunc func() // onAnswered, made once
+	alarmFunc    func() // onAlarm, made once
 
 	// Under the batch's lock.
-	proc    int      // whose answers are counted
-	pending *request // the operation that the open batch will be; nil: the batch is closed
-	number  int32    // of pending in the table of handles
-	alone   bool     // no batch has been opened since the alarm was set
-	worth   [2]bool  // by kind: the latest batch was of many operations
-	skipped uint32   // how many puts had no alarm after the latest one that few puts followed
+	proc              int      // the rank that is served
+	pending           *request // the operation that the open batch becomes; nil: it is closed
+	number            int32    // of pending in the table of handles
+	noBatchSinceAlarm bool     // no batch has been opened since the alarm was set
+	wasWorthwhile     [2]bool  // by kind: the last batch had many operations
+	alarmlessStores   uint32   // stores without an alarm after the last small batch of puts
 
 	// Changed under the batch's lock, read without it.
 	outstanding atomic.Int32  // requests that were posted and not answered, and an alarm
-	resume      atomic.Uint32 // puts have no alarm until so many stores were posted
+	alarmsFrom  atomic.Uint32 // number of posted stores from which puts have an alarm again
 }
 
-// Coalesce has small nonblocking operations to other nodes collected. C adds to these batches. The
-// number of batches that are not posted is kept in open. Empty if there is nothing to be gained.
-func (r *Runtime) Coalesce(open *atomic.Int32) []Batch {
+// Coalesce has small nonblocking operations to other nodes collected, and returns the batches for C
+// to add to; none if nothing is gained. The number of batches that are not posted is kept in open.
+// The caller makes the call before the first operation.
+func (co *coalescing) Coalesce(open *atomic.Int32) []Batch {
 	open.Store(0)
-	if len(r.Topo.Nodes) == 1 || !r.beyond.coalesces {
+	if len(co.rt.Topo.Nodes) == 1 || !co.rt.internode.coalesces {
 		return nil
 	}
-	c := &r.coalesced
-	c.batches, c.all = make([]Batch, numCoalescers), make([]coalescer, numCoalescers)
-	for i := range c.all {
-		s := &c.all[i]
-		s.r, s.batch, s.told, s.rung = r, &c.batches[i], s.answered, s.alarmed
+	co.batches, co.coalescers = make([]Batch, numCoalescers), make([]coalescer, numCoalescers)
+	for i := range co.coalescers {
+		s := &co.coalescers[i]
+		s.rt, s.batch, s.answeredFunc, s.alarmFunc = co.rt, &co.batches[i], s.onAnswered,
+			s.onAlarm
 	}
-	c.open = open
-	return c.batches
+	co.openCount = open
+	return co.batches
 }
 
-// coalescer is that of a checked operation, nil if it cannot be coalesced.
-func (r *Runtime) coalescer(o *Op, to *way) *coalescer {
+// coalescerFor returns the coalescer of a checked operation, nil if the operation cannot be
+// coalesced.
+func (co *coalescing) coalescerFor(o *Op, to *iface) *coalescer {
 	x := &o.Xfer
-	if r.coalesced.all == nil || !to.coalesces || !o.known || o.Kind == Acc ||
-		x.Vector != nil || len(x.Count) != 1 || x.Count[0] > mostCoalesced {
+	if co.coalescers == nil || !to.coalesces || !o.remoteKnown || o.Kind == Acc ||
+		x.Vector != nil || len(x.Count) != 1 || x.Count[0] > maxCoalescedBytes {
 		return nil
 	}
-	return &r.coalesced.all[o.Proc%numCoalescers]
+	return &co.coalescers[o.Proc%numCoalescers]
 }
 
-// collect adds an operation to the open batch, or opens one while an answer is outstanding: false
-// if the operation is to be posted. content and the number are those of Runtime.start.
-func (s *coalescer) collect(o *Op, implicit bool, content int32) (number int32, collected bool) {
-	if s.rests(o) {
+// collectOp adds an operation to the open batch, or opens one while an answer is outstanding.
+// false: the caller posts the operation. content and number are those of Runtime.startOperation.
+func (s *coalescer) collectOp(o *Op, implicit bool, content int32) (number int32, collected bool) {
+	if s.bypasses(o) {
 		return Done, false
 	}
 	s.batch.lock()
-	for s.pending != nil && !s.add(o, implicit, content) {
+	for s.pending != nil && !s.addToBatch(o, implicit, content) {
 		s.batch.unlock()
-		s.post()
+		s.postBatch()
 		s.batch.lock()
 	}
 	defer s.batch.unlock()
-	if s.pending == nil && s.outstanding.Load() == 0 && s.worth[o.Kind] {
+	if s.pending == nil && s.outstanding.Load() == 0 && s.wasWorthwhile[o.Kind] {
 		s.setAlarm(o.Proc)
 	}
-	if s.pending != nil || s.open(o, implicit, content) {
+	if s.pending != nil || s.openBatchFor(o, implicit, content) {
 		return s.number, true
 	}
 	if o.Kind == Put {
@@ -105,50 +112,53 @@ func (s *coalescer) collect(o *Op, implicit bool, content int32) (number int32, 
 	return Done, false
 }
 
-// rests tells that nothing is to be done for a put but to post it. It costs no atomic operation.
-func (s *coalescer) rests(o *Op) bool {
-	return o.Kind == Put && s.r.coalesced.open.Load() == 0 && s.outstanding.Load() == 0 &&
-		int32(s.resume.Load()-s.r.traffic.all().Posted.Load()) > 0
+// bypasses tells whether a put is posted without looking at the batch: nothing is collected or
+// outstanding, and alarms pause. It costs no atomic operation that writes.
+func (s *coalescer) bypasses(o *Op) bool {
+	return o.Kind == Put && s.rt.coalescing.openCount.Load() == 0 &&
+		s.outstanding.Load() == 0 &&
+		int32(s.alarmsFrom.Load()-s.rt.traffic.total().Posted.Load()) > 0
 }
 
-// add adds an operation to the open batch: false if it does not fit, or if operations of another
-// batch are open under its handle. The caller has the batch's lock.
-func (s *coalescer) add(o *Op, implicit bool, content int32) bool {
+// addToBatch adds an operation to the open batch; false: it does not fit, or operations of another
+// batch are open under its handle. The caller holds the batch's lock.
+func (s *coalescer) addToBatch(o *Op, implicit bool, content int32) bool {
 	if implicit != s.pending.implicit {
 		return false
 	}
-	if content = s.r.handles.content(content); content != Done && content != s.number {
+	if content = s.rt.handleTable.contentAfter(content); content != Done &&
+		content != s.number {
 		return false
 	}
-	return s.batch.add(o)
+	return s.batch.addTransfer(o)
 }
 
-// open opens a batch with its first operation, if an answer is outstanding. The caller has the
-// batch's lock.
-func (s *coalescer) open(o *Op, implicit bool, content int32) bool {
+// openBatchFor opens a batch with its first operation, if an answer is outstanding. The caller
+// holds the batch's lock.
+func (s *coalescer) openBatchFor(o *Op, implicit bool, content int32) bool {
 	if s.outstanding.Load() == 0 || s.proc != o.Proc {
 		return false
 	}
-	e, found := s.r.remote.find(transport.Rank(o.Proc), o.Xfer.Remote.Base)
+	e, found := s.rt.regionManager.remote.findExtent(transport.Rank(o.Proc), o.Xfer.Remote.Base)
 	if !found || uintptr(o.Xfer.Count[0]) > e.hi-o.Xfer.Remote.Base {
 		return false
 	}
 	p := requests.Get().(*request)
-	p.proc, p.implicit, p.tr, p.refs = o.Proc, implicit, s.r.beyond.tr, 1
-	s.pending, s.number, s.alone = p, s.r.handles.add(p, content), false
+	p.proc, p.implicit, p.transport, p.refs = o.Proc, implicit, s.rt.internode.tr, 1
+	s.pending, s.number, s.noBatchSinceAlarm = p, s.rt.handleTable.addRequest(p, content), false
 	owner := s.number
 	if implicit {
 		owner = Done
 	}
 	s.batch.owner.Store(uintptr(uint32(owner)))
-	s.batch.open(o, e, mostCoalesced, coalescedRoom)
-	s.batch.add(o)
-	s.r.coalesced.open.Add(1)
+	s.batch.openFor(o, e, maxCoalescedBytes, maxBatchBytes)
+	s.batch.addTransfer(o)
+	s.rt.coalescing.openCount.Add(1)
 	return true
 }
 
-// post posts what was collected, if there is anything.
-func (s *coalescer) post() {
+// postBatch posts the open batch, if there is one. It locks posting and the batch.
+func (s *coalescer) postBatch() {
 	s.posting.Lock()
 	defer s.posting.Unlock()
 	s.batch.lock()
@@ -157,118 +167,122 @@ func (s *coalescer) post() {
 		s.batch.unlock()
 		return
 	}
-	s.learn(Kind(s.batch.kind), s.batch.n)
+	s.adaptToBatch(Kind(s.batch.kind), s.batch.count)
 	o := NewOp()
 	s.batch.closeInto(o)
 	o.Xfer.Later = true
-	p.describe(o)
+	p.copyOp(o)
 	o.Release()
 	s.pending = nil
 	if p.op.Kind == Get {
-		s.count(p)
+		s.countRequest(p)
 	}
 	s.batch.unlock()
-	if err := s.r.post(&p.op); err != nil {
-		p.fail(err)
+	if err := s.rt.postOp(&p.op); err != nil {
+		p.complete(err)
 	} else if p.implicit && p.op.Kind == Get {
-		s.r.traffic.posted(p.proc) // a fence waits for it too
+		s.rt.traffic.countPosted(p.proc) // a fence waits for it too
 	}
-	s.r.handles.unref(p)
-	s.r.coalesced.open.Add(-1)
+	s.rt.handleTable.unrefRequest(p)
+	s.rt.coalescing.openCount.Add(-1)
 }
 
-// serves takes the coalescer for a rank, if it is free: false if it is another's. The caller has
-// the batch's lock.
-func (s *coalescer) serves(proc int) bool {
+// claimFor makes the coalescer serve a rank if it is idle; false: it serves another one. The caller
+// holds the batch's lock.
+func (s *coalescer) claimFor(proc int) bool {
 	if s.outstanding.Load() == 0 && s.pending == nil {
 		s.proc = proc
 	}
 	return s.proc == proc
 }
 
-// expect has the coalescer told of the answer to a request that is going to be posted.
-func (s *coalescer) expect(p *request) {
+// expectAnswer has onAnswered called at the answer to a request, which the caller posts next. It
+// locks the batch.
+func (s *coalescer) expectAnswer(p *request) {
 	s.batch.lock()
 	defer s.batch.unlock()
-	if s.serves(p.proc) {
-		s.count(p)
+	if s.claimFor(p.proc) {
+		s.countRequest(p)
 	}
 }
 
-// setAlarm has an alarm of the transport take the place of an answer, where none is outstanding.
-// The caller has the batch's lock.
+// setAlarm sets an alarm of the transport in place of an answer, if none is outstanding. The caller
+// holds the batch's lock.
 func (s *coalescer) setAlarm(proc int) {
-	if alarm := s.r.beyond.alarm; alarm != nil && s.outstanding.Load() == 0 && s.serves(proc) {
+	if alarm := s.rt.internode.alarm; alarm != nil && s.outstanding.Load() == 0 &&
+		s.claimFor(proc) {
 		s.outstanding.Add(1)
-		s.alone = true
-		alarm.CallLater(s.rung)
+		s.noBatchSinceAlarm = true
+		alarm.CallLater(s.alarmFunc)
 	}
 }
 
 const (
-	worthwhile  = 8    // operations of a batch
-	mostSkipped = 4096 // puts
+	worthwhileOps = 8    // operations of a batch
+	maxAlarmless  = 4096 // puts
 )
 
-// learn is told of how many operations a batch is. If they are few, puts are posted without an
-// alarm for a while, which becomes longer each time. The caller has the batch's lock.
-func (s *coalescer) learn(kind Kind, n int32) {
-	s.worth[kind] = n >= worthwhile
+// adaptToBatch adapts to a batch of n operations. After a small one puts are posted without an
+// alarm for a while, which becomes longer each time. The caller holds the batch's lock.
+func (s *coalescer) adaptToBatch(kind Kind, n int32) {
+	s.wasWorthwhile[kind] = n >= worthwhileOps
 	switch {
 	case kind == Get:
 		return
-	case s.worth[Put]:
-		s.skipped = 0
+	case s.wasWorthwhile[Put]:
+		s.alarmlessStores = 0
 	default:
-		s.skipped = min(max(4, 4*s.skipped), mostSkipped)
+		s.alarmlessStores = min(max(4, 4*s.alarmlessStores), maxAlarmless)
 	}
-	s.resume.Store(s.r.traffic.all().Posted.Load() + s.skipped)
+	s.alarmsFrom.Store(s.rt.traffic.total().Posted.Load() + s.alarmlessStores)
 }
 
-// alarmed is called when the alarm rings.
-func (s *coalescer) alarmed() {
+// onAlarm is called by the transport when the alarm expires. It locks the batch.
+func (s *coalescer) onAlarm() {
 	s.batch.lock()
-	if s.alone {
-		s.learn(Put, 0)
+	if s.noBatchSinceAlarm {
+		s.adaptToBatch(Put, 0)
 	}
 	s.batch.unlock()
-	s.answered()
+	s.onAnswered()
 }
 
-func (s *coalescer) count(p *request) {
-	p.answered = s.told
+// countRequest counts a request that will be answered. The caller holds the batch's lock.
+func (s *coalescer) countRequest(p *request) {
+	p.onAnswer = s.answeredFunc
 	s.outstanding.Add(1)
 }
 
-// answered is told that a request is complete. The caller may hold locks of the transport.
-func (s *coalescer) answered() {
+// onAnswered is called when a request is complete, perhaps under locks of the transport: it leaves
+// the posting to a goroutine. It locks the batch.
+func (s *coalescer) onAnswered() {
 	s.batch.lock()
 	last := s.outstanding.Add(-1) == 0 && s.pending != nil
 	s.batch.unlock()
 	if last {
-		go s.postLater()
+		go s.postBatchAsync()
 	}
 }
 
-func (s *coalescer) postLater() {
+// postBatchAsync is postBatch as a goroutine.
+func (s *coalescer) postBatchAsync() {
 	defer log.Guard()
-	s.post()
+	s.postBatch()
 }
 
-// everyRank is for postCoalesced.
+// everyRank is postCoalesced's argument for all ranks.
 const everyRank = -1
 
-// postCoalesced posts what was collected for a rank, or for all. It is called before what may
-// follow these operations is posted, and before the caller waits.
-func (r *Runtime) postCoalesced(proc int) {
-	c := &r.coalesced
+// postCoalesced posts what was collected for a rank, or for all. It is called before the caller
+// waits, or posts what must follow these operations.
+func (co *coalescing) postCoalesced(proc int) {
 	switch {
-	case c.open == nil || c.open.Load() == 0:
+	case co.openCount == nil || co.openCount.Load() == 0:
 	case proc == everyRank:
-		for i := range c.all {
-			c.all[i].post()
+		for i := range co.coalescers {
+			co.coalescers[i].postBatch()
 		}
 	default:
-		c.all[proc%numCoalescers].post()
+		co.coalescers[proc%numCoalescers].postBatch()
 	}
 }

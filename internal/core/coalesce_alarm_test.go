@@ -54,7 +54,7 @@ func TestCoalesceError(t *testing.T) {
 				if err := wait(); err != nil {
 					r.wrong("%s, implicit %v, again: %v", at, implicit, err)
 				}
-				if s := &r.coalesced.all[1]; s.outstanding.Load() != 0 {
+				if s := &r.coalescing.coalescers[1]; s.outstanding.Load() != 0 {
 					r.wrong("%d answers are expected", s.outstanding.Load())
 				}
 			}
@@ -79,7 +79,7 @@ func (a *alarm) ring() {
 func TestCoalescePuts(t *testing.T) {
 	coalesced(t, nil, func(r *tr, mem []uintptr, buf uintptr) {
 		var a alarm
-		r.beyond.alarm = &a
+		r.internode.alarm = &a
 		var hdl [100]int32
 		for i := range hdl {
 			*long(buf + 8*uintptr(i)) = int64(i) + 500
@@ -114,7 +114,7 @@ func TestCoalescePuts(t *testing.T) {
 		if alarms > 10 {
 			r.wrong("%d alarms", alarms)
 		}
-		r.beyond.alarm = nil
+		r.internode.alarm = nil
 	})
 }
 
@@ -123,7 +123,7 @@ func TestCoalescePuts(t *testing.T) {
 func TestCoalesceFirstGet(t *testing.T) {
 	coalesced(t, nil, func(r *tr, mem []uintptr, buf uintptr) {
 		var a alarm
-		r.beyond.alarm = &a
+		r.internode.alarm = &a
 		var hdl [20]int32
 		for _, c := range []struct{ gets, posted int }{{20, 1}, {20, 0}, {2, 0}, {1, 1}} {
 			n, was := c.gets, r.c.Between.Count("get")
@@ -144,7 +144,7 @@ func TestCoalesceFirstGet(t *testing.T) {
 			r.got(buf, n)
 			clear(memory(buf, 8*n))
 		}
-		r.beyond.alarm = nil
+		r.internode.alarm = nil
 	})
 }
 

@@ -28,7 +28,7 @@ func coalesced(t *testing.T, change func(*transporttest.Cluster),
 		for i := range uintptr(1 << 14) {
 			*long(mem[r.Me] + 8*i), *long(buf + 8*i) = int64(i)+1000, -1
 		}
-		if r.Coalesce(new(atomic.Int32)); r.coalesced.all == nil {
+		if r.Coalesce(new(atomic.Int32)); r.coalescing.coalescers == nil {
 			r.wrong("nothing is coalesced")
 		}
 		r.barrier()
@@ -36,11 +36,12 @@ func coalesced(t *testing.T, change func(*transporttest.Cluster),
 			f(r, mem, buf)
 			// A thread that has posted a batch may not have counted that when its
 			// operations are complete.
-			for end := time.Now().Add(10 * time.Second); r.coalesced.open.Load() != 0 &&
+			for end := time.Now().Add(
+				10 * time.Second); r.coalescing.openCount.Load() != 0 &&
 				time.Now().Before(end); {
 				time.Sleep(100 * time.Microsecond)
 			}
-			if n := r.coalesced.open.Load(); n != 0 || r.open() != 0 {
+			if n := r.coalescing.openCount.Load(); n != 0 || r.open() != 0 {
 				r.wrong("%d batches and %d operations are open", n, r.open())
 			}
 		}
@@ -50,7 +51,7 @@ func coalesced(t *testing.T, change func(*transporttest.Cluster),
 
 // inC is capi's front_coalesce: false if Go has to act.
 func (r *tr) inC(hdl *int32, o *Op) bool {
-	b := &r.coalesced.batches[o.Proc%numCoalescers]
+	b := &r.coalescing.batches[o.Proc%numCoalescers]
 	if !b.busy.CompareAndSwap(0, 1) {
 		return false
 	}
@@ -60,7 +61,7 @@ func (r *tr) inC(hdl *int32, o *Op) bool {
 	if hdl != nil {
 		shares = owner != Done && (*hdl == Done || *hdl == owner)
 	}
-	if !shares || !b.add(o) {
+	if !shares || !b.addTransfer(o) {
 		return false
 	}
 	if hdl != nil {
@@ -101,8 +102,8 @@ func (r *tr) count(what string, want int) {
 func (r *tr) posted() {
 	r.Helper()
 	end := time.Now().Add(10 * time.Second)
-	for r.coalesced.open.Load() != 0 && time.Now().Before(end) {
-		r.beyond.tr.Progress(0)
+	for r.coalescing.openCount.Load() != 0 && time.Now().Before(end) {
+		r.internode.tr.Progress(0)
 		time.Sleep(100 * time.Microsecond)
 	}
 }
@@ -190,14 +191,14 @@ func TestCoalesceBounds(t *testing.T) {
 		}
 		r.count("get", 3)
 		small := op(Get, 1, buf+8*n, mem[1]+8*n, 4) // sizes may differ
-		other := op(Get, 1, buf+8*n+4, mem[1]+8*n+4, mostCoalesced)
+		other := op(Get, 1, buf+8*n+4, mem[1]+8*n+4, maxCoalescedBytes)
 		var last [2]int32
 		if !r.begin(&last[0], small) || !r.begin(&last[1], other) {
 			r.wrong("other sizes were not added in C")
 		}
 		for i, o := range []*Op{op(Get, 1, buf, mem[1]+1<<17-4, 8),
 			op(Get, 1, buf, mem[1]+1<<17, 8), op(Get, 1, buf, mem[1]-8, 8),
-			op(Get, 1, buf, mem[1], mostCoalesced+1), op(Get, 17, buf, mem[1], 8)} {
+			op(Get, 1, buf, mem[1], maxCoalescedBytes+1), op(Get, 17, buf, mem[1], 8)} {
 			if r.inC(&last[1], o) {
 				r.wrong("bad operation %d was added", i)
 			}
@@ -206,11 +207,11 @@ func TestCoalesceBounds(t *testing.T) {
 		for _, h := range append(hdl[:], last[:]...) {
 			r.must(r.Wait(h))
 		}
-		r.got(buf, n+mostCoalesced/8)
+		r.got(buf, n+maxCoalescedBytes/8)
 		r.c.Between.Hold()
 		r.begin(&last[0], op(Get, 1, buf, mem[1], 8))
-		for range coalescedRoom/mostCoalesced + 1 { // as many bytes
-			r.begin(&last[1], op(Get, 1, buf, mem[1], mostCoalesced))
+		for range maxBatchBytes/maxCoalescedBytes + 1 { // as many bytes
+			r.begin(&last[1], op(Get, 1, buf, mem[1], maxCoalescedBytes))
 		}
 		r.count("get", 6)
 		r.c.Between.Release()

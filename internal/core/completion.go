@@ -12,17 +12,17 @@ import (
 	"libarmci/internal/transport"
 )
 
-// completion tells that one operation is locally complete; several threads may wait for it.
+// completion is the local completion of one operation; several threads may wait for it.
 type completion struct {
 	done atomic.Bool
 	err  error
 	// for Xfer.Done; created once, so that reusing a completion does not allocate
-	finish func(error)
+	onDone func(error)
 }
 
 func newCompletion() *completion {
 	c := &completion{}
-	c.finish = func(err error) {
+	c.onDone = func(err error) {
 		c.err = err
 		c.done.Store(true)
 	}
@@ -37,10 +37,10 @@ const progressStep = time.Millisecond
 // scheduler.
 const scheduleEvery = 4 * time.Millisecond
 
-// wait blocks until completion and drives the transport. If that has nothing to do, as while
-// another goroutine sends, it yields. While something comes it does not: on a thread of the
-// application a yield to Go's scheduler takes as long as many looks.
-func (c *completion) wait(tr transport.Transport) error {
+// waitDone waits until the operation is complete, and drives its transport meanwhile. If that has
+// nothing to do, as while another goroutine sends, it yields. While messages arrive it does not: on
+// a thread of the application a yield to Go's scheduler takes as long as many polls.
+func (c *completion) waitDone(tr transport.Transport) error {
 	const yields, pause = 50, 20 * time.Microsecond
 	run := time.Now()
 	for idle := 0; !c.done.Load(); idle++ {

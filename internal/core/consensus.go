@@ -27,6 +27,7 @@ type StartError struct {
 
 func (e *StartError) Error() string { return e.Text }
 
+// textOf is the text of an error, "" for none.
 func textOf(err error) string {
 	if err == nil {
 		return ""
@@ -37,6 +38,7 @@ func textOf(err error) string {
 // consequence marks the report of a rank that failed only because another one did.
 const consequence = "consequence: "
 
+// isConsequence tells whether an error only says that another rank has left.
 func isConsequence(err error) bool {
 	for _, of := range []error{io.EOF, syscall.ECONNRESET, syscall.EPIPE, syscall.ECONNREFUSED,
 		os.ErrDeadlineExceeded} {
@@ -51,12 +53,12 @@ func isConsequence(err error) bool {
 type report struct {
 	text  string
 	rank  int // the lowest of them
-	count int
+	ranks int
 }
 
 const (
-	mostReports = 8    // different ones of a node; what is beyond is counted with the last
-	mostText    = 2000 // bytes of one
+	maxReports     = 8    // different ones of a node; what is beyond is counted with the last
+	maxReportBytes = 2000 // bytes of one
 )
 
 // reportOf is the text of a rank's report, "" if it has none.
@@ -65,7 +67,7 @@ func reportOf(err error) string {
 	if err != nil && isConsequence(err) {
 		text = consequence + text
 	}
-	return text[:min(len(text), mostText)]
+	return text[:min(len(text), maxReportBytes)]
 }
 
 // addReport adds the report of a rank, in ascending order of ranks.
@@ -74,108 +76,115 @@ func addReport(all []report, text string, rank int) []report {
 		return all
 	}
 	if i := slices.IndexFunc(all, func(r report) bool { return r.text == text }); i >= 0 {
-		all[i].count++
+		all[i].ranks++
 		return all
 	}
-	if len(all) == mostReports {
-		all[mostReports-1].count++
+	if len(all) == maxReports {
+		all[maxReports-1].ranks++
 		return all
 	}
 	return append(all, report{text, rank, 1})
 }
 
-func (b *record) reports(all []report) {
-	b.number(uint64(len(all)))
+// appendReports writes the reports of a node.
+func (b *recordWriter) appendReports(all []report) {
+	b.appendNumber(uint64(len(all)))
 	for _, r := range all {
-		b.text(r.text)
-		b.number(uint64(r.rank))
-		b.number(uint64(r.count))
+		b.appendText(r.text)
+		b.appendNumber(uint64(r.rank))
+		b.appendNumber(uint64(r.ranks))
 	}
 }
 
-func (d *reading) reports(ranks int) []report {
+// readReports reads reports on a job of so many ranks.
+func (d *recordReader) readReports(ranks int) []report {
 	var all []report
-	for range d.count() {
-		all = append(all, report{text: d.text(), rank: d.rank(ranks),
-			count: d.rank(ranks + 1)})
+	for range d.readCount() {
+		all = append(all, report{text: d.readText(), rank: d.readRank(ranks),
+			ranks: d.readRank(ranks + 1)})
 	}
 	return all
 }
 
 // consensus is collective: it succeeds if all ranks have reached this step without an error.
-func (r *Runtime) consensus(err error) error {
-	_, _, err = r.consensusOn(addresses{}, err)
+func (s *startup) consensus(err error) error {
+	_, _, err = s.consensusWithAddresses(addresses{}, err)
 	return err
 }
 
-// addresses are those that a rank tells the others, if it has any.
+// addresses are the addresses of a rank that others need, empty if it has none.
 type addresses struct {
 	server    []byte // of its data server
 	inquiries []byte // of a leader: transport.Liveness.InquiriesAt
 }
 
-// consensusOn is consensus, and exchanges the addresses of ranks. Those of inquiries are by node.
-func (r *Runtime) consensusOn(mine addresses, err error) (addrs []transport.PeerAddr,
+// consensusWithAddresses is consensus, and exchanges the addresses of ranks. The inquiry addresses
+// are by node.
+func (s *startup) consensusWithAddresses(mine addresses, err error) (addrs []transport.PeerAddr,
 	inquiries [][]byte, _ error) {
-	nodes, lost := r.exchange(reportCard(err, mine),
-		func(cards [][]byte) record { return mergeReports(cards, r.Topo.Mine()) })
+	nodes, lost := s.exchangeRecords(consensusRecord(err, mine),
+		func(records [][]byte) recordWriter {
+			return mergeReports(records,
+				s.rt.Topo.Mine())
+		})
 	if lost != nil {
 		return nil, nil, errors.Join(err, lost)
 	}
 	var reports []report
 	for n, b := range nodes {
-		d := reading{b: b}
-		reports = append(reports, d.reports(r.N)...)
-		for range d.count() {
-			rank := r.Topo.Nodes[n][d.rank(len(r.Topo.Nodes[n]))]
-			addrs = append(addrs, transport.PeerAddr{Rank: rank, Addr: d.bytes()})
+		d := recordReader{rest: b}
+		reports = append(reports, d.readReports(s.rt.N)...)
+		for range d.readCount() {
+			rank := s.rt.Topo.Nodes[n][d.readRank(len(s.rt.Topo.Nodes[n]))]
+			addrs = append(addrs, transport.PeerAddr{Rank: rank, Addr: d.readBytes()})
 		}
-		inquiries = append(inquiries, d.bytes())
-		if err := d.end(); err != nil {
-			return nil, nil, fmt.Errorf("node of rank %d: %w", r.Topo.Nodes[n][0], err)
+		inquiries = append(inquiries, d.readBytes())
+		if err := d.checkEnd(); err != nil {
+			return nil, nil, fmt.Errorf("node of rank %d: %w", s.rt.Topo.Nodes[n][0],
+				err)
 		}
 	}
 	slices.SortFunc(addrs,
 		func(a, b transport.PeerAddr) int { return cmp.Compare(a.Rank, b.Rank) })
-	return addrs, inquiries, consensusError(reports, int(r.Me))
+	return addrs, inquiries, consensusError(reports, int(s.rt.Me))
 }
 
-// reportCard is what a rank tells its leader for consensusOn.
-func reportCard(err error, a addresses) (b record) {
-	b.text(reportOf(err))
-	b.bytes(a.server)
-	b.bytes(a.inquiries)
+// consensusRecord is what a rank sends its leader for consensusWithAddresses.
+func consensusRecord(err error, a addresses) (b recordWriter) {
+	b.appendText(reportOf(err))
+	b.appendBytes(a.server)
+	b.appendBytes(a.inquiries)
 	return b
 }
 
-// mergeReports makes the record of a node for consensusOn.
-func mergeReports(cards [][]byte, ranks []transport.Rank) (node record) {
+// mergeReports makes the record of a node for consensusWithAddresses.
+func mergeReports(records [][]byte, ranks []transport.Rank) (node recordWriter) {
 	var reports []report
-	var addrs, inquiries record
+	var addrs, inquiries recordWriter
 	count := uint64(0)
-	for i, b := range cards {
-		d := reading{b: b}
-		reports = addReport(reports, d.text(), int(ranks[i]))
-		if addr := d.bytes(); len(addr) > 0 {
-			addrs.number(uint64(i))
-			addrs.bytes(addr)
+	for i, b := range records {
+		d := recordReader{rest: b}
+		reports = addReport(reports, d.readText(), int(ranks[i]))
+		if addr := d.readBytes(); len(addr) > 0 {
+			addrs.appendNumber(uint64(i))
+			addrs.appendBytes(addr)
 			count++
 		}
-		if at := d.bytes(); i == 0 {
-			inquiries.bytes(at)
+		if at := d.readBytes(); i == 0 {
+			inquiries.appendBytes(at)
 		}
-		if d.end() != nil {
+		if d.checkEnd() != nil {
 			return nil
 		}
 	}
-	node.reports(reports)
-	node.number(count)
+	node.appendReports(reports)
+	node.appendNumber(count)
 	return append(append(node, addrs...), inquiries...)
 }
 
 // consensusError is the error of the lowest rank that failed with a cause of its own, or, if there
-// is none, of the lowest rank with a consequence; and the number of ranks that report something
-// else.
+// is none, of the lowest rank with a consequence. It counts the ranks that report something else.
+// nil: no rank failed.
 func consensusError(reports []report, me int) error {
 	first := firstReport(reports,
 		func(r report) bool { return !strings.HasPrefix(r.text, consequence) })
@@ -189,7 +198,7 @@ func consensusError(reports []report, me int) error {
 		first.text), first.rank == me}
 }
 
-// firstReport is that of the lowest rank, of some; nil if there is none.
+// firstReport is the report of the lowest rank among those that of selects, nil if there is none.
 func firstReport(reports []report, of func(report) bool) (first *report) {
 	for i, r := range reports {
 		if of(r) && (first == nil || r.rank < first.rank) {
@@ -208,7 +217,7 @@ func otherCauses(reports []report, told string) string {
 	count := 0
 	for _, r := range reports {
 		if other(r) {
-			count += r.count
+			count += r.ranks
 		}
 	}
 	example := firstReport(reports, other)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Tests of who prints why a job cannot start.
+// Tests of which rank prints why a job cannot start.
 
 package core
 
@@ -11,6 +11,7 @@ import (
 	"testing"
 )
 
+// The lowest rank with a cause of its own prints it; further causes are counted.
 func TestVerdict(t *testing.T) {
 	for _, c := range []struct {
 		reports []string
@@ -48,14 +49,14 @@ func TestVerdict(t *testing.T) {
 // reportsOf are those of two nodes of ranks that take turns, as their records say.
 func reportsOf(texts []string) (all []report) {
 	for node := range 2 {
-		var b record
+		var b recordWriter
 		var ours []report
 		for rank := node; rank < len(texts); rank += 2 {
 			ours = addReport(ours, texts[rank], rank)
 		}
-		b.reports(ours)
-		d := reading{b: b}
-		all = append(all, d.reports(len(texts))...)
+		b.appendReports(ours)
+		d := recordReader{rest: b}
+		all = append(all, d.readReports(len(texts))...)
 	}
 	return all
 }
@@ -68,7 +69,7 @@ func TestManyReports(t *testing.T) {
 	}
 	err := consensusError(all, 0)
 	if want := "cause 0 (and 99 more ranks have other reasons; rank 1: cause 1)"; err == nil ||
-		err.Error() != want || len(all) != mostReports {
+		err.Error() != want || len(all) != maxReports {
 		t.Errorf("%v, %d reports", err, len(all))
 	}
 }

@@ -32,6 +32,7 @@ func newMeeting(n int) *meeting {
 	return &meeting{parts: make([][]byte, n), left: n, over: make(chan struct{})}
 }
 
+// join contributes a member's part and returns the parts of all when the last has come.
 func (m *meeting) join(at int, mine []byte) [][]byte {
 	m.mu.Lock()
 	over := m.over
@@ -56,6 +57,7 @@ type crowd struct {
 	leaders *meeting
 }
 
+// crowdJob is one rank's bootstrap job among the simulated ranks of a crowd.
 type crowdJob struct {
 	bootstrap.Job
 	c                 *crowd
@@ -107,6 +109,7 @@ func (w *crowdWire) Connect(servers []transport.PeerAddr) error {
 
 const crowdRanks = 1000
 
+// Many ranks on many nodes learn the same topology, addresses and listeners.
 func TestCrowd(t *testing.T) {
 	for _, s := range []spread{{"in blocks", crowdRanks, 8, inBlocks},
 		{"in turn", crowdRanks, 10, inTurn}} {
@@ -148,6 +151,7 @@ type crowdKnown struct {
 	servers string
 }
 
+// known returns what each rank of a spread must have learned after the start.
 func (s spread) known() (k crowdKnown) {
 	k.Nodes, k.nodeOf, k.local = s.nodes(), make([]int32, s.ranks), make([]int32, s.ranks)
 	var servers []transport.PeerAddr
@@ -212,9 +216,9 @@ func (s spread) startAll(t *testing.T, guilty int, check func(r *Runtime, p *sim
 						return w, nil
 					}}
 				j := &crowdJob{c: c, rank: int(rank), node: n, local: local}
-				r, err := start(settings(fmt.Sprint("ARMCI_NODE=n", n)), j, p)
+				r, err := openRuntime(settings(fmt.Sprint("ARMCI_NODE=n", n)), j, p)
 				if r == nil {
-					r = &Runtime{Job: j, Me: rank}
+					r = &Runtime{identity: identity{Job: j, Me: rank}}
 				}
 				check(r, p, w, err)
 			})

@@ -22,6 +22,7 @@ type careful struct {
 	r *testing.T
 }
 
+// watch reports a change of a transfer's descriptors before the transfer is complete.
 func (c careful) watch(x *transport.Xfer) {
 	done := x.Done
 	x.Done = nil
@@ -46,8 +47,8 @@ func (c careful) Get(p transport.Peer, x *transport.Xfer) error {
 	return c.Transport.Get(p, x)
 }
 
-// Descriptors are used again only when nobody looks at them, whoever waits: several threads start
-// and wait for all.
+// Descriptors are used again only when no thread reads them, whichever thread waits: several
+// threads start and wait for all.
 func TestDescriptorsAreUsedAgain(t *testing.T) {
 	worldOf(t, 1, func(c *transporttest.Cluster) {
 		c.Opts.Pause = 5 * time.Microsecond
@@ -98,6 +99,7 @@ func (r *tr) roundTrips(g *rand.Rand, local, remote uintptr, n int) {
 	}
 }
 
+// complete executes an operation: blocking, implicit, by a handle, or by tests of a handle.
 func (r *tr) complete(o *Op, how int) {
 	if how == 0 {
 		r.must(r.Do(o))

@@ -39,6 +39,7 @@ func (e *ArgError) Error() string {
 	return e.Arg + ": " + e.Text
 }
 
+// argErr is a mistake in an argument, with its return code and a formatted text.
 func argErr(code int, arg, format string, a ...any) error {
 	return &ArgError{Arg: arg, Text: fmt.Sprintf(format, a...), Code: code}
 }

@@ -15,78 +15,84 @@ import (
 // The body of a message is the event's address and by how much to raise it. There is no answer.
 const eventBody = 12
 
+// eventCounters are the events, as their raisers and waiters use them.
+type eventCounters struct{ rt *Runtime }
+
 // EventAdd raises an event of rank proc by n, behind all earlier stores of the caller there. A
 // fence waits for that.
-func (r *Runtime) EventAdd(proc int, event uintptr, n uint32) error {
-	if err := r.checkEvent(proc, event); err != nil {
+func (ec *eventCounters) EventAdd(proc int, event uintptr, n uint32) error {
+	if err := ec.checkEvent(proc, event); err != nil {
 		return err
 	}
-	if err := r.fenceForMessage(proc); err != nil {
+	if err := ec.rt.fenceForMessage(proc); err != nil {
 		return err
 	}
 	to := transport.Rank(proc)
-	if r.Topo.SameNode(to) {
-		r.events.EventAdd(event, n)
+	if ec.rt.Topo.SameNode(to) {
+		ec.rt.events.EventAdd(event, n)
 		return nil
 	}
 	body := binary.LittleEndian.AppendUint64(make([]byte, 0, eventBody), uint64(event))
-	if err := r.send(to, msgEventAdd, binary.LittleEndian.AppendUint32(body, n)); err != nil {
+	if err := ec.rt.sendActive(to, msgEventAdd, binary.LittleEndian.AppendUint32(body,
+		n)); err != nil {
 		return fmt.Errorf("event of rank %d: %w", proc, err)
 	}
-	r.traffic.posted(proc)
+	ec.rt.traffic.countPosted(proc)
 	return nil
 }
 
 // eventAlign is how events are aligned: their two words are changed one by one.
 const eventAlign = 4
 
-// isEvent tells whether there may be an event at an address of a rank of this node.
-func (r *Runtime) isEvent(rank transport.Rank, addr uintptr) bool {
-	return r.isShared(rank, addr, r.events.EventBytes(), eventAlign)
+// isEvent tells whether an event may be at an address of a rank of this node.
+func (ec *eventCounters) isEvent(rank transport.Rank, addr uintptr) bool {
+	return ec.rt.regionManager.isAlignedArena(rank, addr, ec.rt.events.EventBytes(), eventAlign)
 }
 
-// checkEvent refuses what is known to be wrong. What another node's rank owns its server checks.
-func (r *Runtime) checkEvent(proc int, addr uintptr) error {
-	if err := r.checkRank("proc", proc); err != nil {
+// checkEvent refuses addresses that are known to be wrong. Memory of another node's rank is also
+// checked by its server.
+func (ec *eventCounters) checkEvent(proc int, addr uintptr) error {
+	if err := ec.rt.checkRank("proc", proc); err != nil {
 		return err
 	}
 	rank := transport.Rank(proc)
 	if addr == 0 {
 		return argErr(CodeArgument, "event", "null pointer")
 	}
-	if addr%eventAlign != 0 || r.Topo.SameNode(rank) && !r.isEvent(rank, addr) {
-		return noSync("event", proc, addr)
+	if addr%eventAlign != 0 || ec.rt.Topo.SameNode(rank) && !ec.isEvent(rank, addr) {
+		return notSyncMemory("event", proc, addr)
 	}
-	_, err := r.checkRemote("event", proc, addr, r.events.EventBytes())
+	_, err := ec.rt.checkRemote("event", proc, addr, ec.rt.events.EventBytes())
 	return err
 }
 
 // EventWait waits until the count of an event of this node differs from seen; or, unless millis is
 // negative, for so long, and then changed may be false. what is the caller's function, for the
 // report if that can never happen.
-func (r *Runtime) EventWait(event uintptr, seen uint32, millis int, what string) (changed bool,
+func (ec *eventCounters) EventWait(event uintptr, seen uint32, millis int,
+	what string) (changed bool,
 	err error) {
-	lo, n := r.Memory.Extent(event)
-	if bytes := uintptr(r.events.EventBytes()); event%eventAlign != 0 || n == 0 ||
+	lo, n := ec.rt.Memory.Extent(event)
+	if bytes := uintptr(ec.rt.events.EventBytes()); event%eventAlign != 0 || n == 0 ||
 		event-lo+bytes > uintptr(n) {
 		return false, argErr(CodeAddress, "event", "%#x is no aligned memory of this node",
 			event)
 	}
-	r.postCoalesced(everyRank)
-	return r.events.EventWait(event, seen, millis, what), nil
+	ec.rt.coalescing.postCoalesced(everyRank)
+	return ec.rt.events.EventWait(event, seen, millis, what), nil
 }
 
-// handleEventAdd raises an event for a rank of another node.
-func (r *Runtime) handleEventAdd(from, to transport.Rank, m transport.Msg) bool {
+// handleEventAdd raises an event for a rank of another node; false: the message is malformed.
+func (ec *eventCounters) handleEventAdd(from, to transport.Rank, m transport.Msg) bool {
 	if len(m.Body) != eventBody {
 		return false
 	}
 	event := uintptr(binary.LittleEndian.Uint64(m.Body))
-	if !r.isEvent(to, event) {
+	if !ec.isEvent(to, event) {
 		log.Errorf("rank %d has raised an event at %#x of rank %d, which is no aligned "+
 			"memory of it: nothing happens", from, event, to)
 		return true
 	}
-	r.events.EventAdd(event, binary.LittleEndian.Uint32(m.Body[8:]))
+	ec.rt.events.EventAdd(event, binary.LittleEndian.Uint32(m.Body[8:]))
 	return true
 }

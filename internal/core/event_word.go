@@ -2,7 +2,7 @@
 
 // Events that one rank alone raises. Between nodes its device writes their counts, behind what it
 // has stored there, which wakes no waiter. So the raiser keeps a record of each in arena memory of
-// its own node, where a waiter that is about to sleep asks to be told.
+// its own node, where a waiter that is about to sleep asks for a wake-up message.
 package core
 
 import (
@@ -14,44 +14,44 @@ import (
 	"libarmci/internal/transport"
 )
 
-// The bodies of messages: a question is the record's address, the event's, and the count that is
-// waited for; its answer is one byte. A waiter is told the event's address and its count.
+// The bodies of messages. msgEventAsk: the record's address, the event's address, and the count
+// that is waited for; its answer is one byte. msgEventTold: the event's address and its count.
 const (
 	eventAskBody  = 20
 	eventToldBody = 12
-	eventSleeps   = 0 // the waiter will be told
-	eventComes    = 1 // the count has been written: it is there, or about to be
+	eventSleeps   = 0 // the waiter may sleep: msgEventTold will wake it
+	eventComes    = 1 // the count has been written: it has arrived, or is about to
 )
 
 // EventWords tells whether a device writes the counts of events on other nodes.
-func (r *Runtime) EventWords() bool { return r.beyond.words != nil }
+func (ec *eventCounters) EventWords() bool { return ec.rt.internode.wordWriter != nil }
 
 // EventRaise raises an event of rank proc by one, behind all earlier stores of the caller there. No
 // other rank raises that event, and one thread at a time does. record is an event in memory of the
 // caller, zeroed like the event and used for nothing else. A fence waits for it.
-func (r *Runtime) EventRaise(proc int, event, record uintptr) error {
-	if err := r.checkEvent(proc, event); err != nil {
+func (ec *eventCounters) EventRaise(proc int, event, record uintptr) error {
+	if err := ec.checkEvent(proc, event); err != nil {
 		return err
 	}
-	if !r.isEvent(r.Me, record) {
-		return noSync("record", int(r.Me), record)
+	if !ec.isEvent(ec.rt.Me, record) {
+		return notSyncMemory("record", int(ec.rt.Me), record)
 	}
-	if err := r.fenceForMessage(proc); err != nil {
+	if err := ec.rt.fenceForMessage(proc); err != nil {
 		return err
 	}
-	to, count := transport.Rank(proc), r.events.EventCount(record)+1
-	if r.Topo.SameNode(to) {
-		r.events.EventAdd(event, 1)
-		r.events.EventSent(record, count)
+	to, count := transport.Rank(proc), ec.rt.events.EventCount(record)+1
+	if ec.rt.Topo.SameNode(to) {
+		ec.rt.events.EventAdd(event, 1)
+		ec.rt.events.EventSent(record, count)
 		return nil
 	}
-	err := r.raise(to, event, count)
-	r.traffic.posted(proc)
-	if err == nil && r.events.EventSent(record, count) {
-		err = r.EventTell(proc, event, count)
+	err := ec.writeEventCount(to, event, count)
+	ec.rt.traffic.countPosted(proc)
+	if err == nil && ec.rt.events.EventSent(record, count) {
+		err = ec.EventTell(proc, event, count)
 	}
 	if err == nil {
-		err = r.leaveToFast(proc, event)
+		err = ec.allowFastRaise(proc, event)
 	}
 	if err != nil {
 		return fmt.Errorf("event of rank %d: %w", proc, err)
@@ -59,62 +59,65 @@ func (r *Runtime) EventRaise(proc int, event, record uintptr) error {
 	return nil
 }
 
-// unfencedStores is after how many stores that no fence has covered EventRaise fences by itself.
+// unfencedStores is the number of stores without a fence after which EventRaise fences by itself.
 const unfencedStores = 16
 
-// leaveToFast lets the C fast path raise an event the next time. It does so only while all stores
-// at the rank are its own or fenced, which a program that never fences would not come to.
-func (r *Runtime) leaveToFast(proc int, event uintptr) error {
-	to, t := r.route(transport.Rank(proc)), &r.traffic[proc]
+// allowFastRaise allows the C fast path to raise an event the next time. C does so only while all
+// stores at the rank are its own or fenced. So it fences after many stores, for programs that never
+// do.
+func (ec *eventCounters) allowFastRaise(proc int, event uintptr) error {
+	to, t := ec.rt.route(transport.Rank(proc)), &ec.rt.traffic[proc]
 	if to.fast == nil {
 		return nil
 	}
-	if e, found := r.remote.find(transport.Rank(proc), event); found {
+	if e, found := ec.rt.regionManager.remote.findExtent(transport.Rank(proc), event); found {
 		to.fast.AddRange(to.peer, event, e.lo, e.hi)
 	}
 	if t.Posted.Load()-t.Fenced.Load() < unfencedStores {
 		return nil
 	}
-	return r.Fence(proc)
+	return ec.rt.Fence(proc)
 }
 
-// raise has the device write a count, or else the target's data server raise it by one.
-func (r *Runtime) raise(to transport.Rank, event uintptr, count uint32) error {
+// writeEventCount has the device write a count, behind all stores to the rank; without a device the
+// data server raises it by one.
+func (ec *eventCounters) writeEventCount(to transport.Rank, event uintptr, count uint32) error {
 	body := binary.LittleEndian.AppendUint64(make([]byte, 0, eventBody), uint64(event))
 	m := transport.Msg{Kind: msgEventAdd, Body: binary.LittleEndian.AppendUint32(body, 1),
 		Unhurried: true}
-	dest := r.route(to)
-	if dest.words == nil {
+	dest := ec.rt.route(to)
+	if dest.wordWriter == nil {
 		return dest.tr.Send(dest.peer, m)
 	}
-	_, err := dest.words.WriteWord(dest.peer, event, count, m)
+	_, err := dest.wordWriter.WriteWord(dest.peer, event, count, m)
 	return err
 }
 
 // EventTell wakes the waiters of an event of another node after a device has written its count.
-func (r *Runtime) EventTell(proc int, event uintptr, count uint32) error {
+func (ec *eventCounters) EventTell(proc int, event uintptr, count uint32) error {
 	body := binary.LittleEndian.AppendUint64(make([]byte, 0, eventToldBody), uint64(event))
-	return r.send(transport.Rank(proc), msgEventTold, binary.LittleEndian.AppendUint32(body,
-		count))
+	return ec.rt.sendActive(transport.Rank(proc), msgEventTold,
+		binary.LittleEndian.AppendUint32(body,
+			count))
 }
 
 // EventAwait is EventWait for an event that rank proc alone raises, with that record.
-func (r *Runtime) EventAwait(proc int, event, record uintptr, seen uint32, millis int,
+func (ec *eventCounters) EventAwait(proc int, event, record uintptr, seen uint32, millis int,
 	what string) (changed bool, err error) {
-	if err := r.checkRank("proc", proc); err != nil {
+	if err := ec.rt.checkRank("proc", proc); err != nil {
 		return false, err
 	}
 	raiser := transport.Rank(proc)
-	if r.route(raiser).words == nil || millis == 0 {
-		return r.EventWait(event, seen, millis, what)
+	if ec.rt.route(raiser).wordWriter == nil || millis == 0 {
+		return ec.EventWait(event, seen, millis, what)
 	}
-	if changed, err = r.EventWait(event, seen, 0, what); changed || err != nil {
+	if changed, err = ec.EventWait(event, seen, 0, what); changed || err != nil {
 		return changed, err
 	}
 	le := binary.LittleEndian
 	body := le.AppendUint64(le.AppendUint64(make([]byte, 0, eventAskBody), uint64(record)),
 		uint64(event))
-	answer, err := r.call(raiser, msgEventAsk, le.AppendUint32(body, seen+1))
+	answer, err := ec.rt.callActive(raiser, msgEventAsk, le.AppendUint32(body, seen+1))
 	if err != nil {
 		return false, fmt.Errorf("event of rank %d: %w", proc, err)
 	}
@@ -123,15 +126,16 @@ func (r *Runtime) EventAwait(proc int, event, record uintptr, seen uint32, milli
 			proc, transport.ErrBadAddr)
 	}
 	if answer[0] == eventComes {
-		return r.awaitWord(event, seen, millis, what), nil
+		return ec.awaitWrittenCount(event, seen, millis, what), nil
 	}
-	return r.EventWait(event, seen, millis, what)
+	return ec.EventWait(event, seen, millis, what)
 }
 
-// awaitWord waits for a count that a device has written: it is there, or about to be. That of a
-// connection that is lost never comes, which ends the job.
-func (r *Runtime) awaitWord(event uintptr, seen uint32, millis int, what string) (changed bool) {
-	for began := time.Now(); !r.events.EventWait(event, seen, 1, what); {
+// awaitWrittenCount waits for a count that a device has written: it has arrived, or is about to.
+// The count of a connection that is lost never arrives, which ends the job.
+func (ec *eventCounters) awaitWrittenCount(event uintptr, seen uint32, millis int,
+	what string) (changed bool) {
+	for began := time.Now(); !ec.rt.events.EventWait(event, seen, 1, what); {
 		if millis >= 0 && time.Since(began) >= time.Duration(millis)*time.Millisecond {
 			return false
 		}
@@ -139,8 +143,9 @@ func (r *Runtime) awaitWord(event uintptr, seen uint32, millis int, what string)
 	return true
 }
 
-// handleEventAsk notes that a waiter has to be told, unless the count has already been written.
-func (r *Runtime) handleEventAsk(from, to transport.Rank, m transport.Msg,
+// handleEventAsk records that a waiter has to be woken by a message, unless the count has already
+// been written; the answer says which. false: the message is malformed.
+func (ec *eventCounters) handleEventAsk(from, to transport.Rank, m transport.Msg,
 	reply func([]byte)) bool {
 	if len(m.Body) != eventAskBody || reply == nil {
 		return false
@@ -148,12 +153,12 @@ func (r *Runtime) handleEventAsk(from, to transport.Rank, m transport.Msg,
 	record, event := uintptr(binary.LittleEndian.Uint64(m.Body)),
 		binary.LittleEndian.Uint64(m.Body[8:])
 	switch {
-	case !r.isEvent(to, record):
+	case !ec.isEvent(to, record):
 		log.Errorf("rank %d waits for an event at %#x with a record at %#x, which is no "+
 			"aligned memory of rank %d", from, event,
 			record, to)
 		reply(nil)
-	case r.events.EventAsk(record, binary.LittleEndian.Uint32(m.Body[16:])):
+	case ec.rt.events.EventAsk(record, binary.LittleEndian.Uint32(m.Body[16:])):
 		reply([]byte{eventComes})
 	default:
 		reply([]byte{eventSleeps})
@@ -161,29 +166,32 @@ func (r *Runtime) handleEventAsk(from, to transport.Rank, m transport.Msg,
 	return true
 }
 
-// handleEventTold wakes the waiters of an event.
-func (r *Runtime) handleEventTold(to transport.Rank, m transport.Msg) bool {
+// handleEventTold wakes the waiters of an event that a device has written; false: the message is
+// malformed.
+func (ec *eventCounters) handleEventTold(to transport.Rank, m transport.Msg) bool {
 	if len(m.Body) != eventToldBody {
 		return false
 	}
 	event, count := uintptr(binary.LittleEndian.Uint64(m.Body)),
 		binary.LittleEndian.Uint32(m.Body[8:])
-	if r.isEvent(to, event) && !r.events.EventTold(event, count) && r.twoSided.begin() {
-		go r.eventToldLater(to, event, count)
+	if ec.isEvent(to, event) && !ec.rt.events.EventTold(event, count) &&
+		ec.rt.twoSided.startTask() {
+		go ec.wakeWhenWritten(to, event, count)
 	}
 	return true
 }
 
-// eventToldLater wakes the waiters when the count is there: the device's write and the message have
-// different ways. By then the waiter may have seen it and freed the event.
-func (r *Runtime) eventToldLater(to transport.Rank, event uintptr, count uint32) {
+// wakeWhenWritten wakes the waiters when the count has arrived: the device's write and the message
+// take different routes. By then a waiter may have seen the count and freed the event.
+func (ec *eventCounters) wakeWhenWritten(to transport.Rank, event uintptr, count uint32) {
 	defer log.Guard()
-	defer r.twoSided.running.Done()
+	defer ec.rt.twoSided.tasks.Done()
 	end := time.Now().Add(time.Minute)
-	for pause := 10 * time.Microsecond; time.Now().Before(end) && !r.twoSided.isClosed(); {
+	for pause := 10 * time.Microsecond; time.Now().Before(end) &&
+		!ec.rt.twoSided.isFinalizing(); {
 		time.Sleep(pause)
 		pause = min(2*pause, 10*time.Millisecond)
-		if !r.isEvent(to, event) || r.events.EventTold(event, count) {
+		if !ec.isEvent(to, event) || ec.rt.events.EventTold(event, count) {
 			return
 		}
 	}

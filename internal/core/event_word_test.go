@@ -35,6 +35,7 @@ func (d *wordDevice) Notify(p transport.Peer, kind uint8, _ uint32) (uintptr, er
 	return 0, d.Send(p, transport.Msg{Kind: kind})
 }
 
+// WriteWord writes the word behind all stores to the peer, at once or after the delay.
 func (d *wordDevice) WriteWord(p transport.Peer, addr uintptr, value uint32,
 	_ transport.Msg) (bool, error) {
 	if err := d.Fence(p); err != nil {
@@ -102,12 +103,13 @@ func raiseInTurn(r *tr) {
 
 func TestEventRaise(t *testing.T) { everyShape(t, raiseInTurn) }
 
+// An event that the device writes wakes its waiter, however late the write arrives.
 func TestEventWrittenByDevice(t *testing.T) {
 	for name, late := range map[string]time.Duration{"at once": 0,
 		"late": 300 * time.Microsecond} {
 		t.Run(name, func(t *testing.T) {
 			shape{3, 6, true}.run(t, nil, func(r *tr) {
-				r.beyond.words = newWordDevice(r.beyond.tr, late)
+				r.internode.wordWriter = newWordDevice(r.internode.tr, late)
 				r.barrier()
 				raiseInTurn(r)
 			})
@@ -126,6 +128,7 @@ func TestEventToldTooMuch(t *testing.T) {
 	})
 }
 
+// EventRaise and EventAwait refuse events and records that are no aligned arena memory.
 func TestEventRaiseMistakes(t *testing.T) {
 	logged(t) // what the server drops
 	apart.run(t, nil, func(r *tr) {
@@ -141,11 +144,11 @@ func TestEventRaiseMistakes(t *testing.T) {
 		wantArg(r, "rank", err, "proc", CodeProc, "rank 2")
 		body := make([]byte, eventAskBody)
 		for _, n := range []int{eventAskBody, eventAskBody - 1} {
-			if answer, err := r.call(transport.Rank(other), msgEventAsk,
+			if answer, err := r.callActive(transport.Rank(other), msgEventAsk,
 				body[:n]); err != nil || len(answer) != 0 {
 				r.wrong("a question of %d bytes: %v, %v", n, answer, err)
 			}
-			r.must(r.send(transport.Rank(other), msgEventTold, body[:n-8]))
+			r.must(r.sendActive(transport.Rank(other), msgEventTold, body[:n-8]))
 		}
 		r.must(r.Fence(other))
 		r.barrier()

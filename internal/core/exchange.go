@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The exchange with which a job starts: which ranks are on which node, and what all must know of
-// each node. It has two levels. The ranks of a node give their leader, its lowest rank, a card
-// each; the leader makes one record of them; the leaders exchange these records, and every rank
-// gets all of them. So what a process sends and receives grows with the number of nodes.
+// each node. It has two levels. The ranks of a node send their leader, its lowest rank, an address
+// record each. The leader makes one record of them. The leaders exchange these records, and every
+// rank gets all of them. So what a process sends and receives grows with the number of nodes.
 package core
 
 import (
@@ -17,7 +17,7 @@ import (
 
 // The first record of a node begins with these and the leader's rank, in every version of this
 // library: so that ranks with different versions can say so. What follows, all other records, and
-// the cards may differ between versions.
+// the address records may differ between versions.
 const (
 	recordMagic   = "AMS"
 	recordVersion = 3
@@ -26,24 +26,26 @@ const (
 // secretBytes is the length of a job's secret.
 const secretBytes = 16
 
-// card is what a rank sends its leader first.
-type card struct {
+// addressRecord is what a rank sends its leader first.
+type addressRecord struct {
 	rank     int
 	listener string // where the ranks of its node connect to it
 	problem  string // why it cannot take part
 }
 
-func (c *card) encode() (b record) {
-	b.number(uint64(c.rank))
-	b.text(c.listener)
-	b.text(c.problem)
+// encodeAddress returns the record as decodeAddressRecord reads it.
+func (c *addressRecord) encodeAddress() (b recordWriter) {
+	b.appendNumber(uint64(c.rank))
+	b.appendText(c.listener)
+	b.appendText(c.problem)
 	return b
 }
 
-func decodeCard(b []byte, ranks int) (c card, err error) {
-	d := reading{b: b}
-	c = card{rank: d.rank(ranks), listener: d.text(), problem: d.text()}
-	return c, d.end()
+// decodeAddressRecord reads the record of a rank of the node, below ranks.
+func decodeAddressRecord(b []byte, ranks int) (c addressRecord, err error) {
+	d := recordReader{rest: b}
+	c = addressRecord{rank: d.readRank(ranks), listener: d.readText(), problem: d.readText()}
+	return c, d.checkEnd()
 }
 
 // nodeRecord is what all ranks must know of a node.
@@ -54,21 +56,22 @@ type nodeRecord struct {
 	netns   uint64 // a hash that is the same for nodes of one network namespace
 	// address space of its arena: each of its ranks may allocate all memory of the machine; in
 	// whole MiB
-	need    int64
-	secret  []byte // of the job; of the first node only
-	reports []report
+	arenaBytes int64
+	secret     []byte // of the job; of the first node only
+	reports    []report
 }
 
-func (n *nodeRecord) encode() (b record) {
-	b = append(record(recordMagic), recordVersion)
-	b.number(uint64(n.ranks[0]))
-	b.ranks(n.ranks)
-	b.text(n.host)
-	b.number(n.machine)
-	b.number(n.netns)
-	b.number(uint64(n.need+mib-1) / mib)
-	b.bytes(n.secret)
-	b.reports(n.reports)
+// encodeNode returns the record as decodeNode reads it.
+func (n *nodeRecord) encodeNode() (b recordWriter) {
+	b = append(recordWriter(recordMagic), recordVersion)
+	b.appendNumber(uint64(n.ranks[0]))
+	b.appendRanks(n.ranks)
+	b.appendText(n.host)
+	b.appendNumber(n.machine)
+	b.appendNumber(n.netns)
+	b.appendNumber(uint64(n.arenaBytes+mib-1) / mib)
+	b.appendBytes(n.secret)
+	b.appendReports(n.reports)
 	return b
 }
 
@@ -81,18 +84,19 @@ func decodeNode(b []byte, ranks int) (n nodeRecord, err error) {
 	if len(b) < head || string(b[:len(recordMagic)]) != recordMagic {
 		return n, errRecord
 	}
-	d := reading{b: b[head:]}
-	leader := d.rank(ranks)
-	if v := b[head-1]; v != recordVersion && !d.bad {
+	d := recordReader{rest: b[head:]}
+	leader := d.readRank(ranks)
+	if v := b[head-1]; v != recordVersion && !d.malformed {
 		return n, &StartError{Text: fmt.Sprintf("the ranks have different versions of "+
 			"this library: rank %d exchanges records of "+
 			"version %d at the start, this rank of version %d", leader, v,
 			recordVersion)}
 	}
-	n = nodeRecord{ranks: d.ranks(ranks), host: d.text(), machine: d.number(),
-		netns: d.number(),
-		need:  int64(d.number()) * mib, secret: d.bytes(), reports: d.reports(ranks)}
-	if err := d.end(); err != nil {
+	n = nodeRecord{ranks: d.readRanks(ranks), host: d.readText(), machine: d.readNumber(),
+		netns:      d.readNumber(),
+		arenaBytes: int64(d.readNumber()) * mib, secret: d.readBytes(),
+		reports: d.readReports(ranks)}
+	if err := d.checkEnd(); err != nil {
 		return n, fmt.Errorf("node of rank %d: %w", leader, err)
 	}
 	if len(n.ranks) == 0 || int(n.ranks[0]) != leader {
@@ -101,48 +105,53 @@ func decodeNode(b []byte, ranks int) (n nodeRecord, err error) {
 	return n, nil
 }
 
-// exchange is collective: merge makes the record of a node from the cards of its ranks, nil if one
-// is malformed. All ranks get the records of all nodes.
-func (r *Runtime) exchange(mine record, merge func(cards [][]byte) record) (nodes [][]byte,
+// exchangeRecords makes one record of each node from the records of its ranks, by merge at the
+// leader, and returns the records of all nodes at all ranks. merge returns nil if a rank's record
+// is malformed.
+func (s *startup) exchangeRecords(mine recordWriter, merge func(records [][]byte) recordWriter) (
+	nodes [][]byte,
 	err error) {
-	cards, err := r.Job.GatherNode(mine)
+	records, err := s.rt.Job.GatherNode(mine)
 	if err != nil {
 		return nil, err
 	}
-	var node record
-	if r.local == 0 {
-		node = merge(cards)
+	var node recordWriter
+	if s.rt.localRank == 0 {
+		node = merge(records)
 	}
-	return r.Job.ExchangeLeaders(node)
+	return s.rt.Job.ExchangeLeaders(node)
 }
 
-// found is what the first exchange has found beside the topology.
-type found struct {
-	secret    []byte
-	need      int64    // address space that the arena of any node may use
-	listeners []string // of the ranks of this node
+// startInfo is what the first exchange finds beside the topology.
+type startInfo struct {
+	secret     []byte
+	arenaBytes int64    // address space that the arena of any node may use
+	listeners  []string // of the ranks of this node
 }
 
-// meet is the first exchange. Its error is the same on all ranks, unless the job is ending.
-func (r *Runtime) meet(listener string, memory int64, problem error) (*found, error) {
-	id, host := NodeID(r.Cfg.String("ARMCI_NODE"))
-	log.SetIdentity(int(r.Me), host)
+// exchangeAddresses is the first exchange: it sets the topology. Its error is the same on all
+// ranks, unless the job is ending.
+func (s *startup) exchangeAddresses(listener string, memory int64, problem error) (*startInfo,
+	error) {
+	id, host := NodeID(s.rt.Cfg.String("ARMCI_NODE"))
+	log.SetIdentity(int(s.rt.Me), host)
 	var err error
-	if r.local, _, err = r.Job.Split(fmt.Sprintf("%s %d %s", recordMagic, recordVersion,
+	if s.rt.localRank, _, err = s.rt.Job.Split(fmt.Sprintf("%s %d %s", recordMagic,
+		recordVersion,
 		id)); err != nil {
 		return nil, err
 	}
-	f := &found{}
+	f := &startInfo{}
 	var malformed error
-	mine := card{int(r.Me), listener, reportOf(problem)}
-	cards, err := r.Job.GatherNode(mine.encode())
+	mine := addressRecord{int(s.rt.Me), listener, reportOf(problem)}
+	records, err := s.rt.Job.GatherNode(mine.encodeAddress())
 	if err != nil {
 		return nil, err
 	}
-	node := nodeRecord{host: host, machine: hash(machine(id)), netns: hash(namespace(id)),
-		need: memory * int64(len(cards))}
-	for _, b := range cards {
-		c, err := decodeCard(b, r.N)
+	node := nodeRecord{host: host, machine: hashID(machineID(id)), netns: hashID(netnsID(id)),
+		arenaBytes: memory * int64(len(records))}
+	for _, b := range records {
+		c, err := decodeAddressRecord(b, s.rt.N)
 		if err != nil {
 			malformed = err
 		}
@@ -150,55 +159,56 @@ func (r *Runtime) meet(listener string, memory int64, problem error) (*found, er
 		node.ranks = append(node.ranks, transport.Rank(c.rank))
 		node.reports = addReport(node.reports, c.problem, c.rank)
 	}
-	if r.Me == 0 {
+	if s.rt.Me == 0 {
 		node.secret = make([]byte, secretBytes)
 		rand.Read(node.secret)
 	}
-	var own record // nil, if malformed: then all ranks fail
+	var own recordWriter // nil, if malformed: then all ranks fail
 	if malformed == nil {
-		own = node.encode()
+		own = node.encodeNode()
 	}
-	all, err := r.Job.ExchangeLeaders(own)
+	all, err := s.rt.Job.ExchangeLeaders(own)
 	if err != nil {
 		return nil, err
 	}
-	return f, r.learn(f, all)
+	return f, s.readNodeRecords(f, all)
 }
 
-// learn reads the records of all nodes.
-func (r *Runtime) learn(f *found, all [][]byte) error {
+// readNodeRecords reads the records of all nodes into f and the topology.
+func (s *startup) readNodeRecords(f *startInfo, all [][]byte) error {
 	nodes := make([]nodeRecord, len(all))
 	var reports []report
 	for i, b := range all {
 		var err error
-		if nodes[i], err = decodeNode(b, r.N); err != nil {
-			return r.odd(err)
+		if nodes[i], err = decodeNode(b, s.rt.N); err != nil {
+			return s.markPrinter(err)
 		}
-		f.need = max(f.need, nodes[i].need)
+		f.arenaBytes = max(f.arenaBytes, nodes[i].arenaBytes)
 		reports = append(reports, nodes[i].reports...)
 	}
-	if err := consensusError(reports, int(r.Me)); err != nil {
+	if err := consensusError(reports, int(s.rt.Me)); err != nil {
 		return err
 	}
 	f.secret = nodes[0].secret
-	topo, err := newTopology(r.Me, r.N, nodes)
+	topo, err := newTopology(s.rt.Me, s.rt.N, nodes)
 	if err == nil && len(f.secret) != secretBytes {
 		err = errRecord
 	}
-	r.Topo = topo
+	s.rt.Topo = topo
 	return err
 }
 
-// odd makes one rank print an error that all have: the first of those that exchange records of this
-// version.
-func (r *Runtime) odd(err error) error {
-	if s, ok := err.(*StartError); ok {
-		s.Print = r.Me == 0
+// markPrinter makes one rank print an error that all have: the first of those that exchange records
+// of this version.
+func (s *startup) markPrinter(err error) error {
+	if e, ok := err.(*StartError); ok {
+		e.Print = s.rt.Me == 0
 	}
 	return err
 }
 
-func hash(text string) uint64 {
+// hashID is a hash of 56 bits, which a record has in 8 bytes.
+func hashID(text string) uint64 {
 	h := fnv.New64a()
 	h.Write([]byte(text))
 	return h.Sum64() >> 8 // which a record has in 8 bytes

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How a job ends when it cannot go on: whoever notices the cause first prints one line and tells
-// the other nodes that the cause is known; then every rank ends, silently. Nodes take turns; where
-// two still notice at the same time, the first node that can be reached decides. Calls that fail
-// only because the job is ending wait for the end.
+// How a job ends when it cannot go on: the first rank that notices the cause prints one line and
+// notifies the other nodes that the cause is known. Then every rank ends, silently. Nodes take
+// turns; where two still notice at the same time, the first node that can be reached decides. Calls
+// that fail only because the job is ending wait for the end.
 package core
 
 import (
 	"errors"
 	"fmt"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -25,31 +27,43 @@ const (
 	maxTurns   = 6                      // which all further nodes share
 )
 
-// lost is called by the node when a rank has died. It may run on any goroutine, so it must not call
-// MPI. While the job starts it waits: if it must, the start fails on all ranks. Without a reason
-// the node's reporter prints one.
-func (r *Runtime) lost(rank transport.Rank, reason string) {
-	<-r.started
+// jobEnd is the end of a job that cannot go on. Its channels are closed once.
+type jobEnd struct {
+	rt      *Runtime
+	endOnce sync.Once // done: the job is ending, or may end without a report
+	// exitThread is the number of the thread that is in Leave or has been, 0 if none.
+	exitThread   atomic.Int64
+	inquiryAddrs [][]byte      // by node: where to ask whether it knows the cause of the end
+	started      chan struct{} // closed when it is known whether all ranks take part
+	jobEnding    chan struct{} // closed when the job begins to end because of a failure
+	jobEnded     chan struct{} // closed when this process has ended, in tests
+}
+
+// onRankLost is called by the node when a rank has died, on any goroutine, so it must not call MPI.
+// While the job starts it waits: the start fails on all ranks if it must. Without a reason the
+// node's reporter prints one.
+func (j *jobEnd) onRankLost(rank transport.Rank, reason string) {
+	<-j.started
 	if reason == "" {
-		r.endBy(0, r.tellNodes)
+		j.endJobWith(0, j.notifyNodes)
 		return
 	}
-	wait := r.turn(rank)
-	r.endBy(0, func() {
-		if r.knownAt(r.Topo.Node(rank), wait) {
-			r.settle()
+	wait := j.reportDelay(rank)
+	j.endJobWith(0, func() {
+		if j.causeKnownAt(j.rt.Topo.Node(rank), wait) {
+			j.endSettled()
 		} else {
-			r.report(reason)
+			j.reportCause(reason)
 		}
 	})
 }
 
-// knownAt tells whether the cause of the end is known at another node, where all ranks may have
-// ended already. It waits for the answer, and if there is none for this rank's turn to report.
-func (r *Runtime) knownAt(node int, turn time.Duration) bool {
+// causeKnownAt tells whether the cause of the end is known at another node, where all ranks may
+// have ended already. It waits for the answer, and without one until this rank's turn to report.
+func (j *jobEnd) causeKnownAt(node int, turn time.Duration) bool {
 	began := time.Now()
-	if node < len(r.inquiries) && len(r.inquiries[node]) > 0 {
-		if r.Liveness.Known(r.inquiries[node], max(turn, noticeTime)) {
+	if node < len(j.inquiryAddrs) && len(j.inquiryAddrs[node]) > 0 {
+		if j.rt.Liveness.Known(j.inquiryAddrs[node], max(turn, noticeTime)) {
 			return true
 		}
 	}
@@ -57,69 +71,69 @@ func (r *Runtime) knownAt(node int, turn time.Duration) bool {
 	return false
 }
 
-// settle ends the job on this node without a line: the cause has been printed elsewhere.
-func (r *Runtime) settle() {
-	if r.Liveness.ClaimEnd() {
-		r.Liveness.Settle()
-		r.tellNodes()
+// endSettled ends the job on this node silently: the cause has been printed elsewhere.
+func (j *jobEnd) endSettled() {
+	if j.rt.Liveness.ClaimEnd() {
+		j.rt.Liveness.Settle()
+		j.notifyNodes()
 	}
 }
 
-// lostAsync is lost for transports between nodes. It returns, since their threads still have to
-// receive messages about the end.
-func (r *Runtime) lostAsync(rank transport.Rank, reason string) {
+// onRankLostAsync is onRankLost for transports between nodes. It returns at once, since their
+// threads still have to receive messages about the end.
+func (j *jobEnd) onRankLostAsync(rank transport.Rank, reason string) {
 	go func() {
 		defer log.Guard()
-		r.lost(rank, reason)
+		j.onRankLost(rank, reason)
 	}()
 }
 
-// end ends the job because of reason, unless it is ending already. It first waits, so that another
-// rank may do so.
-func (r *Runtime) end(wait time.Duration, reason string) {
-	r.endBy(wait, func() { r.report(reason) })
+// endJob ends the job because of reason, unless it is ending already. It waits first, so that
+// another rank may do so.
+func (j *jobEnd) endJob(wait time.Duration, reason string) {
+	j.endJobWith(wait, func() { j.reportCause(reason) })
 }
 
-// endBy is end with another way to tell why.
-func (r *Runtime) endBy(wait time.Duration, tell func()) {
-	r.ending.Do(func() {
-		defer close(r.jobEnded)
-		close(r.jobEnding)
-		r.Abandon() // the launcher may end this process at any time
+// endJobWith is endJob with a function that reports the reason.
+func (j *jobEnd) endJobWith(wait time.Duration, tell func()) {
+	j.endOnce.Do(func() {
+		defer close(j.jobEnded)
+		close(j.jobEnding)
+		j.Abandon() // the launcher may end this process at any time
 		time.Sleep(wait)
 		tell()
-		r.Abandon()
-		r.Job.Die(1)
+		j.Abandon()
+		j.rt.Job.Die(1)
 	})
 }
 
-// Abandon is called before the process ends without finalising, and not by Leave: what is left to
-// be told is, and the transports remove what would stay behind.
-func (r *Runtime) Abandon() {
+// Abandon is called before the process ends without finalising, and not by Leave. Messages that are
+// buffered leave, and the transports remove what would outlive the process.
+func (j *jobEnd) Abandon() {
 	log.Flush()
-	for _, tr := range r.transports {
+	for _, tr := range j.rt.transports {
 		if a, ok := tr.(transport.Abandoner); ok {
 			a.Abandon()
 		}
 	}
 }
 
-// report prints why the job ends, unless another rank does.
-func (r *Runtime) report(reason string) {
-	switch first, elsewhere := r.claimEnd(); {
+// reportCause prints why the job ends, unless another rank does.
+func (j *jobEnd) reportCause(reason string) {
+	switch first, elsewhere := j.claimReport(); {
 	case first:
 		log.Lastf("%s: the job ends", reason)
-		r.tellNodes()
+		j.notifyNodes()
 	case elsewhere:
 		time.Sleep(reportTime)
 	}
 }
 
-// turn is how long this node waits for others to report and end the job: the lost rank's own node
-// reports first, then the other nodes one after the other. Of two nodes that lose each other the
-// second waits half a turn: the launcher may end the job by then.
-func (r *Runtime) turn(lost transport.Rank) time.Duration {
-	theirs, mine := r.Topo.Node(lost), r.Topo.MyNode()
+// reportDelay is how long this node waits for others to report and end the job. The lost rank's own
+// node reports first, then the other nodes one after the other. Of two nodes that lose each other
+// the second waits half a turn: the launcher may end the job by then.
+func (j *jobEnd) reportDelay(lost transport.Rank) time.Duration {
+	theirs, mine := j.rt.Topo.Node(lost), j.rt.Topo.MyNode()
 	if theirs == mine {
 		return 0
 	}
@@ -128,39 +142,39 @@ func (r *Runtime) turn(lost transport.Rank) time.Duration {
 		place--
 		half = 1
 	}
-	if len(r.Topo.Nodes[theirs]) > 1 {
+	if len(j.rt.Topo.Nodes[theirs]) > 1 {
 		place++
 	}
-	if r.Liveness.Exited() {
+	if j.rt.Liveness.Exited() {
 		// perhaps the data server, which would have received that the job ends
 		place += 2
 	}
 	return reportTurn / 2 * time.Duration(2*min(place, maxTurns)+half)
 }
 
-// claimEnd tells whether this rank is the first that wants to report why the job ends; if not,
-// whether another node is.
-func (r *Runtime) claimEnd() (first, elsewhere bool) {
-	if !r.Liveness.ClaimEnd() {
+// claimReport tells whether this rank is the first that is to report why the job ends; if not,
+// whether another node reports.
+func (j *jobEnd) claimReport() (first, elsewhere bool) {
+	if !j.rt.Liveness.ClaimEnd() {
 		return false, false
 	}
-	if !r.firstOfNodes() {
-		r.Liveness.Settle()
+	if !j.isFirstNode() {
+		j.rt.Liveness.Settle()
 		return false, true
 	}
-	first = r.Liveness.ClaimMachine()
+	first = j.rt.Liveness.ClaimMachine()
 	return first, !first
 }
 
-// firstOfNodes asks the nodes before this one whether one of them ends the job, too. The first that
+// isFirstNode asks the nodes before this one whether one of them ends the job, too. The first that
 // answers decides.
-func (r *Runtime) firstOfNodes() bool {
+func (j *jobEnd) isFirstNode() bool {
 	late := time.After(noticeTime)
-	for _, ranks := range r.Topo.Nodes[:r.Topo.MyNode()] {
+	for _, ranks := range j.rt.Topo.Nodes[:j.rt.Topo.MyNode()] {
 		heard := make(chan []byte, 1)
 		go func() {
 			defer log.Guard()
-			if answer, err := r.call(ranks[0], msgEnding, nil); err == nil {
+			if answer, err := j.rt.callActive(ranks[0], msgEnding, nil); err == nil {
 				heard <- answer
 			}
 			close(heard)
@@ -177,18 +191,18 @@ func (r *Runtime) firstOfNodes() bool {
 	return true
 }
 
-// tellNodes tells the other nodes that the job ends and that the cause has been printed, so that
-// none of them reports the loss of a rank that was only ended. It does not wait long for a node
-// that cannot be reached.
-func (r *Runtime) tellNodes() {
-	others := len(r.Topo.Nodes) - 1
+// notifyNodes notifies the other nodes that the job ends and that the cause has been printed, so
+// that none of them reports the loss of a rank that was only ended. It does not wait long for a
+// node that cannot be reached.
+func (j *jobEnd) notifyNodes() {
+	others := len(j.rt.Topo.Nodes) - 1
 	heard := make(chan struct{}, others)
-	for i, ranks := range r.Topo.Nodes {
-		if i != r.Topo.MyNode() {
+	for i, ranks := range j.rt.Topo.Nodes {
+		if i != j.rt.Topo.MyNode() {
 			go func() {
 				defer log.Guard()
 				// a node that cannot be reached has ended already
-				r.call(ranks[0], msgEnding, nil)
+				j.rt.callActive(ranks[0], msgEnding, nil)
 				heard <- struct{}{}
 			}()
 		}
@@ -203,22 +217,22 @@ func (r *Runtime) tellNodes() {
 	}
 }
 
-// handleEnding: another node ends the job, and is told whether it is the first that says so. The
-// launcher ends this process, or it ends itself.
-func (r *Runtime) handleEnding(reply func([]byte)) bool {
+// handleEnding handles a notification that another node ends the job. The answer is whether that
+// node is the first. The launcher ends this process, or it ends itself.
+func (j *jobEnd) handleEnding(reply func([]byte)) bool {
 	if reply == nil {
 		return false
 	}
 	first := byte(0)
-	if r.Liveness.ClaimEnd() { // so the ranks of this node have nothing to report
-		r.Liveness.Settle()
+	if j.rt.Liveness.ClaimEnd() { // so the ranks of this node have nothing to report
+		j.rt.Liveness.Settle()
 		first = 1
 	}
 	reply([]byte{first})
 	go func() {
 		defer log.Guard()
-		<-r.started
-		r.endBy(reportTime, func() {})
+		<-j.started
+		j.endJobWith(reportTime, func() {})
 	}()
 	return true
 }
@@ -227,8 +241,8 @@ func (r *Runtime) handleEnding(reply func([]byte)) bool {
 // failed because a rank is gone, the job is ending or has to end, and there is nothing more to say:
 // the call does not return. Nor does it if another thread is in exit, which has closed the
 // connections: the process ends, and no call is to blame.
-func (r *Runtime) AwaitEnd(function string, err error) {
-	if exiting := r.exitThread.Load(); exiting != 0 && exiting != int64(syscall.Gettid()) {
+func (j *jobEnd) AwaitEnd(function string, err error) {
+	if exiting := j.exitThread.Load(); exiting != 0 && exiting != int64(syscall.Gettid()) {
 		time.Sleep(endTime)
 		return
 	}
@@ -236,14 +250,14 @@ func (r *Runtime) AwaitEnd(function string, err error) {
 		return
 	}
 	select {
-	case <-r.jobEnding:
+	case <-j.jobEnding:
 	case <-time.After(reportTime):
 		// no rank ends the job: the rank has finalised, but is needed
-		r.end(reportTurn*time.Duration(min(r.Topo.MyNode(), maxTurns)),
+		j.endJob(reportTurn*time.Duration(min(j.rt.Topo.MyNode(), maxTurns)),
 			fmt.Sprintf("%s: %v", function, err))
 	}
 	select {
-	case <-r.jobEnded:
+	case <-j.jobEnded:
 	case <-time.After(endTime):
 	}
 }
@@ -251,28 +265,53 @@ func (r *Runtime) AwaitEnd(function string, err error) {
 // Abort ends the job on behalf of the application (ARMCI_Error, a fatal mistake). It runs on the
 // caller's thread. If another rank has printed why the job ends, this rank waits for it, then ends
 // silently.
-func (r *Runtime) Abort(text string, code int) {
-	if first, _ := r.claimEnd(); first {
+func (j *jobEnd) Abort(text string, code int) {
+	if first, _ := j.claimReport(); first {
 		if text != "" {
 			log.Lastf("%s", text)
 		}
-		r.tellNodes()
+		j.notifyNodes()
 	} else {
 		time.Sleep(reportTime)
 	}
-	r.Abandon()
-	r.Job.Abort(code)
+	j.Abandon()
+	j.rt.Job.Abort(code)
 }
 
 // AbortInTurn is Abort for a mistake that ranks of several nodes may make at the same time: one
 // node after the other would report it, so one line is printed.
-func (r *Runtime) AbortInTurn(text string, code int) {
-	time.Sleep(reportTurn * time.Duration(min(r.Topo.MyNode(), maxTurns)))
-	r.Abort(text, code)
+func (j *jobEnd) AbortInTurn(text string, code int) {
+	time.Sleep(reportTurn * time.Duration(min(j.rt.Topo.MyNode(), maxTurns)))
+	j.Abort(text, code)
 }
 
 // AbortQuietly is Abort for a mistake that another rank reports.
-func (r *Runtime) AbortQuietly(code int) {
+func (j *jobEnd) AbortQuietly(code int) {
 	time.Sleep(reportTime)
-	r.Abort("", code)
+	j.Abort("", code)
+}
+
+// leaveTime bounds the disconnects of a process that exits.
+const leaveTime = 2 * time.Second
+
+// Leave is called when the process exits with status 0 without finalising. It disconnects from all
+// nodes, so that they do not regard this rank as dead. It runs on the thread that has called exit;
+// others may be in calls.
+func (j *jobEnd) Leave() {
+	j.exitThread.Store(int64(syscall.Gettid()))
+	log.Flush()
+	disconnected := make(chan struct{})
+	go func() {
+		defer log.Guard()
+		defer close(disconnected)
+		j.rt.coalescing.postCoalesced(everyRank)
+		for _, tr := range j.rt.transports[1:] { // those between nodes
+			tr.Close()
+		}
+	}()
+	select {
+	case <-disconnected:
+	case <-time.After(leaveTime):
+	}
+	j.rt.Liveness.Leave(false)
 }

@@ -20,6 +20,7 @@ import (
 // discardLog drops what is logged until the returned function is called.
 func discardLog() func() { return log.SetSink(func([]byte) {}) }
 
+// A lost rank ends the job on the others, with one line, once.
 func TestLost(t *testing.T) {
 	lines := logged(t)
 	world(t, 3, func(r *tr) {
@@ -110,6 +111,7 @@ func TestLostAtStart(t *testing.T) {
 	}
 }
 
+// Abort prints the first cause only; the other ranks end silently.
 func TestAbort(t *testing.T) {
 	lines := logged(t)
 	world(t, 2, func(r *tr) {
@@ -246,13 +248,14 @@ func TestAwaitEnd(t *testing.T) {
 	})
 }
 
+// The death of a rank after Finalize ends nothing and prints nothing.
 func TestLossAfterFinalize(t *testing.T) {
 	lines := logged(t)
 	world(t, 2, func(r *tr) {
 		r.barrier()
 		if r.Me == 0 {
-			r.ending.Do(func() {}) // as Finalize does
-			r.lost(1, "rank 1 has died")
+			r.jobEnd.endOnce.Do(func() {}) // as Finalize does
+			r.jobEnd.onRankLost(1, "rank 1 has died")
 			if got := r.c.Job(0).Ends(); len(got) != 0 || lines() != "" {
 				r.wrong("%q, %q", got, lines())
 			}

@@ -14,26 +14,28 @@ func (r *Runtime) Fence(proc int) error {
 		return err
 	}
 	to, t := r.route(transport.Rank(proc)), &r.traffic[proc]
-	if t.clean() && !to.immediate {
+	if t.isClean() && !to.immediate {
 		return nil
 	}
 	upTo := t.Posted.Load()
 	err := to.tr.Fence(r.peers[to.peer : to.peer+1]...)
-	t.fenced(upTo) // also after an error, which is reported once
+	t.markFenced(upTo) // also after an error, which is reported once
 	return err
 }
 
-// fence fences those of these ranks at which stores are outstanding, by one call of each transport.
-func (r *Runtime) fence(ranks []transport.Rank) (first error) {
-	for _, tr := range r.transports {
-		if err := r.fenceBy(tr, ranks); err != nil && first == nil {
+// fencePosted fences those of the ranks at which stores are outstanding, by one call of each
+// transport. It returns the first error.
+func (gs *groups) fencePosted(ranks []transport.Rank) (first error) {
+	for _, tr := range gs.rt.transports {
+		if err := gs.fencePostedBy(tr, ranks); err != nil && first == nil {
 			first = err
 		}
 	}
 	return first
 }
 
-func (r *Runtime) fenceBy(tr transport.Transport, ranks []transport.Rank) error {
+// fencePostedBy is fencePosted for those of the ranks that one transport reaches.
+func (gs *groups) fencePostedBy(tr transport.Transport, ranks []transport.Rank) error {
 	type mark struct {
 		t    *Traffic
 		upTo uint32
@@ -41,13 +43,14 @@ func (r *Runtime) fenceBy(tr transport.Transport, ranks []transport.Rank) error 
 	var peers []transport.Peer
 	var marks []mark
 	for _, rank := range ranks {
-		to, t := r.route(rank), &r.traffic[rank]
+		to, t := gs.rt.route(rank), &gs.rt.traffic[rank]
 		switch {
 		case to.tr != tr:
 			continue
 		case to.immediate:
-			return tr.Fence(to.peer) // also orders my stores at other ranks of the node
-		case !t.clean():
+			// also orders this rank's stores at other ranks of the node
+			return tr.Fence(to.peer)
+		case !t.isClean():
 			peers = append(peers, to.peer)
 			marks = append(marks, mark{t, t.Posted.Load()})
 		}
@@ -57,39 +60,39 @@ func (r *Runtime) fenceBy(tr transport.Transport, ranks []transport.Rank) error 
 	}
 	err := tr.Fence(peers...)
 	for _, m := range marks { // also after an error, which is reported once
-		m.t.fenced(m.upTo)
+		m.t.markFenced(m.upTo)
 	}
 	return err
 }
 
 // AllFence is Fence for every rank; all nodes are asked before the first is waited for.
-func (r *Runtime) AllFence() error {
-	err := r.WaitAll()
-	all := r.traffic.all()
+func (gs *groups) AllFence() error {
+	err := gs.rt.WaitAll()
+	all := gs.rt.traffic.total()
 	upTo := all.Posted.Load()
-	if e := r.fence(r.world.Ranks); e != nil && err == nil {
+	if e := gs.fencePosted(gs.world.Ranks); e != nil && err == nil {
 		err = e
 	}
-	all.fenced(upTo)
+	all.markFenced(upTo)
 	return err
 }
 
 // GroupFence is Fence for the members of a group.
-func (r *Runtime) GroupFence(g *Group) error {
+func (gs *groups) GroupFence(g *Group) error {
 	var first error
 	for _, w := range g.Ranks {
-		if err := r.WaitProc(int(w)); err != nil && first == nil {
+		if err := gs.rt.WaitProc(int(w)); err != nil && first == nil {
 			first = err
 		}
 	}
-	if err := r.fence(g.Ranks); err != nil && first == nil {
+	if err := gs.rt.groups.fencePosted(g.Ranks); err != nil && first == nil {
 		first = err
 	}
 	return first
 }
 
-// fenceForMessage makes sure that the next message to proc is handled after everything that this
-// rank has stored there.
+// fenceForMessage ensures that the next message to proc is handled behind everything that this rank
+// has stored there.
 func (r *Runtime) fenceForMessage(proc int) error {
 	if to := r.route(transport.Rank(proc)); to.ordered && !to.immediate {
 		return r.WaitProc(proc)

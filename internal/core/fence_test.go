@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Fences: after one, what this rank has stored is there for everybody, and not only for those who
-// ask the transport.
+// Fences: after one, stores of this rank are visible to all ranks, also to those that read memory
+// without the transport.
 package core
 
 import (

@@ -18,13 +18,16 @@ import (
 // dataCap bytes.
 type Procedure func(from int, head, data []byte, headCap, dataCap int) (rhead, rdata []byte)
 
-type gpc struct {
-	mu    sync.Mutex
-	procs []Procedure // by -handle - 1; nil = released
-	next  uint64
-	wait  map[uint64]chan gpcReply
+// gpc is the procedures that this rank has registered and the calls that await their replies.
+type procedures struct {
+	rt         *Runtime
+	mu         sync.Mutex               // guards all below
+	registered []Procedure              // by -handle - 1; nil = released
+	lastCall   uint64                   // number of the last call
+	awaited    map[uint64]chan gpcReply // by number of the call
 }
 
+// gpcReply is the reply to a call; ok is false if the procedure did not run.
 type gpcReply struct {
 	head, data []byte
 	ok         bool
@@ -32,31 +35,32 @@ type gpcReply struct {
 
 // GPCRegister adds a procedure; ranks must register the same ones in the same order. Handles are
 // -1, -2, ...
-func (r *Runtime) GPCRegister(p Procedure) int {
-	r.gpc.mu.Lock()
-	defer r.gpc.mu.Unlock()
-	r.gpc.procs = append(r.gpc.procs, p)
-	return -len(r.gpc.procs)
+func (ps *procedures) GPCRegister(p Procedure) int {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	ps.registered = append(ps.registered, p)
+	return -len(ps.registered)
 }
 
 // GPCRelease removes a procedure from the list.
-func (r *Runtime) GPCRelease(h int) error {
-	r.gpc.mu.Lock()
-	defer r.gpc.mu.Unlock()
-	if h >= 0 || -h > len(r.gpc.procs) || r.gpc.procs[-h-1] == nil {
+func (ps *procedures) GPCRelease(h int) error {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if h >= 0 || -h > len(ps.registered) || ps.registered[-h-1] == nil {
 		return argErr(CodeOp, "handle", "%d is not a registered procedure", h)
 	}
-	r.gpc.procs[-h-1] = nil
+	ps.registered[-h-1] = nil
 	return nil
 }
 
-func (r *Runtime) procedure(h int) Procedure {
-	r.gpc.mu.Lock()
-	defer r.gpc.mu.Unlock()
-	if h >= 0 || -h > len(r.gpc.procs) {
+// procedureOf is the registered procedure of a handle, nil if there is none. It locks mu.
+func (ps *procedures) procedureOf(h int) Procedure {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if h >= 0 || -h > len(ps.registered) {
 		return nil
 	}
-	return r.gpc.procs[-h-1]
+	return ps.registered[-h-1]
 }
 
 // A call's body: uint64 id, uint32 handle, head length, reply head capacity, reply data capacity;
@@ -73,7 +77,7 @@ const MaxProcedure = 32 << 20
 
 var _ [transport.MaxMessage - 2*MaxProcedure - callHead - forwardHead]byte
 
-// checkProcedure finds a length of a call that is beyond the limit.
+// checkProcedure returns an error if a length of a call is beyond the limit.
 func checkProcedure(hlen, dlen, rhlen, rdlen int) error {
 	for i, n := range []int{hlen, dlen, rhlen, rdlen} {
 		if n > MaxProcedure {
@@ -85,37 +89,37 @@ func checkProcedure(hlen, dlen, rhlen, rdlen int) error {
 }
 
 // GPCExec calls procedure h at proc and returns a function that waits for its reply.
-func (r *Runtime) GPCExec(h, proc int, head, data []byte, headCap,
+func (ps *procedures) GPCExec(h, proc int, head, data []byte, headCap,
 	dataCap int) (wait func() ([]byte, []byte, error), err error) {
-	if err := r.checkRank("p", proc); err != nil {
+	if err := ps.rt.checkRank("p", proc); err != nil {
 		return nil, err
 	}
-	if r.procedure(h) == nil {
+	if ps.procedureOf(h) == nil {
 		return nil, argErr(CodeOp, "h", "%d is not a registered procedure", h)
 	}
 	if err := checkProcedure(len(head), len(data), headCap, dataCap); err != nil {
 		return nil, err
 	}
-	if err := r.fenceForMessage(proc); err != nil {
+	if err := ps.rt.fenceForMessage(proc); err != nil {
 		return nil, err
 	}
 	reply := make(chan gpcReply, 1)
-	r.gpc.mu.Lock()
-	r.gpc.next++
-	id := r.gpc.next
-	if r.gpc.wait == nil {
-		r.gpc.wait = map[uint64]chan gpcReply{}
+	ps.mu.Lock()
+	ps.lastCall++
+	id := ps.lastCall
+	if ps.awaited == nil {
+		ps.awaited = map[uint64]chan gpcReply{}
 	}
-	r.gpc.wait[id] = reply
-	r.gpc.mu.Unlock()
+	ps.awaited[id] = reply
+	ps.mu.Unlock()
 	body := make([]byte, callHead, callHead+len(head)+len(data))
 	binary.LittleEndian.PutUint64(body, id)
 	for i, v := range []int{h, len(head), headCap, dataCap} {
 		binary.LittleEndian.PutUint32(body[8+4*i:], uint32(v))
 	}
 	body = append(append(body, head...), data...)
-	if err := r.send(transport.Rank(proc), msgProcedure, body); err != nil {
-		r.expected(id)
+	if err := ps.rt.sendActive(transport.Rank(proc), msgProcedure, body); err != nil {
+		ps.removeCall(id)
 		return nil, fmt.Errorf("call of procedure %d at rank %d: %w", h, proc, err)
 	}
 	return func() ([]byte, []byte, error) {
@@ -128,35 +132,38 @@ func (r *Runtime) GPCExec(h, proc int, head, data []byte, headCap,
 	}, nil
 }
 
-func (r *Runtime) serveCall(from transport.Rank, body []byte) {
+// serveCall runs the procedure of a call (body) and sends the reply. It may block.
+func (ps *procedures) serveCall(from transport.Rank, body []byte) {
 	defer log.Guard()
 	u32 := func(i int) int { return int(binary.LittleEndian.Uint32(body[8+4*i:])) }
 	h, hlen, args := int(int32(u32(0))), u32(1), body[callHead:]
 	reply := make([]byte, replyHead)
 	copy(reply, body[:8])
-	if p := r.procedure(h); p != nil && hlen <= len(args) {
+	if p := ps.procedureOf(h); p != nil && hlen <= len(args) {
 		head, data := p(int(from), args[:hlen], args[hlen:], u32(2), u32(3))
 		binary.LittleEndian.PutUint32(reply[8:], 1)
 		binary.LittleEndian.PutUint32(reply[12:], uint32(len(head)))
 		reply = append(append(reply, head...), data...)
 	}
-	if err := r.send(from, msgReply, reply); err != nil {
+	if err := ps.rt.sendActive(from, msgReply, reply); err != nil {
 		log.Warnf("reply to the call of rank %d: %v", from, err)
 	}
 }
 
-// expected removes a call from the list of waiting calls; nil if it is not there.
-func (r *Runtime) expected(id uint64) chan gpcReply {
-	r.gpc.mu.Lock()
-	defer r.gpc.mu.Unlock()
-	ch := r.gpc.wait[id]
-	delete(r.gpc.wait, id)
+// removeCall removes a call from those that await a reply, and returns its channel; nil if it is
+// not there. It locks mu.
+func (ps *procedures) removeCall(id uint64) chan gpcReply {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	ch := ps.awaited[id]
+	delete(ps.awaited, id)
 	return ch
 }
 
-// takeReply gives a reply to the waiting call; a malformed one ends the wait with an error.
-func (r *Runtime) takeReply(body []byte) {
-	ch := r.expected(binary.LittleEndian.Uint64(body))
+// handleReply passes a reply to the call that awaits it; a malformed one ends the wait with an
+// error.
+func (ps *procedures) handleReply(body []byte) {
+	ch := ps.removeCall(binary.LittleEndian.Uint64(body))
 	if ch == nil {
 		return
 	}

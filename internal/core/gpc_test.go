@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Procedure calls: arguments, replies, order with respect to data, mistakes; and bodies of messages
-// that nobody of ours has made.
+// Procedure calls: arguments, replies, order with respect to data, mistakes; and malformed
+// messages.
 package core
 
 import (
@@ -22,6 +22,7 @@ func echo(from int, head, data []byte, headCap, dataCap int) ([]byte, []byte) {
 	return h[:min(headCap, len(h))], data[:min(dataCap, len(data))]
 }
 
+// Procedures run at the target behind the caller's stores, and replies reach their callers.
 func TestGPC(t *testing.T) {
 	worldOf(t, 2, slow, func(r *tr) {
 		mem, buf := r.alloc(64), r.local(8)
@@ -129,12 +130,13 @@ func TestGPCMany(t *testing.T) {
 		}
 		running.Wait()
 		r.barrier()
-		if len(r.gpc.wait) != 0 {
-			r.wrong("%d calls are still waited for", len(r.gpc.wait))
+		if len(r.procedures.awaited) != 0 {
+			r.wrong("%d calls are still waited for", len(r.procedures.awaited))
 		}
 	})
 }
 
+// A call that cannot be sent fails and awaits no reply.
 func TestGPCCannotSend(t *testing.T) {
 	worldOf(t, 1, flaky(func(what string, _ transport.Peer) error {
 		if what == "send" {
@@ -144,11 +146,11 @@ func TestGPCCannotSend(t *testing.T) {
 	}, nil), func(r *tr) {
 		h := r.GPCRegister(echo)
 		if _, err := r.GPCExec(h, 0, nil, nil, 0, 0); !errors.Is(err,
-			transport.ErrPeerDead) || len(r.gpc.wait) != 0 {
-			r.wrong("%v, %d calls waited for", err, len(r.gpc.wait))
+			transport.ErrPeerDead) || len(r.procedures.awaited) != 0 {
+			r.wrong("%v, %d calls waited for", err, len(r.procedures.awaited))
 		}
 		lines := logged(r.T)
-		r.serveCall(0, make([]byte, callHead))
+		r.procedures.serveCall(0, make([]byte, callHead))
 		if got := lines(); !strings.Contains(got,
 			"reply to the call of rank 0: the peer has died") {
 			r.wrong("%q", got)
@@ -161,14 +163,14 @@ func TestBadReply(t *testing.T) {
 	lines := logged(t)
 	world(t, 1, func(r *tr) {
 		reply := make(chan gpcReply, 1)
-		r.gpc.wait = map[uint64]chan gpcReply{5: reply}
+		r.procedures.awaited = map[uint64]chan gpcReply{5: reply}
 		body := make([]byte, replyHead+3)
 		body[0], body[8], body[12] = 5, 1, 4 // four bytes of head, where there are three
 		r.handleMessage(0, 0, transport.Msg{Kind: msgReply, Body: body}, nil)
 		if got := <-reply; got.ok {
 			r.wrong("%+v", got)
 		}
-		// nobody waits any more
+		// no call waits any more
 		r.handleMessage(0, 0, transport.Msg{Kind: msgReply, Body: body}, nil)
 		r.handleMessage(0, 0, transport.Msg{Kind: 99, Body: body}, nil)
 		r.handleMessage(0, 0, transport.Msg{Kind: msgProcedure, Body: body[:callHead-8]},
@@ -207,13 +209,13 @@ func FuzzMessage(f *testing.F) {
 	})
 	f.Fuzz(func(t *testing.T, kind byte, body []byte) {
 		waiting := make(chan gpcReply, 1)
-		r.gpc.mu.Lock()
-		r.gpc.wait = map[uint64]chan gpcReply{7: waiting}
-		r.gpc.mu.Unlock()
+		r.procedures.mu.Lock()
+		r.procedures.awaited = map[uint64]chan gpcReply{7: waiting}
+		r.procedures.mu.Unlock()
 		called = -1
 		if kind == msgProcedure && len(body) >= callHead {
 			// not on a goroutine, so that what it does can be looked at
-			r.serveCall(0, body)
+			r.procedures.serveCall(0, body)
 		} else {
 			r.handleMessage(0, 0, transport.Msg{Kind: kind, Body: body}, nil)
 		}

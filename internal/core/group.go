@@ -16,13 +16,13 @@ import (
 
 // Group is what a handle stands for. Constant once created, except for the state of its team.
 type Group struct {
-	ID      int
-	Ranks   []transport.Rank // by group rank
-	Me      int              // my group rank, -1 if I am not a member
-	Comm    uintptr          // MPI communicator handed out, 0 if there is none
-	team    transport.Team   // nil if I am not a member
-	local   transport.Team   // the members on my node
-	leaders *leaderTeam      // the leaders of its nodes, if I am one of them
+	ID        int
+	Ranks     []transport.Rank // by group rank
+	Me        int              // this rank's group rank, -1 if it is not a member
+	Comm      uintptr          // MPI communicator handed out, 0 if there is none
+	team      transport.Team   // nil if this rank is not a member
+	localTeam transport.Team   // the members on this node
+	leaders   *leaderTeam      // the leaders of its nodes; nil unless this rank is one
 }
 
 // Size is the number of members.
@@ -32,10 +32,10 @@ func (g *Group) Size() int { return len(g.Ranks) }
 func (g *Group) Team() transport.Team { return g.team }
 
 // NodesOf is the number of nodes a group has members on.
-func (r *Runtime) NodesOf(g *Group) int { return len(r.layoutOf(g.Ranks).leader) }
+func (gs *groups) NodesOf(g *Group) int { return len(gs.rt.Topo.layoutOf(g.Ranks).leaderRanks) }
 
-// NodeTeam is the team of the members on my node.
-func (g *Group) NodeTeam() transport.Team { return g.local }
+// NodeTeam is the team of the members on this rank's node.
+func (g *Group) NodeTeam() transport.Team { return g.localTeam }
 
 // Masters is the team of the first members of all nodes, nil if the caller is not one of them.
 func (g *Group) Masters() transport.Team {
@@ -45,18 +45,20 @@ func (g *Group) Masters() transport.Team {
 	return g.leaders
 }
 
-// Place finds a member: the place of its node among the group's nodes, and its own on that node.
+// Place returns the number of a member's node among the group's nodes, and the member's number on
+// that node.
 func (g *Group) Place(member int) (node, place int) {
 	if s, several := g.team.(*hierarchicalTeam); several {
-		return int(s.node[member]), int(s.place[member])
+		return int(s.nodeIndex[member]), int(s.localIndex[member])
 	}
 	return 0, member
 }
 
-// RankOf finds the group rank of a world rank, -1 if it is no member.
+// RankOf is the group rank of a world rank, -1 if it is no member.
 func (g *Group) RankOf(w transport.Rank) int { return slices.Index(g.Ranks, w) }
 
-func (g *Group) member() error {
+// checkMember returns an error unless the caller is a member of the group.
+func (g *Group) checkMember() error {
 	if g.team == nil {
 		return argErr(CodeArgument, "group", "the calling rank is not a member of group %d",
 			g.ID)
@@ -64,90 +66,99 @@ func (g *Group) member() error {
 	return nil
 }
 
+// groups is the table of the groups of this process.
 type groups struct {
-	mu   sync.Mutex
-	all  []*Group // by id; nil = free
-	dflt int
+	rt        *Runtime
+	world     *Group // group 0; constant after Start
+	mu        sync.Mutex
+	byID      []*Group // by id; nil = free
+	defaultID int
 
-	numbered atomic.Uint32 // groups that this rank has numbered
+	numbersUsed atomic.Uint32 // groups that this rank has numbered
 }
 
 // World is group 0.
 const World = 0
 
-func (r *Runtime) makeWorld() {
-	g := &Group{Ranks: make([]transport.Rank, r.N), Me: int(r.Me), Comm: r.Job.WorldComm()}
+// makeWorld makes the world group, when all ranks have started.
+func (gs *groups) makeWorld() {
+	g := &Group{Ranks: make([]transport.Rank, gs.rt.N), Me: int(gs.rt.Me),
+		Comm: gs.rt.Job.WorldComm()}
 	for i := range g.Ranks {
 		g.Ranks[i] = transport.Rank(i)
 	}
-	r.setTeam(g, r.worldLayout(), r.Teams.World(), World)
-	r.world = g
-	r.groups.all = []*Group{g}
+	gs.setTeam(g, gs.rt.Topo.worldLayout(), gs.rt.Teams.World(), World)
+	gs.world = g
+	gs.byID = []*Group{g}
 }
 
-// setTeam sets a group's team, given that of my node. id is the group's number in the job.
-func (r *Runtime) setTeam(g *Group, l *layout, local transport.Team, id int64) {
-	g.team, g.local = local, local
-	leaders := &leaderTeam{r: r, ranks: l.leader, me: l.here, tag: tagTeam + id<<stepBits}
-	if l.place[g.Me] == 0 {
+// setTeam sets a group's team, given the team of its members on this node. id is the group's number
+// in the job.
+func (gs *groups) setTeam(g *Group, l *layout, local transport.Team, id int64) {
+	g.team, g.localTeam = local, local
+	leaders := &leaderTeam{rt: gs.rt, ranks: l.leaderRanks, me: l.myNode,
+		tag: tagTeam + id<<stepBits}
+	if l.localIndex[g.Me] == 0 {
 		g.leaders = leaders
 	}
-	if len(l.leader) > 1 {
-		g.team = &hierarchicalTeam{local: local, leaders: leaders, me: g.Me, node: l.node,
-			place: l.place, count: l.count}
+	if len(l.leaderRanks) > 1 {
+		g.team = &hierarchicalTeam{local: local, leaders: leaders, me: g.Me,
+			nodeIndex:  l.nodeIndex,
+			localIndex: l.localIndex, nodeSizes: l.nodeSizes}
 	}
 }
 
 // Barrier waits for all ranks of the job.
-func (r *Runtime) Barrier() {
-	r.postCoalesced(everyRank)
-	r.world.team.Barrier()
+func (gs *groups) Barrier() {
+	gs.rt.coalescing.postCoalesced(everyRank)
+	gs.world.team.Barrier()
 }
 
 // Group finds a group by its handle.
-func (r *Runtime) Group(id int) (*Group, error) {
-	r.groups.mu.Lock()
-	defer r.groups.mu.Unlock()
-	if id < 0 || id >= len(r.groups.all) || r.groups.all[id] == nil {
+func (gs *groups) Group(id int) (*Group, error) {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	if id < 0 || id >= len(gs.byID) || gs.byID[id] == nil {
 		return nil, argErr(CodeArgument, "group", "%d is not a group of this rank", id)
 	}
-	return r.groups.all[id], nil
+	return gs.byID[id], nil
 }
 
-func (r *Runtime) addGroup(g *Group) {
-	r.groups.mu.Lock()
-	defer r.groups.mu.Unlock()
-	if i := slices.Index(r.groups.all, nil); i >= 0 {
+// addGroup gives a group the lowest free ID and enters it in the table. It locks the table.
+func (gs *groups) addGroup(g *Group) {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	if i := slices.Index(gs.byID, nil); i >= 0 {
 		g.ID = i
-		r.groups.all[i] = g
+		gs.byID[i] = g
 		return
 	}
-	g.ID = len(r.groups.all)
-	r.groups.all = append(r.groups.all, g)
+	g.ID = len(gs.byID)
+	gs.byID = append(gs.byID, g)
 }
 
-// DefaultGroup is the parent of GroupCreate: its list has group ranks of this group.
-func (r *Runtime) DefaultGroup() int {
-	r.groups.mu.Lock()
-	defer r.groups.mu.Unlock()
-	return r.groups.dflt
+// DefaultGroup is the ID of the group to which GroupCreate's list of ranks refers.
+func (gs *groups) DefaultGroup() int {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	return gs.defaultID
 }
 
-// SetDefaultGroup changes it, for the caller only.
-func (r *Runtime) SetDefaultGroup(id int) error {
-	if _, err := r.Group(id); err != nil {
+// SetDefaultGroup changes DefaultGroup, for the caller only.
+func (gs *groups) SetDefaultGroup(id int) error {
+	if _, err := gs.Group(id); err != nil {
 		return err
 	}
-	r.groups.mu.Lock()
-	r.groups.dflt = id
-	r.groups.mu.Unlock()
+	gs.mu.Lock()
+	gs.defaultID = id
+	gs.mu.Unlock()
 	return nil
 }
 
 // GroupCreate creates a group of ranks of a parent. Collective over the members; other ranks may
 // call it, and return at once. The list may be empty, as in programs that halve the world, on one
 // rank.
-func (r *Runtime) GroupCreate(parent *Group, pids []int32) (*Group, error) {
+func (gs *groups) GroupCreate(parent *Group, pids []int32) (*Group, error) {
 	g := &Group{Me: -1}
 	seen := make(map[int32]bool, len(pids))
 	for i, p := range pids {
@@ -161,65 +172,65 @@ func (r *Runtime) GroupCreate(parent *Group, pids []int32) (*Group, error) {
 		}
 		seen[p] = true
 		w := parent.Ranks[p]
-		if w == r.Me {
+		if w == gs.rt.Me {
 			g.Me = i
 		}
 		g.Ranks = append(g.Ranks, w)
 	}
 	if g.Me >= 0 {
-		if err := r.joinTeam(g); err != nil {
+		if err := gs.joinTeam(g); err != nil {
 			return nil, err
 		}
 	}
-	r.addGroup(g)
+	gs.addGroup(g)
 	return g, nil
 }
 
 // GroupFree frees a group. Collective over the members; for other ranks it only frees the handle.
-func (r *Runtime) GroupFree(id int) error {
+func (gs *groups) GroupFree(id int) error {
 	if id == World {
 		return argErr(CodeArgument, "group", "the world group cannot be freed")
 	}
-	g, err := r.Group(id)
+	g, err := gs.Group(id)
 	if err != nil {
 		return err
 	}
 	if g.team != nil {
 		if g.leaders != nil {
-			g.leaders.retire()
+			g.leaders.retireRings()
 		}
-		r.AllFence()
+		gs.rt.AllFence()
 		g.team.Barrier()
-		r.Job.FreeComm(g.Comm)
+		gs.rt.Job.FreeComm(g.Comm)
 		g.team.Release(g.Me == 0)
 	}
-	r.groups.mu.Lock()
-	r.groups.all[id] = nil
-	if r.groups.dflt == id {
-		r.groups.dflt = World
+	gs.mu.Lock()
+	gs.byID[id] = nil
+	if gs.defaultID == id {
+		gs.defaultID = World
 	}
-	r.groups.mu.Unlock()
+	gs.mu.Unlock()
 	return nil
 }
 
-// releaseGroups gives back what this process has for groups that the application has not freed.
-// Nobody calls a collective any more.
-func (r *Runtime) releaseGroups() {
-	r.groups.mu.Lock()
-	defer r.groups.mu.Unlock()
-	for _, g := range r.groups.all[World+1:] {
+// releaseGroups releases the teams of groups that the application has not freed. The caller is in
+// Finalize, behind its barrier: no collective is running or will be called.
+func (gs *groups) releaseGroups() {
+	gs.mu.Lock()
+	defer gs.mu.Unlock()
+	for _, g := range gs.byID[World+1:] {
 		if g != nil && g.team != nil {
 			g.team.Release(g.Me == 0)
 		}
 	}
-	r.groups.all = r.groups.all[:World+1]
+	gs.byID = gs.byID[:World+1]
 }
 
 // GroupSplit creates a group of the members of parent with the same color, ordered by key, then by
 // parent rank. Collective over the parent. With a negative color the caller gets a handle of a
 // group without members.
-func (r *Runtime) GroupSplit(parent *Group, color, key int32) (*Group, error) {
-	if err := parent.member(); err != nil {
+func (gs *groups) GroupSplit(parent *Group, color, key int32) (*Group, error) {
+	if err := parent.checkMember(); err != nil {
 		return nil, err
 	}
 	mine := make([]byte, 8)
@@ -238,24 +249,24 @@ func (r *Runtime) GroupSplit(parent *Group, color, key int32) (*Group, error) {
 		func(a, b entry) int { return int(int64(a.key) - int64(b.key)) })
 	if color < 0 {
 		g := &Group{Me: -1}
-		r.addGroup(g)
+		gs.addGroup(g)
 		return g, nil
 	}
 	pids := make([]int32, len(same))
 	for i, e := range same {
 		pids[i] = e.pid
 	}
-	return r.GroupCreate(parent, pids)
+	return gs.GroupCreate(parent, pids)
 }
 
 // GroupDup creates a group with the same members. Collective over them.
-func (r *Runtime) GroupDup(parent *Group) (*Group, error) {
-	if err := parent.member(); err != nil {
+func (gs *groups) GroupDup(parent *Group) (*Group, error) {
+	if err := parent.checkMember(); err != nil {
 		return nil, err
 	}
 	pids := make([]int32, parent.Size())
 	for i := range pids {
 		pids[i] = int32(i)
 	}
-	return r.GroupCreate(parent, pids)
+	return gs.GroupCreate(parent, pids)
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Group creation. On every node the first member, the leader, allocates a collective context and
-// sends it to the other members. Leaders tell each other whether all have a context, and agree on
+// sends it to the other members. Leaders exchange whether all have a context, and agree on
 // the group's number in the job.
 package core
 
@@ -13,63 +13,64 @@ import (
 	"libarmci/internal/transport"
 )
 
-// groupStart is what members must know to start a team.
+// groupStart is what members must know to attach to a team.
 type groupStart struct {
-	start transport.TeamStart // Context -1: none is free
-	id    int64               // of the group, in the job
+	team transport.TeamStart // Context -1: none is free
+	id   int64               // of the group, in the job
 }
 
-// joinTeam creates the group's team, on all members or on none.
-func (r *Runtime) joinTeam(g *Group) error {
-	l := r.layoutOf(g.Ranks)
+// joinTeam makes the group's team, on all members or on none. Collective over the members.
+func (gs *groups) joinTeam(g *Group) error {
+	l := gs.rt.Topo.layoutOf(g.Ranks)
 	var f groupStart
-	if l.place[g.Me] == 0 {
-		f = r.startGroup(g, l)
-		for _, m := range l.local[1:] {
-			r.mailbox.Send(m, tagGroup, f.encode())
+	if l.localIndex[g.Me] == 0 {
+		f = gs.startGroup(g, l)
+		for _, m := range l.localRanks[1:] {
+			gs.rt.mailbox.Send(m, tagGroup, f.encodeGroupStart())
 		}
 	} else {
-		body, leader := make([]byte, groupStartBytes), l.leader[l.here]
-		if _, err := r.mailbox.Recv(leader, tagGroup, body); err != nil {
+		body, leader := make([]byte, groupStartBytes), l.leaderRanks[l.myNode]
+		if _, err := gs.rt.mailbox.Recv(leader, tagGroup, body); err != nil {
 			return fmt.Errorf("start of group from rank %d: %w", leader, err)
 		}
 		f = decodeGroupStart(body)
 	}
-	if f.start.Context < 0 {
+	if f.team.Context < 0 {
 		return argErr(CodeInternal, "group", "no more groups can be made on this node: %v",
 			transport.ErrNoMemory)
 	}
-	local := r.Teams.AttachTeam(f.start, l.local, int(l.place[g.Me]))
+	local := gs.rt.Teams.AttachTeam(f.team, l.localRanks, int(l.localIndex[g.Me]))
 	local.Barrier()
-	r.setTeam(g, l, local, f.id)
-	return r.addComm(g)
+	gs.setTeam(g, l, local, f.id)
+	return gs.addComm(g)
 }
 
-// startGroup is called by leaders. The group's first member chooses its number: its rank and a
-// count.
-func (r *Runtime) startGroup(g *Group, l *layout) groupStart {
+// startGroup is called by leaders: each allocates a context, and all agree whether every node has
+// one. The group's first member chooses its number: its rank and a count.
+func (gs *groups) startGroup(g *Group, l *layout) groupStart {
 	var f groupStart
 	var err error
-	if f.start, err = r.Teams.AllocContext(); err != nil {
-		f.start.Context = -1
+	if f.team, err = gs.rt.Teams.AllocContext(); err != nil {
+		f.team.Context = -1
 	}
 	if g.Me == 0 {
-		f.id = int64(r.Me)<<groupBits | int64(r.groups.numbered.Add(1))%(1<<groupBits-1) + 1
+		f.id = int64(gs.rt.Me)<<groupBits | int64(gs.numbersUsed.Add(1))%(1<<groupBits-1) +
+			1
 	}
-	if len(l.leader) == 1 {
+	if len(l.leaderRanks) == 1 {
 		return f
 	}
-	leaders := &leaderTeam{r: r, ranks: l.leader, me: l.here, tag: tagGroupLeaders}
-	all := leaders.Allgather(f.encode())
+	leaders := &leaderTeam{rt: gs.rt, ranks: l.leaderRanks, me: l.myNode, tag: tagGroupLeaders}
+	all := leaders.Allgather(f.encodeGroupStart())
 	f.id = decodeGroupStart(all).id // the first member leads the first node
 	for at := 0; at < len(all); at += groupStartBytes {
-		if decodeGroupStart(all[at:]).start.Context >= 0 {
+		if decodeGroupStart(all[at:]).team.Context >= 0 {
 			continue
 		}
-		if f.start.Context >= 0 { // another node has none: give mine back
-			r.Teams.AttachTeam(f.start, l.local, 0).Release(true)
+		if f.team.Context >= 0 { // another node has none: release this one
+			gs.rt.Teams.AttachTeam(f.team, l.localRanks, 0).Release(true)
 		}
-		f.start.Context = -1
+		f.team.Context = -1
 	}
 	return f
 }
@@ -78,9 +79,10 @@ func (r *Runtime) startGroup(g *Group, l *layout) groupStart {
 // this many groups.
 const groupBits = 26
 
-// addComm creates the group's communicator; if one member fails, the group is freed on all.
-func (r *Runtime) addComm(g *Group) error {
-	comm, err := r.groupComm(g)
+// addComm makes the group's communicator; if one member fails, the team is released on all.
+// Collective over the members.
+func (gs *groups) addComm(g *Group) error {
+	comm, err := gs.groupComm(g)
 	mine := []byte{0}
 	if err != nil {
 		mine[0] = 1
@@ -99,25 +101,27 @@ func (r *Runtime) addComm(g *Group) error {
 	return err
 }
 
-func (r *Runtime) groupComm(g *Group) (uintptr, error) {
+// groupComm makes the group's MPI communicator, if the job has MPI.
+func (gs *groups) groupComm(g *Group) (uintptr, error) {
 	ranks := make([]int, g.Size())
 	for i, w := range g.Ranks {
 		ranks[i] = int(w)
 	}
-	return r.Job.GroupComm(ranks, 0)
+	return gs.rt.Job.GroupComm(ranks, 0)
 }
 
 const groupStartBytes = 32
 
-func (f groupStart) encode() []byte {
+func (f groupStart) encodeGroupStart() []byte {
 	b := make([]byte, groupStartBytes)
-	for i, v := range []uint64{uint64(f.start.Context), f.start.Phase, f.start.Step,
+	for i, v := range []uint64{uint64(f.team.Context), f.team.Phase, f.team.Step,
 		uint64(f.id)} {
 		binary.LittleEndian.PutUint64(b[8*i:], v)
 	}
 	return b
 }
 
+// decodeGroupStart reads what encodeGroupStart has written.
 func decodeGroupStart(b []byte) groupStart {
 	u64 := func(i int) uint64 { return binary.LittleEndian.Uint64(b[8*i:]) }
 	return groupStart{transport.TeamStart{Context: int64(u64(0)), Phase: u64(1), Step: u64(2)},

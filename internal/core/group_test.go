@@ -32,6 +32,7 @@ func (r *tr) gather(g *Group) {
 	}
 }
 
+// Members of a group know it and its collectives; other ranks have a handle without a team.
 func TestGroups(t *testing.T) {
 	world(t, 4, func(r *tr) {
 		w := r.group(World)
@@ -87,6 +88,7 @@ func TestGroups(t *testing.T) {
 	})
 }
 
+// Wrong members, unknown handles and calls by nonmembers are refused.
 func TestGroupMistakes(t *testing.T) {
 	world(t, 2, func(r *tr) {
 		w := r.group(World)
@@ -180,6 +182,7 @@ func TestManyGroups(t *testing.T) {
 	})
 }
 
+// GroupSplit orders by key and parent rank; GroupDup has the same members.
 func TestSplitAndDup(t *testing.T) {
 	world(t, 5, func(r *tr) {
 		w := r.group(World)
@@ -240,7 +243,7 @@ func TestGroupWithoutComm(t *testing.T) {
 	})
 }
 
-// Groups that nobody has freed are given back by Finalize.
+// Finalize releases the groups that the application has not freed.
 func TestGroupsAtTheEnd(t *testing.T) {
 	var cluster *transporttest.Cluster
 	worldOf(t, 3, func(c *transporttest.Cluster) { cluster = c }, func(r *tr) {

@@ -124,25 +124,25 @@ func (j *simJob) prepare() {
 		return o
 	}
 	for i, r := range mine {
-		c := card{rank: int(r), listener: strings.Repeat("l", 30)}
-		j.cards[0] = append(j.cards[0], c.encode())
-		var o record
-		o.offers(offered(i == 0))
+		c := addressRecord{rank: int(r), listener: strings.Repeat("l", 30)}
+		j.cards[0] = append(j.cards[0], c.encodeAddress())
+		var o recordWriter
+		o.appendOffers(offered(i == 0))
 		j.cards[1] = append(j.cards[1], o)
 		leads := max(1-i, 0)
 		at := addresses{make([]byte, simAddr*leads), make([]byte, simInquiries*leads)}
-		j.cards[2] = append(j.cards[2], reportCard(nil, at))
-		j.cards[3] = append(j.cards[3], reportCard(nil, addresses{}))
+		j.cards[2] = append(j.cards[2], consensusRecord(nil, at))
+		j.cards[3] = append(j.cards[3], consensusRecord(nil, addresses{}))
 	}
 	for n, ranks := range j.nodes {
 		rec := nodeRecord{ranks: ranks, host: fmt.Sprintf("nid%06d", n),
-			machine: hash(fmt.Sprint(n)), need: 64 * 256 << 30}
+			machine: hashID(fmt.Sprint(n)), arenaBytes: 64 * 256 << 30}
 		if n == 0 {
 			rec.secret = make([]byte, secretBytes)
 		}
-		var o record
-		o.offers(offered(true))
-		j.records[0] = append(j.records[0], rec.encode())
+		var o recordWriter
+		o.appendOffers(offered(true))
+		j.records[0] = append(j.records[0], rec.encodeNode())
 		j.records[1] = append(j.records[1], o)
 		j.records[2] = append(j.records[2], mergeReports(j.cards[2], ranks))
 		j.records[3] = append(j.records[3], mergeReports(j.cards[3], ranks))
@@ -206,6 +206,7 @@ func TestGrowthOfNodes(t *testing.T) {
 // costs are bytes.
 type simCosts struct{ in, out, live, all int }
 
+// startOne starts one real rank among simulated ones and returns what the start costs it.
 func startOne(t *testing.T, s spread, local int) (c simCosts) {
 	leaktest.Check(t)
 	nodes := s.nodes()
@@ -220,13 +221,13 @@ func startOne(t *testing.T, s spread, local int) (c simCosts) {
 		func() []byte { return make([]byte, simHint) }
 	p := &simPlatform{fast: internode.Provider(driver, internode.Options{Servers: 1})}
 	before, live := memoryNow()
-	r, err := start(settings(fmt.Sprintf("ARMCI_NODE=nid%06d", middle)), j, p)
+	r, err := openRuntime(settings(fmt.Sprintf("ARMCI_NODE=nid%06d", middle)), j, p)
 	if err != nil {
 		t.Fatal(err)
 	}
 	after, now := memoryNow()
 	if len(r.Topo.Nodes) != len(nodes) || r.Topo.Local(r.Me) != local ||
-		r.NodesOf(r.world) != len(nodes) {
+		r.NodesOf(r.groups.world) != len(nodes) {
 		t.Errorf("rank %d is number %d of %d nodes", r.Me, r.Topo.Local(r.Me),
 			len(r.Topo.Nodes))
 	}

@@ -18,6 +18,7 @@ func (r *tr) under(hdl *int32, o *Op) {
 	*hdl = content
 }
 
+// A wait for a handle completes all operations under it, and only those.
 func TestSharedHandle(t *testing.T) {
 	world(t, 2, func(r *tr) {
 		mem, buf := r.alloc(512), r.local(512)
@@ -50,9 +51,9 @@ func TestSharedHandle(t *testing.T) {
 					r.wrong("word %d is %d", i, *long(buf + 256 + 8*i))
 				}
 			}
-			if r.open() != 0 || r.handles.open.Load() != 0 {
+			if r.open() != 0 || r.handleTable.explicitCount.Load() != 0 {
 				r.wrong("%d handles open, C sees %d", r.open(),
-					r.handles.open.Load())
+					r.handleTable.explicitCount.Load())
 			}
 		}
 		r.barrier()
@@ -140,25 +141,27 @@ func (f failing) Put(_ transport.Peer, x *transport.Xfer) error {
 	return nil
 }
 
-// A handle that nobody waits for does not grow, and does not forget an error.
+// A handle without a waiter does not grow, and does not forget an error.
 func TestUsedForLong(t *testing.T) {
 	apart.run(t, nil, func(r *tr) {
 		mem, buf := r.alloc(4096), r.local(4096)
 		if r.Me == 0 {
-			to, n := r.beyond, 0
-			r.beyond.tr = failing{to.tr, &n}
+			to, n := r.internode, 0
+			r.internode.tr = failing{to.tr, &n}
 			hdl := Done
 			for range 1000 {
 				r.under(&hdl, op(Put, 1, buf, mem[1], 1024))
 			}
-			if p := r.handles.explicit[hdl]; p == nil || p.next != nil || p.last != p {
+			if p := r.handleTable.firstOfHandle[hdl]; p == nil ||
+				p.nextOfHandle != nil ||
+				p.lastOfHandle != p {
 				r.wrong("more than one operation is kept")
 			}
 			if err := r.Wait(hdl); !errors.Is(err, transport.ErrNoMemory) ||
 				n != 1000 || r.open() != 0 {
 				r.wrong("%v after %d operations, %d open", err, n, r.open())
 			}
-			r.beyond = to
+			r.internode = to
 		}
 		r.barrier()
 	})

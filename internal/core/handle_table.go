@@ -13,37 +13,38 @@ import (
 	"libarmci/internal/transport"
 )
 
-// request is an open operation and its description. Entries are reused when their last user has
-// dropped them.
+// request is an open operation and its description. It is reused when the last goroutine has
+// dropped its reference.
 type request struct {
 	completion
-	op       Op
-	tr       transport.Transport
-	proc     int
-	implicit bool
-	// answered is called once, before done is set; nil: it is not. Of the thread that posts the
-	// request until that is posted, then of fail.
-	answered func()
+	op        Op
+	transport transport.Transport
+	proc      int
+	implicit  bool // it has no handle
+	// onAnswer is called once, before done is set; nil: nothing is. It belongs to the thread
+	// that posts the request until that has been posted, then to complete.
+	onAnswer func()
 
 	// Under the table's lock.
-	refs    int      // references of goroutines that start or wait for it
-	removed bool     // from the table
-	next    *request // of the same handle, started after it
-	last    *request // of a handle's first operation: its last one
-	earlier error    // of the handle's operations before this one, which are complete
+	refs         int      // references of goroutines that start or wait for it
+	removed      bool     // it is no longer in the table
+	nextOfHandle *request // the next operation of the same handle
+	lastOfHandle *request // in a handle's first operation: its last one
+	earlierErr   error    // first error of the handle's operations that are complete
 }
 
 func newRequest() *request {
 	p := &request{}
-	p.finish = func(err error) { p.fail(p.op.failure(err)) }
+	p.onDone = func(err error) { p.complete(p.op.wrapError(err)) }
 	return p
 }
 
-// fail completes a request with an error, or without (nil). Afterwards it may be reused.
-func (p *request) fail(err error) {
-	if p.answered != nil {
-		p.answered()
-		p.answered = nil
+// complete completes a request with an error, or without (nil). Afterwards it may be reused, so the
+// caller does not use it again.
+func (p *request) complete(err error) {
+	if p.onAnswer != nil {
+		p.onAnswer()
+		p.onAnswer = nil
 	}
 	p.err = err
 	p.done.Store(true)
@@ -51,178 +52,186 @@ func (p *request) fail(err error) {
 
 var requests = sync.Pool{New: func() any { return newRequest() }}
 
-// describe copies an operation into the memory of the entry's former one.
-func (p *request) describe(o *Op) {
+// copyOp copies an operation into the request, and reuses the memory of its lists.
+func (p *request) copyOp(o *Op) {
 	x := p.op.Xfer
 	x.Copy(&o.Xfer)
 	p.op = *o
 	p.op.Xfer, p.op.segments = x, nil
-	p.op.Xfer.Done = p.finish
+	p.op.Xfer.Done = p.onDone
 }
 
 func (p *request) release() {
 	p.done.Store(false)
-	p.next, p.last, p.earlier, p.removed = nil, nil, nil, false
+	p.nextOfHandle, p.lastOfHandle, p.earlierErr, p.removed = nil, nil, nil, false
 	p.op.Scale = transport.Scale{}
 	requests.Put(p)
 }
 
-// failed is the first error of a complete operation and those of its handle before it.
-func (p *request) failed() error {
-	if p.earlier != nil {
-		return p.earlier
+// firstError is the first error among a complete operation and those of its handle before it.
+func (p *request) firstError() error {
+	if p.earlierErr != nil {
+		return p.earlierErr
 	}
 	return p.err
 }
 
-type handles struct {
-	mu       sync.Mutex
-	next     int32
-	explicit map[int32]*request // the first open operation of each handle
-	implicit map[int32]*request
-	// Entries of explicit and of implicit; C reads them.
-	open, openImplicit *atomic.Int32
+// handles is the table of open operations, by number.
+type handleTable struct {
+	mu            sync.Mutex
+	lastNumber    int32              // the last that was given
+	firstOfHandle map[int32]*request // the first open operation of each handle
+	implicitOps   map[int32]*request
+	// explicitCount and implicitCount are the lengths of the maps. They are changed under mu; C
+	// reads them.
+	explicitCount, implicitCount *atomic.Int32
 }
 
-// init starts the numbers at a random place, so that garbage is unlikely to name a live operation.
-func (h *handles) init() {
-	h.explicit, h.implicit = map[int32]*request{}, map[int32]*request{}
-	h.open, h.openImplicit = new(atomic.Int32), new(atomic.Int32)
-	h.next = rand.Int32()
+// initTable prepares the table. Numbers start at a random place, so that garbage is unlikely to be
+// the number of an open operation.
+func (h *handleTable) initTable() {
+	h.firstOfHandle, h.implicitOps = map[int32]*request{}, map[int32]*request{}
+	h.explicitCount, h.implicitCount = new(atomic.Int32), new(atomic.Int32)
+	h.lastNumber = rand.Int32()
 }
 
-// add gives an operation its number: that of the handle, whose content is given, if operations are
-// open under it; else a new one.
-func (h *handles) add(p *request, content int32) int32 {
+// addRequest enters an operation and returns its number: content, if operations are open under it,
+// else a new one. It locks h.mu.
+func (h *handleTable) addRequest(p *request, content int32) int32 {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	p.last = p
+	p.lastOfHandle = p
 	if p.implicit {
-		id := h.unused()
-		h.implicit[id] = p
-		h.openImplicit.Store(int32(len(h.implicit)))
+		id := h.unusedNumber()
+		h.implicitOps[id] = p
+		h.implicitCount.Store(int32(len(h.implicitOps)))
 		return id
 	}
 	var first *request
 	if content != Done {
-		first = h.explicit[content]
+		first = h.firstOfHandle[content]
 	}
 	if first == nil {
-		id := h.unused()
-		h.explicit[id] = p
-		h.open.Store(int32(len(h.explicit)))
+		id := h.unusedNumber()
+		h.firstOfHandle[id] = p
+		h.explicitCount.Store(int32(len(h.firstOfHandle)))
 		return id
 	}
-	first.last.next, first.last = p, p
+	first.lastOfHandle.nextOfHandle, first.lastOfHandle = p, p
 	for first != p && first.refs == 0 && first.done.Load() {
 		// a handle that is used for long keeps few operations
-		next := first.next
-		h.remove(content, first)
+		next := first.nextOfHandle
+		h.removeRequest(content, first)
 		first = next
 	}
 	return content
 }
 
-// unused returns a number that no handle has, and no request of the C fast path.
-func (h *handles) unused() int32 {
+// unusedNumber returns a number of no handle, and of no request of the C fast path. The caller
+// holds h.mu.
+func (h *handleTable) unusedNumber() int32 {
 	for {
-		if h.next++; transport.FastRequest(h.next) {
-			h.next = math.MinInt32
+		if h.lastNumber++; transport.FastRequest(h.lastNumber) {
+			h.lastNumber = math.MinInt32
 		}
-		if h.first(h.next) == nil && h.next != Done {
-			return h.next
+		if h.firstRequest(h.lastNumber) == nil && h.lastNumber != Done {
+			return h.lastNumber
 		}
 	}
 }
 
-// first returns the first open operation of a number, nil if there is none.
-func (h *handles) first(id int32) *request {
-	if p := h.explicit[id]; p != nil {
+// firstRequest returns the first open operation of a number, nil if there is none. The caller holds
+// h.mu.
+func (h *handleTable) firstRequest(id int32) *request {
+	if p := h.firstOfHandle[id]; p != nil {
 		return p
 	}
-	return h.implicit[id]
+	return h.implicitOps[id]
 }
 
-// remove takes a complete operation, the first of its number, out. It may be reused if there is no
-// reference.
-func (h *handles) remove(id int32, p *request) {
-	switch next := p.next; {
+// removeRequest removes a complete operation, the first of its number. It may be reused if there is
+// no reference. The caller holds h.mu.
+func (h *handleTable) removeRequest(id int32, p *request) {
+	switch next := p.nextOfHandle; {
 	case p.implicit:
-		delete(h.implicit, id)
-		h.openImplicit.Store(int32(len(h.implicit)))
+		delete(h.implicitOps, id)
+		h.implicitCount.Store(int32(len(h.implicitOps)))
 	case next == nil:
-		delete(h.explicit, id)
-		h.open.Store(int32(len(h.explicit)))
+		delete(h.firstOfHandle, id)
+		h.explicitCount.Store(int32(len(h.firstOfHandle)))
 	default:
-		next.last, next.earlier = p.last, p.failed()
-		h.explicit[id] = next
+		next.lastOfHandle, next.earlierErr = p.lastOfHandle, p.firstError()
+		h.firstOfHandle[id] = next
 	}
 	p.removed = true
 	if p.refs == 0 {
-		p.free()
+		p.releaseUnlessFailed()
 	}
 }
 
-func (p *request) free() {
+// releaseUnlessFailed allows the request to be reused, unless it has failed: then the transport may
+// still use it.
+func (p *request) releaseUnlessFailed() {
 	if p.err == nil { // after an error the transport may still use it
 		p.release()
 	}
 }
 
-// find returns the first open operation of a number with a reference for the caller; nil if there
-// is none.
-func (h *handles) find(id int32) *request {
+// refFirst returns the first open operation of a number, nil if there is none. The caller must drop
+// the reference, by unrefRequest or finishFirst. It locks h.mu.
+func (h *handleTable) refFirst(id int32) *request {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.refer(id)
+	return h.refFirstLocked(id)
 }
 
-func (h *handles) refer(id int32) *request {
-	p := h.first(id)
+// refFirstLocked is refFirst for a caller that holds h.mu.
+func (h *handleTable) refFirstLocked(id int32) *request {
+	p := h.firstRequest(id)
 	if p != nil {
 		p.refs++
 	}
 	return p
 }
 
-// unref drops a reference of an operation.
-func (h *handles) unref(p *request) {
+// unrefRequest drops a reference to an operation. It locks h.mu.
+func (h *handleTable) unrefRequest(p *request) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p.refs--
 	if p.refs == 0 && p.removed {
-		p.free()
+		p.releaseUnlessFailed()
 	}
 }
 
-// over drops the reference of an operation that is complete, and removes it. It returns what find
-// does.
-func (h *handles) over(id int32, p *request) *request {
+// finishFirst drops the reference to an operation that is complete, and removes it. It returns the
+// next one of the number, with a reference as by refFirst. It locks h.mu.
+func (h *handleTable) finishFirst(id int32, p *request) *request {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	p.refs--
 	if p.removed { // by another thread
 		if p.refs == 0 {
-			p.free()
+			p.releaseUnlessFailed()
 		}
-		return h.refer(id)
+		return h.refFirstLocked(id)
 	}
-	next := p.next
-	h.remove(id, p)
+	next := p.nextOfHandle
+	h.removeRequest(id, p)
 	if next != nil {
 		next.refs++
 	}
 	return next
 }
 
-// content is what a handle holds after a call that leaves nothing open.
-func (h *handles) content(before int32) int32 {
-	if before == Done || h.open.Load() == 0 {
+// contentAfter is what a handle with this content holds after a call that leaves nothing open.
+func (h *handleTable) contentAfter(before int32) int32 {
+	if before == Done || h.explicitCount.Load() == 0 {
 		return Done
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.explicit[before] == nil {
+	if h.firstOfHandle[before] == nil {
 		return Done
 	}
 	return before

@@ -15,6 +15,7 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
+// A handle is open until its operation is complete; test and wait then release it.
 func TestExplicitHandle(t *testing.T) {
 	world(t, 1, func(r *tr) {
 		mem, buf := r.alloc(64), r.local(64)
@@ -56,6 +57,7 @@ func TestTest(t *testing.T) {
 	})
 }
 
+// A number that is no open operation counts as complete.
 func TestGarbageHandles(t *testing.T) {
 	world(t, 1, func(r *tr) {
 		mem, buf := r.alloc(64), r.local(64)
@@ -79,11 +81,11 @@ func TestGarbageHandles(t *testing.T) {
 // Numbers run round without meeting the one that means done, one in use, or those of the
 // C fast path.
 func TestHandleNumbers(t *testing.T) {
-	var h handles
-	h.init()
-	h.next = transport.FastImplicit - 2
-	h.explicit[math.MinInt32] = &request{}
-	a, b := h.add(&request{}, Done), h.add(&request{}, Done)
+	var h handleTable
+	h.initTable()
+	h.lastNumber = transport.FastImplicit - 2
+	h.firstOfHandle[math.MinInt32] = &request{}
+	a, b := h.addRequest(&request{}, Done), h.addRequest(&request{}, Done)
 	if a != transport.FastImplicit-1 || b != math.MinInt32+1 ||
 		transport.FastRequest(a) || transport.FastRequest(b) {
 		t.Errorf("%d, %d", a, b)
@@ -91,12 +93,12 @@ func TestHandleNumbers(t *testing.T) {
 	if !transport.FastRequest(transport.FastImplicit) || !transport.FastRequest(math.MaxInt32) {
 		t.Error("the upper bits of the requests of C")
 	}
-	h.next = -1
-	if a := h.add(&request{}, Done); a != 1 {
+	h.lastNumber = -1
+	if a := h.addRequest(&request{}, Done); a != 1 {
 		t.Errorf("after -1 comes %d", a)
 	}
-	if len(h.explicit) != 4 {
-		t.Errorf("%d open", len(h.explicit))
+	if len(h.firstOfHandle) != 4 {
+		t.Errorf("%d open", len(h.firstOfHandle))
 	}
 }
 
@@ -147,15 +149,15 @@ func TestImplicitHandles(t *testing.T) {
 			explicit, err := r.Start(op(Get, 1, buf+32, mem[1], 8), false)
 			r.must(err)
 			r.must(r.WaitProc(1))
-			for _, p := range r.handles.implicit {
+			for _, p := range r.handleTable.implicitOps {
 				if p.proc == 1 {
 					r.wrong("WaitProc(1) left an operation to rank 1")
 				}
 			}
-			if left := len(r.handles.implicit); left != 2 ||
-				r.handles.explicit[explicit] == nil {
+			if left := len(r.handleTable.implicitOps); left != 2 ||
+				r.handleTable.firstOfHandle[explicit] == nil {
 				r.wrong("%d implicit operations left, explicit one is %v", left,
-					r.handles.explicit[explicit])
+					r.handleTable.firstOfHandle[explicit])
 			}
 			r.must(r.WaitAll())
 			if r.open() != 1 {
@@ -168,7 +170,7 @@ func TestImplicitHandles(t *testing.T) {
 	})
 }
 
-// Whoever waits for all waits for what another thread is waiting for already.
+// WaitAll also waits for an operation that another thread is waiting for already.
 func TestWaitersOfOneOperation(t *testing.T) {
 	world(t, 1, func(r *tr) {
 		mem, buf := r.alloc(64), r.local(64)
@@ -241,6 +243,7 @@ func (i immediate) Info() transport.Info {
 	return info
 }
 
+// Get returns when the data has arrived.
 func (i immediate) Get(p transport.Peer, x *transport.Xfer) error {
 	done := make(chan error, 1)
 	c := *x

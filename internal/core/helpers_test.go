@@ -101,6 +101,7 @@ func everyShape(t *testing.T, f func(r *tr)) {
 	})
 }
 
+// jobOf runs f on each of n ranks of a job whose cluster change has adapted.
 func jobOf(t *testing.T, n int, environ func(rank int) []string,
 	change func(*transporttest.Cluster), f func(r *tr)) {
 	t.Helper()
@@ -224,4 +225,4 @@ func logged(t *testing.T) func() string {
 }
 
 // open counts the operations in the table, or handles that stand for several.
-func (r *tr) open() int { return len(r.handles.explicit) + len(r.handles.implicit) }
+func (r *tr) open() int { return len(r.handleTable.firstOfHandle) + len(r.handleTable.implicitOps) }

@@ -13,84 +13,86 @@ import (
 
 // hierarchicalTeam implements transport.Team.
 type hierarchicalTeam struct {
-	local   transport.Team
-	leaders *leaderTeam // its me is my node's number, whether or not I am the leader
-	me      int         // my number among the members
-	node    []int32     // by member: number of its node
-	place   []int32     // by member: number on its node
-	count   []int       // by node: number of members
+	local      transport.Team // the members on this node
+	leaders    *leaderTeam    // its me is this node's number, also at other members
+	me         int            // this rank's number among the members
+	nodeIndex  []int32        // by member: number of its node
+	localIndex []int32        // by member: number on its node
+	nodeSizes  []int          // by node: number of members
 }
 
-// layout says on which nodes the members of a group are. Nodes are in the order of their first
+// layout is on which nodes the members of a group are. Nodes are in the order of their first
 // members.
 type layout struct {
-	node, place []int32 // as in hierarchicalTeam, as is the next
-	count       []int
-	leader      []transport.Rank
-	here        int   // number of my node, -1 if none of its ranks is a member
-	local       []int // local numbers of the members here
+	nodeIndex, localIndex []int32 // as in hierarchicalTeam
+	nodeSizes             []int   // as in hierarchicalTeam
+	leaderRanks           []transport.Rank
+	myNode                int   // number of this node, -1 if none of its ranks is a member
+	localRanks            []int // local numbers of the members on this node
 }
 
-// worldLayout is that of all ranks, which needs no memory for each of them.
-func (r *Runtime) worldLayout() *layout {
-	t := r.Topo
-	l := &layout{node: t.nodeOf, place: t.local, here: t.MyNode(),
-		count:  make([]int, len(t.Nodes)),
-		leader: make([]transport.Rank, len(t.Nodes)), local: make([]int, len(t.Mine()))}
+// worldLayout is the layout of all ranks. It shares the topology's memory for each rank.
+func (t *Topology) worldLayout() *layout {
+	l := &layout{nodeIndex: t.nodeOf, localIndex: t.local, myNode: t.MyNode(),
+		nodeSizes:   make([]int, len(t.Nodes)),
+		leaderRanks: make([]transport.Rank, len(t.Nodes)),
+		localRanks:  make([]int, len(t.Mine()))}
 	for n, ranks := range t.Nodes {
-		l.count[n], l.leader[n] = len(ranks), ranks[0]
+		l.nodeSizes[n], l.leaderRanks[n] = len(ranks), ranks[0]
 	}
-	for i := range l.local {
-		l.local[i] = i
+	for i := range l.localRanks {
+		l.localRanks[i] = i
 	}
 	return l
 }
 
-func (r *Runtime) layoutOf(ranks []transport.Rank) *layout {
-	l := &layout{node: make([]int32, len(ranks)), place: make([]int32, len(ranks)), here: -1}
+// layoutOf returns the layout of the members of a group, given by their world ranks.
+func (t *Topology) layoutOf(ranks []transport.Rank) *layout {
+	l := &layout{nodeIndex: make([]int32, len(ranks)), localIndex: make([]int32, len(ranks)),
+		myNode: -1}
 	number := map[int]int{} // node of the job -> node of the group
 	for i, rank := range ranks {
-		n, known := number[r.Topo.Node(rank)]
+		n, known := number[t.Node(rank)]
 		if !known {
-			n = len(l.leader)
-			number[r.Topo.Node(rank)] = n
-			l.leader = append(l.leader, rank)
-			l.count = append(l.count, 0)
+			n = len(l.leaderRanks)
+			number[t.Node(rank)] = n
+			l.leaderRanks = append(l.leaderRanks, rank)
+			l.nodeSizes = append(l.nodeSizes, 0)
 		}
-		l.node[i], l.place[i] = int32(n), int32(l.count[n])
-		l.count[n]++
-		if r.Topo.SameNode(rank) {
-			l.here = n
-			l.local = append(l.local, r.Topo.Local(rank))
+		l.nodeIndex[i], l.localIndex[i] = int32(n), int32(l.nodeSizes[n])
+		l.nodeSizes[n]++
+		if t.SameNode(rank) {
+			l.myNode = n
+			l.localRanks = append(l.localRanks, t.Local(rank))
 		}
 	}
 	return l
 }
 
-// leads tells whether the caller is the leader of its node.
-func (s *hierarchicalTeam) leads() bool { return s.place[s.me] == 0 }
+// isLeader tells whether the caller is the leader of its node.
+func (s *hierarchicalTeam) isLeader() bool { return s.localIndex[s.me] == 0 }
 
 // Size is the number of members.
-func (s *hierarchicalTeam) Size() int { return len(s.node) }
+func (s *hierarchicalTeam) Size() int { return len(s.nodeIndex) }
 
-// Rank is my number among them.
+// Rank is this rank's number among the members.
 func (s *hierarchicalTeam) Rank() int { return s.me }
 
 // Pointer is nil: C handles teams of one node only.
 func (s *hierarchicalTeam) Pointer() unsafe.Pointer { return nil }
 
-// Release releases the node's team; on each node one member is the last.
+// Release releases the node's team; the leader is the last of its node.
 func (s *hierarchicalTeam) Release(bool) {
-	if s.leads() {
+	if s.isLeader() {
 		s.leaders.freeRings()
 	}
-	s.local.Release(s.leads())
+	s.local.Release(s.isLeader())
 }
 
 // Barrier is a barrier of the node, then of the leaders, then of the node.
 func (s *hierarchicalTeam) Barrier() {
 	s.local.Barrier()
-	if s.leads() {
+	if s.isLeader() {
 		s.leaders.Barrier()
 	}
 	s.local.Barrier()
@@ -98,18 +100,18 @@ func (s *hierarchicalTeam) Barrier() {
 
 // Bcast goes fragment by fragment, so that nodes work on different fragments at the same time.
 func (s *hierarchicalTeam) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
-	home, place := int(s.node[root]), int(s.place[root])
+	home, place := int(s.nodeIndex[root]), int(s.localIndex[root])
 	all := unsafe.Slice((*byte)(buf), nbytes)
 	var between *broadcast
-	if s.leads() {
-		between = s.leaders.broadcast(all, home)
+	if s.isLeader() {
+		between = s.leaders.startBroadcast(all, home)
 	}
-	for b := range fragments(all, s.leaders.r.pipeline()) {
+	for b := range fragments(all, s.leaders.pipeline()) {
 		if s.leaders.me == home && place != 0 { // the leader needs the data first
 			s.local.Bcast(unsafe.Pointer(&b[0]), int64(len(b)), place)
 		}
-		if s.leads() {
-			between.next()
+		if s.isLeader() {
+			between.passNext()
 		}
 		if s.leaders.me != home || place == 0 {
 			s.local.Bcast(unsafe.Pointer(&b[0]), int64(len(b)), 0)
@@ -122,21 +124,21 @@ func (s *hierarchicalTeam) Allgather(mine []byte) []byte {
 	size := len(mine)
 	blocks := make([]byte, s.Size()*size) // ordered by node, then by number on the node
 	here := s.local.Allgather(mine)
-	if s.leads() {
-		sizes := make([]int, len(s.count))
-		for i, c := range s.count {
+	if s.isLeader() {
+		sizes := make([]int, len(s.nodeSizes))
+		for i, c := range s.nodeSizes {
 			sizes[i] = c * size
 		}
-		blocks = s.leaders.gather(here, sizes)
+		blocks = s.leaders.gatherCounted(here, sizes)
 	}
 	s.local.Bcast(unsafe.Pointer(&blocks[0]), int64(len(blocks)), 0)
-	first := make([]int, len(s.count)) // by node: offset of its blocks
+	first := make([]int, len(s.nodeSizes)) // by node: offset of its blocks
 	for i := 1; i < len(first); i++ {
-		first[i] = first[i-1] + s.count[i-1]
+		first[i] = first[i-1] + s.nodeSizes[i-1]
 	}
 	all := make([]byte, len(blocks))
 	for i := range s.Size() {
-		at := (first[s.node[i]] + int(s.place[i])) * size
+		at := (first[s.nodeIndex[i]] + int(s.localIndex[i])) * size
 		copy(all[i*size:], blocks[at:at+size])
 	}
 	return all
@@ -145,7 +147,7 @@ func (s *hierarchicalTeam) Allgather(mine []byte) []byte {
 // Allreduce reduces on each node, then among the leaders.
 func (s *hierarchicalTeam) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 	s.local.Allreduce(x, nelem, typ, red)
-	if s.leads() {
+	if s.isLeader() {
 		s.leaders.Allreduce(x, nelem, typ, red)
 	}
 	s.local.Bcast(x, nelem*int64(kernel.TypeSize(kernel.Type(typ))), 0)

@@ -58,6 +58,7 @@ func pattern(seed, size int) []byte {
 	return b
 }
 
+// reductions checks sums of integers and of floats, which are bitwise equal at all members.
 func (r *tr) reductions(g *Group) {
 	for _, nelem := range []int{1, 5, 8192, 20000} {
 		x := make([]int64, nelem)
@@ -99,14 +100,14 @@ func (r *tr) reductions(g *Group) {
 func TestCollectivesAcrossNodes(t *testing.T) {
 	everyShape(t, func(r *tr) {
 		if r.c.Wire.Ordered {
-			r.collectives(r.world, 1)
+			r.collectives(r.groups.world, 1)
 		} else {
-			r.reductions(r.world)
+			r.reductions(r.groups.world)
 		}
 	})
 }
 
-// Nobody leaves a barrier before everybody has come.
+// No rank leaves a barrier before all have entered it.
 func TestBarrierAcrossNodes(t *testing.T) {
 	for _, s := range shapes {
 		t.Run(s.String(), func(t *testing.T) {
@@ -134,9 +135,9 @@ func TestGroupsAcrossNodes(t *testing.T) {
 			reversed[i] = int32(r.N - 1 - i)
 		}
 		for round := range 3 {
-			back, err := r.GroupCreate(r.world, reversed)
+			back, err := r.GroupCreate(r.groups.world, reversed)
 			r.must(err)
-			odd, err := r.GroupSplit(r.world, int32(r.Me)%2, -int32(r.Me))
+			odd, err := r.GroupSplit(r.groups.world, int32(r.Me)%2, -int32(r.Me))
 			r.must(err)
 			for i, w := range back.Ranks {
 				if int(w) != r.N-1-i {
@@ -187,13 +188,13 @@ func TestNoTeamOnOneNode(t *testing.T) {
 					// so that the last rank leads its node
 					pids[i] = int32(r.N - 1 - i)
 				}
-				_, err := r.GroupCreate(r.world, pids)
+				_, err := r.GroupCreate(r.groups.world, pids)
 				wantArg(r, "GroupCreate", err, "group", CodeInternal,
 					"no more groups")
 				r.barrier()
 				f.armed.Store(false)
 				r.barrier()
-				g, err := r.GroupCreate(r.world, pids)
+				g, err := r.GroupCreate(r.groups.world, pids)
 				r.must(err)
 				r.reductions(g)
 				r.must(r.GroupFree(g.ID))
@@ -226,8 +227,8 @@ func TestStepsOfCollectives(t *testing.T) {
 			}
 			shape{nodes, nodes, false}.run(t, wrap, func(r *tr) {
 				steps := int64(bits.Len(uint(nodes - 1)))
-				for _, do := range []func(){r.world.team.Barrier,
-					func() { r.world.team.Allgather([]byte{1}) }} {
+				for _, do := range []func(){r.groups.world.team.Barrier,
+					func() { r.groups.world.team.Allgather([]byte{1}) }} {
 					before := sent[r.Me].Load()
 					do()
 					if got := sent[r.Me].Load() - before; got != steps {
@@ -242,17 +243,18 @@ func TestStepsOfCollectives(t *testing.T) {
 // Two nodes in different collectives: a line names both ranks and what they do, and the job ends.
 func TestMismatch(t *testing.T) { mismatch(t, func(*tr) {}) }
 
+// mismatch lets two leaders call different collectives and checks the line that ends the job.
 func mismatch(t *testing.T, prepare func(r *tr)) {
 	lines := logged(t)
 	stopped := make(chan bool, 8)
-	forever = func() {
+	blockForever = func() {
 		stopped <- true
 		runtime.Goexit()
 	}
-	defer func() { forever = func() { select {} } }()
+	defer func() { blockForever = func() { select {} } }()
 	apart.run(t, nil, func(r *tr) {
 		prepare(r)
-		team, done := r.world.team, make(chan bool, 1)
+		team, done := r.groups.world.team, make(chan bool, 1)
 		x := []int64{1, 2}
 		go func() {
 			defer func() { done <- true }()
@@ -275,6 +277,6 @@ func mismatch(t *testing.T, prepare func(r *tr)) {
 			r.wrong("%q", got)
 		}
 		// that the test can go on where a job has ended
-		team.(*hierarchicalTeam).leaders.next = 1000
+		team.(*hierarchicalTeam).leaders.nextNumber = 1000
 	})
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Messages between the leaders of a team that a device writes: each leader has a ring in its memory
-// for each leader that it hears from, and an event that counts what has been written there
-// (event_word.go), so that no data server takes part. Rings are made when a team has been used a
-// few times. Which leaders have rings for each other, and where the next message belongs, follows
-// from what both ends know; the receiver frees the ring a quarter at a time.
+// Messages between the leaders of a team that a device writes. Each leader has a ring in its memory
+// for each leader from which it receives, and an event that counts the pieces that were written
+// there (event_word.go), so that no data server takes part. Rings are made at a team's fourth
+// collective. Which leaders have rings for each other, and where the next message is written, both
+// ends compute. The receiver frees the ring a quarter at a time.
 package core
 
 import (
@@ -16,7 +16,7 @@ import (
 
 const (
 	ringAfter = 4         // collectives of a team before it makes rings
-	ringPiece = 256 << 10 // most bytes of a piece: of shorter ones a message takes longer
+	ringPiece = 256 << 10 // most bytes of a piece; shorter pieces are slower
 	ringAlign = 64        // bytes that the place of a piece is a multiple of
 	ringHead  = transport.FastHead
 
@@ -35,36 +35,37 @@ const (
 	ringPart          = ringData + ringBytes
 )
 
-// leaderRings are those of one leader of a team.
+// leaderRings are the rings of one leader of a team.
 type leaderRings struct {
-	block uintptr
-	ends  []*ringEnd // by relation
+	block uintptr    // memory of all parts
+	ends  []*ringEnd // by peerIndex
 }
 
-// relations is how many leaders any of n leaders exchanges messages with, at most.
-func relations(n int) int { return 2 * bits.Len(uint(n-1)) }
+// numPeers is the number of leaders with which any of n leaders exchanges messages, at most.
+func numPeers(n int) int { return 2 * bits.Len(uint(n-1)) }
 
-// relation is the number of another leader among those that a leader exchanges messages with: they
-// are a power of two before or behind it. -1: it is none of them.
-func relation(me, other, n int) int {
-	behind := (other - me + n) % n
+// peerIndex is the index of another leader among those with which a leader exchanges messages: the
+// leaders at a distance of a power of two, in either direction. -1: it is none of them.
+func peerIndex(me, other, n int) int {
+	distance := (other - me + n) % n
 	for k := range bits.Len(uint(n - 1)) {
 		switch 1 << k {
-		case behind:
+		case distance:
 			return 2 * k
-		case n - behind:
+		case n - distance:
 			return 2*k + 1
 		}
 	}
 	return -1
 }
 
-// entered counts the collectives of a team, and makes its rings when it is time to.
-func (l *leaderTeam) entered() {
-	if l.tag < tagTeam || l.entries > ringAfter {
+// countCollective counts a collective of the team, and makes the rings at the fourth one, which is
+// itself a collective: it communicates. So each collective calls it first, at all leaders.
+func (l *leaderTeam) countCollective() {
+	if l.tag < tagTeam || l.collectives > ringAfter {
 		return
 	}
-	if l.entries++; l.entries == ringAfter {
+	if l.collectives++; l.collectives == ringAfter {
 		l.makeRings()
 	}
 }
@@ -73,60 +74,61 @@ func (l *leaderTeam) entered() {
 func (l *leaderTeam) makeRings() {
 	n := len(l.ranks)
 	var mine uintptr
-	if l.r.beyond.words != nil {
-		mine = l.r.ringMemory(relations(n))
+	if l.rt.internode.wordWriter != nil {
+		mine = l.ringMemory(numPeers(n))
 	}
 	all := l.gatherBlocks(binary.LittleEndian.AppendUint64(nil, uint64(mine)), equalSizes(n, 8))
-	rings := &leaderRings{block: mine, ends: make([]*ringEnd, relations(n))}
+	rings := &leaderRings{block: mine, ends: make([]*ringEnd, numPeers(n))}
 	for other := range n {
 		block := uintptr(binary.LittleEndian.Uint64(all[8*other:]))
 		if block == 0 {
-			l.r.FreeLocal(mine)
+			l.rt.FreeLocal(mine)
 			return
 		}
-		if at := relation(l.me, other, n); other != l.me && at >= 0 {
-			rings.ends[at] = &ringEnd{r: l.r, to: l.ranks[other],
-				here:  mine + uintptr(at)*ringPart,
-				there: block + uintptr(relation(other, l.me, n))*ringPart}
+		if at := peerIndex(l.me, other, n); other != l.me && at >= 0 {
+			rings.ends[at] = &ringEnd{rt: l.rt, to: l.ranks[other],
+				localPart:  mine + uintptr(at)*ringPart,
+				remotePart: block + uintptr(peerIndex(other, l.me, n))*ringPart}
 		}
 	}
 	l.rings = rings
 }
 
-// ringMemory is memory for so many parts, 0 if there is none.
-func (r *Runtime) ringMemory(parts int) uintptr {
-	block, err := r.MallocLocal(int64(parts) * ringPart)
+// ringMemory allocates memory for the parts of so many peers and zeroes their counts; 0 if there is
+// none.
+func (l *leaderTeam) ringMemory(parts int) uintptr {
+	block, err := l.rt.MallocLocal(int64(parts) * ringPart)
 	if err != nil {
 		return 0
 	}
 	for i := range uintptr(parts) {
-		zero(block+i*ringPart, ringData)
+		zeroMemory(block+i*ringPart, ringData)
 	}
 	return block
 }
 
-// ring is the end of the rings between this leader and another one; nil: there are none, or
-// messages must be handled before their sender leaves the job.
-func (l *leaderTeam) ring(other int) *ringEnd {
-	if l.rings == nil || l.r.leaving.Load() {
+// ringTo returns this leader's end of the rings between it and another one. nil: there are none, or
+// this rank is finalising and messages must be handled before their sender has left.
+func (l *leaderTeam) ringTo(other int) *ringEnd {
+	if l.rings == nil || l.rt.leaving.Load() {
 		return nil
 	}
-	if at := relation(l.me, other, len(l.ranks)); at >= 0 {
+	if at := peerIndex(l.me, other, len(l.ranks)); at >= 0 {
 		return l.rings.ends[at]
 	}
 	return nil
 }
 
-// retire ends the use of the rings. The fence and the barrier that follow end what other leaders
-// write there.
-func (l *leaderTeam) retire() {
-	l.entries = ringAfter + 1
+// retireRings ends the use of the rings. Other leaders may write to them until the fence and the
+// barrier that the caller executes next; freeRings frees their memory behind these.
+func (l *leaderTeam) retireRings() {
+	l.collectives = ringAfter + 1
 	if l.rings == nil {
 		return
 	}
 	for _, e := range l.rings.ends {
 		if e != nil {
-			e.forget()
+			e.dropFastRanges()
 		}
 	}
 	l.retired, l.rings = l.rings.block, nil
@@ -134,6 +136,6 @@ func (l *leaderTeam) retire() {
 
 // freeRings frees the memory of rings that were retired.
 func (l *leaderTeam) freeRings() {
-	l.r.FreeLocal(l.retired)
+	l.rt.FreeLocal(l.retired)
 	l.retired = 0
 }

@@ -17,7 +17,7 @@ import (
 
 // withRings has the leaders of the world make rings over a device that is late by so long.
 func (r *tr) withRings(late time.Duration) {
-	r.beyond.words = newWordDevice(r.beyond.tr, late)
+	r.internode.wordWriter = newWordDevice(r.internode.tr, late)
 	for range ringAfter {
 		r.barrier()
 	}
@@ -31,6 +31,7 @@ func (r *tr) leads(g *Group) bool {
 	return g.leaders != nil
 }
 
+// everyDevice runs f for all shapes over devices that write at once, and late.
 func everyDevice(t *testing.T, f func(r *tr)) {
 	const late = 50 * time.Microsecond
 	for name, late := range map[string]time.Duration{"at once": 0, "late": late} {
@@ -38,7 +39,7 @@ func everyDevice(t *testing.T, f func(r *tr)) {
 			t.Run(name+" "+s.String(), func(t *testing.T) {
 				s.run(t, nil, func(r *tr) {
 					r.withRings(late)
-					r.leads(r.world)
+					r.leads(r.groups.world)
 					f(r)
 				})
 			})
@@ -47,13 +48,13 @@ func everyDevice(t *testing.T, f func(r *tr)) {
 }
 
 func TestCollectivesByRings(t *testing.T) {
-	everyDevice(t, func(r *tr) { r.collectives(r.world, 3) })
+	everyDevice(t, func(r *tr) { r.collectives(r.groups.world, 3) })
 }
 
 // Blocks of which all leaders send more than a ring has room for before they receive.
 func TestGatherMoreThanRings(t *testing.T) {
 	everyDevice(t, func(r *tr) {
-		if l := r.world.leaders; l != nil {
+		if l := r.groups.world.leaders; l != nil {
 			for _, size := range []int{ringBytes + 12345, ringPiece, 3} {
 				var want []byte
 				for i := range l.ranks {
@@ -95,6 +96,7 @@ func fillStack(n int) (sum int) {
 	return sum + int(frame[n%256])
 }
 
+// Rings work when the stack that holds the buffers moves during the call.
 func TestRingsOnGrowingStacks(t *testing.T) {
 	grow := func(c *transporttest.Cluster) {
 		c.Wrap = func(_ int, t transport.Transport) transport.Transport { return deep{t} }
@@ -104,7 +106,7 @@ func TestRingsOnGrowingStacks(t *testing.T) {
 		for n := range 10 {
 			done := make(chan []byte)
 			mine := []byte{byte(n), byte(r.Me)}
-			go func() { done <- r.world.leaders.Allgather(mine) }()
+			go func() { done <- r.groups.world.leaders.Allgather(mine) }()
 			if got := <-done; !bytes.Equal(got, []byte{byte(n), 0, byte(n), 1}) {
 				r.wrong("block %d: %v", n, got)
 			}
@@ -123,7 +125,7 @@ func TestManyBroadcastsByRings(t *testing.T) {
 			} else if i%50 == int(r.Me) {
 				time.Sleep(5 * time.Millisecond)
 			}
-			r.world.team.Bcast(unsafe.Pointer(&x[0]), int64(len(x)), 1)
+			r.groups.world.team.Bcast(unsafe.Pointer(&x[0]), int64(len(x)), 1)
 			if !bytes.Equal(x, pattern(i, len(x))) {
 				r.wrong("broadcast %d", i)
 			}
@@ -139,12 +141,12 @@ func TestNoMemoryForRings(t *testing.T) {
 		shape{nodes: 3, ranks: 3}.run(t, fail, func(r *tr) {
 			f.armed.Store(true)
 			r.withRings(0)
-			live := len(r.regions.live)
-			if rings := r.world.leaders.rings; rings != nil || live > 0 {
+			live := len(r.regionManager.regions.live)
+			if rings := r.groups.world.leaders.rings; rings != nil || live > 0 {
 				r.wrong("%s fails: rings %v, %d regions", step, rings, live)
 			}
 			f.armed.Store(false)
-			r.collectives(r.world, 1)
+			r.collectives(r.groups.world, 1)
 		})
 	}
 }
@@ -156,17 +158,17 @@ func TestRingsOfGroups(t *testing.T) {
 		for i := range reversed {
 			reversed[i] = int32(r.N - 1 - i)
 		}
-		before := len(r.regions.live)
+		before := len(r.regionManager.regions.live)
 		for range 3 {
-			g, err := r.GroupCreate(r.world, reversed)
+			g, err := r.GroupCreate(r.groups.world, reversed)
 			r.must(err)
 			r.collectives(g, 2)
 			several := r.leads(g) && len(g.leaders.ranks) > 1
-			if live := len(r.regions.live); several && live != before+1 {
+			if live := len(r.regionManager.regions.live); several && live != before+1 {
 				r.wrong("%d regions, %d before the group", live, before)
 			}
 			r.must(r.GroupFree(g.ID))
-			if live := len(r.regions.live); live != before {
+			if live := len(r.regionManager.regions.live); live != before {
 				r.wrong("%d regions are left, %d before the group", live, before)
 			}
 		}
@@ -181,8 +183,8 @@ func TestRelations(t *testing.T) {
 	for n := 2; n < 70; n++ {
 		used := map[int]bool{}
 		for other := 1; other < n; other++ {
-			there, here := relation(0, other, n), relation(other, 0, n)
-			if (there < 0) != (here < 0) || max(there, here) >= relations(n) {
+			there, here := peerIndex(0, other, n), peerIndex(other, 0, n)
+			if (there < 0) != (here < 0) || max(there, here) >= numPeers(n) {
 				t.Errorf("%d leaders: %d has %d and %d", n, other, there, here)
 			}
 			if there >= 0 && used[there] {
@@ -191,7 +193,7 @@ func TestRelations(t *testing.T) {
 			used[there] = true
 		}
 		for d := 1; d < n; d *= 2 {
-			if relation(0, d, n) < 0 || relation(0, n-d, n) < 0 {
+			if peerIndex(0, d, n) < 0 || peerIndex(0, n-d, n) < 0 {
 				t.Errorf("%d leaders: no part for those at a distance of %d", n, d)
 			}
 		}

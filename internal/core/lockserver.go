@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Mutexes and reader/writer locks of another node. The caller sends a message to the process that
-// serves their owner, which locks on its behalf. A few callers of a lock at a time wait in the
-// node's own queue; the others wait in a FIFO queue here. While ranks of other nodes pass a mutex
-// among themselves, all wait here, and the thread that deals with the unlock hands it over: no
-// other thread has to run.
+// The server of mutexes and reader/writer locks for ranks of other nodes. The origin sends a
+// message to the process that serves the lock's owner, which locks on behalf of the origin. Up to
+// maxServingGoroutines goroutines wait for a lock in the lock's own queue on the node; the other
+// requests wait in a FIFO queue here. While ranks of other nodes pass a mutex among themselves, all
+// requests wait here, and the thread that handles the unlock grants the next one: no other thread
+// has to run.
 package core
 
 import (
@@ -19,30 +20,32 @@ import (
 
 // The body of a message is the mutex's address; the answer one byte.
 const (
-	lockGot  = 1
-	lockBusy = 2
+	lockGranted = 1
+	lockBusy    = 2
 )
 
-func lockBody(m uintptr) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(m)) }
+// mutexMessage is the body of a message about a mutex.
+func mutexMessage(m uintptr) []byte { return binary.LittleEndian.AppendUint64(nil, uint64(m)) }
 
-// lockRemote locks a mutex of another node and records that this rank holds it.
-func (r *Runtime) lockRemote(s *MutexSet, kind uint8, m uintptr, i, proc int) (bool, error) {
-	answer, err := r.call(transport.Rank(proc), kind, lockBody(m))
+// lockRemoteMutex locks mutex i of rank proc, on another node, at address m, by a message of a kind
+// (msgLock, msgTryLock). It records that this rank holds it; false: a try found it locked.
+func (ms *mutexes) lockRemoteMutex(s *MutexSet, kind uint8, m uintptr, i, proc int) (bool, error) {
+	answer, err := ms.rt.callActive(transport.Rank(proc), kind, mutexMessage(m))
 	switch {
 	case err != nil:
 		return false, fmt.Errorf("mutex %d of rank %d: %w", i, proc, err)
 	case len(answer) != 1:
 		return false, argErr(CodeAddress, "mutex",
 			"mutex %d of rank %d does not exist any more", i, proc)
-	case answer[0] != lockGot:
+	case answer[0] != lockGranted:
 		return false, nil
 	}
 	s.Holds(i, proc)
-	r.letAsk(proc, m)
+	ms.rt.regionManager.allowFastRequests(proc, m)
 	return true, nil
 }
 
-// Holds records that this rank holds a mutex of another node.
+// Holds records that this rank holds mutex i of rank proc, which is on another node. It locks s.mu.
 func (s *MutexSet) Holds(i, proc int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -52,8 +55,9 @@ func (s *MutexSet) Holds(i, proc int) {
 	s.held[[2]int{i, proc}] = true
 }
 
-// dropHeld removes the record that this rank holds a mutex of another node; false if there is none.
-func (s *MutexSet) dropHeld(i, proc int) bool {
+// clearHeld removes the record of Holds; false if there is none: this rank does not hold the mutex.
+// It locks s.mu.
+func (s *MutexSet) clearHeld(i, proc int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	had := s.held[[2]int{i, proc}]
@@ -61,38 +65,44 @@ func (s *MutexSet) dropHeld(i, proc int) bool {
 	return had
 }
 
-// maxQueued is how many ranks of other nodes wait in a mutex's own queue at a time. Each takes a
-// thread of this process.
-const maxQueued = 8
+// maxServingGoroutines bounds the goroutines that serve one queue. Each waits in the lock's own
+// queue on the node and takes a thread of this process.
+const maxServingGoroutines = 8
 
-// lockserver has a queue for each lock that ranks of other nodes wait for.
-type lockserver struct {
-	mu     sync.Mutex
+// lockServer locks on behalf of ranks of other nodes, for owners that this process serves. It has a
+// queue for each lock that such ranks wait for.
+type lockServer struct {
+	rt *Runtime
+	mu sync.Mutex
+	// queues are by the lock's address, without empty ones. mu guards it.
 	queues map[uintptr]*lockQueue
-	count  *atomic.Int32 // of queues, for C, which may unlock while there is none; may be nil
+	// queueCount is len(queues), for C. nil: C does not read it.
+	queueCount *atomic.Int32
 }
 
-// CountLockQueues keeps the number of locks that ranks of other nodes wait for in n.
-func (r *Runtime) CountLockQueues(n *atomic.Int32) {
+// CountLockQueues has the number of queues kept in n, for C: it may unlock a mutex by itself while
+// n is 0. The caller makes the call before the first lock.
+func (l *lockServer) CountLockQueues(n *atomic.Int32) {
 	n.Store(0)
-	r.lockserver.count = n
+	l.queueCount = n
 }
 
-// note notes that there is a queue more, or one less. The caller has the lock.
-func (l *lockserver) note(change int32) {
-	if l.count != nil {
-		l.count.Add(change)
+// addQueueCount counts a queue more (1) or less (-1) for C. The caller holds l.mu.
+func (l *lockServer) addQueueCount(change int32) {
+	if l.queueCount != nil {
+		l.queueCount.Add(change)
 	}
 }
 
+// lockQueue is the requests of ranks of other nodes for one lock. lockServer.mu guards it.
 type lockQueue struct {
-	waiting []lockRequest
-	// goroutines that wait in the node's queue for some of them; 0: the holder's unlock is
-	// theirs
-	queued int
+	requests []lockRequest // oldest first
+	// servers is the number of goroutines that take the lock for requests. 0: it is held by a
+	// rank of another node, and releaseMutex grants the next request.
+	servingGoroutines int
 }
 
-// lockMode is how a lock is taken.
+// lockMode is which lock is requested, and how.
 type lockMode uint8
 
 const (
@@ -101,190 +111,199 @@ const (
 	lockExclusive
 )
 
-// lockRequest is a rank's request of a lock that it waits for.
+// lockRequest is a rank's request for a lock; reply sends it the answer.
 type lockRequest struct {
-	who   transport.Rank
+	rank  transport.Rank
 	mode  lockMode
 	reply func([]byte)
 }
 
-// lockSoon, lockQueued and lockNow take a lock of this node for a rank (transport.Mutexes,
-// transport.RWLocks).
-func (r *Runtime) lockSoon(m uintptr, c lockRequest) (ticket uint64, got bool) {
+// lockOrTicket takes the lock if it is free or becomes free within microseconds. Otherwise it
+// returns a ticket, a place in the lock's own queue on the node, with which the caller must call
+// lockByTicket.
+func (l *lockServer) lockOrTicket(m uintptr, c lockRequest) (ticket uint64, got bool) {
 	if c.mode == lockMutex {
-		t, got := r.Locks.LockSoon(m, c.who)
+		t, got := l.rt.Locks.LockSoon(m, c.rank)
 		return uint64(t), got
 	}
-	return r.rwlocks.RWLockSoon(m, c.who, c.mode == lockExclusive)
+	return l.rt.rwlocks.RWLockSoon(m, c.rank, c.mode == lockExclusive)
 }
 
-func (r *Runtime) lockQueued(m uintptr, c lockRequest, ticket uint64) {
+// lockByTicket waits for the lock in the place of a ticket of lockOrTicket.
+func (l *lockServer) lockByTicket(m uintptr, c lockRequest, ticket uint64) {
 	if c.mode == lockMutex {
-		r.Locks.LockQueued(m, c.who, uint32(ticket))
+		l.rt.Locks.LockQueued(m, c.rank, uint32(ticket))
 	} else {
-		r.rwlocks.RWLockQueued(m, c.who, c.mode == lockExclusive, ticket)
+		l.rt.rwlocks.RWLockQueued(m, c.rank, c.mode == lockExclusive, ticket)
 	}
 }
 
-func (r *Runtime) lockNow(m uintptr, c lockRequest) {
+// lockBlocking waits for the lock, behind the ranks in its own queue on the node.
+func (l *lockServer) lockBlocking(m uintptr, c lockRequest) {
 	if c.mode == lockMutex {
-		r.Locks.Lock(m, c.who)
+		l.rt.Locks.Lock(m, c.rank)
 	} else {
-		r.rwlocks.RWLock(m, c.who, c.mode == lockExclusive)
+		l.rt.rwlocks.RWLock(m, c.rank, c.mode == lockExclusive)
 	}
 }
 
-// handleLock acts on a request of a rank of another node. The address is checked like any other; a
-// mutex is in the arena.
-func (r *Runtime) handleLock(from, to transport.Rank, m transport.Msg, reply func([]byte)) bool {
+// handleLock executes the request of rank from, on another node, for a mutex of rank to: lock, try
+// or unlock. It returns false for a malformed message. The address is checked, since the origin
+// cannot know whether it is a mutex.
+func (l *lockServer) handleLock(from, to transport.Rank, m transport.Msg, reply func([]byte)) bool {
 	if len(m.Body) != 8 || (reply == nil) != (m.Kind == msgUnlock) {
 		return false
 	}
 	addr := uintptr(binary.LittleEndian.Uint64(m.Body))
-	size := r.Locks.MutexBytes()
+	size := l.rt.Locks.MutexBytes()
 	switch {
-	case addr%uintptr(size) != 0 || !r.Memory.Inside(addr) || !r.Memory.Owns(r.Topo.Local(to),
-		addr, size):
+	case addr%uintptr(size) != 0 || !l.rt.Memory.Inside(addr) ||
+		!l.rt.Memory.Owns(l.rt.Topo.Local(to),
+			addr, size):
 		if reply == nil {
 			return false
 		}
 		reply(nil)
 	case m.Kind == msgUnlock:
-		who, held := r.Locks.MutexOwner(addr)
-		if !held || who != from {
+		owner, held := l.rt.Locks.MutexOwner(addr)
+		if !held || owner != from {
 			return false
 		}
-		r.unlock(addr)
+		l.releaseMutex(addr)
 	case m.Kind == msgTryLock:
 		got := []byte{lockBusy}
-		if !r.lockserver.awaited(addr) && r.Locks.TryLock(addr, from) {
-			got[0] = lockGot
+		if !l.hasQueue(addr) && l.rt.Locks.TryLock(addr, from) {
+			got[0] = lockGranted
 		}
 		reply(got)
 	default:
-		r.queue(addr, lockRequest{from, lockMutex, reply})
+		l.requestLock(addr, lockRequest{from, lockMutex, reply})
 	}
 	return true
 }
 
-func (l *lockserver) awaited(m uintptr) bool {
+// hasQueue tells whether ranks of other nodes wait for a lock. It locks l.mu.
+func (l *lockServer) hasQueue(m uintptr) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.queues[m] != nil
 }
 
-// queue grants the lock at once if no rank of another node waits and it is free, or becomes free
-// within microseconds.
-func (r *Runtime) queue(m uintptr, c lockRequest) {
-	l := &r.lockserver
+// requestLock requests a lock, which the caller has checked to be one, and returns without waiting
+// for it. It holds l.mu meanwhile, and replies under it if the lock is granted at once: no other
+// rank of another node waits, and the lock is free or becomes free within microseconds. Otherwise
+// the request is queued, and a goroutine of the queue or the holder's unlock replies.
+func (l *lockServer) requestLock(m uintptr, c lockRequest) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := l.queues[m]
 	if q != nil {
-		q.waiting = append(q.waiting, c)
-		if q.queued > 0 && q.queued < maxQueued {
-			q.queued++
-			go r.grant(m, q)
+		q.requests = append(q.requests, c)
+		if q.servingGoroutines > 0 && q.servingGoroutines < maxServingGoroutines {
+			q.servingGoroutines++
+			go l.serveQueue(m, q)
 		}
 		return
 	}
 	q = &lockQueue{}
-	if r.heldElsewhere(m, c) {
-		q.waiting = append(q.waiting, c)
-	} else if ticket, got := r.lockSoon(m, c); got {
-		c.reply([]byte{lockGot})
+	if l.heldByOtherNode(m, c) {
+		q.requests = append(q.requests, c)
+	} else if ticket, got := l.lockOrTicket(m, c); got {
+		c.reply([]byte{lockGranted})
 		return
 	} else {
-		q.queued = 1
-		go r.grantQueued(m, q, c, ticket)
+		q.servingGoroutines = 1
+		go l.serveTicket(m, q, c, ticket)
 	}
 	if l.queues == nil {
 		l.queues = map[uintptr]*lockQueue{}
 	}
 	l.queues[m] = q
-	l.note(1)
+	l.addQueueCount(1)
 }
 
-// heldElsewhere tells whether a mutex is held by a rank of another node. This process has yet to
-// deal with its unlock. The caller has the server's lock.
-func (r *Runtime) heldElsewhere(m uintptr, c lockRequest) bool {
+// heldByOtherNode tells whether a mutex is held by a rank of another node: then this process will
+// receive its unlock, and grants the lock at that. The caller holds l.mu.
+func (l *lockServer) heldByOtherNode(m uintptr, c lockRequest) bool {
 	if c.mode != lockMutex {
 		return false
 	}
-	owner, held := r.Locks.MutexOwner(m)
-	return held && !r.Topo.SameNode(owner)
+	owner, held := l.rt.Locks.MutexOwner(m)
+	return held && !l.rt.Topo.SameNode(owner)
 }
 
-// unlock gives back a mutex that a rank of another node held: to the one that has waited longest,
-// if ranks of other nodes wait here and none in the node's queue.
-func (r *Runtime) unlock(m uintptr) {
-	l := &r.lockserver
+// releaseMutex unlocks a mutex for a rank of another node, which the caller has checked to hold it.
+// If no goroutine serves the mutex's queue, the mutex is passed to the first request, without a
+// goroutine. It locks l.mu, and replies under it.
+func (l *lockServer) releaseMutex(m uintptr) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	q := l.queues[m]
-	if q == nil || q.queued > 0 {
-		r.Locks.Unlock(m)
+	if q == nil || q.servingGoroutines > 0 {
+		l.rt.Locks.Unlock(m)
 		return
 	}
-	c := q.waiting[0]
-	if !r.Locks.PassOn(m, c.who) {
-		// from now on they wait in the node's queue, like its own ranks
-		q.queued = 1
-		go r.grant(m, q)
-		r.Locks.Unlock(m)
+	c := q.requests[0]
+	if !l.rt.Locks.PassOn(m, c.rank) {
+		// a rank of this node waits: the requests wait behind it, by a goroutine
+		q.servingGoroutines = 1
+		go l.serveQueue(m, q)
+		l.rt.Locks.Unlock(m)
 		return
 	}
-	if q.waiting = q.waiting[1:]; len(q.waiting) == 0 {
+	if q.requests = q.requests[1:]; len(q.requests) == 0 {
 		delete(l.queues, m)
-		l.note(-1)
+		l.addQueueCount(-1)
 	}
-	c.reply([]byte{lockGot})
+	c.reply([]byte{lockGranted})
 }
 
-// grantQueued waits for the lock with a ticket that was taken for one caller, then serves the
-// queue.
-func (r *Runtime) grantQueued(m uintptr, q *lockQueue, c lockRequest, ticket uint64) {
+// serveTicket is a goroutine of a queue. It waits for the lock with a ticket for the first request,
+// replies, and serves the others.
+func (l *lockServer) serveTicket(m uintptr, q *lockQueue, c lockRequest, ticket uint64) {
 	defer log.Guard()
-	r.lockQueued(m, c, ticket)
-	r.granted(m, q, c)
+	l.lockByTicket(m, c, ticket)
+	l.replyGranted(m, q, c)
 }
 
-// grant takes the lock for the rank that has waited longest, if there is one, then for the others.
-func (r *Runtime) grant(m uintptr, q *lockQueue) {
+// serveQueue is a goroutine of a queue. It waits for the lock for the first request, replies, and
+// serves the others.
+func (l *lockServer) serveQueue(m uintptr, q *lockQueue) {
 	defer log.Guard()
-	if c, some := r.lockserver.next(m, q); some {
-		r.lockNow(m, c)
-		r.granted(m, q, c)
+	if c, found := l.nextRequest(m, q); found {
+		l.lockBlocking(m, c)
+		l.replyGranted(m, q, c)
 	}
 }
 
-// granted tells a rank that it has the lock, and goes on with the next one. A queue that nobody
-// waits in is gone before the rank is told: what it does next does not find it.
-func (r *Runtime) granted(m uintptr, q *lockQueue, c lockRequest) {
+// replyGranted replies to a rank for which the calling goroutine has got the lock, then locks for
+// the next requests until the queue is empty. An empty queue is removed before the reply: the
+// rank's next message must not find it.
+func (l *lockServer) replyGranted(m uintptr, q *lockQueue, c lockRequest) {
 	for {
-		next, some := r.lockserver.next(m, q)
-		c.reply([]byte{lockGot})
-		if !some {
+		next, found := l.nextRequest(m, q)
+		c.reply([]byte{lockGranted})
+		if !found {
 			return
 		}
-		r.lockNow(m, next)
+		l.lockBlocking(m, next)
 		c = next
 	}
 }
 
-// next takes the rank that has waited longest from the queue. If there is none, the caller no
-// longer serves it.
-func (l *lockserver) next(m uintptr, q *lockQueue) (c lockRequest, some bool) {
+// nextRequest removes the oldest request from the queue and returns it. If there is none, found is
+// false: the calling goroutine is counted out and must end. It locks l.mu.
+func (l *lockServer) nextRequest(m uintptr, q *lockQueue) (c lockRequest, found bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(q.waiting) == 0 {
-		if q.queued--; q.queued == 0 {
+	if len(q.requests) == 0 {
+		if q.servingGoroutines--; q.servingGoroutines == 0 {
 			delete(l.queues, m)
-			l.note(-1)
+			l.addQueueCount(-1)
 		}
 		return c, false
 	}
-	c = q.waiting[0]
-	q.waiting = q.waiting[1:]
+	c = q.requests[0]
+	q.requests = q.requests[1:]
 	return c, true
 }

@@ -16,34 +16,36 @@ import (
 
 // MutexSet is a set of mutexes: address and number of each member's.
 type MutexSet struct {
-	group *Group
-	base  []uintptr // by group rank
-	count []int     // by group rank
-	step  uintptr
+	group      *Group
+	bases      []uintptr // by group rank: address of its first mutex
+	counts     []int     // by group rank: mutexes that it hosts
+	mutexBytes uintptr   // size of one
 
 	mu   sync.Mutex
-	held map[[2]int]bool // mutexes on other nodes that this rank holds: index, rank
+	held map[[2]int]bool // by index and rank: mutexes on other nodes that this rank holds
 }
 
+// mutexes holds the default set of mutexes.
 type mutexes struct {
-	mu   sync.Mutex
-	dflt *MutexSet
+	rt         *Runtime
+	mu         sync.Mutex
+	defaultSet *MutexSet
 }
 
 // maxMutexes is how many one rank may host in one set.
 const maxMutexes = 1 << 20
 
 // NewMutexes creates a set on a group; n is how many the caller hosts. Collective over the group.
-func (r *Runtime) NewMutexes(g *Group, n int) (*MutexSet, error) {
-	if err := g.member(); err != nil {
+func (ms *mutexes) NewMutexes(g *Group, n int) (*MutexSet, error) {
+	if err := g.checkMember(); err != nil {
 		return nil, err
 	}
-	size := r.Locks.MutexBytes()
+	size := ms.rt.Locks.MutexBytes()
 	bytes := int64(n) * size
 	if n < 0 || n > maxMutexes {
 		bytes = -1 // so that all members fail
 	}
-	base, err := r.Malloc(g, bytes)
+	base, err := ms.rt.Malloc(g, bytes)
 	if n < 0 || n > maxMutexes {
 		return nil, &ArgError{Arg: "num", Text: fmt.Sprintf("%d is outside 0..%d", n,
 			maxMutexes), Code: CodeBytes, Quiet: IsQuiet(err)}
@@ -51,63 +53,65 @@ func (r *Runtime) NewMutexes(g *Group, n int) (*MutexSet, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &MutexSet{group: g, base: base, count: make([]int, g.Size()), step: uintptr(size)}
+	s := &MutexSet{group: g, bases: base, counts: make([]int, g.Size()),
+		mutexBytes: uintptr(size)}
 	if n > 0 {
-		zero(base[g.Me], bytes)
+		zeroMemory(base[g.Me], bytes)
 	}
 	// also a barrier: all have been zeroed
 	all := g.team.Allgather([]byte{byte(n), byte(n >> 8), byte(n >> 16), byte(n >> 24)})
-	for i := range s.count {
-		s.count[i] = int(all[4*i]) | int(all[4*i+1])<<8 | int(all[4*i+2])<<16 |
+	for i := range s.counts {
+		s.counts[i] = int(all[4*i]) | int(all[4*i+1])<<8 | int(all[4*i+2])<<16 |
 			int(all[4*i+3])<<24
 	}
 	return s, nil
 }
 
-func zero(addr uintptr, n int64) { clear(unsafe.Slice((*byte)(kernel.Ptr(addr)), n)) }
+// zeroMemory zeroes n bytes of the arena.
+func zeroMemory(addr uintptr, n int64) { clear(unsafe.Slice((*byte)(kernel.Ptr(addr)), n)) }
 
 // FreeMutexes frees a set. Collective over its group.
-func (r *Runtime) FreeMutexes(s *MutexSet) error {
-	return r.Free(s.group, s.base[s.group.Me])
+func (ms *mutexes) FreeMutexes(s *MutexSet) error {
+	return ms.rt.Free(s.group, s.bases[s.group.Me])
 }
 
 // CreateMutexes creates the default set; there may be one.
-func (r *Runtime) CreateMutexes(n int) error {
-	r.mutexes.mu.Lock()
-	defer r.mutexes.mu.Unlock()
-	if r.mutexes.dflt != nil {
+func (ms *mutexes) CreateMutexes(n int) error {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	if ms.defaultSet != nil {
 		return &ArgError{Arg: "num", Text: "mutexes exist already: destroy them first",
-			Code: CodeArgument, Quiet: r.Me != 0}
+			Code: CodeArgument, Quiet: ms.rt.Me != 0}
 	}
-	world, _ := r.Group(World)
-	s, err := r.NewMutexes(world, n)
+	world, _ := ms.rt.Group(World)
+	s, err := ms.NewMutexes(world, n)
 	if err == nil {
-		r.mutexes.dflt = s
+		ms.defaultSet = s
 	}
 	return err
 }
 
 // DestroyMutexes frees the default set.
-func (r *Runtime) DestroyMutexes() error {
-	r.mutexes.mu.Lock()
-	defer r.mutexes.mu.Unlock()
-	if r.mutexes.dflt == nil {
+func (ms *mutexes) DestroyMutexes() error {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	if ms.defaultSet == nil {
 		return &ArgError{Text: "there are no mutexes to destroy", Code: CodeArgument,
-			Quiet: r.Me != 0}
+			Quiet: ms.rt.Me != 0}
 	}
-	s := r.mutexes.dflt
-	r.mutexes.dflt = nil
-	return r.FreeMutexes(s)
+	s := ms.defaultSet
+	ms.defaultSet = nil
+	return ms.FreeMutexes(s)
 }
 
 // DefaultMutexes is the default set, nil if there is none.
-func (r *Runtime) DefaultMutexes() *MutexSet {
-	r.mutexes.mu.Lock()
-	defer r.mutexes.mu.Unlock()
-	return r.mutexes.dflt
+func (ms *mutexes) DefaultMutexes() *MutexSet {
+	ms.mu.Lock()
+	defer ms.mu.Unlock()
+	return ms.defaultSet
 }
 
-// At is the address of mutex i of a world rank.
+// At returns the address of mutex i of a world rank, or an error if there is no such mutex.
 func (s *MutexSet) At(i, proc int) (uintptr, error) {
 	if s == nil {
 		return 0, argErr(CodeArgument, "mutex", "no mutexes have been created")
@@ -118,73 +122,75 @@ func (s *MutexSet) At(i, proc int) (uintptr, error) {
 			"rank %d is not among the %d ranks that made these mutexes", proc,
 			s.group.Size())
 	}
-	if i < 0 || i >= s.count[m] {
+	if i < 0 || i >= s.counts[m] {
 		return 0, argErr(CodeArgument, "mutex",
-			"index %d is outside the %d mutexes of rank %d", i, s.count[m], proc)
+			"index %d is outside the %d mutexes of rank %d", i, s.counts[m], proc)
 	}
-	return s.base[m] + uintptr(i)*s.step, nil
+	return s.bases[m] + uintptr(i)*s.mutexBytes, nil
 }
 
 // Hosted is the address of the first mutex of a rank, and how many it hosts.
 func (s *MutexSet) Hosted(rank transport.Rank) (first uintptr, count int) {
 	if m := s.group.RankOf(rank); m >= 0 {
-		return s.base[m], s.count[m]
+		return s.bases[m], s.counts[m]
 	}
 	return 0, 0
 }
 
 // Lock waits until the caller holds mutex i of rank proc.
-func (r *Runtime) Lock(s *MutexSet, i, proc int) error {
-	r.postCoalesced(everyRank)
+func (ms *mutexes) Lock(s *MutexSet, i, proc int) error {
+	ms.rt.coalescing.postCoalesced(everyRank)
 	m, err := s.At(i, proc)
 	switch {
 	case err != nil:
 		return err
-	case r.Topo.SameNode(transport.Rank(proc)):
-		r.Locks.Lock(m, r.Me)
+	case ms.rt.Topo.SameNode(transport.Rank(proc)):
+		ms.rt.Locks.Lock(m, ms.rt.Me)
 		return nil
 	}
-	_, err = r.lockRemote(s, msgLock, m, i, proc)
+	_, err = ms.lockRemoteMutex(s, msgLock, m, i, proc)
 	return err
 }
 
-// TryLock takes the mutex if no rank holds it or waits for it.
-func (r *Runtime) TryLock(s *MutexSet, i, proc int) (bool, error) {
+// TryLock locks the mutex if it is free and no rank waits for it; false: it is not.
+func (ms *mutexes) TryLock(s *MutexSet, i, proc int) (bool, error) {
 	m, err := s.At(i, proc)
 	switch {
 	case err != nil:
 		return false, err
-	case r.Topo.SameNode(transport.Rank(proc)):
-		return r.Locks.TryLock(m, r.Me), nil
+	case ms.rt.Topo.SameNode(transport.Rank(proc)):
+		return ms.rt.Locks.TryLock(m, ms.rt.Me), nil
 	}
-	return r.lockRemote(s, msgTryLock, m, i, proc)
+	return ms.lockRemoteMutex(s, msgTryLock, m, i, proc)
 }
 
-// Unlock releases the mutex. What the holder has stored at its host is visible to the next holder.
-func (r *Runtime) Unlock(s *MutexSet, i, proc int) error {
+// Unlock releases the mutex, behind a fence to its host: what the holder has stored there is
+// visible to the next holder. It is an error if this rank does not hold it.
+func (ms *mutexes) Unlock(s *MutexSet, i, proc int) error {
 	m, err := s.At(i, proc)
 	if err != nil {
 		return err
 	}
-	here := r.Topo.SameNode(transport.Rank(proc))
-	if here {
-		who, held := r.Locks.MutexOwner(m)
-		here = held && who == r.Me
+	onThisNode := ms.rt.Topo.SameNode(transport.Rank(proc))
+	if onThisNode {
+		owner, held := ms.rt.Locks.MutexOwner(m)
+		onThisNode = held && owner == ms.rt.Me
 	}
-	if !here && !s.dropHeld(i, proc) {
+	if !onThisNode && !s.clearHeld(i, proc) {
 		return argErr(CodeArgument, "mutex", "mutex %d of rank %d is not held by this rank",
 			i, proc)
 	}
-	if err := r.fenceForMessage(proc); err != nil {
+	if err := ms.rt.fenceForMessage(proc); err != nil {
 		return err
 	}
-	if here {
-		r.Locks.Unlock(m)
+	if onThisNode {
+		ms.rt.Locks.Unlock(m)
 		return nil
 	}
-	if err := r.send(transport.Rank(proc), msgUnlock, lockBody(m)); err != nil {
+	if err := ms.rt.sendActive(transport.Rank(proc), msgUnlock, mutexMessage(m)); err != nil {
 		return err
 	}
-	r.traffic.posted(proc) // a fence waits for it, too, so the mutex is not freed before
+	ms.rt.traffic.countPosted(
+		proc) // a fence waits for it, too, so the mutex is not freed before
 	return nil
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Mutex sets: how many, where, who holds them; the errors of every call; and that unlocking is a
+// Mutex sets: their number, hosts and holders; the errors of every call; and that unlocking is a
 // fence.
 package core
 
@@ -11,6 +11,7 @@ import (
 	"libarmci/internal/transport"
 )
 
+// Each rank hosts as many mutexes as it asked for, and all are found, locked and unlocked.
 func TestMutexSet(t *testing.T) {
 	world(t, 3, func(r *tr) {
 		counts := []int{2, 0, 5}
@@ -43,7 +44,7 @@ func TestMutexSet(t *testing.T) {
 			"no mutexes to destroy")
 		wantArg(r, "lock without any", r.Lock(r.DefaultMutexes(), 0, 0), "mutex",
 			CodeArgument, "no mutexes have been created")
-		r.must(r.CreateMutexes(0)) // again, and nobody hosts any
+		r.must(r.CreateMutexes(0)) // again, and no rank hosts any
 		r.must(r.DestroyMutexes())
 		r.must(r.Free(r.group(World), mem[r.Me]))
 		if live, published := r.held(); live != 0 || published != 0 {
@@ -52,6 +53,7 @@ func TestMutexSet(t *testing.T) {
 	})
 }
 
+// Wrong indices and ranks, unlocks by others, and second sets are refused.
 func TestMutexMistakes(t *testing.T) {
 	world(t, 3, func(r *tr) {
 		g := r.create(r.group(World), 2, 0)

@@ -84,7 +84,7 @@ func TestFencesAcrossNodes(t *testing.T) {
 				{func() error { return r.Fence(1) }, 0},
 				{func() error { _, err := r.Notify(2); return err }, 0},
 				{func() error { return r.Fence(2) }, 1},
-				{func() error { return r.GroupFence(r.world) }, 0}} {
+				{func() error { return r.GroupFence(r.groups.world) }, 0}} {
 				if got := fences(c.do); got != c.want {
 					r.wrong("step %d: %d fences, expected %d", i, got, c.want)
 				}
@@ -94,8 +94,8 @@ func TestFencesAcrossNodes(t *testing.T) {
 	})
 }
 
-// A small store that nobody waits for leaves no handle; what is collected becomes one operation for
-// each target.
+// A small store without a waiter leaves no handle; collected stores become one operation for each
+// target.
 func TestSmallStores(t *testing.T) {
 	shape{3, 3, false}.run(t, nil, func(r *tr) {
 		mem, buf := r.alloc(4096), r.local(4096)
@@ -206,8 +206,8 @@ func TestProceduresAcrossNodes(t *testing.T) {
 	})
 }
 
-// Locks of one host, taken from all nodes: nobody is in with another, every count is exact, nobody
-// starves, and what was stored under the lock is seen by the next holder.
+// Locks of one host, taken from all nodes: one rank at a time is inside, every count is exact, no
+// rank starves, and stores under the lock are visible to the next holder.
 func TestLocksAcrossNodes(t *testing.T) {
 	for _, s := range shapes {
 		t.Run(s.String(), func(t *testing.T) {
@@ -257,11 +257,11 @@ func TestLockIsPassedOn(t *testing.T) {
 		}
 		r.must(r.AllFence()) // the last store and unlock of a rank may be on their way
 		r.barrier()
-		r.lockserver.mu.Lock()
-		if len(r.lockserver.queues) != 0 {
-			r.wrong("%d lines are left", len(r.lockserver.queues))
+		r.lockServer.mu.Lock()
+		if len(r.lockServer.queues) != 0 {
+			r.wrong("%d lines are left", len(r.lockServer.queues))
 		}
-		r.lockserver.mu.Unlock()
+		r.lockServer.mu.Unlock()
 		if r.Me == 0 && *long(mem[0]) != turns*int64(r.N) {
 			r.wrong("the counter is %d after %d turns of %d ranks", *long(mem[0]),
 				turns, r.N)
@@ -286,7 +286,7 @@ func TestLockLine(t *testing.T) {
 			if got, err := r.TryLock(set, 0, 0); got || err != nil {
 				r.wrong("TryLock of a held mutex: %v, %v", got, err)
 			}
-			for range 3 * maxQueued {
+			for range 3 * maxServingGoroutines {
 				running.Go(func() {
 					r.must(r.Lock(set, 0, 0))
 					order.Add(1)
@@ -304,11 +304,11 @@ func TestLockLine(t *testing.T) {
 		}
 		running.Wait()
 		r.barrier()
-		r.lockserver.mu.Lock()
-		if len(r.lockserver.queues) != 0 {
-			r.wrong("%d lines are left", len(r.lockserver.queues))
+		r.lockServer.mu.Lock()
+		if len(r.lockServer.queues) != 0 {
+			r.wrong("%d lines are left", len(r.lockServer.queues))
 		}
-		r.lockserver.mu.Unlock()
+		r.lockServer.mu.Unlock()
 		if r.Me == 1 {
 			if got, err := r.TryLock(set, 0, 0); !got || err != nil {
 				r.wrong("TryLock of a free mutex: %v, %v", got, err)

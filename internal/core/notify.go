@@ -8,6 +8,7 @@ package core
 import (
 	"encoding/binary"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -20,39 +21,46 @@ import (
 type Notified struct {
 	Waited atomic.Uint32  // notifications from it that were waited for
 	Sent   atomic.Uint32  // to it, if it is on another node
-	At     atomic.Uintptr // my counter there, once a device has written it
+	At     atomic.Uintptr // address of this rank's counter there, once a device has written it
+}
+
+// notifier is the notifications of this rank.
+type notifier struct {
+	rt        *Runtime
+	notified  []Notified // by rank
+	notifying sync.Mutex // held while a rank of another node is notified: one after the other
 }
 
 // Notified returns an entry for each rank. Their address does not change.
-func (r *Runtime) Notified() []Notified { return r.notified }
+func (nt *notifier) Notified() []Notified { return nt.notified }
 
 // Notify raises proc's counter for this rank and returns how often that has been done.
-func (r *Runtime) Notify(proc int) (int, error) {
-	if err := r.checkRank("proc", proc); err != nil {
+func (nt *notifier) Notify(proc int) (int, error) {
+	if err := nt.rt.checkRank("proc", proc); err != nil {
 		return 0, err
 	}
-	if err := r.fenceForMessage(proc); err != nil {
+	if err := nt.rt.fenceForMessage(proc); err != nil {
 		return 0, err
 	}
 	to := transport.Rank(proc)
-	if r.Topo.SameNode(to) {
-		return int(r.notifications.Notify(r.Topo.Local(to), r.Me)), nil
+	if nt.rt.Topo.SameNode(to) {
+		return int(nt.rt.notifications.Notify(nt.rt.Topo.Local(to), nt.rt.Me)), nil
 	}
-	r.notifying.Lock()
-	defer r.notifying.Unlock()
-	count := r.notified[proc].Sent.Load() + 1
-	if err := r.notify(to, count); err != nil {
+	nt.notifying.Lock()
+	defer nt.notifying.Unlock()
+	count := nt.notified[proc].Sent.Load() + 1
+	if err := nt.sendNotification(to, count); err != nil {
 		return 0, fmt.Errorf("notification of rank %d: %w", proc, err)
 	}
-	r.traffic.posted(proc) // a fence waits for it, too
-	r.notified[proc].Sent.Store(count)
+	nt.rt.traffic.countPosted(proc) // a fence waits for it, too
+	nt.notified[proc].Sent.Store(count)
 	return int(count), nil
 }
 
-// notify has a rank of another node notified so often: by the device if possible, else the data
-// server counts.
-func (r *Runtime) notify(to transport.Rank, count uint32) error {
-	dest := r.route(to)
+// sendNotification raises this rank's count at rank to, on another node: the device writes it if it
+// can, else the data server counts. The caller holds notifying.
+func (nt *notifier) sendNotification(to transport.Rank, count uint32) error {
+	dest := nt.rt.route(to)
 	if dest.notifier == nil {
 		return dest.tr.Send(dest.peer, transport.Msg{Kind: msgNotify, Unhurried: true})
 	}
@@ -60,62 +68,63 @@ func (r *Runtime) notify(to transport.Rank, count uint32) error {
 	if at == 0 || err != nil {
 		return err
 	}
-	r.notified[to].At.Store(at)
-	if r.notifications.NotifySent(to, count) {
-		return r.TellNotified(int(to), count)
+	nt.notified[to].At.Store(at)
+	if nt.rt.notifications.NotifySent(to, count) {
+		return nt.TellNotified(int(to), count)
 	}
 	return nil
 }
 
 // NotifyWait waits for the next notification from proc: it returns how many have arrived and how
 // many were waited for.
-func (r *Runtime) NotifyWait(proc int) (received, waited int, err error) {
-	if err := r.checkRank("proc", proc); err != nil {
+func (nt *notifier) NotifyWait(proc int) (received, waited int, err error) {
+	if err := nt.rt.checkRank("proc", proc); err != nil {
 		return 0, 0, err
 	}
-	want := r.notified[proc].Waited.Add(1)
-	received, err = r.NotifyWaitFor(proc, want)
+	want := nt.notified[proc].Waited.Add(1)
+	received, err = nt.NotifyWaitFor(proc, want)
 	return received, int(want), err
 }
 
-// NotifyWaitFor waits for a notification from proc by its number, which Waited has counted: it
-// returns how many have arrived.
-func (r *Runtime) NotifyWaitFor(proc int, want uint32) (received int, err error) {
-	r.postCoalesced(everyRank)
+// NotifyWaitFor waits for notification number want from proc, which the caller has taken from
+// Waited. It returns how many have arrived.
+func (nt *notifier) NotifyWaitFor(proc int, want uint32) (received int, err error) {
+	nt.rt.coalescing.postCoalesced(everyRank)
 	from := transport.Rank(proc)
-	if r.route(from).notifier != nil && !r.notifications.NotifySoon(from, want) &&
-		!r.notifications.Notified(r.Topo.Local(r.Me), from, want) {
-		if err := r.send(from, msgAwait, binary.LittleEndian.AppendUint32(nil,
+	if nt.rt.route(from).notifier != nil && !nt.rt.notifications.NotifySoon(from, want) &&
+		!nt.rt.notifications.Notified(nt.rt.Topo.Local(nt.rt.Me), from, want) {
+		if err := nt.rt.sendActive(from, msgAwait, binary.LittleEndian.AppendUint32(nil,
 			want)); err != nil {
 			return 0, fmt.Errorf("wait for rank %d: %w", proc, err)
 		}
 	}
-	return int(r.notifications.NotifyWait(from, want)), nil
+	return int(nt.rt.notifications.NotifyWait(from, want)), nil
 }
 
-// TellNotified has a rank of another node woken that waits for this rank's notifications, of which
-// a device has written so many.
-func (r *Runtime) TellNotified(proc int, count uint32) error {
-	return r.tell(transport.Rank(proc), r.Me, count)
+// TellNotified wakes rank proc, of another node, if it waits for this rank's notifications, of
+// which a device has written count.
+func (nt *notifier) TellNotified(proc int, count uint32) error {
+	return nt.sendNotified(transport.Rank(proc), nt.rt.Me, count)
 }
 
-// tell has a rank of another node woken that waits for so many notifications from a rank of mine,
-// which a device has written.
-func (r *Runtime) tell(to, from transport.Rank, count uint32) error {
+// sendNotified wakes a rank of another node that waits until the notifications from rank from, of
+// this node, are count. A device has written the count.
+func (nt *notifier) sendNotified(to, from transport.Rank, count uint32) error {
 	body := binary.LittleEndian.AppendUint32(nil, uint32(from))
-	return r.send(to, msgNotified, binary.LittleEndian.AppendUint32(body, count))
+	return nt.rt.sendActive(to, msgNotified, binary.LittleEndian.AppendUint32(body, count))
 }
 
-// handleNotified acts on a rank that is going to sleep until it is told of its notifications, or
-// tells one of this node.
-func (r *Runtime) handleNotified(from, to transport.Rank, m transport.Msg) bool {
+// handleNotified handles the two messages of waiters. msgAwait: rank from is about to sleep until
+// this node's rank to has notified it so often. msgNotified: a device has written the count, and
+// rank to of this node may sleep.
+func (nt *notifier) handleNotified(from, to transport.Rank, m transport.Msg) bool {
 	switch {
 	case m.Kind == msgAwait && len(m.Body) == 4:
 		want := binary.LittleEndian.Uint32(m.Body)
-		if r.notifications.NotifyAsk(r.Topo.Local(to), from, want) {
+		if nt.rt.notifications.NotifyAsk(nt.rt.Topo.Local(to), from, want) {
 			go func() { // a message may have to wait for room
 				defer log.Guard()
-				if err := r.tell(from, to, want); err != nil {
+				if err := nt.sendNotified(from, to, want); err != nil {
 					log.Warnf("notification of rank %d by rank %d: %v", from,
 						to, err)
 				}
@@ -124,12 +133,12 @@ func (r *Runtime) handleNotified(from, to transport.Rank, m transport.Msg) bool 
 	case m.Kind == msgNotified && len(m.Body) == 8:
 		source, want := binary.LittleEndian.Uint32(m.Body),
 			binary.LittleEndian.Uint32(m.Body[4:])
-		if int(source) >= r.N {
+		if int(source) >= nt.rt.N {
 			return false
 		}
-		if local := r.Topo.Local(to); !r.notifications.Notified(local,
+		if local := nt.rt.Topo.Local(to); !nt.rt.notifications.Notified(local,
 			transport.Rank(source), want) {
-			go r.wakeLater(local, transport.Rank(source), want)
+			go nt.wakeWhenNotified(local, transport.Rank(source), want)
 		}
 	default:
 		return false
@@ -137,14 +146,14 @@ func (r *Runtime) handleNotified(from, to transport.Rank, m transport.Msg) bool 
 	return true
 }
 
-// wakeLater wakes a rank when its counter is there: the notifier's write and another process's word
-// of it go different ways. A write that never comes was lost with its connection, which is told
-// elsewhere.
-func (r *Runtime) wakeLater(local int, source transport.Rank, want uint32) {
+// wakeWhenNotified wakes a rank of this node when its count has been written: the device's write
+// and the message of another process take different routes. A write that never arrives was lost
+// with its connection, which is reported elsewhere.
+func (nt *notifier) wakeWhenNotified(local int, source transport.Rank, want uint32) {
 	defer log.Guard()
 	for pause := 10 * time.Microsecond; pause < time.Minute; pause *= 2 {
 		time.Sleep(pause)
-		if r.notifications.Notified(local, source, want) {
+		if nt.rt.notifications.Notified(local, source, want) {
 			return
 		}
 	}

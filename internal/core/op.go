@@ -17,11 +17,11 @@ import (
 // Operations are reused, so that a call allocates nothing.
 var operations = sync.Pool{New: func() any { return new(Op) }}
 
-// NewOp returns an empty operation.
+// NewOp returns an empty operation. The caller returns it by Release, unless it has failed.
 func NewOp() *Op { return operations.Get().(*Op) }
 
-// Release returns an operation that is not in use any more, as after Do, Start and Collect without
-// an error.
+// Release returns an operation for reuse. The caller has completed it by Do, Start or Collect
+// without an error.
 func (o *Op) Release() {
 	segments := o.segments
 	clear(segments[:cap(segments)]) // it has addresses of the caller's arrays
@@ -37,23 +37,24 @@ func (o *Op) Segments() []transport.Segments {
 	return o.segments
 }
 
-// way is how ranks are reached by one transport.
-type way struct {
-	tr        transport.Transport
-	immediate bool               // operations are complete at the target when they return
-	fast      transport.FastPath // nil: there is none
-	notifier  transport.Notifier // nil: notifications are messages
-	words     transport.Notifier // nil: events are messages
+// iface is a transport, with what the ranks that it reaches have in common.
+type iface struct {
+	tr         transport.Transport
+	immediate  bool               // operations are complete at the target when they return
+	fast       transport.FastPath // nil: there is none
+	notifier   transport.Notifier // nil: notifications are messages
+	wordWriter transport.Notifier // nil: events are messages
 	// nil: unordered messages are received without being waited for
 	watcher   transport.Watcher
 	ordered   bool            // messages are handled after all earlier operations
 	coalesces bool            // small operations cost less together
 	alarm     transport.Alarm // in place of an answer; nil: there is none
 	// stores of up to this many bytes are locally complete when they return
-	eager int64
+	eagerBytes int64
 }
 
-func newWay(tr transport.Transport) way {
+// newIface is the iface of a transport that has been opened.
+func newIface(tr transport.Transport) iface {
 	info := tr.Info()
 	watcher, _ := tr.(transport.Watcher)
 	notifier, _ := tr.(transport.Notifier)
@@ -65,9 +66,9 @@ func newWay(tr transport.Transport) way {
 		words = nil
 	}
 	alarm, _ := tr.(transport.Alarm)
-	to := way{tr: tr, words: words, watcher: watcher, notifier: notifier,
+	to := iface{tr: tr, wordWriter: words, watcher: watcher, notifier: notifier,
 		immediate: info.Immediate,
-		ordered:   info.Ordered || info.Immediate, eager: int64(info.Eager),
+		ordered:   info.Ordered || info.Immediate, eagerBytes: int64(info.Eager),
 		coalesces: info.Coalesces, alarm: alarm}
 	if info.Fast {
 		to.fast = tr.(transport.FastPath)
@@ -75,84 +76,85 @@ func newWay(tr transport.Transport) way {
 	return to
 }
 
-// route is how one rank is reached: by one transport for the whole run.
+// route is the iface by which a rank is reached, and the rank's number there. It does not change.
 type route struct {
-	*way
+	*iface
 	peer transport.Peer
 }
 
 func (r *Runtime) route(to transport.Rank) route {
 	if r.Topo.SameNode(to) {
-		return route{&r.here, transport.Peer(r.Topo.Local(to))}
+		return route{&r.intranode, transport.Peer(r.Topo.Local(to))}
 	}
-	return route{&r.beyond, transport.Peer(to)}
+	return route{&r.internode, transport.Peer(to)}
 }
 
-// atOnce tells whether a checked operation will be locally complete as soon as it has been posted.
-func (to *way) atOnce(o *Op) bool {
-	return to.immediate || o.Kind != Get && o.Xfer.Bytes() <= to.eager
+// completesAtOnce tells whether a checked operation is locally complete as soon as it has been
+// posted.
+func (to *iface) completesAtOnce(o *Op) bool {
+	return to.immediate || o.Kind != Get && o.Xfer.Bytes() <= to.eagerBytes
 }
 
 // Do executes an operation. It returns when the local memory may be reused (put, accumulate) or has
 // the data (get).
 func (r *Runtime) Do(o *Op) error {
-	some, err := r.check(o)
-	if err != nil || !some {
+	nonEmpty, err := r.checkOp(o)
+	if err != nil || !nonEmpty {
 		return err
 	}
-	if err := r.verify(o); err != nil {
+	if err := r.verifyRemote(o); err != nil {
 		return err
 	}
-	r.postCoalesced(o.Proc)
+	r.coalescing.postCoalesced(o.Proc)
 	to := r.route(transport.Rank(o.Proc))
 	if to.fast != nil {
-		defer r.addRange(o)
+		defer r.addFastRange(o)
 	}
-	if to.atOnce(o) {
+	if to.completesAtOnce(o) {
 		o.Xfer.Done, o.Xfer.Later = nil, o.TemporaryLocal
-		return r.post(o)
+		return r.postOp(o)
 	}
 	c := completions.Get().(*completion)
 	defer c.release()
-	o.Xfer.Done = c.finish
-	if err := r.post(o); err != nil {
+	o.Xfer.Done = c.onDone
+	if err := r.postOp(o); err != nil {
 		return err
 	}
-	return o.failure(c.wait(to.tr))
+	return o.wrapError(c.waitDone(to.tr))
 }
 
-// post hands a checked operation to its transport.
-func (r *Runtime) post(o *Op) error {
+// postOp passes an operation, which the caller has checked and verified, to its transport.
+func (r *Runtime) postOp(o *Op) error {
 	to := r.route(transport.Rank(o.Proc))
 	var err error
 	switch o.Kind {
 	case Put:
 		err = to.tr.Put(to.peer, &o.Xfer)
 	case Get:
-		return o.failure(to.tr.Get(to.peer, &o.Xfer))
+		return o.wrapError(to.tr.Get(to.peer, &o.Xfer))
 	case Acc:
 		err = to.tr.Acc(to.peer, &o.Xfer, o.Scale)
 	}
 	if !to.immediate {
-		r.traffic.posted(o.Proc)
+		r.traffic.countPosted(o.Proc)
 	}
-	return o.failure(err)
+	return o.wrapError(err)
 }
 
-// failure is the caller's error when the transport has failed, at once or later.
-func (o *Op) failure(err error) error {
+// wrapError is the caller's error when the transport has failed, at once or later; nil for nil.
+func (o *Op) wrapError(err error) error {
 	switch {
 	case err == nil:
 		return nil
 	case errors.Is(err, transport.ErrBadAddr):
-		return argErr(CodeAddress, o.remote(), "%v", err)
+		return argErr(CodeAddress, o.remoteArg(), "%v", err)
 	}
 	return fmt.Errorf("%d bytes to or from rank %d: %w", o.Xfer.Bytes(), o.Proc, err)
 }
 
-// move is a blocking put or get between memory that is not on the stack, which may move, and a
-// rank's.
-func (r *Runtime) move(kind Kind, rank transport.Rank, here []byte, there uintptr) error {
+// copyBlocking is a blocking put or get between memory of Go's heap, which does not move, and
+// memory of a rank.
+func (r *Runtime) copyBlocking(kind Kind, rank transport.Rank, here []byte, there uintptr) error {
 	o := NewOp()
 	o.Kind, o.Proc = kind, int(rank)
 	o.Xfer.Local.Base, o.Xfer.Remote.Base = uintptr(unsafe.Pointer(unsafe.SliceData(here))),

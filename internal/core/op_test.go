@@ -31,6 +31,7 @@ func vector(kind Kind, proc, nbytes int, local, remote []uintptr) *Op {
 			Bytes: nbytes}}}}
 }
 
+// Contiguous, strided and vector operations move the bytes that their descriptors name.
 func TestShapes(t *testing.T) {
 	world(t, 2, func(r *tr) {
 		mem, buf := r.alloc(4096), r.local(4096)
@@ -109,6 +110,7 @@ func TestLocationConsistency(t *testing.T) {
 	})
 }
 
+// Operations without bytes succeed, whatever their addresses are.
 func TestNothingToDo(t *testing.T) {
 	world(t, 1, func(r *tr) {
 		for what, o := range map[string]*Op{
@@ -175,6 +177,7 @@ func TestTransportFails(t *testing.T) {
 	}
 }
 
+// checkFailure checks the error of an operation whose transport has failed with sentinel.
 func checkFailure(r *tr, arg string, err, sentinel error) {
 	r.Helper()
 	if sentinel == transport.ErrBadAddr {

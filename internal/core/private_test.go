@@ -42,7 +42,9 @@ func (exposer) Conceal(addr uintptr, n int64) error { return exposer{}.Expose(ad
 // recalled stays.
 func TestLoans(t *testing.T) {
 	shop := &pawnshop{}
-	r := &Runtime{transports: []transport.Transport{shop}, allocator: exposer{}}
+	r := &Runtime{routes: routes{transports: []transport.Transport{shop}},
+		nodeParts: nodeParts{allocator: exposer{}}}
+	r.connectParts()
 	ended := func(want ...uint64) {
 		t.Helper()
 		if !slices.Equal(shop.ended, want) {
@@ -76,8 +78,8 @@ func TestLoans(t *testing.T) {
 	ended(1, 2)
 	r.Recall(3)
 	ended(1, 2, 3)
-	if err := r.Expose(1, 8); err == nil || len(r.private.exposed) != 1 {
-		t.Errorf("%v; exposed are %v", err, r.private.exposed)
+	if err := r.Expose(1, 8); err == nil || len(r.privateMemory.exposed) != 1 {
+		t.Errorf("%v; exposed are %v", err, r.privateMemory.exposed)
 	}
 	if _, ok := r.Lend(4096, 0); ok {
 		t.Error("no bytes were lent")

@@ -11,7 +11,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// offer is what a rank, or a node, says of one of its providers.
+// offer is what a rank, or a node, can do with one of the providers.
 type offer struct {
 	name string
 	// Of a rank: why it cannot use it. Of a node: why the lowest of its ranks that cannot use
@@ -21,30 +21,30 @@ type offer struct {
 	hint    []byte // of the node's leader
 }
 
-// absent is the problem of a rank that has not the same providers as its node's leader.
-const absent = "?"
+// notListed is the problem of a rank that does not have the provider, unlike its node's leader.
+const notListed = "?"
 
 // chosen is the provider that all ranks use; nil if there is one node only.
-type chosen struct {
+type chosenProvider struct {
 	provider transport.Provider
 	hints    [][]byte // by node
 }
 
 // chooseProvider is collective: the first provider that every rank can use. Its error is the same
 // on all ranks.
-func (r *Runtime) chooseProvider(p transport.Platform) (*chosen, error) {
-	if len(r.Topo.Nodes) == 1 {
+func (s *startup) chooseProvider(p transport.Platform) (*chosenProvider, error) {
+	if len(s.rt.Topo.Nodes) == 1 {
 		return nil, nil
 	}
-	providers, err := r.candidates(p)
+	providers, err := s.candidateProviders(p)
 	mine := make([]offer, len(providers))
 	for i, w := range providers {
 		mine[i] = offer{name: w.Name, problem: textOf(w.Probe())}
-		if mine[i].problem == "" && r.local == 0 {
+		if mine[i].problem == "" && s.rt.localRank == 0 {
 			mine[i].hint = w.Hint()
 		}
 	}
-	nodes, lost := r.exchangeOffers(mine)
+	nodes, lost := s.exchangeOffers(mine)
 	switch {
 	case lost != nil:
 		return nil, fmt.Errorf("exchange of transports: %w", lost)
@@ -53,97 +53,99 @@ func (r *Runtime) chooseProvider(p transport.Platform) (*chosen, error) {
 	}
 	reasons := ""
 	for i, w := range providers {
-		reason := r.unusable(w.Name, nodes, i)
+		reason := s.whyUnusable(w.Name, nodes, i)
 		if reason != "" {
 			reasons += fmt.Sprintf("; %s: %s", w.Name, reason)
 			continue
 		}
-		c := &chosen{provider: w, hints: make([][]byte, len(nodes))}
+		c := &chosenProvider{provider: w, hints: make([][]byte, len(nodes))}
 		for n, offers := range nodes {
 			c.hints[n] = offers[i].hint
 		}
 		return c, nil
 	}
 	return nil, fmt.Errorf("the job spans %d nodes (%s) and has no usable transport between "+
-		"nodes%s", len(r.Topo.Nodes),
-		r.Topo, reasons)
+		"nodes%s", len(s.rt.Topo.Nodes),
+		s.rt.Topo, reasons)
 }
 
-func (b *record) offers(all []offer) {
-	b.number(uint64(len(all)))
+// appendOffers writes the offers of a rank or node.
+func (b *recordWriter) appendOffers(all []offer) {
+	b.appendNumber(uint64(len(all)))
 	for _, o := range all {
-		b.text(o.name)
-		if b.text(o.problem); o.problem != "" {
-			b.number(uint64(o.rank))
+		b.appendText(o.name)
+		if b.appendText(o.problem); o.problem != "" {
+			b.appendNumber(uint64(o.rank))
 		}
-		b.bytes(o.hint)
+		b.appendBytes(o.hint)
 	}
 }
 
-func (d *reading) offers(ranks int) (all []offer) {
-	for range d.count() {
-		o := offer{name: d.text(), problem: d.text()}
+// readOffers reads the offers of a rank or node, as record.offers has written them.
+func (d *recordReader) readOffers(ranks int) (all []offer) {
+	for range d.readCount() {
+		o := offer{name: d.readText(), problem: d.readText()}
 		if o.problem != "" {
-			o.rank = d.rank(ranks)
+			o.rank = d.readRank(ranks)
 		}
-		o.hint = d.bytes()
+		o.hint = d.readBytes()
 		all = append(all, o)
 	}
 	return all
 }
 
-// exchangeOffers tells what the nodes offer.
-func (r *Runtime) exchangeOffers(mine []offer) (nodes [][]offer, err error) {
+// exchangeOffers returns the offers of all nodes, given those of this rank.
+func (s *startup) exchangeOffers(mine []offer) (nodes [][]offer, err error) {
 	for i := range mine {
-		mine[i].problem = mine[i].problem[:min(len(mine[i].problem), mostText)]
-		mine[i].rank = int(r.Me)
+		mine[i].problem = mine[i].problem[:min(len(mine[i].problem), maxReportBytes)]
+		mine[i].rank = int(s.rt.Me)
 	}
-	var card record
-	card.offers(mine)
-	all, err := r.exchange(card, r.mergeOffers)
+	var own recordWriter
+	own.appendOffers(mine)
+	all, err := s.exchangeRecords(own, s.mergeOffers)
 	if err != nil {
 		return nil, err
 	}
 	nodes = make([][]offer, len(all))
 	for n, b := range all {
-		d := reading{b: b}
-		nodes[n] = d.offers(r.N)
-		if err := d.end(); err != nil {
-			return nil, fmt.Errorf("node of rank %d: %w", r.Topo.Nodes[n][0], err)
+		d := recordReader{rest: b}
+		nodes[n] = d.readOffers(s.rt.N)
+		if err := d.checkEnd(); err != nil {
+			return nil, fmt.Errorf("node of rank %d: %w", s.rt.Topo.Nodes[n][0], err)
 		}
 	}
 	return nodes, nil
 }
 
-// mergeOffers makes the record of a node.
-func (r *Runtime) mergeOffers(cards [][]byte) (node record) {
+// mergeOffers makes the record of a node from those of its ranks; nil if one is malformed.
+func (s *startup) mergeOffers(records [][]byte) (node recordWriter) {
 	var all []offer
-	for i, b := range cards {
-		d := reading{b: b}
-		his := d.offers(r.N)
-		if d.end() != nil {
+	for i, b := range records {
+		d := recordReader{rest: b}
+		theirs := d.readOffers(s.rt.N)
+		if d.checkEnd() != nil {
 			return nil
 		}
 		if i == 0 {
-			all = his
+			all = theirs
 		}
 		for k := range all {
 			switch o := &all[k]; {
 			case o.problem != "": // of a lower rank
-			case k >= len(his) || his[k].name != o.name:
-				o.problem, o.rank = absent, int(r.Topo.Mine()[i])
+			case k >= len(theirs) || theirs[k].name != o.name:
+				o.problem, o.rank = notListed, int(s.rt.Topo.Mine()[i])
 			default:
-				o.problem, o.rank = his[k].problem, his[k].rank
+				o.problem, o.rank = theirs[k].problem, theirs[k].rank
 			}
 		}
 	}
-	node.offers(all)
+	node.appendOffers(all)
 	return node
 }
 
-// candidates are all providers of the platform, or the one that ARMCI_TRANSPORT names.
-func (r *Runtime) candidates(p transport.Platform) ([]transport.Provider, error) {
-	name, providers := r.Cfg.String("ARMCI_TRANSPORT"), p.Providers()
+// candidateProviders are all providers of the platform, or the one that ARMCI_TRANSPORT names.
+func (s *startup) candidateProviders(p transport.Platform) ([]transport.Provider, error) {
+	name, providers := s.rt.Cfg.String("ARMCI_TRANSPORT"), p.Providers()
 	if name == "auto" {
 		return providers, nil
 	}
@@ -159,12 +161,12 @@ func (r *Runtime) candidates(p transport.Platform) ([]transport.Provider, error)
 		"are: auto%s", name, names)
 }
 
-// unusable says why a rank cannot use the i-th provider, "" if all can. One reason is enough: that
-// of the lowest rank.
-func (r *Runtime) unusable(name string, nodes [][]offer, i int) string {
-	first := offer{rank: r.N}
+// whyUnusable says why a rank cannot use the i-th provider, "" if all can. One reason is enough:
+// that of the lowest rank.
+func (s *startup) whyUnusable(name string, nodes [][]offer, i int) string {
+	first := offer{rank: s.rt.N}
 	for n, offers := range nodes {
-		o := offer{problem: absent, rank: int(r.Topo.Nodes[n][0])}
+		o := offer{problem: notListed, rank: int(s.rt.Topo.Nodes[n][0])}
 		if i < len(offers) && offers[i].name == name {
 			o = offers[i]
 		}
@@ -176,41 +178,43 @@ func (r *Runtime) unusable(name string, nodes [][]offer, i int) string {
 	switch {
 	case first.problem == "":
 		return ""
-	case first.problem == absent:
+	case first.problem == notListed:
 		return fmt.Sprintf("%s (%s) does not have it", where,
-			r.host(transport.Rank(first.rank)))
+			s.rt.Topo.hostOf(transport.Rank(first.rank)))
 	}
-	return fmt.Sprintf("%s (%s, %s)", first.problem, where, r.host(transport.Rank(first.rank)))
+	return fmt.Sprintf("%s (%s, %s)", first.problem, where,
+		s.rt.Topo.hostOf(transport.Rank(first.rank)))
 }
 
-func (r *Runtime) host(rank transport.Rank) string { return r.Topo.Hosts[r.Topo.Node(rank)] }
+// hostOf is the host name of a rank's node.
+func (t *Topology) hostOf(rank transport.Rank) string { return t.Hosts[t.Node(rank)] }
 
 // openProvider opens the transport, so that other ranks can connect.
-func (r *Runtime) openProvider(c *chosen, secret []byte) (transport.Transport, error) {
-	tr, err := c.provider.Open(transport.OpenInfo{Me: r.Me, Nodes: r.Topo.Nodes,
-		MyNode: r.Topo.MyNode(), NodeBy: r.Topo.nodeOf, Hosts: r.Topo.Hosts,
-		Hints: c.hints, Secret: secret, Node: r.Memory, Memory: r.transports[0],
-		Handle: r.handleMessage, Place: r.place,
-		Backlogged: r.backlogged, Lost: r.lostAsync})
+func (s *startup) openProvider(c *chosenProvider, secret []byte) (transport.Transport, error) {
+	tr, err := c.provider.Open(transport.OpenInfo{Me: s.rt.Me, Nodes: s.rt.Topo.Nodes,
+		MyNode: s.rt.Topo.MyNode(), NodeBy: s.rt.Topo.nodeOf, Hosts: s.rt.Topo.Hosts,
+		Hints: c.hints, Secret: secret, Node: s.rt.Memory, Memory: s.rt.transports[0],
+		Handle: s.rt.handleMessage, Place: s.rt.twoSided.placeMessage,
+		Backlogged: s.rt.twoSided.hasBacklog, Lost: s.rt.jobEnd.onRankLostAsync})
 	if err != nil {
 		return nil, fmt.Errorf("transport %s: %w", c.provider.Name, err)
 	}
-	r.transports = append(r.transports, tr)
+	s.rt.transports = append(s.rt.transports, tr)
 	return tr, nil
 }
 
 // connectProvider gives the transport the addresses of ranks that others connect to, and routes
 // operations to other nodes through it.
-func (r *Runtime) connectProvider(tr transport.Transport, addrs []transport.PeerAddr) error {
-	r.beyond = newWay(tr)
+func (s *startup) connectProvider(tr transport.Transport, addrs []transport.PeerAddr) error {
+	s.rt.internode = newIface(tr)
 	if err := tr.Connect(addrs); err != nil {
 		return fmt.Errorf("transport %s: %w", tr.Info().Name, err)
 	}
 	if in, ok := tr.(transport.Incoming); ok && in.Shares() {
-		r.notifications.ReceiveBy(in)
+		s.rt.notifications.ReceiveBy(in)
 	}
 	if d, ok := tr.(transport.DeviceAtomics); ok && d.DeviceAtomics() {
-		r.deviceAtomics = tr
+		s.rt.deviceAtomics = tr
 	}
 	return nil
 }

@@ -17,6 +17,7 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
+// Ranks on several nodes start over two transports and list both.
 func TestStartOnNodes(t *testing.T) {
 	everyShape(t, func(r *tr) {
 		want := []string{"fake", "fake"}[:min(2, len(r.Topo.Nodes))]
@@ -31,8 +32,8 @@ func TestStartOnNodes(t *testing.T) {
 	})
 }
 
-// A step that fails on one rank fails the start on all, with one rank that tells; who had joined
-// its node leaves it.
+// A step that fails on one rank fails the start on all, and one rank prints why; ranks that had
+// joined their node leave it.
 func TestStartOnNodesFails(t *testing.T) {
 	for _, step := range []string{"probe", "join", "open", "connect"} {
 		for rank := range 4 {
@@ -42,6 +43,7 @@ func TestStartOnNodesFails(t *testing.T) {
 	}
 }
 
+// startOnNodesFails fails one step on one rank and checks the errors of all.
 func startOnNodesFails(t *testing.T, step string, rank int) {
 	leaktest.Check(t)
 	c := transporttest.NewCluster(4)
@@ -123,19 +125,20 @@ func TestForcedTransport(t *testing.T) {
 func TestTurns(t *testing.T) {
 	cluster := transporttest.NewCluster(1)
 	defer cluster.Close()
-	r := &Runtime{Liveness: cluster.Node(0)}
+	r := &Runtime{nodeParts: nodeParts{Liveness: cluster.Node(0)}}
+	r.connectParts()
 	for _, c := range []struct {
 		me, lost int
 		turn     float64
 	}{{0, 1, 0}, {2, 1, 1.5}, {3, 1, 2.5}, {4, 1, 3.5}, {0, 3, 0}, {2, 3, 1}, {4, 3, 2.5}} {
 		r.Topo = topologyOf(t, c.me, "aabcd")
-		if got := r.turn(transport.Rank(c.lost)); got != time.Duration(
+		if got := r.jobEnd.reportDelay(transport.Rank(c.lost)); got != time.Duration(
 			c.turn*500)*time.Millisecond {
 			t.Errorf("rank %d lost, rank %d waits %v", c.lost, c.me, got)
 		}
 	}
 	cluster.Node(0).Leave(false) // my data server, perhaps
-	if got := r.turn(3); got != 9*250*time.Millisecond {
+	if got := r.jobEnd.reportDelay(3); got != 9*250*time.Millisecond {
 		t.Errorf("a node without its data server waits %v", got)
 	}
 }

@@ -11,29 +11,29 @@ import (
 	"libarmci/internal/transport"
 )
 
-// record is one that is being made.
-type record []byte
+// recordWriter is a record that is being written.
+type recordWriter []byte
 
-func (b *record) number(n uint64) { *b = binary.AppendUvarint(*b, n) }
+func (b *recordWriter) appendNumber(n uint64) { *b = binary.AppendUvarint(*b, n) }
 
-func (b *record) bytes(p []byte) {
-	b.number(uint64(len(p)))
+func (b *recordWriter) appendBytes(p []byte) {
+	b.appendNumber(uint64(len(p)))
 	*b = append(*b, p...)
 }
 
-func (b *record) text(s string) { b.bytes([]byte(s)) }
+func (b *recordWriter) appendText(s string) { b.appendBytes([]byte(s)) }
 
-// ranks are written in ascending order, as runs of equal distances: a node has few, in whatever
-// order ranks were dealt out.
-func (b *record) ranks(all []transport.Rank) {
+// appendRanks appends ranks, which ascend, as runs of equal distances: a node has few, in whatever
+// order ranks were placed.
+func (b *recordWriter) appendRanks(all []transport.Rank) {
 	runs := runsOf(all)
-	b.number(uint64(len(runs)))
+	b.appendNumber(uint64(len(runs)))
 	last := transport.Rank(0)
 	for _, r := range runs {
-		b.number(uint64(r.first - last))
-		b.number(uint64(r.count))
+		b.appendNumber(uint64(r.first - last))
+		b.appendNumber(uint64(r.count))
 		if r.count > 1 {
-			b.number(uint64(r.step))
+			b.appendNumber(uint64(r.step))
 		}
 		last = r.first + transport.Rank(r.count-1)*r.step
 	}
@@ -45,6 +45,7 @@ type run struct {
 	count       int
 }
 
+// runsOf splits ascending ranks into runs of equal distances.
 func runsOf(all []transport.Rank) (runs []run) {
 	for i := 0; i < len(all); {
 		r := run{first: all[i], count: 1}
@@ -61,77 +62,81 @@ func runsOf(all []transport.Rank) (runs []run) {
 	return runs
 }
 
-// reading is a record that is being read. After the first mistake everything is empty.
-type reading struct {
-	b   []byte
-	bad bool
+// recordReader is a record that is being read. After the first mistake all further values are
+// empty.
+type recordReader struct {
+	rest      []byte
+	malformed bool
 }
 
 var errRecord = errors.New("a malformed record of the start")
 
-// end is an error if the record was not as it should be, or has more.
-func (d *reading) end() error {
-	if d.bad || len(d.b) > 0 {
+// checkEnd returns an error if the record was malformed, or is longer than what was read.
+func (d *recordReader) checkEnd() error {
+	if d.malformed || len(d.rest) > 0 {
 		return errRecord
 	}
 	return nil
 }
 
-func (d *reading) number() uint64 {
-	n, size := binary.Uvarint(d.b)
+func (d *recordReader) readNumber() uint64 {
+	n, size := binary.Uvarint(d.rest)
 	if size <= 0 {
-		d.fail()
+		d.markBad()
 		return 0
 	}
-	d.b = d.b[size:]
+	d.rest = d.rest[size:]
 	return n
 }
 
-func (d *reading) fail() { d.b, d.bad = nil, true }
+// markBad makes the reader return nothing further: the record is malformed.
+func (d *recordReader) markBad() { d.rest, d.malformed = nil, true }
 
-// count is a number of things of which each has a byte at least.
-func (d *reading) count() int {
-	n := d.number()
-	if n > uint64(len(d.b)) {
-		d.fail()
+// readCount reads a number of things of which each has at least a byte.
+func (d *recordReader) readCount() int {
+	n := d.readNumber()
+	if n > uint64(len(d.rest)) {
+		d.markBad()
 		return 0
 	}
 	return int(n)
 }
 
-// rank is a number below a limit.
-func (d *reading) rank(limit int) int {
-	n := d.number()
+// readRank reads a number below a limit.
+func (d *recordReader) readRank(limit int) int {
+	n := d.readNumber()
 	if n >= uint64(limit) {
-		d.fail()
+		d.markBad()
 		return 0
 	}
 	return int(n)
 }
 
-func (d *reading) bytes() []byte {
-	n := d.count()
-	p := d.b[:n:n]
-	d.b = d.b[n:]
+func (d *recordReader) readBytes() []byte {
+	n := d.readCount()
+	p := d.rest[:n:n]
+	d.rest = d.rest[n:]
 	return p
 }
 
-func (d *reading) text() string { return string(d.bytes()) }
+func (d *recordReader) readText() string { return string(d.readBytes()) }
 
-// ranks reads ranks below a limit, in ascending order.
-func (d *reading) ranks(limit int) (all []transport.Rank) {
+// readRanks reads ranks below a limit, in ascending order.
+func (d *recordReader) readRanks(limit int) (all []transport.Rank) {
 	last := -1
-	for i := range d.count() {
-		r := run{first: transport.Rank(d.rank(limit)), count: d.rank(limit + 1), step: 1}
+	for i := range d.readCount() {
+		r := run{first: transport.Rank(d.readRank(limit)), count: d.readRank(limit + 1),
+			step: 1}
 		if i > 0 {
 			r.first += transport.Rank(last)
 		}
 		if r.count > 1 {
-			r.step = transport.Rank(d.rank(limit))
+			r.step = transport.Rank(d.readRank(limit))
 		}
 		end := int(r.first) + max(r.count-1, 0)*int(r.step)
-		if d.bad || r.count == 0 || r.step == 0 || int(r.first) <= last || end >= limit {
-			d.fail()
+		if d.malformed || r.count == 0 || r.step == 0 || int(r.first) <= last ||
+			end >= limit {
+			d.markBad()
 			return nil
 		}
 		if all == nil {

@@ -31,22 +31,22 @@ func TestRanksOfARecord(t *testing.T) {
 		{slices.Concat(every(0, 1, 32), every(50_000, 1, 32)), 10},
 		{[]transport.Rank{1, 2, 4, 8, 16, 32, 99_999}, 20},
 	} {
-		var b record
-		b.ranks(c.ranks)
-		d := reading{b: b}
-		if got := d.ranks(limit); !slices.Equal(got, c.ranks) || d.end() != nil ||
+		var b recordWriter
+		b.appendRanks(c.ranks)
+		d := recordReader{rest: b}
+		if got := d.readRanks(limit); !slices.Equal(got, c.ranks) || d.checkEnd() != nil ||
 			len(b) > c.most {
-			t.Errorf("%v became %v in %d bytes, %v", c.ranks, got, len(b), d.end())
+			t.Errorf("%v became %v in %d bytes, %v", c.ranks, got, len(b), d.checkEnd())
 		}
 	}
-	for what, b := range map[string]record{
+	for what, b := range map[string]recordWriter{
 		"beyond the job": {1, 10, 1}, "a run beyond": {1, 0, 11, 1}, "a step beyond": {1, 0,
 			2, 10}, "no step": {1, 0, 2, 0}, "no ranks": {1, 0, 0},
 		"not ascending": {2, 5, 1, 0, 1}, "cut": {1, 0}, "more runs than bytes": {200, 1, 0,
 			1}, "behind": {1, 0, 1, 9},
 	} {
-		d := reading{b: b}
-		if got := d.ranks(10); d.end() == nil {
+		d := recordReader{rest: b}
+		if got := d.readRanks(10); d.checkEnd() == nil {
 			t.Errorf("%s: %v are accepted", what, got)
 		}
 	}
@@ -54,13 +54,14 @@ func TestRanksOfARecord(t *testing.T) {
 
 func someNode() nodeRecord {
 	return nodeRecord{ranks: []transport.Rank{3, 5, 7}, host: "n3", machine: 1 << 55,
-		netns: 1 << 44, need: 3 * mib, secret: []byte("secret"),
+		netns: 1 << 44, arenaBytes: 3 * mib, secret: []byte("secret"),
 		reports: []report{{"no memory", 5, 2}}}
 }
 
+// A node's record is read as it was written; shortened or changed ones are refused.
 func TestNodeRecord(t *testing.T) {
 	want := someNode()
-	b := want.encode()
+	b := want.encodeNode()
 	if got, err := decodeNode(b, 8); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v became %+v, %v", want, got, err)
 	}
@@ -77,21 +78,21 @@ func TestNodeRecord(t *testing.T) {
 // Whatever comes, it is refused, or it is what would be written.
 func FuzzNodeRecord(f *testing.F) {
 	good := someNode()
-	f.Add([]byte(good.encode()))
+	f.Add([]byte(good.encodeNode()))
 	f.Add([]byte("AMS\x01\x00\x01\x00\xff\xff\xff\xff\x0f\x01"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		n, err := decodeNode(b, 1000)
 		if err != nil {
 			return
 		}
-		if again, err := decodeNode(n.encode(), 1000); err != nil ||
+		if again, err := decodeNode(n.encodeNode(), 1000); err != nil ||
 			!slices.Equal(again.ranks, n.ranks) ||
 			!bytes.Equal(again.secret, n.secret) {
 			t.Errorf("%x is read as %+v, and then as %+v, %v", b, n, again, err)
 		}
-		var o reading
-		o.b = b
-		o.offers(1000)
+		var o recordReader
+		o.rest = b
+		o.readOffers(1000)
 		mergeReports([][]byte{b, b}, []transport.Rank{0, 1})
 	})
 }

@@ -14,12 +14,21 @@ import (
 	"libarmci/internal/transport"
 )
 
-// regions are the allocations of this process, by base address.
-type regions struct {
+// regionManager allocates memory that all ranks may access, and knows that of others.
+type regionManager struct {
+	rt        *Runtime
+	regions   regionTable
+	remote    remoteRegions // of collective allocations
+	confirmed remoteRegions // of other allocations, which their owners have confirmed
+}
+
+// regionTable is the allocations of this process, by base address.
+type regionTable struct {
 	mu   sync.Mutex
 	live map[uintptr]region
 }
 
+// region is one allocation of this rank.
 type region struct {
 	nbytes int64
 	group  int // id of the group it was allocated on, or noGroup
@@ -27,33 +36,35 @@ type region struct {
 
 const noGroup = -1
 
-func (t *regions) init() { t.live = map[uintptr]region{} }
+func (t *regionTable) initTable() { t.live = map[uintptr]region{} }
 
-func (t *regions) add(addr uintptr, g region) {
+// addRegion records an allocation. It locks mu.
+func (t *regionTable) addRegion(addr uintptr, g region) {
 	t.mu.Lock()
 	t.live[addr] = g
 	t.mu.Unlock()
 }
 
-// check returns an error unless an allocation of that group begins at an address.
-func (t *regions) check(addr uintptr, group int) error {
+// checkRegion returns an error unless an allocation of that group begins at an address.
+func (t *regionTable) checkRegion(addr uintptr, group int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.checkLocked(addr, group)
+	return t.checkRegionLocked(addr, group)
 }
 
-// remove removes an allocation, if it is of that group.
-func (t *regions) remove(addr uintptr, group int) error {
+// removeRegion removes an allocation, if it is of that group.
+func (t *regionTable) removeRegion(addr uintptr, group int) error {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if err := t.checkLocked(addr, group); err != nil {
+	if err := t.checkRegionLocked(addr, group); err != nil {
 		return err
 	}
 	delete(t.live, addr)
 	return nil
 }
 
-func (t *regions) checkLocked(addr uintptr, group int) error {
+// checkRegionLocked is check for a caller that holds mu.
+func (t *regionTable) checkRegionLocked(addr uintptr, group int) error {
 	g, ok := t.live[addr]
 	if !ok {
 		return argErr(CodeAddress, "ptr",
@@ -76,7 +87,8 @@ type allocation struct {
 
 const allocationBytes = 24
 
-func (o allocation) encode() []byte {
+// encodeAllocation returns the allocation as exchangeAllocations reads it.
+func (o allocation) encodeAllocation() []byte {
 	b := make([]byte, allocationBytes)
 	binary.LittleEndian.PutUint64(b, uint64(o.addr))
 	binary.LittleEndian.PutUint64(b[8:], uint64(o.nbytes))
@@ -91,7 +103,7 @@ func (o allocation) encode() []byte {
 // exchangeAllocations exchanges allocations in the group. It returns all of them, and how many have
 // failed.
 func exchangeAllocations(g *Group, mine allocation) (allocs []allocation, failed int) {
-	all := g.team.Allgather(mine.encode())
+	all := g.team.Allgather(mine.encodeAllocation())
 	allocs = make([]allocation, g.Size())
 	for i := range allocs {
 		b := all[i*allocationBytes:]
@@ -106,32 +118,34 @@ func exchangeAllocations(g *Group, mine allocation) (allocs []allocation, failed
 // Malloc allocates nbytes on every member of a group (each its own size, 0 allowed) and returns all
 // base addresses by group rank, 0 where nothing was asked for. Collective over the group; on an
 // error no member keeps anything.
-func (r *Runtime) Malloc(g *Group, nbytes int64) ([]uintptr, error) {
-	return r.malloc(g, nbytes, r.allocator.Publish)
+func (rm *regionManager) Malloc(g *Group, nbytes int64) ([]uintptr, error) {
+	return rm.mallocCollective(g, nbytes, rm.rt.allocator.Publish)
 }
 
 // MallocDeclared is Malloc of memory whose longs are changed by atomics of network devices, if
 // these have any.
-func (r *Runtime) MallocDeclared(g *Group, nbytes int64) ([]uintptr, error) {
-	return r.malloc(g, nbytes, func(addr uintptr, n int64) error {
-		if r.deviceAtomics != nil && !r.allocator.Declare(addr, n) {
+func (rm *regionManager) MallocDeclared(g *Group, nbytes int64) ([]uintptr, error) {
+	return rm.mallocCollective(g, nbytes, func(addr uintptr, n int64) error {
+		if rm.rt.deviceAtomics != nil && !rm.rt.allocator.Declare(addr, n) {
 			log.Infof("%d bytes are not declared for atomics of the device: there is "+
 				"too much such memory", n)
 		}
-		return r.allocator.Publish(addr, n)
+		return rm.rt.allocator.Publish(addr, n)
 	})
 }
 
-// malloc calls publish to make the memory accessible, before another rank can know its address.
-func (r *Runtime) malloc(g *Group, nbytes int64, publish func(uintptr, int64) error) ([]uintptr,
+// mallocCollective is collective over the group: all members get their memory, or none keeps any.
+// publish makes memory accessible, before another rank can learn its address.
+func (rm *regionManager) mallocCollective(g *Group, nbytes int64,
+	publish func(uintptr, int64) error) ([]uintptr,
 	error) {
-	if err := g.member(); err != nil {
+	if err := g.checkMember(); err != nil {
 		return nil, err
 	}
 	mine := allocation{nbytes: nbytes, failed: nbytes < 0}
 	if nbytes > 0 {
 		var ok bool
-		if mine.addr, ok = r.allocator.Reuse(nbytes); !ok {
+		if mine.addr, ok = rm.rt.allocator.Reuse(nbytes); !ok {
 			mine.fresh = true
 		} else if publish(mine.addr, nbytes) != nil {
 			mine.failed = true
@@ -140,54 +154,57 @@ func (r *Runtime) malloc(g *Group, nbytes int64, publish func(uintptr, int64) er
 	allocs, failed := exchangeAllocations(g, mine)
 	var err error
 	if failed == 0 && slices.ContainsFunc(allocs, func(o allocation) bool { return o.fresh }) {
-		allocs, failed, err = r.reserve(g, &mine, allocs, publish)
+		allocs, failed, err = rm.reserveNew(g, &mine, allocs, publish)
 	}
 	if failed > 0 {
-		r.unreserve(mine.addr)
+		rm.returnMemory(mine.addr)
 		return nil, mallocError(g, nbytes, allocs, err)
 	}
 	if mine.addr != 0 {
-		r.regions.add(mine.addr, region{nbytes, g.ID})
+		rm.regions.addRegion(mine.addr, region{nbytes, g.ID})
 	}
-	r.enter(g, allocs)
-	return r.addRemote(g, allocs), nil
+	rm.mapNewMemory(g, allocs)
+	return rm.recordRemote(g, allocs), nil
 }
 
-// mostEntered bounds what a rank enters into its page table in one allocation: some milliseconds.
-const mostEntered = 64 << 20
+// maxMappedBytes bounds the bytes that a rank enters into its page table in one allocation: some
+// milliseconds.
+const maxMappedBytes = 64 << 20
 
-// enter prepares this process for the new memory of other members on its node. Who comes next in
-// the group is first.
-func (r *Runtime) enter(g *Group, allocs []allocation) {
-	left := int64(mostEntered)
+// mapNewMemory enters the new memory of other members on the node into this process's page table,
+// so that its first accesses do not fault. It begins with the next member of the group, so that
+// members do not all map the same memory at a time.
+func (rm *regionManager) mapNewMemory(g *Group, allocs []allocation) {
+	left := int64(maxMappedBytes)
 	for i := range allocs {
-		who := (g.Me + 1 + i) % len(allocs)
-		if o := &allocs[who]; o.fresh && who != g.Me && left > 0 &&
-			r.Topo.SameNode(g.Ranks[who]) {
-			r.allocator.Enter(o.addr, min(o.nbytes, left))
+		member := (g.Me + 1 + i) % len(allocs)
+		if o := &allocs[member]; o.fresh && member != g.Me && left > 0 &&
+			rm.rt.Topo.SameNode(g.Ranks[member]) {
+			rm.rt.allocator.Enter(o.addr, min(o.nbytes, left))
 			left -= o.nbytes
 		}
 	}
 }
 
-// reserve reserves new memory for members that need it. First all agree that every machine has room
-// for its members; nodes on one machine share its memory.
-func (r *Runtime) reserve(g *Group, mine *allocation, allocs []allocation,
+// reserveNew reserves new memory for members that need it; it sets mine.addr. First all agree that
+// every machine has room for its members, since nodes on one machine share its memory. It returns
+// the allocations of all members and how many have failed.
+func (rm *regionManager) reserveNew(g *Group, mine *allocation, allocs []allocation,
 	publish func(uintptr, int64) error) (_ []allocation, failed int, err error) {
-	var here int64
+	var machineBytes int64
 	for i, o := range allocs {
-		if o.fresh && r.Topo.SameMachine(g.Ranks[i]) {
-			here += o.nbytes
+		if o.fresh && rm.rt.Topo.SameMachine(g.Ranks[i]) {
+			machineBytes += o.nbytes
 		}
 	}
-	if here > 0 {
-		err = r.allocator.Room(here)
+	if machineBytes > 0 {
+		err = rm.rt.allocator.Room(machineBytes)
 	}
 	if allocs, failed = exchangeAllocations(g, allocation{failed: err != nil}); failed > 0 {
 		return allocs, failed, err
 	}
 	if mine.fresh {
-		if mine.addr, err = r.allocator.Grow(mine.nbytes); err == nil {
+		if mine.addr, err = rm.rt.allocator.Grow(mine.nbytes); err == nil {
 			err = publish(mine.addr, mine.nbytes)
 		}
 		mine.failed = err != nil
@@ -196,22 +213,25 @@ func (r *Runtime) reserve(g *Group, mine *allocation, allocs []allocation,
 	return allocs, failed, err
 }
 
-// addRemote records the regions of members on other nodes as known, and returns all addresses.
-func (r *Runtime) addRemote(g *Group, allocs []allocation) []uintptr {
+// recordRemote records the regions of members on other nodes as known, and returns the addresses of
+// all.
+func (rm *regionManager) recordRemote(g *Group, allocs []allocation) []uintptr {
 	addrs := make([]uintptr, len(allocs))
 	for i, o := range allocs {
 		addrs[i] = o.addr
-		if o.addr != 0 && !r.Topo.SameNode(g.Ranks[i]) {
-			r.remote.add(g.Ranks[i], o.addr, o.nbytes)
+		if o.addr != 0 && !rm.rt.Topo.SameNode(g.Ranks[i]) {
+			rm.remote.addExtent(g.Ranks[i], o.addr, o.nbytes)
 		}
 	}
 	return addrs
 }
 
-func (r *Runtime) unreserve(addr uintptr) {
+// returnMemory makes memory of this rank inaccessible and returns it to the arena. 0: there is
+// none.
+func (rm *regionManager) returnMemory(addr uintptr) {
 	if addr != 0 {
-		r.allocator.Withdraw(addr)
-		r.allocator.Return(addr)
+		rm.rt.allocator.Withdraw(addr)
+		rm.rt.allocator.Return(addr)
 	}
 }
 
@@ -246,18 +266,18 @@ func mallocError(g *Group, nbytes int64, allocs []allocation, err error) error {
 
 // Free frees an allocation; addr is the caller's own base address, 0 if it has none. Collective
 // over the group; all earlier operations of the members are complete before any memory is freed.
-func (r *Runtime) Free(g *Group, addr uintptr) error {
-	if err := g.member(); err != nil {
+func (rm *regionManager) Free(g *Group, addr uintptr) error {
+	if err := g.checkMember(); err != nil {
 		return err
 	}
-	r.FlushAggregates()
-	r.WaitAll()
-	r.AllFence()
+	rm.rt.FlushAggregates()
+	rm.rt.WaitAll()
+	rm.rt.AllFence()
 	var mistake error
 	if addr != 0 {
-		mistake = r.regions.check(addr, g.ID)
+		mistake = rm.regions.checkRegion(addr, g.ID)
 	}
-	first := r.exchangeFreed(g, addr, mistake != nil)
+	first := rm.exchangeFreed(g, addr, mistake != nil)
 	switch {
 	case mistake != nil:
 		mistake.(*ArgError).Quiet = g.Me != first
@@ -265,17 +285,17 @@ func (r *Runtime) Free(g *Group, addr uintptr) error {
 	case addr == 0:
 		return nil
 	}
-	if err := r.regions.remove(addr, g.ID); err != nil {
+	if err := rm.regions.removeRegion(addr, g.ID); err != nil {
 		return err
 	}
-	r.unreserve(addr)
+	rm.returnMemory(addr)
 	return nil
 }
 
-// exchangeFreed tells all members what the caller frees, so it is a barrier, too. It drops the
-// remote regions that are freed, and returns the first member whose address is wrong, -1 if there
-// is none: that one prints the error for all.
-func (r *Runtime) exchangeFreed(g *Group, mine uintptr, wrong bool) (first int) {
+// exchangeFreed exchanges the addresses that members free, so it is a barrier, too. It forgets the
+// remote regions that are freed. It returns the first member whose address is wrong, which prints
+// the error for all; -1 if there is none.
+func (rm *regionManager) exchangeFreed(g *Group, mine uintptr, wrong bool) (first int) {
 	const none = 1 // no address of an allocation
 	if wrong {
 		mine = none
@@ -284,53 +304,55 @@ func (r *Runtime) exchangeFreed(g *Group, mine uintptr, wrong bool) (first int) 
 	first = -1
 	for i, rank := range g.Ranks {
 		if freed := binary.LittleEndian.Uint64(all[8*i:]); freed != none {
-			r.dropRemote(rank, uintptr(freed))
+			rm.forgetRemote(rank, uintptr(freed))
 		} else if first < 0 {
 			first = i
 		}
 	}
-	if len(r.Topo.Nodes) > 1 {
-		r.closeBatches()
+	if len(rm.rt.Topo.Nodes) > 1 {
+		rm.rt.aggregates.closeBatches()
 	}
 	return first
 }
 
-// dropRemote forgets a region that a rank of another node frees.
-func (r *Runtime) dropRemote(rank transport.Rank, addr uintptr) {
-	if r.Topo.SameNode(rank) {
+// forgetRemote removes a region that a rank frees, if that is on another node, here and in the C
+// fast path.
+func (rm *regionManager) forgetRemote(rank transport.Rank, addr uintptr) {
+	if rm.rt.Topo.SameNode(rank) {
 		return
 	}
-	r.remote.drop(rank, addr)
-	if to := r.route(rank); to.fast != nil {
+	rm.remote.removeExtent(rank, addr)
+	if to := rm.rt.route(rank); to.fast != nil {
 		to.fast.DropRanges(to.peer)
 	}
 }
 
 // MallocLocal allocates memory on this rank alone, for the local side of transfers.
-func (r *Runtime) MallocLocal(nbytes int64) (uintptr, error) {
+func (rm *regionManager) MallocLocal(nbytes int64) (uintptr, error) {
 	if nbytes <= 0 {
 		return 0, argErr(CodeBytes, "bytes", "%d is not positive", nbytes)
 	}
-	addr, ok := r.allocator.Reuse(nbytes)
+	addr, ok := rm.rt.allocator.Reuse(nbytes)
 	if !ok {
-		err := r.allocator.Room(nbytes)
+		err := rm.rt.allocator.Room(nbytes)
 		if err == nil {
-			addr, err = r.allocator.Grow(nbytes)
+			addr, err = rm.rt.allocator.Grow(nbytes)
 		}
 		if err != nil {
 			return 0, noMemory(nbytes, err)
 		}
 	}
-	return r.publishLocal(addr, nbytes)
+	return rm.publishLocal(addr, nbytes)
 }
 
-// publishLocal makes memory of this rank alone accessible, or returns it.
-func (r *Runtime) publishLocal(addr uintptr, nbytes int64) (uintptr, error) {
-	if err := r.allocator.Publish(addr, nbytes); err != nil {
-		r.allocator.Return(addr)
+// publishLocal makes memory of this rank alone accessible and records it. On an error it returns
+// the memory.
+func (rm *regionManager) publishLocal(addr uintptr, nbytes int64) (uintptr, error) {
+	if err := rm.rt.allocator.Publish(addr, nbytes); err != nil {
+		rm.rt.allocator.Return(addr)
 		return 0, argErr(CodeInternal, "bytes", "%v", err)
 	}
-	r.regions.add(addr, region{nbytes, noGroup})
+	rm.regions.addRegion(addr, region{nbytes, noGroup})
 	return addr, nil
 }
 
@@ -340,33 +362,34 @@ const onTouchFrom = 1 << 20
 
 // MallocOnTouch is MallocLocal, but the rank that first touches a page makes it, near itself. So an
 // allocation costs no memory that is not used, and shared memory is placed by its users.
-func (r *Runtime) MallocOnTouch(nbytes int64) (uintptr, error) {
+func (rm *regionManager) MallocOnTouch(nbytes int64) (uintptr, error) {
 	if nbytes < onTouchFrom {
-		return r.MallocLocal(nbytes)
+		return rm.MallocLocal(nbytes)
 	}
-	err := r.allocator.Room(nbytes)
+	err := rm.rt.allocator.Room(nbytes)
 	var addr uintptr
 	if err == nil {
-		addr, err = r.allocator.GrowOnTouch(nbytes)
+		addr, err = rm.rt.allocator.GrowOnTouch(nbytes)
 	}
 	if err != nil {
 		return 0, noMemory(nbytes, err)
 	}
-	return r.publishLocal(addr, nbytes)
+	return rm.publishLocal(addr, nbytes)
 }
 
+// noMemory is the error of an allocation that the arena refused.
 func noMemory(nbytes int64, err error) error {
 	return argErr(CodeInternal, "bytes", "%d bytes cannot be allocated: %v", nbytes, err)
 }
 
 // FreeLocal frees memory of MallocLocal and MallocOnTouch.
-func (r *Runtime) FreeLocal(addr uintptr) error {
+func (rm *regionManager) FreeLocal(addr uintptr) error {
 	if addr == 0 {
 		return nil
 	}
-	if err := r.regions.remove(addr, noGroup); err != nil {
+	if err := rm.regions.removeRegion(addr, noGroup); err != nil {
 		return err
 	}
-	r.unreserve(addr)
+	rm.returnMemory(addr)
 	return nil
 }

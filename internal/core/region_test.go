@@ -20,6 +20,7 @@ func (r *tr) held() (live int64, published int) {
 	return live, r.c.Node(int(r.Me)).Published()
 }
 
+// Malloc gives each rank its own size, usable by all, and Free allows it to be used again.
 func TestMalloc(t *testing.T) {
 	world(t, 3, func(r *tr) {
 		g := r.group(World)
@@ -64,8 +65,8 @@ func (f *failingStep) fail(step string, rank int) error {
 	return nil
 }
 
-// Whatever fails on one rank fails the call on all, and nobody keeps anything: neither those who
-// had to reserve new memory nor those who could use again what they had freed.
+// A step that fails on one rank fails the call on all, and no rank keeps memory: neither those that
+// had to reserve new memory nor those that could reuse freed memory.
 func TestMallocFailsTogether(t *testing.T) {
 	for _, step := range []string{"room", "grow", "publish"} {
 		for rank := range 3 {
@@ -80,6 +81,7 @@ func TestMallocFailsTogether(t *testing.T) {
 	}
 }
 
+// mallocFails fails one step of Malloc at one rank and checks that no rank keeps memory.
 func mallocFails(r *tr, f *failingStep) {
 	g := r.group(World)
 	if r.Me != 1 { // these have something to use again
@@ -120,6 +122,7 @@ func mallocFails(r *tr, f *failingStep) {
 	r.must(r.Free(g, keep[r.Me]))
 }
 
+// A negative size fails the call on all ranks; the rank that made the mistake prints it.
 func TestNegativeMalloc(t *testing.T) {
 	world(t, 2, func(r *tr) {
 		g := r.group(World)
@@ -160,6 +163,7 @@ func TestMallocTooMuch(t *testing.T) {
 	})
 }
 
+// Free refuses addresses of other groups, functions and places on all ranks.
 func TestFreeMistakes(t *testing.T) {
 	world(t, 2, func(r *tr) {
 		g := r.group(World)
@@ -202,6 +206,7 @@ func TestFreeMistakes(t *testing.T) {
 	})
 }
 
+// MallocLocal refuses sizes that are not positive and keeps nothing when a step fails.
 func TestMallocLocal(t *testing.T) {
 	f := &failingStep{rank: 0}
 	worldOf(t, 1, func(c *transporttest.Cluster) { c.Fail = f.fail }, func(r *tr) {

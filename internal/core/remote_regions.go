@@ -19,51 +19,54 @@ type extent struct{ lo, hi uintptr }
 
 // remoteRegions is read without a lock: lists are never changed, only replaced.
 type remoteRegions struct {
-	mu sync.Mutex
-	of []atomic.Pointer[[]extent] // by rank; sorted
+	mu     sync.Mutex
+	byRank []atomic.Pointer[[]extent] // by rank; sorted
 }
 
-func (k *remoteRegions) init(ranks int) { k.of = make([]atomic.Pointer[[]extent], ranks) }
+func (k *remoteRegions) initRanks(ranks int) { k.byRank = make([]atomic.Pointer[[]extent], ranks) }
 
-func (k *remoteRegions) list(rank transport.Rank) []extent {
-	if p := k.of[rank].Load(); p != nil {
+// regionsOf is the known regions of a rank, sorted. The list does not change.
+func (k *remoteRegions) regionsOf(rank transport.Rank) []extent {
+	if p := k.byRank[rank].Load(); p != nil {
 		return *p
 	}
 	return nil
 }
 
-// at is the index in a list of the region that begins at an address, or where it would be inserted.
-func at(list []extent, addr uintptr) (int, bool) {
+// searchExtent is the index in a list of the region that begins at an address, or where it would be
+// inserted.
+func searchExtent(list []extent, addr uintptr) (int, bool) {
 	return slices.BinarySearchFunc(list, addr,
 		func(e extent, a uintptr) int { return cmp.Compare(e.lo, a) })
 }
 
-func (k *remoteRegions) add(rank transport.Rank, addr uintptr, nbytes int64) {
+// addExtent records a region; one that begins at the same address is replaced. It locks mu.
+func (k *remoteRegions) addExtent(rank transport.Rank, addr uintptr, nbytes int64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	i, found := at(k.list(rank), addr)
-	list := slices.Clone(k.list(rank))
+	i, found := searchExtent(k.regionsOf(rank), addr)
+	list := slices.Clone(k.regionsOf(rank))
 	if found {
 		list = slices.Delete(list, i, i+1)
 	}
 	list = slices.Insert(list, i, extent{addr, addr + uintptr(nbytes)})
-	k.of[rank].Store(&list)
+	k.byRank[rank].Store(&list)
 }
 
-// drop removes the region that begins at an address, if there is one.
-func (k *remoteRegions) drop(rank transport.Rank, addr uintptr) {
+// removeExtent removes the region that begins at an address, if there is one. It locks mu.
+func (k *remoteRegions) removeExtent(rank transport.Rank, addr uintptr) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if i, found := at(k.list(rank), addr); found {
-		list := slices.Delete(slices.Clone(k.list(rank)), i, i+1)
-		k.of[rank].Store(&list)
+	if i, found := searchExtent(k.regionsOf(rank), addr); found {
+		list := slices.Delete(slices.Clone(k.regionsOf(rank)), i, i+1)
+		k.byRank[rank].Store(&list)
 	}
 }
 
-// find is the region that contains an address.
-func (k *remoteRegions) find(rank transport.Rank, addr uintptr) (extent, bool) {
-	list := k.list(rank)
-	i, found := at(list, addr)
+// findExtent returns the region that contains an address.
+func (k *remoteRegions) findExtent(rank transport.Rank, addr uintptr) (extent, bool) {
+	list := k.regionsOf(rank)
+	i, found := searchExtent(list, addr)
 	if !found {
 		i--
 	}
@@ -74,9 +77,9 @@ func (k *remoteRegions) find(rank transport.Rank, addr uintptr) (extent, bool) {
 }
 
 // contains tells whether n bytes at an address lie in one region. beyond: they begin in one, but it
-// is too short for them.
+// is too short.
 func (k *remoteRegions) contains(rank transport.Rank, addr uintptr, n int64) (yes, beyond bool) {
-	e, found := k.find(rank, addr)
+	e, found := k.findExtent(rank, addr)
 	if !found || n < 0 {
 		return false, false
 	}
@@ -84,22 +87,22 @@ func (k *remoteRegions) contains(rank transport.Rank, addr uintptr, n int64) (ye
 	return yes, !yes
 }
 
-// mostConfirmed limits the confirmed regions of a rank: beyond it all are forgotten, and asked for
-// again.
-const mostConfirmed = 1024
+// maxConfirmed bounds the confirmed regions of a rank. Beyond it all are forgotten, and their
+// owner is asked again.
+const maxConfirmed = 1024
 
-// confirm remembers a region that its owner says is live. The owner may free it, and allocate
-// differently there, without a word: so it replaces what overlaps it, and what is not in such a
-// region is only unknown, never wrong.
-func (k *remoteRegions) confirm(rank transport.Rank, e extent) {
+// confirmExtent records a region that its owner has confirmed to be live. The owner may free it,
+// and allocate differently there, without notice. So the new region replaces all that it overlaps,
+// and memory outside the known regions is only unknown, never wrong. It locks mu.
+func (k *remoteRegions) confirmExtent(rank transport.Rank, e extent) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	list := slices.DeleteFunc(slices.Clone(k.list(rank)),
+	list := slices.DeleteFunc(slices.Clone(k.regionsOf(rank)),
 		func(old extent) bool { return old.lo < e.hi && e.lo < old.hi })
-	if len(list) >= mostConfirmed {
+	if len(list) >= maxConfirmed {
 		list = nil
 	}
-	i, _ := at(list, e.lo)
+	i, _ := searchExtent(list, e.lo)
 	list = slices.Insert(list, i, e)
-	k.of[rank].Store(&list)
+	k.byRank[rank].Store(&list)
 }

@@ -52,7 +52,7 @@ func TestBadAddressesAcrossNodes(t *testing.T) {
 				r.must(r.CheckFlag("f", to, mem[to]))
 				r.must(r.AllFence())
 				// nonsense that this rank takes for good
-				r.remote.add(transport.Rank(to), 1<<20, 64)
+				r.regionManager.remote.addExtent(transport.Rank(to), 1<<20, 64)
 				r.must(r.Do(op(Put, to, buf, 1<<20, 8)))
 				if err := r.Fence(to); err == nil {
 					r.wrong("the fence tells nothing of a bad address")
@@ -73,7 +73,8 @@ func TestLargeBadStores(t *testing.T) {
 			own, err = r.MallocLocal(100000)
 			r.must(err)
 		}
-		all := r.world.team.Allgather(binary.LittleEndian.AppendUint64(nil, uint64(own)))
+		all := r.groups.world.team.Allgather(binary.LittleEndian.AppendUint64(nil,
+			uint64(own)))
 		if r.Me == 0 {
 			r.badTransfers(1, mem[1])
 			there, buf := uintptr(binary.LittleEndian.Uint64(all[8:])), r.local(100000)
@@ -89,6 +90,7 @@ func TestLargeBadStores(t *testing.T) {
 	})
 }
 
+// badTransfers checks that wrong remote addresses are refused before a byte travels.
 func (r *tr) badTransfers(to int, good uintptr) {
 	before := r.c.Between.Count("put") + r.c.Between.Count("acc")
 	const nowhere = 8192
@@ -120,7 +122,8 @@ func TestKnownMemory(t *testing.T) {
 		mem, buf := r.alloc(8+8*int64(r.Me)), r.local(64)
 		own, err := r.MallocLocal(64)
 		r.must(err)
-		all := r.world.team.Allgather(binary.LittleEndian.AppendUint64(nil, uint64(own)))
+		all := r.groups.world.team.Allgather(binary.LittleEndian.AppendUint64(nil,
+			uint64(own)))
 		for i := range r.N {
 			rank, there := transport.Rank(i),
 				uintptr(binary.LittleEndian.Uint64(all[8*i:]))
@@ -130,7 +133,8 @@ func TestKnownMemory(t *testing.T) {
 				knows(r, rank, there, 8) ||
 				knows(r, rank, mem[i]-1, 1) || knows(r, rank, mem[i]+uintptr(size),
 				1) {
-				r.wrong("what is known of rank %d: %v", i, r.remote.list(rank))
+				r.wrong("what is known of rank %d: %v", i,
+					r.regionManager.remote.regionsOf(rank))
 			}
 			*long(buf) = 7
 			r.must(r.Do(op(Put, i, buf, there+8*uintptr(r.Me), 8)))
@@ -142,7 +146,7 @@ func TestKnownMemory(t *testing.T) {
 				r.wrong("rank %d has not stored", i)
 			}
 		}
-		r.must(r.Free(r.world, mem[r.Me]))
+		r.must(r.Free(r.groups.world, mem[r.Me]))
 		for i := range r.N {
 			if knows(r, transport.Rank(i), mem[i], 1) {
 				r.wrong("freed memory of rank %d is known", i)
@@ -153,7 +157,7 @@ func TestKnownMemory(t *testing.T) {
 }
 
 func knows(r *tr, rank transport.Rank, addr uintptr, n int64) bool {
-	yes, _ := r.remote.contains(rank, addr, n)
+	yes, _ := r.regionManager.remote.contains(rank, addr, n)
 	return yes
 }
 
@@ -201,9 +205,10 @@ func TestOwnerIsAskedOnce(t *testing.T) {
 		mem, own := r.alloc(64), uintptr(0)
 		own, err := r.MallocLocal(5000)
 		r.must(err)
-		all := r.world.team.Allgather(binary.LittleEndian.AppendUint64(nil, uint64(own)))
+		all := r.groups.world.team.Allgather(binary.LittleEndian.AppendUint64(nil,
+			uint64(own)))
 		to := 1 - int(r.Me)
-		a, buf := r.beyond.tr.(*asking), r.local(5000)
+		a, buf := r.internode.tr.(*asking), r.local(5000)
 		there := uintptr(binary.LittleEndian.Uint64(all[8*to:]))
 		a.unknownMemory.Store(there)
 		want := int32(0)
@@ -228,7 +233,8 @@ func TestOwnerIsAskedOnce(t *testing.T) {
 		r.must(r.FreeLocal(own))
 		own, err = r.MallocLocal(9000)
 		r.must(err)
-		all = r.world.team.Allgather(binary.LittleEndian.AppendUint64(nil, uint64(own)))
+		all = r.groups.world.team.Allgather(binary.LittleEndian.AppendUint64(nil,
+			uint64(own)))
 		there, buf = uintptr(binary.LittleEndian.Uint64(all[8*to:])), r.local(9000)
 		r.must(r.Do(op(Put, to, buf, there, 9000)))
 		if asked := a.asked.Load(); asked != 2 {

@@ -37,7 +37,7 @@ func (r *Runtime) RMW(proc int, x *transport.RMW) error {
 	if _, err := r.checkRemote("prem", proc, x.Addr, int64(x.Bytes)); err != nil {
 		return err
 	}
-	r.postCoalesced(proc)
+	r.coalescing.postCoalesced(proc)
 	to := r.route(transport.Rank(proc))
 	tr, peer := to.tr, to.peer
 	if r.deviceAtomics != nil && x.Bytes == 8 && r.Topo.SameNode(transport.Rank(proc)) {
@@ -51,7 +51,7 @@ func (r *Runtime) RMW(proc int, x *transport.RMW) error {
 		return fmt.Errorf("read-modify-write at rank %d: %w", proc, err)
 	}
 	if x.Posted && !to.immediate {
-		r.traffic.posted(proc)
+		r.traffic.countPosted(proc)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
+// RMWCode knows both numberings and nothing else.
 func TestRMWCode(t *testing.T) {
 	type meaning struct {
 		op     transport.RMWOp
@@ -31,6 +32,7 @@ func TestRMWCode(t *testing.T) {
 	}
 }
 
+// Read-modify-writes of all ranks at one word are atomic.
 func TestRMW(t *testing.T) {
 	world(t, 3, func(r *tr) {
 		mem := r.alloc(64)
@@ -71,6 +73,7 @@ func TestRMW(t *testing.T) {
 	})
 }
 
+// An error of the transport is RMW's error; a bad address names the argument.
 func TestRMWFails(t *testing.T) {
 	broken := errors.New("broken")
 	worldOf(t, 1, func(c *transporttest.Cluster) {

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The life of the library in one process: Start exchanges what ranks must know of each other, and
-// opens the node and the transport between nodes; Finalize ends it. capi counts nested
-// initialisations.
+// The library in one process: its parts, and its end by Finalize. start.go has the start. capi
+// counts nested initialisations.
 package core
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
-	"syscall"
-	"time"
 
 	"libarmci/internal/bootstrap"
 	"libarmci/internal/config"
@@ -21,17 +16,40 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Runtime is ARMCI between initialisation and finalisation.
+// Runtime is ARMCI between initialisation and finalisation. Its parts have a file each; what they
+// export is called as a method of Runtime.
 type Runtime struct {
-	Cfg  *config.Set
-	Job  bootstrap.Job
-	Topo *Topology
-	Me   transport.Rank
-	N    int
+	identity
+	nodeParts
+	routes
+	jobEnd        // failure.go
+	groups        // group.go, group_create.go
+	locks         // mutex.go, rwlock.go, lockserver.go
+	signals       // notify.go, event.go
+	procedures    // gpc.go
+	memoryParts   // region.go, private.go
+	batching      // aggregate.go, coalesce.go
+	twoSided      // two_sided.go, straight.go, staged.go
+	handleTable   // handle_table.go
+	remoteUpdates // update_message.go, update_fetch.go
+	traffic       // traffic.go
+	// leaving is set in the final barrier: nodes that are connected to now may have left.
+	leaving atomic.Bool
+}
 
-	local int // my number on my node
+// identity is what this rank is in its job: constant after Start.
+type identity struct {
+	Cfg       *config.Set
+	Job       bootstrap.Job
+	Topo      *Topology
+	Me        transport.Rank
+	N         int // ranks of the job
+	localRank int // number of this rank among those of its node
+}
 
-	// The parts of my node (transport.Node), nil until this rank has joined it.
+// nodeParts are the parts of the node (transport.Node), nil until this rank has joined it. They are
+// constant afterwards.
+type nodeParts struct {
 	Memory        transport.NodeMemory
 	Teams         transport.Teams
 	Locks         transport.Mutexes
@@ -43,169 +61,64 @@ type Runtime struct {
 	wordLocks     transport.WordLocks // nil: the node's locks have no words
 	events        transport.Events
 	updater       transport.Updater // nil: the node's transport has no updates
+}
 
-	here, beyond way // to ranks of my node, and of others
-	// 0, 1, 2, ...: a part of it is a list of one peer that needs no allocation
+// routes are the ways to other ranks. They are constant after Start.
+type routes struct {
+	intranode, internode iface // to ranks of this node, and of other nodes
+	// peers is 0, 1, 2, ...: a part of it is a list of one peer that needs no allocation.
 	peers      []transport.Peer
-	transports []transport.Transport
-	// does RMWs in declared memory (Allocator.Declare); nil: there are no device atomics
+	transports []transport.Transport // that of the node is the first
+	// deviceAtomics does RMWs in declared memory (Allocator.Declare); nil: there are none.
 	deviceAtomics transport.Transport
-	groups        groups
-	regions       regions
-	handles       handles
-	aggregates    aggregates
-	coalesced     coalescing
-	mutexes       mutexes
-	lockserver    lockserver
-	lockWords     lockWords
-	notified      []Notified
-	notifying     sync.Mutex // one notification of another node after the other
-	gpc           gpc
-	private       private
-	twoSided      twoSided
-	wanted        wantedTable
-	// it is in the final barrier: nodes that are connected to now may have left
-	leaving    atomic.Bool
-	exitThread atomic.Int64  // number of the thread that is in Leave or has been, 0 if none
-	remote     remoteRegions // of collective allocations
-	confirmed  remoteRegions // of others, which their owners have been asked for
-	traffic    traffic
-	world      *Group
-	started    chan struct{} // closed when it is known whether all ranks take part
-	inquiries  [][]byte      // by node: where to ask whether it knows the cause of the end
-	ending     sync.Once
-	jobEnding  chan struct{} // closed when the job begins to end because of a failure
-	jobEnded   chan struct{} // closed when this process has ended, in tests
 }
 
-// Start is collective over the job. If one rank cannot take part, all get an error (see
-// StartError).
-func Start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, error) {
-	r, err := start(cfg, job, p)
-	if err == nil {
-		r.Barrier()
-	}
-	return r, err
+// locks are mutexes and reader/writer locks, at their callers and at the server of their owners.
+type locks struct {
+	mutexes
+	windowLocks
+	lockServer
 }
 
-// start is the part of Start until all ranks know that all take part.
-func start(cfg *config.Set, job bootstrap.Job, p transport.Platform) (*Runtime, error) {
-	r := &Runtime{Cfg: cfg, Job: job, Me: transport.Rank(job.Rank()), N: job.Size(),
-		started:   make(chan struct{}),
-		jobEnding: make(chan struct{}), jobEnded: make(chan struct{})}
-	defer close(r.started)
-	listener, problem := p.Listen()
-	f, err := r.meet(listener, p.Memory(), problem)
-	if err != nil {
-		p.Abandon()
-		return nil, refusal(err)
-	}
-	r.init()
-	if err := r.reach(p, f); err != nil {
-		// the reason has been printed: a rank that leaves now is not lost
-		r.ending.Do(func() {})
-		r.closeTransports()
-		if r.Liveness != nil {
-			r.Liveness.Leave(true)
-		}
-		return nil, err
-	}
-	r.Job.EndExchange()
-	r.makeWorld()
-	if w, ok := job.(bootstrap.LossWatcher); ok {
-		w.OnLoss(func(rank int, reason string) { r.lost(transport.Rank(rank), reason) })
-	}
-	return r, nil
+// signals are notifications and events.
+type signals struct {
+	notifier
+	eventCounters
 }
 
-// init prepares what handlers of messages need, which may arrive before the start has ended.
-func (r *Runtime) init() {
-	r.regions.init()
-	r.handles.init()
-	r.notified = make([]Notified, r.N)
-	r.remote.init(r.N)
-	r.confirmed.init(r.N)
-	r.twoSided.init(r.N, len(r.Topo.Mine()))
-	r.traffic = make(traffic, r.N+1)
-	r.peers = make([]transport.Peer, r.N)
-	for i := range r.peers {
-		r.peers[i] = transport.Peer(i)
-	}
-	if len(r.Topo.Nodes) > 1 {
-		r.aggregates.batches = make([]Batch, numBatches)
-	}
+// memoryParts is the memory that other ranks may access.
+type memoryParts struct {
+	regionManager
+	privateMemory
 }
 
-// Refuse is called instead of Start by a rank with a problem; Start of all others fails with it.
-func Refuse(cfg *config.Set, job bootstrap.Job, problem error) error {
-	r := &Runtime{Cfg: cfg, Job: job, Me: transport.Rank(job.Rank()), N: job.Size()}
-	_, err := r.meet("", 0, problem)
-	return refusal(err)
+// batching collects small operations.
+type batching struct {
+	aggregates
+	coalescing
 }
 
-// refusal is the error of the first exchange.
-func refusal(err error) error {
-	var s *StartError
-	if err == nil || errors.As(err, &s) {
-		return err
-	}
-	return fmt.Errorf("exchange of addresses: %w", err)
+// newRuntime returns a runtime that has not been started, of which each part knows the whole.
+func newRuntime(cfg *config.Set, job bootstrap.Job) *Runtime {
+	r := &Runtime{identity: identity{Cfg: cfg, Job: job, Me: transport.Rank(job.Rank()),
+		N: job.Size()}}
+	r.connectParts()
+	return r
 }
 
-// reach opens the node and, if there are several, the transport between them; afterwards every rank
-// has a route. It is collective, and succeeds on all ranks or on none.
-func (r *Runtime) reach(p transport.Platform, f *found) error {
-	c, err := r.chooseProvider(p)
-	if err != nil {
-		p.Abandon()
-		return r.consensus(err)
-	}
-	err = r.joinNode(p, f)
-	if c == nil {
-		return r.consensus(err)
-	}
-	var tr transport.Transport
-	var mine addresses
-	if err == nil {
-		mine.inquiries = r.Liveness.InquiriesAt()
-		if tr, err = r.openProvider(c, f.secret); err == nil {
-			mine.server = tr.Info().Addr
-		}
-	}
-	servers, inquiries, err := r.consensusOn(mine, err)
-	if err != nil {
-		return err
-	}
-	r.inquiries = inquiries
-	return r.consensus(r.connectProvider(tr, servers))
+// connectParts gives each part the pointer to its runtime.
+func (r *Runtime) connectParts() {
+	r.jobEnd.rt, r.groups.rt, r.procedures.rt, r.twoSided.rt = r, r, r, r
+	r.mutexes.rt, r.windowLocks.rt, r.lockServer.rt = r, r, r
+	r.notifier.rt, r.eventCounters.rt = r, r
+	r.regionManager.rt, r.privateMemory.rt = r, r
+	r.aggregates.rt, r.coalescing.rt, r.remoteUpdates.rt = r, r, r
+	r.jobEnd.started = make(chan struct{})
+	r.jobEnd.jobEnding, r.jobEnd.jobEnded = make(chan struct{}), make(chan struct{})
 }
 
-func (r *Runtime) joinNode(p transport.Platform, f *found) error {
-	mine := r.Topo.Mine()
-	node, tr, err := p.Join(transport.JoinInfo{Node: r.Topo.MyNode(), Nodes: len(r.Topo.Nodes),
-		Need:  f.need,
-		Ranks: mine, Listeners: f.listeners, Self: r.Topo.Local(r.Me), World: r.N,
-		MachineRanks: r.Topo.MachineRanks,
-		NetnsRanks:   r.Topo.NetnsRanks, NetnsNode: r.Topo.NetnsNode, Secret: f.secret,
-		Lost: r.lost, Handle: r.handleMessage})
-	if err != nil {
-		return err
-	}
-	r.Memory, r.Teams, r.Locks, r.Liveness = node, node, node, node
-	r.allocator, r.mailbox, r.notifications = node, node, node
-	r.rwlocks, r.events = node, node
-	r.wordLocks, _ = node.(transport.WordLocks)
-	r.updater, _ = tr.(transport.Updater)
-	r.transports = []transport.Transport{tr}
-	peers := make([]transport.PeerAddr, len(mine))
-	for i, rank := range mine {
-		peers[i] = transport.PeerAddr{Rank: rank}
-	}
-	r.here = newWay(tr)
-	return tr.Connect(peers)
-}
-
-// Finalize is collective: all operations complete, then this rank releases everything.
+// Finalize is collective: all operations complete, then this rank releases everything. The caller
+// makes no other call afterwards.
 func (r *Runtime) Finalize() error {
 	r.FlushAggregates()
 	r.WaitAll()
@@ -213,46 +126,22 @@ func (r *Runtime) Finalize() error {
 	r.Liveness.Ending(true)
 	r.leaving.Store(true)
 	r.Barrier()
-	r.ending.Do(func() {}) // from here on the end of other ranks is ignored
+	r.jobEnd.endOnce.Do(func() {}) // from here on the end of other ranks is ignored
 	r.twoSided.close()
-	r.releaseGroups()
+	r.groups.releaseGroups()
 	r.closeTransports()
 	log.Flush()
-	r.twoSided.running.Wait()
+	r.twoSided.tasks.Wait()
 	r.Liveness.Leave(true)
 	return r.Job.Close()
 }
 
-func (r *Runtime) closeTransports() {
-	for _, tr := range slices.Backward(r.transports) {
+// closeTransports closes all transports. The caller is the last to use them.
+func (rs *routes) closeTransports() {
+	for _, tr := range slices.Backward(rs.transports) {
 		// the node's last: transports between nodes use it
 		tr.Close()
 	}
-}
-
-// leaveTime bounds the goodbyes of a process that exits.
-const leaveTime = 2 * time.Second
-
-// Leave is called when the process exits with status 0 without finalising: it says goodbye to all
-// nodes, so that they do not regard this rank as dead. It runs on the thread that has called exit;
-// others may be in calls.
-func (r *Runtime) Leave() {
-	r.exitThread.Store(int64(syscall.Gettid()))
-	log.Flush()
-	parted := make(chan struct{})
-	go func() {
-		defer log.Guard()
-		defer close(parted)
-		r.postCoalesced(everyRank)
-		for _, tr := range r.transports[1:] { // those between nodes
-			tr.Close()
-		}
-	}()
-	select {
-	case <-parted:
-	case <-time.After(leaveTime):
-	}
-	r.Liveness.Leave(false)
 }
 
 // checkRank returns an error unless proc is a rank of the job.
@@ -275,17 +164,17 @@ func (r *Runtime) Summary() string {
 }
 
 // Transports lists the names of transports in use.
-func (r *Runtime) Transports() []transport.Info {
-	infos := make([]transport.Info, len(r.transports))
-	for i, t := range r.transports {
+func (rs *routes) Transports() []transport.Info {
+	infos := make([]transport.Info, len(rs.transports))
+	for i, t := range rs.transports {
 		infos[i] = t.Info()
 	}
 	return infos
 }
 
 // Counts is what the transports of this rank have counted, the same names at all ranks.
-func (r *Runtime) Counts() (all []transport.Count) {
-	for _, t := range r.transports {
+func (rs *routes) Counts() (all []transport.Count) {
+	for _, t := range rs.transports {
 		if c, ok := t.(transport.Counter); ok {
 			all = append(all, c.Counts()...)
 		}

@@ -18,6 +18,7 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
+// A started rank knows its number, its node, its transport and the launcher.
 func TestStart(t *testing.T) {
 	world(t, 3, func(r *tr) {
 		if r.N != 3 || int(r.Me) != r.Job.Rank() || len(r.Topo.Nodes) != 1 ||
@@ -49,6 +50,7 @@ func TestStartFails(t *testing.T) {
 	}
 }
 
+// startFails fails one step on one rank and checks the errors of both.
 func startFails(t *testing.T, step string, rank int) {
 	leaktest.Check(t)
 	broken := errors.New("broken " + step)
@@ -70,7 +72,7 @@ func startFails(t *testing.T, step string, rank int) {
 		if !errors.As(err, &s) || s.Text != broken.Error() || s.Print != (r == rank) {
 			t.Errorf("rank %d: %v (%+v)", r, err, s)
 		}
-		var want []bool // who had joined takes its leave
+		var want []bool // a rank that had joined leaves its node
 		if step == "connect" || step == "join" && r != rank {
 			want = []bool{true}
 		}
@@ -97,6 +99,7 @@ func startAll(c *transporttest.Cluster, environ []string) []error {
 	return errs
 }
 
+// An error of the launcher's exchange is the error of Start.
 func TestExchangeFails(t *testing.T) {
 	leaktest.Check(t)
 	c := transporttest.NewCluster(1)
@@ -148,12 +151,12 @@ func TestOddRecords(t *testing.T) {
 	good := nodeRecord{ranks: []transport.Rank{0}, host: "h", secret: make([]byte, secretBytes)}
 	short, twice := good, good
 	short.secret, twice.ranks = good.secret[1:], []transport.Rank{0, 0}
-	newer := append(record(recordMagic), recordVersion+1, 0, 0xff)
-	for text, odd := range map[string]record{
-		"malformed record": record("no record at all"), "a malformed": nil,
-		"exchange of addresses: a malformed": short.encode(),
-		"node of rank 0: a malformed":        twice.encode(),
-		"of rank 0":                          good.encode()[:12],
+	newer := append(recordWriter(recordMagic), recordVersion+1, 0, 0xff)
+	for text, odd := range map[string]recordWriter{
+		"malformed record": recordWriter("no record at all"), "a malformed": nil,
+		"exchange of addresses: a malformed": short.encodeNode(),
+		"node of rank 0: a malformed":        twice.encodeNode(),
+		"of rank 0":                          good.encodeNode()[:12],
 		"of version 4 at the start":          newer,
 	} {
 		c := transporttest.NewCluster(1)
@@ -180,7 +183,7 @@ func TestVersions(t *testing.T) {
 				_, errs[i] = Start(settings(), c.Job(i), c.Platform(i))
 				return
 			}
-			newer := append(record(recordMagic), recordVersion+1, 2, 1, 2, 3)
+			newer := append(recordWriter(recordMagic), recordVersion+1, 2, 1, 2, 3)
 			c.Job(i).Split("another version")
 			c.Job(i).GatherNode([]byte("a card"))
 			c.Job(i).ExchangeLeaders(newer)
@@ -273,7 +276,7 @@ func (p parting) Close() error {
 	return p.Transport.Close()
 }
 
-// Who leaves says goodbye to other nodes too.
+// A rank that leaves disconnects from other nodes, too.
 func TestLeaveWires(t *testing.T) {
 	apart.run(t, nil, func(r *tr) {
 		var calls atomic.Int32
@@ -288,6 +291,7 @@ func TestLeaveWires(t *testing.T) {
 	})
 }
 
+// Nodes are numbered by their lowest rank, and pretended nodes share their machine.
 func TestTopology(t *testing.T) {
 	topo := topologyOf(t, 4, "babcab")
 	if got := topo.String(); got != "b: ranks [0 2 5], a: ranks [1 4], c: ranks [3]" {

@@ -12,6 +12,12 @@ import (
 	"libarmci/internal/transport"
 )
 
+// windowLocks are the reader/writer locks, as their callers use them.
+type windowLocks struct {
+	rt        *Runtime
+	lockWords lockWords
+}
+
 // syncAlign is how locks are aligned: to a cache line.
 const syncAlign = 64
 
@@ -19,6 +25,7 @@ const syncAlign = 64
 // none if the request is wrong.
 const rwlockBody = 9
 
+// rwlockMessage is the body of a message about a reader/writer lock.
 func rwlockMessage(lock uintptr, exclusive bool) []byte {
 	body := make([]byte, rwlockBody)
 	binary.LittleEndian.PutUint64(body, uint64(lock))
@@ -28,68 +35,77 @@ func rwlockMessage(lock uintptr, exclusive bool) []byte {
 	return body
 }
 
-// isShared tells whether n bytes at an address are aligned arena memory of a rank of this node.
-func (r *Runtime) isShared(rank transport.Rank, addr uintptr, n int64, align uintptr) bool {
-	return addr%align == 0 && r.Memory.Inside(addr) && r.Memory.Owns(r.Topo.Local(rank), addr,
-		n)
+// isAlignedArena tells whether n bytes at an address are aligned arena memory of a rank of this
+// node.
+func (rm *regionManager) isAlignedArena(rank transport.Rank, addr uintptr, n int64,
+	align uintptr) bool {
+	return addr%align == 0 && rm.rt.Memory.Inside(addr) &&
+		rm.rt.Memory.Owns(rm.rt.Topo.Local(rank), addr,
+			n)
 }
 
-func (r *Runtime) isRWLock(rank transport.Rank, addr uintptr) bool {
-	return r.isShared(rank, addr, r.rwlocks.RWLockBytes(), syncAlign)
+// isRWLock tells whether a lock may be at an address of a rank of this node.
+func (wl *windowLocks) isRWLock(rank transport.Rank, addr uintptr) bool {
+	return wl.rt.regionManager.isAlignedArena(rank, addr, wl.rt.rwlocks.RWLockBytes(),
+		syncAlign)
 }
 
-// checkRWLock is for a lock of any rank. That of another node is checked there.
-func (r *Runtime) checkRWLock(proc int, addr uintptr) error {
-	if err := r.checkRank("proc", proc); err != nil {
+// checkRWLock checks the address of a lock of any rank. Memory of another node is checked there.
+func (wl *windowLocks) checkRWLock(proc int, addr uintptr) error {
+	if err := wl.rt.checkRank("proc", proc); err != nil {
 		return err
 	}
-	if rank := transport.Rank(proc); r.Topo.SameNode(rank) && !r.isRWLock(rank, addr) {
-		return noSync("lock", proc, addr)
+	if rank := transport.Rank(proc); wl.rt.Topo.SameNode(rank) && !wl.isRWLock(rank, addr) {
+		return notSyncMemory("lock", proc, addr)
 	}
 	return nil
 }
 
-func noSync(arg string, proc int, addr uintptr) error {
+// notSyncMemory is the error of an address that cannot hold a lock or event.
+func notSyncMemory(arg string, proc int, addr uintptr) error {
 	return argErr(CodeAddress, arg, "%#x is no aligned arena memory of rank %d", addr, proc)
 }
 
 // RWLock waits until the caller has the lock at an address of rank proc: exclusively, or with other
 // readers.
-func (r *Runtime) RWLock(proc int, lock uintptr, exclusive bool) error {
-	if err := r.checkRWLock(proc, lock); err != nil {
+func (wl *windowLocks) RWLock(proc int, lock uintptr, exclusive bool) error {
+	if err := wl.checkRWLock(proc, lock); err != nil {
 		return err
 	}
-	if r.Topo.SameNode(transport.Rank(proc)) {
-		r.rwlocks.RWLock(lock, r.Me, exclusive)
+	if wl.rt.Topo.SameNode(transport.Rank(proc)) {
+		wl.rt.rwlocks.RWLock(lock, wl.rt.Me, exclusive)
 		return nil
 	}
-	answer, err := r.call(transport.Rank(proc), msgRWLock, rwlockMessage(lock, exclusive))
+	answer, err := wl.rt.callActive(transport.Rank(proc), msgRWLock,
+		rwlockMessage(lock, exclusive))
 	switch {
 	case err != nil:
 		return fmt.Errorf("lock of rank %d: %w", proc, err)
 	case len(answer) != 1:
-		return noSync("lock", proc, lock)
+		return notSyncMemory("lock", proc, lock)
 	}
 	return nil
 }
 
-// RWUnlock returns when every earlier operation of the caller at proc has taken effect there, and
-// the lock is free for others. Where messages come behind operations that is one round trip.
-func (r *Runtime) RWUnlock(proc int, lock uintptr, exclusive bool) error {
-	if err := r.checkRWLock(proc, lock); err != nil {
+// RWUnlock unlocks a lock behind all earlier operations of the caller at proc: they have taken
+// effect there when it returns. Where messages are handled behind operations that is one round
+// trip.
+func (wl *windowLocks) RWUnlock(proc int, lock uintptr, exclusive bool) error {
+	if err := wl.checkRWLock(proc, lock); err != nil {
 		return err
 	}
-	if err := r.fenceForMessage(proc); err != nil {
+	if err := wl.rt.fenceForMessage(proc); err != nil {
 		return err
 	}
-	if r.Topo.SameNode(transport.Rank(proc)) {
-		if !r.rwlocks.RWHeld(lock, r.Me, exclusive) {
+	if wl.rt.Topo.SameNode(transport.Rank(proc)) {
+		if !wl.rt.rwlocks.RWHeld(lock, wl.rt.Me, exclusive) {
 			return notHeld(proc, lock)
 		}
-		r.rwlocks.RWUnlock(lock, exclusive)
+		wl.rt.rwlocks.RWUnlock(lock, exclusive)
 		return nil
 	}
-	answer, err := r.call(transport.Rank(proc), msgRWUnlock, rwlockMessage(lock, exclusive))
+	answer, err := wl.rt.callActive(transport.Rank(proc), msgRWUnlock,
+		rwlockMessage(lock, exclusive))
 	switch {
 	case err != nil:
 		return fmt.Errorf("unlock of rank %d: %w", proc, err)
@@ -99,13 +115,16 @@ func (r *Runtime) RWUnlock(proc int, lock uintptr, exclusive bool) error {
 	return nil
 }
 
+// notHeld is the error of an unlock without a lock.
 func notHeld(proc int, lock uintptr) error {
 	return argErr(CodeArgument, "lock", "the lock at %#x of rank %d is not held in this way",
 		lock, proc)
 }
 
-// handleRWLock acts on a request of a rank of another node.
-func (r *Runtime) handleRWLock(from, to transport.Rank, m transport.Msg, reply func([]byte)) bool {
+// handleRWLock executes a request of rank from, on another node, for a lock of rank to. It returns
+// false for a malformed message.
+func (wl *windowLocks) handleRWLock(from, to transport.Rank, m transport.Msg,
+	reply func([]byte)) bool {
 	if reply == nil || len(m.Body) != rwlockBody || m.Body[8] > 1 {
 		return false
 	}
@@ -115,15 +134,15 @@ func (r *Runtime) handleRWLock(from, to transport.Rank, m transport.Msg, reply f
 		mode = lockExclusive
 	}
 	switch {
-	case !r.isRWLock(to, lock):
+	case !wl.isRWLock(to, lock):
 		reply(nil)
 	case m.Kind == msgRWLock:
-		r.queue(lock, lockRequest{from, mode, reply})
-	case !r.rwlocks.RWHeld(lock, from, exclusive):
+		wl.rt.lockServer.requestLock(lock, lockRequest{from, mode, reply})
+	case !wl.rt.rwlocks.RWHeld(lock, from, exclusive):
 		reply(nil)
 	default:
-		r.rwlocks.RWUnlock(lock, exclusive)
-		reply([]byte{lockGot})
+		wl.rt.rwlocks.RWUnlock(lock, exclusive)
+		reply([]byte{lockGranted})
 	}
 	return true
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Reader/writer locks and events from all nodes: exclusion, readers together, nobody starves,
-// unlocking completes what was stored, an event comes behind data; and the mistakes of callers and
-// of messages.
+// Reader/writer locks and events from all nodes: exclusion, readers together, no rank starves,
+// unlocking completes stores, an event arrives behind data; and mistakes of callers and messages.
 package core
 
 import (
@@ -64,10 +63,10 @@ func TestRWLocksAcrossNodes(t *testing.T) {
 						rounds/3*r.N)
 				}
 				r.barrier()
-				r.lockserver.mu.Lock()
-				defer r.lockserver.mu.Unlock()
-				if len(r.lockserver.queues) != 0 {
-					r.wrong("%d lines are left", len(r.lockserver.queues))
+				r.lockServer.mu.Lock()
+				defer r.lockServer.mu.Unlock()
+				if len(r.lockServer.queues) != 0 {
+					r.wrong("%d lines are left", len(r.lockServer.queues))
 				}
 			})
 			t.Logf("up to %d readers at a time", most.Load())
@@ -110,7 +109,7 @@ func TestRWLockLine(t *testing.T) {
 		var running sync.WaitGroup
 		var entered, writers atomic.Int32
 		if r.Me == 1 {
-			for i := range 4 * maxQueued {
+			for i := range 4 * maxServingGoroutines {
 				running.Go(func() {
 					exclusive := i%2 == 0
 					r.must(r.RWLock(0, mem[0], exclusive))
@@ -214,6 +213,7 @@ func TestEventsAcrossNodes(t *testing.T) {
 	})
 }
 
+// Locks and events at addresses that cannot hold them are refused, also by the server.
 func TestSyncMistakes(t *testing.T) {
 	logged(t) // what the server drops
 	shape{2, 4, true}.run(t, nil, func(r *tr) {
@@ -247,16 +247,17 @@ func TestSyncMistakes(t *testing.T) {
 			wantArg(r, "rank", r.EventAdd(4, mem[0], 1), "proc", CodeProc, "rank 4")
 			for _, m := range []transport.Msg{{Kind: msgRWLock, Body: make([]byte, 8)},
 				{Kind: msgRWUnlock, Body: []byte("123456789")}} {
-				if answer, err := r.call(1, m.Kind, m.Body); err != nil ||
+				if answer, err := r.callActive(1, m.Kind, m.Body); err != nil ||
 					len(answer) != 0 {
 					r.wrong("message %d: %v, %v", m.Kind, answer, err)
 				}
 			}
-			r.must(r.send(1, msgEventAdd, make([]byte, 11)))
-			r.must(r.send(1, msgEventAdd, make([]byte, 12)))
-			r.must(r.send(1, msgRWLock, make([]byte, 9)))
+			r.must(r.sendActive(1, msgEventAdd, make([]byte, 11)))
+			r.must(r.sendActive(1, msgEventAdd, make([]byte, 12)))
+			r.must(r.sendActive(1, msgRWLock, make([]byte, 9)))
 			wrong := binary.LittleEndian.AppendUint64(nil, uint64(mem[1]+2))
-			r.must(r.send(1, msgEventAdd, binary.LittleEndian.AppendUint32(wrong, 1)))
+			r.must(r.sendActive(1, msgEventAdd, binary.LittleEndian.AppendUint32(wrong,
+				1)))
 			_, err := r.EventWait(mem[0]+2, 0, 0, "a test")
 			wantArg(r, "wait", err, "event", CodeAddress, "is no aligned memory")
 			r.must(r.Fence(1))

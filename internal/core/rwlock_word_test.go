@@ -59,9 +59,10 @@ func (l lockByWord) expect(beside string, exclusive bool, image byte, has int64,
 	}
 }
 
+// A lock without rivals is taken by the device; with one in the way the server takes it.
 func TestLocksByDevice(t *testing.T) {
 	shape{2, 4, true}.run(t, nil, func(r *tr) {
-		r.deviceAtomics, r.wordLocks = r.beyond.tr, imageLocks{}
+		r.deviceAtomics, r.wordLocks = r.internode.tr, imageLocks{}
 		mem, buf := r.alloc(512), r.local(8)
 		r.barrier()
 		if host := 1; r.Me == 0 {

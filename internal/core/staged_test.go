@@ -20,7 +20,7 @@ func mailed(t *testing.T, s shape, f func(r *tr)) {
 }
 
 func staging(r *tr, f func(r *tr)) {
-	r.beyond.words = newWordDevice(r.beyond.tr, 0)
+	r.internode.wordWriter = newWordDevice(r.internode.tr, 0)
 	r.barrier()
 	f(r)
 }
@@ -43,8 +43,8 @@ func TestStaged(t *testing.T) {
 				for n := range 8 {
 					if r.Me == 0 {
 						r.must(r.Send(1, int64(i), pattern(n, size)))
-						if made := r.twoSided.stages.Load(); made != 1 &&
-							size >= stageFrom ||
+						made := r.twoSided.stageCount.Load()
+						if made != 1 && size >= stageFrom ||
 							made != 0 && size < stageFrom {
 							r.wrong("%d stages after messages of %d "+
 								"bytes", made, size)
@@ -60,12 +60,12 @@ func TestStaged(t *testing.T) {
 			}
 			r.barrier()
 			if r.Me == 0 {
-				s := &r.twoSided.window(1).stage
+				s := &r.twoSided.windowTo(1).stage
 				for r.mailbox.Arrived(1, tagStaged) {
 					var ref [refBytes]byte
 					_, err := r.mailbox.Recv(1, tagStaged, ref[:])
 					r.must(err)
-					s.release(ref)
+					s.releaseSlot(ref)
 				}
 				if s.taken != 0 {
 					r.wrong("slots %b are taken", s.taken)
@@ -91,9 +91,10 @@ func TestStagedUnread(t *testing.T) {
 					_, err := r.Recv(1, 3, nil)
 					r.must(err)
 				}
-				if s := r.twoSided.window(1).stage; !s.vain ||
+				if s := r.twoSided.windowTo(1).stage; s.state != stageStalled ||
 					s.taken != 1<<stageSlots-1 {
-					r.wrong("slots %b are taken, vain is %v", s.taken, s.vain)
+					r.wrong("slots %b are taken, the state is %v", s.taken,
+						s.state)
 				}
 			} else {
 				buf := make([]byte, size)
@@ -120,7 +121,7 @@ func TestStagedUnread(t *testing.T) {
 func TestStagedToMany(t *testing.T) {
 	shape{2, 2, false}.run(t, nil, func(r *tr) {
 		staging(r, func(r *tr) {
-			r.twoSided.stages.Store(mostStages)
+			r.twoSided.stageCount.Store(maxStages)
 			buf := make([]byte, stagePiece)
 			other := transport.Rank(1 - r.Me)
 			r.must(r.Send(other, 1, pattern(int(r.Me), len(buf))))
@@ -128,7 +129,7 @@ func TestStagedToMany(t *testing.T) {
 			if r.must(err); !bytes.Equal(buf, pattern(int(other), len(buf))) {
 				r.wrong("the message is not")
 			}
-			if r.twoSided.window(other).stage.base != 0 {
+			if r.twoSided.windowTo(other).stage.base != 0 {
 				r.wrong("one more stage was made")
 			}
 			r.barrier()

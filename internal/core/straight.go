@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Messages of collectives between nodes. Each has a tag of its own, its receiver knows how long it
-// is, and a collective bounds how many are on their way: so they need no order and no window. A
-// message for which its receiver has said where it belongs is received there. Else it goes through
-// the node's mailbox, like any other.
+// Messages of collectives between nodes. Each has a tag of its own, its receiver knows its length,
+// and a collective bounds the number in flight: so they need no order and no window. A message that
+// its receiver has announced is received straight into the announced memory. Others go through the
+// node's mailbox.
 package core
 
 import (
@@ -16,67 +16,71 @@ import (
 	"libarmci/internal/transport"
 )
 
-// wanted is a message that a thread of this process waits for.
-type wanted struct {
-	r *Runtime
-	wantedKey
-	ring   *ringEnd // by which it comes; then nothing else is set but body
-	listed bool     // in wantedTable; else it comes like any other message
-	body   []byte
-	total  int // bytes of the message that has come
-	state  atomic.Int32
-	came   func() bool // whether it is here or in the mailbox; made once
+// expectedMessage is a message that a thread of this process waits for.
+type expectedMessage struct {
+	rt *Runtime
+	messageKey
+	ring       *ringEnd     // by which it arrives; then nothing else is set but body. nil: none
+	inTable    bool         // in expectedTable; else it arrives like any other message
+	body       []byte       // where it is to be stored
+	total      int          // bytes of the message that has arrived
+	state      atomic.Int32 // one of the states below
+	hasArrived func() bool  // tells whether it is stored or in the mailbox; made once
 }
 
-// States of a wanted message.
+// States of an expected message.
 const (
-	stateLooking = iota // its receiver polls
-	stateAsleep         // its receiver sleeps in the mailbox, where an empty message wakes it
-	stateHere           // it has been copied
+	messagePolled   = iota // its receiver polls the state
+	messageSleeping        // its receiver sleeps in the mailbox: an empty message wakes it
+	messageStored          // it has been copied to its memory
 )
 
-func (w *wanted) here() bool { return w.state.Load() == stateHere }
+// isStored tells whether the message has been copied to its memory.
+func (w *expectedMessage) isStored() bool { return w.state.Load() == messageStored }
 
-type wantedKey struct {
+// messageKey is by what an arriving message is found: its origin and tag.
+type messageKey struct {
 	from transport.Rank
 	tag  int64
 }
 
-// wantedTable has what the threads of this process wait for.
-type wantedTable struct {
-	mu  sync.Mutex
-	all map[wantedKey]*wanted
+// expectedTable has the messages that threads of this process wait for.
+type expectedTable struct {
+	mu    sync.Mutex
+	byKey map[messageKey]*expectedMessage
 }
 
-func (t *wantedTable) add(w *wanted) {
+// addExpected enters a message. It locks mu.
+func (t *expectedTable) addExpected(w *expectedMessage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.all == nil {
-		t.all = map[wantedKey]*wanted{}
+	if t.byKey == nil {
+		t.byKey = map[messageKey]*expectedMessage{}
 	}
-	t.all[w.wantedKey] = w
+	t.byKey[w.messageKey] = w
 }
 
-// remove forgets what is waited for with a key and returns it; nil if nothing is, or not with room
-// for so many bytes.
-func (t *wantedTable) remove(k wantedKey, room int) *wanted {
+// takeExpected removes the message with a key from the table and returns it; nil if there is none,
+// or not with room for so many bytes. It locks mu.
+func (t *expectedTable) takeExpected(k messageKey, room int) *expectedMessage {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	w := t.all[k]
+	w := t.byKey[k]
 	if w == nil || len(w.body) < room {
 		return nil
 	}
-	delete(t.all, k)
+	delete(t.byKey, k)
 	return w
 }
 
-// sendStraight sends a message of a collective. A long one goes straight or in fragments: the
-// node's mailbox has no room for it.
-func (r *Runtime) sendStraight(to transport.Rank, tag int64, data []byte) error {
-	dest := r.route(to)
+// sendUnordered sends a message of a collective, without a window and without order. A long one
+// goes straight to the memory that its receiver has announced, or in fragments: the node's mailbox
+// has no room for it.
+func (ts *twoSided) sendUnordered(to transport.Rank, tag int64, data []byte) error {
+	dest := ts.rt.route(to)
 	long := len(data) > fragmentBytes
 	if long && dest.watcher == nil {
-		return r.Send(to, tag, data)
+		return ts.rt.Send(to, tag, data)
 	}
 	b := fragmentHeads.Get().(*[transport.FragmentHead]byte)
 	defer fragmentHeads.Put(b)
@@ -84,54 +88,60 @@ func (r *Runtime) sendStraight(to transport.Rank, tag int64, data []byte) error 
 		Head: transport.AppendFragmentHead(b[:0], tag, len(data)), Body: data,
 		Unordered: true, Straight: long})
 	if long && errors.Is(err, transport.ErrNotNative) {
-		return r.Send(to, tag, data)
+		return ts.rt.Send(to, tag, data)
 	}
 	return err
 }
 
 var fragmentHeads = sync.Pool{New: func() any { return new([transport.FragmentHead]byte) }}
 
-// begin says where a message of a collective belongs; await must follow. The memory of w may have
-// been used before, for a message that has been received: new memory each time would keep the
-// garbage collector busy, which takes the core from waiters for milliseconds.
-func (w *wanted) begin(r *Runtime, from transport.Rank, tag int64, body []byte) {
-	w.r, w.wantedKey, w.body = r, wantedKey{from, tag}, body
-	w.listed = tag >= tagTeam && r.route(from).watcher != nil
-	w.state.Store(stateLooking)
-	if w.came == nil {
-		w.came = func() bool { return w.here() || w.r.mailbox.Arrived(w.from, w.tag) }
+// expect announces where a message of a collective is to be stored; awaitMessage must follow. The
+// memory of w may have been used before, for a message that has been received: new memory each time
+// would keep the garbage collector busy, which takes the core from waiters for milliseconds.
+func (w *expectedMessage) expect(r *Runtime, from transport.Rank, tag int64, body []byte) {
+	w.rt, w.messageKey, w.body = r, messageKey{from, tag}, body
+	w.inTable = tag >= tagTeam && r.route(from).watcher != nil
+	w.state.Store(messagePolled)
+	if w.hasArrived == nil {
+		w.hasArrived = func() bool {
+			return w.isStored() ||
+				w.rt.mailbox.Arrived(w.from, w.tag)
+		}
 	}
-	if w.listed {
-		r.wanted.add(w)
+	if w.inTable {
+		r.twoSided.expected.addExpected(w)
 	}
 }
 
-// await receives a message, which is likely to come soon: it polls first.
-func (w *wanted) await() (transport.Received, error) {
-	r, dest := w.r, w.r.route(w.from)
-	if !w.listed {
+// awaitMessage receives the announced message. The message is likely to arrive soon, so it polls
+// first, then sleeps in the mailbox.
+func (w *expectedMessage) awaitMessage() (transport.Received, error) {
+	r, dest := w.rt, w.rt.route(w.from)
+	if !w.inTable {
 		return r.Recv(w.from, w.tag, w.body)
 	}
-	if !w.here() {
-		end := dest.watcher.Watch(dest.peer, w.came, !r.leaving.Load())
+	if !w.isStored() {
+		end := dest.watcher.Watch(dest.peer, w.hasArrived, !r.leaving.Load())
 		defer end()
 	}
-	if w.state.CompareAndSwap(stateLooking, stateAsleep) {
-		got, err := r.Recv(w.from, w.tag, w.body) // the message, or what wakes
-		if r.wanted.remove(w.wantedKey, 0) != nil {
+	if w.state.CompareAndSwap(messagePolled, messageSleeping) {
+		got, err := r.Recv(w.from, w.tag, w.body) // the message, or the empty one
+		if r.twoSided.expected.takeExpected(w.messageKey, 0) != nil {
 			return got, err
 		}
 	}
-	for !w.here() { // it is just being copied
+	for !w.isStored() { // it is being copied
 		runtime.Gosched()
 	}
 	return transport.Received{From: w.from, Bytes: min(w.total, len(w.body)), Total: w.total},
 		nil
 }
 
-// take gives a message of a rank to who waits for it in this process; false if nobody does.
-func (r *Runtime) take(p *fragment) bool {
-	w := r.wanted.remove(wantedKey{p.from, p.tag}, 0)
+// storeExpected copies a message to the memory of the thread of this process that waits for it, and
+// wakes the thread. It returns false if none waits: then the caller delivers the message to the
+// mailbox.
+func (ts *twoSided) storeExpected(p *fragment) bool {
+	w := ts.expected.takeExpected(messageKey{p.from, p.tag}, 0)
 	if w == nil {
 		return false
 	}
@@ -141,13 +151,16 @@ func (r *Runtime) take(p *fragment) bool {
 	return true
 }
 
-// place tells the transport where the message belongs that somebody in this process waits for.
-func (r *Runtime) place(from transport.Rank, m transport.Msg, nbytes int) transport.Placed {
+// placeMessage is the transport's Place: it returns the memory for a message that a thread of this
+// process waits for. nil: none does, and the transport passes the message to handleMessage.
+func (ts *twoSided) placeMessage(from transport.Rank, m transport.Msg,
+	nbytes int) transport.Placed {
 	if m.Kind != msgFragment || len(m.Head) != transport.FragmentHead ||
 		binary.LittleEndian.Uint64(m.Head[8:]) != uint64(nbytes) {
 		return nil
 	}
-	w := r.wanted.remove(wantedKey{from, int64(binary.LittleEndian.Uint64(m.Head))}, nbytes)
+	w := ts.expected.takeExpected(messageKey{from, int64(binary.LittleEndian.Uint64(m.Head))},
+		nbytes)
 	if w == nil {
 		return nil
 	}
@@ -155,13 +168,13 @@ func (r *Runtime) place(from transport.Rank, m transport.Msg, nbytes int) transp
 	return w
 }
 
-// Memory is where the message belongs.
-func (w *wanted) Memory() []byte { return w.body[:w.total] }
+// Memory is where the message is to be stored.
+func (w *expectedMessage) Memory() []byte { return w.body[:w.total] }
 
-// Arrived tells its receiver that it is there.
-func (w *wanted) Arrived() {
-	if r := w.r; w.state.Swap(stateHere) == stateAsleep {
-		r.deliverSoon(r.Topo.Local(r.Me), fragment{from: w.from, tag: w.tag,
+// Arrived is called when the message has been stored. It wakes the waiter if that sleeps.
+func (w *expectedMessage) Arrived() {
+	if r := w.rt; w.state.Swap(messageStored) == messageSleeping {
+		r.twoSided.deliverOrQueue(r.Topo.Local(r.Me), fragment{from: w.from, tag: w.tag,
 			body: []byte{}}, nil)
 	}
 }

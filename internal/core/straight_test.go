@@ -34,15 +34,17 @@ func watch(c *transporttest.Cluster) {
 	c.Wrap = func(_ int, t transport.Transport) transport.Transport { return watched{t} }
 }
 
+// Collectives whose messages are received in place leave none expected.
 func TestCollectivesWithWatcher(t *testing.T) {
 	for _, s := range shapes {
 		t.Run(s.String(), func(t *testing.T) {
 			s.run(t, watch, func(r *tr) {
-				r.collectives(r.world, 3)
-				r.wanted.mu.Lock()
-				defer r.wanted.mu.Unlock()
-				if len(r.wanted.all) > 0 {
-					r.wrong("%d messages are still wanted", len(r.wanted.all))
+				r.collectives(r.groups.world, 3)
+				r.twoSided.expected.mu.Lock()
+				defer r.twoSided.expected.mu.Unlock()
+				if len(r.twoSided.expected.byKey) > 0 {
+					r.wrong("%d messages are still wanted",
+						len(r.twoSided.expected.byKey))
 				}
 			})
 		})
@@ -52,7 +54,7 @@ func TestCollectivesWithWatcher(t *testing.T) {
 // Many broadcasts whose root never receives, with receivers that come late.
 func TestManyBroadcasts(t *testing.T) {
 	shape{nodes: 3, ranks: 3}.run(t, watch, func(r *tr) {
-		for i := range 5 * maxOneWay {
+		for i := range 5 * maxUnheardMessages {
 			x := [2]int64{int64(i), -1}
 			if r.Me != 1 {
 				x[0] = -1
@@ -60,7 +62,7 @@ func TestManyBroadcasts(t *testing.T) {
 					time.Sleep(5 * time.Millisecond)
 				}
 			}
-			if r.world.team.Bcast(unsafe.Pointer(&x), 8, 1); x[0] != int64(i) {
+			if r.groups.world.team.Bcast(unsafe.Pointer(&x), 8, 1); x[0] != int64(i) {
 				r.wrong("broadcast %d: %d", i, x[0])
 			}
 		}
@@ -79,9 +81,9 @@ func TestLongReductions(t *testing.T) {
 					x[i] = int32(int(r.Me)*7 + i)
 					z[i] = complex(float64(int(r.Me)+i), float64(i))
 				}
-				r.world.team.Allreduce(unsafe.Pointer(&x[0]), int64(n),
+				r.groups.world.team.Allreduce(unsafe.Pointer(&x[0]), int64(n),
 					int(kernel.Int), int(kernel.Max))
-				r.world.team.Allreduce(unsafe.Pointer(&z[0]), int64(n),
+				r.groups.world.team.Allreduce(unsafe.Pointer(&z[0]), int64(n),
 					int(kernel.DoubleComplex), int(kernel.Sum))
 				for i := range x {
 					ranks := nodes * (nodes - 1) / 2
@@ -126,7 +128,8 @@ func TestLongMessagesNotStraight(t *testing.T) {
 		for i := range x {
 			x[i] = int64(i) << r.Me
 		}
-		r.world.team.Allreduce(unsafe.Pointer(&x[0]), int64(len(x)), int(kernel.Long),
+		r.groups.world.team.Allreduce(unsafe.Pointer(&x[0]), int64(len(x)),
+			int(kernel.Long),
 			int(kernel.Sum))
 		for i := range x {
 			if x[i] != int64(i)*15 {
@@ -171,12 +174,13 @@ func TestLateInReduction(t *testing.T) {
 		before := sent[2].Load()
 		if r.barrier(); r.Me == 0 {
 			time.Sleep(100 * time.Millisecond)
-			if more := sent[2].Load() - before; more > 2*mostUnheard {
+			if more := sent[2].Load() - before; more > 2*maxUnheardFragments {
 				r.wrong("rank 2 has sent %d messages to rank 0, which has "+
 					"received none", more)
 			}
 		}
-		r.world.team.Allreduce(unsafe.Pointer(&x[0]), n, int(kernel.Long), int(kernel.Sum))
+		r.groups.world.team.Allreduce(unsafe.Pointer(&x[0]), n, int(kernel.Long),
+			int(kernel.Sum))
 		for i := range x {
 			if x[i] != 7*int64(i) {
 				r.wrong("element %d is %d", i, x[i])

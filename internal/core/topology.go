@@ -18,14 +18,14 @@ import (
 type Topology struct {
 	Nodes [][]transport.Rank // ranks of each node, ascending
 	Hosts []string           // host name of each node
-	// ranks on my machine, which may be several nodes (pretended, or containers)
+	// ranks on this rank's machine, which may be several nodes (pretended, or containers)
 	MachineRanks int
-	// ranks in my network namespace: on my node and on pretended other ones
+	// ranks in this rank's network namespace: on its node and on pretended other ones
 	NetnsRanks  int
-	NetnsNode   int     // number of my node among the nodes of my network namespace
+	NetnsNode   int     // number of its node among the nodes of that network namespace
 	nodeOf      []int32 // by rank
 	local       []int32 // by rank: its number among the ranks of its node
-	sameMachine []bool  // by node: is it on my machine?
+	sameMachine []bool  // by node: is it on this rank's machine?
 	interleaved bool
 	me          transport.Rank
 }
@@ -38,7 +38,7 @@ func newTopology(me transport.Rank, n int, nodes []nodeRecord) (*Topology, error
 	for i := range t.nodeOf {
 		t.nodeOf[i] = -1
 	}
-	left := n
+	unplaced := n
 	for i, node := range nodes {
 		t.Nodes[i], t.Hosts[i] = node.ranks, node.host
 		for k, r := range node.ranks {
@@ -47,13 +47,13 @@ func newTopology(me transport.Rank, n int, nodes []nodeRecord) (*Topology, error
 			}
 			t.nodeOf[r], t.local[r] = int32(i), int32(k)
 		}
-		left -= len(node.ranks)
+		unplaced -= len(node.ranks)
 		if last := len(node.ranks) - 1; int(node.ranks[last]-node.ranks[0]) != last {
 			t.interleaved = true
 		}
 	}
-	if left != 0 {
-		return nil, fmt.Errorf("%d ranks are on no node", left)
+	if unplaced != 0 {
+		return nil, fmt.Errorf("%d ranks are on no node", unplaced)
 	}
 	for i, node := range nodes {
 		if node.machine == nodes[t.MyNode()].machine {
@@ -108,7 +108,7 @@ func (t *Topology) Local(r transport.Rank) int { return int(t.local[r]) }
 // MyNode is the calling rank's node.
 func (t *Topology) MyNode() int { return t.Node(t.me) }
 
-// Mine lists the ranks of that.
+// Mine lists the ranks of the calling rank's node.
 func (t *Topology) Mine() []transport.Rank { return t.Nodes[t.MyNode()] }
 
 // SameNode tells whether a rank shares the caller's node.
@@ -119,40 +119,40 @@ func (t *Topology) SameNode(r transport.Rank) bool { return t.nodeOf[r] == t.nod
 func (t *Topology) SameMachine(r transport.Rank) bool { return t.sameMachine[t.Node(r)] }
 
 const (
-	mostNodes = 16 // that String lists
-	mostRanks = 32 // of a node
+	maxNodesShown = 16 // that String lists
+	maxRanksShown = 32 // of a node
 )
 
 // String is the node map in one line; of a large job the beginning.
 func (t *Topology) String() string {
 	var b strings.Builder
-	for i, ranks := range t.Nodes[:min(len(t.Nodes), mostNodes)] {
+	for i, ranks := range t.Nodes[:min(len(t.Nodes), maxNodesShown)] {
 		if i > 0 {
 			b.WriteString(", ")
 		}
-		if len(ranks) <= mostRanks {
+		if len(ranks) <= maxRanksShown {
 			fmt.Fprintf(&b, "%s: ranks %v", t.Hosts[i], ranks)
 		} else {
 			fmt.Fprintf(&b, "%s: %d ranks from %d to %d", t.Hosts[i], len(ranks),
 				ranks[0], ranks[len(ranks)-1])
 		}
 	}
-	if more := len(t.Nodes) - mostNodes; more > 0 {
+	if more := len(t.Nodes) - maxNodesShown; more > 0 {
 		fmt.Fprintf(&b, " and %d more", more)
 	}
 	return b.String()
 }
 
-// machine is the part of a node's identity that is the same for all nodes of one machine: its boot
-// id.
-func machine(id string) string {
+// machineID is the part of a node's identity that is the same for all nodes of one machine: its
+// boot id.
+func machineID(id string) string {
 	boot, _, _ := strings.Cut(id, "|")
 	return boot
 }
 
-// namespace is the part that is the same for all nodes of one network namespace, where abstract
+// netnsID is the part that is the same for all nodes of one network namespace, where abstract
 // sockets are shared: all but the pretended name. Containers of one machine differ in it.
-func namespace(id string) string {
+func netnsID(id string) string {
 	parts := strings.SplitN(id, "|", 4)
 	return strings.Join(parts[:min(len(parts), 3)], "|")
 }

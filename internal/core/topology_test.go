@@ -33,7 +33,7 @@ func nodesOf(placement string) (nodes []nodeRecord) {
 		}
 		nodes = append(nodes, nodeRecord{ranks: []transport.Rank{transport.Rank(i)},
 			host:    string(c),
-			machine: hash(strings.ToLower(string(c)))})
+			machine: hashID(strings.ToLower(string(c)))})
 	}
 	return nodes
 }
@@ -58,7 +58,7 @@ func TestNamespaces(t *testing.T) {
 	}
 	id, _ := NodeID("")
 	pretended, _ := NodeID("n1|x")
-	if namespace(id) != namespace(pretended) || namespace(id) == machine(id) {
+	if netnsID(id) != netnsID(pretended) || netnsID(id) == machineID(id) {
 		t.Errorf("%q, %q", id, pretended)
 	}
 }

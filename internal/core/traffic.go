@@ -15,11 +15,12 @@ type Traffic struct {
 	Fenced atomic.Uint32
 }
 
-func (t *Traffic) clean() bool { return t.Posted.Load() == t.Fenced.Load() }
+// isClean tells whether nothing is outstanding.
+func (t *Traffic) isClean() bool { return t.Posted.Load() == t.Fenced.Load() }
 
-// fenced notes that all stores up to a count have taken effect. Several fences may end in any
+// markFenced records that all stores up to a count have taken effect. Several fences may end in any
 // order.
-func (t *Traffic) fenced(upTo uint32) {
+func (t *Traffic) markFenced(upTo uint32) {
 	for {
 		was := t.Fenced.Load()
 		if int32(upTo-was) <= 0 || t.Fenced.CompareAndSwap(was, upTo) {
@@ -31,13 +32,15 @@ func (t *Traffic) fenced(upTo uint32) {
 // traffic has an entry for each rank, and one more for all together.
 type traffic []Traffic
 
-func (t traffic) posted(proc int) {
+// countPosted counts a store at a rank, after the store has been posted.
+func (t traffic) countPosted(proc int) {
 	t[proc].Posted.Add(1)
 	t[len(t)-1].Posted.Add(1)
 }
 
-func (t traffic) all() *Traffic { return &t[len(t)-1] }
+// total counts the stores at all ranks.
+func (t traffic) total() *Traffic { return &t[len(t)-1] }
 
 // Traffic returns the counters for C: an entry for each rank and one for all together. Their
 // address does not change.
-func (r *Runtime) Traffic() []Traffic { return r.traffic }
+func (t traffic) Traffic() []Traffic { return t }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Mail between nodes: messages of all sizes arrive whole and in order, nobody who sends to each
-// other blocks for good, and a receiver that does not come holds up its senders but keeps nothing.
+// Mail between nodes: messages of all sizes arrive whole and in order, ranks that send to each
+// other do not deadlock, and a rank that does not receive blocks its senders but buffers nothing.
 package core
 
 import (
@@ -96,7 +96,7 @@ func TestMailThreads(t *testing.T) {
 	})
 }
 
-// A receiver that does not come holds up who sends to it, and nobody else.
+// A rank that does not receive blocks those that send to it, and no others.
 func TestMailWindow(t *testing.T) {
 	mailed(t, shape{2, 4, false}, func(r *tr) {
 		const n = 100
@@ -148,8 +148,8 @@ func TestMailWindow(t *testing.T) {
 	})
 }
 
-// A message longer than the buffer is left unread, also one in fragments. What nobody receives does
-// not hold up the end.
+// A message longer than the buffer is left unread, also one in fragments. A message that is never
+// received does not hold up Finalize.
 func TestMailTooLong(t *testing.T) {
 	mailed(t, shape{2, 3, false}, func(r *tr) {
 		if r.Me == 0 {

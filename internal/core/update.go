@@ -27,43 +27,44 @@ type Update struct {
 	Runs []Run // whole elements each
 	// packed elements, which may be overwritten when the call returns; nil for no-op
 	Data unsafe.Pointer
-	Old  []byte // nil: not wanted; else it gets, packed, what was there before
+	Old  []byte // nil: not fetched; else it gets the old elements, packed
 	// the caller has checked that the runs are the target's; the target checks it again
 	Trusted bool
 }
 
-// Update carries an update out. It returns when Data may be overwritten and Old is there.
+// Update executes an update. It returns when Data may be overwritten and Old has been stored.
 func (r *Runtime) Update(u *Update) error {
-	size, err := r.beginUpdate(u)
+	size, err := r.prepareUpdate(u)
 	switch {
 	case err != nil || size == 0:
 		return err
 	case r.Topo.SameNode(transport.Rank(u.Proc)):
-		return r.updateHere(u)
+		return r.updateLocal(u)
 	}
-	return r.updateRemote(u, size)
+	return r.remoteUpdates.updateRemote(u, size)
 }
 
-// beginUpdate checks an update, and makes sure that it comes behind earlier stores. It gives the
-// bytes of an element; 0: there is nothing to do.
-func (r *Runtime) beginUpdate(u *Update) (size int, err error) {
-	size, all, err := r.checkUpdate(u)
+// prepareUpdate checks an update, and orders it behind earlier stores. It returns the bytes of an
+// element; 0: there is nothing to do.
+func (r *Runtime) prepareUpdate(u *Update) (size int, err error) {
+	if err := r.checkRank("proc", u.Proc); err != nil {
+		return 0, err
+	}
+	size, all, err := u.checkElements()
 	if err != nil || all == 0 || u.Op == kernel.OpNoOp && u.Old == nil {
 		return 0, err
 	}
 	if !u.Trusted {
-		if err := r.checkRuns(u.Proc, u.Runs); err != nil {
+		if err := r.regionManager.checkRuns(u.Proc, u.Runs); err != nil {
 			return 0, err
 		}
 	}
-	return size, r.behindStores(u.Proc)
+	return size, r.orderAfterStores(u.Proc)
 }
 
-// checkUpdate gives the bytes of an element and of all of them.
-func (r *Runtime) checkUpdate(u *Update) (size int, all int64, err error) {
-	if err := r.checkRank("proc", u.Proc); err != nil {
-		return 0, 0, err
-	}
+// checkElements checks all but the rank and the owner of the memory. It returns the bytes of an
+// element and of all of them.
+func (u *Update) checkElements() (size int, all int64, err error) {
 	if !kernel.UpdateValid(u.Op, u.Type) {
 		return 0, 0, argErr(CodeOp, "op",
 			"operator %d is not defined for elements of type %d", u.Op, u.Type)
@@ -97,14 +98,14 @@ func (r *Runtime) checkUpdate(u *Update) (size int, all int64, err error) {
 	return size, all, nil
 }
 
-// checkRuns is checkRemote for all runs; what this rank does not know it asks the owner for.
-func (r *Runtime) checkRuns(proc int, runs []Run) error {
+// checkRuns is checkRemote for all runs. It asks the owner about runs that this rank does not know.
+func (rm *regionManager) checkRuns(proc int, runs []Run) error {
 	var unknown []byte
 	for _, run := range runs {
 		if run.Bytes == 0 {
 			continue
 		}
-		known, err := r.checkRemote("target", proc, run.Addr, run.Bytes)
+		known, err := rm.rt.checkRemote("target", proc, run.Addr, run.Bytes)
 		if err != nil {
 			return err
 		}
@@ -113,16 +114,16 @@ func (r *Runtime) checkRuns(proc int, runs []Run) error {
 		}
 	}
 	for question := range fragments(unknown, maxRanges*rangeBytes) {
-		if err := r.askOwner(proc, "target", question); err != nil {
+		if err := rm.askOwner(proc, "target", question); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// behindStores makes sure that what is done at proc next, by a message or under the node's locks,
-// comes behind everything that this rank has stored there.
-func (r *Runtime) behindStores(proc int) error {
+// orderAfterStores ensures that the next message or locked access to proc takes effect behind
+// everything that this rank has stored there.
+func (r *Runtime) orderAfterStores(proc int) error {
 	to := r.route(transport.Rank(proc))
 	if to.immediate || to.ordered && !r.Topo.SameNode(transport.Rank(proc)) {
 		return nil
@@ -130,30 +131,33 @@ func (r *Runtime) behindStores(proc int) error {
 	return r.Fence(proc)
 }
 
-// updateHere updates memory of a rank of this node.
-func (r *Runtime) updateHere(u *Update) error {
+// updateLocal updates memory of a rank of this node.
+func (r *Runtime) updateLocal(u *Update) error {
 	x := transport.Update{Op: u.Op, Type: u.Type, Runs: u.Runs, Data: u.Data,
 		Old: unsafe.Pointer(unsafe.SliceData(u.Old))}
-	if err := r.applyUpdate(transport.Rank(u.Proc), &x); err != nil {
+	if err := r.applyUpdate(r.Topo.Local(transport.Rank(u.Proc)), &x); err != nil {
 		return updateError(u.Proc, err)
 	}
 	return nil
 }
 
-func forward(p unsafe.Pointer, n int64) unsafe.Pointer {
+// addUnlessNil is p + n, nil for nil: no-op has no elements.
+func addUnlessNil(p unsafe.Pointer, n int64) unsafe.Pointer {
 	if p == nil {
 		return nil
 	}
 	return unsafe.Add(p, n)
 }
 
-func (r *Runtime) applyUpdate(rank transport.Rank, x *transport.Update) error {
-	if r.updater == nil {
+// applyUpdate changes memory of a rank of this node, given by its number there.
+func (n *nodeParts) applyUpdate(local int, x *transport.Update) error {
+	if n.updater == nil {
 		return transport.ErrNotNative
 	}
-	return r.updater.Update(r.route(rank).peer, x)
+	return n.updater.Update(transport.Peer(local), x)
 }
 
+// updateError is the caller's error when an update has failed at a rank.
 func updateError(proc int, err error) error {
 	if errors.Is(err, transport.ErrBadAddr) {
 		return argErr(CodeAddress, "target", "%v", err)
@@ -175,26 +179,29 @@ func (r *Runtime) CompareSwap(proc int, addr uintptr, n int, compare, value, old
 			transport.MaxCompare)
 	}
 	if !trusted {
-		if err := r.checkRuns(proc, []Run{{Addr: addr, Bytes: int64(n)}}); err != nil {
+		if err := r.regionManager.checkRuns(proc,
+			[]Run{{Addr: addr, Bytes: int64(n)}}); err != nil {
 			return err
 		}
 	}
-	if err := r.behindStores(proc); err != nil {
+	if err := r.orderAfterStores(proc); err != nil {
 		return err
 	}
 	if !r.Topo.SameNode(transport.Rank(proc)) {
-		return r.compareRemote(proc, addr, compare, value, old)
+		return r.remoteUpdates.compareRemote(proc, addr, compare, value, old)
 	}
-	if err := r.applyCompare(transport.Rank(proc), &transport.CompareSwap{Addr: addr,
-		Compare: compare, Value: value, Old: old}); err != nil {
+	if err := r.applyCompare(r.Topo.Local(transport.Rank(proc)),
+		&transport.CompareSwap{Addr: addr,
+			Compare: compare, Value: value, Old: old}); err != nil {
 		return updateError(proc, err)
 	}
 	return nil
 }
 
-func (r *Runtime) applyCompare(rank transport.Rank, x *transport.CompareSwap) error {
-	if r.updater == nil {
+// applyCompare is applyUpdate for a compare-and-swap.
+func (n *nodeParts) applyCompare(local int, x *transport.CompareSwap) error {
+	if n.updater == nil {
 		return transport.ErrNotNative
 	}
-	return r.updater.CompareSwap(r.route(rank).peer, x)
+	return n.updater.CompareSwap(transport.Peer(local), x)
 }

@@ -16,12 +16,12 @@ import (
 // goroutine; not after an error.
 func (r *Runtime) StartUpdate(u *Update, then func()) (int32, error) {
 	if u.Old != nil && !r.Topo.SameNode(transport.Rank(u.Proc)) {
-		size, err := r.beginUpdate(u)
+		size, err := r.prepareUpdate(u)
 		if err != nil {
 			return Done, err
 		}
 		if size > 0 {
-			return r.startFetch(u, size, then), nil
+			return r.remoteUpdates.startFetch(u, size, then), nil
 		}
 	} else if err := r.Update(u); err != nil {
 		return Done, err
@@ -32,35 +32,37 @@ func (r *Runtime) StartUpdate(u *Update, then func()) (int32, error) {
 	return Done, nil
 }
 
-// fetch is an open update that fetches.
-type fetch struct {
+// pendingFetch is an open update that fetches.
+type pendingFetch struct {
 	request *request
-	parts   atomic.Int32 // messages that are not answered, and one until all have been sent
-	err     atomic.Pointer[error]
-	then    func()
+	parts   atomic.Int32          // unanswered messages, and one until all have been sent
+	err     atomic.Pointer[error] // the first error, nil: none so far
+	then    func()                // called at the end unless there was an error; may be nil
 }
 
-func (r *Runtime) startFetch(u *Update, size int, then func()) (id int32) {
+// startFetch enters an update, which has been checked, as an operation and sends its messages.
+func (ru *remoteUpdates) startFetch(u *Update, size int, then func()) (id int32) {
 	p := requests.Get().(*request)
-	p.proc, p.implicit, p.tr, p.refs = u.Proc, true, r.route(transport.Rank(u.Proc)).tr, 1
-	f := &fetch{request: p, then: then}
+	p.proc, p.implicit, p.transport, p.refs = u.Proc, true,
+		ru.rt.route(transport.Rank(u.Proc)).tr, 1
+	f := &pendingFetch{request: p, then: then}
 	f.parts.Store(1)
-	id = r.handles.add(p, Done)
-	f.finishPart(r.sendFetch(f, u, size))
-	r.traffic.posted(u.Proc) // a fence waits for it, too
-	r.handles.unref(p)
+	id = ru.rt.handleTable.addRequest(p, Done)
+	f.completePart(ru.sendFetch(f, u, size))
+	ru.rt.traffic.countPosted(u.Proc) // a fence waits for it, too
+	ru.rt.handleTable.unrefRequest(p)
 	return id
 }
 
-// sendFetch sends the messages of an update. What fails is told by the wait for the operation.
-func (r *Runtime) sendFetch(f *fetch, u *Update, size int) error {
-	old, proc, to := u.Old, u.Proc, r.route(transport.Rank(u.Proc))
-	return eachUpdate(u, size, func(message []byte, first Run, bytes int64) error {
+// sendFetch sends the messages of an update. Its error is the error of the operation, for the wait.
+func (ru *remoteUpdates) sendFetch(f *pendingFetch, u *Update, size int) error {
+	old, proc, to := u.Old, u.Proc, ru.rt.route(transport.Rank(u.Proc))
+	return forEachMessage(u, size, func(message []byte, first Run, bytes int64) error {
 		part := old[:bytes]
 		old = old[bytes:]
 		f.parts.Add(1)
 		replied := func(answer []byte, err error) {
-			f.finishPart(fetched(proc, part, answer, err, first))
+			f.completePart(storeFetched(proc, part, answer, err, first))
 		}
 		m := transport.Msg{Kind: msgUpdate, Body: message, Replied: replied}
 		if _, err := to.tr.Call(to.peer, m); err != nil {
@@ -71,8 +73,8 @@ func (r *Runtime) sendFetch(f *fetch, u *Update, size int) error {
 	})
 }
 
-// finishPart ends a part, the last of which completes the operation with the first error.
-func (f *fetch) finishPart(err error) {
+// completePart completes a part; the last one completes the operation, with the first error.
+func (f *pendingFetch) completePart(err error) {
 	if err != nil {
 		f.err.CompareAndSwap(nil, &err)
 	}
@@ -81,17 +83,18 @@ func (f *fetch) finishPart(err error) {
 	}
 	e := f.err.Load()
 	if e != nil {
-		f.request.fail(*e)
+		f.request.complete(*e)
 		return
 	}
 	if f.then != nil {
 		f.then()
 	}
-	f.request.fail(nil)
+	f.request.complete(nil)
 }
 
-// fetched copies an answer to where it is wanted. The target sends none for memory that it has not.
-func fetched(proc int, old, answer []byte, err error, first Run) error {
+// storeFetched copies an answer to old. A target that does not own the memory, which begins at
+// first, sends an empty answer.
+func storeFetched(proc int, old, answer []byte, err error, first Run) error {
 	switch {
 	case err != nil:
 		return updateError(proc, err)

@@ -14,14 +14,15 @@ import (
 
 // messagesOf cuts an update.
 func messagesOf(u *Update) (all [][]byte) {
-	c := updateMessages{u: u, size: kernel.UpdateBytes(u.Type),
-		runs: append([]Run(nil), u.Runs...)}
-	for bytes := c.next(); bytes > 0; bytes = c.next() {
-		all = append(all, c.append(nil, bytes))
+	c := updateMessages{update: u, elementBytes: kernel.UpdateBytes(u.Type),
+		runsLeft: append([]Run(nil), u.Runs...)}
+	for bytes := c.nextMessage(); bytes > 0; bytes = c.nextMessage() {
+		all = append(all, c.appendMessage(nil, bytes))
 	}
 	return all
 }
 
+// The messages of an update have all its runs and elements, and none is too long.
 func TestUpdateMessages(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 3))
 	for round := range 200 {
@@ -46,7 +47,7 @@ func TestUpdateMessages(t *testing.T) {
 		for _, m := range messagesOf(&u) {
 			q, ok := decodeUpdate(m)
 			if !ok || q.op != u.Op || q.typ != typ || q.fetch != (u.Old != nil) ||
-				q.elements*q.size > mostUpdate-updateHead-runBytes {
+				q.elements*q.elementBytes > mostUpdate-updateHead-runBytes {
 				t.Fatalf("a message of %d bytes is decoded as %+v, %v", len(m), q,
 					ok)
 			}
@@ -75,6 +76,7 @@ func TestUpdateMessages(t *testing.T) {
 	}
 }
 
+// A decoded message names no byte beyond its end, and any other is refused.
 func FuzzDecodeUpdate(f *testing.F) {
 	x := []int64{1, 2, 3}
 	for _, u := range []*Update{sumOf(0, 4096, x), {Op: kernel.OpNoOp, Type: kernel.C80,
@@ -95,15 +97,16 @@ func FuzzDecodeUpdate(f *testing.F) {
 		sum := 0
 		for at := 0; at < len(q.runs); at += runBytes {
 			_, n := rangeAt(q.runs[at:])
-			if n <= 0 || n%int64(q.size) != 0 {
-				t.Fatalf("a run of %d bytes of elements of %d", n, q.size)
+			if n <= 0 || n%int64(q.elementBytes) != 0 {
+				t.Fatalf("a run of %d bytes of elements of %d", n, q.elementBytes)
 			}
 			sum += int(n)
 		}
-		if want := q.elements * q.size; sum != want || sum == 0 || sum > mostUpdate ||
+		if want := q.elements * q.elementBytes; sum != want || sum == 0 ||
+			sum > mostUpdate ||
 			q.data != nil && len(q.data) != sum {
 			t.Fatalf("runs of %d bytes, %d elements of %d bytes, %d bytes of data", sum,
-				q.elements, q.size, len(q.data))
+				q.elements, q.elementBytes, len(q.data))
 		}
 		if (q.data == nil) != (q.op == kernel.OpNoOp) ||
 			len(q.runs)+len(q.data)+updateHead != len(b) {

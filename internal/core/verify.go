@@ -15,24 +15,25 @@ import (
 )
 
 // A question is a list of ranges of memory: uint64 address, uint64 bytes. The answer is the uint32
-// number of ranges before the first bad one, and the allocation that holds the first, a range of 0
-// bytes if it is no allocation of the arena.
+// number of ranges before the first bad one, and a range: the allocation that holds the first one.
+// It has 0 bytes if that is no allocation of the arena.
 const (
 	rangeBytes  = 16
 	maxRanges   = 2048 // in a question
 	answerBytes = 4 + rangeBytes
 )
 
-// verify asks the owner about the remote memory of a checked operation, unless it is known.
-// Afterwards it is known.
-func (r *Runtime) verify(o *Op) error {
+// verifyRemote asks the owner about the remote memory of an operation, unless it is known. The
+// caller has checked the operation, and may post it if there is no error.
+func (r *Runtime) verifyRemote(o *Op) error {
 	to := r.route(transport.Rank(o.Proc))
-	if o.known || to.immediate {
+	if o.remoteKnown || to.immediate {
 		return nil
 	}
 	var body []byte
 	if o.Xfer.Vector == nil {
-		body = appendRange(body, o.extent.lo, int64(o.extent.hi-o.extent.lo))
+		body = appendRange(body, o.remoteExtent.lo,
+			int64(o.remoteExtent.hi-o.remoteExtent.lo))
 	}
 	for _, s := range o.Xfer.Vector {
 		for _, addr := range s.Remote {
@@ -40,18 +41,18 @@ func (r *Runtime) verify(o *Op) error {
 		}
 	}
 	for question := range fragments(body, maxRanges*rangeBytes) {
-		if err := r.askOwner(o.Proc, o.remote(), question); err != nil {
+		if err := r.regionManager.askOwner(o.Proc, o.remoteArg(), question); err != nil {
 			return err
 		}
 	}
-	o.known = true
+	o.remoteKnown = true
 	return nil
 }
 
 // askOwner asks a rank whether ranges of memory are its own. arg is the name of the argument, for
 // the error.
-func (r *Runtime) askOwner(proc int, arg string, question []byte) error {
-	answer, err := r.call(transport.Rank(proc), msgOwns, question)
+func (rm *regionManager) askOwner(proc int, arg string, question []byte) error {
+	answer, err := rm.rt.callActive(transport.Rank(proc), msgOwns, question)
 	if err != nil {
 		return fmt.Errorf("ask rank %d for its memory: %w", proc, err)
 	}
@@ -61,7 +62,8 @@ func (r *Runtime) askOwner(proc int, arg string, question []byte) error {
 	good := int(binary.LittleEndian.Uint32(answer)) * rangeBytes
 	if good >= len(question) {
 		if lo, n := rangeAt(answer[4:]); n > 0 {
-			r.confirmed.confirm(transport.Rank(proc), extent{lo, lo + uintptr(n)})
+			rm.confirmed.confirmExtent(transport.Rank(proc),
+				extent{lo, lo + uintptr(n)})
 		}
 		return nil
 	}
@@ -70,6 +72,7 @@ func (r *Runtime) askOwner(proc int, arg string, question []byte) error {
 		n, addr, proc)
 }
 
+// appendRange appends a range of memory, as rangeAt reads it.
 func appendRange(b []byte, addr uintptr, n int64) []byte {
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(b, uint64(addr)),
 		uint64(n))
@@ -79,15 +82,15 @@ func rangeAt(b []byte) (uintptr, int64) {
 	return uintptr(binary.LittleEndian.Uint64(b)), int64(binary.LittleEndian.Uint64(b[8:]))
 }
 
-// handleOwns answers such a question for a rank of this node.
-func (r *Runtime) handleOwns(to transport.Rank, m transport.Msg, reply func([]byte)) bool {
+// handleOwns answers askOwner for a rank of this node; false: the message is malformed.
+func (rm *regionManager) handleOwns(to transport.Rank, m transport.Msg, reply func([]byte)) bool {
 	if reply == nil || len(m.Body)%rangeBytes != 0 {
 		return false
 	}
 	good := 0
 	for at := 0; at < len(m.Body); at += rangeBytes {
 		addr, n := rangeAt(m.Body[at:])
-		if n < 0 || n > 0 && !r.Memory.Owns(r.Topo.Local(to), addr, n) {
+		if n < 0 || n > 0 && !rm.rt.Memory.Owns(rm.rt.Topo.Local(to), addr, n) {
 			break
 		}
 		good++
@@ -95,8 +98,8 @@ func (r *Runtime) handleOwns(to transport.Rank, m transport.Msg, reply func([]by
 	var lo uintptr
 	var n int64
 	if good > 0 {
-		if addr, _ := rangeAt(m.Body); r.Memory.Inside(addr) {
-			lo, n = r.Memory.Extent(addr)
+		if addr, _ := rangeAt(m.Body); rm.rt.Memory.Inside(addr) {
+			lo, n = rm.rt.Memory.Extent(addr)
 		}
 	}
 	reply(appendRange(binary.LittleEndian.AppendUint32(nil, uint32(good)), lo, n))

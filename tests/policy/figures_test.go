@@ -75,7 +75,7 @@ var stated = []struct{ document, says, file, code string }{
 	{"docs/protocols.md", `entries, of (\d+ MiB) each, and .ARMCI_RDMA_PIN.`,
 		"internal/pin/cache.go", `chunkBytes += (.*?) //`},
 	{"docs/node.md", `up to (\d+ MiB) in one allocation`, "internal/core/region.go",
-		`mostEntered = (.*)`},
+		`maxMappedBytes = (.*)`},
 	{"docs/statistics.md", `.ARMCI_TRACE_LIMIT. \((\d+ GiB),`, "internal/config/table.go",
 		setting("ARMCI_TRACE_LIMIT")},
 	{"docs/validation.md", `an accumulate lock covers (\d+ KiB)`, "internal/kernel/kernel.h",
