@@ -59,7 +59,7 @@ func TestDeviceAccumulateBesideOthers(t *testing.T) {
 		}
 	}
 	if j.fabrics[3].locks == nil {
-		t.Error("nobody accumulated by the device")
+		t.Error("no accumulate was made by the device")
 	}
 }
 

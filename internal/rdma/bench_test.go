@@ -20,6 +20,8 @@ func two(b *testing.B, strided string, bytes int64) (tr transport.Transport, nea
 	return j.Open[0], j.Alloc(b, 0, bytes), j.Alloc(b, 1, bytes)
 }
 
+// BenchmarkTransport measures puts, gets and a read-modify-write of usual sizes, from registered
+// and from private memory.
 func BenchmarkTransport(b *testing.B) {
 	tr, near, far := two(b, "", 2<<20)
 	private := make([]byte, 1<<20)

@@ -19,6 +19,8 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
+// TestFabric: the fabric does what the interfaces of package transport promise, as usual and where
+// all local memory is copied.
 func TestFabric(t *testing.T) {
 	t.Run("usual", func(t *testing.T) { transporttest.RunFabric(t, Driver(here())) })
 	t.Run("buffered", func(t *testing.T) {
@@ -112,6 +114,8 @@ func TestConformancePrivate(t *testing.T) {
 		1).ConformPrivate(t, false)
 }
 
+// TestConformance: the transport over this fabric does what package transport promises, with each
+// protocol forced and with few buffers, connections and pinned pages.
 func TestConformance(t *testing.T) {
 	for _, c := range []struct {
 		name   string

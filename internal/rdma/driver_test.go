@@ -33,6 +33,8 @@ func someHost(t *testing.T, files ...string) string {
 	return dir
 }
 
+// TestWays: of the ports and addresses that sysfs lists the right ones are usable, the best one
+// comes first, and the reason against each other one is named.
 func TestWays(t *testing.T) {
 	down := []string{"a0/ports/1/state: 1: DOWN", "a0/ports/1/link_layer: InfiniBand",
 		"a0/ports/1/lid: 0x5"}
@@ -93,6 +95,7 @@ func ipv4(last ...byte) [16]byte {
 	return a
 }
 
+// TestNearest: the port is chosen whose address has most leading bits in common with the peers'.
 func TestNearest(t *testing.T) {
 	mine := []way{{gid: &verbs.GID{Index: 1, Addr: ipv4(10, 1, 0, 1)}},
 		{gid: &verbs.GID{Index: 2, Addr: ipv4(10, 2, 0, 1)}}}
@@ -113,6 +116,8 @@ func TestNearest(t *testing.T) {
 	}
 }
 
+// TestHello: the private data of a hello fits into a datagram, survives encoding, and is refused
+// where bytes are missing.
 func TestHello(t *testing.T) {
 	x := extra{UsesLocks: true, Places: lab.Places{Locks: lab.Place{Lo: 1 << 40, Hi: 1<<40 + 64,
 		Key: 1<<64 - 1}}}

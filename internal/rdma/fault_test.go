@@ -52,8 +52,8 @@ func (c *nearby) expectDead(p *transporttest.Process, why error) {
 	}
 }
 
-// Whoever loses a connection because of the own device names it, whatever it hears of first: here,
-// of a request.
+// TestOwnDeviceNamed: the error of a request that failed because of the own device names the
+// device.
 func TestOwnDeviceNamed(t *testing.T) {
 	someDevice(t)
 	f := openJob(t, nil, 0, 1).fabrics[0]
@@ -144,7 +144,8 @@ func TestPeerLeaves(t *testing.T) {
 	c.ExpectNoLoss()
 }
 
-// Nobody is there, or one who does not share the secret: not for ever.
+// TestNobodyAnswers: a connection to a process that has ended, or that has another secret, fails
+// after the timeout.
 func TestNobodyAnswers(t *testing.T) {
 	someDevice(t)
 	for _, change := range []func(*transporttest.Process, *internode.Options){

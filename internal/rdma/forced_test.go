@@ -58,6 +58,8 @@ func forcedJob(t *testing.T, protocol string) (*job, *clerk) {
 	return j, c
 }
 
+// TestForcedContiguous: each contiguous protocol moves the right bytes, of lengths about all
+// limits.
 func TestForcedContiguous(t *testing.T) {
 	sizes := []int{1, 300, 2049, 8 << 10, 8<<10 + 1, 70001, 300007, 2<<20 + 5}
 	for _, protocol := range contiguous {
@@ -75,8 +77,8 @@ func TestForcedContiguous(t *testing.T) {
 	}
 }
 
-// moveAround puts n bytes, gets them back, and gets others; blocking and in halves that nobody
-// waits for.
+// moveAround puts n bytes, gets them back, and gets others: first by blocking calls, then in two
+// halves that complete later.
 func moveAround(t *testing.T, j *job, near, far uintptr, n int, pattern byte) {
 	t.Helper()
 	tr, mine, there := j.Open[0], memory(near, n), memory(far, n)
@@ -132,7 +134,8 @@ func TestForcedRegistrations(t *testing.T) {
 			if err := j.Open[0].Get(1, plain(near, far, n)); err != nil {
 				t.Fatal(err)
 			}
-			if got := j.fabrics[0].pins.Registered(); protocol != transport.ByZeroCopy && got != 0 {
+			got := j.fabrics[0].pins.Registered()
+			if protocol != transport.ByZeroCopy && got != 0 {
 				t.Errorf("%s: %d bytes stay registered", protocol, got)
 			}
 		}
@@ -157,8 +160,8 @@ func TestForcedRegistrations(t *testing.T) {
 	}
 }
 
-// How many pieces of a put travel when its call returns that nobody waits for: of the baseline one,
-// else many. Late completions would show that; without them the device may be faster than we look.
+// TestForcedAlone: the baseline never has more than one piece of a put in flight when the call
+// returns. A device with late completions shows that best; another may be faster than the test.
 func TestForcedAlone(t *testing.T) {
 	j, _ := forcedJob(t, transport.ByCopyAlone)
 	far, near := j.Alloc(t, 1, 1<<20), mapPrivate(t, 0)

@@ -4,7 +4,10 @@
 // the memory it may pin for them, not on the size of the job. A frame is one message: a prefix, the
 // head, and the body, 8-byte aligned in the buffer.
 //
-//	0 bytes of the head  2 zero  4 bytes of the body that are in a slot of the eager ring  8 ticket of that slot
+//	offset 0  2 bytes  length of the head
+//	       2  2 bytes  zero
+//	       4  4 bytes  bytes of the body that are in a slot of the eager ring
+//	       8  8 bytes  ticket of that slot
 //
 // Package lab is plugged in here: its eager ring takes bodies of frames, its locks serve
 // accumulates by the device.

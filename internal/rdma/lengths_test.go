@@ -5,6 +5,8 @@ package rdma
 
 import "testing"
 
+// TestQueueLengths: send queues have their usual length in small jobs, and stay bounded in large
+// ones.
 func TestQueueLengths(t *testing.T) {
 	for _, c := range []struct{ nodes, perNode, origin, target int }{
 		{1, 1, 256, 32}, {2, 1, 256, 32}, {8, 8, 256, 32}, {65, 16, 256, 32},

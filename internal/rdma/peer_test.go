@@ -92,6 +92,7 @@ func alone(rank int, g *ground) internode.Options {
 	return o
 }
 
+// peerMain is the main function of the peer's process. It returns the exit status.
 func peerMain() int {
 	g, err := newGround()
 	var tr *internode.Transport

@@ -66,6 +66,8 @@ func mapPrivate(t *testing.T, at uintptr) uintptr {
 		^uintptr(0), 0)
 }
 
+// TestChangedMemory: after every change of the mappings transfers reach the new pages, and no more
+// bytes stay pinned than the budget allows.
 func TestChangedMemory(t *testing.T) {
 	for _, budget := range []int64{0, 1 << 20, 1} {
 		// all of it, a part of it, nothing stays registered

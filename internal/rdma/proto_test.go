@@ -66,6 +66,7 @@ func image(x *transport.Xfer, get bool, local, remote []byte, base [2]uintptr) {
 	}
 }
 
+// TestForced: with each forced protocol random shapes arrive as plain loops would have copied them.
 func TestForced(t *testing.T) {
 	for _, f := range forced {
 		t.Run(f.contiguous+" "+f.strided, func(t *testing.T) {
@@ -108,8 +109,8 @@ func TestForced(t *testing.T) {
 	}
 }
 
-// 64 strided transfers that nobody waits for, with the least buffers there are: all complete, and
-// nothing grows.
+// TestManyAtOnce: 64 nonblocking strided transfers with the fewest buffers all complete, and every
+// buffer is free afterwards.
 func TestManyAtOnce(t *testing.T) {
 	const many, row, rows, stride = 64, 200, 20, 400
 	for _, f := range forced {

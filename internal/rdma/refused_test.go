@@ -21,6 +21,7 @@ import (
 
 const refusedArg = "refused" // the first argument of such a process
 
+// TestUserfaultfdRefused: the tests of private memory pass in a process without userfaultfd.
 func TestUserfaultfdRefused(t *testing.T) {
 	someDevice(t)
 	const tests = "TestChangedMemory|TestForced|TestManyAtOnce"

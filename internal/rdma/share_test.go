@@ -12,6 +12,8 @@ import (
 	"libarmci/internal/transport"
 )
 
+// TestShare: a private range that its owner shares is written by the device, and by frames before
+// and after that.
 func TestShare(t *testing.T) {
 	j := newJob(t, nil, 1, 1)
 	far, near := mapPrivate(t, 0), mapPrivate(t, 0)

@@ -65,6 +65,7 @@ func flood(t *testing.T, f *Fabric, to []*Fabric, pause time.Duration) (end func
 	}
 }
 
+// TestStrangerDatagrams: two connections are made in time while a stranger floods both managers.
 func TestStrangerDatagrams(t *testing.T) {
 	for _, pause := range []time.Duration{0, time.Millisecond} {
 		t.Run(fmt.Sprint(pause), func(t *testing.T) {

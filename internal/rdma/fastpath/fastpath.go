@@ -253,6 +253,7 @@ func (p *Path) DropPair(pair unsafe.Pointer) {
 	p.DropPeers(pair)
 }
 
+// drop empties the entries of the ranges that a function selects.
 func (p *Path) drop(some func(rank int, pair unsafe.Pointer) bool) {
 	if p == nil {
 		return

@@ -123,6 +123,7 @@ func (p *Path) DropPeers(pair unsafe.Pointer) {
 	p.dropPeers(func(via unsafe.Pointer) bool { return via == pair })
 }
 
+// dropPeers empties the entries of the peers that a function selects.
 func (p *Path) dropPeers(some func(pair unsafe.Pointer) bool) {
 	if p == nil {
 		return

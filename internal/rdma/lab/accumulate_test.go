@@ -50,6 +50,8 @@ func TestRounds(t *testing.T) {
 	}
 }
 
+// checkRound fails the test where the parts of a round overlap, or exceed their locks or the
+// buffer. It returns the bytes of the round.
 func checkRound(t *testing.T, l *Locks, grain int) (bytes int) {
 	t.Helper()
 	if len(l.locks) > mostLocks || 2*len(l.locks)+len(l.parts) > mostRequests ||

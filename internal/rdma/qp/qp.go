@@ -34,7 +34,8 @@ type Limits struct {
 	// it may read and write an aligned block of up to 8 bytes in parts, as software does that
 	// copies by the kernel
 	Bytewise bool
-	// others' writes reach memory of who serves them only: nothing can be lent to a target
+	// a peer's writes reach only the memory of a data server: an origin can lend no memory to a
+	// target
 	OneWay bool
 }
 
@@ -97,7 +98,8 @@ type Queue interface {
 	Arm() error
 	// Tells reports whether FD tells of all that comes, once Arm has been called.
 	Tells() bool
-	FD() int // negative: there is none, and who waits has to look from time to time
+	// FD is negative if there is no descriptor: a waiter then polls from time to time.
+	FD() int
 	// asked before FD is waited for: something may have come that it does not tell of
 	Pending() bool
 	Take() // makes FD unreadable again

@@ -139,5 +139,5 @@ func retryExponent(limit time.Duration) uint8 {
 	return e
 }
 
-// Alive is nil: the device gives up who does not answer.
+// Alive returns nil: the device itself gives up a peer that does not answer.
 func (c *connection) Alive() error { return nil }

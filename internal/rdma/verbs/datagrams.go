@@ -15,6 +15,7 @@ import (
 // routeHeader is the global route header, before every received datagram.
 const routeHeader = 40
 
+// datagrams is an unreliable queue pair with its completion queue.
 type datagrams struct {
 	d    *Device
 	cq   *Completions

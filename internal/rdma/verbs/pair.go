@@ -24,6 +24,7 @@ type Path struct {
 	Traffic uint8 // class
 }
 
+// attr converts the path for libibverbs, with a global route header if the port has a GID.
 func (p *Path) attr() C.struct_vb_ah_attr {
 	a := C.struct_vb_ah_attr{dlid: C.uint16_t(p.ToLID), port_num: C.uint8_t(p.Port)}
 	if p.GID >= 0 {

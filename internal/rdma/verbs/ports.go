@@ -65,6 +65,7 @@ func line(dir, name string) string {
 // are where some have been taken away. Tables have up to 1024 entries, and each is a file.
 const emptyGIDs = 32
 
+// listGIDs reads the table of addresses of a port.
 func listGIDs(at string) []GID {
 	var all []GID
 	for index, empty := 0, 0; empty < emptyGIDs; index++ {

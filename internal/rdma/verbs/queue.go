@@ -71,9 +71,9 @@ func (q *Completions) Poll(out []qp.Completion) (int, error) {
 	return polled(C.vb_poll(q.p, C.int(len(out)), where(out)))
 }
 
-// Look takes completions, and looks for the first of them so many times, then so many times more
-// between yields. C does the looking: Go's scheduler takes its processor from whoever enters and
-// leaves C all the time, and wakes others to do so.
+// Look polls up to looks times without a pause, then up to yields times with a yield before each,
+// and returns as soon as there are completions. The loop is in C: a thread that enters and leaves C
+// all the time loses its processor to Go's scheduler, which also wakes other threads to take it.
 func (q *Completions) Look(out []qp.Completion, looks, yields int) (int, error) {
 	return polled(C.vb_look(q.p, C.int(len(out)), where(out), C.uint(looks), C.uint(yields)))
 }
