@@ -58,7 +58,7 @@ func TestDeviceAccumulateBesideOthers(t *testing.T) {
 			t.Fatalf("element %d is %d, want %d", i, v, 23*rounds)
 		}
 	}
-	if j.fabrics[3].locks == nil {
+	if j.fabrics[3].accLocks == nil {
 		t.Error("no accumulate was made by the device")
 	}
 }

@@ -45,7 +45,7 @@ func BenchmarkTransport(b *testing.B) {
 				}
 			}
 		}
-		own := addrOf(private)
+		own := sliceAddr(private)
 		b.Run(fmt.Sprintf("put+fence/%d", n), func(b *testing.B) { put(b, near) })
 		b.Run(fmt.Sprintf("get/%d", n), func(b *testing.B) { get(b, near) })
 		b.Run(fmt.Sprintf("put+fence unregistered/%d", n),

@@ -161,7 +161,7 @@ func TestConformance(t *testing.T) {
 		{"nothing stays pinned", []int{1, 1}, func(s *settings) { s.rdma.Pin = 1 }},
 		{"nothing can be pinned", []int{1, 1}, func(s *settings) {
 			s.DeviceAcc = true
-			s.opened = func(f *Fabric) { f.device.(*registrar).domain = miser{} }
+			s.opened = func(f *Fabric) { f.transferMemory.(*registrar).domain = miser{} }
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) { openJob(t, c.change, c.ranks...).Conform(t) })

@@ -6,8 +6,8 @@ package rdma
 import "testing"
 
 // uses is after how many transfers of so many bytes memory is registered.
-func (c *copied) uses(nbytes, most int64) (n int) {
-	for n = 1; !c.enough(1<<40, nbytes, most); n++ {
+func (c *copyHistory) uses(nbytes, most int64) (n int) {
+	for n = 1; !c.recordTransfer(1<<40, nbytes, most); n++ {
 	}
 	return n
 }
@@ -16,7 +16,7 @@ func (c *copied) uses(nbytes, most int64) (n int) {
 // grows is not.
 func TestCopied(t *testing.T) {
 	const most = 1 << 20
-	var c copied
+	var c copyHistory
 	for want := 16; want <= 64; want *= 2 {
 		if got := c.uses(1<<16, most); got != want {
 			t.Errorf("the same memory is registered after %d uses, want %d", got, want)

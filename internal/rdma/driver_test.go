@@ -73,7 +73,7 @@ func TestWays(t *testing.T) {
 		{append(append(down, roce...), ib...), "d0:1", "", "", "there is no device d0:1"},
 		{append(down, roce...), "a0:1", "", "", "DOWN"},
 	} {
-		got, reasons := ways(verbs.ListPorts(someHost(t, c.files...)), c.device, c.gid)
+		got, reasons := usablePorts(verbs.ListPorts(someHost(t, c.files...)), c.device, c.gid)
 		text := ""
 		for i := range got {
 			text += "; " + got[i].String()
@@ -97,7 +97,7 @@ func ipv4(last ...byte) [16]byte {
 
 // TestNearest: the port is chosen whose address has most leading bits in common with the peers'.
 func TestNearest(t *testing.T) {
-	mine := []way{{gid: &verbs.GID{Index: 1, Addr: ipv4(10, 1, 0, 1)}},
+	mine := []portAddress{{gid: &verbs.GID{Index: 1, Addr: ipv4(10, 1, 0, 1)}},
 		{gid: &verbs.GID{Index: 2, Addr: ipv4(10, 2, 0, 1)}}}
 	for _, c := range []struct {
 		others [][16]byte
@@ -110,7 +110,7 @@ func TestNearest(t *testing.T) {
 		for i := range c.others {
 			hints = append(hints, c.others[i][:])
 		}
-		if got := nearest(mine, hints); got.gid.Index != c.index {
+		if got := nearestPort(mine, hints); got.gid.Index != c.index {
 			t.Errorf("%v: GID %d, expected %d", c.others, got.gid.Index, c.index)
 		}
 	}
@@ -119,14 +119,14 @@ func TestNearest(t *testing.T) {
 // TestHello: the private data of a hello fits into a datagram, survives encoding, and is refused
 // where bytes are missing.
 func TestHello(t *testing.T) {
-	x := extra{UsesLocks: true, Places: lab.Places{Locks: lab.Place{Lo: 1 << 40, Hi: 1<<40 + 64,
+	x := privateData{UsesLocks: true, Places: lab.Places{Locks: lab.Place{Lo: 1 << 40, Hi: 1<<40 + 64,
 		Key: 1<<64 - 1}}}
 	x.Link[3], x.Back[qp.AddressBytes-1] = 17, 99
 	b := encode(&x)
-	if helloAt+transport.HelloBytes(len(b)) > datagramBytes-40 {
+	if helloOffset+transport.HelloBytes(len(b)) > datagramBytes-40 {
 		t.Fatalf("%d bytes", len(b))
 	}
-	var got extra
+	var got privateData
 	if err := decode(b, &got); err != nil || got != x {
 		t.Errorf("%v: %+v became %+v", err, x, got)
 	}
@@ -139,45 +139,45 @@ func TestHello(t *testing.T) {
 
 // TestRing: chains come back in order, once, and the ring is used again.
 func TestRing(t *testing.T) {
-	r := ring{chains: make([]posted, 4)}
+	r := inflightRing{chains: make([]postedChain, 4)}
 	next := int32(0)
 	for round := range int32(10) {
 		var last uint64
 		for i := range int32(3) {
-			last, _ = r.push(&posted{requests: 3*round + i})
+			last, _ = r.appendChain(&postedChain{requests: 3*round + i})
 		}
-		if !r.open(r.next()) {
+		if !r.isOpen(r.nextNumber()) {
 			t.Fatal("nothing is open")
 		}
-		for p, ok := r.pop(last); ok; p, ok = r.pop(last) {
+		for p, ok := r.popCompleted(last); ok; p, ok = r.popCompleted(last) {
 			if p.requests != next {
 				t.Fatalf("chain %d came back where %d was the oldest", p.requests,
 					next)
 			}
 			next++
 		}
-		if r.open(r.next()) || next != 3*round+3 {
+		if r.isOpen(r.nextNumber()) || next != 3*round+3 {
 			t.Fatalf("%d came back", next)
 		}
 	}
 	w := &counter{}
-	r.push(&posted{done: w})
-	if ended := r.fail(); len(ended) != 1 || ended[0].done != w || !r.open(r.next()) {
+	r.appendChain(&postedChain{done: w})
+	if ended := r.failAll(); len(ended) != 1 || ended[0].done != w || !r.isOpen(r.nextNumber()) {
 		t.Errorf("%+v has ended", ended)
 	}
-	if _, ok := r.push(&posted{done: w}); ok || w.n != 1 {
+	if _, ok := r.appendChain(&postedChain{done: w}); ok || w.n != 1 {
 		t.Error("a closed ring takes chains")
 	}
-	r.close(false)
-	if _, ok := r.push(&posted{}); !ok {
+	r.setClosed(false)
+	if _, ok := r.appendChain(&postedChain{}); !ok {
 		t.Error("a ring that is open again takes no chains")
 	}
 	for range 2 {
-		if p, ok := r.pop(math.MaxUint64); !ok || p.done != nil {
+		if p, ok := r.popCompleted(math.MaxUint64); !ok || p.done != nil {
 			t.Errorf("%+v came back after it has failed", p)
 		}
 	}
-	if _, ok := r.pop(math.MaxUint64); ok || r.open(r.next()) {
+	if _, ok := r.popCompleted(math.MaxUint64); ok || r.isOpen(r.nextNumber()) {
 		t.Error("there is a third chain")
 	}
 }

@@ -32,10 +32,10 @@ import (
 )
 
 const (
-	credits = 16 // frames of one origin for which a target has buffers, on average
-	yields  = 40 // of a waiter before it sleeps
-	perLook = 50 * time.Nanosecond
-	tick    = time.Millisecond
+	framesPerOrigin   = 16 // frames of one origin for which a target has buffers, on average
+	yieldsBeforeSleep = 40 // of a waiter before it sleeps
+	pollCost          = 50 * time.Nanosecond
+	progressTick      = time.Millisecond
 )
 
 // Fabric implements transport.Fabric over verbs.
@@ -43,56 +43,56 @@ type Fabric struct {
 	*pin.Arena     // Expose
 	*fastpath.Path // DropRank, SetCosts, RequestOpen, RequestOver, RequestFailure
 
-	cfg     transport.FabricConfig
-	base    qp.Device
-	device  pin.Device // of memory that is used for transfers
-	pinned  pin.Device // of buffers
-	pins    *pin.Cache
-	origins *queue // of all ends of this process as an origin
-	served  *queue // of its data server; nil if it has none
-	queues  []*queue
-	cm      *manager
-	size    int // bytes of a buffer, and so of a message to this process
+	cfg            transport.FabricConfig
+	device         qp.Device
+	transferMemory pin.Device // of memory that is used for transfers
+	bufferMemory   pin.Device // of buffers
+	registrations  *pin.Cache
+	originQueue    *queue // of all ends of this process as an origin
+	serverQueue    *queue // of its data server; nil if it has none
+	queues         []*queue
+	connManager    *connManager
+	bufferSize     int // bytes of a buffer, and so of a message to this process
 
-	bell     eventfd.FD  // ends Wait
-	waiting  atomic.Bool // a thread is in Wait
-	attended atomic.Bool // Attend was called: Wait looks at the origins' queue
+	wakeup        eventfd.FD  // ends Wait
+	waiting       atomic.Bool // a thread is in Wait
+	attendOrigins atomic.Bool // Attend was called: Wait looks at the origins' queue
 
-	listening sync.Mutex // for all below
-	accept    func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)
-	greeted   map[nonce][]byte // answers to questions that may come again
-	recent    []greeting       // the same, the oldest first
-	eager     *lab.Ring        // of the data server, if an origin uses it
-	locks     qp.Region        // nil: none
+	listenMu      sync.Mutex // for all below
+	acceptOrigin  func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)
+	answered      map[nonce][]byte  // answers to questions that may come again
+	answeredOrder []answeredRequest // the same, the oldest first
+	eagerRing     *lab.Ring         // of the data server, if an origin uses it
+	accLocks      qp.Region         // nil: none
 }
 
 // Open makes the process ready to connect, and to be connected to, over a device, which it closes
 // in the end. keep is how many bytes of the application's memory stay registered; 0: by what the
 // system has.
 func Open(base qp.Device, keep int64, cfg transport.FabricConfig) (*Fabric, error) {
-	cfg.Buffer = max(min(cfg.Buffer, pin.Lockable()/2), allShares*pin.LeastBuffers*leastBytes)
-	f := &Fabric{base: base, cfg: cfg, size: bufferBytes(cfg.Buffer), bell: eventfd.None}
+	cfg.Buffer = max(min(cfg.Buffer, pin.Lockable()/2), allShares*pin.LeastBuffers*minBufferBytes)
+	f := &Fabric{device: base, cfg: cfg, bufferSize: bufferBytes(cfg.Buffer), wakeup: eventfd.None}
 	if most := base.Limits().MaxMessage; most > 0 {
-		f.size = min(f.size, most)
+		f.bufferSize = min(f.bufferSize, most)
 	}
 	cfg.Node.KeepPages()
 	onDemand := base.Limits().OnDemand
-	f.device, f.pinned = &registrar{base, onDemand}, &registrar{base, false}
-	f.pins = openPins(f, pin.Budget(keep, len(cfg.Nodes[cfg.MyNode])), onDemand)
-	f.Arena = pin.NewArena(cfg.Node, f.device, f.pins)
+	f.transferMemory, f.bufferMemory = &registrar{base, onDemand}, &registrar{base, false}
+	f.registrations = openRegistrationCache(f, pin.Budget(keep, len(cfg.Nodes[cfg.MyNode])), onDemand)
+	f.Arena = pin.NewArena(cfg.Node, f.transferMemory, f.registrations)
 	var err error
-	if f.bell, err = eventfd.New(); err == nil {
+	if f.wakeup, err = eventfd.New(); err == nil {
 		err = f.openOrigins()
 	}
 	if err == nil && cfg.Serves {
-		in, out := f.buffers(comingShare), f.buffers(answerShare)
-		f.served, err = f.openQueue(in, out, f.mostAnswers())
+		in, out := f.bufferCount(serverReceiveShare), f.bufferCount(serverSendShare)
+		f.serverQueue, err = f.openQueue(in, out, f.maxAnswers())
 		if err == nil {
-			f.answerInC(f.served)
+			f.openAnswers(f.serverQueue)
 		}
 	}
 	if err == nil {
-		f.cm, err = openManager(f)
+		f.connManager, err = openConnManager(f)
 	}
 	if err != nil {
 		f.Close()
@@ -103,92 +103,92 @@ func Open(base qp.Device, keep int64, cfg transport.FabricConfig) (*Fabric, erro
 
 // openOrigins makes the queue of this process as an origin, and the C fast path on it.
 func (f *Fabric) openOrigins() (err error) {
-	n := f.buffers(originShare)
-	if f.origins, err = f.openQueue(n, n, f.fastEntries()); err != nil {
+	n := f.bufferCount(originShare)
+	if f.originQueue, err = f.openQueue(n, n, f.fastEntries()); err != nil {
 		return err
 	}
-	q := f.origins
-	q.looks, q.nap = max(f.cfg.Looks(), 1), longNap
+	q := f.originQueue
+	q.pollsBeforeYield, q.maxSleep = max(f.cfg.Looks(), 1), maxOriginSleep
 	if f.cfg.Copies() || f.cfg.Lends() {
 		return nil
 	}
 	v, ok := q.cq.(fastpath.Queue)
-	if ok && v.Network() != nil && q.out.Size >= fastpath.BufferBytes {
-		buffer := q.out.Take() // it stays C's
-		width := max(1, min(mostPieces, f.base.Limits().MaxSGE))
+	if ok && v.Network() != nil && q.sendBuffers.Size >= fastpath.BufferBytes {
+		buffer := q.sendBuffers.Take() // it stays C's
+		width := max(1, min(maxPieces, f.device.Limits().MaxSGE))
 		arena, size := f.cfg.Node.Arena()
 		f.Path = fastpath.Open(v, fastpath.Limits{
 			Entries: f.fastEntries(),
 			Inline:  inlineBytes,
-			Piece:   pieceBytes,
+			Piece:   maxRequestBytes,
 			Width:   width,
-			Buffers: q.out.Addr(buffer),
-			Bytes:   q.out.Size,
-			Key:     f.base.LocalKey(q.out.Key),
-			In:      q.incoming(),
+			Buffers: q.sendBuffers.Addr(buffer),
+			Bytes:   q.sendBuffers.Size,
+			Key:     f.device.LocalKey(q.sendBuffers.Key),
+			In:      q.receiveArea(),
 			Arena:   arena,
 			Size:    size,
-			Sleep:   q.looks <= 1,
-			Parts:   f.base.Limits().Bytewise,
-			Direct:  f.base.Limits().Unregistered,
+			Sleep:   q.pollsBeforeYield <= 1,
+			Parts:   f.device.Limits().Bytewise,
+			Direct:  f.device.Limits().Unregistered,
 		})
 		q.fast = f.Path
 	}
-	if f.Path != nil && !f.base.Limits().Unregistered {
-		f.pins.SetMirror(&fastpath.Watched{Path: f.Path, Key: f.base.LocalKey})
+	if f.Path != nil && !f.device.Limits().Unregistered {
+		f.registrations.SetMirror(&fastpath.Watched{Path: f.Path, Key: f.device.LocalKey})
 	}
 	return nil
 }
 
 // answersEach and mostAnswers are how many answers of C's there may be, to one origin and in all.
-func (f *Fabric) answersEach() int {
-	return min(f.base.Limits().MaxWR/8, fastpath.MostAnswersEach)
+func (f *Fabric) maxAnswersPerOrigin() int {
+	return min(f.device.Limits().MaxWR/8, fastpath.MostAnswersEach)
 }
 
-func (f *Fabric) mostAnswers() int { return min(f.base.Limits().MaxCQE/8, fastpath.MostAnswers) }
+func (f *Fabric) maxAnswers() int { return min(f.device.Limits().MaxCQE/8, fastpath.MostAnswers) }
 
 // answerInC has C answer what it can of what comes to the data server.
-func (f *Fabric) answerInC(q *queue) {
+func (f *Fabric) openAnswers(q *queue) {
 	if v, ok := q.cq.(fastpath.Queue); ok {
-		q.answers = fastpath.OpenAnswers(v, q.incoming(), f.mostAnswers(), f.answersEach(),
+		q.answers = fastpath.OpenAnswers(v, q.receiveArea(), f.maxAnswers(), f.maxAnswersPerOrigin(),
 			f.cfg.Me)
 	}
 }
 
 // fastEntries is how many work requests of the fast path there may be.
-func (f *Fabric) fastEntries() int { return fastpath.Entries(f.base.Limits().MaxWR) }
+func (f *Fabric) fastEntries() int { return fastpath.Entries(f.device.Limits().MaxWR) }
 
 // Info describes the fabric to package internode.
 func (f *Fabric) Info() transport.FabricInfo {
-	return transport.FabricInfo{Addr: bytes.TrimRight(f.cm.self[:], "\x00"), Credits: credits,
-		Tick:     tick,
-		Patience: time.Duration(f.origins.looks+yields) * perLook, Look: perLook,
-		Copies: true, Pulses: true, Bytewise: f.base.Limits().Bytewise}
+	return transport.FabricInfo{Addr: bytes.TrimRight(f.connManager.address[:], "\x00"), Credits: framesPerOrigin,
+		Tick:     progressTick,
+		Patience: time.Duration(f.originQueue.pollsBeforeYield+yieldsBeforeSleep) * pollCost, Look: pollCost,
+		Copies: true, Pulses: true, Bytewise: f.device.Limits().Bytewise}
 }
 
 // Atomics tells whether the device has atomic operations.
-func (f *Fabric) Atomics() bool { return f.base.Limits().Atomic != 0 }
+func (f *Fabric) Atomics() bool { return f.device.Limits().Atomic != 0 }
 
 // Close ends everything.
 func (f *Fabric) Close() error {
 	f.Path.Close()
 	for _, q := range f.queues {
-		q.closeAll()
+		q.closeEndpoints()
 	}
-	if f.cm != nil {
-		f.cm.close()
+	if f.connManager != nil {
+		f.connManager.stop()
 	}
 	for _, q := range f.queues {
-		q.free()
+		q.destroy()
 	}
-	f.eager.Close()
-	if f.locks != nil {
-		f.locks.Close()
+	f.eagerRing.Close()
+	if f.accLocks != nil {
+		f.accLocks.Close()
 	}
-	f.pins.Close()
+	f.registrations.Close()
 	f.Arena.Close()
-	f.base.Close()
-	f.bell.Close()
+	f.device.Close()
+	f.wakeup.Close()
 	return nil
 }
 
@@ -202,7 +202,7 @@ func (f *Fabric) CacheRange(e transport.OriginEndpoint, rank transport.Rank, add
 	base, key := o.pair.Place(r.Key)
 	pair := o.pair.Handle()
 	f.AddRange(int(rank), addr, r.Lo, r.Hi, whole, base, key, pair, s)
-	if o.broken.Load() != nil { // perhaps lost meanwhile
+	if o.lossReason.Load() != nil { // perhaps lost meanwhile
 		f.DropPair(pair)
 	}
 }
@@ -218,7 +218,7 @@ func (f *Fabric) CachePeer(e transport.OriginEndpoint, rank transport.Rank) {
 	if o.pair.Inline() < transport.FastBytes {
 		return
 	}
-	f.AddPeer(rank, o.pair.Handle(), o.most, func() bool { return o.broken.Load() != nil })
+	f.AddPeer(rank, o.pair.Handle(), o.maxMessage, func() bool { return o.lossReason.Load() != nil })
 }
 
 // Storing reports whether accumulates that C has asked for through an end have yet to take effect.
@@ -242,7 +242,7 @@ func (f *Fabric) EndpointOpen(e transport.OriginEndpoint) bool {
 }
 
 // FastSource is the queue from which completions of the fast path come.
-func (f *Fabric) FastSource() transport.Source { return f.origins }
+func (f *Fabric) FastSource() transport.Source { return f.originQueue }
 
 var (
 	_ transport.DirectFabric   = (*Fabric)(nil)
@@ -253,12 +253,12 @@ var (
 
 // Attend asks Wait for the origins' queue; a data server sleeps on its own.
 func (f *Fabric) Attend(transport.Source) {
-	if err := f.origins.cq.Arm(); err != nil {
+	if err := f.originQueue.cq.Arm(); err != nil {
 		// every time: a thread in Sleep may have taken the event meanwhile
 		log.Errorf("%v", err)
 		return
 	}
-	if !f.attended.Swap(true) && f.waiting.Load() {
+	if !f.attendOrigins.Swap(true) && f.waiting.Load() {
 		f.Wake()
 	}
 }
@@ -268,21 +268,21 @@ func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 	ready = ready[:0]
 	f.waiting.Store(true)
 	defer f.waiting.Store(false)
-	q := f.origins
-	fds := [3]unix.PollFd{{Fd: int32(f.bell), Events: unix.POLLIN},
-		{Fd: int32(f.base.EventFD()), Events: unix.POLLIN}, {Fd: -1}}
+	q := f.originQueue
+	fds := [3]unix.PollFd{{Fd: int32(f.wakeup), Events: unix.POLLIN},
+		{Fd: int32(f.device.EventFD()), Events: unix.POLLIN}, {Fd: -1}}
 	some := false // come to the origins' queue, perhaps
 	// A farewell is on its way, and the descriptor may have told of something before it.
-	leaving := q.leaving.Load() > 0
-	if leaving && (limit < 0 || limit > lookEvery) {
-		limit = lookEvery
+	leaving := q.disconnectsExpected.Load() > 0
+	if leaving && (limit < 0 || limit > disconnectPollInterval) {
+		limit = disconnectPollInterval
 	}
-	if f.attended.Load() || leaving {
+	if f.attendOrigins.Load() || leaving {
 		fds[2] = unix.PollFd{Fd: int32(q.cq.FD()), Events: unix.POLLIN}
-		if some = q.cq.Pending(); some && f.attended.Load() && fds[2].Fd >= 0 {
+		if some = q.cq.Pending(); some && f.attendOrigins.Load() && fds[2].Fd >= 0 {
 			limit = 0
-		} else if some && (limit < 0 || limit > lookEvery) {
-			limit = lookEvery
+		} else if some && (limit < 0 || limit > disconnectPollInterval) {
+			limit = disconnectPollInterval
 		}
 	}
 	var until *unix.Timespec
@@ -292,16 +292,16 @@ func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 	}
 	unix.Ppoll(fds[:], until, nil)
 	if fds[0].Revents != 0 {
-		f.bell.Drain()
+		f.wakeup.Drain()
 	}
 	if fds[1].Revents != 0 {
-		f.hear()
+		f.handleDeviceEvents()
 	}
 	if some = some || fds[2].Revents != 0; some {
-		f.attended.Store(false)
+		f.attendOrigins.Store(false)
 		q.cq.Take()
 	}
-	if some || leaving || q.urgent.Load() {
+	if some || leaving || q.callsPending.Load() {
 		ready = append(ready, q)
 	}
 	return ready
@@ -309,39 +309,39 @@ func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 
 // lookEvery is how often the progress thread looks at a queue whose descriptor does not tell, or
 // that has none.
-const lookEvery = 500 * time.Microsecond
+const disconnectPollInterval = 500 * time.Microsecond
 
 // anywhere is local memory where none has to be registered.
-var anywhere = transport.Range{Hi: ^uintptr(0), Direct: true}
+var unregisteredRange = transport.Range{Hi: ^uintptr(0), Direct: true}
 
 // Here is the range around local memory that the device uses as it is.
 func (f *Fabric) Here(addr uintptr) *transport.Range {
-	if f.base.Limits().Unregistered {
-		return &anywhere
+	if f.device.Limits().Unregistered {
+		return &unregisteredRange
 	}
 	return f.Arena.Here(addr)
 }
 
 // Abandon removes what the device has in the file system.
 func (f *Fabric) Abandon() {
-	if a, ok := f.base.(transport.Abandoner); ok {
+	if a, ok := f.device.(transport.Abandoner); ok {
 		a.Abandon()
 	}
 }
 
 // Wake ends Wait.
-func (f *Fabric) Wake() { f.bell.Ring() }
+func (f *Fabric) Wake() { f.wakeup.Ring() }
 
 // hear handles asynchronous events of the device.
-func (f *Fabric) hear() {
+func (f *Fabric) handleDeviceEvents() {
 	for {
-		text, fatal, some := f.base.Event()
+		text, fatal, some := f.device.Event()
 		if !some {
 			return
 		}
-		log.Infof("%s: %s", f.base.Name(), text)
+		log.Infof("%s: %s", f.device.Name(), text)
 		if fatal && f.cfg.Fatal != nil {
-			f.cfg.Fatal(f.base.Fault(text))
+			f.cfg.Fatal(f.device.Fault(text))
 		}
 	}
 }

@@ -50,7 +50,7 @@ func forcedJob(t *testing.T, protocol string) (*job, *clerk) {
 		s.Contiguous, s.Buffer = protocol, 1<<20
 		s.opened = func(f *Fabric) {
 			if f.cfg.Me == 0 {
-				r := f.device.(*registrar)
+				r := f.transferMemory.(*registrar)
 				c.domain, r.domain = r.domain, c
 			}
 		}
@@ -134,7 +134,7 @@ func TestForcedRegistrations(t *testing.T) {
 			if err := j.Open[0].Get(1, plain(near, far, n)); err != nil {
 				t.Fatal(err)
 			}
-			got := j.fabrics[0].pins.Registered()
+			got := j.fabrics[0].registrations.Registered()
 			if protocol != transport.ByZeroCopy && got != 0 {
 				t.Errorf("%s: %d bytes stay registered", protocol, got)
 			}
@@ -172,8 +172,8 @@ func TestForcedAlone(t *testing.T) {
 		if err := j.Open[0].Put(1, x); err != nil {
 			t.Fatal(err)
 		}
-		for _, e := range j.fabrics[0].origins.all() {
-			if n := e.ring.flying(); n > 1 {
+		for _, e := range j.fabrics[0].originQueue.listEndpoints() {
+			if n := e.inflight.openCount(); n > 1 {
 				t.Errorf("%d pieces travel at a time", n)
 			}
 		}

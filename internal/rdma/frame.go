@@ -29,18 +29,18 @@ import (
 const (
 	prefixBytes = 16
 	// bytes of a message beside the frame: prefix, alignment, words of the eager ring
-	frameExtra = 64
+	frameOverhead = 64
 )
 
 // bodyAt is the offset of the body behind a head of n bytes.
-func bodyAt(n int) int { return prefixBytes + (n+7)&^7 }
+func bodyOffset(n int) int { return prefixBytes + (n+7)&^7 }
 
 // encodeHead writes everything before the body, and returns the offset of the body.
 func encodeHead(b, head []byte) int {
 	clear(b[:prefixBytes])
 	binary.LittleEndian.PutUint16(b, uint16(len(head)))
 	copy(b[prefixBytes:], head)
-	return bodyAt(len(head))
+	return bodyOffset(len(head))
 }
 
 // encodeFrame writes a frame whose body is the next n bytes of a cursor, which it moves. It returns
@@ -54,16 +54,16 @@ func encodeFrame(b, head []byte, body *kernel.Cursor, n int) int {
 }
 
 // encodeSlot notes that n bytes of body are in a slot.
-func encodeSlot(b []byte, n int, ticket uint64) {
+func encodeSlotTicket(b []byte, n int, ticket uint64) {
 	binary.LittleEndian.PutUint32(b[4:], uint32(n))
 	binary.LittleEndian.PutUint64(b[8:], ticket)
 }
 
 // frame is a frame, or a whole message where head is nil, that is kept until there is room for it.
-type frame struct{ head, body []byte }
+type queuedFrame struct{ head, body []byte }
 
 // encodeKept writes a frame that was kept, and returns its length.
-func encodeKept(b []byte, k frame) int {
+func encodeQueuedFrame(b []byte, k queuedFrame) int {
 	if k.head == nil {
 		return copy(b, k.body)
 	}
@@ -71,21 +71,21 @@ func encodeKept(b []byte, k frame) int {
 	return at + copy(b[at:], k.body)
 }
 
-var errFrame = errors.New("a message that this library does not send")
+var errUnknownMessage = errors.New("a message that this library does not send")
 
 // deliver hands a message to the receiver. slot is the body if that came in a slot, else nil.
-func (e *end) deliver(b, slot []byte) error {
+func (e *endpoint) deliverFrame(b, slot []byte) error {
 	if len(b) == 0 {
-		return errGone
+		return errPeerClosed
 	}
 	if len(b) < prefixBytes {
-		return errFrame
+		return errUnknownMessage
 	}
 	n := int(binary.LittleEndian.Uint16(b))
 	if prefixBytes+n > len(b) || b[2] != 0 {
-		return errFrame
+		return errUnknownMessage
 	}
-	head, body := b[prefixBytes:prefixBytes+n], b[min(bodyAt(n), len(b)):]
+	head, body := b[prefixBytes:prefixBytes+n], b[min(bodyOffset(n), len(b)):]
 	if slot != nil {
 		body = slot
 	}
@@ -93,7 +93,7 @@ func (e *end) deliver(b, slot []byte) error {
 }
 
 // slotOf tells how many bytes of a message's body are in a slot, and which.
-func slotOf(b []byte) (n int, ticket uint64) {
+func slotOfBody(b []byte) (n int, ticket uint64) {
 	if len(b) < prefixBytes {
 		return 0, 0
 	}
@@ -101,73 +101,75 @@ func slotOf(b []byte) (n int, ticket uint64) {
 }
 
 const (
-	none      = pin.None
+	noBuffer  = pin.None
 	pageBytes = 4096
 )
 
 // Shares of the memory for buffers.
 const (
-	originShare = 1 // for answers, and once more for what is sent
-	comingShare = 4 // for what all origins send to a data server
-	answerShare = 1 // for what a data server sends
-	slotShare   = 1 // for the eager ring; taken only if a setting selects that protocol
-	allShares   = 2*originShare + comingShare + answerShare + slotShare
+	originShare        = 1 // for answers, and once more for what is sent
+	serverReceiveShare = 4 // for what all origins send to a data server
+	serverSendShare    = 1 // for what a data server sends
+	eagerRingShare     = 1 // for the eager ring; taken only if a setting selects that protocol
+	allShares          = 2*originShare + serverReceiveShare + serverSendShare + eagerRingShare
 )
 
 // Sizes of a buffer, and so of a message. Larger buffers mean fewer messages for a transfer, but
 // there are fewer of them.
 const (
-	leastBytes = 16 << 10
-	mostBytes  = 64 << 10
+	minBufferBytes = 16 << 10
+	maxBufferBytes = 64 << 10
 	// where the device wants messages to be shorter than a buffer would be
-	leastMessage = 1 << 10
+	minMessageBytes = 1 << 10
 	// buffers of a share: buffers are larger only if there are still so many
-	enough = 16
+	leastBuffersPerShare = 16
 )
 
 // bufferBytes is the size of buffers if they may take so much memory in all.
 func bufferBytes(memory int64) int {
-	size := mostBytes
-	for size > leastBytes && memory/allShares/int64(size) < enough {
+	size := maxBufferBytes
+	for size > minBufferBytes && memory/allShares/int64(size) < leastBuffersPerShare {
 		size /= 2
 	}
 	return size
 }
 
 // buffers is how many buffers so many shares are.
-func (f *Fabric) buffers(shares int) int { return shares * int(f.cfg.Buffer/allShares) / f.size }
-
-// data is n bytes of a buffer from an offset on.
-func (f *Fabric) data(p *pin.Pool, b int32, off, n int) qp.Data {
-	return qp.Data{Addr: uint64(p.Addr(b)) + uint64(off), Bytes: uint32(n),
-		Key: f.base.LocalKey(p.Key)}
+func (f *Fabric) bufferCount(shares int) int {
+	return shares * int(f.cfg.Buffer/allShares) / f.bufferSize
 }
 
-func addrOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+// data is n bytes of a buffer from an offset on.
+func (f *Fabric) bufferPiece(p *pin.Pool, b int32, off, n int) qp.Data {
+	return qp.Data{Addr: uint64(p.Addr(b)) + uint64(off), Bytes: uint32(n),
+		Key: f.device.LocalKey(p.Key)}
+}
+
+func sliceAddr(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
 // places makes what an origin will use, as far as that is possible, and tells where it is. The
 // caller has the lock of listening.
-func (f *Fabric) places(its *extra) (p lab.Places) {
+func (f *Fabric) openForcedProtocols(its *privateData) (p lab.Places) {
 	var err error
-	if its.UsesSlots && f.Atomics() && f.eager == nil {
-		if f.eager, err = lab.OpenRing(f.base, max(f.buffers(slotShare), pin.LeastBuffers),
-			f.size); err != nil {
+	if its.UsesSlots && f.Atomics() && f.eagerRing == nil {
+		if f.eagerRing, err = lab.OpenRing(f.device, max(f.bufferCount(eagerRingShare), pin.LeastBuffers),
+			f.bufferSize); err != nil {
 			log.Infof("there is no eager ring: %v", err)
 		}
 	}
-	if its.UsesSlots && f.eager != nil {
-		p.Ring = f.eager.Place()
+	if its.UsesSlots && f.eagerRing != nil {
+		p.Ring = f.eagerRing.Place()
 	}
 	at, n := f.cfg.Node.DeviceLocks()
-	if its.UsesLocks && f.Atomics() && n > 0 && f.locks == nil {
-		if f.locks, err = f.base.Register(at, int64(n)*lab.LockBytes,
+	if its.UsesLocks && f.Atomics() && n > 0 && f.accLocks == nil {
+		if f.accLocks, err = f.device.Register(at, int64(n)*lab.LockBytes,
 			qp.Locks); err != nil {
 			log.Infof("accumulates are left to the server: %v", err)
 		}
 	}
-	if its.UsesLocks && f.locks != nil {
+	if its.UsesLocks && f.accLocks != nil {
 		p.Locks = lab.Place{Lo: uint64(at), Hi: uint64(at) + uint64(n)*lab.LockBytes,
-			Key: f.locks.Key()}
+			Key: f.accLocks.Key()}
 	}
 	return p
 }
@@ -178,22 +180,22 @@ func (o *origin) sendBySlot(head []byte, body *kernel.Cursor, n int) error {
 	if err != nil {
 		return err
 	}
-	message, at := o.Bytes(b)[lab.WordsBytes:], bodyAt(len(head))
-	ticket, err := o.eager.Claim(o, b, func() { encodeFrame(message, head, body, n) })
+	message, at := o.Bytes(b)[lab.WordsBytes:], bodyOffset(len(head))
+	ticket, err := o.eagerSlots.Claim(o, b, func() { encodeFrame(message, head, body, n) })
 	if err != nil {
 		return err
 	}
-	encodeSlot(message, n, ticket)
-	q := [2]qp.Request{o.eager.Fill(ticket), {Pieces: 1, Op: qp.Send}}
-	return o.ship(posted{buffer: b}, q[:],
+	encodeSlotTicket(message, n, ticket)
+	q := [2]qp.Request{o.eagerSlots.Fill(ticket), {Pieces: 1, Op: qp.Send}}
+	return o.postWhenRoom(postedChain{buffer: b}, q[:],
 		[]qp.Data{o.Data(b, lab.WordsBytes+at, n), o.Data(b, lab.WordsBytes, at)})
 }
 
 // Accumulate accumulates by the device if the target has locks for it.
 func (o *origin) Accumulate(x *transport.Transfer, s transport.Scale) (bool, error) {
-	o.q.fast.Enter()
-	defer o.q.fast.Leave()
-	return o.locks.Accumulate(o, x, s)
+	o.queue.fast.Enter()
+	defer o.queue.fast.Leave()
+	return o.accLocks.Accumulate(o, x, s)
 }
 
 var _ transport.DeviceAccumulator = (*origin)(nil)

@@ -25,7 +25,7 @@ type listener struct {
 }
 
 // share makes a queue's listener, one that threads share if its descriptor tells of all that comes.
-func (q *queue) share() (transport.Listener, error) {
+func (q *queue) openListener() (transport.Listener, error) {
 	if !q.cq.Tells() {
 		return q, nil
 	}
@@ -34,7 +34,7 @@ func (q *queue) share() (transport.Listener, error) {
 		return nil, err
 	}
 	l := &listener{queue: q, epoll: epoll, alarm: eventfd.NoAlarm}
-	for _, fd := range []int{int(q.bell), q.cq.FD()} {
+	for _, fd := range []int{int(q.wakeup), q.cq.FD()} {
 		event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}
 		if err == nil {
 			err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, fd, &event)
@@ -44,7 +44,7 @@ func (q *queue) share() (transport.Listener, error) {
 		l.alarm, err = eventfd.NewAlarm(epoll)
 	}
 	if err != nil {
-		l.close()
+		l.closeEpoll()
 		return nil, err
 	}
 	return l, nil
@@ -56,15 +56,15 @@ func (l *listener) Poll(looks int) int {
 	if !l.diverted.Load() {
 		return l.queue.Poll(looks)
 	}
-	l.enter()
-	defer l.leave()
-	return l.pollSome(looks, 1)
+	l.lockPoll()
+	defer l.unlockPoll()
+	return l.pollUpTo(looks, 1)
 }
 
 // Sleep sleeps until something comes, unless that is another thread's, or Interrupt or the alarm
 // ends it.
 func (l *listener) Sleep(limit time.Duration) {
-	if l.prepare() > 0 {
+	if l.handleAndArm() > 0 {
 		wait.Yield() // the thread that polls may not have called Divert yet
 		return
 	}
@@ -74,40 +74,40 @@ func (l *listener) Sleep(limit time.Duration) {
 	}
 	var events [3]unix.EpollEvent
 	n, err := unix.EpollWait(l.epoll, events[:], timeout)
-	if err != nil && err != unix.EINTR && l.f.cfg.Fatal != nil {
-		l.f.cfg.Fatal(fmt.Errorf("the data server cannot wait for requests: %w", err))
+	if err != nil && err != unix.EINTR && l.fabric.cfg.Fatal != nil {
+		l.fabric.cfg.Fatal(fmt.Errorf("the data server cannot wait for requests: %w", err))
 	}
 	for _, e := range events[:max(n, 0)] {
-		if e.Fd == int32(l.bell) {
-			l.bell.Drain()
+		if e.Fd == int32(l.wakeup) {
+			l.wakeup.Drain()
 		}
 	}
 }
 
 // prepare has the queue tell of what comes, and handles what has come before: how much. Where that
 // is another thread's it only makes the calls that Interrupt was for: that thread may be away.
-func (l *listener) prepare() int {
-	l.enter()
-	defer l.leave()
-	l.found += l.waiting()
+func (l *listener) handleAndArm() int {
+	l.lockPoll()
+	defer l.unlockPoll()
+	l.unreported += l.handleAside()
 	if l.diverted.Load() {
 		return 0
 	}
-	l.offerBuffers()
-	if l.found == 0 {
-		l.arm()
+	l.repostReceives()
+	if l.unreported == 0 {
+		l.armAndPoll()
 	}
-	return l.found
+	return l.unreported
 }
 
 // arm has the descriptor tell of the next completion. Those before are handled. Poller only.
-func (l *listener) arm() {
+func (l *listener) armAndPoll() {
 	l.cq.Take()
 	if err := l.cq.Arm(); err != nil {
-		l.found += l.deal(0, err)
+		l.unreported += l.handleCompletions(0, err)
 		return
 	}
-	l.found += l.look(burst, 1, 0)
+	l.unreported += l.pollCQ(pollBatch, 1, 0)
 }
 
 // Rest: what is left waits for completions.
@@ -131,10 +131,10 @@ func (l *listener) Divert(on bool) {
 	if on {
 		return
 	}
-	l.enter()
-	l.arm()
-	found := l.found > 0 || l.urgent.Load() // which the thread that polled may not have seen
-	l.leave()
+	l.lockPoll()
+	l.armAndPoll()
+	found := l.unreported > 0 || l.callsPending.Load() // which the thread that polled may not have seen
+	l.unlockPoll()
 	if found {
 		l.Interrupt()
 	}
@@ -149,10 +149,10 @@ func (l *listener) WakeIn(d time.Duration) { l.alarm.Set(d) }
 // Close stops listening, and closes the ends that are left.
 func (l *listener) Close() {
 	l.queue.Close()
-	l.close()
+	l.closeEpoll()
 }
 
-func (l *listener) close() {
+func (l *listener) closeEpoll() {
 	l.alarm.Close()
 	unix.Close(l.epoll)
 }

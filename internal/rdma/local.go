@@ -15,11 +15,11 @@ import (
 // lendBytes is the length from which on copying takes longer than registering. Memory that is
 // registered already is used for shorter pieces, too. Short rows are not registered for one
 // transfer: each may lie in another page.
-const lendBytes = 64 << 10
+const registerBytes = 64 << 10
 
 // lendAgain is the same for memory that has been copied so often that registering it would have
 // taken less time: from then on C makes such transfers.
-const lendAgain = 8 << 10
+const registerAgainBytes = 8 << 10
 
 // registrar registers memory with a protection domain.
 type registrar struct {
@@ -44,48 +44,48 @@ func (d *registrar) Register(addr uintptr, nbytes int64, shared bool) (pin.Regis
 
 // local makes m.near the registered memory around the local address of a run. ok is false if the
 // run has to be copied. What is in the chain travels while memory is registered.
-func (m *mover) local(r *kernel.Run) (ok bool, err error) {
-	f := m.o.f
+func (m *directTransfer) lookUpLocal(r *kernel.Run) (ok bool, err error) {
+	f := m.origin.fabric
 	if m.x.Copied || f.cfg.Copies() {
-		m.here(r.Local)
+		m.permanentRange(r.Local)
 		return false, nil
 	}
-	if r.Local-m.near.Lo < m.near.Hi-m.near.Lo {
+	if r.Local-m.localRange.Lo < m.localRange.Hi-m.localRange.Lo {
 		return true, nil
 	}
-	if at := m.here(r.Local); at != nil {
-		m.near = *at
+	if at := m.permanentRange(r.Local); at != nil {
+		m.localRange = *at
 		return true, nil
 	}
 	if f.cfg.Node.Inside(r.Local) {
 		return false, nil
 	}
-	e := f.pins.Take(r.Local, 0)
+	e := f.registrations.Take(r.Local, 0)
 	if e == nil && r.Bytes >= m.lendFrom {
-		e, err = m.register(r)
+		e, err = m.registerRun(r)
 	}
 	if e == nil {
 		return false, err
 	}
-	m.held = append(m.held, e)
-	m.near = transport.Range{Lo: e.Lo, Hi: e.Hi, Key: e.Key, Direct: true}
+	m.registrations = append(m.registrations, e)
+	m.localRange = transport.Range{Lo: e.Lo, Hi: e.Hi, Key: e.Key, Direct: true}
 	return true, nil
 }
 
 // lend registers all memory that the rows of a transfer are in, as far as that goes.
-func (m *mover) lend(s transport.Span) {
-	f := m.o.f
-	if s.Hi-s.Lo > mostLent || f.cfg.Copies() || f.cfg.Lends() || f.cfg.Node.Inside(s.Lo) {
+func (m *directTransfer) registerSpan(s transport.Span) {
+	f := m.origin.fabric
+	if s.Hi-s.Lo > maxRegisteredSpan || f.cfg.Copies() || f.cfg.Lends() || f.cfg.Node.Inside(s.Lo) {
 		return
 	}
 	for at := s.Lo; at < s.Hi; {
-		e := f.pins.Take(at, int(s.Hi-at))
+		e := f.registrations.Take(at, int(s.Hi-at))
 		if e == nil {
 			return
 		}
-		m.held = append(m.held, e)
+		m.registrations = append(m.registrations, e)
 		if at == s.Lo {
-			m.near = transport.Range{Lo: e.Lo, Hi: e.Hi, Key: e.Key, Direct: true}
+			m.localRange = transport.Range{Lo: e.Lo, Hi: e.Hi, Key: e.Key, Direct: true}
 		}
 		at = e.Hi
 	}
@@ -93,17 +93,17 @@ func (m *mover) lend(s transport.Span) {
 
 // here is the range around local memory that stays registered, which C may use, too; nil:
 // there is none.
-func (m *mover) here(local uintptr) *transport.Range {
-	at := m.o.f.Here(local)
+func (m *directTransfer) permanentRange(local uintptr) *transport.Range {
+	at := m.origin.fabric.Here(local)
 	if at != nil {
-		m.o.q.fast.AddLocal(local, at.Lo, at.Hi, m.o.f.base.LocalKey(at.Key))
+		m.origin.queue.fast.AddLocal(local, at.Lo, at.Hi, m.origin.fabric.device.LocalKey(at.Key))
 	}
 	return at
 }
 
 // copied is how many bytes of which places have been moved lately, at a time by many: memory that
 // is used again and again is worth registering although copying it once takes less time.
-type copied [64]struct {
+type copyHistory [64]struct {
 	page    uintptr
 	bytes   int64
 	longest int64 // transfer
@@ -114,7 +114,7 @@ type copied [64]struct {
 // so many bytes; they are counted again from then on, up to twice as many each time: what does not
 // stay registered, since it is unmapped, is registered ever more rarely. A longer transfer than
 // before is of other memory.
-func (c *copied) enough(lo uintptr, n, most int64) bool {
+func (c *copyHistory) recordTransfer(lo uintptr, n, most int64) bool {
 	page := lo >> 12
 	at := &c[page*0x9e3779b97f4a7c15>>58] // places are often a power of two apart
 	if at.page != page {
@@ -132,21 +132,21 @@ func (c *copied) enough(lo uintptr, n, most int64) bool {
 }
 
 // mostLent bounds memory that is registered for one transfer: rows may be far from each other.
-const mostLent = 64 << 20
+const maxRegisteredSpan = 64 << 20
 
 // Lend makes local memory writable for a target.
 func (f *Fabric) Lend(lo, hi uintptr) (key uint64, release func(), ok bool) {
-	if f.base.Limits().OneWay {
+	if f.device.Limits().OneWay {
 		return 0, nil, false
 	}
 	if r := f.Arena.Here(lo); r != nil {
 		return r.Key, func() {}, hi <= r.Hi
 	}
-	if hi-lo > mostLent || f.cfg.Node.Inside(lo) {
+	if hi-lo > maxRegisteredSpan || f.cfg.Node.Inside(lo) {
 		return 0, nil, false
 	}
 	first, last := pin.Pages(lo, int64(hi-lo))
-	r, err := f.device.Register(first, int64(last-first), true)
+	r, err := f.transferMemory.Register(first, int64(last-first), true)
 	if err != nil {
 		return 0, nil, false
 	}

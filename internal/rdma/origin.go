@@ -19,11 +19,11 @@ import (
 const inlineBytes = 256
 
 type origin struct {
-	end
-	mover  mover
-	inline []byte     // where a small message is built, which is sent inline
-	eager  *lab.Slots // of the target's eager ring; nil if that is not used
-	locks  *lab.Locks // of the target, for device-locked accumulates; nil if they are not used
+	endpoint
+	direct       directTransfer
+	inlineBuffer []byte     // where a small message is built, which is sent inline
+	eagerSlots   *lab.Slots // of the target's eager ring; nil if that is not used
+	accLocks     *lab.Locks // of the target, for device-locked accumulates; nil if they are not used
 }
 
 // Dial connects to the data server of a rank.
@@ -34,20 +34,20 @@ func (f *Fabric) Dial(to transport.Rank, addr []byte,
 		return nil, fmt.Errorf("an address of %d bytes", len(addr))
 	}
 	copy(at[:], addr)
-	o := &origin{inline: make([]byte, inlineBytes)}
-	if err := o.open(f, f.origins, originLength(len(f.cfg.Nodes)), mostPieces, inlineBytes,
+	o := &origin{inlineBuffer: make([]byte, inlineBytes)}
+	if err := o.openPair(f, f.originQueue, originLength(len(f.cfg.Nodes)), maxPieces, inlineBytes,
 		f.fastEntries()); err != nil {
 		return nil, err
 	}
-	o.receiver, o.arrived, o.freed = r, o.receive, func() {}
-	o.mover.init(o)
-	f.origins.know(&o.end) // before the other end may send
-	err := o.greet(to, &at)
-	if err == nil && f.base.Limits().Lazy {
-		err = o.meet()
+	o.receiver, o.onMessage, o.onCompletion = r, o.handleMessage, func() {}
+	o.direct.init(o)
+	f.originQueue.registerEndpoint(&o.endpoint) // before the other end may send
+	err := o.exchangeHello(to, &at)
+	if err == nil && f.device.Limits().Lazy {
+		err = o.connectLazily()
 	}
 	if err != nil {
-		f.origins.forget(&o.end)
+		f.originQueue.unregisterEndpoint(&o.endpoint)
 		o.pair.Close()
 		return nil, err
 	}
@@ -55,15 +55,15 @@ func (f *Fabric) Dial(to transport.Rank, addr []byte,
 }
 
 // greet finds the target's queue pair, and connects this one with it.
-func (o *origin) greet(to transport.Rank, at *qp.Address) error {
-	f := o.f
-	mine, its := extra{Link: o.pair.Link()}, extra{}
+func (o *origin) exchangeHello(to transport.Rank, at *qp.Address) error {
+	f := o.fabric
+	mine, its := privateData{Link: o.pair.Link()}, privateData{}
 	mine.UsesSlots, mine.UsesLocks, mine.Back = f.cfg.Strided == transport.ByClaiming,
-		f.cfg.DeviceAcc, f.cm.self
-	q := transport.Hello{From: f.cfg.Me, To: to, Frame: uint32(f.size),
+		f.cfg.DeviceAcc, f.connManager.address
+	q := transport.Hello{From: f.cfg.Me, To: to, Frame: uint32(f.bufferSize),
 		Nonce: transport.NewNonce(), Extra: encode(&mine)}
-	a, err := f.cm.ask(&q, at, f.cfg.Timeout)
-	if err == nil && (a.From != to || a.Frame < leastMessage) {
+	a, err := f.connManager.requestConnect(&q, at, f.cfg.Timeout)
+	if err == nil && (a.From != to || a.Frame < minMessageBytes) {
 		err = fmt.Errorf("the server there is of rank %d, and takes messages of %d bytes",
 			a.From, a.Frame)
 	}
@@ -74,73 +74,73 @@ func (o *origin) greet(to transport.Rank, at *qp.Address) error {
 		err = o.pair.Connect(&its.Link, f.cfg.Timeout)
 	}
 	if err == nil {
-		o.peer.Store(o.pair.Peer())
+		o.peerPair.Store(o.pair.Peer())
 	}
-	o.most, o.back = min(f.size, int(a.Frame)), *at
-	o.eager, o.locks = lab.NewSlots(&its.Places, int(a.Frame)),
+	o.maxMessage, o.peerManager = min(f.bufferSize, int(a.Frame)), *at
+	o.eagerSlots, o.accLocks = lab.NewSlots(&its.Places, int(a.Frame)),
 		lab.NewLocks(&its.Places, f.cfg.Me)
 	return err
 }
 
 // meet writes nothing to the target, and waits until that has been done: the target may send before
 // this end is polled again.
-func (o *origin) meet() error {
-	if err := o.ship(posted{buffer: none}, []qp.Request{{Op: qp.Write}}, nil); err != nil {
+func (o *origin) connectLazily() error {
+	if err := o.postWhenRoom(postedChain{buffer: noBuffer}, []qp.Request{{Op: qp.Write}}, nil); err != nil {
 		return err
 	}
-	mark, end := o.ring.next(), time.Now().Add(o.f.cfg.Timeout)
-	o.f.cfg.Await(o, func() bool {
-		return !o.ring.open(mark) || o.broken.Load() != nil ||
+	mark, end := o.inflight.nextNumber(), time.Now().Add(o.fabric.cfg.Timeout)
+	o.fabric.cfg.Await(o, func() bool {
+		return !o.inflight.isOpen(mark) || o.lossReason.Load() != nil ||
 			time.Now().After(end)
 	})
-	if e := o.broken.Load(); e != nil {
+	if e := o.lossReason.Load(); e != nil {
 		return *e
 	}
-	if o.ring.open(mark) {
-		return fmt.Errorf("it does not answer for %v", o.f.cfg.Timeout)
+	if o.inflight.isOpen(mark) {
+		return fmt.Errorf("it does not answer for %v", o.fabric.cfg.Timeout)
 	}
 	return nil
 }
 
 // receive hands an answer to the receiver, or to C. The buffer is free again at once.
-func (o *origin) receive(buffer int32, n int) {
-	b := o.q.in.Bytes(buffer)[:n]
-	if !o.q.fast.Receive(o.pair.Number(), b) {
-		if err := o.deliver(b, nil); err != nil {
-			o.lose(err)
+func (o *origin) handleMessage(buffer int32, n int) {
+	b := o.queue.receiveBuffers.Bytes(buffer)[:n]
+	if !o.queue.fast.Receive(o.pair.Number(), b) {
+		if err := o.deliverFrame(b, nil); err != nil {
+			o.markLost(err)
 		}
 	}
-	o.q.giveBack(buffer)
+	o.queue.recycleReceive(buffer)
 }
 
 // ship posts a chain when there is room for it; one that is longer than the queue pair, in parts.
-func (o *origin) ship(p posted, requests []qp.Request, data []qp.Data) error {
-	for len(requests) > o.longest {
+func (o *origin) postWhenRoom(p postedChain, requests []qp.Request, data []qp.Data) error {
+	for len(requests) > o.maxChain {
 		pieces := 0
-		for i := range requests[:o.longest] {
+		for i := range requests[:o.maxChain] {
 			pieces += int(requests[i].Pieces)
 		}
-		if err := o.ship(posted{buffer: none}, requests[:o.longest],
+		if err := o.postWhenRoom(postedChain{buffer: noBuffer}, requests[:o.maxChain],
 			data[:pieces]); err != nil {
-			o.giveBack(&posted{buffer: p.buffer})
+			o.releaseChain(&postedChain{buffer: p.buffer})
 			return err
 		}
-		requests, data = requests[o.longest:], data[pieces:]
+		requests, data = requests[o.maxChain:], data[pieces:]
 	}
-	ok, err := o.attempt(p, requests, data)
+	ok, err := o.tryPost(p, requests, data)
 	if !ok {
-		err = o.shipLater(p, slices.Clone(requests), slices.Clone(data))
+		err = o.awaitRoom(p, slices.Clone(requests), slices.Clone(data))
 	}
 	return err
 }
 
-func (o *origin) shipLater(p posted, requests []qp.Request, data []qp.Data) (err error) {
-	lost := o.await(func() (ok bool) {
-		ok, err = o.attempt(p, requests, data)
+func (o *origin) awaitRoom(p postedChain, requests []qp.Request, data []qp.Data) (err error) {
+	lost := o.awaitCondition(func() (ok bool) {
+		ok, err = o.tryPost(p, requests, data)
 		return ok
 	})
 	if lost != nil {
-		o.giveBack(&posted{buffer: p.buffer})
+		o.releaseChain(&postedChain{buffer: p.buffer})
 		return lost
 	}
 	return err
@@ -148,75 +148,75 @@ func (o *origin) shipLater(p posted, requests []qp.Request, data []qp.Data) (err
 
 // await blocks until done, which is not called again then, or until the end is broken, which it
 // returns.
-func (o *origin) await(done func() bool) error {
+func (o *origin) awaitCondition(done func() bool) error {
 	ok := false
-	o.f.cfg.Await(o, func() bool {
-		broken := o.broken.Load() != nil
+	o.fabric.cfg.Await(o, func() bool {
+		broken := o.lossReason.Load() != nil
 		ok = ok || !broken && done()
 		return ok || broken
 	})
 	if !ok {
-		return *o.broken.Load()
+		return *o.lossReason.Load()
 	}
 	return nil
 }
 
 // Buffer takes a buffer, and waits for one if need be.
 func (o *origin) Buffer() (int32, error) {
-	if b := o.q.out.Take(); b != none {
+	if b := o.queue.sendBuffers.Take(); b != noBuffer {
 		return b, nil
 	}
-	b := none
-	err := o.await(func() bool {
-		b = o.q.out.Take()
-		return b != none
+	b := noBuffer
+	err := o.awaitCondition(func() bool {
+		b = o.queue.sendBuffers.Take()
+		return b != noBuffer
 	})
 	return b, err
 }
 
 // Send sends a frame as soon as there is room.
 func (o *origin) Send(head []byte, body *kernel.Cursor, n int64, _ transport.When) (bool, error) {
-	o.q.fast.Enter()
-	defer o.q.fast.Leave()
-	if n > 0 && o.eager != nil {
+	o.queue.fast.Enter()
+	defer o.queue.fast.Leave()
+	if n > 0 && o.eagerSlots != nil {
 		return false, o.sendBySlot(head, body, int(n))
 	}
-	return false, o.send(head, body, int(n))
+	return false, o.postFrameWhenRoom(head, body, int(n))
 }
 
-func (o *origin) send(head []byte, body *kernel.Cursor, n int) error {
+func (o *origin) postFrameWhenRoom(head []byte, body *kernel.Cursor, n int) error {
 	q := [1]qp.Request{{Pieces: 1, Op: qp.Send}}
-	if all := bodyAt(len(head)) + n; all <= min(o.pair.Inline(), inlineBytes) {
-		encodeFrame(o.inline, head, body, n)
+	if all := bodyOffset(len(head)) + n; all <= min(o.pair.Inline(), inlineBytes) {
+		encodeFrame(o.inlineBuffer, head, body, n)
 		q[0].Flags = qp.Inline
-		return o.ship(posted{buffer: none}, q[:],
-			[]qp.Data{{Addr: uint64(addrOf(o.inline)), Bytes: uint32(all)}})
+		return o.postWhenRoom(postedChain{buffer: noBuffer}, q[:],
+			[]qp.Data{{Addr: uint64(sliceAddr(o.inlineBuffer)), Bytes: uint32(all)}})
 	}
 	b, err := o.Buffer()
 	if err != nil {
 		return err
 	}
-	return o.ship(posted{buffer: b}, q[:],
+	return o.postWhenRoom(postedChain{buffer: b}, q[:],
 		[]qp.Data{o.Data(b, 0, encodeFrame(o.Bytes(b), head, body, n))})
 }
 
 // WriteWord writes a word.
 func (o *origin) WriteWord(addr uintptr, key uint64, value uint32) error {
-	o.q.fast.Enter()
-	defer o.q.fast.Leave()
-	p := posted{buffer: none}
+	o.queue.fast.Enter()
+	defer o.queue.fast.Leave()
+	p := postedChain{buffer: noBuffer}
 	q := [1]qp.Request{{Remote: uint64(addr), Key: key, Pieces: 1, Op: qp.Write}}
 	if o.pair.Inline() >= 4 {
-		binary.NativeEndian.PutUint32(o.inline, value)
+		binary.NativeEndian.PutUint32(o.inlineBuffer, value)
 		q[0].Flags = qp.Inline
-		return o.ship(p, q[:], []qp.Data{{Addr: uint64(addrOf(o.inline)), Bytes: 4}})
+		return o.postWhenRoom(p, q[:], []qp.Data{{Addr: uint64(sliceAddr(o.inlineBuffer)), Bytes: 4}})
 	}
 	var err error
 	if p.buffer, err = o.Buffer(); err != nil {
 		return err
 	}
 	binary.NativeEndian.PutUint32(o.Bytes(p.buffer), value)
-	return o.ship(p, q[:], []qp.Data{o.Data(p.buffer, 0, 4)})
+	return o.postWhenRoom(p, q[:], []qp.Data{o.Data(p.buffer, 0, 4)})
 }
 
 // Flush: nothing is put off.
@@ -224,13 +224,13 @@ func (o *origin) Flush() bool { return false }
 
 // Run posts a chain, calls meanwhile, and waits until the chain is complete.
 func (o *origin) Run(requests []qp.Request, data []qp.Data, meanwhile func()) error {
-	if err := o.ship(posted{buffer: none}, requests, data); err != nil {
+	if err := o.postWhenRoom(postedChain{buffer: noBuffer}, requests, data); err != nil {
 		return err
 	}
-	mark := o.ring.next()
+	mark := o.inflight.nextNumber()
 	meanwhile()
-	o.f.cfg.Await(o, func() bool { return !o.ring.open(mark) || o.broken.Load() != nil })
-	if e := o.broken.Load(); e != nil {
+	o.fabric.cfg.Await(o, func() bool { return !o.inflight.isOpen(mark) || o.lossReason.Load() != nil })
+	if e := o.lossReason.Load(); e != nil {
 		return *e
 	}
 	return nil
@@ -238,20 +238,22 @@ func (o *origin) Run(requests []qp.Request, data []qp.Data, meanwhile func()) er
 
 // Last posts a chain. The buffer is free again when it is complete.
 func (o *origin) Last(b int32, requests []qp.Request, data []qp.Data) error {
-	return o.ship(posted{buffer: b}, requests, data)
+	return o.postWhenRoom(postedChain{buffer: b}, requests, data)
 }
 
 // Bytes returns a buffer.
-func (o *origin) Bytes(b int32) []byte { return o.q.out.Bytes(b) }
+func (o *origin) Bytes(b int32) []byte { return o.queue.sendBuffers.Bytes(b) }
 
 // Data describes a part of a buffer.
-func (o *origin) Data(b int32, off, n int) qp.Data { return o.f.data(o.q.out, b, off, n) }
+func (o *origin) Data(b int32, off, n int) qp.Data {
+	return o.fabric.bufferPiece(o.queue.sendBuffers, b, off, n)
+}
 
 // Atomic changes a word by the target's device.
 func (o *origin) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand,
 	compare int64) (old int64, err error) {
-	o.q.fast.Enter()
-	defer o.q.fast.Leave()
+	o.queue.fast.Enter()
+	defer o.queue.fast.Leave()
 	b, err := o.Buffer()
 	if err != nil {
 		return 0, err
@@ -265,7 +267,7 @@ func (o *origin) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand
 		return 0, err // the device may still write to the buffer
 	}
 	old = int64(binary.NativeEndian.Uint64(o.Bytes(b)))
-	o.q.out.Put(b)
+	o.queue.sendBuffers.Put(b)
 	return old, nil
 }
 

@@ -77,7 +77,7 @@ func TestForced(t *testing.T) {
 			far := j.Alloc(t, 1, field)
 			private := make([]byte, field)
 			for name, near := range map[string]uintptr{"arena": j.Alloc(t, 0, field),
-				"private": addrOf(private)} {
+				"private": sliceAddr(private)} {
 				r := rand.New(rand.NewPCG(1, uint64(len(name))))
 				mine, theirs := memory(near, field), memory(far, field)
 				for i := range mine {
@@ -125,7 +125,7 @@ func TestManyAtOnce(t *testing.T) {
 				private[i] = byte(i * 7 >> 3)
 			}
 			want := bytes.Clone(private)
-			pool := j.fabrics[0].origins.out
+			pool := j.fabrics[0].originQueue.sendBuffers
 			before := free(pool)
 			run := func(one func(transport.Peer, *transport.Xfer) error) {
 				var all sync.WaitGroup
@@ -134,7 +134,7 @@ func TestManyAtOnce(t *testing.T) {
 					at := uintptr(i * rows * stride)
 					x := &transport.Xfer{Later: true, Count: []int32{row, rows},
 						Done: func(err error) { failed <- err },
-						Local: transport.Section{Base: addrOf(private) +
+						Local: transport.Section{Base: sliceAddr(private) +
 							at, Stride: []int32{stride}},
 						Remote: transport.Section{Base: far + at,
 							Stride: []int32{stride}}}
@@ -176,7 +176,7 @@ func TestManyAtOnce(t *testing.T) {
 // free is how many buffers are free.
 func free(p *pin.Pool) (n int) {
 	var all []int32
-	for b := p.Take(); b != none; b = p.Take() {
+	for b := p.Take(); b != noBuffer; b = p.Take() {
 		all = append(all, b)
 	}
 	for _, b := range all {

@@ -23,81 +23,81 @@ import (
 )
 
 const (
-	mostTokens = 4096
-	burst      = 64 // completions that are polled at a time
+	maxRequests = 4096
+	pollBatch   = 64 // completions that are polled at a time
 	// longest sleep of an origin, which waits for other things, too
-	longNap = 50 * time.Millisecond
+	maxOriginSleep = 50 * time.Millisecond
 )
 
 // received marks the number of a receive buffer.
-const received = uint64(1) << 63
+const receiveID = uint64(1) << 63
 
 type queue struct {
-	f       *Fabric
-	cq      qp.Queue
-	in      *pin.Pool       // what is received
-	out     *pin.Pool       // what is sent, and data whose place is not registered
-	into    []kernel.Cursor // by buffer of out that is read into: where its bytes belong
-	tokens  atomic.Int32
-	entries int               // tokens that there are in all
-	looks   int               // before the first yield
-	nap     time.Duration     // longest sleep; negative: any time
-	fast    *fastpath.Path    // nil if there is none
-	answers *fastpath.Answers // that C sends, of a data server's queue; nil: it sends none
-	bell    eventfd.FD        // ends Sleep
+	fabric           *Fabric
+	cq               qp.Queue
+	receiveBuffers   *pin.Pool       // what is received
+	sendBuffers      *pin.Pool       // what is sent, and data whose place is not registered
+	readInto         []kernel.Cursor // by buffer of out that is read into: where its bytes belong
+	freeEntries      atomic.Int32
+	allEntries       int               // tokens that there are in all
+	pollsBeforeYield int               // before the first yield
+	maxSleep         time.Duration     // longest sleep; negative: any time
+	fast             *fastpath.Path    // nil if there is none
+	answers          *fastpath.Answers // that C sends, of a data server's queue; nil: it sends none
+	wakeup           eventfd.FD        // ends Sleep
 
-	mu    sync.Mutex
-	ends  map[uint32]*end // by number of the queue pair
-	todo  []func()        // calls for the poller to make
-	owing []*target       // that have something to send and had no room; poller only
+	mu         sync.Mutex
+	ends       map[uint32]*endpoint // by number of the queue pair
+	calls      []func()             // calls for the poller to make
+	backlogged []*target            // that have something to send and had no room; poller only
 
-	leaving atomic.Int32 // ends whose farewell is expected
-	urgent  atomic.Bool  // the poller has something to do: todo, or an end to destroy
-	dealing atomic.Bool  // the poller will look at urgent before it sleeps
-	wanted  atomic.Int32 // threads in own
+	disconnectsExpected atomic.Int32 // ends whose farewell is expected
+	callsPending        atomic.Bool  // the poller has something to do: todo, or an end to destroy
+	handling            atomic.Bool  // the poller will look at urgent before it sleeps
+	closers             atomic.Int32 // threads in own
 
 	// Used by the poller only.
-	using   sync.Mutex
-	parting []*end // whose queue pairs will be destroyed
-	ended   uint32 // as the fast path has said last
-	found   int    // what Sleep has found; the next Poll returns it
-	done    [burst]qp.Completion
-	ids     []uint64
-	offer   []qp.Data
+	pollMu          sync.Mutex
+	releasing       []*endpoint // whose queue pairs will be destroyed
+	seenCompletions uint32      // as the fast path has said last
+	unreported      int         // what Sleep has found; the next Poll returns it
+	completions     [pollBatch]qp.Completion
+	offerIDs        []uint64
+	offerData       []qp.Data
 }
 
 // openQueue makes a queue with so many buffers to receive and to send, and extra entries.
 func (f *Fabric) openQueue(in, out, extra int) (*queue, error) {
-	limits := f.base.Limits()
+	limits := f.device.Limits()
 	in = min(in, limits.MaxSRQ)
-	tokens := min(mostTokens, limits.MaxCQE-in-extra)
-	cq, err := f.base.NewQueue(tokens + in + extra)
+	tokens := min(maxRequests, limits.MaxCQE-in-extra)
+	cq, err := f.device.NewQueue(tokens + in + extra)
 	if err != nil {
 		return nil, err
 	}
-	q := &queue{f: f, cq: cq, looks: 1, nap: -1, bell: eventfd.None, ends: map[uint32]*end{}}
-	q.tokens.Store(int32(tokens))
-	q.entries = tokens
-	if q.in, err = pin.NewPool(f.pinned, in, f.size); err == nil {
-		q.out, err = pin.NewPool(f.pinned, out, f.size)
+	q := &queue{fabric: f, cq: cq, pollsBeforeYield: 1, maxSleep: -1, wakeup: eventfd.None, ends: map[uint32]*endpoint{}}
+	q.freeEntries.Store(int32(tokens))
+	q.allEntries = tokens
+	if q.receiveBuffers, err = pin.NewPool(f.bufferMemory, in, f.bufferSize); err == nil {
+		q.sendBuffers, err = pin.NewPool(f.bufferMemory, out, f.bufferSize)
 	}
 	if err != nil {
 		err = fmt.Errorf("%w; is RLIMIT_MEMLOCK (ulimit -l) too small?", err)
 	} else {
-		q.into = make([]kernel.Cursor, q.out.Count())
-		err = q.cq.NewBuffers(q.in.Count())
+		q.readInto = make([]kernel.Cursor, q.sendBuffers.Count())
+		err = q.cq.NewBuffers(q.receiveBuffers.Count())
 	}
 	if err == nil {
-		for b := q.in.Take(); b != none; b = q.in.Take() {
-			q.giveBack(b)
+		for b := q.receiveBuffers.Take(); b != noBuffer; b = q.receiveBuffers.Take() {
+			q.recycleReceive(b)
 		}
-		err = q.offerBuffers()
+		err = q.repostReceives()
 	}
 	if err == nil {
-		q.bell, err = eventfd.New()
+		q.wakeup, err = eventfd.New()
 	}
 	if err != nil {
-		q.free()
+		q.destroy()
 		return nil, err
 	}
 	f.queues = append(f.queues, q)
@@ -105,242 +105,242 @@ func (f *Fabric) openQueue(in, out, extra int) (*queue, error) {
 }
 
 // free destroys the queue. Its ends are gone.
-func (q *queue) free() {
+func (q *queue) destroy() {
 	q.cq.Close()
-	q.in.Close()
-	q.out.Close()
-	q.bell.Close()
+	q.receiveBuffers.Close()
+	q.sendBuffers.Close()
+	q.wakeup.Close()
 	q.fast.Free()
 	q.answers.Free()
 }
 
 // incoming is its receive buffers as C knows them.
-func (q *queue) incoming() *fastpath.Incoming {
-	return &fastpath.Incoming{Addr: q.in.Addr(0), Bytes: q.in.Size, Count: q.in.Count(),
-		Key: q.f.base.LocalKey(q.in.Key)}
+func (q *queue) receiveArea() *fastpath.Incoming {
+	return &fastpath.Incoming{Addr: q.receiveBuffers.Addr(0), Bytes: q.receiveBuffers.Size, Count: q.receiveBuffers.Count(),
+		Key: q.fabric.device.LocalKey(q.receiveBuffers.Key)}
 }
 
-func (q *queue) know(e *end) {
+func (q *queue) registerEndpoint(e *endpoint) {
 	q.mu.Lock()
 	q.ends[e.pair.Number()] = e
 	q.mu.Unlock()
 }
 
-func (q *queue) forget(e *end) {
+func (q *queue) unregisterEndpoint(e *endpoint) {
 	q.mu.Lock()
 	delete(q.ends, e.pair.Number())
 	q.mu.Unlock()
 }
 
-func (q *queue) end(pair uint32) *end {
+func (q *queue) endpointOf(pair uint32) *endpoint {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return q.ends[pair]
 }
 
 // all lists the ends.
-func (q *queue) all() []*end {
+func (q *queue) listEndpoints() []*endpoint {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return slices.Collect(maps.Values(q.ends))
 }
 
 // claim takes n tokens, if there are so many.
-func (q *queue) claim(n int32) bool {
-	if q.tokens.Add(-n) >= 0 {
+func (q *queue) claimEntries(n int32) bool {
+	if q.freeEntries.Add(-n) >= 0 {
 		return true
 	}
-	q.tokens.Add(n)
+	q.freeEntries.Add(n)
 	return false
 }
 
-func (q *queue) enter() {
-	if q.wanted.Load() > 0 { // the lock is not fair: let the thread in own have it
+func (q *queue) lockPoll() {
+	if q.closers.Load() > 0 { // the lock is not fair: let the thread in own have it
 		time.Sleep(100 * time.Microsecond)
 	}
-	q.using.Lock()
+	q.pollMu.Lock()
 	q.fast.Enter()
 }
 
-func (q *queue) leave() {
+func (q *queue) unlockPoll() {
 	q.fast.Leave()
-	q.using.Unlock()
+	q.pollMu.Unlock()
 }
 
 // Poll handles completions. It looks for the first one up to looks times, in one call of C: the
 // first q.looks times without a pause, then with a yield before each.
 func (q *queue) Poll(looks int) int {
-	q.enter()
-	defer q.leave()
-	return q.pollSome(looks, burst)
+	q.lockPoll()
+	defer q.unlockPoll()
+	return q.pollUpTo(looks, pollBatch)
 }
 
-func (q *queue) poll(looks int) int { return q.pollSome(looks, burst) }
+func (q *queue) pollBatch(looks int) int { return q.pollUpTo(looks, pollBatch) }
 
 // pollSome handles so many completions at most.
-func (q *queue) pollSome(looks, most int) int {
-	if n := q.waiting() + q.found; n > 0 {
-		q.found = 0
+func (q *queue) pollUpTo(looks, most int) int {
+	if n := q.handleAside() + q.unreported; n > 0 {
+		q.unreported = 0
 		return n
 	}
-	spin := max(min(looks, q.looks), 1)
-	return q.look(most, spin, max(looks-spin, 0))
+	spin := max(min(looks, q.pollsBeforeYield), 1)
+	return q.pollCQ(most, spin, max(looks-spin, 0))
 }
 
 // look looks for completions in C, which answers some of them, and handles the others.
-func (q *queue) look(most, looks, yields int) int {
+func (q *queue) pollCQ(most, looks, yields int) int {
 	if q.answers == nil {
-		n, err := q.cq.Look(q.done[:most], looks, yields)
-		return q.deal(n, err)
+		n, err := q.cq.Look(q.completions[:most], looks, yields)
+		return q.handleCompletions(n, err)
 	}
-	n, answered, failed, err := q.answers.Look(q.done[:most], looks, yields)
-	q.refused(failed)
-	return q.deal(n, err) + answered
+	n, answered, failed, err := q.answers.Look(q.completions[:most], looks, yields)
+	q.loseUnanswerable(failed)
+	return q.handleCompletions(n, err) + answered
 }
 
 // refused loses the end with this queue pair, which takes no answer; 0: there is none.
-func (q *queue) refused(failed uint32) {
+func (q *queue) loseUnanswerable(failed uint32) {
 	if failed == 0 {
 		return
 	}
-	if e := q.end(failed); e != nil {
-		e.lose(q.f.base.Fault("an answer cannot be posted"))
+	if e := q.endpointOf(failed); e != nil {
+		e.markLost(q.fabric.device.Fault("an answer cannot be posted"))
 	}
 }
 
 // Sleep sleeps until there are completions, and handles them. It looks and sleeps in one call of C.
 func (q *queue) Sleep(limit time.Duration) {
-	q.enter()
-	defer q.leave()
-	if q.found += q.waiting(); q.found > 0 {
+	q.lockPoll()
+	defer q.unlockPoll()
+	if q.unreported += q.handleAside(); q.unreported > 0 {
 		return
 	}
-	q.offerBuffers()
-	if q.nap >= 0 && (limit < 0 || limit > q.nap) {
-		limit = q.nap
+	q.repostReceives()
+	if q.maxSleep >= 0 && (limit < 0 || limit > q.maxSleep) {
+		limit = q.maxSleep
 	}
-	n, rang, err := q.cq.Sleep(q.done[:], int(q.bell), limit)
+	n, rang, err := q.cq.Sleep(q.completions[:], int(q.wakeup), limit)
 	if rang {
-		q.bell.Drain()
+		q.wakeup.Drain()
 	}
-	left, answered, failed := q.answers.Take(q.done[:n])
-	q.refused(failed)
-	q.found += q.deal(left, err) + answered
+	left, answered, failed := q.answers.Take(q.completions[:n])
+	q.loseUnanswerable(failed)
+	q.unreported += q.handleCompletions(left, err) + answered
 	if n == 0 && !rang && q.cq.Stirred() { // others are served while this one polls: it pays to
-		q.found++
+		q.unreported++
 	}
 }
 
 // Interrupt ends Sleep.
-func (q *queue) Interrupt() { q.bell.Ring() }
+func (q *queue) Interrupt() { q.wakeup.Ring() }
 
 // later has the poller call do soon. Any thread.
-func (q *queue) later(do func()) {
+func (q *queue) callFromPoller(do func()) {
 	q.mu.Lock()
-	q.todo = append(q.todo, do)
+	q.calls = append(q.calls, do)
 	q.mu.Unlock()
-	q.urgent.Store(true)
-	if !q.dealing.Load() {
+	q.callsPending.Store(true)
+	if !q.handling.Load() {
 		q.Interrupt()
 	}
 }
 
 // waiting handles what does not come from the queue: completions that C has put aside, what C has
 // found to be over, and todo.
-func (q *queue) waiting() (n int) {
-	if left := q.fast.Left(q.done[:fastpath.MostLeft]); left > 0 {
-		n = q.deal(left, nil)
+func (q *queue) handleAside() (n int) {
+	if left := q.fast.Left(q.completions[:fastpath.MostLeft]); left > 0 {
+		n = q.handleCompletions(left, nil)
 	}
-	if now := q.fast.Ended(); now != q.ended { // a thread may wait for that
-		q.ended = now
+	if now := q.fast.Ended(); now != q.seenCompletions { // a thread may wait for that
+		q.seenCompletions = now
 		n++
 	}
-	for q.urgent.Load() {
+	for q.callsPending.Load() {
 		// again if later has found dealing set, and so has not called Interrupt
-		q.dealing.Store(true)
-		q.urgent.Store(false)
+		q.handling.Store(true)
+		q.callsPending.Store(false)
 		q.mu.Lock()
-		list := q.todo
-		q.todo = nil
+		list := q.calls
+		q.calls = nil
 		q.mu.Unlock()
 		for _, do := range list {
 			do()
 		}
-		q.reap()
-		q.offerBuffers()
-		q.dealing.Store(false)
+		q.destroyReleased()
+		q.repostReceives()
+		q.handling.Store(false)
 		n += len(list)
 	}
 	return n
 }
 
 // deal handles n completions.
-func (q *queue) deal(n int, err error) int {
+func (q *queue) handleCompletions(n int, err error) int {
 	if err != nil {
-		for _, e := range q.all() {
-			e.lose(err)
+		for _, e := range q.listEndpoints() {
+			e.markLost(err)
 		}
 		return 1
 	}
 	if n == 0 {
 		return 0
 	}
-	q.dealing.Store(true)
-	defer q.dealing.Store(false)
+	q.handling.Store(true)
+	defer q.handling.Store(false)
 	sent := false
-	for i := range q.done[:n] {
-		c := &q.done[i]
-		e := q.end(c.Pair)
+	for i := range q.completions[:n] {
+		c := &q.completions[i]
+		e := q.endpointOf(c.Pair)
 		switch {
 		case q.fast.Mine(c):
 			if c.Status != 0 && e != nil {
-				e.lose(q.f.base.Failure(c))
+				e.markLost(q.fabric.device.Failure(c))
 			}
-		case c.ID&received == 0:
+		case c.ID&receiveID == 0:
 			sent = true
 			if e != nil {
-				e.completed(c)
+				e.handleCompletion(c)
 			}
-		case e == nil || c.Status != 0 || e.broken.Load() != nil:
+		case e == nil || c.Status != 0 || e.lossReason.Load() != nil:
 			if e != nil && c.Status == 0 && c.Bytes == 0 {
-				e.departed()
+				e.onPeerDisconnect()
 			}
-			q.giveBack(int32(c.ID &^ received))
+			q.recycleReceive(int32(c.ID &^ receiveID))
 		default:
-			e.arrived(int32(c.ID&^received), int(c.Bytes))
+			e.onMessage(int32(c.ID&^receiveID), int(c.Bytes))
 		}
 	}
 	if sent {
-		q.payDebts()
+		q.serveBacklogged()
 	}
-	if len(q.ids) >= q.in.Count()/4 { // else before the poller sleeps: it is a call of C
-		q.offerBuffers()
+	if len(q.offerIDs) >= q.receiveBuffers.Count()/4 { // else before the poller sleeps: it is a call of C
+		q.repostReceives()
 	}
 	return n
 }
 
 // giveBack has a receive buffer offered again.
-func (q *queue) giveBack(b int32) {
-	q.ids = append(q.ids, received|uint64(b))
-	q.offer = append(q.offer, q.f.data(q.in, b, 0, q.in.Size))
+func (q *queue) recycleReceive(b int32) {
+	q.offerIDs = append(q.offerIDs, receiveID|uint64(b))
+	q.offerData = append(q.offerData, q.fabric.bufferPiece(q.receiveBuffers, b, 0, q.receiveBuffers.Size))
 }
 
-func (q *queue) offerBuffers() (err error) {
-	if len(q.ids) > 0 {
-		if err = q.cq.Offer(q.ids, q.offer); err != nil {
+func (q *queue) repostReceives() (err error) {
+	if len(q.offerIDs) > 0 {
+		if err = q.cq.Offer(q.offerIDs, q.offerData); err != nil {
 			log.Errorf("nothing can be received any more: %v", err)
 		}
-		q.ids, q.offer = q.ids[:0], q.offer[:0]
+		q.offerIDs, q.offerData = q.offerIDs[:0], q.offerData[:0]
 	}
 	return err
 }
 
 // payDebts serves the targets that had no room.
-func (q *queue) payDebts() {
-	list := q.owing
-	q.owing = nil
+func (q *queue) serveBacklogged() {
+	list := q.backlogged
+	q.backlogged = nil
 	for _, t := range list {
-		t.owing = false
-		t.serve()
+		t.backlogged = false
+		t.serveBacklog()
 	}
 }

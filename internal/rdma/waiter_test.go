@@ -107,16 +107,16 @@ func TestManyWaiters(t *testing.T) {
 // came: it would take the waiter's core.
 func TestServerSleepsBesideWaiter(t *testing.T) {
 	w := newReceivers(t)
-	q := w.fabrics[1].origins // no other thread polls it
-	made, err := q.share()
+	q := w.fabrics[1].originQueue // no other thread polls it
+	made, err := q.openListener()
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := made.(*listener)
-	defer l.close()
-	l.enter()
-	l.found++
-	l.leave()
+	defer l.closeEpoll()
+	l.lockPoll()
+	l.unreported++
+	l.unlockPoll()
 	l.Divert(true)
 	const limit = 30 * time.Millisecond
 	begin := time.Now()
@@ -137,16 +137,16 @@ func TestServerSleepsBesideWaiter(t *testing.T) {
 // and those of any other moment at once.
 func TestCallsBesideWaiter(t *testing.T) {
 	w := newReceivers(t)
-	q := w.fabrics[1].served
+	q := w.fabrics[1].serverQueue
 	for _, dealing := range []bool{true, false} {
 		var v transport.Visit
 		for v.Stage != transport.VisitPolling {
 			w.in.PollIncoming(&v)
 		}
 		made := make(chan bool)
-		q.dealing.Store(dealing) // a waiter is handling completions
-		q.later(func() { close(made) })
-		if q.dealing.Store(false); dealing {
+		q.handling.Store(dealing) // a waiter is handling completions
+		q.callFromPoller(func() { close(made) })
+		if q.handling.Store(false); dealing {
 			w.in.LeaveIncoming(&v, false)
 		}
 		select {
@@ -163,9 +163,9 @@ func TestCallsBesideWaiter(t *testing.T) {
 func TestWaitForFarewell(t *testing.T) {
 	j := newJob(t, nil, 1, 1)
 	f := j.fabrics[0]
-	f.origins.leaving.Add(1)
-	defer f.origins.leaving.Add(-1)
-	f.attended.Store(false)
+	f.originQueue.disconnectsExpected.Add(1)
+	defer f.originQueue.disconnectsExpected.Add(-1)
+	f.attendOrigins.Store(false)
 	transporttest.Returns(t, "waiting", func() {
 		for len(f.Wait(-1, nil)) == 0 {
 		}
@@ -175,12 +175,12 @@ func TestWaitForFarewell(t *testing.T) {
 // TestNoticeLost: a process that does nothing hears of an end even if the first datagram is lost.
 func TestNoticeLost(t *testing.T) {
 	j := newReceivers(t)
-	m, lost := j.fabrics[1].cm, j.fabrics[0].origins.all()[0]
+	m, lost := j.fabrics[1].connManager, j.fabrics[0].originQueue.listEndpoints()[0]
 	var taken []int32
-	for i := m.pool.Take(); i != none; i = m.pool.Take() {
+	for i := m.buffers.Take(); i != noBuffer; i = m.buffers.Take() {
 		taken = append(taken, i)
 	}
-	for _, e := range j.fabrics[1].served.all() {
+	for _, e := range j.fabrics[1].serverQueue.listEndpoints() {
 		e.Break()
 	}
 	unsent := func() int {
@@ -192,10 +192,10 @@ func TestNoticeLost(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	for _, i := range taken {
-		m.pool.Put(i)
+		m.buffers.Put(i)
 	}
 	transporttest.Returns(t, "waiting for the loss", func() {
-		for lost.broken.Load() == nil {
+		for lost.lossReason.Load() == nil {
 			time.Sleep(time.Millisecond)
 		}
 	})
