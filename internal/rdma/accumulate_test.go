@@ -58,12 +58,13 @@ func TestDeviceAccumulateBesideOthers(t *testing.T) {
 			t.Fatalf("element %d is %d, want %d", i, v, 23*rounds)
 		}
 	}
-	if j.fabrics[3].accLocks == nil {
+	if j.fabrics[3].listen.accLocks == nil {
 		t.Error("no accumulate was made by the device")
 	}
 }
 
-// Messages allocate little at the target: collections of garbage would take more time than they do.
+// TestAccumulateAllocates: an accumulate by message allocates little at the target, where garbage
+// collection would otherwise take longer than the accumulates.
 func TestAccumulateAllocates(t *testing.T) {
 	const rounds, ops, bytes, most = 5, 500, 32 << 10, 1500
 	j := newJob(t, nil, 1, 1)

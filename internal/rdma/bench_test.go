@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What every operation takes between two ends in this process. The same by bare work requests is in
-// bench/. Without a device nothing is measured.
+// What every operation takes between two endpoints in this process. The same by bare work requests
+// is in bench/. Without a device nothing is measured.
 package rdma
 
 import (
@@ -14,7 +14,7 @@ import (
 
 var sizes = []int{8, 1 << 10, 16 << 10, 256 << 10, 1 << 20}
 
-// two are ranks 0 and 1 on two nodes, and memory of each.
+// two opens ranks 0 and 1 on two nodes, with memory of each.
 func two(b *testing.B, strided string, bytes int64) (tr transport.Transport, near, far uintptr) {
 	j := newJob(b, func(s *settings) { s.Strided = strided }, 1, 1)
 	return j.Open[0], j.Alloc(b, 0, bytes), j.Alloc(b, 1, bytes)

@@ -99,14 +99,14 @@ func newJob(t testing.TB, change func(*settings), ranks ...int) *job {
 	return j
 }
 
-// miser registers nothing, as where too little memory may be pinned.
+// miser is a protection domain that refuses to register, as where too little memory may be pinned.
 type miser struct{}
 
 func (miser) Register(uintptr, int64, qp.Access) (qp.Region, error) {
 	return nil, errors.New("nothing may be pinned")
 }
 
-// Private memory is reached by frames, however transfers of the arena travel.
+// TestConformancePrivate: private memory is reached by frames, whatever the protocol for the arena.
 func TestConformancePrivate(t *testing.T) {
 	openJob(t, nil, 2, 2).ConformPrivate(t, false)
 	openJob(t, func(s *settings) { s.DeviceAcc = true }, 1, 1).ConformPrivate(t, true)
@@ -161,14 +161,17 @@ func TestConformance(t *testing.T) {
 		{"nothing stays pinned", []int{1, 1}, func(s *settings) { s.rdma.Pin = 1 }},
 		{"nothing can be pinned", []int{1, 1}, func(s *settings) {
 			s.DeviceAcc = true
-			s.opened = func(f *Fabric) { f.transferMemory.(*registrar).domain = miser{} }
+			s.opened = func(f *Fabric) {
+				f.transferRegistrar.(*registrar).domain = miser{}
+			}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) { openJob(t, c.change, c.ranks...).Conform(t) })
 	}
 }
 
-// Random operations of many threads, with connections that are given back and made again.
+// TestMixBounded: random operations of many threads have the right results while connections are
+// closed and made again.
 func TestMixBounded(t *testing.T) {
 	for _, change := range []func(*settings){
 		func(s *settings) { s.Connections = 1 },

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The connection manager receives and sends the datagrams by which processes connect: an origin
-// asks with its hello, the target answers with its own. Datagrams may be lost or come twice: the
-// origin asks again, the target gives the same answer again. A process that cannot prove that it
-// knows the job's secret gets no answer. The manager has a thread of its own, which sleeps while
-// there are no datagrams.
+// sends a connect request with its hello, the target replies with its own. Datagrams may be lost or
+// come twice: the origin repeats the request, the target sends the same reply again. A process that
+// cannot prove that it knows the job's secret gets no reply. The manager has a thread of its own,
+// which sleeps while there are no datagrams.
 package rdma
 
 import (
@@ -24,35 +24,36 @@ import (
 const (
 	datagramBuffers = 64
 	datagramBytes   = 512
-	firstRetryPause = 100 * time.Millisecond // before a question is repeated
+	firstRetryPause = 100 * time.Millisecond // before a request is repeated
 	maxRetryPause   = time.Second
 )
 
-// A datagram is its kind, a nonce (of the question, also in its answer), and a sealed hello. Where
-// a connection ends, the hello carries a notice.
+// A datagram is its kind, a nonce (of the request, also in its reply), and a sealed hello. Where a
+// connection ends, the hello carries a disconnectNotice.
 const (
-	connectRequest    = 1
-	connectReply      = 2
-	disconnectRequest = 3
-	helloOffset       = 1 + transport.NonceBytes
+	connectRequest = 1
+	connectReply   = 2
+	disconnecting  = 3
+	helloOffset    = 1 + transport.NonceBytes
 )
 
+// nonce names a request and its reply.
 type nonce = [transport.NonceBytes]byte
 
+// connManager sends and receives a process's datagrams.
 type connManager struct {
-	fabric    *Fabric
-	datagrams qp.Datagrams
-	buffers   *pin.Pool // half of it is for receiving
-	address   qp.Address
-	wakeup    eventfd.FD // ends the thread
-	stopped   chan struct{}
-	closed    atomic.Bool
-
-	awaitingReply sync.Map // by nonce of a question: chan []byte
+	fabric        *Fabric
+	datagrams     qp.Datagrams
+	buffers       *pin.Pool // one half is for receiving
+	address       qp.Address
+	wakeup        eventfd.FD // ends the thread's sleep
+	stopped       chan struct{}
+	stopping      atomic.Bool
+	awaitingReply sync.Map // by nonce of a request: a chan []byte
 	notices       noticeQueue
 }
 
-// openManager makes a process reachable.
+// openConnManager makes a process reachable, and starts the manager's thread.
 func openConnManager(f *Fabric) (*connManager, error) {
 	m := &connManager{fabric: f, wakeup: eventfd.None, stopped: make(chan struct{})}
 	if err := m.openDatagrams(); err != nil {
@@ -63,11 +64,15 @@ func openConnManager(f *Fabric) (*connManager, error) {
 	return m, nil
 }
 
+// openDatagrams makes the datagram queue pair and posts its receive buffers. After an error the
+// caller frees what there is.
 func (m *connManager) openDatagrams() (err error) {
-	if m.datagrams, err = m.fabric.device.NewDatagrams(datagramBuffers); err != nil {
+	f := m.fabric
+	if m.datagrams, err = f.device.NewDatagrams(datagramBuffers); err != nil {
 		return err
 	}
-	if m.buffers, err = pin.NewPool(m.fabric.bufferMemory, 2*datagramBuffers, datagramBytes); err != nil {
+	m.buffers, err = pin.NewPool(f.bufferRegistrar, 2*datagramBuffers, datagramBytes)
+	if err != nil {
 		return err
 	}
 	for range m.buffers.Count() / 2 {
@@ -81,30 +86,35 @@ func (m *connManager) openDatagrams() (err error) {
 }
 
 func (m *connManager) postReceive(i int32) error {
-	return m.datagrams.Offer(receiveID|uint64(i), m.fabric.bufferPiece(m.buffers, i, 0, datagramBytes))
+	return m.datagrams.Offer(receiveID|uint64(i),
+		m.fabric.bufferPiece(m.buffers, i, 0, datagramBytes))
 }
 
-// send sends a datagram, or drops it if there is no free buffer: it is sent again.
-func (m *connManager) sendDatagram(kind byte, id nonce, sealed []byte, to *qp.Address) (err error) {
+// sendDatagram sends a datagram, or drops it if there is no free buffer: callers repeat what gets
+// no reply. Any thread may call it.
+func (m *connManager) sendDatagram(kind byte, id nonce, sealed []byte, to *qp.Address) error {
 	i := m.buffers.Take()
 	if i == noBuffer {
 		return nil
 	}
 	n := copy(m.buffers.Bytes(i), slices.Concat([]byte{kind}, id[:], sealed))
-	if err = m.datagrams.Send(uint64(i), m.fabric.bufferPiece(m.buffers, i, 0, n), to); err != nil {
+	err := m.datagrams.Send(uint64(i), m.fabric.bufferPiece(m.buffers, i, 0, n), to)
+	if err != nil {
 		m.buffers.Put(i)
 	}
 	return err
 }
 
-// ask sends a question, again and again, until there is an answer that proves knowledge of the
-// secret.
-func (m *connManager) requestConnect(q *transport.Hello, to *qp.Address, limit time.Duration) (a transport.Hello,
-	err error) {
+// requestConnect sends a connect request, and repeats it until there is a reply that proves
+// knowledge of the secret. A target that refuses the request sends nothing, so a refusal is a
+// timeout here. The caller checks which rank has replied, and its limits.
+func (m *connManager) requestConnect(q *transport.Hello, to *qp.Address,
+	limit time.Duration) (a transport.Hello, err error) {
 	reply := make(chan []byte, 1)
 	m.awaitingReply.Store(q.Nonce, reply)
 	defer m.awaitingReply.Delete(q.Nonce)
-	sealed := q.Seal(m.fabric.cfg.Secret, "origin", nil)
+	secret := m.fabric.cfg.Secret
+	sealed := q.Seal(secret, "origin", nil)
 	pause := firstRetryPause
 	for end := time.Now().Add(limit); time.Now().Before(end); pause = min(2*pause,
 		maxRetryPause) {
@@ -113,7 +123,7 @@ func (m *connManager) requestConnect(q *transport.Hello, to *qp.Address, limit t
 		}
 		select {
 		case b := <-reply:
-			if err = a.Unseal(b, m.fabric.cfg.Secret, "target", q.Nonce[:]); err == nil {
+			if err = a.Unseal(b, secret, "target", q.Nonce[:]); err == nil {
 				return a, nil
 			}
 			log.Infof("an answer was ignored: %v", err)
@@ -125,12 +135,14 @@ func (m *connManager) requestConnect(q *transport.Hello, to *qp.Address, limit t
 	return a, fmt.Errorf("it does not answer for %v", limit)
 }
 
+// handleDatagrams is the manager's thread. Between datagrams it repeats notices that are due.
 func (m *connManager) handleDatagrams() {
 	defer log.Guard()
 	defer close(m.stopped)
 	var done [16]qp.Completion
-	for !m.closed.Load() { // it is set before the bell rings
-		n, rang, err := m.datagrams.Sleep(done[:], int(m.wakeup), m.resendNotices(time.Now()))
+	for !m.stopping.Load() { // stop sets it before it rings
+		pause := m.resendNotices(time.Now())
+		n, rang, err := m.datagrams.Sleep(done[:], int(m.wakeup), pause)
 		if rang {
 			m.wakeup.Drain()
 		}
@@ -144,6 +156,8 @@ func (m *connManager) handleDatagrams() {
 	}
 }
 
+// handleCompletion frees the buffer of a datagram that was sent, or dispatches one that has come
+// and posts its buffer again.
 func (m *connManager) handleCompletion(c *qp.Completion) {
 	if c.ID&receiveID == 0 {
 		m.buffers.Put(int32(c.ID))
@@ -156,18 +170,19 @@ func (m *connManager) handleCompletion(c *qp.Completion) {
 	m.postReceive(i)
 }
 
-// hear acts on a datagram.
+// dispatchDatagram acts on a datagram by its kind. Its contents are not believed until the hello
+// has been unsealed.
 func (m *connManager) dispatchDatagram(b []byte) {
 	id, sealed := nonce(b[1:helloOffset]), b[helloOffset:]
 	switch b[0] {
 	case connectReply:
-		asks, _ := m.awaitingReply.Load(id)
-		reply, _ := asks.(chan []byte) // nil if nobody asks
+		requests, _ := m.awaitingReply.Load(id)
+		reply, _ := requests.(chan []byte) // nil if there is no such request
 		select {
 		case reply <- slices.Clone(sealed):
 		default:
 		}
-	case disconnectRequest:
+	case disconnecting:
 		m.fabric.handleNotice(sealed)
 	case connectRequest:
 		a, to, err := m.fabric.answerConnect(sealed)
@@ -180,9 +195,9 @@ func (m *connManager) dispatchDatagram(b []byte) {
 	}
 }
 
-// close ends the manager.
+// stop ends the manager's thread, waits for it, and frees the manager.
 func (m *connManager) stop() {
-	m.closed.Store(true)
+	m.stopping.Store(true)
 	m.wakeup.Ring()
 	<-m.stopped
 	m.freeBuffers()

@@ -12,8 +12,8 @@ func (c *copyHistory) uses(nbytes, most int64) (n int) {
 	return n
 }
 
-// What is registered again and again, since it does not stay, is registered ever more rarely; what
-// grows is not.
+// TestCopied: memory that is registered again and again, since it does not stay so, is registered
+// ever more rarely; growing transfers are not.
 func TestCopied(t *testing.T) {
 	const most = 1 << 20
 	var c copyHistory

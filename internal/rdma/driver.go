@@ -32,14 +32,13 @@ const (
 	mostGID  = 99999
 )
 
-// isNumber tells whether text is a number of digits only, without a leading zero, from least to
-// most.
+// isNumber reports whether text is a decimal number from least to most, without a leading zero.
 func isNumber(text string, least, most int) bool {
 	n, err := strconv.Atoi(text)
 	return err == nil && n >= least && n <= most && text == strconv.Itoa(n)
 }
 
-// isDevice tells whether text can be the name of a device, or that with the number of a port.
+// isDeviceName reports whether text can be the name of a device, or name:port.
 func isDeviceName(text string) bool {
 	name, port, numbered := strings.Cut(text, ":")
 	return name != "" && !strings.ContainsAny(name, "/ \t,;") &&
@@ -64,7 +63,7 @@ func Driver(o Options) transport.Driver {
 	return transport.Driver{
 		Name:  "rdma",
 		Probe: func() error { _, err := probed(); return err },
-		Hint: func() []byte { // the address that this process is likely to have
+		Hint: func() []byte { // the address that this process will probably have
 			if d, err := probed(); err == nil && d.usable[0].gid != nil {
 				return d.usable[0].gid.Addr[:]
 			}
@@ -75,7 +74,8 @@ func Driver(o Options) transport.Driver {
 			if err != nil {
 				return err.Error()
 			}
-			return d.describe() + "; " + pin.Notes(pin.Budget(o.Pin, 1), d.limits.OnDemand)
+			pinning := pin.Notes(pin.Budget(o.Pin, 1), d.limits.OnDemand)
+			return d.describe() + "; " + pinning
 		},
 		Open: func(cfg transport.FabricConfig) (transport.Fabric, error) {
 			d, err := probed()
@@ -91,7 +91,7 @@ func Driver(o Options) transport.Driver {
 	}
 }
 
-// device is what probing has found: ports that can be used, all of which could be opened.
+// probedDevice is what probing has found: ports that can be used, all of which could be opened.
 type probedDevice struct {
 	usable []portAddress
 	limits qp.Limits       // of the first
@@ -101,7 +101,8 @@ type probedDevice struct {
 
 // probe finds a device, and makes one object of every kind, since each may be refused.
 func probe(o *Options) (*probedDevice, error) {
-	list, unused := usablePorts(verbs.ListPorts(cmp.Or(o.Sysfs, verbs.ClassDir)), o.Device, o.GID)
+	all := verbs.ListPorts(cmp.Or(o.Sysfs, verbs.ClassDir))
+	list, unused := usablePorts(all, o.Device, o.GID)
 	if len(list) > 0 {
 		if err := verbs.Load(); err != nil {
 			return nil, err
@@ -121,6 +122,8 @@ func probe(o *Options) (*probedDevice, error) {
 	return d, nil
 }
 
+// tryPort opens a port, makes objects of every kind on it, and closes it. The first one that works
+// decides limits and state.
 func (d *probedDevice) tryPort(w *portAddress) error {
 	base, err := w.open()
 	if err != nil {
@@ -135,7 +138,7 @@ func (d *probedDevice) tryPort(w *portAddress) error {
 
 // Try makes one queue and one queue pair on a device, since each may be refused.
 func Try(base qp.Device) error {
-	f := &Fabric{device: base, bufferMemory: &registrar{base, false}, bufferSize: pageBytes}
+	f := &Fabric{device: base, bufferRegistrar: &registrar{base, false}, bufferSize: pageBytes}
 	q, err := f.openQueue(1, 1, 0)
 	if err != nil {
 		return err
@@ -148,7 +151,7 @@ func Try(base qp.Device) error {
 	return err
 }
 
-// notes describes the port that would be used, and lists the others.
+// describe describes the port that would be used, and lists the others, for armci_info.
 func (d *probedDevice) describe() string {
 	l := &d.limits
 	text := fmt.Sprintf("%s; firmware %s, mtu %d, up to %d requests of %d pieces in a queue "+
@@ -164,8 +167,8 @@ func (d *probedDevice) describe() string {
 	return text
 }
 
-// way is a port with the address under which others reach it; gid is nil on InfiniBand, where the
-// LID is enough.
+// portAddress is a port with the address under which peers reach it; gid is nil on InfiniBand,
+// where the LID is enough.
 type portAddress struct {
 	verbs.Port
 	gid *verbs.GID
@@ -184,8 +187,8 @@ func (w *portAddress) String() string {
 		w.gid.Text())
 }
 
-// rank orders addresses of an Ethernet port, the best first: RoCE v2 is routed, and IPv4 and global
-// addresses reach further than link-local ones.
+// addressPreference orders addresses of an Ethernet port, the best with the lowest number: RoCE v2
+// is routed, and IPv4 and global addresses reach further than link-local ones.
 func addressPreference(g *verbs.GID) (r int) {
 	if g.Kind != "RoCE v2" {
 		r = 4
@@ -198,8 +201,9 @@ func addressPreference(g *verbs.GID) (r int) {
 	return r
 }
 
-// ways lists what may be used, the best first, given the settings: a device or device:port, and the
-// number of an address. reasons are why other ports may not be used, or why there is nothing.
+// usablePorts lists the ports that may be used, the best first, given the settings: a device or
+// device:port, and the index of an address. reasons are why other ports may not be used, or why
+// there is nothing.
 func usablePorts(all []verbs.Port, device, number string) (usable []portAddress, reasons []string) {
 	for _, p := range all {
 		if device != "" && device != p.Device && device != fmt.Sprintf("%s:%d", p.Device,
@@ -221,7 +225,7 @@ func usablePorts(all []verbs.Port, device, number string) (usable []portAddress,
 	return usable, reasons
 }
 
-// wayBy chooses the address of a port, or says why the port cannot be used.
+// choosePortAddress chooses the address of a port, or says why the port cannot be used.
 func choosePortAddress(p verbs.Port, number string) (w portAddress, why string) {
 	if p.State != "ACTIVE" {
 		return w, "the port is " + p.State
@@ -243,12 +247,14 @@ func choosePortAddress(p verbs.Port, number string) (w portAddress, why string) 
 	if len(p.GIDs) == 0 {
 		return w, "no usable GID: its network interface has no address"
 	}
-	best := slices.MinFunc(p.GIDs, func(a, b verbs.GID) int { return addressPreference(&a) - addressPreference(&b) })
+	best := slices.MinFunc(p.GIDs, func(a, b verbs.GID) int {
+		return addressPreference(&a) - addressPreference(&b)
+	})
 	return portAddress{p, &best}, ""
 }
 
-// nearest returns the way whose address has most leading bits in common with the addresses in all
-// hints of the other ranks; the first of equals.
+// nearestPort returns the port whose address has most leading bits in common with the addresses in
+// all hints of the other ranks; the first of equals.
 func nearestPort(mine []portAddress, hints [][]byte) *portAddress {
 	best, most := 0, -1
 	for i := range mine {

@@ -16,7 +16,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// host writes files below a directory: "path: contents".
+// someHost writes files below a directory: "path: contents".
 func someHost(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -73,7 +73,8 @@ func TestWays(t *testing.T) {
 		{append(append(down, roce...), ib...), "d0:1", "", "", "there is no device d0:1"},
 		{append(down, roce...), "a0:1", "", "", "DOWN"},
 	} {
-		got, reasons := usablePorts(verbs.ListPorts(someHost(t, c.files...)), c.device, c.gid)
+		all := verbs.ListPorts(someHost(t, c.files...))
+		got, reasons := usablePorts(all, c.device, c.gid)
 		text := ""
 		for i := range got {
 			text += "; " + got[i].String()
@@ -119,8 +120,8 @@ func TestNearest(t *testing.T) {
 // TestHello: the private data of a hello fits into a datagram, survives encoding, and is refused
 // where bytes are missing.
 func TestHello(t *testing.T) {
-	x := privateData{UsesLocks: true, Places: lab.Places{Locks: lab.Place{Lo: 1 << 40, Hi: 1<<40 + 64,
-		Key: 1<<64 - 1}}}
+	locks := lab.Place{Lo: 1 << 40, Hi: 1<<40 + 64, Key: 1<<64 - 1}
+	x := privateData{UsesLocks: true, Places: lab.Places{Locks: locks}}
 	x.Link[3], x.Back[qp.AddressBytes-1] = 17, 99
 	b := encode(&x)
 	if helloOffset+transport.HelloBytes(len(b)) > datagramBytes-40 {
@@ -137,7 +138,8 @@ func TestHello(t *testing.T) {
 	}
 }
 
-// TestRing: chains come back in order, once, and the ring is used again.
+// TestRing: chains complete in order, once; their places are used again; and a closed ring takes no
+// chains.
 func TestRing(t *testing.T) {
 	r := inflightRing{chains: make([]postedChain, 4)}
 	next := int32(0)
@@ -149,7 +151,7 @@ func TestRing(t *testing.T) {
 		if !r.isOpen(r.nextNumber()) {
 			t.Fatal("nothing is open")
 		}
-		for p, ok := r.popCompleted(last); ok; p, ok = r.popCompleted(last) {
+		for p, ok := r.popUpTo(last); ok; p, ok = r.popUpTo(last) {
 			if p.requests != next {
 				t.Fatalf("chain %d came back where %d was the oldest", p.requests,
 					next)
@@ -162,7 +164,8 @@ func TestRing(t *testing.T) {
 	}
 	w := &counter{}
 	r.appendChain(&postedChain{done: w})
-	if ended := r.failAll(); len(ended) != 1 || ended[0].done != w || !r.isOpen(r.nextNumber()) {
+	ended := r.failAll()
+	if len(ended) != 1 || ended[0].done != w || !r.isOpen(r.nextNumber()) {
 		t.Errorf("%+v has ended", ended)
 	}
 	if _, ok := r.appendChain(&postedChain{done: w}); ok || w.n != 1 {
@@ -173,22 +176,22 @@ func TestRing(t *testing.T) {
 		t.Error("a ring that is open again takes no chains")
 	}
 	for range 2 {
-		if p, ok := r.popCompleted(math.MaxUint64); !ok || p.done != nil {
+		if p, ok := r.popUpTo(math.MaxUint64); !ok || p.done != nil {
 			t.Errorf("%+v came back after it has failed", p)
 		}
 	}
-	if _, ok := r.popCompleted(math.MaxUint64); ok || r.isOpen(r.nextNumber()) {
+	if _, ok := r.popUpTo(math.MaxUint64); ok || r.isOpen(r.nextNumber()) {
 		t.Error("there is a third chain")
 	}
 }
 
-// counter counts parts of a transfer.
+// counter is a transport.Completion that counts chains in flight.
 type counter struct{ n int32 }
 
 func (c *counter) Add(n int32) { c.n += n }
 func (c *counter) Done(error)  { c.n-- }
 
-// Settings that mean nothing on any host are refused.
+// TestOptionsCheck: settings that mean nothing on any host are refused.
 func TestOptionsCheck(t *testing.T) {
 	for text, good := range map[string]bool{"": true, "mlx5_0": true, "mlx5_0:1": true,
 		"a:999": true,

@@ -5,13 +5,14 @@
 // itself, and exchanges frames with the node's data server. It must not know what is in a frame,
 // ARMCI's rules, or other fabrics.
 //
-// Reading order: fabric.go (what a process has), connect.go (how two meet), queue.go (completions),
-// end.go and ring.go (what is in flight), origin.go and target.go (the two ends), direct.go
-// (transfers by the device), loss.go (how an end ends).
+// Reading order: fabric.go (what a process has), connect.go (how two processes connect), queue.go
+// and poll.go (completions), endpoint.go and ring.go (what is in flight), origin.go and target.go
+// (the two kinds of endpoints), direct.go (transfers by the device), loss.go (how a connection
+// ends).
 //
-// This file: the fabric of a process: what it has, how it is opened and closed, its fast path. And
-// what the progress thread waits for: completions on the origins' queue if it was asked to attend
-// to it, ends that were lost, and asynchronous events of the device.
+// This file: the fabric of a process, how it is opened and closed, and its fast path; and what the
+// progress thread waits for: completions on the origins' queue if Attend has asked for that,
+// endpoints that were lost, and asynchronous events of the device.
 package rdma
 
 import (
@@ -31,62 +32,78 @@ import (
 	"libarmci/internal/transport"
 )
 
+// credits is how many frames of one origin a target has buffers for, on average.
+const credits = 16
+
 const (
-	framesPerOrigin   = 16 // frames of one origin for which a target has buffers, on average
-	yieldsBeforeSleep = 40 // of a waiter before it sleeps
+	yieldsBeforeSleep = 40 // of a waiter
 	pollCost          = 50 * time.Nanosecond
 	progressTick      = time.Millisecond
 )
 
-// Fabric implements transport.Fabric over verbs.
+// Fabric implements transport.Fabric over queue pairs.
 type Fabric struct {
 	*pin.Arena     // Expose
 	*fastpath.Path // DropRank, SetCosts, RequestOpen, RequestOver, RequestFailure
 
-	cfg            transport.FabricConfig
-	device         qp.Device
-	transferMemory pin.Device // of memory that is used for transfers
-	bufferMemory   pin.Device // of buffers
-	registrations  *pin.Cache
-	originQueue    *queue // of all ends of this process as an origin
-	serverQueue    *queue // of its data server; nil if it has none
-	queues         []*queue
-	connManager    *connManager
-	bufferSize     int // bytes of a buffer, and so of a message to this process
-
-	wakeup        eventfd.FD  // ends Wait
-	waiting       atomic.Bool // a thread is in Wait
-	attendOrigins atomic.Bool // Attend was called: Wait looks at the origins' queue
-
-	listenMu      sync.Mutex // for all below
-	acceptOrigin  func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)
-	answered      map[nonce][]byte  // answers to questions that may come again
-	answeredOrder []answeredRequest // the same, the oldest first
-	eagerRing     *lab.Ring         // of the data server, if an origin uses it
-	accLocks      qp.Region         // nil: none
+	cfg               transport.FabricConfig
+	device            qp.Device
+	transferRegistrar pin.Device // registers memory that transfers use
+	bufferRegistrar   pin.Device // registers memory of buffers, which is pinned
+	regCache          *pin.Cache
+	originQueue       *queue   // of all endpoints of this process as an origin
+	serverQueue       *queue   // of its data server; nil if it has none
+	queues            []*queue // both
+	connManager       *connManager
+	bufferSize        int // bytes of a buffer, and so of a message to this process
+	progress          progressState
+	listen            listenState
 }
 
-// Open makes the process ready to connect, and to be connected to, over a device, which it closes
-// in the end. keep is how many bytes of the application's memory stay registered; 0: by what the
-// system has.
-func Open(base qp.Device, keep int64, cfg transport.FabricConfig) (*Fabric, error) {
-	cfg.Buffer = max(min(cfg.Buffer, pin.Lockable()/2), allShares*pin.LeastBuffers*minBufferBytes)
-	f := &Fabric{device: base, cfg: cfg, bufferSize: bufferBytes(cfg.Buffer), wakeup: eventfd.None}
-	if most := base.Limits().MaxMessage; most > 0 {
+// progressState is what Wait and the threads that end it share.
+type progressState struct {
+	wakeup        eventfd.FD  // ends Wait
+	waiting       atomic.Bool // a thread is in Wait
+	attendOrigins atomic.Bool // Wait has to poll for completions of the origins' queue
+}
+
+// listenState is what accepting origins needs.
+type listenState struct {
+	mu sync.Mutex
+
+	// accept makes the receiver of a target's endpoint; nil while the fabric does not listen.
+	accept        func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)
+	answered      map[nonce][]byte  // replies to connect requests, which may be repeated
+	answeredOrder []answeredRequest // the requests in answered, the oldest first
+	eagerRing     *lab.Ring         // the data server's; nil until an origin uses it
+	accLocks      qp.Region         // for accumulates by devices; nil until an origin uses them
+}
+
+// Open makes the process ready to connect, and to be connected to, over a device. It owns the
+// device, also if it fails. keep is how many bytes of the application's memory stay registered; 0:
+// by what the system has. The caller closes the fabric.
+func Open(device qp.Device, keep int64, cfg transport.FabricConfig) (*Fabric, error) {
+	cfg.Buffer = max(min(cfg.Buffer, pin.Lockable()/2),
+		allShares*pin.LeastBuffers*minBufferBytes)
+	f := &Fabric{device: device, cfg: cfg, bufferSize: bufferBytes(cfg.Buffer)}
+	f.progress.wakeup = eventfd.None
+	if most := device.Limits().MaxMessage; most > 0 {
 		f.bufferSize = min(f.bufferSize, most)
 	}
 	cfg.Node.KeepPages()
-	onDemand := base.Limits().OnDemand
-	f.transferMemory, f.bufferMemory = &registrar{base, onDemand}, &registrar{base, false}
-	f.registrations = openRegistrationCache(f, pin.Budget(keep, len(cfg.Nodes[cfg.MyNode])), onDemand)
-	f.Arena = pin.NewArena(cfg.Node, f.transferMemory, f.registrations)
+	onDemand := device.Limits().OnDemand
+	f.transferRegistrar, f.bufferRegistrar = &registrar{device, onDemand},
+		&registrar{device, false}
+	budget := pin.Budget(keep, len(cfg.Nodes[cfg.MyNode]))
+	f.regCache = openRegistrationCache(f, budget, onDemand)
+	f.Arena = pin.NewArena(cfg.Node, f.transferRegistrar, f.regCache)
 	var err error
-	if f.wakeup, err = eventfd.New(); err == nil {
-		err = f.openOrigins()
+	if f.progress.wakeup, err = eventfd.New(); err == nil {
+		err = f.openOriginQueue()
 	}
 	if err == nil && cfg.Serves {
-		in, out := f.bufferCount(serverReceiveShare), f.bufferCount(serverSendShare)
-		f.serverQueue, err = f.openQueue(in, out, f.maxAnswers())
+		receives, sends := f.bufferCount(serverReceiveShare), f.bufferCount(serverSendShare)
+		f.serverQueue, err = f.openQueue(receives, sends, f.maxAnswers())
 		if err == nil {
 			f.openAnswers(f.serverQueue)
 		}
@@ -101,20 +118,21 @@ func Open(base qp.Device, keep int64, cfg transport.FabricConfig) (*Fabric, erro
 	return f, nil
 }
 
-// openOrigins makes the queue of this process as an origin, and the C fast path on it.
-func (f *Fabric) openOrigins() (err error) {
+// openOriginQueue makes the queue of this process as an origin, and the C fast path on it if
+// device and settings allow one.
+func (f *Fabric) openOriginQueue() (err error) {
 	n := f.bufferCount(originShare)
 	if f.originQueue, err = f.openQueue(n, n, f.fastEntries()); err != nil {
 		return err
 	}
 	q := f.originQueue
-	q.pollsBeforeYield, q.maxSleep = max(f.cfg.Looks(), 1), maxOriginSleep
+	q.policy.pollsBeforeYield, q.policy.maxSleep = max(f.cfg.Looks(), 1), maxOriginSleep
 	if f.cfg.Copies() || f.cfg.Lends() {
 		return nil
 	}
 	v, ok := q.cq.(fastpath.Queue)
 	if ok && v.Network() != nil && q.sendBuffers.Size >= fastpath.BufferBytes {
-		buffer := q.sendBuffers.Take() // it stays C's
+		buffer := q.sendBuffers.Take() // C keeps it until the queue is destroyed
 		width := max(1, min(maxPieces, f.device.Limits().MaxSGE))
 		arena, size := f.cfg.Node.Arena()
 		f.Path = fastpath.Open(v, fastpath.Limits{
@@ -128,48 +146,56 @@ func (f *Fabric) openOrigins() (err error) {
 			In:      q.receiveArea(),
 			Arena:   arena,
 			Size:    size,
-			Sleep:   q.pollsBeforeYield <= 1,
+			Sleep:   q.policy.pollsBeforeYield <= 1,
 			Parts:   f.device.Limits().Bytewise,
 			Direct:  f.device.Limits().Unregistered,
 		})
 		q.fast = f.Path
 	}
 	if f.Path != nil && !f.device.Limits().Unregistered {
-		f.registrations.SetMirror(&fastpath.Watched{Path: f.Path, Key: f.device.LocalKey})
+		f.regCache.SetMirror(&fastpath.Watched{Path: f.Path, Key: f.device.LocalKey})
 	}
 	return nil
 }
 
-// answersEach and mostAnswers are how many answers of C's there may be, to one origin and in all.
+// maxAnswersPerOrigin is how many answers of C's to one origin may be in flight.
 func (f *Fabric) maxAnswersPerOrigin() int {
 	return min(f.device.Limits().MaxWR/8, fastpath.MostAnswersEach)
 }
 
+// maxAnswers is how many answers of C's may be in flight in all.
 func (f *Fabric) maxAnswers() int { return min(f.device.Limits().MaxCQE/8, fastpath.MostAnswers) }
 
-// answerInC has C answer what it can of what comes to the data server.
+// openAnswers has C answer those requests to the data server that it can.
 func (f *Fabric) openAnswers(q *queue) {
 	if v, ok := q.cq.(fastpath.Queue); ok {
-		q.answers = fastpath.OpenAnswers(v, q.receiveArea(), f.maxAnswers(), f.maxAnswersPerOrigin(),
-			f.cfg.Me)
+		q.answers = fastpath.OpenAnswers(v, q.receiveArea(), f.maxAnswers(),
+			f.maxAnswersPerOrigin(), f.cfg.Me)
 	}
 }
 
-// fastEntries is how many work requests of the fast path there may be.
+// fastEntries is how many work requests of the fast path may be in flight.
 func (f *Fabric) fastEntries() int { return fastpath.Entries(f.device.Limits().MaxWR) }
 
 // Info describes the fabric to package internode.
 func (f *Fabric) Info() transport.FabricInfo {
-	return transport.FabricInfo{Addr: bytes.TrimRight(f.connManager.address[:], "\x00"), Credits: framesPerOrigin,
+	polls := f.originQueue.policy.pollsBeforeYield + yieldsBeforeSleep
+	return transport.FabricInfo{
+		Addr:     bytes.TrimRight(f.connManager.address[:], "\x00"),
+		Credits:  credits,
 		Tick:     progressTick,
-		Patience: time.Duration(f.originQueue.pollsBeforeYield+yieldsBeforeSleep) * pollCost, Look: pollCost,
-		Copies: true, Pulses: true, Bytewise: f.device.Limits().Bytewise}
+		Patience: time.Duration(polls) * pollCost,
+		Look:     pollCost,
+		Copies:   true,
+		Pulses:   true,
+		Bytewise: f.device.Limits().Bytewise,
+	}
 }
 
-// Atomics tells whether the device has atomic operations.
+// Atomics reports whether the device has atomic operations.
 func (f *Fabric) Atomics() bool { return f.device.Limits().Atomic != 0 }
 
-// Close ends everything.
+// Close disconnects all endpoints, and frees the queues and the device.
 func (f *Fabric) Close() error {
 	f.Path.Close()
 	for _, q := range f.queues {
@@ -181,18 +207,18 @@ func (f *Fabric) Close() error {
 	for _, q := range f.queues {
 		q.destroy()
 	}
-	f.eagerRing.Close()
-	if f.accLocks != nil {
-		f.accLocks.Close()
+	f.listen.eagerRing.Close()
+	if f.listen.accLocks != nil {
+		f.listen.accLocks.Close()
 	}
-	f.registrations.Close()
+	f.regCache.Close()
 	f.Arena.Close()
 	f.device.Close()
-	f.wakeup.Close()
+	f.progress.wakeup.Close()
 	return nil
 }
 
-// CacheRange lets C reach memory of a rank.
+// CacheRange tells C which memory of a rank it reaches through an endpoint.
 func (f *Fabric) CacheRange(e transport.OriginEndpoint, rank transport.Rank, addr uintptr,
 	r transport.Range, whole transport.Span, s transport.Server) {
 	o := e.(*origin)
@@ -202,46 +228,50 @@ func (f *Fabric) CacheRange(e transport.OriginEndpoint, rank transport.Rank, add
 	base, key := o.pair.Place(r.Key)
 	pair := o.pair.Handle()
 	f.AddRange(int(rank), addr, r.Lo, r.Hi, whole, base, key, pair, s)
-	if o.lossReason.Load() != nil { // perhaps lost meanwhile
+	if o.lossReason.Load() != nil { // markLost may have dropped the pair before AddRange
 		f.DropPair(pair)
 	}
 }
 
-// DropEndpoint forgets what is reached through an end.
+// DropEndpoint has C reach no memory through an endpoint any more.
 func (f *Fabric) DropEndpoint(e transport.OriginEndpoint) {
 	f.DropRanges(e.(*origin).pair.Handle())
 }
 
-// CachePeer lets C ask the data server of a rank.
+// CachePeer lets C send requests to the data server of a rank through an endpoint. Nothing is
+// cached but the endpoint's queue pair. The caller holds the target's lock. A connection that was
+// lost is left out, since C's later requests would not be failed.
 func (f *Fabric) CachePeer(e transport.OriginEndpoint, rank transport.Rank) {
 	o := e.(*origin)
 	if o.pair.Inline() < transport.FastBytes {
 		return
 	}
-	f.AddPeer(rank, o.pair.Handle(), o.maxMessage, func() bool { return o.lossReason.Load() != nil })
+	f.AddPeer(rank, o.pair.Handle(), o.limits.message,
+		func() bool { return o.lossReason.Load() != nil })
 }
 
-// Storing reports whether accumulates that C has asked for through an end have yet to take effect.
+// Storing reports whether accumulates that C has requested through an endpoint have yet to take
+// effect.
 func (f *Fabric) Storing(e transport.OriginEndpoint) bool {
 	return f.Path.Storing(e.(*origin).pair.Handle())
 }
 
-// CacheSpan lets C ask for accumulates to an allocation of a rank.
+// CacheSpan lets C request accumulates to an allocation [lo, hi) of a rank, around addr.
 func (f *Fabric) CacheSpan(rank transport.Rank, addr, lo, hi uintptr) {
 	f.AddSpan(rank, addr, lo, hi)
 }
 
-// DropPeers lets C ask nothing through an end.
+// DropPeers has C send no requests through an endpoint any more.
 func (f *Fabric) DropPeers(e transport.OriginEndpoint) {
 	f.Path.DropPeers(e.(*origin).pair.Handle())
 }
 
-// EndpointOpen reports whether C has anything outstanding at an end.
+// EndpointOpen reports whether C has requests in flight on an endpoint.
 func (f *Fabric) EndpointOpen(e transport.OriginEndpoint) bool {
 	return f.Outstanding(e.(*origin).pair.Handle())
 }
 
-// FastSource is the queue from which completions of the fast path come.
+// FastSource is the queue that the fast path's completions go to.
 func (f *Fabric) FastSource() transport.Source { return f.originQueue }
 
 var (
@@ -251,35 +281,40 @@ var (
 	_ transport.DirectWriter   = (*target)(nil)
 )
 
-// Attend asks Wait for the origins' queue; a data server sleeps on its own.
+// Attend has the next Wait return when there is a completion on the origins' queue. The data
+// server's queue needs none of that: its own thread sleeps on it. Any thread may call it.
 func (f *Fabric) Attend(transport.Source) {
+	// Arm each time: a thread in Sleep may have taken the event since the last one.
 	if err := f.originQueue.cq.Arm(); err != nil {
-		// every time: a thread in Sleep may have taken the event meanwhile
 		log.Errorf("%v", err)
 		return
 	}
-	if !f.attendOrigins.Swap(true) && f.waiting.Load() {
+	if !f.progress.attendOrigins.Swap(true) && f.progress.waiting.Load() {
 		f.Wake()
 	}
 }
 
-// Wait blocks until something has happened.
+// Wait blocks until there is something for the progress thread to do, Wake is called, or a time has
+// passed (negative: no limit). It returns the queues that the caller has to poll, in ready's
+// memory.
 func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport.Source {
 	ready = ready[:0]
-	f.waiting.Store(true)
-	defer f.waiting.Store(false)
+	f.progress.waiting.Store(true)
+	defer f.progress.waiting.Store(false)
 	q := f.originQueue
-	fds := [3]unix.PollFd{{Fd: int32(f.wakeup), Events: unix.POLLIN},
+	fds := [3]unix.PollFd{{Fd: int32(f.progress.wakeup), Events: unix.POLLIN},
 		{Fd: int32(f.device.EventFD()), Events: unix.POLLIN}, {Fd: -1}}
-	some := false // come to the origins' queue, perhaps
-	// A farewell is on its way, and the descriptor may have told of something before it.
-	leaving := q.disconnectsExpected.Load() > 0
+	some := false // perhaps there are completions on the origins' queue
+	// While a disconnect message is expected Wait polls from time to time: the descriptor may
+	// have signalled an earlier completion, and signals only once.
+	leaving := q.peersLeaving.Load() > 0
 	if leaving && (limit < 0 || limit > disconnectPollInterval) {
 		limit = disconnectPollInterval
 	}
-	if f.attendOrigins.Load() || leaving {
+	if f.progress.attendOrigins.Load() || leaving {
 		fds[2] = unix.PollFd{Fd: int32(q.cq.FD()), Events: unix.POLLIN}
-		if some = q.cq.Pending(); some && f.attendOrigins.Load() && fds[2].Fd >= 0 {
+		some = q.cq.Pending()
+		if some && f.progress.attendOrigins.Load() && fds[2].Fd >= 0 {
 			limit = 0
 		} else if some && (limit < 0 || limit > disconnectPollInterval) {
 			limit = disconnectPollInterval
@@ -292,29 +327,29 @@ func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 	}
 	unix.Ppoll(fds[:], until, nil)
 	if fds[0].Revents != 0 {
-		f.wakeup.Drain()
+		f.progress.wakeup.Drain()
 	}
 	if fds[1].Revents != 0 {
 		f.handleDeviceEvents()
 	}
 	if some = some || fds[2].Revents != 0; some {
-		f.attendOrigins.Store(false)
+		f.progress.attendOrigins.Store(false)
 		q.cq.Take()
 	}
-	if some || leaving || q.callsPending.Load() {
+	if some || leaving || q.calls.pending.Load() {
 		ready = append(ready, q)
 	}
 	return ready
 }
 
-// lookEvery is how often the progress thread looks at a queue whose descriptor does not tell, or
-// that has none.
+// disconnectPollInterval is how often the progress thread polls a queue whose descriptor does not
+// signal every completion, or that has none.
 const disconnectPollInterval = 500 * time.Microsecond
 
-// anywhere is local memory where none has to be registered.
+// unregisteredRange is all local memory, for a device with which none has to be registered.
 var unregisteredRange = transport.Range{Hi: ^uintptr(0), Direct: true}
 
-// Here is the range around local memory that the device uses as it is.
+// Here returns the range around a local address that stays registered, nil if there is none.
 func (f *Fabric) Here(addr uintptr) *transport.Range {
 	if f.device.Limits().Unregistered {
 		return &unregisteredRange
@@ -322,17 +357,17 @@ func (f *Fabric) Here(addr uintptr) *transport.Range {
 	return f.Arena.Here(addr)
 }
 
-// Abandon removes what the device has in the file system.
+// Abandon removes the device's files, if it has any.
 func (f *Fabric) Abandon() {
 	if a, ok := f.device.(transport.Abandoner); ok {
 		a.Abandon()
 	}
 }
 
-// Wake ends Wait.
-func (f *Fabric) Wake() { f.wakeup.Ring() }
+// Wake ends Wait. Any thread may call it.
+func (f *Fabric) Wake() { f.progress.wakeup.Ring() }
 
-// hear handles asynchronous events of the device.
+// handleDeviceEvents logs asynchronous events of the device, and reports a fatal one.
 func (f *Fabric) handleDeviceEvents() {
 	for {
 		text, fatal, some := f.device.Event()

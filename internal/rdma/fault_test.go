@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Faults: peers that die, stop, leave or are others than they say. No operation hangs, the loss is
-// told once, and what is no fault is survived.
+// reported once, and what is no fault is survived.
 package rdma
 
 import (
@@ -66,7 +66,7 @@ func TestOwnDeviceNamed(t *testing.T) {
 	}
 }
 
-// A killed peer is noticed by a client that does nothing.
+// TestIdlePeerKilled: a process that does nothing notices that a peer was killed.
 func TestIdlePeerKilled(t *testing.T) {
 	someDevice(t)
 	p := transporttest.StartPeer(t)
@@ -77,7 +77,7 @@ func TestIdlePeerKilled(t *testing.T) {
 	c.expectDead(p, transport.ErrPeerDead)
 }
 
-// It is noticed by a client that waits for an answer of its server.
+// TestPeerKilledMeanwhile: an open read-modify-write fails when the peer is killed.
 func TestPeerKilledMeanwhile(t *testing.T) {
 	someDevice(t)
 	p := transporttest.StartPeer(t)
@@ -95,8 +95,8 @@ func TestPeerKilledMeanwhile(t *testing.T) {
 	c.expectDead(p, transport.ErrPeerDead)
 }
 
-// A stopped peer's memory is written and read all the same; what its server has to do waits until
-// it goes on.
+// TestPeerStopped: the memory of a stopped peer is written and read; requests to its data server
+// wait until the peer continues.
 func TestPeerStopped(t *testing.T) {
 	someDevice(t)
 	p := transporttest.StartPeer(t)
@@ -131,7 +131,7 @@ func TestPeerStopped(t *testing.T) {
 	}
 }
 
-// A peer that leaves is not lost.
+// TestPeerLeaves: a peer that closes its transport is not reported as lost.
 func TestPeerLeaves(t *testing.T) {
 	someDevice(t)
 	p := transporttest.StartPeer(t)
@@ -162,7 +162,7 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// What is open when the transport is closed fails.
+// TestClosedMeanwhile: an open operation fails when the transport is closed.
 func TestClosedMeanwhile(t *testing.T) {
 	someDevice(t)
 	p := transporttest.StartPeer(t)

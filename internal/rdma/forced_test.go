@@ -20,7 +20,7 @@ import (
 var contiguous = []string{transport.ByCopy, transport.ByZeroCopy, transport.ByCopyAlone,
 	transport.ByRegister, transport.ByOverlap}
 
-// clerk notes how much is registered, one by one.
+// clerk records the bytes of each registration.
 type clerk struct {
 	domain
 	mu  sync.Mutex
@@ -34,7 +34,7 @@ func (c *clerk) Register(addr uintptr, n int64, access qp.Access) (qp.Region, er
 	return c.domain.Register(addr, n, access)
 }
 
-// taken gives what was registered since it was asked last.
+// taken returns the registrations since the last call.
 func (c *clerk) taken() []int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,7 +50,7 @@ func forcedJob(t *testing.T, protocol string) (*job, *clerk) {
 		s.Contiguous, s.Buffer = protocol, 1<<20
 		s.opened = func(f *Fabric) {
 			if f.cfg.Me == 0 {
-				r := f.transferMemory.(*registrar)
+				r := f.transferRegistrar.(*registrar)
 				c.domain, r.domain = r.domain, c
 			}
 		}
@@ -121,7 +121,8 @@ func moveAround(t *testing.T, j *job, near, far uintptr, n int, pattern byte) {
 	}
 }
 
-// What one get of a MiB of private memory has registered, by protocol, when it is made again.
+// TestForcedRegistrations: each protocol registers the memory that it should for a get of a MiB of
+// private memory, the second time that the get is made.
 func TestForcedRegistrations(t *testing.T) {
 	const n = 1 << 20
 	j, c := (*job)(nil), (*clerk)(nil)
@@ -134,7 +135,7 @@ func TestForcedRegistrations(t *testing.T) {
 			if err := j.Open[0].Get(1, plain(near, far, n)); err != nil {
 				t.Fatal(err)
 			}
-			got := j.fabrics[0].registrations.Registered()
+			got := j.fabrics[0].regCache.Registered()
 			if protocol != transport.ByZeroCopy && got != 0 {
 				t.Errorf("%s: %d bytes stay registered", protocol, got)
 			}

@@ -32,7 +32,7 @@ const (
 	frameOverhead = 64
 )
 
-// bodyAt is the offset of the body behind a head of n bytes.
+// bodyOffset is the offset of the body behind a head of n bytes.
 func bodyOffset(n int) int { return prefixBytes + (n+7)&^7 }
 
 // encodeHead writes everything before the body, and returns the offset of the body.
@@ -43,8 +43,8 @@ func encodeHead(b, head []byte) int {
 	return bodyOffset(len(head))
 }
 
-// encodeFrame writes a frame whose body is the next n bytes of a cursor, which it moves. It returns
-// the frame's length.
+// encodeFrame writes a frame whose body is the next n bytes of a cursor, which it advances. It
+// returns the length of the message.
 func encodeFrame(b, head []byte, body *kernel.Cursor, n int) int {
 	at := encodeHead(b, head)
 	if n > 0 {
@@ -53,16 +53,17 @@ func encodeFrame(b, head []byte, body *kernel.Cursor, n int) int {
 	return at + n
 }
 
-// encodeSlot notes that n bytes of body are in a slot.
+// encodeSlotTicket writes into the prefix that n bytes of the body are in a slot of the eager ring.
 func encodeSlotTicket(b []byte, n int, ticket uint64) {
 	binary.LittleEndian.PutUint32(b[4:], uint32(n))
 	binary.LittleEndian.PutUint64(b[8:], ticket)
 }
 
-// frame is a frame, or a whole message where head is nil, that is kept until there is room for it.
+// queuedFrame is a frame that is queued until there is room for it. Where head is nil, body is a
+// whole message.
 type queuedFrame struct{ head, body []byte }
 
-// encodeKept writes a frame that was kept, and returns its length.
+// encodeQueuedFrame writes a frame that was queued, and returns the length of the message.
 func encodeQueuedFrame(b []byte, k queuedFrame) int {
 	if k.head == nil {
 		return copy(b, k.body)
@@ -73,7 +74,8 @@ func encodeQueuedFrame(b []byte, k queuedFrame) int {
 
 var errUnknownMessage = errors.New("a message that this library does not send")
 
-// deliver hands a message to the receiver. slot is the body if that came in a slot, else nil.
+// deliverFrame hands a frame to the receiver. slot is the body if that is in a slot of the eager
+// ring, else nil. After an error the caller marks the endpoint lost. Poller only.
 func (e *endpoint) deliverFrame(b, slot []byte) error {
 	if len(b) == 0 {
 		return errPeerClosed
@@ -92,7 +94,7 @@ func (e *endpoint) deliverFrame(b, slot []byte) error {
 	return transport.Deliver(e.receiver, head, body)
 }
 
-// slotOf tells how many bytes of a message's body are in a slot, and which.
+// slotOfBody returns how many bytes of a message's body are in a slot, and the slot's ticket.
 func slotOfBody(b []byte) (n int, ticket uint64) {
 	if len(b) < prefixBytes {
 		return 0, 0
@@ -107,7 +109,7 @@ const (
 
 // Shares of the memory for buffers.
 const (
-	originShare        = 1 // for answers, and once more for what is sent
+	originShare        = 1 // receive buffers of an origin, and once more its send buffers
 	serverReceiveShare = 4 // for what all origins send to a data server
 	serverSendShare    = 1 // for what a data server sends
 	eagerRingShare     = 1 // for the eager ring; taken only if a setting selects that protocol
@@ -125,7 +127,7 @@ const (
 	leastBuffersPerShare = 16
 )
 
-// bufferBytes is the size of buffers if they may take so much memory in all.
+// bufferBytes is the size of a buffer if all buffers may take so many bytes.
 func bufferBytes(memory int64) int {
 	size := maxBufferBytes
 	for size > minBufferBytes && memory/allShares/int64(size) < leastBuffersPerShare {
@@ -134,12 +136,12 @@ func bufferBytes(memory int64) int {
 	return size
 }
 
-// buffers is how many buffers so many shares are.
+// bufferCount is how many buffers so many shares are.
 func (f *Fabric) bufferCount(shares int) int {
 	return shares * int(f.cfg.Buffer/allShares) / f.bufferSize
 }
 
-// data is n bytes of a buffer from an offset on.
+// bufferPiece describes n bytes of a buffer, from an offset on, to the device.
 func (f *Fabric) bufferPiece(p *pin.Pool, b int32, off, n int) qp.Data {
 	return qp.Data{Addr: uint64(p.Addr(b)) + uint64(off), Bytes: uint32(n),
 		Key: f.device.LocalKey(p.Key)}
@@ -147,34 +149,36 @@ func (f *Fabric) bufferPiece(p *pin.Pool, b int32, off, n int) qp.Data {
 
 func sliceAddr(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
 
-// places makes what an origin will use, as far as that is possible, and tells where it is. The
-// caller has the lock of listening.
+// openForcedProtocols makes the eager ring and registers the locks that an origin uses, if that is
+// possible, and returns where they are. The caller holds listen.mu.
 func (f *Fabric) openForcedProtocols(its *privateData) (p lab.Places) {
 	var err error
-	if its.UsesSlots && f.Atomics() && f.eagerRing == nil {
-		if f.eagerRing, err = lab.OpenRing(f.device, max(f.bufferCount(eagerRingShare), pin.LeastBuffers),
-			f.bufferSize); err != nil {
+	if its.UsesSlots && f.Atomics() && f.listen.eagerRing == nil {
+		slots := max(f.bufferCount(eagerRingShare), pin.LeastBuffers)
+		f.listen.eagerRing, err = lab.OpenRing(f.device, slots, f.bufferSize)
+		if err != nil {
 			log.Infof("there is no eager ring: %v", err)
 		}
 	}
-	if its.UsesSlots && f.eagerRing != nil {
-		p.Ring = f.eagerRing.Place()
+	if its.UsesSlots && f.listen.eagerRing != nil {
+		p.Ring = f.listen.eagerRing.Place()
 	}
 	at, n := f.cfg.Node.DeviceLocks()
-	if its.UsesLocks && f.Atomics() && n > 0 && f.accLocks == nil {
-		if f.accLocks, err = f.device.Register(at, int64(n)*lab.LockBytes,
+	if its.UsesLocks && f.Atomics() && n > 0 && f.listen.accLocks == nil {
+		if f.listen.accLocks, err = f.device.Register(at, int64(n)*lab.LockBytes,
 			qp.Locks); err != nil {
 			log.Infof("accumulates are left to the server: %v", err)
 		}
 	}
-	if its.UsesLocks && f.accLocks != nil {
+	if its.UsesLocks && f.listen.accLocks != nil {
 		p.Locks = lab.Place{Lo: uint64(at), Hi: uint64(at) + uint64(n)*lab.LockBytes,
-			Key: f.accLocks.Key()}
+			Key: f.listen.accLocks.Key()}
 	}
 	return p
 }
 
-// sendBySlot sends a frame whose body goes into a slot of the target's eager ring.
+// sendBySlot sends a frame whose body is written into a slot of the target's eager ring. It blocks
+// until there is a free slot.
 func (o *origin) sendBySlot(head []byte, body *kernel.Cursor, n int) error {
 	b, err := o.Buffer()
 	if err != nil {
@@ -191,10 +195,11 @@ func (o *origin) sendBySlot(head []byte, body *kernel.Cursor, n int) error {
 		[]qp.Data{o.Data(b, lab.WordsBytes+at, n), o.Data(b, lab.WordsBytes, at)})
 }
 
-// Accumulate accumulates by the device if the target has locks for it.
+// Accumulate accumulates by the device if the target has locks for that; otherwise it returns
+// false, and the caller sends a frame.
 func (o *origin) Accumulate(x *transport.Transfer, s transport.Scale) (bool, error) {
-	o.queue.fast.Enter()
-	defer o.queue.fast.Leave()
+	o.queue.fast.AcquireQueues()
+	defer o.queue.fast.ReleaseQueues()
 	return o.accLocks.Accumulate(o, x, s)
 }
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What this fabric adds to a hello: how to reach the queue pair, and where the answer is to go, in
-// fixed sizes. And the listening side: a data server accepts origins that have proved that they
-// belong to the job.
+// The private data that this fabric adds to a hello: how to reach the queue pair, and where the
+// reply is sent, in fixed sizes. And the listening side: a data server accepts origins that have
+// proved that they belong to the job.
 package rdma
 
 import (
@@ -16,16 +16,16 @@ import (
 	"libarmci/internal/transport"
 )
 
-// extra is the fabric's part of a hello.
+// privateData is the fabric's part of a hello.
 type privateData struct {
 	Link qp.Link // to connect to
-	// Of an origin: which protocols of package lab it uses, and where the answer is to go.
+	// Of an origin: which protocols of package lab it uses, and the address for the reply.
 	UsesSlots, UsesLocks bool
 	Back                 qp.Address
 	Places               lab.Places // of a target: what these protocols need
 }
 
-// encode writes an extra or a notice.
+// encode encodes privateData or a disconnectNotice.
 func encode(x any) []byte {
 	b, err := binary.Append(nil, binary.LittleEndian, x)
 	if err != nil {
@@ -34,7 +34,7 @@ func encode(x any) []byte {
 	return b
 }
 
-// decode reads what encode wrote.
+// decode decodes what encode returned; an error if the length differs.
 func decode(b []byte, x any) error {
 	if len(b) != binary.Size(x) {
 		return fmt.Errorf("%d bytes instead of %d", len(b), binary.Size(x))
@@ -43,32 +43,34 @@ func decode(b []byte, x any) error {
 	return err
 }
 
-// Listen begins to accept origins.
+// Listen begins to accept origins. accept is called by the connection manager's thread.
 func (f *Fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver,
 	error)) (transport.Listener, error) {
-	f.listenMu.Lock()
-	defer f.listenMu.Unlock()
+	f.listen.mu.Lock()
+	defer f.listen.mu.Unlock()
 	l, err := f.serverQueue.openListener()
 	if err == nil {
-		f.acceptOrigin, f.answered, f.answeredOrder = accept, map[nonce][]byte{}, nil
+		f.listen.accept, f.listen.answered = accept, map[nonce][]byte{}
+		f.listen.answeredOrder = nil
 	}
 	return l, err
 }
 
-// Close stops listening, and closes the ends that are left.
+// Close stops listening, and disconnects the endpoints that are left. It becomes the poller, for up
+// to releaseTimeout.
 func (q *queue) Close() {
-	q.fabric.listenMu.Lock()
-	q.fabric.acceptOrigin = nil
-	q.fabric.listenMu.Unlock()
+	q.fabric.listen.mu.Lock()
+	q.fabric.listen.accept = nil
+	q.fabric.listen.mu.Unlock()
 	q.closeEndpoints()
 }
 
-// greet accepts the origin of a question, and returns the answer and where it goes. For the
-// connection manager.
+// answerConnect accepts the origin of a connect request, and returns the reply and its address. A
+// nil reply means that the request is ignored. It locks listen.mu. For the connection manager.
 func (f *Fabric) answerConnect(sealed []byte) (reply []byte, to *qp.Address, err error) {
-	f.listenMu.Lock()
-	defer f.listenMu.Unlock()
-	if f.acceptOrigin == nil {
+	f.listen.mu.Lock()
+	defer f.listen.mu.Unlock()
+	if f.listen.accept == nil {
 		return nil, nil, nil
 	}
 	var q transport.Hello
@@ -79,7 +81,7 @@ func (f *Fabric) answerConnect(sealed []byte) (reply []byte, to *qp.Address, err
 	if err = decode(q.Extra, &its); err != nil {
 		return nil, nil, err
 	}
-	if reply = f.answered[q.Nonce]; reply == nil { // a question may come twice
+	if reply = f.listen.answered[q.Nonce]; reply == nil { // it may be a repeated request
 		if reply, err = f.acceptConnection(&q, &its); err != nil {
 			log.Warnf("rank %d cannot be connected to: %v", q.From, err)
 			return nil, nil, nil
@@ -89,24 +91,25 @@ func (f *Fabric) answerConnect(sealed []byte) (reply []byte, to *qp.Address, err
 	return reply, &its.Back, nil
 }
 
-// greeting is a question that was answered.
+// answeredRequest is a connect request that was answered.
 type answeredRequest struct {
 	id         nonce
 	answeredAt time.Time
 }
 
-// remember keeps an answer for as long as its question may come again: nobody asks for longer than
-// the timeout. The caller has the lock.
+// recordAnswer keeps a reply for as long as its request may be repeated: an origin gives up after
+// the timeout. The caller holds listen.mu.
 func (f *Fabric) recordAnswer(id nonce, reply []byte) {
-	f.answered[id] = reply
-	f.answeredOrder = append(f.answeredOrder, answeredRequest{id, time.Now()})
-	for time.Since(f.answeredOrder[0].answeredAt) > 2*f.cfg.Timeout {
-		delete(f.answered, f.answeredOrder[0].id)
-		f.answeredOrder = f.answeredOrder[1:]
+	f.listen.answered[id] = reply
+	f.listen.answeredOrder = append(f.listen.answeredOrder, answeredRequest{id, time.Now()})
+	for time.Since(f.listen.answeredOrder[0].answeredAt) > 2*f.cfg.Timeout {
+		delete(f.listen.answered, f.listen.answeredOrder[0].id)
+		f.listen.answeredOrder = f.listen.answeredOrder[1:]
 	}
 }
 
-// admit makes this end of a connection.
+// acceptConnection makes the target's endpoint of a connection, and returns the reply. The caller
+// holds listen.mu and has checked the origin's proof.
 func (f *Fabric) acceptConnection(q *transport.Hello, its *privateData) (reply []byte, err error) {
 	if f.cfg.NodeOf(q.From) < 0 || q.To != f.cfg.Me || q.Frame < minMessageBytes {
 		return nil, fmt.Errorf("it asks for rank %d, and takes messages of %d bytes", q.To,
@@ -116,11 +119,11 @@ func (f *Fabric) acceptConnection(q *transport.Hello, its *privateData) (reply [
 	if err != nil {
 		return nil, err
 	}
-	t.maxMessage, t.peerManager = min(f.bufferSize, int(q.Frame)), its.Back
+	t.limits.message, t.peerManager = min(f.bufferSize, int(q.Frame)), its.Back
 	mine := privateData{Link: t.pair.Link(), Places: f.openForcedProtocols(its)}
-	t.eagerRing = f.eagerRing
+	t.eagerRing = f.listen.eagerRing
 	if err = t.pair.Connect(&its.Link, f.cfg.Timeout); err == nil {
-		t.receiver, err = f.acceptOrigin(q.From, t)
+		t.receiver, err = f.listen.accept(q.From, t)
 	}
 	if err != nil {
 		t.pair.Close()
@@ -128,15 +131,15 @@ func (f *Fabric) acceptConnection(q *transport.Hello, its *privateData) (reply [
 	}
 	t.peerPair.Store(t.pair.Peer())
 	f.serverQueue.registerEndpoint(&t.endpoint)
-	t.sendMu.Lock()
+	t.send.mu.Lock()
 	t.registered = true
-	t.sendMu.Unlock()
-	f.serverQueue.Interrupt() // the data server sends pulses from now on
+	t.send.mu.Unlock()
+	f.serverQueue.Interrupt() // its thread has to send pulses from now on
 	a := transport.Hello{From: f.cfg.Me, To: q.From, Frame: uint32(f.bufferSize),
 		Nonce: transport.NewNonce(), Extra: encode(&mine)}
 	return a.Seal(f.cfg.Secret, "target", q.Nonce[:]), nil
 }
 
-// inlineAnswer is the longest message of a target that is sent inline, and so frees its buffer at
-// once: a frame without a body.
+// targetInlineBytes is the longest message of a target that is sent inline, and so frees its buffer
+// at once: a frame without a body.
 const targetInlineBytes = 96

@@ -34,7 +34,7 @@ func targetLength(origins int) int {
 	return queueShare(targetRequests, minRequests, allTargetRequests, origins)
 }
 
-// elsewhere is how many ranks may be origins of this process.
+// remoteRanks is how many ranks may be origins of this process.
 func (f *Fabric) remoteRanks() (n int) {
 	for node, ranks := range f.cfg.Nodes {
 		if node != f.cfg.MyNode {

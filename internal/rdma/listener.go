@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The data server's queue where any thread of the process may poll it (transport.SharedListener).
-// The server's thread sleeps in an epoll of the queue's descriptor, its bell and an alarm, and
-// holds nothing there. While another thread polls, the descriptor is switched off in that epoll.
+// The server's thread sleeps in an epoll of the queue's descriptor, its wake-up event and an alarm,
+// without the poll lock. While another thread polls, the descriptor is switched off in that epoll:
+// the queue is diverted.
 package rdma
 
 import (
@@ -17,14 +18,16 @@ import (
 	"libarmci/internal/wait"
 )
 
+// listener is the data server's queue with the epoll in which the server's thread sleeps.
 type listener struct {
 	*queue
 	epoll    int
 	alarm    eventfd.Alarm
-	diverted atomic.Bool // what comes is another thread's
+	diverted atomic.Bool // another thread polls: completions do not end Sleep
 }
 
-// share makes a queue's listener, one that threads share if its descriptor tells of all that comes.
+// openListener makes the listener of a queue: one that threads share if the descriptor signals all
+// completions, else the queue itself. The caller closes it.
 func (q *queue) openListener() (transport.Listener, error) {
 	if !q.cq.Tells() {
 		return q, nil
@@ -50,8 +53,9 @@ func (q *queue) openListener() (transport.Listener, error) {
 	return l, nil
 }
 
-// Poll handles completions. A waiter handles one and then looks for what it waits for: messages for
-// it, which it alone takes out of its mailbox, would fill that.
+// Poll handles completions. While diverted it handles one at a time, since its caller is a waiter:
+// that checks its own condition after each. Otherwise messages for the waiter, which only it takes
+// out of its mailbox, would fill the mailbox.
 func (l *listener) Poll(looks int) int {
 	if !l.diverted.Load() {
 		return l.queue.Poll(looks)
@@ -61,11 +65,11 @@ func (l *listener) Poll(looks int) int {
 	return l.pollUpTo(looks, 1)
 }
 
-// Sleep sleeps until something comes, unless that is another thread's, or Interrupt or the alarm
-// ends it.
+// Sleep blocks until there are completions, Interrupt is called, the alarm goes off, or a time has
+// passed (negative: no limit). While diverted completions do not end it.
 func (l *listener) Sleep(limit time.Duration) {
 	if l.handleAndArm() > 0 {
-		wait.Yield() // the thread that polls may not have called Divert yet
+		wait.Yield() // a thread that is about to poll may not have called Divert yet
 		return
 	}
 	timeout := -1
@@ -84,43 +88,48 @@ func (l *listener) Sleep(limit time.Duration) {
 	}
 }
 
-// prepare has the queue tell of what comes, and handles what has come before: how much. Where that
-// is another thread's it only makes the calls that Interrupt was for: that thread may be away.
+// handleAndArm handles what is there, and returns how much that was; if there is nothing, it arms
+// the descriptor. While diverted it only makes the calls that the poller was left: the thread that
+// polls may be busy otherwise. It locks the poll lock.
 func (l *listener) handleAndArm() int {
 	l.lockPoll()
 	defer l.unlockPoll()
-	l.unreported += l.handleAside()
+	l.poller.unreported += l.handleAside()
 	if l.diverted.Load() {
 		return 0
 	}
 	l.repostReceives()
-	if l.unreported == 0 {
+	if l.poller.unreported == 0 {
 		l.armAndPoll()
 	}
-	return l.unreported
+	return l.poller.unreported
 }
 
-// arm has the descriptor tell of the next completion. Those before are handled. Poller only.
+// armAndPoll arms the descriptor for the next completion, and handles those that came before.
+// Poller only.
 func (l *listener) armAndPoll() {
 	l.cq.Take()
 	if err := l.cq.Arm(); err != nil {
-		l.unreported += l.handleCompletions(0, err)
+		l.poller.unreported += l.handleCompletions(0, err)
 		return
 	}
-	l.unreported += l.pollCQ(pollBatch, 1, 0)
+	l.poller.unreported += l.pollCQ(pollBatch, 1, 0)
 }
 
-// Rest: what is left waits for completions.
+// Rest is negative: what is left to send waits for completions.
 func (l *listener) Rest() time.Duration { return -1 }
 
-// Whole: frames come whole.
+// Whole is true: a frame is one message, so none arrives in parts.
 func (l *listener) Whole() bool { return true }
 
-// Ready and SleepIn: the descriptor tells of what comes only once, if asked for.
-func (l *listener) Ready() int   { return -1 }
+// Ready is negative: no descriptor stays readable while there are completions.
+func (l *listener) Ready() int { return -1 }
+
+// SleepIn is negative: the epoll signals a completion only once after the queue is armed.
 func (l *listener) SleepIn() int { return -1 }
 
-// Divert switches the descriptor off for the server's thread, or on again.
+// Divert switches the descriptor off for the server's thread, or on again. When it is switched on,
+// completions that the other thread left end Sleep. It locks the poll lock then.
 func (l *listener) Divert(on bool) {
 	l.diverted.Store(on)
 	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(l.cq.FD())}
@@ -133,20 +142,21 @@ func (l *listener) Divert(on bool) {
 	}
 	l.lockPoll()
 	l.armAndPoll()
-	found := l.unreported > 0 || l.callsPending.Load() // which the thread that polled may not have seen
+	// The thread that polled may not have seen the latest calls.
+	found := l.poller.unreported > 0 || l.calls.pending.Load()
 	l.unlockPoll()
 	if found {
 		l.Interrupt()
 	}
 }
 
-// Answered is how many requests C has answered for which this process's rank was needed.
+// Answered counts the requests that C has answered and that this process alone could answer.
 func (l *listener) Answered() uint32 { return l.answers.Needed() }
 
-// WakeIn ends Sleep after a time.
+// WakeIn sets the alarm, which ends Sleep after a time.
 func (l *listener) WakeIn(d time.Duration) { l.alarm.Set(d) }
 
-// Close stops listening, and closes the ends that are left.
+// Close stops listening, and disconnects the endpoints that are left (queue.Close).
 func (l *listener) Close() {
 	l.queue.Close()
 	l.closeEpoll()

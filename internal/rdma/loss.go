@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // How a connection ends: by a failure of the queue pair, by Break, by a receiver's error, or by
-// Close. Any thread marks the end as broken. Then the poller fails what is open, tells the
-// receiver, and sends a farewell to the other end: an empty message, which arrives after everything
-// that was sent. A datagram tells the other process to poll for it, in case it is idle. The queue
-// pair is destroyed when the farewell has left.
+// Close. Any thread records the reason (markLost). Then the poller fails what is in flight, calls
+// the receiver, and sends the peer a disconnect message: one of no bytes, which arrives after
+// everything that was sent. A notice has the peer's progress thread poll for it, in case that
+// process is idle. The queue pair is destroyed when the disconnect message has been sent.
 package rdma
 
 import (
@@ -15,22 +15,21 @@ import (
 
 	"libarmci/internal/log"
 	"libarmci/internal/rdma/qp"
-	"libarmci/internal/wait"
 )
 
 var (
 	errBroken     = errors.New("the connection was broken off")
 	errClosed     = errors.New("the connection was closed")
-	errPeerClosed = io.EOF // the other end has closed or broken it
+	errPeerClosed = io.EOF // the peer has closed or broken it
 )
 
 const (
-	releaseTimeout = time.Second           // how long a farewell may take
-	minReleaseTime = 10 * time.Millisecond // how long Close waits for it at least
+	releaseTimeout = time.Second           // how long sending a disconnect message may take
+	minRelease     = 10 * time.Millisecond // how long Close waits for that at least
 )
 
-// lose marks an end as broken, unless it is already. It returns the reason that counts, the first
-// one. Any thread.
+// markLost records why the connection has ended, unless it has already. It returns the reason that
+// counts, the first one. The poller does the rest (handleLoss). Any thread may call it.
 func (e *endpoint) markLost(why error) error {
 	if e.lossReason.CompareAndSwap(nil, &why) {
 		e.queue.fast.DropPair(e.pair.Handle())
@@ -43,60 +42,63 @@ func (e *endpoint) markLost(why error) error {
 // Break ends the connection.
 func (e *endpoint) Break() { e.markLost(errBroken) }
 
-// tell ends a connection that was lost. Poller only.
+// handleLoss ends a connection that was lost. A target is released here, an origin when package
+// internode closes it. Poller only.
 func (e *endpoint) handleLoss() {
-	e.failPending(true)
-	if e.discardPending != nil { // a target's end; an origin's is closed by internode
+	e.failAndDisconnect(true)
+	if e.handlers.onLost != nil {
 		e.scheduleDestroy()
 	}
 }
 
-// shut ends a connection that is being closed. Poller only.
-func (e *endpoint) disconnect() {
+// closeNow ends a connection that is being closed. Poller only.
+func (e *endpoint) closeNow() {
 	e.markLost(errClosed)
-	e.failPending(false)
+	e.failAndDisconnect(false)
 	e.scheduleDestroy()
 }
 
-// finish fails what is open, tells the receiver if tell is set, and sends the farewell; once.
-// Poller only.
-func (e *endpoint) failPending(tell bool) {
-	if e.lossHandled {
+// failAndDisconnect fails what is in flight, reports the loss to the receiver if notify is set, and
+// sends the disconnect message. It does that once: state is disconnected afterwards. The caller has
+// called markLost. Poller only.
+func (e *endpoint) failAndDisconnect(notify bool) {
+	if connState(e.state.Load()) >= disconnected {
 		return
 	}
-	e.lossHandled = true
-	if e.disconnecting.Swap(true) {
-		e.queue.disconnectsExpected.Add(-1)
+	if connState(e.state.Swap(int32(disconnected))) == peerLeaving {
+		e.queue.peersLeaving.Add(-1)
 	}
 	why := *e.lossReason.Load()
-	e.queue.fast.DropPair(e.pair.Handle()) // lose may have yet to: C posts nothing behind Fail
-	e.queue.fast.Fail(e.pair.Handle())
+	// Again, since the thread in markLost may not have got there: C posts nothing behind
+	// FailPair.
+	e.queue.fast.DropPair(e.pair.Handle())
+	e.queue.fast.FailPair(e.pair.Handle())
 	for _, p := range e.inflight.failAll() {
 		releaseRegistrations(p.registrations)
 		if p.done != nil {
 			p.done.Done(why)
 		}
 	}
-	if e.discardPending != nil {
-		e.discardPending()
+	if e.handlers.onLost != nil {
+		e.handlers.onLost()
 	}
-	if tell {
+	if notify {
 		e.receiver.Lost(why)
 	}
 	e.sendDisconnect(why == errPeerClosed)
 }
 
-// farewell sends what was posted meanwhile, and then an empty message, unless the other end has
-// gone.
-func (e *endpoint) sendDisconnect(gone bool) {
-	e.sendMu.Lock()
-	defer e.sendMu.Unlock()
+// sendDisconnect sends frames that are still queued, and then a message of no bytes, unless the
+// peer has closed the connection first. It announces that by a notice, and locks send.mu.
+func (e *endpoint) sendDisconnect(peerClosed bool) {
+	e.send.mu.Lock()
+	defer e.send.mu.Unlock()
 	e.inflight.setClosed(false)
-	if e.discardPending != nil && !e.pairFailed.Load() {
-		e.flushPending()
+	if e.handlers.onLost != nil && !e.pairFailed.Load() {
+		e.sendPending()
 	}
-	e.sendClosed, e.pendingFrames = true, nil
-	if gone || e.pairFailed.Load() || !e.queue.claimEntries(1) {
+	e.send.closed, e.send.pending = true, nil
+	if peerClosed || e.pairFailed.Load() || !e.queue.reserveRequests(1) {
 		e.pairFailed.Store(true)
 	} else {
 		q := [1]qp.Request{{Op: qp.Send}}
@@ -105,59 +107,68 @@ func (e *endpoint) sendDisconnect(gone bool) {
 		}
 	}
 	e.inflight.setClosed(true)
-	if !gone {
-		e.fabric.connManager.announceDisconnect(&disconnectNotice{e.pair.Peer(), e.pair.Number(), e.pairFailed.Load()}, &e.peerManager)
+	if !peerClosed {
+		n := disconnectNotice{e.pair.Peer(), e.pair.Number(), e.pairFailed.Load()}
+		e.fabric.connManager.announceDisconnect(&n, &e.peerManager)
 	}
 }
 
-// left tells whether everything has left, the farewell last, or never will.
+// disconnectSent reports whether everything has been sent, the disconnect message last, or never
+// will be. The caller has called failAndDisconnect.
 func (e *endpoint) disconnectSent() bool {
 	return e.pairFailed.Load() || !e.inflight.isOpen(e.inflight.nextNumber())
 }
 
-// departed is told of the other end's farewell where this end is broken already: nobody takes this
-// end's farewell any more. Poller only.
+// onPeerDisconnect handles the peer's disconnect message where this endpoint is lost already: the
+// peer takes no disconnect message any more, so the queue pair can be destroyed. Poller only.
 func (e *endpoint) onPeerDisconnect() {
 	e.pairFailed.Store(true)
-	e.queue.callsPending.Store(true)
+	e.queue.calls.pending.Store(true)
 }
 
-// part has the queue pair destroyed as soon as the farewell has left. Poller only.
+// scheduleDestroy has the queue pair destroyed as soon as the disconnect message has been sent. The
+// caller has called failAndDisconnect. Poller only.
 func (e *endpoint) scheduleDestroy() {
-	if e.destroyBy.IsZero() {
+	if connState(e.state.Load()) != releasing {
+		e.state.Store(int32(releasing))
 		e.destroyBy = time.Now().Add(releaseTimeout)
-		e.queue.releasing = append(e.queue.releasing, e)
-		e.queue.callsPending.Store(true)
+		e.queue.poller.releasing = append(e.queue.poller.releasing, e)
+		e.queue.calls.pending.Store(true)
 	}
 }
 
-// reap destroys the parting ends whose farewell has left. Poller only.
+// destroyReleased destroys the releasing endpoints whose disconnect message has been sent. Poller
+// only.
 func (q *queue) destroyReleased() {
-	rest := q.releasing[:0]
-	for _, e := range q.releasing {
+	rest := q.poller.releasing[:0]
+	for _, e := range q.poller.releasing {
 		if e.disconnectSent() || time.Now().After(e.destroyBy) {
 			e.destroyPair()
 		} else {
 			rest = append(rest, e)
 		}
 	}
-	q.releasing = rest
+	q.poller.releasing = rest
 }
 
-// destroy destroys the queue pair, after which nothing completes any more, and frees what was in
-// flight.
+// destroyPair destroys the queue pair, after which nothing completes any more, and frees what was
+// in flight. Poller only.
 func (e *endpoint) destroyPair() {
 	e.queue.unregisterEndpoint(e)
 	handle, number := e.pair.Handle(), e.pair.Number()
 	e.queue.fast.DropPair(handle)
 	err := e.pair.Close()
-	if err != nil { // what the device still uses is not used again
+	if err != nil { // the device may still use the buffers: they are not used again
 		log.Infof("%v", err)
 	} else {
-		e.queue.fast.Forget(handle)
+		e.queue.fast.ForgetPair(handle)
 		e.queue.answers.Drop(number)
 	}
-	for p, ok := e.inflight.popCompleted(math.MaxUint64); ok; p, ok = e.inflight.popCompleted(math.MaxUint64) {
+	for {
+		p, ok := e.inflight.popUpTo(math.MaxUint64)
+		if !ok {
+			return
+		}
 		if err != nil {
 			p.buffer, p.registrations = noBuffer, nil
 		}
@@ -165,29 +176,33 @@ func (e *endpoint) destroyPair() {
 	}
 }
 
-// idle tells whether nothing is open any more.
+// sendsComplete reports whether all that was sent is complete, or the connection is lost. It locks
+// send.mu.
 func (e *endpoint) sendsComplete() bool {
-	e.sendMu.Lock()
-	defer e.sendMu.Unlock()
-	return e.lossReason.Load() != nil || len(e.pendingFrames) == 0 && !e.inflight.isOpen(e.inflight.nextNumber())
+	e.send.mu.Lock()
+	defer e.send.mu.Unlock()
+	return e.lossReason.Load() != nil ||
+		len(e.send.pending) == 0 && !e.inflight.isOpen(e.inflight.nextNumber())
 }
 
-// Close ends the connection when what was sent has left, or linger is over. The farewell always has
-// a moment to leave: else the queue pair would stay until somebody polls.
+// Close ends the connection when what was sent is complete, or when linger is over. It waits for
+// the disconnect message for a moment at least: otherwise the queue pair would stay until a thread
+// polls. It becomes the poller, for up to linger and that moment.
 func (e *endpoint) Close(linger time.Duration) {
-	until := time.Now().Add(max(linger, minReleaseTime))
-	e.queue.lockPollPriority()
+	until := time.Now().Add(max(linger, minRelease))
+	e.queue.lockPollToClose()
 	defer e.queue.unlockPoll()
 	e.queue.disconnectAll(until, e)
 }
 
-// shut ends connections when what was sent has left, but no later than until. Poller only.
+// disconnectAll ends connections when what was sent is complete, but no later than until. Poller
+// only.
 func (q *queue) disconnectAll(until time.Time, ends ...*endpoint) {
 	for _, e := range ends {
 		q.pollUntil(until, e.sendsComplete)
 	}
 	for _, e := range ends {
-		e.disconnect()
+		e.closeNow()
 	}
 	for _, e := range ends {
 		q.pollUntil(until, e.disconnectSent)
@@ -195,31 +210,14 @@ func (q *queue) disconnectAll(until time.Time, ends ...*endpoint) {
 	q.destroyReleased()
 }
 
-// own makes the caller the poller, until leave.
-func (q *queue) lockPollPriority() {
-	q.closers.Add(1)
-	q.Interrupt()
-	q.pollMu.Lock()
-	q.closers.Add(-1)
-	q.fast.Enter()
-}
-
-// pollUntil polls until done, or until a time. Poller only.
-func (q *queue) pollUntil(until time.Time, done func() bool) {
-	for !done() && time.Now().Before(until) {
-		if q.pollBatch(1) == 0 {
-			wait.Yield()
-		}
-	}
-}
-
-// closeAll closes the ends that are left, after what was posted has left.
+// closeEndpoints closes the endpoints that are left, after what was posted has been sent. It
+// becomes the poller, for up to releaseTimeout.
 func (q *queue) closeEndpoints() {
-	q.lockPollPriority()
+	q.lockPollToClose()
 	defer q.unlockPoll()
 	q.disconnectAll(time.Now().Add(releaseTimeout), q.listEndpoints()...)
-	for _, e := range q.releasing {
+	for _, e := range q.poller.releasing {
 		e.destroyPair()
 	}
-	q.releasing = nil
+	q.poller.releasing = nil
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// An origin's end of a connection: sending frames. If there is no room it waits, and polls for
-// completions meanwhile (FabricConfig.Await). Direct transfers are in direct.go.
+// An origin's endpoint: connecting, and sending frames. If there is no room it waits, and polls for
+// completions meanwhile (FabricConfig.Await). Direct transfers are in direct.go. The caller
+// serialises all calls for one origin.
 package rdma
 
 import (
@@ -18,30 +19,33 @@ import (
 
 const inlineBytes = 256
 
+// origin is the endpoint by which this process reaches a data server.
 type origin struct {
 	endpoint
 	direct       directTransfer
-	inlineBuffer []byte     // where a small message is built, which is sent inline
+	inlineBuffer []byte     // a small message, which the device copies when it is posted
 	eagerSlots   *lab.Slots // of the target's eager ring; nil if that is not used
-	accLocks     *lab.Locks // of the target, for device-locked accumulates; nil if they are not used
+	accLocks     *lab.Locks // the target's, for accumulates by the device; nil if not used
 }
 
-// Dial connects to the data server of a rank.
+// Dial connects to the data server of a rank, whose address is that of Info. It blocks for up to
+// the timeout. The caller closes the endpoint.
 func (f *Fabric) Dial(to transport.Rank, addr []byte,
 	r transport.Receiver) (transport.OriginEndpoint, error) {
-	var at qp.Address // which was sent without the zeros at its end
+	var at qp.Address // addr lacks the zeros at its end
 	if len(addr) == 0 || len(addr) > len(at) {
 		return nil, fmt.Errorf("an address of %d bytes", len(addr))
 	}
 	copy(at[:], addr)
 	o := &origin{inlineBuffer: make([]byte, inlineBytes)}
-	if err := o.openPair(f, f.originQueue, originLength(len(f.cfg.Nodes)), maxPieces, inlineBytes,
+	requests := originLength(len(f.cfg.Nodes))
+	if err := o.openPair(f, f.originQueue, requests, maxPieces, inlineBytes,
 		f.fastEntries()); err != nil {
 		return nil, err
 	}
-	o.receiver, o.onMessage, o.onCompletion = r, o.handleMessage, func() {}
+	o.receiver, o.handlers.onMessage, o.handlers.onCompletion = r, o.handleMessage, func() {}
 	o.direct.init(o)
-	f.originQueue.registerEndpoint(&o.endpoint) // before the other end may send
+	f.originQueue.registerEndpoint(&o.endpoint) // before the target may send
 	err := o.exchangeHello(to, &at)
 	if err == nil && f.device.Limits().Lazy {
 		err = o.connectLazily()
@@ -54,7 +58,8 @@ func (f *Fabric) Dial(to transport.Rank, addr []byte,
 	return o, nil
 }
 
-// greet finds the target's queue pair, and connects this one with it.
+// exchangeHello sends the connect request, and connects the queue pair with the target's. It
+// refuses a reply of another rank, or of one that takes no messages of useful length.
 func (o *origin) exchangeHello(to transport.Rank, at *qp.Address) error {
 	f := o.fabric
 	mine, its := privateData{Link: o.pair.Link()}, privateData{}
@@ -76,22 +81,24 @@ func (o *origin) exchangeHello(to transport.Rank, at *qp.Address) error {
 	if err == nil {
 		o.peerPair.Store(o.pair.Peer())
 	}
-	o.maxMessage, o.peerManager = min(f.bufferSize, int(a.Frame)), *at
+	o.limits.message, o.peerManager = min(f.bufferSize, int(a.Frame)), *at
 	o.eagerSlots, o.accLocks = lab.NewSlots(&its.Places, int(a.Frame)),
 		lab.NewLocks(&its.Places, f.cfg.Me)
 	return err
 }
 
-// meet writes nothing to the target, and waits until that has been done: the target may send before
-// this end is polled again.
+// connectLazily completes the connection over a device that connects at the first request, in which
+// both ends take part: it writes no bytes to the target and waits for the completion. Otherwise the
+// target could send first, while this process polls no more.
 func (o *origin) connectLazily() error {
-	if err := o.postWhenRoom(postedChain{buffer: noBuffer}, []qp.Request{{Op: qp.Write}}, nil); err != nil {
+	write := []qp.Request{{Op: qp.Write}}
+	if err := o.postWhenRoom(postedChain{buffer: noBuffer}, write, nil); err != nil {
 		return err
 	}
-	mark, end := o.inflight.nextNumber(), time.Now().Add(o.fabric.cfg.Timeout)
+	mark, deadline := o.inflight.nextNumber(), time.Now().Add(o.fabric.cfg.Timeout)
 	o.fabric.cfg.Await(o, func() bool {
 		return !o.inflight.isOpen(mark) || o.lossReason.Load() != nil ||
-			time.Now().After(end)
+			time.Now().After(deadline)
 	})
 	if e := o.lossReason.Load(); e != nil {
 		return *e
@@ -102,7 +109,8 @@ func (o *origin) connectLazily() error {
 	return nil
 }
 
-// receive hands an answer to the receiver, or to C. The buffer is free again at once.
+// handleMessage hands a message of the target to C or to the receiver. The receive buffer is free
+// again afterwards. Poller only.
 func (o *origin) handleMessage(buffer int32, n int) {
 	b := o.queue.receiveBuffers.Bytes(buffer)[:n]
 	if !o.queue.fast.Receive(o.pair.Number(), b) {
@@ -113,19 +121,20 @@ func (o *origin) handleMessage(buffer int32, n int) {
 	o.queue.recycleReceive(buffer)
 }
 
-// ship posts a chain when there is room for it; one that is longer than the queue pair, in parts.
+// postWhenRoom posts a chain, and blocks until there is room for it. A chain that is longer than
+// the queue pair is posted in parts.
 func (o *origin) postWhenRoom(p postedChain, requests []qp.Request, data []qp.Data) error {
-	for len(requests) > o.maxChain {
+	for len(requests) > o.limits.chain {
 		pieces := 0
-		for i := range requests[:o.maxChain] {
+		for i := range requests[:o.limits.chain] {
 			pieces += int(requests[i].Pieces)
 		}
-		if err := o.postWhenRoom(postedChain{buffer: noBuffer}, requests[:o.maxChain],
+		if err := o.postWhenRoom(postedChain{buffer: noBuffer}, requests[:o.limits.chain],
 			data[:pieces]); err != nil {
 			o.releaseChain(&postedChain{buffer: p.buffer})
 			return err
 		}
-		requests, data = requests[o.maxChain:], data[pieces:]
+		requests, data = requests[o.limits.chain:], data[pieces:]
 	}
 	ok, err := o.tryPost(p, requests, data)
 	if !ok {
@@ -134,6 +143,7 @@ func (o *origin) postWhenRoom(p postedChain, requests []qp.Request, data []qp.Da
 	return err
 }
 
+// awaitRoom is postWhenRoom where there was no room. After an error the chain's buffer is free.
 func (o *origin) awaitRoom(p postedChain, requests []qp.Request, data []qp.Data) (err error) {
 	lost := o.awaitCondition(func() (ok bool) {
 		ok, err = o.tryPost(p, requests, data)
@@ -146,8 +156,8 @@ func (o *origin) awaitRoom(p postedChain, requests []qp.Request, data []qp.Data)
 	return err
 }
 
-// await blocks until done, which is not called again then, or until the end is broken, which it
-// returns.
+// awaitCondition blocks until done returns true, after which it is not called again, or until the
+// connection is lost; it returns the reason of that. Completions are polled for meanwhile.
 func (o *origin) awaitCondition(done func() bool) error {
 	ok := false
 	o.fabric.cfg.Await(o, func() bool {
@@ -161,7 +171,7 @@ func (o *origin) awaitCondition(done func() bool) error {
 	return nil
 }
 
-// Buffer takes a buffer, and waits for one if need be.
+// Buffer takes a send buffer, and waits for one if need be. The caller posts a chain with it.
 func (o *origin) Buffer() (int32, error) {
 	if b := o.queue.sendBuffers.Take(); b != noBuffer {
 		return b, nil
@@ -174,16 +184,18 @@ func (o *origin) Buffer() (int32, error) {
 	return b, err
 }
 
-// Send sends a frame as soon as there is room.
+// Send sends a frame, and blocks until there is room for it. The memory of head and body is the
+// caller's again when it returns.
 func (o *origin) Send(head []byte, body *kernel.Cursor, n int64, _ transport.When) (bool, error) {
-	o.queue.fast.Enter()
-	defer o.queue.fast.Leave()
+	o.queue.fast.AcquireQueues()
+	defer o.queue.fast.ReleaseQueues()
 	if n > 0 && o.eagerSlots != nil {
 		return false, o.sendBySlot(head, body, int(n))
 	}
 	return false, o.postFrameWhenRoom(head, body, int(n))
 }
 
+// postFrameWhenRoom sends a frame as one message: inline if it is short, else from a send buffer.
 func (o *origin) postFrameWhenRoom(head []byte, body *kernel.Cursor, n int) error {
 	q := [1]qp.Request{{Pieces: 1, Op: qp.Send}}
 	if all := bodyOffset(len(head)) + n; all <= min(o.pair.Inline(), inlineBytes) {
@@ -200,16 +212,17 @@ func (o *origin) postFrameWhenRoom(head []byte, body *kernel.Cursor, n int) erro
 		[]qp.Data{o.Data(b, 0, encodeFrame(o.Bytes(b), head, body, n))})
 }
 
-// WriteWord writes a word.
+// WriteWord writes a word of 4 bytes to remote memory.
 func (o *origin) WriteWord(addr uintptr, key uint64, value uint32) error {
-	o.queue.fast.Enter()
-	defer o.queue.fast.Leave()
+	o.queue.fast.AcquireQueues()
+	defer o.queue.fast.ReleaseQueues()
 	p := postedChain{buffer: noBuffer}
 	q := [1]qp.Request{{Remote: uint64(addr), Key: key, Pieces: 1, Op: qp.Write}}
 	if o.pair.Inline() >= 4 {
 		binary.NativeEndian.PutUint32(o.inlineBuffer, value)
 		q[0].Flags = qp.Inline
-		return o.postWhenRoom(p, q[:], []qp.Data{{Addr: uint64(sliceAddr(o.inlineBuffer)), Bytes: 4}})
+		d := []qp.Data{{Addr: uint64(sliceAddr(o.inlineBuffer)), Bytes: 4}}
+		return o.postWhenRoom(p, q[:], d)
 	}
 	var err error
 	if p.buffer, err = o.Buffer(); err != nil {
@@ -219,7 +232,7 @@ func (o *origin) WriteWord(addr uintptr, key uint64, value uint32) error {
 	return o.postWhenRoom(p, q[:], []qp.Data{o.Data(p.buffer, 0, 4)})
 }
 
-// Flush: nothing is put off.
+// Flush has nothing to do: Send queues no frames.
 func (o *origin) Flush() bool { return false }
 
 // Run posts a chain, calls meanwhile, and waits until the chain is complete.
@@ -229,31 +242,33 @@ func (o *origin) Run(requests []qp.Request, data []qp.Data, meanwhile func()) er
 	}
 	mark := o.inflight.nextNumber()
 	meanwhile()
-	o.fabric.cfg.Await(o, func() bool { return !o.inflight.isOpen(mark) || o.lossReason.Load() != nil })
+	o.fabric.cfg.Await(o, func() bool {
+		return !o.inflight.isOpen(mark) || o.lossReason.Load() != nil
+	})
 	if e := o.lossReason.Load(); e != nil {
 		return *e
 	}
 	return nil
 }
 
-// Last posts a chain. The buffer is free again when it is complete.
+// Last posts a chain. Send buffer b is freed when the chain is complete.
 func (o *origin) Last(b int32, requests []qp.Request, data []qp.Data) error {
 	return o.postWhenRoom(postedChain{buffer: b}, requests, data)
 }
 
-// Bytes returns a buffer.
+// Bytes returns the memory of a send buffer.
 func (o *origin) Bytes(b int32) []byte { return o.queue.sendBuffers.Bytes(b) }
 
-// Data describes a part of a buffer.
+// Data describes n bytes of a send buffer, from an offset on.
 func (o *origin) Data(b int32, off, n int) qp.Data {
 	return o.fabric.bufferPiece(o.queue.sendBuffers, b, off, n)
 }
 
-// Atomic changes a word by the target's device.
+// Atomic changes an 8-byte word by the target's device, and waits for its old value.
 func (o *origin) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand,
 	compare int64) (old int64, err error) {
-	o.queue.fast.Enter()
-	defer o.queue.fast.Leave()
+	o.queue.fast.AcquireQueues()
+	defer o.queue.fast.ReleaseQueues()
 	b, err := o.Buffer()
 	if err != nil {
 		return 0, err
@@ -264,7 +279,7 @@ func (o *origin) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand
 		q[0].Op, q[0].Operand, q[0].Swap = qp.CompareSwap, uint64(compare), uint64(operand)
 	}
 	if err = o.Run(q[:], []qp.Data{o.Data(b, 0, 8)}, func() {}); err != nil {
-		return 0, err // the device may still write to the buffer
+		return 0, err // the buffer stays taken: the device may still write to it
 	}
 	old = int64(binary.NativeEndian.Uint64(o.Bytes(b)))
 	o.queue.sendBuffers.Put(b)

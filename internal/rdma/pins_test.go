@@ -85,7 +85,7 @@ func TestChangedMemory(t *testing.T) {
 					t.Errorf("%s: %v", c.name, err)
 				}
 			}
-			pinned := j.fabrics[0].registrations.Registered()
+			pinned := j.fabrics[0].regCache.Registered()
 			if budget == 0 && pin.Watching() == nil && pinned != privateBytes ||
 				budget > 0 && pinned > budget ||
 				budget == 1<<20 && pin.Watching() == nil && pinned != budget {
@@ -145,7 +145,7 @@ func TestUsedAgain(t *testing.T) {
 	}
 	pinned := func(when string, want int64) {
 		t.Helper()
-		if got := j.fabrics[0].registrations.Registered(); got != want {
+		if got := j.fabrics[0].regCache.Registered(); got != want {
 			t.Errorf("%s %d bytes are registered, want %d", when, got, want)
 		}
 	}
@@ -207,7 +207,7 @@ func TestRowsUsedAgain(t *testing.T) {
 	}
 	for _, c := range changes {
 		c.do(t, p)
-		pinned := j.fabrics[0].registrations.Registered
+		pinned := j.fabrics[0].regCache.Registered
 		for n := 0; pinned() != rows*apart; n++ {
 			if n == 100 {
 				t.Fatalf("%s: %d bytes are registered after %d transfers, want %d",
@@ -226,7 +226,7 @@ func fill(b []byte, pattern byte) {
 	}
 }
 
-// refuser notes what is registered, and refuses it.
+// refuser is a protection domain that records the kinds of access, and refuses to register.
 type refuser []qp.Access
 
 func (r *refuser) Register(_ uintptr, _ int64, access qp.Access) (qp.Region, error) {

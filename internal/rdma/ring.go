@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Chains of work requests: one that is being built, and the in-flight ring of a queue pair, which
-// has those that were posted. One doorbell posts a chain, one completion tells of it. A queue pair
-// completes chains in the order in which they were posted, so a completion stands for its chain and
-// all before it.
+// Chains of work requests: one that is being built, and the ring of those that are in flight on a
+// queue pair. One doorbell posts a chain, and it has one completion. A queue pair completes chains
+// in the order in which they were posted, so a completion stands for its chain and all before it.
 package rdma
 
 import (
@@ -15,16 +14,17 @@ import (
 	"libarmci/internal/transport"
 )
 
-// posted is a chain of work requests, of which the last one is signalled.
+// postedChain is a chain of work requests, of which the last one is signalled.
 type postedChain struct {
 	requests      int32
-	buffer        int32                // that is free again when it completes, or none
-	readBytes     int32                // bytes that were read into the buffer, for queue.into
+	buffer        int32                // freed when the chain completes; or noBuffer
+	readBytes     int32                // bytes that are read into the buffer, for queue.readInto
 	done          transport.Completion // may be nil
 	registrations []*pin.Entry         // local memory that this chain and earlier ones use
 }
 
-// ring is changed with the lock, and asked without it.
+// inflightRing holds the chains of a queue pair that are not complete. head and tail may be loaded
+// without the lock.
 type inflightRing struct {
 	mu         sync.Mutex
 	chains     []postedChain
@@ -32,8 +32,9 @@ type inflightRing struct {
 	closed     bool
 }
 
-// push gives a chain its number, and counts it as a part of its transfer. The ring has room for
-// every chain, since a chain has at least one request. ok is false if the ring is closed.
+// appendChain gives a chain its number, and counts it as a part of its transfer. The ring has room
+// for every chain, since a chain has at least one request, for which the caller has reserved room.
+// ok is false if the ring is closed. It locks the ring.
 func (r *inflightRing) appendChain(p *postedChain) (number uint64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -49,8 +50,9 @@ func (r *inflightRing) appendChain(p *postedChain) (number uint64, ok bool) {
 	return number, true
 }
 
-// pop takes the oldest chain if its number is not beyond upTo.
-func (r *inflightRing) popCompleted(upTo uint64) (p postedChain, ok bool) {
+// popUpTo removes the oldest chain if its number is not beyond upTo. The caller releases what the
+// chain has used. It locks the ring.
+func (r *inflightRing) popUpTo(upTo uint64) (p postedChain, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	number := r.head.Load()
@@ -63,19 +65,22 @@ func (r *inflightRing) popCompleted(upTo uint64) (p postedChain, ok bool) {
 	return p, true
 }
 
-// chain is where the chain of a number is.
-func (r *inflightRing) at(number uint64) *postedChain { return &r.chains[number%uint64(len(r.chains))] }
+// at returns the place of the chain with a number. The caller holds mu.
+func (r *inflightRing) at(number uint64) *postedChain {
+	return &r.chains[number%uint64(len(r.chains))]
+}
 
-// open tells whether a chain before number n has not been completed.
+// isOpen reports whether a chain before number n is not complete.
 func (r *inflightRing) isOpen(n uint64) bool { return r.head.Load() < min(n, r.tail.Load()) }
 
-// flying is how many chains are open.
+// openCount is how many chains are in flight.
 func (r *inflightRing) openCount() uint64 { return r.tail.Load() - r.head.Load() }
 
-// next is the number of the chain that will be posted next.
+// nextNumber is the number that the next chain will have.
 func (r *inflightRing) nextNumber() uint64 { return r.tail.Load() }
 
-// hold keeps local memory registered until all chains that have been posted are complete.
+// holdRegistrations releases registrations of local memory when all chains that have been posted
+// are complete. It locks the ring.
 func (r *inflightRing) holdRegistrations(entries []*pin.Entry) {
 	r.mu.Lock()
 	if tail := r.tail.Load(); r.head.Load() != tail {
@@ -93,15 +98,16 @@ func releaseRegistrations(entries []*pin.Entry) {
 	}
 }
 
-// close closes the ring to new chains, or opens it again, for the farewell.
+// setClosed closes the ring to new chains, or opens it again, for the disconnect message.
 func (r *inflightRing) setClosed(closed bool) {
 	r.mu.Lock()
 	r.closed = closed
 	r.mu.Unlock()
 }
 
-// fail closes the ring and returns what to tell and to release for the chains that are open. The
-// chains stay in the ring until the device has done with them, but only to free their buffers.
+// failAll closes the ring and returns the completions and registrations of the chains in flight.
+// The caller fails the former and releases the latter. The chains stay in the ring until the device
+// has completed them, but only to free their buffers. It locks the ring.
 func (r *inflightRing) failAll() (ended []postedChain) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -122,15 +128,16 @@ const (
 	maxPieces = 16
 )
 
-// chain is a chain that is being built. A request writes to, or reads from, one place of the other
-// end. At this end it may have several pieces, which makes the chain shorter.
+// chain is a chain that is being built. A request writes to, or reads from, one contiguous range of
+// remote memory. It may have several pieces of local memory, which makes the chain shorter.
 type chain struct {
 	requests []qp.Request
 	data     []qp.Data
 	bytes    int // of the last request
 }
 
-// add adds data: to the last request if it goes on there, else as a request of its own.
+// appendPiece appends a piece of local memory: to the last request if it is contiguous with that at
+// the remote side, else as a request of its own. pieces is how many pieces a request may have.
 func (c *chain) appendPiece(op uint8, remote uintptr, key uint64, d qp.Data, pieces int) {
 	q, e := &qp.Request{}, &qp.Data{} // the last ones
 	if len(c.requests) > 0 {
@@ -154,5 +161,5 @@ func (c *chain) appendPiece(op uint8, remote uintptr, key uint64, d qp.Data, pie
 	}
 }
 
-// clear begins another chain.
+// reset begins another chain.
 func (c *chain) reset() { c.requests, c.data = c.requests[:0], c.data[:0] }

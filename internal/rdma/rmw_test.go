@@ -40,7 +40,7 @@ func TestDeclaredAtomics(t *testing.T) {
 	at := j.Alloc(t, 1, 1<<16)
 	j.Node(1).Declare(at, 1<<16)
 	word := func(i int) *int64 { return (*int64)(kernel.Ptr(at + uintptr(64*i))) }
-	*word(1) = 1 // a token: who swaps it out may count
+	*word(1) = 1 // a token: the rank that swaps it out may count
 	var all sync.WaitGroup
 	sums, tokens := make([]int64, 4), make([]int64, 4)
 	for rank := range 4 {

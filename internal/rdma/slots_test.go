@@ -10,9 +10,9 @@ import (
 	"libarmci/internal/transport"
 )
 
-// An origin that does not receive keeps its own messages waiting, but not the slots that others
-// need.
-func TestSlotsOfWhoDoesNotReceive(t *testing.T) {
+// TestSlotsOfSlowReceiver: an origin that does not receive delays its own messages, but does not
+// keep the slots that others need.
+func TestSlotsOfSlowReceiver(t *testing.T) {
 	const posted, large, others = 200, 70000, 20
 	j := newJob(t, func(s *settings) { s.Strided, s.Buffer = transport.ByClaiming, 1<<20 }, 1,
 		1)

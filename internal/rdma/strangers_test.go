@@ -23,7 +23,7 @@ func flood(t *testing.T, f *Fabric, to []*Fabric, pause time.Duration) (end func
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool, err := pin.NewPool(f.bufferMemory, datagramBuffers, datagramBytes)
+	pool, err := pin.NewPool(f.bufferRegistrar, datagramBuffers, datagramBytes)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A target's end of a connection: frames of its origin are handled one after the other, as far as
-// there is room for their answers. It never waits: a frame that cannot be handled now stays in its
-// receive buffer until earlier answers have left.
+// A target's endpoint: frames of its origin are handled one after the other, as far as there is
+// room for their answers. It never waits: a frame that cannot be handled now stays in its receive
+// buffer until earlier answers have been sent.
 package rdma
 
 import (
@@ -15,42 +15,48 @@ import (
 	"libarmci/internal/transport"
 )
 
-const maxTargetPieces = 4 // most pieces of one request
+const maxTargetPieces = 4 // pieces of local memory in a request
 
-// message is a frame in a receive buffer.
+// receivedMessage is a frame, or a request of C's, in a receive buffer.
 type receivedMessage struct {
 	buffer   int32
 	bytes    int
-	slotCopy []byte // a copy of what was in a slot
+	slotCopy []byte // the body, if it was copied out of a slot of the eager ring
 }
 
+// target is the endpoint by which a data server serves one origin.
 type target struct {
 	endpoint
-	eagerRing      *lab.Ring // that its origin may use; may be nil
-	serveScheduled bool      // serve is in the queue's todo; under the lock
-	registered     bool      // to the queue, which gets its completions; under the lock
+	eagerRing *lab.Ring // the data server's, if its origin uses it; else nil
+
+	// Guarded by endpoint.send.mu.
+	serveScheduled bool // serveBacklog is among the poller's calls
+	registered     bool // the queue knows the endpoint, so that completions are handled
+
 	// Used by the poller only.
-	backlog        []receivedMessage // that were not handled
-	backlogged     bool              // it is in the queue's owing
-	answerBuffer   int32             // a buffer for the answer to the current frame
-	answersInC     bool              // the origin's C does
-	answersBlocked bool              // C answers nothing now
-	writes         []*targetWrite    // that were not posted whole
+	backlog        []receivedMessage // messages that are not handled yet, the oldest first
+	backlogged     bool              // it is in poller.backlogged of the queue
+	answerBuffer   int32             // send buffer for the answer to the current frame
+	answersInC     bool              // C may answer requests of the origin's C
+	answersBlocked bool              // C answers none now, since the backlog is not empty
+	writes         []*targetWrite    // that are not posted whole
 }
 
+// newTarget makes an endpoint with its queue pair, which the caller connects or closes.
 func newTarget(f *Fabric) (*target, error) {
 	t := &target{answerBuffer: noBuffer}
-	t.onCompletion, t.discardPending = t.serveBacklog, t.discard
-	t.onMessage = func(buffer int32, n int) {
+	t.handlers.onCompletion, t.handlers.onLost = t.serveBacklog, t.discard
+	t.handlers.onMessage = func(buffer int32, n int) {
 		t.backlog = append(t.backlog, receivedMessage{buffer: buffer, bytes: n})
 		t.serveBacklog()
 		t.emptySlot()
 	}
-	return t, t.openPair(f, f.serverQueue, targetLength(f.remoteRanks()), maxTargetPieces, targetInlineBytes,
-		f.maxAnswersPerOrigin())
+	return t, t.openPair(f, f.serverQueue, targetLength(f.remoteRanks()), maxTargetPieces,
+		targetInlineBytes, f.maxAnswersPerOrigin())
 }
 
-// serve handles what waits, as far as there is room. Poller only.
+// serveBacklog handles messages of the backlog as far as there is room for their answers. What is
+// left is served again when requests of the queue have completed. Poller only.
 func (t *target) serveBacklog() {
 	for t.postPending() && len(t.backlog) > 0 && t.lossReason.Load() == nil {
 		if t.answerBuffer = t.queue.sendBuffers.Take(); t.answerBuffer == noBuffer {
@@ -67,15 +73,17 @@ func (t *target) serveBacklog() {
 		}
 	}
 	t.blockAnswers(len(t.backlog) > 0)
-	t.sendMu.Lock()
-	defer t.sendMu.Unlock()
-	if len(t.backlog)+len(t.pendingFrames)+len(t.writes) > 0 && t.lossReason.Load() == nil && !t.backlogged {
+	t.send.mu.Lock()
+	defer t.send.mu.Unlock()
+	left := len(t.backlog) + len(t.send.pending) + len(t.writes)
+	if left > 0 && t.lossReason.Load() == nil && !t.backlogged {
 		t.backlogged = true
-		t.queue.backlogged = append(t.queue.backlogged, t)
+		t.queue.poller.backlogged = append(t.queue.poller.backlogged, t)
 	}
 }
 
-// nextMessage takes the oldest message. The last one leaves its memory to those that come.
+// nextMessage removes the oldest message of the backlog, which is not empty. When that is empty
+// afterwards, its memory is used again.
 func (t *target) nextMessage() receivedMessage {
 	m := t.backlog[0]
 	if len(t.backlog) == 1 {
@@ -87,7 +95,7 @@ func (t *target) nextMessage() receivedMessage {
 	return m
 }
 
-// handle hands a message to the receiver, and empties its slot.
+// handleMessage hands a message to the receiver, and frees its slot of the eager ring, if any.
 func (t *target) handleMessage(m *receivedMessage) error {
 	b := t.queue.receiveBuffers.Bytes(m.buffer)[:m.bytes]
 	if fastpath.IsQuestion(b) {
@@ -105,7 +113,8 @@ func (t *target) handleMessage(m *receivedMessage) error {
 	return t.deliverFrame(b, body)
 }
 
-// block keeps C from answering the origin, while messages wait that came before, or ends that.
+// blockAnswers has C answer no requests of the origin while earlier messages are in the backlog, or
+// lets it again.
 func (t *target) blockAnswers(blocked bool) {
 	if t.answersInC && t.answersBlocked != blocked {
 		t.answersBlocked = blocked
@@ -113,7 +122,8 @@ func (t *target) blockAnswers(blocked bool) {
 	}
 }
 
-// question deals with what the origin's C has asked. It is apart from handle, since it allocates.
+// handleRequest handles a request of the origin's C. It is not part of handleMessage, since it
+// allocates.
 func (t *target) handleRequest(b []byte) error {
 	if m, ok := fastpath.AsSent(b); ok { // it may be as long as a question about a word
 		return t.deliverSent(&m)
@@ -127,8 +137,8 @@ func (t *target) handleRequest(b []byte) error {
 	return errUnknownMessage
 }
 
-// answer answers a read-modify-write, or what is done to a mutex, that the origin's C has asked
-// for.
+// changeWord carries out a read-modify-write, or an operation on a mutex, for the origin's C, and
+// sends the answer.
 func (t *target) changeWord(q *fastpath.Question) error {
 	s, ok := t.receiver.(transport.WordServer)
 	switch {
@@ -142,14 +152,14 @@ func (t *target) changeWord(q *fastpath.Question) error {
 	return t.sendAnswer(q.ID, q.Old, ok)
 }
 
-// accumulate carries out an accumulate that the origin's C has asked for.
+// accumulate carries out an accumulate for the origin's C, and sends the answer.
 func (t *target) accumulate(a *fastpath.Accumulate) error {
 	s, ok := t.receiver.(transport.WordServer)
 	ok = ok && s.Accumulate(a.Rank, &a.Xfer, a.Scale)
 	return t.sendAnswer(a.ID, 0, ok)
 }
 
-// hand delivers a two-sided message that the origin's C has sent.
+// deliverSent delivers a two-sided message of the origin's C, and sends the answer.
 func (t *target) deliverSent(m *fastpath.Sent) error {
 	s, ok := t.receiver.(transport.WordServer)
 	if !ok {
@@ -162,7 +172,8 @@ func (t *target) deliverSent(m *fastpath.Sent) error {
 	return t.sendAnswer(m.ID, 0, delivered)
 }
 
-// reply answers a question of C's. From now on C may do so.
+// sendAnswer answers a request of the origin's C. ok is false if nothing was done, and the origin
+// has to send a frame instead. From now on C may answer this origin.
 func (t *target) sendAnswer(id uint64, old int64, ok bool) error {
 	if !t.answersInC && t.pair.Inline() >= fastpath.AnswerBytes {
 		t.answersInC = true
@@ -170,20 +181,20 @@ func (t *target) sendAnswer(id uint64, old int64, ok bool) error {
 	}
 	var message [fastpath.AnswerBytes]byte
 	a := queuedFrame{body: fastpath.AppendAnswer(message[:0], id, old, ok)}
-	t.sendMu.Lock()
-	defer t.sendMu.Unlock()
-	kept := len(t.writes)+len(t.pendingFrames) > 0 || t.overBufferShare(len(a.body))
+	t.send.mu.Lock()
+	defer t.send.mu.Unlock()
+	kept := len(t.writes)+len(t.send.pending) > 0 || t.overBufferShare(len(a.body))
 	if kept || t.answerBuffer == noBuffer || !t.reserveRequests(1) {
 		t.queueFrame(queuedFrame{body: slices.Clone(a.body)})
 		return nil
 	}
 	b := t.answerBuffer
 	t.answerBuffer = noBuffer
-	return t.postFrame(b, encodeQueuedFrame(t.queue.sendBuffers.Bytes(b), a))
+	return t.postMessage(b, encodeQueuedFrame(t.queue.sendBuffers.Bytes(b), a))
 }
 
-// emptySlot copies the body of the newest message, which has to wait, out of its slot: other
-// origins wait for slots.
+// emptySlot copies the body of the newest message, if that is still in the backlog, out of its slot
+// of the eager ring: other origins wait for slots. Poller only.
 func (t *target) emptySlot() {
 	if len(t.backlog) == 0 {
 		return
@@ -202,16 +213,17 @@ func (t *target) emptySlot() {
 	t.eagerRing.Release(ticket)
 }
 
-// goOn posts what was kept; false if something is left.
+// postPending posts writes and frames for which there was no room; false if some are left. It locks
+// send.mu. Poller only.
 func (t *target) postPending() bool {
 	wrote := t.postWrites()
-	t.sendMu.Lock()
-	defer t.sendMu.Unlock()
+	t.send.mu.Lock()
+	defer t.send.mu.Unlock()
 	t.serveScheduled = false
-	return wrote && !t.flushPending()
+	return wrote && !t.sendPending()
 }
 
-// drop gives up what was not handled: the connection has ended. Poller only.
+// discard gives up the backlog and the target-side writes: the connection is lost. Poller only.
 func (t *target) discard() {
 	t.blockAnswers(true)
 	for _, m := range t.backlog {
@@ -226,7 +238,8 @@ func (t *target) discard() {
 	t.backlog, t.writes = nil, nil
 }
 
-// Send sends a frame, or keeps a copy of it.
+// Send sends a frame, or queues a copy of it. The memory of head and body is the caller's again.
+// Poller only.
 func (t *target) Send(head []byte, body *kernel.Cursor, n int64, _ transport.When) (bool, error) {
 	if e := t.lossReason.Load(); e != nil {
 		return false, *e
@@ -238,11 +251,14 @@ func (t *target) Send(head []byte, body *kernel.Cursor, n int64, _ transport.Whe
 	return false, err
 }
 
+// postOrQueueFrame is Send for a connection that works. A frame goes into the answer buffer if it
+// is the first of its request, and if none is queued.
 func (t *target) postOrQueueFrame(head []byte, body *kernel.Cursor, n int) error {
-	t.sendMu.Lock()
-	defer t.sendMu.Unlock()
-	// data is waited for, and so received
-	kept := len(t.writes)+len(t.pendingFrames) > 0 || n == 0 && t.overBufferShare(bodyOffset(len(head)))
+	t.send.mu.Lock()
+	defer t.send.mu.Unlock()
+	// An origin waits for data, and so receives it: only frames without are bounded.
+	kept := len(t.writes)+len(t.send.pending) > 0 ||
+		n == 0 && t.overBufferShare(bodyOffset(len(head)))
 	if t.answerBuffer == noBuffer || kept || !t.reserveRequests(1) {
 		copied := make([]byte, n)
 		if n > 0 {
@@ -253,16 +269,16 @@ func (t *target) postOrQueueFrame(head []byte, body *kernel.Cursor, n int) error
 	}
 	b := t.answerBuffer
 	t.answerBuffer = noBuffer
-	return t.postFrame(b, encodeFrame(t.queue.sendBuffers.Bytes(b), head, body, n))
+	return t.postMessage(b, encodeFrame(t.queue.sendBuffers.Bytes(b), head, body, n))
 }
 
-// Post sends a frame, or keeps a copy of it, which the poller sends; so it does with the last ones,
-// behind a loss.
+// Post sends a frame, or queues a copy of it, which the poller sends, even if the connection is
+// lost meanwhile. Any thread may call it; it locks send.mu.
 func (t *target) Post(head, body []byte) {
-	t.sendMu.Lock()
-	defer t.sendMu.Unlock()
-	if t.registered && !t.sendClosed && t.lossReason.Load() == nil && len(t.pendingFrames) == 0 &&
-		t.sendBuffered(queuedFrame{head, body}) {
+	t.send.mu.Lock()
+	defer t.send.mu.Unlock()
+	works := t.registered && !t.send.closed && t.lossReason.Load() == nil
+	if works && len(t.send.pending) == 0 && t.sendBuffered(queuedFrame{head, body}) {
 		return
 	}
 	if t.queueFrame(queuedFrame{slices.Clone(head), slices.Clone(body)}) && !t.serveScheduled {
@@ -275,22 +291,22 @@ func (t *target) Post(head, body []byte) {
 // is room for requests, and the rest when earlier ones are complete. Meanwhile the server handles
 // other origins.
 
-// write is a target-side write that was not posted whole.
+// targetWrite is a target-side write of which not all requests are posted yet.
 type targetWrite struct {
 	x     transport.Transfer
 	walk  kernel.Walk
-	chain chain // the next requests, which found no room
+	chain chain // the next requests, for which there was no room
 }
 
-// finish ends the part of the transfer that Write has begun.
+// complete ends the part of the transfer that Write has counted.
 func (w *targetWrite) complete(err error) {
 	if w.x.Done != nil {
 		w.x.Done.Done(err)
 	}
 }
 
-// Write writes memory of the arena to memory of the origin, as soon as the current frame has been
-// handled.
+// Write writes memory of the arena to memory of the origin. Its requests are posted as soon as the
+// current frame has been handled. Poller only.
 func (t *target) Write(x *transport.Transfer) error {
 	if e := t.lossReason.Load(); e != nil {
 		return *e
@@ -304,7 +320,7 @@ func (t *target) Write(x *transport.Transfer) error {
 	return nil
 }
 
-// writeMore posts requests of writes; false if there is no room for all.
+// postWrites posts requests of target-side writes; false if there is no room for all. Poller only.
 func (t *target) postWrites() bool {
 	for len(t.writes) > 0 && t.lossReason.Load() == nil {
 		w := t.writes[0]
@@ -317,8 +333,8 @@ func (t *target) postWrites() bool {
 			w.complete(nil)
 			continue
 		}
-		if ok, _ := t.tryPost(postedChain{buffer: noBuffer, done: w.x.Done}, w.chain.requests,
-			w.chain.data); !ok {
+		p := postedChain{buffer: noBuffer, done: w.x.Done}
+		if ok, _ := t.tryPost(p, w.chain.requests, w.chain.data); !ok {
 			return false
 		}
 		w.chain.reset()
@@ -326,10 +342,10 @@ func (t *target) postWrites() bool {
 	return true
 }
 
-// writeLength is the length of a chain: two of them are under way at once.
+// writeChainLength is the length of a write's chain: two of them are in flight at once.
 const writeChainLength = targetRequests / 2
 
-// extend adds the next requests of a write to its chain.
+// extendWrite appends the next requests of a write to its chain, which is empty or was not posted.
 func (t *target) extendWrite(w *targetWrite) error {
 	for len(w.chain.requests) < writeChainLength {
 		r := w.walk.Peek(writeChainLength)
@@ -342,13 +358,13 @@ func (t *target) extendWrite(w *targetWrite) error {
 			return err
 		}
 		if near == nil || !far.Direct {
-			// the origin has asked for keys, and was told that there are none
+			// a correct origin does not request a write without a key
 			return errUnknownMessage
 		}
 		n := int(min(uintptr(r.Bytes), near.Hi-r.Local, far.Hi-r.Remote, maxRequestBytes))
 		d := qp.Data{Addr: uint64(r.Local), Bytes: uint32(n),
 			Key: t.fabric.device.LocalKey(near.Key)}
-		w.chain.appendPiece(qp.Write, r.Remote, far.Key, d, t.maxPieces)
+		w.chain.appendPiece(qp.Write, r.Remote, far.Key, d, t.limits.pieces)
 		w.walk.Advance(n)
 	}
 	return nil

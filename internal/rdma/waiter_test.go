@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Waiters that receive what comes to their process's data server, while its thread sleeps.
+// Waiters that handle messages to their process's data server, while the server's thread sleeps.
 package rdma
 
 import (
@@ -43,7 +43,7 @@ func (w *receivers) send() {
 
 func (w *receivers) here() bool { return w.Inbox[1].Has(0, w.sent) }
 
-// await waits until all that was sent has come, and calls poll meanwhile.
+// await waits until all that was sent has been received, and calls poll meanwhile.
 func (w *receivers) await(poll func()) {
 	w.t.Helper()
 	for end := time.Now().Add(10 * time.Second); !w.here(); poll() {
@@ -53,8 +53,8 @@ func (w *receivers) await(poll func()) {
 	}
 }
 
-// While a waiter polls, what comes does not wake the server's thread; what comes afterwards does,
-// and so does what came unseen.
+// TestWaiterReceives: while a waiter polls, messages do not wake the server's thread. Later ones
+// do, and so do those that the waiter has not seen.
 func TestWaiterReceives(t *testing.T) {
 	w := newReceivers(t)
 	for range 50 {
@@ -75,7 +75,7 @@ func TestWaiterReceives(t *testing.T) {
 	}
 }
 
-// Threads that wait in short turns, at any moments, lose nothing.
+// TestManyWaiters: no message is lost where several threads wait in short turns, at any moments.
 func TestManyWaiters(t *testing.T) {
 	w := newReceivers(t)
 	var end atomic.Bool
@@ -103,8 +103,8 @@ func TestManyWaiters(t *testing.T) {
 	threads.Wait()
 }
 
-// The server's thread sleeps while a waiter polls, also if something was found before the waiter
-// came: it would take the waiter's core.
+// TestServerSleepsBesideWaiter: the server's thread sleeps while a waiter polls, even if it has
+// unreported completions: it would take the waiter's core.
 func TestServerSleepsBesideWaiter(t *testing.T) {
 	w := newReceivers(t)
 	q := w.fabrics[1].originQueue // no other thread polls it
@@ -115,7 +115,7 @@ func TestServerSleepsBesideWaiter(t *testing.T) {
 	l := made.(*listener)
 	defer l.closeEpoll()
 	l.lockPoll()
-	l.unreported++
+	l.poller.unreported++
 	l.unlockPoll()
 	l.Divert(true)
 	const limit = 30 * time.Millisecond
@@ -133,8 +133,8 @@ func TestServerSleepsBesideWaiter(t *testing.T) {
 	}
 }
 
-// Calls for the server's thread that were asked for while a waiter polled are made when it leaves,
-// and those of any other moment at once.
+// TestCallsBesideWaiter: calls for the poller that were listed while a waiter handled completions
+// are made when it leaves, and all others at once.
 func TestCallsBesideWaiter(t *testing.T) {
 	w := newReceivers(t)
 	q := w.fabrics[1].serverQueue
@@ -144,9 +144,9 @@ func TestCallsBesideWaiter(t *testing.T) {
 			w.in.PollIncoming(&v)
 		}
 		made := make(chan bool)
-		q.handling.Store(dealing) // a waiter is handling completions
+		q.calls.pollerActive.Store(dealing) // a waiter is handling completions
 		q.callFromPoller(func() { close(made) })
-		if q.handling.Store(false); dealing {
+		if q.calls.pollerActive.Store(false); dealing {
 			w.in.LeaveIncoming(&v, false)
 		}
 		select {
@@ -158,21 +158,21 @@ func TestCallsBesideWaiter(t *testing.T) {
 	}
 }
 
-// TestWaitForFarewell: while a farewell is on its way, Wait lists the queue that it comes to now
-// and then, since the descriptor may have told of something else before it.
-func TestWaitForFarewell(t *testing.T) {
+// TestWaitForDisconnect: while a disconnect message is expected, Wait lists the queue from time to
+// time, since the descriptor may have signalled an earlier completion.
+func TestWaitForDisconnect(t *testing.T) {
 	j := newJob(t, nil, 1, 1)
 	f := j.fabrics[0]
-	f.originQueue.disconnectsExpected.Add(1)
-	defer f.originQueue.disconnectsExpected.Add(-1)
-	f.attendOrigins.Store(false)
+	f.originQueue.peersLeaving.Add(1)
+	defer f.originQueue.peersLeaving.Add(-1)
+	f.progress.attendOrigins.Store(false)
 	transporttest.Returns(t, "waiting", func() {
 		for len(f.Wait(-1, nil)) == 0 {
 		}
 	})
 }
 
-// TestNoticeLost: a process that does nothing hears of an end even if the first datagram is lost.
+// TestNoticeLost: an idle process learns of a disconnect even if the first datagram is lost.
 func TestNoticeLost(t *testing.T) {
 	j := newReceivers(t)
 	m, lost := j.fabrics[1].connManager, j.fabrics[0].originQueue.listEndpoints()[0]

@@ -140,9 +140,9 @@ func (p *Path) Close() {
 		return
 	}
 	C.rdma_fast_publish(false)
-	p.Enter()
+	p.AcquireQueues()
 	open.Store(0)
-	p.Leave()
+	p.ReleaseQueues()
 }
 
 // Free allows the next Open, when the queues of this one are gone.
@@ -155,7 +155,7 @@ func (p *Path) Free() {
 
 // Enter takes the queues for Go and waits until C does not use them. Several goroutines may have
 // entered.
-func (p *Path) Enter() {
+func (p *Path) AcquireQueues() {
 	if p == nil {
 		return
 	}
@@ -166,7 +166,7 @@ func (p *Path) Enter() {
 }
 
 // Leave undoes one Enter.
-func (p *Path) Leave() {
+func (p *Path) ReleaseQueues() {
 	if p != nil {
 		busy.Add(^uint32(0))
 	}
@@ -228,8 +228,8 @@ func (p *Path) AddLocal(addr, lo, hi uintptr, key uint32) {
 func (p *Path) change(do func()) {
 	p.changing.Lock()
 	defer p.changing.Unlock()
-	p.Enter()
-	defer p.Leave()
+	p.AcquireQueues()
+	defer p.ReleaseQueues()
 	do()
 }
 
@@ -269,7 +269,7 @@ func (p *Path) drop(some func(rank int, pair unsafe.Pointer) bool) {
 
 // Left takes the completions that C has put aside for Go, in their order, and returns how many.
 // Call it between Enter and Leave. There is room for MostLeft.
-func (p *Path) Left(into []qp.Completion) int {
+func (p *Path) TakeStashed(into []qp.Completion) int {
 	if p == nil || stashed.Load() == 0 {
 		return 0
 	}
@@ -282,7 +282,7 @@ func (p *Path) Left(into []qp.Completion) int {
 
 // Mine reports whether C has posted the request of a completion, and if so handles it. For the
 // poller, as Fail and Forget.
-func (p *Path) Mine(e *qp.Completion) bool {
+func (p *Path) CompleteOwn(e *qp.Completion) bool {
 	if p == nil || e.ID>>62 != C.RDMA_FAST_ID>>62 {
 		return false
 	}
@@ -291,14 +291,14 @@ func (p *Path) Mine(e *qp.Completion) bool {
 }
 
 // Fail fails what C has outstanding on a queue pair.
-func (p *Path) Fail(pair unsafe.Pointer) {
+func (p *Path) FailPair(pair unsafe.Pointer) {
 	if p != nil {
 		C.rdma_fast_fail(pair)
 	}
 }
 
 // Forget frees what was used for a queue pair that is no longer there.
-func (p *Path) Forget(pair unsafe.Pointer) {
+func (p *Path) ForgetPair(pair unsafe.Pointer) {
 	if p != nil {
 		C.rdma_fast_forget(pair)
 	}
@@ -306,7 +306,7 @@ func (p *Path) Forget(pair unsafe.Pointer) {
 
 // Ended changes when a request is over, or when no put is outstanding any more: C may have found
 // that out while a thread of Go's waits for it.
-func (p *Path) Ended() uint32 {
+func (p *Path) OverCount() uint32 {
 	if p == nil {
 		return 0
 	}
@@ -314,15 +314,15 @@ func (p *Path) Ended() uint32 {
 }
 
 // Clear reports whether no store of C's is outstanding, and Go has seen what became of them.
-func (p *Path) Clear() bool { return p == nil || stores.Load() == 0 && stashed.Load() == 0 }
+func (p *Path) StoresDrained() bool { return p == nil || stores.Load() == 0 && stashed.Load() == 0 }
 
 // Outstanding reports whether C has anything outstanding on a queue pair.
 func (p *Path) Outstanding(pair unsafe.Pointer) bool {
 	if p == nil {
 		return false
 	}
-	p.Enter()
-	defer p.Leave()
+	p.AcquireQueues()
+	defer p.ReleaseQueues()
 	return bool(C.rdma_fast_outstanding(pair))
 }
 
@@ -342,8 +342,8 @@ func (p *Path) RequestFailure(number int32) (rank transport.Rank, failed bool) {
 	if !p.RequestOpen(number) {
 		return 0, false
 	}
-	p.Enter()
-	defer p.Leave()
+	p.AcquireQueues()
+	defer p.ReleaseQueues()
 	var at C.int
 	failed = bool(C.rdma_fast_failure(C.int32_t(number), &at))
 	return transport.Rank(at), failed

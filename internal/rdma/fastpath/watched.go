@@ -104,8 +104,8 @@ func (w *Watched) Reap() { w.Path.reap(false) }
 
 // Changing calls do while C does not use any memory that is new to it.
 func (w *Watched) Changing(do func()) {
-	w.Path.Enter()
-	defer w.Path.Leave()
+	w.Path.AcquireQueues()
+	defer w.Path.ReleaseQueues()
 	do()
 }
 

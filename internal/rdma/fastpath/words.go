@@ -113,8 +113,8 @@ func (p *Path) Storing(pair unsafe.Pointer) bool {
 	if p == nil || askedStores.Load() == 0 {
 		return false
 	}
-	p.Enter()
-	defer p.Leave()
+	p.AcquireQueues()
+	defer p.ReleaseQueues()
 	return bool(C.rdma_fast_asked_store(pair))
 }
 
