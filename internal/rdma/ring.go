@@ -17,8 +17,8 @@ import (
 // postedChain is a chain of work requests, of which the last one is signalled.
 type postedChain struct {
 	requests      int32
-	buffer        int32                // freed when the chain completes; or noBuffer
-	readBytes     int32                // bytes that are read into the buffer, for queue.readInto
+	buffer        int32                // freed on completion; or noBuffer
+	readBytes     int32                // bytes that are read into buffer, for queue.readInto
 	done          transport.Completion // may be nil
 	registrations []*pin.Entry         // local memory that this chain and earlier ones use
 }

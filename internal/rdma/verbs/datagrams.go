@@ -21,10 +21,10 @@ type datagrams struct {
 	cq   *Completions
 	pair *Pair
 	mu   sync.Mutex
-	to   map[uint64]*Address // by the number of what was sent there last
+	to   map[uint64]*Address // by id of the datagram that was last sent to the address
 }
 
-// station is where datagrams are received.
+// station is the contents of a qp.Address.
 type station struct {
 	Pair uint32
 	LID  uint16
@@ -50,7 +50,7 @@ func (d *Device) NewDatagrams(buffers int) (qp.Datagrams, error) {
 	return g, nil
 }
 
-// Address is where they are received.
+// Address is where this process receives datagrams.
 func (g *datagrams) Address() (a qp.Address) {
 	if _, err := binary.Encode(a[:], binary.LittleEndian,
 		&station{Pair: g.pair.Number, LID: g.d.State.LID, GID: g.d.address()}); err != nil {
@@ -59,15 +59,15 @@ func (g *datagrams) Address() (a qp.Address) {
 	return a
 }
 
-// Header is what comes before a message.
+// Header is the length of the route header before a message.
 func (g *datagrams) Header() int { return routeHeader }
 
-// Offer offers a receive buffer.
+// Offer posts a receive buffer.
 func (g *datagrams) Offer(id uint64, piece qp.Data) error {
 	return g.pair.Receive([]uint64{id}, []qp.Data{piece})
 }
 
-// Send sends a piece of registered memory.
+// Send sends a piece of registered memory. It keeps the address until the id is used again.
 func (g *datagrams) Send(id uint64, piece qp.Data, to *qp.Address) error {
 	var at station
 	if _, err := binary.Decode(to[:], binary.LittleEndian, &at); err != nil {
@@ -85,13 +85,13 @@ func (g *datagrams) Send(id uint64, piece qp.Data, to *qp.Address) error {
 	return g.pair.SendDatagram(id, piece, ah, at.Pair)
 }
 
-// Sleep sleeps until something is completed.
+// Sleep is that of qp.Datagrams.
 func (g *datagrams) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int, rang bool,
 	err error) {
 	return g.cq.Sleep(out, wake, limit)
 }
 
-// Close ends it.
+// Close destroys the queue pair and the addresses.
 func (g *datagrams) Close() error {
 	err := g.pair.Close()
 	for _, ah := range g.to {

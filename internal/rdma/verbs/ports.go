@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// ClassDir is where the kernel tells of devices.
+// ClassDir is the directory in which the kernel lists devices.
 const ClassDir = "/sys/class/infiniband"
 
 // GID is an entry of a port's table of addresses.
@@ -35,7 +35,7 @@ type Port struct {
 
 func (p *Port) String() string { return fmt.Sprintf("%s port %d", p.Device, p.Number) }
 
-// ListPorts reads what the kernel knows below dir.
+// ListPorts lists the ports of all devices in a directory like ClassDir.
 func ListPorts(dir string) []Port {
 	var all []Port
 	found, _ := filepath.Glob(filepath.Join(dir, "*", "ports", "*"))
@@ -56,6 +56,7 @@ func ListPorts(dir string) []Port {
 	return all
 }
 
+// line returns the contents of a file of one line; "" if it cannot be read.
 func line(dir, name string) string {
 	text, _ := os.ReadFile(filepath.Join(dir, name))
 	return strings.TrimSpace(string(text))
@@ -82,7 +83,7 @@ func listGIDs(at string) []GID {
 	return all
 }
 
-// Text writes an address as people do.
+// Text formats an address: an IPv4 address with dots, another one in hexadecimal.
 func (g *GID) Text() string {
 	if g.IPv4() {
 		return fmt.Sprintf("%d.%d.%d.%d", g.Addr[12], g.Addr[13], g.Addr[14], g.Addr[15])
@@ -90,10 +91,10 @@ func (g *GID) Text() string {
 	return hex.EncodeToString(g.Addr[:8]) + ":" + hex.EncodeToString(g.Addr[8:])
 }
 
-// IPv4 tells whether it is made of an IPv4 address.
+// IPv4 reports whether the address was made of an IPv4 address.
 func (g *GID) IPv4() bool {
 	return [12]byte(g.Addr[:12]) == [12]byte{10: 0xff, 11: 0xff}
 }
 
-// LinkLocal tells whether it is known to one network only.
+// LinkLocal reports whether the address is valid in one network only.
 func (g *GID) LinkLocal() bool { return g.Addr[0] == 0xfe && g.Addr[1]&0xc0 == 0x80 }
