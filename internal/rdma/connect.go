@@ -140,7 +140,7 @@ func (m *connManager) handleDatagrams() {
 	defer log.Guard()
 	defer close(m.stopped)
 	var done [16]qp.Completion
-	for !m.stopping.Load() { // stop sets it before it rings
+	for !m.stopping.Load() { // stopThread sets it before it rings
 		pause := m.resendNotices(time.Now())
 		n, rang, err := m.datagrams.Sleep(done[:], int(m.wakeup), pause)
 		if rang {
@@ -195,8 +195,8 @@ func (m *connManager) dispatchDatagram(b []byte) {
 	}
 }
 
-// stop ends the manager's thread, waits for it, and frees the manager.
-func (m *connManager) stop() {
+// stopThread ends the manager's thread, waits for it, and frees the manager.
+func (m *connManager) stopThread() {
 	m.stopping.Store(true)
 	m.wakeup.Ring()
 	<-m.stopped

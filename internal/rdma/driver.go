@@ -75,7 +75,7 @@ func Driver(o Options) transport.Driver {
 				return err.Error()
 			}
 			pinning := pin.Notes(pin.Budget(o.Pin, 1), d.limits.OnDemand)
-			return d.describe() + "; " + pinning
+			return d.describePorts() + "; " + pinning
 		},
 		Open: func(cfg transport.FabricConfig) (transport.Fabric, error) {
 			d, err := probed()
@@ -151,8 +151,8 @@ func Try(base qp.Device) error {
 	return err
 }
 
-// describe describes the port that would be used, and lists the others, for armci_info.
-func (d *probedDevice) describe() string {
+// describePorts describes the port that would be used, and lists the others, for armci_info.
+func (d *probedDevice) describePorts() string {
 	l := &d.limits
 	text := fmt.Sprintf("%s; firmware %s, mtu %d, up to %d requests of %d pieces in a queue "+
 		"pair, %d reads outstanding, atomics %s",

@@ -166,7 +166,7 @@ func (f *Fabric) maxAnswersPerOrigin() int {
 // maxAnswers is how many answers of C's may be in flight in all.
 func (f *Fabric) maxAnswers() int { return min(f.device.Limits().MaxCQE/8, fastpath.MostAnswers) }
 
-// openAnswers has C answer those requests to the data server that it can.
+// openAnswers has C answer those questions to the data server that it can.
 func (f *Fabric) openAnswers(q *queue) {
 	if v, ok := q.cq.(fastpath.Queue); ok {
 		q.answers = fastpath.OpenAnswers(v, q.receiveArea(), f.maxAnswers(),
@@ -202,7 +202,7 @@ func (f *Fabric) Close() error {
 		q.closeEndpoints()
 	}
 	if f.connManager != nil {
-		f.connManager.stop()
+		f.connManager.stopThread()
 	}
 	for _, q := range f.queues {
 		q.destroy()
@@ -238,9 +238,9 @@ func (f *Fabric) DropEndpoint(e transport.OriginEndpoint) {
 	f.DropRanges(e.(*origin).pair.Handle())
 }
 
-// CachePeer lets C send requests to the data server of a rank through an endpoint. Nothing is
-// cached but the endpoint's queue pair. The caller holds the target's lock. A connection that was
-// lost is left out, since C's later requests would not be failed.
+// CachePeer lets C post questions (fastpath/questions.h) to the data server of a rank, on an
+// endpoint's queue pair; nothing else is cached. The caller holds the target's lock. A connection
+// that was lost is left out, since later questions would not be failed.
 func (f *Fabric) CachePeer(e transport.OriginEndpoint, rank transport.Rank) {
 	o := e.(*origin)
 	if o.pair.Inline() < transport.FastBytes {
@@ -250,18 +250,17 @@ func (f *Fabric) CachePeer(e transport.OriginEndpoint, rank transport.Rank) {
 		func() bool { return o.lossReason.Load() != nil })
 }
 
-// Storing reports whether accumulates that C has requested through an endpoint have yet to take
-// effect.
+// Storing reports whether C's accumulates through an endpoint have yet to take effect.
 func (f *Fabric) Storing(e transport.OriginEndpoint) bool {
 	return f.Path.Storing(e.(*origin).pair.Handle())
 }
 
-// CacheSpan lets C request accumulates to an allocation [lo, hi) of a rank, around addr.
+// CacheSpan lets C post questions for accumulates to an allocation [lo, hi) of a rank, around addr.
 func (f *Fabric) CacheSpan(rank transport.Rank, addr, lo, hi uintptr) {
 	f.AddSpan(rank, addr, lo, hi)
 }
 
-// DropPeers has C send no requests through an endpoint any more.
+// DropPeers has C post no questions on an endpoint any more.
 func (f *Fabric) DropPeers(e transport.OriginEndpoint) {
 	f.Path.DropPeers(e.(*origin).pair.Handle())
 }

@@ -150,7 +150,7 @@ func (l *listener) Divert(on bool) {
 	}
 }
 
-// Answered counts the requests that C has answered and that this process alone could answer.
+// Answered counts the questions that C has answered, but for messages to this process's own rank.
 func (l *listener) Answered() uint32 { return l.answers.Needed() }
 
 // WakeIn sets the alarm, which ends Sleep after a time.

@@ -45,7 +45,7 @@ func (r *inflightRing) appendChain(p *postedChain) (number uint64, ok bool) {
 		p.done.Add(1)
 	}
 	number = r.tail.Load()
-	*r.at(number) = *p
+	*r.chainAt(number) = *p
 	r.tail.Store(number + 1)
 	return number, true
 }
@@ -59,14 +59,14 @@ func (r *inflightRing) popUpTo(upTo uint64) (p postedChain, ok bool) {
 	if number == r.tail.Load() || upTo < number {
 		return p, false
 	}
-	at := r.at(number)
+	at := r.chainAt(number)
 	p, *at = *at, postedChain{}
 	r.head.Store(number + 1)
 	return p, true
 }
 
-// at returns the place of the chain with a number. The caller holds mu.
-func (r *inflightRing) at(number uint64) *postedChain {
+// chainAt returns the place of the chain with a number. The caller holds mu.
+func (r *inflightRing) chainAt(number uint64) *postedChain {
 	return &r.chains[number%uint64(len(r.chains))]
 }
 
@@ -84,7 +84,7 @@ func (r *inflightRing) nextNumber() uint64 { return r.tail.Load() }
 func (r *inflightRing) holdRegistrations(entries []*pin.Entry) {
 	r.mu.Lock()
 	if tail := r.tail.Load(); r.head.Load() != tail {
-		last := r.at(tail - 1)
+		last := r.chainAt(tail - 1)
 		last.registrations = append(last.registrations, entries...)
 		entries = nil
 	}
@@ -113,7 +113,7 @@ func (r *inflightRing) failAll() (ended []postedChain) {
 	defer r.mu.Unlock()
 	r.closed = true
 	for n := r.head.Load(); n != r.tail.Load(); n++ {
-		p := r.at(n)
+		p := r.chainAt(n)
 		ended = append(ended, postedChain{done: p.done, registrations: p.registrations})
 		p.done, p.registrations, p.readBytes = nil, nil, 0
 	}

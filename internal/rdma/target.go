@@ -17,7 +17,7 @@ import (
 
 const maxTargetPieces = 4 // pieces of local memory in a request
 
-// receivedMessage is a frame, or a request of C's, in a receive buffer.
+// receivedMessage is a frame, or a question of the origin's C, in a receive buffer.
 type receivedMessage struct {
 	buffer   int32
 	bytes    int
@@ -37,7 +37,7 @@ type target struct {
 	backlog        []receivedMessage // messages that are not handled yet, the oldest first
 	backlogged     bool              // it is in poller.backlogged of the queue
 	answerBuffer   int32             // send buffer for the answer to the current frame
-	answersInC     bool              // C may answer requests of the origin's C
+	answersInC     bool              // C may answer the origin's questions
 	answersBlocked bool              // C answers none now, since the backlog is not empty
 	writes         []*targetWrite    // that are not posted whole
 }
@@ -99,7 +99,7 @@ func (t *target) nextMessage() receivedMessage {
 func (t *target) handleMessage(m *receivedMessage) error {
 	b := t.queue.receiveBuffers.Bytes(m.buffer)[:m.bytes]
 	if fastpath.IsQuestion(b) {
-		return t.handleRequest(b)
+		return t.handleQuestion(b)
 	}
 	n, ticket := slotOfBody(b)
 	if n == 0 || m.slotCopy != nil {
@@ -113,8 +113,8 @@ func (t *target) handleMessage(m *receivedMessage) error {
 	return t.deliverFrame(b, body)
 }
 
-// blockAnswers has C answer no requests of the origin while earlier messages are in the backlog, or
-// lets it again.
+// blockAnswers has C answer no questions of the origin while earlier messages are in the backlog,
+// or lets it again. Poller only.
 func (t *target) blockAnswers(blocked bool) {
 	if t.answersInC && t.answersBlocked != blocked {
 		t.answersBlocked = blocked
@@ -122,9 +122,9 @@ func (t *target) blockAnswers(blocked bool) {
 	}
 }
 
-// handleRequest handles a request of the origin's C. It is not part of handleMessage, since it
-// allocates.
-func (t *target) handleRequest(b []byte) error {
+// handleQuestion handles a question of the origin's C (fastpath/questions.h). It is not part of
+// handleMessage, since it allocates.
+func (t *target) handleQuestion(b []byte) error {
 	if m, ok := fastpath.AsSent(b); ok { // it may be as long as a question about a word
 		return t.deliverSent(&m)
 	}
@@ -172,7 +172,7 @@ func (t *target) deliverSent(m *fastpath.Sent) error {
 	return t.sendAnswer(m.ID, 0, delivered)
 }
 
-// sendAnswer answers a request of the origin's C. ok is false if nothing was done, and the origin
+// sendAnswer answers a question of the origin's C. ok is false if nothing was done, and the origin
 // has to send a frame instead. From now on C may answer this origin.
 func (t *target) sendAnswer(id uint64, old int64, ok bool) error {
 	if !t.answersInC && t.pair.Inline() >= fastpath.AnswerBytes {
@@ -252,7 +252,7 @@ func (t *target) Send(head []byte, body *kernel.Cursor, n int64, _ transport.Whe
 }
 
 // postOrQueueFrame is Send for a connection that works. A frame goes into the answer buffer if it
-// is the first of its request, and if none is queued.
+// is the first answer to its request, and if none is queued.
 func (t *target) postOrQueueFrame(head []byte, body *kernel.Cursor, n int) error {
 	t.send.mu.Lock()
 	defer t.send.mu.Unlock()
