@@ -31,7 +31,7 @@ func TestDeviceAccumulateBesideOthers(t *testing.T) {
 	}
 	add := func(acc func(transport.Peer, *transport.Xfer, transport.Scale) error) {
 		for range rounds {
-			x := plain(uintptr(unsafe.Pointer(&one[0])), at, 8*elements)
+			x := contiguousXfer(uintptr(unsafe.Pointer(&one[0])), at, 8*elements)
 			if err := acc(3, x, transport.Scale{Type: int(kernel.Long),
 				Value: unsafe.Pointer(&scale)}); err != nil {
 				t.Error(err)
@@ -72,7 +72,7 @@ func TestAccumulateAllocates(t *testing.T) {
 	data, scale := make([]int64, bytes/8), int64(1)
 	add := func(n int) {
 		for range n {
-			x := plain(uintptr(unsafe.Pointer(&data[0])), at, bytes)
+			x := contiguousXfer(uintptr(unsafe.Pointer(&data[0])), at, bytes)
 			by := transport.Scale{Type: int(kernel.Long), Value: unsafe.Pointer(&scale)}
 			if err := j.Open[0].Acc(1, x, by); err != nil {
 				t.Fatal(err)

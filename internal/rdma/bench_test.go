@@ -14,8 +14,9 @@ import (
 
 var sizes = []int{8, 1 << 10, 16 << 10, 256 << 10, 1 << 20}
 
-// two opens ranks 0 and 1 on two nodes, with memory of each.
-func two(b *testing.B, strided string, bytes int64) (tr transport.Transport, near, far uintptr) {
+// twoRanks opens ranks 0 and 1 on two nodes, with memory of each.
+func twoRanks(b *testing.B, strided string, bytes int64) (tr transport.Transport, near,
+	far uintptr) {
 	j := newJob(b, func(s *settings) { s.Strided = strided }, 1, 1)
 	return j.Open[0], j.Alloc(b, 0, bytes), j.Alloc(b, 1, bytes)
 }
@@ -23,13 +24,13 @@ func two(b *testing.B, strided string, bytes int64) (tr transport.Transport, nea
 // BenchmarkTransport measures puts, gets and a read-modify-write of usual sizes, from registered
 // and from private memory.
 func BenchmarkTransport(b *testing.B) {
-	tr, near, far := two(b, "", 2<<20)
+	tr, near, far := twoRanks(b, "", 2<<20)
 	private := make([]byte, 1<<20)
 	for _, n := range sizes {
 		put := func(b *testing.B, local uintptr) {
 			b.SetBytes(int64(n))
 			for b.Loop() {
-				if err := tr.Put(1, plain(local, far, n)); err != nil {
+				if err := tr.Put(1, contiguousXfer(local, far, n)); err != nil {
 					b.Fatal(err)
 				}
 				if err := tr.Fence(1); err != nil {
@@ -40,7 +41,7 @@ func BenchmarkTransport(b *testing.B) {
 		get := func(b *testing.B, local uintptr) {
 			b.SetBytes(int64(n))
 			for b.Loop() {
-				if err := tr.Get(1, plain(local, far, n)); err != nil {
+				if err := tr.Get(1, contiguousXfer(local, far, n)); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -68,9 +69,9 @@ func BenchmarkStrided(b *testing.B) {
 	const stride = 1000 * 8
 	for _, p := range []string{"nic", "host", transport.ByClaiming, "push", "auto"} {
 		b.Run(p, func(b *testing.B) {
-			tr, near, far := two(b, p, stride*511+512*8)
+			tr, near, far := twoRanks(b, p, stride*511+512*8)
 			for n := 16; n <= 512; n *= 2 {
-				x := plain(near, far, 8*n)
+				x := contiguousXfer(near, far, 8*n)
 				x.Count = append(x.Count, int32(n))
 				x.Local.Stride, x.Remote.Stride = []int32{stride}, []int32{stride}
 				for name, one := range map[string]func() error{

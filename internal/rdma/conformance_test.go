@@ -22,9 +22,9 @@ import (
 // TestFabric: the fabric does what the interfaces of package transport promise, as usual and where
 // all local memory is copied.
 func TestFabric(t *testing.T) {
-	t.Run("usual", func(t *testing.T) { transporttest.RunFabric(t, Driver(here())) })
+	t.Run("usual", func(t *testing.T) { transporttest.RunFabric(t, Driver(testOptions())) })
 	t.Run("buffered", func(t *testing.T) {
-		o := here()
+		o := testOptions()
 		o.Pin = 1
 		d := Driver(o)
 		open := d.Open
@@ -49,26 +49,26 @@ type job struct {
 	fabrics []*Fabric // by rank
 }
 
-// here are the settings of tests: the devices that the kernel or, over a software device, another
-// directory tells of.
-func here() Options { return Options{Sysfs: os.Getenv("ARMCI_RDMA_SYSFS")} }
+// testOptions are the settings of tests: the devices that the kernel or, over a software device,
+// another directory tells of.
+func testOptions() Options { return Options{Sysfs: os.Getenv("ARMCI_RDMA_SYSFS")} }
 
-// someDevice skips the test where this host has none.
-func someDevice(t testing.TB) {
+// skipWithoutDevice skips the test where this host has none.
+func skipWithoutDevice(t testing.TB) {
 	t.Helper()
-	if err := Driver(here()).Probe(); err != nil {
+	if err := Driver(testOptions()).Probe(); err != nil {
 		t.Skipf("no RDMA here: %v", err)
 	}
 }
 
 // openJob opens nodes of so many ranks each; change, if not nil, may change a rank's settings.
 func openJob(t testing.TB, change func(*settings), ranks ...int) *job {
-	someDevice(t)
+	skipWithoutDevice(t)
 	leaktest.Check(t)
 	j := &job{}
 	j.Ends = transporttest.NewEnds(t, ranks, func(info transport.OpenInfo) (transport.Transport,
 		error) {
-		s := settings{rdma: here(), Options: internode.Options{OpenInfo: info,
+		s := settings{rdma: testOptions(), Options: internode.Options{OpenInfo: info,
 			Poll: 20 * time.Microsecond, Settings: transport.Settings{
 				Timeout: 10 * time.Second, Eager: 8 << 10, Buffer: 4 << 20,
 				Looks: func() int { return 100 }}}}
@@ -99,10 +99,11 @@ func newJob(t testing.TB, change func(*settings), ranks ...int) *job {
 	return j
 }
 
-// miser is a protection domain that refuses to register, as where too little memory may be pinned.
-type miser struct{}
+// refusingDomain is a protection domain that refuses to register, as where too little memory may be
+// pinned.
+type refusingDomain struct{}
 
-func (miser) Register(uintptr, int64, qp.Access) (qp.Region, error) {
+func (refusingDomain) Register(uintptr, int64, qp.Access) (qp.Region, error) {
 	return nil, errors.New("nothing may be pinned")
 }
 
@@ -162,7 +163,7 @@ func TestConformance(t *testing.T) {
 		{"nothing can be pinned", []int{1, 1}, func(s *settings) {
 			s.DeviceAcc = true
 			s.opened = func(f *Fabric) {
-				f.transferRegistrar.(*registrar).domain = miser{}
+				f.transferRegistrar.(*registrar).domain = refusingDomain{}
 			}
 		}},
 	} {

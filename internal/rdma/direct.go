@@ -137,11 +137,11 @@ func (m *directTransfer) transferSingle() (done bool, err error) {
 		d[0].Key = m.origin.fabric.device.LocalKey(m.localRange.Key)
 		return true, o.postWhenRoom(p, q[:], d[:])
 	}
-	if p.buffer, err = o.Buffer(); err != nil {
+	if p.buffer, err = o.TakeBuffer(); err != nil {
 		return false, err
 	}
-	if d[0] = o.Data(p.buffer, 0, n); m.op == qp.Write {
-		kernel.Copy(unsafe.Pointer(&o.Bytes(p.buffer)[0]), kernel.Ptr(local), n)
+	if d[0] = o.BufferPiece(p.buffer, 0, n); m.op == qp.Write {
+		kernel.Copy(unsafe.Pointer(&o.BufferBytes(p.buffer)[0]), kernel.Ptr(local), n)
 	} else {
 		p.readBytes, o.queue.readInto[p.buffer] = int32(n), *m.xfer.Local
 	}
@@ -243,7 +243,7 @@ func (m *directTransfer) postCopied() error {
 	n, err := m.chainPieces(room)
 	b := noBuffer
 	if err == nil {
-		b, err = m.origin.Buffer()
+		b, err = m.origin.TakeBuffer()
 	}
 	if err != nil {
 		w.Remote = remote

@@ -162,7 +162,7 @@ func TestRing(t *testing.T) {
 			t.Fatalf("%d came back", next)
 		}
 	}
-	w := &counter{}
+	w := &chainCounter{}
 	r.appendChain(&postedChain{done: w})
 	ended := r.failAll()
 	if len(ended) != 1 || ended[0].done != w || !r.isOpen(r.nextNumber()) {
@@ -185,11 +185,11 @@ func TestRing(t *testing.T) {
 	}
 }
 
-// counter is a transport.Completion that counts chains in flight.
-type counter struct{ n int32 }
+// chainCounter is a transport.Completion that counts chains in flight.
+type chainCounter struct{ n int32 }
 
-func (c *counter) Add(n int32) { c.n += n }
-func (c *counter) Done(error)  { c.n-- }
+func (c *chainCounter) Add(n int32) { c.n += n }
+func (c *chainCounter) Done(error)  { c.n-- }
 
 // TestOptionsCheck: settings that mean nothing on any host are refused.
 func TestOptionsCheck(t *testing.T) {

@@ -110,8 +110,8 @@ const (
 // Shares of the memory for buffers.
 const (
 	originShare        = 1 // receive buffers of an origin, and once more its send buffers
-	serverReceiveShare = 4 // for what all origins send to a data server
-	serverSendShare    = 1 // for what a data server sends
+	serverReceiveShare = 4 // receive buffers of a data server, for all origins
+	serverSendShare    = 1 // send buffers of a data server
 	eagerRingShare     = 1 // for the eager ring; taken only if a setting selects that protocol
 	allShares          = 2*originShare + serverReceiveShare + serverSendShare + eagerRingShare
 )
@@ -121,9 +121,9 @@ const (
 const (
 	minBufferBytes = 16 << 10
 	maxBufferBytes = 64 << 10
-	// where the device wants messages to be shorter than a buffer would be
+	// shortest message that a peer may allow, where its device wants short messages
 	minMessageBytes = 1 << 10
-	// buffers of a share: buffers are larger only if there are still so many
+	// buffers of a share at least, before buffers are made larger than minBufferBytes
 	leastBuffersPerShare = 16
 )
 
@@ -180,19 +180,20 @@ func (f *Fabric) openForcedProtocols(its *privateData) (p lab.Places) {
 // sendBySlot sends a frame whose body is written into a slot of the target's eager ring. It blocks
 // until there is a free slot.
 func (o *origin) sendBySlot(head []byte, body *kernel.Cursor, n int) error {
-	b, err := o.Buffer()
+	b, err := o.TakeBuffer()
 	if err != nil {
 		return err
 	}
-	message, at := o.Bytes(b)[lab.WordsBytes:], bodyOffset(len(head))
+	message, at := o.BufferBytes(b)[lab.WordsBytes:], bodyOffset(len(head))
 	ticket, err := o.eagerSlots.Claim(o, b, func() { encodeFrame(message, head, body, n) })
 	if err != nil {
 		return err
 	}
 	encodeSlotTicket(message, n, ticket)
 	q := [2]qp.Request{o.eagerSlots.Fill(ticket), {Pieces: 1, Op: qp.Send}}
-	return o.postWhenRoom(postedChain{buffer: b}, q[:],
-		[]qp.Data{o.Data(b, lab.WordsBytes+at, n), o.Data(b, lab.WordsBytes, at)})
+	d := []qp.Data{o.BufferPiece(b, lab.WordsBytes+at, n),
+		o.BufferPiece(b, lab.WordsBytes, at)}
+	return o.postWhenRoom(postedChain{buffer: b}, q[:], d)
 }
 
 // Accumulate accumulates by the device if the target has locks for that; otherwise it returns

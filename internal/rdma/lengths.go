@@ -5,21 +5,21 @@
 package rdma
 
 const (
-	// originRequests is how many requests an origin may have in flight to one target: what
-	// keeps the device busy with chains of small rows. allOrigin is those to all targets,
-	// leastOrigin half a chain.
+	// originRequests is how many requests an origin may have in flight to one target: enough to
+	// keep the device busy with chains of small rows. allOriginRequests is how many to all
+	// targets, leastOriginRequests half a chain.
 	originRequests      = 256
 	allOriginRequests   = 64 * originRequests
 	leastOriginRequests = chainLength / 2
 
-	// targetRequests is how many frames and writes are on their way to one origin at most.
-	// allTarget is to all.
+	// targetRequests is how many frames and writes to one origin may be in flight.
+	// allTargetRequests is how many to all origins.
 	targetRequests    = 32
 	allTargetRequests = 1024 * targetRequests
 )
 
-// share is the length of each of so many queues: most, if all of them together are not longer than
-// all then, but never below least.
+// queueShare returns the length of each of so many queues: most, if all of them together are not
+// longer than all then, but never below least.
 func queueShare(most, least, all, queues int) int {
 	return max(min(most, all/max(queues, 1)), least)
 }

@@ -151,7 +151,7 @@ func (l *listener) Divert(on bool) {
 }
 
 // Answered counts the questions that C has answered, but for messages to this process's own rank.
-func (l *listener) Answered() uint32 { return l.answers.Needed() }
+func (l *listener) Answered() uint32 { return l.answers.NeededCount() }
 
 // WakeIn sets the alarm, which ends Sleep after a time.
 func (l *listener) WakeIn(d time.Duration) { l.alarm.Set(d) }

@@ -162,7 +162,7 @@ func (e *endpoint) destroyPair() {
 		log.Infof("%v", err)
 	} else {
 		e.queue.fast.ForgetPair(handle)
-		e.queue.answers.Drop(number)
+		e.queue.answers.DropOrigin(number)
 	}
 	for {
 		p, ok := e.inflight.popUpTo(math.MaxUint64)

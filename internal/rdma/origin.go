@@ -171,8 +171,8 @@ func (o *origin) awaitCondition(done func() bool) error {
 	return nil
 }
 
-// Buffer takes a send buffer, and waits for one if need be. The caller posts a chain with it.
-func (o *origin) Buffer() (int32, error) {
+// TakeBuffer takes a send buffer, and waits for one if need be. The caller posts a chain with it.
+func (o *origin) TakeBuffer() (int32, error) {
 	if b := o.queue.sendBuffers.Take(); b != noBuffer {
 		return b, nil
 	}
@@ -204,12 +204,12 @@ func (o *origin) postFrameWhenRoom(head []byte, body *kernel.Cursor, n int) erro
 		return o.postWhenRoom(postedChain{buffer: noBuffer}, q[:],
 			[]qp.Data{{Addr: uint64(sliceAddr(o.inlineBuffer)), Bytes: uint32(all)}})
 	}
-	b, err := o.Buffer()
+	b, err := o.TakeBuffer()
 	if err != nil {
 		return err
 	}
 	return o.postWhenRoom(postedChain{buffer: b}, q[:],
-		[]qp.Data{o.Data(b, 0, encodeFrame(o.Bytes(b), head, body, n))})
+		[]qp.Data{o.BufferPiece(b, 0, encodeFrame(o.BufferBytes(b), head, body, n))})
 }
 
 // WriteWord writes a word of 4 bytes to remote memory.
@@ -225,18 +225,18 @@ func (o *origin) WriteWord(addr uintptr, key uint64, value uint32) error {
 		return o.postWhenRoom(p, q[:], d)
 	}
 	var err error
-	if p.buffer, err = o.Buffer(); err != nil {
+	if p.buffer, err = o.TakeBuffer(); err != nil {
 		return err
 	}
-	binary.NativeEndian.PutUint32(o.Bytes(p.buffer), value)
-	return o.postWhenRoom(p, q[:], []qp.Data{o.Data(p.buffer, 0, 4)})
+	binary.NativeEndian.PutUint32(o.BufferBytes(p.buffer), value)
+	return o.postWhenRoom(p, q[:], []qp.Data{o.BufferPiece(p.buffer, 0, 4)})
 }
 
 // Flush has nothing to do: Send queues no frames.
 func (o *origin) Flush() bool { return false }
 
-// Run posts a chain, calls meanwhile, and waits until the chain is complete.
-func (o *origin) Run(requests []qp.Request, data []qp.Data, meanwhile func()) error {
+// PostAndWait posts a chain, calls meanwhile, and waits until the chain is complete.
+func (o *origin) PostAndWait(requests []qp.Request, data []qp.Data, meanwhile func()) error {
 	if err := o.postWhenRoom(postedChain{buffer: noBuffer}, requests, data); err != nil {
 		return err
 	}
@@ -251,16 +251,16 @@ func (o *origin) Run(requests []qp.Request, data []qp.Data, meanwhile func()) er
 	return nil
 }
 
-// Last posts a chain. Send buffer b is freed when the chain is complete.
-func (o *origin) Last(b int32, requests []qp.Request, data []qp.Data) error {
+// PostWithBuffer posts a chain. Send buffer b is freed when the chain is complete.
+func (o *origin) PostWithBuffer(b int32, requests []qp.Request, data []qp.Data) error {
 	return o.postWhenRoom(postedChain{buffer: b}, requests, data)
 }
 
-// Bytes returns the memory of a send buffer.
-func (o *origin) Bytes(b int32) []byte { return o.queue.sendBuffers.Bytes(b) }
+// BufferBytes returns the memory of a send buffer.
+func (o *origin) BufferBytes(b int32) []byte { return o.queue.sendBuffers.Bytes(b) }
 
-// Data describes n bytes of a send buffer, from an offset on.
-func (o *origin) Data(b int32, off, n int) qp.Data {
+// BufferPiece describes n bytes of a send buffer, from an offset on.
+func (o *origin) BufferPiece(b int32, off, n int) qp.Data {
 	return o.fabric.bufferPiece(o.queue.sendBuffers, b, off, n)
 }
 
@@ -269,7 +269,7 @@ func (o *origin) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand
 	compare int64) (old int64, err error) {
 	o.queue.fast.AcquireQueues()
 	defer o.queue.fast.ReleaseQueues()
-	b, err := o.Buffer()
+	b, err := o.TakeBuffer()
 	if err != nil {
 		return 0, err
 	}
@@ -278,10 +278,10 @@ func (o *origin) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand
 	if op == transport.AtomicCompareSwap {
 		q[0].Op, q[0].Operand, q[0].Swap = qp.CompareSwap, uint64(compare), uint64(operand)
 	}
-	if err = o.Run(q[:], []qp.Data{o.Data(b, 0, 8)}, func() {}); err != nil {
+	if err = o.PostAndWait(q[:], []qp.Data{o.BufferPiece(b, 0, 8)}, func() {}); err != nil {
 		return 0, err // the buffer stays taken: the device may still write to it
 	}
-	old = int64(binary.NativeEndian.Uint64(o.Bytes(b)))
+	old = int64(binary.NativeEndian.Uint64(o.BufferBytes(b)))
 	o.queue.sendBuffers.Put(b)
 	return old, nil
 }

@@ -73,7 +73,8 @@ func (q *queue) pollCQ(most, looks, yields int) int {
 		n, err := q.cq.Look(q.poller.completions[:most], looks, yields)
 		return q.handleCompletions(n, err)
 	}
-	n, answered, failed, err := q.answers.Look(q.poller.completions[:most], looks, yields)
+	out := q.poller.completions[:most]
+	n, answered, failed, err := q.answers.PollAndAnswer(out, looks, yields)
 	q.loseUnanswerable(failed)
 	return q.handleCompletions(n, err) + answered
 }
@@ -105,7 +106,7 @@ func (q *queue) Sleep(limit time.Duration) {
 	if rang {
 		q.wakeup.Drain()
 	}
-	left, answered, failed := q.answers.Take(p.completions[:n])
+	left, answered, failed := q.answers.AnswerCompletions(p.completions[:n])
 	q.loseUnanswerable(failed)
 	p.unreported += q.handleCompletions(left, err) + answered
 	if n == 0 && !rang && q.cq.Stirred() {

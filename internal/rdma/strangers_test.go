@@ -72,13 +72,13 @@ func TestStrangerDatagrams(t *testing.T) {
 			for range 5 {
 				j := newJob(t, nil, 1, 1, 1)
 				end := flood(t, j.fabrics[0], j.fabrics[1:], pause)
-				near := j.Alloc(t, 0, field)
+				near := j.Alloc(t, 0, fieldBytes)
 				begin := time.Now()
 				for to := 1; to < 3; to++ {
 					x := &transport.Xfer{Count: []int32{8},
 						Local: transport.Section{Base: near},
 						Remote: transport.Section{Base: j.Alloc(t, to,
-							field)}}
+							fieldBytes)}}
 					if err := j.Open[0].Put(transport.Peer(to), x); err != nil {
 						t.Error(err)
 					}

@@ -118,7 +118,7 @@ func (t *target) handleMessage(m *receivedMessage) error {
 func (t *target) blockAnswers(blocked bool) {
 	if t.answersInC && t.answersBlocked != blocked {
 		t.answersBlocked = blocked
-		t.queue.answers.Block(t.pair.Number(), blocked)
+		t.queue.answers.BlockOrigin(t.pair.Number(), blocked)
 	}
 }
 
@@ -177,7 +177,7 @@ func (t *target) deliverSent(m *fastpath.Sent) error {
 func (t *target) sendAnswer(id uint64, old int64, ok bool) error {
 	if !t.answersInC && t.pair.Inline() >= fastpath.AnswerBytes {
 		t.answersInC = true
-		t.queue.answers.Add(t.pair.Handle(), t.pair.Number())
+		t.queue.answers.AddOrigin(t.pair.Handle(), t.pair.Number())
 	}
 	var message [fastpath.AnswerBytes]byte
 	a := queuedFrame{body: fastpath.AppendAnswer(message[:0], id, old, ok)}

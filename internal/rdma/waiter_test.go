@@ -13,16 +13,16 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// receivers is two ranks on two nodes: rank 0 sends, rank 1 has the waiters.
-type receivers struct {
+// waiterJob is two ranks on two nodes: rank 0 sends, rank 1 has the waiters.
+type waiterJob struct {
 	*job
 	t    *testing.T
 	in   transport.Incoming
 	sent int
 }
 
-func newReceivers(t *testing.T) *receivers {
-	w := &receivers{job: newJob(t, nil, 1, 1), t: t}
+func newWaiterJob(t *testing.T) *waiterJob {
+	w := &waiterJob{job: newJob(t, nil, 1, 1), t: t}
 	w.in = w.Open[1].(transport.Incoming)
 	if !w.in.Shares() {
 		t.Fatal("waiters may not receive")
@@ -32,7 +32,7 @@ func newReceivers(t *testing.T) *receivers {
 	return w
 }
 
-func (w *receivers) send() {
+func (w *waiterJob) send() {
 	w.t.Helper()
 	m := transport.Msg{Kind: 9, Body: []byte("to a waiter")}
 	if err := w.Open[0].Send(1, m); err != nil {
@@ -41,12 +41,12 @@ func (w *receivers) send() {
 	w.sent++
 }
 
-func (w *receivers) here() bool { return w.Inbox[1].Has(0, w.sent) }
+func (w *waiterJob) allReceived() bool { return w.Inbox[1].Has(0, w.sent) }
 
 // await waits until all that was sent has been received, and calls poll meanwhile.
-func (w *receivers) await(poll func()) {
+func (w *waiterJob) await(poll func()) {
 	w.t.Helper()
-	for end := time.Now().Add(10 * time.Second); !w.here(); poll() {
+	for end := time.Now().Add(10 * time.Second); !w.allReceived(); poll() {
 		if time.Now().After(end) {
 			w.t.Fatalf("message %d has not come", w.sent)
 		}
@@ -56,14 +56,14 @@ func (w *receivers) await(poll func()) {
 // TestWaiterReceives: while a waiter polls, messages do not wake the server's thread. Later ones
 // do, and so do those that the waiter has not seen.
 func TestWaiterReceives(t *testing.T) {
-	w := newReceivers(t)
+	w := newWaiterJob(t)
 	for range 50 {
 		var v transport.Visit
 		for v.Stage != transport.VisitPolling {
 			w.in.PollIncoming(&v)
 		}
 		w.send()
-		if time.Sleep(2 * time.Millisecond); w.here() {
+		if time.Sleep(2 * time.Millisecond); w.allReceived() {
 			t.Fatal("the server's thread has received what a waiter is to receive")
 		}
 		w.await(func() { w.in.PollIncoming(&v) })
@@ -77,7 +77,7 @@ func TestWaiterReceives(t *testing.T) {
 
 // TestManyWaiters: no message is lost where several threads wait in short turns, at any moments.
 func TestManyWaiters(t *testing.T) {
-	w := newReceivers(t)
+	w := newWaiterJob(t)
 	var end atomic.Bool
 	var threads sync.WaitGroup
 	for i := range 3 {
@@ -106,7 +106,7 @@ func TestManyWaiters(t *testing.T) {
 // TestServerSleepsBesideWaiter: the server's thread sleeps while a waiter polls, even if it has
 // unreported completions: it would take the waiter's core.
 func TestServerSleepsBesideWaiter(t *testing.T) {
-	w := newReceivers(t)
+	w := newWaiterJob(t)
 	q := w.fabrics[1].originQueue // no other thread polls it
 	made, err := q.openListener()
 	if err != nil {
@@ -136,7 +136,7 @@ func TestServerSleepsBesideWaiter(t *testing.T) {
 // TestCallsBesideWaiter: calls for the poller that were listed while a waiter handled completions
 // are made when it leaves, and all others at once.
 func TestCallsBesideWaiter(t *testing.T) {
-	w := newReceivers(t)
+	w := newWaiterJob(t)
 	q := w.fabrics[1].serverQueue
 	for _, dealing := range []bool{true, false} {
 		var v transport.Visit
@@ -174,7 +174,7 @@ func TestWaitForDisconnect(t *testing.T) {
 
 // TestNoticeLost: an idle process learns of a disconnect even if the first datagram is lost.
 func TestNoticeLost(t *testing.T) {
-	j := newReceivers(t)
+	j := newWaiterJob(t)
 	m, lost := j.fabrics[1].connManager, j.fabrics[0].originQueue.listEndpoints()[0]
 	var taken []int32
 	for i := m.buffers.Take(); i != noBuffer; i = m.buffers.Take() {

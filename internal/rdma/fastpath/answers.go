@@ -50,11 +50,11 @@ func (a *Answers) Free() {
 	}
 }
 
-// Look polls for completions as the queue does, and answers questions among them. n is how many
-// completions are left in out, answered how many questions C has answered. failed is the number of
-// a queue pair on which an answer could not be posted, 0 if there is none.
-func (a *Answers) Look(out []qp.Completion, looks, yields int) (n, answered int, failed uint32,
-	err error) {
+// PollAndAnswer polls for completions as the queue does, and answers questions among them. n is how
+// many completions are left in out, answered how many questions C has answered. failed is the
+// number of a queue pair on which an answer could not be posted, 0 if there is none.
+func (a *Answers) PollAndAnswer(out []qp.Completion, looks, yields int) (n, answered int,
+	failed uint32, err error) {
 	before := a.c.answered
 	n = int(C.rdma_answers_poll(a.c, C.int(len(out)), completionPointer(out), C.uint(looks),
 		C.uint(yields)))
@@ -64,9 +64,9 @@ func (a *Answers) Look(out []qp.Completion, looks, yields int) (n, answered int,
 	return n, int(a.c.answered - before), a.takeFailed(), nil
 }
 
-// Take answers questions among completions that were polled, as Look does. n is how many are left,
-// in front.
-func (a *Answers) Take(out []qp.Completion) (n, answered int, failed uint32) {
+// AnswerCompletions answers questions among completions that were polled, as PollAndAnswer does. n
+// is how many are left, in front.
+func (a *Answers) AnswerCompletions(out []qp.Completion) (n, answered int, failed uint32) {
 	if a == nil {
 		return len(out), 0, 0
 	}
@@ -86,31 +86,31 @@ func completionPointer(out []qp.Completion) *C.struct_vb_wc {
 	return (*C.struct_vb_wc)(unsafe.Pointer(unsafe.SliceData(out)))
 }
 
-// Needed counts the answers of C, but for those to messages for this process's own rank.
-func (a *Answers) Needed() uint32 {
+// NeededCount counts the answers of C, but for those to messages for this process's own rank.
+func (a *Answers) NeededCount() uint32 {
 	if a == nil {
 		return 0
 	}
 	return uint32(a.c.needed)
 }
 
-// Add has C answer the questions of an origin.
-func (a *Answers) Add(pair unsafe.Pointer, number uint32) {
+// AddOrigin has C answer the questions of an origin.
+func (a *Answers) AddOrigin(pair unsafe.Pointer, number uint32) {
 	if a != nil {
 		C.rdma_answers_add_peer(a.c, pair, C.uint32_t(number))
 	}
 }
 
-// Block suspends answers of C to an origin while Go has an earlier message to handle, or resumes
-// them.
-func (a *Answers) Block(number uint32, blocked bool) {
+// BlockOrigin suspends answers of C to an origin while Go has an earlier message to handle, or
+// resumes them.
+func (a *Answers) BlockOrigin(number uint32, blocked bool) {
 	if a != nil {
 		C.rdma_answers_block_peer(a.c, C.uint32_t(number), C.bool(blocked))
 	}
 }
 
-// Drop forgets an origin, whose queue pair has been destroyed.
-func (a *Answers) Drop(number uint32) {
+// DropOrigin forgets an origin, whose queue pair has been destroyed.
+func (a *Answers) DropOrigin(number uint32) {
 	if a != nil {
 		C.rdma_answers_drop_peer(a.c, C.uint32_t(number))
 	}

@@ -92,7 +92,7 @@ struct rdma_fast_scatter {
 // while it is free, and again when it is complete without an error.
 struct rdma_fast_request {
 	_Atomic int32_t number;
-	_Atomic uint32_t left; // work requests in flight, questions and holds
+	_Atomic uint32_t open_parts; // work requests in flight, questions and holds
 	bool abandoned;      // no caller waits for it: a failure is not reported
 	// 1: a part has failed, others may be in flight. Go reports that to the caller. (A word,
 	// since some architectures exchange bytes only by a library.)
@@ -104,7 +104,7 @@ struct rdma_fast_request {
 // The queue pair to a rank's data server. rank is -1 in an empty entry.
 struct rdma_fast_peer {
 	int rank;
-	uint32_t most; // bytes of a message
+	uint32_t max_message; // bytes
 	void *pair;
 };
 
@@ -117,7 +117,7 @@ struct rdma_fast_span {
 
 // A question that is not answered, under the request of the same index; pair is NULL if there is
 // none.
-struct rdma_fast_asked {
+struct rdma_fast_open_question {
 	void *pair;
 	struct fast_change *change; // where the caller wants the result; NULL: no caller waits
 	bool stores;
@@ -163,7 +163,7 @@ struct rdma_fast {
 	uint32_t depth;        // number of slots
 	struct rdma_fast_slot slots[RDMA_FAST_DEPTH];
 	struct rdma_fast_request requests[RDMA_FAST_DEPTH];
-	struct rdma_fast_asked asked[RDMA_FAST_DEPTH]; // by request
+	struct rdma_fast_open_question open_questions[RDMA_FAST_DEPTH]; // by request
 
 	// Changed by Go while C does not hold the queues.
 	_Atomic uint32_t open; // 1: C may use the fast path
@@ -333,7 +333,7 @@ static inline bool rdma_fast_request_is_over(int32_t number)
 {
 	struct rdma_fast_request *r = &rdma_fast.requests[(uint32_t)number % RDMA_FAST_DEPTH];
 	return atomic_load_explicit(&r->number, memory_order_acquire) != number ||
-	       atomic_load_explicit(&r->left, memory_order_acquire) == 0;
+	       atomic_load_explicit(&r->open_parts, memory_order_acquire) == 0;
 }
 // Takes the failure of a request that is over, with its rank; false if it has not failed. Any
 // thread of Go's that holds the queues.

@@ -15,7 +15,7 @@ const struct rdma_fast_peer *rdma_fast_find_peer(int rank)
 // Ends a question: its request is released, and counters are lowered. ok: a store took effect.
 static void settle_question(int place, bool ok)
 {
-	struct rdma_fast_asked *q = &rdma_fast.asked[place];
+	struct rdma_fast_open_question *q = &rdma_fast.open_questions[place];
 	q->pair = NULL;
 	if (!q->change)
 		atomic_fetch_sub(&rdma_fast.unanswered, 1);
@@ -32,7 +32,8 @@ bool rdma_fast_post_question(const struct rdma_fast_peer *to, int request, struc
 	struct rdma_fast_range way = {.rank = to->rank, .pair = to->pair};
 	struct rdma_fast_piece p = {.to = &way};
 	rdma_fast_hold_request(request); // settle_question releases it
-	rdma_fast.asked[request] = (struct rdma_fast_asked){to->pair, c, q->stores, to->rank};
+	rdma_fast.open_questions[request] =
+		(struct rdma_fast_open_question){to->pair, c, q->stores, to->rank};
 	if (!c)
 		atomic_fetch_add(&rdma_fast.unanswered, 1);
 	if (q->stores) {
@@ -49,7 +50,7 @@ bool rdma_fast_post_question(const struct rdma_fast_peer *to, int request, struc
 bool rdma_fast_long_question_fits(const struct rdma_fast_long_question *q,
 	const struct rdma_fast_peer *to)
 {
-	return q->bytes <= to->most && (q->in_line || q->bytes <= rdma_fast.buffer_bytes);
+	return q->bytes <= to->max_message && (q->in_line || q->bytes <= rdma_fast.buffer_bytes);
 }
 
 bool rdma_fast_prepare_long_question(struct rdma_fast_long_question *q,
@@ -96,7 +97,7 @@ bool rdma_fast_handle_message(uint32_t pair, const void *message, uint32_t n)
 		return false;
 	int32_t number = (int32_t)a.prefix.id;
 	int place = (int)((uint32_t)number % RDMA_FAST_DEPTH);
-	struct rdma_fast_asked *q = &rdma_fast.asked[place];
+	struct rdma_fast_open_question *q = &rdma_fast.open_questions[place];
 	if (!rdma_fast_request_is_open(number) || !q->pair ||
 	    rdma_fast.network->number(q->pair) != pair)
 		return true; // its request has failed
@@ -124,8 +125,8 @@ bool rdma_fast_handle_answer(const struct vb_wc *done)
 void rdma_fast_fail_questions(const void *pair)
 {
 	for (int i = 0; pair && i < (int)RDMA_FAST_DEPTH; i++)
-		if (rdma_fast.asked[i].pair == pair) {
-			rdma_fast_note_failure(i, rdma_fast.asked[i].rank);
+		if (rdma_fast.open_questions[i].pair == pair) {
+			rdma_fast_note_failure(i, rdma_fast.open_questions[i].rank);
 			settle_question(i, false);
 		}
 }
@@ -133,7 +134,7 @@ void rdma_fast_fail_questions(const void *pair)
 bool rdma_fast_has_questions(const void *pair)
 {
 	for (unsigned i = 0; pair && i < RDMA_FAST_DEPTH; i++)
-		if (rdma_fast.asked[i].pair == pair)
+		if (rdma_fast.open_questions[i].pair == pair)
 			return true;
 	return false;
 }
@@ -146,7 +147,7 @@ static uint32_t unanswered_stores(void)
 static bool no_stores_at(int32_t rank)
 {
 	for (unsigned i = 0; unanswered_stores() > 0 && i < RDMA_FAST_DEPTH; i++) {
-		const struct rdma_fast_asked *q = &rdma_fast.asked[i];
+		const struct rdma_fast_open_question *q = &rdma_fast.open_questions[i];
 		if (q->pair && q->stores && q->rank == rank)
 			return false;
 	}
@@ -161,7 +162,7 @@ bool rdma_fast_await_stores(int rank)
 bool rdma_fast_has_store_questions(const void *pair)
 {
 	for (unsigned i = 0; pair && i < RDMA_FAST_DEPTH; i++)
-		if (rdma_fast.asked[i].pair == pair && rdma_fast.asked[i].stores)
+		if (rdma_fast.open_questions[i].pair == pair && rdma_fast.open_questions[i].stores)
 			return true;
 	return false;
 }

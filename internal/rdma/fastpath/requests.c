@@ -27,9 +27,9 @@ void rdma_fast_reset(uint32_t depth)
 		rdma_fast.slots[i] = (struct rdma_fast_slot){.id = rdma_fast.slots[i].id,
 			.request = RDMA_FAST_NO_REQUEST};
 		atomic_store(&rdma_fast.requests[i].number, 0);
-		atomic_store(&rdma_fast.requests[i].left, 0);
+		atomic_store(&rdma_fast.requests[i].open_parts, 0);
 		atomic_store(&rdma_fast.requests[i].failed, 0);
-		rdma_fast.asked[i].pair = NULL;
+		rdma_fast.open_questions[i].pair = NULL;
 	}
 	for (unsigned i = 0; i < RDMA_FAST_PEERS; i++)
 		atomic_store(&rdma_fast.peer_behind[i], false);
@@ -93,13 +93,16 @@ static void close_request(int place)
 	add_to_counter(&rdma_fast.over_count, 1);
 }
 
-void rdma_fast_hold_request(int request) { add_to_counter(&rdma_fast.requests[request].left, 1); }
+void rdma_fast_hold_request(int request)
+{
+	add_to_counter(&rdma_fast.requests[request].open_parts, 1);
+}
 
 void rdma_fast_release_request(int request)
 {
 	struct rdma_fast_request *r = &rdma_fast.requests[request];
 	bool failed = atomic_load_explicit(&r->failed, memory_order_relaxed) != 0;
-	if (add_to_counter(&r->left, -1) != 0)
+	if (add_to_counter(&r->open_parts, -1) != 0)
 		return;
 	if (r->abandoned || !failed)
 		close_request(request);
@@ -110,7 +113,7 @@ void rdma_fast_release_request(int request)
 void rdma_fast_abandon_request(int request)
 {
 	struct rdma_fast_request *r = &rdma_fast.requests[request];
-	if (atomic_load_explicit(&r->left, memory_order_relaxed) == 0)
+	if (atomic_load_explicit(&r->open_parts, memory_order_relaxed) == 0)
 		close_request(request);
 	else
 		r->abandoned = true;
@@ -162,7 +165,7 @@ uint64_t rdma_fast_start_work(int slot, const struct rdma_fast_range *to,
 	else if (request == RDMA_FAST_IMPLICIT_PLACE)
 		add_to_counter(&rdma_fast.implicit_gets, 1);
 	if (request != RDMA_FAST_NO_REQUEST)
-		add_to_counter(&rdma_fast.requests[request].left, 1);
+		add_to_counter(&rdma_fast.requests[request].open_parts, 1);
 	return s->id;
 }
 
@@ -270,7 +273,7 @@ bool rdma_fast_take_failure(int32_t number, int *rank)
 {
 	int place = (int)((uint32_t)number % RDMA_FAST_DEPTH);
 	struct rdma_fast_request *r = &rdma_fast.requests[place];
-	if (atomic_load(&r->number) != number || atomic_load(&r->left) != 0 ||
+	if (atomic_load(&r->number) != number || atomic_load(&r->open_parts) != 0 ||
 	    !atomic_exchange(&r->failed, 0))
 		return false;
 	*rank = r->rank;

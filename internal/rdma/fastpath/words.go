@@ -63,7 +63,7 @@ func (p *Path) AddPeer(rank transport.Rank, pair unsafe.Pointer, most int, broke
 	p.changeTables(func() {
 		if !broken() {
 			*peerEntry(rank) = C.struct_rdma_fast_peer{rank: C.int(rank), pair: pair,
-				most: C.uint32_t(most)}
+				max_message: C.uint32_t(most)}
 		}
 	})
 }

@@ -83,10 +83,10 @@ func (l *Locks) Accumulate(p Port, x *transport.Transfer, s transport.Scale) (do
 		return false, err
 	}
 	for l.walk.Set(x.Local, x.Remote, maxParts); l.walk.Left() > 0; {
-		if l.buffer, err = p.Buffer(); err != nil {
+		if l.buffer, err = p.TakeBuffer(); err != nil {
 			return false, err
 		}
-		if err = l.fillRound(x, grain, len(p.Bytes(l.buffer))); err != nil {
+		if err = l.fillRound(x, grain, len(p.BufferBytes(l.buffer))); err != nil {
 			return false, err
 		}
 		if err = l.runRound(p, s); err != nil {
@@ -180,15 +180,15 @@ func (l *Locks) lockForPart(addr uintptr, n int) int {
 func (l *Locks) runRound(p Port, s transport.Scale) error {
 	for tries, left := 0, len(l.locks); ; tries++ {
 		l.requestLocks(p)
-		if err := p.Run(l.requests, l.data, func() {}); err != nil {
+		if err := p.PostAndWait(l.requests, l.data, func() {}); err != nil {
 			return err
 		}
 		left -= l.accumulateHeld(p, s)
 		if left == 0 { // the buffer is free again when all has been written
-			return p.Last(l.buffer, l.requests, l.data)
+			return p.PostWithBuffer(l.buffer, l.requests, l.data)
 		}
 		if len(l.requests) > 0 {
-			if err := p.Run(l.requests, l.data, func() {}); err != nil {
+			if err := p.PostAndWait(l.requests, l.data, func() {}); err != nil {
 				return err
 			}
 		}
@@ -200,7 +200,7 @@ func (l *Locks) runRound(p Port, s transport.Scale) error {
 func (l *Locks) appendRequest(p Port, q qp.Request, at, n int) {
 	q.Pieces = 1
 	l.requests = append(l.requests, q)
-	l.data = append(l.data, p.Data(l.buffer, at, n))
+	l.data = append(l.data, p.BufferPiece(l.buffer, at, n))
 }
 
 // requestLocks makes requests that try the locks which this round does not hold yet, and read the
@@ -231,7 +231,7 @@ func (l *Locks) requestLocks(p Port) {
 // requests that write them back and release the locks. It returns the number of those locks.
 func (l *Locks) accumulateHeld(p Port, s transport.Scale) (locks int) {
 	l.requests, l.data = l.requests[:0], l.data[:0]
-	b := p.Bytes(l.buffer)
+	b := p.BufferBytes(l.buffer)
 	for i := range l.locks {
 		k := &l.locks[i]
 		if k.released {

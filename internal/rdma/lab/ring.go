@@ -40,13 +40,15 @@ type Places struct{ Ring, Locks Place }
 
 // Port is what the protocols need of an origin's connection. Its buffers are registered.
 type Port interface {
-	Buffer() (b int32, err error) // blocks until one is free
-	Bytes(b int32) []byte
-	Data(b int32, off, n int) qp.Data
-	// Run posts a chain of requests, calls meanwhile, and waits until the chain is complete.
-	Run(r []qp.Request, d []qp.Data, meanwhile func()) error
-	// Last posts a chain and returns. The buffer is free again when the chain is complete.
-	Last(b int32, r []qp.Request, d []qp.Data) error
+	TakeBuffer() (b int32, err error) // blocks until one is free
+	BufferBytes(b int32) []byte
+	BufferPiece(b int32, off, n int) qp.Data
+	// PostAndWait posts a chain of requests, calls meanwhile, and waits until the chain is
+	// complete.
+	PostAndWait(r []qp.Request, d []qp.Data, meanwhile func()) error
+	// PostWithBuffer posts a chain and returns. The buffer is free again when the chain is
+	// complete.
+	PostWithBuffer(b int32, r []qp.Request, d []qp.Data) error
 }
 
 // Offsets of the words in the ring's first page.
@@ -147,16 +149,17 @@ func (s *Slots) Claim(p Port, b int32, meanwhile func()) (ticket uint64, err err
 		{Remote: s.ring.Lo + releasedOffset, Key: s.ring.Key, Pieces: 1, Op: qp.Read},
 		{Remote: s.ring.Lo + claimedOffset, Key: s.ring.Key, Pieces: 1, Op: qp.FetchAdd,
 			Operand: 1}}
-	d := []qp.Data{p.Data(b, 8, 8), p.Data(b, 0, 8)}
-	err = p.Run(q, d, meanwhile)
+	d := []qp.Data{p.BufferPiece(b, 8, 8), p.BufferPiece(b, 0, 8)}
+	err = p.PostAndWait(q, d, meanwhile)
 	for pause := time.Microsecond; err == nil; pause = min(2*pause, time.Millisecond) {
-		ticket, released := binary.NativeEndian.Uint64(p.Bytes(b)),
-			binary.NativeEndian.Uint64(p.Bytes(b)[8:])
+		ticket, released := binary.NativeEndian.Uint64(p.BufferBytes(b)),
+			binary.NativeEndian.Uint64(p.BufferBytes(b)[8:])
 		if ticket < released+s.count {
 			return ticket, nil
 		}
 		time.Sleep(pause)
-		err = p.Run(q[:1], d[:1], func() {}) // reads the number of emptied slots again
+		// Read the number of emptied slots again.
+		err = p.PostAndWait(q[:1], d[:1], func() {})
 	}
 	return 0, err
 }

@@ -65,13 +65,13 @@ func (q *queue) Close() error {
 // connection is a queue pair that is, or will be, connected.
 type connection struct {
 	*Pair
-	d    *Device
-	mine link
-	peer uint32
+	d          *Device
+	local      linkData
+	peerNumber uint32
 }
 
-// link is the contents of a qp.Link.
-type link struct {
+// linkData is the contents of a qp.Link.
+type linkData struct {
 	Pair, PSN  uint32 // the queue pair, and its first packet
 	LID        uint16
 	MTU, Reads uint8 // reads that the peer may have outstanding
@@ -87,7 +87,7 @@ func (q *queue) NewPair(requests, pieces, inline int) (qp.Pair, error) {
 		return nil, err
 	}
 	return &connection{Pair: p, d: q.d,
-			mine: link{Pair: p.Number, PSN: rand.Uint32() & 0xffffff,
+			local: linkData{Pair: p.Number, PSN: rand.Uint32() & 0xffffff,
 				LID: q.d.State.LID,
 				MTU: q.d.State.MTU, Reads: uint8(min(q.d.limits.ReadsIn, 16)),
 				GID: q.d.address()}},
@@ -104,11 +104,11 @@ func (c *connection) Inline() int { return c.Pair.Inline }
 func (c *connection) Place(key uint64) (base uintptr, rkey uint64) { return 0, uint64(uint32(key)) }
 
 // Peer is the number of the peer's queue pair.
-func (c *connection) Peer() uint32 { return c.peer }
+func (c *connection) Peer() uint32 { return c.peerNumber }
 
 // Link is what the peer needs to connect.
 func (c *connection) Link() (l qp.Link) {
-	if _, err := binary.Encode(l[:], binary.LittleEndian, &c.mine); err != nil {
+	if _, err := binary.Encode(l[:], binary.LittleEndian, &c.local); err != nil {
 		panic(err) // it does not fit
 	}
 	return l
@@ -116,15 +116,15 @@ func (c *connection) Link() (l qp.Link) {
 
 // Connect connects the queue pair with the peer's.
 func (c *connection) Connect(other *qp.Link, limit time.Duration) error {
-	var its link
+	var its linkData
 	if _, err := binary.Decode(other[:], binary.LittleEndian, &its); err != nil {
 		return err
 	}
-	c.peer = its.Pair
+	c.peerNumber = its.Pair
 	return c.Pair.Connect(&Link{Path: *c.d.path(its.LID, its.GID), Pair: its.Pair,
-		MTU:   min(c.mine.MTU, its.MTU),
-		MyPSN: c.mine.PSN, PSN: its.PSN,
-		ReadsOut: uint8(min(c.d.limits.ReadsOut, int(its.Reads))), ReadsIn: c.mine.Reads,
+		MTU:   min(c.local.MTU, its.MTU),
+		MyPSN: c.local.PSN, PSN: its.PSN,
+		ReadsOut: uint8(min(c.d.limits.ReadsOut, int(its.Reads))), ReadsIn: c.local.Reads,
 		Timeout: retryExponent(limit), Atomics: c.d.limits.Atomic != 0})
 }
 

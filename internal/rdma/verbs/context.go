@@ -51,7 +51,7 @@ func Open(name string) (*Context, error) {
 		}
 		p, err := C.vb_open(d)
 		if p == nil {
-			return nil, fmt.Errorf("open %s: %w", name, orErrno(err))
+			return nil, fmt.Errorf("open %s: %w", name, orEIO(err))
 		}
 		return &Context{p}, nil
 	}
@@ -59,16 +59,16 @@ func Open(name string) (*Context, error) {
 		"installed, or its device file is not there", name)
 }
 
-// orErrno returns err, or EIO where a function has failed without setting errno.
-func orErrno(err error) error {
+// orEIO returns err, or EIO where a function has failed without setting errno.
+func orEIO(err error) error {
 	if err == nil {
 		return syscall.EIO
 	}
 	return err
 }
 
-// result makes an error of a negative errno value.
-func result(what string, code C.int) error {
+// errnoResult makes an error of a negative errno value; nil otherwise.
+func errnoResult(what string, code C.int) error {
 	if code >= 0 {
 		return nil
 	}
@@ -76,12 +76,12 @@ func result(what string, code C.int) error {
 }
 
 // Close closes the device; all that was made on it has been destroyed.
-func (c *Context) Close() error { return result("close the device", C.vb_close(c.p)) }
+func (c *Context) Close() error { return errnoResult("close the device", C.vb_close(c.p)) }
 
 // Limits queries the limits of the device.
 func (c *Context) Limits() (qp.Limits, error) {
 	var a C.struct_vb_device_attr
-	if err := result("query the device", C.vb_query_device(c.p, &a)); err != nil {
+	if err := errnoResult("query the device", C.vb_query_device(c.p, &a)); err != nil {
 		return qp.Limits{}, err
 	}
 	return qp.Limits{Firmware: C.GoString(&a.fw_ver[0]), MaxWR: int(a.max_qp_wr),
@@ -100,7 +100,7 @@ type PortState struct {
 // Port queries the state of a port.
 func (c *Context) Port(number uint8) (PortState, error) {
 	var a C.struct_vb_port_attr
-	if err := result("query the port", C.vb_query_port(c.p, C.uint8_t(number),
+	if err := errnoResult("query the port", C.vb_query_port(c.p, C.uint8_t(number),
 		&a)); err != nil {
 		return PortState{}, err
 	}
@@ -129,13 +129,15 @@ type Domain struct {
 func (c *Context) NewDomain() (*Domain, error) {
 	p, err := C.vb_alloc_pd(c.p)
 	if p == nil {
-		return nil, fmt.Errorf("make a protection domain: %w", orErrno(err))
+		return nil, fmt.Errorf("make a protection domain: %w", orEIO(err))
 	}
 	return &Domain{p: p}, nil
 }
 
 // Close frees the domain. Its regions and queue pairs have been destroyed.
-func (d *Domain) Close() error { return result("end a protection domain", C.vb_dealloc_pd(d.p)) }
+func (d *Domain) Close() error {
+	return errnoResult("end a protection domain", C.vb_dealloc_pd(d.p))
+}
 
 // Region is registered memory.
 type Region struct {
@@ -162,7 +164,7 @@ func (d *Domain) Register(addr uintptr, nbytes int64, kind qp.Access) (*Region, 
 	}
 	p, err := C.vb_reg_mr(d.p, C.uintptr_t(addr), C.size_t(nbytes), flags)
 	if p == nil {
-		return nil, fmt.Errorf("register %d bytes: %w", nbytes, orErrno(err))
+		return nil, fmt.Errorf("register %d bytes: %w", nbytes, orEIO(err))
 	}
 	return &Region{p, uint32(p.lkey), uint32(p.rkey)}, nil
 }
@@ -172,7 +174,7 @@ func (r *Region) Close() error {
 	if r == nil {
 		return nil
 	}
-	return result("end a registration", C.vb_dereg_mr(r.p))
+	return errnoResult("end a registration", C.vb_dereg_mr(r.p))
 }
 
 // Channel is a completion channel: a descriptor that signals completions of queues that are armed.
@@ -182,7 +184,7 @@ type Channel struct{ p *C.struct_vb_channel }
 func (c *Context) NewChannel() (*Channel, error) {
 	p, err := C.vb_create_channel(c.p)
 	if p == nil {
-		return nil, fmt.Errorf("make a completion channel: %w", orErrno(err))
+		return nil, fmt.Errorf("make a completion channel: %w", orEIO(err))
 	}
 	return &Channel{p}, nil
 }
@@ -198,5 +200,5 @@ func (ch *Channel) Take() {
 
 // Close destroys the channel. Its queues have been destroyed.
 func (ch *Channel) Close() error {
-	return result("end a completion channel", C.vb_destroy_channel(ch.p))
+	return errnoResult("end a completion channel", C.vb_destroy_channel(ch.p))
 }

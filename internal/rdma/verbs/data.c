@@ -139,13 +139,13 @@ static int sleep_on(void *queue, void *channel, int n, struct vb_wc *out, int64_
 	return vb_sleep(queue, channel, n, out, -1, limit, &rang);
 }
 
-static int offer(void *receive, uint64_t id, struct vb_sge *data)
+static int offer_receive(void *receive, uint64_t id, struct vb_sge *data)
 {
 	return vb_post_recv(receive, NULL, &id, data, 1);
 }
 
-static uint32_t number(const void *pair) { return ((const struct vb_qp_head *)pair)->qp_num; }
+static uint32_t pair_number(const void *pair) { return ((const struct vb_qp_head *)pair)->qp_num; }
 
 const struct qp_network vb_network = {
-	.post = post, .look = look, .sleep = sleep_on, .number = number, .offer = offer,
-	.chains = true};
+	.post = post, .look = look, .sleep = sleep_on, .number = pair_number,
+	.offer = offer_receive, .chains = true};

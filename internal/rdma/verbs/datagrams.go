@@ -17,15 +17,15 @@ const routeHeader = 40
 
 // datagrams is an unreliable queue pair with its completion queue.
 type datagrams struct {
-	d    *Device
-	cq   *Completions
-	pair *Pair
-	mu   sync.Mutex
-	to   map[uint64]*Address // by id of the datagram that was last sent to the address
+	d         *Device
+	cq        *Completions
+	pair      *Pair
+	mu        sync.Mutex
+	addresses map[uint64]*Address // by id of the datagram that was last sent to the address
 }
 
-// station is the contents of a qp.Address.
-type station struct {
+// datagramAddress is the contents of a qp.Address.
+type datagramAddress struct {
 	Pair uint32
 	LID  uint16
 	_    uint16
@@ -38,7 +38,7 @@ func (d *Device) NewDatagrams(buffers int) (qp.Datagrams, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &datagrams{d: d, cq: cq, to: map[uint64]*Address{}}
+	g := &datagrams{d: d, cq: cq, addresses: map[uint64]*Address{}}
 	if g.pair, err = d.domain.NewPair(Caps{Send: buffers, Receive: buffers, Pieces: 1, From: cq,
 		To: cq, Datagram: true}); err == nil {
 		err = g.pair.OpenDatagrams(d.number)
@@ -52,8 +52,8 @@ func (d *Device) NewDatagrams(buffers int) (qp.Datagrams, error) {
 
 // Address is where this process receives datagrams.
 func (g *datagrams) Address() (a qp.Address) {
-	if _, err := binary.Encode(a[:], binary.LittleEndian,
-		&station{Pair: g.pair.Number, LID: g.d.State.LID, GID: g.d.address()}); err != nil {
+	mine := &datagramAddress{Pair: g.pair.Number, LID: g.d.State.LID, GID: g.d.address()}
+	if _, err := binary.Encode(a[:], binary.LittleEndian, mine); err != nil {
 		panic(err) // it does not fit
 	}
 	return a
@@ -69,7 +69,7 @@ func (g *datagrams) Offer(id uint64, piece qp.Data) error {
 
 // Send sends a piece of registered memory. It keeps the address until the id is used again.
 func (g *datagrams) Send(id uint64, piece qp.Data, to *qp.Address) error {
-	var at station
+	var at datagramAddress
 	if _, err := binary.Decode(to[:], binary.LittleEndian, &at); err != nil {
 		return err
 	}
@@ -78,8 +78,8 @@ func (g *datagrams) Send(id uint64, piece qp.Data, to *qp.Address) error {
 		return err
 	}
 	g.mu.Lock()
-	old := g.to[id]
-	g.to[id] = ah
+	old := g.addresses[id]
+	g.addresses[id] = ah
 	g.mu.Unlock()
 	old.Close()
 	return g.pair.SendDatagram(id, piece, ah, at.Pair)
@@ -94,7 +94,7 @@ func (g *datagrams) Sleep(out []qp.Completion, wake int, limit time.Duration) (n
 // Close destroys the queue pair and the addresses.
 func (g *datagrams) Close() error {
 	err := g.pair.Close()
-	for _, ah := range g.to {
+	for _, ah := range g.addresses {
 		err = errors.Join(err, ah.Close())
 	}
 	return errors.Join(err, g.cq.Close())

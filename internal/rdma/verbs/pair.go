@@ -83,7 +83,7 @@ func (q *Pair) Connect(l *Link) error {
 
 // modify changes the attributes in mask; what names the new state in an error.
 func (q *Pair) modify(what string, a *C.struct_vb_qp_attr, mask C.int) error {
-	return result("make a queue pair "+what, C.vb_modify_qp(q.p, a, mask))
+	return errnoResult("make a queue pair "+what, C.vb_modify_qp(q.p, a, mask))
 }
 
 // DatagramKey is what all datagram queue pairs of this library expect.
@@ -113,7 +113,7 @@ func (d *Domain) NewAddress(path *Path) (*Address, error) {
 	a := path.attr()
 	p, err := C.vb_create_ah(d.p, &a)
 	if p == nil {
-		return nil, fmt.Errorf("make an address: %w", orErrno(err))
+		return nil, fmt.Errorf("make an address: %w", orEIO(err))
 	}
 	return &Address{p}, nil
 }
@@ -123,13 +123,13 @@ func (a *Address) Close() error {
 	if a == nil {
 		return nil
 	}
-	return result("end an address", C.vb_destroy_ah(a.p))
+	return errnoResult("end an address", C.vb_destroy_ah(a.p))
 }
 
 // SendDatagram sends a piece of registered memory to a datagram queue pair. The completion has this
 // id.
 func (q *Pair) SendDatagram(id uint64, piece qp.Data, to *Address, pair uint32) error {
-	return result("send a datagram", C.vb_post_datagram(q.p, C.uint64_t(id),
+	return errnoResult("send a datagram", C.vb_post_datagram(q.p, C.uint64_t(id),
 		(*C.struct_vb_sge)(unsafe.Pointer(&piece)),
 		to.p, C.uint32_t(pair), DatagramKey))
 }

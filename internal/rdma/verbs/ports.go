@@ -46,9 +46,9 @@ func ListPorts(dir string) []Port {
 			continue
 		}
 		p := Port{Device: filepath.Base(filepath.Dir(filepath.Dir(at))), Number: number}
-		_, p.State, _ = strings.Cut(line(at, "state"), ": ")
-		p.Link = line(at, "link_layer")
-		lid, _ := strconv.ParseUint(line(at, "lid"), 0, 16)
+		_, p.State, _ = strings.Cut(readLine(at, "state"), ": ")
+		p.Link = readLine(at, "link_layer")
+		lid, _ := strconv.ParseUint(readLine(at, "lid"), 0, 16)
 		p.LID = uint16(lid)
 		p.GIDs = listGIDs(at)
 		all = append(all, p)
@@ -56,8 +56,8 @@ func ListPorts(dir string) []Port {
 	return all
 }
 
-// line returns the contents of a file of one line; "" if it cannot be read.
-func line(dir, name string) string {
+// readLine returns the contents of a file of one line; "" if it cannot be read.
+func readLine(dir, name string) string {
 	text, _ := os.ReadFile(filepath.Join(dir, name))
 	return strings.TrimSpace(string(text))
 }
@@ -71,14 +71,14 @@ func listGIDs(at string) []GID {
 	var all []GID
 	for index, empty := 0, 0; empty < emptyGIDs; index++ {
 		name := strconv.Itoa(index)
-		b, err := hex.DecodeString(strings.ReplaceAll(line(at, "gids/"+name), ":", ""))
+		b, err := hex.DecodeString(strings.ReplaceAll(readLine(at, "gids/"+name), ":", ""))
 		if err != nil || len(b) != 16 || [16]byte(b) == [16]byte{} {
 			empty++
 			continue
 		}
 		empty = 0
 		all = append(all, GID{Index: index, Addr: [16]byte(b),
-			Kind: line(at, "gid_attrs/types/"+name)})
+			Kind: readLine(at, "gid_attrs/types/"+name)})
 	}
 	return all
 }

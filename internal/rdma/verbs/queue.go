@@ -60,21 +60,22 @@ func (c *Context) NewCompletions(n int) (*Completions, error) {
 	p, err := C.vb_create_cq(c.p, C.int(n), ch.p)
 	if p == nil {
 		ch.Close()
-		return nil, fmt.Errorf("make a completion queue of %d entries: %w", n, orErrno(err))
+		return nil, fmt.Errorf("make a completion queue of %d entries: %w", n, orEIO(err))
 	}
 	return &Completions{p, ch}, nil
 }
 
 // Poll takes completions; none if there are none.
 func (q *Completions) Poll(out []qp.Completion) (int, error) {
-	return polled(C.vb_poll(q.p, C.int(len(out)), where(out)))
+	return pollResult(C.vb_poll(q.p, C.int(len(out)), completionPointer(out)))
 }
 
 // Look polls up to looks times without a pause, then up to yields times with a yield before each,
 // and returns as soon as there are completions. The loop is in C: a thread that enters and leaves C
 // all the time loses its processor to Go's scheduler, which also wakes other threads to take it.
 func (q *Completions) Look(out []qp.Completion, looks, yields int) (int, error) {
-	return polled(C.vb_look(q.p, C.int(len(out)), where(out), C.uint(looks), C.uint(yields)))
+	return pollResult(C.vb_look(q.p, C.int(len(out)), completionPointer(out), C.uint(looks),
+		C.uint(yields)))
 }
 
 // Sleep takes completions. It blocks until there are some, the descriptor wake is readable (rang is
@@ -82,17 +83,17 @@ func (q *Completions) Look(out []qp.Completion, looks, yields int) (int, error) 
 func (q *Completions) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int, rang bool,
 	err error) {
 	var r C.int
-	n, err = polled(C.vb_sleep(q.p, q.ch.p, C.int(len(out)), where(out), C.int(wake),
-		C.int64_t(limit), &r))
+	n, err = pollResult(C.vb_sleep(q.p, q.ch.p, C.int(len(out)), completionPointer(out),
+		C.int(wake), C.int64_t(limit), &r))
 	return n, r != 0, err
 }
 
-func where(out []qp.Completion) *C.struct_vb_wc {
+func completionPointer(out []qp.Completion) *C.struct_vb_wc {
 	return (*C.struct_vb_wc)(unsafe.Pointer(unsafe.SliceData(out)))
 }
 
-// polled converts the result of a poll in C.
-func polled(n C.int) (int, error) {
+// pollResult converts the result of a poll in C.
+func pollResult(n C.int) (int, error) {
 	if n < 0 {
 		return 0, fmt.Errorf("poll a completion queue: error %d", n)
 	}
@@ -100,7 +101,7 @@ func polled(n C.int) (int, error) {
 }
 
 // Arm has the channel signal the next completion, once.
-func (q *Completions) Arm() error { return result("arm a completion queue", C.vb_arm(q.p)) }
+func (q *Completions) Arm() error { return errnoResult("arm a completion queue", C.vb_arm(q.p)) }
 
 // Close destroys the queue and its channel. q may be nil.
 func (q *Completions) Close() error {
@@ -108,7 +109,8 @@ func (q *Completions) Close() error {
 		return nil
 	}
 	q.ch.Take() // libibverbs waits until all events are acknowledged
-	return errors.Join(result("end a completion queue", C.vb_destroy_cq(q.p)), q.ch.Close())
+	err := errnoResult("end a completion queue", C.vb_destroy_cq(q.p))
+	return errors.Join(err, q.ch.Close())
 }
 
 // Network returns the functions by which the C fast path uses the queue and its queue pairs.
@@ -127,25 +129,28 @@ type Shared struct{ p *C.struct_vb_srq }
 func (d *Domain) NewShared(n int) (*Shared, error) {
 	p, err := C.vb_create_srq(d.p, C.uint32_t(n))
 	if p == nil {
-		return nil, fmt.Errorf("make a shared receive queue: %w", orErrno(err))
+		return nil, fmt.Errorf("make a shared receive queue: %w", orEIO(err))
 	}
 	return &Shared{p}, nil
 }
 
 // Post posts receive buffers: the completion of data[i] has the id ids[i].
-func (s *Shared) Post(ids []uint64, data []qp.Data) error { return receive(s.p, nil, ids, data) }
+func (s *Shared) Post(ids []uint64, data []qp.Data) error {
+	return postReceives(s.p, nil, ids, data)
+}
 
 // Close destroys the queue. s may be nil.
 func (s *Shared) Close() error {
 	if s == nil {
 		return nil
 	}
-	return result("end a shared receive queue", C.vb_destroy_srq(s.p))
+	return errnoResult("end a shared receive queue", C.vb_destroy_srq(s.p))
 }
 
-// receive posts receive buffers to a shared receive queue, or, where that is nil, to a queue pair.
-func receive(srq *C.struct_vb_srq, qp *C.struct_vb_qp, ids []uint64, data []qp.Data) error {
-	return result("post receive buffers",
+// postReceives posts receive buffers to a shared receive queue, or, where that is nil, to a queue
+// pair.
+func postReceives(srq *C.struct_vb_srq, qp *C.struct_vb_qp, ids []uint64, data []qp.Data) error {
+	return errnoResult("post receive buffers",
 		C.vb_post_recv(srq, qp, (*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(ids))),
 			(*C.struct_vb_sge)(unsafe.Pointer(unsafe.SliceData(data))),
 			C.int(len(data))))
@@ -192,7 +197,7 @@ func (d *Domain) NewPair(c Caps) (*Pair, error) {
 			return &Pair{p, uint32(head.qp_num), int(a.cap.max_inline_data)}, nil
 		}
 		if inline == 0 {
-			return nil, fmt.Errorf("make a queue pair: %w", orErrno(err))
+			return nil, fmt.Errorf("make a queue pair: %w", orEIO(err))
 		}
 	}
 }
@@ -202,19 +207,21 @@ func (q *Pair) Close() error {
 	if q == nil {
 		return nil
 	}
-	return result("end a queue pair", C.vb_destroy_qp(q.p))
+	return errnoResult("end a queue pair", C.vb_destroy_qp(q.p))
 }
 
 // Handle is the queue pair as C uses it.
 func (q *Pair) Handle() unsafe.Pointer { return unsafe.Pointer(q.p) }
 
 // Receive posts receive buffers to the queue pair itself, as Shared.Post does.
-func (q *Pair) Receive(ids []uint64, data []qp.Data) error { return receive(nil, q.p, ids, data) }
+func (q *Pair) Receive(ids []uint64, data []qp.Data) error {
+	return postReceives(nil, q.p, ids, data)
+}
 
 // Post posts requests, with their data in one list. There is room for them.
 func (q *Pair) Post(requests []qp.Request, data []qp.Data) error {
 	var n C.int
-	return result("post work",
+	return errnoResult("post work",
 		C.vb_post(q.p, (*C.struct_vb_request)(unsafe.Pointer(unsafe.SliceData(requests))),
 			C.int(len(requests)),
 			(*C.struct_vb_sge)(unsafe.Pointer(unsafe.SliceData(data))),
