@@ -108,22 +108,22 @@ func (m *connManager) sendDatagram(kind byte, id nonce, sealed []byte, to *qp.Ad
 // requestConnect sends a connect request, and repeats it until there is a reply that proves
 // knowledge of the secret. A target that refuses the request sends nothing, so a refusal is a
 // timeout here. The caller checks which rank has replied, and its limits.
-func (m *connManager) requestConnect(q *transport.Hello, to *qp.Address,
+func (m *connManager) requestConnect(hello *transport.Hello, to *qp.Address,
 	limit time.Duration) (a transport.Hello, err error) {
 	reply := make(chan []byte, 1)
-	m.awaitingReply.Store(q.Nonce, reply)
-	defer m.awaitingReply.Delete(q.Nonce)
+	m.awaitingReply.Store(hello.Nonce, reply)
+	defer m.awaitingReply.Delete(hello.Nonce)
 	secret := m.fabric.cfg.Secret
-	sealed := q.Seal(secret, "origin", nil)
+	sealed := hello.Seal(secret, "origin", nil)
 	pause := firstRetryPause
 	for end := time.Now().Add(limit); time.Now().Before(end); pause = min(2*pause,
 		maxRetryPause) {
-		if err := m.sendDatagram(connectRequest, q.Nonce, sealed, to); err != nil {
+		if err := m.sendDatagram(connectRequest, hello.Nonce, sealed, to); err != nil {
 			return a, err
 		}
 		select {
 		case b := <-reply:
-			if err = a.Unseal(b, secret, "target", q.Nonce[:]); err == nil {
+			if err = a.Unseal(b, secret, "target", hello.Nonce[:]); err == nil {
 				return a, nil
 			}
 			log.Infof("an answer was ignored: %v", err)

@@ -122,11 +122,12 @@ func (m *directTransfer) transferSingle() (done bool, err error) {
 		return false, err
 	}
 	p := postedChain{buffer: noBuffer, done: m.xfer.Done}
-	q := [1]qp.Request{{Remote: uint64(remote), Key: m.remoteRange.Key, Pieces: 1, Op: m.op}}
-	d := [1]qp.Data{{Addr: uint64(local), Bytes: uint32(n)}}
+	requests := [1]qp.Request{{Remote: uint64(remote), Key: m.remoteRange.Key, Pieces: 1,
+		Op: m.op}}
+	data := [1]qp.Data{{Addr: uint64(local), Bytes: uint32(n)}}
 	if m.op == qp.Write && n <= o.pair.Inline() && !o.fabric.cfg.Lends() {
-		q[0].Flags = qp.Inline
-		return true, o.postWhenRoom(p, q[:], d[:])
+		requests[0].Flags = qp.Inline
+		return true, o.postWhenRoom(p, requests[:], data[:])
 	}
 	ok, err = m.lookUpLocal(m.nextRun)
 	switch {
@@ -134,18 +135,18 @@ func (m *directTransfer) transferSingle() (done bool, err error) {
 		!ok && n > min(m.plan.firstChunk, out.Size):
 		return false, err
 	case ok:
-		d[0].Key = m.origin.fabric.device.LocalKey(m.localRange.Key)
-		return true, o.postWhenRoom(p, q[:], d[:])
+		data[0].Key = m.origin.fabric.device.LocalKey(m.localRange.Key)
+		return true, o.postWhenRoom(p, requests[:], data[:])
 	}
 	if p.buffer, err = o.TakeBuffer(); err != nil {
 		return false, err
 	}
-	if d[0] = o.BufferPiece(p.buffer, 0, n); m.op == qp.Write {
+	if data[0] = o.BufferPiece(p.buffer, 0, n); m.op == qp.Write {
 		kernel.Copy(unsafe.Pointer(&o.BufferBytes(p.buffer)[0]), kernel.Ptr(local), n)
 	} else {
 		p.readBytes, o.queue.readInto[p.buffer] = int32(n), *m.xfer.Local
 	}
-	return true, o.postWhenRoom(p, q[:], d[:])
+	return true, o.postWhenRoom(p, requests[:], data[:])
 }
 
 // transferChained makes a transfer of any number of requests.

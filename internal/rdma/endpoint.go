@@ -142,13 +142,13 @@ func (e *endpoint) postChain(p postedChain, requests []qp.Request, data []qp.Dat
 // reserved one request. The buffer is freed at once if the message goes inline, else when the
 // request has completed.
 func (e *endpoint) postMessage(b int32, n int) error {
-	q := [1]qp.Request{{Pieces: 1, Op: qp.Send}}
-	d := [1]qp.Data{e.fabric.bufferPiece(e.queue.sendBuffers, b, 0, n)}
+	requests := [1]qp.Request{{Pieces: 1, Op: qp.Send}}
+	data := [1]qp.Data{e.fabric.bufferPiece(e.queue.sendBuffers, b, 0, n)}
 	if n > e.pair.Inline() {
-		return e.postChain(postedChain{buffer: b}, q[:], d[:])
+		return e.postChain(postedChain{buffer: b}, requests[:], data[:])
 	}
-	q[0].Flags = qp.Inline
-	err := e.postChain(postedChain{buffer: noBuffer}, q[:], d[:])
+	requests[0].Flags = qp.Inline
+	err := e.postChain(postedChain{buffer: noBuffer}, requests[:], data[:])
 	e.queue.sendBuffers.Put(b)
 	return err
 }
@@ -266,8 +266,8 @@ func (e *endpoint) Pulse() {
 		}
 		return
 	}
-	q := [1]qp.Request{{Op: qp.Write}}
-	ok, _ := e.tryPost(postedChain{buffer: noBuffer}, q[:], nil)
+	requests := [1]qp.Request{{Op: qp.Write}}
+	ok, _ := e.tryPost(postedChain{buffer: noBuffer}, requests[:], nil)
 	if ok && e.queue == e.fabric.originQueue {
 		e.fabric.Attend(e.queue) // perhaps no other thread polls for the completion
 	}

@@ -136,19 +136,19 @@ func (f *Fabric) openOriginQueue() (err error) {
 		width := max(1, min(maxPieces, f.device.Limits().MaxSGE))
 		arena, size := f.cfg.Node.Arena()
 		f.Path = fastpath.Open(v, fastpath.Limits{
-			Entries: f.fastEntries(),
-			Inline:  inlineBytes,
-			Piece:   maxRequestBytes,
-			Width:   width,
-			Buffers: q.sendBuffers.Addr(buffer),
-			Bytes:   q.sendBuffers.Size,
-			Key:     f.device.LocalKey(q.sendBuffers.Key),
-			In:      q.receiveArea(),
-			Arena:   arena,
-			Size:    size,
-			Sleep:   q.policy.pollsBeforeYield <= 1,
-			Parts:   f.device.Limits().Bytewise,
-			Direct:  f.device.Limits().Unregistered,
+			Entries:      f.fastEntries(),
+			MaxInline:    inlineBytes,
+			MaxRequest:   maxRequestBytes,
+			MaxPieces:    width,
+			Buffers:      q.sendBuffers.Addr(buffer),
+			BufferBytes:  q.sendBuffers.Size,
+			BufferKey:    f.device.LocalKey(q.sendBuffers.Key),
+			Incoming:     q.receiveArea(),
+			Arena:        arena,
+			ArenaBytes:   size,
+			WaitsSleep:   q.policy.pollsBeforeYield <= 1,
+			Bytewise:     f.device.Limits().Bytewise,
+			Unregistered: f.device.Limits().Unregistered,
 		})
 		q.fast = f.Path
 	}

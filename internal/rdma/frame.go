@@ -151,26 +151,26 @@ func sliceAddr(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceDat
 
 // openForcedProtocols makes the eager ring and registers the locks that an origin uses, if that is
 // possible, and returns where they are. The caller holds listen.mu.
-func (f *Fabric) openForcedProtocols(its *privateData) (p lab.Places) {
+func (f *Fabric) openForcedProtocols(peerData *privateData) (p lab.Places) {
 	var err error
-	if its.UsesSlots && f.Atomics() && f.listen.eagerRing == nil {
+	if peerData.UsesSlots && f.Atomics() && f.listen.eagerRing == nil {
 		slots := max(f.bufferCount(eagerRingShare), pin.LeastBuffers)
 		f.listen.eagerRing, err = lab.OpenRing(f.device, slots, f.bufferSize)
 		if err != nil {
 			log.Infof("there is no eager ring: %v", err)
 		}
 	}
-	if its.UsesSlots && f.listen.eagerRing != nil {
+	if peerData.UsesSlots && f.listen.eagerRing != nil {
 		p.Ring = f.listen.eagerRing.Place()
 	}
 	at, n := f.cfg.Node.DeviceLocks()
-	if its.UsesLocks && f.Atomics() && n > 0 && f.listen.accLocks == nil {
+	if peerData.UsesLocks && f.Atomics() && n > 0 && f.listen.accLocks == nil {
 		if f.listen.accLocks, err = f.device.Register(at, int64(n)*lab.LockBytes,
 			qp.Locks); err != nil {
 			log.Infof("accumulates are left to the server: %v", err)
 		}
 	}
-	if its.UsesLocks && f.listen.accLocks != nil {
+	if peerData.UsesLocks && f.listen.accLocks != nil {
 		p.Locks = lab.Place{Lo: uint64(at), Hi: uint64(at) + uint64(n)*lab.LockBytes,
 			Key: f.listen.accLocks.Key()}
 	}
@@ -190,10 +190,10 @@ func (o *origin) sendBySlot(head []byte, body *kernel.Cursor, n int) error {
 		return err
 	}
 	encodeSlotTicket(message, n, ticket)
-	q := [2]qp.Request{o.eagerSlots.Fill(ticket), {Pieces: 1, Op: qp.Send}}
-	d := []qp.Data{o.BufferPiece(b, lab.WordsBytes+at, n),
+	requests := [2]qp.Request{o.eagerSlots.Fill(ticket), {Pieces: 1, Op: qp.Send}}
+	data := []qp.Data{o.BufferPiece(b, lab.WordsBytes+at, n),
 		o.BufferPiece(b, lab.WordsBytes, at)}
-	return o.postWhenRoom(postedChain{buffer: b}, q[:], d)
+	return o.postWhenRoom(postedChain{buffer: b}, requests[:], data)
 }
 
 // Accumulate accumulates by the device if the target has locks for that; otherwise it returns

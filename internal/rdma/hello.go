@@ -73,22 +73,22 @@ func (f *Fabric) answerConnect(sealed []byte) (reply []byte, to *qp.Address, err
 	if f.listen.accept == nil {
 		return nil, nil, nil
 	}
-	var q transport.Hello
-	var its privateData
-	if err = q.Unseal(sealed, f.cfg.Secret, "origin", nil); err != nil {
+	var hello transport.Hello
+	var peerData privateData
+	if err = hello.Unseal(sealed, f.cfg.Secret, "origin", nil); err != nil {
 		return nil, nil, err
 	}
-	if err = decode(q.Extra, &its); err != nil {
+	if err = decode(hello.Extra, &peerData); err != nil {
 		return nil, nil, err
 	}
-	if reply = f.listen.answered[q.Nonce]; reply == nil { // it may be a repeated request
-		if reply, err = f.acceptConnection(&q, &its); err != nil {
-			log.Warnf("rank %d cannot be connected to: %v", q.From, err)
+	if reply = f.listen.answered[hello.Nonce]; reply == nil { // it may be a repeated request
+		if reply, err = f.acceptConnection(&hello, &peerData); err != nil {
+			log.Warnf("rank %d cannot be connected to: %v", hello.From, err)
 			return nil, nil, nil
 		}
-		f.recordAnswer(q.Nonce, reply)
+		f.recordAnswer(hello.Nonce, reply)
 	}
-	return reply, &its.Back, nil
+	return reply, &peerData.Back, nil
 }
 
 // answeredRequest is a connect request that was answered.
@@ -110,20 +110,21 @@ func (f *Fabric) recordAnswer(id nonce, reply []byte) {
 
 // acceptConnection makes the target's endpoint of a connection, and returns the reply. The caller
 // holds listen.mu and has checked the origin's proof.
-func (f *Fabric) acceptConnection(q *transport.Hello, its *privateData) (reply []byte, err error) {
-	if f.cfg.NodeOf(q.From) < 0 || q.To != f.cfg.Me || q.Frame < minMessageBytes {
-		return nil, fmt.Errorf("it asks for rank %d, and takes messages of %d bytes", q.To,
-			q.Frame)
+func (f *Fabric) acceptConnection(hello *transport.Hello,
+	peerData *privateData) (reply []byte, err error) {
+	if f.cfg.NodeOf(hello.From) < 0 || hello.To != f.cfg.Me || hello.Frame < minMessageBytes {
+		return nil, fmt.Errorf("it asks for rank %d, and takes messages of %d bytes",
+			hello.To, hello.Frame)
 	}
 	t, err := newTarget(f)
 	if err != nil {
 		return nil, err
 	}
-	t.limits.message, t.peerManager = min(f.bufferSize, int(q.Frame)), its.Back
-	mine := privateData{Link: t.pair.Link(), Places: f.openForcedProtocols(its)}
+	t.limits.message, t.peerManager = min(f.bufferSize, int(hello.Frame)), peerData.Back
+	ownData := privateData{Link: t.pair.Link(), Places: f.openForcedProtocols(peerData)}
 	t.eagerRing = f.listen.eagerRing
-	if err = t.pair.Connect(&its.Link, f.cfg.Timeout); err == nil {
-		t.receiver, err = f.listen.accept(q.From, t)
+	if err = t.pair.Connect(&peerData.Link, f.cfg.Timeout); err == nil {
+		t.receiver, err = f.listen.accept(hello.From, t)
 	}
 	if err != nil {
 		t.pair.Close()
@@ -135,9 +136,9 @@ func (f *Fabric) acceptConnection(q *transport.Hello, its *privateData) (reply [
 	t.registered = true
 	t.send.mu.Unlock()
 	f.serverQueue.Interrupt() // its thread has to send pulses from now on
-	a := transport.Hello{From: f.cfg.Me, To: q.From, Frame: uint32(f.bufferSize),
-		Nonce: transport.NewNonce(), Extra: encode(&mine)}
-	return a.Seal(f.cfg.Secret, "target", q.Nonce[:]), nil
+	answer := transport.Hello{From: f.cfg.Me, To: hello.From, Frame: uint32(f.bufferSize),
+		Nonce: transport.NewNonce(), Extra: encode(&ownData)}
+	return answer.Seal(f.cfg.Secret, "target", hello.Nonce[:]), nil
 }
 
 // targetInlineBytes is the longest message of a target that is sent inline, and so frees its buffer

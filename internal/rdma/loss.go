@@ -101,8 +101,8 @@ func (e *endpoint) sendDisconnect(peerClosed bool) {
 	if peerClosed || e.pairFailed.Load() || !e.queue.reserveRequests(1) {
 		e.pairFailed.Store(true)
 	} else {
-		q := [1]qp.Request{{Op: qp.Send}}
-		if e.postChain(postedChain{buffer: noBuffer}, q[:], nil) != nil {
+		requests := [1]qp.Request{{Op: qp.Send}}
+		if e.postChain(postedChain{buffer: noBuffer}, requests[:], nil) != nil {
 			e.pairFailed.Store(true)
 		}
 	}

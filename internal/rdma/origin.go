@@ -62,28 +62,28 @@ func (f *Fabric) Dial(to transport.Rank, addr []byte,
 // refuses a reply of another rank, or of one that takes no messages of useful length.
 func (o *origin) exchangeHello(to transport.Rank, at *qp.Address) error {
 	f := o.fabric
-	mine, its := privateData{Link: o.pair.Link()}, privateData{}
-	mine.UsesSlots, mine.UsesLocks, mine.Back = f.cfg.Strided == transport.ByClaiming,
+	ownData, peerData := privateData{Link: o.pair.Link()}, privateData{}
+	ownData.UsesSlots, ownData.UsesLocks, ownData.Back = f.cfg.Strided == transport.ByClaiming,
 		f.cfg.DeviceAcc, f.connManager.address
-	q := transport.Hello{From: f.cfg.Me, To: to, Frame: uint32(f.bufferSize),
-		Nonce: transport.NewNonce(), Extra: encode(&mine)}
-	a, err := f.connManager.requestConnect(&q, at, f.cfg.Timeout)
-	if err == nil && (a.From != to || a.Frame < minMessageBytes) {
+	hello := transport.Hello{From: f.cfg.Me, To: to, Frame: uint32(f.bufferSize),
+		Nonce: transport.NewNonce(), Extra: encode(&ownData)}
+	reply, err := f.connManager.requestConnect(&hello, at, f.cfg.Timeout)
+	if err == nil && (reply.From != to || reply.Frame < minMessageBytes) {
 		err = fmt.Errorf("the server there is of rank %d, and takes messages of %d bytes",
-			a.From, a.Frame)
+			reply.From, reply.Frame)
 	}
 	if err == nil {
-		err = decode(a.Extra, &its)
+		err = decode(reply.Extra, &peerData)
 	}
 	if err == nil {
-		err = o.pair.Connect(&its.Link, f.cfg.Timeout)
+		err = o.pair.Connect(&peerData.Link, f.cfg.Timeout)
 	}
 	if err == nil {
 		o.peerPair.Store(o.pair.Peer())
 	}
-	o.limits.message, o.peerManager = min(f.bufferSize, int(a.Frame)), *at
-	o.eagerSlots, o.accLocks = lab.NewSlots(&its.Places, int(a.Frame)),
-		lab.NewLocks(&its.Places, f.cfg.Me)
+	o.limits.message, o.peerManager = min(f.bufferSize, int(reply.Frame)), *at
+	o.eagerSlots, o.accLocks = lab.NewSlots(&peerData.Places, int(reply.Frame)),
+		lab.NewLocks(&peerData.Places, f.cfg.Me)
 	return err
 }
 
@@ -197,18 +197,18 @@ func (o *origin) Send(head []byte, body *kernel.Cursor, n int64, _ transport.Whe
 
 // postFrameWhenRoom sends a frame as one message: inline if it is short, else from a send buffer.
 func (o *origin) postFrameWhenRoom(head []byte, body *kernel.Cursor, n int) error {
-	q := [1]qp.Request{{Pieces: 1, Op: qp.Send}}
+	requests := [1]qp.Request{{Pieces: 1, Op: qp.Send}}
 	if all := bodyOffset(len(head)) + n; all <= min(o.pair.Inline(), inlineBytes) {
 		encodeFrame(o.inlineBuffer, head, body, n)
-		q[0].Flags = qp.Inline
-		return o.postWhenRoom(postedChain{buffer: noBuffer}, q[:],
+		requests[0].Flags = qp.Inline
+		return o.postWhenRoom(postedChain{buffer: noBuffer}, requests[:],
 			[]qp.Data{{Addr: uint64(sliceAddr(o.inlineBuffer)), Bytes: uint32(all)}})
 	}
 	b, err := o.TakeBuffer()
 	if err != nil {
 		return err
 	}
-	return o.postWhenRoom(postedChain{buffer: b}, q[:],
+	return o.postWhenRoom(postedChain{buffer: b}, requests[:],
 		[]qp.Data{o.BufferPiece(b, 0, encodeFrame(o.BufferBytes(b), head, body, n))})
 }
 
@@ -217,19 +217,19 @@ func (o *origin) WriteWord(addr uintptr, key uint64, value uint32) error {
 	o.queue.fast.AcquireQueues()
 	defer o.queue.fast.ReleaseQueues()
 	p := postedChain{buffer: noBuffer}
-	q := [1]qp.Request{{Remote: uint64(addr), Key: key, Pieces: 1, Op: qp.Write}}
+	requests := [1]qp.Request{{Remote: uint64(addr), Key: key, Pieces: 1, Op: qp.Write}}
 	if o.pair.Inline() >= 4 {
 		binary.NativeEndian.PutUint32(o.inlineBuffer, value)
-		q[0].Flags = qp.Inline
-		d := []qp.Data{{Addr: uint64(sliceAddr(o.inlineBuffer)), Bytes: 4}}
-		return o.postWhenRoom(p, q[:], d)
+		requests[0].Flags = qp.Inline
+		data := []qp.Data{{Addr: uint64(sliceAddr(o.inlineBuffer)), Bytes: 4}}
+		return o.postWhenRoom(p, requests[:], data)
 	}
 	var err error
 	if p.buffer, err = o.TakeBuffer(); err != nil {
 		return err
 	}
 	binary.NativeEndian.PutUint32(o.BufferBytes(p.buffer), value)
-	return o.postWhenRoom(p, q[:], []qp.Data{o.BufferPiece(p.buffer, 0, 4)})
+	return o.postWhenRoom(p, requests[:], []qp.Data{o.BufferPiece(p.buffer, 0, 4)})
 }
 
 // Flush has nothing to do: Send queues no frames.
@@ -273,12 +273,14 @@ func (o *origin) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand
 	if err != nil {
 		return 0, err
 	}
-	q := [1]qp.Request{{Remote: uint64(addr), Key: key, Pieces: 1, Op: qp.FetchAdd,
+	requests := [1]qp.Request{{Remote: uint64(addr), Key: key, Pieces: 1, Op: qp.FetchAdd,
 		Operand: uint64(operand)}}
 	if op == transport.AtomicCompareSwap {
-		q[0].Op, q[0].Operand, q[0].Swap = qp.CompareSwap, uint64(compare), uint64(operand)
+		requests[0].Op = qp.CompareSwap
+		requests[0].Operand, requests[0].Swap = uint64(compare), uint64(operand)
 	}
-	if err = o.PostAndWait(q[:], []qp.Data{o.BufferPiece(b, 0, 8)}, func() {}); err != nil {
+	data := []qp.Data{o.BufferPiece(b, 0, 8)}
+	if err = o.PostAndWait(requests[:], data, func() {}); err != nil {
 		return 0, err // the buffer stays taken: the device may still write to it
 	}
 	old = int64(binary.NativeEndian.Uint64(o.BufferBytes(b)))

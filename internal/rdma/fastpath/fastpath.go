@@ -63,19 +63,20 @@ type Queue interface {
 
 // Limits is what a fabric's device and memory allow.
 type Limits struct {
-	Entries int     // work requests, as Entries has returned
-	Inline  int     // bytes of the longest put whose data travels in its request
-	Piece   int     // most bytes of a request
-	Width   int     // most places of local memory in a request
-	Buffers uintptr // registered memory
-	Bytes   int     // of it
-	Key     uint32  // of it
-	In      *Incoming
-	Arena   uintptr // local memory that is registered when it is first used
-	Size    int64   // of it
-	Sleep   bool    // waits sleep
-	Parts   bool    // other threads may see a part of a word that the device writes
-	Direct  bool    // local memory need not be registered
+	Entries     int     // work requests, as Entries has returned
+	MaxInline   int     // bytes of the longest put whose data travels in its request
+	MaxRequest  int     // bytes of a request
+	MaxPieces   int     // pieces of local memory in a request
+	Buffers     uintptr // registered memory for the slots' buffers
+	BufferBytes int     // of it
+	BufferKey   uint32  // of it
+	Incoming    *Incoming
+	Arena       uintptr // local memory that Go registers when it is first used
+	ArenaBytes  int64   // of it
+	WaitsSleep  bool    // waits sleep instead of polling
+	// Bytewise: other threads may see a part of a word that the device writes.
+	Bytewise     bool
+	Unregistered bool // local memory need not be registered
 }
 
 var (
@@ -102,25 +103,25 @@ func Open(queue Queue, l Limits) *Path {
 	f := &C.rdma_fast
 	f.network = (*C.struct_qp_network)(queue.Network())
 	f.queue, f.channel = queue.Handle(), nil
-	if l.Sleep {
+	if l.WaitsSleep {
 		f.channel = queue.Channel()
 	}
 	f.everywhere = C.struct_rdma_fast_local{}
-	if l.Direct {
+	if l.Unregistered {
 		f.everywhere.bytes = ^C.uintptr_t(0)
 	}
-	n := min(max(l.Bytes/mostBytes, leastBuffers), mostBuffers, l.Entries/2)
+	n := min(max(l.BufferBytes/mostBytes, leastBuffers), mostBuffers, l.Entries/2)
 	f.buffers = C.struct_rdma_fast_local{lo: C.uintptr_t(l.Buffers),
-		bytes: C.uintptr_t(l.Bytes), lkey: C.uint32_t(l.Key)}
-	f.buffer_count, f.buffer_bytes = C.uint32_t(n), C.uint32_t(min(l.Bytes/n, mostBytes))
+		bytes: C.uintptr_t(l.BufferBytes), lkey: C.uint32_t(l.BufferKey)}
+	f.buffer_count, f.buffer_bytes = C.uint32_t(n), C.uint32_t(min(l.BufferBytes/n, mostBytes))
 	atomicWord(&f.shortest).Store(0)
-	if l.Parts {
+	if l.Bytewise {
 		atomicWord(&f.shortest).Store(wordBytes + 1)
 	}
-	atomicWord(&f.longest_inline).Store(uint32(min(l.Inline, transport.FastBytes)))
-	p.receiveFrom(queue.Receive(), l.In)
-	f.piece, f.width = C.uint32_t(l.Piece), C.uint32_t(l.Width)
-	f.arena, f.arena_bytes = C.uintptr_t(l.Arena), C.uintptr_t(l.Size)
+	atomicWord(&f.longest_inline).Store(uint32(min(l.MaxInline, transport.FastBytes)))
+	p.receiveFrom(queue.Receive(), l.Incoming)
+	f.piece, f.width = C.uint32_t(l.MaxRequest), C.uint32_t(l.MaxPieces)
+	f.arena, f.arena_bytes = C.uintptr_t(l.Arena), C.uintptr_t(l.ArenaBytes)
 	f.put_costs, f.get_costs = C.struct_rdma_fast_costs{}, C.struct_rdma_fast_costs{}
 	C.rdma_fast_reset(C.uint32_t(l.Entries))
 	stashCount.Store(0)
