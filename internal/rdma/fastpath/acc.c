@@ -18,6 +18,7 @@ static bool in_known_span(const struct fast_acc *a)
 	return s->rank == a->rank && first >= s->lo && first < end && end <= s->hi;
 }
 
+// Encodes question and data into m->at.
 static void encode_acc(const struct rdma_fast_long_question *m, struct fast_acc *a)
 {
 	struct rdma_fast_acc_question q = {.prefix = rdma_fast_question_prefix(m),
@@ -33,6 +34,7 @@ static void encode_acc(const struct rdma_fast_long_question *m, struct fast_acc 
 	k_cursor_pack(&a->from, NULL, m->at + head, (int64_t)a->bytes);
 }
 
+// Posts the question, and counts the store. False: C cannot post it, or not soon.
 static bool post_acc(struct fast_acc *a, const struct rdma_fast_peer *to)
 {
 	struct rdma_fast_long_question m;

@@ -54,6 +54,7 @@ static void answer_sent(struct rdma_answers *a, uint32_t number)
 	}
 }
 
+// Posts the answer to question id. Returns 0, or an error of the network.
 static int post_answer(struct rdma_answers *a, struct rdma_answers_peer *p, uint64_t id,
 	uint64_t old)
 {
@@ -65,6 +66,7 @@ static int post_answer(struct rdma_answers *a, struct rdma_answers_peer *p, uint
 	return a->network->post(p->pair, &r, 1, &data, &posted);
 }
 
+// Carries out a question about a word, by the function that package core has installed.
 static bool serve_word(const void *message, uint64_t *old)
 {
 	struct rdma_fast_question q;

@@ -121,6 +121,7 @@ static bool all_drained(int32_t unused)
 
 bool rdma_fast_await_all(void) { return rdma_fast_progress_until(all_drained, 0); }
 
+// Whether C reaches n bytes of remote memory. It acquires the queues; false if it cannot.
 static bool reaches_remote(int rank, uintptr_t remote, uint64_t n)
 {
 	if (!rdma_fast_acquire_queues())
@@ -166,6 +167,7 @@ static bool all_stores_at_in_c(const struct fast_transfer *t)
 	       atomic_load_explicit(&rdma_fast.implicit_gets, memory_order_relaxed) == 0;
 }
 
+// Completes all stores of a run, and raises `fenced` to them. False: Go has to fence.
 static bool fence_run(const struct rdma_fast_run *run, int rank, struct traffic *at)
 {
 	if (!rdma_fast_acquire_queues())
@@ -317,6 +319,7 @@ static bool plan_transfer(struct transfer_plan *p, const struct fast_transfer *t
 	return p->request != RDMA_FAST_NO_REQUEST;
 }
 
+// Posts a transfer as planned. False: the network has refused all of it.
 static bool post_planned(const struct transfer_plan *p, const struct fast_transfer *t, int op)
 {
 	return p->pieces ? transfer_in_place(t, p, op) : transfer_by_buffer(t, p, op);
@@ -337,6 +340,8 @@ enum fast_result rdma_fast_finish_transfer(struct fast_transfer *t, int request)
 	return over && !rdma_fast_request_is_open(t->request) ? FAST_DONE : FAST_OPEN;
 }
 
+// Makes a contiguous transfer that does not travel in its work request. after: only if it is
+// ordered after all stores at the rank.
 static enum fast_result move_contiguous(struct fast_transfer *t, int op, bool after)
 {
 	if (!rdma_fast_acquire_queues())
@@ -359,6 +364,7 @@ static bool is_word(const struct fast_transfer *t)
 	return t->bytes < atomic_load_explicit(&rdma_fast.shortest, memory_order_relaxed);
 }
 
+// Puts. after: only if the put is ordered after all stores at the rank.
 static enum fast_result put_ordered(bool after, struct fast_transfer *t)
 {
 	if (is_word(t))
@@ -376,6 +382,7 @@ static enum fast_result get(struct fast_transfer *t)
 
 /* requests ------------------------------------------------------------------------------------ */
 
+// Waits a little for a request. FAST_OPEN: it takes long, or has failed; Go waits for it.
 static enum fast_result wait_request(int32_t request)
 {
 	if (!rdma_fast_request_is_open(request))
@@ -387,6 +394,7 @@ static enum fast_result wait_request(int32_t request)
 	return rdma_fast_request_is_open(request) ? FAST_OPEN : FAST_DONE;
 }
 
+// Polls once for a request. FAST_DECLINED: Go has to test it.
 static enum fast_result test_request(int32_t request)
 {
 	if (!rdma_fast_request_is_open(request))

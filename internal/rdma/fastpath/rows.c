@@ -251,6 +251,7 @@ static int post_chains(struct row_way *w, struct fast_rows *rows)
 	return posted;
 }
 
+// Posts rows as chosen, and learns costs->apart from the time that took.
 static enum fast_result post_rows(struct row_way *w, struct fast_transfer *t, struct fast_rows *r,
 	struct rdma_fast_costs *c)
 {
@@ -274,6 +275,8 @@ static enum fast_result post_rows(struct row_way *w, struct fast_transfer *t, st
 	return rdma_fast_finish_transfer(t, copied ? RDMA_FAST_NO_REQUEST : w->request);
 }
 
+// Makes a transfer of rows. c: the costs by which it is chosen; NULL: by requests of the device in
+// any case.
 static enum fast_result move_rows(struct fast_transfer *t, struct fast_rows *r, int op,
 	struct rdma_fast_costs *c)
 {

@@ -9,6 +9,7 @@
 
 _Static_assert(sizeof(struct rdma_fast_send_question) == sizeof(struct rdma_fast_question), "");
 
+// Posts the question. False: C cannot post it, or not soon.
 static bool post_send(const struct fast_send *s, const struct rdma_fast_peer *to)
 {
 	struct rdma_fast_long_question m;

@@ -2,6 +2,7 @@
 // other nodes: by a question to the rank's data server.
 #include "questions.h"
 
+// Posts the question for a read-modify-write, or an operation on a mutex.
 static bool post_change(struct fast_change *c, const struct rdma_fast_peer *to, int request)
 {
 	struct rdma_fast_question q = {
