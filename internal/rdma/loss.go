@@ -187,7 +187,7 @@ func (e *endpoint) sendsComplete() bool {
 
 // Close ends the connection when what was sent is complete, or when linger is over. It waits for
 // the disconnect message for a moment at least: otherwise the queue pair would stay until a thread
-// polls. It becomes the poller, for up to linger and that moment.
+// polls. It becomes the poller, for up to linger or minRelease.
 func (e *endpoint) Close(linger time.Duration) {
 	until := time.Now().Add(max(linger, minRelease))
 	e.queue.lockPollToClose()

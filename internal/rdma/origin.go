@@ -2,7 +2,7 @@
 
 // An origin's endpoint: connecting, and sending frames. If there is no room it waits, and polls for
 // completions meanwhile (FabricConfig.Await). Direct transfers are in direct.go. The caller
-// serialises all calls for one origin.
+// serialises sends and transfers of one origin.
 package rdma
 
 import (

@@ -131,7 +131,7 @@ type Pair interface {
 	// Connect connects the queue pair with the peer's. Requests fail if the peer does not
 	// answer for the time limit.
 	Connect(other *Link, limit time.Duration) error
-	// Peer is the number of the peer's queue pair; 0 until Connect.
+	// Peer is the number of the peer's queue pair, once Connect has succeeded.
 	Peer() uint32
 	// Post posts requests, of which the last has Signal set. The caller has made sure that
 	// there is room for them.
