@@ -87,7 +87,7 @@ func (m *connManager) openDatagrams() (err error) {
 
 func (m *connManager) postReceive(i int32) error {
 	return m.datagrams.Offer(receiveID|uint64(i),
-		m.fabric.bufferPiece(m.buffers, i, 0, datagramBytes))
+		m.fabric.describeBuffer(m.buffers, i, 0, datagramBytes))
 }
 
 // sendDatagram sends a datagram, or drops it if there is no free buffer: callers repeat what gets
@@ -98,7 +98,7 @@ func (m *connManager) sendDatagram(kind byte, id nonce, sealed []byte, to *qp.Ad
 		return nil
 	}
 	n := copy(m.buffers.Bytes(i), slices.Concat([]byte{kind}, id[:], sealed))
-	err := m.datagrams.Send(uint64(i), m.fabric.bufferPiece(m.buffers, i, 0, n), to)
+	err := m.datagrams.Send(uint64(i), m.fabric.describeBuffer(m.buffers, i, 0, n), to)
 	if err != nil {
 		m.buffers.Put(i)
 	}

@@ -143,7 +143,7 @@ func (e *endpoint) postChain(p postedChain, requests []qp.Request, data []qp.Dat
 // request has completed.
 func (e *endpoint) postMessage(b int32, n int) error {
 	requests := [1]qp.Request{{Pieces: 1, Op: qp.Send}}
-	data := [1]qp.Data{e.fabric.bufferPiece(e.queue.sendBuffers, b, 0, n)}
+	data := [1]qp.Data{e.fabric.describeBuffer(e.queue.sendBuffers, b, 0, n)}
 	if n > e.pair.Inline() {
 		return e.postChain(postedChain{buffer: b}, requests[:], data[:])
 	}

@@ -160,11 +160,11 @@ func (f *Fabric) openOriginQueue() (err error) {
 
 // maxAnswersPerOrigin is how many answers of C's to one origin may be in flight.
 func (f *Fabric) maxAnswersPerOrigin() int {
-	return min(f.device.Limits().MaxWR/8, fastpath.MostAnswersEach)
+	return min(f.device.Limits().MaxWR/8, fastpath.MaxAnswersPerOrigin)
 }
 
 // maxAnswers is how many answers of C's may be in flight in all.
-func (f *Fabric) maxAnswers() int { return min(f.device.Limits().MaxCQE/8, fastpath.MostAnswers) }
+func (f *Fabric) maxAnswers() int { return min(f.device.Limits().MaxCQE/8, fastpath.MaxAnswers) }
 
 // openAnswers has C answer those questions to the data server that it can.
 func (f *Fabric) openAnswers(q *queue) {

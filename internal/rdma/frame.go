@@ -141,8 +141,8 @@ func (f *Fabric) bufferCount(shares int) int {
 	return shares * int(f.cfg.Buffer/allShares) / f.bufferSize
 }
 
-// bufferPiece describes n bytes of a buffer, from an offset on, to the device.
-func (f *Fabric) bufferPiece(p *pin.Pool, b int32, off, n int) qp.Data {
+// describeBuffer describes n bytes of a buffer, from an offset on, to the device.
+func (f *Fabric) describeBuffer(p *pin.Pool, b int32, off, n int) qp.Data {
 	return qp.Data{Addr: uint64(p.Addr(b)) + uint64(off), Bytes: uint32(n),
 		Key: f.device.LocalKey(p.Key)}
 }

@@ -261,7 +261,7 @@ func (o *origin) BufferBytes(b int32) []byte { return o.queue.sendBuffers.Bytes(
 
 // BufferPiece describes n bytes of a send buffer, from an offset on.
 func (o *origin) BufferPiece(b int32, off, n int) qp.Data {
-	return o.fabric.bufferPiece(o.queue.sendBuffers, b, off, n)
+	return o.fabric.describeBuffer(o.queue.sendBuffers, b, off, n)
 }
 
 // Atomic changes an 8-byte word by the target's device, and waits for its old value.

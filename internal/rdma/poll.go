@@ -132,7 +132,7 @@ func (q *queue) callFromPoller(call func()) {
 // handleAside handles what is not in the device's queue: completions that C has put aside, requests
 // that C has found to be over, and calls. It returns how many there were. Poller only.
 func (q *queue) handleAside() (n int) {
-	aside := q.poller.completions[:fastpath.MostLeft]
+	aside := q.poller.completions[:fastpath.MaxStashed]
 	if taken := q.fast.TakeStashed(aside); taken > 0 {
 		n = q.handleCompletions(taken, nil)
 	}

@@ -190,7 +190,7 @@ func (q *queue) recycleReceive(b int32) {
 	p := &q.poller
 	p.recycledIDs = append(p.recycledIDs, receiveID|uint64(b))
 	p.recycledData = append(p.recycledData,
-		q.fabric.bufferPiece(q.receiveBuffers, b, 0, q.receiveBuffers.Size))
+		q.fabric.describeBuffer(q.receiveBuffers, b, 0, q.receiveBuffers.Size))
 }
 
 // repostReceives posts the listed receive buffers again, in one call of the device. Poller only.

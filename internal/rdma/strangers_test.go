@@ -44,7 +44,7 @@ func flood(t *testing.T, f *Fabric, to []*Fabric, pause time.Duration) (end func
 					Extra: encode(&privateData{Back: f.connManager.address})}
 				copy(b[helloOffset:], h.Seal([]byte("guess"), "origin", nil))
 				n := 1 + rand.IntN(helloOffset+transport.HelloBytes(len(h.Extra)))
-				if mail.Send(uint64(i), f.bufferPiece(pool, i, 0, n),
+				if mail.Send(uint64(i), f.describeBuffer(pool, i, 0, n),
 					&to[rand.IntN(len(to))].connManager.address) != nil {
 					pool.Put(i)
 				}

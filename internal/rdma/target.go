@@ -132,7 +132,7 @@ func (t *target) handleQuestion(b []byte) error {
 		return t.changeWord(&q)
 	}
 	if a, ok := fastpath.AsAccumulate(b); ok {
-		return t.accumulate(&a)
+		return t.applyAccumulate(&a)
 	}
 	return errUnknownMessage
 }
@@ -152,8 +152,8 @@ func (t *target) changeWord(q *fastpath.Question) error {
 	return t.sendAnswer(q.ID, q.Old, ok)
 }
 
-// accumulate carries out an accumulate for the origin's C, and sends the answer.
-func (t *target) accumulate(a *fastpath.Accumulate) error {
+// applyAccumulate carries out an accumulate for the origin's C, and sends the answer.
+func (t *target) applyAccumulate(a *fastpath.Accumulate) error {
 	s, ok := t.receiver.(transport.WordServer)
 	ok = ok && s.Accumulate(a.Rank, &a.Xfer, a.Scale)
 	return t.sendAnswer(a.ID, 0, ok)

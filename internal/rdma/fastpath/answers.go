@@ -21,8 +21,8 @@ import (
 
 // Answers that C may have in flight: in all, and to one origin.
 const (
-	MostAnswers     = 64
-	MostAnswersEach = 8
+	MaxAnswers          = 64
+	MaxAnswersPerOrigin = 8
 )
 
 // Answers answers questions of origins' C. Only the poller calls its methods. Those of a nil

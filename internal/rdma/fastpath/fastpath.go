@@ -20,8 +20,8 @@ import (
 	"libarmci/internal/wait"
 )
 
-// MostLeft is how many completions C stashes before Go has to take them.
-const MostLeft = C.RDMA_FAST_STASH
+// MaxStashed is how many completions C stashes before Go has to take them.
+const MaxStashed = C.RDMA_FAST_STASH
 
 // BufferBytes is the registered memory that transfers from and to unregistered memory
 // need, at least.
@@ -272,12 +272,12 @@ func (p *Path) dropRangesWhere(some func(rank int, pair unsafe.Pointer) bool) {
 }
 
 // TakeStashed takes the completions that C has stashed for Go, in their order, and returns how
-// many. The caller is the poller, holds the queues, and has room for MostLeft.
+// many. The caller is the poller, holds the queues, and has room for MaxStashed.
 func (p *Path) TakeStashed(into []qp.Completion) int {
 	if p == nil || stashCount.Load() == 0 {
 		return 0
 	}
-	n := copy(into, (*[MostLeft]qp.Completion)(
+	n := copy(into, (*[MaxStashed]qp.Completion)(
 		unsafe.Pointer(&C.rdma_fast.stash))[:stashCount.Load()])
 	stashCount.Store(0)
 	goMustPoll.Store(0)
