@@ -31,7 +31,7 @@ func TestDeviceAccumulateBesideOthers(t *testing.T) {
 	}
 	add := func(acc func(transport.Peer, *transport.Xfer, transport.Scale) error) {
 		for range rounds {
-			x := plain(uintptr(unsafe.Pointer(&one[0])), at, 8*elements)
+			x := contiguousXfer(uintptr(unsafe.Pointer(&one[0])), at, 8*elements)
 			if err := acc(3, x, transport.Scale{Type: int(kernel.Long),
 				Value: unsafe.Pointer(&scale)}); err != nil {
 				t.Error(err)
@@ -58,12 +58,13 @@ func TestDeviceAccumulateBesideOthers(t *testing.T) {
 			t.Fatalf("element %d is %d, want %d", i, v, 23*rounds)
 		}
 	}
-	if j.fabrics[3].locks == nil {
-		t.Error("nobody accumulated by the device")
+	if j.fabrics[3].listen.accLocks == nil {
+		t.Error("no accumulate was made by the device")
 	}
 }
 
-// Messages allocate little at the target: collections of garbage would take more time than they do.
+// TestAccumulateAllocates: an accumulate by message allocates little at the target, where garbage
+// collection would otherwise take longer than the accumulates.
 func TestAccumulateAllocates(t *testing.T) {
 	const rounds, ops, bytes, most = 5, 500, 32 << 10, 1500
 	j := newJob(t, nil, 1, 1)
@@ -71,7 +72,7 @@ func TestAccumulateAllocates(t *testing.T) {
 	data, scale := make([]int64, bytes/8), int64(1)
 	add := func(n int) {
 		for range n {
-			x := plain(uintptr(unsafe.Pointer(&data[0])), at, bytes)
+			x := contiguousXfer(uintptr(unsafe.Pointer(&data[0])), at, bytes)
 			by := transport.Scale{Type: int(kernel.Long), Value: unsafe.Pointer(&scale)}
 			if err := j.Open[0].Acc(1, x, by); err != nil {
 				t.Fatal(err)

@@ -19,10 +19,12 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
+// TestFabric: the fabric does what the interfaces of package transport promise, as usual and where
+// all local memory is copied.
 func TestFabric(t *testing.T) {
-	t.Run("usual", func(t *testing.T) { transporttest.RunFabric(t, Driver(here())) })
+	t.Run("usual", func(t *testing.T) { transporttest.RunFabric(t, Driver(testOptions())) })
 	t.Run("buffered", func(t *testing.T) {
-		o := here()
+		o := testOptions()
 		o.Pin = 1
 		d := Driver(o)
 		open := d.Open
@@ -47,26 +49,26 @@ type job struct {
 	fabrics []*Fabric // by rank
 }
 
-// here are the settings of tests: the devices that the kernel or, over a software device, another
-// directory tells of.
-func here() Options { return Options{Sysfs: os.Getenv("ARMCI_RDMA_SYSFS")} }
+// testOptions are the settings of tests: the devices that the kernel or, over a software device,
+// another directory tells of.
+func testOptions() Options { return Options{Sysfs: os.Getenv("ARMCI_RDMA_SYSFS")} }
 
-// someDevice skips the test where this host has none.
-func someDevice(t testing.TB) {
+// skipWithoutDevice skips the test where this host has none.
+func skipWithoutDevice(t testing.TB) {
 	t.Helper()
-	if err := Driver(here()).Probe(); err != nil {
+	if err := Driver(testOptions()).Probe(); err != nil {
 		t.Skipf("no RDMA here: %v", err)
 	}
 }
 
 // openJob opens nodes of so many ranks each; change, if not nil, may change a rank's settings.
 func openJob(t testing.TB, change func(*settings), ranks ...int) *job {
-	someDevice(t)
+	skipWithoutDevice(t)
 	leaktest.Check(t)
 	j := &job{}
 	j.Ends = transporttest.NewEnds(t, ranks, func(info transport.OpenInfo) (transport.Transport,
 		error) {
-		s := settings{rdma: here(), Options: internode.Options{OpenInfo: info,
+		s := settings{rdma: testOptions(), Options: internode.Options{OpenInfo: info,
 			Poll: 20 * time.Microsecond, Settings: transport.Settings{
 				Timeout: 10 * time.Second, Eager: 8 << 10, Buffer: 4 << 20,
 				Looks: func() int { return 100 }}}}
@@ -97,14 +99,15 @@ func newJob(t testing.TB, change func(*settings), ranks ...int) *job {
 	return j
 }
 
-// miser registers nothing, as where too little memory may be pinned.
-type miser struct{}
+// refusingDomain is a protection domain that refuses to register, as where too little memory may be
+// pinned.
+type refusingDomain struct{}
 
-func (miser) Register(uintptr, int64, qp.Access) (qp.Region, error) {
+func (refusingDomain) Register(uintptr, int64, qp.Access) (qp.Region, error) {
 	return nil, errors.New("nothing may be pinned")
 }
 
-// Private memory is reached by frames, however transfers of the arena travel.
+// TestConformancePrivate: private memory is reached by frames, whatever the protocol for the arena.
 func TestConformancePrivate(t *testing.T) {
 	openJob(t, nil, 2, 2).ConformPrivate(t, false)
 	openJob(t, func(s *settings) { s.DeviceAcc = true }, 1, 1).ConformPrivate(t, true)
@@ -112,6 +115,8 @@ func TestConformancePrivate(t *testing.T) {
 		1).ConformPrivate(t, false)
 }
 
+// TestConformance: the transport over this fabric does what package transport promises, with each
+// protocol forced and with few buffers, connections and pinned pages.
 func TestConformance(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -157,14 +162,17 @@ func TestConformance(t *testing.T) {
 		{"nothing stays pinned", []int{1, 1}, func(s *settings) { s.rdma.Pin = 1 }},
 		{"nothing can be pinned", []int{1, 1}, func(s *settings) {
 			s.DeviceAcc = true
-			s.opened = func(f *Fabric) { f.device.(*registrar).domain = miser{} }
+			s.opened = func(f *Fabric) {
+				f.transferRegistrar.(*registrar).domain = refusingDomain{}
+			}
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) { openJob(t, c.change, c.ranks...).Conform(t) })
 	}
 }
 
-// Random operations of many threads, with connections that are given back and made again.
+// TestMixBounded: random operations of many threads have the right results while connections are
+// closed and made again.
 func TestMixBounded(t *testing.T) {
 	for _, change := range []func(*settings){
 		func(s *settings) { s.Connections = 1 },

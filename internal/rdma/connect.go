@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The connection manager receives and sends the datagrams by which processes connect: an origin
-// asks with its hello, the target answers with its own. Datagrams may be lost or come twice: the
-// origin asks again, the target gives the same answer again. A process that cannot prove that it
-// knows the job's secret gets no answer. The manager has a thread of its own, which sleeps while
-// there are no datagrams.
+// sends a connect request with its hello, the target replies with its own. Datagrams may be lost or
+// come twice: the origin repeats the request, the target sends the same reply again. A process that
+// cannot prove that it knows the job's secret gets no reply. The manager has a thread of its own,
+// which sleeps while there are no datagrams.
 package rdma
 
 import (
@@ -24,100 +24,110 @@ import (
 const (
 	datagramBuffers = 64
 	datagramBytes   = 512
-	firstPause      = 100 * time.Millisecond // before a question is repeated
-	longestPause    = time.Second
+	firstRetryPause = 100 * time.Millisecond // before a request is repeated
+	maxRetryPause   = time.Second
 )
 
-// A datagram is its kind, a nonce (of the question, also in its answer), and a sealed hello. Where
-// a connection ends, the hello carries a notice.
+// A datagram is its kind, a nonce (of the request, also in its reply), and a sealed hello. Where a
+// connection ends, the hello carries a disconnectNotice.
 const (
-	question = 1
-	answer   = 2
-	leaving  = 3
-	helloAt  = 1 + transport.NonceBytes
+	connectRequest = 1
+	connectReply   = 2
+	disconnecting  = 3
+	helloOffset    = 1 + transport.NonceBytes
 )
 
+// nonce names a request and its reply.
 type nonce = [transport.NonceBytes]byte
 
-type manager struct {
-	f      *Fabric
-	mail   qp.Datagrams
-	pool   *pin.Pool // half of it is for receiving
-	self   qp.Address
-	bell   eventfd.FD // ends the thread
-	ended  chan struct{}
-	closed atomic.Bool
-
-	waiting sync.Map // by nonce of a question: chan []byte
-	notices notices
+// connManager sends and receives a process's datagrams.
+type connManager struct {
+	fabric        *Fabric
+	datagrams     qp.Datagrams
+	buffers       *pin.Pool // one half is for receiving
+	address       qp.Address
+	wakeup        eventfd.FD // ends the thread's sleep
+	stopped       chan struct{}
+	stopping      atomic.Bool
+	awaitingReply sync.Map // by nonce of a request: a chan []byte
+	notices       noticeQueue
 }
 
-// openManager makes a process reachable.
-func openManager(f *Fabric) (*manager, error) {
-	m := &manager{f: f, bell: eventfd.None, ended: make(chan struct{})}
-	if err := m.open(); err != nil {
-		m.free()
+// openConnManager makes a process reachable, and starts the manager's thread.
+func openConnManager(f *Fabric) (*connManager, error) {
+	m := &connManager{fabric: f, wakeup: eventfd.None, stopped: make(chan struct{})}
+	if err := m.openDatagrams(); err != nil {
+		m.freeBuffers()
 		return nil, err
 	}
-	go m.run()
+	go m.handleDatagrams()
 	return m, nil
 }
 
-func (m *manager) open() (err error) {
-	if m.mail, err = m.f.base.NewDatagrams(datagramBuffers); err != nil {
+// openDatagrams makes the datagram queue pair and posts its receive buffers. After an error the
+// caller frees what there is.
+func (m *connManager) openDatagrams() (err error) {
+	f := m.fabric
+	if m.datagrams, err = f.device.NewDatagrams(datagramBuffers); err != nil {
 		return err
 	}
-	if m.pool, err = pin.NewPool(m.f.pinned, 2*datagramBuffers, datagramBytes); err != nil {
+	m.buffers, err = pin.NewPool(f.bufferRegistrar, 2*datagramBuffers, datagramBytes)
+	if err != nil {
 		return err
 	}
-	for range m.pool.Count() / 2 {
-		if err = m.offer(m.pool.Take()); err != nil {
+	for range m.buffers.Count() / 2 {
+		if err = m.postReceive(m.buffers.Take()); err != nil {
 			return err
 		}
 	}
-	m.self = m.mail.Address()
-	m.bell, err = eventfd.New()
+	m.address = m.datagrams.Address()
+	m.wakeup, err = eventfd.New()
 	return err
 }
 
-func (m *manager) offer(i int32) error {
-	return m.mail.Offer(received|uint64(i), m.f.data(m.pool, i, 0, datagramBytes))
+func (m *connManager) postReceive(i int32) error {
+	return m.datagrams.Offer(receiveID|uint64(i),
+		m.fabric.describeBuffer(m.buffers, i, 0, datagramBytes))
 }
 
-// send sends a datagram, or drops it if there is no free buffer: it is sent again.
-func (m *manager) send(kind byte, id nonce, sealed []byte, to *qp.Address) (err error) {
-	i := m.pool.Take()
-	if i == none {
+// sendDatagram sends a datagram, or drops it if there is no free buffer: callers repeat what gets
+// no reply. Any thread may call it.
+func (m *connManager) sendDatagram(kind byte, id nonce, sealed []byte, to *qp.Address) error {
+	i := m.buffers.Take()
+	if i == noBuffer {
 		return nil
 	}
-	n := copy(m.pool.Bytes(i), slices.Concat([]byte{kind}, id[:], sealed))
-	if err = m.mail.Send(uint64(i), m.f.data(m.pool, i, 0, n), to); err != nil {
-		m.pool.Put(i)
+	n := copy(m.buffers.Bytes(i), slices.Concat([]byte{kind}, id[:], sealed))
+	err := m.datagrams.Send(uint64(i), m.fabric.describeBuffer(m.buffers, i, 0, n), to)
+	if err != nil {
+		m.buffers.Put(i)
 	}
 	return err
 }
 
-// ask sends a question, again and again, until there is an answer that proves knowledge of the
-// secret.
-func (m *manager) ask(q *transport.Hello, to *qp.Address, limit time.Duration) (a transport.Hello,
-	err error) {
+// requestConnect sends a connect request, and repeats it until there is a reply that proves
+// knowledge of the secret. A target that refuses the request sends nothing, so a refusal is a
+// timeout here. The caller checks which rank has replied, and its limits.
+func (m *connManager) requestConnect(hello *transport.Hello, to *qp.Address,
+	limit time.Duration) (a transport.Hello, err error) {
 	reply := make(chan []byte, 1)
-	m.waiting.Store(q.Nonce, reply)
-	defer m.waiting.Delete(q.Nonce)
-	sealed := q.Seal(m.f.cfg.Secret, "origin", nil)
-	pause := firstPause
+	m.awaitingReply.Store(hello.Nonce, reply)
+	defer m.awaitingReply.Delete(hello.Nonce)
+	secret := m.fabric.cfg.Secret
+	sealed := hello.Seal(secret, "origin", nil)
+	pause := firstRetryPause
 	for end := time.Now().Add(limit); time.Now().Before(end); pause = min(2*pause,
-		longestPause) {
-		if err := m.send(question, q.Nonce, sealed, to); err != nil {
+		maxRetryPause) {
+		if err := m.sendDatagram(connectRequest, hello.Nonce, sealed, to); err != nil {
 			return a, err
 		}
 		select {
 		case b := <-reply:
-			if err = a.Unseal(b, m.f.cfg.Secret, "target", q.Nonce[:]); err == nil {
+			if err = a.Unseal(b, secret, "target", hello.Nonce[:]); err == nil {
 				return a, nil
 			}
 			log.Infof("an answer was ignored: %v", err)
-		case <-m.ended:
+		case <-m.stopped:
 			return a, errClosed
 		case <-time.After(pause):
 		}
@@ -125,54 +135,59 @@ func (m *manager) ask(q *transport.Hello, to *qp.Address, limit time.Duration) (
 	return a, fmt.Errorf("it does not answer for %v", limit)
 }
 
-func (m *manager) run() {
+// handleDatagrams is the manager's thread. Between datagrams it repeats notices that are due.
+func (m *connManager) handleDatagrams() {
 	defer log.Guard()
-	defer close(m.ended)
+	defer close(m.stopped)
 	var done [16]qp.Completion
-	for !m.closed.Load() { // it is set before the bell rings
-		n, rang, err := m.mail.Sleep(done[:], int(m.bell), m.repeat(time.Now()))
+	for !m.stopping.Load() { // stopThread sets it before it rings
+		pause := m.resendNotices(time.Now())
+		n, rang, err := m.datagrams.Sleep(done[:], int(m.wakeup), pause)
 		if rang {
-			m.bell.Drain()
+			m.wakeup.Drain()
 		}
 		if err != nil {
 			log.Errorf("nobody can connect any more: %v", err)
 			return
 		}
 		for i := range done[:n] {
-			m.completed(&done[i])
+			m.handleCompletion(&done[i])
 		}
 	}
 }
 
-func (m *manager) completed(c *qp.Completion) {
-	if c.ID&received == 0 {
-		m.pool.Put(int32(c.ID))
+// handleCompletion frees the buffer of a datagram that was sent, or dispatches one that has come
+// and posts its buffer again.
+func (m *connManager) handleCompletion(c *qp.Completion) {
+	if c.ID&receiveID == 0 {
+		m.buffers.Put(int32(c.ID))
 		return
 	}
-	i := int32(c.ID &^ received)
-	if at := m.mail.Header(); c.Status == 0 && int(c.Bytes) > at+helloAt {
-		m.hear(m.pool.Bytes(i)[at:c.Bytes])
+	i := int32(c.ID &^ receiveID)
+	if at := m.datagrams.Header(); c.Status == 0 && int(c.Bytes) > at+helloOffset {
+		m.dispatchDatagram(m.buffers.Bytes(i)[at:c.Bytes])
 	}
-	m.offer(i)
+	m.postReceive(i)
 }
 
-// hear acts on a datagram.
-func (m *manager) hear(b []byte) {
-	id, sealed := nonce(b[1:helloAt]), b[helloAt:]
+// dispatchDatagram acts on a datagram by its kind. Its contents are not believed until the hello
+// has been unsealed.
+func (m *connManager) dispatchDatagram(b []byte) {
+	id, sealed := nonce(b[1:helloOffset]), b[helloOffset:]
 	switch b[0] {
-	case answer:
-		asks, _ := m.waiting.Load(id)
-		reply, _ := asks.(chan []byte) // nil if nobody asks
+	case connectReply:
+		requests, _ := m.awaitingReply.Load(id)
+		reply, _ := requests.(chan []byte) // nil if there is no such request
 		select {
 		case reply <- slices.Clone(sealed):
 		default:
 		}
-	case leaving:
-		m.f.noticed(sealed)
-	case question:
-		a, to, err := m.f.greet(sealed)
+	case disconnecting:
+		m.fabric.handleNotice(sealed)
+	case connectRequest:
+		a, to, err := m.fabric.answerConnect(sealed)
 		if err == nil && a != nil {
-			err = m.send(answer, id, a, to)
+			err = m.sendDatagram(connectReply, id, a, to)
 		}
 		if err != nil {
 			log.Infof("a process that wants to connect was ignored: %v", err)
@@ -180,18 +195,18 @@ func (m *manager) hear(b []byte) {
 	}
 }
 
-// close ends the manager.
-func (m *manager) close() {
-	m.closed.Store(true)
-	m.bell.Ring()
-	<-m.ended
-	m.free()
+// stopThread ends the manager's thread, waits for it, and frees the manager.
+func (m *connManager) stopThread() {
+	m.stopping.Store(true)
+	m.wakeup.Ring()
+	<-m.stopped
+	m.freeBuffers()
 }
 
-func (m *manager) free() {
-	if m.mail != nil {
-		m.mail.Close()
+func (m *connManager) freeBuffers() {
+	if m.datagrams != nil {
+		m.datagrams.Close()
 	}
-	m.pool.Close()
-	m.bell.Close()
+	m.buffers.Close()
+	m.wakeup.Close()
 }

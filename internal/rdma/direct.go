@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Transfers by the origin's device alone: RDMA writes and reads. The device uses registered local
-// memory in place (local.go); other memory goes through buffers, one of which is copied while
-// others travel. Rows are chained: one call of the device and one completion for many.
+// memory in place (local.go); other memory goes through send buffers, one of which is copied while
+// others are in flight. Rows are chained: one call of the device and one completion for many.
 package rdma
 
 import (
@@ -16,269 +16,285 @@ import (
 )
 
 // Write writes local memory to remote memory.
-func (o *origin) Write(x *transport.Transfer) error { return o.mover.move(x, qp.Write) }
+func (o *origin) Write(x *transport.Transfer) error { return o.direct.transfer(x, qp.Write) }
 
 // Read reads remote memory.
-func (o *origin) Read(x *transport.Transfer) error { return o.mover.move(x, qp.Read) }
+func (o *origin) Read(x *transport.Transfer) error { return o.direct.transfer(x, qp.Read) }
 
-// undivided is the length up to which a transfer is always one chunk.
-const undivided = 2 << 10
+// firstChunkBytes is the length up to which a transfer is always one chunk.
+const firstChunkBytes = 2 << 10
 
-// mover makes the transfers of an origin, one at a time.
-type mover struct {
-	o      *origin
-	x      *transport.Transfer
-	op     uint8
-	all    int64
-	single bool  // it is contiguous
-	row    int64 // bytes of a row at the target
-	first  int   // bytes of the first chunk that is copied
-	// contiguous local memory of at least so many bytes is registered rather than copied
-	lendFrom   int
-	walk       kernel.Walk
-	near, far  transport.Range // registered memory around the last local and remote address
-	held       []*pin.Entry
-	chain      chain
-	pieces     []kernel.Piece // of remote memory, for one buffer
-	only       kernel.Run     // of a transfer by one request
-	at         *kernel.Run    // the next run, if it may be registered
-	registerIt func()         // does that
-	copied     copied
-	alone      bool // forced: nothing happens here while something travels
-	// forced: so much is registered next, while what comes before travels; 0: as much as there
-	// is
-	step int
+// directTransfer makes the transfers of an origin, one at a time.
+type directTransfer struct {
+	origin        *origin
+	xfer          *transport.Transfer // the current one, else nil
+	op            uint8               // qp.Write or qp.Read
+	plan          transferPlan
+	walk          kernel.Walk
+	localRange    transport.Range // registered memory around the last local address
+	remoteRange   transport.Range // registered memory around the last remote address
+	registrations []*pin.Entry    // of local memory, to be released when all is complete
+	chain         chain           // requests that are not posted yet
+	pieces        []kernel.Piece  // of remote memory, for one buffer
+	singleRun     kernel.Run      // of a transfer by one request
+	// nextRun is the next run, if its local memory may be registered; registerNextRun does that
+	// while the transfer waits for remote keys.
+	nextRun         *kernel.Run
+	registerNextRun func()
+	copied          copyHistory
 }
 
-func (m *mover) init(o *origin) {
-	m.o, m.pieces = o, make([]kernel.Piece, 0, chainLength)
-	m.registerIt = func() { // while keys are asked for
-		if m.at != nil {
-			m.local(m.at)
+// transferPlan is what prepare decides about a transfer.
+type transferPlan struct {
+	bytes        int64
+	contiguous   bool
+	rowBytes     int64 // of a row of remote memory
+	firstChunk   int   // bytes of the first chunk that goes through a buffer
+	registerFrom int   // runs of at least so many bytes are registered rather than copied
+	// Of forced protocols. oneAtATime: local memory is copied or registered only while nothing
+	// is in flight. registerStep: bytes that are registered next, while earlier ones are in
+	// flight; 0: all of a run at once.
+	oneAtATime   bool
+	registerStep int
+}
+
+// init prepares for the first transfer of an origin.
+func (m *directTransfer) init(o *origin) {
+	m.origin, m.pieces = o, make([]kernel.Piece, 0, chainLength)
+	m.registerNextRun = func() {
+		if m.nextRun != nil {
+			m.lookUpLocal(m.nextRun)
 		}
 	}
 }
 
-// begin prepares a transfer.
-func (m *mover) begin(x *transport.Transfer, op uint8) {
-	m.x, m.op, m.all = x, op, x.Remote.Left()
-	m.single = x.Local.Contiguous() && x.Remote.Contiguous()
-	m.row, m.first, m.lendFrom = m.all, cmp.Or(x.FirstChunk, undivided),
-		cmp.Or(x.LendFrom, lendBytes)
-	if !m.single {
-		m.row = x.Remote.Row()
+// prepare decides how a transfer is made, and registers local memory that has been copied often.
+func (m *directTransfer) prepare(x *transport.Transfer, op uint8) {
+	m.xfer, m.op, m.plan.bytes = x, op, x.Remote.Left()
+	m.plan.contiguous = x.Local.Contiguous() && x.Remote.Contiguous()
+	m.plan.rowBytes, m.plan.firstChunk = m.plan.bytes, cmp.Or(x.FirstChunk, firstChunkBytes)
+	m.plan.registerFrom = cmp.Or(x.LendFrom, registerBytes)
+	if !m.plan.contiguous {
+		m.plan.rowBytes = x.Remote.Row()
 	}
-	m.near, m.far, m.held = transport.Range{}, transport.Range{}, nil
-	often := x.LendAfter > 0 && m.all >= lendAgain &&
-		m.copied.enough(x.Within.Lo, m.all, x.LendAfter)
+	m.localRange, m.remoteRange, m.registrations = transport.Range{}, transport.Range{}, nil
+	often := x.LendAfter > 0 && m.plan.bytes >= registerAgainBytes &&
+		m.copied.recordTransfer(x.Within.Lo, m.plan.bytes, x.LendAfter)
 	switch {
-	case m.single && (m.o.f.cfg.Lends() || often):
-		m.lendFrom = 1
+	case m.plan.contiguous && (m.origin.fabric.cfg.Lends() || often):
+		m.plan.registerFrom = 1
 	case often:
-		m.lend(x.Within)
+		m.registerSpan(x.Within)
 	}
-	m.force()
+	m.applyForcedProtocol()
 }
 
-// move makes a transfer.
-func (m *mover) move(x *transport.Transfer, op uint8) error {
-	o := m.o
-	o.q.fast.Enter()
-	defer o.q.fast.Leave()
-	m.begin(x, op)
-	done, err := m.one()
+// transfer makes a transfer, and returns when all its requests are posted. The transfer's Done is
+// called when they are complete. It blocks while there is no room.
+func (m *directTransfer) transfer(x *transport.Transfer, op uint8) error {
+	o := m.origin
+	o.queue.fast.AcquireQueues()
+	defer o.queue.fast.ReleaseQueues()
+	m.prepare(x, op)
+	done, err := m.transferSingle()
 	if !done && err == nil {
-		err = m.many()
+		err = m.transferChained()
 	}
-	if m.held != nil {
-		o.ring.hold(m.held)
+	if m.registrations != nil {
+		o.inflight.holdRegistrations(m.registrations)
 	}
-	m.x, m.at = nil, nil
+	m.xfer, m.nextRun = nil, nil
 	return err
 }
 
-// one makes a transfer of one request: inline, from or to registered memory, or through a buffer.
-// done is false if it takes more than that.
-func (m *mover) one() (done bool, err error) {
-	local, ok := m.x.Local.One()
-	remote, flat := m.x.Remote.One()
-	n, out, o := int(m.all), m.o.q.out, m.o
-	if !ok || !flat || n > pieceBytes {
+// transferSingle makes a transfer of one request: inline, from or to registered memory, or through
+// a buffer. done is false if it takes more than that.
+func (m *directTransfer) transferSingle() (done bool, err error) {
+	local, ok := m.xfer.Local.One()
+	remote, flat := m.xfer.Remote.One()
+	n, out, o := int(m.plan.bytes), m.origin.queue.sendBuffers, m.origin
+	if !ok || !flat || n > maxRequestBytes {
 		return false, nil
 	}
-	m.only = kernel.Run{Local: local, Remote: remote, Bytes: n}
-	m.at = &m.only
-	if err = m.reach(remote); err != nil || uintptr(n) > m.far.Hi-remote {
+	m.singleRun = kernel.Run{Local: local, Remote: remote, Bytes: n}
+	m.nextRun = &m.singleRun
+	if err = m.lookUpRemote(remote); err != nil || uintptr(n) > m.remoteRange.Hi-remote {
 		return false, err
 	}
-	p := posted{buffer: none, done: m.x.Done}
-	q := [1]qp.Request{{Remote: uint64(remote), Key: m.far.Key, Pieces: 1, Op: m.op}}
-	d := [1]qp.Data{{Addr: uint64(local), Bytes: uint32(n)}}
-	if m.op == qp.Write && n <= o.pair.Inline() && !o.f.cfg.Lends() {
-		q[0].Flags = qp.Inline
-		return true, o.ship(p, q[:], d[:])
+	p := postedChain{buffer: noBuffer, done: m.xfer.Done}
+	requests := [1]qp.Request{{Remote: uint64(remote), Key: m.remoteRange.Key, Pieces: 1,
+		Op: m.op}}
+	data := [1]qp.Data{{Addr: uint64(local), Bytes: uint32(n)}}
+	if m.op == qp.Write && n <= o.pair.Inline() && !o.fabric.cfg.Lends() {
+		requests[0].Flags = qp.Inline
+		return true, o.postWhenRoom(p, requests[:], data[:])
 	}
-	ok, err = m.local(m.at)
+	ok, err = m.lookUpLocal(m.nextRun)
 	switch {
-	case err != nil || ok && uintptr(n) > m.near.Hi-local || !ok && n > min(m.first, out.Size):
+	case err != nil || ok && uintptr(n) > m.localRange.Hi-local ||
+		!ok && n > min(m.plan.firstChunk, out.Size):
 		return false, err
 	case ok:
-		d[0].Key = m.o.f.base.LocalKey(m.near.Key)
-		return true, o.ship(p, q[:], d[:])
+		data[0].Key = m.origin.fabric.device.LocalKey(m.localRange.Key)
+		return true, o.postWhenRoom(p, requests[:], data[:])
 	}
-	if p.buffer, err = o.Buffer(); err != nil {
+	if p.buffer, err = o.TakeBuffer(); err != nil {
 		return false, err
 	}
-	if d[0] = o.Data(p.buffer, 0, n); m.op == qp.Write {
-		kernel.Copy(unsafe.Pointer(&o.Bytes(p.buffer)[0]), kernel.Ptr(local), n)
+	if data[0] = o.BufferPiece(p.buffer, 0, n); m.op == qp.Write {
+		kernel.Copy(unsafe.Pointer(&o.BufferBytes(p.buffer)[0]), kernel.Ptr(local), n)
 	} else {
-		p.read, o.q.into[p.buffer] = int32(n), *m.x.Local
+		p.readBytes, o.queue.readInto[p.buffer] = int32(n), *m.xfer.Local
 	}
-	return true, o.ship(p, q[:], d[:])
+	return true, o.postWhenRoom(p, requests[:], data[:])
 }
 
-// many makes a transfer of any number of requests.
-func (m *mover) many() (err error) {
-	m.walk.Set(m.x.Local, m.x.Remote, chainLength)
-	m.at = nil
-	if m.step > 0 {
-		err = m.ahead()
+// transferChained makes a transfer of any number of requests.
+func (m *directTransfer) transferChained() (err error) {
+	m.walk.Set(m.xfer.Local, m.xfer.Remote, chainLength)
+	m.nextRun = nil
+	if m.plan.registerStep > 0 {
+		err = m.copyFirstChunk()
 	}
 	for most := chainLength; err == nil && m.walk.Left() > 0; {
-		if m.x.Copied {
-			err = m.stage()
+		if m.xfer.Copied {
+			err = m.postCopied()
 		} else {
-			most, err = m.next(m.walk.Peek(most))
+			most, err = m.appendRun(m.walk.Peek(most))
 		}
 	}
-	if e := m.flush(); err == nil {
+	if e := m.flushChain(); err == nil {
 		err = e
 	}
 	return err
 }
 
-// next makes requests for a run, or, where local memory is not registered, for a chunk that goes
-// through a buffer. most is how many runs the walk should list next.
-func (m *mover) next(r *kernel.Run) (most int, err error) {
-	m.at = r
-	if err = m.reach(r.Remote); err != nil {
+// appendRun appends requests for a run to the chain, or, where local memory is not registered,
+// posts a chunk that goes through a buffer. most is how many runs the walk should list next.
+func (m *directTransfer) appendRun(r *kernel.Run) (most int, err error) {
+	m.nextRun = r
+	if err = m.lookUpRemote(r.Remote); err != nil {
 		return 0, err
 	}
-	ok, err := m.local(r)
+	ok, err := m.lookUpLocal(r)
 	if err != nil {
 		return 0, err
 	}
 	if !ok {
-		m.at = nil
+		m.nextRun = nil
 		m.walk.Settle()
-		return 1, m.stage()
+		return 1, m.postCopied()
 	}
 	if len(m.chain.requests) == chainLength {
-		if err = m.flush(); err != nil {
+		if err = m.flushChain(); err != nil {
 			return 0, err
 		}
 	}
-	n := int(min(uintptr(r.Bytes), m.far.Hi-r.Remote, m.near.Hi-r.Local, pieceBytes))
-	m.chain.add(m.op, r.Remote, m.far.Key, qp.Data{Addr: uint64(r.Local), Bytes: uint32(n),
-		Key: m.o.f.base.LocalKey(m.near.Key)}, m.o.width)
+	n := int(min(uintptr(r.Bytes), m.remoteRange.Hi-r.Remote, m.localRange.Hi-r.Local,
+		maxRequestBytes))
+	d := qp.Data{Addr: uint64(r.Local), Bytes: uint32(n),
+		Key: m.origin.fabric.device.LocalKey(m.localRange.Key)}
+	m.chain.appendPiece(m.op, r.Remote, m.remoteRange.Key, d, m.origin.limits.pieces)
 	m.walk.Advance(n)
 	return chainLength, nil
 }
 
-// reach makes m.far the registered memory around a remote address.
-func (m *mover) reach(remote uintptr) error {
-	if remote-m.far.Lo < m.far.Hi-m.far.Lo {
+// lookUpRemote makes remoteRange the registered memory around a remote address. It may wait for a
+// key.
+func (m *directTransfer) lookUpRemote(remote uintptr) error {
+	if remote-m.remoteRange.Lo < m.remoteRange.Hi-m.remoteRange.Lo {
 		return nil
 	}
-	far, err := m.x.Key(remote, m.registerIt)
+	far, err := m.xfer.Key(remote, m.registerNextRun)
 	if err != nil {
 		return err
 	}
 	if !far.Direct {
 		return transport.ErrNotNative
 	}
-	m.far = *far
+	m.remoteRange = *far
 	return nil
 }
 
-// stage makes requests for the next chunk, which goes through a buffer, and posts them. One chunk
-// is copied while another one travels. So the first chunk of a write and the last one of a read are
-// small, since nothing travels meanwhile. Keys are looked up before a buffer is taken: an owner of
-// a buffer waits for nothing but completions.
-func (m *mover) stage() error {
-	if err := m.flush(); err != nil {
+// postCopied posts requests for the next chunk, which goes through a buffer. One chunk is copied
+// while another one is in flight. So the first chunk of a write and the last one of a read are
+// small, since nothing is in flight meanwhile. Keys are looked up before a buffer is taken: an
+// owner of a buffer waits for nothing but completions.
+func (m *directTransfer) postCopied() error {
+	if err := m.flushChain(); err != nil {
 		return err
 	}
-	w, out := &m.walk, m.o.q.out
-	room := m.all - w.Left() // a write's chunks grow, a read's shrink
+	w, out := &m.walk, m.origin.queue.sendBuffers
+	room := m.plan.bytes - w.Left() // a write's chunks grow, a read's shrink
 	if m.op == qp.Read {
 		room = w.Left() / 2
 	}
-	if m.alone {
+	if m.plan.oneAtATime {
 		room = w.Left()
-		if err := m.settle(); err != nil {
+		if err := m.awaitPosted(); err != nil {
 			return err
 		}
 	}
-	room = min(max(room, int64(m.first)), int64(out.Size))
-	if row := min(m.row, int64(out.Size)); !m.single {
+	room = min(max(room, int64(m.plan.firstChunk)), int64(out.Size))
+	if row := min(m.plan.rowBytes, int64(out.Size)); !m.plan.contiguous {
 		// a row that is divided takes two requests
 		room = max(room-room%row, row)
 	}
 	remote := w.Remote
 	n, err := m.chainPieces(room)
-	b := none
+	b := noBuffer
 	if err == nil {
-		b, err = m.o.Buffer()
+		b, err = m.origin.TakeBuffer()
 	}
 	if err != nil {
 		w.Remote = remote
-		m.chain.clear()
+		m.chain.reset()
 		return err
 	}
 	for i := range m.chain.data {
 		m.chain.data[i].Addr += uint64(out.Addr(b))
 	}
-	p := posted{buffer: b, done: m.x.Done}
+	p := postedChain{buffer: b, done: m.xfer.Done}
 	if m.op == qp.Write {
 		w.Local.Pack(out.Bytes(b)[:n])
 	} else {
-		p.read, m.o.q.into[b] = int32(n), w.Local
+		p.readBytes, m.origin.queue.readInto[b] = int32(n), w.Local
 		w.Local.Skip(int64(n))
 	}
 	w.Moved(int64(n))
-	return m.post(p)
+	return m.postAs(p)
 }
 
-// chainPieces makes requests for the next pieces of remote memory: n bytes, at most room. The
-// addresses of their data are offsets in a buffer.
-func (m *mover) chainPieces(room int64) (n int, err error) {
+// chainPieces appends requests for the next pieces of remote memory: n bytes, at most room. The
+// addresses of their data are offsets in a buffer, to which the caller adds the buffer's.
+func (m *directTransfer) chainPieces(room int64) (n int, err error) {
+	key := m.origin.fabric.device.LocalKey(m.origin.queue.sendBuffers.Key)
 	m.pieces = m.walk.Remote.Pieces(m.pieces[:0], room)
 	for _, c := range m.pieces {
 		for c.Len > 0 {
-			if err := m.reach(c.Addr); err != nil {
+			if err := m.lookUpRemote(c.Addr); err != nil {
 				return 0, err
 			}
-			k := min(c.Len, m.far.Hi-c.Addr)
-			m.chain.add(m.op, c.Addr, m.far.Key, qp.Data{Addr: uint64(n),
-				Bytes: uint32(k), Key: m.o.f.base.LocalKey(m.o.q.out.Key)}, 1)
+			k := min(c.Len, m.remoteRange.Hi-c.Addr)
+			d := qp.Data{Addr: uint64(n), Bytes: uint32(k), Key: key}
+			m.chain.appendPiece(m.op, c.Addr, m.remoteRange.Key, d, 1)
 			c.Addr, c.Len, n = c.Addr+k, c.Len-k, n+int(k)
 		}
 	}
 	return n, nil
 }
 
-// flush posts the chain, if there is one.
-func (m *mover) flush() error {
+// flushChain posts the chain, if it has requests.
+func (m *directTransfer) flushChain() error {
 	if len(m.chain.requests) == 0 {
 		return nil
 	}
-	return m.post(posted{buffer: none, done: m.x.Done})
+	return m.postAs(postedChain{buffer: noBuffer, done: m.xfer.Done})
 }
 
-// post posts the chain as p.
-func (m *mover) post(p posted) error {
-	err := m.o.ship(p, m.chain.requests, m.chain.data)
-	m.chain.clear()
+// postAs posts the chain as p, and begins another one.
+func (m *directTransfer) postAs(p postedChain) error {
+	err := m.origin.postWhenRoom(p, m.chain.requests, m.chain.data)
+	m.chain.reset()
 	return err
 }

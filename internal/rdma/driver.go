@@ -32,15 +32,14 @@ const (
 	mostGID  = 99999
 )
 
-// isNumber tells whether text is a number of digits only, without a leading zero, from least to
-// most.
+// isNumber reports whether text is a decimal number from least to most, without a leading zero.
 func isNumber(text string, least, most int) bool {
 	n, err := strconv.Atoi(text)
 	return err == nil && n >= least && n <= most && text == strconv.Itoa(n)
 }
 
-// isDevice tells whether text can be the name of a device, or that with the number of a port.
-func isDevice(text string) bool {
+// isDeviceName reports whether text can be the name of a device, or name:port.
+func isDeviceName(text string) bool {
 	name, port, numbered := strings.Cut(text, ":")
 	return name != "" && !strings.ContainsAny(name, "/ \t,;") &&
 		(!numbered || isNumber(port, 1, mostPort))
@@ -49,7 +48,7 @@ func isDevice(text string) bool {
 // Check refuses settings that mean nothing on any host.
 func (o *Options) Check() error {
 	switch {
-	case o.Device != "" && !isDevice(o.Device):
+	case o.Device != "" && !isDeviceName(o.Device):
 		return fmt.Errorf("ARMCI_RDMA_DEVICE=%q: must be a device (mlx5_0) or one of its "+
 			"ports (mlx5_0:1)", o.Device)
 	case o.GID != "" && !isNumber(o.GID, 0, mostGID):
@@ -60,13 +59,13 @@ func (o *Options) Check() error {
 
 // Driver is RDMA with the settings in o.
 func Driver(o Options) transport.Driver {
-	probed := sync.OnceValues(func() (*device, error) { return probe(&o) })
+	probed := sync.OnceValues(func() (*probedDevice, error) { return probe(&o) })
 	return transport.Driver{
 		Name:  "rdma",
 		Probe: func() error { _, err := probed(); return err },
-		Hint: func() []byte { // the address that this process is likely to have
-			if d, err := probed(); err == nil && d.ways[0].gid != nil {
-				return d.ways[0].gid.Addr[:]
+		Hint: func() []byte { // the address that this process will probably have
+			if d, err := probed(); err == nil && d.usable[0].gid != nil {
+				return d.usable[0].gid.Addr[:]
 			}
 			return nil
 		},
@@ -75,14 +74,15 @@ func Driver(o Options) transport.Driver {
 			if err != nil {
 				return err.Error()
 			}
-			return d.notes() + "; " + pin.Notes(pin.Budget(o.Pin, 1), d.limits.OnDemand)
+			pinning := pin.Notes(pin.Budget(o.Pin, 1), d.limits.OnDemand)
+			return d.describePorts() + "; " + pinning
 		},
 		Open: func(cfg transport.FabricConfig) (transport.Fabric, error) {
 			d, err := probed()
 			if err != nil {
 				return nil, err
 			}
-			base, err := nearest(d.ways, cfg.Hints).open()
+			base, err := nearestPort(d.usable, cfg.Hints).open()
 			if err != nil {
 				return nil, err
 			}
@@ -91,43 +91,46 @@ func Driver(o Options) transport.Driver {
 	}
 }
 
-// device is what probing has found: ports that can be used, all of which could be opened.
-type device struct {
-	ways   []way
+// probedDevice is what probing has found: ports that can be used, all of which could be opened.
+type probedDevice struct {
+	usable []portAddress
 	limits qp.Limits       // of the first
 	state  verbs.PortState // of the first
 	unused []string        // ports that cannot be used, and why
 }
 
 // probe finds a device, and makes one object of every kind, since each may be refused.
-func probe(o *Options) (*device, error) {
-	list, unused := ways(verbs.ListPorts(cmp.Or(o.Sysfs, verbs.ClassDir)), o.Device, o.GID)
+func probe(o *Options) (*probedDevice, error) {
+	all := verbs.ListPorts(cmp.Or(o.Sysfs, verbs.ClassDir))
+	list, unused := usablePorts(all, o.Device, o.GID)
 	if len(list) > 0 {
 		if err := verbs.Load(); err != nil {
 			return nil, err
 		}
 	}
-	d := &device{unused: unused}
+	d := &probedDevice{unused: unused}
 	for _, w := range list {
-		if err := d.try(&w); err != nil {
+		if err := d.tryPort(&w); err != nil {
 			d.unused = append(d.unused, fmt.Sprintf("%s: %v", w.Port.String(), err))
 		} else {
-			d.ways = append(d.ways, w)
+			d.usable = append(d.usable, w)
 		}
 	}
-	if d.ways == nil {
+	if d.usable == nil {
 		return nil, errors.New(strings.Join(d.unused, "; "))
 	}
 	return d, nil
 }
 
-func (d *device) try(w *way) error {
+// tryPort opens a port, makes objects of every kind on it, and closes it. The first one that works
+// decides limits and state.
+func (d *probedDevice) tryPort(w *portAddress) error {
 	base, err := w.open()
 	if err != nil {
 		return err
 	}
 	defer base.Close()
-	if d.ways == nil {
+	if d.usable == nil {
 		d.limits, d.state = *base.Limits(), base.State
 	}
 	return Try(base)
@@ -135,27 +138,27 @@ func (d *device) try(w *way) error {
 
 // Try makes one queue and one queue pair on a device, since each may be refused.
 func Try(base qp.Device) error {
-	f := &Fabric{base: base, pinned: &registrar{base, false}, size: pageBytes}
+	f := &Fabric{device: base, bufferRegistrar: &registrar{base, false}, bufferSize: pageBytes}
 	q, err := f.openQueue(1, 1, 0)
 	if err != nil {
 		return err
 	}
-	defer q.free()
-	var e end
-	if err = e.open(f, q, 1, 1, 0, 0); err == nil {
+	defer q.destroy()
+	var e endpoint
+	if err = e.openPair(f, q, 1, 1, 0, 0); err == nil {
 		e.pair.Close()
 	}
 	return err
 }
 
-// notes describes the port that would be used, and lists the others.
-func (d *device) notes() string {
+// describePorts describes the port that would be used, and lists the others, for armci_info.
+func (d *probedDevice) describePorts() string {
 	l := &d.limits
 	text := fmt.Sprintf("%s; firmware %s, mtu %d, up to %d requests of %d pieces in a queue "+
 		"pair, %d reads outstanding, atomics %s",
-		d.ways[0].String(), l.Firmware, 128<<d.state.MTU, l.MaxWR, l.MaxSGE, l.ReadsOut,
+		d.usable[0].String(), l.Firmware, 128<<d.state.MTU, l.MaxWR, l.MaxSGE, l.ReadsOut,
 		[...]string{"none", "of the device", "global"}[min(max(l.Atomic, 0), 2)])
-	for _, w := range d.ways[1:] {
+	for _, w := range d.usable[1:] {
 		text += "; also usable: " + w.String()
 	}
 	for _, why := range d.unused {
@@ -164,19 +167,19 @@ func (d *device) notes() string {
 	return text
 }
 
-// way is a port with the address under which others reach it; gid is nil on InfiniBand, where the
-// LID is enough.
-type way struct {
+// portAddress is a port with the address under which peers reach it; gid is nil on InfiniBand,
+// where the LID is enough.
+type portAddress struct {
 	verbs.Port
 	gid *verbs.GID
 }
 
 // open opens the device.
-func (w *way) open() (*verbs.Device, error) {
+func (w *portAddress) open() (*verbs.Device, error) {
 	return verbs.OpenDevice(w.Device, uint8(w.Number), w.gid)
 }
 
-func (w *way) String() string {
+func (w *portAddress) String() string {
 	if w.gid == nil {
 		return fmt.Sprintf("%s, LID %d", w.Port.String(), w.LID)
 	}
@@ -184,9 +187,9 @@ func (w *way) String() string {
 		w.gid.Text())
 }
 
-// rank orders addresses of an Ethernet port, the best first: RoCE v2 is routed, and IPv4 and global
-// addresses reach further than link-local ones.
-func rank(g *verbs.GID) (r int) {
+// addressPreference orders addresses of an Ethernet port, the best with the lowest number: RoCE v2
+// is routed, and IPv4 and global addresses reach further than link-local ones.
+func addressPreference(g *verbs.GID) (r int) {
 	if g.Kind != "RoCE v2" {
 		r = 4
 	}
@@ -198,15 +201,16 @@ func rank(g *verbs.GID) (r int) {
 	return r
 }
 
-// ways lists what may be used, the best first, given the settings: a device or device:port, and the
-// number of an address. reasons are why other ports may not be used, or why there is nothing.
-func ways(all []verbs.Port, device, number string) (usable []way, reasons []string) {
+// usablePorts lists the ports that may be used, the best first, given the settings: a device or
+// device:port, and the index of an address. reasons are why other ports may not be used, or why
+// there is nothing.
+func usablePorts(all []verbs.Port, device, number string) (usable []portAddress, reasons []string) {
 	for _, p := range all {
 		if device != "" && device != p.Device && device != fmt.Sprintf("%s:%d", p.Device,
 			p.Number) {
 			continue
 		}
-		if w, why := wayBy(p, number); why != "" {
+		if w, why := choosePortAddress(p, number); why != "" {
 			reasons = append(reasons, p.String()+": "+why)
 		} else {
 			usable = append(usable, w)
@@ -221,8 +225,8 @@ func ways(all []verbs.Port, device, number string) (usable []way, reasons []stri
 	return usable, reasons
 }
 
-// wayBy chooses the address of a port, or says why the port cannot be used.
-func wayBy(p verbs.Port, number string) (w way, why string) {
+// choosePortAddress chooses the address of a port, or says why the port cannot be used.
+func choosePortAddress(p verbs.Port, number string) (w portAddress, why string) {
 	if p.State != "ACTIVE" {
 		return w, "the port is " + p.State
 	}
@@ -232,24 +236,26 @@ func wayBy(p verbs.Port, number string) (w way, why string) {
 		if i < 0 {
 			return w, "it has no GID " + number
 		}
-		return way{p, &p.GIDs[i]}, ""
+		return portAddress{p, &p.GIDs[i]}, ""
 	}
 	if p.Link == "InfiniBand" {
 		if p.LID == 0 {
 			return w, "the port has no LID: no subnet manager"
 		}
-		return way{p, nil}, ""
+		return portAddress{p, nil}, ""
 	}
 	if len(p.GIDs) == 0 {
 		return w, "no usable GID: its network interface has no address"
 	}
-	best := slices.MinFunc(p.GIDs, func(a, b verbs.GID) int { return rank(&a) - rank(&b) })
-	return way{p, &best}, ""
+	best := slices.MinFunc(p.GIDs, func(a, b verbs.GID) int {
+		return addressPreference(&a) - addressPreference(&b)
+	})
+	return portAddress{p, &best}, ""
 }
 
-// nearest returns the way whose address has most leading bits in common with the addresses in all
-// hints of the other ranks; the first of equals.
-func nearest(mine []way, hints [][]byte) *way {
+// nearestPort returns the port whose address has most leading bits in common with the addresses in
+// all hints of the other ranks; the first of equals.
+func nearestPort(mine []portAddress, hints [][]byte) *portAddress {
 	best, most := 0, -1
 	for i := range mine {
 		common := 128

@@ -16,7 +16,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// host writes files below a directory: "path: contents".
+// someHost writes files below a directory: "path: contents".
 func someHost(t *testing.T, files ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -33,6 +33,8 @@ func someHost(t *testing.T, files ...string) string {
 	return dir
 }
 
+// TestWays: of the ports and addresses that sysfs lists the right ones are usable, the best one
+// comes first, and the reason against each other one is named.
 func TestWays(t *testing.T) {
 	down := []string{"a0/ports/1/state: 1: DOWN", "a0/ports/1/link_layer: InfiniBand",
 		"a0/ports/1/lid: 0x5"}
@@ -71,7 +73,8 @@ func TestWays(t *testing.T) {
 		{append(append(down, roce...), ib...), "d0:1", "", "", "there is no device d0:1"},
 		{append(down, roce...), "a0:1", "", "", "DOWN"},
 	} {
-		got, reasons := ways(verbs.ListPorts(someHost(t, c.files...)), c.device, c.gid)
+		all := verbs.ListPorts(someHost(t, c.files...))
+		got, reasons := usablePorts(all, c.device, c.gid)
 		text := ""
 		for i := range got {
 			text += "; " + got[i].String()
@@ -93,8 +96,9 @@ func ipv4(last ...byte) [16]byte {
 	return a
 }
 
+// TestNearest: the port is chosen whose address has most leading bits in common with the peers'.
 func TestNearest(t *testing.T) {
-	mine := []way{{gid: &verbs.GID{Index: 1, Addr: ipv4(10, 1, 0, 1)}},
+	mine := []portAddress{{gid: &verbs.GID{Index: 1, Addr: ipv4(10, 1, 0, 1)}},
 		{gid: &verbs.GID{Index: 2, Addr: ipv4(10, 2, 0, 1)}}}
 	for _, c := range []struct {
 		others [][16]byte
@@ -107,21 +111,23 @@ func TestNearest(t *testing.T) {
 		for i := range c.others {
 			hints = append(hints, c.others[i][:])
 		}
-		if got := nearest(mine, hints); got.gid.Index != c.index {
+		if got := nearestPort(mine, hints); got.gid.Index != c.index {
 			t.Errorf("%v: GID %d, expected %d", c.others, got.gid.Index, c.index)
 		}
 	}
 }
 
+// TestHello: the private data of a hello fits into a datagram, survives encoding, and is refused
+// where bytes are missing.
 func TestHello(t *testing.T) {
-	x := extra{UsesLocks: true, Places: lab.Places{Locks: lab.Place{Lo: 1 << 40, Hi: 1<<40 + 64,
-		Key: 1<<64 - 1}}}
+	locks := lab.Place{Lo: 1 << 40, Hi: 1<<40 + 64, Key: 1<<64 - 1}
+	x := privateData{UsesLocks: true, Places: lab.Places{Locks: locks}}
 	x.Link[3], x.Back[qp.AddressBytes-1] = 17, 99
 	b := encode(&x)
-	if helloAt+transport.HelloBytes(len(b)) > datagramBytes-40 {
+	if helloOffset+transport.HelloBytes(len(b)) > datagramBytes-40 {
 		t.Fatalf("%d bytes", len(b))
 	}
-	var got extra
+	var got privateData
 	if err := decode(b, &got); err != nil || got != x {
 		t.Errorf("%v: %+v became %+v", err, x, got)
 	}
@@ -132,58 +138,60 @@ func TestHello(t *testing.T) {
 	}
 }
 
-// TestRing: chains come back in order, once, and the ring is used again.
+// TestRing: chains complete in order, once; their places are used again; and a closed ring takes no
+// chains.
 func TestRing(t *testing.T) {
-	r := ring{chains: make([]posted, 4)}
+	r := inflightRing{chains: make([]postedChain, 4)}
 	next := int32(0)
 	for round := range int32(10) {
 		var last uint64
 		for i := range int32(3) {
-			last, _ = r.push(&posted{requests: 3*round + i})
+			last, _ = r.appendChain(&postedChain{requests: 3*round + i})
 		}
-		if !r.open(r.next()) {
+		if !r.isOpen(r.nextNumber()) {
 			t.Fatal("nothing is open")
 		}
-		for p, ok := r.pop(last); ok; p, ok = r.pop(last) {
+		for p, ok := r.popUpTo(last); ok; p, ok = r.popUpTo(last) {
 			if p.requests != next {
 				t.Fatalf("chain %d came back where %d was the oldest", p.requests,
 					next)
 			}
 			next++
 		}
-		if r.open(r.next()) || next != 3*round+3 {
+		if r.isOpen(r.nextNumber()) || next != 3*round+3 {
 			t.Fatalf("%d came back", next)
 		}
 	}
-	w := &counter{}
-	r.push(&posted{done: w})
-	if ended := r.fail(); len(ended) != 1 || ended[0].done != w || !r.open(r.next()) {
+	w := &chainCounter{}
+	r.appendChain(&postedChain{done: w})
+	ended := r.failAll()
+	if len(ended) != 1 || ended[0].done != w || !r.isOpen(r.nextNumber()) {
 		t.Errorf("%+v has ended", ended)
 	}
-	if _, ok := r.push(&posted{done: w}); ok || w.n != 1 {
+	if _, ok := r.appendChain(&postedChain{done: w}); ok || w.n != 1 {
 		t.Error("a closed ring takes chains")
 	}
-	r.close(false)
-	if _, ok := r.push(&posted{}); !ok {
+	r.setClosed(false)
+	if _, ok := r.appendChain(&postedChain{}); !ok {
 		t.Error("a ring that is open again takes no chains")
 	}
 	for range 2 {
-		if p, ok := r.pop(math.MaxUint64); !ok || p.done != nil {
+		if p, ok := r.popUpTo(math.MaxUint64); !ok || p.done != nil {
 			t.Errorf("%+v came back after it has failed", p)
 		}
 	}
-	if _, ok := r.pop(math.MaxUint64); ok || r.open(r.next()) {
+	if _, ok := r.popUpTo(math.MaxUint64); ok || r.isOpen(r.nextNumber()) {
 		t.Error("there is a third chain")
 	}
 }
 
-// counter counts parts of a transfer.
-type counter struct{ n int32 }
+// chainCounter is a transport.Completion that counts chains in flight.
+type chainCounter struct{ n int32 }
 
-func (c *counter) Add(n int32) { c.n += n }
-func (c *counter) Done(error)  { c.n-- }
+func (c *chainCounter) Add(n int32) { c.n += n }
+func (c *chainCounter) Done(error)  { c.n-- }
 
-// Settings that mean nothing on any host are refused.
+// TestOptionsCheck: settings that mean nothing on any host are refused.
 func TestOptionsCheck(t *testing.T) {
 	for text, good := range map[string]bool{"": true, "mlx5_0": true, "mlx5_0:1": true,
 		"a:999": true,

@@ -5,13 +5,14 @@
 // itself, and exchanges frames with the node's data server. It must not know what is in a frame,
 // ARMCI's rules, or other fabrics.
 //
-// Reading order: fabric.go (what a process has), connect.go (how two meet), queue.go (completions),
-// end.go and ring.go (what is in flight), origin.go and target.go (the two ends), direct.go
-// (transfers by the device), loss.go (how an end ends).
+// Reading order: fabric.go (what a process has), connect.go (how two processes connect), queue.go
+// and poll.go (completions), endpoint.go and ring.go (what is in flight), origin.go and target.go
+// (the two kinds of endpoints), direct.go (transfers by the device), loss.go (how a connection
+// ends).
 //
-// This file: the fabric of a process: what it has, how it is opened and closed, its fast path. And
-// what the progress thread waits for: completions on the origins' queue if it was asked to attend
-// to it, ends that were lost, and asynchronous events of the device.
+// This file: the fabric of a process, how it is opened and closed, and its fast path; and what the
+// progress thread waits for: completions on the origins' queue if Attend has asked for that,
+// endpoints that were lost, and asynchronous events of the device.
 package rdma
 
 import (
@@ -31,68 +32,84 @@ import (
 	"libarmci/internal/transport"
 )
 
+// credits is how many frames of one origin a target has buffers for, on average.
+const credits = 16
+
 const (
-	credits = 16 // frames of one origin for which a target has buffers, on average
-	yields  = 40 // of a waiter before it sleeps
-	perLook = 50 * time.Nanosecond
-	tick    = time.Millisecond
+	yieldsBeforeSleep = 40 // of a waiter
+	pollCost          = 50 * time.Nanosecond
+	progressTick      = time.Millisecond
 )
 
-// Fabric implements transport.Fabric over verbs.
+// Fabric implements transport.Fabric over queue pairs.
 type Fabric struct {
 	*pin.Arena     // Expose
 	*fastpath.Path // DropRank, SetCosts, RequestOpen, RequestOver, RequestFailure
 
-	cfg     transport.FabricConfig
-	base    qp.Device
-	device  pin.Device // of memory that is used for transfers
-	pinned  pin.Device // of buffers
-	pins    *pin.Cache
-	origins *queue // of all ends of this process as an origin
-	served  *queue // of its data server; nil if it has none
-	queues  []*queue
-	cm      *manager
-	size    int // bytes of a buffer, and so of a message to this process
-
-	bell     eventfd.FD  // ends Wait
-	waiting  atomic.Bool // a thread is in Wait
-	attended atomic.Bool // Attend was called: Wait looks at the origins' queue
-
-	listening sync.Mutex // for all below
-	accept    func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)
-	greeted   map[nonce][]byte // answers to questions that may come again
-	recent    []greeting       // the same, the oldest first
-	eager     *lab.Ring        // of the data server, if an origin uses it
-	locks     qp.Region        // nil: none
+	cfg               transport.FabricConfig
+	device            qp.Device
+	transferRegistrar pin.Device // registers memory that transfers use
+	bufferRegistrar   pin.Device // registers memory of buffers, which is pinned
+	regCache          *pin.Cache
+	originQueue       *queue   // of all endpoints of this process as an origin
+	serverQueue       *queue   // of its data server; nil if it has none
+	queues            []*queue // both
+	connManager       *connManager
+	bufferSize        int // bytes of a buffer, and so of a message to this process
+	progress          progressState
+	listen            listenState
 }
 
-// Open makes the process ready to connect, and to be connected to, over a device, which it closes
-// in the end. keep is how many bytes of the application's memory stay registered; 0: by what the
-// system has.
-func Open(base qp.Device, keep int64, cfg transport.FabricConfig) (*Fabric, error) {
-	cfg.Buffer = max(min(cfg.Buffer, pin.Lockable()/2), allShares*pin.LeastBuffers*leastBytes)
-	f := &Fabric{base: base, cfg: cfg, size: bufferBytes(cfg.Buffer), bell: eventfd.None}
-	if most := base.Limits().MaxMessage; most > 0 {
-		f.size = min(f.size, most)
+// progressState is what Wait and the threads that end it share.
+type progressState struct {
+	wakeup        eventfd.FD  // ends Wait
+	waiting       atomic.Bool // a thread is in Wait
+	attendOrigins atomic.Bool // Wait has to poll for completions of the origins' queue
+}
+
+// listenState is what accepting origins needs.
+type listenState struct {
+	mu sync.Mutex
+
+	// accept makes the receiver of a target's endpoint; nil while the fabric does not listen.
+	accept        func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)
+	answered      map[nonce][]byte  // replies to connect requests, which may be repeated
+	answeredOrder []answeredRequest // the requests in answered, the oldest first
+	eagerRing     *lab.Ring         // the data server's; nil until an origin uses it
+	accLocks      qp.Region         // for accumulates by devices; nil until an origin uses them
+}
+
+// Open makes the process ready to connect, and to be connected to, over a device. It owns the
+// device, also if it fails. keep is how many bytes of the application's memory stay registered; 0:
+// by what the system has. The caller closes the fabric.
+func Open(device qp.Device, keep int64, cfg transport.FabricConfig) (*Fabric, error) {
+	cfg.Buffer = max(min(cfg.Buffer, pin.Lockable()/2),
+		allShares*pin.LeastBuffers*minBufferBytes)
+	f := &Fabric{device: device, cfg: cfg, bufferSize: bufferBytes(cfg.Buffer)}
+	f.progress.wakeup = eventfd.None
+	if most := device.Limits().MaxMessage; most > 0 {
+		f.bufferSize = min(f.bufferSize, most)
 	}
 	cfg.Node.KeepPages()
-	onDemand := base.Limits().OnDemand
-	f.device, f.pinned = &registrar{base, onDemand}, &registrar{base, false}
-	f.pins = openPins(f, pin.Budget(keep, len(cfg.Nodes[cfg.MyNode])), onDemand)
-	f.Arena = pin.NewArena(cfg.Node, f.device, f.pins)
+	onDemand := device.Limits().OnDemand
+	f.transferRegistrar, f.bufferRegistrar = &registrar{device, onDemand},
+		&registrar{device, false}
+	budget := pin.Budget(keep, len(cfg.Nodes[cfg.MyNode]))
+	f.regCache = openRegistrationCache(f, budget, onDemand)
+	f.Arena = pin.NewArena(cfg.Node, f.transferRegistrar, f.regCache)
 	var err error
-	if f.bell, err = eventfd.New(); err == nil {
-		err = f.openOrigins()
+	if f.progress.wakeup, err = eventfd.New(); err == nil {
+		err = f.openOriginQueue()
 	}
 	if err == nil && cfg.Serves {
-		in, out := f.buffers(comingShare), f.buffers(answerShare)
-		f.served, err = f.openQueue(in, out, f.mostAnswers())
+		receives, sends := f.bufferCount(serverReceiveShare), f.bufferCount(serverSendShare)
+		f.serverQueue, err = f.openQueue(receives, sends, f.maxAnswers())
 		if err == nil {
-			f.answerInC(f.served)
+			f.openAnswers(f.serverQueue)
 		}
 	}
 	if err == nil {
-		f.cm, err = openManager(f)
+		f.connManager, err = openConnManager(f)
 	}
 	if err != nil {
 		f.Close()
@@ -101,98 +118,107 @@ func Open(base qp.Device, keep int64, cfg transport.FabricConfig) (*Fabric, erro
 	return f, nil
 }
 
-// openOrigins makes the queue of this process as an origin, and the C fast path on it.
-func (f *Fabric) openOrigins() (err error) {
-	n := f.buffers(originShare)
-	if f.origins, err = f.openQueue(n, n, f.fastEntries()); err != nil {
+// openOriginQueue makes the queue of this process as an origin, and the C fast path on it if
+// device and settings allow one.
+func (f *Fabric) openOriginQueue() (err error) {
+	n := f.bufferCount(originShare)
+	if f.originQueue, err = f.openQueue(n, n, f.fastEntries()); err != nil {
 		return err
 	}
-	q := f.origins
-	q.looks, q.nap = max(f.cfg.Looks(), 1), longNap
+	q := f.originQueue
+	q.policy.pollsBeforeYield, q.policy.maxSleep = max(f.cfg.Looks(), 1), maxOriginSleep
 	if f.cfg.Copies() || f.cfg.Lends() {
 		return nil
 	}
 	v, ok := q.cq.(fastpath.Queue)
-	if ok && v.Network() != nil && q.out.Size >= fastpath.BufferBytes {
-		buffer := q.out.Take() // it stays C's
-		width := max(1, min(mostPieces, f.base.Limits().MaxSGE))
+	if ok && v.Network() != nil && q.sendBuffers.Size >= fastpath.BufferBytes {
+		buffer := q.sendBuffers.Take() // C keeps it until the queue is destroyed
+		width := max(1, min(maxPieces, f.device.Limits().MaxSGE))
 		arena, size := f.cfg.Node.Arena()
 		f.Path = fastpath.Open(v, fastpath.Limits{
-			Entries: f.fastEntries(),
-			Inline:  inlineBytes,
-			Piece:   pieceBytes,
-			Width:   width,
-			Buffers: q.out.Addr(buffer),
-			Bytes:   q.out.Size,
-			Key:     f.base.LocalKey(q.out.Key),
-			In:      q.incoming(),
-			Arena:   arena,
-			Size:    size,
-			Sleep:   q.looks <= 1,
-			Parts:   f.base.Limits().Bytewise,
-			Direct:  f.base.Limits().Unregistered,
+			Entries:      f.fastEntries(),
+			MaxInline:    inlineBytes,
+			MaxRequest:   maxRequestBytes,
+			MaxPieces:    width,
+			Buffers:      q.sendBuffers.Addr(buffer),
+			BufferBytes:  q.sendBuffers.Size,
+			BufferKey:    f.device.LocalKey(q.sendBuffers.Key),
+			Incoming:     q.receiveArea(),
+			Arena:        arena,
+			ArenaBytes:   size,
+			WaitsSleep:   q.policy.pollsBeforeYield <= 1,
+			Bytewise:     f.device.Limits().Bytewise,
+			Unregistered: f.device.Limits().Unregistered,
 		})
 		q.fast = f.Path
 	}
-	if f.Path != nil && !f.base.Limits().Unregistered {
-		f.pins.SetMirror(&fastpath.Watched{Path: f.Path, Key: f.base.LocalKey})
+	if f.Path != nil && !f.device.Limits().Unregistered {
+		f.regCache.SetMirror(&fastpath.Watched{Path: f.Path, Key: f.device.LocalKey})
 	}
 	return nil
 }
 
-// answersEach and mostAnswers are how many answers of C's there may be, to one origin and in all.
-func (f *Fabric) answersEach() int {
-	return min(f.base.Limits().MaxWR/8, fastpath.MostAnswersEach)
+// maxAnswersPerOrigin is how many answers of C's to one origin may be in flight.
+func (f *Fabric) maxAnswersPerOrigin() int {
+	return min(f.device.Limits().MaxWR/8, fastpath.MaxAnswersPerOrigin)
 }
 
-func (f *Fabric) mostAnswers() int { return min(f.base.Limits().MaxCQE/8, fastpath.MostAnswers) }
+// maxAnswers is how many answers of C's may be in flight in all.
+func (f *Fabric) maxAnswers() int { return min(f.device.Limits().MaxCQE/8, fastpath.MaxAnswers) }
 
-// answerInC has C answer what it can of what comes to the data server.
-func (f *Fabric) answerInC(q *queue) {
+// openAnswers has C answer those questions to the data server that it can.
+func (f *Fabric) openAnswers(q *queue) {
 	if v, ok := q.cq.(fastpath.Queue); ok {
-		q.answers = fastpath.OpenAnswers(v, q.incoming(), f.mostAnswers(), f.answersEach(),
-			f.cfg.Me)
+		q.answers = fastpath.OpenAnswers(v, q.receiveArea(), f.maxAnswers(),
+			f.maxAnswersPerOrigin(), f.cfg.Me)
 	}
 }
 
-// fastEntries is how many work requests of the fast path there may be.
-func (f *Fabric) fastEntries() int { return fastpath.Entries(f.base.Limits().MaxWR) }
+// fastEntries is how many work requests of the fast path may be in flight.
+func (f *Fabric) fastEntries() int { return fastpath.Entries(f.device.Limits().MaxWR) }
 
 // Info describes the fabric to package internode.
 func (f *Fabric) Info() transport.FabricInfo {
-	return transport.FabricInfo{Addr: bytes.TrimRight(f.cm.self[:], "\x00"), Credits: credits,
-		Tick:     tick,
-		Patience: time.Duration(f.origins.looks+yields) * perLook, Look: perLook,
-		Copies: true, Pulses: true, Bytewise: f.base.Limits().Bytewise}
+	polls := f.originQueue.policy.pollsBeforeYield + yieldsBeforeSleep
+	return transport.FabricInfo{
+		Addr:     bytes.TrimRight(f.connManager.address[:], "\x00"),
+		Credits:  credits,
+		Tick:     progressTick,
+		Patience: time.Duration(polls) * pollCost,
+		Look:     pollCost,
+		Copies:   true,
+		Pulses:   true,
+		Bytewise: f.device.Limits().Bytewise,
+	}
 }
 
-// Atomics tells whether the device has atomic operations.
-func (f *Fabric) Atomics() bool { return f.base.Limits().Atomic != 0 }
+// Atomics reports whether the device has atomic operations.
+func (f *Fabric) Atomics() bool { return f.device.Limits().Atomic != 0 }
 
-// Close ends everything.
+// Close disconnects all endpoints, and frees the queues and the device.
 func (f *Fabric) Close() error {
 	f.Path.Close()
 	for _, q := range f.queues {
-		q.closeAll()
+		q.closeEndpoints()
 	}
-	if f.cm != nil {
-		f.cm.close()
+	if f.connManager != nil {
+		f.connManager.stopThread()
 	}
 	for _, q := range f.queues {
-		q.free()
+		q.destroy()
 	}
-	f.eager.Close()
-	if f.locks != nil {
-		f.locks.Close()
+	f.listen.eagerRing.Close()
+	if f.listen.accLocks != nil {
+		f.listen.accLocks.Close()
 	}
-	f.pins.Close()
+	f.regCache.Close()
 	f.Arena.Close()
-	f.base.Close()
-	f.bell.Close()
+	f.device.Close()
+	f.progress.wakeup.Close()
 	return nil
 }
 
-// CacheRange lets C reach memory of a rank.
+// CacheRange tells C which memory of a rank it reaches through an endpoint.
 func (f *Fabric) CacheRange(e transport.OriginEndpoint, rank transport.Rank, addr uintptr,
 	r transport.Range, whole transport.Span, s transport.Server) {
 	o := e.(*origin)
@@ -202,47 +228,50 @@ func (f *Fabric) CacheRange(e transport.OriginEndpoint, rank transport.Rank, add
 	base, key := o.pair.Place(r.Key)
 	pair := o.pair.Handle()
 	f.AddRange(int(rank), addr, r.Lo, r.Hi, whole, base, key, pair, s)
-	if o.broken.Load() != nil { // perhaps lost meanwhile
+	if o.lossReason.Load() != nil { // markLost may have dropped the pair before AddRange
 		f.DropPair(pair)
 	}
 }
 
-// DropEndpoint forgets what is reached through an end.
+// DropEndpoint has C reach no memory through an endpoint any more.
 func (f *Fabric) DropEndpoint(e transport.OriginEndpoint) {
 	f.DropRanges(e.(*origin).pair.Handle())
 }
 
-// CachePeer lets C ask the data server of a rank.
+// CachePeer lets C post questions (fastpath/questions.h) to the data server of a rank, on an
+// endpoint's queue pair; nothing else is cached. The caller holds the target's lock. A connection
+// that was lost is left out, since later questions would not be failed.
 func (f *Fabric) CachePeer(e transport.OriginEndpoint, rank transport.Rank) {
 	o := e.(*origin)
 	if o.pair.Inline() < transport.FastBytes {
 		return
 	}
-	f.AddPeer(rank, o.pair.Handle(), o.most, func() bool { return o.broken.Load() != nil })
+	f.AddPeer(rank, o.pair.Handle(), o.limits.message,
+		func() bool { return o.lossReason.Load() != nil })
 }
 
-// Storing reports whether accumulates that C has asked for through an end have yet to take effect.
+// Storing reports whether C's accumulates through an endpoint have yet to take effect.
 func (f *Fabric) Storing(e transport.OriginEndpoint) bool {
 	return f.Path.Storing(e.(*origin).pair.Handle())
 }
 
-// CacheSpan lets C ask for accumulates to an allocation of a rank.
+// CacheSpan lets C post questions for accumulates to an allocation [lo, hi) of a rank, around addr.
 func (f *Fabric) CacheSpan(rank transport.Rank, addr, lo, hi uintptr) {
 	f.AddSpan(rank, addr, lo, hi)
 }
 
-// DropPeers lets C ask nothing through an end.
+// DropPeers has C post no questions on an endpoint any more.
 func (f *Fabric) DropPeers(e transport.OriginEndpoint) {
 	f.Path.DropPeers(e.(*origin).pair.Handle())
 }
 
-// EndpointOpen reports whether C has anything outstanding at an end.
+// EndpointOpen reports whether C has requests in flight on an endpoint.
 func (f *Fabric) EndpointOpen(e transport.OriginEndpoint) bool {
 	return f.Outstanding(e.(*origin).pair.Handle())
 }
 
-// FastSource is the queue from which completions of the fast path come.
-func (f *Fabric) FastSource() transport.Source { return f.origins }
+// FastSource is the queue that the fast path's completions go to.
+func (f *Fabric) FastSource() transport.Source { return f.originQueue }
 
 var (
 	_ transport.DirectFabric   = (*Fabric)(nil)
@@ -251,38 +280,43 @@ var (
 	_ transport.DirectWriter   = (*target)(nil)
 )
 
-// Attend asks Wait for the origins' queue; a data server sleeps on its own.
+// Attend has the next Wait return when there is a completion on the origins' queue. The data
+// server's queue needs none of that: its own thread sleeps on it. Any thread may call it.
 func (f *Fabric) Attend(transport.Source) {
-	if err := f.origins.cq.Arm(); err != nil {
-		// every time: a thread in Sleep may have taken the event meanwhile
+	// Arm each time: a thread in Sleep may have taken the event since the last one.
+	if err := f.originQueue.cq.Arm(); err != nil {
 		log.Errorf("%v", err)
 		return
 	}
-	if !f.attended.Swap(true) && f.waiting.Load() {
+	if !f.progress.attendOrigins.Swap(true) && f.progress.waiting.Load() {
 		f.Wake()
 	}
 }
 
-// Wait blocks until something has happened.
+// Wait blocks until there is something for the progress thread to do, Wake is called, or a time has
+// passed (negative: no limit). It returns the queues that the caller has to poll, in ready's
+// memory.
 func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport.Source {
 	ready = ready[:0]
-	f.waiting.Store(true)
-	defer f.waiting.Store(false)
-	q := f.origins
-	fds := [3]unix.PollFd{{Fd: int32(f.bell), Events: unix.POLLIN},
-		{Fd: int32(f.base.EventFD()), Events: unix.POLLIN}, {Fd: -1}}
-	some := false // come to the origins' queue, perhaps
-	// A farewell is on its way, and the descriptor may have told of something before it.
-	leaving := q.leaving.Load() > 0
-	if leaving && (limit < 0 || limit > lookEvery) {
-		limit = lookEvery
+	f.progress.waiting.Store(true)
+	defer f.progress.waiting.Store(false)
+	q := f.originQueue
+	fds := [3]unix.PollFd{{Fd: int32(f.progress.wakeup), Events: unix.POLLIN},
+		{Fd: int32(f.device.EventFD()), Events: unix.POLLIN}, {Fd: -1}}
+	some := false // perhaps there are completions on the origins' queue
+	// While a disconnect message is expected Wait polls from time to time: the descriptor may
+	// have signalled an earlier completion, and signals only once.
+	leaving := q.peersLeaving.Load() > 0
+	if leaving && (limit < 0 || limit > disconnectPollInterval) {
+		limit = disconnectPollInterval
 	}
-	if f.attended.Load() || leaving {
+	if f.progress.attendOrigins.Load() || leaving {
 		fds[2] = unix.PollFd{Fd: int32(q.cq.FD()), Events: unix.POLLIN}
-		if some = q.cq.Pending(); some && f.attended.Load() && fds[2].Fd >= 0 {
+		some = q.cq.Pending()
+		if some && f.progress.attendOrigins.Load() && fds[2].Fd >= 0 {
 			limit = 0
-		} else if some && (limit < 0 || limit > lookEvery) {
-			limit = lookEvery
+		} else if some && (limit < 0 || limit > disconnectPollInterval) {
+			limit = disconnectPollInterval
 		}
 	}
 	var until *unix.Timespec
@@ -292,56 +326,56 @@ func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 	}
 	unix.Ppoll(fds[:], until, nil)
 	if fds[0].Revents != 0 {
-		f.bell.Drain()
+		f.progress.wakeup.Drain()
 	}
 	if fds[1].Revents != 0 {
-		f.hear()
+		f.handleDeviceEvents()
 	}
 	if some = some || fds[2].Revents != 0; some {
-		f.attended.Store(false)
+		f.progress.attendOrigins.Store(false)
 		q.cq.Take()
 	}
-	if some || leaving || q.urgent.Load() {
+	if some || leaving || q.calls.pending.Load() {
 		ready = append(ready, q)
 	}
 	return ready
 }
 
-// lookEvery is how often the progress thread looks at a queue whose descriptor does not tell, or
-// that has none.
-const lookEvery = 500 * time.Microsecond
+// disconnectPollInterval is how often the progress thread polls a queue whose descriptor does not
+// signal every completion, or that has none.
+const disconnectPollInterval = 500 * time.Microsecond
 
-// anywhere is local memory where none has to be registered.
-var anywhere = transport.Range{Hi: ^uintptr(0), Direct: true}
+// unregisteredRange is all local memory, for a device with which none has to be registered.
+var unregisteredRange = transport.Range{Hi: ^uintptr(0), Direct: true}
 
-// Here is the range around local memory that the device uses as it is.
+// Here returns the range around a local address that stays registered, nil if there is none.
 func (f *Fabric) Here(addr uintptr) *transport.Range {
-	if f.base.Limits().Unregistered {
-		return &anywhere
+	if f.device.Limits().Unregistered {
+		return &unregisteredRange
 	}
 	return f.Arena.Here(addr)
 }
 
-// Abandon removes what the device has in the file system.
+// Abandon removes the device's files, if it has any.
 func (f *Fabric) Abandon() {
-	if a, ok := f.base.(transport.Abandoner); ok {
+	if a, ok := f.device.(transport.Abandoner); ok {
 		a.Abandon()
 	}
 }
 
-// Wake ends Wait.
-func (f *Fabric) Wake() { f.bell.Ring() }
+// Wake ends Wait. Any thread may call it.
+func (f *Fabric) Wake() { f.progress.wakeup.Ring() }
 
-// hear handles asynchronous events of the device.
-func (f *Fabric) hear() {
+// handleDeviceEvents logs asynchronous events of the device, and reports a fatal one.
+func (f *Fabric) handleDeviceEvents() {
 	for {
-		text, fatal, some := f.base.Event()
+		text, fatal, some := f.device.Event()
 		if !some {
 			return
 		}
-		log.Infof("%s: %s", f.base.Name(), text)
+		log.Infof("%s: %s", f.device.Name(), text)
 		if fatal && f.cfg.Fatal != nil {
-			f.cfg.Fatal(f.base.Fault(text))
+			f.cfg.Fatal(f.device.Fault(text))
 		}
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Faults: peers that die, stop, leave or are others than they say. No operation hangs, the loss is
-// told once, and what is no fault is survived.
+// reported once, and what is no fault is survived.
 package rdma
 
 import (
@@ -17,31 +17,32 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-const patience = 20 * time.Second // far more than anything here takes
+const testTimeout = 20 * time.Second // far more than anything here takes
 
-func plain(local, remote uintptr, n int) *transport.Xfer {
+func contiguousXfer(local, remote uintptr, n int) *transport.Xfer {
 	return &transport.Xfer{Local: transport.Section{Base: local},
 		Remote: transport.Section{Base: remote},
 		Count:  []int32{int32(n)}}
 }
 
-// touch reads a word of the peer, which must succeed.
-func (c *nearby) touch(p *transporttest.Process) {
+// getWord reads a word of the peer, which must succeed.
+func (c *localRank) getWord(p *transporttest.Process) {
 	c.T.Helper()
-	if err := c.Within(transporttest.Started(c.Get, plain(c.base, p.Base, 8))); err != nil {
+	get := transporttest.Started(c.Get, contiguousXfer(c.base, p.Base, 8))
+	if err := c.Within(get); err != nil {
 		c.T.Fatal(err)
 	}
 }
 
-// expectDead: whatever is tried now fails.
-func (c *nearby) expectDead(p *transporttest.Process, why error) {
+// expectFailures: whatever is tried now fails.
+func (c *localRank) expectFailures(p *transporttest.Process, why error) {
 	c.T.Helper()
-	if err := c.Within(transporttest.Started(c.Get, plain(c.base, p.Base, 8))); !errors.Is(err,
-		why) {
+	get := transporttest.Started(c.Get, contiguousXfer(c.base, p.Base, 8))
+	if err := c.Within(get); !errors.Is(err, why) {
 		c.T.Errorf("a get afterwards: %v", err)
 	}
-	if err := c.Within(transporttest.Started(c.Put, plain(c.base, p.Base, 100000))); !errors.Is(
-		err, why) {
+	put := transporttest.Started(c.Put, contiguousXfer(c.base, p.Base, 100000))
+	if err := c.Within(put); !errors.Is(err, why) {
 		c.T.Errorf("a put afterwards: %v", err)
 	}
 	if err := c.RMW(1, &transport.RMW{Bytes: 8, Addr: p.Base}); !errors.Is(err, why) {
@@ -52,37 +53,37 @@ func (c *nearby) expectDead(p *transporttest.Process, why error) {
 	}
 }
 
-// Whoever loses a connection because of the own device names it, whatever it hears of first: here,
-// of a request.
+// TestOwnDeviceNamed: the error of a request that failed because of the own device names the
+// device.
 func TestOwnDeviceNamed(t *testing.T) {
-	someDevice(t)
+	skipWithoutDevice(t)
 	f := openJob(t, nil, 0, 1).fabrics[0]
 	for status, own := range map[int32]bool{5: true, 12: false, 19: true} {
 		// flushed, no answer, fatal
-		if err := f.base.Failure(&qp.Completion{Status: status}); strings.Contains(
-			err.Error(), "device "+f.base.Name()) != own {
+		if err := f.device.Failure(&qp.Completion{Status: status}); strings.Contains(
+			err.Error(), "device "+f.device.Name()) != own {
 			t.Errorf("status %d: %v", status, err)
 		}
 	}
 }
 
-// A killed peer is noticed by a client that does nothing.
+// TestIdlePeerKilled: a process that does nothing notices that a peer was killed.
 func TestIdlePeerKilled(t *testing.T) {
-	someDevice(t)
+	skipWithoutDevice(t)
 	p := transporttest.StartPeer(t)
-	c := newNearby(t, p.Addr, nil)
-	c.touch(p)
+	c := newLocalRank(t, p.Addr, nil)
+	c.getWord(p)
 	p.Signal(syscall.SIGKILL)
 	c.ExpectLoss("rank 1 (host there)")
-	c.expectDead(p, transport.ErrPeerDead)
+	c.expectFailures(p, transport.ErrPeerDead)
 }
 
-// It is noticed by a client that waits for an answer of its server.
+// TestPeerKilledMeanwhile: an open read-modify-write fails when the peer is killed.
 func TestPeerKilledMeanwhile(t *testing.T) {
-	someDevice(t)
+	skipWithoutDevice(t)
 	p := transporttest.StartPeer(t)
-	c := newNearby(t, p.Addr, nil)
-	c.touch(p)
+	c := newLocalRank(t, p.Addr, nil)
+	c.getWord(p)
 	p.Stop()
 	open := make(chan error, 1)
 	go func() { open <- c.RMW(1, &transport.RMW{Bytes: 8, Addr: p.Base}) }()
@@ -92,30 +93,30 @@ func TestPeerKilledMeanwhile(t *testing.T) {
 		t.Errorf("the open read-modify-write: %v", err)
 	}
 	c.ExpectLoss("rank 1 (host there)")
-	c.expectDead(p, transport.ErrPeerDead)
+	c.expectFailures(p, transport.ErrPeerDead)
 }
 
-// A stopped peer's memory is written and read all the same; what its server has to do waits until
-// it goes on.
+// TestPeerStopped: the memory of a stopped peer is written and read; requests to its data server
+// wait until the peer continues.
 func TestPeerStopped(t *testing.T) {
-	someDevice(t)
+	skipWithoutDevice(t)
 	p := transporttest.StartPeer(t)
-	c := newNearby(t, p.Addr, nil)
-	c.touch(p)
+	c := newLocalRank(t, p.Addr, nil)
+	c.getWord(p)
 	p.Stop()
-	mine := memory(c.base, 200000)
+	mine := memoryAt(c.base, 200000)
 	for i := range 100000 {
 		mine[i] = byte(i * 3)
 	}
 	if err := c.Within(transporttest.Started(c.Put,
-		plain(c.base, p.Base+64, 100000))); err != nil {
+		contiguousXfer(c.base, p.Base+64, 100000))); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Fence(1); err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Within(transporttest.Started(c.Get,
-		plain(c.base+100000, p.Base+64, 100000))); err != nil {
+		contiguousXfer(c.base+100000, p.Base+64, 100000))); err != nil {
 		t.Fatal(err)
 	}
 	if string(mine[:100000]) != string(mine[100000:]) {
@@ -131,22 +132,23 @@ func TestPeerStopped(t *testing.T) {
 	}
 }
 
-// A peer that leaves is not lost.
+// TestPeerLeaves: a peer that closes its transport is not reported as lost.
 func TestPeerLeaves(t *testing.T) {
-	someDevice(t)
+	skipWithoutDevice(t)
 	p := transporttest.StartPeer(t)
-	c := newNearby(t, p.Addr, nil)
-	c.touch(p)
+	c := newLocalRank(t, p.Addr, nil)
+	c.getWord(p)
 	p.End()
 	time.Sleep(3 * peerTimeout / 4)
 	c.ExpectNoLoss()
-	c.expectDead(p, transport.ErrPeerDead)
+	c.expectFailures(p, transport.ErrPeerDead)
 	c.ExpectNoLoss()
 }
 
-// Nobody is there, or one who does not share the secret: not for ever.
+// TestNobodyAnswers: a connection to a process that has ended, or that has another secret, fails
+// after the timeout.
 func TestNobodyAnswers(t *testing.T) {
-	someDevice(t)
+	skipWithoutDevice(t)
 	for _, change := range []func(*transporttest.Process, *internode.Options){
 		func(p *transporttest.Process, o *internode.Options) { p.End() },
 		func(p *transporttest.Process,
@@ -155,18 +157,18 @@ func TestNobodyAnswers(t *testing.T) {
 		},
 	} {
 		p := transporttest.StartPeer(t)
-		c := newNearby(t, p.Addr, func(o *internode.Options) { change(p, o) })
-		c.expectDead(p, transport.ErrPeerDead)
+		c := newLocalRank(t, p.Addr, func(o *internode.Options) { change(p, o) })
+		c.expectFailures(p, transport.ErrPeerDead)
 		c.ExpectLoss("does not answer")
 	}
 }
 
-// What is open when the transport is closed fails.
+// TestClosedMeanwhile: an open operation fails when the transport is closed.
 func TestClosedMeanwhile(t *testing.T) {
-	someDevice(t)
+	skipWithoutDevice(t)
 	p := transporttest.StartPeer(t)
-	c := newNearby(t, p.Addr, nil)
-	c.touch(p)
+	c := newLocalRank(t, p.Addr, nil)
+	c.getWord(p)
 	p.Stop()
 	open := make(chan error, 1)
 	go func() { open <- c.RMW(1, &transport.RMW{Bytes: 8, Addr: p.Base}) }()
@@ -176,6 +178,6 @@ func TestClosedMeanwhile(t *testing.T) {
 		t.Errorf("the open read-modify-write: %v", err)
 	}
 	p.Signal(syscall.SIGCONT)
-	c.expectDead(p, transport.ErrClosed)
+	c.expectFailures(p, transport.ErrClosed)
 	c.ExpectNoLoss()
 }

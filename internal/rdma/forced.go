@@ -12,73 +12,75 @@ import (
 	"libarmci/internal/transport"
 )
 
-// firstStep is how much is registered while the first piece travels; what follows is twice as much
-// each time.
-const firstStep = 64 << 10
+// firstRegistration is how many bytes are registered while the first piece is in flight, by the
+// overlap protocol. Each following registration has twice as many.
+const firstRegistration = 64 << 10
 
-// force prepares what is forced upon a transfer.
-func (m *mover) force() {
-	m.alone, m.step = false, 0
-	if !m.single || m.x.Copied {
+// applyForcedProtocol changes the plan of a contiguous transfer by a setting that forces a
+// protocol.
+func (m *directTransfer) applyForcedProtocol() {
+	m.plan.oneAtATime, m.plan.registerStep = false, 0
+	if !m.plan.contiguous || m.xfer.Copied {
 		return
 	}
-	switch m.o.f.cfg.Contiguous {
+	switch m.origin.fabric.cfg.Contiguous {
 	case transport.ByCopyAlone, transport.ByRegister:
-		m.alone = true
+		m.plan.oneAtATime = true
 	case transport.ByOverlap:
-		m.step, m.lendFrom = firstStep, never
+		m.plan.registerStep, m.plan.registerFrom = firstRegistration, neverRegister
 	}
 }
 
-// never is longer than any run.
-const never = 1 << 62
+// neverRegister is longer than any run.
+const neverRegister = 1 << 62
 
-// openPins makes the cache of registered memory, or one that keeps nothing where that is forced.
-func openPins(f *Fabric, budget int64, onDemand bool) *pin.Cache {
+// openRegistrationCache makes the cache of registered memory, or one that keeps nothing where a
+// setting forces that.
+func openRegistrationCache(f *Fabric, budget int64, onDemand bool) *pin.Cache {
 	if c := f.cfg.Contiguous; c == transport.ByRegister || c == transport.ByOverlap {
-		return pin.Uncached(f.device, budget)
+		return pin.Uncached(f.transferRegistrar, budget)
 	}
-	return pin.Open(f.device, budget, onDemand)
+	return pin.Open(f.transferRegistrar, budget, onDemand)
 }
 
-// Counts is what ARMCI_STATS tells of the registration cache.
+// Counts is what ARMCI_STATS prints about the registration cache.
 func (f *Fabric) Counts() []transport.Count {
-	takes, hits := f.pins.Hits()
+	takes, hits := f.regCache.Hits()
 	return []transport.Count{{Name: "registration cache: look-ups", Value: takes},
 		{Name: "registration cache: hits", Value: hits}}
 }
 
-// settle waits until all that has been posted is complete.
-func (m *mover) settle() error {
-	mark := m.o.ring.next()
-	return m.o.await(func() bool { return !m.o.ring.open(mark) })
+// awaitPosted waits until all that has been posted is complete.
+func (m *directTransfer) awaitPosted() error {
+	mark := m.origin.inflight.nextNumber()
+	return m.origin.awaitCondition(func() bool { return !m.origin.inflight.isOpen(mark) })
 }
 
-// ahead sends the first piece of a transfer through a buffer if local memory is not registered: the
-// rest will be meanwhile.
-func (m *mover) ahead() error {
-	ok, err := m.local(m.walk.Peek(1))
+// copyFirstChunk sends the first chunk of a transfer through a buffer if local memory is not
+// registered: the rest is registered while it is in flight.
+func (m *directTransfer) copyFirstChunk() error {
+	ok, err := m.lookUpLocal(m.walk.Peek(1))
 	if err == nil && !ok {
 		m.walk.Settle()
-		err = m.stage()
+		err = m.postCopied()
 	}
-	m.lendFrom = 1
+	m.plan.registerFrom = 1
 	return err
 }
 
-// register registers local memory from the beginning of a run on, nil if it cannot be. What is in
-// the chain travels meanwhile.
-func (m *mover) register(r *kernel.Run) (*pin.Entry, error) {
-	err := m.flush()
-	if err == nil && m.alone {
-		err = m.settle()
+// registerRun registers local memory from the beginning of a run on; nil if that is refused. The
+// chain is posted before, so that it is in flight meanwhile.
+func (m *directTransfer) registerRun(r *kernel.Run) (*pin.Entry, error) {
+	err := m.flushChain()
+	if err == nil && m.plan.oneAtATime {
+		err = m.awaitPosted()
 	}
 	if err != nil {
 		return nil, err
 	}
 	n := r.Bytes
-	if m.step > 0 {
-		n, m.step = min(n, m.step), 2*m.step
+	if m.plan.registerStep > 0 {
+		n, m.plan.registerStep = min(n, m.plan.registerStep), 2*m.plan.registerStep
 	}
-	return m.o.f.pins.Take(r.Local, n), nil
+	return m.origin.fabric.regCache.Take(r.Local, n), nil
 }

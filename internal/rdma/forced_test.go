@@ -17,40 +17,40 @@ import (
 	"libarmci/internal/transport"
 )
 
-var contiguous = []string{transport.ByCopy, transport.ByZeroCopy, transport.ByCopyAlone,
+var contiguousProtocols = []string{transport.ByCopy, transport.ByZeroCopy, transport.ByCopyAlone,
 	transport.ByRegister, transport.ByOverlap}
 
-// clerk notes how much is registered, one by one.
-type clerk struct {
+// recordingDomain records the bytes of each registration.
+type recordingDomain struct {
 	domain
-	mu  sync.Mutex
-	all []int64
+	mu    sync.Mutex
+	sizes []int64
 }
 
-func (c *clerk) Register(addr uintptr, n int64, access qp.Access) (qp.Region, error) {
+func (c *recordingDomain) Register(addr uintptr, n int64, access qp.Access) (qp.Region, error) {
 	c.mu.Lock()
-	c.all = append(c.all, n)
+	c.sizes = append(c.sizes, n)
 	c.mu.Unlock()
 	return c.domain.Register(addr, n, access)
 }
 
-// taken gives what was registered since it was asked last.
-func (c *clerk) taken() []int64 {
+// takeSizes returns the registrations since the last call.
+func (c *recordingDomain) takeSizes() []int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	all := c.all
-	c.all = nil
+	all := c.sizes
+	c.sizes = nil
 	return all
 }
 
 // forcedJob opens two nodes where a protocol is forced. The clerk is that of rank 0.
-func forcedJob(t *testing.T, protocol string) (*job, *clerk) {
-	c := &clerk{}
+func forcedJob(t *testing.T, protocol string) (*job, *recordingDomain) {
+	c := &recordingDomain{}
 	j := newJob(t, func(s *settings) {
 		s.Contiguous, s.Buffer = protocol, 1<<20
 		s.opened = func(f *Fabric) {
 			if f.cfg.Me == 0 {
-				r := f.device.(*registrar)
+				r := f.transferRegistrar.(*registrar)
 				c.domain, r.domain = r.domain, c
 			}
 		}
@@ -58,36 +58,38 @@ func forcedJob(t *testing.T, protocol string) (*job, *clerk) {
 	return j, c
 }
 
+// TestForcedContiguous: each contiguous protocol moves the right bytes, of lengths about all
+// limits.
 func TestForcedContiguous(t *testing.T) {
 	sizes := []int{1, 300, 2049, 8 << 10, 8<<10 + 1, 70001, 300007, 2<<20 + 5}
-	for _, protocol := range contiguous {
+	for _, protocol := range contiguousProtocols {
 		t.Run(protocol, func(t *testing.T) {
 			j, _ := forcedJob(t, protocol)
 			far, private := j.Alloc(t, 1, privateBytes), mapPrivate(t, 0)
-			defer system(t, unix.SYS_MUNMAP, private, privateBytes)
+			defer systemCall(t, unix.SYS_MUNMAP, private, privateBytes)
 			for i, near := range []uintptr{private, j.Alloc(t, 0, privateBytes)} {
 				for _, n := range sizes {
-					moveAround(t, j, near+uintptr(n%13), far+uintptr(n%7), n,
-						byte(n+i))
+					local, remote := near+uintptr(n%13), far+uintptr(n%7)
+					checkPutsAndGets(t, j, local, remote, n, byte(n+i))
 				}
 			}
 		})
 	}
 }
 
-// moveAround puts n bytes, gets them back, and gets others; blocking and in halves that nobody
-// waits for.
-func moveAround(t *testing.T, j *job, near, far uintptr, n int, pattern byte) {
+// checkPutsAndGets puts n bytes, gets them back, and gets others: first by blocking calls, then in
+// two halves that complete later.
+func checkPutsAndGets(t *testing.T, j *job, near, far uintptr, n int, pattern byte) {
 	t.Helper()
-	tr, mine, there := j.Open[0], memory(near, n), memory(far, n)
+	tr, mine, there := j.Open[0], memoryAt(near, n), memoryAt(far, n)
 	whole := func(one func(transport.Peer, *transport.Xfer) error) error {
 		return one(1,
-			plain(near, far, n))
+			contiguousXfer(near, far, n))
 	}
 	halves := func(one func(transport.Peer, *transport.Xfer) error) (err error) {
 		done, h := make(chan error, 2), n/2
-		for _, x := range []*transport.Xfer{plain(near, far, h),
-			plain(near+uintptr(h), far+uintptr(h), n-h)} {
+		for _, x := range []*transport.Xfer{contiguousXfer(near, far, h),
+			contiguousXfer(near+uintptr(h), far+uintptr(h), n-h)} {
 			x.Later, x.Done = true, func(err error) { done <- err }
 			if e := one(1, x); e != nil {
 				return e
@@ -119,24 +121,26 @@ func moveAround(t *testing.T, j *job, near, far uintptr, n int, pattern byte) {
 	}
 }
 
-// What one get of a MiB of private memory has registered, by protocol, when it is made again.
+// TestForcedRegistrations: each protocol registers the memory that it should for a get of a MiB of
+// private memory, the second time that the get is made.
 func TestForcedRegistrations(t *testing.T) {
 	const n = 1 << 20
-	j, c := (*job)(nil), (*clerk)(nil)
+	j, c := (*job)(nil), (*recordingDomain)(nil)
 	again := func(protocol string) []int64 {
 		j, c = forcedJob(t, protocol)
 		far, near := j.Alloc(t, 1, n), mapPrivate(t, 0)
-		defer system(t, unix.SYS_MUNMAP, near, privateBytes)
+		defer systemCall(t, unix.SYS_MUNMAP, near, privateBytes)
 		for range 2 { // the first one measures the cost model, too
-			c.taken()
-			if err := j.Open[0].Get(1, plain(near, far, n)); err != nil {
+			c.takeSizes()
+			if err := j.Open[0].Get(1, contiguousXfer(near, far, n)); err != nil {
 				t.Fatal(err)
 			}
-			if got := j.fabrics[0].pins.Registered(); protocol != transport.ByZeroCopy && got != 0 {
+			got := j.fabrics[0].regCache.Registered()
+			if protocol != transport.ByZeroCopy && got != 0 {
 				t.Errorf("%s: %d bytes stay registered", protocol, got)
 			}
 		}
-		return c.taken()
+		return c.takeSizes()
 	}
 	for _, protocol := range []string{transport.ByCopy, transport.ByCopyAlone} {
 		if got := again(protocol); len(got) != 0 {
@@ -157,20 +161,20 @@ func TestForcedRegistrations(t *testing.T) {
 	}
 }
 
-// How many pieces of a put travel when its call returns that nobody waits for: of the baseline one,
-// else many. Late completions would show that; without them the device may be faster than we look.
+// TestForcedAlone: the baseline never has more than one piece of a put in flight when the call
+// returns. A device with late completions shows that best; another may be faster than the test.
 func TestForcedAlone(t *testing.T) {
 	j, _ := forcedJob(t, transport.ByCopyAlone)
 	far, near := j.Alloc(t, 1, 1<<20), mapPrivate(t, 0)
-	defer system(t, unix.SYS_MUNMAP, near, privateBytes)
+	defer systemCall(t, unix.SYS_MUNMAP, near, privateBytes)
 	for range 20 {
-		x, done := plain(near, far, 1<<20), make(chan error, 1)
+		x, done := contiguousXfer(near, far, 1<<20), make(chan error, 1)
 		x.Later, x.Done = true, func(err error) { done <- err }
 		if err := j.Open[0].Put(1, x); err != nil {
 			t.Fatal(err)
 		}
-		for _, e := range j.fabrics[0].origins.all() {
-			if n := e.ring.flying(); n > 1 {
+		for _, e := range j.fabrics[0].originQueue.listEndpoints() {
+			if n := e.inflight.openCount(); n > 1 {
 				t.Errorf("%d pieces travel at a time", n)
 			}
 		}

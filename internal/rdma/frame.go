@@ -4,7 +4,10 @@
 // the memory it may pin for them, not on the size of the job. A frame is one message: a prefix, the
 // head, and the body, 8-byte aligned in the buffer.
 //
-//	0 bytes of the head  2 zero  4 bytes of the body that are in a slot of the eager ring  8 ticket of that slot
+//	offset 0  2 bytes  length of the head
+//	       2  2 bytes  zero
+//	       4  4 bytes  bytes of the body that are in a slot of the eager ring
+//	       8  8 bytes  ticket of that slot
 //
 // Package lab is plugged in here: its eager ring takes bodies of frames, its locks serve
 // accumulates by the device.
@@ -26,22 +29,22 @@ import (
 const (
 	prefixBytes = 16
 	// bytes of a message beside the frame: prefix, alignment, words of the eager ring
-	frameExtra = 64
+	frameOverhead = 64
 )
 
-// bodyAt is the offset of the body behind a head of n bytes.
-func bodyAt(n int) int { return prefixBytes + (n+7)&^7 }
+// bodyOffset is the offset of the body behind a head of n bytes.
+func bodyOffset(n int) int { return prefixBytes + (n+7)&^7 }
 
 // encodeHead writes everything before the body, and returns the offset of the body.
 func encodeHead(b, head []byte) int {
 	clear(b[:prefixBytes])
 	binary.LittleEndian.PutUint16(b, uint16(len(head)))
 	copy(b[prefixBytes:], head)
-	return bodyAt(len(head))
+	return bodyOffset(len(head))
 }
 
-// encodeFrame writes a frame whose body is the next n bytes of a cursor, which it moves. It returns
-// the frame's length.
+// encodeFrame writes a frame whose body is the next n bytes of a cursor, which it advances. It
+// returns the length of the message.
 func encodeFrame(b, head []byte, body *kernel.Cursor, n int) int {
 	at := encodeHead(b, head)
 	if n > 0 {
@@ -50,17 +53,18 @@ func encodeFrame(b, head []byte, body *kernel.Cursor, n int) int {
 	return at + n
 }
 
-// encodeSlot notes that n bytes of body are in a slot.
-func encodeSlot(b []byte, n int, ticket uint64) {
+// encodeSlotTicket writes into the prefix that n bytes of the body are in a slot of the eager ring.
+func encodeSlotTicket(b []byte, n int, ticket uint64) {
 	binary.LittleEndian.PutUint32(b[4:], uint32(n))
 	binary.LittleEndian.PutUint64(b[8:], ticket)
 }
 
-// frame is a frame, or a whole message where head is nil, that is kept until there is room for it.
-type frame struct{ head, body []byte }
+// queuedFrame is a frame that is queued until there is room for it. Where head is nil, body is a
+// whole message.
+type queuedFrame struct{ head, body []byte }
 
-// encodeKept writes a frame that was kept, and returns its length.
-func encodeKept(b []byte, k frame) int {
+// encodeQueuedFrame writes a frame that was queued, and returns the length of the message.
+func encodeQueuedFrame(b []byte, k queuedFrame) int {
 	if k.head == nil {
 		return copy(b, k.body)
 	}
@@ -68,29 +72,30 @@ func encodeKept(b []byte, k frame) int {
 	return at + copy(b[at:], k.body)
 }
 
-var errFrame = errors.New("a message that this library does not send")
+var errUnknownMessage = errors.New("a message that this library does not send")
 
-// deliver hands a message to the receiver. slot is the body if that came in a slot, else nil.
-func (e *end) deliver(b, slot []byte) error {
+// deliverFrame hands a frame to the receiver. slot is the body if that is in a slot of the eager
+// ring, else nil. After an error the caller marks the endpoint lost. Poller only.
+func (e *endpoint) deliverFrame(b, slot []byte) error {
 	if len(b) == 0 {
-		return errGone
+		return errPeerClosed
 	}
 	if len(b) < prefixBytes {
-		return errFrame
+		return errUnknownMessage
 	}
 	n := int(binary.LittleEndian.Uint16(b))
 	if prefixBytes+n > len(b) || b[2] != 0 {
-		return errFrame
+		return errUnknownMessage
 	}
-	head, body := b[prefixBytes:prefixBytes+n], b[min(bodyAt(n), len(b)):]
+	head, body := b[prefixBytes:prefixBytes+n], b[min(bodyOffset(n), len(b)):]
 	if slot != nil {
 		body = slot
 	}
 	return transport.Deliver(e.receiver, head, body)
 }
 
-// slotOf tells how many bytes of a message's body are in a slot, and which.
-func slotOf(b []byte) (n int, ticket uint64) {
+// slotOfBody returns how many bytes of a message's body are in a slot, and the slot's ticket.
+func slotOfBody(b []byte) (n int, ticket uint64) {
 	if len(b) < prefixBytes {
 		return 0, 0
 	}
@@ -98,99 +103,105 @@ func slotOf(b []byte) (n int, ticket uint64) {
 }
 
 const (
-	none      = pin.None
+	noBuffer  = pin.None
 	pageBytes = 4096
 )
 
 // Shares of the memory for buffers.
 const (
-	originShare = 1 // for answers, and once more for what is sent
-	comingShare = 4 // for what all origins send to a data server
-	answerShare = 1 // for what a data server sends
-	slotShare   = 1 // for the eager ring; taken only if a setting selects that protocol
-	allShares   = 2*originShare + comingShare + answerShare + slotShare
+	originShare        = 1 // receive buffers of an origin, and once more its send buffers
+	serverReceiveShare = 4 // receive buffers of a data server, for all origins
+	serverSendShare    = 1 // send buffers of a data server
+	eagerRingShare     = 1 // for the eager ring; taken only if a setting selects that protocol
+	allShares          = 2*originShare + serverReceiveShare + serverSendShare + eagerRingShare
 )
 
 // Sizes of a buffer, and so of a message. Larger buffers mean fewer messages for a transfer, but
 // there are fewer of them.
 const (
-	leastBytes = 16 << 10
-	mostBytes  = 64 << 10
-	// where the device wants messages to be shorter than a buffer would be
-	leastMessage = 1 << 10
-	// buffers of a share: buffers are larger only if there are still so many
-	enough = 16
+	minBufferBytes = 16 << 10
+	maxBufferBytes = 64 << 10
+	// shortest message that a peer may allow, where its device wants short messages
+	minMessageBytes = 1 << 10
+	// buffers of a share at least, before buffers are made larger than minBufferBytes
+	leastBuffersPerShare = 16
 )
 
-// bufferBytes is the size of buffers if they may take so much memory in all.
+// bufferBytes is the size of a buffer if all buffers may take so many bytes.
 func bufferBytes(memory int64) int {
-	size := mostBytes
-	for size > leastBytes && memory/allShares/int64(size) < enough {
+	size := maxBufferBytes
+	for size > minBufferBytes && memory/allShares/int64(size) < leastBuffersPerShare {
 		size /= 2
 	}
 	return size
 }
 
-// buffers is how many buffers so many shares are.
-func (f *Fabric) buffers(shares int) int { return shares * int(f.cfg.Buffer/allShares) / f.size }
-
-// data is n bytes of a buffer from an offset on.
-func (f *Fabric) data(p *pin.Pool, b int32, off, n int) qp.Data {
-	return qp.Data{Addr: uint64(p.Addr(b)) + uint64(off), Bytes: uint32(n),
-		Key: f.base.LocalKey(p.Key)}
+// bufferCount is how many buffers so many shares are.
+func (f *Fabric) bufferCount(shares int) int {
+	return shares * int(f.cfg.Buffer/allShares) / f.bufferSize
 }
 
-func addrOf(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+// describeBuffer describes n bytes of a buffer, from an offset on, to the device.
+func (f *Fabric) describeBuffer(p *pin.Pool, b int32, off, n int) qp.Data {
+	return qp.Data{Addr: uint64(p.Addr(b)) + uint64(off), Bytes: uint32(n),
+		Key: f.device.LocalKey(p.Key)}
+}
 
-// places makes what an origin will use, as far as that is possible, and tells where it is. The
-// caller has the lock of listening.
-func (f *Fabric) places(its *extra) (p lab.Places) {
+func sliceAddr(b []byte) uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(b))) }
+
+// openForcedProtocols makes the eager ring and registers the locks that an origin uses, if that is
+// possible, and returns where they are. The caller holds listen.mu.
+func (f *Fabric) openForcedProtocols(peerData *privateData) (p lab.Places) {
 	var err error
-	if its.UsesSlots && f.Atomics() && f.eager == nil {
-		if f.eager, err = lab.OpenRing(f.base, max(f.buffers(slotShare), pin.LeastBuffers),
-			f.size); err != nil {
+	if peerData.UsesSlots && f.Atomics() && f.listen.eagerRing == nil {
+		slots := max(f.bufferCount(eagerRingShare), pin.LeastBuffers)
+		f.listen.eagerRing, err = lab.OpenRing(f.device, slots, f.bufferSize)
+		if err != nil {
 			log.Infof("there is no eager ring: %v", err)
 		}
 	}
-	if its.UsesSlots && f.eager != nil {
-		p.Ring = f.eager.Place()
+	if peerData.UsesSlots && f.listen.eagerRing != nil {
+		p.Ring = f.listen.eagerRing.Place()
 	}
 	at, n := f.cfg.Node.DeviceLocks()
-	if its.UsesLocks && f.Atomics() && n > 0 && f.locks == nil {
-		if f.locks, err = f.base.Register(at, int64(n)*lab.LockBytes,
+	if peerData.UsesLocks && f.Atomics() && n > 0 && f.listen.accLocks == nil {
+		if f.listen.accLocks, err = f.device.Register(at, int64(n)*lab.LockBytes,
 			qp.Locks); err != nil {
 			log.Infof("accumulates are left to the server: %v", err)
 		}
 	}
-	if its.UsesLocks && f.locks != nil {
+	if peerData.UsesLocks && f.listen.accLocks != nil {
 		p.Locks = lab.Place{Lo: uint64(at), Hi: uint64(at) + uint64(n)*lab.LockBytes,
-			Key: f.locks.Key()}
+			Key: f.listen.accLocks.Key()}
 	}
 	return p
 }
 
-// sendBySlot sends a frame whose body goes into a slot of the target's eager ring.
+// sendBySlot sends a frame whose body is written into a slot of the target's eager ring. It blocks
+// until there is a free slot.
 func (o *origin) sendBySlot(head []byte, body *kernel.Cursor, n int) error {
-	b, err := o.Buffer()
+	b, err := o.TakeBuffer()
 	if err != nil {
 		return err
 	}
-	message, at := o.Bytes(b)[lab.WordsBytes:], bodyAt(len(head))
-	ticket, err := o.eager.Claim(o, b, func() { encodeFrame(message, head, body, n) })
+	message, at := o.BufferBytes(b)[lab.WordsBytes:], bodyOffset(len(head))
+	ticket, err := o.eagerSlots.Claim(o, b, func() { encodeFrame(message, head, body, n) })
 	if err != nil {
 		return err
 	}
-	encodeSlot(message, n, ticket)
-	q := [2]qp.Request{o.eager.Fill(ticket), {Pieces: 1, Op: qp.Send}}
-	return o.ship(posted{buffer: b}, q[:],
-		[]qp.Data{o.Data(b, lab.WordsBytes+at, n), o.Data(b, lab.WordsBytes, at)})
+	encodeSlotTicket(message, n, ticket)
+	requests := [2]qp.Request{o.eagerSlots.Fill(ticket), {Pieces: 1, Op: qp.Send}}
+	data := []qp.Data{o.BufferPiece(b, lab.WordsBytes+at, n),
+		o.BufferPiece(b, lab.WordsBytes, at)}
+	return o.postWhenRoom(postedChain{buffer: b}, requests[:], data)
 }
 
-// Accumulate accumulates by the device if the target has locks for it.
+// Accumulate accumulates by the device if the target has locks for that; otherwise it returns
+// false, and the caller sends a frame.
 func (o *origin) Accumulate(x *transport.Transfer, s transport.Scale) (bool, error) {
-	o.q.fast.Enter()
-	defer o.q.fast.Leave()
-	return o.locks.Accumulate(o, x, s)
+	o.queue.fast.AcquireQueues()
+	defer o.queue.fast.ReleaseQueues()
+	return o.accLocks.Accumulate(o, x, s)
 }
 
 var _ transport.DeviceAccumulator = (*origin)(nil)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What this fabric adds to a hello: how to reach the queue pair, and where the answer is to go, in
-// fixed sizes. And the listening side: a data server accepts origins that have proved that they
-// belong to the job.
+// The private data that this fabric adds to a hello: how to reach the queue pair, and where the
+// reply is sent, in fixed sizes. And the listening side: a data server accepts origins that have
+// proved that they belong to the job.
 package rdma
 
 import (
@@ -16,16 +16,16 @@ import (
 	"libarmci/internal/transport"
 )
 
-// extra is the fabric's part of a hello.
-type extra struct {
+// privateData is the fabric's part of a hello.
+type privateData struct {
 	Link qp.Link // to connect to
-	// Of an origin: which protocols of package lab it uses, and where the answer is to go.
+	// Of an origin: which protocols of package lab it uses, and the address for the reply.
 	UsesSlots, UsesLocks bool
 	Back                 qp.Address
 	Places               lab.Places // of a target: what these protocols need
 }
 
-// encode writes an extra or a notice.
+// encode encodes privateData or a disconnectNotice.
 func encode(x any) []byte {
 	b, err := binary.Append(nil, binary.LittleEndian, x)
 	if err != nil {
@@ -34,7 +34,7 @@ func encode(x any) []byte {
 	return b
 }
 
-// decode reads what encode wrote.
+// decode decodes what encode returned; an error if the length differs.
 func decode(b []byte, x any) error {
 	if len(b) != binary.Size(x) {
 		return fmt.Errorf("%d bytes instead of %d", len(b), binary.Size(x))
@@ -43,100 +43,104 @@ func decode(b []byte, x any) error {
 	return err
 }
 
-// Listen begins to accept origins.
+// Listen begins to accept origins. accept is called by the connection manager's thread.
 func (f *Fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver,
 	error)) (transport.Listener, error) {
-	f.listening.Lock()
-	defer f.listening.Unlock()
-	l, err := f.served.share()
+	f.listen.mu.Lock()
+	defer f.listen.mu.Unlock()
+	l, err := f.serverQueue.openListener()
 	if err == nil {
-		f.accept, f.greeted, f.recent = accept, map[nonce][]byte{}, nil
+		f.listen.accept, f.listen.answered = accept, map[nonce][]byte{}
+		f.listen.answeredOrder = nil
 	}
 	return l, err
 }
 
-// Close stops listening, and closes the ends that are left.
+// Close stops listening, and disconnects the endpoints that are left. It becomes the poller, for up
+// to releaseTimeout.
 func (q *queue) Close() {
-	q.f.listening.Lock()
-	q.f.accept = nil
-	q.f.listening.Unlock()
-	q.closeAll()
+	q.fabric.listen.mu.Lock()
+	q.fabric.listen.accept = nil
+	q.fabric.listen.mu.Unlock()
+	q.closeEndpoints()
 }
 
-// greet accepts the origin of a question, and returns the answer and where it goes. For the
-// connection manager.
-func (f *Fabric) greet(sealed []byte) (reply []byte, to *qp.Address, err error) {
-	f.listening.Lock()
-	defer f.listening.Unlock()
-	if f.accept == nil {
+// answerConnect accepts the origin of a connect request, and returns the reply and its address. A
+// nil reply means that the request is ignored. It locks listen.mu. For the connection manager.
+func (f *Fabric) answerConnect(sealed []byte) (reply []byte, to *qp.Address, err error) {
+	f.listen.mu.Lock()
+	defer f.listen.mu.Unlock()
+	if f.listen.accept == nil {
 		return nil, nil, nil
 	}
-	var q transport.Hello
-	var its extra
-	if err = q.Unseal(sealed, f.cfg.Secret, "origin", nil); err != nil {
+	var hello transport.Hello
+	var peerData privateData
+	if err = hello.Unseal(sealed, f.cfg.Secret, "origin", nil); err != nil {
 		return nil, nil, err
 	}
-	if err = decode(q.Extra, &its); err != nil {
+	if err = decode(hello.Extra, &peerData); err != nil {
 		return nil, nil, err
 	}
-	if reply = f.greeted[q.Nonce]; reply == nil { // a question may come twice
-		if reply, err = f.admit(&q, &its); err != nil {
-			log.Warnf("rank %d cannot be connected to: %v", q.From, err)
+	if reply = f.listen.answered[hello.Nonce]; reply == nil { // it may be a repeated request
+		if reply, err = f.acceptConnection(&hello, &peerData); err != nil {
+			log.Warnf("rank %d cannot be connected to: %v", hello.From, err)
 			return nil, nil, nil
 		}
-		f.remember(q.Nonce, reply)
+		f.recordAnswer(hello.Nonce, reply)
 	}
-	return reply, &its.Back, nil
+	return reply, &peerData.Back, nil
 }
 
-// greeting is a question that was answered.
-type greeting struct {
-	id nonce
-	at time.Time
+// answeredRequest is a connect request that was answered.
+type answeredRequest struct {
+	id         nonce
+	answeredAt time.Time
 }
 
-// remember keeps an answer for as long as its question may come again: nobody asks for longer than
-// the timeout. The caller has the lock.
-func (f *Fabric) remember(id nonce, reply []byte) {
-	f.greeted[id] = reply
-	f.recent = append(f.recent, greeting{id, time.Now()})
-	for time.Since(f.recent[0].at) > 2*f.cfg.Timeout {
-		delete(f.greeted, f.recent[0].id)
-		f.recent = f.recent[1:]
+// recordAnswer keeps a reply for as long as its request may be repeated: an origin gives up after
+// the timeout. The caller holds listen.mu.
+func (f *Fabric) recordAnswer(id nonce, reply []byte) {
+	f.listen.answered[id] = reply
+	f.listen.answeredOrder = append(f.listen.answeredOrder, answeredRequest{id, time.Now()})
+	for time.Since(f.listen.answeredOrder[0].answeredAt) > 2*f.cfg.Timeout {
+		delete(f.listen.answered, f.listen.answeredOrder[0].id)
+		f.listen.answeredOrder = f.listen.answeredOrder[1:]
 	}
 }
 
-// admit makes this end of a connection.
-func (f *Fabric) admit(q *transport.Hello, its *extra) (reply []byte, err error) {
-	if f.cfg.NodeOf(q.From) < 0 || q.To != f.cfg.Me || q.Frame < leastMessage {
-		return nil, fmt.Errorf("it asks for rank %d, and takes messages of %d bytes", q.To,
-			q.Frame)
+// acceptConnection makes the target's endpoint of a connection, and returns the reply. The caller
+// holds listen.mu and has checked the origin's proof.
+func (f *Fabric) acceptConnection(hello *transport.Hello,
+	peerData *privateData) (reply []byte, err error) {
+	if f.cfg.NodeOf(hello.From) < 0 || hello.To != f.cfg.Me || hello.Frame < minMessageBytes {
+		return nil, fmt.Errorf("it asks for rank %d, and takes messages of %d bytes",
+			hello.To, hello.Frame)
 	}
 	t, err := newTarget(f)
 	if err != nil {
 		return nil, err
 	}
-	t.most, t.back = min(f.size, int(q.Frame)), its.Back
-	mine := extra{Link: t.pair.Link(), Places: f.places(its)}
-	t.eager = f.eager
-	if err = t.pair.Connect(&its.Link, f.cfg.Timeout); err == nil {
-		t.receiver, err = f.accept(q.From, t)
+	t.limits.message, t.peerManager = min(f.bufferSize, int(hello.Frame)), peerData.Back
+	ownData := privateData{Link: t.pair.Link(), Places: f.openForcedProtocols(peerData)}
+	t.eagerRing = f.listen.eagerRing
+	if err = t.pair.Connect(&peerData.Link, f.cfg.Timeout); err == nil {
+		t.receiver, err = f.listen.accept(hello.From, t)
 	}
 	if err != nil {
 		t.pair.Close()
 		return nil, err
 	}
-	t.peer.Store(t.pair.Peer())
-	f.served.know(&t.end)
-	t.posting.Lock()
-	t.known = true
-	t.posting.Unlock()
-	f.served.Interrupt() // the data server sends pulses from now on
-	a := transport.Hello{From: f.cfg.Me, To: q.From, Frame: uint32(f.size),
-		Nonce: transport.NewNonce(), Extra: encode(&mine)}
-	return a.Seal(f.cfg.Secret, "target", q.Nonce[:]), nil
+	t.peerPair.Store(t.pair.Peer())
+	f.serverQueue.registerEndpoint(&t.endpoint)
+	t.send.mu.Lock()
+	t.registered = true
+	t.send.mu.Unlock()
+	f.serverQueue.Interrupt() // its thread has to send pulses from now on
+	answer := transport.Hello{From: f.cfg.Me, To: hello.From, Frame: uint32(f.bufferSize),
+		Nonce: transport.NewNonce(), Extra: encode(&ownData)}
+	return answer.Seal(f.cfg.Secret, "target", hello.Nonce[:]), nil
 }
 
-// inlineAnswer is the longest message of a target that is sent inline, and so frees its buffer at
-// once: a frame without a body.
-const inlineAnswer = 96
+// targetInlineBytes is the longest message of a target that is sent inline, and so frees its buffer
+// at once: a frame without a body.
+const targetInlineBytes = 96

@@ -5,35 +5,37 @@
 package rdma
 
 const (
-	// originRequests is how many requests an origin may have in flight to one target: what
-	// keeps the device busy with chains of small rows. allOrigin is those to all targets,
-	// leastOrigin half a chain.
-	originRequests = 256
-	allOrigin      = 64 * originRequests
-	leastOrigin    = chainLength / 2
+	// originRequests is how many requests an origin may have in flight to one target: enough to
+	// keep the device busy with chains of small rows. allOriginRequests is how many to all
+	// targets, leastOriginRequests half a chain.
+	originRequests      = 256
+	allOriginRequests   = 64 * originRequests
+	leastOriginRequests = chainLength / 2
 
-	// targetRequests is how many frames and writes are on their way to one origin at most.
-	// allTarget is to all.
-	targetRequests = 32
-	allTarget      = 1024 * targetRequests
+	// targetRequests is how many frames and writes to one origin may be in flight.
+	// allTargetRequests is how many to all origins.
+	targetRequests    = 32
+	allTargetRequests = 1024 * targetRequests
 )
 
-// share is the length of each of so many queues: most, if all of them together are not longer than
-// all then, but never below least.
-func share(most, least, all, queues int) int {
+// queueShare returns the length of each of so many queues: most, if all of them together are not
+// longer than all then, but never below least.
+func queueShare(most, least, all, queues int) int {
 	return max(min(most, all/max(queues, 1)), least)
 }
 
 // originLength is the length of the queue to each target in a job on so many nodes.
-func originLength(nodes int) int { return share(originRequests, leastOrigin, allOrigin, nodes-1) }
+func originLength(nodes int) int {
+	return queueShare(originRequests, leastOriginRequests, allOriginRequests, nodes-1)
+}
 
 // targetLength is the length of the queue to each origin where there may be so many.
 func targetLength(origins int) int {
-	return share(targetRequests, leastRequests, allTarget, origins)
+	return queueShare(targetRequests, minRequests, allTargetRequests, origins)
 }
 
-// elsewhere is how many ranks may be origins of this process.
-func (f *Fabric) elsewhere() (n int) {
+// remoteRanks is how many ranks may be origins of this process.
+func (f *Fabric) remoteRanks() (n int) {
 	for node, ranks := range f.cfg.Nodes {
 		if node != f.cfg.MyNode {
 			n += len(ranks)

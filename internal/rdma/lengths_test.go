@@ -5,6 +5,8 @@ package rdma
 
 import "testing"
 
+// TestQueueLengths: send queues have their usual length in small jobs, and stay bounded in large
+// ones.
 func TestQueueLengths(t *testing.T) {
 	for _, c := range []struct{ nodes, perNode, origin, target int }{
 		{1, 1, 256, 32}, {2, 1, 256, 32}, {8, 8, 256, 32}, {65, 16, 256, 32},
@@ -17,11 +19,11 @@ func TestQueueLengths(t *testing.T) {
 			t.Errorf("%d nodes of %d ranks: %d and %d requests, expected %d and %d",
 				c.nodes, c.perNode, o, s, c.origin, c.target)
 		}
-		if all := o * (c.nodes - 1); all > allOrigin && o > leastOrigin {
+		if all := o * (c.nodes - 1); all > allOriginRequests && o > leastOriginRequests {
 			t.Errorf("%d nodes: %d requests in all", c.nodes, all)
 		}
 	}
-	if leastOrigin < leastRequests || leastOrigin > originRequests {
-		t.Errorf("a queue of %d requests", leastOrigin)
+	if leastOriginRequests < minRequests || leastOriginRequests > originRequests {
+		t.Errorf("a queue of %d requests", leastOriginRequests)
 	}
 }

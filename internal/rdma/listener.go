@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The data server's queue where any thread of the process may poll it (transport.SharedListener).
-// The server's thread sleeps in an epoll of the queue's descriptor, its bell and an alarm, and
-// holds nothing there. While another thread polls, the descriptor is switched off in that epoll.
+// The server's thread sleeps in an epoll of the queue's descriptor, its wake-up event and an alarm,
+// without the poll lock. While another thread polls, the descriptor is switched off in that epoll:
+// the queue is diverted.
 package rdma
 
 import (
@@ -17,15 +18,17 @@ import (
 	"libarmci/internal/wait"
 )
 
+// listener is the data server's queue with the epoll in which the server's thread sleeps.
 type listener struct {
 	*queue
 	epoll    int
 	alarm    eventfd.Alarm
-	diverted atomic.Bool // what comes is another thread's
+	diverted atomic.Bool // another thread polls: completions do not end Sleep
 }
 
-// share makes a queue's listener, one that threads share if its descriptor tells of all that comes.
-func (q *queue) share() (transport.Listener, error) {
+// openListener makes the listener of a queue: one that threads share if the descriptor signals all
+// completions, else the queue itself. The caller closes it.
+func (q *queue) openListener() (transport.Listener, error) {
 	if !q.cq.Tells() {
 		return q, nil
 	}
@@ -34,7 +37,7 @@ func (q *queue) share() (transport.Listener, error) {
 		return nil, err
 	}
 	l := &listener{queue: q, epoll: epoll, alarm: eventfd.NoAlarm}
-	for _, fd := range []int{int(q.bell), q.cq.FD()} {
+	for _, fd := range []int{int(q.wakeup), q.cq.FD()} {
 		event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}
 		if err == nil {
 			err = unix.EpollCtl(epoll, unix.EPOLL_CTL_ADD, fd, &event)
@@ -44,28 +47,29 @@ func (q *queue) share() (transport.Listener, error) {
 		l.alarm, err = eventfd.NewAlarm(epoll)
 	}
 	if err != nil {
-		l.close()
+		l.closeEpoll()
 		return nil, err
 	}
 	return l, nil
 }
 
-// Poll handles completions. A waiter handles one and then looks for what it waits for: messages for
-// it, which it alone takes out of its mailbox, would fill that.
+// Poll handles completions. While diverted it handles one at a time, since its caller is a waiter:
+// that checks its own condition after each. Otherwise messages for the waiter, which only it takes
+// out of its mailbox, would fill the mailbox.
 func (l *listener) Poll(looks int) int {
 	if !l.diverted.Load() {
 		return l.queue.Poll(looks)
 	}
-	l.enter()
-	defer l.leave()
-	return l.pollSome(looks, 1)
+	l.lockPoll()
+	defer l.unlockPoll()
+	return l.pollUpTo(looks, 1)
 }
 
-// Sleep sleeps until something comes, unless that is another thread's, or Interrupt or the alarm
-// ends it.
+// Sleep blocks until there are completions, Interrupt is called, the alarm goes off, or a time has
+// passed (negative: no limit). While diverted completions do not end it.
 func (l *listener) Sleep(limit time.Duration) {
-	if l.prepare() > 0 {
-		wait.Yield() // the thread that polls may not have called Divert yet
+	if l.handleAndArm() > 0 {
+		wait.Yield() // a thread that is about to poll may not have called Divert yet
 		return
 	}
 	timeout := -1
@@ -74,53 +78,58 @@ func (l *listener) Sleep(limit time.Duration) {
 	}
 	var events [3]unix.EpollEvent
 	n, err := unix.EpollWait(l.epoll, events[:], timeout)
-	if err != nil && err != unix.EINTR && l.f.cfg.Fatal != nil {
-		l.f.cfg.Fatal(fmt.Errorf("the data server cannot wait for requests: %w", err))
+	if err != nil && err != unix.EINTR && l.fabric.cfg.Fatal != nil {
+		l.fabric.cfg.Fatal(fmt.Errorf("the data server cannot wait for requests: %w", err))
 	}
 	for _, e := range events[:max(n, 0)] {
-		if e.Fd == int32(l.bell) {
-			l.bell.Drain()
+		if e.Fd == int32(l.wakeup) {
+			l.wakeup.Drain()
 		}
 	}
 }
 
-// prepare has the queue tell of what comes, and handles what has come before: how much. Where that
-// is another thread's it only makes the calls that Interrupt was for: that thread may be away.
-func (l *listener) prepare() int {
-	l.enter()
-	defer l.leave()
-	l.found += l.waiting()
+// handleAndArm handles what is there, and returns how much that was; if there is nothing, it arms
+// the descriptor. While diverted it only makes the calls that the poller was left: the thread that
+// polls may be busy otherwise. It locks the poll lock.
+func (l *listener) handleAndArm() int {
+	l.lockPoll()
+	defer l.unlockPoll()
+	l.poller.unreported += l.handleAside()
 	if l.diverted.Load() {
 		return 0
 	}
-	l.offerBuffers()
-	if l.found == 0 {
-		l.arm()
+	l.repostReceives()
+	if l.poller.unreported == 0 {
+		l.armAndPoll()
 	}
-	return l.found
+	return l.poller.unreported
 }
 
-// arm has the descriptor tell of the next completion. Those before are handled. Poller only.
-func (l *listener) arm() {
+// armAndPoll arms the descriptor for the next completion, and handles those that came before.
+// Poller only.
+func (l *listener) armAndPoll() {
 	l.cq.Take()
 	if err := l.cq.Arm(); err != nil {
-		l.found += l.deal(0, err)
+		l.poller.unreported += l.handleCompletions(0, err)
 		return
 	}
-	l.found += l.look(burst, 1, 0)
+	l.poller.unreported += l.pollCQ(pollBatch, 1, 0)
 }
 
-// Rest: what is left waits for completions.
+// Rest is negative: what is left to send waits for completions.
 func (l *listener) Rest() time.Duration { return -1 }
 
-// Whole: frames come whole.
+// Whole is true: a frame is one message, so none arrives in parts.
 func (l *listener) Whole() bool { return true }
 
-// Ready and SleepIn: the descriptor tells of what comes only once, if asked for.
-func (l *listener) Ready() int   { return -1 }
+// Ready is negative: no descriptor stays readable while there are completions.
+func (l *listener) Ready() int { return -1 }
+
+// SleepIn is negative: the epoll signals a completion only once after the queue is armed.
 func (l *listener) SleepIn() int { return -1 }
 
-// Divert switches the descriptor off for the server's thread, or on again.
+// Divert switches the descriptor off for the server's thread, or on again. When it is switched on,
+// completions that the other thread left end Sleep. It locks the poll lock then.
 func (l *listener) Divert(on bool) {
 	l.diverted.Store(on)
 	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(l.cq.FD())}
@@ -131,28 +140,29 @@ func (l *listener) Divert(on bool) {
 	if on {
 		return
 	}
-	l.enter()
-	l.arm()
-	found := l.found > 0 || l.urgent.Load() // which the thread that polled may not have seen
-	l.leave()
+	l.lockPoll()
+	l.armAndPoll()
+	// The thread that polled may not have seen the latest calls.
+	found := l.poller.unreported > 0 || l.calls.pending.Load()
+	l.unlockPoll()
 	if found {
 		l.Interrupt()
 	}
 }
 
-// Answered is how many requests C has answered for which this process's rank was needed.
-func (l *listener) Answered() uint32 { return l.answers.Needed() }
+// Answered counts the questions that C has answered, but for messages to this process's own rank.
+func (l *listener) Answered() uint32 { return l.answers.NeededCount() }
 
-// WakeIn ends Sleep after a time.
+// WakeIn sets the alarm, which ends Sleep after a time.
 func (l *listener) WakeIn(d time.Duration) { l.alarm.Set(d) }
 
-// Close stops listening, and closes the ends that are left.
+// Close stops listening, and disconnects the endpoints that are left (queue.Close).
 func (l *listener) Close() {
 	l.queue.Close()
-	l.close()
+	l.closeEpoll()
 }
 
-func (l *listener) close() {
+func (l *listener) closeEpoll() {
 	l.alarm.Close()
 	unix.Close(l.epoll)
 }

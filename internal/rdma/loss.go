@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // How a connection ends: by a failure of the queue pair, by Break, by a receiver's error, or by
-// Close. Any thread marks the end as broken. Then the poller fails what is open, tells the
-// receiver, and sends a farewell to the other end: an empty message, which arrives after everything
-// that was sent. A datagram tells the other process to poll for it, in case it is idle. The queue
-// pair is destroyed when the farewell has left.
+// Close. Any thread records the reason (markLost). Then the poller fails what is in flight, calls
+// the receiver, and sends the peer a disconnect message: one of no bytes, which arrives after
+// everything that was sent. A notice has the peer's progress thread poll for it, in case that
+// process is idle. The queue pair is destroyed when the disconnect message has been sent.
 package rdma
 
 import (
@@ -15,209 +15,209 @@ import (
 
 	"libarmci/internal/log"
 	"libarmci/internal/rdma/qp"
-	"libarmci/internal/wait"
 )
 
 var (
-	errBroken = errors.New("the connection was broken off")
-	errClosed = errors.New("the connection was closed")
-	errGone   = io.EOF // the other end has closed or broken it
+	errBroken     = errors.New("the connection was broken off")
+	errClosed     = errors.New("the connection was closed")
+	errPeerClosed = io.EOF // the peer has closed or broken it
 )
 
 const (
-	partingTime  = time.Second           // how long a farewell may take
-	farewellTime = 10 * time.Millisecond // how long Close waits for it at least
+	releaseTimeout = time.Second           // how long sending a disconnect message may take
+	minRelease     = 10 * time.Millisecond // how long Close waits for that at least
 )
 
-// lose marks an end as broken, unless it is already. It returns the reason that counts, the first
-// one. Any thread.
-func (e *end) lose(why error) error {
-	if e.broken.CompareAndSwap(nil, &why) {
-		e.q.fast.DropPair(e.pair.Handle())
-		e.q.later(e.tell)
-		e.f.Wake()
+// markLost records why the connection has ended, unless it has already. It returns the reason that
+// counts, the first one. The poller does the rest (handleLoss). Any thread may call it.
+func (e *endpoint) markLost(why error) error {
+	if e.lossReason.CompareAndSwap(nil, &why) {
+		e.queue.fast.DropPair(e.pair.Handle())
+		e.queue.callFromPoller(e.handleLoss)
+		e.fabric.Wake()
 	}
-	return *e.broken.Load()
+	return *e.lossReason.Load()
 }
 
 // Break ends the connection.
-func (e *end) Break() { e.lose(errBroken) }
+func (e *endpoint) Break() { e.markLost(errBroken) }
 
-// tell ends a connection that was lost. Poller only.
-func (e *end) tell() {
-	e.finish(true)
-	if e.dropped != nil { // a target's end; an origin's is closed by internode
-		e.part()
+// handleLoss ends a connection that was lost. A target is released here, an origin when package
+// internode closes it. Poller only.
+func (e *endpoint) handleLoss() {
+	e.failAndDisconnect(true)
+	if e.handlers.onLost != nil {
+		e.scheduleDestroy()
 	}
 }
 
-// shut ends a connection that is being closed. Poller only.
-func (e *end) shut() {
-	e.lose(errClosed)
-	e.finish(false)
-	e.part()
+// closeNow ends a connection that is being closed. Poller only.
+func (e *endpoint) closeNow() {
+	e.markLost(errClosed)
+	e.failAndDisconnect(false)
+	e.scheduleDestroy()
 }
 
-// finish fails what is open, tells the receiver if tell is set, and sends the farewell; once.
-// Poller only.
-func (e *end) finish(tell bool) {
-	if e.told {
+// failAndDisconnect fails what is in flight, reports the loss to the receiver if notify is set, and
+// sends the disconnect message. It does that once: state is disconnected afterwards. The caller has
+// called markLost. Poller only.
+func (e *endpoint) failAndDisconnect(notify bool) {
+	if connState(e.state.Load()) >= disconnected {
 		return
 	}
-	e.told = true
-	if e.leaves.Swap(true) {
-		e.q.leaving.Add(-1)
+	if connState(e.state.Swap(int32(disconnected))) == peerLeaving {
+		e.queue.peersLeaving.Add(-1)
 	}
-	why := *e.broken.Load()
-	e.q.fast.DropPair(e.pair.Handle()) // lose may have yet to: C posts nothing behind Fail
-	e.q.fast.Fail(e.pair.Handle())
-	for _, p := range e.ring.fail() {
-		release(p.held)
+	why := *e.lossReason.Load()
+	// Again, since the thread in markLost may not have got there: C posts nothing behind
+	// FailPair.
+	e.queue.fast.DropPair(e.pair.Handle())
+	e.queue.fast.FailPair(e.pair.Handle())
+	for _, p := range e.inflight.failAll() {
+		releaseRegistrations(p.registrations)
 		if p.done != nil {
 			p.done.Done(why)
 		}
 	}
-	if e.dropped != nil {
-		e.dropped()
+	if e.handlers.onLost != nil {
+		e.handlers.onLost()
 	}
-	if tell {
+	if notify {
 		e.receiver.Lost(why)
 	}
-	e.farewell(why == errGone)
+	e.sendDisconnect(why == errPeerClosed)
 }
 
-// farewell sends what was posted meanwhile, and then an empty message, unless the other end has
-// gone.
-func (e *end) farewell(gone bool) {
-	e.posting.Lock()
-	defer e.posting.Unlock()
-	e.ring.close(false)
-	if e.dropped != nil && !e.dead.Load() {
-		e.flush()
+// sendDisconnect sends frames that are still queued, and then a message of no bytes, unless the
+// peer has closed the connection first. It announces that by a notice, and locks send.mu.
+func (e *endpoint) sendDisconnect(peerClosed bool) {
+	e.send.mu.Lock()
+	defer e.send.mu.Unlock()
+	e.inflight.setClosed(false)
+	if e.handlers.onLost != nil && !e.pairFailed.Load() {
+		e.sendPending()
 	}
-	e.over, e.late = true, nil
-	if gone || e.dead.Load() || !e.q.claim(1) {
-		e.dead.Store(true)
+	e.send.closed, e.send.pending = true, nil
+	if peerClosed || e.pairFailed.Load() || !e.queue.reserveRequests(1) {
+		e.pairFailed.Store(true)
 	} else {
-		q := [1]qp.Request{{Op: qp.Send}}
-		if e.post(posted{buffer: none}, q[:], nil) != nil {
-			e.dead.Store(true)
+		requests := [1]qp.Request{{Op: qp.Send}}
+		if e.postChain(postedChain{buffer: noBuffer}, requests[:], nil) != nil {
+			e.pairFailed.Store(true)
 		}
 	}
-	e.ring.close(true)
-	if !gone {
-		e.f.cm.announce(&notice{e.pair.Peer(), e.pair.Number(), e.dead.Load()}, &e.back)
+	e.inflight.setClosed(true)
+	if !peerClosed {
+		n := disconnectNotice{e.pair.Peer(), e.pair.Number(), e.pairFailed.Load()}
+		e.fabric.connManager.announceDisconnect(&n, &e.peerManager)
 	}
 }
 
-// left tells whether everything has left, the farewell last, or never will.
-func (e *end) left() bool { return e.dead.Load() || !e.ring.open(e.ring.next()) }
-
-// departed is told of the other end's farewell where this end is broken already: nobody takes this
-// end's farewell any more. Poller only.
-func (e *end) departed() {
-	e.dead.Store(true)
-	e.q.urgent.Store(true)
+// disconnectSent reports whether everything has been sent, the disconnect message last, or never
+// will be. The caller has called failAndDisconnect.
+func (e *endpoint) disconnectSent() bool {
+	return e.pairFailed.Load() || !e.inflight.isOpen(e.inflight.nextNumber())
 }
 
-// part has the queue pair destroyed as soon as the farewell has left. Poller only.
-func (e *end) part() {
-	if e.until.IsZero() {
-		e.until = time.Now().Add(partingTime)
-		e.q.parting = append(e.q.parting, e)
-		e.q.urgent.Store(true)
+// onPeerDisconnect handles the peer's disconnect message where this endpoint is lost already: the
+// peer takes no disconnect message any more, so the queue pair can be destroyed. Poller only.
+func (e *endpoint) onPeerDisconnect() {
+	e.pairFailed.Store(true)
+	e.queue.calls.pending.Store(true)
+}
+
+// scheduleDestroy has the queue pair destroyed as soon as the disconnect message has been sent. The
+// caller has called failAndDisconnect. Poller only.
+func (e *endpoint) scheduleDestroy() {
+	if connState(e.state.Load()) != releasing {
+		e.state.Store(int32(releasing))
+		e.destroyBy = time.Now().Add(releaseTimeout)
+		e.queue.poller.releasing = append(e.queue.poller.releasing, e)
+		e.queue.calls.pending.Store(true)
 	}
 }
 
-// reap destroys the parting ends whose farewell has left. Poller only.
-func (q *queue) reap() {
-	rest := q.parting[:0]
-	for _, e := range q.parting {
-		if e.left() || time.Now().After(e.until) {
-			e.destroy()
+// destroyReleased destroys the releasing endpoints whose disconnect message has been sent. Poller
+// only.
+func (q *queue) destroyReleased() {
+	rest := q.poller.releasing[:0]
+	for _, e := range q.poller.releasing {
+		if e.disconnectSent() || time.Now().After(e.destroyBy) {
+			e.destroyPair()
 		} else {
 			rest = append(rest, e)
 		}
 	}
-	q.parting = rest
+	q.poller.releasing = rest
 }
 
-// destroy destroys the queue pair, after which nothing completes any more, and frees what was in
-// flight.
-func (e *end) destroy() {
-	e.q.forget(e)
+// destroyPair destroys the queue pair, after which nothing completes any more, and frees what was
+// in flight. Poller only.
+func (e *endpoint) destroyPair() {
+	e.queue.unregisterEndpoint(e)
 	handle, number := e.pair.Handle(), e.pair.Number()
-	e.q.fast.DropPair(handle)
+	e.queue.fast.DropPair(handle)
 	err := e.pair.Close()
-	if err != nil { // what the device still uses is not used again
+	if err != nil { // the device may still use the buffers: they are not used again
 		log.Infof("%v", err)
 	} else {
-		e.q.fast.Forget(handle)
-		e.q.answers.Drop(number)
+		e.queue.fast.ForgetPair(handle)
+		e.queue.answers.DropOrigin(number)
 	}
-	for p, ok := e.ring.pop(math.MaxUint64); ok; p, ok = e.ring.pop(math.MaxUint64) {
+	for {
+		p, ok := e.inflight.popUpTo(math.MaxUint64)
+		if !ok {
+			return
+		}
 		if err != nil {
-			p.buffer, p.held = none, nil
+			p.buffer, p.registrations = noBuffer, nil
 		}
-		e.giveBack(&p)
+		e.releaseChain(&p)
 	}
 }
 
-// idle tells whether nothing is open any more.
-func (e *end) idle() bool {
-	e.posting.Lock()
-	defer e.posting.Unlock()
-	return e.broken.Load() != nil || len(e.late) == 0 && !e.ring.open(e.ring.next())
+// sendsComplete reports whether all that was sent is complete, or the connection is lost. It locks
+// send.mu.
+func (e *endpoint) sendsComplete() bool {
+	e.send.mu.Lock()
+	defer e.send.mu.Unlock()
+	return e.lossReason.Load() != nil ||
+		len(e.send.pending) == 0 && !e.inflight.isOpen(e.inflight.nextNumber())
 }
 
-// Close ends the connection when what was sent has left, or linger is over. The farewell always has
-// a moment to leave: else the queue pair would stay until somebody polls.
-func (e *end) Close(linger time.Duration) {
-	until := time.Now().Add(max(linger, farewellTime))
-	e.q.own()
-	defer e.q.leave()
-	e.q.shut(until, e)
+// Close ends the connection when what was sent is complete, or when linger is over. It waits for
+// the disconnect message for a moment at least: otherwise the queue pair would stay until a thread
+// polls. It becomes the poller, for up to linger or minRelease.
+func (e *endpoint) Close(linger time.Duration) {
+	until := time.Now().Add(max(linger, minRelease))
+	e.queue.lockPollToClose()
+	defer e.queue.unlockPoll()
+	e.queue.disconnectAll(until, e)
 }
 
-// shut ends connections when what was sent has left, but no later than until. Poller only.
-func (q *queue) shut(until time.Time, ends ...*end) {
+// disconnectAll ends connections when what was sent is complete, but no later than until. Poller
+// only.
+func (q *queue) disconnectAll(until time.Time, ends ...*endpoint) {
 	for _, e := range ends {
-		q.pollUntil(until, e.idle)
+		q.pollUntil(until, e.sendsComplete)
 	}
 	for _, e := range ends {
-		e.shut()
+		e.closeNow()
 	}
 	for _, e := range ends {
-		q.pollUntil(until, e.left)
+		q.pollUntil(until, e.disconnectSent)
 	}
-	q.reap()
+	q.destroyReleased()
 }
 
-// own makes the caller the poller, until leave.
-func (q *queue) own() {
-	q.wanted.Add(1)
-	q.Interrupt()
-	q.using.Lock()
-	q.wanted.Add(-1)
-	q.fast.Enter()
-}
-
-// pollUntil polls until done, or until a time. Poller only.
-func (q *queue) pollUntil(until time.Time, done func() bool) {
-	for !done() && time.Now().Before(until) {
-		if q.poll(1) == 0 {
-			wait.Yield()
-		}
+// closeEndpoints closes the endpoints that are left, after what was posted has been sent. It
+// becomes the poller, for up to releaseTimeout.
+func (q *queue) closeEndpoints() {
+	q.lockPollToClose()
+	defer q.unlockPoll()
+	q.disconnectAll(time.Now().Add(releaseTimeout), q.listEndpoints()...)
+	for _, e := range q.poller.releasing {
+		e.destroyPair()
 	}
-}
-
-// closeAll closes the ends that are left, after what was posted has left.
-func (q *queue) closeAll() {
-	q.own()
-	defer q.leave()
-	q.shut(time.Now().Add(partingTime), q.all()...)
-	for _, e := range q.parting {
-		e.destroy()
-	}
-	q.parting = nil
+	q.poller.releasing = nil
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A notice is the datagram which tells the other process of a farewell, in case that process is
-// idle. Datagrams may be lost, and nothing answers a notice: it is sent again after a while,
-// unless the process ends before.
+// A disconnect notice is a datagram of the connection manager. It says that a disconnect message is
+// on its way, or that none will come, in case the receiving process is idle and polls no queue.
+// Datagrams may be lost, and nothing answers a notice: it is sent again after a while, unless the
+// process ends before.
 package rdma
 
 import (
@@ -13,57 +14,61 @@ import (
 	"libarmci/internal/transport"
 )
 
-// notice is what a process that ends a connection tells the other end.
-type notice struct {
+// disconnectNotice is the private data of the hello in a notice.
+type disconnectNotice struct {
 	Pair uint32 // the receiver's queue pair
 	From uint32 // the sender's
-	Dead bool   // no farewell comes; otherwise it is on its way
+	// NoDisconnect: no disconnect message will come. Otherwise it is on its way.
+	NoDisconnect bool
 }
 
 // noticePauses are the times between the datagrams that carry the same notice.
 var noticePauses = [...]time.Duration{20 * time.Millisecond, 200 * time.Millisecond}
 
-// notices is the notices that the manager's thread will send again.
-type notices struct {
+// noticeQueue is the notices that the manager's thread will send again.
+type noticeQueue struct {
 	mu   sync.Mutex
-	list []unsent
+	list []pendingNotice
 }
 
-type unsent struct {
-	due    time.Time
-	sent   int // times before
-	id     nonce
-	sealed []byte
-	to     *qp.Address
+// pendingNotice is a notice that was sent and will be sent again.
+type pendingNotice struct {
+	resendAt time.Time
+	resends  int // times that it was sent again
+	id       nonce
+	sealed   []byte
+	to       *qp.Address
 }
 
-// announce sends a notice, now and again.
-func (m *manager) announce(n *notice, to *qp.Address) {
-	h := transport.Hello{From: m.f.cfg.Me, Nonce: transport.NewNonce(), Extra: encode(n)}
-	x := unsent{id: h.Nonce, sealed: h.Seal(m.f.cfg.Secret, "leaving", nil), to: to}
-	m.send(leaving, x.id, x.sealed, x.to)
-	x.due = time.Now().Add(noticePauses[0])
+// announceDisconnect sends a notice, and has the manager's thread send it again. Any thread may
+// call it; it locks notices.mu.
+func (m *connManager) announceDisconnect(n *disconnectNotice, to *qp.Address) {
+	h := transport.Hello{From: m.fabric.cfg.Me, Nonce: transport.NewNonce(), Extra: encode(n)}
+	x := pendingNotice{id: h.Nonce, to: to,
+		sealed: h.Seal(m.fabric.cfg.Secret, "leaving", nil)}
+	m.sendDatagram(disconnecting, x.id, x.sealed, x.to)
+	x.resendAt = time.Now().Add(noticePauses[0])
 	m.notices.mu.Lock()
 	m.notices.list = append(m.notices.list, x)
 	m.notices.mu.Unlock()
-	m.bell.Ring()
+	m.wakeup.Ring()
 }
 
-// repeat sends the notices that are due, and returns when it must be called again; negative: after
-// announce.
-func (m *manager) repeat(now time.Time) time.Duration {
+// resendNotices sends the notices that are due. It returns after what time the manager's thread
+// must call it again; negative: only after the next announceDisconnect. It locks notices.mu.
+func (m *connManager) resendNotices(now time.Time) time.Duration {
 	m.notices.mu.Lock()
 	defer m.notices.mu.Unlock()
 	next, rest := time.Duration(-1), m.notices.list[:0]
 	for _, x := range m.notices.list {
-		if !now.Before(x.due) {
-			m.send(leaving, x.id, x.sealed, x.to)
-			if x.sent++; x.sent == len(noticePauses) {
+		if !now.Before(x.resendAt) {
+			m.sendDatagram(disconnecting, x.id, x.sealed, x.to)
+			if x.resends++; x.resends == len(noticePauses) {
 				continue
 			}
-			x.due = now.Add(noticePauses[x.sent])
+			x.resendAt = now.Add(noticePauses[x.resends])
 		}
-		if pause := x.due.Sub(now); next < 0 || pause < next {
+		if pause := x.resendAt.Sub(now); next < 0 || pause < next {
 			next = pause
 		}
 		rest = append(rest, x)
@@ -73,25 +78,25 @@ func (m *manager) repeat(now time.Time) time.Duration {
 	return next
 }
 
-// noticed handles a notice: the progress thread polls for the farewell, or, if none comes, the end
-// is lost at once.
-func (f *Fabric) noticed(sealed []byte) {
+// handleNotice handles a peer's notice: the progress thread polls for the disconnect message, or,
+// if none will come, the endpoint is lost at once. The caller is the manager's thread.
+func (f *Fabric) handleNotice(sealed []byte) {
 	var h transport.Hello
-	var n notice
+	var n disconnectNotice
 	if h.Unseal(sealed, f.cfg.Secret, "leaving", nil) != nil || decode(h.Extra, &n) != nil {
 		return
 	}
 	for _, q := range f.queues {
-		e := q.end(n.Pair)
+		e := q.endpointOf(n.Pair)
 		switch {
-		case e == nil || e.peer.Load() != n.From: // it has ended, or is not connected yet
-		case n.Dead:
-			e.lose(errGone)
-		case !e.leaves.Swap(true):
-			q.leaving.Add(1)
+		case e == nil || e.peerPair.Load() != n.From: // destroyed, or not connected yet
+		case n.NoDisconnect:
+			e.markLost(errPeerClosed)
+		case e.state.CompareAndSwap(int32(connected), int32(peerLeaving)):
+			q.peersLeaving.Add(1)
 		}
 	}
-	f.Attend(f.origins)
-	f.origins.urgent.Store(true)
+	f.Attend(f.originQueue)
+	f.originQueue.calls.pending.Store(true)
 	f.Wake()
 }

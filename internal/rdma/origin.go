@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// An origin's end of a connection: sending frames. If there is no room it waits, and polls for
-// completions meanwhile (FabricConfig.Await). Direct transfers are in direct.go.
+// An origin's endpoint: connecting, and sending frames. If there is no room it waits, and polls for
+// completions meanwhile (FabricConfig.Await). Direct transfers are in direct.go. The caller
+// serialises sends and transfers of one origin.
 package rdma
 
 import (
@@ -18,254 +19,272 @@ import (
 
 const inlineBytes = 256
 
+// origin is the endpoint by which this process reaches a data server.
 type origin struct {
-	end
-	mover  mover
-	inline []byte     // where a small message is built, which is sent inline
-	eager  *lab.Slots // of the target's eager ring; nil if that is not used
-	locks  *lab.Locks // of the target, for device-locked accumulates; nil if they are not used
+	endpoint
+	direct       directTransfer
+	inlineBuffer []byte     // a small message, which the device copies when it is posted
+	eagerSlots   *lab.Slots // of the target's eager ring; nil if that is not used
+	accLocks     *lab.Locks // the target's, for accumulates by the device; nil if not used
 }
 
-// Dial connects to the data server of a rank.
+// Dial connects to the data server of a rank, whose address is that of Info. It blocks for up to
+// the timeout. The caller closes the endpoint.
 func (f *Fabric) Dial(to transport.Rank, addr []byte,
 	r transport.Receiver) (transport.OriginEndpoint, error) {
-	var at qp.Address // which was sent without the zeros at its end
+	var at qp.Address // addr lacks the zeros at its end
 	if len(addr) == 0 || len(addr) > len(at) {
 		return nil, fmt.Errorf("an address of %d bytes", len(addr))
 	}
 	copy(at[:], addr)
-	o := &origin{inline: make([]byte, inlineBytes)}
-	if err := o.open(f, f.origins, originLength(len(f.cfg.Nodes)), mostPieces, inlineBytes,
+	o := &origin{inlineBuffer: make([]byte, inlineBytes)}
+	requests := originLength(len(f.cfg.Nodes))
+	if err := o.openPair(f, f.originQueue, requests, maxPieces, inlineBytes,
 		f.fastEntries()); err != nil {
 		return nil, err
 	}
-	o.receiver, o.arrived, o.freed = r, o.receive, func() {}
-	o.mover.init(o)
-	f.origins.know(&o.end) // before the other end may send
-	err := o.greet(to, &at)
-	if err == nil && f.base.Limits().Lazy {
-		err = o.meet()
+	o.receiver, o.handlers.onMessage, o.handlers.onCompletion = r, o.handleMessage, func() {}
+	o.direct.init(o)
+	f.originQueue.registerEndpoint(&o.endpoint) // before the target may send
+	err := o.exchangeHello(to, &at)
+	if err == nil && f.device.Limits().Lazy {
+		err = o.connectLazily()
 	}
 	if err != nil {
-		f.origins.forget(&o.end)
+		f.originQueue.unregisterEndpoint(&o.endpoint)
 		o.pair.Close()
 		return nil, err
 	}
 	return o, nil
 }
 
-// greet finds the target's queue pair, and connects this one with it.
-func (o *origin) greet(to transport.Rank, at *qp.Address) error {
-	f := o.f
-	mine, its := extra{Link: o.pair.Link()}, extra{}
-	mine.UsesSlots, mine.UsesLocks, mine.Back = f.cfg.Strided == transport.ByClaiming,
-		f.cfg.DeviceAcc, f.cm.self
-	q := transport.Hello{From: f.cfg.Me, To: to, Frame: uint32(f.size),
-		Nonce: transport.NewNonce(), Extra: encode(&mine)}
-	a, err := f.cm.ask(&q, at, f.cfg.Timeout)
-	if err == nil && (a.From != to || a.Frame < leastMessage) {
+// exchangeHello sends the connect request, and connects the queue pair with the target's. It
+// refuses a reply of another rank, or of one that takes no messages of useful length.
+func (o *origin) exchangeHello(to transport.Rank, at *qp.Address) error {
+	f := o.fabric
+	ownData, peerData := privateData{Link: o.pair.Link()}, privateData{}
+	ownData.UsesSlots, ownData.UsesLocks, ownData.Back = f.cfg.Strided == transport.ByClaiming,
+		f.cfg.DeviceAcc, f.connManager.address
+	hello := transport.Hello{From: f.cfg.Me, To: to, Frame: uint32(f.bufferSize),
+		Nonce: transport.NewNonce(), Extra: encode(&ownData)}
+	reply, err := f.connManager.requestConnect(&hello, at, f.cfg.Timeout)
+	if err == nil && (reply.From != to || reply.Frame < minMessageBytes) {
 		err = fmt.Errorf("the server there is of rank %d, and takes messages of %d bytes",
-			a.From, a.Frame)
+			reply.From, reply.Frame)
 	}
 	if err == nil {
-		err = decode(a.Extra, &its)
+		err = decode(reply.Extra, &peerData)
 	}
 	if err == nil {
-		err = o.pair.Connect(&its.Link, f.cfg.Timeout)
+		err = o.pair.Connect(&peerData.Link, f.cfg.Timeout)
 	}
 	if err == nil {
-		o.peer.Store(o.pair.Peer())
+		o.peerPair.Store(o.pair.Peer())
 	}
-	o.most, o.back = min(f.size, int(a.Frame)), *at
-	o.eager, o.locks = lab.NewSlots(&its.Places, int(a.Frame)),
-		lab.NewLocks(&its.Places, f.cfg.Me)
+	o.limits.message, o.peerManager = min(f.bufferSize, int(reply.Frame)), *at
+	o.eagerSlots, o.accLocks = lab.NewSlots(&peerData.Places, int(reply.Frame)),
+		lab.NewLocks(&peerData.Places, f.cfg.Me)
 	return err
 }
 
-// meet writes nothing to the target, and waits until that has been done: the target may send before
-// this end is polled again.
-func (o *origin) meet() error {
-	if err := o.ship(posted{buffer: none}, []qp.Request{{Op: qp.Write}}, nil); err != nil {
+// connectLazily completes the connection over a device that connects at the first request, in which
+// both ends take part: it writes no bytes to the target and waits for the completion. Otherwise the
+// target could send first, while this process polls no more.
+func (o *origin) connectLazily() error {
+	write := []qp.Request{{Op: qp.Write}}
+	if err := o.postWhenRoom(postedChain{buffer: noBuffer}, write, nil); err != nil {
 		return err
 	}
-	mark, end := o.ring.next(), time.Now().Add(o.f.cfg.Timeout)
-	o.f.cfg.Await(o, func() bool {
-		return !o.ring.open(mark) || o.broken.Load() != nil ||
-			time.Now().After(end)
+	mark, deadline := o.inflight.nextNumber(), time.Now().Add(o.fabric.cfg.Timeout)
+	o.fabric.cfg.Await(o, func() bool {
+		return !o.inflight.isOpen(mark) || o.lossReason.Load() != nil ||
+			time.Now().After(deadline)
 	})
-	if e := o.broken.Load(); e != nil {
+	if e := o.lossReason.Load(); e != nil {
 		return *e
 	}
-	if o.ring.open(mark) {
-		return fmt.Errorf("it does not answer for %v", o.f.cfg.Timeout)
+	if o.inflight.isOpen(mark) {
+		return fmt.Errorf("it does not answer for %v", o.fabric.cfg.Timeout)
 	}
 	return nil
 }
 
-// receive hands an answer to the receiver, or to C. The buffer is free again at once.
-func (o *origin) receive(buffer int32, n int) {
-	b := o.q.in.Bytes(buffer)[:n]
-	if !o.q.fast.Receive(o.pair.Number(), b) {
-		if err := o.deliver(b, nil); err != nil {
-			o.lose(err)
+// handleMessage hands a message of the target to C or to the receiver. The receive buffer is free
+// again afterwards. Poller only.
+func (o *origin) handleMessage(buffer int32, n int) {
+	b := o.queue.receiveBuffers.Bytes(buffer)[:n]
+	if !o.queue.fast.Receive(o.pair.Number(), b) {
+		if err := o.deliverFrame(b, nil); err != nil {
+			o.markLost(err)
 		}
 	}
-	o.q.giveBack(buffer)
+	o.queue.recycleReceive(buffer)
 }
 
-// ship posts a chain when there is room for it; one that is longer than the queue pair, in parts.
-func (o *origin) ship(p posted, requests []qp.Request, data []qp.Data) error {
-	for len(requests) > o.longest {
+// postWhenRoom posts a chain, and blocks until there is room for it. A chain that is longer than
+// the queue pair is posted in parts.
+func (o *origin) postWhenRoom(p postedChain, requests []qp.Request, data []qp.Data) error {
+	for len(requests) > o.limits.chain {
 		pieces := 0
-		for i := range requests[:o.longest] {
+		for i := range requests[:o.limits.chain] {
 			pieces += int(requests[i].Pieces)
 		}
-		if err := o.ship(posted{buffer: none}, requests[:o.longest],
+		if err := o.postWhenRoom(postedChain{buffer: noBuffer}, requests[:o.limits.chain],
 			data[:pieces]); err != nil {
-			o.giveBack(&posted{buffer: p.buffer})
+			o.releaseChain(&postedChain{buffer: p.buffer})
 			return err
 		}
-		requests, data = requests[o.longest:], data[pieces:]
+		requests, data = requests[o.limits.chain:], data[pieces:]
 	}
-	ok, err := o.attempt(p, requests, data)
+	ok, err := o.tryPost(p, requests, data)
 	if !ok {
-		err = o.shipLater(p, slices.Clone(requests), slices.Clone(data))
+		err = o.awaitRoom(p, slices.Clone(requests), slices.Clone(data))
 	}
 	return err
 }
 
-func (o *origin) shipLater(p posted, requests []qp.Request, data []qp.Data) (err error) {
-	lost := o.await(func() (ok bool) {
-		ok, err = o.attempt(p, requests, data)
+// awaitRoom is postWhenRoom where there was no room. After an error the chain's buffer is free.
+func (o *origin) awaitRoom(p postedChain, requests []qp.Request, data []qp.Data) (err error) {
+	lost := o.awaitCondition(func() (ok bool) {
+		ok, err = o.tryPost(p, requests, data)
 		return ok
 	})
 	if lost != nil {
-		o.giveBack(&posted{buffer: p.buffer})
+		o.releaseChain(&postedChain{buffer: p.buffer})
 		return lost
 	}
 	return err
 }
 
-// await blocks until done, which is not called again then, or until the end is broken, which it
-// returns.
-func (o *origin) await(done func() bool) error {
+// awaitCondition blocks until done returns true, after which it is not called again, or until the
+// connection is lost; it returns the reason of that. Completions are polled for meanwhile.
+func (o *origin) awaitCondition(done func() bool) error {
 	ok := false
-	o.f.cfg.Await(o, func() bool {
-		broken := o.broken.Load() != nil
+	o.fabric.cfg.Await(o, func() bool {
+		broken := o.lossReason.Load() != nil
 		ok = ok || !broken && done()
 		return ok || broken
 	})
 	if !ok {
-		return *o.broken.Load()
+		return *o.lossReason.Load()
 	}
 	return nil
 }
 
-// Buffer takes a buffer, and waits for one if need be.
-func (o *origin) Buffer() (int32, error) {
-	if b := o.q.out.Take(); b != none {
+// TakeBuffer takes a send buffer, and waits for one if need be. The caller posts a chain with it.
+func (o *origin) TakeBuffer() (int32, error) {
+	if b := o.queue.sendBuffers.Take(); b != noBuffer {
 		return b, nil
 	}
-	b := none
-	err := o.await(func() bool {
-		b = o.q.out.Take()
-		return b != none
+	b := noBuffer
+	err := o.awaitCondition(func() bool {
+		b = o.queue.sendBuffers.Take()
+		return b != noBuffer
 	})
 	return b, err
 }
 
-// Send sends a frame as soon as there is room.
+// Send sends a frame, and blocks until there is room for it. The memory of head and body is the
+// caller's again when it returns.
 func (o *origin) Send(head []byte, body *kernel.Cursor, n int64, _ transport.When) (bool, error) {
-	o.q.fast.Enter()
-	defer o.q.fast.Leave()
-	if n > 0 && o.eager != nil {
+	o.queue.fast.AcquireQueues()
+	defer o.queue.fast.ReleaseQueues()
+	if n > 0 && o.eagerSlots != nil {
 		return false, o.sendBySlot(head, body, int(n))
 	}
-	return false, o.send(head, body, int(n))
+	return false, o.postFrameWhenRoom(head, body, int(n))
 }
 
-func (o *origin) send(head []byte, body *kernel.Cursor, n int) error {
-	q := [1]qp.Request{{Pieces: 1, Op: qp.Send}}
-	if all := bodyAt(len(head)) + n; all <= min(o.pair.Inline(), inlineBytes) {
-		encodeFrame(o.inline, head, body, n)
-		q[0].Flags = qp.Inline
-		return o.ship(posted{buffer: none}, q[:],
-			[]qp.Data{{Addr: uint64(addrOf(o.inline)), Bytes: uint32(all)}})
+// postFrameWhenRoom sends a frame as one message: inline if it is short, else from a send buffer.
+func (o *origin) postFrameWhenRoom(head []byte, body *kernel.Cursor, n int) error {
+	requests := [1]qp.Request{{Pieces: 1, Op: qp.Send}}
+	if all := bodyOffset(len(head)) + n; all <= min(o.pair.Inline(), inlineBytes) {
+		encodeFrame(o.inlineBuffer, head, body, n)
+		requests[0].Flags = qp.Inline
+		return o.postWhenRoom(postedChain{buffer: noBuffer}, requests[:],
+			[]qp.Data{{Addr: uint64(sliceAddr(o.inlineBuffer)), Bytes: uint32(all)}})
 	}
-	b, err := o.Buffer()
+	b, err := o.TakeBuffer()
 	if err != nil {
 		return err
 	}
-	return o.ship(posted{buffer: b}, q[:],
-		[]qp.Data{o.Data(b, 0, encodeFrame(o.Bytes(b), head, body, n))})
+	return o.postWhenRoom(postedChain{buffer: b}, requests[:],
+		[]qp.Data{o.BufferPiece(b, 0, encodeFrame(o.BufferBytes(b), head, body, n))})
 }
 
-// WriteWord writes a word.
+// WriteWord writes a word of 4 bytes to remote memory.
 func (o *origin) WriteWord(addr uintptr, key uint64, value uint32) error {
-	o.q.fast.Enter()
-	defer o.q.fast.Leave()
-	p := posted{buffer: none}
-	q := [1]qp.Request{{Remote: uint64(addr), Key: key, Pieces: 1, Op: qp.Write}}
+	o.queue.fast.AcquireQueues()
+	defer o.queue.fast.ReleaseQueues()
+	p := postedChain{buffer: noBuffer}
+	requests := [1]qp.Request{{Remote: uint64(addr), Key: key, Pieces: 1, Op: qp.Write}}
 	if o.pair.Inline() >= 4 {
-		binary.NativeEndian.PutUint32(o.inline, value)
-		q[0].Flags = qp.Inline
-		return o.ship(p, q[:], []qp.Data{{Addr: uint64(addrOf(o.inline)), Bytes: 4}})
+		binary.NativeEndian.PutUint32(o.inlineBuffer, value)
+		requests[0].Flags = qp.Inline
+		data := []qp.Data{{Addr: uint64(sliceAddr(o.inlineBuffer)), Bytes: 4}}
+		return o.postWhenRoom(p, requests[:], data)
 	}
 	var err error
-	if p.buffer, err = o.Buffer(); err != nil {
+	if p.buffer, err = o.TakeBuffer(); err != nil {
 		return err
 	}
-	binary.NativeEndian.PutUint32(o.Bytes(p.buffer), value)
-	return o.ship(p, q[:], []qp.Data{o.Data(p.buffer, 0, 4)})
+	binary.NativeEndian.PutUint32(o.BufferBytes(p.buffer), value)
+	return o.postWhenRoom(p, requests[:], []qp.Data{o.BufferPiece(p.buffer, 0, 4)})
 }
 
-// Flush: nothing is put off.
+// Flush has nothing to do: Send queues no frames.
 func (o *origin) Flush() bool { return false }
 
-// Run posts a chain, calls meanwhile, and waits until the chain is complete.
-func (o *origin) Run(requests []qp.Request, data []qp.Data, meanwhile func()) error {
-	if err := o.ship(posted{buffer: none}, requests, data); err != nil {
+// PostAndWait posts a chain, calls meanwhile, and waits until the chain is complete.
+func (o *origin) PostAndWait(requests []qp.Request, data []qp.Data, meanwhile func()) error {
+	if err := o.postWhenRoom(postedChain{buffer: noBuffer}, requests, data); err != nil {
 		return err
 	}
-	mark := o.ring.next()
+	mark := o.inflight.nextNumber()
 	meanwhile()
-	o.f.cfg.Await(o, func() bool { return !o.ring.open(mark) || o.broken.Load() != nil })
-	if e := o.broken.Load(); e != nil {
+	o.fabric.cfg.Await(o, func() bool {
+		return !o.inflight.isOpen(mark) || o.lossReason.Load() != nil
+	})
+	if e := o.lossReason.Load(); e != nil {
 		return *e
 	}
 	return nil
 }
 
-// Last posts a chain. The buffer is free again when it is complete.
-func (o *origin) Last(b int32, requests []qp.Request, data []qp.Data) error {
-	return o.ship(posted{buffer: b}, requests, data)
+// PostWithBuffer posts a chain. Send buffer b is freed when the chain is complete.
+func (o *origin) PostWithBuffer(b int32, requests []qp.Request, data []qp.Data) error {
+	return o.postWhenRoom(postedChain{buffer: b}, requests, data)
 }
 
-// Bytes returns a buffer.
-func (o *origin) Bytes(b int32) []byte { return o.q.out.Bytes(b) }
+// BufferBytes returns the memory of a send buffer.
+func (o *origin) BufferBytes(b int32) []byte { return o.queue.sendBuffers.Bytes(b) }
 
-// Data describes a part of a buffer.
-func (o *origin) Data(b int32, off, n int) qp.Data { return o.f.data(o.q.out, b, off, n) }
+// BufferPiece describes n bytes of a send buffer, from an offset on.
+func (o *origin) BufferPiece(b int32, off, n int) qp.Data {
+	return o.fabric.describeBuffer(o.queue.sendBuffers, b, off, n)
+}
 
-// Atomic changes a word by the target's device.
+// Atomic changes an 8-byte word by the target's device, and waits for its old value.
 func (o *origin) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand,
 	compare int64) (old int64, err error) {
-	o.q.fast.Enter()
-	defer o.q.fast.Leave()
-	b, err := o.Buffer()
+	o.queue.fast.AcquireQueues()
+	defer o.queue.fast.ReleaseQueues()
+	b, err := o.TakeBuffer()
 	if err != nil {
 		return 0, err
 	}
-	q := [1]qp.Request{{Remote: uint64(addr), Key: key, Pieces: 1, Op: qp.FetchAdd,
+	requests := [1]qp.Request{{Remote: uint64(addr), Key: key, Pieces: 1, Op: qp.FetchAdd,
 		Operand: uint64(operand)}}
 	if op == transport.AtomicCompareSwap {
-		q[0].Op, q[0].Operand, q[0].Swap = qp.CompareSwap, uint64(compare), uint64(operand)
+		requests[0].Op = qp.CompareSwap
+		requests[0].Operand, requests[0].Swap = uint64(compare), uint64(operand)
 	}
-	if err = o.Run(q[:], []qp.Data{o.Data(b, 0, 8)}, func() {}); err != nil {
-		return 0, err // the device may still write to the buffer
+	data := []qp.Data{o.BufferPiece(b, 0, 8)}
+	if err = o.PostAndWait(requests[:], data, func() {}); err != nil {
+		return 0, err // the buffer stays taken: the device may still write to it
 	}
-	old = int64(binary.NativeEndian.Uint64(o.Bytes(b)))
-	o.q.out.Put(b)
+	old = int64(binary.NativeEndian.Uint64(o.BufferBytes(b)))
+	o.queue.sendBuffers.Put(b)
 	return old, nil
 }
 

@@ -37,46 +37,48 @@ const peerTimeout = 5 * time.Second
 // peerMemory is what a process of a test lets others reach.
 const peerMemory = 4 << 20
 
-// ground is a node whose rank owns one piece of memory.
-type ground struct {
+// ownedMemory is a node whose rank owns one piece of memory.
+type ownedMemory struct {
 	transport.NodeMemory
 	base uintptr
 }
 
-func newGround() (*ground, error) {
+func newOwnedMemory() (*ownedMemory, error) {
 	b, err := unix.Mmap(-1, 0, peerMemory, unix.PROT_READ|unix.PROT_WRITE,
 		unix.MAP_SHARED|unix.MAP_ANON)
 	if err != nil {
 		return nil, err
 	}
-	return &ground{base: uintptr(unsafe.Pointer(&b[0]))}, nil
+	return &ownedMemory{base: uintptr(unsafe.Pointer(&b[0]))}, nil
 }
 
-func (g *ground) Owns(_ int, addr uintptr, n int64) bool {
+func (g *ownedMemory) Owns(_ int, addr uintptr, n int64) bool {
 	return n >= 0 && g.Inside(addr) && n <= int64(g.base)+peerMemory-int64(addr)
 }
 
-func (g *ground) Inside(addr uintptr) bool { return addr >= g.base && addr-g.base < peerMemory }
+func (g *ownedMemory) Inside(addr uintptr) bool {
+	return addr >= g.base && addr-g.base < peerMemory
+}
 
-func (g *ground) Arena() (uintptr, int64) { return g.base, peerMemory }
+func (g *ownedMemory) Arena() (uintptr, int64) { return g.base, peerMemory }
 
-func (g *ground) Extent(addr uintptr) (uintptr, int64) {
+func (g *ownedMemory) Extent(addr uintptr) (uintptr, int64) {
 	if g.Inside(addr) {
 		return g.base, peerMemory
 	}
 	return 0, 0
 }
 
-func (g *ground) Mapped(int, uintptr) bool { return true }
+func (g *ownedMemory) Mapped(int, uintptr) bool { return true }
 
-func (g *ground) KeepPages() {}
+func (g *ownedMemory) KeepPages() {}
 
-func (g *ground) Declared(uintptr) (uintptr, int64) { return 0, 0 }
+func (g *ownedMemory) Declared(uintptr) (uintptr, int64) { return 0, 0 }
 
-func (g *ground) DeviceLocks() (uintptr, int) { return 0, 0 }
+func (g *ownedMemory) DeviceLocks() (uintptr, int) { return 0, 0 }
 
-// alone are the settings of one of two nodes of one rank.
-func alone(rank int, g *ground) internode.Options {
+// singleRankOptions are the settings of one of two nodes of one rank.
+func singleRankOptions(rank int, g *ownedMemory) internode.Options {
 	o := internode.Options{Poll: 20 * time.Microsecond,
 		Settings: transport.Settings{Timeout: peerTimeout, Eager: 8 << 10,
 			Buffer: 4 << 20, Looks: func() int { return 100 }}}
@@ -92,11 +94,12 @@ func alone(rank int, g *ground) internode.Options {
 	return o
 }
 
+// peerMain is the main function of the peer's process. It returns the exit status.
 func peerMain() int {
-	g, err := newGround()
+	g, err := newOwnedMemory()
 	var tr *internode.Transport
 	if err == nil {
-		tr, err = internode.Open(Driver(here()), alone(1, g))
+		tr, err = internode.Open(Driver(testOptions()), singleRankOptions(1, g))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -107,36 +110,36 @@ func peerMain() int {
 	return 0
 }
 
-// nearby is rank 0 of two, with memory of its own.
-type nearby struct {
+// localRank is rank 0 of two, with memory of its own.
+type localRank struct {
 	*internode.Transport
 	transporttest.Caller
 	base uintptr
 }
 
-// newNearby opens rank 0; rank 1 is at addr.
-func newNearby(t testing.TB, addr []byte, change func(*internode.Options)) *nearby {
+// newLocalRank opens rank 0; rank 1 is at addr.
+func newLocalRank(t testing.TB, addr []byte, change func(*internode.Options)) *localRank {
 	t.Helper()
-	someDevice(t)
+	skipWithoutDevice(t)
 	leaktest.Check(t)
-	g, err := newGround()
+	g, err := newOwnedMemory()
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &nearby{base: g.base,
-		Caller: transporttest.Caller{T: t, Patience: patience,
+	c := &localRank{base: g.base,
+		Caller: transporttest.Caller{T: t, Patience: testTimeout,
 			Losses: make(chan string, 10)}}
-	o := alone(0, g)
+	o := singleRankOptions(0, g)
 	o.Lost = func(_ transport.Rank, reason string) { c.Losses <- reason }
 	if change != nil {
 		change(&o)
 	}
-	if c.Transport, err = internode.Open(Driver(here()), o); err != nil {
+	if c.Transport, err = internode.Open(Driver(testOptions()), o); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		c.Close()
-		unix.Munmap(memory(g.base, peerMemory))
+		unix.Munmap(memoryAt(g.base, peerMemory))
 	})
 	if err := c.Connect([]transport.PeerAddr{{Rank: 0}, {Rank: 1, Addr: addr}}); err != nil {
 		t.Fatal(err)

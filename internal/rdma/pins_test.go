@@ -20,32 +20,33 @@ import (
 
 const privateBytes = 3 << 20
 
-// changes are what an application does to memory; after each it is mapped at the same address.
-var changes = []struct {
+// memoryChanges are what an application does to memory; after each it is mapped at the same
+// address.
+var memoryChanges = []struct {
 	name string
 	do   func(t *testing.T, p uintptr)
 }{
 	{"nothing", func(*testing.T, uintptr) {}},
 	{"munmap and mmap", func(t *testing.T, p uintptr) {
-		system(t, unix.SYS_MUNMAP, p, privateBytes)
+		systemCall(t, unix.SYS_MUNMAP, p, privateBytes)
 		mapPrivate(t, p)
 	}},
 	{"mmap over half of it", func(t *testing.T, p uintptr) {
-		system(t, unix.SYS_MMAP, p, privateBytes/2, unix.PROT_READ|unix.PROT_WRITE,
+		systemCall(t, unix.SYS_MMAP, p, privateBytes/2, unix.PROT_READ|unix.PROT_WRITE,
 			unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_FIXED, ^uintptr(0), 0)
 	}},
 	{"madvise", func(t *testing.T, p uintptr) {
-		system(t, unix.SYS_MADVISE, p, privateBytes,
+		systemCall(t, unix.SYS_MADVISE, p, privateBytes,
 			unix.MADV_DONTNEED)
 	}},
 	{"mremap", func(t *testing.T, p uintptr) {
 		q := mapPrivate(t, 0)
-		system(t, unix.SYS_MREMAP, q, privateBytes, privateBytes,
+		systemCall(t, unix.SYS_MREMAP, q, privateBytes, privateBytes,
 			unix.MREMAP_MAYMOVE|unix.MREMAP_FIXED, p)
 	}},
 }
 
-func system(t *testing.T, number uintptr, args ...uintptr) uintptr {
+func systemCall(t *testing.T, number uintptr, args ...uintptr) uintptr {
 	t.Helper()
 	var a [6]uintptr
 	copy(a[:], args)
@@ -62,10 +63,12 @@ func mapPrivate(t *testing.T, at uintptr) uintptr {
 	if at != 0 {
 		flags |= unix.MAP_FIXED_NOREPLACE
 	}
-	return system(t, unix.SYS_MMAP, at, privateBytes, unix.PROT_READ|unix.PROT_WRITE, flags,
+	return systemCall(t, unix.SYS_MMAP, at, privateBytes, unix.PROT_READ|unix.PROT_WRITE, flags,
 		^uintptr(0), 0)
 }
 
+// TestChangedMemory: after every change of the mappings transfers reach the new pages, and no more
+// bytes stay pinned than the budget allows.
 func TestChangedMemory(t *testing.T) {
 	for _, budget := range []int64{0, 1 << 20, 1} {
 		// all of it, a part of it, nothing stays registered
@@ -76,14 +79,14 @@ func TestChangedMemory(t *testing.T) {
 			}, 1, 1)
 			tr, far := j.Open[0], j.Alloc(t, 1, privateBytes)
 			p := mapPrivate(t, 0)
-			defer system(t, unix.SYS_MUNMAP, p, privateBytes)
-			for i, c := range changes {
+			defer systemCall(t, unix.SYS_MUNMAP, p, privateBytes)
+			for i, c := range memoryChanges {
 				c.do(t, p)
-				if err := throughRemote(tr, p, far, byte(2*i+1)); err != nil {
+				if err := checkThroughRemote(tr, p, far, byte(2*i+1)); err != nil {
 					t.Errorf("%s: %v", c.name, err)
 				}
 			}
-			pinned := j.fabrics[0].pins.Registered()
+			pinned := j.fabrics[0].regCache.Registered()
 			if budget == 0 && pin.Watching() == nil && pinned != privateBytes ||
 				budget > 0 && pinned > budget ||
 				budget == 1<<20 && pin.Watching() == nil && pinned != budget {
@@ -93,11 +96,12 @@ func TestChangedMemory(t *testing.T) {
 	}
 }
 
-// throughRemote puts a pattern from p, looks for it there, puts another one there, and gets that.
-func throughRemote(tr transport.Transport, p, far uintptr, pattern byte) error {
-	near, there := memory(p, privateBytes), memory(far, privateBytes)
+// checkThroughRemote puts a pattern from p, looks for it there, puts another one there, and gets
+// that.
+func checkThroughRemote(tr transport.Transport, p, far uintptr, pattern byte) error {
+	near, there := memoryAt(p, privateBytes), memoryAt(far, privateBytes)
 	fill(near, pattern)
-	if err := tr.Put(1, plain(p, far, privateBytes)); err != nil {
+	if err := tr.Put(1, contiguousXfer(p, far, privateBytes)); err != nil {
 		return err
 	}
 	if err := tr.Fence(1); err != nil {
@@ -107,7 +111,7 @@ func throughRemote(tr transport.Transport, p, far uintptr, pattern byte) error {
 		return errors.New("put other bytes than there are")
 	}
 	fill(there, pattern+1)
-	if err := tr.Get(1, plain(p, far, privateBytes)); err != nil {
+	if err := tr.Get(1, contiguousXfer(p, far, privateBytes)); err != nil {
 		return err
 	}
 	if !bytes.Equal(near, there) {
@@ -127,23 +131,23 @@ func TestUsedAgain(t *testing.T) {
 	j := newJob(t, func(s *settings) { s.Model = "copy=0,0,0.01 pin=1000,100,0" }, 1, 1)
 	tr, far := j.Open[0], j.Alloc(t, 1, privateBytes)
 	p := mapPrivate(t, 0)
-	defer system(t, unix.SYS_MUNMAP, p, privateBytes)
+	defer systemCall(t, unix.SYS_MUNMAP, p, privateBytes)
 	move := func(from uintptr, n int) {
 		t.Helper()
-		fill(memory(p+from, n), byte(n+int(from)))
-		if err := tr.Put(1, plain(p+from, far, n)); err != nil {
+		fill(memoryAt(p+from, n), byte(n+int(from)))
+		if err := tr.Put(1, contiguousXfer(p+from, far, n)); err != nil {
 			t.Fatal(err)
 		}
 		if err := tr.Fence(1); err != nil {
 			t.Fatal(err)
 		}
-		if !bytes.Equal(memory(p+from, n), memory(far, n)) {
+		if !bytes.Equal(memoryAt(p+from, n), memoryAt(far, n)) {
 			t.Error("put other bytes than there are")
 		}
 	}
 	pinned := func(when string, want int64) {
 		t.Helper()
-		if got := j.fabrics[0].pins.Registered(); got != want {
+		if got := j.fabrics[0].regCache.Registered(); got != want {
 			t.Errorf("%s %d bytes are registered, want %d", when, got, want)
 		}
 	}
@@ -176,7 +180,7 @@ func TestRowsUsedAgain(t *testing.T) {
 	}, 1, 1)
 	tr, far := j.Open[0], j.Alloc(t, 1, privateBytes)
 	p := mapPrivate(t, 0)
-	defer system(t, unix.SYS_MUNMAP, p, privateBytes)
+	defer systemCall(t, unix.SYS_MUNMAP, p, privateBytes)
 	x := &transport.Xfer{Count: []int32{row, rows},
 		Local:  transport.Section{Base: p, Stride: []int32{apart}},
 		Remote: transport.Section{Base: far, Stride: []int32{apart}}}
@@ -184,7 +188,8 @@ func TestRowsUsedAgain(t *testing.T) {
 	equal := func(what string) {
 		t.Helper()
 		for r := range uintptr(rows) {
-			if at := r * apart; !bytes.Equal(memory(p+at, row), memory(far+at, row)) {
+			at := r * apart
+			if !bytes.Equal(memoryAt(p+at, row), memoryAt(far+at, row)) {
 				t.Fatalf("%s: row %d differs", what, r)
 			}
 		}
@@ -192,20 +197,20 @@ func TestRowsUsedAgain(t *testing.T) {
 	there := func() {
 		t.Helper()
 		pattern += 2
-		fill(memory(p, extent), pattern)
+		fill(memoryAt(p, extent), pattern)
 		if err := errors.Join(tr.Put(1, x), tr.Fence(1)); err != nil {
 			t.Fatal(err)
 		}
 		equal("put")
-		fill(memory(far, extent), pattern+1)
+		fill(memoryAt(far, extent), pattern+1)
 		if err := tr.Get(1, x); err != nil {
 			t.Fatal(err)
 		}
 		equal("got")
 	}
-	for _, c := range changes {
+	for _, c := range memoryChanges {
 		c.do(t, p)
-		pinned := j.fabrics[0].pins.Registered
+		pinned := j.fabrics[0].regCache.Registered
 		for n := 0; pinned() != rows*apart; n++ {
 			if n == 100 {
 				t.Fatalf("%s: %d bytes are registered after %d transfers, want %d",
@@ -224,10 +229,10 @@ func fill(b []byte, pattern byte) {
 	}
 }
 
-// refuser notes what is registered, and refuses it.
-type refuser []qp.Access
+// refusedAccesses is a protection domain that records the kinds of access, and refuses to register.
+type refusedAccesses []qp.Access
 
-func (r *refuser) Register(_ uintptr, _ int64, access qp.Access) (qp.Region, error) {
+func (r *refusedAccesses) Register(_ uintptr, _ int64, access qp.Access) (qp.Region, error) {
 	*r = append(*r, access)
 	return nil, unix.EFAULT
 }
@@ -235,9 +240,9 @@ func (r *refuser) Register(_ uintptr, _ int64, access qp.Access) (qp.Region, err
 // TestOnDemand: what the device says decides; no device with on-demand paging is needed. What
 // others use is pinned.
 func TestOnDemand(t *testing.T) {
-	for can, want := range map[bool]refuser{false: {qp.Local, qp.Remote},
+	for can, want := range map[bool]refusedAccesses{false: {qp.Local, qp.Remote},
 		true: {qp.OnDemand, qp.Remote}} {
-		r := &refuser{}
+		r := &refusedAccesses{}
 		device := &registrar{r, can}
 		c := pin.Open(device, 1<<20, can)
 		if c.Take(1<<40, 1<<16) != nil {

@@ -18,15 +18,15 @@ import (
 	"libarmci/internal/transport"
 )
 
-// forced are the settings under which every transfer takes one way.
-var forced = []struct{ contiguous, strided string }{
+// forcedProtocols are the settings that force a protocol for every transfer.
+var forcedProtocols = []struct{ contiguous, strided string }{
 	{"auto", "nic"}, {"auto", "host"}, {"auto", "host-atomic"}, {"auto", "push"},
 	{"buffered", "nic"}, {"zerocopy", "nic"},
 	{"zerocopy", "push"}, {"auto", "auto"},
 }
 
-// field is memory that random transfers lie in.
-const field = 1 << 20
+// fieldBytes is the length of the memory in which random transfers lie.
+const fieldBytes = 1 << 20
 
 // someShape is a strided or vector transfer between two fields, of which no byte is named twice at
 // either side.
@@ -55,9 +55,9 @@ func someShape(r *rand.Rand, local, remote uintptr) *transport.Xfer {
 	return x
 }
 
-// image applies a transfer to copies of two fields with plain loops.
-func image(x *transport.Xfer, get bool, local, remote []byte, base [2]uintptr) {
-	for _, p := range pairs(x) {
+// applyTransfer applies a transfer to copies of two fields with plain loops.
+func applyTransfer(x *transport.Xfer, get bool, local, remote []byte, base [2]uintptr) {
+	for _, p := range listBytePairs(x) {
 		if l, r := &local[p[0]-base[0]], &remote[p[1]-base[1]]; get {
 			*l = *r
 		} else {
@@ -66,19 +66,22 @@ func image(x *transport.Xfer, get bool, local, remote []byte, base [2]uintptr) {
 	}
 }
 
+// TestForced: with each forced protocol random shapes arrive as plain loops would have copied them.
 func TestForced(t *testing.T) {
-	for _, f := range forced {
+	for _, f := range forcedProtocols {
 		t.Run(f.contiguous+" "+f.strided, func(t *testing.T) {
 			j := newJob(t, func(s *settings) {
 				s.Contiguous, s.Strided,
 					s.Buffer = f.contiguous, f.strided, 1<<20
 			}, 1, 1)
-			far := j.Alloc(t, 1, field)
-			private := make([]byte, field)
-			for name, near := range map[string]uintptr{"arena": j.Alloc(t, 0, field),
-				"private": addrOf(private)} {
+			far := j.Alloc(t, 1, fieldBytes)
+			private := make([]byte, fieldBytes)
+			for name, near := range map[string]uintptr{
+				"arena": j.Alloc(t, 0, fieldBytes), "private": sliceAddr(private),
+			} {
 				r := rand.New(rand.NewPCG(1, uint64(len(name))))
-				mine, theirs := memory(near, field), memory(far, field)
+				mine := memoryAt(near, fieldBytes)
+				theirs := memoryAt(far, fieldBytes)
 				for i := range mine {
 					mine[i], theirs[i] = byte(r.Uint32()), byte(r.Uint32())
 				}
@@ -86,7 +89,8 @@ func TestForced(t *testing.T) {
 					x, get := someShape(r, near, far), r.IntN(2) == 0
 					wantMine, wantTheirs := bytes.Clone(mine),
 						bytes.Clone(theirs)
-					image(x, get, wantMine, wantTheirs, [2]uintptr{near, far})
+					applyTransfer(x, get, wantMine, wantTheirs,
+						[2]uintptr{near, far})
 					err := error(nil)
 					if get {
 						err = j.Open[0].Get(1, x)
@@ -108,11 +112,11 @@ func TestForced(t *testing.T) {
 	}
 }
 
-// 64 strided transfers that nobody waits for, with the least buffers there are: all complete, and
-// nothing grows.
+// TestManyAtOnce: 64 nonblocking strided transfers with the fewest buffers all complete, and every
+// buffer is free afterwards.
 func TestManyAtOnce(t *testing.T) {
 	const many, row, rows, stride = 64, 200, 20, 400
-	for _, f := range forced {
+	for _, f := range forcedProtocols {
 		t.Run(f.contiguous+" "+f.strided, func(t *testing.T) {
 			j := newJob(t, func(s *settings) {
 				s.Contiguous, s.Strided,
@@ -124,8 +128,8 @@ func TestManyAtOnce(t *testing.T) {
 				private[i] = byte(i * 7 >> 3)
 			}
 			want := bytes.Clone(private)
-			pool := j.fabrics[0].origins.out
-			before := free(pool)
+			pool := j.fabrics[0].originQueue.sendBuffers
+			before := countFree(pool)
 			run := func(one func(transport.Peer, *transport.Xfer) error) {
 				var all sync.WaitGroup
 				failed := make(chan error, many)
@@ -133,7 +137,7 @@ func TestManyAtOnce(t *testing.T) {
 					at := uintptr(i * rows * stride)
 					x := &transport.Xfer{Later: true, Count: []int32{row, rows},
 						Done: func(err error) { failed <- err },
-						Local: transport.Section{Base: addrOf(private) +
+						Local: transport.Section{Base: sliceAddr(private) +
 							at, Stride: []int32{stride}},
 						Remote: transport.Section{Base: far + at,
 							Stride: []int32{stride}}}
@@ -162,20 +166,21 @@ func TestManyAtOnce(t *testing.T) {
 					t.Fatalf("byte %d is %d", i, private[i])
 				}
 			}
-			for end := time.Now().Add(patience); free(pool) != before; time.Sleep(
-				time.Millisecond) {
+			end := time.Now().Add(testTimeout)
+			for ; countFree(pool) != before; time.Sleep(time.Millisecond) {
 				if time.Now().After(end) {
-					t.Fatalf("%d buffers are free, %d were", free(pool), before)
+					t.Fatalf("%d buffers are free, %d were",
+						countFree(pool), before)
 				}
 			}
 		})
 	}
 }
 
-// free is how many buffers are free.
-func free(p *pin.Pool) (n int) {
+// countFree counts the free buffers of a pool.
+func countFree(p *pin.Pool) (n int) {
 	var all []int32
-	for b := p.Take(); b != none; b = p.Take() {
+	for b := p.Take(); b != noBuffer; b = p.Take() {
 		all = append(all, b)
 	}
 	for _, b := range all {
@@ -184,8 +189,8 @@ func free(p *pin.Pool) (n int) {
 	return len(all)
 }
 
-// pairs lists the bytes of a transfer one by one: local and remote address.
-func pairs(x *transport.Xfer) (list [][2]uintptr) {
+// listBytePairs lists the bytes of a transfer one by one: local and remote address.
+func listBytePairs(x *transport.Xfer) (list [][2]uintptr) {
 	add := func(local, remote uintptr, n int) {
 		for i := range uintptr(n) {
 			list = append(list, [2]uintptr{local + i, remote + i})
@@ -214,4 +219,4 @@ func pairs(x *transport.Xfer) (list [][2]uintptr) {
 	return list
 }
 
-func memory(addr uintptr, n int) []byte { return unsafe.Slice((*byte)(kernel.Ptr(addr)), n) }
+func memoryAt(addr uintptr, n int) []byte { return unsafe.Slice((*byte)(kernel.Ptr(addr)), n) }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A completion queue with its buffers: the transport.Source of all ends of one role, origins' or
-// the data server's. The thread that holds its lock is the poller. Memory for buffers does not
-// depend on the number of ends. The queue cannot overflow: nothing is posted without a token, and
-// there is one token for each entry.
+// A completion queue with its buffers: the transport.Source of all endpoints of one role, origins'
+// or the data server's. poll.go has how it is polled. Memory for buffers does not depend on the
+// number of endpoints. The queue cannot overflow: a request is posted only after an entry has been
+// reserved for it.
 package rdma
 
 import (
@@ -23,324 +23,184 @@ import (
 )
 
 const (
-	mostTokens = 4096
-	burst      = 64 // completions that are polled at a time
-	// longest sleep of an origin, which waits for other things, too
-	longNap = 50 * time.Millisecond
+	maxQueueRequests = 4096 // requests of all endpoints that may be posted at once
+	pollBatch        = 64   // completions that one poll takes at most
+	// longest sleep on the origins' queue: its poller waits for other events, too
+	maxOriginSleep = 50 * time.Millisecond
 )
 
-// received marks the number of a receive buffer.
-const received = uint64(1) << 63
+// receiveID is set in the id of a receive buffer's completion; the lower bits are its number.
+const receiveID = uint64(1) << 63
 
+// queue is a completion queue. Any thread may post and claim buffers; one thread at a time, the
+// poller, takes completions.
 type queue struct {
-	f       *Fabric
-	cq      qp.Queue
-	in      *pin.Pool       // what is received
-	out     *pin.Pool       // what is sent, and data whose place is not registered
-	into    []kernel.Cursor // by buffer of out that is read into: where its bytes belong
-	tokens  atomic.Int32
-	entries int               // tokens that there are in all
-	looks   int               // before the first yield
-	nap     time.Duration     // longest sleep; negative: any time
-	fast    *fastpath.Path    // nil if there is none
-	answers *fastpath.Answers // that C sends, of a data server's queue; nil: it sends none
-	bell    eventfd.FD        // ends Sleep
-
-	mu    sync.Mutex
-	ends  map[uint32]*end // by number of the queue pair
-	todo  []func()        // calls for the poller to make
-	owing []*target       // that have something to send and had no room; poller only
-
-	leaving atomic.Int32 // ends whose farewell is expected
-	urgent  atomic.Bool  // the poller has something to do: todo, or an end to destroy
-	dealing atomic.Bool  // the poller will look at urgent before it sleeps
-	wanted  atomic.Int32 // threads in own
-
-	// Used by the poller only.
-	using   sync.Mutex
-	parting []*end // whose queue pairs will be destroyed
-	ended   uint32 // as the fast path has said last
-	found   int    // what Sleep has found; the next Poll returns it
-	done    [burst]qp.Completion
-	ids     []uint64
-	offer   []qp.Data
+	fabric         *Fabric
+	cq             qp.Queue
+	receiveBuffers *pin.Pool
+	sendBuffers    *pin.Pool       // of messages, and of data that is not registered
+	readInto       []kernel.Cursor // by send buffer: where bytes that are read into it belong
+	requestsLeft   atomic.Int32    // entries that no posted request has reserved
+	maxRequests    int             // entries for requests in all
+	policy         pollPolicy
+	fast           *fastpath.Path    // nil on the data server's queue
+	answers        *fastpath.Answers // the answers that C sends; nil if it sends none
+	wakeup         eventfd.FD        // ends Sleep
+	endpoints      endpointTable
+	calls          pollerCalls
+	peersLeaving   atomic.Int32 // endpoints in state peerLeaving
+	poller         pollerState
 }
 
-// openQueue makes a queue with so many buffers to receive and to send, and extra entries.
-func (f *Fabric) openQueue(in, out, extra int) (*queue, error) {
-	limits := f.base.Limits()
-	in = min(in, limits.MaxSRQ)
-	tokens := min(mostTokens, limits.MaxCQE-in-extra)
-	cq, err := f.base.NewQueue(tokens + in + extra)
+// pollPolicy is how long a poll spins and sleeps.
+type pollPolicy struct {
+	pollsBeforeYield int
+	maxSleep         time.Duration // negative: without limit
+}
+
+// endpointTable finds the endpoint of a completion.
+type endpointTable struct {
+	mu sync.Mutex
+
+	byPair map[uint32]*endpoint // by number of the queue pair
+}
+
+// pollerCalls are functions that the poller has to call, since they need its state.
+type pollerCalls struct {
+	pending      atomic.Bool // list is not empty, or an endpoint may be ready to be destroyed
+	pollerActive atomic.Bool // the poller will load pending again before it sleeps
+
+	mu sync.Mutex
+
+	list []func()
+}
+
+// pollerState is what only the poller uses, except for closers.
+type pollerState struct {
+	closers atomic.Int32 // threads that wait for mu to disconnect endpoints; any thread
+	mu      sync.Mutex   // the thread that holds it is the poller
+
+	releasing    []*endpoint // whose queue pairs are destroyed when their disconnect is sent
+	backlogged   []*target   // that have something to send for which there was no room
+	seenFastOver uint32      // the fast path's count of requests that are over, when last read
+	unreported   int         // completions that Sleep has handled and Poll has yet to return
+	completions  [pollBatch]qp.Completion
+	recycledIDs  []uint64 // receive buffers that are to be posted again, and their memory
+	recycledData []qp.Data
+}
+
+// openQueue makes a queue with so many buffers to receive and to send. extra is how many entries
+// the fast path or C's answers need beside those of requests.
+func (f *Fabric) openQueue(receives, sends, extra int) (*queue, error) {
+	limits := f.device.Limits()
+	receives = min(receives, limits.MaxSRQ)
+	requests := min(maxQueueRequests, limits.MaxCQE-receives-extra)
+	cq, err := f.device.NewQueue(requests + receives + extra)
 	if err != nil {
 		return nil, err
 	}
-	q := &queue{f: f, cq: cq, looks: 1, nap: -1, bell: eventfd.None, ends: map[uint32]*end{}}
-	q.tokens.Store(int32(tokens))
-	q.entries = tokens
-	if q.in, err = pin.NewPool(f.pinned, in, f.size); err == nil {
-		q.out, err = pin.NewPool(f.pinned, out, f.size)
+	q := &queue{fabric: f, cq: cq, wakeup: eventfd.None, maxRequests: requests,
+		policy: pollPolicy{pollsBeforeYield: 1, maxSleep: -1}}
+	q.endpoints.byPair = map[uint32]*endpoint{}
+	q.requestsLeft.Store(int32(requests))
+	q.receiveBuffers, err = pin.NewPool(f.bufferRegistrar, receives, f.bufferSize)
+	if err == nil {
+		q.sendBuffers, err = pin.NewPool(f.bufferRegistrar, sends, f.bufferSize)
 	}
 	if err != nil {
 		err = fmt.Errorf("%w; is RLIMIT_MEMLOCK (ulimit -l) too small?", err)
 	} else {
-		q.into = make([]kernel.Cursor, q.out.Count())
-		err = q.cq.NewBuffers(q.in.Count())
+		q.readInto = make([]kernel.Cursor, q.sendBuffers.Count())
+		err = q.cq.NewBuffers(q.receiveBuffers.Count())
 	}
 	if err == nil {
-		for b := q.in.Take(); b != none; b = q.in.Take() {
-			q.giveBack(b)
+		for b := q.receiveBuffers.Take(); b != noBuffer; b = q.receiveBuffers.Take() {
+			q.recycleReceive(b)
 		}
-		err = q.offerBuffers()
+		err = q.repostReceives()
 	}
 	if err == nil {
-		q.bell, err = eventfd.New()
+		q.wakeup, err = eventfd.New()
 	}
 	if err != nil {
-		q.free()
+		q.destroy()
 		return nil, err
 	}
 	f.queues = append(f.queues, q)
 	return q, nil
 }
 
-// free destroys the queue. Its ends are gone.
-func (q *queue) free() {
+// destroy frees the queue. All its endpoints have been destroyed.
+func (q *queue) destroy() {
 	q.cq.Close()
-	q.in.Close()
-	q.out.Close()
-	q.bell.Close()
+	q.receiveBuffers.Close()
+	q.sendBuffers.Close()
+	q.wakeup.Close()
 	q.fast.Free()
 	q.answers.Free()
 }
 
-// incoming is its receive buffers as C knows them.
-func (q *queue) incoming() *fastpath.Incoming {
-	return &fastpath.Incoming{Addr: q.in.Addr(0), Bytes: q.in.Size, Count: q.in.Count(),
-		Key: q.f.base.LocalKey(q.in.Key)}
+// receiveArea describes the receive buffers to C.
+func (q *queue) receiveArea() *fastpath.Incoming {
+	in := q.receiveBuffers
+	return &fastpath.Incoming{Addr: in.Addr(0), Bytes: in.Size, Count: in.Count(),
+		Key: q.fabric.device.LocalKey(in.Key)}
 }
 
-func (q *queue) know(e *end) {
-	q.mu.Lock()
-	q.ends[e.pair.Number()] = e
-	q.mu.Unlock()
+// registerEndpoint has completions of the endpoint's queue pair handled. It locks the table.
+func (q *queue) registerEndpoint(e *endpoint) {
+	q.endpoints.mu.Lock()
+	q.endpoints.byPair[e.pair.Number()] = e
+	q.endpoints.mu.Unlock()
 }
 
-func (q *queue) forget(e *end) {
-	q.mu.Lock()
-	delete(q.ends, e.pair.Number())
-	q.mu.Unlock()
+// unregisterEndpoint undoes registerEndpoint. It locks the table.
+func (q *queue) unregisterEndpoint(e *endpoint) {
+	q.endpoints.mu.Lock()
+	delete(q.endpoints.byPair, e.pair.Number())
+	q.endpoints.mu.Unlock()
 }
 
-func (q *queue) end(pair uint32) *end {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return q.ends[pair]
+// endpointOf returns the endpoint with a queue pair, nil if there is none. It locks the table.
+func (q *queue) endpointOf(pair uint32) *endpoint {
+	q.endpoints.mu.Lock()
+	defer q.endpoints.mu.Unlock()
+	return q.endpoints.byPair[pair]
 }
 
-// all lists the ends.
-func (q *queue) all() []*end {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	return slices.Collect(maps.Values(q.ends))
+// listEndpoints returns all endpoints. It locks the table.
+func (q *queue) listEndpoints() []*endpoint {
+	q.endpoints.mu.Lock()
+	defer q.endpoints.mu.Unlock()
+	return slices.Collect(maps.Values(q.endpoints.byPair))
 }
 
-// claim takes n tokens, if there are so many.
-func (q *queue) claim(n int32) bool {
-	if q.tokens.Add(-n) >= 0 {
+// reserveRequests reserves entries for n requests, if so many are left. The entries are returned
+// when the requests have completed (releaseChain).
+func (q *queue) reserveRequests(n int32) bool {
+	if q.requestsLeft.Add(-n) >= 0 {
 		return true
 	}
-	q.tokens.Add(n)
+	q.requestsLeft.Add(n)
 	return false
 }
 
-func (q *queue) enter() {
-	if q.wanted.Load() > 0 { // the lock is not fair: let the thread in own have it
-		time.Sleep(100 * time.Microsecond)
-	}
-	q.using.Lock()
-	q.fast.Enter()
+// recycleReceive lists a receive buffer for repostReceives. Poller only.
+func (q *queue) recycleReceive(b int32) {
+	p := &q.poller
+	p.recycledIDs = append(p.recycledIDs, receiveID|uint64(b))
+	p.recycledData = append(p.recycledData,
+		q.fabric.describeBuffer(q.receiveBuffers, b, 0, q.receiveBuffers.Size))
 }
 
-func (q *queue) leave() {
-	q.fast.Leave()
-	q.using.Unlock()
-}
-
-// Poll handles completions. It looks for the first one up to looks times, in one call of C: the
-// first q.looks times without a pause, then with a yield before each.
-func (q *queue) Poll(looks int) int {
-	q.enter()
-	defer q.leave()
-	return q.pollSome(looks, burst)
-}
-
-func (q *queue) poll(looks int) int { return q.pollSome(looks, burst) }
-
-// pollSome handles so many completions at most.
-func (q *queue) pollSome(looks, most int) int {
-	if n := q.waiting() + q.found; n > 0 {
-		q.found = 0
-		return n
-	}
-	spin := max(min(looks, q.looks), 1)
-	return q.look(most, spin, max(looks-spin, 0))
-}
-
-// look looks for completions in C, which answers some of them, and handles the others.
-func (q *queue) look(most, looks, yields int) int {
-	if q.answers == nil {
-		n, err := q.cq.Look(q.done[:most], looks, yields)
-		return q.deal(n, err)
-	}
-	n, answered, failed, err := q.answers.Look(q.done[:most], looks, yields)
-	q.refused(failed)
-	return q.deal(n, err) + answered
-}
-
-// refused loses the end with this queue pair, which takes no answer; 0: there is none.
-func (q *queue) refused(failed uint32) {
-	if failed == 0 {
-		return
-	}
-	if e := q.end(failed); e != nil {
-		e.lose(q.f.base.Fault("an answer cannot be posted"))
-	}
-}
-
-// Sleep sleeps until there are completions, and handles them. It looks and sleeps in one call of C.
-func (q *queue) Sleep(limit time.Duration) {
-	q.enter()
-	defer q.leave()
-	if q.found += q.waiting(); q.found > 0 {
-		return
-	}
-	q.offerBuffers()
-	if q.nap >= 0 && (limit < 0 || limit > q.nap) {
-		limit = q.nap
-	}
-	n, rang, err := q.cq.Sleep(q.done[:], int(q.bell), limit)
-	if rang {
-		q.bell.Drain()
-	}
-	left, answered, failed := q.answers.Take(q.done[:n])
-	q.refused(failed)
-	q.found += q.deal(left, err) + answered
-	if n == 0 && !rang && q.cq.Stirred() { // others are served while this one polls: it pays to
-		q.found++
-	}
-}
-
-// Interrupt ends Sleep.
-func (q *queue) Interrupt() { q.bell.Ring() }
-
-// later has the poller call do soon. Any thread.
-func (q *queue) later(do func()) {
-	q.mu.Lock()
-	q.todo = append(q.todo, do)
-	q.mu.Unlock()
-	q.urgent.Store(true)
-	if !q.dealing.Load() {
-		q.Interrupt()
-	}
-}
-
-// waiting handles what does not come from the queue: completions that C has put aside, what C has
-// found to be over, and todo.
-func (q *queue) waiting() (n int) {
-	if left := q.fast.Left(q.done[:fastpath.MostLeft]); left > 0 {
-		n = q.deal(left, nil)
-	}
-	if now := q.fast.Ended(); now != q.ended { // a thread may wait for that
-		q.ended = now
-		n++
-	}
-	for q.urgent.Load() {
-		// again if later has found dealing set, and so has not called Interrupt
-		q.dealing.Store(true)
-		q.urgent.Store(false)
-		q.mu.Lock()
-		list := q.todo
-		q.todo = nil
-		q.mu.Unlock()
-		for _, do := range list {
-			do()
-		}
-		q.reap()
-		q.offerBuffers()
-		q.dealing.Store(false)
-		n += len(list)
-	}
-	return n
-}
-
-// deal handles n completions.
-func (q *queue) deal(n int, err error) int {
-	if err != nil {
-		for _, e := range q.all() {
-			e.lose(err)
-		}
-		return 1
-	}
-	if n == 0 {
-		return 0
-	}
-	q.dealing.Store(true)
-	defer q.dealing.Store(false)
-	sent := false
-	for i := range q.done[:n] {
-		c := &q.done[i]
-		e := q.end(c.Pair)
-		switch {
-		case q.fast.Mine(c):
-			if c.Status != 0 && e != nil {
-				e.lose(q.f.base.Failure(c))
-			}
-		case c.ID&received == 0:
-			sent = true
-			if e != nil {
-				e.completed(c)
-			}
-		case e == nil || c.Status != 0 || e.broken.Load() != nil:
-			if e != nil && c.Status == 0 && c.Bytes == 0 {
-				e.departed()
-			}
-			q.giveBack(int32(c.ID &^ received))
-		default:
-			e.arrived(int32(c.ID&^received), int(c.Bytes))
-		}
-	}
-	if sent {
-		q.payDebts()
-	}
-	if len(q.ids) >= q.in.Count()/4 { // else before the poller sleeps: it is a call of C
-		q.offerBuffers()
-	}
-	return n
-}
-
-// giveBack has a receive buffer offered again.
-func (q *queue) giveBack(b int32) {
-	q.ids = append(q.ids, received|uint64(b))
-	q.offer = append(q.offer, q.f.data(q.in, b, 0, q.in.Size))
-}
-
-func (q *queue) offerBuffers() (err error) {
-	if len(q.ids) > 0 {
-		if err = q.cq.Offer(q.ids, q.offer); err != nil {
+// repostReceives posts the listed receive buffers again, in one call of the device. Poller only.
+func (q *queue) repostReceives() (err error) {
+	p := &q.poller
+	if len(p.recycledIDs) > 0 {
+		if err = q.cq.Offer(p.recycledIDs, p.recycledData); err != nil {
 			log.Errorf("nothing can be received any more: %v", err)
 		}
-		q.ids, q.offer = q.ids[:0], q.offer[:0]
+		p.recycledIDs, p.recycledData = p.recycledIDs[:0], p.recycledData[:0]
 	}
 	return err
-}
-
-// payDebts serves the targets that had no room.
-func (q *queue) payDebts() {
-	list := q.owing
-	q.owing = nil
-	for _, t := range list {
-		t.owing = false
-		t.serve()
-	}
 }

@@ -21,8 +21,9 @@ import (
 
 const refusedArg = "refused" // the first argument of such a process
 
+// TestUserfaultfdRefused: the tests of private memory pass in a process without userfaultfd.
 func TestUserfaultfdRefused(t *testing.T) {
-	someDevice(t)
+	skipWithoutDevice(t)
 	const tests = "TestChangedMemory|TestForced|TestManyAtOnce"
 	out, err := exec.Command("/proc/self/exe", refusedArg, "-test.v",
 		"-test.run=^("+tests+")$").CombinedOutput()

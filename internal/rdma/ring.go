@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Chains of work requests: one that is being built, and the in-flight ring of a queue pair, which
-// has those that were posted. One doorbell posts a chain, one completion tells of it. A queue pair
-// completes chains in the order in which they were posted, so a completion stands for its chain and
-// all before it.
+// Chains of work requests: one that is being built, and the ring of those that are in flight on a
+// queue pair. One doorbell posts a chain, and it has one completion. A queue pair completes chains
+// in the order in which they were posted, so a completion stands for its chain and all before it.
 package rdma
 
 import (
@@ -15,26 +14,28 @@ import (
 	"libarmci/internal/transport"
 )
 
-// posted is a chain of work requests, of which the last one is signalled.
-type posted struct {
-	requests int32
-	buffer   int32                // that is free again when it completes, or none
-	read     int32                // bytes that were read into the buffer, for queue.into
-	done     transport.Completion // may be nil
-	held     []*pin.Entry         // local memory that this chain and earlier ones use
+// postedChain is a chain of work requests, of which the last one is signalled.
+type postedChain struct {
+	requests      int32
+	buffer        int32                // freed on completion; or noBuffer
+	readBytes     int32                // bytes that are read into buffer, for queue.readInto
+	done          transport.Completion // may be nil
+	registrations []*pin.Entry         // local memory that this chain and earlier ones use
 }
 
-// ring is changed with the lock, and asked without it.
-type ring struct {
+// inflightRing holds the chains of a queue pair that are not complete. head and tail may be loaded
+// without the lock.
+type inflightRing struct {
 	mu         sync.Mutex
-	chains     []posted
+	chains     []postedChain
 	head, tail atomic.Uint64 // number of the oldest, and of the next
 	closed     bool
 }
 
-// push gives a chain its number, and counts it as a part of its transfer. The ring has room for
-// every chain, since a chain has at least one request. ok is false if the ring is closed.
-func (r *ring) push(p *posted) (number uint64, ok bool) {
+// appendChain gives a chain its number, and counts it as a part of its transfer. The ring has room
+// for every chain, since a chain has at least one request, for which the caller has reserved room.
+// ok is false if the ring is closed. It locks the ring.
+func (r *inflightRing) appendChain(p *postedChain) (number uint64, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -44,72 +45,77 @@ func (r *ring) push(p *posted) (number uint64, ok bool) {
 		p.done.Add(1)
 	}
 	number = r.tail.Load()
-	*r.chain(number) = *p
+	*r.chainAt(number) = *p
 	r.tail.Store(number + 1)
 	return number, true
 }
 
-// pop takes the oldest chain if its number is not beyond upTo.
-func (r *ring) pop(upTo uint64) (p posted, ok bool) {
+// popUpTo removes the oldest chain if its number is not beyond upTo. The caller releases what the
+// chain has used. It locks the ring.
+func (r *inflightRing) popUpTo(upTo uint64) (p postedChain, ok bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	number := r.head.Load()
 	if number == r.tail.Load() || upTo < number {
 		return p, false
 	}
-	at := r.chain(number)
-	p, *at = *at, posted{}
+	at := r.chainAt(number)
+	p, *at = *at, postedChain{}
 	r.head.Store(number + 1)
 	return p, true
 }
 
-// chain is where the chain of a number is.
-func (r *ring) chain(number uint64) *posted { return &r.chains[number%uint64(len(r.chains))] }
+// chainAt returns the place of the chain with a number. The caller holds mu.
+func (r *inflightRing) chainAt(number uint64) *postedChain {
+	return &r.chains[number%uint64(len(r.chains))]
+}
 
-// open tells whether a chain before number n has not been completed.
-func (r *ring) open(n uint64) bool { return r.head.Load() < min(n, r.tail.Load()) }
+// isOpen reports whether a chain before number n is not complete.
+func (r *inflightRing) isOpen(n uint64) bool { return r.head.Load() < min(n, r.tail.Load()) }
 
-// flying is how many chains are open.
-func (r *ring) flying() uint64 { return r.tail.Load() - r.head.Load() }
+// openCount is how many chains are in flight.
+func (r *inflightRing) openCount() uint64 { return r.tail.Load() - r.head.Load() }
 
-// next is the number of the chain that will be posted next.
-func (r *ring) next() uint64 { return r.tail.Load() }
+// nextNumber is the number that the next chain will have.
+func (r *inflightRing) nextNumber() uint64 { return r.tail.Load() }
 
-// hold keeps local memory registered until all chains that have been posted are complete.
-func (r *ring) hold(entries []*pin.Entry) {
+// holdRegistrations releases registrations of local memory when all chains that have been posted
+// are complete. It locks the ring.
+func (r *inflightRing) holdRegistrations(entries []*pin.Entry) {
 	r.mu.Lock()
 	if tail := r.tail.Load(); r.head.Load() != tail {
-		last := r.chain(tail - 1)
-		last.held = append(last.held, entries...)
+		last := r.chainAt(tail - 1)
+		last.registrations = append(last.registrations, entries...)
 		entries = nil
 	}
 	r.mu.Unlock()
-	release(entries)
+	releaseRegistrations(entries)
 }
 
-func release(entries []*pin.Entry) {
+func releaseRegistrations(entries []*pin.Entry) {
 	for _, e := range entries {
 		e.Release()
 	}
 }
 
-// close closes the ring to new chains, or opens it again, for the farewell.
-func (r *ring) close(closed bool) {
+// setClosed closes the ring to new chains, or opens it again, for the disconnect message.
+func (r *inflightRing) setClosed(closed bool) {
 	r.mu.Lock()
 	r.closed = closed
 	r.mu.Unlock()
 }
 
-// fail closes the ring and returns what to tell and to release for the chains that are open. The
-// chains stay in the ring until the device has done with them, but only to free their buffers.
-func (r *ring) fail() (ended []posted) {
+// failAll closes the ring and returns the completions and registrations of the chains in flight.
+// The caller fails the former and releases the latter. The chains stay in the ring until the device
+// has completed them, but only to free their buffers. It locks the ring.
+func (r *inflightRing) failAll() (ended []postedChain) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.closed = true
 	for n := r.head.Load(); n != r.tail.Load(); n++ {
-		p := r.chain(n)
-		ended = append(ended, posted{done: p.done, held: p.held})
-		p.done, p.held, p.read = nil, nil, 0
+		p := r.chainAt(n)
+		ended = append(ended, postedChain{done: p.done, registrations: p.registrations})
+		p.done, p.registrations, p.readBytes = nil, nil, 0
 	}
 	return ended
 }
@@ -117,27 +123,28 @@ func (r *ring) fail() (ended []posted) {
 const (
 	chainLength = 64
 	// most bytes of one request, since a whole request is repeated after a loss
-	pieceBytes = 1 << 20
+	maxRequestBytes = 1 << 20
 	// most pieces of one request: as many as fit into the space that inline data takes anyway
-	mostPieces = 16
+	maxPieces = 16
 )
 
-// chain is a chain that is being built. A request writes to, or reads from, one place of the other
-// end. At this end it may have several pieces, which makes the chain shorter.
+// chain is a chain that is being built. A request writes to, or reads from, one contiguous range of
+// remote memory. It may have several pieces of local memory, which makes the chain shorter.
 type chain struct {
 	requests []qp.Request
 	data     []qp.Data
 	bytes    int // of the last request
 }
 
-// add adds data: to the last request if it goes on there, else as a request of its own.
-func (c *chain) add(op uint8, remote uintptr, key uint64, d qp.Data, pieces int) {
+// appendPiece appends a piece of local memory: to the last request if it is contiguous with that at
+// the remote side, else as a request of its own. pieces is how many pieces a request may have.
+func (c *chain) appendPiece(op uint8, remote uintptr, key uint64, d qp.Data, pieces int) {
 	q, e := &qp.Request{}, &qp.Data{} // the last ones
 	if len(c.requests) > 0 {
 		q, e = &c.requests[len(c.requests)-1], &c.data[len(c.data)-1]
 	}
 	goesOn := q.Pieces > 0 && q.Remote+uint64(c.bytes) == uint64(remote) && q.Key == key &&
-		c.bytes+int(d.Bytes) <= pieceBytes
+		c.bytes+int(d.Bytes) <= maxRequestBytes
 	switch {
 	case goesOn && e.Key == d.Key && e.Addr+uint64(e.Bytes) == d.Addr:
 		e.Bytes += d.Bytes
@@ -154,5 +161,5 @@ func (c *chain) add(op uint8, remote uintptr, key uint64, d qp.Data, pieces int)
 	}
 }
 
-// clear begins another chain.
-func (c *chain) clear() { c.requests, c.data = c.requests[:0], c.data[:0] }
+// reset begins another chain.
+func (c *chain) reset() { c.requests, c.data = c.requests[:0], c.data[:0] }

@@ -13,14 +13,14 @@ import (
 	"libarmci/internal/transport"
 )
 
-// counting is a node's own transport of which no RMW is expected.
-type counting struct {
+// countingMemory is a node's own transport that counts its read-modify-writes.
+type countingMemory struct {
 	transport.LocalMemory
-	rmws atomic.Int32
+	rmwCalls atomic.Int32
 }
 
-func (c *counting) RMW(p transport.Peer, r *transport.RMW) error {
-	c.rmws.Add(1)
+func (c *countingMemory) RMW(p transport.Peer, r *transport.RMW) error {
+	c.rmwCalls.Add(1)
 	return c.LocalMemory.RMW(p, r)
 }
 
@@ -28,7 +28,7 @@ func (c *counting) RMW(p transport.Peer, r *transport.RMW) error {
 // another one. The processors have no part in it; of words of 4 bytes they have.
 func TestDeclaredAtomics(t *testing.T) {
 	const rounds = 200
-	seen := &counting{}
+	seen := &countingMemory{}
 	j := newJob(t, func(s *settings) {
 		if s.MyNode == 0 && s.Memory != transport.LocalMemory(seen) {
 			seen.LocalMemory, s.Memory = s.Memory, seen
@@ -40,7 +40,7 @@ func TestDeclaredAtomics(t *testing.T) {
 	at := j.Alloc(t, 1, 1<<16)
 	j.Node(1).Declare(at, 1<<16)
 	word := func(i int) *int64 { return (*int64)(kernel.Ptr(at + uintptr(64*i))) }
-	*word(1) = 1 // a token: who swaps it out may count
+	*word(1) = 1 // a token: the rank that swaps it out may count
 	var all sync.WaitGroup
 	sums, tokens := make([]int64, 4), make([]int64, 4)
 	for rank := range 4 {
@@ -74,11 +74,11 @@ func TestDeclaredAtomics(t *testing.T) {
 	if *word(1) != 1 || tokens[0]+tokens[1]+tokens[2]+tokens[3] == 0 {
 		t.Errorf("the token is %d, it was taken %v times", *word(1), tokens)
 	}
-	if k := seen.rmws.Load(); k != 0 {
+	if k := seen.rmwCalls.Load(); k != 0 {
 		t.Errorf("processors did %d", k)
 	}
 	r := transport.RMW{Op: transport.FetchAdd, Bytes: 4, Addr: at + 1024, Operand: 5}
-	if err := j.Open[2].RMW(1, &r); err != nil || seen.rmws.Load() != 1 || *word(16) != 5 {
-		t.Errorf("a word of 4 bytes: %v, %d, %d", err, seen.rmws.Load(), *word(16))
+	if err := j.Open[2].RMW(1, &r); err != nil || seen.rmwCalls.Load() != 1 || *word(16) != 5 {
+		t.Errorf("a word of 4 bytes: %v, %d, %d", err, seen.rmwCalls.Load(), *word(16))
 	}
 }

@@ -12,17 +12,19 @@ import (
 	"libarmci/internal/transport"
 )
 
+// TestShare: a private range that its owner shares is written by the device, and by frames before
+// and after that.
 func TestShare(t *testing.T) {
 	j := newJob(t, nil, 1, 1)
 	far, near := mapPrivate(t, 0), mapPrivate(t, 0)
-	defer system(t, unix.SYS_MUNMAP, far, privateBytes)
-	defer system(t, unix.SYS_MUNMAP, near, privateBytes)
+	defer systemCall(t, unix.SYS_MUNMAP, far, privateBytes)
+	defer systemCall(t, unix.SYS_MUNMAP, near, privateBytes)
 	if err := j.Node(1).Expose(far, privateBytes); err != nil {
 		t.Fatal(err)
 	}
 	mine, its := j.Open[0].(transport.Sharer), j.Open[1].(transport.Sharer)
 	for i := range byte(3) {
-		if err := throughRemote(j.Open[0], near, far, 20*i); err != nil {
+		if err := checkThroughRemote(j.Open[0], near, far, 20*i); err != nil {
 			t.Fatalf("by frames: %v", err)
 		}
 		key, release, ok := its.Share(far, far+privateBytes)
@@ -31,7 +33,7 @@ func TestShare(t *testing.T) {
 		}
 		r := transport.Range{Lo: far, Hi: far + privateBytes, Key: key}
 		mine.Learn(1, r)
-		if err := throughRemote(j.Open[0], near, far, 20*i+5); err != nil {
+		if err := checkThroughRemote(j.Open[0], near, far, 20*i+5); err != nil {
 			t.Fatalf("by the device: %v", err)
 		}
 		mine.Forget(1, r)
@@ -40,7 +42,7 @@ func TestShare(t *testing.T) {
 	if _, _, ok := its.Share(1<<20, 1<<20+4096); ok {
 		t.Error("memory that is not there was registered")
 	}
-	if err := throughRemote(j.Open[0], near, far, 99); err != nil {
+	if err := checkThroughRemote(j.Open[0], near, far, 99); err != nil {
 		t.Errorf("by frames again: %v", err)
 	}
 }

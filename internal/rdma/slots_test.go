@@ -10,9 +10,9 @@ import (
 	"libarmci/internal/transport"
 )
 
-// An origin that does not receive keeps its own messages waiting, but not the slots that others
-// need.
-func TestSlotsOfWhoDoesNotReceive(t *testing.T) {
+// TestSlotsOfSlowReceiver: an origin that does not receive delays its own messages, but does not
+// keep the slots that others need.
+func TestSlotsOfSlowReceiver(t *testing.T) {
 	const posted, large, others = 200, 70000, 20
 	j := newJob(t, func(s *settings) { s.Strided, s.Buffer = transport.ByClaiming, 1<<20 }, 1,
 		1)
@@ -25,7 +25,7 @@ func TestSlotsOfWhoDoesNotReceive(t *testing.T) {
 		}
 	}
 	send(0, 1, transport.Msg{Kind: 1, Body: make([]byte, 8)})
-	arrive(t, j.Inbox[0].Has, 0, 1) // it is connected to its own server
+	awaitMessages(t, j.Inbox[0].Has, 0, 1) // it is connected to its own server
 	send(0, posted, transport.Msg{Kind: 1, Body: make([]byte, 1000), Unordered: true})
 	send(0, 1, transport.Msg{Kind: 2, Body: make([]byte, large)})
 	done := make(chan bool)
@@ -40,13 +40,13 @@ func TestSlotsOfWhoDoesNotReceive(t *testing.T) {
 	}
 	received := func() bool { return j.Inbox[0].Has(0, 1+posted+1) }
 	stop := j.Open[0].(transport.Watcher).Watch(0, received, false)
-	arrive(t, j.Inbox[0].Has, 0, 1+posted+1)
+	awaitMessages(t, j.Inbox[0].Has, 0, 1+posted+1)
 	stop()
-	arrive(t, j.Inbox[0].Has, 1, others)
+	awaitMessages(t, j.Inbox[0].Has, 1, others)
 	<-done
 }
 
-func arrive(t *testing.T, has func(transport.Rank, int) bool, from transport.Rank, n int) {
+func awaitMessages(t *testing.T, has func(transport.Rank, int) bool, from transport.Rank, n int) {
 	t.Helper()
 	for end := time.Now().Add(20 * time.Second); !has(from, n); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {

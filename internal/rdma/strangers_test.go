@@ -19,11 +19,11 @@ import (
 
 // flood sends datagrams to the managers until it is ended, pausing between them.
 func flood(t *testing.T, f *Fabric, to []*Fabric, pause time.Duration) (end func()) {
-	mail, err := f.base.NewDatagrams(datagramBuffers)
+	mail, err := f.device.NewDatagrams(datagramBuffers)
 	if err != nil {
 		t.Fatal(err)
 	}
-	pool, err := pin.NewPool(f.pinned, datagramBuffers, datagramBytes)
+	pool, err := pin.NewPool(f.bufferRegistrar, datagramBuffers, datagramBytes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,18 +34,18 @@ func flood(t *testing.T, f *Fabric, to []*Fabric, pause time.Duration) (end func
 		defer close(ended)
 		var done [16]qp.Completion
 		for !stop.Load() {
-			if i := pool.Take(); i != none {
+			if i := pool.Take(); i != noBuffer {
 				b := pool.Bytes(i)
 				for k := range b {
 					b[k] = byte(rand.Uint32())
 				}
 				b[0] = byte(rand.IntN(4))
 				h := transport.Hello{Nonce: transport.NewNonce(),
-					Extra: encode(&extra{Back: f.cm.self})}
-				copy(b[helloAt:], h.Seal([]byte("guess"), "origin", nil))
-				n := 1 + rand.IntN(helloAt+transport.HelloBytes(len(h.Extra)))
-				if mail.Send(uint64(i), f.data(pool, i, 0, n),
-					&to[rand.IntN(len(to))].cm.self) != nil {
+					Extra: encode(&privateData{Back: f.connManager.address})}
+				copy(b[helloOffset:], h.Seal([]byte("guess"), "origin", nil))
+				n := 1 + rand.IntN(helloOffset+transport.HelloBytes(len(h.Extra)))
+				if mail.Send(uint64(i), f.describeBuffer(pool, i, 0, n),
+					&to[rand.IntN(len(to))].connManager.address) != nil {
 					pool.Put(i)
 				}
 				sent.Add(1)
@@ -65,19 +65,20 @@ func flood(t *testing.T, f *Fabric, to []*Fabric, pause time.Duration) (end func
 	}
 }
 
+// TestStrangerDatagrams: two connections are made in time while a stranger floods both managers.
 func TestStrangerDatagrams(t *testing.T) {
 	for _, pause := range []time.Duration{0, time.Millisecond} {
 		t.Run(fmt.Sprint(pause), func(t *testing.T) {
 			for range 5 {
 				j := newJob(t, nil, 1, 1, 1)
 				end := flood(t, j.fabrics[0], j.fabrics[1:], pause)
-				near := j.Alloc(t, 0, field)
+				near := j.Alloc(t, 0, fieldBytes)
 				begin := time.Now()
 				for to := 1; to < 3; to++ {
 					x := &transport.Xfer{Count: []int32{8},
 						Local: transport.Section{Base: near},
 						Remote: transport.Section{Base: j.Alloc(t, to,
-							field)}}
+							fieldBytes)}}
 					if err := j.Open[0].Put(transport.Peer(to), x); err != nil {
 						t.Error(err)
 					}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A target's end of a connection: frames of its origin are handled one after the other, as far as
-// there is room for their answers. It never waits: a frame that cannot be handled now stays in its
-// receive buffer until earlier answers have left.
+// A target's endpoint: frames of its origin are handled one after the other, as far as there is
+// room for their answers. It never waits: a frame that cannot be handled now stays in its receive
+// buffer until earlier answers have been sent.
 package rdma
 
 import (
@@ -15,71 +15,79 @@ import (
 	"libarmci/internal/transport"
 )
 
-const targetPieces = 4 // most pieces of one request
+const maxTargetPieces = 4 // pieces of local memory in a request
 
-// message is a frame in a receive buffer.
-type message struct {
-	buffer int32
-	bytes  int
-	body   []byte // a copy of what was in a slot
+// receivedMessage is a frame, or a question of the origin's C, in a receive buffer.
+type receivedMessage struct {
+	buffer   int32
+	bytes    int
+	slotCopy []byte // the body, if it was copied out of a slot of the eager ring
 }
 
+// target is the endpoint by which a data server serves one origin.
 type target struct {
-	end
-	eager *lab.Ring // that its origin may use; may be nil
-	asked bool      // serve is in the queue's todo; under the lock
-	known bool      // to the queue, which gets its completions; under the lock
+	endpoint
+	eagerRing *lab.Ring // the data server's, if its origin uses it; else nil
+
+	// Guarded by endpoint.send.mu.
+	serveScheduled bool // serveBacklog is among the poller's calls
+	registered     bool // the queue knows the endpoint, so that completions are handled
+
 	// Used by the poller only.
-	backlog []message // that were not handled
-	owing   bool      // it is in the queue's owing
-	spare   int32     // a buffer for the answer to the current frame
-	asks    bool      // the origin's C does
-	blocked bool      // C answers nothing now
-	writes  []*write  // that were not posted whole
+	backlog        []receivedMessage // messages that are not handled yet, the oldest first
+	backlogged     bool              // it is in poller.backlogged of the queue
+	answerBuffer   int32             // send buffer for the answer to the current frame
+	answersInC     bool              // C may answer the origin's questions
+	answersBlocked bool              // C answers none now, since the backlog is not empty
+	writes         []*targetWrite    // that are not posted whole
 }
 
+// newTarget makes an endpoint with its queue pair, which the caller connects or closes.
 func newTarget(f *Fabric) (*target, error) {
-	t := &target{spare: none}
-	t.freed, t.dropped = t.serve, t.drop
-	t.arrived = func(buffer int32, n int) {
-		t.backlog = append(t.backlog, message{buffer: buffer, bytes: n})
-		t.serve()
+	t := &target{answerBuffer: noBuffer}
+	t.handlers.onCompletion, t.handlers.onLost = t.serveBacklog, t.discard
+	t.handlers.onMessage = func(buffer int32, n int) {
+		t.backlog = append(t.backlog, receivedMessage{buffer: buffer, bytes: n})
+		t.serveBacklog()
 		t.emptySlot()
 	}
-	return t, t.open(f, f.served, targetLength(f.elsewhere()), targetPieces, inlineAnswer,
-		f.answersEach())
+	return t, t.openPair(f, f.serverQueue, targetLength(f.remoteRanks()), maxTargetPieces,
+		targetInlineBytes, f.maxAnswersPerOrigin())
 }
 
-// serve handles what waits, as far as there is room. Poller only.
-func (t *target) serve() {
-	for t.goOn() && len(t.backlog) > 0 && t.broken.Load() == nil {
-		if t.spare = t.q.out.Take(); t.spare == none {
+// serveBacklog handles messages of the backlog as far as there is room for their answers. What is
+// left is served again when requests of the queue have completed. Poller only.
+func (t *target) serveBacklog() {
+	for t.postPending() && len(t.backlog) > 0 && t.lossReason.Load() == nil {
+		if t.answerBuffer = t.queue.sendBuffers.Take(); t.answerBuffer == noBuffer {
 			break
 		}
 		m := t.nextMessage()
-		err := t.handle(&m)
-		t.q.giveBack(m.buffer)
-		if t.spare != none {
-			t.q.out.Put(t.spare)
+		err := t.handleMessage(&m)
+		t.queue.recycleReceive(m.buffer)
+		if t.answerBuffer != noBuffer {
+			t.queue.sendBuffers.Put(t.answerBuffer)
 		}
 		if err != nil {
-			t.lose(err)
+			t.markLost(err)
 		}
 	}
-	t.block(len(t.backlog) > 0)
-	t.posting.Lock()
-	defer t.posting.Unlock()
-	if len(t.backlog)+len(t.late)+len(t.writes) > 0 && t.broken.Load() == nil && !t.owing {
-		t.owing = true
-		t.q.owing = append(t.q.owing, t)
+	t.blockAnswers(len(t.backlog) > 0)
+	t.send.mu.Lock()
+	defer t.send.mu.Unlock()
+	left := len(t.backlog) + len(t.send.pending) + len(t.writes)
+	if left > 0 && t.lossReason.Load() == nil && !t.backlogged {
+		t.backlogged = true
+		t.queue.poller.backlogged = append(t.queue.poller.backlogged, t)
 	}
 }
 
-// nextMessage takes the oldest message. The last one leaves its memory to those that come.
-func (t *target) nextMessage() message {
+// nextMessage removes the oldest message of the backlog, which is not empty. When that is empty
+// afterwards, its memory is used again.
+func (t *target) nextMessage() receivedMessage {
 	m := t.backlog[0]
 	if len(t.backlog) == 1 {
-		t.backlog[0] = message{}
+		t.backlog[0] = receivedMessage{}
 		t.backlog = t.backlog[:0]
 	} else {
 		t.backlog = t.backlog[1:]
@@ -87,49 +95,51 @@ func (t *target) nextMessage() message {
 	return m
 }
 
-// handle hands a message to the receiver, and empties its slot.
-func (t *target) handle(m *message) error {
-	b := t.q.in.Bytes(m.buffer)[:m.bytes]
+// handleMessage hands a message to the receiver, and frees its slot of the eager ring, if any.
+func (t *target) handleMessage(m *receivedMessage) error {
+	b := t.queue.receiveBuffers.Bytes(m.buffer)[:m.bytes]
 	if fastpath.IsQuestion(b) {
-		return t.question(b)
+		return t.handleQuestion(b)
 	}
-	n, ticket := slotOf(b)
-	if n == 0 || m.body != nil {
-		return t.deliver(b, m.body)
+	n, ticket := slotOfBody(b)
+	if n == 0 || m.slotCopy != nil {
+		return t.deliverFrame(b, m.slotCopy)
 	}
-	body, err := t.eager.Body(ticket, n)
+	body, err := t.eagerRing.Body(ticket, n)
 	if err != nil {
 		return err
 	}
-	defer t.eager.Release(ticket)
-	return t.deliver(b, body)
+	defer t.eagerRing.Release(ticket)
+	return t.deliverFrame(b, body)
 }
 
-// block keeps C from answering the origin, while messages wait that came before, or ends that.
-func (t *target) block(blocked bool) {
-	if t.asks && t.blocked != blocked {
-		t.blocked = blocked
-		t.q.answers.Block(t.pair.Number(), blocked)
+// blockAnswers has C answer no questions of the origin while earlier messages are in the backlog,
+// or lets it again. Poller only.
+func (t *target) blockAnswers(blocked bool) {
+	if t.answersInC && t.answersBlocked != blocked {
+		t.answersBlocked = blocked
+		t.queue.answers.BlockOrigin(t.pair.Number(), blocked)
 	}
 }
 
-// question deals with what the origin's C has asked. It is apart from handle, since it allocates.
-func (t *target) question(b []byte) error {
+// handleQuestion handles a question of the origin's C (fastpath/questions.h). It is not part of
+// handleMessage, since it allocates.
+func (t *target) handleQuestion(b []byte) error {
 	if m, ok := fastpath.AsSent(b); ok { // it may be as long as a question about a word
-		return t.hand(&m)
+		return t.deliverSent(&m)
 	}
 	if q, ok := fastpath.AsQuestion(b); ok {
-		return t.answer(&q)
+		return t.changeWord(&q)
 	}
 	if a, ok := fastpath.AsAccumulate(b); ok {
-		return t.accumulate(&a)
+		return t.applyAccumulate(&a)
 	}
-	return errFrame
+	return errUnknownMessage
 }
 
-// answer answers a read-modify-write, or what is done to a mutex, that the origin's C has asked
-// for.
-func (t *target) answer(q *fastpath.Question) error {
+// changeWord carries out a read-modify-write, or an operation on a mutex, for the origin's C, and
+// sends the answer.
+func (t *target) changeWord(q *fastpath.Question) error {
 	s, ok := t.receiver.(transport.WordServer)
 	switch {
 	case ok && q.Unlocks:
@@ -139,135 +149,141 @@ func (t *target) answer(q *fastpath.Question) error {
 	default:
 		ok = false
 	}
-	return t.reply(q.ID, q.Old, ok)
+	return t.sendAnswer(q.ID, q.Old, ok)
 }
 
-// accumulate carries out an accumulate that the origin's C has asked for.
-func (t *target) accumulate(a *fastpath.Accumulate) error {
+// applyAccumulate carries out an accumulate for the origin's C, and sends the answer.
+func (t *target) applyAccumulate(a *fastpath.Accumulate) error {
 	s, ok := t.receiver.(transport.WordServer)
 	ok = ok && s.Accumulate(a.Rank, &a.Xfer, a.Scale)
-	return t.reply(a.ID, 0, ok)
+	return t.sendAnswer(a.ID, 0, ok)
 }
 
-// hand delivers a two-sided message that the origin's C has sent.
-func (t *target) hand(m *fastpath.Sent) error {
+// deliverSent delivers a two-sided message of the origin's C, and sends the answer.
+func (t *target) deliverSent(m *fastpath.Sent) error {
 	s, ok := t.receiver.(transport.WordServer)
 	if !ok {
-		return errFrame
+		return errUnknownMessage
 	}
 	delivered, err := s.Deliver(m.Rank, m.Tag, m.Body)
 	if err != nil {
 		return err
 	}
-	return t.reply(m.ID, 0, delivered)
+	return t.sendAnswer(m.ID, 0, delivered)
 }
 
-// reply answers a question of C's. From now on C may do so.
-func (t *target) reply(id uint64, old int64, ok bool) error {
-	if !t.asks && t.pair.Inline() >= fastpath.AnswerBytes {
-		t.asks = true
-		t.q.answers.Add(t.pair.Handle(), t.pair.Number())
+// sendAnswer answers a question of the origin's C. ok is false if nothing was done, and the origin
+// has to send a frame instead. From now on C may answer this origin.
+func (t *target) sendAnswer(id uint64, old int64, ok bool) error {
+	if !t.answersInC && t.pair.Inline() >= fastpath.AnswerBytes {
+		t.answersInC = true
+		t.queue.answers.AddOrigin(t.pair.Handle(), t.pair.Number())
 	}
 	var message [fastpath.AnswerBytes]byte
-	a := frame{body: fastpath.AppendAnswer(message[:0], id, old, ok)}
-	t.posting.Lock()
-	defer t.posting.Unlock()
-	kept := len(t.writes)+len(t.late) > 0 || t.full(len(a.body))
-	if kept || t.spare == none || !t.reserve(1) {
-		t.keep(frame{body: slices.Clone(a.body)})
+	a := queuedFrame{body: fastpath.AppendAnswer(message[:0], id, old, ok)}
+	t.send.mu.Lock()
+	defer t.send.mu.Unlock()
+	kept := len(t.writes)+len(t.send.pending) > 0 || t.overBufferShare(len(a.body))
+	if kept || t.answerBuffer == noBuffer || !t.reserveRequests(1) {
+		t.queueFrame(queuedFrame{body: slices.Clone(a.body)})
 		return nil
 	}
-	b := t.spare
-	t.spare = none
-	return t.postFrame(b, encodeKept(t.q.out.Bytes(b), a))
+	b := t.answerBuffer
+	t.answerBuffer = noBuffer
+	return t.postMessage(b, encodeQueuedFrame(t.queue.sendBuffers.Bytes(b), a))
 }
 
-// emptySlot copies the body of the newest message, which has to wait, out of its slot: other
-// origins wait for slots.
+// emptySlot copies the body of the newest message, if that is still in the backlog, out of its slot
+// of the eager ring: other origins wait for slots. Poller only.
 func (t *target) emptySlot() {
 	if len(t.backlog) == 0 {
 		return
 	}
 	m := &t.backlog[len(t.backlog)-1]
-	n, ticket := slotOf(t.q.in.Bytes(m.buffer)[:m.bytes])
+	n, ticket := slotOfBody(t.queue.receiveBuffers.Bytes(m.buffer)[:m.bytes])
 	if n == 0 {
 		return
 	}
-	body, err := t.eager.Body(ticket, n)
+	body, err := t.eagerRing.Body(ticket, n)
 	if err != nil {
-		t.lose(err)
+		t.markLost(err)
 		return
 	}
-	m.body = slices.Clone(body)
-	t.eager.Release(ticket)
+	m.slotCopy = slices.Clone(body)
+	t.eagerRing.Release(ticket)
 }
 
-// goOn posts what was kept; false if something is left.
-func (t *target) goOn() bool {
-	wrote := t.writeMore()
-	t.posting.Lock()
-	defer t.posting.Unlock()
-	t.asked = false
-	return wrote && !t.flush()
+// postPending posts writes and frames for which there was no room; false if some are left. It locks
+// send.mu. Poller only.
+func (t *target) postPending() bool {
+	wrote := t.postWrites()
+	t.send.mu.Lock()
+	defer t.send.mu.Unlock()
+	t.serveScheduled = false
+	return wrote && !t.sendPending()
 }
 
-// drop gives up what was not handled: the connection has ended. Poller only.
-func (t *target) drop() {
-	t.block(true)
+// discard gives up the backlog and the target-side writes: the connection is lost. Poller only.
+func (t *target) discard() {
+	t.blockAnswers(true)
 	for _, m := range t.backlog {
 		if m.bytes == 0 {
-			t.departed()
+			t.onPeerDisconnect()
 		}
-		t.q.giveBack(m.buffer)
+		t.queue.recycleReceive(m.buffer)
 	}
 	for _, w := range t.writes {
-		w.finish(*t.broken.Load())
+		w.complete(*t.lossReason.Load())
 	}
 	t.backlog, t.writes = nil, nil
 }
 
-// Send sends a frame, or keeps a copy of it.
+// Send sends a frame, or queues a copy of it. The memory of head and body is the caller's again.
+// Poller only.
 func (t *target) Send(head []byte, body *kernel.Cursor, n int64, _ transport.When) (bool, error) {
-	if e := t.broken.Load(); e != nil {
+	if e := t.lossReason.Load(); e != nil {
 		return false, *e
 	}
-	err := t.send(head, body, int(n))
+	err := t.postOrQueueFrame(head, body, int(n))
 	if n > 0 {
 		t.receiver.Sent()
 	}
 	return false, err
 }
 
-func (t *target) send(head []byte, body *kernel.Cursor, n int) error {
-	t.posting.Lock()
-	defer t.posting.Unlock()
-	// data is waited for, and so received
-	kept := len(t.writes)+len(t.late) > 0 || n == 0 && t.full(bodyAt(len(head)))
-	if t.spare == none || kept || !t.reserve(1) {
+// postOrQueueFrame is Send for a connection that works. A frame goes into the answer buffer if it
+// is the first answer to its request, and if none is queued.
+func (t *target) postOrQueueFrame(head []byte, body *kernel.Cursor, n int) error {
+	t.send.mu.Lock()
+	defer t.send.mu.Unlock()
+	// An origin waits for data, and so receives it: only frames without are bounded.
+	kept := len(t.writes)+len(t.send.pending) > 0 ||
+		n == 0 && t.overBufferShare(bodyOffset(len(head)))
+	if t.answerBuffer == noBuffer || kept || !t.reserveRequests(1) {
 		copied := make([]byte, n)
 		if n > 0 {
 			body.Pack(copied)
 		}
-		t.keep(frame{slices.Clone(head), copied})
+		t.queueFrame(queuedFrame{slices.Clone(head), copied})
 		return nil
 	}
-	b := t.spare
-	t.spare = none
-	return t.postFrame(b, encodeFrame(t.q.out.Bytes(b), head, body, n))
+	b := t.answerBuffer
+	t.answerBuffer = noBuffer
+	return t.postMessage(b, encodeFrame(t.queue.sendBuffers.Bytes(b), head, body, n))
 }
 
-// Post sends a frame, or keeps a copy of it, which the poller sends; so it does with the last ones,
-// behind a loss.
+// Post sends a frame, or queues a copy of it, which the poller sends, even if the connection is
+// lost meanwhile. Any thread may call it; it locks send.mu.
 func (t *target) Post(head, body []byte) {
-	t.posting.Lock()
-	defer t.posting.Unlock()
-	if t.known && !t.over && t.broken.Load() == nil && len(t.late) == 0 &&
-		t.sendCopy(frame{head, body}) {
+	t.send.mu.Lock()
+	defer t.send.mu.Unlock()
+	works := t.registered && !t.send.closed && t.lossReason.Load() == nil
+	if works && len(t.send.pending) == 0 && t.sendBuffered(queuedFrame{head, body}) {
 		return
 	}
-	if t.keep(frame{slices.Clone(head), slices.Clone(body)}) && !t.asked {
-		t.asked = true
-		t.q.later(t.serve)
+	if t.queueFrame(queuedFrame{slices.Clone(head), slices.Clone(body)}) && !t.serveScheduled {
+		t.serveScheduled = true
+		t.queue.callFromPoller(t.serveBacklog)
 	}
 }
 
@@ -275,28 +291,28 @@ func (t *target) Post(head, body []byte) {
 // is room for requests, and the rest when earlier ones are complete. Meanwhile the server handles
 // other origins.
 
-// write is a target-side write that was not posted whole.
-type write struct {
+// targetWrite is a target-side write of which not all requests are posted yet.
+type targetWrite struct {
 	x     transport.Transfer
 	walk  kernel.Walk
-	chain chain // the next requests, which found no room
+	chain chain // the next requests, for which there was no room
 }
 
-// finish ends the part of the transfer that Write has begun.
-func (w *write) finish(err error) {
+// complete ends the part of the transfer that Write has counted.
+func (w *targetWrite) complete(err error) {
 	if w.x.Done != nil {
 		w.x.Done.Done(err)
 	}
 }
 
-// Write writes memory of the arena to memory of the origin, as soon as the current frame has been
-// handled.
+// Write writes memory of the arena to memory of the origin. Its requests are posted as soon as the
+// current frame has been handled. Poller only.
 func (t *target) Write(x *transport.Transfer) error {
-	if e := t.broken.Load(); e != nil {
+	if e := t.lossReason.Load(); e != nil {
 		return *e
 	}
-	w := &write{x: *x}
-	w.walk.Set(x.Local, x.Remote, writeLength)
+	w := &targetWrite{x: *x}
+	w.walk.Set(x.Local, x.Remote, writeChainLength)
 	if x.Done != nil {
 		x.Done.Add(1)
 	}
@@ -304,51 +320,51 @@ func (t *target) Write(x *transport.Transfer) error {
 	return nil
 }
 
-// writeMore posts requests of writes; false if there is no room for all.
-func (t *target) writeMore() bool {
-	for len(t.writes) > 0 && t.broken.Load() == nil {
+// postWrites posts requests of target-side writes; false if there is no room for all. Poller only.
+func (t *target) postWrites() bool {
+	for len(t.writes) > 0 && t.lossReason.Load() == nil {
 		w := t.writes[0]
-		if err := t.extend(w); err != nil {
-			t.lose(err)
+		if err := t.extendWrite(w); err != nil {
+			t.markLost(err)
 			break
 		}
 		if len(w.chain.requests) == 0 {
 			t.writes = t.writes[1:]
-			w.finish(nil)
+			w.complete(nil)
 			continue
 		}
-		if ok, _ := t.attempt(posted{buffer: none, done: w.x.Done}, w.chain.requests,
-			w.chain.data); !ok {
+		p := postedChain{buffer: noBuffer, done: w.x.Done}
+		if ok, _ := t.tryPost(p, w.chain.requests, w.chain.data); !ok {
 			return false
 		}
-		w.chain.clear()
+		w.chain.reset()
 	}
 	return true
 }
 
-// writeLength is the length of a chain: two of them are under way at once.
-const writeLength = targetRequests / 2
+// writeChainLength is the length of a write's chain: two of them are in flight at once.
+const writeChainLength = targetRequests / 2
 
-// extend adds the next requests of a write to its chain.
-func (t *target) extend(w *write) error {
-	for len(w.chain.requests) < writeLength {
-		r := w.walk.Peek(writeLength)
+// extendWrite appends the next requests of a write to its chain, which is empty or was not posted.
+func (t *target) extendWrite(w *targetWrite) error {
+	for len(w.chain.requests) < writeChainLength {
+		r := w.walk.Peek(writeChainLength)
 		if r == nil {
 			break
 		}
-		near := t.f.Here(r.Local)
+		near := t.fabric.Here(r.Local)
 		far, err := w.x.Key(r.Remote, func() {})
 		if err != nil {
 			return err
 		}
 		if near == nil || !far.Direct {
-			// the origin has asked for keys, and was told that there are none
-			return errFrame
+			// a correct origin does not request a write without a key
+			return errUnknownMessage
 		}
-		n := int(min(uintptr(r.Bytes), near.Hi-r.Local, far.Hi-r.Remote, pieceBytes))
+		n := int(min(uintptr(r.Bytes), near.Hi-r.Local, far.Hi-r.Remote, maxRequestBytes))
 		d := qp.Data{Addr: uint64(r.Local), Bytes: uint32(n),
-			Key: t.f.base.LocalKey(near.Key)}
-		w.chain.add(qp.Write, r.Remote, far.Key, d, t.width)
+			Key: t.fabric.device.LocalKey(near.Key)}
+		w.chain.appendPiece(qp.Write, r.Remote, far.Key, d, t.limits.pieces)
 		w.walk.Advance(n)
 	}
 	return nil

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Waiters that receive what comes to their process's data server, while its thread sleeps.
+// Waiters that handle messages to their process's data server, while the server's thread sleeps.
 package rdma
 
 import (
@@ -13,16 +13,16 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// receivers is two ranks on two nodes: rank 0 sends, rank 1 has the waiters.
-type receivers struct {
+// waiterJob is two ranks on two nodes: rank 0 sends, rank 1 has the waiters.
+type waiterJob struct {
 	*job
 	t    *testing.T
 	in   transport.Incoming
 	sent int
 }
 
-func newReceivers(t *testing.T) *receivers {
-	w := &receivers{job: newJob(t, nil, 1, 1), t: t}
+func newWaiterJob(t *testing.T) *waiterJob {
+	w := &waiterJob{job: newJob(t, nil, 1, 1), t: t}
 	w.in = w.Open[1].(transport.Incoming)
 	if !w.in.Shares() {
 		t.Fatal("waiters may not receive")
@@ -32,7 +32,7 @@ func newReceivers(t *testing.T) *receivers {
 	return w
 }
 
-func (w *receivers) send() {
+func (w *waiterJob) send() {
 	w.t.Helper()
 	m := transport.Msg{Kind: 9, Body: []byte("to a waiter")}
 	if err := w.Open[0].Send(1, m); err != nil {
@@ -41,29 +41,29 @@ func (w *receivers) send() {
 	w.sent++
 }
 
-func (w *receivers) here() bool { return w.Inbox[1].Has(0, w.sent) }
+func (w *waiterJob) allReceived() bool { return w.Inbox[1].Has(0, w.sent) }
 
-// await waits until all that was sent has come, and calls poll meanwhile.
-func (w *receivers) await(poll func()) {
+// await waits until all that was sent has been received, and calls poll meanwhile.
+func (w *waiterJob) await(poll func()) {
 	w.t.Helper()
-	for end := time.Now().Add(10 * time.Second); !w.here(); poll() {
+	for end := time.Now().Add(10 * time.Second); !w.allReceived(); poll() {
 		if time.Now().After(end) {
 			w.t.Fatalf("message %d has not come", w.sent)
 		}
 	}
 }
 
-// While a waiter polls, what comes does not wake the server's thread; what comes afterwards does,
-// and so does what came unseen.
+// TestWaiterReceives: while a waiter polls, messages do not wake the server's thread. Later ones
+// do, and so do those that the waiter has not seen.
 func TestWaiterReceives(t *testing.T) {
-	w := newReceivers(t)
+	w := newWaiterJob(t)
 	for range 50 {
 		var v transport.Visit
 		for v.Stage != transport.VisitPolling {
 			w.in.PollIncoming(&v)
 		}
 		w.send()
-		if time.Sleep(2 * time.Millisecond); w.here() {
+		if time.Sleep(2 * time.Millisecond); w.allReceived() {
 			t.Fatal("the server's thread has received what a waiter is to receive")
 		}
 		w.await(func() { w.in.PollIncoming(&v) })
@@ -75,9 +75,9 @@ func TestWaiterReceives(t *testing.T) {
 	}
 }
 
-// Threads that wait in short turns, at any moments, lose nothing.
+// TestManyWaiters: no message is lost where several threads wait in short turns, at any moments.
 func TestManyWaiters(t *testing.T) {
-	w := newReceivers(t)
+	w := newWaiterJob(t)
 	var end atomic.Bool
 	var threads sync.WaitGroup
 	for i := range 3 {
@@ -103,20 +103,20 @@ func TestManyWaiters(t *testing.T) {
 	threads.Wait()
 }
 
-// The server's thread sleeps while a waiter polls, also if something was found before the waiter
-// came: it would take the waiter's core.
+// TestServerSleepsBesideWaiter: the server's thread sleeps while a waiter polls, even if it has
+// unreported completions: it would take the waiter's core.
 func TestServerSleepsBesideWaiter(t *testing.T) {
-	w := newReceivers(t)
-	q := w.fabrics[1].origins // no other thread polls it
-	made, err := q.share()
+	w := newWaiterJob(t)
+	q := w.fabrics[1].originQueue // no other thread polls it
+	made, err := q.openListener()
 	if err != nil {
 		t.Fatal(err)
 	}
 	l := made.(*listener)
-	defer l.close()
-	l.enter()
-	l.found++
-	l.leave()
+	defer l.closeEpoll()
+	l.lockPoll()
+	l.poller.unreported++
+	l.unlockPoll()
 	l.Divert(true)
 	const limit = 30 * time.Millisecond
 	begin := time.Now()
@@ -133,20 +133,20 @@ func TestServerSleepsBesideWaiter(t *testing.T) {
 	}
 }
 
-// Calls for the server's thread that were asked for while a waiter polled are made when it leaves,
-// and those of any other moment at once.
+// TestCallsBesideWaiter: calls for the poller that were listed while a waiter handled completions
+// are made when it leaves, and all others at once.
 func TestCallsBesideWaiter(t *testing.T) {
-	w := newReceivers(t)
-	q := w.fabrics[1].served
+	w := newWaiterJob(t)
+	q := w.fabrics[1].serverQueue
 	for _, dealing := range []bool{true, false} {
 		var v transport.Visit
 		for v.Stage != transport.VisitPolling {
 			w.in.PollIncoming(&v)
 		}
 		made := make(chan bool)
-		q.dealing.Store(dealing) // a waiter is handling completions
-		q.later(func() { close(made) })
-		if q.dealing.Store(false); dealing {
+		q.calls.pollerActive.Store(dealing) // a waiter is handling completions
+		q.callFromPoller(func() { close(made) })
+		if q.calls.pollerActive.Store(false); dealing {
 			w.in.LeaveIncoming(&v, false)
 		}
 		select {
@@ -158,29 +158,29 @@ func TestCallsBesideWaiter(t *testing.T) {
 	}
 }
 
-// TestWaitForFarewell: while a farewell is on its way, Wait lists the queue that it comes to now
-// and then, since the descriptor may have told of something else before it.
-func TestWaitForFarewell(t *testing.T) {
+// TestWaitForDisconnect: while a disconnect message is expected, Wait lists the queue from time to
+// time, since the descriptor may have signalled an earlier completion.
+func TestWaitForDisconnect(t *testing.T) {
 	j := newJob(t, nil, 1, 1)
 	f := j.fabrics[0]
-	f.origins.leaving.Add(1)
-	defer f.origins.leaving.Add(-1)
-	f.attended.Store(false)
+	f.originQueue.peersLeaving.Add(1)
+	defer f.originQueue.peersLeaving.Add(-1)
+	f.progress.attendOrigins.Store(false)
 	transporttest.Returns(t, "waiting", func() {
 		for len(f.Wait(-1, nil)) == 0 {
 		}
 	})
 }
 
-// TestNoticeLost: a process that does nothing hears of an end even if the first datagram is lost.
+// TestNoticeLost: an idle process learns of a disconnect even if the first datagram is lost.
 func TestNoticeLost(t *testing.T) {
-	j := newReceivers(t)
-	m, lost := j.fabrics[1].cm, j.fabrics[0].origins.all()[0]
+	j := newWaiterJob(t)
+	m, lost := j.fabrics[1].connManager, j.fabrics[0].originQueue.listEndpoints()[0]
 	var taken []int32
-	for i := m.pool.Take(); i != none; i = m.pool.Take() {
+	for i := m.buffers.Take(); i != noBuffer; i = m.buffers.Take() {
 		taken = append(taken, i)
 	}
-	for _, e := range j.fabrics[1].served.all() {
+	for _, e := range j.fabrics[1].serverQueue.listEndpoints() {
 		e.Break()
 	}
 	unsent := func() int {
@@ -192,10 +192,10 @@ func TestNoticeLost(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	for _, i := range taken {
-		m.pool.Put(i)
+		m.buffers.Put(i)
 	}
 	transporttest.Returns(t, "waiting for the loss", func() {
-		for lost.broken.Load() == nil {
+		for lost.lossReason.Load() == nil {
 			time.Sleep(time.Millisecond)
 		}
 	})

@@ -53,7 +53,7 @@ var stated = []struct{ document, says, file, code string }{
 	{"docs/protocols.md", `contiguous puts of up to (\d+ bytes)`, "internal/rdma/origin.go",
 		`inlineBytes = (\d+)`},
 	{"docs/protocols.md", `fits into the first piece \((\d+ KiB),`, "internal/rdma/direct.go",
-		`undivided = (.*)`},
+		`firstChunkBytes = (.*)`},
 	{"docs/protocols.md", `a fragment of at most (\d+ KiB) \|`, "internal/core/two_sided.go",
 		`fragmentBytes = (.*?) //`},
 	{"docs/protocols.md", `After (\d+ KiB) a sender requests`, "internal/core/two_sided.go",

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The Go side of what C answers for a data server (answers.h).
+// The Go side of the questions that C answers for a data server (answers.h).
 package fastpath
 
-// #cgo noescape rdma_answers_look
-// #cgo nocallback rdma_answers_look
-// #cgo noescape rdma_answers_take
-// #cgo nocallback rdma_answers_take
+// #cgo noescape rdma_answers_poll
+// #cgo nocallback rdma_answers_poll
+// #cgo noescape rdma_answers_filter
+// #cgo nocallback rdma_answers_filter
 // #include <stdlib.h>
 // #include "answers.h"
 import "C"
@@ -19,18 +19,18 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Answers that C may have outstanding: in all, and at an origin.
+// Answers that C may have in flight: in all, and to one origin.
 const (
-	MostAnswers     = 64
-	MostAnswersEach = 8
+	MaxAnswers          = 64
+	MaxAnswersPerOrigin = 8
 )
 
-// Answers answers what origins' C asks for. Its methods are the poller's; those
-// of a nil Answers do nothing.
+// Answers answers questions of origins' C. Only the poller calls its methods. Those of a nil
+// Answers do nothing.
 type Answers struct{ c *C.struct_rdma_answers }
 
-// OpenAnswers has C answer what comes to a queue into these buffers: nil if it cannot.
-// me is the process's rank.
+// OpenAnswers has C answer questions that arrive in these receive buffers of a queue; nil if it
+// cannot. me is the process's rank. The caller frees it.
 func OpenAnswers(queue Queue, in *Incoming, most, each int, me transport.Rank) *Answers {
 	network := (*C.struct_qp_network)(queue.Network())
 	if network == nil || network.offer == nil || queue.Receive() == nil || min(most, each) < 1 {
@@ -38,24 +38,25 @@ func OpenAnswers(queue Queue, in *Incoming, most, each int, me transport.Rank) *
 	}
 	c := (*C.struct_rdma_answers)(C.calloc(1, C.sizeof_struct_rdma_answers))
 	c.network, c.queue, c.receive = network, queue.Handle(), queue.Receive()
-	c.incoming, c.incoming_bytes = in.local(), C.uint32_t(in.Bytes)
+	c.incoming, c.incoming_bytes = in.receiveArea(), C.uint32_t(in.Bytes)
 	c.most, c.most_each, c.me = C.uint32_t(most), C.uint32_t(each), C.uint32_t(me)
 	return &Answers{c}
 }
 
-// Free ends it.
+// Free frees it. The queue has been destroyed.
 func (a *Answers) Free() {
 	if a != nil {
 		C.free(unsafe.Pointer(a.c))
 	}
 }
 
-// Look takes completions as the queue does. answered is how many more there were, which C has
-// answered; failed is the number of a queue pair that takes none, 0: they all do.
-func (a *Answers) Look(out []qp.Completion, looks, yields int) (n, answered int, failed uint32,
-	err error) {
+// PollAndAnswer polls for completions as the queue does, and answers questions among them. n is how
+// many completions are left in out, answered how many questions C has answered. failed is the
+// number of a queue pair on which an answer could not be posted, 0 if there is none.
+func (a *Answers) PollAndAnswer(out []qp.Completion, looks, yields int) (n, answered int,
+	failed uint32, err error) {
 	before := a.c.answered
-	n = int(C.rdma_answers_look(a.c, C.int(len(out)), where(out), C.uint(looks),
+	n = int(C.rdma_answers_poll(a.c, C.int(len(out)), completionPointer(out), C.uint(looks),
 		C.uint(yields)))
 	if n < 0 {
 		return 0, 0, 0, fmt.Errorf("poll a completion queue: error %d", n)
@@ -63,51 +64,54 @@ func (a *Answers) Look(out []qp.Completion, looks, yields int) (n, answered int,
 	return n, int(a.c.answered - before), a.takeFailed(), nil
 }
 
-// Take answers what C can of completions, and returns how many are left, in front.
-func (a *Answers) Take(out []qp.Completion) (n, answered int, failed uint32) {
+// AnswerCompletions answers questions among completions that were polled, as PollAndAnswer does. n
+// is how many are left, in front.
+func (a *Answers) AnswerCompletions(out []qp.Completion) (n, answered int, failed uint32) {
 	if a == nil {
 		return len(out), 0, 0
 	}
 	before := a.c.answered
-	n = int(C.rdma_answers_take(a.c, C.int(len(out)), where(out)))
+	n = int(C.rdma_answers_filter(a.c, C.int(len(out)), completionPointer(out)))
 	return n, int(a.c.answered - before), a.takeFailed()
 }
 
+// takeFailed returns the queue pair that has failed last, and forgets it.
 func (a *Answers) takeFailed() uint32 {
 	failed := uint32(a.c.failed)
 	a.c.failed = 0
 	return failed
 }
 
-func where(out []qp.Completion) *C.struct_vb_wc {
+func completionPointer(out []qp.Completion) *C.struct_vb_wc {
 	return (*C.struct_vb_wc)(unsafe.Pointer(unsafe.SliceData(out)))
 }
 
-// Needed is how many questions C has answered that the origin or another rank needed answered.
-func (a *Answers) Needed() uint32 {
+// NeededCount counts the answers of C, but for those to messages for this process's own rank.
+func (a *Answers) NeededCount() uint32 {
 	if a == nil {
 		return 0
 	}
 	return uint32(a.c.needed)
 }
 
-// Add has C answer an origin.
-func (a *Answers) Add(pair unsafe.Pointer, number uint32) {
+// AddOrigin has C answer the questions of an origin.
+func (a *Answers) AddOrigin(pair unsafe.Pointer, number uint32) {
 	if a != nil {
-		C.rdma_answers_add(a.c, pair, C.uint32_t(number))
+		C.rdma_answers_add_peer(a.c, pair, C.uint32_t(number))
 	}
 }
 
-// Block keeps C from answering an origin, while Go has something to do first, or ends that.
-func (a *Answers) Block(number uint32, blocked bool) {
+// BlockOrigin suspends answers of C to an origin while Go has an earlier message to handle, or
+// resumes them.
+func (a *Answers) BlockOrigin(number uint32, blocked bool) {
 	if a != nil {
-		C.rdma_answers_block(a.c, C.uint32_t(number), C.bool(blocked))
+		C.rdma_answers_block_peer(a.c, C.uint32_t(number), C.bool(blocked))
 	}
 }
 
-// Drop forgets an origin. Nothing completes on its queue pair any more.
-func (a *Answers) Drop(number uint32) {
+// DropOrigin forgets an origin, whose queue pair has been destroyed.
+func (a *Answers) DropOrigin(number uint32) {
 	if a != nil {
-		C.rdma_answers_drop(a.c, C.uint32_t(number))
+		C.rdma_answers_drop_peer(a.c, C.uint32_t(number))
 	}
 }

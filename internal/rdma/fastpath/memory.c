@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The memory that C reaches: ranges of other ranks, and registered memory of this process. The
-// caller has the queues.
+// The memory that C reaches: ranges of other ranks, and registered memory of this process. Callers
+// hold the queues.
 #include "fastpath.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>
 
-bool rdma_fast_covers(const struct rdma_fast_range *r, uintptr_t remote, uint64_t n)
+bool rdma_fast_range_covers(const struct rdma_fast_range *r, uintptr_t remote, uint64_t n)
 {
 	uintptr_t at = remote - r->lo;
 	return at < r->bytes && n <= r->bytes - at;
 }
 
-const struct rdma_fast_range *rdma_fast_range_of(int rank, uintptr_t remote, uint64_t n)
+const struct rdma_fast_range *rdma_fast_find_range(int rank, uintptr_t remote, uint64_t n)
 {
-	const struct rdma_fast_range *to = rdma_fast_place(rank, remote);
+	const struct rdma_fast_range *to = rdma_fast_range_set(rank, remote);
 	for (unsigned way = 0; way < RDMA_FAST_WAYS; way++, to++) {
-		if (to->rank == rank && rdma_fast_covers(to, remote, n))
+		if (to->rank == rank && rdma_fast_range_covers(to, remote, n))
 			return to;
 	}
 	return NULL;
@@ -28,8 +28,8 @@ static bool covers(const struct rdma_fast_local *l, uintptr_t addr, uint64_t n)
 	return at < l->bytes && n <= l->bytes - at;
 }
 
-// Whether Go has been told of all memory that was unmapped before the call, also of what another
-// thread is just unmapping (pin/watch.go says how).
+// Whether Go has handled all unmapping of watched memory that began before the call, also in other
+// threads (see pin/watch.go).
 static bool nothing_unmapped(void)
 {
 	struct pin_watch *w = rdma_fast.watch;
@@ -40,7 +40,8 @@ static bool nothing_unmapped(void)
 	                      __atomic_load_n(&w->taken, __ATOMIC_ACQUIRE));
 }
 
-// Registered memory around an address. watched: such memory, too, if nothing has been unmapped.
+// Registered memory around an address, NULL if there is none. watched: also watched memory, for
+// which the caller then checks nothing_unmapped.
 static struct rdma_fast_local *local_at(uintptr_t addr, bool watched)
 {
 	if (rdma_fast.everywhere.bytes > 0)
@@ -55,7 +56,7 @@ static struct rdma_fast_local *local_at(uintptr_t addr, bool watched)
 	return NULL;
 }
 
-struct rdma_fast_local *rdma_fast_local_of(uintptr_t addr, uint64_t n)
+struct rdma_fast_local *rdma_fast_find_local(uintptr_t addr, uint64_t n)
 {
 	struct rdma_fast_local *l = local_at(addr, true);
 	return l && covers(l, addr, n) && (!l->watched || nothing_unmapped()) ? l : NULL;
@@ -68,18 +69,19 @@ static uint64_t within(uintptr_t addr, uint64_t n, uintptr_t lo, uintptr_t bytes
 	return n < here ? n : here;
 }
 
-int rdma_fast_divide(const struct fast_transfer *t, bool watched, struct rdma_fast_piece *pieces)
+int rdma_fast_divide_transfer(const struct fast_transfer *t, bool watched,
+	struct rdma_fast_piece *pieces)
 {
-	const struct rdma_fast_range *to = rdma_fast_range_of(t->rank, t->remote, 1);
+	const struct rdma_fast_range *to = rdma_fast_find_range(t->rank, t->remote, 1);
 	bool ask = false;
 	int n = 0;
-	if (!to || !rdma_fast_whole(to, t->remote, t->remote + t->bytes))
+	if (!to || !rdma_fast_in_allocation(to, t->remote, t->remote + t->bytes))
 		return 0;
 	for (uint64_t at = 0; at < t->bytes; at += pieces[n++].bytes) {
 		uintptr_t near = (uintptr_t)t->local + at, far = t->remote + at;
 		struct rdma_fast_local *l = local_at(near, watched);
-		if (!rdma_fast_covers(to, far, 1))
-			to = rdma_fast_range_of(t->rank, far, 1);
+		if (!rdma_fast_range_covers(to, far, 1))
+			to = rdma_fast_find_range(t->rank, far, 1);
 		if (!l || !to || n == (int)RDMA_FAST_PIECES)
 			return 0;
 		uint64_t bytes = within(near, t->bytes - at, l->lo, l->bytes);

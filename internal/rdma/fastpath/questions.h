@@ -1,15 +1,15 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// questions.h - what C asks a rank's data server for (words.c, acc.c, send.c): the messages, and
-// how they are asked (questions.c). A question is followed by its answer on the same connection.
+// SPDX-License-Identifier: BSD-3-Clause questions.h - questions: requests of an origin's C to a
+// rank's data server (words.c, acc.c, send.c). The messages, and how they are posted (questions.c).
+// The answer comes on the same connection.
 #ifndef ARMCI_RDMA_QUESTIONS_H
 #define ARMCI_RDMA_QUESTIONS_H
 
 #include "fastpath.h"
 
-/* as they travel (docs/wire.md) ---------------------------------------------------------------- */
+/* the messages (docs/wire.md) ------------------------------------------------------------------ */
 
-// What begins a message, and is followed by a question, or its answer, where it is not a frame of
-// Go's. id is that of the question.
+// The prefix of a message. Unless it is one of a frame of Go's, a question or its answer follows.
+// id is that of the question.
 enum rdma_fast_kind { RDMA_FAST_FRAME, RDMA_FAST_QUESTION, RDMA_FAST_ANSWER };
 struct rdma_fast_prefix {
 	uint16_t head;
@@ -36,7 +36,7 @@ struct rdma_fast_acc_question {
 	uint8_t scale[16];
 	int32_t shape[2 * K_MAX_LEVELS + 1];
 };
-// Where the data begins.
+// Offset of the data.
 static inline uint32_t rdma_fast_acc_head(int levels)
 {
 	uint32_t shape = (2 * (uint32_t)levels + 1) * 4;
@@ -55,36 +55,38 @@ struct rdma_fast_send_question {
 struct rdma_fast_answer {
 	struct rdma_fast_prefix prefix;
 	uint64_t old;
-	uint64_t declined; // the word is as it was; or the message waits behind others
+	uint64_t declined; // not 0: the word is unchanged, or the message is queued behind others
 };
 
-/* asking; the caller has the queues, except for the three functions of the table -------------- */
+/* posting; callers hold the queues, except those of the three functions of the table ----------- */
 
 enum fast_result rdma_fast_change(struct fast_change *c);
 enum fast_result rdma_fast_accumulate(struct fast_acc *a);
 enum fast_result rdma_fast_send(const struct fast_send *s);
-const struct rdma_fast_peer *rdma_fast_peer_of(int rank);
-// A question as it travels: inline, or from the slot's buffer.
+const struct rdma_fast_peer *rdma_fast_find_peer(int rank);
+// The bytes of a question: inline, or in the slot's buffer.
 struct rdma_fast_question_bytes {
 	struct vb_sge data;
 	int slot, flags;
-	bool stores; // what is posted to the rank's memory later must not overtake it
+	bool stores; // it stores: later requests to the rank's memory wait for the answer
 };
-// Asks under a request, for a change or, where that is NULL, for what no caller waits for. False:
-// the network has refused it.
-bool rdma_fast_ask(const struct rdma_fast_peer *to, int request, struct fast_change *c,
+// Posts a question under a request. Its result goes to c; where that is NULL no caller waits for
+// it. False: the network has refused it.
+bool rdma_fast_post_question(const struct rdma_fast_peer *to, int request, struct fast_change *c,
 	const struct rdma_fast_question_bytes *q);
-// Waits until stores that were asked for at a rank have taken effect: what is posted next must not
+// Waits until questions that store at a rank are answered: a request that is posted next must not
 // overtake them. False: it takes long.
 bool rdma_fast_await_stores(int rank);
-// Waits until fewer questions than this, for which no caller waits, are not answered.
+// Waits until fewer than `most` questions for which no caller waits are unanswered. False: it takes
+// long.
 enum { RDMA_FAST_MOST_STORES = 8, RDMA_FAST_MOST_SENDS = 6 }; // each has a buffer of the target
-bool rdma_fast_await_few(int32_t most);
-static inline _Atomic bool *rdma_fast_behind(int rank)
+bool rdma_fast_await_few_questions(int32_t most);
+static inline _Atomic bool *rdma_fast_peer_behind(int rank)
 {
-	return &rdma_fast.behind[(unsigned)rank % RDMA_FAST_PEERS];
+	return &rdma_fast.peer_behind[(unsigned)rank % RDMA_FAST_PEERS];
 }
-// A question of up to a buffer's length for which no caller waits, and where it is.
+// A question of up to a buffer's length for which no caller waits. at points to its bytes: line, or
+// the slot's buffer.
 struct rdma_fast_long_question {
 	int request, slot;
 	bool in_line;
@@ -92,28 +94,32 @@ struct rdma_fast_long_question {
 	char *at;
 	char line[FAST_BYTES];
 };
-// Whether it is short enough, once rdma_fast_prepare has been called.
-bool rdma_fast_fits(const struct rdma_fast_long_question *q, const struct rdma_fast_peer *to);
-// Finds room for one of q->bytes bytes, where fewer than `most` are not answered. False: C cannot
-// ask that, or not soon.
-bool rdma_fast_prepare(struct rdma_fast_long_question *q, const struct rdma_fast_peer *to,
-	int32_t most);
-struct rdma_fast_prefix rdma_fast_prefix_of(const struct rdma_fast_long_question *q);
-bool rdma_fast_ask_long(const struct rdma_fast_long_question *q, const struct rdma_fast_peer *to,
-	bool stores);
-// The receive buffer, of so many bytes, that a completion is about.
-static inline struct vb_sge rdma_fast_buffer_of(const struct rdma_fast_local *all, uint32_t bytes,
-	uint64_t id)
+// Whether it is short enough. rdma_fast_prepare_long_question has been called.
+bool rdma_fast_long_question_fits(const struct rdma_fast_long_question *q,
+	const struct rdma_fast_peer *to);
+// Takes request, slot and buffer for a question of q->bytes bytes, when fewer than `most` are
+// unanswered. The caller fills q->at and posts it. False: C cannot post it, or not soon.
+bool rdma_fast_prepare_long_question(struct rdma_fast_long_question *q,
+	const struct rdma_fast_peer *to, int32_t most);
+struct rdma_fast_prefix rdma_fast_question_prefix(const struct rdma_fast_long_question *q);
+bool rdma_fast_post_long_question(const struct rdma_fast_long_question *q,
+	const struct rdma_fast_peer *to, bool stores);
+// The receive buffer of a completion with this id.
+static inline struct vb_sge rdma_fast_receive_buffer(const struct rdma_fast_local *all,
+	uint32_t bytes, uint64_t id)
 {
 	return (struct vb_sge){.addr = all->lo + (id & ~RDMA_FAST_RECEIVED) * bytes,
 		.length = bytes, .lkey = all->lkey};
 }
-// Takes the answer to a question of C's, and offers its buffer again. False: it is Go's.
-bool rdma_fast_take_answer(const struct vb_wc *done);
-// Handles a message that has come if it is an answer; the caller offers its buffer again.
-bool rdma_fast_receive(uint32_t pair, const void *message, uint32_t n);
-void rdma_fast_fail_asked(const void *pair);
-bool rdma_fast_has_asked(const void *pair);
-bool rdma_fast_asked_store(const void *pair); // has it asked for a store
+// Handles a received message if it is an answer, and posts its buffer again. False: it is Go's.
+bool rdma_fast_handle_answer(const struct vb_wc *done);
+// Handles a received message if it is an answer; the caller posts its buffer again. False: it is
+// none.
+bool rdma_fast_handle_message(uint32_t pair, const void *message, uint32_t n);
+// Of the unanswered questions on a queue pair: fails them; whether there are any; whether one
+// stores.
+void rdma_fast_fail_questions(const void *pair);
+bool rdma_fast_has_questions(const void *pair);
+bool rdma_fast_has_store_questions(const void *pair);
 
 #endif

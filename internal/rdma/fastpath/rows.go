@@ -13,13 +13,13 @@ func (p *Path) SetCosts(get bool, w *transport.WayCosts) {
 	if p == nil {
 		return
 	}
-	p.change(func() {
+	p.changeTables(func() {
 		c := &C.rdma_fast.put_costs
 		if get {
 			c = &C.rdma_fast.get_costs
 		}
-		*c = C.struct_rdma_fast_costs{known: true, device: line(w.Device),
-			messages: line(w.Messages), target_side: line(w.TargetSide),
+		*c = C.struct_rdma_fast_costs{known: true, device: costLine(w.Device),
+			messages: costLine(w.Messages), target_side: costLine(w.TargetSide),
 			wake: C.double(w.Wake)}
 	})
 }
@@ -33,7 +33,7 @@ func forgetApart(apart float64) float64 {
 	return float64(C.rdma_fast_forget_apart(C.double(apart)))
 }
 
-func line(l transport.Line) C.struct_rdma_fast_line {
+func costLine(l transport.Line) C.struct_rdma_fast_line {
 	return C.struct_rdma_fast_line{start: C.double(l.Start), each: C.double(l.Each),
 		byte: C.double(l.Byte)}
 }

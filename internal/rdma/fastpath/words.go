@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The Go half of what C asks data servers for (questions.c): the peers that C may ask, the
-// answers that Go's poller finds, and the messages as the data server sees them.
+// The Go half of questions (questions.c): the peers to which C may post them, the answers that Go's
+// poller receives, and the messages as the data server decodes them.
 package fastpath
 
 // #include "answers.h"
-// static inline bool rdma_fast_is_behind(int rank)
+// static inline bool rdma_fast_is_peer_behind(int rank)
 // {
-// 	return atomic_load(rdma_fast_behind(rank));
+// 	return atomic_load(rdma_fast_peer_behind(rank));
 // }
-// static inline void rdma_fast_not_behind(int rank)
+// static inline void rdma_fast_clear_peer_behind(int rank)
 // {
-// 	atomic_store(rdma_fast_behind(rank), false);
+// 	atomic_store(rdma_fast_peer_behind(rank), false);
 // }
 import "C"
 
@@ -21,7 +21,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Incoming is the buffers that messages arrive in, Bytes each, in registered memory.
+// Incoming is the receive buffers of a queue: Count of Bytes each, in registered memory.
 type Incoming struct {
 	Addr  uintptr
 	Bytes int
@@ -29,74 +29,76 @@ type Incoming struct {
 	Key   uint32
 }
 
-// receiveFrom has C take answers out of the buffers of a receive queue; nil: there is none.
+// receiveFrom has C receive answers in the buffers of a receive queue; nil: there is none.
 func (p *Path) receiveFrom(queue unsafe.Pointer, in *Incoming) {
 	f := &C.rdma_fast
 	if f.receive = queue; f.network.offer == nil {
 		f.receive = nil
 	}
-	f.incoming, f.incoming_bytes = in.local(), C.uint32_t(in.Bytes)
+	f.incoming, f.incoming_bytes = in.receiveArea(), C.uint32_t(in.Bytes)
 }
 
-func (in *Incoming) local() C.struct_rdma_fast_local {
+func (in *Incoming) receiveArea() C.struct_rdma_fast_local {
 	return C.struct_rdma_fast_local{lo: C.uintptr_t(in.Addr),
 		bytes: C.uintptr_t(in.Bytes * in.Count), lkey: C.uint32_t(in.Key)}
 }
 
-func peerOf(rank transport.Rank) *C.struct_rdma_fast_peer {
+func peerEntry(rank transport.Rank) *C.struct_rdma_fast_peer {
 	return &C.rdma_fast.peers[uint32(rank)%C.RDMA_FAST_PEERS]
 }
 
-// KnowsPeer reports whether C can ask the data server of a rank. One that is being changed does no
-// harm.
+// KnowsPeer reports whether C can post questions to the data server of a rank. A wrong answer,
+// while the entry is being changed, does no harm.
 func (p *Path) KnowsPeer(rank transport.Rank) bool {
-	return p == nil || C.rdma_fast.receive == nil || peerOf(rank).rank == C.int(rank)
+	return p == nil || C.rdma_fast.receive == nil || peerEntry(rank).rank == C.int(rank)
 }
 
-// AddPeer has C ask the data server of a rank on a queue pair, in messages of so many bytes at
-// most, unless the pair is broken: what is asked later would not be failed.
+// AddPeer has C post questions to the data server of a rank on a queue pair, in messages of so many
+// bytes at most; not if the connection is broken, since later questions would not be failed. broken
+// is called while C does not hold the queues.
 func (p *Path) AddPeer(rank transport.Rank, pair unsafe.Pointer, most int, broken func() bool) {
 	if p == nil {
 		return
 	}
-	p.change(func() {
+	p.changeTables(func() {
 		if !broken() {
-			*peerOf(rank) = C.struct_rdma_fast_peer{rank: C.int(rank), pair: pair,
-				most: C.uint32_t(most)}
+			*peerEntry(rank) = C.struct_rdma_fast_peer{rank: C.int(rank), pair: pair,
+				max_message: C.uint32_t(most)}
 		}
 	})
 }
 
-// Behind reports whether C sends a rank no messages, since it does not keep up.
+// Behind reports whether C sends a rank no messages, since that does not keep up.
 func (p *Path) Behind(rank transport.Rank) bool {
-	return p != nil && bool(C.rdma_fast_is_behind(C.int(rank)))
+	return p != nil && bool(C.rdma_fast_is_peer_behind(C.int(rank)))
 }
 
 // Delivered has C send a rank messages again.
 func (p *Path) Delivered(rank transport.Rank) {
 	if p != nil {
-		C.rdma_fast_not_behind(C.int(rank))
+		C.rdma_fast_clear_peer_behind(C.int(rank))
 	}
 }
 
-// AddSpan has C ask for accumulates to an allocation [lo, hi) of a rank, around an address.
+// AddSpan has C post questions for accumulates to an allocation [lo, hi) of a rank, around an
+// address.
 func (p *Path) AddSpan(rank transport.Rank, addr, lo, hi uintptr) {
 	if p == nil {
 		return
 	}
-	s := C.rdma_fast_span_place(C.int(rank), C.uintptr_t(addr))
+	s := C.rdma_fast_span_entry(C.int(rank), C.uintptr_t(addr))
 	if s.rank == C.int(rank) && uintptr(s.lo) == lo && uintptr(s.hi) == hi {
-		return // if it is being changed, it does no harm
+		return // a wrong answer, while the entry is being changed, does no harm
 	}
-	p.change(func() {
+	p.changeTables(func() {
 		*s = C.struct_rdma_fast_span{rank: C.int(rank), lo: C.uintptr_t(lo),
 			hi: C.uintptr_t(hi)}
 	})
 }
 
-// dropSpans drops the allocations of a rank, or of all ranks.
-func (p *Path) dropSpans(some func(rank int) bool) {
-	p.change(func() {
+// dropSpansWhere empties the entries of the allocations that a function selects.
+func (p *Path) dropSpansWhere(some func(rank int) bool) {
+	p.changeTables(func() {
 		for i := range C.rdma_fast.spans {
 			if s := &C.rdma_fast.spans[i]; some(int(s.rank)) {
 				*s = C.struct_rdma_fast_span{rank: -1}
@@ -105,29 +107,29 @@ func (p *Path) dropSpans(some func(rank int) bool) {
 	})
 }
 
-var askedStores = word(&C.rdma_fast.asked_stores)
+var unansweredStores = atomicWord(&C.rdma_fast.unanswered_stores)
 
-// Storing reports whether a data server may still have to store what C has asked for on a queue
-// pair.
+// Storing reports whether questions that store are unanswered on a queue pair.
 func (p *Path) Storing(pair unsafe.Pointer) bool {
-	if p == nil || askedStores.Load() == 0 {
+	if p == nil || unansweredStores.Load() == 0 {
 		return false
 	}
-	p.Enter()
-	defer p.Leave()
-	return bool(C.rdma_fast_asked_store(pair))
+	p.AcquireQueues()
+	defer p.ReleaseQueues()
+	return bool(C.rdma_fast_has_store_questions(pair))
 }
 
-// DropPeers has C ask no data server on a queue pair any more.
+// DropPeers has C post no questions on a queue pair any more.
 func (p *Path) DropPeers(pair unsafe.Pointer) {
-	p.dropPeers(func(via unsafe.Pointer) bool { return via == pair })
+	p.dropPeersWhere(func(via unsafe.Pointer) bool { return via == pair })
 }
 
-func (p *Path) dropPeers(some func(pair unsafe.Pointer) bool) {
+// dropPeersWhere empties the entries of the peers that a function selects.
+func (p *Path) dropPeersWhere(some func(pair unsafe.Pointer) bool) {
 	if p == nil {
 		return
 	}
-	p.change(func() {
+	p.changeTables(func() {
 		for i := range C.rdma_fast.peers {
 			if to := &C.rdma_fast.peers[i]; some(unsafe.Pointer(to.pair)) {
 				*to = C.struct_rdma_fast_peer{rank: -1}
@@ -136,17 +138,18 @@ func (p *Path) dropPeers(some func(pair unsafe.Pointer) bool) {
 	})
 }
 
-// Receive handles a message that Go's poller has found, if it is an answer to C.
+// Receive handles a message that Go's poller has received, if it is an answer to C; false if it is
+// none.
 func (p *Path) Receive(pair uint32, b []byte) bool {
-	return p != nil && bool(C.rdma_fast_receive(C.uint32_t(pair),
+	return p != nil && bool(C.rdma_fast_handle_message(C.uint32_t(pair),
 		unsafe.Pointer(unsafe.SliceData(b)), C.uint32_t(len(b))))
 }
 
 // AnswerBytes is the length of an answer.
 const AnswerBytes = C.sizeof_struct_rdma_fast_answer
 
-// Question is what an origin's C asks a data server. Known: it is a read-modify-write; Unlocks: a
-// mutex at its address is to be unlocked.
+// Question is a question of an origin's C about one word. Known: it is a read-modify-write.
+// Unlocks: the mutex at its address is to be unlocked.
 type Question struct {
 	ID             uint64
 	Rank           transport.Rank
@@ -156,11 +159,11 @@ type Question struct {
 
 // IsQuestion reports whether a message is no frame of Go's but a question of C's.
 func IsQuestion(b []byte) bool {
-	return len(b) >= C.sizeof_struct_rdma_fast_question && b[kindAt] == C.RDMA_FAST_QUESTION
+	return len(b) >= C.sizeof_struct_rdma_fast_question && b[kindOffset] == C.RDMA_FAST_QUESTION
 }
 
-// kindAt is where a prefix has its kind.
-const kindAt = unsafe.Offsetof(C.struct_rdma_fast_prefix{}.kind)
+// kindOffset is the offset of the kind in a prefix.
+const kindOffset = unsafe.Offsetof(C.struct_rdma_fast_prefix{}.kind)
 
 // AsQuestion decodes a message if it is a question about one word.
 func AsQuestion(b []byte) (q Question, ok bool) {
@@ -180,8 +183,7 @@ func AsQuestion(b []byte) (q Question, ok bool) {
 	return q, true
 }
 
-// Accumulate is what an origin's C asks a data server to accumulate. What it points to is in the
-// message.
+// Accumulate is a question of an origin's C that accumulates. Its pointers point into the message.
 type Accumulate struct {
 	ID    uint64
 	Rank  transport.Rank
@@ -193,7 +195,7 @@ type Accumulate struct {
 func AsAccumulate(b []byte) (a Accumulate, ok bool) {
 	var c C.struct_fast_acc
 	at := unsafe.Pointer(unsafe.SliceData(b))
-	if len(b) == 0 || !bool(C.rdma_fast_as_acc(&c, at, C.uint32_t(len(b)))) {
+	if len(b) == 0 || !bool(C.rdma_fast_decode_acc(&c, at, C.uint32_t(len(b)))) {
 		return a, false
 	}
 	q := (*C.struct_rdma_fast_acc_question)(at)
@@ -212,8 +214,8 @@ func AsAccumulate(b []byte) (a Accumulate, ok bool) {
 	return a, true
 }
 
-// Sent is a two-sided message that an origin's C asks a data server to deliver. Body is in the
-// message.
+// Sent is a question of an origin's C that delivers a two-sided message. Body is in the message of
+// the network.
 type Sent struct {
 	ID   uint64
 	Rank transport.Rank
@@ -225,7 +227,7 @@ type Sent struct {
 func AsSent(b []byte) (s Sent, ok bool) {
 	var c C.struct_fast_send
 	at := unsafe.Pointer(unsafe.SliceData(b))
-	if len(b) == 0 || !bool(C.rdma_fast_as_send(&c, at, C.uint32_t(len(b)))) {
+	if len(b) == 0 || !bool(C.rdma_fast_decode_send(&c, at, C.uint32_t(len(b)))) {
 		return s, false
 	}
 	id := (*C.struct_rdma_fast_send_question)(at).prefix.id

@@ -28,6 +28,8 @@ func question(b []byte, rank uint32, op, arg uint8, last uint16, addr uint64) {
 	le.PutUint64(b[24:], addr)
 }
 
+// TestQuestion: a request for a read-modify-write or an unlock is decoded, one that means nothing
+// is marked as such, and a frame is not taken for one.
 func TestQuestion(t *testing.T) {
 	b := new(page).bytes()[:48]
 	question(b, 5, 6, 8, 0, 0x1000)
@@ -67,6 +69,7 @@ func accumulate(kind uint8, levels uint16, shape []int32, n int) []byte {
 	return b[:min(head+n, len(b))]
 }
 
+// TestAccumulate: a request to accumulate is decoded, and refused where shape and data disagree.
 func TestAccumulate(t *testing.T) {
 	b := accumulate(3, 2, []int32{16, 2, 3, 100, -1000}, 96)
 	a, ok := AsAccumulate(b)

@@ -14,7 +14,7 @@ import (
 const bufferBytes = 16 << 10
 
 // TestRounds: parts lie in their stripes, no two of a round overlap, locks and buffer suffice, and
-// all is taken once.
+// each element is in one round.
 func TestRounds(t *testing.T) {
 	l := NewLocks(&Places{Locks: Place{1 << 20, 1<<20 + 64*LockBytes, 1}}, 0)
 	far := &transport.Range{Lo: 1 << 30, Hi: 1 << 31, Key: 7, Direct: true}
@@ -32,9 +32,9 @@ func TestRounds(t *testing.T) {
 			Key: func(uintptr, func()) (*transport.Range, error) { return far, nil }}
 		x.Local.SetGroups([]kernel.Group{here}, int64(want))
 		x.Remote.SetGroups([]kernel.Group{there}, int64(want))
-		for l.walk.Set(x.Local, x.Remote, mostParts); l.walk.Left() > 0; {
+		for l.walk.Set(x.Local, x.Remote, maxParts); l.walk.Left() > 0; {
 			before := l.walk.Left()
-			if err := l.fill(&x, grain, bufferBytes); err != nil {
+			if err := l.fillRound(&x, grain, bufferBytes); err != nil {
 				t.Fatal(err)
 			}
 			bytes := checkRound(t, l, grain)
@@ -50,23 +50,26 @@ func TestRounds(t *testing.T) {
 	}
 }
 
+// checkRound fails the test where the parts of a round overlap, or exceed their locks or the
+// buffer. It returns the bytes of the round.
 func checkRound(t *testing.T, l *Locks, grain int) (bytes int) {
 	t.Helper()
-	if len(l.locks) > mostLocks || 2*len(l.locks)+len(l.parts) > mostRequests ||
-		l.used > bufferBytes {
+	if len(l.locks) > maxLocks || 2*len(l.locks)+len(l.parts) > maxRequests ||
+		l.bufferUsed > bufferBytes {
 		t.Fatalf("%d locks, %d parts, %d bytes in a round", len(l.locks), len(l.parts),
-			l.used)
+			l.bufferUsed)
 	}
 	for i, p := range l.parts {
-		bytes += p.n
-		last := p.remote + uintptr(p.n-grain)
-		if p.n%grain != 0 || p.remote>>kernel.StripeShift != last>>kernel.StripeShift ||
-			l.locks[p.lock].at != uintptr(l.all.Lo)+
+		bytes += p.bytes
+		last := p.remote + uintptr(p.bytes-grain)
+		if p.bytes%grain != 0 || p.remote>>kernel.StripeShift != last>>kernel.StripeShift ||
+			l.locks[p.lockIndex].lineAddr != uintptr(l.lockArea.Lo)+
 				(last>>kernel.StripeShift)%64*LockBytes {
-			t.Fatalf("part %+v under lock %+v", p, l.locks[p.lock])
+			t.Fatalf("part %+v under lock %+v", p, l.locks[p.lockIndex])
 		}
 		for _, q := range l.parts[:i] {
-			if p.remote < q.remote+uintptr(q.n) && q.remote < p.remote+uintptr(p.n) {
+			if p.remote < q.remote+uintptr(q.bytes) &&
+				q.remote < p.remote+uintptr(p.bytes) {
 				t.Fatalf("parts %+v and %+v overlap", p, q)
 			}
 		}

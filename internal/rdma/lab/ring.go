@@ -2,7 +2,7 @@
 
 // Package lab holds protocols of the papers that the cost model never chooses and that only
 // settings force, so that they can be tested and measured: the eager ring, whose slots origins
-// claim by atomics of the target's device (paper 004's host-based, NIC-assisted method), and
+// claim by atomics of the target's device (the host-based, NIC-assisted method of paper 004), and
 // accumulates by the origin's device under locks in the target's memory (paper 003, section 4.3).
 // Package rdma plugs them in at one place; nothing else may depend on them.
 //
@@ -28,89 +28,94 @@ import (
 	"libarmci/internal/rdma/qp"
 )
 
-// Place is registered memory of a target; Hi is 0 if there is none. Its encoding has a fixed size.
+// Place is registered memory [Lo, Hi) of a target; Hi is 0 if there is none. Its encoding has a
+// fixed size.
 type Place struct {
 	Lo, Hi uint64
 	Key    uint64
 }
 
-// Places are the eager ring and the locks for accumulates: what a target tells an origin.
+// Places are the eager ring and the locks for accumulates, in the reply to a connect request.
 type Places struct{ Ring, Locks Place }
 
 // Port is what the protocols need of an origin's connection. Its buffers are registered.
 type Port interface {
-	Buffer() (b int32, err error) // blocks
-	Bytes(b int32) []byte
-	Data(b int32, off, n int) qp.Data
-	// Run posts a chain of requests, calls meanwhile, and waits until the chain is complete.
-	Run(r []qp.Request, d []qp.Data, meanwhile func()) error
-	// Last posts a chain and returns. The buffer is free again when the chain is complete.
-	Last(b int32, r []qp.Request, d []qp.Data) error
+	TakeBuffer() (b int32, err error) // blocks until one is free
+	BufferBytes(b int32) []byte
+	BufferPiece(b int32, off, n int) qp.Data
+	// PostAndWait posts a chain of requests, calls meanwhile, and waits until the chain is
+	// complete.
+	PostAndWait(r []qp.Request, d []qp.Data, meanwhile func()) error
+	// PostWithBuffer posts a chain and returns. The buffer is free again when the chain is
+	// complete.
+	PostWithBuffer(b int32, r []qp.Request, d []qp.Data) error
 }
 
 // Offsets of the words in the ring's first page.
 const (
-	claimedAt  = 0
-	releasedAt = 64
-	pageBytes  = 4096
+	claimedOffset  = 0
+	releasedOffset = 64
+	pageBytes      = 4096
 )
 
-// Ring is used by the thread that polls for the data server.
+// Ring is a target's eager ring. Only the poller of the data server's queue uses it.
 type Ring struct {
-	memory []byte // a page with the words, then the slots
-	size   int    // of a slot
-	region qp.Region
-	empty  []bool // by slot: emptied, though an older one is not
-	next   uint64 // ticket of the oldest slot that was not emptied
+	memory       []byte // a page with the words, then the slots
+	slotBytes    int    // of a slot
+	region       qp.Region
+	emptied      []bool // by slot: it is empty, though an older one is not
+	oldestTicket uint64 // ticket of the oldest slot that was not emptied
 }
 
-// OpenRing makes a ring of n slots.
+// OpenRing makes a ring of n slots of `size` bytes. The caller closes it.
 func OpenRing(d qp.Device, n, size int) (*Ring, error) {
 	memory, err := unix.Mmap(-1, 0, pageBytes+n*size, unix.PROT_READ|unix.PROT_WRITE,
 		unix.MAP_SHARED|unix.MAP_ANON)
 	if err != nil {
 		return nil, fmt.Errorf("map %d slots: %w", n, err)
 	}
-	r := &Ring{memory: memory, size: size, empty: make([]bool, n)}
-	if r.region, err = d.Register(r.lo(), int64(len(memory)), qp.Remote); err != nil {
+	r := &Ring{memory: memory, slotBytes: size, emptied: make([]bool, n)}
+	if r.region, err = d.Register(r.baseAddr(), int64(len(memory)), qp.Remote); err != nil {
 		unix.Munmap(memory)
 		return nil, err
 	}
 	return r, nil
 }
 
-func (r *Ring) lo() uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(r.memory))) }
+func (r *Ring) baseAddr() uintptr { return uintptr(unsafe.Pointer(unsafe.SliceData(r.memory))) }
 
-// Place tells where the ring is.
+// Place returns where the ring is.
 func (r *Ring) Place() Place {
-	return Place{uint64(r.lo()), uint64(r.lo()) + uint64(len(r.memory)), r.region.Key()}
+	lo := uint64(r.baseAddr())
+	return Place{lo, lo + uint64(len(r.memory)), r.region.Key()}
 }
 
 var errTicket = errors.New("a ticket of the eager ring that nobody has")
 
 // Body returns the first n bytes of the slot of a ticket.
 func (r *Ring) Body(ticket uint64, n int) ([]byte, error) {
-	if r == nil || ticket < r.next || ticket-r.next >= uint64(len(r.empty)) || n > r.size {
+	if r == nil || ticket < r.oldestTicket ||
+		ticket-r.oldestTicket >= uint64(len(r.emptied)) || n > r.slotBytes {
 		return nil, errTicket
 	}
-	slot := int(ticket % uint64(len(r.empty)))
-	if r.empty[slot] {
+	slot := int(ticket % uint64(len(r.emptied)))
+	if r.emptied[slot] {
 		return nil, errTicket
 	}
-	return r.memory[pageBytes+slot*r.size:][:n], nil
+	return r.memory[pageBytes+slot*r.slotBytes:][:n], nil
 }
 
 // Release makes the slot of a ticket available again.
 func (r *Ring) Release(ticket uint64) {
-	n := uint64(len(r.empty))
-	r.empty[ticket%n] = true
-	for ; r.empty[r.next%n]; r.next++ {
-		r.empty[r.next%n] = false
+	n := uint64(len(r.emptied))
+	r.emptied[ticket%n] = true
+	for ; r.emptied[r.oldestTicket%n]; r.oldestTicket++ {
+		r.emptied[r.oldestTicket%n] = false
 	}
-	atomic.StoreUint64((*uint64)(unsafe.Pointer(&r.memory[releasedAt])), r.next)
+	atomic.StoreUint64((*uint64)(unsafe.Pointer(&r.memory[releasedOffset])), r.oldestTicket)
 }
 
-// Close ends the ring; there may be none.
+// Close frees the ring. r may be nil.
 func (r *Ring) Close() {
 	if r != nil {
 		r.region.Close()
@@ -123,16 +128,16 @@ const WordsBytes = 16
 
 // Slots are the slots of a target's eager ring.
 type Slots struct {
-	ring        Place
-	size, count uint64
+	ring             Place
+	slotBytes, count uint64
 }
 
-// NewSlots is nil if the target has none.
+// NewSlots returns nil if the target has no ring.
 func NewSlots(p *Places, size int) *Slots {
 	if p.Ring.Hi == 0 {
 		return nil
 	}
-	return &Slots{ring: p.Ring, size: uint64(size),
+	return &Slots{ring: p.Ring, slotBytes: uint64(size),
 		count: (p.Ring.Hi - p.Ring.Lo - pageBytes) / uint64(size)}
 }
 
@@ -141,25 +146,26 @@ func NewSlots(p *Places, size int) *Slots {
 // claimed and not filled.
 func (s *Slots) Claim(p Port, b int32, meanwhile func()) (ticket uint64, err error) {
 	q := []qp.Request{
-		{Remote: s.ring.Lo + releasedAt, Key: s.ring.Key, Pieces: 1, Op: qp.Read},
-		{Remote: s.ring.Lo + claimedAt, Key: s.ring.Key, Pieces: 1, Op: qp.FetchAdd,
+		{Remote: s.ring.Lo + releasedOffset, Key: s.ring.Key, Pieces: 1, Op: qp.Read},
+		{Remote: s.ring.Lo + claimedOffset, Key: s.ring.Key, Pieces: 1, Op: qp.FetchAdd,
 			Operand: 1}}
-	d := []qp.Data{p.Data(b, 8, 8), p.Data(b, 0, 8)}
-	err = p.Run(q, d, meanwhile)
+	d := []qp.Data{p.BufferPiece(b, 8, 8), p.BufferPiece(b, 0, 8)}
+	err = p.PostAndWait(q, d, meanwhile)
 	for pause := time.Microsecond; err == nil; pause = min(2*pause, time.Millisecond) {
-		ticket, released := binary.NativeEndian.Uint64(p.Bytes(b)),
-			binary.NativeEndian.Uint64(p.Bytes(b)[8:])
+		ticket, released := binary.NativeEndian.Uint64(p.BufferBytes(b)),
+			binary.NativeEndian.Uint64(p.BufferBytes(b)[8:])
 		if ticket < released+s.count {
 			return ticket, nil
 		}
 		time.Sleep(pause)
-		err = p.Run(q[:1], d[:1], func() {}) // how many slots have been emptied by now
+		// Read the number of emptied slots again.
+		err = p.PostAndWait(q[:1], d[:1], func() {})
 	}
 	return 0, err
 }
 
 // Fill is the request that writes into the slot of a ticket.
 func (s *Slots) Fill(ticket uint64) qp.Request {
-	return qp.Request{Remote: s.ring.Lo + pageBytes + ticket%s.count*s.size, Key: s.ring.Key,
-		Pieces: 1, Op: qp.Write}
+	slot := s.ring.Lo + pageBytes + ticket%s.count*s.slotBytes
+	return qp.Request{Remote: slot, Key: s.ring.Key, Pieces: 1, Op: qp.Write}
 }

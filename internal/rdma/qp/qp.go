@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package qp is what package rdma needs of a network: queue pairs, completion queues, registered
-// memory and datagrams. Package rdma/verbs has them from a device by libibverbs, package ofi makes
-// them over a libfabric provider. It holds words, no code.
+// Package qp has the interfaces that package rdma needs of a network: queue pairs, completion
+// queues, registered memory and datagrams. Package rdma/verbs implements them by libibverbs,
+// package ofi over a libfabric provider. There is no code here.
 //
-// A queue pair is one end of a reliable connection. It carries out the requests that are posted to
-// it in their order, and completes them in that order, or fails: then all that are open, and all
-// later ones, complete with an error.
+// A queue pair is one end of a reliable connection. It executes requests in the order in which they
+// are posted, and completes them in that order. If one fails, it and all later ones complete with
+// an error.
 //
 // Order: a Write takes effect before all later Sends, Writes, Reads and atomics of its queue pair,
 // but for Writes of the same list.
@@ -24,52 +24,56 @@ type Limits struct {
 	Firmware          string
 	MaxWR, MaxSGE     int  // of a queue pair
 	MaxCQE, MaxSRQ    int  // entries of a queue
-	MaxMessage        int  // bytes that a message should have at most; 0: any number
+	MaxMessage        int  // bytes of a message, at most; 0: no limit
 	ReadsOut, ReadsIn int  // outstanding reads of a queue pair, as initiator and as target
 	Atomic            int  // 0 none, 1 of the device, 2 of the whole machine
-	OnDemand          bool // memory need not be pinned: OnDemand
-	Unregistered      bool // local memory need not be registered, whatever it is: its key is 0
-	// two ends meet when the first request is carried out, and both take part in that
+	OnDemand          bool // the access OnDemand works: memory need not be pinned
+	Unregistered      bool // no local memory need be registered; its key is 0 then
+	// Lazy: a connection is made when its first request is executed. Both ends have to poll
+	// meanwhile.
 	Lazy bool
-	// it may read and write an aligned block of up to 8 bytes in parts, as software does that
-	// copies by the kernel
+	// Bytewise: the device may read and write an aligned block of up to 8 bytes in parts, as
+	// software does that copies by the kernel.
 	Bytewise bool
-	// others' writes reach memory of who serves them only: nothing can be lent to a target
+	// OneWay: a peer's writes reach only the memory of a data server. An origin can lend no
+	// memory to a target.
 	OneWay bool
 }
 
-// Access is what the device may do with registered memory.
+// Access says which accesses to registered memory the device allows.
 type Access uint8
 
 // The kinds of registered memory.
 const (
 	Local    Access = iota // used by this process
 	OnDemand               // the same, not pinned, if the device can: see Limits
-	Locks                  // others read it and change it by atomics
-	Remote                 // others write it, too; no atomics if the device has none
+	Locks                  // peers read it, and change it by atomics
+	Remote                 // peers write it, too; no atomics if the device has none
 )
 
-// Device is an open device and what all its connections share.
+// Device is an open device, and what all its connections share.
 type Device interface {
 	Name() string
 	Limits() *Limits
-	// Register lets the device at memory. The upper half of its key is for another process, see
-	// RemoteKey.
+	// Register registers memory with the device. The key of the region is for peers; LocalKey
+	// makes one for this process of it. The caller closes the region.
 	Register(addr uintptr, nbytes int64, access Access) (Region, error)
-	// LocalKey is what Data needs of a region's key; keys of Local memory have nothing else.
+	// LocalKey returns the part of a region's key that Data needs. The key of Local memory has
+	// no other part.
 	LocalKey(key uint64) uint32
-	// NewQueue makes a completion queue of n entries, for queue pairs that have the receive
-	// buffers of one list.
+	// NewQueue makes a completion queue of n entries. Its queue pairs share a list of receive
+	// buffers.
 	NewQueue(n int) (Queue, error)
 	NewDatagrams(buffers int) (Datagrams, error)
-	// Failure says why a request has failed, Fault what is wrong with this device. They name
-	// it, unless the reason is elsewhere.
+	// Failure returns why a request has failed. The error names this device unless the reason
+	// is the peer, or the way to it. Fault returns an error of this device.
 	Failure(c *Completion) error
 	Fault(text string) error
-	EventFD() int // readable when Event has something to tell; negative: never
-	// Event takes an asynchronous event, if there is one. fatal: the device is of no more use.
+	EventFD() int // readable when Event has an event; negative: there are none
+	// Event takes an asynchronous event, if there is one. fatal: the device cannot be used any
+	// more.
 	Event() (text string, fatal, some bool)
-	Close() // all that was made on it is gone
+	Close() // everything that was made on it has been closed
 }
 
 // Region is registered memory.
@@ -79,40 +83,41 @@ type Region = pin.Registration
 type Queue interface {
 	// NewBuffers makes the list of up to n receive buffers, once.
 	NewBuffers(n int) error
-	// Offer offers receive buffers: data[i] gets the number ids[i].
+	// Offer posts receive buffers: the completion of data[i] has the id ids[i].
 	Offer(ids []uint64, data []Data) error
 	// NewPair makes a queue pair for so many requests of so many pieces each, and so many bytes
 	// inline, or fewer.
 	NewPair(requests, pieces, inline int) (Pair, error)
-	// Look takes completions, and looks for the first of them so many times, then so many times
-	// more between yields.
+	// Look takes completions. It polls for the first one up to looks times without a pause,
+	// then up to yields times with a yield before each.
 	Look(out []Completion, looks, yields int) (int, error)
-	// Sleep takes completions, and sleeps until there are some, the descriptor wake is readable
-	// (rang; -1: none), or a time has passed that is not negative.
+	// Sleep takes completions. It blocks until there are some, the descriptor wake is readable
+	// (rang is true then; -1: no descriptor), or a time has passed (negative: no limit).
 	Sleep(out []Completion, wake int, limit time.Duration) (n int, rang bool, err error)
-	// Stirred tells whether the last Sleep has ended since the device had something to do,
-	// though nothing was completed here: it serves others' requests only while it is polled.
+	// Stirred reports whether the last Sleep ended because the device had a peer's request to
+	// execute, though nothing was completed here. Such a device works only while it is polled.
 	Stirred() bool
-	// Arm asks for FD to become readable when the next completion comes, once.
+	// Arm has FD become readable at the next completion, once.
 	Arm() error
-	// Tells reports whether FD tells of all that comes, once Arm has been called.
+	// Tells reports whether FD signals every completion after Arm.
 	Tells() bool
-	FD() int // negative: there is none, and who waits has to look from time to time
-	// asked before FD is waited for: something may have come that it does not tell of
+	// FD is negative if there is no descriptor: a waiter then polls from time to time.
+	FD() int
+	// Pending reports whether there may be completions that FD does not signal. A waiter calls
+	// it before it waits for FD.
 	Pending() bool
-	Take() // makes FD unreadable again
+	Take() // takes FD's events, so that it is not readable any more
 	Close() error
 }
 
-// LinkBytes is the length of what two ends tell each other to connect, AddressBytes that of a
-// datagram's address.
+// LinkBytes and AddressBytes are the lengths of Link and Address.
 const (
 	LinkBytes    = 96
 	AddressBytes = 96
 )
 
-// Link is how the other end of a connection finds a queue pair, Address where a process receives
-// datagrams. Zeros fill them up.
+// Link is what the peer needs to connect with a queue pair, Address where a process receives
+// datagrams. Both are opaque, and end in zeros.
 type (
 	Link    [LinkBytes]byte
 	Address [AddressBytes]byte
@@ -123,20 +128,22 @@ type Pair interface {
 	Number() uint32
 	Inline() int // bytes that may be sent inline
 	Link() Link
-	// Connect connects it with the other end's. A peer that does not answer for the time limit
-	// is given up.
+	// Connect connects the queue pair with the peer's. Requests fail if the peer does not
+	// answer for the time limit.
 	Connect(other *Link, limit time.Duration) error
-	// Peer is the number of the other end's queue pair.
+	// Peer is the number of the peer's queue pair, once Connect has succeeded.
 	Peer() uint32
-	// Post posts requests, of which the last has Signal set. There is room for them.
+	// Post posts requests, of which the last has Signal set. The caller has made sure that
+	// there is room for them.
 	Post(requests []Request, data []Data) error
-	// Alive is called from time to time while requests are open: an error if the other end is
-	// to be given up.
+	// Alive is called from time to time while requests are in flight. It returns an error if
+	// the peer is to be given up.
 	Alive() error
-	// Handle is the pair, and Place remote memory by its key, as C knows them (qp.h).
+	// Handle is the queue pair as C uses it (qp.h). Place returns what C subtracts from remote
+	// addresses, and the key for C.
 	Handle() unsafe.Pointer
 	Place(key uint64) (base uintptr, rkey uint64)
-	Close() error // nothing of it completes any more
+	Close() error // nothing completes on it afterwards
 }
 
 // Datagrams sends and receives messages of a few hundred bytes that may be lost.
@@ -144,14 +151,15 @@ type Datagrams interface {
 	Address() Address
 	Header() int // bytes before a message in its buffer
 	Offer(id uint64, piece Data) error
-	// Send sends a piece of registered memory. The completion has the number id.
+	// Send sends a piece of registered memory. Its completion has this id.
 	Send(id uint64, piece Data, to *Address) error
+	// Sleep is that of a Queue.
 	Sleep(out []Completion, wake int, limit time.Duration) (n int, rang bool, err error)
 	Close() error
 }
 
-// Completion is what has become of a work request. Of a failed one only ID, Status and Pair are
-// valid.
+// Completion is the completion of a work request. If that has failed, only ID, Status and Pair are
+// valid. The layout is that of C (struct vb_wc).
 type Completion struct {
 	ID     uint64
 	Status int32

@@ -2,8 +2,8 @@
 //
 // The part of libibverbs' documented binary interface (IBVERBS_1.1 and later, 64 bit) that is used
 // here, under names of our own. The layouts are facts of that interface; a test compares them with
-// <infiniband/verbs.h> where it is installed. Objects whose insides nobody looks at are declared
-// only.
+// <infiniband/verbs.h> where it is installed. Objects that are used by
+// pointer alone are only declared.
 #ifndef ARMCI_VERBS_ABI_H
 #define ARMCI_VERBS_ABI_H
 

@@ -83,6 +83,7 @@ var values = cabi.Pairs{
 	"VB_EVENT_DEVICE_FATAL":    "IBV_EVENT_DEVICE_FATAL",
 }
 
+// TestLayouts: structs and constants of abi.h have the layouts and values of <infiniband/verbs.h>.
 func TestLayouts(t *testing.T) {
 	more := "#define BEFORE(s, f) (offsetof(struct s, context) - offsetof(struct s, f))\n"
 	cabi.Compare(t, []string{"infiniband/verbs.h"}, "abi.h", more, layouts, values)

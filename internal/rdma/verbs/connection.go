@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Completion queues with connections: qp.Queue and qp.Pair. Two ends tell each other the numbers of
-// their queue pairs and of their first packets, and where their ports are.
+// Completion queues with connections: qp.Queue and qp.Pair. A Link has the number of the queue pair
+// and of its first packet, and the address of its port.
 package verbs
 
 import (
@@ -35,28 +35,28 @@ func (q *queue) NewBuffers(n int) (err error) {
 	return err
 }
 
-// Offer offers receive buffers.
+// Offer posts receive buffers to the shared receive queue.
 func (q *queue) Offer(ids []uint64, data []qp.Data) error { return q.srq.Post(ids, data) }
 
 // Receive is the receive queue as C knows it.
 func (q *queue) Receive() unsafe.Pointer { return unsafe.Pointer(q.srq.p) }
 
-// Stirred: the device serves others by itself.
+// Stirred is false: the device executes peers' requests by itself.
 func (q *queue) Stirred() bool { return false }
 
-// FD is readable after Arm when something has been completed.
+// FD is the completion channel's descriptor.
 func (q *queue) FD() int { return q.ch.FD() }
 
-// Tells: it does.
+// Tells is true: FD signals every completion after Arm.
 func (q *queue) Tells() bool { return true }
 
-// Pending: the descriptor tells of everything after Arm.
+// Pending is false, as Tells is true.
 func (q *queue) Pending() bool { return false }
 
-// Take takes the events.
+// Take takes the channel's events.
 func (q *queue) Take() { q.ch.Take() }
 
-// Close ends both queues.
+// Close destroys both queues. Their queue pairs have been destroyed.
 func (q *queue) Close() error {
 	q.srq.Close()
 	return q.Completions.Close()
@@ -65,16 +65,16 @@ func (q *queue) Close() error {
 // connection is a queue pair that is, or will be, connected.
 type connection struct {
 	*Pair
-	d    *Device
-	mine link
-	peer uint32
+	d          *Device
+	local      linkData
+	peerNumber uint32
 }
 
-// link is what the other end must know.
-type link struct {
+// linkData is the contents of a qp.Link.
+type linkData struct {
 	Pair, PSN  uint32 // the queue pair, and its first packet
 	LID        uint16
-	MTU, Reads uint8 // how many reads the other end may have outstanding
+	MTU, Reads uint8 // reads that the peer may have outstanding
 	GID        [16]byte
 }
 
@@ -87,50 +87,50 @@ func (q *queue) NewPair(requests, pieces, inline int) (qp.Pair, error) {
 		return nil, err
 	}
 	return &connection{Pair: p, d: q.d,
-			mine: link{Pair: p.Number, PSN: rand.Uint32() & 0xffffff,
+			local: linkData{Pair: p.Number, PSN: rand.Uint32() & 0xffffff,
 				LID: q.d.State.LID,
 				MTU: q.d.State.MTU, Reads: uint8(min(q.d.limits.ReadsIn, 16)),
 				GID: q.d.address()}},
 		nil
 }
 
-// Number is the queue pair's.
+// Number is the number of the queue pair.
 func (c *connection) Number() uint32 { return c.Pair.Number }
 
 // Inline is how many bytes may be sent inline.
 func (c *connection) Inline() int { return c.Pair.Inline }
 
-// Place is remote memory as C names it: by its address.
+// Place returns the lower half of a key, and 0: C uses remote addresses as they are.
 func (c *connection) Place(key uint64) (base uintptr, rkey uint64) { return 0, uint64(uint32(key)) }
 
-// Peer is the number of the other end's queue pair.
-func (c *connection) Peer() uint32 { return c.peer }
+// Peer is the number of the peer's queue pair.
+func (c *connection) Peer() uint32 { return c.peerNumber }
 
-// Link is what the other end needs to connect.
+// Link is what the peer needs to connect.
 func (c *connection) Link() (l qp.Link) {
-	if _, err := binary.Encode(l[:], binary.LittleEndian, &c.mine); err != nil {
+	if _, err := binary.Encode(l[:], binary.LittleEndian, &c.local); err != nil {
 		panic(err) // it does not fit
 	}
 	return l
 }
 
-// Connect connects it with the other end's.
+// Connect connects the queue pair with the peer's.
 func (c *connection) Connect(other *qp.Link, limit time.Duration) error {
-	var its link
+	var its linkData
 	if _, err := binary.Decode(other[:], binary.LittleEndian, &its); err != nil {
 		return err
 	}
-	c.peer = its.Pair
+	c.peerNumber = its.Pair
 	return c.Pair.Connect(&Link{Path: *c.d.path(its.LID, its.GID), Pair: its.Pair,
-		MTU:   min(c.mine.MTU, its.MTU),
-		MyPSN: c.mine.PSN, PSN: its.PSN,
-		ReadsOut: uint8(min(c.d.limits.ReadsOut, int(its.Reads))), ReadsIn: c.mine.Reads,
+		MTU:   min(c.local.MTU, its.MTU),
+		MyPSN: c.local.PSN, PSN: its.PSN,
+		ReadsOut: uint8(min(c.d.limits.ReadsOut, int(its.Reads))), ReadsIn: c.local.Reads,
 		Timeout: retryExponent(limit), Atomics: c.d.limits.Atomic != 0})
 }
 
-// retryExponent is the device's timeout, 4.096 us * 2^e, so that all retries together, of which a
-// device may take four times as long as it is told, end within the time after which a host is given
-// up.
+// retryExponent returns e of the device's timeout, 4.096 us * 2^e. All retries together end within
+// the time after which a host is given up, though a device may wait four times as long as its
+// timeout.
 func retryExponent(limit time.Duration) uint8 {
 	e := uint8(12)
 	for e < 18 && 8*4*(4096*time.Nanosecond<<(e+1)) <= limit {
@@ -139,5 +139,5 @@ func retryExponent(limit time.Duration) uint8 {
 	return e
 }
 
-// Alive is nil: the device gives up who does not answer.
+// Alive returns nil: the device itself gives up a peer that does not answer.
 func (c *connection) Alive() error { return nil }

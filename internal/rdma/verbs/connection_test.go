@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How long a device tries.
+// How long a device retries.
 package verbs
 
 import (
@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// Retries end before a host is given up, though a device may take four times as long as it is told.
+// TestRetryExponent: retries end before a host is given up, though a device may wait four times as
+// long as its timeout.
 func TestRetryExponent(t *testing.T) {
 	for limit, want := range map[time.Duration]uint8{time.Second: 12, 10 * time.Second: 16,
 		time.Hour: 18} {

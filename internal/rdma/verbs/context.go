@@ -22,7 +22,7 @@ import (
 
 var loading sync.Mutex
 
-// Load finds libibverbs.
+// Load loads libibverbs, once. An error says what is missing.
 func Load() error {
 	loading.Lock()
 	defer loading.Unlock()
@@ -37,7 +37,7 @@ type Context struct {
 	p *C.struct_vb_context
 }
 
-// Open opens the device of a name. Load has succeeded.
+// Open opens the device with a name. The caller has called Load with success.
 func Open(name string) (*Context, error) {
 	var n C.int
 	list, err := C.vb_devices(&n)
@@ -51,7 +51,7 @@ func Open(name string) (*Context, error) {
 		}
 		p, err := C.vb_open(d)
 		if p == nil {
-			return nil, fmt.Errorf("open %s: %w", name, orErrno(err))
+			return nil, fmt.Errorf("open %s: %w", name, orEIO(err))
 		}
 		return &Context{p}, nil
 	}
@@ -59,15 +59,16 @@ func Open(name string) (*Context, error) {
 		"installed, or its device file is not there", name)
 }
 
-func orErrno(err error) error {
+// orEIO returns err, or EIO where a function has failed without setting errno.
+func orEIO(err error) error {
 	if err == nil {
 		return syscall.EIO
 	}
 	return err
 }
 
-// result makes an error of a negative errno value.
-func result(what string, code C.int) error {
+// errnoResult makes an error of a negative errno value; nil otherwise.
+func errnoResult(what string, code C.int) error {
 	if code >= 0 {
 		return nil
 	}
@@ -75,12 +76,12 @@ func result(what string, code C.int) error {
 }
 
 // Close closes the device; all that was made on it has been destroyed.
-func (c *Context) Close() error { return result("close the device", C.vb_close(c.p)) }
+func (c *Context) Close() error { return errnoResult("close the device", C.vb_close(c.p)) }
 
-// Limits asks the device.
+// Limits queries the limits of the device.
 func (c *Context) Limits() (qp.Limits, error) {
 	var a C.struct_vb_device_attr
-	if err := result("query the device", C.vb_query_device(c.p, &a)); err != nil {
+	if err := errnoResult("query the device", C.vb_query_device(c.p, &a)); err != nil {
 		return qp.Limits{}, err
 	}
 	return qp.Limits{Firmware: C.GoString(&a.fw_ver[0]), MaxWR: int(a.max_qp_wr),
@@ -90,26 +91,26 @@ func (c *Context) Limits() (qp.Limits, error) {
 		Atomic:  int(a.atomic_cap), OnDemand: C.vb_on_demand(c.p) != 0}, nil
 }
 
-// PortState is what a port is like now.
+// PortState is the state of a port when it was queried.
 type PortState struct {
 	MTU uint8 // enumeration of the interface: 1 = 256 ... 5 = 4096
 	LID uint16
 }
 
-// Port asks the device for one of its ports.
+// Port queries the state of a port.
 func (c *Context) Port(number uint8) (PortState, error) {
 	var a C.struct_vb_port_attr
-	if err := result("query the port", C.vb_query_port(c.p, C.uint8_t(number),
+	if err := errnoResult("query the port", C.vb_query_port(c.p, C.uint8_t(number),
 		&a)); err != nil {
 		return PortState{}, err
 	}
 	return PortState{uint8(a.active_mtu), uint16(a.lid)}, nil
 }
 
-// AsyncFD is readable when Async has something to tell.
+// AsyncFD is readable when Async has an event.
 func (c *Context) AsyncFD() int { return int(c.p.async_fd) }
 
-// Async takes an asynchronous event, if there is one. fatal: the device is of no more use.
+// Async takes an asynchronous event, if there is one. fatal: the device cannot be used any more.
 func (c *Context) Async() (text string, fatal, some bool) {
 	var kind C.int
 	if C.vb_async_event(c.p, &kind) == 0 {
@@ -121,20 +122,22 @@ func (c *Context) Async() (text string, fatal, some bool) {
 // Domain is a protection domain.
 type Domain struct {
 	p       *C.struct_vb_pd
-	Atomics bool // what is registered for others is for their atomics, too
+	Atomics bool // memory registered with qp.Remote allows atomics
 }
 
-// NewDomain makes one.
+// NewDomain makes a protection domain.
 func (c *Context) NewDomain() (*Domain, error) {
 	p, err := C.vb_alloc_pd(c.p)
 	if p == nil {
-		return nil, fmt.Errorf("make a protection domain: %w", orErrno(err))
+		return nil, fmt.Errorf("make a protection domain: %w", orEIO(err))
 	}
 	return &Domain{p: p}, nil
 }
 
-// Close ends it.
-func (d *Domain) Close() error { return result("end a protection domain", C.vb_dealloc_pd(d.p)) }
+// Close frees the domain. Its regions and queue pairs have been destroyed.
+func (d *Domain) Close() error {
+	return errnoResult("end a protection domain", C.vb_dealloc_pd(d.p))
+}
 
 // Region is registered memory.
 type Region struct {
@@ -153,7 +156,7 @@ var access = [...]C.int{
 	qp.Remote:   C.VB_LOCAL_WRITE | C.VB_REMOTE_READ | C.VB_REMOTE_ATOMIC | C.VB_REMOTE_WRITE,
 }
 
-// Register lets the device at memory, which is pinned unless it is OnDemand.
+// Register registers memory, which is pinned unless the access is qp.OnDemand.
 func (d *Domain) Register(addr uintptr, nbytes int64, kind qp.Access) (*Region, error) {
 	flags := access[kind]
 	if kind == qp.Remote && !d.Atomics {
@@ -161,41 +164,41 @@ func (d *Domain) Register(addr uintptr, nbytes int64, kind qp.Access) (*Region, 
 	}
 	p, err := C.vb_reg_mr(d.p, C.uintptr_t(addr), C.size_t(nbytes), flags)
 	if p == nil {
-		return nil, fmt.Errorf("register %d bytes: %w", nbytes, orErrno(err))
+		return nil, fmt.Errorf("register %d bytes: %w", nbytes, orEIO(err))
 	}
 	return &Region{p, uint32(p.lkey), uint32(p.rkey)}, nil
 }
 
-// Close ends the registration; there may be none.
+// Close ends the registration. r may be nil.
 func (r *Region) Close() error {
 	if r == nil {
 		return nil
 	}
-	return result("end a registration", C.vb_dereg_mr(r.p))
+	return errnoResult("end a registration", C.vb_dereg_mr(r.p))
 }
 
-// Channel tells through a descriptor that completion queues have something.
+// Channel is a completion channel: a descriptor that signals completions of queues that are armed.
 type Channel struct{ p *C.struct_vb_channel }
 
-// NewChannel makes one.
+// NewChannel makes a completion channel.
 func (c *Context) NewChannel() (*Channel, error) {
 	p, err := C.vb_create_channel(c.p)
 	if p == nil {
-		return nil, fmt.Errorf("make a completion channel: %w", orErrno(err))
+		return nil, fmt.Errorf("make a completion channel: %w", orEIO(err))
 	}
 	return &Channel{p}, nil
 }
 
-// FD is readable when Take has something.
+// FD is readable when there are events.
 func (ch *Channel) FD() int { return int(ch.p.fd) }
 
-// Take takes all events. It does not wait.
+// Take takes and acknowledges all events. It does not block.
 func (ch *Channel) Take() {
 	for C.vb_take_event(ch.p) != 0 {
 	}
 }
 
-// Close ends the channel.
+// Close destroys the channel. Its queues have been destroyed.
 func (ch *Channel) Close() error {
-	return result("end a completion channel", C.vb_destroy_channel(ch.p))
+	return errnoResult("end a completion channel", C.vb_destroy_channel(ch.p))
 }

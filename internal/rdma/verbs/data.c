@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The data path: libibverbs has these as inline functions, which go through pointers in the
-// device's context.
+// The data path. libibverbs has these as inline functions, which call pointers in the device's
+// context.
 #define _GNU_SOURCE
 #include "verbs.h"
 
@@ -93,7 +93,7 @@ int vb_look(struct vb_cq *cq, int n, struct vb_wc *out, unsigned looks, unsigned
 {
 	for (unsigned i = 1;; i++) {
 		int got = vb_poll(cq, n, out);
-		// a yield takes as long as many looks
+		// A yield takes as long as many polls.
 		for (unsigned more = 1; got == 0 && i > looks && more < LOOKS_AGAIN; more++)
 			got = vb_poll(cq, n, out);
 		if (got != 0 || i >= looks + yields)
@@ -112,10 +112,10 @@ int vb_sleep(struct vb_cq *cq, struct vb_channel *ch, int n, struct vb_wc *out, 
 	int err = vb_arm(cq);
 	if (err)
 		return err;
-	int got = vb_poll(cq, n, out); // it may have come before that
+	int got = vb_poll(cq, n, out); // a completion may have come before vb_arm
 	if (got != 0)
 		return got;
-	ppoll(fds, 2, limit < 0 ? NULL : &ts, NULL); // which ignores a negative descriptor
+	ppoll(fds, 2, limit < 0 ? NULL : &ts, NULL); // a negative descriptor is ignored
 	while (vb_take_event(ch)) continue;
 	*rang = fds[1].revents != 0;
 	return vb_poll(cq, n, out);
@@ -139,13 +139,13 @@ static int sleep_on(void *queue, void *channel, int n, struct vb_wc *out, int64_
 	return vb_sleep(queue, channel, n, out, -1, limit, &rang);
 }
 
-static int offer(void *receive, uint64_t id, struct vb_sge *data)
+static int offer_receive(void *receive, uint64_t id, struct vb_sge *data)
 {
 	return vb_post_recv(receive, NULL, &id, data, 1);
 }
 
-static uint32_t number(const void *pair) { return ((const struct vb_qp_head *)pair)->qp_num; }
+static uint32_t pair_number(const void *pair) { return ((const struct vb_qp_head *)pair)->qp_num; }
 
 const struct qp_network vb_network = {
-	.post = post, .look = look, .sleep = sleep_on, .number = number, .offer = offer,
-	.chains = true};
+	.post = post, .look = look, .sleep = sleep_on, .number = pair_number,
+	.offer = offer_receive, .chains = true};

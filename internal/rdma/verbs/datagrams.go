@@ -15,16 +15,17 @@ import (
 // routeHeader is the global route header, before every received datagram.
 const routeHeader = 40
 
+// datagrams is an unreliable queue pair with its completion queue.
 type datagrams struct {
-	d    *Device
-	cq   *Completions
-	pair *Pair
-	mu   sync.Mutex
-	to   map[uint64]*Address // by the number of what was sent there last
+	d         *Device
+	cq        *Completions
+	pair      *Pair
+	mu        sync.Mutex
+	addresses map[uint64]*Address // by id of the datagram that was last sent to the address
 }
 
-// station is where datagrams are received.
-type station struct {
+// datagramAddress is the contents of a qp.Address.
+type datagramAddress struct {
 	Pair uint32
 	LID  uint16
 	_    uint16
@@ -37,7 +38,7 @@ func (d *Device) NewDatagrams(buffers int) (qp.Datagrams, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &datagrams{d: d, cq: cq, to: map[uint64]*Address{}}
+	g := &datagrams{d: d, cq: cq, addresses: map[uint64]*Address{}}
 	if g.pair, err = d.domain.NewPair(Caps{Send: buffers, Receive: buffers, Pieces: 1, From: cq,
 		To: cq, Datagram: true}); err == nil {
 		err = g.pair.OpenDatagrams(d.number)
@@ -49,26 +50,26 @@ func (d *Device) NewDatagrams(buffers int) (qp.Datagrams, error) {
 	return g, nil
 }
 
-// Address is where they are received.
+// Address is where this process receives datagrams.
 func (g *datagrams) Address() (a qp.Address) {
-	if _, err := binary.Encode(a[:], binary.LittleEndian,
-		&station{Pair: g.pair.Number, LID: g.d.State.LID, GID: g.d.address()}); err != nil {
+	mine := &datagramAddress{Pair: g.pair.Number, LID: g.d.State.LID, GID: g.d.address()}
+	if _, err := binary.Encode(a[:], binary.LittleEndian, mine); err != nil {
 		panic(err) // it does not fit
 	}
 	return a
 }
 
-// Header is what comes before a message.
+// Header is the length of the route header before a message.
 func (g *datagrams) Header() int { return routeHeader }
 
-// Offer offers a receive buffer.
+// Offer posts a receive buffer.
 func (g *datagrams) Offer(id uint64, piece qp.Data) error {
 	return g.pair.Receive([]uint64{id}, []qp.Data{piece})
 }
 
-// Send sends a piece of registered memory.
+// Send sends a piece of registered memory. It keeps the address until the id is used again.
 func (g *datagrams) Send(id uint64, piece qp.Data, to *qp.Address) error {
-	var at station
+	var at datagramAddress
 	if _, err := binary.Decode(to[:], binary.LittleEndian, &at); err != nil {
 		return err
 	}
@@ -77,23 +78,23 @@ func (g *datagrams) Send(id uint64, piece qp.Data, to *qp.Address) error {
 		return err
 	}
 	g.mu.Lock()
-	old := g.to[id]
-	g.to[id] = ah
+	old := g.addresses[id]
+	g.addresses[id] = ah
 	g.mu.Unlock()
 	old.Close()
 	return g.pair.SendDatagram(id, piece, ah, at.Pair)
 }
 
-// Sleep sleeps until something is completed.
+// Sleep is that of qp.Datagrams.
 func (g *datagrams) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int, rang bool,
 	err error) {
 	return g.cq.Sleep(out, wake, limit)
 }
 
-// Close ends it.
+// Close destroys the queue pair and the addresses.
 func (g *datagrams) Close() error {
 	err := g.pair.Close()
-	for _, ah := range g.to {
+	for _, ah := range g.addresses {
 		err = errors.Join(err, ah.Close())
 	}
 	return errors.Join(err, g.cq.Close())

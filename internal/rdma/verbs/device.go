@@ -20,7 +20,7 @@ type Device struct {
 	limits qp.Limits
 }
 
-// OpenDevice opens a device.
+// OpenDevice opens a port of a device. gid is the address that this process has there.
 func OpenDevice(name string, port uint8, gid *GID) (*Device, error) {
 	d := &Device{name: name, number: port, gid: gid}
 	var err error
@@ -41,13 +41,13 @@ func OpenDevice(name string, port uint8, gid *GID) (*Device, error) {
 	return d, nil
 }
 
-// Name is what the system calls the device.
+// Name is the name of the device.
 func (d *Device) Name() string { return d.name }
 
 // Limits are those of the device.
 func (d *Device) Limits() *qp.Limits { return &d.limits }
 
-// Register lets the device at memory.
+// Register registers memory with the device. The caller closes the region.
 func (d *Device) Register(addr uintptr, nbytes int64, kind qp.Access) (qp.Region, error) {
 	r, err := d.domain.Register(addr, nbytes, kind)
 	if err != nil {
@@ -59,7 +59,7 @@ func (d *Device) Register(addr uintptr, nbytes int64, kind qp.Access) (qp.Region
 // LocalKey is the half of a key that is for this process.
 func (d *Device) LocalKey(key uint64) uint32 { return uint32(key >> 32) }
 
-// Fault is an error of the device: whoever reads it learns which one to look at.
+// Fault returns an error that names the device and its host, so that a user knows which to check.
 func (d *Device) Fault(text string) error {
 	return fmt.Errorf("device %s of this host: %s", d.name, text)
 }
@@ -70,7 +70,7 @@ func (d *Device) EventFD() int { return d.ctx.AsyncFD() }
 // Event takes an asynchronous event, if there is one.
 func (d *Device) Event() (text string, fatal, some bool) { return d.ctx.Async() }
 
-// completions makes a queue of n entries.
+// completions makes a completion queue of n entries, if the device has so many.
 func (d *Device) completions(n int) (*Completions, error) {
 	if n > d.limits.MaxCQE {
 		return nil, fmt.Errorf("a completion queue of %d entries is needed, %s has %d", n,
@@ -79,7 +79,7 @@ func (d *Device) completions(n int) (*Completions, error) {
 	return d.ctx.NewCompletions(n)
 }
 
-// path is the way to another port.
+// path returns the path to another port.
 func (d *Device) path(lid uint16, gid [16]byte) *Path {
 	index := -1
 	if d.gid != nil {
@@ -88,7 +88,7 @@ func (d *Device) path(lid uint16, gid [16]byte) *Path {
 	return &Path{Port: d.number, GID: index, ToLID: lid, ToGID: gid}
 }
 
-// address is that of my port.
+// address returns the GID of this port; zeros if it has only a LID.
 func (d *Device) address() (gid [16]byte) {
 	if d.gid != nil {
 		gid = d.gid.Addr
@@ -96,7 +96,7 @@ func (d *Device) address() (gid [16]byte) {
 	return gid
 }
 
-// Close closes the device; what was made on it is gone.
+// Close closes the device. What was made on it has been closed.
 func (d *Device) Close() {
 	if d.domain != nil {
 		d.domain.Close()

@@ -46,7 +46,7 @@ FUNCTIONS(DECLARE)
 PLAIN_FUNCTIONS(DECLARE)
 
 // A function's address becomes a pointer without a cast that the language does not know.
-static int find(void *lib, const char *name, const char *version, void *pointer)
+static int find_symbol(void *lib, const char *name, const char *version, void *pointer)
 {
 	void *f = version ? dlvsym(lib, name, version) : dlsym(lib, name);
 	memcpy(pointer, &f, sizeof f);
@@ -62,10 +62,10 @@ const char *vb_load(void)
 	if (!l)
 		return dlerror();
 #define FIND(name, result, params) \
-	if (!find(l, "ibv_" #name, "IBVERBS_1.1", &p_##name)) \
+	if (!find_symbol(l, "ibv_" #name, "IBVERBS_1.1", &p_##name)) \
 		return "libibverbs has no ibv_" #name;
 #define FIND_PLAIN(name, result, params) \
-	if (!find(l, "ibv_" #name, NULL, &p_##name)) \
+	if (!find_symbol(l, "ibv_" #name, NULL, &p_##name)) \
 		return "libibverbs has no ibv_" #name;
 	FUNCTIONS(FIND)
 	PLAIN_FUNCTIONS(FIND_PLAIN)

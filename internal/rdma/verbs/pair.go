@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The states of queue pairs, and addresses: how two queue pairs are connected, and how a datagram
-// finds its way.
+// The states of queue pairs, and addresses: how two queue pairs are connected, and to where
+// datagrams are sent.
 package verbs
 
 // #include <errno.h>
@@ -15,15 +15,16 @@ import (
 	"libarmci/internal/rdma/qp"
 )
 
-// Path is the way to a port, as this side sees it.
+// Path is the path to a peer's port.
 type Path struct {
-	Port    uint8 // mine
-	GID     int   // index of mine; -1: the way is by LID alone
+	Port    uint8 // of this process
+	GID     int   // index of this port's address; -1: the path is by LID alone
 	ToGID   [16]byte
 	ToLID   uint16
 	Traffic uint8 // class
 }
 
+// attr converts the path for libibverbs, with a global route header if the port has a GID.
 func (p *Path) attr() C.struct_vb_ah_attr {
 	a := C.struct_vb_ah_attr{dlid: C.uint16_t(p.ToLID), port_num: C.uint8_t(p.Port)}
 	if p.GID >= 0 {
@@ -36,15 +37,15 @@ func (p *Path) attr() C.struct_vb_ah_attr {
 	return a
 }
 
-// Link is what two connected queue pairs agree on.
+// Link is the parameters of a connection of two queue pairs.
 type Link struct {
 	Path
-	Pair              uint32 // the other's number
+	Pair              uint32 // number of the peer's queue pair
 	MTU               uint8  // enumeration of the interface: 1 = 256 ... 5 = 4096
-	MyPSN, PSN        uint32 // first packet numbers, mine and the other's
-	Atomics           bool   // the other may use them
-	ReadsOut, ReadsIn uint8  // that may be outstanding, of mine and of the other's
-	Timeout           uint8  // exponent
+	MyPSN, PSN        uint32 // first packet numbers, of this side and of the peer
+	Atomics           bool   // the peer may use atomics
+	ReadsOut, ReadsIn uint8  // reads that may be outstanding, of this side and of the peer
+	Timeout           uint8  // exponent (retryExponent)
 }
 
 // Connect takes a new reliable queue pair through its states until it can send. A peer that does
@@ -80,8 +81,9 @@ func (q *Pair) Connect(l *Link) error {
 		C.VB_QP_SQ_PSN|C.VB_QP_MAX_RD_ATOMIC)
 }
 
+// modify changes the attributes in mask; what names the new state in an error.
 func (q *Pair) modify(what string, a *C.struct_vb_qp_attr, mask C.int) error {
-	return result("make a queue pair "+what, C.vb_modify_qp(q.p, a, mask))
+	return errnoResult("make a queue pair "+what, C.vb_modify_qp(q.p, a, mask))
 }
 
 // DatagramKey is what all datagram queue pairs of this library expect.
@@ -103,31 +105,31 @@ func (q *Pair) OpenDatagrams(port uint8) error {
 	return q.modify("ready to send", &a, C.VB_QP_STATE|C.VB_QP_SQ_PSN)
 }
 
-// Address is where datagrams can be sent to.
+// Address is an address handle, to which datagrams are sent.
 type Address struct{ p *C.struct_vb_ah }
 
-// NewAddress makes one.
+// NewAddress makes an address handle. The caller closes it.
 func (d *Domain) NewAddress(path *Path) (*Address, error) {
 	a := path.attr()
 	p, err := C.vb_create_ah(d.p, &a)
 	if p == nil {
-		return nil, fmt.Errorf("make an address: %w", orErrno(err))
+		return nil, fmt.Errorf("make an address: %w", orEIO(err))
 	}
 	return &Address{p}, nil
 }
 
-// Close ends it.
+// Close destroys the address handle. a may be nil.
 func (a *Address) Close() error {
 	if a == nil {
 		return nil
 	}
-	return result("end an address", C.vb_destroy_ah(a.p))
+	return errnoResult("end an address", C.vb_destroy_ah(a.p))
 }
 
-// SendDatagram sends a piece of registered memory to a datagram queue pair. The completion has the
-// number id.
+// SendDatagram sends a piece of registered memory to a datagram queue pair. The completion has this
+// id.
 func (q *Pair) SendDatagram(id uint64, piece qp.Data, to *Address, pair uint32) error {
-	return result("send a datagram", C.vb_post_datagram(q.p, C.uint64_t(id),
+	return errnoResult("send a datagram", C.vb_post_datagram(q.p, C.uint64_t(id),
 		(*C.struct_vb_sge)(unsafe.Pointer(&piece)),
 		to.p, C.uint32_t(pair), DatagramKey))
 }

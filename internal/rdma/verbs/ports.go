@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// ClassDir is where the kernel tells of devices.
+// ClassDir is the directory in which the kernel lists devices.
 const ClassDir = "/sys/class/infiniband"
 
 // GID is an entry of a port's table of addresses.
@@ -35,7 +35,7 @@ type Port struct {
 
 func (p *Port) String() string { return fmt.Sprintf("%s port %d", p.Device, p.Number) }
 
-// ListPorts reads what the kernel knows below dir.
+// ListPorts lists the ports of all devices in a directory like ClassDir.
 func ListPorts(dir string) []Port {
 	var all []Port
 	found, _ := filepath.Glob(filepath.Join(dir, "*", "ports", "*"))
@@ -46,9 +46,9 @@ func ListPorts(dir string) []Port {
 			continue
 		}
 		p := Port{Device: filepath.Base(filepath.Dir(filepath.Dir(at))), Number: number}
-		_, p.State, _ = strings.Cut(line(at, "state"), ": ")
-		p.Link = line(at, "link_layer")
-		lid, _ := strconv.ParseUint(line(at, "lid"), 0, 16)
+		_, p.State, _ = strings.Cut(readLine(at, "state"), ": ")
+		p.Link = readLine(at, "link_layer")
+		lid, _ := strconv.ParseUint(readLine(at, "lid"), 0, 16)
 		p.LID = uint16(lid)
 		p.GIDs = listGIDs(at)
 		all = append(all, p)
@@ -56,7 +56,8 @@ func ListPorts(dir string) []Port {
 	return all
 }
 
-func line(dir, name string) string {
+// readLine returns the contents of a file of one line; "" if it cannot be read.
+func readLine(dir, name string) string {
 	text, _ := os.ReadFile(filepath.Join(dir, name))
 	return strings.TrimSpace(string(text))
 }
@@ -65,23 +66,24 @@ func line(dir, name string) string {
 // are where some have been taken away. Tables have up to 1024 entries, and each is a file.
 const emptyGIDs = 32
 
+// listGIDs reads the table of addresses of a port.
 func listGIDs(at string) []GID {
 	var all []GID
 	for index, empty := 0, 0; empty < emptyGIDs; index++ {
 		name := strconv.Itoa(index)
-		b, err := hex.DecodeString(strings.ReplaceAll(line(at, "gids/"+name), ":", ""))
+		b, err := hex.DecodeString(strings.ReplaceAll(readLine(at, "gids/"+name), ":", ""))
 		if err != nil || len(b) != 16 || [16]byte(b) == [16]byte{} {
 			empty++
 			continue
 		}
 		empty = 0
 		all = append(all, GID{Index: index, Addr: [16]byte(b),
-			Kind: line(at, "gid_attrs/types/"+name)})
+			Kind: readLine(at, "gid_attrs/types/"+name)})
 	}
 	return all
 }
 
-// Text writes an address as people do.
+// Text formats an address: an IPv4 address with dots, another one in hexadecimal.
 func (g *GID) Text() string {
 	if g.IPv4() {
 		return fmt.Sprintf("%d.%d.%d.%d", g.Addr[12], g.Addr[13], g.Addr[14], g.Addr[15])
@@ -89,10 +91,10 @@ func (g *GID) Text() string {
 	return hex.EncodeToString(g.Addr[:8]) + ":" + hex.EncodeToString(g.Addr[8:])
 }
 
-// IPv4 tells whether it is made of an IPv4 address.
+// IPv4 reports whether the address was made of an IPv4 address.
 func (g *GID) IPv4() bool {
 	return [12]byte(g.Addr[:12]) == [12]byte{10: 0xff, 11: 0xff}
 }
 
-// LinkLocal tells whether it is known to one network only.
+// LinkLocal reports whether the address is valid in one network only.
 func (g *GID) LinkLocal() bool { return g.Addr[0] == 0xfe && g.Addr[1]&0xc0 == 0x80 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Queues: completion queues, shared receive queues, queue pairs, and the work that is posted to
-// them. Lists are handed to C as they lie in Go's memory: they hold addresses as integers, never Go
-// pointers.
+// Completion queues, shared receive queues, queue pairs, and the work that is posted to them. Lists
+// are passed to C in Go's memory: they hold addresses as integers, never Go pointers.
 package verbs
 
 // #include <errno.h>
@@ -29,15 +28,15 @@ import (
 	"libarmci/internal/rdma/qp"
 )
 
-// What Go and C both read has the same size on both sides.
+// Structs that Go and C share have the same size on both sides.
 var (
 	_ [unsafe.Sizeof(qp.Completion{})]byte = [C.sizeof_struct_vb_wc]byte{}
 	_ [unsafe.Sizeof(qp.Data{})]byte       = [C.sizeof_struct_vb_sge]byte{}
 	_ [unsafe.Sizeof(qp.Request{})]byte    = [C.sizeof_struct_vb_request]byte{}
 )
 
-// Failure says why a request failed. It names the device if that was not at the peer, nor on the
-// way to it.
+// Failure returns why a request has failed. The error names the device unless the reason is the
+// peer, or the way to it.
 func (d *Device) Failure(c *qp.Completion) error {
 	text := C.GoString(C.vb_status_text(C.int(c.Status)))
 	if c.Status < C.VB_WC_BAD_RESP || c.Status == C.VB_WC_FATAL {
@@ -46,13 +45,13 @@ func (d *Device) Failure(c *qp.Completion) error {
 	return errors.New(text)
 }
 
-// Completions is a completion queue, and the channel that its events go to.
+// Completions is a completion queue with its completion channel.
 type Completions struct {
 	p  *C.struct_vb_cq
 	ch *Channel
 }
 
-// NewCompletions makes a queue of n entries.
+// NewCompletions makes a completion queue of n entries. The caller closes it.
 func (c *Context) NewCompletions(n int) (*Completions, error) {
 	ch, err := c.NewChannel()
 	if err != nil {
@@ -61,87 +60,97 @@ func (c *Context) NewCompletions(n int) (*Completions, error) {
 	p, err := C.vb_create_cq(c.p, C.int(n), ch.p)
 	if p == nil {
 		ch.Close()
-		return nil, fmt.Errorf("make a completion queue of %d entries: %w", n, orErrno(err))
+		return nil, fmt.Errorf("make a completion queue of %d entries: %w", n, orEIO(err))
 	}
 	return &Completions{p, ch}, nil
 }
 
-// Poll takes completions.
+// Poll takes completions; none if there are none.
 func (q *Completions) Poll(out []qp.Completion) (int, error) {
-	return polled(C.vb_poll(q.p, C.int(len(out)), where(out)))
+	return pollResult(C.vb_poll(q.p, C.int(len(out)), completionPointer(out)))
 }
 
-// Look takes completions, and looks for the first of them so many times, then so many times more
-// between yields. C does the looking: Go's scheduler takes its processor from whoever enters and
-// leaves C all the time, and wakes others to do so.
+// Look polls up to looks times without a pause, then up to yields times with a yield before each,
+// and returns as soon as there are completions. The loop is in C: a thread that enters and leaves C
+// all the time loses its processor to Go's scheduler, which also wakes other threads to take it.
 func (q *Completions) Look(out []qp.Completion, looks, yields int) (int, error) {
-	return polled(C.vb_look(q.p, C.int(len(out)), where(out), C.uint(looks), C.uint(yields)))
+	return pollResult(C.vb_look(q.p, C.int(len(out)), completionPointer(out), C.uint(looks),
+		C.uint(yields)))
 }
 
-// Sleep takes completions, and sleeps until there are some, the descriptor wake is readable (rang;
-// -1: none), or a time has passed that is not negative.
+// Sleep takes completions. It blocks until there are some, the descriptor wake is readable (rang is
+// true then; -1: no descriptor), or a time has passed (negative: no limit).
 func (q *Completions) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int, rang bool,
 	err error) {
 	var r C.int
-	n, err = polled(C.vb_sleep(q.p, q.ch.p, C.int(len(out)), where(out), C.int(wake),
-		C.int64_t(limit), &r))
+	n, err = pollResult(C.vb_sleep(q.p, q.ch.p, C.int(len(out)), completionPointer(out),
+		C.int(wake), C.int64_t(limit), &r))
 	return n, r != 0, err
 }
 
-func where(out []qp.Completion) *C.struct_vb_wc {
+func completionPointer(out []qp.Completion) *C.struct_vb_wc {
 	return (*C.struct_vb_wc)(unsafe.Pointer(unsafe.SliceData(out)))
 }
 
-func polled(n C.int) (int, error) {
+// pollResult converts the result of a poll in C.
+func pollResult(n C.int) (int, error) {
 	if n < 0 {
 		return 0, fmt.Errorf("poll a completion queue: error %d", n)
 	}
 	return int(n), nil
 }
 
-// Arm asks for one event when the next completion comes.
-func (q *Completions) Arm() error { return result("arm a completion queue", C.vb_arm(q.p)) }
+// Arm has the channel signal the next completion, once.
+func (q *Completions) Arm() error { return errnoResult("arm a completion queue", C.vb_arm(q.p)) }
 
-// Close ends the queue; there may be none.
+// Close destroys the queue and its channel. q may be nil.
 func (q *Completions) Close() error {
 	if q == nil {
 		return nil
 	}
-	q.ch.Take() // else it would wait for that
-	return errors.Join(result("end a completion queue", C.vb_destroy_cq(q.p)), q.ch.Close())
+	q.ch.Take() // libibverbs waits until all events are acknowledged
+	err := errnoResult("end a completion queue", C.vb_destroy_cq(q.p))
+	return errors.Join(err, q.ch.Close())
 }
 
-// Network is the functions by which the C fast path uses the queue and its pairs; Handle is the
-// queue, Channel what C sleeps with.
+// Network returns the functions by which the C fast path uses the queue and its queue pairs.
 func (q *Completions) Network() unsafe.Pointer { return unsafe.Pointer(&C.vb_network) }
-func (q *Completions) Handle() unsafe.Pointer  { return unsafe.Pointer(q.p) }
+
+// Handle is the queue as C uses it.
+func (q *Completions) Handle() unsafe.Pointer { return unsafe.Pointer(q.p) }
+
+// Channel is the completion channel, with which C sleeps.
 func (q *Completions) Channel() unsafe.Pointer { return unsafe.Pointer(q.ch.p) }
 
 // Shared is a shared receive queue.
 type Shared struct{ p *C.struct_vb_srq }
 
-// NewShared makes one for n buffers.
+// NewShared makes a shared receive queue for n buffers. The caller closes it.
 func (d *Domain) NewShared(n int) (*Shared, error) {
 	p, err := C.vb_create_srq(d.p, C.uint32_t(n))
 	if p == nil {
-		return nil, fmt.Errorf("make a shared receive queue: %w", orErrno(err))
+		return nil, fmt.Errorf("make a shared receive queue: %w", orEIO(err))
 	}
 	return &Shared{p}, nil
 }
 
-// Post offers buffers: data[i] gets the number ids[i].
-func (s *Shared) Post(ids []uint64, data []qp.Data) error { return receive(s.p, nil, ids, data) }
+// Post posts receive buffers: the completion of data[i] has the id ids[i].
+func (s *Shared) Post(ids []uint64, data []qp.Data) error {
+	return postReceives(s.p, nil, ids, data)
+}
 
-// Close ends the queue; there may be none.
+// Close destroys the queue. s may be nil.
 func (s *Shared) Close() error {
 	if s == nil {
 		return nil
 	}
-	return result("end a shared receive queue", C.vb_destroy_srq(s.p))
+	return errnoResult("end a shared receive queue", C.vb_destroy_srq(s.p))
 }
 
-func receive(srq *C.struct_vb_srq, qp *C.struct_vb_qp, ids []uint64, data []qp.Data) error {
-	return result("post receive buffers",
+// postReceives posts receive buffers to a shared receive queue, or, where that is nil, to a queue
+// pair.
+func postReceives(srq *C.struct_vb_srq, qp *C.struct_vb_qp, ids []uint64, data []qp.Data) error {
+	return errnoResult("post receive buffers",
 		C.vb_post_recv(srq, qp, (*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(ids))),
 			(*C.struct_vb_sge)(unsafe.Pointer(unsafe.SliceData(data))),
 			C.int(len(data))))
@@ -154,16 +163,18 @@ type Pair struct {
 	Inline int // bytes that may be sent inline
 }
 
-// Caps is what a queue pair is to hold. With Shared nil it has receive buffers of its own.
+// Caps is the capacities and queues of a new queue pair. With Shared nil it has receive buffers of
+// its own.
 type Caps struct {
-	Send, Receive  int // requests
-	Pieces, Inline int // of a request to send
-	From, To       *Completions
+	Send, Receive  int          // requests
+	Pieces, Inline int          // of a request to send
+	From, To       *Completions // of requests that are sent, and of received messages
 	Shared         *Shared
 	Datagram       bool
 }
 
-// NewPair makes a queue pair; with less inline space if the device has no more.
+// NewPair makes a queue pair, with less inline space if the device refuses so much. The caller
+// closes it.
 func (d *Domain) NewPair(c Caps) (*Pair, error) {
 	var a C.struct_vb_qp_init_attr
 	a.send_cq, a.recv_cq = c.From.p, c.To.p
@@ -186,29 +197,31 @@ func (d *Domain) NewPair(c Caps) (*Pair, error) {
 			return &Pair{p, uint32(head.qp_num), int(a.cap.max_inline_data)}, nil
 		}
 		if inline == 0 {
-			return nil, fmt.Errorf("make a queue pair: %w", orErrno(err))
+			return nil, fmt.Errorf("make a queue pair: %w", orEIO(err))
 		}
 	}
 }
 
-// Close ends the queue pair: nothing of it completes any more. There may be none.
+// Close destroys the queue pair: nothing completes on it afterwards. q may be nil.
 func (q *Pair) Close() error {
 	if q == nil {
 		return nil
 	}
-	return result("end a queue pair", C.vb_destroy_qp(q.p))
+	return errnoResult("end a queue pair", C.vb_destroy_qp(q.p))
 }
 
-// Handle is the queue pair as C knows it.
+// Handle is the queue pair as C uses it.
 func (q *Pair) Handle() unsafe.Pointer { return unsafe.Pointer(q.p) }
 
-// Receive offers buffers, see Shared.Post.
-func (q *Pair) Receive(ids []uint64, data []qp.Data) error { return receive(nil, q.p, ids, data) }
+// Receive posts receive buffers to the queue pair itself, as Shared.Post does.
+func (q *Pair) Receive(ids []uint64, data []qp.Data) error {
+	return postReceives(nil, q.p, ids, data)
+}
 
-// Post posts requests.
+// Post posts requests, with their data in one list. There is room for them.
 func (q *Pair) Post(requests []qp.Request, data []qp.Data) error {
 	var n C.int
-	return result("post work",
+	return errnoResult("post work",
 		C.vb_post(q.p, (*C.struct_vb_request)(unsafe.Pointer(unsafe.SliceData(requests))),
 			C.int(len(requests)),
 			(*C.struct_vb_sge)(unsafe.Pointer(unsafe.SliceData(data))),

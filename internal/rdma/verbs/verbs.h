@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 //
-// What Go calls: libibverbs' functions through pointers that vb_load found, and the calls of the
-// data path, each of which deals with many requests at once. Errors are negative errno values or
-// NULL with errno.
+// The C functions that Go calls: libibverbs' functions, by pointers that vb_load found, and the
+// data path, in which one call handles many requests. Errors are negative errno values, or NULL
+// with errno.
 #ifndef ARMCI_VERBS_H
 #define ARMCI_VERBS_H
 
@@ -11,7 +11,7 @@
 
 extern const struct qp_network vb_network;
 
-// Finds the library and its functions: NULL, or why that failed.
+// Loads the library and finds its functions. Returns NULL, or why that failed.
 const char *vb_load(void);
 
 struct vb_device **vb_devices(int *n);
@@ -20,7 +20,7 @@ const char *vb_device_name(struct vb_device *d);
 struct vb_context *vb_open(struct vb_device *d);
 int vb_close(struct vb_context *c);
 int vb_query_device(struct vb_context *c, struct vb_device_attr *out);
-// 1: writes and reads of connections can do with memory that is not pinned
+// 1: writes and reads of connections may use memory that is not pinned
 int vb_on_demand(struct vb_context *c);
 int vb_query_port(struct vb_context *c, uint8_t port, struct vb_port_attr *out);
 struct vb_pd *vb_alloc_pd(struct vb_context *c);
@@ -53,24 +53,24 @@ struct vb_request {
 	uint8_t op, flags;
 };
 
-// Posts n requests, chained, with one doorbell for each VB_CHAIN of them. On an error *posted says
-// how many were taken.
+// Posts n requests, chained, with one doorbell for each VB_CHAIN of them. After an error *posted is
+// how many were posted.
 enum { VB_CHAIN = 64 };
 int vb_post(struct vb_qp *qp, const struct vb_request *r, int n, struct vb_sge *data, int *posted);
 int vb_post_datagram(struct vb_qp *qp, uint64_t id, struct vb_sge *data, struct vb_ah *ah,
 	uint32_t qpn, uint32_t qkey);
-// Posts n receive buffers of a shared queue, or of the queue pair where srq is NULL: data[i] gets
-// the number ids[i].
+// Posts n receive buffers to a shared queue, or to the queue pair where srq is NULL: the completion
+// of data[i] has the id ids[i].
 int vb_post_recv(struct vb_srq *srq, struct vb_qp *qp, const uint64_t *ids, struct vb_sge *data,
 	int n);
 int vb_poll(struct vb_cq *cq, int n, struct vb_wc *out);
 int vb_arm(struct vb_cq *cq);
-// Polls until something has been completed: `looks` times, the processor yielded now and then, and
-// `yields` times more with a yield before each. Each call from Go is one, however long the wait.
+// Polls until there are completions: up to `looks` times, with a yield now and then, and up to
+// `yields` times more with a yield before each. That is one call from Go, however long the wait.
 int vb_look(struct vb_cq *cq, int n, struct vb_wc *out, unsigned looks, unsigned yields);
-// Polls once, then sleeps until something may have been completed, the descriptor wake (-1: none)
-// is readable, which *rang tells, or `limit` nanoseconds (negative: no limit) have passed, and
-// polls again.
+// Polls once, then sleeps until there may be completions, the descriptor wake (-1: none) is
+// readable, or `limit` nanoseconds (negative: no limit) have passed, and polls again. *rang: wake
+// was readable.
 int vb_sleep(struct vb_cq *cq, struct vb_channel *ch, int n, struct vb_wc *out, int wake,
 	int64_t limit, int *rang);
 
