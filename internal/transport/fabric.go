@@ -128,8 +128,8 @@ type Fabric interface {
 	// that connection, or an error, which refuses the origin.
 	Listen(accept func(from Rank, e TargetEndpoint) (r Receiver, err error)) (Listener, error)
 	// Dial connects to the data server of rank to, which has published addr. It blocks for at
-	// most the timeout. r is called from now on when the endpoint's Source is polled. If Dial
-	// fails no resources stay allocated, and r is not called.
+	// most the timeout. r may be called before Dial returns, by the thread that polls the
+	// endpoint's Source. If Dial fails it leaves nothing allocated.
 	Dial(to Rank, addr []byte, r Receiver) (OriginEndpoint, error)
 	// Wait blocks the progress thread. It returns when a frame or completion has arrived at an
 	// attended source, when an endpoint has lost its connection, when the peer has closed one,
