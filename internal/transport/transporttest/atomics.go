@@ -69,32 +69,33 @@ func randomF64(r *rand.Rand, b []byte) { putF64(b, r.Float64()*8-4) }
 func (s *suite) testAcc(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 0))
 	for i, el := range elements {
-		place := i % len(s.mem)
-		s.must(t, place, command{Do: "clear"})
+		place := i % len(s.memOf)
+		s.mustRequest(t, place, command{Do: "clear"})
 		model := make([]byte, reachBytes)
 		for k := range 18 {
-			x := []maker{s.someBytes, s.someShape, s.someVector}[k%3](r, place, el.size)
-			s.acc(t, el, place, x, model, r)
+			x := []xferMaker{s.randomContiguous, s.randomStrided,
+				s.randomVector}[k%3](r, place, el.size)
+			s.checkAcc(t, el, place, x, model, r)
 		}
-		s.compare(t, place, model)
+		s.compareMemory(t, place, model)
 	}
 }
 
-func (s *suite) acc(t *testing.T, el element, place int, x *transport.Xfer, model []byte,
+func (s *suite) checkAcc(t *testing.T, el element, place int, x *transport.Xfer, model []byte,
 	r *rand.Rand) {
 	t.Helper()
 	scale := make([]byte, 16)
 	el.random(r, scale)
 	local, remote := sides(x)
 	for i := range remote {
-		src, dst := local[i].bytes(), s.in(model, place, remote[i])
+		src, dst := local[i].bytes(), s.modelBlock(model, place, remote[i])
 		for at := 0; at < len(src); at += el.size {
 			el.random(r, src[at:])
 			el.add(dst[at:], scale, src[at:])
 		}
 	}
-	s.counted(t, func(x *transport.Xfer) error {
-		err := s.e.Transport.Acc(transport.Peer(place), x,
+	s.checkDoneOnce(t, func(x *transport.Xfer) error {
+		err := s.end.Transport.Acc(transport.Peer(place), x,
 			transport.Scale{Type: int(el.typ), Value: unsafe.Pointer(&scale[0])})
 		clear(scale) // the caller's again as soon as the call has returned
 		return err
@@ -103,16 +104,17 @@ func (s *suite) acc(t *testing.T, el element, place int, x *transport.Xfer, mode
 
 func (s *suite) testAccContended(t *testing.T) {
 	const rounds = 50
-	s.must(t, 1, command{Do: "clear"})
-	s.all(t, func(place int) error {
-		_, err := s.ask(place, command{Do: "acc", Place: 1, Addr: s.mem[1] + 4096 - 100,
-			N: rounds})
+	s.mustRequest(t, 1, command{Do: "clear"})
+	s.atEachPlace(t, func(place int) error {
+		_, err := s.request(place, command{Do: "acc", Place: 1,
+			Addr: s.memOf[1] + 4096 - 100,
+			N:    rounds})
 		return err
 	})
-	got := s.must(t, 1, command{Do: "read"}).Body[4096-100:]
+	got := s.mustRequest(t, 1, command{Do: "read"}).Body[4096-100:]
 	for i := range 512 {
-		if n := native.Uint32(got[4*i:]); n != uint32(rounds*len(s.mem)) {
-			t.Fatalf("element %d is %d after %d additions", i, n, rounds*len(s.mem))
+		if n := native.Uint32(got[4*i:]); n != uint32(rounds*len(s.memOf)) {
+			t.Fatalf("element %d is %d after %d additions", i, n, rounds*len(s.memOf))
 		}
 	}
 }
@@ -120,26 +122,26 @@ func (s *suite) testAccContended(t *testing.T) {
 // wordsOnly is a test of read-modify-writes: where memory is private they are refused, and nothing
 // has happened.
 func (s *suite) wordsOnly(test func(*testing.T)) func(*testing.T) {
-	if !s.e.Private {
+	if !s.end.Private {
 		return test
 	}
 	return func(t *testing.T) {
-		s.must(t, 1, command{Do: "fill", Seed: 6})
+		s.mustRequest(t, 1, command{Do: "fill", Seed: 6})
 		for _, nbytes := range []int{4, 8} {
-			if err := s.e.Transport.RMW(1, &transport.RMW{Bytes: nbytes,
-				Addr: s.mem[1] + wordsAt, Operand: 1}); err == nil {
+			if err := s.end.Transport.RMW(1, &transport.RMW{Bytes: nbytes,
+				Addr: s.memOf[1] + wordsAt, Operand: 1}); err == nil {
 				t.Errorf("a read-modify-write of %d bytes of private memory",
 					nbytes)
 			}
 		}
-		s.compare(t, 1, s.model(6))
+		s.compareMemory(t, 1, s.filledModel(6))
 	}
 }
 
 func (s *suite) testRMW(t *testing.T) {
-	word := s.mem[1] + wordsAt + 16
-	s.must(t, 1, command{Do: "fill", Seed: 6})
-	model := s.model(6)
+	word := s.memOf[1] + wordsAt + 16
+	s.mustRequest(t, 1, command{Do: "fill", Seed: 6})
+	model := s.filledModel(6)
 	for i, x := range []int64{1, -1, 5, math.MaxInt32, math.MinInt32, 1 << 40, math.MaxInt64,
 		math.MinInt64, 0} {
 		for _, nbytes := range []int{4, 8} {
@@ -147,7 +149,8 @@ func (s *suite) testRMW(t *testing.T) {
 				rmw := &transport.RMW{Op: op, Bytes: nbytes, Addr: word, Operand: x,
 					Compare: x + 1}
 				want := modelRMW(model[wordsAt+16:], rmw)
-				if err := s.e.Transport.RMW(1, rmw); err != nil || rmw.Old != want {
+				if err := s.end.Transport.RMW(1, rmw); err != nil || rmw.Old !=
+					want {
 					t.Fatalf("%d: op %d of %d bytes with %d: old value %d, "+
 						"expected %d, %v", i, op, nbytes, x, rmw.Old, want,
 						err)
@@ -156,24 +159,24 @@ func (s *suite) testRMW(t *testing.T) {
 				rmw = &transport.RMW{Op: op, Bytes: nbytes, Addr: word,
 					Operand: x ^ 77, Compare: now, Posted: true}
 				modelRMW(model[wordsAt+16:], rmw)
-				if err := s.e.Transport.RMW(1, rmw); err != nil {
+				if err := s.end.Transport.RMW(1, rmw); err != nil {
 					t.Fatalf("%d: op %d of %d bytes with %d, posted: %v", i, op,
 						nbytes, x, err)
 				}
 			}
 		}
 	}
-	if err := s.e.Transport.Fence(1); err != nil {
+	if err := s.end.Transport.Fence(1); err != nil {
 		t.Fatal(err)
 	}
 	for _, bad := range []transport.RMW{{Bytes: 3}, {Bytes: 0}, {Bytes: 16}, {Op: 9, Bytes: 8},
 		{Op: 9, Bytes: 8, Posted: true}} {
 		bad.Addr = word
-		if err := s.e.Transport.RMW(1, &bad); !errors.Is(err, transport.ErrNotNative) {
+		if err := s.end.Transport.RMW(1, &bad); !errors.Is(err, transport.ErrNotNative) {
 			t.Errorf("op %d of %d bytes: %v", bad.Op, bad.Bytes, err)
 		}
 	}
-	s.compare(t, 1, model) // and the neighbours are untouched
+	s.compareMemory(t, 1, model) // and the neighbours are untouched
 }
 
 // modelRMW carries it out on the model and returns the old value.
@@ -210,10 +213,11 @@ func modelRMW(b []byte, r *transport.RMW) (old int64) {
 // hammerAll has all places act on one word of place 1 and returns all old values, by place.
 func (s *suite) hammerAll(t *testing.T, op transport.RMWOp, nbytes, n int) [][]int64 {
 	t.Helper()
-	s.must(t, 1, command{Do: "clear"})
-	olds := make([][]int64, len(s.mem))
-	s.all(t, func(place int) error {
-		a, err := s.ask(place, command{Do: "rmw", Place: 1, Addr: s.mem[1] + wordsAt, N: n,
+	s.mustRequest(t, 1, command{Do: "clear"})
+	olds := make([][]int64, len(s.memOf))
+	s.atEachPlace(t, func(place int) error {
+		a, err := s.request(place, command{Do: "rmw", Place: 1, Addr: s.memOf[1] + wordsAt,
+			N:  n,
 			Op: op, Bytes: nbytes})
 		olds[place] = a.Vals
 		return err
@@ -225,7 +229,7 @@ func (s *suite) hammerAll(t *testing.T, op transport.RMWOp, nbytes, n int) [][]i
 func (s *suite) testRMWContended(t *testing.T) {
 	const n = 300
 	for _, nbytes := range []int{4, 8} {
-		seen := make([]bool, n*len(s.mem))
+		seen := make([]bool, n*len(s.memOf))
 		for place, olds := range s.hammerAll(t, transport.FetchAdd, nbytes, n) {
 			last := int64(-1)
 			for _, old := range olds {
@@ -249,10 +253,10 @@ func (s *suite) testSwapContended(t *testing.T) {
 				out[old]++
 			}
 		}
-		word := s.must(t, 1, command{Do: "read"}).Body[wordsAt:]
+		word := s.mustRequest(t, 1, command{Do: "read"}).Body[wordsAt:]
 		last := int64(int32(native.Uint32(word)))
 		out[last]++
-		for place := range s.mem {
+		for place := range s.memOf {
 			for i := range int64(n) {
 				out[int64(place+1)<<20|i]--
 			}

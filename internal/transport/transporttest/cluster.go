@@ -49,26 +49,26 @@ type Cluster struct {
 
 	declared []declared
 
-	mu      sync.Mutex
-	changed *sync.Cond // something below has changed
-	memory  []byte
-	base    uintptr
-	private []int // bytes of private memory handed out, by rank
-	nodes   []*Node
-	joins   []transport.JoinInfo
-	opened  []transport.OpenInfo
-	teams   map[int64]*teamState
-	slots   int64 // last slot number given
-	mutexes map[uintptr]transport.Rank
-	passed  int               // calls of PassOn
-	readers map[uintptr]int   // of reader/writer locks; their writers are in mutexes
-	counts  map[[2]int]uint32 // notify counters: target, source
+	mu               sync.Mutex
+	changed          *sync.Cond // something below has changed
+	memory           []byte
+	base             uintptr
+	privateBytesUsed []int // bytes of private memory handed out, by rank
+	nodes            []*Node
+	joins            []transport.JoinInfo
+	opened           []transport.OpenInfo
+	teams            map[int64]*teamState
+	lastContext      int64 // last slot number given
+	mutexes          map[uintptr]transport.Rank
+	passOns          int               // calls of PassOn
+	readers          map[uintptr]int   // of reader/writer locks; their writers are in mutexes
+	notifyCounts     map[[2]int]uint32 // notify counters: target, source
 	// of records of events: the count that a waiter wants to be told of
-	marks map[uintptr]uint32
-	jobs  []*Job
-	world *teamState // of the job's exchanges
+	eventMarks map[uintptr]uint32
+	jobs       []*Job
+	world      *teamState // of the job's exchanges
 	// of exchanges within the nodes of a job: number of the split, leader
-	split map[[2]int]*teamState
+	splitTeams map[[2]int]*teamState
 }
 
 // NewCluster makes n ranks. Close gives its memory back.
@@ -79,20 +79,20 @@ func NewCluster(n int) *Cluster {
 		panic(fmt.Sprintf("map the arena of a test: %v", err))
 	}
 	c := &Cluster{N: n, memory: memory, base: uintptr(unsafe.Pointer(&memory[0])),
-		private: make([]int, n),
-		teams:   map[int64]*teamState{}, mutexes: map[uintptr]transport.Rank{},
-		readers: map[uintptr]int{},
-		counts:  map[[2]int]uint32{}, marks: map[uintptr]uint32{},
-		split: map[[2]int]*teamState{},
-		joins: make([]transport.JoinInfo, n), opened: make([]transport.OpenInfo, n),
+		privateBytesUsed: make([]int, n),
+		teams:            map[int64]*teamState{}, mutexes: map[uintptr]transport.Rank{},
+		readers:      map[uintptr]int{},
+		notifyCounts: map[[2]int]uint32{}, eventMarks: map[uintptr]uint32{},
+		splitTeams: map[[2]int]*teamState{},
+		joins:      make([]transport.JoinInfo, n), opened: make([]transport.OpenInfo, n),
 		world: newTeamState(n)}
 	c.changed = sync.NewCond(&c.mu)
 	all := make([]transport.Rank, n)
 	for i := range n {
 		all[i] = transport.Rank(i)
-		c.nodes = append(c.nodes, &Node{c: c, self: i, here: all,
-			brk: c.sliceBase(i) + firstByte, live: map[uintptr]int64{},
-			open: map[uintptr]int64{}})
+		c.nodes = append(c.nodes, &Node{c: c, rank: i, nodeRanks: all,
+			nextFree: c.sliceBase(i) + firstByte, allocated: map[uintptr]int64{},
+			published: map[uintptr]int64{}})
 		c.jobs = append(c.jobs, &Job{c: c, rank: i})
 	}
 	return c
@@ -126,9 +126,9 @@ func (c *Cluster) Platform(rank int) transport.Platform { return platform{c, ran
 func (c *Cluster) Private(rank, nbytes int) uintptr {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := c.private[rank]
-	c.private[rank] += (nbytes + 63) &^ 63
-	if c.private[rank] > privateBytes {
+	at := c.privateBytesUsed[rank]
+	c.privateBytesUsed[rank] += (nbytes + 63) &^ 63
+	if c.privateBytesUsed[rank] > privateBytes {
 		panic("a test wants more private memory than there is")
 	}
 	return c.base + uintptr(c.N*sliceBytes+rank*privateBytes+at)
@@ -149,15 +149,15 @@ func (c *Cluster) Lose(rank int, reason string) {
 	}
 }
 
-func (c *Cluster) fail(step string, rank int) error {
+func (c *Cluster) injectedFault(step string, rank int) error {
 	if c.Fail == nil {
 		return nil
 	}
 	return c.Fail(step, rank)
 }
 
-// wait waits until something the lock guards is so.
-func (c *Cluster) wait(done func() bool) {
+// waitUntil waits until something the lock guards is so.
+func (c *Cluster) waitUntil(done func() bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for !done() {
@@ -165,8 +165,8 @@ func (c *Cluster) wait(done func() bool) {
 	}
 }
 
-// change changes something the lock guards.
-func (c *Cluster) change(do func()) {
+// changeState changes something the lock guards.
+func (c *Cluster) changeState(do func()) {
 	c.mu.Lock()
 	do()
 	c.mu.Unlock()
@@ -181,11 +181,11 @@ type platform struct {
 func (p platform) Memory() int64 { return 1 << 30 }
 
 func (p platform) Listen() (string, error) {
-	return fmt.Sprintf("listener %d", p.rank), p.c.fail("listen", p.rank)
+	return fmt.Sprintf("listener %d", p.rank), p.c.injectedFault("listen", p.rank)
 }
 
 func (p platform) Join(j transport.JoinInfo) (transport.Node, transport.Transport, error) {
-	if err := p.c.fail("join", p.rank); err != nil {
+	if err := p.c.injectedFault("join", p.rank); err != nil {
 		return nil, nil, err
 	}
 	for i, d := range j.Listeners {
@@ -197,8 +197,8 @@ func (p platform) Join(j transport.JoinInfo) (transport.Node, transport.Transpor
 	}
 	p.c.mu.Lock()
 	p.c.joins[p.rank] = j
-	p.c.nodes[p.rank].here = j.Ranks
-	if lead := p.c.nodes[j.Ranks[0]]; lead.world == nil || lead.world.n != len(j.Ranks) {
+	p.c.nodes[p.rank].nodeRanks = j.Ranks
+	if lead := p.c.nodes[j.Ranks[0]]; lead.world == nil || lead.world.members != len(j.Ranks) {
 		lead.world = newTeamState(len(j.Ranks))
 	}
 	if p.c.Net == nil {
@@ -217,7 +217,7 @@ func (p platform) Providers() []transport.Provider {
 	if p.c.Wire == nil {
 		return p.c.ProviderList
 	}
-	return []transport.Provider{p.c.provider(p.rank)}
+	return []transport.Provider{p.c.wireProvider(p.rank)}
 }
 
 func (p platform) Abandon() {}

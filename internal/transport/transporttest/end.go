@@ -49,8 +49,8 @@ type End struct {
 
 // Inbox keeps messages by sender.
 type Inbox struct {
-	mu   sync.Mutex
-	from map[transport.Rank][]transport.Msg
+	mu       sync.Mutex
+	bySender map[transport.Rank][]transport.Msg
 }
 
 // Handle is the transport's handler.
@@ -61,19 +61,19 @@ func (in *Inbox) Handle(from, _ transport.Rank, m transport.Msg, reply func([]by
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.from == nil {
-		in.from = map[transport.Rank][]transport.Msg{}
+	if in.bySender == nil {
+		in.bySender = map[transport.Rank][]transport.Msg{}
 	}
 	m.Body, m.Lent = m.Keep(), false
-	in.from[from] = append(in.from[from], m)
+	in.bySender[from] = append(in.bySender[from], m)
 }
 
-func (in *Inbox) take(from transport.Rank, n int) ([]transport.Msg, error) {
+func (in *Inbox) receive(from transport.Rank, n int) ([]transport.Msg, error) {
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(
 		time.Millisecond) {
 		in.mu.Lock()
-		if got := in.from[from]; len(got) >= n {
-			in.from[from] = got[n:]
+		if got := in.bySender[from]; len(got) >= n {
+			in.bySender[from] = got[n:]
 			in.mu.Unlock()
 			return got[:n], nil
 		}
@@ -82,27 +82,37 @@ func (in *Inbox) take(from transport.Rank, n int) ([]transport.Msg, error) {
 	return nil, fmt.Errorf("%d messages from rank %d did not come", n, from)
 }
 
-// of lists the messages from a rank, and number counts them.
-func (in *Inbox) of(from transport.Rank) []transport.Msg {
+// messagesFrom lists the messages from a rank, and number counts them.
+func (in *Inbox) messagesFrom(from transport.Rank) []transport.Msg {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return slices.Clone(in.from[from])
+	return slices.Clone(in.bySender[from])
 }
 
-func (in *Inbox) number(from transport.Rank) int { return len(in.of(from)) }
+func (in *Inbox) countFrom(from transport.Rank) int { return len(in.messagesFrom(from)) }
 
 // Has tells whether at least n messages from a rank are there.
 func (in *Inbox) Has(from transport.Rank, n int) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return len(in.from[from]) >= n
+	return len(in.bySender[from]) >= n
 }
 
-func (e *End) bytes(at, n int) []byte {
+func (e *End) memory(at, n int) []byte {
 	return unsafe.Slice((*byte)(kernel.Ptr(e.Mem+uintptr(at))), n)
 }
 
-func (e *End) addrs() []transport.PeerAddr {
+// putTo starts a put to a place.
+func (e *End) putTo(place int) func(*transport.Xfer) error {
+	return func(x *transport.Xfer) error { return e.Transport.Put(transport.Peer(place), x) }
+}
+
+// getFrom starts a get from a place.
+func (e *End) getFrom(place int) func(*transport.Xfer) error {
+	return func(x *transport.Xfer) error { return e.Transport.Get(transport.Peer(place), x) }
+}
+
+func (e *End) peerAddrs() []transport.PeerAddr {
 	all := make([]transport.PeerAddr, len(e.Ranks))
 	for i, r := range e.Ranks {
 		all[i] = transport.PeerAddr{Rank: r}
@@ -125,7 +135,7 @@ type command struct {
 	Unordered bool
 }
 
-type answer struct {
+type result struct {
 	Err  string
 	Addr uintptr
 	Vals []int64
@@ -140,26 +150,26 @@ const (
 
 // Serve does what place 0 asks for until it is told to stop.
 func Serve(e *End) error {
-	if err := e.Transport.Connect(e.addrs()); err != nil {
+	if err := e.Transport.Connect(e.peerAddrs()); err != nil {
 		return err
 	}
 	for {
 		var c command
-		if err := receive(e.Control, e.Ranks[0], tagCommand, &c); err != nil {
+		if err := receiveJSON(e.Control, e.Ranks[0], tagCommand, &c); err != nil {
 			return err
 		}
-		a, err := e.serve(c)
+		a, err := e.execute(c)
 		if err != nil {
 			a.Err = err.Error()
 		}
-		send(e.Control, 0, tagAnswer, a)
+		sendJSON(e.Control, 0, tagAnswer, a)
 		if c.Do == "stop" {
 			return nil
 		}
 	}
 }
 
-func send(c Control, to int, tag int64, v any) {
+func sendJSON(c Control, to int, tag int64, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		panic(err)
@@ -167,7 +177,7 @@ func send(c Control, to int, tag int64, v any) {
 	c.Send(to, tag, body)
 }
 
-func receive(c Control, from transport.Rank, tag int64, v any) error {
+func receiveJSON(c Control, from transport.Rank, tag int64, v any) error {
 	body := make([]byte, maxAnswer)
 	l, err := c.Recv(from, tag, body)
 	if err != nil {
@@ -176,26 +186,26 @@ func receive(c Control, from transport.Rank, tag int64, v any) error {
 	return json.Unmarshal(body[:l.Bytes], v)
 }
 
-func (e *End) serve(c command) (a answer, err error) {
+func (e *End) execute(c command) (a result, err error) {
 	switch c.Do {
 	case "mem":
 		a.Addr = e.Mem
 	case "fill":
-		fill(e.bytes(0, reachBytes), c.Seed)
+		fill(e.memory(0, reachBytes), c.Seed)
 	case "clear":
-		clear(e.bytes(0, reachBytes))
+		clear(e.memory(0, reachBytes))
 	case "read":
-		a.Body = append(a.Body, e.bytes(0, reachBytes)...)
+		a.Body = append(a.Body, e.memory(0, reachBytes)...)
 	case "rmw":
-		a.Vals, err = e.hammer(c)
+		a.Vals, err = e.repeatRMW(c)
 	case "acc":
 		err = e.addOnes(c)
 	case "put":
 		err = e.putAndFence(c)
 	case "send":
-		err = e.sendMany(c)
+		err = e.sendNumbered(c)
 	case "got":
-		err = e.expect(c)
+		err = e.checkMessages(c)
 	case "has":
 		if !e.Inbox.Has(e.Ranks[c.Place], c.N) {
 			err = fmt.Errorf("%d messages from place %d are not there", c.N, c.Place)
@@ -223,8 +233,8 @@ func fill(b []byte, seed uint64) {
 	}
 }
 
-// hammer does c.N read-modify-writes on one word and returns what they found.
-func (e *End) hammer(c command) ([]int64, error) {
+// repeatRMW does c.N read-modify-writes on one word and returns what they found.
+func (e *End) repeatRMW(c command) ([]int64, error) {
 	var olds []int64
 	for i := range c.N {
 		x := &transport.RMW{Op: c.Op, Bytes: c.Bytes, Addr: c.Addr, Operand: 1}
@@ -242,7 +252,7 @@ func (e *End) hammer(c command) ([]int64, error) {
 // addOnes accumulates c.N times an array of ones, whole and in pieces, then fences.
 func (e *End) addOnes(c command) error {
 	const elems = 512
-	ones, scale := e.bytes(scratchAt, 4*elems), int32(1)
+	ones, scale := e.memory(scratchAt, 4*elems), int32(1)
 	for i := range elems {
 		*(*int32)(unsafe.Pointer(&ones[4*i])) = 1
 	}
@@ -250,7 +260,7 @@ func (e *End) addOnes(c command) error {
 		half := 4 * elems >> (i % 2)
 		for at := 0; at < 4*elems; at += half {
 			x := contiguous(e.Mem+scratchAt, c.Addr+uintptr(at), half)
-			if err := wait(func(x *transport.Xfer) error {
+			if err := waitTransfer(func(x *transport.Xfer) error {
 				return e.Transport.Acc(transport.Peer(c.Place), x,
 					transport.Scale{Type: int(kernel.Int),
 						Value: unsafe.Pointer(&scale)})
@@ -263,15 +273,12 @@ func (e *End) addOnes(c command) error {
 }
 
 func (e *End) putAndFence(c command) error {
-	fill(e.bytes(scratchAt, c.N), c.Seed)
+	fill(e.memory(scratchAt, c.N), c.Seed)
 	x := contiguous(e.Mem+scratchAt, c.Addr, c.N)
-	if err := wait(func(x *transport.Xfer) error {
-		return e.Transport.Put(
-			transport.Peer(c.Place), x)
-	}, x); err != nil {
+	if err := waitTransfer(e.putTo(c.Place), x); err != nil {
 		return err
 	}
-	clear(e.bytes(scratchAt, c.N)) // it may be reused now
+	clear(e.memory(scratchAt, c.N)) // it may be reused now
 	return e.Transport.Fence(transport.Peer(c.Place))
 }
 
@@ -281,8 +288,8 @@ func contiguous(local, remote uintptr, nbytes int) *transport.Xfer {
 		Count:  []int32{int32(nbytes)}}
 }
 
-// wait starts a transfer and waits until it is locally complete.
-func wait(start func(*transport.Xfer) error, x *transport.Xfer) error {
+// waitTransfer starts a transfer and waits until it is locally complete.
+func waitTransfer(start func(*transport.Xfer) error, x *transport.Xfer) error {
 	done := make(chan error, 2)
 	x.Done = func(err error) { done <- err }
 	if err := start(x); err != nil {

@@ -22,8 +22,8 @@ type Ends struct {
 
 	nodeOf []int // by rank
 
-	mu   sync.Mutex
-	lost []string // "rank R was told about rank L: reason"
+	mu     sync.Mutex
+	losses []string // "rank R was told about rank L: reason"
 }
 
 // NewEnds opens nodes of so many ranks each, in the order of the ranks.
@@ -57,9 +57,9 @@ func NewEnds(t testing.TB, ranks []int, open func(transport.OpenInfo) (transport
 				Secret: []byte("the secret of a test's job"),
 				Node: View{Node: e.Node(int(r)), First: int(members[0]),
 					Memory: memory},
-				Handle: e.handle, Lost: func(who transport.Rank,
+				Handle: e.handleMessage, Lost: func(who transport.Rank,
 					reason string) {
-					e.note(r, who, reason)
+					e.recordLoss(r, who, reason)
 				}})
 			if err != nil {
 				t.Fatal(err)
@@ -70,22 +70,23 @@ func NewEnds(t testing.TB, ranks []int, open func(transport.OpenInfo) (transport
 	return e
 }
 
-// handle gives a message to the rank it is for, whichever server it came by.
-func (e *Ends) handle(from, to transport.Rank, m transport.Msg, reply func([]byte)) {
+// handleMessage gives a message to the rank it is for, whichever server it came by.
+func (e *Ends) handleMessage(from, to transport.Rank, m transport.Msg, reply func([]byte)) {
 	e.Inbox[to].Handle(from, to, m, reply)
 }
 
-func (e *Ends) note(me, who transport.Rank, reason string) {
+func (e *Ends) recordLoss(me, who transport.Rank, reason string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.lost = append(e.lost, fmt.Sprintf("rank %d was told about rank %d: %s", me, who, reason))
+	e.losses = append(e.losses, fmt.Sprintf("rank %d was told about rank %d: %s", me, who,
+		reason))
 }
 
 // Losses is what Lost has told so far.
 func (e *Ends) Losses() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return append([]string(nil), e.lost...)
+	return append([]string(nil), e.losses...)
 }
 
 // CloseAll closes all transports: at once, as the ranks of a job do.
@@ -142,17 +143,17 @@ func (e *Ends) Expose(t testing.TB, rank int, nbytes int64) uintptr {
 // Conform runs the conformance suite on all ends and closes them. Nobody may be lost.
 func (e *Ends) Conform(t *testing.T) {
 	t.Helper()
-	e.conform(t, e.Alloc, false)
+	e.runSuite(t, e.Alloc, false)
 }
 
 // ConformPrivate is Conform with private memory. words: rank 1 is its node's server, and so does
 // read-modify-writes.
 func (e *Ends) ConformPrivate(t *testing.T, words bool) {
 	t.Helper()
-	e.conform(t, e.Expose, !words)
+	e.runSuite(t, e.Expose, !words)
 }
 
-func (e *Ends) conform(t *testing.T, memory func(testing.TB, int, int64) uintptr, private bool) {
+func (e *Ends) runSuite(t *testing.T, memory func(testing.TB, int, int64) uintptr, private bool) {
 	t.Helper()
 	addrs := [][]byte{}
 	for _, p := range e.Peers() {

@@ -27,49 +27,49 @@ import (
 type op struct {
 	name  string
 	to    int
-	x     *transport.Xfer
+	xfer  *transport.Xfer
 	typ   kernel.Type
 	scale [16]byte
 	rmw   *transport.RMW
 	data  []byte // what put and acc carry, contiguous
 }
 
-func (f *Fake) post(p transport.Peer, o *op) (err error) {
+func (f *Fake) postOp(p transport.Peer, o *op) (err error) {
 	eager := false
-	f.net.change(func() {
-		if o.to, err = f.end(p); err != nil {
+	f.net.changeState(func() {
+		if o.to, err = f.reachableEnd(p); err != nil {
 			return
 		}
-		f.net.tally[o.name]++
-		if o.x.Vector != nil {
-			f.net.tally[o.name+" vector"]++
+		f.net.operationCounts[o.name]++
+		if o.xfer.Vector != nil {
+			f.net.operationCounts[o.name+" vector"]++
 		}
-		if store(o) && o.x.Bytes() <= int64(f.net.opts.Eager) {
-			if eager = f.leave(o); eager {
+		if isStore(o) && o.xfer.Bytes() <= int64(f.net.opts.Eager) {
+			if eager = f.departStore(o); eager {
 				return
 			}
 		}
 		f.posted = append(f.posted, o)
 	})
 	if eager {
-		o.x.Finish(nil)
+		o.xfer.Finish(nil)
 	}
 	return err
 }
 
-func store(o *op) bool { return o.name == "put" || o.name == "acc" }
+func isStore(o *op) bool { return o.name == "put" || o.name == "acc" }
 
-// leave takes a store's data along: it is locally complete now. A bad address is found, but told by
-// the next fence. False if the caller must be told now.
-func (f *Fake) leave(o *op) bool {
-	switch err := f.refuse(o); {
+// departStore takes a store's data along: it is locally complete now. A bad address is found, but
+// told by the next fence. False if the caller must be told now.
+func (f *Fake) departStore(o *op) bool {
+	switch err := f.refusalOf(o); {
 	case err == nil:
-		o.data = gather(o.x)
-		o.x = o.x.Clone() // the descriptor is the caller's again once Done is called
-		f.leaving[o.to] = append(f.leaving[o.to], o)
+		o.data = gatherLocal(o.xfer)
+		o.xfer = o.xfer.Clone() // the descriptor is the caller's again once Done is called
+		f.departed[o.to] = append(f.departed[o.to], o)
 		return true
 	case errors.Is(err, transport.ErrBadAddr):
-		f.late[o.to] = err
+		f.lateErrors[o.to] = err
 		return true
 	}
 	return false
@@ -80,15 +80,15 @@ func (f *Fake) Fence(ps ...transport.Peer) (err error) {
 	n := f.net
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.tally["fence"]++
+	n.operationCounts["fence"]++
 	var before []*op
 	mail := map[int]int{}
 	for _, p := range ps {
-		if _, err = f.end(p); err != nil {
+		if _, err = f.reachableEnd(p); err != nil {
 			return err
 		}
-		mail[f.peers[p]] = f.mailed[f.peers[p]]
-		for _, o := range slices.Concat(f.posted, f.leaving[f.peers[p]]) {
+		mail[f.peers[p]] = f.messagesSent[f.peers[p]]
+		for _, o := range slices.Concat(f.posted, f.departed[f.peers[p]]) {
 			if o.to == f.peers[p] {
 				before = append(before, o)
 			}
@@ -96,34 +96,34 @@ func (f *Fake) Fence(ps ...transport.Peer) (err error) {
 	}
 	unread := func() bool {
 		for end, sent := range mail {
-			if f.handled[end] < sent {
+			if f.messagesHandled[end] < sent {
 				return true
 			}
 		}
 		return false
 	}
-	for slices.ContainsFunc(before, f.open) || unread() {
+	for slices.ContainsFunc(before, f.isOpen) || unread() {
 		n.changed.Wait()
 		for _, p := range ps {
-			if _, err = f.end(p); err != nil {
+			if _, err = f.reachableEnd(p); err != nil {
 				return err
 			}
 		}
 	}
 	for _, p := range ps {
-		if late := f.late[f.peers[p]]; late != nil {
+		if late := f.lateErrors[f.peers[p]]; late != nil {
 			err = late
 		}
-		delete(f.late, f.peers[p])
+		delete(f.lateErrors, f.peers[p])
 	}
 	return err
 }
 
-func (f *Fake) open(o *op) bool {
-	return slices.Contains(f.posted, o) || slices.Contains(f.leaving[o.to], o)
+func (f *Fake) isOpen(o *op) bool {
+	return slices.Contains(f.posted, o) || slices.Contains(f.departed[o.to], o)
 }
 
-func (f *Fake) engine() {
+func (f *Fake) runEngine() {
 	defer f.net.running.Done()
 	for {
 		step, pause := f.nextStep()
@@ -143,7 +143,7 @@ func (f *Fake) nextStep() (func(), time.Duration) {
 	defer n.mu.Unlock()
 	for {
 		var targets []int
-		for i, q := range f.leaving {
+		for i, q := range f.departed {
 			if len(q) > 0 {
 				targets = append(targets, i)
 			}
@@ -159,32 +159,32 @@ func (f *Fake) nextStep() (func(), time.Duration) {
 			}
 			i := n.rnd.IntN(choices)
 			if i < len(f.posted) {
-				return f.depart(i), pause
+				return f.departOp(i), pause
 			}
-			return f.arrive(targets[i-len(f.posted)]), pause
+			return f.arriveNext(targets[i-len(f.posted)]), pause
 		}
 		n.changed.Wait()
 	}
 }
 
-// depart makes posted[i] locally complete.
-func (f *Fake) depart(i int) func() {
+// departOp makes posted[i] locally complete.
+func (f *Fake) departOp(i int) func() {
 	o := f.posted[i]
-	if store(o) && f.leave(o) {
-		x := o.x
+	if isStore(o) && f.departStore(o) {
+		x := o.xfer
 		f.posted = slices.Delete(f.posted, i, i+1)
 		return func() { x.Finish(nil) }
 	}
-	if err := f.refuse(o); err != nil {
-		return func() { f.drop(o, err) }
+	if err := f.refusalOf(o); err != nil {
+		return func() { f.failOp(o, err) }
 	}
 	f.posted = slices.Delete(f.posted, i, i+1)
-	f.leaving[o.to] = append(f.leaving[o.to], o)
+	f.departed[o.to] = append(f.departed[o.to], o)
 	return func() {}
 }
 
-// refuse says why an operation cannot be carried out.
-func (f *Fake) refuse(o *op) error {
+// refusalOf says why an operation cannot be carried out.
+func (f *Fake) refusalOf(o *op) error {
 	if f.closed {
 		return transport.ErrClosed
 	}
@@ -194,7 +194,7 @@ func (f *Fake) refuse(o *op) error {
 	if f.net.opts.Owns == nil {
 		return nil
 	}
-	for _, b := range blocks(&o.x.Remote, o.x.Count, remoteSide(o.x.Vector)) {
+	for _, b := range blocks(&o.xfer.Remote, o.xfer.Count, remoteSide(o.xfer.Vector)) {
 		if !f.net.opts.Owns(transport.Peer(o.to), b.addr, b.nbytes) {
 			return transport.ErrBadAddr
 		}
@@ -202,40 +202,40 @@ func (f *Fake) refuse(o *op) error {
 	return nil
 }
 
-// drop fails a posted operation. It stays posted until Done has been called.
-func (f *Fake) drop(o *op, err error) {
-	o.x.Finish(err)
-	f.net.change(func() {
+// failOp fails a posted operation. It stays posted until Done has been called.
+func (f *Fake) failOp(o *op, err error) {
+	o.xfer.Finish(err)
+	f.net.changeState(func() {
 		f.posted = slices.DeleteFunc(f.posted,
 			func(p *op) bool { return p == o })
 	})
 }
 
-// arrive lets the oldest operation on its way to a target take effect.
-func (f *Fake) arrive(to int) func() {
-	o := f.leaving[to][0]
+// arriveNext lets the oldest operation on its way to a target take effect.
+func (f *Fake) arriveNext(to int) func() {
+	o := f.departed[to][0]
 	return func() {
-		f.effect(o)
+		f.applyOp(o)
 		if o.data == nil {
-			o.x.Finish(nil)
+			o.xfer.Finish(nil)
 		}
-		f.net.change(func() { f.leaving[to] = f.leaving[to][1:] })
+		f.net.changeState(func() { f.departed[to] = f.departed[to][1:] })
 	}
 }
 
-func (f *Fake) effect(o *op) {
+func (f *Fake) applyOp(o *op) {
 	switch {
 	case o.name == "rmw":
-		f.net.change(func() { readModifyWrite(o.rmw) })
+		f.net.changeState(func() { readModifyWrite(o.rmw) })
 	case o.name == "get":
-		move(o.x, func(local, remote []byte) { copy(local, remote) })
+		eachBlock(o.xfer, func(local, remote []byte) { copy(local, remote) })
 	case o.name == "put":
 		at := 0
-		move(o.x, func(_, remote []byte) { at += copy(remote, o.data[at:]) })
+		eachBlock(o.xfer, func(_, remote []byte) { at += copy(remote, o.data[at:]) })
 	default:
-		st := f.stripes()
+		st := f.accumulateLocks()
 		at, scale := 0, o.scale // C may not see an object with Go pointers in it
-		move(o.x, func(_, remote []byte) {
+		eachBlock(o.xfer, func(_, remote []byte) {
 			kernel.Acc(st, o.typ, unsafe.Pointer(&scale), unsafe.Pointer(&remote[0]),
 				unsafe.Pointer(&o.data[at]), len(remote))
 			at += len(remote)
@@ -243,13 +243,13 @@ func (f *Fake) effect(o *op) {
 	}
 }
 
-// words makes read-modify-writes atomic: a process changes its own words by its memory, others by
+// wordsMu makes read-modify-writes atomic: a process changes its own words by its memory, others by
 // the network.
-var words sync.Mutex
+var wordsMu sync.Mutex
 
 func readModifyWrite(r *transport.RMW) {
-	words.Lock()
-	defer words.Unlock()
+	wordsMu.Lock()
+	defer wordsMu.Unlock()
 	if p := kernel.Ptr(r.Addr); r.Bytes == 4 {
 		word := (*int32)(p)
 		r.Old = int64(*word)
@@ -261,28 +261,28 @@ func readModifyWrite(r *transport.RMW) {
 	}
 }
 
-// deliver hands messages over: any sender's oldest.
-func (f *Fake) deliver() {
+// deliverMessages hands messages over: any sender's oldest.
+func (f *Fake) deliverMessages() {
 	defer f.net.running.Done()
-	for l, ok := f.nextLetter(); ok; l, ok = f.nextLetter() {
+	for l, ok := f.nextMessage(); ok; l, ok = f.nextMessage() {
 		m := transport.Msg{Kind: uint8(l.tag), Body: l.body, Lent: l.reply == nil}
 		if f.handler(transport.Rank(l.from), transport.Rank(l.to), m, l.reply); m.Lent {
 			fill(l.body, 1) // its memory is used for something else
 		}
-		if l.done != nil {
-			f.net.change(l.done)
+		if l.onHandled != nil {
+			f.net.changeState(l.onHandled)
 		}
 	}
 }
 
-func (f *Fake) nextLetter() (letter, bool) {
+func (f *Fake) nextMessage() (queuedMessage, bool) {
 	n := f.net
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for !f.closed {
 		var full []int
 		for from, q := range f.inbox {
-			if len(q) > 0 && !slices.ContainsFunc(q[0].after, n.ends[from].open) {
+			if len(q) > 0 && !slices.ContainsFunc(q[0].waitsFor, n.ends[from].isOpen) {
 				full = append(full, from)
 			}
 		}
@@ -294,5 +294,5 @@ func (f *Fake) nextLetter() (letter, bool) {
 		}
 		n.changed.Wait()
 	}
-	return letter{}, false
+	return queuedMessage{}, false
 }

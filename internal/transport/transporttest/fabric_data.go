@@ -13,8 +13,8 @@ import (
 	"libarmci/internal/kernel"
 )
 
-// same compares a frame.
-func same(t testing.TB, f frame, head, body []byte) {
+// checkFrame compares a frame.
+func checkFrame(t testing.TB, f frame, head, body []byte) {
 	t.Helper()
 	if bytes.Equal(f.head, head) && bytes.Equal(f.body, body) {
 		return
@@ -27,22 +27,22 @@ func same(t testing.TB, f frame, head, body []byte) {
 		firstDifference(f.body, body))
 }
 
-// clearShape fills the memory before a cursor with zeros.
-func clearShape(c kernel.Cursor) { c.Unpack(make([]byte, c.Left())) }
+// zeroCursor fills the memory before a cursor with zeros.
+func zeroCursor(c kernel.Cursor) { c.Unpack(make([]byte, c.Left())) }
 
-// numbered is the head of the i-th frame of a sender.
-func numbered(kind byte, sender, i int) []byte {
+// numberedHead is the head of the i-th frame of a sender.
+func numberedHead(kind byte, sender, i int) []byte {
 	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32([]byte{kind},
 		uint32(sender)), uint32(i))
 }
 
-func number(head []byte) (sender, i int) {
+func headNumber(head []byte) (sender, i int) {
 	return int(binary.LittleEndian.Uint32(head[1:])), int(binary.LittleEndian.Uint32(head[5:]))
 }
 
-// allNoise is what bodies are made of.
-var allNoise = sync.OnceValue(func() []byte {
-	b := make([]byte, memBytes+1<<16)
+// noiseSource is what bodies are made of.
+var noiseSource = sync.OnceValue(func() []byte {
+	b := make([]byte, fabricMemBytes+1<<16)
 	fill(b, 77)
 	return b
 })
@@ -50,7 +50,7 @@ var allNoise = sync.OnceValue(func() []byte {
 // noise is n bytes that depend on a number and are only to be read.
 func noise(seed, n int) []byte {
 	at := seed * 7919 % (1 << 16)
-	return allNoise()[at : at+n : at+n]
+	return noiseSource()[at : at+n : at+n]
 }
 
 // someBody is a body whose contents and length depend on its number.

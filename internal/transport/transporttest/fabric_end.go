@@ -35,43 +35,44 @@ type frame struct {
 }
 
 type fabricEnd struct {
-	p      *fabricProcess
+	proc   *fabricProcess
 	t      testing.TB
 	peer   transport.Rank
 	target bool
-	e      transport.Endpoint
+	ep     transport.Endpoint
 
 	// What a test may set, by change once frames may come.
-	setting   sync.Mutex
-	place     func(head []byte, nbytes int64) transport.Body // where bodies go; nil: to Data
-	ended     func(f *frame) error                           // End has been called; nil: answer
-	expects   func() bool
-	refusal   func(method string, f *frame) error // an error of Head, Data or End
-	lastWords bool                                // Lost posts something
+	settingsMu sync.Mutex
+	bodyFor    func(head []byte, nbytes int64) transport.Body // where bodies go; nil: to Data
+	// End has been called; nil: answer
+	onFrame     func(f *frame) error
+	expectsData func() bool
+	errorFor    func(method string, f *frame) error // an error of Head, Data or End
+	postsInLost bool                                // Lost posts something
 
-	posting sync.Mutex    // the lock of the origin's caller
-	credits chan struct{} // one for each frame at the target; nil: any number
-	over    chan struct{} // closed by Lost
+	posting    sync.Mutex    // the lock of the origin's caller
+	credits    chan struct{} // one for each frame at the target; nil: any number
+	lostSignal chan struct{} // closed by Lost
 
-	busy  atomic.Int32 // calls of the Receiver
-	open  *frame       // begun
-	left  int64        // bytes of it that have not come
-	grain int          // of Data
-	into  *kernel.Cursor
-	reply []byte // a body that is being sent
-	next  func() // called when it has left
+	callsRunning atomic.Int32 // calls of the Receiver
+	current      *frame       // begun
+	bytesMissing int64        // bytes of it that have not come
+	grain        int          // of Data
+	into         *kernel.Cursor
+	echoBody     []byte // a body that is being sent
+	afterSent    func() // called when it has left
 
-	mu      sync.Mutex
-	changed *sync.Cond
-	got     []frame
-	answers int // acknowledgements and echoes
-	sent    int // calls of Sent
-	lost    []error
-	closed  bool
+	mu         sync.Mutex
+	changed    *sync.Cond
+	frames     []frame
+	answers    int // acknowledgements and echoes
+	sentCalls  int // calls of Sent
+	lostErrors []error
+	closed     bool
 }
 
 func newFabricEnd(p *fabricProcess, peer transport.Rank) *fabricEnd {
-	e := &fabricEnd{p: p, t: p.j.t, peer: peer, over: make(chan struct{})}
+	e := &fabricEnd{proc: p, t: p.job.t, peer: peer, lostSignal: make(chan struct{})}
 	e.changed = sync.NewCond(&e.mu)
 	if n := p.fabric.Info().Credits; n > 0 {
 		e.credits = make(chan struct{}, n)
@@ -81,72 +82,72 @@ func newFabricEnd(p *fabricProcess, peer transport.Rank) *fabricEnd {
 
 // violation is what the fabric does wrong.
 func (e *fabricEnd) violation(format string, args ...any) error {
-	err := fmt.Errorf("rank %d, connection with %d: %s", e.p.rank, e.peer,
+	err := fmt.Errorf("rank %d, connection with %d: %s", e.proc.rank, e.peer,
 		fmt.Sprintf(format, args...))
 	e.t.Error(err)
 	return err
 }
 
-// enter checks that one thread at a time calls, and nobody after the end.
-func (e *fabricEnd) enter(what string) (leave func()) {
-	if e.busy.Add(1) != 1 {
+// beginCall checks that one thread at a time calls, and nobody after the end.
+func (e *fabricEnd) beginCall(what string) (leave func()) {
+	if e.callsRunning.Add(1) != 1 {
 		e.violation("%s is called while another call of the Receiver goes on", what)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closed || len(e.lost) > 0 {
+	if e.closed || len(e.lostErrors) > 0 {
 		e.violation("%s is called after the end (closed: %v, lost: %v)", what, e.closed,
-			e.lost)
+			e.lostErrors)
 	}
-	return func() { e.busy.Add(-1) }
+	return func() { e.callsRunning.Add(-1) }
 }
 
 // Head begins a frame.
 func (e *fabricEnd) Head(head []byte, nbytes int64) (b transport.Body, err error) {
-	defer e.enter("Head")()
+	defer e.beginCall("Head")()
 	switch {
-	case e.open != nil:
+	case e.current != nil:
 		return b, e.violation("Head before End")
-	case e.reply != nil:
+	case e.echoBody != nil:
 		return b, e.violation("Head before Sent")
 	case nbytes < 0 || len(head) > transport.MaxHead:
 		return b, e.violation("a head of %d bytes with a body of %d", len(head), nbytes)
 	}
-	e.open, e.left = &frame{head: bytes.Clone(head)}, nbytes
-	e.change(func() {
-		if e.place != nil {
-			b = e.place(head, nbytes)
+	e.current, e.bytesMissing = &frame{head: bytes.Clone(head)}, nbytes
+	e.configure(func() {
+		if e.bodyFor != nil {
+			b = e.bodyFor(head, nbytes)
 		}
 	})
-	if err = e.refuse("Head"); err != nil {
+	if err = e.wantedError("Head"); err != nil {
 		return b, err
 	}
 	e.into, e.grain = b.Into, max(b.Grain, 1)
 	if e.into != nil {
 		nbytes = e.into.Left() - nbytes // where the cursor is to be at the end
-		e.left = nbytes
+		e.bytesMissing = nbytes
 	}
 	return b, nil
 }
 
 // Data keeps a part of a body.
 func (e *fabricEnd) Data(b []byte) error {
-	defer e.enter("Data")()
-	if e.open == nil || e.into != nil || len(b) == 0 || len(b)%e.grain != 0 ||
-		int64(len(b)) > e.left {
+	defer e.beginCall("Data")()
+	if e.current == nil || e.into != nil || len(b) == 0 || len(b)%e.grain != 0 ||
+		int64(len(b)) > e.bytesMissing {
 		return e.violation("Data with %d bytes in grains of %d, of %d that are left "+
-			"(open: %v)", len(b), e.grain, e.left, e.open != nil)
+			"(open: %v)", len(b), e.grain, e.bytesMissing, e.current != nil)
 	}
-	e.open.body = append(e.open.body, b...)
-	e.left -= int64(len(b))
-	return e.refuse("Data")
+	e.current.body = append(e.current.body, b...)
+	e.bytesMissing -= int64(len(b))
+	return e.wantedError("Data")
 }
 
-// refuse is the error that a test wants.
-func (e *fabricEnd) refuse(method string) (err error) {
-	e.change(func() {
-		if e.refusal != nil {
-			err = e.refusal(method, e.open)
+// wantedError is the error that a test wants.
+func (e *fabricEnd) wantedError(method string) (err error) {
+	e.configure(func() {
+		if e.errorFor != nil {
+			err = e.errorFor(method, e.current)
 		}
 	})
 	return err
@@ -154,56 +155,56 @@ func (e *fabricEnd) refuse(method string) (err error) {
 
 // End ends a frame.
 func (e *fabricEnd) End() error {
-	defer e.enter("End")()
-	f := e.open
+	defer e.beginCall("End")()
+	f := e.current
 	switch {
 	case f == nil:
 		return e.violation("End before Head")
-	case e.into == nil && e.left != 0:
-		return e.violation("%d bytes are missing at End", e.left)
-	case e.into != nil && e.into.Left() != e.left:
+	case e.into == nil && e.bytesMissing != 0:
+		return e.violation("%d bytes are missing at End", e.bytesMissing)
+	case e.into != nil && e.into.Left() != e.bytesMissing:
 		return e.violation("a cursor has %d bytes left at End, not %d", e.into.Left(),
-			e.left)
+			e.bytesMissing)
 	}
-	if err := e.refuse("End"); err != nil {
+	if err := e.wantedError("End"); err != nil {
 		return err
 	}
-	e.open = nil
-	end := e.finish
-	e.change(func() {
-		if e.ended != nil {
-			end = e.ended
+	e.current = nil
+	end := e.recordFrame
+	e.configure(func() {
+		if e.onFrame != nil {
+			end = e.onFrame
 		}
 	})
 	return end(f)
 }
 
-// change changes what the test has set, or anything that its functions use.
-func (e *fabricEnd) change(do func()) {
-	e.setting.Lock()
-	defer e.setting.Unlock()
+// configure changes what the test has set, or anything that its functions use.
+func (e *fabricEnd) configure(do func()) {
+	e.settingsMu.Lock()
+	defer e.settingsMu.Unlock()
 	do()
 }
 
-// finish is what End does where a test says nothing else: it keeps the frame and answers it.
-func (e *fabricEnd) finish(f *frame) error {
+// recordFrame is what End does where a test says nothing else: it keeps the frame and answers it.
+func (e *fabricEnd) recordFrame(f *frame) error {
 	if e.target {
-		e.answer(f)
+		e.answerFrame(f)
 	} else if len(f.head) > 0 && (f.head[0] == headAck || f.head[0] == headReply) {
-		e.handled()
+		e.countAnswer()
 		if f.head[0] == headAck {
 			return nil
 		}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.got = append(e.got, *f)
+	e.frames = append(e.frames, *f)
 	e.changed.Broadcast()
 	return nil
 }
 
-// handled: the target has handled a frame.
-func (e *fabricEnd) handled() {
+// countAnswer: the target has handled a frame.
+func (e *fabricEnd) countAnswer() {
 	if e.credits != nil {
 		select {
 		case <-e.credits:
@@ -217,21 +218,22 @@ func (e *fabricEnd) handled() {
 	e.mu.Unlock()
 }
 
-// answer answers a frame. The origin may have closed the connection already: then Lost follows.
-func (e *fabricEnd) answer(f *frame) {
+// answerFrame answers a frame. The origin may have closed the connection already: then Lost
+// follows.
+func (e *fabricEnd) answerFrame(f *frame) {
 	if len(f.head) == 0 || f.head[0] != headEcho {
-		e.e.Send([]byte{headAck}, nil, 0, transport.Now)
+		e.ep.Send([]byte{headAck}, nil, 0, transport.Now)
 		return
 	}
 	head := slices.Concat([]byte{headReply}, f.head[1:])
 	if len(f.body) == 0 {
-		e.e.Send(head, nil, 0, transport.Now)
+		e.ep.Send(head, nil, 0, transport.Now)
 		return
 	}
-	e.reply = bytes.Clone(f.body)
-	c := cursorOf(e.reply)
-	if _, err := e.e.Send(head, &c, c.Left(), transport.Now); err != nil {
-		e.reply = nil
+	e.echoBody = bytes.Clone(f.body)
+	c := cursorOf(e.echoBody)
+	if _, err := e.ep.Send(head, &c, c.Left(), transport.Now); err != nil {
+		e.echoBody = nil
 	}
 	clear(head)
 }
@@ -247,13 +249,13 @@ func (e *fabricEnd) Sent() {
 	if !e.target {
 		e.violation("Sent is called at the origin's end")
 	}
-	clear(e.reply)
+	clear(e.echoBody)
 	e.mu.Lock()
-	e.sent++
+	e.sentCalls++
 	e.changed.Broadcast()
 	e.mu.Unlock()
-	next := e.next
-	e.reply, e.next = nil, nil
+	next := e.afterSent
+	e.echoBody, e.afterSent = nil, nil
 	if next != nil {
 		next()
 	}
@@ -261,24 +263,24 @@ func (e *fabricEnd) Sent() {
 
 // Expects is what the test says.
 func (e *fabricEnd) Expects() (yes bool) {
-	e.change(func() { yes = e.expects != nil && e.expects() })
+	e.configure(func() { yes = e.expectsData != nil && e.expectsData() })
 	return yes
 }
 
 // Lost notes the loss.
 func (e *fabricEnd) Lost(err error) {
-	defer e.enter("Lost")()
+	defer e.beginCall("Lost")()
 	if err == nil {
 		err = errors.New("(nil)")
 		e.violation("Lost without an error")
 	}
-	if e.lastWords {
-		e.post([]byte{headPosted, 'z'}, []byte("goodbye"))
+	if e.postsInLost {
+		e.postFrame([]byte{headPosted, 'z'}, []byte("goodbye"))
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.lost = append(e.lost, err); len(e.lost) == 1 {
-		close(e.over)
+	if e.lostErrors = append(e.lostErrors, err); len(e.lostErrors) == 1 {
+		close(e.lostSignal)
 	}
 	e.changed.Broadcast()
 }

@@ -14,47 +14,47 @@ import (
 
 // pollLoop polls a source until it is told to stop.
 type pollLoop struct {
-	source transport.Source
-	mu     sync.Mutex   // polling
-	guests atomic.Int32 // who wants to be inside
-	stop   atomic.Bool
-	ended  chan struct{}
-	users  int // endpoints that have this source
+	source       transport.Source
+	polling      sync.Mutex   // polling
+	interrupters atomic.Int32 // who wants to be inside
+	stopping     atomic.Bool
+	ended        chan struct{}
+	users        int // endpoints that have this source
 }
 
 func startLoop(s transport.Source) *pollLoop {
 	l := &pollLoop{source: s, ended: make(chan struct{})}
-	go l.run()
+	go l.pollUntilStopped()
 	return l
 }
 
-func (l *pollLoop) run() {
+func (l *pollLoop) pollUntilStopped() {
 	defer close(l.ended)
-	for !l.stop.Load() {
-		l.mu.Lock()
-		if l.source.Poll(20) == 0 && !l.stop.Load() {
+	for !l.stopping.Load() {
+		l.polling.Lock()
+		if l.source.Poll(20) == 0 && !l.stopping.Load() {
 			l.source.Sleep(-1) // a wake-up that is lost must be noticed
 		}
-		l.mu.Unlock()
-		for l.guests.Load() > 0 {
+		l.polling.Unlock()
+		for l.interrupters.Load() > 0 {
 			time.Sleep(20 * time.Microsecond)
 		}
 	}
 }
 
-// inside does something while nobody polls.
-func (l *pollLoop) inside(do func()) {
-	l.guests.Add(1)
-	defer l.guests.Add(-1)
+// withoutPolling does something while nobody polls.
+func (l *pollLoop) withoutPolling(do func()) {
+	l.interrupters.Add(1)
+	defer l.interrupters.Add(-1)
 	l.source.Interrupt()
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.polling.Lock()
+	defer l.polling.Unlock()
 	do()
 }
 
-// end stops the loop and waits for it.
-func (l *pollLoop) end() {
-	if l.stop.Swap(true) {
+// stopLoop stops the loop and waits for it.
+func (l *pollLoop) stopLoop() {
+	if l.stopping.Swap(true) {
 		return
 	}
 	l.source.Interrupt()
@@ -65,27 +65,28 @@ func (l *pollLoop) end() {
 	}
 }
 
-// use takes a connection into use: its source is polled, unless the test does so.
-func (p *fabricProcess) use(end *fabricEnd, e transport.OriginEndpoint) {
+// startPolling takes a connection into use: its source is polled, unless the test does so.
+func (p *fabricProcess) startPolling(end *fabricEnd, e transport.OriginEndpoint) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	end.e = e
+	end.ep = e
 	p.ends[e] = end
-	if p.j.manual {
+	if p.job.manualPolling {
 		return
 	}
 	l := p.loops[e.Source()]
-	if l == nil || l.stop.Load() {
+	if l == nil || l.stopping.Load() {
 		l = startLoop(e.Source())
 		p.loops[e.Source()] = l
 	}
 	l.users++
 }
 
-// leave ends the polling of a source that only this connection has: the endpoint will be closed.
-func (p *fabricProcess) leave(end *fabricEnd) {
+// stopPolling ends the polling of a source that only this connection has: the endpoint will be
+// closed.
+func (p *fabricProcess) stopPolling(end *fabricEnd) {
 	p.mu.Lock()
-	l := p.loops[end.origin().Source()]
+	l := p.loops[end.originEndpoint().Source()]
 	last := false
 	if l != nil {
 		l.users--
@@ -93,18 +94,18 @@ func (p *fabricProcess) leave(end *fabricEnd) {
 	}
 	p.mu.Unlock()
 	if last {
-		l.end()
+		l.stopLoop()
 	}
 }
 
-// await is FabricConfig.Await: who waits polls, unless somebody else does.
-func (p *fabricProcess) await(e transport.OriginEndpoint, done func() bool) {
+// awaitDone is FabricConfig.Await: who waits polls, unless somebody else does.
+func (p *fabricProcess) awaitDone(e transport.OriginEndpoint, done func() bool) {
 	s := e.Source()
 	p.mu.Lock()
 	l := p.loops[s]
 	p.mu.Unlock()
 	for !done() {
-		if l != nil && !l.mu.TryLock() {
+		if l != nil && !l.polling.TryLock() {
 			time.Sleep(20 * time.Microsecond)
 			continue
 		}
@@ -112,22 +113,22 @@ func (p *fabricProcess) await(e transport.OriginEndpoint, done func() bool) {
 			s.Sleep(100 * time.Microsecond)
 		}
 		if l != nil {
-			l.mu.Unlock()
+			l.polling.Unlock()
 		}
 	}
 }
 
-// receive is FabricConfig.Receive.
-func (p *fabricProcess) receive(e transport.OriginEndpoint) bool {
+// pollOnce is FabricConfig.Receive.
+func (p *fabricProcess) pollOnce(e transport.OriginEndpoint) bool {
 	s := e.Source()
 	p.mu.Lock()
 	l := p.loops[s]
 	p.mu.Unlock()
 	if l != nil {
-		if !l.mu.TryLock() {
+		if !l.polling.TryLock() {
 			return false
 		}
-		defer l.mu.Unlock()
+		defer l.polling.Unlock()
 	}
 	s.Poll(1)
 	return true

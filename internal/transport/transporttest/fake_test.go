@@ -16,8 +16,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// ends opens a Fake between n goroutines' places.
-func ends(t *testing.T, n int, o Options) (*Net, []*End) {
+// openFakes opens a Fake between n goroutines' places.
+func openFakes(t *testing.T, n int, o Options) (*Net, []*End) {
 	leaktest.Check(t)
 	c := NewCluster(n)
 	net := NewNet(n, o)
@@ -43,7 +43,7 @@ func TestConformance(t *testing.T) {
 		"slow wire": {Seed: 4, Pause: 100 * time.Microsecond},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, all := ends(t, 3, o)
+			_, all := openFakes(t, 3, o)
 			served := make(chan error, 2)
 			for _, e := range all[1:] {
 				go func() { served <- Serve(e) }()
@@ -58,15 +58,15 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// pair is two ends that know each other, with n words of local memory numbered from 1.
-func pair(t *testing.T, o Options) (*Net, *End, *End) {
-	net, all := ends(t, 2, o)
+// connectFakes is two ends that know each other, with n words of local memory numbered from 1.
+func connectFakes(t *testing.T, o Options) (*Net, *End, *End) {
+	net, all := openFakes(t, 2, o)
 	for _, e := range all {
-		if err := e.Transport.Connect(e.addrs()); err != nil {
+		if err := e.Transport.Connect(e.peerAddrs()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	words := unsafe.Slice((*int64)(unsafe.Pointer(&all[0].bytes(scratchAt, 8)[0])), 64)
+	words := unsafe.Slice((*int64)(unsafe.Pointer(&all[0].memory(scratchAt, 8)[0])), 64)
 	for i := range words {
 		words[i] = int64(i + 1)
 	}
@@ -74,7 +74,7 @@ func pair(t *testing.T, o Options) (*Net, *End, *End) {
 }
 
 func TestHold(t *testing.T) {
-	net, a, b := pair(t, Options{})
+	net, a, b := connectFakes(t, Options{})
 	net.Hold()
 	done := make(chan error, 1)
 	x := contiguous(a.Mem+scratchAt, b.Mem, 8)
@@ -91,14 +91,14 @@ func TestHold(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Transport.Fence(1); err != nil || b.bytes(0, 1)[0] != 1 {
-		t.Errorf("%v, byte %d", err, b.bytes(0, 1)[0])
+	if err := a.Transport.Fence(1); err != nil || b.memory(0, 1)[0] != 1 {
+		t.Errorf("%v, byte %d", err, b.memory(0, 1)[0])
 	}
 }
 
 // Operations that are open together complete in another order than they were posted.
 func TestReorders(t *testing.T) {
-	net, a, b := pair(t, Options{Seed: 5})
+	net, a, b := connectFakes(t, Options{Seed: 5})
 	net.Hold()
 	var order []int
 	for i := range 20 {
@@ -118,7 +118,7 @@ func TestReorders(t *testing.T) {
 }
 
 func TestKill(t *testing.T) {
-	net, a, b := pair(t, Options{})
+	net, a, b := connectFakes(t, Options{})
 	net.Hold()
 	done := make(chan error, 1)
 	x := contiguous(a.Mem+scratchAt, b.Mem, 8)
@@ -140,7 +140,7 @@ func TestKill(t *testing.T) {
 }
 
 func TestCloseFailsWhatIsOpen(t *testing.T) {
-	net, a, b := pair(t, Options{})
+	net, a, b := connectFakes(t, Options{})
 	net.Hold()
 	done := make(chan error, 1)
 	x := contiguous(a.Mem+scratchAt, b.Mem, 8)
@@ -156,11 +156,12 @@ func TestCloseFailsWhatIsOpen(t *testing.T) {
 }
 
 func TestOwns(t *testing.T) {
-	_, a, b := pair(t,
+	_, a, b := connectFakes(t,
 		Options{Owns: func(_ transport.Peer, _ uintptr, n int64) bool { return n < 64 }})
 	for n, want := range map[int]error{32: nil, 64: transport.ErrBadAddr} {
 		x := contiguous(a.Mem+scratchAt, b.Mem, n)
-		err := wait(func(x *transport.Xfer) error { return a.Transport.Put(1, x) }, x)
+		err := waitTransfer(a.putTo(1),
+			x)
 		if late := a.Transport.Fence(1); err == nil {
 			// of a store that was locally complete at once
 			err = late
@@ -172,7 +173,7 @@ func TestOwns(t *testing.T) {
 }
 
 func TestFlaky(t *testing.T) {
-	_, a, b := pair(t, Options{})
+	_, a, b := connectFakes(t, Options{})
 	broken := errors.New("broken")
 	now := ""
 	f := &Flaky{Transport: a.Transport, Fail: func(what string, p transport.Peer) error {
@@ -183,7 +184,7 @@ func TestFlaky(t *testing.T) {
 	}}
 	scale := int32(1)
 	calls := map[string]func() error{
-		"connect": func() error { return f.Connect(a.addrs()) },
+		"connect": func() error { return f.Connect(a.peerAddrs()) },
 		"put":     func() error { return f.Put(1, contiguous(a.Mem+scratchAt, b.Mem, 8)) },
 		"get":     func() error { return f.Get(1, contiguous(a.Mem+scratchAt, b.Mem, 8)) },
 		"acc": func() error {
@@ -210,7 +211,8 @@ func TestFlaky(t *testing.T) {
 		func(x *transport.Xfer) error { return f.Put(1, x) },
 		func(x *transport.Xfer) error { return f.Get(1, x) },
 	} {
-		if err := wait(start, contiguous(a.Mem+scratchAt, b.Mem, 8)); !errors.Is(err,
+		if err := waitTransfer(start, contiguous(a.Mem+scratchAt, b.Mem,
+			8)); !errors.Is(err,
 			broken) {
 			t.Errorf("local completion: %v", err)
 		}

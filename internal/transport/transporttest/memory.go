@@ -17,31 +17,31 @@ import (
 // no other operations.
 type Memory struct {
 	transport.Transport
-	moved atomic.Int64 // bytes by Put and Get
-	mu    sync.Mutex
-	once  sync.Once
-	lines []byte
+	moved      atomic.Int64 // bytes by Put and Get
+	mu         sync.Mutex
+	once       sync.Once
+	lockMemory []byte
 }
 
 const lockLines = 64 // of 64 bytes: a page
 
-// locks are for accumulates, also those of devices: a page of its own.
-func (m *Memory) locks() unsafe.Pointer {
-	m.once.Do(func() { m.lines = make([]byte, 2*64*lockLines) })
-	at := unsafe.Pointer(&m.lines[0])
+// lockPage are for accumulates, also those of devices: a page of its own.
+func (m *Memory) lockPage() unsafe.Pointer {
+	m.once.Do(func() { m.lockMemory = make([]byte, 2*64*lockLines) })
+	at := unsafe.Pointer(&m.lockMemory[0])
 	return unsafe.Add(at, -uintptr(at)&(64*lockLines-1))
 }
 
 // Put copies local to remote.
-func (m *Memory) Put(_ transport.Peer, x *transport.Xfer) error { return m.move(x, true) }
+func (m *Memory) Put(_ transport.Peer, x *transport.Xfer) error { return m.copyTransfer(x, true) }
 
 // Get copies remote to local.
-func (m *Memory) Get(_ transport.Peer, x *transport.Xfer) error { return m.move(x, false) }
+func (m *Memory) Get(_ transport.Peer, x *transport.Xfer) error { return m.copyTransfer(x, false) }
 
 // Moved is how many bytes were put and got.
 func (m *Memory) Moved() int64 { return m.moved.Load() }
 
-func (m *Memory) move(x *transport.Xfer, put bool) error {
+func (m *Memory) copyTransfer(x *transport.Xfer, put bool) error {
 	var from, to kernel.Cursor
 	var list [2][]kernel.Group
 	if put {
@@ -59,7 +59,7 @@ func (m *Memory) move(x *transport.Xfer, put bool) error {
 
 // Acc adds under locks.
 func (m *Memory) Acc(_ transport.Peer, x *transport.Xfer, s transport.Scale) error {
-	st := kernel.Stripes{Word: m.locks(), Mask: lockLines - 1, PitchWords: 16, Owner: 1,
+	st := kernel.Stripes{Word: m.lockPage(), Mask: lockLines - 1, PitchWords: 16, Owner: 1,
 		Device: true}
 	for _, v := range x.Vector {
 		kernel.AccVector(st, kernel.Type(s.Type), s.Value, v.Local, v.Remote, v.Bytes)
@@ -90,7 +90,7 @@ type View struct {
 
 // DeviceLocks are those of its memory.
 func (v View) DeviceLocks() (at uintptr, n int) {
-	return uintptr(v.Memory.locks()), lockLines
+	return uintptr(v.Memory.lockPage()), lockLines
 }
 
 // Owns looks an address up.

@@ -25,7 +25,7 @@ func message(from, to, i int, seed uint64) transport.Msg {
 	return transport.Msg{Kind: uint8(i), Body: body}
 }
 
-func (e *End) sendMany(c command) error {
+func (e *End) sendNumbered(c command) error {
 	for i := range c.N {
 		m := message(e.Self, c.Place, i, c.Seed)
 		if m.Unordered = c.Unordered; m.Unordered {
@@ -41,12 +41,12 @@ func (e *End) sendMany(c command) error {
 	return nil
 }
 
-func (e *End) expect(c command) error {
+func (e *End) checkMessages(c command) error {
 	if w, may := e.Transport.(transport.Watcher); may && c.Unordered {
 		defer w.Watch(transport.Peer(c.Place),
 			func() bool { return e.Inbox.Has(e.Ranks[c.Place], c.N) }, true)()
 	}
-	got, err := e.Inbox.take(e.Ranks[c.Place], c.N)
+	got, err := e.Inbox.receive(e.Ranks[c.Place], c.N)
 	if err != nil {
 		return err
 	}
@@ -66,14 +66,14 @@ func (e *End) expect(c command) error {
 }
 
 // testMessages: everybody sends to everybody at once, itself included.
-func (s *suite) testMessages(t *testing.T) { s.exchange(t, command{N: 20, Seed: 3}) }
+func (s *suite) testMessages(t *testing.T) { s.exchangeMessages(t, command{N: 20, Seed: 3}) }
 
 // testUnorderedMessages: the same, in any order; all of them come, those before and after that are
 // not unordered as well.
 func (s *suite) testUnorderedMessages(t *testing.T) {
 	for i := range uint64(3) {
-		s.exchange(t, command{N: 20, Seed: 50 + i, Unordered: true})
-		s.exchange(t, command{N: 5, Seed: 60 + i})
+		s.exchangeMessages(t, command{N: 20, Seed: 50 + i, Unordered: true})
+		s.exchangeMessages(t, command{N: 5, Seed: 60 + i})
 	}
 }
 
@@ -83,16 +83,16 @@ func (s *suite) testMessagesFenced(t *testing.T) {
 	if s.info.Immediate {
 		t.Skip("the transport is immediate: its fence has nothing to wait for")
 	}
-	for place := 1; place < len(s.e.Ranks); place++ {
+	for place := 1; place < len(s.end.Ranks); place++ {
 		c.Place = place
-		if err := s.e.sendMany(c); err != nil {
+		if err := s.end.sendNumbered(c); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.e.Transport.Fence(transport.Peer(place)); err != nil {
+		if err := s.end.Transport.Fence(transport.Peer(place)); err != nil {
 			t.Fatal(err)
 		}
 		for _, do := range []string{"has", "got"} {
-			if _, err := s.ask(place,
+			if _, err := s.request(place,
 				command{Do: do, N: c.N, Seed: c.Seed}); err != nil {
 				t.Errorf("place %d: %v", place, err)
 			}
@@ -100,13 +100,13 @@ func (s *suite) testMessagesFenced(t *testing.T) {
 	}
 }
 
-func (s *suite) exchange(t *testing.T, c command) {
+func (s *suite) exchangeMessages(t *testing.T, c command) {
 	t.Helper()
 	for _, c.Do = range []string{"send", "got"} {
-		s.all(t, func(place int) error {
+		s.atEachPlace(t, func(place int) error {
 			c := c
-			for c.Place = range s.e.Ranks {
-				if _, err := s.ask(place, c); err != nil {
+			for c.Place = range s.end.Ranks {
+				if _, err := s.request(place, c); err != nil {
 					return err
 				}
 			}
@@ -124,7 +124,7 @@ func (s *suite) testMessageThreads(t *testing.T) {
 		running.Go(func() {
 			for i := range n {
 				body := bytes.Repeat([]byte{byte(th), byte(i)}, 1+i*300)
-				if err := s.e.Transport.Send(0,
+				if err := s.end.Transport.Send(0,
 					transport.Msg{Kind: uint8(th), Body: body}); err != nil {
 					t.Error(err)
 				}
@@ -132,7 +132,7 @@ func (s *suite) testMessageThreads(t *testing.T) {
 		})
 	}
 	running.Wait()
-	got, err := s.e.Inbox.take(s.e.Ranks[0], threads*n)
+	got, err := s.end.Inbox.receive(s.end.Ranks[0], threads*n)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,16 +157,16 @@ func (s *suite) testMessageSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Munmap(body)
-	err = s.e.Transport.Send(1, transport.Msg{Kind: 1, Body: body})
+	err = s.end.Transport.Send(1, transport.Msg{Kind: 1, Body: body})
 	if !errors.Is(err, transport.ErrTooLong) {
 		t.Errorf("%d bytes, one more than the limit: %v", limit+1, err)
 	}
 	body = make([]byte, 3<<20)
 	fill(body, 9)
-	if err := s.e.Transport.Send(0, transport.Msg{Kind: 77, Body: body}); err != nil {
+	if err := s.end.Transport.Send(0, transport.Msg{Kind: 77, Body: body}); err != nil {
 		t.Fatal(err)
 	}
-	got, err := s.e.Inbox.take(s.e.Ranks[0], 1)
+	got, err := s.end.Inbox.receive(s.end.Ranks[0], 1)
 	if err != nil || got[0].Kind != 77 || !bytes.Equal(got[0].Body, body) {
 		t.Errorf("message of %d bytes: %v, %d messages", len(body), err, len(got))
 	}

@@ -16,11 +16,11 @@ import (
 
 // Expose keeps the piece in mind.
 func (n *Node) Expose(addr uintptr, nbytes int64) error {
-	if err := n.c.fail("expose", n.self); err != nil {
+	if err := n.c.injectedFault("expose", n.rank); err != nil {
 		return err
 	}
 	if nbytes > 0 {
-		n.c.change(func() { n.exposed = append(n.exposed, extent{addr, nbytes}) })
+		n.c.changeState(func() { n.exposed = append(n.exposed, extent{addr, nbytes}) })
 	}
 	return nil
 }
@@ -30,7 +30,7 @@ func (n *Node) Conceal(addr uintptr, nbytes int64) (err error) {
 	if nbytes == 0 {
 		return nil
 	}
-	n.c.change(func() {
+	n.c.changeState(func() {
 		i := slices.Index(n.exposed, extent{addr, nbytes})
 		if i < 0 {
 			err = transport.ErrBadAddr
@@ -41,13 +41,12 @@ func (n *Node) Conceal(addr uintptr, nbytes int64) (err error) {
 	return err
 }
 
-// exposes tells whether n bytes lie in what is exposed; pieces may overlap and adjoin. The caller
+// isExposed tells whether n bytes lie in what is exposed; pieces may overlap and adjoin. The caller
 // has the lock.
-func (n *Node) exposes(addr uintptr, nbytes int64) bool {
+func (n *Node) isExposed(addr uintptr, nbytes int64) bool {
 	for at, end := addr, addr+uintptr(nbytes); nbytes >= 0; {
 		i := slices.IndexFunc(n.exposed, func(e extent) bool {
-			return at >= e.addr &&
-				at < e.addr+uintptr(e.nbytes)
+			return at >= e.addr && at < e.addr+uintptr(e.nbytes)
 		})
 		if i < 0 {
 			return false
@@ -60,21 +59,23 @@ func (n *Node) exposes(addr uintptr, nbytes int64) bool {
 }
 
 // Mapped is true for a rank's own memory, and the arena.
-func (n *Node) Mapped(local int, addr uintptr) bool { return n.at(local) == n || n.Inside(addr) }
+func (n *Node) Mapped(local int, addr uintptr) bool {
+	return n.localNode(local) == n || n.Inside(addr)
+}
 
 // ReadForeign copies memory that the rank owns.
 func (n *Node) ReadForeign(local int, addr uintptr, into []byte) error {
-	return n.foreign(local, addr, unsafe.Pointer(unsafe.SliceData(into)), kernel.Ptr(addr),
+	return n.copyForeign(local, addr, unsafe.Pointer(unsafe.SliceData(into)), kernel.Ptr(addr),
 		len(into))
 }
 
 // WriteForeign copies to memory that the rank owns.
 func (n *Node) WriteForeign(local int, addr uintptr, from []byte) error {
-	return n.foreign(local, addr, kernel.Ptr(addr), unsafe.Pointer(unsafe.SliceData(from)),
+	return n.copyForeign(local, addr, kernel.Ptr(addr), unsafe.Pointer(unsafe.SliceData(from)),
 		len(from))
 }
 
-func (n *Node) foreign(local int, addr uintptr, to, from unsafe.Pointer, nbytes int) error {
+func (n *Node) copyForeign(local int, addr uintptr, to, from unsafe.Pointer, nbytes int) error {
 	if !n.Owns(local, addr, int64(nbytes)) {
 		return fmt.Errorf("%w: %d bytes at %#x of local rank %d", transport.ErrBadAddr,
 			nbytes, addr, local)

@@ -20,13 +20,13 @@ func (n *Node) RWLockBytes() int64 { return rwlockBytes }
 
 // RWLock waits.
 func (n *Node) RWLock(l uintptr, who transport.Rank, exclusive bool) {
-	n.c.wait(func() bool { return n.enter(l, who, exclusive) })
+	n.c.waitUntil(func() bool { return n.tryRWLock(l, who, exclusive) })
 }
 
-// enter takes a lock if it is free.
-func (n *Node) enter(l uintptr, who transport.Rank, exclusive bool) bool {
+// tryRWLock takes a lock if it is free.
+func (n *Node) tryRWLock(l uintptr, who transport.Rank, exclusive bool) bool {
 	if exclusive {
-		return n.c.readers[l] == 0 && n.take(l, who)
+		return n.c.readers[l] == 0 && n.tryMutex(l, who)
 	}
 	_, written := n.c.mutexes[l]
 	if !written {
@@ -37,7 +37,7 @@ func (n *Node) enter(l uintptr, who transport.Rank, exclusive bool) bool {
 
 // RWLockSoon does not wait at all here.
 func (n *Node) RWLockSoon(l uintptr, who transport.Rank, exclusive bool) (ticket uint64, got bool) {
-	n.c.change(func() { got = n.enter(l, who, exclusive) })
+	n.c.changeState(func() { got = n.tryRWLock(l, who, exclusive) })
 	return 9, got
 }
 
@@ -55,16 +55,16 @@ func (n *Node) RWUnlock(l uintptr, exclusive bool) {
 		n.Unlock(l)
 		return
 	}
-	n.c.change(func() {
+	n.c.changeState(func() {
 		if n.c.readers[l]--; n.c.readers[l] < 0 {
-			panic(fmt.Sprintf("rank %d unlocks %#x, which has no reader", n.self, l))
+			panic(fmt.Sprintf("rank %d unlocks %#x, which has no reader", n.rank, l))
 		}
 	})
 }
 
 // RWHeld tells whether a rank may hold it.
 func (n *Node) RWHeld(l uintptr, who transport.Rank, exclusive bool) (yes bool) {
-	n.c.change(func() {
+	n.c.changeState(func() {
 		owner, written := n.c.mutexes[l]
 		yes = exclusive && written && owner == who || !exclusive && n.c.readers[l] > 0
 	})
@@ -77,7 +77,7 @@ func countOf(e uintptr) *atomic.Uint32 { return (*atomic.Uint32)(kernel.Ptr(e)) 
 func (n *Node) EventBytes() int64 { return eventBytes }
 
 // EventAdd raises it.
-func (n *Node) EventAdd(e uintptr, by uint32) { n.c.change(func() { countOf(e).Add(by) }) }
+func (n *Node) EventAdd(e uintptr, by uint32) { n.c.changeState(func() { countOf(e).Add(by) }) }
 
 // EventCount is the count.
 func (n *Node) EventCount(e uintptr) uint32 { return countOf(e).Load() }
@@ -85,11 +85,11 @@ func (n *Node) EventCount(e uintptr) uint32 { return countOf(e).Load() }
 // EventSent notes the count in a record; true: a waiter has asked. Its question stays until the
 // count that it waits for is sent.
 func (n *Node) EventSent(record uintptr, count uint32) (asked bool) {
-	n.c.change(func() {
+	n.c.changeState(func() {
 		countOf(record).Store(count)
 		var want uint32
-		if want, asked = n.c.marks[record]; asked && int32(count-want) >= 0 {
-			delete(n.c.marks, record)
+		if want, asked = n.c.eventMarks[record]; asked && int32(count-want) >= 0 {
+			delete(n.c.eventMarks, record)
 		}
 	})
 	return asked
@@ -97,10 +97,10 @@ func (n *Node) EventSent(record uintptr, count uint32) (asked bool) {
 
 // EventAsk asks; true: so many have been written.
 func (n *Node) EventAsk(record uintptr, want uint32) (sent bool) {
-	n.c.change(func() {
+	n.c.changeState(func() {
 		sent = int32(countOf(record).Load()-want) >= 0
 		if !sent {
-			n.c.marks[record] = want
+			n.c.eventMarks[record] = want
 		}
 	})
 	return sent
@@ -109,7 +109,7 @@ func (n *Node) EventAsk(record uintptr, want uint32) (sent bool) {
 // EventTold wakes the waiters if the count is there. No lock guards that: a device writes it.
 func (n *Node) EventTold(e uintptr, count uint32) (there bool) {
 	if there = int32(countOf(e).Load()-count) >= 0; there {
-		n.c.change(func() {})
+		n.c.changeState(func() {})
 	}
 	return there
 }
@@ -121,11 +121,10 @@ func (n *Node) EventSoon(e uintptr, seen uint32) bool { return countOf(e).Load()
 func (n *Node) EventWait(e uintptr, seen uint32, millis int, what string) bool {
 	end := time.Now().Add(time.Duration(millis) * time.Millisecond)
 	if millis >= 0 {
-		defer time.AfterFunc(time.Until(end), func() { n.c.change(func() {}) }).Stop()
+		defer time.AfterFunc(time.Until(end), func() { n.c.changeState(func() {}) }).Stop()
 	}
-	n.c.wait(func() bool {
-		return countOf(e).Load() != seen || millis >= 0 &&
-			!time.Now().Before(end)
+	n.c.waitUntil(func() bool {
+		return countOf(e).Load() != seen || millis >= 0 && !time.Now().Before(end)
 	})
 	return countOf(e).Load() != seen
 }

@@ -71,8 +71,8 @@ func blocks(s *transport.Section, count []int32, v side) []block {
 	return all
 }
 
-// move calls do with the local and the remote piece of every block.
-func move(x *transport.Xfer, do func(local, remote []byte)) {
+// eachBlock calls do with the local and the remote piece of every block.
+func eachBlock(x *transport.Xfer, do func(local, remote []byte)) {
 	local := blocks(&x.Local, x.Count, localSide(x.Vector))
 	remote := blocks(&x.Remote, x.Count, remoteSide(x.Vector))
 	for i := range remote {
@@ -84,8 +84,8 @@ func move(x *transport.Xfer, do func(local, remote []byte)) {
 	}
 }
 
-// gather copies the local side into one piece.
-func gather(x *transport.Xfer) []byte {
+// gatherLocal copies the local side into one piece.
+func gatherLocal(x *transport.Xfer) []byte {
 	data := []byte{}
 	for _, b := range blocks(&x.Local, x.Count, localSide(x.Vector)) {
 		data = append(data, b.bytes()...)

@@ -15,9 +15,9 @@ import (
 )
 
 type suite struct {
-	e    *End
-	info transport.Info
-	mem  []uintptr // of every place
+	end   *End
+	info  transport.Info
+	memOf []uintptr // of every place
 }
 
 // Run tests the transport of e, which is place 0 of at least two. It closes it.
@@ -25,17 +25,17 @@ func Run(t *testing.T, e *End) {
 	if e.Self != 0 || len(e.Ranks) < 2 {
 		t.Fatalf("place %d of %d cannot drive", e.Self, len(e.Ranks))
 	}
-	s := &suite{e: e, info: e.Transport.Info(), mem: make([]uintptr, len(e.Ranks))}
+	s := &suite{end: e, info: e.Transport.Info(), memOf: make([]uintptr, len(e.Ranks))}
 	defer func() {
 		for place := 1; place < len(e.Ranks); place++ {
-			s.ask(place, command{Do: "stop"})
+			s.request(place, command{Do: "stop"})
 		}
 	}()
 	if !t.Run("connect", s.testConnect) {
 		return
 	}
-	for place := range s.mem {
-		s.mem[place] = s.must(t, place, command{Do: "mem"}).Addr
+	for place := range s.memOf {
+		s.memOf[place] = s.mustRequest(t, place, command{Do: "mem"}).Addr
 	}
 	for _, test := range []struct {
 		name string
@@ -60,14 +60,14 @@ func Run(t *testing.T, e *End) {
 	}
 }
 
-// ask has a place do something; place 0 is this one.
-func (s *suite) ask(place int, c command) (answer, error) {
-	if place == s.e.Self {
-		return s.e.serve(c)
+// request has a place do something; place 0 is this one.
+func (s *suite) request(place int, c command) (result, error) {
+	if place == s.end.Self {
+		return s.end.execute(c)
 	}
-	send(s.e.Control, place, tagCommand, c)
-	var a answer
-	if err := receive(s.e.Control, s.e.Ranks[place], tagAnswer, &a); err != nil {
+	sendJSON(s.end.Control, place, tagCommand, c)
+	var a result
+	if err := receiveJSON(s.end.Control, s.end.Ranks[place], tagAnswer, &a); err != nil {
 		return a, err
 	}
 	if a.Err != "" {
@@ -76,20 +76,20 @@ func (s *suite) ask(place int, c command) (answer, error) {
 	return a, nil
 }
 
-func (s *suite) must(t *testing.T, place int, c command) answer {
+func (s *suite) mustRequest(t *testing.T, place int, c command) result {
 	t.Helper()
-	a, err := s.ask(place, c)
+	a, err := s.request(place, c)
 	if err != nil {
 		t.Fatalf("place %d, %s: %v", place, c.Do, err)
 	}
 	return a
 }
 
-// all has every place do something at the same time.
-func (s *suite) all(t *testing.T, do func(place int) error) {
+// atEachPlace has every place do something at the same time.
+func (s *suite) atEachPlace(t *testing.T, do func(place int) error) {
 	t.Helper()
 	var running sync.WaitGroup
-	for place := range s.e.Ranks {
+	for place := range s.end.Ranks {
 		running.Go(func() {
 			if err := do(place); err != nil {
 				t.Errorf("place %d: %v", place, err)
@@ -103,11 +103,12 @@ func (s *suite) all(t *testing.T, do func(place int) error) {
 }
 
 func (s *suite) testConnect(t *testing.T) {
-	stranger := append(s.e.addrs(), transport.PeerAddr{Rank: 1 << 20, Addr: []byte("nowhere")})
-	if s.e.Transport.Connect(stranger) == nil {
+	stranger := append(s.end.peerAddrs(), transport.PeerAddr{Rank: 1 << 20,
+		Addr: []byte("nowhere")})
+	if s.end.Transport.Connect(stranger) == nil {
 		t.Error("a rank that cannot be reached was accepted")
 	}
-	if err := s.e.Transport.Connect(s.e.addrs()); err != nil {
+	if err := s.end.Transport.Connect(s.end.peerAddrs()); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -116,7 +117,7 @@ func (s *suite) testInfo(t *testing.T) {
 	if s.info.Name == "" {
 		t.Errorf("%+v", s.info)
 	}
-	if now := s.e.Transport.Info(); now.Name != s.info.Name ||
+	if now := s.end.Transport.Info(); now.Name != s.info.Name ||
 		now.Immediate != s.info.Immediate || string(now.Addr) != string(s.info.Addr) {
 		t.Errorf("was %+v, is %+v", s.info, now)
 	}
@@ -125,7 +126,7 @@ func (s *suite) testInfo(t *testing.T) {
 func (s *suite) testProgress(t *testing.T) {
 	for _, wait := range []time.Duration{0, 5 * time.Millisecond} {
 		begin := time.Now()
-		if n, err := s.e.Transport.Progress(wait); n < 0 || err != nil {
+		if n, err := s.end.Transport.Progress(wait); n < 0 || err != nil {
 			t.Errorf("Progress(%v): %d, %v", wait, n, err)
 		}
 		if took := time.Since(begin); took > wait+2*time.Second {
@@ -136,14 +137,14 @@ func (s *suite) testProgress(t *testing.T) {
 
 func (s *suite) testClose(t *testing.T) {
 	for range 3 {
-		if err := s.e.Transport.Close(); err != nil {
+		if err := s.end.Transport.Close(); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// counted is a Done that is called at most once, and at once by an immediate transport.
-func (s *suite) counted(t *testing.T, start func(*transport.Xfer) error, x *transport.Xfer) {
+// checkDoneOnce is a Done that is called at most once, and at once by an immediate transport.
+func (s *suite) checkDoneOnce(t *testing.T, start func(*transport.Xfer) error, x *transport.Xfer) {
 	t.Helper()
 	var mu sync.Mutex
 	calls := 0

@@ -20,7 +20,7 @@ import (
 // testCalls: replies belong to their calls, also when several threads call several places at once.
 // A handler of the suite returns the body.
 func (s *suite) testCalls(t *testing.T) {
-	if _, err := s.e.Transport.Call(1, transport.Msg{}); errors.Is(err,
+	if _, err := s.end.Transport.Call(1, transport.Msg{}); errors.Is(err,
 		transport.ErrNotNative) {
 		t.Skip("calls are not native to this transport")
 	}
@@ -29,9 +29,9 @@ func (s *suite) testCalls(t *testing.T) {
 	for th := range threads {
 		running.Go(func() {
 			for i := range n {
-				to := transport.Peer((th + i) % len(s.mem))
+				to := transport.Peer((th + i) % len(s.memOf))
 				body := bytes.Repeat([]byte{byte(th), byte(i)}, i*i*th)
-				got, err := s.e.Transport.Call(to,
+				got, err := s.end.Transport.Call(to,
 					transport.Msg{Kind: uint8(i), Body: body})
 				if err != nil || !bytes.Equal(got, body) {
 					t.Errorf("thread %d, call %d to place %d: %d bytes "+
@@ -43,22 +43,22 @@ func (s *suite) testCalls(t *testing.T) {
 		})
 	}
 	running.Wait()
-	s.callsWithoutWaiting(t)
+	s.checkNonblockingCalls(t)
 	// longer than any buffer; the longest is tested where it is bounded, in internode
 	body := make([]byte, 8<<20)
 	fill(body, 4)
-	if got, err := s.e.Transport.Call(1, transport.Msg{Body: body}); err != nil ||
+	if got, err := s.end.Transport.Call(1, transport.Msg{Body: body}); err != nil ||
 		!bytes.Equal(got, body) {
 		t.Errorf("a call with %d bytes: %d came back, %v", len(body), len(got), err)
 	}
 }
 
-// callsWithoutWaiting: many calls are open at once, and each reply is given to its own.
-func (s *suite) callsWithoutWaiting(t *testing.T) {
+// checkNonblockingCalls: many calls are open at once, and each reply is given to its own.
+func (s *suite) checkNonblockingCalls(t *testing.T) {
 	const n = 200
 	done := make(chan error, n)
 	for i := range n {
-		to := transport.Peer(i % len(s.mem))
+		to := transport.Peer(i % len(s.memOf))
 		body := bytes.Repeat([]byte{byte(i)}, i*i%3000)
 		sent := bytes.Clone(body)
 		replied := func(got []byte, err error) {
@@ -68,12 +68,12 @@ func (s *suite) callsWithoutWaiting(t *testing.T) {
 			done <- err
 		}
 		m := transport.Msg{Kind: uint8(i), Body: sent, Replied: replied}
-		if _, err := s.e.Transport.Call(to, m); err != nil {
+		if _, err := s.end.Transport.Call(to, m); err != nil {
 			t.Fatal(err)
 		}
 		clear(sent) // it is the caller's again
 	}
-	if err := s.finishAll(done, n); err != nil {
+	if err := s.awaitCompletions(done, n); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -83,32 +83,29 @@ func (s *suite) testFenceSeveral(t *testing.T) {
 	var all []transport.Peer
 	for round := range 5 {
 		all = all[:0]
-		for place := range s.mem {
-			s.must(t, place, command{Do: "clear"})
+		for place := range s.memOf {
+			s.mustRequest(t, place, command{Do: "clear"})
 			all = append(all, transport.Peer(place), transport.Peer(place))
 		}
-		fill(s.e.bytes(scratchAt, dataBytes), uint64(round))
-		for place := range s.mem {
-			x := contiguous(s.e.Mem+scratchAt, s.mem[place], 100+30000*(round%2))
-			s.counted(t, func(x *transport.Xfer) error {
-				return s.e.Transport.Put(
-					transport.Peer(place), x)
-			}, x)
+		fill(s.end.memory(scratchAt, dataBytes), uint64(round))
+		for place := range s.memOf {
+			x := contiguous(s.end.Mem+scratchAt, s.memOf[place], 100+30000*(round%2))
+			s.checkDoneOnce(t, s.end.putTo(place), x)
 		}
-		if err := s.e.Transport.Fence(all...); err != nil {
+		if err := s.end.Transport.Fence(all...); err != nil {
 			t.Fatal(err)
 		}
 		model := make([]byte, reachBytes)
-		copy(model, s.e.bytes(scratchAt, 100+30000*(round%2)))
-		for place := range s.mem {
-			got := s.must(t, place, command{Do: "read"}).Body
+		copy(model, s.end.memory(scratchAt, 100+30000*(round%2)))
+		for place := range s.memOf {
+			got := s.mustRequest(t, place, command{Do: "read"}).Body
 			if i := firstDifference(got, model); i >= 0 {
 				t.Fatalf("round %d, place %d: byte %d is %#x, expected %#x", round,
 					place, i, got[i], model[i])
 			}
 		}
 	}
-	if err := s.e.Transport.Fence(); err != nil {
+	if err := s.end.Transport.Fence(); err != nil {
 		t.Errorf("a fence of nobody: %v", err)
 	}
 }
@@ -116,33 +113,33 @@ func (s *suite) testFenceSeveral(t *testing.T) {
 // testFenceEach: every store is followed by a fence, which is when a wire may begin to answer
 // stores unasked. The errors of such stores are the fence's too.
 func (s *suite) testFenceEach(t *testing.T) {
-	s.must(t, 1, command{Do: "fill", Seed: 21})
-	model := s.model(21)
+	s.mustRequest(t, 1, command{Do: "fill", Seed: 21})
+	model := s.filledModel(21)
 	put := func(addr uintptr, n int) error {
-		x := contiguous(s.e.Mem+scratchAt, addr, n)
-		s.counted(t, func(x *transport.Xfer) error { return s.e.Transport.Put(1, x) }, x)
-		return s.e.Transport.Fence(1)
+		x := contiguous(s.end.Mem+scratchAt, addr, n)
+		s.checkDoneOnce(t, s.end.putTo(1), x)
+		return s.end.Transport.Fence(1)
 	}
 	for round := range 12 {
 		n := 8 << (round % 12)
-		fill(s.e.bytes(scratchAt, n), uint64(round))
-		if err := put(s.mem[1]+uintptr(round), n); err != nil {
+		fill(s.end.memory(scratchAt, n), uint64(round))
+		if err := put(s.memOf[1]+uintptr(round), n); err != nil {
 			t.Fatal(err)
 		}
-		copy(model[round:], s.e.bytes(scratchAt, n))
-		got := s.must(t, 1, command{Do: "read"}).Body
+		copy(model[round:], s.end.memory(scratchAt, n))
+		got := s.mustRequest(t, 1, command{Do: "read"}).Body
 		if i := firstDifference(got, model); i >= 0 {
 			t.Fatalf("round %d: byte %d is %#x, expected %#x", round, i, got[i],
 				model[i])
 		}
 	}
-	if !s.e.Guarded {
+	if !s.end.Guarded {
 		return
 	}
-	if err := put(s.mem[1]+MemBytes+64<<20, 8); !errors.Is(err, transport.ErrBadAddr) {
+	if err := put(s.memOf[1]+MemBytes+64<<20, 8); !errors.Is(err, transport.ErrBadAddr) {
 		t.Errorf("a fence after a put to a bad address: %v", err)
 	}
-	if err := put(s.mem[1], 8); err != nil {
+	if err := put(s.memOf[1], 8); err != nil {
 		t.Errorf("the fence after that: %v", err)
 	}
 }
@@ -151,22 +148,23 @@ func (s *suite) testFenceEach(t *testing.T) {
 func (s *suite) testArrive(t *testing.T) {
 	for _, later := range []bool{false, true} {
 		for _, n := range []int{1, 300} {
-			s.must(t, 1, command{Do: "clear"})
+			s.mustRequest(t, 1, command{Do: "clear"})
 			model := make([]byte, reachBytes)
-			fill(s.e.bytes(scratchAt, 8*n), uint64(n))
-			copy(model, s.e.bytes(scratchAt, 8*n))
+			fill(s.end.memory(scratchAt, 8*n), uint64(n))
+			copy(model, s.end.memory(scratchAt, 8*n))
 			for i := range n {
-				x := contiguous(s.e.Mem+scratchAt+uintptr(8*i),
-					s.mem[1]+uintptr(8*i), 8)
+				x := contiguous(s.end.Mem+scratchAt+uintptr(8*i),
+					s.memOf[1]+uintptr(8*i), 8)
 				x.Later = later
-				if err := s.e.Transport.Put(1, x); err != nil {
+				if err := s.end.Transport.Put(1, x); err != nil {
 					t.Fatal(err)
 				}
 			}
 			different := 0
 			for end := time.Now().Add(10 * time.Second); different >= 0 &&
 				time.Now().Before(end); {
-				different = firstDifference(s.must(t, 1, command{Do: "read"}).Body,
+				different = firstDifference(s.mustRequest(t, 1,
+					command{Do: "read"}).Body,
 					model)
 			}
 			if different >= 0 {
@@ -180,46 +178,47 @@ func (s *suite) testArrive(t *testing.T) {
 // testLater: many transfers that nobody waits for, all open at once.
 func (s *suite) testLater(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 0))
-	for place := range s.mem {
-		s.must(t, place, command{Do: "fill", Seed: 8})
-		model := s.model(8)
-		fill(s.e.bytes(scratchAt, dataBytes), 9)
+	for place := range s.memOf {
+		s.mustRequest(t, place, command{Do: "fill", Seed: 8})
+		model := s.filledModel(8)
+		fill(s.end.memory(scratchAt, dataBytes), 9)
 		const part = dataBytes / 16
 		done := make(chan error, 16)
 		for i, at := range r.Perm(16) {
 			n := []int{8, 100, part}[i%3]
-			x := contiguous(s.e.Mem+scratchAt+uintptr(i*part),
-				s.mem[place]+uintptr(at*part), n)
+			x := contiguous(s.end.Mem+scratchAt+uintptr(i*part),
+				s.memOf[place]+uintptr(at*part), n)
 			x.Later = true
 			x.Done = func(err error) {
 				// the descriptor is mine again, and I use it for something else
 				*x = transport.Xfer{Count: []int32{-1}}
 				done <- err
 			}
-			start := s.e.Transport.Put
+			start := s.end.Transport.Put
 			if i%4 == 3 {
-				start = s.e.Transport.Get
+				start = s.end.Transport.Get
 			} else {
-				copy(model[at*part:], s.e.bytes(scratchAt+i*part, n))
+				copy(model[at*part:], s.end.memory(scratchAt+i*part, n))
 			}
 			if err := start(transport.Peer(place), x); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := s.finishAll(done, 16); err != nil {
+		if err := s.awaitCompletions(done, 16); err != nil {
 			t.Fatal(err)
 		}
-		s.compare(t, place, model)
+		s.compareMemory(t, place, model)
 		for i := 3; i < 16; i += 4 {
-			s.foundIn(t, model, s.e.bytes(scratchAt+i*part, []int{8, 100, part}[i%3]))
+			s.checkContains(t, model, s.end.memory(scratchAt+i*part, []int{8, 100,
+				part}[i%3]))
 		}
 	}
 }
 
-// finishAll drives progress until n transfers are complete.
-func (s *suite) finishAll(done chan error, n int) error {
+// awaitCompletions drives progress until n transfers are complete.
+func (s *suite) awaitCompletions(done chan error, n int) error {
 	for end := time.Now().Add(20 * time.Second); n > 0; {
-		if _, err := s.e.Transport.Progress(time.Millisecond); err != nil {
+		if _, err := s.end.Transport.Progress(time.Millisecond); err != nil {
 			return err
 		}
 		for ; n > 0 && len(done) > 0; n-- {
@@ -235,8 +234,8 @@ func (s *suite) finishAll(done chan error, n int) error {
 	return nil
 }
 
-// foundIn checks that bytes were got from somewhere in the memory.
-func (s *suite) foundIn(t *testing.T, model, got []byte) {
+// checkContains checks that bytes were got from somewhere in the memory.
+func (s *suite) checkContains(t *testing.T, model, got []byte) {
 	t.Helper()
 	if !bytes.Contains(model, got) {
 		t.Errorf("%d bytes that were got are nowhere in the memory of the place", len(got))
@@ -246,44 +245,41 @@ func (s *suite) foundIn(t *testing.T, model, got []byte) {
 // testBadAddress: where the target checks, a bad address is an error for its caller and for nobody
 // else.
 func (s *suite) testBadAddress(t *testing.T) {
-	if !s.e.Guarded {
+	if !s.end.Guarded {
 		t.Skip("this transport's targets do not check addresses")
 	}
-	s.must(t, 1, command{Do: "fill", Seed: 12})
-	bad := s.mem[1] + MemBytes + 64<<20
+	s.mustRequest(t, 1, command{Do: "fill", Seed: 12})
+	bad := s.memOf[1] + MemBytes + 64<<20
 	for _, n := range []int{8, 20000} {
-		for _, x := range []*transport.Xfer{contiguous(s.e.Mem+scratchAt, bad, n),
-			s.halfBad(bad, n)} {
-			if err := wait(func(x *transport.Xfer) error {
-				return s.e.Transport.Get(1,
-					x)
-			}, x); !errors.Is(err, transport.ErrBadAddr) {
+		for _, x := range []*transport.Xfer{contiguous(s.end.Mem+scratchAt, bad, n),
+			s.halfBadVector(bad, n)} {
+			if err := waitTransfer(s.end.getFrom(1), x); !errors.Is(err, transport.ErrBadAddr) {
 				t.Errorf("get of %d bytes at a bad address: %v", n, err)
 			}
 		}
-		x := contiguous(s.e.Mem+scratchAt, bad, n)
-		s.counted(t, func(x *transport.Xfer) error { return s.e.Transport.Put(1, x) }, x)
-		if err := s.e.Transport.Fence(1); !errors.Is(err, transport.ErrBadAddr) {
+		x := contiguous(s.end.Mem+scratchAt, bad, n)
+		s.checkDoneOnce(t, s.end.putTo(1), x)
+		if err := s.end.Transport.Fence(1); !errors.Is(err, transport.ErrBadAddr) {
 			t.Errorf("a fence after a put of %d bytes to a bad address: %v", n, err)
 		}
 	}
-	if err := s.e.Transport.RMW(1, &transport.RMW{Bytes: 8, Addr: bad}); !errors.Is(err,
+	if err := s.end.Transport.RMW(1, &transport.RMW{Bytes: 8, Addr: bad}); !errors.Is(err,
 		transport.ErrBadAddr) {
 		t.Errorf("a read-modify-write at a bad address: %v", err)
 	}
-	err := s.e.Transport.RMW(1, &transport.RMW{Bytes: 4, Addr: bad, Operand: 1, Posted: true})
+	err := s.end.Transport.RMW(1, &transport.RMW{Bytes: 4, Addr: bad, Operand: 1, Posted: true})
 	if err == nil {
-		err = s.e.Transport.Fence(1)
+		err = s.end.Transport.Fence(1)
 	}
 	if !errors.Is(err, transport.ErrBadAddr) {
 		t.Errorf("a posted read-modify-write at a bad address: %v", err)
 	}
-	s.compare(t, 1, s.model(12))
+	s.compareMemory(t, 1, s.filledModel(12))
 }
 
-// halfBad is a list of which only the last segment is bad.
-func (s *suite) halfBad(bad uintptr, n int) *transport.Xfer {
-	mine := s.e.Mem + scratchAt
+// halfBadVector is a list of which only the last segment is bad.
+func (s *suite) halfBadVector(bad uintptr, n int) *transport.Xfer {
+	mine := s.end.Mem + scratchAt
 	return &transport.Xfer{Vector: []transport.Segments{
-		{Local: []uintptr{mine, mine}, Remote: []uintptr{s.mem[1], bad}, Bytes: n}}}
+		{Local: []uintptr{mine, mine}, Remote: []uintptr{s.memOf[1], bad}, Bytes: n}}}
 }
