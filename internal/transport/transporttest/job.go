@@ -98,7 +98,7 @@ func (j *Job) ExchangeLeaders(mine []byte) (parts [][]byte, err error) {
 // EndExchange makes the next exchange without a Split a bug.
 func (j *Job) EndExchange() { j.nodeTeam, j.leaders = nil, nil }
 
-func (j *Job) worldTeam() *team { return &team{c: j.c, state: j.c.world, me: j.rank} }
+func (j *Job) worldTeam() *team { return &team{c: j.c, state: j.c.jobWorld, me: j.rank} }
 
 // WorldComm is a constant.
 func (j *Job) WorldComm() uintptr { return 0x4400 }

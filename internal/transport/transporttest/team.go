@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Teams and mutexes of a Cluster. Every collective is one exchange of byte strings among the
-// members, so a member that calls another one than the rest is found out.
+// Teams of a Cluster. Every collective is one exchange of byte strings among the members, so a
+// member that calls another one than the rest is detected.
 package transporttest
 
 import (
@@ -13,12 +13,12 @@ import (
 	"libarmci/internal/transport"
 )
 
-// teamState is what the members of a team share.
+// teamState is the state that the members of a team share. The cluster's lock guards it.
 type teamState struct {
 	members  int
 	arrived  int
 	phase    int
-	calls    []string // what each member called, of the running phase
+	calls    []string // by member: the collective of this phase, with its arguments
 	bodies   [][]byte
 	previous [][]byte // bodies of the phase before: members may still be reading them
 }
@@ -27,18 +27,26 @@ func newTeamState(n int) *teamState {
 	return &teamState{members: n, calls: make([]string, n), bodies: make([][]byte, n)}
 }
 
-// team is one member's hold.
+// nodeTeams implements transport.Teams. The cluster's lock guards its fields, which only those of a
+// node's leader use.
+type nodeTeams struct {
+	*member
+	teamsInUse int
+	world      *teamState
+}
+
+// team is a Team: one member's view.
 type team struct {
 	c        *Cluster
 	state    *teamState
 	context  int64
 	me       int
-	leader   *Node // whose machine's
+	leader   *Node // of the node that the team is on
 	released bool
 }
 
-// AllocContext gives a number that is never given again, but no more than maxTeams at a time.
-func (n *Node) AllocContext() (start transport.TeamStart, err error) {
+// AllocContext returns a new number, but fails while maxTeams are in use.
+func (n *nodeTeams) AllocContext() (start transport.TeamStart, err error) {
 	if err := n.c.injectedFault("team", n.rank); err != nil {
 		return start, err
 	}
@@ -48,15 +56,15 @@ func (n *Node) AllocContext() (start transport.TeamStart, err error) {
 			return
 		}
 		n.c.lastContext++
-		n.c.teams[n.c.lastContext] = nil // members make it, who know how many they are
+		n.c.teams[n.c.lastContext] = nil // the first member makes it
 		n.localNode(0).teamsInUse++
 		start.Context = n.c.lastContext
 	})
 	return start, err
 }
 
-// AttachTeam joins a team.
-func (n *Node) AttachTeam(start transport.TeamStart, members []int, me int) transport.Team {
+// AttachTeam joins a team. It panics if its arguments contradict those of other members.
+func (n *nodeTeams) AttachTeam(start transport.TeamStart, members []int, me int) transport.Team {
 	t := &team{c: n.c, context: start.Context, me: me, leader: n.localNode(0)}
 	n.c.changeState(func() {
 		s, claimed := n.c.teams[start.Context]
@@ -78,8 +86,8 @@ func (n *Node) AttachTeam(start transport.TeamStart, members []int, me int) tran
 	return t
 }
 
-// World is the team of all ranks of the machine.
-func (n *Node) World() transport.Team {
+// World is the team of all ranks of the node.
+func (n *nodeTeams) World() transport.Team {
 	return &team{c: n.c, state: n.localNode(0).world, context: 0, me: n.Self()}
 }
 
@@ -89,7 +97,8 @@ func (c *Cluster) Teams() (count int) {
 	return count
 }
 
-// exchangeBodies gives every member the bodies of all. what must be the same at all.
+// exchangeBodies blocks until all members have called it, and returns their bodies. what must be
+// the same at all members. The result is valid until the next call.
 func (t *team) exchangeBodies(what string, body []byte) (all [][]byte) {
 	if t.released {
 		panic("a team is used after its release")
@@ -125,12 +134,14 @@ func (t *team) Rank() int               { return t.me }
 func (t *team) Pointer() unsafe.Pointer { return nil }
 func (t *team) Barrier()                { t.exchangeBodies("Barrier", nil) }
 
+// Bcast exchanges the buffers of all members and copies that of root.
 func (t *team) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
 	b := unsafe.Slice((*byte)(buf), nbytes)
 	all := t.exchangeBodies(fmt.Sprintf("Bcast of %d bytes from %d", nbytes, root), b)
 	copy(b, all[root])
 }
 
+// Allgather concatenates the slices of all members.
 func (t *team) Allgather(mine []byte) []byte {
 	if len(mine) == 0 || len(mine) > 256 {
 		panic(fmt.Sprintf("Allgather of %d bytes", len(mine)))
@@ -139,6 +150,7 @@ func (t *team) Allgather(mine []byte) []byte {
 		mine)...)
 }
 
+// Allreduce combines the members' elements in team order, at every member.
 func (t *team) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 	nbytes := nelem * int64(kernel.TypeSize(kernel.Type(typ)))
 	b := unsafe.Slice((*byte)(x), nbytes)
@@ -152,6 +164,7 @@ func (t *team) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 	kernel.ReduceFinish(kernel.Reduction(red), kernel.Type(typ), x, int(nelem))
 }
 
+// Release makes the team unusable for this member.
 func (t *team) Release(last bool) {
 	t.released = true
 	if last {
@@ -160,73 +173,4 @@ func (t *team) Release(last bool) {
 			t.leader.teamsInUse--
 		})
 	}
-}
-
-// MutexBytes is the size of a mutex.
-func (n *Node) MutexBytes() int64 { return mutexBytes }
-
-// RankMutex lies at the start of a rank's slice.
-func (n *Node) RankMutex(local int) uintptr { return n.c.sliceBase(int(n.nodeRanks[local])) }
-
-// Lock waits.
-func (n *Node) Lock(m uintptr, who transport.Rank) {
-	n.c.waitUntil(func() bool { return n.tryMutex(m, who) })
-}
-
-func (n *Node) tryMutex(m uintptr, who transport.Rank) bool {
-	_, held := n.c.mutexes[m]
-	if !held {
-		n.c.mutexes[m] = who
-	}
-	return !held
-}
-
-// LockSoon does not wait at all here; who is in the queue has no better place in it than newcomers.
-func (n *Node) LockSoon(m uintptr, who transport.Rank) (ticket uint32, got bool) {
-	return 7, n.TryLock(m, who)
-}
-
-// LockQueued is Lock.
-func (n *Node) LockQueued(m uintptr, who transport.Rank, ticket uint32) {
-	if ticket != 7 {
-		panic("a ticket that LockSoon has not given")
-	}
-	n.Lock(m, who)
-}
-
-// TryLock does not wait.
-func (n *Node) TryLock(m uintptr, who transport.Rank) (got bool) {
-	n.c.changeState(func() { got = n.tryMutex(m, who) })
-	return got
-}
-
-// Unlock of a free mutex is a bug of the caller.
-func (n *Node) Unlock(m uintptr) {
-	n.c.changeState(func() {
-		if _, held := n.c.mutexes[m]; !held {
-			panic(fmt.Sprintf("rank %d unlocks %#x, which is free", n.rank, m))
-		}
-		delete(n.c.mutexes, m)
-	})
-}
-
-// PassOn hands a mutex over. Nothing here tells whether ranks wait for it, so every other time it
-// does not.
-func (n *Node) PassOn(m uintptr, to transport.Rank) (done bool) {
-	n.c.changeState(func() {
-		if _, held := n.c.mutexes[m]; !held {
-			panic(fmt.Sprintf("rank %d passes %#x on, which is free", n.rank, m))
-		}
-		if n.c.passOns++; n.c.passOns%2 == 0 {
-			n.c.mutexes[m] = to
-			done = true
-		}
-	})
-	return done
-}
-
-// MutexOwner tells who holds it.
-func (n *Node) MutexOwner(m uintptr) (who transport.Rank, held bool) {
-	n.c.changeState(func() { who, held = n.c.mutexes[m] })
-	return who, held
 }

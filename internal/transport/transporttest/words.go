@@ -253,7 +253,8 @@ func (s *suite) testBadAddress(t *testing.T) {
 	for _, n := range []int{8, 20000} {
 		for _, x := range []*transport.Xfer{contiguous(s.end.Mem+scratchAt, bad, n),
 			s.halfBadVector(bad, n)} {
-			if err := waitTransfer(s.end.getFrom(1), x); !errors.Is(err, transport.ErrBadAddr) {
+			if err := waitTransfer(s.end.getFrom(1), x); !errors.Is(err,
+				transport.ErrBadAddr) {
 				t.Errorf("get of %d bytes at a bad address: %v", n, err)
 			}
 		}
