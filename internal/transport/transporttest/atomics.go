@@ -23,7 +23,10 @@ func putF32(b []byte, x float32) { native.PutUint32(b, math.Float32bits(x)) }
 func getF64(b []byte) float64    { return math.Float64frombits(native.Uint64(b)) }
 func putF64(b []byte, x float64) { native.PutUint64(b, math.Float64bits(x)) }
 
-// element is what the oracle knows of a type.
+// atomicTests are tests of accumulates and read-modify-writes.
+type atomicTests struct{ *suite }
+
+// element is an element type of accumulates, for the oracle.
 type element struct {
 	typ    kernel.Type
 	size   int
@@ -66,7 +69,8 @@ var elements = []element{
 func randomF32(r *rand.Rand, b []byte) { putF32(b, r.Float32()*8-4) }
 func randomF64(r *rand.Rand, b []byte) { putF64(b, r.Float64()*8-4) }
 
-func (s *suite) testAcc(t *testing.T) {
+// testAcc shows that accumulates of all types and shapes have the results of plain arithmetic.
+func (s atomicTests) testAcc(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 0))
 	for i, el := range elements {
 		place := i % len(s.memOf)
@@ -81,7 +85,8 @@ func (s *suite) testAcc(t *testing.T) {
 	}
 }
 
-func (s *suite) checkAcc(t *testing.T, el element, place int, x *transport.Xfer, model []byte,
+// checkAcc accumulates random elements at a place and in the model.
+func (s atomicTests) checkAcc(t *testing.T, el element, place int, x *transport.Xfer, model []byte,
 	r *rand.Rand) {
 	t.Helper()
 	scale := make([]byte, 16)
@@ -97,12 +102,13 @@ func (s *suite) checkAcc(t *testing.T, el element, place int, x *transport.Xfer,
 	s.checkDoneOnce(t, func(x *transport.Xfer) error {
 		err := s.end.Transport.Acc(transport.Peer(place), x,
 			transport.Scale{Type: int(el.typ), Value: unsafe.Pointer(&scale[0])})
-		clear(scale) // the caller's again as soon as the call has returned
+		clear(scale) // the caller may reuse it after the call
 		return err
 	}, x)
 }
 
-func (s *suite) testAccContended(t *testing.T) {
+// testAccContended shows that concurrent accumulates of all places lose nothing.
+func (s atomicTests) testAccContended(t *testing.T) {
 	const rounds = 50
 	s.mustRequest(t, 1, command{Do: "clear"})
 	s.atEachPlace(t, func(place int) error {
@@ -119,9 +125,9 @@ func (s *suite) testAccContended(t *testing.T) {
 	}
 }
 
-// wordsOnly is a test of read-modify-writes: where memory is private they are refused, and nothing
-// has happened.
-func (s *suite) wordsOnly(test func(*testing.T)) func(*testing.T) {
+// wordsOnly returns a test of read-modify-writes. In private memory it shows instead that they are
+// refused and change nothing.
+func (s atomicTests) wordsOnly(test func(*testing.T)) func(*testing.T) {
 	if !s.end.Private {
 		return test
 	}
@@ -138,7 +144,9 @@ func (s *suite) wordsOnly(test func(*testing.T)) func(*testing.T) {
 	}
 }
 
-func (s *suite) testRMW(t *testing.T) {
+// testRMW shows that all read-modify-writes have the old and new values of plain arithmetic, and
+// that unknown operations and sizes are refused.
+func (s atomicTests) testRMW(t *testing.T) {
 	word := s.memOf[1] + wordsAt + 16
 	s.mustRequest(t, 1, command{Do: "fill", Seed: 6})
 	model := s.filledModel(6)
@@ -179,7 +187,7 @@ func (s *suite) testRMW(t *testing.T) {
 	s.compareMemory(t, 1, model) // and the neighbours are untouched
 }
 
-// modelRMW carries it out on the model and returns the old value.
+// modelRMW carries out r in the model and returns the old value.
 func modelRMW(b []byte, r *transport.RMW) (old int64) {
 	value := func(old int64) int64 {
 		switch r.Op {
@@ -210,8 +218,8 @@ func modelRMW(b []byte, r *transport.RMW) (old int64) {
 	return old
 }
 
-// hammerAll has all places act on one word of place 1 and returns all old values, by place.
-func (s *suite) hammerAll(t *testing.T, op transport.RMWOp, nbytes, n int) [][]int64 {
+// hammerAll has all places change one word of place 1 n times, and returns the old values by place.
+func (s atomicTests) hammerAll(t *testing.T, op transport.RMWOp, nbytes, n int) [][]int64 {
 	t.Helper()
 	s.mustRequest(t, 1, command{Do: "clear"})
 	olds := make([][]int64, len(s.memOf))
@@ -225,8 +233,9 @@ func (s *suite) hammerAll(t *testing.T, op transport.RMWOp, nbytes, n int) [][]i
 	return olds
 }
 
-// Every ticket is drawn exactly once, and each place draws growing ones.
-func (s *suite) testRMWContended(t *testing.T) {
+// testRMWContended shows that each old value of concurrent fetch-and-adds occurs once, and that
+// they grow at each place.
+func (s atomicTests) testRMWContended(t *testing.T) {
 	const n = 300
 	for _, nbytes := range []int{4, 8} {
 		seen := make([]bool, n*len(s.memOf))
@@ -243,8 +252,8 @@ func (s *suite) testRMWContended(t *testing.T) {
 	}
 }
 
-// Every value that was put in comes out exactly once, but for the last one, which is still there.
-func (s *suite) testSwapContended(t *testing.T) {
+// testSwapContended shows that each value of concurrent swaps is returned once, or is still there.
+func (s atomicTests) testSwapContended(t *testing.T) {
 	const n = 300
 	for _, nbytes := range []int{4, 8} {
 		out := map[int64]int{}
@@ -261,7 +270,7 @@ func (s *suite) testSwapContended(t *testing.T) {
 				out[int64(place+1)<<20|i]--
 			}
 		}
-		out[0]-- // what was there first
+		out[0]-- // the first value
 		for v, k := range out {
 			if k != 0 {
 				t.Fatalf("%d bytes: value %#x came out %d times too often", nbytes,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The far side of the conformance suite. One End drives (Run, at place 0); the others serve: they
-// do what place 0 asks for over a Control, which is not the transport under test, and answer.
+// The places of the conformance suite. The End at place 0 runs the tests (Run). The others execute
+// the commands that it sends over a Control, which is not the transport under test (Serve).
 package transporttest
 
 import (
@@ -18,13 +18,13 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Control carries the suite's own commands between places; a transport.Node is one.
+// Control carries the suite's commands between places. A transport.Node is one.
 type Control interface {
 	Send(to int, tag int64, body []byte)
 	Recv(from transport.Rank, tag int64, body []byte) (transport.Received, error)
 }
 
-// An End's memory: what others may reach, then what it uses itself.
+// The memory of an End: dataBytes and words that others reach, then scratch memory of its own.
 const (
 	dataBytes  = 64 << 10
 	wordsAt    = dataBytes // 4 KiB of words for read-modify-write
@@ -40,10 +40,10 @@ type End struct {
 	Ranks     []transport.Rank // of all places
 	Self      int
 	Mem       uintptr  // MemBytes, of which the others may reach the first half
-	Inbox     *Inbox   // where the transport's messages go
-	Addrs     [][]byte // what every place's Info().Addr says; nil if the transport needs none
+	Inbox     *Inbox   // its Handle is the transport's handler
+	Addrs     [][]byte // by place: Info().Addr; nil if the transport needs none
 	Guarded   bool     // the targets check addresses
-	// only place 1 itself can load and store in its Mem: there are no read-modify-writes
+	// Private says that Mem is private memory, where read-modify-writes are refused.
 	Private bool
 }
 
@@ -53,7 +53,7 @@ type Inbox struct {
 	bySender map[transport.Rank][]transport.Msg
 }
 
-// Handle is the transport's handler.
+// Handle records a message, and answers a call with its body.
 func (in *Inbox) Handle(from, _ transport.Rank, m transport.Msg, reply func([]byte)) {
 	if reply != nil {
 		reply(m.Body) // an echo
@@ -68,6 +68,7 @@ func (in *Inbox) Handle(from, _ transport.Rank, m transport.Msg, reply func([]by
 	in.bySender[from] = append(in.bySender[from], m)
 }
 
+// receive waits for n messages of a rank, and removes them.
 func (in *Inbox) receive(from transport.Rank, n int) ([]transport.Msg, error) {
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(
 		time.Millisecond) {
@@ -82,22 +83,24 @@ func (in *Inbox) receive(from transport.Rank, n int) ([]transport.Msg, error) {
 	return nil, fmt.Errorf("%d messages from rank %d did not come", n, from)
 }
 
-// messagesFrom lists the messages from a rank, and number counts them.
+// messagesFrom lists the messages of a rank that are there.
 func (in *Inbox) messagesFrom(from transport.Rank) []transport.Msg {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return slices.Clone(in.bySender[from])
 }
 
+// countFrom counts the messages of a rank that are there.
 func (in *Inbox) countFrom(from transport.Rank) int { return len(in.messagesFrom(from)) }
 
-// Has tells whether at least n messages from a rank are there.
+// Has tells whether at least n messages of a rank are there.
 func (in *Inbox) Has(from transport.Rank, n int) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
 	return len(in.bySender[from]) >= n
 }
 
+// memory is n bytes of Mem from at on.
 func (e *End) memory(at, n int) []byte {
 	return unsafe.Slice((*byte)(kernel.Ptr(e.Mem+uintptr(at))), n)
 }
@@ -123,10 +126,10 @@ func (e *End) peerAddrs() []transport.PeerAddr {
 	return all
 }
 
-// command is what place 0 asks for, answer what it gets.
+// command is a request of place 0 to another place.
 type command struct {
-	Do        string
-	Place     int // whom to act on
+	Do        string // see End.execute
+	Place     int    // the target of the command
 	Addr      uintptr
 	N         int
 	Seed      uint64
@@ -135,6 +138,7 @@ type command struct {
 	Unordered bool
 }
 
+// result is the answer to a command.
 type result struct {
 	Err  string
 	Addr uintptr
@@ -148,7 +152,7 @@ const (
 	maxAnswer  = 1 << 20
 )
 
-// Serve does what place 0 asks for until it is told to stop.
+// Serve executes the commands of place 0 until the command "stop".
 func Serve(e *End) error {
 	if err := e.Transport.Connect(e.peerAddrs()); err != nil {
 		return err
@@ -186,6 +190,7 @@ func receiveJSON(c Control, from transport.Rank, tag int64, v any) error {
 	return json.Unmarshal(body[:l.Bytes], v)
 }
 
+// execute carries out one command at this place.
 func (e *End) execute(c command) (a result, err error) {
 	switch c.Do {
 	case "mem":
@@ -217,8 +222,8 @@ func (e *End) execute(c command) (a result, err error) {
 	return a, err
 }
 
-// fill gives memory contents that depend on the seed only. They repeat after a length that no
-// transfer is a multiple of.
+// fill fills memory with bytes that depend on the seed only. Their period is not a divisor of the
+// length of any transfer.
 func fill(b []byte, seed uint64) {
 	const period = 8<<10 + 24
 	r, begin := rand.NewPCG(seed, 7), b[:min(len(b), period)]
@@ -233,7 +238,7 @@ func fill(b []byte, seed uint64) {
 	}
 }
 
-// repeatRMW does c.N read-modify-writes on one word and returns what they found.
+// repeatRMW does c.N read-modify-writes of one word and returns the old values.
 func (e *End) repeatRMW(c command) ([]int64, error) {
 	var olds []int64
 	for i := range c.N {
@@ -272,13 +277,14 @@ func (e *End) addOnes(c command) error {
 	return e.Transport.Fence(transport.Peer(c.Place))
 }
 
+// putAndFence puts c.N bytes, reuses their memory, and fences.
 func (e *End) putAndFence(c command) error {
 	fill(e.memory(scratchAt, c.N), c.Seed)
 	x := contiguous(e.Mem+scratchAt, c.Addr, c.N)
 	if err := waitTransfer(e.putTo(c.Place), x); err != nil {
 		return err
 	}
-	clear(e.memory(scratchAt, c.N)) // it may be reused now
+	clear(e.memory(scratchAt, c.N)) // after local completion it may be reused
 	return e.Transport.Fence(transport.Peer(c.Place))
 }
 

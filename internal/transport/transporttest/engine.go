@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The engine of a Fake: one goroutine per end that lets one thing happen at a time, chosen at
+// The engine of a Fake: one goroutine per end that carries out one step at a time, chosen at
 // random:
 //
-//	depart   any posted operation becomes locally complete: its local memory is read (put, acc), Done is called, and it
-//	         joins the queue to its target. So operations that are open together are reordered here.
-//	arrive   the head of any target's queue takes effect. So what is posted after the Done of an earlier operation to
-//	         the same target takes effect after it.
+//   - departOp: any posted operation becomes locally complete. Its local memory is read (put, acc),
+//     Done is called, and it joins the queue to its target. So operations that are open together
+//     are reordered here.
+//   - arriveNext: the head of any target's queue takes effect. So an operation that is posted after
+//     the Done of an earlier one to the same target takes effect after it.
 //
-// A get or a read-modify-write is done when it has arrived. A fence waits until all that was posted
-// before has arrived.
+// A get or a read-modify-write is done when it has arrived. A fence waits until all operations
+// posted before it have arrived.
 package transporttest
 
 import (
@@ -31,9 +32,11 @@ type op struct {
 	typ   kernel.Type
 	scale [16]byte
 	rmw   *transport.RMW
-	data  []byte // what put and acc carry, contiguous
+	data  []byte // the local side of a put or acc, contiguous, from its departure on
 }
 
+// postOp queues an operation. A store of up to Options.Eager bytes departs, and completes locally,
+// before postOp returns.
 func (f *Fake) postOp(p transport.Peer, o *op) (err error) {
 	eager := false
 	f.net.changeState(func() {
@@ -59,13 +62,13 @@ func (f *Fake) postOp(p transport.Peer, o *op) (err error) {
 
 func isStore(o *op) bool { return o.name == "put" || o.name == "acc" }
 
-// departStore takes a store's data along: it is locally complete now. A bad address is found, but
-// told by the next fence. False if the caller must be told now.
+// departStore copies the data of a store, which is then locally complete. The next fence reports a
+// bad address. False: the store fails now. The caller holds the net's lock.
 func (f *Fake) departStore(o *op) bool {
 	switch err := f.refusalOf(o); {
 	case err == nil:
 		o.data = gatherLocal(o.xfer)
-		o.xfer = o.xfer.Clone() // the descriptor is the caller's again once Done is called
+		o.xfer = o.xfer.Clone() // the caller may reuse its own after Done
 		f.departed[o.to] = append(f.departed[o.to], o)
 		return true
 	case errors.Is(err, transport.ErrBadAddr):
@@ -75,7 +78,8 @@ func (f *Fake) departStore(o *op) bool {
 	return false
 }
 
-// Fence waits for what was posted before it. It counts as one, whatever the number of peers.
+// Fence waits for the operations posted before it. It is counted once, whatever the number of
+// peers.
 func (f *Fake) Fence(ps ...transport.Peer) (err error) {
 	n := f.net
 	n.mu.Lock()
@@ -119,10 +123,12 @@ func (f *Fake) Fence(ps ...transport.Peer) (err error) {
 	return err
 }
 
+// isOpen tells whether an operation has not taken effect. The caller holds the net's lock.
 func (f *Fake) isOpen(o *op) bool {
 	return slices.Contains(f.posted, o) || slices.Contains(f.departed[o.to], o)
 }
 
+// runEngine carries out steps until the end is closed and no operation is open.
 func (f *Fake) runEngine() {
 	defer f.net.running.Done()
 	for {
@@ -135,8 +141,9 @@ func (f *Fake) runEngine() {
 	}
 }
 
-// nextStep waits for something that can happen; nil when the end is closed and nothing is open. The
-// step's own part under the lock is already done; what it returns is to be called without the lock.
+// nextStep waits for a step, and does its first part, under the net's lock. The caller calls the
+// result without the lock, and then sleeps for the pause. nil: the end is closed and no operation
+// is open.
 func (f *Fake) nextStep() (func(), time.Duration) {
 	n := f.net
 	n.mu.Lock()
@@ -167,7 +174,7 @@ func (f *Fake) nextStep() (func(), time.Duration) {
 	}
 }
 
-// departOp makes posted[i] locally complete.
+// departOp makes posted[i] locally complete. The caller holds the net's lock.
 func (f *Fake) departOp(i int) func() {
 	o := f.posted[i]
 	if isStore(o) && f.departStore(o) {
@@ -183,7 +190,7 @@ func (f *Fake) departOp(i int) func() {
 	return func() {}
 }
 
-// refusalOf says why an operation cannot be carried out.
+// refusalOf is the error of an operation that cannot be carried out, else nil.
 func (f *Fake) refusalOf(o *op) error {
 	if f.closed {
 		return transport.ErrClosed
@@ -202,7 +209,7 @@ func (f *Fake) refusalOf(o *op) error {
 	return nil
 }
 
-// failOp fails a posted operation. It stays posted until Done has been called.
+// failOp completes a posted operation with an error. It stays posted until Done has returned.
 func (f *Fake) failOp(o *op, err error) {
 	o.xfer.Finish(err)
 	f.net.changeState(func() {
@@ -211,7 +218,7 @@ func (f *Fake) failOp(o *op, err error) {
 	})
 }
 
-// arriveNext lets the oldest operation on its way to a target take effect.
+// arriveNext carries out the oldest departed operation to a target.
 func (f *Fake) arriveNext(to int) func() {
 	o := f.departed[to][0]
 	return func() {
@@ -223,6 +230,7 @@ func (f *Fake) arriveNext(to int) func() {
 	}
 }
 
+// applyOp carries out an operation in the memory of its target.
 func (f *Fake) applyOp(o *op) {
 	switch {
 	case o.name == "rmw":
@@ -243,10 +251,11 @@ func (f *Fake) applyOp(o *op) {
 	}
 }
 
-// wordsMu makes read-modify-writes atomic: a process changes its own words by its memory, others by
-// the network.
+// wordsMu makes read-modify-writes atomic: a process changes its own words by a Memory, others by a
+// Net.
 var wordsMu sync.Mutex
 
+// readModifyWrite carries out r in memory of this process.
 func readModifyWrite(r *transport.RMW) {
 	wordsMu.Lock()
 	defer wordsMu.Unlock()
@@ -261,13 +270,13 @@ func readModifyWrite(r *transport.RMW) {
 	}
 }
 
-// deliverMessages hands messages over: any sender's oldest.
+// deliverMessages calls the handler for one message after the other, until the end is closed.
 func (f *Fake) deliverMessages() {
 	defer f.net.running.Done()
 	for l, ok := f.nextMessage(); ok; l, ok = f.nextMessage() {
 		m := transport.Msg{Kind: uint8(l.tag), Body: l.body, Lent: l.reply == nil}
 		if f.handler(transport.Rank(l.from), transport.Rank(l.to), m, l.reply); m.Lent {
-			fill(l.body, 1) // its memory is used for something else
+			fill(l.body, 1) // a handler must not use a lent body any more
 		}
 		if l.onHandled != nil {
 			f.net.changeState(l.onHandled)
@@ -275,6 +284,8 @@ func (f *Fake) deliverMessages() {
 	}
 }
 
+// nextMessage waits for a message that may be handled, and removes it: the oldest of a random
+// sender.
 func (f *Fake) nextMessage() (queuedMessage, bool) {
 	n := f.net
 	n.mu.Lock()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// More of the direct transfers of the fabric suite: their order with frames, writes of a target's
+// Direct transfers of the fabric suite, part two: their order with frames, writes of a target's
 // end, memory without a key, lost connections, registered ranges, and atomic operations.
 package transporttest
 
@@ -17,7 +17,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// fabricDirectOrder: a frame comes after the effect of the writes before it.
+// fabricDirectOrder shows that a frame arrives after the effect of the writes before it.
 func fabricDirectOrder(t *testing.T, d transport.Driver) {
 	p := newDirectPair(t, d)
 	a, b := p.job.procs[0], p.job.procs[1]
@@ -51,8 +51,8 @@ func fabricDirectOrder(t *testing.T, d transport.Driver) {
 	p.writesInOrder(t)
 }
 
-// writesInOrder: a later write of the same memory stays, and a read that is posted after it finds
-// it.
+// writesInOrder shows that the later of two writes to the same memory stays, and that a read that
+// is posted after a write finds its data.
 func (p *directPair) writesInOrder(t *testing.T) {
 	a, b := p.job.procs[0], p.job.procs[1]
 	const n, k = 3000, 8
@@ -86,7 +86,7 @@ func (p *directPair) writesInOrder(t *testing.T) {
 	}
 }
 
-// violationCount counts what is so.
+// violationCount counts violations, from any thread.
 type violationCount struct {
 	mu    sync.Mutex
 	count int
@@ -106,8 +106,8 @@ func (c *violationCount) total() int {
 	return c.count
 }
 
-// fabricDirectBack: a target's end writes into memory that the origin has lent, and then sends a
-// frame.
+// fabricDirectBack shows that a target's end can write to memory that the origin has lent, and that
+// a frame sent after it arrives after the data.
 func fabricDirectBack(t *testing.T, d transport.Driver) {
 	p := newDirectPair(t, d)
 	a, b := p.job.procs[0], p.job.procs[1]
@@ -173,8 +173,8 @@ func fabricDirectBack(t *testing.T, d transport.Driver) {
 	}
 }
 
-// fabricDirectForeign: where memory has no key, or is nobody's, the transfer says so and nothing
-// has happened.
+// fabricDirectForeign shows that a transfer fails if some memory has no key, or belongs to no rank,
+// and that such memory is not changed.
 func fabricDirectForeign(t *testing.T, d transport.Driver) {
 	p := newDirectPair(t, d)
 	a, b := p.job.procs[0], p.job.procs[1]
@@ -228,7 +228,7 @@ func fabricDirectForeign(t *testing.T, d transport.Driver) {
 	p.checkPost(t, rowCursor(a.arenaMem, 5000), rowCursor(b.arenaMem, 5000), true, false)
 	p.origin.posting.Lock()
 	defer p.origin.posting.Unlock()
-	// nobody is told
+	// A Write without a Completion.
 	x := transport.Transfer{Local: new(rowCursor(a.arenaMem, 8)),
 		Remote: new(rowCursor(b.arenaMem, 8)),
 		Key:    p.keys.lookUp, Copied: true}
@@ -238,8 +238,8 @@ func fabricDirectForeign(t *testing.T, d transport.Driver) {
 	p.awaitWrites(t)
 }
 
-// fabricDirectLost: all parts of what is open end when the connection is broken, or closed, or a
-// key opens nothing.
+// fabricDirectLost shows that all parts of open transfers end when the connection is broken or
+// closed, or when a key is not valid.
 func fabricDirectLost(t *testing.T, d transport.Driver) {
 	for round := range 4 {
 		p := newDirectPair(t, d)
@@ -321,7 +321,8 @@ func (e *fabricEnd) startPulses() (stop func()) {
 	}
 }
 
-// fabricRanges: Expose lists all of the memory it is asked for, in order, and the same keys again.
+// fabricRanges shows that Expose lists all of the memory, in order, and returns the same keys
+// again.
 func fabricRanges(t *testing.T, d transport.Driver) {
 	p := newDirectPair(t, d)
 	b := p.job.procs[1]
@@ -353,62 +354,5 @@ func fabricRanges(t *testing.T, d transport.Driver) {
 	remote.SetStrided(b.arenaMem, []int32{100, 4}, []int32{500})
 	if n := p.ep.Requests(&local, &remote); n < 1 || n > 4 || remote.Left() != 400 {
 		t.Errorf("four rows take %d requests", n)
-	}
-}
-
-// fabricAtomic: several origins change the same words by their devices.
-func fabricAtomic(t *testing.T, d transport.Driver) {
-	const procs, n = 4, 60
-	j := openFabrics(t, d, procs)
-	f, ok := j.procs[0].fabric.(transport.DirectFabric)
-	if !ok || !f.Atomics() {
-		t.Skipf("%s has no device with atomic operations", d.Name)
-	}
-	word := j.procs[0].arenaMem + 512
-	j.Node(0).Declare(word, 64)
-	clear(memoryBytes(word, 64))
-	olds := make([][]int64, procs)
-	var running sync.WaitGroup
-	for from := 1; from < procs; from++ {
-		o := j.procs[from].dialRank(0)
-		keys := keyTable{process: j.procs[0]}
-		r, err := keys.lookUp(word, nil)
-		if errors.Is(err, transport.ErrNotNative) {
-			t.Skip("this memory has no key")
-		}
-		e := o.ep.(transport.DirectEndpoint)
-		running.Go(func() {
-			o.posting.Lock()
-			defer o.posting.Unlock()
-			for i := 0; i < n && err == nil; i++ {
-				var old int64
-				old, err = e.Atomic(transport.AtomicAdd, word, r.Key, 1, 0)
-				olds[from] = append(olds[from], old)
-				for guess := int64(0); err == nil; guess = old {
-					if old, err = e.Atomic(transport.AtomicCompareSwap, word+8,
-						r.Key, guess+3, guess); old == guess {
-						break
-					}
-				}
-			}
-			if err != nil {
-				t.Error(err)
-			}
-		})
-	}
-	running.Wait()
-	seen := map[int64]bool{}
-	for _, all := range olds {
-		for i, old := range all {
-			if seen[old] || i > 0 && old <= all[i-1] {
-				t.Errorf("ticket %d was drawn twice, or late", old)
-			}
-			seen[old] = true
-		}
-	}
-	got := memoryBytes(word, 24)
-	if a, s, after := native.Uint64(got), native.Uint64(got[8:]),
-		native.Uint64(got[16:]); a != (procs-1)*n || s != 3*(procs-1)*n || after != 0 {
-		t.Errorf("the words are %d, %d and %d", a, s, after)
 	}
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Direct transfers of the fabric suite: a device writes and reads memory of a target by keys that
-// are asked for, tells of each part once, and changes nothing where there is no key. Fabrics
-// without a device skip this.
+// Direct transfers of the fabric suite: a device writes and reads memory of a target by keys,
+// reports each part once, and changes nothing where there is no key. Fabrics without a device skip
+// this.
 package transporttest
 
 import (
@@ -27,6 +27,7 @@ type directPair struct {
 	keys   keyTable // of the target's memory
 }
 
+// newDirectPair opens two processes and connects them. It skips the test if there is no device.
 func newDirectPair(t *testing.T, d transport.Driver) *directPair {
 	j := openFabrics(t, d, 2)
 	if _, ok := j.procs[0].fabric.(transport.DirectFabric); !ok {
@@ -41,14 +42,15 @@ func newDirectPair(t *testing.T, d transport.Driver) *directPair {
 		keys: keyTable{process: j.procs[1]}}
 }
 
-// keyTable finds keys of a process's memory as internode does: it asks the data server for what it
-// does not know.
+// keyTable caches the keys of a process's memory, as internode does. It asks the data server for
+// those that it does not have.
 type keyTable struct {
 	process  *fabricProcess
 	ranges   []transport.Range
 	requests int
 }
 
+// lookUp is Transfer.Key.
 func (k *keyTable) lookUp(addr uintptr, meanwhile func()) (*transport.Range, error) {
 	for range 2 {
 		for i := range k.ranges {
@@ -74,7 +76,7 @@ func (k *keyTable) lookUp(addr uintptr, meanwhile func()) (*transport.Range, err
 	return nil, transport.ErrBadAddr
 }
 
-// partCounter counts what a Completion is told.
+// partCounter is a Completion that counts parts.
 type partCounter struct {
 	mu          sync.Mutex
 	changed     *sync.Cond
@@ -88,14 +90,14 @@ func newPartCounter() *partCounter {
 	return p
 }
 
-// Add is told of more parts.
+// Add counts posted parts.
 func (p *partCounter) Add(n int32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.added += n
 }
 
-// Done is told of the end of one.
+// Done counts ended parts and keeps the first error.
 func (p *partCounter) Done(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,7 +108,7 @@ func (p *partCounter) Done(err error) {
 	p.changed.Broadcast()
 }
 
-// waitAll waits for the parts of a transfer that has been posted, and tells the error.
+// waitAll waits for all parts of a posted transfer, and returns the first error.
 func (p *partCounter) waitAll(t testing.TB) error {
 	t.Helper()
 	waitWithin(t, p.changed, "all parts of a direct transfer end",
@@ -119,7 +121,7 @@ func (p *partCounter) waitAll(t testing.TB) error {
 	return p.err
 }
 
-// post writes or reads and returns what has to be waited for. The lock is the origin's caller's.
+// post posts a Write or a Read. The caller calls waitAll of the result.
 func (d *directPair) post(local, remote kernel.Cursor, write, copied bool) (*partCounter, error) {
 	d.origin.posting.Lock()
 	defer d.origin.posting.Unlock()
@@ -132,8 +134,8 @@ func (d *directPair) post(local, remote kernel.Cursor, write, copied bool) (*par
 	return done, d.ep.Read(&x)
 }
 
-// checkPost is a move that must succeed, unless memory has no key: then it is made by other means,
-// as internode does.
+// checkPost posts a transfer, which must succeed, and waits for its effect. If memory has no key it
+// copies the data itself, as internode does by messages.
 func (d *directPair) checkPost(t testing.TB, local, remote kernel.Cursor, write, copied bool) {
 	t.Helper()
 	done, err := d.post(local, remote, write, copied)
@@ -158,26 +160,29 @@ func (d *directPair) checkPost(t testing.TB, local, remote kernel.Cursor, write,
 	}
 }
 
-// awaitWrites waits until all writes have taken effect.
+// awaitWrites waits until all posted Writes have taken effect.
 func (d *directPair) awaitWrites(t testing.TB) {
 	t.Helper()
 	mark := d.ep.Mark()
-	for end := time.Now().Add(patience); !d.ep.Reached(mark); time.Sleep(20 * time.Microsecond) {
+	for end := time.Now().Add(patience); !d.ep.Reached(mark); {
+		time.Sleep(20 * time.Microsecond)
 		if time.Now().After(end) {
 			t.Fatal("what was written is not said to have taken effect")
 		}
 	}
 }
 
+// memoryBytes is memory outside the Go heap as a slice.
 func memoryBytes(addr uintptr, n int) []byte { return unsafe.Slice((*byte)(kernel.Ptr(addr)), n) }
 
+// rowCursor is a cursor of n contiguous bytes.
 func rowCursor(addr uintptr, n int) (c kernel.Cursor) {
 	c.SetContiguous(addr, int64(n))
 	return c
 }
 
-// fabricDirect writes and reads rows of all lengths, from memory of the arena and from other
-// memory.
+// fabricDirect shows that rows of all lengths can be written and read, from arena memory and from
+// other memory, and that neighbouring bytes are not changed.
 func fabricDirect(t *testing.T, d transport.Driver) {
 	p := newDirectPair(t, d)
 	a, b := p.job.procs[0], p.job.procs[1]
@@ -211,14 +216,14 @@ func fabricDirect(t *testing.T, d transport.Driver) {
 	}
 }
 
-// rowsCursor are k rows of n bytes, perhaps with gaps.
+// rowsCursor is a cursor of k rows of n bytes, perhaps with gaps.
 func rowsCursor(r *rand.Rand, at uintptr, n, k int) (c kernel.Cursor) {
 	c.SetStrided(at, []int32{int32(n), int32(k)}, []int32{int32(n + r.IntN(3)*4)})
 	return c
 }
 
-// twoShapes are memory of as many bytes at two places: rows at one, and at the other rows of
-// another length, one row, or a list. Neither takes more than 16 KiB.
+// twoShapes returns cursors of the same number of bytes at two places: rows at one, and at the
+// other rows of another length, one row, or a list. Neither extends over more than 16 KiB.
 func twoShapes(r *rand.Rand, here, there uintptr) (local, remote kernel.Cursor) {
 	n, k := 1+r.IntN(200), 1+r.IntN(60)
 	other := func(at uintptr) (c kernel.Cursor) {
@@ -241,7 +246,7 @@ func twoShapes(r *rand.Rand, here, there uintptr) (local, remote kernel.Cursor) 
 	return other(here), rowsCursor(r, there, n, k)
 }
 
-// fabricDirectShapes: whatever the shapes of the two sides. Many transfers are open at the same
+// fabricDirectShapes shows that both sides may have any shapes. Many transfers are open at the same
 // time.
 func fabricDirectShapes(t *testing.T, d transport.Driver) {
 	const places, room = 32, 16 << 10

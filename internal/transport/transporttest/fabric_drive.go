@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a test does with a connection's end: it sends within its credits, posts, waits for frames,
-// and closes.
+// The methods that a test calls of a connection's end: it sends within its credits, posts, waits
+// for frames, and closes.
 package transporttest
 
 import (
@@ -14,12 +14,12 @@ import (
 	"libarmci/internal/transport"
 )
 
-// originEndpoint is the endpoint of an origin's end.
+// originEndpoint is the endpoint of an origin's end. It panics at a target's end.
 func (e *fabricEnd) originEndpoint() transport.OriginEndpoint {
 	return e.ep.(transport.OriginEndpoint)
 }
 
-// waitUntil waits for something that mu guards.
+// waitUntil waits for a condition that e.mu guards.
 func (e *fabricEnd) waitUntil(what string, done func() bool) {
 	e.t.Helper()
 	waitWithin(e.t, e.changed, fmt.Sprintf("rank %d, connection with %d: %s", e.proc.rank,
@@ -27,7 +27,7 @@ func (e *fabricEnd) waitUntil(what string, done func() bool) {
 		what), done)
 }
 
-// takeFrames waits for so many frames and takes them.
+// takeFrames waits for n frames and removes them. It fails the test if the connection is lost.
 func (e *fabricEnd) takeFrames(n int) (got []frame) {
 	e.t.Helper()
 	e.waitUntil(fmt.Sprintf("%d frames come", n), func() bool {
@@ -42,7 +42,7 @@ func (e *fabricEnd) takeFrames(n int) (got []frame) {
 	return got
 }
 
-// takeCredit waits until another frame may be at the target.
+// takeCredit waits until the target may have one more frame that it has not answered.
 func (e *fabricEnd) takeCredit() error {
 	if e.credits == nil {
 		return nil
@@ -52,7 +52,7 @@ func (e *fabricEnd) takeCredit() error {
 		return nil
 	default:
 	}
-	e.flushAll() // what was put off is not handled either
+	e.flushAll() // the target does not answer deferred frames
 	select {
 	case e.credits <- struct{}{}:
 		return nil
@@ -63,7 +63,7 @@ func (e *fabricEnd) takeCredit() error {
 	}
 }
 
-// flushAll sends what was put off.
+// flushAll sends all deferred frames.
 func (e *fabricEnd) flushAll() {
 	for left := true; left; {
 		e.posting.Lock()
@@ -75,7 +75,7 @@ func (e *fabricEnd) flushAll() {
 	}
 }
 
-// sendFrame sends a frame, from the origin's end.
+// sendFrame sends a frame with a whole body from the origin's end.
 func (e *fabricEnd) sendFrame(head []byte, body *kernel.Cursor, when transport.When) (deferred bool,
 	err error) {
 	if err := e.takeCredit(); err != nil {
@@ -90,7 +90,7 @@ func (e *fabricEnd) sendFrame(head []byte, body *kernel.Cursor, when transport.W
 	return e.ep.Send(head, body, n, when)
 }
 
-// sendPartially is send with the next n bytes of a body.
+// sendPartially is sendFrame with the next n bytes of a body.
 func (e *fabricEnd) sendPartially(head []byte, body *kernel.Cursor, n int64,
 	when transport.When) error {
 	err := e.takeCredit()
@@ -102,7 +102,7 @@ func (e *fabricEnd) sendPartially(head []byte, body *kernel.Cursor, n int64,
 	return err
 }
 
-// sendBytes sends a frame and then uses the memory of both for something else.
+// sendBytes sends a frame and then clears the memory of both.
 func (e *fabricEnd) sendBytes(head, body []byte, when transport.When) {
 	e.t.Helper()
 	h, b := bytes.Clone(head), bytes.Clone(body)
@@ -118,8 +118,7 @@ func (e *fabricEnd) sendBytes(head, body []byte, when transport.When) {
 	clear(b)
 }
 
-// postFrame posts a frame from the target's end, and uses the memory of both for something else if
-// it may.
+// postFrame posts a frame from the target's end. It clears the memory of both if the fabric copies.
 func (e *fabricEnd) postFrame(head, body []byte) {
 	h, b := bytes.Clone(head), bytes.Clone(body)
 	e.ep.(transport.TargetEndpoint).Post(h, b)
@@ -129,7 +128,7 @@ func (e *fabricEnd) postFrame(head, body []byte) {
 	}
 }
 
-// closeOrigin closes the origin's end, once.
+// closeOrigin closes the origin's end. Further calls do nothing.
 func (e *fabricEnd) closeOrigin(linger time.Duration) {
 	e.mu.Lock()
 	again := e.closed
@@ -146,7 +145,7 @@ func (e *fabricEnd) closeOrigin(linger time.Duration) {
 	e.mu.Unlock()
 }
 
-// maxBody is the most bytes of a body that goes with such a head.
+// maxBody is the most bytes of a body behind a head of this length.
 func (e *fabricEnd) maxBody(head int) int {
 	if m := e.ep.MaxFrame(); m > 0 {
 		return m - head

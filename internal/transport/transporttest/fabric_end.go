@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // A connection's end in the fabric suite: a Receiver that checks the order in which it is called
-// and keeps the frames that come. A target's end answers every frame with one: an echo of its body,
-// or an acknowledgement. That is how the origin's end knows how many frames are at the target. What
-// a test does with an end is in fabric_drive.go.
+// and records the frames. A target's end answers every frame with one: an echo of its body, or an
+// acknowledgement. So the origin's end knows how many frames the target has not handled. The
+// methods that tests call are in fabric_drive.go.
 package transporttest
 
 import (
@@ -20,55 +20,74 @@ import (
 	"libarmci/internal/transport"
 )
 
-// The first byte of a head says what a frame is.
+// The first byte of a head is the kind of the frame.
 const (
-	headKeep   = 'k' // the target keeps it and acknowledges it
+	headKeep   = 'k' // the target records it and acknowledges it
 	headEcho   = 'e' // the target sends the body back
 	headAck    = 'a' // an acknowledgement
 	headReply  = 'r' // an echo
-	headPosted = 'p' // by the target, without having been asked
+	headPosted = 'p' // posted by the target; not an answer
 )
 
-// frame is a frame that has come whole.
+// frame is a received frame.
 type frame struct {
 	head, body []byte
 }
 
+// fabricEnd is the Receiver of one end of a connection, with the Endpoint of that end.
 type fabricEnd struct {
 	proc   *fabricProcess
 	t      testing.TB
 	peer   transport.Rank
-	target bool
+	target bool // it is the target's end
 	ep     transport.Endpoint
 
-	// What a test may set, by change once frames may come.
-	settingsMu sync.Mutex
-	bodyFor    func(head []byte, nbytes int64) transport.Body // where bodies go; nil: to Data
-	// End has been called; nil: answer
-	onFrame     func(f *frame) error
-	expectsData func() bool
-	errorFor    func(method string, f *frame) error // an error of Head, Data or End
-	postsInLost bool                                // Lost posts something
-
-	posting    sync.Mutex    // the lock of the origin's caller
-	credits    chan struct{} // one for each frame at the target; nil: any number
+	posting    sync.Mutex    // held by callers of an origin's endpoint
+	credits    chan struct{} // one for each unanswered frame; nil: any number
 	lostSignal chan struct{} // closed by Lost
 
-	callsRunning atomic.Int32 // calls of the Receiver
-	current      *frame       // begun
-	bytesMissing int64        // bytes of it that have not come
-	grain        int          // of Data
-	into         *kernel.Cursor
-	echoBody     []byte // a body that is being sent
-	afterSent    func() // called when it has left
+	settingsMu sync.Mutex
+	endSettings
+	receiving
 
-	mu         sync.Mutex
-	changed    *sync.Cond
-	frames     []frame
-	answers    int // acknowledgements and echoes
-	sentCalls  int // calls of Sent
-	lostErrors []error
-	closed     bool
+	mu      sync.Mutex
+	changed *sync.Cond // broadcast when endRecord has changed
+	endRecord
+}
+
+// endSettings is what a test changes in an end. fabricEnd.settingsMu guards it: tests use configure
+// once frames may arrive.
+type endSettings struct {
+	// bodyFor is the result of Head; nil: all bodies go to Data.
+	bodyFor func(head []byte, nbytes int64) transport.Body
+	// onFrame is called by End; nil: recordFrame.
+	onFrame     func(f *frame) error
+	expectsData func() bool // the result of Expects; nil: false
+	// errorFor is the error of Head, Data or End; nil: none.
+	errorFor    func(method string, f *frame) error
+	postsInLost bool // Lost posts a frame
+}
+
+// receiving is the state of the frame that is being received, and of the echo that is being sent.
+// The thread that polls owns it, except callsRunning.
+type receiving struct {
+	callsRunning atomic.Int32 // calls of methods of Receiver that have not returned
+	current      *frame       // Head has been called, End has not; nil: there is none
+	// bytesMissing is the number of bytes for Data, or what the cursor has left at the end.
+	bytesMissing int64
+	grain        int            // of Data
+	into         *kernel.Cursor // nil: the body goes to Data
+	echoBody     []byte         // in use until Sent; nil: there is none
+	afterSent    func()         // called by Sent
+}
+
+// endRecord is what an end has seen. fabricEnd.mu guards it.
+type endRecord struct {
+	frames     []frame // not taken by the test
+	answers    int     // acknowledgements and echoes
+	sentCalls  int     // calls of Sent
+	lostErrors []error // the arguments of Lost
+	closed     bool    // Close has returned
 }
 
 func newFabricEnd(p *fabricProcess, peer transport.Rank) *fabricEnd {
@@ -80,7 +99,7 @@ func newFabricEnd(p *fabricProcess, peer transport.Rank) *fabricEnd {
 	return e
 }
 
-// violation is what the fabric does wrong.
+// violation fails the test with a text about this end, and returns it as an error.
 func (e *fabricEnd) violation(format string, args ...any) error {
 	err := fmt.Errorf("rank %d, connection with %d: %s", e.proc.rank, e.peer,
 		fmt.Sprintf(format, args...))
@@ -88,7 +107,8 @@ func (e *fabricEnd) violation(format string, args ...any) error {
 	return err
 }
 
-// beginCall checks that one thread at a time calls, and nobody after the end.
+// beginCall checks that no other call of the Receiver is running, and that the connection is
+// neither closed nor lost. The caller defers the result.
 func (e *fabricEnd) beginCall(what string) (leave func()) {
 	if e.callsRunning.Add(1) != 1 {
 		e.violation("%s is called while another call of the Receiver goes on", what)
@@ -102,7 +122,7 @@ func (e *fabricEnd) beginCall(what string) (leave func()) {
 	return func() { e.callsRunning.Add(-1) }
 }
 
-// Head begins a frame.
+// Head checks the order of calls and returns bodyFor's result.
 func (e *fabricEnd) Head(head []byte, nbytes int64) (b transport.Body, err error) {
 	defer e.beginCall("Head")()
 	switch {
@@ -124,13 +144,13 @@ func (e *fabricEnd) Head(head []byte, nbytes int64) (b transport.Body, err error
 	}
 	e.into, e.grain = b.Into, max(b.Grain, 1)
 	if e.into != nil {
-		nbytes = e.into.Left() - nbytes // where the cursor is to be at the end
+		nbytes = e.into.Left() - nbytes // what the cursor must have left at End
 		e.bytesMissing = nbytes
 	}
 	return b, nil
 }
 
-// Data keeps a part of a body.
+// Data checks and records a part of a body.
 func (e *fabricEnd) Data(b []byte) error {
 	defer e.beginCall("Data")()
 	if e.current == nil || e.into != nil || len(b) == 0 || len(b)%e.grain != 0 ||
@@ -143,7 +163,7 @@ func (e *fabricEnd) Data(b []byte) error {
 	return e.wantedError("Data")
 }
 
-// wantedError is the error that a test wants.
+// wantedError is the error that a test wants of a method.
 func (e *fabricEnd) wantedError(method string) (err error) {
 	e.configure(func() {
 		if e.errorFor != nil {
@@ -153,7 +173,7 @@ func (e *fabricEnd) wantedError(method string) (err error) {
 	return err
 }
 
-// End ends a frame.
+// End checks that the body is complete, and calls onFrame.
 func (e *fabricEnd) End() error {
 	defer e.beginCall("End")()
 	f := e.current
@@ -179,14 +199,15 @@ func (e *fabricEnd) End() error {
 	return end(f)
 }
 
-// configure changes what the test has set, or anything that its functions use.
+// configure changes the settings, or variables that their functions use.
 func (e *fabricEnd) configure(do func()) {
 	e.settingsMu.Lock()
 	defer e.settingsMu.Unlock()
 	do()
 }
 
-// recordFrame is what End does where a test says nothing else: it keeps the frame and answers it.
+// recordFrame records a frame. A target's end answers it; at an origin's end an answer frees a
+// credit.
 func (e *fabricEnd) recordFrame(f *frame) error {
 	if e.target {
 		e.answerFrame(f)
@@ -203,7 +224,7 @@ func (e *fabricEnd) recordFrame(f *frame) error {
 	return nil
 }
 
-// countAnswer: the target has handled a frame.
+// countAnswer counts an answer, and frees a credit.
 func (e *fabricEnd) countAnswer() {
 	if e.credits != nil {
 		select {
@@ -218,8 +239,8 @@ func (e *fabricEnd) countAnswer() {
 	e.mu.Unlock()
 }
 
-// answerFrame answers a frame. The origin may have closed the connection already: then Lost
-// follows.
+// answerFrame answers a frame. Errors of Send are ignored: the origin may have closed the
+// connection, and Lost follows.
 func (e *fabricEnd) answerFrame(f *frame) {
 	if len(f.head) == 0 || f.head[0] != headEcho {
 		e.ep.Send([]byte{headAck}, nil, 0, transport.Now)
@@ -238,13 +259,13 @@ func (e *fabricEnd) answerFrame(f *frame) {
 	clear(head)
 }
 
-// cursorOf is a cursor of Go memory, which the caller keeps.
+// cursorOf is a cursor of Go memory, which the caller keeps alive.
 func cursorOf(b []byte) (c kernel.Cursor) {
 	c.SetContiguous(uintptr(unsafe.Pointer(unsafe.SliceData(b))), int64(len(b)))
 	return c
 }
 
-// Sent makes the body of an echo unusable: whoever reads it now reads something else.
+// Sent clears the body of an echo: a fabric that still reads it would send wrong bytes.
 func (e *fabricEnd) Sent() {
 	if !e.target {
 		e.violation("Sent is called at the origin's end")
@@ -261,13 +282,13 @@ func (e *fabricEnd) Sent() {
 	}
 }
 
-// Expects is what the test says.
+// Expects is the result of expectsData.
 func (e *fabricEnd) Expects() (yes bool) {
 	e.configure(func() { yes = e.expectsData != nil && e.expectsData() })
 	return yes
 }
 
-// Lost notes the loss.
+// Lost records the loss.
 func (e *fabricEnd) Lost(err error) {
 	defer e.beginCall("Lost")()
 	if err == nil {

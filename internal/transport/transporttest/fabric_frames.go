@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Frames: whole, once and in order, of all sizes and shapes, both ways, from many at a time.
+// Frames of the fabric suite: they arrive whole, once and in order, of all sizes and shapes, in
+// both directions, from many threads and origins.
 package transporttest
 
 import (
@@ -16,6 +17,7 @@ import (
 	"libarmci/internal/transport"
 )
 
+// fabricInfo shows that FabricInfo has sensible values and does not change.
 func fabricInfo(t *testing.T, d transport.Driver) {
 	j := openFabrics(t, d, 2)
 	a, b := j.procs[0].fabric.Info(), j.procs[0].fabric.Info()
@@ -40,7 +42,7 @@ var (
 		65535, 65536, 100000, 1 << 20, 1<<20 + 7, 3 << 20}
 )
 
-// fabricSizes sends echoes of all sizes.
+// fabricSizes shows that heads and bodies of all sizes arrive, in both directions.
 func fabricSizes(t *testing.T, d transport.Driver) {
 	o, target := openFabrics(t, d, 2).connectPair()
 	echo := func(head, body int) {
@@ -73,8 +75,7 @@ func fabricSizes(t *testing.T, d transport.Driver) {
 	}
 }
 
-// fabricShapes: bodies are taken from, and stored to, memory of any shape. An echo is stored by the
-// origin, too.
+// fabricShapes shows that bodies are read from, and stored to, memory of any shape, at both ends.
 func fabricShapes(t *testing.T, d transport.Driver) {
 	j := newFabricJob(t, d, 2)
 	r := rand.New(rand.NewPCG(11, 0))
@@ -146,14 +147,14 @@ func fabricShapes(t *testing.T, d transport.Driver) {
 	}
 }
 
-// fabricOrder: whatever the urgency.
+// fabricOrder shows that frames arrive in order, whatever their urgency.
 func fabricOrder(t *testing.T, d transport.Driver) {
 	o, target := openFabrics(t, d, 2).connectPair()
 	const n = 1500
 	go func() {
 		for i := range n {
 			kind := []byte{headKeep, headKeep, headEcho}[i%3]
-			o.sendBytes(numberedHead(kind, 0, i), someBody(0, i, o.maxBody(9)),
+			o.sendBytes(numberedHead(kind, 0, i), frameBody(0, i, o.maxBody(9)),
 				[]transport.When{transport.Soon, transport.Burst, transport.Now,
 					transport.Soon}[i%4])
 		}
@@ -161,15 +162,15 @@ func fabricOrder(t *testing.T, d transport.Driver) {
 	}()
 	for i, f := range target.takeFrames(n) {
 		checkFrame(t, f, numberedHead([]byte{headKeep, headKeep, headEcho}[i%3], 0, i),
-			someBody(0, i, o.maxBody(9)))
+			frameBody(0, i, o.maxBody(9)))
 	}
 	for i, f := range o.takeFrames(n / 3) {
-		checkFrame(t, f, numberedHead(headReply, 0, 3*i+2), someBody(0, 3*i+2,
+		checkFrame(t, f, numberedHead(headReply, 0, 3*i+2), frameBody(0, 3*i+2,
 			o.maxBody(9)))
 	}
 }
 
-// fabricOrigins: many origins at one target, each of which is a target itself.
+// fabricOrigins shows that a target serves many origins, and that each may be a target itself.
 func fabricOrigins(t *testing.T, d transport.Driver) {
 	const procs, n = 5, 200
 	j := openFabrics(t, d, procs)
@@ -183,13 +184,13 @@ func fabricOrigins(t *testing.T, d transport.Driver) {
 			running.Go(func() {
 				for i := range n {
 					o.sendBytes(numberedHead(headEcho, from, i),
-						someBody(from, i, o.maxBody(9)), transport.Now)
+						frameBody(from, i, o.maxBody(9)), transport.Now)
 				}
 			})
 			running.Go(func() {
 				for i, f := range o.takeFrames(n) {
 					checkFrame(t, f, numberedHead(headReply, from, i),
-						someBody(from, i, o.maxBody(9)))
+						frameBody(from, i, o.maxBody(9)))
 				}
 			})
 		}
@@ -197,8 +198,8 @@ func fabricOrigins(t *testing.T, d transport.Driver) {
 	running.Wait()
 }
 
-// fabricPost: from many threads, at both ends, between other frames. Each thread's own frames stay
-// in order.
+// fabricPost shows that many threads may send at both ends at the same time. Each thread's own
+// frames stay in order.
 func fabricPost(t *testing.T, d transport.Driver) {
 	const posters, n = 4, 100
 	o, target := openFabrics(t, d, 2).connectPair()
@@ -207,19 +208,19 @@ func fabricPost(t *testing.T, d transport.Driver) {
 		running.Go(func() {
 			for i := range n {
 				o.sendBytes(numberedHead(headKeep, sender, i),
-					someBody(sender, i, o.maxBody(9)), transport.Soon)
+					frameBody(sender, i, o.maxBody(9)), transport.Soon)
 			}
 		})
 		running.Go(func() {
 			for i := range n {
 				target.postFrame(numberedHead(headPosted, sender, i),
-					someBody(sender, i, target.maxBody(9)))
+					frameBody(sender, i, target.maxBody(9)))
 			}
 		})
 	}
 	running.Go(func() {
 		for i := range n {
-			o.sendBytes(numberedHead(headEcho, posters, i), someBody(posters, i,
+			o.sendBytes(numberedHead(headEcho, posters, i), frameBody(posters, i,
 				o.maxBody(9)),
 				transport.Now)
 		}
@@ -236,12 +237,13 @@ func fabricPost(t *testing.T, d transport.Driver) {
 					name, i, sender, next[sender])
 			}
 			next[sender]++
-			checkFrame(t, f, f.head, someBody(sender, i, o.maxBody(9)))
+			checkFrame(t, f, f.head, frameBody(sender, i, o.maxBody(9)))
 		}
 	}
 }
 
-// fabricData: Data comes in whole grains (fabricEnd checks it), at both ends, whatever is expected.
+// fabricData shows that Data is called with whole grains (fabricEnd checks it), at both ends,
+// whatever Expects returns.
 func fabricData(t *testing.T, d transport.Driver) {
 	j := newFabricJob(t, d, 2)
 	grain := 1
@@ -271,105 +273,8 @@ func fabricData(t *testing.T, d transport.Driver) {
 	}
 }
 
-// fabricParts: a target's end sends a long answer in several frames, each when the one before has
-// left (Sent). Frames that come meanwhile wait. The origin stores all parts by one cursor.
-func fabricParts(t *testing.T, d transport.Driver) {
-	const parts, rounds = 5, 20
-	j := newFabricJob(t, d, 2)
-	part := 20000
-	j.onAccept = func(e *fabricEnd) error {
-		part, left := min(part, e.ep.MaxFrame()-9), 0
-		if part < 0 {
-			part = 20000
-		}
-		e.onFrame = func(f *frame) error {
-			if f.head[0] == headEcho {
-				left = parts
-				return e.sendPart(&left, part)
-			}
-			return e.recordFrame(f)
-		}
-		return nil
-	}
-	j.openAll()
-	o, target := j.connectPair()
-	part = min(part, target.maxBody(9))
-	var into kernel.Cursor
-	o.bodyFor = func(head []byte, _ int64) transport.Body {
-		if head[0] == headReply || head[0] == headPosted {
-			return transport.Body{Into: &into}
-		}
-		return transport.Body{}
-	}
-	for round := range rounds {
-		got := make([]byte, parts*part)
-		o.configure(func() { into = cursorOf(got) })
-		o.sendBytes(numberedHead(headEcho, 0, round), nil, transport.Now)
-		o.sendBytes(numberedHead(headKeep, 0, round), nil, transport.Now)
-		o.takeFrames(parts)
-		for i := range parts {
-			if k := firstDifference(got[i*part:(i+1)*part], noise(i, part)); k >= 0 {
-				t.Fatalf("round %d: byte %d of part %d differs", round, k, i)
-			}
-		}
-	}
-	target.waitUntil("all parts have left", func() bool {
-		return target.sentCalls == parts*rounds
-	})
-}
-
-// sendPart sends the next part of an answer. It is called again when the part has left.
-func (e *fabricEnd) sendPart(left *int, n int) error {
-	*left--
-	head := []byte{headPosted}
-	if *left == 0 {
-		head[0] = headReply
-	}
-	e.echoBody = bytes.Clone(noise(4-*left, n))
-	if *left > 0 {
-		e.afterSent = func() { e.sendPart(left, n) }
-	}
-	c := cursorOf(e.echoBody)
-	_, err := e.ep.Send(head, &c, c.Left(), transport.Now)
-	return err
-}
-
-// fabricCursor: one cursor is the body of many frames, at both ends.
-func fabricCursor(t *testing.T, d transport.Driver) {
-	j := openFabrics(t, d, 2)
-	o, target := j.connectPair()
-	r := rand.New(rand.NewPCG(12, 0))
-	copy(unsafe.Slice((*byte)(kernel.Ptr(j.procs[0].arenaMem)), fabricMemBytes), noise(12,
-		fabricMemBytes))
-	for range 30 {
-		from := randomCursor(r, j.procs[0].arenaMem, 1<<20, 1)
-		want, into := packCursor(from), make([]byte, from.Left())
-		to := cursorOf(into)
-		target.configure(func() {
-			target.bodyFor = func([]byte, int64) transport.Body {
-				return transport.Body{Into: &to}
-			}
-		})
-		frames := 0
-		for ; from.Left() > 0; frames++ {
-			left, n := from.Left(), min(1+r.Int64N(from.Left()), int64(o.maxBody(1)))
-			if err := o.sendPartially([]byte{headKeep}, &from, n,
-				transport.Now); err != nil {
-				t.Fatal(err)
-			}
-			if from.Left() != left-n {
-				t.Fatalf("after %d of %d bytes, %d are left", n, left, from.Left())
-			}
-		}
-		if target.takeFrames(frames); !bytes.Equal(into, want) {
-			t.Fatalf("byte %d differs after %d frames", firstDifference(into, want),
-				frames)
-		}
-	}
-}
-
-// fabricDeferred: a frame that was put off leaves with the next one or with Flush; one that was not
-// leaves by itself.
+// fabricDeferred shows that a deferred frame leaves with the next frame or with Flush, and one that
+// is not deferred by itself.
 func fabricDeferred(t *testing.T, d transport.Driver) {
 	o, target := openFabrics(t, d, 2).connectPair()
 	for round := range 60 {
@@ -378,7 +283,7 @@ func fabricDeferred(t *testing.T, d transport.Driver) {
 		deferred := false
 		for i := range n {
 			var err error
-			body := cursorOf(someBody(round, i, o.maxBody(9)))
+			body := cursorOf(frameBody(round, i, o.maxBody(9)))
 			if deferred, err = o.sendFrame(numberedHead(headKeep, round, i), &body,
 				when); err != nil {
 				t.Fatal(err)
@@ -386,7 +291,7 @@ func fabricDeferred(t *testing.T, d transport.Driver) {
 		}
 		switch {
 		case deferred && round%3 == 0:
-			o.sendBytes(numberedHead(headKeep, round, n), someBody(round, n,
+			o.sendBytes(numberedHead(headKeep, round, n), frameBody(round, n,
 				o.maxBody(9)),
 				transport.Now)
 			n++
@@ -394,7 +299,7 @@ func fabricDeferred(t *testing.T, d transport.Driver) {
 			o.flushAll()
 		}
 		for i, f := range target.takeFrames(n) {
-			checkFrame(t, f, numberedHead(headKeep, round, i), someBody(round, i,
+			checkFrame(t, f, numberedHead(headKeep, round, i), frameBody(round, i,
 				o.maxBody(9)))
 		}
 	}

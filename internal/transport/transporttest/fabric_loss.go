@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The end of connections: broken at either end, closed, refused by a receiver. Both ends learn of
-// it once, what was sent before a patient Close arrives, and nobody stays blocked.
+// The end of connections in the fabric suite: broken at either end, closed, refused by a receiver.
+// Both ends are told once, frames that were sent before a Close with time to linger arrive, and no
+// thread stays blocked.
 package transporttest
 
 import (
@@ -14,7 +15,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// waitLost waits until Lost has been called.
+// waitLost waits until Lost has been called, and returns its argument.
 func (e *fabricEnd) waitLost() error {
 	e.t.Helper()
 	e.waitUntil("Lost is called", func() bool { return len(e.lostErrors) > 0 })
@@ -23,7 +24,7 @@ func (e *fabricEnd) waitLost() error {
 	return e.lostErrors[0]
 }
 
-// checkUnusable checks an origin's end that is lost: nothing blocks, and Send tells so.
+// checkUnusable checks that Send of a lost origin's end fails, and that no method blocks.
 func (e *fabricEnd) checkUnusable() {
 	e.t.Helper()
 	e.posting.Lock()
@@ -37,6 +38,8 @@ func (e *fabricEnd) checkUnusable() {
 	e.ep.Break()
 }
 
+// fabricBroken shows that Break at either end is reported at both, and that other connections can
+// be made after it.
 func fabricBroken(t *testing.T, d transport.Driver) {
 	for i := range 6 {
 		j := openFabrics(t, d, 2)
@@ -64,8 +67,7 @@ func fabricBroken(t *testing.T, d transport.Driver) {
 	}
 }
 
-// fabricBlocked: who is blocked in Send, since the target does not read, returns when the
-// connection is broken.
+// fabricBlocked shows that Break ends a Send that is blocked because the target does not read.
 func fabricBlocked(t *testing.T, d transport.Driver) {
 	j := openFabrics(t, d, 2)
 	o, target := j.connectPair()
@@ -104,7 +106,7 @@ func fabricBlocked(t *testing.T, d transport.Driver) {
 	o.checkUnusable()
 }
 
-// fabricBrokenBusy breaks connections while both ends send.
+// fabricBrokenBusy shows that frames are whole and in order up to a Break while both ends send.
 func fabricBrokenBusy(t *testing.T, d transport.Driver) {
 	j := openFabrics(t, d, 2)
 	for round := range 8 {
@@ -113,7 +115,7 @@ func fabricBrokenBusy(t *testing.T, d transport.Driver) {
 		var running sync.WaitGroup
 		running.Go(func() {
 			for i := range 5000 {
-				c := cursorOf(someBody(0, i, o.maxBody(9)))
+				c := cursorOf(frameBody(0, i, o.maxBody(9)))
 				if _, err := o.sendFrame(numberedHead(headEcho, 0, i), &c,
 					transport.Now); err != nil {
 					return
@@ -122,7 +124,7 @@ func fabricBrokenBusy(t *testing.T, d transport.Driver) {
 		})
 		running.Go(func() {
 			for i := range 200 {
-				target.postFrame(numberedHead(headPosted, 1, i), someBody(1, i,
+				target.postFrame(numberedHead(headPosted, 1, i), frameBody(1, i,
 					o.maxBody(9)))
 			}
 		})
@@ -138,7 +140,7 @@ func fabricBrokenBusy(t *testing.T, d transport.Driver) {
 		next := [2]int{}
 		for _, f := range append(o.frames, target.frames...) {
 			sender, i := headNumber(f.head)
-			if checkFrame(t, f, f.head, someBody(sender, i,
+			if checkFrame(t, f, f.head, frameBody(sender, i,
 				o.maxBody(9))); f.head[0] == headPosted && i != next[sender] {
 				t.Fatalf("frame %d comes after %d others", i, next[sender])
 			}
@@ -155,8 +157,8 @@ func (p *fabricProcess) lastAccepted() *fabricEnd {
 	return p.accepted[len(p.accepted)-1]
 }
 
-// fabricClose: what was sent before Close, with time to linger, arrives, also what was put off, or
-// posted by the target.
+// fabricClose shows that frames sent before a Close with time to linger arrive, also deferred ones
+// and those posted by the target.
 func fabricClose(t *testing.T, d transport.Driver) {
 	const n = 120
 	for round := range 4 {
@@ -165,12 +167,12 @@ func fabricClose(t *testing.T, d transport.Driver) {
 		if round == 3 { // the other way
 			for i := range n {
 				target.postFrame(numberedHead(headPosted, 0, i),
-					someBody(0, i, target.maxBody(9)))
+					frameBody(0, i, target.maxBody(9)))
 			}
 			j.procs[1].closeProcess()
-			target.postFrame([]byte{headPosted}, nil) // somebody replies late
+			target.postFrame([]byte{headPosted}, nil) // a late reply: it has no effect
 			for i, f := range o.takeFrames(n) {
-				checkFrame(t, f, numberedHead(headPosted, 0, i), someBody(0, i,
+				checkFrame(t, f, numberedHead(headPosted, 0, i), frameBody(0, i,
 					o.maxBody(9)))
 			}
 			o.waitLost()
@@ -180,19 +182,20 @@ func fabricClose(t *testing.T, d transport.Driver) {
 		for i := range n {
 			when := []transport.When{transport.Soon, transport.Now,
 				transport.Burst}[(i+round)%3]
-			o.sendBytes(numberedHead(headKeep, 0, i), someBody(0, i, o.maxBody(9)),
+			o.sendBytes(numberedHead(headKeep, 0, i), frameBody(0, i, o.maxBody(9)),
 				when)
 		}
 		o.closeOrigin(patience)
 		for i, f := range target.takeFrames(n) {
-			checkFrame(t, f, numberedHead(headKeep, 0, i), someBody(0, i, o.maxBody(9)))
+			checkFrame(t, f, numberedHead(headKeep, 0, i), frameBody(0, i,
+				o.maxBody(9)))
 		}
 		target.waitLost()
 	}
 }
 
-// fabricCloseBoth: where both ends close at the same time, neither waits for the other until its
-// time is over.
+// fabricCloseBoth shows that, if both ends close at the same time, neither waits until its time is
+// over.
 func fabricCloseBoth(t *testing.T, d transport.Driver) {
 	const rounds, few = 100, 1 // a busy machine may make one slow
 	slow := 0
@@ -207,7 +210,8 @@ func fabricCloseBoth(t *testing.T, d transport.Driver) {
 		if time.Since(began) > 500*time.Millisecond {
 			slow++
 		}
-		// not all of them at the end: a fabric may have much memory
+		// Closed here and not at the end of the test, because a fabric may have much
+		// memory.
 		j.procs[0].closeProcess()
 	}
 	if slow > few {
@@ -217,7 +221,7 @@ func fabricCloseBoth(t *testing.T, d transport.Driver) {
 
 var errRefused = errors.New("this frame is refused")
 
-// refuseFramesIn makes an end refuse the frame of a number, in Head, Data or End.
+// refuseFramesIn makes a method of an end refuse frames whose head begins with x.
 func (e *fabricEnd) refuseFramesIn(method string) {
 	e.errorFor = func(now string, f *frame) error {
 		if len(f.head) > 0 && f.head[0] == 'x' && now == method {
@@ -227,8 +231,8 @@ func (e *fabricEnd) refuseFramesIn(method string) {
 	}
 }
 
-// fabricRefusedFrame: an error of a receiver ends the connection and is what Lost is told. Lost may
-// still post.
+// fabricRefusedFrame shows that an error of a receiver ends the connection and is the argument of
+// Lost, which may still post.
 func fabricRefusedFrame(t *testing.T, d transport.Driver) {
 	for _, method := range []string{"Head", "Data", "End"} {
 		for _, atOrigin := range []bool{false, true} {
@@ -272,8 +276,8 @@ func fabricRefusedFrame(t *testing.T, d transport.Driver) {
 	}
 }
 
-// fabricRefusedOrigin: who does not know the secret, is not of the job, asks for another rank, or
-// is not accepted.
+// fabricRefusedOrigin shows that Dial fails if the origin does not know the secret, does not belong
+// to the job, asks for another rank, or is refused by accept.
 func fabricRefusedOrigin(t *testing.T, d transport.Driver) {
 	j := newFabricJob(t, d, 5)
 	j.changeConfig = func(cfg *transport.FabricConfig) {
@@ -330,7 +334,7 @@ func fabricRefusedOrigin(t *testing.T, d transport.Driver) {
 	checkFrame(t, o.takeFrames(1)[0], []byte{headReply, 7}, noise(7, 70))
 }
 
-// fabricAbsent: the other process has gone before it is dialled, or goes while it is connected.
+// fabricAbsent shows that a process that closes is lost to its peers, and that dialling it fails.
 func fabricAbsent(t *testing.T, d transport.Driver) {
 	j := openFabrics(t, d, 3)
 	o := j.procs[0].dialRank(1)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Who polls in the fabric suite: one goroutine per source, and whoever waits for room, one at a
-// time.
+// Polling in the fabric suite: one goroutine per source, and the threads that wait for room, one at
+// a time.
 package transporttest
 
 import (
@@ -12,14 +12,14 @@ import (
 	"libarmci/internal/transport"
 )
 
-// pollLoop polls a source until it is told to stop.
+// pollLoop is a goroutine that polls a source.
 type pollLoop struct {
 	source       transport.Source
-	polling      sync.Mutex   // polling
-	interrupters atomic.Int32 // who wants to be inside
+	polling      sync.Mutex   // held by the thread that polls
+	interrupters atomic.Int32 // callers of withoutPolling
 	stopping     atomic.Bool
 	ended        chan struct{}
-	users        int // endpoints that have this source
+	users        int // number of endpoints that have this source; guarded by fabricProcess.mu
 }
 
 func startLoop(s transport.Source) *pollLoop {
@@ -28,6 +28,7 @@ func startLoop(s transport.Source) *pollLoop {
 	return l
 }
 
+// pollUntilStopped polls and sleeps until stopLoop.
 func (l *pollLoop) pollUntilStopped() {
 	defer close(l.ended)
 	for !l.stopping.Load() {
@@ -42,7 +43,7 @@ func (l *pollLoop) pollUntilStopped() {
 	}
 }
 
-// withoutPolling does something while nobody polls.
+// withoutPolling calls do while no thread polls the source.
 func (l *pollLoop) withoutPolling(do func()) {
 	l.interrupters.Add(1)
 	defer l.interrupters.Add(-1)
@@ -52,7 +53,7 @@ func (l *pollLoop) withoutPolling(do func()) {
 	do()
 }
 
-// stopLoop stops the loop and waits for it.
+// stopLoop stops the goroutine and waits for it. Further calls do nothing.
 func (l *pollLoop) stopLoop() {
 	if l.stopping.Swap(true) {
 		return
@@ -65,7 +66,8 @@ func (l *pollLoop) stopLoop() {
 	}
 }
 
-// startPolling takes a connection into use: its source is polled, unless the test does so.
+// startPolling records the endpoint of a new connection, and has its source polled, unless the test
+// does so.
 func (p *fabricProcess) startPolling(end *fabricEnd, e transport.OriginEndpoint) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,8 +84,8 @@ func (p *fabricProcess) startPolling(end *fabricEnd, e transport.OriginEndpoint)
 	l.users++
 }
 
-// stopPolling ends the polling of a source that only this connection has: the endpoint will be
-// closed.
+// stopPolling ends the polling of a source if no other connection uses it. The caller then closes
+// the endpoint.
 func (p *fabricProcess) stopPolling(end *fabricEnd) {
 	p.mu.Lock()
 	l := p.loops[end.originEndpoint().Source()]
@@ -98,7 +100,7 @@ func (p *fabricProcess) stopPolling(end *fabricEnd) {
 	}
 }
 
-// awaitDone is FabricConfig.Await: who waits polls, unless somebody else does.
+// awaitDone is FabricConfig.Await: the waiting thread polls, unless another one does.
 func (p *fabricProcess) awaitDone(e transport.OriginEndpoint, done func() bool) {
 	s := e.Source()
 	p.mu.Lock()

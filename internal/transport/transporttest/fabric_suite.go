@@ -2,7 +2,7 @@
 
 // The conformance suite that every fabric passes: one list of tests for all networks. All processes
 // of a job are in this one; each is a node of its own, opens the fabric, and runs a data server.
-// The rules are those of transport/fabric.go.
+// The rules are the contracts of transport/fabric.go, endpoint.go and direct.go.
 package transporttest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// patience is far more than anything takes, on a busy machine as well.
+// patience is far more than any step takes, even on a busy machine.
 const patience = 60 * time.Second
 
 // RunFabric tests a fabric. Where it cannot be used, the test is skipped with the reason.
@@ -52,7 +52,7 @@ func RunFabric(t *testing.T, d transport.Driver) {
 	}
 }
 
-// fabricJob is the processes of a test, one rank per node.
+// fabricJob has the processes of a test, one rank per node.
 type fabricJob struct {
 	*Cluster
 	t      testing.TB
@@ -61,10 +61,10 @@ type fabricJob struct {
 	nodes  [][]transport.Rank
 	hints  [][]byte
 	hosts  []string
-	// What a test may set before the first open.
+	// Set by a test before the first process opens its fabric:
 	manualPolling bool                          // the test polls the sources of origins itself
-	onAccept      func(e *fabricEnd) error      // prepares a target's end
-	changeConfig  func(*transport.FabricConfig) // changes what a process is told
+	onAccept      func(e *fabricEnd) error      // prepares a target's end, or refuses it
+	changeConfig  func(*transport.FabricConfig) // of a process
 }
 
 // fabricProcess is one pretended process: its fabric, the source of its data server, and the ends
@@ -75,7 +75,7 @@ type fabricProcess struct {
 	fabric   transport.Fabric
 	listener transport.Listener
 	server   *pollLoop
-	arenaMem uintptr // memBytes of the arena
+	arenaMem uintptr // fabricMemBytes of the arena
 	ownMem   uintptr // as many bytes outside of it
 
 	mu       sync.Mutex
@@ -89,7 +89,7 @@ type fabricProcess struct {
 
 const fabricMemBytes = 3 << 20
 
-// newFabricJob makes n processes, which are not open yet.
+// newFabricJob makes n processes. The caller opens them by openAll.
 func newFabricJob(t testing.TB, d transport.Driver, n int) *fabricJob {
 	leaktest.Check(t)
 	j := &fabricJob{Cluster: NewCluster(n), t: t, driver: d}
@@ -112,14 +112,14 @@ func newFabricJob(t testing.TB, d transport.Driver, n int) *fabricJob {
 	return j
 }
 
-// openFabrics is newFabricJob, and all processes are open.
+// openFabrics is newFabricJob and openAll.
 func openFabrics(t testing.TB, d transport.Driver, n int) *fabricJob {
 	j := newFabricJob(t, d, n)
 	j.openAll()
 	return j
 }
 
-// allocate is memory of the process's node.
+// allocate allocates and publishes arena memory of the process.
 func (p *fabricProcess) allocate(nbytes int64) uintptr {
 	n := p.job.Node(int(p.rank))
 	addr, err := n.Grow(nbytes)
@@ -132,6 +132,7 @@ func (p *fabricProcess) allocate(nbytes int64) uintptr {
 	return addr
 }
 
+// openAll opens all processes. They are closed when the test ends.
 func (j *fabricJob) openAll() {
 	j.t.Helper()
 	for _, p := range j.procs {
@@ -142,7 +143,7 @@ func (j *fabricJob) openAll() {
 	}
 }
 
-// fabricConfig is what a process is told.
+// fabricConfig is the argument of Driver.Open for the process.
 func (p *fabricProcess) fabricConfig() transport.FabricConfig {
 	j, memory := p.job, &Memory{}
 	cfg := transport.FabricConfig{Serves: true, Await: p.awaitDone, Receive: p.pollOnce,
@@ -165,7 +166,7 @@ func (p *fabricProcess) fabricConfig() transport.FabricConfig {
 	return cfg
 }
 
-// openProcess opens the fabric, listens and polls what comes to the data server.
+// openProcess opens the fabric, listens, and starts polling the data server's source.
 func (p *fabricProcess) openProcess() (err error) {
 	if p.fabric, err = p.job.driver.Open(p.fabricConfig()); err != nil {
 		return err
@@ -180,6 +181,7 @@ func (p *fabricProcess) openProcess() (err error) {
 	return nil
 }
 
+// acceptEnd is the argument of Listen: it makes the target's end of a new connection.
 func (p *fabricProcess) acceptEnd(from transport.Rank, e transport.TargetEndpoint) (
 	transport.Receiver, error) {
 	end := newFabricEnd(p, from)
@@ -196,7 +198,7 @@ func (p *fabricProcess) acceptEnd(from transport.Rank, e transport.TargetEndpoin
 	return end, nil
 }
 
-// dialRank connects to a rank and polls what comes.
+// dialRank connects to a rank and starts polling. The connection is closed when the test ends.
 func (p *fabricProcess) dialRank(to int) *fabricEnd {
 	p.job.t.Helper()
 	end := newFabricEnd(p, transport.Rank(to))
@@ -209,7 +211,7 @@ func (p *fabricProcess) dialRank(to int) *fabricEnd {
 	return end
 }
 
-// acceptedFrom is the target's end of the connection that a rank has made.
+// acceptedFrom waits for a connection that a rank has made, and returns the target's end.
 func (p *fabricProcess) acceptedFrom(rank transport.Rank) (end *fabricEnd) {
 	p.job.t.Helper()
 	waitWithin(p.job.t, p.changed, "rank is accepted", func() bool {
@@ -223,7 +225,7 @@ func (p *fabricProcess) acceptedFrom(rank transport.Rank) (end *fabricEnd) {
 	return end
 }
 
-// connectPair is a connection between ranks 0 and 1 of a job: the origin's end and the target's.
+// connectPair connects rank 0 to rank 1, and returns both ends.
 func (j *fabricJob) connectPair() (origin, target *fabricEnd) {
 	j.t.Helper()
 	origin = j.procs[0].dialRank(1)
@@ -247,7 +249,7 @@ func (p *fabricProcess) closeProcess() {
 	p.fabric = nil
 }
 
-// waitWithin waits for something that a condition's lock guards.
+// waitWithin waits for a condition that the lock of c guards. It fails the test after patience.
 func waitWithin(t testing.TB, c *sync.Cond, what string, done func() bool) {
 	t.Helper()
 	late := false
@@ -269,8 +271,8 @@ func waitWithin(t testing.TB, c *sync.Cond, what string, done func() bool) {
 	}
 }
 
-// randomCursor makes memory of at least one byte within room bytes from base on: contiguous,
-// strided or a list, whose rows do not overlap and are multiples of grain.
+// randomCursor makes a cursor of at least one byte, within room bytes from base on: contiguous,
+// strided or a list. Its rows do not overlap, and their lengths are multiples of grain.
 func randomCursor(r *rand.Rand, base uintptr, room int64, grain int) (c kernel.Cursor) {
 	row := grain * (1 + r.IntN(300/grain))
 	switch r.IntN(3) {
@@ -309,7 +311,7 @@ func randomCursor(r *rand.Rand, base uintptr, room int64, grain int) (c kernel.C
 	return c
 }
 
-// packCursor is what lies before a cursor, which stays where it is.
+// packCursor returns the bytes in front of a cursor. The caller's cursor does not move.
 func packCursor(c kernel.Cursor) []byte {
 	b := make([]byte, c.Left())
 	c.Pack(b)

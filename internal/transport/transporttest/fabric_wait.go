@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Waiting: Sleep and Interrupt of one source, Wait, Attend and Wake of a progress thread. No
-// wake-up may be lost. The tests poll the origin's source themselves; the target posts.
+// Waiting in the fabric suite: Sleep and Interrupt of one source, Wait, Attend and Wake of a
+// progress thread. No wake-up may be lost. The tests poll the origin's source themselves; the
+// target posts.
 package transporttest
 
 import (
@@ -28,7 +29,7 @@ func Returns(t testing.TB, what string, do func()) {
 	}
 }
 
-// manualPair is a pair whose origin's source is polled by the test alone.
+// manualPair is connectPair of a new job in which the test polls the origin's source.
 func manualPair(t testing.TB, d transport.Driver) (j *fabricJob, o, target *fabricEnd) {
 	j = newFabricJob(t, d, 2)
 	j.manualPolling = true
@@ -37,14 +38,14 @@ func manualPair(t testing.TB, d transport.Driver) (j *fabricJob, o, target *fabr
 	return j, o, target
 }
 
-// frameCount tells how many frames have come.
+// frameCount is the number of frames that have arrived and were not taken.
 func (e *fabricEnd) frameCount() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.frames)
 }
 
-// pollUntil polls a source until so many frames have come. It does not sleep.
+// pollUntil polls the source, without sleeping, until that many frames have arrived.
 func (e *fabricEnd) pollUntil(frames int) {
 	e.t.Helper()
 	for end := time.Now().Add(patience); e.frameCount() < frames; {
@@ -54,6 +55,8 @@ func (e *fabricEnd) pollUntil(frames int) {
 	}
 }
 
+// fabricWait shows what ends Wait: Wake, the limit, and arrivals at attended sources, which are
+// listed once.
 func fabricWait(t *testing.T, d transport.Driver) {
 	j, o, target := manualPair(t, d)
 	f, s := j.procs[0].fabric, o.originEndpoint().Source()
@@ -94,7 +97,7 @@ func fabricWait(t *testing.T, d transport.Driver) {
 	}
 }
 
-// fabricWakeUps is a progress thread, which must hear of every frame.
+// fabricWakeUps shows that a progress thread is woken for every frame.
 func fabricWakeUps(t *testing.T, d transport.Driver) {
 	const n = 400
 	j, o, target := manualPair(t, d)
@@ -102,7 +105,7 @@ func fabricWakeUps(t *testing.T, d transport.Driver) {
 	heard := make(chan struct{})
 	go func() {
 		for i := range n {
-			target.postFrame(numberedHead(headPosted, 0, i), someBody(0, i, 100))
+			target.postFrame(numberedHead(headPosted, 0, i), frameBody(0, i, 100))
 			<-heard
 			if i%8 == 0 {
 				time.Sleep(time.Duration(i%5) * 100 * time.Microsecond)
@@ -125,13 +128,14 @@ func fabricWakeUps(t *testing.T, d transport.Driver) {
 				r.Poll(0)
 			}
 		}
-		checkFrame(t, o.takeFrames(1)[0], numberedHead(headPosted, 0, i), someBody(0, i,
+		checkFrame(t, o.takeFrames(1)[0], numberedHead(headPosted, 0, i), frameBody(0, i,
 			100))
 		heard <- struct{}{}
 	}
 }
 
-// fabricWaitLost: Wait lists a source whose connection is lost, though nobody attends it.
+// fabricWaitLost shows that Wait lists a source whose connection is lost, even if it is not
+// attended.
 func fabricWaitLost(t *testing.T, d transport.Driver) {
 	for i, end := range []func(o, target *fabricEnd){
 		func(_, target *fabricEnd) { target.ep.Break() },
@@ -169,6 +173,8 @@ func fabricWaitLost(t *testing.T, d transport.Driver) {
 	}
 }
 
+// fabricSleep shows what ends Sleep: Interrupt, the limit, an arrival, and the loss of the
+// connection.
 func fabricSleep(t *testing.T, d transport.Driver) {
 	_, o, target := manualPair(t, d)
 	s := o.originEndpoint().Source()
@@ -190,7 +196,7 @@ func fabricSleep(t *testing.T, d transport.Driver) {
 	for i := range 100 {
 		go func() {
 			time.Sleep(time.Duration(i%4) * 100 * time.Microsecond)
-			target.postFrame(numberedHead(headPosted, 0, i), someBody(0, i, 100))
+			target.postFrame(numberedHead(headPosted, 0, i), frameBody(0, i, 100))
 		}()
 		Returns(t, "Sleep while a frame comes", func() {
 			for o.frameCount() == 0 {
@@ -199,7 +205,7 @@ func fabricSleep(t *testing.T, d transport.Driver) {
 				}
 			}
 		})
-		checkFrame(t, o.takeFrames(1)[0], numberedHead(headPosted, 0, i), someBody(0, i,
+		checkFrame(t, o.takeFrames(1)[0], numberedHead(headPosted, 0, i), frameBody(0, i,
 			100))
 	}
 	go target.ep.Break()

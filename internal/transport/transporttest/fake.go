@@ -20,21 +20,19 @@ import (
 
 // Options of a Net. The zero value is an unordered wire.
 type Options struct {
-	Seed  uint64        // of the order in which things happen
-	Pause time.Duration // longest pause between two things that happen at one end
-	// Ordered and Eager are those of transport.Info, and kept.
-	Ordered bool
-	// Coalesces is that of transport.Info.
+	Seed  uint64        // of the order of steps
+	Pause time.Duration // longest pause between two steps of one end
+	// Ordered, Coalesces and Eager are those of transport.Info. The Fake keeps their promises.
+	Ordered   bool
 	Coalesces bool
 	Eager     int
-	// Owns, if set, says whether n bytes at an address are memory of a peer that may be
-	// reached.
+	// Owns, if set, tells whether n bytes at an address belong to a peer and may be accessed.
 	Owns func(p transport.Peer, addr uintptr, n int64) bool
-	// Server, if set, says which end receives the messages for an end.
+	// Server, if set, is the end that receives the messages for an end.
 	Server func(end int) int
 }
 
-// Net is what the ends of a Fake have in common.
+// Net connects the ends of a Fake. Its lock guards all of their fields.
 type Net struct {
 	opts Options
 
@@ -66,7 +64,7 @@ type Fake struct {
 	inbox      [][]queuedMessage // by sender: messages on their way
 	dead       bool
 	closed     bool
-	lateErrors map[int]error // by end: what a store that nobody waited for has come to
+	lateErrors map[int]error // by end: the error of a store, for the next fence
 	// by end: messages that are not unordered, and how many of them have been handled
 	messagesSent    map[int]int
 	messagesHandled map[int]int
@@ -87,13 +85,13 @@ func (n *Net) Open(self int, h transport.Handler) *Fake {
 	return f
 }
 
-// Hold stops the wire: what was posted stays open until Release.
+// Hold stops the wire: posted operations stay open until Release.
 func (n *Net) Hold() { n.changeState(func() { n.held = true }) }
 
-// Release lets it run again.
+// Release ends Hold.
 func (n *Net) Release() { n.changeState(func() { n.held = false }) }
 
-// Kill makes an end dead to all others.
+// Kill makes an end dead: operations to it fail with ErrPeerDead.
 func (n *Net) Kill(end int) { n.changeState(func() { n.ends[end].dead = true }) }
 
 // Close closes all ends and waits for their goroutines.
@@ -106,13 +104,14 @@ func (n *Net) Close() {
 	n.running.Wait()
 }
 
-// Count is how many operations of a name ("put", "get", "acc", "rmw", "fence", "put vector" ...)
-// were asked for.
+// Count is the number of calls of one kind so far: "put", "get", "acc", "rmw", "fence", "put
+// vector" ...
 func (n *Net) Count(name string) (count int) {
 	n.changeState(func() { count = n.operationCounts[name] })
 	return count
 }
 
+// changeState calls do with the lock held, and wakes the waiters.
 func (n *Net) changeState(do func()) {
 	n.mu.Lock()
 	do()
@@ -120,7 +119,7 @@ func (n *Net) changeState(do func()) {
 	n.changed.Broadcast()
 }
 
-// Info tells what Options said.
+// Info has the values of Options.
 func (f *Fake) Info() transport.Info {
 	return transport.Info{Name: "fake", Addr: []byte{byte(f.self)}, Ordered: f.net.opts.Ordered,
 		Coalesces: f.net.opts.Coalesces, Eager: f.net.opts.Eager}
@@ -139,24 +138,24 @@ func (f *Fake) Connect(peers []transport.PeerAddr) error {
 	return nil
 }
 
-// Put posts.
+// Put posts an operation.
 func (f *Fake) Put(p transport.Peer, x *transport.Xfer) error {
 	return f.postOp(p, &op{name: "put", xfer: x})
 }
 
-// Get posts.
+// Get posts an operation.
 func (f *Fake) Get(p transport.Peer, x *transport.Xfer) error {
 	return f.postOp(p, &op{name: "get", xfer: x})
 }
 
-// Acc posts; the scale is read now.
+// Acc posts an operation and reads the scale.
 func (f *Fake) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error {
 	o := &op{name: "acc", xfer: x, typ: kernel.Type(s.Type)}
 	copy(o.scale[:], unsafe.Slice((*byte)(s.Value), kernel.TypeSize(o.typ)))
 	return f.postOp(p, o)
 }
 
-// RMW posts and waits.
+// RMW posts an operation and waits for it.
 func (f *Fake) RMW(p transport.Peer, r *transport.RMW) error {
 	if !r.Valid() {
 		return fmt.Errorf("read-modify-write: %w", transport.ErrNotNative)
@@ -171,11 +170,11 @@ func (f *Fake) RMW(p transport.Peer, r *transport.RMW) error {
 	return <-done
 }
 
-// Send queues a copy.
+// Send queues a copy of the message.
 func (f *Fake) Send(p transport.Peer, m transport.Msg) error { return f.queueMessage(p, m, nil) }
 
-// Call waits for the reply, or until the peer is dead or this end closed. A goroutine does where
-// m.Replied gets the reply.
+// Call waits for the reply, or until the peer is dead or this end is closed. If m.Replied is set, a
+// goroutine waits.
 func (f *Fake) Call(p transport.Peer, m transport.Msg) ([]byte, error) {
 	reply, err := f.postCall(p, m)
 	switch {
@@ -188,13 +187,13 @@ func (f *Fake) Call(p transport.Peer, m transport.Msg) ([]byte, error) {
 	return nil, nil
 }
 
-// postCall posts a message. The function that it returns waits for the reply.
+// postCall queues a message. Its result waits for the reply.
 func (f *Fake) postCall(p transport.Peer, m transport.Msg) (reply func() ([]byte, error),
 	err error) {
 	n, done := f.net, false
 	var answer []byte
-	take := func(body []byte) { n.changeState(func() { done, answer = true, body }) }
-	if err := f.queueMessage(p, m, take); err != nil {
+	setReply := func(body []byte) { n.changeState(func() { done, answer = true, body }) }
+	if err := f.queueMessage(p, m, setReply); err != nil {
 		return nil, err
 	}
 	return func() ([]byte, error) {
@@ -210,6 +209,8 @@ func (f *Fake) postCall(p transport.Peer, m transport.Msg) (reply func() ([]byte
 	}, nil
 }
 
+// queueMessage queues a copy of a message at the receiving end: at a random place if it is
+// unordered.
 func (f *Fake) queueMessage(p transport.Peer, m transport.Msg, reply func([]byte)) (err error) {
 	f.net.changeState(func() {
 		switch end, e := f.reachableEnd(p); {
@@ -236,6 +237,7 @@ func (f *Fake) queueMessage(p transport.Peer, m transport.Msg, reply func([]byte
 	return err
 }
 
+// serverOf is the end that receives the messages for an end.
 func (n *Net) serverOf(end int) int {
 	if n.opts.Server == nil {
 		return end
@@ -243,8 +245,8 @@ func (n *Net) serverOf(end int) int {
 	return n.opts.Server(end)
 }
 
-// openOpsTo lists what a message to an end has to wait for: with Ordered what is open to any end of
-// the same server.
+// openOpsTo lists the operations that a message to an end has to wait for: with Ordered the open
+// ones to any end of the same server. The caller holds the net's lock.
 func (f *Fake) openOpsTo(end int) []*op {
 	var open []*op
 	if !f.net.opts.Ordered {
@@ -258,7 +260,8 @@ func (f *Fake) openOpsTo(end int) []*op {
 	return open
 }
 
-// reachableEnd finds the end of a peer that can still be reached.
+// reachableEnd is the number of a peer's end. It fails if that is dead, or if this end is closed.
+// The caller holds the net's lock.
 func (f *Fake) reachableEnd(p transport.Peer) (int, error) {
 	end := f.peers[p]
 	switch {
@@ -270,13 +273,13 @@ func (f *Fake) reachableEnd(p transport.Peer) (int, error) {
 	return end, nil
 }
 
-// Progress only waits, and not for long: the engine runs by itself.
+// Progress sleeps for a short time: the engine has a goroutine of its own.
 func (f *Fake) Progress(wait time.Duration) (int, error) {
 	time.Sleep(min(wait, 20*time.Microsecond))
 	return 0, nil
 }
 
-// Close fails what is open.
+// Close completes open operations with ErrClosed.
 func (f *Fake) Close() error {
 	f.net.changeState(func() { f.closed = true })
 	return nil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The stand-ins are tested like real transports: the conformance suite over Fake, and the few
-// things that tests of core rely on beyond it (completions can be held, reordering does happen,
+// The stand-ins are tested like real transports: the conformance suite over Fake, and the
+// properties that tests of core need beyond it (completions can be held, operations are reordered,
 // peers can die).
 package transporttest
 
@@ -16,7 +16,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// openFakes opens a Fake between n goroutines' places.
+// openFakes opens a Net of n ends with memory for the conformance suite.
 func openFakes(t *testing.T, n int, o Options) (*Net, []*End) {
 	leaktest.Check(t)
 	c := NewCluster(n)
@@ -36,6 +36,7 @@ func openFakes(t *testing.T, n int, o Options) (*Net, []*End) {
 	return net, all
 }
 
+// TestConformance shows that a Fake passes the conformance suite of transports.
 func TestConformance(t *testing.T) {
 	for name, o := range map[string]Options{
 		"unordered": {Seed: 1},
@@ -58,7 +59,7 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// connectFakes is two ends that know each other, with n words of local memory numbered from 1.
+// connectFakes opens two connected ends. The scratch words of the first are 1, 2, 3 ...
 func connectFakes(t *testing.T, o Options) (*Net, *End, *End) {
 	net, all := openFakes(t, 2, o)
 	for _, e := range all {
@@ -73,6 +74,7 @@ func connectFakes(t *testing.T, o Options) (*Net, *End, *End) {
 	return net, all[0], all[1]
 }
 
+// TestHold shows that operations stay open from Hold to Release.
 func TestHold(t *testing.T) {
 	net, a, b := connectFakes(t, Options{})
 	net.Hold()
@@ -96,7 +98,8 @@ func TestHold(t *testing.T) {
 	}
 }
 
-// Operations that are open together complete in another order than they were posted.
+// TestReorders shows that operations that are open together complete in another order than they
+// were posted in.
 func TestReorders(t *testing.T) {
 	net, a, b := connectFakes(t, Options{Seed: 5})
 	net.Hold()
@@ -117,6 +120,7 @@ func TestReorders(t *testing.T) {
 	}
 }
 
+// TestKill shows that open and later operations to a dead end fail with ErrPeerDead.
 func TestKill(t *testing.T) {
 	net, a, b := connectFakes(t, Options{})
 	net.Hold()
@@ -139,6 +143,8 @@ func TestKill(t *testing.T) {
 	}
 }
 
+// TestCloseFailsWhatIsOpen shows that open and later operations of a closed end fail with
+// ErrClosed.
 func TestCloseFailsWhatIsOpen(t *testing.T) {
 	net, a, b := connectFakes(t, Options{})
 	net.Hold()
@@ -155,6 +161,7 @@ func TestCloseFailsWhatIsOpen(t *testing.T) {
 	}
 }
 
+// TestOwns shows that Options.Owns decides which addresses are bad.
 func TestOwns(t *testing.T) {
 	_, a, b := connectFakes(t,
 		Options{Owns: func(_ transport.Peer, _ uintptr, n int64) bool { return n < 64 }})
@@ -172,6 +179,8 @@ func TestOwns(t *testing.T) {
 	}
 }
 
+// TestFlaky shows that each method of a Flaky fails when the test wants it, before the call or at
+// local completion.
 func TestFlaky(t *testing.T) {
 	_, a, b := connectFakes(t, Options{})
 	broken := errors.New("broken")

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Flaky is a transport that fails where a test says so. It adds nothing to the data path of a real
-// transport.
+// Flaky is a transport that fails at calls chosen by a test. It changes nothing in the data path of
+// the transport that it wraps.
 package transporttest
 
 import (
@@ -10,17 +10,18 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Flaky wraps a transport. Both functions may be nil; what they are asked is the method's name in
-// lower case.
+// Flaky wraps a transport. Both functions may be nil. Their argument what is the name of the method
+// in lower case.
 type Flaky struct {
 	transport.Transport
 	// Fail makes a call fail before it has any effect.
 	Fail func(what string, p transport.Peer) error
-	// FailLater makes the local completion of a put, get or accumulate fail; its effect is that
-	// of the wrapped one.
+	// FailLater makes the local completion of a put, get or accumulate fail. The operation
+	// itself is carried out.
 	FailLater func(what string, p transport.Peer) error
 }
 
+// failure is the error of Fail, nil if it is not set.
 func (f *Flaky) failure(what string, p transport.Peer) error {
 	if f.Fail == nil {
 		return nil
@@ -28,7 +29,7 @@ func (f *Flaky) failure(what string, p transport.Peer) error {
 	return f.Fail(what, p)
 }
 
-// withLateFailure gives the transfer a Done that reports FailLater's error.
+// withLateFailure returns the transfer with a Done that reports the error of FailLater.
 func (f *Flaky) withLateFailure(what string, p transport.Peer, x *transport.Xfer) *transport.Xfer {
 	if f.FailLater == nil {
 		return x

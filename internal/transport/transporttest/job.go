@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Job stands in for bootstrap.Job in a Cluster: it exchanges, counts communicators and notes how it
-// was ended instead of ending the process.
+// Job stands in for bootstrap.Job in a Cluster: it exchanges bytes, counts communicators, and
+// records how it was ended instead of ending the process.
 package transporttest
 
 import (
@@ -25,19 +25,19 @@ type Job struct {
 	onLoss     func(rank int, reason string)
 }
 
-// Comm is a communicator that was asked for.
+// Comm is a communicator that GroupComm has made.
 type Comm struct {
 	Ranks []int
 	Comm  uintptr
 }
 
-// OnLoss: see bootstrap.LossWatcher.
+// OnLoss is that of bootstrap.LossWatcher.
 func (j *Job) OnLoss(report func(rank int, reason string)) { j.onLoss = report }
 
-// Lose reports that the job has noticed the loss of a rank.
+// Lose calls the function of OnLoss.
 func (j *Job) Lose(rank int, reason string) { j.onLoss(rank, reason) }
 
-// Kind is a word of its own.
+// Kind is "test".
 func (j *Job) Kind() string { return "test" }
 
 // Rank is the rank.
@@ -46,7 +46,7 @@ func (j *Job) Rank() int { return j.rank }
 // Size is the number of ranks.
 func (j *Job) Size() int { return j.c.N }
 
-// Split compares keys.
+// Split makes a node of all ranks with the same key.
 func (j *Job) Split(key string) (local, size int, err error) {
 	if err := j.c.injectedFault("exchange", j.rank); err != nil {
 		return 0, 0, err
@@ -75,7 +75,7 @@ func (j *Job) Split(key string) (local, size int, err error) {
 	return local, len(ranks), nil
 }
 
-// GatherNode gathers within the node.
+// GatherNode returns the bytes of all ranks of the node.
 func (j *Job) GatherNode(mine []byte) ([][]byte, error) {
 	if err := j.c.injectedFault("exchange", j.rank); err != nil {
 		return nil, err
@@ -83,7 +83,7 @@ func (j *Job) GatherNode(mine []byte) ([][]byte, error) {
 	return j.nodeTeam.exchangeBodies("GatherNode", mine), nil
 }
 
-// ExchangeLeaders gathers from all ranks, and picks the leaders'.
+// ExchangeLeaders returns the bytes of the leaders of all nodes. All ranks call it.
 func (j *Job) ExchangeLeaders(mine []byte) (parts [][]byte, err error) {
 	if err := j.c.injectedFault("exchange", j.rank); err != nil {
 		return nil, err
@@ -95,15 +95,16 @@ func (j *Job) ExchangeLeaders(mine []byte) (parts [][]byte, err error) {
 	return parts, nil
 }
 
-// EndExchange makes the next exchange without a Split a bug.
+// EndExchange makes an exchange without another Split crash.
 func (j *Job) EndExchange() { j.nodeTeam, j.leaders = nil, nil }
 
+// worldTeam is the team of all ranks of the job.
 func (j *Job) worldTeam() *team { return &team{c: j.c, state: j.c.jobWorld, me: j.rank} }
 
 // WorldComm is a constant.
 func (j *Job) WorldComm() uintptr { return 0x4400 }
 
-// GroupComm numbers the communicators of a rank.
+// GroupComm returns a new number, and records it.
 func (j *Job) GroupComm(ranks []int, _ int) (uintptr, error) {
 	if err := j.c.injectedFault("comm", j.rank); err != nil {
 		return 0, err
@@ -113,23 +114,24 @@ func (j *Job) GroupComm(ranks []int, _ int) (uintptr, error) {
 	return j.lastComm, nil
 }
 
-// FreeComm is noted.
+// FreeComm records the call.
 func (j *Job) FreeComm(comm uintptr) { j.commsFreed = append(j.commsFreed, comm) }
 
 // Comms lists the communicators made and freed. Only for the rank's own goroutine.
 func (j *Job) Comms() (made []Comm, freed []uintptr) { return j.commsMade, j.commsFreed }
 
+// recordCall records a call for Ends.
 func (j *Job) recordCall(text string) {
 	j.c.changeState(func() { j.endCalls = append(j.endCalls, text) })
 }
 
-// Abort is noted.
+// Abort records the call.
 func (j *Job) Abort(code int) { j.recordCall(fmt.Sprintf("abort %d", code)) }
 
-// Die is noted.
+// Die records the call.
 func (j *Job) Die(code int) { j.recordCall(fmt.Sprintf("die %d", code)) }
 
-// Close is noted.
+// Close records the call.
 func (j *Job) Close() error {
 	j.recordCall("close")
 	return nil

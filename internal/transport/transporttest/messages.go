@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Messages of the conformance suite: their contents follow from sender, receiver and number, so
-// that a receiver can tell loss, repetition, mixture and wrong order.
+// Messages of the conformance suite. Their contents follow from sender, receiver and number, so
+// that a receiver detects loss, repetition, mixture and wrong order.
 package transporttest
 
 import (
@@ -17,6 +17,10 @@ import (
 	"libarmci/internal/transport"
 )
 
+// messageTests are tests of Send and of handlers.
+type messageTests struct{ *suite }
+
+// message makes the i-th message between two places.
 func message(from, to, i int, seed uint64) transport.Msg {
 	r := rand.New(rand.NewPCG(seed, uint64(from)<<32|uint64(to)<<16|uint64(i)))
 	sizes := []int{0, 1, 7, 64, 1000, 5000, 70000}
@@ -25,6 +29,7 @@ func message(from, to, i int, seed uint64) transport.Msg {
 	return transport.Msg{Kind: uint8(i), Body: body}
 }
 
+// sendNumbered sends c.N messages to a place, and reuses their memory.
 func (e *End) sendNumbered(c command) error {
 	for i := range c.N {
 		m := message(e.Self, c.Place, i, c.Seed)
@@ -35,12 +40,14 @@ func (e *End) sendNumbered(c command) error {
 		if err := e.Transport.Send(transport.Peer(c.Place), m); err != nil {
 			return err
 		}
-		fill(m.Head, 0) // they are the caller's again
+		fill(m.Head, 0) // the caller may reuse both after Send
 		fill(m.Body, 0)
 	}
 	return nil
 }
 
+// checkMessages waits for the messages that sendNumbered of another place has sent, and compares
+// them.
 func (e *End) checkMessages(c command) error {
 	if w, may := e.Transport.(transport.Watcher); may && c.Unordered {
 		defer w.Watch(transport.Peer(c.Place),
@@ -65,20 +72,20 @@ func (e *End) checkMessages(c command) error {
 	return nil
 }
 
-// testMessages: everybody sends to everybody at once, itself included.
-func (s *suite) testMessages(t *testing.T) { s.exchangeMessages(t, command{N: 20, Seed: 3}) }
+// testMessages shows that messages between all places, sent at the same time, arrive in order.
+func (s messageTests) testMessages(t *testing.T) { s.exchangeMessages(t, command{N: 20, Seed: 3}) }
 
-// testUnorderedMessages: the same, in any order; all of them come, those before and after that are
-// not unordered as well.
-func (s *suite) testUnorderedMessages(t *testing.T) {
+// testUnorderedMessages shows that all unordered messages arrive, and ordered ones before and after
+// them, too.
+func (s messageTests) testUnorderedMessages(t *testing.T) {
 	for i := range uint64(3) {
 		s.exchangeMessages(t, command{N: 20, Seed: 50 + i, Unordered: true})
 		s.exchangeMessages(t, command{N: 5, Seed: 60 + i})
 	}
 }
 
-// testMessagesFenced: after a fence the peer's handler has had all messages.
-func (s *suite) testMessagesFenced(t *testing.T) {
+// testMessagesFenced shows that the peer's handler has been called for all messages before a fence.
+func (s messageTests) testMessagesFenced(t *testing.T) {
 	c := command{N: 20, Seed: 70}
 	if s.info.Immediate {
 		t.Skip("the transport is immediate: its fence has nothing to wait for")
@@ -100,7 +107,8 @@ func (s *suite) testMessagesFenced(t *testing.T) {
 	}
 }
 
-func (s *suite) exchangeMessages(t *testing.T, c command) {
+// exchangeMessages has every place send messages to every place, and then check those it got.
+func (s messageTests) exchangeMessages(t *testing.T, c command) {
 	t.Helper()
 	for _, c.Do = range []string{"send", "got"} {
 		s.atEachPlace(t, func(place int) error {
@@ -115,9 +123,9 @@ func (s *suite) exchangeMessages(t *testing.T, c command) {
 	}
 }
 
-// testMessageThreads: messages of several threads to one peer arrive whole, and in order for each
-// thread.
-func (s *suite) testMessageThreads(t *testing.T) {
+// testMessageThreads shows that messages of several threads to one peer arrive whole, and in order
+// for each thread.
+func (s messageTests) testMessageThreads(t *testing.T) {
 	const threads, n = 4, 30
 	var running sync.WaitGroup
 	for th := range threads {
@@ -148,9 +156,10 @@ func (s *suite) testMessageThreads(t *testing.T) {
 	}
 }
 
-func (s *suite) testMessageSize(t *testing.T) {
+// testMessageSize shows that a message of MaxMessage+1 bytes is refused, and a long one arrives.
+func (s messageTests) testMessageSize(t *testing.T) {
 	const limit = transport.MaxMessage
-	// costs nothing
+	// Pages that are never touched need no memory.
 	body, err := unix.Mmap(-1, 0, limit+1, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANON|
 		unix.MAP_NORESERVE)
 	if err != nil {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A random mixture of operations by several threads of all ranks at once, with pauses, for
-// transports whose connections come and go. Each thread knows what its memory at each rank must
-// hold: what it has stored there, in its order. Messages are numbered.
+// A random mixture of operations by several threads of all ranks at the same time, with pauses, for
+// transports whose connections are released and made again. Each thread keeps a copy of what it has
+// stored at each rank, and compares. Messages are numbered.
 package transporttest
 
 import (
@@ -20,12 +20,12 @@ import (
 )
 
 const (
-	mixBytes   = 96 << 10 // of a thread at each rank
+	mixBytes   = 96 << 10 // memory of a thread at each rank
 	mixThreads = 2
-	mixMost    = 40000 // bytes of a transfer
+	mixMost    = 40000 // most bytes of a transfer
 )
 
-// Kinds of its messages.
+// Kinds of the messages of Mix.
 const (
 	mixOrdered = 1 + iota
 	mixUnordered
@@ -48,8 +48,8 @@ type mixer struct {
 	rnd          *rand.Rand
 }
 
-// Mix has all ranks do so many random operations each, and checks what becomes of them. Then it
-// closes the transports. Nobody may be lost.
+// Mix has each thread of each rank do `steps` random operations, and checks their effects. Then it
+// closes the transports, and checks that no loss was reported.
 func (e *Ends) Mix(t *testing.T, seed uint64, steps int) {
 	t.Helper()
 	e.ConnectAll(t)
@@ -90,6 +90,7 @@ func (e *Ends) Mix(t *testing.T, seed uint64, steps int) {
 	}
 }
 
+// newMixer makes a thread, with memory for it at all ranks of other nodes.
 func (e *Ends) newMixer(t *testing.T, rank, thread int, seed uint64, words map[int]uintptr) *mixer {
 	m := &mixer{ends: e, transport: e.Open[rank], rank: rank, thread: thread,
 		local: e.Alloc(t, rank, mixBytes), words: words, remote: map[int]uintptr{},
@@ -106,7 +107,7 @@ func (e *Ends) newMixer(t *testing.T, rank, thread int, seed uint64, words map[i
 	return m
 }
 
-// randomStep does something, at a random rank.
+// randomStep does one random operation at a random rank of another node.
 func (m *mixer) randomStep() error {
 	to := m.others[m.rnd.IntN(len(m.others))]
 	p := transport.Peer(to)
@@ -141,7 +142,7 @@ func (m *mixer) randomStep() error {
 	return nil
 }
 
-// randomTransfer is a random one with a rank: rows, or contiguous.
+// randomTransfer makes a contiguous or strided transfer with a rank, of multiples of grain.
 func (m *mixer) randomTransfer(to, grain int) *transport.Xfer {
 	n := []int{8, 100, 3000, mixMost}[m.rnd.IntN(4)]
 	off := m.rnd.IntN(mixBytes-2*n) / grain * grain
@@ -156,7 +157,7 @@ func (m *mixer) randomTransfer(to, grain int) *transport.Xfer {
 	return x
 }
 
-// eachRow calls for the bytes of a transfer: where they are from the beginning of the memory on.
+// eachRow calls do for each row of a transfer, with its offset in the thread's memory.
 func (m *mixer) eachRow(x *transport.Xfer, do func(off, n int)) {
 	rows, step := 1, 0
 	if len(x.Count) > 1 {
@@ -167,7 +168,7 @@ func (m *mixer) eachRow(x *transport.Xfer, do func(off, n int)) {
 	}
 }
 
-// runTransfer begins a transfer, and waits for it, or not.
+// runTransfer starts a transfer and waits for its local completion.
 func (m *mixer) runTransfer(x *transport.Xfer, begin func(*transport.Xfer) error) error {
 	done := make(chan error, 1)
 	x.Done = func(err error) { done <- err }
@@ -177,6 +178,7 @@ func (m *mixer) runTransfer(x *transport.Xfer, begin func(*transport.Xfer) error
 	return <-done
 }
 
+// putRandom puts random bytes, and records them in m.expected.
 func (m *mixer) putRandom(to int) error {
 	x := m.randomTransfer(to, 1)
 	m.eachRow(x, func(off, n int) {
@@ -188,6 +190,7 @@ func (m *mixer) putRandom(to int) error {
 		func(x *transport.Xfer) error { return m.transport.Put(transport.Peer(to), x) })
 }
 
+// getRandom gets bytes, and compares them with m.expected.
 func (m *mixer) getRandom(to int) error {
 	x := m.randomTransfer(to, 1)
 	m.eachRow(x, func(off, n int) { fill(memoryBytes(m.local+uintptr(off), n), 1) })
@@ -204,6 +207,7 @@ func (m *mixer) getRandom(to int) error {
 	return err
 }
 
+// accumulateRandom adds random integers, and adds them to m.expected.
 func (m *mixer) accumulateRandom(to int) error {
 	x := m.randomTransfer(to, 8)
 	ne := binary.NativeEndian
@@ -222,7 +226,7 @@ func (m *mixer) accumulateRandom(to int) error {
 	})
 }
 
-// writeWord has a device write the last bytes of the memory at a rank, which no transfer reaches.
+// writeWord has a device write the last word of the memory at a rank, which no transfer reaches.
 func (m *mixer) writeWord(n transport.Notifier, to int) error {
 	last, value := mixBytes-4, m.rnd.Uint32()
 	written, err := n.WriteWord(transport.Peer(to), m.remote[to]+uintptr(last), value,
@@ -233,8 +237,7 @@ func (m *mixer) writeWord(n transport.Notifier, to int) error {
 	return err
 }
 
-// sendRandom sends a numbered message, or has a device write a word, or, as the first thread,
-// notifies.
+// sendRandom sends a numbered message, or has a device write a word, or, in thread 0, notifies.
 func (m *mixer) sendRandom(to, kind int) error {
 	if n, may := m.transport.(transport.Notifier); may && n.WritesWords() && m.rnd.IntN(3) ==
 		0 {
@@ -261,7 +264,7 @@ func (m *mixer) sendRandom(to, kind int) error {
 		Body: b[5:], Unordered: kind == mixUnordered})
 }
 
-// watchRank waits for whatever comes from a rank, for a moment.
+// watchRank polls for messages of a rank for a short time.
 func (m *mixer) watchRank(to int) error {
 	w, may := m.transport.(transport.Watcher)
 	if !may {
@@ -276,7 +279,7 @@ func (m *mixer) watchRank(to int) error {
 	return nil
 }
 
-// fenceAndCheck fences ranks, and looks at this thread's memory there.
+// fenceAndCheck fences ranks, and compares this thread's memory there with m.expected.
 func (m *mixer) fenceAndCheck(ranks ...int) error {
 	var peers []transport.Peer
 	for _, r := range ranks {
@@ -293,7 +296,7 @@ func (m *mixer) fenceAndCheck(ranks ...int) error {
 	return nil
 }
 
-// checkMix looks at what all threads have done together.
+// checkMix checks the words that all threads have added to, and the messages.
 func (e *Ends) checkMix(t *testing.T, all []*mixer) {
 	for r, inbox := range e.Inbox {
 		sum, from := int64(0), map[int]int{}
@@ -315,8 +318,7 @@ func (e *Ends) checkMix(t *testing.T, all []*mixer) {
 	}
 }
 
-// awaitMessages waits until so many numbered messages have come at a rank from another one, but not
-// for ever.
+// awaitMessages waits, for 10 s at most, until a rank has n numbered messages of another one.
 func (e *Ends) awaitMessages(rank, from, n int) {
 	here := func() bool {
 		have := 0
@@ -335,7 +337,8 @@ func (e *Ends) awaitMessages(rank, from, n int) {
 	}
 }
 
-// checkMessages looks at the messages that a rank has got from this thread's one.
+// checkMessages checks the numbers of this thread's messages among those that rank at has of
+// m.rank.
 func (m *mixer) checkMessages(t *testing.T, at int, got []transport.Msg) {
 	next, seen := 0, map[uint32]bool{}
 	for _, g := range got {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The wire between the nodes of a Cluster: a Fake with an end for every rank, whose messages are
-// received by the lowest rank of each node, as a data server would. It holds core to what it must
-// say when it opens a wire.
+// The wire between the nodes of a Cluster: a Fake with an end for every rank. The lowest rank of
+// each node receives all of its messages, as a data server does. Opening the wire checks core's
+// arguments.
 package transporttest
 
 import (
@@ -12,6 +12,7 @@ import (
 	"libarmci/internal/transport"
 )
 
+// wireProvider is the provider of the wire at a rank. Open checks the hints of all nodes.
 func (c *Cluster) wireProvider(rank int) transport.Provider {
 	hint := func(rank int) []byte { return fmt.Appendf(nil, "hint %d", rank) }
 	return transport.Provider{Name: "fakewire",
@@ -32,7 +33,7 @@ func (c *Cluster) wireProvider(rank int) transport.Provider {
 		}}
 }
 
-// openWire checks what core says.
+// openWire checks the other arguments of core, and opens the end of a rank.
 func (c *Cluster) openWire(rank int, w transport.OpenInfo) (transport.Transport, error) {
 	mine := w.Nodes[w.MyNode]
 	switch {
@@ -50,7 +51,7 @@ func (c *Cluster) openWire(rank int, w transport.OpenInfo) (transport.Transport,
 	return t, nil
 }
 
-// wireNet is the net that all nodes share.
+// wireNet is the net that all nodes share. The first call makes it.
 func (c *Cluster) wireNet(rank int, w transport.OpenInfo) *Net {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The conformance suite that every transport passes: one list of tests for all, run at place 0
-// while the other places serve. What a transport cannot do natively it must refuse, and the suite
-// then checks the refusal.
+// while the other places serve. A transport must refuse operations that it does not support, which
+// the suite then checks.
 package transporttest
 
 import (
@@ -14,13 +14,15 @@ import (
 	"libarmci/internal/transport"
 )
 
+// suite is the conformance suite at place 0. The tests are methods of types that embed it, by the
+// kind of operation.
 type suite struct {
 	end   *End
 	info  transport.Info
-	memOf []uintptr // of every place
+	memOf []uintptr // by place: End.Mem
 }
 
-// Run tests the transport of e, which is place 0 of at least two. It closes it.
+// Run tests the transport of e, which is place 0 of at least two, and closes it.
 func Run(t *testing.T, e *End) {
 	if e.Self != 0 || len(e.Ranks) < 2 {
 		t.Fatalf("place %d of %d cannot drive", e.Self, len(e.Ranks))
@@ -37,30 +39,35 @@ func Run(t *testing.T, e *End) {
 	for place := range s.memOf {
 		s.memOf[place] = s.mustRequest(t, place, command{Do: "mem"}).Addr
 	}
+	transfers, atomics := transferTests{s}, atomicTests{s}
+	messages, remote := messageTests{s}, remoteTests{s}
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T)
 	}{
-		{"info", s.testInfo}, {"contiguous", s.testContiguous}, {"strided", s.testStrided},
-		{"vector", s.testVector},
-		{"accumulate", s.testAcc}, {"accumulate/contended", s.testAccContended},
-		{"rmw", s.wordsOnly(s.testRMW)},
-		{"rmw/contended", s.wordsOnly(s.testRMWContended)},
-		{"rmw/swap", s.wordsOnly(s.testSwapContended)}, {"order", s.testOrder},
-		{"fence", s.testFence}, {"threads", s.testThreads}, {"messages", s.testMessages},
-		{"messages/fenced", s.testMessagesFenced},
-		{"messages/unordered", s.testUnorderedMessages},
-		{"messages/threads", s.testMessageThreads}, {"messages/size", s.testMessageSize},
-		{"calls", s.testCalls},
-		{"fence/several", s.testFenceSeveral}, {"fence/each", s.testFenceEach},
-		{"arrive", s.testArrive}, {"later", s.testLater}, {"address", s.testBadAddress},
-		{"progress", s.testProgress}, {"close", s.testClose},
+		{"info", s.testInfo}, {"contiguous", transfers.testContiguous},
+		{"strided", transfers.testStrided}, {"vector", transfers.testVector},
+		{"accumulate", atomics.testAcc},
+		{"accumulate/contended", atomics.testAccContended},
+		{"rmw", atomics.wordsOnly(atomics.testRMW)},
+		{"rmw/contended", atomics.wordsOnly(atomics.testRMWContended)},
+		{"rmw/swap", atomics.wordsOnly(atomics.testSwapContended)},
+		{"order", transfers.testOrder}, {"fence", transfers.testFence},
+		{"threads", transfers.testThreads}, {"messages", messages.testMessages},
+		{"messages/fenced", messages.testMessagesFenced},
+		{"messages/unordered", messages.testUnorderedMessages},
+		{"messages/threads", messages.testMessageThreads},
+		{"messages/size", messages.testMessageSize}, {"calls", remote.testCalls},
+		{"fence/several", remote.testFenceSeveral}, {"fence/each", remote.testFenceEach},
+		{"arrive", remote.testArrive}, {"later", remote.testLater},
+		{"address", remote.testBadAddress}, {"progress", s.testProgress},
+		{"close", s.testClose},
 	} {
 		t.Run(test.name, test.run)
 	}
 }
 
-// request has a place do something; place 0 is this one.
+// request has a place execute a command, and returns its result.
 func (s *suite) request(place int, c command) (result, error) {
 	if place == s.end.Self {
 		return s.end.execute(c)
@@ -76,6 +83,7 @@ func (s *suite) request(place int, c command) (result, error) {
 	return a, nil
 }
 
+// mustRequest is request, but fails the test on errors.
 func (s *suite) mustRequest(t *testing.T, place int, c command) result {
 	t.Helper()
 	a, err := s.request(place, c)
@@ -85,7 +93,7 @@ func (s *suite) mustRequest(t *testing.T, place int, c command) result {
 	return a
 }
 
-// atEachPlace has every place do something at the same time.
+// atEachPlace calls do for all places at the same time.
 func (s *suite) atEachPlace(t *testing.T, do func(place int) error) {
 	t.Helper()
 	var running sync.WaitGroup
@@ -102,6 +110,7 @@ func (s *suite) atEachPlace(t *testing.T, do func(place int) error) {
 	}
 }
 
+// testConnect shows that Connect refuses a rank that cannot be reached.
 func (s *suite) testConnect(t *testing.T) {
 	stranger := append(s.end.peerAddrs(), transport.PeerAddr{Rank: 1 << 20,
 		Addr: []byte("nowhere")})
@@ -113,6 +122,7 @@ func (s *suite) testConnect(t *testing.T) {
 	}
 }
 
+// testInfo shows that Info does not change.
 func (s *suite) testInfo(t *testing.T) {
 	if s.info.Name == "" {
 		t.Errorf("%+v", s.info)
@@ -123,6 +133,7 @@ func (s *suite) testInfo(t *testing.T) {
 	}
 }
 
+// testProgress shows that Progress returns in time.
 func (s *suite) testProgress(t *testing.T) {
 	for _, wait := range []time.Duration{0, 5 * time.Millisecond} {
 		begin := time.Now()
@@ -135,6 +146,7 @@ func (s *suite) testProgress(t *testing.T) {
 	}
 }
 
+// testClose shows that Close may be called several times.
 func (s *suite) testClose(t *testing.T) {
 	for range 3 {
 		if err := s.end.Transport.Close(); err != nil {
@@ -143,7 +155,8 @@ func (s *suite) testClose(t *testing.T) {
 	}
 }
 
-// checkDoneOnce is a Done that is called at most once, and at once by an immediate transport.
+// checkDoneOnce starts a transfer and checks that Done is called once, without an error; by an
+// immediate transport before start returns.
 func (s *suite) checkDoneOnce(t *testing.T, start func(*transport.Xfer) error, x *transport.Xfer) {
 	t.Helper()
 	var mu sync.Mutex

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Puts and gets of the conformance suite, in all three shapes, against a model of the far memory
-// that is kept with plain loops; and the order and fence rules of transport.Transport.
+// Puts and gets of the conformance suite, in all three shapes, compared with a model of the remote
+// memory that plain loops maintain; and the order and fence rules of transport.Transport.
 package transporttest
 
 import (
@@ -14,17 +14,24 @@ import (
 	"libarmci/internal/transport"
 )
 
-func (s *suite) testContiguous(t *testing.T) { s.checkTransfers(t, 1, 16, s.randomContiguous) }
+// transferTests are tests of puts, gets and their order.
+type transferTests struct{ *suite }
 
-func (s *suite) testStrided(t *testing.T) { s.checkTransfers(t, 2, 24, s.randomStrided) }
+func (s transferTests) testContiguous(t *testing.T) {
+	s.checkTransfers(t, 1, 16,
+		s.randomContiguous)
+}
 
-func (s *suite) testVector(t *testing.T) { s.checkTransfers(t, 3, 16, s.randomVector) }
+func (s transferTests) testStrided(t *testing.T) { s.checkTransfers(t, 2, 24, s.randomStrided) }
 
-// xferMaker makes a transfer between the scratch memory here and the reachable memory of a place.
+func (s transferTests) testVector(t *testing.T) { s.checkTransfers(t, 3, 16, s.randomVector) }
+
+// xferMaker makes a random transfer between the scratch memory here and the memory of a place, of
+// elements of elem bytes.
 type xferMaker func(r *rand.Rand, place, elem int) *transport.Xfer
 
-// checkTransfers puts and gets n shapes at every place.
-func (s *suite) checkTransfers(t *testing.T, seed uint64, n int, some xferMaker) {
+// checkTransfers puts and gets n random transfers at every place.
+func (s transferTests) checkTransfers(t *testing.T, seed uint64, n int, some xferMaker) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	for place := range s.memOf {
 		s.mustRequest(t, place, command{Do: "fill", Seed: seed})
@@ -41,19 +48,20 @@ func (s *suite) checkTransfers(t *testing.T, seed uint64, n int, some xferMaker)
 	}
 }
 
-// filledModel is what the memory of a place holds after "fill".
+// filledModel is a copy of the memory of a place after the command "fill".
 func (s *suite) filledModel(seed uint64) []byte {
 	m := make([]byte, reachBytes)
 	fill(m, seed)
 	return m
 }
 
-// modelBlock is the part of the model that a remote block means.
+// modelBlock is the part of the model for a remote block.
 func (s *suite) modelBlock(model []byte, place int, b block) []byte {
 	at := b.addr - s.memOf[place]
 	return model[at : at+uintptr(b.nbytes)]
 }
 
+// checkPut puts random bytes to a place and to the model.
 func (s *suite) checkPut(t *testing.T, place int, x *transport.Xfer, model []byte, seed uint64) {
 	t.Helper()
 	fill(s.end.memory(scratchAt, dataBytes), seed)
@@ -64,6 +72,7 @@ func (s *suite) checkPut(t *testing.T, place int, x *transport.Xfer, model []byt
 	s.checkDoneOnce(t, s.end.putTo(place), x)
 }
 
+// checkGet gets bytes from a place and compares all scratch memory with the model.
 func (s *suite) checkGet(t *testing.T, place int, x *transport.Xfer, model []byte) {
 	t.Helper()
 	scratch := s.end.memory(scratchAt, dataBytes)
@@ -94,6 +103,7 @@ func (s *suite) compareMemory(t *testing.T, place int, model []byte) {
 	}
 }
 
+// firstDifference is the index of the first byte of b that a does not have, -1 if there is none.
 func firstDifference(a, b []byte) int {
 	for i := range b {
 		if i >= len(a) || a[i] != b[i] {
@@ -103,11 +113,13 @@ func firstDifference(a, b []byte) int {
 	return -1
 }
 
+// sides lists the blocks of both sides of a transfer.
 func sides(x *transport.Xfer) (local, remote []block) {
 	return blocks(&x.Local, x.Count, localSide(x.Vector)),
 		blocks(&x.Remote, x.Count, remoteSide(x.Vector))
 }
 
+// randomContiguous makes a contiguous transfer.
 func (s *suite) randomContiguous(r *rand.Rand, place, elem int) *transport.Xfer {
 	n := []int{1, 2, 3, 7, 8, 63, 64, 65, 1000, 4096, 20000, dataBytes}[r.IntN(12)]
 	n = max(n/elem, 1) * elem
@@ -115,8 +127,8 @@ func (s *suite) randomContiguous(r *rand.Rand, place, elem int) *transport.Xfer 
 	return contiguous(s.end.Mem+scratchAt+uintptr(from), s.memOf[place]+uintptr(to), n)
 }
 
-// randomStrided makes a shape of up to four levels whose blocks do not overlap; strides may be
-// negative.
+// randomStrided makes a strided transfer of up to four levels. Its blocks do not overlap; strides
+// may be negative.
 func (s *suite) randomStrided(r *rand.Rand, place, elem int) *transport.Xfer {
 	x := &transport.Xfer{Count: []int32{int32(elem * (1 + r.IntN(60/elem)))}}
 	for range r.IntN(5) {
@@ -127,6 +139,7 @@ func (s *suite) randomStrided(r *rand.Rand, place, elem int) *transport.Xfer {
 	return x
 }
 
+// randomSection makes one side of a strided transfer within dataBytes of memory.
 func (s *suite) randomSection(r *rand.Rand, mem uintptr, count []int32,
 	elem int) transport.Section {
 	var sec transport.Section
@@ -145,7 +158,7 @@ func (s *suite) randomSection(r *rand.Rand, mem uintptr, count []int32,
 	return sec
 }
 
-// randomVector makes up to four descriptors whose segments do not overlap.
+// randomVector makes a transfer of up to four descriptors. Their segments do not overlap.
 func (s *suite) randomVector(r *rand.Rand, place, elem int) *transport.Xfer {
 	x := &transport.Xfer{Vector: []transport.Segments{}}
 	from, to := r.Perm(64), r.Perm(64) // places of 1 KiB
@@ -163,9 +176,9 @@ func (s *suite) randomVector(r *rand.Rand, place, elem int) *transport.Xfer {
 	return x
 }
 
-// testOrder: what is posted after the local completion of an earlier operation takes effect after
-// it.
-func (s *suite) testOrder(t *testing.T) {
+// testOrder shows that an operation that is posted after the local completion of an earlier one
+// takes effect after it.
+func (s transferTests) testOrder(t *testing.T) {
 	p, word := transport.Peer(1), s.memOf[1]+wordsAt
 	mine := s.end.memory(scratchAt, 16)
 	for i := range uint64(100) {
@@ -190,9 +203,9 @@ func (s *suite) testOrder(t *testing.T) {
 	}
 }
 
-// testFence: what any place has put and fenced is there when anyone looks, at the place itself or
-// through a get.
-func (s *suite) testFence(t *testing.T) {
+// testFence shows that bytes that any place has put and fenced are there, for the target itself and
+// for a get.
+func (s transferTests) testFence(t *testing.T) {
 	for from := range s.memOf {
 		for to := range s.memOf {
 			seed := uint64(100 + 10*from + to)
@@ -210,8 +223,8 @@ func (s *suite) testFence(t *testing.T) {
 	}
 }
 
-// testThreads: all methods may be called by several threads at once.
-func (s *suite) testThreads(t *testing.T) {
+// testThreads shows that several threads may call all methods at the same time.
+func (s transferTests) testThreads(t *testing.T) {
 	const threads, part = 4, dataBytes / 4
 	s.mustRequest(t, 1, command{Do: "clear"})
 	var running sync.WaitGroup

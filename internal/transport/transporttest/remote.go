@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What only wires between nodes have: calls, fences of several peers, transfers to known addresses
-// and such that nobody waits for, and errors that name a bad address. A transport of one node
-// passes by doing nothing special.
+// Operations of the conformance suite that matter between nodes: calls, fences of several peers,
+// transfers with Xfer.Later, and errors for bad addresses. A transport within a node passes by its
+// usual means.
 package transporttest
 
 import (
@@ -17,9 +17,12 @@ import (
 	"libarmci/internal/transport"
 )
 
-// testCalls: replies belong to their calls, also when several threads call several places at once.
-// A handler of the suite returns the body.
-func (s *suite) testCalls(t *testing.T) {
+// remoteTests are tests of operations between nodes.
+type remoteTests struct{ *suite }
+
+// testCalls shows that each call gets its own reply, also when several threads call several places
+// at the same time. The handlers reply with the body.
+func (s remoteTests) testCalls(t *testing.T) {
 	if _, err := s.end.Transport.Call(1, transport.Msg{}); errors.Is(err,
 		transport.ErrNotNative) {
 		t.Skip("calls are not native to this transport")
@@ -44,7 +47,7 @@ func (s *suite) testCalls(t *testing.T) {
 	}
 	running.Wait()
 	s.checkNonblockingCalls(t)
-	// longer than any buffer; the longest is tested where it is bounded, in internode
+	// Longer than any buffer. The tests of internode have the longest body.
 	body := make([]byte, 8<<20)
 	fill(body, 4)
 	if got, err := s.end.Transport.Call(1, transport.Msg{Body: body}); err != nil ||
@@ -53,8 +56,8 @@ func (s *suite) testCalls(t *testing.T) {
 	}
 }
 
-// checkNonblockingCalls: many calls are open at once, and each reply is given to its own.
-func (s *suite) checkNonblockingCalls(t *testing.T) {
+// checkNonblockingCalls shows that many calls may be open, and that each gets its own reply.
+func (s remoteTests) checkNonblockingCalls(t *testing.T) {
 	const n = 200
 	done := make(chan error, n)
 	for i := range n {
@@ -71,15 +74,15 @@ func (s *suite) checkNonblockingCalls(t *testing.T) {
 		if _, err := s.end.Transport.Call(to, m); err != nil {
 			t.Fatal(err)
 		}
-		clear(sent) // it is the caller's again
+		clear(sent) // the caller may reuse it after Call
 	}
 	if err := s.awaitCompletions(done, n); err != nil {
 		t.Fatal(err)
 	}
 }
 
-// testFenceSeveral: one fence for what went to all places.
-func (s *suite) testFenceSeveral(t *testing.T) {
+// testFenceSeveral shows that one fence covers the stores at all places.
+func (s remoteTests) testFenceSeveral(t *testing.T) {
 	var all []transport.Peer
 	for round := range 5 {
 		all = all[:0]
@@ -110,9 +113,9 @@ func (s *suite) testFenceSeveral(t *testing.T) {
 	}
 }
 
-// testFenceEach: every store is followed by a fence, which is when a wire may begin to answer
-// stores unasked. The errors of such stores are the fence's too.
-func (s *suite) testFenceEach(t *testing.T) {
+// testFenceEach shows that a fence after every store works, which may make a transport acknowledge
+// stores without a request. The fence then still reports the errors of stores.
+func (s remoteTests) testFenceEach(t *testing.T) {
 	s.mustRequest(t, 1, command{Do: "fill", Seed: 21})
 	model := s.filledModel(21)
 	put := func(addr uintptr, n int) error {
@@ -144,8 +147,9 @@ func (s *suite) testFenceEach(t *testing.T) {
 	}
 }
 
-// testArrive: stores arrive without any further call, be they many or one, waited for or not.
-func (s *suite) testArrive(t *testing.T) {
+// testArrive shows that stores take effect without further calls, whether many or one, with Later
+// or without.
+func (s remoteTests) testArrive(t *testing.T) {
 	for _, later := range []bool{false, true} {
 		for _, n := range []int{1, 300} {
 			s.mustRequest(t, 1, command{Do: "clear"})
@@ -175,8 +179,8 @@ func (s *suite) testArrive(t *testing.T) {
 	}
 }
 
-// testLater: many transfers that nobody waits for, all open at once.
-func (s *suite) testLater(t *testing.T) {
+// testLater shows that many transfers with Xfer.Later may be open at the same time.
+func (s remoteTests) testLater(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 0))
 	for place := range s.memOf {
 		s.mustRequest(t, place, command{Do: "fill", Seed: 8})
@@ -190,7 +194,7 @@ func (s *suite) testLater(t *testing.T) {
 				s.memOf[place]+uintptr(at*part), n)
 			x.Later = true
 			x.Done = func(err error) {
-				// the descriptor is mine again, and I use it for something else
+				// The caller may reuse the descriptor after Done.
 				*x = transport.Xfer{Count: []int32{-1}}
 				done <- err
 			}
@@ -215,8 +219,9 @@ func (s *suite) testLater(t *testing.T) {
 	}
 }
 
-// awaitCompletions drives progress until n transfers are complete.
-func (s *suite) awaitCompletions(done chan error, n int) error {
+// awaitCompletions drives progress until n errors have been sent to done. It returns the first that
+// is not nil.
+func (s remoteTests) awaitCompletions(done chan error, n int) error {
 	for end := time.Now().Add(20 * time.Second); n > 0; {
 		if _, err := s.end.Transport.Progress(time.Millisecond); err != nil {
 			return err
@@ -234,17 +239,17 @@ func (s *suite) awaitCompletions(done chan error, n int) error {
 	return nil
 }
 
-// checkContains checks that bytes were got from somewhere in the memory.
-func (s *suite) checkContains(t *testing.T, model, got []byte) {
+// checkContains checks that the model contains the bytes that a get has returned.
+func (s remoteTests) checkContains(t *testing.T, model, got []byte) {
 	t.Helper()
 	if !bytes.Contains(model, got) {
 		t.Errorf("%d bytes that were got are nowhere in the memory of the place", len(got))
 	}
 }
 
-// testBadAddress: where the target checks, a bad address is an error for its caller and for nobody
-// else.
-func (s *suite) testBadAddress(t *testing.T) {
+// testBadAddress shows that a bad address is an error for its own operation only, at targets that
+// check addresses.
+func (s remoteTests) testBadAddress(t *testing.T) {
 	if !s.end.Guarded {
 		t.Skip("this transport's targets do not check addresses")
 	}
@@ -278,8 +283,8 @@ func (s *suite) testBadAddress(t *testing.T) {
 	s.compareMemory(t, 1, s.filledModel(12))
 }
 
-// halfBadVector is a list of which only the last segment is bad.
-func (s *suite) halfBadVector(bad uintptr, n int) *transport.Xfer {
+// halfBadVector makes a transfer of two segments, of which only the second has a bad address.
+func (s remoteTests) halfBadVector(bad uintptr, n int) *transport.Xfer {
 	mine := s.end.Mem + scratchAt
 	return &transport.Xfer{Vector: []transport.Segments{
 		{Local: []uintptr{mine, mine}, Remote: []uintptr{s.memOf[1], bad}, Bytes: n}}}
