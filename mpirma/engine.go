@@ -6,9 +6,9 @@
 package main
 
 // #include "window.h"
-// static inline uintptr_t shape_of(const struct rma_type *t) { return atomic_load_explicit(&((struct rma_type *)t)->shape, memory_order_acquire); }
-// static inline bool set_shape(const struct rma_type *t, uintptr_t shape)
-// {
+// static inline uintptr_t shape_of(const struct rma_type *t) { return
+// atomic_load_explicit(&((struct rma_type *)t)->shape, memory_order_acquire); } static inline bool
+// set_shape(const struct rma_type *t, uintptr_t shape) {
 //	uintptr_t none = 0;
 //	return atomic_compare_exchange_strong(&((struct rma_type *)t)->shape, &none, shape);
 // }
@@ -111,6 +111,7 @@ func mpirmago_call(c *C.struct_rma_call) C.int {
 	return result(err, &c.text[0])
 }
 
+// updateOf converts an accumulate of C.
 func updateOf(c *C.struct_rma_call) *window.Update {
 	u := &window.Update{Proc: int(c.proc), Op: kernel.UpdateOp(c.op),
 		Type:   kernel.UpdateType(c.element),

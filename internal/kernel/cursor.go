@@ -246,8 +246,8 @@ func (c *Cursor) Skip(n int64) {
 }
 
 // Whole is the most bytes, up to n, after which the cursor cuts no aligned block of 2, 4 or 8
-// bytes. Who unpacks what has arrived so far unpacks no more than that, since such a block must be
-// one store.
+// bytes. A caller that unpacks a part of the data unpacks no more than that, because such a block
+// must be one store.
 func (c *Cursor) Whole(n int64) int64 {
 	if n >= c.Left() {
 		return c.Left()

@@ -86,7 +86,8 @@ func WarnOnce(key, format string, args ...any) {
 // warning begins the text of every warning.
 const warning = "warning: "
 
-// Line is a message as it would be printed, for somebody else to print.
+// Line returns the text of a message as it would be printed, for callers that print it by other
+// means.
 func Line(format string, args ...any) string {
 	return string(render("", fmt.Sprintf(format, args...)))
 }

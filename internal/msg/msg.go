@@ -159,6 +159,7 @@ func bid(x unsafe.Pointer, t kernel.Type, contribute bool) []byte {
 	return b
 }
 
+// winner is the index of the best bid, the first of equal ones; -1 if no member has contributed.
 func winner(bids []byte, t kernel.Type, greatest bool) int {
 	best := -1
 	for i := 0; i*bidBytes < len(bids); i++ {
@@ -173,6 +174,7 @@ func winner(bids []byte, t kernel.Type, greatest bool) int {
 	return best
 }
 
+// better tells whether the value of bid a is greater than that of b, or smaller.
 func better(a, b []byte, t kernel.Type, greatest bool) bool {
 	if !greatest {
 		a, b = b, a

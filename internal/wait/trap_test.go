@@ -27,6 +27,7 @@ type waiter interface {
 // vain, an eighth more when not.
 type byCounts struct{ looks int }
 
+// until returns when a wait from now on ends for a condition that is true from met on.
 func (b *byCounts) until(met, now time.Duration) time.Duration {
 	const most, least = 2000, 20
 	if met <= now { // the caller has found it before it waits
