@@ -93,7 +93,7 @@ func (s atomicTests) checkAcc(t *testing.T, el element, place int, x *transport.
 	el.random(r, scale)
 	local, remote := sides(x)
 	for i := range remote {
-		src, dst := local[i].bytes(), s.modelBlock(model, place, remote[i])
+		src, dst := local[i].asSlice(), s.modelBlock(model, place, remote[i])
 		for at := 0; at < len(src); at += el.size {
 			el.random(r, src[at:])
 			el.add(dst[at:], scale, src[at:])

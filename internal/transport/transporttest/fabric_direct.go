@@ -121,8 +121,8 @@ func (p *partCounter) waitAll(t testing.TB) error {
 	return p.err
 }
 
-// post posts a Write or a Read. The caller calls waitAll of the result.
-func (d *directPair) post(local, remote kernel.Cursor, write, copied bool) (*partCounter, error) {
+// postTransfer posts a Write or a Read. The caller calls waitAll of the result.
+func (d *directPair) postTransfer(local, remote kernel.Cursor, write, copied bool) (*partCounter, error) {
 	d.origin.posting.Lock()
 	defer d.origin.posting.Unlock()
 	done := newPartCounter()
@@ -138,7 +138,7 @@ func (d *directPair) post(local, remote kernel.Cursor, write, copied bool) (*par
 // copies the data itself, as internode does by messages.
 func (d *directPair) checkPost(t testing.TB, local, remote kernel.Cursor, write, copied bool) {
 	t.Helper()
-	done, err := d.post(local, remote, write, copied)
+	done, err := d.postTransfer(local, remote, write, copied)
 	if write && copied && err == nil {
 		zeroCursor(local)
 	}
@@ -265,7 +265,7 @@ func fabricDirectShapes(t *testing.T, d transport.Driver) {
 			if write {
 				want = packCursor(local)
 			}
-			done, err := p.post(local, remote, write, i%3 == 0)
+			done, err := p.postTransfer(local, remote, write, i%3 == 0)
 			open = append(open, done)
 			if errors.Is(err, transport.ErrNotNative) {
 				continue

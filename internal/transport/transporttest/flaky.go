@@ -21,8 +21,8 @@ type Flaky struct {
 	FailLater func(what string, p transport.Peer) error
 }
 
-// failure is the error of Fail, nil if it is not set.
-func (f *Flaky) failure(what string, p transport.Peer) error {
+// injectedError is the error of Fail, nil if it is not set.
+func (f *Flaky) injectedError(what string, p transport.Peer) error {
 	if f.Fail == nil {
 		return nil
 	}
@@ -48,7 +48,7 @@ func (f *Flaky) withLateFailure(what string, p transport.Peer, x *transport.Xfer
 
 // Connect may fail, at peer -1.
 func (f *Flaky) Connect(peers []transport.PeerAddr) error {
-	if err := f.failure("connect", -1); err != nil {
+	if err := f.injectedError("connect", -1); err != nil {
 		return err
 	}
 	return f.Transport.Connect(peers)
@@ -56,7 +56,7 @@ func (f *Flaky) Connect(peers []transport.PeerAddr) error {
 
 // Put may fail.
 func (f *Flaky) Put(p transport.Peer, x *transport.Xfer) error {
-	if err := f.failure("put", p); err != nil {
+	if err := f.injectedError("put", p); err != nil {
 		return err
 	}
 	return f.Transport.Put(p, f.withLateFailure("put", p, x))
@@ -64,7 +64,7 @@ func (f *Flaky) Put(p transport.Peer, x *transport.Xfer) error {
 
 // Get may fail.
 func (f *Flaky) Get(p transport.Peer, x *transport.Xfer) error {
-	if err := f.failure("get", p); err != nil {
+	if err := f.injectedError("get", p); err != nil {
 		return err
 	}
 	return f.Transport.Get(p, f.withLateFailure("get", p, x))
@@ -72,7 +72,7 @@ func (f *Flaky) Get(p transport.Peer, x *transport.Xfer) error {
 
 // Acc may fail.
 func (f *Flaky) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error {
-	if err := f.failure("acc", p); err != nil {
+	if err := f.injectedError("acc", p); err != nil {
 		return err
 	}
 	return f.Transport.Acc(p, f.withLateFailure("acc", p, x), s)
@@ -80,7 +80,7 @@ func (f *Flaky) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) erro
 
 // RMW may fail.
 func (f *Flaky) RMW(p transport.Peer, r *transport.RMW) error {
-	if err := f.failure("rmw", p); err != nil {
+	if err := f.injectedError("rmw", p); err != nil {
 		return err
 	}
 	return f.Transport.RMW(p, r)
@@ -88,7 +88,7 @@ func (f *Flaky) RMW(p transport.Peer, r *transport.RMW) error {
 
 // Send may fail.
 func (f *Flaky) Send(p transport.Peer, m transport.Msg) error {
-	if err := f.failure("send", p); err != nil {
+	if err := f.injectedError("send", p); err != nil {
 		return err
 	}
 	return f.Transport.Send(p, m)
@@ -96,7 +96,7 @@ func (f *Flaky) Send(p transport.Peer, m transport.Msg) error {
 
 // Call may fail.
 func (f *Flaky) Call(p transport.Peer, m transport.Msg) ([]byte, error) {
-	if err := f.failure("call", p); err != nil {
+	if err := f.injectedError("call", p); err != nil {
 		return nil, err
 	}
 	return f.Transport.Call(p, m)
@@ -105,7 +105,7 @@ func (f *Flaky) Call(p transport.Peer, m transport.Msg) ([]byte, error) {
 // Fence may fail, at any of the peers.
 func (f *Flaky) Fence(ps ...transport.Peer) error {
 	for _, p := range ps {
-		if err := f.failure("fence", p); err != nil {
+		if err := f.injectedError("fence", p); err != nil {
 			return err
 		}
 	}
@@ -114,7 +114,7 @@ func (f *Flaky) Fence(ps ...transport.Peer) error {
 
 // Progress may fail, at peer -1.
 func (f *Flaky) Progress(wait time.Duration) (int, error) {
-	if err := f.failure("progress", -1); err != nil {
+	if err := f.injectedError("progress", -1); err != nil {
 		return 0, err
 	}
 	return f.Transport.Progress(wait)

@@ -17,7 +17,7 @@ type block struct {
 	nbytes int64
 }
 
-func (b block) bytes() []byte {
+func (b block) asSlice() []byte {
 	return unsafe.Slice((*byte)(kernel.Ptr(b.addr)), b.nbytes)
 }
 
@@ -79,9 +79,9 @@ func eachBlock(x *transport.Xfer, do func(local, remote []byte)) {
 	for i := range remote {
 		var l []byte
 		if i < len(local) && local[i].addr != 0 {
-			l = local[i].bytes()
+			l = local[i].asSlice()
 		}
-		do(l, remote[i].bytes())
+		do(l, remote[i].asSlice())
 	}
 }
 
@@ -89,7 +89,7 @@ func eachBlock(x *transport.Xfer, do func(local, remote []byte)) {
 func gatherLocal(x *transport.Xfer) []byte {
 	data := []byte{}
 	for _, b := range blocks(&x.Local, x.Count, localSide(x.Vector)) {
-		data = append(data, b.bytes()...)
+		data = append(data, b.asSlice()...)
 	}
 	return data
 }

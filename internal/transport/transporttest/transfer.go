@@ -67,7 +67,7 @@ func (s *suite) checkPut(t *testing.T, place int, x *transport.Xfer, model []byt
 	fill(s.end.memory(scratchAt, dataBytes), seed)
 	local, remote := sides(x)
 	for i := range remote {
-		copy(s.modelBlock(model, place, remote[i]), local[i].bytes())
+		copy(s.modelBlock(model, place, remote[i]), local[i].asSlice())
 	}
 	s.checkDoneOnce(t, s.end.putTo(place), x)
 }
