@@ -25,8 +25,8 @@ enum caf_state { CAF_RUNNING = 0 }; /* else CAF_STOPPED_IMAGE or CAF_FAILED_IMAG
 /* Memory of each image that all others reach; zero at first. */
 struct caf_control {
 	int ended;               /* images that have stopped or failed, own excluded */
-	/* rank + 1 of the image that decides in which call an image that has ended takes part, one
-	 * at a time; or 0 */
+	/* an ended image takes part in one call at a time: rank + 1 of the image that decides in
+	 * which, or 0 */
 	int guest;
 	armcix_event_t sync[];   /* by rank: raised by that image's SYNC IMAGES */
 	/* behind sync[]: struct caf_end by rank, then by rank the record of the sync[] that this

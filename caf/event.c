@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Events. An element is an armcix_event_t: posts raise its count, waits of its own image lower it.
- * What an image has stored anywhere before EVENT POST is seen by who waits for that event.
+ * Stores of an image anywhere before EVENT POST are visible to the image that waits for that event.
  */
 #include "object.h"
 
-/* milliseconds after which a wait looks whether anybody is left who can post */
+/* milliseconds after which a wait checks whether any other image is left that can post */
 enum { LOOK = 1000 };
 
 static bool find(struct caf_object *o, const char *what, const struct caf_token *t, size_t index,
@@ -33,8 +33,8 @@ CAF_API void _gfortran_caf_event_post(struct caf_token *t, size_t index, int ima
 		caf_success(stat);
 }
 
-/* Whether every other image has ended, so that nobody can post any more; then the stat. */
-static int nobody_left(void)
+/* The stat if every other image has ended, so that no image can post any more; else 0. */
+static int all_others_ended(void)
 {
 	int stat = CAF_FAILED_IMAGE;
 	if (*caf.ended < caf.n - 1)
@@ -57,7 +57,7 @@ CAF_API void _gfortran_caf_event_wait(struct caf_token *t, size_t index, int unt
 		until = 1;
 	unsigned seen;
 	while ((int)(seen = __atomic_load_n(&event->count, __ATOMIC_ACQUIRE)) < until) {
-		int ended = nobody_left();
+		int ended = all_others_ended();
 		if (unlikely(ended) && __atomic_load_n(&event->count, __ATOMIC_ACQUIRE) == seen) {
 			caf_error(ended, stat, errmsg, length,
 				"EVENT WAIT: the event has %d of %d posts, and no other image runs",

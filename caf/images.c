@@ -60,8 +60,8 @@ void caf_end_image(int state)
 	ARMCI_AllFence();
 	own_state = state;
 	tell_others(state);
-	/* who gets one that a failed image has left looks for that only if it knows of ended images
-	 */
+	/* Before the locks: an image that takes a lock of a failed image checks for that only if it
+	 * knows of ended images. */
 	caf_locks_abandon(state);
 	atomic_thread_fence(memory_order_seq_cst);
 	caf_calls_attend();

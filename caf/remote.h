@@ -15,9 +15,9 @@
  * the memory of the coarray, its descriptor if it has one (or the address of a pointer to its
  * memory, see caf_view). Lengths are those of character data.
  *
- * A getter of a scalar sets *buffer to where the value is; of an array, buffer is a descriptor,
- * whose memory the getter fills; it allocates the memory by malloc, and sets the bounds, if there
- * is none. *fresh: the buffer is memory that it has allocated. */
+ * A getter of a scalar sets *buffer to the address of the value. For an array buffer is a
+ * descriptor. The getter fills its memory; if there is none it allocates that by malloc and sets
+ * the bounds. *fresh: the buffer is memory that it has allocated. */
 typedef void (*caf_getter)(void *add, const int *image, void **buffer, int32_t *fresh, void *object,
 	const void *token, size_t offset, size_t *buffer_length, const size_t *object_length);
 /* The value is the address of a scalar or a descriptor. */

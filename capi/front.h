@@ -193,8 +193,8 @@ static inline struct fast_transfer front_transfer(int proc, void *local, void *r
 }
 
 // Ranks of this node are accessed by loads and stores, which a CPU fence orders. That is all for
-// another node, too, if no stores are outstanding there. who is a rank, or the number of ranks for
-// all.
+// another node, too, if no stores are outstanding there. `who` is a rank, or the number of ranks,
+// which means all.
 static inline bool front_fence_here(unsigned who)
 {
 	const struct traffic *t = &front.traffic[who];

@@ -15,6 +15,7 @@ import (
 	"libarmci/internal/kernel"
 )
 
+// groupFor is initialised for a call with a group. It fails if there is no group of this id.
 func groupFor(name string, id C.int, args ...argsOf) (*core.Runtime, *core.Group, error) {
 	rt, err := initialised(name, func() string {
 		line := fmt.Sprintf("group %d", id)

@@ -107,6 +107,7 @@ func armcigo_mutex_set(count, group C.int) unsafe.Pointer {
 	return hdl
 }
 
+// setOf is initialised for a call with a mutex handle. It fails if hdl is not one.
 func setOf(name string, hdl unsafe.Pointer, args ...argsOf) (*core.Runtime, *core.MutexSet, error) {
 	rt, err := initialised(name, args...)
 	if err != nil {

@@ -58,6 +58,8 @@ func convert(c *C.struct_front_call, o *core.Op) {
 	}
 }
 
+// segmentsOf sets the segments of o from C's descriptors. It sets o.Refuse or o.Missing if those
+// are wrong.
 func segmentsOf(o *core.Op, c *C.struct_front_call) []transport.Segments {
 	all := o.Segments()
 	if c.vectors < 0 {
@@ -126,6 +128,8 @@ func carryOut(c *C.struct_front_call) error {
 	return err
 }
 
+// post starts an operation as C has asked for it: blocking, without a handle, under a handle, or
+// collected with others under an aggregate handle.
 func post(rt *core.Runtime, o *core.Op, c *C.struct_front_call) error {
 	if c.nonblocking != C.FRONT_NONBLOCKING {
 		o.TemporaryLocal = c.nonblocking == C.FRONT_TEMPORARY ||

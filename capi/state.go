@@ -236,6 +236,7 @@ func awaitEnd(name string, err error) {
 	}
 }
 
+// end ends the job because a public function has failed. It prints the error and does not return.
 func end(name string, err error) {
 	awaitEnd(name, err)
 	lib.profile.Alone(lib.rt.Load(), "the job is aborted")

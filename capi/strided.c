@@ -204,7 +204,7 @@ static int put_far(const char *name, void *src, void *dst, int bytes, int proc, 
 static int store_flag(const char *name, int *flag, int value, int proc)
 {
 	int32_t open = FRONT_DONE; // and stays so: the put is short
-	if (front_reach(proc, flag, sizeof value)) { // whose fence orders the data before the store
+	if (front_reach(proc, flag, sizeof value)) { // its fence orders the data before the store
 		atomic_store_explicit((_Atomic int *)flag, value, memory_order_relaxed);
 		return 0;
 	}

@@ -37,6 +37,7 @@ func traceOp(c *C.struct_front_call, o *core.Op) {
 	}
 }
 
+// describe is the line of a trace for one operation: bytes, rank, addresses and shape.
 func describe(c *C.struct_front_call, o *core.Op) string {
 	if o.Missing != "" || o.Refuse != nil { // the error says more
 		return fmt.Sprintf("rank %d, arguments that will be refused", o.Proc)
@@ -70,6 +71,7 @@ func describe(c *C.struct_front_call, o *core.Op) string {
 	return b.String()
 }
 
+// describeVector appends the ranks, numbers and first addresses of a vector operation.
 func describeVector(b *strings.Builder, o *core.Op, arrow string) {
 	segments := 0
 	for _, s := range o.Xfer.Vector {

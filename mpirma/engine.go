@@ -114,6 +114,7 @@ func mpirmago_call(c *C.struct_rma_call) C.int {
 	return result(err, &c.text[0])
 }
 
+// updateOf converts an accumulate of C.
 func updateOf(c *C.struct_rma_call) *window.Update {
 	u := &window.Update{Proc: int(c.proc), Op: kernel.UpdateOp(c.op),
 		Type:   kernel.UpdateType(c.element),

@@ -33,7 +33,7 @@ static void print(const char *function, const char *format, va_list arguments)
 	int n = snprintf(line, sizeof line, "[%d@%s] libarmci: %s: %s\n", rank, host, function,
 		text);
 	if (n > 0 && write(STDERR_FILENO, line, (size_t)n) < 0)
-		return; // there is nobody to tell
+		return; // standard error is closed: nothing can be reported
 }
 
 static int raise(struct rma_win *w, handle comm, const char *function, int error_class,

@@ -8,8 +8,9 @@
 
 enum { UNUSUAL_TAG = 32767 }; // the largest that every MPI has
 
-// MPI promises that a message goes on while its sender waits in any call of MPI. So who sleeps here
-// lets the MPI look for a message that is hardly ever there: if it finds one it does nothing else.
+// MPI promises that a message makes progress while its sender waits in any call of MPI. So a thread
+// that sleeps here lets the MPI probe for a message that hardly ever exists: the probe drives the
+// MPI's progress, and a message that it finds stays where it is.
 static void let_mpi_go_on(void)
 {
 	int flag;

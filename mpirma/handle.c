@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The real window behind a program's handle: a window of its MPI that nobody communicates by.
+// The real window behind a program's handle: a window of its MPI without communication.
 // Names, attributes, info and error handlers of the program are kept in it. It has no memory of
 // ours.
 #include "rma.h"
@@ -21,8 +21,8 @@ static handle alone(void)
 	return comm;
 }
 
-// MPI has no function that tells whether a datatype may be communicated; a message to nobody is
-// refused if it may not.
+// MPI has no function that tells whether a datatype is committed. A message to MPI_PROC_NULL is
+// refused if it is not.
 bool rma_committed(handle type)
 {
 	handle comm = alone();

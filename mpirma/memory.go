@@ -74,7 +74,7 @@ func mpirmago_lend(addr C.uintptr_t, nbytes C.int64_t, key *C.uint64_t) C.int {
 	return 1
 }
 
-// mpirmago_recall: nobody knows the key any more.
+// mpirmago_recall ends the use of a key that no other rank has any more.
 //
 //export mpirmago_recall
 func mpirmago_recall(key C.uint64_t) {

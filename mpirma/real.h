@@ -187,8 +187,8 @@ struct real {
 	REAL_NEEDED(REAL_MEMBER)
 	REAL_OPTIONAL(REAL_MEMBER)
 #undef REAL_MEMBER
-	// MPICH's generalised requests that MPI_Wait and MPI_Test poll, and how Open MPI calls
-	// somebody while it waits.
+	// MPICH's generalised requests, which MPI_Wait and MPI_Test poll, and Open MPI's callbacks
+	// of its progress engine.
 	int (*grequest_poll)(void *query, void *release, void *cancel, void *poll, void *wait,
 		void *extra, handle *request);
 	int (*progress_register)(int (*)(void));

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Requests of MPI_Rput and its relatives, which the MPI's own MPI_Wait, MPI_Test and all others
-// complete. An operation that is done already gets the MPI's request of a message from nobody,
-// which is complete. One that is not gets a generalised request, whose operation is looked at while
-// the MPI waits: MPICH polls such a request itself, Open MPI calls `progress` from its progress
-// engine. Where a MPI does neither, the call waits.
+// complete. An operation that is done already gets the MPI's request of a message from
+// MPI_PROC_NULL, which is complete. One that is not gets a generalised request, whose operation is
+// looked at while the MPI waits: MPICH polls such a request itself, Open MPI calls `progress` from
+// its progress engine. Where a MPI does neither, the call waits.
 #include "rma.h"
 
 #include <pthread.h>
@@ -19,7 +19,7 @@ enum { LOOKS = 32 }; // at most so many operations are looked at in one go
 struct pending {
 	handle request;
 	int32_t number;              // 0: complete, and in no ring
-	atomic_int uses;             // the request, and whoever completes it
+	atomic_int uses;             // by the request, and by the thread that completes it
 	struct pending *next, *prev; // a ring
 };
 

@@ -186,7 +186,7 @@ struct rma_win {
 	aint size;
 	int unit;
 
-	pthread_mutex_t locking;  // who changes lock[], locks, locked_all
+	pthread_mutex_t locking;  // held for changes of lock[], locks, locked_all
 	_Atomic uint8_t *lock;    // by member: LOCK_*
 	int locks;                // members that are locked by MPI_Win_lock
 	_Atomic int locked_all;   // LOCK_NONE, LOCK_ALL or LOCK_NOCHECK

@@ -73,8 +73,8 @@ static void put(struct table *t, handle key, struct rma_win *w)
 	atomic_store_explicit(&s->key, key, memory_order_release);
 }
 
-// Makes a larger table, or the same without the gone. The old one stays, since somebody may be
-// reading it.
+// Makes a larger table, or one of the same size without the removed entries. The old table stays
+// allocated, because another thread may be reading it.
 static bool grow(struct table *old)
 {
 	size_t slots = old ? 2 * (old->mask + 1) : FIRST_SLOTS;

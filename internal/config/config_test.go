@@ -22,6 +22,7 @@ func load(t *testing.T, environ ...string) *Set {
 	return s
 }
 
+// TestDefaults shows the defaults of settings of all kinds.
 func TestDefaults(t *testing.T) {
 	s := load(t)
 	if s.Bool("ARMCI_VERBOSE") || !s.Bool("ARMCI_FASTPATH") {
@@ -41,6 +42,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
+// TestEveryDefaultParses shows that names are unique, and that all defaults can be parsed.
 func TestEveryDefaultParses(t *testing.T) {
 	seen := map[string]bool{}
 	for _, e := range load(t).Rows() {
@@ -62,6 +64,7 @@ func TestEveryDefaultParses(t *testing.T) {
 	}
 }
 
+// TestValuesFromEnvironment shows how entries of the environment become values.
 func TestValuesFromEnvironment(t *testing.T) {
 	s := load(t, "ARMCI_SPIN=1", "ARMCI_SPIN=7", "ARMCI_NODE=a=b", "ARMCI_ERRORS=ABORT",
 		"ARMCI_VERBOSE=", "odd")
@@ -79,6 +82,7 @@ func TestValuesFromEnvironment(t *testing.T) {
 	}
 }
 
+// TestParse shows the valid and invalid texts of all kinds.
 func TestParse(t *testing.T) {
 	const bad = math.MinInt64
 	for _, c := range []struct {
@@ -119,6 +123,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
+// TestBadValuesAreNamed shows that an error names all bad values and what is expected.
 func TestBadValuesAreNamed(t *testing.T) {
 	_, err := LoadFrom([]string{"ARMCI_SPIN=many", "ARMCI_ERRORS=explode",
 		"ARMCI_SHM_LIMIT=whatever"})
@@ -166,6 +171,7 @@ func TestBounds(t *testing.T) {
 	}
 }
 
+// TestUnknownNames shows which names are reported, with the most similar known one.
 func TestUnknownNames(t *testing.T) {
 	s := load(t, "ARMCI_FASTPATHS=y", "ARMCI_VERBOS=1", "ARMCI_SHM_MARGN=1",
 		"ARMCI_COMPLETELY_DIFFERENT=1",
@@ -181,6 +187,7 @@ func TestUnknownNames(t *testing.T) {
 	}
 }
 
+// TestDistance shows the edit distance of names.
 func TestDistance(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
@@ -193,6 +200,7 @@ func TestDistance(t *testing.T) {
 	}
 }
 
+// TestRowsTellOriginAndHideTheSecret shows the values and origins in Rows.
 func TestRowsTellOriginAndHideTheSecret(t *testing.T) {
 	s := load(t, "ARMCI_SPIN=9", "ARMCI_JOB_SECRET=abcdef", "COMEX_MAX_NB_OUTSTANDING=3")
 	found := map[string]Entry{}
@@ -215,6 +223,7 @@ func TestRowsTellOriginAndHideTheSecret(t *testing.T) {
 	}
 }
 
+// TestLauncher shows how launchers are recognised by their variables.
 func TestLauncher(t *testing.T) {
 	none := Launch{Rank: -1}
 	for _, c := range []struct {
@@ -282,6 +291,7 @@ func TestLauncher(t *testing.T) {
 	}
 }
 
+// TestWrongUseOfTheTablePanics shows that unknown names and wrong kinds in the code panic.
 func TestWrongUseOfTheTablePanics(t *testing.T) {
 	s := load(t)
 	for what, use := range map[string]func(){
@@ -301,6 +311,7 @@ func TestWrongUseOfTheTablePanics(t *testing.T) {
 	}
 }
 
+// TestLoadReadsTheProcess shows that Load and Launcher read the process's environment.
 func TestLoadReadsTheProcess(t *testing.T) {
 	t.Setenv("ARMCI_SPIN", "77")
 	s, err := Load()
@@ -315,6 +326,7 @@ func TestLoadReadsTheProcess(t *testing.T) {
 	}
 }
 
+// FuzzParse shows that no text crashes the parser or becomes a negative number.
 func FuzzParse(f *testing.F) {
 	for _, text := range []string{"64k", "0x10", "5ms", "y", "t", "99999999999999999999t",
 		"\xff"} {

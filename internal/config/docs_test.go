@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Policies held by tests: docs/configuration.md shows the table as it is, and
-// nobody else reads the environment. `go test ./internal/config -update`
-// writes the tables of the document anew.
+// Policies held by tests: docs/configuration.md shows the table as it is, and no other package
+// reads the environment. `go test ./internal/config -update` writes the tables of the document
+// anew.
 
 package config
 
@@ -26,6 +26,7 @@ var kindNames = map[Kind]string{KindBool: "y or n", KindInt: "number", KindSize:
 	KindDuration: "time",
 	KindString:   "text", KindAddress: "address"}
 
+// rendered is the table of the document for one class.
 func rendered(class Class) string {
 	var b strings.Builder
 	b.WriteString("| name | kind | default | meaning |\n|---|---|---|---|\n")
@@ -62,6 +63,7 @@ func renderedFormer() string {
 	return b.String()
 }
 
+// renderedForeign is the list of names that are accepted without effect.
 func renderedForeign() string {
 	var b strings.Builder
 	doc := ""
@@ -80,6 +82,7 @@ func renderedForeign() string {
 	return b.String() + ".\n"
 }
 
+// TestDocument shows that the tables of docs/configuration.md are those of the code.
 func TestDocument(t *testing.T) {
 	path := filepath.Join(root, "docs", "configuration.md")
 	text, err := os.ReadFile(path)
@@ -112,6 +115,7 @@ func TestDocument(t *testing.T) {
 	}
 }
 
+// TestNobodyElseReadsTheEnvironment shows that no other package reads the environment.
 func TestNobodyElseReadsTheEnvironment(t *testing.T) {
 	reads := map[string]*regexp.Regexp{
 		".go": regexp.MustCompile(

@@ -15,6 +15,7 @@ func formerly(what string) map[string]string {
 
 var former = formerRows()
 
+// formerRows are the rows of former names, which set the present ones for one network.
 func formerRows() []Row {
 	var rows []Row
 	for _, network := range []string{"tcp", "rdma"} {

@@ -11,6 +11,7 @@ import (
 	"time"
 )
 
+// TestAutoByNetwork shows that "auto" has a value for each network, and which names override it.
 func TestAutoByNetwork(t *testing.T) {
 	for _, c := range []struct {
 		environ   string
@@ -34,6 +35,7 @@ func TestAutoByNetwork(t *testing.T) {
 	}
 }
 
+// TestFormerNames shows that a former name sets the present one for its network only.
 func TestFormerNames(t *testing.T) {
 	s := load(t, "ARMCI_TCP_TIMEOUT=3s", "ARMCI_RDMA_EAGER=4k", "ARMCI_BUFFER=1m",
 		"ARMCI_TCP_BUFFER=2m")

@@ -11,6 +11,7 @@ import (
 	"testing"
 )
 
+// TestInstalled shows which files match the patterns of installed libraries.
 func TestInstalled(t *testing.T) {
 	root := t.TempDir()
 	want := map[string][]string{

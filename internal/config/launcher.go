@@ -77,6 +77,7 @@ func launcherOf(env map[string]string) Launch {
 	return l
 }
 
+// startedBy recognises the launcher by its variables; the first of several counts.
 func startedBy(env map[string]string) Launch {
 	for _, l := range []struct{ name, rank, size string }{
 		{"armcirun", "ARMCI_JOB_RANK", "ARMCI_JOB_SIZE"},

@@ -122,6 +122,7 @@ func parseInt(text string) (int64, bool) {
 	return int64(n), err == nil
 }
 
+// parseSize parses a number of bytes with an optional suffix k, m, g or t.
 func parseSize(text string) (int64, bool) {
 	shift := uint(0)
 	if at := strings.IndexByte("kmgt", text[len(text)-1]|0x20); at >= 0 {

@@ -10,6 +10,7 @@ import (
 	"testing"
 )
 
+// TestPassed shows which variables are passed to processes on other hosts.
 func TestPassed(t *testing.T) {
 	t.Setenv("ARMCI_VERBOSE", "y")
 	t.Setenv("ARMCI_JOB_RANK", "3")

@@ -59,6 +59,8 @@ func LoadFrom(environ []string) (*Set, error) {
 	return s, nil
 }
 
+// environMap converts an environment. The last of equal names counts; an empty value removes a
+// name.
 func environMap(environ []string) map[string]string {
 	env := make(map[string]string, len(environ))
 	for _, entry := range environ {

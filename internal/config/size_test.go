@@ -5,6 +5,7 @@ package config
 
 import "testing"
 
+// TestSizeText shows the texts of sizes.
 func TestSizeText(t *testing.T) {
 	for _, c := range []struct {
 		n    int64

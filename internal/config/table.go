@@ -22,7 +22,7 @@ const (
 	KindAny                  // not parsed
 )
 
-// Class says whom a setting is for.
+// Class is the kind of reader that a setting is for.
 type Class int
 
 // The classes of settings.

@@ -62,9 +62,10 @@ func Identify(rank int, host string) {
 	C.crash_identify((*C.char)(unsafe.Pointer(&b[0])))
 }
 
-// Foreign tells the signal handler of ranges of addresses, bytes each from base on, that are memory
-// of other processes: who dereferences a pointer into range i is told whose[i], "" if the range is
-// no other's. What a call leaves behind never changes, since the handler may run at any time.
+// Foreign describes memory of other processes to the signal handler: ranges of addresses, bytes
+// each from base on. The report of a crash at an address of range i names owner whose[i]; "" is a
+// range of this process. The data of a call never changes after it, because the handler may run at
+// any time.
 func Foreign(base, bytes uintptr, whose []string) {
 	if len(whose) == 0 {
 		return

@@ -26,8 +26,8 @@ int crash_owner(uintptr_t pc);
 void crash_begin(void); // when Go has installed its handlers, and before it runs
 void crash_install(int wake, uintptr_t go_from, uintptr_t go_to); // wake: eventfd that Go reads
 void crash_identify(const char *prefix);                           // prefix of this rank's lines
-// Ranges of equal size that are memory of other processes. whose[i] says whose memory range i is;
-// NULL: of this process.
+// Ranges of equal size that are memory of other processes: range i of the owner whose[i]; NULL: of
+// this process.
 void crash_ranges(uintptr_t lo, uintptr_t bytes, int ranges, const char **whose);
 void crash_told(void);                                             // Go has printed the record
 // is there a call instruction right before pc?

@@ -22,6 +22,7 @@ func TestGoCode(t *testing.T) {
 	}
 }
 
+// TestFramesIn shows which frames are read from a stack of Go.
 func TestFramesIn(t *testing.T) {
 	stack := "runtime.cgocall(0x1, 0x2)\n\t/go/src/runtime/cgocall.go:167 +0x4b\n" +
 		"libarmci/internal/kernel._Cfunc_k_copy(0x1, 0x2)\n\t_cgo_gotypes.go:80 +0x3f\n" +
@@ -41,6 +42,7 @@ func TestFramesIn(t *testing.T) {
 	}
 }
 
+// TestPublicName shows which function of the public interface a trace names.
 func TestPublicName(t *testing.T) {
 	inner, put := frame{language: "C ", function: "k_copy"},
 		frame{language: "C ", function: "PARMCI_Put", public: "ARMCI_Put"}

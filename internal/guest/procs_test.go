@@ -8,6 +8,7 @@ import (
 	"testing"
 )
 
+// TestProcs shows that GOMAXPROCS grows with the threads in the library, and never shrinks.
 func TestProcs(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	SetProcs(8)

@@ -75,7 +75,7 @@ func TestConformance(t *testing.T) {
 			Shared: true, MaxFrame: 16 << 10, Credits: 16,
 			Delay: 200 * time.Microsecond, Divide: true, Room: 256 << 10}, nil},
 		{"direct, many keys", []int{1, 1}, pipe.Options{Direct: true, Shared: true,
-			Range: 16 << 10}, nil},
+			Keys: pipe.KeyOptions{Range: 16 << 10}}, nil},
 		{"direct, packed", []int{1, 1}, pipe.Options{Direct: true, Shared: true,
 			MaxFrame: 16 << 10, Credits: 16},
 			func(o *Options) { o.Strided = transport.ByPacking }},
@@ -86,8 +86,8 @@ func TestConformance(t *testing.T) {
 			MaxFrame: 16 << 10, Credits: 16},
 			func(o *Options) { o.Strided = transport.ByTargetSide }},
 		{"direct, holes", []int{1, 1}, pipe.Options{Direct: true, Shared: true,
-			MaxFrame: 16 << 10, Credits: 16, Range: 4096, Holes: 3,
-			NoLend: true}, nil},
+			MaxFrame: 16 << 10, Credits: 16,
+			Keys: pipe.KeyOptions{Range: 4096, Holes: 3, NoLend: true}}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			newEnds(t, pipe.New(c.net), c.change, c.ranks...).Conform(t)

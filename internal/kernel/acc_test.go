@@ -63,6 +63,7 @@ func numbers(t Type, b []byte, k int, r *rand.Rand) {
 	}
 }
 
+// number stores a random element of a type.
 func number(t Type, b []byte, r *rand.Rand) {
 	switch t {
 	case Int:
@@ -105,6 +106,7 @@ func scaleFor(t Type, k int, r *rand.Rand) []byte {
 	return b
 }
 
+// TestTypeOfAcc shows which codes of operations name an accumulate, and the sizes of its types.
 func TestTypeOfAcc(t *testing.T) {
 	want := map[int]Type{
 		37: Int, 38: Double, 39: Float, 40: Complex, 41: DoubleComplex, 42: Long,
@@ -161,6 +163,7 @@ func TestAccSameAddress(t *testing.T) {
 	}
 }
 
+// FuzzAccStrided compares strided accumulates of all types with a plain loop.
 func FuzzAccStrided(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -198,6 +201,7 @@ func FuzzAccStrided(f *testing.F) {
 	})
 }
 
+// FuzzAccVector compares vector accumulates of all types with a plain loop.
 func FuzzAccVector(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -306,8 +310,8 @@ func TestAccWaits(t *testing.T) {
 	}
 }
 
-// Devices take locks by a word of their own: whoever adds without a lock while he has one loses
-// nothing.
+// TestAccBesideDevices shows that no addition is lost between processors and devices, which take
+// the same locks by a word of their own.
 func TestAccBesideDevices(t *testing.T) {
 	const workers, rounds = 4, 3000
 	st := newStripes(1)
@@ -347,7 +351,7 @@ func TestAccBesideDevices(t *testing.T) {
 	}
 }
 
-// Who finds a device in a stripe does not keep it from its work.
+// TestAccGivesWayToDevice shows that a processor that finds a device in a stripe does not delay it.
 func TestAccGivesWayToDevice(t *testing.T) {
 	st := newStripes(1)
 	st.Mask, st.Device = 0, true // one lock

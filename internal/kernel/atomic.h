@@ -1,6 +1,6 @@
 /*
- * atomic.h - one atomic operation of the processor on a word of 4 or 8 bytes. Must not look at who
- * owns the word.
+ * atomic.h - one atomic operation of the processor on a word of 4 or 8 bytes. It must not
+ * depend on the owner of the word.
  *
  * SPDX-License-Identifier: BSD-3-Clause
  */

@@ -14,6 +14,8 @@ import (
 	"testing"
 )
 
+// TestIntegerLoopsByInstructionSet shows that the integer loops are compiled for each instruction
+// set.
 func TestIntegerLoopsByInstructionSet(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("loops are compiled per instruction set on x86-64 only")

@@ -56,7 +56,7 @@ type Cursor struct {
 // SetContiguous begins n bytes at addr.
 func (c *Cursor) SetContiguous(addr uintptr, n int64) {
 	c.addrs, c.groups, c.after = nil, nil, 0
-	c.set(addr, n, 1, 0)
+	c.setPos(addr, n, 1, 0)
 }
 
 // SetStrided begins a shape, of which len(count)-1 strides are used. What touches becomes one row.
@@ -81,7 +81,7 @@ func (c *Cursor) setRows(base uintptr, count, stride []int32) {
 		return
 	}
 	c.addrs, c.groups, c.after = nil, nil, 0
-	c.set(base, row, rows, int64(stride[0]))
+	c.setPos(base, row, rows, int64(stride[0]))
 }
 
 // Regular tells whether what is at the cursor, up to the next group, is rows at a constant
@@ -96,8 +96,8 @@ func (c *Cursor) SetGroups(g []Group, total int64) {
 	c.nextGroup()
 }
 
-// set makes the memory count rows of n bytes, step bytes apart.
-func (c *Cursor) set(addr uintptr, n, count, step int64) {
+// setPos moves the cursor to the beginning of count rows of n bytes, step bytes apart.
+func (c *Cursor) setPos(addr uintptr, n, count, step int64) {
 	p := &c.pos
 	p.addr, p.left, p.row, p.off, p.levels = addr, n*count, n, 0, 1
 	p.count[0], p.step[0], p.already[0] = count, step, 0
@@ -115,16 +115,16 @@ func (c *Cursor) nextGroup() {
 		switch {
 		case g.Addrs == nil && g.Step == int64(g.Bytes):
 			c.addrs = nil
-			c.set(g.Addr, int64(n)*int64(g.Bytes), 1, 0)
+			c.setPos(g.Addr, int64(n)*int64(g.Bytes), 1, 0)
 		case g.Addrs == nil:
 			c.addrs = nil
-			c.set(g.Addr, int64(g.Bytes), int64(n), g.Step)
+			c.setPos(g.Addr, int64(g.Bytes), int64(n), g.Step)
 		case n == 1:
 			c.addrs = nil
-			c.set(g.Addrs[0], int64(g.Bytes), 1, 0)
+			c.setPos(g.Addrs[0], int64(g.Bytes), 1, 0)
 		default:
 			c.addrs = g.Addrs
-			c.set(0, int64(g.Bytes), int64(n), 0)
+			c.setPos(0, int64(g.Bytes), int64(n), 0)
 		}
 		c.after -= c.pos.left
 	}
@@ -143,7 +143,7 @@ func (g *Group) segments() int {
 
 func (c *Cursor) state() *C.struct_k_cursor { return (*C.struct_k_cursor)(unsafe.Pointer(&c.pos)) }
 
-func (c *Cursor) list() *C.uintptr_t { return words(c.addrs) }
+func (c *Cursor) addrList() *C.uintptr_t { return words(c.addrs) }
 
 // Left is how many bytes there are from the cursor to the end.
 func (c *Cursor) Left() int64 { return c.pos.left + c.after }
@@ -173,8 +173,9 @@ func (c *Cursor) One() (addr uintptr, ok bool) {
 		c.pos.left == c.pos.row-c.pos.off
 }
 
-// here gives how many of n > 0 bytes are in the group at the cursor, and panics beyond the end.
-func (c *Cursor) here(n int64) int64 {
+// bytesInGroup is how many of n > 0 bytes are in the group at the cursor, and panics beyond the
+// end.
+func (c *Cursor) bytesInGroup(n int64) int64 {
 	if c.pos.left == 0 {
 		panic("kernel: a cursor was moved beyond its end")
 	}
@@ -206,12 +207,12 @@ func (c *Cursor) Take(n int64) (addr uintptr, ok bool) {
 // Pack copies the next len(b) bytes, no more than are left, to b and moves behind them.
 func (c *Cursor) Pack(b []byte) {
 	for len(b) > 0 {
-		n := c.here(int64(len(b)))
+		n := c.bytesInGroup(int64(len(b)))
 		to := unsafe.Pointer(unsafe.SliceData(b))
 		if at, ok := c.single(n); ok {
 			Copy(to, at, int(n))
 		} else {
-			C.k_cursor_pack(c.state(), c.list(), to, C.int64_t(n))
+			C.k_cursor_pack(c.state(), c.addrList(), to, C.int64_t(n))
 		}
 		b = b[n:]
 		c.nextGroup()
@@ -221,12 +222,12 @@ func (c *Cursor) Pack(b []byte) {
 // Unpack stores b, no longer than what is left, at what comes next and moves behind it.
 func (c *Cursor) Unpack(b []byte) {
 	for len(b) > 0 {
-		n := c.here(int64(len(b)))
+		n := c.bytesInGroup(int64(len(b)))
 		from := unsafe.Pointer(unsafe.SliceData(b))
 		if at, ok := c.single(n); ok {
 			Copy(at, from, int(n))
 		} else {
-			C.k_cursor_unpack(c.state(), c.list(), from, C.int64_t(n))
+			C.k_cursor_unpack(c.state(), c.addrList(), from, C.int64_t(n))
 		}
 		b = b[n:]
 		c.nextGroup()
@@ -236,7 +237,7 @@ func (c *Cursor) Unpack(b []byte) {
 // Skip moves n bytes forward, no more than are left.
 func (c *Cursor) Skip(n int64) {
 	for n > 0 {
-		part := c.here(n)
+		part := c.bytesInGroup(n)
 		if _, ok := c.single(part); !ok {
 			C.k_cursor_skip(c.state(), C.int64_t(part))
 		}
@@ -246,8 +247,8 @@ func (c *Cursor) Skip(n int64) {
 }
 
 // Whole is the most bytes, up to n, after which the cursor cuts no aligned block of 2, 4 or 8
-// bytes. Who unpacks what has arrived so far unpacks no more than that, since such a block must be
-// one store.
+// bytes. A caller that unpacks a part of the data unpacks no more than that, because such a block
+// must be one store.
 func (c *Cursor) Whole(n int64) int64 {
 	if n >= c.Left() {
 		return c.Left()

@@ -6,6 +6,7 @@ package kernel
 
 import "testing"
 
+// BenchmarkCursor measures cursors of several shapes.
 func BenchmarkCursor(b *testing.B) {
 	a := newArena(0)
 	buf := make([]byte, 1<<13)

@@ -63,6 +63,7 @@ func someSide(r *rand.Rand, base uintptr, grain int) *side {
 	}
 }
 
+// strided sets a random strided cursor, and the addresses of its bytes.
 func (s *side) strided(r *rand.Rand, base uintptr, grain int) {
 	sh := shape{nil, []int32{int32(grain * r.IntN(30))}}
 	below := sh.count[0]
@@ -79,6 +80,7 @@ func (s *side) strided(r *rand.Rand, base uintptr, grain int) {
 	s.what = fmt.Sprint(sh)
 }
 
+// list sets a random cursor of groups, and the addresses of its bytes.
 func (s *side) list(r *rand.Rand, base uintptr, grain int) {
 	var groups []Group
 	for range r.IntN(8) {
@@ -116,6 +118,7 @@ func (s *side) takes(t *testing.T, call string, addr uintptr, n int) {
 	}
 }
 
+// takesPart checks that a part has the next bytes.
 func (s *side) takesPart(t *testing.T, p Part) {
 	t.Helper()
 	left := len(s.want)
@@ -195,6 +198,7 @@ func (s *side) checkWhole(t *testing.T, n int) {
 	}
 }
 
+// pieces checks that Pieces lists the next bytes, merged, behind what the slice had.
 func (s *side) pieces(t *testing.T, r *rand.Rand, n int) {
 	t.Helper()
 	first := Piece{s.want[0] - 5, 5} // touches, but it is not of this call
@@ -215,6 +219,8 @@ func (s *side) pieces(t *testing.T, r *rand.Rand, n int) {
 	}
 }
 
+// TestCursor shows that all methods of cursors of random shapes visit the same bytes in order, and
+// that a copy is independent.
 func TestCursor(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	a := newArena(1)
@@ -293,6 +299,7 @@ func TestCursorNextLargest(t *testing.T) {
 	}
 }
 
+// TestRuns shows that the runs of two sides of any shapes cover both, byte by byte.
 func TestRuns(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	for range 4000 {
@@ -329,6 +336,7 @@ func TestRuns(t *testing.T) {
 	}
 }
 
+// TestCursorEmpty shows that a zero cursor has no bytes, and that moving it panics.
 func TestCursorEmpty(t *testing.T) {
 	var c Cursor
 	c.Pack(nil)

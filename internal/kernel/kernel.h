@@ -146,7 +146,7 @@ void k_span(void *const *p, size_t n, int64_t *lowest, int64_t *highest);
  *   lock, unlock           compare-and-swap 0 -> owner (acquire); plain store of 0 (release)
  *
  * An element belongs to the stripe of its first byte. At most one stripe is held at a time, and its
- * holder waits for no other; who needs several at once takes them in ascending order
+ * holder waits for no other; a caller that needs several takes them in ascending order
  * (k_stripes_hold_runs in update.h). So there is no deadlock, and a word that stays nonzero belongs
  * to a process that is stopped or dead, or to one that waits for such a process.
  *
@@ -171,7 +171,7 @@ struct k_stripes {
  * rest is ignored). Atomic per element against every other k_acc* call through the same lock words;
  * not against plain loads and stores. Integers wrap; complex types multiply fully; a scale of
  * exactly 1 (complex: 1+0i) adds without multiplying. scale points to one element of the type. st
- * == NULL: no locks, the caller knows that nobody else accumulates there.
+ * == NULL: no locks, the caller knows that no other thread accumulates there.
  */
 void k_acc(const struct k_stripes *st, int type, const void *scale, void *dst, const void *src,
 	size_t nbytes);

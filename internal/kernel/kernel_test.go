@@ -10,6 +10,7 @@ import (
 	"testing"
 )
 
+// FuzzCopyStrided compares copies between two strided shapes with a plain loop.
 func FuzzCopyStrided(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -28,6 +29,7 @@ func FuzzCopyStrided(f *testing.F) {
 	})
 }
 
+// FuzzPackUnpack compares packing and unpacking of strided shapes with a plain loop.
 func FuzzPackUnpack(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -58,6 +60,7 @@ func FuzzPackUnpack(f *testing.F) {
 	})
 }
 
+// FuzzPieces compares extents and pieces of strided shapes with a plain loop.
 func FuzzPieces(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -98,6 +101,7 @@ func checkPieces(t *testing.T, sh shape, base uintptr, pieces []Piece) {
 	}
 }
 
+// TestPiecesMerge shows that rows that touch are one piece.
 func TestPiecesMerge(t *testing.T) {
 	for _, c := range []struct {
 		shape
@@ -163,6 +167,7 @@ func TestLargeShapes(t *testing.T) {
 	}
 }
 
+// FuzzCopyVector compares copies of vectors with a plain loop.
 func FuzzCopyVector(f *testing.F) {
 	seeds(f)
 	f.Fuzz(func(t *testing.T, in []byte) {
@@ -190,6 +195,7 @@ func FuzzCopyVector(f *testing.F) {
 	})
 }
 
+// TestCopy shows that copies of all short lengths change no neighbouring byte.
 func TestCopy(t *testing.T) {
 	for n := 0; n < 300; n++ {
 		src, base := room(shape{nil, []int32{int32(n)}}, 1)

@@ -9,8 +9,7 @@ package kernel
 #include "cursor.h"
 
 static inline size_t cursor_runs(struct k_cursor *a, const uintptr_t *alist, struct k_cursor *b,
-                                 const uintptr_t *blist, struct k_run *r, size_t used, size_t max,
-                                 int64_t limit)
+	const uintptr_t *blist, struct k_run *r, size_t used, size_t max, int64_t limit)
 {
 	struct k_side local = { a, alist }, remote = { b, blist };
 	return k_cursor_runs(local, remote, r, used, max, limit);
@@ -73,7 +72,7 @@ func (c *Cursor) Pieces(p []Piece, limit int64) []Piece {
 	used := 0
 	for limit > 0 && c.pos.left > 0 {
 		was := c.pos.left
-		used = int(C.k_cursor_pieces(c.state(), c.list(),
+		used = int(C.k_cursor_pieces(c.state(), c.addrList(),
 			(*C.struct_k_piece)(unsafe.Pointer(unsafe.SliceData(out))),
 			C.size_t(used), C.size_t(len(out)), C.int64_t(limit)))
 		if c.pos.left == was {
@@ -97,7 +96,7 @@ func (c *Cursor) Next(room, grain int) Part {
 		}
 	}
 	first, f := c.pos.already[0], &c.part
-	C.k_cursor_next(c.state(), c.list(), C.int64_t(room), C.int64_t(grain),
+	C.k_cursor_next(c.state(), c.addrList(), C.int64_t(room), C.int64_t(grain),
 		(*C.struct_k_part)(unsafe.Pointer(f)))
 	p := Part{Bytes: int(f.bytes), Addr: f.addr, Count: f.count[:f.levels+1],
 		Stride: f.stride[:f.levels]}
@@ -134,7 +133,8 @@ func Runs(local, remote *Cursor, r []Run, limit int64) []Run {
 	used := 0
 	for limit > 0 && local.pos.left > 0 && remote.pos.left > 0 {
 		was := local.pos.left
-		used = int(C.cursor_runs(local.state(), local.list(), remote.state(), remote.list(),
+		used = int(C.cursor_runs(local.state(), local.addrList(), remote.state(),
+			remote.addrList(),
 			(*C.struct_k_run)(unsafe.Pointer(unsafe.SliceData(out))), C.size_t(used),
 			C.size_t(len(out)), C.int64_t(limit)))
 		if local.pos.left == was {

@@ -11,6 +11,7 @@ import (
 	"unsafe"
 )
 
+// number64 is an element type that has an order.
 type number64 interface {
 	~int32 | ~int64 | ~float32 | ~float64
 }
@@ -112,6 +113,7 @@ func TestReduceTo(t *testing.T) {
 	}
 }
 
+// TestReduceBits shows the results of bitwise reductions.
 func TestReduceBits(t *testing.T) {
 	for _, typ := range []Type{Long, LongLong} {
 		x, y := []int64{5, -1, 0}, []int64{3, 12, 1 << 40}
@@ -132,6 +134,7 @@ func TestReduceBits(t *testing.T) {
 	}
 }
 
+// TestReduceComplex shows that sums and products of complex elements are those of plain arithmetic.
 func TestReduceComplex(t *testing.T) {
 	const n = 101
 	r := rand.New(rand.NewSource(1))
@@ -159,6 +162,7 @@ func TestReduceComplex(t *testing.T) {
 	}
 }
 
+// TestReduceFinish shows which reductions need a last step, and its results.
 func TestReduceFinish(t *testing.T) {
 	x := []float64{-3, 2, 0}
 	ReduceFinish(AbsMax, Double, unsafe.Pointer(&x[0]), 3)

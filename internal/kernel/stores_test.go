@@ -18,6 +18,8 @@ import (
 	"unsafe"
 )
 
+// TestStoresOnce shows, instruction by instruction, that each aligned element is written by one
+// store.
 func TestStoresOnce(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("single-stepping is written for x86-64 only")

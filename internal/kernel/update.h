@@ -102,9 +102,9 @@ void k_stripes_drop(uint32_t *held);
  * puts the words that it took to `held`, room for n, and gives how many they are, for
  * k_stripes_drop_runs. Nothing else holds more than one stripe.
  *
- * There is no deadlock. Locks are taken in ascending order of their words, so who holds some waits
- * only for a higher one, and who holds the highest one that anybody waits for waits for none. Who
- * holds a single stripe waits for none. A device may have several, too, but keeps a word only until
+ * There is no deadlock. Locks are taken in ascending order of their words, so a holder waits only
+ * for a higher one, and the holder of the highest one that is waited for waits for none. A holder
+ * of a single stripe waits for none. A device may have several, too, but keeps a word only until
  * the processors' word of the same stripe is free (kernel.h), whatever it has or wants besides; and
  * a processor that waits for a device does not hold the processors' word of that stripe meanwhile.
  */

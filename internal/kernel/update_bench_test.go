@@ -10,6 +10,7 @@ import (
 	"unsafe"
 )
 
+// BenchmarkUpdate measures updates of all kinds, and a copy of as many bytes.
 func BenchmarkUpdate(b *testing.B) {
 	const bytes = 64 << 10
 	to, from := unsafe.Pointer(&make([]byte, bytes)[0]), unsafe.Pointer(&make([]byte, bytes)[0])

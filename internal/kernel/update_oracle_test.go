@@ -150,6 +150,7 @@ func (l layout) round(x float64) float64 {
 	return float64(x)
 }
 
+// real is the result of an operator for floating-point elements.
 func (l layout) real(op UpdateOp, x, y float64) float64 {
 	switch {
 	case op == OpSum:
@@ -162,6 +163,7 @@ func (l layout) real(op UpdateOp, x, y float64) float64 {
 	return x
 }
 
+// integer is the result of an operator for integer elements.
 func (l layout) integer(op UpdateOp, x, y uint64) uint64 {
 	truth := func(x bool) uint64 {
 		if x {
@@ -227,6 +229,7 @@ func (l layout) getReal(b []byte) float64 {
 	return math.Copysign(x, 1-2*float64(head>>15))
 }
 
+// setReal stores a floating-point number of the width of the layout.
 func (l layout) setReal(b []byte, x float64) {
 	switch l.width {
 	case 4:
@@ -266,6 +269,7 @@ func (l layout) fill(op UpdateOp, b []byte, r *rand.Rand) {
 	}
 }
 
+// fillNumber stores a random number that is interesting for the operator.
 func (l layout) fillNumber(op UpdateOp, b []byte, r *rand.Rand) {
 	compares := op >= OpMax
 	switch {

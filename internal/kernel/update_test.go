@@ -17,6 +17,7 @@ import (
 // testable tells whether the oracle knows the type here: it knows the long double of x86.
 func testable(l layout) bool { return l.kind != 'x' || runtime.GOARCH == "amd64" }
 
+// TestUpdateTypes shows the sizes of all types, and which operators are defined for each.
 func TestUpdateTypes(t *testing.T) {
 	if len(layouts) != UpdateTypes {
 		t.Errorf("%d types are tested of %d", len(layouts), UpdateTypes)
@@ -59,6 +60,7 @@ func (c updateCase) String() string {
 		c.st.Word != nil)
 }
 
+// run carries out one update and compares all bytes with the oracle.
 func (c updateCase) run(t *testing.T, r *rand.Rand) {
 	t.Helper()
 	l := layouts[c.typ]
@@ -192,6 +194,8 @@ func TestUpdateRuns(t *testing.T) {
 	}
 }
 
+// TestCompareSwap shows that words of all lengths are exchanged if all bytes are equal, and only
+// then.
 func TestCompareSwap(t *testing.T) {
 	r := rand.New(rand.NewSource(1))
 	st := newStripes(7)

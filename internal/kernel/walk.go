@@ -1,5 +1,5 @@
-// walk.go: walking both sides of a transfer at once, run by run, for who must look at each. Runs
-// are listed many at a time, by one call of C. It must not move data.
+// walk.go: walking both sides of a transfer together, run by run, for callers that treat each run
+// differently. One call of C lists many runs. It must not move data.
 //
 // SPDX-License-Identifier: BSD-3-Clause
 
@@ -82,6 +82,8 @@ func (c *Cursor) evenRows() int64 {
 	return p.left / p.row
 }
 
+// countRuns counts the runs of a beginning of the transfer, where up to `touching` runs that touch
+// at the remote side count as one, and extrapolates.
 func countRuns(local, remote Cursor, touching int) (n int64) {
 	var list [64]Run
 	all, had, next := remote.Left(), touching, uintptr(0)

@@ -34,6 +34,8 @@ func sides(r *rand.Rand) (local, remote Cursor, want [][2]uintptr) {
 	return local, remote, want
 }
 
+// TestWalk shows that a walk visits all bytes of both sides in order, also when its cursors are
+// moved.
 func TestWalk(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 6))
 	var w Walk
@@ -71,6 +73,7 @@ func TestWalk(t *testing.T) {
 	}
 }
 
+// TestCountRuns shows that CountRuns is right for rows, and equal to countRuns.
 func TestCountRuns(t *testing.T) {
 	var local, remote Cursor
 	for _, c := range []struct {

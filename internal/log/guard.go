@@ -9,7 +9,7 @@ import "sync/atomic"
 
 var onPanic atomic.Pointer[func(v any)]
 
-// OnPanic sets who is told of panics in goroutines. It does not return from a call.
+// OnPanic sets the function that Guard calls with a panic of a goroutine. tell does not return.
 func OnPanic(tell func(v any)) { onPanic.Store(&tell) }
 
 // Guard is deferred by every goroutine, so that its panic is reported with rank

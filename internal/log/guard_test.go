@@ -9,6 +9,7 @@ import (
 	"testing"
 )
 
+// TestGuard shows that a panic of a goroutine is passed to the function of OnPanic.
 func TestGuard(t *testing.T) {
 	defer onPanic.Store(nil)
 	told := make(chan any, 1)
@@ -25,6 +26,7 @@ func TestGuard(t *testing.T) {
 	}
 }
 
+// TestGuardWithoutAnybodyToTell shows that a panic goes on if OnPanic was not called.
 func TestGuardWithoutAnybodyToTell(t *testing.T) {
 	defer func() {
 		if v := recover(); v != "mistake" {

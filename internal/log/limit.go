@@ -38,9 +38,9 @@ type limiter struct {
 
 var repeated = limiter{now: time.Now, kinds: map[string]*tally{}}
 
-// admit tells whether a message of a kind is to be printed, and how many of its kind have been left
-// out since the one before.
-func (l *limiter) admit(kind string) (omitted int, ok bool) {
+// admitMessage tells whether a message of a kind is to be printed, and how many of its kind have
+// been left out since the one before.
+func (l *limiter) admitMessage(kind string) (omitted int, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k := l.kinds[kind]
@@ -59,16 +59,16 @@ func (l *limiter) admit(kind string) (omitted int, ok bool) {
 	return omitted, true
 }
 
-// keep remembers the text of a message that has been admitted, for Flush.
-func (l *limiter) keep(kind, text string) {
+// keepText remembers the text of a message that has been admitted, for Flush.
+func (l *limiter) keepText(kind, text string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.kinds[kind].text = text
 }
 
-// drain returns the kinds of which messages have been left out since the latest that was printed,
-// and forgets these.
-func (l *limiter) drain() (left []tally) {
+// takeOmitted returns the kinds of which messages have been left out since the latest that was
+// printed, and forgets these.
+func (l *limiter) takeOmitted() (left []tally) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for _, k := range l.kinds {
@@ -81,18 +81,18 @@ func (l *limiter) drain() (left []tally) {
 	return left
 }
 
-// limited prints a message unless too many of its kind were printed. A message that is left out is
-// not formatted.
-func limited(l Level, label, kind, format string, args []any) {
+// printLimited prints a message unless too many of its kind were printed. A message that is left
+// out is not formatted.
+func printLimited(l Level, label, kind, format string, args []any) {
 	if int32(l) > level.Load() {
 		return
 	}
-	omitted, ok := repeated.admit(label + kind)
+	omitted, ok := repeated.admitMessage(label + kind)
 	if !ok {
 		return
 	}
 	text := fmt.Sprintf(format, args...)
-	repeated.keep(label+kind, text)
+	repeated.keepText(label+kind, text)
 	if omitted > 0 {
 		text += fmt.Sprintf(" (and %d more like it)", omitted)
 	}
@@ -102,7 +102,7 @@ func limited(l Level, label, kind, format string, args []any) {
 // Flush prints how many messages were left out since the latest of their kind. It is called before
 // a process ends.
 func Flush() {
-	for _, k := range repeated.drain() {
+	for _, k := range repeated.takeOmitted() {
 		write("", fmt.Sprintf("left out: %d more like %q", k.omitted, k.text))
 	}
 }

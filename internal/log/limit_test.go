@@ -34,6 +34,8 @@ func clock(t *testing.T) (pass func(time.Duration)) {
 	}
 }
 
+// TestRepeatedMessages shows that a message that repeats is counted after some times instead of
+// printed.
 func TestRepeatedMessages(t *testing.T) {
 	lines, pass := capture(t), clock(t)
 	SetIdentity(3, "h")
@@ -98,6 +100,7 @@ func expectCount(t *testing.T, lines []string, want int) {
 	}
 }
 
+// TestManyThreadsRepeat shows that the limit holds for several threads together.
 func TestManyThreadsRepeat(t *testing.T) {
 	lines := capture(t)
 	clock(t)

@@ -53,46 +53,47 @@ func SetSink(write func(line []byte)) (restore func()) {
 
 // Errorf prints a message about something that failed, unless there are too many with the same
 // format (limit.go).
-func Errorf(format string, args ...any) { limited(LevelError, "", format, format, args) }
+func Errorf(format string, args ...any) { printLimited(LevelError, "", format, format, args) }
 
 // ErrorOfKind is Errorf for messages whose kind is not their format.
 func ErrorOfKind(kind, format string, args ...any) {
-	limited(LevelError, "", kind, format, args)
+	printLimited(LevelError, "", kind, format, args)
 }
 
 // Warnf prints a message about something that is probably not as intended, with the same limit.
-func Warnf(format string, args ...any) { limited(LevelWarn, warning, format, format, args) }
+func Warnf(format string, args ...any) { printLimited(LevelWarn, warning, format, format, args) }
 
 // Lastf prints why the job ends, after what is left to be told of repeated messages. It has no
 // limit.
 func Lastf(format string, args ...any) {
 	Flush()
-	emit(LevelError, "", format, args)
+	printAt(LevelError, "", format, args)
 }
 
 // Infof prints a message that is only wanted when asked for (LevelInfo).
-func Infof(format string, args ...any) { emit(LevelInfo, "", format, args) }
+func Infof(format string, args ...any) { printAt(LevelInfo, "", format, args) }
 
 // Tracef prints what was asked for call by call, whatever the level.
-func Tracef(format string, args ...any) { emit(LevelError, "", format, args) }
+func Tracef(format string, args ...any) { printAt(LevelError, "", format, args) }
 
 // WarnOnce prints a warning the first time it is called with this key.
 func WarnOnce(key, format string, args ...any) {
 	if _, seen := once.LoadOrStore(key, struct{}{}); !seen {
-		emit(LevelWarn, warning, format, args)
+		printAt(LevelWarn, warning, format, args)
 	}
 }
 
 // warning begins the text of every warning.
 const warning = "warning: "
 
-// Line is a message as it would be printed, for somebody else to print.
+// Line returns the text of a message as it would be printed, for callers that print it by other
+// means.
 func Line(format string, args ...any) string {
-	return string(render("", fmt.Sprintf(format, args...)))
+	return string(formatLine("", fmt.Sprintf(format, args...)))
 }
 
-// emit prints a message if its level is wanted.
-func emit(l Level, label, format string, args []any) {
+// printAt prints a message if its level is wanted.
+func printAt(l Level, label, format string, args []any) {
 	if int32(l) <= level.Load() {
 		write(label, fmt.Sprintf(format, args...))
 	}
@@ -100,7 +101,7 @@ func emit(l Level, label, format string, args []any) {
 
 // write prints a message.
 func write(label, text string) {
-	line := render(label, text)
+	line := formatLine(label, text)
 	if to := sink.Load(); to != nil {
 		(*to)(line)
 		return
@@ -108,9 +109,9 @@ func write(label, text string) {
 	writeAll(2, line)
 }
 
-// render gives every line of the text the prefix. All lines of one message are
+// formatLine gives every line of the text the prefix. All lines of one message are
 // one buffer, so that they stay together.
-func render(kind, text string) []byte {
+func formatLine(kind, text string) []byte {
 	p := prefix.Load()
 	if p == nil {
 		unknown := "[?@" + hostname() + "] "

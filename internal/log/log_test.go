@@ -36,6 +36,7 @@ func expect(t *testing.T, got *[]string, want ...string) {
 	}
 }
 
+// TestPrefix shows the prefix of lines before and after SetIdentity.
 func TestPrefix(t *testing.T) {
 	lines := capture(t)
 	host, err := os.Hostname()
@@ -57,6 +58,7 @@ func TestLinesOfOneMessageStayTogether(t *testing.T) {
 	expect(t, lines, "[0@h] one\n[0@h] \n[0@h] two\n")
 }
 
+// TestLevels shows which messages each level prints.
 func TestLevels(t *testing.T) {
 	lines := capture(t)
 	SetIdentity(0, "h")
@@ -69,6 +71,7 @@ func TestLevels(t *testing.T) {
 	expect(t, lines, "[0@h] wanted\n", "[0@h] always\n")
 }
 
+// TestWarnOnce shows that each key is printed once, whatever the number of threads.
 func TestWarnOnce(t *testing.T) {
 	lines := capture(t)
 	SetIdentity(0, "h")

@@ -11,10 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// AwaitReader waits until somebody has read what is in the pipe behind standard
-// error, but not longer than limit. Of anything but a pipe it expects nothing.
+// AwaitReader waits until the pipe behind standard error is empty, but not longer than limit. If
+// standard error is not a pipe it returns at once.
 func AwaitReader(limit time.Duration) { awaitReader(2, limit) }
 
+// awaitReader is AwaitReader for a descriptor.
 func awaitReader(fd int, limit time.Duration) {
 	var st unix.Stat_t
 	if unix.Fstat(fd, &st) != nil || st.Mode&unix.S_IFMT != unix.S_IFIFO {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Tests of waiting for whoever reads what was printed.
+// Tests of waiting until the printed lines have been read.
 
 package log
 
@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// TestAwaitReader shows that awaitReader returns when the pipe is empty, or at its limit.
 func TestAwaitReader(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

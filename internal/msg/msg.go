@@ -15,8 +15,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// takesPart finds the team of a scope; nil if the caller is not in it.
-func takesPart(g *core.Group, s Scope) transport.Team {
+// scopeTeam finds the team of a scope; nil if the caller is not in it.
+func scopeTeam(g *core.Group, s Scope) transport.Team {
 	switch s {
 	case Node:
 		return g.NodeTeam()
@@ -32,7 +32,7 @@ func rootOf(g *core.Group, s Scope, member int) int {
 	switch {
 	case s == All:
 		return member
-	case s == Node && node == mine(g):
+	case s == Node && node == nodeIndex(g):
 		return place
 	case s == Masters && place == 0:
 		return node
@@ -40,7 +40,8 @@ func rootOf(g *core.Group, s Scope, member int) int {
 	return -1
 }
 
-func mine(g *core.Group) int {
+// nodeIndex is the number of the caller's node among the nodes of the group.
+func nodeIndex(g *core.Group) int {
 	node, _ := g.Place(g.Me)
 	return node
 }
@@ -56,33 +57,33 @@ func Barrier(g *core.Group) error {
 }
 
 func notMember(g *core.Group) error {
-	return wrong("group", "the calling rank is not a member of group %d", g.ID)
+	return argError("group", "the calling rank is not a member of group %d", g.ID)
 }
 
 // Bcast copies n bytes of the root, a world rank of the scope, to all ranks of the scope.
 func Bcast(g *core.Group, s Scope, buf unsafe.Pointer, n, root int) error {
 	if n < 0 {
-		return wrong("len", "%d is negative", n)
+		return argError("len", "%d is negative", n)
 	}
 	from := g.RankOf(transport.Rank(root))
 	if from < 0 {
-		return wrong("root", "rank %d is not a member of the group", root)
+		return argError("root", "rank %d is not a member of the group", root)
 	}
-	team := takesPart(g, s)
+	team := scopeTeam(g, s)
 	switch {
 	case g.Team() == nil:
 		return notMember(g)
 	case team == nil || n == 0:
 		return nil
 	case buf == nil:
-		return wrong("buffer", "null pointer")
+		return argError("buffer", "null pointer")
 	}
 	if team.Size() == 1 {
 		return nil
 	}
 	at := rootOf(g, s, from)
 	if at < 0 {
-		return wrong("root", "rank %d is not in the scope", root)
+		return argError("root", "rank %d is not in the scope", root)
 	}
 	team.Bcast(buf, int64(n), at)
 	return nil
@@ -91,7 +92,7 @@ func Bcast(g *core.Group, s Scope, buf unsafe.Pointer, n, root int) error {
 // Gop reduces n elements over a scope, in place, on all ranks of it.
 func Gop(g *core.Group, s Scope, x unsafe.Pointer, n int, word string, typeCode int) error {
 	if n < 0 {
-		return wrong("n", "%d is negative", n)
+		return argError("n", "%d is negative", n)
 	}
 	t, err := TypeOf(typeCode)
 	if err != nil {
@@ -101,14 +102,14 @@ func Gop(g *core.Group, s Scope, x unsafe.Pointer, n int, word string, typeCode 
 	if err != nil {
 		return err
 	}
-	team := takesPart(g, s)
+	team := scopeTeam(g, s)
 	switch {
 	case g.Team() == nil:
 		return notMember(g)
 	case team == nil || n == 0:
 		return nil
 	case x == nil:
-		return wrong("x", "null pointer")
+		return argError("x", "null pointer")
 	}
 	team.Allreduce(x, int64(n), int(t), int(op))
 	return nil
@@ -128,19 +129,19 @@ func Sel(g *core.Group, s Scope, x unsafe.Pointer, n int, word string, typeCode 
 		return err
 	}
 	if op != kernel.Max && op != kernel.Min {
-		return wrong("op", "%q: only min and max can select", word)
+		return argError("op", "%q: only min and max can select", word)
 	}
 	if size := kernel.TypeSize(t); n < size {
-		return wrong("n", "%d bytes are less than the first element", n)
+		return argError("n", "%d bytes are less than the first element", n)
 	}
 	if x == nil {
-		return wrong("x", "null pointer")
+		return argError("x", "null pointer")
 	}
-	team := takesPart(g, s)
+	team := scopeTeam(g, s)
 	if team == nil || team.Size() == 1 {
 		return nil
 	}
-	best := winner(team.Allgather(bid(x, t, contribute)), t, op == kernel.Max)
+	best := winningBid(team.Allgather(encodeBid(x, t, contribute)), t, op == kernel.Max)
 	if best >= 0 {
 		team.Bcast(x, int64(n), best)
 	}
@@ -150,7 +151,7 @@ func Sel(g *core.Group, s Scope, x unsafe.Pointer, n int, word string, typeCode 
 // A bid is 16 bytes: the first element, then 1 if its rank contributes.
 const bidBytes = 16
 
-func bid(x unsafe.Pointer, t kernel.Type, contribute bool) []byte {
+func encodeBid(x unsafe.Pointer, t kernel.Type, contribute bool) []byte {
 	b := make([]byte, bidBytes)
 	copy(b, unsafe.Slice((*byte)(x), kernel.TypeSize(t)))
 	if contribute {
@@ -159,21 +160,24 @@ func bid(x unsafe.Pointer, t kernel.Type, contribute bool) []byte {
 	return b
 }
 
-func winner(bids []byte, t kernel.Type, greatest bool) int {
+// winningBid is the index of the best bid, the first of equal ones; -1 if no member has
+// contributed.
+func winningBid(bids []byte, t kernel.Type, greatest bool) int {
 	best := -1
 	for i := 0; i*bidBytes < len(bids); i++ {
 		b := bids[i*bidBytes:]
 		if b[8] == 0 {
 			continue
 		}
-		if best < 0 || better(b, bids[best*bidBytes:], t, greatest) {
+		if best < 0 || isBetterBid(b, bids[best*bidBytes:], t, greatest) {
 			best = i
 		}
 	}
 	return best
 }
 
-func better(a, b []byte, t kernel.Type, greatest bool) bool {
+// isBetterBid tells whether the value of bid a is greater than that of b, or smaller.
+func isBetterBid(a, b []byte, t kernel.Type, greatest bool) bool {
 	if !greatest {
 		a, b = b, a
 	}
@@ -210,7 +214,7 @@ func Recv(r *core.Runtime, tag int, body []byte, from int) (source, n int, err e
 	l, err := r.Recv(transport.Rank(max(from, -1)), int64(tag), body)
 	if errors.Is(err, transport.ErrTooLong) {
 		return int(l.From), l.Total,
-			wrong("buflen", "the message from rank %d has %d bytes, the buffer %d",
+			argError("buflen", "the message from rank %d has %d bytes, the buffer %d",
 				l.From, l.Total, len(body))
 	}
 	return int(l.From), l.Total, err
@@ -228,7 +232,8 @@ func checkRank(r *core.Runtime, arg string, proc int) error {
 // `master`, its root.
 func RangeBcast(r *core.Runtime, g *core.Group, body []byte, master, n int) error {
 	if master < 0 || n < 1 || master+n > g.Size() {
-		return wrong("grp_clus_nproc", "members %d..%d are outside a group of %d", master,
+		return argError("grp_clus_nproc", "members %d..%d are outside a group of %d",
+			master,
 			master+n-1, g.Size())
 	}
 	if g.Me < master || g.Me >= master+n {

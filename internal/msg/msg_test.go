@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Collectives and messages over a stand-in node: who takes part in which scope, results against
+// Collectives and messages over a stand-in node: the members of each scope, results compared with
 // plain loops, and every mistake in the arguments.
 package msg
 
@@ -41,6 +41,7 @@ func everySpread(t *testing.T, n int, f func(r *rank)) {
 	}
 }
 
+// spread runs f at n ranks, which are on the nodes that node returns.
 func spread(t *testing.T, n int, node func(rank int) int, f func(r *rank)) {
 	t.Helper()
 	leaktest.Check(t)
@@ -83,6 +84,7 @@ func (r *rank) wrong(format string, a ...any) {
 
 func ptr[T any](x []T) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(x)) }
 
+// TestBcast shows that every root reaches all members of its scope.
 func TestBcast(t *testing.T) {
 	world(t, 3, func(r *rank) {
 		for _, s := range []Scope{All, Node} {
@@ -139,6 +141,7 @@ func TestNonMember(t *testing.T) {
 	})
 }
 
+// TestGop shows the results of all operators for all types.
 func TestGop(t *testing.T) {
 	everySpread(t, 3, func(r *rank) {
 		me := int64(r.Me)
@@ -193,6 +196,7 @@ func TestGopMasters(t *testing.T) {
 	})
 }
 
+// TestSel shows which member is selected, with equal values and without contributions.
 func TestSel(t *testing.T) {
 	everySpread(t, 4, func(r *rank) {
 		me := int64(r.Me)
@@ -200,7 +204,7 @@ func TestSel(t *testing.T) {
 			word       string
 			first      []int64
 			contribute []bool
-			winner     int // -1: nobody
+			winner     int // -1: there is none
 		}{
 			// of equal ones the lowest rank
 			{"max", []int64{1, 9, 9, 3}, []bool{true, true, true, true}, 1},
@@ -237,6 +241,7 @@ func TestSel(t *testing.T) {
 	})
 }
 
+// setFirst stores v as the first element of a type.
 func setFirst(x []int64, typ int, v int64) {
 	switch p := ptr(x); typ {
 	case -99:
@@ -250,6 +255,7 @@ func setFirst(x []int64, typ int, v int64) {
 	}
 }
 
+// TestSendRecv shows that messages are received by tag, from any or from one sender.
 func TestSendRecv(t *testing.T) {
 	everySpread(t, 3, func(r *rank) {
 		for to := range 3 {

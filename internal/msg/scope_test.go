@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Scopes on several nodes: who takes part, and that what one scope does stays in it.
+// Scopes on several nodes: their members, and that collectives of one scope do not disturb another.
 package msg
 
 import (
@@ -29,6 +29,7 @@ func (r *rank) here(g *core.Group) []transport.Rank {
 		func(w transport.Rank) bool { return !r.Topo.SameNode(w) })
 }
 
+// TestScopes shows the members of all scopes of two groups, on nodes of all kinds.
 func TestScopes(t *testing.T) {
 	everySpread(t, 6, func(r *rank) {
 		g, err := r.GroupCreate(r.world, []int32{4, 5, 2, 1, 3})

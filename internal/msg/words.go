@@ -22,7 +22,7 @@ const (
 	Masters              // the lowest member of each node
 )
 
-func wrong(arg, format string, a ...any) error {
+func argError(arg, format string, a ...any) error {
 	return &core.ArgError{Arg: arg, Text: fmt.Sprintf(format, a...), Code: core.CodeOp}
 }
 
@@ -36,7 +36,7 @@ func ScopeOf(code int) (Scope, error) {
 	case 339, 2:
 		return Masters, nil
 	}
-	return 0, wrong("scope", "%d is no scope", code)
+	return 0, argError("scope", "%d is no scope", code)
 }
 
 // TypeOf decodes ARMCI_INT..ARMCI_DOUBLE.
@@ -44,7 +44,7 @@ func TypeOf(code int) (kernel.Type, error) {
 	if t, known := kernel.TypeOfMessage(code); known {
 		return t, nil
 	}
-	return 0, wrong("type", "%d is no element type", code)
+	return 0, argError("type", "%d is no element type", code)
 }
 
 // OpOf decodes an operator for a type.
@@ -52,9 +52,9 @@ func OpOf(word string, t kernel.Type) (kernel.Reduction, error) {
 	op, known := kernel.ReductionOf(word)
 	switch {
 	case !known:
-		return 0, wrong("op", "%q is no operator", word)
+		return 0, argError("op", "%q is no operator", word)
 	case !kernel.ReduceValid(op, t):
-		return 0, wrong("op", "%q is not defined for the type", word)
+		return 0, argError("op", "%q is not defined for the type", word)
 	}
 	return op, nil
 }

@@ -23,6 +23,7 @@ func wantArg(t testing.TB, what string, err error, arg string, code int, text st
 	}
 }
 
+// TestScopeOf shows which codes name a scope.
 func TestScopeOf(t *testing.T) {
 	known := map[int]Scope{333: All, 0: All, 337: Node, 1: Node, 339: Masters, 2: Masters}
 	for code := -5; code < 400; code++ {
@@ -36,6 +37,7 @@ func TestScopeOf(t *testing.T) {
 	}
 }
 
+// TestTypeOf shows which codes name an element type.
 func TestTypeOf(t *testing.T) {
 	known := map[int]kernel.Type{-99: kernel.Int, 0: kernel.Int, -101: kernel.Long,
 		1: kernel.Long, -102: kernel.LongLong,
@@ -52,6 +54,7 @@ func TestTypeOf(t *testing.T) {
 	}
 }
 
+// TestOpOf shows which words name an operator.
 func TestOpOf(t *testing.T) {
 	for word, want := range map[string]kernel.Reduction{
 		"+": kernel.Sum, "*": kernel.Product, "max": kernel.Max, "min": kernel.Min,

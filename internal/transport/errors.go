@@ -5,7 +5,8 @@ package transport
 
 import "errors"
 
-// Sentinels; errors returned by transports wrap them with the operation, the peer and the size.
+// Sentinel errors. The errors that transports return wrap them with the operation, the peer and the
+// size.
 var (
 	ErrNotNative = errors.New("not native to this transport")
 	ErrPeerDead  = errors.New("the peer has died")

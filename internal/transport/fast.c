@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The variables behind fast.h by which fabrics and capi call each other, neither of which knows the
-// other; and messages made of puts.
+// The variables of fast.h, through which fabrics and capi call each other without naming each
+// other, and messages that are made of puts.
 #include "fast.h"
 
 #include <string.h>
@@ -10,7 +10,7 @@ bool (*_Atomic fast_serve)(struct fast_change *c);
 bool (*_Atomic fast_serve_acc)(const struct fast_acc *a);
 bool (*_Atomic fast_serve_send)(const struct fast_send *s);
 
-enum { SHORT = FAST_BYTES - FAST_HEAD }; // bytes of data that travel with their head
+enum { SHORT = FAST_BYTES - FAST_HEAD }; // most bytes of data that one put carries with the head
 
 static const struct fast_path *current(void)
 {
@@ -25,6 +25,8 @@ bool fast_word(int rank, struct traffic *at, struct traffic *all, uintptr_t word
 	return f && f->put(&t) == FAST_DONE;
 }
 
+// Puts the head, and n bytes of data behind it. t has the target, the address and the counters. The
+// put is locally complete at return.
 static bool put_head(const struct fast_path *f, struct fast_transfer t, uint64_t total,
 	const void *data, uint64_t n)
 {

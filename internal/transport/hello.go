@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How two ends of a connection prove to each other that they know the job's secret, and what they
-// tell each other with it. Fixed sizes; nothing is allocated that depends on the peer. How the
-// bytes travel is the fabric's business.
+// The handshake of a new connection: both ends prove that they know the job's secret, and exchange
+// their ranks and limits. All lengths are fixed, so no allocation depends on the peer. The fabric
+// carries the bytes.
 package transport
 
 import (
@@ -22,7 +22,7 @@ const (
 	WireVersion = 7 // of hellos and of all frames
 )
 
-// Hello is what one end says of itself.
+// Hello is the handshake message of one end.
 type Hello struct {
 	From, To Rank
 	Frame    uint32           // most bytes of a frame that it can receive; 0: any number
@@ -30,17 +30,18 @@ type Hello struct {
 	Extra    []byte           // of the fabric, always of the same length
 }
 
-// HelloBytes is the length of a sealed hello with so many extra bytes.
+// HelloBytes is the length of a sealed hello with `extra` bytes of Extra.
 func HelloBytes(extra int) int { return helloBytes + extra + sha256.Size }
 
-// NewNonce is one that was never used.
+// NewNonce returns a random nonce, for one connection.
 func NewNonce() (n [NonceBytes]byte) {
 	rand.Read(n[:]) // never fails
 	return n
 }
 
-// Seal encodes a hello and signs it. role tells the two ends apart ("origin", "target"); challenge
-// is what the other end has said before, so that a recorded hello is of no use.
+// Seal encodes a hello and signs it with the job's secret. role is the sender's: "origin" or
+// "target". challenge is the nonce that the other end has sent for this connection, so that a
+// recorded hello cannot be replayed.
 func (h *Hello) Seal(secret []byte, role string, challenge []byte) []byte {
 	le := binary.LittleEndian
 	b := append(make([]byte, 0, HelloBytes(len(h.Extra))), helloMagic...)
@@ -53,6 +54,8 @@ func (h *Hello) Seal(secret []byte, role string, challenge []byte) []byte {
 	return append(b, signHello(secret, role, challenge, b)...)
 }
 
+// signHello returns the HMAC of the encoded hello b. The role and the challenge are part of it, but
+// are not sent.
 func signHello(secret []byte, role string, challenge, b []byte) []byte {
 	mac := hmac.New(sha256.New, secret)
 	mac.Write([]byte(role))
@@ -61,7 +64,8 @@ func signHello(secret []byte, role string, challenge, b []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// Unseal decodes and checks what Seal made.
+// Unseal checks and decodes the result of Seal. role is that of the sender of b; challenge is the
+// nonce that this end has sent. After an error the caller closes the connection.
 func (h *Hello) Unseal(b, secret []byte, role string, challenge []byte) error {
 	if len(b) < HelloBytes(0) || string(b[:8]) != helloMagic {
 		return errors.New("not an ARMCI process")

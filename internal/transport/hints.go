@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What fabrics do with the hints of other ranks, which are addresses.
+// Comparing network addresses, which fabrics find in the hints of other ranks.
 package transport
 
 // CommonBits is how many leading bits two addresses have in common.

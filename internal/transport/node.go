@@ -4,6 +4,8 @@
 // messages, mutexes. The interfaces are divided by use, so that each user gets only what it needs:
 // a data server gets NodeMemory and LocalMemory. Package shm implements all of them; tests have
 // stand-ins.
+//
+// All methods are safe for concurrent use, unless said otherwise. A method that blocks says so.
 package transport
 
 import (
@@ -25,85 +27,110 @@ type Node interface {
 	Liveness
 }
 
-// NodeMemory is the memory of all ranks of a node, for a data server: who owns an address, and what
-// devices may do there. The local number of a rank is its index among the ranks of its node, in
-// ascending order. Memory outside the arena that a rank has exposed (Allocator.Expose) is private:
-// an address there means something else in every process.
+// NodeMemory is the memory of all ranks of a node, for a data server: the owners of addresses, and
+// what devices may do there. The local number of a rank is its index among the ranks of its node,
+// in ascending order. Memory outside the arena that a rank has exposed (Allocator.Expose) is
+// private: an address there means something else in every process.
 type NodeMemory interface {
 	ForeignMemory
-	// are all n bytes in one live allocation of that rank, or exposed?
+	// Owns tells whether all n bytes at addr lie in one live allocation of that rank, or in
+	// memory that it has exposed.
 	Owns(local int, addr uintptr, n int64) bool
-	Inside(addr uintptr) bool     // is it an arena address of this node at all?
-	Arena() (lo uintptr, n int64) // all of these addresses
-	// the live allocation, of any rank, around an arena address; n = 0: none
+	// Inside tells whether addr is an arena address of this node, allocated or not.
+	Inside(addr uintptr) bool
+	// Arena is the range of all arena addresses.
+	Arena() (lo uintptr, n int64)
+	// Extent is the live allocation, of any rank, around an arena address. n = 0: there is
+	// none.
 	Extent(addr uintptr) (lo uintptr, n int64)
-	// devices have pinned pages: from now on this rank returns none to the machine
+	// KeepPages says that a device has pinned pages: from now on this rank returns none to the
+	// operating system.
 	KeepPages()
-	// accumulate locks, lines of 64 bytes, if devices may take them; n = 0: devices may not
+	// DeviceLocks are the accumulate locks, lines of 64 bytes. n = 0: devices may not take
+	// them.
 	DeviceLocks() (at uintptr, n int)
-	// the memory declared for device atomics around an address; n = 0: none
+	// Declared is the memory declared for device atomics around an address. n = 0: none.
 	Declared(addr uintptr) (lo uintptr, n int64)
-	// those of Notifications: uint32 [rank of the node][rank of the job]; n = 0: none
+	// Counters is the table of the counters of Notifications: uint32 [rank of the node][rank of
+	// the job]. n = 0: there is none.
 	Counters() (lo uintptr, n int64)
 }
 
-// ForeignMemory is the way to memory of any rank of the node that it owns, whatever kind it is. The
-// caller has checked with Owns.
+// ForeignMemory gives access to memory of any rank of the node, arena or private. The caller has
+// checked with NodeMemory.Owns that the rank owns it.
 type ForeignMemory interface {
-	// can this process load and store there? It is its own memory, or the arena's
+	// Mapped tells whether this process can load and store there: the memory is its own, or
+	// the arena's.
 	Mapped(local int, addr uintptr) bool
+	// ReadForeign copies memory of the rank to into. ErrBadAddr: it is not mapped at its owner;
+	// a part may have been copied.
 	ReadForeign(local int, addr uintptr, into []byte) error
-	// ErrBadAddr: it is not mapped at its owner, perhaps after a part was copied
+	// WriteForeign copies from to memory of the rank. Errors are as of ReadForeign.
 	WriteForeign(local int, addr uintptr, from []byte) error
 }
 
-// Allocator allocates arena memory. Every rank allocates from a slice of its own; addresses are
+// Allocator allocates arena memory. Every rank allocates from a slice of its own. Addresses are
 // equal in all ranks of the node.
 type Allocator interface {
-	// from memory that this rank has freed and kept
+	// Reuse allocates from memory that this rank has freed and kept. ok is false if there is no
+	// such piece; the caller then uses Grow.
 	Reuse(nbytes int64) (addr uintptr, ok bool)
-	// an error unless the ranks of this machine may reserve this much more in all
+	// Room returns an error unless the ranks of this machine may reserve nbytes more in all.
 	Room(nbytes int64) error
-	Grow(nbytes int64) (addr uintptr, err error) // reserve new memory
-	// this rank is about to use new memory of another rank of the node
+	// Grow allocates new memory. ErrNoMemory: this rank's slice of the arena is full.
+	Grow(nbytes int64) (addr uintptr, err error)
+	// Enter announces that this rank is about to use new memory of another rank of the node.
 	Enter(addr uintptr, nbytes int64)
-	Return(addr uintptr)                      // free memory of Reuse or Grow
-	Publish(addr uintptr, nbytes int64) error // make it accessible to all ranks
-	Withdraw(addr uintptr) error              // end that
-	// make any memory of this process accessible to all ranks; exposures may overlap and repeat
+	// Return frees memory of Reuse or Grow. It must not be published.
+	Return(addr uintptr)
+	// Publish makes an allocation accessible to all ranks; Withdraw ends that.
+	Publish(addr uintptr, nbytes int64) error
+	// Withdraw returns ErrBadAddr if no allocation at addr is published.
+	Withdraw(addr uintptr) error
+	// Expose makes any memory of this process accessible to all ranks. Exposures may overlap
+	// and repeat.
 	Expose(addr uintptr, nbytes int64) error
-	// end one exposure; ErrBadAddr: there is none of this memory
+	// Conceal ends one exposure. ErrBadAddr: there is none of exactly this memory.
 	Conceal(addr uintptr, nbytes int64) error
-	// devices do all 8-byte RMWs there from now on; false: too many ranges
+	// Declare has devices carry out all 8-byte read-modify-writes there from now on. False: the
+	// table of such ranges is full.
 	Declare(addr uintptr, n int64) bool
-	// bytes of this rank: allocated, freed but kept, most ever held
+	// MemoryUse returns numbers of bytes of this rank: allocated now, freed but kept, and the
+	// most that were ever allocated.
 	MemoryUse() (live, kept, high int64)
 
-	// GrowOnTouch is Grow, but the rank that first touches a page makes it.
+	// GrowOnTouch is Grow, but a page is made by the rank that first touches it.
 	GrowOnTouch(nbytes int64) (addr uintptr, err error)
 }
 
 // Teams creates teams: the members of a group on this node.
 type Teams interface {
+	// AllocContext reserves the shared state of a new team. One member calls it and sends the
+	// result to the others. An error says that all are in use.
 	AllocContext() (TeamStart, error)
-	// members as local numbers in team order; me: my index among them
+	// AttachTeam joins a team. members are local numbers in team order; me is the caller's
+	// index among them. The caller releases the team.
 	AttachTeam(s TeamStart, members []int, me int) Team
-	World() Team // all ranks of the node
+	// World is the team of all ranks of the node. It is not released.
+	World() Team
 }
 
 // Mailbox carries two-sided messages to ranks of the node, by local number, from any rank of the
 // job.
 type Mailbox interface {
-	Send(to int, tag int64, body []byte) // from this rank; may wait for room
-	// Deliver is Send on behalf of a rank of another node, whose message has total bytes of
-	// which body is the first part; the rest follows by other means. With wait false it returns
-	// false where there is no room.
+	// Send sends a message of this rank. It copies body and may block until there is room.
+	Send(to int, tag int64, body []byte)
+	// Deliver is Send on behalf of a rank of another node. The message has total bytes, of
+	// which body is the first part; the rest follows by other means. Without room it blocks if
+	// wait is set, else it returns false and nothing is sent.
 	Deliver(to int, from Rank, tag int64, total int64, body []byte, wait bool) bool
-	// from -1: any; ErrTooLong leaves it unread
+	// Recv blocks until there is a message with this tag from this rank, -1: from any, and
+	// copies it to body. ErrTooLong leaves it unread.
 	Recv(from Rank, tag int64, body []byte) (Received, error)
-	Arrived(from Rank, tag int64) bool // would Recv return at once?
-	// SetBacklogged says whether messages for a local rank wait outside its mailbox, and must
-	// not be overtaken by what C delivers.
+	// Arrived tells whether Recv would return at once.
+	Arrived(from Rank, tag int64) bool
+	// SetBacklogged says whether messages for a local rank are queued outside its mailbox.
+	// While they are, C delivers none to it, since it must not overtake them.
 	SetBacklogged(local int, yes bool)
 }
 
@@ -115,142 +142,188 @@ type Received struct {
 }
 
 // Notifications are counters: each rank of the job has one at each rank of the node.
+//
+// A device that writes a counter wakes no waiter. So a waiter that is about to sleep asks for a
+// message, whose handler calls Notified. NotifySent and NotifyAsk are the two sides of the race
+// between the device's write and that request: at least one of them returns true.
 type Notifications interface {
-	// raise the counter of rank from at local rank to; returns it
+	// Notify raises the counter of rank from at local rank to, wakes its waiter, and returns
+	// the new value.
 	Notify(to int, from Rank) uint32
-	// wait until from's counter at this rank has reached want
+	// NotifyWait blocks until the counter of rank from at this rank is at least want, and
+	// returns it.
 	NotifyWait(from Rank, want uint32) uint32
-	NotifySoon(from Rank, want uint32) bool // the same; false: NotifyWait would sleep now
-	// A device that writes a counter wakes nobody. NotifySent says that one has written so many
-	// of mine at a rank of another node; true: that rank has asked to be told, and the caller
-	// must. NotifyAsk asks local rank by whom it is to be told of `want` of its; true: they
-	// have been sent, and the caller must tell. Who is told calls Notified when the counter is
-	// there: it wakes.
+	// NotifySoon is NotifyWait, but returns false instead of sleeping.
+	NotifySoon(from Rank, want uint32) bool
+	// NotifySent records that a device has written count to this rank's counter at rank to, of
+	// another node. True: that rank has asked, and the caller must send it a message.
 	NotifySent(to Rank, count uint32) bool
+	// NotifyAsk records that rank by, of another node, waits for want notifications of the
+	// local rank. True: they have been sent, and the caller must send the message at once.
 	NotifyAsk(local int, by Rank, want uint32) bool
+	// Notified wakes the waiter if the counter of rank from at local rank to is at least want.
+	// False: it is not yet.
 	Notified(to int, from Rank, want uint32) bool
-	// ReceiveBy has threads that wait for other nodes, for whatever it is, receive what comes
-	// from them.
+	// ReceiveBy has threads that wait for anything from other nodes poll in. It is called once,
+	// before there are any.
 	ReceiveBy(in Incoming)
 }
 
-// Mutexes are in arena memory, MutexBytes each, zeroed by their owner. RankMutex is one that every
-// rank has.
+// Mutexes are in arena memory, MutexBytes each, zeroed by their owner.
 type Mutexes interface {
+	// MutexBytes is the size of a mutex.
 	MutexBytes() int64
+	// RankMutex is the address of a mutex that every rank of the node has.
 	RankMutex(local int) uintptr
-	Lock(m uintptr, who Rank)
-	// waits a few microseconds at most; if not got, LockQueued must follow
-	LockSoon(m uintptr, who Rank) (ticket uint32, got bool)
-	LockQueued(m uintptr, who Rank, ticket uint32)
-	TryLock(m uintptr, who Rank) bool
+	// Lock blocks until owner has the mutex.
+	Lock(m uintptr, owner Rank)
+	// LockSoon waits a few microseconds at most. If got is false, owner has a place in the
+	// queue, and LockQueued must follow with the ticket.
+	LockSoon(m uintptr, owner Rank) (ticket uint32, got bool)
+	// LockQueued blocks until owner, which has the ticket of LockSoon, has the mutex.
+	LockQueued(m uintptr, owner Rank, ticket uint32)
+	// TryLock takes the mutex if it is free.
+	TryLock(m uintptr, owner Rank) bool
+	// Unlock frees the mutex, which is held, and wakes the first in its queue.
 	Unlock(m uintptr)
-	// PassOn makes a rank of another node the owner of a mutex that the caller would unlock;
-	// false, and nothing has happened, if a rank is in the mutex's queue.
+	// PassOn makes a rank of another node the owner of a mutex that the caller would unlock. It
+	// returns false and does nothing if a rank is in the mutex's queue.
 	PassOn(m uintptr, to Rank) bool
-	MutexOwner(m uintptr) (who Rank, held bool)
+	// MutexOwner is the rank that holds the mutex, if held.
+	MutexOwner(m uintptr) (owner Rank, held bool)
 }
 
 // RWLocks are locks for one writer (exclusive) or many readers, in arena memory, RWLockBytes each
 // and zeroed by their owner.
 type RWLocks interface {
+	// RWLockBytes is the size of a lock.
 	RWLockBytes() int64
-	RWLock(l uintptr, who Rank, exclusive bool)
-	// waits a few microseconds at most; if not got, RWLockQueued must follow
-	RWLockSoon(l uintptr, who Rank, exclusive bool) (ticket uint64, got bool)
-	RWLockQueued(l uintptr, who Rank, exclusive bool, ticket uint64)
+	// RWLock blocks until the rank has the lock.
+	RWLock(l uintptr, owner Rank, exclusive bool)
+	// RWLockSoon waits a few microseconds at most. If got is false, RWLockQueued must follow
+	// with the ticket.
+	RWLockSoon(l uintptr, owner Rank, exclusive bool) (ticket uint64, got bool)
+	// RWLockQueued blocks until the rank, which has the ticket of RWLockSoon, has the lock.
+	RWLockQueued(l uintptr, owner Rank, exclusive bool, ticket uint64)
+	// RWUnlock frees the lock, which is held in that way.
 	RWUnlock(l uintptr, exclusive bool)
-	RWHeld(l uintptr, who Rank, exclusive bool) bool // exclusively by who, or by any readers
+	// RWHeld tells whether the rank holds the lock exclusively, or whether any reader does.
+	RWHeld(l uintptr, owner Rank, exclusive bool) bool
 }
 
 // WordLocks are RWLocks that ranks of other nodes may hold by atomics of their device on a word
 // that the lock names: a reader adds one, a writer RWWordWriter.
 type WordLocks interface {
-	// NameRWWord gives a lock that no other rank knows yet its word. 0: it has none.
+	// NameRWWord sets the word of a lock that no other rank knows yet. 0: it has none.
 	NameRWWord(l, word uintptr)
-	// RWTaken tells whether a rank of the lock's own node is in the way of one that has changed
-	// the word and then read this image of the lock, of RWLockBytes.
+	// RWTaken tells whether a rank of the lock's own node excludes a rank of another node. That
+	// one has changed the word first, and then read this image of the lock, of RWLockBytes.
 	RWTaken(image []byte, exclusive bool) bool
 }
 
-// RWWordWriter is what a lock's word has while a rank of another node writes.
+// RWWordWriter is the value of a lock's word while a rank of another node writes.
 const RWWordWriter = 1 << 32
 
-// Events are counters in arena memory, EventBytes each and zeroed by their owner: an aligned uint32
+// Events are counters in arena memory, EventBytes each and zeroed by their owner. An aligned uint32
 // count comes first.
+//
+// A device that writes the count of an event wakes no waiter. So the rank that raises it by a
+// device has a record, which is an event, too, with the count that it has sent, and the waiter
+// asks there for a message. EventSent and EventAsk are the two sides of that race, as of
+// Notifications.
 type Events interface {
+	// EventBytes is the size of an event.
 	EventBytes() int64
-	EventAdd(e uintptr, n uint32) // behind all earlier stores of the caller
-	// EventWait waits until the count differs from seen, or, not to negative, until so many
-	// milliseconds have passed: then it may return false. what: by what function, if that never
-	// happens.
+	// EventAdd raises the count, ordered behind all earlier stores of the caller, and wakes the
+	// waiters.
+	EventAdd(e uintptr, n uint32)
+	// EventWait blocks until the count differs from seen, or until millis milliseconds have
+	// passed: then it may return false. Negative: without a limit. what is the name of the
+	// waiting function, for the report of a wait that never ends.
 	EventWait(e uintptr, seen uint32, millis int, what string) bool
-	// EventSoon looks for a short while, without sleeping, whether the count differs from seen.
+	// EventSoon polls for a short while, without sleeping, whether the count differs from seen.
 	EventSoon(e uintptr, seen uint32) bool
-	// A device that writes the count of an event wakes no waiter. The rank that raises it has a
-	// record of it, which is an event, too. EventSent says that so many have been written;
-	// true: a waiter has asked, and the caller must tell it. EventAsk asks to be told of
-	// `want`; true: they have been written. EventTold wakes the waiters of an event when its
-	// count is there.
+	// EventCount is the count.
 	EventCount(e uintptr) uint32
+	// EventSent records that a device has written count to the event of this record. True: a
+	// waiter has asked, and the caller must send it a message.
 	EventSent(record uintptr, count uint32) bool
+	// EventAsk records that a waiter asks for a message when want has been sent. True: it has
+	// been, and the caller must send the message at once.
 	EventAsk(record uintptr, want uint32) bool
+	// EventTold wakes the waiters of the event if its count is at least count. False: it is not
+	// yet.
 	EventTold(e uintptr, count uint32) bool
 }
 
-// Liveness is how a rank leaves its node, and how the ranks of a node agree who reports that the
-// job ends.
+// Liveness is the orderly departure of a rank from its node, and the agreement of the ranks of a
+// node on the one that reports why the job ends.
 type Liveness interface {
 	// Ending(true) says that this rank enters the final barrier of the world, and does nothing
 	// else for others until it has passed it or calls Ending(false). A rank that waits for
 	// anything else from it ends the job.
 	Ending(yes bool)
-	// Leave says goodbye, so that the others do not regard this rank as dead. clean: the
-	// library was finalised.
+	// Leave announces the departure of this rank, so that the others do not regard it as dead.
+	// clean: the library was finalised.
 	Leave(clean bool)
 	// Exited tells whether a rank of the node has exited without finalising.
 	Exited() bool
 	// ClaimEnd is true for one rank of the node, which prints why the job ends.
 	ClaimEnd() bool
-	// ClaimMachine is true unless another node of this machine, or a process that watches it,
-	// has printed why the job ends, as far as that is known. Only the caller prints then.
+	// ClaimMachine is called by that rank. It is false if another node of this machine, or a
+	// process that watches it, is known to have printed why the job ends. The caller then
+	// prints nothing.
 	ClaimMachine() bool
-	// Settle says that the cause has been printed elsewhere.
+	// Settle records that the cause has been printed elsewhere.
 	Settle()
-	// InquiriesAt is where other hosts may ask whether the cause of the end is known on this
-	// one, even when all its ranks have ended; nil: nowhere.
+	// InquiriesAt is the address at which other hosts may ask whether the cause of the end is
+	// known on this host, even when all its ranks have ended. nil: there is none.
 	InquiriesAt() []byte
-	// Known asks at such an address. A host that is out of reach has the time within, one that
-	// is there has some seconds.
+	// Known asks at such an address, and blocks. An unreachable host has the time within to
+	// answer, a reachable one some seconds.
 	Known(at []byte, within time.Duration) bool
 }
 
-// LocalMemory moves data to and from the memory of this node, private memory of its ranks included,
-// at once: Peer = local number.
+// LocalMemory moves data to and from the memory of this node, private memory of its ranks included.
+// A Peer is a local number. Operations are complete when the call returns. The caller has checked
+// the remote addresses.
 type LocalMemory interface {
+	// Put copies the local side to the remote one.
 	Put(p Peer, x *Xfer) error
+	// Get copies the remote side to the local one.
 	Get(p Peer, x *Xfer) error
+	// Acc adds s times the local side to the remote one, atomically for each element.
 	Acc(p Peer, x *Xfer, s Scale) error
-	RMW(p Peer, r *RMW) error // ErrNotNative: private memory of another rank
+	// RMW carries out r. ErrNotNative: the word is private memory of another rank.
+	RMW(p Peer, r *RMW) error
 }
 
-// TeamStart is what the members of a new team must agree on; the member that has called
-// AllocContext sends it to them.
+// TeamStart is what the members of a new team must agree on. The member that has called
+// AllocContext sends it to the others.
 type TeamStart struct {
 	Context     int64
 	Phase, Step uint64
 }
 
-// Team is a group's members on one node. One collective at a time; all members call the same ones
-// in the same order.
+// Team is a group's members on one node. All members call the same collectives in the same order,
+// one at a time: a Team is used by one thread at a time. Collectives block.
 type Team interface {
+	// Size is the number of members, Rank the caller's index among them.
 	Size() int
 	Rank() int
+	// Barrier returns when all members have called it.
 	Barrier()
+	// Bcast copies nbytes of root's buf to the others'.
 	Bcast(buf unsafe.Pointer, nbytes int64, root int)
-	// at most 256 bytes each; all members' in team order, valid until the next call
+	// Allgather returns the slices of all members, of equal length and at most 256 bytes each,
+	// in team order. The result is valid until the next call.
 	Allgather(mine []byte) []byte
+	// Allreduce combines nelem elements of x of all members. typ is a kernel.Type, red a
+	// kernel.Reduction.
 	Allreduce(x unsafe.Pointer, nelem int64, typ, red int)
-	Release(last bool)       // release the team; last: by one member, after a barrier of all
-	Pointer() unsafe.Pointer // the team as C knows it
+	// Release releases the team. last is set by one member, after a barrier of all: it frees
+	// the shared state.
+	Release(last bool)
+	// Pointer is the team as C knows it, nil if it does not.
+	Pointer() unsafe.Pointer
 }

@@ -5,22 +5,22 @@ package transport
 
 import "slices"
 
-// Procs is the GOMAXPROCS of a process, whatever the machine, where few threads of the application
-// call the library (guest.SetProcs). Few goroutines run at the same time, since the cores belong to
-// the application. But those of transports spend their time in system calls, and Go's monitor takes
-// up to 10 ms to notice that a processor is free meanwhile, so some are needed to spare.
+// Procs is the GOMAXPROCS of a process, whatever the machine, if few threads of the application
+// call the library (guest.SetProcs). Few goroutines run at the same time, because the cores belong
+// to the application. But goroutines of transports are mostly in system calls, and Go's monitor
+// takes up to 10 ms to retake the processor of such a call. So there are some to spare.
 const Procs = 8
 
 // JoinInfo is what a rank must know to join its node.
 type JoinInfo struct {
 	Ranks     []Rank   // world ranks of the node, ascending
 	Listeners []string // result of Listen on each of them
-	Self      int      // my local number
+	Self      int      // local number of this rank
 	Node      int      // number of the node
-	Nodes     int      // of the job
-	// address space that the arena of any node may use
+	Nodes     int      // number of nodes of the job
+	// bytes of address space that the arena of any node may use
 	Need  int64
-	World int // ranks of the job
+	World int // number of ranks of the job
 	// ranks of the job on this machine, those of pretended other nodes included
 	MachineRanks int
 	NetnsRanks   int // ranks of the job in this network namespace
@@ -36,17 +36,18 @@ type OpenInfo struct {
 	Me     Rank
 	Nodes  [][]Rank   // ranks of each node, ascending
 	MyNode int        // index into Nodes
-	NodeBy []int32    // by rank: index into Nodes; nil: NodeOf looks for it
-	Hosts  []string   // host name of each node, for messages
+	NodeBy []int32    // by rank: index into Nodes; nil: NodeOf searches Nodes
+	Hosts  []string   // host name of each node, for the texts of errors
 	Hints  [][]byte   // by node: result of its first rank's Provider.Hint
 	Secret []byte     // of the job: connecting processes prove that they know it; never sent
-	Node   NodeMemory // what a data server accesses, for any rank of its node
-	// by which it does accumulates and read-modify-writes, and reaches private memory, for any
-	// rank of its node
+	Node   NodeMemory // memory that the data server accesses, of any rank of its node
+	// Memory carries out the server's accumulates and read-modify-writes, and its accesses to
+	// private memory, for any rank of its node.
 	Memory LocalMemory
-	Handle Handler // receives active messages for ranks of my node
-	Place  Placer  // knows where bodies of unordered messages belong; nil: nobody does
-	// Backlogged reports whether two-sided messages for a local rank of my node wait for room.
+	Handle Handler // receives active messages for ranks of this node
+	Place  Placer  // returns the memory for bodies of unordered messages; nil: always Handle
+	// Backlogged reports whether two-sided messages for a local rank of this node are queued
+	// outside its mailbox.
 	Backlogged func(local int) bool
 	// Lost is called when a rank of another node is lost. It does not block.
 	Lost func(rank Rank, reason string)
@@ -66,7 +67,7 @@ func (o *OpenInfo) NodeOf(rank Rank) int {
 	})
 }
 
-// Local is the number of a rank on this node, -1 if it is of another.
+// Local is the index of a rank among the ranks of this node, -1 if it belongs to another.
 func (o *OpenInfo) Local(rank Rank) int {
 	if at, ok := slices.BinarySearch(o.Nodes[o.MyNode], rank); ok {
 		return at
@@ -74,7 +75,7 @@ func (o *OpenInfo) Local(rank Rank) int {
 	return -1
 }
 
-// HostOf is the name of a rank's host, for messages.
+// HostOf is the name of a rank's host, for the texts of errors; "?" if it is not known.
 func (o *OpenInfo) HostOf(rank Rank) string {
 	if node := o.NodeOf(rank); node >= 0 && node < len(o.Hosts) {
 		return o.Hosts[node]
@@ -82,29 +83,36 @@ func (o *OpenInfo) HostOf(rank Rank) string {
 	return "?"
 }
 
-// Provider opens a transport between nodes, which may or may not be usable here.
+// Provider opens a transport between nodes, which may or may not be usable on this machine.
 type Provider struct {
 	Name string
-	// why it cannot be used on this machine, in words for armci_info; nil if it can
+	// Probe returns why the transport cannot be used on this machine, in words for armci_info;
+	// nil if it can.
 	Probe func() error
-	Notes func() string // what it would choose here and why, for armci_info
-	Spare func() string // what there is though Probe fails, for armci_info; may be nil
-	// Hint is sent to all ranks before they open theirs, such as this host's network addresses.
-	// The first rank of each node is asked. All get it, so it should be short: tens of bytes.
+	Notes func() string // the devices that Open would choose, and why, for armci_info
+	Spare func() string // devices found although Probe fails, for armci_info; may be nil
+	// Hint returns what other ranks should know before they open theirs, such as the network
+	// addresses of this host. It is called at the first rank of each node and sent to all
+	// ranks, so it should have tens of bytes only.
 	Hint func() []byte
-	// Open opens the transport, so that others can connect; then Connect is called with the
-	// ranks that have an Info().Addr, in ascending order. Here a Peer is a rank, of which there
-	// are those of OpenInfo.Nodes.
+	// Open opens the transport, so that other ranks can connect. The caller then calls Connect
+	// with the ranks that have an Info().Addr, in ascending order. A Peer is a rank of
+	// OpenInfo.Nodes.
 	Open func(OpenInfo) (Transport, error)
 }
 
-// Platform is an argument of core.Start: package drivers has that of real machines, tests have
-// stand-ins.
+// Platform is an argument of core.Start: the machine that the process runs on. Package drivers has
+// that of real machines, tests have stand-ins. core calls the methods from one thread.
 type Platform interface {
-	Memory() int64 // of this machine, in bytes
-	// opens a listening socket for ranks of the node, and returns its name
+	// Memory is the memory of this machine in bytes.
+	Memory() int64
+	// Listen opens a listening socket for the ranks of the node and returns its name. The
+	// caller then calls Join or Abandon.
 	Listen() (string, error)
-	Join(JoinInfo) (Node, Transport, error) // collective over the node
-	Providers() []Provider                  // in order of preference
-	Abandon()                               // closes that socket if Join will not be called
+	// Join opens the node's shared memory and its transport. It is collective over the node.
+	Join(JoinInfo) (Node, Transport, error)
+	// Providers lists the transports between nodes in order of preference.
+	Providers() []Provider
+	// Abandon closes the socket of Listen. It is called if Join will not be.
+	Abandon()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What origins know of data servers that may sleep (server.h). Threads that update it at once lose
-// an update: the server is woken a little later.
+// Estimates of whether data servers are awake (server.h). Threads that update a record at the same
+// time may lose an update: the server is then woken a little later.
 #include "server.h"
 
 #include <time.h>

@@ -15,32 +15,35 @@ import (
 	"unsafe"
 )
 
-// Server is what an origin knows of the thread that serves a node for messages, which C knows, too:
-// whether it is awake (fast.h).
+// Server is an origin's estimate of whether the data server of a node is awake. C and Go share it
+// (struct fast_server of server.h).
 type Server struct{ c *C.struct_fast_server }
 
-// ServerOf is that of the target of a number. Targets share some.
+// ServerOf returns the record of the target with this number. The table has FAST_SERVERS records,
+// so targets whose numbers are equal modulo that share one.
 func ServerOf(number int) Server { return Server{C.fast_server(C.uint(number))} }
 
-// Handle is for C.
+// Handle is the C record, a struct fast_server.
 func (s Server) Handle() unsafe.Pointer { return unsafe.Pointer(s.c) }
 
-// Heard records that something has come from it.
+// Heard records that an answer of the server has arrived: it is awake now.
 func (s Server) Heard() { C.fast_heard(s.c) }
 
-// Asks reports whether a transfer goes by a message, which takes so many nanoseconds, and wake more
-// if the server sleeps, and not by the device.
+// Asks reports whether a transfer is better sent as a message to the server than made by the
+// device. The times are estimates in nanoseconds: of the transfer by the device, of the message,
+// and of waking the server, which is added if it sleeps. The caller must do as the result says,
+// because the result is recorded.
 func (s Server) Asks(device, message, wake float64) bool {
 	return bool(C.fast_asks(s.c, nanos(device), nanos(message), nanos(wake)))
 }
 
-// asksAt is Asks at a time.
+// asksAt is Asks at the time now, of CLOCK_MONOTONIC, for tests.
 func (s Server) asksAt(now time.Duration, device, message, wake float64) bool {
 	return bool(C.fast_asks_at(s.c, C.uint64_t(now), nanos(device), nanos(message),
 		nanos(wake)))
 }
 
-// heardAt is Heard at a time.
+// heardAt is Heard at the time now, of CLOCK_MONOTONIC, for tests.
 func (s Server) heardAt(now time.Duration) { C.fast_heard_at(s.c, C.uint64_t(now)) }
 
 func nanos(ns float64) C.uint64_t { return C.uint64_t(min(max(ns, 0), 1e15)) }

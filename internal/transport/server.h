@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// server.h - whether a transfer that the device could make goes by a message to the target's data
-// server, which may sleep. C and Go decide by the same rule.
+// server.h - decides whether a transfer is made by the device or sent as a message to the target's
+// data server, which may sleep. C and Go decide by this rule.
 #ifndef ARMCI_SERVER_H
 #define ARMCI_SERVER_H
 
@@ -8,24 +8,28 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-// What an origin knows of the thread that serves a node for messages: it looks for the next one
-// for a while, FAST_AWAKE at least, and then sleeps. A message that wakes it takes as long as
-// hundreds of a device's requests, which need no thread there. All times are nanoseconds.
+// An origin's estimate of the state of a node's data server. After each message the server polls
+// for the next one, for FAST_AWAKE at least, and then sleeps. Waking it costs as much as hundreds
+// of device requests, which need no thread at the target. All times are nanoseconds. Any thread of
+// the process reads and writes the fields, without a lock; a lost update delays a wake-up.
 #define FAST_AWAKE 10000u
 struct fast_server {
-	_Atomic uint64_t awake; // until then, of CLOCK_MONOTONIC
-	_Atomic uint64_t end;   // of the last transfer that an awake one would have made faster
-	_Atomic uint64_t lost;  // the time that those of this burst have lost
+	_Atomic uint64_t awake; // time of CLOCK_MONOTONIC until which the server is awake
+	_Atomic uint64_t end;   // when the last transfer of the burst ended
+	_Atomic uint64_t lost;  // time that the burst has lost by not using messages
 };
 #define FAST_SERVERS 64u
-struct fast_server *fast_server(unsigned number); // servers share places
-// Records that something has come from a server that handles messages.
+// The record of the server with this number. Servers whose numbers are equal modulo FAST_SERVERS
+// share a record.
+struct fast_server *fast_server(unsigned number);
+// Records that an answer of the server has arrived: it is awake now. The second one gets the time.
 void fast_heard(struct fast_server *s);
 void fast_heard_at(struct fast_server *s, uint64_t now);
-// Whether a transfer that takes the device `device` goes by a message, which takes `message`, and
-// `wake` more if the server sleeps. A server that sleeps is woken when transfers that follow each
-// other closely have lost that time: then they take twice as long as with the better choice at
-// most, however many there will be.
+// Decides about a transfer: true for a message to the server, false for the device. device, message
+// and wake are estimates: of the transfer by the device, of the message, and of waking the server.
+// A sleeping server is woken once a burst of transfers has lost `wake` by using the device. So a
+// burst takes at most twice as long as with the better choice, whatever its length. The decision
+// is recorded: the caller must do as it says.
 bool fast_asks(struct fast_server *s, uint64_t device, uint64_t message, uint64_t wake);
 bool fast_asks_at(struct fast_server *s, uint64_t now, uint64_t device, uint64_t message,
 	uint64_t wake);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// When transfers go by messages to a server that may sleep, in virtual time.
+// The choice between the device and a message to a server that may sleep, in virtual time.
 package transport
 
 import (
@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// sleeper is a server that looks for a message for some time after each, and the time that an
-// origin spends on transfers.
+// sleeper simulates a server that polls for some time after each message and then sleeps, and one
+// origin that makes transfers.
 type sleeper struct {
 	s            Server
-	now, awake   time.Duration
-	spent        time.Duration
-	asked, woken int
+	now, awake   time.Duration // the virtual time; until when the server polls
+	spent        time.Duration // by the origin, on transfers
+	asked, woken int           // transfers sent as messages; those that found the server asleep
 }
 
 const (
@@ -24,7 +24,7 @@ const (
 	looking   = 15 * time.Microsecond
 )
 
-// newSleeper begins when whatever is known of the server is out of date.
+// newSleeper starts the virtual time one second after the server's record says that it is asleep.
 func newSleeper(number int) *sleeper {
 	z := &sleeper{s: ServerOf(number)}
 	z.s.Heard()
@@ -32,7 +32,7 @@ func newSleeper(number int) *sleeper {
 	return z
 }
 
-// transfer makes one after a pause.
+// transfer makes one transfer after a pause, as Server.asksAt decides.
 func (z *sleeper) transfer(pause time.Duration) {
 	z.now += pause
 	took := byDevice
@@ -51,9 +51,8 @@ func (z *sleeper) transfer(pause time.Duration) {
 	}
 }
 
-// TestServerSleeps: a server is woken where transfers follow each other closely, once; never where
-// each would find it asleep; and no number of transfers takes much more than twice as long as by
-// the better way.
+// TestServerSleeps shows that a burst of transfers wakes the server once, that transfers far apart
+// never wake it, and that no burst takes much more than twice the time of the better choice.
 func TestServerSleeps(t *testing.T) {
 	z := newSleeper(1)
 	for range 1000 {
@@ -83,8 +82,8 @@ func TestServerSleeps(t *testing.T) {
 	}
 }
 
-// TestServerAsked: what is faster by the device is the device's whatever the server does, and what
-// is faster even if the server has to be woken is not.
+// TestServerAsked shows the two clear cases: the device is used where it is faster than a message
+// to an awake server, and a message where that is faster even with the wake-up.
 func TestServerAsked(t *testing.T) {
 	z := newSleeper(4)
 	if z.s.asksAt(z.now, 10, 20, 1000) {

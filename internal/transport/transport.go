@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The interface of transports. It must stay narrow: what core can build from it once is not in it.
+// The interface of transports. It must stay narrow: what core can build on top of it, once for all
+// transports, is not part of it.
 package transport
 
 import (
@@ -26,59 +27,69 @@ type PeerAddr struct {
 // procedure call with header and data of 32 MiB each, and what core puts before them.
 const MaxMessage = 64<<20 + 256
 
-// Info is constant after the transport has been opened.
+// Info describes an open transport. It is constant after Open.
 type Info struct {
-	Name      string // "shm", "tcp", "rdma"
-	Addr      []byte // published to the peers; empty: nobody connects to this process
-	Immediate bool   // Put, Get, Acc and RMW are complete at the target when they return
-	// a message is handled after every earlier operation to any rank of its node has taken
-	// effect
-	Ordered   bool
-	Fast      bool // it is a FastPath, and small transfers may go there
-	Coalesces bool // small transfers take less time as one than one by one
-	// puts and accumulates of up to this many bytes are locally complete when they return
+	Name string // "shm", "tcp", "rdma"
+	// Addr is published to the peers. Empty: no process connects to this one.
+	Addr []byte
+	// Immediate says that Put, Get, Acc and RMW are complete at the target when they return.
+	Immediate bool
+	// Ordered says that a message is handled after every earlier operation to any rank of its
+	// node has taken effect.
+	Ordered bool
+	// Fast says that the transport is a FastPath, and that small transfers may be made by it.
+	Fast bool
+	// Coalesces says that one transfer of several small pieces takes less time than a transfer
+	// for each.
+	Coalesces bool
+	// Eager is the most bytes of puts and accumulates that are locally complete at return.
 	Eager int
 }
 
-// Count is a number that is told at the end of a run: how often something has happened.
+// Count is one counter of a statistics report, which is printed at the end of a run.
 type Count struct {
 	Name  string
 	Value int64
 }
 
-// Counter is a Transport, or a Fabric, that counts what is rare or tells whether it is used well.
-// Every process has the same names.
+// Counter is a Transport, or a Fabric, with statistics: counters of rare events, and of those that
+// tell whether it is used well. The names are the same in every process.
 type Counter interface{ Counts() []Count }
 
-// Alarm is a Transport that calls a function once, on a thread of its own, after as long as it may
-// put off what is posted with Xfer.Later. The function must not call the transport. After Close it
-// is not called.
+// Alarm is a Transport with a timer for delayed transfers. CallLater calls f once, on a thread of
+// the transport, after the longest time for which it delays transfers posted with Xfer.Later. f
+// must not call the transport. After Close it is not called.
 type Alarm interface{ CallLater(f func()) }
 
 // Msg is an active message: the peer's handler gets Kind and Body, of at most MaxMessage bytes.
-// Send and Call do not keep Body.
+// Send and Call do not keep Head and Body after they have returned.
 type Msg struct {
 	Kind uint8
-	// Send: up to MaxMessageHead bytes that come before Body; a handler gets them as the
-	// beginning of Body
-	Head      []byte
-	Body      []byte
-	Unordered bool // Send: unordered, also with respect to other messages
-	// Send, unordered: only if it goes straight to the process, where whoever waits for it
-	// reads it; else ErrNotNative
-	Straight  bool
-	Lent      bool // to a handler: Body is valid during the call only
-	Unhurried bool // it may be dealt with some milliseconds later, since only a waiter needs it
-	// Replied makes Call nonblocking: it returns once the message has been posted, and Replied
-	// is called once, from any goroutine, with what Call would have returned. Replied must not
-	// call the transport. It is not called if Call fails. nil: Call waits.
+	// Head is up to MaxMessageHead bytes in front of Body, which the handler gets as the
+	// beginning of Body. Send only.
+	Head []byte
+	Body []byte
+	// Unordered gives up all order, also with respect to other messages. Send only.
+	Unordered bool
+	// Straight sends an unordered message only to the receiver's own process, where the waiting
+	// thread reads it, and not by its node's server. If that cannot be, Send returns
+	// ErrNotNative.
+	Straight bool
+	// Lent says that Body is valid during the handler's call only. It is set for handlers.
+	Lent bool
+	// Unhurried lets the receiver handle the message some milliseconds later.
+	Unhurried bool
+	// Replied makes Call nonblocking: Call returns once the message has been posted, and
+	// Replied is called once, from any goroutine, with the results that Call would have
+	// returned. Replied must not call the transport. It is not called if Call fails. nil: Call
+	// blocks.
 	Replied func(body []byte, err error)
 }
 
 // MaxMessageHead is the most bytes of Msg.Head.
 const MaxMessageHead = 64
 
-// Whole is Head and Body in one piece.
+// Whole returns Head and Body as one slice: Body itself if there is no head, else a copy.
 func (m *Msg) Whole() []byte {
 	if len(m.Head) == 0 {
 		return m.Body
@@ -86,7 +97,7 @@ func (m *Msg) Whole() []byte {
 	return slices.Concat(m.Head, m.Body)
 }
 
-// Keep is the body for a handler that needs it after it has returned.
+// Keep returns the body for a handler that uses it after its return: a copy if it is lent.
 func (m *Msg) Keep() []byte {
 	if m.Lent {
 		return bytes.Clone(m.Body)
@@ -94,54 +105,76 @@ func (m *Msg) Keep() []byte {
 	return m.Body
 }
 
-// Handler receives messages, in order for each sender except unordered ones. It must not block:
-// what may block runs in a goroutine. It is called on the application's threads for unordered
-// messages only. to is the rank that the message is for; it may be another rank of the handler's
-// node, since one process serves its node. The handler may keep Body unless it is lent. reply is
-// nil for Send; for Call it must be called once, from any goroutine, now or later.
+// Handler receives active messages, in order for each sender except unordered ones. It must not
+// block: work that may block runs in a goroutine. Threads of the application call it for unordered
+// messages only. to is the receiver, which may be another rank of the handler's node, because one
+// process serves its node. The handler may keep Body unless it is lent. reply is nil for Send. For
+// Call the handler must have it called once, from any goroutine, now or later.
 type Handler func(from, to Rank, m Msg, reply func(body []byte))
 
-// Placer tells where the body of an unordered message for the process's own rank belongs, of which
-// it gets Kind and Head and the number of bytes of the body. nil: nobody has said, and the Handler
-// gets the message. Else the body is received there, and not handled; the memory is the transport's
-// until it calls Arrived.
+// Placer returns the memory for the body of an unordered message to this process's own rank. m has
+// Kind and Head; nbytes is the length of the body. If the result is nil the Handler gets the
+// message. Else the body is received into that memory, and the Handler is not called. The memory
+// belongs to the transport until it calls Arrived.
 type Placer func(from Rank, m Msg, nbytes int) Placed
 
-// Placed is where a message's body belongs.
+// Placed is the memory for one message's body.
 type Placed interface {
+	// Memory has as many bytes as the body.
 	Memory() []byte
+	// Arrived is called once, from any thread, when the body is complete in Memory.
 	Arrived()
 }
 
-// Abandoner is a transport, or what one is made of, with something in the file system that the end
-// of a process does not remove.
+// Abandoner is a transport, or a part of one, with files that outlive the process.
 type Abandoner interface {
-	// Abandon removes that of this process, and of peers that have died. The process ends,
-	// without Close.
+	// Abandon removes the files of this process, and those of peers that have died. The process
+	// then ends without Close.
 	Abandon()
 }
 
 // Transport moves bytes and messages to peers. All methods are safe for concurrent use. When queues
-// are full they drive progress themselves; none returns "try again". Put, Get and Acc report local
-// completion through Xfer.Done. Order: what is posted after the Done of an earlier operation to the
-// same peer takes effect after it; operations that are open at the same time have no order, and
-// messages have none with respect to data (core fences before it sends). A fence also waits for
-// messages, except unordered ones, unless the transport is Immediate.
+// are full they drive progress themselves; none returns "try again".
+//
+// Order: an operation that is posted after the Done of an earlier one to the same peer takes effect
+// after it. Operations that are open at the same time have no order. Messages have no order with
+// respect to data, unless Info.Ordered is set: core fences before it sends.
+//
+// Errors: a call that fails has no effect, or a partial one at the target, and its Done and Replied
+// are not called. ErrPeerDead and ErrClosed are final.
 type Transport interface {
+	// Info returns the same value at every call.
 	Info() Info
-	// gives addresses; connections may be made on first use
+	// Connect sets the peers and their addresses. Connections may be made on first use, so an
+	// error for an unreachable peer may also come from a later call.
 	Connect(peers []PeerAddr) error
-	Put(p Peer, x *Xfer) error          // local section -> remote section
-	Get(p Peer, x *Xfer) error          // remote section -> local section
-	Acc(p Peer, x *Xfer, s Scale) error // remote += scale*local, atomic per element
-	RMW(p Peer, r *RMW) error           // of 4 or 8 bytes
-	Send(p Peer, m Msg) error           // ordered per peer
-	Call(p Peer, m Msg) ([]byte, error) // Send, and wait for the reply; see m.Replied
-	// every earlier operation to these peers has taken effect; all are asked before the first
-	// is waited for
+	// Put copies the local side to the remote one; Xfer.Done reports local completion, a fence
+	// completion at the target.
+	Put(p Peer, x *Xfer) error
+	// Get copies the remote side to the local one; Xfer.Done reports completion.
+	Get(p Peer, x *Xfer) error
+	// Acc adds s times the local side to the remote one, atomically for each element. It
+	// completes like Put.
+	Acc(p Peer, x *Xfer, s Scale) error
+	// RMW carries out a read-modify-write and blocks until r.Old is valid, unless r.Posted.
+	// ErrNotNative: the operation or the size is not supported.
+	RMW(p Peer, r *RMW) error
+	// Send sends a message. Those of one process to one peer are handled in order. m is the
+	// caller's again at return.
+	Send(p Peer, m Msg) error
+	// Call sends a message like Send and blocks until it has the reply, unless m.Replied.
+	// ErrNotNative: this transport has no calls.
+	Call(p Peer, m Msg) ([]byte, error)
+	// Fence blocks until every earlier operation of this process to these peers has taken
+	// effect, and every earlier message to them, except unordered ones, has been handled. An
+	// Immediate transport does not wait for messages. The peers are asked together. The error
+	// may be that of an earlier store.
 	Fence(ps ...Peer) error
-	Progress(wait time.Duration) (int, error) // run completions and handlers; 0 polls
-	// idempotent; what is outstanding fails with ErrClosed
+	// Progress runs completions and handlers and returns their number. It blocks for at most
+	// wait if there are none; 0 polls.
+	Progress(wait time.Duration) (int, error)
+	// Close ends the transport. Outstanding operations fail with ErrClosed. It may be called
+	// again.
 	Close() error
 }
 
@@ -153,54 +186,60 @@ type DeviceAtomics interface {
 }
 
 // Sharer is a Transport whose device may reach private memory of a process that is alone on its
-// node. The processes pass keys on themselves: a peer knows a key from Learn to Forget. While a
-// peer may use a key its memory must stay shared: a key that is not valid ends the connection.
+// node. The processes send each other the keys: a peer knows a key from Learn to Forget. While a
+// peer may use a key its memory must stay shared: an invalid key ends the connection.
 type Sharer interface {
-	// as of DirectFabric; not ok: peers reach it by messages
+	// Share is that of DirectFabric. With ok false peers reach the memory by messages.
 	Share(lo, hi uintptr) (key uint64, release func(), ok bool)
-	Learn(p Peer, r Range) // shared memory of a peer
-	// ends one Learn: what is posted from now on does not use the key
+	// Learn records the key of shared memory of a peer, for transfers posted from now on.
+	Learn(p Peer, r Range)
+	// Forget undoes one Learn: transfers posted from now on do not use the key.
 	Forget(p Peer, r Range)
 }
 
-// Notifier is a Transport whose device may write notify counters.
+// Notifier is a Transport whose device may write counters in memory of other nodes.
 type Notifier interface {
-	Notifies() bool // false: there is no device, and nothing else of this is called
-	// Notify has a device write my counter at a peer, behind everything that I have stored
-	// there, which wakes nobody. at is where. It is 0 where a device cannot, or some stores are
-	// on their way by messages: then the peer's handler gets a message of a kind, without a
-	// body, behind them.
+	// Notifies is false if there is no device. The other methods are then not called.
+	Notifies() bool
+	// Notify has the device write this rank's notify counter at a peer, behind all stores of
+	// this process there. at is the address of the counter; no waiter is woken. at is 0 if no
+	// device can write it, or if some of the stores travel by messages. The peer's handler then
+	// gets a message of the given kind behind those, without a body.
 	Notify(p Peer, kind uint8, count uint32) (at uintptr, err error)
-	// WritesWords tells whether WriteWord is faster than a message: not for a device in
-	// software, for which a thread at the peer has to work, too.
+	// WritesWords tells whether WriteWord is faster than a message. It is not with a device in
+	// software, which needs a thread at the peer.
 	WritesWords() bool
-	// WriteWord has a device write an aligned word of a peer's arena memory, behind everything
-	// that I have stored there, which wakes no waiter. Where a device cannot, or some stores
-	// are on their way by messages, written is false and the peer's handler gets m behind them.
-	// Only this process writes the word, and that handler for it.
+	// WriteWord has the device write an aligned word of a peer's arena memory, behind all
+	// stores of this process there; no waiter is woken. If no device can, or if some of the
+	// stores travel by messages, written is false and the peer's handler gets m behind those.
+	// Only this process, and that handler for it, may write the word.
 	WriteWord(p Peer, addr uintptr, value uint32, m Msg) (written bool, err error)
 }
 
-// Incoming is the receiving side of a Transport. A waiter of this process may run the data server
-// in its own thread: to be woken by the server's takes longer than to receive.
+// Incoming is the receiving side of a Transport. A waiting thread of the application may run the
+// data server's polling itself, because being woken by the server's thread takes longer than
+// receiving.
 type Incoming interface {
-	Shares() bool // false: the server's thread alone receives, and nothing else of this is called
-	// PollIncoming receives what has come, unless another thread is about to, and returns how
-	// much that was. From the first call to LeaveIncoming the server's thread leaves it to the
-	// waiter.
+	// Shares is false if only the server's thread receives. The other methods are then not
+	// called.
+	Shares() bool
+	// PollIncoming handles the frames that have arrived, unless another thread polls, and
+	// returns their number. From the first call until LeaveIncoming the server's thread leaves
+	// polling to the waiter.
 	PollIncoming(v *Visit) int
-	// ReceiveAfter is for how long a waiter looks at memory first, where devices write what it
-	// mostly waits for.
+	// ReceiveAfter is the time for which a waiter polls memory before it calls PollIncoming. It
+	// is not 0 where devices write most of the words that threads wait for.
 	ReceiveAfter() time.Duration
-	// SleepIn is where a waiter that polls, and has a descriptor to look at, may sleep: see
-	// SharedListener. It then polls again. Negative: nowhere.
+	// SleepIn is an epoll descriptor in which a waiter that polls may sleep while it has
+	// Visit.Ready (see SharedListener). It polls again after that. Negative: there is none.
 	SleepIn() int
-	// LeaveIncoming ends that. The waiter has found what it waits for, or else goes to sleep.
+	// LeaveIncoming ends the visit. found says that the waiter's condition is true; else the
+	// waiter goes to sleep.
 	LeaveIncoming(v *Visit, found bool)
 }
 
-// Visit is how far a waiter has come with receiving, zero before PollIncoming and after
-// LeaveIncoming. It is struct shm_visit of C.
+// Visit is the state of one waiter with an Incoming: zero before PollIncoming and after
+// LeaveIncoming. It has the layout of C's struct shm_visit.
 type Visit struct {
 	Stage VisitStage
 	// Ready is a descriptor, once the waiter polls: while it is not readable, PollIncoming
@@ -208,21 +247,22 @@ type Visit struct {
 	Ready int32
 }
 
-// VisitStage is what a waiter does.
+// VisitStage is the state of a waiter's visit.
 type VisitStage int32
 
+// The states.
 const (
-	VisitAway    VisitStage = iota // nothing
-	VisitWanting                   // it would poll, but another thread does
-	VisitPolling
+	VisitAway    VisitStage = iota // the waiter does not poll
+	VisitWanting                   // another thread polls; the waiter polls when that stops
+	VisitPolling                   // the waiter polls, and no other thread does
 )
 
 // Watcher is a Transport whose unordered messages may stay unread at the receiving process until a
 // thread there polls.
 type Watcher interface {
 	// Watch polls for messages of a peer on the caller's thread until met() is true, or until
-	// that seems to take long. Then messages are received without the caller's help until it
-	// calls end. The caller must always call end. Without a connection to the peer's node its
-	// messages take longer: mayConnect makes one if this is not the first time.
+	// that seems to take long. From then on other threads receive the messages, until the
+	// caller calls end, which it must always do. Without a connection to the peer's node its
+	// messages take a slower path: with mayConnect a repeated call makes one.
 	Watch(p Peer, met func() bool, mayConnect bool) (end func())
 }

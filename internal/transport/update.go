@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Updates: accumulates of any operator and type, and compare-and-swap, in memory of the node.
-// Between nodes they are messages of core, so a transport between nodes knows nothing of them.
+// Between nodes they are active messages of core, so transports between nodes do not implement
+// them.
 package transport
 
 import (
@@ -16,7 +17,7 @@ type Update struct {
 	Type kernel.UpdateType
 	Runs []kernel.UpdateRun
 	Data unsafe.Pointer // all elements, packed; nil for no-op
-	Old  unsafe.Pointer // room for what was there before; nil: the caller does not want it
+	Old  unsafe.Pointer // where the elements before the update are stored; nil: nowhere
 }
 
 // CompareSwap stores Value at Addr if the bytes there equal those of Compare. The three have the
@@ -24,16 +25,19 @@ type Update struct {
 type CompareSwap struct {
 	Addr           uintptr
 	Compare, Value []byte
-	Old            []byte // gets what was there
+	Old            []byte // out: the bytes at Addr before the operation
 }
 
 // MaxCompare is the most bytes of a compare-and-swap.
 const MaxCompare = 32
 
-// Updater is the transport of a node, for updates in memory of any rank of it, at once, whether
-// this process has mapped it or not. They are atomic for each element with respect to each other
-// and to Acc. The caller has checked everything.
+// Updater is a Transport within a node that carries out updates in memory of any of the node's
+// ranks, whether this process has mapped it or not. Updates are complete when the call returns, and
+// atomic for each element with respect to each other and to Acc. The caller has checked addresses,
+// types and lengths. Both methods are safe for concurrent use.
 type Updater interface {
+	// Update applies u to memory of p.
 	Update(p Peer, u *Update) error
+	// CompareSwap carries out c in memory of p.
 	CompareSwap(p Peer, c *CompareSwap) error
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// One type describes contiguous, strided and vector transfers. It has addresses, not Go pointers:
-// the memory belongs to the application or to the arena, and outlives the operation.
+// The descriptor of contiguous, strided and vector transfers, and that of read-modify-writes. They
+// have addresses, not Go pointers: the memory belongs to the application or to the arena, and
+// outlives the operation.
 package transport
 
 import (
@@ -24,22 +25,22 @@ type Segments struct {
 	Bytes         int
 }
 
-// Xfer is a transfer. With Vector nil it is strided: Count[0] bytes a block, Count[1..] blocks a
-// level, len(Count)-1 stride levels; contiguous is no levels. With Vector it is that list and the
-// other fields are unused. The caller must not change the descriptor before Done.
+// Xfer describes a transfer. If Vector is nil it is strided: a block has Count[0] bytes, and there
+// are len(Count)-1 stride levels of Count[1], Count[2] ... blocks; contiguous is no levels. If
+// Vector is set, the sections and Count are unused. The caller must not change the descriptor
+// before Done.
 type Xfer struct {
 	Local, Remote Section
 	Count         []int32
 	Vector        []Segments
-	// Later says that no thread waits for this transfer now: the call returns at once, and the
-	// transfer may be sent together with later ones, but soon. Otherwise the call may wait
-	// until it is complete.
+	// Later says that no thread waits for this transfer now. The call then returns at once, and
+	// the transfer may be delayed for a short time and sent together with later ones. If Later
+	// is false the call may block until the transfer is complete.
 	Later bool
 	// Done, if not nil, is called once, from any goroutine, when the local memory may be reused
-	// (put, acc) or holds the data (get). If the transfer completes at once, it is called
-	// before the call returns. It is not called if the call fails. It must not call the
-	// transport. The target checks the remote addresses; if they are wrong, a store may report
-	// ErrBadAddr late, by Fence.
+	// (put, acc) or holds the data (get). That may be before the call returns. Done is not
+	// called if the call fails, and must not call the transport. The target checks the remote
+	// addresses: a bad address of a store may be reported late, by Fence (ErrBadAddr).
 	Done func(error)
 }
 
@@ -62,12 +63,13 @@ func (x *Xfer) Bytes() int64 {
 	return n
 }
 
-// Cursors sets cursors to the beginning of both sides, local and remote. Those of a vector walk the
-// lists, which are made anew in the memory that they have.
-func (x *Xfer) Cursors(left, right *kernel.Cursor, list *[2][]kernel.Group) {
+// Cursors sets the cursors to the beginning of the local and the remote side. Those of a vector
+// walk the two lists of groups, which Cursors fills, reusing their memory. The arrays of x and the
+// lists must outlive both cursors.
+func (x *Xfer) Cursors(local, remote *kernel.Cursor, list *[2][]kernel.Group) {
 	if x.Vector == nil {
-		left.SetStrided(x.Local.Base, x.Count, x.Local.Stride)
-		right.SetStrided(x.Remote.Base, x.Count, x.Remote.Stride)
+		local.SetStrided(x.Local.Base, x.Count, x.Local.Stride)
+		remote.SetStrided(x.Remote.Base, x.Count, x.Remote.Stride)
 		return
 	}
 	list[0], list[1] = list[0][:0], list[1][:0]
@@ -79,37 +81,36 @@ func (x *Xfer) Cursors(left, right *kernel.Cursor, list *[2][]kernel.Group) {
 		}
 	}
 	n := x.Bytes()
-	left.SetGroups(list[0], n)
-	right.SetGroups(list[1], n)
+	local.SetGroups(list[0], n)
+	remote.SetGroups(list[1], n)
 }
 
-// Clone copies the descriptors, so that the caller's arrays may be reused before the transfer is
-// complete.
+// Clone returns a deep copy, so that the arrays of x may be reused before the transfer is complete.
 func (x *Xfer) Clone() *Xfer {
 	c := &Xfer{}
 	c.Copy(x)
 	return c
 }
 
-// Copy makes x a Clone of from, reusing the memory of x.
+// Copy makes x a deep copy of from, reusing the arrays of x.
 func (x *Xfer) Copy(from *Xfer) {
-	was := *x
+	reused := *x
 	*x = *from
-	x.Local.Stride = append(was.Local.Stride[:0], from.Local.Stride...)
-	x.Remote.Stride = append(was.Remote.Stride[:0], from.Remote.Stride...)
-	x.Count = append(was.Count[:0], from.Count...)
+	x.Local.Stride = append(reused.Local.Stride[:0], from.Local.Stride...)
+	x.Remote.Stride = append(reused.Remote.Stride[:0], from.Remote.Stride...)
+	x.Count = append(reused.Count[:0], from.Count...)
 	if from.Vector == nil {
 		return
 	}
-	if was.Vector == nil {
-		was.Vector = []Segments{}
+	if reused.Vector == nil {
+		reused.Vector = []Segments{}
 	}
-	x.Vector = slices.Grow(was.Vector[:0], len(from.Vector))[:len(from.Vector)]
+	x.Vector = slices.Grow(reused.Vector[:0], len(from.Vector))[:len(from.Vector)]
 	for i, s := range from.Vector {
-		mine := &x.Vector[i]
-		mine.Bytes = s.Bytes
-		mine.Local, mine.Remote = append(mine.Local[:0], s.Local...),
-			append(mine.Remote[:0], s.Remote...)
+		copied := &x.Vector[i]
+		copied.Bytes = s.Bytes
+		copied.Local, copied.Remote = append(copied.Local[:0], s.Local...),
+			append(copied.Remote[:0], s.Remote...)
 	}
 }
 
@@ -141,13 +142,14 @@ const (
 	LastRMW        = CompareAndSwap
 )
 
-// WordOp is the operation that has a number in armcix.h, as C's kernels have it.
-func WordOp(number int) (RMWOp, bool) {
-	known := [...]RMWOp{1: FetchAdd, And, Or, Xor, Swap, CompareAndSwap}
-	if number < 1 || number >= len(known) {
+// WordOp is the operation with this number in armcix.h and in C's kernels (K_WORD_ADD to
+// K_WORD_CAS). ok is false if there is none.
+func WordOp(number int) (op RMWOp, ok bool) {
+	byNumber := [...]RMWOp{1: FetchAdd, And, Or, Xor, Swap, CompareAndSwap}
+	if number < 1 || number >= len(byNumber) {
 		return 0, false
 	}
-	return known[number], true
+	return byNumber[number], true
 }
 
 // RMW is a read-modify-write of one naturally aligned word of 4 or 8 bytes at Addr. Old is valid
@@ -156,18 +158,19 @@ type RMW struct {
 	Op      RMWOp
 	Bytes   int
 	Addr    uintptr
-	Operand int64 // what to combine the word with, or the new value
-	Compare int64
-	Old     int64
-	// Posted says that Old is not wanted: it need not be valid, and the word may be changed
-	// later, as by a store. A fence waits for it, and reports ErrBadAddr.
+	Operand int64 // the second operand of the operation, or the new value
+	Compare int64 // of CompareAndSwap
+	Old     int64 // out: the value before the operation
+	// Posted says that the caller does not use Old, which need not be valid. The operation is
+	// then completed like a store: a fence waits for it, and reports ErrBadAddr.
 	Posted bool
 }
 
 // Valid tells whether the operation and the size are defined.
 func (x *RMW) Valid() bool { return x.Op <= LastRMW && (x.Bytes == 4 || x.Bytes == 8) }
 
-// Value is what the word becomes. Of 4 bytes the lower half counts.
+// Value returns the new value of the word, given the old one. For words of 4 bytes the caller uses
+// the lower half.
 func (x *RMW) Value(old int64) int64 {
 	switch {
 	case x.Op == FetchAdd:
@@ -184,6 +187,7 @@ func (x *RMW) Value(old int64) int64 {
 	return x.Operand
 }
 
+// equals compares old with Compare; of words of 4 bytes the lower halves.
 func (x *RMW) equals(old int64) bool {
 	return old == x.Compare || x.Bytes == 4 && int32(old) == int32(x.Compare)
 }

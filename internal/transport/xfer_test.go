@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The description of a transfer: how much it moves, and that a copy shares nothing with its
-// original.
+// The descriptor of a transfer: its size, and that a copy shares no memory with its original.
 package transport
 
 import (
@@ -10,6 +9,7 @@ import (
 	"testing"
 )
 
+// TestXfer shows the number of levels and bytes of descriptors of all three kinds.
 func TestXfer(t *testing.T) {
 	for _, c := range []struct {
 		x      Xfer
@@ -32,6 +32,7 @@ func TestXfer(t *testing.T) {
 	}
 }
 
+// TestClone shows that a clone stays as it is when the arrays of the original are changed.
 func TestClone(t *testing.T) {
 	fresh := func() *Xfer {
 		return &Xfer{Local: Section{1, []int32{2, 3}}, Remote: Section{4, []int32{5}},
@@ -53,6 +54,7 @@ func TestClone(t *testing.T) {
 	}
 }
 
+// TestFinish shows that Finish passes its error to Done, if there is one.
 func TestFinish(t *testing.T) {
 	var got []error
 	x := &Xfer{Done: func(err error) { got = append(got, err) }}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// When a thread does not poll because somebody computes on its core.
+// Crowd: a thread does not poll while another one computes on its core.
 package wait
 
 import (
@@ -8,6 +8,8 @@ import (
 	"time"
 )
 
+// TestCrowd shows that a long yield makes a crowd, for a time that doubles, and a short one ends
+// it.
 func TestCrowd(t *testing.T) {
 	var c Crowd
 	now := time.Now()
@@ -35,7 +37,7 @@ func TestCrowd(t *testing.T) {
 	}
 }
 
-// Who waits where somebody computes does not yield.
+// TestCrowdYields shows that a waiter does not yield where another thread computes.
 func TestCrowdYields(t *testing.T) {
 	var c Crowd
 	c.Took(lostSlice, time.Now().Add(time.Hour))

@@ -108,6 +108,7 @@ func TestNoOtherCore(t *testing.T) {
 	t.Error("it does not try again")
 }
 
+// TestMoveThread shows that a thread is moved to another core and keeps its affinity.
 func TestMoveThread(t *testing.T) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -118,6 +118,7 @@ func (l *learner) next() Action {
 	return l.w.Next(&l.Policy)
 }
 
+// did reports to the policy that an action has ended at the time now.
 func (l *learner) did(a Action, now time.Duration) {
 	switch {
 	case a == NextLook:

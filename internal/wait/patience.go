@@ -46,7 +46,7 @@ func (p *Patience) Now() time.Duration { return time.Duration(p.now.Load()) }
 func (p *Patience) Least() bool { return p.Now() <= LeastPatience }
 
 // Paid records that looking has found something.
-func (p *Patience) Paid() { p.set(p.most) }
+func (p *Patience) Paid() { p.setNow(p.most) }
 
 // Slept records how long a sleep was. If that was hardly longer than it takes to wake, looking
 // would have been better.
@@ -54,11 +54,12 @@ func (p *Patience) Slept(d time.Duration) {
 	if d < socketWake {
 		p.Paid()
 	} else {
-		p.set(max(p.Now()/2, LeastPatience))
+		p.setNow(max(p.Now()/2, LeastPatience))
 	}
 }
 
-func (p *Patience) set(d time.Duration) {
+// setNow stores the present patience, unless it is the same.
+func (p *Patience) setNow(d time.Duration) {
 	if p.Now() != d {
 		p.now.Store(int64(d))
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 )
 
+// TestPatience shows that patience shrinks after long sleeps and grows after short ones.
 func TestPatience(t *testing.T) {
 	var p Patience
 	p.Init(FarPatience)

@@ -65,8 +65,9 @@ func (p *Policy) Met() { C.met(&p.c) }
 // setPatience has the policy believe that the last waits were short or long. For tests.
 func (p *Policy) setPatience(d time.Duration) { C.set_patience(&p.c, C.uint64_t(d)) }
 
-// lost has the policy believe that a yield which ended now has cost a time slice. For tests.
-func (p *Policy) lost(now time.Duration) {
+// recordLostSlice has the policy believe that a yield which ended now has cost a time slice. For
+// tests.
+func (p *Policy) recordLostSlice(now time.Duration) {
 	C.wait_crowd_yielded(&p.c.crowd, C.WAIT_LOST_SLICE, C.uint64_t(now))
 }
 

@@ -66,7 +66,7 @@ func TestMoreWaitersThanCores(t *testing.T) {
 	if _, next := fruitless(&p, &w, Elsewhere, time.Second); next != NextSleep {
 		t.Error("it never sleeps")
 	}
-	p.lost(0)
+	p.recordLostSlice(0)
 	if _, next := fruitless(&p, &w, Elsewhere, time.Second); next != NextSleep ||
 		w.yields() > 0 {
 		t.Error("it yields where a program computes")

@@ -2,9 +2,9 @@
 
 // Short time slices for threads of the library. The kernel (EEVDF, Linux 6.12 and later) lets a
 // thread that wakes take the core from one with a longer slice at once, as long as it has not had
-// more than its share: so a data server on a core where somebody computes need not wait for the end
-// of a slice of his. It gets no more processor time than others. Threads of the application are
-// never changed.
+// more than its share. So a data server on a core where another thread computes need not wait for
+// the end of that thread's slice. It gets no more processor time than others. Threads of the
+// application are never changed.
 package wait
 
 import "golang.org/x/sys/unix"

@@ -10,6 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// TestShortSlice shows that the calling thread, and no other, gets a short slice if the kernel has
+// it.
 func TestShortSlice(t *testing.T) {
 	runtime.LockOSThread() // the goroutine below has another thread
 	defer runtime.UnlockOSThread()

@@ -27,6 +27,7 @@ type waiter interface {
 // vain, an eighth more when not.
 type byCounts struct{ looks int }
 
+// until returns when a wait from now on ends for a condition that is true from met on.
 func (b *byCounts) until(met, now time.Duration) time.Duration {
 	const most, least = 2000, 20
 	if met <= now { // the caller has found it before it waits
@@ -94,7 +95,7 @@ func TestTwoRanksComeBack(t *testing.T) {
 				a.wake, b.wake = wake, wake
 				a.setPatience(patience)
 				b.setPatience(patience)
-				a.lost(0)
+				a.recordLostSlice(0)
 				if d := barriers(a, b, late); d > undisturbed*11/10 {
 					t.Errorf("a wake-up takes %v, patience %v, %v late: a "+
 						"barrier takes %v, undisturbed %v",
@@ -114,7 +115,7 @@ func believed(g *rand.Rand, now time.Duration, name string) *learner {
 			// such a spell ends by itself, if the place of the peer is not known
 			break
 		}
-		l.lost(now)
+		l.recordLostSlice(now)
 	}
 	return l
 }

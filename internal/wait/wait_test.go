@@ -8,6 +8,7 @@ import (
 	"time"
 )
 
+// TestCosts shows that the measured costs of waiting are plausible.
 func TestCosts(t *testing.T) {
 	begin := time.Now()
 	wake := WakeCost()

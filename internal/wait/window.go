@@ -5,7 +5,7 @@
 //	polling has paid        the next round is longer, up to the setting
 //	polling was in vain     half as long, then not at all
 //	a sleep was short       polling would have been better: it begins again
-//	somebody computes here  it does not poll at all (wait.Crowd)
+//	the core is crowded     it does not poll at all (wait.Crowd)
 package wait
 
 import "time"

@@ -8,6 +8,8 @@ import (
 	"time"
 )
 
+// TestWindow shows that polling begins when events follow each other soon, and ends after long
+// sleeps.
 func TestWindow(t *testing.T) {
 	p := Window{Longest: 200 * time.Microsecond}
 	if p.Patience() != 0 {

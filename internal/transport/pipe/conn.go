@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A connection: two ends, and what is on its way between them. Each end's next event is chosen
+// A connection: two ends, and the frames on their way between them. Each end's next event is chosen
 // here.
 package pipe
 
@@ -12,59 +12,91 @@ import (
 	"libarmci/internal/transport"
 )
 
+// conn is a connection. The net's lock guards broken.
 type conn struct {
 	net    *Net
-	ends   [2]*end // the origin's, the target's
-	broken error
+	ends   [2]*endpoint // the origin's, the target's
+	broken error        // why the connection is broken; nil: it is not
 }
 
-// parcel is what comes at an end: a frame, or the completion of a direct transfer.
+// parcel is an arrival at an end: a frame, or the completion of a direct transfer.
 type parcel struct {
-	at         time.Time // not before
-	old        bool      // it had come when Attend was called
+	due        time.Time // it arrives then, and not before
+	noticed    bool      // it had arrived when Attend was called
 	head, body []byte
-	from       kernel.Cursor // the body, n bytes of it, while it has not been copied
-	n          int64
-	owed       bool   // a target's end has to send it before the next Head
-	mark       uint64 // it is received after the effect of these Writes
-	done       func() // of a completion
+	source     kernel.Cursor // the memory of the body, nbytes of it, until body is a copy
+	nbytes     int64
+	blocksHead bool   // a target's end calls no Head before it has sent this
+	afterMark  uint64 // it arrives after these Writes have taken effect
+	completion func() // nil: a frame
 }
 
-// end is an Endpoint.
-type end struct {
-	conn   *conn
-	peer   *end
-	fabric *fabric
-	source *source
-	self   interface { // of either end
-		transport.OriginEndpoint
-		transport.TargetEndpoint
-	}
-	target   bool
-	to       transport.Rank
-	receiver transport.Receiver
+// endState is the state of an end.
+type endState int
 
-	// Of who polls: the frame at hand.
-	body transport.Body
-	off  int
+const (
+	endOpen    endState = iota // frames are sent and received
+	endRefused                 // the receiver has refused a frame, and Lost is to be called
+	endLost                    // Lost has been called
+	endClosed                  // Close has begun: the receiver is not called any more
+)
+
+// endpoint is an Endpoint of either end.
+type endpoint struct {
+	conn     *conn
+	peer     *endpoint
+	fabric   *fabric
+	source   *source
+	self     bothEnds // this one, or the directEndpoint around it
+	target   bool     // it is the target's end
+	to       transport.Rank
+	receiver transport.Receiver // set under the net's lock; nil: not accepted yet
+	reading  frameReading       // of the thread that polls
 
 	// Under the net's lock:
-	current *parcel   // its Head has been told
-	in      []*parcel // frames that come, in order
-	bytes   int       // of them
-	done    []*parcel // completions that come, in any order
-	late    []*parcel // frames that were put off
-	out     []*parcel // frames of a target's end that have not left
-	owed    int       // Sends and Writes of a target's end that have not left
-	open    int       // requests that the device has not carried out
-	mark    uint64    // the last Write
-	writes  []uint64  // those that have not been told as complete
-	going   []uint64  // those that have not taken effect
-	why     error     // the receiver's error
-	told    bool      // Lost has been called
-	closed  bool
+	state    endState
+	refusal  error // the receiver's error, of endRefused
+	arrivals arrivals
+	outgoing outgoing
+	writes   deviceWrites
 }
 
+// bothEnds has the methods of both kinds of ends.
+type bothEnds interface {
+	transport.OriginEndpoint
+	transport.TargetEndpoint
+}
+
+// frameReading is the destination of the frame that is being received.
+type frameReading struct {
+	body   transport.Body
+	stored int // bytes of the body that the receiver has
+}
+
+// arrivals is what arrives at an end.
+type arrivals struct {
+	current     *parcel   // the frame whose Head has been called, until End
+	frames      []*parcel // in order, those behind current
+	bytes       int       // of all these frames, current included
+	completions []*parcel // in any order
+}
+
+// outgoing are frames that an end has not sent yet.
+type outgoing struct {
+	deferred []*parcel // origin's end: frames that Send has delayed
+	queued   []*parcel // target's end: frames that have not left
+	blocking int       // target's end: Sends and requests of Writes before which no Head comes
+}
+
+// deviceWrites are the direct transfers of an end.
+type deviceWrites struct {
+	open       int      // requests that the device has not carried out
+	lastMark   uint64   // of the last Write
+	incomplete []uint64 // marks of Writes: one for each request that is not reported
+	pending    []uint64 // the same, for each request that has not taken effect
+}
+
+// newConn makes a connection of fabric f to fabric t. The target's end has no receiver yet.
 func (n *Net) newConn(f, t *fabric, to transport.Rank, r transport.Receiver) *conn {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -72,21 +104,21 @@ func (n *Net) newConn(f, t *fabric, to transport.Rank, r transport.Receiver) *co
 	if f.shared == nil || !n.opts.Shared {
 		f.shared = f.newSource()
 	}
-	a := &end{conn: c, fabric: f, source: f.shared, to: to, receiver: r}
-	b := &end{conn: c, fabric: t, source: t.server, to: f.cfg.Me, target: true}
-	a.peer, b.peer, c.ends = b, a, [2]*end{a, b}
+	a := &endpoint{conn: c, fabric: f, source: f.shared, to: to, receiver: r}
+	b := &endpoint{conn: c, fabric: t, source: t.server, to: f.cfg.Me, target: true}
+	a.peer, b.peer, c.ends = b, a, [2]*endpoint{a, b}
 	for _, e := range c.ends {
 		e.self = e
 		if n.opts.Direct {
-			e.self = &directEnd{e}
+			e.self = &directEndpoint{e}
 		}
-		e.source.ends = append(e.source.ends, e)
+		e.source.endpoints = append(e.source.endpoints, e)
 	}
 	return c
 }
 
-// drop removes a connection that has not come about.
-func (c *conn) drop() {
+// discard closes a connection that the target has refused, or whose handshake has failed.
+func (c *conn) discard() {
 	c.ends[0].Close(0)
 	c.net.mu.Lock()
 	refused := c.ends[1].receiver == nil
@@ -96,184 +128,200 @@ func (c *conn) drop() {
 	}
 }
 
-// fail breaks the connection: what is on its way is lost. The caller has the net's lock.
-func (c *conn) fail(err error) {
+// breakWith breaks the connection: frames on their way are lost. The caller holds the net's lock.
+func (c *conn) breakWith(err error) {
 	if c.broken != nil {
 		return
 	}
 	c.broken = err
 	for _, e := range c.ends {
-		e.in, e.late, e.out, e.bytes, e.owed = nil, nil, nil, 0, 0
-		e.source.ring()
-		strike(e.fabric.posted)
+		e.arrivals.frames, e.arrivals.bytes = nil, 0
+		e.outgoing = outgoing{}
+		e.source.wakeWaiters()
+		signal(e.fabric.device.wakeUp)
 	}
 }
 
-// ending is why Lost is to be called, if it is.
-func (e *end) ending() error {
+// lossReason is the error with which Lost is to be called; nil: it is not, or not any more. The
+// caller holds the net's lock.
+func (e *endpoint) lossReason() error {
 	switch {
-	case e.told || e.closed || e.receiver == nil:
-	case e.why != nil:
-		return e.why
+	case e.state >= endLost || e.receiver == nil:
+	case e.state == endRefused:
+		return e.refusal
 	case e.conn.broken != nil:
 		return e.conn.broken
-	case e.peer.closed && len(e.in) == 0 && e.current == nil:
+	case e.peer.state == endClosed && len(e.arrivals.frames) == 0 && e.arrivals.current == nil:
 		return errClosed
 	}
 	return nil
 }
 
-// left tells whether the other side has closed the connection, though its last frames have not been
-// read.
-func (e *end) left(now time.Time) bool {
-	return e.peer.closed && !e.told && len(e.in) > 0 && !e.in[0].at.After(now)
+// peerHasLeft tells whether the peer has closed the connection while its last frames have not been
+// read. The caller holds the net's lock.
+func (e *endpoint) peerHasLeft(now time.Time) bool {
+	in := e.arrivals.frames
+	return e.peer.state == endClosed && e.state < endLost && len(in) > 0 &&
+		!in[0].due.After(now)
 }
 
-// each lists all that comes.
-func (e *end) each(do func(*parcel)) {
-	for _, p := range e.in {
+// eachArrival calls do for all frames and completions that are on their way or have arrived.
+func (e *endpoint) eachArrival(do func(*parcel)) {
+	for _, p := range e.arrivals.frames {
 		do(p)
 	}
-	for _, p := range e.done {
+	for _, p := range e.arrivals.completions {
 		do(p)
 	}
 }
 
-// next chooses what happens next at this end; nil: nothing. It is called with the net's lock, what
-// it returns without.
-func (e *end) next(now time.Time) func() {
-	if e.told || e.closed || e.receiver == nil {
+// nextEvent chooses what happens next at this end. The caller holds the net's lock; it calls the
+// result, if that is not nil, without it.
+func (e *endpoint) nextEvent(now time.Time) func() {
+	if e.state >= endLost || e.receiver == nil {
 		return nil
 	}
-	for i, p := range e.done {
-		if !p.at.After(now) || e.conn.broken != nil {
-			return func() { e.complete(i) }
+	for i, p := range e.arrivals.completions {
+		if !p.due.After(now) || e.conn.broken != nil {
+			return func() { e.reportCompletion(i) }
 		}
 	}
-	if err := e.ending(); err != nil {
-		if e.open+len(e.done) > 0 { // the device is still at it
+	if err := e.lossReason(); err != nil {
+		if e.writes.open+len(e.arrivals.completions) > 0 { // Lost follows those
 			return nil
 		}
-		return func() { e.lose(err) }
+		return func() { e.reportLoss(err) }
 	}
+	in := e.arrivals.frames
 	switch {
-	case e.current != nil:
-		return e.portion
-	case len(e.out) > 0 && !e.full():
-		return e.depart
-	case len(e.in) > 0 && !e.in[0].at.After(now) && e.owed == 0 &&
-		!upTo(e.peer.going, e.in[0].mark):
-		return e.begin
+	case e.arrivals.current != nil:
+		return e.continueFrame
+	case len(e.outgoing.queued) > 0 && !e.peerIsFull():
+		return e.sendQueued
+	case len(in) > 0 && !in[0].due.After(now) && e.outgoing.blocking == 0 &&
+		!reachesMark(e.peer.writes.pending, in[0].afterMark):
+		return e.beginFrame
 	}
 	return nil
 }
 
-// push sends a frame on its way. The caller has the net's lock.
-func (e *end) push(p *parcel) {
+// transmit sends a frame on its way. The caller holds the net's lock.
+func (e *endpoint) transmit(p *parcel) {
 	to := e.peer
-	if e.conn.broken != nil || to.closed || e.fabric.gone || to.fabric.gone {
+	if e.conn.broken != nil || to.state == endClosed || e.fabric.vanished ||
+		to.fabric.vanished {
 		return
 	}
-	p.at, p.mark = e.conn.net.later(), e.mark
-	if n := len(to.in); n > 0 && to.in[n-1].at.After(p.at) {
-		p.at = to.in[n-1].at
+	p.due, p.afterMark = e.conn.net.arrivalTime(), e.writes.lastMark
+	in := &to.arrivals
+	if n := len(in.frames); n > 0 && in.frames[n-1].due.After(p.due) {
+		p.due = in.frames[n-1].due
 	}
-	to.in = append(to.in, p)
-	to.bytes += len(p.head) + len(p.body)
-	to.source.ring()
-	e.conn.net.count(e.conn)
+	in.frames = append(in.frames, p)
+	in.bytes += len(p.head) + len(p.body)
+	to.source.wakeWaiters()
+	e.conn.net.countFrame(e.conn)
 }
 
-// full tells that a sender has to wait.
-func (e *end) full() bool {
+// peerIsFull tells whether a sender has to wait for room. The caller holds the net's lock.
+func (e *endpoint) peerIsFull() bool {
 	room := e.conn.net.opts.Room
-	return room > 0 && e.peer.bytes >= room && e.conn.broken == nil && !e.peer.closed
+	return room > 0 && e.peer.arrivals.bytes >= room && e.conn.broken == nil &&
+		e.peer.state != endClosed
 }
 
-// begin tells the head of the next frame.
-func (e *end) begin() {
+// beginFrame passes the head of the next frame to the receiver, and the rest, unless bodies are
+// divided.
+func (e *endpoint) beginFrame() {
 	mu := &e.conn.net.mu
 	mu.Lock()
-	if len(e.in) == 0 {
+	in := &e.arrivals
+	if len(in.frames) == 0 {
 		mu.Unlock()
 		return
 	}
-	p := e.in[0]
-	e.in, e.current = e.in[1:], p
+	p := in.frames[0]
+	in.frames, in.current = in.frames[1:], p
 	mu.Unlock()
 	var err error
-	e.off = 0
-	if e.body, err = e.receiver.Head(p.head, int64(len(p.body))); err != nil {
-		e.refuse(err)
+	e.reading.stored = 0
+	if e.reading.body, err = e.receiver.Head(p.head, int64(len(p.body))); err != nil {
+		e.refuseFrame(err)
 	} else if !e.conn.net.opts.Divide {
-		for e.off < len(p.body) && e.some(p, len(p.body)) {
+		for e.reading.stored < len(p.body) && e.storeBody(p, len(p.body)) {
 		}
-		if e.off == len(p.body) {
-			e.finish(p)
+		if e.reading.stored == len(p.body) {
+			e.endFrame(p)
 		}
 	}
 }
 
-// portion tells the next part of the body of the frame at hand, or its end.
-func (e *end) portion() {
+// continueFrame passes a random part of the current frame's body to the receiver, or its end.
+func (e *endpoint) continueFrame() {
 	mu := &e.conn.net.mu
 	mu.Lock()
-	p := e.current
+	p := e.arrivals.current
 	n := e.conn.net.rnd.IntN(1 + e.conn.net.rnd.IntN(1<<17))
 	mu.Unlock()
 	switch {
 	case p == nil:
-	case e.off < len(p.body):
-		e.some(p, n)
+	case e.reading.stored < len(p.body):
+		e.storeBody(p, n)
 	default:
-		e.finish(p)
+		e.endFrame(p)
 	}
 }
 
-// some gives about n bytes to the receiver.
-func (e *end) some(p *parcel, n int) bool {
-	grain := max(e.body.Grain, 1)
-	part := p.body[e.off:]
+// storeBody passes about n bytes of the body to the receiver, in whole grains. It returns false if
+// the receiver refuses them.
+func (e *endpoint) storeBody(p *parcel, n int) bool {
+	grain := max(e.reading.body.Grain, 1)
+	part := p.body[e.reading.stored:]
 	part = part[:min(len(part), max(n/grain, 1)*grain)]
-	e.off += len(part)
-	if e.body.Into != nil {
-		e.body.Into.Unpack(part)
+	e.reading.stored += len(part)
+	if e.reading.body.Into != nil {
+		e.reading.body.Into.Unpack(part)
 	} else if err := e.receiver.Data(part); err != nil {
-		e.refuse(err)
+		e.refuseFrame(err)
 		return false
 	}
 	return true
 }
 
-// finish ends the frame at hand.
-func (e *end) finish(p *parcel) {
+// endFrame removes the current frame, whose body has been passed on, and calls End.
+func (e *endpoint) endFrame(p *parcel) {
 	mu := &e.conn.net.mu
 	mu.Lock()
-	e.current = nil
-	if e.bytes = max(e.bytes-len(p.head)-len(p.body), 0); e.conn.net.opts.Room > 0 {
-		e.peer.source.ring()
+	in := &e.arrivals
+	in.current = nil
+	if in.bytes = max(in.bytes-len(p.head)-len(p.body), 0); e.conn.net.opts.Room > 0 {
+		e.peer.source.wakeWaiters()
 	}
 	mu.Unlock()
 	if err := e.receiver.End(); err != nil {
-		e.refuse(err)
+		e.refuseFrame(err)
 	}
 }
 
-// refuse ends the connection because of what the receiver says. Of what was posted before, nothing
-// is taken back.
-func (e *end) refuse(err error) {
+// refuseFrame ends the connection because of an error of the receiver. Frames that were posted
+// before still leave.
+func (e *endpoint) refuseFrame(err error) {
 	e.conn.net.mu.Lock()
 	defer e.conn.net.mu.Unlock()
-	if e.why, e.current = err, nil; !e.target {
-		e.conn.fail(errClosed)
+	e.refusal, e.arrivals.current = err, nil
+	e.state = max(e.state, endRefused)
+	if !e.target {
+		e.conn.breakWith(errClosed)
 	}
 }
 
-// lose tells the loss. A target's end then closes itself: what Lost has posted still leaves.
-func (e *end) lose(err error) {
+// reportLoss calls Lost. A target's end then closes itself: frames that Lost has posted still
+// leave.
+func (e *endpoint) reportLoss(err error) {
 	e.conn.net.mu.Lock()
-	if e.told, e.current = true, nil; !e.target && e.conn.broken == nil {
-		e.conn.fail(err)
+	e.state, e.arrivals.current = max(e.state, endLost), nil
+	if !e.target && e.conn.broken == nil {
+		e.conn.breakWith(err)
 	}
 	e.conn.net.mu.Unlock()
 	e.receiver.Lost(err)
@@ -282,11 +330,12 @@ func (e *end) lose(err error) {
 	}
 }
 
-// complete tells a completion.
-func (e *end) complete(i int) {
+// reportCompletion reports a completion of a direct transfer.
+func (e *endpoint) reportCompletion(i int) {
 	e.conn.net.mu.Lock()
-	p := e.done[i]
-	e.done = slices.Delete(e.done, i, i+1)
+	in := &e.arrivals
+	p := in.completions[i]
+	in.completions = slices.Delete(in.completions, i, i+1)
 	e.conn.net.mu.Unlock()
-	p.done()
+	p.completion()
 }

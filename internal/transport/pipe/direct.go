@@ -11,48 +11,51 @@ import (
 	"libarmci/internal/transport"
 )
 
+// directFabric is a fabric with a device.
 type directFabric struct{ *fabric }
 
-// Expose lists ranges, each with a key of its own. Memory is divided at multiples of Options.Range.
-func (f *directFabric) Expose(lo uintptr, n int64) (all []transport.Range) {
+// Expose lists ranges, each with a key of its own. Memory is divided at multiples of
+// KeyOptions.Range.
+func (f *directFabric) Expose(lo uintptr, n int64) (ranges []transport.Range) {
 	f.net.mu.Lock()
 	defer f.net.mu.Unlock()
 	for hi := lo + uintptr(n); lo < hi; {
 		r := f.rangeAt(lo, hi)
-		all = append(all, r)
+		ranges = append(ranges, r)
 		lo = r.Hi
 	}
-	return all
+	return ranges
 }
 
-// rangeAt is the range around lo; a new one ends at hi at most. The caller has the net's lock.
+// rangeAt returns the range around lo, and makes one if there is none; that ends at hi at most. The
+// caller holds the net's lock.
 func (f *directFabric) rangeAt(lo, hi uintptr) transport.Range {
-	net := f.net
-	number := lo / net.opts.Range
-	r := transport.Range{Lo: lo, Hi: min(hi, (number+1)*net.opts.Range)}
-	for _, have := range f.exposed {
-		if lo >= have.Lo && lo < have.Hi {
-			return have
+	net, opts := f.net, &f.net.opts.Keys
+	number := lo / opts.Range
+	r := transport.Range{Lo: lo, Hi: min(hi, (number+1)*opts.Range)}
+	for _, known := range f.exposed {
+		if lo >= known.Lo && lo < known.Hi {
+			return known
 		}
-		if have.Lo > lo {
-			r.Hi = min(r.Hi, have.Lo)
+		if known.Lo > lo {
+			r.Hi = min(r.Hi, known.Lo)
 		}
 	}
-	if r.Direct = net.opts.Holes == 0 || int(number)%net.opts.Holes != 0; r.Direct {
+	if r.Direct = opts.Holes == 0 || int(number)%opts.Holes != 0; r.Direct {
 		r.Key = net.newKey(region{f.fabric, r.Lo, r.Hi})
 	}
 	f.exposed = append(f.exposed, r)
 	return r
 }
 
-// newKey opens memory. The caller has the net's lock.
+// newKey makes a key for memory. The caller holds the net's lock.
 func (n *Net) newKey(r region) uint64 {
 	n.lastKey += 1 + uint64(n.rnd.IntN(1000))
 	n.keys[n.lastKey] = r
 	return n.lastKey
 }
 
-// Here is memory of an allocation of the node.
+// Here exposes the whole allocation around addr.
 func (f *directFabric) Here(addr uintptr) *transport.Range {
 	lo, n := f.cfg.Node.Extent(addr)
 	if n == 0 {
@@ -66,10 +69,11 @@ func (f *directFabric) Here(addr uintptr) *transport.Range {
 	return nil
 }
 
+// Lend makes a key for [lo, hi), which release removes.
 func (f *directFabric) Lend(lo, hi uintptr) (key uint64, release func(), ok bool) {
 	f.net.mu.Lock()
 	defer f.net.mu.Unlock()
-	if f.net.opts.NoLend {
+	if f.net.opts.Keys.NoLend {
 		return 0, nil, false
 	}
 	key = f.net.newKey(region{f.fabric, lo, hi})
@@ -86,14 +90,15 @@ func (f *directFabric) Share(lo, hi uintptr) (key uint64, release func(), ok boo
 
 func (f *directFabric) Atomics() bool { return f.net.opts.Atomics }
 
-type directEnd struct{ *end }
+// directEndpoint is an end of a connection of a directFabric.
+type directEndpoint struct{ *endpoint }
 
-func (e *directEnd) Write(x *transport.Transfer) error { return e.move(x, true) }
+func (e *directEndpoint) Write(x *transport.Transfer) error { return e.postTransfer(x, true) }
 
-func (e *directEnd) Read(x *transport.Transfer) error { return e.move(x, false) }
+func (e *directEndpoint) Read(x *transport.Transfer) error { return e.postTransfer(x, false) }
 
-// plan lists the pieces of a transfer. Nothing has happened if some memory has no key.
-func plan(x *transport.Transfer) (pieces []piece, err error) {
+// piecesOf lists the pieces of a transfer, with their keys. It fails if some memory has no key.
+func piecesOf(x *transport.Transfer) (pieces []piece, err error) {
 	local, remote := *x.Local, *x.Remote
 	var buf [16]kernel.Run
 	for local.Left() > 0 {
@@ -114,9 +119,9 @@ func plan(x *transport.Transfer) (pieces []piece, err error) {
 	return pieces, nil
 }
 
-// move posts a transfer, a request for some of its pieces each.
-func (e *directEnd) move(x *transport.Transfer, write bool) error {
-	pieces, err := plan(x)
+// postTransfer posts a transfer: requests for a random number of its pieces each.
+func (e *directEndpoint) postTransfer(x *transport.Transfer, write bool) error {
+	pieces, err := piecesOf(x)
 	if err != nil || len(pieces) == 0 {
 		return err
 	}
@@ -129,38 +134,39 @@ func (e *directEnd) move(x *transport.Transfer, write bool) error {
 	net := e.conn.net
 	net.mu.Lock()
 	defer net.mu.Unlock()
-	if err := e.usable(); err != nil {
+	if err := e.sendError(); err != nil {
 		return err
 	}
 	if write {
-		e.mark++
+		e.writes.lastMark++
 	}
 	for len(pieces) > 0 {
 		n := 1 + net.rnd.IntN(len(pieces))
-		e.transfer(x.Done, pieces[:n:n], write)
+		e.postRequest(x.Done, pieces[:n:n], write)
 		pieces = pieces[n:]
 	}
 	return nil
 }
 
-// transfer posts one request of a transfer. The caller has the net's lock.
-func (e *directEnd) transfer(done transport.Completion, pieces []piece, write bool) {
+// postRequest posts one request of a transfer. The caller holds the net's lock.
+func (e *directEndpoint) postRequest(done transport.Completion, pieces []piece, write bool) {
 	if done != nil {
 		done.Add(1)
 	}
-	mark := uint64(0)
+	mark, writes := uint64(0), &e.writes
 	if write {
-		mark = e.mark
-		e.writes, e.going = append(e.writes, mark), append(e.going, mark)
-		e.owed++ // of no meaning at the origin's end
+		mark = writes.lastMark
+		writes.incomplete = append(writes.incomplete, mark)
+		writes.pending = append(writes.pending, mark)
+		e.outgoing.blocking++ // the origin's end does not use it
 	}
-	e.fabric.submit(&request{e: e.end, pieces: pieces, mark: mark, act: func() {
+	e.fabric.submit(&request{e: e.endpoint, pieces: pieces, mark: mark, execute: func() {
 		for i := range pieces {
 			pieces[i].copy(write)
 		}
-	}, tell: func(err error) {
+	}, report: func(err error) {
 		if write {
-			e.written(mark)
+			e.completeWrite(mark)
 		}
 		if done != nil {
 			done.Done(err)
@@ -168,60 +174,60 @@ func (e *directEnd) transfer(done transport.Completion, pieces []piece, write bo
 	}})
 }
 
-// written: a request of a Write is complete.
-func (e *end) written(mark uint64) {
+// completeWrite records that one request of a Write is complete.
+func (e *endpoint) completeWrite(mark uint64) {
 	e.conn.net.mu.Lock()
 	defer e.conn.net.mu.Unlock()
-	i := slices.Index(e.writes, mark)
-	e.writes = slices.Delete(e.writes, i, i+1)
-	e.owed--
+	i := slices.Index(e.writes.incomplete, mark)
+	e.writes.incomplete = slices.Delete(e.writes.incomplete, i, i+1)
+	e.outgoing.blocking--
 }
 
-func (e *directEnd) Mark() uint64 {
+func (e *directEndpoint) Mark() uint64 {
 	e.conn.net.mu.Lock()
 	defer e.conn.net.mu.Unlock()
-	return e.mark
+	return e.writes.lastMark
 }
 
-func (e *directEnd) Reached(mark uint64) bool {
+func (e *directEndpoint) Reached(mark uint64) bool {
 	e.conn.net.mu.Lock()
 	defer e.conn.net.mu.Unlock()
-	return !upTo(e.writes, mark)
+	return !reachesMark(e.writes.incomplete, mark)
 }
 
-// upTo tells whether one of some Writes is not later than a mark.
-func upTo(writes []uint64, mark uint64) bool {
-	return slices.ContainsFunc(writes, func(m uint64) bool { return m <= mark })
+// reachesMark tells whether one of the marks is not later than the given one.
+func reachesMark(marks []uint64, mark uint64) bool {
+	return slices.ContainsFunc(marks, func(m uint64) bool { return m <= mark })
 }
 
-// Atomic waits for the device.
-func (e *directEnd) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand,
+// Atomic posts a request and waits for its completion.
+func (e *directEndpoint) Atomic(op transport.AtomicOp, addr uintptr, key uint64, operand,
 	compare int64) (old int64, err error) {
 	net := e.conn.net
 	net.mu.Lock()
-	if err := e.usable(); err != nil {
+	if err := e.sendError(); err != nil {
 		net.mu.Unlock()
 		return 0, err
 	}
-	told := false
-	e.fabric.submit(&request{e: e.end, pieces: []piece{{remote: addr, n: 8, key: key}},
-		act: func() { old = change(op, addr, operand, compare) },
-		tell: func(failed error) {
+	reported := false
+	e.fabric.submit(&request{e: e.endpoint, pieces: []piece{{remote: addr, n: 8, key: key}},
+		execute: func() { old = changeWord(op, addr, operand, compare) },
+		report: func(failed error) {
 			net.mu.Lock()
 			defer net.mu.Unlock()
-			told, err = true, failed
+			reported, err = true, failed
 		}})
 	net.mu.Unlock()
 	e.fabric.cfg.Await(e, func() bool {
 		net.mu.Lock()
 		defer net.mu.Unlock()
-		return told
+		return reported
 	})
 	return old, err
 }
 
-// Requests counts runs.
-func (e *directEnd) Requests(local, remote *kernel.Cursor) (n int64) {
+// Requests counts the runs, as many as postTransfer would have pieces in one range.
+func (e *directEndpoint) Requests(local, remote *kernel.Cursor) (n int64) {
 	var buf [16]kernel.Run
 	for l, r := *local, *remote; l.Left() > 0; {
 		n += int64(len(kernel.Runs(&l, &r, buf[:0], 1<<20)))
@@ -231,5 +237,5 @@ func (e *directEnd) Requests(local, remote *kernel.Cursor) (n int64) {
 
 var (
 	_ transport.DirectFabric   = (*directFabric)(nil)
-	_ transport.DirectEndpoint = (*directEnd)(nil)
+	_ transport.DirectEndpoint = (*directEndpoint)(nil)
 )

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The methods of an Endpoint: sending frames, and the end of a connection.
+// The methods of an Endpoint: sending frames, and closing a connection.
 package pipe
 
 import (
@@ -13,23 +13,23 @@ import (
 	"libarmci/internal/transport"
 )
 
-// usable says why nothing can be sent. The caller has the net's lock.
-func (e *end) usable() error {
+// sendError is why nothing can be sent, nil if it can. The caller holds the net's lock.
+func (e *endpoint) sendError() error {
 	switch {
-	case e.closed:
+	case e.state == endClosed:
 		return transport.ErrClosed
-	case e.why != nil:
-		return e.why
+	case e.refusal != nil:
+		return e.refusal
 	case e.conn.broken != nil:
 		return e.conn.broken
-	case e.peer.closed:
+	case e.peer.state == endClosed:
 		return errClosed
 	}
 	return nil
 }
 
-// Send copies the frame. Deferred are small frames only, as everywhere.
-func (e *end) Send(head []byte, body *kernel.Cursor, nbody int64,
+// Send copies the frame at the origin's end. Only small frames are deferred, as in other fabrics.
+func (e *endpoint) Send(head []byte, body *kernel.Cursor, nbody int64,
 	when transport.When) (deferred bool, err error) {
 	p := &parcel{head: bytes.Clone(head)}
 	n := len(head) + int(nbody)
@@ -38,193 +38,202 @@ func (e *end) Send(head []byte, body *kernel.Cursor, nbody int64,
 			"most is %d", len(head), n-len(head), most)
 	}
 	if nbody > 0 {
-		p.from, p.n = *body, nbody
+		p.source, p.nbytes = *body, nbody
 		body.Skip(nbody)
 	}
 	if e.target {
-		return false, e.answer(p)
+		return false, e.sendFromTarget(p)
 	}
 	p.copyBody()
 	net := e.conn.net
 	net.mu.Lock()
 	defer net.mu.Unlock()
-	if err := e.usable(); err != nil {
+	if err := e.sendError(); err != nil {
 		return false, err
 	}
 	if net.opts.Defer && when != transport.Now && n <= e.fabric.cfg.Eager {
-		e.late = append(e.late, p)
+		e.outgoing.deferred = append(e.outgoing.deferred, p)
 		return true, nil
 	}
-	if e.full() {
+	if e.peerIsFull() {
 		net.mu.Unlock()
 		e.fabric.cfg.Await(e.self, func() bool {
 			net.mu.Lock()
 			defer net.mu.Unlock()
-			return !e.full()
+			return !e.peerIsFull()
 		})
 		net.mu.Lock()
-		if err := e.usable(); err != nil {
+		if err := e.sendError(); err != nil {
 			return false, err
 		}
 	}
-	e.sendLate()
-	e.push(p)
+	e.sendDeferred()
+	e.transmit(p)
 	return false, nil
 }
 
-// copyBody takes the body out of the memory it is in.
+// copyBody copies the body out of the sender's memory.
 func (p *parcel) copyBody() {
-	if p.n > 0 {
-		p.body = make([]byte, p.n)
-		p.from.Pack(p.body)
+	if p.nbytes > 0 {
+		p.body = make([]byte, p.nbytes)
+		p.source.Pack(p.body)
 	}
 }
 
-// sendLate sends what was put off. The caller has the net's lock.
-func (e *end) sendLate() {
-	late := e.late
-	e.late = nil
-	for _, p := range late {
-		e.push(p)
+// sendDeferred sends all deferred frames. The caller holds the net's lock.
+func (e *endpoint) sendDeferred() {
+	deferred := e.outgoing.deferred
+	e.outgoing.deferred = nil
+	for _, p := range deferred {
+		e.transmit(p)
 	}
 }
 
-// Flush sends what was put off as far as there is room.
-func (e *end) Flush() (left bool) {
+// Flush sends deferred frames while the peer has room.
+func (e *endpoint) Flush() (left bool) {
 	e.conn.net.mu.Lock()
 	defer e.conn.net.mu.Unlock()
-	for len(e.late) > 0 && !e.full() {
-		p := e.late[0]
-		e.late = e.late[1:]
-		e.push(p)
+	out := &e.outgoing
+	for len(out.deferred) > 0 && !e.peerIsFull() {
+		p := out.deferred[0]
+		out.deferred = out.deferred[1:]
+		e.transmit(p)
 	}
-	return len(e.late) > 0
+	return len(out.deferred) > 0
 }
 
-// answer is Send at the target's end: the body is copied now or when Poll comes to it, which calls
-// Sent in both cases.
-func (e *end) answer(p *parcel) error {
-	net := e.conn.net
+// sendFromTarget is Send at the target's end. The body is copied now, or by a later Poll; Sent is
+// called in both cases.
+func (e *endpoint) sendFromTarget(p *parcel) error {
+	net, out := e.conn.net, &e.outgoing
 	net.mu.Lock()
-	if err := e.usable(); err != nil {
+	if err := e.sendError(); err != nil {
 		net.mu.Unlock()
 		return err
 	}
-	p.owed = true
-	e.out = append(e.out, p)
-	e.owed++
-	now := len(e.out) == 1 && !e.full() && net.rnd.IntN(2) == 0
+	p.blocksHead = true
+	out.queued = append(out.queued, p)
+	out.blocking++
+	now := len(out.queued) == 1 && !e.peerIsFull() && net.rnd.IntN(2) == 0
 	net.mu.Unlock()
 	if now {
-		e.depart()
+		e.sendQueued()
 	}
 	return nil
 }
 
-// depart sends the oldest frame of a target's end. Meanwhile it stays in the list, so that no other
-// one overtakes it.
-func (e *end) depart() {
-	mu := &e.conn.net.mu
+// sendQueued sends the oldest queued frame of a target's end, and calls Sent if it has a body.
+// While the body is copied the frame stays in the queue, so that no other frame overtakes it.
+func (e *endpoint) sendQueued() {
+	mu, out := &e.conn.net.mu, &e.outgoing
 	mu.Lock()
-	if len(e.out) == 0 {
+	if len(out.queued) == 0 {
 		mu.Unlock()
 		return
 	}
-	p := e.out[0]
+	p := out.queued[0]
 	mu.Unlock()
-	body := p.n > 0
 	p.copyBody()
 	mu.Lock()
-	if len(e.out) == 0 { // lost meanwhile
+	if len(out.queued) == 0 { // the connection has been broken meanwhile
 		mu.Unlock()
 		return
 	}
-	e.out = e.out[1:]
-	if p.owed {
-		e.owed--
+	out.queued = out.queued[1:]
+	if p.blocksHead {
+		out.blocking--
 	}
-	e.push(p)
+	e.transmit(p)
 	mu.Unlock()
-	if body {
+	if p.nbytes > 0 {
 		e.receiver.Sent()
 	}
 }
 
 // Post keeps the slices.
-func (e *end) Post(head, body []byte) {
+func (e *endpoint) Post(head, body []byte) {
 	e.conn.net.mu.Lock()
 	defer e.conn.net.mu.Unlock()
-	e.out = append(e.out, &parcel{head: head, body: body})
-	e.source.ring()
+	e.outgoing.queued = append(e.outgoing.queued, &parcel{head: head, body: body})
+	e.source.wakeWaiters()
 }
 
-func (e *end) MaxFrame() int { return e.conn.net.opts.MaxFrame }
+func (e *endpoint) MaxFrame() int { return e.conn.net.opts.MaxFrame }
 
-func (e *end) Source() transport.Source { return e.source }
+func (e *endpoint) Source() transport.Source { return e.source }
 
-// Pulse finds a peer that has vanished.
-func (e *end) Pulse() {
+// Pulse breaks the connection if a process of it has vanished.
+func (e *endpoint) Pulse() {
 	e.conn.net.mu.Lock()
 	defer e.conn.net.mu.Unlock()
-	if e.peer.fabric.gone || e.fabric.gone {
-		e.conn.fail(errSilent)
+	if e.peer.fabric.vanished || e.fabric.vanished {
+		e.conn.breakWith(errSilent)
 	}
 }
 
-func (e *end) Break() {
+func (e *endpoint) Break() {
 	e.conn.net.mu.Lock()
 	defer e.conn.net.mu.Unlock()
-	e.conn.fail(errBroken)
+	e.conn.breakWith(errBroken)
 }
 
-// Close sends what is left, if it may linger, and waits until nobody calls the receiver.
-func (e *end) Close(linger time.Duration) {
+// Close sends the frames that are left, unless linger is 0, and waits until no thread calls the
+// receiver.
+func (e *endpoint) Close(linger time.Duration) {
 	net := e.conn.net
 	net.mu.Lock()
 	defer net.mu.Unlock()
-	if e.closed {
+	if e.state == endClosed {
 		return
 	}
 	if linger > 0 && e.conn.broken == nil {
-		e.sendLate()
-		for _, p := range e.out {
-			if e.why == nil { // else the memory is not ours any more
-				p.copyBody()
-			}
-			if int64(len(p.body)) >= p.n {
-				e.push(p)
-			}
-		}
-		e.out = nil
+		e.sendLast()
 	}
-	for end := time.Now().Add(linger); e.open > 0 && e.conn.broken == nil &&
-		time.Now().Before(end); {
+	for deadline := time.Now().Add(linger); e.writes.open > 0 && e.conn.broken == nil &&
+		time.Now().Before(deadline); {
 		net.mu.Unlock()
 		time.Sleep(20 * time.Microsecond)
 		net.mu.Lock()
 	}
-	e.closed = true
+	e.state = endClosed
 	if linger == 0 {
-		e.conn.fail(errClosed)
+		e.conn.breakWith(errClosed)
 	}
-	tell := e.abandon()
-	e.source.ends = slices.DeleteFunc(e.source.ends,
-		func(other *end) bool { return other == e })
-	e.peer.source.ring()
+	reports := e.cancelRequests()
+	e.source.endpoints = slices.DeleteFunc(e.source.endpoints,
+		func(other *endpoint) bool { return other == e })
+	e.peer.source.wakeWaiters()
 	net.mu.Unlock()
-	for _, do := range tell {
-		do()
+	for _, report := range reports {
+		report()
 	}
-	if !e.target { // a target's end is closed by who polls, or when nobody does
-		e.source.calling.Lock()
-		e.source.calling.Unlock()
+	// A target's end is closed by the thread that polls, or when no thread does.
+	if !e.target {
+		e.source.receiverCall.Lock()
+		e.source.receiverCall.Unlock()
 	}
 	net.mu.Lock()
-	if f := e.fabric; !e.target && len(e.source.ends) == 0 {
+	if f := e.fabric; !e.target && len(e.source.endpoints) == 0 {
 		f.sources = slices.DeleteFunc(f.sources,
 			func(s *source) bool { return s == e.source })
 		if f.shared == e.source {
 			f.shared = nil
 		}
 	}
+}
+
+// sendLast sends all frames that have not left, even if the peer has no room. The caller holds the
+// net's lock.
+func (e *endpoint) sendLast() {
+	e.sendDeferred()
+	for _, p := range e.outgoing.queued {
+		// After a refusal the receiver may have reused the memory of a body.
+		if e.refusal == nil {
+			p.copyBody()
+		}
+		if int64(len(p.body)) >= p.nbytes {
+			e.transmit(p)
+		}
+	}
+	e.outgoing.queued = nil
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// One process at the network: how it listens, connects, and waits for what comes on any of its
+// One process at the network: it listens, connects, and waits for arrivals on any of its
 // connections.
 package pipe
 
@@ -12,31 +12,28 @@ import (
 	"libarmci/internal/transport"
 )
 
+// fabric is a Fabric.
 type fabric struct {
-	net  *Net
-	cfg  transport.FabricConfig
-	addr string
-	bell chan struct{} // rung when Wait is to look again
-
-	posted chan struct{} // rung when the device is to look again
+	net    *Net
+	cfg    transport.FabricConfig
+	addr   string
+	wakeUp chan struct{} // ends Wait
+	device deviceQueue
 
 	// Under the net's lock:
-	woken    bool
-	gone     bool // it says nothing any more
+	woken    bool // Wake has been called: Wait returns
+	vanished bool // the process is silent (Net.Vanish)
 	accept   func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)
 	server   *source
-	shared   *source // of all origin's ends, with Options.Shared
+	shared   *source // the last source of an origin's ends, with Options.Shared of all
 	sources  []*source
 	exposed  []transport.Range
-	work     []*request    // of the device
-	device   chan struct{} // closed when the device has stopped; nil: it has not begun
-	stopping bool
 }
 
-// ends are all open ends.
-func (f *fabric) ends() (all []*end) {
+// endpoints are all open ends. The caller holds the net's lock.
+func (f *fabric) endpoints() (all []*endpoint) {
 	for _, s := range f.sources {
-		all = append(all, s.ends...)
+		all = append(all, s.endpoints...)
 	}
 	return all
 }
@@ -48,13 +45,14 @@ func (f *fabric) Info() transport.FabricInfo {
 		Straight: o.Straight, Blocks: o.Blocks, Pulses: true}
 }
 
+// newSource adds a source. The caller holds the net's lock.
 func (f *fabric) newSource() *source {
-	s := &source{fabric: f, bell: make(chan struct{}, 1)}
+	s := &source{fabric: f, wakeUp: make(chan struct{}, 1)}
 	f.sources = append(f.sources, s)
 	return s
 }
 
-// Listen begins to accept.
+// Listen makes the process reachable for Dial.
 func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver,
 	error)) (transport.Listener, error) {
 	f.net.mu.Lock()
@@ -63,23 +61,24 @@ func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (t
 	return &listener{source: f.server}, nil
 }
 
-// Dial connects. The hellos are what any network would send.
+// Dial connects. The hellos are those that every network sends.
 func (f *fabric) Dial(to transport.Rank, addr []byte,
 	r transport.Receiver) (transport.OriginEndpoint, error) {
 	f.net.mu.Lock()
 	t := f.net.fabrics[string(addr)]
-	silent := t == nil || t.gone || f.gone || t.accept == nil
+	silent := t == nil || t.vanished || f.vanished || t.accept == nil
 	f.net.mu.Unlock()
 	if silent {
-		time.Sleep(min(f.cfg.Timeout, 100*time.Millisecond)) // tests are not patient
+		// A real network waits for the whole timeout; tests should not.
+		time.Sleep(min(f.cfg.Timeout, 100*time.Millisecond))
 		return nil, fmt.Errorf("nobody answers at %q", addr)
 	}
 	c := f.net.newConn(f, t, to, r)
 	theirs := transport.NewNonce() // the target sends it first
 	mine := transport.Hello{From: f.cfg.Me, To: to, Frame: uint32(f.net.opts.MaxFrame),
 		Nonce: transport.NewNonce()}
-	reply, err := t.greet(c.ends[1], mine.Seal(f.cfg.Secret, "origin", theirs[:]), theirs,
-		mine.Nonce[:])
+	reply, err := t.acceptOrigin(c.ends[1], mine.Seal(f.cfg.Secret, "origin", theirs[:]),
+		theirs, mine.Nonce[:])
 	var its transport.Hello
 	if err == nil {
 		err = its.Unseal(reply, f.cfg.Secret, "target", mine.Nonce[:])
@@ -88,14 +87,15 @@ func (f *fabric) Dial(to transport.Rank, addr []byte,
 		err = fmt.Errorf("rank %d answers, not rank %d", its.From, to)
 	}
 	if err != nil {
-		c.drop()
+		c.discard()
 		return nil, err
 	}
 	return c.ends[0].self, nil
 }
 
-// greet is the target's side of Dial: it proves the origin, accepts it, and says who it is itself.
-func (f *fabric) greet(e *end, hello []byte, mine [transport.NonceBytes]byte,
+// acceptOrigin is the target's side of Dial: it checks the origin's hello, accepts the connection,
+// and returns the target's own hello.
+func (f *fabric) acceptOrigin(e *endpoint, hello []byte, mine [transport.NonceBytes]byte,
 	theirs []byte) ([]byte, error) {
 	var h transport.Hello
 	if err := h.Unseal(hello, f.cfg.Secret, "origin", mine[:]); err != nil {
@@ -117,13 +117,13 @@ func (f *fabric) greet(e *end, hello []byte, mine [transport.NonceBytes]byte,
 	}
 	f.net.mu.Lock()
 	e.receiver = r
-	e.source.ring()
+	e.source.wakeWaiters()
 	f.net.mu.Unlock()
 	answer := transport.Hello{From: f.cfg.Me, To: h.From, Frame: h.Frame, Nonce: mine}
 	return answer.Seal(f.cfg.Secret, "target", theirs), nil
 }
 
-// Wait lists sources that are attended and have something new, and those that have lost a
+// Wait lists sources that are attended and have new arrivals, and those that have lost a
 // connection.
 func (f *fabric) Wait(limit time.Duration, ready []transport.Source) []transport.Source {
 	ready = ready[:0]
@@ -131,12 +131,12 @@ func (f *fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 		f.net.mu.Lock()
 		var next time.Time
 		for _, s := range f.sources {
-			lost, news, at := s.state(time.Now())
-			if s != f.server && (lost || s.attended && news) {
+			lost, arrived, due := s.pendingEvents(time.Now())
+			if s != f.server && (lost || s.attended && arrived) {
 				s.attended = false
 				ready = append(ready, s)
 			} else if s != f.server {
-				next = earlier(next, at)
+				next = earlier(next, due)
 			}
 		}
 		woken := f.woken
@@ -147,13 +147,13 @@ func (f *fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 		}
 		left := limit
 		if limit >= 0 {
-			left = max(limit-time.Since(begin), 0) // negative means any time
+			left = max(limit-time.Since(begin), 0) // negative is no limit
 		}
-		listen(f.bell, left, next)
+		awaitSignal(f.wakeUp, left, next)
 	}
 }
 
-// Attend makes Wait list what comes from now on.
+// Attend makes Wait list the source when anything arrives from now on.
 func (f *fabric) Attend(s transport.Source) {
 	f.net.mu.Lock()
 	defer f.net.mu.Unlock()
@@ -164,23 +164,23 @@ func (f *fabric) Wake() {
 	f.net.mu.Lock()
 	defer f.net.mu.Unlock()
 	f.woken = true
-	strike(f.bell)
+	signal(f.wakeUp)
 }
 
-// WakeIn ends Wait later. A call is as good as the one before.
+// WakeIn sets a timer. Earlier timers stay, and may end Wait too early.
 func (f *fabric) WakeIn(d time.Duration) { time.AfterFunc(d, f.Wake) }
 
-// Close ends the device, and says what has been left open.
+// Close stops the device. It fails if endpoints or the listener are open.
 func (f *fabric) Close() error {
 	f.net.mu.Lock()
-	open := len(f.ends())
+	open := len(f.endpoints())
 	delete(f.net.fabrics, f.addr)
-	f.stopping = true
-	device := f.device
-	strike(f.posted)
+	f.device.stopping = true
+	stopped := f.device.stopped
+	signal(f.device.wakeUp)
 	f.net.mu.Unlock()
-	if device != nil {
-		<-device
+	if stopped != nil {
+		<-stopped
 	}
 	if open > 0 || f.accept != nil {
 		return fmt.Errorf("pipe: closed with %d open endpoints (listening: %v)", open,

@@ -2,7 +2,7 @@
 
 // Package pipe is a network in memory, between processes that are pretended in one. It is the
 // example of docs/adding-a-fabric.md, and tests of internode run over it: it delays, reorders and
-// divides whatever the rules of transport/fabric.go allow, and drops connections on request. It
+// divides whatever the contracts of package transport allow, and drops connections on request. It
 // must not be faster or more orderly than a device may be.
 package pipe
 
@@ -17,27 +17,33 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Options say what a network is like. With none of them frames arrive at once, whole, and in any
-// number.
+// Options are the properties of a network. With none of them frames arrive at once, whole, and in
+// any number.
 type Options struct {
-	Seed     uint64 // of all that is random
-	MaxFrame int    // most bytes of head and body together
+	Seed     uint64 // of the random generator
+	MaxFrame int    // most bytes of head and body together; 0: no limit
 	Credits  int    // FabricInfo.Credits
-	// a sender waits while so many bytes are on their way to the other end; 0: never
-	Room    int
-	Latency time.Duration // frames, direct transfers and completions come so much later,
-	Delay   time.Duration // and two of three of them up to so much later still
-	// bodies come in portions, and other connections' frames come between them
+	// Room is the most bytes on their way to one end; a sender waits beyond it. 0: no limit.
+	Room int
+	// Latency is the time until frames, direct transfers and completions arrive. Two of three
+	// arrive up to Delay later still.
+	Latency, Delay time.Duration
+	// Divide passes bodies on in portions, with frames of other connections between them.
 	Divide   bool
-	Defer    bool    // Send puts off what may be put off
-	Straight int     // FabricInfo.Straight
-	Blocks   bool    // FabricInfo.Blocks
-	Shared   bool    // the connections of an origin share one source
-	Direct   bool    // there is a device that reads and writes memory of others
-	Atomics  bool    // it has atomic operations
-	Range    uintptr // the memory of a key; 0: 1 MiB
-	Holes    int     // one of so many ranges cannot be registered; 0: none
-	NoLend   bool    // nor can local memory be lent
+	Defer    bool // Send delays frames that need not be sent at once
+	Straight int  // FabricInfo.Straight
+	Blocks   bool // FabricInfo.Blocks
+	Shared   bool // the connections of an origin share one source
+	Direct   bool // there is a device that reads and writes memory of others
+	Atomics  bool // the device has atomic operations
+	Keys     KeyOptions
+}
+
+// KeyOptions are the properties of a device's registered memory.
+type KeyOptions struct {
+	Range  uintptr // bytes of memory that one key covers; 0: 1 MiB
+	Holes  int     // one of so many ranges cannot be registered; 0: none
+	NoLend bool    // local memory cannot be lent
 }
 
 // Net is a network. Its lock guards everything that two processes share, and all queues.
@@ -47,22 +53,22 @@ type Net struct {
 	mu      sync.Mutex
 	rnd     *rand.Rand
 	fabrics map[string]*fabric // by address
-	made    int                // fabrics
+	opened  int                // number of fabrics that were opened
 	keys    map[uint64]region
 	lastKey uint64
-	breaks  []breakAt
+	breaks  []plannedBreak
 }
 
-// breakAt is a connection to be broken.
-type breakAt struct {
+// plannedBreak is a connection that breaks after some more frames.
+type plannedBreak struct {
 	origin, target transport.Rank
-	frames         int // after so many
+	frames         int
 }
 
 // New makes a network.
 func New(o Options) *Net {
-	if o.Range == 0 {
-		o.Range = 1 << 20
+	if o.Keys.Range == 0 {
+		o.Keys.Range = 1 << 20
 	}
 	return &Net{opts: o, rnd: rand.New(rand.NewPCG(o.Seed, 42)), fabrics: map[string]*fabric{},
 		keys: map[uint64]region{}}
@@ -77,9 +83,10 @@ func (n *Net) Driver() transport.Driver {
 func (n *Net) Open(cfg transport.FabricConfig) (transport.Fabric, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.made++
-	f := &fabric{net: n, cfg: cfg, addr: fmt.Sprintf("pipe %d", n.made),
-		bell: make(chan struct{}, 1), posted: make(chan struct{}, 1)}
+	n.opened++
+	f := &fabric{net: n, cfg: cfg, addr: fmt.Sprintf("pipe %d", n.opened),
+		wakeUp: make(chan struct{}, 1),
+		device: deviceQueue{wakeUp: make(chan struct{}, 1)}}
 	n.fabrics[f.addr] = f
 	if n.opts.Direct {
 		return &directFabric{fabric: f}, nil
@@ -87,31 +94,31 @@ func (n *Net) Open(cfg transport.FabricConfig) (transport.Fabric, error) {
 	return f, nil
 }
 
-// Break breaks the connection that an origin has to a target when so many more frames have been
-// sent over it, either way. With 0 it breaks those there are now.
+// Break breaks the connection from an origin to a target when that many more frames have been sent
+// over it, in both directions together. With 0 it breaks the present ones at once.
 func (n *Net) Break(origin, target transport.Rank, frames int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	if frames > 0 {
-		n.breaks = append(n.breaks, breakAt{origin, target, frames})
+		n.breaks = append(n.breaks, plannedBreak{origin, target, frames})
 		return
 	}
 	for _, f := range n.fabrics {
-		for _, e := range f.ends() {
+		for _, e := range f.endpoints() {
 			if !e.target && e.fabric.cfg.Me == origin && e.to == target {
-				e.conn.fail(errBroken)
+				e.conn.breakWith(errBroken)
 			}
 		}
 	}
 }
 
-// Vanish makes a process silent, as if its machine had lost its power: nothing comes from it any
-// more, and the others find out by Pulse only.
+// Vanish makes a process silent, as if its machine had lost power: nothing arrives from it any
+// more, and its peers notice by Pulse only.
 func (n *Net) Vanish(rank transport.Rank) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for _, f := range n.fabrics {
-		f.gone = f.gone || f.cfg.Me == rank
+		f.vanished = f.vanished || f.cfg.Me == rank
 	}
 }
 
@@ -122,14 +129,14 @@ func (n *Net) Fail(rank transport.Rank) {
 	for _, f := range n.fabrics {
 		if f.cfg.Me == rank {
 			fatal = append(fatal, f.cfg.Fatal)
-			for _, e := range f.ends() {
-				e.conn.fail(errDevice)
+			for _, e := range f.endpoints() {
+				e.conn.breakWith(errDevice)
 			}
 		}
 	}
 	n.mu.Unlock()
-	for _, tell := range fatal {
-		tell(errDevice)
+	for _, report := range fatal {
+		report(errDevice)
 	}
 }
 
@@ -140,8 +147,8 @@ var (
 	errSilent = errors.New("the other side does not answer")
 )
 
-// later is when something arrives that is sent now.
-func (n *Net) later() (at time.Time) {
+// arrivalTime is when something that is sent now arrives; zero: at once.
+func (n *Net) arrivalTime() (at time.Time) {
 	wait := n.opts.Latency
 	if n.opts.Delay > 0 && n.rnd.IntN(3) > 0 {
 		wait += time.Duration(n.rnd.Int64N(int64(n.opts.Delay)))
@@ -152,8 +159,9 @@ func (n *Net) later() (at time.Time) {
 	return time.Now().Add(wait)
 }
 
-// count counts a frame of a connection, and breaks it if it is to be broken now.
-func (n *Net) count(c *conn) {
+// countFrame counts a frame of a connection, and breaks the connection if a planned break is due.
+// The caller holds n.mu.
+func (n *Net) countFrame(c *conn) {
 	for i := range n.breaks {
 		b := &n.breaks[i]
 		if b.origin != c.ends[0].fabric.cfg.Me || b.target != c.ends[1].fabric.cfg.Me {
@@ -161,7 +169,7 @@ func (n *Net) count(c *conn) {
 		}
 		if b.frames--; b.frames <= 0 {
 			n.breaks = slices.Delete(n.breaks, i, i+1)
-			c.fail(errBroken)
+			c.breakWith(errBroken)
 		}
 		return
 	}

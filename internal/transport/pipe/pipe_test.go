@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The conformance suite of fabrics over networks of all kinds that Pipe can be.
+// The conformance suite of fabrics over networks with different options.
 package pipe
 
 import (
@@ -10,6 +10,7 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
+// TestFabric shows that networks with any options pass the conformance suite of fabrics.
 func TestFabric(t *testing.T) {
 	for name, o := range map[string]Options{
 		"plain":   {},
@@ -18,8 +19,8 @@ func TestFabric(t *testing.T) {
 		"narrow":  {Room: 10000, Shared: true, Divide: true, Defer: true, Seed: 3},
 		"device": {Direct: true, Atomics: true, Delay: 100 * time.Microsecond, Credits: 10,
 			Defer: true, Shared: true, Seed: 4},
-		"holes": {Direct: true, Atomics: true, Range: 64 << 10, Holes: 3, Divide: true,
-			Seed: 5},
+		"holes": {Direct: true, Atomics: true, Divide: true, Seed: 5,
+			Keys: KeyOptions{Range: 64 << 10, Holes: 3}},
 	} {
 		t.Run(name, func(t *testing.T) { transporttest.RunFabric(t, New(o).Driver()) })
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Where frames and completions come from: one connection of an origin, or all of a data server.
-// Everything that a Receiver or a Completion is told is told by Poll.
+// The sources of frames and completions: of one connection of an origin, of all of them
+// (Options.Shared), or of all connections of a data server. Poll calls Receivers and Completions.
 package pipe
 
 import (
@@ -13,44 +13,46 @@ import (
 	"libarmci/internal/transport"
 )
 
+// source is a Source.
 type source struct {
-	fabric  *fabric
-	bell    chan struct{} // rung when Sleep is to end
-	calling sync.Mutex    // held while a Receiver is called: Close waits for it
+	fabric       *fabric
+	wakeUp       chan struct{} // ends Sleep
+	receiverCall sync.Mutex    // held during a call of a Receiver: Close waits for it
 
 	// Under the net's lock:
-	ends     []*end
-	attended bool
+	endpoints []*endpoint
+	attended  bool // Wait lists it when there are new arrivals
 }
 
-// strike rings a bell that may have been rung already.
-func strike(bell chan struct{}) {
+// signal ends awaitSignal of the channel, or the next one. The channel has room for one signal.
+func signal(wakeUp chan struct{}) {
 	select {
-	case bell <- struct{}{}:
+	case wakeUp <- struct{}{}:
 	default:
 	}
 }
 
-// listen waits for a bell, for a limit (negative: any time), or until a moment.
-func listen(bell chan struct{}, limit time.Duration, until time.Time) {
+// awaitSignal blocks until a signal, for at most limit (negative: no limit), and until the time
+// until, unless that is zero.
+func awaitSignal(wakeUp chan struct{}, limit time.Duration, until time.Time) {
 	if !until.IsZero() {
 		if left := max(time.Until(until), 0); limit < 0 || left < limit {
 			limit = left
 		}
 	}
 	if limit < 0 {
-		<-bell
+		<-wakeUp
 		return
 	}
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
 	select {
-	case <-bell:
+	case <-wakeUp:
 	case <-timer.C:
 	}
 }
 
-// earlier is the earlier of two moments, of which zero is none.
+// earlier is the earlier of two times. Zero is no time.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b
@@ -58,40 +60,41 @@ func earlier(a, b time.Time) time.Time {
 	return a
 }
 
-// ring tells whoever waits. The caller has the net's lock.
-func (s *source) ring() {
-	strike(s.bell)
-	strike(s.fabric.bell)
+// wakeWaiters ends Sleep of this source and Wait of its fabric. The caller holds the net's lock.
+func (s *source) wakeWaiters() {
+	signal(s.wakeUp)
+	signal(s.fabric.wakeUp)
 }
 
-// state tells whether a connection is lost, whether something came since Attend, and when the next
-// thing will come.
-func (s *source) state(now time.Time) (lost, news bool, next time.Time) {
-	for _, e := range s.ends {
-		lost = lost || e.ending() != nil || e.left(now)
-		e.each(func(p *parcel) {
-			if p.at.After(now) {
-				next = earlier(next, p.at)
+// pendingEvents tells whether a connection is lost, whether anything has arrived since Attend, and
+// when the next arrival is. The caller holds the net's lock.
+func (s *source) pendingEvents(now time.Time) (lost, arrived bool, next time.Time) {
+	for _, e := range s.endpoints {
+		lost = lost || e.lossReason() != nil || e.peerHasLeft(now)
+		e.eachArrival(func(p *parcel) {
+			if p.due.After(now) {
+				next = earlier(next, p.due)
 			} else {
-				news = news || !p.old
+				arrived = arrived || !p.noticed
 			}
 		})
 	}
-	return lost, news, next
+	return lost, arrived, next
 }
 
-// attend makes what has come old.
+// attend makes the source attended; earlier arrivals do not end Wait. The caller holds the net's
+// lock.
 func (s *source) attend(now time.Time) {
 	s.attended = true
-	for _, e := range s.ends {
-		e.each(func(p *parcel) { p.old = !p.at.After(now) })
+	for _, e := range s.endpoints {
+		e.eachArrival(func(p *parcel) { p.noticed = !p.due.After(now) })
 	}
 }
 
-// Poll lets up to 32 things happen, in random order of the connections.
+// Poll handles up to 32 events, in random order of the connections.
 func (s *source) Poll(looks int) (n int) {
 	for look := 0; ; look++ {
-		for n < 32 && s.step() {
+		for n < 32 && s.handleEvent() {
 			n++
 		}
 		if n > 0 || look >= looks {
@@ -101,17 +104,17 @@ func (s *source) Poll(looks int) (n int) {
 	}
 }
 
-// step lets one thing happen.
-func (s *source) step() bool {
-	s.calling.Lock()
-	defer s.calling.Unlock()
+// handleEvent handles one event of a random endpoint. It returns false if there is none.
+func (s *source) handleEvent() bool {
+	s.receiverCall.Lock()
+	defer s.receiverCall.Unlock()
 	net := s.fabric.net
 	net.mu.Lock()
 	now := time.Now()
-	for _, i := range net.rnd.Perm(len(s.ends)) {
-		if do := s.ends[i].next(now); do != nil {
+	for _, i := range net.rnd.Perm(len(s.endpoints)) {
+		if event := s.endpoints[i].nextEvent(now); event != nil {
 			net.mu.Unlock()
-			do()
+			event()
 			return true
 		}
 	}
@@ -119,17 +122,17 @@ func (s *source) step() bool {
 	return false
 }
 
-// Sleep waits for the bell, unless something is there.
+// Sleep returns at once if there is an event.
 func (s *source) Sleep(limit time.Duration) {
 	net := s.fabric.net
 	net.mu.Lock()
 	now := time.Now()
-	var at time.Time
-	for _, e := range s.ends {
-		if e.next(now) == nil {
-			e.each(func(p *parcel) {
-				if p.at.After(now) {
-					at = earlier(at, p.at)
+	var next time.Time
+	for _, e := range s.endpoints {
+		if e.nextEvent(now) == nil {
+			e.eachArrival(func(p *parcel) {
+				if p.due.After(now) {
+					next = earlier(next, p.due)
 				}
 			})
 			continue
@@ -138,10 +141,10 @@ func (s *source) Sleep(limit time.Duration) {
 		return
 	}
 	net.mu.Unlock()
-	listen(s.bell, limit, at)
+	awaitSignal(s.wakeUp, limit, next)
 }
 
-func (s *source) Interrupt() { strike(s.bell) }
+func (s *source) Interrupt() { signal(s.wakeUp) }
 
 // listener is the source of a data server, which any thread may poll.
 type listener struct {
@@ -150,63 +153,63 @@ type listener struct {
 	interrupted atomic.Bool
 }
 
-// Rest: nothing is left in the middle.
+// Rest needs no further polling: Poll leaves no event half handled.
 func (l *listener) Rest() time.Duration { return -1 }
 
-// Divert keeps what comes from ending Sleep, or has Sleep look again.
+// Divert(false) has Sleep check for arrivals again.
 func (l *listener) Divert(on bool) {
 	if l.diverted.Store(on); !on {
-		strike(l.bell)
+		signal(l.wakeUp)
 	}
 }
 
-// WakeIn ends Sleep later. A call is as good as the one before.
+// WakeIn sets a timer. Earlier timers stay, and may end Sleep too early.
 func (l *listener) WakeIn(d time.Duration) { time.AfterFunc(d, l.Interrupt) }
 
 // Sleep waits for Interrupt alone while another thread polls.
 func (l *listener) Sleep(limit time.Duration) {
-	for end := time.Now().Add(limit); l.diverted.Load(); {
+	for deadline := time.Now().Add(limit); l.diverted.Load(); {
 		var until time.Time
 		if limit >= 0 {
-			until = end
+			until = deadline
 		}
-		listen(l.bell, -1, until)
-		if l.interrupted.Swap(false) || limit >= 0 && !time.Now().Before(end) {
+		awaitSignal(l.wakeUp, -1, until)
+		if l.interrupted.Swap(false) || limit >= 0 && !time.Now().Before(deadline) {
 			return
 		}
 	}
 	l.source.Sleep(limit)
 }
 
-// Whole: nothing is left in the middle, as for Rest.
+// Whole is true, as for Rest.
 func (l *listener) Whole() bool { return true }
 
-// Ready and SleepIn: there is no descriptor.
+// Ready and SleepIn say that there is no descriptor.
 func (l *listener) Ready() int   { return -1 }
 func (l *listener) SleepIn() int { return -1 }
 
 // Interrupt ends Sleep.
 func (l *listener) Interrupt() {
 	l.interrupted.Store(true)
-	strike(l.bell)
+	signal(l.wakeUp)
 }
 
-// Close closes the ends that are left.
+// Close closes the endpoints that are left.
 func (l *listener) Close() {
 	f := l.fabric
 	f.net.mu.Lock()
 	f.accept = nil
-	left := append([]*end(nil), l.ends...)
+	left := append([]*endpoint(nil), l.endpoints...)
 	f.net.mu.Unlock()
 	for _, e := range left {
-		e.Close(lastTime)
+		e.Close(lastLinger)
 	}
 }
 
-// lastTime is how long what was posted may take to leave.
-const lastTime = 200 * time.Millisecond
+// lastLinger is the longest time that posted frames may take to leave when a listener is closed.
+const lastLinger = 200 * time.Millisecond
 
-// Answered: nothing but the receiver answers.
+// Answered is 0: only receivers answer requests.
 func (l *listener) Answered() uint32 { return 0 }
 
 var _ transport.SharedListener = (*listener)(nil)

@@ -23,7 +23,10 @@ func putF32(b []byte, x float32) { native.PutUint32(b, math.Float32bits(x)) }
 func getF64(b []byte) float64    { return math.Float64frombits(native.Uint64(b)) }
 func putF64(b []byte, x float64) { native.PutUint64(b, math.Float64bits(x)) }
 
-// element is what the oracle knows of a type.
+// atomicTests are tests of accumulates and read-modify-writes.
+type atomicTests struct{ *suite }
+
+// element is an element type of accumulates, for the oracle.
 type element struct {
 	typ    kernel.Type
 	size   int
@@ -66,80 +69,87 @@ var elements = []element{
 func randomF32(r *rand.Rand, b []byte) { putF32(b, r.Float32()*8-4) }
 func randomF64(r *rand.Rand, b []byte) { putF64(b, r.Float64()*8-4) }
 
-func (s *suite) testAcc(t *testing.T) {
+// testAcc shows that accumulates of all types and shapes have the results of plain arithmetic.
+func (s atomicTests) testAcc(t *testing.T) {
 	r := rand.New(rand.NewPCG(5, 0))
 	for i, el := range elements {
-		place := i % len(s.mem)
-		s.must(t, place, command{Do: "clear"})
+		place := i % len(s.memOf)
+		s.mustRequest(t, place, command{Do: "clear"})
 		model := make([]byte, reachBytes)
 		for k := range 18 {
-			x := []maker{s.someBytes, s.someShape, s.someVector}[k%3](r, place, el.size)
-			s.acc(t, el, place, x, model, r)
+			x := []xferMaker{s.randomContiguous, s.randomStrided,
+				s.randomVector}[k%3](r, place, el.size)
+			s.checkAcc(t, el, place, x, model, r)
 		}
-		s.compare(t, place, model)
+		s.compareMemory(t, place, model)
 	}
 }
 
-func (s *suite) acc(t *testing.T, el element, place int, x *transport.Xfer, model []byte,
+// checkAcc accumulates random elements at a place and in the model.
+func (s atomicTests) checkAcc(t *testing.T, el element, place int, x *transport.Xfer, model []byte,
 	r *rand.Rand) {
 	t.Helper()
 	scale := make([]byte, 16)
 	el.random(r, scale)
 	local, remote := sides(x)
 	for i := range remote {
-		src, dst := local[i].bytes(), s.in(model, place, remote[i])
+		src, dst := local[i].asSlice(), s.modelBlock(model, place, remote[i])
 		for at := 0; at < len(src); at += el.size {
 			el.random(r, src[at:])
 			el.add(dst[at:], scale, src[at:])
 		}
 	}
-	s.counted(t, func(x *transport.Xfer) error {
-		err := s.e.Transport.Acc(transport.Peer(place), x,
+	s.checkDoneOnce(t, func(x *transport.Xfer) error {
+		err := s.end.Transport.Acc(transport.Peer(place), x,
 			transport.Scale{Type: int(el.typ), Value: unsafe.Pointer(&scale[0])})
-		clear(scale) // the caller's again as soon as the call has returned
+		clear(scale) // the caller may reuse it after the call
 		return err
 	}, x)
 }
 
-func (s *suite) testAccContended(t *testing.T) {
+// testAccContended shows that concurrent accumulates of all places lose nothing.
+func (s atomicTests) testAccContended(t *testing.T) {
 	const rounds = 50
-	s.must(t, 1, command{Do: "clear"})
-	s.all(t, func(place int) error {
-		_, err := s.ask(place, command{Do: "acc", Place: 1, Addr: s.mem[1] + 4096 - 100,
-			N: rounds})
+	s.mustRequest(t, 1, command{Do: "clear"})
+	s.atEachPlace(t, func(place int) error {
+		_, err := s.request(place, command{Do: "acc", Place: 1,
+			Addr: s.memOf[1] + 4096 - 100,
+			N:    rounds})
 		return err
 	})
-	got := s.must(t, 1, command{Do: "read"}).Body[4096-100:]
+	got := s.mustRequest(t, 1, command{Do: "read"}).Body[4096-100:]
 	for i := range 512 {
-		if n := native.Uint32(got[4*i:]); n != uint32(rounds*len(s.mem)) {
-			t.Fatalf("element %d is %d after %d additions", i, n, rounds*len(s.mem))
+		if n := native.Uint32(got[4*i:]); n != uint32(rounds*len(s.memOf)) {
+			t.Fatalf("element %d is %d after %d additions", i, n, rounds*len(s.memOf))
 		}
 	}
 }
 
-// wordsOnly is a test of read-modify-writes: where memory is private they are refused, and nothing
-// has happened.
-func (s *suite) wordsOnly(test func(*testing.T)) func(*testing.T) {
-	if !s.e.Private {
+// wordsOnly returns a test of read-modify-writes. In private memory it shows instead that they are
+// refused and change nothing.
+func (s atomicTests) wordsOnly(test func(*testing.T)) func(*testing.T) {
+	if !s.end.Private {
 		return test
 	}
 	return func(t *testing.T) {
-		s.must(t, 1, command{Do: "fill", Seed: 6})
+		s.mustRequest(t, 1, command{Do: "fill", Seed: 6})
 		for _, nbytes := range []int{4, 8} {
-			if err := s.e.Transport.RMW(1, &transport.RMW{Bytes: nbytes,
-				Addr: s.mem[1] + wordsAt, Operand: 1}); err == nil {
+			if err := s.end.Transport.RMW(1, &transport.RMW{Bytes: nbytes,
+				Addr: s.memOf[1] + wordsAt, Operand: 1}); err == nil {
 				t.Errorf("a read-modify-write of %d bytes of private memory",
 					nbytes)
 			}
 		}
-		s.compare(t, 1, s.model(6))
+		s.compareMemory(t, 1, s.filledModel(6))
 	}
 }
 
-func (s *suite) testRMW(t *testing.T) {
-	word := s.mem[1] + wordsAt + 16
-	s.must(t, 1, command{Do: "fill", Seed: 6})
-	model := s.model(6)
+// testRMW shows that all read-modify-writes have the old and new values of plain arithmetic, and
+// that unknown operations and sizes are refused.
+func (s atomicTests) testRMW(t *testing.T) {
+	word := s.memOf[1] + wordsAt + 16
+	s.mustRequest(t, 1, command{Do: "fill", Seed: 6})
+	model := s.filledModel(6)
 	for i, x := range []int64{1, -1, 5, math.MaxInt32, math.MinInt32, 1 << 40, math.MaxInt64,
 		math.MinInt64, 0} {
 		for _, nbytes := range []int{4, 8} {
@@ -147,7 +157,8 @@ func (s *suite) testRMW(t *testing.T) {
 				rmw := &transport.RMW{Op: op, Bytes: nbytes, Addr: word, Operand: x,
 					Compare: x + 1}
 				want := modelRMW(model[wordsAt+16:], rmw)
-				if err := s.e.Transport.RMW(1, rmw); err != nil || rmw.Old != want {
+				if err := s.end.Transport.RMW(1, rmw); err != nil || rmw.Old !=
+					want {
 					t.Fatalf("%d: op %d of %d bytes with %d: old value %d, "+
 						"expected %d, %v", i, op, nbytes, x, rmw.Old, want,
 						err)
@@ -156,27 +167,27 @@ func (s *suite) testRMW(t *testing.T) {
 				rmw = &transport.RMW{Op: op, Bytes: nbytes, Addr: word,
 					Operand: x ^ 77, Compare: now, Posted: true}
 				modelRMW(model[wordsAt+16:], rmw)
-				if err := s.e.Transport.RMW(1, rmw); err != nil {
+				if err := s.end.Transport.RMW(1, rmw); err != nil {
 					t.Fatalf("%d: op %d of %d bytes with %d, posted: %v", i, op,
 						nbytes, x, err)
 				}
 			}
 		}
 	}
-	if err := s.e.Transport.Fence(1); err != nil {
+	if err := s.end.Transport.Fence(1); err != nil {
 		t.Fatal(err)
 	}
 	for _, bad := range []transport.RMW{{Bytes: 3}, {Bytes: 0}, {Bytes: 16}, {Op: 9, Bytes: 8},
 		{Op: 9, Bytes: 8, Posted: true}} {
 		bad.Addr = word
-		if err := s.e.Transport.RMW(1, &bad); !errors.Is(err, transport.ErrNotNative) {
+		if err := s.end.Transport.RMW(1, &bad); !errors.Is(err, transport.ErrNotNative) {
 			t.Errorf("op %d of %d bytes: %v", bad.Op, bad.Bytes, err)
 		}
 	}
-	s.compare(t, 1, model) // and the neighbours are untouched
+	s.compareMemory(t, 1, model) // and the neighbours are untouched
 }
 
-// modelRMW carries it out on the model and returns the old value.
+// modelRMW carries out r in the model and returns the old value.
 func modelRMW(b []byte, r *transport.RMW) (old int64) {
 	value := func(old int64) int64 {
 		switch r.Op {
@@ -207,13 +218,14 @@ func modelRMW(b []byte, r *transport.RMW) (old int64) {
 	return old
 }
 
-// hammerAll has all places act on one word of place 1 and returns all old values, by place.
-func (s *suite) hammerAll(t *testing.T, op transport.RMWOp, nbytes, n int) [][]int64 {
+// hammerAll has all places change one word of place 1 n times, and returns the old values by place.
+func (s atomicTests) hammerAll(t *testing.T, op transport.RMWOp, nbytes, n int) [][]int64 {
 	t.Helper()
-	s.must(t, 1, command{Do: "clear"})
-	olds := make([][]int64, len(s.mem))
-	s.all(t, func(place int) error {
-		a, err := s.ask(place, command{Do: "rmw", Place: 1, Addr: s.mem[1] + wordsAt, N: n,
+	s.mustRequest(t, 1, command{Do: "clear"})
+	olds := make([][]int64, len(s.memOf))
+	s.atEachPlace(t, func(place int) error {
+		a, err := s.request(place, command{Do: "rmw", Place: 1, Addr: s.memOf[1] + wordsAt,
+			N:  n,
 			Op: op, Bytes: nbytes})
 		olds[place] = a.Vals
 		return err
@@ -221,11 +233,12 @@ func (s *suite) hammerAll(t *testing.T, op transport.RMWOp, nbytes, n int) [][]i
 	return olds
 }
 
-// Every ticket is drawn exactly once, and each place draws growing ones.
-func (s *suite) testRMWContended(t *testing.T) {
+// testRMWContended shows that each old value of concurrent fetch-and-adds occurs once, and that
+// they grow at each place.
+func (s atomicTests) testRMWContended(t *testing.T) {
 	const n = 300
 	for _, nbytes := range []int{4, 8} {
-		seen := make([]bool, n*len(s.mem))
+		seen := make([]bool, n*len(s.memOf))
 		for place, olds := range s.hammerAll(t, transport.FetchAdd, nbytes, n) {
 			last := int64(-1)
 			for _, old := range olds {
@@ -239,8 +252,8 @@ func (s *suite) testRMWContended(t *testing.T) {
 	}
 }
 
-// Every value that was put in comes out exactly once, but for the last one, which is still there.
-func (s *suite) testSwapContended(t *testing.T) {
+// testSwapContended shows that each value of concurrent swaps is returned once, or is still there.
+func (s atomicTests) testSwapContended(t *testing.T) {
 	const n = 300
 	for _, nbytes := range []int{4, 8} {
 		out := map[int64]int{}
@@ -249,15 +262,15 @@ func (s *suite) testSwapContended(t *testing.T) {
 				out[old]++
 			}
 		}
-		word := s.must(t, 1, command{Do: "read"}).Body[wordsAt:]
+		word := s.mustRequest(t, 1, command{Do: "read"}).Body[wordsAt:]
 		last := int64(int32(native.Uint32(word)))
 		out[last]++
-		for place := range s.mem {
+		for place := range s.memOf {
 			for i := range int64(n) {
 				out[int64(place+1)<<20|i]--
 			}
 		}
-		out[0]-- // what was there first
+		out[0]-- // the first value
 		for v, k := range out {
 			if k != 0 {
 				t.Fatalf("%d bytes: value %#x came out %d times too often", nbytes,

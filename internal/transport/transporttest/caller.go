@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a caller in a test of faults expects: that operations end, and that a loss is told once or
-// not at all.
+// Expectations of tests of faults: operations end, and a loss is reported once or not at all.
 package transporttest
 
 import (
@@ -12,14 +11,14 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Caller is who expects it.
+// Caller checks the expectations of a test.
 type Caller struct {
 	T        testing.TB
-	Patience time.Duration // far more than anything takes
-	Losses   chan string   // reasons that Lost was told
+	Patience time.Duration // far more than any operation takes
+	Losses   chan string   // the reasons that OpenInfo.Lost was called with
 }
 
-// Started starts a transfer with peer 1 and gives what it ends with.
+// Started starts a transfer with peer 1. The channel gets the error that it ends with.
 func Started(start func(transport.Peer, *transport.Xfer) error, x *transport.Xfer) chan error {
 	done := make(chan error, 1)
 	x.Done = func(err error) { done <- err }
@@ -31,7 +30,7 @@ func Started(start func(transport.Peer, *transport.Xfer) error, x *transport.Xfe
 	return done
 }
 
-// Within waits for an end that must come.
+// Within waits for the end of an operation. It fails the test after c.Patience.
 func (c *Caller) Within(done chan error) error {
 	c.T.Helper()
 	select {
@@ -43,7 +42,7 @@ func (c *Caller) Within(done chan error) error {
 	}
 }
 
-// ExpectLoss waits for the report of a loss with these words; there is only one.
+// ExpectLoss waits for the report of a loss with these words, and checks that it is the only one.
 func (c *Caller) ExpectLoss(words string) {
 	c.T.Helper()
 	select {
@@ -57,7 +56,7 @@ func (c *Caller) ExpectLoss(words string) {
 	c.ExpectNoLoss()
 }
 
-// ExpectNoLoss looks whether a loss has been reported.
+// ExpectNoLoss checks that no loss has been reported.
 func (c *Caller) ExpectNoLoss() {
 	c.T.Helper()
 	select {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Cluster stands in for one machine or several: its ranks are goroutines of this process, the
-// arenas are memory outside the Go heap. Who shares a machine is what they say when they join;
-// between machines there is a Fake (provider.go). It follows the contracts of transport.Node, Team
-// and Platform literally and is slow on purpose: one lock for all.
+// arenas are memory outside the Go heap. The ranks of a node are those of Platform.Join; between
+// nodes there is a Fake (provider.go). It follows the contracts of transport.Node, Team and
+// Platform literally and is slow on purpose: one lock for all.
 package transporttest
 
 import (
@@ -21,81 +21,102 @@ const (
 	privateBytes = 4 << 20  // outside the arena, per rank
 	firstByte    = 64 << 10 // a slice begins with what a rank always has, such as its mutex
 	pageBytes    = 4096
-	mutexBytes   = 64
 	maxTeams     = 64
 )
 
-// Cluster is n ranks on as many nodes as they make of it. The exported fields are set before the
-// first rank joins.
+// Cluster is n ranks on as many nodes as they make of it. The exported fields up to ProviderList
+// are set before the first rank joins.
 type Cluster struct {
 	N    int
 	Opts Options // of the transport
-	// Fail, if set, is asked before a step that can fail: "exchange", "listen", "join", "room",
-	// "grow", "publish", "expose", "team", "comm", "probe", "open". An error makes the step
-	// fail at that rank.
+	// Fail, if set, is called before a step that can fail: "exchange", "listen", "join",
+	// "room", "grow", "publish", "expose", "team", "comm", "probe", "open". Its error is that
+	// of the step at that rank.
 	Fail func(step string, rank int) error
-	// Wrap, if set, may put something between core and the transport of a rank.
+	// Wrap, if set, returns the transport that core gets in place of t.
 	Wrap func(rank int, t transport.Transport) transport.Transport
-	// Known, if set, is the answer to other nodes that ask one, by its leader, whether the
-	// cause of the job's end is known there.
+	// Known, if set, tells other nodes whether the cause of the job's end is known at a node,
+	// which is named by its leader.
 	Known func(leader transport.Rank) bool
-	// Wire says what the wire between nodes is like; without it there is none. ProviderList
-	// stands in its place.
+	// Wire are the options of the wire between nodes; without it there is none, and
+	// ProviderList is used.
 	Wire         *Options
 	ProviderList []transport.Provider
 
 	Net     *Net // of the nodes, made when the first rank joins
 	Between *Net // between nodes, made when the first rank opens it
 
-	declared []declared
+	arena arenaMemory
+	nodes []*Node // by rank
+	jobs  []*Job  // by rank
 
 	mu      sync.Mutex
-	changed *sync.Cond // something below has changed
-	memory  []byte
-	base    uintptr
-	private []int // bytes of private memory handed out, by rank
-	nodes   []*Node
-	joins   []transport.JoinInfo
-	opened  []transport.OpenInfo
-	teams   map[int64]*teamState
-	slots   int64 // last slot number given
-	mutexes map[uintptr]transport.Rank
-	passed  int               // calls of PassOn
-	readers map[uintptr]int   // of reader/writer locks; their writers are in mutexes
-	counts  map[[2]int]uint32 // notify counters: target, source
-	// of records of events: the count that a waiter wants to be told of
-	marks map[uintptr]uint32
-	jobs  []*Job
-	world *teamState // of the job's exchanges
-	// of exchanges within the nodes of a job: number of the split, leader
-	split map[[2]int]*teamState
+	changed *sync.Cond // broadcast when state, or a part of a Node or Job, has changed
+	clusterState
 }
 
-// NewCluster makes n ranks. Close gives its memory back.
+// arenaMemory is the memory of a Cluster: the slices of all ranks, and behind them their private
+// memory.
+type arenaMemory struct {
+	mapped []byte
+	base   uintptr
+}
+
+// clusterState is the state that all ranks share. Cluster.mu guards it.
+type clusterState struct {
+	joins            []transport.JoinInfo // by rank
+	opened           []transport.OpenInfo // by rank
+	privateBytesUsed []int                // by rank: bytes of private memory handed out
+	declared         []declaredRange
+	notifyCounts     map[[2]int]uint32 // by target and source
+	// eventMarks are the counts that waiters wait for, by the address of the event's record.
+	eventMarks map[uintptr]uint32
+	lockState
+	teamTable
+}
+
+// lockState is the state of all mutexes and reader/writer locks, by address.
+type lockState struct {
+	mutexes map[uintptr]transport.Rank // owners; of a reader/writer lock the writer
+	readers map[uintptr]int            // number of readers
+	passOns int                        // calls of PassOn
+}
+
+// teamTable is the state of all teams.
+type teamTable struct {
+	teams       map[int64]*teamState // by context; nil until the first member attaches
+	lastContext int64
+	jobWorld    *teamState            // of the job's exchanges
+	splitTeams  map[[2]int]*teamState // by number of the Job.Split and leader of the node
+}
+
+// NewCluster makes n ranks. Close frees the memory.
 func NewCluster(n int) *Cluster {
 	memory, err := unix.Mmap(-1, 0, n*(sliceBytes+privateBytes), unix.PROT_READ|unix.PROT_WRITE,
 		unix.MAP_PRIVATE|unix.MAP_ANON|unix.MAP_NORESERVE)
 	if err != nil {
 		panic(fmt.Sprintf("map the arena of a test: %v", err))
 	}
-	c := &Cluster{N: n, memory: memory, base: uintptr(unsafe.Pointer(&memory[0])),
-		private: make([]int, n),
-		teams:   map[int64]*teamState{}, mutexes: map[uintptr]transport.Rank{},
-		readers: map[uintptr]int{},
-		counts:  map[[2]int]uint32{}, marks: map[uintptr]uint32{},
-		split: map[[2]int]*teamState{},
-		joins: make([]transport.JoinInfo, n), opened: make([]transport.OpenInfo, n),
-		world: newTeamState(n)}
+	c := &Cluster{N: n, arena: arenaMemory{memory, uintptr(unsafe.Pointer(&memory[0]))},
+		clusterState: newClusterState(n)}
 	c.changed = sync.NewCond(&c.mu)
 	all := make([]transport.Rank, n)
 	for i := range n {
 		all[i] = transport.Rank(i)
-		c.nodes = append(c.nodes, &Node{c: c, self: i, here: all,
-			brk: c.sliceBase(i) + firstByte, live: map[uintptr]int64{},
-			open: map[uintptr]int64{}})
+		c.nodes = append(c.nodes, newNode(c, i, all))
 		c.jobs = append(c.jobs, &Job{c: c, rank: i})
 	}
 	return c
+}
+
+func newClusterState(n int) clusterState {
+	return clusterState{joins: make([]transport.JoinInfo, n),
+		opened: make([]transport.OpenInfo, n), privateBytesUsed: make([]int, n),
+		notifyCounts: map[[2]int]uint32{}, eventMarks: map[uintptr]uint32{},
+		lockState: lockState{mutexes: map[uintptr]transport.Rank{},
+			readers: map[uintptr]int{}},
+		teamTable: teamTable{teams: map[int64]*teamState{}, jobWorld: newTeamState(n),
+			splitTeams: map[[2]int]*teamState{}}}
 }
 
 // Close ends the cluster; no rank may be running.
@@ -108,33 +129,34 @@ func (c *Cluster) Close() {
 			net.Close()
 		}
 	}
-	unix.Munmap(c.memory)
+	unix.Munmap(c.arena.mapped)
 }
 
-func (c *Cluster) sliceBase(rank int) uintptr { return c.base + uintptr(rank)*sliceBytes }
+// sliceBase is the first address of a rank's slice of the arena.
+func (c *Cluster) sliceBase(rank int) uintptr { return c.arena.base + uintptr(rank)*sliceBytes }
 
-// Node is the share of a rank.
+// Node is the share of a rank, as Platform.Join returns it.
 func (c *Cluster) Node(rank int) *Node { return c.nodes[rank] }
 
 // Job is the job as a rank sees it.
 func (c *Cluster) Job(rank int) *Job { return c.jobs[rank] }
 
-// Platform is what core.Start wants for a rank.
+// Platform is the argument of core.Start for a rank.
 func (c *Cluster) Platform(rank int) transport.Platform { return platform{c, rank} }
 
-// Private is memory of a rank that lies outside the arena and outside the Go heap.
+// Private allocates memory of a rank outside the arena and outside the Go heap.
 func (c *Cluster) Private(rank, nbytes int) uintptr {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	at := c.private[rank]
-	c.private[rank] += (nbytes + 63) &^ 63
-	if c.private[rank] > privateBytes {
+	at := c.privateBytesUsed[rank]
+	c.privateBytesUsed[rank] += (nbytes + 63) &^ 63
+	if c.privateBytesUsed[rank] > privateBytes {
 		panic("a test wants more private memory than there is")
 	}
-	return c.base + uintptr(c.N*sliceBytes+rank*privateBytes+at)
+	return c.arena.base + uintptr(c.N*sliceBytes+rank*privateBytes+at)
 }
 
-// Lose tells all ranks but one that it is lost, those of its node first.
+// Lose reports the loss of a rank to all others, first to those of its node.
 func (c *Cluster) Lose(rank int, reason string) {
 	for i, j := range c.joins {
 		if i != rank && j.Lost != nil && slices.Contains(j.Ranks, transport.Rank(rank)) {
@@ -149,15 +171,16 @@ func (c *Cluster) Lose(rank int, reason string) {
 	}
 }
 
-func (c *Cluster) fail(step string, rank int) error {
+// injectedFault is the error that the test wants for a step, nil if none.
+func (c *Cluster) injectedFault(step string, rank int) error {
 	if c.Fail == nil {
 		return nil
 	}
 	return c.Fail(step, rank)
 }
 
-// wait waits until something the lock guards is so.
-func (c *Cluster) wait(done func() bool) {
+// waitUntil blocks until done is true. It calls done with the lock held.
+func (c *Cluster) waitUntil(done func() bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for !done() {
@@ -165,14 +188,15 @@ func (c *Cluster) wait(done func() bool) {
 	}
 }
 
-// change changes something the lock guards.
-func (c *Cluster) change(do func()) {
+// changeState calls do with the lock held, and wakes the waiters.
+func (c *Cluster) changeState(do func()) {
 	c.mu.Lock()
 	do()
 	c.mu.Unlock()
 	c.changed.Broadcast()
 }
 
+// platform implements transport.Platform for one rank.
 type platform struct {
 	c    *Cluster
 	rank int
@@ -181,11 +205,12 @@ type platform struct {
 func (p platform) Memory() int64 { return 1 << 30 }
 
 func (p platform) Listen() (string, error) {
-	return fmt.Sprintf("listener %d", p.rank), p.c.fail("listen", p.rank)
+	return fmt.Sprintf("listener %d", p.rank), p.c.injectedFault("listen", p.rank)
 }
 
+// Join checks what core has been told by Listen of the other ranks, and opens the rank's Fake.
 func (p platform) Join(j transport.JoinInfo) (transport.Node, transport.Transport, error) {
-	if err := p.c.fail("join", p.rank); err != nil {
+	if err := p.c.injectedFault("join", p.rank); err != nil {
 		return nil, nil, err
 	}
 	for i, d := range j.Listeners {
@@ -197,8 +222,8 @@ func (p platform) Join(j transport.JoinInfo) (transport.Node, transport.Transpor
 	}
 	p.c.mu.Lock()
 	p.c.joins[p.rank] = j
-	p.c.nodes[p.rank].here = j.Ranks
-	if lead := p.c.nodes[j.Ranks[0]]; lead.world == nil || lead.world.n != len(j.Ranks) {
+	p.c.nodes[p.rank].nodeRanks = j.Ranks
+	if lead := p.c.nodes[j.Ranks[0]]; lead.world == nil || lead.world.members != len(j.Ranks) {
 		lead.world = newTeamState(len(j.Ranks))
 	}
 	if p.c.Net == nil {
@@ -217,7 +242,7 @@ func (p platform) Providers() []transport.Provider {
 	if p.c.Wire == nil {
 		return p.c.ProviderList
 	}
-	return []transport.Provider{p.c.provider(p.rank)}
+	return []transport.Provider{p.c.wireProvider(p.rank)}
 }
 
 func (p platform) Abandon() {}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The far side of the conformance suite. One End drives (Run, at place 0); the others serve: they
-// do what place 0 asks for over a Control, which is not the transport under test, and answer.
+// The places of the conformance suite. The End at place 0 runs the tests (Run). The others execute
+// the commands that it sends over a Control, which is not the transport under test (Serve).
 package transporttest
 
 import (
@@ -18,13 +18,13 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Control carries the suite's own commands between places; a transport.Node is one.
+// Control carries the suite's commands between places. A transport.Node is one.
 type Control interface {
 	Send(to int, tag int64, body []byte)
 	Recv(from transport.Rank, tag int64, body []byte) (transport.Received, error)
 }
 
-// An End's memory: what others may reach, then what it uses itself.
+// The memory of an End: dataBytes and words that others reach, then scratch memory of its own.
 const (
 	dataBytes  = 64 << 10
 	wordsAt    = dataBytes // 4 KiB of words for read-modify-write
@@ -40,20 +40,20 @@ type End struct {
 	Ranks     []transport.Rank // of all places
 	Self      int
 	Mem       uintptr  // MemBytes, of which the others may reach the first half
-	Inbox     *Inbox   // where the transport's messages go
-	Addrs     [][]byte // what every place's Info().Addr says; nil if the transport needs none
+	Inbox     *Inbox   // its Handle is the transport's handler
+	Addrs     [][]byte // by place: Info().Addr; nil if the transport needs none
 	Guarded   bool     // the targets check addresses
-	// only place 1 itself can load and store in its Mem: there are no read-modify-writes
+	// Private says that Mem is private memory, where read-modify-writes are refused.
 	Private bool
 }
 
 // Inbox keeps messages by sender.
 type Inbox struct {
-	mu   sync.Mutex
-	from map[transport.Rank][]transport.Msg
+	mu       sync.Mutex
+	bySender map[transport.Rank][]transport.Msg
 }
 
-// Handle is the transport's handler.
+// Handle records a message, and answers a call with its body.
 func (in *Inbox) Handle(from, _ transport.Rank, m transport.Msg, reply func([]byte)) {
 	if reply != nil {
 		reply(m.Body) // an echo
@@ -61,19 +61,20 @@ func (in *Inbox) Handle(from, _ transport.Rank, m transport.Msg, reply func([]by
 	}
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	if in.from == nil {
-		in.from = map[transport.Rank][]transport.Msg{}
+	if in.bySender == nil {
+		in.bySender = map[transport.Rank][]transport.Msg{}
 	}
 	m.Body, m.Lent = m.Keep(), false
-	in.from[from] = append(in.from[from], m)
+	in.bySender[from] = append(in.bySender[from], m)
 }
 
-func (in *Inbox) take(from transport.Rank, n int) ([]transport.Msg, error) {
+// receive waits for n messages of a rank, and removes them.
+func (in *Inbox) receive(from transport.Rank, n int) ([]transport.Msg, error) {
 	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(
 		time.Millisecond) {
 		in.mu.Lock()
-		if got := in.from[from]; len(got) >= n {
-			in.from[from] = got[n:]
+		if got := in.bySender[from]; len(got) >= n {
+			in.bySender[from] = got[n:]
 			in.mu.Unlock()
 			return got[:n], nil
 		}
@@ -82,27 +83,39 @@ func (in *Inbox) take(from transport.Rank, n int) ([]transport.Msg, error) {
 	return nil, fmt.Errorf("%d messages from rank %d did not come", n, from)
 }
 
-// of lists the messages from a rank, and number counts them.
-func (in *Inbox) of(from transport.Rank) []transport.Msg {
+// messagesFrom lists the messages of a rank that are there.
+func (in *Inbox) messagesFrom(from transport.Rank) []transport.Msg {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return slices.Clone(in.from[from])
+	return slices.Clone(in.bySender[from])
 }
 
-func (in *Inbox) number(from transport.Rank) int { return len(in.of(from)) }
+// countFrom counts the messages of a rank that are there.
+func (in *Inbox) countFrom(from transport.Rank) int { return len(in.messagesFrom(from)) }
 
-// Has tells whether at least n messages from a rank are there.
+// Has tells whether at least n messages of a rank are there.
 func (in *Inbox) Has(from transport.Rank, n int) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	return len(in.from[from]) >= n
+	return len(in.bySender[from]) >= n
 }
 
-func (e *End) bytes(at, n int) []byte {
+// memory is n bytes of Mem from at on.
+func (e *End) memory(at, n int) []byte {
 	return unsafe.Slice((*byte)(kernel.Ptr(e.Mem+uintptr(at))), n)
 }
 
-func (e *End) addrs() []transport.PeerAddr {
+// putTo starts a put to a place.
+func (e *End) putTo(place int) func(*transport.Xfer) error {
+	return func(x *transport.Xfer) error { return e.Transport.Put(transport.Peer(place), x) }
+}
+
+// getFrom starts a get from a place.
+func (e *End) getFrom(place int) func(*transport.Xfer) error {
+	return func(x *transport.Xfer) error { return e.Transport.Get(transport.Peer(place), x) }
+}
+
+func (e *End) peerAddrs() []transport.PeerAddr {
 	all := make([]transport.PeerAddr, len(e.Ranks))
 	for i, r := range e.Ranks {
 		all[i] = transport.PeerAddr{Rank: r}
@@ -113,10 +126,10 @@ func (e *End) addrs() []transport.PeerAddr {
 	return all
 }
 
-// command is what place 0 asks for, answer what it gets.
+// command is a request of place 0 to another place.
 type command struct {
-	Do        string
-	Place     int // whom to act on
+	Do        string // see End.execute
+	Place     int    // the target of the command
 	Addr      uintptr
 	N         int
 	Seed      uint64
@@ -125,7 +138,8 @@ type command struct {
 	Unordered bool
 }
 
-type answer struct {
+// result is the answer to a command.
+type result struct {
 	Err  string
 	Addr uintptr
 	Vals []int64
@@ -138,28 +152,28 @@ const (
 	maxAnswer  = 1 << 20
 )
 
-// Serve does what place 0 asks for until it is told to stop.
+// Serve executes the commands of place 0 until the command "stop".
 func Serve(e *End) error {
-	if err := e.Transport.Connect(e.addrs()); err != nil {
+	if err := e.Transport.Connect(e.peerAddrs()); err != nil {
 		return err
 	}
 	for {
 		var c command
-		if err := receive(e.Control, e.Ranks[0], tagCommand, &c); err != nil {
+		if err := receiveJSON(e.Control, e.Ranks[0], tagCommand, &c); err != nil {
 			return err
 		}
-		a, err := e.serve(c)
+		a, err := e.execute(c)
 		if err != nil {
 			a.Err = err.Error()
 		}
-		send(e.Control, 0, tagAnswer, a)
+		sendJSON(e.Control, 0, tagAnswer, a)
 		if c.Do == "stop" {
 			return nil
 		}
 	}
 }
 
-func send(c Control, to int, tag int64, v any) {
+func sendJSON(c Control, to int, tag int64, v any) {
 	body, err := json.Marshal(v)
 	if err != nil {
 		panic(err)
@@ -167,7 +181,7 @@ func send(c Control, to int, tag int64, v any) {
 	c.Send(to, tag, body)
 }
 
-func receive(c Control, from transport.Rank, tag int64, v any) error {
+func receiveJSON(c Control, from transport.Rank, tag int64, v any) error {
 	body := make([]byte, maxAnswer)
 	l, err := c.Recv(from, tag, body)
 	if err != nil {
@@ -176,26 +190,27 @@ func receive(c Control, from transport.Rank, tag int64, v any) error {
 	return json.Unmarshal(body[:l.Bytes], v)
 }
 
-func (e *End) serve(c command) (a answer, err error) {
+// execute carries out one command at this place.
+func (e *End) execute(c command) (a result, err error) {
 	switch c.Do {
 	case "mem":
 		a.Addr = e.Mem
 	case "fill":
-		fill(e.bytes(0, reachBytes), c.Seed)
+		fill(e.memory(0, reachBytes), c.Seed)
 	case "clear":
-		clear(e.bytes(0, reachBytes))
+		clear(e.memory(0, reachBytes))
 	case "read":
-		a.Body = append(a.Body, e.bytes(0, reachBytes)...)
+		a.Body = append(a.Body, e.memory(0, reachBytes)...)
 	case "rmw":
-		a.Vals, err = e.hammer(c)
+		a.Vals, err = e.repeatRMW(c)
 	case "acc":
 		err = e.addOnes(c)
 	case "put":
 		err = e.putAndFence(c)
 	case "send":
-		err = e.sendMany(c)
+		err = e.sendNumbered(c)
 	case "got":
-		err = e.expect(c)
+		err = e.checkMessages(c)
 	case "has":
 		if !e.Inbox.Has(e.Ranks[c.Place], c.N) {
 			err = fmt.Errorf("%d messages from place %d are not there", c.N, c.Place)
@@ -207,8 +222,8 @@ func (e *End) serve(c command) (a answer, err error) {
 	return a, err
 }
 
-// fill gives memory contents that depend on the seed only. They repeat after a length that no
-// transfer is a multiple of.
+// fill fills memory with bytes that depend on the seed only. Their period is not a divisor of the
+// length of any transfer.
 func fill(b []byte, seed uint64) {
 	const period = 8<<10 + 24
 	r, begin := rand.NewPCG(seed, 7), b[:min(len(b), period)]
@@ -223,8 +238,8 @@ func fill(b []byte, seed uint64) {
 	}
 }
 
-// hammer does c.N read-modify-writes on one word and returns what they found.
-func (e *End) hammer(c command) ([]int64, error) {
+// repeatRMW does c.N read-modify-writes of one word and returns the old values.
+func (e *End) repeatRMW(c command) ([]int64, error) {
 	var olds []int64
 	for i := range c.N {
 		x := &transport.RMW{Op: c.Op, Bytes: c.Bytes, Addr: c.Addr, Operand: 1}
@@ -242,7 +257,7 @@ func (e *End) hammer(c command) ([]int64, error) {
 // addOnes accumulates c.N times an array of ones, whole and in pieces, then fences.
 func (e *End) addOnes(c command) error {
 	const elems = 512
-	ones, scale := e.bytes(scratchAt, 4*elems), int32(1)
+	ones, scale := e.memory(scratchAt, 4*elems), int32(1)
 	for i := range elems {
 		*(*int32)(unsafe.Pointer(&ones[4*i])) = 1
 	}
@@ -250,7 +265,7 @@ func (e *End) addOnes(c command) error {
 		half := 4 * elems >> (i % 2)
 		for at := 0; at < 4*elems; at += half {
 			x := contiguous(e.Mem+scratchAt, c.Addr+uintptr(at), half)
-			if err := wait(func(x *transport.Xfer) error {
+			if err := waitTransfer(func(x *transport.Xfer) error {
 				return e.Transport.Acc(transport.Peer(c.Place), x,
 					transport.Scale{Type: int(kernel.Int),
 						Value: unsafe.Pointer(&scale)})
@@ -262,16 +277,14 @@ func (e *End) addOnes(c command) error {
 	return e.Transport.Fence(transport.Peer(c.Place))
 }
 
+// putAndFence puts c.N bytes, reuses their memory, and fences.
 func (e *End) putAndFence(c command) error {
-	fill(e.bytes(scratchAt, c.N), c.Seed)
+	fill(e.memory(scratchAt, c.N), c.Seed)
 	x := contiguous(e.Mem+scratchAt, c.Addr, c.N)
-	if err := wait(func(x *transport.Xfer) error {
-		return e.Transport.Put(
-			transport.Peer(c.Place), x)
-	}, x); err != nil {
+	if err := waitTransfer(e.putTo(c.Place), x); err != nil {
 		return err
 	}
-	clear(e.bytes(scratchAt, c.N)) // it may be reused now
+	clear(e.memory(scratchAt, c.N)) // after local completion it may be reused
 	return e.Transport.Fence(transport.Peer(c.Place))
 }
 
@@ -281,8 +294,8 @@ func contiguous(local, remote uintptr, nbytes int) *transport.Xfer {
 		Count:  []int32{int32(nbytes)}}
 }
 
-// wait starts a transfer and waits until it is locally complete.
-func wait(start func(*transport.Xfer) error, x *transport.Xfer) error {
+// waitTransfer starts a transfer and waits until it is locally complete.
+func waitTransfer(start func(*transport.Xfer) error, x *transport.Xfer) error {
 	done := make(chan error, 2)
 	x.Done = func(err error) { done <- err }
 	if err := start(x); err != nil {

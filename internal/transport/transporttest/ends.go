@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What tests of a transport between nodes share: ranks of this process on pretended nodes, each
-// with an end of its own. Memory, control messages and results of the nodes are this package's
-// stand-ins. How an end is opened is the test's.
+// The common part of tests of transports between nodes: ranks of this process on pretended nodes,
+// each with a transport of its own, which the test opens. Memory and control messages of the nodes
+// are this package's stand-ins.
 package transporttest
 
 import (
@@ -22,11 +22,11 @@ type Ends struct {
 
 	nodeOf []int // by rank
 
-	mu   sync.Mutex
-	lost []string // "rank R was told about rank L: reason"
+	mu     sync.Mutex
+	losses []string // one text for each call of OpenInfo.Lost
 }
 
-// NewEnds opens nodes of so many ranks each, in the order of the ranks.
+// NewEnds opens a transport for each rank. ranks are the numbers of ranks of the nodes.
 func NewEnds(t testing.TB, ranks []int, open func(transport.OpenInfo) (transport.Transport,
 	error)) *Ends {
 	t.Helper()
@@ -57,9 +57,9 @@ func NewEnds(t testing.TB, ranks []int, open func(transport.OpenInfo) (transport
 				Secret: []byte("the secret of a test's job"),
 				Node: View{Node: e.Node(int(r)), First: int(members[0]),
 					Memory: memory},
-				Handle: e.handle, Lost: func(who transport.Rank,
+				Handle: e.handleMessage, Lost: func(who transport.Rank,
 					reason string) {
-					e.note(r, who, reason)
+					e.recordLoss(r, who, reason)
 				}})
 			if err != nil {
 				t.Fatal(err)
@@ -70,25 +70,27 @@ func NewEnds(t testing.TB, ranks []int, open func(transport.OpenInfo) (transport
 	return e
 }
 
-// handle gives a message to the rank it is for, whichever server it came by.
-func (e *Ends) handle(from, to transport.Rank, m transport.Msg, reply func([]byte)) {
+// handleMessage records a message in the inbox of its receiver, whichever server has received it.
+func (e *Ends) handleMessage(from, to transport.Rank, m transport.Msg, reply func([]byte)) {
 	e.Inbox[to].Handle(from, to, m, reply)
 }
 
-func (e *Ends) note(me, who transport.Rank, reason string) {
+// recordLoss records that rank me was told of the loss of another rank.
+func (e *Ends) recordLoss(me, lost transport.Rank, reason string) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.lost = append(e.lost, fmt.Sprintf("rank %d was told about rank %d: %s", me, who, reason))
+	e.losses = append(e.losses, fmt.Sprintf("rank %d was told about rank %d: %s", me, lost,
+		reason))
 }
 
-// Losses is what Lost has told so far.
+// Losses lists the losses that have been reported so far.
 func (e *Ends) Losses() []string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return append([]string(nil), e.lost...)
+	return append([]string(nil), e.losses...)
 }
 
-// CloseAll closes all transports: at once, as the ranks of a job do.
+// CloseAll closes all transports at the same time, as the ranks of a job do.
 func (e *Ends) CloseAll() {
 	var all sync.WaitGroup
 	for _, tr := range e.Open {
@@ -97,7 +99,7 @@ func (e *Ends) CloseAll() {
 	all.Wait()
 }
 
-// Peers is what Connect wants.
+// Peers is the argument of Connect.
 func (e *Ends) Peers() []transport.PeerAddr {
 	all := make([]transport.PeerAddr, len(e.Open))
 	for i, tr := range e.Open {
@@ -106,7 +108,7 @@ func (e *Ends) Peers() []transport.PeerAddr {
 	return all
 }
 
-// ConnectAll connects everybody.
+// ConnectAll connects all transports.
 func (e *Ends) ConnectAll(t testing.TB) {
 	t.Helper()
 	for _, tr := range e.Open {
@@ -116,7 +118,7 @@ func (e *Ends) ConnectAll(t testing.TB) {
 	}
 }
 
-// Alloc is memory of a rank that others may reach.
+// Alloc allocates arena memory of a rank that others may reach.
 func (e *Ends) Alloc(t testing.TB, rank int, nbytes int64) uintptr {
 	t.Helper()
 	addr, err := e.Node(rank).Grow(nbytes)
@@ -129,7 +131,7 @@ func (e *Ends) Alloc(t testing.TB, rank int, nbytes int64) uintptr {
 	return addr
 }
 
-// Expose is private memory of a rank that others may reach.
+// Expose allocates private memory of a rank that others may reach.
 func (e *Ends) Expose(t testing.TB, rank int, nbytes int64) uintptr {
 	t.Helper()
 	addr := e.Private(rank, int(nbytes))
@@ -139,20 +141,22 @@ func (e *Ends) Expose(t testing.TB, rank int, nbytes int64) uintptr {
 	return addr
 }
 
-// Conform runs the conformance suite on all ends and closes them. Nobody may be lost.
+// Conform runs the conformance suite on all ends, closes them, and checks that no loss was
+// reported.
 func (e *Ends) Conform(t *testing.T) {
 	t.Helper()
-	e.conform(t, e.Alloc, false)
+	e.runSuite(t, e.Alloc, false)
 }
 
-// ConformPrivate is Conform with private memory. words: rank 1 is its node's server, and so does
-// read-modify-writes.
+// ConformPrivate is Conform with private memory. words says that rank 1 is its node's server, so
+// that read-modify-writes of its private memory are possible.
 func (e *Ends) ConformPrivate(t *testing.T, words bool) {
 	t.Helper()
-	e.conform(t, e.Expose, !words)
+	e.runSuite(t, e.Expose, !words)
 }
 
-func (e *Ends) conform(t *testing.T, memory func(testing.TB, int, int64) uintptr, private bool) {
+// runSuite runs the conformance suite in memory of the given kind.
+func (e *Ends) runSuite(t *testing.T, memory func(testing.TB, int, int64) uintptr, private bool) {
 	t.Helper()
 	addrs := [][]byte{}
 	for _, p := range e.Peers() {

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The engine of a Fake: one goroutine per end that lets one thing happen at a time, chosen at
+// The engine of a Fake: one goroutine per end that carries out one step at a time, chosen at
 // random:
 //
-//	depart   any posted operation becomes locally complete: its local memory is read (put, acc), Done is called, and it
-//	         joins the queue to its target. So operations that are open together are reordered here.
-//	arrive   the head of any target's queue takes effect. So what is posted after the Done of an earlier operation to
-//	         the same target takes effect after it.
+//   - departOp: any posted operation becomes locally complete. Its local memory is read (put, acc),
+//     Done is called, and it joins the queue to its target. So operations that are open together
+//     are reordered here.
+//   - arriveNext: the head of any target's queue takes effect. So an operation that is posted after
+//     the Done of an earlier one to the same target takes effect after it.
 //
-// A get or a read-modify-write is done when it has arrived. A fence waits until all that was posted
-// before has arrived.
+// A get or a read-modify-write is done when it has arrived. A fence waits until all operations
+// posted before it have arrived.
 package transporttest
 
 import (
@@ -27,68 +28,71 @@ import (
 type op struct {
 	name  string
 	to    int
-	x     *transport.Xfer
+	xfer  *transport.Xfer
 	typ   kernel.Type
 	scale [16]byte
 	rmw   *transport.RMW
-	data  []byte // what put and acc carry, contiguous
+	data  []byte // the local side of a put or acc, contiguous, from its departure on
 }
 
-func (f *Fake) post(p transport.Peer, o *op) (err error) {
+// postOp queues an operation. A store of up to Options.Eager bytes departs, and completes locally,
+// before postOp returns.
+func (f *Fake) postOp(p transport.Peer, o *op) (err error) {
 	eager := false
-	f.net.change(func() {
-		if o.to, err = f.end(p); err != nil {
+	f.net.changeState(func() {
+		if o.to, err = f.reachableEnd(p); err != nil {
 			return
 		}
-		f.net.tally[o.name]++
-		if o.x.Vector != nil {
-			f.net.tally[o.name+" vector"]++
+		f.net.operationCounts[o.name]++
+		if o.xfer.Vector != nil {
+			f.net.operationCounts[o.name+" vector"]++
 		}
-		if store(o) && o.x.Bytes() <= int64(f.net.opts.Eager) {
-			if eager = f.leave(o); eager {
+		if isStore(o) && o.xfer.Bytes() <= int64(f.net.opts.Eager) {
+			if eager = f.departStore(o); eager {
 				return
 			}
 		}
 		f.posted = append(f.posted, o)
 	})
 	if eager {
-		o.x.Finish(nil)
+		o.xfer.Finish(nil)
 	}
 	return err
 }
 
-func store(o *op) bool { return o.name == "put" || o.name == "acc" }
+func isStore(o *op) bool { return o.name == "put" || o.name == "acc" }
 
-// leave takes a store's data along: it is locally complete now. A bad address is found, but told by
-// the next fence. False if the caller must be told now.
-func (f *Fake) leave(o *op) bool {
-	switch err := f.refuse(o); {
+// departStore copies the data of a store, which is then locally complete. The next fence reports a
+// bad address. False: the store fails now. The caller holds the net's lock.
+func (f *Fake) departStore(o *op) bool {
+	switch err := f.refusalOf(o); {
 	case err == nil:
-		o.data = gather(o.x)
-		o.x = o.x.Clone() // the descriptor is the caller's again once Done is called
-		f.leaving[o.to] = append(f.leaving[o.to], o)
+		o.data = gatherLocal(o.xfer)
+		o.xfer = o.xfer.Clone() // the caller may reuse its own after Done
+		f.departed[o.to] = append(f.departed[o.to], o)
 		return true
 	case errors.Is(err, transport.ErrBadAddr):
-		f.late[o.to] = err
+		f.lateErrors[o.to] = err
 		return true
 	}
 	return false
 }
 
-// Fence waits for what was posted before it. It counts as one, whatever the number of peers.
+// Fence waits for the operations posted before it. It is counted once, whatever the number of
+// peers.
 func (f *Fake) Fence(ps ...transport.Peer) (err error) {
 	n := f.net
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.tally["fence"]++
+	n.operationCounts["fence"]++
 	var before []*op
 	mail := map[int]int{}
 	for _, p := range ps {
-		if _, err = f.end(p); err != nil {
+		if _, err = f.reachableEnd(p); err != nil {
 			return err
 		}
-		mail[f.peers[p]] = f.mailed[f.peers[p]]
-		for _, o := range slices.Concat(f.posted, f.leaving[f.peers[p]]) {
+		mail[f.peers[p]] = f.messagesSent[f.peers[p]]
+		for _, o := range slices.Concat(f.posted, f.departed[f.peers[p]]) {
 			if o.to == f.peers[p] {
 				before = append(before, o)
 			}
@@ -96,34 +100,36 @@ func (f *Fake) Fence(ps ...transport.Peer) (err error) {
 	}
 	unread := func() bool {
 		for end, sent := range mail {
-			if f.handled[end] < sent {
+			if f.messagesHandled[end] < sent {
 				return true
 			}
 		}
 		return false
 	}
-	for slices.ContainsFunc(before, f.open) || unread() {
+	for slices.ContainsFunc(before, f.isOpen) || unread() {
 		n.changed.Wait()
 		for _, p := range ps {
-			if _, err = f.end(p); err != nil {
+			if _, err = f.reachableEnd(p); err != nil {
 				return err
 			}
 		}
 	}
 	for _, p := range ps {
-		if late := f.late[f.peers[p]]; late != nil {
+		if late := f.lateErrors[f.peers[p]]; late != nil {
 			err = late
 		}
-		delete(f.late, f.peers[p])
+		delete(f.lateErrors, f.peers[p])
 	}
 	return err
 }
 
-func (f *Fake) open(o *op) bool {
-	return slices.Contains(f.posted, o) || slices.Contains(f.leaving[o.to], o)
+// isOpen tells whether an operation has not taken effect. The caller holds the net's lock.
+func (f *Fake) isOpen(o *op) bool {
+	return slices.Contains(f.posted, o) || slices.Contains(f.departed[o.to], o)
 }
 
-func (f *Fake) engine() {
+// runEngine carries out steps until the end is closed and no operation is open.
+func (f *Fake) runEngine() {
 	defer f.net.running.Done()
 	for {
 		step, pause := f.nextStep()
@@ -135,15 +141,16 @@ func (f *Fake) engine() {
 	}
 }
 
-// nextStep waits for something that can happen; nil when the end is closed and nothing is open. The
-// step's own part under the lock is already done; what it returns is to be called without the lock.
+// nextStep waits for a step, and does its first part, under the net's lock. The caller calls the
+// result without the lock, and then sleeps for the pause. nil: the end is closed and no operation
+// is open.
 func (f *Fake) nextStep() (func(), time.Duration) {
 	n := f.net
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for {
 		var targets []int
-		for i, q := range f.leaving {
+		for i, q := range f.departed {
 			if len(q) > 0 {
 				targets = append(targets, i)
 			}
@@ -159,32 +166,32 @@ func (f *Fake) nextStep() (func(), time.Duration) {
 			}
 			i := n.rnd.IntN(choices)
 			if i < len(f.posted) {
-				return f.depart(i), pause
+				return f.departOp(i), pause
 			}
-			return f.arrive(targets[i-len(f.posted)]), pause
+			return f.arriveNext(targets[i-len(f.posted)]), pause
 		}
 		n.changed.Wait()
 	}
 }
 
-// depart makes posted[i] locally complete.
-func (f *Fake) depart(i int) func() {
+// departOp makes posted[i] locally complete. The caller holds the net's lock.
+func (f *Fake) departOp(i int) func() {
 	o := f.posted[i]
-	if store(o) && f.leave(o) {
-		x := o.x
+	if isStore(o) && f.departStore(o) {
+		x := o.xfer
 		f.posted = slices.Delete(f.posted, i, i+1)
 		return func() { x.Finish(nil) }
 	}
-	if err := f.refuse(o); err != nil {
-		return func() { f.drop(o, err) }
+	if err := f.refusalOf(o); err != nil {
+		return func() { f.failOp(o, err) }
 	}
 	f.posted = slices.Delete(f.posted, i, i+1)
-	f.leaving[o.to] = append(f.leaving[o.to], o)
+	f.departed[o.to] = append(f.departed[o.to], o)
 	return func() {}
 }
 
-// refuse says why an operation cannot be carried out.
-func (f *Fake) refuse(o *op) error {
+// refusalOf is the error of an operation that cannot be carried out, else nil.
+func (f *Fake) refusalOf(o *op) error {
 	if f.closed {
 		return transport.ErrClosed
 	}
@@ -194,7 +201,7 @@ func (f *Fake) refuse(o *op) error {
 	if f.net.opts.Owns == nil {
 		return nil
 	}
-	for _, b := range blocks(&o.x.Remote, o.x.Count, remoteSide(o.x.Vector)) {
+	for _, b := range blocks(&o.xfer.Remote, o.xfer.Count, remoteSide(o.xfer.Vector)) {
 		if !f.net.opts.Owns(transport.Peer(o.to), b.addr, b.nbytes) {
 			return transport.ErrBadAddr
 		}
@@ -202,40 +209,41 @@ func (f *Fake) refuse(o *op) error {
 	return nil
 }
 
-// drop fails a posted operation. It stays posted until Done has been called.
-func (f *Fake) drop(o *op, err error) {
-	o.x.Finish(err)
-	f.net.change(func() {
+// failOp completes a posted operation with an error. It stays posted until Done has returned.
+func (f *Fake) failOp(o *op, err error) {
+	o.xfer.Finish(err)
+	f.net.changeState(func() {
 		f.posted = slices.DeleteFunc(f.posted,
 			func(p *op) bool { return p == o })
 	})
 }
 
-// arrive lets the oldest operation on its way to a target take effect.
-func (f *Fake) arrive(to int) func() {
-	o := f.leaving[to][0]
+// arriveNext carries out the oldest departed operation to a target.
+func (f *Fake) arriveNext(to int) func() {
+	o := f.departed[to][0]
 	return func() {
-		f.effect(o)
+		f.applyOp(o)
 		if o.data == nil {
-			o.x.Finish(nil)
+			o.xfer.Finish(nil)
 		}
-		f.net.change(func() { f.leaving[to] = f.leaving[to][1:] })
+		f.net.changeState(func() { f.departed[to] = f.departed[to][1:] })
 	}
 }
 
-func (f *Fake) effect(o *op) {
+// applyOp carries out an operation in the memory of its target.
+func (f *Fake) applyOp(o *op) {
 	switch {
 	case o.name == "rmw":
-		f.net.change(func() { readModifyWrite(o.rmw) })
+		f.net.changeState(func() { readModifyWrite(o.rmw) })
 	case o.name == "get":
-		move(o.x, func(local, remote []byte) { copy(local, remote) })
+		eachBlock(o.xfer, func(local, remote []byte) { copy(local, remote) })
 	case o.name == "put":
 		at := 0
-		move(o.x, func(_, remote []byte) { at += copy(remote, o.data[at:]) })
+		eachBlock(o.xfer, func(_, remote []byte) { at += copy(remote, o.data[at:]) })
 	default:
-		st := f.stripes()
+		st := f.accumulateLocks()
 		at, scale := 0, o.scale // C may not see an object with Go pointers in it
-		move(o.x, func(_, remote []byte) {
+		eachBlock(o.xfer, func(_, remote []byte) {
 			kernel.Acc(st, o.typ, unsafe.Pointer(&scale), unsafe.Pointer(&remote[0]),
 				unsafe.Pointer(&o.data[at]), len(remote))
 			at += len(remote)
@@ -243,13 +251,14 @@ func (f *Fake) effect(o *op) {
 	}
 }
 
-// words makes read-modify-writes atomic: a process changes its own words by its memory, others by
-// the network.
-var words sync.Mutex
+// wordsMu makes read-modify-writes atomic: a process changes its own words by a Memory, others by a
+// Net.
+var wordsMu sync.Mutex
 
+// readModifyWrite carries out r in memory of this process.
 func readModifyWrite(r *transport.RMW) {
-	words.Lock()
-	defer words.Unlock()
+	wordsMu.Lock()
+	defer wordsMu.Unlock()
 	if p := kernel.Ptr(r.Addr); r.Bytes == 4 {
 		word := (*int32)(p)
 		r.Old = int64(*word)
@@ -261,28 +270,30 @@ func readModifyWrite(r *transport.RMW) {
 	}
 }
 
-// deliver hands messages over: any sender's oldest.
-func (f *Fake) deliver() {
+// deliverMessages calls the handler for one message after the other, until the end is closed.
+func (f *Fake) deliverMessages() {
 	defer f.net.running.Done()
-	for l, ok := f.nextLetter(); ok; l, ok = f.nextLetter() {
+	for l, ok := f.nextMessage(); ok; l, ok = f.nextMessage() {
 		m := transport.Msg{Kind: uint8(l.tag), Body: l.body, Lent: l.reply == nil}
 		if f.handler(transport.Rank(l.from), transport.Rank(l.to), m, l.reply); m.Lent {
-			fill(l.body, 1) // its memory is used for something else
+			fill(l.body, 1) // a handler must not use a lent body any more
 		}
-		if l.done != nil {
-			f.net.change(l.done)
+		if l.onHandled != nil {
+			f.net.changeState(l.onHandled)
 		}
 	}
 }
 
-func (f *Fake) nextLetter() (letter, bool) {
+// nextMessage waits for a message that may be handled, and removes it: the oldest of a random
+// sender.
+func (f *Fake) nextMessage() (queuedMessage, bool) {
 	n := f.net
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for !f.closed {
 		var full []int
 		for from, q := range f.inbox {
-			if len(q) > 0 && !slices.ContainsFunc(q[0].after, n.ends[from].open) {
+			if len(q) > 0 && !slices.ContainsFunc(q[0].waitsFor, n.ends[from].isOpen) {
 				full = append(full, from)
 			}
 		}
@@ -294,5 +305,5 @@ func (f *Fake) nextLetter() (letter, bool) {
 		}
 		n.changed.Wait()
 	}
-	return letter{}, false
+	return queuedMessage{}, false
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What frames of the fabric suite are made of, and comparing them: numbered heads, bodies that
-// depend on a number.
+// Heads and bodies of frames of the fabric suite, and their comparison: heads have a number, and
+// bodies depend on it.
 package transporttest
 
 import (
@@ -13,8 +13,8 @@ import (
 	"libarmci/internal/kernel"
 )
 
-// same compares a frame.
-func same(t testing.TB, f frame, head, body []byte) {
+// checkFrame fails the test unless the frame has this head and body.
+func checkFrame(t testing.TB, f frame, head, body []byte) {
 	t.Helper()
 	if bytes.Equal(f.head, head) && bytes.Equal(f.body, body) {
 		return
@@ -27,34 +27,36 @@ func same(t testing.TB, f frame, head, body []byte) {
 		firstDifference(f.body, body))
 }
 
-// clearShape fills the memory before a cursor with zeros.
-func clearShape(c kernel.Cursor) { c.Unpack(make([]byte, c.Left())) }
+// zeroCursor fills the memory in front of a cursor with zeros. The caller's cursor does not move.
+func zeroCursor(c kernel.Cursor) { c.Unpack(make([]byte, c.Left())) }
 
-// numbered is the head of the i-th frame of a sender.
-func numbered(kind byte, sender, i int) []byte {
+// numberedHead makes the head of the i-th frame of a sender.
+func numberedHead(kind byte, sender, i int) []byte {
 	return binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint32([]byte{kind},
 		uint32(sender)), uint32(i))
 }
 
-func number(head []byte) (sender, i int) {
+// headNumber decodes numberedHead.
+func headNumber(head []byte) (sender, i int) {
 	return int(binary.LittleEndian.Uint32(head[1:])), int(binary.LittleEndian.Uint32(head[5:]))
 }
 
-// allNoise is what bodies are made of.
-var allNoise = sync.OnceValue(func() []byte {
-	b := make([]byte, memBytes+1<<16)
+// noiseSource has the bytes of all bodies.
+var noiseSource = sync.OnceValue(func() []byte {
+	b := make([]byte, fabricMemBytes+1<<16)
 	fill(b, 77)
 	return b
 })
 
-// noise is n bytes that depend on a number and are only to be read.
+// noise returns n bytes that depend on the seed. The caller must not change them.
 func noise(seed, n int) []byte {
 	at := seed * 7919 % (1 << 16)
-	return allNoise()[at : at+n : at+n]
+	return noiseSource()[at : at+n : at+n]
 }
 
-// someBody is a body whose contents and length depend on its number.
-func someBody(sender, i, limit int) []byte {
+// frameBody returns the body of the i-th frame of a sender, of at most limit bytes. Its contents
+// and its length depend on both numbers.
+func frameBody(sender, i, limit int) []byte {
 	n := []int{0, 8, 0, 100, 8, 3000, 1, 20000, 8, 64}[(i+sender)%10]
 	return noise(31*sender+i, min(n, limit))
 }

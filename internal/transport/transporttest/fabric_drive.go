@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a test does with a connection's end: it sends within its credits, posts, waits for frames,
-// and closes.
+// The methods that a test calls of a connection's end: it sends within its credits, posts, waits
+// for frames, and closes.
 package transporttest
 
 import (
@@ -14,34 +14,36 @@ import (
 	"libarmci/internal/transport"
 )
 
-// origin is the endpoint of an origin's end.
-func (e *fabricEnd) origin() transport.OriginEndpoint { return e.e.(transport.OriginEndpoint) }
+// originEndpoint is the endpoint of an origin's end. It panics at a target's end.
+func (e *fabricEnd) originEndpoint() transport.OriginEndpoint {
+	return e.ep.(transport.OriginEndpoint)
+}
 
-// wait waits for something that mu guards.
-func (e *fabricEnd) wait(what string, done func() bool) {
+// waitUntil waits for a condition that e.mu guards.
+func (e *fabricEnd) waitUntil(what string, done func() bool) {
 	e.t.Helper()
-	within(e.t, e.changed, fmt.Sprintf("rank %d, connection with %d: %s", e.p.rank, e.peer,
+	waitWithin(e.t, e.changed, fmt.Sprintf("rank %d, connection with %d: %s", e.proc.rank,
+		e.peer,
 		what), done)
 }
 
-// frames waits for so many frames and takes them.
-func (e *fabricEnd) frames(n int) (got []frame) {
+// takeFrames waits for n frames and removes them. It fails the test if the connection is lost.
+func (e *fabricEnd) takeFrames(n int) (got []frame) {
 	e.t.Helper()
-	e.wait(fmt.Sprintf("%d frames come", n), func() bool {
-		return len(e.got) >= n ||
-			len(e.lost) > 0
+	e.waitUntil(fmt.Sprintf("%d frames come", n), func() bool {
+		return len(e.frames) >= n || len(e.lostErrors) > 0
 	})
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(e.got) < n {
-		e.t.Fatalf("%d frames of %d have come, then: %v", len(e.got), n, e.lost)
+	if len(e.frames) < n {
+		e.t.Fatalf("%d frames of %d have come, then: %v", len(e.frames), n, e.lostErrors)
 	}
-	got, e.got = e.got[:n:n], e.got[n:]
+	got, e.frames = e.frames[:n:n], e.frames[n:]
 	return got
 }
 
-// credit waits until another frame may be at the target.
-func (e *fabricEnd) credit() error {
+// takeCredit waits until the target may have one more frame that it has not answered.
+func (e *fabricEnd) takeCredit() error {
 	if e.credits == nil {
 		return nil
 	}
@@ -50,22 +52,22 @@ func (e *fabricEnd) credit() error {
 		return nil
 	default:
 	}
-	e.flush() // what was put off is not handled either
+	e.flushAll() // the target does not answer deferred frames
 	select {
 	case e.credits <- struct{}{}:
 		return nil
-	case <-e.over:
+	case <-e.lostSignal:
 		return errors.New("the connection is lost")
 	case <-time.After(patience):
 		return e.violation("%d frames are not answered", cap(e.credits))
 	}
 }
 
-// flush sends what was put off.
-func (e *fabricEnd) flush() {
+// flushAll sends all deferred frames.
+func (e *fabricEnd) flushAll() {
 	for left := true; left; {
 		e.posting.Lock()
-		left = e.origin().Flush()
+		left = e.originEndpoint().Flush()
 		e.posting.Unlock()
 		if left {
 			time.Sleep(50 * time.Microsecond)
@@ -73,10 +75,10 @@ func (e *fabricEnd) flush() {
 	}
 }
 
-// send sends a frame, from the origin's end.
-func (e *fabricEnd) send(head []byte, body *kernel.Cursor, when transport.When) (deferred bool,
+// sendFrame sends a frame with a whole body from the origin's end.
+func (e *fabricEnd) sendFrame(head []byte, body *kernel.Cursor, when transport.When) (deferred bool,
 	err error) {
-	if err := e.credit(); err != nil {
+	if err := e.takeCredit(); err != nil {
 		return false, err
 	}
 	e.posting.Lock()
@@ -85,21 +87,22 @@ func (e *fabricEnd) send(head []byte, body *kernel.Cursor, when transport.When) 
 	if body != nil {
 		n = body.Left()
 	}
-	return e.e.Send(head, body, n, when)
+	return e.ep.Send(head, body, n, when)
 }
 
-// sendSome is send with the next n bytes of a body.
-func (e *fabricEnd) sendSome(head []byte, body *kernel.Cursor, n int64, when transport.When) error {
-	err := e.credit()
+// sendPartially is sendFrame with the next n bytes of a body.
+func (e *fabricEnd) sendPartially(head []byte, body *kernel.Cursor, n int64,
+	when transport.When) error {
+	err := e.takeCredit()
 	if err == nil {
 		e.posting.Lock()
 		defer e.posting.Unlock()
-		_, err = e.e.Send(head, body, n, when)
+		_, err = e.ep.Send(head, body, n, when)
 	}
 	return err
 }
 
-// sendBytes sends a frame and then uses the memory of both for something else.
+// sendBytes sends a frame and then clears the memory of both.
 func (e *fabricEnd) sendBytes(head, body []byte, when transport.When) {
 	e.t.Helper()
 	h, b := bytes.Clone(head), bytes.Clone(body)
@@ -108,44 +111,43 @@ func (e *fabricEnd) sendBytes(head, body []byte, when transport.When) {
 		at := cursorOf(b)
 		c = &at
 	}
-	if _, err := e.send(h, c, when); err != nil {
+	if _, err := e.sendFrame(h, c, when); err != nil {
 		e.t.Fatalf("a frame of %d and %d bytes: %v", len(head), len(body), err)
 	}
 	clear(h)
 	clear(b)
 }
 
-// post posts a frame from the target's end, and uses the memory of both for something else if it
-// may.
-func (e *fabricEnd) post(head, body []byte) {
+// postFrame posts a frame from the target's end. It clears the memory of both if the fabric copies.
+func (e *fabricEnd) postFrame(head, body []byte) {
 	h, b := bytes.Clone(head), bytes.Clone(body)
-	e.e.(transport.TargetEndpoint).Post(h, b)
-	if e.p.copies {
+	e.ep.(transport.TargetEndpoint).Post(h, b)
+	if e.proc.copies {
 		clear(h)
 		clear(b)
 	}
 }
 
-// close closes the origin's end, once.
-func (e *fabricEnd) close(linger time.Duration) {
+// closeOrigin closes the origin's end. Further calls do nothing.
+func (e *fabricEnd) closeOrigin(linger time.Duration) {
 	e.mu.Lock()
 	again := e.closed
 	e.mu.Unlock()
 	if again {
 		return
 	}
-	e.p.leave(e)
+	e.proc.stopPolling(e)
 	e.posting.Lock()
-	e.e.Close(linger)
+	e.ep.Close(linger)
 	e.posting.Unlock()
 	e.mu.Lock()
 	e.closed = true
 	e.mu.Unlock()
 }
 
-// most is the most bytes of a body that goes with such a head.
-func (e *fabricEnd) most(head int) int {
-	if m := e.e.MaxFrame(); m > 0 {
+// maxBody is the most bytes of a body behind a head of this length.
+func (e *fabricEnd) maxBody(head int) int {
+	if m := e.ep.MaxFrame(); m > 0 {
 		return m - head
 	}
 	return 1 << 40

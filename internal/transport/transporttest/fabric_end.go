@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // A connection's end in the fabric suite: a Receiver that checks the order in which it is called
-// and keeps the frames that come. A target's end answers every frame with one: an echo of its body,
-// or an acknowledgement. That is how the origin's end knows how many frames are at the target. What
-// a test does with an end is in fabric_drive.go.
+// and records the frames. A target's end answers every frame with one: an echo of its body, or an
+// acknowledgement. So the origin's end knows how many frames the target has not handled. The
+// methods that tests call are in fabric_drive.go.
 package transporttest
 
 import (
@@ -20,58 +20,78 @@ import (
 	"libarmci/internal/transport"
 )
 
-// The first byte of a head says what a frame is.
+// The first byte of a head is the kind of the frame.
 const (
-	headKeep   = 'k' // the target keeps it and acknowledges it
+	headKeep   = 'k' // the target records it and acknowledges it
 	headEcho   = 'e' // the target sends the body back
 	headAck    = 'a' // an acknowledgement
 	headReply  = 'r' // an echo
-	headPosted = 'p' // by the target, without having been asked
+	headPosted = 'p' // posted by the target; not an answer
 )
 
-// frame is a frame that has come whole.
+// frame is a received frame.
 type frame struct {
 	head, body []byte
 }
 
+// fabricEnd is the Receiver of one end of a connection, with the Endpoint of that end.
 type fabricEnd struct {
-	p      *fabricProcess
+	proc   *fabricProcess
 	t      testing.TB
 	peer   transport.Rank
-	target bool
-	e      transport.Endpoint
+	target bool // it is the target's end
+	ep     transport.Endpoint
 
-	// What a test may set, by change once frames may come.
-	setting   sync.Mutex
-	place     func(head []byte, nbytes int64) transport.Body // where bodies go; nil: to Data
-	ended     func(f *frame) error                           // End has been called; nil: answer
-	expects   func() bool
-	refusal   func(method string, f *frame) error // an error of Head, Data or End
-	lastWords bool                                // Lost posts something
+	posting    sync.Mutex    // held by callers of an origin's endpoint
+	credits    chan struct{} // one for each unanswered frame; nil: any number
+	lostSignal chan struct{} // closed by Lost
 
-	posting sync.Mutex    // the lock of the origin's caller
-	credits chan struct{} // one for each frame at the target; nil: any number
-	over    chan struct{} // closed by Lost
-
-	busy  atomic.Int32 // calls of the Receiver
-	open  *frame       // begun
-	left  int64        // bytes of it that have not come
-	grain int          // of Data
-	into  *kernel.Cursor
-	reply []byte // a body that is being sent
-	next  func() // called when it has left
+	settingsMu sync.Mutex
+	endSettings
+	receiving
 
 	mu      sync.Mutex
-	changed *sync.Cond
-	got     []frame
-	answers int // acknowledgements and echoes
-	sent    int // calls of Sent
-	lost    []error
-	closed  bool
+	changed *sync.Cond // broadcast when endRecord has changed
+	endRecord
+}
+
+// endSettings is what a test changes in an end. fabricEnd.settingsMu guards it: tests use configure
+// once frames may arrive.
+type endSettings struct {
+	// bodyFor is the result of Head; nil: all bodies go to Data.
+	bodyFor func(head []byte, nbytes int64) transport.Body
+	// onFrame is called by End; nil: recordFrame.
+	onFrame     func(f *frame) error
+	expectsData func() bool // the result of Expects; nil: false
+	// errorFor is the error of Head, Data or End; nil: none.
+	errorFor    func(method string, f *frame) error
+	postsInLost bool // Lost posts a frame
+}
+
+// receiving is the state of the frame that is being received, and of the echo that is being sent.
+// The thread that polls owns it, except callsRunning.
+type receiving struct {
+	callsRunning atomic.Int32 // calls of methods of Receiver that have not returned
+	current      *frame       // Head has been called, End has not; nil: there is none
+	// bytesMissing is the number of bytes for Data, or what the cursor has left at the end.
+	bytesMissing int64
+	grain        int            // of Data
+	into         *kernel.Cursor // nil: the body goes to Data
+	echoBody     []byte         // in use until Sent; nil: there is none
+	afterSent    func()         // called by Sent
+}
+
+// endRecord is what an end has seen. fabricEnd.mu guards it.
+type endRecord struct {
+	frames     []frame // not taken by the test
+	answers    int     // acknowledgements and echoes
+	sentCalls  int     // calls of Sent
+	lostErrors []error // the arguments of Lost
+	closed     bool    // Close has returned
 }
 
 func newFabricEnd(p *fabricProcess, peer transport.Rank) *fabricEnd {
-	e := &fabricEnd{p: p, t: p.j.t, peer: peer, over: make(chan struct{})}
+	e := &fabricEnd{proc: p, t: p.job.t, peer: peer, lostSignal: make(chan struct{})}
 	e.changed = sync.NewCond(&e.mu)
 	if n := p.fabric.Info().Credits; n > 0 {
 		e.credits = make(chan struct{}, n)
@@ -79,131 +99,133 @@ func newFabricEnd(p *fabricProcess, peer transport.Rank) *fabricEnd {
 	return e
 }
 
-// violation is what the fabric does wrong.
+// violation fails the test with a text about this end, and returns it as an error.
 func (e *fabricEnd) violation(format string, args ...any) error {
-	err := fmt.Errorf("rank %d, connection with %d: %s", e.p.rank, e.peer,
+	err := fmt.Errorf("rank %d, connection with %d: %s", e.proc.rank, e.peer,
 		fmt.Sprintf(format, args...))
 	e.t.Error(err)
 	return err
 }
 
-// enter checks that one thread at a time calls, and nobody after the end.
-func (e *fabricEnd) enter(what string) (leave func()) {
-	if e.busy.Add(1) != 1 {
+// beginCall checks that no other call of the Receiver is running, and that the connection is
+// neither closed nor lost. The caller defers the result.
+func (e *fabricEnd) beginCall(what string) (leave func()) {
+	if e.callsRunning.Add(1) != 1 {
 		e.violation("%s is called while another call of the Receiver goes on", what)
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closed || len(e.lost) > 0 {
+	if e.closed || len(e.lostErrors) > 0 {
 		e.violation("%s is called after the end (closed: %v, lost: %v)", what, e.closed,
-			e.lost)
+			e.lostErrors)
 	}
-	return func() { e.busy.Add(-1) }
+	return func() { e.callsRunning.Add(-1) }
 }
 
-// Head begins a frame.
+// Head checks the order of calls and returns bodyFor's result.
 func (e *fabricEnd) Head(head []byte, nbytes int64) (b transport.Body, err error) {
-	defer e.enter("Head")()
+	defer e.beginCall("Head")()
 	switch {
-	case e.open != nil:
+	case e.current != nil:
 		return b, e.violation("Head before End")
-	case e.reply != nil:
+	case e.echoBody != nil:
 		return b, e.violation("Head before Sent")
 	case nbytes < 0 || len(head) > transport.MaxHead:
 		return b, e.violation("a head of %d bytes with a body of %d", len(head), nbytes)
 	}
-	e.open, e.left = &frame{head: bytes.Clone(head)}, nbytes
-	e.change(func() {
-		if e.place != nil {
-			b = e.place(head, nbytes)
+	e.current, e.bytesMissing = &frame{head: bytes.Clone(head)}, nbytes
+	e.configure(func() {
+		if e.bodyFor != nil {
+			b = e.bodyFor(head, nbytes)
 		}
 	})
-	if err = e.refuse("Head"); err != nil {
+	if err = e.wantedError("Head"); err != nil {
 		return b, err
 	}
 	e.into, e.grain = b.Into, max(b.Grain, 1)
 	if e.into != nil {
-		nbytes = e.into.Left() - nbytes // where the cursor is to be at the end
-		e.left = nbytes
+		nbytes = e.into.Left() - nbytes // what the cursor must have left at End
+		e.bytesMissing = nbytes
 	}
 	return b, nil
 }
 
-// Data keeps a part of a body.
+// Data checks and records a part of a body.
 func (e *fabricEnd) Data(b []byte) error {
-	defer e.enter("Data")()
-	if e.open == nil || e.into != nil || len(b) == 0 || len(b)%e.grain != 0 ||
-		int64(len(b)) > e.left {
+	defer e.beginCall("Data")()
+	if e.current == nil || e.into != nil || len(b) == 0 || len(b)%e.grain != 0 ||
+		int64(len(b)) > e.bytesMissing {
 		return e.violation("Data with %d bytes in grains of %d, of %d that are left "+
-			"(open: %v)", len(b), e.grain, e.left, e.open != nil)
+			"(open: %v)", len(b), e.grain, e.bytesMissing, e.current != nil)
 	}
-	e.open.body = append(e.open.body, b...)
-	e.left -= int64(len(b))
-	return e.refuse("Data")
+	e.current.body = append(e.current.body, b...)
+	e.bytesMissing -= int64(len(b))
+	return e.wantedError("Data")
 }
 
-// refuse is the error that a test wants.
-func (e *fabricEnd) refuse(method string) (err error) {
-	e.change(func() {
-		if e.refusal != nil {
-			err = e.refusal(method, e.open)
+// wantedError is the error that a test wants of a method.
+func (e *fabricEnd) wantedError(method string) (err error) {
+	e.configure(func() {
+		if e.errorFor != nil {
+			err = e.errorFor(method, e.current)
 		}
 	})
 	return err
 }
 
-// End ends a frame.
+// End checks that the body is complete, and calls onFrame.
 func (e *fabricEnd) End() error {
-	defer e.enter("End")()
-	f := e.open
+	defer e.beginCall("End")()
+	f := e.current
 	switch {
 	case f == nil:
 		return e.violation("End before Head")
-	case e.into == nil && e.left != 0:
-		return e.violation("%d bytes are missing at End", e.left)
-	case e.into != nil && e.into.Left() != e.left:
+	case e.into == nil && e.bytesMissing != 0:
+		return e.violation("%d bytes are missing at End", e.bytesMissing)
+	case e.into != nil && e.into.Left() != e.bytesMissing:
 		return e.violation("a cursor has %d bytes left at End, not %d", e.into.Left(),
-			e.left)
+			e.bytesMissing)
 	}
-	if err := e.refuse("End"); err != nil {
+	if err := e.wantedError("End"); err != nil {
 		return err
 	}
-	e.open = nil
-	end := e.finish
-	e.change(func() {
-		if e.ended != nil {
-			end = e.ended
+	e.current = nil
+	end := e.recordFrame
+	e.configure(func() {
+		if e.onFrame != nil {
+			end = e.onFrame
 		}
 	})
 	return end(f)
 }
 
-// change changes what the test has set, or anything that its functions use.
-func (e *fabricEnd) change(do func()) {
-	e.setting.Lock()
-	defer e.setting.Unlock()
+// configure changes the settings, or variables that their functions use.
+func (e *fabricEnd) configure(do func()) {
+	e.settingsMu.Lock()
+	defer e.settingsMu.Unlock()
 	do()
 }
 
-// finish is what End does where a test says nothing else: it keeps the frame and answers it.
-func (e *fabricEnd) finish(f *frame) error {
+// recordFrame records a frame. A target's end answers it; at an origin's end an answer frees a
+// credit.
+func (e *fabricEnd) recordFrame(f *frame) error {
 	if e.target {
-		e.answer(f)
+		e.answerFrame(f)
 	} else if len(f.head) > 0 && (f.head[0] == headAck || f.head[0] == headReply) {
-		e.handled()
+		e.countAnswer()
 		if f.head[0] == headAck {
 			return nil
 		}
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.got = append(e.got, *f)
+	e.frames = append(e.frames, *f)
 	e.changed.Broadcast()
 	return nil
 }
 
-// handled: the target has handled a frame.
-func (e *fabricEnd) handled() {
+// countAnswer counts an answer, and frees a credit.
+func (e *fabricEnd) countAnswer() {
 	if e.credits != nil {
 		select {
 		case <-e.credits:
@@ -217,68 +239,69 @@ func (e *fabricEnd) handled() {
 	e.mu.Unlock()
 }
 
-// answer answers a frame. The origin may have closed the connection already: then Lost follows.
-func (e *fabricEnd) answer(f *frame) {
+// answerFrame answers a frame. Errors of Send are ignored: the origin may have closed the
+// connection, and Lost follows.
+func (e *fabricEnd) answerFrame(f *frame) {
 	if len(f.head) == 0 || f.head[0] != headEcho {
-		e.e.Send([]byte{headAck}, nil, 0, transport.Now)
+		e.ep.Send([]byte{headAck}, nil, 0, transport.Now)
 		return
 	}
 	head := slices.Concat([]byte{headReply}, f.head[1:])
 	if len(f.body) == 0 {
-		e.e.Send(head, nil, 0, transport.Now)
+		e.ep.Send(head, nil, 0, transport.Now)
 		return
 	}
-	e.reply = bytes.Clone(f.body)
-	c := cursorOf(e.reply)
-	if _, err := e.e.Send(head, &c, c.Left(), transport.Now); err != nil {
-		e.reply = nil
+	e.echoBody = bytes.Clone(f.body)
+	c := cursorOf(e.echoBody)
+	if _, err := e.ep.Send(head, &c, c.Left(), transport.Now); err != nil {
+		e.echoBody = nil
 	}
 	clear(head)
 }
 
-// cursorOf is a cursor of Go memory, which the caller keeps.
+// cursorOf is a cursor of Go memory, which the caller keeps alive.
 func cursorOf(b []byte) (c kernel.Cursor) {
 	c.SetContiguous(uintptr(unsafe.Pointer(unsafe.SliceData(b))), int64(len(b)))
 	return c
 }
 
-// Sent makes the body of an echo unusable: whoever reads it now reads something else.
+// Sent clears the body of an echo: a fabric that still reads it would send wrong bytes.
 func (e *fabricEnd) Sent() {
 	if !e.target {
 		e.violation("Sent is called at the origin's end")
 	}
-	clear(e.reply)
+	clear(e.echoBody)
 	e.mu.Lock()
-	e.sent++
+	e.sentCalls++
 	e.changed.Broadcast()
 	e.mu.Unlock()
-	next := e.next
-	e.reply, e.next = nil, nil
+	next := e.afterSent
+	e.echoBody, e.afterSent = nil, nil
 	if next != nil {
 		next()
 	}
 }
 
-// Expects is what the test says.
+// Expects is the result of expectsData.
 func (e *fabricEnd) Expects() (yes bool) {
-	e.change(func() { yes = e.expects != nil && e.expects() })
+	e.configure(func() { yes = e.expectsData != nil && e.expectsData() })
 	return yes
 }
 
-// Lost notes the loss.
+// Lost records the loss.
 func (e *fabricEnd) Lost(err error) {
-	defer e.enter("Lost")()
+	defer e.beginCall("Lost")()
 	if err == nil {
 		err = errors.New("(nil)")
 		e.violation("Lost without an error")
 	}
-	if e.lastWords {
-		e.post([]byte{headPosted, 'z'}, []byte("goodbye"))
+	if e.postsInLost {
+		e.postFrame([]byte{headPosted, 'z'}, []byte("goodbye"))
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.lost = append(e.lost, err); len(e.lost) == 1 {
-		close(e.over)
+	if e.lostErrors = append(e.lostErrors, err); len(e.lostErrors) == 1 {
+		close(e.lostSignal)
 	}
 	e.changed.Broadcast()
 }

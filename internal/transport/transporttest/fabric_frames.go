@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Frames: whole, once and in order, of all sizes and shapes, both ways, from many at a time.
+// Frames of the fabric suite: they arrive whole, once and in order, of all sizes and shapes, in
+// both directions, from many threads and origins.
 package transporttest
 
 import (
@@ -16,6 +17,7 @@ import (
 	"libarmci/internal/transport"
 )
 
+// fabricInfo shows that FabricInfo has sensible values and does not change.
 func fabricInfo(t *testing.T, d transport.Driver) {
 	j := openFabrics(t, d, 2)
 	a, b := j.procs[0].fabric.Info(), j.procs[0].fabric.Info()
@@ -26,8 +28,9 @@ func fabricInfo(t *testing.T, d transport.Driver) {
 	if !bytes.Equal(a.Addr, b.Addr) || a.Credits != b.Credits || a.Straight != b.Straight {
 		t.Errorf("was %+v, is %+v", a, b)
 	}
-	o, target := j.pair()
-	if m, n := o.e.MaxFrame(), target.e.MaxFrame(); m != 0 && m < 1<<10 || n != 0 && n < 1<<10 {
+	o, target := j.connectPair()
+	if m, n := o.ep.MaxFrame(), target.ep.MaxFrame(); m != 0 && m < 1<<10 || n != 0 &&
+		n < 1<<10 {
 		t.Errorf("frames have at most %d and %d bytes", m, n)
 	}
 }
@@ -39,11 +42,11 @@ var (
 		65535, 65536, 100000, 1 << 20, 1<<20 + 7, 3 << 20}
 )
 
-// fabricSizes sends echoes of all sizes.
+// fabricSizes shows that heads and bodies of all sizes arrive, in both directions.
 func fabricSizes(t *testing.T, d transport.Driver) {
-	o, target := openFabrics(t, d, 2).pair()
+	o, target := openFabrics(t, d, 2).connectPair()
 	echo := func(head, body int) {
-		limit := min(o.most(head), target.most(head))
+		limit := min(o.maxBody(head), target.maxBody(head))
 		if limit < 0 {
 			return
 		}
@@ -52,10 +55,10 @@ func fabricSizes(t *testing.T, d transport.Driver) {
 			h[0] = headEcho
 		}
 		o.sendBytes(h, b, transport.Now)
-		same(t, target.frames(1)[0], h, b)
+		checkFrame(t, target.takeFrames(1)[0], h, b)
 		if head > 0 {
 			h[0] = headReply
-			same(t, o.frames(1)[0], h, b)
+			checkFrame(t, o.takeFrames(1)[0], h, b)
 		}
 	}
 	for _, head := range headSizes {
@@ -66,55 +69,56 @@ func fabricSizes(t *testing.T, d transport.Driver) {
 	for _, body := range bodySizes {
 		echo(20, body)
 	}
-	if m := min(o.most(0), target.most(0)); m < 1<<40 {
+	if m := min(o.maxBody(0), target.maxBody(0)); m < 1<<40 {
 		echo(20, m-20)
 		echo(1, m-1)
 	}
 }
 
-// fabricShapes: bodies are taken from, and stored to, memory of any shape. An echo is stored by the
-// origin, too.
+// fabricShapes shows that bodies are read from, and stored to, memory of any shape, at both ends.
 func fabricShapes(t *testing.T, d transport.Driver) {
 	j := newFabricJob(t, d, 2)
 	r := rand.New(rand.NewPCG(11, 0))
 	var there, back *kernel.Cursor
-	j.accept = func(e *fabricEnd) error {
-		e.place = func([]byte, int64) transport.Body { return transport.Body{Into: there} }
-		e.expects = func() bool { return there != nil && there.Left()%2 == 0 }
+	j.onAccept = func(e *fabricEnd) error {
+		e.bodyFor = func([]byte, int64) transport.Body {
+			return transport.Body{Into: there}
+		}
+		e.expectsData = func() bool { return there != nil && there.Left()%2 == 0 }
 		return nil
 	}
-	j.open()
-	o, target := j.pair()
+	j.openAll()
+	o, target := j.connectPair()
 	a, b := j.procs[0], j.procs[1]
-	o.place = func(head []byte, _ int64) transport.Body {
+	o.bodyFor = func(head []byte, _ int64) transport.Body {
 		if head[0] == headReply {
 			return transport.Body{Into: back}
 		}
 		return transport.Body{}
 	}
 	for round := range 150 {
-		from := someCursor(r, []uintptr{a.mem, a.own}[round%2], memBytes, 1)
-		if from.Left() > int64(min(o.most(9), target.most(9))) {
+		from := randomCursor(r, []uintptr{a.arenaMem, a.ownMem}[round%2], fabricMemBytes, 1)
+		if from.Left() > int64(min(o.maxBody(9), target.maxBody(9))) {
 			continue
 		}
-		for _, at := range []uintptr{a.mem, a.own} {
+		for _, at := range []uintptr{a.arenaMem, a.ownMem} {
 			copy(unsafe.Slice((*byte)(kernel.Ptr(at)), 300<<10), noise(round, 300<<10))
 		}
-		want, head := packed(from), fmt.Appendf(nil, "%c%d", headKeep, round)
-		target.change(func() { there = nil })
+		want, head := packCursor(from), fmt.Appendf(nil, "%c%d", headKeep, round)
+		target.configure(func() { there = nil })
 		if round%3 > 0 {
-			into := someCursor(r, b.mem, memBytes, 1)
+			into := randomCursor(r, b.arenaMem, fabricMemBytes, 1)
 			if into.Left() < from.Left() {
-				into.SetContiguous(b.mem+uintptr(round), from.Left())
+				into.SetContiguous(b.arenaMem+uintptr(round), from.Left())
 			}
 			landed := into
-			clearShape(into)
-			target.change(func() { there = &into })
-			if _, err := o.send(head, &from, transport.Now); err != nil {
+			zeroCursor(into)
+			target.configure(func() { there = &into })
+			if _, err := o.sendFrame(head, &from, transport.Now); err != nil {
 				t.Fatal(err)
 			}
-			same(t, target.frames(1)[0], head, nil)
-			if got := packed(landed); !bytes.Equal(got[:len(want)], want) {
+			checkFrame(t, target.takeFrames(1)[0], head, nil)
+			if got := packCursor(landed); !bytes.Equal(got[:len(want)], want) {
 				t.Fatalf("round %d: byte %d of what was stored differs", round,
 					firstDifference(got[:len(want)], want))
 			} else if i := firstDifference(got[len(want):],
@@ -124,48 +128,49 @@ func fabricShapes(t *testing.T, d transport.Driver) {
 			continue
 		}
 		head[0] = headEcho
-		into := someCursor(r, a.own+2<<20, 1<<20, 1)
+		into := randomCursor(r, a.ownMem+2<<20, 1<<20, 1)
 		if into.Left() < from.Left() {
-			into.SetContiguous(a.own+2<<20+uintptr(round), from.Left())
+			into.SetContiguous(a.ownMem+2<<20+uintptr(round), from.Left())
 		}
 		landed := into
-		o.change(func() { back = &into })
-		if _, err := o.send(head, &from, transport.Now); err != nil {
+		o.configure(func() { back = &into })
+		if _, err := o.sendFrame(head, &from, transport.Now); err != nil {
 			t.Fatal(err)
 		}
-		same(t, target.frames(1)[0], head, want)
+		checkFrame(t, target.takeFrames(1)[0], head, want)
 		head[0] = headReply
-		same(t, o.frames(1)[0], head, nil)
-		if got := packed(landed)[:len(want)]; !bytes.Equal(got, want) {
+		checkFrame(t, o.takeFrames(1)[0], head, nil)
+		if got := packCursor(landed)[:len(want)]; !bytes.Equal(got, want) {
 			t.Fatalf("round %d: byte %d of the echo differs", round,
 				firstDifference(got, want))
 		}
 	}
 }
 
-// fabricOrder: whatever the urgency.
+// fabricOrder shows that frames arrive in order, whatever their urgency.
 func fabricOrder(t *testing.T, d transport.Driver) {
-	o, target := openFabrics(t, d, 2).pair()
+	o, target := openFabrics(t, d, 2).connectPair()
 	const n = 1500
 	go func() {
 		for i := range n {
 			kind := []byte{headKeep, headKeep, headEcho}[i%3]
-			o.sendBytes(numbered(kind, 0, i), someBody(0, i, o.most(9)),
+			o.sendBytes(numberedHead(kind, 0, i), frameBody(0, i, o.maxBody(9)),
 				[]transport.When{transport.Soon, transport.Burst, transport.Now,
 					transport.Soon}[i%4])
 		}
-		o.flush()
+		o.flushAll()
 	}()
-	for i, f := range target.frames(n) {
-		same(t, f, numbered([]byte{headKeep, headKeep, headEcho}[i%3], 0, i),
-			someBody(0, i, o.most(9)))
+	for i, f := range target.takeFrames(n) {
+		checkFrame(t, f, numberedHead([]byte{headKeep, headKeep, headEcho}[i%3], 0, i),
+			frameBody(0, i, o.maxBody(9)))
 	}
-	for i, f := range o.frames(n / 3) {
-		same(t, f, numbered(headReply, 0, 3*i+2), someBody(0, 3*i+2, o.most(9)))
+	for i, f := range o.takeFrames(n / 3) {
+		checkFrame(t, f, numberedHead(headReply, 0, 3*i+2), frameBody(0, 3*i+2,
+			o.maxBody(9)))
 	}
 }
 
-// fabricOrigins: many origins at one target, each of which is a target itself.
+// fabricOrigins shows that a target serves many origins, and that each may be a target itself.
 func fabricOrigins(t *testing.T, d transport.Driver) {
 	const procs, n = 5, 200
 	j := openFabrics(t, d, procs)
@@ -175,17 +180,17 @@ func fabricOrigins(t *testing.T, d transport.Driver) {
 			if from == to {
 				continue
 			}
-			o := j.procs[from].dial(to)
+			o := j.procs[from].dialRank(to)
 			running.Go(func() {
 				for i := range n {
-					o.sendBytes(numbered(headEcho, from, i),
-						someBody(from, i, o.most(9)), transport.Now)
+					o.sendBytes(numberedHead(headEcho, from, i),
+						frameBody(from, i, o.maxBody(9)), transport.Now)
 				}
 			})
 			running.Go(func() {
-				for i, f := range o.frames(n) {
-					same(t, f, numbered(headReply, from, i),
-						someBody(from, i, o.most(9)))
+				for i, f := range o.takeFrames(n) {
+					checkFrame(t, f, numberedHead(headReply, from, i),
+						frameBody(from, i, o.maxBody(9)))
 				}
 			})
 		}
@@ -193,206 +198,116 @@ func fabricOrigins(t *testing.T, d transport.Driver) {
 	running.Wait()
 }
 
-// fabricPost: from many threads, at both ends, between other frames. Each thread's own frames stay
-// in order.
+// fabricPost shows that many threads may send at both ends at the same time. Each thread's own
+// frames stay in order.
 func fabricPost(t *testing.T, d transport.Driver) {
 	const posters, n = 4, 100
-	o, target := openFabrics(t, d, 2).pair()
+	o, target := openFabrics(t, d, 2).connectPair()
 	var running sync.WaitGroup
 	for sender := range posters {
 		running.Go(func() {
 			for i := range n {
-				o.sendBytes(numbered(headKeep, sender, i),
-					someBody(sender, i, o.most(9)), transport.Soon)
+				o.sendBytes(numberedHead(headKeep, sender, i),
+					frameBody(sender, i, o.maxBody(9)), transport.Soon)
 			}
 		})
 		running.Go(func() {
 			for i := range n {
-				target.post(numbered(headPosted, sender, i),
-					someBody(sender, i, target.most(9)))
+				target.postFrame(numberedHead(headPosted, sender, i),
+					frameBody(sender, i, target.maxBody(9)))
 			}
 		})
 	}
 	running.Go(func() {
 		for i := range n {
-			o.sendBytes(numbered(headEcho, posters, i), someBody(posters, i, o.most(9)),
+			o.sendBytes(numberedHead(headEcho, posters, i), frameBody(posters, i,
+				o.maxBody(9)),
 				transport.Now)
 		}
 	})
 	running.Wait()
-	o.flush()
-	for name, got := range map[string][]frame{"target": target.frames((posters + 1) * n),
-		"origin": o.frames((posters + 1) * n)} {
+	o.flushAll()
+	for name, got := range map[string][]frame{"target": target.takeFrames((posters + 1) * n),
+		"origin": o.takeFrames((posters + 1) * n)} {
 		next := [posters + 1]int{}
 		for _, f := range got {
-			sender, i := number(f.head)
+			sender, i := headNumber(f.head)
 			if i != next[sender] {
 				t.Fatalf("at the %s frame %d of sender %d comes after %d others",
 					name, i, sender, next[sender])
 			}
 			next[sender]++
-			same(t, f, f.head, someBody(sender, i, o.most(9)))
+			checkFrame(t, f, f.head, frameBody(sender, i, o.maxBody(9)))
 		}
 	}
 }
 
-// fabricData: Data comes in whole grains (fabricEnd checks it), at both ends, whatever is expected.
+// fabricData shows that Data is called with whole grains (fabricEnd checks it), at both ends,
+// whatever Expects returns.
 func fabricData(t *testing.T, d transport.Driver) {
 	j := newFabricJob(t, d, 2)
 	grain := 1
-	j.accept = func(e *fabricEnd) error {
-		e.place = func([]byte, int64) transport.Body { return transport.Body{Grain: grain} }
+	j.onAccept = func(e *fabricEnd) error {
+		e.bodyFor = func([]byte, int64) transport.Body {
+			return transport.Body{Grain: grain}
+		}
 		return nil
 	}
-	j.open()
-	o, target := j.pair()
+	j.openAll()
+	o, target := j.connectPair()
 	for i, g := range []int{0, 1, 2, 4, 8, 16, 48} {
-		target.change(func() { grain = g })
-		o.change(func() {
-			o.place = func([]byte,
-				int64) transport.Body {
+		target.configure(func() { grain = g })
+		o.configure(func() {
+			o.bodyFor = func([]byte, int64) transport.Body {
 				return transport.Body{Grain: g}
 			}
 		})
 		for k, n := range []int{1, 3, 100, 4097, 30000} {
-			body := noise(n, min(n*max(g, 1), o.most(9), target.most(9))/max(g,
+			body := noise(n, min(n*max(g, 1), o.maxBody(9), target.maxBody(9))/max(g,
 				1)*max(g, 1))
-			o.change(func() { o.expects = func() bool { return (i+k)%2 == 0 } })
-			o.sendBytes(numbered(headEcho, i, k), body, transport.Now)
-			same(t, target.frames(1)[0], numbered(headEcho, i, k), body)
-			same(t, o.frames(1)[0], numbered(headReply, i, k), body)
+			o.configure(func() { o.expectsData = func() bool { return (i+k)%2 == 0 } })
+			o.sendBytes(numberedHead(headEcho, i, k), body, transport.Now)
+			checkFrame(t, target.takeFrames(1)[0], numberedHead(headEcho, i, k), body)
+			checkFrame(t, o.takeFrames(1)[0], numberedHead(headReply, i, k), body)
 		}
 	}
 }
 
-// fabricParts: a target's end sends a long answer in several frames, each when the one before has
-// left (Sent). Frames that come meanwhile wait. The origin stores all parts by one cursor.
-func fabricParts(t *testing.T, d transport.Driver) {
-	const parts, rounds = 5, 20
-	j := newFabricJob(t, d, 2)
-	part := 20000
-	j.accept = func(e *fabricEnd) error {
-		part, left := min(part, e.e.MaxFrame()-9), 0
-		if part < 0 {
-			part = 20000
-		}
-		e.ended = func(f *frame) error {
-			if f.head[0] == headEcho {
-				left = parts
-				return e.part(&left, part)
-			}
-			return e.finish(f)
-		}
-		return nil
-	}
-	j.open()
-	o, target := j.pair()
-	part = min(part, target.most(9))
-	var into kernel.Cursor
-	o.place = func(head []byte, _ int64) transport.Body {
-		if head[0] == headReply || head[0] == headPosted {
-			return transport.Body{Into: &into}
-		}
-		return transport.Body{}
-	}
-	for round := range rounds {
-		got := make([]byte, parts*part)
-		o.change(func() { into = cursorOf(got) })
-		o.sendBytes(numbered(headEcho, 0, round), nil, transport.Now)
-		o.sendBytes(numbered(headKeep, 0, round), nil, transport.Now)
-		o.frames(parts)
-		for i := range parts {
-			if k := firstDifference(got[i*part:(i+1)*part], noise(i, part)); k >= 0 {
-				t.Fatalf("round %d: byte %d of part %d differs", round, k, i)
-			}
-		}
-	}
-	target.wait("all parts have left", func() bool { return target.sent == parts*rounds })
-}
-
-// part sends the next part of an answer. It is called again when the part has left.
-func (e *fabricEnd) part(left *int, n int) error {
-	*left--
-	head := []byte{headPosted}
-	if *left == 0 {
-		head[0] = headReply
-	}
-	e.reply = bytes.Clone(noise(4-*left, n))
-	if *left > 0 {
-		e.next = func() { e.part(left, n) }
-	}
-	c := cursorOf(e.reply)
-	_, err := e.e.Send(head, &c, c.Left(), transport.Now)
-	return err
-}
-
-// fabricCursor: one cursor is the body of many frames, at both ends.
-func fabricCursor(t *testing.T, d transport.Driver) {
-	j := openFabrics(t, d, 2)
-	o, target := j.pair()
-	r := rand.New(rand.NewPCG(12, 0))
-	copy(unsafe.Slice((*byte)(kernel.Ptr(j.procs[0].mem)), memBytes), noise(12, memBytes))
-	for range 30 {
-		from := someCursor(r, j.procs[0].mem, 1<<20, 1)
-		want, into := packed(from), make([]byte, from.Left())
-		to := cursorOf(into)
-		target.change(func() {
-			target.place = func([]byte,
-				int64) transport.Body {
-				return transport.Body{Into: &to}
-			}
-		})
-		frames := 0
-		for ; from.Left() > 0; frames++ {
-			left, n := from.Left(), min(1+r.Int64N(from.Left()), int64(o.most(1)))
-			if err := o.sendSome([]byte{headKeep}, &from, n,
-				transport.Now); err != nil {
-				t.Fatal(err)
-			}
-			if from.Left() != left-n {
-				t.Fatalf("after %d of %d bytes, %d are left", n, left, from.Left())
-			}
-		}
-		if target.frames(frames); !bytes.Equal(into, want) {
-			t.Fatalf("byte %d differs after %d frames", firstDifference(into, want),
-				frames)
-		}
-	}
-}
-
-// fabricDeferred: a frame that was put off leaves with the next one or with Flush; one that was not
-// leaves by itself.
+// fabricDeferred shows that a deferred frame leaves with the next frame or with Flush, and one that
+// is not deferred by itself.
 func fabricDeferred(t *testing.T, d transport.Driver) {
-	o, target := openFabrics(t, d, 2).pair()
+	o, target := openFabrics(t, d, 2).connectPair()
 	for round := range 60 {
 		when := []transport.When{transport.Soon, transport.Burst}[round%2]
 		n := 1 + round%7
 		deferred := false
 		for i := range n {
 			var err error
-			body := cursorOf(someBody(round, i, o.most(9)))
-			if deferred, err = o.send(numbered(headKeep, round, i), &body,
+			body := cursorOf(frameBody(round, i, o.maxBody(9)))
+			if deferred, err = o.sendFrame(numberedHead(headKeep, round, i), &body,
 				when); err != nil {
 				t.Fatal(err)
 			}
 		}
 		switch {
 		case deferred && round%3 == 0:
-			o.sendBytes(numbered(headKeep, round, n), someBody(round, n, o.most(9)),
+			o.sendBytes(numberedHead(headKeep, round, n), frameBody(round, n,
+				o.maxBody(9)),
 				transport.Now)
 			n++
 		case deferred:
-			o.flush()
+			o.flushAll()
 		}
-		for i, f := range target.frames(n) {
-			same(t, f, numbered(headKeep, round, i), someBody(round, i, o.most(9)))
+		for i, f := range target.takeFrames(n) {
+			checkFrame(t, f, numberedHead(headKeep, round, i), frameBody(round, i,
+				o.maxBody(9)))
 		}
 	}
 	o.posting.Lock()
 	defer o.posting.Unlock()
-	if o.origin().Flush() {
+	if o.originEndpoint().Flush() {
 		time.Sleep(200 * time.Millisecond)
-		if o.origin().Flush() {
+		if o.originEndpoint().Flush() {
 			t.Error("Flush says that something is left, though all has come")
 		}
 	}

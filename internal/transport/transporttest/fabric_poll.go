@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Who polls in the fabric suite: one goroutine per source, and whoever waits for room, one at a
-// time.
+// Polling in the fabric suite: one goroutine per source, and the threads that wait for room, one at
+// a time.
 package transporttest
 
 import (
@@ -12,49 +12,50 @@ import (
 	"libarmci/internal/transport"
 )
 
-// pollLoop polls a source until it is told to stop.
+// pollLoop is a goroutine that polls a source.
 type pollLoop struct {
-	source transport.Source
-	mu     sync.Mutex   // polling
-	guests atomic.Int32 // who wants to be inside
-	stop   atomic.Bool
-	ended  chan struct{}
-	users  int // endpoints that have this source
+	source       transport.Source
+	polling      sync.Mutex   // held by the thread that polls
+	interrupters atomic.Int32 // callers of withoutPolling
+	stopping     atomic.Bool
+	ended        chan struct{}
+	users        int // number of endpoints that have this source; guarded by fabricProcess.mu
 }
 
 func startLoop(s transport.Source) *pollLoop {
 	l := &pollLoop{source: s, ended: make(chan struct{})}
-	go l.run()
+	go l.pollUntilStopped()
 	return l
 }
 
-func (l *pollLoop) run() {
+// pollUntilStopped polls and sleeps until stopLoop.
+func (l *pollLoop) pollUntilStopped() {
 	defer close(l.ended)
-	for !l.stop.Load() {
-		l.mu.Lock()
-		if l.source.Poll(20) == 0 && !l.stop.Load() {
+	for !l.stopping.Load() {
+		l.polling.Lock()
+		if l.source.Poll(20) == 0 && !l.stopping.Load() {
 			l.source.Sleep(-1) // a wake-up that is lost must be noticed
 		}
-		l.mu.Unlock()
-		for l.guests.Load() > 0 {
+		l.polling.Unlock()
+		for l.interrupters.Load() > 0 {
 			time.Sleep(20 * time.Microsecond)
 		}
 	}
 }
 
-// inside does something while nobody polls.
-func (l *pollLoop) inside(do func()) {
-	l.guests.Add(1)
-	defer l.guests.Add(-1)
+// withoutPolling calls do while no thread polls the source.
+func (l *pollLoop) withoutPolling(do func()) {
+	l.interrupters.Add(1)
+	defer l.interrupters.Add(-1)
 	l.source.Interrupt()
-	l.mu.Lock()
-	defer l.mu.Unlock()
+	l.polling.Lock()
+	defer l.polling.Unlock()
 	do()
 }
 
-// end stops the loop and waits for it.
-func (l *pollLoop) end() {
-	if l.stop.Swap(true) {
+// stopLoop stops the goroutine and waits for it. Further calls do nothing.
+func (l *pollLoop) stopLoop() {
+	if l.stopping.Swap(true) {
 		return
 	}
 	l.source.Interrupt()
@@ -65,27 +66,29 @@ func (l *pollLoop) end() {
 	}
 }
 
-// use takes a connection into use: its source is polled, unless the test does so.
-func (p *fabricProcess) use(end *fabricEnd, e transport.OriginEndpoint) {
+// startPolling records the endpoint of a new connection, and has its source polled, unless the test
+// does so.
+func (p *fabricProcess) startPolling(end *fabricEnd, e transport.OriginEndpoint) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	end.e = e
+	end.ep = e
 	p.ends[e] = end
-	if p.j.manual {
+	if p.job.manualPolling {
 		return
 	}
 	l := p.loops[e.Source()]
-	if l == nil || l.stop.Load() {
+	if l == nil || l.stopping.Load() {
 		l = startLoop(e.Source())
 		p.loops[e.Source()] = l
 	}
 	l.users++
 }
 
-// leave ends the polling of a source that only this connection has: the endpoint will be closed.
-func (p *fabricProcess) leave(end *fabricEnd) {
+// stopPolling ends the polling of a source if no other connection uses it. The caller then closes
+// the endpoint.
+func (p *fabricProcess) stopPolling(end *fabricEnd) {
 	p.mu.Lock()
-	l := p.loops[end.origin().Source()]
+	l := p.loops[end.originEndpoint().Source()]
 	last := false
 	if l != nil {
 		l.users--
@@ -93,18 +96,18 @@ func (p *fabricProcess) leave(end *fabricEnd) {
 	}
 	p.mu.Unlock()
 	if last {
-		l.end()
+		l.stopLoop()
 	}
 }
 
-// await is FabricConfig.Await: who waits polls, unless somebody else does.
-func (p *fabricProcess) await(e transport.OriginEndpoint, done func() bool) {
+// awaitDone is FabricConfig.Await: the waiting thread polls, unless another one does.
+func (p *fabricProcess) awaitDone(e transport.OriginEndpoint, done func() bool) {
 	s := e.Source()
 	p.mu.Lock()
 	l := p.loops[s]
 	p.mu.Unlock()
 	for !done() {
-		if l != nil && !l.mu.TryLock() {
+		if l != nil && !l.polling.TryLock() {
 			time.Sleep(20 * time.Microsecond)
 			continue
 		}
@@ -112,22 +115,22 @@ func (p *fabricProcess) await(e transport.OriginEndpoint, done func() bool) {
 			s.Sleep(100 * time.Microsecond)
 		}
 		if l != nil {
-			l.mu.Unlock()
+			l.polling.Unlock()
 		}
 	}
 }
 
-// receive is FabricConfig.Receive.
-func (p *fabricProcess) receive(e transport.OriginEndpoint) bool {
+// pollOnce is FabricConfig.Receive.
+func (p *fabricProcess) pollOnce(e transport.OriginEndpoint) bool {
 	s := e.Source()
 	p.mu.Lock()
 	l := p.loops[s]
 	p.mu.Unlock()
 	if l != nil {
-		if !l.mu.TryLock() {
+		if !l.polling.TryLock() {
 			return false
 		}
-		defer l.mu.Unlock()
+		defer l.polling.Unlock()
 	}
 	s.Poll(1)
 	return true

@@ -2,7 +2,7 @@
 
 // The conformance suite that every fabric passes: one list of tests for all networks. All processes
 // of a job are in this one; each is a node of its own, opens the fabric, and runs a data server.
-// The rules are those of transport/fabric.go.
+// The rules are the contracts of transport/fabric.go, endpoint.go and direct.go.
 package transporttest
 
 import (
@@ -16,7 +16,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// patience is far more than anything takes, on a busy machine as well.
+// patience is far more than any step takes, even on a busy machine.
 const patience = 60 * time.Second
 
 // RunFabric tests a fabric. Where it cannot be used, the test is skipped with the reason.
@@ -52,7 +52,7 @@ func RunFabric(t *testing.T, d transport.Driver) {
 	}
 }
 
-// fabricJob is the processes of a test, one rank per node.
+// fabricJob has the processes of a test, one rank per node.
 type fabricJob struct {
 	*Cluster
 	t      testing.TB
@@ -61,22 +61,22 @@ type fabricJob struct {
 	nodes  [][]transport.Rank
 	hints  [][]byte
 	hosts  []string
-	// What a test may set before the first open.
-	manual bool                          // the test polls the sources of origins itself
-	accept func(e *fabricEnd) error      // prepares a target's end
-	config func(*transport.FabricConfig) // changes what a process is told
+	// Set by a test before the first process opens its fabric:
+	manualPolling bool                          // the test polls the sources of origins itself
+	onAccept      func(e *fabricEnd) error      // prepares a target's end, or refuses it
+	changeConfig  func(*transport.FabricConfig) // of a process
 }
 
 // fabricProcess is one pretended process: its fabric, the source of its data server, and the ends
 // of its connections.
 type fabricProcess struct {
-	j        *fabricJob
+	job      *fabricJob
 	rank     transport.Rank
 	fabric   transport.Fabric
 	listener transport.Listener
 	server   *pollLoop
-	mem      uintptr // memBytes of the arena
-	own      uintptr // as many bytes outside of it
+	arenaMem uintptr // fabricMemBytes of the arena
+	ownMem   uintptr // as many bytes outside of it
 
 	mu       sync.Mutex
 	changed  *sync.Cond
@@ -87,15 +87,15 @@ type fabricProcess struct {
 	fatal    error
 }
 
-const memBytes = 3 << 20
+const fabricMemBytes = 3 << 20
 
-// newFabricJob makes n processes, which are not open yet.
+// newFabricJob makes n processes. The caller opens them by openAll.
 func newFabricJob(t testing.TB, d transport.Driver, n int) *fabricJob {
 	leaktest.Check(t)
 	j := &fabricJob{Cluster: NewCluster(n), t: t, driver: d}
 	t.Cleanup(j.Cluster.Close)
 	for i := range n {
-		p := &fabricProcess{j: j, rank: transport.Rank(i),
+		p := &fabricProcess{job: j, rank: transport.Rank(i),
 			loops: map[transport.Source]*pollLoop{},
 			ends:  map[transport.Endpoint]*fabricEnd{}}
 		p.changed = sync.NewCond(&p.mu)
@@ -107,45 +107,46 @@ func newFabricJob(t testing.TB, d transport.Driver, n int) *fabricJob {
 			hint = d.Hint()
 		}
 		j.hints = append(j.hints, hint)
-		p.mem, p.own = p.reachable(memBytes), j.Private(i, memBytes)
+		p.arenaMem, p.ownMem = p.allocate(fabricMemBytes), j.Private(i, fabricMemBytes)
 	}
 	return j
 }
 
-// openFabrics is newFabricJob, and all processes are open.
+// openFabrics is newFabricJob and openAll.
 func openFabrics(t testing.TB, d transport.Driver, n int) *fabricJob {
 	j := newFabricJob(t, d, n)
-	j.open()
+	j.openAll()
 	return j
 }
 
-// reachable is memory of the process's node.
-func (p *fabricProcess) reachable(nbytes int64) uintptr {
-	n := p.j.Node(int(p.rank))
+// allocate allocates and publishes arena memory of the process.
+func (p *fabricProcess) allocate(nbytes int64) uintptr {
+	n := p.job.Node(int(p.rank))
 	addr, err := n.Grow(nbytes)
 	if err == nil {
 		err = n.Publish(addr, nbytes)
 	}
 	if err != nil {
-		p.j.t.Fatal(err)
+		p.job.t.Fatal(err)
 	}
 	return addr
 }
 
-func (j *fabricJob) open() {
+// openAll opens all processes. They are closed when the test ends.
+func (j *fabricJob) openAll() {
 	j.t.Helper()
 	for _, p := range j.procs {
-		if err := p.open(); err != nil {
+		if err := p.openProcess(); err != nil {
 			j.t.Fatalf("rank %d: %v", p.rank, err)
 		}
-		j.t.Cleanup(p.close)
+		j.t.Cleanup(p.closeProcess)
 	}
 }
 
-// configure is what a process is told.
-func (p *fabricProcess) configure() transport.FabricConfig {
-	j, memory := p.j, &Memory{}
-	cfg := transport.FabricConfig{Serves: true, Await: p.await, Receive: p.receive,
+// fabricConfig is the argument of Driver.Open for the process.
+func (p *fabricProcess) fabricConfig() transport.FabricConfig {
+	j, memory := p.job, &Memory{}
+	cfg := transport.FabricConfig{Serves: true, Await: p.awaitDone, Receive: p.pollOnce,
 		Settings: transport.Settings{Timeout: 5 * time.Second, Buffer: 4 << 20,
 			Eager: 8 << 10, Looks: func() int { return 50 },
 			Unbind: func() {}},
@@ -159,15 +160,15 @@ func (p *fabricProcess) configure() transport.FabricConfig {
 		Hosts: j.hosts, Hints: j.hints,
 		Secret: []byte("the secret of a test's job"), Memory: memory,
 		Node: View{Node: j.Node(int(p.rank)), First: int(p.rank), Memory: memory}}
-	if j.config != nil {
-		j.config(&cfg)
+	if j.changeConfig != nil {
+		j.changeConfig(&cfg)
 	}
 	return cfg
 }
 
-// open opens the fabric, listens and polls what comes to the data server.
-func (p *fabricProcess) open() (err error) {
-	if p.fabric, err = p.j.driver.Open(p.configure()); err != nil {
+// openProcess opens the fabric, listens, and starts polling the data server's source.
+func (p *fabricProcess) openProcess() (err error) {
+	if p.fabric, err = p.job.driver.Open(p.fabricConfig()); err != nil {
 		return err
 	}
 	p.copies = p.fabric.Info().Copies
@@ -180,12 +181,13 @@ func (p *fabricProcess) open() (err error) {
 	return nil
 }
 
+// acceptEnd is the argument of Listen: it makes the target's end of a new connection.
 func (p *fabricProcess) acceptEnd(from transport.Rank, e transport.TargetEndpoint) (
 	transport.Receiver, error) {
 	end := newFabricEnd(p, from)
-	end.e, end.target = e, true
-	if p.j.accept != nil {
-		if err := p.j.accept(end); err != nil {
+	end.ep, end.target = e, true
+	if p.job.onAccept != nil {
+		if err := p.job.onAccept(end); err != nil {
 			return nil, err
 		}
 	}
@@ -196,23 +198,23 @@ func (p *fabricProcess) acceptEnd(from transport.Rank, e transport.TargetEndpoin
 	return end, nil
 }
 
-// dial connects to a rank and polls what comes.
-func (p *fabricProcess) dial(to int) *fabricEnd {
-	p.j.t.Helper()
+// dialRank connects to a rank and starts polling. The connection is closed when the test ends.
+func (p *fabricProcess) dialRank(to int) *fabricEnd {
+	p.job.t.Helper()
 	end := newFabricEnd(p, transport.Rank(to))
-	e, err := p.fabric.Dial(transport.Rank(to), p.j.procs[to].fabric.Info().Addr, end)
+	e, err := p.fabric.Dial(transport.Rank(to), p.job.procs[to].fabric.Info().Addr, end)
 	if err != nil {
-		p.j.t.Fatalf("rank %d dials rank %d: %v", p.rank, to, err)
+		p.job.t.Fatalf("rank %d dials rank %d: %v", p.rank, to, err)
 	}
-	p.use(end, e)
-	p.j.t.Cleanup(func() { end.close(time.Second) })
+	p.startPolling(end, e)
+	p.job.t.Cleanup(func() { end.closeOrigin(time.Second) })
 	return end
 }
 
-// from is the target's end of the connection that a rank has made.
-func (p *fabricProcess) from(rank transport.Rank) (end *fabricEnd) {
-	p.j.t.Helper()
-	within(p.j.t, p.changed, "rank is accepted", func() bool {
+// acceptedFrom waits for a connection that a rank has made, and returns the target's end.
+func (p *fabricProcess) acceptedFrom(rank transport.Rank) (end *fabricEnd) {
+	p.job.t.Helper()
+	waitWithin(p.job.t, p.changed, "rank is accepted", func() bool {
 		for _, e := range p.accepted {
 			if e.peer == rank {
 				end = e
@@ -223,32 +225,32 @@ func (p *fabricProcess) from(rank transport.Rank) (end *fabricEnd) {
 	return end
 }
 
-// pair is a connection between ranks 0 and 1 of a job: the origin's end and the target's.
-func (j *fabricJob) pair() (origin, target *fabricEnd) {
+// connectPair connects rank 0 to rank 1, and returns both ends.
+func (j *fabricJob) connectPair() (origin, target *fabricEnd) {
 	j.t.Helper()
-	origin = j.procs[0].dial(1)
-	return origin, j.procs[1].from(0)
+	origin = j.procs[0].dialRank(1)
+	return origin, j.procs[1].acceptedFrom(0)
 }
 
-// close ends the process. Its connections have been closed, but for those of which it is the
+// closeProcess ends the process. Its connections have been closed, but for those of which it is the
 // target.
-func (p *fabricProcess) close() {
+func (p *fabricProcess) closeProcess() {
 	if p.fabric == nil {
 		return
 	}
 	for _, l := range p.loops {
-		l.end()
+		l.stopLoop()
 	}
-	p.server.end()
+	p.server.stopLoop()
 	p.listener.Close()
 	if err := p.fabric.Close(); err != nil {
-		p.j.t.Errorf("rank %d closes: %v", p.rank, err)
+		p.job.t.Errorf("rank %d closes: %v", p.rank, err)
 	}
 	p.fabric = nil
 }
 
-// within waits for something that a condition's lock guards.
-func within(t testing.TB, c *sync.Cond, what string, done func() bool) {
+// waitWithin waits for a condition that the lock of c guards. It fails the test after patience.
+func waitWithin(t testing.TB, c *sync.Cond, what string, done func() bool) {
 	t.Helper()
 	late := false
 	timer := time.AfterFunc(patience, func() {
@@ -269,9 +271,9 @@ func within(t testing.TB, c *sync.Cond, what string, done func() bool) {
 	}
 }
 
-// someCursor makes memory of at least one byte within room bytes from base on: contiguous, strided
-// or a list, whose rows do not overlap and are multiples of grain.
-func someCursor(r *rand.Rand, base uintptr, room int64, grain int) (c kernel.Cursor) {
+// randomCursor makes a cursor of at least one byte, within room bytes from base on: contiguous,
+// strided or a list. Its rows do not overlap, and their lengths are multiples of grain.
+func randomCursor(r *rand.Rand, base uintptr, room int64, grain int) (c kernel.Cursor) {
 	row := grain * (1 + r.IntN(300/grain))
 	switch r.IntN(3) {
 	case 0:
@@ -309,8 +311,8 @@ func someCursor(r *rand.Rand, base uintptr, room int64, grain int) (c kernel.Cur
 	return c
 }
 
-// packed is what lies before a cursor, which stays where it is.
-func packed(c kernel.Cursor) []byte {
+// packCursor returns the bytes in front of a cursor. The caller's cursor does not move.
+func packCursor(c kernel.Cursor) []byte {
 	b := make([]byte, c.Left())
 	c.Pack(b)
 	return b

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Waiting: Sleep and Interrupt of one source, Wait, Attend and Wake of a progress thread. No
-// wake-up may be lost. The tests poll the origin's source themselves; the target posts.
+// Waiting in the fabric suite: Sleep and Interrupt of one source, Wait, Attend and Wake of a
+// progress thread. No wake-up may be lost. The tests poll the origin's source themselves; the
+// target posts.
 package transporttest
 
 import (
@@ -28,35 +29,37 @@ func Returns(t testing.TB, what string, do func()) {
 	}
 }
 
-// manualPair is a pair whose origin's source is polled by the test alone.
+// manualPair is connectPair of a new job in which the test polls the origin's source.
 func manualPair(t testing.TB, d transport.Driver) (j *fabricJob, o, target *fabricEnd) {
 	j = newFabricJob(t, d, 2)
-	j.manual = true
-	j.open()
-	o, target = j.pair()
+	j.manualPolling = true
+	j.openAll()
+	o, target = j.connectPair()
 	return j, o, target
 }
 
-// has tells how many frames have come.
-func (e *fabricEnd) has() int {
+// frameCount is the number of frames that have arrived and were not taken.
+func (e *fabricEnd) frameCount() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return len(e.got)
+	return len(e.frames)
 }
 
-// pollUntil polls a source until so many frames have come. It does not sleep.
+// pollUntil polls the source, without sleeping, until that many frames have arrived.
 func (e *fabricEnd) pollUntil(frames int) {
 	e.t.Helper()
-	for end := time.Now().Add(patience); e.has() < frames; {
-		if e.origin().Source().Poll(10); time.Now().After(end) {
-			e.t.Fatalf("%d frames of %d have come", e.has(), frames)
+	for end := time.Now().Add(patience); e.frameCount() < frames; {
+		if e.originEndpoint().Source().Poll(10); time.Now().After(end) {
+			e.t.Fatalf("%d frames of %d have come", e.frameCount(), frames)
 		}
 	}
 }
 
+// fabricWait shows what ends Wait: Wake, the limit, and arrivals at attended sources, which are
+// listed once.
 func fabricWait(t *testing.T, d transport.Driver) {
 	j, o, target := manualPair(t, d)
-	f, s := j.procs[0].fabric, o.origin().Source()
+	f, s := j.procs[0].fabric, o.originEndpoint().Source()
 	f.Wake()
 	Returns(t, "Wait after Wake", func() { f.Wait(-1, nil) })
 	Returns(t, "Wait with Wake", func() {
@@ -71,7 +74,7 @@ func fabricWait(t *testing.T, d transport.Driver) {
 		f.Attend(s)
 		for s.Poll(0) > 0 {
 		}
-		target.post([]byte{headPosted, 1}, nil)
+		target.postFrame([]byte{headPosted, 1}, nil)
 		memory := make([]transport.Source, 0, 4)
 		for listed := false; !listed; {
 			Returns(t, "Wait", func() { memory = f.Wait(patience, memory) })
@@ -80,7 +83,7 @@ func fabricWait(t *testing.T, d transport.Driver) {
 				t.Fatal("Wait lists a source that was never attended")
 			}
 		}
-		target.post([]byte{headPosted, 2}, noise(1, 100))
+		target.postFrame([]byte{headPosted, 2}, noise(1, 100))
 		for range 3 {
 			if again := f.Wait(2*time.Millisecond, memory); len(again) > 0 {
 				t.Fatalf("round %d: a source that was listed is listed again",
@@ -88,21 +91,21 @@ func fabricWait(t *testing.T, d transport.Driver) {
 			}
 		}
 		o.pollUntil(2)
-		if got := o.frames(2); got[0].head[1] != 1 || got[1].head[1] != 2 {
+		if got := o.takeFrames(2); got[0].head[1] != 1 || got[1].head[1] != 2 {
 			t.Errorf("%v", got)
 		}
 	}
 }
 
-// fabricWakeUps is a progress thread, which must hear of every frame.
+// fabricWakeUps shows that a progress thread is woken for every frame.
 func fabricWakeUps(t *testing.T, d transport.Driver) {
 	const n = 400
 	j, o, target := manualPair(t, d)
-	f, s := j.procs[0].fabric, o.origin().Source()
+	f, s := j.procs[0].fabric, o.originEndpoint().Source()
 	heard := make(chan struct{})
 	go func() {
 		for i := range n {
-			target.post(numbered(headPosted, 0, i), someBody(0, i, 100))
+			target.postFrame(numberedHead(headPosted, 0, i), frameBody(0, i, 100))
 			<-heard
 			if i%8 == 0 {
 				time.Sleep(time.Duration(i%5) * 100 * time.Microsecond)
@@ -111,7 +114,7 @@ func fabricWakeUps(t *testing.T, d transport.Driver) {
 	}()
 	var ready []transport.Source
 	for i := range n {
-		for o.has() == 0 {
+		for o.frameCount() == 0 {
 			f.Attend(s)
 			if s.Poll(0) > 0 {
 				continue
@@ -125,19 +128,21 @@ func fabricWakeUps(t *testing.T, d transport.Driver) {
 				r.Poll(0)
 			}
 		}
-		same(t, o.frames(1)[0], numbered(headPosted, 0, i), someBody(0, i, 100))
+		checkFrame(t, o.takeFrames(1)[0], numberedHead(headPosted, 0, i), frameBody(0, i,
+			100))
 		heard <- struct{}{}
 	}
 }
 
-// fabricWaitLost: Wait lists a source whose connection is lost, though nobody attends it.
+// fabricWaitLost shows that Wait lists a source whose connection is lost, even if it is not
+// attended.
 func fabricWaitLost(t *testing.T, d transport.Driver) {
 	for i, end := range []func(o, target *fabricEnd){
-		func(_, target *fabricEnd) { target.e.Break() },
-		func(o, _ *fabricEnd) { o.e.Break() },
+		func(_, target *fabricEnd) { target.ep.Break() },
+		func(o, _ *fabricEnd) { o.ep.Break() },
 		func(_, target *fabricEnd) { // something comes before the end
-			target.post([]byte{headPosted}, noise(1, 100))
-			target.p.close()
+			target.postFrame([]byte{headPosted}, noise(1, 100))
+			target.proc.closeProcess()
 		},
 	} {
 		j, o, target := manualPair(t, d)
@@ -150,7 +155,7 @@ func fabricWaitLost(t *testing.T, d transport.Driver) {
 		lost := func() bool {
 			o.mu.Lock()
 			defer o.mu.Unlock()
-			return len(o.lost) > 0
+			return len(o.lostErrors) > 0
 		}
 		for begin := time.Now(); !lost(); {
 			for _, s := range f.Wait(patience, nil) {
@@ -161,16 +166,18 @@ func fabricWaitLost(t *testing.T, d transport.Driver) {
 			}
 		}
 		if ending.Wait(); i < 2 {
-			target.gone()
+			target.waitLost()
 		} else {
-			o.frames(1)
+			o.takeFrames(1)
 		}
 	}
 }
 
+// fabricSleep shows what ends Sleep: Interrupt, the limit, an arrival, and the loss of the
+// connection.
 func fabricSleep(t *testing.T, d transport.Driver) {
 	_, o, target := manualPair(t, d)
-	s := o.origin().Source()
+	s := o.originEndpoint().Source()
 	quiet := func() {
 		for s.Poll(0) > 0 {
 		}
@@ -189,25 +196,26 @@ func fabricSleep(t *testing.T, d transport.Driver) {
 	for i := range 100 {
 		go func() {
 			time.Sleep(time.Duration(i%4) * 100 * time.Microsecond)
-			target.post(numbered(headPosted, 0, i), someBody(0, i, 100))
+			target.postFrame(numberedHead(headPosted, 0, i), frameBody(0, i, 100))
 		}()
 		Returns(t, "Sleep while a frame comes", func() {
-			for o.has() == 0 {
+			for o.frameCount() == 0 {
 				if s.Poll(0) == 0 {
 					s.Sleep(-1)
 				}
 			}
 		})
-		same(t, o.frames(1)[0], numbered(headPosted, 0, i), someBody(0, i, 100))
+		checkFrame(t, o.takeFrames(1)[0], numberedHead(headPosted, 0, i), frameBody(0, i,
+			100))
 	}
-	go target.e.Break()
+	go target.ep.Break()
 	Returns(t, "Sleep while the connection is lost", func() {
 		for lost := false; !lost; {
 			if s.Poll(0) == 0 {
 				s.Sleep(-1)
 			}
 			o.mu.Lock()
-			lost = len(o.lost) > 0
+			lost = len(o.lostErrors) > 0
 			o.mu.Unlock()
 		}
 	})

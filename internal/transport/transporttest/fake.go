@@ -20,80 +20,79 @@ import (
 
 // Options of a Net. The zero value is an unordered wire.
 type Options struct {
-	Seed  uint64        // of the order in which things happen
-	Pause time.Duration // longest pause between two things that happen at one end
-	// Ordered and Eager are those of transport.Info, and kept.
-	Ordered bool
-	// Coalesces is that of transport.Info.
+	Seed  uint64        // of the order of steps
+	Pause time.Duration // longest pause between two steps of one end
+	// Ordered, Coalesces and Eager are those of transport.Info. The Fake keeps their promises.
+	Ordered   bool
 	Coalesces bool
 	Eager     int
-	// Owns, if set, says whether n bytes at an address are memory of a peer that may be
-	// reached.
+	// Owns, if set, tells whether n bytes at an address belong to a peer and may be accessed.
 	Owns func(p transport.Peer, addr uintptr, n int64) bool
-	// Server, if set, says which end receives the messages for an end.
+	// Server, if set, is the end that receives the messages for an end.
 	Server func(end int) int
 }
 
-// Net is what the ends of a Fake have in common.
+// Net connects the ends of a Fake. Its lock guards all of their fields.
 type Net struct {
 	opts Options
 
-	mu      sync.Mutex
-	changed *sync.Cond
-	ends    []*Fake
-	held    bool
-	rnd     *rand.Rand
-	running sync.WaitGroup
-	tally   map[string]int // operations carried out, by name
+	mu              sync.Mutex
+	changed         *sync.Cond
+	ends            []*Fake
+	held            bool
+	rnd             *rand.Rand
+	running         sync.WaitGroup
+	operationCounts map[string]int // operations carried out, by name
 }
 
 // NewNet makes a net of n ends.
 func NewNet(n int, o Options) *Net {
 	net := &Net{opts: o, ends: make([]*Fake, n), rnd: rand.New(rand.NewPCG(o.Seed, 1)),
-		tally: map[string]int{}}
+		operationCounts: map[string]int{}}
 	net.changed = sync.NewCond(&net.mu)
 	return net
 }
 
 // Fake implements transport.Transport.
 type Fake struct {
-	net     *Net
-	self    int
-	handler transport.Handler
-	peers   []int
-	posted  []*op
-	leaving [][]*op    // by end: locally complete, in the order they will take effect
-	inbox   [][]letter // by sender: messages on their way
-	dead    bool
-	closed  bool
-	late    map[int]error // by end: what a store that nobody waited for has come to
+	net        *Net
+	self       int
+	handler    transport.Handler
+	peers      []int
+	posted     []*op
+	departed   [][]*op           // by end: locally complete, in the order they will take effect
+	inbox      [][]queuedMessage // by sender: messages on their way
+	dead       bool
+	closed     bool
+	lateErrors map[int]error // by end: the error of a store, for the next fence
 	// by end: messages that are not unordered, and how many of them have been handled
-	mailed  map[int]int
-	handled map[int]int
+	messagesSent    map[int]int
+	messagesHandled map[int]int
 }
 
 // Open makes end number self.
 func (n *Net) Open(self int, h transport.Handler) *Fake {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	f := &Fake{net: n, self: self, handler: h, leaving: make([][]*op, len(n.ends)),
-		inbox: make([][]letter, len(n.ends)),
-		late:  map[int]error{}, mailed: map[int]int{}, handled: map[int]int{}}
+	f := &Fake{net: n, self: self, handler: h, departed: make([][]*op, len(n.ends)),
+		inbox:      make([][]queuedMessage, len(n.ends)),
+		lateErrors: map[int]error{}, messagesSent: map[int]int{},
+		messagesHandled: map[int]int{}}
 	n.ends[self] = f
 	n.running.Add(2)
-	go f.engine()
-	go f.deliver()
+	go f.runEngine()
+	go f.deliverMessages()
 	return f
 }
 
-// Hold stops the wire: what was posted stays open until Release.
-func (n *Net) Hold() { n.change(func() { n.held = true }) }
+// Hold stops the wire: posted operations stay open until Release.
+func (n *Net) Hold() { n.changeState(func() { n.held = true }) }
 
-// Release lets it run again.
-func (n *Net) Release() { n.change(func() { n.held = false }) }
+// Release ends Hold.
+func (n *Net) Release() { n.changeState(func() { n.held = false }) }
 
-// Kill makes an end dead to all others.
-func (n *Net) Kill(end int) { n.change(func() { n.ends[end].dead = true }) }
+// Kill makes an end dead: operations to it fail with ErrPeerDead.
+func (n *Net) Kill(end int) { n.changeState(func() { n.ends[end].dead = true }) }
 
 // Close closes all ends and waits for their goroutines.
 func (n *Net) Close() {
@@ -105,21 +104,22 @@ func (n *Net) Close() {
 	n.running.Wait()
 }
 
-// Count is how many operations of a name ("put", "get", "acc", "rmw", "fence", "put vector" ...)
-// were asked for.
+// Count is the number of calls of one kind so far: "put", "get", "acc", "rmw", "fence", "put
+// vector" ...
 func (n *Net) Count(name string) (count int) {
-	n.change(func() { count = n.tally[name] })
+	n.changeState(func() { count = n.operationCounts[name] })
 	return count
 }
 
-func (n *Net) change(do func()) {
+// changeState calls do with the lock held, and wakes the waiters.
+func (n *Net) changeState(do func()) {
 	n.mu.Lock()
 	do()
 	n.mu.Unlock()
 	n.changed.Broadcast()
 }
 
-// Info tells what Options said.
+// Info has the values of Options.
 func (f *Fake) Info() transport.Info {
 	return transport.Info{Name: "fake", Addr: []byte{byte(f.self)}, Ordered: f.net.opts.Ordered,
 		Coalesces: f.net.opts.Coalesces, Eager: f.net.opts.Eager}
@@ -134,28 +134,28 @@ func (f *Fake) Connect(peers []transport.PeerAddr) error {
 		}
 		to[i] = int(p.Rank)
 	}
-	f.net.change(func() { f.peers = to })
+	f.net.changeState(func() { f.peers = to })
 	return nil
 }
 
-// Put posts.
+// Put posts an operation.
 func (f *Fake) Put(p transport.Peer, x *transport.Xfer) error {
-	return f.post(p, &op{name: "put", x: x})
+	return f.postOp(p, &op{name: "put", xfer: x})
 }
 
-// Get posts.
+// Get posts an operation.
 func (f *Fake) Get(p transport.Peer, x *transport.Xfer) error {
-	return f.post(p, &op{name: "get", x: x})
+	return f.postOp(p, &op{name: "get", xfer: x})
 }
 
-// Acc posts; the scale is read now.
+// Acc posts an operation and reads the scale.
 func (f *Fake) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error {
-	o := &op{name: "acc", x: x, typ: kernel.Type(s.Type)}
+	o := &op{name: "acc", xfer: x, typ: kernel.Type(s.Type)}
 	copy(o.scale[:], unsafe.Slice((*byte)(s.Value), kernel.TypeSize(o.typ)))
-	return f.post(p, o)
+	return f.postOp(p, o)
 }
 
-// RMW posts and waits.
+// RMW posts an operation and waits for it.
 func (f *Fake) RMW(p transport.Peer, r *transport.RMW) error {
 	if !r.Valid() {
 		return fmt.Errorf("read-modify-write: %w", transport.ErrNotNative)
@@ -164,19 +164,19 @@ func (f *Fake) RMW(p transport.Peer, r *transport.RMW) error {
 	x := &transport.Xfer{Remote: transport.Section{Base: r.Addr},
 		Count: []int32{int32(r.Bytes)},
 		Done:  func(err error) { done <- err }}
-	if err := f.post(p, &op{name: "rmw", x: x, rmw: r}); err != nil {
+	if err := f.postOp(p, &op{name: "rmw", xfer: x, rmw: r}); err != nil {
 		return err
 	}
 	return <-done
 }
 
-// Send queues a copy.
-func (f *Fake) Send(p transport.Peer, m transport.Msg) error { return f.mail(p, m, nil) }
+// Send queues a copy of the message.
+func (f *Fake) Send(p transport.Peer, m transport.Msg) error { return f.queueMessage(p, m, nil) }
 
-// Call waits for the reply, or until the peer is dead or this end closed. A goroutine does where
-// m.Replied gets the reply.
+// Call waits for the reply, or until the peer is dead or this end is closed. If m.Replied is set, a
+// goroutine waits.
 func (f *Fake) Call(p transport.Peer, m transport.Msg) ([]byte, error) {
-	reply, err := f.call(p, m)
+	reply, err := f.postCall(p, m)
 	switch {
 	case err != nil:
 		return nil, err
@@ -187,19 +187,20 @@ func (f *Fake) Call(p transport.Peer, m transport.Msg) ([]byte, error) {
 	return nil, nil
 }
 
-// call posts a message. The function that it returns waits for the reply.
-func (f *Fake) call(p transport.Peer, m transport.Msg) (reply func() ([]byte, error), err error) {
+// postCall queues a message. Its result waits for the reply.
+func (f *Fake) postCall(p transport.Peer, m transport.Msg) (reply func() ([]byte, error),
+	err error) {
 	n, done := f.net, false
 	var answer []byte
-	take := func(body []byte) { n.change(func() { done, answer = true, body }) }
-	if err := f.mail(p, m, take); err != nil {
+	setReply := func(body []byte) { n.changeState(func() { done, answer = true, body }) }
+	if err := f.queueMessage(p, m, setReply); err != nil {
 		return nil, err
 	}
 	return func() ([]byte, error) {
 		n.mu.Lock()
 		defer n.mu.Unlock()
 		for !done {
-			if _, err := f.end(p); err != nil {
+			if _, err := f.reachableEnd(p); err != nil {
 				return nil, err
 			}
 			n.changed.Wait()
@@ -208,25 +209,27 @@ func (f *Fake) call(p transport.Peer, m transport.Msg) (reply func() ([]byte, er
 	}, nil
 }
 
-func (f *Fake) mail(p transport.Peer, m transport.Msg, reply func([]byte)) (err error) {
-	f.net.change(func() {
-		switch end, e := f.end(p); {
+// queueMessage queues a copy of a message at the receiving end: at a random place if it is
+// unordered.
+func (f *Fake) queueMessage(p transport.Peer, m transport.Msg, reply func([]byte)) (err error) {
+	f.net.changeState(func() {
+		switch end, e := f.reachableEnd(p); {
 		case e != nil:
 			err = e
 		case len(m.Body) > transport.MaxMessage:
 			err = fmt.Errorf("message of %d bytes: %w", len(m.Body),
 				transport.ErrTooLong)
 		default:
-			to := f.net.ends[f.net.server(end)]
-			l := letter{from: f.self, to: end, tag: int64(m.Kind),
+			to := f.net.ends[f.net.serverOf(end)]
+			l := queuedMessage{from: f.self, to: end, tag: int64(m.Kind),
 				body: slices.Clone(m.Whole()), reply: reply,
-				after: f.before(end)}
+				waitsFor: f.openOpsTo(end)}
 			at := len(to.inbox[f.self])
 			if m.Unordered {
-				l.after, at = nil, f.net.rnd.IntN(at+1)
+				l.waitsFor, at = nil, f.net.rnd.IntN(at+1)
 			} else {
-				l.done = func() { f.handled[end]++ }
-				f.mailed[end]++
+				l.onHandled = func() { f.messagesHandled[end]++ }
+				f.messagesSent[end]++
 			}
 			to.inbox[f.self] = slices.Insert(to.inbox[f.self], at, l)
 		}
@@ -234,30 +237,32 @@ func (f *Fake) mail(p transport.Peer, m transport.Msg, reply func([]byte)) (err 
 	return err
 }
 
-func (n *Net) server(end int) int {
+// serverOf is the end that receives the messages for an end.
+func (n *Net) serverOf(end int) int {
 	if n.opts.Server == nil {
 		return end
 	}
 	return n.opts.Server(end)
 }
 
-// before lists what a message to an end has to wait for: with Ordered what is open to any end of
-// the same server.
-func (f *Fake) before(end int) []*op {
+// openOpsTo lists the operations that a message to an end has to wait for: with Ordered the open
+// ones to any end of the same server. The caller holds the net's lock.
+func (f *Fake) openOpsTo(end int) []*op {
 	var open []*op
 	if !f.net.opts.Ordered {
 		return nil
 	}
-	for _, o := range slices.Concat(append([][]*op{f.posted}, f.leaving...)...) {
-		if f.net.server(o.to) == f.net.server(end) {
+	for _, o := range slices.Concat(append([][]*op{f.posted}, f.departed...)...) {
+		if f.net.serverOf(o.to) == f.net.serverOf(end) {
 			open = append(open, o)
 		}
 	}
 	return open
 }
 
-// end finds the end of a peer that can still be reached.
-func (f *Fake) end(p transport.Peer) (int, error) {
+// reachableEnd is the number of a peer's end. It fails if that is dead, or if this end is closed.
+// The caller holds the net's lock.
+func (f *Fake) reachableEnd(p transport.Peer) (int, error) {
 	end := f.peers[p]
 	switch {
 	case f.closed:
@@ -268,15 +273,15 @@ func (f *Fake) end(p transport.Peer) (int, error) {
 	return end, nil
 }
 
-// Progress only waits, and not for long: the engine runs by itself.
+// Progress sleeps for a short time: the engine has a goroutine of its own.
 func (f *Fake) Progress(wait time.Duration) (int, error) {
 	time.Sleep(min(wait, 20*time.Microsecond))
 	return 0, nil
 }
 
-// Close fails what is open.
+// Close completes open operations with ErrClosed.
 func (f *Fake) Close() error {
-	f.net.change(func() { f.closed = true })
+	f.net.changeState(func() { f.closed = true })
 	return nil
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The stand-ins are tested like real transports: the conformance suite over Fake, and the few
-// things that tests of core rely on beyond it (completions can be held, reordering does happen,
+// The stand-ins are tested like real transports: the conformance suite over Fake, and the
+// properties that tests of core need beyond it (completions can be held, operations are reordered,
 // peers can die).
 package transporttest
 
@@ -16,8 +16,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// ends opens a Fake between n goroutines' places.
-func ends(t *testing.T, n int, o Options) (*Net, []*End) {
+// openFakes opens a Net of n ends with memory for the conformance suite.
+func openFakes(t *testing.T, n int, o Options) (*Net, []*End) {
 	leaktest.Check(t)
 	c := NewCluster(n)
 	net := NewNet(n, o)
@@ -36,6 +36,7 @@ func ends(t *testing.T, n int, o Options) (*Net, []*End) {
 	return net, all
 }
 
+// TestConformance shows that a Fake passes the conformance suite of transports.
 func TestConformance(t *testing.T) {
 	for name, o := range map[string]Options{
 		"unordered": {Seed: 1},
@@ -43,7 +44,7 @@ func TestConformance(t *testing.T) {
 		"slow wire": {Seed: 4, Pause: 100 * time.Microsecond},
 	} {
 		t.Run(name, func(t *testing.T) {
-			_, all := ends(t, 3, o)
+			_, all := openFakes(t, 3, o)
 			served := make(chan error, 2)
 			for _, e := range all[1:] {
 				go func() { served <- Serve(e) }()
@@ -58,23 +59,24 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// pair is two ends that know each other, with n words of local memory numbered from 1.
-func pair(t *testing.T, o Options) (*Net, *End, *End) {
-	net, all := ends(t, 2, o)
+// connectFakes opens two connected ends. The scratch words of the first are 1, 2, 3 ...
+func connectFakes(t *testing.T, o Options) (*Net, *End, *End) {
+	net, all := openFakes(t, 2, o)
 	for _, e := range all {
-		if err := e.Transport.Connect(e.addrs()); err != nil {
+		if err := e.Transport.Connect(e.peerAddrs()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	words := unsafe.Slice((*int64)(unsafe.Pointer(&all[0].bytes(scratchAt, 8)[0])), 64)
+	words := unsafe.Slice((*int64)(unsafe.Pointer(&all[0].memory(scratchAt, 8)[0])), 64)
 	for i := range words {
 		words[i] = int64(i + 1)
 	}
 	return net, all[0], all[1]
 }
 
+// TestHold shows that operations stay open from Hold to Release.
 func TestHold(t *testing.T) {
-	net, a, b := pair(t, Options{})
+	net, a, b := connectFakes(t, Options{})
 	net.Hold()
 	done := make(chan error, 1)
 	x := contiguous(a.Mem+scratchAt, b.Mem, 8)
@@ -91,14 +93,15 @@ func TestHold(t *testing.T) {
 	if err := <-done; err != nil {
 		t.Fatal(err)
 	}
-	if err := a.Transport.Fence(1); err != nil || b.bytes(0, 1)[0] != 1 {
-		t.Errorf("%v, byte %d", err, b.bytes(0, 1)[0])
+	if err := a.Transport.Fence(1); err != nil || b.memory(0, 1)[0] != 1 {
+		t.Errorf("%v, byte %d", err, b.memory(0, 1)[0])
 	}
 }
 
-// Operations that are open together complete in another order than they were posted.
+// TestReorders shows that operations that are open together complete in another order than they
+// were posted in.
 func TestReorders(t *testing.T) {
-	net, a, b := pair(t, Options{Seed: 5})
+	net, a, b := connectFakes(t, Options{Seed: 5})
 	net.Hold()
 	var order []int
 	for i := range 20 {
@@ -117,8 +120,9 @@ func TestReorders(t *testing.T) {
 	}
 }
 
+// TestKill shows that open and later operations to a dead end fail with ErrPeerDead.
 func TestKill(t *testing.T) {
-	net, a, b := pair(t, Options{})
+	net, a, b := connectFakes(t, Options{})
 	net.Hold()
 	done := make(chan error, 1)
 	x := contiguous(a.Mem+scratchAt, b.Mem, 8)
@@ -139,8 +143,10 @@ func TestKill(t *testing.T) {
 	}
 }
 
+// TestCloseFailsWhatIsOpen shows that open and later operations of a closed end fail with
+// ErrClosed.
 func TestCloseFailsWhatIsOpen(t *testing.T) {
-	net, a, b := pair(t, Options{})
+	net, a, b := connectFakes(t, Options{})
 	net.Hold()
 	done := make(chan error, 1)
 	x := contiguous(a.Mem+scratchAt, b.Mem, 8)
@@ -155,12 +161,14 @@ func TestCloseFailsWhatIsOpen(t *testing.T) {
 	}
 }
 
+// TestOwns shows that Options.Owns decides which addresses are bad.
 func TestOwns(t *testing.T) {
-	_, a, b := pair(t,
+	_, a, b := connectFakes(t,
 		Options{Owns: func(_ transport.Peer, _ uintptr, n int64) bool { return n < 64 }})
 	for n, want := range map[int]error{32: nil, 64: transport.ErrBadAddr} {
 		x := contiguous(a.Mem+scratchAt, b.Mem, n)
-		err := wait(func(x *transport.Xfer) error { return a.Transport.Put(1, x) }, x)
+		err := waitTransfer(a.putTo(1),
+			x)
 		if late := a.Transport.Fence(1); err == nil {
 			// of a store that was locally complete at once
 			err = late
@@ -171,8 +179,10 @@ func TestOwns(t *testing.T) {
 	}
 }
 
+// TestFlaky shows that each method of a Flaky fails when the test wants it, before the call or at
+// local completion.
 func TestFlaky(t *testing.T) {
-	_, a, b := pair(t, Options{})
+	_, a, b := connectFakes(t, Options{})
 	broken := errors.New("broken")
 	now := ""
 	f := &Flaky{Transport: a.Transport, Fail: func(what string, p transport.Peer) error {
@@ -183,7 +193,7 @@ func TestFlaky(t *testing.T) {
 	}}
 	scale := int32(1)
 	calls := map[string]func() error{
-		"connect": func() error { return f.Connect(a.addrs()) },
+		"connect": func() error { return f.Connect(a.peerAddrs()) },
 		"put":     func() error { return f.Put(1, contiguous(a.Mem+scratchAt, b.Mem, 8)) },
 		"get":     func() error { return f.Get(1, contiguous(a.Mem+scratchAt, b.Mem, 8)) },
 		"acc": func() error {
@@ -210,7 +220,8 @@ func TestFlaky(t *testing.T) {
 		func(x *transport.Xfer) error { return f.Put(1, x) },
 		func(x *transport.Xfer) error { return f.Get(1, x) },
 	} {
-		if err := wait(start, contiguous(a.Mem+scratchAt, b.Mem, 8)); !errors.Is(err,
+		if err := waitTransfer(start, contiguous(a.Mem+scratchAt, b.Mem,
+			8)); !errors.Is(err,
 			broken) {
 			t.Errorf("local completion: %v", err)
 		}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Flaky is a transport that fails where a test says so. It adds nothing to the data path of a real
-// transport.
+// Flaky is a transport that fails at calls chosen by a test. It changes nothing in the data path of
+// the transport that it wraps.
 package transporttest
 
 import (
@@ -10,26 +10,27 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Flaky wraps a transport. Both functions may be nil; what they are asked is the method's name in
-// lower case.
+// Flaky wraps a transport. Both functions may be nil. Their argument what is the name of the method
+// in lower case.
 type Flaky struct {
 	transport.Transport
 	// Fail makes a call fail before it has any effect.
 	Fail func(what string, p transport.Peer) error
-	// FailLater makes the local completion of a put, get or accumulate fail; its effect is that
-	// of the wrapped one.
+	// FailLater makes the local completion of a put, get or accumulate fail. The operation
+	// itself is carried out.
 	FailLater func(what string, p transport.Peer) error
 }
 
-func (f *Flaky) fail(what string, p transport.Peer) error {
+// injectedError is the error of Fail, nil if it is not set.
+func (f *Flaky) injectedError(what string, p transport.Peer) error {
 	if f.Fail == nil {
 		return nil
 	}
 	return f.Fail(what, p)
 }
 
-// spoil gives the transfer a Done that reports FailLater's error.
-func (f *Flaky) spoil(what string, p transport.Peer, x *transport.Xfer) *transport.Xfer {
+// withLateFailure returns the transfer with a Done that reports the error of FailLater.
+func (f *Flaky) withLateFailure(what string, p transport.Peer, x *transport.Xfer) *transport.Xfer {
 	if f.FailLater == nil {
 		return x
 	}
@@ -47,7 +48,7 @@ func (f *Flaky) spoil(what string, p transport.Peer, x *transport.Xfer) *transpo
 
 // Connect may fail, at peer -1.
 func (f *Flaky) Connect(peers []transport.PeerAddr) error {
-	if err := f.fail("connect", -1); err != nil {
+	if err := f.injectedError("connect", -1); err != nil {
 		return err
 	}
 	return f.Transport.Connect(peers)
@@ -55,31 +56,31 @@ func (f *Flaky) Connect(peers []transport.PeerAddr) error {
 
 // Put may fail.
 func (f *Flaky) Put(p transport.Peer, x *transport.Xfer) error {
-	if err := f.fail("put", p); err != nil {
+	if err := f.injectedError("put", p); err != nil {
 		return err
 	}
-	return f.Transport.Put(p, f.spoil("put", p, x))
+	return f.Transport.Put(p, f.withLateFailure("put", p, x))
 }
 
 // Get may fail.
 func (f *Flaky) Get(p transport.Peer, x *transport.Xfer) error {
-	if err := f.fail("get", p); err != nil {
+	if err := f.injectedError("get", p); err != nil {
 		return err
 	}
-	return f.Transport.Get(p, f.spoil("get", p, x))
+	return f.Transport.Get(p, f.withLateFailure("get", p, x))
 }
 
 // Acc may fail.
 func (f *Flaky) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error {
-	if err := f.fail("acc", p); err != nil {
+	if err := f.injectedError("acc", p); err != nil {
 		return err
 	}
-	return f.Transport.Acc(p, f.spoil("acc", p, x), s)
+	return f.Transport.Acc(p, f.withLateFailure("acc", p, x), s)
 }
 
 // RMW may fail.
 func (f *Flaky) RMW(p transport.Peer, r *transport.RMW) error {
-	if err := f.fail("rmw", p); err != nil {
+	if err := f.injectedError("rmw", p); err != nil {
 		return err
 	}
 	return f.Transport.RMW(p, r)
@@ -87,7 +88,7 @@ func (f *Flaky) RMW(p transport.Peer, r *transport.RMW) error {
 
 // Send may fail.
 func (f *Flaky) Send(p transport.Peer, m transport.Msg) error {
-	if err := f.fail("send", p); err != nil {
+	if err := f.injectedError("send", p); err != nil {
 		return err
 	}
 	return f.Transport.Send(p, m)
@@ -95,7 +96,7 @@ func (f *Flaky) Send(p transport.Peer, m transport.Msg) error {
 
 // Call may fail.
 func (f *Flaky) Call(p transport.Peer, m transport.Msg) ([]byte, error) {
-	if err := f.fail("call", p); err != nil {
+	if err := f.injectedError("call", p); err != nil {
 		return nil, err
 	}
 	return f.Transport.Call(p, m)
@@ -104,7 +105,7 @@ func (f *Flaky) Call(p transport.Peer, m transport.Msg) ([]byte, error) {
 // Fence may fail, at any of the peers.
 func (f *Flaky) Fence(ps ...transport.Peer) error {
 	for _, p := range ps {
-		if err := f.fail("fence", p); err != nil {
+		if err := f.injectedError("fence", p); err != nil {
 			return err
 		}
 	}
@@ -113,7 +114,7 @@ func (f *Flaky) Fence(ps ...transport.Peer) error {
 
 // Progress may fail, at peer -1.
 func (f *Flaky) Progress(wait time.Duration) (int, error) {
-	if err := f.fail("progress", -1); err != nil {
+	if err := f.injectedError("progress", -1); err != nil {
 		return 0, err
 	}
 	return f.Transport.Progress(wait)

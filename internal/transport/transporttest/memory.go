@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Memory and View stand in for what a data server acts on: a node's own transport, whose every
-// operation is complete when it returns, and a node that is some of a Cluster's ranks.
+// Stand-ins for the arguments of a data server: Memory is a node's own transport, whose operations
+// are complete at return, and View is a node of some of a Cluster's ranks.
 package transporttest
 
 import (
@@ -13,35 +13,36 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Memory moves data, accumulates and does read-modify-writes in the memory of this process. It has
-// no other operations.
+// Memory moves data, accumulates and does read-modify-writes in memory of this process. It has no
+// other operations.
 type Memory struct {
 	transport.Transport
-	moved atomic.Int64 // bytes by Put and Get
-	mu    sync.Mutex
-	once  sync.Once
-	lines []byte
+	moved      atomic.Int64 // bytes by Put and Get
+	mu         sync.Mutex
+	once       sync.Once
+	lockMemory []byte
 }
 
 const lockLines = 64 // of 64 bytes: a page
 
-// locks are for accumulates, also those of devices: a page of its own.
-func (m *Memory) locks() unsafe.Pointer {
-	m.once.Do(func() { m.lines = make([]byte, 2*64*lockLines) })
-	at := unsafe.Pointer(&m.lines[0])
+// lockPage are for accumulates, also those of devices: a page of its own.
+func (m *Memory) lockPage() unsafe.Pointer {
+	m.once.Do(func() { m.lockMemory = make([]byte, 2*64*lockLines) })
+	at := unsafe.Pointer(&m.lockMemory[0])
 	return unsafe.Add(at, -uintptr(at)&(64*lockLines-1))
 }
 
 // Put copies local to remote.
-func (m *Memory) Put(_ transport.Peer, x *transport.Xfer) error { return m.move(x, true) }
+func (m *Memory) Put(_ transport.Peer, x *transport.Xfer) error { return m.copyTransfer(x, true) }
 
 // Get copies remote to local.
-func (m *Memory) Get(_ transport.Peer, x *transport.Xfer) error { return m.move(x, false) }
+func (m *Memory) Get(_ transport.Peer, x *transport.Xfer) error { return m.copyTransfer(x, false) }
 
-// Moved is how many bytes were put and got.
+// Moved is the number of bytes that were put and got.
 func (m *Memory) Moved() int64 { return m.moved.Load() }
 
-func (m *Memory) move(x *transport.Xfer, put bool) error {
+// copyTransfer copies the local side to the remote one (put), or back.
+func (m *Memory) copyTransfer(x *transport.Xfer, put bool) error {
 	var from, to kernel.Cursor
 	var list [2][]kernel.Group
 	if put {
@@ -57,9 +58,9 @@ func (m *Memory) move(x *transport.Xfer, put bool) error {
 	return nil
 }
 
-// Acc adds under locks.
+// Acc accumulates under the locks of lockPage.
 func (m *Memory) Acc(_ transport.Peer, x *transport.Xfer, s transport.Scale) error {
-	st := kernel.Stripes{Word: m.locks(), Mask: lockLines - 1, PitchWords: 16, Owner: 1,
+	st := kernel.Stripes{Word: m.lockPage(), Mask: lockLines - 1, PitchWords: 16, Owner: 1,
 		Device: true}
 	for _, v := range x.Vector {
 		kernel.AccVector(st, kernel.Type(s.Type), s.Value, v.Local, v.Remote, v.Bytes)
@@ -73,7 +74,7 @@ func (m *Memory) Acc(_ transport.Peer, x *transport.Xfer, s transport.Scale) err
 	return nil
 }
 
-// RMW is atomic against every other one.
+// RMW is atomic with respect to all others.
 func (m *Memory) RMW(_ transport.Peer, r *transport.RMW) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -88,12 +89,12 @@ type View struct {
 	Memory *Memory
 }
 
-// DeviceLocks are those of its memory.
+// DeviceLocks are the locks of v.Memory.
 func (v View) DeviceLocks() (at uintptr, n int) {
-	return uintptr(v.Memory.locks()), lockLines
+	return uintptr(v.Memory.lockPage()), lockLines
 }
 
-// Owns looks an address up.
+// Owns is Node.Owns, with local numbers of the view.
 func (v View) Owns(local int, addr uintptr, n int64) bool {
 	return v.Node.Owns(v.First+local, addr, n)
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A random mixture of operations by several threads of all ranks at once, with pauses, for
-// transports whose connections come and go. Each thread knows what its memory at each rank must
-// hold: what it has stored there, in its order. Messages are numbered.
+// A random mixture of operations by several threads of all ranks at the same time, with pauses, for
+// transports whose connections are released and made again. Each thread keeps a copy of what it has
+// stored at each rank, and compares. Messages are numbered.
 package transporttest
 
 import (
@@ -20,12 +20,12 @@ import (
 )
 
 const (
-	mixBytes   = 96 << 10 // of a thread at each rank
+	mixBytes   = 96 << 10 // memory of a thread at each rank
 	mixThreads = 2
-	mixMost    = 40000 // bytes of a transfer
+	mixMost    = 40000 // most bytes of a transfer
 )
 
-// Kinds of its messages.
+// Kinds of the messages of Mix.
 const (
 	mixOrdered = 1 + iota
 	mixUnordered
@@ -34,22 +34,22 @@ const (
 
 // mixer is a thread of a rank.
 type mixer struct {
-	e          *Ends
-	tr         transport.Transport
-	me, thread int
-	others     []int           // ranks of other nodes
-	local      uintptr         // as much as at a rank
-	there      map[int]uintptr // its memory at a rank
-	want       map[int][]byte  // what that holds
-	words      map[int]uintptr // a word of each rank that all add to
-	added      map[int]int64   // what this thread has
-	sent       map[[2]int]int  // messages, by rank and kind
-	told       map[int]uint32  // notifications
-	rnd        *rand.Rand
+	ends         *Ends
+	transport    transport.Transport
+	rank, thread int
+	others       []int           // ranks of other nodes
+	local        uintptr         // as much as at a rank
+	remote       map[int]uintptr // its memory at a rank
+	expected     map[int][]byte  // what that holds
+	words        map[int]uintptr // a word of each rank that all add to
+	added        map[int]int64   // what this thread has
+	sent         map[[2]int]int  // messages, by rank and kind
+	notified     map[int]uint32  // notifications
+	rnd          *rand.Rand
 }
 
-// Mix has all ranks do so many random operations each, and checks what becomes of them. Then it
-// closes the transports. Nobody may be lost.
+// Mix has each thread of each rank do `steps` random operations, and checks their effects. Then it
+// closes the transports, and checks that no loss was reported.
 func (e *Ends) Mix(t *testing.T, seed uint64, steps int) {
 	t.Helper()
 	e.ConnectAll(t)
@@ -67,14 +67,16 @@ func (e *Ends) Mix(t *testing.T, seed uint64, steps int) {
 	for _, m := range all {
 		running.Go(func() {
 			for i := range steps {
-				if err := m.step(); err != nil {
-					t.Errorf("rank %d, thread %d, step %d: %v", m.me, m.thread,
+				if err := m.randomStep(); err != nil {
+					t.Errorf("rank %d, thread %d, step %d: %v", m.rank,
+						m.thread,
 						i, err)
 					return
 				}
 			}
-			if err := m.settle(m.others...); err != nil {
-				t.Errorf("rank %d, thread %d, at the end: %v", m.me, m.thread, err)
+			if err := m.fenceAndCheck(m.others...); err != nil {
+				t.Errorf("rank %d, thread %d, at the end: %v", m.rank, m.thread,
+					err)
 			}
 		})
 	}
@@ -88,66 +90,65 @@ func (e *Ends) Mix(t *testing.T, seed uint64, steps int) {
 	}
 }
 
+// newMixer makes a thread, with memory for it at all ranks of other nodes.
 func (e *Ends) newMixer(t *testing.T, rank, thread int, seed uint64, words map[int]uintptr) *mixer {
-	m := &mixer{e: e, tr: e.Open[rank], me: rank, thread: thread,
-		local: e.Alloc(t, rank, mixBytes), words: words, there: map[int]uintptr{},
-		want: map[int][]byte{}, added: map[int]int64{}, sent: map[[2]int]int{},
-		told: map[int]uint32{},
-		rnd:  rand.New(rand.NewPCG(seed, uint64(rank*mixThreads+thread)))}
+	m := &mixer{ends: e, transport: e.Open[rank], rank: rank, thread: thread,
+		local: e.Alloc(t, rank, mixBytes), words: words, remote: map[int]uintptr{},
+		expected: map[int][]byte{}, added: map[int]int64{}, sent: map[[2]int]int{},
+		notified: map[int]uint32{},
+		rnd:      rand.New(rand.NewPCG(seed, uint64(rank*mixThreads+thread)))}
 	node := e.nodeOf[rank]
 	for r := range e.Open {
 		if e.nodeOf[r] != node {
 			m.others = append(m.others, r)
-			m.there[r], m.want[r] = e.Alloc(t, r, mixBytes), make([]byte, mixBytes)
+			m.remote[r], m.expected[r] = e.Alloc(t, r, mixBytes), make([]byte, mixBytes)
 		}
 	}
 	return m
 }
 
-func at(addr uintptr, n int) []byte { return unsafe.Slice((*byte)(kernel.Ptr(addr)), n) }
-
-// step does something, at a random rank.
-func (m *mixer) step() error {
+// randomStep does one random operation at a random rank of another node.
+func (m *mixer) randomStep() error {
 	to := m.others[m.rnd.IntN(len(m.others))]
 	p := transport.Peer(to)
 	switch m.rnd.IntN(12) {
 	case 0, 1:
-		return m.put(to)
+		return m.putRandom(to)
 	case 2, 3:
-		return m.get(to)
+		return m.getRandom(to)
 	case 4:
-		return m.accumulate(to)
+		return m.accumulateRandom(to)
 	case 5:
 		x := &transport.RMW{Bytes: 8, Addr: m.words[to], Operand: int64(m.rnd.IntN(100)),
 			Posted: m.rnd.IntN(2) == 0}
 		m.added[to] += x.Operand
-		return m.tr.RMW(p, x)
+		return m.transport.RMW(p, x)
 	case 6:
-		body := at(m.local, m.rnd.IntN(3000))
-		if reply, err := m.tr.Call(p, transport.Msg{Body: body}); err != nil ||
+		body := memoryBytes(m.local, m.rnd.IntN(3000))
+		if reply, err := m.transport.Call(p, transport.Msg{Body: body}); err != nil ||
 			!bytes.Equal(reply, body) {
 			return fmt.Errorf("a call of %d bytes brought %d: %v", len(body),
 				len(reply), err)
 		}
 	case 7, 8:
-		return m.send(to, mixOrdered+m.rnd.IntN(2))
+		return m.sendRandom(to, mixOrdered+m.rnd.IntN(2))
 	case 9:
-		return m.settle(to)
+		return m.fenceAndCheck(to)
 	case 10:
-		return m.watch(to)
+		return m.watchRank(to)
 	case 11:
 		time.Sleep(time.Duration(m.rnd.IntN(1500)) * time.Microsecond)
 	}
 	return nil
 }
 
-// transfer is a random one with a rank: rows, or contiguous.
-func (m *mixer) transfer(to, grain int) *transport.Xfer {
+// randomTransfer makes a contiguous or strided transfer with a rank, of multiples of grain.
+func (m *mixer) randomTransfer(to, grain int) *transport.Xfer {
 	n := []int{8, 100, 3000, mixMost}[m.rnd.IntN(4)]
 	off := m.rnd.IntN(mixBytes-2*n) / grain * grain
 	x := &transport.Xfer{Count: []int32{int32(max(m.rnd.IntN(n)/grain, 1) * grain)},
 		Local:  transport.Section{Base: m.local + uintptr(off)},
-		Remote: transport.Section{Base: m.there[to] + uintptr(off)}}
+		Remote: transport.Section{Base: m.remote[to] + uintptr(off)}}
 	if n > 1000 && m.rnd.IntN(3) == 0 {
 		row := n / 10 / grain * grain
 		x.Count = []int32{int32(row), 8}
@@ -156,8 +157,8 @@ func (m *mixer) transfer(to, grain int) *transport.Xfer {
 	return x
 }
 
-// each calls for the bytes of a transfer: where they are from the beginning of the memory on.
-func (m *mixer) each(x *transport.Xfer, do func(off, n int)) {
+// eachRow calls do for each row of a transfer, with its offset in the thread's memory.
+func (m *mixer) eachRow(x *transport.Xfer, do func(off, n int)) {
 	rows, step := 1, 0
 	if len(x.Count) > 1 {
 		rows, step = int(x.Count[1]), int(x.Local.Stride[0])
@@ -167,8 +168,8 @@ func (m *mixer) each(x *transport.Xfer, do func(off, n int)) {
 	}
 }
 
-// start begins a transfer, and waits for it, or not.
-func (m *mixer) start(x *transport.Xfer, begin func(*transport.Xfer) error) error {
+// runTransfer starts a transfer and waits for its local completion.
+func (m *mixer) runTransfer(x *transport.Xfer, begin func(*transport.Xfer) error) error {
 	done := make(chan error, 1)
 	x.Done = func(err error) { done <- err }
 	if err := begin(x); err != nil {
@@ -177,23 +178,28 @@ func (m *mixer) start(x *transport.Xfer, begin func(*transport.Xfer) error) erro
 	return <-done
 }
 
-func (m *mixer) put(to int) error {
-	x := m.transfer(to, 1)
-	m.each(x, func(off, n int) {
-		fill(at(m.local+uintptr(off), n), m.rnd.Uint64())
-		copy(m.want[to][off:][:n], at(m.local+uintptr(off), n))
+// putRandom puts random bytes, and records them in m.expected.
+func (m *mixer) putRandom(to int) error {
+	x := m.randomTransfer(to, 1)
+	m.eachRow(x, func(off, n int) {
+		fill(memoryBytes(m.local+uintptr(off), n), m.rnd.Uint64())
+		copy(m.expected[to][off:][:n], memoryBytes(m.local+uintptr(off), n))
 	})
 	x.Later = m.rnd.IntN(3) == 0
-	return m.start(x, func(x *transport.Xfer) error { return m.tr.Put(transport.Peer(to), x) })
+	return m.runTransfer(x,
+		func(x *transport.Xfer) error { return m.transport.Put(transport.Peer(to), x) })
 }
 
-func (m *mixer) get(to int) error {
-	x := m.transfer(to, 1)
-	m.each(x, func(off, n int) { fill(at(m.local+uintptr(off), n), 1) })
+// getRandom gets bytes, and compares them with m.expected.
+func (m *mixer) getRandom(to int) error {
+	x := m.randomTransfer(to, 1)
+	m.eachRow(x, func(off, n int) { fill(memoryBytes(m.local+uintptr(off), n), 1) })
 	x.Later = m.rnd.IntN(3) == 0
-	err := m.start(x, func(x *transport.Xfer) error { return m.tr.Get(transport.Peer(to), x) })
-	m.each(x, func(off, n int) {
-		if err == nil && !bytes.Equal(at(m.local+uintptr(off), n), m.want[to][off:][:n]) {
+	err := m.runTransfer(x,
+		func(x *transport.Xfer) error { return m.transport.Get(transport.Peer(to), x) })
+	m.eachRow(x, func(off, n int) {
+		if err == nil && !bytes.Equal(memoryBytes(m.local+uintptr(off), n),
+			m.expected[to][off:][:n]) {
 			err = fmt.Errorf("a get of %d bytes at %d from rank %d brings something "+
 				"else", n, off, to)
 		}
@@ -201,48 +207,52 @@ func (m *mixer) get(to int) error {
 	return err
 }
 
-func (m *mixer) accumulate(to int) error {
-	x := m.transfer(to, 8)
+// accumulateRandom adds random integers, and adds them to m.expected.
+func (m *mixer) accumulateRandom(to int) error {
+	x := m.randomTransfer(to, 8)
 	ne := binary.NativeEndian
-	m.each(x, func(off, n int) {
-		fill(at(m.local+uintptr(off), n), m.rnd.Uint64())
+	m.eachRow(x, func(off, n int) {
+		fill(memoryBytes(m.local+uintptr(off), n), m.rnd.Uint64())
 		for i := off; i < off+n; i += 8 {
-			b := m.want[to][i:]
-			ne.PutUint64(b, ne.Uint64(b)+ne.Uint64(at(m.local+uintptr(i), 8)))
+			b := m.expected[to][i:]
+			ne.PutUint64(b, ne.Uint64(b)+ne.Uint64(memoryBytes(m.local+uintptr(i), 8)))
 		}
 	})
 	one := int64(1)
-	return m.start(x, func(x *transport.Xfer) error {
-		return m.tr.Acc(transport.Peer(to), x, transport.Scale{Type: int(kernel.Long),
-			Value: unsafe.Pointer(&one)})
+	return m.runTransfer(x, func(x *transport.Xfer) error {
+		return m.transport.Acc(transport.Peer(to), x,
+			transport.Scale{Type: int(kernel.Long),
+				Value: unsafe.Pointer(&one)})
 	})
 }
 
-// writeWord has a device write the last bytes of the memory at a rank, which no transfer reaches.
+// writeWord has a device write the last word of the memory at a rank, which no transfer reaches.
 func (m *mixer) writeWord(n transport.Notifier, to int) error {
 	last, value := mixBytes-4, m.rnd.Uint32()
-	written, err := n.WriteWord(transport.Peer(to), m.there[to]+uintptr(last), value,
+	written, err := n.WriteWord(transport.Peer(to), m.remote[to]+uintptr(last), value,
 		transport.Msg{Kind: mixNotice})
 	if written {
-		binary.NativeEndian.PutUint32(m.want[to][last:], value)
+		binary.NativeEndian.PutUint32(m.expected[to][last:], value)
 	}
 	return err
 }
 
-// send sends a numbered message, or has a device write a word, or, as the first thread, notifies.
-func (m *mixer) send(to, kind int) error {
-	if n, may := m.tr.(transport.Notifier); may && n.WritesWords() && m.rnd.IntN(3) == 0 {
+// sendRandom sends a numbered message, or has a device write a word, or, in thread 0, notifies.
+func (m *mixer) sendRandom(to, kind int) error {
+	if n, may := m.transport.(transport.Notifier); may && n.WritesWords() && m.rnd.IntN(3) ==
+		0 {
 		return m.writeWord(n, to)
 	}
-	if n, may := m.tr.(transport.Notifier); may && m.thread == 0 && m.rnd.IntN(3) == 0 {
-		m.told[to]++
-		addr, err := n.Notify(transport.Peer(to), mixNotice, m.told[to])
+	if n, may := m.transport.(transport.Notifier); may && m.thread == 0 && m.rnd.IntN(3) == 0 {
+		m.notified[to]++
+		addr, err := n.Notify(transport.Peer(to), mixNotice, m.notified[to])
 		if err != nil || addr == 0 {
 			return err
 		}
-		if err = m.tr.Fence(transport.Peer(to)); err == nil &&
-			binary.NativeEndian.Uint32(at(addr, 4)) != m.told[to] {
-			err = fmt.Errorf("notification %d of rank %d is not there", m.told[to], to)
+		if err = m.transport.Fence(transport.Peer(to)); err == nil &&
+			binary.NativeEndian.Uint32(memoryBytes(addr, 4)) != m.notified[to] {
+			err = fmt.Errorf("notification %d of rank %d is not there", m.notified[to],
+				to)
 		}
 		return err
 	}
@@ -250,18 +260,18 @@ func (m *mixer) send(to, kind int) error {
 		uint32(m.sent[[2]int{to, kind}]))
 	m.sent[[2]int{to, kind}]++
 	b = append(b, make([]byte, m.rnd.IntN(5000))...)
-	return m.tr.Send(transport.Peer(to), transport.Msg{Kind: uint8(kind), Head: b[:5],
+	return m.transport.Send(transport.Peer(to), transport.Msg{Kind: uint8(kind), Head: b[:5],
 		Body: b[5:], Unordered: kind == mixUnordered})
 }
 
-// watch waits for whatever comes from a rank, for a moment.
-func (m *mixer) watch(to int) error {
-	w, may := m.tr.(transport.Watcher)
+// watchRank polls for messages of a rank for a short time.
+func (m *mixer) watchRank(to int) error {
+	w, may := m.transport.(transport.Watcher)
 	if !may {
 		return nil
 	}
-	inbox, r := m.e.Inbox[m.me], transport.Rank(to)
-	n := inbox.number(r) + 1
+	inbox, r := m.ends.Inbox[m.rank], transport.Rank(to)
+	n := inbox.countFrom(r) + 1
 	end := w.Watch(transport.Peer(to), func() bool { return inbox.Has(r, n) },
 		m.rnd.IntN(2) == 0)
 	time.Sleep(time.Duration(m.rnd.IntN(700)) * time.Microsecond)
@@ -269,50 +279,50 @@ func (m *mixer) watch(to int) error {
 	return nil
 }
 
-// settle fences ranks, and looks at this thread's memory there.
-func (m *mixer) settle(ranks ...int) error {
+// fenceAndCheck fences ranks, and compares this thread's memory there with m.expected.
+func (m *mixer) fenceAndCheck(ranks ...int) error {
 	var peers []transport.Peer
 	for _, r := range ranks {
 		peers = append(peers, transport.Peer(r))
 	}
-	if err := m.tr.Fence(peers...); err != nil {
+	if err := m.transport.Fence(peers...); err != nil {
 		return err
 	}
 	for _, r := range ranks {
-		if !bytes.Equal(at(m.there[r], mixBytes), m.want[r]) {
+		if !bytes.Equal(memoryBytes(m.remote[r], mixBytes), m.expected[r]) {
 			return fmt.Errorf("memory at rank %d is not as it was stored", r)
 		}
 	}
 	return nil
 }
 
-// checkMix looks at what all threads have done together.
+// checkMix checks the words that all threads have added to, and the messages.
 func (e *Ends) checkMix(t *testing.T, all []*mixer) {
 	for r, inbox := range e.Inbox {
 		sum, from := int64(0), map[int]int{}
 		for _, m := range all {
 			sum += m.added[r]
-			from[m.me] += m.sent[[2]int{r, mixOrdered}] +
+			from[m.rank] += m.sent[[2]int{r, mixOrdered}] +
 				m.sent[[2]int{r, mixUnordered}]
 		}
-		if got := int64(binary.NativeEndian.Uint64(at(all[0].words[r], 8))); got != sum {
+		if got := int64(binary.NativeEndian.Uint64(memoryBytes(all[0].words[r], 8))); got !=
+			sum {
 			t.Errorf("the word of rank %d is %d, %d were added", r, got, sum)
 		}
 		for _, m := range all {
 			if m.thread == 0 {
-				e.awaitMessages(r, m.me, from[m.me])
+				e.awaitMessages(r, m.rank, from[m.rank])
 			}
-			m.checkMessages(t, r, inbox.of(transport.Rank(m.me)))
+			m.checkMessages(t, r, inbox.messagesFrom(transport.Rank(m.rank)))
 		}
 	}
 }
 
-// awaitMessages waits until so many numbered messages have come at a rank from another one, but not
-// for ever.
+// awaitMessages waits, for 10 s at most, until a rank has n numbered messages of another one.
 func (e *Ends) awaitMessages(rank, from, n int) {
 	here := func() bool {
 		have := 0
-		for _, m := range e.Inbox[rank].of(transport.Rank(from)) {
+		for _, m := range e.Inbox[rank].messagesFrom(transport.Rank(from)) {
 			if m.Kind != mixNotice {
 				have++
 			}
@@ -327,7 +337,8 @@ func (e *Ends) awaitMessages(rank, from, n int) {
 	}
 }
 
-// checkMessages looks at the messages that a rank has got from this thread's one.
+// checkMessages checks the numbers of this thread's messages among those that rank at has of
+// m.rank.
 func (m *mixer) checkMessages(t *testing.T, at int, got []transport.Msg) {
 	next, seen := 0, map[uint32]bool{}
 	for _, g := range got {
@@ -341,7 +352,7 @@ func (m *mixer) checkMessages(t *testing.T, at int, got []transport.Msg) {
 			seen[i] = true
 		default:
 			t.Errorf("message %d of kind %d from rank %d, thread %d to rank %d, "+
-				"after %d: twice, or out of order", i, g.Kind, m.me, m.thread, at,
+				"after %d: twice, or out of order", i, g.Kind, m.rank, m.thread, at,
 				next)
 			return
 		}
@@ -349,6 +360,6 @@ func (m *mixer) checkMessages(t *testing.T, at int, got []transport.Msg) {
 	if o, u := m.sent[[2]int{at, mixOrdered}], m.sent[[2]int{at, mixUnordered}]; next != o ||
 		len(seen) != u {
 		t.Errorf("rank %d has got %d of %d and %d of %d messages of rank %d, thread %d", at,
-			next, o, len(seen), u, m.me, m.thread)
+			next, o, len(seen), u, m.rank, m.thread)
 	}
 }

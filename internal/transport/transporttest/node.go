@@ -1,406 +1,52 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A rank's share of a Cluster: memory, messages, notification, mutexes. Contracts are those of
-// transport.Node; misuse that a real node could not survive panics here.
+// A rank's share of a Cluster. Its parts have the contracts of the parts of transport.Node: memory
+// (node_memory.go, private.go), messages (mailbox.go), notify counters and departure (notify.go),
+// teams (team.go), mutexes and reader/writer locks (locks.go), events (events.go).
 package transporttest
 
 import (
-	"fmt"
 	"slices"
-	"time"
 
 	"libarmci/internal/transport"
 )
 
-type letter struct {
-	from, to int // world ranks
-	tag      int64
-	body     []byte
-	total    int
-	reply    func([]byte) // of a Fake's messages
-	after    []*op        // what must have taken effect before
-	done     func()       // called when it has been handled, under the Net's lock
-}
-
-// Node implements transport.Node.
+// Node implements transport.Node for one rank.
 type Node struct {
-	c    *Cluster
-	self int              // world rank
-	here []transport.Rank // ranks of the node
-	brk  uintptr
-	free []extent
-	live map[uintptr]int64 // handed out: address -> bytes of whole pages
-	open map[uintptr]int64 // published: address -> bytes
-	// Private memory (private.go).
-	exposed      []extent
-	foreignBytes int64
-	high         int64
-	mail         []letter
-	ring         int    // bytes delivered from other nodes since this rank last looked
-	left         []bool // every call of Leave
-	// Of a machine, kept by its lowest rank:
-	ended bool // who prints has been found
-	teams int  // slots in use
-	world *teamState
+	*member
+	nodeMemory
+	nodeMailbox
+	nodeCounters
+	nodeLiveness
+	nodeTeams
+	nodeLocks
+	nodeEvents
 }
 
-type extent struct {
-	addr   uintptr
-	nbytes int64
+// member identifies a rank of a Cluster. Platform.Join sets nodeRanks.
+type member struct {
+	c         *Cluster
+	rank      int              // of the world
+	nodeRanks []transport.Rank // the ranks of the same node, ascending
 }
 
-// Ranks are those that joined together.
-func (n *Node) Ranks() []transport.Rank { return n.here }
-
-// Self is my place among them.
-func (n *Node) Self() int { return slices.Index(n.here, transport.Rank(n.self)) }
-
-// at is the node of a rank of this machine.
-func (n *Node) at(local int) *Node { return n.c.nodes[n.here[local]] }
-
-func wholePages(nbytes int64) int64 { return (nbytes + pageBytes - 1) &^ (pageBytes - 1) }
-
-// Reuse hands freed memory of the same size out again, with what is in it.
-func (n *Node) Reuse(nbytes int64) (addr uintptr, ok bool) {
-	n.c.change(func() {
-		size := wholePages(nbytes)
-		if i := slices.IndexFunc(n.free,
-			func(e extent) bool { return e.nbytes == size }); i >= 0 {
-			addr, ok = n.free[i].addr, true
-			n.free = slices.Delete(n.free, i, i+1)
-			n.hand(addr, size)
-		}
-	})
-	return addr, ok
+func newNode(c *Cluster, rank int, nodeRanks []transport.Rank) *Node {
+	m := &member{c: c, rank: rank, nodeRanks: nodeRanks}
+	return &Node{member: m,
+		nodeMemory: nodeMemory{member: m, nextFree: c.sliceBase(rank) + firstByte,
+			allocated: map[uintptr]int64{}, published: map[uintptr]int64{}},
+		nodeMailbox: nodeMailbox{member: m}, nodeCounters: nodeCounters{m},
+		nodeLiveness: nodeLiveness{member: m}, nodeTeams: nodeTeams{member: m},
+		nodeLocks: nodeLocks{m}, nodeEvents: nodeEvents{m}}
 }
 
-func (n *Node) hand(addr uintptr, size int64) {
-	n.live[addr] = size
-	n.high = max(n.high, total(n.live))
-}
+// Ranks are those that have joined together.
+func (m *member) Ranks() []transport.Rank { return m.nodeRanks }
 
-func total(m map[uintptr]int64) (sum int64) {
-	for _, b := range m {
-		sum += b
-	}
-	return sum
-}
+// Self is the local number of this rank.
+func (m *member) Self() int { return slices.Index(m.nodeRanks, transport.Rank(m.rank)) }
 
-// Room refuses more than a slice has left.
-func (n *Node) Room(nbytes int64) error {
-	if err := n.c.fail("room", n.self); err != nil {
-		return err
-	}
-	if nbytes > int64(len(n.here))*sliceBytes {
-		return fmt.Errorf("%w: the node has %d bytes", transport.ErrNoMemory,
-			len(n.here)*sliceBytes)
-	}
-	return nil
-}
-
-// GrowOnTouch is Grow: the memory of a Node is the heap's, which gets pages when it is touched.
-func (n *Node) GrowOnTouch(nbytes int64) (addr uintptr, err error) { return n.Grow(nbytes) }
-
-// Grow hands new memory out.
-func (n *Node) Grow(nbytes int64) (addr uintptr, err error) {
-	if err := n.c.fail("grow", n.self); err != nil {
-		return 0, err
-	}
-	n.c.change(func() {
-		size := wholePages(nbytes)
-		if end := n.c.sliceBase(n.self) + sliceBytes; uintptr(size) > end-n.brk {
-			err = transport.ErrNoMemory
-			return
-		}
-		addr = n.brk
-		n.brk += uintptr(size)
-		n.hand(addr, size)
-	})
-	return addr, err
-}
-
-// Return takes memory back; memory that was not handed out, or is still published, is a bug of the
-// caller.
-func (n *Node) Return(addr uintptr) {
-	n.c.change(func() {
-		size, ok := n.live[addr]
-		if _, published := n.open[addr]; !ok || published {
-			panic(fmt.Sprintf("rank %d returns %#x (handed out: %v, published: %v)",
-				n.self, addr, ok, published))
-		}
-		delete(n.live, addr)
-		n.free = append(n.free, extent{addr, size})
-	})
-}
-
-// Enter has nothing to do.
-func (n *Node) Enter(uintptr, int64) {}
-
-// Publish opens an allocation to all.
-func (n *Node) Publish(addr uintptr, nbytes int64) error {
-	if err := n.c.fail("publish", n.self); err != nil {
-		return err
-	}
-	n.c.change(func() {
-		if n.live[addr] < nbytes {
-			panic(fmt.Sprintf("rank %d publishes %d bytes at %#x of %d", n.self, nbytes,
-				addr, n.live[addr]))
-		}
-		n.open[addr] = nbytes
-	})
-	return nil
-}
-
-// Withdraw closes it.
-func (n *Node) Withdraw(addr uintptr) (err error) {
-	n.c.change(func() {
-		if _, ok := n.open[addr]; !ok {
-			err = transport.ErrBadAddr
-		}
-		delete(n.open, addr)
-	})
-	return err
-}
-
-// Owns looks an address up.
-func (n *Node) Owns(local int, addr uintptr, nbytes int64) (yes bool) {
-	n.c.change(func() {
-		for lo, size := range n.at(local).open {
-			yes = yes || nbytes >= 0 && addr >= lo && addr < lo+uintptr(size) &&
-				nbytes <= int64(lo)+size-int64(addr)
-		}
-		yes = yes || n.at(local).exposes(addr, nbytes)
-	})
-	return yes
-}
-
-// Inside tells arena addresses from others.
-func (n *Node) Inside(addr uintptr) bool {
-	rank := transport.Rank((addr - n.c.base) / sliceBytes)
-	return addr >= n.c.base && slices.Contains(n.here, rank)
-}
-
-// Arena is that of all ranks of the cluster.
-func (n *Node) Arena() (uintptr, int64) { return n.c.base, int64(n.c.N) * sliceBytes }
-
-// Extent looks in all slices.
-func (n *Node) Extent(addr uintptr) (lo uintptr, nbytes int64) {
-	n.c.change(func() {
-		for _, other := range n.c.nodes {
-			for at, size := range other.open {
-				if addr >= at && addr < at+uintptr(size) {
-					lo, nbytes = at, size
-				}
-			}
-		}
-	})
-	return lo, nbytes
-}
-
-// DeviceLocks: nobody accumulates without messages.
-func (n *Node) DeviceLocks() (uintptr, int) { return 0, 0 }
-
-// Declare keeps the piece in mind.
-func (n *Node) Declare(addr uintptr, nbytes int64) bool {
-	n.c.change(func() { n.c.declared = append(n.c.declared, declared{addr, nbytes}) })
-	return true
-}
-
-// Declared looks it up.
-func (n *Node) Declared(addr uintptr) (lo uintptr, nbytes int64) {
-	n.c.change(func() {
-		for _, d := range n.c.declared {
-			if addr >= d.lo && addr < d.lo+uintptr(d.n) {
-				lo, nbytes = d.lo, d.n
-			}
-		}
-	})
-	return lo, nbytes
-}
-
-// KeepPages has nothing to do: a Cluster's memory stays where it is.
-func (n *Node) KeepPages() {}
-
-// MemoryUse counts bytes.
-func (n *Node) MemoryUse() (live, kept, high int64) {
-	n.c.change(func() {
-		live, high = total(n.live), n.high
-		for _, e := range n.free {
-			kept += e.nbytes
-		}
-	})
-	return live, kept, high
-}
-
-// Published is the number of allocations that are open to all.
-func (n *Node) Published() (count int) {
-	n.c.change(func() { count = len(n.open) })
-	return count
-}
-
-// Send puts a copy into the receiver's mailbox.
-func (n *Node) Send(to int, tag int64, body []byte) {
-	n.c.change(func() {
-		n.at(to).post(letter{from: n.self, tag: tag, body: slices.Clone(body),
-			total: len(body)})
-	})
-}
-
-func (n *Node) post(l letter) { n.mail = append(n.mail, l) }
-
-// ringBytes is how much may be delivered from other nodes to a rank that does not look.
-const ringBytes = 40 << 10
-
-// Deliver has as much room as a real node would.
-func (n *Node) Deliver(to int, from transport.Rank, tag, total int64, body []byte,
-	wait bool) (done bool) {
-	l := letter{from: int(from), tag: tag, body: slices.Clone(body), total: int(total)}
-	dest := n.at(to)
-	try := func() bool {
-		if done = dest == n || dest.ring == 0 || dest.ring+len(body) <= ringBytes; done {
-			dest.post(l)
-			dest.ring += len(body)
-		}
-		return done || !wait
-	}
-	n.c.wait(try)
-	n.c.change(func() {})
-	return done
-}
-
-// Recv takes the oldest letter that fits. A rank that waits here makes room for what comes.
-func (n *Node) Recv(from transport.Rank, tag int64, body []byte) (got transport.Received,
-	err error) {
-	n.c.wait(func() bool {
-		if n.ring > 0 {
-			n.ring = 0
-			n.c.changed.Broadcast()
-		}
-		i := slices.IndexFunc(n.mail, func(l letter) bool {
-			return l.tag == tag &&
-				(from < 0 || l.from == int(from))
-		})
-		if i < 0 {
-			return false
-		}
-		l := n.mail[i]
-		got = transport.Received{From: transport.Rank(l.from), Bytes: len(l.body),
-			Total: l.total}
-		if l.total > len(body) {
-			err = transport.ErrTooLong
-			return true
-		}
-		copy(body, l.body)
-		n.mail = slices.Delete(n.mail, i, i+1)
-		return true
-	})
-	return got, err
-}
-
-// SetBacklogged: no C delivers.
-func (n *Node) SetBacklogged(int, bool) {}
-
-// Arrived looks for a letter.
-func (n *Node) Arrived(from transport.Rank, tag int64) (yes bool) {
-	n.c.change(func() {
-		yes = slices.ContainsFunc(n.mail, func(l letter) bool {
-			return l.tag == tag &&
-				(from < 0 || l.from == int(from))
-		})
-	})
-	return yes
-}
-
-// Notify raises a counter.
-func (n *Node) Notify(to int, from transport.Rank) (count uint32) {
-	n.c.change(func() {
-		key := [2]int{n.at(to).self, int(from)}
-		n.c.counts[key]++
-		count = n.c.counts[key]
-	})
-	return count
-}
-
-// Counters: no device writes them.
-func (n *Node) Counters() (lo uintptr, bytes int64) { return 0, 0 }
-
-// NotifySent: nobody asks.
-func (n *Node) NotifySent(transport.Rank, uint32) bool { return false }
-
-// ReceiveBy: waiters leave it to the data servers.
-func (n *Node) ReceiveBy(transport.Incoming) {}
-
-// NotifyAsk: no device writes counters.
-func (n *Node) NotifyAsk(int, transport.Rank, uint32) bool { return false }
-
-// Notified does nothing.
-func (n *Node) Notified(int, transport.Rank, uint32) bool { return true }
-
-// NotifySoon looks once.
-func (n *Node) NotifySoon(from transport.Rank, want uint32) bool {
-	n.c.mu.Lock()
-	defer n.c.mu.Unlock()
-	return int32(n.c.counts[[2]int{n.self, int(from)}]-want) >= 0
-}
-
-// NotifyWait waits for a counter.
-func (n *Node) NotifyWait(from transport.Rank, want uint32) (got uint32) {
-	n.c.wait(func() bool {
-		got = n.c.counts[[2]int{n.self, int(from)}]
-		return int32(got-want) >= 0
-	})
-	return got
-}
-
-// Ending makes no difference: nobody waits in vain here.
-func (n *Node) Ending(bool) {}
-
-// Leave is noted.
-func (n *Node) Leave(clean bool) { n.c.change(func() { n.left = append(n.left, clean) }) }
-
-// Left lists the calls of Leave.
-func (n *Node) Left() (calls []bool) {
-	n.c.change(func() { calls = slices.Clone(n.left) })
-	return calls
-}
-
-// Exited looks for a rank that has left without finalising.
-func (n *Node) Exited() (yes bool) {
-	n.c.change(func() {
-		for _, r := range n.here {
-			yes = yes || slices.Contains(n.c.nodes[r].left, false)
-		}
-	})
-	return yes
-}
-
-// ClaimMachine is true: this node is the only one of its machine.
-func (n *Node) ClaimMachine() bool { return true }
-
-// Settle makes no difference: there is nothing beside the ranks that prints.
-func (n *Node) Settle() {}
-
-// InquiriesAt is the leader of the node, if the cluster is to answer there.
-func (n *Node) InquiriesAt() []byte {
-	if n.c.Known == nil {
-		return nil
-	}
-	return []byte{byte(n.here[0])}
-}
-
-// Known asks the cluster.
-func (n *Node) Known(at []byte, _ time.Duration) bool { return n.c.Known(transport.Rank(at[0])) }
-
-// ClaimEnd is true once per machine.
-func (n *Node) ClaimEnd() (first bool) {
-	n.c.change(func() { first, n.at(0).ended = !n.at(0).ended, true })
-	return first
-}
+// localNode is the Node of another rank of this node.
+func (m *member) localNode(local int) *Node { return m.c.nodes[m.nodeRanks[local]] }
 
 var _ transport.Node = (*Node)(nil)
-
-// declared is memory for atomics of devices.
-type declared struct {
-	lo uintptr
-	n  int64
-}

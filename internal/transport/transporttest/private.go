@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Private memory of a Cluster's ranks: memory outside the arena that its owner exposes. All ranks
-// are goroutines of one process, so everybody could touch it; Mapped says that only the owner can,
-// and others must use ReadForeign and WriteForeign.
+// are goroutines of one process, so all could access it. Mapped says that only the owner can:
+// others must use ReadForeign and WriteForeign.
 package transporttest
 
 import (
@@ -14,23 +14,23 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Expose keeps the piece in mind.
-func (n *Node) Expose(addr uintptr, nbytes int64) error {
-	if err := n.c.fail("expose", n.self); err != nil {
+// Expose records the piece for Owns.
+func (n *nodeMemory) Expose(addr uintptr, nbytes int64) error {
+	if err := n.c.injectedFault("expose", n.rank); err != nil {
 		return err
 	}
 	if nbytes > 0 {
-		n.c.change(func() { n.exposed = append(n.exposed, extent{addr, nbytes}) })
+		n.c.changeState(func() { n.exposed = append(n.exposed, extent{addr, nbytes}) })
 	}
 	return nil
 }
 
-// Conceal forgets one of these pieces.
-func (n *Node) Conceal(addr uintptr, nbytes int64) (err error) {
+// Conceal removes one piece of Expose.
+func (n *nodeMemory) Conceal(addr uintptr, nbytes int64) (err error) {
 	if nbytes == 0 {
 		return nil
 	}
-	n.c.change(func() {
+	n.c.changeState(func() {
 		i := slices.Index(n.exposed, extent{addr, nbytes})
 		if i < 0 {
 			err = transport.ErrBadAddr
@@ -41,13 +41,12 @@ func (n *Node) Conceal(addr uintptr, nbytes int64) (err error) {
 	return err
 }
 
-// exposes tells whether n bytes lie in what is exposed; pieces may overlap and adjoin. The caller
-// has the lock.
-func (n *Node) exposes(addr uintptr, nbytes int64) bool {
+// isExposed tells whether all bytes are exposed. Pieces may overlap and adjoin. The caller holds
+// the cluster's lock.
+func (n *nodeMemory) isExposed(addr uintptr, nbytes int64) bool {
 	for at, end := addr, addr+uintptr(nbytes); nbytes >= 0; {
 		i := slices.IndexFunc(n.exposed, func(e extent) bool {
-			return at >= e.addr &&
-				at < e.addr+uintptr(e.nbytes)
+			return at >= e.addr && at < e.addr+uintptr(e.nbytes)
 		})
 		if i < 0 {
 			return false
@@ -59,22 +58,26 @@ func (n *Node) exposes(addr uintptr, nbytes int64) bool {
 	return false
 }
 
-// Mapped is true for a rank's own memory, and the arena.
-func (n *Node) Mapped(local int, addr uintptr) bool { return n.at(local) == n || n.Inside(addr) }
+// Mapped is true for this rank's own memory, and for the arena.
+func (n *nodeMemory) Mapped(local int, addr uintptr) bool {
+	return n.localNode(local).rank == n.rank || n.Inside(addr)
+}
 
-// ReadForeign copies memory that the rank owns.
-func (n *Node) ReadForeign(local int, addr uintptr, into []byte) error {
-	return n.foreign(local, addr, unsafe.Pointer(unsafe.SliceData(into)), kernel.Ptr(addr),
+// ReadForeign copies memory of a rank to into.
+func (n *nodeMemory) ReadForeign(local int, addr uintptr, into []byte) error {
+	return n.copyForeign(local, addr, unsafe.Pointer(unsafe.SliceData(into)), kernel.Ptr(addr),
 		len(into))
 }
 
-// WriteForeign copies to memory that the rank owns.
-func (n *Node) WriteForeign(local int, addr uintptr, from []byte) error {
-	return n.foreign(local, addr, kernel.Ptr(addr), unsafe.Pointer(unsafe.SliceData(from)),
+// WriteForeign copies from to memory of a rank.
+func (n *nodeMemory) WriteForeign(local int, addr uintptr, from []byte) error {
+	return n.copyForeign(local, addr, kernel.Ptr(addr), unsafe.Pointer(unsafe.SliceData(from)),
 		len(from))
 }
 
-func (n *Node) foreign(local int, addr uintptr, to, from unsafe.Pointer, nbytes int) error {
+// copyForeign copies nbytes, and counts them. It fails unless the rank owns the memory at addr.
+func (n *nodeMemory) copyForeign(local int, addr uintptr, to, from unsafe.Pointer,
+	nbytes int) error {
 	if !n.Owns(local, addr, int64(nbytes)) {
 		return fmt.Errorf("%w: %d bytes at %#x of local rank %d", transport.ErrBadAddr,
 			nbytes, addr, local)
@@ -86,22 +89,22 @@ func (n *Node) foreign(local int, addr uintptr, to, from unsafe.Pointer, nbytes 
 	return nil
 }
 
-// ForeignBytes is how many bytes went through ReadForeign and WriteForeign of this rank.
-func (n *Node) ForeignBytes() int64 {
+// ForeignBytes is the number of bytes that ReadForeign and WriteForeign of this rank have copied.
+func (n *nodeMemory) ForeignBytes() int64 {
 	n.c.mu.Lock()
 	defer n.c.mu.Unlock()
 	return n.foreignBytes
 }
 
-// Mapped is about ranks of the view's node.
+// Mapped is Node.Mapped, with local numbers of the view.
 func (v View) Mapped(local int, addr uintptr) bool { return v.Node.Mapped(v.First+local, addr) }
 
-// ReadForeign is about ranks of the view's node.
+// ReadForeign is Node.ReadForeign, with local numbers of the view.
 func (v View) ReadForeign(local int, addr uintptr, into []byte) error {
 	return v.Node.ReadForeign(v.First+local, addr, into)
 }
 
-// WriteForeign is about ranks of the view's node.
+// WriteForeign is Node.WriteForeign, with local numbers of the view.
 func (v View) WriteForeign(local int, addr uintptr, from []byte) error {
 	return v.Node.WriteForeign(v.First+local, addr, from)
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A peer that is a process of its own, for what cannot be done to a goroutine: to kill it, to stop
-// it. It is the test's own program, started with the argument "peer"; what it does then is the
-// test's.
+// A peer that is a process of its own, which a test can kill or stop. It is the test's own program,
+// started with the argument "peer"; the test says what the program then does.
 package transporttest
 
 import (
@@ -17,26 +16,27 @@ import (
 	"libarmci/internal/bootstrap/leaktest"
 )
 
-// Greeting is what a peer says first.
+// Greeting is the first output of a peer.
 type Greeting struct {
 	Addr []byte
 	Base uintptr
 }
 
-// Greet is called by the peer, which may end when it returns.
+// Greet writes the greeting and waits for Process.End. The peer calls it, and exits when it
+// returns.
 func Greet(g Greeting) {
 	json.NewEncoder(os.Stdout).Encode(g)
 	io.Copy(io.Discard, os.Stdin)
 }
 
-// Process is a peer as the test sees it.
+// Process is the test's handle of a peer.
 type Process struct {
 	Greeting
 	cmd *exec.Cmd
 	in  io.WriteCloser
 }
 
-// StartPeer starts one and waits for its greeting. It ends with the test.
+// StartPeer starts a peer and waits for its greeting. The peer ends with the test.
 func StartPeer(t testing.TB) *Process {
 	t.Helper()
 	p := &Process{cmd: exec.Command(os.Args[0], "peer")}
@@ -60,13 +60,13 @@ func StartPeer(t testing.TB) *Process {
 	return p
 }
 
-// End lets the peer close its transport and end.
+// End has the peer close its transport and exit, and waits for that.
 func (p *Process) End() {
 	p.in.Close()
 	p.cmd.Wait()
 }
 
-// Stop stops the process and waits until it has.
+// Stop suspends the process (SIGSTOP) and waits until it is stopped.
 func (p *Process) Stop() {
 	p.Signal(syscall.SIGSTOP)
 	for leaktest.State(p.cmd.Process.Pid) != "T" {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The wire between the nodes of a Cluster: a Fake with an end for every rank, whose messages are
-// received by the lowest rank of each node, as a data server would. It holds core to what it must
-// say when it opens a wire.
+// The wire between the nodes of a Cluster: a Fake with an end for every rank. The lowest rank of
+// each node receives all of its messages, as a data server does. Opening the wire checks core's
+// arguments.
 package transporttest
 
 import (
@@ -12,13 +12,14 @@ import (
 	"libarmci/internal/transport"
 )
 
-func (c *Cluster) provider(rank int) transport.Provider {
+// wireProvider is the provider of the wire at a rank. Open checks the hints of all nodes.
+func (c *Cluster) wireProvider(rank int) transport.Provider {
 	hint := func(rank int) []byte { return fmt.Appendf(nil, "hint %d", rank) }
 	return transport.Provider{Name: "fakewire",
-		Probe: func() error { return c.fail("probe", rank) },
+		Probe: func() error { return c.injectedFault("probe", rank) },
 		Hint:  func() []byte { return hint(rank) },
 		Open: func(w transport.OpenInfo) (transport.Transport, error) {
-			if err := c.fail("open", rank); err != nil {
+			if err := c.injectedFault("open", rank); err != nil {
 				return nil, err
 			}
 			for i, h := range w.Hints {
@@ -28,12 +29,12 @@ func (c *Cluster) provider(rank int) transport.Provider {
 						first, h)
 				}
 			}
-			return c.openProvider(rank, w)
+			return c.openWire(rank, w)
 		}}
 }
 
-// openProvider checks what core says.
-func (c *Cluster) openProvider(rank int, w transport.OpenInfo) (transport.Transport, error) {
+// openWire checks the other arguments of core, and opens the end of a rank.
+func (c *Cluster) openWire(rank int, w transport.OpenInfo) (transport.Transport, error) {
 	mine := w.Nodes[w.MyNode]
 	switch {
 	case int(w.Me) != rank || !slices.Contains(mine, transport.Rank(rank)) ||
@@ -43,15 +44,15 @@ func (c *Cluster) openProvider(rank int, w transport.OpenInfo) (transport.Transp
 	case w.Memory == nil || w.Handle == nil || w.Lost == nil || len(w.Secret) == 0:
 		return nil, fmt.Errorf("rank %d opens a wire with less than it needs", rank)
 	}
-	var t transport.Transport = c.between(rank, w).Open(rank, w.Handle)
+	var t transport.Transport = c.wireNet(rank, w).Open(rank, w.Handle)
 	if c.Wrap != nil {
 		t = c.Wrap(rank, t)
 	}
 	return t, nil
 }
 
-// between is the net that all nodes share.
-func (c *Cluster) between(rank int, w transport.OpenInfo) *Net {
+// wireNet is the net that all nodes share. The first call makes it.
+func (c *Cluster) wireNet(rank int, w transport.OpenInfo) *Net {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.opened[rank] = w

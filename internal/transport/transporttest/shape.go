@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The plainest possible reading of a transfer's shape: lists of blocks. It is the oracle of the
-// conformance suite, so it uses nothing of package kernel.
+// The shapes of transfers as lists of blocks, made by plain loops. They are the oracle of the
+// conformance suite, so they use no cursor of package kernel.
 package transporttest
 
 import (
@@ -11,13 +11,13 @@ import (
 	"libarmci/internal/transport"
 )
 
-// block is one contiguous piece of one side.
+// block is one contiguous piece of one side of a transfer.
 type block struct {
 	addr   uintptr
 	nbytes int64
 }
 
-func (b block) bytes() []byte {
+func (b block) asSlice() []byte {
 	return unsafe.Slice((*byte)(kernel.Ptr(b.addr)), b.nbytes)
 }
 
@@ -46,7 +46,7 @@ func sideOf(v []transport.Segments, pick func(transport.Segments) []uintptr) sid
 	return all
 }
 
-// blocks lists the pieces of one side in the order in which they are moved.
+// blocks lists the blocks of one side, in the order in which they are transferred.
 func blocks(s *transport.Section, count []int32, v side) []block {
 	var all []block
 	if v != nil {
@@ -71,24 +71,25 @@ func blocks(s *transport.Section, count []int32, v side) []block {
 	return all
 }
 
-// move calls do with the local and the remote piece of every block.
-func move(x *transport.Xfer, do func(local, remote []byte)) {
+// eachBlock calls do with the local and the remote bytes of every block; local is nil if there are
+// none.
+func eachBlock(x *transport.Xfer, do func(local, remote []byte)) {
 	local := blocks(&x.Local, x.Count, localSide(x.Vector))
 	remote := blocks(&x.Remote, x.Count, remoteSide(x.Vector))
 	for i := range remote {
 		var l []byte
 		if i < len(local) && local[i].addr != 0 {
-			l = local[i].bytes()
+			l = local[i].asSlice()
 		}
-		do(l, remote[i].bytes())
+		do(l, remote[i].asSlice())
 	}
 }
 
-// gather copies the local side into one piece.
-func gather(x *transport.Xfer) []byte {
+// gatherLocal returns a contiguous copy of the local side.
+func gatherLocal(x *transport.Xfer) []byte {
 	data := []byte{}
 	for _, b := range blocks(&x.Local, x.Count, localSide(x.Vector)) {
-		data = append(data, b.bytes()...)
+		data = append(data, b.asSlice()...)
 	}
 	return data
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The conformance suite that every transport passes: one list of tests for all, run at place 0
-// while the other places serve. What a transport cannot do natively it must refuse, and the suite
-// then checks the refusal.
+// while the other places serve. A transport must refuse operations that it does not support, which
+// the suite then checks.
 package transporttest
 
 import (
@@ -14,60 +14,67 @@ import (
 	"libarmci/internal/transport"
 )
 
+// suite is the conformance suite at place 0. The tests are methods of types that embed it, by the
+// kind of operation.
 type suite struct {
-	e    *End
-	info transport.Info
-	mem  []uintptr // of every place
+	end   *End
+	info  transport.Info
+	memOf []uintptr // by place: End.Mem
 }
 
-// Run tests the transport of e, which is place 0 of at least two. It closes it.
+// Run tests the transport of e, which is place 0 of at least two, and closes it.
 func Run(t *testing.T, e *End) {
 	if e.Self != 0 || len(e.Ranks) < 2 {
 		t.Fatalf("place %d of %d cannot drive", e.Self, len(e.Ranks))
 	}
-	s := &suite{e: e, info: e.Transport.Info(), mem: make([]uintptr, len(e.Ranks))}
+	s := &suite{end: e, info: e.Transport.Info(), memOf: make([]uintptr, len(e.Ranks))}
 	defer func() {
 		for place := 1; place < len(e.Ranks); place++ {
-			s.ask(place, command{Do: "stop"})
+			s.request(place, command{Do: "stop"})
 		}
 	}()
 	if !t.Run("connect", s.testConnect) {
 		return
 	}
-	for place := range s.mem {
-		s.mem[place] = s.must(t, place, command{Do: "mem"}).Addr
+	for place := range s.memOf {
+		s.memOf[place] = s.mustRequest(t, place, command{Do: "mem"}).Addr
 	}
+	transfers, atomics := transferTests{s}, atomicTests{s}
+	messages, remote := messageTests{s}, remoteTests{s}
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T)
 	}{
-		{"info", s.testInfo}, {"contiguous", s.testContiguous}, {"strided", s.testStrided},
-		{"vector", s.testVector},
-		{"accumulate", s.testAcc}, {"accumulate/contended", s.testAccContended},
-		{"rmw", s.wordsOnly(s.testRMW)},
-		{"rmw/contended", s.wordsOnly(s.testRMWContended)},
-		{"rmw/swap", s.wordsOnly(s.testSwapContended)}, {"order", s.testOrder},
-		{"fence", s.testFence}, {"threads", s.testThreads}, {"messages", s.testMessages},
-		{"messages/fenced", s.testMessagesFenced},
-		{"messages/unordered", s.testUnorderedMessages},
-		{"messages/threads", s.testMessageThreads}, {"messages/size", s.testMessageSize},
-		{"calls", s.testCalls},
-		{"fence/several", s.testFenceSeveral}, {"fence/each", s.testFenceEach},
-		{"arrive", s.testArrive}, {"later", s.testLater}, {"address", s.testBadAddress},
-		{"progress", s.testProgress}, {"close", s.testClose},
+		{"info", s.testInfo}, {"contiguous", transfers.testContiguous},
+		{"strided", transfers.testStrided}, {"vector", transfers.testVector},
+		{"accumulate", atomics.testAcc},
+		{"accumulate/contended", atomics.testAccContended},
+		{"rmw", atomics.wordsOnly(atomics.testRMW)},
+		{"rmw/contended", atomics.wordsOnly(atomics.testRMWContended)},
+		{"rmw/swap", atomics.wordsOnly(atomics.testSwapContended)},
+		{"order", transfers.testOrder}, {"fence", transfers.testFence},
+		{"threads", transfers.testThreads}, {"messages", messages.testMessages},
+		{"messages/fenced", messages.testMessagesFenced},
+		{"messages/unordered", messages.testUnorderedMessages},
+		{"messages/threads", messages.testMessageThreads},
+		{"messages/size", messages.testMessageSize}, {"calls", remote.testCalls},
+		{"fence/several", remote.testFenceSeveral}, {"fence/each", remote.testFenceEach},
+		{"arrive", remote.testArrive}, {"later", remote.testLater},
+		{"address", remote.testBadAddress}, {"progress", s.testProgress},
+		{"close", s.testClose},
 	} {
 		t.Run(test.name, test.run)
 	}
 }
 
-// ask has a place do something; place 0 is this one.
-func (s *suite) ask(place int, c command) (answer, error) {
-	if place == s.e.Self {
-		return s.e.serve(c)
+// request has a place execute a command, and returns its result.
+func (s *suite) request(place int, c command) (result, error) {
+	if place == s.end.Self {
+		return s.end.execute(c)
 	}
-	send(s.e.Control, place, tagCommand, c)
-	var a answer
-	if err := receive(s.e.Control, s.e.Ranks[place], tagAnswer, &a); err != nil {
+	sendJSON(s.end.Control, place, tagCommand, c)
+	var a result
+	if err := receiveJSON(s.end.Control, s.end.Ranks[place], tagAnswer, &a); err != nil {
 		return a, err
 	}
 	if a.Err != "" {
@@ -76,20 +83,21 @@ func (s *suite) ask(place int, c command) (answer, error) {
 	return a, nil
 }
 
-func (s *suite) must(t *testing.T, place int, c command) answer {
+// mustRequest is request, but fails the test on errors.
+func (s *suite) mustRequest(t *testing.T, place int, c command) result {
 	t.Helper()
-	a, err := s.ask(place, c)
+	a, err := s.request(place, c)
 	if err != nil {
 		t.Fatalf("place %d, %s: %v", place, c.Do, err)
 	}
 	return a
 }
 
-// all has every place do something at the same time.
-func (s *suite) all(t *testing.T, do func(place int) error) {
+// atEachPlace calls do for all places at the same time.
+func (s *suite) atEachPlace(t *testing.T, do func(place int) error) {
 	t.Helper()
 	var running sync.WaitGroup
-	for place := range s.e.Ranks {
+	for place := range s.end.Ranks {
 		running.Go(func() {
 			if err := do(place); err != nil {
 				t.Errorf("place %d: %v", place, err)
@@ -102,30 +110,34 @@ func (s *suite) all(t *testing.T, do func(place int) error) {
 	}
 }
 
+// testConnect shows that Connect refuses a rank that cannot be reached.
 func (s *suite) testConnect(t *testing.T) {
-	stranger := append(s.e.addrs(), transport.PeerAddr{Rank: 1 << 20, Addr: []byte("nowhere")})
-	if s.e.Transport.Connect(stranger) == nil {
+	stranger := append(s.end.peerAddrs(), transport.PeerAddr{Rank: 1 << 20,
+		Addr: []byte("nowhere")})
+	if s.end.Transport.Connect(stranger) == nil {
 		t.Error("a rank that cannot be reached was accepted")
 	}
-	if err := s.e.Transport.Connect(s.e.addrs()); err != nil {
+	if err := s.end.Transport.Connect(s.end.peerAddrs()); err != nil {
 		t.Fatal(err)
 	}
 }
 
+// testInfo shows that Info does not change.
 func (s *suite) testInfo(t *testing.T) {
 	if s.info.Name == "" {
 		t.Errorf("%+v", s.info)
 	}
-	if now := s.e.Transport.Info(); now.Name != s.info.Name ||
+	if now := s.end.Transport.Info(); now.Name != s.info.Name ||
 		now.Immediate != s.info.Immediate || string(now.Addr) != string(s.info.Addr) {
 		t.Errorf("was %+v, is %+v", s.info, now)
 	}
 }
 
+// testProgress shows that Progress returns in time.
 func (s *suite) testProgress(t *testing.T) {
 	for _, wait := range []time.Duration{0, 5 * time.Millisecond} {
 		begin := time.Now()
-		if n, err := s.e.Transport.Progress(wait); n < 0 || err != nil {
+		if n, err := s.end.Transport.Progress(wait); n < 0 || err != nil {
 			t.Errorf("Progress(%v): %d, %v", wait, n, err)
 		}
 		if took := time.Since(begin); took > wait+2*time.Second {
@@ -134,16 +146,18 @@ func (s *suite) testProgress(t *testing.T) {
 	}
 }
 
+// testClose shows that Close may be called several times.
 func (s *suite) testClose(t *testing.T) {
 	for range 3 {
-		if err := s.e.Transport.Close(); err != nil {
+		if err := s.end.Transport.Close(); err != nil {
 			t.Error(err)
 		}
 	}
 }
 
-// counted is a Done that is called at most once, and at once by an immediate transport.
-func (s *suite) counted(t *testing.T, start func(*transport.Xfer) error, x *transport.Xfer) {
+// checkDoneOnce starts a transfer and checks that Done is called once, without an error; by an
+// immediate transport before start returns.
+func (s *suite) checkDoneOnce(t *testing.T, start func(*transport.Xfer) error, x *transport.Xfer) {
 	t.Helper()
 	var mu sync.Mutex
 	calls := 0

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Teams and mutexes of a Cluster. Every collective is one exchange of byte strings among the
-// members, so a member that calls another one than the rest is found out.
+// Teams of a Cluster. Every collective is one exchange of byte strings among the members, so a
+// member that calls another one than the rest is detected.
 package transporttest
 
 import (
@@ -13,93 +13,102 @@ import (
 	"libarmci/internal/transport"
 )
 
-// teamState is what the members of a team share.
+// teamState is the state that the members of a team share. The cluster's lock guards it.
 type teamState struct {
-	n       int
-	arrived int
-	phase   int
-	calls   []string // what each member called, of the running phase
-	bodies  [][]byte
-	last    [][]byte // bodies of the phase before: members may still be reading them
+	members  int
+	arrived  int
+	phase    int
+	calls    []string // by member: the collective of this phase, with its arguments
+	bodies   [][]byte
+	previous [][]byte // bodies of the phase before: members may still be reading them
 }
 
 func newTeamState(n int) *teamState {
-	return &teamState{n: n, calls: make([]string, n), bodies: make([][]byte, n)}
+	return &teamState{members: n, calls: make([]string, n), bodies: make([][]byte, n)}
 }
 
-// team is one member's hold.
+// nodeTeams implements transport.Teams. The cluster's lock guards its fields, which only those of a
+// node's leader use.
+type nodeTeams struct {
+	*member
+	teamsInUse int
+	world      *teamState
+}
+
+// team is a Team: one member's view.
 type team struct {
-	c    *Cluster
-	s    *teamState
-	slot int64
-	me   int
-	home *Node // whose machine's
-	gone bool
+	c        *Cluster
+	state    *teamState
+	context  int64
+	me       int
+	leader   *Node // of the node that the team is on
+	released bool
 }
 
-// AllocContext gives a number that is never given again, but no more than maxTeams at a time.
-func (n *Node) AllocContext() (start transport.TeamStart, err error) {
-	if err := n.c.fail("team", n.self); err != nil {
+// AllocContext returns a new number, but fails while maxTeams are in use.
+func (n *nodeTeams) AllocContext() (start transport.TeamStart, err error) {
+	if err := n.c.injectedFault("team", n.rank); err != nil {
 		return start, err
 	}
-	n.c.change(func() {
-		if n.at(0).teams >= maxTeams {
+	n.c.changeState(func() {
+		if n.localNode(0).teamsInUse >= maxTeams {
 			err = fmt.Errorf("%w: more than %d groups", transport.ErrNoMemory, maxTeams)
 			return
 		}
-		n.c.slots++
-		n.c.teams[n.c.slots] = nil // members make it, who know how many they are
-		n.at(0).teams++
-		start.Context = n.c.slots
+		n.c.lastContext++
+		n.c.teams[n.c.lastContext] = nil // the first member makes it
+		n.localNode(0).teamsInUse++
+		start.Context = n.c.lastContext
 	})
 	return start, err
 }
 
-// AttachTeam joins a team.
-func (n *Node) AttachTeam(start transport.TeamStart, members []int, me int) transport.Team {
-	t := &team{c: n.c, slot: start.Context, me: me, home: n.at(0)}
-	n.c.change(func() {
+// AttachTeam joins a team. It panics if its arguments contradict those of other members.
+func (n *nodeTeams) AttachTeam(start transport.TeamStart, members []int, me int) transport.Team {
+	t := &team{c: n.c, context: start.Context, me: me, leader: n.localNode(0)}
+	n.c.changeState(func() {
 		s, claimed := n.c.teams[start.Context]
 		switch {
 		case !claimed:
-			panic(fmt.Sprintf("rank %d joins team %d, which nobody claimed", n.self,
+			panic(fmt.Sprintf("rank %d joins team %d, which nobody claimed", n.rank,
 				start.Context))
 		case members[me] != n.Self():
-			panic(fmt.Sprintf("rank %d joins as member %d of %v", n.self, me, members))
+			panic(fmt.Sprintf("rank %d joins as member %d of %v", n.rank, me, members))
 		case s == nil:
 			s = newTeamState(len(members))
 			n.c.teams[start.Context] = s
-		case s.n != len(members):
+		case s.members != len(members):
 			panic(fmt.Sprintf("team %d has %d members, rank %d thinks %d",
-				start.Context, s.n, n.self, len(members)))
+				start.Context, s.members, n.rank, len(members)))
 		}
-		t.s = s
+		t.state = s
 	})
 	return t
 }
 
-// World is the team of all ranks of the machine.
-func (n *Node) World() transport.Team {
-	return &team{c: n.c, s: n.at(0).world, slot: 0, me: n.Self()}
+// World is the team of all ranks of the node.
+func (n *nodeTeams) World() transport.Team {
+	return &team{c: n.c, state: n.localNode(0).world, context: 0, me: n.Self()}
 }
 
 // Teams is the number of collective contexts in use.
 func (c *Cluster) Teams() (count int) {
-	c.change(func() { count = len(c.teams) })
+	c.changeState(func() { count = len(c.teams) })
 	return count
 }
 
-// exchange gives every member the bodies of all. what must be the same at all.
-func (t *team) exchange(what string, body []byte) (all [][]byte) {
-	if t.gone {
+// exchangeBodies blocks until all members have called it, and returns their bodies. what must be
+// the same at all members. The result is valid until the next call.
+func (t *team) exchangeBodies(what string, body []byte) (all [][]byte) {
+	if t.released {
 		panic("a team is used after its release")
 	}
 	var mine int
-	t.c.change(func() {
-		s := t.s
+	t.c.changeState(func() {
+		s := t.state
 		mine = s.phase
 		s.calls[t.me], s.bodies[t.me] = what, slices.Clone(body)
-		if s.arrived++; s.arrived < s.n {
+		if s.arrived++; s.arrived < s.members {
 			return
 		}
 		for i, c := range s.calls {
@@ -108,40 +117,45 @@ func (t *team) exchange(what string, body []byte) (all [][]byte) {
 					what, i, c))
 			}
 		}
-		s.last, s.bodies, s.arrived = s.bodies, make([][]byte, s.n), 0
+		s.previous, s.bodies, s.arrived = s.bodies, make([][]byte, s.members), 0
 		s.phase++
 	})
-	t.c.wait(func() bool {
-		if t.s.phase != mine {
-			all = t.s.last
+	t.c.waitUntil(func() bool {
+		if t.state.phase != mine {
+			all = t.state.previous
 		}
-		return t.s.phase != mine
+		return t.state.phase != mine
 	})
 	return all
 }
 
-func (t *team) Size() int               { return t.s.n }
+func (t *team) Size() int               { return t.state.members }
 func (t *team) Rank() int               { return t.me }
 func (t *team) Pointer() unsafe.Pointer { return nil }
-func (t *team) Barrier()                { t.exchange("Barrier", nil) }
+func (t *team) Barrier()                { t.exchangeBodies("Barrier", nil) }
 
+// Bcast exchanges the buffers of all members and copies that of root.
 func (t *team) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
 	b := unsafe.Slice((*byte)(buf), nbytes)
-	all := t.exchange(fmt.Sprintf("Bcast of %d bytes from %d", nbytes, root), b)
+	all := t.exchangeBodies(fmt.Sprintf("Bcast of %d bytes from %d", nbytes, root), b)
 	copy(b, all[root])
 }
 
+// Allgather concatenates the slices of all members.
 func (t *team) Allgather(mine []byte) []byte {
 	if len(mine) == 0 || len(mine) > 256 {
 		panic(fmt.Sprintf("Allgather of %d bytes", len(mine)))
 	}
-	return slices.Concat(t.exchange(fmt.Sprintf("Allgather of %d bytes", len(mine)), mine)...)
+	return slices.Concat(t.exchangeBodies(fmt.Sprintf("Allgather of %d bytes", len(mine)),
+		mine)...)
 }
 
+// Allreduce combines the members' elements in team order, at every member.
 func (t *team) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 	nbytes := nelem * int64(kernel.TypeSize(kernel.Type(typ)))
 	b := unsafe.Slice((*byte)(x), nbytes)
-	all := t.exchange(fmt.Sprintf("Allreduce %d of %d elements of type %d", red, nelem, typ), b)
+	all := t.exchangeBodies(fmt.Sprintf("Allreduce %d of %d elements of type %d", red, nelem,
+		typ), b)
 	copy(b, all[0])
 	for _, other := range all[1:] {
 		kernel.Reduce(kernel.Reduction(red), kernel.Type(typ), x,
@@ -150,81 +164,13 @@ func (t *team) Allreduce(x unsafe.Pointer, nelem int64, typ, red int) {
 	kernel.ReduceFinish(kernel.Reduction(red), kernel.Type(typ), x, int(nelem))
 }
 
+// Release makes the team unusable for this member.
 func (t *team) Release(last bool) {
-	t.gone = true
+	t.released = true
 	if last {
-		t.c.change(func() {
-			delete(t.c.teams, t.slot)
-			t.home.teams--
+		t.c.changeState(func() {
+			delete(t.c.teams, t.context)
+			t.leader.teamsInUse--
 		})
 	}
-}
-
-// MutexBytes is the size of a mutex.
-func (n *Node) MutexBytes() int64 { return mutexBytes }
-
-// RankMutex lies at the start of a rank's slice.
-func (n *Node) RankMutex(local int) uintptr { return n.c.sliceBase(int(n.here[local])) }
-
-// Lock waits.
-func (n *Node) Lock(m uintptr, who transport.Rank) {
-	n.c.wait(func() bool { return n.take(m, who) })
-}
-
-func (n *Node) take(m uintptr, who transport.Rank) bool {
-	_, held := n.c.mutexes[m]
-	if !held {
-		n.c.mutexes[m] = who
-	}
-	return !held
-}
-
-// LockSoon does not wait at all here; who is in the queue has no better place in it than newcomers.
-func (n *Node) LockSoon(m uintptr, who transport.Rank) (ticket uint32, got bool) {
-	return 7, n.TryLock(m, who)
-}
-
-// LockQueued is Lock.
-func (n *Node) LockQueued(m uintptr, who transport.Rank, ticket uint32) {
-	if ticket != 7 {
-		panic("a ticket that LockSoon has not given")
-	}
-	n.Lock(m, who)
-}
-
-// TryLock does not wait.
-func (n *Node) TryLock(m uintptr, who transport.Rank) (got bool) {
-	n.c.change(func() { got = n.take(m, who) })
-	return got
-}
-
-// Unlock of a free mutex is a bug of the caller.
-func (n *Node) Unlock(m uintptr) {
-	n.c.change(func() {
-		if _, held := n.c.mutexes[m]; !held {
-			panic(fmt.Sprintf("rank %d unlocks %#x, which is free", n.self, m))
-		}
-		delete(n.c.mutexes, m)
-	})
-}
-
-// PassOn hands a mutex over. Nothing here tells whether ranks wait for it, so every other time it
-// does not.
-func (n *Node) PassOn(m uintptr, to transport.Rank) (done bool) {
-	n.c.change(func() {
-		if _, held := n.c.mutexes[m]; !held {
-			panic(fmt.Sprintf("rank %d passes %#x on, which is free", n.self, m))
-		}
-		if n.c.passed++; n.c.passed%2 == 0 {
-			n.c.mutexes[m] = to
-			done = true
-		}
-	})
-	return done
-}
-
-// MutexOwner tells who holds it.
-func (n *Node) MutexOwner(m uintptr) (who transport.Rank, held bool) {
-	n.c.change(func() { who, held = n.c.mutexes[m] })
-	return who, held
 }

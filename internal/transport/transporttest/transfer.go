@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Puts and gets of the conformance suite, in all three shapes, against a model of the far memory
-// that is kept with plain loops; and the order and fence rules of transport.Transport.
+// Puts and gets of the conformance suite, in all three shapes, compared with a model of the remote
+// memory that plain loops maintain; and the order and fence rules of transport.Transport.
 package transporttest
 
 import (
@@ -14,92 +14,96 @@ import (
 	"libarmci/internal/transport"
 )
 
-func (s *suite) testContiguous(t *testing.T) { s.transfers(t, 1, 16, s.someBytes) }
+// transferTests are tests of puts, gets and their order.
+type transferTests struct{ *suite }
 
-func (s *suite) testStrided(t *testing.T) { s.transfers(t, 2, 24, s.someShape) }
+func (s transferTests) testContiguous(t *testing.T) {
+	s.checkTransfers(t, 1, 16,
+		s.randomContiguous)
+}
 
-func (s *suite) testVector(t *testing.T) { s.transfers(t, 3, 16, s.someVector) }
+func (s transferTests) testStrided(t *testing.T) { s.checkTransfers(t, 2, 24, s.randomStrided) }
 
-// maker makes a transfer between the scratch memory here and the reachable memory of a place.
-type maker func(r *rand.Rand, place, elem int) *transport.Xfer
+func (s transferTests) testVector(t *testing.T) { s.checkTransfers(t, 3, 16, s.randomVector) }
 
-// transfers puts and gets n shapes at every place.
-func (s *suite) transfers(t *testing.T, seed uint64, n int, some maker) {
+// xferMaker makes a random transfer between the scratch memory here and the memory of a place, of
+// elements of elem bytes.
+type xferMaker func(r *rand.Rand, place, elem int) *transport.Xfer
+
+// checkTransfers puts and gets n random transfers at every place.
+func (s transferTests) checkTransfers(t *testing.T, seed uint64, n int, some xferMaker) {
 	r := rand.New(rand.NewPCG(seed, 0))
-	for place := range s.mem {
-		s.must(t, place, command{Do: "fill", Seed: seed})
-		model := s.model(seed)
+	for place := range s.memOf {
+		s.mustRequest(t, place, command{Do: "fill", Seed: seed})
+		model := s.filledModel(seed)
 		for i := range n {
 			x := some(r, place, 1)
 			if i%2 == 0 {
-				s.put(t, place, x, model, r.Uint64())
+				s.checkPut(t, place, x, model, r.Uint64())
 			} else {
-				s.get(t, place, x, model)
+				s.checkGet(t, place, x, model)
 			}
 		}
-		s.compare(t, place, model)
+		s.compareMemory(t, place, model)
 	}
 }
 
-// model is what the memory of a place holds after "fill".
-func (s *suite) model(seed uint64) []byte {
+// filledModel is a copy of the memory of a place after the command "fill".
+func (s *suite) filledModel(seed uint64) []byte {
 	m := make([]byte, reachBytes)
 	fill(m, seed)
 	return m
 }
 
-// in is the part of the model that a remote block means.
-func (s *suite) in(model []byte, place int, b block) []byte {
-	at := b.addr - s.mem[place]
+// modelBlock is the part of the model for a remote block.
+func (s *suite) modelBlock(model []byte, place int, b block) []byte {
+	at := b.addr - s.memOf[place]
 	return model[at : at+uintptr(b.nbytes)]
 }
 
-func (s *suite) put(t *testing.T, place int, x *transport.Xfer, model []byte, seed uint64) {
+// checkPut puts random bytes to a place and to the model.
+func (s *suite) checkPut(t *testing.T, place int, x *transport.Xfer, model []byte, seed uint64) {
 	t.Helper()
-	fill(s.e.bytes(scratchAt, dataBytes), seed)
+	fill(s.end.memory(scratchAt, dataBytes), seed)
 	local, remote := sides(x)
 	for i := range remote {
-		copy(s.in(model, place, remote[i]), local[i].bytes())
+		copy(s.modelBlock(model, place, remote[i]), local[i].asSlice())
 	}
-	s.counted(t, func(x *transport.Xfer) error {
-		return s.e.Transport.Put(transport.Peer(place),
-			x)
-	}, x)
+	s.checkDoneOnce(t, s.end.putTo(place), x)
 }
 
-func (s *suite) get(t *testing.T, place int, x *transport.Xfer, model []byte) {
+// checkGet gets bytes from a place and compares all scratch memory with the model.
+func (s *suite) checkGet(t *testing.T, place int, x *transport.Xfer, model []byte) {
 	t.Helper()
-	scratch := s.e.bytes(scratchAt, dataBytes)
+	scratch := s.end.memory(scratchAt, dataBytes)
 	fill(scratch, 99)
 	want := bytes.Clone(scratch)
 	local, remote := sides(x)
 	for i := range remote {
-		at := local[i].addr - (s.e.Mem + scratchAt)
-		copy(want[at:], s.in(model, place, remote[i]))
+		at := local[i].addr - (s.end.Mem + scratchAt)
+		copy(want[at:], s.modelBlock(model, place, remote[i]))
 	}
-	s.counted(t, func(x *transport.Xfer) error {
-		return s.e.Transport.Get(transport.Peer(place),
-			x)
-	}, x)
+	s.checkDoneOnce(t, s.end.getFrom(place), x)
 	if i := firstDifference(scratch, want); i >= 0 {
 		t.Fatalf("get from place %d: byte %d is %#x, expected %#x", place, i, scratch[i],
 			want[i])
 	}
 }
 
-// compare fences a place and compares its memory with the model.
-func (s *suite) compare(t *testing.T, place int, model []byte) {
+// compareMemory fences a place and compares its memory with the model.
+func (s *suite) compareMemory(t *testing.T, place int, model []byte) {
 	t.Helper()
-	if err := s.e.Transport.Fence(transport.Peer(place)); err != nil {
+	if err := s.end.Transport.Fence(transport.Peer(place)); err != nil {
 		t.Fatal(err)
 	}
-	got := s.must(t, place, command{Do: "read"}).Body
+	got := s.mustRequest(t, place, command{Do: "read"}).Body
 	if i := firstDifference(got, model); i >= 0 {
 		t.Fatalf("memory of place %d: byte %d is %#x, expected %#x", place, i, got[i],
 			model[i])
 	}
 }
 
+// firstDifference is the index of the first byte of b that a does not have, -1 if there is none.
 func firstDifference(a, b []byte) int {
 	for i := range b {
 		if i >= len(a) || a[i] != b[i] {
@@ -109,31 +113,35 @@ func firstDifference(a, b []byte) int {
 	return -1
 }
 
+// sides lists the blocks of both sides of a transfer.
 func sides(x *transport.Xfer) (local, remote []block) {
 	return blocks(&x.Local, x.Count, localSide(x.Vector)),
 		blocks(&x.Remote, x.Count, remoteSide(x.Vector))
 }
 
-func (s *suite) someBytes(r *rand.Rand, place, elem int) *transport.Xfer {
+// randomContiguous makes a contiguous transfer.
+func (s *suite) randomContiguous(r *rand.Rand, place, elem int) *transport.Xfer {
 	n := []int{1, 2, 3, 7, 8, 63, 64, 65, 1000, 4096, 20000, dataBytes}[r.IntN(12)]
 	n = max(n/elem, 1) * elem
 	from, to := r.IntN(dataBytes-n+1), r.IntN(dataBytes-n+1)
-	return contiguous(s.e.Mem+scratchAt+uintptr(from), s.mem[place]+uintptr(to), n)
+	return contiguous(s.end.Mem+scratchAt+uintptr(from), s.memOf[place]+uintptr(to), n)
 }
 
-// someShape makes a shape of up to four levels whose blocks do not overlap; strides may be
-// negative.
-func (s *suite) someShape(r *rand.Rand, place, elem int) *transport.Xfer {
+// randomStrided makes a strided transfer of up to four levels. Its blocks do not overlap; strides
+// may be negative.
+func (s *suite) randomStrided(r *rand.Rand, place, elem int) *transport.Xfer {
 	x := &transport.Xfer{Count: []int32{int32(elem * (1 + r.IntN(60/elem)))}}
 	for range r.IntN(5) {
 		x.Count = append(x.Count, int32(1+r.IntN(4)))
 	}
-	x.Local = s.someSection(r, s.e.Mem+scratchAt, x.Count, elem)
-	x.Remote = s.someSection(r, s.mem[place], x.Count, elem)
+	x.Local = s.randomSection(r, s.end.Mem+scratchAt, x.Count, elem)
+	x.Remote = s.randomSection(r, s.memOf[place], x.Count, elem)
 	return x
 }
 
-func (s *suite) someSection(r *rand.Rand, mem uintptr, count []int32, elem int) transport.Section {
+// randomSection makes one side of a strided transfer within dataBytes of memory.
+func (s *suite) randomSection(r *rand.Rand, mem uintptr, count []int32,
+	elem int) transport.Section {
 	var sec transport.Section
 	room, lowest := int64(count[0]), int64(0)
 	for _, c := range count[1:] {
@@ -150,17 +158,17 @@ func (s *suite) someSection(r *rand.Rand, mem uintptr, count []int32, elem int) 
 	return sec
 }
 
-// someVector makes up to four descriptors whose segments do not overlap.
-func (s *suite) someVector(r *rand.Rand, place, elem int) *transport.Xfer {
+// randomVector makes a transfer of up to four descriptors. Their segments do not overlap.
+func (s *suite) randomVector(r *rand.Rand, place, elem int) *transport.Xfer {
 	x := &transport.Xfer{Vector: []transport.Segments{}}
 	from, to := r.Perm(64), r.Perm(64) // places of 1 KiB
 	for range 1 + r.IntN(4) {
 		d := transport.Segments{Bytes: elem * (1 + r.IntN(900/elem))}
 		for range r.IntN(10) {
 			d.Local = append(d.Local,
-				s.e.Mem+scratchAt+uintptr(from[0]<<10+elem*r.IntN(64/elem)))
+				s.end.Mem+scratchAt+uintptr(from[0]<<10+elem*r.IntN(64/elem)))
 			d.Remote = append(d.Remote,
-				s.mem[place]+uintptr(to[0]<<10+elem*r.IntN(64/elem)))
+				s.memOf[place]+uintptr(to[0]<<10+elem*r.IntN(64/elem)))
 			from, to = from[1:], to[1:]
 		}
 		x.Vector = append(x.Vector, d)
@@ -168,81 +176,74 @@ func (s *suite) someVector(r *rand.Rand, place, elem int) *transport.Xfer {
 	return x
 }
 
-// testOrder: what is posted after the local completion of an earlier operation takes effect after
-// it.
-func (s *suite) testOrder(t *testing.T) {
-	p, word := transport.Peer(1), s.mem[1]+wordsAt
-	mine := s.e.bytes(scratchAt, 16)
+// testOrder shows that an operation that is posted after the local completion of an earlier one
+// takes effect after it.
+func (s transferTests) testOrder(t *testing.T) {
+	p, word := transport.Peer(1), s.memOf[1]+wordsAt
+	mine := s.end.memory(scratchAt, 16)
 	for i := range uint64(100) {
 		for k := range uint64(3) {
 			binary.NativeEndian.PutUint64(mine, i<<8|k)
-			x := contiguous(s.e.Mem+scratchAt, word, 8)
-			s.counted(t, func(x *transport.Xfer) error {
-				return s.e.Transport.Put(p,
-					x)
-			}, x)
+			x := contiguous(s.end.Mem+scratchAt, word, 8)
+			s.checkDoneOnce(t, s.end.putTo(int(p)), x)
 		}
-		x := contiguous(s.e.Mem+scratchAt+8, word, 8)
-		s.counted(t, func(x *transport.Xfer) error { return s.e.Transport.Get(p, x) }, x)
+		x := contiguous(s.end.Mem+scratchAt+8, word, 8)
+		s.checkDoneOnce(t, s.end.getFrom(int(p)), x)
 		if got := binary.NativeEndian.Uint64(mine[8:]); got != i<<8|2 {
 			t.Fatalf("a get after put %#x found %#x", i<<8|2, got)
 		}
-		if s.e.Private {
+		if s.end.Private {
 			continue
 		}
 		rmw := &transport.RMW{Op: transport.FetchAdd, Bytes: 8, Addr: word}
-		if err := s.e.Transport.RMW(p, rmw); err != nil || uint64(rmw.Old) != i<<8|2 {
+		if err := s.end.Transport.RMW(p, rmw); err != nil || uint64(rmw.Old) != i<<8|2 {
 			t.Fatalf("a read-modify-write after put %#x found %#x, %v", i<<8|2, rmw.Old,
 				err)
 		}
 	}
 }
 
-// testFence: what any place has put and fenced is there when anyone looks, at the place itself or
-// through a get.
-func (s *suite) testFence(t *testing.T) {
-	for from := range s.mem {
-		for to := range s.mem {
+// testFence shows that bytes that any place has put and fenced are there, for the target itself and
+// for a get.
+func (s transferTests) testFence(t *testing.T) {
+	for from := range s.memOf {
+		for to := range s.memOf {
 			seed := uint64(100 + 10*from + to)
-			s.must(t, to, command{Do: "clear"})
+			s.mustRequest(t, to, command{Do: "clear"})
 			n := dataBytes/2 + 10*from + to
-			s.must(t, from, command{Do: "put", Place: to, Addr: s.mem[to], N: n,
+			s.mustRequest(t, from, command{Do: "put", Place: to, Addr: s.memOf[to],
+				N:    n,
 				Seed: seed})
 			model := make([]byte, reachBytes)
 			fill(model[:n], seed)
-			s.compare(t, to, model)
-			x := contiguous(s.e.Mem+scratchAt, s.mem[to], dataBytes)
-			s.get(t, to, x, model)
+			s.compareMemory(t, to, model)
+			x := contiguous(s.end.Mem+scratchAt, s.memOf[to], dataBytes)
+			s.checkGet(t, to, x, model)
 		}
 	}
 }
 
-// testThreads: all methods may be called by several threads at once.
-func (s *suite) testThreads(t *testing.T) {
+// testThreads shows that several threads may call all methods at the same time.
+func (s transferTests) testThreads(t *testing.T) {
 	const threads, part = 4, dataBytes / 4
-	s.must(t, 1, command{Do: "clear"})
+	s.mustRequest(t, 1, command{Do: "clear"})
 	var running sync.WaitGroup
 	for th := range uintptr(threads) {
 		running.Go(func() {
-			mine := s.e.bytes(int(scratchAt+th*part), part)
+			mine := s.end.memory(int(scratchAt+th*part), part)
 			for i := range 10 {
 				at := th*part + uintptr(i*100)
 				fill(mine[:part/2], uint64(th)<<8|uint64(i))
 				n := part/2 - i*100
-				out := contiguous(s.e.Mem+scratchAt+th*part, s.mem[1]+at, n)
-				back := contiguous(s.e.Mem+scratchAt+th*part+part/2, s.mem[1]+at, n)
-				err := wait(func(
-					x *transport.Xfer) error {
-					return s.e.Transport.Put(1, x)
-				}, out)
+				out := contiguous(s.end.Mem+scratchAt+th*part, s.memOf[1]+at, n)
+				back := contiguous(s.end.Mem+scratchAt+th*part+part/2,
+					s.memOf[1]+at, n)
+				err := waitTransfer(s.end.putTo(1), out)
 				if err == nil {
-					err = wait(func(
-						x *transport.Xfer) error {
-						return s.e.Transport.Get(1, x)
-					}, back)
+					err = waitTransfer(s.end.getFrom(1), back)
 				}
 				if err == nil {
-					err = s.e.Transport.Fence(1)
+					err = s.end.Transport.Fence(1)
 				}
 				if err != nil || !bytes.Equal(mine[:n], mine[part/2:part/2+n]) {
 					t.Errorf("thread %d, round %d: %v, or it got other bytes "+

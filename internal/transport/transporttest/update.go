@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Updates of a Fake: at once, since all memory of a Cluster is one process's, under the locks of
-// its accumulates.
+// Updates of a Fake. They are complete at return, because all memory of a Cluster belongs to one
+// process, and use the locks of its accumulates.
 package transporttest
 
 import (
@@ -11,24 +11,26 @@ import (
 	"libarmci/internal/transport"
 )
 
-// locks are those of all nets: between nodes, too, memory is updated by its own node.
-var locks [64 * 16]uint32
+// accumulateLines are the accumulate locks of all nets, because a Net between nodes and one within
+// a node change the same memory.
+var accumulateLines [64 * 16]uint32
 
-func (f *Fake) stripes() kernel.Stripes {
-	return kernel.Stripes{Word: unsafe.Pointer(&locks[0]), Mask: 63, PitchWords: 16,
+// accumulateLocks are the locks as this end takes them.
+func (f *Fake) accumulateLocks() kernel.Stripes {
+	return kernel.Stripes{Word: unsafe.Pointer(&accumulateLines[0]), Mask: 63, PitchWords: 16,
 		Owner: uint32(f.self + 1)}
 }
 
-// Update carries an update out.
+// Update carries out an update.
 func (f *Fake) Update(_ transport.Peer, u *transport.Update) error {
-	f.net.change(func() { f.net.tally["update"]++ })
-	kernel.UpdateRuns(f.stripes(), u.Op, u.Type, u.Runs, u.Data, u.Old)
+	f.net.changeState(func() { f.net.operationCounts["update"]++ })
+	kernel.UpdateRuns(f.accumulateLocks(), u.Op, u.Type, u.Runs, u.Data, u.Old)
 	return nil
 }
 
-// CompareSwap carries a compare-and-swap out.
+// CompareSwap carries out a compare-and-swap.
 func (f *Fake) CompareSwap(_ transport.Peer, c *transport.CompareSwap) error {
-	kernel.CompareSwap(f.stripes(), len(c.Compare), kernel.Ptr(c.Addr),
+	kernel.CompareSwap(f.accumulateLocks(), len(c.Compare), kernel.Ptr(c.Addr),
 		unsafe.Pointer(&c.Compare[0]), unsafe.Pointer(&c.Value[0]),
 		unsafe.Pointer(&c.Old[0]))
 	return nil
