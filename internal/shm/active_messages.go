@@ -18,7 +18,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// connections are the outgoing connections, made on first use, and the incoming ones.
+// connections are the connections of active messages: outgoing ones, made on first use, by the
+// local number of the receiver, and incoming ones. mu guards all other fields.
 type connections struct {
 	mu      sync.Mutex
 	out     map[int]*outgoing
@@ -27,6 +28,7 @@ type connections struct {
 	closed  bool
 }
 
+// outgoing is a connection to a rank of the node. mu serialises the messages on it.
 type outgoing struct {
 	mu sync.Mutex
 	c  *net.UnixConn
@@ -35,6 +37,8 @@ type outgoing struct {
 // A message on a connection: uint32 body length, uint8 kind, body.
 const messageHead = 5
 
+// accept admits connections for active messages, and starts a goroutine to receive from each, until
+// the listener is closed.
 func (m *Node) accept() {
 	defer log.Guard()
 	for {
@@ -53,6 +57,7 @@ func (m *Node) accept() {
 	}
 }
 
+// keep stores an incoming connection, for close. False: close has been called.
 func (w *connections) keep(c net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -62,6 +67,7 @@ func (w *connections) keep(c net.Conn) bool {
 	return !w.closed
 }
 
+// receive calls the handler for every message on a connection from a local rank, until it ends.
 func (m *Node) receive(c net.Conn, local int) {
 	defer log.Guard()
 	from := m.opt.Ranks[local]
@@ -89,7 +95,8 @@ func (m *Node) receive(c net.Conn, local int) {
 	}
 }
 
-// violation treats a rank of this node that sends a malformed message as lost.
+// violation closes a connection on which a message of n bytes was announced, which is too long, and
+// reports its sender as lost.
 func (m *Node) violation(c net.Conn, local int, n uint32) {
 	c.Close()
 	m.gone(local, func() string {
@@ -106,6 +113,7 @@ func (m *Node) Handle(h transport.Handler) {
 	m.conns.mu.Unlock()
 }
 
+// post sends an active message to a local rank. Messages to one rank are serialised.
 func (m *Node) post(local int, msg transport.Msg) error {
 	if len(msg.Body) > transport.MaxMessage {
 		return fmt.Errorf("message of %d bytes to rank %d: %w", len(msg.Body),
@@ -127,6 +135,7 @@ func (m *Node) post(local int, msg transport.Msg) error {
 	return nil
 }
 
+// connectionTo returns the connection to a local rank, and makes it on first use.
 func (m *Node) connectionTo(local int) (*outgoing, error) {
 	w := &m.conns
 	w.mu.Lock()
@@ -150,6 +159,7 @@ func (m *Node) connectionTo(local int) (*outgoing, error) {
 	return w.out[local], nil
 }
 
+// close closes all connections and refuses new ones.
 func (w *connections) close() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

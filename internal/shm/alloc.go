@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Allocation within one rank's slice of the arena. Freed memory keeps its pages for reuse up to a
-// budget; beyond that, pages are returned to the machine. Memory that was to get its pages when
-// touched is not kept: kept memory has all of its pages. It manages address ranges only; it never
-// touches their contents.
+// budget; beyond that, pages are returned to the machine. Memory of growOnTouch is not kept, since
+// it may lack pages. This file manages address ranges; it never touches their contents.
 package shm
 
 import (
@@ -21,9 +20,9 @@ type span struct{ lo, hi uintptr }
 
 func (s span) size() int64 { return int64(s.hi - s.lo) }
 
-// slice is a rank's own part of the arena. kept is freed memory that still has its pages, unbacked
-// is freed address space without pages; both are sorted by address, neighbours merged. Above brk
-// nothing was ever used.
+// slice is a rank's part of the arena. kept is freed memory with its pages, unbacked is freed
+// address space without pages; both are sorted by address, with neighbours merged. Memory above brk
+// was never allocated.
 type slice struct {
 	mu             sync.Mutex
 	all            span
@@ -69,7 +68,7 @@ func (s *slice) record(got span) {
 	s.high = max(s.high, s.liveBytes)
 }
 
-// tooSmall refuses an allocation for which the slice has no room.
+// tooSmall returns the error of an allocation for which the slice has no address space.
 func (s *slice) tooSmall(nbytes int64) error {
 	missing := max(nbytes-(s.all.size()-s.liveBytes), 2<<20)
 	return fmt.Errorf("%w: each rank has %s of the arena's address space; %s",
@@ -77,7 +76,7 @@ func (s *slice) tooSmall(nbytes int64) error {
 		moreSpace(s.all.size(), missing, s.ranks))
 }
 
-// grow allocates memory that has no pages yet, and populates it.
+// grow allocates memory that has no pages yet, and populates it. It takes mu.
 func (s *slice) grow(nbytes int64) (uintptr, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +92,7 @@ func (s *slice) grow(nbytes int64) (uintptr, error) {
 	return got.lo, nil
 }
 
-// growOnTouch allocates memory that has no pages yet, and leaves them to the first touch.
+// growOnTouch allocates memory that has no pages yet: the first touch makes each page. It takes mu.
 func (s *slice) growOnTouch(nbytes int64) (uintptr, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -106,7 +105,8 @@ func (s *slice) growOnTouch(nbytes int64) (uintptr, error) {
 	return got.lo, nil
 }
 
-// spaceFor is address space without pages for an allocation. The caller holds mu.
+// spaceFor allocates address space without pages, and drops kept memory if there is no other. The
+// caller holds mu.
 func (s *slice) spaceFor(nbytes int64) (span, error) {
 	if nbytes > s.all.size() {
 		return span{}, s.tooSmall(nbytes)
@@ -121,7 +121,7 @@ func (s *slice) spaceFor(nbytes int64) (span, error) {
 	return got, nil
 }
 
-// space allocates address space without pages.
+// space allocates address space without pages; false: there is none. The caller holds mu.
 func (s *slice) space(n uintptr) (span, bool) {
 	got, ok := cut(&s.unbacked, n)
 	if !ok && n <= s.all.hi-s.brk {
@@ -131,7 +131,8 @@ func (s *slice) space(n uintptr) (span, bool) {
 	return got, ok
 }
 
-// dropPages drops a span's pages. A span that ends at brk lowers brk.
+// dropPages returns a span's pages to the machine. A span that ends at brk lowers brk. The caller
+// holds mu.
 func (s *slice) dropPages(f span) {
 	s.punch(f)
 	add(&s.unbacked, f)
@@ -141,7 +142,8 @@ func (s *slice) dropPages(f span) {
 	}
 }
 
-// free frees a range: keeps it for reuse, or drops its pages when the budget is spent.
+// free frees an allocation: it is kept for reuse, or its pages are dropped when the budget is
+// spent. False: no allocation begins at lo. It takes mu.
 func (s *slice) free(lo uintptr) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -163,7 +165,8 @@ func (s *slice) free(lo uintptr) bool {
 	return true
 }
 
-// dropKept returns the pages of all kept memory: the last resort before an allocation fails.
+// dropKept returns the pages of all kept memory to the machine: the last resort before an
+// allocation fails. It takes mu.
 func (s *slice) dropKept() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The allocator against a model: what is handed out never overlaps, what is freed comes back,
-// budget and pages are accounted for.
+// The allocator against a model: allocations never overlap, freed memory is allocated again, budget
+// and pages are accounted for.
 package shm
 
 import (
@@ -30,6 +30,7 @@ func (p *pages) each(s span, do func(at uintptr)) {
 	}
 }
 
+// populate is slice.populate: it fails if a page is populated already, or by order.
 func (p *pages) populate(s span) error {
 	p.each(s, func(at uintptr) {
 		if p.held[at] {
@@ -52,6 +53,7 @@ func (p *pages) punch(s span) {
 	})
 }
 
+// allocation is one live allocation of a model.
 type allocation struct {
 	lo     uintptr
 	nbytes int64
@@ -70,6 +72,7 @@ func newModel(t *testing.T, npages int, budget int64) *model {
 	return &model{pages: p, s: newSlice(all, budget, p.populate, p.punch)}
 }
 
+// check compares the slice with the model: pages, counts of bytes, sorted and merged free lists.
 func (m *model) check() {
 	m.t.Helper()
 	var bytes int64
@@ -103,6 +106,7 @@ func (m *model) check() {
 	}
 }
 
+// alloc allocates kept or new memory; false: there is none.
 func (m *model) alloc(nbytes int64) bool {
 	lo, ok := m.s.reuse(nbytes)
 	if !ok {
@@ -125,6 +129,8 @@ func (m *model) free(i int) {
 	m.live = append(m.live[:i], m.live[i+1:]...)
 }
 
+// Random allocations and frees agree with the model, and all memory can be allocated again at the
+// end.
 func TestAllocator(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 0))
@@ -166,6 +172,7 @@ func TestAllocator(t *testing.T) {
 	}
 }
 
+// Sizes beyond the slice, addresses that are no allocation, and the budget of kept memory.
 func TestAllocatorLimits(t *testing.T) {
 	m := newModel(t, 10, 4*page)
 	for _, n := range []int64{11 * page, 1 << 62, 1<<63 - 1} {
@@ -227,7 +234,8 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// What a device holds is never given back, however much is freed, and is used again.
+// Pages that devices have pinned are never returned, however much is freed, and are allocated
+// again.
 func TestHold(t *testing.T) {
 	p := &pages{t: t, all: span{0x10000, 0x10000 + 64*page}, held: map[uintptr]bool{}}
 	s := newSlice(p.all, 2*page, p.populate, p.punch)

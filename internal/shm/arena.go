@@ -3,7 +3,7 @@
 // The arena: sparse memory files without names, mapped side by side at one address by every rank of
 // the node: the control block, then each rank's slice. They disappear with the last process that
 // maps them, however that process ends. This file maps, populates and unmaps. It does not allocate
-// (alloc.go) or talk to other ranks (join.go, files.go).
+// (alloc.go) or communicate with other ranks (join.go, files.go).
 package shm
 
 import (
@@ -15,7 +15,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// place is where an arena may go: how large and at which address.
+// place is a candidate for the arena: its bytes and its address.
 type place struct {
 	bytes int64
 	base  uintptr
@@ -23,13 +23,13 @@ type place struct {
 
 const (
 	smallestArena = int64(64 << 20)
-	// memory is reserved in steps of this, each after checking again what is left
+	// bytes that are populated between two checks of how much memory is left
 	populateStep = int64(256 << 20)
 )
 
-// places lists the places to try, in order: other addresses first, then smaller arenas. The default
-// base, 64 TiB, is above where Go 1.26 puts its heap (at random below that) and below executables
-// and libraries (from 85 TiB up).
+// places lists the places to be tried, in order: other addresses first, then smaller arenas. The
+// default base, 64 TiB, is above where Go 1.26 puts its heap (at random below that) and below
+// executables and libraries (from 85 TiB up).
 func places(bytes int64, base uintptr) []place {
 	var all []place
 	most := bytes
@@ -103,8 +103,9 @@ func bytesAt(s span) []byte {
 // page of zeros.
 var zeros [256 << 10]byte
 
-// populate makes the pages of a span of a file that is mapped at base: zeroed, on this rank's
-// memory node. It leaves margin to the machine.
+// populate makes the pages of a span of a file that is mapped at base: zeroed, on the memory node
+// of this rank. It leaves margin bytes to the machine, else it returns an error; then the caller
+// drops the pages that were made.
 func populate(fd int, base uintptr, s span, margin int64) error {
 	for at := s.lo; at < s.hi; at += uintptr(populateStep) {
 		step := span{at, min(at+uintptr(populateStep), s.hi)}
@@ -125,7 +126,7 @@ func populate(fd int, base uintptr, s span, margin int64) error {
 	return nil
 }
 
-// fill makes pages by writing zeros to the file, which is faster than one page fault each. If the
+// fill makes pages by writing zeros to the file, which is faster than a page fault for each. If the
 // program has lowered its limit of file size since, it does nothing: enter makes pages, too.
 func fill(fd int, base uintptr, s span) error {
 	if rlimit(unix.RLIMIT_FSIZE) < int64(s.hi-base) {
@@ -146,8 +147,8 @@ func fill(fd int, base uintptr, s span) error {
 	return nil
 }
 
-// enter enters pages into the page table, many at a time: of a shared memory file, pages that are
-// read become writable, too.
+// enter enters the pages of a span into the page table, many at a time. MADV_POPULATE_READ
+// suffices: a page of a shared memory file that is entered for reading is writable, too.
 func enter(s span) error {
 	for {
 		_, e := kernelCall(s, unix.SYS_MADVISE, s.lo, uintptr(s.size()),

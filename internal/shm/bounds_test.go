@@ -104,6 +104,7 @@ func TestAdvisedSpace(t *testing.T) {
 	}
 }
 
+// Files of the arena stay below the limit of file size, or the advice names that limit.
 func TestArenaUnderFileLimit(t *testing.T) {
 	o := ranksOf(4)
 	least, _ := leastArena(4, 4)

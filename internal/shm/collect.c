@@ -12,7 +12,7 @@
 // bytes of a step of a reduction, at least; at most a bulk slot's
 #define REDUCE_LEAST SHM_LEAST_BULK
 #define FOLD (8u << 10)          // bytes folded and published at a time
-#define FEW_SLOTS 4u             // bulk slots that are used in turn by what is not long
+#define FEW_SLOTS 4u             // bulk slots that are used in turn by short transfers
 
 static void bcast_small(struct shm_team *h, void *buf, size_t n, int root)
 {
@@ -28,8 +28,8 @@ static void bcast_small(struct shm_team *h, void *buf, size_t n, int root)
 	shm_done(h, k);
 }
 
-// Through one bulk slot, in pieces: who reads follows who writes, and tells when it has read all of
-// them.
+// bcast_bulk broadcasts through one bulk slot, in pieces: readers follow the root, and finish when
+// they have read all pieces.
 static void bcast_bulk(struct shm_team *h, uint8_t *buf, size_t n, size_t piece, unsigned slots,
 	int root)
 {
@@ -79,7 +79,8 @@ void shm_allgather(struct shm_team *h, const void *mine, size_t nbytes, void *al
 	shm_done(h, k);
 }
 
-// Every member publishes all of its data and folds all: one exchange, best for small data.
+// reduce_small publishes all data of each member, and every member folds all: one exchange, best
+// for small data.
 static void reduce_small(struct shm_team *h, uint8_t *x, size_t nelem, size_t esize, int type,
 	int red)
 {
@@ -92,7 +93,7 @@ static void reduce_small(struct shm_team *h, uint8_t *x, size_t nelem, size_t es
 	shm_done(h, k);
 }
 
-// Part `i` of nelem elements cut among n members: [*from, *to).
+// part computes the elements [*from, *to) of member i, where nelem are divided among n members.
 static void part(size_t nelem, int n, int i, size_t *from, size_t *to)
 {
 	size_t each = nelem / (size_t)n, more = nelem % (size_t)n, u = (size_t)i;
@@ -108,7 +109,7 @@ struct piece {
 	uint64_t k;
 };
 
-// Publishes what others fold.
+// publish begins the step of a piece: it publishes the parts that other members fold.
 static struct piece publish(struct shm_team *h, uint8_t *x, size_t nelem, size_t esize,
 	unsigned slot)
 {
@@ -124,8 +125,8 @@ static struct piece publish(struct shm_team *h, uint8_t *x, size_t nelem, size_t
 	return p;
 }
 
-// Folds n elements at offset `at` of a piece in member order: into buf until my own operand's turn,
-// then into that.
+// fold_some folds n elements at byte offset `at` of a piece in member order, and publishes the
+// result. It folds into buf until the turn of this member's operand, then into that.
 static void fold_some(struct shm_team *h, const struct piece *p, size_t at, size_t n, int type,
 	int red)
 {
@@ -140,8 +141,8 @@ static void fold_some(struct shm_team *h, const struct piece *p, size_t at, size
 	shm_stream(shm_bulk(h, h->me, p->slot) + at, x, n * p->esize);
 }
 
-// Folds my part, in pieces that stay in the nearest cache until they are copied to my slot, where
-// no other part was.
+// fold folds this member's part of a piece, FOLD bytes at a time, which stay in the nearest cache
+// until they are copied to the slot. The slot has no other data in the place of this part.
 static void fold(struct shm_team *h, const struct piece *p, int type, int red)
 {
 	size_t from, to, most = FOLD / p->esize;
@@ -150,7 +151,7 @@ static void fold(struct shm_team *h, const struct piece *p, int type, int red)
 		fold_some(h, p, from * p->esize, to - from < most ? to - from : most, type, red);
 }
 
-// Copies the parts that the others have folded and published as step k.
+// collect copies the parts that other members have folded and published as step k.
 static void collect(struct shm_team *h, const struct piece *p, uint64_t k)
 {
 	for (int turn = 1; turn < h->n; turn++) {
@@ -164,8 +165,8 @@ static void collect(struct shm_team *h, const struct piece *p, uint64_t k)
 	shm_bulk_until(h, p->slot, k);
 }
 
-// Size of the pieces of nbytes: four pieces suffice to overlap, and larger ones take fewer
-// exchanges.
+// piece_bytes returns the size of the pieces of nbytes: four pieces suffice to overlap, and larger
+// pieces take fewer exchanges.
 static size_t piece_bytes(const struct shm_team *h, size_t nbytes)
 {
 	size_t piece = nbytes / 4;
@@ -173,13 +174,17 @@ static size_t piece_bytes(const struct shm_team *h, size_t nbytes)
 	return piece < h->bulk_bytes ? piece : h->bulk_bytes;
 }
 
-// A reduction in pieces, as far as it has come: the same order of steps on every member.
+// A reduction in pieces, and its progress. Every member takes the same steps in the same order.
 struct reduction {
 	uint8_t *x;
-	size_t nelem, esize, most, at; // elements; of a piece, published so far
+	size_t nelem; // elements
+	size_t esize; // bytes of an element
+	size_t most;  // elements of a piece, at most
+	size_t at;    // elements published so far
 	int type, red;
 };
 
+// publish_next publishes the next piece in a bulk slot; false: all are published.
 static bool publish_next(struct shm_team *h, struct reduction *r, struct piece *p, unsigned slot)
 {
 	size_t n = r->nelem - r->at < r->most ? r->nelem - r->at : r->most;
@@ -190,7 +195,7 @@ static bool publish_next(struct shm_team *h, struct reduction *r, struct piece *
 	return true;
 }
 
-// Folds my parts of n pieces, and collects the others.
+// finish folds this member's parts of n pieces, and collects those of the others.
 static void finish(struct shm_team *h, const struct reduction *r, const struct piece *p, unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
@@ -203,8 +208,8 @@ static void finish(struct shm_team *h, const struct reduction *r, const struct p
 	shm_done(h, k);
 }
 
-// Whether a member has lost time slices before its first post, which all have made: the same on
-// every member.
+// any_crowded reports whether a member had lost time slices before its first post. All members have
+// posted, so the result is the same on all.
 static bool any_crowded(struct shm_team *h)
 {
 	for (int i = 0; i < h->n; i++)
@@ -213,8 +218,8 @@ static bool any_crowded(struct shm_team *h)
 	return false;
 }
 
-// Where a hand-over takes a time slice: as many pieces at a time as there are slots. Two have been
-// published.
+// reduce_in_few reduces as many pieces at a time as there are slots, for ranks that share cores,
+// where each exchange costs a time slice. The first two pieces have been published.
 static void reduce_in_few(struct shm_team *h, struct reduction *r, const struct piece *first)
 {
 	struct piece p[SHM_BULK_SLOTS] = {first[0], first[1]};
@@ -229,7 +234,7 @@ static void reduce_in_few(struct shm_team *h, struct reduction *r, const struct 
 	}
 }
 
-// Piece by piece. The next piece is published before one is folded.
+// reduce_bulk reduces piece by piece. The next piece is published before one is folded.
 static void reduce_bulk(struct shm_team *h, struct reduction *r)
 {
 	struct piece p[2]; // this one and the next one

@@ -1,8 +1,8 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// How a rank whose memory the kernel shows to nobody copies it itself: a thread of the owner waits
-// at a desk in the arena. Who needs the owner's private memory leaves a list of pieces there, and
-// the bytes to be stored, or finds the bytes that were asked for. The thread takes no lock, calls
-// nothing of MPI or Go, and sleeps while nobody asks.
+// SPDX-License-Identifier: BSD-3-Clause Copies of a rank's private memory by a thread of that rank,
+// where the kernel lets no other process access it. The thread waits at a request slot in the
+// arena. A requester stores a list of pieces there, with the bytes to be written, or reads the
+// bytes that the thread has copied. The thread takes no lock, calls nothing of MPI or Go, and
+// sleeps while there is no request.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <pthread.h>
@@ -20,11 +20,12 @@ enum { NAP_MS = 100, SLEEP_MS = 60000 };
 static pthread_t helper;
 static bool running;
 static shm_u32 ending;
-static struct wait_policy policy; // of the helper: requests come as others like
+static struct wait_policy policy; // of the helper thread
 
 /* the owner's side */
 
-// copy_self is a copy that fails, and does not crash, where memory is not mapped.
+// copy_self copies between the slot and this process's memory. It uses the kernel, so that memory
+// that is not mapped is an error and not a crash.
 static int copy_self(struct shm_desk *d, struct iovec *pieces, unsigned n, size_t bytes)
 {
 	struct iovec data = {d->data, bytes};
@@ -41,6 +42,8 @@ static int copy_self(struct shm_desk *d, struct iovec *pieces, unsigned n, size_
 	return 0;
 }
 
+// carry_out executes the request in this rank's slot, if its pieces lie in regions of this rank. 0
+// or an errno.
 static int carry_out(struct shm_desk *d)
 {
 	struct iovec pieces[SHM_DESK_RUNS];
@@ -58,7 +61,7 @@ static int carry_out(struct shm_desk *d)
 	return copy_self(d, pieces, n, bytes);
 }
 
-// A number of a request that one side waits for the other to pass.
+// A wait until the number of a request is no longer `seen`.
 struct turn {
 	shm_u32 *number;
 	uint32_t seen;
@@ -70,7 +73,7 @@ static bool requested(void *arg)
 	return atomic_load(t->number) != t->seen || atomic_load(&ending);
 }
 
-// await_request returns when there is a request behind number `seen`, or the thread has to end.
+// await_request waits for a request after number `seen`, or for the end of the thread.
 static void await_request(struct shm_desk *d, uint32_t seen)
 {
 	struct turn t = {&d->asked, seen};
@@ -87,6 +90,7 @@ static void await_request(struct shm_desk *d, uint32_t seen)
 	wait_done(&policy, &w);
 }
 
+// help is the owner's thread: it carries out requests until shm_desk_close.
 static void *help(void *arg)
 {
 	struct shm_desk *d = arg;
@@ -134,7 +138,7 @@ void shm_desk_close(void)
 	running = false;
 }
 
-/* the side of who asks */
+/* the requester's side */
 
 static bool answered(void *arg)
 {
@@ -142,7 +146,8 @@ static bool answered(void *arg)
 	return atomic_load(t->number) != t->seen;
 }
 
-// ask has the owner carry out what is on its desk.
+// ask has the owner carry out the request in its slot. 0 or an errno; ESRCH: the owner has left.
+// The caller holds the lock of the slot.
 static int ask(struct shm_desk *d, int local)
 {
 	uint32_t number = atomic_load(&d->answered) + 1;
@@ -165,8 +170,9 @@ static int ask(struct shm_desk *d, int local)
 	return d->error;
 }
 
-// Lays as much as there is room for on the desk. done is how much of the first run has been moved.
-// Returns the bytes.
+// lay stores a request in the slot, for as many of the runs as fit. done: bytes of the first run
+// that have been copied before. It returns the bytes of the request. The caller holds the slot's
+// lock.
 static size_t lay(struct shm_desk *d, const struct shm_run *r, size_t n, size_t done, bool write)
 {
 	size_t bytes = 0;
@@ -186,7 +192,7 @@ static size_t lay(struct shm_desk *d, const struct shm_run *r, size_t n, size_t 
 	return bytes;
 }
 
-// Takes what was read from the desk.
+// take copies the bytes that the owner has read from the slot to the requester's memory.
 static void take(const struct shm_desk *d, const struct shm_run *r, size_t done)
 {
 	const uint8_t *at = d->data;

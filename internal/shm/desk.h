@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What foreign.c needs of desk.c. Nobody else includes it.
+// The part of desk.c that foreign.c calls. No other file includes it.
 #ifndef ARMCI_SHM_DESK_H
 #define ARMCI_SHM_DESK_H
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a rank waits for an event, a counter that ranks of any node raise: it polls briefly, then
-// sleeps on the counter itself, with or without a limit of time. Nothing here knows what is
-// counted.
+// Waits for an event, a counter that ranks of any node raise: the waiter polls briefly, then sleeps
+// on the counter itself, with or without a limit of time.
 #include <limits.h>
 
 #include "shm.h"
@@ -19,7 +18,7 @@ static bool raised(void *arg)
 
 enum { LONGEST_SLEEP = 1000, MILLISECOND = 1000000 };
 
-// How long to sleep at a time. end is 0 where there is no limit; 0: the time is over.
+// sleep_millis returns the length of the next sleep; 0: the time is over. end: ns, 0 for no limit.
 static unsigned sleep_millis(uint64_t end)
 {
 	uint64_t now = end ? wait_clock() : 0;
@@ -29,12 +28,14 @@ static unsigned sleep_millis(uint64_t end)
 	return left < LONGEST_SLEEP ? (unsigned)left : LONGEST_SLEEP;
 }
 
-// Who waits with a limit goes on by itself: no other rank can make its wait endless.
+// sleep_until sleeps until the event is raised, or the time `end` (ns; 0: no limit) is over. A wait
+// without limit ends the job if no rank is left to raise the event; one with a limit ends by
+// itself.
 static bool sleep_until(struct shm_visit *v, struct awaited *a, uint64_t end, const char *what)
 {
 	bool met;
 	unsigned millis = LONGEST_SLEEP;
-	// and then looks; who raises the counter then looks for sleepers
+	// Before reading the count: a raiser changes the count, then reads sleepers.
 	atomic_fetch_add(&a->e->sleepers, 1);
 	for (int because = -1; !(met = raised(a)) && (millis = sleep_millis(end)) > 0;
 		because = end ? -1 : shm_in_vain(-1)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Private memory that a rank exposes to the others: its heap, stack and globals. Exposures may
-// overlap, repeat and adjoin; the region table gets their union. What is exposed in the arena is
-// there already. foreign.go is the way to such memory.
+// Private memory that a rank exposes to the others: heap, stack and globals. Exposures may overlap,
+// repeat and adjoin; the region table gets their union. Exposed memory of the arena is in the table
+// already. foreign.go accesses the exposed memory of other ranks.
 package shm
 
 // #include "shm.h"
@@ -30,6 +30,7 @@ type exposures struct {
 	began bool       // there was an exposure of private memory
 }
 
+// exposure is memory that one call of Expose has made accessible.
 type exposure struct {
 	span
 	published bool // else it is an allocation of this rank, and in the region table anyway
@@ -39,13 +40,14 @@ func byPlace(a, b exposure) int {
 	return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi))
 }
 
-// add puts an exposure in.
+// add inserts an exposure; change must follow. The caller holds Node.mu.
 func (x *exposures) add(e exposure) {
 	i, _ := slices.BinarySearchFunc(x.all, e, byPlace)
 	x.all = slices.Insert(x.all, i, e)
 }
 
-// take takes one exposure of a place out; false if there is none.
+// take removes one exposure of exactly s; false if there is none. change must follow. The caller
+// holds Node.mu.
 func (x *exposures) take(s span) (exposure, bool) {
 	i, found := slices.BinarySearchFunc(x.all, exposure{span: s}, byPlace)
 	if !found {
@@ -56,7 +58,7 @@ func (x *exposures) take(s span) (exposure, bool) {
 	return e, true
 }
 
-// touching is which parts of the union overlap a place, or adjoin it: those from i to j.
+// touching returns the parts of the union that overlap or adjoin s: union[i:j].
 func (x *exposures) touching(s span) (i, j int) {
 	i, _ = slices.BinarySearchFunc(x.union, s.lo,
 		func(u span, lo uintptr) int { return cmp.Compare(u.hi, lo) })
@@ -65,7 +67,7 @@ func (x *exposures) touching(s span) (i, j int) {
 	return i, j
 }
 
-// within is the union of the published exposures that begin in [lo, hi).
+// within returns the union of the published exposures that begin in [s.lo, s.hi).
 func (x *exposures) within(s span) (parts []span) {
 	i, _ := slices.BinarySearchFunc(x.all, s.lo,
 		func(e exposure, lo uintptr) int { return cmp.Compare(e.lo, lo) })
@@ -82,8 +84,9 @@ func (x *exposures) within(s span) (parts []span) {
 	return parts
 }
 
-// change makes the union right around a place where an exposure was put in or taken out. publish
-// replaces what is published in a span by parts; if it fails nothing has changed.
+// change updates the union around s, where an exposure was added or removed. publish replaces the
+// published parts of a span by others. On an error of publish the union has not changed, and the
+// caller undoes its own step. The caller holds Node.mu, under which publish runs.
 func (x *exposures) change(s span, publish func(span, []span) error) error {
 	i, j := x.touching(s)
 	for k := i; k < j; k++ {
@@ -100,8 +103,8 @@ func (x *exposures) change(s span, publish func(span, []span) error) error {
 	return nil
 }
 
-// Expose makes memory of this process accessible to all ranks, private memory included. It may be
-// exposed several times.
+// Expose makes memory of this process, private memory included, accessible to all ranks. Memory may
+// be exposed several times; each exposure is ended by Conceal.
 func (m *Node) Expose(addr uintptr, n int64) error {
 	if n == 0 {
 		return nil
@@ -145,8 +148,8 @@ func (m *Node) Conceal(addr uintptr, n int64) error {
 	return err
 }
 
-// toPublish tells whether exposed memory has to be published: it is private, or another rank has
-// allocated it.
+// toPublish reports whether exposed memory must be entered into the region table of this rank: it
+// is private, or another rank has allocated it. Memory of the arena must be a live allocation.
 func (m *Node) toPublish(s span) (bool, error) {
 	arena := span{m.place.base, m.place.base + uintptr(m.place.bytes)}
 	if s.hi <= arena.lo || s.lo >= arena.hi {
@@ -160,6 +163,7 @@ func (m *Node) toPublish(s span) (bool, error) {
 	return int((s.lo-first)/uintptr(m.head.slice_bytes)) != m.opt.Self, nil
 }
 
+// publishUnion replaces the regions of this rank within s by parts. The caller holds mu.
 func (m *Node) publishUnion(s span, parts []span) error {
 	pairs := make([]C.uint64_t, 0, 2*len(parts)+2)
 	for _, p := range parts {
@@ -173,7 +177,8 @@ func (m *Node) publishUnion(s span, parts []span) error {
 	return nil
 }
 
-// beginExposing lets the other processes of the node access the memory of this one.
+// beginExposing lets the other processes of the node access the memory of this one. The caller
+// holds mu and publishes the first private memory next.
 func (m *Node) beginExposing() {
 	var b [8]byte
 	rand.Read(b[:])

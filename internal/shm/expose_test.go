@@ -36,6 +36,7 @@ func (m *modelExposures) publish(s span, parts []span) error {
 	return nil
 }
 
+// check compares the table and the union with the bytes that are exposed.
 func (m *modelExposures) check() {
 	m.t.Helper()
 	var want []span
@@ -55,6 +56,7 @@ func (m *modelExposures) check() {
 	}
 }
 
+// change exposes (by 1) or conceals (by -1) a span.
 func (m *modelExposures) change(s span, by int) {
 	m.t.Helper()
 	if by > 0 {
@@ -72,6 +74,7 @@ func (m *modelExposures) change(s span, by int) {
 	m.check()
 }
 
+// Random exposures have the union that counting bytes gives.
 func TestExposures(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -91,7 +94,7 @@ func TestExposures(t *testing.T) {
 	}
 }
 
-// What is not published takes no part; what cannot be published changes nothing.
+// An unpublished exposure is not in the union; a change that cannot be published has no effect.
 func TestExposuresRefused(t *testing.T) {
 	var x exposures
 	x.add(exposure{span{10, 20}, false})
@@ -112,8 +115,8 @@ func TestExposuresRefused(t *testing.T) {
 	}
 }
 
-// exposing: what stays exposed is never gone for who looks, however its neighbours change; and
-// thousands are possible.
+// exposing: memory that stays exposed is found at all times, however its neighbours change, and
+// thousands of exposures are possible.
 func exposing(r *rank) {
 	private := testPages(r, 64)
 	lo := private.lo

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The arena's files: the leader creates and maps them and sends them to the members, which map
-// them, too. Each rank keeps the file of its own slice open. Each slice is a file of its own
-// because the kernel locks a file while it gains or loses pages: ranks that allocate at the same
-// time must not wait for each other. join.go has reserved the address space.
+// The arena's files: the leader creates them, maps them and sends them to the members, which map
+// them, too. Each rank keeps the file of its own slice open. Each slice is a file because the
+// kernel locks a file while it gains or loses pages, and ranks that allocate at the same time must
+// not wait for each other. join.go has reserved the address space.
 package shm
 
 import (
@@ -17,8 +17,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// filesAtOnce is how many are sent in one message. The kernel allows 253, and counts them against
-// the limit of open files.
+// filesAtOnce is the number of files in one message. The kernel allows 253, and counts files in
+// flight against the limit of open files.
 const filesAtOnce = 128
 
 // newFiles creates files of these sizes.
@@ -53,7 +53,7 @@ func distribute(p place, sizes []int64, conns []*net.UnixConn, ranks []transport
 		left, err = mapFile(fds[i], left)
 	}
 	for i, c := range conns {
-		// one after the other, so that few files are on their way at a time
+		// one member after the other, so that few files are in flight
 		if c != nil && err == nil {
 			err = sendFiles(fds, c, ranks[i])
 		}
@@ -138,7 +138,8 @@ func receiveFiles(c *net.UnixConn, left span, keep int) (mine int, err error) {
 	return mine, nil
 }
 
-// readFiles receives one message with files, all of them or none, and how many are still to come.
+// readFiles receives one message with files: all of them or an error. rest is the number of files
+// in later messages.
 func readFiles(c *net.UnixConn) (fds []int, rest uint64, err error) {
 	body, oob := make([]byte, frameBytes), make([]byte, unix.CmsgSpace(4*filesAtOnce))
 	n, oobn, _, _, err := c.ReadMsgUnix(body, oob)

@@ -32,6 +32,7 @@ func mappedFiles(r *rank) []string {
 	return all
 }
 
+// openFiles counts the arena's files that this process has open.
 func openFiles(r *rank) int {
 	links, err := filepath.Glob("/proc/self/fd/*")
 	if err != nil {
@@ -46,7 +47,7 @@ func openFiles(r *rank) int {
 	return n
 }
 
-// pagesHeld is how many bytes the file of this rank's slice has pages for.
+// pagesHeld returns the bytes of pages that the file of this rank's slice has.
 func pagesHeld(r *rank) int64 {
 	var st unix.Stat_t
 	if err := unix.Fstat(r.fd, &st); err != nil {
@@ -55,6 +56,7 @@ func pagesHeld(r *rank) int64 {
 	return st.Blocks * 512
 }
 
+// files: each rank maps the same files, one a slice, holds its own open, and has no pages at first.
 func files(r *rank) {
 	mapped := mappedFiles(r)
 	inodes := map[string]bool{}
@@ -156,6 +158,7 @@ func fewDescriptors(r *rank) {
 	failToJoin(r)
 }
 
+// A member that cannot receive the files makes every rank fail with a reason.
 func TestFewDescriptors(t *testing.T) {
 	leaktest.Check(t)
 	all := launch(t, 3, "few descriptors", nil)

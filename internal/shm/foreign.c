@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory of another process of the node that is not in the arena: the kernel copies it
-// (process_vm_readv, process_vm_writev). Where the kernel refuses, the owner's thread does
-// (desk.c). It does not check whose memory it is: callers have.
+// (process_vm_readv, process_vm_writev). Where the kernel refuses, a thread of the owner does
+// (desk.c). Callers have checked that the rank owns the memory.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/prctl.h>
@@ -20,13 +20,13 @@ int shm_expose_open(uint64_t value)
 	witness = value;
 	r->witness_at = (uintptr_t)&witness;
 	r->witness = value;
-	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); // fails where nobody asks for it
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); // fails without Yama: not needed
 	int err = shm_desk_open();
 	atomic_store_explicit(&r->exposes, 1, memory_order_release);
 	return err;
 }
 
-// A pid may be that of a process of another namespace: what is at the witness' address tells.
+// A pid of another namespace may be that of another process here: the value of the witness tells.
 bool shm_vm_allowed(int local)
 {
 	const struct shm_rank *r = &shm.rank[local];
@@ -35,7 +35,8 @@ bool shm_vm_allowed(int local)
 	return shm_vm_move(local, &probe, 1, false) == 0 && found == r->witness;
 }
 
-// list makes at most BATCH pieces of runs, of which the first is done up to `done` bytes.
+// list makes at most BATCH pieces of n runs, and returns their number. done: bytes of the first run
+// that have been copied before.
 static unsigned list(const struct shm_run *r, size_t n, size_t done, struct iovec *mine,
 	struct iovec *theirs)
 {
@@ -60,7 +61,7 @@ int shm_vm_move(int local, const struct shm_run *r, size_t n, bool write)
 			return errno;
 		if (got == 0)
 			return EFAULT;
-		done += (size_t)got; // it stops early at what is not mapped, and then tells
+		done += (size_t)got; // short at memory that is not mapped: the next call fails
 		while (n > 0 && done >= (size_t)r->bytes) {
 			done -= (size_t)r->bytes;
 			r++;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Access to memory of other ranks that is not in the arena (expose.go): by the kernel, or by the
-// owner's help where the kernel refuses. Which way is found out once for each rank. The caller has
+// Access to memory of other ranks that is not in the arena (expose.go): by the kernel, or by a
+// thread of the owner where the kernel refuses. The way is probed once for each rank. Callers have
 // checked the addresses.
 package shm
 
@@ -10,13 +10,15 @@ package shm
 #include "../kernel/kernel.h"
 #define LOCKS uint32_t *word, uint32_t mask, uint32_t pitch, uint32_t owner, uint32_t device
 
-static inline int foreign_acc(LOCKS, int local, bool desk, int type, const void *scale, const struct shm_run *r, size_t n)
+static inline int foreign_acc(LOCKS, int local, bool desk, int type, const void *scale,
+	const struct shm_run *r, size_t n)
 {
 	struct k_stripes st = {word, mask, pitch, owner, device};
 	return shm_foreign_acc(local, desk, &st, type, scale, r, n);
 }
 
-static inline int foreign_one(int local, bool desk, void *mine, uint64_t theirs, int64_t bytes, bool write)
+static inline int foreign_one(int local, bool desk, void *mine, uint64_t theirs, int64_t bytes,
+	bool write)
 {
 	struct shm_run r = {(uintptr_t)mine, theirs, bytes};
 	return shm_foreign_move(local, desk, &r, 1, write);
@@ -39,33 +41,34 @@ import (
 	"libarmci/internal/transport"
 )
 
-// A run is as large for C as it is here.
+// kernel.Run and struct shm_run are one layout.
 var _ [unsafe.Sizeof(kernel.Run{})]byte = [C.sizeof_struct_shm_run]byte{}
 
-// way is how the private memory of a rank is reached.
+// way is the way by which the private memory of a rank is accessed.
 type way = uint32
 
 const (
-	unknown way = iota
-	byKernel
-	byOwner
+	unknown  way = iota // not probed yet
+	byKernel            // process_vm_readv and process_vm_writev
+	byOwner             // a request to a thread of the owner (desk.c)
 )
 
-// rankOf is what a rank has in the control block.
+// rankOf returns the record of a local rank in the control block.
 func (m *Node) rankOf(local int) *C.struct_shm_rank {
 	at := uintptr(m.head.rank_off) + uintptr(local)*C.sizeof_struct_shm_rank
 	return (*C.struct_shm_rank)(unsafe.Add(unsafe.Pointer(m.head), at))
 }
 
-// exposes tells whether a rank has exposed private memory.
+// exposes reports whether a local rank has exposed private memory.
 func (m *Node) exposes(local int) bool {
 	return atomic.LoadUint32((*uint32)(unsafe.Pointer(&m.rankOf(local).exposes))) != 0
 }
 
-// Mapped tells whether this process can load and store at an address of a rank.
+// Mapped reports whether this process can load and store at an address of a local rank.
 func (m *Node) Mapped(local int, addr uintptr) bool { return local == m.opt.Self || m.Inside(addr) }
 
-// wayTo finds out how the memory of a rank is reached.
+// wayTo returns the way to the private memory of a local rank, and probes it on first use. Threads
+// that probe at the same time store the same result.
 func (m *Node) wayTo(local int) (way, error) {
 	if local < 0 || local >= len(m.ways) || !m.exposes(local) {
 		return unknown, fmt.Errorf("%w: local rank %d has exposed no memory",
@@ -82,16 +85,18 @@ func (m *Node) wayTo(local int) (way, error) {
 	return w, nil
 }
 
-// ReadForeign copies memory of a rank of the node, of whatever kind, to `into`.
+// ReadForeign copies memory of a local rank, private or of the arena, to into.
 func (m *Node) ReadForeign(local int, addr uintptr, into []byte) error {
 	return m.copyForeign(local, addr, into, false)
 }
 
-// WriteForeign copies `from` to memory of a rank.
+// WriteForeign copies from to memory of a local rank, private or of the arena.
 func (m *Node) WriteForeign(local int, addr uintptr, from []byte) error {
 	return m.copyForeign(local, addr, from, true)
 }
 
+// copyForeign copies between mine and memory of a local rank: by load and store where that is
+// mapped here, else by the way to the rank.
 func (m *Node) copyForeign(local int, addr uintptr, mine []byte, write bool) error {
 	at := unsafe.Pointer(unsafe.SliceData(mine))
 	switch {
@@ -113,7 +118,7 @@ func (m *Node) copyForeign(local int, addr uintptr, mine []byte, write bool) err
 	return nil
 }
 
-// foreignError is what an error number of a transfer with a rank says.
+// foreignError converts the errno of a transfer with private memory of a local rank; 0 is nil.
 func (m *Node) foreignError(errno C.int, local int, addr uintptr, n int64) error {
 	if errno == 0 {
 		return nil
@@ -133,7 +138,7 @@ func (m *Node) foreignError(errno C.int, local int, addr uintptr, n int64) error
 	return fmt.Errorf("%d bytes at %#x of rank %d: %w", n, addr, rank, what)
 }
 
-// outside tells whether some remote memory of a transfer with another rank is not in the arena.
+// outside reports whether some remote memory of a transfer with a local rank is not in the arena.
 func (m *Node) outside(local int, x *transport.Xfer) bool {
 	if local == m.opt.Self || !m.exposes(local) {
 		return false
@@ -150,7 +155,7 @@ func (m *Node) outside(local int, x *transport.Xfer) bool {
 	return false
 }
 
-// walker lists the runs of a transfer. It is used again.
+// walker lists the runs of a transfer. It is too large for the stack, so walkers pools it.
 type walker struct {
 	left, right kernel.Cursor
 	list        [2][]kernel.Group
@@ -159,8 +164,8 @@ type walker struct {
 
 var walkers = sync.Pool{New: func() any { return new(walker) }}
 
-// foreign carries out a transfer with memory of another rank: move is called for many runs at a
-// time.
+// foreign carries out a transfer with private memory of another rank: it calls move with up to 256
+// runs at a time, then finishes x. The errno that move returns ends the transfer.
 func (m *Node) foreign(local int, x *transport.Xfer, move func(desk C.bool, r *C.struct_shm_run,
 	n C.size_t) C.int) error {
 	w, err := m.wayTo(local)
@@ -180,14 +185,14 @@ func (m *Node) foreign(local int, x *transport.Xfer, move func(desk C.bool, r *C
 	return nil
 }
 
-// moveForeign is Put or Get with private memory of another rank.
+// moveForeign is Put (write) or Get with private memory of another rank.
 func (m *Node) moveForeign(local int, x *transport.Xfer, write bool) error {
 	return m.foreign(local, x, func(desk C.bool, r *C.struct_shm_run, n C.size_t) C.int {
 		return C.shm_foreign_move(C.int(local), desk, r, n, C.bool(write))
 	})
 }
 
-// accForeign is Acc.
+// accForeign is Acc in private memory of another rank.
 func (m *Node) accForeign(local int, x *transport.Xfer, s transport.Scale,
 	st *kernel.Stripes) error {
 	device := C.uint32_t(0)

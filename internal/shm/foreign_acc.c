@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Accumulate in private memory of another process: under the lock of its stripe a piece is read,
-// added to here, and written back. The owner and everybody else take the same locks. It must not
-// hold more than one stripe at a time.
+// added to here, and written back. The owner and all other ranks take the same locks. No more than
+// one stripe is held at a time.
 #include <errno.h>
 
 #include "../kernel/kernel.h"
@@ -12,7 +12,7 @@ enum {
 	PIECES = 64 // read and written at once
 };
 
-// Pieces of one stripe, in ascending order: none of them overlaps another.
+// Pieces of one stripe that are accumulated at once, in ascending order, without overlap.
 struct group {
 	int local;
 	bool desk;
@@ -21,10 +21,11 @@ struct group {
 	const void *scale;
 	size_t n, bytes;
 	struct shm_run copy[PIECES]; // between the buffer and their memory
-	uintptr_t from[PIECES];      // what is added
+	uintptr_t from[PIECES];      // the elements that are added to each piece
 	_Alignas(16) uint8_t buffer[STRIPE + 64];
 };
 
+// hold takes the accumulate lock of an address, from ranks and devices, and returns its word.
 static uint32_t *hold(const struct k_stripes *st, uintptr_t at)
 {
 	uint32_t *word = k_stripe_word(st, (const void *)at);
@@ -35,6 +36,8 @@ static uint32_t *hold(const struct k_stripes *st, uintptr_t at)
 	return word;
 }
 
+// flush accumulates the group's pieces under the lock of their stripe, and empties the group. 0 or
+// an errno.
 static int flush(struct group *g)
 {
 	if (g->n == 0)
@@ -52,6 +55,8 @@ static int flush(struct group *g)
 	return err;
 }
 
+// fits reports whether a piece can join the group: it has room, and lies behind the last piece in
+// the same stripe.
 static bool fits(const struct group *g, uintptr_t theirs, size_t bytes)
 {
 	if (g->n == 0)
@@ -62,6 +67,7 @@ static bool fits(const struct group *g, uintptr_t theirs, size_t bytes)
 		theirs >> K_STRIPE_SHIFT == g->copy[0].theirs >> K_STRIPE_SHIFT;
 }
 
+// add appends a piece to the group, which is flushed first if it does not fit. 0 or an errno.
 static int add(struct group *g, uintptr_t mine, uintptr_t theirs, size_t bytes)
 {
 	int err = fits(g, theirs, bytes) ? 0 : flush(g);

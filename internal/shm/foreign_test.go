@@ -86,6 +86,7 @@ func shapesOf(local, remote uintptr) map[string]*transport.Xfer {
 	}
 }
 
+// shapes: puts and gets of every shape, one rank after the other, return the data that was put.
 func shapes(r *rank, tr *Transport, all []uint64, buffer uintptr) {
 	const half = 32 * page
 	defer r.World().Barrier()
@@ -198,7 +199,7 @@ func wrong(r *rank, tr *Transport, all []uint64, mine span) {
 				Stride: []int32{16}},
 				Remote: transport.Section{Base: uintptr(holes[next]),
 					Stride: []int32{page}}, Count: []int32{16, 3}}),
-		"nobody": r.ReadForeign(len(all), mine.lo, buffer),
+		"no rank": r.ReadForeign(len(all), mine.lo, buffer),
 	} {
 		if !errors.Is(err, transport.ErrBadAddr) {
 			r.Errorf("%s of what is not mapped: %v", what, err)
@@ -243,9 +244,10 @@ func TestForeignByOwner(t *testing.T) {
 	}
 }
 
-// A rank whose pid is that of another process is not believed.
+// A rank's pid that names another process is not used: the owner copies.
 func TestWitness(t *testing.T) { run(t, 2, "witness") }
 
+// witness gives each rank the pid of its parent, and reads memory of the other rank.
 func witness(r *rank) {
 	mine := testPages(r, 1)
 	r.Expose(mine.lo, page)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Updates in private memory of another process: pieces are read, updated here and written back,
-// many at a time, under the locks of all their stripes. The owner and everybody else take the same
-// locks. It must not do arithmetic itself.
+// many at a time, under the locks of all their stripes. The owner and all other ranks take the same
+// locks. The arithmetic is k_update's.
 #include <errno.h>
 #include <string.h>
 
@@ -11,9 +11,9 @@
 
 enum {
 	STRIPE = 1 << K_STRIPE_SHIFT,
-	// of a batch: as many as shm_vm_move reads or writes by one call of the kernel
+	// pieces of a batch: as many as shm_vm_move reads or writes by one call of the kernel
 	PIECES = 256,
-	ROOM = 32 << 10 // bytes of a batch: others wait meanwhile
+	ROOM = 32 << 10 // bytes of a batch; other ranks wait for its locks meanwhile
 };
 
 // Pieces in the order of their elements. Each begins and, but for a part of its last element, ends
@@ -21,8 +21,8 @@ enum {
 struct batch {
 	const struct shm_update *u;
 	size_t element;
-	const char *src; // of the first piece; NULL: there is none
-	char *old;       // the same
+	const char *src; // operands of the first piece; NULL: the operator has none
+	char *old;       // fetched values of the first piece; NULL: none are fetched
 	size_t n, bytes;
 	struct k_update_run piece[PIECES], sorted[PIECES];
 	struct shm_run copy[PIECES];
@@ -30,8 +30,8 @@ struct batch {
 	_Alignas(16) char buffer[ROOM];
 };
 
-// act updates n pieces, of which none overlaps another; their elements are `at` bytes behind those
-// of the first piece.
+// act updates n pieces from `first` on, of which none overlaps another, under the locks of their
+// stripes. Their operands are `at` bytes behind those of the batch's first piece. 0 or an errno.
 static int act(struct batch *b, size_t first, size_t n, size_t at)
 {
 	const struct shm_update *u = b->u;
@@ -54,6 +54,7 @@ static int act(struct batch *b, size_t first, size_t n, size_t at)
 	return err;
 }
 
+// sort sorts pieces by address. It is a shell sort, in place.
 static void sort(struct k_update_run *r, size_t n)
 {
 	static const uint8_t gaps[] = {132, 57, 23, 10, 4, 1};
@@ -66,7 +67,7 @@ static void sort(struct k_update_run *r, size_t n)
 		}
 }
 
-// apart tells whether each piece lies behind the one before it.
+// apart reports whether each piece lies behind the one before it.
 static bool apart(const struct k_update_run *r, size_t n)
 {
 	size_t i = 1;
@@ -75,6 +76,7 @@ static bool apart(const struct k_update_run *r, size_t n)
 	return i >= n;
 }
 
+// overlap reports whether two of n pieces overlap.
 static bool overlap(struct batch *b, size_t first, size_t n)
 {
 	if (apart(b->piece + first, n))
@@ -84,8 +86,8 @@ static bool overlap(struct batch *b, size_t first, size_t n)
 	return !apart(b->sorted, n);
 }
 
-// halves updates n pieces: one half after the other, if pieces overlap, so that each finds what
-// those before it have stored.
+// halves updates n pieces from `first` on. If pieces overlap, it updates one half after the other,
+// so that each piece is updated after those before it. 0 or an errno.
 static int halves(struct batch *b, size_t first, size_t n, size_t at)
 {
 	if (n < 2 || !overlap(b, first, n))
@@ -96,6 +98,7 @@ static int halves(struct batch *b, size_t first, size_t n, size_t at)
 	return err ? err : halves(b, first + n / 2, n - n / 2, at);
 }
 
+// flush updates all pieces of the batch and empties it. 0 or an errno.
 static int flush(struct batch *b)
 {
 	int err = b->n ? halves(b, 0, b->n, 0) : 0;
@@ -105,8 +108,8 @@ static int flush(struct batch *b)
 	return err;
 }
 
-// most is how many of the bytes at an address are one piece: whole elements, which begin in one
-// stripe, and for which there is room.
+// most returns how many of the bytes at an address can be one piece: whole elements that begin in
+// one stripe, and for which the buffer has room.
 static size_t most(const struct batch *b, uintptr_t addr, size_t bytes)
 {
 	size_t some = (STRIPE - (addr & (STRIPE - 1)) + b->element - 1) / b->element * b->element;

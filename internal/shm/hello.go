@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The frames on connections between ranks of a node, and the hello that begins each: only processes
-// of the same user that know the job's secret are accepted. It must not know what connections are
-// used for.
+// The frames on connections between ranks of a node, and the hello that begins each connection.
+// Only processes of the same user that know the job's secret are accepted. Nothing here depends on
+// what a connection is used for.
 package shm
 
 import (
@@ -20,7 +20,11 @@ import (
 
 // A frame on a control connection, little-endian:
 //
-//	0 uint32 kind   4 uint32 local rank of the sender   8 uint64 a   16 uint64 b   24 secret (hello only, 16 bytes)
+//	 0 uint32 kind
+//	 4 uint32 local rank of the sender
+//	 8 uint64 a
+//	16 uint64 b
+//	24 secret, of 16 bytes, in a hello only
 const (
 	frameBytes = 24
 	secretLen  = 16
@@ -33,7 +37,7 @@ const (
 	fVote  // a: 1 = reserved or mapped, 0 = refused
 	// a: 1 = all have reserved, 0 = try the next place; after the files: all is laid out
 	fCommit
-	fFiles // carries a files of the arena, b are still to come
+	fFiles // a: files of the arena in this message, b: files in later messages
 	fBye   // a: 1 = finalised, 0 = left without
 )
 
@@ -42,6 +46,7 @@ const (
 	purposeMessages
 )
 
+// frame is a message on a control connection. The meaning of a and b depends on kind.
 type frame struct {
 	kind, from uint32
 	a, b       uint64
@@ -62,6 +67,7 @@ func decode(b []byte) frame {
 		binary.LittleEndian.Uint64(b[16:])}
 }
 
+// readFrame reads one frame. A kind other than 0 is required, and another one is an error.
 func readFrame(c net.Conn, kind uint32) (frame, error) {
 	b := make([]byte, frameBytes)
 	if _, err := io.ReadFull(c, b); err != nil {
@@ -74,8 +80,8 @@ func readFrame(c net.Conn, kind uint32) (frame, error) {
 	return f, nil
 }
 
-// admit reads a caller's hello and checks user and secret. A stranger's connection is closed
-// without an answer.
+// admit reads the hello of an accepted connection and checks user, secret and rank. On an error the
+// caller closes the connection without an answer.
 func admit(c *net.UnixConn, secret []byte, nlocal int) (frame, error) {
 	if err := sock.SameUser(c); err != nil {
 		return frame{}, err
@@ -96,16 +102,16 @@ func admit(c *net.UnixConn, secret []byte, nlocal int) (frame, error) {
 	return f, nil
 }
 
-// hello is how a rank introduces itself to another one.
+// hello is the first frame that a rank sends on a connection to another one.
 type hello struct {
 	purpose uint64
 	self    int
 	secret  []byte
-	left    int64 // bytes of address space
+	left    int64 // bytes of address space that the rank has left for the arena
 }
 
 // dial connects to a rank's socket and sends the hello. Strangers may fill the backlog of the
-// socket, which makes connecting fail until the rank accepts: dial connects again until then.
+// socket, so dial repeats a connection that fails until the rank has accepted others.
 func dial(name string, h hello) (c *net.UnixConn, err error) {
 	err = acceptqueue.Redial(joinTimeout, nil, func(time.Time) (err error) {
 		c, err = net.DialUnix("unix", nil, &net.UnixAddr{Name: "@" + name, Net: "unix"})

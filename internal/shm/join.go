@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How the ranks of a node come to share one arena. Over an abstract unix socket they agree with the
-// lowest rank (the leader) on an address range that is free in all of them; then the leader sends
-// the files (files.go). hello.go decides who is accepted.
+// How the ranks of a node agree on one arena. The lowest rank, the leader, offers address ranges
+// over an abstract unix socket until one is free in all ranks. Then it sends
+// the files (files.go). hello.go decides which connections are accepted.
 package shm
 
 import (
@@ -27,7 +27,7 @@ type Listener struct {
 	l    *net.UnixListener
 }
 
-// Listen listens under a random abstract name.
+// Listen opens a listening socket under a random abstract name.
 func Listen() (*Listener, error) {
 	var r [12]byte
 	rand.Read(r[:])
@@ -42,11 +42,12 @@ func Listen() (*Listener, error) {
 // Close stops listening.
 func (d *Listener) Close() { d.l.Close() }
 
-// errGone: a member has ended, or does not answer, while joining. Another place would not help.
+// errGone reports a member that has ended or does not answer while joining: no other place is
+// tried.
 var errGone = errors.New("has ended or does not answer while the ranks of this node join")
 
-// lead creates the arena and has all members map it. The returned connections are indexed by local
-// number.
+// lead creates the arena and has all members map it. It returns the file of the leader's slice and
+// the connections by local number.
 func (d *Listener) lead(o *Options) (int, place, []*net.UnixConn, error) {
 	conns, left, err := d.gather(o)
 	if err == nil {
@@ -85,7 +86,7 @@ func createArena(o *Options, conns []*net.UnixConn, left spaceLeft) (int, place,
 	return fd, p, err
 }
 
-// choosePlace tries one place after the other until all have reserved it.
+// choosePlace offers one place after the other until all ranks have reserved one.
 func choosePlace(o *Options, conns []*net.UnixConn, left spaceLeft) (place, error) {
 	bytes, last := arenaBytes(o, left)
 	if last != nil {
@@ -101,12 +102,11 @@ func choosePlace(o *Options, conns []*net.UnixConn, left spaceLeft) (place, erro
 	}
 	return place{}, fmt.Errorf("%w: no place for the shared arena in all ranks of this node "+
 		"(%v); "+
-		// the addresses are in use
 		"set ARMCI_SHM_BASE or ARMCI_SHM_ARENA", transport.ErrNoMemory, last)
 }
 
-// gather accepts connections of all other ranks of the node. It returns also the least address
-// space that one of them has left for the arena.
+// gather accepts the connections of all members. It also returns the least address space that a
+// rank of the node has left for the arena.
 func (d *Listener) gather(o *Options) ([]*net.UnixConn, spaceLeft, error) {
 	conns := make([]*net.UnixConn, len(o.Ranks))
 	left := spaceLeft{bytes: ownSpaceLeft()}
@@ -134,7 +134,7 @@ func (d *Listener) gather(o *Options) ([]*net.UnixConn, spaceLeft, error) {
 	return conns, left, nil
 }
 
-// offerPlace reserves p in this process and all members, or in none.
+// offerPlace reserves p in this process and in all members, or in none of them.
 func offerPlace(p place, conns []*net.UnixConn, ranks []transport.Rank) error {
 	err := reserve(p)
 	reserved := err == nil
@@ -176,7 +176,8 @@ func offerPlace(p place, conns []*net.UnixConn, ranks []transport.Rank) error {
 	return err
 }
 
-// follow receives the arena from the leader.
+// follow receives the arena from the leader: it answers offers until one is accepted by all ranks,
+// then maps the files. It returns the file of this rank's slice and the connection.
 func follow(o *Options) (fd int, p place, c *net.UnixConn, err error) {
 	if c, err = dial(o.Listeners[0], hello{purposeJoin, o.Self, o.Secret,
 		ownSpaceLeft()}); err != nil {
@@ -200,7 +201,7 @@ func follow(o *Options) (fd int, p place, c *net.UnixConn, err error) {
 	return fd, p, c, nil
 }
 
-// takeOffer handles one offer, and tells whether all have reserved the place.
+// takeOffer answers one offer of the leader, and reports whether all ranks have reserved the place.
 func takeOffer(c *net.UnixConn, self int) (place, bool, error) {
 	f, err := readFrame(c, fMap)
 	if err != nil {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Joining a node: who is let in, how an address is agreed on, and that a rank that dies in the
-// middle ends the joining of all others with a clear error and nothing left behind.
+// Joining a node: which connections are accepted, how an address is agreed on, and that a rank that
+// dies meanwhile ends the joining of all others with a clear error and nothing left behind.
 package shm
 
 import (
@@ -32,7 +32,7 @@ func openListener(t *testing.T) *Listener {
 	return d
 }
 
-// admitted connects as told and returns what admit says.
+// admitted runs connect against a listener and returns the result of admit.
 func admitted(t *testing.T, d *Listener, nlocal int, connect func() error) (frame, error) {
 	t.Helper()
 	called := make(chan error, 1)
@@ -49,6 +49,7 @@ func admitted(t *testing.T, d *Listener, nlocal int, connect func() error) (fram
 	return f, err
 }
 
+// A connection is accepted with a whole hello, the secret and a rank of the node only.
 func TestAdmit(t *testing.T) {
 	leaktest.Check(t)
 	d := openListener(t)
@@ -84,7 +85,7 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
-// Another user is refused in both directions, whatever it knows.
+// Another user is refused in both directions, even with the secret.
 func TestOtherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can be another user for a moment")
@@ -180,6 +181,7 @@ func TestNoLeader(t *testing.T) {
 	}
 }
 
+// An arena that is too small is refused with the setting to raise.
 func TestImpossibleArena(t *testing.T) {
 	leaktest.Check(t)
 	d := openListener(t)
@@ -228,6 +230,7 @@ func failToJoin(r *rank) {
 	}
 }
 
+// A rank that dies while joining makes all others fail, and leaves no mapping.
 func TestDeathWhileJoining(t *testing.T) {
 	leaktest.Check(t)
 	begin := time.Now()
@@ -266,6 +269,7 @@ func squat(r *rank) {
 	r.say("%#x", r.Base())
 }
 
+// All ranks map the arena at another address if one rank cannot map it at the first.
 func TestAddressTaken(t *testing.T) {
 	leaktest.Check(t)
 	all := launch(t, 3, "squat", nil)
@@ -301,7 +305,7 @@ func TestWrongSecret(t *testing.T) {
 	run(t, 3, "wrong secret")
 }
 
-// Whatever comes in, admit lets nobody in who does not know the secret.
+// Whatever bytes arrive, admit accepts no connection without the secret.
 func FuzzAdmit(f *testing.F) {
 	good := append(frame{kind: fHello, from: 1, a: purposeJoin}.encode(), testSecret()...)
 	f.Add(good)
@@ -321,7 +325,7 @@ func FuzzAdmit(f *testing.F) {
 	})
 }
 
-// Whatever a leader sends, a member keeps no place that not all have.
+// Whatever a leader sends, a member keeps no place that not all ranks have reserved.
 func FuzzOffer(f *testing.F) {
 	f.Add(frame{kind: fMap, a: 1 << 30, b: testBase}.encode())
 	f.Add([]byte("short"))
@@ -336,8 +340,8 @@ func FuzzOffer(f *testing.F) {
 	})
 }
 
-// Whatever a rank of the job sends, receive hands over whole messages only, and reports one that is
-// too long.
+// Whatever a rank of the job sends, receive passes whole messages only to the handler, and reports
+// one that is too long.
 func FuzzReceive(f *testing.F) {
 	f.Add([]byte{3, 0, 0, 0, 9, 'a', 'b', 'c', 0, 0, 0, 0, 1})
 	f.Add([]byte{255, 255, 255, 255, 9})
@@ -368,6 +372,7 @@ func FuzzReceive(f *testing.F) {
 	})
 }
 
+// socketPair returns two connected sockets; the caller closes them.
 func socketPair(t testing.TB) (a, b *net.UnixConn) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

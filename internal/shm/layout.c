@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Formats the control block, attaches a process to it, and maintains each rank's table of live
-// regions. It never allocates or maps memory: Go does (arena.go).
+// regions. Go maps the memory (arena.go).
 #define _GNU_SOURCE
 #include <sched.h>
 #include <string.h>
@@ -121,7 +121,7 @@ static struct shm_region *table(int local)
 
 static uint64_t get(const shm_u64 *w) { return atomic_load_explicit(w, memory_order_relaxed); }
 
-// Index of the first region of t[0..n) whose end lies beyond addr.
+// first_beyond returns the index of the first of n regions that ends beyond addr; n: there is none.
 static uint32_t first_beyond(const struct shm_region *t, uint32_t n, uint64_t addr)
 {
 	uint32_t lo = 0, hi = n;
@@ -158,10 +158,12 @@ bool shm_find(int local, uint64_t addr, struct shm_found *out)
 	}
 }
 
+// change_begin and change_end enclose a change of a rank's table, of n regions afterwards (a
+// seqlock).
 static void change_begin(struct shm_rank *r)
 {
 	atomic_fetch_add_explicit(&r->gen, 1, memory_order_relaxed);
-	// who sees one of the stores that follow sees that gen is odd
+	// a reader that sees one of the stores that follow sees that gen is odd
 	atomic_thread_fence(memory_order_release);
 }
 
@@ -192,7 +194,7 @@ int shm_region_add(uint64_t lo, uint64_t hi)
 	return 0;
 }
 
-// Of several callers only one changes the table, whose owner may have exited during a change.
+// Of several callers only one changes the table. Its owner may have exited during a change.
 void shm_withdraw_rank(int local)
 {
 	struct shm_rank *r = &shm.rank[local];

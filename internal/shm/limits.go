@@ -36,5 +36,6 @@ func Limits() []Limit {
 	return all
 }
 
-// Available is what allocations may still reserve, including the margin, and which limit decides.
+// Available returns the bytes that allocations may still reserve, margin included, and the name of
+// the limit that decides.
 func Available() (int64, string) { return available() }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Detection of deaths: every member has a connection to the leader, and a connection that ends
-// without a goodbye is a death, whatever the cause. The kernel closes it, so no thread polls. One
-// rank reports, all end (Options.Lost).
+// Detection of deaths. Every member has a connection to the leader. A connection that ends without
+// a goodbye frame is a death, whatever the cause: the kernel closes the connections of a dead
+// process, so no thread polls. The rank that sees it reports, and all ranks end (Options.Lost).
 package shm
 
 // #include "shm.h"
@@ -12,7 +12,8 @@ package shm
 // }
 // static inline void leave_as(uint32_t how) {
 // 	uint32_t was = atomic_exchange(&shm.rank[shm.me].left, how);
-// 	atomic_fetch_add(&shm.head->departed, (uint32_t)(how != SHM_HERE) - (uint32_t)(was != SHM_HERE));
+// 	uint32_t now_away = how != SHM_HERE, was_away = was != SHM_HERE;
+// 	atomic_fetch_add(&shm.head->departed, now_away - was_away);
 // }
 // static inline uint32_t how_left(int local) { return atomic_load(&shm.rank[local].left); }
 // static inline int leads_pid(int local) { return shm.rank[local].pid; }
@@ -30,6 +31,8 @@ import (
 	"libarmci/internal/transport"
 )
 
+// watch starts a goroutine per watched rank: the leader watches every member, a member watches the
+// leader.
 func (m *Node) watch() {
 	defer log.Guard()
 	if m.opt.Self != 0 {
@@ -43,7 +46,8 @@ func (m *Node) watch() {
 	}
 }
 
-// listen waits on a connection to a rank until it says goodbye or is gone.
+// listen waits for the goodbye of a watched rank. A connection that ends without it is reported as
+// the rank's death.
 func (m *Node) listen(local int, c *net.UnixConn) {
 	defer log.Guard()
 	f, err := readFrame(c, 0)
@@ -53,9 +57,9 @@ func (m *Node) listen(local int, c *net.UnixConn) {
 		}
 		return
 	}
-	m.gone(local, func() string { // called only while the control block is still mapped
+	m.gone(local, func() string { // called only while the control block is mapped
 		if m.reporter >= 0 {
-			// the reporter prints it, and must not be told before it has seen the death
+			// The reporter prints the reason once it has seen the death itself.
 			C.claim_end(C.int(m.opt.Self))
 			return ""
 		}
@@ -67,8 +71,8 @@ func (m *Node) listen(local int, c *net.UnixConn) {
 // used, for programs whose ranks exit one after the other without finalising.
 const exitGrace = 2 * time.Second
 
-// exited withdraws the memory of a rank that has exited without finalising. A rank that uses it
-// afterwards ends the job (Owns).
+// exited withdraws the memory of a rank that has exited without finalising, after exitGrace. A rank
+// that uses it afterwards ends the job (Owns). It takes mu, so that Leave does not unmap meanwhile.
 func (m *Node) exited(local int) {
 	time.Sleep(exitGrace)
 	m.mu.Lock()
@@ -78,8 +82,8 @@ func (m *Node) exited(local int) {
 	}
 }
 
-// checkWithdrawn ends the job because memory of an exited rank is used. It returns only if there is
-// no such rank.
+// checkWithdrawn ends the job if the memory of local has been withdrawn because that rank has
+// exited. The caller has found no live allocation of it.
 func (m *Node) checkWithdrawn(local int) {
 	if C.how_left(C.int(local)) != C.SHM_WITHDRAWN {
 		return
@@ -90,7 +94,8 @@ func (m *Node) checkWithdrawn(local int) {
 	})
 }
 
-// gone reports that a rank is lost: once in this process, and not after its own goodbye.
+// gone reports a rank as lost to Options.Lost: only the first one of this process, and none after
+// this rank's own goodbye.
 func (m *Node) gone(local int, reason func() string) {
 	m.lost.Do(func() { m.opt.Lost(m.opt.Ranks[local], reason()) })
 }
@@ -105,7 +110,8 @@ func (m *Node) Ending(yes bool) {
 	}
 }
 
-// goodbye tells the ranks that watch this one that its end is regular.
+// goodbye announces the regular end of this rank to the ranks that watch it and to the reporter.
+// clean: it has finalised, and the connections are closed; else the end of the process closes them.
 func (m *Node) goodbye(clean bool) {
 	f := frame{kind: fBye, from: uint32(m.opt.Self)}
 	if clean {
@@ -116,7 +122,7 @@ func (m *Node) goodbye(clean bool) {
 		C.leave_as(C.SHM_EXITED)
 		m.tellReporter(statusLeft)
 	}
-	m.lost.Do(func() {}) // from here on the end of other ranks is ignored
+	m.lost.Do(func() {}) // no loss is reported from here on
 	for _, c := range append([]*net.UnixConn{m.leader}, m.member...) {
 		if c != nil {
 			sock.Send(c, f.encode(), nil)
@@ -133,7 +139,7 @@ func (m *Node) goodbye(clean bool) {
 	}
 }
 
-// Exited tells whether a rank of the node has exited without finalising.
+// Exited reports whether a rank of the node has exited without finalising.
 func (m *Node) Exited() bool {
 	for local := range m.opt.Ranks {
 		if left := C.how_left(C.int(local)); left == C.SHM_EXITED ||
@@ -144,12 +150,12 @@ func (m *Node) Exited() bool {
 	return false
 }
 
-// ClaimEnd is true for the first rank of the node that calls it.
+// ClaimEnd claims the right to report the end of the job; true for the first caller of the node.
 func (m *Node) ClaimEnd() bool { return C.claim_end(C.int(m.opt.Self)) != 0 }
 
-// ClaimMachine is true unless the reporter or a rank of another node that has the same reporter has
-// printed why the job ends. The socket's name is taken until the process ends; from then on the
-// status keeps the reporter from printing.
+// ClaimMachine claims the right to print why the job ends. It is false if the reporter, or a rank
+// of another node with the same reporter, has claimed it before. The bound socket name is the claim
+// until this process ends; after that the status byte keeps the reporter from printing.
 func (m *Node) ClaimMachine() bool {
 	if m.reporter < 0 {
 		return true
@@ -165,11 +171,11 @@ func (m *Node) ClaimMachine() bool {
 	return true
 }
 
-// Settle keeps the reporter from printing: the cause has been printed elsewhere.
+// Settle keeps the reporter from printing, since the cause has been printed elsewhere.
 func (m *Node) Settle() { m.tellReporter(statusReported) }
 
-// armcigo_stuck is called by a waiting thread when the rank it waits for will never do what it
-// waits for.
+// armcigo_stuck is called by a thread of C that waits in vain: local rank peer has left and will
+// never end the wait. what names the call that waits.
 //
 //export armcigo_stuck
 func armcigo_stuck(what *C.char, peer C.int) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Deaths and departures: a killed process is reported once, by whom it is watched; who waits for a
-// rank that has left without finalising is told; a clean end is no loss.
+// Deaths and departures: a killed process is reported once, by a rank that watches it; a wait for a
+// rank that has left without finalising ends the job; a clean end is no loss.
 package shm
 
 import (
@@ -16,7 +16,7 @@ import (
 	"libarmci/internal/kernel"
 )
 
-// report passes a loss on to the parent, once, and then waits for the parent's word.
+// report writes a loss to the parent, then waits for the parent's line, and fails on a second loss.
 func (r *rank) report() {
 	r.say("%s", <-r.lost)
 	if word := r.hear(); word != "end" {
@@ -30,7 +30,7 @@ func (r *rank) report() {
 	if r.failed {
 		os.Exit(1)
 	}
-	os.Exit(0) // the other ranks are gone or stuck: there is nobody to leave with
+	os.Exit(0) // the other ranks are gone or stuck, and enter no barrier
 }
 
 func waitToDie(r *rank) {
@@ -38,6 +38,7 @@ func waitToDie(r *rank) {
 	r.report()
 }
 
+// The leader reports a killed member, and a member the killed leader.
 func TestKilledRanks(t *testing.T) {
 	leaktest.Check(t)
 	all := launch(t, 3, "wait to die", nil)
@@ -88,6 +89,7 @@ func exitEarly(r *rank) {
 	r.report()
 }
 
+// Each wait for a rank that has exited without finalising is reported with the call that waits.
 func TestExitWithoutFinalize(t *testing.T) {
 	leaktest.Check(t)
 	all := launch(t, 5, "exit early", nil)
@@ -149,6 +151,7 @@ func barrierTooMany(r *rank) {
 	r.report()
 }
 
+// Each wait for a rank that has finalised is reported with the call that waits.
 func TestWaitForTheFinalised(t *testing.T) {
 	leaktest.Check(t)
 	cases := []struct {
@@ -189,8 +192,8 @@ func TestWaitForTheFinalised(t *testing.T) {
 	}
 }
 
-// endLate: nobody is to take offence at ranks that have long been in the last barrier, nor at a
-// message and a broadcast that were the last a rank did before it.
+// endLate: ranks that have long been in the last barrier are not reported, and neither is a wait
+// for the message or broadcast that was the last act of a rank before it.
 func endLate(r *rank) {
 	mem := shared(r, page)
 	switch r.Self() {

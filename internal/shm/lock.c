@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a rank waits for a mutex of the node: a ticket queue whose head competes with a bounded
-// number of newcomers. A strict hand-over would cost a context switch per lock when ranks outnumber
-// cores; unbounded barging would starve. While the head is running on a core of its own, it gets
-// the lock after at most SHM_BARGE newcomers: about a microsecond. When it is not running, or ranks
-// share cores, running ranks pass the lock among themselves until the head has waited for
-// SHM_PATIENCE; then newcomers queue, too, and give their cores to the next in the queue. (Measured
-// with 4 and 8 ranks on 2 cores: a bound by count alone costs a context switch each time and 15
-// times the rate; shorter patience costs rate, longer patience costs fairness.) A head that waits
-// for a rank of another node lets fewer pass: that rank asks again only after a round trip, while
-// those here take the lock without a pause, so that it would get a small share where the lock is
-// held for long. It does not detect dead owners: a rank that dies ends the job (liveness.go).
+// Waits for a mutex of the node, in a ticket queue: its head competes with a bounded number of
+// newcomers. A strict hand-over would cost a context switch per lock when ranks outnumber cores;
+// unbounded barging would starve the queue. While the head runs on a core of its own, it gets the
+// lock after at most SHM_BARGE newcomers, about a microsecond. If it does not run, or ranks share
+// cores, running ranks pass the lock among themselves until the head has waited for SHM_PATIENCE.
+// From then on newcomers queue, too, and yield their cores to the next in the queue. (Measured with
+// 4 and 8 ranks on 2 cores: a bound by count alone costs a context switch each time and 15 times
+// the rate; shorter patience costs rate, longer patience costs fairness.)
+//
+// A head that waits for a rank of another node lets fewer newcomers pass. That rank asks again only
+// after a round trip, while ranks here take the lock without a pause. So it would get a small share
+// where the lock is held for long. Dead owners are not detected here: a rank that dies ends the job
+// (liveness.go).
 #include "shm.h"
 
 #define SHM_BARGE    64u     // newcomers that may pass a running head in a row; a power of two
@@ -18,21 +20,23 @@
 #define FAR_BARGE    1u     // of a head that waits for a rank of another node
 #define FAR_PATIENCE 10000u // ns
 
-static bool take(struct shm_mutex *m, uint32_t who)
+// take takes the lock if it is free, whether or not there is a queue.
+static bool take(struct shm_mutex *m, uint32_t owner)
 {
 	uint32_t none = 0;
 	return atomic_load_explicit(&m->owner, memory_order_relaxed) == 0 &&
-		atomic_compare_exchange_strong_explicit(&m->owner, &none, who, memory_order_seq_cst,
-			memory_order_relaxed);
+		atomic_compare_exchange_strong_explicit(&m->owner, &none, owner,
+			memory_order_seq_cst, memory_order_relaxed);
 }
 
-bool shm_trylock(struct shm_mutex *m, uint32_t who)
+bool shm_trylock(struct shm_mutex *m, uint32_t owner)
 {
 	return atomic_load_explicit(&m->next, memory_order_relaxed) ==
 		atomic_load_explicit(&m->serving, memory_order_relaxed) &&
-		take(m, who);
+		take(m, owner);
 }
 
+// ask_owner ends the job if the owner has left without releasing the lock.
 static void ask_owner(struct shm_mutex *m)
 {
 	uint32_t owner = atomic_load(&m->owner);
@@ -42,7 +46,7 @@ static void ask_owner(struct shm_mutex *m)
 			shm.stuck("ARMCI_Lock", i);
 }
 
-// Sleeps while *word is still seen; wakes every second to check for ranks that have left.
+// doze sleeps while *word is `seen`, a second at most, then checks for an owner that has left.
 static void doze(struct shm_mutex *m, shm_u32 *word, uint32_t seen)
 {
 	if (atomic_load(word) == seen)
@@ -51,7 +55,8 @@ static void doze(struct shm_mutex *m, shm_u32 *word, uint32_t seen)
 		ask_owner(m);
 }
 
-// Looks come after growing pauses: a waiter that reads the line all the time slows the owner down.
+// pauses_before returns the cpu_relax calls before a poll. They grow, since a waiter that polls
+// without a pause slows the owner down.
 static unsigned pauses_before(unsigned round) { return 8u << (round < 7 ? round : 7); }
 
 static int owner_of(struct shm_mutex *m)
@@ -59,6 +64,7 @@ static int owner_of(struct shm_mutex *m)
 	return shm_local_of((int)atomic_load_explicit(&m->owner, memory_order_relaxed) - 1);
 }
 
+// wait_turn waits until the caller is the head of the queue.
 static void wait_turn(struct shm_mutex *m, uint32_t ticket)
 {
 	struct wait w;
@@ -77,8 +83,8 @@ static void wait_turn(struct shm_mutex *m, uint32_t ticket)
 	wait_done(shm_policy(w.place), &w);
 }
 
-// A head that is about to stop running sets dozing first, so that the lock does not wait for it; a
-// full barrier precedes its next check.
+// rest_as_head yields or sleeps. It sets dozing first, so that newcomers may take the lock while
+// the head does not run. A full barrier precedes the head's next check.
 static void rest_as_head(struct shm_mutex *m, struct wait *w)
 {
 	atomic_store(&m->dozing, 1);
@@ -93,21 +99,22 @@ static void rest_as_head(struct shm_mutex *m, struct wait *w)
 	atomic_store_explicit(&m->dozing, 0, memory_order_relaxed);
 }
 
-static bool is_here(uint32_t who)
+static bool is_here(uint32_t owner)
 {
 	for (int i = 0; i < shm.nlocal; i++)
-		if (shm.rank[i].world + 1 == (int32_t)who)
+		if (shm.rank[i].world + 1 == (int32_t)owner)
 			return true;
 	return false;
 }
 
-static void take_as_head(struct shm_mutex *m, uint32_t who)
+// take_as_head waits for the lock as the head of the queue, and takes it.
+static void take_as_head(struct shm_mutex *m, uint32_t owner)
 {
-	atomic_store_explicit(&m->far, !is_here(who), memory_order_relaxed);
+	atomic_store_explicit(&m->far, !is_here(owner), memory_order_relaxed);
 	atomic_store_explicit(&m->dozing, 0, memory_order_relaxed);
 	struct wait w;
 	shm_wait_begin(&w, owner_of(m));
-	for (unsigned round = 0; !take(m, who); round++) {
+	for (unsigned round = 0; !take(m, owner); round++) {
 		if (wait_next(shm_policy(w.place), &w) == WAIT_LOOK)
 			wait_pause(shm_policy(w.place), &w, pauses_before(round));
 		else
@@ -116,7 +123,8 @@ static void take_as_head(struct shm_mutex *m, uint32_t who)
 	wait_done(shm_policy(w.place), &w);
 }
 
-// May a newcomer pass the queue? barged is how many have done so.
+// may_pass reports whether a newcomer may pass the queue. barged: newcomers that have passed this
+// head.
 static bool may_pass(struct shm_mutex *m, uint32_t barged)
 {
 	bool far = atomic_load_explicit(&m->far, memory_order_relaxed);
@@ -133,53 +141,54 @@ static bool may_pass(struct shm_mutex *m, uint32_t barged)
 	return since == 0 || now - since < (far ? FAR_PATIENCE : SHM_PATIENCE);
 }
 
-static bool pass(struct shm_mutex *m, uint32_t who)
+// pass takes the lock as a newcomer; false: it is taken, or the queue goes first.
+static bool pass(struct shm_mutex *m, uint32_t owner)
 {
 	uint32_t barged = atomic_load_explicit(&m->barged, memory_order_relaxed);
-	if (!may_pass(m, barged) || !take(m, who))
+	if (!may_pass(m, barged) || !take(m, owner))
 		return false;
 	atomic_store_explicit(&m->barged, barged + 1, memory_order_relaxed);
 	return true;
 }
 
-// The head has the lock: the next in the queue becomes the head.
+// step_down makes the next in the queue the head. The caller was the head and holds the lock.
 static void step_down(struct shm_mutex *m, uint32_t ticket)
 {
 	atomic_store_explicit(&m->barged, 0, memory_order_relaxed);
 	atomic_store_explicit(&m->since, 0, memory_order_relaxed);
 	atomic_store_explicit(&m->far, 0, memory_order_relaxed);
-	// of the next head, until it runs
+	// dozing: the next head is not known to run yet
 	atomic_store_explicit(&m->dozing, 1, memory_order_relaxed);
 	atomic_store(&m->serving, ticket + 1);
 	if (atomic_load(&m->sleepers))
 		wait_wake(&m->serving, INT32_MAX);
 }
 
-void shm_lock_queued(struct shm_mutex *m, uint32_t who, uint32_t ticket)
+void shm_lock_queued(struct shm_mutex *m, uint32_t owner, uint32_t ticket)
 {
 	wait_turn(m, ticket);
-	take_as_head(m, who);
+	take_as_head(m, owner);
 	step_down(m, ticket);
 }
 
-void shm_lock_slow(struct shm_mutex *m, uint32_t who)
+void shm_lock_slow(struct shm_mutex *m, uint32_t owner)
 {
-	if (!pass(m, who))
-		shm_lock_queued(m, who, atomic_fetch_add(&m->next, 1));
+	if (!pass(m, owner))
+		shm_lock_queued(m, owner, atomic_fetch_add(&m->next, 1));
 }
 
-bool shm_lock_soon(struct shm_mutex *m, uint32_t who, uint32_t *ticket)
+bool shm_lock_soon(struct shm_mutex *m, uint32_t owner, uint32_t *ticket)
 {
 	enum { SOON = 10000 }; // ns, for locks that are held briefly
-	if (pass(m, who))
+	if (pass(m, owner))
 		return true;
 	*ticket = atomic_fetch_add(&m->next, 1);
-	bool far = !is_here(who), late = false;
+	bool far = !is_here(owner), late = false;
 	uint64_t end = wait_clock() + SOON;
 	for (unsigned round = 0; !late; round++) {
 		late = wait_clock() >= end;
 		bool head = atomic_load_explicit(&m->serving, memory_order_acquire) == *ticket;
-		if (head && take(m, who)) {
+		if (head && take(m, owner)) {
 			step_down(m, *ticket);
 			return true;
 		}

@@ -21,7 +21,7 @@ import (
 
 const unlimited = int64(math.MaxInt64)
 
-// available is the number of bytes that may still be reserved, and which limit decides.
+// available returns the bytes that may still be reserved, and the name of the limit that decides.
 func available() (int64, string) {
 	best, who := machineMemory(), "the machine"
 	for _, g := range memoryGroups() {
@@ -32,7 +32,7 @@ func available() (int64, string) {
 	return best, who
 }
 
-// roomFor returns an error unless nbytes more can be reserved with margin to spare.
+// roomFor returns an error unless nbytes more can be reserved with margin bytes to spare.
 func roomFor(nbytes, margin int64) error {
 	left, who := available()
 	if nbytes <= left-margin {
@@ -44,8 +44,8 @@ func roomFor(nbytes, margin int64) error {
 		config.SizeText(margin))
 }
 
-// Reading how much memory is left takes as long as populating a hundred pages. So the result serves
-// later requests for a while, as long as these are small compared to it.
+// memoryCheck remembers how much memory was left. Reading that takes as long as populating a
+// hundred pages, so a result serves later requests for checkLasts if they are small compared to it.
 type memoryCheck struct {
 	mu    sync.Mutex
 	at    time.Time
@@ -58,7 +58,7 @@ const (
 	checkPart  = 16 // this part of what was left may be granted without reading again
 )
 
-// room is roomFor, by an earlier result if that suffices.
+// room is roomFor by an earlier result, if that suffices. It takes mu.
 func (l *memoryCheck) room(nbytes, margin int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -77,8 +77,9 @@ func (l *memoryCheck) room(nbytes, margin int64) error {
 // marginShare bounds the margin to a part of the machine's memory, unless it was set.
 const marginShare = 8
 
-// Margin is what allocations leave to the machine: the setting, or the default, reduced for a small
-// machine or control group.
+// Margin returns the bytes that allocations leave to the machine. set: bytes is the user's setting
+// and is returned; else bytes is the default, which is reduced for a small machine or control
+// group.
 func Margin(setting int64, set bool) int64 {
 	if set {
 		return setting
@@ -107,7 +108,7 @@ func meminfo(word string) int64 {
 	return unlimited
 }
 
-// field finds the number after a word at the start of a line.
+// field returns the number behind a word at the start of a line.
 func field(text, word string) (int64, bool) {
 	for line := range strings.Lines(text) {
 		if f := strings.Fields(line); len(f) >= 2 && f[0] == word {
@@ -118,13 +119,13 @@ func field(text, word string) (int64, bool) {
 	return 0, false
 }
 
-// memoryGroup is a directory of the memory controller with the names of its version.
+// memoryGroup is a directory of the memory controller, with the file names of its version.
 type memoryGroup struct {
 	dir, limit, usage, reclaim string
 }
 
-// left is the group's limit minus its usage, where pages of files that can be dropped do not count
-// as used.
+// left returns the group's limit minus its usage, in bytes. Cached pages of files do not count as
+// used, since the kernel can drop them.
 func (g memoryGroup) left() int64 {
 	limit, ok := number(path.Join(g.dir, g.limit))
 	if !ok || limit > 1<<60 {
@@ -154,6 +155,8 @@ func memoryGroups() []memoryGroup {
 	return parseGroups(string(text), "/sys/fs/cgroup")
 }
 
+// parseGroups lists the memory control groups that a text of /proc/self/cgroup names, each with its
+// parents up to root.
 func parseGroups(text, root string) []memoryGroup {
 	var all []memoryGroup
 	for line := range strings.Lines(text) {

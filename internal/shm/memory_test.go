@@ -16,6 +16,7 @@ import (
 	"libarmci/internal/transport"
 )
 
+// write makes files below root, with their directories.
 func write(t *testing.T, root string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -37,6 +38,7 @@ func least(groups []memoryGroup) int64 {
 	return best
 }
 
+// The group with the least memory left decides, of either version, up to the root.
 func TestControlGroups(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, map[string]string{
@@ -83,6 +85,7 @@ func TestField(t *testing.T) {
 	}
 }
 
+// A reservation is refused if it exceeds the available memory, or the margin does.
 func TestRoom(t *testing.T) {
 	left, who := available()
 	if left <= 0 || who == "" {
@@ -100,6 +103,7 @@ func TestRoom(t *testing.T) {
 	}
 }
 
+// Places get smaller, stay aligned, and end with those for small address spaces.
 func TestPlaces(t *testing.T) {
 	all := places(1<<40, testBase)
 	if len(all) < 8 || all[0] != (place{1 << 40, testBase}) {

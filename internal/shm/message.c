@@ -11,8 +11,8 @@
 #include "message.h"
 
 struct match;
-// A message whose header has arrived; complete when got == msg.nbytes. data is its own memory, or
-// the buffer of a waiting receiver; then no other receiver may take it.
+// A message whose header has arrived; it is complete when got == msg.nbytes. data is `own`, or the
+// buffer of the waiting receiver, which then is the only one that may receive it.
 struct queued {
 	struct queued *next;
 	struct shm_message msg;
@@ -21,15 +21,16 @@ struct queued {
 	uint8_t *data;
 	uint8_t own[];
 };
-// Messages that this process has read from its rings; guarded by lock. open[i]: the message from
-// local rank i whose data is still arriving.
+// Messages that this process has read from its rings, in order of arrival; lock guards them.
+// open[i]: the message from local rank i of which data is still arriving.
 static struct {
 	pthread_mutex_t lock;
 	struct queued *first, **last;
 	struct queued **open;
 } unexpected = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-// data: the buffer of the message; NULL: memory of its own.
+// new_queued appends a message to the list. data: the buffer of its receiver; NULL: memory of its
+// own. The caller holds the lock.
 static struct queued *new_queued(const struct shm_message *m, uint8_t *data)
 {
 	struct queued *l = malloc(sizeof *l + (data ? 0 : m->nbytes));
@@ -49,7 +50,8 @@ static struct shm_message message_of(const struct message_header *b)
 		.total = b->total};
 }
 
-// Moves what has arrived from one rank into queued messages. True if there was something.
+// drain_ring moves the arrived bytes of one rank's ring to queued messages; false: there were none.
+// The caller holds the lock.
 static bool drain_ring(int from)
 {
 	struct shm_ring *r = shm_ring_of(shm.me, from);
@@ -105,18 +107,21 @@ void shm_messages_keep(const struct shm_message *m, const void *buf)
 	pthread_mutex_unlock(&unexpected.lock);
 }
 
+// A receive in progress.
 struct match {
 	struct shm_message *msg; // source and tag to match; once done, those of the message
 	int local;             // local rank of the source, -1 if it is any or of another node
 	uint8_t *buf;
 	size_t cap;
-	bool whole; // a message of which a part comes by other means stays in the list, too
-	bool done;
-	bool copied;          // it has gone from the ring to the buffer
-	struct queued *found; // the message; neither: it stays in the list, since it is too long
+	bool whole;           // messages with parts that travel another way are not received
+	bool done;            // a message matches; it is copied, found, or refused
+	bool copied;          // the message has been copied from the ring to buf
+	// the message, removed from the list; NULL and not copied: it is refused and stays there
+	struct queued *found;
 };
 
-// The list's pointer to the oldest message that matches, complete or not; NULL if there is none.
+// oldest returns the list's pointer to the oldest message that matches, complete or not; NULL:
+// there is none. The caller holds the lock.
 static struct queued **oldest(const struct match *m)
 {
 	for (struct queued **p = &unexpected.first; *p; p = &(*p)->next) {
@@ -129,8 +134,8 @@ static struct queued **oldest(const struct match *m)
 	return NULL;
 }
 
-// receive_whole takes a message, which ends at `end` and has been copied to the receiver's buffer,
-// out of its ring.
+// receive_whole removes a message that ends at `end` from its ring, after it has been copied to the
+// receiver's buffer.
 static void receive_whole(struct match *m, struct shm_ring *r, uint64_t end,
 	const struct message_header *b)
 {
@@ -140,8 +145,8 @@ static void receive_whole(struct match *m, struct shm_ring *r, uint64_t end,
 	m->done = m->copied = true;
 }
 
-// read_copy reads the next message from the copy beside the head of its ring; false if that is the
-// copy of another.
+// read_copy reads the message at `tail` from the copy beside the head of its ring; false: the copy
+// is that of another message.
 static bool read_copy(struct shm_ring *r, uint64_t tail, struct short_message *s)
 {
 	uint64_t words[SHM_COPIED], head = atomic_load_explicit(&r->copied, memory_order_acquire);
@@ -156,8 +161,9 @@ static bool read_copy(struct shm_ring *r, uint64_t tail, struct short_message *s
 	return head - tail == sizeof s->header + s->header.nbytes;
 }
 
-// If the next message from the source is the expected one, it is received straight into the
-// receiver's buffer.
+// aim receives the next message of the ring straight into the receiver's buffer, if it matches and
+// no queued message goes first. If only a part has arrived, it directs the rest there. The caller
+// holds the lock.
 static void aim(struct match *m)
 {
 	struct shm_ring *r = shm_ring_of(shm.me, m->local);
@@ -188,8 +194,8 @@ static void aim(struct match *m)
 	unexpected.open[m->local] = l;
 }
 
-// Removes the matching message, once it is complete, from the list into m, if it fits into the
-// buffer.
+// find drains the rings and looks for the oldest matching message. If that is complete, m is done,
+// and the message is removed from the list if it fits into the buffer. The caller holds the lock.
 static void find(struct match *m)
 {
 	drain();
@@ -218,6 +224,7 @@ static bool matched(void *arg)
 	return m->done;
 }
 
+// receive waits for a message that matches *msg and copies it to buf: 0, or -1 if it is refused.
 static int receive(struct shm_message *msg, void *buf, size_t cap, bool whole)
 {
 	struct match m = {.msg = msg, .local = msg->from < 0 ? -1 : shm_local_of(msg->from),

@@ -131,7 +131,7 @@ func TestMailWords(t *testing.T) {
 }
 
 // shortBuffers: two threads receive the same tag, one of them with a buffer that is too short for
-// every other message. Whatever it leaves is the other's, whole, and lands in nobody else's buffer.
+// every other message. The other thread receives what the first refuses, whole, in its own buffer.
 func shortBuffers(r *rank) {
 	const n, tag = 150, 3
 	size := func(i int) int { return []int{100000, 16, 3000}[i%3] }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Node is one rank's share of its node: it joins, owns the mapping and implements transport.Node's
-// memory part. One process has at most one Node at a time, since C's view of the control block
-// (shm.h) is one.
+// Node is one rank's view of its node: it joins, owns the mapping and implements transport.Node.
+// A process has at most one Node at a time, since C has one view of the control block (shm.h).
 package shm
 
 // #include "shm.h"
@@ -51,7 +50,9 @@ type Options struct {
 	// Reporter: the leader starts a process that names a dead rank even if the launcher ends
 	// all others at once.
 	Reporter bool
-	NoVM     bool // private memory of a rank is copied by its own thread, as if the kernel let nobody else do it
+	// NoVM: private memory of a rank is copied by a thread of that rank, as if the kernel
+	// refused process_vm_readv and process_vm_writev.
+	NoVM bool
 	// Lost is called once, from a goroutine, when a rank of the node has died, or left although
 	// it was needed. The reason is empty if the reporter prints it.
 	Lost func(rank transport.Rank, reason string)
@@ -91,8 +92,8 @@ var current *Node // for the C callback; set while joined
 // SecretBytes is the length of a job's secret.
 const SecretBytes = secretLen
 
-// Join creates or receives the node's arena and attaches to it. Collective over the ranks of the
-// node.
+// Join creates (leader) or receives (member) the node's arena and attaches to it. It is collective
+// over the ranks of the node. The caller ends it with Leave.
 func (d *Listener) Join(o Options) (*Node, error) {
 	m := &Node{opt: o, listener: d, fd: -1, reporter: -1, wakeFD: eventfd.None,
 		ways: make([]atomic.Uint32, len(o.Ranks))}
@@ -119,7 +120,7 @@ func (d *Listener) Join(o Options) (*Node, error) {
 	return m, nil
 }
 
-// planOf lays out an arena.
+// planOf computes the layout of an arena; an error says that it is too small.
 func planOf(arena int64, ranks, world int) (plan C.struct_shm_head, err error) {
 	if C.shm_plan(&plan, C.uint64_t(arena), C.uint32_t(ranks), C.uint32_t(world)) == 0 {
 		err = fmt.Errorf("an arena of %s is too small for %d ranks; set ARMCI_SHM_ARENA "+
@@ -128,7 +129,7 @@ func planOf(arena int64, ranks, world int) (plan C.struct_shm_head, err error) {
 	return plan, err
 }
 
-// fileSizes are those of an arena's files: the control block and each rank's slice.
+// fileSizes returns the bytes of an arena's files: the control block, then each rank's slice.
 func fileSizes(arena int64, ranks, world int) ([]int64, error) {
 	plan, err := planOf(arena, ranks, world)
 	if err != nil {
@@ -141,8 +142,8 @@ func fileSizes(arena int64, ranks, world int) ([]int64, error) {
 	return sizes, nil
 }
 
-// attach formats the control block (leader) or waits until that is done (others), then attaches to
-// it.
+// attach formats the control block (leader) or waits until the leader has done so (members), then
+// attaches this process to it. It returns when every rank of the node has attached.
 func (m *Node) attach() error {
 	base := kernel.Ptr(m.place.base)
 	if m.opt.Self == 0 {
@@ -185,26 +186,26 @@ func (m *Node) localNumbers() []int {
 	return all
 }
 
-// Ranks and Self: see transport.Node.
+// Ranks returns the world ranks of the node, in ascending order.
 func (m *Node) Ranks() []transport.Rank { return m.opt.Ranks }
 
-// Self is my local number.
+// Self returns the local number of this rank.
 func (m *Node) Self() int { return m.opt.Self }
 
-// Base and Bytes tell where the arena is.
+// Base returns the address of the arena, which is the same in every rank of the node.
 func (m *Node) Base() uintptr { return m.place.base }
 
-// Bytes is the arena's address space in bytes.
+// Bytes returns the size of the arena's address space in bytes.
 func (m *Node) Bytes() int64 { return m.place.bytes }
 
-// SliceBytes is how much of it each rank has.
+// SliceBytes returns the bytes of the arena that each rank allocates from.
 func (m *Node) SliceBytes() int64 { return int64(m.head.slice_bytes) }
 
-// Reuse allocates memory that this rank has freed and kept.
+// Reuse allocates memory that this rank has freed and kept; false: none is large enough.
 func (m *Node) Reuse(nbytes int64) (uintptr, bool) { return m.own.reuse(nbytes) }
 
-// Room asks whether the ranks of this node may reserve nbytes more in all; if not, it drops kept
-// memory first.
+// Room returns an error unless the ranks of this node together may reserve nbytes more. Before it
+// refuses, it returns the kept memory of this rank to the machine.
 func (m *Node) Room(nbytes int64) error {
 	if nbytes > 0 && m.memoryCheck.room(nbytes, m.opt.Margin) != nil {
 		m.own.dropKept()
@@ -213,24 +214,24 @@ func (m *Node) Room(nbytes int64) error {
 	return nil
 }
 
-// Grow reserves new memory.
+// Grow allocates new memory with its pages.
 func (m *Node) Grow(nbytes int64) (uintptr, error) { return m.own.grow(nbytes) }
 
-// GrowOnTouch reserves new memory whose pages are made when they are touched, near the rank that
-// touches them first.
+// GrowOnTouch allocates new memory without pages. A page is made when it is touched first, on the
+// memory node of the toucher.
 func (m *Node) GrowOnTouch(nbytes int64) (uintptr, error) { return m.own.growOnTouch(nbytes) }
 
 // Return frees an allocation.
 func (m *Node) Return(addr uintptr) { m.own.free(addr) }
 
-// MemoryUse counts this rank's bytes.
+// MemoryUse returns this rank's bytes: allocated, freed but kept, and the most ever allocated.
 func (m *Node) MemoryUse() (live, kept, high int64) { return m.own.use() }
 
-// Enter enters new memory of another rank into this process's page table, so that not each page is
-// a page fault when it is touched first.
+// Enter enters new memory of another rank into the page table of this process, which saves a page
+// fault for each page.
 func (m *Node) Enter(addr uintptr, nbytes int64) {
 	if err := enter(span{addr, addr + pagesOf(nbytes)}); err != nil {
-		// it is entered when it is touched
+		// Page faults enter it instead.
 		log.Infof("memory of another rank is not entered into the page table: %v", err)
 	}
 }
@@ -246,7 +247,7 @@ func (m *Node) Publish(addr uintptr, nbytes int64) error {
 	return nil
 }
 
-// Withdraw ends that.
+// Withdraw makes an allocation that was published inaccessible again.
 func (m *Node) Withdraw(addr uintptr) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -256,7 +257,8 @@ func (m *Node) Withdraw(addr uintptr) error {
 	return nil
 }
 
-// Owns tells whether n bytes at addr lie in one live allocation of a rank.
+// Owns reports whether n bytes at addr lie in one live allocation of a rank. It ends the job if
+// that rank has exited without finalising and its memory has been withdrawn.
 func (m *Node) Owns(local int, addr uintptr, n int64) bool {
 	var f C.struct_shm_found
 	if n < 0 || !bool(C.shm_find(C.int(local), C.uint64_t(addr), &f)) {
@@ -266,15 +268,15 @@ func (m *Node) Owns(local int, addr uintptr, n int64) bool {
 	return uint64(n) <= uint64(f.hi)-uint64(addr)
 }
 
-// Inside tells whether addr is an arena address.
+// Inside reports whether addr is an arena address.
 func (m *Node) Inside(addr uintptr) bool {
 	return addr >= m.place.base && addr-m.place.base < uintptr(m.place.bytes)
 }
 
-// Arena is where the arena is.
+// Arena returns the address range of the arena.
 func (m *Node) Arena() (lo uintptr, n int64) { return m.place.base, m.place.bytes }
 
-// DeviceLocks are the accumulate locks, if devices may take them.
+// DeviceLocks returns the accumulate locks if devices may take them; else n is 0.
 func (m *Node) DeviceLocks() (at uintptr, n int) {
 	if m.head.device == 0 {
 		return 0, 0
@@ -282,13 +284,13 @@ func (m *Node) DeviceLocks() (at uintptr, n int) {
 	return m.place.base + uintptr(m.head.stripe_off), int(m.head.stripes)
 }
 
-// Declare says that devices do all 8-byte read-modify-writes of this memory from now on; false if
-// there are too many ranges.
+// Declare declares that devices do all 8-byte read-modify-writes of this memory from now on; false:
+// there are too many declared ranges.
 func (m *Node) Declare(addr uintptr, n int64) bool {
 	return bool(C.shm_declare(C.uint64_t(addr), C.uint64_t(addr)+C.uint64_t(n)))
 }
 
-// Declared is the declared memory around an address; n = 0: there is none.
+// Declared returns the declared range around an address; n is 0 if there is none.
 func (m *Node) Declared(addr uintptr) (lo uintptr, n int64) {
 	var r C.struct_shm_region
 	if atomic.LoadUint32((*uint32)(unsafe.Pointer(&m.head.declared))) == 0 ||
@@ -298,7 +300,8 @@ func (m *Node) Declared(addr uintptr) (lo uintptr, n int64) {
 	return uintptr(r.lo), int64(r.hi - r.lo)
 }
 
-// Extent is the live allocation around an address. The slice tells its owner.
+// Extent returns the live allocation around an address; n is 0 if there is none. The slice in
+// which the address lies determines the owner.
 func (m *Node) Extent(addr uintptr) (lo uintptr, n int64) {
 	first := m.place.base + uintptr(m.head.slice_off)
 	if !m.Inside(addr) || addr < first {
@@ -313,10 +316,12 @@ func (m *Node) Extent(addr uintptr) (lo uintptr, n int64) {
 	return uintptr(f.lo), int64(f.hi - f.lo)
 }
 
-// KeepPages keeps the pages of all memory of this rank from now on, freed memory included.
+// KeepPages keeps the pages of all memory of this rank from now on, freed memory included: devices
+// have them pinned.
 func (m *Node) KeepPages() { m.own.keepPages() }
 
-// Leave says goodbye and releases everything; the Node may not be used afterwards. Idempotent.
+// Leave announces that this rank ends and releases everything; the Node may not be used afterwards.
+// clean: the rank has finalised; else the process exits, and its mapping stays. It is idempotent.
 func (m *Node) Leave(clean bool) {
 	m.once.Do(func() {
 		m.goodbye(clean)
@@ -337,7 +342,7 @@ func (m *Node) Leave(clean bool) {
 	})
 }
 
-// localOf finds a world rank among the node's.
+// localOf returns the local number of a world rank; false if it is not of this node.
 func (m *Node) localOf(r transport.Rank) (int, bool) {
 	i, ok := slices.BinarySearch(m.opt.Ranks, r)
 	return i, ok

@@ -211,6 +211,7 @@ func reuse(r *rank, addr uintptr, n int64) {
 	r.Return(addr)
 }
 
+// limits: more than a slice or the machine has is refused, and kept memory is dropped before.
 func limits(r *rank) {
 	if _, err := r.Grow(testArena); !errors.Is(err, transport.ErrNoMemory) {
 		r.Errorf("more than a slice: %v", err)

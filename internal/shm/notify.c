@@ -1,17 +1,18 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// Notify counters: how often each rank of the job has notified each rank of the node. A device may
-// raise the counter of a rank of another node, and wakes nobody: who is going to sleep asks the
-// notifier's node to be told, and the notifier looks for that when it has notified.
+// SPDX-License-Identifier: BSD-3-Clause Notify counters: how often each rank of the job has
+// notified each rank of the node. A device may write the counter of a rank of another node, and
+// wakes no waiter. So a waiter leaves a mark at the notifier's node before it sleeps, and the
+// notifier, which sees the mark, sends it the count.
 #define _GNU_SOURCE
 #include "shm.h"
 
 // The three tables [rank of the node][rank of the job].
 enum table {
-	COUNT, // from the rank of the job
-	SENT,  // to the rank of the job, by a device
-	ASKED, // the mark of the rank of the job, which sleeps until it is told (record.h)
+	COUNT, // notifications from the rank of the job
+	SENT,  // notifications to the rank of the job that a device was asked to write
+	ASKED, // mark of the rank of the job, which waits for such a count (record.h)
 };
 
+// word returns the entry of a local rank and a world rank in a table.
 static shm_u32 *word(enum table t, int local, int rank)
 {
 	uint64_t row = (uint64_t)t * (uint64_t)shm.nlocal + (uint64_t)local;
@@ -66,7 +67,7 @@ bool shm_notify_soon(int from, uint32_t want, uint32_t *got)
 	struct notified n = {word(COUNT, shm.me, from), want};
 	struct wait w;
 	int local = shm_local_of(from);
-	// A waiter that receives does so in Go, which the caller enters if this is not soon.
+	// A waiter receives in Go, which the caller enters if this returns false.
 	bool soon = local < 0 && shm.receive ? shm_look_at_memory(is_notified, &n) :
 	                                       shm_look(&w, is_notified, &n, local);
 	*got = atomic_load_explicit(n.count, memory_order_acquire);

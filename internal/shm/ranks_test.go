@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// order is what a rank is told.
+// order is the parent's instruction to a rank.
 type order struct {
 	Scenario  string
 	Listeners []string
@@ -78,7 +78,7 @@ func (o *order) inquiries() Inquiries {
 	return tcp.Inquiries{Options: tcp.Options{Interface: "lo"}}
 }
 
-// rank is what a scenario works with. It is also the testing.TB of the process.
+// rank is the environment of a scenario, and the testing.TB of its process.
 type rank struct {
 	testing.TB
 	*Node
@@ -107,7 +107,7 @@ func (r *rank) Fatalf(format string, a ...any) {
 	os.Exit(1)
 }
 
-// say tells the parent something, hear waits for a line of it.
+// say writes a line to the parent, hear reads a line from it.
 func (r *rank) say(format string, a ...any) { fmt.Printf(format+"\n", a...) }
 func (r *rank) hear() string {
 	r.parent.Scan()
@@ -126,6 +126,8 @@ func (r *rank) join() error {
 	return err
 }
 
+// rankMain runs a scenario as a rank: it reads its order, joins the node, and leaves it cleanly if
+// the scenario returns. It returns the exit status.
 func rankMain() int {
 	r := &rank{parent: bufio.NewScanner(os.Stdin), lost: make(chan string, 10)}
 	leaktest.Check(r)
@@ -259,7 +261,7 @@ func (p *process) order(t testing.TB, o order) {
 
 func testSecret() []byte { return []byte(strings.Repeat("s", secretLen)) }
 
-// freshSecret is that of a job whose reporter must not meet the claim of another.
+// freshSecret is the secret of a job of its own, which does not share its reporter's claim.
 func freshSecret() []byte {
 	secret := make([]byte, secretLen)
 	rand.Read(secret)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A waiter for ranks of other nodes receives what comes from them by itself (transport.Incoming):
-// it looks at the descriptors of the data server, and sleeps there, so that what it waits for wakes
-// it and not the server's thread first. It enters Go only if there may be something to receive.
+// Waits for ranks of other nodes. The waiter receives by itself (transport.Incoming): it polls the
+// descriptors of the data server and sleeps there. So input wakes the waiter directly, and not the
+// server's thread first. The waiter enters Go only if there may be something to receive.
 #define _GNU_SOURCE
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -10,7 +10,7 @@
 
 static shm_u32 asleep; // 1: a thread of this process sleeps in shm.sleep_in
 
-// receive takes what has come, and returns how much that was.
+// receive receives frames of other nodes, and returns their number.
 static int receive(struct shm_visit *v)
 {
 	struct epoll_event e;
@@ -28,7 +28,7 @@ bool shm_receive_until(struct wait *w, struct shm_visit *v, shm_cond cond, void 
 		bool early = w->now - w->begin < after;
 		if (!early && receive(v) > 0)
 			continue;
-		// A waiter has received before it sleeps, else what comes might wake no thread.
+		// A waiter receives once before it sleeps: without a visit, input wakes the server.
 		if (!wait_pause(&shm.far, w, 1) && (!early || receive(v) == 0))
 			break;
 	}
@@ -47,17 +47,18 @@ bool shm_look_at_memory(shm_cond cond, void *arg)
 	return met;
 }
 
-// Only threads of this process may end a sleep there, so no rank of this node may be waited for.
+// may_sleep_in_epoll reports whether the thread may sleep in shm.sleep_in. Other processes of the
+// node cannot wake it there, so none of them may end the wait.
 static bool may_sleep_in_epoll(const struct shm_visit *v, int peer)
 {
 	return v->stage == SHM_POLLING && v->ready >= 0 && shm.sleep_in >= 0 &&
 		(peer == SHM_REMOTE || peer == SHM_SENDER || shm.nlocal == 1);
 }
 
-enum { FOLLOWS = 20000 }; // ns within which the next frame may be expected, as by the data server
+enum { FOLLOWS = 20000 }; // ns within which the data server, too, expects the next frame
 
-// receive_on receives as long as frames follow each other: a waiter that slept again behind each
-// would make them all late by a wake-up.
+// receive_on receives while *word is `seen` and frames follow each other within FOLLOWS. A waiter
+// that slept after each frame would delay the next one by a wake-up.
 static void receive_on(struct shm_visit *v, shm_u32 *word, uint32_t seen)
 {
 	struct wait w;
@@ -70,8 +71,8 @@ static void receive_on(struct shm_visit *v, shm_u32 *word, uint32_t seen)
 	}
 }
 
-// The thread that changes the word then looks at asleep, this one sets asleep and then looks at the
-// word: at least one sees both.
+// The thread that changes the word reads asleep after that; this thread sets asleep and then reads
+// the word: at least one sees both.
 void shm_sleep(struct shm_visit *v, int peer, shm_u32 *word, uint32_t seen, unsigned millis)
 {
 	if (!may_sleep_in_epoll(v, peer)) {
@@ -83,7 +84,7 @@ void shm_sleep(struct shm_visit *v, int peer, shm_u32 *word, uint32_t seen, unsi
 	if (atomic_load(word) == seen)
 		wait_sleep_in(shm.sleep_in, millis);
 	atomic_store(&asleep, 0);
-	shm.receive(v); // whatever its descriptor says: it may have been closed
+	shm.receive(v); // without a poll of v->ready, which may have been closed
 	receive_on(v, word, seen);
 }
 

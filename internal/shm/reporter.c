@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The reporter: a program of a few hundred bytes that prints which rank of the node has died, for
-// launchers that kill all others before one of them can print it. reporter_start.c copies this
-// section of the library into a file and executes that. So nothing here may refer to anything
-// outside the section: no library function, no data, no string.
+// launchers that kill all others before one of them can print it. reporter_start.c copies the
+// section armci_reporter of the library into a file and executes that. So nothing here may refer to
+// anything outside the section: no library function, no data, no string.
 //
-//   argument i + 1      line to print when rank i ends without a word (reporter.h)
+//   argument i + 1      line to print when rank i ends without a status byte (reporter.h)
 //   descriptor 3 + i    a connection to rank i
 //   environment         the name of the job's claim; if other hosts may ask whether the cause is
 //                       known here: the answer. Other users cannot read it there
@@ -39,6 +39,7 @@ static inline __attribute__((always_inline)) APART long sys(long number, long a,
 	return result;
 }
 
+// say writes a line to standard error.
 SECTION static void say(const char *line)
 {
 	size_t n = 0;
@@ -47,8 +48,8 @@ SECTION static void say(const char *line)
 	sys(SYS_write, 2, line, (long)n, NULL);
 }
 
-// A rank that has found out why the job ends may print it, too. The first of it and the reporter to
-// bind the abstract socket with the name of the claim, which only one can, prints.
+// claim claims the right to print why the job ends, by binding the abstract socket with the name of
+// the claim; 0: a rank, which may print it, too, has bound it before.
 SECTION static int claim(const char *name)
 {
 	struct sockaddr_un at;
@@ -61,7 +62,8 @@ SECTION static int claim(const char *name)
 	return fd < 0 || n == 0 || sys(SYS_bind, fd, &at, (long)(head + n), NULL) != -EADDRINUSE;
 }
 
-// Prints the lines of the ranks that are to blame.
+// report prints the lines of a rank that has exited without finalising, if any, and of the dead
+// one.
 SECTION static void report(const char *leaver, const char *dead)
 {
 	if (leaver)
@@ -76,9 +78,9 @@ SECTION static long milliseconds(void)
 	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-// Stays for KEPT after the cause of the end is known here. That keeps the claim until the launcher
-// has ended the other ranks, and answers ranks of other hosts, which ask (told.go). Standard error
-// is closed before, since a launcher may wait for that.
+// stay keeps the reporter running for KEPT after the cause of the end is known. That keeps the
+// claim until the launcher has ended the other ranks, and answers inquiries of other hosts
+// (told.go). Standard error is closed before, since a launcher may wait for that.
 SECTION static void stay(int listener, const char *answer)
 {
 	struct pollfd p = {.fd = listener, .events = POLLIN}; // poll ignores descriptor -1
@@ -94,6 +96,7 @@ SECTION static void stay(int listener, const char *answer)
 	}
 }
 
+// begin makes an epoll of the n connections, sends READY to rank 0, and returns the epoll.
 SECTION static long begin(long n)
 {
 	long poll = sys(SYS_epoll_create1, 0, NULL, 0, NULL);
@@ -105,13 +108,13 @@ SECTION static long begin(long n)
 	return poll;
 }
 
-// The first connection that ends without a word is the death: events are listed in the order in
-// which they happened, and the launcher kills afterwards (dupHigh in reporter.go). A rank that has
-// exited without finalising is named, too: it may be the reason why others end.
+// watch waits for a death and prints it; false: all ranks have finalised. The first connection that
+// ends without a status byte is the death: epoll lists events in the order in which they happened,
+// and the launcher kills afterwards (dupHigh in reporter.go). A rank that has exited without
+// finalising is named, too, since it may be the reason why others end.
 //
-// A rank that has printed the cause may have been killed since, and its claim freed. So what has
-// come by the time of the reporter's own claim is read before anything is printed. false: all ranks
-// have finalised.
+// A rank that has printed the cause may have been killed since, which has freed its claim. So bytes
+// that have arrived by the time of the reporter's own claim are read before anything is printed.
 SECTION static int watch(char **line, long n, const char *name)
 {
 	long poll = begin(n), left = n, leaver = -1, dead = -1;
@@ -144,8 +147,8 @@ SECTION static int watch(char **line, long n, const char *name)
 	return dead >= 0;
 }
 
-// stack: the number of arguments, the arguments, NULL, the environment, as at the start of every
-// program.
+// start is the program. stack, as at the start of every program: the number of arguments, the
+// arguments, NULL, the environment.
 SECTION static void start(long *stack)
 {
 	char **argument = (char **)(stack + 1);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The ranks' side of the reporter, a process of the node that outlives all ranks by a moment
-// (reporter.c). The leader starts it while the ranks join; each rank has a connection to it and
+// (reporter.c). The leader starts it while the ranks join. Each rank has a connection to it, and
 // writes one byte, its status, before it ends. Without a reporter the ranks report deaths
 // themselves (liveness.go).
 package shm
@@ -40,16 +40,16 @@ const (
 	reporterStart  = 5 * time.Second // it may take to start, on a busy machine
 )
 
-// deathText is the line about a rank whose connection ends without a goodbye.
+// deathText is the line about a rank that has ended without a goodbye.
 func deathText(who transport.Rank, pid int) string {
 	return fmt.Sprintf("rank %d (pid %d) has died or ended without ARMCI_Finalize", who, pid)
 }
 
-// startReporter returns the ranks' ends of the connections; none if a reporter is not wanted or not
-// possible.
+// startReporter starts or shares a reporter, and returns the ranks' ends of the connections to it.
+// None: a reporter is not wanted or not possible. The leader calls it.
 func (m *Node) startReporter() []int {
 	n := len(m.opt.Ranks)
-	if !m.opt.Reporter || max(n, m.opt.NetnsRanks) == 1 { // a rank alone is missed by others
+	if !m.opt.Reporter || max(n, m.opt.NetnsRanks) == 1 { // other hosts see its death
 		return nil
 	}
 	ranks, watched, err := pairs(n)
@@ -66,7 +66,7 @@ func (m *Node) startReporter() []int {
 	}
 	if err != nil {
 		if len(ranks) > 0 {
-			sendStatus(ranks[0], statusReported) // perhaps it has started, but late
+			sendStatus(ranks[0], statusReported) // in case it has started late
 		}
 		closeFds(ranks)
 		log.Infof("no reporter (%v): the launcher may end the job before a rank can say "+
@@ -76,7 +76,7 @@ func (m *Node) startReporter() []int {
 	return ranks
 }
 
-// watches is what a reporter needs of the ranks of this node.
+// watches pairs the reporter's ends of the connections with the lines about this node's ranks.
 func (m *Node) watches(ends []int) []watch {
 	all := make([]watch, len(ends))
 	for i, rank := range m.opt.Ranks {
@@ -85,8 +85,8 @@ func (m *Node) watches(ends []int) []watch {
 	return all
 }
 
-// startOwnReporter starts a reporter and waits until it watches all. ready is the other end of the
-// first connection.
+// startOwnReporter starts a reporter and waits until it watches all connections. ready is the
+// rank's end of the first one.
 func (m *Node) startOwnReporter(all []watch, ready int) error {
 	err := m.launchReporter(all)
 	if err == nil {
@@ -95,6 +95,8 @@ func (m *Node) startOwnReporter(all []watch, ready int) error {
 	return err
 }
 
+// pairs makes n socket pairs: ends for the ranks, and ends for the reporter. On an error the caller
+// closes ranks.
 func pairs(n int) (ranks, watched []int, err error) {
 	for range n {
 		p, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
@@ -113,17 +115,17 @@ func closeFds(fds []int) {
 	}
 }
 
-// claimName is the abstract socket that the one binds that prints why the job ends: the reporter or
-// a rank of this machine.
+// claimName is the name of the abstract socket that claims the right to print why the job ends:
+// only one process of the machine, the reporter or a rank, can bind it.
 func claimName(secret []byte) string { return secretName("reporter ", secret) }
 
-// secretName is the name of a socket for one use. It does not tell the secret.
+// secretName derives a name for one use from the secret, which does not reveal it.
 func secretName(use string, secret []byte) string {
 	sum := sha256.Sum256(append([]byte(use), secret...))
 	return "armci-" + hex.EncodeToString(sum[:12])
 }
 
-// launchReporter starts it with every line that it may have to write.
+// launchReporter starts the reporter process with every line that it may have to print.
 func (m *Node) launchReporter(all []watch) error {
 	words, environment := []string{reporterName}, []string{claimName(m.opt.Secret)}
 	var fds []C.int
@@ -145,7 +147,8 @@ func (m *Node) launchReporter(all []watch) error {
 	return err
 }
 
-// cStrings are the strings in C's memory, and a null pointer.
+// cStrings copies the strings to memory of C, as an array that ends with a null pointer. The caller
+// frees it with freeStrings.
 func cStrings(all []string) []*C.char {
 	n := len(all) + 1
 	list := C.calloc(C.size_t(n), C.size_t(unsafe.Sizeof((*C.char)(nil))))
@@ -163,8 +166,8 @@ func freeStrings(all []*C.char) {
 	C.free(unsafe.Pointer(&all[0]))
 }
 
-// awaitReporter waits until the reporter watches the connections: it does not know the order of
-// deaths before.
+// awaitReporter waits until the reporter watches the connections, from when on it sees the order of
+// deaths.
 func awaitReporter(end int) error {
 	word := make([]byte, 1)
 	limit := unix.NsecToTimeval(int64(reporterStart))
@@ -181,7 +184,7 @@ func awaitReporter(end int) error {
 	}
 }
 
-// pidOf is the process at the other end of a connection.
+// pidOf returns the pid of a local rank, 0 if it is not known. The leader calls it.
 func (m *Node) pidOf(local int) int {
 	if local == m.opt.Self {
 		return os.Getpid()
@@ -193,8 +196,8 @@ func (m *Node) pidOf(local int) int {
 	return int(cred.Pid)
 }
 
-// release tells the members that the control block is ready, and sends them their connections to
-// the reporter.
+// release sends every member the frame that the control block is formatted, with its connection to
+// the reporter if there is one. The leader calls it.
 func (m *Node) release() {
 	ends := m.startReporter()
 	for i, c := range m.member {
@@ -213,7 +216,8 @@ func (m *Node) release() {
 	}
 }
 
-// awaitRelease is the members' side of release.
+// awaitRelease waits for the frame of release, and stores the connection to the reporter that comes
+// with it. A member calls it.
 func (m *Node) awaitRelease(c *net.UnixConn) error {
 	body, oob := make([]byte, frameBytes), make([]byte, unix.CmsgSpace(4))
 	n, oobn, _, _, err := c.ReadMsgUnix(body, oob)
@@ -233,7 +237,7 @@ func (m *Node) awaitRelease(c *net.UnixConn) error {
 	return err
 }
 
-// received is the descriptor in a message with one.
+// received returns the descriptor of a message that carries exactly one.
 func received(oob []byte) (int, error) {
 	fds, err := rights(oob)
 	if err == nil && len(fds) != 1 {
@@ -248,7 +252,7 @@ func received(oob []byte) (int, error) {
 
 var errNoConnection = errors.New("no connection to the reporter came")
 
-// rights are the descriptors in a message, which programs that are executed do not inherit.
+// rights returns the descriptors of a message, marked to be closed by exec.
 func rights(oob []byte) ([]int, error) {
 	msgs, err := unix.ParseSocketControlMessage(oob)
 	if err != nil || len(msgs) != 1 {
@@ -276,7 +280,8 @@ func dupHigh(fd int) int {
 	return high
 }
 
-// tellReporter writes a status to the reporter, once: it ignores everything after the first.
+// tellReporter writes this rank's status to the reporter. Only the first call writes, since the
+// reporter ignores later bytes.
 func (m *Node) tellReporter(status byte) {
 	if m.reporter >= 0 {
 		m.statusOnce.Do(func() { sendStatus(m.reporter, status) })

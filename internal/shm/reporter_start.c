@@ -36,7 +36,7 @@ struct image {
 	Elf64_Phdr code, stack;
 };
 
-// The program as a file; -1 if the system does not allow that.
+// program returns a memory file with the reporter as an executable; -1: the system refuses it.
 static int program(void)
 {
 	uint64_t bytes = (uint64_t)(__stop_armci_reporter - __start_armci_reporter);
@@ -74,7 +74,7 @@ static int program(void)
 	return fd;
 }
 
-// Data of the two short-lived processes. They share the memory of this process, whose thread waits
+// Data of the two short-lived processes. They share the memory of this process: its thread waits
 // for them.
 struct starting {
 	char **argv, **environment;
@@ -85,7 +85,7 @@ struct starting {
 	int error;
 };
 
-// What is given becomes descriptors 3, 4, ...; exec closes all others but standard error.
+// arrange makes the given descriptors 3, 4, ...; exec closes all others but standard error.
 static int arrange(struct starting *s)
 {
 	int first = 3 + s->n;
@@ -110,7 +110,7 @@ static int become_reporter(void *arg)
 	_exit(1);
 }
 
-// Ends at once, so that the reporter is not a child of this process.
+// let_go starts the reporter as its child and exits, so that this process is not the parent.
 static int let_go(void *arg)
 {
 	struct starting *s = arg;
@@ -120,6 +120,7 @@ static int let_go(void *arg)
 	_exit(0);
 }
 
+// launch clones let_go with all signals blocked, and waits for its end.
 static void launch(struct starting *s)
 {
 	sigset_t all, before;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The reporter names the rank that died first when all others are killed right after it, is silent
-// when nobody dies or somebody else tells, and leaves no trace in the leader or after the ranks.
-// Its line is on the leader's standard error, which is read until everybody who holds it has ended.
+// The reporter names the rank that died first when all others are killed right after it. It is
+// silent without a death, or when a rank has claimed the report, and leaves no trace in the leader
+// or after the ranks. Its line is on the leader's standard error, which is read until no process
+// holds it.
 package shm
 
 import (
@@ -24,7 +25,7 @@ func watched(t *testing.T, n int, scenario string) []*process {
 	return launch(t, n, scenario, func(o *order) { o.Reporter, o.Secret = true, secret })
 }
 
-// beWatched: what the application would see of the reporter, then a loss or the parent's word.
+// beWatched checks that the application sees no child process, then waits for a loss.
 func beWatched(r *rank) {
 	if pid, err := unix.Wait4(-1, nil, unix.WNOHANG|unix.WALL, nil); !errors.Is(err,
 		unix.ECHILD) {
@@ -33,12 +34,12 @@ func beWatched(r *rank) {
 	waitToDie(r)
 }
 
-// tell: local rank 1 says itself why the job ends.
+// tell: local rank 1 claims the report of the job's end.
 func tell(r *rank) {
 	r.World().Barrier()
 	if r.Self() == 1 {
 		if !r.ClaimEnd() || !r.ClaimMachine() {
-			r.Errorf("somebody else is to report")
+			r.Errorf("another process has the claim")
 		}
 		os.Exit(1)
 	}
@@ -111,7 +112,8 @@ func TestReporterNamesTheFirst(t *testing.T) {
 	}
 }
 
-// Of the leader's files it holds standard error only, and it is in no process group of a rank.
+// The reporter holds only standard error of the leader's files, and is in no process group of a
+// rank.
 func TestReporterKeepsToItself(t *testing.T) {
 	leaktest.Check(t)
 	all := watched(t, 3, "be watched")
@@ -148,6 +150,7 @@ func TestReporterKeepsToItself(t *testing.T) {
 	}
 }
 
+// The reporter prints nothing after a clean end, nor when a rank has claimed the report.
 func TestReporterIsSilent(t *testing.T) {
 	leaktest.Check(t)
 	for _, p := range watched(t, 4, "leave") {
@@ -165,7 +168,7 @@ func TestReporterIsSilent(t *testing.T) {
 			p.end(t, false)
 		}
 		if p.err.Len() > 0 {
-			t.Errorf("somebody else has told: %q", p.err.String())
+			t.Errorf("a rank had the claim: %q", p.err.String())
 		}
 	}
 }
@@ -190,7 +193,7 @@ func TestOneReporterOfAMachine(t *testing.T) {
 	}
 }
 
-// A node whose leader finds no reporter of the machine has one of its own.
+// A leader that finds no reporter of the machine starts one for its node.
 func TestReporterOfANodeAlone(t *testing.T) {
 	leaktest.Check(t)
 	secret := freshSecret()
@@ -210,7 +213,8 @@ func TestReporterOfANodeAlone(t *testing.T) {
 	}
 }
 
-// Who has left without finalising may be why the launcher ends the others.
+// A rank that has left without finalising is named too: the launcher may have ended the others for
+// it.
 func TestReporterNamesWhoLeft(t *testing.T) {
 	leaktest.Check(t)
 	all := watched(t, 3, "leave alone")

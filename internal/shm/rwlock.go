@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Go's side of reader/writer locks and events: one call of C each. No algorithm is here.
+// The Go side of reader/writer locks and events: each method is one call of C (rwlock.c, event.c).
 package shm
 
 // #include <stdlib.h>
@@ -16,23 +16,25 @@ package shm
 // }
 // static inline uint32_t count_of(struct shm_event *e) { return atomic_load(&e->count); }
 // static inline void event_add(struct shm_event *e, uint32_t n) { shm_event_add(e, n); }
-// static inline void rw_lock(struct shm_rwlock *l, uint32_t who, bool exclusive)
+// static inline void rw_lock(struct shm_rwlock *l, uint32_t owner, bool exclusive)
 // {
 // 	if (exclusive)
-// 		shm_exclude(l, who);
+// 		shm_exclude(l, owner);
 // 	else
-// 		shm_share(l, who);
+// 		shm_share(l, owner);
 // }
-// static inline bool rw_soon(struct shm_rwlock *l, uint32_t who, bool exclusive, uint64_t *ticket)
+// static inline bool rw_soon(struct shm_rwlock *l, uint32_t owner, bool exclusive,
+// 	uint64_t *ticket)
 // {
-// 	return exclusive ? shm_exclude_soon(l, who, ticket) : shm_share_soon(l, who, ticket);
+// 	return exclusive ? shm_exclude_soon(l, owner, ticket) : shm_share_soon(l, owner, ticket);
 // }
-// static inline void rw_queued(struct shm_rwlock *l, uint32_t who, bool exclusive, uint64_t ticket)
+// static inline void rw_queued(struct shm_rwlock *l, uint32_t owner, bool exclusive,
+// 	uint64_t ticket)
 // {
 // 	if (exclusive)
-// 		shm_exclude_queued(l, who, ticket);
+// 		shm_exclude_queued(l, owner, ticket);
 // 	else
-// 		shm_share_queued(l, who, ticket);
+// 		shm_share_queued(l, owner, ticket);
 // }
 // static inline void rw_unlock(struct shm_rwlock *l, bool exclusive)
 // {
@@ -62,8 +64,8 @@ func (m *Node) RWLock(l uintptr, who transport.Rank, exclusive bool) {
 	C.rw_lock(rwlockAt(l), C.uint32_t(who+1), C.bool(exclusive))
 }
 
-// RWLockSoon is RWLock that waits for a few microseconds at most. If it fails, the caller must call
-// RWLockQueued.
+// RWLockSoon is RWLock that waits for a few microseconds at most. If it returns false, the caller
+// is in the queue and must call RWLockQueued with the ticket.
 func (m *Node) RWLockSoon(l uintptr, who transport.Rank, exclusive bool) (ticket uint64, got bool) {
 	var t C.uint64_t
 	got = bool(C.rw_soon(rwlockAt(l), C.uint32_t(who+1), C.bool(exclusive), &t))
@@ -78,8 +80,8 @@ func (m *Node) RWLockQueued(l uintptr, who transport.Rank, exclusive bool, ticke
 // RWUnlock releases a lock.
 func (m *Node) RWUnlock(l uintptr, exclusive bool) { C.rw_unlock(rwlockAt(l), C.bool(exclusive)) }
 
-// RWHeld tells whether a rank may hold a lock: exclusively, whether it does; shared, whether
-// anybody does.
+// RWHeld reports whether a rank may hold a lock. Exclusive: the rank is the writer. Shared: the
+// lock has readers, which are not known by rank.
 func (m *Node) RWHeld(l uintptr, who transport.Rank, exclusive bool) bool {
 	if !exclusive {
 		return C.readers(rwlockAt(l)) > 0
@@ -88,10 +90,10 @@ func (m *Node) RWHeld(l uintptr, who transport.Rank, exclusive bool) bool {
 	return held && owner == who
 }
 
-// NameRWWord gives a lock its word.
+// NameRWWord sets the word by which devices take a lock. No other rank knows the lock yet.
 func (m *Node) NameRWWord(l, word uintptr) { rwlockAt(l).word = C.uint64_t(word) }
 
-// RWTaken looks at the image of a lock (transport.WordLocks).
+// RWTaken reports whether the copy of a lock in image shows it as taken (transport.WordLocks).
 func (m *Node) RWTaken(image []byte, exclusive bool) bool {
 	return bool(C.taken(unsafe.Pointer(unsafe.SliceData(image)), C.bool(exclusive)))
 }
@@ -105,10 +107,13 @@ const (
 // EventBytes is the size of an event.
 func (m *Node) EventBytes() int64 { return int64(C.event_bytes()) }
 
-// EventAdd raises an event behind all earlier stores of the caller.
+// EventAdd adds n to the count of an event, behind all earlier stores of the caller, and wakes the
+// waiters of the event.
 func (m *Node) EventAdd(e uintptr, n uint32) { C.event_add(eventAt(e), C.uint32_t(n)) }
 
-// EventWait waits until the count of an event differs from seen, or the time is over.
+// EventWait waits until the count of an event differs from seen; false: millis have passed.
+// millis<0 means for ever: then a wait that can never end, since all ranks have left, ends the job
+// with a message that names what, the call that waits.
 func (m *Node) EventWait(e uintptr, seen uint32, millis int, what string) bool {
 	if uint32(C.count_of(eventAt(e))) != seen {
 		return true

@@ -139,6 +139,8 @@ func rwStream(r *rank) {
 	}
 }
 
+// stream has three threads hold the lock in turn, without a pause between them, until all other
+// ranks have got it.
 func (r *rank) stream(l uintptr, exclusive bool) {
 	var stop atomic.Bool
 	var running sync.WaitGroup
@@ -258,8 +260,8 @@ func TestEventWords(t *testing.T) {
 	run(t, 2, "event words")
 }
 
-// deviceMarks: a waiter has seen a count and asks for the next one before the raiser has noted that
-// the first was sent. The raiser tells it of both.
+// deviceMarks: a waiter has seen a count, and leaves a mark for the next one before the raiser has
+// recorded the first. The raiser sends it both.
 func deviceMarks(r *rank) {
 	record := shared(r, page)
 	for _, first := range []uint32{0, 1<<31 - 2, ^uint32(0) - 1} {
@@ -271,6 +273,7 @@ func deviceMarks(r *rank) {
 		func(n uint32) bool { return r.NotifyAsk(0, 0, n) })
 }
 
+// laterMark leaves a mark for count first+2, and checks for which of the next counts it is seen.
 func (r *rank) laterMark(what string, first uint32, sent, ask func(uint32) bool) {
 	if ask(first + 2) {
 		r.Errorf("%s %d has been sent", what, first+2)
@@ -339,6 +342,7 @@ func lockAndExit(r *rank) {
 	r.report()
 }
 
+// A wait for a lock whose holder has exited is reported with the call that waits.
 func TestLockOfAnExitedRank(t *testing.T) {
 	leaktest.Check(t)
 	all := launch(t, 4, "lock and exit", nil)

@@ -7,22 +7,23 @@
 
 #include "message.h"
 
-// What this process sends to a local rank. One message at a time is written to a ring. Each ring
-// has a lock, so that a receiver that does not read blocks only its own senders.
+// The sending side of the ring to each local rank. lock is held while a message is written: a lock
+// per ring, so that a receiver that does not read blocks only its own senders.
 static struct sending {
 	pthread_mutex_t lock;
-	// of the ring, as last read: so its line stays with the receiver, which writes it
+	// tail of the ring as last read; cached, since reading it takes its line from the receiver
 	uint64_t tail;
-	_Atomic bool backlogged; // messages of ranks of other nodes wait for room
+	_Atomic bool backlogged; // messages of other nodes are queued in Go for room
 } *sending;
 
+// A wait for `need` free bytes in the ring to a local rank.
 struct space {
 	int to;
 	uint64_t head, need;
 };
 
-// The free bytes of the ring to a rank; it may give fewer than are free, but not fewer than `need`
-// if so many are.
+// space_to returns free bytes of the ring to a rank: possibly fewer than there are, but at least
+// `need` if so many are free.
 static uint64_t space_to(int to, uint64_t head, uint64_t need)
 {
 	struct sending *s = &sending[to];
@@ -41,7 +42,7 @@ static bool has_space(void *arg)
 	return false;
 }
 
-// Writes a copy of a short message beside the head of its ring, which will be `head`.
+// push_copy writes a copy of a short message beside the head of its ring. head: the head behind it.
 static void push_copy(struct shm_ring *r, uint64_t head, const struct message_header *b,
 	const void *buf)
 {
@@ -56,7 +57,8 @@ static void push_copy(struct shm_ring *r, uint64_t head, const struct message_he
 	atomic_store_explicit(&r->copied, head, memory_order_release);
 }
 
-// Writes the header and, if it is short, the message at once; there is room.
+// push_at writes a message at `head` and publishes it. The caller has found room for it, and holds
+// the ring's lock, as do the callers of the functions below.
 static void push_at(int to, struct shm_ring *r, uint64_t head, const struct message_header *b,
 	const void *buf)
 {
@@ -68,6 +70,7 @@ static void push_at(int to, struct shm_ring *r, uint64_t head, const struct mess
 	shm_ring(to);
 }
 
+// push_short waits for room for the whole message, then writes it.
 static void push_short(int to, const struct message_header *b, const void *buf)
 {
 	struct shm_ring *r = shm_ring_of(to, shm.me);
@@ -78,6 +81,7 @@ static void push_short(int to, const struct message_header *b, const void *buf)
 	push_at(to, r, head, b, buf);
 }
 
+// try_push writes a message; false: there is no room.
 static bool try_push(int to, const struct message_header *b, const void *buf)
 {
 	struct shm_ring *r = shm_ring_of(to, shm.me);
@@ -88,6 +92,7 @@ static bool try_push(int to, const struct message_header *b, const void *buf)
 	return true;
 }
 
+// push writes bytes in as many pieces as the ring has room for, and waits in between.
 static void push(int to, const void *buf, size_t nbytes)
 {
 	struct shm_ring *r = shm_ring_of(to, shm.me);
@@ -121,7 +126,7 @@ bool shm_deliver(int to, const struct shm_message *m, const void *buf, bool wait
 {
 	if (to == shm.me) {
 		shm_messages_keep(m, buf);
-		shm_ring(shm.me); // another thread of mine may be waiting for it
+		shm_ring(shm.me); // another thread of this process may wait for it
 		return true;
 	}
 	struct message_header b = {.nbytes = m->nbytes,

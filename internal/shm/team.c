@@ -28,8 +28,8 @@ static struct shm_context *context_at(int id)
 		(uint64_t)id * shm.head->context_bytes);
 }
 
-// A collective context's counters only grow: a member of its former group may still read them when
-// the next group starts.
+// Counters of a context only grow, also from one group to the next: a member of the former group
+// may still read them when the next group starts.
 void shm_context_start(int id, uint64_t *phase, uint64_t *step)
 {
 	struct shm_context *t = context_at(id);
@@ -48,8 +48,7 @@ void shm_context_free(int id)
 	atomic_fetch_and(&shm.head->context_used[id / 64], ~(1ull << (id % 64)));
 }
 
-// All teams of this process. Go's memory, which has the only pointers to them, is not looked at by
-// checkers of leaks.
+// All teams of this process, for leak checkers: they do not see the pointers in Go's memory.
 static struct {
 	pthread_mutex_t lock;
 	struct shm_team *first;
@@ -112,7 +111,8 @@ void shm_team_detach(struct shm_team *h)
 	free(h);
 }
 
-// The member that sets a counter of the team; -1: the barrier's common one, which the last sets.
+// member_of returns the member that sets a counter; -1: the barrier's common counter, which the
+// last member to arrive sets.
 static int member_of(const struct shm_team *h, const shm_u64 *word)
 {
 	const struct shm_context *t = h->context;
@@ -122,9 +122,9 @@ static int member_of(const struct shm_team *h, const shm_u64 *word)
 		(ptrdiff_t)sizeof(struct shm_member));
 }
 
-// The local rank that has left, so that `word` will never have the awaited value; -1 if there is
-// none. A member's counter depends on that member only, the barrier's common counter on all. The
-// last thing that a rank does is the world's barrier.
+// gone returns the local rank that has left, so that `word` will never have the awaited value; -1:
+// there is none. A member's counter depends on that member only, the barrier's common counter on
+// all. A rank that ends still enters the barrier of the world.
 static int gone(struct shm_team *h, const shm_u64 *word)
 {
 	struct shm_context *t = h->context;
@@ -158,6 +158,7 @@ static void sleep_for(struct shm_team *h, const shm_u64 *word, uint64_t want)
 	atomic_fetch_sub(&t->sleepers, 1);
 }
 
+// A wait until a counter is at least want.
 struct counter {
 	const shm_u64 *word;
 	uint64_t want;
@@ -182,8 +183,8 @@ void shm_team_wait_slow(struct shm_team *h, const shm_u64 *word, uint64_t want)
 	shm_woken(&w, atomic_load_explicit(&h->context->rung, memory_order_relaxed));
 }
 
-// `word` is one of the team's counters. Setting it and reading sleepers are in one order with what
-// a sleeper does the other way round.
+// `word` is one of the team's counters. The store of it and the load of sleepers are seq_cst, as
+// are a sleeper's store of sleepers and load of word: at least one sees the other.
 void shm_team_set(struct shm_context *t, shm_u64 *word, uint64_t value)
 {
 	atomic_exchange_explicit(word, value, memory_order_seq_cst);
@@ -194,7 +195,7 @@ void shm_team_set(struct shm_context *t, shm_u64 *word, uint64_t value)
 	}
 }
 
-// A flag per member: all flags travel at the same time.
+// barrier_by_flags sets this member's flag and waits for those of all others.
 static void barrier_by_flags(struct shm_team *h, uint64_t mine)
 {
 	shm_team_set(h->context, &shm_mine(h)->phase, mine);
@@ -220,8 +221,8 @@ void shm_barrier(struct shm_team *h)
 	}
 }
 
-// Waits until all have finished step `need`, and notes the step that all have finished, which may
-// be a later one.
+// finished_by_all waits until all members have finished step `need`, and returns the last step that
+// all have finished.
 static uint64_t finished_by_all(struct shm_team *h, uint64_t need)
 {
 	uint64_t least = h->step;

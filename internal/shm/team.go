@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Go's side of teams, messages, notify counters and mutexes: one call of C each. No algorithm is
-// here.
+// The Go side of teams, messages, notify counters and mutexes: each method is one call of C.
 package shm
 
 // #include <stdlib.h>
@@ -9,7 +8,7 @@ package shm
 // static inline uint64_t mutex_bytes(void) { return sizeof(struct shm_mutex); }
 // static inline uint32_t mutex_owner(struct shm_mutex *m) { return atomic_load(&m->owner); }
 // static inline struct shm_mutex *rank_mutex(int local) { return &shm.rank[local].own; }
-// // What is passed by value is not on Go's heap: messages are frequent.
+// // received is returned by value, so that a frequent receive allocates nothing on Go's heap.
 // struct received {
 // 	struct shm_message message;
 // 	int error;
@@ -24,7 +23,7 @@ package shm
 // {
 // 	return shm_deliver(to, &m, buf, wait);
 // }
-// static inline void lock(struct shm_mutex *m, uint32_t who) { shm_lock(m, who); }
+// static inline void lock(struct shm_mutex *m, uint32_t owner) { shm_lock(m, owner); }
 // static inline void unlock(struct shm_mutex *m) { shm_unlock(m); }
 import "C"
 
@@ -36,8 +35,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// team implements transport.Team. room is C memory for gathered data, so that calls need not be
-// checked for Go pointers.
+// team implements transport.Team. room is memory of C for gathered data: cgo need not check it for
+// Go pointers.
 type team struct {
 	h    *C.struct_shm_team
 	room []byte
@@ -56,11 +55,13 @@ func (m *Node) AllocContext() (transport.TeamStart, error) {
 		nil
 }
 
-// AttachTeam joins a team whose context a member has allocated.
+// AttachTeam attaches this rank to a team. A member has allocated the context. members are local
+// numbers, of which members[me] is this rank's.
 func (m *Node) AttachTeam(s transport.TeamStart, members []int, me int) transport.Team {
 	return m.attachTeam(s, members, me)
 }
 
+// attachTeam is AttachTeam with the type that world needs.
 func (m *Node) attachTeam(s transport.TeamStart, members []int, me int) *team {
 	local := make([]C.int, len(members))
 	for i, l := range members {
@@ -105,26 +106,28 @@ func (t *team) Release(last bool) {
 	*t = team{}
 }
 
-// Send sends a message to a rank of the node; it may wait for the receiver when the message is
-// large.
+// Send sends a message to a rank of the node. It waits for the receiver if the ring is full.
 func (m *Node) Send(to int, tag int64, body []byte) {
 	C.shm_send(C.int(to), C.int64_t(tag), unsafe.Pointer(unsafe.SliceData(body)),
 		C.size_t(len(body)))
 }
 
-// Deliver is Send on behalf of a rank of another node. Without wait it never blocks.
+// Deliver is Send on behalf of a rank of another node. Without wait it never blocks, and returns
+// false if there is no room or another thread is sending there.
 func (m *Node) Deliver(to int, from transport.Rank, tag, total int64, body []byte, wait bool) bool {
 	l := C.struct_shm_message{from: C.int(from), tag: C.int64_t(tag),
 		nbytes: C.size_t(len(body)), total: C.size_t(total)}
 	return bool(C.deliver(C.int(to), l, unsafe.Pointer(unsafe.SliceData(body)), C.bool(wait)))
 }
 
-// SetBacklogged says whether messages for a local rank wait for room.
+// SetBacklogged records whether messages of other nodes for a local rank are queued for lack of
+// room. Then C does not deliver later ones ahead of them.
 func (m *Node) SetBacklogged(local int, yes bool) {
 	C.shm_set_backlogged(C.int(local), C.bool(yes))
 }
 
-// Recv receives the oldest message with a tag from a rank, or from any (-1).
+// Recv receives the oldest message with a tag from a rank, or from any rank (-1). ErrTooLong: the
+// message does not fit into body and remains to be received.
 func (m *Node) Recv(from transport.Rank, tag int64, body []byte) (transport.Received, error) {
 	into := unsafe.Pointer(unsafe.SliceData(body))
 	r := C.receive(C.int(from), C.int64_t(tag), into, C.size_t(len(body)))
@@ -137,53 +140,55 @@ func (m *Node) Recv(from transport.Rank, tag int64, body []byte) (transport.Rece
 	return l, nil
 }
 
-// Arrived tells whether a message with a tag has come from a rank, or from any (-1), and can be
-// received.
+// Arrived reports whether Recv of a message with a tag from a rank, or any rank (-1), would return
+// at once.
 func (m *Node) Arrived(from transport.Rank, tag int64) bool {
 	return bool(C.shm_arrived(C.int(from), C.int64_t(tag)))
 }
 
-// Notify raises the counter that a rank of the job has at a rank of the node, and returns it.
+// Notify adds one to the counter of rank from at local rank to, wakes that rank, and returns the
+// counter.
 func (m *Node) Notify(to int, from transport.Rank) uint32 {
 	return uint32(C.shm_notify(C.int(to), C.int(from)))
 }
 
-// NotifySent notes that a device has written a counter of mine; true: that rank has asked to be
-// told.
+// NotifySent records that a device has been asked to write this rank's counter at rank to. True:
+// that rank has left a mark, and the caller must send it the count.
 func (m *Node) NotifySent(to transport.Rank, count uint32) bool {
 	return bool(C.shm_notify_sent(C.int(to), C.uint32_t(count)))
 }
 
-// NotifyAsk has a rank of the node tell a rank of another one; true: what it waits for has been
-// sent.
+// NotifyAsk leaves the mark of a waiter, rank by of another node, at local rank local. True: the
+// awaited count has already been written, and the caller must send it to the waiter.
 func (m *Node) NotifyAsk(local int, by transport.Rank, want uint32) bool {
 	return bool(C.shm_notify_ask(C.int(local), C.int(by), C.uint32_t(want)))
 }
 
-// Notified wakes who waits for a counter at a rank of the node, if it has come so far.
+// Notified wakes local rank to if the counter of rank from there has reached want; else it returns
+// false.
 func (m *Node) Notified(to int, from transport.Rank, want uint32) bool {
 	return bool(C.shm_notified(C.int(to), C.int(from), C.uint32_t(want)))
 }
 
-// Counters is where the notify counters of all ranks of the node are.
+// Counters returns the address range of the notify counters of all ranks of the node.
 func (m *Node) Counters() (lo uintptr, n int64) {
 	var bytes C.uint64_t
 	at := C.shm_counters(&bytes)
 	return uintptr(at), int64(bytes)
 }
 
-// NotifySoon looks for a counter and receives what comes from other nodes, without sleeping.
+// NotifySoon polls a counter, and receives from other nodes meanwhile, without sleeping.
 func (m *Node) NotifySoon(from transport.Rank, want uint32) bool {
 	return bool(C.shm_notify_look(C.int(from), C.uint32_t(want)))
 }
 
-// notifySoon is what C calls first (capi/notify.c). For tests.
+// notifySoon is the first step of a wait in C (capi/notify.c). For tests.
 func (m *Node) notifySoon(from transport.Rank, want uint32) bool {
 	var got C.uint32_t
 	return bool(C.shm_notify_soon(C.int(from), C.uint32_t(want), &got))
 }
 
-// NotifyWait waits until a rank has notified this one often enough.
+// NotifyWait waits until rank from has notified this rank want times, and returns the count.
 func (m *Node) NotifyWait(from transport.Rank, want uint32) uint32 {
 	return uint32(C.shm_notify_wait(C.int(from), C.uint32_t(want)))
 }
@@ -195,7 +200,7 @@ func mutexAt(addr uintptr) *C.struct_shm_mutex {
 // MutexBytes is the size of a mutex.
 func (m *Node) MutexBytes() int64 { return int64(C.mutex_bytes()) }
 
-// RankMutex is a mutex that every rank has.
+// RankMutex returns the address of the mutex that belongs to a local rank.
 func (m *Node) RankMutex(local int) uintptr {
 	return uintptr(unsafe.Pointer(C.rank_mutex(C.int(local))))
 }
@@ -203,8 +208,8 @@ func (m *Node) RankMutex(local int) uintptr {
 // Lock waits for a mutex.
 func (m *Node) Lock(addr uintptr, who transport.Rank) { C.lock(mutexAt(addr), C.uint32_t(who+1)) }
 
-// LockSoon is Lock that waits for a few microseconds at most. If it fails, the caller is in the
-// queue and must call LockQueued.
+// LockSoon is Lock that waits for a few microseconds at most. If it returns false, the caller is in
+// the queue and must call LockQueued with the ticket.
 func (m *Node) LockSoon(addr uintptr, who transport.Rank) (ticket uint32, got bool) {
 	var t C.uint32_t
 	got = bool(C.shm_lock_soon(mutexAt(addr), C.uint32_t(who+1), &t))
@@ -229,7 +234,7 @@ func (m *Node) PassOn(addr uintptr, to transport.Rank) bool {
 	return bool(C.shm_pass_on(mutexAt(addr), C.uint32_t(to+1)))
 }
 
-// MutexOwner tells who holds a mutex.
+// MutexOwner returns the rank that holds a mutex; false: it is free.
 func (m *Node) MutexOwner(addr uintptr) (transport.Rank, bool) {
 	w := C.mutex_owner(mutexAt(addr))
 	return transport.Rank(int(w) - 1), w != 0

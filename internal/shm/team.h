@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The steps of collectives; private to team.c and collect.c.
-// Step k of a member: claim a slot of its own (shm_step), fill it, publish (post = k), read
-// others', finish (done = k). Small slots are chosen by the number of the step and announce
-// themselves (shm_post_small). Bulk slots are used in turn (shm_take_bulk), the same by every
-// member, and are free again after the step of shm_bulk_until.
+//
+// Step k of a member: claim one of its slots (shm_step), fill it, publish it (post = k), read the
+// slots of others, finish (done = k). A small slot is chosen by the number of the step, which it
+// contains (shm_post_small). Bulk slots are used in turn (shm_take_bulk), in the same order by
+// every member. A bulk slot may be overwritten after the step that shm_bulk_until sets.
 #ifndef ARMCI_SHM_TEAM_H
 #define ARMCI_SHM_TEAM_H
 
@@ -12,18 +13,18 @@
 
 #define SHM_LEAST_BULK (64u << 10) // bytes of a bulk slot, at least
 
-// publish a counter and wake sleepers
+// shm_team_set publishes a counter of this member and wakes sleepers.
 void shm_team_set(struct shm_context *t, shm_u64 *word, uint64_t value);
 void shm_team_wait_slow(struct shm_team *h, const shm_u64 *word, uint64_t want);
-// begin a step; on return its slot (k % slots) may be overwritten
+// shm_step begins a step and returns its number k; its slot (k % slots) may be overwritten.
 uint64_t shm_step(struct shm_team *h, uint64_t slots);
-// the same for a step in bulk slots only
+// shm_step_bulk begins a step that uses bulk slots only.
 static inline uint64_t shm_step_bulk(struct shm_team *h) { return ++h->step; }
-// until no member reads my bulk slot any more
+// shm_take_bulk waits until no member reads this member's bulk slot any more.
 void shm_take_bulk(struct shm_team *h, unsigned slot);
-// until every member has published bulk step k
+// Both wait until every member has published step k: a bulk step, a small one.
 void shm_await_posts(struct shm_team *h, uint64_t k);
-void shm_await_all_small(struct shm_team *h, uint64_t k); // the same for a small step
+void shm_await_all_small(struct shm_team *h, uint64_t k);
 
 static inline void shm_team_wait(struct shm_team *h, const shm_u64 *word, uint64_t want)
 {

@@ -239,6 +239,8 @@ func sortedKeys[V any](m map[kernel.Reduction]V) (keys []kernel.Reduction) {
 	return keys
 }
 
+// reduceOf reduces n elements of member-dependent values, and compares them with a fold in member
+// order.
 func reduceOf[T comparable](r *rank, t transport.Team, typ kernel.Type, op kernel.Reduction, n int,
 	value func(m, i int) T,
 	fold func(a, b T) T) {
@@ -264,7 +266,7 @@ func reduceOf[T comparable](r *rank, t transport.Team, typ kernel.Type, op kerne
 	}
 }
 
-// crowdedWaits: who has lost a time slice by a yield sleeps instead, for a while that is bounded.
+// crowdedWaits: a rank that has lost a time slice by a yield sleeps instead, for a bounded time.
 func crowdedWaits(r *rank) {
 	r.World().Barrier()
 	if r.Self() == 0 {

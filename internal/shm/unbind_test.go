@@ -32,6 +32,8 @@ func affinity(t *testing.T, tid int) unix.CPUSet {
 	return set
 }
 
+// A thread of a process that is bound to one CPU runs everywhere after Unbind, and only that
+// thread.
 func TestUnbind(t *testing.T) {
 	whole, err := allowed()
 	if err != nil {

@@ -19,6 +19,7 @@ import (
 
 const runPages = 2500
 
+// updateRuns runs the scenarios of this file on private memory of local rank 0.
 func updateRuns(r *rank) {
 	d := NewTransport(r.Node, nil)
 	connect(r, d)

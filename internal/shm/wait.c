@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a rank waits for another rank of its node: as package wait says, with what ranks know of each
-// other: on which core each was last seen, and which have left. It sleeps on a bell, one per rank.
+// Waits of a rank for another rank of its node, by the policy of package wait. The policy's inputs
+// are the core on which each rank last waited, and which ranks have left. A waiter sleeps on its
+// bell, a futex of which each rank has one.
 #define _GNU_SOURCE
 #include "shm.h"
 
@@ -10,7 +11,7 @@ bool shm_gone(int peer, bool last)
 	return left != SHM_HERE && !(last && left == SHM_ENDING);
 }
 
-// With peer -1 the caller waits for any rank, which may be one of another node.
+// With peer < 0 a rank of another node may end the wait, if the job has any.
 int shm_in_vain(int peer)
 {
 	if (!shm.stuck || !atomic_load(&shm.head->departed))
@@ -19,18 +20,19 @@ int shm_in_vain(int peer)
 		return shm_gone(peer, false) ? peer : -1;
 	if (shm.head->world > (uint32_t)shm.nlocal)
 		return -1;
-	int who = -1;
+	int lost = -1;
 	for (int i = 0; i < shm.nlocal; i++) {
 		if (i == shm.me)
 			continue;
 		if (!shm_gone(i, false))
 			return -1;
-		who = i;
+		lost = i;
 	}
-	return who;
+	return lost;
 }
 
-// publish_cpu tells the other ranks on which core this one runs, and returns 1 + its number, or 0.
+// publish_cpu stores the core of this thread for the other ranks, and returns 1 + its number; 0: it
+// is not known.
 static uint32_t publish_cpu(void)
 {
 	shm_u32 *mine = &shm.rank[shm.me].cpu;
@@ -43,7 +45,7 @@ static uint32_t publish_cpu(void)
 enum { FIRST_STAY = 250000, LONGEST_STAY = 8000000, NO_CORE_STAY = 1000000 };
 
 // leave_core moves the thread to a core on which no rank of the node was seen, if its mask has one.
-// It tries less often the less that has helped, since a rank of another job may be there.
+// It backs off while moves do not last, since a rank of another job may run there.
 static bool leave_core(void)
 {
 	static shm_u64 moved, stay;
@@ -62,7 +64,7 @@ static bool leave_core(void)
 		if (cpu > 0 && cpu <= WAIT_CPUS)
 			avoid[(cpu - 1) / 64] |= 1ull << ((cpu - 1) % 64);
 	}
-	if (!wait_move(avoid)) { // its mask may change
+	if (!wait_move(avoid)) { // tried again later: the mask may change
 		atomic_store_explicit(&stay, NO_CORE_STAY, memory_order_relaxed);
 		return false;
 	}
@@ -70,7 +72,8 @@ static bool leave_core(void)
 	return true;
 }
 
-// place_of tells where a local rank was last seen; -1: any rank of the job.
+// place_of returns where a local rank was last seen, relative to this thread; peer < 0: where the
+// ranks of the job are that may end the wait.
 static enum wait_place place_of(int peer)
 {
 	uint32_t cpu = publish_cpu();
@@ -107,14 +110,15 @@ bool shm_lost_slices(void)
 	return wait_crowded(&shm.policy.crowd, now) || wait_crowded(&shm.far.crowd, now);
 }
 
-// Sleeps until cond is true; checks once a second whether it can still become true.
+// sleep_on_bell sleeps until cond is true. Once a second it checks whether a rank is left that can
+// make it true; else it ends the job.
 static void sleep_on_bell(struct shm_visit *v, shm_cond cond, void *arg, const char *what, int peer)
 {
 	struct shm_rank *r = &shm.rank[shm.me];
 	atomic_fetch_add(&r->sleepers, 1);
 	for (int because = -1;; because = shm_in_vain(peer)) {
 		uint32_t seen = atomic_load(&r->bell);
-		// against that of shm_ring: cond may use weaker loads
+		// pairs with the fence of shm_ring, since cond may use weaker loads
 		atomic_thread_fence(memory_order_seq_cst);
 		if (cond(arg))
 			break;
@@ -140,7 +144,7 @@ void shm_wait(shm_cond cond, void *arg, const char *what, int peer)
 
 void shm_woken(struct wait *w, uint64_t rung)
 {
-	publish_cpu(); // the kernel may have put the thread elsewhere
+	publish_cpu(); // the kernel may have moved the thread
 	wait_slept(shm_policy(w->place), w, wait_clock(), w->place == WAIT_FARAWAY ? 0 : rung);
 	wait_done(shm_policy(w->place), w);
 }
