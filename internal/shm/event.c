@@ -10,7 +10,7 @@ struct awaited {
 	uint32_t seen;
 };
 
-static bool raised(void *arg)
+static bool count_changed(void *arg)
 {
 	struct awaited *a = arg;
 	return atomic_load(&a->e->count) != a->seen;
@@ -28,43 +28,43 @@ static unsigned sleep_millis(uint64_t end)
 	return left < LONGEST_SLEEP ? (unsigned)left : LONGEST_SLEEP;
 }
 
-// sleep_until sleeps until the event is raised, or the time `end` (ns; 0: no limit) is over. A wait
-// without limit ends the job if no rank is left to raise the event; one with a limit ends by
+// sleep_for_event sleeps until the event is raised, or the time `end` (ns; 0: no limit) is over. A
+// wait without limit ends the job if no rank is left to raise the event; one with a limit ends by
 // itself.
-static bool sleep_until(struct shm_visit *v, struct awaited *a, uint64_t end, const char *what)
+static bool sleep_for_event(struct shm_visit *v, struct awaited *a, uint64_t end, const char *what)
 {
 	bool met;
 	unsigned millis = LONGEST_SLEEP;
 	// Before reading the count: a raiser changes the count, then reads sleepers.
 	atomic_fetch_add(&a->e->sleepers, 1);
-	for (int because = -1; !(met = raised(a)) && (millis = sleep_millis(end)) > 0;
-		because = end ? -1 : shm_in_vain(-1)) {
+	for (int because = -1; !(met = count_changed(a)) && (millis = sleep_millis(end)) > 0;
+		because = end ? -1 : shm_departed_peer(-1)) {
 		if (because >= 0)
 			shm.stuck(what, because);
-		shm_sleep(v, SHM_ANY, &a->e->count, a->seen, millis);
+		shm_sleep_on(v, SHM_ANY, &a->e->count, a->seen, millis);
 	}
 	atomic_fetch_sub(&a->e->sleepers, 1);
-	shm_leave(v, met);
+	shm_end_visit(v, met);
 	return met;
 }
 
 bool shm_event_wait(struct shm_event *e, uint32_t seen, int millis, const char *what)
 {
 	struct awaited a = {e, seen};
-	if (raised(&a))
+	if (count_changed(&a))
 		return true;
 	if (millis == 0)
 		return false;
 	uint64_t end = millis < 0 ? 0 : wait_clock() + (uint64_t)millis * MILLISECOND;
 	struct wait w;
 	struct shm_visit visit;
-	bool met = shm_look_first(&w, &visit, raised, &a, SHM_ANY);
+	bool met = shm_poll_receiving(&w, &visit, count_changed, &a, SHM_ANY);
 	if (met) {
-		shm_leave(&visit, true);
+		shm_end_visit(&visit, true);
 		return true;
 	}
-	met = sleep_until(&visit, &a, end, what);
-	shm_woken(&w, 0);
+	met = sleep_for_event(&visit, &a, end, what);
+	shm_wait_woken(&w, 0);
 	return met;
 }
 
@@ -72,10 +72,10 @@ bool shm_event_soon(struct shm_event *e, uint32_t seen)
 {
 	struct awaited a = {e, seen};
 	struct wait w;
-	return raised(&a) || shm_look(&w, raised, &a, -1);
+	return count_changed(&a) || shm_poll(&w, count_changed, &a, -1);
 }
 
-static bool reached(struct shm_event *e, uint32_t want)
+static bool count_reached(struct shm_event *e, uint32_t want)
 {
 	return (int32_t)(atomic_load(&e->count) - want) >= 0;
 }
@@ -92,7 +92,7 @@ bool shm_event_ask(struct shm_event *record, uint32_t want)
 
 bool shm_event_told(struct shm_event *e, uint32_t count)
 {
-	if (!reached(e, count))
+	if (!count_reached(e, count))
 		return false;
 	if (atomic_load(&e->sleepers))
 		shm_event_wake(e);

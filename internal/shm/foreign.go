@@ -10,18 +10,18 @@ package shm
 #include "../kernel/kernel.h"
 #define LOCKS uint32_t *word, uint32_t mask, uint32_t pitch, uint32_t owner, uint32_t device
 
-static inline int foreign_acc(LOCKS, int local, bool desk, int type, const void *scale,
+static inline int foreign_acc(LOCKS, int local, bool via_owner, int type, const void *scale,
 	const struct shm_run *r, size_t n)
 {
 	struct k_stripes st = {word, mask, pitch, owner, device};
-	return shm_foreign_acc(local, desk, &st, type, scale, r, n);
+	return shm_foreign_acc(local, via_owner, &st, type, scale, r, n);
 }
 
-static inline int foreign_one(int local, bool desk, void *mine, uint64_t theirs, int64_t bytes,
+static inline int foreign_one(int local, bool via_owner, void *mine, uint64_t theirs, int64_t bytes,
 	bool write)
 {
 	struct shm_run r = {(uintptr_t)mine, theirs, bytes};
-	return shm_foreign_move(local, desk, &r, 1, write);
+	return shm_foreign_move(local, via_owner, &r, 1, write);
 }
 */
 import "C"
@@ -50,7 +50,7 @@ type way = uint32
 const (
 	unknown  way = iota // not probed yet
 	byKernel            // process_vm_readv and process_vm_writev
-	byOwner             // a request to a thread of the owner (desk.c)
+	byOwner             // a request to a thread of the owner (request.c)
 )
 
 // rankOf returns the record of a local rank in the control block.
@@ -166,7 +166,7 @@ var walkers = sync.Pool{New: func() any { return new(walker) }}
 
 // foreign carries out a transfer with private memory of another rank: it calls move with up to 256
 // runs at a time, then finishes x. The errno that move returns ends the transfer.
-func (m *Node) foreign(local int, x *transport.Xfer, move func(desk C.bool, r *C.struct_shm_run,
+func (m *Node) foreign(local int, x *transport.Xfer, move func(viaOwner C.bool, r *C.struct_shm_run,
 	n C.size_t) C.int) error {
 	w, err := m.wayTo(local)
 	if err != nil {
@@ -187,8 +187,8 @@ func (m *Node) foreign(local int, x *transport.Xfer, move func(desk C.bool, r *C
 
 // moveForeign is Put (write) or Get with private memory of another rank.
 func (m *Node) moveForeign(local int, x *transport.Xfer, write bool) error {
-	return m.foreign(local, x, func(desk C.bool, r *C.struct_shm_run, n C.size_t) C.int {
-		return C.shm_foreign_move(C.int(local), desk, r, n, C.bool(write))
+	return m.foreign(local, x, func(viaOwner C.bool, r *C.struct_shm_run, n C.size_t) C.int {
+		return C.shm_foreign_move(C.int(local), viaOwner, r, n, C.bool(write))
 	})
 }
 
@@ -199,9 +199,9 @@ func (m *Node) accForeign(local int, x *transport.Xfer, s transport.Scale,
 	if st.Device {
 		device = 1
 	}
-	return m.foreign(local, x, func(desk C.bool, r *C.struct_shm_run, n C.size_t) C.int {
+	return m.foreign(local, x, func(viaOwner C.bool, r *C.struct_shm_run, n C.size_t) C.int {
 		return C.foreign_acc((*C.uint32_t)(st.Word), C.uint32_t(st.Mask),
 			C.uint32_t(st.PitchWords), C.uint32_t(st.Owner), device,
-			C.int(local), desk, C.int(s.Type), s.Value, r, n)
+			C.int(local), viaOwner, C.int(s.Type), s.Value, r, n)
 	})
 }

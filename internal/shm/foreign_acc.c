@@ -15,7 +15,7 @@ enum {
 // Pieces of one stripe that are accumulated at once, in ascending order, without overlap.
 struct group {
 	int local;
-	bool desk;
+	bool via_owner;
 	const struct k_stripes *st;
 	int type;
 	const void *scale;
@@ -25,8 +25,9 @@ struct group {
 	_Alignas(16) uint8_t buffer[STRIPE + 64];
 };
 
-// hold takes the accumulate lock of an address, from ranks and devices, and returns its word.
-static uint32_t *hold(const struct k_stripes *st, uintptr_t at)
+// lock_stripe takes the accumulate lock of an address, from ranks and devices, and returns its
+// word.
+static uint32_t *lock_stripe(const struct k_stripes *st, uintptr_t at)
 {
 	uint32_t *word = k_stripe_word(st, (const void *)at);
 	if (!k_try_lock(word, st->owner))
@@ -36,28 +37,28 @@ static uint32_t *hold(const struct k_stripes *st, uintptr_t at)
 	return word;
 }
 
-// flush accumulates the group's pieces under the lock of their stripe, and empties the group. 0 or
-// an errno.
-static int flush(struct group *g)
+// flush_group accumulates the group's pieces under the lock of their stripe, and empties the group.
+// 0 or an errno.
+static int flush_group(struct group *g)
 {
 	if (g->n == 0)
 		return 0;
-	uint32_t *held = hold(g->st, g->copy[0].theirs);
-	int err = shm_foreign_move(g->local, g->desk, g->copy, g->n, false);
+	uint32_t *held = lock_stripe(g->st, g->copy[0].theirs);
+	int err = shm_foreign_move(g->local, g->via_owner, g->copy, g->n, false);
 	if (!err) {
 		for (size_t i = 0; i < g->n; i++)
 			k_acc_raw(g->type, g->scale, (void *)g->copy[i].mine,
 				(const void *)g->from[i], (size_t)g->copy[i].bytes);
-		err = shm_foreign_move(g->local, g->desk, g->copy, g->n, true);
+		err = shm_foreign_move(g->local, g->via_owner, g->copy, g->n, true);
 	}
 	k_unlock(held);
 	g->n = g->bytes = 0;
 	return err;
 }
 
-// fits reports whether a piece can join the group: it has room, and lies behind the last piece in
-// the same stripe.
-static bool fits(const struct group *g, uintptr_t theirs, size_t bytes)
+// fits_group reports whether a piece can join the group: it has room, and lies behind the last
+// piece in the same stripe.
+static bool fits_group(const struct group *g, uintptr_t theirs, size_t bytes)
 {
 	if (g->n == 0)
 		return true;
@@ -67,21 +68,25 @@ static bool fits(const struct group *g, uintptr_t theirs, size_t bytes)
 		theirs >> K_STRIPE_SHIFT == g->copy[0].theirs >> K_STRIPE_SHIFT;
 }
 
-// add appends a piece to the group, which is flushed first if it does not fit. 0 or an errno.
-static int add(struct group *g, uintptr_t mine, uintptr_t theirs, size_t bytes)
+// add_piece appends a piece to the group, which is flushed first if it does not fit. 0 or an errno.
+static int add_piece(struct group *g, uintptr_t mine, uintptr_t theirs, size_t bytes)
 {
-	int err = fits(g, theirs, bytes) ? 0 : flush(g);
+	int err = fits_group(g, theirs, bytes) ? 0 : flush_group(g);
 	g->copy[g->n] = (struct shm_run){(uintptr_t)g->buffer + g->bytes, theirs, (int64_t)bytes};
 	g->from[g->n++] = mine;
 	g->bytes += bytes;
 	return err;
 }
 
-int shm_foreign_acc(int local, bool desk, const struct k_stripes *st, int type, const void *scale,
-	const struct shm_run *r, size_t n)
+int shm_foreign_acc(int local, bool via_owner, const struct k_stripes *st, int type,
+	const void *scale, const struct shm_run *r, size_t n)
 {
 	size_t element = k_small_size(type);
-	struct group g = {.local = local, .desk = desk, .st = st, .type = type, .scale = scale};
+	struct group g = {.local = local,
+		.via_owner = via_owner,
+		.st = st,
+		.type = type,
+		.scale = scale};
 	int err = element ? 0 : EINVAL;
 	for (; n > 0 && !err; n--, r++) {
 		uintptr_t mine = r->mine, theirs = r->theirs;
@@ -91,10 +96,10 @@ int shm_foreign_acc(int local, bool desk, const struct k_stripes *st, int type, 
 			some = STRIPE - (theirs & (STRIPE - 1));
 			some = (some + element - 1) / element * element;
 			some = some < left ? some : left;
-			err = add(&g, mine, theirs, some);
+			err = add_piece(&g, mine, theirs, some);
 			mine += some;
 			theirs += some;
 		}
 	}
-	return err ? err : flush(&g);
+	return err ? err : flush_group(&g);
 }

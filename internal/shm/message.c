@@ -79,11 +79,11 @@ static bool drain_ring(int from)
 	if (tail == start)
 		return false;
 	atomic_store_explicit(&r->tail, tail, memory_order_release);
-	shm_ring(from); // it may be waiting for room in the ring
+	shm_wake_rank(from); // it may be waiting for room in the ring
 	return true;
 }
 
-static void drain(void)
+static void drain_rings(void)
 {
 	for (int i = 0; i < shm.nlocal; i++)
 		if (i != shm.me)
@@ -93,11 +93,11 @@ static void drain(void)
 void shm_messages_drain(void)
 {
 	pthread_mutex_lock(&unexpected.lock);
-	drain();
+	drain_rings();
 	pthread_mutex_unlock(&unexpected.lock);
 }
 
-void shm_messages_keep(const struct shm_message *m, const void *buf)
+void shm_queue_own_message(const struct shm_message *m, const void *buf)
 {
 	pthread_mutex_lock(&unexpected.lock);
 	struct queued *l = new_queued(m, NULL);
@@ -120,9 +120,9 @@ struct match {
 	struct queued *found;
 };
 
-// oldest returns the list's pointer to the oldest message that matches, complete or not; NULL:
-// there is none. The caller holds the lock.
-static struct queued **oldest(const struct match *m)
+// oldest_match returns the list's pointer to the oldest message that matches, complete or not;
+// NULL: there is none. The caller holds the lock.
+static struct queued **oldest_match(const struct match *m)
 {
 	for (struct queued **p = &unexpected.first; *p; p = &(*p)->next) {
 		const struct queued *l = *p;
@@ -134,13 +134,13 @@ static struct queued **oldest(const struct match *m)
 	return NULL;
 }
 
-// receive_whole removes a message that ends at `end` from its ring, after it has been copied to the
+// finish_direct removes a message that ends at `end` from its ring, after it has been copied to the
 // receiver's buffer.
-static void receive_whole(struct match *m, struct shm_ring *r, uint64_t end,
+static void finish_direct(struct match *m, struct shm_ring *r, uint64_t end,
 	const struct message_header *b)
 {
 	atomic_store_explicit(&r->tail, end, memory_order_release);
-	shm_ring(m->local); // it may be waiting for room in the ring
+	shm_wake_rank(m->local); // it may be waiting for room in the ring
 	*m->msg = message_of(b);
 	m->done = m->copied = true;
 }
@@ -161,17 +161,17 @@ static bool read_copy(struct shm_ring *r, uint64_t tail, struct short_message *s
 	return head - tail == sizeof s->header + s->header.nbytes;
 }
 
-// aim receives the next message of the ring straight into the receiver's buffer, if it matches and
-// no queued message goes first. If only a part has arrived, it directs the rest there. The caller
-// holds the lock.
-static void aim(struct match *m)
+// receive_direct receives the next message of the ring straight into the receiver's buffer, if it
+// matches and no queued message goes first. If only a part has arrived, it directs the rest there.
+// The caller holds the lock.
+static void receive_direct(struct match *m)
 {
 	struct shm_ring *r = shm_ring_of(shm.me, m->local);
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
 	uint64_t here = atomic_load_explicit(&r->head, memory_order_acquire) - tail;
 	struct short_message s;
 	const struct message_header *b = &s.header;
-	if (m->local == shm.me || unexpected.open[m->local] || here < sizeof *b || oldest(m))
+	if (m->local == shm.me || unexpected.open[m->local] || here < sizeof *b || oldest_match(m))
 		return;
 	bool copied = read_copy(r, tail, &s);
 	if (!copied)
@@ -184,7 +184,7 @@ static void aim(struct match *m)
 			memcpy(m->buf, s.data, b->nbytes);
 		else
 			shm_ring_copy(r, tail, m->buf, b->nbytes, false);
-		receive_whole(m, r, tail + b->nbytes, b);
+		finish_direct(m, r, tail + b->nbytes, b);
 		return;
 	}
 	atomic_store_explicit(&r->tail, tail, memory_order_release);
@@ -194,12 +194,13 @@ static void aim(struct match *m)
 	unexpected.open[m->local] = l;
 }
 
-// find drains the rings and looks for the oldest matching message. If that is complete, m is done,
-// and the message is removed from the list if it fits into the buffer. The caller holds the lock.
-static void find(struct match *m)
+// match_queued drains the rings and looks for the oldest matching message. If that is complete, m
+// is done, and the message is removed from the list if it fits into the buffer. The caller holds
+// the lock.
+static void match_queued(struct match *m)
 {
-	drain();
-	struct queued **p = oldest(m);
+	drain_rings();
+	struct queued **p = oldest_match(m);
 	m->done = p && (*p)->got == (*p)->msg.nbytes;
 	if (!m->done)
 		return;
@@ -217,15 +218,16 @@ static bool matched(void *arg)
 	struct match *m = arg;
 	pthread_mutex_lock(&unexpected.lock);
 	if (m->local >= 0)
-		aim(m);
+		receive_direct(m);
 	if (!m->done)
-		find(m);
+		match_queued(m);
 	pthread_mutex_unlock(&unexpected.lock);
 	return m->done;
 }
 
-// receive waits for a message that matches *msg and copies it to buf: 0, or -1 if it is refused.
-static int receive(struct shm_message *msg, void *buf, size_t cap, bool whole)
+// receive_matching waits for a message that matches *msg and copies it to buf: 0, or -1 if it is
+// refused.
+static int receive_matching(struct shm_message *msg, void *buf, size_t cap, bool whole)
 {
 	struct match m = {.msg = msg, .local = msg->from < 0 ? -1 : shm_local_of(msg->from),
 		.buf = buf, .cap = cap, .whole = whole};
@@ -243,12 +245,12 @@ static int receive(struct shm_message *msg, void *buf, size_t cap, bool whole)
 
 int shm_recv(struct shm_message *msg, void *buf, size_t cap)
 {
-	return receive(msg, buf, cap, false);
+	return receive_matching(msg, buf, cap, false);
 }
 
 int shm_recv_whole(struct shm_message *msg, void *buf, size_t cap)
 {
-	return receive(msg, buf, cap, true);
+	return receive_matching(msg, buf, cap, true);
 }
 
 bool shm_arrived(int from, int64_t tag)
@@ -256,8 +258,8 @@ bool shm_arrived(int from, int64_t tag)
 	struct shm_message msg = {.from = from, .tag = tag};
 	const struct match m = {.msg = &msg};
 	pthread_mutex_lock(&unexpected.lock);
-	drain();
-	struct queued **p = oldest(&m);
+	drain_rings();
+	struct queued **p = oldest_match(&m);
 	bool whole = p && (*p)->got == (*p)->msg.nbytes;
 	pthread_mutex_unlock(&unexpected.lock);
 	return whole;

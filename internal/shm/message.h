@@ -23,8 +23,8 @@ struct short_message {
 // shm_messages_drain moves all arrived messages from the rings to private memory. Senders that find
 // no room call it, too, so that no two ranks block each other.
 void shm_messages_drain(void);
-// shm_messages_keep queues a message of this rank to itself.
-void shm_messages_keep(const struct shm_message *m, const void *buf);
+// shm_queue_own_message queues a message of this rank to itself.
+void shm_queue_own_message(const struct shm_message *m, const void *buf);
 void shm_send_open(void);
 void shm_send_reset(void);
 
@@ -34,13 +34,16 @@ static inline struct shm_ring *shm_ring_of(int to, int from)
 	return (struct shm_ring *)(shm.base + shm.head->ring_off + i * shm.head->ring_bytes);
 }
 
-// shm_room returns the data bytes of a ring.
-static inline uint64_t shm_room(void) { return shm.head->ring_bytes - sizeof(struct shm_ring); }
+// shm_ring_capacity returns the data bytes of a ring.
+static inline uint64_t shm_ring_capacity(void)
+{
+	return shm.head->ring_bytes - sizeof(struct shm_ring);
+}
 
 // shm_ring_copy copies n bytes between mem and position `at` of a ring, which may wrap around.
 static inline void shm_ring_copy(struct shm_ring *r, uint64_t at, void *mem, size_t n, bool write)
 {
-	uint64_t cap = shm_room(), off = at % cap, first = n < cap - off ? n : cap - off;
+	uint64_t cap = shm_ring_capacity(), off = at % cap, first = n < cap - off ? n : cap - off;
 	uint8_t *p = mem;
 	if (write) {
 		shm_stream(r->data + off, p, first);

@@ -332,7 +332,7 @@ func (m *Node) Leave(clean bool) {
 		m.world.Release(false)
 		m.mu.Lock()
 		m.detached = true
-		C.shm_desk_close()
+		C.shm_request_thread_stop()
 		C.shm_detach()
 		m.mu.Unlock()
 		unmap(m.place)

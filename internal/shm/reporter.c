@@ -29,8 +29,8 @@
 
 #define KEPT 1500 // milliseconds
 
-static inline __attribute__((always_inline)) APART long sys(long number, long a, const void *b,
-	long c, const void *d)
+static inline __attribute__((always_inline)) APART long raw_syscall(long number, long a,
+	const void *b, long c, const void *d)
 {
 	long result;
 	register const void *fourth __asm__("r10") = d;
@@ -39,18 +39,18 @@ static inline __attribute__((always_inline)) APART long sys(long number, long a,
 	return result;
 }
 
-// say writes a line to standard error.
-SECTION static void say(const char *line)
+// print_line writes a line to standard error.
+SECTION static void print_line(const char *line)
 {
 	size_t n = 0;
 	// volatile: else the compiler calls strlen
 	for (const volatile char *end = line; *end; end++) n++;
-	sys(SYS_write, 2, line, (long)n, NULL);
+	raw_syscall(SYS_write, 2, line, (long)n, NULL);
 }
 
-// claim claims the right to print why the job ends, by binding the abstract socket with the name of
-// the claim; 0: a rank, which may print it, too, has bound it before.
-SECTION static int claim(const char *name)
+// claim_report claims the right to print why the job ends, by binding the abstract socket with the
+// name of the claim; 0: a rank, which may print it, too, has bound it before.
+SECTION static int claim_report(const char *name)
 {
 	struct sockaddr_un at;
 	size_t n = 0, head = offsetof(struct sockaddr_un, sun_path) + 1;
@@ -58,111 +58,113 @@ SECTION static int claim(const char *name)
 		((volatile char *)at.sun_path)[n + 1] = name[n];
 	at.sun_family = AF_UNIX;
 	at.sun_path[0] = 0;
-	long fd = sys(SYS_socket, AF_UNIX, (void *)(SOCK_DGRAM | SOCK_CLOEXEC), 0, NULL);
-	return fd < 0 || n == 0 || sys(SYS_bind, fd, &at, (long)(head + n), NULL) != -EADDRINUSE;
+	long fd = raw_syscall(SYS_socket, AF_UNIX, (void *)(SOCK_DGRAM | SOCK_CLOEXEC), 0, NULL);
+	return fd < 0 || n == 0 ||
+		raw_syscall(SYS_bind, fd, &at, (long)(head + n), NULL) != -EADDRINUSE;
 }
 
-// report prints the lines of a rank that has exited without finalising, if any, and of the dead
-// one.
-SECTION static void report(const char *leaver, const char *dead)
+// print_report prints the lines of a rank that has exited without finalising, if any, and of the
+// dead one.
+SECTION static void print_report(const char *leaver, const char *dead)
 {
 	if (leaver)
-		say(leaver);
-	say(dead);
+		print_line(leaver);
+	print_line(dead);
 }
 
 SECTION static long milliseconds(void)
 {
 	struct timespec now;
-	sys(SYS_clock_gettime, CLOCK_MONOTONIC, &now, 0, NULL);
+	raw_syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now, 0, NULL);
 	return now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-// stay keeps the reporter running for KEPT after the cause of the end is known. That keeps the
+// linger keeps the reporter running for KEPT after the cause of the end is known. That keeps the
 // claim until the launcher has ended the other ranks, and answers inquiries of other hosts
 // (told.go). Standard error is closed before, since a launcher may wait for that.
-SECTION static void stay(int listener, const char *answer)
+SECTION static void linger(int listener, const char *answer)
 {
 	struct pollfd p = {.fd = listener, .events = POLLIN}; // poll ignores descriptor -1
 	long end = milliseconds() + KEPT, left, n = 0;
-	sys(SYS_close, 2, NULL, 0, NULL);
+	raw_syscall(SYS_close, 2, NULL, 0, NULL);
 	while (answer && ((const volatile char *)answer)[n]) n++;
 	while ((left = end - milliseconds()) > 0) {
-		if (sys(SYS_poll, (long)&p, (void *)1, left, NULL) <= 0)
+		if (raw_syscall(SYS_poll, (long)&p, (void *)1, left, NULL) <= 0)
 			continue;
-		long fd = sys(SYS_accept4, listener, NULL, 0, (void *)SOCK_CLOEXEC);
-		sys(SYS_write, fd, answer, n, NULL);
-		sys(SYS_close, fd, NULL, 0, NULL);
+		long fd = raw_syscall(SYS_accept4, listener, NULL, 0, (void *)SOCK_CLOEXEC);
+		raw_syscall(SYS_write, fd, answer, n, NULL);
+		raw_syscall(SYS_close, fd, NULL, 0, NULL);
 	}
 }
 
-// begin makes an epoll of the n connections, sends READY to rank 0, and returns the epoll.
-SECTION static long begin(long n)
+// watch_connections makes an epoll of the n connections, sends READY to rank 0, and returns the
+// epoll.
+SECTION static long watch_connections(long n)
 {
-	long poll = sys(SYS_epoll_create1, 0, NULL, 0, NULL);
+	long poll = raw_syscall(SYS_epoll_create1, 0, NULL, 0, NULL);
 	struct epoll_event e = {.events = EPOLLIN};
 	char status = REPORTER_READY;
 	for (; e.data.u64 < (uint64_t)n; e.data.u64++)
-		sys(SYS_epoll_ctl, poll, (void *)EPOLL_CTL_ADD, (long)e.data.u64 + 3, &e);
-	sys(SYS_write, 3, &status, 1, NULL);
+		raw_syscall(SYS_epoll_ctl, poll, (void *)EPOLL_CTL_ADD, (long)e.data.u64 + 3, &e);
+	raw_syscall(SYS_write, 3, &status, 1, NULL);
 	return poll;
 }
 
-// watch waits for a death and prints it; false: all ranks have finalised. The first connection that
-// ends without a status byte is the death: epoll lists events in the order in which they happened,
-// and the launcher kills afterwards (dupHigh in reporter.go). A rank that has exited without
-// finalising is named, too, since it may be the reason why others end.
+// watch_ranks waits for a death and prints it; false: all ranks have finalised. The first
+// connection that ends without a status byte is the death: epoll lists events in the order in which
+// they happened, and the launcher kills afterwards (dupHigh in reporter.go). A rank that has exited
+// without finalising is named, too, since it may be the reason why others end.
 //
 // A rank that has printed the cause may have been killed since, which has freed its claim. So bytes
 // that have arrived by the time of the reporter's own claim are read before anything is printed.
-SECTION static int watch(char **line, long n, const char *name)
+SECTION static int watch_ranks(char **line, long n, const char *name)
 {
-	long poll = begin(n), left = n, leaver = -1, dead = -1;
+	long poll = watch_connections(n), left = n, leaver = -1, dead = -1;
 	struct epoll_event e;
 	char status;
 	while (left > 0) {
-		long got = sys(SYS_epoll_wait, poll, &e, 1, (void *)(dead < 0 ? -1L : 0L));
+		long got = raw_syscall(SYS_epoll_wait, poll, &e, 1, (void *)(dead < 0 ? -1L : 0L));
 		if (got == 0)
 			break;
 		if (got != 1)
 			continue;
 		long rank = (long)e.data.u64;
-		got = sys(SYS_read, rank + 3, &status, 1, NULL);
+		got = raw_syscall(SYS_read, rank + 3, &status, 1, NULL);
 		if (got == 1 && status == REPORTER_CLAIMED)
 			return 1;
 		if (got == 1 && status == REPORTER_REPORTED && dead < 0)
 			return 1;
 		if (got != 1 && dead < 0) {
-			if (!claim(name))
+			if (!claim_report(name))
 				return 1;
 			dead = rank;
 		}
 		if (got == 1 && status == REPORTER_LEFT && leaver < 0 && dead < 0)
 			leaver = rank;
-		sys(SYS_epoll_ctl, poll, (void *)EPOLL_CTL_DEL, rank + 3, &e);
+		raw_syscall(SYS_epoll_ctl, poll, (void *)EPOLL_CTL_DEL, rank + 3, &e);
 		left--;
 	}
 	if (dead >= 0)
-		report(leaver >= 0 ? line[leaver] : NULL, line[dead]);
+		print_report(leaver >= 0 ? line[leaver] : NULL, line[dead]);
 	return dead >= 0;
 }
 
-// start is the program. stack, as at the start of every program: the number of arguments, the
-// arguments, NULL, the environment.
-SECTION static void start(long *stack)
+// reporter_main is the program. stack, as at the start of every program: the number of arguments,
+// the arguments, NULL, the environment.
+SECTION static void reporter_main(long *stack)
 {
 	char **argument = (char **)(stack + 1);
 	char **environment = argument + stack[0] + 1;
 	long n = stack[0] - 1;
-	sys(SYS_prctl, PR_SET_NAME, argument[0], 0, NULL);
-	if (watch(argument + 1, n, environment[0]))
-		stay(environment[1] ? (int)n + 3 : -1, environment[1]);
-	for (;;) sys(SYS_exit_group, 0, NULL, 0, NULL);
+	raw_syscall(SYS_prctl, PR_SET_NAME, argument[0], 0, NULL);
+	if (watch_ranks(argument + 1, n, environment[0]))
+		linger(environment[1] ? (int)n + 3 : -1, environment[1]);
+	for (;;) raw_syscall(SYS_exit_group, 0, NULL, 0, NULL);
 }
 
 SECTION __attribute__((naked)) void shm_reporter_entry(void)
 {
-	__asm__("mov %%rsp, %%rdi\n\tand $-16, %%rsp\n\tcall %P0" : : "i"(start));
+	__asm__("mov %%rsp, %%rdi\n\tand $-16, %%rsp\n\tcall %P0" : : "i"(reporter_main));
 }
 
 #else

@@ -26,8 +26,8 @@ struct shm_rwlock {
 
 void shm_share_slow(struct shm_rwlock *l, uint32_t owner);
 void shm_unshare_slow(struct shm_rwlock *l);
-// shm_drain waits until no reader is left. The caller is a writer that holds the gate.
-void shm_drain(struct shm_rwlock *l);
+// shm_wait_for_readers waits until no reader is left. The caller is a writer that holds the gate.
+void shm_wait_for_readers(struct shm_rwlock *l);
 // Both wait for some microseconds at most. If false, the caller is in the queue and must call
 // shm_share_queued or shm_exclude_queued with the ticket.
 bool shm_share_soon(struct shm_rwlock *l, uint32_t owner, uint64_t *ticket);
@@ -35,20 +35,27 @@ bool shm_exclude_soon(struct shm_rwlock *l, uint32_t owner, uint64_t *ticket);
 void shm_share_queued(struct shm_rwlock *l, uint32_t owner, uint64_t ticket);
 void shm_exclude_queued(struct shm_rwlock *l, uint32_t owner, uint64_t ticket);
 
-// shm_word returns the value of the word; 0: free, or the lock has no word.
-static inline uint64_t shm_word(const struct shm_rwlock *l)
+// shm_rwlock_word returns the value of the word; 0: free, or the lock has no word.
+static inline uint64_t shm_rwlock_word(const struct shm_rwlock *l)
 {
 	_Atomic uint64_t *word = (_Atomic uint64_t *)(uintptr_t)l->word;
 	return word ? atomic_load_explicit(word, memory_order_seq_cst) : 0;
 }
-// shm_word_read: no rank of another node writes.
-static inline bool shm_word_read(struct shm_rwlock *l) { return shm_word(l) < SHM_WORD_WRITER; }
-// shm_unread: no rank of this node reads.
-static inline bool shm_unread(struct shm_rwlock *l)
+// shm_no_remote_writer: no rank of another node writes.
+static inline bool shm_no_remote_writer(struct shm_rwlock *l)
+{
+	return shm_rwlock_word(l) < SHM_WORD_WRITER;
+}
+// shm_no_local_reader: no rank of this node reads.
+static inline bool shm_no_local_reader(struct shm_rwlock *l)
 {
 	return atomic_load_explicit(&l->readers, memory_order_seq_cst) == 0;
 }
-static inline bool shm_drained(struct shm_rwlock *l) { return shm_unread(l) && shm_word(l) == 0; }
+// shm_no_other_holder: no rank reads, and none of another node writes. The caller holds the gate.
+static inline bool shm_no_other_holder(struct shm_rwlock *l)
+{
+	return shm_no_local_reader(l) && shm_rwlock_word(l) == 0;
+}
 static inline void shm_unshare(struct shm_rwlock *l)
 {
 	// seq_cst: in one order with the writer's store of draining and load of readers
@@ -65,7 +72,8 @@ static inline bool shm_tryshare(struct shm_rwlock *l)
 	    next != atomic_load_explicit(&l->gate.serving, memory_order_relaxed))
 		return false;
 	atomic_fetch_add_explicit(&l->readers, 1, memory_order_seq_cst);
-	if (atomic_load_explicit(&l->gate.owner, memory_order_seq_cst) == 0 && shm_word_read(l))
+	if (atomic_load_explicit(&l->gate.owner, memory_order_seq_cst) == 0 &&
+	    shm_no_remote_writer(l))
 		return true;
 	shm_unshare(l);
 	return false;
@@ -78,8 +86,8 @@ static inline void shm_share(struct shm_rwlock *l, uint32_t owner)
 static inline void shm_exclude(struct shm_rwlock *l, uint32_t owner)
 {
 	shm_lock(&l->gate, owner);
-	if (!shm_drained(l))
-		shm_drain(l);
+	if (!shm_no_other_holder(l))
+		shm_wait_for_readers(l);
 }
 static inline void shm_unexclude(struct shm_rwlock *l) { shm_unlock(&l->gate); }
 

@@ -33,7 +33,7 @@ typedef _Atomic uint64_t shm_u64;
 //                each rank, sorted by lo
 //   ring_off     struct shm_ring [nlocal receiver][nlocal sender], each ring_bytes long
 //   context_off  struct shm_context [contexts], each context_bytes long: barriers and collectives
-//   desk_off     struct shm_desk [nlocal]: requests for a rank to copy its private memory
+//   request_off  struct shm_request_slot [nlocal]: requests to a rank to copy private memory
 //   slice_off    bytes [nlocal][slice_bytes]: the memory that ranks allocate from
 //
 // All of it is sparse: a page costs memory once it is touched. The parts before slice_off are one
@@ -44,7 +44,7 @@ struct shm_head {
 	uint64_t magic;
 	uint32_t version, nlocal;
 	uint64_t arena_bytes, slice_off, slice_bytes;
-	uint64_t rank_off, stripe_off, notify_off, region_off, ring_off, context_off, desk_off;
+	uint64_t rank_off, stripe_off, notify_off, region_off, ring_off, context_off, request_off;
 	uint64_t region_cap, ring_bytes, context_bytes;
 	uint32_t stripes, contexts, world; // world: ranks of the job
 	uint32_t device;            // 1: network devices take accumulate locks, too
@@ -69,11 +69,11 @@ struct shm_mutex {
 	// newcomers that have passed the queue since its head last got the lock; written by the
 	// owner
 	shm_u32 barged;
-	shm_u32 dozing;            // 1: the head is not known to be running
+	shm_u32 head_paused;       // 1: the head is not known to be running
 	// 1: the head sleeps on this word; an unlock sets it to 0 and wakes it
-	shm_u32 asleep;
+	shm_u32 head_asleep;
 	shm_u32 sleepers;          // waiters behind the head asleep on serving
-	shm_u32 far;               // 1: the head waits for a rank of another node
+	shm_u32 head_is_remote;               // 1: the head waits for a rank of another node
 	// when a newcomer first looked at the clock for this head, ns; 0 before
 	shm_u64 since;
 };
@@ -92,9 +92,9 @@ enum shm_left {
 struct shm_rank {
 	SHM_ALIGNED shm_u64 gen; // seqlock of its region table: odd while it is being changed
 	shm_u32 nregion;
-	SHM_ALIGNED shm_u32 bell; // futex: bumped to wake the rank
-	shm_u32 sleepers;         // threads of the rank asleep on bell
-	shm_u64 rung;             // when a rank last began to wake it, ns
+	SHM_ALIGNED shm_u32 wake_word; // futex: bumped to wake the rank
+	shm_u32 sleepers;         // threads of the rank asleep on wake_word
+	shm_u64 woken_at;             // when a rank last began to wake it, ns
 	SHM_ALIGNED int32_t world, pid;
 	shm_u32 left;               // enum shm_left
 	shm_u32 exposes;            // 1: it has exposed private memory
@@ -117,7 +117,7 @@ struct shm_view {
 	uint64_t bytes;
 	int me, nlocal;
 	// of waits for ranks of the node; of waits that a rank of another node may end
-	struct wait_policy policy, far;
+	struct wait_policy policy, remote_policy;
 	// Ends the job: a waiter calls it that waits in vain for local rank peer in call what.
 	void (*stuck)(const char *what, int peer);
 	// The functions of transport.Incoming, which a waiter for other nodes calls with its own
@@ -166,55 +166,56 @@ struct shm_run {
 	uintptr_t mine, theirs;
 	int64_t bytes;
 };
-#define SHM_DESK_RUNS  256u
-#define SHM_DESK_BYTES (64u << 10)
+#define SHM_REQUEST_RUNS  256u
+#define SHM_REQUEST_BYTES (64u << 10)
 // A request slot: other ranks ask the owner's thread to copy between its private memory and here,
-// if the kernel does not let them copy (desk.c).
-struct shm_desk {
+// if the kernel does not let them copy (request.c).
+struct shm_request_slot {
 	struct shm_mutex lock;      // held by the requester from request to answer
-	SHM_ALIGNED shm_u32 asked;  // number of the last request; the owner's thread sleeps on it
-	shm_u32 asleep;             // 1: the owner's thread sleeps on asked
-	shm_u32 open;               // 1: the owner's thread runs
+	// number of the last request; the owner's thread sleeps on it
+	SHM_ALIGNED shm_u32 request_seq;
+	shm_u32 owner_asleep;       // 1: the owner's thread sleeps on request_seq
+	shm_u32 thread_runs;        // 1: the owner's thread runs
 	// number of the last request that was carried out; the requester sleeps on it
-	SHM_ALIGNED shm_u32 answered;
-	shm_u32 dozing;               // 1: the requester sleeps on answered
-	int32_t error;                // of the last request: an errno, or 0
+	SHM_ALIGNED shm_u32 reply_seq;
+	shm_u32 requester_asleep;   // 1: the requester sleeps on reply_seq
+	int32_t error;              // of the last request: an errno, or 0
 	uint32_t write, runs;
 	struct {
 		uint64_t addr, bytes;
-	} run[SHM_DESK_RUNS]; // memory of the owner; data has the bytes of all runs, packed
-	SHM_ALIGNED uint8_t data[SHM_DESK_BYTES];
+	} run[SHM_REQUEST_RUNS]; // memory of the owner; data has the bytes of all runs, packed
+	SHM_ALIGNED uint8_t data[SHM_REQUEST_BYTES];
 };
-static inline struct shm_desk *shm_desk(int local)
+static inline struct shm_request_slot *shm_request_slot(int local)
 {
-	return (struct shm_desk *)(shm.base + shm.head->desk_off) + local;
+	return (struct shm_request_slot *)(shm.base + shm.head->request_off) + local;
 }
 // shm_expose_open allows other ranks to access this process, and starts the thread that serves its
 // requests. Called before the first exposure. 0, or the errno for which there is no thread.
 int shm_expose_open(uint64_t witness);
-void shm_desk_close(void);             // ends that thread
+void shm_request_thread_stop(void);             // ends that thread
 // shm_vm_allowed reports whether the kernel lets this process access memory of a local rank, which
 // has exposed some.
 bool shm_vm_allowed(int local);
 // Each copies n runs between memory of this process and of a local rank: by the kernel, by the
 // rank's thread. 0 or an errno: EFAULT is a wrong address.
 int shm_vm_move(int local, const struct shm_run *r, size_t n, bool write);
-int shm_desk_move(int local, const struct shm_run *r, size_t n, bool write);
-static inline int shm_foreign_move(int local, bool desk, const struct shm_run *r, size_t n,
+int shm_request_move(int local, const struct shm_run *r, size_t n, bool write);
+static inline int shm_foreign_move(int local, bool via_owner, const struct shm_run *r, size_t n,
 	bool write)
 {
-	return (desk ? shm_desk_move : shm_vm_move)(local, r, n, write);
+	return (via_owner ? shm_request_move : shm_vm_move)(local, r, n, write);
 }
 struct k_stripes;
 struct k_update_run;
 // shm_foreign_acc adds scale times the elements of the side `mine` to those of `theirs`, under the
 // accumulate locks. 0 or an errno.
-int shm_foreign_acc(int local, bool desk, const struct k_stripes *st, int type, const void *scale,
-	const struct shm_run *r, size_t n);
-// An update (kernel/update.h) of elements of a local rank. desk: its thread copies the memory.
+int shm_foreign_acc(int local, bool via_owner, const struct k_stripes *st, int type,
+	const void *scale, const struct shm_run *r, size_t n);
+// An update (kernel/update.h) of elements of a local rank. via_owner: its thread copies the memory.
 struct shm_update {
 	int local;
-	bool desk;
+	bool via_owner;
 	const struct k_stripes *st;
 	int op, type;
 };
@@ -226,11 +227,11 @@ int shm_foreign_update(const struct shm_update *u, const struct k_update_run *r,
 /* waiting -------------------------------------------------------------------------------------- */
 static inline struct wait_policy *shm_policy(enum wait_place place)
 {
-	return place == WAIT_FARAWAY ? &shm.far : &shm.policy;
+	return place == WAIT_FARAWAY ? &shm.remote_policy : &shm.policy;
 }
-// shm_wait polls cond, yields the core, then sleeps on the rank's bell (package wait). A thread
-// that makes cond true calls shm_ring next. what names the call that waits, for the report of a
-// wait that can never end. peer is the local rank that ends the wait, or:
+// shm_wait polls cond, yields the core, then sleeps on the rank's wake_word (package wait). A
+// thread that makes cond true calls shm_wake_rank next. what names the call that waits, for the
+// report of a wait that can never end. peer is the local rank that ends the wait, or:
 enum {
 	SHM_ANY = -1,    // any rank
 	SHM_REMOTE = -2, // a rank of another node
@@ -238,24 +239,25 @@ enum {
 };
 typedef wait_cond shm_cond;
 void shm_wait(shm_cond cond, void *arg, const char *what, int peer);
-// shm_look is shm_wait that returns false before it sleeps. The caller may sleep in another way,
-// then calls shm_woken.
-bool shm_look(struct wait *w, shm_cond cond, void *arg, int peer);
-// shm_woken ends a wait in which the caller has slept. rung: the time, ns, at which the waker began
-// to wake it; 0: not known.
-void shm_woken(struct wait *w, uint64_t rung);
+// shm_poll is shm_wait that returns false before it sleeps. The caller may sleep in another way,
+// then calls shm_wait_woken.
+bool shm_poll(struct wait *w, shm_cond cond, void *arg, int peer);
+// shm_wait_woken ends a wait in which the caller has slept. woken_at: the time, ns, at which the
+// waker began to wake it; 0: not known.
+void shm_wait_woken(struct wait *w, uint64_t woken_at);
 // shm_wait_begin starts a wait for a local rank in which the caller polls by itself.
 void shm_wait_begin(struct wait *w, int peer);
-// shm_ring wakes local rank `local` if it sleeps, behind a full fence. It is called after a store
-// that may end a wait of that rank.
-void shm_ring(int local);
-// shm_gone reports whether local rank `peer` will never do what the caller waits for. last: the
+// shm_wake_rank wakes local rank `local` if it sleeps, behind a full fence. It is called after a
+// store that may end a wait of that rank.
+void shm_wake_rank(int local);
+// shm_has_left reports whether local rank `peer` will never do what the caller waits for. last: the
 // caller waits for the barrier of all ranks. If true, the caller checks its condition once more,
 // since the rank may have met it as its last act, then calls shm.stuck.
-bool shm_gone(int peer, bool last);
-// shm_in_vain returns the local rank that has left, so that waiting for local rank `peer` (SHM_ANY:
-// any rank of the job) is in vain; -1: the wait can still end. The caller goes on as for shm_gone.
-int shm_in_vain(int peer);
+bool shm_has_left(int peer, bool last);
+// shm_departed_peer returns the local rank that has left, so that waiting for local rank `peer`
+// (SHM_ANY: any rank of the job) is in vain; -1: the wait can still end. The caller goes on as for
+// shm_has_left.
+int shm_departed_peer(int peer);
 // shm_lost_slices reports whether this process has lately lost time slices by yielding.
 bool shm_lost_slices(void);
 /* mutexes -------------------------------------------------------------------------------------- */
@@ -282,7 +284,7 @@ static inline void shm_unlock(struct shm_mutex *m)
 {
 	atomic_exchange_explicit(&m->owner, 0, memory_order_seq_cst);
 	// in one order with the head's store and load
-	if (atomic_load_explicit(&m->asleep, memory_order_seq_cst))
+	if (atomic_load_explicit(&m->head_asleep, memory_order_seq_cst))
 		shm_unlock_slow(m);
 }
 
@@ -322,7 +324,7 @@ struct shm_context {
 	SHM_ALIGNED shm_u32 arrived;
 	SHM_ALIGNED shm_u64 phase; // barriers completed, in teams of more than SHM_FLAGS
 	shm_u32 event, sleepers;   // futex, bumped when a member that sleeps may have to wake
-	shm_u64 rung;              // when event was last bumped, ns
+	shm_u64 woken_at;              // when event was last bumped, ns
 	SHM_ALIGNED struct shm_member member[];
 	// behind member[nlocal]: bulk slots, nlocal x SHM_BULK_SLOTS x bulk_bytes
 };
@@ -405,8 +407,8 @@ uint32_t shm_notify_wait(int from, uint32_t want);
 // shm_notify_soon is the same without sleeping; false: the count is not reached yet, and the caller
 // waits on, receiving from other nodes if need be.
 bool shm_notify_soon(int from, uint32_t want, uint32_t *got);
-// shm_notify_look polls and receives until the count is reached; false: it is time to sleep.
-bool shm_notify_look(int from, uint32_t want);
+// shm_notify_poll polls and receives until the count is reached; false: it is time to sleep.
+bool shm_notify_poll(int from, uint32_t want);
 // A device may write a counter, and wakes no waiter (record.h). shm_notify_sent records the count
 // that a device was asked to write at world rank `to`; true: that rank has left a mark, and the
 // caller must send it the count.

@@ -11,12 +11,12 @@ package shm
 // static inline void open_policy(uint64_t wake, uint64_t spin)
 // {
 // 	wait_policy_open(&shm.policy, wake, spin);
-// 	wait_policy_open(&shm.far, wake, spin);
+// 	wait_policy_open(&shm.remote_policy, wake, spin);
 // }
 // static inline void tune_policy(uint32_t quick, uint64_t own_yield)
 // {
 // 	wait_policy_tune(&shm.policy, quick, own_yield);
-// 	wait_policy_tune(&shm.far, quick, own_yield);
+// 	wait_policy_tune(&shm.remote_policy, quick, own_yield);
 // }
 // static inline enum wait_place place_of(int peer)
 // {

@@ -54,7 +54,7 @@ static struct {
 	struct shm_team *first;
 } teams = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void enter(struct shm_team *h)
+static void list_team(struct shm_team *h)
 {
 	pthread_mutex_lock(&teams.lock);
 	h->next = teams.first;
@@ -62,7 +62,7 @@ static void enter(struct shm_team *h)
 	pthread_mutex_unlock(&teams.lock);
 }
 
-static void take_out(struct shm_team *h)
+static void unlist_team(struct shm_team *h)
 {
 	pthread_mutex_lock(&teams.lock);
 	struct shm_team **at = &teams.first;
@@ -99,13 +99,13 @@ struct shm_team *shm_team_attach(int id, int n, const int *local, int me, uint64
 	atomic_store(&t->member[me].phase, phase);
 	atomic_store(&t->member[me].done, step);
 	atomic_store(&t->member[me].post, step);
-	enter(h);
+	list_team(h);
 	return h;
 }
 
 void shm_team_detach(struct shm_team *h)
 {
-	take_out(h);
+	unlist_team(h);
 	free(h->local);
 	free(h->room);
 	free(h);
@@ -122,10 +122,10 @@ static int member_of(const struct shm_team *h, const shm_u64 *word)
 		(ptrdiff_t)sizeof(struct shm_member));
 }
 
-// gone returns the local rank that has left, so that `word` will never have the awaited value; -1:
-// there is none. A member's counter depends on that member only, the barrier's common counter on
-// all. A rank that ends still enters the barrier of the world.
-static int gone(struct shm_team *h, const shm_u64 *word)
+// departed_member returns the local rank that has left, so that `word` will never have the awaited
+// value; -1: there is none. A member's counter depends on that member only, the barrier's common
+// counter on all. A rank that ends still enters the barrier of the world.
+static int departed_member(struct shm_team *h, const shm_u64 *word)
 {
 	struct shm_context *t = h->context;
 	int from = 0, to = h->n;
@@ -138,16 +138,16 @@ static int gone(struct shm_team *h, const shm_u64 *word)
 		to = from + 1;
 	}
 	for (int i = from; i < to; i++)
-		if (shm_gone(h->local[i], barrier && h->id == 0))
+		if (shm_has_left(h->local[i], barrier && h->id == 0))
 			return h->local[i];
 	return -1;
 }
 
-static void sleep_for(struct shm_team *h, const shm_u64 *word, uint64_t want)
+static void sleep_until_counter(struct shm_team *h, const shm_u64 *word, uint64_t want)
 {
 	struct shm_context *t = h->context;
 	atomic_fetch_add(&t->sleepers, 1);
-	for (int because = -1;; because = gone(h, word)) {
+	for (int because = -1;; because = departed_member(h, word)) {
 		uint32_t seen = atomic_load(&t->event);
 		if (atomic_load(word) >= want)
 			break;
@@ -164,7 +164,7 @@ struct counter {
 	uint64_t want;
 };
 
-static bool counted(void *arg)
+static bool counter_reached(void *arg)
 {
 	const struct counter *c = arg;
 	return atomic_load_explicit(c->word, memory_order_acquire) >= c->want;
@@ -177,10 +177,10 @@ void shm_team_wait_slow(struct shm_team *h, const shm_u64 *word, uint64_t want)
 	struct counter c = {word, want};
 	struct wait w;
 	int member = member_of(h, word);
-	if (shm_look(&w, counted, &c, member < 0 ? -1 : h->local[member]))
+	if (shm_poll(&w, counter_reached, &c, member < 0 ? -1 : h->local[member]))
 		return;
-	sleep_for(h, word, want);
-	shm_woken(&w, atomic_load_explicit(&h->context->rung, memory_order_relaxed));
+	sleep_until_counter(h, word, want);
+	shm_wait_woken(&w, atomic_load_explicit(&h->context->woken_at, memory_order_relaxed));
 }
 
 // `word` is one of the team's counters. The store of it and the load of sleepers are seq_cst, as
@@ -189,7 +189,7 @@ void shm_team_set(struct shm_context *t, shm_u64 *word, uint64_t value)
 {
 	atomic_exchange_explicit(word, value, memory_order_seq_cst);
 	if (atomic_load_explicit(&t->sleepers, memory_order_seq_cst)) {
-		atomic_store_explicit(&t->rung, wait_clock(), memory_order_relaxed);
+		atomic_store_explicit(&t->woken_at, wait_clock(), memory_order_relaxed);
 		atomic_fetch_add(&t->event, 1);
 		wait_wake(&t->event, INT32_MAX);
 	}
@@ -198,7 +198,7 @@ void shm_team_set(struct shm_context *t, shm_u64 *word, uint64_t value)
 // barrier_by_flags sets this member's flag and waits for those of all others.
 static void barrier_by_flags(struct shm_team *h, uint64_t mine)
 {
-	shm_team_set(h->context, &shm_mine(h)->phase, mine);
+	shm_team_set(h->context, &shm_own_member(h)->phase, mine);
 	for (int turn = 1; turn < h->n; turn++) {
 		int i = h->me + turn < h->n ? h->me + turn : h->me + turn - h->n;
 		shm_team_wait(h, &h->context->member[i].phase, mine);
@@ -235,7 +235,7 @@ static uint64_t finished_by_all(struct shm_team *h, uint64_t need)
 	return least;
 }
 
-uint64_t shm_step(struct shm_team *h, uint64_t slots)
+uint64_t shm_begin_step(struct shm_team *h, uint64_t slots)
 {
 	uint64_t k = ++h->step;
 	// the last use of the slot, and the step after it, have ended
@@ -245,7 +245,7 @@ uint64_t shm_step(struct shm_team *h, uint64_t slots)
 	return k;
 }
 
-void shm_take_bulk(struct shm_team *h, unsigned slot)
+void shm_claim_bulk(struct shm_team *h, unsigned slot)
 {
 	if (h->known < h->freed[slot])
 		h->known = finished_by_all(h, h->freed[slot]);

@@ -179,7 +179,7 @@ func (m *Node) Counters() (lo uintptr, n int64) {
 
 // NotifySoon polls a counter, and receives from other nodes meanwhile, without sleeping.
 func (m *Node) NotifySoon(from transport.Rank, want uint32) bool {
-	return bool(C.shm_notify_look(C.int(from), C.uint32_t(want)))
+	return bool(C.shm_notify_poll(C.int(from), C.uint32_t(want)))
 }
 
 // notifySoon is the first step of a wait in C (capi/notify.c). For tests.

@@ -11,11 +11,11 @@ package shm
 #include "../kernel/update.h"
 
 static inline int foreign_update(uint32_t *word, uint32_t mask, uint32_t pitch, uint32_t owner,
-	uint32_t device, int local, bool desk, int op, int type, const void *r, size_t n,
+	uint32_t device, int local, bool via_owner, int op, int type, const void *r, size_t n,
 	const void *src, void *old)
 {
 	struct k_stripes st = {word, mask, pitch, owner, device};
-	struct shm_update u = {local, desk, &st, op, type};
+	struct shm_update u = {local, via_owner, &st, op, type};
 	return shm_foreign_update(&u, r, n, src, old);
 }
 */
