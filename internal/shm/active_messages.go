@@ -18,12 +18,20 @@ import (
 	"libarmci/internal/transport"
 )
 
-// connections are the connections of active messages: outgoing ones, made on first use, by the
-// local number of the receiver, and incoming ones. mu guards all other fields.
+// activeMessages delivers active messages between ranks of the node.
+type activeMessages struct {
+	opt      *Options
+	listener *Listener
+	// reportLoss reports a local rank as lost (liveness).
+	reportLoss func(local int, reason func() string)
+	connections
+}
+
+// connections are the connections of active messages. mu guards all other fields.
 type connections struct {
 	mu      sync.Mutex
-	out     map[int]*outgoing
-	in      []net.Conn
+	out     map[int]*outgoing // by local number of the receiver, made on first use
+	in      []net.Conn        // accepted
 	handler transport.Handler
 	closed  bool
 }
@@ -39,7 +47,7 @@ const messageHead = 5
 
 // accept admits connections for active messages, and starts a goroutine to receive from each, until
 // the listener is closed.
-func (m *Node) accept() {
+func (m *activeMessages) accept() {
 	defer log.Guard()
 	for {
 		conns, err := acceptqueue.AcceptUser(m.listener.l)
@@ -48,7 +56,7 @@ func (m *Node) accept() {
 		}
 		for _, c := range conns {
 			f, err := admit(c.(*net.UnixConn), m.opt.Secret, len(m.opt.Ranks))
-			if err != nil || f.a != purposeMessages || !m.conns.keep(c) {
+			if err != nil || f.a != purposeMessages || !m.keep(c) {
 				c.Close()
 				continue
 			}
@@ -58,17 +66,17 @@ func (m *Node) accept() {
 }
 
 // keep stores an incoming connection, for close. False: close has been called.
-func (w *connections) keep(c net.Conn) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.closed {
-		w.in = append(w.in, c)
+func (m *activeMessages) keep(c net.Conn) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.closed {
+		m.in = append(m.in, c)
 	}
-	return !w.closed
+	return !m.closed
 }
 
 // receive calls the handler for every message on a connection from a local rank, until it ends.
-func (m *Node) receive(c net.Conn, local int) {
+func (m *activeMessages) receive(c net.Conn, local int) {
 	defer log.Guard()
 	from := m.opt.Ranks[local]
 	head := make([]byte, messageHead)
@@ -85,9 +93,9 @@ func (m *Node) receive(c net.Conn, local int) {
 		if _, err := io.ReadFull(c, body); err != nil {
 			return
 		}
-		m.conns.mu.Lock()
-		h := m.conns.handler
-		m.conns.mu.Unlock()
+		m.mu.Lock()
+		h := m.handler
+		m.mu.Unlock()
 		if h != nil {
 			h(from, m.opt.Ranks[m.opt.Self], transport.Msg{Kind: head[4], Body: body},
 				nil)
@@ -97,9 +105,9 @@ func (m *Node) receive(c net.Conn, local int) {
 
 // violation closes a connection on which a message of n bytes was announced, which is too long, and
 // reports its sender as lost.
-func (m *Node) violation(c net.Conn, local int, n uint32) {
+func (m *activeMessages) violation(c net.Conn, local int, n uint32) {
 	c.Close()
-	m.gone(local, func() string {
+	m.reportLoss(local, func() string {
 		return fmt.Sprintf("rank %d has announced a message of %d bytes to rank %d, "+
 			"where %d are the most: its memory is damaged",
 			m.opt.Ranks[local], n, m.opt.Ranks[m.opt.Self], transport.MaxMessage)
@@ -107,14 +115,14 @@ func (m *Node) violation(c net.Conn, local int, n uint32) {
 }
 
 // Handle sets the handler of messages. It is called before the first message can be sent.
-func (m *Node) Handle(h transport.Handler) {
-	m.conns.mu.Lock()
-	m.conns.handler = h
-	m.conns.mu.Unlock()
+func (m *activeMessages) Handle(h transport.Handler) {
+	m.mu.Lock()
+	m.handler = h
+	m.mu.Unlock()
 }
 
 // post sends an active message to a local rank. Messages to one rank are serialised.
-func (m *Node) post(local int, msg transport.Msg) error {
+func (m *activeMessages) post(local int, msg transport.Msg) error {
 	if len(msg.Body) > transport.MaxMessage {
 		return fmt.Errorf("message of %d bytes to rank %d: %w", len(msg.Body),
 			m.opt.Ranks[local], transport.ErrTooLong)
@@ -136,14 +144,13 @@ func (m *Node) post(local int, msg transport.Msg) error {
 }
 
 // connectionTo returns the connection to a local rank, and makes it on first use.
-func (m *Node) connectionTo(local int) (*outgoing, error) {
-	w := &m.conns
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
+func (m *activeMessages) connectionTo(local int) (*outgoing, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
 		return nil, transport.ErrClosed
 	}
-	if o := w.out[local]; o != nil {
+	if o := m.out[local]; o != nil {
 		return o, nil
 	}
 	c, err := dial(m.opt.Listeners[local], hello{purpose: purposeMessages, self: m.opt.Self,
@@ -152,22 +159,22 @@ func (m *Node) connectionTo(local int) (*outgoing, error) {
 		return nil, fmt.Errorf("reach rank %d: %w (%v)", m.opt.Ranks[local],
 			transport.ErrPeerDead, err)
 	}
-	if w.out == nil {
-		w.out = map[int]*outgoing{}
+	if m.out == nil {
+		m.out = map[int]*outgoing{}
 	}
-	w.out[local] = &outgoing{c: c}
-	return w.out[local], nil
+	m.out[local] = &outgoing{c: c}
+	return m.out[local], nil
 }
 
 // close closes all connections and refuses new ones.
-func (w *connections) close() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.closed = true
-	for _, o := range w.out {
+func (m *activeMessages) close() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
+	for _, o := range m.out {
 		o.c.Close()
 	}
-	for _, c := range w.in {
+	for _, c := range m.in {
 		c.Close()
 	}
 }

@@ -15,7 +15,7 @@ import (
 )
 
 func ranksOf(n int) *Options {
-	o := &Options{Arena: 16 << 40, World: n}
+	o := &Options{World: n, MemoryOptions: MemoryOptions{Arena: 16 << 40}}
 	for i := range n {
 		o.Ranks = append(o.Ranks, transport.Rank(i))
 	}

@@ -40,14 +40,14 @@ func byPlace(a, b exposure) int {
 	return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi))
 }
 
-// add inserts an exposure; change must follow. The caller holds Node.mu.
+// add inserts an exposure; change must follow. The caller holds regionTable.mu.
 func (x *exposures) add(e exposure) {
 	i, _ := slices.BinarySearchFunc(x.all, e, byPlace)
 	x.all = slices.Insert(x.all, i, e)
 }
 
 // take removes one exposure of exactly s; false if there is none. change must follow. The caller
-// holds Node.mu.
+// holds regionTable.mu.
 func (x *exposures) take(s span) (exposure, bool) {
 	i, found := slices.BinarySearchFunc(x.all, exposure{span: s}, byPlace)
 	if !found {
@@ -86,7 +86,7 @@ func (x *exposures) within(s span) (parts []span) {
 
 // change updates the union around s, where an exposure was added or removed. publish replaces the
 // published parts of a span by others. On an error of publish the union has not changed, and the
-// caller undoes its own step. The caller holds Node.mu, under which publish runs.
+// caller undoes its own step. The caller holds regionTable.mu, under which publish runs.
 func (x *exposures) change(s span, publish func(span, []span) error) error {
 	i, j := x.touching(s)
 	for k := i; k < j; k++ {
@@ -105,7 +105,7 @@ func (x *exposures) change(s span, publish func(span, []span) error) error {
 
 // Expose makes memory of this process, private memory included, accessible to all ranks. Memory may
 // be exposed several times; each exposure is ended by Conceal.
-func (m *Node) Expose(addr uintptr, n int64) error {
+func (m *arenaMemory) Expose(addr uintptr, n int64) error {
 	if n == 0 {
 		return nil
 	}
@@ -117,40 +117,40 @@ func (m *Node) Expose(addr uintptr, n int64) error {
 	if e.published, err = m.toPublish(e.span); err != nil {
 		return err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if e.published && !m.exposed.began && !m.Inside(addr) {
+	m.regions.mu.Lock()
+	defer m.regions.mu.Unlock()
+	if e.published && !m.regions.exposed.began && !m.Inside(addr) {
 		m.beginExposing()
 	}
-	m.exposed.add(e)
-	if err = m.exposed.change(e.span, m.publishUnion); err != nil {
-		m.exposed.take(e.span)
+	m.regions.exposed.add(e)
+	if err = m.regions.exposed.change(e.span, m.publishUnion); err != nil {
+		m.regions.exposed.take(e.span)
 	}
 	return err
 }
 
 // Conceal ends one exposure.
-func (m *Node) Conceal(addr uintptr, n int64) error {
+func (m *arenaMemory) Conceal(addr uintptr, n int64) error {
 	if n == 0 {
 		return nil
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e, ok := m.exposed.take(span{addr, addr + uintptr(n)})
+	m.regions.mu.Lock()
+	defer m.regions.mu.Unlock()
+	e, ok := m.regions.exposed.take(span{addr, addr + uintptr(n)})
 	if !ok {
 		return fmt.Errorf("%w: %d bytes at %#x are not exposed", transport.ErrBadAddr, n,
 			addr)
 	}
-	err := m.exposed.change(e.span, m.publishUnion)
+	err := m.regions.exposed.change(e.span, m.publishUnion)
 	if err != nil {
-		m.exposed.add(e)
+		m.regions.exposed.add(e)
 	}
 	return err
 }
 
 // toPublish reports whether exposed memory must be entered into the region table of this rank: it
 // is private, or another rank has allocated it. Memory of the arena must be a live allocation.
-func (m *Node) toPublish(s span) (bool, error) {
+func (m *arenaMemory) toPublish(s span) (bool, error) {
 	arena := span{m.place.base, m.place.base + uintptr(m.place.bytes)}
 	if s.hi <= arena.lo || s.lo >= arena.hi {
 		return true, nil
@@ -160,11 +160,11 @@ func (m *Node) toPublish(s span) (bool, error) {
 			transport.ErrBadAddr, s.size(), s.lo)
 	}
 	first := arena.lo + uintptr(m.head.slice_off)
-	return int((s.lo-first)/uintptr(m.head.slice_bytes)) != m.opt.Self, nil
+	return int((s.lo-first)/uintptr(m.head.slice_bytes)) != m.self, nil
 }
 
 // publishUnion replaces the regions of this rank within s by parts. The caller holds mu.
-func (m *Node) publishUnion(s span, parts []span) error {
+func (m *arenaMemory) publishUnion(s span, parts []span) error {
 	pairs := make([]C.uint64_t, 0, 2*len(parts)+2)
 	for _, p := range parts {
 		pairs = append(pairs, C.uint64_t(p.lo), C.uint64_t(p.hi))
@@ -179,10 +179,10 @@ func (m *Node) publishUnion(s span, parts []span) error {
 
 // beginExposing lets the other processes of the node access the memory of this one. The caller
 // holds mu and publishes the first private memory next.
-func (m *Node) beginExposing() {
+func (m *arenaMemory) beginExposing() {
 	var b [8]byte
 	rand.Read(b[:])
-	m.exposed.began = true
+	m.regions.exposed.began = true
 	if errno := C.shm_expose_open(C.uint64_t(binary.NativeEndian.Uint64(b[:]))); errno != 0 {
 		log.Infof("no thread copies private memory for ranks that the kernel refuses it: "+
 			"%v", syscall.Errno(errno))

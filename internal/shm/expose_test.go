@@ -170,8 +170,8 @@ func many(r *rank, private span) {
 			r.Fatal(err)
 		}
 	}
-	if len(r.Node.exposed.union) != 1 {
-		r.Errorf("%v is left", r.Node.exposed.union)
+	if len(r.regions.exposed.union) != 1 {
+		r.Errorf("%v is left", r.regions.exposed.union)
 	}
 }
 

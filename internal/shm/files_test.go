@@ -50,7 +50,7 @@ func openFiles(r *rank) int {
 // pagesHeld returns the bytes of pages that the file of this rank's slice has.
 func pagesHeld(r *rank) int64 {
 	var st unix.Stat_t
-	if err := unix.Fstat(r.fd, &st); err != nil {
+	if err := unix.Fstat(r.sliceFD, &st); err != nil {
 		r.Fatal(err)
 	}
 	return st.Blocks * 512

@@ -53,23 +53,32 @@ const (
 	byOwner             // a request to a thread of the owner (request.c)
 )
 
+// foreignMemory implements transport.ForeignMemory and transfers with private memory.
+type foreignMemory struct {
+	arenaMemory
+	noVM bool            // Options.NoVM
+	ways []atomic.Uint32 // by local number: the way to the rank's private memory
+}
+
 // rankOf returns the record of a local rank in the control block.
-func (m *Node) rankOf(local int) *C.struct_shm_rank {
+func (m *foreignMemory) rankOf(local int) *C.struct_shm_rank {
 	at := uintptr(m.head.rank_off) + uintptr(local)*C.sizeof_struct_shm_rank
 	return (*C.struct_shm_rank)(unsafe.Add(unsafe.Pointer(m.head), at))
 }
 
 // exposes reports whether a local rank has exposed private memory.
-func (m *Node) exposes(local int) bool {
+func (m *foreignMemory) exposes(local int) bool {
 	return atomic.LoadUint32((*uint32)(unsafe.Pointer(&m.rankOf(local).exposes))) != 0
 }
 
 // Mapped reports whether this process can load and store at an address of a local rank.
-func (m *Node) Mapped(local int, addr uintptr) bool { return local == m.opt.Self || m.Inside(addr) }
+func (m *arenaMemory) Mapped(local int, addr uintptr) bool {
+	return local == m.self || m.Inside(addr)
+}
 
 // wayTo returns the way to the private memory of a local rank, and probes it on first use. Threads
 // that probe at the same time store the same result.
-func (m *Node) wayTo(local int) (way, error) {
+func (m *foreignMemory) wayTo(local int) (way, error) {
 	if local < 0 || local >= len(m.ways) || !m.exposes(local) {
 		return unknown, fmt.Errorf("%w: local rank %d has exposed no memory",
 			transport.ErrBadAddr, local)
@@ -77,7 +86,7 @@ func (m *Node) wayTo(local int) (way, error) {
 	w := m.ways[local].Load()
 	if w == unknown {
 		w = byOwner
-		if !m.opt.NoVM && bool(C.shm_vm_allowed(C.int(local))) {
+		if !m.noVM && bool(C.shm_vm_allowed(C.int(local))) {
 			w = byKernel
 		}
 		m.ways[local].Store(w)
@@ -86,18 +95,18 @@ func (m *Node) wayTo(local int) (way, error) {
 }
 
 // ReadForeign copies memory of a local rank, private or of the arena, to into.
-func (m *Node) ReadForeign(local int, addr uintptr, into []byte) error {
+func (m *foreignMemory) ReadForeign(local int, addr uintptr, into []byte) error {
 	return m.copyForeign(local, addr, into, false)
 }
 
 // WriteForeign copies from to memory of a local rank, private or of the arena.
-func (m *Node) WriteForeign(local int, addr uintptr, from []byte) error {
+func (m *foreignMemory) WriteForeign(local int, addr uintptr, from []byte) error {
 	return m.copyForeign(local, addr, from, true)
 }
 
 // copyForeign copies between mine and memory of a local rank: by load and store where that is
 // mapped here, else by the way to the rank.
-func (m *Node) copyForeign(local int, addr uintptr, mine []byte, write bool) error {
+func (m *foreignMemory) copyForeign(local int, addr uintptr, mine []byte, write bool) error {
 	at := unsafe.Pointer(unsafe.SliceData(mine))
 	switch {
 	case len(mine) == 0:
@@ -119,11 +128,11 @@ func (m *Node) copyForeign(local int, addr uintptr, mine []byte, write bool) err
 }
 
 // foreignError converts the errno of a transfer with private memory of a local rank; 0 is nil.
-func (m *Node) foreignError(errno C.int, local int, addr uintptr, n int64) error {
+func (m *foreignMemory) foreignError(errno C.int, local int, addr uintptr, n int64) error {
 	if errno == 0 {
 		return nil
 	}
-	rank, what := m.opt.Ranks[local], syscall.Errno(errno)
+	rank, what := m.ranks[local], syscall.Errno(errno)
 	switch what {
 	case unix.EFAULT:
 		return fmt.Errorf("%w: %d bytes at %#x of rank %d are not mapped there",
@@ -139,8 +148,8 @@ func (m *Node) foreignError(errno C.int, local int, addr uintptr, n int64) error
 }
 
 // outside reports whether some remote memory of a transfer with a local rank is not in the arena.
-func (m *Node) outside(local int, x *transport.Xfer) bool {
-	if local == m.opt.Self || !m.exposes(local) {
+func (m *foreignMemory) outside(local int, x *transport.Xfer) bool {
+	if local == m.self || !m.exposes(local) {
 		return false
 	}
 	if x.Vector == nil {
@@ -166,7 +175,7 @@ var walkers = sync.Pool{New: func() any { return new(walker) }}
 
 // foreign carries out a transfer with private memory of another rank: it calls move with up to 256
 // runs at a time, then finishes x. The errno that move returns ends the transfer.
-func (m *Node) foreign(local int, x *transport.Xfer, move func(viaOwner C.bool, r *C.struct_shm_run,
+func (m *foreignMemory) foreign(local int, x *transport.Xfer, move func(viaOwner C.bool, r *C.struct_shm_run,
 	n C.size_t) C.int) error {
 	w, err := m.wayTo(local)
 	if err != nil {
@@ -186,14 +195,14 @@ func (m *Node) foreign(local int, x *transport.Xfer, move func(viaOwner C.bool, 
 }
 
 // moveForeign is Put (write) or Get with private memory of another rank.
-func (m *Node) moveForeign(local int, x *transport.Xfer, write bool) error {
+func (m *foreignMemory) moveForeign(local int, x *transport.Xfer, write bool) error {
 	return m.foreign(local, x, func(viaOwner C.bool, r *C.struct_shm_run, n C.size_t) C.int {
 		return C.shm_foreign_move(C.int(local), viaOwner, r, n, C.bool(write))
 	})
 }
 
 // accForeign is Acc in private memory of another rank.
-func (m *Node) accForeign(local int, x *transport.Xfer, s transport.Scale,
+func (m *foreignMemory) accForeign(local int, x *transport.Xfer, s transport.Scale,
 	st *kernel.Stripes) error {
 	device := C.uint32_t(0)
 	if st.Device {

@@ -29,9 +29,9 @@ func testPages(t testing.TB, n int) span {
 	return span{lo, lo + uintptr(len(b))}
 }
 
-// foreignMemory: every rank writes into, reads from and accumulates in private memory of all
+// foreignTransfers: every rank writes into, reads from and accumulates in private memory of all
 // others, in all shapes.
-func foreignMemory(r *rank) {
+func foreignTransfers(r *rank) {
 	const pages = 64
 	mine, theirs := testPages(r, pages), testPages(r, pages)
 	r.Expose(mine.lo, mine.size())

@@ -24,7 +24,7 @@ var _ = [1]int{}[unsafe.Sizeof(transport.Visit{})-C.sizeof_struct_shm_visit]
 var incoming transport.Incoming // set once, before C has the functions that use it
 
 // ReceiveBy has waiters in C receive by in (transport.Notifications).
-func (m *Node) ReceiveBy(in transport.Incoming) {
+func (m *notifications) ReceiveBy(in transport.Incoming) {
 	incoming = in
 	sleepIn := in.SleepIn()
 	if sleepIn >= 0 {
@@ -35,7 +35,7 @@ func (m *Node) ReceiveBy(in transport.Incoming) {
 
 // openWakeFD adds an eventfd, which wakes a waiter, to the epoll that the waiter sleeps in. It
 // returns that epoll, or -1 if no waiter may sleep there.
-func (m *Node) openWakeFD(epoll int) int {
+func (m *notifications) openWakeFD(epoll int) int {
 	fd, err := eventfd.New()
 	if err != nil {
 		return -1

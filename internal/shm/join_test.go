@@ -351,8 +351,8 @@ func FuzzReceive(f *testing.F) {
 		theirs.Write(b)
 		theirs.Close()
 		violated := false
-		m := &Node{opt: Options{Ranks: []transport.Rank{7},
-			Lost: func(transport.Rank, string) { violated = true }}}
+		m := newNode(nil, Options{Ranks: []transport.Rank{7},
+			Lost: func(transport.Rank, string) { violated = true }})
 		rest := b
 		m.Handle(func(from, _ transport.Rank, msg transport.Msg, _ func([]byte)) {
 			n := len(msg.Body)

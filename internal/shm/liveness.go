@@ -23,6 +23,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -31,9 +32,20 @@ import (
 	"libarmci/internal/transport"
 )
 
+// liveness implements transport.Liveness. Its fields are set before Join returns.
+type liveness struct {
+	opt      *Options
+	listener *Listener
+	leader   *net.UnixConn   // a member's connection to the leader
+	member   []*net.UnixConn // the leader's connections, by local number
+	lossOnce sync.Once       // done when a loss has been reported, or none is to be any more
+	withdraw func(local int) // withdraws the memory of a rank that has exited
+	reporterLink
+}
+
 // watch starts a goroutine per watched rank: the leader watches every member, a member watches the
 // leader.
-func (m *Node) watch() {
+func (m *liveness) watch() {
 	defer log.Guard()
 	if m.opt.Self != 0 {
 		m.listen(0, m.leader)
@@ -48,7 +60,7 @@ func (m *Node) watch() {
 
 // listen waits for the goodbye of a watched rank. A connection that ends without it is reported as
 // the rank's death.
-func (m *Node) listen(local int, c *net.UnixConn) {
+func (m *liveness) listen(local int, c *net.UnixConn) {
 	defer log.Guard()
 	f, err := readFrame(c, 0)
 	if err == nil && f.kind == fBye {
@@ -58,7 +70,7 @@ func (m *Node) listen(local int, c *net.UnixConn) {
 		return
 	}
 	m.gone(local, func() string { // called only while the control block is mapped
-		if m.reporter >= 0 {
+		if m.reporterFD >= 0 {
 			// The reporter prints the reason once it has seen the death itself.
 			C.claim_end(C.int(m.opt.Self))
 			return ""
@@ -72,19 +84,15 @@ func (m *Node) listen(local int, c *net.UnixConn) {
 const exitGrace = 2 * time.Second
 
 // exited withdraws the memory of a rank that has exited without finalising, after exitGrace. A rank
-// that uses it afterwards ends the job (Owns). It takes mu, so that Leave does not unmap meanwhile.
-func (m *Node) exited(local int) {
+// that uses it afterwards ends the job (Owns).
+func (m *liveness) exited(local int) {
 	time.Sleep(exitGrace)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.detached {
-		C.shm_withdraw_rank(C.int(local))
-	}
+	m.withdraw(local)
 }
 
 // checkWithdrawn ends the job if the memory of local has been withdrawn because that rank has
 // exited. The caller has found no live allocation of it.
-func (m *Node) checkWithdrawn(local int) {
+func (m *liveness) checkWithdrawn(local int) {
 	if C.how_left(C.int(local)) != C.SHM_WITHDRAWN {
 		return
 	}
@@ -96,13 +104,13 @@ func (m *Node) checkWithdrawn(local int) {
 
 // gone reports a rank as lost to Options.Lost: only the first one of this process, and none after
 // this rank's own goodbye.
-func (m *Node) gone(local int, reason func() string) {
-	m.lost.Do(func() { m.opt.Lost(m.opt.Ranks[local], reason()) })
+func (m *liveness) gone(local int, reason func() string) {
+	m.lossOnce.Do(func() { m.opt.Lost(m.opt.Ranks[local], reason()) })
 }
 
 // Ending(true) tells waiting ranks that this rank will only enter the final barrier; Ending(false)
 // revokes that.
-func (m *Node) Ending(yes bool) {
+func (m *liveness) Ending(yes bool) {
 	if yes {
 		C.leave_as(C.SHM_ENDING)
 	} else {
@@ -112,7 +120,7 @@ func (m *Node) Ending(yes bool) {
 
 // goodbye announces the regular end of this rank to the ranks that watch it and to the reporter.
 // clean: it has finalised, and the connections are closed; else the end of the process closes them.
-func (m *Node) goodbye(clean bool) {
+func (m *liveness) goodbye(clean bool) {
 	f := frame{kind: fBye, from: uint32(m.opt.Self)}
 	if clean {
 		f.a = 1
@@ -122,7 +130,7 @@ func (m *Node) goodbye(clean bool) {
 		C.leave_as(C.SHM_EXITED)
 		m.tellReporter(statusLeft)
 	}
-	m.lost.Do(func() {}) // no loss is reported from here on
+	m.lossOnce.Do(func() {}) // no loss is reported from here on
 	for _, c := range append([]*net.UnixConn{m.leader}, m.member...) {
 		if c != nil {
 			sock.Send(c, f.encode(), nil)
@@ -133,14 +141,14 @@ func (m *Node) goodbye(clean bool) {
 	}
 	if clean {
 		m.listener.Close()
-		if m.reporter >= 0 {
-			unix.Close(m.reporter)
+		if m.reporterFD >= 0 {
+			unix.Close(m.reporterFD)
 		}
 	}
 }
 
 // Exited reports whether a rank of the node has exited without finalising.
-func (m *Node) Exited() bool {
+func (m *liveness) Exited() bool {
 	for local := range m.opt.Ranks {
 		if left := C.how_left(C.int(local)); left == C.SHM_EXITED ||
 			left == C.SHM_WITHDRAWN {
@@ -151,13 +159,13 @@ func (m *Node) Exited() bool {
 }
 
 // ClaimEnd claims the right to report the end of the job; true for the first caller of the node.
-func (m *Node) ClaimEnd() bool { return C.claim_end(C.int(m.opt.Self)) != 0 }
+func (m *liveness) ClaimEnd() bool { return C.claim_end(C.int(m.opt.Self)) != 0 }
 
 // ClaimMachine claims the right to print why the job ends. It is false if the reporter, or a rank
 // of another node with the same reporter, has claimed it before. The bound socket name is the claim
 // until this process ends; after that the status byte keeps the reporter from printing.
-func (m *Node) ClaimMachine() bool {
-	if m.reporter < 0 {
+func (m *liveness) ClaimMachine() bool {
+	if m.reporterFD < 0 {
 		return true
 	}
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
@@ -172,7 +180,7 @@ func (m *Node) ClaimMachine() bool {
 }
 
 // Settle keeps the reporter from printing, since the cause has been printed elsewhere.
-func (m *Node) Settle() { m.tellReporter(statusReported) }
+func (m *liveness) Settle() { m.tellReporter(statusReported) }
 
 // armcigo_stuck is called by a thread of C that waits in vain: local rank peer has left and will
 // never end the wait. what names the call that waits.

@@ -27,8 +27,8 @@ func shared(r *rank, n int64) uintptr {
 	return uintptr(share(r, uint64(mine))[0])
 }
 
-// mutexes: plain increments under a mutex lose nothing; two mutexes guard two words.
-func mutexes(r *rank) {
+// lockAll: plain increments under a mutex lose nothing; two mutexes guard two words.
+func lockAll(r *rank) {
 	const threads, rounds = 3, 400
 	mem := shared(r, 2*page)
 	me := r.Ranks()[r.Self()]

@@ -37,7 +37,7 @@ const (
 
 // shareReporter starts the reporter of the machine (leader of the first node), or hands the ranks
 // of this node over to it (other leaders). ready is the rank's end of the first connection.
-func (m *Node) shareReporter(own []watch, ready int) error {
+func (m *liveness) shareReporter(own []watch, ready int) error {
 	if m.opt.NetnsNode > 0 {
 		return m.handOver(own)
 	}
@@ -62,7 +62,7 @@ func (m *Node) shareReporter(own []watch, ready int) error {
 
 // handOver sends the connections of this node's ranks to the leader of the first node, and returns
 // when the reporter of the machine watches them.
-func (m *Node) handOver(own []watch) error {
+func (m *liveness) handOver(own []watch) error {
 	if len(own) > mostHandedOver {
 		return fmt.Errorf("%d ranks are too many for one message", len(own))
 	}

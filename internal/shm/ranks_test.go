@@ -66,9 +66,10 @@ func (o *order) options() Options {
 		ranks[i] = worldRank(i)
 	}
 	return Options{Ranks: ranks, Listeners: o.Listeners, Self: o.Self, World: testWorld,
-		Secret: o.Secret, Arena: o.Arena,
-		Base: o.Base, Keep: o.Keep, Margin: o.Margin, Reporter: o.Reporter, NoVM: o.NoVM,
-		NetnsNode: o.Node, NetnsRanks: o.Ranks, Inquiries: o.inquiries()}
+		Secret: o.Secret, MemoryOptions: MemoryOptions{Arena: o.Arena, Base: o.Base,
+			Keep: o.Keep, Margin: o.Margin, NoVM: o.NoVM},
+		MachineOptions:  MachineOptions{NetnsNode: o.Node, NetnsRanks: o.Ranks},
+		ReporterOptions: ReporterOptions{Reporter: o.Reporter, Inquiries: o.inquiries()}}
 }
 
 func (o *order) inquiries() Inquiries {

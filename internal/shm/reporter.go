@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -40,6 +41,13 @@ const (
 	reporterStart  = 5 * time.Second // it may take to start, on a busy machine
 )
 
+// reporterLink is this rank's connection to the reporter.
+type reporterLink struct {
+	reporterFD int // the connection; -1: there is no reporter
+	statusOnce sync.Once
+	inquiries  []byte // where other hosts can ask the reporter that this rank has started
+}
+
 // deathText is the line about a rank that has ended without a goodbye.
 func deathText(who transport.Rank, pid int) string {
 	return fmt.Sprintf("rank %d (pid %d) has died or ended without ARMCI_Finalize", who, pid)
@@ -47,7 +55,7 @@ func deathText(who transport.Rank, pid int) string {
 
 // startReporter starts or shares a reporter, and returns the ranks' ends of the connections to it.
 // None: a reporter is not wanted or not possible. The leader calls it.
-func (m *Node) startReporter() []int {
+func (m *liveness) startReporter() []int {
 	n := len(m.opt.Ranks)
 	if !m.opt.Reporter || max(n, m.opt.NetnsRanks) == 1 { // other hosts see its death
 		return nil
@@ -77,7 +85,7 @@ func (m *Node) startReporter() []int {
 }
 
 // watches pairs the reporter's ends of the connections with the lines about this node's ranks.
-func (m *Node) watches(ends []int) []watch {
+func (m *liveness) watches(ends []int) []watch {
 	all := make([]watch, len(ends))
 	for i, rank := range m.opt.Ranks {
 		all[i] = watch{ends[i], log.Line("%s: the job ends", deathText(rank, m.pidOf(i)))}
@@ -87,7 +95,7 @@ func (m *Node) watches(ends []int) []watch {
 
 // startOwnReporter starts a reporter and waits until it watches all connections. ready is the
 // rank's end of the first one.
-func (m *Node) startOwnReporter(all []watch, ready int) error {
+func (m *liveness) startOwnReporter(all []watch, ready int) error {
 	err := m.launchReporter(all)
 	if err == nil {
 		err = awaitReporter(ready)
@@ -126,7 +134,7 @@ func secretName(use string, secret []byte) string {
 }
 
 // launchReporter starts the reporter process with every line that it may have to print.
-func (m *Node) launchReporter(all []watch) error {
+func (m *liveness) launchReporter(all []watch) error {
 	words, environment := []string{reporterName}, []string{claimName(m.opt.Secret)}
 	var fds []C.int
 	for _, w := range all {
@@ -185,7 +193,7 @@ func awaitReporter(end int) error {
 }
 
 // pidOf returns the pid of a local rank, 0 if it is not known. The leader calls it.
-func (m *Node) pidOf(local int) int {
+func (m *liveness) pidOf(local int) int {
 	if local == m.opt.Self {
 		return os.Getpid()
 	}
@@ -198,7 +206,7 @@ func (m *Node) pidOf(local int) int {
 
 // release sends every member the frame that the control block is formatted, with its connection to
 // the reporter if there is one. The leader calls it.
-func (m *Node) release() {
+func (m *liveness) release() {
 	ends := m.startReporter()
 	for i, c := range m.member {
 		if c == nil {
@@ -211,14 +219,14 @@ func (m *Node) release() {
 		sock.Send(c, frame{kind: fCommit, a: 1}.encode(), rights)
 	}
 	if ends != nil {
-		m.reporter = dupHigh(ends[0]) // the leader's number is 0
+		m.reporterFD = dupHigh(ends[0]) // the leader's number is 0
 		closeFds(ends[1:])
 	}
 }
 
 // awaitRelease waits for the frame of release, and stores the connection to the reporter that comes
 // with it. A member calls it.
-func (m *Node) awaitRelease(c *net.UnixConn) error {
+func (m *liveness) awaitRelease(c *net.UnixConn) error {
 	body, oob := make([]byte, frameBytes), make([]byte, unix.CmsgSpace(4))
 	n, oobn, _, _, err := c.ReadMsgUnix(body, oob)
 	if err != nil {
@@ -232,7 +240,7 @@ func (m *Node) awaitRelease(c *net.UnixConn) error {
 	}
 	end, err := received(oob[:oobn])
 	if err == nil {
-		m.reporter = dupHigh(end)
+		m.reporterFD = dupHigh(end)
 	}
 	return err
 }
@@ -282,9 +290,9 @@ func dupHigh(fd int) int {
 
 // tellReporter writes this rank's status to the reporter. Only the first call writes, since the
 // reporter ignores later bytes.
-func (m *Node) tellReporter(status byte) {
-	if m.reporter >= 0 {
-		m.statusOnce.Do(func() { sendStatus(m.reporter, status) })
+func (r *reporterLink) tellReporter(status byte) {
+	if r.reporterFD >= 0 {
+		r.statusOnce.Do(func() { sendStatus(r.reporterFD, status) })
 	}
 }
 

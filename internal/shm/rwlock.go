@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The Go side of reader/writer locks and events: each method is one call of C (rwlock.c, event.c).
+// The Go side of reader/writer locks: each method is one call of C (rwlock.c).
 package shm
 
-// #include <stdlib.h>
 // #include "shm.h"
 // static inline uint64_t rwlock_bytes(void) { return sizeof(struct shm_rwlock); }
-// static inline uint64_t event_bytes(void) { return sizeof(struct shm_event); }
 // static inline uint32_t readers(struct shm_rwlock *l) { return atomic_load(&l->readers); }
 // static inline bool taken(const void *image, bool exclusive)
 // {
@@ -14,8 +12,6 @@ package shm
 // 	bool gate = l->gate.owner != 0 || l->gate.next != l->gate.serving;
 // 	return gate || (exclusive && l->readers != 0);
 // }
-// static inline uint32_t count_of(struct shm_event *e) { return atomic_load(&e->count); }
-// static inline void event_add(struct shm_event *e, uint32_t n) { shm_event_add(e, n); }
 // static inline void rw_lock(struct shm_rwlock *l, uint32_t owner, bool exclusive)
 // {
 // 	if (exclusive)
@@ -54,47 +50,48 @@ import (
 
 func rwlockAt(addr uintptr) *C.struct_shm_rwlock { return (*C.struct_shm_rwlock)(kernel.Ptr(addr)) }
 
-func eventAt(addr uintptr) *C.struct_shm_event { return (*C.struct_shm_event)(kernel.Ptr(addr)) }
+// rwLocks implements transport.RWLocks and transport.WordLocks.
+type rwLocks struct{}
 
 // RWLockBytes is the size of a reader/writer lock.
-func (m *Node) RWLockBytes() int64 { return int64(C.rwlock_bytes()) }
+func (*rwLocks) RWLockBytes() int64 { return int64(C.rwlock_bytes()) }
 
 // RWLock waits for a lock.
-func (m *Node) RWLock(l uintptr, who transport.Rank, exclusive bool) {
+func (*rwLocks) RWLock(l uintptr, who transport.Rank, exclusive bool) {
 	C.rw_lock(rwlockAt(l), C.uint32_t(who+1), C.bool(exclusive))
 }
 
 // RWLockSoon is RWLock that waits for a few microseconds at most. If it returns false, the caller
 // is in the queue and must call RWLockQueued with the ticket.
-func (m *Node) RWLockSoon(l uintptr, who transport.Rank, exclusive bool) (ticket uint64, got bool) {
+func (*rwLocks) RWLockSoon(l uintptr, who transport.Rank, exclusive bool) (ticket uint64, got bool) {
 	var t C.uint64_t
 	got = bool(C.rw_soon(rwlockAt(l), C.uint32_t(who+1), C.bool(exclusive), &t))
 	return uint64(t), got
 }
 
 // RWLockQueued waits for a lock with the ticket of RWLockSoon.
-func (m *Node) RWLockQueued(l uintptr, who transport.Rank, exclusive bool, ticket uint64) {
+func (*rwLocks) RWLockQueued(l uintptr, who transport.Rank, exclusive bool, ticket uint64) {
 	C.rw_queued(rwlockAt(l), C.uint32_t(who+1), C.bool(exclusive), C.uint64_t(ticket))
 }
 
 // RWUnlock releases a lock.
-func (m *Node) RWUnlock(l uintptr, exclusive bool) { C.rw_unlock(rwlockAt(l), C.bool(exclusive)) }
+func (*rwLocks) RWUnlock(l uintptr, exclusive bool) { C.rw_unlock(rwlockAt(l), C.bool(exclusive)) }
 
 // RWHeld reports whether a rank may hold a lock. Exclusive: the rank is the writer. Shared: the
 // lock has readers, which are not known by rank.
-func (m *Node) RWHeld(l uintptr, who transport.Rank, exclusive bool) bool {
+func (*rwLocks) RWHeld(l uintptr, who transport.Rank, exclusive bool) bool {
 	if !exclusive {
 		return C.readers(rwlockAt(l)) > 0
 	}
-	owner, held := m.MutexOwner(l) // the gate comes first
+	owner, held := mutexOwner(l) // the gate comes first
 	return held && owner == who
 }
 
 // NameRWWord sets the word by which devices take a lock. No other rank knows the lock yet.
-func (m *Node) NameRWWord(l, word uintptr) { rwlockAt(l).word = C.uint64_t(word) }
+func (*rwLocks) NameRWWord(l, word uintptr) { rwlockAt(l).word = C.uint64_t(word) }
 
 // RWTaken reports whether the copy of a lock in image shows it as taken (transport.WordLocks).
-func (m *Node) RWTaken(image []byte, exclusive bool) bool {
+func (*rwLocks) RWTaken(image []byte, exclusive bool) bool {
 	return bool(C.taken(unsafe.Pointer(unsafe.SliceData(image)), C.bool(exclusive)))
 }
 
@@ -103,22 +100,3 @@ const (
 	_ = uint64(C.SHM_WORD_WRITER - transport.RWWordWriter)
 	_ = uint64(transport.RWWordWriter - C.SHM_WORD_WRITER)
 )
-
-// EventBytes is the size of an event.
-func (m *Node) EventBytes() int64 { return int64(C.event_bytes()) }
-
-// EventAdd adds n to the count of an event, behind all earlier stores of the caller, and wakes the
-// waiters of the event.
-func (m *Node) EventAdd(e uintptr, n uint32) { C.event_add(eventAt(e), C.uint32_t(n)) }
-
-// EventWait waits until the count of an event differs from seen; false: millis have passed.
-// millis<0 means for ever: then a wait that can never end, since all ranks have left, ends the job
-// with a message that names what, the call that waits.
-func (m *Node) EventWait(e uintptr, seen uint32, millis int, what string) bool {
-	if uint32(C.count_of(eventAt(e))) != seen {
-		return true
-	}
-	text := C.CString(what)
-	defer C.free(unsafe.Pointer(text))
-	return bool(C.shm_event_wait(eventAt(e), C.uint32_t(seen), C.int(millis), text))
-}

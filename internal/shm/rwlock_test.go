@@ -169,9 +169,9 @@ func TestNeitherSideStarves(t *testing.T) {
 	run(t, 3, "rw stream")
 }
 
-// events: every rank raises the event of the next one, which starts just before 2^32; it sleeps
+// raiseEvents: every rank raises the event of the next one, which starts just before 2^32; it sleeps
 // where that is slow.
-func events(r *rank) {
+func raiseEvents(r *rank) {
 	const rounds = 300
 	step := uintptr(r.EventBytes())
 	mem := shared(r, page)

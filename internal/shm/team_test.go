@@ -298,8 +298,8 @@ func TestCollectives(t *testing.T) {
 	run(t, 6, "collectives")
 }
 
-// teams: every slot once, then none, then again.
-func teams(r *rank) {
+// allTeams: every slot once, then none, then again.
+func allTeams(r *rank) {
 	if r.Self() != 0 {
 		return
 	}

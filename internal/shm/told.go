@@ -25,7 +25,7 @@ type Inquiries interface {
 func knownText(secret []byte) string { return secretName("known ", secret) }
 
 // openInquiries opens the listening socket of this node's reporter; -1 without other hosts.
-func (m *Node) openInquiries() int {
+func (m *liveness) openInquiries() int {
 	if m.opt.Inquiries == nil || max(m.opt.NetnsRanks, len(m.opt.Ranks)) == m.opt.World {
 		return -1
 	}
@@ -39,9 +39,9 @@ func (m *Node) openInquiries() int {
 }
 
 // InquiriesAt returns the address of the reporter that this rank has started; nil: it has none.
-func (m *Node) InquiriesAt() []byte { return m.inquiries }
+func (m *liveness) InquiriesAt() []byte { return m.inquiries }
 
 // Known asks the reporter at an address, and reports whether it knows why the job ends.
-func (m *Node) Known(at []byte, within time.Duration) bool {
+func (m *liveness) Known(at []byte, within time.Duration) bool {
 	return m.opt.Inquiries != nil && m.opt.Inquiries.Ask(at, knownText(m.opt.Secret), within)
 }

@@ -51,7 +51,7 @@ func NewTransport(m *Node, h transport.Handler) *Transport {
 
 // Info returns the properties of the transport: every operation is complete when it returns.
 func (d *Transport) Info() transport.Info {
-	return transport.Info{Name: "shm", Addr: []byte(d.m.listener.Name), Immediate: true}
+	return transport.Info{Name: "shm", Addr: []byte(d.m.liveness.listener.Name), Immediate: true}
 }
 
 // Connect accepts the ranks of this node only.
