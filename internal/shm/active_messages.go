@@ -22,8 +22,8 @@ import (
 type activeMessages struct {
 	opt      *Options
 	listener *Listener
-	// reportLoss reports a local rank as lost (liveness).
-	reportLoss func(local int, reason func() string)
+	// lose reports a local rank as lost (liveness.reportLoss).
+	lose func(local int, reason func() string)
 	connections
 }
 
@@ -45,9 +45,9 @@ type outgoing struct {
 // A message on a connection: uint32 body length, uint8 kind, body.
 const messageHead = 5
 
-// accept admits connections for active messages, and starts a goroutine to receive from each, until
-// the listener is closed.
-func (m *activeMessages) accept() {
+// acceptConnections admits connections for active messages, and starts a goroutine to receive from
+// each, until the listener is closed.
+func (m *activeMessages) acceptConnections() {
 	defer log.Guard()
 	for {
 		conns, err := acceptqueue.AcceptUser(m.listener.l)
@@ -56,17 +56,17 @@ func (m *activeMessages) accept() {
 		}
 		for _, c := range conns {
 			f, err := admit(c.(*net.UnixConn), m.opt.Secret, len(m.opt.Ranks))
-			if err != nil || f.a != purposeMessages || !m.keep(c) {
+			if err != nil || f.a != purposeMessages || !m.addIncoming(c) {
 				c.Close()
 				continue
 			}
-			go m.receive(c, int(f.from))
+			go m.receiveMessages(c, int(f.from))
 		}
 	}
 }
 
-// keep stores an incoming connection, for close. False: close has been called.
-func (m *activeMessages) keep(c net.Conn) bool {
+// addIncoming stores an incoming connection, for closeConnections. False: that has been called.
+func (m *activeMessages) addIncoming(c net.Conn) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.closed {
@@ -75,8 +75,9 @@ func (m *activeMessages) keep(c net.Conn) bool {
 	return !m.closed
 }
 
-// receive calls the handler for every message on a connection from a local rank, until it ends.
-func (m *activeMessages) receive(c net.Conn, local int) {
+// receiveMessages calls the handler for every message on a connection from a local rank, until it
+// ends.
+func (m *activeMessages) receiveMessages(c net.Conn, local int) {
 	defer log.Guard()
 	from := m.opt.Ranks[local]
 	head := make([]byte, messageHead)
@@ -86,7 +87,7 @@ func (m *activeMessages) receive(c net.Conn, local int) {
 		}
 		n := binary.LittleEndian.Uint32(head)
 		if n > transport.MaxMessage {
-			m.violation(c, local, n)
+			m.reportMalformed(c, local, n)
 			return
 		}
 		body := make([]byte, n)
@@ -103,11 +104,11 @@ func (m *activeMessages) receive(c net.Conn, local int) {
 	}
 }
 
-// violation closes a connection on which a message of n bytes was announced, which is too long, and
-// reports its sender as lost.
-func (m *activeMessages) violation(c net.Conn, local int, n uint32) {
+// reportMalformed closes a connection on which a message of n bytes was announced, which is too
+// long, and reports its sender as lost.
+func (m *activeMessages) reportMalformed(c net.Conn, local int, n uint32) {
 	c.Close()
-	m.reportLoss(local, func() string {
+	m.lose(local, func() string {
 		return fmt.Sprintf("rank %d has announced a message of %d bytes to rank %d, "+
 			"where %d are the most: its memory is damaged",
 			m.opt.Ranks[local], n, m.opt.Ranks[m.opt.Self], transport.MaxMessage)
@@ -121,8 +122,8 @@ func (m *activeMessages) Handle(h transport.Handler) {
 	m.mu.Unlock()
 }
 
-// post sends an active message to a local rank. Messages to one rank are serialised.
-func (m *activeMessages) post(local int, msg transport.Msg) error {
+// sendMessage sends an active message to a local rank. Messages to one rank are serialised.
+func (m *activeMessages) sendMessage(local int, msg transport.Msg) error {
 	if len(msg.Body) > transport.MaxMessage {
 		return fmt.Errorf("message of %d bytes to rank %d: %w", len(msg.Body),
 			m.opt.Ranks[local], transport.ErrTooLong)
@@ -153,7 +154,7 @@ func (m *activeMessages) connectionTo(local int) (*outgoing, error) {
 	if o := m.out[local]; o != nil {
 		return o, nil
 	}
-	c, err := dial(m.opt.Listeners[local], hello{purpose: purposeMessages, self: m.opt.Self,
+	c, err := dialRank(m.opt.Listeners[local], hello{purpose: purposeMessages, self: m.opt.Self,
 		secret: m.opt.Secret})
 	if err != nil {
 		return nil, fmt.Errorf("reach rank %d: %w (%v)", m.opt.Ranks[local],
@@ -166,8 +167,8 @@ func (m *activeMessages) connectionTo(local int) (*outgoing, error) {
 	return m.out[local], nil
 }
 
-// close closes all connections and refuses new ones.
-func (m *activeMessages) close() {
+// closeConnections closes all connections and refuses new ones.
+func (m *activeMessages) closeConnections() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.closed = true

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The memory of a node as one rank sees it: its own slice, from which it allocates, the region table,
-// and the declared ranges.
+// The memory of a node as one rank sees it: its own slice, from which it allocates, the region
+// table, and the declared ranges.
 package shm
 
 // #include "shm.h"
@@ -28,9 +28,9 @@ type arenaMemory struct {
 	self    int              // Options.Self
 	margin  int64            // Options.Margin
 	sliceFD int              // file of this rank's slice
-	place   place            // the mapping of the arena
+	place   arenaPlace       // the mapping of the arena
 	head    *C.struct_shm_head
-	own     *slice // the allocator of this rank's slice
+	alloc   *sliceAllocator // the allocator of this rank's slice
 	check   memoryCheck
 	// withdrawn ends the job if memory of a local rank is used that has been withdrawn.
 	withdrawn func(local int)
@@ -73,35 +73,37 @@ func (m *arenaMemory) Bytes() int64 { return m.place.bytes }
 func (m *arenaMemory) SliceBytes() int64 { return int64(m.head.slice_bytes) }
 
 // Reuse allocates memory that this rank has freed and kept; false: none is large enough.
-func (m *arenaMemory) Reuse(nbytes int64) (uintptr, bool) { return m.own.reuse(nbytes) }
+func (m *arenaMemory) Reuse(nbytes int64) (uintptr, bool) { return m.alloc.reuse(nbytes) }
 
 // Room returns an error unless the ranks of this node together may reserve nbytes more. Before it
 // refuses, it returns the kept memory of this rank to the machine.
 func (m *arenaMemory) Room(nbytes int64) error {
-	if nbytes > 0 && m.check.room(nbytes, m.margin) != nil {
-		m.own.dropKept()
-		return roomFor(nbytes, m.margin)
+	if nbytes > 0 && m.check.reserve(nbytes, m.margin) != nil {
+		m.alloc.dropKept()
+		return checkReservation(nbytes, m.margin)
 	}
 	return nil
 }
 
 // Grow allocates new memory with its pages.
-func (m *arenaMemory) Grow(nbytes int64) (uintptr, error) { return m.own.grow(nbytes) }
+func (m *arenaMemory) Grow(nbytes int64) (uintptr, error) { return m.alloc.grow(nbytes) }
 
 // GrowOnTouch allocates new memory without pages. A page is made when it is touched first, on the
 // memory node of the toucher.
-func (m *arenaMemory) GrowOnTouch(nbytes int64) (uintptr, error) { return m.own.growOnTouch(nbytes) }
+func (m *arenaMemory) GrowOnTouch(nbytes int64) (uintptr, error) {
+	return m.alloc.growOnTouch(nbytes)
+}
 
 // Return frees an allocation.
-func (m *arenaMemory) Return(addr uintptr) { m.own.free(addr) }
+func (m *arenaMemory) Return(addr uintptr) { m.alloc.release(addr) }
 
 // MemoryUse returns this rank's bytes: allocated, freed but kept, and the most ever allocated.
-func (m *arenaMemory) MemoryUse() (live, kept, high int64) { return m.own.use() }
+func (m *arenaMemory) MemoryUse() (live, kept, high int64) { return m.alloc.usage() }
 
 // Enter enters new memory of another rank into the page table of this process, which saves a page
 // fault for each page.
 func (m *arenaMemory) Enter(addr uintptr, nbytes int64) {
-	if err := enter(span{addr, addr + pagesOf(nbytes)}); err != nil {
+	if err := enterPages(span{addr, addr + pagesOf(nbytes)}); err != nil {
 		// Page faults enter it instead.
 		log.Infof("memory of another rank is not entered into the page table: %v", err)
 	}
@@ -189,4 +191,4 @@ func (m *arenaMemory) Extent(addr uintptr) (lo uintptr, n int64) {
 
 // KeepPages keeps the pages of all memory of this rank from now on, freed memory included: devices
 // have them pinned.
-func (m *arenaMemory) KeepPages() { m.own.keepPages() }
+func (m *arenaMemory) KeepPages() { m.alloc.keepPages() }

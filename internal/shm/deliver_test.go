@@ -190,7 +190,7 @@ func violation(r *rank) {
 			r.Fatal(err)
 		}
 		o.c.Write([]byte{0xff, 0xff, 0xff, 0xff, 1})
-		r.hear()
+		r.readLine()
 		return
 	}
 	r.report()
@@ -202,11 +202,11 @@ func TestViolation(t *testing.T) {
 	all := launch(t, 2, "violation", nil)
 	want := "rank 5: rank 5 has announced a message of 4294967295 bytes to rank 2, where " +
 		"67109120 are the most: its memory is damaged"
-	if got := all[0].hear(t); got != want {
+	if got := all[0].readLine(t); got != want {
 		t.Errorf("%q, expected %q", got, want)
 	}
-	all[0].tell("end")
-	all[0].end(t, false)
+	all[0].writeLine("end")
+	all[0].awaitExit(t, false)
 	all[1].cmd.Process.Kill()
-	all[1].end(t, true)
+	all[1].awaitExit(t, true)
 }

@@ -25,9 +25,9 @@ import (
 
 // exposures are a multiset, and the union of those that are published.
 type exposures struct {
-	all   []exposure // sorted by lo, then by hi
-	union []span     // sorted; they neither overlap nor adjoin
-	began bool       // there was an exposure of private memory
+	all            []exposure // sorted by lo, then by hi
+	union          []span     // sorted; they neither overlap nor adjoin
+	privateExposed bool       // private memory has been exposed before
 }
 
 // exposure is memory that one call of Expose has made accessible.
@@ -36,20 +36,20 @@ type exposure struct {
 	published bool // else it is an allocation of this rank, and in the region table anyway
 }
 
-func byPlace(a, b exposure) int {
+func compareExposures(a, b exposure) int {
 	return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi))
 }
 
-// add inserts an exposure; change must follow. The caller holds regionTable.mu.
-func (x *exposures) add(e exposure) {
-	i, _ := slices.BinarySearchFunc(x.all, e, byPlace)
+// insert inserts an exposure; updateUnion must follow. The caller holds regionTable.mu.
+func (x *exposures) insert(e exposure) {
+	i, _ := slices.BinarySearchFunc(x.all, e, compareExposures)
 	x.all = slices.Insert(x.all, i, e)
 }
 
-// take removes one exposure of exactly s; false if there is none. change must follow. The caller
-// holds regionTable.mu.
-func (x *exposures) take(s span) (exposure, bool) {
-	i, found := slices.BinarySearchFunc(x.all, exposure{span: s}, byPlace)
+// remove removes one exposure of exactly s; false if there is none. updateUnion must follow. The
+// caller holds regionTable.mu.
+func (x *exposures) remove(s span) (exposure, bool) {
+	i, found := slices.BinarySearchFunc(x.all, exposure{span: s}, compareExposures)
 	if !found {
 		return exposure{}, false
 	}
@@ -58,8 +58,8 @@ func (x *exposures) take(s span) (exposure, bool) {
 	return e, true
 }
 
-// touching returns the parts of the union that overlap or adjoin s: union[i:j].
-func (x *exposures) touching(s span) (i, j int) {
+// touchingParts returns the parts of the union that overlap or adjoin s: union[i:j].
+func (x *exposures) touchingParts(s span) (i, j int) {
 	i, _ = slices.BinarySearchFunc(x.union, s.lo,
 		func(u span, lo uintptr) int { return cmp.Compare(u.hi, lo) })
 	for j = i; j < len(x.union) && x.union[j].lo <= s.hi; j++ {
@@ -67,8 +67,8 @@ func (x *exposures) touching(s span) (i, j int) {
 	return i, j
 }
 
-// within returns the union of the published exposures that begin in [s.lo, s.hi).
-func (x *exposures) within(s span) (parts []span) {
+// unionOf returns the union of the published exposures that begin in [s.lo, s.hi).
+func (x *exposures) unionOf(s span) (parts []span) {
 	i, _ := slices.BinarySearchFunc(x.all, s.lo,
 		func(e exposure, lo uintptr) int { return cmp.Compare(e.lo, lo) })
 	for ; i < len(x.all) && x.all[i].lo < s.hi; i++ {
@@ -84,15 +84,15 @@ func (x *exposures) within(s span) (parts []span) {
 	return parts
 }
 
-// change updates the union around s, where an exposure was added or removed. publish replaces the
-// published parts of a span by others. On an error of publish the union has not changed, and the
-// caller undoes its own step. The caller holds regionTable.mu, under which publish runs.
-func (x *exposures) change(s span, publish func(span, []span) error) error {
-	i, j := x.touching(s)
+// updateUnion updates the union around s, where an exposure was added or removed. publish replaces
+// the published parts of a span by others. On an error of publish the union has not changed, and
+// the caller undoes its own step. The caller holds regionTable.mu, under which publish runs.
+func (x *exposures) updateUnion(s span, publish func(span, []span) error) error {
+	i, j := x.touchingParts(s)
 	for k := i; k < j; k++ {
 		s.lo, s.hi = min(s.lo, x.union[k].lo), max(s.hi, x.union[k].hi)
 	}
-	parts := x.within(s)
+	parts := x.unionOf(s)
 	if slices.Equal(parts, x.union[i:j]) {
 		return nil
 	}
@@ -114,17 +114,17 @@ func (m *arenaMemory) Expose(addr uintptr, n int64) error {
 		return fmt.Errorf("%w: %d bytes at %#x", transport.ErrBadAddr, n, addr)
 	}
 	var err error
-	if e.published, err = m.toPublish(e.span); err != nil {
+	if e.published, err = m.mustPublish(e.span); err != nil {
 		return err
 	}
 	m.regions.mu.Lock()
 	defer m.regions.mu.Unlock()
-	if e.published && !m.regions.exposed.began && !m.Inside(addr) {
+	if e.published && !m.regions.exposed.privateExposed && !m.Inside(addr) {
 		m.beginExposing()
 	}
-	m.regions.exposed.add(e)
-	if err = m.regions.exposed.change(e.span, m.publishUnion); err != nil {
-		m.regions.exposed.take(e.span)
+	m.regions.exposed.insert(e)
+	if err = m.regions.exposed.updateUnion(e.span, m.publishUnion); err != nil {
+		m.regions.exposed.remove(e.span)
 	}
 	return err
 }
@@ -136,21 +136,21 @@ func (m *arenaMemory) Conceal(addr uintptr, n int64) error {
 	}
 	m.regions.mu.Lock()
 	defer m.regions.mu.Unlock()
-	e, ok := m.regions.exposed.take(span{addr, addr + uintptr(n)})
+	e, ok := m.regions.exposed.remove(span{addr, addr + uintptr(n)})
 	if !ok {
 		return fmt.Errorf("%w: %d bytes at %#x are not exposed", transport.ErrBadAddr, n,
 			addr)
 	}
-	err := m.regions.exposed.change(e.span, m.publishUnion)
+	err := m.regions.exposed.updateUnion(e.span, m.publishUnion)
 	if err != nil {
-		m.regions.exposed.add(e)
+		m.regions.exposed.insert(e)
 	}
 	return err
 }
 
-// toPublish reports whether exposed memory must be entered into the region table of this rank: it
+// mustPublish reports whether exposed memory must be entered into the region table of this rank: it
 // is private, or another rank has allocated it. Memory of the arena must be a live allocation.
-func (m *arenaMemory) toPublish(s span) (bool, error) {
+func (m *arenaMemory) mustPublish(s span) (bool, error) {
 	arena := span{m.place.base, m.place.base + uintptr(m.place.bytes)}
 	if s.hi <= arena.lo || s.lo >= arena.hi {
 		return true, nil
@@ -182,7 +182,7 @@ func (m *arenaMemory) publishUnion(s span, parts []span) error {
 func (m *arenaMemory) beginExposing() {
 	var b [8]byte
 	rand.Read(b[:])
-	m.regions.exposed.began = true
+	m.regions.exposed.privateExposed = true
 	if errno := C.shm_expose_open(C.uint64_t(binary.NativeEndian.Uint64(b[:]))); errno != 0 {
 		log.Infof("no thread copies private memory for ranks that the kernel refuses it: "+
 			"%v", syscall.Errno(errno))

@@ -60,12 +60,12 @@ func (m *modelExposures) check() {
 func (m *modelExposures) change(s span, by int) {
 	m.t.Helper()
 	if by > 0 {
-		m.x.add(exposure{s, true})
+		m.x.insert(exposure{s, true})
 		m.made = append(m.made, s)
-	} else if _, ok := m.x.take(s); !ok {
+	} else if _, ok := m.x.remove(s); !ok {
 		m.t.Fatalf("%v is not there", s)
 	}
-	if err := m.x.change(s, m.publish); err != nil {
+	if err := m.x.updateUnion(s, m.publish); err != nil {
 		m.t.Fatal(err)
 	}
 	for i := s.lo; i < s.hi; i++ {
@@ -97,20 +97,20 @@ func TestExposures(t *testing.T) {
 // An unpublished exposure is not in the union; a change that cannot be published has no effect.
 func TestExposuresRefused(t *testing.T) {
 	var x exposures
-	x.add(exposure{span{10, 20}, false})
+	x.insert(exposure{span{10, 20}, false})
 	full := errors.New("full")
 	refuse := func(span, []span) error { return full }
-	if err := x.change(span{10, 20}, refuse); err != nil || len(x.union) != 0 {
+	if err := x.updateUnion(span{10, 20}, refuse); err != nil || len(x.union) != 0 {
 		t.Errorf("%v, %v", err, x.union)
 	}
-	x.add(exposure{span{20, 30}, true})
-	if err := x.change(span{20, 30}, refuse); err != full || len(x.union) != 0 {
+	x.insert(exposure{span{20, 30}, true})
+	if err := x.updateUnion(span{20, 30}, refuse); err != full || len(x.union) != 0 {
 		t.Errorf("%v, %v", err, x.union)
 	}
-	if _, ok := x.take(span{10, 19}); ok {
+	if _, ok := x.remove(span{10, 19}); ok {
 		t.Error("another range was taken")
 	}
-	if e, ok := x.take(span{10, 20}); !ok || e.published {
+	if e, ok := x.remove(span{10, 20}); !ok || e.published {
 		t.Error("the exposure is gone")
 	}
 }

@@ -45,7 +45,7 @@ func closeFiles(fds []int) {
 
 // distribute creates the files of an arena, maps them at a reserved place, and has all members map
 // them. The leader keeps the file of its own slice.
-func distribute(p place, sizes []int64, conns []*net.UnixConn, ranks []transport.Rank) (int,
+func distribute(p arenaPlace, sizes []int64, conns []*net.UnixConn, ranks []transport.Rank) (int,
 	error) {
 	fds, err := newFiles(sizes)
 	left := span{p.base, p.base + uintptr(p.bytes)}
@@ -74,7 +74,7 @@ func sendFiles(fds []int, c *net.UnixConn, to transport.Rank) error {
 		now := rest[:min(filesAtOnce, len(rest))]
 		rest = rest[len(now):]
 		f := frame{kind: fFiles, a: uint64(len(now)), b: uint64(len(rest))}
-		if err := sock.Send(c, f.encode(), unix.UnixRights(now...)); err != nil {
+		if err := sock.Send(c, f.marshal(), unix.UnixRights(now...)); err != nil {
 			return fmt.Errorf("hand the arena to rank %d: %w", to, err)
 		}
 	}
@@ -91,15 +91,15 @@ func sendFiles(fds []int, c *net.UnixConn, to transport.Rank) error {
 	return nil
 }
 
-// takeFiles maps the files that the leader sends at a reserved place, and keeps that of this rank's
-// own slice.
-func takeFiles(c *net.UnixConn, p place, self int) (int, error) {
+// mapReceivedFiles maps the files that the leader sends at a reserved place, and keeps that of this
+// rank's own slice.
+func mapReceivedFiles(c *net.UnixConn, p arenaPlace, self int) (int, error) {
 	mine, err := receiveFiles(c, span{p.base, p.base + uintptr(p.bytes)}, self+1)
 	vote := frame{kind: fVote, from: uint32(self)}
 	if err == nil {
 		vote.a = 1
 	}
-	if werr := sock.Send(c, vote.encode(), nil); err == nil {
+	if werr := sock.Send(c, vote.marshal(), nil); err == nil {
 		err = werr
 	}
 	if err != nil && mine >= 0 {
@@ -151,7 +151,7 @@ func readFiles(c *net.UnixConn) (fds []int, rest uint64, err error) {
 		some, _ := unix.ParseUnixRights(&msgs[i])
 		fds = append(fds, some...)
 	}
-	f := decode(body)
+	f := decodeFrame(body)
 	if err != nil || n != frameBytes || f.kind != fFiles || len(fds) == 0 ||
 		uint64(len(fds)) != f.a {
 		closeFiles(fds)

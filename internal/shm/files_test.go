@@ -67,7 +67,8 @@ func files(r *rank) {
 		r.Errorf("%d files at %d places, expected %d: %q", len(inodes), len(mapped), n,
 			mapped)
 	}
-	if own := fmt.Sprintf("%x-%x 00000000 ", r.own.all.lo, r.own.all.hi); !strings.Contains(
+	bounds := r.alloc.bounds
+	if own := fmt.Sprintf("%x-%x 00000000 ", bounds.lo, bounds.hi); !strings.Contains(
 		strings.Join(mapped, "\n"), own) {
 		r.Errorf("no file is just this rank's slice, %q: %q", own, mapped)
 	}
@@ -164,11 +165,11 @@ func TestFewDescriptors(t *testing.T) {
 	all := launch(t, 3, "few descriptors", nil)
 	for i, want := range []string{"cannot map the 4 files", "did not come",
 		"take the arena from rank"} {
-		if got := all[i].hear(t); !strings.Contains(got, want) {
+		if got := all[i].readLine(t); !strings.Contains(got, want) {
 			t.Errorf("local rank %d: %q, expected %q", i, got, want)
 		}
 	}
 	for _, p := range all {
-		p.end(t, false)
+		p.awaitExit(t, false)
 	}
 }

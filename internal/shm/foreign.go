@@ -44,20 +44,20 @@ import (
 // kernel.Run and struct shm_run are one layout.
 var _ [unsafe.Sizeof(kernel.Run{})]byte = [C.sizeof_struct_shm_run]byte{}
 
-// way is the way by which the private memory of a rank is accessed.
-type way = uint32
+// foreignPath is the way by which the private memory of a rank is accessed.
+type foreignPath = uint32
 
 const (
-	unknown  way = iota // not probed yet
-	byKernel            // process_vm_readv and process_vm_writev
-	byOwner             // a request to a thread of the owner (request.c)
+	unknownPath  foreignPath = iota // not probed yet
+	pathByKernel                    // process_vm_readv and process_vm_writev
+	pathByOwner                     // a request to a thread of the owner (request.c)
 )
 
 // foreignMemory implements transport.ForeignMemory and transfers with private memory.
 type foreignMemory struct {
 	arenaMemory
-	noVM bool            // Options.NoVM
-	ways []atomic.Uint32 // by local number: the way to the rank's private memory
+	noVM  bool            // Options.NoVM
+	paths []atomic.Uint32 // by local number: the way to the rank's private memory
 }
 
 // rankOf returns the record of a local rank in the control block.
@@ -76,20 +76,20 @@ func (m *arenaMemory) Mapped(local int, addr uintptr) bool {
 	return local == m.self || m.Inside(addr)
 }
 
-// wayTo returns the way to the private memory of a local rank, and probes it on first use. Threads
+// pathTo returns the way to the private memory of a local rank, and probes it on first use. Threads
 // that probe at the same time store the same result.
-func (m *foreignMemory) wayTo(local int) (way, error) {
-	if local < 0 || local >= len(m.ways) || !m.exposes(local) {
-		return unknown, fmt.Errorf("%w: local rank %d has exposed no memory",
+func (m *foreignMemory) pathTo(local int) (foreignPath, error) {
+	if local < 0 || local >= len(m.paths) || !m.exposes(local) {
+		return unknownPath, fmt.Errorf("%w: local rank %d has exposed no memory",
 			transport.ErrBadAddr, local)
 	}
-	w := m.ways[local].Load()
-	if w == unknown {
-		w = byOwner
+	w := m.paths[local].Load()
+	if w == unknownPath {
+		w = pathByOwner
 		if !m.noVM && bool(C.shm_vm_allowed(C.int(local))) {
-			w = byKernel
+			w = pathByKernel
 		}
-		m.ways[local].Store(w)
+		m.paths[local].Store(w)
 	}
 	return w, nil
 }
@@ -112,11 +112,11 @@ func (m *foreignMemory) copyForeign(local int, addr uintptr, mine []byte, write 
 	case len(mine) == 0:
 		return nil
 	case !m.Mapped(local, addr):
-		w, err := m.wayTo(local)
+		w, err := m.pathTo(local)
 		if err != nil {
 			return err
 		}
-		e := C.foreign_one(C.int(local), C.bool(w == byOwner), at, C.uint64_t(addr),
+		e := C.foreign_one(C.int(local), C.bool(w == pathByOwner), at, C.uint64_t(addr),
 			C.int64_t(len(mine)), C.bool(write))
 		return m.foreignError(e, local, addr, int64(len(mine)))
 	case write:
@@ -147,8 +147,9 @@ func (m *foreignMemory) foreignError(errno C.int, local int, addr uintptr, n int
 	return fmt.Errorf("%d bytes at %#x of rank %d: %w", n, addr, rank, what)
 }
 
-// outside reports whether some remote memory of a transfer with a local rank is not in the arena.
-func (m *foreignMemory) outside(local int, x *transport.Xfer) bool {
+// needsForeign reports whether some remote memory of a transfer with a local rank is not in the
+// arena.
+func (m *foreignMemory) needsForeign(local int, x *transport.Xfer) bool {
 	if local == m.self || !m.exposes(local) {
 		return false
 	}
@@ -164,29 +165,29 @@ func (m *foreignMemory) outside(local int, x *transport.Xfer) bool {
 	return false
 }
 
-// walker lists the runs of a transfer. It is too large for the stack, so walkers pools it.
-type walker struct {
+// runLister lists the runs of a transfer. It is too large for the stack, so runListers pools it.
+type runLister struct {
 	left, right kernel.Cursor
 	list        [2][]kernel.Group
 	runs        [256]kernel.Run
 }
 
-var walkers = sync.Pool{New: func() any { return new(walker) }}
+var runListers = sync.Pool{New: func() any { return new(runLister) }}
 
-// foreign carries out a transfer with private memory of another rank: it calls move with up to 256
-// runs at a time, then finishes x. The errno that move returns ends the transfer.
-func (m *foreignMemory) foreign(local int, x *transport.Xfer, move func(viaOwner C.bool, r *C.struct_shm_run,
-	n C.size_t) C.int) error {
-	w, err := m.wayTo(local)
+// transferForeign carries out a transfer with private memory of another rank: it calls move with up
+// to 256 runs at a time, then finishes x. The errno that move returns ends the transfer.
+func (m *foreignMemory) transferForeign(local int, x *transport.Xfer,
+	move func(viaOwner C.bool, r *C.struct_shm_run, n C.size_t) C.int) error {
+	w, err := m.pathTo(local)
 	if err != nil {
 		return err
 	}
-	c := walkers.Get().(*walker)
-	defer walkers.Put(c)
+	c := runListers.Get().(*runLister)
+	defer runListers.Put(c)
 	for x.Cursors(&c.left, &c.right, &c.list); c.right.Left() > 0; {
 		runs := kernel.Runs(&c.left, &c.right, c.runs[:0], math.MaxInt64)
 		first := (*C.struct_shm_run)(unsafe.Pointer(unsafe.SliceData(runs)))
-		if errno := move(w == byOwner, first, C.size_t(len(runs))); errno != 0 {
+		if errno := move(w == pathByOwner, first, C.size_t(len(runs))); errno != 0 {
 			return m.foreignError(errno, local, runs[0].Remote, x.Bytes())
 		}
 	}
@@ -196,9 +197,10 @@ func (m *foreignMemory) foreign(local int, x *transport.Xfer, move func(viaOwner
 
 // moveForeign is Put (write) or Get with private memory of another rank.
 func (m *foreignMemory) moveForeign(local int, x *transport.Xfer, write bool) error {
-	return m.foreign(local, x, func(viaOwner C.bool, r *C.struct_shm_run, n C.size_t) C.int {
-		return C.shm_foreign_move(C.int(local), viaOwner, r, n, C.bool(write))
-	})
+	return m.transferForeign(local, x,
+		func(viaOwner C.bool, r *C.struct_shm_run, n C.size_t) C.int {
+			return C.shm_foreign_move(C.int(local), viaOwner, r, n, C.bool(write))
+		})
 }
 
 // accForeign is Acc in private memory of another rank.
@@ -208,9 +210,10 @@ func (m *foreignMemory) accForeign(local int, x *transport.Xfer, s transport.Sca
 	if st.Device {
 		device = 1
 	}
-	return m.foreign(local, x, func(viaOwner C.bool, r *C.struct_shm_run, n C.size_t) C.int {
-		return C.foreign_acc((*C.uint32_t)(st.Word), C.uint32_t(st.Mask),
-			C.uint32_t(st.PitchWords), C.uint32_t(st.Owner), device,
-			C.int(local), viaOwner, C.int(s.Type), s.Value, r, n)
-	})
+	return m.transferForeign(local, x,
+		func(viaOwner C.bool, r *C.struct_shm_run, n C.size_t) C.int {
+			return C.foreign_acc((*C.uint32_t)(st.Word), C.uint32_t(st.Mask),
+				C.uint32_t(st.PitchWords), C.uint32_t(st.Owner), device,
+				C.int(local), viaOwner, C.int(s.Type), s.Value, r, n)
+		})
 }

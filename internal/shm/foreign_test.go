@@ -42,14 +42,14 @@ func foreignTransfers(r *rank) {
 	sums(r, tr, all, theirs.lo)
 	wrong(r, tr, all, mine)
 	r.World().Barrier()
-	want := byKernel
+	want := pathByKernel
 	if r.order.NoVM {
-		want = byOwner
+		want = pathByOwner
 	}
 	for local := range all {
-		if got := r.ways[local].Load(); local != r.Self() && got != want {
-			r.Errorf("memory of local rank %d is reached by way %d, not %d", local, got,
-				want)
+		if got := r.paths[local].Load(); local != r.Self() && got != want {
+			r.Errorf("memory of local rank %d is reached by path %d, not %d", local,
+				got, want)
 		}
 	}
 }
@@ -240,7 +240,7 @@ func TestForeign(t *testing.T) { run(t, 3, "foreign") }
 
 func TestForeignByOwner(t *testing.T) {
 	for _, p := range launch(t, 3, "foreign", func(o *order) { o.NoVM = true }) {
-		p.end(t, false)
+		p.awaitExit(t, false)
 	}
 }
 
@@ -259,8 +259,8 @@ func witness(r *rank) {
 	next := 1 - r.Self()
 	var b [1]byte
 	err := r.ReadForeign(next, uintptr(all[next]), b[:])
-	if w := r.ways[next].Load(); err != nil || b[0] != byte(5+next) || w != byOwner {
-		r.Errorf("read %d by way %d: %v", b[0], w, err)
+	if w := r.paths[next].Load(); err != nil || b[0] != byte(5+next) || w != pathByOwner {
+		r.Errorf("read %d by path %d: %v", b[0], w, err)
 	}
 	r.World().Barrier()
 }

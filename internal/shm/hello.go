@@ -52,7 +52,7 @@ type frame struct {
 	a, b       uint64
 }
 
-func (f frame) encode() []byte {
+func (f frame) marshal() []byte {
 	b := make([]byte, frameBytes)
 	binary.LittleEndian.PutUint32(b, f.kind)
 	binary.LittleEndian.PutUint32(b[4:], f.from)
@@ -61,7 +61,7 @@ func (f frame) encode() []byte {
 	return b
 }
 
-func decode(b []byte) frame {
+func decodeFrame(b []byte) frame {
 	return frame{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:]),
 		binary.LittleEndian.Uint64(b[8:]),
 		binary.LittleEndian.Uint64(b[16:])}
@@ -73,7 +73,7 @@ func readFrame(c net.Conn, kind uint32) (frame, error) {
 	if _, err := io.ReadFull(c, b); err != nil {
 		return frame{}, err
 	}
-	f := decode(b)
+	f := decodeFrame(b)
 	if kind != 0 && f.kind != kind {
 		return f, fmt.Errorf("frame of kind %#x where %#x was expected", f.kind, kind)
 	}
@@ -104,15 +104,15 @@ func admit(c *net.UnixConn, secret []byte, nlocal int) (frame, error) {
 
 // hello is the first frame that a rank sends on a connection to another one.
 type hello struct {
-	purpose uint64
-	self    int
-	secret  []byte
-	left    int64 // bytes of address space that the rank has left for the arena
+	purpose   uint64
+	self      int
+	secret    []byte
+	spaceLeft int64 // bytes of address space that the rank has left for the arena
 }
 
-// dial connects to a rank's socket and sends the hello. Strangers may fill the backlog of the
-// socket, so dial repeats a connection that fails until the rank has accepted others.
-func dial(name string, h hello) (c *net.UnixConn, err error) {
+// dialRank connects to a rank's socket and sends the hello. Strangers may fill the backlog of the
+// socket, so dialRank repeats a connection that fails until the rank has accepted others.
+func dialRank(name string, h hello) (c *net.UnixConn, err error) {
 	err = acceptqueue.Redial(joinTimeout, nil, func(time.Time) (err error) {
 		c, err = net.DialUnix("unix", nil, &net.UnixAddr{Name: "@" + name, Net: "unix"})
 		return err
@@ -125,7 +125,7 @@ func dial(name string, h hello) (c *net.UnixConn, err error) {
 		return nil, err
 	}
 	first := append(frame{kind: fHello, from: uint32(h.self), a: h.purpose,
-		b: uint64(h.left)}.encode(), h.secret...)
+		b: uint64(h.spaceLeft)}.marshal(), h.secret...)
 	if err := sock.Send(c, first, nil); err != nil {
 		c.Close()
 		return nil, err

@@ -46,19 +46,19 @@ func (d *Listener) Close() { d.l.Close() }
 // tried.
 var errGone = errors.New("has ended or does not answer while the ranks of this node join")
 
-// lead creates the arena and has all members map it. It returns the file of the leader's slice and
-// the connections by local number.
-func (d *Listener) lead(o *Options) (int, place, []*net.UnixConn, error) {
-	conns, left, err := d.gather(o)
+// createAsLeader creates the arena and has all members map it. It returns the file of the leader's
+// slice and the connections by local number.
+func (d *Listener) createAsLeader(o *Options) (int, arenaPlace, []*net.UnixConn, error) {
+	conns, left, err := d.acceptMembers(o)
 	if err == nil {
 		var fd int
-		var p place
+		var p arenaPlace
 		if fd, p, err = createArena(o, conns, left); err == nil {
 			return fd, p, conns, nil
 		}
 	}
 	closeAll(conns)
-	return -1, place{}, nil, err
+	return -1, arenaPlace{}, nil, err
 }
 
 func closeAll(conns []*net.UnixConn) {
@@ -70,7 +70,7 @@ func closeAll(conns []*net.UnixConn) {
 }
 
 // createArena finds a place for the arena and creates it there.
-func createArena(o *Options, conns []*net.UnixConn, left spaceLeft) (int, place, error) {
+func createArena(o *Options, conns []*net.UnixConn, left spaceLeft) (int, arenaPlace, error) {
 	p, err := choosePlace(o, conns, left)
 	if err != nil {
 		return -1, p, err
@@ -87,12 +87,12 @@ func createArena(o *Options, conns []*net.UnixConn, left spaceLeft) (int, place,
 }
 
 // choosePlace offers one place after the other until all ranks have reserved one.
-func choosePlace(o *Options, conns []*net.UnixConn, left spaceLeft) (place, error) {
+func choosePlace(o *Options, conns []*net.UnixConn, left spaceLeft) (arenaPlace, error) {
 	bytes, last := arenaBytes(o, left)
 	if last != nil {
-		return place{}, fmt.Errorf("%w: %w", transport.ErrNoMemory, last)
+		return arenaPlace{}, fmt.Errorf("%w: %w", transport.ErrNoMemory, last)
 	}
-	for _, p := range places(bytes, o.Base) {
+	for _, p := range arenaPlaces(bytes, o.Base) {
 		if last = offerPlace(p, conns, o.Ranks); last == nil {
 			return p, nil
 		}
@@ -100,14 +100,14 @@ func choosePlace(o *Options, conns []*net.UnixConn, left spaceLeft) (place, erro
 			return p, last
 		}
 	}
-	return place{}, fmt.Errorf("%w: no place for the shared arena in all ranks of this node "+
-		"(%v); "+
+	return arenaPlace{}, fmt.Errorf("%w: no place for the shared arena in all ranks of this "+
+		"node (%v); "+
 		"set ARMCI_SHM_BASE or ARMCI_SHM_ARENA", transport.ErrNoMemory, last)
 }
 
-// gather accepts the connections of all members. It also returns the least address space that a
-// rank of the node has left for the arena.
-func (d *Listener) gather(o *Options) ([]*net.UnixConn, spaceLeft, error) {
+// acceptMembers accepts the connections of all members. It also returns the least address space
+// that a rank of the node has left for the arena.
+func (d *Listener) acceptMembers(o *Options) ([]*net.UnixConn, spaceLeft, error) {
 	conns := make([]*net.UnixConn, len(o.Ranks))
 	left := spaceLeft{bytes: ownSpaceLeft()}
 	d.l.SetDeadline(time.Now().Add(joinTimeout))
@@ -135,13 +135,13 @@ func (d *Listener) gather(o *Options) ([]*net.UnixConn, spaceLeft, error) {
 }
 
 // offerPlace reserves p in this process and in all members, or in none of them.
-func offerPlace(p place, conns []*net.UnixConn, ranks []transport.Rank) error {
-	err := reserve(p)
+func offerPlace(p arenaPlace, conns []*net.UnixConn, ranks []transport.Rank) error {
+	err := reserveAddresses(p)
 	reserved := err == nil
 	for _, c := range conns {
 		if c != nil {
 			sock.Send(c, frame{kind: fMap, a: uint64(p.bytes),
-				b: uint64(p.base)}.encode(), nil)
+				b: uint64(p.base)}.marshal(), nil)
 		}
 	}
 	for i, c := range conns {
@@ -170,16 +170,16 @@ func offerPlace(p place, conns []*net.UnixConn, ranks []transport.Rank) error {
 	}
 	for _, c := range conns {
 		if c != nil {
-			sock.Send(c, verdict.encode(), nil)
+			sock.Send(c, verdict.marshal(), nil)
 		}
 	}
 	return err
 }
 
-// follow receives the arena from the leader: it answers offers until one is accepted by all ranks,
-// then maps the files. It returns the file of this rank's slice and the connection.
-func follow(o *Options) (fd int, p place, c *net.UnixConn, err error) {
-	if c, err = dial(o.Listeners[0], hello{purposeJoin, o.Self, o.Secret,
+// joinAsMember receives the arena from the leader: it answers offers until one is accepted by all
+// ranks, then maps the files. It returns the file of this rank's slice and the connection.
+func joinAsMember(o *Options) (fd int, p arenaPlace, c *net.UnixConn, err error) {
+	if c, err = dialRank(o.Listeners[0], hello{purposeJoin, o.Self, o.Secret,
 		ownSpaceLeft()}); err != nil {
 		return -1, p, nil, fmt.Errorf("reach rank %d, the leader of this node: %w",
 			o.Ranks[0], err)
@@ -187,10 +187,10 @@ func follow(o *Options) (fd int, p place, c *net.UnixConn, err error) {
 	c.SetReadDeadline(time.Now().Add(joinTimeout))
 	defer c.SetReadDeadline(time.Time{})
 	for reserved := false; !reserved && err == nil; {
-		p, reserved, err = takeOffer(c, o.Self)
+		p, reserved, err = answerOffer(c, o.Self)
 	}
 	if err == nil {
-		if fd, err = takeFiles(c, p, o.Self); err != nil {
+		if fd, err = mapReceivedFiles(c, p, o.Self); err != nil {
 			unmap(p)
 		}
 	}
@@ -201,20 +201,21 @@ func follow(o *Options) (fd int, p place, c *net.UnixConn, err error) {
 	return fd, p, c, nil
 }
 
-// takeOffer answers one offer of the leader, and reports whether all ranks have reserved the place.
-func takeOffer(c *net.UnixConn, self int) (place, bool, error) {
+// answerOffer answers one offer of the leader, and reports whether all ranks have reserved the
+// place.
+func answerOffer(c *net.UnixConn, self int) (arenaPlace, bool, error) {
 	f, err := readFrame(c, fMap)
 	if err != nil {
-		return place{}, false, fmt.Errorf("no usable place was found (%w)", err)
+		return arenaPlace{}, false, fmt.Errorf("no usable place was found (%w)", err)
 	}
-	p := place{int64(f.a), uintptr(f.b)}
+	p := arenaPlace{int64(f.a), uintptr(f.b)}
 	vote := frame{kind: fVote, from: uint32(self)}
-	reserved := reserve(p) == nil
+	reserved := reserveAddresses(p) == nil
 	if reserved {
 		vote.a = 1
 	}
 	var verdict frame
-	if err = sock.Send(c, vote.encode(), nil); err == nil {
+	if err = sock.Send(c, vote.marshal(), nil); err == nil {
 		verdict, err = readFrame(c, fCommit)
 	}
 	if reserved && verdict.a == 1 {

@@ -65,15 +65,15 @@ func TestAdmit(t *testing.T) {
 		}
 	}
 	hello := frame{kind: fHello, from: 2, a: purposeMessages}
-	good := append(hello.encode(), testSecret()...)
+	good := append(hello.marshal(), testSecret()...)
 	if f, err := admitted(t, d, 3, say(good)); err != nil || f != hello {
 		t.Errorf("%+v, %v", f, err)
 	}
-	wrong := append(hello.encode(), strings.Repeat("x", secretLen)...)
+	wrong := append(hello.marshal(), strings.Repeat("x", secretLen)...)
 	for what, b := range map[string][]byte{
 		"nothing": nil, "half a frame": good[:10], "no secret": good[:frameBytes],
 		"half a secret": good[:frameBytes+8],
-		"wrong secret":  wrong, "another frame": append(frame{kind: fVote}.encode(),
+		"wrong secret":  wrong, "another frame": append(frame{kind: fVote}.marshal(),
 			testSecret()...), "zeros": make([]byte, 40),
 	} {
 		if _, err := admitted(t, d, 3, say(b)); err == nil {
@@ -92,7 +92,7 @@ func TestOtherUser(t *testing.T) {
 	}
 	leaktest.Check(t)
 	d := openListener(t)
-	good := append(frame{kind: fHello, from: 1}.encode(), testSecret()...)
+	good := append(frame{kind: fHello, from: 1}.marshal(), testSecret()...)
 	_, err := admitted(t, d, 2, asNobody(func() error {
 		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
@@ -117,7 +117,7 @@ func TestOtherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer theirs.Close()
-	if _, err := dial(d.Name+"-x", hello{purpose: purposeJoin, self: 1,
+	if _, err := dialRank(d.Name+"-x", hello{purpose: purposeJoin, self: 1,
 		secret: testSecret()}); err == nil || !strings.Contains(err.Error(), "user 65534") {
 		t.Errorf("a listener of another user: %v", err)
 	}
@@ -152,7 +152,7 @@ func TestGather(t *testing.T) {
 	}{{1, purposeJoin, "w"}, {1, purposeMessages, "s"}, {2, purposeJoin, "s"},
 		{2, purposeJoin, "s"}, {1, purposeJoin, "s"}} {
 		secret := []byte(strings.Repeat(h.secret, secretLen))
-		c, err := dial(d.Name, hello{h.purpose, h.self, secret, int64(h.self) << 30})
+		c, err := dialRank(d.Name, hello{h.purpose, h.self, secret, int64(h.self) << 30})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -160,7 +160,7 @@ func TestGather(t *testing.T) {
 	}
 	o := order{Listeners: make([]string, 3), Secret: testSecret()}
 	opt := o.options()
-	conns, left, err := d.gather(&opt)
+	conns, left, err := d.acceptMembers(&opt)
 	if err != nil || conns[0] != nil || conns[1] == nil || conns[2] == nil {
 		t.Errorf("%v, %v", conns, err)
 	}
@@ -205,7 +205,7 @@ var scenarios = map[string]func(*rank){
 // dieWhileJoining kills rank 2 after its hello, before its vote.
 func dieWhileJoining(r *rank) {
 	if r.order.Self == 2 {
-		if _, err := dial(r.order.Listeners[0], hello{purposeJoin, 2, r.order.Secret,
+		if _, err := dialRank(r.order.Listeners[0], hello{purposeJoin, 2, r.order.Secret,
 			unlimited}); err != nil {
 			r.Fatal(err)
 		}
@@ -222,7 +222,7 @@ func failToJoin(r *rank) {
 		r.Fatal("joined")
 	}
 	r.Node = nil
-	r.say("%v", err)
+	r.writeLine("%v", err)
 	maps, merr := os.ReadFile("/proc/self/maps")
 	if merr != nil || strings.Contains(string(maps), fmt.Sprintf("\n%x-", r.order.Base)) ||
 		strings.Contains(string(maps), "memfd:armci") {
@@ -241,13 +241,13 @@ func TestDeathWhileJoining(t *testing.T) {
 			if p.Local == 0 {
 				want = fmt.Sprintf("rank %d has ended", worldRank(2))
 			}
-			if got := p.hear(t); !strings.Contains(got, want) {
+			if got := p.readLine(t); !strings.Contains(got, want) {
 				t.Errorf("local rank %d: %q, expected %q", p.Local, got, want)
 			}
 		}
 	}
 	for _, p := range all {
-		p.end(t, p.Local == 2)
+		p.awaitExit(t, p.Local == 2)
 	}
 	if took := time.Since(begin); took > patience/2 {
 		t.Errorf("it took %v", took)
@@ -266,22 +266,22 @@ func squat(r *rank) {
 	if err := r.join(); err != nil {
 		r.Fatal(err)
 	}
-	r.say("%#x", r.Base())
+	r.writeLine("%#x", r.Base())
 }
 
 // All ranks map the arena at another address if one rank cannot map it at the first.
 func TestAddressTaken(t *testing.T) {
 	leaktest.Check(t)
 	all := launch(t, 3, "squat", nil)
-	first := all[0].hear(t)
+	first := all[0].readLine(t)
 	for _, p := range all[1:] {
-		if got := p.hear(t); got != first || got == fmt.Sprintf("%#x", testBase) {
+		if got := p.readLine(t); got != first || got == fmt.Sprintf("%#x", testBase) {
 			t.Errorf("local rank %d maps at %s, local rank 0 at %s", p.Local, got,
 				first)
 		}
 	}
 	for _, p := range all {
-		p.end(t, false)
+		p.awaitExit(t, false)
 	}
 }
 
@@ -307,7 +307,7 @@ func TestWrongSecret(t *testing.T) {
 
 // Whatever bytes arrive, admit accepts no connection without the secret.
 func FuzzAdmit(f *testing.F) {
-	good := append(frame{kind: fHello, from: 1, a: purposeJoin}.encode(), testSecret()...)
+	good := append(frame{kind: fHello, from: 1, a: purposeJoin}.marshal(), testSecret()...)
 	f.Add(good)
 	f.Add(good[:30])
 	f.Add(make([]byte, 40))
@@ -327,21 +327,21 @@ func FuzzAdmit(f *testing.F) {
 
 // Whatever a leader sends, a member keeps no place that not all ranks have reserved.
 func FuzzOffer(f *testing.F) {
-	f.Add(frame{kind: fMap, a: 1 << 30, b: testBase}.encode())
+	f.Add(frame{kind: fMap, a: 1 << 30, b: testBase}.marshal())
 	f.Add([]byte("short"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		mine, theirs := socketPair(t)
 		defer mine.Close()
 		theirs.Write(b)
 		theirs.Close()
-		if p, reserved, err := takeOffer(mine, 1); err == nil || reserved {
+		if p, reserved, err := answerOffer(mine, 1); err == nil || reserved {
 			t.Errorf("%x: reserved %+v", b, p)
 		}
 	})
 }
 
-// Whatever a rank of the job sends, receive passes whole messages only to the handler, and reports
-// one that is too long.
+// Whatever a rank of the job sends, receiveMessages passes whole messages only to the handler, and
+// reports one that is too long.
 func FuzzReceive(f *testing.F) {
 	f.Add([]byte{3, 0, 0, 0, 9, 'a', 'b', 'c', 0, 0, 0, 0, 1})
 	f.Add([]byte{255, 255, 255, 255, 9})
@@ -362,7 +362,7 @@ func FuzzReceive(f *testing.F) {
 			}
 			rest = rest[messageHead+n:]
 		})
-		m.receive(mine, 0)
+		m.receiveMessages(mine, 0)
 		mine.Close()
 		if tooLong := len(rest) >= messageHead &&
 			binary.LittleEndian.Uint32(

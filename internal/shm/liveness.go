@@ -34,42 +34,42 @@ import (
 
 // liveness implements transport.Liveness. Its fields are set before Join returns.
 type liveness struct {
-	opt      *Options
-	listener *Listener
-	leader   *net.UnixConn   // a member's connection to the leader
-	member   []*net.UnixConn // the leader's connections, by local number
-	lossOnce sync.Once       // done when a loss has been reported, or none is to be any more
-	withdraw func(local int) // withdraws the memory of a rank that has exited
+	opt         *Options
+	listener    *Listener
+	leaderConn  *net.UnixConn   // a member's connection to the leader
+	memberConns []*net.UnixConn // the leader's connections, by local number
+	lossOnce    sync.Once       // done when a loss has been reported, or none is to be any more
+	withdraw    func(local int) // withdraws the memory of a rank that has exited
 	reporterLink
 }
 
-// watch starts a goroutine per watched rank: the leader watches every member, a member watches the
-// leader.
-func (m *liveness) watch() {
+// watchForDeaths starts a goroutine per watched rank: the leader watches every member, a member
+// watches the leader.
+func (m *liveness) watchForDeaths() {
 	defer log.Guard()
 	if m.opt.Self != 0 {
-		m.listen(0, m.leader)
+		m.awaitGoodbye(0, m.leaderConn)
 		return
 	}
-	for i, c := range m.member {
+	for i, c := range m.memberConns {
 		if c != nil {
-			go m.listen(i, c)
+			go m.awaitGoodbye(i, c)
 		}
 	}
 }
 
-// listen waits for the goodbye of a watched rank. A connection that ends without it is reported as
-// the rank's death.
-func (m *liveness) listen(local int, c *net.UnixConn) {
+// awaitGoodbye waits for the goodbye of a watched rank. A connection that ends without it is
+// reported as the rank's death.
+func (m *liveness) awaitGoodbye(local int, c *net.UnixConn) {
 	defer log.Guard()
 	f, err := readFrame(c, 0)
 	if err == nil && f.kind == fBye {
 		if f.a == 0 {
-			m.exited(local)
+			m.withdrawAfterGrace(local)
 		}
 		return
 	}
-	m.gone(local, func() string { // called only while the control block is mapped
+	m.reportLoss(local, func() string { // called only while the control block is mapped
 		if m.reporterFD >= 0 {
 			// The reporter prints the reason once it has seen the death itself.
 			C.claim_end(C.int(m.opt.Self))
@@ -83,9 +83,9 @@ func (m *liveness) listen(local int, c *net.UnixConn) {
 // used, for programs whose ranks exit one after the other without finalising.
 const exitGrace = 2 * time.Second
 
-// exited withdraws the memory of a rank that has exited without finalising, after exitGrace. A rank
-// that uses it afterwards ends the job (Owns).
-func (m *liveness) exited(local int) {
+// withdrawAfterGrace withdraws the memory of a rank that has exited without finalising, after
+// exitGrace. A rank that uses it afterwards ends the job (Owns).
+func (m *liveness) withdrawAfterGrace(local int) {
 	time.Sleep(exitGrace)
 	m.withdraw(local)
 }
@@ -96,15 +96,15 @@ func (m *liveness) checkWithdrawn(local int) {
 	if C.how_left(C.int(local)) != C.SHM_WITHDRAWN {
 		return
 	}
-	m.gone(local, func() string {
+	m.reportLoss(local, func() string {
 		return fmt.Sprintf("rank %d has exited without ARMCI_Finalize while others use "+
 			"its memory", m.opt.Ranks[local])
 	})
 }
 
-// gone reports a rank as lost to Options.Lost: only the first one of this process, and none after
-// this rank's own goodbye.
-func (m *liveness) gone(local int, reason func() string) {
+// reportLoss reports a rank as lost to Options.Lost: only the first one of this process, and none
+// after this rank's own goodbye.
+func (m *liveness) reportLoss(local int, reason func() string) {
 	m.lossOnce.Do(func() { m.opt.Lost(m.opt.Ranks[local], reason()) })
 }
 
@@ -118,9 +118,10 @@ func (m *liveness) Ending(yes bool) {
 	}
 }
 
-// goodbye announces the regular end of this rank to the ranks that watch it and to the reporter.
-// clean: it has finalised, and the connections are closed; else the end of the process closes them.
-func (m *liveness) goodbye(clean bool) {
+// announceEnd announces the regular end of this rank to the ranks that watch it and to the
+// reporter. clean: it has finalised, and the connections are closed; else the end of the process
+// closes them.
+func (m *liveness) announceEnd(clean bool) {
 	f := frame{kind: fBye, from: uint32(m.opt.Self)}
 	if clean {
 		f.a = 1
@@ -131,9 +132,9 @@ func (m *liveness) goodbye(clean bool) {
 		m.tellReporter(statusLeft)
 	}
 	m.lossOnce.Do(func() {}) // no loss is reported from here on
-	for _, c := range append([]*net.UnixConn{m.leader}, m.member...) {
+	for _, c := range append([]*net.UnixConn{m.leaderConn}, m.memberConns...) {
 		if c != nil {
-			sock.Send(c, f.encode(), nil)
+			sock.Send(c, f.marshal(), nil)
 			if clean {
 				c.Close()
 			}
@@ -195,7 +196,7 @@ func armcigo_stuck(what *C.char, peer C.int) {
 	if left := C.how_left(peer); left == C.SHM_EXITED || left == C.SHM_WITHDRAWN {
 		how = "exited without"
 	}
-	m.gone(int(peer), func() string {
+	m.reportLoss(int(peer), func() string {
 		return fmt.Sprintf("rank %d has %s ARMCI_Finalize while rank %d waits for it in %s",
 			m.opt.Ranks[peer], how, m.opt.Ranks[m.opt.Self], C.GoString(what))
 	})

@@ -18,8 +18,8 @@ import (
 
 // report writes a loss to the parent, then waits for the parent's line, and fails on a second loss.
 func (r *rank) report() {
-	r.say("%s", <-r.lost)
-	if word := r.hear(); word != "end" {
+	r.writeLine("%s", <-r.lost)
+	if word := r.readLine(); word != "end" {
 		r.Fatalf("the parent says %q", word)
 	}
 	select {
@@ -34,7 +34,7 @@ func (r *rank) report() {
 }
 
 func waitToDie(r *rank) {
-	r.say("%d", os.Getpid())
+	r.writeLine("%d", os.Getpid())
 	r.report()
 }
 
@@ -44,12 +44,12 @@ func TestKilledRanks(t *testing.T) {
 	all := launch(t, 3, "wait to die", nil)
 	pids := make([]string, len(all))
 	for i, p := range all {
-		pids[i] = p.hear(t)
+		pids[i] = p.readLine(t)
 	}
 	for _, step := range []struct{ dies, tells int }{{1, 0}, {0, 2}} {
 		begin := time.Now()
 		all[step.dies].cmd.Process.Kill()
-		got := all[step.tells].hear(t)
+		got := all[step.tells].readLine(t)
 		want := fmt.Sprintf("rank %d: rank %d (pid %s) has died", worldRank(step.dies),
 			worldRank(step.dies), pids[step.dies])
 		if !strings.HasPrefix(got, want) {
@@ -59,9 +59,9 @@ func TestKilledRanks(t *testing.T) {
 			t.Errorf("it took %v", took)
 		}
 	}
-	all[2].tell("end")
+	all[2].writeLine("end")
 	for i, p := range all {
-		p.end(t, i != 2)
+		p.awaitExit(t, i != 2)
 	}
 }
 
@@ -100,15 +100,15 @@ func TestExitWithoutFinalize(t *testing.T) {
 		}
 		want := fmt.Sprintf("rank 5: rank 5 has exited without ARMCI_Finalize while rank "+
 			"%d waits for it in %s", worldRank(i), what)
-		if got := all[i].hear(t); got != want {
+		if got := all[i].readLine(t); got != want {
 			t.Errorf("%q, expected %q", got, want)
 		}
 	}
 	for i, p := range all {
 		if i != 1 {
-			p.tell("end")
+			p.writeLine("end")
 		}
-		p.end(t, false)
+		p.awaitExit(t, false)
 	}
 }
 
@@ -126,7 +126,7 @@ func finaliseEarly(r *rank) {
 	case 1:
 		r.Ending(true)
 		go r.World().Barrier()
-		r.hear()
+		r.readLine()
 		os.Exit(0)
 	case 2:
 		go r.Recv(worldRank(1), 5, nil)
@@ -176,18 +176,18 @@ func TestWaitForTheFinalised(t *testing.T) {
 			}
 			want := fmt.Sprintf("rank 5: rank 5 has called ARMCI_Finalize while rank "+
 				"%d waits for it in %s", worldRank(i), what)
-			if got := c.all[i].hear(t); got != want {
+			if got := c.all[i].readLine(t); got != want {
 				t.Errorf("%q, expected %q", got, want)
 			}
 		}
 		for i, p := range c.all {
 			if c.what[i] == "" && i != 1 {
-				p.hear(t)
+				p.readLine(t)
 			}
-			p.tell("end")
+			p.writeLine("end")
 		}
 		for _, p := range c.all {
-			p.end(t, false)
+			p.awaitExit(t, false)
 		}
 	}
 }
@@ -216,7 +216,7 @@ func TestEndLate(t *testing.T) {
 	leaktest.Check(t)
 	all := slices.Concat(launchBeside(t, 4, "end late"), launchBeside(t, 10, "end late"))
 	for _, p := range all {
-		p.end(t, false)
+		p.awaitExit(t, false)
 	}
 }
 
@@ -225,7 +225,7 @@ func TestCleanEnd(t *testing.T) {
 	leaktest.Check(t)
 	for range 2 {
 		for _, p := range launch(t, 4, "leave", nil) {
-			p.end(t, false)
+			p.awaitExit(t, false)
 		}
 	}
 }

@@ -22,9 +22,9 @@ import (
 	"libarmci/internal/sock"
 )
 
-// watch is one rank as a reporter watches it: the reporter's end of the connection, and the line
-// that it prints about the rank's death.
-type watch struct {
+// watchedRank is one rank as a reporter watches it: the reporter's end of the connection, and the
+// line that it prints about the rank's death.
+type watchedRank struct {
 	end  int
 	line string
 }
@@ -37,9 +37,9 @@ const (
 
 // shareReporter starts the reporter of the machine (leader of the first node), or hands the ranks
 // of this node over to it (other leaders). ready is the rank's end of the first connection.
-func (m *liveness) shareReporter(own []watch, ready int) error {
+func (m *liveness) shareReporter(own []watchedRank, ready int) error {
 	if m.opt.NetnsNode > 0 {
-		return m.handOver(own)
+		return m.handOverRanks(own)
 	}
 	name := secretName("reporters ", m.opt.Secret)
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: "@" + name, Net: "unix"})
@@ -60,9 +60,9 @@ func (m *liveness) shareReporter(own []watch, ready int) error {
 	return nil
 }
 
-// handOver sends the connections of this node's ranks to the leader of the first node, and returns
-// when the reporter of the machine watches them.
-func (m *liveness) handOver(own []watch) error {
+// handOverRanks sends the connections of this node's ranks to the leader of the first node, and
+// returns when the reporter of the machine watches them.
+func (m *liveness) handOverRanks(own []watchedRank) error {
 	if len(own) > mostHandedOver {
 		return fmt.Errorf("%d ranks are too many for one message", len(own))
 	}
@@ -91,7 +91,7 @@ func (m *liveness) handOver(own []watch) error {
 }
 
 // sendWatches sends the connections and lines of the ranks of a node.
-func sendWatches(c *net.UnixConn, own []watch) error {
+func sendWatches(c *net.UnixConn, own []watchedRank) error {
 	var lines strings.Builder
 	ends := make([]int, len(own))
 	for i, w := range own {
@@ -109,7 +109,8 @@ func sendWatches(c *net.UnixConn, own []watch) error {
 
 // gatherWatches receives the watches of other nodes and appends them to own, until there are n or
 // reporterStart has passed. The caller closes the connections and the received ends.
-func gatherWatches(l *net.UnixListener, own []watch, n int) (all []watch, conns []*net.UnixConn) {
+func gatherWatches(l *net.UnixListener, own []watchedRank, n int) (all []watchedRank,
+	conns []*net.UnixConn) {
 	all = own
 	deadline := time.Now().Add(reporterStart)
 	l.SetDeadline(deadline)
@@ -135,13 +136,13 @@ func gatherWatches(l *net.UnixListener, own []watch, n int) (all []watch, conns 
 }
 
 // receiveWatches receives what sendWatches sends.
-func receiveWatches(c *net.UnixConn) ([]watch, error) {
+func receiveWatches(c *net.UnixConn) ([]watchedRank, error) {
 	head, oob := make([]byte, handOverBytes), make([]byte, unix.CmsgSpace(4*mostHandedOver))
 	n, oobn, _, _, err := c.ReadMsgUnix(head, oob)
 	if err != nil {
 		return nil, err
 	}
-	ends, err := rights(oob[:oobn])
+	ends, err := receivedDescriptors(oob[:oobn])
 	if err != nil {
 		return nil, err
 	}
@@ -150,9 +151,9 @@ func receiveWatches(c *net.UnixConn) ([]watch, error) {
 		closeFds(ends)
 		return nil, err
 	}
-	all := make([]watch, len(ends))
+	all := make([]watchedRank, len(ends))
 	for i, end := range ends {
-		all[i] = watch{end, lines[i]}
+		all[i] = watchedRank{end, lines[i]}
 	}
 	return all, nil
 }
@@ -177,7 +178,7 @@ func receiveLines(c *net.UnixConn, head []byte, n int) ([]string, error) {
 	return lines[:n], nil
 }
 
-func closeWatches(all []watch) {
+func closeWatches(all []watchedRank) {
 	for _, w := range all {
 		unix.Close(w.end)
 	}

@@ -38,7 +38,8 @@ func (*mailbox) Send(to int, tag int64, body []byte) {
 
 // Deliver is Send on behalf of a rank of another node. Without wait it never blocks, and returns
 // false if there is no room or another thread is sending there.
-func (*mailbox) Deliver(to int, from transport.Rank, tag, total int64, body []byte, wait bool) bool {
+func (*mailbox) Deliver(to int, from transport.Rank, tag, total int64, body []byte,
+	wait bool) bool {
 	l := C.struct_shm_message{from: C.int(from), tag: C.int64_t(tag),
 		nbytes: C.size_t(len(body)), total: C.size_t(total)}
 	return bool(C.deliver(C.int(to), l, unsafe.Pointer(unsafe.SliceData(body)), C.bool(wait)))

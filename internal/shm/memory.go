@@ -21,20 +21,21 @@ import (
 
 const unlimited = int64(math.MaxInt64)
 
-// available returns the bytes that may still be reserved, and the name of the limit that decides.
-func available() (int64, string) {
+// availableMemory returns the bytes that may still be reserved, and the name of the limit that
+// decides.
+func availableMemory() (int64, string) {
 	best, who := machineMemory(), "the machine"
 	for _, g := range memoryGroups() {
-		if left := g.left(); left < best {
+		if left := g.bytesLeft(); left < best {
 			best, who = left, "control group "+g.dir
 		}
 	}
 	return best, who
 }
 
-// roomFor returns an error unless nbytes more can be reserved with margin bytes to spare.
-func roomFor(nbytes, margin int64) error {
-	left, who := available()
+// checkReservation returns an error unless nbytes more can be reserved with margin bytes to spare.
+func checkReservation(nbytes, margin int64) error {
+	left, who := availableMemory()
 	if nbytes <= left-margin {
 		return nil
 	}
@@ -55,23 +56,23 @@ type memoryCheck struct {
 
 const (
 	checkLasts = 100 * time.Millisecond
-	checkPart  = 16 // this part of what was left may be granted without reading again
+	checkShare = 16 // this part of what was left may be granted without reading again
 )
 
-// room is roomFor by an earlier result, if that suffices. It takes mu.
-func (l *memoryCheck) room(nbytes, margin int64) error {
+// reserve is checkReservation by an earlier result, if that suffices. It takes mu.
+func (l *memoryCheck) reserve(nbytes, margin int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if time.Since(l.at) < checkLasts && nbytes <= l.left/checkPart-l.given {
+	if time.Since(l.at) < checkLasts && nbytes <= l.left/checkShare-l.given {
 		l.given += nbytes
 		return nil
 	}
-	left, _ := available()
+	left, _ := availableMemory()
 	l.at, l.left, l.given = time.Now(), left-margin, nbytes
 	if nbytes <= l.left {
 		return nil
 	}
-	return roomFor(nbytes, margin)
+	return checkReservation(nbytes, margin)
 }
 
 // marginShare bounds the margin to a part of the machine's memory, unless it was set.
@@ -80,17 +81,17 @@ const marginShare = 8
 // Margin returns the bytes that allocations leave to the machine. set: bytes is the user's setting
 // and is returned; else bytes is the default, which is reduced for a small machine or control
 // group.
-func Margin(setting int64, set bool) int64 {
+func Margin(bytes int64, set bool) int64 {
 	if set {
-		return setting
+		return bytes
 	}
 	total := machineTotal()
 	for _, g := range memoryGroups() {
-		if limit, ok := number(path.Join(g.dir, g.limit)); ok {
+		if limit, ok := readNumber(path.Join(g.dir, g.limit)); ok {
 			total = min(total, limit)
 		}
 	}
-	return min(setting, total/marginShare)
+	return min(bytes, total/marginShare)
 }
 
 func machineMemory() int64 { return meminfo("MemAvailable:") }
@@ -102,14 +103,14 @@ func meminfo(word string) int64 {
 	if err != nil {
 		return unlimited
 	}
-	if kib, ok := field(string(text), word); ok {
+	if kib, ok := numberAfter(string(text), word); ok {
 		return kib << 10
 	}
 	return unlimited
 }
 
-// field returns the number behind a word at the start of a line.
-func field(text, word string) (int64, bool) {
+// numberAfter returns the number behind a word at the start of a line.
+func numberAfter(text, word string) (int64, bool) {
 	for line := range strings.Lines(text) {
 		if f := strings.Fields(line); len(f) >= 2 && f[0] == word {
 			n, err := strconv.ParseInt(f[1], 10, 64)
@@ -124,20 +125,20 @@ type memoryGroup struct {
 	dir, limit, usage, reclaim string
 }
 
-// left returns the group's limit minus its usage, in bytes. Cached pages of files do not count as
-// used, since the kernel can drop them.
-func (g memoryGroup) left() int64 {
-	limit, ok := number(path.Join(g.dir, g.limit))
+// bytesLeft returns the group's limit minus its usage, in bytes. Cached pages of files do not count
+// as used, since the kernel can drop them.
+func (g memoryGroup) bytesLeft() int64 {
+	limit, ok := readNumber(path.Join(g.dir, g.limit))
 	if !ok || limit > 1<<60 {
 		return unlimited
 	}
-	used, _ := number(path.Join(g.dir, g.usage))
+	used, _ := readNumber(path.Join(g.dir, g.usage))
 	stat, _ := os.ReadFile(path.Join(g.dir, "memory.stat"))
-	drop, _ := field(string(stat), g.reclaim)
+	drop, _ := numberAfter(string(stat), g.reclaim)
 	return max(limit-used+drop, 0)
 }
 
-func number(file string) (int64, bool) {
+func readNumber(file string) (int64, bool) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return 0, false
@@ -166,18 +167,18 @@ func parseGroups(text, root string) []memoryGroup {
 		}
 		switch {
 		case part[1] == "":
-			all = append(all, upTo(root, part[2], memoryGroup{"", "memory.max",
+			all = append(all, withParents(root, part[2], memoryGroup{"", "memory.max",
 				"memory.current", "inactive_file"})...)
 		case part[1] == "memory":
 			g := memoryGroup{"", "memory.limit_in_bytes", "memory.usage_in_bytes",
 				"total_inactive_file"}
-			all = append(all, upTo(path.Join(root, "memory"), part[2], g)...)
+			all = append(all, withParents(path.Join(root, "memory"), part[2], g)...)
 		}
 	}
 	return all
 }
 
-func upTo(root, dir string, g memoryGroup) []memoryGroup {
+func withParents(root, dir string, g memoryGroup) []memoryGroup {
 	var all []memoryGroup
 	for d := path.Clean("/" + dir); ; d = path.Dir(d) {
 		g.dir = path.Join(root, d)

@@ -49,37 +49,37 @@ func (d *Listener) Join(o Options) (*Node, error) {
 	m := newNode(d, o)
 	var err error
 	if o.Self == 0 {
-		m.sliceFD, m.place, m.member, err = d.lead(&o)
+		m.sliceFD, m.place, m.memberConns, err = d.createAsLeader(&o)
 	} else {
-		m.sliceFD, m.place, m.leader, err = follow(&o)
+		m.sliceFD, m.place, m.leaderConn, err = joinAsMember(&o)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if err := m.attach(); err != nil {
 		m.tellReporter(statusReported) // the error that follows
-		closeAll(append(m.member, m.leader))
+		closeAll(append(m.memberConns, m.leaderConn))
 		unmap(m.place)
 		unix.Close(m.sliceFD)
 		return nil, err
 	}
 	current = m
 	C.shm_install_stuck()
-	go m.watch()
-	go m.accept()
+	go m.watchForDeaths()
+	go m.acceptConnections()
 	return m, nil
 }
 
 // newNode returns a Node of these options that has joined nothing yet.
 func newNode(d *Listener, o Options) *Node {
 	m := &Node{opt: o}
-	m.foreignMemory = foreignMemory{noVM: o.NoVM, ways: make([]atomic.Uint32, len(o.Ranks)),
-		arenaMemory: arenaMemory{ranks: o.Ranks, self: o.Self, margin: o.Margin, sliceFD: -1,
-			withdrawn: m.checkWithdrawn}}
+	m.foreignMemory = foreignMemory{noVM: o.NoVM, paths: make([]atomic.Uint32, len(o.Ranks)),
+		arenaMemory: arenaMemory{ranks: o.Ranks, self: o.Self, margin: o.Margin,
+			sliceFD: -1, withdrawn: m.checkWithdrawn}}
 	m.notifications = notifications{wakeFD: eventfd.None}
 	m.liveness = liveness{opt: &m.opt, listener: d, withdraw: m.withdrawRank,
 		reporterLink: reporterLink{reporterFD: -1}}
-	m.activeMessages = activeMessages{opt: &m.opt, listener: d, reportLoss: m.gone}
+	m.activeMessages = activeMessages{opt: &m.opt, listener: d, lose: m.liveness.reportLoss}
 	return m
 }
 
@@ -118,8 +118,8 @@ func (m *Node) attach() error {
 			plan.device = 1
 		}
 		C.shm_format(base, &plan)
-		m.release()
-	} else if err := m.awaitRelease(m.leader); err != nil {
+		m.releaseMembers()
+	} else if err := m.awaitRelease(m.leaderConn); err != nil {
 		return fmt.Errorf("wait for rank %d to lay out the arena: %w", m.opt.Ranks[0], err)
 	}
 	me := m.opt.Self
@@ -129,11 +129,15 @@ func (m *Node) attach() error {
 	}
 	m.head = (*C.struct_shm_head)(base)
 	lo := m.place.base + uintptr(m.head.slice_off) + uintptr(me)*uintptr(m.head.slice_bytes)
-	m.own = newSlice(span{lo, lo + uintptr(m.head.slice_bytes)}, m.opt.Keep,
+	m.alloc = newSliceAllocator(span{lo, lo + uintptr(m.head.slice_bytes)}, m.opt.Keep,
 		func(s span) error { return populate(m.sliceFD, lo, s, m.opt.Margin) },
-		func(s span) { punch(m.sliceFD, lo, s) })
-	m.own.ranks = len(m.opt.Ranks)
-	m.world = m.attachTeam(transport.TeamStart{}, m.localNumbers(), me) // world has context 0
+		func(s span) { punchHole(m.sliceFD, lo, s) })
+	m.alloc.ranks = len(m.opt.Ranks)
+	world, err := m.attachTeam(transport.TeamStart{}, m.localNumbers(), me) // of context 0
+	if err != nil {
+		return err
+	}
+	m.world = world
 	if me == 0 {
 		C.shm_context_alloc()
 	}
@@ -160,11 +164,11 @@ func (m *Node) Self() int { return m.opt.Self }
 // clean: the rank has finalised; else the process exits, and its mapping stays. It is idempotent.
 func (m *Node) Leave(clean bool) {
 	m.leaveOnce.Do(func() {
-		m.goodbye(clean)
+		m.announceEnd(clean)
 		if !clean {
 			return // the process is exiting: other threads may still touch the arena
 		}
-		m.activeMessages.close()
+		m.closeConnections()
 		m.world.Release(false)
 		m.foreignMemory.detach()
 		unmap(m.place)

@@ -104,7 +104,7 @@ func conform(t *testing.T, scenario string,
 		Arena: testArena, Base: testBase,
 		Keep: 8 << 20, Margin: 16 << 20}
 	for _, p := range others {
-		o.Listeners = append(o.Listeners, p.hear(t))
+		o.Listeners = append(o.Listeners, p.readLine(t))
 	}
 	for _, p := range others {
 		o.Self = p.Local
@@ -124,7 +124,7 @@ func conform(t *testing.T, scenario string,
 	m.Leave(true)
 	m.Leave(true)
 	for _, p := range others {
-		p.end(t, false)
+		p.awaitExit(t, false)
 	}
 }
 

@@ -60,6 +60,7 @@ const testWorld = 100 // ranks of the job, of which most are elsewhere
 // worldRank differs from the local number, so that mixing them up is found.
 func worldRank(local int) transport.Rank { return transport.Rank(3*local + 2) }
 
+// options are the Options that the order stands for.
 func (o *order) options() Options {
 	ranks := make([]transport.Rank, len(o.Listeners))
 	for i := range ranks {
@@ -108,9 +109,9 @@ func (r *rank) Fatalf(format string, a ...any) {
 	os.Exit(1)
 }
 
-// say writes a line to the parent, hear reads a line from it.
-func (r *rank) say(format string, a ...any) { fmt.Printf(format+"\n", a...) }
-func (r *rank) hear() string {
+// writeLine writes a line to the parent, readLine reads a line from it.
+func (r *rank) writeLine(format string, a ...any) { fmt.Printf(format+"\n", a...) }
+func (r *rank) readLine() string {
 	r.parent.Scan()
 	return r.parent.Text()
 }
@@ -136,8 +137,8 @@ func rankMain() int {
 	if r.listener, err = Listen(); err != nil {
 		r.Fatal(err)
 	}
-	r.say("%s", r.listener.Name)
-	if err := json.Unmarshal([]byte(r.hear()), &r.order); err != nil {
+	r.writeLine("%s", r.listener.Name)
+	if err := json.Unmarshal([]byte(r.readLine()), &r.order); err != nil {
 		r.Fatal(err)
 	}
 	run, ok := scenarios[r.order.Scenario]
@@ -176,7 +177,7 @@ type process struct {
 	Local int
 }
 
-func (p *process) hear(t testing.TB) string {
+func (p *process) readLine(t testing.TB) string {
 	t.Helper()
 	if !p.out.Scan() {
 		t.Fatalf("local rank %d has ended: %s", p.Local, p.err.String())
@@ -184,10 +185,10 @@ func (p *process) hear(t testing.TB) string {
 	return p.out.Text()
 }
 
-func (p *process) tell(line string) { fmt.Fprintln(p.in, line) }
+func (p *process) writeLine(line string) { fmt.Fprintln(p.in, line) }
 
-// end waits for the process; it must succeed unless it was meant to be killed.
-func (p *process) end(t testing.TB, killed bool) {
+// awaitExit waits for the process; it must succeed unless it was meant to be killed.
+func (p *process) awaitExit(t testing.TB, killed bool) {
 	t.Helper()
 	stacks := time.AfterFunc(patience, func() { p.cmd.Process.Signal(syscall.SIGQUIT) })
 	defer stacks.Stop()
@@ -238,7 +239,7 @@ func launch(t testing.TB, n int, scenario string, change func(*order)) []*proces
 	o := order{Scenario: scenario, Secret: testSecret(), Arena: testArena, Base: testBase,
 		Keep: 8 << 20, Margin: 16 << 20}
 	for _, p := range all {
-		o.Listeners = append(o.Listeners, p.hear(t))
+		o.Listeners = append(o.Listeners, p.readLine(t))
 	}
 	for i, p := range all {
 		mine := o
@@ -257,7 +258,7 @@ func (p *process) order(t testing.TB, o order) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.tell(string(line))
+	p.writeLine(string(line))
 }
 
 func testSecret() []byte { return []byte(strings.Repeat("s", secretLen)) }
@@ -280,6 +281,6 @@ func launchBeside(t *testing.T, n int, scenario string) []*process {
 func run(t *testing.T, n int, scenario string) {
 	t.Helper()
 	for _, p := range launch(t, n, scenario, nil) {
-		p.end(t, false)
+		p.awaitExit(t, false)
 	}
 }

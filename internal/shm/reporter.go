@@ -60,9 +60,9 @@ func (m *liveness) startReporter() []int {
 	if !m.opt.Reporter || max(n, m.opt.NetnsRanks) == 1 { // other hosts see its death
 		return nil
 	}
-	ranks, watched, err := pairs(n)
+	ranks, watched, err := socketPairs(n)
 	if err == nil {
-		own := m.watches(watched)
+		own := m.watchList(watched)
 		shared := m.opt.NetnsRanks > n
 		if shared {
 			err = m.shareReporter(own, ranks[0])
@@ -84,18 +84,19 @@ func (m *liveness) startReporter() []int {
 	return ranks
 }
 
-// watches pairs the reporter's ends of the connections with the lines about this node's ranks.
-func (m *liveness) watches(ends []int) []watch {
-	all := make([]watch, len(ends))
+// watchList pairs the reporter's ends of the connections with the lines about this node's ranks.
+func (m *liveness) watchList(ends []int) []watchedRank {
+	all := make([]watchedRank, len(ends))
 	for i, rank := range m.opt.Ranks {
-		all[i] = watch{ends[i], log.Line("%s: the job ends", deathText(rank, m.pidOf(i)))}
+		line := log.Line("%s: the job ends", deathText(rank, m.pidOf(i)))
+		all[i] = watchedRank{ends[i], line}
 	}
 	return all
 }
 
 // startOwnReporter starts a reporter and waits until it watches all connections. ready is the
 // rank's end of the first one.
-func (m *liveness) startOwnReporter(all []watch, ready int) error {
+func (m *liveness) startOwnReporter(all []watchedRank, ready int) error {
 	err := m.launchReporter(all)
 	if err == nil {
 		err = awaitReporter(ready)
@@ -103,9 +104,9 @@ func (m *liveness) startOwnReporter(all []watch, ready int) error {
 	return err
 }
 
-// pairs makes n socket pairs: ends for the ranks, and ends for the reporter. On an error the caller
-// closes ranks.
-func pairs(n int) (ranks, watched []int, err error) {
+// socketPairs makes n socket pairs: ends for the ranks, and ends for the reporter. On an error the
+// caller closes ranks.
+func socketPairs(n int) (ranks, watched []int, err error) {
 	for range n {
 		p, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
@@ -134,7 +135,7 @@ func secretName(use string, secret []byte) string {
 }
 
 // launchReporter starts the reporter process with every line that it may have to print.
-func (m *liveness) launchReporter(all []watch) error {
+func (m *liveness) launchReporter(all []watchedRank) error {
 	words, environment := []string{reporterName}, []string{claimName(m.opt.Secret)}
 	var fds []C.int
 	for _, w := range all {
@@ -142,7 +143,7 @@ func (m *liveness) launchReporter(all []watch) error {
 	}
 	if inquiries := m.openInquiries(); inquiries >= 0 {
 		defer unix.Close(inquiries)
-		environment = append(environment, knownText(m.opt.Secret))
+		environment = append(environment, causeKnownText(m.opt.Secret))
 		fds = append(fds, C.int(inquiries))
 	}
 	argv, envp := cStrings(words), cStrings(environment)
@@ -197,18 +198,18 @@ func (m *liveness) pidOf(local int) int {
 	if local == m.opt.Self {
 		return os.Getpid()
 	}
-	cred, err := sock.Peer(m.member[local])
+	cred, err := sock.Peer(m.memberConns[local])
 	if err != nil {
 		return 0
 	}
 	return int(cred.Pid)
 }
 
-// release sends every member the frame that the control block is formatted, with its connection to
-// the reporter if there is one. The leader calls it.
-func (m *liveness) release() {
+// releaseMembers sends every member the frame that the control block is formatted, with its
+// connection to the reporter if there is one. The leader calls it.
+func (m *liveness) releaseMembers() {
 	ends := m.startReporter()
-	for i, c := range m.member {
+	for i, c := range m.memberConns {
 		if c == nil {
 			continue
 		}
@@ -216,7 +217,7 @@ func (m *liveness) release() {
 		if ends != nil {
 			rights = unix.UnixRights(ends[i])
 		}
-		sock.Send(c, frame{kind: fCommit, a: 1}.encode(), rights)
+		sock.Send(c, frame{kind: fCommit, a: 1}.marshal(), rights)
 	}
 	if ends != nil {
 		m.reporterFD = dupHigh(ends[0]) // the leader's number is 0
@@ -224,30 +225,30 @@ func (m *liveness) release() {
 	}
 }
 
-// awaitRelease waits for the frame of release, and stores the connection to the reporter that comes
-// with it. A member calls it.
+// awaitRelease waits for the frame of releaseMembers, and stores the connection to the reporter
+// that comes with it. A member calls it.
 func (m *liveness) awaitRelease(c *net.UnixConn) error {
 	body, oob := make([]byte, frameBytes), make([]byte, unix.CmsgSpace(4))
 	n, oobn, _, _, err := c.ReadMsgUnix(body, oob)
 	if err != nil {
 		return err
 	}
-	if n != frameBytes || decode(body).kind != fCommit {
+	if n != frameBytes || decodeFrame(body).kind != fCommit {
 		return errors.New("an unexpected frame")
 	}
 	if oobn == 0 {
 		return nil
 	}
-	end, err := received(oob[:oobn])
+	end, err := oneDescriptor(oob[:oobn])
 	if err == nil {
 		m.reporterFD = dupHigh(end)
 	}
 	return err
 }
 
-// received returns the descriptor of a message that carries exactly one.
-func received(oob []byte) (int, error) {
-	fds, err := rights(oob)
+// oneDescriptor returns the descriptor of a message that carries exactly one.
+func oneDescriptor(oob []byte) (int, error) {
+	fds, err := receivedDescriptors(oob)
 	if err == nil && len(fds) != 1 {
 		closeFds(fds)
 		err = errNoConnection
@@ -260,8 +261,8 @@ func received(oob []byte) (int, error) {
 
 var errNoConnection = errors.New("no connection to the reporter came")
 
-// rights returns the descriptors of a message, marked to be closed by exec.
-func rights(oob []byte) ([]int, error) {
+// receivedDescriptors returns the descriptors of a message, marked to be closed by exec.
+func receivedDescriptors(oob []byte) ([]int, error) {
 	msgs, err := unix.ParseSocketControlMessage(oob)
 	if err != nil || len(msgs) != 1 {
 		return nil, errNoConnection

@@ -88,14 +88,14 @@ func reporterOf(t *testing.T, p *process) string {
 func checkFirst(t *testing.T, all []*process, victim int) {
 	t.Helper()
 	for _, p := range all {
-		p.hear(t)
+		p.readLine(t)
 	}
 	all[victim].kill(t)
 	for _, p := range all {
 		p.cmd.Process.Kill()
 	}
 	for _, p := range all {
-		p.end(t, true)
+		p.awaitExit(t, true)
 	}
 	got := all[0].err.String()
 	want := "] " + all[victim].deathText() + ": the job ends\n"
@@ -118,7 +118,7 @@ func TestReporterKeepsToItself(t *testing.T) {
 	leaktest.Check(t)
 	all := watched(t, 3, "be watched")
 	for _, p := range all {
-		p.hear(t)
+		p.readLine(t)
 	}
 	dir := reporterOf(t, all[0])
 	if dir == "" {
@@ -141,7 +141,7 @@ func TestReporterKeepsToItself(t *testing.T) {
 	}
 	for _, p := range all {
 		p.kill(t)
-		p.end(t, true)
+		p.awaitExit(t, true)
 	}
 	for tries := 0; reporterOf(t, all[0]) != ""; tries++ { // it keeps its claim for a second
 		if time.Sleep(50 * time.Millisecond); tries > 100 {
@@ -154,18 +154,18 @@ func TestReporterKeepsToItself(t *testing.T) {
 func TestReporterIsSilent(t *testing.T) {
 	leaktest.Check(t)
 	for _, p := range watched(t, 4, "leave") {
-		p.end(t, false)
+		p.awaitExit(t, false)
 		if p.err.Len() > 0 {
 			t.Errorf("after a clean end: %q", p.err.String())
 		}
 	}
 	all := watched(t, 3, "tell")
-	all[1].end(t, true)
+	all[1].awaitExit(t, true)
 	for i, p := range all {
 		if i != 1 { // the leader first: the others see no end but its
-			p.hear(t)
-			p.tell("end")
-			p.end(t, false)
+			p.readLine(t)
+			p.writeLine("end")
+			p.awaitExit(t, false)
 		}
 		if p.err.Len() > 0 {
 			t.Errorf("a rank had the claim: %q", p.err.String())
@@ -202,12 +202,12 @@ func TestReporterOfANodeAlone(t *testing.T) {
 			o.Ranks = true, secret, 1, 4
 	})
 	for _, p := range all {
-		p.hear(t)
+		p.readLine(t)
 	}
 	all[1].kill(t)
 	all[0].kill(t)
-	all[1].end(t, true)
-	all[0].end(t, true)
+	all[1].awaitExit(t, true)
+	all[0].awaitExit(t, true)
 	if got := all[0].err.String(); !strings.Contains(got, all[1].deathText()) {
 		t.Errorf("%q", got)
 	}
@@ -218,13 +218,13 @@ func TestReporterOfANodeAlone(t *testing.T) {
 func TestReporterNamesWhoLeft(t *testing.T) {
 	leaktest.Check(t)
 	all := watched(t, 3, "leave alone")
-	all[0].hear(t)
-	all[2].hear(t)
-	all[1].end(t, false)
+	all[0].readLine(t)
+	all[2].readLine(t)
+	all[1].awaitExit(t, false)
 	all[2].kill(t)
 	all[0].kill(t)
-	all[2].end(t, true)
-	all[0].end(t, true)
+	all[2].awaitExit(t, true)
+	all[0].awaitExit(t, true)
 	left := strings.Index(all[0].err.String(), all[1].deathText())
 	dead := strings.Index(all[0].err.String(), all[2].deathText())
 	if left < 0 || dead < left {

@@ -63,7 +63,8 @@ func (*rwLocks) RWLock(l uintptr, who transport.Rank, exclusive bool) {
 
 // RWLockSoon is RWLock that waits for a few microseconds at most. If it returns false, the caller
 // is in the queue and must call RWLockQueued with the ticket.
-func (*rwLocks) RWLockSoon(l uintptr, who transport.Rank, exclusive bool) (ticket uint64, got bool) {
+func (*rwLocks) RWLockSoon(l uintptr, who transport.Rank, exclusive bool) (ticket uint64,
+	got bool) {
 	var t C.uint64_t
 	got = bool(C.rw_soon(rwlockAt(l), C.uint32_t(who+1), C.bool(exclusive), &t))
 	return uint64(t), got

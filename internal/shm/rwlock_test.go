@@ -169,8 +169,8 @@ func TestNeitherSideStarves(t *testing.T) {
 	run(t, 3, "rw stream")
 }
 
-// raiseEvents: every rank raises the event of the next one, which starts just before 2^32; it sleeps
-// where that is slow.
+// raiseEvents: every rank raises the event of the next one, which starts just before 2^32; it
+// sleeps where that is slow.
 func raiseEvents(r *rank) {
 	const rounds = 300
 	step := uintptr(r.EventBytes())
@@ -352,14 +352,14 @@ func TestLockOfAnExitedRank(t *testing.T) {
 		if i == 1 {
 			continue
 		}
-		if got := all[i].hear(t); got != want {
+		if got := all[i].readLine(t); got != want {
 			t.Errorf("%q, expected %q", got, want)
 		}
 	}
 	for i, p := range all {
 		if i != 1 {
-			p.tell("end")
+			p.writeLine("end")
 		}
-		p.end(t, false)
+		p.awaitExit(t, false)
 	}
 }

@@ -57,7 +57,7 @@ func (m *Node) openPolicy() {
 	switch {
 	case m.opt.Spin > 0:
 		wake = max(time.Duration(m.opt.Spin)*wait.QuickTime/time.Duration(quick), 1)
-	case len(m.opt.Ranks) > m.cores() || m.opt.MachineRanks > coresOfMachine():
+	case len(m.opt.Ranks) > m.coresOfNode() || m.opt.MachineRanks > coresOfMachine():
 		spin = wait.CrowdedSpin
 	}
 	C.open_policy(C.uint64_t(wake), C.uint64_t(spin))
@@ -69,8 +69,8 @@ func (m *Node) openPolicy() {
 // Polls of a network that a waiter makes before it yields, by default. A fabric that knows the cost
 // of a poll derives its own number (Looks) from these.
 const (
-	polls        = 2000
-	crowdedPolls = 20
+	defaultPolls     = 2000
+	crowdedNodePolls = 20
 )
 
 // Polls returns how often a waiter of this rank polls a network before it yields.
@@ -79,9 +79,9 @@ func (m *Node) Polls() int {
 	case m.opt.Spin > 0:
 		return m.opt.Spin
 	case bool(C.shm_crowded()):
-		return crowdedPolls
+		return crowdedNodePolls
 	}
-	return polls
+	return defaultPolls
 }
 
 // placeOf returns the place that a wait assumes for a local rank. The wait may move this rank to
@@ -106,8 +106,8 @@ func cpusOf(local int) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(C.cpus_of(C.int(local)))), C.SHM_CPUS/64)
 }
 
-// cores counts the CPUs that the ranks of this node may use between them.
-func (m *Node) cores() int {
+// coresOfNode counts the CPUs that the ranks of this node may use between them.
+func (m *Node) coresOfNode() int {
 	n := 0
 	for word := range C.SHM_CPUS / 64 {
 		var all uint64

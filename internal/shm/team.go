@@ -14,11 +14,11 @@ import (
 	"libarmci/internal/transport"
 )
 
-// team implements transport.Team. room is memory of C for gathered data: cgo need not check it for
-// Go pointers.
+// team implements transport.Team. scratch is memory of C for gathered data: cgo need not check it
+// for Go pointers.
 type team struct {
-	h    *C.struct_shm_team
-	room []byte
+	h       *C.struct_shm_team
+	scratch []byte
 }
 
 // teams implements transport.Teams.
@@ -43,11 +43,15 @@ func (m *teams) AllocContext() (transport.TeamStart, error) {
 // AttachTeam attaches this rank to a team. A member has allocated the context. members are local
 // numbers, of which members[me] is this rank's.
 func (m *teams) AttachTeam(s transport.TeamStart, members []int, me int) transport.Team {
-	return m.attachTeam(s, members, me)
+	t, err := m.attachTeam(s, members, me)
+	if err != nil {
+		panic(err) // other members have attached, and would wait for this one for ever
+	}
+	return t
 }
 
 // attachTeam is AttachTeam with the type that world needs.
-func (m *teams) attachTeam(s transport.TeamStart, members []int, me int) *team {
+func (m *teams) attachTeam(s transport.TeamStart, members []int, me int) (*team, error) {
 	local := make([]C.int, len(members))
 	for i, l := range members {
 		local[i] = C.int(l)
@@ -55,9 +59,10 @@ func (m *teams) attachTeam(s transport.TeamStart, members []int, me int) *team {
 	h := C.shm_team_attach(C.int(s.Context), C.int(len(local)), &local[0], C.int(me),
 		C.uint64_t(s.Phase), C.uint64_t(s.Step))
 	if h == nil {
-		panic("out of memory for a group")
+		return nil, fmt.Errorf("%w: no memory for a group of %d ranks of this node",
+			transport.ErrNoMemory, len(members))
 	}
-	return &team{h, unsafe.Slice((*byte)(h.room), (len(members)+1)*C.SHM_SMALL)}
+	return &team{h, unsafe.Slice((*byte)(h.room), (len(members)+1)*C.SHM_SMALL)}, nil
 }
 
 // World is the team of all ranks of the node.
@@ -73,7 +78,7 @@ func (t *team) Bcast(buf unsafe.Pointer, nbytes int64, root int) {
 }
 
 func (t *team) Allgather(mine []byte) []byte {
-	in, out := t.room[:len(mine)], t.room[C.SHM_SMALL:]
+	in, out := t.scratch[:len(mine)], t.scratch[C.SHM_SMALL:]
 	copy(in, mine)
 	C.shm_allgather(t.h, unsafe.Pointer(&in[0]), C.size_t(len(mine)), unsafe.Pointer(&out[0]))
 	return out[:len(mine)*t.Size()]

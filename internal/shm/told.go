@@ -21,8 +21,9 @@ type Inquiries interface {
 	Ask(at []byte, answer string, within time.Duration) bool
 }
 
-// knownText is the answer of a reporter that knows the cause. It is derived from the job's secret.
-func knownText(secret []byte) string { return secretName("known ", secret) }
+// causeKnownText is the answer of a reporter that knows the cause. It is derived from the job's
+// secret.
+func causeKnownText(secret []byte) string { return secretName("known ", secret) }
 
 // openInquiries opens the listening socket of this node's reporter; -1 without other hosts.
 func (m *liveness) openInquiries() int {
@@ -43,5 +44,6 @@ func (m *liveness) InquiriesAt() []byte { return m.inquiries }
 
 // Known asks the reporter at an address, and reports whether it knows why the job ends.
 func (m *liveness) Known(at []byte, within time.Duration) bool {
-	return m.opt.Inquiries != nil && m.opt.Inquiries.Ask(at, knownText(m.opt.Secret), within)
+	return m.opt.Inquiries != nil &&
+		m.opt.Inquiries.Ask(at, causeKnownText(m.opt.Secret), within)
 }

@@ -51,7 +51,8 @@ func NewTransport(m *Node, h transport.Handler) *Transport {
 
 // Info returns the properties of the transport: every operation is complete when it returns.
 func (d *Transport) Info() transport.Info {
-	return transport.Info{Name: "shm", Addr: []byte(d.m.liveness.listener.Name), Immediate: true}
+	addr := []byte(d.m.liveness.listener.Name)
+	return transport.Info{Name: "shm", Addr: addr, Immediate: true}
 }
 
 // Connect accepts the ranks of this node only.
@@ -79,7 +80,7 @@ func copySection(dst, src *transport.Section, count []int32) {
 // Put copies local to remote.
 func (d *Transport) Put(p transport.Peer, x *transport.Xfer) error {
 	kernel.Order()
-	if local := d.peers[p]; d.m.outside(local, x) {
+	if local := d.peers[p]; d.m.needsForeign(local, x) {
 		return d.m.moveForeign(local, x, true)
 	}
 	for _, s := range x.Vector {
@@ -95,7 +96,7 @@ func (d *Transport) Put(p transport.Peer, x *transport.Xfer) error {
 // Get copies remote to local.
 func (d *Transport) Get(p transport.Peer, x *transport.Xfer) error {
 	kernel.Order()
-	if local := d.peers[p]; d.m.outside(local, x) {
+	if local := d.peers[p]; d.m.needsForeign(local, x) {
 		return d.m.moveForeign(local, x, false)
 	}
 	for _, s := range x.Vector {
@@ -112,7 +113,7 @@ func (d *Transport) Get(p transport.Peer, x *transport.Xfer) error {
 // Acc adds, under the node's accumulate locks.
 func (d *Transport) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error {
 	kernel.Order()
-	if local := d.peers[p]; d.m.outside(local, x) {
+	if local := d.peers[p]; d.m.needsForeign(local, x) {
 		return d.m.accForeign(local, x, s, &d.stripes)
 	}
 	for _, v := range x.Vector {
@@ -139,16 +140,16 @@ func (d *Transport) RMW(peer transport.Peer, r *transport.RMW) error {
 		return fmt.Errorf("read-modify-write %d of %d bytes: %w", r.Op, r.Bytes,
 			transport.ErrNotNative)
 	}
-	was := C.change_word(words[r.Op], C.int(r.Bytes), kernel.Ptr(r.Addr), C.uint64_t(r.Operand),
-		C.uint64_t(r.Compare))
+	was := C.change_word(rmwOps[r.Op], C.int(r.Bytes), kernel.Ptr(r.Addr),
+		C.uint64_t(r.Operand), C.uint64_t(r.Compare))
 	if r.Old = int64(was); r.Bytes == 4 {
 		r.Old = int64(int32(was))
 	}
 	return nil
 }
 
-// words are the numbers that the kernel has for the operations of transport.RMW.
-var words = [...]C.int{transport.FetchAdd: C.K_WORD_ADD, transport.Swap: C.K_WORD_SWAP,
+// rmwOps are the numbers that the kernel has for the operations of transport.RMW.
+var rmwOps = [...]C.int{transport.FetchAdd: C.K_WORD_ADD, transport.Swap: C.K_WORD_SWAP,
 	transport.And: C.K_WORD_AND,
 	transport.Or:  C.K_WORD_OR, transport.Xor: C.K_WORD_XOR,
 	transport.CompareAndSwap: C.K_WORD_CAS}
@@ -156,7 +157,7 @@ var words = [...]C.int{transport.FetchAdd: C.K_WORD_ADD, transport.Swap: C.K_WOR
 // Send delivers an active message to a rank of the node.
 func (d *Transport) Send(p transport.Peer, msg transport.Msg) error {
 	msg.Body, msg.Head = msg.Whole(), nil
-	return d.m.post(d.peers[p], msg)
+	return d.m.sendMessage(d.peers[p], msg)
 }
 
 // Call is refused: ranks of a node share memory and locks, and need no calls.

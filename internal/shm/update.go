@@ -33,7 +33,7 @@ import (
 func (d *Transport) Update(p transport.Peer, u *transport.Update) error {
 	local, part := d.peers[p], *u
 	for done, all := 0, len(u.Runs); done < all; {
-		n, bytes, mapped := d.m.alike(local, u.Runs[done:])
+		n, bytes, mapped := d.m.leadingRuns(local, u.Runs[done:])
 		part.Runs = u.Runs[done : done+n]
 		if mapped {
 			kernel.UpdateRuns(d.stripes, u.Op, u.Type, part.Runs, part.Data, part.Old)
@@ -41,15 +41,16 @@ func (d *Transport) Update(p transport.Peer, u *transport.Update) error {
 			return err
 		}
 		if done += n; done < all {
-			part.Data, part.Old = forward(part.Data, bytes), forward(part.Old, bytes)
+			part.Data, part.Old = advance(part.Data, bytes), advance(part.Old, bytes)
 		}
 	}
 	return nil
 }
 
-// alike returns the number of leading runs, at least one, that are all mapped here or all not, and
-// their bytes. Empty runs may lie anywhere.
-func (m *foreignMemory) alike(local int, runs []kernel.UpdateRun) (n int, bytes int64, mapped bool) {
+// leadingRuns returns the number of leading runs, at least one, that are all mapped here or all
+// not, and their bytes. Empty runs may lie anywhere.
+func (m *foreignMemory) leadingRuns(local int, runs []kernel.UpdateRun) (n int, bytes int64,
+	mapped bool) {
 	known := false
 	for _, run := range runs {
 		if run.Bytes > 0 {
@@ -65,7 +66,7 @@ func (m *foreignMemory) alike(local int, runs []kernel.UpdateRun) (n int, bytes 
 	return n, bytes, mapped || !known
 }
 
-func forward(p unsafe.Pointer, n int64) unsafe.Pointer {
+func advance(p unsafe.Pointer, n int64) unsafe.Pointer {
 	if p == nil {
 		return nil
 	}
@@ -74,7 +75,7 @@ func forward(p unsafe.Pointer, n int64) unsafe.Pointer {
 
 // updateForeign is Update in private memory of another rank.
 func (d *Transport) updateForeign(local int, u *transport.Update) error {
-	w, err := d.m.wayTo(local)
+	w, err := d.m.pathTo(local)
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func (d *Transport) updateForeign(local int, u *transport.Update) error {
 	}
 	errno := C.foreign_update((*C.uint32_t)(st.Word), C.uint32_t(st.Mask),
 		C.uint32_t(st.PitchWords), C.uint32_t(st.Owner), device,
-		C.int(local), w == byOwner, C.int(u.Op), C.int(u.Type),
+		C.int(local), w == pathByOwner, C.int(u.Op), C.int(u.Type),
 		unsafe.Pointer(unsafe.SliceData(u.Runs)), C.size_t(len(u.Runs)),
 		u.Data, u.Old)
 	if errno == 0 {

@@ -207,7 +207,7 @@ func runsTogether(r *rank, d *Transport, mem uintptr) {
 func TestUpdateRuns(t *testing.T) {
 	for _, noVM := range []bool{false, true} {
 		for _, p := range launch(t, 3, "update runs", func(o *order) { o.NoVM = noVM }) {
-			p.end(t, false)
+			p.awaitExit(t, false)
 		}
 	}
 }
