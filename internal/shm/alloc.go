@@ -20,33 +20,38 @@ type span struct{ lo, hi uintptr }
 
 func (s span) size() int64 { return int64(s.hi - s.lo) }
 
-// sliceAllocator allocates a rank's part of the arena. kept is freed memory with its pages,
-// unbacked is freed address space without pages; both are sorted by address, with neighbours
-// merged. Memory above brk was never allocated.
+// sliceAllocator allocates a rank's part of the arena. Its fields above mu do not change.
 type sliceAllocator struct {
-	mu             sync.Mutex
-	bounds         span
-	brk            uintptr
-	kept, unbacked []span
-	live           map[uintptr]uintptr // allocations: lo -> hi
-	onTouch        map[uintptr]bool    // those of growOnTouch
-	liveBytes      int64
-	keptBytes      int64
-	high           int64
-	budget         int64
-	keepAll        bool // devices have pinned pages: none is dropped
-	ranks          int  // of the node, which divide the arena
-	populate       func(span) error
-	punch          func(span)
+	bounds   span
+	budget   int64            // most bytes of kept memory
+	ranks    int              // of the node, which divide the arena
+	populate func(span) error // makes the pages of a span
+	punch    func(span)       // drops the pages of a span
+	mu       sync.Mutex
+	sliceState
+}
+
+// sliceState is the memory of a slice, which mu guards. Free spans are sorted by address, with
+// neighbours merged.
+type sliceState struct {
+	live      map[uintptr]uintptr // allocations: lo -> hi
+	onTouch   map[uintptr]bool    // those of growOnTouch
+	kept      []span              // freed memory with its pages
+	unbacked  []span              // freed address space without pages
+	brk       uintptr             // memory above was never allocated
+	liveBytes int64
+	keptBytes int64
+	high      int64 // the most liveBytes ever
+	keepAll   bool  // devices have pinned pages: none is dropped
 }
 
 // newSliceAllocator returns the allocator of an unused slice. populate makes the pages of a span,
 // punch drops them.
 func newSliceAllocator(bounds span, budget int64, populate func(span) error,
 	punch func(span)) *sliceAllocator {
-	return &sliceAllocator{bounds: bounds, brk: bounds.lo, live: map[uintptr]uintptr{},
-		onTouch: map[uintptr]bool{},
-		budget:  budget, populate: populate, punch: punch}
+	return &sliceAllocator{bounds: bounds, budget: budget, populate: populate, punch: punch,
+		sliceState: sliceState{brk: bounds.lo, live: map[uintptr]uintptr{},
+			onTouch: map[uintptr]bool{}}}
 }
 
 func pagesOf(nbytes int64) uintptr { return (uintptr(nbytes) + page - 1) &^ (page - 1) }

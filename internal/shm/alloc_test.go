@@ -222,7 +222,7 @@ func TestAllocatorFragments(t *testing.T) {
 }
 
 // The smallest span that fits is cut.
-func TestCut(t *testing.T) {
+func TestCutSmallest(t *testing.T) {
 	free := []span{{0, 10}, {20, 24}, {30, 36}}
 	for _, c := range []struct{ n, want uintptr }{{5, 30}, {4, 20}, {7, 0}, {3, 7}} {
 		if got, ok := cutSmallest(&free, c.n); !ok || got.lo != c.want {
@@ -236,7 +236,7 @@ func TestCut(t *testing.T) {
 
 // Pages that devices have pinned are never returned, however much is freed, and are allocated
 // again.
-func TestHold(t *testing.T) {
+func TestPinnedPagesAreKept(t *testing.T) {
 	p := &pages{t: t, all: span{0x10000, 0x10000 + 64*page}, held: map[uintptr]bool{}}
 	s := newSliceAllocator(p.all, 2*page, p.populate, p.punch)
 	s.keepPages()

@@ -7,7 +7,7 @@ package shm
 import "testing"
 
 // Ranges of different nodes do not overlap and lie within the window, unless there is only one.
-func TestSpread(t *testing.T) {
+func TestArenaRangesAreDisjoint(t *testing.T) {
 	const base = uintptr(64) << 40
 	for _, c := range []struct {
 		need          int64

@@ -197,7 +197,7 @@ func violation(r *rank) {
 }
 
 // A message that is announced too long is reported as the loss of its sender.
-func TestViolation(t *testing.T) {
+func TestOverlongMessageIsALoss(t *testing.T) {
 	leaktest.Check(t)
 	all := launch(t, 2, "violation", nil)
 	want := "rank 5: rank 5 has announced a message of 4294967295 bytes to rank 2, where " +

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Exposures: their union is compared with a model, byte by byte, and what is published never has a
-// gap that a reader can see.
+// Exposures: their union equals that of a model, byte by byte, and published memory never has a gap
+// that a reader can see.
 package shm
 
 import (

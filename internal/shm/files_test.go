@@ -160,7 +160,7 @@ func fewDescriptors(r *rank) {
 }
 
 // A member that cannot receive the files makes every rank fail with a reason.
-func TestFewDescriptors(t *testing.T) {
+func TestTooFewDescriptors(t *testing.T) {
 	leaktest.Check(t)
 	all := launch(t, 3, "few descriptors", nil)
 	for i, want := range []string{"cannot map the 4 files", "did not come",

@@ -26,7 +26,8 @@ int shm_expose_open(uint64_t value)
 	return err;
 }
 
-// A pid of another namespace may be that of another process here: the value of the witness tells.
+// The pid of a rank of another namespace may be that of another process here, which does not have
+// the value of the witness.
 bool shm_vm_allowed(int local)
 {
 	const struct shm_rank *r = &shm.rank[local];

@@ -236,7 +236,7 @@ func wrong(r *rank, tr *Transport, all []uint64, mine span) {
 
 func bytesOf(w *uint64) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(w)), 8) }
 
-func TestForeign(t *testing.T) { run(t, 3, "foreign") }
+func TestForeignMemory(t *testing.T) { run(t, 3, "foreign") }
 
 func TestForeignByOwner(t *testing.T) {
 	for _, p := range launch(t, 3, "foreign", func(o *order) { o.NoVM = true }) {
@@ -245,7 +245,7 @@ func TestForeignByOwner(t *testing.T) {
 }
 
 // A rank's pid that names another process is not used: the owner copies.
-func TestWitness(t *testing.T) { run(t, 2, "witness") }
+func TestPidOfAnotherProcess(t *testing.T) { run(t, 2, "witness") }
 
 // witness gives each rank the pid of its parent, and reads memory of the other rank.
 func witness(r *rank) {

@@ -142,7 +142,7 @@ func asNobody(do func() error) func() error {
 }
 
 // Strangers and repeated callers do not disturb the joining.
-func TestGather(t *testing.T) {
+func TestStrangersDoNotDisturbJoining(t *testing.T) {
 	leaktest.Check(t)
 	d := openListener(t)
 	for _, h := range []struct {
@@ -170,7 +170,7 @@ func TestGather(t *testing.T) {
 	closeAll(conns)
 }
 
-// A rank that does not find its leader says so.
+// A rank that cannot reach its leader names it in the error.
 func TestNoLeader(t *testing.T) {
 	leaktest.Check(t)
 	d := openListener(t)
@@ -215,7 +215,7 @@ func dieWhileJoining(r *rank) {
 	failToJoin(r)
 }
 
-// failToJoin expects Join to fail, says why, and leaves nothing mapped.
+// failToJoin expects Join to fail with nothing left mapped, and writes the error to the parent.
 func failToJoin(r *rank) {
 	err := r.join()
 	if err == nil {

@@ -108,8 +108,8 @@ func (m *liveness) reportLoss(local int, reason func() string) {
 	m.lossOnce.Do(func() { m.opt.Lost(m.opt.Ranks[local], reason()) })
 }
 
-// Ending(true) tells waiting ranks that this rank will only enter the final barrier; Ending(false)
-// revokes that.
+// Ending(true) announces that this rank will only enter the final barrier; Ending(false) revokes
+// it.
 func (m *liveness) Ending(yes bool) {
 	if yes {
 		C.leave_as(C.SHM_ENDING)

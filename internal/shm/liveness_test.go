@@ -212,7 +212,7 @@ func endLate(r *rank) {
 	r.Ending(true)
 }
 
-func TestEndLate(t *testing.T) {
+func TestLateEndIsNoLoss(t *testing.T) {
 	leaktest.Check(t)
 	all := slices.Concat(launchBeside(t, 4, "end late"), launchBeside(t, 10, "end late"))
 	for _, p := range all {

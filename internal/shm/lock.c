@@ -8,10 +8,10 @@
 // 4 and 8 ranks on 2 cores: a bound by count alone costs a context switch each time and 15 times
 // the rate; shorter patience costs rate, longer patience costs fairness.)
 //
-// A head that waits for a rank of another node lets fewer newcomers pass. That rank asks again only
-// after a round trip, while ranks here take the lock without a pause. So it would get a small share
-// where the lock is held for long. Dead owners are not detected here: a rank that dies ends the job
-// (liveness.go).
+// A head that waits for a rank of another node lets fewer newcomers pass. That rank tries again
+// only after a round trip, while ranks here take the lock without a pause. So it would get a small
+// share where the lock is held for long. Dead owners are not detected here: a rank that dies ends
+// the job (liveness.go).
 #include "shm.h"
 
 #define SHM_BARGE    64u     // newcomers that may pass a running head in a row; a power of two

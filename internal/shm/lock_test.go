@@ -166,7 +166,7 @@ func hog(r *rank) {
 	running.Wait()
 }
 
-func TestNobodyStarves(t *testing.T) {
+func TestNoWaiterStarves(t *testing.T) {
 	leaktest.Check(t)
 	run(t, 3, "hog")
 }
@@ -202,7 +202,7 @@ func far(r *rank) {
 	}
 }
 
-func TestFarWaiter(t *testing.T) {
+func TestRemoteWaiterIsServed(t *testing.T) {
 	leaktest.Check(t)
 	run(t, 1, "far")
 }

@@ -24,51 +24,51 @@ const unlimited = int64(math.MaxInt64)
 // availableMemory returns the bytes that may still be reserved, and the name of the limit that
 // decides.
 func availableMemory() (int64, string) {
-	best, who := machineMemory(), "the machine"
+	best, limit := machineMemory(), "the machine"
 	for _, g := range memoryGroups() {
 		if left := g.bytesLeft(); left < best {
-			best, who = left, "control group "+g.dir
+			best, limit = left, "control group "+g.dir
 		}
 	}
-	return best, who
+	return best, limit
 }
 
 // checkReservation returns an error unless nbytes more can be reserved with margin bytes to spare.
 func checkReservation(nbytes, margin int64) error {
-	left, who := availableMemory()
+	left, limit := availableMemory()
 	if nbytes <= left-margin {
 		return nil
 	}
 	return fmt.Errorf("%w: the ranks of this machine ask for %s more, %s has %s left, of "+
 		"which %s stay free (ARMCI_SHM_MARGIN)",
-		transport.ErrNoMemory, config.SizeText(nbytes), who, config.SizeText(left),
+		transport.ErrNoMemory, config.SizeText(nbytes), limit, config.SizeText(left),
 		config.SizeText(margin))
 }
 
 // memoryCheck remembers how much memory was left. Reading that takes as long as populating a
 // hundred pages, so a result serves later requests for checkLasts if they are small compared to it.
 type memoryCheck struct {
-	mu    sync.Mutex
-	at    time.Time
-	left  int64 // beyond the margin
-	given int64 // granted since
+	mu      sync.Mutex // guards all fields
+	checked time.Time  // when left was read
+	left    int64      // bytes that could be reserved then, beyond the margin
+	granted int64      // bytes granted since
 }
 
 const (
 	checkLasts = 100 * time.Millisecond
-	checkShare = 16 // this part of what was left may be granted without reading again
+	checkShare = 16 // 1/16 of left may be granted without reading again
 )
 
 // reserve is checkReservation by an earlier result, if that suffices. It takes mu.
 func (l *memoryCheck) reserve(nbytes, margin int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if time.Since(l.at) < checkLasts && nbytes <= l.left/checkShare-l.given {
-		l.given += nbytes
+	if time.Since(l.checked) < checkLasts && nbytes <= l.left/checkShare-l.granted {
+		l.granted += nbytes
 		return nil
 	}
 	left, _ := availableMemory()
-	l.at, l.left, l.given = time.Now(), left-margin, nbytes
+	l.checked, l.left, l.granted = time.Now(), left-margin, nbytes
 	if nbytes <= l.left {
 		return nil
 	}

@@ -75,7 +75,7 @@ func TestControlGroups(t *testing.T) {
 	}
 }
 
-func TestField(t *testing.T) {
+func TestNumberAfter(t *testing.T) {
 	const text = "MemTotal:       16 kB\nMemAvailable:    12345 kB\nbroken: x kB\nlast 7"
 	for word, want := range map[string]int64{"MemTotal:": 16, "MemAvailable:": 12345, "last": 7,
 		"broken:": -1, "Mem": -1} {
@@ -86,7 +86,7 @@ func TestField(t *testing.T) {
 }
 
 // A reservation is refused if it exceeds the available memory, or the margin does.
-func TestRoom(t *testing.T) {
+func TestReservationLimits(t *testing.T) {
 	left, who := availableMemory()
 	if left <= 0 || who == "" {
 		t.Fatalf("%d bytes left by %q", left, who)
@@ -104,7 +104,7 @@ func TestRoom(t *testing.T) {
 }
 
 // Places get smaller, stay aligned, and end with those for small address spaces.
-func TestPlaces(t *testing.T) {
+func TestArenaPlaces(t *testing.T) {
 	all := arenaPlaces(1<<40, testBase)
 	if len(all) < 8 || all[0] != (arenaPlace{1 << 40, testBase}) {
 		t.Fatalf("%+v", all)

@@ -34,24 +34,26 @@ func (*mutexes) RankMutex(local int) uintptr {
 }
 
 // Lock waits for a mutex.
-func (*mutexes) Lock(addr uintptr, who transport.Rank) { C.lock(mutexAt(addr), C.uint32_t(who+1)) }
+func (*mutexes) Lock(addr uintptr, owner transport.Rank) {
+	C.lock(mutexAt(addr), C.uint32_t(owner+1))
+}
 
 // LockSoon is Lock that waits for a few microseconds at most. If it returns false, the caller is in
 // the queue and must call LockQueued with the ticket.
-func (*mutexes) LockSoon(addr uintptr, who transport.Rank) (ticket uint32, got bool) {
+func (*mutexes) LockSoon(addr uintptr, owner transport.Rank) (ticket uint32, got bool) {
 	var t C.uint32_t
-	got = bool(C.shm_lock_soon(mutexAt(addr), C.uint32_t(who+1), &t))
+	got = bool(C.shm_lock_soon(mutexAt(addr), C.uint32_t(owner+1), &t))
 	return uint32(t), got
 }
 
 // LockQueued waits for a mutex with the ticket of LockSoon.
-func (*mutexes) LockQueued(addr uintptr, who transport.Rank, ticket uint32) {
-	C.shm_lock_queued(mutexAt(addr), C.uint32_t(who+1), C.uint32_t(ticket))
+func (*mutexes) LockQueued(addr uintptr, owner transport.Rank, ticket uint32) {
+	C.shm_lock_queued(mutexAt(addr), C.uint32_t(owner+1), C.uint32_t(ticket))
 }
 
 // TryLock takes a mutex if it is free and its queue is empty.
-func (*mutexes) TryLock(addr uintptr, who transport.Rank) bool {
-	return bool(C.shm_trylock(mutexAt(addr), C.uint32_t(who+1)))
+func (*mutexes) TryLock(addr uintptr, owner transport.Rank) bool {
+	return bool(C.shm_trylock(mutexAt(addr), C.uint32_t(owner+1)))
 }
 
 // Unlock releases a mutex.

@@ -64,9 +64,9 @@ var joined = map[string]func(*rank){
 	"barrier too many": barrierTooMany,
 
 	"be watched":  beWatched,
-	"tell":        tell,
+	"tell":        claimAndExit,
 	"leave alone": leaveAlone,
-	"claim":       claimWhenTold,
+	"claim":       claimOnRequest,
 	"sleep":       waiterSleepsInEpoll,
 	"look":        waiterLooksAtMemory,
 	"be asked":    beAsked,
@@ -128,7 +128,7 @@ func conform(t *testing.T, scenario string,
 	}
 }
 
-// share tells all ranks a number of each.
+// share returns the numbers of all ranks, of which mine is this rank's.
 func share(r *rank, mine uint64) []uint64 {
 	all := r.World().Allgather(binary.NativeEndian.AppendUint64(nil, mine))
 	out := make([]uint64, len(all)/8)
@@ -233,8 +233,8 @@ func TestMemory(t *testing.T) {
 	run(t, 3, "memory")
 }
 
-// regions: local rank 0 changes its table until the others have looked often enough. They must
-// always find what is there, never a mixture of what was and what will be.
+// regions: local rank 0 changes its table while the others look up regions. They find each region
+// that exists, and never a mixture of an old and a new one.
 func regions(r *rank) {
 	const slots, size, looks = 8, 3 * page, 40000
 	base := shared(r, slots*size)

@@ -81,7 +81,7 @@ SECTION static long milliseconds(void)
 
 // linger keeps the reporter running for KEPT after the cause of the end is known. That keeps the
 // claim until the launcher has ended the other ranks, and answers inquiries of other hosts
-// (told.go). Standard error is closed before, since a launcher may wait for that.
+// (inquiries.go). Standard error is closed before, since a launcher may wait for that.
 SECTION static void linger(int listener, const char *answer)
 {
 	struct pollfd p = {.fd = listener, .events = POLLIN}; // poll ignores descriptor -1

@@ -49,8 +49,8 @@ type reporterLink struct {
 }
 
 // deathText is the line about a rank that has ended without a goodbye.
-func deathText(who transport.Rank, pid int) string {
-	return fmt.Sprintf("rank %d (pid %d) has died or ended without ARMCI_Finalize", who, pid)
+func deathText(rank transport.Rank, pid int) string {
+	return fmt.Sprintf("rank %d (pid %d) has died or ended without ARMCI_Finalize", rank, pid)
 }
 
 // startReporter starts or shares a reporter, and returns the ranks' ends of the connections to it.

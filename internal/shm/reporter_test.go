@@ -34,8 +34,8 @@ func beWatched(r *rank) {
 	waitToDie(r)
 }
 
-// tell: local rank 1 claims the report of the job's end.
-func tell(r *rank) {
+// claimAndExit: local rank 1 claims the report of the job's end and exits.
+func claimAndExit(r *rank) {
 	r.World().Barrier()
 	if r.Self() == 1 {
 		if !r.ClaimEnd() || !r.ClaimMachine() {
@@ -114,7 +114,7 @@ func TestReporterNamesTheFirst(t *testing.T) {
 
 // The reporter holds only standard error of the leader's files, and is in no process group of a
 // rank.
-func TestReporterKeepsToItself(t *testing.T) {
+func TestReporterInheritsNothing(t *testing.T) {
 	leaktest.Check(t)
 	all := watched(t, 3, "be watched")
 	for _, p := range all {
@@ -215,7 +215,7 @@ func TestReporterOfANodeAlone(t *testing.T) {
 
 // A rank that has left without finalising is named too: the launcher may have ended the others for
 // it.
-func TestReporterNamesWhoLeft(t *testing.T) {
+func TestReporterNamesTheLeaver(t *testing.T) {
 	leaktest.Check(t)
 	all := watched(t, 3, "leave alone")
 	all[0].readLine(t)

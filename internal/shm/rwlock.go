@@ -57,22 +57,22 @@ type rwLocks struct{}
 func (*rwLocks) RWLockBytes() int64 { return int64(C.rwlock_bytes()) }
 
 // RWLock waits for a lock.
-func (*rwLocks) RWLock(l uintptr, who transport.Rank, exclusive bool) {
-	C.rw_lock(rwlockAt(l), C.uint32_t(who+1), C.bool(exclusive))
+func (*rwLocks) RWLock(l uintptr, owner transport.Rank, exclusive bool) {
+	C.rw_lock(rwlockAt(l), C.uint32_t(owner+1), C.bool(exclusive))
 }
 
 // RWLockSoon is RWLock that waits for a few microseconds at most. If it returns false, the caller
 // is in the queue and must call RWLockQueued with the ticket.
-func (*rwLocks) RWLockSoon(l uintptr, who transport.Rank, exclusive bool) (ticket uint64,
+func (*rwLocks) RWLockSoon(l uintptr, owner transport.Rank, exclusive bool) (ticket uint64,
 	got bool) {
 	var t C.uint64_t
-	got = bool(C.rw_soon(rwlockAt(l), C.uint32_t(who+1), C.bool(exclusive), &t))
+	got = bool(C.rw_soon(rwlockAt(l), C.uint32_t(owner+1), C.bool(exclusive), &t))
 	return uint64(t), got
 }
 
 // RWLockQueued waits for a lock with the ticket of RWLockSoon.
-func (*rwLocks) RWLockQueued(l uintptr, who transport.Rank, exclusive bool, ticket uint64) {
-	C.rw_queued(rwlockAt(l), C.uint32_t(who+1), C.bool(exclusive), C.uint64_t(ticket))
+func (*rwLocks) RWLockQueued(l uintptr, owner transport.Rank, exclusive bool, ticket uint64) {
+	C.rw_queued(rwlockAt(l), C.uint32_t(owner+1), C.bool(exclusive), C.uint64_t(ticket))
 }
 
 // RWUnlock releases a lock.
@@ -80,12 +80,12 @@ func (*rwLocks) RWUnlock(l uintptr, exclusive bool) { C.rw_unlock(rwlockAt(l), C
 
 // RWHeld reports whether a rank may hold a lock. Exclusive: the rank is the writer. Shared: the
 // lock has readers, which are not known by rank.
-func (*rwLocks) RWHeld(l uintptr, who transport.Rank, exclusive bool) bool {
+func (*rwLocks) RWHeld(l uintptr, owner transport.Rank, exclusive bool) bool {
 	if !exclusive {
 		return C.readers(rwlockAt(l)) > 0
 	}
-	owner, held := mutexOwner(l) // the gate comes first
-	return held && owner == who
+	holder, held := mutexOwner(l) // the gate is the first field of a lock
+	return held && holder == owner
 }
 
 // NameRWWord sets the word by which devices take a lock. No other rank knows the lock yet.

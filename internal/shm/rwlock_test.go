@@ -116,7 +116,7 @@ func TestReadersTogether(t *testing.T) {
 }
 
 // rwStream: readers that overlap, or writers without a pause, keep the lock busy at local rank 0;
-// the others want it in the other way.
+// the others take it in the other mode.
 func rwStream(r *rank) {
 	l := shared(r, page)
 	r.World().Barrier()
@@ -218,7 +218,7 @@ func TestEvents(t *testing.T) {
 }
 
 // eventWords: rank 0 writes the count of an event as a device does, which wakes no waiter, and rank
-// 1 sleeps until it is told.
+// 1 sleeps until rank 0 sends the count.
 func eventWords(r *rank) {
 	const rounds = 2000
 	mem := shared(r, page)

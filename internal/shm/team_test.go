@@ -22,7 +22,8 @@ import (
 
 const tagStart = 900
 
-// form makes a team as core does: the first member claims and tells the others.
+// form makes a team as core does: the first member allocates the context and sends it to the
+// others.
 func form(r *rank, members []int) transport.Team {
 	me := slices.Index(members, r.Self())
 	body := make([]byte, 24)
@@ -214,7 +215,7 @@ func truth(b bool) int64 {
 func allreduce(r *rank, t transport.Team, g *rand.Rand, seed uint64) {
 	n := max(someSize(g)/8, 1)
 	if g.IntN(2) == 0 && t.Rank() == n%t.Size() {
-		// one member tells all that hand-overs take long
+		// one member makes all expect that hand-overs take long
 		yielded(time.Second)
 	}
 	if g.IntN(2) == 0 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Tests of what a reporter knows of ranks that are dead by then, and what it tells other hosts.
+// The reporter and claims of ranks that have died since, and its answers to other hosts.
 package shm
 
 import (
@@ -16,8 +16,8 @@ import (
 	"libarmci/internal/tcp"
 )
 
-// claimWhenTold claims the line about the end of the job, as a rank does that prints it.
-func claimWhenTold(r *rank) {
+// claimOnRequest claims the report of the job's end when the parent writes a line.
+func claimOnRequest(r *rank) {
 	r.writeLine("ready")
 	r.readLine()
 	r.writeLine("%v", r.ClaimEnd() && r.ClaimMachine())
@@ -60,7 +60,8 @@ func TestReporterSeesClaimsOfTheDead(t *testing.T) {
 	}
 }
 
-// beAsked: the leader says where its reporter can be asked. Local rank 1 may settle the end.
+// beAsked: every rank writes the address of the reporter it has started. Local rank 1 may settle
+// the end.
 func beAsked(r *rank) {
 	r.writeLine("%s", hex.EncodeToString(r.InquiriesAt()))
 	if r.readLine() == "settle" {
@@ -73,7 +74,7 @@ func beAsked(r *rank) {
 // inquiry is tcp.Inquiries.Ask of one address.
 type inquiry func(answer string, within time.Duration) bool
 
-// asked starts ranks that other hosts may ask about, and returns how.
+// asked starts ranks with a reporter that other hosts can ask, and returns a function that asks it.
 func asked(t *testing.T, secret []byte) ([]*process, inquiry) {
 	t.Helper()
 	all := launch(t, 3, "be asked", func(o *order) {

@@ -55,7 +55,7 @@ func TestArenaUnderSpaceLimit(t *testing.T) {
 }
 
 // An arena that was set is taken as it is where it fits.
-func TestArenaSet(t *testing.T) {
+func TestConfiguredArenaIsKept(t *testing.T) {
 	o := ranksOf(4)
 	o.Arena = 1 << 30
 	if bytes, err := arenaBytes(o, spaceLeft{bytes: 1<<30 + 1<<20}); err != nil ||
