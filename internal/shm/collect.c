@@ -14,6 +14,7 @@
 #define FOLD (8u << 10)          // bytes folded and published at a time
 #define FEW_SLOTS 4u             // bulk slots that are used in turn by short transfers
 
+// bcast_small broadcasts through one small slot.
 static void bcast_small(struct shm_team *h, void *buf, size_t n, int root)
 {
 	uint64_t k = shm_begin_step(h, SHM_SMALL_SLOTS);
@@ -44,7 +45,7 @@ static void bcast_bulk(struct shm_team *h, uint8_t *buf, size_t n, size_t piece,
 			shm_stream(slot + from, buf + from, some);
 			shm_publish_bulk(h, k);
 		} else {
-			shm_team_wait(h, &h->context->member[root].post, k);
+			shm_team_wait(h, &h->context->member[root].published, k);
 			memcpy(buf + from, slot + from, some);
 		}
 	}
@@ -160,7 +161,7 @@ static void collect_parts(struct shm_team *h, const struct piece *p, uint64_t k)
 		int i = (h->me + turn) % h->n; // members start with different sources
 		size_t from, to;
 		part_range(p->nelem, h->n, i, &from, &to);
-		shm_team_wait(h, &h->context->member[i].post, k);
+		shm_team_wait(h, &h->context->member[i].published, k);
 		memcpy(p->x + from * p->esize, shm_bulk_slot(h, i, p->slot) + from * p->esize,
 			(to - from) * p->esize);
 	}

@@ -5,14 +5,15 @@
 
 #include "shm.h"
 
-struct awaited {
+// A wait until the count of an event is no longer `seen`.
+struct count_wait {
 	struct shm_event *e;
 	uint32_t seen;
 };
 
 static bool count_changed(void *arg)
 {
-	struct awaited *a = arg;
+	struct count_wait *a = arg;
 	return atomic_load(&a->e->count) != a->seen;
 }
 
@@ -31,7 +32,8 @@ static unsigned sleep_millis(uint64_t end)
 // sleep_for_event sleeps until the event is raised, or the time `end` (ns; 0: no limit) is over. A
 // wait without limit ends the job if no rank is left to raise the event; one with a limit ends by
 // itself.
-static bool sleep_for_event(struct shm_visit *v, struct awaited *a, uint64_t end, const char *what)
+static bool sleep_for_event(struct shm_visit *v, struct count_wait *a, uint64_t end,
+	const char *what)
 {
 	bool met;
 	unsigned millis = LONGEST_SLEEP;
@@ -50,7 +52,7 @@ static bool sleep_for_event(struct shm_visit *v, struct awaited *a, uint64_t end
 
 bool shm_event_wait(struct shm_event *e, uint32_t seen, int millis, const char *what)
 {
-	struct awaited a = {e, seen};
+	struct count_wait a = {e, seen};
 	if (count_changed(&a))
 		return true;
 	if (millis == 0)
@@ -70,7 +72,7 @@ bool shm_event_wait(struct shm_event *e, uint32_t seen, int millis, const char *
 
 bool shm_event_soon(struct shm_event *e, uint32_t seen)
 {
-	struct awaited a = {e, seen};
+	struct count_wait a = {e, seen};
 	struct wait w;
 	return count_changed(&a) || shm_poll(&w, count_changed, &a, -1);
 }

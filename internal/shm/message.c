@@ -213,6 +213,7 @@ static void match_queued(struct match *m)
 		unexpected.last = p;
 }
 
+// matched is the condition of a receive: it looks in the ring of the source, then in the list.
 static bool matched(void *arg)
 {
 	struct match *m = arg;

@@ -38,7 +38,8 @@ uint32_t shm_notify(int to, int from)
 	return n;
 }
 
-struct notified {
+// A wait until a counter is at least want.
+struct notify_wait {
 	shm_u32 *count;
 	uint32_t want;
 };
@@ -50,7 +51,7 @@ static bool count_reached(shm_u32 *count, uint32_t want)
 
 static bool is_notified(void *arg)
 {
-	struct notified *n = arg;
+	struct notify_wait *n = arg;
 	return count_reached(n->count, n->want);
 }
 
@@ -64,7 +65,7 @@ bool shm_notified(int local, int from, uint32_t want)
 
 bool shm_notify_soon(int from, uint32_t want, uint32_t *got)
 {
-	struct notified n = {table_entry(COUNT, shm.me, from), want};
+	struct notify_wait n = {table_entry(COUNT, shm.me, from), want};
 	struct wait w;
 	int local = shm_local_of(from);
 	// A waiter receives in Go, which the caller enters if this returns false.
@@ -76,14 +77,14 @@ bool shm_notify_soon(int from, uint32_t want, uint32_t *got)
 
 bool shm_notify_poll(int from, uint32_t want)
 {
-	struct notified n = {table_entry(COUNT, shm.me, from), want};
+	struct notify_wait n = {table_entry(COUNT, shm.me, from), want};
 	struct wait w;
 	return is_notified(&n) || shm_poll(&w, is_notified, &n, shm_local_of(from));
 }
 
 uint32_t shm_notify_wait(int from, uint32_t want)
 {
-	struct notified n = {table_entry(COUNT, shm.me, from), want};
+	struct notify_wait n = {table_entry(COUNT, shm.me, from), want};
 	int local = shm_local_of(from);
 	shm_wait(is_notified, &n, "armci_notify_wait", local < 0 ? SHM_REMOTE : local);
 	return atomic_load_explicit(n.count, memory_order_acquire);

@@ -31,6 +31,7 @@ extern const uint8_t __start_armci_reporter[] __attribute__((visibility("hidden"
 extern const uint8_t __stop_armci_reporter[] __attribute__((visibility("hidden")));
 void shm_reporter_entry(void);
 
+// The headers of the executable, in front of its code.
 struct image {
 	Elf64_Ehdr head;
 	Elf64_Phdr code, stack;

@@ -40,13 +40,18 @@ typedef _Atomic uint64_t shm_u64;
 // memory file, each rank's slice is another. The rest behind the last slice is not accessible.
 struct shm_region { shm_u64 lo, hi; }; // addresses [lo, hi)
 
+// The head of the control block. The leader writes it before the other ranks attach; only the lines
+// from dead on change afterwards.
 struct shm_head {
-	uint64_t magic;
-	uint32_t version, nlocal;
+	uint64_t magic;             // SHM_MAGIC
+	uint32_t version, nlocal;   // SHM_VERSION; ranks of the node
 	uint64_t arena_bytes, slice_off, slice_bytes;
 	uint64_t rank_off, stripe_off, notify_off, region_off, ring_off, context_off, request_off;
-	uint64_t region_cap, ring_bytes, context_bytes;
-	uint32_t stripes, contexts, world; // world: ranks of the job
+	uint64_t region_cap;        // entries of a region table
+	uint64_t ring_bytes;        // of a message ring, struct shm_ring included
+	uint64_t context_bytes;     // of a collective context, bulk slots included
+	uint32_t stripes, contexts; // accumulate locks; collective contexts
+	uint32_t world;             // ranks of the job
 	uint32_t device;            // 1: network devices take accumulate locks, too
 	uint64_t bulk_bytes;        // of a bulk slot of a context: at most SHM_BULK
 	uint64_t wake;              // cost of a sleep and a wake-up on this machine, ns
@@ -55,7 +60,7 @@ struct shm_head {
 	SHM_ALIGNED shm_u32 dead;
 	shm_u32 departed;           // number of ranks that are not SHM_HERE
 	SHM_ALIGNED shm_u64 context_used[64]; // bit set: collective context in use (4096 at most)
-	SHM_ALIGNED shm_u32 declared;      // entries of ranges in use
+	SHM_ALIGNED shm_u32 declared;         // entries of ranges in use
 	// memory of which only devices change a long atomically; a range is never removed
 	struct shm_region ranges[SHM_RANGES];
 };
@@ -144,6 +149,7 @@ void shm_detach(void);
 int shm_local_of(int world); // local number of a world rank; -1 if it is not of this node
 
 /* regions -------------------------------------------------------------------------------------- */
+// A region as shm_find has read it; gen: generation of the table then (shm_gen).
 struct shm_found {
 	uint64_t lo, hi, gen;
 };
@@ -249,59 +255,66 @@ struct shm_slot {
 	SHM_ALIGNED shm_u64 step;
 	uint8_t data[SHM_SMALL];
 };
+// The words and slots of one member, which only that member writes.
 struct shm_member {
 	// last barrier this member has reached, in teams of up to SHM_FLAGS
 	SHM_ALIGNED shm_u64 phase;
-	SHM_ALIGNED shm_u64 post;  // last bulk step this member has published
+	SHM_ALIGNED shm_u64 published; // last bulk step this member has published
 	// 1: when it began its last long reduction, it had lately lost time slices
 	shm_u32 crowded;
-	SHM_ALIGNED shm_u64 done;  // last step this member has finished
+	SHM_ALIGNED shm_u64 finished;  // last step this member has finished
 	struct shm_slot small[SHM_SMALL_SLOTS];
 };
 // A collective context: the memory that the members of a team share.
 struct shm_context {
+	// members that have entered the current barrier, in teams of more than SHM_FLAGS
 	SHM_ALIGNED shm_u32 arrived;
 	SHM_ALIGNED shm_u64 phase; // barriers completed, in teams of more than SHM_FLAGS
-	shm_u32 event, sleepers;   // futex, bumped when a member that sleeps may have to wake
-	shm_u64 woken_at;              // when event was last bumped, ns
+	shm_u32 event;             // futex, bumped when a member that sleeps may have to wake
+	shm_u32 sleepers;          // members that sleep on event
+	shm_u64 woken_at;          // when event was last bumped, ns
 	SHM_ALIGNED struct shm_member member[];
 	// behind member[nlocal]: bulk slots, nlocal x SHM_BULK_SLOTS x bulk_bytes
 };
 // A process's own state of a team; one collective at a time per team and process.
 struct shm_team {
 	struct shm_context *context;
-	uint8_t *bulk;
-	size_t bulk_bytes; // of a slot
-	int n, me, id;   // id: of the context
-	int *local;      // local numbers of the members, malloc'ed
-	uint64_t phase;  // barriers I have entered
-	uint64_t step;   // steps I have begun
-	uint64_t known;  // every member is known to have finished this step
-	uint64_t uses;   // bulk slots used so far
+	uint8_t *bulk;           // bulk slots of the context
+	size_t bulk_bytes;       // of a bulk slot
+	int n, me;               // members; number of this process among them
+	int id;                  // of the context
+	int *local;              // local numbers of the members, malloc'ed
+	uint64_t phase;          // barriers that this member has entered
+	uint64_t step;           // steps that this member has begun
+	uint64_t known_finished; // a step that all members are known to have finished
+	uint64_t bulk_uses;      // bulk slots used so far
 	// a bulk slot may be overwritten once every member has finished this step
-	uint64_t freed[SHM_BULK_SLOTS];
-	uint8_t *room;   // of Go: SHM_SMALL bytes for it and each member, malloc'ed
-	struct shm_team *next; // of all teams of the process
+	uint64_t bulk_busy_until[SHM_BULK_SLOTS];
+	uint8_t *gather_buf;     // of Go: SHM_SMALL bytes for it and each member, malloc'ed
+	struct shm_team *next;   // of all teams of the process
 };
 int shm_context_alloc(void);   // a free context, -1 when none is left
 void shm_context_free(int id); // by one process, after a barrier of the members
-// The counters from which its new members start; called by the process that has allocated it.
+// shm_context_start returns the counters from which the members of a new team start. The process
+// that has allocated the context calls it.
 void shm_context_start(int id, uint64_t *phase, uint64_t *step);
-// NULL: no memory
+// shm_team_attach attaches this process as member `me` to a team of n, with the counters of
+// shm_context_start; NULL: no memory.
 struct shm_team *shm_team_attach(int id, int n, const int *local, int me, uint64_t phase,
 	uint64_t step);
 void shm_team_detach(struct shm_team *h);
 void shm_barrier(struct shm_team *h);
 void shm_bcast(struct shm_team *h, void *buf, size_t nbytes, int root);
-// nbytes <= SHM_SMALL
+// shm_allgather gathers nbytes <= SHM_SMALL of each member, in team order.
 void shm_allgather(struct shm_team *h, const void *mine, size_t nbytes, void *all);
-void shm_allreduce(struct shm_team *h, void *x, size_t nelem, int type, int red);   // k_type, k_red
+// shm_allreduce reduces x in place; type is a k_type, red a k_red.
+void shm_allreduce(struct shm_team *h, void *x, size_t nelem, int type, int red);
 
 /* messages ------------------------------------------------------------------------------------- */
 // One ring per ordered pair of processes. A message from another node travels in the ring of the
 // process that delivers it, so each message names its source.
 #define SHM_RING_BYTES (64u << 10) // at most; less only in a job on one node
-#define SHM_COPIED 6 // words of a message of which a copy is beside head, its header included
+#define SHM_COPIED 6 // words of the copy of a short message beside head, header included
 struct shm_ring {
 	SHM_ALIGNED shm_u64 head; // bytes written, by the sender
 	shm_u64 copied;           // head behind the message in copy; 0: copy is being changed
@@ -311,13 +324,14 @@ struct shm_ring {
 	SHM_ALIGNED shm_u64 tail; // bytes read, by the receiver
 	SHM_ALIGNED uint8_t data[];
 };
+// A message, or the first part of one of a rank of another node.
 struct shm_message {
 	int from; // world rank
 	int64_t tag;
 	// nbytes: of this part; total: of the message, whose other parts travel another way
 	size_t nbytes, total;
 };
-void shm_send(int to, int64_t tag, const void *buf, size_t nbytes); // from me to a local rank
+void shm_send(int to, int64_t tag, const void *buf, size_t nbytes); // from this rank to a local one
 // shm_deliver is shm_send on behalf of any rank. Without `wait` it returns false if the ring has no
 // room, or another thread is sending there.
 bool shm_deliver(int to, const struct shm_message *m, const void *buf, bool wait);

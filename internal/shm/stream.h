@@ -34,6 +34,7 @@ static inline void shm_stream_lines(uint8_t *to, const uint8_t *from, size_t lin
 // streaming stores are not ordered by a release store
 static inline void shm_stream_end(void) { _mm_sfence(); }
 
+// shm_stream copies n bytes; shorter copies are a memcpy.
 static inline void shm_stream(uint8_t *to, const uint8_t *from, size_t n)
 {
 	size_t head = -(uintptr_t)to & 63;

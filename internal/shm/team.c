@@ -36,7 +36,7 @@ void shm_context_start(int id, uint64_t *phase, uint64_t *step)
 	*phase = atomic_load(&t->phase);
 	*step = 0;
 	for (int i = 0; i < shm.nlocal; i++) {
-		uint64_t done = atomic_load(&t->member[i].done),
+		uint64_t done = atomic_load(&t->member[i].finished),
 			 reached = atomic_load(&t->member[i].phase);
 		*step = done > *step ? done : *step;
 		*phase = reached > *phase ? reached : *phase;
@@ -90,15 +90,15 @@ struct shm_team *shm_team_attach(int id, int n, const int *local, int me, uint64
 		.me = me,
 		.id = id,
 		.local = members,
-		.room = room};
+		.gather_buf = room};
 	h->phase = phase;
-	h->step = h->known = step;
+	h->step = h->known_finished = step;
 	h->bulk_bytes = shm.head->bulk_bytes;
 	h->bulk = (uint8_t *)t + shm.head->context_bytes -
 		(uint64_t)shm.nlocal * SHM_BULK_SLOTS * h->bulk_bytes;
 	atomic_store(&t->member[me].phase, phase);
-	atomic_store(&t->member[me].done, step);
-	atomic_store(&t->member[me].post, step);
+	atomic_store(&t->member[me].finished, step);
+	atomic_store(&t->member[me].published, step);
 	list_team(h);
 	return h;
 }
@@ -107,7 +107,7 @@ void shm_team_detach(struct shm_team *h)
 {
 	unlist_team(h);
 	free(h->local);
-	free(h->room);
+	free(h->gather_buf);
 	free(h);
 }
 
@@ -143,6 +143,8 @@ static int departed_member(struct shm_team *h, const shm_u64 *word)
 	return -1;
 }
 
+// sleep_until_counter sleeps until a counter is at least want. Once a second it checks whether the
+// member that sets it has left, and ends the job if so.
 static void sleep_until_counter(struct shm_team *h, const shm_u64 *word, uint64_t want)
 {
 	struct shm_context *t = h->context;
@@ -227,7 +229,7 @@ static uint64_t finished_by_all(struct shm_team *h, uint64_t need)
 {
 	uint64_t least = h->step;
 	for (int i = 0; i < h->n; i++) {
-		const shm_u64 *done = &h->context->member[i].done;
+		const shm_u64 *done = &h->context->member[i].finished;
 		shm_team_wait(h, done, need);
 		uint64_t d = atomic_load_explicit(done, memory_order_acquire);
 		least = d < least ? d : least;
@@ -240,27 +242,27 @@ uint64_t shm_begin_step(struct shm_team *h, uint64_t slots)
 	uint64_t k = ++h->step;
 	// the last use of the slot, and the step after it, have ended
 	uint64_t need = k > slots - 1 ? k - (slots - 1) : 0;
-	if (h->known < need)
-		h->known = finished_by_all(h, need);
+	if (h->known_finished < need)
+		h->known_finished = finished_by_all(h, need);
 	return k;
 }
 
 void shm_claim_bulk(struct shm_team *h, unsigned slot)
 {
-	if (h->known < h->freed[slot])
-		h->known = finished_by_all(h, h->freed[slot]);
+	if (h->known_finished < h->bulk_busy_until[slot])
+		h->known_finished = finished_by_all(h, h->bulk_busy_until[slot]);
 }
 
 void shm_await_posts(struct shm_team *h, uint64_t k)
 {
-	for (int i = 0; i < h->n; i++) shm_team_wait(h, &h->context->member[i].post, k);
-	if (h->known < k - 1) // a member that has begun step k has finished the one before
-		h->known = k - 1;
+	for (int i = 0; i < h->n; i++) shm_team_wait(h, &h->context->member[i].published, k);
+	if (h->known_finished < k - 1) // a member that has begun step k has finished the one before
+		h->known_finished = k - 1;
 }
 
 void shm_await_all_small(struct shm_team *h, uint64_t k)
 {
 	for (int i = 0; i < h->n; i++) shm_await_small(h, i, k);
-	if (h->known < k - 1)
-		h->known = k - 1;
+	if (h->known_finished < k - 1)
+		h->known_finished = k - 1;
 }

@@ -62,7 +62,7 @@ func (m *teams) attachTeam(s transport.TeamStart, members []int, me int) (*team,
 		return nil, fmt.Errorf("%w: no memory for a group of %d ranks of this node",
 			transport.ErrNoMemory, len(members))
 	}
-	return &team{h, unsafe.Slice((*byte)(h.room), (len(members)+1)*C.SHM_SMALL)}, nil
+	return &team{h, unsafe.Slice((*byte)(h.gather_buf), (len(members)+1)*C.SHM_SMALL)}, nil
 }
 
 // World is the team of all ranks of the node.

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The steps of collectives; private to team.c and collect.c.
 //
-// Step k of a member: claim one of its slots (shm_begin_step), fill it, publish it (post = k), read
-// the slots of others, finish (done = k). A small slot is chosen by the number of the step, which
-// it contains (shm_publish_small). Bulk slots are used in turn (shm_claim_bulk), in the same order
-// by every member. A bulk slot may be overwritten after the step that shm_bulk_busy_until sets.
+// Step k of a member: claim one of its slots (shm_begin_step), fill it, publish it (published = k),
+// read the slots of others, finish (finished = k). A small slot is chosen by the number of the
+// step, which it contains (shm_publish_small). Bulk slots are used in turn (shm_claim_bulk), in the
+// same order by every member. A bulk slot may be overwritten after the step that
+// shm_bulk_busy_until sets.
 #ifndef ARMCI_SHM_TEAM_H
 #define ARMCI_SHM_TEAM_H
 
@@ -49,11 +50,11 @@ static inline uint8_t *shm_bulk_slot(struct shm_team *h, int member, unsigned sl
 }
 static inline unsigned shm_next_slot(struct shm_team *h, unsigned among)
 {
-	return (unsigned)(h->uses++ % among);
+	return (unsigned)(h->bulk_uses++ % among);
 }
 static inline void shm_bulk_busy_until(struct shm_team *h, unsigned slot, uint64_t k)
 {
-	h->freed[slot] = k;
+	h->bulk_busy_until[slot] = k;
 }
 static inline void shm_publish_small(struct shm_team *h, uint64_t k)
 {
@@ -66,11 +67,11 @@ static inline void shm_await_small(struct shm_team *h, int member, uint64_t k)
 static inline void shm_publish_bulk(struct shm_team *h, uint64_t k)
 {
 	shm_stream_end();
-	shm_team_set(h->context, &shm_own_member(h)->post, k);
+	shm_team_set(h->context, &shm_own_member(h)->published, k);
 }
 static inline void shm_finish_step(struct shm_team *h, uint64_t k)
 {
-	shm_team_set(h->context, &shm_own_member(h)->done, k);
+	shm_team_set(h->context, &shm_own_member(h)->finished, k);
 }
 
 #endif
