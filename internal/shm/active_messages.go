@@ -50,7 +50,7 @@ const messageHead = 5
 func (m *activeMessages) acceptConnections() {
 	defer log.Guard()
 	for {
-		conns, err := acceptqueue.AcceptUser(m.listener.l)
+		conns, err := acceptqueue.AcceptUser(m.listener.socket)
 		if err != nil {
 			return // closed
 		}

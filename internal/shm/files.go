@@ -73,16 +73,16 @@ func sendFiles(fds []int, c *net.UnixConn, to transport.Rank) error {
 	for rest := fds; len(rest) > 0; {
 		now := rest[:min(filesAtOnce, len(rest))]
 		rest = rest[len(now):]
-		f := frame{kind: fFiles, a: uint64(len(now)), b: uint64(len(rest))}
+		f := frame{kind: frameFiles, a: uint64(len(now)), b: uint64(len(rest))}
 		if err := sock.Send(c, f.marshal(), unix.UnixRights(now...)); err != nil {
 			return fmt.Errorf("hand the arena to rank %d: %w", to, err)
 		}
 	}
 	c.SetReadDeadline(time.Now().Add(joinTimeout))
 	defer c.SetReadDeadline(time.Time{})
-	f, err := readFrame(c, fVote)
+	f, err := readFrame(c, frameVote)
 	if err != nil {
-		return fmt.Errorf("rank %d %w (%w)", to, errGone, err)
+		return fmt.Errorf("rank %d %w (%w)", to, errMemberLost, err)
 	}
 	if f.a != 1 {
 		return fmt.Errorf("rank %d cannot map the %d files of the arena%s", to, len(fds),
@@ -95,7 +95,7 @@ func sendFiles(fds []int, c *net.UnixConn, to transport.Rank) error {
 // rank's own slice.
 func mapReceivedFiles(c *net.UnixConn, p arenaPlace, self int) (int, error) {
 	mine, err := receiveFiles(c, span{p.base, p.base + uintptr(p.bytes)}, self+1)
-	vote := frame{kind: fVote, from: uint32(self)}
+	vote := frame{kind: frameVote, from: uint32(self)}
 	if err == nil {
 		vote.a = 1
 	}
@@ -151,8 +151,8 @@ func readFiles(c *net.UnixConn) (fds []int, rest uint64, err error) {
 		some, _ := unix.ParseUnixRights(&msgs[i])
 		fds = append(fds, some...)
 	}
-	f := decodeFrame(body)
-	if err != nil || n != frameBytes || f.kind != fFiles || len(fds) == 0 ||
+	f := unmarshalFrame(body)
+	if err != nil || n != frameBytes || f.kind != frameFiles || len(fds) == 0 ||
 		uint64(len(fds)) != f.a {
 		closeFiles(fds)
 		return nil, 0, errors.New("the files of the arena did not come")

@@ -30,26 +30,27 @@ const (
 	secretLen  = 16
 )
 
+// Kinds of frames.
 const (
-	// a: purpose, b: address space that the sender has left for the arena
-	fHello = iota + 0x41524d31
-	fMap   // a: bytes, b: address of a place to reserve
-	fVote  // a: 1 = reserved or mapped, 0 = refused
-	// a: 1 = all have reserved, 0 = try the next place; after the files: all is laid out
-	fCommit
-	fFiles // a: files of the arena in this message, b: files in later messages
-	fBye   // a: 1 = finalised, 0 = left without
+	frameHello   = iota + 0x41524d31 // a: purpose, b: address space left, bytes
+	frameOffer                       // a: bytes, b: address of a place to be reserved
+	frameVote                        // a: 1 = reserved or mapped, 0 = refused
+	frameCommit                      // a: 1 = reserved by all, formatted; 0 = refused
+	frameFiles                       // a: files in this message, b: in later ones
+	frameGoodbye                     // a: 1 = finalised, 0 = exited without
 )
 
+// Purposes of a connection, in a hello.
 const (
-	purposeJoin = iota
-	purposeMessages
+	purposeJoin     = iota // with the leader: joining, then watching for deaths
+	purposeMessages        // active messages to the acceptor
 )
 
 // frame is a message on a control connection. The meaning of a and b depends on kind.
 type frame struct {
-	kind, from uint32
-	a, b       uint64
+	kind uint32 // frameHello ...
+	from uint32 // local rank of the sender
+	a, b uint64
 }
 
 func (f frame) marshal() []byte {
@@ -61,7 +62,7 @@ func (f frame) marshal() []byte {
 	return b
 }
 
-func decodeFrame(b []byte) frame {
+func unmarshalFrame(b []byte) frame {
 	return frame{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:]),
 		binary.LittleEndian.Uint64(b[8:]),
 		binary.LittleEndian.Uint64(b[16:])}
@@ -73,7 +74,7 @@ func readFrame(c net.Conn, kind uint32) (frame, error) {
 	if _, err := io.ReadFull(c, b); err != nil {
 		return frame{}, err
 	}
-	f := decodeFrame(b)
+	f := unmarshalFrame(b)
 	if kind != 0 && f.kind != kind {
 		return f, fmt.Errorf("frame of kind %#x where %#x was expected", f.kind, kind)
 	}
@@ -88,7 +89,7 @@ func admit(c *net.UnixConn, secret []byte, nlocal int) (frame, error) {
 	}
 	c.SetReadDeadline(time.Now().Add(5 * time.Second))
 	defer c.SetReadDeadline(time.Time{})
-	f, err := readFrame(c, fHello)
+	f, err := readFrame(c, frameHello)
 	if err != nil {
 		return f, err
 	}
@@ -124,7 +125,7 @@ func dialRank(name string, h hello) (c *net.UnixConn, err error) {
 		c.Close()
 		return nil, err
 	}
-	first := append(frame{kind: fHello, from: uint32(h.self), a: h.purpose,
+	first := append(frame{kind: frameHello, from: uint32(h.self), a: h.purpose,
 		b: uint64(h.spaceLeft)}.marshal(), h.secret...)
 	if err := sock.Send(c, first, nil); err != nil {
 		c.Close()

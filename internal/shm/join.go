@@ -23,8 +23,8 @@ const joinTimeout = 60 * time.Second
 // Listener is a rank's listening socket. Its name is published to the ranks of the node before they
 // join.
 type Listener struct {
-	Name string
-	l    *net.UnixListener
+	Name   string
+	socket *net.UnixListener
 }
 
 // Listen opens a listening socket under a random abstract name.
@@ -40,11 +40,11 @@ func Listen() (*Listener, error) {
 }
 
 // Close stops listening.
-func (d *Listener) Close() { d.l.Close() }
+func (d *Listener) Close() { d.socket.Close() }
 
-// errGone reports a member that has ended or does not answer while joining: no other place is
+// errMemberLost reports a member that has ended or does not answer while joining: no other place is
 // tried.
-var errGone = errors.New("has ended or does not answer while the ranks of this node join")
+var errMemberLost = errors.New("has ended or does not answer while the ranks of this node join")
 
 // createAsLeader creates the arena and has all members map it. It returns the file of the leader's
 // slice and the connections by local number.
@@ -96,7 +96,7 @@ func choosePlace(o *Options, conns []*net.UnixConn, left spaceLeft) (arenaPlace,
 		if last = offerPlace(p, conns, o.Ranks); last == nil {
 			return p, nil
 		}
-		if errors.Is(last, errGone) {
+		if errors.Is(last, errMemberLost) {
 			return p, last
 		}
 	}
@@ -110,10 +110,10 @@ func choosePlace(o *Options, conns []*net.UnixConn, left spaceLeft) (arenaPlace,
 func (d *Listener) acceptMembers(o *Options) ([]*net.UnixConn, spaceLeft, error) {
 	conns := make([]*net.UnixConn, len(o.Ranks))
 	left := spaceLeft{bytes: ownSpaceLeft()}
-	d.l.SetDeadline(time.Now().Add(joinTimeout))
-	defer d.l.SetDeadline(time.Time{})
+	d.socket.SetDeadline(time.Now().Add(joinTimeout))
+	defer d.socket.SetDeadline(time.Time{})
 	for n := 1; n < len(o.Ranks); {
-		come, err := acceptqueue.AcceptUser(d.l)
+		come, err := acceptqueue.AcceptUser(d.socket)
 		if err != nil {
 			return conns, left, fmt.Errorf("wait for the ranks of this node: %w", err)
 		}
@@ -140,7 +140,7 @@ func offerPlace(p arenaPlace, conns []*net.UnixConn, ranks []transport.Rank) err
 	reserved := err == nil
 	for _, c := range conns {
 		if c != nil {
-			sock.Send(c, frame{kind: fMap, a: uint64(p.bytes),
+			sock.Send(c, frame{kind: frameOffer, a: uint64(p.bytes),
 				b: uint64(p.base)}.marshal(), nil)
 		}
 	}
@@ -149,20 +149,20 @@ func offerPlace(p arenaPlace, conns []*net.UnixConn, ranks []transport.Rank) err
 			continue
 		}
 		c.SetReadDeadline(time.Now().Add(joinTimeout))
-		f, rerr := readFrame(c, fVote)
+		f, rerr := readFrame(c, frameVote)
 		c.SetReadDeadline(time.Time{})
 		if rerr != nil {
 			if reserved {
 				unmap(p)
 			}
-			return fmt.Errorf("rank %d %w (%w)", ranks[i], errGone, rerr)
+			return fmt.Errorf("rank %d %w (%w)", ranks[i], errMemberLost, rerr)
 		}
 		if f.a != 1 && err == nil {
 			err = fmt.Errorf("rank %d cannot map %d bytes at %#x", ranks[i], p.bytes,
 				p.base)
 		}
 	}
-	verdict := frame{kind: fCommit}
+	verdict := frame{kind: frameCommit}
 	if err == nil {
 		verdict.a = 1
 	} else if reserved {
@@ -204,19 +204,19 @@ func joinAsMember(o *Options) (fd int, p arenaPlace, c *net.UnixConn, err error)
 // answerOffer answers one offer of the leader, and reports whether all ranks have reserved the
 // place.
 func answerOffer(c *net.UnixConn, self int) (arenaPlace, bool, error) {
-	f, err := readFrame(c, fMap)
+	f, err := readFrame(c, frameOffer)
 	if err != nil {
 		return arenaPlace{}, false, fmt.Errorf("no usable place was found (%w)", err)
 	}
 	p := arenaPlace{int64(f.a), uintptr(f.b)}
-	vote := frame{kind: fVote, from: uint32(self)}
+	vote := frame{kind: frameVote, from: uint32(self)}
 	reserved := reserveAddresses(p) == nil
 	if reserved {
 		vote.a = 1
 	}
 	var verdict frame
 	if err = sock.Send(c, vote.marshal(), nil); err == nil {
-		verdict, err = readFrame(c, fCommit)
+		verdict, err = readFrame(c, frameCommit)
 	}
 	if reserved && verdict.a == 1 {
 		return p, true, nil

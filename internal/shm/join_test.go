@@ -37,7 +37,7 @@ func admitted(t *testing.T, d *Listener, nlocal int, connect func() error) (fram
 	t.Helper()
 	called := make(chan error, 1)
 	go func() { called <- connect() }()
-	c, err := d.l.AcceptUnix()
+	c, err := d.socket.AcceptUnix()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +64,7 @@ func TestAdmit(t *testing.T) {
 			return err
 		}
 	}
-	hello := frame{kind: fHello, from: 2, a: purposeMessages}
+	hello := frame{kind: frameHello, from: 2, a: purposeMessages}
 	good := append(hello.marshal(), testSecret()...)
 	if f, err := admitted(t, d, 3, say(good)); err != nil || f != hello {
 		t.Errorf("%+v, %v", f, err)
@@ -73,7 +73,7 @@ func TestAdmit(t *testing.T) {
 	for what, b := range map[string][]byte{
 		"nothing": nil, "half a frame": good[:10], "no secret": good[:frameBytes],
 		"half a secret": good[:frameBytes+8],
-		"wrong secret":  wrong, "another frame": append(frame{kind: fVote}.marshal(),
+		"wrong secret":  wrong, "another frame": append(frame{kind: frameVote}.marshal(),
 			testSecret()...), "zeros": make([]byte, 40),
 	} {
 		if _, err := admitted(t, d, 3, say(b)); err == nil {
@@ -92,7 +92,7 @@ func TestOtherUser(t *testing.T) {
 	}
 	leaktest.Check(t)
 	d := openListener(t)
-	good := append(frame{kind: fHello, from: 1}.marshal(), testSecret()...)
+	good := append(frame{kind: frameHello, from: 1}.marshal(), testSecret()...)
 	_, err := admitted(t, d, 2, asNobody(func() error {
 		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
@@ -307,7 +307,7 @@ func TestWrongSecret(t *testing.T) {
 
 // Whatever bytes arrive, admit accepts no connection without the secret.
 func FuzzAdmit(f *testing.F) {
-	good := append(frame{kind: fHello, from: 1, a: purposeJoin}.marshal(), testSecret()...)
+	good := append(frame{kind: frameHello, from: 1, a: purposeJoin}.marshal(), testSecret()...)
 	f.Add(good)
 	f.Add(good[:30])
 	f.Add(make([]byte, 40))
@@ -319,7 +319,7 @@ func FuzzAdmit(f *testing.F) {
 		got, err := admit(mine, testSecret(), 2)
 		knows := len(b) >= frameBytes+secretLen &&
 			string(b[frameBytes:frameBytes+secretLen]) == string(testSecret())
-		if err == nil && (!knows || got.from > 1 || got.kind != fHello) {
+		if err == nil && (!knows || got.from > 1 || got.kind != frameHello) {
 			t.Errorf("%x was let in as %+v", b, got)
 		}
 	})
@@ -327,7 +327,7 @@ func FuzzAdmit(f *testing.F) {
 
 // Whatever a leader sends, a member keeps no place that not all ranks have reserved.
 func FuzzOffer(f *testing.F) {
-	f.Add(frame{kind: fMap, a: 1 << 30, b: testBase}.marshal())
+	f.Add(frame{kind: frameOffer, a: 1 << 30, b: testBase}.marshal())
 	f.Add([]byte("short"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		mine, theirs := socketPair(t)

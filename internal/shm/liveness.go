@@ -63,7 +63,7 @@ func (m *liveness) watchForDeaths() {
 func (m *liveness) awaitGoodbye(local int, c *net.UnixConn) {
 	defer log.Guard()
 	f, err := readFrame(c, 0)
-	if err == nil && f.kind == fBye {
+	if err == nil && f.kind == frameGoodbye {
 		if f.a == 0 {
 			m.withdrawAfterGrace(local)
 		}
@@ -122,7 +122,7 @@ func (m *liveness) Ending(yes bool) {
 // reporter. clean: it has finalised, and the connections are closed; else the end of the process
 // closes them.
 func (m *liveness) announceEnd(clean bool) {
-	f := frame{kind: fBye, from: uint32(m.opt.Self)}
+	f := frame{kind: frameGoodbye, from: uint32(m.opt.Self)}
 	if clean {
 		f.a = 1
 		C.leave_as(C.SHM_FINALISED)

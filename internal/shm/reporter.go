@@ -217,7 +217,7 @@ func (m *liveness) releaseMembers() {
 		if ends != nil {
 			rights = unix.UnixRights(ends[i])
 		}
-		sock.Send(c, frame{kind: fCommit, a: 1}.marshal(), rights)
+		sock.Send(c, frame{kind: frameCommit, a: 1}.marshal(), rights)
 	}
 	if ends != nil {
 		m.reporterFD = dupHigh(ends[0]) // the leader's number is 0
@@ -233,7 +233,7 @@ func (m *liveness) awaitRelease(c *net.UnixConn) error {
 	if err != nil {
 		return err
 	}
-	if n != frameBytes || decodeFrame(body).kind != fCommit {
+	if n != frameBytes || unmarshalFrame(body).kind != frameCommit {
 		return errors.New("an unexpected frame")
 	}
 	if oobn == 0 {
