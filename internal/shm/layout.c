@@ -204,7 +204,7 @@ void shm_withdraw_rank(int local)
 {
 	struct shm_rank *r = &shm.rank[local];
 	uint32_t how = SHM_EXITED;
-	if (!atomic_compare_exchange_strong(&r->left, &how, SHM_WITHDRAWN))
+	if (!atomic_compare_exchange_strong(&r->departure, &how, SHM_WITHDRAWN))
 		return;
 	uint64_t odd = atomic_load(&r->gen) | 1;
 	atomic_store(&r->gen, odd);

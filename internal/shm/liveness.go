@@ -6,17 +6,17 @@
 package shm
 
 // #include "shm.h"
-// static inline int claim_end(int me) {
+// static inline int claim_report(int me) {
 // 	uint32_t none = 0;
 // 	return atomic_compare_exchange_strong(&shm.head->dead, &none, 1u + (uint32_t)me);
 // }
-// static inline void leave_as(uint32_t how) {
-// 	uint32_t was = atomic_exchange(&shm.rank[shm.me].left, how);
-// 	uint32_t now_away = how != SHM_HERE, was_away = was != SHM_HERE;
+// static inline void set_departure(uint32_t now) {
+// 	uint32_t was = atomic_exchange(&shm.rank[shm.me].departure, now);
+// 	uint32_t now_away = now != SHM_HERE, was_away = was != SHM_HERE;
 // 	atomic_fetch_add(&shm.head->departed, now_away - was_away);
 // }
-// static inline uint32_t how_left(int local) { return atomic_load(&shm.rank[local].left); }
-// static inline int leads_pid(int local) { return shm.rank[local].pid; }
+// static inline uint32_t departure_of(int local) { return atomic_load(&shm.rank[local].departure); }
+// static inline int pid_of_rank(int local) { return shm.rank[local].pid; }
 import "C"
 
 import (
@@ -72,10 +72,10 @@ func (m *liveness) awaitGoodbye(local int, c *net.UnixConn) {
 	m.reportLoss(local, func() string { // called only while the control block is mapped
 		if m.reporterFD >= 0 {
 			// The reporter prints the reason once it has seen the death itself.
-			C.claim_end(C.int(m.opt.Self))
+			C.claim_report(C.int(m.opt.Self))
 			return ""
 		}
-		return deathText(m.opt.Ranks[local], int(C.leads_pid(C.int(local))))
+		return deathText(m.opt.Ranks[local], int(C.pid_of_rank(C.int(local))))
 	})
 }
 
@@ -93,7 +93,7 @@ func (m *liveness) withdrawAfterGrace(local int) {
 // checkWithdrawn ends the job if the memory of local has been withdrawn because that rank has
 // exited. The caller has found no live allocation of it.
 func (m *liveness) checkWithdrawn(local int) {
-	if C.how_left(C.int(local)) != C.SHM_WITHDRAWN {
+	if C.departure_of(C.int(local)) != C.SHM_WITHDRAWN {
 		return
 	}
 	m.reportLoss(local, func() string {
@@ -112,9 +112,9 @@ func (m *liveness) reportLoss(local int, reason func() string) {
 // it.
 func (m *liveness) Ending(yes bool) {
 	if yes {
-		C.leave_as(C.SHM_ENDING)
+		C.set_departure(C.SHM_ENDING)
 	} else {
-		C.leave_as(C.SHM_HERE)
+		C.set_departure(C.SHM_HERE)
 	}
 }
 
@@ -125,10 +125,10 @@ func (m *liveness) announceEnd(clean bool) {
 	f := frame{kind: frameGoodbye, from: uint32(m.opt.Self)}
 	if clean {
 		f.a = 1
-		C.leave_as(C.SHM_FINALISED)
+		C.set_departure(C.SHM_FINALISED)
 		m.tellReporter(statusFinalised)
 	} else {
-		C.leave_as(C.SHM_EXITED)
+		C.set_departure(C.SHM_EXITED)
 		m.tellReporter(statusLeft)
 	}
 	m.lossOnce.Do(func() {}) // no loss is reported from here on
@@ -151,7 +151,7 @@ func (m *liveness) announceEnd(clean bool) {
 // Exited reports whether a rank of the node has exited without finalising.
 func (m *liveness) Exited() bool {
 	for local := range m.opt.Ranks {
-		if left := C.how_left(C.int(local)); left == C.SHM_EXITED ||
+		if left := C.departure_of(C.int(local)); left == C.SHM_EXITED ||
 			left == C.SHM_WITHDRAWN {
 			return true
 		}
@@ -160,7 +160,7 @@ func (m *liveness) Exited() bool {
 }
 
 // ClaimEnd claims the right to report the end of the job; true for the first caller of the node.
-func (m *liveness) ClaimEnd() bool { return C.claim_end(C.int(m.opt.Self)) != 0 }
+func (m *liveness) ClaimEnd() bool { return C.claim_report(C.int(m.opt.Self)) != 0 }
 
 // ClaimMachine claims the right to print why the job ends. It is false if the reporter, or a rank
 // of another node with the same reporter, has claimed it before. The bound socket name is the claim
@@ -193,7 +193,7 @@ func armcigo_stuck(what *C.char, peer C.int) {
 		return
 	}
 	how := "called"
-	if left := C.how_left(peer); left == C.SHM_EXITED || left == C.SHM_WITHDRAWN {
+	if left := C.departure_of(peer); left == C.SHM_EXITED || left == C.SHM_WITHDRAWN {
 		how = "exited without"
 	}
 	m.reportLoss(int(peer), func() string {

@@ -163,7 +163,7 @@ static int request_copy(struct shm_request_slot *d, int local)
 		if (!has_reply(&t))
 			wait_sleep(&d->reply_seq, number - 1, NAP_MS);
 		atomic_store(&d->requester_asleep, 0);
-		if (atomic_load(&shm.rank[local].left) >= SHM_FINALISED && !has_reply(&t))
+		if (atomic_load(&shm.rank[local].departure) >= SHM_FINALISED && !has_reply(&t))
 			return ESRCH;
 	}
 	shm_wait_woken(&w, 0);

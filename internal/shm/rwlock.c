@@ -102,7 +102,7 @@ static int lost_reader(unsigned seconds)
 	for (int i = 0; lost < 0 && seconds >= PATIENCE && atomic_load(&shm.head->departed) &&
 		i < shm.nlocal;
 		i++) {
-		uint32_t left = atomic_load(&shm.rank[i].left);
+		uint32_t left = atomic_load(&shm.rank[i].departure);
 		if (left == SHM_EXITED || left == SHM_WITHDRAWN)
 			lost = i;
 	}

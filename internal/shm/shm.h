@@ -84,7 +84,7 @@ struct shm_mutex {
 };
 
 // How far a rank has left the job, and what other ranks may still wait for.
-enum shm_left {
+enum shm_departure {
 	SHM_HERE,      // it takes part in everything
 	SHM_ENDING,    // it only enters the barrier of all ranks, in order to finalise
 	SHM_FINALISED, // it has finalised and does nothing any more
@@ -101,7 +101,7 @@ struct shm_rank {
 	shm_u32 sleepers;         // threads of the rank asleep on wake_word
 	shm_u64 woken_at;             // when a rank last began to wake it, ns
 	SHM_ALIGNED int32_t world, pid;
-	shm_u32 left;               // enum shm_left
+	shm_u32 departure;          // enum shm_departure
 	shm_u32 exposes;            // 1: it has exposed private memory
 	// 1 + the CPU on which it was when it last had to wait; 0: not known
 	shm_u32 cpu;

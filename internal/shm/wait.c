@@ -7,7 +7,7 @@
 
 bool shm_has_left(int peer, bool last)
 {
-	uint32_t left = atomic_load(&shm.rank[peer].left);
+	uint32_t left = atomic_load(&shm.rank[peer].departure);
 	return left != SHM_HERE && !(last && left == SHM_ENDING);
 }
 
