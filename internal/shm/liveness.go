@@ -15,7 +15,10 @@ package shm
 // 	uint32_t now_away = now != SHM_HERE, was_away = was != SHM_HERE;
 // 	atomic_fetch_add(&shm.head->departed, now_away - was_away);
 // }
-// static inline uint32_t departure_of(int local) { return atomic_load(&shm.rank[local].departure); }
+// static inline uint32_t departure_of(int local)
+// {
+// 	return atomic_load(&shm.rank[local].departure);
+// }
 // static inline int pid_of_rank(int local) { return shm.rank[local].pid; }
 import "C"
 
