@@ -44,15 +44,17 @@ func (p *Platform) Join(j transport.JoinInfo) (transport.Node, transport.Transpo
 	p.ArenaRanges = p.arenaRanges(j)
 	base, arena := p.ArenaRanges.Arena(p.cfg.Size("ARMCI_SHM_ARENA"))
 	m, err := p.listener.Join(shm.Options{Ranks: j.Ranks, Listeners: j.Listeners, Self: j.Self,
-		World:        j.World,
-		MachineRanks: j.MachineRanks, NetnsRanks: j.NetnsRanks, NetnsNode: j.NetnsNode,
-		Secret: j.Secret, Lost: j.Lost,
-		Arena: arena, Base: base, Keep: p.cfg.Size("ARMCI_SHM_KEEP"),
-		Margin: shm.Margin(p.cfg.Size("ARMCI_SHM_MARGIN"), p.cfg.IsSet("ARMCI_SHM_MARGIN")),
-		Spin:   p.cfg.Int("ARMCI_SPIN"), Reporter: p.reporter(),
-		Device:    p.cfg.String("ARMCI_RDMA_ACC") == "device",
-		NoVM:      !p.cfg.Bool("ARMCI_SHM_VM"),
-		Inquiries: tcp.Inquiries{Options: tcpOptions(p.cfg)}})
+		World: j.World, Secret: j.Secret, Lost: j.Lost, Spin: p.cfg.Int("ARMCI_SPIN"),
+		MachineOptions: shm.MachineOptions{MachineRanks: j.MachineRanks,
+			NetnsRanks: j.NetnsRanks, NetnsNode: j.NetnsNode},
+		MemoryOptions: shm.MemoryOptions{Arena: arena, Base: base,
+			Keep: p.cfg.Size("ARMCI_SHM_KEEP"),
+			Margin: shm.Margin(p.cfg.Size("ARMCI_SHM_MARGIN"),
+				p.cfg.IsSet("ARMCI_SHM_MARGIN")),
+			Device: p.cfg.String("ARMCI_RDMA_ACC") == "device",
+			NoVM:   !p.cfg.Bool("ARMCI_SHM_VM")},
+		ReporterOptions: shm.ReporterOptions{Reporter: p.reporter(),
+			Inquiries: tcp.Inquiries{Options: tcpOptions(p.cfg)}}})
 	if err != nil {
 		p.listener.Close()
 		return nil, nil, err

@@ -18,15 +18,25 @@ import (
 	"libarmci/internal/transport"
 )
 
-// connections are the outgoing connections, made on first use, and the incoming ones.
+// activeMessages delivers active messages between ranks of the node.
+type activeMessages struct {
+	opt      *Options
+	listener *Listener
+	// lose reports a local rank as lost (liveness.reportLoss).
+	lose func(local int, reason func() string)
+	connections
+}
+
+// connections are the connections of active messages. mu guards all other fields.
 type connections struct {
 	mu      sync.Mutex
-	out     map[int]*outgoing
-	in      []net.Conn
+	out     map[int]*outgoing // by local number of the receiver, made on first use
+	in      []net.Conn        // accepted
 	handler transport.Handler
 	closed  bool
 }
 
+// outgoing is a connection to a rank of the node. mu serialises the messages on it.
 type outgoing struct {
 	mu sync.Mutex
 	c  *net.UnixConn
@@ -35,34 +45,39 @@ type outgoing struct {
 // A message on a connection: uint32 body length, uint8 kind, body.
 const messageHead = 5
 
-func (m *Node) accept() {
+// acceptConnections admits connections for active messages, and starts a goroutine to receive from
+// each, until the listener is closed.
+func (m *activeMessages) acceptConnections() {
 	defer log.Guard()
 	for {
-		conns, err := acceptqueue.AcceptUser(m.listener.l)
+		conns, err := acceptqueue.AcceptUser(m.listener.socket)
 		if err != nil {
 			return // closed
 		}
 		for _, c := range conns {
 			f, err := admit(c.(*net.UnixConn), m.opt.Secret, len(m.opt.Ranks))
-			if err != nil || f.a != purposeMessages || !m.conns.keep(c) {
+			if err != nil || f.a != purposeMessages || !m.addIncoming(c) {
 				c.Close()
 				continue
 			}
-			go m.receive(c, int(f.from))
+			go m.receiveMessages(c, int(f.from))
 		}
 	}
 }
 
-func (w *connections) keep(c net.Conn) bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if !w.closed {
-		w.in = append(w.in, c)
+// addIncoming stores an incoming connection, for closeConnections. False: that has been called.
+func (m *activeMessages) addIncoming(c net.Conn) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if !m.closed {
+		m.in = append(m.in, c)
 	}
-	return !w.closed
+	return !m.closed
 }
 
-func (m *Node) receive(c net.Conn, local int) {
+// receiveMessages calls the handler for every message on a connection from a local rank, until it
+// ends.
+func (m *activeMessages) receiveMessages(c net.Conn, local int) {
 	defer log.Guard()
 	from := m.opt.Ranks[local]
 	head := make([]byte, messageHead)
@@ -72,16 +87,16 @@ func (m *Node) receive(c net.Conn, local int) {
 		}
 		n := binary.LittleEndian.Uint32(head)
 		if n > transport.MaxMessage {
-			m.violation(c, local, n)
+			m.reportMalformed(c, local, n)
 			return
 		}
 		body := make([]byte, n)
 		if _, err := io.ReadFull(c, body); err != nil {
 			return
 		}
-		m.conns.mu.Lock()
-		h := m.conns.handler
-		m.conns.mu.Unlock()
+		m.mu.Lock()
+		h := m.handler
+		m.mu.Unlock()
 		if h != nil {
 			h(from, m.opt.Ranks[m.opt.Self], transport.Msg{Kind: head[4], Body: body},
 				nil)
@@ -89,10 +104,11 @@ func (m *Node) receive(c net.Conn, local int) {
 	}
 }
 
-// violation treats a rank of this node that sends a malformed message as lost.
-func (m *Node) violation(c net.Conn, local int, n uint32) {
+// reportMalformed closes a connection on which a message of n bytes was announced, which is too
+// long, and reports its sender as lost.
+func (m *activeMessages) reportMalformed(c net.Conn, local int, n uint32) {
 	c.Close()
-	m.gone(local, func() string {
+	m.lose(local, func() string {
 		return fmt.Sprintf("rank %d has announced a message of %d bytes to rank %d, "+
 			"where %d are the most: its memory is damaged",
 			m.opt.Ranks[local], n, m.opt.Ranks[m.opt.Self], transport.MaxMessage)
@@ -100,13 +116,14 @@ func (m *Node) violation(c net.Conn, local int, n uint32) {
 }
 
 // Handle sets the handler of messages. It is called before the first message can be sent.
-func (m *Node) Handle(h transport.Handler) {
-	m.conns.mu.Lock()
-	m.conns.handler = h
-	m.conns.mu.Unlock()
+func (m *activeMessages) Handle(h transport.Handler) {
+	m.mu.Lock()
+	m.handler = h
+	m.mu.Unlock()
 }
 
-func (m *Node) post(local int, msg transport.Msg) error {
+// sendMessage sends an active message to a local rank. Messages to one rank are serialised.
+func (m *activeMessages) sendMessage(local int, msg transport.Msg) error {
 	if len(msg.Body) > transport.MaxMessage {
 		return fmt.Errorf("message of %d bytes to rank %d: %w", len(msg.Body),
 			m.opt.Ranks[local], transport.ErrTooLong)
@@ -127,37 +144,38 @@ func (m *Node) post(local int, msg transport.Msg) error {
 	return nil
 }
 
-func (m *Node) connectionTo(local int) (*outgoing, error) {
-	w := &m.conns
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.closed {
+// connectionTo returns the connection to a local rank, and makes it on first use.
+func (m *activeMessages) connectionTo(local int) (*outgoing, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
 		return nil, transport.ErrClosed
 	}
-	if o := w.out[local]; o != nil {
+	if o := m.out[local]; o != nil {
 		return o, nil
 	}
-	c, err := dial(m.opt.Listeners[local], hello{purpose: purposeMessages, self: m.opt.Self,
+	c, err := dialRank(m.opt.Listeners[local], hello{purpose: purposeMessages, self: m.opt.Self,
 		secret: m.opt.Secret})
 	if err != nil {
 		return nil, fmt.Errorf("reach rank %d: %w (%v)", m.opt.Ranks[local],
 			transport.ErrPeerDead, err)
 	}
-	if w.out == nil {
-		w.out = map[int]*outgoing{}
+	if m.out == nil {
+		m.out = map[int]*outgoing{}
 	}
-	w.out[local] = &outgoing{c: c}
-	return w.out[local], nil
+	m.out[local] = &outgoing{c: c}
+	return m.out[local], nil
 }
 
-func (w *connections) close() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.closed = true
-	for _, o := range w.out {
+// closeConnections closes all connections and refuses new ones.
+func (m *activeMessages) closeConnections() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.closed = true
+	for _, o := range m.out {
 		o.c.Close()
 	}
-	for _, c := range w.in {
+	for _, c := range m.in {
 		c.Close()
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The allocator against a model: what is handed out never overlaps, what is freed comes back,
-// budget and pages are accounted for.
+// The allocator against a model: allocations never overlap, freed memory is allocated again, budget
+// and pages are accounted for.
 package shm
 
 import (
@@ -30,6 +30,7 @@ func (p *pages) each(s span, do func(at uintptr)) {
 	}
 }
 
+// populate is slice.populate: it fails if a page is populated already, or by order.
 func (p *pages) populate(s span) error {
 	p.each(s, func(at uintptr) {
 		if p.held[at] {
@@ -52,6 +53,7 @@ func (p *pages) punch(s span) {
 	})
 }
 
+// allocation is one live allocation of a model.
 type allocation struct {
 	lo     uintptr
 	nbytes int64
@@ -60,16 +62,17 @@ type allocation struct {
 // model checks a slice after every step.
 type model struct {
 	*pages
-	s    *slice
+	s    *sliceAllocator
 	live []allocation
 }
 
 func newModel(t *testing.T, npages int, budget int64) *model {
 	all := span{0x100000, 0x100000 + uintptr(npages)*page}
 	p := &pages{t: t, all: all, held: map[uintptr]bool{}}
-	return &model{pages: p, s: newSlice(all, budget, p.populate, p.punch)}
+	return &model{pages: p, s: newSliceAllocator(all, budget, p.populate, p.punch)}
 }
 
+// check compares the slice with the model: pages, counts of bytes, sorted and merged free lists.
 func (m *model) check() {
 	m.t.Helper()
 	var bytes int64
@@ -87,7 +90,7 @@ func (m *model) check() {
 			owner[at] = i
 		}
 	}
-	live, kept, high := m.s.use()
+	live, kept, high := m.s.usage()
 	if live != bytes || kept != int64(len(m.held)*page)-bytes || kept > m.s.budget ||
 		high < live {
 		m.t.Fatalf("use: live %d kept %d high %d; model: live %d, populated %d, budget %d",
@@ -103,6 +106,7 @@ func (m *model) check() {
 	}
 }
 
+// alloc allocates kept or new memory; false: there is none.
 func (m *model) alloc(nbytes int64) bool {
 	lo, ok := m.s.reuse(nbytes)
 	if !ok {
@@ -119,12 +123,14 @@ func (m *model) alloc(nbytes int64) bool {
 }
 
 func (m *model) free(i int) {
-	if !m.s.free(m.live[i].lo) {
+	if !m.s.release(m.live[i].lo) {
 		m.t.Fatalf("%#x is not known", m.live[i].lo)
 	}
 	m.live = append(m.live[:i], m.live[i+1:]...)
 }
 
+// Random allocations and frees agree with the model, and all memory can be allocated again at the
+// end.
 func TestAllocator(t *testing.T) {
 	for seed := range uint64(4) {
 		r := rand.New(rand.NewPCG(seed, 0))
@@ -142,7 +148,7 @@ func TestAllocator(t *testing.T) {
 				m.free(r.IntN(len(m.live)))
 			default:
 				m.s.dropKept()
-				if _, kept, _ := m.s.use(); kept != 0 {
+				if _, kept, _ := m.s.usage(); kept != 0 {
 					t.Fatalf("%d bytes kept after dropKept", kept)
 				}
 			}
@@ -166,6 +172,7 @@ func TestAllocator(t *testing.T) {
 	}
 }
 
+// Sizes beyond the slice, addresses that are no allocation, and the budget of kept memory.
 func TestAllocatorLimits(t *testing.T) {
 	m := newModel(t, 10, 4*page)
 	for _, n := range []int64{11 * page, 1 << 62, 1<<63 - 1} {
@@ -177,19 +184,19 @@ func TestAllocatorLimits(t *testing.T) {
 		t.Error("ten pages hold one byte and nine pages, and no more")
 	}
 	for _, lo := range []uintptr{0, m.live[0].lo + 1, m.live[1].lo + page} {
-		if m.s.free(lo) {
+		if m.s.release(lo) {
 			t.Errorf("%#x was taken back", lo)
 		}
 	}
 	m.free(1) // beyond the budget: its pages go back
-	if _, kept, _ := m.s.use(); kept != 0 {
+	if _, kept, _ := m.s.usage(); kept != 0 {
 		t.Errorf("%d bytes kept", kept)
 	}
 	m.free(0)
 	if lo, ok := m.s.reuse(1); !ok || lo != m.all.lo {
 		t.Error("one page within the budget was not kept")
 	}
-	if m.s.free(m.all.lo); m.s.free(m.all.lo) {
+	if m.s.release(m.all.lo); m.s.release(m.all.lo) {
 		t.Error("freed twice")
 	}
 	if _, ok := m.s.reuse(page + 1); ok {
@@ -215,22 +222,23 @@ func TestAllocatorFragments(t *testing.T) {
 }
 
 // The smallest span that fits is cut.
-func TestCut(t *testing.T) {
+func TestCutSmallest(t *testing.T) {
 	free := []span{{0, 10}, {20, 24}, {30, 36}}
 	for _, c := range []struct{ n, want uintptr }{{5, 30}, {4, 20}, {7, 0}, {3, 7}} {
-		if got, ok := cut(&free, c.n); !ok || got.lo != c.want {
+		if got, ok := cutSmallest(&free, c.n); !ok || got.lo != c.want {
 			t.Errorf("cut %d: %v %v, want %d; left %v", c.n, got, ok, c.want, free)
 		}
 	}
-	if _, ok := cut(&free, 2); ok {
+	if _, ok := cutSmallest(&free, 2); ok {
 		t.Errorf("cut 2 of %v", free)
 	}
 }
 
-// What a device holds is never given back, however much is freed, and is used again.
-func TestHold(t *testing.T) {
+// Pages that devices have pinned are never returned, however much is freed, and are allocated
+// again.
+func TestPinnedPagesAreKept(t *testing.T) {
 	p := &pages{t: t, all: span{0x10000, 0x10000 + 64*page}, held: map[uintptr]bool{}}
-	s := newSlice(p.all, 2*page, p.populate, p.punch)
+	s := newSliceAllocator(p.all, 2*page, p.populate, p.punch)
 	s.keepPages()
 	var all []uintptr
 	for range 16 {
@@ -241,7 +249,7 @@ func TestHold(t *testing.T) {
 		all = append(all, at)
 	}
 	for _, at := range all {
-		s.free(at)
+		s.release(at)
 	}
 	s.dropKept()
 	if len(p.held) != 64 {
@@ -256,15 +264,15 @@ func TestHold(t *testing.T) {
 // pages, unless devices hold what they have.
 func TestGrowOnTouch(t *testing.T) {
 	p := &pages{t: t, all: span{0x10000, 0x10000 + 8*page}, held: map[uintptr]bool{}}
-	s := newSlice(p.all, 8*page, p.populate, func(span) {})
+	s := newSliceAllocator(p.all, 8*page, p.populate, func(span) {})
 	at, err := s.growOnTouch(2*page - 1)
 	if err != nil || len(p.held) != 0 {
 		t.Fatalf("%d pages are populated, %v", len(p.held), err)
 	}
-	if live, _, _ := s.use(); live != 2*page || !s.free(at) {
+	if live, _, _ := s.usage(); live != 2*page || !s.release(at) {
 		t.Errorf("%d bytes are live", live)
 	}
-	if _, kept, _ := s.use(); kept != 0 {
+	if _, kept, _ := s.usage(); kept != 0 {
 		t.Errorf("%d bytes are kept", kept)
 	}
 	if again, err := s.grow(8 * page); err != nil || again != at || len(p.held) != 8 {

@@ -3,7 +3,7 @@
 // The arena: sparse memory files without names, mapped side by side at one address by every rank of
 // the node: the control block, then each rank's slice. They disappear with the last process that
 // maps them, however that process ends. This file maps, populates and unmaps. It does not allocate
-// (alloc.go) or talk to other ranks (join.go, files.go).
+// (alloc.go) or communicate with other ranks (join.go, files.go).
 package shm
 
 import (
@@ -15,27 +15,27 @@ import (
 	"libarmci/internal/transport"
 )
 
-// place is where an arena may go: how large and at which address.
-type place struct {
+// arenaPlace is a candidate for the arena: its bytes and its address.
+type arenaPlace struct {
 	bytes int64
 	base  uintptr
 }
 
 const (
 	smallestArena = int64(64 << 20)
-	// memory is reserved in steps of this, each after checking again what is left
+	// bytes that are populated between two checks of how much memory is left
 	populateStep = int64(256 << 20)
 )
 
-// places lists the places to try, in order: other addresses first, then smaller arenas. The default
-// base, 64 TiB, is above where Go 1.26 puts its heap (at random below that) and below executables
-// and libraries (from 85 TiB up).
-func places(bytes int64, base uintptr) []place {
-	var all []place
+// arenaPlaces lists the places to be tried, in order: other addresses first, then smaller arenas.
+// The default base, 64 TiB, is above where Go 1.26 puts its heap (at random below that) and below
+// executables and libraries (from 85 TiB up).
+func arenaPlaces(bytes int64, base uintptr) []arenaPlace {
+	var all []arenaPlace
 	most := bytes
 	for bytes >= smallestArena {
 		for i := range uintptr(4) {
-			all = append(all, place{bytes &^ (2<<20 - 1), base + i<<40})
+			all = append(all, arenaPlace{bytes &^ (2<<20 - 1), base + i<<40})
 		}
 		if bytes >= 1<<40 {
 			bytes /= 16
@@ -45,7 +45,7 @@ func places(bytes int64, base uintptr) []place {
 	}
 	for _, low := range lowPlaces {
 		if most >= smallestArena {
-			all = append(all, place{min(most, low.bytes) &^ (2<<20 - 1), low.base})
+			all = append(all, arenaPlace{min(most, low.bytes) &^ (2<<20 - 1), low.base})
 		}
 	}
 	return all
@@ -53,10 +53,10 @@ func places(bytes int64, base uintptr) []place {
 
 // lowPlaces are for kernels with addresses of 42, 39 and 38 bits (riscv64 with Sv39), where the
 // others do not exist: below executables, and the second below Go's heap on aarch64 (256 GiB), too.
-var lowPlaces = []place{{1 << 40, 1 << 40}, {1 << 37, 1 << 37}, {1 << 36, 1 << 36}}
+var lowPlaces = []arenaPlace{{1 << 40, 1 << 40}, {1 << 37, 1 << 37}, {1 << 36, 1 << 36}}
 
-// reserve reserves the address space of an arena, without memory.
-func reserve(p place) error {
+// reserveAddresses reserves the address space of an arena, without memory.
+func reserveAddresses(p arenaPlace) error {
 	flags := unix.MAP_PRIVATE | unix.MAP_ANON | unix.MAP_NORESERVE | unix.MAP_FIXED_NOREPLACE
 	want := kernel.Ptr(p.base)
 	got, err := unix.MmapPtr(-1, 0, want, uintptr(p.bytes), unix.PROT_NONE, flags)
@@ -92,7 +92,7 @@ func mapFile(fd int, left span) (span, error) {
 	return span{mapped.hi, left.hi}, nil
 }
 
-func unmap(p place) { unix.MunmapPtr(kernel.Ptr(p.base), uintptr(p.bytes)) }
+func unmap(p arenaPlace) { unix.MunmapPtr(kernel.Ptr(p.base), uintptr(p.bytes)) }
 
 // bytesAt is the memory of a span as a slice. Arena addresses are never Go objects.
 func bytesAt(s span) []byte {
@@ -103,19 +103,20 @@ func bytesAt(s span) []byte {
 // page of zeros.
 var zeros [256 << 10]byte
 
-// populate makes the pages of a span of a file that is mapped at base: zeroed, on this rank's
-// memory node. It leaves margin to the machine.
+// populate makes the pages of a span of a file that is mapped at base: zeroed, on the memory node
+// of this rank. It leaves margin bytes to the machine, else it returns an error; then the caller
+// drops the pages that were made.
 func populate(fd int, base uintptr, s span, margin int64) error {
 	for at := s.lo; at < s.hi; at += uintptr(populateStep) {
 		step := span{at, min(at+uintptr(populateStep), s.hi)}
 		if s.size() > populateStep {
-			if err := roomFor(step.size(), margin); err != nil {
+			if err := checkReservation(step.size(), margin); err != nil {
 				return err
 			}
 		}
-		err := fill(fd, base, step)
+		err := writeZeros(fd, base, step)
 		if err == nil {
-			err = enter(step)
+			err = enterPages(step)
 		}
 		if err != nil {
 			return fmt.Errorf("%w: reserve %d bytes: %v", transport.ErrNoMemory,
@@ -125,9 +126,10 @@ func populate(fd int, base uintptr, s span, margin int64) error {
 	return nil
 }
 
-// fill makes pages by writing zeros to the file, which is faster than one page fault each. If the
-// program has lowered its limit of file size since, it does nothing: enter makes pages, too.
-func fill(fd int, base uintptr, s span) error {
+// writeZeros makes pages by writing zeros to the file, which is faster than a page fault for each.
+// If the program has lowered its limit of file size since, it does nothing: enterPages makes pages,
+// too.
+func writeZeros(fd int, base uintptr, s span) error {
 	if rlimit(unix.RLIMIT_FSIZE) < int64(s.hi-base) {
 		return nil
 	}
@@ -146,9 +148,9 @@ func fill(fd int, base uintptr, s span) error {
 	return nil
 }
 
-// enter enters pages into the page table, many at a time: of a shared memory file, pages that are
-// read become writable, too.
-func enter(s span) error {
+// enterPages enters the pages of a span into the page table, many at a time. MADV_POPULATE_READ
+// suffices: a page of a shared memory file that is entered for reading is writable, too.
+func enterPages(s span) error {
 	for {
 		_, e := kernelCall(s, unix.SYS_MADVISE, s.lo, uintptr(s.size()),
 			unix.MADV_POPULATE_READ, 0)
@@ -162,7 +164,7 @@ func enter(s span) error {
 	}
 }
 
-func punch(fd int, base uintptr, s span) {
+func punchHole(fd int, base uintptr, s span) {
 	const mode = unix.FALLOC_FL_PUNCH_HOLE | unix.FALLOC_FL_KEEP_SIZE
 	kernelCall(s, unix.SYS_FALLOCATE, uintptr(fd), mode, s.lo-base, uintptr(s.size()))
 }

@@ -11,10 +11,10 @@ const window = int64(20) << 40
 
 // ArenaRanges divides the window among the nodes of a job.
 type ArenaRanges struct {
-	Base  uintptr // where the first begins
-	Bytes int64   // of each
+	Base  uintptr // begin of the first range
+	Bytes int64   // of each range
 	Count int     // 1: all nodes have their arena at the same address
-	Mine  int
+	Mine  int     // number of this node's range
 }
 
 // DivideAddresses returns the range of a node. need is the address space that a node may use. If
@@ -24,7 +24,7 @@ func DivideAddresses(base uintptr, need int64, node, nodes int) ArenaRanges {
 	return ArenaRanges{base, window / int64(count) &^ (1<<30 - 1), count, node % count}
 }
 
-// Arena is where a node's arena is tried first, and how large it may be.
+// Arena returns the address at which a node's arena is tried first, and its bytes: at most want.
 func (s ArenaRanges) Arena(want int64) (uintptr, int64) {
 	if s.Count == 1 {
 		return s.Base, want
@@ -32,5 +32,5 @@ func (s ArenaRanges) Arena(want int64) (uintptr, int64) {
 	return s.Base + uintptr(s.Mine)*uintptr(s.Bytes), min(want, s.Bytes)
 }
 
-// TotalMemory is how much memory the machine has.
+// TotalMemory returns the bytes of memory that the machine has.
 func TotalMemory() int64 { return machineTotal() }

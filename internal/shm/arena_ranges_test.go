@@ -6,7 +6,8 @@ package shm
 
 import "testing"
 
-func TestSpread(t *testing.T) {
+// Ranges of different nodes do not overlap and lie within the window, unless there is only one.
+func TestArenaRangesAreDisjoint(t *testing.T) {
 	const base = uintptr(64) << 40
 	for _, c := range []struct {
 		need          int64

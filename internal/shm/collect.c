@@ -12,44 +12,45 @@
 // bytes of a step of a reduction, at least; at most a bulk slot's
 #define REDUCE_LEAST SHM_LEAST_BULK
 #define FOLD (8u << 10)          // bytes folded and published at a time
-#define FEW_SLOTS 4u             // bulk slots that are used in turn by what is not long
+#define FEW_SLOTS 4u             // bulk slots that are used in turn by short transfers
 
+// bcast_small broadcasts through one small slot.
 static void bcast_small(struct shm_team *h, void *buf, size_t n, int root)
 {
-	uint64_t k = shm_step(h, SHM_SMALL_SLOTS);
-	uint8_t *slot = shm_small(h, root, k);
+	uint64_t k = shm_begin_step(h, SHM_SMALL_SLOTS);
+	uint8_t *slot = shm_small_data(h, root, k);
 	if (h->me == root) {
 		memcpy(slot, buf, n);
-		shm_post_small(h, k);
+		shm_publish_small(h, k);
 	} else {
 		shm_await_small(h, root, k);
 		memcpy(buf, slot, n);
 	}
-	shm_done(h, k);
+	shm_finish_step(h, k);
 }
 
-// Through one bulk slot, in pieces: who reads follows who writes, and tells when it has read all of
-// them.
+// bcast_bulk broadcasts through one bulk slot, in pieces: readers follow the root, and finish when
+// they have read all pieces.
 static void bcast_bulk(struct shm_team *h, uint8_t *buf, size_t n, size_t piece, unsigned slots,
 	int root)
 {
 	unsigned at = shm_next_slot(h, slots);
-	uint8_t *slot = shm_bulk(h, root, at);
-	shm_take_bulk(h, at);
+	uint8_t *slot = shm_bulk_slot(h, root, at);
+	shm_claim_bulk(h, at);
 	uint64_t k = 0;
 	for (size_t from = 0; from < n; from += piece) {
 		size_t some = n - from < piece ? n - from : piece;
-		k = shm_step_bulk(h);
+		k = shm_begin_bulk_step(h);
 		if (h->me == root) {
 			shm_stream(slot + from, buf + from, some);
-			shm_post(h, k);
+			shm_publish_bulk(h, k);
 		} else {
-			shm_team_wait(h, &h->context->member[root].post, k);
+			shm_team_wait(h, &h->context->member[root].published, k);
 			memcpy(buf + from, slot + from, some);
 		}
 	}
-	shm_bulk_until(h, at, k);
-	shm_done(h, k);
+	shm_bulk_busy_until(h, at, k);
+	shm_finish_step(h, k);
 }
 
 void shm_bcast(struct shm_team *h, void *buf, size_t nbytes, int root)
@@ -70,30 +71,32 @@ void shm_bcast(struct shm_team *h, void *buf, size_t nbytes, int root)
 
 void shm_allgather(struct shm_team *h, const void *mine, size_t nbytes, void *all)
 {
-	uint64_t k = shm_step(h, SHM_SMALL_SLOTS);
-	memcpy(shm_small(h, h->me, k), mine, nbytes);
-	shm_post_small(h, k);
+	uint64_t k = shm_begin_step(h, SHM_SMALL_SLOTS);
+	memcpy(shm_small_data(h, h->me, k), mine, nbytes);
+	shm_publish_small(h, k);
 	shm_await_all_small(h, k);
 	for (int i = 0; i < h->n; i++)
-		memcpy((uint8_t *)all + (size_t)i * nbytes, shm_small(h, i, k), nbytes);
-	shm_done(h, k);
+		memcpy((uint8_t *)all + (size_t)i * nbytes, shm_small_data(h, i, k), nbytes);
+	shm_finish_step(h, k);
 }
 
-// Every member publishes all of its data and folds all: one exchange, best for small data.
+// reduce_small publishes all data of each member, and every member folds all: one exchange, best
+// for small data.
 static void reduce_small(struct shm_team *h, uint8_t *x, size_t nelem, size_t esize, int type,
 	int red)
 {
-	uint64_t k = shm_step(h, SHM_SMALL_SLOTS);
-	memcpy(shm_small(h, h->me, k), x, nelem * esize);
-	shm_post_small(h, k);
+	uint64_t k = shm_begin_step(h, SHM_SMALL_SLOTS);
+	memcpy(shm_small_data(h, h->me, k), x, nelem * esize);
+	shm_publish_small(h, k);
 	shm_await_all_small(h, k);
-	memcpy(x, shm_small(h, 0, k), nelem * esize);
-	for (int i = 1; i < h->n; i++) k_reduce(red, type, x, shm_small(h, i, k), nelem);
-	shm_done(h, k);
+	memcpy(x, shm_small_data(h, 0, k), nelem * esize);
+	for (int i = 1; i < h->n; i++) k_reduce(red, type, x, shm_small_data(h, i, k), nelem);
+	shm_finish_step(h, k);
 }
 
-// Part `i` of nelem elements cut among n members: [*from, *to).
-static void part(size_t nelem, int n, int i, size_t *from, size_t *to)
+// part_range computes the elements [*from, *to) of member i, where nelem are divided among n
+// members.
+static void part_range(size_t nelem, int n, int i, size_t *from, size_t *to)
 {
 	size_t each = nelem / (size_t)n, more = nelem % (size_t)n, u = (size_t)i;
 	*from = u * each + (u < more ? u : more);
@@ -108,64 +111,65 @@ struct piece {
 	uint64_t k;
 };
 
-// Publishes what others fold.
-static struct piece publish(struct shm_team *h, uint8_t *x, size_t nelem, size_t esize,
+// publish_piece begins the step of a piece: it publishes the parts that other members fold.
+static struct piece publish_piece(struct shm_team *h, uint8_t *x, size_t nelem, size_t esize,
 	unsigned slot)
 {
 	struct piece p = {.x = x, .nelem = nelem, .esize = esize, .slot = slot};
-	uint8_t *mine = shm_bulk(h, h->me, p.slot);
+	uint8_t *mine = shm_bulk_slot(h, h->me, p.slot);
 	size_t from, to;
-	shm_take_bulk(h, slot);
-	p.k = shm_step_bulk(h);
-	part(nelem, h->n, h->me, &from, &to);
+	shm_claim_bulk(h, slot);
+	p.k = shm_begin_bulk_step(h);
+	part_range(nelem, h->n, h->me, &from, &to);
 	shm_stream(mine, x, from * esize);
 	shm_stream(mine + to * esize, x + to * esize, (nelem - to) * esize);
-	shm_post(h, p.k);
+	shm_publish_bulk(h, p.k);
 	return p;
 }
 
-// Folds n elements at offset `at` of a piece in member order: into buf until my own operand's turn,
-// then into that.
-static void fold_some(struct shm_team *h, const struct piece *p, size_t at, size_t n, int type,
+// fold_chunk folds n elements at byte offset `at` of a piece in member order, and publishes the
+// result. It folds into buf until the turn of this member's operand, then into that.
+static void fold_chunk(struct shm_team *h, const struct piece *p, size_t at, size_t n, int type,
 	int red)
 {
 	_Alignas(SHM_LINE) uint8_t buf[FOLD];
 	uint8_t *x = p->x + at;
-	const uint8_t *sum = h->me == 0 ? x : shm_bulk(h, 0, p->slot) + at;
+	const uint8_t *sum = h->me == 0 ? x : shm_bulk_slot(h, 0, p->slot) + at;
 	for (int i = 1; i < h->n; i++) {
 		uint8_t *out = i < h->me ? buf : x;
-		k_reduce_to(red, type, out, sum, i == h->me ? x : shm_bulk(h, i, p->slot) + at, n);
+		const uint8_t *operand = i == h->me ? x : shm_bulk_slot(h, i, p->slot) + at;
+		k_reduce_to(red, type, out, sum, operand, n);
 		sum = out;
 	}
-	shm_stream(shm_bulk(h, h->me, p->slot) + at, x, n * p->esize);
+	shm_stream(shm_bulk_slot(h, h->me, p->slot) + at, x, n * p->esize);
 }
 
-// Folds my part, in pieces that stay in the nearest cache until they are copied to my slot, where
-// no other part was.
-static void fold(struct shm_team *h, const struct piece *p, int type, int red)
+// fold_part folds this member's part of a piece, FOLD bytes at a time, which stay in the nearest
+// cache until they are copied to the slot. The slot has no other data in the place of this part.
+static void fold_part(struct shm_team *h, const struct piece *p, int type, int red)
 {
 	size_t from, to, most = FOLD / p->esize;
-	part(p->nelem, h->n, h->me, &from, &to);
+	part_range(p->nelem, h->n, h->me, &from, &to);
 	for (; from < to; from += most)
-		fold_some(h, p, from * p->esize, to - from < most ? to - from : most, type, red);
+		fold_chunk(h, p, from * p->esize, to - from < most ? to - from : most, type, red);
 }
 
-// Copies the parts that the others have folded and published as step k.
-static void collect(struct shm_team *h, const struct piece *p, uint64_t k)
+// collect_parts copies the parts that other members have folded and published as step k.
+static void collect_parts(struct shm_team *h, const struct piece *p, uint64_t k)
 {
 	for (int turn = 1; turn < h->n; turn++) {
 		int i = (h->me + turn) % h->n; // members start with different sources
 		size_t from, to;
-		part(p->nelem, h->n, i, &from, &to);
-		shm_team_wait(h, &h->context->member[i].post, k);
-		memcpy(p->x + from * p->esize, shm_bulk(h, i, p->slot) + from * p->esize,
+		part_range(p->nelem, h->n, i, &from, &to);
+		shm_team_wait(h, &h->context->member[i].published, k);
+		memcpy(p->x + from * p->esize, shm_bulk_slot(h, i, p->slot) + from * p->esize,
 			(to - from) * p->esize);
 	}
-	shm_bulk_until(h, p->slot, k);
+	shm_bulk_busy_until(h, p->slot, k);
 }
 
-// Size of the pieces of nbytes: four pieces suffice to overlap, and larger ones take fewer
-// exchanges.
+// piece_bytes returns the size of the pieces of nbytes: four pieces suffice to overlap, and larger
+// pieces take fewer exchanges.
 static size_t piece_bytes(const struct shm_team *h, size_t nbytes)
 {
 	size_t piece = nbytes / 4;
@@ -173,38 +177,44 @@ static size_t piece_bytes(const struct shm_team *h, size_t nbytes)
 	return piece < h->bulk_bytes ? piece : h->bulk_bytes;
 }
 
-// A reduction in pieces, as far as it has come: the same order of steps on every member.
+// A reduction in pieces, and its progress. Every member takes the same steps in the same order.
 struct reduction {
 	uint8_t *x;
-	size_t nelem, esize, most, at; // elements; of a piece, published so far
+	size_t nelem; // elements
+	size_t esize; // bytes of an element
+	size_t most;  // elements of a piece, at most
+	size_t at;    // elements published so far
 	int type, red;
 };
 
-static bool publish_next(struct shm_team *h, struct reduction *r, struct piece *p, unsigned slot)
+// publish_next_piece publishes the next piece in a bulk slot; false: all are published.
+static bool publish_next_piece(struct shm_team *h, struct reduction *r, struct piece *p,
+	unsigned slot)
 {
 	size_t n = r->nelem - r->at < r->most ? r->nelem - r->at : r->most;
 	if (n == 0)
 		return false;
-	*p = publish(h, r->x + r->at * r->esize, n, r->esize, slot);
+	*p = publish_piece(h, r->x + r->at * r->esize, n, r->esize, slot);
 	r->at += n;
 	return true;
 }
 
-// Folds my parts of n pieces, and collects the others.
-static void finish(struct shm_team *h, const struct reduction *r, const struct piece *p, unsigned n)
+// finish_pieces folds this member's parts of n pieces, and collects those of the others.
+static void finish_pieces(struct shm_team *h, const struct reduction *r, const struct piece *p,
+	unsigned n)
 {
 	for (unsigned i = 0; i < n; i++) {
 		shm_await_posts(h, p[i].k);
-		fold(h, &p[i], r->type, r->red);
+		fold_part(h, &p[i], r->type, r->red);
 	}
-	uint64_t k = shm_step_bulk(h);
-	shm_post(h, k);
-	for (unsigned i = 0; i < n; i++) collect(h, &p[i], k);
-	shm_done(h, k);
+	uint64_t k = shm_begin_bulk_step(h);
+	shm_publish_bulk(h, k);
+	for (unsigned i = 0; i < n; i++) collect_parts(h, &p[i], k);
+	shm_finish_step(h, k);
 }
 
-// Whether a member has lost time slices before its first post, which all have made: the same on
-// every member.
+// any_crowded reports whether a member had lost time slices before its first post. All members have
+// posted, so the result is the same on all.
 static bool any_crowded(struct shm_team *h)
 {
 	for (int i = 0; i < h->n; i++)
@@ -213,42 +223,42 @@ static bool any_crowded(struct shm_team *h)
 	return false;
 }
 
-// Where a hand-over takes a time slice: as many pieces at a time as there are slots. Two have been
-// published.
+// reduce_in_few reduces as many pieces at a time as there are slots, for ranks that share cores,
+// where each exchange costs a time slice. The first two pieces have been published.
 static void reduce_in_few(struct shm_team *h, struct reduction *r, const struct piece *first)
 {
 	struct piece p[SHM_BULK_SLOTS] = {first[0], first[1]};
 	unsigned taken = 1u << p[0].slot | 1u << p[1].slot;
 	for (unsigned n = 2;; n = taken = 0) {
 		for (unsigned slot = 0; slot < SHM_BULK_SLOTS; slot++)
-			if (!(taken & 1u << slot) && publish_next(h, r, &p[n], slot))
+			if (!(taken & 1u << slot) && publish_next_piece(h, r, &p[n], slot))
 				n++;
 		if (n == 0)
 			return;
-		finish(h, r, p, n);
+		finish_pieces(h, r, p, n);
 	}
 }
 
-// Piece by piece. The next piece is published before one is folded.
+// reduce_bulk reduces piece by piece. The next piece is published before one is folded.
 static void reduce_bulk(struct shm_team *h, struct reduction *r)
 {
 	struct piece p[2]; // this one and the next one
 	if (r->nelem > r->most)
-		atomic_store_explicit(&shm_mine(h)->crowded, shm_lost_slices(),
+		atomic_store_explicit(&shm_own_member(h)->crowded, shm_lost_slices(),
 			memory_order_relaxed);
-	publish_next(h, r, &p[0], shm_next_slot(h, FEW_SLOTS));
-	bool more = publish_next(h, r, &p[1], shm_next_slot(h, FEW_SLOTS));
+	publish_next_piece(h, r, &p[0], shm_next_slot(h, FEW_SLOTS));
+	bool more = publish_next_piece(h, r, &p[1], shm_next_slot(h, FEW_SLOTS));
 	shm_await_posts(h, p[0].k);
 	if (more && any_crowded(h)) {
 		reduce_in_few(h, r, p);
 		return;
 	}
 	for (;;) {
-		finish(h, r, p, 1);
+		finish_pieces(h, r, p, 1);
 		if (!more)
 			return;
 		p[0] = p[1];
-		more = publish_next(h, r, &p[1], shm_next_slot(h, FEW_SLOTS));
+		more = publish_next_piece(h, r, &p[1], shm_next_slot(h, FEW_SLOTS));
 	}
 }
 

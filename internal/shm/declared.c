@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory that was declared for the atomics of network devices, which are not atomic with respect to
-// CPUs: every atomic operation on a long there has to be the device's. A range stays declared, also
-// for later allocations there, since other ranks may remember it. It never frees or checks memory.
+// Memory that was declared for the atomics of network devices. These are not atomic with respect to
+// CPUs, so every atomic operation on a long there has to be the device's. A range stays declared,
+// also for later allocations there, since other ranks may remember it.
 #include "shm.h"
 
 bool shm_declared(uint64_t addr, struct shm_region *out)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Letters and notifications that a rank passes on for ranks of other nodes: whose they are, that
-// they never block who passes them on, and that those it sends itself do not get in between.
+// Messages and notifications that a rank delivers for ranks of other nodes: they name their source,
+// never block the deliverer, and are not mixed up with messages of the deliverer.
 package shm
 
 import (
@@ -20,9 +20,8 @@ var elsewhere = []transport.Rank{0, 4, testWorld - 1}
 
 func foreign(from transport.Rank, to int, i int) []byte { return letterOf(int(from), to, 7, i) }
 
-// delivery: local rank 0 delivers for three ranks at once what fits and waits for the rest, and
-// sends queued messages of its own with the same tag meanwhile; everybody, itself included, tells
-// them apart.
+// delivery: local rank 0 delivers messages of three ranks at once, some only where there is room,
+// and meanwhile sends its own with the same tag. All ranks, itself included, tell them apart.
 func delivery(r *rank) {
 	const n, tag = 20, 7
 	var running sync.WaitGroup
@@ -63,7 +62,7 @@ func delivery(r *rank) {
 	foreignNotes(r)
 }
 
-// parts: of a long message the first part is delivered, with its total length.
+// parts: the first part of a long message is delivered with the length of the whole.
 func parts(r *rank) {
 	const tag, total = 8, 1 << 40
 	from := elsewhere[1]
@@ -191,22 +190,23 @@ func violation(r *rank) {
 			r.Fatal(err)
 		}
 		o.c.Write([]byte{0xff, 0xff, 0xff, 0xff, 1})
-		r.hear()
+		r.readLine()
 		return
 	}
 	r.report()
 }
 
-func TestViolation(t *testing.T) {
+// A message that is announced too long is reported as the loss of its sender.
+func TestOverlongMessageIsALoss(t *testing.T) {
 	leaktest.Check(t)
 	all := launch(t, 2, "violation", nil)
 	want := "rank 5: rank 5 has announced a message of 4294967295 bytes to rank 2, where " +
 		"67109120 are the most: its memory is damaged"
-	if got := all[0].hear(t); got != want {
+	if got := all[0].readLine(t); got != want {
 		t.Errorf("%q, expected %q", got, want)
 	}
-	all[0].tell("end")
-	all[0].end(t, false)
+	all[0].writeLine("end")
+	all[0].awaitExit(t, false)
 	all[1].cmd.Process.Kill()
-	all[1].end(t, true)
+	all[1].awaitExit(t, true)
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 )
 
+// The document's table has every field of struct shm_head at its offset.
 func TestDocumentedHead(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "docs", "node.md"))
 	if err != nil {

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a rank waits for an event, a counter that ranks of any node raise: it polls briefly, then
-// sleeps on the counter itself, with or without a limit of time. Nothing here knows what is
-// counted.
+// Waits for an event, a counter that ranks of any node raise: the waiter polls briefly, then sleeps
+// on the counter itself, with or without a limit of time.
 #include <limits.h>
 
 #include "shm.h"
 
-struct awaited {
+// A wait until the count of an event is no longer `seen`.
+struct count_wait {
 	struct shm_event *e;
 	uint32_t seen;
 };
 
-static bool raised(void *arg)
+static bool count_changed(void *arg)
 {
-	struct awaited *a = arg;
+	struct count_wait *a = arg;
 	return atomic_load(&a->e->count) != a->seen;
 }
 
 enum { LONGEST_SLEEP = 1000, MILLISECOND = 1000000 };
 
-// How long to sleep at a time. end is 0 where there is no limit; 0: the time is over.
+// sleep_millis returns the length of the next sleep; 0: the time is over. end: ns, 0 for no limit.
 static unsigned sleep_millis(uint64_t end)
 {
 	uint64_t now = end ? wait_clock() : 0;
@@ -29,52 +29,55 @@ static unsigned sleep_millis(uint64_t end)
 	return left < LONGEST_SLEEP ? (unsigned)left : LONGEST_SLEEP;
 }
 
-// Who waits with a limit goes on by itself: no other rank can make its wait endless.
-static bool sleep_until(struct shm_visit *v, struct awaited *a, uint64_t end, const char *what)
+// sleep_for_event sleeps until the event is raised, or the time `end` (ns; 0: no limit) is over. A
+// wait without limit ends the job if no rank is left to raise the event; one with a limit ends by
+// itself.
+static bool sleep_for_event(struct shm_visit *v, struct count_wait *a, uint64_t end,
+	const char *what)
 {
 	bool met;
 	unsigned millis = LONGEST_SLEEP;
-	// and then looks; who raises the counter then looks for sleepers
+	// Before reading the count: a raiser changes the count, then reads sleepers.
 	atomic_fetch_add(&a->e->sleepers, 1);
-	for (int because = -1; !(met = raised(a)) && (millis = sleep_millis(end)) > 0;
-		because = end ? -1 : shm_in_vain(-1)) {
+	for (int because = -1; !(met = count_changed(a)) && (millis = sleep_millis(end)) > 0;
+		because = end ? -1 : shm_departed_peer(-1)) {
 		if (because >= 0)
 			shm.stuck(what, because);
-		shm_sleep(v, SHM_ANY, &a->e->count, a->seen, millis);
+		shm_sleep_on(v, SHM_ANY, &a->e->count, a->seen, millis);
 	}
 	atomic_fetch_sub(&a->e->sleepers, 1);
-	shm_leave(v, met);
+	shm_end_visit(v, met);
 	return met;
 }
 
 bool shm_event_wait(struct shm_event *e, uint32_t seen, int millis, const char *what)
 {
-	struct awaited a = {e, seen};
-	if (raised(&a))
+	struct count_wait a = {e, seen};
+	if (count_changed(&a))
 		return true;
 	if (millis == 0)
 		return false;
 	uint64_t end = millis < 0 ? 0 : wait_clock() + (uint64_t)millis * MILLISECOND;
 	struct wait w;
 	struct shm_visit visit;
-	bool met = shm_look_first(&w, &visit, raised, &a, SHM_ANY);
+	bool met = shm_poll_receiving(&w, &visit, count_changed, &a, SHM_ANY);
 	if (met) {
-		shm_leave(&visit, true);
+		shm_end_visit(&visit, true);
 		return true;
 	}
-	met = sleep_until(&visit, &a, end, what);
-	shm_woken(&w, 0);
+	met = sleep_for_event(&visit, &a, end, what);
+	shm_wait_woken(&w, 0);
 	return met;
 }
 
 bool shm_event_soon(struct shm_event *e, uint32_t seen)
 {
-	struct awaited a = {e, seen};
+	struct count_wait a = {e, seen};
 	struct wait w;
-	return raised(&a) || shm_look(&w, raised, &a, -1);
+	return count_changed(&a) || shm_poll(&w, count_changed, &a, -1);
 }
 
-static bool reached(struct shm_event *e, uint32_t want)
+static bool count_reached(struct shm_event *e, uint32_t want)
 {
 	return (int32_t)(atomic_load(&e->count) - want) >= 0;
 }
@@ -91,7 +94,7 @@ bool shm_event_ask(struct shm_event *record, uint32_t want)
 
 bool shm_event_told(struct shm_event *e, uint32_t count)
 {
-	if (!reached(e, count))
+	if (!count_reached(e, count))
 		return false;
 	if (atomic_load(&e->sleepers))
 		shm_event_wake(e);

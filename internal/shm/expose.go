@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Private memory that a rank exposes to the others: its heap, stack and globals. Exposures may
-// overlap, repeat and adjoin; the region table gets their union. What is exposed in the arena is
-// there already. foreign.go is the way to such memory.
+// Private memory that a rank exposes to the others: heap, stack and globals. Exposures may overlap,
+// repeat and adjoin; the region table gets their union. Exposed memory of the arena is in the table
+// already. foreign.go accesses the exposed memory of other ranks.
 package shm
 
 // #include "shm.h"
@@ -25,29 +25,31 @@ import (
 
 // exposures are a multiset, and the union of those that are published.
 type exposures struct {
-	all   []exposure // sorted by lo, then by hi
-	union []span     // sorted; they neither overlap nor adjoin
-	began bool       // there was an exposure of private memory
+	all            []exposure // sorted by lo, then by hi
+	union          []span     // sorted; they neither overlap nor adjoin
+	privateExposed bool       // private memory has been exposed before
 }
 
+// exposure is memory that one call of Expose has made accessible.
 type exposure struct {
 	span
 	published bool // else it is an allocation of this rank, and in the region table anyway
 }
 
-func byPlace(a, b exposure) int {
+func compareExposures(a, b exposure) int {
 	return cmp.Or(cmp.Compare(a.lo, b.lo), cmp.Compare(a.hi, b.hi))
 }
 
-// add puts an exposure in.
-func (x *exposures) add(e exposure) {
-	i, _ := slices.BinarySearchFunc(x.all, e, byPlace)
+// insert inserts an exposure; updateUnion must follow. The caller holds regionTable.mu.
+func (x *exposures) insert(e exposure) {
+	i, _ := slices.BinarySearchFunc(x.all, e, compareExposures)
 	x.all = slices.Insert(x.all, i, e)
 }
 
-// take takes one exposure of a place out; false if there is none.
-func (x *exposures) take(s span) (exposure, bool) {
-	i, found := slices.BinarySearchFunc(x.all, exposure{span: s}, byPlace)
+// remove removes one exposure of exactly s; false if there is none. updateUnion must follow. The
+// caller holds regionTable.mu.
+func (x *exposures) remove(s span) (exposure, bool) {
+	i, found := slices.BinarySearchFunc(x.all, exposure{span: s}, compareExposures)
 	if !found {
 		return exposure{}, false
 	}
@@ -56,8 +58,8 @@ func (x *exposures) take(s span) (exposure, bool) {
 	return e, true
 }
 
-// touching is which parts of the union overlap a place, or adjoin it: those from i to j.
-func (x *exposures) touching(s span) (i, j int) {
+// touchingParts returns the parts of the union that overlap or adjoin s: union[i:j].
+func (x *exposures) touchingParts(s span) (i, j int) {
 	i, _ = slices.BinarySearchFunc(x.union, s.lo,
 		func(u span, lo uintptr) int { return cmp.Compare(u.hi, lo) })
 	for j = i; j < len(x.union) && x.union[j].lo <= s.hi; j++ {
@@ -65,8 +67,8 @@ func (x *exposures) touching(s span) (i, j int) {
 	return i, j
 }
 
-// within is the union of the published exposures that begin in [lo, hi).
-func (x *exposures) within(s span) (parts []span) {
+// unionOf returns the union of the published exposures that begin in [s.lo, s.hi).
+func (x *exposures) unionOf(s span) (parts []span) {
 	i, _ := slices.BinarySearchFunc(x.all, s.lo,
 		func(e exposure, lo uintptr) int { return cmp.Compare(e.lo, lo) })
 	for ; i < len(x.all) && x.all[i].lo < s.hi; i++ {
@@ -82,14 +84,15 @@ func (x *exposures) within(s span) (parts []span) {
 	return parts
 }
 
-// change makes the union right around a place where an exposure was put in or taken out. publish
-// replaces what is published in a span by parts; if it fails nothing has changed.
-func (x *exposures) change(s span, publish func(span, []span) error) error {
-	i, j := x.touching(s)
+// updateUnion updates the union around s, where an exposure was added or removed. publish replaces
+// the published parts of a span by others. On an error of publish the union has not changed, and
+// the caller undoes its own step. The caller holds regionTable.mu, under which publish runs.
+func (x *exposures) updateUnion(s span, publish func(span, []span) error) error {
+	i, j := x.touchingParts(s)
 	for k := i; k < j; k++ {
 		s.lo, s.hi = min(s.lo, x.union[k].lo), max(s.hi, x.union[k].hi)
 	}
-	parts := x.within(s)
+	parts := x.unionOf(s)
 	if slices.Equal(parts, x.union[i:j]) {
 		return nil
 	}
@@ -100,9 +103,9 @@ func (x *exposures) change(s span, publish func(span, []span) error) error {
 	return nil
 }
 
-// Expose makes memory of this process accessible to all ranks, private memory included. It may be
-// exposed several times.
-func (m *Node) Expose(addr uintptr, n int64) error {
+// Expose makes memory of this process, private memory included, accessible to all ranks. Memory may
+// be exposed several times; each exposure is ended by Conceal.
+func (m *arenaMemory) Expose(addr uintptr, n int64) error {
 	if n == 0 {
 		return nil
 	}
@@ -111,43 +114,43 @@ func (m *Node) Expose(addr uintptr, n int64) error {
 		return fmt.Errorf("%w: %d bytes at %#x", transport.ErrBadAddr, n, addr)
 	}
 	var err error
-	if e.published, err = m.toPublish(e.span); err != nil {
+	if e.published, err = m.mustPublish(e.span); err != nil {
 		return err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if e.published && !m.exposed.began && !m.Inside(addr) {
+	m.regions.mu.Lock()
+	defer m.regions.mu.Unlock()
+	if e.published && !m.regions.exposed.privateExposed && !m.Inside(addr) {
 		m.beginExposing()
 	}
-	m.exposed.add(e)
-	if err = m.exposed.change(e.span, m.publishUnion); err != nil {
-		m.exposed.take(e.span)
+	m.regions.exposed.insert(e)
+	if err = m.regions.exposed.updateUnion(e.span, m.publishUnion); err != nil {
+		m.regions.exposed.remove(e.span)
 	}
 	return err
 }
 
 // Conceal ends one exposure.
-func (m *Node) Conceal(addr uintptr, n int64) error {
+func (m *arenaMemory) Conceal(addr uintptr, n int64) error {
 	if n == 0 {
 		return nil
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	e, ok := m.exposed.take(span{addr, addr + uintptr(n)})
+	m.regions.mu.Lock()
+	defer m.regions.mu.Unlock()
+	e, ok := m.regions.exposed.remove(span{addr, addr + uintptr(n)})
 	if !ok {
 		return fmt.Errorf("%w: %d bytes at %#x are not exposed", transport.ErrBadAddr, n,
 			addr)
 	}
-	err := m.exposed.change(e.span, m.publishUnion)
+	err := m.regions.exposed.updateUnion(e.span, m.publishUnion)
 	if err != nil {
-		m.exposed.add(e)
+		m.regions.exposed.insert(e)
 	}
 	return err
 }
 
-// toPublish tells whether exposed memory has to be published: it is private, or another rank has
-// allocated it.
-func (m *Node) toPublish(s span) (bool, error) {
+// mustPublish reports whether exposed memory must be entered into the region table of this rank: it
+// is private, or another rank has allocated it. Memory of the arena must be a live allocation.
+func (m *arenaMemory) mustPublish(s span) (bool, error) {
 	arena := span{m.place.base, m.place.base + uintptr(m.place.bytes)}
 	if s.hi <= arena.lo || s.lo >= arena.hi {
 		return true, nil
@@ -157,10 +160,11 @@ func (m *Node) toPublish(s span) (bool, error) {
 			transport.ErrBadAddr, s.size(), s.lo)
 	}
 	first := arena.lo + uintptr(m.head.slice_off)
-	return int((s.lo-first)/uintptr(m.head.slice_bytes)) != m.opt.Self, nil
+	return int((s.lo-first)/uintptr(m.head.slice_bytes)) != m.self, nil
 }
 
-func (m *Node) publishUnion(s span, parts []span) error {
+// publishUnion replaces the regions of this rank within s by parts. The caller holds mu.
+func (m *arenaMemory) publishUnion(s span, parts []span) error {
 	pairs := make([]C.uint64_t, 0, 2*len(parts)+2)
 	for _, p := range parts {
 		pairs = append(pairs, C.uint64_t(p.lo), C.uint64_t(p.hi))
@@ -173,11 +177,12 @@ func (m *Node) publishUnion(s span, parts []span) error {
 	return nil
 }
 
-// beginExposing lets the other processes of the node access the memory of this one.
-func (m *Node) beginExposing() {
+// beginExposing lets the other processes of the node access the memory of this one. The caller
+// holds mu and publishes the first private memory next.
+func (m *arenaMemory) beginExposing() {
 	var b [8]byte
 	rand.Read(b[:])
-	m.exposed.began = true
+	m.regions.exposed.privateExposed = true
 	if errno := C.shm_expose_open(C.uint64_t(binary.NativeEndian.Uint64(b[:]))); errno != 0 {
 		log.Infof("no thread copies private memory for ranks that the kernel refuses it: "+
 			"%v", syscall.Errno(errno))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Exposures: their union is compared with a model, byte by byte, and what is published never has a
-// gap that a reader can see.
+// Exposures: their union equals that of a model, byte by byte, and published memory never has a gap
+// that a reader can see.
 package shm
 
 import (
@@ -36,6 +36,7 @@ func (m *modelExposures) publish(s span, parts []span) error {
 	return nil
 }
 
+// check compares the table and the union with the bytes that are exposed.
 func (m *modelExposures) check() {
 	m.t.Helper()
 	var want []span
@@ -55,15 +56,16 @@ func (m *modelExposures) check() {
 	}
 }
 
+// change exposes (by 1) or conceals (by -1) a span.
 func (m *modelExposures) change(s span, by int) {
 	m.t.Helper()
 	if by > 0 {
-		m.x.add(exposure{s, true})
+		m.x.insert(exposure{s, true})
 		m.made = append(m.made, s)
-	} else if _, ok := m.x.take(s); !ok {
+	} else if _, ok := m.x.remove(s); !ok {
 		m.t.Fatalf("%v is not there", s)
 	}
-	if err := m.x.change(s, m.publish); err != nil {
+	if err := m.x.updateUnion(s, m.publish); err != nil {
 		m.t.Fatal(err)
 	}
 	for i := s.lo; i < s.hi; i++ {
@@ -72,6 +74,7 @@ func (m *modelExposures) change(s span, by int) {
 	m.check()
 }
 
+// Random exposures have the union that counting bytes gives.
 func TestExposures(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -91,29 +94,29 @@ func TestExposures(t *testing.T) {
 	}
 }
 
-// What is not published takes no part; what cannot be published changes nothing.
+// An unpublished exposure is not in the union; a change that cannot be published has no effect.
 func TestExposuresRefused(t *testing.T) {
 	var x exposures
-	x.add(exposure{span{10, 20}, false})
+	x.insert(exposure{span{10, 20}, false})
 	full := errors.New("full")
 	refuse := func(span, []span) error { return full }
-	if err := x.change(span{10, 20}, refuse); err != nil || len(x.union) != 0 {
+	if err := x.updateUnion(span{10, 20}, refuse); err != nil || len(x.union) != 0 {
 		t.Errorf("%v, %v", err, x.union)
 	}
-	x.add(exposure{span{20, 30}, true})
-	if err := x.change(span{20, 30}, refuse); err != full || len(x.union) != 0 {
+	x.insert(exposure{span{20, 30}, true})
+	if err := x.updateUnion(span{20, 30}, refuse); err != full || len(x.union) != 0 {
 		t.Errorf("%v, %v", err, x.union)
 	}
-	if _, ok := x.take(span{10, 19}); ok {
+	if _, ok := x.remove(span{10, 19}); ok {
 		t.Error("another range was taken")
 	}
-	if e, ok := x.take(span{10, 20}); !ok || e.published {
+	if e, ok := x.remove(span{10, 20}); !ok || e.published {
 		t.Error("the exposure is gone")
 	}
 }
 
-// exposing: what stays exposed is never gone for who looks, however its neighbours change; and
-// thousands are possible.
+// exposing: memory that stays exposed is found at all times, however its neighbours change, and
+// thousands of exposures are possible.
 func exposing(r *rank) {
 	private := testPages(r, 64)
 	lo := private.lo
@@ -167,8 +170,8 @@ func many(r *rank, private span) {
 			r.Fatal(err)
 		}
 	}
-	if len(r.Node.exposed.union) != 1 {
-		r.Errorf("%v is left", r.Node.exposed.union)
+	if len(r.regions.exposed.union) != 1 {
+		r.Errorf("%v is left", r.regions.exposed.union)
 	}
 }
 

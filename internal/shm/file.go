@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// One file without a name that processes can map: a memory file, or where the system refuses these
-// (a container's filter of system calls), a file that is in no directory. Either disappears with
-// the last process that has it.
+// A file without a name that processes can map: a memory file, or an unlinked one where the system
+// refuses memory files (a container's filter of system calls). Either disappears with the last
+// process that has it open or mapped.
 package shm
 
 import (
@@ -15,13 +15,14 @@ import (
 	"libarmci/internal/log"
 )
 
-// fileDirs are where files are made that are in no directory: in memory first.
+// fileDirs are the file systems that are tried for an unlinked file, those in memory first.
 var fileDirs = []string{"/dev/shm", "/tmp", "/var/tmp"}
 
-// memfd is replaced by tests.
+// memfd is memfd_create; tests replace it.
 var memfd = unix.MemfdCreate
 
-// newFile makes a file that shall have so many bytes, and says for messages what it is.
+// newFile creates a file that can have so many bytes; what describes it in error messages. The
+// caller sets the size.
 func newFile(bytes int64) (fd int, what string, err error) {
 	fd, err = memfd("armci", unix.MFD_CLOEXEC)
 	if err != unix.EPERM && err != unix.EACCES && err != unix.ENOSYS {
@@ -44,8 +45,8 @@ func newFile(bytes int64) (fd int, what string, err error) {
 		"allow memfd_create, or mount a tmpfs at /dev/shm", err, fileDirs, bytes)
 }
 
-// unlinkedFile makes a file that is in no directory; where the file system cannot do that, it is in
-// dir for an instant.
+// unlinkedFile creates a file of dir's file system that is in no directory. Without O_TMPFILE it
+// has a name in dir for an instant.
 func unlinkedFile(dir string) (int, error) {
 	const flags = unix.O_RDWR | unix.O_CLOEXEC
 	fd, err := unix.Open(dir, flags|unix.O_TMPFILE|unix.O_EXCL, 0o600)

@@ -17,6 +17,7 @@ func refuseMemfd(t *testing.T, why error) {
 	memfd = func(string, int) (int, error) { return -1, why }
 }
 
+// Where memory files are refused, the file has no name, the right size, and no blocks.
 func TestFileWithoutMemfd(t *testing.T) {
 	for _, why := range []error{unix.EPERM, unix.ENOSYS} {
 		refuseMemfd(t, why)

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The arena's files: the leader creates and maps them and sends them to the members, which map
-// them, too. Each rank keeps the file of its own slice open. Each slice is a file of its own
-// because the kernel locks a file while it gains or loses pages: ranks that allocate at the same
-// time must not wait for each other. join.go has reserved the address space.
+// The arena's files: the leader creates them, maps them and sends them to the members, which map
+// them, too. Each rank keeps the file of its own slice open. Each slice is a file because the
+// kernel locks a file while it gains or loses pages, and ranks that allocate at the same time must
+// not wait for each other. join.go has reserved the address space.
 package shm
 
 import (
@@ -17,8 +17,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// filesAtOnce is how many are sent in one message. The kernel allows 253, and counts them against
-// the limit of open files.
+// filesAtOnce is the number of files in one message. The kernel allows 253, and counts files in
+// flight against the limit of open files.
 const filesAtOnce = 128
 
 // newFiles creates files of these sizes.
@@ -45,7 +45,7 @@ func closeFiles(fds []int) {
 
 // distribute creates the files of an arena, maps them at a reserved place, and has all members map
 // them. The leader keeps the file of its own slice.
-func distribute(p place, sizes []int64, conns []*net.UnixConn, ranks []transport.Rank) (int,
+func distribute(p arenaPlace, sizes []int64, conns []*net.UnixConn, ranks []transport.Rank) (int,
 	error) {
 	fds, err := newFiles(sizes)
 	left := span{p.base, p.base + uintptr(p.bytes)}
@@ -53,7 +53,7 @@ func distribute(p place, sizes []int64, conns []*net.UnixConn, ranks []transport
 		left, err = mapFile(fds[i], left)
 	}
 	for i, c := range conns {
-		// one after the other, so that few files are on their way at a time
+		// one member after the other, so that few files are in flight
 		if c != nil && err == nil {
 			err = sendFiles(fds, c, ranks[i])
 		}
@@ -73,16 +73,16 @@ func sendFiles(fds []int, c *net.UnixConn, to transport.Rank) error {
 	for rest := fds; len(rest) > 0; {
 		now := rest[:min(filesAtOnce, len(rest))]
 		rest = rest[len(now):]
-		f := frame{kind: fFiles, a: uint64(len(now)), b: uint64(len(rest))}
-		if err := sock.Send(c, f.encode(), unix.UnixRights(now...)); err != nil {
+		f := frame{kind: frameFiles, a: uint64(len(now)), b: uint64(len(rest))}
+		if err := sock.Send(c, f.marshal(), unix.UnixRights(now...)); err != nil {
 			return fmt.Errorf("hand the arena to rank %d: %w", to, err)
 		}
 	}
 	c.SetReadDeadline(time.Now().Add(joinTimeout))
 	defer c.SetReadDeadline(time.Time{})
-	f, err := readFrame(c, fVote)
+	f, err := readFrame(c, frameVote)
 	if err != nil {
-		return fmt.Errorf("rank %d %w (%w)", to, errGone, err)
+		return fmt.Errorf("rank %d %w (%w)", to, errMemberLost, err)
 	}
 	if f.a != 1 {
 		return fmt.Errorf("rank %d cannot map the %d files of the arena%s", to, len(fds),
@@ -91,15 +91,15 @@ func sendFiles(fds []int, c *net.UnixConn, to transport.Rank) error {
 	return nil
 }
 
-// takeFiles maps the files that the leader sends at a reserved place, and keeps that of this rank's
-// own slice.
-func takeFiles(c *net.UnixConn, p place, self int) (int, error) {
+// mapReceivedFiles maps the files that the leader sends at a reserved place, and keeps that of this
+// rank's own slice.
+func mapReceivedFiles(c *net.UnixConn, p arenaPlace, self int) (int, error) {
 	mine, err := receiveFiles(c, span{p.base, p.base + uintptr(p.bytes)}, self+1)
-	vote := frame{kind: fVote, from: uint32(self)}
+	vote := frame{kind: frameVote, from: uint32(self)}
 	if err == nil {
 		vote.a = 1
 	}
-	if werr := sock.Send(c, vote.encode(), nil); err == nil {
+	if werr := sock.Send(c, vote.marshal(), nil); err == nil {
 		err = werr
 	}
 	if err != nil && mine >= 0 {
@@ -138,7 +138,8 @@ func receiveFiles(c *net.UnixConn, left span, keep int) (mine int, err error) {
 	return mine, nil
 }
 
-// readFiles receives one message with files, all of them or none, and how many are still to come.
+// readFiles receives one message with files: all of them or an error. rest is the number of files
+// in later messages.
 func readFiles(c *net.UnixConn) (fds []int, rest uint64, err error) {
 	body, oob := make([]byte, frameBytes), make([]byte, unix.CmsgSpace(4*filesAtOnce))
 	n, oobn, _, _, err := c.ReadMsgUnix(body, oob)
@@ -150,8 +151,8 @@ func readFiles(c *net.UnixConn) (fds []int, rest uint64, err error) {
 		some, _ := unix.ParseUnixRights(&msgs[i])
 		fds = append(fds, some...)
 	}
-	f := decode(body)
-	if err != nil || n != frameBytes || f.kind != fFiles || len(fds) == 0 ||
+	f := unmarshalFrame(body)
+	if err != nil || n != frameBytes || f.kind != frameFiles || len(fds) == 0 ||
 		uint64(len(fds)) != f.a {
 		closeFiles(fds)
 		return nil, 0, errors.New("the files of the arena did not come")

@@ -32,6 +32,7 @@ func mappedFiles(r *rank) []string {
 	return all
 }
 
+// openFiles counts the arena's files that this process has open.
 func openFiles(r *rank) int {
 	links, err := filepath.Glob("/proc/self/fd/*")
 	if err != nil {
@@ -46,15 +47,16 @@ func openFiles(r *rank) int {
 	return n
 }
 
-// pagesHeld is how many bytes the file of this rank's slice has pages for.
+// pagesHeld returns the bytes of pages that the file of this rank's slice has.
 func pagesHeld(r *rank) int64 {
 	var st unix.Stat_t
-	if err := unix.Fstat(r.fd, &st); err != nil {
+	if err := unix.Fstat(r.sliceFD, &st); err != nil {
 		r.Fatal(err)
 	}
 	return st.Blocks * 512
 }
 
+// files: each rank maps the same files, one a slice, holds its own open, and has no pages at first.
 func files(r *rank) {
 	mapped := mappedFiles(r)
 	inodes := map[string]bool{}
@@ -65,7 +67,8 @@ func files(r *rank) {
 		r.Errorf("%d files at %d places, expected %d: %q", len(inodes), len(mapped), n,
 			mapped)
 	}
-	if own := fmt.Sprintf("%x-%x 00000000 ", r.own.all.lo, r.own.all.hi); !strings.Contains(
+	bounds := r.alloc.bounds
+	if own := fmt.Sprintf("%x-%x 00000000 ", bounds.lo, bounds.hi); !strings.Contains(
 		strings.Join(mapped, "\n"), own) {
 		r.Errorf("no file is just this rank's slice, %q: %q", own, mapped)
 	}
@@ -156,16 +159,17 @@ func fewDescriptors(r *rank) {
 	failToJoin(r)
 }
 
-func TestFewDescriptors(t *testing.T) {
+// A member that cannot receive the files makes every rank fail with a reason.
+func TestTooFewDescriptors(t *testing.T) {
 	leaktest.Check(t)
 	all := launch(t, 3, "few descriptors", nil)
 	for i, want := range []string{"cannot map the 4 files", "did not come",
 		"take the arena from rank"} {
-		if got := all[i].hear(t); !strings.Contains(got, want) {
+		if got := all[i].readLine(t); !strings.Contains(got, want) {
 			t.Errorf("local rank %d: %q, expected %q", i, got, want)
 		}
 	}
 	for _, p := range all {
-		p.end(t, false)
+		p.awaitExit(t, false)
 	}
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory of another process of the node that is not in the arena: the kernel copies it
-// (process_vm_readv, process_vm_writev). Where the kernel refuses, the owner's thread does
-// (desk.c). It does not check whose memory it is: callers have.
+// (process_vm_readv, process_vm_writev). Where the kernel refuses, a thread of the owner does
+// (request.c). Callers have checked that the rank owns the memory.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sys/prctl.h>
 #include <sys/uio.h>
 
-#include "desk.h"
+#include "request.h"
 #include "shm.h"
 
 #define BATCH 256u // pieces of one call of the kernel; IOV_MAX is 1024
@@ -20,13 +20,14 @@ int shm_expose_open(uint64_t value)
 	witness = value;
 	r->witness_at = (uintptr_t)&witness;
 	r->witness = value;
-	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); // fails where nobody asks for it
-	int err = shm_desk_open();
+	prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0); // fails without Yama: not needed
+	int err = shm_request_thread_start();
 	atomic_store_explicit(&r->exposes, 1, memory_order_release);
 	return err;
 }
 
-// A pid may be that of a process of another namespace: what is at the witness' address tells.
+// The pid of a rank of another namespace may be that of another process here, which does not have
+// the value of the witness.
 bool shm_vm_allowed(int local)
 {
 	const struct shm_rank *r = &shm.rank[local];
@@ -35,8 +36,9 @@ bool shm_vm_allowed(int local)
 	return shm_vm_move(local, &probe, 1, false) == 0 && found == r->witness;
 }
 
-// list makes at most BATCH pieces of runs, of which the first is done up to `done` bytes.
-static unsigned list(const struct shm_run *r, size_t n, size_t done, struct iovec *mine,
+// list_pieces makes at most BATCH pieces of n runs, and returns their number. done: bytes of the
+// first run that have been copied before.
+static unsigned list_pieces(const struct shm_run *r, size_t n, size_t done, struct iovec *mine,
 	struct iovec *theirs)
 {
 	unsigned m = n < BATCH ? (unsigned)n : BATCH;
@@ -53,14 +55,14 @@ int shm_vm_move(int local, const struct shm_run *r, size_t n, bool write)
 	struct iovec mine[BATCH], theirs[BATCH];
 	pid_t pid = shm.rank[local].pid;
 	for (size_t done = 0; n > 0;) {
-		unsigned m = list(r, n, done, mine, theirs);
+		unsigned m = list_pieces(r, n, done, mine, theirs);
 		ssize_t got = write ? process_vm_writev(pid, mine, m, theirs, m, 0) :
 				      process_vm_readv(pid, mine, m, theirs, m, 0);
 		if (got < 0)
 			return errno;
 		if (got == 0)
 			return EFAULT;
-		done += (size_t)got; // it stops early at what is not mapped, and then tells
+		done += (size_t)got; // short at memory that is not mapped: the next call fails
 		while (n > 0 && done >= (size_t)r->bytes) {
 			done -= (size_t)r->bytes;
 			r++;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Accumulate in private memory of another process: under the lock of its stripe a piece is read,
-// added to here, and written back. The owner and everybody else take the same locks. It must not
-// hold more than one stripe at a time.
+// added to here, and written back. The owner and all other ranks take the same locks. No more than
+// one stripe is held at a time.
 #include <errno.h>
 
 #include "../kernel/kernel.h"
@@ -12,20 +12,22 @@ enum {
 	PIECES = 64 // read and written at once
 };
 
-// Pieces of one stripe, in ascending order: none of them overlaps another.
+// Pieces of one stripe that are accumulated at once, in ascending order, without overlap.
 struct group {
 	int local;
-	bool desk;
+	bool via_owner;
 	const struct k_stripes *st;
 	int type;
 	const void *scale;
 	size_t n, bytes;
 	struct shm_run copy[PIECES]; // between the buffer and their memory
-	uintptr_t from[PIECES];      // what is added
+	uintptr_t from[PIECES];      // the elements that are added to each piece
 	_Alignas(16) uint8_t buffer[STRIPE + 64];
 };
 
-static uint32_t *hold(const struct k_stripes *st, uintptr_t at)
+// lock_stripe takes the accumulate lock of an address, from ranks and devices, and returns its
+// word.
+static uint32_t *lock_stripe(const struct k_stripes *st, uintptr_t at)
 {
 	uint32_t *word = k_stripe_word(st, (const void *)at);
 	if (!k_try_lock(word, st->owner))
@@ -35,24 +37,28 @@ static uint32_t *hold(const struct k_stripes *st, uintptr_t at)
 	return word;
 }
 
-static int flush(struct group *g)
+// flush_group accumulates the group's pieces under the lock of their stripe, and empties the group.
+// 0 or an errno.
+static int flush_group(struct group *g)
 {
 	if (g->n == 0)
 		return 0;
-	uint32_t *held = hold(g->st, g->copy[0].theirs);
-	int err = shm_foreign_move(g->local, g->desk, g->copy, g->n, false);
+	uint32_t *held = lock_stripe(g->st, g->copy[0].theirs);
+	int err = shm_foreign_move(g->local, g->via_owner, g->copy, g->n, false);
 	if (!err) {
 		for (size_t i = 0; i < g->n; i++)
 			k_acc_raw(g->type, g->scale, (void *)g->copy[i].mine,
 				(const void *)g->from[i], (size_t)g->copy[i].bytes);
-		err = shm_foreign_move(g->local, g->desk, g->copy, g->n, true);
+		err = shm_foreign_move(g->local, g->via_owner, g->copy, g->n, true);
 	}
 	k_unlock(held);
 	g->n = g->bytes = 0;
 	return err;
 }
 
-static bool fits(const struct group *g, uintptr_t theirs, size_t bytes)
+// fits_group reports whether a piece can join the group: it has room, and lies behind the last
+// piece in the same stripe.
+static bool fits_group(const struct group *g, uintptr_t theirs, size_t bytes)
 {
 	if (g->n == 0)
 		return true;
@@ -62,20 +68,25 @@ static bool fits(const struct group *g, uintptr_t theirs, size_t bytes)
 		theirs >> K_STRIPE_SHIFT == g->copy[0].theirs >> K_STRIPE_SHIFT;
 }
 
-static int add(struct group *g, uintptr_t mine, uintptr_t theirs, size_t bytes)
+// add_piece appends a piece to the group, which is flushed first if it does not fit. 0 or an errno.
+static int add_piece(struct group *g, uintptr_t mine, uintptr_t theirs, size_t bytes)
 {
-	int err = fits(g, theirs, bytes) ? 0 : flush(g);
+	int err = fits_group(g, theirs, bytes) ? 0 : flush_group(g);
 	g->copy[g->n] = (struct shm_run){(uintptr_t)g->buffer + g->bytes, theirs, (int64_t)bytes};
 	g->from[g->n++] = mine;
 	g->bytes += bytes;
 	return err;
 }
 
-int shm_foreign_acc(int local, bool desk, const struct k_stripes *st, int type, const void *scale,
-	const struct shm_run *r, size_t n)
+int shm_foreign_acc(int local, bool via_owner, const struct k_stripes *st, int type,
+	const void *scale, const struct shm_run *r, size_t n)
 {
 	size_t element = k_small_size(type);
-	struct group g = {.local = local, .desk = desk, .st = st, .type = type, .scale = scale};
+	struct group g = {.local = local,
+		.via_owner = via_owner,
+		.st = st,
+		.type = type,
+		.scale = scale};
 	int err = element ? 0 : EINVAL;
 	for (; n > 0 && !err; n--, r++) {
 		uintptr_t mine = r->mine, theirs = r->theirs;
@@ -85,10 +96,10 @@ int shm_foreign_acc(int local, bool desk, const struct k_stripes *st, int type, 
 			some = STRIPE - (theirs & (STRIPE - 1));
 			some = (some + element - 1) / element * element;
 			some = some < left ? some : left;
-			err = add(&g, mine, theirs, some);
+			err = add_piece(&g, mine, theirs, some);
 			mine += some;
 			theirs += some;
 		}
 	}
-	return err ? err : flush(&g);
+	return err ? err : flush_group(&g);
 }

@@ -29,9 +29,9 @@ func testPages(t testing.TB, n int) span {
 	return span{lo, lo + uintptr(len(b))}
 }
 
-// foreignMemory: every rank writes into, reads from and accumulates in private memory of all
+// foreignTransfers: every rank writes into, reads from and accumulates in private memory of all
 // others, in all shapes.
-func foreignMemory(r *rank) {
+func foreignTransfers(r *rank) {
 	const pages = 64
 	mine, theirs := testPages(r, pages), testPages(r, pages)
 	r.Expose(mine.lo, mine.size())
@@ -42,14 +42,14 @@ func foreignMemory(r *rank) {
 	sums(r, tr, all, theirs.lo)
 	wrong(r, tr, all, mine)
 	r.World().Barrier()
-	want := byKernel
+	want := pathByKernel
 	if r.order.NoVM {
-		want = byOwner
+		want = pathByOwner
 	}
 	for local := range all {
-		if got := r.ways[local].Load(); local != r.Self() && got != want {
-			r.Errorf("memory of local rank %d is reached by way %d, not %d", local, got,
-				want)
+		if got := r.paths[local].Load(); local != r.Self() && got != want {
+			r.Errorf("memory of local rank %d is reached by path %d, not %d", local,
+				got, want)
 		}
 	}
 }
@@ -86,6 +86,7 @@ func shapesOf(local, remote uintptr) map[string]*transport.Xfer {
 	}
 }
 
+// shapes: puts and gets of every shape, one rank after the other, return the data that was put.
 func shapes(r *rank, tr *Transport, all []uint64, buffer uintptr) {
 	const half = 32 * page
 	defer r.World().Barrier()
@@ -198,7 +199,7 @@ func wrong(r *rank, tr *Transport, all []uint64, mine span) {
 				Stride: []int32{16}},
 				Remote: transport.Section{Base: uintptr(holes[next]),
 					Stride: []int32{page}}, Count: []int32{16, 3}}),
-		"nobody": r.ReadForeign(len(all), mine.lo, buffer),
+		"no rank": r.ReadForeign(len(all), mine.lo, buffer),
 	} {
 		if !errors.Is(err, transport.ErrBadAddr) {
 			r.Errorf("%s of what is not mapped: %v", what, err)
@@ -235,17 +236,18 @@ func wrong(r *rank, tr *Transport, all []uint64, mine span) {
 
 func bytesOf(w *uint64) []byte { return unsafe.Slice((*byte)(unsafe.Pointer(w)), 8) }
 
-func TestForeign(t *testing.T) { run(t, 3, "foreign") }
+func TestForeignMemory(t *testing.T) { run(t, 3, "foreign") }
 
 func TestForeignByOwner(t *testing.T) {
 	for _, p := range launch(t, 3, "foreign", func(o *order) { o.NoVM = true }) {
-		p.end(t, false)
+		p.awaitExit(t, false)
 	}
 }
 
-// A rank whose pid is that of another process is not believed.
-func TestWitness(t *testing.T) { run(t, 2, "witness") }
+// A rank's pid that names another process is not used: the owner copies.
+func TestPidOfAnotherProcess(t *testing.T) { run(t, 2, "witness") }
 
+// witness gives each rank the pid of its parent, and reads memory of the other rank.
 func witness(r *rank) {
 	mine := testPages(r, 1)
 	r.Expose(mine.lo, page)
@@ -257,8 +259,8 @@ func witness(r *rank) {
 	next := 1 - r.Self()
 	var b [1]byte
 	err := r.ReadForeign(next, uintptr(all[next]), b[:])
-	if w := r.ways[next].Load(); err != nil || b[0] != byte(5+next) || w != byOwner {
-		r.Errorf("read %d by way %d: %v", b[0], w, err)
+	if w := r.paths[next].Load(); err != nil || b[0] != byte(5+next) || w != pathByOwner {
+		r.Errorf("read %d by path %d: %v", b[0], w, err)
 	}
 	r.World().Barrier()
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The frames on connections between ranks of a node, and the hello that begins each: only processes
-// of the same user that know the job's secret are accepted. It must not know what connections are
-// used for.
+// The frames on connections between ranks of a node, and the hello that begins each connection.
+// Only processes of the same user that know the job's secret are accepted. Nothing here depends on
+// what a connection is used for.
 package shm
 
 import (
@@ -20,34 +20,40 @@ import (
 
 // A frame on a control connection, little-endian:
 //
-//	0 uint32 kind   4 uint32 local rank of the sender   8 uint64 a   16 uint64 b   24 secret (hello only, 16 bytes)
+//	 0 uint32 kind
+//	 4 uint32 local rank of the sender
+//	 8 uint64 a
+//	16 uint64 b
+//	24 secret, of 16 bytes, in a hello only
 const (
 	frameBytes = 24
 	secretLen  = 16
 )
 
+// Kinds of frames.
 const (
-	// a: purpose, b: address space that the sender has left for the arena
-	fHello = iota + 0x41524d31
-	fMap   // a: bytes, b: address of a place to reserve
-	fVote  // a: 1 = reserved or mapped, 0 = refused
-	// a: 1 = all have reserved, 0 = try the next place; after the files: all is laid out
-	fCommit
-	fFiles // carries a files of the arena, b are still to come
-	fBye   // a: 1 = finalised, 0 = left without
+	frameHello   = iota + 0x41524d31 // a: purpose, b: address space left, bytes
+	frameOffer                       // a: bytes, b: address of a place to be reserved
+	frameVote                        // a: 1 = reserved or mapped, 0 = refused
+	frameCommit                      // a: 1 = reserved by all, formatted; 0 = refused
+	frameFiles                       // a: files in this message, b: in later ones
+	frameGoodbye                     // a: 1 = finalised, 0 = exited without
 )
 
+// Purposes of a connection, in a hello.
 const (
-	purposeJoin = iota
-	purposeMessages
+	purposeJoin     = iota // with the leader: joining, then watching for deaths
+	purposeMessages        // active messages to the acceptor
 )
 
+// frame is a message on a control connection. The meaning of a and b depends on kind.
 type frame struct {
-	kind, from uint32
-	a, b       uint64
+	kind uint32 // frameHello ...
+	from uint32 // local rank of the sender
+	a, b uint64
 }
 
-func (f frame) encode() []byte {
+func (f frame) marshal() []byte {
 	b := make([]byte, frameBytes)
 	binary.LittleEndian.PutUint32(b, f.kind)
 	binary.LittleEndian.PutUint32(b[4:], f.from)
@@ -56,33 +62,34 @@ func (f frame) encode() []byte {
 	return b
 }
 
-func decode(b []byte) frame {
+func unmarshalFrame(b []byte) frame {
 	return frame{binary.LittleEndian.Uint32(b), binary.LittleEndian.Uint32(b[4:]),
 		binary.LittleEndian.Uint64(b[8:]),
 		binary.LittleEndian.Uint64(b[16:])}
 }
 
+// readFrame reads one frame. A kind other than 0 is required, and another one is an error.
 func readFrame(c net.Conn, kind uint32) (frame, error) {
 	b := make([]byte, frameBytes)
 	if _, err := io.ReadFull(c, b); err != nil {
 		return frame{}, err
 	}
-	f := decode(b)
+	f := unmarshalFrame(b)
 	if kind != 0 && f.kind != kind {
 		return f, fmt.Errorf("frame of kind %#x where %#x was expected", f.kind, kind)
 	}
 	return f, nil
 }
 
-// admit reads a caller's hello and checks user and secret. A stranger's connection is closed
-// without an answer.
+// admit reads the hello of an accepted connection and checks user, secret and rank. On an error the
+// caller closes the connection without an answer.
 func admit(c *net.UnixConn, secret []byte, nlocal int) (frame, error) {
 	if err := sock.SameUser(c); err != nil {
 		return frame{}, err
 	}
 	c.SetReadDeadline(time.Now().Add(5 * time.Second))
 	defer c.SetReadDeadline(time.Time{})
-	f, err := readFrame(c, fHello)
+	f, err := readFrame(c, frameHello)
 	if err != nil {
 		return f, err
 	}
@@ -96,17 +103,17 @@ func admit(c *net.UnixConn, secret []byte, nlocal int) (frame, error) {
 	return f, nil
 }
 
-// hello is how a rank introduces itself to another one.
+// hello is the first frame that a rank sends on a connection to another one.
 type hello struct {
-	purpose uint64
-	self    int
-	secret  []byte
-	left    int64 // bytes of address space
+	purpose   uint64
+	self      int
+	secret    []byte
+	spaceLeft int64 // bytes of address space that the rank has left for the arena
 }
 
-// dial connects to a rank's socket and sends the hello. Strangers may fill the backlog of the
-// socket, which makes connecting fail until the rank accepts: dial connects again until then.
-func dial(name string, h hello) (c *net.UnixConn, err error) {
+// dialRank connects to a rank's socket and sends the hello. Strangers may fill the backlog of the
+// socket, so dialRank repeats a connection that fails until the rank has accepted others.
+func dialRank(name string, h hello) (c *net.UnixConn, err error) {
 	err = acceptqueue.Redial(joinTimeout, nil, func(time.Time) (err error) {
 		c, err = net.DialUnix("unix", nil, &net.UnixAddr{Name: "@" + name, Net: "unix"})
 		return err
@@ -118,8 +125,8 @@ func dial(name string, h hello) (c *net.UnixConn, err error) {
 		c.Close()
 		return nil, err
 	}
-	first := append(frame{kind: fHello, from: uint32(h.self), a: h.purpose,
-		b: uint64(h.left)}.encode(), h.secret...)
+	first := append(frame{kind: frameHello, from: uint32(h.self), a: h.purpose,
+		b: uint64(h.spaceLeft)}.marshal(), h.secret...)
 	if err := sock.Send(c, first, nil); err != nil {
 		c.Close()
 		return nil, err

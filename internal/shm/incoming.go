@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Waiters in C receive what comes from other nodes themselves: they call the transport between
+// The Go functions by which waiters in C receive from other nodes: they call the transport between
 // nodes.
 package shm
 
@@ -21,10 +21,10 @@ import (
 
 var _ = [1]int{}[unsafe.Sizeof(transport.Visit{})-C.sizeof_struct_shm_visit]
 
-var incoming transport.Incoming // set once, before waiters in C are told
+var incoming transport.Incoming // set once, before C has the functions that use it
 
-// ReceiveBy: see transport.Notifications.
-func (m *Node) ReceiveBy(in transport.Incoming) {
+// ReceiveBy has waiters in C receive by in (transport.Notifications).
+func (m *notifications) ReceiveBy(in transport.Incoming) {
 	incoming = in
 	sleepIn := in.SleepIn()
 	if sleepIn >= 0 {
@@ -33,8 +33,9 @@ func (m *Node) ReceiveBy(in transport.Incoming) {
 	C.shm_install_receive(C.uint64_t(in.ReceiveAfter()), C.int(sleepIn), C.int(m.wakeFD))
 }
 
-// openWakeFD adds an eventfd to the epoll that a waiter sleeps in. It returns that, or -1.
-func (m *Node) openWakeFD(epoll int) int {
+// openWakeFD adds an eventfd, which wakes a waiter, to the epoll that the waiter sleeps in. It
+// returns that epoll, or -1 if no waiter may sleep there.
+func (m *notifications) openWakeFD(epoll int) int {
 	fd, err := eventfd.New()
 	if err != nil {
 		return -1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A waiter sleeps where what comes from other nodes wakes it, and is woken by threads of its own
-// process all the same.
+// A waiter sleeps where input from other nodes wakes it, and threads of its process wake it there,
+// too.
 package shm
 
 import (
@@ -16,7 +16,7 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// fakeIncoming has the data server's descriptors. What comes raises a counter.
+// fakeIncoming stands for the data server. Input at its descriptors is a notification.
 type fakeIncoming struct {
 	r              *rank
 	ready, sleepIn int
@@ -29,6 +29,7 @@ func (f *fakeIncoming) Shares() bool                { return true }
 func (f *fakeIncoming) SleepIn() int                { return f.sleepIn }
 func (f *fakeIncoming) ReceiveAfter() time.Duration { return f.after }
 
+// PollIncoming receives one notification if there is input.
 func (f *fakeIncoming) PollIncoming(v *transport.Visit) int {
 	f.polls.Add(1)
 	v.Stage, v.Ready = transport.VisitPolling, int32(f.ready)
@@ -48,6 +49,7 @@ func (f *fakeIncoming) LeaveIncoming(v *transport.Visit, found bool) {
 
 const remoteRank = transport.Rank(1) // a rank of another node
 
+// newFakeIncoming makes descriptors as the data server has them, and has waiters receive by them.
 func newFakeIncoming(r *rank, after time.Duration) *fakeIncoming {
 	f := &fakeIncoming{r: r, after: after}
 	var err error
@@ -60,6 +62,7 @@ func newFakeIncoming(r *rank, after time.Duration) *fakeIncoming {
 	return f
 }
 
+// newEpoll makes an epoll of one descriptor; the caller closes it.
 func newEpoll(r *rank, fd int) int {
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
 	if err == nil {
@@ -78,7 +81,7 @@ func (f *fakeIncoming) close() {
 	f.come.Close()
 }
 
-// afterSleep calls wake when the waiter sleeps, as remoteRank as can be told.
+// afterSleep calls wake after a delay in which the waiter has most likely gone to sleep.
 func afterSleep(wake func()) {
 	go func() {
 		time.Sleep(20 * time.Millisecond)
@@ -86,8 +89,8 @@ func afterSleep(wake func()) {
 	}()
 }
 
-// waiterSleepsInEpoll waits for a counter, an event and a message that come, or that another thread
-// of the process brings. A wait that nothing wakes lasts for a second.
+// waiterSleepsInEpoll waits for a counter that input raises, then for a counter, an event and a
+// message from another thread of the process. A wait that nothing wakes lasts for a second.
 func waiterSleepsInEpoll(r *rank) {
 	f := newFakeIncoming(r, 0)
 	defer f.close()
@@ -100,7 +103,7 @@ func waiterSleepsInEpoll(r *rank) {
 		name       string
 		wake, wait func()
 	}{
-		{"what comes", f.come.Ring, func() { r.NotifyWait(remoteRank, 1) }},
+		{"input", f.come.Ring, func() { r.NotifyWait(remoteRank, 1) }},
 		{"a notification by another thread", func() { r.Notify(me, remoteRank) },
 			func() { r.NotifyWait(remoteRank, 2) }},
 		{"an event by another thread", func() { r.EventAdd(event, 1) },

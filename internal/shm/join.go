@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How the ranks of a node come to share one arena. Over an abstract unix socket they agree with the
-// lowest rank (the leader) on an address range that is free in all of them; then the leader sends
-// the files (files.go). hello.go decides who is accepted.
+// How the ranks of a node agree on one arena. The lowest rank, the leader, offers address ranges
+// over an abstract unix socket until one is free in all ranks. Then it sends
+// the files (files.go). hello.go decides which connections are accepted.
 package shm
 
 import (
@@ -23,11 +23,11 @@ const joinTimeout = 60 * time.Second
 // Listener is a rank's listening socket. Its name is published to the ranks of the node before they
 // join.
 type Listener struct {
-	Name string
-	l    *net.UnixListener
+	Name   string
+	socket *net.UnixListener
 }
 
-// Listen listens under a random abstract name.
+// Listen opens a listening socket under a random abstract name.
 func Listen() (*Listener, error) {
 	var r [12]byte
 	rand.Read(r[:])
@@ -40,24 +40,25 @@ func Listen() (*Listener, error) {
 }
 
 // Close stops listening.
-func (d *Listener) Close() { d.l.Close() }
+func (d *Listener) Close() { d.socket.Close() }
 
-// errGone: a member has ended, or does not answer, while joining. Another place would not help.
-var errGone = errors.New("has ended or does not answer while the ranks of this node join")
+// errMemberLost reports a member that has ended or does not answer while joining: no other place is
+// tried.
+var errMemberLost = errors.New("has ended or does not answer while the ranks of this node join")
 
-// lead creates the arena and has all members map it. The returned connections are indexed by local
-// number.
-func (d *Listener) lead(o *Options) (int, place, []*net.UnixConn, error) {
-	conns, left, err := d.gather(o)
+// createAsLeader creates the arena and has all members map it. It returns the file of the leader's
+// slice and the connections by local number.
+func (d *Listener) createAsLeader(o *Options) (int, arenaPlace, []*net.UnixConn, error) {
+	conns, left, err := d.acceptMembers(o)
 	if err == nil {
 		var fd int
-		var p place
+		var p arenaPlace
 		if fd, p, err = createArena(o, conns, left); err == nil {
 			return fd, p, conns, nil
 		}
 	}
 	closeAll(conns)
-	return -1, place{}, nil, err
+	return -1, arenaPlace{}, nil, err
 }
 
 func closeAll(conns []*net.UnixConn) {
@@ -69,7 +70,7 @@ func closeAll(conns []*net.UnixConn) {
 }
 
 // createArena finds a place for the arena and creates it there.
-func createArena(o *Options, conns []*net.UnixConn, left spaceLeft) (int, place, error) {
+func createArena(o *Options, conns []*net.UnixConn, left spaceLeft) (int, arenaPlace, error) {
 	p, err := choosePlace(o, conns, left)
 	if err != nil {
 		return -1, p, err
@@ -85,35 +86,34 @@ func createArena(o *Options, conns []*net.UnixConn, left spaceLeft) (int, place,
 	return fd, p, err
 }
 
-// choosePlace tries one place after the other until all have reserved it.
-func choosePlace(o *Options, conns []*net.UnixConn, left spaceLeft) (place, error) {
+// choosePlace offers one place after the other until all ranks have reserved one.
+func choosePlace(o *Options, conns []*net.UnixConn, left spaceLeft) (arenaPlace, error) {
 	bytes, last := arenaBytes(o, left)
 	if last != nil {
-		return place{}, fmt.Errorf("%w: %w", transport.ErrNoMemory, last)
+		return arenaPlace{}, fmt.Errorf("%w: %w", transport.ErrNoMemory, last)
 	}
-	for _, p := range places(bytes, o.Base) {
+	for _, p := range arenaPlaces(bytes, o.Base) {
 		if last = offerPlace(p, conns, o.Ranks); last == nil {
 			return p, nil
 		}
-		if errors.Is(last, errGone) {
+		if errors.Is(last, errMemberLost) {
 			return p, last
 		}
 	}
-	return place{}, fmt.Errorf("%w: no place for the shared arena in all ranks of this node "+
-		"(%v); "+
-		// the addresses are in use
+	return arenaPlace{}, fmt.Errorf("%w: no place for the shared arena in all ranks of this "+
+		"node (%v); "+
 		"set ARMCI_SHM_BASE or ARMCI_SHM_ARENA", transport.ErrNoMemory, last)
 }
 
-// gather accepts connections of all other ranks of the node. It returns also the least address
-// space that one of them has left for the arena.
-func (d *Listener) gather(o *Options) ([]*net.UnixConn, spaceLeft, error) {
+// acceptMembers accepts the connections of all members. It also returns the least address space
+// that a rank of the node has left for the arena.
+func (d *Listener) acceptMembers(o *Options) ([]*net.UnixConn, spaceLeft, error) {
 	conns := make([]*net.UnixConn, len(o.Ranks))
 	left := spaceLeft{bytes: ownSpaceLeft()}
-	d.l.SetDeadline(time.Now().Add(joinTimeout))
-	defer d.l.SetDeadline(time.Time{})
+	d.socket.SetDeadline(time.Now().Add(joinTimeout))
+	defer d.socket.SetDeadline(time.Time{})
 	for n := 1; n < len(o.Ranks); {
-		come, err := acceptqueue.AcceptUser(d.l)
+		come, err := acceptqueue.AcceptUser(d.socket)
 		if err != nil {
 			return conns, left, fmt.Errorf("wait for the ranks of this node: %w", err)
 		}
@@ -134,14 +134,14 @@ func (d *Listener) gather(o *Options) ([]*net.UnixConn, spaceLeft, error) {
 	return conns, left, nil
 }
 
-// offerPlace reserves p in this process and all members, or in none.
-func offerPlace(p place, conns []*net.UnixConn, ranks []transport.Rank) error {
-	err := reserve(p)
+// offerPlace reserves p in this process and in all members, or in none of them.
+func offerPlace(p arenaPlace, conns []*net.UnixConn, ranks []transport.Rank) error {
+	err := reserveAddresses(p)
 	reserved := err == nil
 	for _, c := range conns {
 		if c != nil {
-			sock.Send(c, frame{kind: fMap, a: uint64(p.bytes),
-				b: uint64(p.base)}.encode(), nil)
+			sock.Send(c, frame{kind: frameOffer, a: uint64(p.bytes),
+				b: uint64(p.base)}.marshal(), nil)
 		}
 	}
 	for i, c := range conns {
@@ -149,20 +149,20 @@ func offerPlace(p place, conns []*net.UnixConn, ranks []transport.Rank) error {
 			continue
 		}
 		c.SetReadDeadline(time.Now().Add(joinTimeout))
-		f, rerr := readFrame(c, fVote)
+		f, rerr := readFrame(c, frameVote)
 		c.SetReadDeadline(time.Time{})
 		if rerr != nil {
 			if reserved {
 				unmap(p)
 			}
-			return fmt.Errorf("rank %d %w (%w)", ranks[i], errGone, rerr)
+			return fmt.Errorf("rank %d %w (%w)", ranks[i], errMemberLost, rerr)
 		}
 		if f.a != 1 && err == nil {
 			err = fmt.Errorf("rank %d cannot map %d bytes at %#x", ranks[i], p.bytes,
 				p.base)
 		}
 	}
-	verdict := frame{kind: fCommit}
+	verdict := frame{kind: frameCommit}
 	if err == nil {
 		verdict.a = 1
 	} else if reserved {
@@ -170,15 +170,16 @@ func offerPlace(p place, conns []*net.UnixConn, ranks []transport.Rank) error {
 	}
 	for _, c := range conns {
 		if c != nil {
-			sock.Send(c, verdict.encode(), nil)
+			sock.Send(c, verdict.marshal(), nil)
 		}
 	}
 	return err
 }
 
-// follow receives the arena from the leader.
-func follow(o *Options) (fd int, p place, c *net.UnixConn, err error) {
-	if c, err = dial(o.Listeners[0], hello{purposeJoin, o.Self, o.Secret,
+// joinAsMember receives the arena from the leader: it answers offers until one is accepted by all
+// ranks, then maps the files. It returns the file of this rank's slice and the connection.
+func joinAsMember(o *Options) (fd int, p arenaPlace, c *net.UnixConn, err error) {
+	if c, err = dialRank(o.Listeners[0], hello{purposeJoin, o.Self, o.Secret,
 		ownSpaceLeft()}); err != nil {
 		return -1, p, nil, fmt.Errorf("reach rank %d, the leader of this node: %w",
 			o.Ranks[0], err)
@@ -186,10 +187,10 @@ func follow(o *Options) (fd int, p place, c *net.UnixConn, err error) {
 	c.SetReadDeadline(time.Now().Add(joinTimeout))
 	defer c.SetReadDeadline(time.Time{})
 	for reserved := false; !reserved && err == nil; {
-		p, reserved, err = takeOffer(c, o.Self)
+		p, reserved, err = answerOffer(c, o.Self)
 	}
 	if err == nil {
-		if fd, err = takeFiles(c, p, o.Self); err != nil {
+		if fd, err = mapReceivedFiles(c, p, o.Self); err != nil {
 			unmap(p)
 		}
 	}
@@ -200,21 +201,22 @@ func follow(o *Options) (fd int, p place, c *net.UnixConn, err error) {
 	return fd, p, c, nil
 }
 
-// takeOffer handles one offer, and tells whether all have reserved the place.
-func takeOffer(c *net.UnixConn, self int) (place, bool, error) {
-	f, err := readFrame(c, fMap)
+// answerOffer answers one offer of the leader, and reports whether all ranks have reserved the
+// place.
+func answerOffer(c *net.UnixConn, self int) (arenaPlace, bool, error) {
+	f, err := readFrame(c, frameOffer)
 	if err != nil {
-		return place{}, false, fmt.Errorf("no usable place was found (%w)", err)
+		return arenaPlace{}, false, fmt.Errorf("no usable place was found (%w)", err)
 	}
-	p := place{int64(f.a), uintptr(f.b)}
-	vote := frame{kind: fVote, from: uint32(self)}
-	reserved := reserve(p) == nil
+	p := arenaPlace{int64(f.a), uintptr(f.b)}
+	vote := frame{kind: frameVote, from: uint32(self)}
+	reserved := reserveAddresses(p) == nil
 	if reserved {
 		vote.a = 1
 	}
 	var verdict frame
-	if err = sock.Send(c, vote.encode(), nil); err == nil {
-		verdict, err = readFrame(c, fCommit)
+	if err = sock.Send(c, vote.marshal(), nil); err == nil {
+		verdict, err = readFrame(c, frameCommit)
 	}
 	if reserved && verdict.a == 1 {
 		return p, true, nil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Joining a node: who is let in, how an address is agreed on, and that a rank that dies in the
-// middle ends the joining of all others with a clear error and nothing left behind.
+// Joining a node: which connections are accepted, how an address is agreed on, and that a rank that
+// dies meanwhile ends the joining of all others with a clear error and nothing left behind.
 package shm
 
 import (
@@ -32,12 +32,12 @@ func openListener(t *testing.T) *Listener {
 	return d
 }
 
-// admitted connects as told and returns what admit says.
+// admitted runs connect against a listener and returns the result of admit.
 func admitted(t *testing.T, d *Listener, nlocal int, connect func() error) (frame, error) {
 	t.Helper()
 	called := make(chan error, 1)
 	go func() { called <- connect() }()
-	c, err := d.l.AcceptUnix()
+	c, err := d.socket.AcceptUnix()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,6 +49,7 @@ func admitted(t *testing.T, d *Listener, nlocal int, connect func() error) (fram
 	return f, err
 }
 
+// A connection is accepted with a whole hello, the secret and a rank of the node only.
 func TestAdmit(t *testing.T) {
 	leaktest.Check(t)
 	d := openListener(t)
@@ -63,16 +64,16 @@ func TestAdmit(t *testing.T) {
 			return err
 		}
 	}
-	hello := frame{kind: fHello, from: 2, a: purposeMessages}
-	good := append(hello.encode(), testSecret()...)
+	hello := frame{kind: frameHello, from: 2, a: purposeMessages}
+	good := append(hello.marshal(), testSecret()...)
 	if f, err := admitted(t, d, 3, say(good)); err != nil || f != hello {
 		t.Errorf("%+v, %v", f, err)
 	}
-	wrong := append(hello.encode(), strings.Repeat("x", secretLen)...)
+	wrong := append(hello.marshal(), strings.Repeat("x", secretLen)...)
 	for what, b := range map[string][]byte{
 		"nothing": nil, "half a frame": good[:10], "no secret": good[:frameBytes],
 		"half a secret": good[:frameBytes+8],
-		"wrong secret":  wrong, "another frame": append(frame{kind: fVote}.encode(),
+		"wrong secret":  wrong, "another frame": append(frame{kind: frameVote}.marshal(),
 			testSecret()...), "zeros": make([]byte, 40),
 	} {
 		if _, err := admitted(t, d, 3, say(b)); err == nil {
@@ -84,14 +85,14 @@ func TestAdmit(t *testing.T) {
 	}
 }
 
-// Another user is refused in both directions, whatever it knows.
+// Another user is refused in both directions, even with the secret.
 func TestOtherUser(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can be another user for a moment")
 	}
 	leaktest.Check(t)
 	d := openListener(t)
-	good := append(frame{kind: fHello, from: 1}.encode(), testSecret()...)
+	good := append(frame{kind: frameHello, from: 1}.marshal(), testSecret()...)
 	_, err := admitted(t, d, 2, asNobody(func() error {
 		fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
@@ -116,7 +117,7 @@ func TestOtherUser(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer theirs.Close()
-	if _, err := dial(d.Name+"-x", hello{purpose: purposeJoin, self: 1,
+	if _, err := dialRank(d.Name+"-x", hello{purpose: purposeJoin, self: 1,
 		secret: testSecret()}); err == nil || !strings.Contains(err.Error(), "user 65534") {
 		t.Errorf("a listener of another user: %v", err)
 	}
@@ -141,7 +142,7 @@ func asNobody(do func() error) func() error {
 }
 
 // Strangers and repeated callers do not disturb the joining.
-func TestGather(t *testing.T) {
+func TestStrangersDoNotDisturbJoining(t *testing.T) {
 	leaktest.Check(t)
 	d := openListener(t)
 	for _, h := range []struct {
@@ -151,7 +152,7 @@ func TestGather(t *testing.T) {
 	}{{1, purposeJoin, "w"}, {1, purposeMessages, "s"}, {2, purposeJoin, "s"},
 		{2, purposeJoin, "s"}, {1, purposeJoin, "s"}} {
 		secret := []byte(strings.Repeat(h.secret, secretLen))
-		c, err := dial(d.Name, hello{h.purpose, h.self, secret, int64(h.self) << 30})
+		c, err := dialRank(d.Name, hello{h.purpose, h.self, secret, int64(h.self) << 30})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -159,7 +160,7 @@ func TestGather(t *testing.T) {
 	}
 	o := order{Listeners: make([]string, 3), Secret: testSecret()}
 	opt := o.options()
-	conns, left, err := d.gather(&opt)
+	conns, left, err := d.acceptMembers(&opt)
 	if err != nil || conns[0] != nil || conns[1] == nil || conns[2] == nil {
 		t.Errorf("%v, %v", conns, err)
 	}
@@ -169,7 +170,7 @@ func TestGather(t *testing.T) {
 	closeAll(conns)
 }
 
-// A rank that does not find its leader says so.
+// A rank that cannot reach its leader names it in the error.
 func TestNoLeader(t *testing.T) {
 	leaktest.Check(t)
 	d := openListener(t)
@@ -180,6 +181,7 @@ func TestNoLeader(t *testing.T) {
 	}
 }
 
+// An arena that is too small is refused with the setting to raise.
 func TestImpossibleArena(t *testing.T) {
 	leaktest.Check(t)
 	d := openListener(t)
@@ -203,7 +205,7 @@ var scenarios = map[string]func(*rank){
 // dieWhileJoining kills rank 2 after its hello, before its vote.
 func dieWhileJoining(r *rank) {
 	if r.order.Self == 2 {
-		if _, err := dial(r.order.Listeners[0], hello{purposeJoin, 2, r.order.Secret,
+		if _, err := dialRank(r.order.Listeners[0], hello{purposeJoin, 2, r.order.Secret,
 			unlimited}); err != nil {
 			r.Fatal(err)
 		}
@@ -213,14 +215,14 @@ func dieWhileJoining(r *rank) {
 	failToJoin(r)
 }
 
-// failToJoin expects Join to fail, says why, and leaves nothing mapped.
+// failToJoin expects Join to fail with nothing left mapped, and writes the error to the parent.
 func failToJoin(r *rank) {
 	err := r.join()
 	if err == nil {
 		r.Fatal("joined")
 	}
 	r.Node = nil
-	r.say("%v", err)
+	r.writeLine("%v", err)
 	maps, merr := os.ReadFile("/proc/self/maps")
 	if merr != nil || strings.Contains(string(maps), fmt.Sprintf("\n%x-", r.order.Base)) ||
 		strings.Contains(string(maps), "memfd:armci") {
@@ -228,6 +230,7 @@ func failToJoin(r *rank) {
 	}
 }
 
+// A rank that dies while joining makes all others fail, and leaves no mapping.
 func TestDeathWhileJoining(t *testing.T) {
 	leaktest.Check(t)
 	begin := time.Now()
@@ -238,13 +241,13 @@ func TestDeathWhileJoining(t *testing.T) {
 			if p.Local == 0 {
 				want = fmt.Sprintf("rank %d has ended", worldRank(2))
 			}
-			if got := p.hear(t); !strings.Contains(got, want) {
+			if got := p.readLine(t); !strings.Contains(got, want) {
 				t.Errorf("local rank %d: %q, expected %q", p.Local, got, want)
 			}
 		}
 	}
 	for _, p := range all {
-		p.end(t, p.Local == 2)
+		p.awaitExit(t, p.Local == 2)
 	}
 	if took := time.Since(begin); took > patience/2 {
 		t.Errorf("it took %v", took)
@@ -263,21 +266,22 @@ func squat(r *rank) {
 	if err := r.join(); err != nil {
 		r.Fatal(err)
 	}
-	r.say("%#x", r.Base())
+	r.writeLine("%#x", r.Base())
 }
 
+// All ranks map the arena at another address if one rank cannot map it at the first.
 func TestAddressTaken(t *testing.T) {
 	leaktest.Check(t)
 	all := launch(t, 3, "squat", nil)
-	first := all[0].hear(t)
+	first := all[0].readLine(t)
 	for _, p := range all[1:] {
-		if got := p.hear(t); got != first || got == fmt.Sprintf("%#x", testBase) {
+		if got := p.readLine(t); got != first || got == fmt.Sprintf("%#x", testBase) {
 			t.Errorf("local rank %d maps at %s, local rank 0 at %s", p.Local, got,
 				first)
 		}
 	}
 	for _, p := range all {
-		p.end(t, false)
+		p.awaitExit(t, false)
 	}
 }
 
@@ -301,9 +305,9 @@ func TestWrongSecret(t *testing.T) {
 	run(t, 3, "wrong secret")
 }
 
-// Whatever comes in, admit lets nobody in who does not know the secret.
+// Whatever bytes arrive, admit accepts no connection without the secret.
 func FuzzAdmit(f *testing.F) {
-	good := append(frame{kind: fHello, from: 1, a: purposeJoin}.encode(), testSecret()...)
+	good := append(frame{kind: frameHello, from: 1, a: purposeJoin}.marshal(), testSecret()...)
 	f.Add(good)
 	f.Add(good[:30])
 	f.Add(make([]byte, 40))
@@ -315,29 +319,29 @@ func FuzzAdmit(f *testing.F) {
 		got, err := admit(mine, testSecret(), 2)
 		knows := len(b) >= frameBytes+secretLen &&
 			string(b[frameBytes:frameBytes+secretLen]) == string(testSecret())
-		if err == nil && (!knows || got.from > 1 || got.kind != fHello) {
+		if err == nil && (!knows || got.from > 1 || got.kind != frameHello) {
 			t.Errorf("%x was let in as %+v", b, got)
 		}
 	})
 }
 
-// Whatever a leader sends, a member keeps no place that not all have.
+// Whatever a leader sends, a member keeps no place that not all ranks have reserved.
 func FuzzOffer(f *testing.F) {
-	f.Add(frame{kind: fMap, a: 1 << 30, b: testBase}.encode())
+	f.Add(frame{kind: frameOffer, a: 1 << 30, b: testBase}.marshal())
 	f.Add([]byte("short"))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		mine, theirs := socketPair(t)
 		defer mine.Close()
 		theirs.Write(b)
 		theirs.Close()
-		if p, reserved, err := takeOffer(mine, 1); err == nil || reserved {
+		if p, reserved, err := answerOffer(mine, 1); err == nil || reserved {
 			t.Errorf("%x: reserved %+v", b, p)
 		}
 	})
 }
 
-// Whatever a rank of the job sends, receive hands over whole messages only, and reports one that is
-// too long.
+// Whatever a rank of the job sends, receiveMessages passes whole messages only to the handler, and
+// reports one that is too long.
 func FuzzReceive(f *testing.F) {
 	f.Add([]byte{3, 0, 0, 0, 9, 'a', 'b', 'c', 0, 0, 0, 0, 1})
 	f.Add([]byte{255, 255, 255, 255, 9})
@@ -347,8 +351,8 @@ func FuzzReceive(f *testing.F) {
 		theirs.Write(b)
 		theirs.Close()
 		violated := false
-		m := &Node{opt: Options{Ranks: []transport.Rank{7},
-			Lost: func(transport.Rank, string) { violated = true }}}
+		m := newNode(nil, Options{Ranks: []transport.Rank{7},
+			Lost: func(transport.Rank, string) { violated = true }})
 		rest := b
 		m.Handle(func(from, _ transport.Rank, msg transport.Msg, _ func([]byte)) {
 			n := len(msg.Body)
@@ -358,7 +362,7 @@ func FuzzReceive(f *testing.F) {
 			}
 			rest = rest[messageHead+n:]
 		})
-		m.receive(mine, 0)
+		m.receiveMessages(mine, 0)
 		mine.Close()
 		if tooLong := len(rest) >= messageHead &&
 			binary.LittleEndian.Uint32(
@@ -368,6 +372,7 @@ func FuzzReceive(f *testing.F) {
 	})
 }
 
+// socketPair returns two connected sockets; the caller closes them.
 func socketPair(t testing.TB) (a, b *net.UnixConn) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

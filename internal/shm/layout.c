@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Formats the control block, attaches a process to it, and maintains each rank's table of live
-// regions. It never allocates or maps memory: Go does (arena.go).
+// regions. Go maps the memory (arena.go).
 #define _GNU_SOURCE
 #include <sched.h>
 #include <string.h>
@@ -58,8 +58,8 @@ uint64_t shm_plan(struct shm_head *p, uint64_t arena_bytes, uint32_t nlocal, uin
 	p->region_off = off = page_up(off + shm_notify_bytes(n, world));
 	p->ring_off = off = page_up(off + n * p->region_cap * sizeof(struct shm_region));
 	p->context_off = off = page_up(off + n * n * p->ring_bytes);
-	p->desk_off = off = page_up(off + p->contexts * p->context_bytes);
-	off += n * sizeof(struct shm_desk);
+	p->request_off = off = page_up(off + p->contexts * p->context_bytes);
+	off += n * sizeof(struct shm_request_slot);
 	p->slice_off = (off + (2u << 20) - 1) & ~((2ull << 20) - 1);
 	if (p->slice_off >= arena_bytes / 2)
 		return 0;
@@ -82,7 +82,7 @@ int shm_attach(void *base, int me, int world, int pid)
 	shm.me = me;
 	// until the machine is known
 	wait_policy_open(&shm.policy, WAIT_USUAL_WAKE, WAIT_CROWDED_SPIN);
-	wait_policy_open(&shm.far, WAIT_USUAL_WAKE, WAIT_CROWDED_SPIN);
+	wait_policy_open(&shm.remote_policy, WAIT_USUAL_WAKE, WAIT_CROWDED_SPIN);
 	shm.rank[me].world = world;
 	shm.rank[me].pid = pid;
 	shm_messages_open();
@@ -113,21 +113,24 @@ int shm_local_of(int world)
 	return -1;
 }
 
-static struct shm_region *table(int local)
+static struct shm_region *region_table(int local)
 {
 	return (struct shm_region *)(shm.base + shm.head->region_off) +
 		(uint64_t)local * shm.head->region_cap;
 }
 
-static uint64_t get(const shm_u64 *w) { return atomic_load_explicit(w, memory_order_relaxed); }
+static uint64_t load_bound(const shm_u64 *w)
+{
+	return atomic_load_explicit(w, memory_order_relaxed);
+}
 
-// Index of the first region of t[0..n) whose end lies beyond addr.
+// first_beyond returns the index of the first of n regions that ends beyond addr; n: there is none.
 static uint32_t first_beyond(const struct shm_region *t, uint32_t n, uint64_t addr)
 {
 	uint32_t lo = 0, hi = n;
 	while (lo < hi) {
 		uint32_t mid = lo + (hi - lo) / 2;
-		if (get(&t[mid].hi) > addr)
+		if (load_bound(&t[mid].hi) > addr)
 			hi = mid;
 		else
 			lo = mid + 1;
@@ -138,13 +141,14 @@ static uint32_t first_beyond(const struct shm_region *t, uint32_t n, uint64_t ad
 bool shm_find(int local, uint64_t addr, struct shm_found *out)
 {
 	struct shm_rank *r = &shm.rank[local];
-	const struct shm_region *t = table(local);
+	const struct shm_region *t = region_table(local);
 	for (unsigned tries = 0;; tries++) {
 		uint64_t gen = atomic_load_explicit(&r->gen, memory_order_acquire);
 		if (!(gen & 1)) {
 			uint32_t n = atomic_load_explicit(&r->nregion, memory_order_relaxed);
 			uint32_t i = first_beyond(t, n, addr);
-			uint64_t lo = i < n ? get(&t[i].lo) : 0, hi = i < n ? get(&t[i].hi) : 0;
+			uint64_t lo = i < n ? load_bound(&t[i].lo) : 0;
+			uint64_t hi = i < n ? load_bound(&t[i].hi) : 0;
 			atomic_thread_fence(memory_order_acquire);
 			if (atomic_load_explicit(&r->gen, memory_order_relaxed) == gen) {
 				*out = (struct shm_found){.lo = lo, .hi = hi, .gen = gen};
@@ -158,20 +162,22 @@ bool shm_find(int local, uint64_t addr, struct shm_found *out)
 	}
 }
 
-static void change_begin(struct shm_rank *r)
+// begin_change and change_end enclose a change of a rank's table, of n regions afterwards (a
+// seqlock).
+static void begin_change(struct shm_rank *r)
 {
 	atomic_fetch_add_explicit(&r->gen, 1, memory_order_relaxed);
-	// who sees one of the stores that follow sees that gen is odd
+	// a reader that sees one of the stores that follow sees that gen is odd
 	atomic_thread_fence(memory_order_release);
 }
 
-static void change_end(struct shm_rank *r, uint32_t n)
+static void end_change(struct shm_rank *r, uint32_t n)
 {
 	atomic_store_explicit(&r->nregion, n, memory_order_relaxed);
 	atomic_fetch_add_explicit(&r->gen, 1, memory_order_release);
 }
 
-static void set(struct shm_region *r, uint64_t lo, uint64_t hi)
+static void store_region(struct shm_region *r, uint64_t lo, uint64_t hi)
 {
 	atomic_store_explicit(&r->lo, lo, memory_order_relaxed);
 	atomic_store_explicit(&r->hi, hi, memory_order_relaxed);
@@ -180,24 +186,25 @@ static void set(struct shm_region *r, uint64_t lo, uint64_t hi)
 int shm_region_add(uint64_t lo, uint64_t hi)
 {
 	struct shm_rank *r = &shm.rank[shm.me];
-	struct shm_region *t = table(shm.me);
+	struct shm_region *t = region_table(shm.me);
 	uint32_t n = r->nregion;
 	if (n == shm.head->region_cap)
 		return -1;
-	change_begin(r);
+	begin_change(r);
 	uint32_t i = first_beyond(t, n, lo);
-	for (uint32_t j = n; j > i; j--) set(&t[j], get(&t[j - 1].lo), get(&t[j - 1].hi));
-	set(&t[i], lo, hi);
-	change_end(r, n + 1);
+	for (uint32_t j = n; j > i; j--)
+		store_region(&t[j], load_bound(&t[j - 1].lo), load_bound(&t[j - 1].hi));
+	store_region(&t[i], lo, hi);
+	end_change(r, n + 1);
 	return 0;
 }
 
-// Of several callers only one changes the table, whose owner may have exited during a change.
+// Of several callers only one changes the table. Its owner may have exited during a change.
 void shm_withdraw_rank(int local)
 {
 	struct shm_rank *r = &shm.rank[local];
 	uint32_t how = SHM_EXITED;
-	if (!atomic_compare_exchange_strong(&r->left, &how, SHM_WITHDRAWN))
+	if (!atomic_compare_exchange_strong(&r->departure, &how, SHM_WITHDRAWN))
 		return;
 	uint64_t odd = atomic_load(&r->gen) | 1;
 	atomic_store(&r->gen, odd);
@@ -208,33 +215,34 @@ void shm_withdraw_rank(int local)
 int shm_region_replace(uint64_t lo, uint64_t hi, const uint64_t *pairs, uint32_t n)
 {
 	struct shm_rank *r = &shm.rank[shm.me];
-	struct shm_region *t = table(shm.me);
+	struct shm_region *t = region_table(shm.me);
 	uint32_t all = r->nregion, i = first_beyond(t, all, lo), end = i;
-	while (end < all && get(&t[end].lo) < hi) end++;
+	while (end < all && load_bound(&t[end].lo) < hi) end++;
 	uint32_t gone = end - i;
 	if (n > gone && shm.head->region_cap - all < n - gone)
 		return -1;
-	change_begin(r);
+	begin_change(r);
 	if (n > gone)
 		for (uint32_t j = all; j-- > end;)
-			set(&t[j + n - gone], get(&t[j].lo), get(&t[j].hi));
+			store_region(&t[j + n - gone], load_bound(&t[j].lo), load_bound(&t[j].hi));
 	else if (n < gone)
 		for (uint32_t j = end; j < all; j++)
-			set(&t[j + n - gone], get(&t[j].lo), get(&t[j].hi));
-	for (uint32_t j = 0; j < n; j++) set(&t[i + j], pairs[2 * j], pairs[2 * j + 1]);
-	change_end(r, all + n - gone);
+			store_region(&t[j + n - gone], load_bound(&t[j].lo), load_bound(&t[j].hi));
+	for (uint32_t j = 0; j < n; j++) store_region(&t[i + j], pairs[2 * j], pairs[2 * j + 1]);
+	end_change(r, all + n - gone);
 	return 0;
 }
 
 int shm_region_drop(uint64_t lo)
 {
 	struct shm_rank *r = &shm.rank[shm.me];
-	struct shm_region *t = table(shm.me);
+	struct shm_region *t = region_table(shm.me);
 	uint32_t n = r->nregion, i = first_beyond(t, n, lo);
-	if (i == n || get(&t[i].lo) != lo)
+	if (i == n || load_bound(&t[i].lo) != lo)
 		return -1;
-	change_begin(r);
-	for (; i + 1 < n; i++) set(&t[i], get(&t[i + 1].lo), get(&t[i + 1].hi));
-	change_end(r, n - 1);
+	begin_change(r);
+	for (; i + 1 < n; i++)
+		store_region(&t[i], load_bound(&t[i + 1].lo), load_bound(&t[i + 1].hi));
+	end_change(r, n - 1);
 	return 0;
 }

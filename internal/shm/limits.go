@@ -20,8 +20,9 @@ type Limit struct {
 func Limits() []Limit {
 	all := []Limit{{"the machine", machineTotal(), machineMemory()}}
 	for _, g := range memoryGroups() {
-		if total, ok := number(path.Join(g.dir, g.limit)); ok && g.left() < unlimited {
-			all = append(all, Limit{"control group " + g.dir, total, g.left()})
+		total, ok := readNumber(path.Join(g.dir, g.limit))
+		if ok && g.bytesLeft() < unlimited {
+			all = append(all, Limit{"control group " + g.dir, total, g.bytesLeft()})
 		}
 	}
 	for _, r := range []struct {
@@ -36,5 +37,6 @@ func Limits() []Limit {
 	return all
 }
 
-// Available is what allocations may still reserve, including the margin, and which limit decides.
-func Available() (int64, string) { return available() }
+// Available returns the bytes that allocations may still reserve, margin included, and the name of
+// the limit that decides.
+func Available() (int64, string) { return availableMemory() }

@@ -1,27 +1,32 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Detection of deaths: every member has a connection to the leader, and a connection that ends
-// without a goodbye is a death, whatever the cause. The kernel closes it, so no thread polls. One
-// rank reports, all end (Options.Lost).
+// Detection of deaths. Every member has a connection to the leader. A connection that ends without
+// a goodbye frame is a death, whatever the cause: the kernel closes the connections of a dead
+// process, so no thread polls. The rank that sees it reports, and all ranks end (Options.Lost).
 package shm
 
 // #include "shm.h"
-// static inline int claim_end(int me) {
+// static inline int claim_report(int me) {
 // 	uint32_t none = 0;
 // 	return atomic_compare_exchange_strong(&shm.head->dead, &none, 1u + (uint32_t)me);
 // }
-// static inline void leave_as(uint32_t how) {
-// 	uint32_t was = atomic_exchange(&shm.rank[shm.me].left, how);
-// 	atomic_fetch_add(&shm.head->departed, (uint32_t)(how != SHM_HERE) - (uint32_t)(was != SHM_HERE));
+// static inline void set_departure(uint32_t now) {
+// 	uint32_t was = atomic_exchange(&shm.rank[shm.me].departure, now);
+// 	uint32_t now_away = now != SHM_HERE, was_away = was != SHM_HERE;
+// 	atomic_fetch_add(&shm.head->departed, now_away - was_away);
 // }
-// static inline uint32_t how_left(int local) { return atomic_load(&shm.rank[local].left); }
-// static inline int leads_pid(int local) { return shm.rank[local].pid; }
+// static inline uint32_t departure_of(int local)
+// {
+// 	return atomic_load(&shm.rank[local].departure);
+// }
+// static inline int pid_of_rank(int local) { return shm.rank[local].pid; }
 import "C"
 
 import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -30,36 +35,50 @@ import (
 	"libarmci/internal/transport"
 )
 
-func (m *Node) watch() {
+// liveness implements transport.Liveness. Its fields are set before Join returns.
+type liveness struct {
+	opt         *Options
+	listener    *Listener
+	leaderConn  *net.UnixConn   // a member's connection to the leader
+	memberConns []*net.UnixConn // the leader's connections, by local number
+	lossOnce    sync.Once       // done when a loss has been reported, or none is to be any more
+	withdraw    func(local int) // withdraws the memory of a rank that has exited
+	reporterLink
+}
+
+// watchForDeaths starts a goroutine per watched rank: the leader watches every member, a member
+// watches the leader.
+func (m *liveness) watchForDeaths() {
 	defer log.Guard()
 	if m.opt.Self != 0 {
-		m.listen(0, m.leader)
+		m.awaitGoodbye(0, m.leaderConn)
 		return
 	}
-	for i, c := range m.member {
+	for i, c := range m.memberConns {
 		if c != nil {
-			go m.listen(i, c)
+			go m.awaitGoodbye(i, c)
 		}
 	}
 }
 
-// listen waits on a connection to a rank until it says goodbye or is gone.
-func (m *Node) listen(local int, c *net.UnixConn) {
+// awaitGoodbye waits for the goodbye of a watched rank. A connection that ends without it is
+// reported as the rank's death.
+func (m *liveness) awaitGoodbye(local int, c *net.UnixConn) {
 	defer log.Guard()
 	f, err := readFrame(c, 0)
-	if err == nil && f.kind == fBye {
+	if err == nil && f.kind == frameGoodbye {
 		if f.a == 0 {
-			m.exited(local)
+			m.withdrawAfterGrace(local)
 		}
 		return
 	}
-	m.gone(local, func() string { // called only while the control block is still mapped
-		if m.reporter >= 0 {
-			// the reporter prints it, and must not be told before it has seen the death
-			C.claim_end(C.int(m.opt.Self))
+	m.reportLoss(local, func() string { // called only while the control block is mapped
+		if m.reporterFD >= 0 {
+			// The reporter prints the reason once it has seen the death itself.
+			C.claim_report(C.int(m.opt.Self))
 			return ""
 		}
-		return deathText(m.opt.Ranks[local], int(C.leads_pid(C.int(local))))
+		return deathText(m.opt.Ranks[local], int(C.pid_of_rank(C.int(local))))
 	})
 }
 
@@ -67,59 +86,58 @@ func (m *Node) listen(local int, c *net.UnixConn) {
 // used, for programs whose ranks exit one after the other without finalising.
 const exitGrace = 2 * time.Second
 
-// exited withdraws the memory of a rank that has exited without finalising. A rank that uses it
-// afterwards ends the job (Owns).
-func (m *Node) exited(local int) {
+// withdrawAfterGrace withdraws the memory of a rank that has exited without finalising, after
+// exitGrace. A rank that uses it afterwards ends the job (Owns).
+func (m *liveness) withdrawAfterGrace(local int) {
 	time.Sleep(exitGrace)
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if !m.detached {
-		C.shm_withdraw_rank(C.int(local))
-	}
+	m.withdraw(local)
 }
 
-// checkWithdrawn ends the job because memory of an exited rank is used. It returns only if there is
-// no such rank.
-func (m *Node) checkWithdrawn(local int) {
-	if C.how_left(C.int(local)) != C.SHM_WITHDRAWN {
+// checkWithdrawn ends the job if the memory of local has been withdrawn because that rank has
+// exited. The caller has found no live allocation of it.
+func (m *liveness) checkWithdrawn(local int) {
+	if C.departure_of(C.int(local)) != C.SHM_WITHDRAWN {
 		return
 	}
-	m.gone(local, func() string {
+	m.reportLoss(local, func() string {
 		return fmt.Sprintf("rank %d has exited without ARMCI_Finalize while others use "+
 			"its memory", m.opt.Ranks[local])
 	})
 }
 
-// gone reports that a rank is lost: once in this process, and not after its own goodbye.
-func (m *Node) gone(local int, reason func() string) {
-	m.lost.Do(func() { m.opt.Lost(m.opt.Ranks[local], reason()) })
+// reportLoss reports a rank as lost to Options.Lost: only the first one of this process, and none
+// after this rank's own goodbye.
+func (m *liveness) reportLoss(local int, reason func() string) {
+	m.lossOnce.Do(func() { m.opt.Lost(m.opt.Ranks[local], reason()) })
 }
 
-// Ending(true) tells waiting ranks that this rank will only enter the final barrier; Ending(false)
-// revokes that.
-func (m *Node) Ending(yes bool) {
+// Ending(true) announces that this rank will only enter the final barrier; Ending(false) revokes
+// it.
+func (m *liveness) Ending(yes bool) {
 	if yes {
-		C.leave_as(C.SHM_ENDING)
+		C.set_departure(C.SHM_ENDING)
 	} else {
-		C.leave_as(C.SHM_HERE)
+		C.set_departure(C.SHM_HERE)
 	}
 }
 
-// goodbye tells the ranks that watch this one that its end is regular.
-func (m *Node) goodbye(clean bool) {
-	f := frame{kind: fBye, from: uint32(m.opt.Self)}
+// announceEnd announces the regular end of this rank to the ranks that watch it and to the
+// reporter. clean: it has finalised, and the connections are closed; else the end of the process
+// closes them.
+func (m *liveness) announceEnd(clean bool) {
+	f := frame{kind: frameGoodbye, from: uint32(m.opt.Self)}
 	if clean {
 		f.a = 1
-		C.leave_as(C.SHM_FINALISED)
+		C.set_departure(C.SHM_FINALISED)
 		m.tellReporter(statusFinalised)
 	} else {
-		C.leave_as(C.SHM_EXITED)
+		C.set_departure(C.SHM_EXITED)
 		m.tellReporter(statusLeft)
 	}
-	m.lost.Do(func() {}) // from here on the end of other ranks is ignored
-	for _, c := range append([]*net.UnixConn{m.leader}, m.member...) {
+	m.lossOnce.Do(func() {}) // no loss is reported from here on
+	for _, c := range append([]*net.UnixConn{m.leaderConn}, m.memberConns...) {
 		if c != nil {
-			sock.Send(c, f.encode(), nil)
+			sock.Send(c, f.marshal(), nil)
 			if clean {
 				c.Close()
 			}
@@ -127,16 +145,16 @@ func (m *Node) goodbye(clean bool) {
 	}
 	if clean {
 		m.listener.Close()
-		if m.reporter >= 0 {
-			unix.Close(m.reporter)
+		if m.reporterFD >= 0 {
+			unix.Close(m.reporterFD)
 		}
 	}
 }
 
-// Exited tells whether a rank of the node has exited without finalising.
-func (m *Node) Exited() bool {
+// Exited reports whether a rank of the node has exited without finalising.
+func (m *liveness) Exited() bool {
 	for local := range m.opt.Ranks {
-		if left := C.how_left(C.int(local)); left == C.SHM_EXITED ||
+		if left := C.departure_of(C.int(local)); left == C.SHM_EXITED ||
 			left == C.SHM_WITHDRAWN {
 			return true
 		}
@@ -144,14 +162,14 @@ func (m *Node) Exited() bool {
 	return false
 }
 
-// ClaimEnd is true for the first rank of the node that calls it.
-func (m *Node) ClaimEnd() bool { return C.claim_end(C.int(m.opt.Self)) != 0 }
+// ClaimEnd claims the right to report the end of the job; true for the first caller of the node.
+func (m *liveness) ClaimEnd() bool { return C.claim_report(C.int(m.opt.Self)) != 0 }
 
-// ClaimMachine is true unless the reporter or a rank of another node that has the same reporter has
-// printed why the job ends. The socket's name is taken until the process ends; from then on the
-// status keeps the reporter from printing.
-func (m *Node) ClaimMachine() bool {
-	if m.reporter < 0 {
+// ClaimMachine claims the right to print why the job ends. It is false if the reporter, or a rank
+// of another node with the same reporter, has claimed it before. The bound socket name is the claim
+// until this process ends; after that the status byte keeps the reporter from printing.
+func (m *liveness) ClaimMachine() bool {
+	if m.reporterFD < 0 {
 		return true
 	}
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
@@ -165,11 +183,11 @@ func (m *Node) ClaimMachine() bool {
 	return true
 }
 
-// Settle keeps the reporter from printing: the cause has been printed elsewhere.
-func (m *Node) Settle() { m.tellReporter(statusReported) }
+// Settle keeps the reporter from printing, since the cause has been printed elsewhere.
+func (m *liveness) Settle() { m.tellReporter(statusReported) }
 
-// armcigo_stuck is called by a waiting thread when the rank it waits for will never do what it
-// waits for.
+// armcigo_stuck is called by a thread of C that waits in vain: local rank peer has left and will
+// never end the wait. what names the call that waits.
 //
 //export armcigo_stuck
 func armcigo_stuck(what *C.char, peer C.int) {
@@ -178,10 +196,10 @@ func armcigo_stuck(what *C.char, peer C.int) {
 		return
 	}
 	how := "called"
-	if left := C.how_left(peer); left == C.SHM_EXITED || left == C.SHM_WITHDRAWN {
+	if left := C.departure_of(peer); left == C.SHM_EXITED || left == C.SHM_WITHDRAWN {
 		how = "exited without"
 	}
-	m.gone(int(peer), func() string {
+	m.reportLoss(int(peer), func() string {
 		return fmt.Sprintf("rank %d has %s ARMCI_Finalize while rank %d waits for it in %s",
 			m.opt.Ranks[peer], how, m.opt.Ranks[m.opt.Self], C.GoString(what))
 	})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Deaths and departures: a killed process is reported once, by whom it is watched; who waits for a
-// rank that has left without finalising is told; a clean end is no loss.
+// Deaths and departures: a killed process is reported once, by a rank that watches it; a wait for a
+// rank that has left without finalising ends the job; a clean end is no loss.
 package shm
 
 import (
@@ -16,10 +16,10 @@ import (
 	"libarmci/internal/kernel"
 )
 
-// report passes a loss on to the parent, once, and then waits for the parent's word.
+// report writes a loss to the parent, then waits for the parent's line, and fails on a second loss.
 func (r *rank) report() {
-	r.say("%s", <-r.lost)
-	if word := r.hear(); word != "end" {
+	r.writeLine("%s", <-r.lost)
+	if word := r.readLine(); word != "end" {
 		r.Fatalf("the parent says %q", word)
 	}
 	select {
@@ -30,25 +30,26 @@ func (r *rank) report() {
 	if r.failed {
 		os.Exit(1)
 	}
-	os.Exit(0) // the other ranks are gone or stuck: there is nobody to leave with
+	os.Exit(0) // the other ranks are gone or stuck, and enter no barrier
 }
 
 func waitToDie(r *rank) {
-	r.say("%d", os.Getpid())
+	r.writeLine("%d", os.Getpid())
 	r.report()
 }
 
+// The leader reports a killed member, and a member the killed leader.
 func TestKilledRanks(t *testing.T) {
 	leaktest.Check(t)
 	all := launch(t, 3, "wait to die", nil)
 	pids := make([]string, len(all))
 	for i, p := range all {
-		pids[i] = p.hear(t)
+		pids[i] = p.readLine(t)
 	}
 	for _, step := range []struct{ dies, tells int }{{1, 0}, {0, 2}} {
 		begin := time.Now()
 		all[step.dies].cmd.Process.Kill()
-		got := all[step.tells].hear(t)
+		got := all[step.tells].readLine(t)
 		want := fmt.Sprintf("rank %d: rank %d (pid %s) has died", worldRank(step.dies),
 			worldRank(step.dies), pids[step.dies])
 		if !strings.HasPrefix(got, want) {
@@ -58,9 +59,9 @@ func TestKilledRanks(t *testing.T) {
 			t.Errorf("it took %v", took)
 		}
 	}
-	all[2].tell("end")
+	all[2].writeLine("end")
 	for i, p := range all {
-		p.end(t, i != 2)
+		p.awaitExit(t, i != 2)
 	}
 }
 
@@ -88,6 +89,7 @@ func exitEarly(r *rank) {
 	r.report()
 }
 
+// Each wait for a rank that has exited without finalising is reported with the call that waits.
 func TestExitWithoutFinalize(t *testing.T) {
 	leaktest.Check(t)
 	all := launch(t, 5, "exit early", nil)
@@ -98,15 +100,15 @@ func TestExitWithoutFinalize(t *testing.T) {
 		}
 		want := fmt.Sprintf("rank 5: rank 5 has exited without ARMCI_Finalize while rank "+
 			"%d waits for it in %s", worldRank(i), what)
-		if got := all[i].hear(t); got != want {
+		if got := all[i].readLine(t); got != want {
 			t.Errorf("%q, expected %q", got, want)
 		}
 	}
 	for i, p := range all {
 		if i != 1 {
-			p.tell("end")
+			p.writeLine("end")
 		}
-		p.end(t, false)
+		p.awaitExit(t, false)
 	}
 }
 
@@ -124,7 +126,7 @@ func finaliseEarly(r *rank) {
 	case 1:
 		r.Ending(true)
 		go r.World().Barrier()
-		r.hear()
+		r.readLine()
 		os.Exit(0)
 	case 2:
 		go r.Recv(worldRank(1), 5, nil)
@@ -149,6 +151,7 @@ func barrierTooMany(r *rank) {
 	r.report()
 }
 
+// Each wait for a rank that has finalised is reported with the call that waits.
 func TestWaitForTheFinalised(t *testing.T) {
 	leaktest.Check(t)
 	cases := []struct {
@@ -173,24 +176,24 @@ func TestWaitForTheFinalised(t *testing.T) {
 			}
 			want := fmt.Sprintf("rank 5: rank 5 has called ARMCI_Finalize while rank "+
 				"%d waits for it in %s", worldRank(i), what)
-			if got := c.all[i].hear(t); got != want {
+			if got := c.all[i].readLine(t); got != want {
 				t.Errorf("%q, expected %q", got, want)
 			}
 		}
 		for i, p := range c.all {
 			if c.what[i] == "" && i != 1 {
-				p.hear(t)
+				p.readLine(t)
 			}
-			p.tell("end")
+			p.writeLine("end")
 		}
 		for _, p := range c.all {
-			p.end(t, false)
+			p.awaitExit(t, false)
 		}
 	}
 }
 
-// endLate: nobody is to take offence at ranks that have long been in the last barrier, nor at a
-// message and a broadcast that were the last a rank did before it.
+// endLate: ranks that have long been in the last barrier are not reported, and neither is a wait
+// for the message or broadcast that was the last act of a rank before it.
 func endLate(r *rank) {
 	mem := shared(r, page)
 	switch r.Self() {
@@ -209,11 +212,11 @@ func endLate(r *rank) {
 	r.Ending(true)
 }
 
-func TestEndLate(t *testing.T) {
+func TestLateEndIsNoLoss(t *testing.T) {
 	leaktest.Check(t)
 	all := slices.Concat(launchBeside(t, 4, "end late"), launchBeside(t, 10, "end late"))
 	for _, p := range all {
-		p.end(t, false)
+		p.awaitExit(t, false)
 	}
 }
 
@@ -222,7 +225,7 @@ func TestCleanEnd(t *testing.T) {
 	leaktest.Check(t)
 	for range 2 {
 		for _, p := range launch(t, 4, "leave", nil) {
-			p.end(t, false)
+			p.awaitExit(t, false)
 		}
 	}
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Mutexes between processes and between threads of one: exclusion, ownership, and that nobody
+// Mutexes between processes and between threads of one: exclusion, ownership, and that no waiter
 // starves.
 package shm
 
@@ -27,8 +27,8 @@ func shared(r *rank, n int64) uintptr {
 	return uintptr(share(r, uint64(mine))[0])
 }
 
-// mutexes: plain increments under a mutex lose nothing; two mutexes guard two words.
-func mutexes(r *rank) {
+// lockAll: plain increments under a mutex lose nothing; two mutexes guard two words.
+func lockAll(r *rank) {
 	const threads, rounds = 3, 400
 	mem := shared(r, 2*page)
 	me := r.Ranks()[r.Self()]
@@ -103,7 +103,7 @@ func passOn(r *rank, m uintptr, me transport.Rank) {
 	r.Unlock(m)
 }
 
-// tryLock: of all ranks one gets it, and nobody while it is held.
+// tryLock: one of all ranks gets a free mutex, and none gets one that is held.
 func tryLock(r *rank, m uintptr) {
 	got := uint64(0)
 	if r.TryLock(m, r.Ranks()[r.Self()]) {
@@ -166,13 +166,13 @@ func hog(r *rank) {
 	running.Wait()
 }
 
-func TestNobodyStarves(t *testing.T) {
+func TestNoWaiterStarves(t *testing.T) {
 	leaktest.Check(t)
 	run(t, 3, "hog")
 }
 
-// far: somebody waits for a mutex on behalf of a rank of another node. Who takes it again and again
-// here passes a few times, not as often as the queue of ranks of this node allows.
+// far: a thread waits for a mutex on behalf of a rank of another node. A rank that takes it again
+// and again here passes a few times, fewer than it may pass a queue of ranks of this node.
 func far(r *rank) {
 	m := shared(r, page)
 	me, other := r.Ranks()[r.Self()], worldRank(99)
@@ -202,7 +202,7 @@ func far(r *rank) {
 	}
 }
 
-func TestFarWaiter(t *testing.T) {
+func TestRemoteWaiterIsServed(t *testing.T) {
 	leaktest.Check(t)
 	run(t, 1, "far")
 }

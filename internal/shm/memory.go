@@ -21,75 +21,77 @@ import (
 
 const unlimited = int64(math.MaxInt64)
 
-// available is the number of bytes that may still be reserved, and which limit decides.
-func available() (int64, string) {
-	best, who := machineMemory(), "the machine"
+// availableMemory returns the bytes that may still be reserved, and the name of the limit that
+// decides.
+func availableMemory() (int64, string) {
+	best, limit := machineMemory(), "the machine"
 	for _, g := range memoryGroups() {
-		if left := g.left(); left < best {
-			best, who = left, "control group "+g.dir
+		if left := g.bytesLeft(); left < best {
+			best, limit = left, "control group "+g.dir
 		}
 	}
-	return best, who
+	return best, limit
 }
 
-// roomFor returns an error unless nbytes more can be reserved with margin to spare.
-func roomFor(nbytes, margin int64) error {
-	left, who := available()
+// checkReservation returns an error unless nbytes more can be reserved with margin bytes to spare.
+func checkReservation(nbytes, margin int64) error {
+	left, limit := availableMemory()
 	if nbytes <= left-margin {
 		return nil
 	}
 	return fmt.Errorf("%w: the ranks of this machine ask for %s more, %s has %s left, of "+
 		"which %s stay free (ARMCI_SHM_MARGIN)",
-		transport.ErrNoMemory, config.SizeText(nbytes), who, config.SizeText(left),
+		transport.ErrNoMemory, config.SizeText(nbytes), limit, config.SizeText(left),
 		config.SizeText(margin))
 }
 
-// Reading how much memory is left takes as long as populating a hundred pages. So the result serves
-// later requests for a while, as long as these are small compared to it.
+// memoryCheck remembers how much memory was left. Reading that takes as long as populating a
+// hundred pages, so a result serves later requests for checkLasts if they are small compared to it.
 type memoryCheck struct {
-	mu    sync.Mutex
-	at    time.Time
-	left  int64 // beyond the margin
-	given int64 // granted since
+	mu      sync.Mutex // guards all fields
+	checked time.Time  // when left was read
+	left    int64      // bytes that could be reserved then, beyond the margin
+	granted int64      // bytes granted since
 }
 
 const (
 	checkLasts = 100 * time.Millisecond
-	checkPart  = 16 // this part of what was left may be granted without reading again
+	checkShare = 16 // 1/16 of left may be granted without reading again
 )
 
-// room is roomFor, by an earlier result if that suffices.
-func (l *memoryCheck) room(nbytes, margin int64) error {
+// reserve is checkReservation by an earlier result, if that suffices. It takes mu.
+func (l *memoryCheck) reserve(nbytes, margin int64) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if time.Since(l.at) < checkLasts && nbytes <= l.left/checkPart-l.given {
-		l.given += nbytes
+	if time.Since(l.checked) < checkLasts && nbytes <= l.left/checkShare-l.granted {
+		l.granted += nbytes
 		return nil
 	}
-	left, _ := available()
-	l.at, l.left, l.given = time.Now(), left-margin, nbytes
+	left, _ := availableMemory()
+	l.checked, l.left, l.granted = time.Now(), left-margin, nbytes
 	if nbytes <= l.left {
 		return nil
 	}
-	return roomFor(nbytes, margin)
+	return checkReservation(nbytes, margin)
 }
 
 // marginShare bounds the margin to a part of the machine's memory, unless it was set.
 const marginShare = 8
 
-// Margin is what allocations leave to the machine: the setting, or the default, reduced for a small
-// machine or control group.
-func Margin(setting int64, set bool) int64 {
+// Margin returns the bytes that allocations leave to the machine. set: bytes is the user's setting
+// and is returned; else bytes is the default, which is reduced for a small machine or control
+// group.
+func Margin(bytes int64, set bool) int64 {
 	if set {
-		return setting
+		return bytes
 	}
 	total := machineTotal()
 	for _, g := range memoryGroups() {
-		if limit, ok := number(path.Join(g.dir, g.limit)); ok {
+		if limit, ok := readNumber(path.Join(g.dir, g.limit)); ok {
 			total = min(total, limit)
 		}
 	}
-	return min(setting, total/marginShare)
+	return min(bytes, total/marginShare)
 }
 
 func machineMemory() int64 { return meminfo("MemAvailable:") }
@@ -101,14 +103,14 @@ func meminfo(word string) int64 {
 	if err != nil {
 		return unlimited
 	}
-	if kib, ok := field(string(text), word); ok {
+	if kib, ok := numberAfter(string(text), word); ok {
 		return kib << 10
 	}
 	return unlimited
 }
 
-// field finds the number after a word at the start of a line.
-func field(text, word string) (int64, bool) {
+// numberAfter returns the number behind a word at the start of a line.
+func numberAfter(text, word string) (int64, bool) {
 	for line := range strings.Lines(text) {
 		if f := strings.Fields(line); len(f) >= 2 && f[0] == word {
 			n, err := strconv.ParseInt(f[1], 10, 64)
@@ -118,25 +120,25 @@ func field(text, word string) (int64, bool) {
 	return 0, false
 }
 
-// memoryGroup is a directory of the memory controller with the names of its version.
+// memoryGroup is a directory of the memory controller, with the file names of its version.
 type memoryGroup struct {
 	dir, limit, usage, reclaim string
 }
 
-// left is the group's limit minus its usage, where pages of files that can be dropped do not count
-// as used.
-func (g memoryGroup) left() int64 {
-	limit, ok := number(path.Join(g.dir, g.limit))
+// bytesLeft returns the group's limit minus its usage, in bytes. Cached pages of files do not count
+// as used, since the kernel can drop them.
+func (g memoryGroup) bytesLeft() int64 {
+	limit, ok := readNumber(path.Join(g.dir, g.limit))
 	if !ok || limit > 1<<60 {
 		return unlimited
 	}
-	used, _ := number(path.Join(g.dir, g.usage))
+	used, _ := readNumber(path.Join(g.dir, g.usage))
 	stat, _ := os.ReadFile(path.Join(g.dir, "memory.stat"))
-	drop, _ := field(string(stat), g.reclaim)
+	drop, _ := numberAfter(string(stat), g.reclaim)
 	return max(limit-used+drop, 0)
 }
 
-func number(file string) (int64, bool) {
+func readNumber(file string) (int64, bool) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return 0, false
@@ -154,6 +156,8 @@ func memoryGroups() []memoryGroup {
 	return parseGroups(string(text), "/sys/fs/cgroup")
 }
 
+// parseGroups lists the memory control groups that a text of /proc/self/cgroup names, each with its
+// parents up to root.
 func parseGroups(text, root string) []memoryGroup {
 	var all []memoryGroup
 	for line := range strings.Lines(text) {
@@ -163,18 +167,18 @@ func parseGroups(text, root string) []memoryGroup {
 		}
 		switch {
 		case part[1] == "":
-			all = append(all, upTo(root, part[2], memoryGroup{"", "memory.max",
+			all = append(all, withParents(root, part[2], memoryGroup{"", "memory.max",
 				"memory.current", "inactive_file"})...)
 		case part[1] == "memory":
 			g := memoryGroup{"", "memory.limit_in_bytes", "memory.usage_in_bytes",
 				"total_inactive_file"}
-			all = append(all, upTo(path.Join(root, "memory"), part[2], g)...)
+			all = append(all, withParents(path.Join(root, "memory"), part[2], g)...)
 		}
 	}
 	return all
 }
 
-func upTo(root, dir string, g memoryGroup) []memoryGroup {
+func withParents(root, dir string, g memoryGroup) []memoryGroup {
 	var all []memoryGroup
 	for d := path.Clean("/" + dir); ; d = path.Dir(d) {
 		g.dir = path.Join(root, d)

@@ -16,6 +16,7 @@ import (
 	"libarmci/internal/transport"
 )
 
+// write makes files below root, with their directories.
 func write(t *testing.T, root string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
@@ -32,11 +33,12 @@ func write(t *testing.T, root string, files map[string]string) {
 func least(groups []memoryGroup) int64 {
 	best := unlimited
 	for _, g := range groups {
-		best = min(best, g.left())
+		best = min(best, g.bytesLeft())
 	}
 	return best
 }
 
+// The group with the least memory left decides, of either version, up to the root.
 func TestControlGroups(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, map[string]string{
@@ -73,36 +75,38 @@ func TestControlGroups(t *testing.T) {
 	}
 }
 
-func TestField(t *testing.T) {
+func TestNumberAfter(t *testing.T) {
 	const text = "MemTotal:       16 kB\nMemAvailable:    12345 kB\nbroken: x kB\nlast 7"
 	for word, want := range map[string]int64{"MemTotal:": 16, "MemAvailable:": 12345, "last": 7,
 		"broken:": -1, "Mem": -1} {
-		if got, ok := field(text, word); ok != (want >= 0) || ok && got != want {
+		if got, ok := numberAfter(text, word); ok != (want >= 0) || ok && got != want {
 			t.Errorf("%s: %d %v", word, got, ok)
 		}
 	}
 }
 
-func TestRoom(t *testing.T) {
-	left, who := available()
+// A reservation is refused if it exceeds the available memory, or the margin does.
+func TestReservationLimits(t *testing.T) {
+	left, who := availableMemory()
 	if left <= 0 || who == "" {
 		t.Fatalf("%d bytes left by %q", left, who)
 	}
-	if err := roomFor(1, 0); err != nil {
+	if err := checkReservation(1, 0); err != nil {
 		t.Error(err)
 	}
-	err := roomFor(math.MaxInt64/2, 0)
+	err := checkReservation(math.MaxInt64/2, 0)
 	if !errors.Is(err, transport.ErrNoMemory) || !strings.Contains(err.Error(), "iB left") {
 		t.Errorf("%v", err)
 	}
-	if err := roomFor(1, left+1<<40); !errors.Is(err, transport.ErrNoMemory) {
+	if err := checkReservation(1, left+1<<40); !errors.Is(err, transport.ErrNoMemory) {
 		t.Errorf("within the margin: %v", err)
 	}
 }
 
-func TestPlaces(t *testing.T) {
-	all := places(1<<40, testBase)
-	if len(all) < 8 || all[0] != (place{1 << 40, testBase}) {
+// Places get smaller, stay aligned, and end with those for small address spaces.
+func TestArenaPlaces(t *testing.T) {
+	all := arenaPlaces(1<<40, testBase)
+	if len(all) < 8 || all[0] != (arenaPlace{1 << 40, testBase}) {
 		t.Fatalf("%+v", all)
 	}
 	if low := all[len(all)-len(lowPlaces):]; !slices.Equal(low, lowPlaces) ||
@@ -118,10 +122,10 @@ func TestPlaces(t *testing.T) {
 		}
 		last = p.bytes
 	}
-	if got := places(smallestArena-1, testBase); len(got) != 0 {
+	if got := arenaPlaces(smallestArena-1, testBase); len(got) != 0 {
 		t.Errorf("too small an arena: %+v", got)
 	}
-	if got := places(300<<20+12345, testBase); len(got) == 0 || got[0].bytes != 300<<20 {
+	if got := arenaPlaces(300<<20+12345, testBase); len(got) == 0 || got[0].bytes != 300<<20 {
 		t.Errorf("not whole huge pages: %+v", got)
 	}
 }

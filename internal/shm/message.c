@@ -11,8 +11,8 @@
 #include "message.h"
 
 struct match;
-// A message whose header has arrived; complete when got == msg.nbytes. data is its own memory, or
-// the buffer of a waiting receiver; then no other receiver may take it.
+// A message whose header has arrived; it is complete when got == msg.nbytes. data is `own`, or the
+// buffer of the waiting receiver, which then is the only one that may receive it.
 struct queued {
 	struct queued *next;
 	struct shm_message msg;
@@ -21,15 +21,16 @@ struct queued {
 	uint8_t *data;
 	uint8_t own[];
 };
-// Messages that this process has read from its rings; guarded by lock. open[i]: the message from
-// local rank i whose data is still arriving.
+// Messages that this process has read from its rings, in order of arrival; lock guards them.
+// open[i]: the message from local rank i of which data is still arriving.
 static struct {
 	pthread_mutex_t lock;
 	struct queued *first, **last;
 	struct queued **open;
 } unexpected = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-// data: the buffer of the message; NULL: memory of its own.
+// new_queued appends a message to the list. data: the buffer of its receiver; NULL: memory of its
+// own. The caller holds the lock.
 static struct queued *new_queued(const struct shm_message *m, uint8_t *data)
 {
 	struct queued *l = malloc(sizeof *l + (data ? 0 : m->nbytes));
@@ -49,7 +50,8 @@ static struct shm_message message_of(const struct message_header *b)
 		.total = b->total};
 }
 
-// Moves what has arrived from one rank into queued messages. True if there was something.
+// drain_ring moves the arrived bytes of one rank's ring to queued messages; false: there were none.
+// The caller holds the lock.
 static bool drain_ring(int from)
 {
 	struct shm_ring *r = shm_ring_of(shm.me, from);
@@ -77,11 +79,11 @@ static bool drain_ring(int from)
 	if (tail == start)
 		return false;
 	atomic_store_explicit(&r->tail, tail, memory_order_release);
-	shm_ring(from); // it may be waiting for room in the ring
+	shm_wake_rank(from); // it may be waiting for room in the ring
 	return true;
 }
 
-static void drain(void)
+static void drain_rings(void)
 {
 	for (int i = 0; i < shm.nlocal; i++)
 		if (i != shm.me)
@@ -91,11 +93,11 @@ static void drain(void)
 void shm_messages_drain(void)
 {
 	pthread_mutex_lock(&unexpected.lock);
-	drain();
+	drain_rings();
 	pthread_mutex_unlock(&unexpected.lock);
 }
 
-void shm_messages_keep(const struct shm_message *m, const void *buf)
+void shm_queue_own_message(const struct shm_message *m, const void *buf)
 {
 	pthread_mutex_lock(&unexpected.lock);
 	struct queued *l = new_queued(m, NULL);
@@ -105,19 +107,22 @@ void shm_messages_keep(const struct shm_message *m, const void *buf)
 	pthread_mutex_unlock(&unexpected.lock);
 }
 
+// A receive in progress.
 struct match {
 	struct shm_message *msg; // source and tag to match; once done, those of the message
 	int local;             // local rank of the source, -1 if it is any or of another node
 	uint8_t *buf;
 	size_t cap;
-	bool whole; // a message of which a part comes by other means stays in the list, too
-	bool done;
-	bool copied;          // it has gone from the ring to the buffer
-	struct queued *found; // the message; neither: it stays in the list, since it is too long
+	bool whole;           // messages with parts that travel another way are not received
+	bool done;            // a message matches; it is copied, found, or refused
+	bool copied;          // the message has been copied from the ring to buf
+	// the message, removed from the list; NULL and not copied: it is refused and stays there
+	struct queued *found;
 };
 
-// The list's pointer to the oldest message that matches, complete or not; NULL if there is none.
-static struct queued **oldest(const struct match *m)
+// oldest_match returns the list's pointer to the oldest message that matches, complete or not;
+// NULL: there is none. The caller holds the lock.
+static struct queued **oldest_match(const struct match *m)
 {
 	for (struct queued **p = &unexpected.first; *p; p = &(*p)->next) {
 		const struct queued *l = *p;
@@ -129,19 +134,19 @@ static struct queued **oldest(const struct match *m)
 	return NULL;
 }
 
-// receive_whole takes a message, which ends at `end` and has been copied to the receiver's buffer,
-// out of its ring.
-static void receive_whole(struct match *m, struct shm_ring *r, uint64_t end,
+// finish_direct removes a message that ends at `end` from its ring, after it has been copied to the
+// receiver's buffer.
+static void finish_direct(struct match *m, struct shm_ring *r, uint64_t end,
 	const struct message_header *b)
 {
 	atomic_store_explicit(&r->tail, end, memory_order_release);
-	shm_ring(m->local); // it may be waiting for room in the ring
+	shm_wake_rank(m->local); // it may be waiting for room in the ring
 	*m->msg = message_of(b);
 	m->done = m->copied = true;
 }
 
-// read_copy reads the next message from the copy beside the head of its ring; false if that is the
-// copy of another.
+// read_copy reads the message at `tail` from the copy beside the head of its ring; false: the copy
+// is that of another message.
 static bool read_copy(struct shm_ring *r, uint64_t tail, struct short_message *s)
 {
 	uint64_t words[SHM_COPIED], head = atomic_load_explicit(&r->copied, memory_order_acquire);
@@ -156,16 +161,17 @@ static bool read_copy(struct shm_ring *r, uint64_t tail, struct short_message *s
 	return head - tail == sizeof s->header + s->header.nbytes;
 }
 
-// If the next message from the source is the expected one, it is received straight into the
-// receiver's buffer.
-static void aim(struct match *m)
+// receive_direct receives the next message of the ring straight into the receiver's buffer, if it
+// matches and no queued message goes first. If only a part has arrived, it directs the rest there.
+// The caller holds the lock.
+static void receive_direct(struct match *m)
 {
 	struct shm_ring *r = shm_ring_of(shm.me, m->local);
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
 	uint64_t here = atomic_load_explicit(&r->head, memory_order_acquire) - tail;
 	struct short_message s;
 	const struct message_header *b = &s.header;
-	if (m->local == shm.me || unexpected.open[m->local] || here < sizeof *b || oldest(m))
+	if (m->local == shm.me || unexpected.open[m->local] || here < sizeof *b || oldest_match(m))
 		return;
 	bool copied = read_copy(r, tail, &s);
 	if (!copied)
@@ -178,7 +184,7 @@ static void aim(struct match *m)
 			memcpy(m->buf, s.data, b->nbytes);
 		else
 			shm_ring_copy(r, tail, m->buf, b->nbytes, false);
-		receive_whole(m, r, tail + b->nbytes, b);
+		finish_direct(m, r, tail + b->nbytes, b);
 		return;
 	}
 	atomic_store_explicit(&r->tail, tail, memory_order_release);
@@ -188,12 +194,13 @@ static void aim(struct match *m)
 	unexpected.open[m->local] = l;
 }
 
-// Removes the matching message, once it is complete, from the list into m, if it fits into the
-// buffer.
-static void find(struct match *m)
+// match_queued drains the rings and looks for the oldest matching message. If that is complete, m
+// is done, and the message is removed from the list if it fits into the buffer. The caller holds
+// the lock.
+static void match_queued(struct match *m)
 {
-	drain();
-	struct queued **p = oldest(m);
+	drain_rings();
+	struct queued **p = oldest_match(m);
 	m->done = p && (*p)->got == (*p)->msg.nbytes;
 	if (!m->done)
 		return;
@@ -206,19 +213,22 @@ static void find(struct match *m)
 		unexpected.last = p;
 }
 
+// matched is the condition of a receive: it looks in the ring of the source, then in the list.
 static bool matched(void *arg)
 {
 	struct match *m = arg;
 	pthread_mutex_lock(&unexpected.lock);
 	if (m->local >= 0)
-		aim(m);
+		receive_direct(m);
 	if (!m->done)
-		find(m);
+		match_queued(m);
 	pthread_mutex_unlock(&unexpected.lock);
 	return m->done;
 }
 
-static int receive(struct shm_message *msg, void *buf, size_t cap, bool whole)
+// receive_matching waits for a message that matches *msg and copies it to buf: 0, or -1 if it is
+// refused.
+static int receive_matching(struct shm_message *msg, void *buf, size_t cap, bool whole)
 {
 	struct match m = {.msg = msg, .local = msg->from < 0 ? -1 : shm_local_of(msg->from),
 		.buf = buf, .cap = cap, .whole = whole};
@@ -236,12 +246,12 @@ static int receive(struct shm_message *msg, void *buf, size_t cap, bool whole)
 
 int shm_recv(struct shm_message *msg, void *buf, size_t cap)
 {
-	return receive(msg, buf, cap, false);
+	return receive_matching(msg, buf, cap, false);
 }
 
 int shm_recv_whole(struct shm_message *msg, void *buf, size_t cap)
 {
-	return receive(msg, buf, cap, true);
+	return receive_matching(msg, buf, cap, true);
 }
 
 bool shm_arrived(int from, int64_t tag)
@@ -249,8 +259,8 @@ bool shm_arrived(int from, int64_t tag)
 	struct shm_message msg = {.from = from, .tag = tag};
 	const struct match m = {.msg = &msg};
 	pthread_mutex_lock(&unexpected.lock);
-	drain();
-	struct queued **p = oldest(&m);
+	drain_rings();
+	struct queued **p = oldest_match(&m);
 	bool whole = p && (*p)->got == (*p)->msg.nbytes;
 	pthread_mutex_unlock(&unexpected.lock);
 	return whole;

@@ -6,20 +6,25 @@
 #include "shm.h"
 #include "stream.h"
 
-struct message_header { // precedes a message in a ring
-	uint64_t nbytes, total;
+// The header of a message in a ring; nbytes of data follow.
+struct message_header {
+	uint64_t nbytes, total; // of struct shm_message
 	int64_t tag;
-	int32_t from, unused; // world rank
+	int32_t from; // world rank
+	int32_t unused;
 };
 
-struct short_message { // as a ring's copy has it
+// A message that fits into the copy beside a ring's head.
+struct short_message {
 	struct message_header header;
 	uint8_t data[SHM_COPIED * sizeof(uint64_t) - sizeof(struct message_header)];
 };
 
-// receives what has arrived; called by senders, too, so that no two ranks block each other
+// shm_messages_drain moves all arrived messages from the rings to private memory. Senders that find
+// no room call it, too, so that no two ranks block each other.
 void shm_messages_drain(void);
-void shm_messages_keep(const struct shm_message *m, const void *buf); // a message to myself
+// shm_queue_own_message queues a message of this rank to itself.
+void shm_queue_own_message(const struct shm_message *m, const void *buf);
 void shm_send_open(void);
 void shm_send_reset(void);
 
@@ -29,11 +34,16 @@ static inline struct shm_ring *shm_ring_of(int to, int from)
 	return (struct shm_ring *)(shm.base + shm.head->ring_off + i * shm.head->ring_bytes);
 }
 
-static inline uint64_t shm_room(void) { return shm.head->ring_bytes - sizeof(struct shm_ring); }
+// shm_ring_capacity returns the data bytes of a ring.
+static inline uint64_t shm_ring_capacity(void)
+{
+	return shm.head->ring_bytes - sizeof(struct shm_ring);
+}
 
+// shm_ring_copy copies n bytes between mem and position `at` of a ring, which may wrap around.
 static inline void shm_ring_copy(struct shm_ring *r, uint64_t at, void *mem, size_t n, bool write)
 {
-	uint64_t cap = shm_room(), off = at % cap, first = n < cap - off ? n : cap - off;
+	uint64_t cap = shm_ring_capacity(), off = at % cap, first = n < cap - off ? n : cap - off;
 	uint8_t *p = mem;
 	if (write) {
 		shm_stream(r->data + off, p, first);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Messages between ranks of a node: everybody to everybody at once, from several threads, larger
-// than the rings; matching by source and tag; and notification.
+// Messages between ranks of a node: all to all at once, from several threads, larger than the
+// rings; matching by source and tag; and notification.
 package shm
 
 import (
@@ -26,7 +26,7 @@ func letterOf(from, to int, tag int64, i int) []byte {
 	return content(seed, 1, n)
 }
 
-// messages: two threads send, two receive, one of them from anyone.
+// messages: two threads of each rank send to all, two receive, one of them from any rank.
 func messages(r *rank) {
 	const n = 25
 	const fromAny, fromOne = int64(1), int64(-2)
@@ -86,13 +86,13 @@ func receive(r *rank, from int, tag int64, next []int) int {
 	return source
 }
 
-func TestMail(t *testing.T) {
+func TestMessages(t *testing.T) {
 	leaktest.Check(t)
 	run(t, 3, "messages")
 }
 
-// messagesInPieces: two ranks send each other more than the rings hold before either receives; tags
-// pick from what is there; too long a message stays.
+// messagesInPieces: two ranks send each other more than the rings hold before either receives.
+// Messages are received by tag in any order, and one that is too long remains.
 func messagesInPieces(r *rank) {
 	other := 1 - r.Self()
 	big := content(uint64(r.Self()), 0, 500<<10)
@@ -125,13 +125,13 @@ func messagesInPieces(r *rank) {
 	r.Send(r.Self(), 10, []byte("never received")) // forgotten when the rank leaves
 }
 
-func TestMailWords(t *testing.T) {
+func TestMessagesInPieces(t *testing.T) {
 	leaktest.Check(t)
 	run(t, 2, "messages in pieces")
 }
 
 // shortBuffers: two threads receive the same tag, one of them with a buffer that is too short for
-// every other message. Whatever it leaves is the other's, whole, and lands in nobody else's buffer.
+// every other message. The other thread receives what the first refuses, whole, in its own buffer.
 func shortBuffers(r *rank) {
 	const n, tag = 150, 3
 	size := func(i int) int { return []int{100000, 16, 3000}[i%3] }

@@ -20,7 +20,7 @@ var joined = map[string]func(*rank){
 	"conformance":        serveConformance,
 	"private":            servePrivate,
 	"exposing":           exposing,
-	"foreign":            foreignMemory,
+	"foreign":            foreignTransfers,
 	"witness":            witness,
 	"nothing exposed":    nothingExposed,
 	"memory":             memory,
@@ -30,9 +30,9 @@ var joined = map[string]func(*rank){
 	"collectives":        collectives,
 	"crowded-waits":      crowdedWaits,
 	"beside":             beside,
-	"teams":              teams,
+	"teams":              allTeams,
 	"wide":               wide,
-	"mutex":              mutexes,
+	"mutex":              lockAll,
 	"hog":                hog,
 	"far":                far,
 	"rw exclusion":       rwExclusion,
@@ -41,7 +41,7 @@ var joined = map[string]func(*rank){
 	"rw word waits":      rwWordWaits,
 	"rw together":        rwTogether,
 	"rw stream":          rwStream,
-	"events":             events,
+	"events":             raiseEvents,
 	"event sleepers":     eventSleepers,
 	"device marks":       deviceMarks,
 	"event words":        eventWords,
@@ -64,9 +64,9 @@ var joined = map[string]func(*rank){
 	"barrier too many": barrierTooMany,
 
 	"be watched":  beWatched,
-	"tell":        tell,
+	"tell":        claimAndExit,
 	"leave alone": leaveAlone,
-	"claim":       claimWhenTold,
+	"claim":       claimOnRequest,
 	"sleep":       waiterSleepsInEpoll,
 	"look":        waiterLooksAtMemory,
 	"be asked":    beAsked,
@@ -104,7 +104,7 @@ func conform(t *testing.T, scenario string,
 		Arena: testArena, Base: testBase,
 		Keep: 8 << 20, Margin: 16 << 20}
 	for _, p := range others {
-		o.Listeners = append(o.Listeners, p.hear(t))
+		o.Listeners = append(o.Listeners, p.readLine(t))
 	}
 	for _, p := range others {
 		o.Self = p.Local
@@ -124,11 +124,11 @@ func conform(t *testing.T, scenario string,
 	m.Leave(true)
 	m.Leave(true)
 	for _, p := range others {
-		p.end(t, false)
+		p.awaitExit(t, false)
 	}
 }
 
-// share tells all ranks a number of each.
+// share returns the numbers of all ranks, of which mine is this rank's.
 func share(r *rank, mine uint64) []uint64 {
 	all := r.World().Allgather(binary.NativeEndian.AppendUint64(nil, mine))
 	out := make([]uint64, len(all)/8)
@@ -211,6 +211,7 @@ func reuse(r *rank, addr uintptr, n int64) {
 	r.Return(addr)
 }
 
+// limits: more than a slice or the machine has is refused, and kept memory is dropped before.
 func limits(r *rank) {
 	if _, err := r.Grow(testArena); !errors.Is(err, transport.ErrNoMemory) {
 		r.Errorf("more than a slice: %v", err)
@@ -232,8 +233,8 @@ func TestMemory(t *testing.T) {
 	run(t, 3, "memory")
 }
 
-// regions: local rank 0 changes its table until the others have looked often enough. They must
-// always find what is there, never a mixture of what was and what will be.
+// regions: local rank 0 changes its table while the others look up regions. They find each region
+// that exists, and never a mixture of an old and a new one.
 func regions(r *rank) {
 	const slots, size, looks = 8, 3 * page, 40000
 	base := shared(r, slots*size)

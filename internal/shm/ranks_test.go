@@ -38,7 +38,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// order is what a rank is told.
+// order is the parent's instruction to a rank.
 type order struct {
 	Scenario  string
 	Listeners []string
@@ -60,15 +60,17 @@ const testWorld = 100 // ranks of the job, of which most are elsewhere
 // worldRank differs from the local number, so that mixing them up is found.
 func worldRank(local int) transport.Rank { return transport.Rank(3*local + 2) }
 
+// options are the Options that the order stands for.
 func (o *order) options() Options {
 	ranks := make([]transport.Rank, len(o.Listeners))
 	for i := range ranks {
 		ranks[i] = worldRank(i)
 	}
 	return Options{Ranks: ranks, Listeners: o.Listeners, Self: o.Self, World: testWorld,
-		Secret: o.Secret, Arena: o.Arena,
-		Base: o.Base, Keep: o.Keep, Margin: o.Margin, Reporter: o.Reporter, NoVM: o.NoVM,
-		NetnsNode: o.Node, NetnsRanks: o.Ranks, Inquiries: o.inquiries()}
+		Secret: o.Secret, MemoryOptions: MemoryOptions{Arena: o.Arena, Base: o.Base,
+			Keep: o.Keep, Margin: o.Margin, NoVM: o.NoVM},
+		MachineOptions:  MachineOptions{NetnsNode: o.Node, NetnsRanks: o.Ranks},
+		ReporterOptions: ReporterOptions{Reporter: o.Reporter, Inquiries: o.inquiries()}}
 }
 
 func (o *order) inquiries() Inquiries {
@@ -78,7 +80,7 @@ func (o *order) inquiries() Inquiries {
 	return tcp.Inquiries{Options: tcp.Options{Interface: "lo"}}
 }
 
-// rank is what a scenario works with. It is also the testing.TB of the process.
+// rank is the environment of a scenario, and the testing.TB of its process.
 type rank struct {
 	testing.TB
 	*Node
@@ -107,9 +109,9 @@ func (r *rank) Fatalf(format string, a ...any) {
 	os.Exit(1)
 }
 
-// say tells the parent something, hear waits for a line of it.
-func (r *rank) say(format string, a ...any) { fmt.Printf(format+"\n", a...) }
-func (r *rank) hear() string {
+// writeLine writes a line to the parent, readLine reads a line from it.
+func (r *rank) writeLine(format string, a ...any) { fmt.Printf(format+"\n", a...) }
+func (r *rank) readLine() string {
 	r.parent.Scan()
 	return r.parent.Text()
 }
@@ -126,6 +128,8 @@ func (r *rank) join() error {
 	return err
 }
 
+// rankMain runs a scenario as a rank: it reads its order, joins the node, and leaves it cleanly if
+// the scenario returns. It returns the exit status.
 func rankMain() int {
 	r := &rank{parent: bufio.NewScanner(os.Stdin), lost: make(chan string, 10)}
 	leaktest.Check(r)
@@ -133,8 +137,8 @@ func rankMain() int {
 	if r.listener, err = Listen(); err != nil {
 		r.Fatal(err)
 	}
-	r.say("%s", r.listener.Name)
-	if err := json.Unmarshal([]byte(r.hear()), &r.order); err != nil {
+	r.writeLine("%s", r.listener.Name)
+	if err := json.Unmarshal([]byte(r.readLine()), &r.order); err != nil {
 		r.Fatal(err)
 	}
 	run, ok := scenarios[r.order.Scenario]
@@ -173,7 +177,7 @@ type process struct {
 	Local int
 }
 
-func (p *process) hear(t testing.TB) string {
+func (p *process) readLine(t testing.TB) string {
 	t.Helper()
 	if !p.out.Scan() {
 		t.Fatalf("local rank %d has ended: %s", p.Local, p.err.String())
@@ -181,10 +185,10 @@ func (p *process) hear(t testing.TB) string {
 	return p.out.Text()
 }
 
-func (p *process) tell(line string) { fmt.Fprintln(p.in, line) }
+func (p *process) writeLine(line string) { fmt.Fprintln(p.in, line) }
 
-// end waits for the process; it must succeed unless it was meant to be killed.
-func (p *process) end(t testing.TB, killed bool) {
+// awaitExit waits for the process; it must succeed unless it was meant to be killed.
+func (p *process) awaitExit(t testing.TB, killed bool) {
 	t.Helper()
 	stacks := time.AfterFunc(patience, func() { p.cmd.Process.Signal(syscall.SIGQUIT) })
 	defer stacks.Stop()
@@ -235,7 +239,7 @@ func launch(t testing.TB, n int, scenario string, change func(*order)) []*proces
 	o := order{Scenario: scenario, Secret: testSecret(), Arena: testArena, Base: testBase,
 		Keep: 8 << 20, Margin: 16 << 20}
 	for _, p := range all {
-		o.Listeners = append(o.Listeners, p.hear(t))
+		o.Listeners = append(o.Listeners, p.readLine(t))
 	}
 	for i, p := range all {
 		mine := o
@@ -254,12 +258,12 @@ func (p *process) order(t testing.TB, o order) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.tell(string(line))
+	p.writeLine(string(line))
 }
 
 func testSecret() []byte { return []byte(strings.Repeat("s", secretLen)) }
 
-// freshSecret is that of a job whose reporter must not meet the claim of another.
+// freshSecret is the secret of a job of its own, which does not share its reporter's claim.
 func freshSecret() []byte {
 	secret := make([]byte, secretLen)
 	rand.Read(secret)
@@ -277,6 +281,6 @@ func launchBeside(t *testing.T, n int, scenario string) []*process {
 func run(t *testing.T, n int, scenario string) {
 	t.Helper()
 	for _, p := range launch(t, n, scenario, nil) {
-		p.end(t, false)
+		p.awaitExit(t, false)
 	}
 }

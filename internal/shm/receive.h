@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// receive.h - part of shm.h: waiters that receive what comes from other nodes.
+// receive.h - part of shm.h: waiters that receive from other nodes by themselves.
 #ifndef ARMCI_SHM_RECEIVE_H
 #define ARMCI_SHM_RECEIVE_H
 
-// How far a waiter has come with receiving: transport.Visit.
+// The state of a waiter that receives: transport.Visit.
 struct shm_visit {
 	int32_t stage; // transport.VisitStage
-	int32_t ready; // SHM_POLLING: without input at this descriptor, receive would find nothing
+	// SHM_POLLING: the descriptor that has input if there is something to receive
+	int32_t ready;
 };
 enum { SHM_POLLING = 2 };
 
-// shm_look that goes on receiving if it returns false, and in any case until shm_leave.
-bool shm_look_first(struct wait *w, struct shm_visit *v, shm_cond cond, void *arg, int peer);
-void shm_leave(struct shm_visit *v, bool found);
-// Receives what comes from other nodes until cond is true; false if that takes long.
+// shm_poll_receiving is shm_poll whose visit stays open: the caller ends it with shm_end_visit, and
+// may sleep before by shm_sleep_on.
+bool shm_poll_receiving(struct wait *w, struct shm_visit *v, shm_cond cond, void *arg, int peer);
+void shm_end_visit(struct shm_visit *v, bool found);
+// shm_receive_until receives from other nodes until cond is true; false: it is time to sleep.
 bool shm_receive_until(struct wait *w, struct shm_visit *v, shm_cond cond, void *arg, int peer);
-// Looks at memory only, for as long as a waiter does before it receives. False: not met.
-bool shm_look_at_memory(shm_cond cond, void *arg);
-// Sleeps while *word is `seen`, behind shm_look_first, for so many milliseconds at most: where what
-// comes from other nodes wakes it, if it may, and then receives. A thread that changes the word
-// then wakes its sleepers and calls shm_wake_receiver.
-void shm_sleep(struct shm_visit *v, int peer, shm_u32 *word, uint32_t seen, unsigned millis);
+// shm_poll_memory polls cond without receiving, for as long as a waiter does before it receives.
+// False: cond is not met.
+bool shm_poll_memory(shm_cond cond, void *arg);
+// shm_sleep_on sleeps while *word is `seen`, for so many milliseconds at most. If the visit allows
+// it, it sleeps where input from other nodes wakes it, and then receives. The caller has called
+// shm_poll_receiving. A thread that changes the word wakes its sleepers and calls
+// shm_wake_receiver.
+void shm_sleep_on(struct shm_visit *v, int peer, shm_u32 *word, uint32_t seen, unsigned millis);
 void shm_wake_receiver(void);
 
 #endif

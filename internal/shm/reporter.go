@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The ranks' side of the reporter, a process of the node that outlives all ranks by a moment
-// (reporter.c). The leader starts it while the ranks join; each rank has a connection to it and
+// (reporter.c). The leader starts it while the ranks join. Each rank has a connection to it, and
 // writes one byte, its status, before it ends. Without a reporter the ranks report deaths
 // themselves (liveness.go).
 package shm
@@ -17,6 +17,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"sync"
 	"time"
 	"unsafe"
 
@@ -40,21 +41,28 @@ const (
 	reporterStart  = 5 * time.Second // it may take to start, on a busy machine
 )
 
-// deathText is the line about a rank whose connection ends without a goodbye.
-func deathText(who transport.Rank, pid int) string {
-	return fmt.Sprintf("rank %d (pid %d) has died or ended without ARMCI_Finalize", who, pid)
+// reporterLink is this rank's connection to the reporter.
+type reporterLink struct {
+	reporterFD int // the connection; -1: there is no reporter
+	statusOnce sync.Once
+	inquiries  []byte // where other hosts can ask the reporter that this rank has started
 }
 
-// startReporter returns the ranks' ends of the connections; none if a reporter is not wanted or not
-// possible.
-func (m *Node) startReporter() []int {
+// deathText is the line about a rank that has ended without a goodbye.
+func deathText(rank transport.Rank, pid int) string {
+	return fmt.Sprintf("rank %d (pid %d) has died or ended without ARMCI_Finalize", rank, pid)
+}
+
+// startReporter starts or shares a reporter, and returns the ranks' ends of the connections to it.
+// None: a reporter is not wanted or not possible. The leader calls it.
+func (m *liveness) startReporter() []int {
 	n := len(m.opt.Ranks)
-	if !m.opt.Reporter || max(n, m.opt.NetnsRanks) == 1 { // a rank alone is missed by others
+	if !m.opt.Reporter || max(n, m.opt.NetnsRanks) == 1 { // other hosts see its death
 		return nil
 	}
-	ranks, watched, err := pairs(n)
+	ranks, watched, err := socketPairs(n)
 	if err == nil {
-		own := m.watches(watched)
+		own := m.watchList(watched)
 		shared := m.opt.NetnsRanks > n
 		if shared {
 			err = m.shareReporter(own, ranks[0])
@@ -66,7 +74,7 @@ func (m *Node) startReporter() []int {
 	}
 	if err != nil {
 		if len(ranks) > 0 {
-			sendStatus(ranks[0], statusReported) // perhaps it has started, but late
+			sendStatus(ranks[0], statusReported) // in case it has started late
 		}
 		closeFds(ranks)
 		log.Infof("no reporter (%v): the launcher may end the job before a rank can say "+
@@ -76,18 +84,19 @@ func (m *Node) startReporter() []int {
 	return ranks
 }
 
-// watches is what a reporter needs of the ranks of this node.
-func (m *Node) watches(ends []int) []watch {
-	all := make([]watch, len(ends))
+// watchList pairs the reporter's ends of the connections with the lines about this node's ranks.
+func (m *liveness) watchList(ends []int) []watchedRank {
+	all := make([]watchedRank, len(ends))
 	for i, rank := range m.opt.Ranks {
-		all[i] = watch{ends[i], log.Line("%s: the job ends", deathText(rank, m.pidOf(i)))}
+		line := log.Line("%s: the job ends", deathText(rank, m.pidOf(i)))
+		all[i] = watchedRank{ends[i], line}
 	}
 	return all
 }
 
-// startOwnReporter starts a reporter and waits until it watches all. ready is the other end of the
-// first connection.
-func (m *Node) startOwnReporter(all []watch, ready int) error {
+// startOwnReporter starts a reporter and waits until it watches all connections. ready is the
+// rank's end of the first one.
+func (m *liveness) startOwnReporter(all []watchedRank, ready int) error {
 	err := m.launchReporter(all)
 	if err == nil {
 		err = awaitReporter(ready)
@@ -95,7 +104,9 @@ func (m *Node) startOwnReporter(all []watch, ready int) error {
 	return err
 }
 
-func pairs(n int) (ranks, watched []int, err error) {
+// socketPairs makes n socket pairs: ends for the ranks, and ends for the reporter. On an error the
+// caller closes ranks.
+func socketPairs(n int) (ranks, watched []int, err error) {
 	for range n {
 		p, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0)
 		if err != nil {
@@ -113,18 +124,18 @@ func closeFds(fds []int) {
 	}
 }
 
-// claimName is the abstract socket that the one binds that prints why the job ends: the reporter or
-// a rank of this machine.
+// claimName is the name of the abstract socket that claims the right to print why the job ends:
+// only one process of the machine, the reporter or a rank, can bind it.
 func claimName(secret []byte) string { return secretName("reporter ", secret) }
 
-// secretName is the name of a socket for one use. It does not tell the secret.
+// secretName derives a name for one use from the secret, which does not reveal it.
 func secretName(use string, secret []byte) string {
 	sum := sha256.Sum256(append([]byte(use), secret...))
 	return "armci-" + hex.EncodeToString(sum[:12])
 }
 
-// launchReporter starts it with every line that it may have to write.
-func (m *Node) launchReporter(all []watch) error {
+// launchReporter starts the reporter process with every line that it may have to print.
+func (m *liveness) launchReporter(all []watchedRank) error {
 	words, environment := []string{reporterName}, []string{claimName(m.opt.Secret)}
 	var fds []C.int
 	for _, w := range all {
@@ -132,7 +143,7 @@ func (m *Node) launchReporter(all []watch) error {
 	}
 	if inquiries := m.openInquiries(); inquiries >= 0 {
 		defer unix.Close(inquiries)
-		environment = append(environment, knownText(m.opt.Secret))
+		environment = append(environment, causeKnownText(m.opt.Secret))
 		fds = append(fds, C.int(inquiries))
 	}
 	argv, envp := cStrings(words), cStrings(environment)
@@ -145,7 +156,8 @@ func (m *Node) launchReporter(all []watch) error {
 	return err
 }
 
-// cStrings are the strings in C's memory, and a null pointer.
+// cStrings copies the strings to memory of C, as an array that ends with a null pointer. The caller
+// frees it with freeStrings.
 func cStrings(all []string) []*C.char {
 	n := len(all) + 1
 	list := C.calloc(C.size_t(n), C.size_t(unsafe.Sizeof((*C.char)(nil))))
@@ -163,8 +175,8 @@ func freeStrings(all []*C.char) {
 	C.free(unsafe.Pointer(&all[0]))
 }
 
-// awaitReporter waits until the reporter watches the connections: it does not know the order of
-// deaths before.
+// awaitReporter waits until the reporter watches the connections, from when on it sees the order of
+// deaths.
 func awaitReporter(end int) error {
 	word := make([]byte, 1)
 	limit := unix.NsecToTimeval(int64(reporterStart))
@@ -181,23 +193,23 @@ func awaitReporter(end int) error {
 	}
 }
 
-// pidOf is the process at the other end of a connection.
-func (m *Node) pidOf(local int) int {
+// pidOf returns the pid of a local rank, 0 if it is not known. The leader calls it.
+func (m *liveness) pidOf(local int) int {
 	if local == m.opt.Self {
 		return os.Getpid()
 	}
-	cred, err := sock.Peer(m.member[local])
+	cred, err := sock.Peer(m.memberConns[local])
 	if err != nil {
 		return 0
 	}
 	return int(cred.Pid)
 }
 
-// release tells the members that the control block is ready, and sends them their connections to
-// the reporter.
-func (m *Node) release() {
+// releaseMembers sends every member the frame that the control block is formatted, with its
+// connection to the reporter if there is one. The leader calls it.
+func (m *liveness) releaseMembers() {
 	ends := m.startReporter()
-	for i, c := range m.member {
+	for i, c := range m.memberConns {
 		if c == nil {
 			continue
 		}
@@ -205,37 +217,38 @@ func (m *Node) release() {
 		if ends != nil {
 			rights = unix.UnixRights(ends[i])
 		}
-		sock.Send(c, frame{kind: fCommit, a: 1}.encode(), rights)
+		sock.Send(c, frame{kind: frameCommit, a: 1}.marshal(), rights)
 	}
 	if ends != nil {
-		m.reporter = dupHigh(ends[0]) // the leader's number is 0
+		m.reporterFD = dupHigh(ends[0]) // the leader's number is 0
 		closeFds(ends[1:])
 	}
 }
 
-// awaitRelease is the members' side of release.
-func (m *Node) awaitRelease(c *net.UnixConn) error {
+// awaitRelease waits for the frame of releaseMembers, and stores the connection to the reporter
+// that comes with it. A member calls it.
+func (m *liveness) awaitRelease(c *net.UnixConn) error {
 	body, oob := make([]byte, frameBytes), make([]byte, unix.CmsgSpace(4))
 	n, oobn, _, _, err := c.ReadMsgUnix(body, oob)
 	if err != nil {
 		return err
 	}
-	if n != frameBytes || decode(body).kind != fCommit {
+	if n != frameBytes || unmarshalFrame(body).kind != frameCommit {
 		return errors.New("an unexpected frame")
 	}
 	if oobn == 0 {
 		return nil
 	}
-	end, err := received(oob[:oobn])
+	end, err := oneDescriptor(oob[:oobn])
 	if err == nil {
-		m.reporter = dupHigh(end)
+		m.reporterFD = dupHigh(end)
 	}
 	return err
 }
 
-// received is the descriptor in a message with one.
-func received(oob []byte) (int, error) {
-	fds, err := rights(oob)
+// oneDescriptor returns the descriptor of a message that carries exactly one.
+func oneDescriptor(oob []byte) (int, error) {
+	fds, err := receivedDescriptors(oob)
 	if err == nil && len(fds) != 1 {
 		closeFds(fds)
 		err = errNoConnection
@@ -248,8 +261,8 @@ func received(oob []byte) (int, error) {
 
 var errNoConnection = errors.New("no connection to the reporter came")
 
-// rights are the descriptors in a message, which programs that are executed do not inherit.
-func rights(oob []byte) ([]int, error) {
+// receivedDescriptors returns the descriptors of a message, marked to be closed by exec.
+func receivedDescriptors(oob []byte) ([]int, error) {
 	msgs, err := unix.ParseSocketControlMessage(oob)
 	if err != nil || len(msgs) != 1 {
 		return nil, errNoConnection
@@ -276,10 +289,11 @@ func dupHigh(fd int) int {
 	return high
 }
 
-// tellReporter writes a status to the reporter, once: it ignores everything after the first.
-func (m *Node) tellReporter(status byte) {
-	if m.reporter >= 0 {
-		m.statusOnce.Do(func() { sendStatus(m.reporter, status) })
+// tellReporter writes this rank's status to the reporter. Only the first call writes, since the
+// reporter ignores later bytes.
+func (r *reporterLink) tellReporter(status byte) {
+	if r.reporterFD >= 0 {
+		r.statusOnce.Do(func() { sendStatus(r.reporterFD, status) })
 	}
 }
 

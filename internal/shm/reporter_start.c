@@ -31,13 +31,15 @@ extern const uint8_t __start_armci_reporter[] __attribute__((visibility("hidden"
 extern const uint8_t __stop_armci_reporter[] __attribute__((visibility("hidden")));
 void shm_reporter_entry(void);
 
+// The headers of the executable, in front of its code.
 struct image {
 	Elf64_Ehdr head;
 	Elf64_Phdr code, stack;
 };
 
-// The program as a file; -1 if the system does not allow that.
-static int program(void)
+// reporter_file returns a memory file with the reporter as an executable; -1: the system refuses
+// it.
+static int reporter_file(void)
 {
 	uint64_t bytes = (uint64_t)(__stop_armci_reporter - __start_armci_reporter);
 	struct image i = {
@@ -74,7 +76,7 @@ static int program(void)
 	return fd;
 }
 
-// Data of the two short-lived processes. They share the memory of this process, whose thread waits
+// Data of the two short-lived processes. They share the memory of this process: its thread waits
 // for them.
 struct starting {
 	char **argv, **environment;
@@ -85,8 +87,9 @@ struct starting {
 	int error;
 };
 
-// What is given becomes descriptors 3, 4, ...; exec closes all others but standard error.
-static int arrange(struct starting *s)
+// arrange_descriptors makes the given descriptors 3, 4, ...; exec closes all others but standard
+// error.
+static int arrange_descriptors(struct starting *s)
 {
 	int first = 3 + s->n;
 	if ((s->program = fcntl(s->program, F_DUPFD_CLOEXEC, first)) < 0)
@@ -110,22 +113,24 @@ static int become_reporter(void *arg)
 	_exit(1);
 }
 
-// Ends at once, so that the reporter is not a child of this process.
-static int let_go(void *arg)
+// start_detached starts the reporter as its child and exits, so that this process is not the
+// parent.
+static int start_detached(void *arg)
 {
 	struct starting *s = arg;
-	if (setsid() < 0 || chdir("/") != 0 || arrange(s) != 0 ||
+	if (setsid() < 0 || chdir("/") != 0 || arrange_descriptors(s) != 0 ||
 	    clone(become_reporter, s->stack + 2 * STACK, CLONE_VM | CLONE_VFORK, s) < 0)
 		s->error = errno;
 	_exit(0);
 }
 
-static void launch(struct starting *s)
+// launch_detached clones start_detached with all signals blocked, and waits for its end.
+static void launch_detached(struct starting *s)
 {
 	sigset_t all, before;
 	sigfillset(&all); // no handler may run on these stacks; the reporter keeps them blocked
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	pid_t pid = clone(let_go, s->stack + STACK, CLONE_VM | CLONE_VFORK, s);
+	pid_t pid = clone(start_detached, s->stack + STACK, CLONE_VM | CLONE_VFORK, s);
 	if (pid < 0)
 		s->error = errno;
 	while (pid > 0 && waitpid(pid, NULL, __WCLONE) < 0 && errno == EINTR) {
@@ -136,13 +141,13 @@ static void launch(struct starting *s)
 int shm_reporter_start(char **argv, char **environment, int n, const int *given)
 {
 	struct starting s = {.argv = argv, .environment = environment, .given = given, .n = n,
-		.program = program(), .spare = calloc((size_t)n, sizeof(int)),
+		.program = reporter_file(), .spare = calloc((size_t)n, sizeof(int)),
 		.stack = malloc(2 * STACK)};
 	int file = s.program;
 	if (file < 0 || !s.spare || !s.stack)
 		s.error = errno;
 	else
-		launch(&s);
+		launch_detached(&s);
 	if (file >= 0)
 		close(file);
 	free(s.spare);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The reporter names the rank that died first when all others are killed right after it, is silent
-// when nobody dies or somebody else tells, and leaves no trace in the leader or after the ranks.
-// Its line is on the leader's standard error, which is read until everybody who holds it has ended.
+// The reporter names the rank that died first when all others are killed right after it. It is
+// silent without a death, or when a rank has claimed the report, and leaves no trace in the leader
+// or after the ranks. Its line is on the leader's standard error, which is read until no process
+// holds it.
 package shm
 
 import (
@@ -24,7 +25,7 @@ func watched(t *testing.T, n int, scenario string) []*process {
 	return launch(t, n, scenario, func(o *order) { o.Reporter, o.Secret = true, secret })
 }
 
-// beWatched: what the application would see of the reporter, then a loss or the parent's word.
+// beWatched checks that the application sees no child process, then waits for a loss.
 func beWatched(r *rank) {
 	if pid, err := unix.Wait4(-1, nil, unix.WNOHANG|unix.WALL, nil); !errors.Is(err,
 		unix.ECHILD) {
@@ -33,12 +34,12 @@ func beWatched(r *rank) {
 	waitToDie(r)
 }
 
-// tell: local rank 1 says itself why the job ends.
-func tell(r *rank) {
+// claimAndExit: local rank 1 claims the report of the job's end and exits.
+func claimAndExit(r *rank) {
 	r.World().Barrier()
 	if r.Self() == 1 {
 		if !r.ClaimEnd() || !r.ClaimMachine() {
-			r.Errorf("somebody else is to report")
+			r.Errorf("another process has the claim")
 		}
 		os.Exit(1)
 	}
@@ -87,14 +88,14 @@ func reporterOf(t *testing.T, p *process) string {
 func checkFirst(t *testing.T, all []*process, victim int) {
 	t.Helper()
 	for _, p := range all {
-		p.hear(t)
+		p.readLine(t)
 	}
 	all[victim].kill(t)
 	for _, p := range all {
 		p.cmd.Process.Kill()
 	}
 	for _, p := range all {
-		p.end(t, true)
+		p.awaitExit(t, true)
 	}
 	got := all[0].err.String()
 	want := "] " + all[victim].deathText() + ": the job ends\n"
@@ -111,12 +112,13 @@ func TestReporterNamesTheFirst(t *testing.T) {
 	}
 }
 
-// Of the leader's files it holds standard error only, and it is in no process group of a rank.
-func TestReporterKeepsToItself(t *testing.T) {
+// The reporter holds only standard error of the leader's files, and is in no process group of a
+// rank.
+func TestReporterInheritsNothing(t *testing.T) {
 	leaktest.Check(t)
 	all := watched(t, 3, "be watched")
 	for _, p := range all {
-		p.hear(t)
+		p.readLine(t)
 	}
 	dir := reporterOf(t, all[0])
 	if dir == "" {
@@ -139,7 +141,7 @@ func TestReporterKeepsToItself(t *testing.T) {
 	}
 	for _, p := range all {
 		p.kill(t)
-		p.end(t, true)
+		p.awaitExit(t, true)
 	}
 	for tries := 0; reporterOf(t, all[0]) != ""; tries++ { // it keeps its claim for a second
 		if time.Sleep(50 * time.Millisecond); tries > 100 {
@@ -148,24 +150,25 @@ func TestReporterKeepsToItself(t *testing.T) {
 	}
 }
 
+// The reporter prints nothing after a clean end, nor when a rank has claimed the report.
 func TestReporterIsSilent(t *testing.T) {
 	leaktest.Check(t)
 	for _, p := range watched(t, 4, "leave") {
-		p.end(t, false)
+		p.awaitExit(t, false)
 		if p.err.Len() > 0 {
 			t.Errorf("after a clean end: %q", p.err.String())
 		}
 	}
 	all := watched(t, 3, "tell")
-	all[1].end(t, true)
+	all[1].awaitExit(t, true)
 	for i, p := range all {
 		if i != 1 { // the leader first: the others see no end but its
-			p.hear(t)
-			p.tell("end")
-			p.end(t, false)
+			p.readLine(t)
+			p.writeLine("end")
+			p.awaitExit(t, false)
 		}
 		if p.err.Len() > 0 {
-			t.Errorf("somebody else has told: %q", p.err.String())
+			t.Errorf("a rank had the claim: %q", p.err.String())
 		}
 	}
 }
@@ -190,7 +193,7 @@ func TestOneReporterOfAMachine(t *testing.T) {
 	}
 }
 
-// A node whose leader finds no reporter of the machine has one of its own.
+// A leader that finds no reporter of the machine starts one for its node.
 func TestReporterOfANodeAlone(t *testing.T) {
 	leaktest.Check(t)
 	secret := freshSecret()
@@ -199,28 +202,29 @@ func TestReporterOfANodeAlone(t *testing.T) {
 			o.Ranks = true, secret, 1, 4
 	})
 	for _, p := range all {
-		p.hear(t)
+		p.readLine(t)
 	}
 	all[1].kill(t)
 	all[0].kill(t)
-	all[1].end(t, true)
-	all[0].end(t, true)
+	all[1].awaitExit(t, true)
+	all[0].awaitExit(t, true)
 	if got := all[0].err.String(); !strings.Contains(got, all[1].deathText()) {
 		t.Errorf("%q", got)
 	}
 }
 
-// Who has left without finalising may be why the launcher ends the others.
-func TestReporterNamesWhoLeft(t *testing.T) {
+// A rank that has left without finalising is named too: the launcher may have ended the others for
+// it.
+func TestReporterNamesTheLeaver(t *testing.T) {
 	leaktest.Check(t)
 	all := watched(t, 3, "leave alone")
-	all[0].hear(t)
-	all[2].hear(t)
-	all[1].end(t, false)
+	all[0].readLine(t)
+	all[2].readLine(t)
+	all[1].awaitExit(t, false)
 	all[2].kill(t)
 	all[0].kill(t)
-	all[2].end(t, true)
-	all[0].end(t, true)
+	all[2].awaitExit(t, true)
+	all[0].awaitExit(t, true)
 	left := strings.Index(all[0].err.String(), all[1].deathText())
 	dead := strings.Index(all[0].err.String(), all[2].deathText())
 	if left < 0 || dead < left {

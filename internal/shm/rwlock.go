@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Go's side of reader/writer locks and events: one call of C each. No algorithm is here.
+// The Go side of reader/writer locks: each method is one call of C (rwlock.c).
 package shm
 
-// #include <stdlib.h>
 // #include "shm.h"
 // static inline uint64_t rwlock_bytes(void) { return sizeof(struct shm_rwlock); }
-// static inline uint64_t event_bytes(void) { return sizeof(struct shm_event); }
 // static inline uint32_t readers(struct shm_rwlock *l) { return atomic_load(&l->readers); }
 // static inline bool taken(const void *image, bool exclusive)
 // {
@@ -14,25 +12,25 @@ package shm
 // 	bool gate = l->gate.owner != 0 || l->gate.next != l->gate.serving;
 // 	return gate || (exclusive && l->readers != 0);
 // }
-// static inline uint32_t count_of(struct shm_event *e) { return atomic_load(&e->count); }
-// static inline void event_add(struct shm_event *e, uint32_t n) { shm_event_add(e, n); }
-// static inline void rw_lock(struct shm_rwlock *l, uint32_t who, bool exclusive)
+// static inline void rw_lock(struct shm_rwlock *l, uint32_t owner, bool exclusive)
 // {
 // 	if (exclusive)
-// 		shm_exclude(l, who);
+// 		shm_exclude(l, owner);
 // 	else
-// 		shm_share(l, who);
+// 		shm_share(l, owner);
 // }
-// static inline bool rw_soon(struct shm_rwlock *l, uint32_t who, bool exclusive, uint64_t *ticket)
+// static inline bool rw_soon(struct shm_rwlock *l, uint32_t owner, bool exclusive,
+// 	uint64_t *ticket)
 // {
-// 	return exclusive ? shm_exclude_soon(l, who, ticket) : shm_share_soon(l, who, ticket);
+// 	return exclusive ? shm_exclude_soon(l, owner, ticket) : shm_share_soon(l, owner, ticket);
 // }
-// static inline void rw_queued(struct shm_rwlock *l, uint32_t who, bool exclusive, uint64_t ticket)
+// static inline void rw_queued(struct shm_rwlock *l, uint32_t owner, bool exclusive,
+// 	uint64_t ticket)
 // {
 // 	if (exclusive)
-// 		shm_exclude_queued(l, who, ticket);
+// 		shm_exclude_queued(l, owner, ticket);
 // 	else
-// 		shm_share_queued(l, who, ticket);
+// 		shm_share_queued(l, owner, ticket);
 // }
 // static inline void rw_unlock(struct shm_rwlock *l, bool exclusive)
 // {
@@ -52,47 +50,49 @@ import (
 
 func rwlockAt(addr uintptr) *C.struct_shm_rwlock { return (*C.struct_shm_rwlock)(kernel.Ptr(addr)) }
 
-func eventAt(addr uintptr) *C.struct_shm_event { return (*C.struct_shm_event)(kernel.Ptr(addr)) }
+// rwLocks implements transport.RWLocks and transport.WordLocks.
+type rwLocks struct{}
 
 // RWLockBytes is the size of a reader/writer lock.
-func (m *Node) RWLockBytes() int64 { return int64(C.rwlock_bytes()) }
+func (*rwLocks) RWLockBytes() int64 { return int64(C.rwlock_bytes()) }
 
 // RWLock waits for a lock.
-func (m *Node) RWLock(l uintptr, who transport.Rank, exclusive bool) {
-	C.rw_lock(rwlockAt(l), C.uint32_t(who+1), C.bool(exclusive))
+func (*rwLocks) RWLock(l uintptr, owner transport.Rank, exclusive bool) {
+	C.rw_lock(rwlockAt(l), C.uint32_t(owner+1), C.bool(exclusive))
 }
 
-// RWLockSoon is RWLock that waits for a few microseconds at most. If it fails, the caller must call
-// RWLockQueued.
-func (m *Node) RWLockSoon(l uintptr, who transport.Rank, exclusive bool) (ticket uint64, got bool) {
+// RWLockSoon is RWLock that waits for a few microseconds at most. If it returns false, the caller
+// is in the queue and must call RWLockQueued with the ticket.
+func (*rwLocks) RWLockSoon(l uintptr, owner transport.Rank, exclusive bool) (ticket uint64,
+	got bool) {
 	var t C.uint64_t
-	got = bool(C.rw_soon(rwlockAt(l), C.uint32_t(who+1), C.bool(exclusive), &t))
+	got = bool(C.rw_soon(rwlockAt(l), C.uint32_t(owner+1), C.bool(exclusive), &t))
 	return uint64(t), got
 }
 
 // RWLockQueued waits for a lock with the ticket of RWLockSoon.
-func (m *Node) RWLockQueued(l uintptr, who transport.Rank, exclusive bool, ticket uint64) {
-	C.rw_queued(rwlockAt(l), C.uint32_t(who+1), C.bool(exclusive), C.uint64_t(ticket))
+func (*rwLocks) RWLockQueued(l uintptr, owner transport.Rank, exclusive bool, ticket uint64) {
+	C.rw_queued(rwlockAt(l), C.uint32_t(owner+1), C.bool(exclusive), C.uint64_t(ticket))
 }
 
 // RWUnlock releases a lock.
-func (m *Node) RWUnlock(l uintptr, exclusive bool) { C.rw_unlock(rwlockAt(l), C.bool(exclusive)) }
+func (*rwLocks) RWUnlock(l uintptr, exclusive bool) { C.rw_unlock(rwlockAt(l), C.bool(exclusive)) }
 
-// RWHeld tells whether a rank may hold a lock: exclusively, whether it does; shared, whether
-// anybody does.
-func (m *Node) RWHeld(l uintptr, who transport.Rank, exclusive bool) bool {
+// RWHeld reports whether a rank may hold a lock. Exclusive: the rank is the writer. Shared: the
+// lock has readers, which are not known by rank.
+func (*rwLocks) RWHeld(l uintptr, owner transport.Rank, exclusive bool) bool {
 	if !exclusive {
 		return C.readers(rwlockAt(l)) > 0
 	}
-	owner, held := m.MutexOwner(l) // the gate comes first
-	return held && owner == who
+	holder, held := mutexOwner(l) // the gate is the first field of a lock
+	return held && holder == owner
 }
 
-// NameRWWord gives a lock its word.
-func (m *Node) NameRWWord(l, word uintptr) { rwlockAt(l).word = C.uint64_t(word) }
+// NameRWWord sets the word by which devices take a lock. No other rank knows the lock yet.
+func (*rwLocks) NameRWWord(l, word uintptr) { rwlockAt(l).word = C.uint64_t(word) }
 
-// RWTaken looks at the image of a lock (transport.WordLocks).
-func (m *Node) RWTaken(image []byte, exclusive bool) bool {
+// RWTaken reports whether the copy of a lock in image shows it as taken (transport.WordLocks).
+func (*rwLocks) RWTaken(image []byte, exclusive bool) bool {
 	return bool(C.taken(unsafe.Pointer(unsafe.SliceData(image)), C.bool(exclusive)))
 }
 
@@ -101,19 +101,3 @@ const (
 	_ = uint64(C.SHM_WORD_WRITER - transport.RWWordWriter)
 	_ = uint64(transport.RWWordWriter - C.SHM_WORD_WRITER)
 )
-
-// EventBytes is the size of an event.
-func (m *Node) EventBytes() int64 { return int64(C.event_bytes()) }
-
-// EventAdd raises an event behind all earlier stores of the caller.
-func (m *Node) EventAdd(e uintptr, n uint32) { C.event_add(eventAt(e), C.uint32_t(n)) }
-
-// EventWait waits until the count of an event differs from seen, or the time is over.
-func (m *Node) EventWait(e uintptr, seen uint32, millis int, what string) bool {
-	if uint32(C.count_of(eventAt(e))) != seen {
-		return true
-	}
-	text := C.CString(what)
-	defer C.free(unsafe.Pointer(text))
-	return bool(C.shm_event_wait(eventAt(e), C.uint32_t(seen), C.int(millis), text))
-}

@@ -116,7 +116,7 @@ func TestReadersTogether(t *testing.T) {
 }
 
 // rwStream: readers that overlap, or writers without a pause, keep the lock busy at local rank 0;
-// the others want it in the other way.
+// the others take it in the other mode.
 func rwStream(r *rank) {
 	l := shared(r, page)
 	r.World().Barrier()
@@ -139,6 +139,8 @@ func rwStream(r *rank) {
 	}
 }
 
+// stream has three threads hold the lock in turn, without a pause between them, until all other
+// ranks have got it.
 func (r *rank) stream(l uintptr, exclusive bool) {
 	var stop atomic.Bool
 	var running sync.WaitGroup
@@ -167,9 +169,9 @@ func TestNeitherSideStarves(t *testing.T) {
 	run(t, 3, "rw stream")
 }
 
-// events: every rank raises the event of the next one, which starts just before 2^32; it sleeps
-// where that is slow.
-func events(r *rank) {
+// raiseEvents: every rank raises the event of the next one, which starts just before 2^32; it
+// sleeps where that is slow.
+func raiseEvents(r *rank) {
 	const rounds = 300
 	step := uintptr(r.EventBytes())
 	mem := shared(r, page)
@@ -216,7 +218,7 @@ func TestEvents(t *testing.T) {
 }
 
 // eventWords: rank 0 writes the count of an event as a device does, which wakes no waiter, and rank
-// 1 sleeps until it is told.
+// 1 sleeps until rank 0 sends the count.
 func eventWords(r *rank) {
 	const rounds = 2000
 	mem := shared(r, page)
@@ -258,8 +260,8 @@ func TestEventWords(t *testing.T) {
 	run(t, 2, "event words")
 }
 
-// deviceMarks: a waiter has seen a count and asks for the next one before the raiser has noted that
-// the first was sent. The raiser tells it of both.
+// deviceMarks: a waiter has seen a count, and leaves a mark for the next one before the raiser has
+// recorded the first. The raiser sends it both.
 func deviceMarks(r *rank) {
 	record := shared(r, page)
 	for _, first := range []uint32{0, 1<<31 - 2, ^uint32(0) - 1} {
@@ -271,6 +273,7 @@ func deviceMarks(r *rank) {
 		func(n uint32) bool { return r.NotifyAsk(0, 0, n) })
 }
 
+// laterMark leaves a mark for count first+2, and checks for which of the next counts it is seen.
 func (r *rank) laterMark(what string, first uint32, sent, ask func(uint32) bool) {
 	if ask(first + 2) {
 		r.Errorf("%s %d has been sent", what, first+2)
@@ -339,6 +342,7 @@ func lockAndExit(r *rank) {
 	r.report()
 }
 
+// A wait for a lock whose holder has exited is reported with the call that waits.
 func TestLockOfAnExitedRank(t *testing.T) {
 	leaktest.Check(t)
 	all := launch(t, 4, "lock and exit", nil)
@@ -348,14 +352,14 @@ func TestLockOfAnExitedRank(t *testing.T) {
 		if i == 1 {
 			continue
 		}
-		if got := all[i].hear(t); got != want {
+		if got := all[i].readLine(t); got != want {
 			t.Errorf("%q, expected %q", got, want)
 		}
 	}
 	for i, p := range all {
 		if i != 1 {
-			p.tell("end")
+			p.writeLine("end")
 		}
-		p.end(t, false)
+		p.awaitExit(t, false)
 	}
 }

@@ -202,7 +202,7 @@ func rwWordTries(r *rank) {
 	r.World().Barrier()
 }
 
-func TestTryByWord(t *testing.T) {
+func TestTryLockByWord(t *testing.T) {
 	leaktest.Check(t)
 	run(t, 2, "rw word tries")
 }

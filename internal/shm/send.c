@@ -7,41 +7,42 @@
 
 #include "message.h"
 
-// What this process sends to a local rank. One message at a time is written to a ring. Each ring
-// has a lock, so that a receiver that does not read blocks only its own senders.
+// The sending side of the ring to each local rank. lock is held while a message is written: a lock
+// per ring, so that a receiver that does not read blocks only its own senders.
 static struct sending {
 	pthread_mutex_t lock;
-	// of the ring, as last read: so its line stays with the receiver, which writes it
+	// tail of the ring as last read; cached, since reading it takes its line from the receiver
 	uint64_t tail;
-	_Atomic bool backlogged; // messages of ranks of other nodes wait for room
+	_Atomic bool backlogged; // messages of other nodes are queued in Go for room
 } *sending;
 
+// A wait for `need` free bytes in the ring to a local rank.
 struct space {
 	int to;
 	uint64_t head, need;
 };
 
-// The free bytes of the ring to a rank; it may give fewer than are free, but not fewer than `need`
-// if so many are.
-static uint64_t space_to(int to, uint64_t head, uint64_t need)
+// ring_space_to returns free bytes of the ring to a rank: possibly fewer than there are, but at
+// least `need` if so many are free.
+static uint64_t ring_space_to(int to, uint64_t head, uint64_t need)
 {
 	struct sending *s = &sending[to];
-	if (shm_room() - (head - s->tail) < need)
+	if (shm_ring_capacity() - (head - s->tail) < need)
 		s->tail = atomic_load_explicit(&shm_ring_of(to, shm.me)->tail,
 			memory_order_acquire);
-	return shm_room() - (head - s->tail);
+	return shm_ring_capacity() - (head - s->tail);
 }
 
-static bool has_space(void *arg)
+static bool has_ring_space(void *arg)
 {
 	struct space *s = arg;
-	if (space_to(s->to, s->head, s->need) >= s->need)
+	if (ring_space_to(s->to, s->head, s->need) >= s->need)
 		return true;
 	shm_messages_drain();
 	return false;
 }
 
-// Writes a copy of a short message beside the head of its ring, which will be `head`.
+// push_copy writes a copy of a short message beside the head of its ring. head: the head behind it.
 static void push_copy(struct shm_ring *r, uint64_t head, const struct message_header *b,
 	const void *buf)
 {
@@ -56,72 +57,77 @@ static void push_copy(struct shm_ring *r, uint64_t head, const struct message_he
 	atomic_store_explicit(&r->copied, head, memory_order_release);
 }
 
-// Writes the header and, if it is short, the message at once; there is room.
-static void push_at(int to, struct shm_ring *r, uint64_t head, const struct message_header *b,
-	const void *buf)
+// push_message_at writes a message at `head` and publishes it. The caller has found room for it,
+// and holds the ring's lock, as do the callers of the functions below.
+static void push_message_at(int to, struct shm_ring *r, uint64_t head,
+	const struct message_header *b, const void *buf)
 {
 	if (sizeof *b + b->nbytes <= sizeof(struct short_message))
 		push_copy(r, head + sizeof *b + b->nbytes, b, buf);
 	shm_ring_copy(r, head, (void *)(uintptr_t)b, sizeof *b, true);
 	shm_ring_copy(r, head + sizeof *b, (void *)(uintptr_t)buf, b->nbytes, true);
 	atomic_store_explicit(&r->head, head + sizeof *b + b->nbytes, memory_order_release);
-	shm_ring(to);
+	shm_wake_rank(to);
 }
 
-static void push_short(int to, const struct message_header *b, const void *buf)
+// push_whole waits for room for the whole message, then writes it.
+static void push_whole(int to, const struct message_header *b, const void *buf)
 {
 	struct shm_ring *r = shm_ring_of(to, shm.me);
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
 	struct space s = {.to = to, .head = head, .need = sizeof *b + b->nbytes};
-	if (!has_space(&s)) // usually there is, and a wait costs more to begin
-		shm_wait(has_space, &s, "armci_msg_snd", to);
-	push_at(to, r, head, b, buf);
+	if (!has_ring_space(&s)) // usually there is, and a wait costs more to begin
+		shm_wait(has_ring_space, &s, "armci_msg_snd", to);
+	push_message_at(to, r, head, b, buf);
 }
 
-static bool try_push(int to, const struct message_header *b, const void *buf)
+// try_push_message writes a message; false: there is no room.
+static bool try_push_message(int to, const struct message_header *b, const void *buf)
 {
 	struct shm_ring *r = shm_ring_of(to, shm.me);
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
-	if (space_to(to, head, sizeof *b + b->nbytes) < sizeof *b + b->nbytes)
+	if (ring_space_to(to, head, sizeof *b + b->nbytes) < sizeof *b + b->nbytes)
 		return false;
-	push_at(to, r, head, b, buf);
+	push_message_at(to, r, head, b, buf);
 	return true;
 }
 
-static void push(int to, const void *buf, size_t nbytes)
+// push_bytes writes bytes in as many pieces as the ring has room for, and waits in between.
+static void push_bytes(int to, const void *buf, size_t nbytes)
 {
 	struct shm_ring *r = shm_ring_of(to, shm.me);
 	const uint8_t *p = buf;
 	while (nbytes > 0) {
 		uint64_t head = atomic_load_explicit(&r->head, memory_order_relaxed);
-		uint64_t least = nbytes < shm_room() / 4 ? nbytes : shm_room() / 4;
+		uint64_t quarter = shm_ring_capacity() / 4;
+		uint64_t least = nbytes < quarter ? nbytes : quarter;
 		struct space s = {.to = to, .head = head, .need = least};
-		shm_wait(has_space, &s, "armci_msg_snd", to);
-		uint64_t space = space_to(to, head, nbytes);
+		shm_wait(has_ring_space, &s, "armci_msg_snd", to);
+		uint64_t space = ring_space_to(to, head, nbytes);
 		size_t n = nbytes < space ? nbytes : space;
 		shm_ring_copy(r, head, (void *)(uintptr_t)p, n, true);
 		atomic_store_explicit(&r->head, head + n, memory_order_release);
-		shm_ring(to);
+		shm_wake_rank(to);
 		p += n;
 		nbytes -= n;
 	}
 }
 
-static void push_all(int to, const struct message_header *b, const void *buf)
+static void push_message(int to, const struct message_header *b, const void *buf)
 {
-	if (b->nbytes <= shm_room() / 4) {
-		push_short(to, b, buf);
+	if (b->nbytes <= shm_ring_capacity() / 4) {
+		push_whole(to, b, buf);
 	} else {
-		push(to, b, sizeof *b);
-		push(to, buf, b->nbytes);
+		push_bytes(to, b, sizeof *b);
+		push_bytes(to, buf, b->nbytes);
 	}
 }
 
 bool shm_deliver(int to, const struct shm_message *m, const void *buf, bool wait)
 {
 	if (to == shm.me) {
-		shm_messages_keep(m, buf);
-		shm_ring(shm.me); // another thread of mine may be waiting for it
+		shm_queue_own_message(m, buf);
+		shm_wake_rank(shm.me); // another thread of this process may wait for it
 		return true;
 	}
 	struct message_header b = {.nbytes = m->nbytes,
@@ -134,9 +140,9 @@ bool shm_deliver(int to, const struct shm_message *m, const void *buf, bool wait
 	else if (pthread_mutex_trylock(&sending[to].lock) != 0)
 		return false;
 	if (wait)
-		push_all(to, &b, buf);
+		push_message(to, &b, buf);
 	else
-		done = try_push(to, &b, buf);
+		done = try_push_message(to, &b, buf);
 	pthread_mutex_unlock(&sending[to].lock);
 	return done;
 }

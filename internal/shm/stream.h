@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Streaming copies into a slot that another core reads next. They bypass this core's cache: the
-// line is not first taken from the reader's cache, nor fetched from ours later. (From 16 KiB on: 2
-// to 3 times the bandwidth between cores.) Call shm_stream_end once between the copies and the
-// release store that announces them.
+// Streaming copies into a slot that another core reads next. They bypass the writer's cache: a line
+// is neither fetched from the reader's cache before the store, nor from the writer's for the read.
+// (From 16 KiB on: 2 to 3 times the bandwidth between cores.) The caller calls shm_stream_end once
+// between the copies and the release store that announces them.
 #ifndef ARMCI_SHM_STREAM_H
 #define ARMCI_SHM_STREAM_H
 
@@ -16,7 +16,7 @@
 #if defined(__x86_64__)
 #include <emmintrin.h>
 
-// to is aligned to 64 bytes.
+// shm_stream_lines copies lines of 64 bytes; `to` is aligned to a line.
 static inline void shm_stream_lines(uint8_t *to, const uint8_t *from, size_t lines)
 {
 	for (; lines > 0; lines--, to += 64, from += 64) {
@@ -34,6 +34,7 @@ static inline void shm_stream_lines(uint8_t *to, const uint8_t *from, size_t lin
 // streaming stores are not ordered by a release store
 static inline void shm_stream_end(void) { _mm_sfence(); }
 
+// shm_stream copies n bytes; shorter copies are a memcpy.
 static inline void shm_stream(uint8_t *to, const uint8_t *from, size_t n)
 {
 	size_t head = -(uintptr_t)to & 63;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Connects the C waiters with Go functions: the one that knows which ranks have left, and those
-// that receive what comes from other nodes.
+// Gives waiters of C the Go functions that they call: the one that ends the job because a rank has
+// left, and those that receive from other nodes.
 #include "_cgo_export.h"
 #include "shm.h"
 

@@ -28,15 +28,15 @@ static struct shm_context *context_at(int id)
 		(uint64_t)id * shm.head->context_bytes);
 }
 
-// A collective context's counters only grow: a member of its former group may still read them when
-// the next group starts.
+// Counters of a context only grow, also from one group to the next: a member of the former group
+// may still read them when the next group starts.
 void shm_context_start(int id, uint64_t *phase, uint64_t *step)
 {
 	struct shm_context *t = context_at(id);
 	*phase = atomic_load(&t->phase);
 	*step = 0;
 	for (int i = 0; i < shm.nlocal; i++) {
-		uint64_t done = atomic_load(&t->member[i].done),
+		uint64_t done = atomic_load(&t->member[i].finished),
 			 reached = atomic_load(&t->member[i].phase);
 		*step = done > *step ? done : *step;
 		*phase = reached > *phase ? reached : *phase;
@@ -48,14 +48,13 @@ void shm_context_free(int id)
 	atomic_fetch_and(&shm.head->context_used[id / 64], ~(1ull << (id % 64)));
 }
 
-// All teams of this process. Go's memory, which has the only pointers to them, is not looked at by
-// checkers of leaks.
+// All teams of this process, for leak checkers: they do not see the pointers in Go's memory.
 static struct {
 	pthread_mutex_t lock;
 	struct shm_team *first;
 } teams = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static void enter(struct shm_team *h)
+static void list_team(struct shm_team *h)
 {
 	pthread_mutex_lock(&teams.lock);
 	h->next = teams.first;
@@ -63,7 +62,7 @@ static void enter(struct shm_team *h)
 	pthread_mutex_unlock(&teams.lock);
 }
 
-static void take_out(struct shm_team *h)
+static void unlist_team(struct shm_team *h)
 {
 	pthread_mutex_lock(&teams.lock);
 	struct shm_team **at = &teams.first;
@@ -91,28 +90,29 @@ struct shm_team *shm_team_attach(int id, int n, const int *local, int me, uint64
 		.me = me,
 		.id = id,
 		.local = members,
-		.room = room};
+		.gather_buf = room};
 	h->phase = phase;
-	h->step = h->known = step;
+	h->step = h->known_finished = step;
 	h->bulk_bytes = shm.head->bulk_bytes;
 	h->bulk = (uint8_t *)t + shm.head->context_bytes -
 		(uint64_t)shm.nlocal * SHM_BULK_SLOTS * h->bulk_bytes;
 	atomic_store(&t->member[me].phase, phase);
-	atomic_store(&t->member[me].done, step);
-	atomic_store(&t->member[me].post, step);
-	enter(h);
+	atomic_store(&t->member[me].finished, step);
+	atomic_store(&t->member[me].published, step);
+	list_team(h);
 	return h;
 }
 
 void shm_team_detach(struct shm_team *h)
 {
-	take_out(h);
+	unlist_team(h);
 	free(h->local);
-	free(h->room);
+	free(h->gather_buf);
 	free(h);
 }
 
-// The member that sets a counter of the team; -1: the barrier's common one, which the last sets.
+// member_of returns the member that sets a counter; -1: the barrier's common counter, which the
+// last member to arrive sets.
 static int member_of(const struct shm_team *h, const shm_u64 *word)
 {
 	const struct shm_context *t = h->context;
@@ -122,10 +122,10 @@ static int member_of(const struct shm_team *h, const shm_u64 *word)
 		(ptrdiff_t)sizeof(struct shm_member));
 }
 
-// The local rank that has left, so that `word` will never have the awaited value; -1 if there is
-// none. A member's counter depends on that member only, the barrier's common counter on all. The
-// last thing that a rank does is the world's barrier.
-static int gone(struct shm_team *h, const shm_u64 *word)
+// departed_member returns the local rank that has left, so that `word` will never have the awaited
+// value; -1: there is none. A member's counter depends on that member only, the barrier's common
+// counter on all. A rank that ends still enters the barrier of the world.
+static int departed_member(struct shm_team *h, const shm_u64 *word)
 {
 	struct shm_context *t = h->context;
 	int from = 0, to = h->n;
@@ -138,16 +138,18 @@ static int gone(struct shm_team *h, const shm_u64 *word)
 		to = from + 1;
 	}
 	for (int i = from; i < to; i++)
-		if (shm_gone(h->local[i], barrier && h->id == 0))
+		if (shm_has_left(h->local[i], barrier && h->id == 0))
 			return h->local[i];
 	return -1;
 }
 
-static void sleep_for(struct shm_team *h, const shm_u64 *word, uint64_t want)
+// sleep_until_counter sleeps until a counter is at least want. Once a second it checks whether the
+// member that sets it has left, and ends the job if so.
+static void sleep_until_counter(struct shm_team *h, const shm_u64 *word, uint64_t want)
 {
 	struct shm_context *t = h->context;
 	atomic_fetch_add(&t->sleepers, 1);
-	for (int because = -1;; because = gone(h, word)) {
+	for (int because = -1;; because = departed_member(h, word)) {
 		uint32_t seen = atomic_load(&t->event);
 		if (atomic_load(word) >= want)
 			break;
@@ -158,12 +160,13 @@ static void sleep_for(struct shm_team *h, const shm_u64 *word, uint64_t want)
 	atomic_fetch_sub(&t->sleepers, 1);
 }
 
+// A wait until a counter is at least want.
 struct counter {
 	const shm_u64 *word;
 	uint64_t want;
 };
 
-static bool counted(void *arg)
+static bool counter_reached(void *arg)
 {
 	const struct counter *c = arg;
 	return atomic_load_explicit(c->word, memory_order_acquire) >= c->want;
@@ -176,28 +179,28 @@ void shm_team_wait_slow(struct shm_team *h, const shm_u64 *word, uint64_t want)
 	struct counter c = {word, want};
 	struct wait w;
 	int member = member_of(h, word);
-	if (shm_look(&w, counted, &c, member < 0 ? -1 : h->local[member]))
+	if (shm_poll(&w, counter_reached, &c, member < 0 ? -1 : h->local[member]))
 		return;
-	sleep_for(h, word, want);
-	shm_woken(&w, atomic_load_explicit(&h->context->rung, memory_order_relaxed));
+	sleep_until_counter(h, word, want);
+	shm_wait_woken(&w, atomic_load_explicit(&h->context->woken_at, memory_order_relaxed));
 }
 
-// `word` is one of the team's counters. Setting it and reading sleepers are in one order with what
-// a sleeper does the other way round.
+// `word` is one of the team's counters. The store of it and the load of sleepers are seq_cst, as
+// are a sleeper's store of sleepers and load of word: at least one sees the other.
 void shm_team_set(struct shm_context *t, shm_u64 *word, uint64_t value)
 {
 	atomic_exchange_explicit(word, value, memory_order_seq_cst);
 	if (atomic_load_explicit(&t->sleepers, memory_order_seq_cst)) {
-		atomic_store_explicit(&t->rung, wait_clock(), memory_order_relaxed);
+		atomic_store_explicit(&t->woken_at, wait_clock(), memory_order_relaxed);
 		atomic_fetch_add(&t->event, 1);
 		wait_wake(&t->event, INT32_MAX);
 	}
 }
 
-// A flag per member: all flags travel at the same time.
+// barrier_by_flags sets this member's flag and waits for those of all others.
 static void barrier_by_flags(struct shm_team *h, uint64_t mine)
 {
-	shm_team_set(h->context, &shm_mine(h)->phase, mine);
+	shm_team_set(h->context, &shm_own_member(h)->phase, mine);
 	for (int turn = 1; turn < h->n; turn++) {
 		int i = h->me + turn < h->n ? h->me + turn : h->me + turn - h->n;
 		shm_team_wait(h, &h->context->member[i].phase, mine);
@@ -220,13 +223,13 @@ void shm_barrier(struct shm_team *h)
 	}
 }
 
-// Waits until all have finished step `need`, and notes the step that all have finished, which may
-// be a later one.
+// finished_by_all waits until all members have finished step `need`, and returns the last step that
+// all have finished.
 static uint64_t finished_by_all(struct shm_team *h, uint64_t need)
 {
 	uint64_t least = h->step;
 	for (int i = 0; i < h->n; i++) {
-		const shm_u64 *done = &h->context->member[i].done;
+		const shm_u64 *done = &h->context->member[i].finished;
 		shm_team_wait(h, done, need);
 		uint64_t d = atomic_load_explicit(done, memory_order_acquire);
 		least = d < least ? d : least;
@@ -234,32 +237,32 @@ static uint64_t finished_by_all(struct shm_team *h, uint64_t need)
 	return least;
 }
 
-uint64_t shm_step(struct shm_team *h, uint64_t slots)
+uint64_t shm_begin_step(struct shm_team *h, uint64_t slots)
 {
 	uint64_t k = ++h->step;
 	// the last use of the slot, and the step after it, have ended
 	uint64_t need = k > slots - 1 ? k - (slots - 1) : 0;
-	if (h->known < need)
-		h->known = finished_by_all(h, need);
+	if (h->known_finished < need)
+		h->known_finished = finished_by_all(h, need);
 	return k;
 }
 
-void shm_take_bulk(struct shm_team *h, unsigned slot)
+void shm_claim_bulk(struct shm_team *h, unsigned slot)
 {
-	if (h->known < h->freed[slot])
-		h->known = finished_by_all(h, h->freed[slot]);
+	if (h->known_finished < h->bulk_busy_until[slot])
+		h->known_finished = finished_by_all(h, h->bulk_busy_until[slot]);
 }
 
 void shm_await_posts(struct shm_team *h, uint64_t k)
 {
-	for (int i = 0; i < h->n; i++) shm_team_wait(h, &h->context->member[i].post, k);
-	if (h->known < k - 1) // a member that has begun step k has finished the one before
-		h->known = k - 1;
+	for (int i = 0; i < h->n; i++) shm_team_wait(h, &h->context->member[i].published, k);
+	if (h->known_finished < k - 1) // a member that has begun step k has finished the one before
+		h->known_finished = k - 1;
 }
 
 void shm_await_all_small(struct shm_team *h, uint64_t k)
 {
 	for (int i = 0; i < h->n; i++) shm_await_small(h, i, k);
-	if (h->known < k - 1)
-		h->known = k - 1;
+	if (h->known_finished < k - 1)
+		h->known_finished = k - 1;
 }

@@ -22,7 +22,8 @@ import (
 
 const tagStart = 900
 
-// form makes a team as core does: the first member claims and tells the others.
+// form makes a team as core does: the first member allocates the context and sends it to the
+// others.
 func form(r *rank, members []int) transport.Team {
 	me := slices.Index(members, r.Self())
 	body := make([]byte, 24)
@@ -214,7 +215,7 @@ func truth(b bool) int64 {
 func allreduce(r *rank, t transport.Team, g *rand.Rand, seed uint64) {
 	n := max(someSize(g)/8, 1)
 	if g.IntN(2) == 0 && t.Rank() == n%t.Size() {
-		// one member tells all that hand-overs take long
+		// one member makes all expect that hand-overs take long
 		yielded(time.Second)
 	}
 	if g.IntN(2) == 0 {
@@ -239,6 +240,8 @@ func sortedKeys[V any](m map[kernel.Reduction]V) (keys []kernel.Reduction) {
 	return keys
 }
 
+// reduceOf reduces n elements of member-dependent values, and compares them with a fold in member
+// order.
 func reduceOf[T comparable](r *rank, t transport.Team, typ kernel.Type, op kernel.Reduction, n int,
 	value func(m, i int) T,
 	fold func(a, b T) T) {
@@ -264,7 +267,7 @@ func reduceOf[T comparable](r *rank, t transport.Team, typ kernel.Type, op kerne
 	}
 }
 
-// crowdedWaits: who has lost a time slice by a yield sleeps instead, for a while that is bounded.
+// crowdedWaits: a rank that has lost a time slice by a yield sleeps instead, for a bounded time.
 func crowdedWaits(r *rank) {
 	r.World().Barrier()
 	if r.Self() == 0 {
@@ -296,8 +299,8 @@ func TestCollectives(t *testing.T) {
 	run(t, 6, "collectives")
 }
 
-// teams: every slot once, then none, then again.
-func teams(r *rank) {
+// allTeams: every slot once, then none, then again.
+func allTeams(r *rank) {
 	if r.Self() != 0 {
 		return
 	}

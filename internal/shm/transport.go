@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The transport of the node: every peer's memory of the arena is mapped here, so each operation is
-// one call of a kernel and is complete at the target when it returns; so it is with private memory
-// of another rank, which foreign.go copies. Addresses have been checked by the caller; nothing is
-// checked twice.
+// The transport within a node. The arena memory of every peer is mapped here, so each operation is
+// one call of a kernel and is complete at the target when it returns. So is one in private memory
+// of another rank, which foreign.go copies. Callers have checked the addresses.
 package shm
 
 // #include "shm.h"
 // #include "../kernel/atomic.h"
 // static inline uint32_t *stripe_words(void) { return shm_stripes(); }
-// static inline uint64_t change_word(int op, int bytes, void *word, uint64_t operand, uint64_t compare)
+// static inline uint64_t change_word(int op, int bytes, void *word, uint64_t operand,
+// 	uint64_t compare)
 // {
 //   uint32_t v = (uint32_t)operand, with = (uint32_t)compare, was4 = 0;
 //   uint64_t was8 = 0;
@@ -49,9 +49,10 @@ func NewTransport(m *Node, h transport.Handler) *Transport {
 		Device: m.head.device != 0}}
 }
 
-// Info: everything is immediate.
+// Info returns the properties of the transport: every operation is complete when it returns.
 func (d *Transport) Info() transport.Info {
-	return transport.Info{Name: "shm", Addr: []byte(d.m.listener.Name), Immediate: true}
+	addr := []byte(d.m.liveness.listener.Name)
+	return transport.Info{Name: "shm", Addr: addr, Immediate: true}
 }
 
 // Connect accepts the ranks of this node only.
@@ -79,7 +80,7 @@ func copySection(dst, src *transport.Section, count []int32) {
 // Put copies local to remote.
 func (d *Transport) Put(p transport.Peer, x *transport.Xfer) error {
 	kernel.Order()
-	if local := d.peers[p]; d.m.outside(local, x) {
+	if local := d.peers[p]; d.m.needsForeign(local, x) {
 		return d.m.moveForeign(local, x, true)
 	}
 	for _, s := range x.Vector {
@@ -95,7 +96,7 @@ func (d *Transport) Put(p transport.Peer, x *transport.Xfer) error {
 // Get copies remote to local.
 func (d *Transport) Get(p transport.Peer, x *transport.Xfer) error {
 	kernel.Order()
-	if local := d.peers[p]; d.m.outside(local, x) {
+	if local := d.peers[p]; d.m.needsForeign(local, x) {
 		return d.m.moveForeign(local, x, false)
 	}
 	for _, s := range x.Vector {
@@ -112,7 +113,7 @@ func (d *Transport) Get(p transport.Peer, x *transport.Xfer) error {
 // Acc adds, under the node's accumulate locks.
 func (d *Transport) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error {
 	kernel.Order()
-	if local := d.peers[p]; d.m.outside(local, x) {
+	if local := d.peers[p]; d.m.needsForeign(local, x) {
 		return d.m.accForeign(local, x, s, &d.stripes)
 	}
 	for _, v := range x.Vector {
@@ -128,7 +129,8 @@ func (d *Transport) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) 
 	return nil
 }
 
-// RMW is a CPU atomic, which private memory of another rank is out of reach for.
+// RMW is an atomic operation of the CPU. Private memory of another rank is not mapped here, so it
+// is refused with ErrNotNative.
 func (d *Transport) RMW(peer transport.Peer, r *transport.RMW) error {
 	if local := d.peers[peer]; !d.m.Mapped(local, r.Addr) {
 		return fmt.Errorf("read-modify-write of private memory of rank %d: %w",
@@ -138,16 +140,16 @@ func (d *Transport) RMW(peer transport.Peer, r *transport.RMW) error {
 		return fmt.Errorf("read-modify-write %d of %d bytes: %w", r.Op, r.Bytes,
 			transport.ErrNotNative)
 	}
-	was := C.change_word(words[r.Op], C.int(r.Bytes), kernel.Ptr(r.Addr), C.uint64_t(r.Operand),
-		C.uint64_t(r.Compare))
+	was := C.change_word(rmwOps[r.Op], C.int(r.Bytes), kernel.Ptr(r.Addr),
+		C.uint64_t(r.Operand), C.uint64_t(r.Compare))
 	if r.Old = int64(was); r.Bytes == 4 {
 		r.Old = int64(int32(was))
 	}
 	return nil
 }
 
-// words are the kernel's numbers of the operations.
-var words = [...]C.int{transport.FetchAdd: C.K_WORD_ADD, transport.Swap: C.K_WORD_SWAP,
+// rmwOps are the numbers that the kernel has for the operations of transport.RMW.
+var rmwOps = [...]C.int{transport.FetchAdd: C.K_WORD_ADD, transport.Swap: C.K_WORD_SWAP,
 	transport.And: C.K_WORD_AND,
 	transport.Or:  C.K_WORD_OR, transport.Xor: C.K_WORD_XOR,
 	transport.CompareAndSwap: C.K_WORD_CAS}
@@ -155,10 +157,10 @@ var words = [...]C.int{transport.FetchAdd: C.K_WORD_ADD, transport.Swap: C.K_WOR
 // Send delivers an active message to a rank of the node.
 func (d *Transport) Send(p transport.Peer, msg transport.Msg) error {
 	msg.Body, msg.Head = msg.Whole(), nil
-	return d.m.post(d.peers[p], msg)
+	return d.m.sendMessage(d.peers[p], msg)
 }
 
-// Call is not needed within a node, whose ranks share memory and locks.
+// Call is refused: ranks of a node share memory and locks, and need no calls.
 func (d *Transport) Call(p transport.Peer, _ transport.Msg) ([]byte, error) {
 	return nil, fmt.Errorf("call of rank %d: %w", d.m.opt.Ranks[d.peers[p]],
 		transport.ErrNotNative)
@@ -170,7 +172,7 @@ func (d *Transport) Fence(...transport.Peer) error {
 	return nil
 }
 
-// Progress has nothing to do; it sleeps for the given time.
+// Progress sleeps for the given time: every operation is complete when it returns.
 func (d *Transport) Progress(wait time.Duration) (int, error) {
 	time.Sleep(wait)
 	return 0, nil

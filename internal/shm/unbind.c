@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Lets threads of the library leave the core that a launcher has bound the process to, where they
-// would compete with the computing thread. It never changes the application's own threads.
+// Lets threads of the library leave the core to which a launcher has bound the process, where they
+// would compete with the computing thread. The application's threads stay where they are.
 #define _GNU_SOURCE
 #include <errno.h>
 #include <sched.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Which CPUs the library's own threads run on: all that the job may use, not only the core that its
-// launcher bound a rank to.
+// The CPUs of the library's threads: all that the job may use, not only the core to which a
+// launcher has bound the rank.
 package shm
 
 // #include "shm.h"
@@ -26,7 +26,8 @@ func Unbind() error {
 	return nil
 }
 
-// allowed is the CPUs of an unbound thread. A thread that ends with its goroutine finds out.
+// allowed returns the CPUs of an unbound thread. It unbinds a locked thread to read them, which
+// ends with its goroutine.
 func allowed() (set unix.CPUSet, err error) {
 	done := make(chan struct{})
 	go func() {

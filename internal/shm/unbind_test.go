@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A process bound to one CPU: a thread that asks for it may run everywhere, the others stay where
-// they are. The process is this test binary, started again, since a test must not change the CPUs
+// In a process bound to one CPU, a thread that calls Unbind may run everywhere, and the others stay
+// bound. The process is this test binary, started again, since a test must not change the CPUs
 // of its own.
 package shm
 
@@ -32,6 +32,8 @@ func affinity(t *testing.T, tid int) unix.CPUSet {
 	return set
 }
 
+// A thread of a process that is bound to one CPU runs everywhere after Unbind, and only that
+// thread.
 func TestUnbind(t *testing.T) {
 	whole, err := allowed()
 	if err != nil {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Updates of any operator and type, and compare-and-swap, under the node's accumulate locks: where
-// this process has mapped the memory by a kernel, in private memory of another rank on a copy,
-// which is fetched and stored while the locks are held.
+// Updates of any operator and type, and compare-and-swap, under the node's accumulate locks. Memory
+// that is mapped here is updated in place. Private memory of another rank is fetched, updated in a
+// copy and stored back while the locks are held.
 package shm
 
 /*
@@ -10,11 +10,12 @@ package shm
 #include "../kernel/kernel.h"
 #include "../kernel/update.h"
 
-static inline int foreign_update(uint32_t *word, uint32_t mask, uint32_t pitch, uint32_t owner, uint32_t device, int local, bool desk,
-	int op, int type, const void *r, size_t n, const void *src, void *old)
+static inline int foreign_update(uint32_t *word, uint32_t mask, uint32_t pitch, uint32_t owner,
+	uint32_t device, int local, bool via_owner, int op, int type, const void *r, size_t n,
+	const void *src, void *old)
 {
 	struct k_stripes st = {word, mask, pitch, owner, device};
-	struct shm_update u = {local, desk, &st, op, type};
+	struct shm_update u = {local, via_owner, &st, op, type};
 	return shm_foreign_update(&u, r, n, src, old);
 }
 */
@@ -28,11 +29,11 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Update carries an update out.
+// Update carries out an update of runs of the peer's memory, mapped here or not.
 func (d *Transport) Update(p transport.Peer, u *transport.Update) error {
 	local, part := d.peers[p], *u
 	for done, all := 0, len(u.Runs); done < all; {
-		n, bytes, mapped := d.m.alike(local, u.Runs[done:])
+		n, bytes, mapped := d.m.leadingRuns(local, u.Runs[done:])
 		part.Runs = u.Runs[done : done+n]
 		if mapped {
 			kernel.UpdateRuns(d.stripes, u.Op, u.Type, part.Runs, part.Data, part.Old)
@@ -40,15 +41,16 @@ func (d *Transport) Update(p transport.Peer, u *transport.Update) error {
 			return err
 		}
 		if done += n; done < all {
-			part.Data, part.Old = forward(part.Data, bytes), forward(part.Old, bytes)
+			part.Data, part.Old = advance(part.Data, bytes), advance(part.Old, bytes)
 		}
 	}
 	return nil
 }
 
-// alike tells how many runs, at least one, are mapped here like the first, and their bytes. Empty
-// ones may be anywhere.
-func (m *Node) alike(local int, runs []kernel.UpdateRun) (n int, bytes int64, mapped bool) {
+// leadingRuns returns the number of leading runs, at least one, that are all mapped here or all
+// not, and their bytes. Empty runs may lie anywhere.
+func (m *foreignMemory) leadingRuns(local int, runs []kernel.UpdateRun) (n int, bytes int64,
+	mapped bool) {
 	known := false
 	for _, run := range runs {
 		if run.Bytes > 0 {
@@ -64,16 +66,16 @@ func (m *Node) alike(local int, runs []kernel.UpdateRun) (n int, bytes int64, ma
 	return n, bytes, mapped || !known
 }
 
-func forward(p unsafe.Pointer, n int64) unsafe.Pointer {
+func advance(p unsafe.Pointer, n int64) unsafe.Pointer {
 	if p == nil {
 		return nil
 	}
 	return unsafe.Add(p, n)
 }
 
-// updateForeign updates memory of another rank by way of copies.
+// updateForeign is Update in private memory of another rank.
 func (d *Transport) updateForeign(local int, u *transport.Update) error {
-	w, err := d.m.wayTo(local)
+	w, err := d.m.pathTo(local)
 	if err != nil {
 		return err
 	}
@@ -83,7 +85,7 @@ func (d *Transport) updateForeign(local int, u *transport.Update) error {
 	}
 	errno := C.foreign_update((*C.uint32_t)(st.Word), C.uint32_t(st.Mask),
 		C.uint32_t(st.PitchWords), C.uint32_t(st.Owner), device,
-		C.int(local), w == byOwner, C.int(u.Op), C.int(u.Type),
+		C.int(local), w == pathByOwner, C.int(u.Op), C.int(u.Type),
 		unsafe.Pointer(unsafe.SliceData(u.Runs)), C.size_t(len(u.Runs)),
 		u.Data, u.Old)
 	if errno == 0 {
@@ -96,7 +98,7 @@ func (d *Transport) updateForeign(local int, u *transport.Update) error {
 	return d.m.foreignError(errno, local, u.Runs[0].Addr, bytes)
 }
 
-// CompareSwap carries a compare-and-swap out.
+// CompareSwap carries out a compare-and-swap of any length in the peer's memory.
 func (d *Transport) CompareSwap(p transport.Peer, c *transport.CompareSwap) error {
 	local := d.peers[p]
 	if d.m.Mapped(local, c.Addr) {
@@ -108,6 +110,7 @@ func (d *Transport) CompareSwap(p transport.Peer, c *transport.CompareSwap) erro
 	return d.compareForeign(local, c)
 }
 
+// compareForeign is CompareSwap by copies, under the accumulate lock of the address.
 func (d *Transport) compareForeign(local int, c *transport.CompareSwap) error {
 	defer kernel.DropStripe(kernel.HoldStripe(d.stripes, c.Addr))
 	if err := d.m.ReadForeign(local, c.Addr, c.Old); err != nil ||

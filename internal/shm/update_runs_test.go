@@ -19,6 +19,7 @@ import (
 
 const runPages = 2500
 
+// updateRuns runs the scenarios of this file on private memory of local rank 0.
 func updateRuns(r *rank) {
 	d := NewTransport(r.Node, nil)
 	connect(r, d)
@@ -206,7 +207,7 @@ func runsTogether(r *rank, d *Transport, mem uintptr) {
 func TestUpdateRuns(t *testing.T) {
 	for _, noVM := range []bool{false, true} {
 		for _, p := range launch(t, 3, "update runs", func(o *order) { o.NoVM = noVM }) {
-			p.end(t, false)
+			p.awaitExit(t, false)
 		}
 	}
 }

@@ -39,6 +39,7 @@ func exposed(r *rank, pages int) uintptr {
 	return uintptr(share(r, mine)[0])
 }
 
+// addTogether: all ranks fetch and add, and swap, on the same longs at mem of local rank 0.
 func addTogether(r *rank, d *Transport, mem uintptr) {
 	const rounds, n = 100, 5000 // longs: more than a stripe
 	ones, old := make([]int64, n), make([]int64, n)

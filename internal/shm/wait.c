@@ -1,36 +1,38 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How a rank waits for another rank of its node: as package wait says, with what ranks know of each
-// other: on which core each was last seen, and which have left. It sleeps on a bell, one per rank.
+// Waits of a rank for another rank of its node, by the policy of package wait. The policy's inputs
+// are the core on which each rank last waited, and which ranks have left. A waiter sleeps on its
+// wake_word, a futex of which each rank has one.
 #define _GNU_SOURCE
 #include "shm.h"
 
-bool shm_gone(int peer, bool last)
+bool shm_has_left(int peer, bool last)
 {
-	uint32_t left = atomic_load(&shm.rank[peer].left);
+	uint32_t left = atomic_load(&shm.rank[peer].departure);
 	return left != SHM_HERE && !(last && left == SHM_ENDING);
 }
 
-// With peer -1 the caller waits for any rank, which may be one of another node.
-int shm_in_vain(int peer)
+// With peer < 0 a rank of another node may end the wait, if the job has any.
+int shm_departed_peer(int peer)
 {
 	if (!shm.stuck || !atomic_load(&shm.head->departed))
 		return -1;
 	if (peer >= 0)
-		return shm_gone(peer, false) ? peer : -1;
+		return shm_has_left(peer, false) ? peer : -1;
 	if (shm.head->world > (uint32_t)shm.nlocal)
 		return -1;
-	int who = -1;
+	int lost = -1;
 	for (int i = 0; i < shm.nlocal; i++) {
 		if (i == shm.me)
 			continue;
-		if (!shm_gone(i, false))
+		if (!shm_has_left(i, false))
 			return -1;
-		who = i;
+		lost = i;
 	}
-	return who;
+	return lost;
 }
 
-// publish_cpu tells the other ranks on which core this one runs, and returns 1 + its number, or 0.
+// publish_cpu stores the core of this thread for the other ranks, and returns 1 + its number; 0: it
+// is not known.
 static uint32_t publish_cpu(void)
 {
 	shm_u32 *mine = &shm.rank[shm.me].cpu;
@@ -43,7 +45,7 @@ static uint32_t publish_cpu(void)
 enum { FIRST_STAY = 250000, LONGEST_STAY = 8000000, NO_CORE_STAY = 1000000 };
 
 // leave_core moves the thread to a core on which no rank of the node was seen, if its mask has one.
-// It tries less often the less that has helped, since a rank of another job may be there.
+// It backs off while moves do not last, since a rank of another job may run there.
 static bool leave_core(void)
 {
 	static shm_u64 moved, stay;
@@ -62,7 +64,7 @@ static bool leave_core(void)
 		if (cpu > 0 && cpu <= WAIT_CPUS)
 			avoid[(cpu - 1) / 64] |= 1ull << ((cpu - 1) % 64);
 	}
-	if (!wait_move(avoid)) { // its mask may change
+	if (!wait_move(avoid)) { // tried again later: the mask may change
 		atomic_store_explicit(&stay, NO_CORE_STAY, memory_order_relaxed);
 		return false;
 	}
@@ -70,7 +72,8 @@ static bool leave_core(void)
 	return true;
 }
 
-// place_of tells where a local rank was last seen; -1: any rank of the job.
+// place_of returns where a local rank was last seen, relative to this thread; peer < 0: where the
+// ranks of the job are that may end the wait.
 static enum wait_place place_of(int peer)
 {
 	uint32_t cpu = publish_cpu();
@@ -84,7 +87,7 @@ static enum wait_place place_of(int peer)
 
 void shm_wait_begin(struct wait *w, int peer) { wait_begin(w, place_of(peer), wait_clock()); }
 
-bool shm_look_first(struct wait *w, struct shm_visit *v, shm_cond cond, void *arg, int peer)
+bool shm_poll_receiving(struct wait *w, struct shm_visit *v, shm_cond cond, void *arg, int peer)
 {
 	enum wait_place place = place_of(peer);
 	*v = (struct shm_visit){.ready = -1};
@@ -93,66 +96,68 @@ bool shm_look_first(struct wait *w, struct shm_visit *v, shm_cond cond, void *ar
 	return wait_look(shm_policy(place), w, place, cond, arg);
 }
 
-bool shm_look(struct wait *w, shm_cond cond, void *arg, int peer)
+bool shm_poll(struct wait *w, shm_cond cond, void *arg, int peer)
 {
 	struct shm_visit visit;
-	bool met = shm_look_first(w, &visit, cond, arg, peer);
-	shm_leave(&visit, met);
+	bool met = shm_poll_receiving(w, &visit, cond, arg, peer);
+	shm_end_visit(&visit, met);
 	return met;
 }
 
 bool shm_lost_slices(void)
 {
 	uint64_t now = wait_clock();
-	return wait_crowded(&shm.policy.crowd, now) || wait_crowded(&shm.far.crowd, now);
+	return wait_crowded(&shm.policy.crowd, now) || wait_crowded(&shm.remote_policy.crowd, now);
 }
 
-// Sleeps until cond is true; checks once a second whether it can still become true.
-static void sleep_on_bell(struct shm_visit *v, shm_cond cond, void *arg, const char *what, int peer)
+// sleep_on_wake_word sleeps until cond is true. Once a second it checks whether a rank is left that
+// can make it true; else it ends the job.
+static void sleep_on_wake_word(struct shm_visit *v, shm_cond cond, void *arg, const char *what,
+	int peer)
 {
 	struct shm_rank *r = &shm.rank[shm.me];
 	atomic_fetch_add(&r->sleepers, 1);
-	for (int because = -1;; because = shm_in_vain(peer)) {
-		uint32_t seen = atomic_load(&r->bell);
-		// against that of shm_ring: cond may use weaker loads
+	for (int because = -1;; because = shm_departed_peer(peer)) {
+		uint32_t seen = atomic_load(&r->wake_word);
+		// pairs with the fence of shm_wake_rank, since cond may use weaker loads
 		atomic_thread_fence(memory_order_seq_cst);
 		if (cond(arg))
 			break;
 		if (because >= 0)
 			shm.stuck(what, because);
-		shm_sleep(v, peer, &r->bell, seen, 1000);
+		shm_sleep_on(v, peer, &r->wake_word, seen, 1000);
 	}
 	atomic_fetch_sub(&r->sleepers, 1);
-	shm_leave(v, true);
+	shm_end_visit(v, true);
 }
 
 void shm_wait(shm_cond cond, void *arg, const char *what, int peer)
 {
 	struct wait w;
 	struct shm_visit visit;
-	if (shm_look_first(&w, &visit, cond, arg, peer)) {
-		shm_leave(&visit, true);
+	if (shm_poll_receiving(&w, &visit, cond, arg, peer)) {
+		shm_end_visit(&visit, true);
 		return;
 	}
-	sleep_on_bell(&visit, cond, arg, what, peer);
-	shm_woken(&w, atomic_load_explicit(&shm.rank[shm.me].rung, memory_order_relaxed));
+	sleep_on_wake_word(&visit, cond, arg, what, peer);
+	shm_wait_woken(&w, atomic_load_explicit(&shm.rank[shm.me].woken_at, memory_order_relaxed));
 }
 
-void shm_woken(struct wait *w, uint64_t rung)
+void shm_wait_woken(struct wait *w, uint64_t woken_at)
 {
-	publish_cpu(); // the kernel may have put the thread elsewhere
-	wait_slept(shm_policy(w->place), w, wait_clock(), w->place == WAIT_FARAWAY ? 0 : rung);
+	publish_cpu(); // the kernel may have moved the thread
+	wait_slept(shm_policy(w->place), w, wait_clock(), w->place == WAIT_FARAWAY ? 0 : woken_at);
 	wait_done(shm_policy(w->place), w);
 }
 
-void shm_ring(int local)
+void shm_wake_rank(int local)
 {
 	struct shm_rank *r = &shm.rank[local];
 	atomic_thread_fence(memory_order_seq_cst);
 	if (atomic_load_explicit(&r->sleepers, memory_order_relaxed)) {
-		atomic_store_explicit(&r->rung, wait_clock(), memory_order_relaxed);
-		atomic_fetch_add(&r->bell, 1);
-		wait_wake(&r->bell, INT32_MAX);
+		atomic_store_explicit(&r->woken_at, wait_clock(), memory_order_relaxed);
+		atomic_fetch_add(&r->wake_word, 1);
+		wait_wake(&r->wake_word, INT32_MAX);
 		if (local == shm.me)
 			shm_wake_receiver();
 	}

@@ -30,7 +30,7 @@ void litmus_attach(int ranks)
 			shm_detach();
 	}
 	wait_policy_open(&shm.policy, 0, 0);
-	wait_policy_open(&shm.far, 0, 0);
+	wait_policy_open(&shm.remote_policy, 0, 0);
 }
 
 void *litmus_data(size_t offset) { return shm.base + shm.head->slice_off + offset; }

@@ -16,7 +16,7 @@ extern const struct litmus case_lock, case_lock_sleep, case_lock_queue, case_loc
 extern const struct litmus case_barrier, case_barrier_many, case_steps, case_event, case_notify,
 	case_notify_device, case_event_device, case_ring, case_ring_full;
 // tables.c
-extern const struct litmus case_regions, case_declared, case_desk, case_contexts;
+extern const struct litmus case_regions, case_declared, case_request, case_contexts;
 // flags.c
 extern const struct litmus case_put_flag, case_fence, case_order;
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Tables that one rank changes and others read: regions (a seqlock), declared ranges, contexts, and
-// the desk for private memory.
-#include "../../internal/shm/desk.c"
+// the request slot for private memory.
+#include "../../internal/shm/request.c"
 
 #include "cases.h"
 
@@ -55,42 +55,42 @@ static void contexts(int me)
 	shm_context_free(id);
 }
 
-static struct shm_desk *desk_of_0(void)
+static struct shm_request_slot *slot_of_0(void)
 {
-	return shm_desk(0);
+	return shm_request_slot(0);
 }
-static void at_desk(void)
+static void make_slot(void)
 {
 	shm.me = 0;
 	shm_region_add((uintptr_t)litmus_data(0), (uintptr_t)litmus_data(PAGE));
 	wait_policy_open(&policy, 0, 0);
 	atomic_store(&ending, 0);
-	atomic_store(&desk_of_0()->open, 1);
+	atomic_store(&slot_of_0()->thread_runs, 1);
 }
-static void desk(int me)
+static void request(int me)
 {
 	if (me == 0) {
-		uint32_t seen = atomic_load(&desk_of_0()->answered);
+		uint32_t seen = atomic_load(&slot_of_0()->reply_seq);
 		(void)seen;
-		help(desk_of_0());
+		serve_requests(slot_of_0());
 		return;
 	}
 	for (int i = 0; i < 2; i++) {
 		long mine = 0;
 		const struct shm_run r = {(uintptr_t)&mine, (uintptr_t)litmus_data(64),
 			sizeof mine};
-		litmus_expect("the desk fails", shm_desk_move(0, &r, 1, i == 0) == 0);
+		litmus_expect("the request fails", shm_request_move(0, &r, 1, i == 0) == 0);
 	}
 	atomic_store(&ending, 1);
 	litmus_pause(2);
-	wait_wake(&desk_of_0()->asked, 1);
+	wait_wake(&slot_of_0()->request_seq, 1);
 	for (int i = 0; i < 40; i++) {
 		sched_yield();
-		wait_wake(&desk_of_0()->asked, 1);
+		wait_wake(&slot_of_0()->request_seq, 1);
 	}
 }
 
 const struct litmus case_regions = {"regions", 2, first_regions, regions, NULL, 5000};
 const struct litmus case_declared = {"declared", 2, nothing, declared, NULL, 3000};
 const struct litmus case_contexts = {"contexts", 2, nothing, contexts, NULL, 3000};
-const struct litmus case_desk = {"desk", 2, at_desk, desk, NULL, 3000};
+const struct litmus case_request = {"request", 2, make_slot, request, NULL, 3000};

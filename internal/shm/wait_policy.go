@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the policy of a node's waits is told of the machine: what a wake-up costs, and whether every
-// rank has a core of its own. Launchers bind ranks to cores, so one rank's own mask says little:
-// all masks together count. Nodes that share a machine do not see each other's masks: there must be
-// cores enough for all ranks of the machine besides.
+// The parameters of a node's wait policy that depend on the machine: the cost of a wake-up, and
+// whether every rank has a core of its own. Launchers bind ranks to cores, so the union of all
+// ranks' masks is counted. Nodes that share a machine do not see each other's masks, so the machine
+// must also have cores enough for all of its ranks.
 package shm
 
 // #include "shm.h"
@@ -11,12 +11,12 @@ package shm
 // static inline void open_policy(uint64_t wake, uint64_t spin)
 // {
 // 	wait_policy_open(&shm.policy, wake, spin);
-// 	wait_policy_open(&shm.far, wake, spin);
+// 	wait_policy_open(&shm.remote_policy, wake, spin);
 // }
 // static inline void tune_policy(uint32_t quick, uint64_t own_yield)
 // {
 // 	wait_policy_tune(&shm.policy, quick, own_yield);
-// 	wait_policy_tune(&shm.far, quick, own_yield);
+// 	wait_policy_tune(&shm.remote_policy, quick, own_yield);
 // }
 // static inline enum wait_place place_of(int peer)
 // {
@@ -39,7 +39,8 @@ import (
 	"libarmci/internal/wait"
 )
 
-// openPolicy is collective over the node.
+// openPolicy sets the parameters of this rank's waits. It is collective over the node: each rank
+// publishes its CPU mask, and the leader measures the cost of a wake-up for all.
 func (m *Node) openPolicy() {
 	var mine unix.CPUSet
 	if unix.SchedGetaffinity(0, &mine) == nil {
@@ -56,7 +57,7 @@ func (m *Node) openPolicy() {
 	switch {
 	case m.opt.Spin > 0:
 		wake = max(time.Duration(m.opt.Spin)*wait.QuickTime/time.Duration(quick), 1)
-	case len(m.opt.Ranks) > m.cores() || m.opt.MachineRanks > coresOfMachine():
+	case len(m.opt.Ranks) > m.coresOfNode() || m.opt.MachineRanks > coresOfMachine():
 		spin = wait.CrowdedSpin
 	}
 	C.open_policy(C.uint64_t(wake), C.uint64_t(spin))
@@ -65,28 +66,30 @@ func (m *Node) openPolicy() {
 	}
 }
 
-// A look at a network costs what its fabric knows: these are what its Looks are made of.
+// Polls of a network that a waiter makes before it yields, by default. A fabric that knows the cost
+// of a poll derives its own number (Looks) from these.
 const (
-	polls        = 2000
-	crowdedPolls = 20
+	defaultPolls     = 2000
+	crowdedNodePolls = 20
 )
 
-// Polls is how often a waiter of this rank looks at a network before it yields.
+// Polls returns how often a waiter of this rank polls a network before it yields.
 func (m *Node) Polls() int {
 	switch {
 	case m.opt.Spin > 0:
 		return m.opt.Spin
 	case bool(C.shm_crowded()):
-		return crowdedPolls
+		return crowdedNodePolls
 	}
-	return polls
+	return defaultPolls
 }
 
-// placeOf is where a wait for a local rank believes it to be; this rank may move. For tests.
+// placeOf returns the place that a wait assumes for a local rank. The wait may move this rank to
+// another core. For tests.
 func placeOf(peer int) wait.Place { return C.place_of(C.int(peer)) }
 
-// yielded has this rank believe that a yield took so long, and lostSlices tells whether it sleeps
-// instead of yielding. For tests.
+// yielded records a yield that took so long, and returns false if it cost a time slice. lostSlices
+// reports whether this rank sleeps instead of yielding. For tests.
 func yielded(d time.Duration) bool { return bool(C.yielded(C.uint64_t(d))) }
 func lostSlices() bool             { return bool(C.shm_lost_slices()) }
 
@@ -103,8 +106,8 @@ func cpusOf(local int) []uint64 {
 	return unsafe.Slice((*uint64)(unsafe.Pointer(C.cpus_of(C.int(local)))), C.SHM_CPUS/64)
 }
 
-// cores counts the CPUs that the ranks of this node may use between them.
-func (m *Node) cores() int {
+// coresOfNode counts the CPUs that the ranks of this node may use between them.
+func (m *Node) coresOfNode() int {
 	n := 0
 	for word := range C.SHM_CPUS / 64 {
 		var all uint64

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How large the arena may be under the limits of the processes that map it (RLIMIT_AS,
-// RLIMIT_FSIZE), and which of them must be raised to which value if that is too little. memory.go
-// knows how much memory there is; join.go reserves addresses.
+// The size of the arena under the limits of the processes that map it (RLIMIT_AS, RLIMIT_FSIZE),
+// and advice which limit to raise if that is too little. memory.go reads how much memory there is;
+// join.go reserves addresses.
 package shm
 
 import (
@@ -17,8 +17,8 @@ import (
 	"libarmci/internal/config"
 )
 
-// What a process needs besides its memory at the time when it joins its node: threads that start
-// later, and Go's heap.
+// Address space that a process will need after it has joined its node: for threads that start
+// later, and for Go's heap.
 const (
 	laterThreads = 12
 	laterHeap    = int64(128 << 20)
@@ -39,8 +39,8 @@ func rlimit(what int) int64 {
 	return int64(lim.Cur)
 }
 
-// ownSpaceLeft is how much address space this process can give to the arena; negative if it needs
-// more itself.
+// ownSpaceLeft returns the bytes of address space that this process can give to the arena; negative
+// if its own later needs exceed the limit.
 func ownSpaceLeft() int64 {
 	limit := rlimit(unix.RLIMIT_AS)
 	if limit == unlimited {
@@ -56,7 +56,7 @@ func stackBytes() int64 {
 	return usualStack
 }
 
-// spaceUsed is the size of this process; without /proc it is taken to be half of the limit.
+// spaceUsed returns the bytes of this process's address space; half of the limit without /proc.
 func spaceUsed(limit int64) int64 {
 	text, _ := os.ReadFile("/proc/self/statm")
 	pages, _, _ := strings.Cut(string(text), " ")
@@ -67,9 +67,9 @@ func spaceUsed(limit int64) int64 {
 	return n * int64(os.Getpagesize())
 }
 
-// arenaBytes is the size of the arena. Where the address space is limited, the ranks' shared memory
-// and the private memory of one rank get equal shares of what is left, so an arena of n ranks gets
-// n of n+1 shares.
+// arenaBytes returns the size of the arena. Where the address space is limited, the ranks' shared
+// memory and the private memory of one rank get equal shares of what is left, so an arena of n
+// ranks gets n of n+1 shares.
 func arenaBytes(o *Options, left spaceLeft) (int64, error) {
 	n := int64(len(o.Ranks))
 	least, err := leastArena(len(o.Ranks), o.World)
@@ -91,7 +91,7 @@ func arenaBytes(o *Options, left spaceLeft) (int64, error) {
 	return underFileLimit(o, bytes, least)
 }
 
-// leastArena is the size of the smallest arena for so many ranks.
+// leastArena returns the size of the smallest arena for so many ranks.
 func leastArena(ranks, world int) (int64, error) {
 	var err error
 	for bytes := smallestArena; bytes < 1<<46; bytes += bytes / 4 &^ (2<<20 - 1) {
@@ -102,8 +102,8 @@ func leastArena(ranks, world int) (int64, error) {
 	return 0, err
 }
 
-// noAddressSpace says that a rank's limit leaves less than the smallest arena, and what the limit
-// must be.
+// noAddressSpace returns the error of a limit that leaves less than the smallest arena, with
+// advice.
 func noAddressSpace(o *Options, left spaceLeft, least int64) error {
 	why := fmt.Sprintf("the limit of address space of rank %d leaves %s for the memory that "+
 		"the ranks of "+
@@ -162,8 +162,8 @@ func underFileLimit(o *Options, bytes, least int64) (int64, error) {
 	}
 }
 
-// moreSpace advises what to do if the slices of an arena, of so many bytes each, are too small by
-// missing bytes.
+// moreSpace advises which limit or setting to raise if the slices of an arena, of slice bytes each,
+// are too small by missing bytes.
 func moreSpace(slice, missing int64, ranks int) string {
 	space, file := rlimit(unix.RLIMIT_AS), rlimit(unix.RLIMIT_FSIZE)
 	switch {
@@ -175,8 +175,8 @@ func moreSpace(slice, missing int64, ranks int) string {
 	return "set ARMCI_SHM_ARENA to more"
 }
 
-// raiseFiles advises to raise the limit of open files if that is why so many more could not be
-// opened.
+// raiseFiles advises to raise the limit of open files if err says that the limit was reached; else
+// it is empty. more is the number of files that were to be opened.
 func raiseFiles(err error, more int) string {
 	if !errors.Is(err, unix.EMFILE) {
 		return ""

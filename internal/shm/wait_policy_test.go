@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Ranks know which of them run on one core, and part where the mask of one allows it.
+// A rank sees whether another one runs on its core, and moves to another core if its mask allows
+// it.
 package shm
 
 import (
@@ -12,10 +13,10 @@ import (
 	"libarmci/internal/wait"
 )
 
-func TestBeside(t *testing.T) { run(t, 2, "beside") }
+func TestRankMovesOffASharedCore(t *testing.T) { run(t, 2, "beside") }
 
-// beside puts both ranks on one core, where neither looks in vain for the other, and then lets one
-// go.
+// beside binds both ranks to one core, checks that each sees that, and then unbinds one, which
+// moves.
 func beside(r *rank) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

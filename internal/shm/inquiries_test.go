@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Tests of what a reporter knows of ranks that are dead by then, and what it tells other hosts.
+// The reporter and claims of ranks that have died since, and its answers to other hosts.
 package shm
 
 import (
@@ -16,11 +16,11 @@ import (
 	"libarmci/internal/tcp"
 )
 
-// claimWhenTold claims the line about the end of the job, as a rank does that prints it.
-func claimWhenTold(r *rank) {
-	r.say("ready")
-	r.hear()
-	r.say("%v", r.ClaimEnd() && r.ClaimMachine())
+// claimOnRequest claims the report of the job's end when the parent writes a line.
+func claimOnRequest(r *rank) {
+	r.writeLine("ready")
+	r.readLine()
+	r.writeLine("%v", r.ClaimEnd() && r.ClaimMachine())
 	select {}
 }
 
@@ -36,7 +36,7 @@ func TestReporterSeesClaimsOfTheDead(t *testing.T) {
 	}
 	all := append(node(0, testBase), node(1, testBase+2*testArena)...)
 	for _, p := range all {
-		p.hear(t)
+		p.readLine(t)
 	}
 	pid, err := strconv.Atoi(filepath.Base(reporterOf(t, all[0])))
 	if err != nil {
@@ -44,8 +44,8 @@ func TestReporterSeesClaimsOfTheDead(t *testing.T) {
 	}
 	unix.Kill(pid, unix.SIGSTOP)
 	all[1].kill(t)
-	all[2].tell("claim")
-	if got := all[2].hear(t); got != "true" {
+	all[2].writeLine("claim")
+	if got := all[2].readLine(t); got != "true" {
 		t.Errorf("a rank of the other node claims: %s", got)
 	}
 	for _, victim := range []int{2, 3, 0} {
@@ -53,17 +53,18 @@ func TestReporterSeesClaimsOfTheDead(t *testing.T) {
 	}
 	unix.Kill(pid, unix.SIGCONT)
 	for _, p := range all {
-		p.end(t, true)
+		p.awaitExit(t, true)
 		if p.err.Len() > 0 {
 			t.Errorf("a rank has printed the cause: %q", p.err.String())
 		}
 	}
 }
 
-// beAsked: the leader says where its reporter can be asked. Local rank 1 may settle the end.
+// beAsked: every rank writes the address of the reporter it has started. Local rank 1 may settle
+// the end.
 func beAsked(r *rank) {
-	r.say("%s", hex.EncodeToString(r.InquiriesAt()))
-	if r.hear() == "settle" {
+	r.writeLine("%s", hex.EncodeToString(r.InquiriesAt()))
+	if r.readLine() == "settle" {
 		r.Settle()
 		os.Exit(1)
 	}
@@ -73,18 +74,18 @@ func beAsked(r *rank) {
 // inquiry is tcp.Inquiries.Ask of one address.
 type inquiry func(answer string, within time.Duration) bool
 
-// asked starts ranks that other hosts may ask about, and returns how.
+// asked starts ranks with a reporter that other hosts can ask, and returns a function that asks it.
 func asked(t *testing.T, secret []byte) ([]*process, inquiry) {
 	t.Helper()
 	all := launch(t, 3, "be asked", func(o *order) {
 		o.Reporter, o.Secret, o.Asked = true, secret, true
 	})
-	at, err := hex.DecodeString(all[0].hear(t))
+	at, err := hex.DecodeString(all[0].readLine(t))
 	if err != nil || len(at) == 0 {
 		t.Fatalf("asked at %q, %v", at, err)
 	}
 	for _, p := range all[1:] {
-		if got := p.hear(t); got != "" {
+		if got := p.readLine(t); got != "" {
 			t.Errorf("local rank %d would be asked at %s", p.Local, got)
 		}
 	}
@@ -101,10 +102,10 @@ func TestReporterAnswersOtherHosts(t *testing.T) {
 		secret := freshSecret()
 		all, ask := asked(t, secret)
 		heard := make(chan bool)
-		go func() { heard <- ask(knownText(secret), patience) }()
+		go func() { heard <- ask(causeKnownText(secret), patience) }()
 		if settled {
-			all[1].tell("settle")
-			all[1].end(t, true)
+			all[1].writeLine("settle")
+			all[1].awaitExit(t, true)
 		} else {
 			all[1].kill(t)
 		}
@@ -114,12 +115,12 @@ func TestReporterAnswersOtherHosts(t *testing.T) {
 		if !<-heard {
 			t.Errorf("settled: %v; the cause is not known", settled)
 		}
-		if ask(knownText(freshSecret()), patience) {
+		if ask(causeKnownText(freshSecret()), patience) {
 			t.Error("it answers another job")
 		}
 		for _, p := range all {
 			if p.Local != 1 || !settled {
-				p.end(t, true)
+				p.awaitExit(t, true)
 			}
 		}
 		if got := all[0].err.Len() > 0; got == settled {
@@ -128,7 +129,7 @@ func TestReporterAnswersOtherHosts(t *testing.T) {
 		for reporterOf(t, all[0]) != "" {
 			time.Sleep(10 * time.Millisecond)
 		}
-		if ask(knownText(secret), patience) {
+		if ask(causeKnownText(secret), patience) {
 			t.Error("it answers after its end")
 		}
 	}

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// One reporter for all nodes of a network namespace, of which there are several where the job
-// pretends so. Only one process that watches all ranks sees which of them ends first: several
-// reporters wake in any order. The leader of the first node starts it; leaders of the others hand
-// their connections over through an abstract socket, which containers of one machine do not share:
-// these have a reporter each, as has a node whose leader cannot hand over.
+// One reporter for all nodes of a network namespace, which has several nodes where a job simulates
+// nodes. Only one process that watches all ranks sees which of them ends first, since several
+// reporters wake in any order. The leader of the first node starts it; the leaders of the others
+// hand their connections over through an abstract socket. Containers of one machine do not share
+// that, so each has a reporter, as has a node whose leader cannot hand over.
 package shm
 
 import (
@@ -22,9 +22,9 @@ import (
 	"libarmci/internal/sock"
 )
 
-// watch is what a reporter needs of a rank: the end of the connection, and the line about its
-// death.
-type watch struct {
+// watchedRank is one rank as a reporter watches it: the reporter's end of the connection, and the
+// line that it prints about the rank's death.
+type watchedRank struct {
 	end  int
 	line string
 }
@@ -35,10 +35,11 @@ const (
 	handOverBytes  = 8       // number of ranks, bytes of the lines
 )
 
-// shareReporter starts the reporter of the machine, or hands the ranks of this node over to it.
-func (m *Node) shareReporter(own []watch, ready int) error {
+// shareReporter starts the reporter of the machine (leader of the first node), or hands the ranks
+// of this node over to it (other leaders). ready is the rank's end of the first connection.
+func (m *liveness) shareReporter(own []watchedRank, ready int) error {
 	if m.opt.NetnsNode > 0 {
-		return m.handOver(own)
+		return m.handOverRanks(own)
 	}
 	name := secretName("reporters ", m.opt.Secret)
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: "@" + name, Net: "unix"})
@@ -53,15 +54,15 @@ func (m *Node) shareReporter(own []watch, ready int) error {
 		return err
 	}
 	for _, c := range conns {
-		// a leader that does not hear it starts a reporter of its own
+		// A leader that does not receive this byte starts a reporter for its node.
 		sock.Send(c, []byte{1}, nil)
 	}
 	return nil
 }
 
-// handOver gives the ranks of this node to the reporter of the machine, and returns when it watches
-// them.
-func (m *Node) handOver(own []watch) error {
+// handOverRanks sends the connections of this node's ranks to the leader of the first node, and
+// returns when the reporter of the machine watches them.
+func (m *liveness) handOverRanks(own []watchedRank) error {
 	if len(own) > mostHandedOver {
 		return fmt.Errorf("%d ranks are too many for one message", len(own))
 	}
@@ -74,8 +75,7 @@ func (m *Node) handOver(own []watch) error {
 			break
 		}
 		if time.Now().After(deadline) {
-			// until then the first node may not have come so far
-			return err
+			return err // the leader of the first node does not listen in time
 		}
 	}
 	defer c.Close()
@@ -90,7 +90,8 @@ func (m *Node) handOver(own []watch) error {
 	return err
 }
 
-func sendWatches(c *net.UnixConn, own []watch) error {
+// sendWatches sends the connections and lines of the ranks of a node.
+func sendWatches(c *net.UnixConn, own []watchedRank) error {
 	var lines strings.Builder
 	ends := make([]int, len(own))
 	for i, w := range own {
@@ -106,8 +107,10 @@ func sendWatches(c *net.UnixConn, own []watch) error {
 	return err
 }
 
-// gatherWatches adds the ranks of the other nodes to own until there are n, or the time is up.
-func gatherWatches(l *net.UnixListener, own []watch, n int) (all []watch, conns []*net.UnixConn) {
+// gatherWatches receives the watches of other nodes and appends them to own, until there are n or
+// reporterStart has passed. The caller closes the connections and the received ends.
+func gatherWatches(l *net.UnixListener, own []watchedRank, n int) (all []watchedRank,
+	conns []*net.UnixConn) {
 	all = own
 	deadline := time.Now().Add(reporterStart)
 	l.SetDeadline(deadline)
@@ -132,13 +135,14 @@ func gatherWatches(l *net.UnixListener, own []watch, n int) (all []watch, conns 
 	return all, conns
 }
 
-func receiveWatches(c *net.UnixConn) ([]watch, error) {
+// receiveWatches receives what sendWatches sends.
+func receiveWatches(c *net.UnixConn) ([]watchedRank, error) {
 	head, oob := make([]byte, handOverBytes), make([]byte, unix.CmsgSpace(4*mostHandedOver))
 	n, oobn, _, _, err := c.ReadMsgUnix(head, oob)
 	if err != nil {
 		return nil, err
 	}
-	ends, err := rights(oob[:oobn])
+	ends, err := receivedDescriptors(oob[:oobn])
 	if err != nil {
 		return nil, err
 	}
@@ -147,14 +151,14 @@ func receiveWatches(c *net.UnixConn) ([]watch, error) {
 		closeFds(ends)
 		return nil, err
 	}
-	all := make([]watch, len(ends))
+	all := make([]watchedRank, len(ends))
 	for i, end := range ends {
-		all[i] = watch{end, lines[i]}
+		all[i] = watchedRank{end, lines[i]}
 	}
 	return all, nil
 }
 
-// receiveLines reads what follows the head of a message with n connections.
+// receiveLines reads the lines that follow the head of a message with n connections.
 func receiveLines(c *net.UnixConn, head []byte, n int) ([]string, error) {
 	if len(head) != handOverBytes || int(binary.LittleEndian.Uint32(head)) != n {
 		return nil, errors.New("a message of another length")
@@ -174,7 +178,7 @@ func receiveLines(c *net.UnixConn, head []byte, n int) ([]string, error) {
 	return lines[:n], nil
 }
 
-func closeWatches(all []watch) {
+func closeWatches(all []watchedRank) {
 	for _, w := range all {
 		unix.Close(w.end)
 	}

@@ -15,7 +15,7 @@ import (
 )
 
 func ranksOf(n int) *Options {
-	o := &Options{Arena: 16 << 40, World: n}
+	o := &Options{World: n, MemoryOptions: MemoryOptions{Arena: 16 << 40}}
 	for i := range n {
 		o.Ranks = append(o.Ranks, transport.Rank(i))
 	}
@@ -55,7 +55,7 @@ func TestArenaUnderSpaceLimit(t *testing.T) {
 }
 
 // An arena that was set is taken as it is where it fits.
-func TestArenaSet(t *testing.T) {
+func TestConfiguredArenaIsKept(t *testing.T) {
 	o := ranksOf(4)
 	o.Arena = 1 << 30
 	if bytes, err := arenaBytes(o, spaceLeft{bytes: 1<<30 + 1<<20}); err != nil ||
@@ -104,6 +104,7 @@ func TestAdvisedSpace(t *testing.T) {
 	}
 }
 
+// Files of the arena stay below the limit of file size, or the advice names that limit.
 func TestArenaUnderFileLimit(t *testing.T) {
 	o := ranksOf(4)
 	least, _ := leastArena(4, 4)

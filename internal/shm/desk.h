@@ -1,8 +1,0 @@
-// SPDX-License-Identifier: BSD-3-Clause
-// What foreign.c needs of desk.c. Nobody else includes it.
-#ifndef ARMCI_SHM_DESK_H
-#define ARMCI_SHM_DESK_H
-
-int shm_desk_open(void); // starts this rank's thread: 0 or an errno
-
-#endif
