@@ -61,8 +61,8 @@ func TestWrongAnswers(t *testing.T) {
 		"an empty part":            {true, []lie{part(0, 8, 20), part(8, 0, 20)}},
 		"data for a call":          {true, []lie{data(8)}},
 		"a message for another": {true,
-			[]lie{{header{kind: kindTell, rank: 1, bytes: 1}, []byte("x")}}},
-		"a farewell to who stays": {true, []lie{{header{kind: kindParted}, nil}}},
+			[]lie{{header{kind: kindMessage, rank: 1, bytes: 1}, []byte("x")}}},
+		"a farewell to who stays": {true, []lie{{header{kind: kindReleaseAck}, nil}}},
 		"a long acknowledgement": {true,
 			[]lie{{header{kind: kindAck, bytes: 8}, make([]byte, 8)}}},
 	} {
@@ -119,7 +119,7 @@ func TestRefusedCall(t *testing.T) {
 	leaktest.Check(t)
 	ends, strangers := newMixed(t, pipe.New(pipe.Options{}), nil, 2, 1)
 	strangers[1].serve = func(_ *stranger, e transport.TargetEndpoint, f reply) {
-		h := header{kind: kindRefused, what: whySense, id: f.id, bytes: 6}
+		h := header{kind: kindRefused, what: whyInvalid, id: f.id, bytes: 6}
 		e.Post(h.append(nil), []byte("no way"))
 	}
 	for range 3 {

@@ -13,14 +13,14 @@ import (
 
 // boundTest is connections with numbers, which are used or not.
 type boundTest struct {
-	*bound[int]
+	*connLimit[int]
 	used map[int]uint32
 	time time.Time
 }
 
 func newBoundTest(most int) *boundTest {
 	b := &boundTest{used: map[int]uint32{}, time: time.Unix(1, 0)}
-	b.bound = newBound(most, func(i int) uint32 { return b.used[i] })
+	b.connLimit = newConnLimit(most, func(i int) uint32 { return b.used[i] })
 	b.now = func() time.Time { return b.time }
 	return b
 }
@@ -30,7 +30,7 @@ func (b *boundTest) joins(t *testing.T, from, to int, want ...int) {
 	t.Helper()
 	var asked []int
 	for i := from; i < to; i++ {
-		asked = append(asked, b.join(i)...)
+		asked = append(asked, b.addConn(i)...)
 	}
 	if fmt.Sprint(asked) != fmt.Sprint(want) {
 		t.Errorf("asked %v, expected %v", asked, want)
@@ -52,9 +52,9 @@ func TestBound(t *testing.T) {
 		b.used[i]++
 	}
 	for _, i := range []int{3, 9, 0, 1} {
-		b.leave(i)
+		b.removeConn(i)
 	}
-	if b.over.Load() {
+	if b.exceededNow.Load() {
 		t.Error("14 of 16 are too many")
 	}
 	b.joins(t, 18, 20)
@@ -70,20 +70,20 @@ func TestBoundAgain(t *testing.T) {
 	b := newBoundTest(1)
 	b.joins(t, 0, 1)
 	b.joins(t, 1, 2, 0)
-	if list := b.again(); list != nil {
+	if list := b.chooseAgain(); list != nil {
 		t.Errorf("asked %v at once", list)
 	}
 	var pauses []time.Duration
 	for last := b.time; len(pauses) < 7; b.time = b.time.Add(askAgain / 10) {
-		if list := b.again(); list != nil {
+		if list := b.chooseAgain(); list != nil {
 			pauses, last = append(pauses, b.time.Sub(last)), b.time
 		}
 	}
 	if pauses[0] != askAgain || pauses[6] < askRarely/2 || pauses[6] > 2*askRarely {
 		t.Errorf("asked after %v", pauses)
 	}
-	b.leave(0)
-	if b.time = b.time.Add(time.Hour); b.over.Load() || b.again() != nil {
+	b.removeConn(0)
+	if b.time = b.time.Add(time.Hour); b.exceededNow.Load() || b.chooseAgain() != nil {
 		t.Error("asked though there is only one")
 	}
 	b.joins(t, 2, 3, 1)
@@ -92,7 +92,7 @@ func TestBoundAgain(t *testing.T) {
 func TestNoBound(t *testing.T) {
 	b := newBoundTest(0)
 	b.joins(t, 0, 1000)
-	if b.leave(5); b.over.Load() {
+	if b.removeConn(5); b.exceededNow.Load() {
 		t.Error("too many")
 	}
 }
@@ -150,22 +150,22 @@ func TestServers(t *testing.T) {
 // Who gives a connection back too early waits longer the next time, and, when that was right, less
 // again.
 func TestQuiet(t *testing.T) {
-	var q quiet
+	var q idlePeriod
 	now := time.Unix(1, 0)
 	for i := range 30 {
-		q.parted = now
+		q.releasedAt = now
 		now = now.Add(time.Millisecond)
-		q.again(now)
-		if want := min(leastQuiet<<(i+1), mostQuiet); q.time() != want {
-			t.Errorf("after %d times %v, expected %v", i+1, q.time(), want)
+		q.recordReconnect(now)
+		if want := min(minIdleTime<<(i+1), maxIdleTime); q.length() != want {
+			t.Errorf("after %d times %v, expected %v", i+1, q.length(), want)
 		}
 	}
 	for range 5 {
-		q.parted = now
+		q.releasedAt = now
 		now = now.Add(time.Second)
-		q.again(now)
+		q.recordReconnect(now)
 	}
-	if q.time() != leastQuiet {
-		t.Errorf("in the end %v", q.time())
+	if q.length() != minIdleTime {
+		t.Errorf("in the end %v", q.length())
 	}
 }

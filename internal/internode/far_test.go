@@ -202,7 +202,7 @@ func TestFarRefusals(t *testing.T) {
 	own, far := e.Expose(t, 0, 4096), e.Expose(t, 1, 4096)
 	c := s.dial(0, e.Open[0].Info().Addr)
 	rmw := header{kind: kindRMW, rank: 1, addr: uint64(far), arg: 1, flags: flagWide}
-	if r := c.ask(rmw, nil, nil); r.kind != kindRefused || r.what != whySense ||
+	if r := c.ask(rmw, nil, nil); r.kind != kindRefused || r.what != whyInvalid ||
 		!strings.Contains(string(r.body), "private memory") {
 		t.Errorf("read-modify-write: %+v", r)
 	}
@@ -215,7 +215,7 @@ func TestFarRefusals(t *testing.T) {
 		push := header{kind: kindPush, rank: uint32(rank), addr: uint64(addr), bytes: 8}
 		push.id = 3
 		c.sendFrame(push.append(nil), there.append(nil))
-		if r, _ := c.answer(); r.kind != kindRefused || r.what != whySense {
+		if r, _ := c.answer(); r.kind != kindRefused || r.what != whyInvalid {
 			t.Errorf("push of rank %d's memory: %+v", rank, r)
 		}
 		r := c.ask(header{kind: kindRanges, addr: uint64(addr)}, nil, nil)

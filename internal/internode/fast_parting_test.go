@@ -141,7 +141,7 @@ func TestFastPathWhileParting(t *testing.T) {
 	leaktest.Check(t)
 	ends, fast := fastEnds(t, nil)
 	tr, there, mine := ends.Open[0].(*Transport), ends.Alloc(t, 1, 4096), ends.Alloc(t, 0, 4096)
-	tr.restless.Store(true)
+	tr.conns.restless.Store(true)
 	for round := range 3 {
 		if err := done(t, tr.Get, plain(mine, there, 8)); err != nil {
 			t.Fatal(err)
@@ -150,7 +150,7 @@ func TestFastPathWhileParting(t *testing.T) {
 		if err := tr.RMW(1, &transport.RMW{Bytes: 8, Addr: there}); err != nil {
 			t.Fatal(err)
 		}
-		l := tr.targets[1].link.Load()
+		l := tr.routes.targets[1].link.Load()
 		if fast.peer() != transport.OriginEndpoint(l.ep) {
 			t.Fatal("C does not ask the node")
 		}
@@ -159,24 +159,24 @@ func TestFastPathWhileParting(t *testing.T) {
 		}
 		fast.open.Store(true)
 		for range 10 {
-			tr.thread.release(l)
+			tr.thread.requestRelease(l)
 			time.Sleep(time.Millisecond)
 		}
-		if l.state.Load() != linked {
+		if l.state.Load() != linkOpen {
 			t.Fatal("the connection was given back though a request is open")
 		}
 		fast.source, fast.failed = l.ep.Source(), round == 1
 		if over, err := tr.TestRequest(transport.FastImplicit); over || err != nil {
 			t.Errorf("over %v, error %v of an open request", over, err)
 		}
-		err := errAfter(func() { fast.open.Store(false); l.poller.tell() },
+		err := errAfter(func() { fast.open.Store(false); l.poller.wakeWaiters() },
 			func() error { return tr.WaitRequest(transport.FastImplicit) })
 		failed := errors.Is(err, transport.ErrPeerDead)
 		if failed != (round == 1) || err != nil != failed {
 			t.Errorf("round %d: %v", round, err)
 		}
 		// Unless it has gone since the request ended: it was asked for before.
-		giveLinkBack(t, tr, l, parting)
+		giveLinkBack(t, tr, l, linkReleasing)
 		if _, all := fast.uses(l.ep); all != 0 {
 			t.Errorf("C knows %d ranges", all)
 		}
@@ -201,7 +201,7 @@ func errAfter(soon func(), do func() error) error {
 // giveBackEnds waits until a connection has been given back.
 func giveBackEnds(t *testing.T, l *link) {
 	t.Helper()
-	for end := time.Now().Add(patience); l.state.Load() != parted; time.Sleep(
+	for end := time.Now().Add(patience); l.state.Load() != linkReleased; time.Sleep(
 		50 * time.Microsecond) {
 		if time.Now().After(end) {
 			t.Fatal("the node does not answer")

@@ -268,7 +268,9 @@ func TestPeerLeaves(t *testing.T) {
 				t.Fatal(err)
 			}
 			ends.Open[1].Close()
-			for end := time.Now().Add(patience); !u.tr.(*Transport).targets[1].bye.Load(); time.Sleep(time.Millisecond) {
+			g := u.tr.(*Transport).routes.targets[1]
+			for end := time.Now().Add(patience); !g.loss.goodbye.Load(); time.Sleep(
+				time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatal("the goodbye is not heard")
 				}
@@ -335,7 +337,7 @@ func TestCloseWithOpen(t *testing.T) {
 			time.AfterFunc(3*time.Millisecond, func() {
 				begin := time.Now()
 				u.tr.Close()
-				patient <- time.Since(begin) < goodbyeTime
+				patient <- time.Since(begin) < goodbyeTimeout
 			})
 			transporttest.Returns(t, "operations", func() {
 				for _, err := range u.useAll() {

@@ -28,9 +28,10 @@ func TestFenceBeginsAnywhere(t *testing.T) {
 	tr := &Transport{}
 	var peers []transport.Peer
 	for n := range nodes {
-		g := &target{t: tr, number: n, node: n, addr: []byte{1}}
+		g := &target{t: tr, index: n, node: n, addr: []byte{1}}
 		g.link.Store(&link{direct: asked{node: n, order: &order}})
-		tr.targets, tr.at = append(tr.targets, g), append(tr.at, g)
+		tr.routes.targets, tr.routes.byPeer = append(tr.routes.targets, g),
+			append(tr.routes.byPeer, g)
 		peers = append(peers, transport.Peer(n))
 	}
 	first := map[int]int{}

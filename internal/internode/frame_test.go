@@ -90,7 +90,7 @@ func someMemory(rnd *rand.Rand, grain int) (c kernel.Cursor) {
 }
 
 // unbounded are the limits where a frame may have any length.
-var unbounded = limits{data: maxPayload, desc: listDesc, both: math.MaxInt}
+var unbounded = frameLimits{data: maxPayload, desc: maxUnboundedDesc, total: math.MaxInt}
 
 // TestLayoutComesBack cuts memory into frames of all limits and decodes them again.
 func TestLayoutComesBack(t *testing.T) {
@@ -103,23 +103,23 @@ func TestLayoutComesBack(t *testing.T) {
 		want, got := piecesOf(at), []kernel.Piece(nil)
 		lim := unbounded
 		if seed%3 > 0 {
-			lim = limits{data: int64(grain + rnd.IntN(1<<14)),
-				desc: 200 + rnd.IntN(4000), both: math.MaxInt}
+			lim = frameLimits{data: int64(grain + rnd.IntN(1<<14)),
+				desc: 200 + rnd.IntN(4000), total: math.MaxInt}
 		}
 		if seed%3 == 1 {
-			lim.both = 400 + rnd.IntN(1<<14)
+			lim.total = 400 + rnd.IntN(1<<14)
 		}
 		lim.flat = seed%5 == 0
 		for frames := 0; at.Left() > 0; frames++ {
 			left := at.Left()
-			c.take(&at, lim, grain)
+			c.fill(&at, lim, grain)
 			if c.bytes <= 0 || c.bytes != left-at.Left() || c.bytes > lim.data ||
 				len(c.desc) > lim.desc || c.bytes%int64(grain) != 0 {
 				t.Fatalf("seed %d: frame %d of %d bytes with a descriptor of %d, "+
 					"limits %+v; %d were left, now %d", seed, frames, c.bytes,
 					len(c.desc), lim, left, at.Left())
 			}
-			if lim.both < math.MaxInt && int(c.bytes)+len(c.desc) > lim.both {
+			if lim.total < math.MaxInt && int(c.bytes)+len(c.desc) > lim.total {
 				t.Fatalf("seed %d: %d bytes and a descriptor of %d, limits %+v",
 					seed, c.bytes, len(c.desc), lim)
 			}
@@ -135,7 +135,7 @@ func TestLayoutComesBack(t *testing.T) {
 				t.Fatalf("seed %d: grain %d, not of %d", seed, l.grain, grain)
 			}
 			var there kernel.Cursor
-			l.set(&there, &h)
+			l.setCursor(&there, &h)
 			for _, p := range piecesOf(there) {
 				if uint64(p.Addr) < l.lo || uint64(p.Addr+p.Len) > l.hi {
 					t.Fatalf("seed %d: %+v is not between %#x and %#x", seed, p,
@@ -159,7 +159,7 @@ func TestListIsCompact(t *testing.T) {
 	var at kernel.Cursor
 	at.SetGroups([]kernel.Group{g}, 80000)
 	var c chunk
-	if c.take(&at, unbounded, 1); len(c.desc) > 16 || at.Left() > 0 {
+	if c.fill(&at, unbounded, 1); len(c.desc) > 16 || at.Left() > 0 {
 		t.Errorf("%d bytes for segments at a constant distance, %d bytes are left",
 			len(c.desc), at.Left())
 	}
@@ -203,16 +203,16 @@ func TestOwned(t *testing.T) {
 		var l layout
 		found := false
 		for at.Left() > 0 {
-			c.take(&at, unbounded, 1)
+			c.fill(&at, unbounded, 1)
 			h := header{flags: c.flags, addr: c.addr, bytes: uint64(c.bytes)}
 			if err := l.decode(&h, c.desc); err != nil {
 				t.Fatal(err)
 			}
-			found = !l.owned(func(addr uintptr, n int64) bool {
+			found = !l.isOwned(func(addr uintptr, n int64) bool {
 				return bad < addr ||
 					int64(bad-addr) >= n
 			}) || found
-			if !l.owned(func(uintptr, int64) bool { return true }) {
+			if !l.isOwned(func(uintptr, int64) bool { return true }) {
 				t.Fatalf("seed %d: memory that is all the rank's is not", seed)
 			}
 		}
@@ -257,7 +257,7 @@ func FuzzLayout(f *testing.F) {
 	for seed := range uint64(20) {
 		at := someMemory(rand.New(rand.NewPCG(seed, 0)), 1)
 		var c chunk
-		c.take(&at, unbounded, 1)
+		c.fill(&at, unbounded, 1)
 		f.Add(c.flags, c.desc, c.addr, uint64(c.bytes))
 	}
 	var l layout
@@ -275,11 +275,11 @@ func FuzzLayout(f *testing.F) {
 			t.Errorf("%+v", l)
 		}
 		var c kernel.Cursor
-		l.set(&c, &h)
+		l.setCursor(&c, &h)
 		if uint64(c.Left()) != nbytes {
 			t.Errorf("%d bytes, not %d", c.Left(), nbytes)
 		}
-		l.owned(func(addr uintptr, n int64) bool {
+		l.isOwned(func(addr uintptr, n int64) bool {
 			return n > 0 && uint64(addr) >= l.lo && uint64(addr)+uint64(n) <= l.hi
 		})
 	})

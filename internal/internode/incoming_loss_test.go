@@ -105,7 +105,7 @@ func TestThirdRankLostWhileWaiterPolls(t *testing.T) {
 // the listener meanwhile. The answer never comes.
 func (w *incomingTest) driving(done func() bool, meanwhile func()) {
 	w.t.Helper()
-	p := w.tr.targets[0].link.Load().poller
+	p := w.tr.routes.targets[0].link.Load().poller
 	w.until("the waiter owns its poller", p.tryAcquire, func() {})
 	ended := make(chan struct{})
 	var failed atomic.Bool // so that closing the transport does not wait for the thread
@@ -113,13 +113,16 @@ func (w *incomingTest) driving(done func() bool, meanwhile func()) {
 	go func() {
 		over := func() bool { return failed.Load() || done() }
 		for !over() { // a yield that was long may end it
-			p.look(1<<30, over)
+			p.spinPoll(1<<30, over)
 		}
 		p.release()
 		close(ended)
 	}()
 	in := &w.tr.server.incoming
-	w.until("the waiter polls", func() bool { return in.waiters.Load() == 1 && in.held.Load() },
+	w.until("the waiter polls", func() bool {
+		return in.waiters.Load() == 1 &&
+			in.owned.Load()
+	},
 		func() {})
 	meanwhile()
 	transporttest.Returns(w.t, "the wait", func() { <-ended })
@@ -135,7 +138,7 @@ func TestLossWhileAnswerIsAwaited(t *testing.T) {
 	w.sendTo(1, 0)
 	w.driving(func() bool { return w.reports(1, 2) > 0 }, func() { w.net.Break(2, 1, 0) })
 	w.expectReports(1, 2, 3)
-	bye := &w.tr.targets[0].bye
+	bye := &w.tr.routes.targets[0].loss.goodbye
 	w.driving(bye.Load, func() { w.ends.Open[0].Close() })
 	w.expectReports(1, 2, 3)
 }
@@ -153,7 +156,7 @@ func TestPeerLeavesWhileWaiterPolls(t *testing.T) {
 	w.send()
 	var closed sync.WaitGroup
 	closed.Go(func() { w.ends.Open[0].Close() })
-	w.until("the peer has left", func() bool { return w.tr.server.origin(0) == nil },
+	w.until("the peer has left", func() bool { return w.tr.server.originOf(0) == nil },
 		func() { w.tr.PollIncoming(&v) })
 	if closed.Wait(); !w.here() {
 		t.Error("the last message is lost")
@@ -187,11 +190,11 @@ func TestConnectionGivenBackWhileWaiterPolls(t *testing.T) {
 	poll := func() { w.tr.PollIncoming(&v) }
 	received := 1
 	for range 3 {
-		old := w.tr.server.origin(0)
+		old := w.tr.server.originOf(0)
 		var other sync.WaitGroup
-		other.Go(func() { giveBack(t, w.ends.Open[0], 1, parted) })
+		other.Go(func() { giveBack(t, w.ends.Open[0], 1, linkReleased) })
 		w.until("the connection is given back",
-			func() bool { return w.tr.server.origin(0) != old }, poll)
+			func() bool { return w.tr.server.originOf(0) != old }, poll)
 		other.Wait()
 		for range 2 { // the first one connects: the waiter accepts
 			other.Go(w.send)

@@ -163,7 +163,7 @@ func TestLossWhileWaiterPolls(t *testing.T) {
 	var v transport.Visit
 	w.begin(&v)
 	w.net.Vanish(0)
-	for end := time.Now().Add(patience); w.tr.server.origin(0) != nil; {
+	for end := time.Now().Add(patience); w.tr.server.originOf(0) != nil; {
 		if w.tr.PollIncoming(&v); time.Now().After(end) {
 			t.Fatal("the waiter does not notice that the connection is lost")
 		}
@@ -203,12 +203,12 @@ func TestWaiterThatComesBackSoon(t *testing.T) {
 	w := newIncomingTest(t)
 	in := &w.tr.server.incoming
 	var v transport.Visit
-	for in.guard.returns = mostBack; ; { // a busy machine may part two visits for longer
+	for in.guard.returns = maxReturns; ; { // a busy machine may part two visits for longer
 		w.begin(&v)
 		w.tr.LeaveIncoming(&v, true)
 		if in.tryAcquire() {
 			diverted := in.diverted
-			in.held.Store(false)
+			in.owned.Store(false)
 			if diverted {
 				break
 			}
@@ -225,7 +225,7 @@ func TestWaiterThatComesBackSoon(t *testing.T) {
 	if in.diverted {
 		t.Error("what comes does not wake the server's thread though the waiter sleeps")
 	}
-	in.held.Store(false)
+	in.owned.Store(false)
 }
 
 // slowAlarm holds the caller up behind setting the alarm until that has gone off, as a host does
@@ -255,9 +255,9 @@ func TestAlarmBeforeWaiterHasLeft(t *testing.T) {
 	in := &w.tr.server.incoming
 	var v transport.Visit
 	w.begin(&v)
-	l := &slowAlarm{SharedListener: in.listener, missed: in.missed.Load}
+	l := &slowAlarm{SharedListener: in.listener, missed: in.serverSkipped.Load}
 	in.listener = l
-	in.guard.returns = mostBack
+	in.guard.returns = maxReturns
 	w.send()
 	if w.tr.LeaveIncoming(&v, true); !l.woken {
 		t.Error("the alarm is lost")
@@ -286,7 +286,7 @@ func TestAlarmBehindSleep(t *testing.T) {
 	in.listener = l
 	for _, found := range []bool{false, true} {
 		w.begin(&v)
-		in.guard.returns = mostBack
+		in.guard.returns = maxReturns
 		w.tr.LeaveIncoming(&v, found)
 	}
 	if l.set != 1 {
@@ -301,10 +301,10 @@ func TestWaiterThatStaysAway(t *testing.T) {
 	w := newIncomingTest(t)
 	in := &w.tr.server.incoming
 	var v transport.Visit
-	for range 2 * mostBack {
+	for range 2 * maxReturns {
 		w.begin(&v)
 		w.tr.LeaveIncoming(&v, true)
-		time.Sleep(mostGuard / 2)
+		time.Sleep(maxGuard / 2)
 	}
 	w.begin(&v)
 	returns := in.guard.returns

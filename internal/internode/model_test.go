@@ -46,7 +46,7 @@ func TestChoose(t *testing.T) {
 		{workload{requests: 10, bytes: 8000, behind: true}, transport.ByPacking},
 		{workload{requests: 20, bytes: 20000, foreign: true}, transport.ByDevice},
 	} {
-		if got := usualCosts.choose(c.w).by; got != c.want {
+		if got := usualCosts.cheapest(c.w).protocol; got != c.want {
 			t.Errorf("%+v: %s, not %s", c.w, got, c.want)
 		}
 	}
@@ -57,18 +57,18 @@ func TestChoose(t *testing.T) {
 func TestFit(t *testing.T) {
 	at := func(l line, rows, row int32) patch {
 		p := patch{rows: rows, row: row}
-		p.ns = l.time(int64(rows), int64(p.bytes()))
+		p.ns = l.cost(int64(rows), int64(p.bytes()))
 		return p
 	}
 	for _, l := range []line{{1000, 100, 2}, {0, 50, 0.25}, {500, 0, 1}} {
 		few, many, long := at(l, 4, 64), at(l, 64, 64), at(l, 64, 4096)
-		got := fit(few, many, long)
+		got := fitLine(few, many, long)
 		if math.Abs(got.start-l.start)+math.Abs(got.each-l.each)+
 			math.Abs(got.byte-l.byte) > 1e-6 {
 			t.Errorf("%v became %v", l, got)
 		}
 		many.ns += 1e6 // somebody else had the processor
-		if got := fit(few, many, long); min(got.start, got.each, got.byte) < 0 {
+		if got := fitLine(few, many, long); min(got.start, got.each, got.byte) < 0 {
 			t.Errorf("with a late patch %v became %v", l, got)
 		}
 	}
@@ -84,15 +84,15 @@ func TestSteady(t *testing.T) {
 		}
 		return 100
 	}
-	if got := steady(spell, func() float64 { return 5 }); got[0] != 100 || got[1] != 5 {
+	if got := steadyTimes(spell, func() float64 { return 5 }); got[0] != 100 || got[1] != 5 {
 		t.Errorf("%v is found", got)
 	}
 	if calls > 5*rounds {
 		t.Errorf("measured %d times, although what is measured is steady", calls)
 	}
 	wild := 0
-	steady(func() float64 { wild++; return float64(1 + wild/rounds*wild/rounds) })
-	if wild != mostSeries*rounds {
+	steadyTimes(func() float64 { wild++; return float64(1 + wild/rounds*wild/rounds) })
+	if wild != maxSeries*rounds {
 		t.Errorf("measured %d times what never is the same", wild)
 	}
 }
@@ -112,12 +112,12 @@ func TestSleepingServer(t *testing.T) {
 			Remote: transport.Section{Base: there, Stride: []int32{64}}}
 		put := func() (framed bool) {
 			t.Helper()
-			g := tr.targets[1]
-			before := g.stored
+			g := tr.routes.targets[1]
+			before := g.tx.lastStore
 			if err := errors.Join(tr.Put(1, x), tr.Fence(1)); err != nil {
 				t.Fatal(err)
 			}
-			return g.stored != before
+			return g.tx.lastStore != before
 		}
 		put()
 		time.Sleep(5 * time.Millisecond)
@@ -126,7 +126,7 @@ func TestSleepingServer(t *testing.T) {
 		}
 		asked := false
 		for range 100 { // this thread may be away for longer than that is known
-			tr.targets[1].serves.Heard()
+			tr.routes.targets[1].progress.server.Heard()
 			asked = asked || put()
 		}
 		if !asked {
@@ -140,7 +140,7 @@ func TestLendFrom(t *testing.T) {
 		2 * pageBytes: {copy: line{byte: 1}, pin: line{pageBytes, pageBytes / 2, 0}},
 		1 << 30:       {copy: line{byte: 0.01}, pin: line{1000, 100, 0}},
 	} {
-		if got := c.lendFrom(); got < want || got > want+want/2 {
+		if got := c.registerFrom(); got < want || got > want+want/2 {
 			t.Errorf("%v: memory is registered from %d bytes on", &c, got)
 		}
 	}
@@ -151,13 +151,13 @@ func TestLendAfter(t *testing.T) {
 	for _, c := range []costs{{copy: line{byte: 0.01}, pin: line{1000, 100, 0}},
 		{copy: line{byte: 1}, pin: line{5000, 0, 0}}} {
 		const bytes = 64 * pageBytes
-		got, want := float64(c.lendAfter(bytes))*c.copy.byte,
-			c.pin.time(bytes/pageBytes+1, 0)
+		got, want := float64(c.registerAfter(bytes))*c.copy.byte,
+			c.pin.cost(bytes/pageBytes+1, 0)
 		if math.Abs(got-want) > 1 {
 			t.Errorf("%v: %g ns of copying, registering takes %g", &c, got, want)
 		}
 	}
-	if got := (&costs{pin: line{start: never}}).lendAfter(pageBytes); got < 1<<30 {
+	if got := (&costs{pin: line{start: never}}).registerAfter(pageBytes); got < 1<<30 {
 		t.Errorf("what cannot be registered is to be after %d bytes", got)
 	}
 }
@@ -176,7 +176,7 @@ func TestMeasured(t *testing.T) {
 	}
 	for name, l := range map[string]line{"put.nic": c.put.nic, "put.host": c.put.host,
 		"get.nic": c.get.nic, "get.host": c.get.host} {
-		if got := l.time(4, 4*64); got < 2e6 {
+		if got := l.cost(4, 4*64); got < 2e6 {
 			// what was measured; how it is divided depends on the luck of the longer
 			// ones
 			t.Errorf("%s: four rows take %.0f ns over a network that takes 2 ms: %v",
@@ -186,7 +186,7 @@ func TestMeasured(t *testing.T) {
 	if c.put.basis == assumed || c.get.basis == assumed {
 		t.Errorf("not measured: %v", c)
 	}
-	if text := notes(d, o); !strings.Contains(text, "put.nic=") ||
+	if text := describeModel(d, o); !strings.Contains(text, "put.nic=") ||
 		!strings.Contains(text, "measured within this host") {
 		t.Error(text)
 	}

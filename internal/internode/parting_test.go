@@ -21,7 +21,7 @@ import (
 // parts, or has parted, if it is to wait.
 func giveBack(t testing.TB, tr transport.Transport, node int, until int32) {
 	t.Helper()
-	l := tr.(*Transport).targets[node].link.Load()
+	l := tr.(*Transport).routes.targets[node].link.Load()
 	if l == nil {
 		t.Fatal("there is no connection")
 	}
@@ -32,11 +32,11 @@ func giveBack(t testing.TB, tr transport.Transport, node int, until int32) {
 func giveLinkBack(t testing.TB, tr transport.Transport, l *link, until int32) {
 	t.Helper()
 	u := tr.(*Transport)
-	u.restless.Store(true)
-	u.thread.release(l)
+	u.conns.restless.Store(true)
+	u.thread.requestRelease(l)
 	for end := time.Now().Add(patience); l.state.Load() < until; time.Sleep(
 		50 * time.Microsecond) {
-		if u.thread.release(l); time.Now().After(end) {
+		if u.thread.requestRelease(l); time.Now().After(end) {
 			t.Fatal("the connection is not given back")
 		}
 	}
@@ -49,10 +49,10 @@ func closed(t testing.TB, tr transport.Transport, node int) {
 	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(
 		50 * time.Microsecond) {
 		pollers := 0
-		for range u.pollers.Range {
+		for range u.pollers.bySource.Range {
 			pollers++
 		}
-		if u.targets[node].link.Load() == nil && pollers == 0 {
+		if u.routes.targets[node].link.Load() == nil && pollers == 0 {
 			return
 		}
 	}
@@ -73,18 +73,18 @@ func TestGivenBack(t *testing.T) {
 				if i%5 != 0 {
 					continue
 				}
-				giveBack(t, u.tr, 1, parted)
+				giveBack(t, u.tr, 1, linkReleased)
 				closed(t, u.tr, 1)
 				for end := time.Now().Add(patience); ; time.Sleep(
 					50 * time.Microsecond) {
-					if now, _, _, _ := server.bound.counts(); now == 0 {
+					if now, _, _, _ := server.limit.counts(); now == 0 {
 						break
 					} else if time.Now().After(end) {
 						t.Fatalf("the server has %d connections", now)
 					}
 				}
 				if err := u.tr.Fence(1); err != nil ||
-					u.tr.(*Transport).targets[1].link.Load() != nil {
+					u.tr.(*Transport).routes.targets[1].link.Load() != nil {
 					t.Fatalf("a fence with nothing to wait for: %v", err)
 				}
 			}
@@ -101,7 +101,7 @@ func TestUsedWhileParting(t *testing.T) {
 	for name, o := range networks() {
 		t.Run(name, func(t *testing.T) {
 			_, ends, u := newUser(t, o, nil)
-			u.tr.(*Transport).restless.Store(true)
+			u.tr.(*Transport).conns.restless.Store(true)
 			if err := u.once(1); err != nil {
 				t.Fatal(err)
 			}
@@ -114,13 +114,15 @@ func TestUsedWhileParting(t *testing.T) {
 						return
 					default:
 					}
-					if l := u.tr.(*Transport).targets[1].link.Load(); l != nil {
-						u.tr.(*Transport).thread.release(l)
+					tr := u.tr.(*Transport)
+					if l := tr.routes.targets[1].link.Load(); l != nil {
+						tr.thread.requestRelease(l)
 					}
 					time.Sleep(20 * time.Microsecond)
 				}
 			}()
-			made, end := &u.tr.(*Transport).counts.again, time.Now().Add(patience)
+			made, end := &u.tr.(*Transport).conns.counts.reconnected,
+				time.Now().Add(patience)
 			for i := 0; i < 300 || made.Load() == 0 && time.Now().Before(end); i++ {
 				mine := memory(u.mine, 8)
 				copy(mine, fmt.Sprintf("%08d", i))
@@ -174,8 +176,8 @@ func newHeld(t *testing.T) *heldTest {
 		handled++
 		answer := header{kind: kindReply, id: f.id, handled: handled}
 		h.post = func(k kind) { e.Post((&header{kind: k}).append(nil), nil) }
-		if f.kind == kindPart {
-			answer.kind, handled = kindParted, 0
+		if f.kind == kindReleaseStart {
+			answer.kind, handled = kindReleaseAck, 0
 			h.say <- func() { e.Post(answer.append(nil), nil) }
 			return
 		}
@@ -204,7 +206,7 @@ func (h *heldTest) calls() chan error {
 // parts has the rank say that it parts, and returns what answers that.
 func (h *heldTest) parts() (answer func()) {
 	h.t.Helper()
-	giveBack(h.t, h.ends.Open[0], 1, parting)
+	giveBack(h.t, h.ends.Open[0], 1, linkReleasing)
 	return <-h.say
 }
 
@@ -295,7 +297,7 @@ func TestLostWhenParted(t *testing.T) {
 			if err := u.once(1); err != nil {
 				t.Fatal(err)
 			}
-			giveBack(t, u.tr, 1, parted)
+			giveBack(t, u.tr, 1, linkReleased)
 			net.Vanish(1)
 			time.Sleep(5 * time.Millisecond)
 			if l := ends.Losses(); len(l) > 0 {
@@ -334,8 +336,9 @@ func TestCloseWhileParting(t *testing.T) {
 func TestNodeLeavesWhileParting(t *testing.T) {
 	h := newHeld(t)
 	h.parts()
-	h.post(kindBye)
-	for end := time.Now().Add(patience); !h.ends.Open[0].(*Transport).targets[1].bye.Load(); time.Sleep(time.Millisecond) {
+	h.post(kindGoodbye)
+	g := h.ends.Open[0].(*Transport).routes.targets[1]
+	for end := time.Now().Add(patience); !g.loss.goodbye.Load(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatal("the goodbye is not heard")
 		}
@@ -383,7 +386,7 @@ func TestConnectsAgainLater(t *testing.T) {
 		if _, err := ends.Open[0].Call(1, transport.Msg{}); err != nil {
 			t.Fatal(err)
 		}
-		giveBack(t, ends.Open[0], 1, parted)
+		giveBack(t, ends.Open[0], 1, linkReleased)
 	}
 	if l := ends.Losses(); len(l) > 0 || dials.Load() != 4 {
 		t.Errorf("connected %d times, %v", dials.Load(), l)
@@ -396,14 +399,14 @@ func TestReleaseCrosses(t *testing.T) {
 	h := newHeld(t)
 	for range 10 {
 		answer := h.parts()
-		h.post(kindRelease)
+		h.post(kindReleaseRequest)
 		answer()
-		h.post(kindRelease)
+		h.post(kindReleaseRequest)
 		for range 3 {
 			if err := h.call(); err != nil {
 				t.Fatal(err)
 			}
-			h.post(kindRelease)
+			h.post(kindReleaseRequest)
 		}
 	}
 	if l := h.ends.Losses(); len(l) > 0 {

@@ -26,19 +26,19 @@ func TestPollerIsPassedOn(t *testing.T) {
 	var done atomic.Bool
 	ended := make(chan struct{})
 	go func() {
-		p.await(done.Load)
+		p.pollUntil(done.Load)
 		close(ended)
 	}()
 	for p.waiting.Load() == 0 {
 		time.Sleep(time.Millisecond)
 	}
-	p.asleep.Add(1) // somebody waits for a message
+	p.sleepers.Add(1) // somebody waits for a message
 	done.Store(true)
 	p.release()
 	<-ended
 	tr.thread.mu.Lock()
 	defer tr.thread.mu.Unlock()
-	if !p.listed {
+	if !p.requested {
 		t.Error("nobody polls")
 	}
 }
@@ -52,12 +52,12 @@ func TestPollerIsNotLeftToCallerThatLeaves(t *testing.T) {
 	if !p.tryAcquire() {
 		t.Fatal("the new poller has an owner")
 	}
-	p.asleep.Add(1) // a thread waits for a message
+	p.sleepers.Add(1) // a thread waits for a message
 	var calls int
 	counted, leave, left := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(left)
-		p.await(func() bool {
+		p.pollUntil(func() bool {
 			if calls++; calls == 2 { // the caller has counted itself and holds the lock
 				close(counted)
 				<-leave
@@ -77,7 +77,7 @@ func TestPollerIsNotLeftToCallerThatLeaves(t *testing.T) {
 	<-released
 	tr.thread.mu.Lock()
 	defer tr.thread.mu.Unlock()
-	if !p.listed {
+	if !p.requested {
 		t.Error("the poller is free, a message is to come, and no thread was told")
 	}
 }

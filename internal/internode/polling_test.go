@@ -26,11 +26,11 @@ func (l *lookout) Poll(int) int {
 func TestLooksOnce(t *testing.T) {
 	l := &lookout{}
 	s := &server{listener: l}
-	if s.round(); l.looks != 1 {
+	if s.pollWhilePaying(); l.looks != 1 {
 		t.Errorf("it looks %d times before it sleeps", l.looks)
 	}
 	s.core.Took(time.Second, time.Now())
-	if s.round(); l.looks != 1 {
+	if s.pollWhilePaying(); l.looks != 1 {
 		t.Error("it polls on a core where somebody computes")
 	}
 }

@@ -100,8 +100,8 @@ func TestWatchSleepsAtItsConnection(t *testing.T) {
 			t.Fatal("the message has not come")
 		}
 	}
-	g := w.ends.Open[1].(*Transport).targets[0]
-	if !g.cameStraight.Load() {
+	g := w.ends.Open[1].(*Transport).routes.targets[0]
+	if !g.watch.cameOverLink.Load() {
 		t.Error("it is not known by which way the message came")
 	}
 	go func() {
@@ -112,7 +112,7 @@ func TestWatchSleepsAtItsConnection(t *testing.T) {
 	if end(); !found {
 		t.Error("the waiter did not sleep at its connection")
 	}
-	g.cameStraight.Store(false)
+	g.watch.cameOverLink.Store(false)
 	found, end = w.watch(3)
 	if end(); found {
 		t.Error("a message that was not sent has been found")
@@ -123,9 +123,9 @@ func TestWatchSleepsAtItsConnection(t *testing.T) {
 // come straight.
 func TestWatchConnects(t *testing.T) {
 	w := newWatchTest(t, pipe.Options{}, nil)
-	straight := func() bool { return w.ends.Open[0].(*Transport).straight(1) != nil }
-	for n := 1; n <= 3*connectAfter; n++ {
-		if w.connects = n > connectAfter+1; !w.connects && straight() {
+	straight := func() bool { return w.ends.Open[0].(*Transport).incomingOrigin(1) != nil }
+	for n := 1; n <= 3*waitsBeforeConnect; n++ {
+		if w.connects = n > waitsBeforeConnect+1; !w.connects && straight() {
 			t.Error("it has connected though it may not")
 		}
 		_, end := w.watch(n)

@@ -79,8 +79,8 @@ func TestRefusals(t *testing.T) {
 	wide := appendStrided(nil, []int32{8, 3}, []int32{math.MaxInt32})
 	back := appendStrided(nil, []int32{8, 3}, []int32{-64})
 	var few, many chunk
-	few.list([]uintptr{at, uintptr(outside)}, 8)
-	many.group(at, (allocBytes-4)/4, 5, 8)
+	few.addList([]uintptr{at, uintptr(outside)}, 8)
+	many.addGroup(at, (allocBytes-4)/4, 5, 8)
 	list, regular := few.desc, many.desc
 	for name, x := range map[string]struct {
 		h    header
@@ -120,7 +120,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	if r := c.ask(header{kind: kindRMW, addr: base + 4, flags: flagWide}, nil,
-		nil); r.kind != kindRefused || r.what != whySense {
+		nil); r.kind != kindRefused || r.what != whyInvalid {
 		t.Errorf("an address that is not aligned: %+v", r)
 	}
 	c.send(header{kind: kindPut, addr: 8}, nil, make([]byte, 8)) // nobody asked to be told
@@ -208,8 +208,8 @@ func violations(at uint64) map[string]violation {
 		"a push of nothing": {h: header{kind: kindPush, addr: at, bytes: 8}},
 		"a push without device": {h: header{kind: kindPush, addr: at, bytes: 8},
 			body: make([]byte, 48)},
-		"behind the last one": {h: header{kind: kindPart},
-			before: []header{{kind: kindPart}}},
+		"behind the last one": {h: header{kind: kindReleaseStart},
+			before: []header{{kind: kindReleaseStart}}},
 		"cut header": {h: header{kind: 200}},
 	}
 }

@@ -24,10 +24,10 @@ func deviceNet() *pipe.Net {
 
 // frames is how many rank 0 has sent to rank 1.
 func frames(e *transporttest.Ends) uint64 {
-	g := e.Open[0].(*Transport).targets[1]
+	g := e.Open[0].(*Transport).routes.targets[1]
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.sent
+	return g.tx.sentFrames
 }
 
 // learn shares memory of rank 1 and tells rank 0.

@@ -35,7 +35,7 @@ func TestTellWhileParting(t *testing.T) {
 					default:
 						w.call()
 						time.Sleep(200 * time.Microsecond)
-						giveBack(t, w.ends.Open[1], 0, parted)
+						giveBack(t, w.ends.Open[1], 0, linkReleased)
 					}
 				}
 			})
@@ -72,7 +72,7 @@ func TestTellWhileParting(t *testing.T) {
 // just being, given back.
 func TestWatchParted(t *testing.T) {
 	w := newWatchTest(t, pipe.Options{}, nil)
-	until := []int32{linked, parting, parted}
+	until := []int32{linkOpen, linkReleasing, linkReleased}
 	for n := 1; n <= 60; n++ {
 		w.call()
 		if n%4 < 3 {
@@ -89,8 +89,9 @@ func TestWatchParted(t *testing.T) {
 		transporttest.Returns(t, "watching", waiter.Wait)
 	}
 	w.call()
-	if p := w.ends.Open[1].(*Transport).targets[0].link.Load().poller; p.asleep.Load() != 0 {
-		t.Errorf("%d are said to be asleep", p.asleep.Load())
+	p := w.ends.Open[1].(*Transport).routes.targets[0].link.Load().poller
+	if n := p.sleepers.Load(); n != 0 {
+		t.Errorf("%d threads count as asleep", n)
 	}
 }
 
@@ -105,8 +106,8 @@ func TestWaitKeepsConnection(t *testing.T) {
 	}, 2, 1)
 	ends.ConnectAll(t)
 	tr := ends.Open[0].(*Transport)
-	tr.restless.Store(true)
-	g := tr.targets[1]
+	tr.conns.restless.Store(true)
+	g := tr.routes.targets[1]
 	watch := func(may bool) (end func()) {
 		return tr.Watch(2, func() bool { return false },
 			may)
@@ -116,14 +117,14 @@ func TestWaitKeepsConnection(t *testing.T) {
 	}
 	end := watch(true)
 	for range 20 {
-		tr.thread.release(g.link.Load())
+		tr.thread.requestRelease(g.link.Load())
 		time.Sleep(time.Millisecond)
 	}
-	if l := g.link.Load(); l == nil || l.state.Load() != linked {
+	if l := g.link.Load(); l == nil || l.state.Load() != linkOpen {
 		t.Fatal("the connection was given back")
 	}
 	end()
-	giveBack(t, tr, 1, parted)
+	giveBack(t, tr, 1, linkReleased)
 	closed(t, tr, 1)
 	end = watch(false)
 	time.Sleep(50 * time.Millisecond)
@@ -156,7 +157,7 @@ func TestIdleIsAsked(t *testing.T) {
 			}
 			server := ends.Open[0].(*Transport).server
 			for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-				now, peak, exceeded, _ := server.bound.counts()
+				now, peak, exceeded, _ := server.limit.counts()
 				if now <= 2 && peak >= 3 && exceeded > 0 {
 					break
 				} else if time.Now().After(end) {
@@ -164,7 +165,7 @@ func TestIdleIsAsked(t *testing.T) {
 						"beyond what should be", now, peak, exceeded)
 				}
 			}
-			if ends.Open[4].(*Transport).targets[0].link.Load() == nil {
+			if ends.Open[4].(*Transport).routes.targets[0].link.Load() == nil {
 				t.Error("the last one that has connected was asked")
 			}
 		})

@@ -35,9 +35,9 @@ func TestWholeBlocks(t *testing.T) {
 			x.Local = transport.Section{Base: memory, Stride: []int32{64}}
 			x.Remote = x.Local
 			f := new(transfer)
-			f.set(x, k, 1, transport.Scale{})
-			f.begin()
-			if got := (&target{t: at}).protocol(f); got != c.want {
+			f.reset(x, k, 1, transport.Scale{})
+			f.rewind()
+			if got := (&target{t: at}).chooseProtocol(f); got != c.want {
 				t.Errorf("%s, kind %v: %s, not %s", c.name, k, got, c.want)
 			}
 		}

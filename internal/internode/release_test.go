@@ -17,7 +17,7 @@ import (
 func newBounded(t testing.TB, o pipe.Options, most int, ranks ...int) *transporttest.Ends {
 	e := newEnds(t, pipe.New(o), func(o *Options) { o.Connections = most }, ranks...)
 	for _, tr := range e.Open {
-		tr.(*Transport).restless.Store(true)
+		tr.(*Transport).conns.restless.Store(true)
 	}
 	return e
 }
@@ -65,8 +65,8 @@ func expectParted(t *testing.T, e *transporttest.Ends) {
 	t.Helper()
 	parted, again := int64(0), int64(0)
 	for _, tr := range e.Open {
-		parted += tr.(*Transport).counts.parted.Load()
-		again += tr.(*Transport).counts.again.Load()
+		parted += tr.(*Transport).conns.counts.released.Load()
+		again += tr.(*Transport).conns.counts.reconnected.Load()
 	}
 	if t.Logf("%d connections were given back, %d made again", parted, again); again == 0 {
 		t.Error("no connection was given back and made again")
@@ -80,20 +80,20 @@ func TestPartsOnce(t *testing.T) {
 	if err := u.once(1); err != nil {
 		t.Fatal(err)
 	}
-	g := u.tr.(*Transport).targets[1]
-	if err := g.lock(); err != nil {
+	g := u.tr.(*Transport).routes.targets[1]
+	if err := g.lockConnected(); err != nil {
 		t.Fatal(err)
 	}
 	l := g.link.Load()
-	g.part(l)
-	for end := time.Now().Add(patience); l.state.Load() != parted &&
+	g.startRelease(l)
+	for end := time.Now().Add(patience); l.state.Load() != linkReleased &&
 		time.Now().Before(end); time.Sleep(50 * time.Microsecond) {
 		l.poller.pollOnce()
 	}
-	sent := g.sent
-	if g.part(l); g.sent != sent || l.state.Load() != parted {
+	sent := g.tx.sentFrames
+	if g.startRelease(l); g.tx.sentFrames != sent || l.state.Load() != linkReleased {
 		t.Errorf("%d frames follow the last one, and the connection is in state %d, not %d",
-			g.sent-sent, l.state.Load(), parted)
+			g.tx.sentFrames-sent, l.state.Load(), linkReleased)
 	}
 	g.mu.Unlock()
 	if err := u.once(2); err != nil {

@@ -28,11 +28,11 @@ func TestPutOffFramesLeaveByAlarm(t *testing.T) {
 	tr := &Transport{fabric: b, info: transport.FabricInfo{Tick: 50 * time.Microsecond}}
 	tr.thread.t, tr.thread.alarm = tr, b
 	g := &target{t: tr}
-	tr.targets = []*target{g}
+	tr.routes.targets = []*target{g}
 	tr.thread.asleep.Store(true)
-	for range usuallyTaken {
-		g.noteDeferred(true)
-		g.noteDeferred(false)
+	for range usuallyPiggybacked {
+		g.recordDeferral(true)
+		g.recordDeferral(false)
 	}
 	if b.woken != 0 || len(b.alarms) == 0 || b.alarms[0] != tr.info.Tick {
 		t.Errorf("woken %d times, alarms %v", b.woken, b.alarms)
@@ -40,28 +40,28 @@ func TestPutOffFramesLeaveByAlarm(t *testing.T) {
 	tr.thread.flushAt.Store(0)
 	b.alarms = nil
 	for range 10 {
-		g.noteDeferred(true)
-		g.noteDeferred(false)
+		g.recordDeferral(true)
+		g.recordDeferral(false)
 	}
-	if len(b.alarms) != 1 || b.alarms[0] != patientFlush {
-		t.Errorf("alarms %v, expected one of %v", b.alarms, patientFlush)
+	if len(b.alarms) != 1 || b.alarms[0] != longFlushDelay {
+		t.Errorf("alarms %v, expected one of %v", b.alarms, longFlushDelay)
 	}
-	for range mostTaken {
-		g.noteDeferred(false)
+	for range maxPiggybacked {
+		g.recordDeferral(false)
 	}
 	tr.thread.flushAt.Store(0)
 	b.alarms = nil
-	if g.noteDeferred(true); len(b.alarms) != 1 || b.alarms[0] != calmFlush {
-		t.Errorf("alarms %v, expected one of %v", b.alarms, calmFlush)
+	if g.recordDeferral(true); len(b.alarms) != 1 || b.alarms[0] != longestFlushDelay {
+		t.Errorf("alarms %v, expected one of %v", b.alarms, longestFlushDelay)
 	}
 	for range 3 { // the caller does not come
-		g.taken /= 4
+		g.tx.deferral.piggybacked /= 4
 	}
-	if tr.thread.flushAt.Store(0); g.taken >= usuallyTaken {
+	if tr.thread.flushAt.Store(0); g.tx.deferral.piggybacked >= usuallyPiggybacked {
 		t.Errorf("it expects the caller after 3 times in vain")
 	}
 	b.alarms = nil
-	if g.noteDeferred(true); len(b.alarms) != 1 || b.alarms[0] != tr.info.Tick {
+	if g.recordDeferral(true); len(b.alarms) != 1 || b.alarms[0] != tr.info.Tick {
 		t.Errorf("alarms %v, expected one of %v", b.alarms, tr.info.Tick)
 	}
 }
@@ -72,20 +72,23 @@ func TestAlarmOfAnEarlierFrame(t *testing.T) {
 	b := &bell{}
 	tr := &Transport{fabric: b, info: transport.FabricInfo{Tick: 50 * time.Microsecond}}
 	tr.thread.t, tr.thread.alarm = tr, b
-	g := &target{t: tr, taken: usuallyTaken}
-	tr.targets = []*target{g}
+	g := &target{t: tr}
+	g.tx.deferral.piggybacked = usuallyPiggybacked
+	tr.routes.targets = []*target{g}
 	tr.thread.asleep.Store(true)
 	q := &g.queue
-	q.taken.Store(usuallyTaken)
-	g.noteDeferred(true)
-	g.enqueue(&transfer{})
+	q.callerSent.Store(usuallyPiggybacked)
+	g.recordDeferral(true)
+	g.enqueueStore(&transfer{})
 	early := int64(time.Since(began)) + 1
 	tr.thread.flushAt.Store(0)
-	tr.thread.sendLate()
-	if g.taken != usuallyTaken || q.sending || q.taken.Load() != usuallyTaken {
-		t.Errorf("taken %d and %d, a thread sends: %v", g.taken, q.taken.Load(), q.sending)
+	tr.thread.sendDue()
+	if g.tx.deferral.piggybacked != usuallyPiggybacked || q.senderRunning ||
+		q.callerSent.Load() != usuallyPiggybacked {
+		t.Errorf("taken %d and %d, a thread sends: %v", g.tx.deferral.piggybacked,
+			q.callerSent.Load(), q.senderRunning)
 	}
-	if at := tr.thread.flushAt.Load(); at < early || at > early+int64(patientFlush) {
+	if at := tr.thread.flushAt.Load(); at < early || at > early+int64(longFlushDelay) {
 		t.Errorf("it is to be sent after %v", time.Duration(at-early))
 	}
 }
@@ -95,16 +98,16 @@ func TestAlarmOfAnEarlierFrame(t *testing.T) {
 func TestPutOffLeavesWithoutCaller(t *testing.T) {
 	for _, bytes := range []int{8, 64 << 10} {
 		_, ends, u := newUser(t, pipe.Options{Blocks: true, Defer: true}, nil)
-		g := ends.Open[0].(*Transport).at[1]
+		g := ends.Open[0].(*Transport).routes.byPeer[1]
 		for range 3 {
-			for range 2 * usuallyTaken {
+			for range 2 * usuallyPiggybacked {
 				u.start(t, bytes)
 				if err := u.tr.Fence(1); err != nil {
 					t.Fatal(err)
 				}
 			}
 			u.start(t, bytes)
-			for end := time.Now().Add(patience); g.deferred.Load() ||
+			for end := time.Now().Add(patience); g.tx.deferral.pending.Load() ||
 				g.queue.length.Load() > 0; {
 				if time.Sleep(time.Millisecond); time.Now().After(end) {
 					t.Fatalf("a store of %d bytes does not leave", bytes)
