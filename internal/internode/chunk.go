@@ -46,9 +46,9 @@ type chunk struct {
 	before       kernel.Cursor // where the part begins that was taken last
 }
 
-// fill describes as much as a frame may carry from the cursor on, which moves behind it. Rows are
-// divided between whole grains only. It describes something unless nothing is left.
-func (c *chunk) fill(remote *kernel.Cursor, l frameLimits, grain int) {
+// describeNext describes as much as a frame may carry from the cursor on, which moves behind it.
+// Rows are divided between whole grains only. It describes something unless nothing is left.
+func (c *chunk) describeNext(remote *kernel.Cursor, l frameLimits, grain int) {
 	c.flags, c.addr, c.bytes, c.desc = 0, 0, 0, c.desc[:0]
 	c.groups, c.listSegments, c.prev, c.size = 0, 0, 0, 0
 	if remote.Contiguous() {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What a caller puts off and sends itself with the next frame does not start a thread.
+// Frames that a caller defers and sends itself with the next one: they wake no thread.
 package internode
 
 import (
@@ -11,20 +11,20 @@ import (
 	"libarmci/internal/transport/pipe"
 )
 
-// bell is a fabric that counts how often its progress thread is woken at once, and later.
-type bell struct {
+// wakeCounter is a fabric that counts wake-ups of the progress thread, at once and by the alarm.
+type wakeCounter struct {
 	transport.Fabric
 	woken  int
 	alarms []time.Duration
 }
 
-func (b *bell) Wake()                  { b.woken++ }
-func (b *bell) WakeIn(d time.Duration) { b.alarms = append(b.alarms, d) }
+func (b *wakeCounter) Wake()                  { b.woken++ }
+func (b *wakeCounter) WakeIn(d time.Duration) { b.alarms = append(b.alarms, d) }
 
-// A frame that was put off leaves by the alarm; where callers take frames along, the alarm is late,
-// the later the more often they do, and it is set once for many of them.
-func TestPutOffFramesLeaveByAlarm(t *testing.T) {
-	b := &bell{}
+// TestDeferredFramesLeaveByAlarm shows that a deferred frame leaves by the alarm. The more often
+// callers take frames along, the later the alarm is, and it is set once for many of them.
+func TestDeferredFramesLeaveByAlarm(t *testing.T) {
+	b := &wakeCounter{}
 	tr := &Transport{fabric: b, info: transport.FabricInfo{Tick: 50 * time.Microsecond}}
 	tr.thread.t, tr.thread.alarm = tr, b
 	g := &target{t: tr}
@@ -66,10 +66,10 @@ func TestPutOffFramesLeaveByAlarm(t *testing.T) {
 	}
 }
 
-// An alarm that was set for a frame that a caller has taken along does not send the next one, which
-// was put off just before, nor does it teach that callers do not come.
+// TestAlarmOfAnEarlierFrame shows that an alarm for a frame that has left does not send the next
+// one, which was deferred just before. Nor does it teach that callers do not come.
 func TestAlarmOfAnEarlierFrame(t *testing.T) {
-	b := &bell{}
+	b := &wakeCounter{}
 	tr := &Transport{fabric: b, info: transport.FabricInfo{Tick: 50 * time.Microsecond}}
 	tr.thread.t, tr.thread.alarm = tr, b
 	g := &target{t: tr}
@@ -93,20 +93,20 @@ func TestAlarmOfAnEarlierFrame(t *testing.T) {
 	}
 }
 
-// What was put off or queued leaves and arrives although no caller takes it along, also after
-// callers usually did.
-func TestPutOffLeavesWithoutCaller(t *testing.T) {
+// TestDeferredLeavesWithoutCaller shows that what was deferred or queued arrives though no caller
+// takes it along, also after callers usually did.
+func TestDeferredLeavesWithoutCaller(t *testing.T) {
 	for _, bytes := range []int{8, 64 << 10} {
 		_, ends, u := newUser(t, pipe.Options{Blocks: true, Defer: true}, nil)
 		g := ends.Open[0].(*Transport).routes.byPeer[1]
 		for range 3 {
 			for range 2 * usuallyPiggybacked {
-				u.start(t, bytes)
+				u.startStore(t, bytes)
 				if err := u.tr.Fence(1); err != nil {
 					t.Fatal(err)
 				}
 			}
-			u.start(t, bytes)
+			u.startStore(t, bytes)
 			for end := time.Now().Add(patience); g.tx.deferral.pending.Load() ||
 				g.queue.length.Load() > 0; {
 				if time.Sleep(time.Millisecond); time.Now().After(end) {
@@ -119,8 +119,8 @@ func TestPutOffLeavesWithoutCaller(t *testing.T) {
 	}
 }
 
-// start posts a store that no caller waits for.
-func (u *user) start(t *testing.T, bytes int) {
+// startStore posts a store that no caller waits for.
+func (u *user) startStore(t *testing.T, bytes int) {
 	t.Helper()
 	x := plain(u.mine, u.there, bytes)
 	x.Later = true

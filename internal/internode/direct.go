@@ -140,13 +140,13 @@ func (g *target) requestPush(f *transfer, r *request) error {
 // in the bytes that it returns.
 func (g *target) describeBoth(f *transfer, l frameLimits) []byte {
 	there, here := f.remote, f.local
-	g.tx.buf.chunk.fill(&there, l, 1)
+	g.tx.buf.chunk.describeNext(&there, l, 1)
 	l.data = g.tx.buf.chunk.bytes
-	g.tx.buf.localChunk.fill(&here, l, 1)
+	g.tx.buf.localChunk.describeNext(&here, l, 1)
 	if l.data = g.tx.buf.localChunk.bytes; l.data < g.tx.buf.chunk.bytes {
 		// the local descriptor was full
 		there = f.remote
-		g.tx.buf.chunk.fill(&there, l, 1)
+		g.tx.buf.chunk.describeNext(&there, l, 1)
 	}
 	f.remote, f.local = there, here
 	own := header{addr: g.tx.buf.localChunk.addr, bytes: uint64(g.tx.buf.localChunk.bytes),

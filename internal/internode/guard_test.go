@@ -20,8 +20,8 @@ type guardTest struct {
 
 const noGuard = time.Duration(-1)
 
-// visits has n visits, each a time after the one before. It returns the last alarm that was set,
-// noGuard if no waiter is expected back behind the last visit.
+// visits has n visits, each a time after the one before. It returns the last alarm that was set;
+// noGuard if no waiter is expected back after the last visit.
 func (g *guardTest) visits(n int, away time.Duration) (last time.Duration) {
 	for range n {
 		g.now += away
@@ -35,8 +35,8 @@ func (g *guardTest) visits(n int, away time.Duration) (last time.Duration) {
 	return last
 }
 
-// Where an origin needed an answer lately the alarm is soon, else late; each is set once for many
-// visits.
+// TestGuardGrows shows that the alarm is early where an origin needed an answer lately, else late,
+// and that each is set once for many visits.
 func TestGuardGrows(t *testing.T) {
 	var g guardTest
 	g.now = time.Second
@@ -73,8 +73,8 @@ func TestGuardGrows(t *testing.T) {
 	}
 }
 
-// A waiter that is away for less than the guard is expected back where no origin asks for answers,
-// and else where it is away for a quarter of that at most, even if waiters have answered all.
+// TestGuardWhereOriginsAsk shows when a waiter is expected back: after less than the guard where no
+// origin asks for answers, else after a quarter of that, even if waiters have answered all.
 func TestGuardWhereOriginsAsk(t *testing.T) {
 	for _, asks := range []bool{false, true} {
 		var g guardTest
@@ -95,12 +95,13 @@ func TestGuardWhereOriginsAsk(t *testing.T) {
 	}
 }
 
-// A get, a call and a message that is acted on make the next guards short; a message that only a
-// waiter needs does not, nor does a call whose reply no caller waits for.
+// TestWhatShortensTheGuard shows that a get, a call and a message that is acted on make the next
+// guards short. A message that only a waiter needs does not, nor does a call without a caller that
+// waits.
 func TestWhatShortensTheGuard(t *testing.T) {
 	_, ends, u := newUser(t, pipe.Options{}, nil)
 	g := &ends.Open[1].(*Transport).server.incoming.guard
-	if err := u.once(1); err != nil { // connects
+	if err := u.operate(1); err != nil { // connects
 		t.Fatal(err)
 	}
 	call := func(late bool) error {
@@ -142,7 +143,8 @@ func TestWhatShortensTheGuard(t *testing.T) {
 	}
 }
 
-// What has come while the guard lasted and is received when it is over makes the next ones short.
+// TestLateDataShortensTheGuard shows that frames that came during the guard, and are received when
+// it is over, make the next ones short.
 func TestLateDataShortensTheGuard(t *testing.T) {
 	w := newIncomingTest(t)
 	in := &w.tr.server.incoming

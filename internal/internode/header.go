@@ -147,10 +147,10 @@ func (h *header) decode(head []byte) (rest []byte, err error) {
 	return head[headerBytes:], nil
 }
 
-// check returns an error for a malformed request. rest is the head behind the header, n the length
-// of the body. It checks kind, flags, desc and bytes; the layout checks the descriptor when it
-// decodes it.
-func (h *header) check(rest []byte, n int64) error {
+// checkRequest returns an error for a malformed request. rest is the head behind the header, n the
+// length of the body. It checks kind, flags, desc and bytes; the layout checks the descriptor when
+// it decodes it.
+func (h *header) checkRequest(rest []byte, n int64) error {
 	fixed, body := 0, int64(0)
 	switch h.kind {
 	case kindAcc:

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Connections that end while a waiter polls the listener of its process: a peer is lost, a third
-// rank is, a peer disconnects, a connection is given back. The waiter learns of each, and goes on
-// with the others. That the waiter polls is checked: it has the right to, or what was sent has not
+// rank is, a peer disconnects, a connection is released. The waiter notices each, and goes on with
+// the others. The tests check that the waiter polls: it has the right to, or what was sent has not
 // come.
 package internode
 
@@ -51,7 +51,7 @@ func (w *incomingTest) until(what string, done func() bool, do func()) {
 	}
 }
 
-// reports is how often a rank was told that it has lost another.
+// reports returns how often a rank was told that another is lost.
 func (w *incomingTest) reports(me, lost int) (n int) {
 	for _, l := range w.ends.Losses() {
 		if strings.HasPrefix(l, fmt.Sprintf("rank %d was told about rank %d:", me, lost)) {
@@ -76,8 +76,8 @@ func (w *incomingTest) expectReports(me, lost, ranks int) {
 	}
 }
 
-// A third rank is lost while a waiter polls for what another one sends: the waiter finds that and
-// reports it, once, and still receives what it waits for.
+// TestThirdRankLostWhileWaiterPolls shows that a waiter that polls for messages of one rank reports
+// the loss of another, once, and still receives what it waits for.
 func TestThirdRankLostWhileWaiterPolls(t *testing.T) {
 	w := newIncomingNodes(t, 1, nil, 1, 1, 1)
 	w.sendTo(2, 1)
@@ -93,16 +93,16 @@ func TestThirdRankLostWhileWaiterPolls(t *testing.T) {
 	poll := func() { w.tr.PollIncoming(&v) }
 	w.until("the loss is reported", func() bool { return w.reports(1, 2) > 0 }, poll)
 	w.send()
-	w.quiet()
-	w.until("the message is received", w.here, poll)
+	w.expectNoMessage()
+	w.until("the message is received", w.hasAll, poll)
 	w.tr.LeaveIncoming(&v, true)
 	w.send()
 	w.awaitAll()
 	w.expectReports(1, 2, 3)
 }
 
-// driving runs the loop in which an origin waits for an answer until done, and checks that it polls
-// the listener meanwhile. The answer never comes.
+// driving waits as an origin does for an answer, which never comes, until done. It checks that the
+// listener is polled meanwhile.
 func (w *incomingTest) driving(done func() bool, meanwhile func()) {
 	w.t.Helper()
 	p := w.tr.routes.targets[0].link.Load().poller
@@ -131,7 +131,8 @@ func (w *incomingTest) driving(done func() bool, meanwhile func()) {
 	}
 }
 
-// A third rank is lost, or the peer disconnects, while a thread waits for an answer.
+// TestLossWhileAnswerIsAwaited shows that a thread that waits for an answer notices that a third
+// rank is lost, or that the peer disconnects.
 func TestLossWhileAnswerIsAwaited(t *testing.T) {
 	w := newIncomingNodes(t, 1, nil, 1, 1, 1)
 	w.sendTo(2, 1)
@@ -143,8 +144,8 @@ func TestLossWhileAnswerIsAwaited(t *testing.T) {
 	w.expectReports(1, 2, 3)
 }
 
-// A peer disconnects while a waiter polls: the last message before its goodbye is received, calls
-// to it end, and nothing is reported as lost.
+// TestPeerLeavesWhileWaiterPolls shows that the last message before a goodbye is received, calls to
+// that peer end, and no loss is reported.
 func TestPeerLeavesWhileWaiterPolls(t *testing.T) {
 	w := newIncomingNodes(t, 1, nil, 1, 1, 1)
 	w.sendTo(1, 0)
@@ -158,7 +159,7 @@ func TestPeerLeavesWhileWaiterPolls(t *testing.T) {
 	closed.Go(func() { w.ends.Open[0].Close() })
 	w.until("the peer has left", func() bool { return w.tr.server.originOf(0) == nil },
 		func() { w.tr.PollIncoming(&v) })
-	if closed.Wait(); !w.here() {
+	if closed.Wait(); !w.hasAll() {
 		t.Error("the last message is lost")
 	}
 	transporttest.Returns(t, "a call", func() {
@@ -180,7 +181,8 @@ func TestPeerLeavesWhileWaiterPolls(t *testing.T) {
 	}
 }
 
-// A connection is given back and made again while a waiter polls.
+// TestConnectionGivenBackWhileWaiterPolls shows that a connection may be released and made again
+// while a waiter polls.
 func TestConnectionGivenBackWhileWaiterPolls(t *testing.T) {
 	w := newIncomingNodes(t, 1, nil, 1, 1)
 	w.send()
@@ -192,7 +194,7 @@ func TestConnectionGivenBackWhileWaiterPolls(t *testing.T) {
 	for range 3 {
 		old := w.tr.server.originOf(0)
 		var other sync.WaitGroup
-		other.Go(func() { giveBack(t, w.ends.Open[0], 1, linkReleased) })
+		other.Go(func() { releaseLinkOf(t, w.ends.Open[0], 1, linkReleased) })
 		w.until("the connection is given back",
 			func() bool { return w.tr.server.originOf(0) != old }, poll)
 		other.Wait()
@@ -210,8 +212,8 @@ func TestConnectionGivenBackWhileWaiterPolls(t *testing.T) {
 	}
 }
 
-// Several threads wait at a time, for answers and for messages, while a third rank is lost: those
-// that wait for it are told, the others lose nothing.
+// TestLossWhileManyWait shows that of several threads that wait for answers and messages, those
+// that wait for a lost rank get an error, and the others lose nothing.
 func TestLossWhileManyWait(t *testing.T) {
 	w := newIncomingNodes(t, 1, nil, 1, 1, 1)
 	w.sendTo(2, 1)
@@ -261,9 +263,8 @@ func TestLossWhileManyWait(t *testing.T) {
 	w.expectReports(1, 2, 3)
 }
 
-// A node has two servers, each of a rank that waits: each waiter receives what comes to its
-// process. Where there is one server, its waiter receives for the other rank, too, which has
-// nothing to poll.
+// TestWaitersOfServers shows that on a node with two servers each waiter receives what comes to its
+// process. With one server, its waiter receives for the other rank, too, which has nothing to poll.
 func TestWaitersOfServers(t *testing.T) {
 	for _, servers := range []int{1, 2} {
 		t.Run(fmt.Sprint(servers), func(t *testing.T) {

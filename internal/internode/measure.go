@@ -48,18 +48,18 @@ type patch struct {
 	ns        float64
 }
 
-// bytes returns the size of the patch.
-func (p *patch) bytes() float64 { return float64(p.rows) * float64(p.row) }
+// totalBytes returns the size of the patch.
+func (p *patch) totalBytes() float64 { return float64(p.rows) * float64(p.row) }
 
 // fitLine returns the line through three patches: few rows, many, and long ones. If the first two
 // have equally many, the costs of messages are part of the cost of a byte. No parameter is
 // negative, whatever else the processor had to do meanwhile.
 func fitLine(few, many, long patch) (l line) {
-	l.byte = max((long.ns-many.ns)/(long.bytes()-many.bytes()), 0)
+	l.byte = max((long.ns-many.ns)/(long.totalBytes()-many.totalBytes()), 0)
 	if rows := float64(many.rows - few.rows); rows > 0 {
-		l.each = max((many.ns-few.ns-l.byte*(many.bytes()-few.bytes()))/rows, 0)
+		l.each = max((many.ns-few.ns-l.byte*(many.totalBytes()-few.totalBytes()))/rows, 0)
 	}
-	l.start = max(few.ns-l.each*float64(few.rows)-l.byte*few.bytes(), 0)
+	l.start = max(few.ns-l.each*float64(few.rows)-l.byte*few.totalBytes(), 0)
 	return l
 }
 

@@ -52,8 +52,8 @@ const (
 	originReleased
 )
 
-// gone tells whether the end of the connection is no loss.
-func (s *originState) gone() bool { return s.Load() != originConnected }
+// hasLeft tells whether the end of the connection is no loss.
+func (s *originState) hasLeft() bool { return s.Load() != originConnected }
 
 // released tells whether the origin has released the connection.
 func (s *originState) released() bool { return s.Load() == originReleased }
@@ -239,7 +239,7 @@ func (o *origin) Lost(err error) {
 	o.server.origins.CompareAndDelete(o.rank, o)
 	o.server.limit.removeConn(o)
 	o.frame = nil // not freed: a direct write may still use it
-	if o.server.closing.Load() || o.state.gone() && !errors.Is(err, errProtocol) {
+	if o.server.closing.Load() || o.state.hasLeft() && !errors.Is(err, errProtocol) {
 		return
 	}
 	reason := err.Error()

@@ -53,7 +53,7 @@ func (g *target) postFrames(f *transfer, nbytes int64, r *request) (err error) {
 			return err
 		}
 		h := f.h
-		g.tx.buf.chunk.fill(&f.remote, l, grain)
+		g.tx.buf.chunk.describeNext(&f.remote, l, grain)
 		if get {
 			err = g.sendFrame(r, &h, &g.tx.buf.chunk, nil, 0, g.frameUrgency(f, &h))
 		} else {

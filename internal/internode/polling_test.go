@@ -10,27 +10,27 @@ import (
 	"libarmci/internal/transport"
 )
 
-// lookout is a listener at which nothing comes; it counts who looks.
-type lookout struct {
+// countingListener is a listener at which no frame comes; it counts polls.
+type countingListener struct {
 	transport.Listener
-	looks int
+	polls int
 }
 
-func (l *lookout) Poll(int) int {
-	l.looks++
+func (l *countingListener) Poll(int) int {
+	l.polls++
 	return 0
 }
 
-// A server looks once before it sleeps, even if it is not to poll: an origin on the same core has
-// its next request ready.
-func TestLooksOnce(t *testing.T) {
-	l := &lookout{}
+// TestServerPollsOnceBeforeSleep shows that a server polls once before it sleeps, even if it must
+// not spin: an origin on the same core has its next request ready.
+func TestServerPollsOnceBeforeSleep(t *testing.T) {
+	l := &countingListener{}
 	s := &server{listener: l}
-	if s.pollWhilePaying(); l.looks != 1 {
-		t.Errorf("it looks %d times before it sleeps", l.looks)
+	if s.pollWhilePaying(); l.polls != 1 {
+		t.Errorf("it looks %d times before it sleeps", l.polls)
 	}
 	s.core.Took(time.Second, time.Now())
-	if s.pollWhilePaying(); l.looks != 1 {
-		t.Error("it polls on a core where somebody computes")
+	if s.pollWhilePaying(); l.polls != 1 {
+		t.Error("it polls on a core where another thread computes")
 	}
 }

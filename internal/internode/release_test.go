@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Connections that are given back and made again: nothing is lost, doubled or overtaken, whatever
-// happens meanwhile.
+// Connections that are released and made again: nothing is lost, doubled or overtaken.
 package internode
 
 import (
@@ -12,9 +11,9 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// newBounded opens nodes of so many ranks each, whose data servers and origins have hardly any
-// connections, and give them back as often as they can.
-func newBounded(t testing.TB, o pipe.Options, most int, ranks ...int) *transporttest.Ends {
+// newLimited opens nodes of so many ranks each that have hardly any connections, and release them
+// as often as they can.
+func newLimited(t testing.TB, o pipe.Options, most int, ranks ...int) *transporttest.Ends {
 	e := newEnds(t, pipe.New(o), func(o *Options) { o.Connections = most }, ranks...)
 	for _, tr := range e.Open {
 		tr.(*Transport).conns.restless.Store(true)
@@ -22,8 +21,8 @@ func newBounded(t testing.TB, o pipe.Options, most int, ranks ...int) *transport
 	return e
 }
 
-// boundedNetworks are those that connections come and go over.
-var boundedNetworks = map[string]pipe.Options{
+// limitedNetworks are the networks over which connections come and go.
+var limitedNetworks = map[string]pipe.Options{
 	"plain": {},
 	"small": {MaxFrame: 4096, Credits: 4, Room: 64 << 10, Divide: true,
 		Delay: 50 * time.Microsecond, Defer: true},
@@ -34,34 +33,34 @@ var boundedNetworks = map[string]pipe.Options{
 	"device, sources": {Direct: true, Atomics: true, MaxFrame: 16 << 10, Credits: 16},
 }
 
-// The conformance suite with hardly any connections.
-func TestConformanceBounded(t *testing.T) {
-	for name, o := range boundedNetworks {
+// TestConformanceLimited runs the conformance suite with hardly any connections.
+func TestConformanceLimited(t *testing.T) {
+	for name, o := range limitedNetworks {
 		t.Run(name, func(t *testing.T) {
-			e := newBounded(t, o, 1, 2, 1, 2)
+			e := newLimited(t, o, 1, 2, 1, 2)
 			e.Conform(t)
-			expectParted(t, e)
+			expectReleased(t, e)
 		})
 	}
 }
 
-// Random operations of all ranks.
-func TestMixBounded(t *testing.T) {
-	for name, o := range boundedNetworks {
+// TestMixLimited runs random operations of all ranks with hardly any connections.
+func TestMixLimited(t *testing.T) {
+	for name, o := range limitedNetworks {
 		t.Run(name, func(t *testing.T) {
 			for most, ranks := range [][]int{{2, 1}, {1, 1, 1, 1}, {2, 1, 1, 2}} {
 				// 0: no bound
-				e := newBounded(t, o, most, ranks...)
+				e := newLimited(t, o, most, ranks...)
 				if e.Mix(t, uint64(most), 200); most > 0 {
-					expectParted(t, e)
+					expectReleased(t, e)
 				}
 			}
 		})
 	}
 }
 
-// expectParted checks that connections have come and gone.
-func expectParted(t *testing.T, e *transporttest.Ends) {
+// expectReleased checks that connections have come and gone.
+func expectReleased(t *testing.T, e *transporttest.Ends) {
 	t.Helper()
 	parted, again := int64(0), int64(0)
 	for _, tr := range e.Open {
@@ -73,11 +72,11 @@ func expectParted(t *testing.T, e *transporttest.Ends) {
 	}
 }
 
-// TestPartsOnce: a connection that has been given back meanwhile is not given back a second time:
-// the node would take that for a frame behind the last one.
-func TestPartsOnce(t *testing.T) {
+// TestReleaseStartsOnce shows that a connection that was released meanwhile is not released a
+// second time: the node would take that for a frame behind the last one.
+func TestReleaseStartsOnce(t *testing.T) {
 	_, ends, u := newUser(t, pipe.Options{}, nil)
-	if err := u.once(1); err != nil {
+	if err := u.operate(1); err != nil {
 		t.Fatal(err)
 	}
 	g := u.tr.(*Transport).routes.targets[1]
@@ -96,7 +95,7 @@ func TestPartsOnce(t *testing.T) {
 			g.tx.sentFrames-sent, l.state.Load(), linkReleased)
 	}
 	g.mu.Unlock()
-	if err := u.once(2); err != nil {
+	if err := u.operate(2); err != nil {
 		t.Error(err)
 	}
 	if l := ends.Losses(); len(l) > 0 {

@@ -21,7 +21,7 @@ func (o *origin) Head(head []byte, n int64) (transport.Body, error) {
 	h := &c.h
 	rest, err := h.decode(head)
 	if err == nil {
-		err = h.check(rest, n)
+		err = h.checkRequest(rest, n)
 	}
 	if err != nil {
 		return transport.Body{}, err

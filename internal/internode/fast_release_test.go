@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The C fast path and connections that are given back: C no longer uses one before the node is
-// told, and while a transfer of its own is open there it is kept.
+// The C fast path and connections that are released. C stops using one before the server is told,
+// and one is kept while a transfer of C's is open there.
 package internode
 
 import (
@@ -17,7 +17,7 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// fastFabric is a fabric with a fast path that only notes what it may use.
+// fastFabric is a fabric with a fast path that only records what it may use.
 type fastFabric struct {
 	transport.DirectFabric
 	open atomic.Bool // a request
@@ -93,7 +93,7 @@ func (f *fastFabric) RequestFailure(int32) (transport.Rank, bool) {
 	return 1, failed
 }
 
-// uses tells how many ranges C knows by an endpoint, and how many in all.
+// uses returns how many ranges C knows by an endpoint, and how many in all.
 func (f *fastFabric) uses(e transport.OriginEndpoint) (here, all int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -103,7 +103,7 @@ func (f *fastFabric) uses(e transport.OriginEndpoint) (here, all int) {
 	return f.knows[e], all
 }
 
-// fastEnds is two nodes of one rank each, of which the first has a fast path.
+// fastEnds opens two nodes of one rank each, of which the first has a fast path.
 func fastEnds(t *testing.T, change func(*Options)) (*transporttest.Ends, *fastFabric) {
 	net := pipe.New(pipe.Options{Direct: true, Shared: true})
 	fast := &fastFabric{knows: map[transport.OriginEndpoint]int{}}
@@ -123,7 +123,8 @@ func fastEnds(t *testing.T, change func(*Options)) (*transporttest.Ends, *fastFa
 	return ends, fast
 }
 
-// Where devices accumulate C does not, but it asks for the rest.
+// TestFastPathBesideDeviceAccumulates shows that where devices accumulate C does not, but asks the
+// server for its other operations.
 func TestFastPathBesideDeviceAccumulates(t *testing.T) {
 	leaktest.Check(t)
 	for _, device := range []bool{false, true} {
@@ -137,7 +138,9 @@ func TestFastPathBesideDeviceAccumulates(t *testing.T) {
 	}
 }
 
-func TestFastPathWhileParting(t *testing.T) {
+// TestFastPathWhileReleasing shows that a connection is kept while C has a transfer open there, and
+// that C loses its keys before the release.
+func TestFastPathWhileReleasing(t *testing.T) {
 	leaktest.Check(t)
 	ends, fast := fastEnds(t, nil)
 	tr, there, mine := ends.Open[0].(*Transport), ends.Alloc(t, 1, 4096), ends.Alloc(t, 0, 4096)
@@ -176,14 +179,14 @@ func TestFastPathWhileParting(t *testing.T) {
 			t.Errorf("round %d: %v", round, err)
 		}
 		// Unless it has gone since the request ended: it was asked for before.
-		giveLinkBack(t, tr, l, linkReleasing)
+		releaseLink(t, tr, l, linkReleasing)
 		if _, all := fast.uses(l.ep); all != 0 {
 			t.Errorf("C knows %d ranges", all)
 		}
 		if fast.peer() != nil {
 			t.Error("C asks the node over a connection that was given back")
 		}
-		giveBackEnds(t, l)
+		awaitRelease(t, l)
 		// An error is returned once.
 		if err := tr.WaitRequest(transport.FastImplicit); err != nil {
 			t.Error(err)
@@ -191,15 +194,15 @@ func TestFastPathWhileParting(t *testing.T) {
 	}
 }
 
-// errAfter is what do returns, which needs soon to be called meanwhile.
+// errAfter calls soon while do runs, and returns do's error.
 func errAfter(soon func(), do func() error) error {
 	timer := time.AfterFunc(2*time.Millisecond, soon)
 	defer timer.Stop()
 	return do()
 }
 
-// giveBackEnds waits until a connection has been given back.
-func giveBackEnds(t *testing.T, l *link) {
+// awaitRelease waits until a connection has been released.
+func awaitRelease(t *testing.T, l *link) {
 	t.Helper()
 	for end := time.Now().Add(patience); l.state.Load() != linkReleased; time.Sleep(
 		50 * time.Microsecond) {
