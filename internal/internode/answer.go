@@ -60,7 +60,7 @@ func (a *answerReceiver) Head(head []byte, n int64) (transport.Body, error) {
 		a.link.poller.bytesInFlight.Store(0)
 	}
 	if h.id != 0 {
-		a.request = g.claimRequest(h.id)
+		a.request = g.requests.claim(h.id)
 	}
 	if a.dropped = g.loss.failure.Load() != nil; a.dropped {
 		// the connection stays until this process's goodbye has left
@@ -166,7 +166,7 @@ func (a *answerReceiver) End() error {
 	case kindData:
 		if h.flags&flagMore != 0 {
 			a.request = nil
-			g.updateHandled(h.handled + a.earlierFrames)
+			g.progress.updateHandled(h.handled + a.earlierFrames)
 			r.expectMore()
 			return nil
 		}
@@ -177,7 +177,7 @@ func (a *answerReceiver) End() error {
 	case kindReply:
 		if !r.isComplete() {
 			a.request = nil
-			g.updateHandled(h.handled + a.earlierFrames)
+			g.progress.updateHandled(h.handled + a.earlierFrames)
 			r.expectMore()
 			return nil
 		}
@@ -202,7 +202,7 @@ func (a *answerReceiver) End() error {
 		first := err // a copy: err itself would always be allocated
 		g.loss.refusal.CompareAndSwap(nil, &first)
 	}
-	g.updateHandled(h.handled + a.earlierFrames) // last: a fence then finds the refusal
+	g.progress.updateHandled(h.handled + a.earlierFrames) // last: a fence then finds the refusal
 	if h.kind == kindReleaseAck && !a.link.state.CompareAndSwap(linkReleasing, linkReleased) {
 		return fmt.Errorf("%w: the node parts from a process that does not", errProtocol)
 	}
@@ -216,7 +216,7 @@ func (a *answerReceiver) End() error {
 func (a *answerReceiver) abandonRequest() {
 	if r := a.request; r != nil {
 		a.request = nil
-		r.finishClaimed(a.target.failure())
+		r.finishClaimed(a.target.loss.err())
 	}
 }
 
@@ -247,11 +247,11 @@ func (a *answerReceiver) Lost(err error) {
 
 // finishAnswers polls until no request is claimed, so that the fabric writes to no memory later.
 // The connection of a slow peer is broken after goodbyeTimeout.
-func (t *Transport) finishAnswers() {
+func (s *routes) finishAnswers() {
 	for begin, more := time.Now(), true; more; {
 		late := time.Since(begin) > goodbyeTimeout
 		more = false
-		for _, g := range t.routes.targets {
+		for _, g := range s.targets {
 			l := g.link.Load()
 			if l == nil || g.requests.claimed.Load() == 0 {
 				continue

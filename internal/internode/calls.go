@@ -80,7 +80,7 @@ func (g *target) sendRMW(h header, x *transport.RMW) (r *request, err error) {
 				when = transport.Burst
 			}
 		}
-		err = g.sendFrame(r, &h, g.describeCompare(x), nil, 0, when)
+		err = g.sendFrame(r, &h, g.tx.buf.describeCompare(x), nil, 0, when)
 	}
 	if r != nil {
 		r.finishPart(err)
@@ -91,13 +91,13 @@ func (g *target) sendRMW(h header, x *transport.RMW) (r *request, err error) {
 
 // describeCompare adds to the frame of a compare-and-swap the value to compare with, for which the
 // header has no room. It returns nil for other operations. The caller holds mu.
-func (g *target) describeCompare(x *transport.RMW) *chunk {
+func (b *sendBuffers) describeCompare(x *transport.RMW) *chunk {
 	if x.Op != transport.CompareAndSwap {
 		return nil
 	}
-	compare := g.tx.buf.xfer.scale[:compareBytes]
+	compare := b.xfer.scale[:compareBytes]
 	binary.LittleEndian.PutUint64(compare, uint64(x.Compare))
-	c := &g.tx.buf.chunk
+	c := &b.chunk
 	c.flags, c.addr, c.bytes, c.desc, c.scale = 0, uint64(x.Addr), 0, c.desc[:0], compare
 	return c
 }
@@ -198,7 +198,7 @@ func (t *Transport) sendMessage(peer transport.Peer, m transport.Msg, k kind) (r
 		return nil, err
 	}
 	if r, err = g.openCallRequest(&m); err == nil {
-		r.finishPart(g.sendMessageFrames(r, &h, &m, g.callUrgency(&m)))
+		r.finishPart(g.sendMessageFrames(r, &h, &m, g.tx.poller.callUrgency(&m)))
 	}
 	p := g.tx.poller
 	g.mu.Unlock()
@@ -211,8 +211,8 @@ func (t *Transport) sendMessage(peer transport.Peer, m transport.Msg, k kind) (r
 
 // callUrgency returns how soon the frames of a call must leave: the first of several nonblocking
 // calls at once, the others together.
-func (g *target) callUrgency(m *transport.Msg) transport.When {
-	if m.Replied != nil && g.tx.poller.unattended.Load() > 1 {
+func (p *poller) callUrgency(m *transport.Msg) transport.When {
+	if m.Replied != nil && p.unattended.Load() > 1 {
 		return transport.Soon
 	}
 	return transport.Now

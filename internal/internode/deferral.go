@@ -56,16 +56,16 @@ func (g *target) recordDeferral(deferred bool) {
 }
 
 // flushDeferred sends deferred frames as far as that does not block. The caller holds mu.
-func (g *target) flushDeferred() {
-	if g.tx.deferral.pending.Load() {
-		g.tx.deferral.pending.Store(g.tx.ep.Flush())
+func (s *sendState) flushDeferred() {
+	if s.deferral.pending.Load() {
+		s.deferral.pending.Store(s.ep.Flush())
 	}
 }
 
 // tryFlush sends deferred frames unless another thread holds mu. It reports whether some are left.
 func (g *target) tryFlush() (left bool) {
 	if g.tx.deferral.pending.Load() && g.mu.TryLock() {
-		g.flushDeferred()
+		g.tx.flushDeferred()
 		g.mu.Unlock()
 	}
 	return g.tx.deferral.pending.Load() && g.loss.failure.Load() == nil

@@ -28,6 +28,7 @@ func TestDeferredFramesLeaveByAlarm(t *testing.T) {
 	tr := &Transport{fabric: b, info: transport.FabricInfo{Tick: 50 * time.Microsecond}}
 	tr.thread.t, tr.thread.alarm = tr, b
 	g := &target{t: tr}
+	g.queue.target = g
 	tr.routes.targets = []*target{g}
 	tr.thread.asleep.Store(true)
 	for range usuallyPiggybacked {
@@ -73,13 +74,14 @@ func TestAlarmOfAnEarlierFrame(t *testing.T) {
 	tr := &Transport{fabric: b, info: transport.FabricInfo{Tick: 50 * time.Microsecond}}
 	tr.thread.t, tr.thread.alarm = tr, b
 	g := &target{t: tr}
+	g.queue.target = g
 	g.tx.deferral.piggybacked = usuallyPiggybacked
 	tr.routes.targets = []*target{g}
 	tr.thread.asleep.Store(true)
 	q := &g.queue
 	q.callerSent.Store(usuallyPiggybacked)
 	g.recordDeferral(true)
-	g.enqueueStore(&transfer{})
+	g.queue.enqueue(&transfer{})
 	early := int64(time.Since(began)) + 1
 	tr.thread.flushAt.Store(0)
 	tr.thread.sendDue()

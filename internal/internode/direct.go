@@ -16,7 +16,7 @@ import (
 
 // postDirect writes or reads a whole transfer. Without a request local memory may be reused when it
 // returns. ErrNotNative: the transfer must travel by frames. The caller holds mu.
-func (g *target) postDirect(f *transfer, r *request) error {
+func (f *transfer) postDirect(g *target, r *request) error {
 	if err := g.awaitStores(); err != nil {
 		return err
 	}
@@ -76,7 +76,7 @@ func (g *target) awaitStores() error {
 }
 
 // postAccumulate has the origin's device accumulate if that is set and possible, else the server.
-func (g *target) postAccumulate(f *transfer, nbytes int64) (*request, error) {
+func (f *transfer) postAccumulate(g *target, nbytes int64) (*request, error) {
 	if a, ok := g.tx.ep.(transport.DeviceAccumulator); ok && g.t.opt.DeviceAcc {
 		if err := g.awaitStores(); err != nil {
 			return nil, err
@@ -88,20 +88,20 @@ func (g *target) postAccumulate(f *transfer, nbytes int64) (*request, error) {
 			Value: pointerTo(scale[:])})
 		err = g.checkDeviceError(err)
 		if done || err != nil {
-			return g.deferRefusal(f, nil, err)
+			return f.deferRefusal(g, nil, err)
 		}
 		f.rewind()
 	}
-	return nil, g.postFrames(f, nbytes, nil)
+	return nil, f.postFrames(g, nbytes, nil)
 }
 
 // requestPush asks the target's device to write the data of a get into local memory. The frame's
 // descriptor is of the target's memory, its body of the origin's, and arg is the key of that.
-func (g *target) requestPush(f *transfer, r *request) error {
+func (f *transfer) requestPush(g *target, r *request) error {
 	there, end := f.extent(1)
-	if g.findShared(there) != nil || g.findShared(end-1) != nil {
+	if g.tx.findShared(there) != nil || g.tx.findShared(end-1) != nil {
 		// shared memory: only an origin's device may read it
-		return g.postDirect(f, r)
+		return f.postDirect(g, r)
 	}
 	lo, hi := f.extent(0)
 	key, release, ok := g.t.direct.Lend(lo, hi)
@@ -122,7 +122,7 @@ func (g *target) requestPush(f *transfer, r *request) error {
 		if err := g.acquireCredit(); err != nil {
 			return err
 		}
-		own := g.describeBoth(f, l)
+		own := f.describeBoth(g, l)
 		g.tx.buf.keepAlive = own
 		h := f.h
 		h.kind, h.arg = kindPush, key
@@ -138,7 +138,7 @@ func (g *target) requestPush(f *transfer, r *request) error {
 
 // describeBoth describes as much as fits of both sides: the target's in tx.buf.chunk, the origin's
 // in the bytes that it returns.
-func (g *target) describeBoth(f *transfer, l frameLimits) []byte {
+func (f *transfer) describeBoth(g *target, l frameLimits) []byte {
 	there, here := f.remote, f.local
 	g.tx.buf.chunk.describeNext(&there, l, 1)
 	l.data = g.tx.buf.chunk.bytes

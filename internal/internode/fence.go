@@ -53,7 +53,7 @@ func (t *Transport) Fence(ps ...transport.Peer) (first error) {
 // needed. It locks mu if so. The caller waits for the mark.
 func (g *target) startFence() (m fenceMark, err error) {
 	m.target = g
-	if err := g.failure(); err != nil && !g.loss.goodbye.Load() {
+	if err := g.loss.err(); err != nil && !g.loss.goodbye.Load() {
 		return m, err
 	}
 	l := g.link.Load()
@@ -73,7 +73,7 @@ func (g *target) startFence() (m fenceMark, err error) {
 			return m, err
 		}
 	} else if g.mu.TryLock() {
-		g.recordFence()
+		g.tx.fences.recordFence()
 		g.mu.Unlock()
 	}
 	if m.link = g.link.Load(); m.link != nil && m.link.direct != nil {
@@ -85,12 +85,12 @@ func (g *target) startFence() (m fenceMark, err error) {
 // requestAck sees to it that the server tells when it has handled a frame, and so all before it.
 // The caller holds mu.
 func (g *target) requestAck(number uint64) error {
-	g.recordFence()
+	g.tx.fences.recordFence()
 	if g.hasHandled(number) {
 		return nil
 	}
 	if g.tx.ackRequested >= number { // the request may have been deferred
-		g.flushDeferred()
+		g.tx.flushDeferred()
 		return nil
 	}
 	if err := g.acquireCredit(); err != nil {
@@ -104,9 +104,9 @@ func (g *target) requestAck(number uint64) error {
 
 // recordFence adapts the prediction of fences: where this one is for one store, the next store asks
 // for its acknowledgement itself. The caller holds mu.
-func (g *target) recordFence() {
-	if g.tx.fences.stores > 0 {
-		g.tx.fences.afterEach, g.tx.fences.stores = g.tx.fences.stores == 1, 0
+func (f *fencePattern) recordFence() {
+	if f.stores > 0 {
+		f.afterEach, f.stores = f.stores == 1, 0
 	}
 }
 
@@ -114,7 +114,7 @@ func (g *target) recordFence() {
 // meanwhile.
 func (m fenceMark) wait() (err error) {
 	g := m.target
-	if err = g.failure(); err == nil && m.link != nil && !m.hasTakenEffect() {
+	if err = g.loss.err(); err == nil && m.link != nil && !m.hasTakenEffect() {
 		err = g.awaitUnlocked(m.link.poller, m.hasTakenEffect)
 	}
 	if err != nil && !g.loss.goodbye.Load() {

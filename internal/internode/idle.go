@@ -24,7 +24,7 @@ const looksBeforeConnect = 10
 // onNoConnection counts a look that found no connection to a node. After looksBeforeConnect of them
 // it connects, in a thread of its own, if a caller waits for messages from there.
 func (h *progressThread) onNoConnection(g *target) {
-	if !g.hasWaiters(&g.watch.connectors) {
+	if !g.watch.hasWaiters(&g.watch.connectors) {
 		g.watch.unconnectedLooks = 0
 	} else if g.watch.unconnectedLooks++; g.watch.unconnectedLooks == looksBeforeConnect {
 		h.dials.Go(func() {

@@ -19,7 +19,7 @@ import (
 func (g *target) lookupKey(addr uintptr, meanwhile func()) (*transport.Range, error) {
 	r := g.keys.registered.Find(addr)
 	if r == nil {
-		r = g.findShared(addr)
+		r = g.tx.findShared(addr)
 	}
 	if r == nil && g.keys.private.Find(addr) != nil {
 		return nil, transport.ErrNotNative
@@ -202,8 +202,8 @@ func (t *Transport) requestError(number int32) error {
 		return nil
 	}
 	err := transport.ErrPeerDead
-	if g, _ := t.targetOf(transport.Peer(rank)); g != nil && g.failure() != nil {
-		err = g.failure()
+	if g, _ := t.targetOf(transport.Peer(rank)); g != nil && g.loss.err() != nil {
+		err = g.loss.err()
 	}
 	return fmt.Errorf("a transfer of the fast path to or from rank %d: %w", rank, err)
 }

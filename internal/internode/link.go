@@ -42,7 +42,7 @@ const (
 // holds mu.
 func (g *target) ensureConnected() error {
 	g.tx.useCount++
-	err := g.failure()
+	err := g.loss.err()
 	if l := g.link.Load(); err != nil || l != nil && l.state.Load() == linkOpen {
 		return err
 	}
@@ -58,7 +58,7 @@ func (g *target) openLink() error {
 			func() bool { return before.state.Load() == linkReleased }); err != nil {
 			return err
 		}
-		g.detachLink(before)
+		before.detach(g)
 	}
 	l := new(link)
 	l.receiver.target, l.receiver.link, l.receiver.earlierFrames = g, l, uint32(g.tx.sentFrames)
@@ -109,9 +109,9 @@ func (g *target) dialServer(l *link) (ep transport.OriginEndpoint, err error) {
 	return nil, err
 }
 
-// detachLink takes a released connection from the target; the progress thread closes it. The caller
+// detach takes a released connection from the target; the progress thread closes it. The caller
 // holds mu.
-func (g *target) detachLink(l *link) {
+func (l *link) detach(g *target) {
 	g.watch.mu.Lock()
 	g.link.Store(nil)
 	l.poller.sleepers.Add(-g.watch.sleepers - 1) // and the one of startRelease
@@ -155,5 +155,5 @@ func (g *target) awaitLocked(done func() bool) error { return g.awaitUnlocked(g.
 // awaitUnlocked is awaitLocked for a caller that does not hold mu, and so names the poller.
 func (g *target) awaitUnlocked(p *poller, done func() bool) error {
 	p.pollUntil(func() bool { return done() || g.loss.failure.Load() != nil })
-	return g.failure()
+	return g.loss.err()
 }

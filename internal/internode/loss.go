@@ -20,9 +20,9 @@ type lossState struct {
 	goodbye atomic.Bool           // the node has said that nothing follows
 }
 
-// failure returns why the target is of no more use, or nil.
-func (g *target) failure() error {
-	if e := g.loss.failure.Load(); e != nil {
+// err returns why the target is of no more use, or nil.
+func (s *lossState) err() error {
+	if e := s.failure.Load(); e != nil {
 		return *e
 	}
 	return nil
@@ -36,13 +36,13 @@ func (g *target) markLost(why error) error {
 	goodbye := g.loss.goodbye.Load()
 	err := g.lossError(why)
 	if !g.loss.failure.CompareAndSwap(nil, &err) {
-		return g.failure()
+		return g.loss.err()
 	}
 	l := g.link.Load()
 	if l != nil && why != errDisconnected {
 		l.ep.Break()
 	}
-	g.failRequests(err)
+	g.requests.failAll(err)
 	if !goodbye && !g.t.life.closing.Load() {
 		g.t.reportConnectionLost(g.serverRank, why.Error())
 	}

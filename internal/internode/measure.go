@@ -119,7 +119,8 @@ func (g *target) costModel(get bool) *costs {
 		return t.model.current.Load()
 	}
 	t.model.runs[i]++
-	err := g.measureDirection(&now, get, t.model.runs[i] == maxRuns)
+	m := &measurement{target: g, get: get}
+	err := m.measureDirection(&now, t.model.runs[i] == maxRuns)
 	if err != nil {
 		now.direction(get).basis = settled
 	}
@@ -135,7 +136,8 @@ func (g *target) costModel(get bool) *costs {
 
 // measureDirection measures the parameters of one direction, and those of both if they were not
 // measured. last: a slow server is taken for granted. The caller holds mu.
-func (g *target) measureDirection(c *costs, get, last bool) error {
+func (m *measurement) measureDirection(c *costs, last bool) error {
+	g, get := m.target, m.get
 	t, d := g.t, c.direction(get)
 	here := t.openScratch()
 	there, err := g.askRanges(0, nil)
@@ -146,7 +148,7 @@ func (g *target) measureDirection(c *costs, get, last bool) error {
 	if c.put.basis == assumed && c.get.basis == assumed {
 		t.measureLocal(c)
 	}
-	m := &measurement{target: g, get: get, here: here[0].Lo, there: &there[0]}
+	m.here, m.there = here[0].Lo, &there[0]
 	found := direction{nic: m.measureLines(transport.ByDevice)[0], basis: settled}
 	found.fast = m.fastLine(found.nic)
 	soFar := *c
@@ -207,7 +209,7 @@ func (m *measurement) xfer(p *patch) *transport.Xfer {
 func (m *measurement) timeOnce(x *transport.Xfer, by string) float64 {
 	begin := time.Now()
 	if m.err == nil {
-		m.err = m.target.moveOnce(x, m.get, by)
+		m.err = m.moveOnce(x, by)
 	}
 	return float64(time.Since(begin))
 }
@@ -319,7 +321,8 @@ func lowerQuartiles(timed ...func() float64) []float64 {
 }
 
 // moveOnce moves a patch by a protocol, and returns when it has taken effect. The caller holds mu.
-func (g *target) moveOnce(x *transport.Xfer, get bool, by string) error {
+func (m *measurement) moveOnce(x *transport.Xfer, by string) error {
+	g, get := m.target, m.get
 	kind := kindPut
 	if get {
 		kind = kindGet
@@ -327,7 +330,7 @@ func (g *target) moveOnce(x *transport.Xfer, get bool, by string) error {
 	f := new(transfer)
 	f.reset(x, kind, g.serverRank, transport.Scale{})
 	f.rewind()
-	r, err := g.postBy(f, x.Bytes(), by)
+	r, err := f.postBy(g, x.Bytes(), by)
 	if r != nil {
 		r.finishPart(err)
 		_, err = r.wait()

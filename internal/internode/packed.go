@@ -34,7 +34,7 @@ const smallTransfer = 16 << 10
 
 // postFrames sends a put or an accumulate, whose local memory may be reused when it returns, or
 // asks for the data of a get, which r gets. The caller holds mu.
-func (g *target) postFrames(f *transfer, nbytes int64, r *request) (err error) {
+func (f *transfer) postFrames(g *target, nbytes int64, r *request) (err error) {
 	get, grain := f.h.kind == kindGet, 1
 	l := g.frameLimits(get, nbytes)
 	g.tx.buf.chunk.scale = nil
@@ -55,18 +55,18 @@ func (g *target) postFrames(f *transfer, nbytes int64, r *request) (err error) {
 		h := f.h
 		g.tx.buf.chunk.describeNext(&f.remote, l, grain)
 		if get {
-			err = g.sendFrame(r, &h, &g.tx.buf.chunk, nil, 0, g.frameUrgency(f, &h))
+			err = g.sendFrame(r, &h, &g.tx.buf.chunk, nil, 0, f.frameUrgency(g, &h))
 		} else {
 			h.flags = g.recordStore(f.remote.Left() == 0)
 			err = g.sendFrame(nil, &h, &g.tx.buf.chunk, &f.local, g.tx.buf.chunk.bytes,
-				g.frameUrgency(f, &h))
+				f.frameUrgency(g, &h))
 		}
 	}
 	return err
 }
 
 // frameUrgency returns how soon a frame of a transfer must leave.
-func (g *target) frameUrgency(f *transfer, h *header) transport.When {
+func (f *transfer) frameUrgency(g *target, h *header) transport.When {
 	get := h.kind == kindGet
 	switch {
 	case f.xfer.Later && (!get || g.tx.poller.unattended.Load() > 1):

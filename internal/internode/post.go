@@ -73,7 +73,7 @@ func (t *Transport) postTransfer(peer transport.Peer, x *transport.Xfer, k kind,
 		t.info.Defers) {
 		f := new(transfer)
 		f.reset(x, k, rank, s)
-		g.enqueueStore(f)
+		g.queue.enqueue(f)
 		return nil
 	}
 	if err = g.lockConnected(); err != nil {
@@ -81,7 +81,7 @@ func (t *Transport) postTransfer(peer transport.Peer, x *transport.Xfer, k kind,
 	}
 	f := g.tx.buf.xfer
 	f.reset(x, k, rank, s)
-	r, err := g.postLocked(f, nbytes)
+	r, err := f.postLocked(g, nbytes)
 	f.detachXfer(r)
 	g.mu.Unlock()
 	return completePosted(x, r, err)
@@ -110,19 +110,19 @@ func completePosted(x *transport.Xfer, r *request, err error) error {
 // postLocked posts a transfer by the protocol that it chooses. It returns the request to wait for,
 // with one part open. It returns nil if local memory may be reused and no answer is due. The caller
 // holds mu.
-func (g *target) postLocked(f *transfer, nbytes int64) (r *request, err error) {
+func (f *transfer) postLocked(g *target, nbytes int64) (r *request, err error) {
 	f.rewind()
 	switch {
 	case g.tx.direct == nil:
-		return g.postBy(f, nbytes, transport.ByPacking)
+		return f.postBy(g, nbytes, transport.ByPacking)
 	case f.h.kind == kindAcc:
-		return g.postAccumulate(f, nbytes)
+		return f.postAccumulate(g, nbytes)
 	}
-	return g.postBy(f, nbytes, g.chooseProtocol(f))
+	return f.postBy(g, nbytes, f.chooseProtocol(g))
 }
 
 // postBy is postLocked by a given protocol, or by frames where that is not possible.
-func (g *target) postBy(f *transfer, nbytes int64, by string) (r *request, err error) {
+func (f *transfer) postBy(g *target, nbytes int64, by string) (r *request, err error) {
 	get, copied := f.h.kind == kindGet, nbytes <= int64(g.t.opt.Eager) && !g.t.opt.Lends()
 	if get || by == transport.ByDevice && !copied {
 		if r, err = g.openRequest(f.xfer, kindData); err != nil {
@@ -131,23 +131,23 @@ func (g *target) postBy(f *transfer, nbytes int64, by string) (r *request, err e
 	}
 	switch {
 	case by == transport.ByDevice:
-		err = g.postDirect(f, r)
+		err = f.postDirect(g, r)
 	case by == transport.ByTargetSide && get:
-		err = g.requestPush(f, r)
+		err = f.requestPush(g, r)
 	default:
-		return r, g.postFrames(f, nbytes, r)
+		return r, f.postFrames(g, nbytes, r)
 	}
 	if errors.Is(err, transport.ErrNotNative) {
 		g.t.conns.counts.refusedByDevice.Add(1)
 		f.rewind() // writes again what the device has written, which does no harm
-		return r, g.postFrames(f, nbytes, r)
+		return r, f.postFrames(g, nbytes, r)
 	}
-	return g.deferRefusal(f, r, err)
+	return f.deferRefusal(g, r, err)
 }
 
 // deferRefusal records a remote address error of a put, which is not acknowledged; the next fence
 // returns it. Other errors stay.
-func (g *target) deferRefusal(f *transfer, r *request, err error) (*request, error) {
+func (f *transfer) deferRefusal(g *target, r *request, err error) (*request, error) {
 	if f.h.kind != kindGet && errors.Is(err, transport.ErrBadAddr) {
 		why := err
 		g.loss.refusal.CompareAndSwap(nil, &why)
@@ -173,7 +173,7 @@ const maxWholeBytes = 8
 
 // chooseProtocol returns the protocol of a put or get to a target whose memory the device reaches.
 // The caller holds mu.
-func (g *target) chooseProtocol(f *transfer) string {
+func (f *transfer) chooseProtocol(g *target) string {
 	get := f.h.kind == kindGet
 	if g.t.info.Bytewise && min(f.local.Row(), f.remote.Row()) <= maxWholeBytes {
 		// a block may be a flag, which must be stored whole

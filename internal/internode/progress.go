@@ -81,7 +81,7 @@ func (t *Transport) Watch(peer transport.Peer, met func() bool, mayConnect bool)
 		g.lockConnected() == nil {
 		g.mu.Unlock() // lockConnected has connected
 	}
-	if l := g.link.Load(); l != nil && (g.pollForMessage(l, met) || g.sleepOnLink(l, met)) {
+	if l := g.link.Load(); l != nil && (l.pollForMessage(g, met) || l.sleepForMessage(g, met)) {
 		return func() {}
 	}
 	t.flushAll()
@@ -116,7 +116,7 @@ func (g *target) countSleeper(change int32, mayConnect bool) *link {
 
 // pollForMessage polls a connection, and the listener, until met. It returns false if that takes
 // too long.
-func (g *target) pollForMessage(l *link, met func() bool) (found bool) {
+func (l *link) pollForMessage(g *target, met func() bool) (found bool) {
 	var v transport.Visit
 	var crowd wait.Crowd
 	defer func() { g.t.LeaveIncoming(&v, found) }()
@@ -126,7 +126,7 @@ func (g *target) pollForMessage(l *link, met func() bool) (found bool) {
 			g.watch.patience.Paid()
 			return true
 		}
-		straight := g.receivesOverLink(l)
+		straight := l.carriesMessages(g)
 		if straight { // else messages come by this node's server
 			l.poller.callerActive.Store(true)
 			if l.poller.pollOnce() {
@@ -147,8 +147,8 @@ func (g *target) pollForMessage(l *link, met func() bool) (found bool) {
 	}
 }
 
-// receivesOverLink reports whether messages may come over a connection.
-func (g *target) receivesOverLink(l *link) bool {
+// carriesMessages reports whether messages may come over a connection.
+func (l *link) carriesMessages(g *target) bool {
 	return g.loss.failure.Load() == nil && l.state.Load() != linkReleased
 }
 
@@ -157,9 +157,9 @@ func (g *target) receivesOverLink(l *link) bool {
 // Tests change it.
 var linkSleep = time.Millisecond
 
-// sleepOnLink sleeps until met, if the last messages came over the connection, whose frames wake
+// sleepForMessage sleeps until met, if the last messages came over the connection, whose frames wake
 // it. It returns false if that takes longer than linkSleep.
-func (g *target) sleepOnLink(l *link, met func() bool) (found bool) {
+func (l *link) sleepForMessage(g *target, met func() bool) (found bool) {
 	p := l.poller
 	if !g.watch.cameOverLink.Load() || !p.tryAcquire() {
 		return false
@@ -169,7 +169,7 @@ func (g *target) sleepOnLink(l *link, met func() bool) (found bool) {
 	p.yieldIfDue(begin)
 	for now := begin; !met(); now = time.Now() {
 		left := linkSleep - now.Sub(begin)
-		if left <= 0 || !g.receivesOverLink(l) {
+		if left <= 0 || !l.carriesMessages(g) {
 			return false
 		}
 		p.src.Sleep(left)

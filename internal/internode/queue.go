@@ -17,6 +17,8 @@ import (
 
 // storeQueue is the stores of a target that a sender has yet to send, oldest first.
 type storeQueue struct {
+	target *target
+
 	length     atomic.Int32 // stores that have not been sent, the one that is being sent too
 	callerSent atomic.Int32 // how often a caller, not a sender, lately sent what was queued
 
@@ -53,18 +55,19 @@ func (q *storeQueue) popOldest() *transfer {
 	return f
 }
 
-// sendQueuedStores sends what is queued. If err is not nil, or the target is lost, all queued
+// sendAll sends what is queued. If err is not nil, or the target is lost, all queued
 // stores fail. It returns the error with which the target is lost. The caller holds the target's
 // mu.
-func (g *target) sendQueuedStores(err error) error {
-	for f := g.queue.popOldest(); f != nil; f = g.queue.popOldest() {
+func (q *storeQueue) sendAll(err error) error {
+	g := q.target
+	for f := q.popOldest(); f != nil; f = q.popOldest() {
 		var r *request
 		failed := err
 		if err == nil {
-			r, failed = g.postLocked(f, f.xfer.Bytes())
-			err = g.failure() // a refusal concerns only f
+			r, failed = f.postLocked(g, f.xfer.Bytes())
+			err = g.loss.err() // a refusal concerns only f
 		}
-		g.queue.length.Add(-1)
+		q.length.Add(-1)
 		x := f.xfer
 		f.detachXfer(r)
 		if r != nil {
@@ -79,11 +82,11 @@ func (g *target) sendQueuedStores(err error) error {
 // maxSenders bounds the senders of all targets that send at the same time.
 const maxSenders = 4
 
-// enqueueStore queues a store and sees that it is sent: by a sender that it starts, or by the next
+// enqueue queues a store and sees that it is sent: by a sender that it starts, or by the next
 // caller if that is likely to come. It locks the queue's mu. The local memory stays the transfer's
 // until its Finish.
-func (g *target) enqueueStore(f *transfer) {
-	q := &g.queue
+func (q *storeQueue) enqueue(f *transfer) {
+	g := q.target
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if g.t.life.closing.Load() {
@@ -95,24 +98,23 @@ func (g *target) enqueueStore(f *transfer) {
 	switch {
 	case q.senderRunning:
 	case !q.expectsCaller():
-		g.startSender()
+		q.startSender()
 	case len(q.stores) == 1:
 		q.senderDue = g.t.thread.scheduleFlush(flushDelay(int(q.callerSent.Load())))
 	}
 }
 
 // startSender starts a sender, a goroutine. The caller holds the queue's mu, and no sender runs.
-func (g *target) startSender() {
-	g.queue.senderRunning = true
-	g.t.senders.running.Add(1)
-	go g.runSender()
+func (q *storeQueue) startSender() {
+	q.senderRunning = true
+	q.target.t.senders.running.Add(1)
+	go q.runSender()
 }
 
 // startSenderIfDue starts a sender, a goroutine, if no caller has sent in time what was queued. The
 // progress thread calls it, and again after the returned time; negative: it need not. It locks the
 // queue's mu.
-func (g *target) startSenderIfDue(now int64) (left time.Duration) {
-	q := &g.queue
+func (q *storeQueue) startSenderIfDue(now int64) (left time.Duration) {
 	if q.length.Load() == 0 {
 		return -1
 	}
@@ -124,13 +126,14 @@ func (g *target) startSenderIfDue(now int64) (left time.Duration) {
 	case q.senderDue > now:
 		return time.Duration(q.senderDue - now)
 	}
-	g.startSender()
+	q.startSender()
 	return -1
 }
 
 // runSender sends what is queued at the target until the queue is empty. It waits for one of
 // senders.slots before it locks the target's mu.
-func (g *target) runSender() {
+func (q *storeQueue) runSender() {
+	g := q.target
 	defer log.Guard()
 	defer g.t.senders.running.Done()
 	g.t.senders.slots <- struct{}{}
@@ -140,14 +143,14 @@ func (g *target) runSender() {
 	g.t.opt.Unbind()
 	for more := true; more; {
 		g.mu.Lock()
-		if g.queue.length.Load() > 0 {
-			g.queue.recordSender(false)
-			g.sendQueuedStores(g.ensureConnected())
+		if q.length.Load() > 0 {
+			q.recordSender(false)
+			q.sendAll(g.ensureConnected())
 		}
 		g.mu.Unlock()
-		g.queue.mu.Lock()
-		more = len(g.queue.stores) > 0
-		g.queue.senderRunning = more
-		g.queue.mu.Unlock()
+		q.mu.Lock()
+		more = len(q.stores) > 0
+		q.senderRunning = more
+		q.mu.Unlock()
 	}
 }

@@ -88,7 +88,7 @@ func (h *progressThread) processReleases() {
 		h.releaseDue = now.Add(askAgain)
 		for _, l := range asked {
 			if now.Before(l.nextLook) && l.state.Load() != linkReleased ||
-				l.receiver.target.releaseIfIdle(l, now) {
+				l.releaseIfIdle(l.receiver.target, now) {
 				rest = append(rest, l)
 				if l.nextLook.Before(h.releaseDue) {
 					h.releaseDue = l.nextLook
@@ -112,18 +112,18 @@ func (h *progressThread) closeReleased(list []*link) {
 // releaseIfIdle starts the release of a connection that was asked for, if the target has been idle
 // for long enough. It reports whether the progress thread must look again: false when the release
 // is complete, or is no longer wanted. It only tries to lock mu.
-func (g *target) releaseIfIdle(l *link, now time.Time) (later bool) {
+func (l *link) releaseIfIdle(g *target, now time.Time) (later bool) {
 	l.nextLook = now.Add(minIdleTime)
 	if !g.mu.TryLock() {
 		return true
 	}
 	defer g.mu.Unlock()
 	state := l.state.Load() // once: a polling thread may set linkReleased at any moment
-	switch wait := g.t.idleTimeOf(&g.tx.idle); {
+	switch wait := g.t.conns.idleTimeOf(&g.tx.idle); {
 	case g.link.Load() != l || g.loss.failure.Load() != nil || g.t.life.closing.Load():
 		return false
 	case state == linkReleased:
-		g.detachLink(l)
+		l.detach(g)
 		return false
 	case state == linkReleasing:
 	case l.giveUpAt.IsZero():
@@ -136,14 +136,14 @@ func (g *target) releaseIfIdle(l *link, now time.Time) (later bool) {
 	case l.seenUses != g.tx.useCount:
 		l.seenUses, l.idleSince, l.nextLook = g.tx.useCount, now, now.Add(wait)
 	case now.Sub(l.idleSince) >= wait && g.isIdle():
-		g.startRelease(l)
+		l.startRelease(g)
 	}
 	return true
 }
 
 // idleTimeOf returns how long nothing must have been posted before a release.
-func (t *Transport) idleTimeOf(q *idlePeriod) time.Duration {
-	if t.conns.restless.Load() {
+func (c *connections) idleTimeOf(q *idlePeriod) time.Duration {
+	if c.restless.Load() {
 		return minIdleTime
 	}
 	return q.length()
@@ -158,7 +158,7 @@ func (g *target) isIdle() bool {
 		return false // startRelease would have to wait for a credit
 	}
 	if g.queue.length.Load() > 0 || g.tx.deferral.pending.Load() || !g.requests.isEmpty() ||
-		g.hasWaiters(&g.watch.sleepers) {
+		g.watch.hasWaiters(&g.watch.sleepers) {
 		return false
 	}
 	g.closeFastPath()
@@ -171,7 +171,7 @@ func (g *target) isIdle() bool {
 
 // startRelease tells the server that no frame follows on a connection, once. The caller holds mu
 // and has found the target idle.
-func (g *target) startRelease(l *link) {
+func (l *link) startRelease(g *target) {
 	if l.state.Load() != linkOpen || g.acquireCredit() != nil {
 		return
 	}
@@ -187,9 +187,9 @@ func (g *target) startRelease(l *link) {
 
 // hasWaiters reports whether a count of threads that sleep until a message comes is not zero. A
 // message comes over the connection, if there is one, and so does the notice of the node's death.
-func (g *target) hasWaiters(who *int32) bool {
-	g.watch.mu.Lock()
-	defer g.watch.mu.Unlock()
+func (w *watchState) hasWaiters(who *int32) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
 	return *who > 0
 }
 

@@ -84,13 +84,13 @@ func TestReleaseStartsOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := g.link.Load()
-	g.startRelease(l)
+	l.startRelease(g)
 	for end := time.Now().Add(patience); l.state.Load() != linkReleased &&
 		time.Now().Before(end); time.Sleep(50 * time.Microsecond) {
 		l.poller.pollOnce()
 	}
 	sent := g.tx.sentFrames
-	if g.startRelease(l); g.tx.sentFrames != sent || l.state.Load() != linkReleased {
+	if l.startRelease(g); g.tx.sentFrames != sent || l.state.Load() != linkReleased {
 		t.Errorf("%d frames follow the last one, and the connection is in state %d, not %d",
 			g.tx.sentFrames-sent, l.state.Load(), linkReleased)
 	}

@@ -166,7 +166,7 @@ func (r *request) finishPart(err error) {
 		return
 	}
 	x, err, p, replied, body := r.xfer, r.firstError(), r.poller, r.replied, r.body
-	g.freeRequest(r)
+	g.requests.free(r)
 	p.unattended.Add(-1)
 	switch {
 	case replied == nil:
@@ -189,11 +189,10 @@ func (r *request) claimAnswer() bool {
 	return false
 }
 
-// claimRequest returns the open request of an answer that has begun to come, or nil. The request
+// claim returns the open request of an answer that has begun to come, or nil. The request
 // stays open until the caller calls finishClaimed or expectMore, even if the target is lost
 // meanwhile: the fabric is writing to its memory. It locks the table's mu.
-func (g *target) claimRequest(id uint64) *request {
-	t := &g.requests
+func (t *requestTable) claim(id uint64) *request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if i := id&(1<<slotBits-1) - 1; i < uint64(len(t.all)) {
@@ -226,12 +225,12 @@ func (r *request) expectMore() {
 	}
 }
 
-// freeRequest makes the slot of a complete request available again.
-func (g *target) freeRequest(r *request) {
-	g.requests.mu.Lock()
+// free makes the slot of a complete request available again.
+func (t *requestTable) free(r *request) {
+	t.mu.Lock()
 	r.xfer = nil
-	g.requests.unused = append(g.requests.unused, r)
-	g.requests.mu.Unlock()
+	t.unused = append(t.unused, r)
+	t.mu.Unlock()
 }
 
 // isEmpty reports whether no request is open.
@@ -247,14 +246,13 @@ func (r *request) wait() (result, error) {
 		r.poller.pollUntil(r.done.Load)
 	}
 	found, err := r.result, r.firstError()
-	r.target.freeRequest(r)
+	r.target.requests.free(r)
 	return found, err
 }
 
-// failRequests fails all answers that are due, and lets no new request open. The fabric ends direct
+// failAll fails all answers that are due, and lets no new request open. The fabric ends direct
 // transfers. It locks the table's mu.
-func (g *target) failRequests(err error) {
-	t := &g.requests
+func (t *requestTable) failAll(err error) {
 	t.mu.Lock()
 	t.lostErr = err
 	all := slices.Clone(t.all)

@@ -47,9 +47,9 @@ func (t *Transport) Forget(p transport.Peer, r transport.Range) {
 
 // findShared returns shared memory of the node around an address, or nil. Where there are several,
 // their keys are equally good. The caller holds mu.
-func (g *target) findShared(addr uintptr) *transport.Range {
-	for i := range g.tx.shared {
-		if r := &g.tx.shared[i]; addr >= r.Lo && addr < r.Hi {
+func (s *sendState) findShared(addr uintptr) *transport.Range {
+	for i := range s.shared {
+		if r := &s.shared[i]; addr >= r.Lo && addr < r.Hi {
 			return r
 		}
 	}

@@ -105,6 +105,7 @@ type watchState struct {
 // newTarget returns a target without a connection.
 func newTarget(t *Transport, index, node int, serverRank transport.Rank) *target {
 	g := &target{t: t, index: index, node: node, serverRank: serverRank}
+	g.queue.target = g
 	g.progress.server = transport.ServerOf(index)
 	g.tx.buf.lookupKey = g.lookupKey
 	g.watch.patience.Init(t.info.Patience)
@@ -119,7 +120,7 @@ func (g *target) lockConnected() error {
 	err := g.ensureConnected()
 	if g.queue.length.Load() > 0 {
 		g.queue.recordSender(true)
-		err = g.sendQueuedStores(err)
+		err = g.queue.sendAll(err)
 	}
 	if err != nil {
 		g.mu.Unlock()
@@ -153,7 +154,7 @@ func (g *target) sendFrame(r *request, h *header, c *chunk, body *kernel.Cursor,
 		g.recordDeferral(deferred)
 	}
 	if r != nil && err == nil {
-		err = g.failure() // failRequests may have missed r
+		err = g.loss.err() // failRequests may have missed r
 	}
 	if r != nil && err != nil && r.claimAnswer() {
 		r.finishPart(err)
@@ -167,11 +168,11 @@ func (g *target) acquireCredit() error {
 	if most := uint64(g.t.info.Credits); most > 0 &&
 		g.tx.sentFrames-g.progress.handledFrames.Load() >= most {
 		g.awaitLocked(func() bool {
-			g.flushDeferred() // deferred frames hold credits, too
+			g.tx.flushDeferred() // deferred frames hold credits, too
 			return g.tx.sentFrames-g.progress.handledFrames.Load() < most
 		})
 	}
-	if err := g.failure(); err != nil {
+	if err := g.loss.err(); err != nil {
 		return err
 	}
 	g.tx.sentFrames++
@@ -204,9 +205,9 @@ func (g *target) hasPendingAccumulates() bool {
 
 // updateHandled records that the server has handled so many frames, of which n has the lower 32
 // bits.
-func (g *target) updateHandled(n uint32) {
-	was := g.progress.handledFrames.Load()
+func (p *targetProgress) updateHandled(n uint32) {
+	was := p.handledFrames.Load()
 	if more := int32(n - uint32(was)); more > 0 {
-		g.progress.handledFrames.Store(was + uint64(more))
+		p.handledFrames.Store(was + uint64(more))
 	}
 }

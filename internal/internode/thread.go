@@ -195,7 +195,7 @@ func (h *progressThread) sendDue() {
 		if left := g.flushIfDue(now); left >= 0 {
 			h.scheduleFlush(left)
 		}
-		if left := g.startSenderIfDue(now); left >= 0 {
+		if left := g.queue.startSenderIfDue(now); left >= 0 {
 			h.scheduleFlush(left)
 		}
 	}

@@ -177,7 +177,7 @@ func Open(d transport.Driver, o Options) (*Transport, error) {
 	t.conns.outgoing = newConnLimit(o.Connections, useCountOf)
 	fabric, err := d.Open(transport.FabricConfig{OpenInfo: o.OpenInfo, Settings: t.opt.Settings,
 		Serves: o.serves(),
-		Await:  t.awaitRoom, Receive: t.receiveWhileSending, Fatal: t.failAllTargets})
+		Await:  t.awaitRoom, Receive: t.receiveWhileSending, Fatal: t.routes.failAll})
 	if err != nil {
 		return nil, err
 	}
@@ -214,11 +214,11 @@ func (t *Transport) receiveWhileSending(e transport.OriginEndpoint) bool {
 	return true
 }
 
-// failAllTargets marks all targets as lost, because the fabric has failed. Connected ones come
+// failAll marks all targets as lost, because the fabric has failed. Connected ones come
 // first: the job learns of the first loss only.
-func (t *Transport) failAllTargets(why error) {
+func (s *routes) failAll(why error) {
 	for _, connected := range []bool{true, false} {
-		for _, g := range t.routes.targets {
+		for _, g := range s.targets {
 			if (g.link.Load() != nil) == connected {
 				g.markLost(why)
 			}
@@ -324,12 +324,12 @@ func (t *Transport) shutDown() {
 		g.mu.Unlock()
 		g.queue.mu.Lock() // and for one that is queueing
 		g.queue.mu.Unlock()
-		g.startSenderIfDue(math.MaxInt64) // the queued stores fail
+		g.queue.startSenderIfDue(math.MaxInt64) // the queued stores fail
 	}
 	t.senders.running.Wait()
 	t.life.stopThread.Store(true)
 	t.thread.stopAndWait()
-	t.finishAnswers()
+	t.routes.finishAnswers()
 	for _, p := range t.pollers.bySource.Range {
 		p.(*poller).close()
 	}

@@ -37,7 +37,7 @@ func TestFlagsAreMovedWhole(t *testing.T) {
 			f := new(transfer)
 			f.reset(x, k, 1, transport.Scale{})
 			f.rewind()
-			if got := (&target{t: at}).chooseProtocol(f); got != c.want {
+			if got := f.chooseProtocol((&target{t: at})); got != c.want {
 				t.Errorf("%s, kind %v: %s, not %s", c.name, k, got, c.want)
 			}
 		}
