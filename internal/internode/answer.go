@@ -202,7 +202,8 @@ func (a *answerReceiver) End() error {
 		first := err // a copy: err itself would always be allocated
 		g.loss.refusal.CompareAndSwap(nil, &first)
 	}
-	g.progress.updateHandled(h.handled + a.earlierFrames) // last: a fence then finds the refusal
+	g.progress.updateHandled(h.handled +
+		a.earlierFrames) // last: a fence then finds the refusal
 	if h.kind == kindReleaseAck && !a.link.state.CompareAndSwap(linkReleasing, linkReleased) {
 		return fmt.Errorf("%w: the node parts from a process that does not", errProtocol)
 	}

@@ -90,7 +90,7 @@ func (g *target) sendRMW(h header, x *transport.RMW) (r *request, err error) {
 }
 
 // describeCompare adds to the frame of a compare-and-swap the value to compare with, for which the
-// header has no room. It returns nil for other operations. The caller holds mu.
+// header has no room. It returns nil for other operations. The caller holds the target's mu.
 func (b *sendBuffers) describeCompare(x *transport.RMW) *chunk {
 	if x.Op != transport.CompareAndSwap {
 		return nil
@@ -140,7 +140,7 @@ func (t *Transport) Send(peer transport.Peer, m transport.Msg) error {
 			transport.MaxMessageHead, transport.ErrTooLong)
 	}
 	if m.Unordered && len(m.Head)+len(m.Body) <= maxMessage {
-		if o := t.incomingOrigin(peer); o != nil && o.postMessage(m) {
+		if o := t.server.originOf(t.routes.peers[peer].Rank); o != nil && o.postMessage(m) {
 			return nil
 		}
 	}
@@ -150,14 +150,6 @@ func (t *Transport) Send(peer transport.Peer, m transport.Msg) error {
 	m.Body, m.Head = m.Whole(), nil
 	_, err := t.sendMessage(peer, m, kindSend)
 	return err
-}
-
-// incomingOrigin returns the connection of a peer's process to this one's data server, or nil.
-func (t *Transport) incomingOrigin(peer transport.Peer) *origin {
-	if t.server == nil {
-		return nil
-	}
-	return t.server.originOf(t.routes.peers[peer].Rank)
 }
 
 // Call posts a message and waits for the reply, unless m.Replied gets that.

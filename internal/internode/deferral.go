@@ -42,7 +42,7 @@ func flushDelay(taken int) time.Duration {
 func (g *target) recordDeferral(deferred bool) {
 	g.tx.deferral.pending.Store(deferred)
 	if deferred {
-		g.t.anyDeferred.Store(true)
+		g.t.routes.anyDeferred.Store(true)
 	}
 	if !deferred {
 		g.tx.deferral.piggybacked = min(g.tx.deferral.piggybacked+1, maxPiggybacked)
@@ -55,7 +55,8 @@ func (g *target) recordDeferral(deferred bool) {
 	g.tx.deferral.due.Store(g.t.thread.scheduleFlush(d))
 }
 
-// flushDeferred sends deferred frames as far as that does not block. The caller holds mu.
+// flushDeferred sends deferred frames as far as that does not block. The caller holds the target's
+// mu.
 func (s *sendState) flushDeferred() {
 	if s.deferral.pending.Load() {
 		s.deferral.pending.Store(s.ep.Flush())
@@ -92,13 +93,13 @@ func (g *target) flushIfDue(now int64) (left time.Duration) {
 
 // flushAll sends the deferred frames of all targets. A caller that is about to wait calls it, since
 // it sends no further frame that would take them along.
-func (t *Transport) flushAll() {
-	if !t.anyDeferred.Load() || !t.anyDeferred.Swap(false) {
+func (s *routes) flushAll() {
+	if !s.anyDeferred.Load() || !s.anyDeferred.Swap(false) {
 		return
 	}
-	for _, g := range t.routes.targets {
+	for _, g := range s.targets {
 		if g.tryFlush() {
-			t.anyDeferred.Store(true)
+			s.anyDeferred.Store(true)
 		}
 	}
 }

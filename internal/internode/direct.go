@@ -14,8 +14,9 @@ import (
 	"libarmci/internal/transport"
 )
 
-// postDirect writes or reads a whole transfer. Without a request local memory may be reused when it
-// returns. ErrNotNative: the transfer must travel by frames. The caller holds mu.
+// postDirect writes or reads the whole transfer by the device. Without a request local memory may
+// be reused when it returns. ErrNotNative: the transfer must travel by frames. The caller holds the
+// target's mu.
 func (f *transfer) postDirect(g *target, r *request) error {
 	if err := g.awaitStores(); err != nil {
 		return err
@@ -76,6 +77,7 @@ func (g *target) awaitStores() error {
 }
 
 // postAccumulate has the origin's device accumulate if that is set and possible, else the server.
+// The caller holds the target's mu.
 func (f *transfer) postAccumulate(g *target, nbytes int64) (*request, error) {
 	if a, ok := g.tx.ep.(transport.DeviceAccumulator); ok && g.t.opt.DeviceAcc {
 		if err := g.awaitStores(); err != nil {
@@ -96,7 +98,8 @@ func (f *transfer) postAccumulate(g *target, nbytes int64) (*request, error) {
 }
 
 // requestPush asks the target's device to write the data of a get into local memory. The frame's
-// descriptor is of the target's memory, its body of the origin's, and arg is the key of that.
+// descriptor is of the target's memory, its body of the origin's, and arg is the key of that. The
+// caller holds the target's mu.
 func (f *transfer) requestPush(g *target, r *request) error {
 	there, end := f.extent(1)
 	if g.tx.findShared(there) != nil || g.tx.findShared(end-1) != nil {
@@ -137,7 +140,7 @@ func (f *transfer) requestPush(g *target, r *request) error {
 }
 
 // describeBoth describes as much as fits of both sides: the target's in tx.buf.chunk, the origin's
-// in the bytes that it returns.
+// in the bytes that it returns. The caller holds the target's mu.
 func (f *transfer) describeBoth(g *target, l frameLimits) []byte {
 	there, here := f.remote, f.local
 	g.tx.buf.chunk.describeNext(&there, l, 1)

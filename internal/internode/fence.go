@@ -103,7 +103,7 @@ func (g *target) requestAck(number uint64) error {
 }
 
 // recordFence adapts the prediction of fences: where this one is for one store, the next store asks
-// for its acknowledgement itself. The caller holds mu.
+// for its acknowledgement itself.
 func (f *fencePattern) recordFence() {
 	if f.stores > 0 {
 		f.afterEach, f.stores = f.stores == 1, 0

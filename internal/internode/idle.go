@@ -57,8 +57,8 @@ func (h *progressThread) watchIdleLinks() {
 
 // newIdleLookInterval returns when to look: never, if no server can have more connections than the
 // limit.
-func (t *Transport) newIdleLookInterval() (p interval) {
-	if t.opt.Connections > 0 && mostOrigins(t.opt.Nodes) > t.opt.Connections {
+func (o *Options) newIdleLookInterval() (p interval) {
+	if o.Connections > 0 && mostOrigins(o.Nodes) > o.Connections {
 		p = interval{every: idleLookInterval, last: time.Now()}
 	}
 	return p
@@ -89,9 +89,9 @@ func (t *Transport) Counts() []transport.Count {
 }
 
 // logCounts logs what has become of connections, if any were released or exceeded the limit.
-func (t *Transport) logCounts() {
-	reconnected, released := t.conns.counts.reconnected.Load(), t.conns.counts.released.Load()
-	_, peak, _, _ := t.conns.outgoing.counts()
+func (c *connections) logCounts(t *Transport) {
+	reconnected, released := c.counts.reconnected.Load(), c.counts.released.Load()
+	_, peak, _, _ := c.outgoing.counts()
 	if released > 0 {
 		log.Infof("%s: %d connections to other nodes were given back and %d made again; "+
 			"%d at once at most", t.name, released, reconnected, peak)

@@ -149,7 +149,7 @@ func (t *Transport) PollIncoming(v *transport.Visit) int {
 		v.Ready = -1
 		return 0
 	case v.Stage == transport.VisitAway:
-		t.flushAll()
+		t.routes.flushAll()
 		in.waiters.Add(1)
 		v.Stage = transport.VisitWanting
 		fallthrough

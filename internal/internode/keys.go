@@ -70,8 +70,8 @@ const (
 
 // rangeOutsideArena returns the addresses outside the arena around one of them. Hi = 0: the address
 // is in the arena.
-func (t *Transport) rangeOutsideArena(addr uintptr) (r transport.Range) {
-	if lo, n := t.opt.Node.Arena(); addr < lo {
+func (o *origin) rangeOutsideArena(addr uintptr) (r transport.Range) {
+	if lo, n := o.server.t.opt.Node.Arena(); addr < lo {
 		r.Hi = lo
 	} else if hi := lo + uintptr(n); addr >= hi {
 		r.Lo, r.Hi = hi, maxAddr
@@ -151,9 +151,9 @@ func (t *Transport) DropRanges(p transport.Peer) {
 	t.fast.DropRank(t.routes.peers[p].Rank)
 }
 
-// exportCosts gives C the costs of the protocols, once they are settled: until then such transfers
+// export gives C the costs of the protocols, once they are settled: until then such transfers
 // enter Go, which measures again.
-func (t *Transport) exportCosts(c *costs, get bool) {
+func (c *costs) export(t *Transport, get bool) {
 	d := c.direction(get)
 	if t.fast == nil || t.info.Bytewise || d.basis != settled {
 		return
@@ -180,23 +180,24 @@ func (t *Transport) WaitRequest(number int32) error {
 	if !t.fast.RequestOpen(number) {
 		return nil
 	}
-	t.pollerOf(t.fast.FastSource()).pollUntil(func() bool { return t.fast.RequestOver(number) })
-	return t.requestError(number)
+	t.pollers.pollerOf(t.fast.FastSource()).pollUntil(
+		func() bool { return t.fast.RequestOver(number) })
+	return requestError(t, number)
 }
 
 // TestRequest polls once, and ends a request of C's if that is complete.
 func (t *Transport) TestRequest(number int32) (over bool, err error) {
 	if !t.fast.RequestOver(number) {
-		t.pollerOf(t.fast.FastSource()).pollOnce()
+		t.pollers.pollerOf(t.fast.FastSource()).pollOnce()
 	}
 	if !t.fast.RequestOver(number) {
 		return false, nil
 	}
-	return true, t.requestError(number)
+	return true, requestError(t, number)
 }
 
-// requestError returns the error of a complete request, which C then forgets.
-func (t *Transport) requestError(number int32) error {
+// requestError returns the error of a complete request of C's, which C then forgets.
+func requestError(t *Transport, number int32) error {
 	rank, failed := t.fast.RequestFailure(number)
 	if !failed {
 		return nil

@@ -66,7 +66,7 @@ func (g *target) openLink() error {
 	if err != nil {
 		return g.markLost(err)
 	}
-	l.ep, l.poller = ep, g.t.attachPoller(ep.Source())
+	l.ep, l.poller = ep, g.t.pollers.attach(ep.Source())
 	l.direct, _ = ep.(transport.DirectEndpoint)
 	g.tx.ep, g.tx.direct, g.tx.poller, g.tx.maxBody = ep, l.direct, l.poller, maxBody(ep)
 	if g.tx.buf.xfer == nil {
@@ -77,7 +77,7 @@ func (g *target) openLink() error {
 	g.tx.poller.sleepers.Add(g.watch.sleepers)
 	g.watch.mu.Unlock()
 	g.tx.poller.leaveToThread()
-	g.t.limitOutgoing(g)
+	g.t.thread.limitOutgoing(g)
 	return nil
 }
 
@@ -110,7 +110,7 @@ func (g *target) dialServer(l *link) (ep transport.OriginEndpoint, err error) {
 }
 
 // detach takes a released connection from the target; the progress thread closes it. The caller
-// holds mu.
+// holds the target's mu, and detach locks watch.mu.
 func (l *link) detach(g *target) {
 	g.watch.mu.Lock()
 	g.link.Store(nil)
@@ -123,26 +123,27 @@ func (l *link) detach(g *target) {
 	g.t.thread.queueClose(l)
 }
 
-// attachPoller returns the poller of a source and counts one more link for it. It locks pollers.mu.
-func (t *Transport) attachPoller(src transport.Source) *poller {
-	t.pollers.mu.Lock()
-	defer t.pollers.mu.Unlock()
-	p := t.pollerOf(src)
+// attach returns the poller of a source and counts one more link for it. It locks mu.
+func (s *pollerSet) attach(src transport.Source) *poller {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.pollerOf(src)
 	p.links++
 	return p
 }
 
 // closeLink closes a released connection, and its poller if no other link has that. Only the
-// progress thread calls it, which does not poll meanwhile, or Close after the thread has ended.
-func (t *Transport) closeLink(l *link) {
+// progress thread calls it, which does not poll meanwhile, or Close after the thread has ended. It
+// locks mu.
+func (s *pollerSet) closeLink(l *link) {
 	p := l.poller
-	t.pollers.mu.Lock()
+	s.mu.Lock()
 	p.links--
 	last := p.links == 0
 	if last {
-		t.pollers.bySource.Delete(p.src)
+		s.bySource.Delete(p.src)
 	}
-	t.pollers.mu.Unlock()
+	s.mu.Unlock()
 	if last {
 		p.close() // nothing is open, so no thread stays in it
 	}

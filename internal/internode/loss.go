@@ -44,7 +44,7 @@ func (g *target) markLost(why error) error {
 	}
 	g.requests.failAll(err)
 	if !goodbye && !g.t.life.closing.Load() {
-		g.t.reportConnectionLost(g.serverRank, why.Error())
+		g.t.reportLoss(g.serverRank, g.t.opt.connectionLost(g.serverRank, why.Error()))
 	}
 	if l != nil {
 		l.poller.wakeWaiters()

@@ -72,10 +72,9 @@ type scratch struct {
 	ranges []transport.Range
 }
 
-// openScratch returns the scratch memory with its keys, and maps it on first use. There may be
-// none. It is registered like the arena.
-func (t *Transport) openScratch() []transport.Range {
-	s := &t.model.scratch
+// open returns the memory with its keys, and maps it on first use. There may be none. It is
+// registered like the arena.
+func (s *scratch) open(direct transport.DirectFabric) []transport.Range {
 	s.once.Do(func() {
 		var err error
 		if s.memory, err = unix.Mmap(-1, 0, scratchBytes, unix.PROT_READ|unix.PROT_WRITE,
@@ -84,7 +83,7 @@ func (t *Transport) openScratch() []transport.Range {
 			return
 		}
 		lo := addressOf(s.memory)
-		list := slices.Clone(t.direct.Expose(lo, scratchBytes))
+		list := slices.Clone(direct.Expose(lo, scratchBytes))
 		if !slices.ContainsFunc(list, func(r transport.Range) bool { return !r.Direct }) {
 			list[0].Lo, list[len(list)-1].Hi = lo, lo+scratchBytes
 			s.ranges = list
@@ -126,7 +125,7 @@ func (g *target) costModel(get bool) *costs {
 	}
 	t.model.retryAt[i] = time.Now().Add(doubtDelay)
 	t.model.current.Store(&now)
-	t.exportCosts(&now, get)
+	now.export(t, get)
 	if err != nil {
 		log.Infof("the cost model cannot be measured: %v", err)
 	}
@@ -135,18 +134,18 @@ func (g *target) costModel(get bool) *costs {
 }
 
 // measureDirection measures the parameters of one direction, and those of both if they were not
-// measured. last: a slow server is taken for granted. The caller holds mu.
+// measured. last: a slow server is taken for granted.
 func (m *measurement) measureDirection(c *costs, last bool) error {
 	g, get := m.target, m.get
 	t, d := g.t, c.direction(get)
-	here := t.openScratch()
+	here := t.model.scratch.open(t.direct)
 	there, err := g.askRanges(0, nil)
 	if err != nil || len(here) == 0 || len(there) == 0 {
 		return errors.Join(err, errors.New("there is no memory to measure with"))
 	}
 	g.keys.registered.Add(there...)
 	if c.put.basis == assumed && c.get.basis == assumed {
-		t.measureLocal(c)
+		t.model.scratch.measureLocal(t.direct, c)
 	}
 	m.here, m.there = here[0].Lo, &there[0]
 	found := direction{nic: m.measureLines(transport.ByDevice)[0], basis: settled}
@@ -320,7 +319,7 @@ func lowerQuartiles(timed ...func() float64) []float64 {
 	return ns
 }
 
-// moveOnce moves a patch by a protocol, and returns when it has taken effect. The caller holds mu.
+// moveOnce moves a patch by a protocol, and returns when it has taken effect.
 func (m *measurement) moveOnce(x *transport.Xfer, by string) error {
 	g, get := m.target, m.get
 	kind := kindPut
@@ -355,9 +354,9 @@ func timedCall(do func()) func() float64 {
 }
 
 // measureLocal measures what needs no target: copying, and registering memory.
-func (t *Transport) measureLocal(c *costs) {
+func (s *scratch) measureLocal(direct transport.DirectFabric, c *costs) {
 	const half, pages = scratchBytes / 2, scratchBytes / pageBytes
-	memory := t.model.scratch.memory
+	memory := s.memory
 	ns := steadyTimes(timedCall(func() { copy(memory[:half], memory[half:]) }))
 	c.copy.byte = max(ns[0]/half, 0.001)
 	c.pin = line{start: never}
@@ -371,7 +370,7 @@ func (t *Transport) measureLocal(c *costs) {
 	register := func(n uintptr) func() {
 		lo := addressOf(foreign)
 		return func() {
-			_, release, ok := t.direct.Lend(lo, lo+n)
+			_, release, ok := direct.Lend(lo, lo+n)
 			if refused = refused || !ok; ok {
 				release()
 			}

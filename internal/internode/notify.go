@@ -106,7 +106,8 @@ func (g *target) counterAddr(rank transport.Rank) (uintptr, error) {
 }
 
 // counterRange returns the registered memory of this node's counters.
-func (t *Transport) counterRange() []transport.Range {
+func (o *origin) counterRange() []transport.Range {
+	t := o.server.t
 	lo, n := t.opt.Node.Counters()
 	if n == 0 {
 		return nil

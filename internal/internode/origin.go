@@ -250,7 +250,7 @@ func (o *origin) Lost(err error) {
 		o.postAnswer(&header{kind: kindLost, rank: uint32(o.rank)},
 			[]byte(reason[:min(len(reason), maxText)]))
 	}
-	o.server.t.reportConnectionLost(o.rank, reason)
+	o.server.t.reportLoss(o.rank, o.server.t.opt.connectionLost(o.rank, reason))
 }
 
 // postRefusal tells the origin, from any thread, that a request was not carried out, for nbytes

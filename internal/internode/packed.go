@@ -33,7 +33,7 @@ func (g *target) frameLimits(get bool, nbytes int64) frameLimits {
 const smallTransfer = 16 << 10
 
 // postFrames sends a put or an accumulate, whose local memory may be reused when it returns, or
-// asks for the data of a get, which r gets. The caller holds mu.
+// asks for the data of a get, which r gets. The caller holds the target's mu.
 func (f *transfer) postFrames(g *target, nbytes int64, r *request) (err error) {
 	get, grain := f.h.kind == kindGet, 1
 	l := g.frameLimits(get, nbytes)
@@ -65,7 +65,7 @@ func (f *transfer) postFrames(g *target, nbytes int64, r *request) (err error) {
 	return err
 }
 
-// frameUrgency returns how soon a frame of a transfer must leave.
+// frameUrgency returns how soon a frame of the transfer must leave.
 func (f *transfer) frameUrgency(g *target, h *header) transport.When {
 	get := h.kind == kindGet
 	switch {

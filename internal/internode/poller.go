@@ -63,14 +63,14 @@ const waitsPerClock = 16
 const longSleep = 50 * time.Millisecond
 
 // pollerOf returns the poller of a source, and makes it on first use.
-func (t *Transport) pollerOf(src transport.Source) *poller {
-	if p, ok := t.pollers.bySource.Load(src); ok {
+func (s *pollerSet) pollerOf(src transport.Source) *poller {
+	if p, ok := s.bySource.Load(src); ok {
 		return p.(*poller)
 	}
-	p := &poller{t: t, src: src}
-	p.spin.patience.Init(t.info.Patience)
+	p := &poller{t: s.t, src: src}
+	p.spin.patience.Init(s.t.info.Patience)
 	p.owner.changed.L = &p.owner.mu
-	made, _ := t.pollers.bySource.LoadOrStore(src, p)
+	made, _ := s.bySource.LoadOrStore(src, p)
 	return made.(*poller)
 }
 

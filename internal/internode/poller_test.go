@@ -18,7 +18,8 @@ type emptySource struct{ transport.Source }
 // leaves it to the progress thread if answers are due.
 func TestPollerIsPassedOn(t *testing.T) {
 	tr := &Transport{}
-	p := tr.pollerOf(&emptySource{})
+	tr.pollers.t = tr
+	p := tr.pollers.pollerOf(&emptySource{})
 	if !p.tryAcquire() {
 		t.Fatal("the new poller has an owner")
 	}
@@ -47,7 +48,8 @@ func TestPollerIsPassedOn(t *testing.T) {
 // poller's lock, where it holds the caller until the owner waits for that lock.
 func TestPollerIsNotLeftToCallerThatLeaves(t *testing.T) {
 	tr := &Transport{}
-	p := tr.pollerOf(&emptySource{})
+	tr.pollers.t = tr
+	p := tr.pollers.pollerOf(&emptySource{})
 	if !p.tryAcquire() {
 		t.Fatal("the new poller has an owner")
 	}

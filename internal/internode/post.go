@@ -107,9 +107,9 @@ func completePosted(x *transport.Xfer, r *request, err error) error {
 	return nil
 }
 
-// postLocked posts a transfer by the protocol that it chooses. It returns the request to wait for,
-// with one part open. It returns nil if local memory may be reused and no answer is due. The caller
-// holds mu.
+// postLocked posts the transfer by the protocol that it chooses. It returns the request to wait
+// for, with one part open. It returns nil if local memory may be reused and no answer is due. The
+// caller holds the target's mu.
 func (f *transfer) postLocked(g *target, nbytes int64) (r *request, err error) {
 	f.rewind()
 	switch {
@@ -146,7 +146,7 @@ func (f *transfer) postBy(g *target, nbytes int64, by string) (r *request, err e
 }
 
 // deferRefusal records a remote address error of a put, which is not acknowledged; the next fence
-// returns it. Other errors stay.
+// returns it. It returns other errors.
 func (f *transfer) deferRefusal(g *target, r *request, err error) (*request, error) {
 	if f.h.kind != kindGet && errors.Is(err, transport.ErrBadAddr) {
 		why := err
@@ -172,7 +172,7 @@ func (f *transfer) firstLocalAddr() uintptr {
 const maxWholeBytes = 8
 
 // chooseProtocol returns the protocol of a put or get to a target whose memory the device reaches.
-// The caller holds mu.
+// The caller holds the target's mu.
 func (f *transfer) chooseProtocol(g *target) string {
 	get := f.h.kind == kindGet
 	if g.t.info.Bytewise && min(f.local.Row(), f.remote.Row()) <= maxWholeBytes {

@@ -84,7 +84,7 @@ func (t *Transport) Watch(peer transport.Peer, met func() bool, mayConnect bool)
 	if l := g.link.Load(); l != nil && (l.pollForMessage(g, met) || l.sleepForMessage(g, met)) {
 		return func() {}
 	}
-	t.flushAll()
+	t.routes.flushAll()
 	begin := time.Now()
 	l := g.countSleeper(1, mayConnect)
 	if l != nil {
@@ -114,7 +114,7 @@ func (g *target) countSleeper(change int32, mayConnect bool) *link {
 	return l
 }
 
-// pollForMessage polls a connection, and the listener, until met. It returns false if that takes
+// pollForMessage polls the connection, and the listener, until met. It returns false if that takes
 // too long.
 func (l *link) pollForMessage(g *target, met func() bool) (found bool) {
 	var v transport.Visit
@@ -147,7 +147,7 @@ func (l *link) pollForMessage(g *target, met func() bool) (found bool) {
 	}
 }
 
-// carriesMessages reports whether messages may come over a connection.
+// carriesMessages reports whether messages may come over the connection.
 func (l *link) carriesMessages(g *target) bool {
 	return g.loss.failure.Load() == nil && l.state.Load() != linkReleased
 }
@@ -157,8 +157,8 @@ func (l *link) carriesMessages(g *target) bool {
 // Tests change it.
 var linkSleep = time.Millisecond
 
-// sleepForMessage sleeps until met, if the last messages came over the connection, whose frames wake
-// it. It returns false if that takes longer than linkSleep.
+// sleepForMessage sleeps until met, if the last messages came over the connection, whose frames
+// wake it. It returns false if that takes longer than linkSleep.
 func (l *link) sleepForMessage(g *target, met func() bool) (found bool) {
 	p := l.poller
 	if !g.watch.cameOverLink.Load() || !p.tryAcquire() {

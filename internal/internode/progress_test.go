@@ -125,7 +125,7 @@ func TestWatchSleepsAtItsConnection(t *testing.T) {
 // to it, so that they come over the connection.
 func TestWatchConnects(t *testing.T) {
 	w := newWatchTest(t, pipe.Options{}, nil)
-	straight := func() bool { return w.ends.Open[0].(*Transport).incomingOrigin(1) != nil }
+	straight := func() bool { return w.ends.Open[0].(*Transport).server.originOf(1) != nil }
 	for n := 1; n <= 3*waitsBeforeConnect; n++ {
 		if w.connects = n > waitsBeforeConnect+1; !w.connects && straight() {
 			t.Error("it has connected though it may not")

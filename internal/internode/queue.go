@@ -55,9 +55,8 @@ func (q *storeQueue) popOldest() *transfer {
 	return f
 }
 
-// sendAll sends what is queued. If err is not nil, or the target is lost, all queued
-// stores fail. It returns the error with which the target is lost. The caller holds the target's
-// mu.
+// sendAll sends what is queued. If err is not nil, or the target is lost, all queued stores fail.
+// It returns the error with which the target is lost. The caller holds the target's mu.
 func (q *storeQueue) sendAll(err error) error {
 	g := q.target
 	for f := q.popOldest(); f != nil; f = q.popOldest() {
@@ -83,8 +82,8 @@ func (q *storeQueue) sendAll(err error) error {
 const maxSenders = 4
 
 // enqueue queues a store and sees that it is sent: by a sender that it starts, or by the next
-// caller if that is likely to come. It locks the queue's mu. The local memory stays the transfer's
-// until its Finish.
+// caller if that is likely to come. It locks the queue's mu. The local memory is in use until the
+// transfer's Finish.
 func (q *storeQueue) enqueue(f *transfer) {
 	g := q.target
 	q.mu.Lock()

@@ -105,13 +105,13 @@ func (h *progressThread) processReleases() {
 // closeReleased closes connections.
 func (h *progressThread) closeReleased(list []*link) {
 	for _, l := range list {
-		h.t.closeLink(l)
+		h.t.pollers.closeLink(l)
 	}
 }
 
 // releaseIfIdle starts the release of a connection that was asked for, if the target has been idle
 // for long enough. It reports whether the progress thread must look again: false when the release
-// is complete, or is no longer wanted. It only tries to lock mu.
+// is complete, or is no longer wanted. It only tries to lock the target's mu.
 func (l *link) releaseIfIdle(g *target, now time.Time) (later bool) {
 	l.nextLook = now.Add(minIdleTime)
 	if !g.mu.TryLock() {
@@ -169,8 +169,8 @@ func (g *target) isIdle() bool {
 		(g.tx.direct == nil || g.tx.direct.Reached(g.tx.direct.Mark()))
 }
 
-// startRelease tells the server that no frame follows on a connection, once. The caller holds mu
-// and has found the target idle.
+// startRelease tells the server that no frame follows on the connection, once. The caller holds the
+// target's mu and has found the target idle.
 func (l *link) startRelease(g *target) {
 	if l.state.Load() != linkOpen || g.acquireCredit() != nil {
 		return
@@ -185,20 +185,21 @@ func (l *link) startRelease(g *target) {
 	}
 }
 
-// hasWaiters reports whether a count of threads that sleep until a message comes is not zero. A
-// message comes over the connection, if there is one, and so does the notice of the node's death.
-func (w *watchState) hasWaiters(who *int32) bool {
+// hasWaiters reports whether sleepers or connectors, of which count is one, is not zero. A message
+// comes over the connection, if there is one, and so does the notice of the node's death. It locks
+// mu.
+func (w *watchState) hasWaiters(count *int32) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return *who > 0
+	return *count > 0
 }
 
 // limitOutgoing counts a new connection of this process, and has others released if there are too
 // many.
-func (t *Transport) limitOutgoing(g *target) {
-	for _, other := range t.conns.outgoing.addConn(g) {
+func (h *progressThread) limitOutgoing(g *target) {
+	for _, other := range h.t.conns.outgoing.addConn(g) {
 		if l := other.link.Load(); l != nil {
-			t.thread.requestRelease(l)
+			h.requestRelease(l)
 		}
 	}
 }

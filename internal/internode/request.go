@@ -189,9 +189,9 @@ func (r *request) claimAnswer() bool {
 	return false
 }
 
-// claim returns the open request of an answer that has begun to come, or nil. The request
-// stays open until the caller calls finishClaimed or expectMore, even if the target is lost
-// meanwhile: the fabric is writing to its memory. It locks the table's mu.
+// claim returns the open request of an answer that has begun to come, or nil. The request stays
+// open until the caller calls finishClaimed or expectMore, even if the target is lost meanwhile:
+// the fabric is writing to its memory. It locks mu.
 func (t *requestTable) claim(id uint64) *request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -251,7 +251,7 @@ func (r *request) wait() (result, error) {
 }
 
 // failAll fails all answers that are due, and lets no new request open. The fabric ends direct
-// transfers. It locks the table's mu.
+// transfers. It locks mu.
 func (t *requestTable) failAll(err error) {
 	t.mu.Lock()
 	t.lostErr = err

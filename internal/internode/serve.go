@@ -296,11 +296,11 @@ func (o *origin) encodeRanges(addr uintptr) (body []byte) {
 	var list []transport.Range
 	switch addr {
 	case scratchRangesID:
-		list = t.openScratch()
+		list = t.model.scratch.open(t.direct)
 	case counterRangesID:
-		list = t.counterRange()
+		list = o.counterRange()
 	default:
-		if r := t.rangeOutsideArena(addr); r.Hi > 0 {
+		if r := o.rangeOutsideArena(addr); r.Hi > 0 {
 			return appendRange(nil, &r)
 		}
 	}

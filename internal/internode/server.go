@@ -36,7 +36,7 @@ type server struct {
 
 // openServer listens and starts the server's thread.
 func openServer(t *Transport) (*server, error) {
-	s := &server{t: t, finished: make(chan struct{}), pulse: t.newPulseInterval(),
+	s := &server{t: t, finished: make(chan struct{}), pulse: newPulseInterval(t),
 		limit: newConnLimit(t.opt.Connections,
 			func(o *origin) uint32 { return o.handledFrames.Load() })}
 	s.window.Longest = t.opt.Poll
@@ -82,6 +82,9 @@ func (s *server) sleepLimit() time.Duration {
 
 // originOf returns the connection of a rank of another node, or nil if it has none to this server.
 func (s *server) originOf(rank transport.Rank) *origin {
+	if s == nil { // this process runs no server
+		return nil
+	}
 	o, _ := s.origins.Load(rank)
 	found, _ := o.(*origin)
 	return found

@@ -46,7 +46,7 @@ func (t *Transport) Forget(p transport.Peer, r transport.Range) {
 }
 
 // findShared returns shared memory of the node around an address, or nil. Where there are several,
-// their keys are equally good. The caller holds mu.
+// their keys are equally good. The caller holds the target's mu.
 func (s *sendState) findShared(addr uintptr) *transport.Range {
 	for i := range s.shared {
 		if r := &s.shared[i]; addr >= r.Lo && addr < r.Hi {

@@ -51,8 +51,8 @@ type progressThread struct {
 // start starts the thread. Connect calls it once.
 func (h *progressThread) start() {
 	h.alarm, _ = h.t.fabric.(transport.AlarmFabric)
-	h.ended, h.pulse, h.idleLook = make(chan struct{}), h.t.newPulseInterval(),
-		h.t.newIdleLookInterval()
+	h.ended, h.pulse, h.idleLook = make(chan struct{}), newPulseInterval(h.t),
+		h.t.opt.newIdleLookInterval()
 	go h.run()
 }
 
@@ -147,7 +147,7 @@ func (h *progressThread) run() {
 		h.ready = h.sleepUntilWork(time.Duration(idle)*h.t.info.Tick > tickingTime)
 		for _, src := range h.ready {
 			idle = 0
-			p := h.t.pollerOf(src)
+			p := h.t.pollers.pollerOf(src)
 			p.armed = false
 			h.pollForAttention(p)
 		}
@@ -279,7 +279,7 @@ type interval struct {
 
 // newPulseInterval returns when to probe silent peers: never, if the fabric notices lost ones
 // itself.
-func (t *Transport) newPulseInterval() (p interval) {
+func newPulseInterval(t *Transport) (p interval) {
 	if t.info.Pulses {
 		p = interval{every: t.opt.Timeout / 4, last: time.Now()}
 	}

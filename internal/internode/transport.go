@@ -69,6 +69,11 @@ func (o *Options) serverOf(node, local int) transport.Rank {
 	return o.Nodes[node][local%o.servers(node)]
 }
 
+// connectionLost returns the reason of a loss of a rank of another node.
+func (o *Options) connectionLost(rank transport.Rank, why string) string {
+	return fmt.Sprintf("rank %d (host %s): connection lost: %s", rank, o.HostOf(rank), why)
+}
+
 // serves reports whether this process runs a data server.
 func (o *Options) serves() bool { return o.Local(o.Me) < o.servers(o.MyNode) }
 
@@ -88,8 +93,6 @@ type Transport struct {
 	conns   connections
 	model   costModel
 	life    lifecycle
-	// an endpoint of some target may have deferred frames; set by posts, cleared by flushAll
-	anyDeferred atomic.Bool
 }
 
 // routes say which data server acts for a peer. Connect sets them; then they are constant.
@@ -97,6 +100,8 @@ type routes struct {
 	peers   []struct{ Rank transport.Rank } // by peer
 	byPeer  []*target                       // by peer: the target that acts for it
 	targets []*target                       // by index
+	// a target may have deferred frames; set by posts, cleared by flushAll
+	anyDeferred atomic.Bool
 }
 
 // senderPool bounds the threads that send queued stores (queue.go).
@@ -107,6 +112,7 @@ type senderPool struct {
 
 // pollerSet is the pollers of the sources that connections have.
 type pollerSet struct {
+	t        *Transport
 	bySource sync.Map   // *poller by transport.Source
 	mu       sync.Mutex // guards poller.links
 }
@@ -161,6 +167,7 @@ func Provider(d transport.Driver, o Options) transport.Provider {
 // exchanges Info with the other processes and calls Connect.
 func Open(d transport.Driver, o Options) (*Transport, error) {
 	t := &Transport{name: d.Name, opt: o}
+	t.pollers.t = t
 	t.senders.slots = make(chan struct{}, maxSenders)
 	t.opt.Eager = max(o.Eager, 0)
 	if o.Looks == nil {
@@ -177,15 +184,16 @@ func Open(d transport.Driver, o Options) (*Transport, error) {
 	t.conns.outgoing = newConnLimit(o.Connections, useCountOf)
 	fabric, err := d.Open(transport.FabricConfig{OpenInfo: o.OpenInfo, Settings: t.opt.Settings,
 		Serves: o.serves(),
-		Await:  t.awaitRoom, Receive: t.receiveWhileSending, Fatal: t.routes.failAll})
+		Await:  t.pollers.awaitRoom, Receive: t.pollers.receiveWhileSending,
+		Fatal: t.routes.failAll})
 	if err != nil {
 		return nil, err
 	}
 	t.fabric, t.info = fabric, fabric.Info()
 	t.direct, _ = fabric.(transport.DirectFabric)
 	t.fast, _ = fabric.(transport.FastFabric)
-	t.exportCosts(c, false)
-	t.exportCosts(c, true)
+	c.export(t, false)
+	c.export(t, true)
 	if o.serves() {
 		if t.server, err = openServer(t); err != nil {
 			fabric.Close()
@@ -198,14 +206,14 @@ func Open(d transport.Driver, o Options) (*Transport, error) {
 
 // awaitRoom blocks until done. An endpoint calls it in Send, under its target's mu, when it has no
 // room.
-func (t *Transport) awaitRoom(e transport.OriginEndpoint, done func() bool) {
-	t.pollerOf(e.Source()).pollUntil(done)
+func (s *pollerSet) awaitRoom(e transport.OriginEndpoint, done func() bool) {
+	s.pollerOf(e.Source()).pollUntil(done)
 }
 
 // receiveWhileSending polls the endpoint's source once, in Send, so that two processes that send to
 // each other do not block. It returns false if another thread polls.
-func (t *Transport) receiveWhileSending(e transport.OriginEndpoint) bool {
-	p := t.pollerOf(e.Source())
+func (s *pollerSet) receiveWhileSending(e transport.OriginEndpoint) bool {
+	p := s.pollerOf(e.Source())
 	if !p.tryAcquire() {
 		return false
 	}
@@ -214,8 +222,8 @@ func (t *Transport) receiveWhileSending(e transport.OriginEndpoint) bool {
 	return true
 }
 
-// failAll marks all targets as lost, because the fabric has failed. Connected ones come
-// first: the job learns of the first loss only.
+// failAll marks all targets as lost, because the fabric has failed. Connected ones come first: the
+// job learns of the first loss only.
 func (s *routes) failAll(why error) {
 	for _, connected := range []bool{true, false} {
 		for _, g := range s.targets {
@@ -232,12 +240,6 @@ func (t *Transport) reportLoss(rank transport.Rank, reason string) {
 	if t.opt.Lost != nil && !t.life.closing.Load() {
 		t.life.lossOnce.Do(func() { t.opt.Lost(rank, reason) })
 	}
-}
-
-// reportConnectionLost is reportLoss for a rank of another node, the connection to which has ended.
-func (t *Transport) reportConnectionLost(rank transport.Rank, why string) {
-	t.reportLoss(rank, fmt.Sprintf("rank %d (host %s): connection lost: %s", rank,
-		t.opt.HostOf(rank), why))
 }
 
 // Info returns the address record of this process.
@@ -298,10 +300,40 @@ func (t *Transport) targetOf(p transport.Peer) (*target, error) {
 	return g, nil
 }
 
-// Close disconnects from all nodes and ends the threads of this transport. Open requests fail with
-// ErrClosed.
+// Close disconnects from all nodes and ends the threads of this transport, once. Open requests fail
+// with ErrClosed. It takes each target's mu and queue.mu: threads that are posting or queueing have
+// ended before the progress thread stops.
 func (t *Transport) Close() error {
-	t.life.closeOnce.Do(t.shutDown)
+	t.life.closeOnce.Do(func() {
+		t.life.closing.Store(true)
+		for _, g := range t.routes.targets {
+			g.disconnect()
+		}
+		for _, g := range t.routes.targets {
+			g.mu.Lock() // waits for a thread that is posting
+			g.mu.Unlock()
+			g.queue.mu.Lock() // and for one that is queueing
+			g.queue.mu.Unlock()
+			g.queue.startSenderIfDue(math.MaxInt64) // the queued stores fail
+		}
+		t.senders.running.Wait()
+		t.life.stopThread.Store(true)
+		t.thread.stopAndWait()
+		t.routes.finishAnswers()
+		for _, p := range t.pollers.bySource.Range {
+			p.(*poller).close()
+		}
+		for _, g := range t.routes.targets {
+			g.close()
+		}
+		t.thread.closeReleased(t.thread.closing)
+		t.conns.logCounts(t)
+		if t.server != nil {
+			t.server.close()
+		}
+		unix.Munmap(t.model.scratch.memory)
+		t.fabric.Close()
+	})
 	return nil
 }
 
@@ -310,39 +342,6 @@ func (t *Transport) Abandon() {
 	if a, ok := t.fabric.(transport.Abandoner); ok {
 		a.Abandon()
 	}
-}
-
-// shutDown is Close, once. It takes each target's mu and queue.mu, so that threads that are posting
-// or queueing have ended before the progress thread stops.
-func (t *Transport) shutDown() {
-	t.life.closing.Store(true)
-	for _, g := range t.routes.targets {
-		g.disconnect()
-	}
-	for _, g := range t.routes.targets {
-		g.mu.Lock() // waits for a thread that is posting
-		g.mu.Unlock()
-		g.queue.mu.Lock() // and for one that is queueing
-		g.queue.mu.Unlock()
-		g.queue.startSenderIfDue(math.MaxInt64) // the queued stores fail
-	}
-	t.senders.running.Wait()
-	t.life.stopThread.Store(true)
-	t.thread.stopAndWait()
-	t.routes.finishAnswers()
-	for _, p := range t.pollers.bySource.Range {
-		p.(*poller).close()
-	}
-	for _, g := range t.routes.targets {
-		g.close()
-	}
-	t.thread.closeReleased(t.thread.closing)
-	t.logCounts()
-	if t.server != nil {
-		t.server.close()
-	}
-	unix.Munmap(t.model.scratch.memory)
-	t.fabric.Close()
 }
 
 var (
