@@ -202,8 +202,8 @@ func (a *answerReceiver) End() error {
 		first := err // a copy: err itself would always be allocated
 		g.loss.refusal.CompareAndSwap(nil, &first)
 	}
-	g.progress.updateHandled(h.handled +
-		a.earlierFrames) // last: a fence then finds the refusal
+	// behind the refusal: a fence that sees the progress finds it
+	g.progress.updateHandled(h.handled + a.earlierFrames)
 	if h.kind == kindReleaseAck && !a.link.state.CompareAndSwap(linkReleasing, linkReleased) {
 		return fmt.Errorf("%w: the node parts from a process that does not", errProtocol)
 	}

@@ -12,7 +12,7 @@ import (
 
 // RMW changes a word of 4 or 8 bytes. The node's server does that, with the atomics of its
 // processors; or the devices do, if the word was declared for them. The two are not atomic with
-// respect to each other. So the server refuses words of the devices, and tells how far their memory
+// respect to each other. So the server refuses words of the devices, and says how far their memory
 // reaches.
 func (t *Transport) RMW(peer transport.Peer, x *transport.RMW) error {
 	if !x.Valid() {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// deferral is about frames that the endpoint has put off, to send them with the next one. It is
+// deferral is about frames that the endpoint has deferred, to send them with the next one. It is
 // changed under the target's mu; pending and due are read without it.
 type deferral struct {
 	piggybacked int          // how often the next frame lately took deferred ones along

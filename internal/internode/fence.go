@@ -97,9 +97,8 @@ func (g *target) requestAck(number uint64) error {
 		return err
 	}
 	g.tx.ackRequested = g.tx.sentFrames
-	return g.sendFrame(nil, &header{kind: kindFence, flags: flagAck,
-		rank: uint32(g.serverRank)}, nil,
-		nil, 0, transport.Now)
+	h := header{kind: kindFence, flags: flagAck, rank: uint32(g.serverRank)}
+	return g.sendFrame(nil, &h, nil, nil, 0, transport.Now)
 }
 
 // recordFence adapts the prediction of fences: where this one is for one store, the next store asks

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A connection of a target, from the time it is made until it is closed: on first use, and again on
-// the next use after it was given back (part.go).
+// A connection of a target, from the time it is made until it is closed. It is made on first use,
+// and again on the next use after its release (release.go).
 package internode
 
 import (
@@ -18,8 +18,8 @@ type link struct {
 	poller   *poller                  // polls the source of ep's frames
 	receiver answerReceiver           // the frame that is coming; of the poller's owner
 
-	state        atomic.Int32 // linkOpen, linkReleasing or linkReleased
-	releaseAsked atomic.Bool  // progressThread.releases has it (release.go)
+	state        linkState
+	releaseAsked atomic.Bool // progressThread.releases has it (release.go)
 
 	// Of the progress thread.
 	seenUses  uint32    // uses of the target when it was last looked at
@@ -28,7 +28,10 @@ type link struct {
 	nextLook  time.Time
 }
 
-// Values of link.state. A link goes through them in this order.
+// linkState is how far the release of a connection is. linkOpen changes under the target's mu.
+type linkState struct{ atomic.Int32 }
+
+// Values of a linkState, in the order in which a link goes through them.
 const (
 	linkOpen = iota // frames travel both ways
 	// the server was told that no frame follows; its acknowledgement has yet to come

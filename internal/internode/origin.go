@@ -52,10 +52,10 @@ const (
 	originReleased
 )
 
-// hasLeft tells whether the end of the connection is no loss.
+// hasLeft reports whether the end of the connection is no loss.
 func (s *originState) hasLeft() bool { return s.Load() != originConnected }
 
-// released tells whether the origin has released the connection.
+// released reports whether the origin has released the connection.
 func (s *originState) released() bool { return s.Load() == originReleased }
 
 // pieceState is where the answer to a get of far memory stands (far.go).

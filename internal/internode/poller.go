@@ -28,9 +28,9 @@ type poller struct {
 	callerActive  atomic.Bool  // a caller has polled or sent since the last tick
 	bytesInFlight atomic.Int64 // bytes that were sent since a frame came
 
-	requested bool // in progressThread.requested; under that thread's mu
-	armed     bool // the fabric wakes the progress thread when a frame comes; of that thread
-	links     int  // connections that have this source; under pollerSet.mu
+	wantsAttention bool // in progressThread.attention; under that thread's mu
+	armed          bool // the fabric wakes the progress thread when a frame comes; of that thread
+	links          int  // connections that have this source; under pollerSet.mu
 
 	spin spinState
 }

@@ -178,9 +178,8 @@ func (l *link) startRelease(g *target) {
 	l.state.Store(linkReleasing) // linkOpen is changed under mu only
 	l.poller.sleepers.Add(1)     // so the progress thread polls for the acknowledgement
 	g.t.conns.counts.released.Add(1)
-	if g.sendFrame(nil, &header{kind: kindReleaseStart, rank: uint32(g.serverRank)}, nil, nil,
-		0,
-		transport.Now) == nil {
+	h := header{kind: kindReleaseStart, rank: uint32(g.serverRank)}
+	if g.sendFrame(nil, &h, nil, nil, 0, transport.Now) == nil {
 		g.t.thread.requestAttention(l.poller)
 	}
 }

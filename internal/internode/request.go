@@ -111,8 +111,8 @@ func (g *target) openRequest(x *transport.Xfer, want kind) (*request, error) {
 	}
 	r.id += 1 << slotBits
 	r.xfer, r.unattended, r.wantKind, r.poller = x, x != nil && x.Later, want, g.tx.poller
-	r.dest.bytesDue, r.dest.large, r.endLending, r.replied, r.result = 0, false, nil, nil,
-		result{}
+	r.dest.bytesDue, r.dest.large = 0, false
+	r.endLending, r.replied, r.result = nil, nil, result{}
 	r.err.Store(nil)
 	r.answersDue.Store(0)
 	r.completion.open.Store(1)
@@ -166,7 +166,7 @@ func (r *request) finishPart(err error) {
 		return
 	}
 	x, err, p, replied, body := r.xfer, r.firstError(), r.poller, r.replied, r.body
-	g.requests.free(r)
+	g.requests.freeSlot(r)
 	p.unattended.Add(-1)
 	switch {
 	case replied == nil:
@@ -225,8 +225,8 @@ func (r *request) expectMore() {
 	}
 }
 
-// free makes the slot of a complete request available again.
-func (t *requestTable) free(r *request) {
+// freeSlot makes the slot of a complete request available again.
+func (t *requestTable) freeSlot(r *request) {
 	t.mu.Lock()
 	r.xfer = nil
 	t.unused = append(t.unused, r)
@@ -246,7 +246,7 @@ func (r *request) wait() (result, error) {
 		r.poller.pollUntil(r.done.Load)
 	}
 	found, err := r.result, r.firstError()
-	r.target.requests.free(r)
+	r.target.requests.freeSlot(r)
 	return found, err
 }
 

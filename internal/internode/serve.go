@@ -224,7 +224,7 @@ func (o *origin) readModifyWrite() error {
 }
 
 // Change carries out a read-modify-write of the origin's C fast path. It returns false if the word
-// is not the rank's, is unaligned or far, or is the devices'.
+// is not the rank's, is unaligned or far, or is the devices'; the origin then asks by a frame.
 func (o *origin) Change(rank transport.Rank, x *transport.RMW) bool {
 	opt, n := &o.server.t.opt, int64(x.Bytes)
 	o.server.incoming.guard.recordNeed()
@@ -239,8 +239,8 @@ func (o *origin) Change(rank transport.Rank, x *transport.RMW) bool {
 	return opt.Memory.RMW(transport.Peer(local), x) == nil
 }
 
-// Unlock hands core the message that a mutex was released, which the origin's C has sent as a short
-// frame of the fast path.
+// Unlock has core release a mutex of a rank, which the origin holds. The origin's C has asked for
+// that; core gets the message that an origin without C sends.
 func (o *origin) Unlock(rank transport.Rank, addr uintptr) {
 	m := transport.Msg{Kind: transport.UnlockMessage,
 		Body: binary.LittleEndian.AppendUint64(nil, uint64(addr))}
@@ -249,8 +249,8 @@ func (o *origin) Unlock(rank transport.Rank, addr uintptr) {
 	}
 }
 
-// Deliver hands core a two-sided message of the origin's C that the receiver's C did not take.
-// delivered is false if the receiver does not keep up.
+// Deliver hands core a two-sided message of the origin's C. delivered is false if the receiver has a
+// backlog: the origin's C must wait before it sends more.
 func (o *origin) Deliver(rank transport.Rank, tag int64, body []byte) (delivered bool, err error) {
 	opt := &o.server.t.opt
 	local := opt.Local(rank)

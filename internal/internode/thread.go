@@ -35,7 +35,7 @@ type progressThread struct {
 	ended   chan struct{}
 
 	mu        sync.Mutex
-	requested []*poller // that want attention; under mu
+	attention []*poller // that want attention; under mu
 	calls     []func()  // to be called at flushAt; under mu
 	releases  []*link   // that should be released when they are idle; under mu
 	closing   []*link   // that were released and must be closed; under mu
@@ -60,9 +60,9 @@ func (h *progressThread) start() {
 // mu.
 func (h *progressThread) requestAttention(p *poller) {
 	h.mu.Lock()
-	if !p.requested {
-		p.requested = true
-		h.requested = append(h.requested, p)
+	if !p.wantsAttention {
+		p.wantsAttention = true
+		h.attention = append(h.attention, p)
 	}
 	h.mu.Unlock()
 	h.wakeIfAsleep()
@@ -162,15 +162,15 @@ func (h *progressThread) run() {
 // It returns false if there was nothing to do.
 func (h *progressThread) serveRequests() bool {
 	h.mu.Lock()
-	pollers, unsent := h.requested, h.untilFlush() == 0
+	pollers, unsent := h.attention, h.untilFlush() == 0
 	var late []func()
 	if unsent {
 		h.flushAt.Store(0)
 		late, h.calls = h.calls, nil
 	}
-	h.requested = nil
+	h.attention = nil
 	for _, p := range pollers {
-		p.requested = false
+		p.wantsAttention = false
 	}
 	h.mu.Unlock()
 	for _, f := range late {
@@ -210,7 +210,7 @@ func (h *progressThread) sleepUntilWork(long bool) []transport.Source {
 	defer h.asleep.Store(false)
 	h.asleep.Store(true)
 	h.mu.Lock()
-	idle := len(h.requested) == 0 && len(h.closing) == 0
+	idle := len(h.attention) == 0 && len(h.closing) == 0
 	limit := minWait(minWait(h.pulse.untilDue(), h.idleLook.untilDue()), h.untilFlush())
 	if len(h.releases) > 0 {
 		limit = minWait(limit, max(time.Until(h.releaseDue), 0))
