@@ -22,8 +22,9 @@ type incoming struct {
 	closed        atomic.Bool
 	serverSkipped atomic.Bool // the server's thread was woken while a waiter had the right
 
+	guard guard
+
 	// Of the thread that has the right.
-	guard    guard
 	answered uint32 // answers of the fabric that the guard knows of
 	diverted bool   // frames do not wake the server's thread
 }

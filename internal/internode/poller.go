@@ -25,11 +25,11 @@ type poller struct {
 	waiting       atomic.Int32 // threads in pollUntil that do not own the poller
 	unattended    atomic.Int32 // open requests that no caller waits for
 	sleepers      atomic.Int32 // threads that wait for a message and have stopped polling
-	callerActive  atomic.Bool  // a caller has polled or sent since the last tick
+	callerActive  atomic.Bool  // a caller has polled or sent since the thread last looked
 	bytesInFlight atomic.Int64 // bytes that were sent since a frame came
 
 	wantsAttention bool // in progressThread.attention; under that thread's mu
-	armed          bool // the fabric wakes the progress thread when a frame comes; of that thread
+	armed          bool // a frame wakes the progress thread, which owns this field
 	links          int  // connections that have this source; under pollerSet.mu
 
 	spin spinState

@@ -249,8 +249,8 @@ func (o *origin) Unlock(rank transport.Rank, addr uintptr) {
 	}
 }
 
-// Deliver hands core a two-sided message of the origin's C. delivered is false if the receiver has a
-// backlog: the origin's C must wait before it sends more.
+// Deliver hands core a two-sided message of the origin's C. delivered is false if the receiver has
+// a backlog: the origin's C must wait before it sends more.
 func (o *origin) Deliver(rank transport.Rank, tag int64, body []byte) (delivered bool, err error) {
 	opt := &o.server.t.opt
 	local := opt.Local(rank)
