@@ -139,7 +139,7 @@ func (t *Transport) Send(peer transport.Peer, m transport.Msg) error {
 		return fmt.Errorf("message with a head of %d bytes, %d at most: %w", len(m.Head),
 			transport.MaxMessageHead, transport.ErrTooLong)
 	}
-	if m.Unordered && len(m.Head)+len(m.Body) <= maxMessage {
+	if m.Unordered && t.server != nil && len(m.Head)+len(m.Body) <= maxMessage {
 		if o := t.server.originOf(t.routes.peers[peer].Rank); o != nil && o.postMessage(m) {
 			return nil
 		}

@@ -195,11 +195,13 @@ func (g *target) sendRequest(h header, want kind) (r *request, err error) {
 // hasHandled reports whether the server has handled a frame, and so all before it, and also the
 // accumulates of the C fast path.
 func (g *target) hasHandled(number uint64) bool {
-	if g.progress.handledFrames.Load() < number {
-		return false
-	}
+	return g.progress.handledFrames.Load() >= number && !g.hasPendingAccumulates()
+}
+
+// hasPendingAccumulates reports whether accumulates of the C fast path have yet to take effect.
+func (g *target) hasPendingAccumulates() bool {
 	l := g.link.Load()
-	return l == nil || g.t.fast == nil || !g.t.fast.Storing(l.ep)
+	return l != nil && g.t.fast != nil && g.t.fast.Storing(l.ep)
 }
 
 // updateHandled records that the server has handled so many frames, of which n has the lower 32
