@@ -181,9 +181,9 @@ func TestPeerLeavesWhileWaiterPolls(t *testing.T) {
 	}
 }
 
-// TestConnectionGivenBackWhileWaiterPolls shows that a connection may be released and made again
+// TestReleaseWhileWaiterPolls shows that a connection may be released and made again
 // while a waiter polls.
-func TestConnectionGivenBackWhileWaiterPolls(t *testing.T) {
+func TestReleaseWhileWaiterPolls(t *testing.T) {
 	w := newIncomingNodes(t, 1, nil, 1, 1)
 	w.send()
 	w.awaitAll()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Graceful release of connections, so that their number stays bounded in large jobs (bound.go). The
-// steps:
+// Graceful release of connections, so that their number stays bounded in large jobs (connlimit.go).
+// The steps:
 //
 //	server   asks an origin to release (kindReleaseRequest), or the origin has too many itself
 //	origin   waits until nothing is open and nothing was posted for a moment; then it says that
