@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Transfers by the device: the origin's, which reads and writes the target's memory without its
-// help, or the target's, which writes the rows of a get into the origin's memory (host-assisted
-// zero copy, Nieplocha et al. 2006, for networks with slow reads).
+// Transfers by a device. The origin's device reads and writes the target's memory without the
+// target's help. Or the target's device writes the rows of a get into the origin's memory
+// (host-assisted zero copy, Nieplocha et al. 2006, for networks with slow reads).
 package internode
 
 import (

@@ -101,8 +101,8 @@ func rangesFrom(b []byte) (list []transport.Range) {
 	return list
 }
 
-// AddRange gives the C fast path the key of memory [lo, hi) of a peer, around an address, if the
-// key is known and no store by frames is on its way. It locks the target's mu.
+// AddRange gives the C fast path the key of memory [lo, hi) of a peer, around an address. It does
+// so only if the key is known and no store by frames is on its way. It locks the target's mu.
 func (t *Transport) AddRange(p transport.Peer, addr, lo, hi uintptr) {
 	if t.fast.KnowsRange(t.routes.peers[p].Rank, addr) {
 		return

@@ -68,7 +68,7 @@ func (t *Transport) pollPending(all bool) (found, open int, p *poller) {
 }
 
 // waitsBeforeConnect is how often a thread waits for messages of a node that come by this node's
-// data server, before it connects to that node so that they come over the connection.
+// data server. Then it connects to that node, so that they come over the connection.
 const waitsBeforeConnect = 4
 
 // Watch polls for a message from a peer's node until met, or for a while. If it gives up, the

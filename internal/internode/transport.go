@@ -4,11 +4,15 @@
 // transport.Transport between nodes.
 //
 // An origin is a process that posts operations. A target is the data server of a node; it acts for
-// ranks there. Reading order: transport.go (opening, routes to ranks, closing), target.go (what a
-// process keeps for each target), post.go (the protocol of a transfer), packed.go and direct.go
-// (the two protocols), link.go and release.go (connections that are made and released), header.go
-// and descriptor.go (frames), server.go, origin.go and serve.go (the data server), fence.go,
-// poller.go and thread.go (progress).
+// ranks there. Reading order:
+//
+//	transport.go                        opening, routes to ranks, closing
+//	target.go                           what a process keeps for each target
+//	post.go, packed.go, direct.go       transfers, by frames or by a device
+//	link.go, release.go                 connections that are made and released
+//	header.go, descriptor.go, chunk.go  frames
+//	server.go, origin.go, serve.go      the data server
+//	fence.go, poller.go, thread.go      fences and progress
 //
 // This file: the transport as core sees it.
 package internode
