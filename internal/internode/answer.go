@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The receiving side of an origin: answers of a node's data server. The poller's owner completes
-// whatever comes, others' requests too. Data goes straight to where it belongs.
+// the requests of all threads. Data goes straight to where it belongs.
 package internode
 
 import (
@@ -14,91 +14,95 @@ import (
 	"libarmci/internal/transport"
 )
 
-// answer is the frame that is coming from a target.
-type answer struct {
-	g    *target
-	l    *link
-	base uint32 // frames that were sent over earlier connections, lower bits
-	h    header
-	r    *request // that it answers; nil if none
-	late bool     // it comes after the target was given up, and is dropped
-	body []byte   // of what is no data
-	tell message
-	here transport.Placed // where the message that is coming belongs; nil: in tell
-	// so many frames ago at most there was a long message that was placed: another one is
-	// likely
-	long int
-	into kernel.Cursor
+// answerReceiver receives the frames of a target over one link. The poller's owner calls it.
+type answerReceiver struct {
+	target        *target
+	link          *link
+	earlierFrames uint32 // frames that were sent over earlier connections, lower bits
+	h             header
+	request       *request // the claimed request that the frame answers; nil: none
+	dropped       bool     // the frame came after the target was given up
+	body          []byte   // of a frame that is not data
+	message       message
+	placed        transport.Placed // where the body of a message goes; nil: into message
+	// at most so many frames ago a long message was placed: another one is likely
+	placedLately int
+	dest         kernel.Cursor
 }
 
-// Expects tells whether much data is on its way.
-func (a *answer) Expects() bool { return a.g.table.large.Load() > 0 || a.long > 0 }
+// Expects reports whether much data is on its way.
+func (a *answerReceiver) Expects() bool {
+	return a.target.requests.largeOpen.Load() > 0 || a.placedLately > 0
+}
 
-// Head checks a header and says where the body goes.
-func (a *answer) Head(head []byte, n int64) (transport.Body, error) {
+// Head parses the header of a frame with a body of n bytes, claims the request that it answers, and
+// returns where the body is to be stored. A frame on a released connection, or of a lost target, is
+// dropped.
+func (a *answerReceiver) Head(head []byte, n int64) (transport.Body, error) {
 	rest, err := a.h.decode(head)
-	h, g := &a.h, a.g
-	if err != nil || len(rest) > 0 && h.kind != kindTell || n != int64(h.bytes) ||
+	h, g := &a.h, a.target
+	if err != nil || len(rest) > 0 && h.kind != kindMessage || n != int64(h.bytes) ||
 		n > maxPayload {
 		return transport.Body{},
 			fmt.Errorf("%w: an answer with a head of %d and %d of %d bytes",
 				errProtocol, len(head), n, h.bytes)
 	}
-	g.heard.Store(true)
+	g.progress.heardFrom.Store(true)
 	if g.t.direct != nil {
-		g.serves.Heard()
+		g.progress.server.Heard()
 	}
-	a.r, a.body = nil, nil
-	if a.late = a.l.state.Load() == parted; a.late {
+	a.request, a.body = nil, nil
+	if a.dropped = a.link.state.Load() == linkReleased; a.dropped {
 		return transport.Body{}, nil
 	}
-	if g.link.Load() == a.l && a.l.poller.afloat.Load() != 0 {
-		// a message may come while the connection is being made
-		a.l.poller.afloat.Store(0)
+	if g.link.Load() == a.link && a.link.poller.bytesInFlight.Load() != 0 {
+		// not while the connection is being made, when a message may come
+		a.link.poller.bytesInFlight.Store(0)
 	}
 	if h.id != 0 {
-		a.r = g.take(h.id)
+		a.request = g.requests.claim(h.id)
 	}
-	if a.late = g.broken.Load() != nil; a.late {
-		// the connection stays until the goodbye has left
-		a.abandon()
+	if a.dropped = g.loss.failure.Load() != nil; a.dropped {
+		// the connection stays until this process's goodbye has left
+		a.abandonRequest()
 		return transport.Body{}, nil
 	}
-	if err = a.prepare(rest, n); err != nil || n == 0 {
+	if err = a.prepareBody(rest, n); err != nil || n == 0 {
 		return transport.Body{}, err
 	}
 	if h.kind == kindData {
-		return transport.Body{Into: &a.r.into}, nil
+		return transport.Body{Into: &a.request.dest.cursor}, nil
 	}
-	a.into.SetContiguous(addressOf(a.body), n)
-	return transport.Body{Into: &a.into}, nil
+	a.dest.SetContiguous(addressOf(a.body), n)
+	return transport.Body{Into: &a.dest}, nil
 }
 
-// prepare finds out whether the body may come, and makes room for it. rest is the beginning of a
-// message.
-func (a *answer) prepare(rest []byte, n int64) (err error) {
-	h, r := &a.h, a.r
-	bad := (r != nil) != (h.id != 0) || r != nil && h.kind != r.want && h.kind != kindRefused
+// prepareBody checks that the frame is one that was asked for, and finds memory for its body. rest
+// is the beginning of a message, from the head.
+func (a *answerReceiver) prepareBody(rest []byte, n int64) (err error) {
+	h, r := &a.h, a.request
+	bad := (r != nil) != (h.id != 0) || r != nil && h.kind != r.wantKind &&
+		h.kind != kindRefused
 	switch h.kind {
-	case kindAck, kindBye, kindRelease, kindParted:
+	case kindAck, kindGoodbye, kindReleaseRequest, kindReleaseAck:
 		bad = bad || r != nil || n > 0
 	case kindPushed, kindOld:
 		bad = bad || r == nil || n > 0
 	case kindData:
-		if bad = bad || r == nil || n == 0 || n > r.room; !bad {
-			r.room -= n
+		if bad = bad || r == nil || n == 0 || n > r.dest.bytesDue; !bad {
+			r.dest.bytesDue -= n
 		}
 	case kindReply:
 		if bad = bad || r == nil; !bad {
-			a.body, err = r.part(h, n, false)
+			a.body, err = r.nextPart(h, n, false)
 		}
 	case kindRefused, kindLost:
 		if bad = bad || n > maxText; !bad {
 			a.body = make([]byte, n)
 		}
-	case kindTell:
-		if bad = bad || r != nil || transport.Rank(h.rank) != a.g.t.opt.Me; !bad {
-			a.body, err = a.room(rest, n)
+	case kindMessage:
+		if bad = bad || r != nil || transport.Rank(h.rank) != a.target.t.opt.Me; !bad {
+			a.body, err = a.messageBody(rest, n)
 		}
 	default:
 		bad = true
@@ -110,113 +114,118 @@ func (a *answer) prepare(rest []byte, n int64) (err error) {
 	return err
 }
 
-// room is where the next n bytes of a message go, of which rest is the beginning.
-func (a *answer) room(rest []byte, n int64) ([]byte, error) {
-	h, t := &a.h, a.g.t
-	a.long = max(a.long-1, 0)
-	if a.here = nil; t.opt.Place != nil && n > 0 && a.tell.got == 0 && h.addr == 0 &&
+// messageBody returns where the next n bytes of a message go, of which rest is the beginning. The
+// job may have a place for a message that comes in one frame.
+func (a *answerReceiver) messageBody(rest []byte, n int64) ([]byte, error) {
+	h, t := &a.h, a.target.t
+	a.placedLately = max(a.placedLately-1, 0)
+	if a.placed = nil; t.opt.Place != nil && n > 0 && a.message.received == 0 && h.addr == 0 &&
 		h.arg == uint64(len(rest))+uint64(n) {
-		if a.here = t.opt.Place(a.g.server, transport.Msg{Kind: h.what, Head: rest},
-			int(n)); a.here != nil {
+		if a.placed = t.opt.Place(a.target.serverRank,
+			transport.Msg{Kind: h.what, Head: rest},
+			int(n)); a.placed != nil {
 			if n >= smallTransfer {
-				a.long = 2
+				a.placedLately = 2
 			}
-			return a.here.Memory(), nil
+			return a.placed.Memory(), nil
 		}
 	}
-	body, err := a.tell.part(h, int64(len(rest))+n, true)
+	body, err := a.message.nextPart(h, int64(len(rest))+n, true)
 	if err != nil {
 		return nil, err
 	}
 	return body[copy(body, rest):], nil
 }
 
-// Data is called for bodies that are dropped: every other body has a place.
-func (a *answer) Data([]byte) error {
-	if a.late {
+// Data is called for bodies that are dropped: each other body has memory.
+func (a *answerReceiver) Data([]byte) error {
+	if a.dropped {
 		return nil
 	}
 	return errProtocol
 }
 
 // Sent is never called at the origin.
-func (a *answer) Sent() {}
+func (a *answerReceiver) Sent() {}
 
-// End does what a complete answer says.
-func (a *answer) End() error {
-	h, g, r := &a.h, a.g, a.r
-	if a.late {
+// End acts on a complete frame. The server's progress is updated after a refusal is recorded, so
+// that a fence that sees the progress finds the refusal.
+func (a *answerReceiver) End() error {
+	h, g, r := &a.h, a.target, a.request
+	if a.dropped {
 		return nil
 	}
 	var err error
 	switch h.kind {
 	case kindOld:
-		r.old = int64(h.arg)
+		r.oldValue = int64(h.arg)
 		if h.flags&flagDevice != 0 {
-			r.device = transport.Range{Lo: uintptr(h.addr), Hi: uintptr(h.arg),
+			r.deviceRange = transport.Range{Lo: uintptr(h.addr), Hi: uintptr(h.arg),
 				Direct: true}
 		}
 	case kindData:
 		if h.flags&flagMore != 0 {
-			a.r = nil
-			g.caughtUp(h.handled + a.base)
-			r.giveBack()
+			a.request = nil
+			g.progress.updateHandled(h.handled + a.earlierFrames)
+			r.expectMore()
 			return nil
 		}
-		if r.open.Load() == 1 && r.room > 0 && r.err.Load() == nil {
-			return fmt.Errorf("%w: %d bytes of data are missing", errProtocol, r.room)
+		if r.open.Load() == 1 && r.dest.bytesDue > 0 && r.err.Load() == nil {
+			return fmt.Errorf("%w: %d bytes of data are missing", errProtocol,
+				r.dest.bytesDue)
 		}
 	case kindReply:
-		if !r.whole() {
-			a.r = nil
-			g.caughtUp(h.handled + a.base)
-			r.giveBack()
+		if !r.isComplete() {
+			a.request = nil
+			g.progress.updateHandled(h.handled + a.earlierFrames)
+			r.expectMore()
 			return nil
 		}
 	case kindRefused:
-		err = a.refusal()
-	case kindTell:
-		if a.here != nil {
-			a.here.Arrived()
-			a.here = nil
-		} else if a.tell.whole() {
-			a.tell.handle(g.t, g.server, g.t.opt.Me, h.what, nil)
+		err = a.refusalError()
+	case kindMessage:
+		if a.placed != nil {
+			a.placed.Arrived()
+			a.placed = nil
+		} else if a.message.isComplete() {
+			a.message.dispatch(g.t, g.serverRank, g.t.opt.Me, h.what, nil)
 		}
 	case kindLost:
-		g.t.tellLoss(transport.Rank(h.rank), string(a.body))
-	case kindBye:
-		g.bye.Store(true)
-	case kindRelease:
-		g.t.thread.release(a.l)
+		g.t.reportLoss(transport.Rank(h.rank), string(a.body))
+	case kindGoodbye:
+		g.loss.goodbye.Store(true)
+	case kindReleaseRequest:
+		g.t.thread.requestRelease(a.link)
 	}
-	a.r, a.body = nil, nil
-	if h.kind == kindRefused && r == nil { // the next fence tells; the first refusal stays
+	a.request, a.body = nil, nil
+	if h.kind == kindRefused && r == nil { // the next fence returns the first one
 		first := err // a copy: err itself would always be allocated
-		g.refused.CompareAndSwap(nil, &first)
+		g.loss.refusal.CompareAndSwap(nil, &first)
 	}
-	g.caughtUp(h.handled + a.base) // after what there may be to tell
-	if h.kind == kindParted && !a.l.state.CompareAndSwap(parting, parted) {
+	// behind the refusal: a fence that sees the progress finds it
+	g.progress.updateHandled(h.handled + a.earlierFrames)
+	if h.kind == kindReleaseAck && !a.link.state.CompareAndSwap(linkReleasing, linkReleased) {
 		return fmt.Errorf("%w: the node parts from a process that does not", errProtocol)
 	}
 	if r != nil {
-		r.taken(err)
+		r.finishClaimed(err)
 	}
 	return nil
 }
 
-// abandon ends the request whose answer does not come to its end, because the target is lost.
-func (a *answer) abandon() {
-	if r := a.r; r != nil {
-		a.r = nil
-		r.taken(a.g.lost())
+// abandonRequest ends the claimed request, if any, because the target is lost.
+func (a *answerReceiver) abandonRequest() {
+	if r := a.request; r != nil {
+		a.request = nil
+		r.finishClaimed(a.target.loss.err())
 	}
 }
 
-// refusal is what the node says against a request.
-func (a *answer) refusal() error {
+// refusalError returns the error of a kindRefused frame.
+func (a *answerReceiver) refusalError() error {
 	h := &a.h
-	if a.r != nil {
-		a.r.room -= min(int64(h.arg), a.r.room)
+	if a.request != nil {
+		a.request.dest.bytesDue -= min(int64(h.arg), a.request.dest.bytesDue)
 	}
 	if h.what == whyAddress {
 		return fmt.Errorf("%w: %d bytes at %#x of rank %d", transport.ErrBadAddr, h.arg,
@@ -225,27 +234,27 @@ func (a *answer) refusal() error {
 	return fmt.Errorf("refused: %s", a.body)
 }
 
-// Lost ends the target, unless the connection has been given back.
-func (a *answer) Lost(err error) {
-	if a.l.state.Load() == parted {
+// Lost marks the target as lost, unless the connection was released.
+func (a *answerReceiver) Lost(err error) {
+	if a.link.state.Load() == linkReleased {
 		return
 	}
 	if errors.Is(err, io.EOF) {
 		err = errors.New("the connection was closed")
 	}
-	a.g.fail(err)
-	a.abandon()
+	a.target.markLost(err)
+	a.abandonRequest()
 }
 
-// finishAnswers reads what has begun to come, so that no memory is written to later. A slow peer is
-// not waited for.
-func (t *Transport) finishAnswers() {
+// finishAnswers polls until no request is claimed, so that the fabric writes to no memory later.
+// The connection of a slow peer is broken after goodbyeTimeout.
+func (s *routes) finishAnswers() {
 	for begin, more := time.Now(), true; more; {
-		late := time.Since(begin) > goodbyeTime
+		late := time.Since(begin) > goodbyeTimeout
 		more = false
-		for _, g := range t.targets {
+		for _, g := range s.targets {
 			l := g.link.Load()
-			if l == nil || g.table.held.Load() == 0 {
+			if l == nil || g.requests.claimed.Load() == 0 {
 				continue
 			}
 			more = true

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Nodes that answer what they were not asked, or not as they should: the operation fails, the loss
-// is told with the reason, and no memory but that of the operation is written to.
+// Nodes that answer what was not asked, or not as they should: the operation fails, the loss is
+// reported with the reason, and only the operation's memory is written.
 package internode
 
 import (
@@ -17,61 +17,67 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// lie is how a node answers a request: with frames that have the number of the request if their id
-// is 1.
-type lie struct {
+// wrongAnswer is a frame of a node's answer. Its id is that of the request if it is 1.
+type wrongAnswer struct {
 	h    header
 	body []byte
 }
 
+// TestWrongAnswers shows that an answer that was not asked for, or is malformed, ends the
+// connection with a loss, and that the operation fails.
 func TestWrongAnswers(t *testing.T) {
-	data := func(n int) lie {
-		return lie{header{kind: kindData, id: 1, bytes: uint64(n)},
+	data := func(n int) wrongAnswer {
+		return wrongAnswer{header{kind: kindData, id: 1, bytes: uint64(n)},
 			bytes.Repeat([]byte{7}, n)}
 	}
-	part := func(at, n, all int) lie {
-		return lie{header{kind: kindReply, id: 1, addr: uint64(at), arg: uint64(all),
+	part := func(at, n, all int) wrongAnswer {
+		return wrongAnswer{header{kind: kindReply, id: 1, addr: uint64(at),
+			arg:   uint64(all),
 			bytes: uint64(n)}, make([]byte, n)}
 	}
 	for name, c := range map[string]struct {
 		call bool // else a get of 100 bytes
-		lies []lie
+		lies []wrongAnswer
 	}{
-		"of another kind": {false, []lie{{header{kind: kindOld, id: 1}, nil}}},
+		"of another kind": {false, []wrongAnswer{{header{kind: kindOld, id: 1}, nil}}},
 		"to nothing": {false,
-			[]lie{{header{kind: kindData, id: 1 << 40, bytes: 8}, make([]byte, 8)}}},
+			[]wrongAnswer{{header{kind: kindData, id: 1 << 40, bytes: 8},
+				make([]byte, 8)}}},
 		"without a number": {false,
-			[]lie{{header{kind: kindData, bytes: 8}, make([]byte, 8)}}},
-		"more data":        {false, []lie{data(101)}},
-		"more data in two": {false, []lie{data(60), data(60)}},
-		"less data":        {false, []lie{data(99)}},
-		"twice":            {false, []lie{data(100), data(100)}},
+			[]wrongAnswer{{header{kind: kindData, bytes: 8}, make([]byte, 8)}}},
+		"more data":        {false, []wrongAnswer{data(101)}},
+		"more data in two": {false, []wrongAnswer{data(60), data(60)}},
+		"less data":        {false, []wrongAnswer{data(99)}},
+		"twice":            {false, []wrongAnswer{data(100), data(100)}},
 		"another length": {false,
-			[]lie{{header{kind: kindData, id: 1, bytes: 50}, make([]byte, 60)}}},
-		"unknown kind": {false, []lie{{header{kind: 250}, nil}}},
+			[]wrongAnswer{{header{kind: kindData, id: 1, bytes: 50},
+				make([]byte, 60)}}},
+		"unknown kind": {false, []wrongAnswer{{header{kind: 250}, nil}}},
 		"a request": {false,
-			[]lie{{header{kind: kindPut, bytes: 8}, make([]byte, 8)}}},
+			[]wrongAnswer{{header{kind: kindPut, bytes: 8}, make([]byte, 8)}}},
 		"a long refusal": {false,
-			[]lie{{header{kind: kindRefused, id: 1, bytes: 5000}, make([]byte, 5000)}}},
-		"an endless reply": {true, []lie{part(0, 8, maxMessage+1)}},
-		"a reply without an end": {true, []lie{part(0, 8, 20), part(8, 8, 20),
+			[]wrongAnswer{{header{kind: kindRefused, id: 1, bytes: 5000},
+				make([]byte, 5000)}}},
+		"an endless reply": {true, []wrongAnswer{part(0, 8, maxMessage+1)}},
+		"a reply without an end": {true, []wrongAnswer{part(0, 8, 20), part(8, 8, 20),
 			part(16, 8, 20)}},
-		"parts in the wrong order": {true, []lie{part(8, 8, 16)}},
-		"parts that disagree":      {true, []lie{part(0, 8, 20), part(8, 8, 16)}},
-		"an empty part":            {true, []lie{part(0, 8, 20), part(8, 0, 20)}},
-		"data for a call":          {true, []lie{data(8)}},
+		"parts in the wrong order": {true, []wrongAnswer{part(8, 8, 16)}},
+		"parts that disagree":      {true, []wrongAnswer{part(0, 8, 20), part(8, 8, 16)}},
+		"an empty part":            {true, []wrongAnswer{part(0, 8, 20), part(8, 0, 20)}},
+		"data for a call":          {true, []wrongAnswer{data(8)}},
 		"a message for another": {true,
-			[]lie{{header{kind: kindTell, rank: 1, bytes: 1}, []byte("x")}}},
-		"a farewell to who stays": {true, []lie{{header{kind: kindParted}, nil}}},
+			[]wrongAnswer{{header{kind: kindMessage, rank: 1, bytes: 1}, []byte("x")}}},
+		"a goodbye of a node that stays": {true,
+			[]wrongAnswer{{header{kind: kindReleaseAck}, nil}}},
 		"a long acknowledgement": {true,
-			[]lie{{header{kind: kindAck, bytes: 8}, make([]byte, 8)}}},
+			[]wrongAnswer{{header{kind: kindAck, bytes: 8}, make([]byte, 8)}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			leaktest.Check(t)
 			ends, strangers := newMixed(t, pipe.New(pipe.Options{}), nil, 2, 1)
 			at := ends.Alloc(t, 0, 4096)
-			strangers[1].serve = func(_ *stranger, e transport.TargetEndpoint,
-				f reply) {
+			strangers[1].serve = func(_ *rawProcess, e transport.TargetEndpoint,
+				f rawFrame) {
 				for _, l := range c.lies {
 					h := l.h
 					if h.id == 1 {
@@ -114,12 +120,12 @@ func TestWrongAnswers(t *testing.T) {
 	}
 }
 
-// TestRefusedCall: a node refuses, and is not lost for that.
-func TestRefusedCall(t *testing.T) {
+// TestRefusedCallIsNoLoss shows that a refused call fails, and the node is not lost.
+func TestRefusedCallIsNoLoss(t *testing.T) {
 	leaktest.Check(t)
 	ends, strangers := newMixed(t, pipe.New(pipe.Options{}), nil, 2, 1)
-	strangers[1].serve = func(_ *stranger, e transport.TargetEndpoint, f reply) {
-		h := header{kind: kindRefused, what: whySense, id: f.id, bytes: 6}
+	strangers[1].serve = func(_ *rawProcess, e transport.TargetEndpoint, f rawFrame) {
+		h := header{kind: kindRefused, what: whyInvalid, id: f.id, bytes: 6}
 		e.Post(h.append(nil), []byte("no way"))
 	}
 	for range 3 {
@@ -133,11 +139,11 @@ func TestRefusedCall(t *testing.T) {
 	}
 }
 
-// TestTellsLoss: a node says which rank of the job is to blame for its end.
-func TestTellsLoss(t *testing.T) {
+// TestNodeReportsLoss shows that a node's report of the rank that is to blame reaches the job.
+func TestNodeReportsLoss(t *testing.T) {
 	leaktest.Check(t)
 	ends, strangers := newMixed(t, pipe.New(pipe.Options{}), nil, 3, 1)
-	strangers[1].serve = func(_ *stranger, e transport.TargetEndpoint, _ reply) {
+	strangers[1].serve = func(_ *rawProcess, e transport.TargetEndpoint, _ rawFrame) {
 		h := header{kind: kindLost, rank: 2, bytes: 5}
 		e.Post(h.append(nil), []byte("cause"))
 		e.Break()
@@ -150,9 +156,9 @@ func TestTellsLoss(t *testing.T) {
 	}
 }
 
-// TestNobodyAnswers: a node that is not there, or does not let this process in, is an error within
-// the timeout.
-func TestNobodyAnswers(t *testing.T) {
+// TestConnectTimesOut shows that a node that is not there, or does not let this process in, is an
+// error within the timeout.
+func TestConnectTimesOut(t *testing.T) {
 	leaktest.Check(t)
 	for _, addr := range [][]byte{[]byte("nowhere"), nil} {
 		ends := newEnds(t, pipe.New(pipe.Options{}),

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Cutting a transfer into frames: how much of the target's memory the next frame is about, and its
+// Dividing a transfer into frames: how much of the target's memory the next frame is for, and its
 // descriptor.
 package internode
 
@@ -12,46 +12,47 @@ import (
 	"libarmci/internal/kernel"
 )
 
-// limits bound a frame: bytes of data, bytes of descriptor, and of both together.
-type limits struct {
-	data       int64
-	desc, both int
-	flat       bool // no shapes of several levels: what is taken is as much as fits, exactly
+// frameLimits bound a frame.
+type frameLimits struct {
+	data  int64 // bytes of data
+	desc  int   // bytes of descriptor
+	total int   // bytes of data and descriptor together
+	flat  bool  // no shapes of several levels: what is taken is as much as fits, exactly
 }
 
-// listDesc bounds the descriptor of one frame where the fabric does not: longer ones would be
-// decoded in one go while nothing moves.
-const listDesc = 16 << 10
+// maxUnboundedDesc bounds the descriptor of one frame where the fabric does not. A longer one would
+// be decoded in one go while no data moves.
+const maxUnboundedDesc = 16 << 10
 
-// mostGroup is the most bytes of a group in a descriptor, or of a list's first segment. Each other
-// one of a list has listed.
+// maxGroupBytes is the most bytes of a group in a descriptor, or of a list's first segment. Each
+// other segment of a list has listEntryBytes.
 const (
-	mostGroup = 4 * binary.MaxVarintLen64
-	listed    = 4
+	maxGroupBytes  = 4 * binary.MaxVarintLen64
+	listEntryBytes = 4
 )
 
-// chunk is what one frame is about. It is used again.
+// chunk describes the target's memory in one frame. It is used again for the next frame.
 type chunk struct {
 	flags uint8
 	addr  uint64
 	bytes int64
 	desc  []byte
-	scale []byte // of an accumulate; the caller of take sets it
+	scale []byte // of an accumulate; the caller of fill sets it
 
-	groups int           // in desc, and lists
-	listed int           // segments of the lists
-	prev   uint64        // address of the last segment
-	size   int           // of the segments of the last group
-	before kernel.Cursor // where the part begins that was taken last
+	groups       int           // groups and lists in desc
+	listSegments int           // segments of the lists
+	prev         uint64        // address of the last segment
+	size         int           // bytes of a segment of the last group
+	before       kernel.Cursor // where the part begins that was taken last
 }
 
-// take describes as much as a frame may carry from the cursor on, which moves behind it. Rows are
-// divided between whole grains only. It takes something unless nothing is left.
-func (c *chunk) take(remote *kernel.Cursor, l limits, grain int) {
+// describeNext describes as much as a frame may carry from the cursor on, which moves behind it.
+// Rows are divided between whole grains only. It describes something unless nothing is left.
+func (c *chunk) describeNext(remote *kernel.Cursor, l frameLimits, grain int) {
 	c.flags, c.addr, c.bytes, c.desc = 0, 0, 0, c.desc[:0]
-	c.groups, c.listed, c.prev, c.size = 0, 0, 0, 0
+	c.groups, c.listSegments, c.prev, c.size = 0, 0, 0, 0
 	if remote.Contiguous() {
-		n := min(remote.Left(), l.data, int64(l.both))
+		n := min(remote.Left(), l.data, int64(l.total))
 		if n < remote.Left() {
 			n -= n % int64(grain)
 		}
@@ -64,7 +65,7 @@ func (c *chunk) take(remote *kernel.Cursor, l limits, grain int) {
 		if !remote.Regular() {
 			c.before = *remote
 		}
-		p := remote.Next(c.room(l), grain)
+		p := remote.Next(c.groupRoom(l), grain)
 		if p.Bytes == 0 {
 			return
 		}
@@ -76,11 +77,11 @@ func (c *chunk) take(remote *kernel.Cursor, l limits, grain int) {
 		was := c.bytes
 		switch {
 		case p.Addrs != nil:
-			c.segments(p.Addrs, p.Size, l)
+			c.addSegments(p.Addrs, p.Size, l)
 		case len(p.Count) == 1:
-			c.group(p.Addr, 0, 1, int(p.Count[0]))
-		default: // the first level: a shape of several has a frame of its own
-			c.group(p.Addr, int64(p.Stride[0]), int(p.Count[1]), int(p.Count[0]))
+			c.addGroup(p.Addr, 0, 1, int(p.Count[0]))
+		default: // the first level only: a shape of several has a frame of its own
+			c.addGroup(p.Addr, int64(p.Stride[0]), int(p.Count[1]), int(p.Count[0]))
 		}
 		if taken := c.bytes - was; taken < int64(p.Bytes) {
 			*remote = c.before
@@ -89,59 +90,61 @@ func (c *chunk) take(remote *kernel.Cursor, l limits, grain int) {
 	}
 }
 
-// room is how many bytes of data another group may have.
-func (c *chunk) room(l limits) int {
-	if len(c.desc)+mostGroup > l.desc || c.groups == maxGroups {
+// groupRoom returns how many bytes of data another group may have.
+func (c *chunk) groupRoom(l frameLimits) int {
+	if len(c.desc)+maxGroupBytes > l.desc || c.groups == maxGroups {
 		return 0
 	}
-	return int(max(min(l.data-c.bytes, int64(l.both-len(c.desc)-mostGroup)-c.bytes,
+	return int(max(min(l.data-c.bytes, int64(l.total-len(c.desc)-maxGroupBytes)-c.bytes,
 		math.MaxInt32), 0))
 }
 
-// segments writes groups and lists for addresses as long as there is room.
-func (c *chunk) segments(addrs []uintptr, size int, l limits) {
+// addSegments appends groups and lists for addresses as long as there is room.
+func (c *chunk) addSegments(addrs []uintptr, size int, l frameLimits) {
 	for len(addrs) > 0 {
-		n := min(len(addrs), c.room(l)/size)
-		if n == 0 || c.listed == maxAddrs {
+		n := min(len(addrs), c.groupRoom(l)/size)
+		if n == 0 || c.listSegments == maxAddrs {
 			return
 		}
-		if m := irregular(addrs[:n]); m > 0 {
-			n = c.list(addrs[:max(min(m, c.listRoom(l, size)), 1)], size)
+		if m := irregularPrefix(addrs[:n]); m > 0 {
+			n = c.addList(addrs[:max(min(m, c.maxListSegments(l, size)), 1)], size)
 		} else {
-			n = regular(addrs[:n])
-			c.group(addrs[0], int64(addrs[1]-addrs[0]), n, size)
+			n = regularPrefix(addrs[:n])
+			c.addGroup(addrs[0], int64(addrs[1]-addrs[0]), n, size)
 		}
 		addrs = addrs[n:]
 	}
 }
 
-// listRoom is how many segments another list may have.
-func (c *chunk) listRoom(l limits, size int) int {
-	desc := len(c.desc) + mostGroup
-	return min((l.desc-desc)/listed, (l.both-desc-int(c.bytes))/(size+listed),
-		maxAddrs-c.listed)
+// maxListSegments returns how many segments another list may have.
+func (c *chunk) maxListSegments(l frameLimits, size int) int {
+	desc := len(c.desc) + maxGroupBytes
+	return min((l.desc-desc)/listEntryBytes, (l.total-desc-int(c.bytes))/(size+listEntryBytes),
+		maxAddrs-c.listSegments)
 }
 
-// longRun is how many segments at a constant distance are a group of their own.
-const longRun = 16
+// minRun is how many segments at a constant distance are a group of their own.
+const minRun = 16
 
-// irregular is the number of addresses at the start before so many that have a constant distance.
-func irregular(addrs []uintptr) int {
+// irregularPrefix returns how many addresses precede the first minRun that have a constant
+// distance.
+func irregularPrefix(addrs []uintptr) int {
 	same, step := 1, uintptr(0)
 	for i := 1; i < len(addrs); i++ {
 		d := addrs[i] - addrs[i-1]
 		if d != step {
 			same, step = 1, d
 		}
-		if same++; same == longRun {
-			return i + 1 - longRun
+		if same++; same == minRun {
+			return i + 1 - minRun
 		}
 	}
 	return len(addrs)
 }
 
-// regular is the number of addresses at the start, of two or more, that have a constant distance.
-func regular(addrs []uintptr) int {
+// regularPrefix returns how many addresses at the start have a constant distance; there are two or
+// more.
+func regularPrefix(addrs []uintptr) int {
 	n, step := 2, addrs[1]-addrs[0]
 	for n < len(addrs) && addrs[n]-addrs[n-1] == step {
 		n++
@@ -149,31 +152,32 @@ func regular(addrs []uintptr) int {
 	return n
 }
 
-// group writes count segments of size bytes at a constant distance.
-func (c *chunk) group(addr uintptr, step int64, count, size int) {
-	c.head(addr, count, size, 0)
+// addGroup appends count segments of size bytes at a constant distance.
+func (c *chunk) addGroup(addr uintptr, step int64, count, size int) {
+	c.addGroupHead(addr, count, size, 0)
 	if count > 1 {
 		c.desc = binary.AppendVarint(c.desc, step)
 	}
 	c.prev = uint64(int64(addr) + step*int64(count-1))
 }
 
-// list writes segments at any distance, but not so far from the first that 32 bits do not tell. It
-// returns how many.
-func (c *chunk) list(addrs []uintptr, size int) (n int) {
+// addList appends segments at any distance from the first that fits in 32 bits. It returns how
+// many.
+func (c *chunk) addList(addrs []uintptr, size int) (n int) {
 	for n = 1; n < len(addrs); n++ {
 		if d := int64(addrs[n] - addrs[0]); d != int64(int32(d)) {
 			break
 		}
 	}
-	c.head(addrs[0], n, size, tokenList)
+	c.addGroupHead(addrs[0], n, size, tokenList)
 	at := len(c.desc)
-	c.desc = slices.Grow(c.desc, listed*(n-1))[:at+listed*(n-1)]
-	for i, b := 1, c.desc[at:]; i < n && len(b) >= listed; i, b = i+1, b[listed:] {
+	c.desc = slices.Grow(c.desc, listEntryBytes*(n-1))[:at+listEntryBytes*(n-1)]
+	for i, b := 1, c.desc[at:]; i < n && len(b) >= listEntryBytes; i, b = i+
+		1, b[listEntryBytes:] {
 		binary.LittleEndian.PutUint32(b, uint32(addrs[i]-addrs[0]))
 	}
 	c.prev = uint64(addrs[n-1])
-	c.listed += n
+	c.listSegments += n
 	return n
 }
 
@@ -184,9 +188,9 @@ const (
 	tokenShift = iota
 )
 
-// head writes the token, the size unless it is as before, and the first address as the difference
-// from the last one of the group before.
-func (c *chunk) head(addr uintptr, count, size int, token uint64) {
+// addGroupHead appends the token, the size unless it is as before, and the first address as the
+// difference from the last one of the group before.
+func (c *chunk) addGroupHead(addr uintptr, count, size int, token uint64) {
 	if c.groups == 0 {
 		c.flags, c.addr, c.prev = flagGroups, uint64(addr), uint64(addr)
 	}
@@ -202,7 +206,7 @@ func (c *chunk) head(addr uintptr, count, size int, token uint64) {
 	c.groups++
 }
 
-// appendStrided writes a shape behind b: u32 levels, counts, strides.
+// appendStrided appends a shape: u32 levels, counts, strides.
 func appendStrided(b []byte, count, stride []int32) []byte {
 	levels := len(count) - 1
 	b = binary.LittleEndian.AppendUint32(b, uint32(levels))

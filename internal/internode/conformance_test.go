@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The conformance suite of transports over a network in memory, with different settings: every
-// protocol is once the only one.
+// The conformance suite of transports over a network in memory, with settings under which each
+// protocol is the only one once.
 package internode
 
 import (
@@ -21,8 +21,8 @@ func newEnds(t testing.TB, net *pipe.Net, change func(*Options), ranks ...int) *
 	})
 }
 
-// Memory outside the arena is reached by frames only: of the server's own process, and of another
-// one of its node.
+// TestConformancePrivate runs the suite on memory outside the arena, which frames reach: of the
+// server's own process, and of another one of its node.
 func TestConformancePrivate(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -54,6 +54,7 @@ func TestConformancePrivate(t *testing.T) {
 	}
 }
 
+// TestConformance runs the suite over all networks and protocols.
 func TestConformance(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Descriptors of target memory in frames: a strided shape, or groups of segments. Decoding checks
-// them against the bounds of the wire format and the bytes they are for, not against anybody's
-// memory.
+// them against the bounds of the wire format and the header's bytes. The caller checks that the
+// rank owns the memory.
 package internode
 
 import (
@@ -20,18 +20,18 @@ var (
 	errDesc     = fmt.Errorf("%w: wrong descriptor", errProtocol)
 )
 
-// layout is a decoded descriptor: what memory of a rank a request is about. Its arrays are bounded
-// and used again.
+// layout is a decoded descriptor: the memory of a rank that a request is about. Its arrays are
+// bounded and used again.
 type layout struct {
-	count  []int32 // strided
+	count  []int32 // strided: as armci_count
 	stride []int32
 	groups []kernel.Group
 	addrs  []uintptr
-	lo, hi uint64 // all of it lies between them
-	grain  uint64 // lengths of all rows, or-ed
+	lo, hi uint64 // all segments lie in [lo, hi)
+	grain  uint64 // the lengths of all rows, or-ed
 }
 
-// decode reads the descriptor of nbytes bytes in all, which begins at addr.
+// decode decodes the descriptor in desc of the memory that h is for.
 func (l *layout) decode(h *header, desc []byte) error {
 	l.count, l.stride, l.groups, l.addrs = l.count[:0], l.stride[:0], l.groups[:0], l.addrs[:0]
 	switch h.flags & flagShape {
@@ -44,6 +44,7 @@ func (l *layout) decode(h *header, desc []byte) error {
 	return nil
 }
 
+// decodeStrided decodes a shape.
 func (l *layout) decodeStrided(b []byte, addr, nbytes uint64) error {
 	if len(b) < 8 {
 		return errDesc
@@ -66,7 +67,7 @@ func (l *layout) decodeStrided(b []byte, addr, nbytes uint64) error {
 	for i := range int(levels) {
 		l.stride = append(l.stride, word(2+int(levels)+i))
 	}
-	_, lo, hi := kernel.Extent(l.stride, l.count) // less than 1<<63: the volume is bounded
+	_, lo, hi := kernel.Extent(l.stride, l.count) // no overflow: the volume is bounded
 	if volume != nbytes || lo < -int64(addr) || hi > math.MaxInt64-int64(addr) {
 		return errDesc
 	}
@@ -74,16 +75,16 @@ func (l *layout) decodeStrided(b []byte, addr, nbytes uint64) error {
 	return nil
 }
 
-// varints takes numbers from a descriptor; after the first mistake it gives zeros.
+// varints reads numbers from a descriptor. After the first malformed one it returns zeros.
 type varints struct {
-	b   []byte
-	bad bool
+	b      []byte
+	failed bool
 }
 
 func (r *varints) uvarint() uint64 {
 	v, n := binary.Uvarint(r.b)
 	if n <= 0 {
-		r.bad, r.b = true, nil
+		r.failed, r.b = true, nil
 		return 0
 	}
 	r.b = r.b[n:]
@@ -95,13 +96,13 @@ func (r *varints) varint() int64 {
 	return int64(v>>1 ^ -(v & 1))
 }
 
-// decodeGroups reads groups and lists. It never holds more than maxGroups of them, nor more than
+// decodeGroups decodes groups and lists. It never holds more than maxGroups of them, nor more than
 // maxAddrs addresses.
 func (l *layout) decodeGroups(b []byte, addr, nbytes uint64) error {
 	r, prev, size := varints{b: b}, addr, uint64(0)
 	l.lo, l.hi, l.grain = math.MaxUint64, 0, 0
 	if cap(l.addrs) == 0 {
-		l.addrs = make([]uintptr, 0, maxAddrs) // groups point into it: it must not move
+		l.addrs = make([]uintptr, 0, maxAddrs) // groups point into it, so it must not grow
 	}
 	for groups := 0; len(r.b) > 0; groups++ {
 		token := r.uvarint()
@@ -109,14 +110,14 @@ func (l *layout) decodeGroups(b []byte, addr, nbytes uint64) error {
 			size = r.uvarint()
 		}
 		n, first := token>>tokenShift, prev+uint64(r.varint())
-		if r.bad || n == 0 || size == 0 || size > nbytes/n || groups == maxGroups {
+		if r.failed || n == 0 || size == 0 || size > nbytes/n || groups == maxGroups {
 			return errDesc
 		}
 		ok := false
 		if token&tokenList != 0 {
-			ok = l.list(&r, first, n, size, &prev)
+			ok = l.decodeList(&r, first, n, size, &prev)
 		} else {
-			ok = l.group(&r, first, n, size, &prev)
+			ok = l.decodeGroup(&r, first, n, size, &prev)
 		}
 		if !ok {
 			return errDesc
@@ -130,14 +131,14 @@ func (l *layout) decodeGroups(b []byte, addr, nbytes uint64) error {
 	return nil
 }
 
-// group adds a group whose distance comes next, and gives the address of its last segment; false if
-// there can be no such one.
-func (l *layout) group(r *varints, first, n, size uint64, last *uint64) bool {
+// decodeGroup decodes a group after its first address, and sets the address of its last segment. It
+// returns false if there can be no such group.
+func (l *layout) decodeGroup(r *varints, first, n, size uint64, last *uint64) bool {
 	step := int64(0)
 	if n > 1 {
 		step = r.varint()
 	}
-	if r.bad || !l.span(first, step, n, size, last) {
+	if r.failed || !l.addSpan(first, step, n, size, last) {
 		return false
 	}
 	l.groups = append(l.groups, kernel.Group{Addr: uintptr(first), Step: step, Count: int(n),
@@ -145,31 +146,33 @@ func (l *layout) group(r *varints, first, n, size uint64, last *uint64) bool {
 	return true
 }
 
-// list adds a list whose addresses come next, and gives the last one; false if there can be no such
-// list.
-func (l *layout) list(r *varints, first, n, size uint64, last *uint64) bool {
+// decodeList decodes a list after its first address, and sets the last one. It returns false if
+// there can be no such list.
+func (l *layout) decodeList(r *varints, first, n, size uint64, last *uint64) bool {
 	begin := len(l.addrs)
-	if n > uint64(maxAddrs-begin) || uint64(len(r.b)) < listed*(n-1) || first > maxAddr {
+	if n > uint64(maxAddrs-begin) || uint64(len(r.b)) < listEntryBytes*(n-1) ||
+		first > maxAddr {
 		return false
 	}
 	l.addrs = l.addrs[:begin+int(n)]
 	addrs := l.addrs[begin:]
 	addrs[0] = uintptr(first)
 	least, most := int32(0), int32(0)
-	for i, b := 1, r.b; i < len(addrs) && len(b) >= listed; i, b = i+1, b[listed:] {
+	for i, b := 1, r.b; i < len(addrs) && len(b) >= listEntryBytes; i, b = i+
+		1, b[listEntryBytes:] {
 		d := int32(binary.LittleEndian.Uint32(b))
 		least, most = min(least, d), max(most, d)
 		addrs[i] = uintptr(int64(first) + int64(d))
 	}
-	r.b = r.b[listed*(n-1):]
+	r.b = r.b[listEntryBytes*(n-1):]
 	*last = uint64(addrs[n-1])
 	l.groups = append(l.groups, kernel.Group{Addrs: addrs, Bytes: int(size)})
-	return l.within(int64(first)+int64(least), int64(first)+int64(most), size)
+	return l.extendTo(int64(first)+int64(least), int64(first)+int64(most), size)
 }
 
-// span takes the memory of a group into that of the layout, and gives the address of its last
-// segment; false if there can be no such memory.
-func (l *layout) span(first uint64, step int64, n, size uint64, last *uint64) bool {
+// addSpan extends the layout to the memory of a group, and sets the address of its last segment. It
+// returns false if there can be no such memory.
+func (l *layout) addSpan(first uint64, step int64, n, size uint64, last *uint64) bool {
 	over, reach := bits.Mul64(uint64(max(step, -step)), n-1)
 	if over != 0 || reach > maxAddr || step < -maxPayload || step > maxPayload {
 		return false
@@ -180,12 +183,12 @@ func (l *layout) span(first uint64, step int64, n, size uint64, last *uint64) bo
 		lo, hi = first-reach, first
 		*last = lo
 	}
-	return first <= maxAddr && lo <= hi && l.within(int64(lo), int64(hi), size)
+	return first <= maxAddr && lo <= hi && l.extendTo(int64(lo), int64(hi), size)
 }
 
-// within takes segments that begin at lo, at hi and between them into the memory of the layout;
+// extendTo extends the layout to segments that begin at lo, at hi and between them. It returns
 // false if there can be none.
-func (l *layout) within(lo, hi int64, size uint64) bool {
+func (l *layout) extendTo(lo, hi int64, size uint64) bool {
 	if lo < 0 || uint64(hi) > maxAddr || size > maxAddr-uint64(hi) {
 		return false
 	}
@@ -193,8 +196,8 @@ func (l *layout) within(lo, hi int64, size uint64) bool {
 	return true
 }
 
-// set makes a cursor of the memory.
-func (l *layout) set(c *kernel.Cursor, h *header) {
+// setCursor sets a cursor to the beginning of the memory.
+func (l *layout) setCursor(c *kernel.Cursor, h *header) {
 	switch h.flags & flagShape {
 	case flagStrided:
 		c.SetStrided(uintptr(h.addr), l.count, l.stride)
@@ -205,9 +208,9 @@ func (l *layout) set(c *kernel.Cursor, h *header) {
 	}
 }
 
-// owned tells whether all of it is memory that owns says yes to. Usually it is one allocation, and
-// one question.
-func (l *layout) owned(owns func(addr uintptr, n int64) bool) bool {
+// isOwned reports whether owns returns true for all of the memory. Usually that is one allocation,
+// and one call.
+func (l *layout) isOwned(owns func(addr uintptr, n int64) bool) bool {
 	if owns(uintptr(l.lo), int64(l.hi-l.lo)) {
 		return true
 	}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Transfers by the device: the origin's, which reads and writes the target's memory without its
-// help, or the target's, which writes a get's rows into the origin's memory (paper 000's
-// host-assisted zero copy, for networks whose reads are slow).
+// Transfers by a device. The origin's device reads and writes the target's memory without the
+// target's help. Or the target's device writes the rows of a get into the origin's memory
+// (host-assisted zero copy, Nieplocha et al. 2006, for networks with slow reads).
 package internode
 
 import (
@@ -14,120 +14,124 @@ import (
 	"libarmci/internal/transport"
 )
 
-// move writes or reads a whole transfer. Without a request local memory is the caller's again when
-// this returns. ErrNotNative: it has to travel by frames. The caller has the lock.
-func (g *target) move(f *transfer, r *request) error {
-	if err := g.settle(); err != nil {
+// postDirect writes or reads the whole transfer by the device. Without a request local memory may
+// be reused when it returns. ErrNotNative: the transfer must travel by frames. The caller holds the
+// target's mu.
+func (f *transfer) postDirect(g *target, r *request) error {
+	if err := g.awaitStores(); err != nil {
 		return err
 	}
 	first, lend, after := 0, 0, int64(0)
 	var within transport.Span
 	switch {
 	case r == nil:
-		// it is copied, and so short that another request takes longer than to copy all of
-		// it first
-		first = int(f.left.Left())
-	case f.left.Left() > undivided && g.t.direct.Here(f.firstLocal()) == nil:
-		// it may be copied
-		c := g.costs(false) // which may measure, with transfers of its own
-		first, lend = c.first(), c.lendFrom()
-		if f.x.Vector == nil { // segments may be anywhere
-			within.Lo, within.Hi = f.span(0)
-			after = c.lendAfter(int64(within.Hi - within.Lo))
+		// it is copied, and so short that to copy all of it first takes less time than
+		// another request
+		first = int(f.local.Left())
+	case f.local.Left() > maxUndivided && g.t.direct.Here(f.firstLocalAddr()) == nil:
+		// memory that is not registered may be copied
+		c := g.costModel(false) // may measure, with transfers of its own
+		first, lend = c.firstPiece(), c.registerFrom()
+		if f.xfer.Vector == nil { // the segments of a vector may be anywhere
+			within.Lo, within.Hi = f.extent(0)
+			after = c.registerAfter(int64(within.Hi - within.Lo))
 		}
 	}
-	x := &g.transfer
-	*x = transport.Transfer{Local: &f.left, Remote: &f.right, Key: g.keyOf, Copied: r == nil,
+	x := &g.tx.buf.deviceXfer
+	*x = transport.Transfer{Local: &f.local, Remote: &f.remote, Key: g.tx.buf.lookupKey,
+		Copied:   r == nil,
 		LendFrom: lend, LendAfter: after, Within: within, FirstChunk: first}
 	if r != nil {
 		x.Done = r
 	}
 	if f.h.kind == kindGet {
-		return g.deviceError(g.direct.Read(x))
+		return g.checkDeviceError(g.tx.direct.Read(x))
 	}
-	return g.deviceError(g.direct.Write(x))
+	return g.checkDeviceError(g.tx.direct.Write(x))
 }
 
-// deviceError is an error of a direct transfer: what is not about the memory is the end of the
-// connection.
-func (g *target) deviceError(err error) error {
+// checkDeviceError marks the target as lost if a direct transfer has failed for a reason other than
+// its memory. It returns the error for the caller, which holds mu.
+func (g *target) checkDeviceError(err error) error {
 	if err == nil || errors.Is(err, transport.ErrNotNative) ||
 		errors.Is(err, transport.ErrBadAddr) {
 		return err
 	}
-	return g.failPosting(err)
+	return g.failAfterReading(err)
 }
 
-// undivided is how much is not worth more than one chunk, nor asking the cost model.
-const undivided = 2 << 10
+// maxUndivided is the most bytes that are not worth a second chunk, nor asking the cost model.
+const maxUndivided = 2 << 10
 
-// settle makes sure that stores by frames have taken effect before the device is at the memory. The
-// caller has the lock.
-func (g *target) settle() error {
-	number := g.stored
-	if g.reached(number) {
+// awaitStores waits until stores by frames have taken effect, before the device may access the
+// memory. The caller holds mu.
+func (g *target) awaitStores() error {
+	number := g.tx.lastStore
+	if g.hasHandled(number) {
 		return nil
 	}
-	if err := g.askFence(number); err != nil {
+	if err := g.requestAck(number); err != nil {
 		return err
 	}
-	return g.await(func() bool { return g.reached(number) })
+	return g.awaitLocked(func() bool { return g.hasHandled(number) })
 }
 
-// accumulate is done by the origin's device if that is set and possible, else by the server.
-func (g *target) accumulate(f *transfer, nbytes int64) (*request, error) {
-	if a, ok := g.ep.(transport.DeviceAccumulator); ok && g.t.opt.DeviceAcc {
-		if err := g.settle(); err != nil {
+// postAccumulate has the origin's device accumulate if that is set and possible, else the server.
+// The caller holds the target's mu.
+func (f *transfer) postAccumulate(g *target, nbytes int64) (*request, error) {
+	if a, ok := g.tx.ep.(transport.DeviceAccumulator); ok && g.t.opt.DeviceAcc {
+		if err := g.awaitStores(); err != nil {
 			return nil, err
 		}
-		x := transport.Transfer{Local: &f.left, Remote: &f.right, Key: g.keyOf,
+		x := transport.Transfer{Local: &f.local, Remote: &f.remote, Key: g.tx.buf.lookupKey,
 			Copied: true}
-		scale := f.scale // C is not to see f, which has Go pointers
+		scale := f.scale // C must not see f, which has Go pointers
 		done, err := a.Accumulate(&x, transport.Scale{Type: int(f.h.what),
 			Value: pointerTo(scale[:])})
-		err = g.deviceError(err)
+		err = g.checkDeviceError(err)
 		if done || err != nil {
-			return g.untold(f, nil, err)
+			return f.deferRefusal(g, nil, err)
 		}
-		f.begin()
+		f.rewind()
 	}
-	return nil, g.byFrames(f, nbytes, nil)
+	return nil, f.postFrames(g, nbytes, nil)
 }
 
-// pull asks for a get's data to be written into local memory by the target. desc describes the
-// target's memory, the body the origin's, arg is the key of that.
-func (g *target) pull(f *transfer, r *request) error {
-	there, end := f.span(1)
-	if g.sharedAt(there) != nil || g.sharedAt(end-1) != nil {
-		// only an origin's device may read it
-		return g.move(f, r)
+// requestPush asks the target's device to write the data of a get into local memory. The frame's
+// descriptor is of the target's memory, its body of the origin's, and arg is the key of that. The
+// caller holds the target's mu.
+func (f *transfer) requestPush(g *target, r *request) error {
+	there, end := f.extent(1)
+	if g.tx.findShared(there) != nil || g.tx.findShared(end-1) != nil {
+		// shared memory: only an origin's device may read it
+		return f.postDirect(g, r)
 	}
-	lo, hi := f.span(0)
+	lo, hi := f.extent(0)
 	key, release, ok := g.t.direct.Lend(lo, hi)
 	if !ok {
 		return transport.ErrNotNative
 	}
-	r.release = release
-	for _, at := range []uintptr{there, end - 1} { // the target's device must reach it
-		if _, err := g.key(at, nil); err != nil {
+	r.endLending = release
+	for _, at := range []uintptr{there, end - 1} { // the target's device must reach both
+		if _, err := g.lookupKey(at, nil); err != nil {
 			return err
 		}
 	}
-	r.want = kindPushed
-	g.chunk.scale = nil
-	l := g.limits(true, 0)
-	l.data, l.desc, l.flat = mostPushed, l.desc/2-headerBytes, true
-	for f.right.Left() > 0 {
-		if err := g.credit(); err != nil {
+	r.wantKind = kindPushed
+	g.tx.buf.chunk.scale = nil
+	l := g.frameLimits(true, 0)
+	l.data, l.desc, l.flat = maxPushed, l.desc/2-headerBytes, true
+	for f.remote.Left() > 0 {
+		if err := g.acquireCredit(); err != nil {
 			return err
 		}
-		own := g.chunkBoth(f, l)
-		g.held = own
+		own := f.describeBoth(g, l)
+		g.tx.buf.keepAlive = own
 		h := f.h
 		h.kind, h.arg = kindPush, key
 		var body kernel.Cursor
 		body.SetContiguous(addressOf(own), int64(len(own)))
-		if err := g.send(r, &h, &g.chunk, &body, int64(len(own)),
+		if err := g.sendFrame(r, &h, &g.tx.buf.chunk, &body, int64(len(own)),
 			transport.Now); err != nil {
 			return err
 		}
@@ -135,84 +139,86 @@ func (g *target) pull(f *transfer, r *request) error {
 	return nil
 }
 
-// chunkBoth describes as much as fits of both sides: the target's in g.chunk, the origin's in what
-// it returns.
-func (g *target) chunkBoth(f *transfer, l limits) []byte {
-	there, here := f.right, f.left
-	g.chunk.take(&there, l, 1)
-	l.data = g.chunk.bytes
-	g.own.take(&here, l, 1)
-	if l.data = g.own.bytes; l.data < g.chunk.bytes { // its descriptor was full
-		there = f.right
-		g.chunk.take(&there, l, 1)
+// describeBoth describes as much as fits of both sides: the target's in tx.buf.chunk, the origin's
+// in the bytes that it returns. The caller holds the target's mu.
+func (f *transfer) describeBoth(g *target, l frameLimits) []byte {
+	there, here := f.remote, f.local
+	g.tx.buf.chunk.describeNext(&there, l, 1)
+	l.data = g.tx.buf.chunk.bytes
+	g.tx.buf.localChunk.describeNext(&here, l, 1)
+	if l.data = g.tx.buf.localChunk.bytes; l.data < g.tx.buf.chunk.bytes {
+		// the local descriptor was full
+		there = f.remote
+		g.tx.buf.chunk.describeNext(&there, l, 1)
 	}
-	f.right, f.left = there, here
-	own := header{addr: g.own.addr, bytes: uint64(g.own.bytes), flags: g.own.flags,
-		desc: uint32(len(g.own.desc))}
-	return append(own.append(nil), g.own.desc...)
+	f.remote, f.local = there, here
+	own := header{addr: g.tx.buf.localChunk.addr, bytes: uint64(g.tx.buf.localChunk.bytes),
+		flags: g.tx.buf.localChunk.flags,
+		desc:  uint32(len(g.tx.buf.localChunk.desc))}
+	return append(own.append(nil), g.tx.buf.localChunk.desc...)
 }
 
-// mostPushed bounds what one frame asks for.
-const mostPushed = 1 << 30
+// maxPushed bounds the bytes that one frame asks for.
+const maxPushed = 1 << 30
 
-// span is the memory between the first and the last byte of a side of a transfer: 0 local, 1
-// remote.
-func (f *transfer) span(side int) (lo, hi uintptr) {
-	if x := f.x; x.Vector == nil {
+// extent returns the memory from the first to the last byte of a side: 0 is local, 1 is remote.
+func (f *transfer) extent(side int) (lo, hi uintptr) {
+	if x := f.xfer; x.Vector == nil {
 		s := [2]transport.Section{x.Local, x.Remote}[side]
 		_, from, to := kernel.Extent(s.Stride[:x.Levels()], x.Count)
 		return s.Base + uintptr(from), s.Base + uintptr(to)
 	}
 	lo = ^uintptr(0)
-	for _, g := range f.list[side] {
+	for _, g := range f.vectors[side] {
 		lo, hi = min(lo, slices.Min(g.Addrs)), max(hi, slices.Max(g.Addrs)+uintptr(g.Bytes))
 	}
 	return lo, hi
 }
 
-// push writes the rows of a get into the origin's memory.
-func (o *origin) push() error {
-	c := o.c
+// writePush writes the rows of a get into the origin's memory. The frame context is freed with the
+// last write.
+func (o *origin) writePush() error {
+	c := o.frame
 	var to header
-	rest, err := to.decode(c.there)
+	rest, err := to.decode(c.originDesc)
 	if err == nil && (int(to.desc) != len(rest) || to.bytes != c.h.bytes) {
 		err = errDesc
 	}
 	if err == nil {
-		err = c.other.decode(&to, rest)
+		err = c.originLayout.decode(&to, rest)
 	}
 	if err != nil || o.direct == nil {
 		return fmt.Errorf("%w: a push: %v", errProtocol, err)
 	}
-	c.other.set(&c.to, &to)
-	done := &pushed{o: o, c: c}
+	c.originLayout.setCursor(&c.dest, &to)
+	done := &pushCompletion{origin: o, frame: c}
 	done.Add(1)
-	// the origin's device checks it
+	// the origin's device checks the address
 	there := transport.Range{Lo: 0, Hi: 1 << 62, Key: c.h.arg, Direct: true}
-	err = o.direct.Write(&transport.Transfer{Local: &c.at, Remote: &c.to, Done: done,
+	err = o.direct.Write(&transport.Transfer{Local: &c.memory, Remote: &c.dest, Done: done,
 		Key: func(uintptr, func()) (*transport.Range, error) { return &there, nil }})
-	o.c = nil // until done
+	o.frame = nil // done frees it
 	done.Done(err)
 	return nil
 }
 
-// pushed is told of the writes of a push.
-type pushed struct {
-	parts
-	o *origin
-	c *context
+// pushCompletion counts the writes of a push.
+type pushCompletion struct {
+	completion
+	origin *origin
+	frame  *frameContext
 }
 
 // Done ends a write. With the last one the origin learns that its data is there.
-func (p *pushed) Done(err error) {
-	if !p.end(err) {
+func (p *pushCompletion) Done(err error) {
+	if !p.completePart(err) {
 		return
 	}
-	h := &p.c.h
-	if err = p.failure(); err != nil {
-		p.o.refuse(h, int64(h.bytes), whySense, err.Error())
+	h := &p.frame.h
+	if err = p.firstError(); err != nil {
+		p.origin.postRefusal(h, int64(h.bytes), whyInvalid, err.Error())
 	} else {
-		p.o.post(&header{kind: kindPushed, id: h.id}, nil)
+		p.origin.postAnswer(&header{kind: kindPushed, id: h.id}, nil)
 	}
-	contexts.Put(p.c)
+	contextPool.Put(p.frame)
 }

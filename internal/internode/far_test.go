@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Private memory of a rank whose node has another server: transfers larger than a piece, memory of
-// both kinds in one transfer, what fails on the way, and frames that ask for what is impossible
-// there.
+// Far memory: transfers larger than a piece, memory of both kinds in one transfer, failures on the
+// way, and frames that ask for what is impossible there.
 package internode
 
 import (
@@ -22,31 +21,30 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// broken is memory of a node of which, after so many bytes have been moved, the rest turns out not
-// to be mapped.
-type broken struct {
+// partlyMapped is memory of a node that turns out not to be mapped after so many bytes were moved.
+type partlyMapped struct {
 	transport.LocalMemory
 	left atomic.Int64
 	why  error
 }
 
-func (b *broken) take(x *transport.Xfer, do func() error) error {
+func (b *partlyMapped) moveOrFail(x *transport.Xfer, do func() error) error {
 	if b.left.Add(-x.Bytes()) < 0 {
 		return fmt.Errorf("some bytes: %w", b.why)
 	}
 	return do()
 }
 
-func (b *broken) Put(p transport.Peer, x *transport.Xfer) error {
-	return b.take(x, func() error { return b.LocalMemory.Put(p, x) })
+func (b *partlyMapped) Put(p transport.Peer, x *transport.Xfer) error {
+	return b.moveOrFail(x, func() error { return b.LocalMemory.Put(p, x) })
 }
 
-func (b *broken) Get(p transport.Peer, x *transport.Xfer) error {
-	return b.take(x, func() error { return b.LocalMemory.Get(p, x) })
+func (b *partlyMapped) Get(p transport.Peer, x *transport.Xfer) error {
+	return b.moveOrFail(x, func() error { return b.LocalMemory.Get(p, x) })
 }
 
-func (b *broken) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error {
-	return b.take(x, func() error { return b.LocalMemory.Acc(p, x, s) })
+func (b *partlyMapped) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error {
+	return b.moveOrFail(x, func() error { return b.LocalMemory.Acc(p, x, s) })
 }
 
 func done(t *testing.T, start func(transport.Peer, *transport.Xfer) error,
@@ -56,9 +54,9 @@ func done(t *testing.T, start func(transport.Peer, *transport.Xfer) error,
 	return c.Within(transporttest.Started(start, x))
 }
 
-// A put and gets of several pieces, in all shapes; gets that are under way at once end up in their
-// places.
-func TestFarPieces(t *testing.T) {
+// TestFarTransfersInPieces shows that a put and gets of several pieces arrive, in all shapes, and
+// that concurrent gets end up in their places.
+func TestFarTransfersInPieces(t *testing.T) {
 	for name, o := range map[string]pipe.Options{"frames of any size": {},
 		"delays":         {Delay: 100 * time.Microsecond, Divide: true, Room: 100 << 10},
 		"bounded frames": {MaxFrame: 300 << 10, Credits: 4}} {
@@ -100,7 +98,8 @@ func TestFarPieces(t *testing.T) {
 	}
 }
 
-// One transfer with the arena, the server's private memory and that of another rank.
+// TestFarMixed shows one transfer with the arena, the server's private memory and that of another
+// rank.
 func TestFarMixed(t *testing.T) {
 	for _, o := range []pipe.Options{{}, {Direct: true, Shared: true, MaxFrame: 16 << 10,
 		Credits: 16}} {
@@ -129,11 +128,11 @@ func TestFarMixed(t *testing.T) {
 	}
 }
 
-// What is not mapped at its owner is refused, although some of it may have been moved, and others
-// are not disturbed.
-func TestFarFails(t *testing.T) {
+// TestFarUnmappedIsRefused shows that memory that is not mapped at its owner is refused, perhaps
+// after a part of it was moved, and that other requests go on.
+func TestFarUnmappedIsRefused(t *testing.T) {
 	const n = 700 << 10
-	mem, net := &broken{}, pipe.New(pipe.Options{})
+	mem, net := &partlyMapped{}, pipe.New(pipe.Options{})
 	e := transporttest.NewEnds(t, []int{2, 1},
 		func(info transport.OpenInfo) (transport.Transport, error) {
 			if info.MyNode == 0 {
@@ -181,17 +180,17 @@ func TestFarFails(t *testing.T) {
 	}
 }
 
-// Frames that ask for what is impossible in private memory.
+// TestFarRefusals shows that frames that ask for what is impossible in private memory are refused.
 func TestFarRefusals(t *testing.T) {
 	net := pipe.New(pipe.Options{Direct: true, Shared: true})
-	var s *stranger
+	var s *rawProcess
 	e := transporttest.NewEnds(t, []int{2, 1},
 		func(info transport.OpenInfo) (transport.Transport, error) {
 			if info.Me < 2 {
 				return Open(net.Driver(), options(info, nil))
 			}
 			var err error
-			s, err = newStranger(t, net, info)
+			s, err = newRawProcess(t, net, info)
 			return s, err
 		})
 	for _, tr := range e.Open[:2] {
@@ -202,12 +201,12 @@ func TestFarRefusals(t *testing.T) {
 	own, far := e.Expose(t, 0, 4096), e.Expose(t, 1, 4096)
 	c := s.dial(0, e.Open[0].Info().Addr)
 	rmw := header{kind: kindRMW, rank: 1, addr: uint64(far), arg: 1, flags: flagWide}
-	if r := c.ask(rmw, nil, nil); r.kind != kindRefused || r.what != whySense ||
+	if r := c.request(rmw, nil, nil); r.kind != kindRefused || r.what != whyInvalid ||
 		!strings.Contains(string(r.body), "private memory") {
 		t.Errorf("read-modify-write: %+v", r)
 	}
 	rmw.rank, rmw.addr = 0, uint64(own)
-	if r := c.ask(rmw, nil, nil); r.kind != kindOld || memory(own, 1)[0] != 1 {
+	if r := c.request(rmw, nil, nil); r.kind != kindOld || memory(own, 1)[0] != 1 {
 		t.Errorf("read-modify-write of the server's memory: %+v", r)
 	}
 	for rank, addr := range []uintptr{own, far} {
@@ -215,10 +214,10 @@ func TestFarRefusals(t *testing.T) {
 		push := header{kind: kindPush, rank: uint32(rank), addr: uint64(addr), bytes: 8}
 		push.id = 3
 		c.sendFrame(push.append(nil), there.append(nil))
-		if r, _ := c.answer(); r.kind != kindRefused || r.what != whySense {
+		if r, _ := c.nextFrame(); r.kind != kindRefused || r.what != whyInvalid {
 			t.Errorf("push of rank %d's memory: %+v", rank, r)
 		}
-		r := c.ask(header{kind: kindRanges, addr: uint64(addr)}, nil, nil)
+		r := c.request(header{kind: kindRanges, addr: uint64(addr)}, nil, nil)
 		list := rangesFrom(r.body)
 		lo, n := e.Node(0).Arena()
 		if len(list) != 1 || list[0].Direct || list[0].Key != privateKey ||

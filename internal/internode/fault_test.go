@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Lost connections, silent nodes, broken devices and goodbyes, as callers meet them: every
-// operation ends, the loss is told once, and what is no fault is survived.
+// Lost connections, silent nodes, broken devices and goodbyes, as callers meet them: each operation
+// ends, a loss is reported once, and what is no fault is survived.
 package internode
 
 import (
@@ -46,8 +46,8 @@ type user struct {
 
 const userBytes = 1 << 20
 
-// once does something that depends on a number, and waits for it.
-func (u *user) once(i int) error {
+// operate posts an operation that depends on a number, and waits for it.
+func (u *user) operate(i int) error {
 	n := []int{8, 100, 3000, 40000, 200000}[i/7%5]
 	x := plain(u.mine+uintptr(i%64), u.there, n)
 	if i%3 == 0 {
@@ -58,12 +58,12 @@ func (u *user) once(i int) error {
 	one := float64(1)
 	switch i % 7 {
 	case 0:
-		return u.finish(x, u.tr.Put)
+		return u.startTransfer(x, u.tr.Put)
 	case 1:
-		return u.finish(x, u.tr.Get)
+		return u.startTransfer(x, u.tr.Get)
 	case 2:
 		x.Count[0] = x.Count[0] / 8 * 8
-		return u.finish(x, func(p transport.Peer, x *transport.Xfer) error {
+		return u.startTransfer(x, func(p transport.Peer, x *transport.Xfer) error {
 			return u.tr.Acc(p, x, transport.Scale{Type: int(kernel.Double),
 				Value: unsafe.Pointer(&one)})
 		})
@@ -77,7 +77,7 @@ func (u *user) once(i int) error {
 	return u.tr.Fence(1)
 }
 
-// call calls, and waits for the reply or not.
+// call makes a call, and waits for the reply if waits is set.
 func (u *user) call(n int, waits bool) error {
 	m := transport.Msg{Body: make([]byte, n)}
 	if !waits {
@@ -95,8 +95,9 @@ func (u *user) call(n int, waits bool) error {
 	return err
 }
 
-// finish starts a transfer; every third one is not waited for.
-func (u *user) finish(x *transport.Xfer, start func(transport.Peer, *transport.Xfer) error) error {
+// startTransfer starts a transfer, and waits for it except for each third one.
+func (u *user) startTransfer(x *transport.Xfer,
+	start func(transport.Peer, *transport.Xfer) error) error {
 	x.Later = u.open.Add(1)%3 == 0
 	done := make(chan error, 2)
 	x.Done = func(err error) {
@@ -112,14 +113,15 @@ func (u *user) finish(x *transport.Xfer, start func(transport.Peer, *transport.X
 	return err
 }
 
-// useAll uses a transport with several threads until it fails in each, and gives the errors.
-func (u *user) useAll() (all []error) {
+// useUntilError uses a transport with several threads until it fails in each, and returns the
+// errors.
+func (u *user) useUntilError() (all []error) {
 	var running sync.WaitGroup
 	all = make([]error, 4)
 	for th := range all {
 		running.Go(func() {
 			for i := th * 5; all[th] == nil; i++ {
-				all[th] = u.once(i)
+				all[th] = u.operate(i)
 			}
 		})
 	}
@@ -147,7 +149,7 @@ func (u *user) expectLost(t testing.TB, ends *transporttest.Ends, errs []error, 
 		}
 	}
 	for i := range 7 {
-		if err := u.once(i); !errors.Is(err, transport.ErrPeerDead) {
+		if err := u.operate(i); !errors.Is(err, transport.ErrPeerDead) {
 			t.Errorf("operation %d afterwards: %v", i, err)
 		}
 	}
@@ -170,8 +172,8 @@ func (u *user) expectLost(t testing.TB, ends *transporttest.Ends, errs []error, 
 	}
 }
 
-// TestBroken breaks the connection at many points of a busy exchange.
-func TestBroken(t *testing.T) {
+// TestConnectionBreaks breaks the connection at many points of a busy exchange.
+func TestConnectionBreaks(t *testing.T) {
 	for name, o := range networks() {
 		t.Run(name, func(t *testing.T) {
 			for seed := range uint64(12) {
@@ -179,16 +181,19 @@ func TestBroken(t *testing.T) {
 				net, ends, u := newUser(t, o, nil)
 				net.Break(0, 1, 1+rand.New(rand.NewPCG(seed, 1)).IntN(1<<(2+seed)))
 				transporttest.Returns(t, fmt.Sprintf("seed %d", seed),
-					func() { u.expectLost(t, ends, u.useAll(), "broken") })
+					func() {
+						u.expectLost(t, ends, u.useUntilError(),
+							"broken")
+					})
 				ends.CloseAll()
 			}
 		})
 	}
 }
 
-// TestPartsOfReplies: parts of long replies come while the connection is lost (a reply's memory was
-// once written to after its request had ended).
-func TestPartsOfReplies(t *testing.T) {
+// TestLossBetweenPartsOfReplies shows that a loss between the frames of a long reply leaves the
+// reply's memory alone. It was once written to after its request had ended.
+func TestLossBetweenPartsOfReplies(t *testing.T) {
 	for seed := range uint64(30) {
 		net, ends, u := newUser(t, pipe.Options{Seed: seed, MaxFrame: 2048,
 			Delay: 20 * time.Microsecond, Credits: 8}, nil)
@@ -218,21 +223,22 @@ func TestPartsOfReplies(t *testing.T) {
 	}
 }
 
-// TestSilent: a node that says nothing any more is noticed, also by who waits for nothing.
-func TestSilent(t *testing.T) {
+// TestSilentNodeIsLost shows that a node from which nothing comes any more is noticed, also by a
+// process that waits for nothing.
+func TestSilentNodeIsLost(t *testing.T) {
 	for name, o := range networks() {
 		for _, busy := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, busy %v", name, busy), func(t *testing.T) {
 				net, ends, u := newUser(t, o,
 					func(o *Options) { o.Timeout = 400 * time.Millisecond })
-				if err := u.once(1); err != nil {
+				if err := u.operate(1); err != nil {
 					t.Fatal(err)
 				}
 				net.Vanish(1)
 				var errs []error
 				transporttest.Returns(t, "operations", func() {
 					if busy {
-						errs = u.useAll()
+						errs = u.useUntilError()
 					}
 					losses(t, ends)
 					u.expectLost(t, ends, errs, "")
@@ -242,25 +248,25 @@ func TestSilent(t *testing.T) {
 	}
 }
 
-// TestDevice: a device that fails ends everything, once.
-func TestDevice(t *testing.T) {
+// TestBrokenDevice shows that a device that fails ends the connection, once.
+func TestBrokenDevice(t *testing.T) {
 	net, ends, u := newUser(t, networks()["device"], nil)
-	if err := u.once(0); err != nil {
+	if err := u.operate(0); err != nil {
 		t.Fatal(err)
 	}
 	time.AfterFunc(5*time.Millisecond, func() { net.Fail(0) })
 	transporttest.Returns(t, "operations",
-		func() { u.expectLost(t, ends, u.useAll(), "device") })
+		func() { u.expectLost(t, ends, u.useUntilError(), "device") })
 }
 
-// TestPeerLeaves: a node that has said goodbye is not lost, and fences of what it has handled
-// succeed; other operations fail.
+// TestPeerLeaves shows that a node that has said goodbye is not lost, and that fences of what it
+// has handled succeed; other operations fail.
 func TestPeerLeaves(t *testing.T) {
 	for name, o := range networks() {
 		t.Run(name, func(t *testing.T) {
 			_, ends, u := newUser(t, o, nil)
 			for i := range 20 {
-				if err := u.once(i); err != nil {
+				if err := u.operate(i); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -268,12 +274,14 @@ func TestPeerLeaves(t *testing.T) {
 				t.Fatal(err)
 			}
 			ends.Open[1].Close()
-			for end := time.Now().Add(patience); !u.tr.(*Transport).targets[1].bye.Load(); time.Sleep(time.Millisecond) {
+			g := u.tr.(*Transport).routes.targets[1]
+			for end := time.Now().Add(patience); !g.loss.goodbye.Load(); time.Sleep(
+				time.Millisecond) {
 				if time.Now().After(end) {
 					t.Fatal("the goodbye is not heard")
 				}
 			}
-			err := u.once(1)
+			err := u.operate(1)
 			if !errors.Is(err, transport.ErrPeerDead) ||
 				!strings.Contains(err.Error(), "has left") {
 				t.Errorf("a get from a node that has left: %v", err)
@@ -288,14 +296,14 @@ func TestPeerLeaves(t *testing.T) {
 	}
 }
 
-// TestPeerLeavesMeanwhile: who sends to a node that is just leaving learns that it has left, even
-// if sending fails before its goodbye has been read.
+// TestPeerLeavesMeanwhile shows that a caller that sends to a node that is just leaving learns that
+// it has left, even if sending fails before its goodbye is read.
 func TestPeerLeavesMeanwhile(t *testing.T) {
 	for name, o := range networks() {
 		t.Run(name, func(t *testing.T) {
 			for range 20 {
 				_, ends, u := newUser(t, o, nil)
-				if err := u.once(0); err != nil {
+				if err := u.operate(0); err != nil {
 					t.Fatal(err)
 				}
 				closed := make(chan struct{})
@@ -322,23 +330,23 @@ func TestPeerLeavesMeanwhile(t *testing.T) {
 	}
 }
 
-// TestCloseWithOpen: what is open when a transport is closed fails with ErrClosed, and nobody is
-// lost.
-func TestCloseWithOpen(t *testing.T) {
+// TestCloseWithOpenRequests shows that requests that are open when a transport is closed fail with
+// ErrClosed, and no loss is reported.
+func TestCloseWithOpenRequests(t *testing.T) {
 	for name, o := range networks() {
 		t.Run(name, func(t *testing.T) {
 			_, ends, u := newUser(t, o, nil)
-			if err := u.once(1); err != nil {
+			if err := u.operate(1); err != nil {
 				t.Fatal(err)
 			}
 			patient := make(chan bool, 1) // Close had time for a goodbye
 			time.AfterFunc(3*time.Millisecond, func() {
 				begin := time.Now()
 				u.tr.Close()
-				patient <- time.Since(begin) < goodbyeTime
+				patient <- time.Since(begin) < goodbyeTimeout
 			})
 			transporttest.Returns(t, "operations", func() {
-				for _, err := range u.useAll() {
+				for _, err := range u.useUntilError() {
 					if !errors.Is(err, transport.ErrClosed) {
 						t.Errorf("an open operation ended with: %v", err)
 					}
@@ -357,7 +365,8 @@ func TestCloseWithOpen(t *testing.T) {
 	}
 }
 
-// TestFirstRefusal: of several bad stores the next fence tells the first one, once.
+// TestFirstRefusal shows that after several bad stores the next fence returns the first refusal,
+// once.
 func TestFirstRefusal(t *testing.T) {
 	for name, o := range networks() {
 		t.Run(name, func(t *testing.T) {

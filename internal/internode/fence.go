@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Fences. A device's write has taken effect when the fabric says so (Reached). What was stored by
-// frames has taken effect when the node says that it has handled so many of them, which every
-// answer does; so has a message for a handler, unless it is unordered. So often there is nothing to
-// ask; else all nodes are asked before the first is waited for.
+// Fences. A device's write has taken effect when the fabric says so (Reached). A store by frames
+// has taken effect when the server says that it has handled the frame, which each answer does; so
+// has an ordered message. Often there is nothing to ask, then. Else all servers are asked before
+// the first answer is waited for.
 package internode
 
 import (
@@ -13,32 +13,32 @@ import (
 	"libarmci/internal/transport"
 )
 
-// mark is how far a target has to come.
-type mark struct {
-	g      *target
-	l      *link // the connection; nil: there is none
-	frames uint64
-	writes uint64
+// fenceMark is how far a target must come before a fence is complete.
+type fenceMark struct {
+	target *target
+	link   *link  // the connection; nil: there is none
+	frames uint64 // frames that must have been handled
+	writes uint64 // the device's writes, as DirectEndpoint.Mark counts them
 }
 
 // Fence waits until all earlier stores and messages to these peers have taken effect. It begins
-// with any peer: when everybody fences, not all begin with the same.
+// with any peer, so that ranks that fence at once do not all ask the same one first.
 func (t *Transport) Fence(ps ...transport.Peer) (first error) {
-	var one [1]mark // a fence of one peer allocates nothing
+	var one [1]fenceMark // so that a fence of one peer allocates nothing
 	var seen []bool
 	marks, begin := one[:0], 0
 	if len(ps) > 1 {
-		seen, begin = make([]bool, len(t.targets)), rand.IntN(len(ps))
+		seen, begin = make([]bool, len(t.routes.targets)), rand.IntN(len(ps))
 	}
 	for i := range ps {
-		g, err := t.target(ps[(begin+i)%len(ps)])
-		if err == nil && (seen == nil || !seen[g.number]) {
-			var m mark
-			if m, err = g.mark(); err == nil {
+		g, err := t.targetOf(ps[(begin+i)%len(ps)])
+		if err == nil && (seen == nil || !seen[g.index]) {
+			var m fenceMark
+			if m, err = g.startFence(); err == nil {
 				marks = append(marks, m)
 			}
 			if seen != nil {
-				seen[g.number] = true
+				seen[g.index] = true
 			}
 		}
 		first = cmp.Or(first, err)
@@ -49,82 +49,85 @@ func (t *Transport) Fence(ps ...transport.Peer) (first error) {
 	return first
 }
 
-// mark notes what has been posted, and asks the node where it must.
-func (g *target) mark() (m mark, err error) {
-	m.g = g
-	if err := g.lost(); err != nil && !g.bye.Load() {
+// startFence records what has been posted, and asks the server for an acknowledgement where that is
+// needed. It locks mu if so. The caller waits for the mark.
+func (g *target) startFence() (m fenceMark, err error) {
+	m.target = g
+	if err := g.loss.err(); err != nil && !g.loss.goodbye.Load() {
 		return m, err
 	}
 	l := g.link.Load()
 	if l == nil && g.queue.length.Load() == 0 {
 		return m, nil
 	}
-	m.frames = g.posted.Load()
-	parts := l != nil && l.state.Load() != linked // which is a fence
-	if g.queue.length.Load() > 0 || !g.reached(m.frames) && !parts {
-		if err := g.lock(); err != nil { // which sends what is queued
+	m.frames = g.progress.fenceFrame.Load()
+	releasing := l != nil && l.state.Load() != linkOpen // its acknowledgement is a fence
+	if g.queue.length.Load() > 0 || !g.hasHandled(m.frames) && !releasing {
+		if err := g.lockConnected(); err != nil { // sends what is queued, too
 			return m, err
 		}
-		m.frames = g.posted.Load()
-		err = g.askFence(m.frames)
+		m.frames = g.progress.fenceFrame.Load()
+		err = g.requestAck(m.frames)
 		g.mu.Unlock()
 		if err != nil {
 			return m, err
 		}
 	} else if g.mu.TryLock() {
-		g.countFence()
+		g.tx.fences.recordFence()
 		g.mu.Unlock()
 	}
-	if m.l = g.link.Load(); m.l != nil && m.l.direct != nil {
-		m.writes = m.l.direct.Mark()
+	if m.link = g.link.Load(); m.link != nil && m.link.direct != nil {
+		m.writes = m.link.direct.Mark()
 	}
 	return m, nil
 }
 
-// askFence sees to it that the node tells when a frame has been handled, and all before it. The
-// caller has the lock.
-func (g *target) askFence(number uint64) error {
-	g.countFence()
-	if g.reached(number) {
+// requestAck sees to it that the server tells when it has handled a frame, and so all before it.
+// The caller holds mu.
+func (g *target) requestAck(number uint64) error {
+	g.tx.fences.recordFence()
+	if g.hasHandled(number) {
 		return nil
 	}
-	if g.told >= number { // it will, if it gets what was put off
-		g.sendDeferred()
+	if g.tx.ackRequested >= number { // the request may have been deferred
+		g.tx.flushDeferred()
 		return nil
 	}
-	if err := g.credit(); err != nil {
+	if err := g.acquireCredit(); err != nil {
 		return err
 	}
-	g.told = g.sent
-	return g.send(nil, &header{kind: kindFence, flags: flagAck, rank: uint32(g.server)}, nil,
-		nil, 0, transport.Now)
+	g.tx.ackRequested = g.tx.sentFrames
+	h := header{kind: kindFence, flags: flagAck, rank: uint32(g.serverRank)}
+	return g.sendFrame(nil, &h, nil, nil, 0, transport.Now)
 }
 
-// countFence looks at what a fence is for: where it is for one transfer, the next one is expected
-// to be fenced too, and asks for that itself. The caller has the lock.
-func (g *target) countFence() {
-	if g.stores > 0 {
-		g.fenced, g.stores = g.stores == 1, 0
+// recordFence adapts the prediction of fences: where this one is for one store, the next store asks
+// for its acknowledgement itself.
+func (f *fencePattern) recordFence() {
+	if f.stores > 0 {
+		f.afterEach, f.stores = f.stores == 1, 0
 	}
 }
 
-// wait blocks until the target has come so far, and tells what the node has refused meanwhile.
-func (m mark) wait() (err error) {
-	g := m.g
-	if err = g.lost(); err == nil && m.l != nil && !m.reached() {
-		err = g.awaitAt(m.l.poller, m.reached)
+// wait blocks until the target has come as far as the mark. It returns what the server has refused
+// meanwhile.
+func (m fenceMark) wait() (err error) {
+	g := m.target
+	if err = g.loss.err(); err == nil && m.link != nil && !m.hasTakenEffect() {
+		err = g.awaitUnlocked(m.link.poller, m.hasTakenEffect)
 	}
-	if err != nil && !g.bye.Load() {
+	if err != nil && !g.loss.goodbye.Load() {
 		return err
 	}
-	if e := g.refused.Swap(nil); e != nil {
+	if e := g.loss.refusal.Swap(nil); e != nil {
 		return *e
 	}
 	return nil
 }
 
-// reached tells whether it has. What was sent before a connection was given back has taken effect.
-func (m mark) reached() bool {
-	return m.g.reached(m.frames) && (m.l == nil || m.l.direct == nil ||
-		m.l.direct.Reached(m.writes) || m.l.state.Load() == parted)
+// hasTakenEffect reports whether the target has come as far as the mark. What was sent before a
+// connection was released has taken effect.
+func (m fenceMark) hasTakenEffect() bool {
+	return m.target.hasHandled(m.frames) && (m.link == nil || m.link.direct == nil ||
+		m.link.direct.Reached(m.writes) || m.link.state.Load() == linkReleased)
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Whom a fence asks first. What fences wait for is tested by transporttest.
+// The order in which a fence asks nodes. transporttest tests what fences wait for.
 package internode
 
 import (
@@ -10,27 +10,28 @@ import (
 	"libarmci/internal/transport"
 )
 
-// asked is a device that notes whose turn it is when a fence asks what has been posted.
-type asked struct {
+// markRecorder is a device that records the order in which a fence asks what was posted.
+type markRecorder struct {
 	transport.DirectEndpoint // none
 	node                     int
 	order                    *[]int
 }
 
-func (a asked) Mark() uint64        { *a.order = append(*a.order, a.node); return 0 }
-func (a asked) Reached(uint64) bool { return true }
+func (a markRecorder) Mark() uint64        { *a.order = append(*a.order, a.node); return 0 }
+func (a markRecorder) Reached(uint64) bool { return true }
 
-// TestFenceBeginsAnywhere: each node is asked once, in turn, and any of them first: when all ranks
-// fence at once, not all ask the same node.
+// TestFenceBeginsAnywhere shows that a fence asks each node once, in turn, and begins with any of
+// them: when all ranks fence at once, not all ask the same node first.
 func TestFenceBeginsAnywhere(t *testing.T) {
 	const nodes = 4
 	var order []int
 	tr := &Transport{}
 	var peers []transport.Peer
 	for n := range nodes {
-		g := &target{t: tr, number: n, node: n, addr: []byte{1}}
-		g.link.Store(&link{direct: asked{node: n, order: &order}})
-		tr.targets, tr.at = append(tr.targets, g), append(tr.at, g)
+		g := &target{t: tr, index: n, node: n, addr: []byte{1}}
+		g.link.Store(&link{direct: markRecorder{node: n, order: &order}})
+		tr.routes.targets, tr.routes.byPeer = append(tr.routes.targets, g),
+			append(tr.routes.byPeer, g)
 		peers = append(peers, transport.Peer(n))
 	}
 	first := map[int]int{}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Processes of tests that speak in frames of their own making, right or wrong, to a transport over
-// a network in memory: as an origin of its data server, or as the server that it has for a target.
+// Processes of tests that send frames of their own making, right or wrong, to a transport over a
+// network in memory: as an origin of its data server, or as the server of one of its targets.
 package internode
 
 import (
@@ -20,48 +20,48 @@ import (
 
 const patience = 60 * time.Second // far more than anything here takes, on a busy machine as well
 
-// stranger is a rank of the job without a Transport: only a fabric.
-type stranger struct {
+// rawProcess is a rank of the job that has a fabric but no Transport.
+type rawProcess struct {
 	transport.Transport // none; for Ends
 	t                   testing.TB
 	info                transport.OpenInfo
 	fabric              transport.Fabric
 	listener            transport.Listener
 	// what it does with a frame as a server
-	serve func(s *stranger, e transport.TargetEndpoint, f reply)
+	serve func(s *rawProcess, e transport.TargetEndpoint, f rawFrame)
 
 	mu      sync.Mutex
 	changed *sync.Cond
 	ended   sync.WaitGroup
 	closing bool
-	calls   []*call
+	links   []*rawLink
 }
 
-// reply is a frame that a stranger has got.
-type reply struct {
+// rawFrame is a frame that a raw process has received.
+type rawFrame struct {
 	header
 	rest, body []byte
 }
 
-// call is an end of a connection of a stranger.
-type call struct {
-	s       *stranger
+// rawLink is a connection of a raw process.
+type rawLink struct {
+	s       *rawProcess
 	e       transport.Endpoint
 	server  bool
-	current reply
-	got     []reply
-	lost    error
+	frame   rawFrame
+	frames  []rawFrame
+	lossErr error
 }
 
-// Info and Close are what Ends wants of a Transport.
-func (s *stranger) Info() transport.Info { return transport.Info{Addr: s.fabric.Info().Addr} }
+// Info is for transporttest.Ends.
+func (s *rawProcess) Info() transport.Info { return transport.Info{Addr: s.fabric.Info().Addr} }
 
-// Close ends it.
-func (s *stranger) Close() error {
+// Close ends the process, once.
+func (s *rawProcess) Close() error {
 	s.mu.Lock()
 	again := s.closing
 	s.closing = true
-	calls := s.calls
+	calls := s.links
 	s.mu.Unlock()
 	if again {
 		return nil
@@ -82,8 +82,8 @@ func (s *stranger) Close() error {
 	return s.fabric.Close()
 }
 
-// poll runs until the stranger is closed.
-func (s *stranger) poll(src transport.Source) {
+// poll polls a source until the process is closed.
+func (s *rawProcess) poll(src transport.Source) {
 	s.ended.Go(func() {
 		for {
 			s.mu.Lock()
@@ -99,9 +99,9 @@ func (s *stranger) poll(src transport.Source) {
 	})
 }
 
-// newStranger opens the network for a rank.
-func newStranger(t testing.TB, net *pipe.Net, info transport.OpenInfo) (*stranger, error) {
-	s := &stranger{t: t, info: info}
+// newRawProcess opens the network for a rank.
+func newRawProcess(t testing.TB, net *pipe.Net, info transport.OpenInfo) (*rawProcess, error) {
+	s := &rawProcess{t: t, info: info}
 	s.changed = sync.NewCond(&s.mu)
 	var err error
 	s.fabric, err = net.Open(transport.FabricConfig{OpenInfo: info, Serves: true,
@@ -117,73 +117,73 @@ func newStranger(t testing.TB, net *pipe.Net, info transport.OpenInfo) (*strange
 	}
 	s.listener, err = s.fabric.Listen(func(_ transport.Rank, e transport.TargetEndpoint) (
 		transport.Receiver, error) {
-		return &call{s: s, e: e, server: true}, nil
+		return &rawLink{s: s, e: e, server: true}, nil
 	})
 	s.poll(s.listener)
 	return s, err
 }
 
 // dial connects to the data server of a rank.
-func (s *stranger) dial(to transport.Rank, addr []byte) *call {
+func (s *rawProcess) dial(to transport.Rank, addr []byte) *rawLink {
 	s.t.Helper()
-	c := &call{s: s}
+	c := &rawLink{s: s}
 	e, err := s.fabric.Dial(to, addr, c)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	s.mu.Lock()
 	c.e = e
-	s.calls = append(s.calls, c)
+	s.links = append(s.links, c)
 	s.mu.Unlock()
 	s.poll(e.Source())
 	return c
 }
 
-// Head keeps the header.
-func (c *call) Head(head []byte, _ int64) (transport.Body, error) {
-	c.current = reply{}
-	rest, err := c.current.decode(head)
-	c.current.rest = bytes.Clone(rest)
+// Head records the header.
+func (c *rawLink) Head(head []byte, _ int64) (transport.Body, error) {
+	c.frame = rawFrame{}
+	rest, err := c.frame.decode(head)
+	c.frame.rest = bytes.Clone(rest)
 	return transport.Body{}, err
 }
 
-// Data keeps the body.
-func (c *call) Data(b []byte) error {
-	c.current.body = append(c.current.body, b...)
+// Data records the body.
+func (c *rawLink) Data(b []byte) error {
+	c.frame.body = append(c.frame.body, b...)
 	return nil
 }
 
-// End keeps the frame, and has a server answer it.
-func (c *call) End() error {
+// End records the frame, and has a server answer it.
+func (c *rawLink) End() error {
 	if c.server {
 		if c.s.serve != nil {
-			c.s.serve(c.s, c.e.(transport.TargetEndpoint), c.current)
+			c.s.serve(c.s, c.e.(transport.TargetEndpoint), c.frame)
 		}
 		return nil
 	}
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	c.got = append(c.got, c.current)
+	c.frames = append(c.frames, c.frame)
 	c.s.changed.Broadcast()
 	return nil
 }
 
-// Sent, Expects and Lost complete the Receiver.
-func (c *call) Sent() {}
+// Sent is a part of transport.Receiver.
+func (c *rawLink) Sent() {}
 
 // Expects is false.
-func (c *call) Expects() bool { return false }
+func (c *rawLink) Expects() bool { return false }
 
-// Lost keeps the error.
-func (c *call) Lost(err error) {
+// Lost records the error.
+func (c *rawLink) Lost(err error) {
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	c.lost = err
+	c.lossErr = err
 	c.s.changed.Broadcast()
 }
 
-// send sends a frame whose header has the lengths of what follows, unless they are set already.
-func (c *call) send(h header, rest, body []byte) {
+// send sends a frame. It sets the lengths in the header, unless the test has.
+func (c *rawLink) send(h header, rest, body []byte) {
 	c.s.t.Helper()
 	if h.desc == 0 {
 		h.desc = uint32(len(rest))
@@ -197,62 +197,63 @@ func (c *call) send(h header, rest, body []byte) {
 	c.sendFrame(append(h.append(nil), rest...), body)
 }
 
-// sendFrame sends any frame. Lost ones are looked at by the test.
-func (c *call) sendFrame(head, body []byte) {
+// sendFrame sends any frame. It ignores errors: the test looks at lossErr.
+func (c *rawLink) sendFrame(head, body []byte) {
 	var b kernel.Cursor
 	b.SetContiguous(addressOf(body), int64(len(body)))
 	c.e.Send(head, &b, int64(len(body)), transport.Now)
 }
 
-// answer waits for the next frame; ok is false if the connection is lost instead.
-func (c *call) answer() (r reply, ok bool) {
+// nextFrame waits for the next frame; ok is false if the connection is lost instead.
+func (c *rawLink) nextFrame() (r rawFrame, ok bool) {
 	c.s.t.Helper()
 	timer := time.AfterFunc(patience, c.s.changed.Broadcast)
 	defer timer.Stop()
 	begin := time.Now()
 	c.s.mu.Lock()
 	defer c.s.mu.Unlock()
-	for len(c.got) == 0 && c.lost == nil {
+	for len(c.frames) == 0 && c.lossErr == nil {
 		if time.Since(begin) >= patience {
 			c.s.t.Error("there is no answer")
 			return r, false
 		}
 		c.s.changed.Wait()
 	}
-	if len(c.got) == 0 {
+	if len(c.frames) == 0 {
 		return r, false
 	}
-	r, c.got = c.got[0], c.got[1:]
+	r, c.frames = c.frames[0], c.frames[1:]
 	return r, true
 }
 
-// ask sends a frame and waits for the answer with its number.
-func (c *call) ask(h header, rest, body []byte) (r reply) {
+// request sends a frame and waits for the answer with its id.
+func (c *rawLink) request(h header, rest, body []byte) (r rawFrame) {
 	c.s.t.Helper()
 	h.id = 99<<32 | 7
 	c.send(h, rest, body)
 	for ok := true; ok; {
-		if r, ok = c.answer(); ok && r.id == h.id {
+		if r, ok = c.nextFrame(); ok && r.id == h.id {
 			return r
 		}
 	}
-	c.s.t.Fatalf("request %+v: the connection was lost: %v", h, c.lost)
+	c.s.t.Fatalf("request %+v: the connection was lost: %v", h, c.lossErr)
 	return r
 }
 
 // fence waits until all that was sent has been handled.
-func (c *call) fence(rank transport.Rank) {
+func (c *rawLink) fence(rank transport.Rank) {
 	c.s.t.Helper()
-	if r := c.ask(header{kind: kindCall, rank: uint32(rank)}, nil, nil); r.kind != kindReply {
+	if r := c.request(header{kind: kindCall, rank: uint32(rank)}, nil,
+		nil); r.kind != kindReply {
 		c.s.t.Fatalf("%+v", r)
 	}
 }
 
-// gone waits until the connection is lost and gives the frames that came before.
-func (c *call) gone() (before []reply) {
+// awaitLoss waits until the connection is lost, and returns the frames that came before.
+func (c *rawLink) awaitLoss() (before []rawFrame) {
 	c.s.t.Helper()
 	for {
-		r, ok := c.answer()
+		r, ok := c.nextFrame()
 		if !ok {
 			return before
 		}
@@ -260,10 +261,10 @@ func (c *call) gone() (before []reply) {
 	}
 }
 
-// newMixed opens nodes of one rank each, of which those in strangers have no Transport.
+// newMixed opens nodes of one rank each; those in strangers are raw processes.
 func newMixed(t testing.TB, net *pipe.Net, change func(*Options), n int,
-	strangers ...int) (*transporttest.Ends, map[int]*stranger) {
-	found, ranks := map[int]*stranger{}, make([]int, n)
+	strangers ...int) (*transporttest.Ends, map[int]*rawProcess) {
+	found, ranks := map[int]*rawProcess{}, make([]int, n)
 	for i := range ranks {
 		ranks[i] = 1
 	}
@@ -271,7 +272,7 @@ func newMixed(t testing.TB, net *pipe.Net, change func(*Options), n int,
 		error) {
 		for _, r := range strangers {
 			if transport.Rank(r) == info.Me {
-				s, err := newStranger(t, net, info)
+				s, err := newRawProcess(t, net, info)
 				found[r] = s
 				return s, err
 			}
@@ -288,7 +289,7 @@ func newMixed(t testing.TB, net *pipe.Net, change func(*Options), n int,
 	return ends, found
 }
 
-// options are those of a rank of a test.
+// options returns the options of a rank.
 func options(info transport.OpenInfo, change func(*Options)) Options {
 	o := Options{OpenInfo: info, Poll: 20 * time.Microsecond,
 		Settings: transport.Settings{Timeout: 5 * time.Second, Eager: 8 << 10,
@@ -299,13 +300,13 @@ func options(info transport.OpenInfo, change func(*Options)) Options {
 	return o
 }
 
-// plain is a contiguous transfer whose addresses are known to be good.
+// plain returns a contiguous transfer whose addresses are known to be good.
 func plain(local, remote uintptr, n int) *transport.Xfer {
 	return &transport.Xfer{Local: transport.Section{Base: local},
 		Remote: transport.Section{Base: remote}, Count: []int32{int32(n)}}
 }
 
-// scaleOf is the factor of an accumulate.
+// scaleOf returns the factor of an accumulate.
 func scaleOf(v uint64) []byte {
 	return binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, v), 0)
 }

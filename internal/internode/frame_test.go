@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Headers and descriptors: what was encoded comes back, whatever the shape and the limits, and no
-// bytes make the decoders panic or hold more than the bounds of the wire format.
+// Headers and descriptors: decoding returns what was encoded, whatever the shape and the limits. No
+// bytes make the decoders panic or exceed the bounds of the wire format.
 package internode
 
 import (
@@ -16,7 +16,8 @@ import (
 	"libarmci/internal/transport/pipe"
 )
 
-func TestHeaderComesBack(t *testing.T) {
+// TestHeaderRoundTrip shows that decode returns what append has encoded.
+func TestHeaderRoundTrip(t *testing.T) {
 	for range 1000 {
 		h := header{kind(rand.Uint32()), uint8(rand.Uint32()), uint8(rand.Uint32()),
 			rand.Uint32(), rand.Uint64(), rand.Uint32(),
@@ -33,7 +34,7 @@ func TestHeaderComesBack(t *testing.T) {
 	}
 }
 
-// piecesOf lists what is before a cursor.
+// piecesOf lists the memory from a cursor on.
 func piecesOf(c kernel.Cursor) (list []kernel.Piece) {
 	for c.Left() > 0 {
 		list = c.Pieces(slices.Grow(list, 64), math.MaxInt64)
@@ -53,7 +54,7 @@ func merged(list []kernel.Piece) (all []kernel.Piece) {
 	return all
 }
 
-// someMemory is memory of any shape. Nothing is read from it.
+// someMemory returns memory of any shape. No test reads from it.
 func someMemory(rnd *rand.Rand, grain int) (c kernel.Cursor) {
 	row := grain * (1 + rnd.IntN(1<<rnd.IntN(10)))
 	base := uintptr(1<<40 + rnd.IntN(1<<20))
@@ -90,10 +91,10 @@ func someMemory(rnd *rand.Rand, grain int) (c kernel.Cursor) {
 }
 
 // unbounded are the limits where a frame may have any length.
-var unbounded = limits{data: maxPayload, desc: listDesc, both: math.MaxInt}
+var unbounded = frameLimits{data: maxPayload, desc: maxUnboundedDesc, total: math.MaxInt}
 
-// TestLayoutComesBack cuts memory into frames of all limits and decodes them again.
-func TestLayoutComesBack(t *testing.T) {
+// TestLayoutRoundTrip divides memory into frames of all limits and decodes them again.
+func TestLayoutRoundTrip(t *testing.T) {
 	var c chunk
 	var l layout
 	for seed := range uint64(600) {
@@ -103,29 +104,29 @@ func TestLayoutComesBack(t *testing.T) {
 		want, got := piecesOf(at), []kernel.Piece(nil)
 		lim := unbounded
 		if seed%3 > 0 {
-			lim = limits{data: int64(grain + rnd.IntN(1<<14)),
-				desc: 200 + rnd.IntN(4000), both: math.MaxInt}
+			lim = frameLimits{data: int64(grain + rnd.IntN(1<<14)),
+				desc: 200 + rnd.IntN(4000), total: math.MaxInt}
 		}
 		if seed%3 == 1 {
-			lim.both = 400 + rnd.IntN(1<<14)
+			lim.total = 400 + rnd.IntN(1<<14)
 		}
 		lim.flat = seed%5 == 0
 		for frames := 0; at.Left() > 0; frames++ {
 			left := at.Left()
-			c.take(&at, lim, grain)
+			c.describeNext(&at, lim, grain)
 			if c.bytes <= 0 || c.bytes != left-at.Left() || c.bytes > lim.data ||
 				len(c.desc) > lim.desc || c.bytes%int64(grain) != 0 {
 				t.Fatalf("seed %d: frame %d of %d bytes with a descriptor of %d, "+
 					"limits %+v; %d were left, now %d", seed, frames, c.bytes,
 					len(c.desc), lim, left, at.Left())
 			}
-			if lim.both < math.MaxInt && int(c.bytes)+len(c.desc) > lim.both {
+			if lim.total < math.MaxInt && int(c.bytes)+len(c.desc) > lim.total {
 				t.Fatalf("seed %d: %d bytes and a descriptor of %d, limits %+v",
 					seed, c.bytes, len(c.desc), lim)
 			}
 			h := header{kind: kindPut, flags: c.flags, addr: c.addr,
 				bytes: uint64(c.bytes), desc: uint32(len(c.desc))}
-			if err := h.check(c.desc, c.bytes); err != nil {
+			if err := h.checkRequest(c.desc, c.bytes); err != nil {
 				t.Fatalf("seed %d: %v", seed, err)
 			}
 			if err := l.decode(&h, c.desc); err != nil {
@@ -135,7 +136,7 @@ func TestLayoutComesBack(t *testing.T) {
 				t.Fatalf("seed %d: grain %d, not of %d", seed, l.grain, grain)
 			}
 			var there kernel.Cursor
-			l.set(&there, &h)
+			l.setCursor(&there, &h)
 			for _, p := range piecesOf(there) {
 				if uint64(p.Addr) < l.lo || uint64(p.Addr+p.Len) > l.hi {
 					t.Fatalf("seed %d: %+v is not between %#x and %#x", seed, p,
@@ -151,6 +152,7 @@ func TestLayoutComesBack(t *testing.T) {
 	}
 }
 
+// TestListIsCompact shows that a list of addresses at a constant distance becomes one group.
 func TestListIsCompact(t *testing.T) {
 	g := kernel.Group{Bytes: 8}
 	for i := range uintptr(10000) {
@@ -159,13 +161,13 @@ func TestListIsCompact(t *testing.T) {
 	var at kernel.Cursor
 	at.SetGroups([]kernel.Group{g}, 80000)
 	var c chunk
-	if c.take(&at, unbounded, 1); len(c.desc) > 16 || at.Left() > 0 {
+	if c.describeNext(&at, unbounded, 1); len(c.desc) > 16 || at.Left() > 0 {
 		t.Errorf("%d bytes for segments at a constant distance, %d bytes are left",
 			len(c.desc), at.Left())
 	}
 }
 
-// TestListBounds: a list's segments are where there can be memory.
+// TestListBounds shows that a list with a segment where there can be no memory is refused.
 func TestListBounds(t *testing.T) {
 	for _, x := range []struct {
 		first uint64
@@ -189,8 +191,8 @@ func TestListBounds(t *testing.T) {
 	}
 }
 
-// TestOwned: memory of which a part is not the rank's is not the rank's.
-func TestOwned(t *testing.T) {
+// TestPartlyOwnedIsNotOwned shows that memory that is not the rank's in one part is refused.
+func TestPartlyOwnedIsNotOwned(t *testing.T) {
 	for seed := range uint64(300) {
 		rnd := rand.New(rand.NewPCG(seed, 1))
 		at := someMemory(rnd, 1)
@@ -203,16 +205,16 @@ func TestOwned(t *testing.T) {
 		var l layout
 		found := false
 		for at.Left() > 0 {
-			c.take(&at, unbounded, 1)
+			c.describeNext(&at, unbounded, 1)
 			h := header{flags: c.flags, addr: c.addr, bytes: uint64(c.bytes)}
 			if err := l.decode(&h, c.desc); err != nil {
 				t.Fatal(err)
 			}
-			found = !l.owned(func(addr uintptr, n int64) bool {
+			found = !l.isOwned(func(addr uintptr, n int64) bool {
 				return bad < addr ||
 					int64(bad-addr) >= n
 			}) || found
-			if !l.owned(func(uintptr, int64) bool { return true }) {
+			if !l.isOwned(func(uintptr, int64) bool { return true }) {
 				t.Fatalf("seed %d: memory that is all the rank's is not", seed)
 			}
 		}
@@ -222,8 +224,8 @@ func TestOwned(t *testing.T) {
 	}
 }
 
-// TestManySegments: a list of small segments needs more bytes for addresses than for data, and all
-// frames have room for both.
+// TestManySegments shows that all frames have room for a list of small segments, which needs more
+// bytes for addresses than for data.
 func TestManySegments(t *testing.T) {
 	for _, most := range []int{1024, 4096, 64 << 10} {
 		_, ends, u := newUser(t, pipe.Options{MaxFrame: most}, nil)
@@ -234,7 +236,7 @@ func TestManySegments(t *testing.T) {
 			v.Remote = append(v.Remote, u.there+uintptr(24*i))
 			*(*uint64)(kernel.Ptr(u.mine + uintptr(8*i))) = uint64(i)
 		}
-		if err := u.finish(&transport.Xfer{Vector: []transport.Segments{v}},
+		if err := u.startTransfer(&transport.Xfer{Vector: []transport.Segments{v}},
 			u.tr.Put); err != nil {
 			t.Fatal(err)
 		}
@@ -250,6 +252,7 @@ func TestManySegments(t *testing.T) {
 	}
 }
 
+// FuzzLayout decodes any descriptor, and checks that the layout is within its bounds.
 func FuzzLayout(f *testing.F) {
 	f.Add(uint8(flagGroups), []byte{1 << tokenShift, 8, 0}, uint64(4096), uint64(8))
 	f.Add(uint8(flagStrided), appendStrided(nil, []int32{8, 3, 5}, []int32{-64, 1024}),
@@ -257,14 +260,14 @@ func FuzzLayout(f *testing.F) {
 	for seed := range uint64(20) {
 		at := someMemory(rand.New(rand.NewPCG(seed, 0)), 1)
 		var c chunk
-		c.take(&at, unbounded, 1)
+		c.describeNext(&at, unbounded, 1)
 		f.Add(c.flags, c.desc, c.addr, uint64(c.bytes))
 	}
 	var l layout
 	f.Fuzz(func(t *testing.T, flags uint8, desc []byte, addr, nbytes uint64) {
 		h := header{kind: kindGet, flags: flags, addr: addr, bytes: nbytes,
 			desc: uint32(len(desc))}
-		if h.check(desc, 0) != nil || l.decode(&h, desc) != nil {
+		if h.checkRequest(desc, 0) != nil || l.decode(&h, desc) != nil {
 			return
 		}
 		if cap(l.addrs) > maxAddrs || len(l.groups) > maxGroups {
@@ -275,27 +278,28 @@ func FuzzLayout(f *testing.F) {
 			t.Errorf("%+v", l)
 		}
 		var c kernel.Cursor
-		l.set(&c, &h)
+		l.setCursor(&c, &h)
 		if uint64(c.Left()) != nbytes {
 			t.Errorf("%d bytes, not %d", c.Left(), nbytes)
 		}
-		l.owned(func(addr uintptr, n int64) bool {
+		l.isOwned(func(addr uintptr, n int64) bool {
 			return n > 0 && uint64(addr) >= l.lo && uint64(addr)+uint64(n) <= l.hi
 		})
 	})
 }
 
+// FuzzHeader checks any header.
 func FuzzHeader(f *testing.F) {
 	h := header{kind: kindPut, bytes: 8, addr: 1 << 40}
 	f.Add(h.append(nil), int64(8))
 	f.Fuzz(func(t *testing.T, b []byte, n int64) {
 		var h header
 		rest, err := h.decode(b)
-		if err == nil && h.check(rest, max(n, 0)) == nil && (h.bytes > maxPayload ||
+		if err == nil && h.checkRequest(rest, max(n, 0)) == nil && (h.bytes > maxPayload ||
 			len(rest) > maxDesc+scaleBytes || h.kind > lastRequest) {
 			t.Errorf("%+v passes", h)
 		}
 	})
 }
 
-var _ transport.Receiver = (*call)(nil)
+var _ transport.Receiver = (*rawLink)(nil)

@@ -20,13 +20,13 @@ type guardTest struct {
 
 const noGuard = time.Duration(-1)
 
-// visits has n visits, each a time after the one before. It returns the last alarm that was set,
-// noGuard if no waiter is expected back behind the last visit.
+// visits has n visits, each a time after the one before. It returns the last alarm that was set;
+// noGuard if no waiter is expected back after the last visit.
 func (g *guardTest) visits(n int, away time.Duration) (last time.Duration) {
 	for range n {
 		g.now += away
-		g.begin(g.now)
-		if !g.leave(g.now) {
+		g.waiterArrived(g.now)
+		if !g.waiterLeft(g.now) {
 			last = noGuard
 		} else if alarm := g.extend(g.now); alarm != 0 {
 			last = alarm
@@ -35,56 +35,56 @@ func (g *guardTest) visits(n int, away time.Duration) (last time.Duration) {
 	return last
 }
 
-// Where an origin needed an answer lately the alarm is soon, else late; each is set once for many
-// visits.
+// TestGuardGrows shows that the alarm is early where an origin needed an answer lately, else late,
+// and that each is set once for many visits.
 func TestGuardGrows(t *testing.T) {
 	var g guardTest
 	g.now = time.Second
-	g.note()
-	if alarm := g.visits(mostBack, 10*time.Microsecond); alarm != leastGuard {
-		t.Errorf("an origin needed an answer: the alarm is %v, not %v", alarm, leastGuard)
+	g.recordNeed()
+	if alarm := g.visits(maxReturns, 10*time.Microsecond); alarm != minGuard {
+		t.Errorf("an origin needed an answer: the alarm is %v, not %v", alarm, minGuard)
 	}
-	alarm := g.visits(500, soonBack-time.Microsecond)
+	alarm := g.visits(500, soonReturn-time.Microsecond)
 	if alarm < 4*time.Millisecond || alarm > 5*time.Millisecond {
 		t.Errorf("100 ms without such an origin: the alarm is %v", alarm)
 	}
-	if alarm := g.visits(1000, soonBack-time.Microsecond); alarm != mostGuard {
-		t.Errorf("without such an origin the alarm is %v, not %v", alarm, mostGuard)
+	if alarm := g.visits(1000, soonReturn-time.Microsecond); alarm != maxGuard {
+		t.Errorf("without such an origin the alarm is %v, not %v", alarm, maxGuard)
 	}
 	g.extend(g.now)
-	if n := g.visits(3, time.Millisecond); n != 0 && n != mostGuard {
+	if n := g.visits(3, time.Millisecond); n != 0 && n != maxGuard {
 		t.Errorf("the alarm is set to %v though it is far away", n)
 	}
-	if !g.lasts(g.now) || g.lasts(g.now+mostGuard) {
+	if !g.isActive(g.now) || g.isActive(g.now+maxGuard) {
 		t.Error("the guard ends too soon, or never")
 	}
-	g.hasPolled()
-	g.note()
+	g.recordPoll()
+	g.recordNeed()
 	if g.needed.Load() {
 		t.Error("an origin is said to need an answer though a waiter was there")
 	}
 	g.visits(1, 10*time.Microsecond)
-	g.note()
-	if alarm := g.visits(1, 10*time.Microsecond); alarm != leastGuard {
-		t.Errorf("again an origin needed one: the alarm is %v, not %v", alarm, leastGuard)
+	g.recordNeed()
+	if alarm := g.visits(1, 10*time.Microsecond); alarm != minGuard {
+		t.Errorf("again an origin needed one: the alarm is %v, not %v", alarm, minGuard)
 	}
-	if alarm := g.visits(mostBack, 10*soonBack); alarm != noGuard {
+	if alarm := g.visits(maxReturns, 10*soonReturn); alarm != noGuard {
 		t.Errorf("the alarm is set to %v though waiters come seldom", alarm)
 	}
 }
 
-// A waiter that is away for less than the guard is expected back where no origin asks for answers,
-// and else where it is away for a quarter of that at most, even if waiters have answered all.
+// TestGuardWhereOriginsAsk shows when a waiter is expected back: after less than the guard where no
+// origin asks for answers, else after a quarter of that, even if waiters have answered all.
 func TestGuardWhereOriginsAsk(t *testing.T) {
 	for _, asks := range []bool{false, true} {
 		var g guardTest
 		g.now = time.Second
-		for range 3 * mostBack {
-			g.hasPolled()
+		for range 3 * maxReturns {
+			g.recordPoll()
 			if asks {
-				g.note()
+				g.recordNeed()
 			}
-			g.visits(1, mostGuard-time.Millisecond)
+			g.visits(1, maxGuard-time.Millisecond)
 		}
 		if expected := g.visits(1, time.Microsecond) != noGuard; expected == asks {
 			t.Errorf("origins ask: %v; a waiter is expected back: %v", asks, expected)
@@ -95,12 +95,13 @@ func TestGuardWhereOriginsAsk(t *testing.T) {
 	}
 }
 
-// A get, a call and a message that is acted on make the next guards short; a message that only a
-// waiter needs does not, nor does a call whose reply no caller waits for.
+// TestWhatShortensTheGuard shows that a get, a call and a message that is acted on make the next
+// guards short. A message that only a waiter needs does not, nor does a call without a caller that
+// waits.
 func TestWhatShortensTheGuard(t *testing.T) {
 	_, ends, u := newUser(t, pipe.Options{}, nil)
 	g := &ends.Open[1].(*Transport).server.incoming.guard
-	if err := u.once(1); err != nil { // connects
+	if err := u.operate(1); err != nil { // connects
 		t.Fatal(err)
 	}
 	call := func(late bool) error {
@@ -142,7 +143,8 @@ func TestWhatShortensTheGuard(t *testing.T) {
 	}
 }
 
-// What has come while the guard lasted and is received when it is over makes the next ones short.
+// TestLateDataShortensTheGuard shows that frames that came during the guard, and are received when
+// it is over, make the next ones short.
 func TestLateDataShortensTheGuard(t *testing.T) {
 	w := newIncomingTest(t)
 	in := &w.tr.server.incoming
@@ -150,7 +152,7 @@ func TestLateDataShortensTheGuard(t *testing.T) {
 	w.begin(&v)
 	w.send()
 	in.guard.needed.Store(false)
-	in.guard.returns = mostBack
+	in.guard.returns = maxReturns
 	w.tr.LeaveIncoming(&v, true)
 	w.awaitAll()
 	for end := time.Now().Add(patience); !in.guard.needed.Load(); time.Sleep(time.Millisecond) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The head of a frame: a fixed header, then a scale (accumulate) or what to compare with
+// The head of a frame: a fixed header, then a scale (accumulate) or a value to compare with
 // (read-modify-write), and a descriptor of the target's memory (descriptor.go). docs/wire.md
-// describes all of it. No I/O, no memory of ranks.
+// describes all of it. This file does no I/O and touches no memory of ranks.
 package internode
 
 import (
@@ -18,92 +18,97 @@ import (
 const (
 	headerBytes  = 48
 	scaleBytes   = 16                        // the factor of an accumulate
-	compareBytes = 8                         // what a compare-and-swap compares with
+	compareBytes = 8                         // the value that a compare-and-swap compares with
 	maxDesc      = transport.MaxHead - 1<<10 // bytes of a descriptor
 	maxGroups    = 1 << 11                   // groups of segments in one frame
-	maxAddrs     = 2 * maxGroups             // segments of those that are kept as lists
+	maxAddrs     = 2 * maxGroups             // segments of lists in one frame
 	maxPayload   = 1 << 46                   // bytes of data of one frame
 	maxMessage   = transport.MaxMessage
 	maxText      = 512       // bytes of text in a refusal
-	maxAddr      = 1<<63 - 1 // greatest address
+	maxAddr      = 1<<63 - 1 // the greatest address
 )
 
+// kind is what a frame is for.
 type kind uint8
 
 // What an origin sends.
 const (
 	kindPut kind = 1 + iota // data -> memory
 	kindAcc                 // memory += scale * data
-	kindGet                 // memory -> kindData
-	// addr, what = operation, arg = operand, perhaps what to compare with -> kindOld, if it has
-	// an id
+	kindGet                 // answered by kindData with the memory
+	// addr, what = operation, arg = operand, perhaps a value to compare with; answered by
+	// kindOld if it has an id
 	kindRMW
-	kindSend  // a message, or a part: addr = its place, arg = bytes in all
-	kindCall  // the same -> kindReply
-	kindFence // asks for kindAck
-	// addr -> kindReply: registered memory from addr on; 0: memory to measure with
+	kindSend  // a message, or a part of it: addr = its offset, arg = bytes in all
+	kindCall  // as kindSend; answered by kindReply
+	kindFence // answered by kindAck
+	// addr; answered by kindReply: registered memory from addr on, or scratchRangesID or
+	// counterRangesID
 	kindRanges
-	// descriptor of target memory, then of the origin's; arg = key of that -> kindPushed
+	// descriptor of the target's memory, then of the origin's; arg = its key; answered by
+	// kindPushed
 	kindPush
-	kindBye // nothing follows; both ways
-	// nothing follows on this connection, which is given back -> kindParted
-	kindPart
-	lastRequest = kindPart
+	kindGoodbye // no frame follows; both ways
+	// no frame follows on this connection, which is released; answered by kindReleaseAck
+	kindReleaseStart
+	lastRequest = kindReleaseStart
 )
 
 // What a target sends.
 const (
-	kindAck    kind = 64 + iota // only tells how many frames were handled
-	kindPushed                  // of a push: the data is in its place
+	kindAck    kind = 64 + iota // carries only the number of handled frames, as all answers do
+	kindPushed                  // of kindPush: the data is in the origin's memory
 	kindData                    // of a get
-	// arg = the old value; flagDevice: nothing was done, addr..arg belongs to the device
+	// arg = the old value; flagDevice: nothing was done, addr..arg is changed by devices only
 	kindOld
-	// of a call, or ranges; or a part: addr = its place, arg = bytes in all
+	// of a call, or of kindRanges; or a part of one: addr = its offset, arg = bytes in all
 	kindReply
-	// addr, arg = bytes that were not moved, what = why, data = text
+	// addr, arg = bytes that were not moved, what = reason, data = text
 	kindRefused
-	kindTell    // a message to the origin's process; arg = its bytes
-	kindLost    // the job ends: rank is to blame, data = text
-	kindRelease // the connection should be given back when nothing is open
-	kindParted  // nothing follows on this connection
+	kindMessage        // a message to the origin's process, or a part, as kindSend
+	kindLost           // the job ends: rank is to blame, data = text
+	kindReleaseRequest // asks the origin to release the connection when nothing is open
+	kindReleaseAck     // no frame follows on this connection
 )
 
 // Flags.
 const (
-	flagAck     = 1 << 0 // tell soon that this has been handled
-	flagStrided = 1 << 1 // the descriptor is a shape
-	flagGroups  = 1 << 2 // the descriptor is a list of groups of segments
-	flagShape   = flagStrided | flagGroups
-	flagLate    = 1 << 3 // of a message: it may be dealt with some milliseconds later
-	flagWide    = 1 << 4 // 8 bytes, else 4
-	flagDevice  = 1 << 5
-	flagMore    = 1 << 6 // the rest of the data follows in other frames
+	flagAck       = 1 << 0 // acknowledge this frame soon
+	flagStrided   = 1 << 1 // the descriptor is a shape
+	flagGroups    = 1 << 2 // the descriptor is a list of groups of segments
+	flagShape     = flagStrided | flagGroups
+	flagUnhurried = 1 << 3 // of a message: it may be handled some milliseconds later
+	flagWide      = 1 << 4 // of a read-modify-write: 8 bytes, else 4
+	flagDevice    = 1 << 5
+	flagMore      = 1 << 6 // the rest of the data follows in other frames
 )
 
-// Why something was refused.
+// Reasons of a refusal.
 const (
-	whyAddress = 1 // not memory of that rank
-	whySense   = 2 // the request makes no sense; text says why
+	whyAddress = 1 // the memory is not that rank's
+	whyInvalid = 2 // the request cannot be carried out; the text says why
 )
 
 // header begins every frame.
 //
-//	0 kind  1 flags  2 what  3 zero  4 rank  8 id  16 handled  20 descriptor bytes  24 addr  32 data bytes  40 arg
+//	0 kind   1 flags        2 what             3 zero   4 rank         8 id
+//	16 handled   20 descriptor bytes   24 addr   32 data bytes   40 arg
 type header struct {
 	kind  kind
 	flags uint8
-	// kind of a message, element type of an accumulate, operation of a read-modify-write, why
+	// kind of a message, element type of an accumulate, operation of a read-modify-write, or
+	// reason of a refusal
 	what    uint8
-	rank    uint32 // that the memory belongs to, or that a message is for
-	id      uint64 // of the request; its answer has the same; 0: there is no answer
-	handled uint32 // target: how many frames of this origin have been handled, lower bits
+	rank    uint32 // the rank that owns the memory, or that a message is for
+	id      uint64 // of the request, and of its answer; 0: there is none
+	handled uint32 // answers: frames of the origin that took effect, lower bits
 	desc    uint32
 	addr    uint64
 	bytes   uint64
 	arg     uint64
 }
 
-// append writes the header behind b.
+// append appends the encoded header to b.
 func (h *header) append(b []byte) []byte {
 	n, le := len(b)+headerBytes, binary.LittleEndian
 	b = slices.Grow(b, headerBytes)[:n]
@@ -119,15 +124,16 @@ func (h *header) append(b []byte) []byte {
 	return b
 }
 
-// payload is how many bytes a frame has at most behind its header.
-func payload(e transport.Endpoint) int {
+// maxBody returns how many bytes a frame has at most behind its header.
+func maxBody(e transport.Endpoint) int {
 	if most := e.MaxFrame(); most > 0 {
 		return most - headerBytes
 	}
 	return maxPayload
 }
 
-// decode reads the header of a head, and returns what follows it.
+// decode reads the header at the start of a head, and returns the rest. It checks only the length
+// of the head: the caller calls check for a request, or checks kind, flags, desc and bytes itself.
 func (h *header) decode(head []byte) (rest []byte, err error) {
 	if len(head) < headerBytes {
 		return nil, fmt.Errorf("%w: a head of %d bytes", errProtocol, len(head))
@@ -141,48 +147,50 @@ func (h *header) decode(head []byte) (rest []byte, err error) {
 	return head[headerBytes:], nil
 }
 
-// check tells what is wrong with a request whose head has rest behind the header and whose body has
-// n bytes. Descriptors are checked where they are decoded.
-func (h *header) check(rest []byte, n int64) error {
+// checkRequest returns an error for a malformed request. rest is the head behind the header, n the
+// length of the body. It checks kind, flags, desc and bytes; the layout checks the descriptor when
+// it decodes it.
+func (h *header) checkRequest(rest []byte, n int64) error {
 	fixed, body := 0, int64(0)
 	switch h.kind {
 	case kindAcc:
 		fixed, body = scaleBytes, int64(h.bytes)
 		if kernel.Type(h.what) > kernel.DoubleComplex {
-			return h.wrong("element type")
+			return h.protocolError("element type")
 		}
 	case kindRMW:
 		if transport.RMWOp(h.what) == transport.CompareAndSwap {
 			fixed = compareBytes
 		} else if transport.RMWOp(h.what) > transport.LastRMW {
-			return h.wrong("operation")
+			return h.protocolError("operation")
 		}
 	case kindPut, kindSend, kindCall:
 		body = int64(h.bytes)
-	case kindPush: // the origin's part
+	case kindPush: // the body is the origin's header and descriptor
 		body = min(n, transport.MaxHead)
 	}
 	switch {
 	case h.kind == 0 || h.kind > lastRequest:
-		return h.wrong("kind")
+		return h.protocolError("kind")
 	case h.bytes > maxPayload || body != n:
-		return h.wrong("length")
+		return h.protocolError("length")
 	case len(rest) != int(h.desc)+fixed || h.desc > maxDesc:
-		return h.wrong("descriptor length")
+		return h.protocolError("descriptor length")
 	case h.flags&flagShape == flagShape || (h.flags&flagShape == 0) != (h.desc == 0):
-		return h.wrong("shape")
+		return h.protocolError("shape")
 	}
 	switch h.kind {
 	case kindPut, kindAcc, kindGet, kindPush:
 		if h.bytes == 0 || h.addr > maxAddr || h.addr+h.bytes > maxAddr &&
 			h.flags&flagShape == 0 {
-			return h.wrong("length")
+			return h.protocolError("length")
 		}
 	}
 	return nil
 }
 
-func (h *header) wrong(what string) error {
+// protocolError returns an error of the wire format.
+func (h *header) protocolError(what string) error {
 	return fmt.Errorf("%w: wrong %s (kind %d, flags %#x, %d descriptor bytes, %d bytes)",
 		errProtocol, what, h.kind, h.flags,
 		h.desc, h.bytes)

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the progress thread does in jobs so large that connections may have to be given back
-// (part.go): it sees to it that it is told what comes on connections that no thread polls, for a
-// node may ask for one; and it connects to a node whose messages are waited for, since the end of a
-// connection is how a node's death is noticed. In other jobs it does nothing of that.
+// The progress thread's part in jobs that are so large that connections may have to be released
+// (release.go). It arms the fabric's wake-up for connections that no thread polls, since a node may
+// ask for their release. It connects to a node from which a message is awaited, since the end of a
+// connection is how a node's death is noticed. In other jobs it does neither. And counters for
+// ARMCI_STATS.
 package internode
 
 import (
@@ -13,56 +14,57 @@ import (
 	"libarmci/internal/transport"
 )
 
-// idleLookTime is how often it looks.
-const idleLookTime = 100 * time.Millisecond
+// idleLookInterval is how often the thread looks at idle connections.
+const idleLookInterval = 100 * time.Millisecond
 
-// missedOften is how often there is no connection to a node that is waited for before one is made,
-// so that its death is noticed.
-const missedOften = 10
+// looksBeforeConnect is how many looks find no connection to a node whose messages are awaited,
+// before one is made.
+const looksBeforeConnect = 10
 
-// miss is told that there is no connection to a node.
-func (h *thread) miss(g *target) {
-	if !g.waitedFor(&g.missing) {
-		g.missed = 0
-	} else if g.missed++; g.missed == missedOften {
+// onNoConnection counts a look that found no connection to a node. After looksBeforeConnect of them
+// it connects, in a thread of its own, if a caller waits for messages from there.
+func (h *progressThread) onNoConnection(g *target) {
+	if !g.watch.hasWaiters(&g.watch.connectors) {
+		g.watch.unconnectedLooks = 0
+	} else if g.watch.unconnectedLooks++; g.watch.unconnectedLooks == looksBeforeConnect {
 		h.dials.Go(func() {
-			if g.lock() == nil { // which has connected
+			if g.lockConnected() == nil { // has connected
 				g.mu.Unlock()
 			}
 		})
 	}
 }
 
-// attendIdle has the fabric tell what comes on connections that no thread polls: a node may ask for
-// one.
-func (h *thread) attendIdle() {
-	if !h.lookout.due() {
+// watchIdleLinks arms the fabric's wake-up for connections that no thread polls.
+func (h *progressThread) watchIdleLinks() {
+	if !h.idleLook.isDueOnce() {
 		return
 	}
-	for _, g := range h.t.targets {
+	for _, g := range h.t.routes.targets {
 		l := g.link.Load()
 		if l == nil {
-			h.miss(g)
+			h.onNoConnection(g)
 			continue
 		}
-		if g.missed = 0; l.poller.attended || !l.poller.tryAcquire() {
+		if g.watch.unconnectedLooks = 0; l.poller.armed || !l.poller.tryAcquire() {
 			continue
 		}
 		h.t.fabric.Attend(l.poller.src)
-		l.poller.attended = !l.poller.pollAll() // else the next time
+		l.poller.armed = !l.poller.pollUntilEmpty() // else retry at the next look
 		l.poller.handOver()
 	}
 }
 
-// newLookout tells when to look: never, if no server can have more connections than it should.
-func (t *Transport) newLookout() (p pulse) {
-	if t.opt.Connections > 0 && mostOrigins(t.opt.Nodes) > t.opt.Connections {
-		p = pulse{every: idleLookTime, last: time.Now()}
+// newIdleLookInterval returns when to look: never, if no server can have more connections than the
+// limit.
+func (o *Options) newIdleLookInterval() (p interval) {
+	if o.Connections > 0 && mostOrigins(o.Nodes) > o.Connections {
+		p = interval{every: idleLookInterval, last: time.Now()}
 	}
 	return p
 }
 
-// mostOrigins is how many processes may connect to a data server at most.
+// mostOrigins returns how many processes connect to a data server at most.
 func mostOrigins(nodes [][]transport.Rank) (most int) {
 	smallest := len(nodes[0])
 	for _, ranks := range nodes {
@@ -72,11 +74,13 @@ func mostOrigins(nodes [][]transport.Rank) (most int) {
 	return most - smallest
 }
 
-// Counts is what ARMCI_STATS tells besides calls, with that of the fabric.
+// Counts returns the counters for ARMCI_STATS, with those of the fabric.
 func (t *Transport) Counts() []transport.Count {
 	all := []transport.Count{
-		{Name: t.name + ": connections made again", Value: t.counts.again.Load()},
-		{Name: t.name + ": transfers retried by frames", Value: t.counts.refused.Load()},
+		{Name: t.name + ": connections made again",
+			Value: t.conns.counts.reconnected.Load()},
+		{Name: t.name + ": transfers retried by frames",
+			Value: t.conns.counts.refusedByDevice.Load()},
 	}
 	if c, ok := t.fabric.(transport.Counter); ok {
 		all = append(all, c.Counts()...)
@@ -84,18 +88,18 @@ func (t *Transport) Counts() []transport.Count {
 	return all
 }
 
-// tellCounts tells what has become of connections, if that is anything but usual.
-func (t *Transport) tellCounts() {
-	again, parted := t.counts.again.Load(), t.counts.parted.Load()
-	_, peak, _, _ := t.outgoing.counts()
-	if parted > 0 {
+// logCounts logs what has become of connections, if any were released or exceeded the limit.
+func (c *connections) logCounts(t *Transport) {
+	reconnected, released := c.counts.reconnected.Load(), c.counts.released.Load()
+	_, peak, _, _ := c.outgoing.counts()
+	if released > 0 {
 		log.Infof("%s: %d connections to other nodes were given back and %d made again; "+
-			"%d at once at most", t.name, parted, again, peak)
+			"%d at once at most", t.name, released, reconnected, peak)
 	}
 	if t.server == nil {
 		return
 	}
-	if _, peak, exceeded, asked := t.server.bound.counts(); exceeded > 0 {
+	if _, peak, exceeded, asked := t.server.limit.counts(); exceeded > 0 {
 		log.Infof("%s: %d connections of other nodes at once, of %d that should be "+
 			"(ARMCI_CONNECTIONS): %d came beyond that, %d were asked for",
 			t.name, peak, t.opt.Connections, exceeded, asked)

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A waiter receives: a thread of the application that waits polls the listener of its process's
-// data server itself, because to be woken by the server takes longer than to receive. Meanwhile the
-// server's thread sleeps, and nothing that comes wakes it. When the waiter leaves, what has come by
-// then, and what comes later, wakes the server again. Where waiters soon come back each time, this
-// is put off (guard.go), else each message that comes between two waits wakes a thread for nothing.
+// Waiters receive. A thread of the application that waits polls the listener of its process's data
+// server itself, because a wake-up by the server takes longer than receiving. Meanwhile the
+// server's thread sleeps, and no frame wakes it. When the waiter leaves, frames that have come by
+// then, or come later, wake the server again. Where waiters come back soon each time, this is put
+// off (guard.go). Else each message between two waits would wake a thread in vain.
 package internode
 
 import (
@@ -16,32 +16,37 @@ import (
 
 // incoming is the right to poll the listener, which one thread has at a time.
 type incoming struct {
-	listener transport.SharedListener // nil: the server's thread alone polls
-	held     atomic.Bool
-	waiters  atomic.Int32 // waiters that poll, or would as soon as they may
-	closed   atomic.Bool
-	missed   atomic.Bool // the server's thread was woken while a waiter had the right
+	listener      transport.SharedListener // nil: the server's thread alone polls
+	owned         atomic.Bool
+	waiters       atomic.Int32 // waiters that poll, or would as soon as they may
+	closed        atomic.Bool
+	serverSkipped atomic.Bool // the server's thread was woken while a waiter had the right
 
-	guard    guard
-	answered uint32 // requests that the fabric has answered, of which the guard knows
-	diverted bool   // no data wakes the server's thread; of the thread that has the right
+	guard guard
+
+	// Of the thread that has the right.
+	answered uint32 // answers of the fabric that the guard knows of
+	diverted bool   // frames do not wake the server's thread
 }
 
-// tryAcquire takes the right to poll, if no other thread has it.
-func (i *incoming) tryAcquire() bool { return !i.held.Load() && i.held.CompareAndSwap(false, true) }
+// tryAcquire takes the right to poll, unless another thread has it.
+func (i *incoming) tryAcquire() bool {
+	return !i.owned.Load() && i.owned.CompareAndSwap(false, true)
+}
 
-// serve takes it for the server's thread. If a waiter has it, that one wakes the thread when it
-// leaves: it may have been held up behind setting the alarm until that had gone off.
-func (i *incoming) serve() bool {
+// tryAcquireForServer is tryAcquire for the server's thread. If a waiter has the right, it wakes
+// the thread when it leaves. The waiter may have been held up before it set the alarm until that
+// had gone off.
+func (i *incoming) tryAcquireForServer() bool {
 	if i.tryAcquire() {
 		return true
 	}
-	i.missed.Store(true)
-	return i.tryAcquire() // it has left without looking at missed, perhaps
+	i.serverSkipped.Store(true)
+	return i.tryAcquire() // the waiter may have left before serverSkipped was set
 }
 
-// acquire takes it for good: no waiter gets it any more.
-func (i *incoming) acquire() {
+// acquireForever takes the right for good: no waiter gets it any more.
+func (i *incoming) acquireForever() {
 	i.closed.Store(true)
 	if i.listener != nil {
 		i.listener.Interrupt()
@@ -51,58 +56,57 @@ func (i *incoming) acquire() {
 	}
 }
 
-// release gives it back, and tells how soon the server's thread must poll: see
+// release gives the right back, and returns how soon the server's thread must poll: see
 // transport.SharedListener.
 func (i *incoming) release() (again time.Duration) {
 	again = -1
 	if i.listener != nil {
 		again = i.listener.Rest()
 	}
-	i.held.Store(false)
+	i.owned.Store(false)
 	return again
 }
 
-// poll polls, and notes what origins needed. For the thread that has the right.
+// poll polls the listener, and records that origins needed answers. The caller has the right.
 func (i *incoming) poll(l transport.Listener, looks int) int {
 	n := l.Poll(looks)
 	if i.listener != nil {
 		if now := i.listener.Answered(); now != i.answered {
 			i.answered = now
-			i.guard.note()
+			i.guard.recordNeed()
 		}
 	}
 	return n
 }
 
-// divert keeps what comes from waking the server's thread, or ends that. For the thread that has
-// the right.
-func (i *incoming) divert(on bool) {
+// setDiverted keeps frames from waking the server's thread, or ends that. The caller has the right.
+func (i *incoming) setDiverted(on bool) {
 	if i.diverted != on {
 		i.diverted = on
 		i.listener.Divert(on)
 	}
 }
 
-// begin notes that a waiter has got the right.
-func (i *incoming) begin() {
-	i.guard.begin(time.Since(began))
-	i.divert(true)
+// beginVisit records that a waiter has got the right.
+func (i *incoming) beginVisit() {
+	i.guard.waiterArrived(time.Since(began))
+	i.setDiverted(true)
 }
 
-// leave gives the right back for a waiter. If the next one is not expected soon, or the listener is
-// in the middle of something, what comes wakes the server's thread from now on; else an alarm does
-// if no waiter has come by then.
-func (i *incoming) leave(found bool) {
+// endVisit gives the right back for a waiter. If the next one is not expected soon, or the listener
+// is inside a frame, frames wake the server's thread from now on. Else an alarm does, if no waiter
+// has come by then.
+func (i *incoming) endVisit(found bool) {
 	now := time.Since(began)
 	again := i.listener.Rest()
-	expected := i.guard.leave(now)
+	expected := i.guard.waiterLeft(now)
 	if !found || !expected || again >= 0 || !i.listener.Whole() {
-		i.divert(false)
+		i.setDiverted(false)
 	} else if alarm := i.guard.extend(now); alarm > 0 {
 		i.listener.WakeIn(alarm)
 	}
-	i.held.Store(false)
-	if again >= 0 || i.missed.Load() && i.missed.Swap(false) {
+	i.owned.Store(false)
+	if again >= 0 || i.serverSkipped.Load() && i.serverSkipped.Swap(false) {
 		i.listener.Interrupt()
 	}
 }
@@ -111,30 +115,31 @@ func (i *incoming) leave(found bool) {
 type guardState uint8
 
 const (
-	unguarded guardState = iota // data wakes it
-	guarded                     // waiters still come, so that it is not needed
-	guardOver                   // data wakes it again, but has not done so until now
+	unguarded guardState = iota // frames wake the server's thread
+	guarded                     // waiters still come, so the thread is not needed
+	guardOver                   // frames wake the thread from now on
 )
 
-// endGuard ends the guard if it is over.
-func (i *incoming) endGuard() guardState {
+// endGuardIfOver ends the guard if it is over. The caller has the right.
+func (i *incoming) endGuardIfOver() guardState {
 	switch {
 	case !i.diverted:
 		return unguarded
-	case i.guard.lasts(time.Since(began)):
+	case i.guard.isActive(time.Since(began)):
 		return guarded
 	}
-	i.divert(false)
+	i.setDiverted(false)
 	return guardOver
 }
 
-// wanted tells the server's thread that a waiter would rather poll.
-func (i *incoming) wanted() bool { return i.waiters.Load() > 0 }
+// isWanted tells the server's thread that a waiter would rather poll.
+func (i *incoming) isWanted() bool { return i.waiters.Load() > 0 }
 
-// Shares tells whether waiters of this process may poll its listener.
+// Shares reports whether waiters of this process may poll its listener.
 func (t *Transport) Shares() bool { return t.server != nil && t.server.incoming.listener != nil }
 
-// PollIncoming: see transport.Incoming.
+// PollIncoming is transport.Incoming's. It takes the right to poll on the first call of a visit
+// that can get it.
 func (t *Transport) PollIncoming(v *transport.Visit) int {
 	if !t.Shares() {
 		return 0
@@ -145,7 +150,7 @@ func (t *Transport) PollIncoming(v *transport.Visit) int {
 		v.Ready = -1
 		return 0
 	case v.Stage == transport.VisitAway:
-		t.flushAll()
+		t.routes.flushAll()
 		in.waiters.Add(1)
 		v.Stage = transport.VisitWanting
 		fallthrough
@@ -154,17 +159,17 @@ func (t *Transport) PollIncoming(v *transport.Visit) int {
 			return 0
 		}
 		v.Stage = transport.VisitPolling
-		in.begin()
+		in.beginVisit()
 	}
 	n := in.poll(in.listener, 1)
 	if n == 0 {
-		in.guard.hasPolled()
+		in.guard.recordPoll()
 	}
 	v.Ready = int32(in.listener.Ready())
 	return n
 }
 
-// ReceiveAfter: see transport.Incoming.
+// ReceiveAfter is transport.Incoming's.
 func (t *Transport) ReceiveAfter() time.Duration {
 	if t.WritesWords() {
 		return 2 * time.Microsecond
@@ -172,18 +177,18 @@ func (t *Transport) ReceiveAfter() time.Duration {
 	return 0
 }
 
-// SleepIn: see transport.Incoming.
+// SleepIn is transport.Incoming's.
 func (t *Transport) SleepIn() int { return t.server.incoming.listener.SleepIn() }
 
-// LeaveIncoming leaves what comes to the server's thread, which is woken if something is there,
-// unless the waiter is expected to be back soon.
+// LeaveIncoming ends a visit. It leaves further frames to the server's thread, which is woken if
+// some are there, unless the waiter is expected back soon.
 func (t *Transport) LeaveIncoming(v *transport.Visit, found bool) {
 	if v.Stage == transport.VisitAway {
 		return
 	}
 	in := &t.server.incoming
 	if v.Stage == transport.VisitPolling {
-		in.leave(found)
+		in.endVisit(found)
 	}
 	in.waiters.Add(-1)
 	*v = transport.Visit{}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Connections that end while a waiter polls the listener of its process: a peer is lost, a third
-// rank is, a peer disconnects, a connection is given back. The waiter learns of each, and goes on
-// with the others. That the waiter polls is checked: it has the right to, or what was sent has not
+// rank is, a peer disconnects, a connection is released. The waiter notices each, and goes on with
+// the others. The tests check that the waiter polls: it has the right to, or what was sent has not
 // come.
 package internode
 
@@ -51,7 +51,7 @@ func (w *incomingTest) until(what string, done func() bool, do func()) {
 	}
 }
 
-// reports is how often a rank was told that it has lost another.
+// reports returns how often a rank was told that another is lost.
 func (w *incomingTest) reports(me, lost int) (n int) {
 	for _, l := range w.ends.Losses() {
 		if strings.HasPrefix(l, fmt.Sprintf("rank %d was told about rank %d:", me, lost)) {
@@ -76,8 +76,8 @@ func (w *incomingTest) expectReports(me, lost, ranks int) {
 	}
 }
 
-// A third rank is lost while a waiter polls for what another one sends: the waiter finds that and
-// reports it, once, and still receives what it waits for.
+// TestThirdRankLostWhileWaiterPolls shows that a waiter that polls for messages of one rank reports
+// the loss of another, once, and still receives what it waits for.
 func TestThirdRankLostWhileWaiterPolls(t *testing.T) {
 	w := newIncomingNodes(t, 1, nil, 1, 1, 1)
 	w.sendTo(2, 1)
@@ -93,19 +93,19 @@ func TestThirdRankLostWhileWaiterPolls(t *testing.T) {
 	poll := func() { w.tr.PollIncoming(&v) }
 	w.until("the loss is reported", func() bool { return w.reports(1, 2) > 0 }, poll)
 	w.send()
-	w.quiet()
-	w.until("the message is received", w.here, poll)
+	w.expectNoMessage()
+	w.until("the message is received", w.hasAll, poll)
 	w.tr.LeaveIncoming(&v, true)
 	w.send()
 	w.awaitAll()
 	w.expectReports(1, 2, 3)
 }
 
-// driving runs the loop in which an origin waits for an answer until done, and checks that it polls
-// the listener meanwhile. The answer never comes.
+// driving waits as an origin does for an answer, which never comes, until done. It checks that the
+// listener is polled meanwhile.
 func (w *incomingTest) driving(done func() bool, meanwhile func()) {
 	w.t.Helper()
-	p := w.tr.targets[0].link.Load().poller
+	p := w.tr.routes.targets[0].link.Load().poller
 	w.until("the waiter owns its poller", p.tryAcquire, func() {})
 	ended := make(chan struct{})
 	var failed atomic.Bool // so that closing the transport does not wait for the thread
@@ -113,13 +113,16 @@ func (w *incomingTest) driving(done func() bool, meanwhile func()) {
 	go func() {
 		over := func() bool { return failed.Load() || done() }
 		for !over() { // a yield that was long may end it
-			p.look(1<<30, over)
+			p.spinPoll(1<<30, over)
 		}
 		p.release()
 		close(ended)
 	}()
 	in := &w.tr.server.incoming
-	w.until("the waiter polls", func() bool { return in.waiters.Load() == 1 && in.held.Load() },
+	w.until("the waiter polls", func() bool {
+		return in.waiters.Load() == 1 &&
+			in.owned.Load()
+	},
 		func() {})
 	meanwhile()
 	transporttest.Returns(w.t, "the wait", func() { <-ended })
@@ -128,20 +131,21 @@ func (w *incomingTest) driving(done func() bool, meanwhile func()) {
 	}
 }
 
-// A third rank is lost, or the peer disconnects, while a thread waits for an answer.
+// TestLossWhileAnswerIsAwaited shows that a thread that waits for an answer notices that a third
+// rank is lost, or that the peer disconnects.
 func TestLossWhileAnswerIsAwaited(t *testing.T) {
 	w := newIncomingNodes(t, 1, nil, 1, 1, 1)
 	w.sendTo(2, 1)
 	w.sendTo(1, 0)
 	w.driving(func() bool { return w.reports(1, 2) > 0 }, func() { w.net.Break(2, 1, 0) })
 	w.expectReports(1, 2, 3)
-	bye := &w.tr.targets[0].bye
+	bye := &w.tr.routes.targets[0].loss.goodbye
 	w.driving(bye.Load, func() { w.ends.Open[0].Close() })
 	w.expectReports(1, 2, 3)
 }
 
-// A peer disconnects while a waiter polls: the last message before its goodbye is received, calls
-// to it end, and nothing is reported as lost.
+// TestPeerLeavesWhileWaiterPolls shows that the last message before a goodbye is received, calls to
+// that peer end, and no loss is reported.
 func TestPeerLeavesWhileWaiterPolls(t *testing.T) {
 	w := newIncomingNodes(t, 1, nil, 1, 1, 1)
 	w.sendTo(1, 0)
@@ -153,9 +157,9 @@ func TestPeerLeavesWhileWaiterPolls(t *testing.T) {
 	w.send()
 	var closed sync.WaitGroup
 	closed.Go(func() { w.ends.Open[0].Close() })
-	w.until("the peer has left", func() bool { return w.tr.server.origin(0) == nil },
+	w.until("the peer has left", func() bool { return w.tr.server.originOf(0) == nil },
 		func() { w.tr.PollIncoming(&v) })
-	if closed.Wait(); !w.here() {
+	if closed.Wait(); !w.hasAll() {
 		t.Error("the last message is lost")
 	}
 	transporttest.Returns(t, "a call", func() {
@@ -177,8 +181,9 @@ func TestPeerLeavesWhileWaiterPolls(t *testing.T) {
 	}
 }
 
-// A connection is given back and made again while a waiter polls.
-func TestConnectionGivenBackWhileWaiterPolls(t *testing.T) {
+// TestReleaseWhileWaiterPolls shows that a connection may be released and made again
+// while a waiter polls.
+func TestReleaseWhileWaiterPolls(t *testing.T) {
 	w := newIncomingNodes(t, 1, nil, 1, 1)
 	w.send()
 	w.awaitAll()
@@ -187,11 +192,11 @@ func TestConnectionGivenBackWhileWaiterPolls(t *testing.T) {
 	poll := func() { w.tr.PollIncoming(&v) }
 	received := 1
 	for range 3 {
-		old := w.tr.server.origin(0)
+		old := w.tr.server.originOf(0)
 		var other sync.WaitGroup
-		other.Go(func() { giveBack(t, w.ends.Open[0], 1, parted) })
+		other.Go(func() { releaseLinkOf(t, w.ends.Open[0], 1, linkReleased) })
 		w.until("the connection is given back",
-			func() bool { return w.tr.server.origin(0) != old }, poll)
+			func() bool { return w.tr.server.originOf(0) != old }, poll)
 		other.Wait()
 		for range 2 { // the first one connects: the waiter accepts
 			other.Go(w.send)
@@ -207,8 +212,8 @@ func TestConnectionGivenBackWhileWaiterPolls(t *testing.T) {
 	}
 }
 
-// Several threads wait at a time, for answers and for messages, while a third rank is lost: those
-// that wait for it are told, the others lose nothing.
+// TestLossWhileManyWait shows that of several threads that wait for answers and messages, those
+// that wait for a lost rank get an error, and the others lose nothing.
 func TestLossWhileManyWait(t *testing.T) {
 	w := newIncomingNodes(t, 1, nil, 1, 1, 1)
 	w.sendTo(2, 1)
@@ -258,9 +263,8 @@ func TestLossWhileManyWait(t *testing.T) {
 	w.expectReports(1, 2, 3)
 }
 
-// A node has two servers, each of a rank that waits: each waiter receives what comes to its
-// process. Where there is one server, its waiter receives for the other rank, too, which has
-// nothing to poll.
+// TestWaitersOfServers shows that on a node with two servers each waiter receives what comes to its
+// process. With one server, its waiter receives for the other rank, too, which has nothing to poll.
 func TestWaitersOfServers(t *testing.T) {
 	for _, servers := range []int{1, 2} {
 		t.Run(fmt.Sprint(servers), func(t *testing.T) {

@@ -40,11 +40,11 @@ func (w *incomingTest) send() {
 	w.sent++
 }
 
-func (w *incomingTest) here() bool { return w.ends.Inbox[1].Has(0, w.sent) }
+func (w *incomingTest) hasAll() bool { return w.ends.Inbox[1].Has(0, w.sent) }
 
 func (w *incomingTest) awaitAll() {
 	w.t.Helper()
-	for end := time.Now().Add(patience); !w.here(); time.Sleep(100 * time.Microsecond) {
+	for end := time.Now().Add(patience); !w.hasAll(); time.Sleep(100 * time.Microsecond) {
 		if time.Now().After(end) {
 			w.t.Fatalf("message %d has not come", w.sent)
 		}
@@ -58,30 +58,30 @@ func (w *incomingTest) begin(v *transport.Visit) {
 	}
 }
 
-// quiet fails if what was sent has come although no waiter polled.
-func (w *incomingTest) quiet() {
+// expectNoMessage fails if what was sent has come although no waiter polled.
+func (w *incomingTest) expectNoMessage() {
 	w.t.Helper()
-	if time.Sleep(20 * time.Millisecond); w.here() {
+	if time.Sleep(20 * time.Millisecond); w.hasAll() {
 		w.t.Error("the server's thread has received what a waiter is to receive")
 	}
 }
 
-// While a waiter polls, it receives and the server's thread sleeps; when it leaves, the server's
-// thread receives what has come by then, and what comes later.
+// TestWaiterReceives shows that while a waiter polls, it receives and the server's thread sleeps.
+// When it leaves, the server's thread receives what has come by then, and what comes later.
 func TestWaiterReceives(t *testing.T) {
 	w := newIncomingTest(t)
 	var v transport.Visit
 	w.begin(&v)
 	w.send()
-	w.quiet()
-	for end := time.Now().Add(patience); !w.here() && time.Now().Before(end); {
+	w.expectNoMessage()
+	for end := time.Now().Add(patience); !w.hasAll() && time.Now().Before(end); {
 		w.tr.PollIncoming(&v)
 	}
-	if !w.here() {
+	if !w.hasAll() {
 		t.Fatal("the waiter does not receive")
 	}
 	w.send()
-	w.quiet()
+	w.expectNoMessage()
 	w.tr.LeaveIncoming(&v, true)
 	w.awaitAll()
 	w.send()
@@ -92,7 +92,8 @@ func TestWaiterReceives(t *testing.T) {
 	w.tr.LeaveIncoming(&v, true) // again: nothing happens
 }
 
-// One waiter polls at a time. Those that would poll are counted until they leave.
+// TestWaitersTakeTurns shows that one waiter polls at a time, and that those that would poll are
+// counted until they leave.
 func TestWaitersTakeTurns(t *testing.T) {
 	w := newIncomingTest(t)
 	var a, b transport.Visit
@@ -103,16 +104,17 @@ func TestWaitersTakeTurns(t *testing.T) {
 	w.tr.LeaveIncoming(&a, true)
 	w.begin(&b)
 	w.send()
-	for end := time.Now().Add(patience); !w.here() && time.Now().Before(end); {
+	for end := time.Now().Add(patience); !w.hasAll() && time.Now().Before(end); {
 		w.tr.PollIncoming(&b)
 	}
 	w.tr.LeaveIncoming(&b, true)
-	if n := w.tr.server.incoming.waiters.Load(); !w.here() || n != 0 {
-		t.Errorf("received: %v; %d waiters are left", w.here(), n)
+	if n := w.tr.server.incoming.waiters.Load(); !w.hasAll() || n != 0 {
+		t.Errorf("received: %v; %d waiters are left", w.hasAll(), n)
 	}
 }
 
-// Many threads that wait in short turns lose nothing, whichever thread receives.
+// TestManyWaiters shows that many threads that wait in short turns lose nothing, whichever thread
+// receives.
 func TestManyWaiters(t *testing.T) {
 	w := newIncomingTest(t)
 	const messages = 2000
@@ -139,7 +141,8 @@ func TestManyWaiters(t *testing.T) {
 	w.awaitAll()
 }
 
-// A waiter receives while it waits for an answer of another rank.
+// TestReceivesWhileItAwaitsAnswer shows that a thread receives while it waits for an answer of
+// another rank.
 func TestReceivesWhileItAwaitsAnswer(t *testing.T) {
 	w := newIncomingTest(t)
 	var v transport.Visit
@@ -157,13 +160,14 @@ func TestReceivesWhileItAwaitsAnswer(t *testing.T) {
 	w.awaitAll()
 }
 
-// A rank that dies while a waiter polls is reported, and the waiter goes on.
+// TestLossWhileWaiterPolls shows that a rank that dies while a waiter polls is reported, and the
+// waiter goes on.
 func TestLossWhileWaiterPolls(t *testing.T) {
 	w := newIncomingTest(t)
 	var v transport.Visit
 	w.begin(&v)
 	w.net.Vanish(0)
-	for end := time.Now().Add(patience); w.tr.server.origin(0) != nil; {
+	for end := time.Now().Add(patience); w.tr.server.originOf(0) != nil; {
 		if w.tr.PollIncoming(&v); time.Now().After(end) {
 			t.Fatal("the waiter does not notice that the connection is lost")
 		}
@@ -171,7 +175,7 @@ func TestLossWhileWaiterPolls(t *testing.T) {
 	w.tr.LeaveIncoming(&v, true)
 }
 
-// A transport that is closed while a thread waits takes the listener from it.
+// TestCloseWhileWaiterPolls shows that Close takes the listener from a thread that waits.
 func TestCloseWhileWaiterPolls(t *testing.T) {
 	w := newIncomingTest(t)
 	var v transport.Visit
@@ -197,18 +201,19 @@ func TestCloseWhileWaiterPolls(t *testing.T) {
 	}
 }
 
-// Waiters that come back soon leave the listener diverted: what comes between two visits wakes no
-// thread. When they stay away, the server's thread receives all the same.
+// TestWaiterThatComesBackSoon shows that waiters that come back soon leave the listener diverted,
+// so that frames between two visits wake no thread. When they stay away, the server's thread
+// receives all the same.
 func TestWaiterThatComesBackSoon(t *testing.T) {
 	w := newIncomingTest(t)
 	in := &w.tr.server.incoming
 	var v transport.Visit
-	for in.guard.returns = mostBack; ; { // a busy machine may part two visits for longer
+	for in.guard.returns = maxReturns; ; { // a busy machine may part two visits for longer
 		w.begin(&v)
 		w.tr.LeaveIncoming(&v, true)
 		if in.tryAcquire() {
 			diverted := in.diverted
-			in.held.Store(false)
+			in.owned.Store(false)
 			if diverted {
 				break
 			}
@@ -225,11 +230,11 @@ func TestWaiterThatComesBackSoon(t *testing.T) {
 	if in.diverted {
 		t.Error("what comes does not wake the server's thread though the waiter sleeps")
 	}
-	in.held.Store(false)
+	in.owned.Store(false)
 }
 
-// slowAlarm holds the caller up behind setting the alarm until that has gone off, as a host does
-// that takes the processor away.
+// slowAlarm delays a caller that sets the alarm until that has gone off, as a host does that takes
+// the processor away.
 type slowAlarm struct {
 	transport.SharedListener
 	missed func() bool
@@ -248,16 +253,16 @@ func (l *slowAlarm) Interrupt() {
 	l.SharedListener.Interrupt()
 }
 
-// An alarm that goes off before the waiter that set it has left is not lost: the waiter itself
-// wakes the server's thread.
+// TestAlarmBeforeWaiterHasLeft shows that an alarm that goes off before its waiter has left is not
+// lost: the waiter wakes the server's thread.
 func TestAlarmBeforeWaiterHasLeft(t *testing.T) {
 	w := newIncomingTest(t)
 	in := &w.tr.server.incoming
 	var v transport.Visit
 	w.begin(&v)
-	l := &slowAlarm{SharedListener: in.listener, missed: in.missed.Load}
+	l := &slowAlarm{SharedListener: in.listener, missed: in.serverSkipped.Load}
 	in.listener = l
-	in.guard.returns = mostBack
+	in.guard.returns = maxReturns
 	w.send()
 	if w.tr.LeaveIncoming(&v, true); !l.woken {
 		t.Error("the alarm is lost")
@@ -276,7 +281,8 @@ func (l *alarms) WakeIn(d time.Duration) {
 	l.SharedListener.WakeIn(d)
 }
 
-// A waiter that leaves without a guard, since it goes to sleep, sets no alarm: the next one does.
+// TestAlarmBehindSleep shows that a waiter that leaves without a guard, since it goes to sleep,
+// sets no alarm, and that the next one does.
 func TestAlarmBehindSleep(t *testing.T) {
 	w := newIncomingTest(t)
 	in := &w.tr.server.incoming
@@ -286,7 +292,7 @@ func TestAlarmBehindSleep(t *testing.T) {
 	in.listener = l
 	for _, found := range []bool{false, true} {
 		w.begin(&v)
-		in.guard.returns = mostBack
+		in.guard.returns = maxReturns
 		w.tr.LeaveIncoming(&v, found)
 	}
 	if l.set != 1 {
@@ -296,15 +302,15 @@ func TestAlarmBehindSleep(t *testing.T) {
 	w.awaitAll()
 }
 
-// A waiter that stays away for longer each time is not expected.
+// TestWaiterThatStaysAway shows that a waiter that stays away for longer each time is not expected.
 func TestWaiterThatStaysAway(t *testing.T) {
 	w := newIncomingTest(t)
 	in := &w.tr.server.incoming
 	var v transport.Visit
-	for range 2 * mostBack {
+	for range 2 * maxReturns {
 		w.begin(&v)
 		w.tr.LeaveIncoming(&v, true)
-		time.Sleep(mostGuard / 2)
+		time.Sleep(maxGuard / 2)
 	}
 	w.begin(&v)
 	returns := in.guard.returns

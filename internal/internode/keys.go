@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Keys of a node's memory: what is known of it (pin.Table), asking for what is not, and what the C
-// fast path may touch: memory whose key is known, while nothing that was stored by frames is on its
-// way there. The fast path itself is the fabric's (transport/fast.h). Core calls AddRange,
-// DropRanges, WaitRequest and TestRequest only if Info says that there is one.
+// Keys of a node's memory: the tables (pin.Table), requests for what they lack, and what the C fast
+// path may access. That is memory with a known key, while no store by frames is on its way there.
+// The fast path itself is the fabric's (transport/fast.h). Core calls AddRange, DropRanges,
+// WaitRequest and TestRequest only if Info says that there is one.
 package internode
 
 import (
@@ -13,14 +13,15 @@ import (
 	"libarmci/internal/transport"
 )
 
-// key is the registered memory of the node around an address. Where this process does not know it
-// yet, it asks, and does meanwhile, once, while the question travels. The caller has the lock.
-func (g *target) key(addr uintptr, meanwhile func()) (*transport.Range, error) {
-	r := g.keys.Find(addr)
+// lookupKey returns the registered memory of the node around an address. If it is not known, the
+// server is asked; meanwhile is called once while that request travels, unless it is nil. The
+// caller holds mu.
+func (g *target) lookupKey(addr uintptr, meanwhile func()) (*transport.Range, error) {
+	r := g.keys.registered.Find(addr)
 	if r == nil {
-		r = g.sharedAt(addr)
+		r = g.tx.findShared(addr)
 	}
-	if r == nil && g.private.Find(addr) != nil {
+	if r == nil && g.keys.private.Find(addr) != nil {
 		return nil, transport.ErrNotNative
 	}
 	if r == nil {
@@ -29,11 +30,11 @@ func (g *target) key(addr uintptr, meanwhile func()) (*transport.Range, error) {
 			return nil, err
 		}
 		if len(list) == 1 && list[0].Key == privateKey && !list[0].Direct {
-			g.private.Add(list[0])
+			g.keys.private.Add(list[0])
 			return nil, transport.ErrNotNative
 		}
-		g.keys.Add(list...)
-		if r = g.keys.Find(addr); r == nil {
+		g.keys.registered.Add(list...)
+		if r = g.keys.registered.Find(addr); r == nil {
 			return nil, transport.ErrBadAddr
 		}
 	}
@@ -43,10 +44,11 @@ func (g *target) key(addr uintptr, meanwhile func()) (*transport.Range, error) {
 	return r, nil
 }
 
-// askRanges asks for the ranges of an allocation, or for scratchRanges or counterRanges. The caller
-// has the lock.
+// askRanges asks for the ranges of an allocation, or for scratchRangesID or counterRangesID, and
+// polls until the answer has come. The caller holds mu.
 func (g *target) askRanges(addr uintptr, meanwhile func()) ([]transport.Range, error) {
-	r, err := g.ask(header{kind: kindRanges, rank: uint32(g.server), addr: uint64(addr)},
+	r, err := g.sendRequest(header{kind: kindRanges, rank: uint32(g.serverRank),
+		addr: uint64(addr)},
 		kindReply)
 	if err != nil {
 		return nil, err
@@ -58,17 +60,18 @@ func (g *target) askRanges(addr uintptr, meanwhile func()) ([]transport.Range, e
 	return rangesFrom(found.body), err
 }
 
-// Ranges in frames: lo, hi, key, u64 1 if direct. With privateKey, which is not direct, it is
-// addresses outside the node's arena: memory there is private to one rank or another, and reached
-// by frames.
+// Ranges in frames: lo, hi, key, u64 1 if direct. A range that is not direct and has privateKey is
+// the addresses outside the node's arena: memory there is private to one rank or another, and only
+// frames reach it.
 const (
 	rangeBytes = 32
 	privateKey = 1
 )
 
-// privateRange is the addresses outside the arena around one of them; Hi = 0: it is of the arena.
-func (t *Transport) privateRange(addr uintptr) (r transport.Range) {
-	if lo, n := t.opt.Node.Arena(); addr < lo {
+// rangeOutsideArena returns the addresses outside the arena around one of them. Hi = 0: the address
+// is in the arena.
+func (o *origin) rangeOutsideArena(addr uintptr) (r transport.Range) {
+	if lo, n := o.server.t.opt.Node.Arena(); addr < lo {
 		r.Hi = lo
 	} else if hi := lo + uintptr(n); addr >= hi {
 		r.Lo, r.Hi = hi, maxAddr
@@ -77,6 +80,7 @@ func (t *Transport) privateRange(addr uintptr) (r transport.Range) {
 	return r
 }
 
+// appendRange encodes a range behind b.
 func appendRange(b []byte, r *transport.Range) []byte {
 	le, direct := binary.LittleEndian, uint64(0)
 	if r.Direct {
@@ -86,6 +90,7 @@ func appendRange(b []byte, r *transport.Range) []byte {
 	return le.AppendUint64(le.AppendUint64(b, r.Key), direct)
 }
 
+// rangesFrom decodes what appendRange has encoded.
 func rangesFrom(b []byte) (list []transport.Range) {
 	le := binary.LittleEndian
 	for ; len(b) >= rangeBytes; b = b[rangeBytes:] {
@@ -96,57 +101,59 @@ func rangesFrom(b []byte) (list []transport.Range) {
 	return list
 }
 
-// AddRange caches the key of memory [lo, hi) of a peer, around an address, for the fast path.
+// AddRange gives the C fast path the key of memory [lo, hi) of a peer, around an address. It does
+// so only if the key is known and no store by frames is on its way. It locks the target's mu.
 func (t *Transport) AddRange(p transport.Peer, addr, lo, hi uintptr) {
-	if t.fast.KnowsRange(t.peers[p].Rank, addr) {
+	if t.fast.KnowsRange(t.routes.peers[p].Rank, addr) {
 		return
 	}
-	g, err := t.target(p)
-	if err != nil || g.lock() != nil {
+	g, err := t.targetOf(p)
+	if err != nil || g.lockConnected() != nil {
 		return
 	}
 	defer g.mu.Unlock()
-	if k := g.keys.Find(addr); k != nil && k.Direct &&
-		g.reached(max(g.stored, g.counters.sent)) {
+	if k := g.keys.registered.Find(addr); k != nil && k.Direct &&
+		g.hasHandled(max(g.tx.lastStore, g.tx.counters.lastNotify)) {
 		r := transport.Range{Lo: max(lo, k.Lo), Hi: min(hi, k.Hi), Key: k.Key, Direct: true}
 		whole := transport.Span{Lo: lo, Hi: hi}
-		t.fast.CacheRange(g.ep, t.peers[p].Rank, addr, r, whole, g.serves)
-		g.learnt = true
+		t.fast.CacheRange(g.tx.ep, t.routes.peers[p].Rank, addr, r, whole,
+			g.progress.server)
+		g.tx.fastPathOpen = true
 	}
 }
 
 // AddSpan lets C accumulate to memory [lo, hi) of a peer, around an address, unless devices
-// accumulate; and ask the peer's data server for what else it can.
+// accumulate. C may then ask the peer's data server for its other operations, too.
 func (t *Transport) AddSpan(p transport.Peer, addr, lo, hi uintptr) {
-	g, err := t.target(p)
+	g, err := t.targetOf(p)
 	if err != nil {
 		return
 	}
 	if !t.opt.DeviceAcc {
-		t.fast.CacheSpan(t.peers[p].Rank, addr, lo, hi)
+		t.fast.CacheSpan(t.routes.peers[p].Rank, addr, lo, hi)
 	}
-	g.tellPeer(p)
+	g.openFastMessages(p)
 }
 
-// LetSend lets C send two-sided messages to a peer, unless that does not keep up.
+// LetSend lets C send two-sided messages to a peer. It returns true if the peer does not keep up.
 func (t *Transport) LetSend(p transport.Peer) (behind bool) {
-	if g, err := t.target(p); err == nil {
-		g.tellPeer(p)
+	if g, err := t.targetOf(p); err == nil {
+		g.openFastMessages(p)
 	}
-	return t.fast.Behind(t.peers[p].Rank)
+	return t.fast.Behind(t.routes.peers[p].Rank)
 }
 
-// Delivered lets C send such a peer messages again.
-func (t *Transport) Delivered(p transport.Peer) { t.fast.Delivered(t.peers[p].Rank) }
+// Delivered lets C send messages again to a peer that did not keep up.
+func (t *Transport) Delivered(p transport.Peer) { t.fast.Delivered(t.routes.peers[p].Rank) }
 
-// DropRanges drops what the fast path knows of a peer's memory.
+// DropRanges takes the keys of a peer's memory from the fast path.
 func (t *Transport) DropRanges(p transport.Peer) {
-	t.fast.DropRank(t.peers[p].Rank)
+	t.fast.DropRank(t.routes.peers[p].Rank)
 }
 
-// tellCosts tells C what the ways of rows cost, when that is certain: until then such transfers
+// export gives C the costs of the protocols, once they are settled: until then such transfers
 // enter Go, which measures again.
-func (t *Transport) tellCosts(c *costs, get bool) {
+func (c *costs) export(t *Transport, get bool) {
 	d := c.direction(get)
 	if t.fast == nil || t.info.Bytewise || d.basis != settled {
 		return
@@ -159,44 +166,45 @@ func (t *Transport) tellCosts(c *costs, get bool) {
 	t.fast.SetCosts(get, &w)
 }
 
-// dropFast closes the fast path to a node: something is stored there by frames. The caller has the
-// lock.
-func (g *target) dropFast() {
-	if g.learnt {
-		g.t.fast.DropEndpoint(g.ep)
-		g.learnt = false
+// closeFastPath takes the keys of a node from the fast path, because a frame stores there. The
+// caller holds mu.
+func (g *target) closeFastPath() {
+	if g.tx.fastPathOpen {
+		g.t.fast.DropEndpoint(g.tx.ep)
+		g.tx.fastPathOpen = false
 	}
 }
 
-// WaitRequest completes a request of C's.
+// WaitRequest waits for a request of C's.
 func (t *Transport) WaitRequest(number int32) error {
 	if !t.fast.RequestOpen(number) {
 		return nil
 	}
-	t.pollerOf(t.fast.FastSource()).await(func() bool { return t.fast.RequestOver(number) })
-	return t.requestError(number)
+	t.pollers.pollerOf(t.fast.FastSource()).pollUntil(
+		func() bool { return t.fast.RequestOver(number) })
+	return requestError(t, number)
 }
 
-// TestRequest polls once, and completes a request if that is over.
+// TestRequest polls once, and ends a request of C's if that is complete.
 func (t *Transport) TestRequest(number int32) (over bool, err error) {
 	if !t.fast.RequestOver(number) {
-		t.pollerOf(t.fast.FastSource()).pollOnce()
+		t.pollers.pollerOf(t.fast.FastSource()).pollOnce()
 	}
 	if !t.fast.RequestOver(number) {
 		return false, nil
 	}
-	return true, t.requestError(number)
+	return true, requestError(t, number)
 }
 
-// requestError takes the error of a request that is over.
-func (t *Transport) requestError(number int32) error {
+// requestError returns the error of a complete request of C's, which C then forgets.
+func requestError(t *Transport, number int32) error {
 	rank, failed := t.fast.RequestFailure(number)
 	if !failed {
 		return nil
 	}
 	err := transport.ErrPeerDead
-	if g, _ := t.target(transport.Peer(rank)); g != nil && g.lost() != nil {
-		err = g.lost()
+	if g, _ := t.targetOf(transport.Peer(rank)); g != nil && g.loss.err() != nil {
+		err = g.loss.err()
 	}
 	return fmt.Errorf("a transfer of the fast path to or from rank %d: %w", rank, err)
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// A connection of a target, from the time it is made until it is closed: on first use, and again on
-// the next use after it was given back (part.go).
+// A connection of a target, from the time it is made until it is closed. It is made on first use,
+// and again on the next use after its release (release.go).
 package internode
 
 import (
@@ -11,144 +11,153 @@ import (
 	"libarmci/internal/transport"
 )
 
-// link is a connection. Its constants are set before it becomes the target's.
+// link is a connection to a target. ep, direct and poller are set before target.link points to it.
 type link struct {
-	ep     transport.OriginEndpoint
-	direct transport.DirectEndpoint // ep, if it is one
-	poller *poller                  // where ep's frames come from
-	answer answer                   // the frame that is coming; of the poller's owner
+	ep       transport.OriginEndpoint
+	direct   transport.DirectEndpoint // ep, if that is one; else nil
+	poller   *poller                  // polls the source of ep's frames
+	receiver answerReceiver           // the frame that is coming; of the poller's owner
 
-	state atomic.Int32 // linked, parting or parted
-	asked atomic.Bool  // the thread's list has it (part.go)
+	state        linkState
+	releaseAsked atomic.Bool // progressThread.releases has it (release.go)
 
 	// Of the progress thread.
-	seen  uint32    // uses of the target when it was last looked at
-	since time.Time // when they were seen to change
-	until time.Time // when it stops waiting for the target to be idle
-	due   time.Time // when to look again
+	seenUses  uint32    // uses of the target when it was last looked at
+	idleSince time.Time // when they last changed
+	giveUpAt  time.Time // when the thread stops waiting for the target to be idle
+	nextLook  time.Time
 }
 
-// States of a link.
+// linkState is how far the release of a connection is. linkOpen changes under the target's mu.
+type linkState struct{ atomic.Int32 }
+
+// Values of a linkState, in the order in which a link goes through them.
 const (
-	linked  = iota
-	parting // the node has been told that nothing follows
-	// the node has said so, too: all that was sent has taken effect, and nothing comes any more
-	parted
+	linkOpen = iota // frames travel both ways
+	// the server was told that no frame follows; its acknowledgement has yet to come
+	linkReleasing
+	// the server has acknowledged: all that was sent has taken effect, and no frame comes any
+	// more
+	linkReleased
 )
 
-// ready connects a target that is not connected, and refuses a lost one. The caller has the lock.
-func (g *target) ready() error {
-	g.uses++
-	err := g.lost()
-	if l := g.link.Load(); err != nil || l != nil && l.state.Load() == linked {
+// ensureConnected connects a target that has no open connection, and refuses a lost one. The caller
+// holds mu.
+func (g *target) ensureConnected() error {
+	g.tx.useCount++
+	err := g.loss.err()
+	if l := g.link.Load(); err != nil || l != nil && l.state.Load() == linkOpen {
 		return err
 	}
-	return g.connect()
+	return g.openLink()
 }
 
-// connect makes a connection, when the one before has been given back.
-func (g *target) connect() error {
+// openLink makes a connection. If one is being released, it waits until the server has acknowledged
+// that. The caller holds mu.
+func (g *target) openLink() error {
 	before := g.link.Load()
 	if before != nil {
-		if err := g.await(
-			func() bool { return before.state.Load() == parted }); err != nil {
+		if err := g.awaitLocked(
+			func() bool { return before.state.Load() == linkReleased }); err != nil {
 			return err
 		}
-		g.detach(before)
+		before.detach(g)
 	}
 	l := new(link)
-	l.answer.g, l.answer.l, l.answer.base = g, l, uint32(g.sent)
-	ep, err := g.dial(l)
+	l.receiver.target, l.receiver.link, l.receiver.earlierFrames = g, l, uint32(g.tx.sentFrames)
+	ep, err := g.dialServer(l)
 	if err != nil {
-		return g.fail(err)
+		return g.markLost(err)
 	}
-	l.ep, l.poller = ep, g.t.use(ep.Source())
+	l.ep, l.poller = ep, g.t.pollers.attach(ep.Source())
 	l.direct, _ = ep.(transport.DirectEndpoint)
-	g.ep, g.direct, g.poller, g.payload = ep, l.direct, l.poller, payload(ep)
-	if g.posting == nil {
-		g.posting = new(transfer)
+	g.tx.ep, g.tx.direct, g.tx.poller, g.tx.maxBody = ep, l.direct, l.poller, maxBody(ep)
+	if g.tx.buf.xfer == nil {
+		g.tx.buf.xfer = new(transfer)
 	}
-	g.connects.Lock()
+	g.watch.mu.Lock()
 	g.link.Store(l)
-	g.poller.asleep.Add(g.sleepers)
-	g.connects.Unlock()
-	g.poller.leaveToThread()
-	g.t.shed(g)
+	g.tx.poller.sleepers.Add(g.watch.sleepers)
+	g.watch.mu.Unlock()
+	g.tx.poller.leaveToThread()
+	g.t.thread.limitOutgoing(g)
 	return nil
 }
 
-// A node that was connected to is there, most likely, though it may have no room for a moment:
-// the next connection to it is tried again.
+// A node that was connected to before is there, most likely, though it may have no room for a
+// moment: connecting to it is tried again.
 const (
-	redials    = 3
-	redialTime = 20 * time.Millisecond
+	maxDials    = 3
+	redialDelay = 20 * time.Millisecond
 )
 
-// dial connects to the node's server.
-func (g *target) dial(l *link) (ep transport.OriginEndpoint, err error) {
+// dialServer connects to the node's data server, several times if the target was connected before.
+// The caller holds mu.
+func (g *target) dialServer(l *link) (ep transport.OriginEndpoint, err error) {
 	tries := 1
-	if g.sent > 0 {
-		tries = redials
-		g.t.counts.again.Add(1)
-		g.quiet.again(time.Now())
+	if g.tx.sentFrames > 0 {
+		tries = maxDials
+		g.t.conns.counts.reconnected.Add(1)
+		g.tx.idle.recordReconnect(time.Now())
 	}
 	for i := range tries {
 		begin := time.Now()
-		if ep, err = g.t.fabric.Dial(g.server, g.addr, &l.answer); err == nil ||
-			g.broken.Load() != nil || g.t.closing.Load() ||
+		if ep, err = g.t.fabric.Dial(g.serverRank, g.addr, &l.receiver); err == nil ||
+			g.loss.failure.Load() != nil || g.t.life.closing.Load() ||
 			time.Since(begin) > g.t.opt.Timeout/2 {
 			return ep, err
 		}
-		time.Sleep(redialTime << i)
+		time.Sleep(redialDelay << i)
 	}
 	return nil, err
 }
 
-// detach ends the use of a connection that was given back; the progress thread closes it. The
-// caller has the lock.
-func (g *target) detach(l *link) {
-	g.connects.Lock()
+// detach takes a released connection from the target; the progress thread closes it. The caller
+// holds the target's mu, and detach locks watch.mu.
+func (l *link) detach(g *target) {
+	g.watch.mu.Lock()
 	g.link.Store(nil)
-	l.poller.asleep.Add(-g.sleepers - 1) // and one since it is parting
-	g.connects.Unlock()
-	g.ep, g.direct, g.poller = nil, nil, nil
-	g.watched.Store(0)
-	g.quiet.parted = time.Now()
-	g.t.outgoing.leave(g)
-	g.t.thread.closeSoon(l)
+	l.poller.sleepers.Add(-g.watch.sleepers - 1) // and the one of startRelease
+	g.watch.mu.Unlock()
+	g.tx.ep, g.tx.direct, g.tx.poller = nil, nil, nil
+	g.watch.unconnectedWaits.Store(0)
+	g.tx.idle.releasedAt = time.Now()
+	g.t.conns.outgoing.removeConn(g)
+	g.t.thread.queueClose(l)
 }
 
-// use is the poller of a source that one more connection has.
-func (t *Transport) use(src transport.Source) *poller {
-	t.linking.Lock()
-	defer t.linking.Unlock()
-	p := t.pollerOf(src)
+// attach returns the poller of a source and counts one more link for it. It locks mu.
+func (s *pollerSet) attach(src transport.Source) *poller {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p := s.pollerOf(src)
 	p.links++
 	return p
 }
 
-// free closes a connection that was given back. Only the progress thread calls it, which is not at
-// the source meanwhile, or the thread that has ended that.
-func (t *Transport) free(l *link) {
+// closeLink closes a released connection, and its poller if no other link has that. Only the
+// progress thread calls it, which does not poll meanwhile, or Close after the thread has ended. It
+// locks mu.
+func (s *pollerSet) closeLink(l *link) {
 	p := l.poller
-	t.linking.Lock()
+	s.mu.Lock()
 	p.links--
 	last := p.links == 0
 	if last {
-		t.pollers.Delete(p.src)
+		s.bySource.Delete(p.src)
 	}
-	t.linking.Unlock()
+	s.mu.Unlock()
 	if last {
-		p.close() // nothing is open, so no thread stays there
+		p.close() // nothing is open, so no thread stays in it
 	}
 	l.ep.Close(0)
 }
 
-// await blocks until done, or until the target is lost. The caller has the lock.
-func (g *target) await(done func() bool) error { return g.awaitAt(g.poller, done) }
+// awaitLocked polls until done, or until the target is lost. The caller holds mu.
+func (g *target) awaitLocked(done func() bool) error { return g.awaitUnlocked(g.tx.poller, done) }
 
-// awaitAt is await for a caller that has not the lock.
-func (g *target) awaitAt(p *poller, done func() bool) error {
-	p.await(func() bool { return done() || g.broken.Load() != nil })
-	return g.lost()
+// awaitUnlocked is awaitLocked for a caller that does not hold mu, and so names the poller.
+func (g *target) awaitUnlocked(p *poller, done func() bool) error {
+	p.pollUntil(func() bool { return done() || g.loss.failure.Load() != nil })
+	return g.loss.err()
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The cost model that chooses the protocol of a transfer, after paper 004: k rows of N bytes in all
-// cost the device ts + k tr + tn N, and packed into messages tl + (tn + 2 tm) N, in which tn has
-// the costs of messages, which are full but for the last. Each protocol is such a line; its
-// parameters are measured on the fabric (measure.go), or set. And what armci_info says of it:
-// measured between two ends in this process. A job measures for itself, over the network.
+// The cost model that chooses the protocol of a transfer, after Nieplocha et al. 2005 (QsNetII). k
+// rows of N bytes in all cost the device ts + k tr + tn N. Packed into messages they cost tl + (tn
+// + 2 tm) N, in which tn includes the costs of messages, which are full except for the last. Each
+// protocol is such a line; its parameters are measured on the fabric (measure.go), or set.
+// armci_info describes it by a measurement between two ends in its own process. A job measures for
+// itself, over the network.
 package internode
 
 import (
@@ -19,39 +20,43 @@ import (
 // line is a time in ns: to begin with, for each request of the device, and for each byte.
 type line struct{ start, each, byte float64 }
 
+// export returns the line for C.
 func (l line) export() transport.Line {
 	return transport.Line{Start: l.start, Each: l.each, Byte: l.byte}
 }
 
-func (l *line) time(requests, bytes int64) float64 {
+// cost returns the time of a transfer, in ns.
+func (l *line) cost(requests, bytes int64) float64 {
 	return l.start + l.each*float64(requests) + l.byte*float64(bytes)
 }
 
 // direction is what the protocols of puts, or of gets, cost.
 type direction struct {
-	nic, host, push line // push is for gets only
-	fast            line // as nic, by the C fast path
-	basis           basis
+	nic   line // by the origin's device
+	host  line // packed into frames
+	push  line // by the target's device; gets only
+	fast  line // as nic, by the C fast path
+	basis basis
 }
 
 // basis is where parameters come from.
 type basis int
 
 const (
-	assumed  basis = iota // they are as usual
-	doubtful              // measured, but the target's server was slow to be awake
+	assumed  basis = iota // usualCosts
+	doubtful              // measured while the target's server was slow
 	settled               // measured, or set
 )
 
 // costs are the parameters of the model.
 type costs struct {
 	put, get direction
-	copy     line // of memory to memory: only byte is used
+	copy     line // memory to memory; byte only
 	pin      line // registering memory and ending that; each is a page
-	wake     line // what waking a target's server takes: only start is used
+	wake     line // waking a target's server; start only
 }
 
-// usualCosts are those of a fast network: what is assumed until something better is known.
+// usualCosts are those of a fast network. They are assumed until something better is known.
 var usualCosts = costs{
 	put: direction{nic: line{2000, 150, 0.09}, host: line{5000, 0, 0.3},
 		fast: line{1500, 150, 0.09}},
@@ -60,6 +65,7 @@ var usualCosts = costs{
 	copy: line{0, 0, 0.1}, pin: line{2500, 100, 0}, wake: line{30000, 0, 0},
 }
 
+// direction returns the costs of gets, or of puts.
 func (c *costs) direction(get bool) *direction {
 	if get {
 		return &c.get
@@ -71,11 +77,13 @@ func (c *costs) direction(get bool) *direction {
 var lineNames = []string{"put.nic", "put.host", "put.fast", "get.nic", "get.host", "get.push",
 	"get.fast", "copy", "pin", "wake"}
 
+// lines returns the lines in the order of lineNames.
 func (c *costs) lines() []*line {
 	return []*line{&c.put.nic, &c.put.host, &c.put.fast, &c.get.nic, &c.get.host, &c.get.push,
 		&c.get.fast, &c.copy, &c.pin, &c.wake}
 }
 
+// String returns what parseCosts reads.
 func (c *costs) String() string {
 	var all []string
 	for i, l := range c.lines() {
@@ -85,7 +93,7 @@ func (c *costs) String() string {
 	return strings.Join(all, " ")
 }
 
-// parseCosts reads what String writes; what is not named is as usual.
+// parseCosts reads what String returns. Lines that are not named are as usual.
 func parseCosts(text string) (*costs, error) {
 	c := usualCosts
 	if text == "" || text == transport.Auto {
@@ -107,7 +115,7 @@ func parseCosts(text string) (*costs, error) {
 	return &c, nil
 }
 
-// CheckModel refuses parameters that are not of a cost model.
+// CheckModel returns an error for text that parseCosts does not read.
 func CheckModel(text string) error {
 	_, err := parseCosts(text)
 	return err
@@ -116,62 +124,63 @@ func CheckModel(text string) error {
 // workload is what the model knows of a transfer.
 type workload struct {
 	get      bool
-	requests int64 // of the device
+	requests int64 // work requests of the device
 	bytes    int64
-	foreign  bool // the local memory is not registered: the device's part goes through buffers
-	behind   bool // stores by message have to be waited for before the device may begin
+	foreign  bool // the local memory is not registered: the device's data goes through buffers
+	behind   bool // stores by frames must take effect before the device may begin
 }
 
-// way is the protocol that takes the shortest time, if the target's server is awake, and that time;
-// and how long the device takes.
-type way struct {
-	by           string
-	time, device float64
+// choice is a protocol and its time, in ns.
+type choice struct {
+	protocol   string
+	cost       float64 // if the target's server is awake
+	deviceCost float64 // of the device, whatever the protocol
 }
 
-func (c *costs) choose(w workload) way {
+// cheapest returns the protocol that takes the shortest time.
+func (c *costs) cheapest(w workload) choice {
 	d := c.direction(w.get)
-	best := way{by: transport.ByPacking, time: d.host.time(1, w.bytes)}
-	t := d.nic.time(w.requests, w.bytes)
+	best := choice{protocol: transport.ByPacking, cost: d.host.cost(1, w.bytes)}
+	t := d.nic.cost(w.requests, w.bytes)
 	if w.foreign {
 		t += c.copy.byte * float64(w.bytes)
 	}
 	if w.behind {
 		t += c.put.host.start
 	}
-	if t <= best.time {
-		best.by, best.time = transport.ByDevice, t
+	if t <= best.cost {
+		best.protocol, best.cost = transport.ByDevice, t
 	}
-	if push := d.push.time(w.requests, w.bytes); w.get && !w.foreign && push < best.time {
-		best.by, best.time = transport.ByTargetSide, push
+	if push := d.push.cost(w.requests, w.bytes); w.get && !w.foreign && push < best.cost {
+		best.protocol, best.cost = transport.ByTargetSide, push
 	}
-	best.device = t
+	best.deviceCost = t
 	return best
 }
 
-// Bounds of pieces, and a page.
+// Bounds of pieces, and a page, in bytes.
 const (
-	leastPiece = 4 << 10
-	mostPiece  = 64 << 10
-	pageBytes  = 4 << 10
+	minPiece  = 4 << 10
+	maxPiece  = 64 << 10
+	pageBytes = 4 << 10
 )
 
-// first is the size of the first piece of a pipelined transfer: what is not copied beside something
-// that travels costs time, and so does every piece, as much as some requests of a chain.
-func (c *costs) first() int {
-	return min(max(int(3*c.put.nic.each/max(c.copy.byte, 0.001)), 1<<10), mostPiece)
+// firstPiece returns the size of the first piece of a pipelined transfer. What is not copied while
+// something travels costs time, and each piece costs as much as some requests of a chain.
+func (c *costs) firstPiece() int {
+	return min(max(int(3*c.put.nic.each/max(c.copy.byte, 0.001)), 1<<10), maxPiece)
 }
 
-// frame is how many bytes of a transfer each of its frames carries at best: the first is packed,
-// and the last unpacked, while nothing travels, and a frame costs about what two requests do. The
-// least of 2 p copy + bytes / p 2 each.
-func (c *costs) frame(get bool, bytes int64) int {
+// frameBytes returns how many bytes each frame of a transfer carries at best. The first is packed,
+// and the last unpacked, while nothing travels, and a frame costs about what two requests do. That
+// is the least of 2 p copy + bytes / p 2 each.
+func (c *costs) frameBytes(get bool, bytes int64) int {
 	best := math.Sqrt(c.direction(get).nic.each * float64(bytes) / max(c.copy.byte, 0.001))
-	return int(min(max(best, leastPiece), mostPiece))
+	return int(min(max(best, minPiece), maxPiece))
 }
 
-// lendFrom is the length from which on registering memory takes less time than copying it.
-func (c *costs) lendFrom() int {
+// registerFrom returns the length from which on registering memory takes less time than copying it.
+func (c *costs) registerFrom() int {
 	gain := c.copy.byte - c.pin.each/pageBytes
 	if gain <= 0 {
 		return 1 << 30
@@ -179,16 +188,16 @@ func (c *costs) lendFrom() int {
 	return int((c.pin.start + c.pin.each) / gain)
 }
 
-// lendAfter is how many bytes are copied in the time that registering memory of a size takes. A
-// caller that has copied so many from one place would better have registered it; at most twice the
-// time is lost, whatever it does next.
-func (c *costs) lendAfter(bytes int64) int64 {
+// registerAfter returns how many bytes are copied in the time that registering memory of a size
+// takes. A caller that has copied so many from one place should have registered it. At most twice
+// the time is lost, whatever it does next.
+func (c *costs) registerAfter(bytes int64) int64 {
 	pages := float64(bytes/pageBytes + 1)
 	return int64(min((c.pin.start+c.pin.each*pages)/max(c.copy.byte, 0.001), 1<<62))
 }
 
-// notes tells what would be used.
-func notes(d transport.Driver, o Options) string {
+// describeModel returns the driver's notes and the cost model, for armci_info.
+func describeModel(d transport.Driver, o Options) string {
 	text := d.Notes()
 	c, err := calibrate(d, o)
 	switch {
@@ -206,17 +215,18 @@ func notes(d transport.Driver, o Options) string {
 		"bytes a row on in a put and %d in a "+
 		"get, memory is registered from %d bytes on, and the first piece of a transfer "+
 		"through buffers has %d",
-		text, how, c, rows, c.fromRow(false, rows), c.fromRow(true, rows), c.lendFrom(),
-		c.first())
+		text, how, c, rows, c.deviceRowBytes(false, rows), c.deviceRowBytes(true, rows),
+		c.registerFrom(),
+		c.firstPiece())
 }
 
-// fromRow is the length of rows from which on the device does better with them, as a patch of that
-// many of them.
-func (c *costs) fromRow(get bool, rows int64) int64 {
+// deviceRowBytes returns the length of rows from which on the device takes less time with them than
+// packing, for a patch of so many rows.
+func (c *costs) deviceRowBytes(get bool, rows int64) int64 {
 	row := int64(8)
 	packed := func() bool {
 		w := workload{get: get, requests: rows, bytes: rows * row}
-		return c.choose(w).by == transport.ByPacking
+		return c.cheapest(w).protocol == transport.ByPacking
 	}
 	for row < 1<<20 && packed() {
 		row += max(8, row/8&^7)
@@ -240,7 +250,8 @@ func (noMemory) Declared(uintptr) (uintptr, int64) { return 0, 0 }
 func (noMemory) ReadForeign(int, uintptr, []byte) error  { return transport.ErrBadAddr }
 func (noMemory) WriteForeign(int, uintptr, []byte) error { return transport.ErrBadAddr }
 
-// calibrate measures the cost model; nil for a fabric that needs none.
+// calibrate measures the cost model between two ends in this process. It returns nil for a fabric
+// that needs none.
 func calibrate(d transport.Driver, o Options) (*costs, error) {
 	o.Buffer, o.Looks = 0, nil
 	o.OpenInfo = transport.OpenInfo{Nodes: [][]transport.Rank{{0}, {1}},
@@ -270,11 +281,11 @@ func calibrate(d transport.Driver, o Options) (*costs, error) {
 			return nil, err
 		}
 	}
-	g := ends[0].targets[1]
-	if err := g.lock(); err != nil {
+	g := ends[0].routes.targets[1]
+	if err := g.lockConnected(); err != nil {
 		return nil, err
 	}
 	defer g.mu.Unlock()
-	g.costs(false)
-	return g.costs(true), nil
+	g.costModel(false)
+	return g.costModel(true), nil
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The cost model: its parameters as text, what it chooses, and measuring it over a network in
-// memory.
+// The cost model: its parameters as text, the protocol it chooses, and measuring it over a network
+// in memory.
 package internode
 
 import (
@@ -16,6 +16,7 @@ import (
 	"libarmci/internal/transport/pipe"
 )
 
+// TestCostsAsText shows that parseCosts reads what String returns, and refuses other text.
 func TestCostsAsText(t *testing.T) {
 	c, err := parseCosts("put.nic=1,2,0.5 pin=7,8,0")
 	if err != nil || c.put.nic != (line{1, 2, 0.5}) || c.pin != (line{7, 8, 0}) ||
@@ -34,7 +35,8 @@ func TestCostsAsText(t *testing.T) {
 	}
 }
 
-func TestChoose(t *testing.T) {
+// TestCheapestProtocol shows which protocol the model chooses for which transfer.
+func TestCheapestProtocol(t *testing.T) {
 	for _, c := range []struct {
 		w    workload
 		want string
@@ -46,37 +48,37 @@ func TestChoose(t *testing.T) {
 		{workload{requests: 10, bytes: 8000, behind: true}, transport.ByPacking},
 		{workload{requests: 20, bytes: 20000, foreign: true}, transport.ByDevice},
 	} {
-		if got := usualCosts.choose(c.w).by; got != c.want {
+		if got := usualCosts.cheapest(c.w).protocol; got != c.want {
 			t.Errorf("%+v: %s, not %s", c.w, got, c.want)
 		}
 	}
 }
 
-// A line goes through the patches that were measured, unless that would give something for less
-// than nothing.
-func TestFit(t *testing.T) {
+// TestFitLine shows that a line goes through the measured patches, unless a parameter would be
+// negative.
+func TestFitLine(t *testing.T) {
 	at := func(l line, rows, row int32) patch {
 		p := patch{rows: rows, row: row}
-		p.ns = l.time(int64(rows), int64(p.bytes()))
+		p.ns = l.cost(int64(rows), int64(p.totalBytes()))
 		return p
 	}
 	for _, l := range []line{{1000, 100, 2}, {0, 50, 0.25}, {500, 0, 1}} {
 		few, many, long := at(l, 4, 64), at(l, 64, 64), at(l, 64, 4096)
-		got := fit(few, many, long)
+		got := fitLine(few, many, long)
 		if math.Abs(got.start-l.start)+math.Abs(got.each-l.each)+
 			math.Abs(got.byte-l.byte) > 1e-6 {
 			t.Errorf("%v became %v", l, got)
 		}
-		many.ns += 1e6 // somebody else had the processor
-		if got := fit(few, many, long); min(got.start, got.each, got.byte) < 0 {
+		many.ns += 1e6 // another process had the processor
+		if got := fitLine(few, many, long); min(got.start, got.each, got.byte) < 0 {
 			t.Errorf("with a late patch %v became %v", l, got)
 		}
 	}
 }
 
-// TestSteady: times are measured until two series agree, and a slow spell at the beginning is not
-// what is found.
-func TestSteady(t *testing.T) {
+// TestSteadyTimes shows that times are measured until two series agree, and that a slow spell at
+// the beginning does not count.
+func TestSteadyTimes(t *testing.T) {
 	calls := 0
 	spell := func() float64 {
 		if calls++; calls <= 2*rounds {
@@ -84,21 +86,21 @@ func TestSteady(t *testing.T) {
 		}
 		return 100
 	}
-	if got := steady(spell, func() float64 { return 5 }); got[0] != 100 || got[1] != 5 {
+	if got := steadyTimes(spell, func() float64 { return 5 }); got[0] != 100 || got[1] != 5 {
 		t.Errorf("%v is found", got)
 	}
 	if calls > 5*rounds {
 		t.Errorf("measured %d times, although what is measured is steady", calls)
 	}
 	wild := 0
-	steady(func() float64 { wild++; return float64(1 + wild/rounds*wild/rounds) })
-	if wild != mostSeries*rounds {
+	steadyTimes(func() float64 { wild++; return float64(1 + wild/rounds*wild/rounds) })
+	if wild != maxSeries*rounds {
 		t.Errorf("measured %d times what never is the same", wild)
 	}
 }
 
-// TestSleepingServer: rows that would be faster by a message are the device's while the server of
-// the target sleeps, if waking it takes long, and a message's where it does not, or is awake.
+// TestSleepingServer shows that rows that would travel faster by frames are the device's while the
+// target's server sleeps and waking it takes long.
 func TestSleepingServer(t *testing.T) {
 	const lines = "put.nic=10000,0,0 put.host=1000,0,0 wake="
 	for wake, want := range map[string]bool{"1e9,0,0": false, "0,0,0": true} {
@@ -112,12 +114,12 @@ func TestSleepingServer(t *testing.T) {
 			Remote: transport.Section{Base: there, Stride: []int32{64}}}
 		put := func() (framed bool) {
 			t.Helper()
-			g := tr.targets[1]
-			before := g.stored
+			g := tr.routes.targets[1]
+			before := g.tx.lastStore
 			if err := errors.Join(tr.Put(1, x), tr.Fence(1)); err != nil {
 				t.Fatal(err)
 			}
-			return g.stored != before
+			return g.tx.lastStore != before
 		}
 		put()
 		time.Sleep(5 * time.Millisecond)
@@ -126,7 +128,7 @@ func TestSleepingServer(t *testing.T) {
 		}
 		asked := false
 		for range 100 { // this thread may be away for longer than that is known
-			tr.targets[1].serves.Heard()
+			tr.routes.targets[1].progress.server.Heard()
 			asked = asked || put()
 		}
 		if !asked {
@@ -135,35 +137,37 @@ func TestSleepingServer(t *testing.T) {
 	}
 }
 
-func TestLendFrom(t *testing.T) {
+// TestRegisterFrom shows from which length on registering costs less than copying.
+func TestRegisterFrom(t *testing.T) {
 	for want, c := range map[int]costs{
 		2 * pageBytes: {copy: line{byte: 1}, pin: line{pageBytes, pageBytes / 2, 0}},
 		1 << 30:       {copy: line{byte: 0.01}, pin: line{1000, 100, 0}},
 	} {
-		if got := c.lendFrom(); got < want || got > want+want/2 {
+		if got := c.registerFrom(); got < want || got > want+want/2 {
 			t.Errorf("%v: memory is registered from %d bytes on", &c, got)
 		}
 	}
 }
 
-// TestLendAfter: copying so much takes as long as registering, however the two are.
-func TestLendAfter(t *testing.T) {
+// TestRegisterAfter shows that copying that many bytes takes as long as registering.
+func TestRegisterAfter(t *testing.T) {
 	for _, c := range []costs{{copy: line{byte: 0.01}, pin: line{1000, 100, 0}},
 		{copy: line{byte: 1}, pin: line{5000, 0, 0}}} {
 		const bytes = 64 * pageBytes
-		got, want := float64(c.lendAfter(bytes))*c.copy.byte,
-			c.pin.time(bytes/pageBytes+1, 0)
+		got, want := float64(c.registerAfter(bytes))*c.copy.byte,
+			c.pin.cost(bytes/pageBytes+1, 0)
 		if math.Abs(got-want) > 1 {
 			t.Errorf("%v: %g ns of copying, registering takes %g", &c, got, want)
 		}
 	}
-	if got := (&costs{pin: line{start: never}}).lendAfter(pageBytes); got < 1<<30 {
+	if got := (&costs{pin: line{start: never}}).registerAfter(pageBytes); got < 1<<30 {
 		t.Errorf("what cannot be registered is to be after %d bytes", got)
 	}
 }
 
-// TestMeasured: a put has been measured when it has taken effect, whoever has moved it.
-func TestMeasured(t *testing.T) {
+// TestMeasureWaitsForEffect shows that the time of a put ends when it has taken effect, by any
+// protocol.
+func TestMeasureWaitsForEffect(t *testing.T) {
 	net := pipe.New(pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16,
 		Latency: 2 * time.Millisecond})
 	d := net.Driver()
@@ -176,7 +180,7 @@ func TestMeasured(t *testing.T) {
 	}
 	for name, l := range map[string]line{"put.nic": c.put.nic, "put.host": c.put.host,
 		"get.nic": c.get.nic, "get.host": c.get.host} {
-		if got := l.time(4, 4*64); got < 2e6 {
+		if got := l.cost(4, 4*64); got < 2e6 {
 			// what was measured; how it is divided depends on the luck of the longer
 			// ones
 			t.Errorf("%s: four rows take %.0f ns over a network that takes 2 ms: %v",
@@ -186,20 +190,20 @@ func TestMeasured(t *testing.T) {
 	if c.put.basis == assumed || c.get.basis == assumed {
 		t.Errorf("not measured: %v", c)
 	}
-	if text := notes(d, o); !strings.Contains(text, "put.nic=") ||
+	if text := describeModel(d, o); !strings.Contains(text, "put.nic=") ||
 		!strings.Contains(text, "measured within this host") {
 		t.Error(text)
 	}
 }
 
-// lendSpy counts what is lent although it is registered for good.
-type lendSpy struct {
+// lendCounter counts Lend calls for memory that is registered for good.
+type lendCounter struct {
 	transport.DirectFabric
 	vain *atomic.Int32
 	real *atomic.Int32
 }
 
-func (l lendSpy) Lend(lo, hi uintptr) (key uint64, release func(), ok bool) {
+func (l lendCounter) Lend(lo, hi uintptr) (key uint64, release func(), ok bool) {
 	if l.Here(lo) != nil {
 		l.vain.Add(1)
 	} else {
@@ -208,7 +212,7 @@ func (l lendSpy) Lend(lo, hi uintptr) (key uint64, release func(), ok bool) {
 	return l.DirectFabric.Lend(lo, hi)
 }
 
-// What registering memory takes is measured with memory that is not registered.
+// TestMeasuredRegistering shows that registering is measured with memory that is not registered.
 func TestMeasuredRegistering(t *testing.T) {
 	d := pipe.New(pipe.Options{Direct: true, Shared: true, MaxFrame: 16 << 10,
 		Credits: 16}).Driver()
@@ -219,7 +223,7 @@ func TestMeasuredRegistering(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		return lendSpy{f.(transport.DirectFabric), &vain, &real}, nil
+		return lendCounter{f.(transport.DirectFabric), &vain, &real}, nil
 	}
 	o := Options{Settings: transport.Settings{Timeout: patience, Eager: 8 << 10,
 		Buffer: 16 << 20}, Poll: 20 * time.Microsecond}

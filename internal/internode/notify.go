@@ -1,90 +1,92 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Notifications by the device: a notify counter of the target has one writer, so the origin's
-// device writes it, on the same connection as the data before it. Who looks at the counter sees it
-// without the data server's help.
+// Notifications by the device. A notify counter of the target has one writer, so the origin's
+// device writes it, on the same connection as the data before it. A thread that polls the counter
+// needs no help of the data server.
 package internode
 
 import "libarmci/internal/transport"
 
-// Whose ranges kindRanges asks for where it does not give the address of an allocation.
+// What kindRanges asks for instead of the address of an allocation.
 const (
-	scratchRanges = 0
-	counterRanges = 1
+	scratchRangesID = 0
+	counterRangesID = 1
 )
 
-// counters is the memory of a node's notify counters.
-type counters struct {
-	asked bool
-	at    transport.Range // Hi = 0: no device reaches them
-	sent  uint64          // the frame of the latest notification that was a message
-	// The frame of the latest ordered message that was no call. Some of core's store, which a
-	// write of the device must not overtake, except those of notify counters.
-	messages uint64
+// counterState is what an origin knows of a node's notify counters, and of messages that a write of
+// the device must not overtake. The target's mu guards it.
+type counterState struct {
+	asked      bool            // memory is valid
+	memory     transport.Range // Hi = 0: no device reaches the counters
+	lastNotify uint64          // frame of the last notification that was a message
+	// frame of the last ordered message that was no call: some of core's store, except those of
+	// notify counters
+	lastMessage uint64
 }
 
-// Notifies tells whether there is a device that may write counters.
+// Notifies reports whether there is a device that may write counters.
 func (t *Transport) Notifies() bool { return t.direct != nil }
 
-// Notify raises my counter at a peer: by a write, or by a message where that would overtake
-// something.
+// Notify raises this rank's counter at a peer. A write of the device does that, or a message where
+// the write would overtake a store. It returns the address of the counter, or 0 if it sent a
+// message.
 func (t *Transport) Notify(peer transport.Peer, kind uint8, count uint32) (at uintptr, err error) {
-	g, err := t.target(peer)
+	g, err := t.targetOf(peer)
 	if err != nil {
 		return 0, err
 	}
-	if err := g.lock(); err != nil {
+	if err := g.lockConnected(); err != nil {
 		return 0, err
 	}
 	defer g.mu.Unlock()
-	rank := t.peers[peer].Rank
+	rank := t.routes.peers[peer].Rank
 	if at, err = g.writeCounter(rank, count); at != 0 || err != nil {
 		return at, err
 	}
-	// The next one can be a write when this has been handled.
+	// acknowledged: the next notification can be a write when this frame has been handled
 	h := header{kind: kindSend, what: kind, flags: flagAck, rank: uint32(rank)}
-	err = g.sendParts(nil, &h, &transport.Msg{}, transport.Now)
-	g.counters.sent = g.sent
-	g.dropFast()
+	err = g.sendMessageFrames(nil, &h, &transport.Msg{}, transport.Now)
+	g.tx.counters.lastNotify = g.tx.sentFrames
+	g.closeFastPath()
 	return 0, err
 }
 
-// writeCounter writes my notify counter at a rank, and says where that is. 0: no device reaches it,
-// or frames are on their way that have to be handled first: those that store, and an earlier
-// notification. The caller has the lock.
+// writeCounter writes this rank's notify counter at a rank, and returns its address. It returns 0
+// if no device reaches it, or if frames must be handled first: stores, and an earlier notification.
+// The caller holds mu.
 func (g *target) writeCounter(rank transport.Rank, count uint32) (uintptr, error) {
-	w, ok := g.ep.(transport.WordEndpoint)
-	if !ok || !g.reached(max(g.stored, g.counters.sent)) {
+	w, ok := g.tx.ep.(transport.WordEndpoint)
+	if !ok || !g.hasHandled(max(g.tx.lastStore, g.tx.counters.lastNotify)) {
 		return 0, nil
 	}
-	addr, err := g.counter(rank)
+	addr, err := g.counterAddr(rank)
 	if err != nil || addr == 0 {
 		return 0, err
 	}
-	if err := w.WriteWord(addr, g.counters.at.Key, count); err != nil {
-		return 0, g.failPosting(err)
+	if err := w.WriteWord(addr, g.tx.counters.memory.Key, count); err != nil {
+		return 0, g.failAfterReading(err)
 	}
-	if g.t.fast != nil { // the next one is C's
-		all := g.counters.at
+	if g.t.fast != nil { // C sends the next notification
+		all := g.tx.counters.memory
 		whole := transport.Span{Lo: all.Lo, Hi: all.Hi}
-		g.t.fast.CacheRange(g.ep, rank, addr, all, whole, g.serves)
-		g.learnt = true
+		g.t.fast.CacheRange(g.tx.ep, rank, addr, all, whole, g.progress.server)
+		g.tx.fastPathOpen = true
 	}
 	return addr, nil
 }
 
-// counter is the address of my notify counter at a rank, 0 if no device reaches it. The caller has
-// the lock.
-func (g *target) counter(rank transport.Rank) (uintptr, error) {
-	c, o := &g.counters, &g.t.opt
+// counterAddr returns the address of this rank's notify counter at a rank, or 0 if no device
+// reaches it. It asks the server once, so it may poll. The caller holds mu.
+func (g *target) counterAddr(rank transport.Rank) (uintptr, error) {
+	c, o := &g.tx.counters, &g.t.opt
 	if !c.asked {
-		list, err := g.askRanges(counterRanges, nil)
+		list, err := g.askRanges(counterRangesID, nil)
 		if err != nil {
 			return 0, err
 		}
 		c.asked = true
 		if len(list) == 1 && list[0].Direct {
-			c.at = list[0]
+			c.memory = list[0]
 		}
 	}
 	world, local := 0, 0
@@ -96,15 +98,16 @@ func (g *target) counter(rank transport.Rank) (uintptr, error) {
 			}
 		}
 	}
-	addr := c.at.Lo + 4*uintptr(local*world+int(o.Me))
-	if c.at.Hi == 0 || addr+4 > c.at.Hi {
+	addr := c.memory.Lo + 4*uintptr(local*world+int(o.Me))
+	if c.memory.Hi == 0 || addr+4 > c.memory.Hi {
 		return 0, nil
 	}
 	return addr, nil
 }
 
-// counterRange is the registered memory of this node's counters.
-func (t *Transport) counterRange() []transport.Range {
+// counterRange returns the registered memory of this node's counters.
+func (o *origin) counterRange() []transport.Range {
+	t := o.server.t
 	lo, n := t.opt.Node.Counters()
 	if n == 0 {
 		return nil

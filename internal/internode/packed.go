@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Transfers by frames to the node's data server: all of them where the fabric has no direct
-// transfers, else accumulates, short rows, and memory that no device reaches. Data is packed at one
+// transfers; else accumulates, short rows, and memory that no device reaches. Data is packed at one
 // side and unpacked at the other.
 package internode
 
@@ -12,61 +12,64 @@ import (
 	"libarmci/internal/transport"
 )
 
-// limits of a frame of a transfer of so many bytes. The cost model may have to measure.
-func (g *target) limits(get bool, nbytes int64) limits {
-	l := limits{data: int64(g.payload), desc: min(g.payload-scaleBytes, listDesc),
-		both: g.payload - scaleBytes}
-	if g.direct != nil && nbytes > smallTransfer {
-		l.data = min(l.data, int64(g.costs(get).frame(get, nbytes)))
+// frameLimits returns the limits of the frames of a transfer. It asks the cost model, which may
+// have to measure. The caller holds mu.
+func (g *target) frameLimits(get bool, nbytes int64) frameLimits {
+	l := frameLimits{data: int64(g.tx.maxBody), desc: min(g.tx.maxBody-scaleBytes,
+		maxUnboundedDesc),
+		total: g.tx.maxBody - scaleBytes}
+	if g.tx.direct != nil && nbytes > smallTransfer {
+		l.data = min(l.data, int64(g.costModel(get).frameBytes(get, nbytes)))
 	}
 	if get {
-		l.both = math.MaxInt
+		l.total = math.MaxInt
 	}
 	return l
 }
 
 // smallTransfer is how much one frame carries without asking the cost model. Shorter answers are
-// received through a buffer, many by one call of the system: to copy a few KiB takes less time than
-// a call for each.
+// received through a buffer, many by one system call: to copy a few KiB takes less time than a call
+// for each.
 const smallTransfer = 16 << 10
 
-// byFrames sends a put or an accumulate, whose local memory is the caller's again when it returns,
-// or asks for a get's data. The caller has the lock.
-func (g *target) byFrames(f *transfer, nbytes int64, r *request) (err error) {
+// postFrames sends a put or an accumulate, whose local memory may be reused when it returns, or
+// asks for the data of a get, which r gets. The caller holds the target's mu.
+func (f *transfer) postFrames(g *target, nbytes int64, r *request) (err error) {
 	get, grain := f.h.kind == kindGet, 1
-	l := g.limits(get, nbytes)
-	g.chunk.scale = nil
+	l := g.frameLimits(get, nbytes)
+	g.tx.buf.chunk.scale = nil
 	switch f.h.kind {
 	case kindGet:
-		r.want, r.into, r.room = kindData, f.left, nbytes
-		if nbytes >= smallTransfer && r.into.Row() >= int64(g.t.info.Straight) {
-			r.large = true
-			g.table.large.Add(1)
+		r.wantKind, r.dest.cursor, r.dest.bytesDue = kindData, f.local, nbytes
+		if nbytes >= smallTransfer && r.dest.cursor.Row() >= int64(g.t.info.Straight) {
+			r.dest.large = true
+			g.requests.largeOpen.Add(1)
 		}
 	case kindAcc:
-		grain, g.chunk.scale = kernel.TypeSize(kernel.Type(f.h.what)), f.scale[:]
+		grain, g.tx.buf.chunk.scale = kernel.TypeSize(kernel.Type(f.h.what)), f.scale[:]
 	}
-	for err == nil && f.right.Left() > 0 {
-		if err = g.credit(); err != nil {
+	for err == nil && f.remote.Left() > 0 {
+		if err = g.acquireCredit(); err != nil {
 			return err
 		}
 		h := f.h
-		g.chunk.take(&f.right, l, grain)
+		g.tx.buf.chunk.describeNext(&f.remote, l, grain)
 		if get {
-			err = g.send(r, &h, &g.chunk, nil, 0, g.urgency(f, &h))
+			err = g.sendFrame(r, &h, &g.tx.buf.chunk, nil, 0, f.frameUrgency(g, &h))
 		} else {
-			h.flags = g.storing(f.right.Left() == 0)
-			err = g.send(nil, &h, &g.chunk, &f.left, g.chunk.bytes, g.urgency(f, &h))
+			h.flags = g.recordStore(f.remote.Left() == 0)
+			err = g.sendFrame(nil, &h, &g.tx.buf.chunk, &f.local, g.tx.buf.chunk.bytes,
+				f.frameUrgency(g, &h))
 		}
 	}
 	return err
 }
 
-// urgency of a transfer's frame.
-func (g *target) urgency(f *transfer, h *header) transport.When {
+// frameUrgency returns how soon a frame of the transfer must leave.
+func (f *transfer) frameUrgency(g *target, h *header) transport.When {
 	get := h.kind == kindGet
 	switch {
-	case f.x.Later && (!get || g.poller.later.Load() > 1):
+	case f.xfer.Later && (!get || g.tx.poller.unattended.Load() > 1):
 		return transport.Soon
 	case get || h.flags&flagAck != 0:
 		return transport.Now
@@ -74,20 +77,22 @@ func (g *target) urgency(f *transfer, h *header) transport.When {
 	return transport.Burst
 }
 
-// storing notes that the next frame stores. The last one of a transfer asks for an acknowledgement
-// if callers usually fence after each transfer.
-func (g *target) storing(last bool) (flags uint8) {
-	g.stored = g.sent
-	g.posted.Store(g.sent)
-	g.dropFast()
+// recordStore records that the frame that acquireCredit has just counted stores: fences wait for
+// it, and the C fast path is closed. It returns the flags for that frame. The last frame of a
+// transfer asks for an acknowledgement if callers usually fence after each one. The caller holds
+// mu.
+func (g *target) recordStore(last bool) (flags uint8) {
+	g.tx.lastStore = g.tx.sentFrames
+	g.progress.fenceFrame.Store(g.tx.sentFrames)
+	g.closeFastPath()
 	if !last {
 		return 0
 	}
-	if g.stores++; g.stores > 1 {
-		g.fenced = false
+	if g.tx.fences.stores++; g.tx.fences.stores > 1 {
+		g.tx.fences.afterEach = false
 	}
-	if g.fenced {
-		g.told, flags = g.sent, flagAck
+	if g.tx.fences.afterEach {
+		g.tx.ackRequested, flags = g.tx.sentFrames, flagAck
 	}
 	return flags
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Bodies of unordered messages that are received where somebody has said that they belong.
+// Bodies of unordered messages for which the job has a place.
 package internode
 
 import (
@@ -13,18 +13,20 @@ import (
 	"libarmci/internal/transport/pipe"
 )
 
-// place is where bodies of one length belong.
-type place struct {
+// testPlace is where bodies of one length belong.
+type testPlace struct {
 	memory  []byte
 	arrived atomic.Int32
 }
 
-func (p *place) Memory() []byte { return p.memory }
-func (p *place) Arrived()       { p.arrived.Add(1) }
+func (p *testPlace) Memory() []byte { return p.memory }
+func (p *testPlace) Arrived()       { p.arrived.Add(1) }
 
-func TestPlaced(t *testing.T) {
+// TestMessagesArePlaced shows that a body goes to its place if the message comes in one frame over
+// the connection, and else to the handler.
+func TestMessagesArePlaced(t *testing.T) {
 	for _, n := range []int{1, 1000, 100_000} {
-		p := &place{memory: bytes.Repeat([]byte{0xff}, n)}
+		p := &testPlace{memory: bytes.Repeat([]byte{0xff}, n)}
 		var offered atomic.Int32
 		w := newWatchTest(t, pipe.Options{MaxFrame: 64 << 10}, func(o *Options) {
 			o.Place = func(from transport.Rank, m transport.Msg,
@@ -55,7 +57,7 @@ func TestPlaced(t *testing.T) {
 			time.Now().Before(stop); time.Sleep(time.Millisecond) {
 		}
 		end()
-		if n > 64<<10 { // in parts: nobody is asked
+		if n > 64<<10 { // several frames: the job is not asked
 			if p.arrived.Load() != 0 || offered.Load() != 0 ||
 				!w.ends.Inbox[1].Has(0, 2) {
 				t.Errorf("%d bytes: asked for %d times, arrived %d times", n,
@@ -69,12 +71,11 @@ func TestPlaced(t *testing.T) {
 				p.arrived.Load())
 		}
 		clear(p.memory)
-		say("tail") // nobody says where
+		say("tail") // the job has no place for it
 		w.call()
 		w.await(2)
 		if p.arrived.Load() != 1 || bytes.ContainsAny(p.memory, "body") {
-			t.Errorf("%d bytes that nobody has said anything about have gone to the "+
-				"place of others", n)
+			t.Errorf("%d bytes without a place have gone to the place of others", n)
 		}
 	}
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Who makes progress at the origin: whoever waits for something polls the source it comes from
-// himself, because to be told by another thread takes longer than the whole answer. One thread at a
-// time owns a poller and polls its source. Who finds it owned sleeps until the owner has found
-// something or releases it; when nobody waits, the progress thread acquires it (thread.go).
+// Progress at the origin. A thread that waits polls the source of its answer itself, because a
+// wake-up by another thread takes longer than the whole answer. One thread at a time owns a poller
+// and polls its source. Another thread that waits there sleeps until the owner has received a frame
+// or releases the poller. When no thread waits, the progress thread takes over (thread.go).
 package internode
 
 import (
@@ -16,96 +16,103 @@ import (
 	"libarmci/internal/wait"
 )
 
-// poller is a source, and the right to poll it.
+// poller is a source of frames, and the right to poll it, which one thread has at a time.
 type poller struct {
-	t   *Transport
-	src transport.Source
+	t     *Transport
+	src   transport.Source
+	owner pollerOwner
 
-	mu      sync.Mutex
-	turn    sync.Cond // the owner has found something, or has released it
-	owned   bool
-	closed  bool
-	waiting atomic.Int32 // who sleeps until turn
+	waiting       atomic.Int32 // threads in pollUntil that do not own the poller
+	unattended    atomic.Int32 // open requests that no caller waits for
+	sleepers      atomic.Int32 // threads that wait for a message and have stopped polling
+	callerActive  atomic.Bool  // a caller has polled or sent since the thread last looked
+	bytesInFlight atomic.Int64 // bytes that were sent since a frame came
 
-	later  atomic.Int32 // open requests that nobody waits for
-	asleep atomic.Int32 // who waits for a message and has stopped looking (progress.go)
-	driven atomic.Bool  // a caller has lately polled or sent: the progress thread need not
-	afloat atomic.Int64 // bytes sent since something came
-	listed bool         // with the progress thread: its lock
-	links  int          // connections that it is for; the transport's lock linking
+	wantsAttention bool // in progressThread.attention; under that thread's mu
+	armed          bool // a frame wakes the progress thread, which owns this field
+	links          int  // connections that have this source; under pollerSet.mu
 
-	attended bool // the fabric tells the progress thread what comes (part.go); of that
-
-	// Of the owner.
-	patience wait.Patience
-	crowd    wait.Crowd
-	run      time.Time // when it last let Go's scheduler run
-	drives   uint32
+	spin spinState
 }
 
-// Go's monitor takes the processor from a thread that has not been scheduled for 10 ms in each of
-// its system calls, and looks for such threads 50,000 times a second. So who polls lets itself be
-// scheduled before.
+// pollerOwner is the ownership of a poller.
+type pollerOwner struct {
+	mu      sync.Mutex
+	changed sync.Cond // the owner has received a frame, or has released the poller
+	held    bool      // a thread owns the poller
+	closed  bool      // the poller is given to no thread any more
+}
+
+// spinState adapts how long a thread polls before it sleeps. The poller's owner has it.
+type spinState struct {
+	patience wait.Patience
+	crowd    wait.Crowd
+	yielded  time.Time // when the owner last let Go's scheduler run
+	waits    uint32    // calls of pollOwned
+}
+
+// scheduleEvery is how long a thread polls before it lets Go's scheduler run. Go's monitor takes
+// the processor, in a system call, from a thread that has not been scheduled for 10 ms, and looks
+// for such threads 50,000 times a second.
 const scheduleEvery = 4 * time.Millisecond
 
-// rareDrives is how many waits that find at once what they wait for go by before one looks at the
-// clock.
-const rareDrives = 16
+// waitsPerClock is how many waits that are over at once go by before one reads the clock.
+const waitsPerClock = 16
 
-// longSleep is how long an owner sleeps before it looks whether what it waits for came by other
-// means.
+// longSleep bounds how long an owner sleeps: what it waits for may also come by other means.
 const longSleep = 50 * time.Millisecond
 
-// pollerOf is the poller of a source, which is made when it is first asked for.
-func (t *Transport) pollerOf(src transport.Source) *poller {
-	if p, ok := t.pollers.Load(src); ok {
+// pollerOf returns the poller of a source, and makes it on first use.
+func (s *pollerSet) pollerOf(src transport.Source) *poller {
+	if p, ok := s.bySource.Load(src); ok {
 		return p.(*poller)
 	}
-	p := &poller{t: t, src: src}
-	p.patience.Init(t.info.Patience)
-	p.turn.L = &p.mu
-	made, _ := t.pollers.LoadOrStore(src, p)
+	p := &poller{t: s.t, src: src}
+	p.spin.patience.Init(s.t.info.Patience)
+	p.owner.changed.L = &p.owner.mu
+	made, _ := s.bySource.LoadOrStore(src, p)
 	return made.(*poller)
 }
 
-// expects tells whether something is to come that nobody reads who waits for it.
-func (p *poller) expects() bool { return p.later.Load() > 0 || p.asleep.Load() > 0 }
+// hasUnattended reports whether an answer or a message is due that no waiting thread polls for.
+func (p *poller) hasUnattended() bool { return p.unattended.Load() > 0 || p.sleepers.Load() > 0 }
 
-// attendLater has the progress thread collect answers for which no caller waits, if any are to
-// come.
-func (p *poller) attendLater() {
-	if p.expects() {
-		p.driven.Store(true)
-		p.t.thread.attend(p)
+// requestUnattended has the progress thread collect answers that no caller waits for, if any are
+// due. It marks the caller as active: the thread gives it a tick's time first.
+func (p *poller) requestUnattended() {
+	if p.hasUnattended() {
+		p.callerActive.Store(true)
+		p.t.thread.requestAttention(p)
 	}
 }
 
-// await blocks until done; it polls meanwhile, if nobody else does.
-func (p *poller) await(done func() bool) {
+// pollUntil blocks until done. It polls if no other thread owns the poller, else it sleeps. done is
+// called under owner.mu too, so it must not block.
+func (p *poller) pollUntil(done func() bool) {
 	if done() {
 		return
 	}
-	p.mu.Lock()
+	p.owner.mu.Lock()
 	for {
-		if !p.owned {
-			p.owned = true
-			p.mu.Unlock()
-			p.drive(done)
+		if !p.owner.held {
+			p.owner.held = true
+			p.owner.mu.Unlock()
+			p.pollOwned(done)
 			p.release()
 			return
 		}
-		// before another look: who changes what it waits for looks here afterwards
+		// before done: the thread that makes it true reads waiting afterwards
 		p.waiting.Add(1)
 		if !done() {
-			p.turn.Wait()
+			p.owner.changed.Wait()
 		}
 		p.waiting.Add(-1)
 		if done() {
-			free := !p.owned
-			if free { // the signal may have been about the poller: pass it on
-				p.turn.Signal()
+			free := !p.owner.held
+			if free { // the signal may have been for the next owner: pass it on
+				p.owner.changed.Signal()
 			}
-			p.mu.Unlock()
+			p.owner.mu.Unlock()
 			if free {
 				p.leaveToThread()
 			}
@@ -114,63 +121,65 @@ func (p *poller) await(done func() bool) {
 	}
 }
 
-// tryAcquire makes the caller the owner if there is none.
+// tryAcquire makes the caller the owner, unless there is one. The owner calls release, or handOver
+// if it is the progress thread.
 func (p *poller) tryAcquire() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.owned || p.closed {
+	p.owner.mu.Lock()
+	defer p.owner.mu.Unlock()
+	if p.owner.held || p.owner.closed {
 		return false
 	}
-	p.owned = true
+	p.owner.held = true
 	return true
 }
 
-// release passes the poller on: to a caller that waits, else to the progress thread if something is
-// to come.
+// release ends the ownership. It passes the poller to a thread that waits, else to the progress
+// thread if answers are due.
 func (p *poller) release() {
 	if !p.handOver() {
 		p.leaveToThread()
 	}
 }
 
-// leaveToThread has the progress thread poll, if something is to come.
+// leaveToThread has the progress thread poll, if answers are due.
 func (p *poller) leaveToThread() {
-	if p.expects() {
-		p.t.thread.attend(p)
+	if p.hasUnattended() {
+		p.t.thread.requestAttention(p)
 	}
 }
 
-// handOver ends the ownership and wakes a caller that waits; false if none does. The callers are
-// counted under mu: one that still waits then finds the poller free and sees to it, even if it does
-// not need it. One that was counted before may have left by now, because the poller was still
-// owned. The progress thread calls handOver alone, since it has asked the fabric for attention.
+// handOver ends the ownership and wakes a waiting thread; it returns false if there is none.
+// Waiting threads are counted under owner.mu. One that is counted then finds the poller free and
+// passes it on, even if it does not need it. The progress thread calls handOver alone, since it has
+// armed the fabric's wake-up.
 func (p *poller) handOver() (passed bool) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.owned = false
-	p.turn.Signal()
+	p.owner.mu.Lock()
+	defer p.owner.mu.Unlock()
+	p.owner.held = false
+	p.owner.changed.Signal()
 	return p.waiting.Load() > 0
 }
 
-// tell wakes those who wait for what may have been found.
-func (p *poller) tell() {
+// wakeWaiters wakes the threads in pollUntil, so that they look for what they wait for. It locks
+// owner.mu if there are any.
+func (p *poller) wakeWaiters() {
 	if p.waiting.Load() > 0 {
-		p.mu.Lock()
-		p.turn.Broadcast()
-		p.mu.Unlock()
+		p.owner.mu.Lock()
+		p.owner.changed.Broadcast()
+		p.owner.mu.Unlock()
 	}
 }
 
-// poll looks, and tells others if something has come. For the owner.
+// poll polls the source and wakes waiting threads if a frame has come. The caller owns the poller.
 func (p *poller) poll(looks int) int {
 	n := p.src.Poll(looks)
 	if n > 0 {
-		p.tell()
+		p.wakeWaiters()
 	}
 	return n
 }
 
-// pollOnce polls unless somebody else does: true if something has come.
+// pollOnce polls unless another thread does. It reports whether a frame has come.
 func (p *poller) pollOnce() bool {
 	if !p.tryAcquire() {
 		return false
@@ -180,86 +189,89 @@ func (p *poller) pollOnce() bool {
 	return n > 0
 }
 
-// drive polls until done. For the owner.
-func (p *poller) drive(done func() bool) {
-	p.driven.Store(true)
-	if p.drives++; p.drives%rareDrives == 0 {
-		p.letRun(time.Now())
+// pollOwned polls until done, and sleeps when that takes long. The caller owns the poller.
+func (p *poller) pollOwned(done func() bool) {
+	p.callerActive.Store(true)
+	if p.spin.waits++; p.spin.waits%waitsPerClock == 0 {
+		p.yieldIfDue(time.Now())
 	}
 	vain := false
 	for !done() {
 		if !vain {
-			vain = p.look(p.longer(), done) == 0
+			vain = p.spinPoll(p.extraSpin(), done) == 0
 			continue
 		}
 		begin := time.Now()
-		p.letRun(begin)
+		p.yieldIfDue(begin)
 		p.src.Sleep(longSleep)
-		p.patience.Slept(time.Since(begin))
+		p.spin.patience.Slept(time.Since(begin))
 		vain = p.poll(1) == 0
 	}
 	if !vain {
-		p.patience.Paid()
+		p.spin.patience.Paid()
 	}
 }
 
-// receiveAfter is how many looks an answer usually takes at most that depends on nothing here.
-const receiveAfter = 16
+// roundsBeforeReceive is how many polls an answer usually takes at most if it depends on nothing in
+// this process.
+const roundsBeforeReceive = 16
 
-// look polls while that is expected to pay, and some time more. If it takes longer than usual, it
-// receives between looks what comes to this process's data server, on which the answer may depend:
-// 0 if nothing has come from the source.
-func (p *poller) look(more time.Duration, done func() bool) (n int) {
+// spinPoll polls for as long as that is expected to pay, and for the time more. After
+// roundsBeforeReceive it polls the listener of this process's data server, too, on which the answer
+// may depend. It returns 0 if no frame has come from the source. The caller owns the poller.
+func (p *poller) spinPoll(more time.Duration, done func() bool) (n int) {
 	if look := p.t.info.Look; look > 0 {
-		return p.poll(int((p.patience.Now() + more) / look))
+		return p.poll(int((p.spin.patience.Now() + more) / look))
 	}
 	var v transport.Visit
 	defer func() { p.t.LeaveIncoming(&v, n > 0) }()
-	looks := p.patience.Begin(more)
+	looks := p.spin.patience.Begin(more)
 	for i := range maxRounds {
 		if n = p.poll(1); n > 0 || done() {
 			return 1
 		}
-		if (i < receiveAfter || p.t.PollIncoming(&v) == 0) && !looks.Yield(&p.crowd) {
+		if (i < roundsBeforeReceive || p.t.PollIncoming(&v) == 0) &&
+			!looks.Yield(&p.spin.crowd) {
 			break
 		}
 	}
 	return 0
 }
 
-// letRun lets Go's scheduler run, if it is time.
-func (p *poller) letRun(now time.Time) {
-	if now.Sub(p.run) > scheduleEvery {
+// yieldIfDue lets Go's scheduler run if scheduleEvery is over.
+func (p *poller) yieldIfDue(now time.Time) {
+	if now.Sub(p.spin.yielded) > scheduleEvery {
 		runtime.Gosched()
-		p.run = now
+		p.spin.yielded = now
 	}
 }
 
 const (
-	leastAfloat  = 4 << 10 // less data that was sent is not counted
-	bytesPerNano = 4       // how fast it travels, about
+	minInFlight  = 4 << 10 // shorter bodies are not counted
+	bytesPerNano = 4       // assumed bandwidth
 )
 
-// longer is how much longer than usual to look because of the data that was sent: it takes its
-// time, and to sleep would make it longer.
-func (p *poller) longer() time.Duration {
+// extraSpin returns how much longer than usual to poll because of data in flight, which takes its
+// time to arrive. To sleep would make it longer.
+func (p *poller) extraSpin() time.Duration {
 	const most = 4 << 20
-	if p.patience.Least() {
+	if p.spin.patience.Least() {
 		return 0
 	}
-	return time.Duration(min(p.afloat.Load(), most) / bytesPerNano)
+	return time.Duration(min(p.bytesInFlight.Load(), most) / bytesPerNano)
 }
 
-// close returns when nobody waits or polls any more. All targets have failed, so nobody begins to.
+// close returns when no thread waits or polls any more. All targets of the poller have failed or
+// gone, so no thread begins to.
 func (p *poller) close() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.closed = true
-	for p.owned || p.waiting.Load() > 0 {
-		p.turn.Broadcast()
-		p.mu.Unlock()
+	p.owner.mu.Lock()
+	defer p.owner.mu.Unlock()
+	p.owner.closed = true
+	for p.owner.held || p.waiting.Load() > 0 {
+		p.owner.changed.Broadcast()
+		p.owner.mu.Unlock()
 		p.src.Interrupt()
 		time.Sleep(50 * time.Microsecond)
-		p.mu.Lock()
+		p.owner.mu.Lock()
 	}
 }

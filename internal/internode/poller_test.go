@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Who polls next: whoever has owned a poller passes it on to a caller that waits, or to the
-// progress thread.
+// The next owner of a poller: a caller that waits, or the progress thread.
 package internode
 
 import (
@@ -12,52 +11,54 @@ import (
 	"libarmci/internal/transport"
 )
 
-// nothing is a source from which nothing comes.
-type nothing struct{ transport.Source }
+// emptySource is a source from which no frame comes.
+type emptySource struct{ transport.Source }
 
-// Who gets the poller when it is not needed any more leaves it to the progress thread, if something
-// is to come.
+// TestPollerIsPassedOn shows that a caller that gets the poller, and does not need it any more,
+// leaves it to the progress thread if answers are due.
 func TestPollerIsPassedOn(t *testing.T) {
 	tr := &Transport{}
-	p := tr.pollerOf(&nothing{})
+	tr.pollers.t = tr
+	p := tr.pollers.pollerOf(&emptySource{})
 	if !p.tryAcquire() {
-		t.Fatal("somebody has the poller")
+		t.Fatal("the new poller has an owner")
 	}
 	var done atomic.Bool
 	ended := make(chan struct{})
 	go func() {
-		p.await(done.Load)
+		p.pollUntil(done.Load)
 		close(ended)
 	}()
 	for p.waiting.Load() == 0 {
 		time.Sleep(time.Millisecond)
 	}
-	p.asleep.Add(1) // somebody waits for a message
+	p.sleepers.Add(1) // a thread waits for a message
 	done.Store(true)
 	p.release()
 	<-ended
 	tr.thread.mu.Lock()
 	defer tr.thread.mu.Unlock()
-	if !p.listed {
-		t.Error("nobody polls")
+	if !p.wantsAttention {
+		t.Error("no thread polls")
 	}
 }
 
-// A caller that leaves while the owner releases the poller found it owned, so it passes nothing on.
-// The owner must not count on it. done runs under the poller's lock, where it holds the caller
-// until the owner waits for that lock.
+// TestPollerIsNotLeftToCallerThatLeaves shows that an owner does not count on a caller that is just
+// leaving. That caller found the poller owned, so it passes nothing on. done runs under the
+// poller's lock, where it holds the caller until the owner waits for that lock.
 func TestPollerIsNotLeftToCallerThatLeaves(t *testing.T) {
 	tr := &Transport{}
-	p := tr.pollerOf(&nothing{})
+	tr.pollers.t = tr
+	p := tr.pollers.pollerOf(&emptySource{})
 	if !p.tryAcquire() {
 		t.Fatal("the new poller has an owner")
 	}
-	p.asleep.Add(1) // a thread waits for a message
+	p.sleepers.Add(1) // a thread waits for a message
 	var calls int
 	counted, leave, left := make(chan struct{}), make(chan struct{}), make(chan struct{})
 	go func() {
 		defer close(left)
-		p.await(func() bool {
+		p.pollUntil(func() bool {
 			if calls++; calls == 2 { // the caller has counted itself and holds the lock
 				close(counted)
 				<-leave
@@ -77,7 +78,7 @@ func TestPollerIsNotLeftToCallerThatLeaves(t *testing.T) {
 	<-released
 	tr.thread.mu.Lock()
 	defer tr.thread.mu.Unlock()
-	if !p.listed {
+	if !p.wantsAttention {
 		t.Error("the poller is free, a message is to come, and no thread was told")
 	}
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Put, get and accumulate: which way a transfer takes, and when it is complete. One that somebody
-// waits for is complete when its call returns.
+// Put, get and accumulate: the protocol of a transfer, and when it is complete. A blocking transfer
+// is complete when the call returns.
 package internode
 
 import (
@@ -12,19 +12,19 @@ import (
 	"libarmci/internal/transport"
 )
 
-// transfer is a put, get or accumulate on its way.
+// transfer is a put, get or accumulate that is being posted or is queued.
 type transfer struct {
-	x     *transport.Xfer
-	h     header // what all its frames have in common
-	scale [scaleBytes]byte
-	left  kernel.Cursor // local side
-	right kernel.Cursor // remote side
-	list  [2][]kernel.Group
+	xfer    *transport.Xfer
+	h       header // what all its frames have in common
+	scale   [scaleBytes]byte
+	local   kernel.Cursor
+	remote  kernel.Cursor
+	vectors [2][]kernel.Group // both sides of vector data, which the cursors walk
 }
 
-// set begins a transfer of x. s is the scale of an accumulate.
-func (f *transfer) set(x *transport.Xfer, k kind, rank transport.Rank, s transport.Scale) {
-	f.x, f.h = x, header{kind: k, rank: uint32(rank)}
+// reset makes f a transfer of x. s is the scale of an accumulate.
+func (f *transfer) reset(x *transport.Xfer, k kind, rank transport.Rank, s transport.Scale) {
+	f.xfer, f.h = x, header{kind: k, rank: uint32(rank)}
 	if k == kindAcc {
 		f.h.what = uint8(s.Type)
 		copy(f.scale[:],
@@ -32,71 +32,74 @@ func (f *transfer) set(x *transport.Xfer, k kind, rank transport.Rank, s transpo
 	}
 }
 
-// posted ends the use of a transfer. What comes for its request, if it has one, still goes where
-// its lists say: they stay with the request.
-func (f *transfer) posted(r *request) {
-	if r != nil && f.x.Vector != nil {
-		f.list, r.list = r.list, f.list
+// detachXfer ends the use of x, which is the caller's again. The cursors of r, which may be nil,
+// still walk the vectors, so these stay with r.
+func (f *transfer) detachXfer(r *request) {
+	if r != nil && f.xfer.Vector != nil {
+		f.vectors, r.dest.vectors = r.dest.vectors, f.vectors
 	}
-	f.x = nil
+	f.xfer = nil
 }
 
 // Put sends local memory to remote memory.
 func (t *Transport) Put(p transport.Peer, x *transport.Xfer) error {
-	return t.post(p, x, kindPut, transport.Scale{})
+	return t.postTransfer(p, x, kindPut, transport.Scale{})
 }
 
 // Get fetches remote memory.
 func (t *Transport) Get(p transport.Peer, x *transport.Xfer) error {
-	return t.post(p, x, kindGet, transport.Scale{})
+	return t.postTransfer(p, x, kindGet, transport.Scale{})
 }
 
 // Acc adds local memory to remote memory.
 func (t *Transport) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error {
-	return t.post(p, x, kindAcc, s)
+	return t.postTransfer(p, x, kindAcc, s)
 }
 
-// post carries a transfer out, or sees that it is.
-func (t *Transport) post(peer transport.Peer, x *transport.Xfer, k kind, s transport.Scale) error {
+// postTransfer posts a transfer, or queues it if it is large and nonblocking and the fabric's Send
+// would block. It takes the target's mu.
+func (t *Transport) postTransfer(peer transport.Peer, x *transport.Xfer, k kind,
+	s transport.Scale) error {
 	nbytes := x.Bytes()
-	g, err := t.target(peer)
+	g, err := t.targetOf(peer)
 	if err != nil || nbytes == 0 {
 		if err == nil {
 			x.Finish(nil)
 		}
 		return err
 	}
-	rank := t.peers[peer].Rank
+	rank := t.routes.peers[peer].Rank
 	if x.Later && t.info.Blocks && k != kindGet && nbytes > max(int64(t.opt.Eager),
 		t.info.Defers) {
 		f := new(transfer)
-		f.set(x, k, rank, s)
-		g.enqueue(f)
+		f.reset(x, k, rank, s)
+		g.queue.enqueue(f)
 		return nil
 	}
-	if err = g.lock(); err != nil {
+	if err = g.lockConnected(); err != nil {
 		return err
 	}
-	f := g.posting
-	f.set(x, k, rank, s)
-	r, err := g.carry(f, nbytes)
-	f.posted(r)
+	f := g.tx.buf.xfer
+	f.reset(x, k, rank, s)
+	r, err := f.postLocked(g, nbytes)
+	f.detachXfer(r)
 	g.mu.Unlock()
-	return end(x, r, err)
+	return completePosted(x, r, err)
 }
 
-// end completes a transfer that has been posted: at once, when r is complete, or later.
-func end(x *transport.Xfer, r *request, err error) error {
+// completePosted completes a transfer that has been posted: at once if r is nil; else it waits for
+// r, or leaves an unattended one to whichever thread receives its last answer.
+func completePosted(x *transport.Xfer, r *request, err error) error {
 	if r == nil {
 		if err == nil {
 			x.Finish(nil)
 		}
 		return err
 	}
-	later, p := r.later, r.poller
-	r.finish(err)
-	if later { // x is the caller's again, perhaps
-		p.attendLater()
+	later, p := r.unattended, r.poller
+	r.finishPart(err)
+	if later { // not x.Later: x may be the caller's again
+		p.requestUnattended()
 		return nil
 	}
 	_, err = r.wait()
@@ -104,76 +107,79 @@ func end(x *transport.Xfer, r *request, err error) error {
 	return nil
 }
 
-// carry posts a transfer. r is what has to be waited for, with one part open; nil if local memory
-// may be reused and the target is not asked. The caller has the lock.
-func (g *target) carry(f *transfer, nbytes int64) (r *request, err error) {
-	f.begin()
+// postLocked posts the transfer by the protocol that it chooses. It returns the request to wait
+// for, with one part open. It returns nil if local memory may be reused and no answer is due. The
+// caller holds the target's mu.
+func (f *transfer) postLocked(g *target, nbytes int64) (r *request, err error) {
+	f.rewind()
 	switch {
-	case g.direct == nil:
-		return g.carryBy(f, nbytes, transport.ByPacking)
+	case g.tx.direct == nil:
+		return f.postBy(g, nbytes, transport.ByPacking)
 	case f.h.kind == kindAcc:
-		return g.accumulate(f, nbytes)
+		return f.postAccumulate(g, nbytes)
 	}
-	return g.carryBy(f, nbytes, g.protocol(f))
+	return f.postBy(g, nbytes, f.chooseProtocol(g))
 }
 
-// carryBy is carry by a protocol, or by frames where that is not possible.
-func (g *target) carryBy(f *transfer, nbytes int64, by string) (r *request, err error) {
+// postBy is postLocked by a given protocol, or by frames where that is not possible.
+func (f *transfer) postBy(g *target, nbytes int64, by string) (r *request, err error) {
 	get, copied := f.h.kind == kindGet, nbytes <= int64(g.t.opt.Eager) && !g.t.opt.Lends()
 	if get || by == transport.ByDevice && !copied {
-		if r, err = g.open(f.x, kindData); err != nil {
+		if r, err = g.openRequest(f.xfer, kindData); err != nil {
 			return nil, err
 		}
 	}
 	switch {
 	case by == transport.ByDevice:
-		err = g.move(f, r)
+		err = f.postDirect(g, r)
 	case by == transport.ByTargetSide && get:
-		err = g.pull(f, r)
+		err = f.requestPush(g, r)
 	default:
-		return r, g.byFrames(f, nbytes, r)
+		return r, f.postFrames(g, nbytes, r)
 	}
 	if errors.Is(err, transport.ErrNotNative) {
-		g.t.counts.refused.Add(1)
-		f.begin() // what was written is written again, which does no harm
-		return r, g.byFrames(f, nbytes, r)
+		g.t.conns.counts.refusedByDevice.Add(1)
+		f.rewind() // writes again what the device has written, which does no harm
+		return r, f.postFrames(g, nbytes, r)
 	}
-	return g.untold(f, r, err)
+	return f.deferRefusal(g, r, err)
 }
 
-// untold turns a bad address of a put that its caller believes to be good into an error of the next
-// fence.
-func (g *target) untold(f *transfer, r *request, err error) (*request, error) {
+// deferRefusal records a remote address error of a put, which is not acknowledged; the next fence
+// returns it. It returns other errors.
+func (f *transfer) deferRefusal(g *target, r *request, err error) (*request, error) {
 	if f.h.kind != kindGet && errors.Is(err, transport.ErrBadAddr) {
 		why := err
-		g.refused.CompareAndSwap(nil, &why)
+		g.loss.refusal.CompareAndSwap(nil, &why)
 		return r, nil
 	}
 	return r, err
 }
 
-// begin sets both cursors to the beginning of the transfer.
-func (f *transfer) begin() { f.x.Cursors(&f.left, &f.right, &f.list) }
+// rewind sets both cursors to the beginning of the transfer.
+func (f *transfer) rewind() { f.xfer.Cursors(&f.local, &f.remote, &f.vectors) }
 
-// firstLocal is an address of the local side.
-func (f *transfer) firstLocal() uintptr {
-	if f.x.Vector == nil {
-		return f.x.Local.Base
+// firstLocalAddr returns an address of the local side.
+func (f *transfer) firstLocalAddr() uintptr {
+	if f.xfer.Vector == nil {
+		return f.xfer.Local.Base
 	}
-	return f.list[0][0].Addrs[0]
+	return f.vectors[0][0].Addrs[0]
 }
 
-// wholeBytes is the longest block that is one load and one store (rule 8 of docs/memory-model.md).
-const wholeBytes = 8
+// maxWholeBytes is the longest block that is one load and one store (rule 8 of
+// docs/memory-model.md).
+const maxWholeBytes = 8
 
-// protocol chooses how a put or get travels to a target whose memory the device reaches.
-func (g *target) protocol(f *transfer) string {
+// chooseProtocol returns the protocol of a put or get to a target whose memory the device reaches.
+// The caller holds the target's mu.
+func (f *transfer) chooseProtocol(g *target) string {
 	get := f.h.kind == kindGet
-	if g.t.info.Bytewise && min(f.left.Row(), f.right.Row()) <= wholeBytes {
-		// each may be a flag
+	if g.t.info.Bytewise && min(f.local.Row(), f.remote.Row()) <= maxWholeBytes {
+		// a block may be a flag, which must be stored whole
 		return transport.ByPacking
 	}
-	if f.left.Contiguous() && f.right.Contiguous() { // however it was described
+	if f.local.Contiguous() && f.remote.Contiguous() { // also as a section
 		return transport.ByDevice
 	}
 	switch forced := g.t.opt.Strided; {
@@ -185,20 +191,21 @@ func (g *target) protocol(f *transfer) string {
 	case forced != transport.Auto && forced != "" && (forced != transport.ByTargetSide || get):
 		return forced
 	}
-	c := g.costs(get)
-	w := workload{get: get, requests: g.direct.Requests(&f.left, &f.right),
-		bytes: f.left.Left(), foreign: g.t.direct.Here(f.firstLocal()) == nil,
-		behind: !g.reached(g.stored)}
-	way := c.choose(w)
-	// What is outstanding has woken the server.
-	if way.by == transport.ByDevice || w.behind ||
-		g.serves.Asks(way.device, way.time, c.wake.start) {
-		return way.by
+	c := g.costModel(get)
+	w := workload{get: get, requests: g.tx.direct.Requests(&f.local, &f.remote),
+		bytes: f.local.Left(), foreign: g.t.direct.Here(f.firstLocalAddr()) == nil,
+		behind: !g.hasHandled(g.tx.lastStore)}
+	way := c.cheapest(w)
+	// Outstanding frames have woken the server.
+	if way.protocol == transport.ByDevice || w.behind ||
+		g.progress.server.Asks(way.deviceCost, way.cost, c.wake.start) {
+		return way.protocol
 	}
 	return transport.ByDevice
 }
 
-// addressOf is for cursors, which hold no pointers: the memory must be kept alive by somebody else.
+// addressOf returns an address for a cursor, which keeps no memory alive: the caller must.
 func addressOf(b []byte) uintptr { return uintptr(pointerTo(b)) }
 
+// pointerTo returns the address of the first byte.
 func pointerTo(b []byte) unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(b)) }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Progress by callers: who waits for operations that nobody waited for so far, or for a message
-// from a node's data server (kindTell), polls himself, which is faster than to be told by the
-// progress thread.
+// Progress by callers. A thread that waits for nonblocking operations, or for a message from a
+// node's data server (kindMessage), polls itself, which is faster than a wake-up by the progress
+// thread.
 package internode
 
 import (
@@ -12,13 +12,12 @@ import (
 	"libarmci/internal/wait"
 )
 
-// Progress sends what was put off, deals with what has come, and returns how often it found
-// something. With a limit it waits until then, at most so long, and not longer than something is
-// open.
+// Progress sends deferred frames, polls, and returns how often it found something. With a limit it
+// waits for at most that long, and no longer than something is open.
 func (t *Transport) Progress(limit time.Duration) (int, error) {
 	var begin, deadline time.Time
 	for {
-		found, open, p := t.look(limit > 0)
+		found, open, p := t.pollPending(limit > 0)
 		if found > 0 || limit <= 0 || open == 0 {
 			return found, nil
 		}
@@ -42,24 +41,24 @@ func (t *Transport) Progress(limit time.Duration) (int, error) {
 	}
 }
 
-// look polls every source once on which something is open, of which p polls one. all: queued stores
-// are sent, too.
-func (t *Transport) look(all bool) (found, open int, p *poller) {
-	for _, g := range t.targets {
-		g.flush()
+// pollPending polls once each source on which requests are open, of which it returns one. If all is
+// set it sends queued stores, too.
+func (t *Transport) pollPending(all bool) (found, open int, p *poller) {
+	for _, g := range t.routes.targets {
+		g.tryFlush()
 		if g.queue.length.Load() > 0 {
 			open++
-			if all && g.lock() == nil { // which sends them
+			if all && g.lockConnected() == nil { // has sent them
 				g.mu.Unlock()
 				found++
 			}
 		}
 	}
-	for _, next := range t.pollers.Range {
-		if next := next.(*poller); next.later.Load() > 0 {
+	for _, next := range t.pollers.bySource.Range {
+		if next := next.(*poller); next.unattended.Load() > 0 {
 			open++
 			p = next
-			p.driven.Store(true)
+			p.callerActive.Store(true)
 			if p.pollOnce() {
 				found++
 			}
@@ -68,75 +67,78 @@ func (t *Transport) look(all bool) (found, open int, p *poller) {
 	return found, open, p
 }
 
-// connectAfter is how often a thread waits for messages of a node that come by this node's data
-// server before it connects to that node, so that they come straight.
-const connectAfter = 4
+// waitsBeforeConnect is how often a thread waits for messages of a node that come by this node's
+// data server. Then it connects to that node, so that they come over the connection.
+const waitsBeforeConnect = 4
 
-// Watch looks for a message from a peer's node until met says that it has come, or for a while.
-// Then messages are received without the caller's help until it calls end.
+// Watch polls for a message from a peer's node until met, or for a while. If it gives up, the
+// progress thread or the data server receives messages, until the caller calls end. It may lock the
+// target's mu to connect.
 func (t *Transport) Watch(peer transport.Peer, met func() bool, mayConnect bool) (end func()) {
-	g := t.at[peer]
+	g := t.routes.byPeer[peer]
 	if g.link.Load() == nil && mayConnect && len(g.addr) > 0 && !met() &&
-		g.watched.Add(1) > connectAfter && !t.closing.Load() && g.lock() == nil {
-		g.mu.Unlock() // lock has connected
+		g.watch.unconnectedWaits.Add(1) > waitsBeforeConnect && !t.life.closing.Load() &&
+		g.lockConnected() == nil {
+		g.mu.Unlock() // lockConnected has connected
 	}
-	if l := g.link.Load(); l != nil && (g.look(l, met) || g.sleepAtLink(l, met)) {
+	if l := g.link.Load(); l != nil && (l.pollForMessage(g, met) || l.sleepForMessage(g, met)) {
 		return func() {}
 	}
-	t.flushAll()
+	t.routes.flushAll()
 	begin := time.Now()
-	l := g.sleep(1, mayConnect)
+	l := g.countSleeper(1, mayConnect)
 	if l != nil {
-		l.poller.driven.Store(false) // by me
-		t.thread.attend(l.poller)
+		l.poller.callerActive.Store(false) // the caller stops polling
+		t.thread.requestAttention(l.poller)
 	}
 	return func() {
-		if g.sleep(-1, mayConnect); l != nil {
-			g.watching.Slept(time.Since(begin))
+		if g.countSleeper(-1, mayConnect); l != nil {
+			g.watch.patience.Slept(time.Since(begin))
 		}
 	}
 }
 
-// sleep counts who has stopped looking; nil if there is no connection yet, over which messages may
-// soon come.
-func (g *target) sleep(change int32, mayConnect bool) *link {
-	g.connects.Lock()
-	defer g.connects.Unlock()
-	g.sleepers += change
+// countSleeper changes the counts of threads that have stopped polling. It returns the connection
+// that messages may come over, or nil. It locks watch.mu.
+func (g *target) countSleeper(change int32, mayConnect bool) *link {
+	g.watch.mu.Lock()
+	defer g.watch.mu.Unlock()
+	g.watch.sleepers += change
 	if mayConnect {
-		g.missing += change
+		g.watch.connectors += change
 	}
 	l := g.link.Load()
 	if l != nil {
-		l.poller.asleep.Add(change)
+		l.poller.sleepers.Add(change)
 	}
 	return l
 }
 
-// look polls a connection until met; false if that does not come soon.
-func (g *target) look(l *link, met func() bool) (found bool) {
+// pollForMessage polls the connection, and the listener, until met. It returns false if that takes
+// too long.
+func (l *link) pollForMessage(g *target, met func() bool) (found bool) {
 	var v transport.Visit
 	var crowd wait.Crowd
 	defer func() { g.t.LeaveIncoming(&v, found) }()
-	looks, vain := g.watching.Begin(0), 0
+	looks, vain := g.watch.patience.Begin(0), 0
 	for {
 		if met() {
-			g.watching.Paid()
+			g.watch.patience.Paid()
 			return true
 		}
-		straight := g.isStraight(l)
-		if straight { // else messages come by the node's server
-			l.poller.driven.Store(true)
+		straight := l.carriesMessages(g)
+		if straight { // else messages come by this node's server
+			l.poller.callerActive.Store(true)
 			if l.poller.pollOnce() {
-				g.cameStraight.Store(true)
-				looks.Renew(&g.watching)
+				g.watch.cameOverLink.Store(true)
+				looks.Renew(&g.watch.patience)
 				continue
 			}
 		}
 		vain++
-		if (!straight || vain > receiveAfter) && g.t.PollIncoming(&v) > 0 {
-			g.cameStraight.Store(false)
-			looks.Renew(&g.watching)
+		if (!straight || vain > roundsBeforeReceive) && g.t.PollIncoming(&v) > 0 {
+			g.watch.cameOverLink.Store(false)
+			looks.Renew(&g.watch.patience)
 			continue
 		}
 		if !looks.Yield(&crowd) {
@@ -145,34 +147,35 @@ func (g *target) look(l *link, met func() bool) (found bool) {
 	}
 }
 
-func (g *target) isStraight(l *link) bool {
-	return g.broken.Load() == nil && l.state.Load() != parted
+// carriesMessages reports whether messages may come over the connection.
+func (l *link) carriesMessages(g *target) bool {
+	return g.loss.failure.Load() == nil && l.state.Load() != linkReleased
 }
 
-// linkSleep is how long a waiter sleeps where only its connection wakes it: then the progress
-// thread receives, and the waiter sleeps where another library of the program may go on now and
-// then.
-var linkSleep = time.Millisecond // tests change it
+// linkSleep is how long a waiter sleeps where only its connection wakes it. Then the progress
+// thread receives, and the waiter sleeps where another library of the program may run now and then.
+// Tests change it.
+var linkSleep = time.Millisecond
 
-// sleepAtLink sleeps until something comes on a connection, as the last messages did, until met;
-// false if that does not come soon.
-func (g *target) sleepAtLink(l *link, met func() bool) (found bool) {
+// sleepForMessage sleeps until met, if the last messages came over the connection, whose frames
+// wake it. It returns false if that takes longer than linkSleep.
+func (l *link) sleepForMessage(g *target, met func() bool) (found bool) {
 	p := l.poller
-	if !g.cameStraight.Load() || !p.tryAcquire() {
+	if !g.watch.cameOverLink.Load() || !p.tryAcquire() {
 		return false
 	}
 	defer p.release()
 	begin := time.Now()
-	p.letRun(begin)
+	p.yieldIfDue(begin)
 	for now := begin; !met(); now = time.Now() {
 		left := linkSleep - now.Sub(begin)
-		if left <= 0 || !g.isStraight(l) {
+		if left <= 0 || !l.carriesMessages(g) {
 			return false
 		}
 		p.src.Sleep(left)
 		p.poll(1)
 	}
-	g.watching.Slept(time.Since(begin))
+	g.watch.patience.Slept(time.Since(begin))
 	return true
 }
 

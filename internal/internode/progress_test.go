@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Unordered messages that whoever waits for them reads himself, and stores that a thread of the
-// transport sends later.
+// Unordered messages that the waiting thread receives itself, and stores that a sender sends later.
 package internode
 
 import (
@@ -16,7 +15,7 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// watchTest is what the tests of Watch share: rank 0 says something to rank 1.
+// watchTest is two ranks on two nodes: rank 0 sends messages to rank 1.
 type watchTest struct {
 	t        *testing.T
 	ends     *transporttest.Ends
@@ -28,7 +27,7 @@ func newWatchTest(t *testing.T, o pipe.Options, change func(*Options)) *watchTes
 	return &watchTest{t: t, ends: ends}
 }
 
-func (w *watchTest) say() {
+func (w *watchTest) send() {
 	w.t.Helper()
 	if err := w.ends.Open[0].Send(1, transport.Msg{Kind: 9, Body: []byte("unordered"),
 		Unordered: true}); err != nil {
@@ -36,7 +35,7 @@ func (w *watchTest) say() {
 	}
 }
 
-// call makes rank 1 connect to rank 0, and read what has come.
+// call makes rank 1 connect to rank 0, and receive what has come.
 func (w *watchTest) call() {
 	w.t.Helper()
 	if _, err := w.ends.Open[1].Call(0, transport.Msg{}); err != nil {
@@ -60,37 +59,40 @@ func (w *watchTest) watch(n int) (found bool, end func()) {
 	return found, end
 }
 
-func TestWatch(t *testing.T) {
+// TestWatchFindsMessage shows that a waiter receives a message over its connection, and that a
+// caller that waits for something else receives it, too.
+func TestWatchFindsMessage(t *testing.T) {
 	w := newWatchTest(t, pipe.Options{}, nil)
-	w.say() // rank 1 has no connection: the message comes by its server
+	w.send() // rank 1 has no connection: the message comes by its server
 	w.await(1)
 	w.call()
-	w.say()
+	w.send()
 	time.Sleep(20 * time.Millisecond)
 	if w.ends.Inbox[1].Has(0, 2) {
-		t.Error("the message came though nobody looked: it went by the server")
+		t.Error("the message came though no thread polled: it went by the server")
 	}
 	found, end := w.watch(2)
 	if end(); !found {
-		t.Error("who watches does not find what has come")
+		t.Error("the waiter does not find the message")
 	}
 	_, end = w.watch(3)
-	w.say() // after he has stopped looking
+	w.send() // after rank 1 has stopped polling
 	w.await(3)
 	end()
-	w.say()
-	w.call() // who waits for anything else reads it as well
+	w.send()
+	w.call() // a wait for another answer receives it, too
 	w.await(4)
 }
 
-// A waiter sleeps at the connection by which its last messages came, and receives there without
-// the progress thread. A waiter whose messages came by the data server does not sleep there.
+// TestWatchSleepsAtItsConnection shows that a waiter sleeps at the connection by which its last
+// messages came, and receives there without the progress thread. If they came by the data server it
+// does not sleep there.
 func TestWatchSleepsAtItsConnection(t *testing.T) {
 	defer func(d time.Duration) { linkSleep = d }(linkSleep)
 	linkSleep = patience
 	w := newWatchTest(t, pipe.Options{}, nil)
 	w.call()
-	w.say()
+	w.send()
 	for start := time.Now(); ; { // it may take longer to come than a waiter looks
 		found, end := w.watch(1)
 		if end(); found {
@@ -100,36 +102,36 @@ func TestWatchSleepsAtItsConnection(t *testing.T) {
 			t.Fatal("the message has not come")
 		}
 	}
-	g := w.ends.Open[1].(*Transport).targets[0]
-	if !g.cameStraight.Load() {
+	g := w.ends.Open[1].(*Transport).routes.targets[0]
+	if !g.watch.cameOverLink.Load() {
 		t.Error("it is not known by which way the message came")
 	}
 	go func() {
 		time.Sleep(20 * time.Millisecond) // longer than it looks
-		w.say()
+		w.send()
 	}()
 	found, end := w.watch(2)
 	if end(); !found {
 		t.Error("the waiter did not sleep at its connection")
 	}
-	g.cameStraight.Store(false)
+	g.watch.cameOverLink.Store(false)
 	found, end = w.watch(3)
 	if end(); found {
 		t.Error("a message that was not sent has been found")
 	}
 }
 
-// TestWatchConnects: who waits for messages of a node again and again connects to it, so that they
-// come straight.
+// TestWatchConnects shows that a process that waits for messages of a node again and again connects
+// to it, so that they come over the connection.
 func TestWatchConnects(t *testing.T) {
 	w := newWatchTest(t, pipe.Options{}, nil)
-	straight := func() bool { return w.ends.Open[0].(*Transport).straight(1) != nil }
-	for n := 1; n <= 3*connectAfter; n++ {
-		if w.connects = n > connectAfter+1; !w.connects && straight() {
+	straight := func() bool { return w.ends.Open[0].(*Transport).server.originOf(1) != nil }
+	for n := 1; n <= 3*waitsBeforeConnect; n++ {
+		if w.connects = n > waitsBeforeConnect+1; !w.connects && straight() {
 			t.Error("it has connected though it may not")
 		}
 		_, end := w.watch(n)
-		w.say()
+		w.send()
 		w.await(n)
 		end()
 	}
@@ -138,24 +140,24 @@ func TestWatchConnects(t *testing.T) {
 	}
 }
 
-// TestWatchBeforeConnecting: another thread connects to the node while one waits for a message,
-// which then comes over that connection.
+// TestWatchBeforeConnecting shows that a waiter receives a message over a connection that another
+// thread has made meanwhile.
 func TestWatchBeforeConnecting(t *testing.T) {
 	w := newWatchTest(t, pipe.Options{}, nil)
 	_, end := w.watch(1)
 	defer end()
 	w.call()
-	w.say()
+	w.send()
 	w.await(1)
 }
 
-// dialler tells of connections before Dial returns.
-type dialler struct {
+// hookedDial calls a function when a connection is made, before Dial returns.
+type hookedDial struct {
 	transport.Fabric
 	dialled func(e transport.OriginEndpoint)
 }
 
-func (d *dialler) Dial(to transport.Rank, addr []byte,
+func (d *hookedDial) Dial(to transport.Rank, addr []byte,
 	r transport.Receiver) (transport.OriginEndpoint, error) {
 	e, err := d.Fabric.Dial(to, addr, r)
 	if err == nil {
@@ -164,8 +166,8 @@ func (d *dialler) Dial(to transport.Rank, addr []byte,
 	return e, err
 }
 
-// TestMessageWhileConnecting: who polls a source that connections share reads what comes before
-// Dial has returned.
+// TestMessageWhileConnecting shows that a thread that polls a source that connections share
+// receives what comes before Dial has returned.
 func TestMessageWhileConnecting(t *testing.T) {
 	net := pipe.New(pipe.Options{Shared: true})
 	w := &watchTest{t: t}
@@ -175,8 +177,8 @@ func TestMessageWhileConnecting(t *testing.T) {
 			if info.Me == 1 {
 				d.Open = func(c transport.FabricConfig) (transport.Fabric, error) {
 					f, err := net.Open(c)
-					return &dialler{f, func(e transport.OriginEndpoint) {
-						w.say()
+					return &hookedDial{f, func(e transport.OriginEndpoint) {
+						w.send()
 						for end := time.Now().Add(
 							patience); !w.ends.Inbox[1].Has(0,
 							1) && time.Now().Before(end); {
@@ -192,14 +194,14 @@ func TestMessageWhileConnecting(t *testing.T) {
 	w.await(1)
 }
 
-// TestWatchMissesNothing: no message is overlooked, whenever it comes.
+// TestWatchMissesNothing shows that no message is overlooked, whenever it comes.
 func TestWatchMissesNothing(t *testing.T) {
 	const rounds = 2000
 	w := newWatchTest(t, pipe.Options{Delay: 20 * time.Microsecond},
 		func(o *Options) { o.Looks = func() int { return 0 } })
 	var users sync.WaitGroup
 	defer users.Wait()
-	users.Go(func() { // connects while rank 1 waits; from then on nobody else reads it
+	users.Go(func() { // connects while rank 1 waits; from then on no other thread receives
 		time.Sleep(5 * time.Millisecond)
 		w.call()
 	})
@@ -213,7 +215,7 @@ func TestWatchMissesNothing(t *testing.T) {
 		}
 	})
 	for n := 1; n <= rounds; n++ {
-		// each as soon as the one before has come, while who read that is still about it
+		// each as soon as the one before has come, while its reader is still busy
 		if n%2 > 0 {
 			wanted.Store(int32(n))
 		}
@@ -224,8 +226,8 @@ func TestWatchMissesNothing(t *testing.T) {
 	}
 }
 
-// TestQueuedStores: a store that nobody waits for is sent by another thread, but before what its
-// caller posts later; a fence waits for it.
+// TestQueuedStores shows that a sender sends a nonblocking store, but before what its caller posts
+// later, and that a fence waits for it.
 func TestQueuedStores(t *testing.T) {
 	const n = 64 << 10
 	_, _, u := newUser(t, pipe.Options{Blocks: true, Room: 16 << 10,
@@ -267,10 +269,10 @@ func TestQueuedStores(t *testing.T) {
 	}
 }
 
-// TestQueuedStoresAreLost: what is queued when the connection is lost ends with an error.
+// TestQueuedStoresAreLost shows that queued stores end with an error when the connection is lost.
 func TestQueuedStoresAreLost(t *testing.T) {
 	net, ends, u := newUser(t, pipe.Options{Blocks: true, Room: 16 << 10}, nil)
-	if err := u.once(1); err != nil {
+	if err := u.operate(1); err != nil {
 		t.Fatal(err)
 	}
 	net.Break(0, 1, 3)

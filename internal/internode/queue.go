@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Large stores that nobody waits for, over a fabric whose Send takes as long as the network: they
-// are queued at their target and sent by one of a few threads, or by the next caller who posts
-// something there, so that what is posted later arrives later.
+// Large stores that no caller waits for, over a fabric whose Send takes as long as the network.
+// They are queued at their target. A sender, which is one of a few threads, sends them; or the next
+// caller that posts to the target does, so that what is posted later arrives later.
 package internode
 
 import (
@@ -15,136 +15,141 @@ import (
 	"libarmci/internal/transport"
 )
 
-// queue is the stores of a target that wait for their turn, oldest first.
-type queue struct {
-	mu      sync.Mutex
-	list    []*transfer
-	length  atomic.Int32 // of those that have not been sent
-	sending bool         // a thread sends them, or will
-	// how often a caller has lately sent what was queued before a thread did
-	taken atomic.Int32
-	due   int64 // when a thread begins to send it, since began; under mu
+// storeQueue is the stores of a target that a sender has yet to send, oldest first.
+type storeQueue struct {
+	target *target
+
+	length     atomic.Int32 // stores that have not been sent, the one that is being sent too
+	callerSent atomic.Int32 // how often a caller, not a sender, lately sent what was queued
+
+	mu            sync.Mutex // guards the rest
+	stores        []*transfer
+	senderRunning bool  // a sender was started and will look at stores again
+	senderDue     int64 // when the progress thread starts a sender, in ns since began
 }
 
-// expectsCaller tells whether a caller is likely to send what was queued, with the next frame that
-// it posts. A thread is begun for it all the same if it does not come in time.
-func (q *queue) expectsCaller() bool { return q.taken.Load() >= usuallyTaken }
+// expectsCaller reports whether a caller is likely to send what was queued, with the next frame
+// that it posts. The progress thread starts a sender if the caller does not come in time.
+func (q *storeQueue) expectsCaller() bool { return q.callerSent.Load() >= usuallyPiggybacked }
 
-// note is told that a caller has sent what was queued, or that a thread had to.
-func (q *queue) note(caller bool) {
-	n := q.taken.Load()
+// recordSender records that a caller, or else a sender, has sent what was queued.
+func (q *storeQueue) recordSender(caller bool) {
+	n := q.callerSent.Load()
 	if caller {
-		q.taken.Store(min(n+1, mostTaken))
+		q.callerSent.Store(min(n+1, maxPiggybacked))
 	} else {
-		q.taken.Store(n / 4)
+		q.callerSent.Store(n / 4)
 	}
 }
 
-// pop takes the oldest, nil if there is none.
-func (q *queue) pop() *transfer {
+// popOldest removes and returns the oldest store, or nil. It locks the queue's mu.
+func (q *storeQueue) popOldest() *transfer {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if len(q.list) == 0 {
+	if len(q.stores) == 0 {
 		return nil
 	}
-	f := q.list[0]
-	q.list[0] = nil
-	q.list = q.list[1:]
+	f := q.stores[0]
+	q.stores[0] = nil
+	q.stores = q.stores[1:]
 	return f
 }
 
-// drain sends what is queued. The caller has the lock. Where err is not nil, or the target is lost,
-// all fail.
-func (g *target) drain(err error) error {
-	for f := g.queue.pop(); f != nil; f = g.queue.pop() {
+// sendAll sends what is queued. If err is not nil, or the target is lost, all queued stores fail.
+// It returns the error with which the target is lost. The caller holds the target's mu.
+func (q *storeQueue) sendAll(err error) error {
+	g := q.target
+	for f := q.popOldest(); f != nil; f = q.popOldest() {
 		var r *request
 		failed := err
 		if err == nil {
-			r, failed = g.carry(f, f.x.Bytes())
-			err = g.lost() // a refusal concerns nobody else
+			r, failed = f.postLocked(g, f.xfer.Bytes())
+			err = g.loss.err() // a refusal concerns only f
 		}
-		g.queue.length.Add(-1)
-		x := f.x
-		f.posted(r)
+		q.length.Add(-1)
+		x := f.xfer
+		f.detachXfer(r)
 		if r != nil {
-			r.finish(failed)
+			r.finishPart(failed)
 		} else {
-			x.Finish(failed) // also if posting has failed: its caller has gone
+			x.Finish(failed) // with any error: the caller has returned
 		}
 	}
 	return err
 }
 
-// maxSenders bounds the threads that send queued stores at the same time, however many nodes they
-// go to.
+// maxSenders bounds the senders of all targets that send at the same time.
 const maxSenders = 4
 
-// enqueue queues a store and sees that it is sent.
-func (g *target) enqueue(f *transfer) {
-	q := &g.queue
+// enqueue queues a store and sees that it is sent: by a sender that it starts, or by the next
+// caller if that is likely to come. It locks the queue's mu. The local memory is in use until the
+// transfer's Finish.
+func (q *storeQueue) enqueue(f *transfer) {
+	g := q.target
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if g.t.closing.Load() {
-		f.x.Finish(transport.ErrClosed)
+	if g.t.life.closing.Load() {
+		f.xfer.Finish(transport.ErrClosed)
 		return
 	}
-	q.list = append(q.list, f)
+	q.stores = append(q.stores, f)
 	q.length.Add(1)
 	switch {
-	case q.sending:
+	case q.senderRunning:
 	case !q.expectsCaller():
-		g.beginSending()
-	case len(q.list) == 1:
-		q.due = g.t.thread.flushIn(flushTime(int(q.taken.Load())))
+		q.startSender()
+	case len(q.stores) == 1:
+		q.senderDue = g.t.thread.scheduleFlush(flushDelay(int(q.callerSent.Load())))
 	}
 }
 
-// beginSending begins a thread that sends what is queued. The caller has the queue's lock, and no
-// thread sends.
-func (g *target) beginSending() {
-	g.queue.sending = true
-	g.t.senders.Add(1)
-	go g.sendQueued()
+// startSender starts a sender, a goroutine. The caller holds the queue's mu, and no sender runs.
+func (q *storeQueue) startSender() {
+	q.senderRunning = true
+	q.target.t.senders.running.Add(1)
+	go q.runSender()
 }
 
-// sendLate is for the progress thread: no caller has sent in time what was queued. It tells how
-// long it is until it must be called again; negative: it need not be.
-func (g *target) sendLate(now int64) (left time.Duration) {
-	q := &g.queue
+// startSenderIfDue starts a sender, a goroutine, if no caller has sent in time what was queued. The
+// progress thread calls it, and again after the returned time; negative: it need not. It locks the
+// queue's mu.
+func (q *storeQueue) startSenderIfDue(now int64) (left time.Duration) {
 	if q.length.Load() == 0 {
 		return -1
 	}
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	switch {
-	case q.sending || len(q.list) == 0:
+	case q.senderRunning || len(q.stores) == 0:
 		return -1
-	case q.due > now:
-		return time.Duration(q.due - now)
+	case q.senderDue > now:
+		return time.Duration(q.senderDue - now)
 	}
-	g.beginSending()
+	q.startSender()
 	return -1
 }
 
-// sendQueued sends what is queued for a target, when it is its turn.
-func (g *target) sendQueued() {
+// runSender sends what is queued at the target until the queue is empty. It waits for one of
+// senders.slots before it locks the target's mu.
+func (q *storeQueue) runSender() {
+	g := q.target
 	defer log.Guard()
-	defer g.t.senders.Done()
-	g.t.turns <- struct{}{}
-	defer func() { <-g.t.turns }()
+	defer g.t.senders.running.Done()
+	g.t.senders.slots <- struct{}{}
+	defer func() { <-g.t.senders.slots }()
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	g.t.opt.Unbind()
 	for more := true; more; {
 		g.mu.Lock()
-		if g.queue.length.Load() > 0 {
-			g.queue.note(false)
-			g.drain(g.ready())
+		if q.length.Load() > 0 {
+			q.recordSender(false)
+			q.sendAll(g.ensureConnected())
 		}
 		g.mu.Unlock()
-		g.queue.mu.Lock()
-		more = len(g.queue.list) > 0
-		g.queue.sending = more
-		g.queue.mu.Unlock()
+		q.mu.Lock()
+		more = len(q.stores) > 0
+		q.senderRunning = more
+		q.mu.Unlock()
 	}
 }

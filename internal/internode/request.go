@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The request table of a target: what this process has asked for and not got yet. Entries are used
-// again, so that a small operation allocates nothing; an entry's number travels with the request
-// and comes back with the answer.
+// The request table of a target: operations of this process that are not complete. Slots are used
+// again, so that a small operation allocates nothing. A slot's number and generation travel as the
+// id of the request and come back with the answer.
 package internode
 
 import (
@@ -15,17 +15,18 @@ import (
 	"libarmci/internal/transport"
 )
 
-// parts counts the parts of something that have not ended, and keeps the first error.
-type parts struct {
+// completion counts the open parts of an operation, and keeps the first error.
+type completion struct {
 	open atomic.Int32
 	err  atomic.Pointer[error]
 }
 
-// Add is told of more parts.
-func (p *parts) Add(n int32) { p.open.Add(n) }
+// Add opens n more parts.
+func (p *completion) Add(n int32) { p.open.Add(n) }
 
-// end ends a part; true if it was the last one.
-func (p *parts) end(err error) (last bool) {
+// completePart closes a part. It returns true for the last one; the caller then completes the
+// operation.
+func (p *completion) completePart(err error) (last bool) {
 	if err != nil {
 		first := err // a copy: err itself would always be allocated
 		p.err.CompareAndSwap(nil, &first)
@@ -33,126 +34,140 @@ func (p *parts) end(err error) (last bool) {
 	return p.open.Add(-1) == 0
 }
 
-func (p *parts) failure() error {
+// firstError returns the first error of a part, or nil.
+func (p *completion) firstError() error {
 	if e := p.err.Load(); e != nil {
 		return *e
 	}
 	return nil
 }
 
-// request is an operation whose end is told. Its parts are answers to come, direct
-// transfers, and one while it is being posted. It is the Completion of its direct transfers.
+// request is an operation that completes later. Its parts are the answers that are due, its direct
+// transfers, and one part while it is being posted. It is the transport.Completion of its direct
+// transfers.
 type request struct {
-	parts
-	g       *target
-	poller  *poller         // where its answers come from
-	id      uint64          // place in the table, and how often it was used
-	x       *transport.Xfer // may be nil
-	later   bool            // no caller waits: x.Done tells, or replied
-	want    kind            // of its answers, if they are no refusals
-	answers atomic.Int32    // frames that were sent and will be answered
-	done    atomic.Bool     // the fields below are final
+	completion
+	target     *target
+	poller     *poller         // polls the source of its answers
+	id         uint64          // slot number in the low bits, generation in the high bits
+	xfer       *transport.Xfer // nil: not a transfer
+	unattended bool            // no caller waits: xfer.Done or replied is called at the end
+	wantKind   kind            // of its answers, unless they are refusals
+	answersDue atomic.Int32    // frames that will be answered
+	done       atomic.Bool     // result and the first error are final
 
-	into    kernel.Cursor     // where data goes (get)
-	list    [2][]kernel.Group // both sides of vector data, which cursors walk
-	room    int64             // bytes of it that have not begun to come
-	large   bool              // it should be received straight to where it goes
-	release func()            // ends the lending of local memory
-	replied func(body []byte, err error)
+	dest       getDest
+	endLending func()                       // ends the lending of local memory; may be nil
+	replied    func(body []byte, err error) // gets the reply of an unattended call
 	result
 }
 
-// result is what came, besides data.
+// getDest is where the data of a get goes.
+type getDest struct {
+	cursor   kernel.Cursor
+	vectors  [2][]kernel.Group // both sides of vector data, which cursors walk
+	bytesDue int64             // bytes that no frame has begun to bring
+	large    bool              // received straight to its place, not through a buffer
+}
+
+// result is what an answer brings besides data.
 type result struct {
-	message                 // reply
-	old     int64           // what was there (rmw)
-	device  transport.Range // whose word it is (rmw)
+	message                     // the reply of a call
+	oldValue    int64           // a read-modify-write: the value before
+	deviceRange transport.Range // a read-modify-write: memory that only devices change
 }
 
-// table is the requests of a target that are open.
-type table struct {
-	mu    sync.Mutex
-	all   []*request
-	free  []*request
-	large atomic.Int32 // open ones with much data to come
-	held  atomic.Int32 // claimed by the thread that receives their answer
-	gone  error        // the target is lost: nothing may be opened
+// requestTable is the requests of a target.
+type requestTable struct {
+	largeOpen atomic.Int32 // open requests with much data to come
+	claimed   atomic.Int32 // requests that the receiving thread has claimed
+
+	mu      sync.Mutex // guards the rest
+	all     []*request // by slot
+	unused  []*request // of these, those that may be opened
+	lostErr error      // the target is lost: no request may be opened
 }
 
-const placeBits = 32
+// slotBits is how many bits of an id are the slot's number plus 1.
+const slotBits = 32
 
-// open makes an entry with one part: being posted. x may be nil. The target has been connected.
-func (g *target) open(x *transport.Xfer, want kind) (*request, error) {
-	t := &g.table
+// openRequest returns a request with one part, which the caller ends with finishPart when it has
+// posted. x may be nil. It locks the table's mu; the caller holds the target's mu and has connected
+// it.
+func (g *target) openRequest(x *transport.Xfer, want kind) (*request, error) {
+	t := &g.requests
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.gone != nil {
-		return nil, t.gone
+	if t.lostErr != nil {
+		return nil, t.lostErr
 	}
 	var r *request
-	if n := len(t.free); n > 0 {
-		r = t.free[n-1]
-		t.free = t.free[:n-1]
+	if n := len(t.unused); n > 0 {
+		r = t.unused[n-1]
+		t.unused = t.unused[:n-1]
 	} else {
-		r = &request{g: g, id: uint64(len(t.all) + 1)}
+		r = &request{target: g, id: uint64(len(t.all) + 1)}
 		t.all = append(t.all, r)
 	}
-	r.id += 1 << placeBits
-	r.x, r.later, r.want, r.poller = x, x != nil && x.Later, want, g.poller
-	r.room, r.large, r.release, r.replied, r.result = 0, false, nil, nil, result{}
+	r.id += 1 << slotBits
+	r.xfer, r.unattended, r.wantKind, r.poller = x, x != nil && x.Later, want, g.tx.poller
+	r.dest.bytesDue, r.dest.large = 0, false
+	r.endLending, r.replied, r.result = nil, nil, result{}
 	r.err.Store(nil)
-	r.answers.Store(0)
-	r.parts.open.Store(1)
+	r.answersDue.Store(0)
+	r.completion.open.Store(1)
 	r.done.Store(false)
-	if r.later {
-		g.poller.later.Add(1)
+	if r.unattended {
+		g.tx.poller.unattended.Add(1)
 	}
 	return r, nil
 }
 
-// openCall is open for a call, which is nonblocking if m.Replied gets the reply.
-func (g *target) openCall(m *transport.Msg) (*request, error) {
-	r, err := g.open(nil, kindReply)
+// openCallRequest is openRequest for a call. The call is nonblocking if m.Replied gets the reply.
+func (g *target) openCallRequest(m *transport.Msg) (*request, error) {
+	r, err := g.openRequest(nil, kindReply)
 	if err == nil && m.Replied != nil {
-		r.replied, r.later = m.Replied, true
-		r.poller.later.Add(1)
+		r.replied, r.unattended = m.Replied, true
+		r.poller.unattended.Add(1)
 	}
 	return r, err
 }
 
-// expect adds an answer to come. It is called before the frame is sent.
-func (r *request) expect() {
+// expectAnswer opens a part for an answer that will come. It is called before the frame is sent.
+func (r *request) expectAnswer() {
 	r.Add(1)
-	r.answers.Add(1)
+	r.answersDue.Add(1)
 }
 
 // Done ends a direct transfer. An error means that the connection is lost.
 func (r *request) Done(err error) {
 	if err != nil {
-		err = r.g.loss(err)
+		err = r.target.lossError(err)
 	}
-	r.finish(err)
+	r.finishPart(err)
 }
 
-// finish ends a part. With the last one the request is complete, and x belongs to the caller again.
-func (r *request) finish(err error) {
-	if !r.end(err) {
+// finishPart ends a part. With the last one the request is complete: the waiting caller frees it;
+// an unattended one is freed here and its callback is called. The transfer belongs to the caller
+// again.
+func (r *request) finishPart(err error) {
+	if !r.completePart(err) {
 		return
 	}
-	g := r.g
-	if r.release != nil {
-		r.release()
+	g := r.target
+	if r.endLending != nil {
+		r.endLending()
 	}
-	if r.large {
-		g.table.large.Add(-1)
+	if r.dest.large {
+		g.requests.largeOpen.Add(-1)
 	}
-	if !r.later {
+	if !r.unattended {
 		r.done.Store(true)
 		return
 	}
-	x, err, p, replied, body := r.x, r.failure(), r.poller, r.replied, r.body
-	g.release(r)
-	p.later.Add(-1)
+	x, err, p, replied, body := r.xfer, r.firstError(), r.poller, r.replied, r.body
+	g.requests.freeSlot(r)
+	p.unattended.Add(-1)
 	switch {
 	case replied == nil:
 		x.Finish(err)
@@ -163,138 +178,138 @@ func (r *request) finish(err error) {
 	}
 }
 
-// claim takes one of the answers to come; false if there is none, perhaps because the target was
-// lost meanwhile.
-func (r *request) claim() bool {
-	for n := r.answers.Load(); n > 0; n = r.answers.Load() {
-		if r.answers.CompareAndSwap(n, n-1) {
+// claimAnswer takes one of the answers that are due. It returns false if there is none, perhaps
+// because the target was lost meanwhile.
+func (r *request) claimAnswer() bool {
+	for n := r.answersDue.Load(); n > 0; n = r.answersDue.Load() {
+		if r.answersDue.CompareAndSwap(n, n-1) {
 			return true
 		}
 	}
 	return false
 }
 
-// take is the open request of an answer that has begun to come, nil if there is none. It stays open
-// until the taker says taken or gives it back, even if the target is lost meanwhile: memory is
-// being written to.
-func (g *target) take(id uint64) *request {
-	t := &g.table
+// claim returns the open request of an answer that has begun to come, or nil. The request stays
+// open until the caller calls finishClaimed or expectMore, even if the target is lost meanwhile:
+// the fabric is writing to its memory. It locks mu.
+func (t *requestTable) claim(id uint64) *request {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if i := id&(1<<placeBits-1) - 1; i < uint64(len(t.all)) {
-		if r := t.all[i]; r.id == id && r.claim() {
-			t.held.Add(1)
+	if i := id&(1<<slotBits-1) - 1; i < uint64(len(t.all)) {
+		if r := t.all[i]; r.id == id && r.claimAnswer() {
+			t.claimed.Add(1)
 			return r
 		}
 	}
 	return nil
 }
 
-// taken ends the part of a request that was taken.
-func (r *request) taken(err error) {
-	r.finish(err)
-	r.g.table.held.Add(-1)
+// finishClaimed ends the part of a claimed request.
+func (r *request) finishClaimed(err error) {
+	r.finishPart(err)
+	r.target.requests.claimed.Add(-1)
 }
 
-// giveBack expects the answer again: more of it is to come.
-func (r *request) giveBack() {
-	t := &r.g.table
+// expectMore ends the claim but not the part: another frame of the same answer is due.
+func (r *request) expectMore() {
+	t := &r.target.requests
 	t.mu.Lock()
-	gone := t.gone
+	gone := t.lostErr
 	if gone == nil {
-		r.answers.Add(1)
-		t.held.Add(-1)
+		r.answersDue.Add(1)
+		t.claimed.Add(-1)
 	}
 	t.mu.Unlock()
 	if gone != nil {
-		r.taken(gone)
+		r.finishClaimed(gone)
 	}
 }
 
-// release makes a complete entry available again.
-func (g *target) release(r *request) {
-	g.table.mu.Lock()
-	r.x = nil
-	g.table.free = append(g.table.free, r)
-	g.table.mu.Unlock()
+// freeSlot makes the slot of a complete request available again.
+func (t *requestTable) freeSlot(r *request) {
+	t.mu.Lock()
+	r.xfer = nil
+	t.unused = append(t.unused, r)
+	t.mu.Unlock()
 }
 
-// empty tells whether nothing is open.
-func (t *table) empty() bool {
+// isEmpty reports whether no request is open.
+func (t *requestTable) isEmpty() bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return len(t.free) == len(t.all)
+	return len(t.unused) == len(t.all)
 }
 
-// wait blocks until a request is complete, and gives it back.
+// wait blocks until a request is complete, and frees it. The caller does not use it afterwards.
 func (r *request) wait() (result, error) {
 	if !r.done.Load() {
-		r.poller.await(r.done.Load)
+		r.poller.pollUntil(r.done.Load)
 	}
-	found, err := r.result, r.failure()
-	r.g.release(r)
+	found, err := r.result, r.firstError()
+	r.target.requests.freeSlot(r)
 	return found, err
 }
 
-// failRequests ends all answers to come with an error and lets nothing new in. Direct transfers are
-// ended by the fabric.
-func (g *target) failRequests(err error) {
-	t := &g.table
+// failAll fails all answers that are due, and lets no new request open. The fabric ends direct
+// transfers. It locks mu.
+func (t *requestTable) failAll(err error) {
 	t.mu.Lock()
-	t.gone = err
+	t.lostErr = err
 	all := slices.Clone(t.all)
 	t.mu.Unlock()
 	for _, r := range all {
-		for r.claim() {
-			r.finish(err)
+		for r.claimAnswer() {
+			r.finishPart(err)
 		}
 	}
 }
 
-// message is a message or a reply, which comes in parts, in order, where frames are bounded.
+// message is a message or a reply. Where frames are bounded it comes in several, in order.
 type message struct {
-	body []byte
-	got  int
-	lent *[mostLent]byte // body, if that is lent to its handler and then used again
+	body     []byte
+	received int              // bytes of body that have come
+	pooled   *[maxPooled]byte // body's memory, if it goes back to bodyPool; else nil
 }
 
-// mostLent bounds the messages whose memory is used again. A larger one is rare.
-const mostLent = 64<<10 + transport.MaxMessageHead
+// maxPooled bounds the messages whose memory is used again. Larger ones are rare.
+const maxPooled = 64<<10 + transport.MaxMessageHead
 
-var bodies = sync.Pool{New: func() any { return new([mostLent]byte) }}
+var bodyPool = sync.Pool{New: func() any { return new([maxPooled]byte) }}
 
-// part is where the next n bytes go. A part's header has its place in addr, and the bytes of all in
-// arg. lend: the whole message may be lent to its handler.
-func (m *message) part(h *header, n int64, lend bool) ([]byte, error) {
-	if h.arg > maxMessage || h.addr != uint64(m.got) || h.addr > h.arg ||
+// nextPart returns where the next n bytes go. A frame's header has their offset in addr, and the
+// bytes of the whole message in arg. If lend is set the handler may use the body only until it
+// returns.
+func (m *message) nextPart(h *header, n int64, lend bool) ([]byte, error) {
+	if h.arg > maxMessage || h.addr != uint64(m.received) || h.addr > h.arg ||
 		uint64(n) > h.arg-h.addr || n == 0 && h.arg > 0 ||
-		m.got > 0 && uint64(len(m.body)) != h.arg {
+		m.received > 0 && uint64(len(m.body)) != h.arg {
 		return nil, fmt.Errorf("%w: a part of %d bytes of a message at %d of %d",
 			errProtocol, n, h.addr, h.arg)
 	}
 	switch {
-	case m.got > 0:
-	case lend && h.arg <= mostLent:
-		m.lent = bodies.Get().(*[mostLent]byte)
-		m.body = m.lent[:h.arg]
+	case m.received > 0:
+	case lend && h.arg <= maxPooled:
+		m.pooled = bodyPool.Get().(*[maxPooled]byte)
+		m.body = m.pooled[:h.arg]
 	default:
 		m.body = make([]byte, h.arg)
 	}
-	part := m.body[m.got:][:n]
-	m.got += int(n)
+	part := m.body[m.received:][:n]
+	m.received += int(n)
 	return part, nil
 }
 
-// whole tells whether all of it has come.
-func (m *message) whole() bool { return m.got == len(m.body) }
+// isComplete reports whether all of the message has come.
+func (m *message) isComplete() bool { return m.received == len(m.body) }
 
-// handle hands a whole message to a handler, and begins another.
-func (m *message) handle(t *Transport, from, to transport.Rank, kind uint8, reply func([]byte)) {
+// dispatch calls the job's handler with a complete message, and makes m ready for the next one.
+func (m *message) dispatch(t *Transport, from, to transport.Rank, kind uint8, reply func([]byte)) {
 	whole := *m
 	*m = message{}
-	t.opt.Handle(from, to, transport.Msg{Kind: kind, Body: whole.body, Lent: whole.lent != nil},
+	t.opt.Handle(from, to, transport.Msg{Kind: kind, Body: whole.body,
+		Lent: whole.pooled != nil},
 		reply)
-	if whole.lent != nil {
-		bodies.Put(whole.lent)
+	if whole.pooled != nil {
+		bodyPool.Put(whole.pooled)
 	}
 }

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The data server and frames that it does not expect: bad addresses are refused and change nothing,
-// violations of the wire format end the connection and are told to the job, and nobody else is
-// disturbed.
+// The data server and frames that it does not expect. Bad addresses are refused and change nothing.
+// Violations of the wire format end the connection and are reported; other processes go on.
 package internode
 
 import (
@@ -27,9 +26,9 @@ func memory(at uintptr, n int) []byte { return unsafe.Slice((*byte)(kernel.Ptr(a
 
 const allocBytes = 64 << 10
 
-// newServed is a data server of rank 0 with one allocation, rank 1 as a stranger that is connected
-// to it, and rank 2.
-func newServed(t testing.TB, o pipe.Options, change func(*Options)) (*transporttest.Ends, *call,
+// newServed opens a data server of rank 0 with one allocation, rank 1 as a raw process that is
+// connected to it, and rank 2.
+func newServed(t testing.TB, o pipe.Options, change func(*Options)) (*transporttest.Ends, *rawLink,
 	uintptr) {
 	leaktest.Check(t)
 	ends, strangers := newMixed(t, pipe.New(o), change, 3, 1)
@@ -37,30 +36,31 @@ func newServed(t testing.TB, o pipe.Options, change func(*Options)) (*transportt
 	return ends, strangers[1].dial(0, ends.Open[0].Info().Addr), at
 }
 
+// TestRequests shows the answer to each kind of request.
 func TestRequests(t *testing.T) {
 	_, c, at := newServed(t, pipe.Options{Divide: true, Delay: 50 * time.Microsecond}, nil)
 	put := header{kind: kindPut, addr: uint64(at) + 64}
 	c.send(put, nil, []byte("hello"))
-	if r := c.ask(header{kind: kindGet, addr: uint64(at) + 64, bytes: 5}, nil,
+	if r := c.request(header{kind: kindGet, addr: uint64(at) + 64, bytes: 5}, nil,
 		nil); r.kind != kindData || string(r.body) != "hello" || r.handled != 2 {
 		t.Fatalf("get: %+v", r)
 	}
 	put.flags = flagAck
 	c.send(put, nil, []byte("j"))
-	if r, _ := c.answer(); r.kind != kindAck || r.handled != 3 {
+	if r, _ := c.nextFrame(); r.kind != kindAck || r.handled != 3 {
 		t.Fatalf("put: %+v", r)
 	}
 	rmw := header{kind: kindRMW, flags: flagWide, addr: uint64(at), arg: 5}
 	for _, want := range []uint64{0, 5, 10} {
-		if r := c.ask(rmw, nil, nil); r.kind != kindOld || r.arg != want {
+		if r := c.request(rmw, nil, nil); r.kind != kindOld || r.arg != want {
 			t.Fatalf("fetch and add: %+v", r)
 		}
 	}
 	rmw.what = uint8(transport.Swap)
-	if r := c.ask(rmw, nil, nil); r.arg != 15 {
+	if r := c.request(rmw, nil, nil); r.arg != 15 {
 		t.Fatalf("swap: %+v", r)
 	}
-	if r := c.ask(header{kind: kindCall, what: 77, arg: 3}, nil,
+	if r := c.request(header{kind: kindCall, what: 77, arg: 3}, nil,
 		[]byte("who")); r.kind != kindReply || string(r.body) != "who" {
 		t.Fatalf("call: %+v", r)
 	}
@@ -68,19 +68,21 @@ func TestRequests(t *testing.T) {
 	c.send(header{kind: kindCall, id: 5, arg: 300}, nil, long[:120])
 	c.send(header{kind: kindCall, id: 5, addr: 120, arg: 300}, nil, long[120:121])
 	c.send(header{kind: kindCall, id: 5, addr: 121, arg: 300}, nil, long[121:])
-	if r, _ := c.answer(); r.kind != kindReply || r.id != 5 || !bytes.Equal(r.body, long) {
+	if r, _ := c.nextFrame(); r.kind != kindReply || r.id != 5 || !bytes.Equal(r.body, long) {
 		t.Fatalf("a call in parts: %+v", r)
 	}
 }
 
+// TestRefusals shows that requests for memory that is not the rank's are refused and change
+// nothing.
 func TestRefusals(t *testing.T) {
 	ends, c, at := newServed(t, pipe.Options{}, nil)
 	base, outside := uint64(at), uint64(ends.Private(0, 64))
 	wide := appendStrided(nil, []int32{8, 3}, []int32{math.MaxInt32})
 	back := appendStrided(nil, []int32{8, 3}, []int32{-64})
 	var few, many chunk
-	few.list([]uintptr{at, uintptr(outside)}, 8)
-	many.group(at, (allocBytes-4)/4, 5, 8)
+	few.addList([]uintptr{at, uintptr(outside)}, 8)
+	many.addGroup(at, (allocBytes-4)/4, 5, 8)
 	list, regular := few.desc, many.desc
 	for name, x := range map[string]struct {
 		h    header
@@ -114,17 +116,18 @@ func TestRefusals(t *testing.T) {
 		if x.h.kind == kindPut || x.h.kind == kindAcc {
 			body = bytes.Repeat([]byte{1}, int(x.h.bytes))
 		}
-		if r := c.ask(x.h, x.rest, body); r.kind != kindRefused || r.what != whyAddress ||
+		if r := c.request(x.h, x.rest, body); r.kind != kindRefused ||
+			r.what != whyAddress ||
 			r.addr != x.h.addr || r.rank != 0 {
 			t.Errorf("%s: %+v", name, r)
 		}
 	}
-	if r := c.ask(header{kind: kindRMW, addr: base + 4, flags: flagWide}, nil,
-		nil); r.kind != kindRefused || r.what != whySense {
+	if r := c.request(header{kind: kindRMW, addr: base + 4, flags: flagWide}, nil,
+		nil); r.kind != kindRefused || r.what != whyInvalid {
 		t.Errorf("an address that is not aligned: %+v", r)
 	}
-	c.send(header{kind: kindPut, addr: 8}, nil, make([]byte, 8)) // nobody asked to be told
-	if r, _ := c.answer(); r.kind != kindRefused || r.id != 0 || r.addr != 8 {
+	c.send(header{kind: kindPut, addr: 8}, nil, make([]byte, 8)) // without flagAck: no answer
+	if r, _ := c.nextFrame(); r.kind != kindRefused || r.id != 0 || r.addr != 8 {
 		t.Errorf("a store: %+v", r)
 	}
 	c.fence(0)
@@ -143,6 +146,7 @@ type violation struct {
 	before     []header // sent first
 }
 
+// violations returns frames that the server must not accept, by name.
 func violations(at uint64) map[string]violation {
 	shape := appendStrided(nil, []int32{8, 3}, []int32{64})
 	return map[string]violation{
@@ -208,12 +212,14 @@ func violations(at uint64) map[string]violation {
 		"a push of nothing": {h: header{kind: kindPush, addr: at, bytes: 8}},
 		"a push without device": {h: header{kind: kindPush, addr: at, bytes: 8},
 			body: make([]byte, 48)},
-		"behind the last one": {h: header{kind: kindPart},
-			before: []header{{kind: kindPart}}},
+		"behind the last one": {h: header{kind: kindReleaseStart},
+			before: []header{{kind: kindReleaseStart}}},
 		"cut header": {h: header{kind: 200}},
 	}
 }
 
+// TestViolations shows that a violation ends the origin's connection and is reported, and that
+// others go on.
 func TestViolations(t *testing.T) {
 	for name, v := range violations(0) {
 		t.Run(name, func(t *testing.T) {
@@ -230,7 +236,7 @@ func TestViolations(t *testing.T) {
 			} else {
 				c.send(v.h, v.rest, v.body)
 			}
-			answers := c.gone()
+			answers := c.awaitLoss()
 			if len(answers) == 0 || answers[len(answers)-1].kind != kindLost ||
 				len(answers[len(answers)-1].body) == 0 {
 				t.Errorf("it is answered by %+v", answers)
@@ -251,7 +257,7 @@ func TestViolations(t *testing.T) {
 	}
 }
 
-// TestLateReplies: replies that handlers give later, or when nobody is there any more.
+// TestLateReplies shows that handlers may reply later, also after the origin is gone.
 func TestLateReplies(t *testing.T) {
 	const calls = 20
 	replies := make(chan func([]byte), 2*calls)
@@ -270,7 +276,7 @@ func TestLateReplies(t *testing.T) {
 	}
 	got := map[uint64]int{}
 	for total := 0; total < calls*len(body); {
-		r, ok := c.answer()
+		r, ok := c.nextFrame()
 		if !ok || r.kind == kindReply && (r.addr != uint64(got[r.id]) ||
 			r.arg != uint64(len(body))) {
 			t.Fatalf("%+v", r)
@@ -281,13 +287,13 @@ func TestLateReplies(t *testing.T) {
 		}
 	}
 	(<-replies)(make([]byte, maxMessage+1))
-	for r, _ := c.answer(); r.kind != kindRefused; r, _ = c.answer() {
+	for r, _ := c.nextFrame(); r.kind != kindRefused; r, _ = c.nextFrame() {
 		if r.kind != kindAck {
 			t.Fatalf("a reply that is too long: %+v", r)
 		}
 	}
 	c.e.Break()
-	c.gone()
+	c.awaitLoss()
 	var late sync.WaitGroup
 	for range calls - 1 {
 		late.Go(func() { (<-replies)(body) })
@@ -295,7 +301,8 @@ func TestLateReplies(t *testing.T) {
 	late.Wait()
 }
 
-// TestTooLong: messages and replies have one maximum, and who exceeds it is told.
+// TestTooLong shows that messages and replies have one maximum, and that a caller that exceeds it
+// gets an error.
 func TestTooLong(t *testing.T) {
 	leaktest.Check(t)
 	ends := newEnds(t, pipe.New(pipe.Options{}), func(o *Options) {
@@ -329,8 +336,7 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// FuzzServer feeds the server with any frames. Whatever they do to their origin, the next one is
-// served.
+// FuzzServer sends the server any frames. Whatever they do to their origin, the next one is served.
 func FuzzServer(f *testing.F) {
 	for _, v := range violations(1 << 40) {
 		f.Add(append(v.h.append(nil), v.rest...), v.body)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The data server of a process: one thread that polls the fabric's listener while that pays, and
-// sleeps else, unless a waiter polls it (incoming.go). What is done with a frame is in serve.go;
-// the fabric calls it, from the thread that polls or one of its own.
+// sleeps otherwise, unless a waiter polls it (incoming.go). serve.go acts on frames; the fabric
+// calls it from the polling thread or from one of its own.
 package internode
 
 import (
@@ -17,78 +17,81 @@ import (
 	"libarmci/internal/wait"
 )
 
+// server is the data server of a process.
 type server struct {
 	t        *Transport
 	listener transport.Listener
 	incoming incoming
-	origins  sync.Map // *origin by transport.Rank: the newest
-	bound    *bound[*origin]
+	origins  sync.Map // *origin by transport.Rank: the newest connection
+	limit    *connLimit[*origin]
 	closing  atomic.Bool
-	finished chan struct{}
+	finished chan struct{} // closed when the thread has ended
 
-	// Of the loop alone.
-	poll  wait.Window
-	core  wait.Migration
-	pulse pulse
-	again time.Duration // how soon to poll, whatever comes; negative: any time
+	// Of the server's thread.
+	window   wait.Window
+	core     wait.Migration
+	pulse    interval
+	nextPoll time.Duration // sleep no longer than this; negative: any time
 }
 
+// openServer listens and starts the server's thread.
 func openServer(t *Transport) (*server, error) {
-	s := &server{t: t, finished: make(chan struct{}), pulse: t.newPulse(),
-		bound: newBound(t.opt.Connections,
-			func(o *origin) uint32 { return o.handled.Load() })}
-	s.poll.Longest = t.opt.Poll
+	s := &server{t: t, finished: make(chan struct{}), pulse: newPulseInterval(t),
+		limit: newConnLimit(t.opt.Connections,
+			func(o *origin) uint32 { return o.handledFrames.Load() })}
+	s.window.Longest = t.opt.Poll
 	var err error
-	if s.listener, err = t.fabric.Listen(s.accept); err != nil {
+	if s.listener, err = t.fabric.Listen(s.acceptOrigin); err != nil {
 		return nil, fmt.Errorf("start the data server: %w", err)
 	}
 	s.incoming.listener, _ = s.listener.(transport.SharedListener)
-	go s.loop()
+	go s.serveUntilClosed()
 	return s, nil
 }
 
-// accept takes in an origin that has proved itself.
-func (s *server) accept(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver,
+// acceptOrigin takes in an origin that has authenticated itself. It may ask others to release their
+// connections.
+func (s *server) acceptOrigin(from transport.Rank, e transport.TargetEndpoint) (transport.Receiver,
 	error) {
-	o := &origin{s: s, from: from, ep: e, payload: payload(e)}
+	o := &origin{server: s, rank: from, ep: e, maxBody: maxBody(e)}
 	o.direct, _ = e.(transport.DirectWriter)
 	s.origins.Store(from, o)
-	if s.closing.Load() { // it was not said goodbye to, perhaps
+	if s.closing.Load() { // disconnectOrigins may have missed it
 		s.origins.Delete(from)
 		return nil, transport.ErrClosed
 	}
-	askForRelease(s.bound.join(o))
+	askForRelease(s.limit.addConn(o))
 	return o, nil
 }
 
-// askForRelease asks origins to give their connections back.
+// askForRelease asks origins to release their connections.
 func askForRelease(list []*origin) {
 	for _, o := range list {
-		o.post(&header{kind: kindRelease}, nil)
+		o.postAnswer(&header{kind: kindReleaseRequest}, nil)
 	}
 }
 
-// nap is how long to sleep at most.
-func (s *server) nap() time.Duration {
-	limit := sooner(s.pulse.left(), s.again)
-	if s.bound.over.Load() {
-		return sooner(limit, askAgain)
+// sleepLimit returns how long the thread may sleep; negative: any time.
+func (s *server) sleepLimit() time.Duration {
+	limit := minWait(s.pulse.untilDue(), s.nextPoll)
+	if s.limit.exceededNow.Load() {
+		return minWait(limit, askAgain)
 	}
 	return limit
 }
 
-// origin is the connection of a rank of another node, nil if it has none to this server.
-func (s *server) origin(rank transport.Rank) *origin {
+// originOf returns the connection of a rank of another node, or nil if it has none to this server.
+func (s *server) originOf(rank transport.Rank) *origin {
 	o, _ := s.origins.Load(rank)
 	found, _ := o.(*origin)
 	return found
 }
 
-// loop serves until close.
-func (s *server) loop() {
+// serveUntilClosed is the server's thread.
+func (s *server) serveUntilClosed() {
 	defer log.Guard()
 	defer close(s.finished)
-	// never unlocked: the thread ends with the loop, for unbind and migration change it
+	// never unlocked: the thread ends with the loop, since Unbind and core change it
 	runtime.LockOSThread()
 	s.t.opt.Unbind()
 	wait.ShortSlice()
@@ -98,97 +101,99 @@ func (s *server) loop() {
 			runtime.Gosched()
 			run = time.Now()
 		}
-		s.turn()
+		s.pollIfOwner()
 		if s.closing.Load() {
 			break
 		}
 		begin := time.Now()
-		s.listener.Sleep(s.nap())
-		s.poll.Slept(time.Since(begin))
+		s.listener.Sleep(s.sleepLimit())
+		s.window.Slept(time.Since(begin))
 		s.core.Slept()
-		s.duties()
+		s.periodicWork()
 	}
-	s.farewell()
+	s.disconnectOrigins()
 }
 
-// turn polls, unless a waiter does.
-func (s *server) turn() {
+// pollIfOwner polls, unless a waiter does.
+func (s *server) pollIfOwner() {
 	in := &s.incoming
-	if s.again = -1; !in.serve() {
+	if s.nextPoll = -1; !in.tryAcquireForServer() {
 		return
 	}
-	if state := in.endGuard(); state != guarded {
+	if state := in.endGuardIfOver(); state != guarded {
 		n := in.poll(s.listener, 1)
 		if state == guardOver && n > 0 {
-			in.guard.note()
+			in.guard.recordNeed()
 		}
-		s.poll.Event(n)
-		s.round()
+		s.window.Event(n)
+		s.pollWhilePaying()
 	}
-	s.again = in.release()
+	s.nextPoll = in.release()
 }
 
-// duties are those of which no frame tells.
-func (s *server) duties() {
-	if s.bound.over.Load() {
-		askForRelease(s.bound.again())
+// periodicWork is what no frame triggers: asking for further releases, and pulses.
+func (s *server) periodicWork() {
+	if s.limit.exceededNow.Load() {
+		askForRelease(s.limit.chooseAgain())
 	}
-	if s.pulse.due() {
+	if s.pulse.isDueOnce() {
 		for _, o := range s.origins.Range {
 			o.(*origin).ep.Pulse()
 		}
 	}
 }
 
-// maxRounds ends a round of polling that always pays, so that the loop comes to its other duties.
+// maxRounds bounds how long a thread polls while each poll finds frames, so that it gets to its
+// other work.
 const maxRounds = 1000
 
-// round polls while that pays, and until a waiter wants to; once, at least, unless another thread
-// computes on this core: what follows an event at once, such as the next request of an origin on
-// the same core, needs no other wake-up.
-func (s *server) round() {
+// pollWhilePaying polls while that pays, and until a waiter wants to. It polls at least once,
+// unless another thread computes on this core: what follows an event at once, such as the next
+// request of an origin on the same core, then needs no wake-up.
+func (s *server) pollWhilePaying() {
 	start := time.Now()
 	vain := false
 	for range maxRounds {
-		if s.closing.Load() || s.incoming.wanted() {
+		if s.closing.Load() || s.incoming.isWanted() {
 			return
 		}
-		begin, patience := time.Now(), s.poll.Patience()
+		begin, patience := time.Now(), s.window.Patience()
 		if s.core.Crowded(begin) || vain && begin.Sub(start) >= patience {
-			s.poll.InVain()
+			s.window.InVain()
 			return
 		}
-		n := s.incoming.poll(s.listener, looksPerRound)
+		n := s.incoming.poll(s.listener, looksPerPoll)
 		vain = n == 0
 		now := begin
 		if patience > 0 {
-			// else it sleeps soon, and to wake it on an idle core may take long
+			// without patience it sleeps soon; a wake-up on an idle core may take long
 			var crowded bool
 			if now, crowded = s.core.Yield(); crowded {
-				s.poll.Crowded()
+				s.window.Crowded()
 			}
 		}
 		if n > 0 {
-			s.poll.Event(n)
+			s.window.Event(n)
 			start = now
 		}
 	}
 }
 
-const looksPerRound = 4
+// looksPerPoll is how often the fabric looks at its connections in one poll.
+const looksPerPoll = 4
 
-// close says goodbye to all origins and ends the server.
+// close disconnects from all origins and ends the thread.
 func (s *server) close() {
 	s.closing.Store(true)
 	s.listener.Interrupt()
 	<-s.finished
 }
 
-// farewell tells the origins that nothing has gone wrong, and ends their connections.
-func (s *server) farewell() {
-	s.incoming.acquire()
+// disconnectOrigins tells the origins that the connection ends without an error, and ends it.
+func (s *server) disconnectOrigins() {
+	s.incoming.acquireForever()
 	for _, o := range s.origins.Range {
-		o.(*origin).post(&header{kind: kindBye}, nil)
+		o.(*origin).postAnswer(&header{kind: kindGoodbye}, nil)
 	}
 	s.listener.Close()
 }

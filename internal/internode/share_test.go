@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Private memory that a device reaches: only where its owner is alone on the node, only while a
-// peer knows a key, and in all ways that a transfer may travel.
+// peer knows a key, and by each protocol.
 package internode
 
 import (
@@ -22,15 +22,15 @@ func deviceNet() *pipe.Net {
 		Delay: 100 * time.Microsecond})
 }
 
-// frames is how many rank 0 has sent to rank 1.
+// frames returns how many frames rank 0 has sent to rank 1.
 func frames(e *transporttest.Ends) uint64 {
-	g := e.Open[0].(*Transport).targets[1]
+	g := e.Open[0].(*Transport).routes.targets[1]
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return g.sent
+	return g.tx.sentFrames
 }
 
-// learn shares memory of rank 1 and tells rank 0.
+// learn shares memory of rank 1 with rank 0.
 func learn(t *testing.T, e *transporttest.Ends, lo uintptr, n int64) (transport.Range, func()) {
 	t.Helper()
 	key, release, ok := e.Open[1].(*Transport).Share(lo, lo+uintptr(n))
@@ -42,7 +42,7 @@ func learn(t *testing.T, e *transporttest.Ends, lo uintptr, n int64) (transport.
 	return r, release
 }
 
-// check puts from near to far, fences, gets it again, and tells how many frames that took.
+// check puts from near to far, fences, gets it again, and returns how many frames that took.
 func check(t *testing.T, e *transporttest.Ends, near, far uintptr, n int, stamp byte) uint64 {
 	t.Helper()
 	before := frames(e)
@@ -61,10 +61,11 @@ func check(t *testing.T, e *transporttest.Ends, near, far uintptr, n int, stamp 
 	return frames(e) - before
 }
 
-// setModel saves frames that measure.
+// setModel sets the cost model, so that no frames measure it.
 func setModel(o *Options) { o.Model = "copy=0,0,0.1" }
 
-// By the device from Learn to Forget, by frames before and after, and again with another key.
+// TestShare shows that transfers go by the device from Learn to Forget, by frames before and after,
+// and again with another key.
 func TestShare(t *testing.T) {
 	for _, n := range []int{8, 300 << 10} {
 		e := newEnds(t, deviceNet(), setModel, 1, 1)
@@ -72,7 +73,7 @@ func TestShare(t *testing.T) {
 		far, near := e.Expose(t, 1, int64(n)), e.Private(0, 2*n)
 		for stamp := byte(0); stamp < 3; stamp++ {
 			if check(t, e, near, far, n, stamp) == 0 {
-				t.Error("nobody knew a key, and no frame was sent")
+				t.Error("no peer knew a key, and no frame was sent")
 			}
 			r, release := learn(t, e, far, int64(n))
 			if sent := check(t, e, near, far, n, 10+stamp); sent != 0 {
@@ -87,9 +88,9 @@ func TestShare(t *testing.T) {
 	}
 }
 
-// Shared memory that overlaps stays reachable until the last of it is forgotten; a transfer may
-// begin or end outside.
-func TestShareOverlaps(t *testing.T) {
+// TestOverlappingShares shows that overlapping shared memory stays reachable until the last of it
+// is forgotten, and that a transfer may begin or end outside.
+func TestOverlappingShares(t *testing.T) {
 	const n = 64 << 10
 	e := newEnds(t, deviceNet(), setModel, 1, 1)
 	e.ConnectAll(t)
@@ -111,8 +112,8 @@ func TestShareOverlaps(t *testing.T) {
 	check(t, e, near, far, 3*n, 5)
 }
 
-// Rows, also where gets are the target's work, which cannot reach such memory by its device; and
-// accumulates and read-modify-writes before and behind them.
+// TestShareRows shows rows, also where gets are the target's work, which cannot reach such memory
+// by its device; and accumulates and read-modify-writes before and after them.
 func TestShareRows(t *testing.T) {
 	for _, way := range []string{transport.Auto, transport.ByDevice, transport.ByPacking,
 		transport.ByTargetSide} {
@@ -143,9 +144,9 @@ func TestShareRows(t *testing.T) {
 	}
 }
 
-// Where an address is not that of one process, or is the arena's, or there is no device, nothing is
-// shared.
-func TestShareRefused(t *testing.T) {
+// TestShareIsRefused shows that nothing is shared where an address is not that of one process, is
+// the arena's, or there is no device.
+func TestShareIsRefused(t *testing.T) {
 	e := newEnds(t, deviceNet(), setModel, 2, 1)
 	e.ConnectAll(t)
 	far, arena := e.Expose(t, 1, 4096), e.Alloc(t, 2, 4096)

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The progress thread of a process does what no caller is there to do: it collects the answers of
-// requests that no caller waits for, sends frames that were put off, and notices that a node is
-// gone. It sleeps in the kernel when there is nothing of the kind, and never waits for one node
-// alone.
+// The progress thread of a process does what no caller is there to do. It collects the answers of
+// requests that no caller waits for, sends deferred frames, and notices that a node is lost. It
+// sleeps in the kernel when there is no such work, and never waits for one node alone.
 package internode
 
 import (
@@ -20,55 +19,59 @@ import (
 )
 
 const (
-	// idleTime is how long the thread ticks without anything to do before it sleeps until it is
-	// woken. Each tick is a system call that blocks, after which Go's monitor looks around
+	// tickingTime is how long the thread ticks without anything to do before it sleeps until it
+	// is woken. Each tick is a system call that blocks, after which Go's monitor looks around
 	// for a few milliseconds, on a core that a data server may need.
-	idleTime = time.Millisecond
-	maxPolls = 64 // of one source before the others have their turn
+	tickingTime = time.Millisecond
+	maxPolls    = 64 // of one source before the others are polled
 )
 
-type thread struct {
+// progressThread does what no caller is there to do: see the head of this file.
+type progressThread struct {
 	t       *Transport
-	mu      sync.Mutex
-	pollers []*poller // that want attention
-	// when to send what endpoints have put off, since began; 0: nothing
-	flushAt atomic.Int64
-	alarm   transport.AlarmFabric // ends the thread's sleep then; nil: the fabric has none
+	flushAt atomic.Int64          // when to send deferred frames, in ns since began; 0: none
+	alarm   transport.AlarmFabric // ends the sleep at flushAt; nil: there is none
 	asleep  atomic.Bool
 	ended   chan struct{}
-	late    []func() // to be called at flushAt; its lock
-	asked   []*link  // that should be given back; its lock
-	parted  []*link  // that were, and have to be closed; its lock
 
-	// Of the thread alone.
-	pulse   pulse
-	dials   sync.WaitGroup
-	lookout pulse     // when to attend to idle connections
-	due     time.Time // when to look at those that were asked for
-	ready   []transport.Source
+	mu        sync.Mutex
+	attention []*poller // that want attention; under mu
+	calls     []func()  // to be called at flushAt; under mu
+	releases  []*link   // that should be released when they are idle; under mu
+	closing   []*link   // that were released and must be closed; under mu
+
+	// Of the thread itself.
+	pulse      interval
+	idleLook   interval       // when to look at idle connections
+	dials      sync.WaitGroup // threads that connect
+	releaseDue time.Time      // when to look at releases again
+	ready      []transport.Source
 }
 
-// start makes the thread run.
-func (h *thread) start() {
+// start starts the thread. Connect calls it once.
+func (h *progressThread) start() {
 	h.alarm, _ = h.t.fabric.(transport.AlarmFabric)
-	h.ended, h.pulse, h.lookout = make(chan struct{}), h.t.newPulse(), h.t.newLookout()
+	h.ended, h.pulse, h.idleLook = make(chan struct{}), newPulseInterval(h.t),
+		h.t.opt.newIdleLookInterval()
 	go h.run()
 }
 
-// attend asks for attention to a poller: something is to come that no caller waits for.
-func (h *thread) attend(p *poller) {
+// requestAttention has the thread poll a source: answers are due that no caller waits for. It locks
+// mu.
+func (h *progressThread) requestAttention(p *poller) {
 	h.mu.Lock()
-	if !p.listed {
-		p.listed = true
-		h.pollers = append(h.pollers, p)
+	if !p.wantsAttention {
+		p.wantsAttention = true
+		h.attention = append(h.attention, p)
 	}
 	h.mu.Unlock()
-	h.wake()
+	h.wakeIfAsleep()
 }
 
-// flushIn asks for frames that were put off to be sent after a time, unless a caller sends them
-// before. It tells when that is, since began: the alarm may go off earlier, for other frames.
-func (h *thread) flushIn(d time.Duration) (at int64) {
+// scheduleFlush has deferred frames sent after a time, unless a caller sends them before. It
+// returns when that is, in ns since began; the alarm may go off earlier, for other frames. It takes
+// no lock.
+func (h *progressThread) scheduleFlush(d time.Duration) (at int64) {
 	if h.alarm == nil {
 		d = 0
 	}
@@ -82,26 +85,27 @@ func (h *thread) flushIn(d time.Duration) (at int64) {
 		}
 	}
 	if h.alarm == nil {
-		h.wake()
+		h.wakeIfAsleep()
 	} else if h.asleep.Load() {
 		h.alarm.WakeIn(d)
-		if sooner := h.flushAt.Load(); sooner != 0 && sooner < at { // set just before
+		if sooner := h.flushAt.Load(); sooner != 0 &&
+			sooner < at { // another thread has set it meanwhile
 			h.alarm.WakeIn(max(time.Duration(sooner)-time.Since(began), 0))
 		}
 	}
 	return at
 }
 
-// callLater calls f when frames that were put off would be sent.
-func (h *thread) callLater(f func()) {
+// callLater has the thread call f after a tick. It locks mu.
+func (h *progressThread) callLater(f func()) {
 	h.mu.Lock()
-	h.late = append(h.late, f)
+	h.calls = append(h.calls, f)
 	h.mu.Unlock()
-	h.flushIn(h.t.info.Tick)
+	h.scheduleFlush(h.t.info.Tick)
 }
 
-// flushLeft is how long it is until then; negative: nothing was put off.
-func (h *thread) flushLeft() time.Duration {
+// untilFlush returns how long it is until flushAt; negative: no flush is due.
+func (h *progressThread) untilFlush() time.Duration {
 	at := h.flushAt.Load()
 	if at == 0 {
 		return -1
@@ -109,131 +113,139 @@ func (h *thread) flushLeft() time.Duration {
 	return max(time.Duration(at)-time.Since(began), 0)
 }
 
+// began is the origin of the times that are kept as integers.
 var began = time.Now()
 
-func (h *thread) wake() {
+// wakeIfAsleep ends the thread's sleep.
+func (h *progressThread) wakeIfAsleep() {
 	if h.asleep.CompareAndSwap(true, false) {
 		h.t.fabric.Wake()
 	}
 }
 
-// stop ends the thread and waits until it has.
-func (h *thread) stop() {
+// stopAndWait returns when the thread has ended; the caller has set stopThread.
+func (h *progressThread) stopAndWait() {
 	if h.ended != nil {
 		h.t.fabric.Wake()
 		<-h.ended
 	}
 }
 
-func (h *thread) run() {
+// run is the thread.
+func (h *progressThread) run() {
 	defer log.Guard()
 	defer close(h.ended)
-	runtime.LockOSThread() // never unlocked: what follows changes the thread
+	runtime.LockOSThread() // never unlocked: the thread's attributes are changed
 	h.t.opt.Unbind()
 	wait.ShortSlice()
 	unix.Prctl(unix.PR_SET_TIMERSLACK, 1000, 0, 0, 0)
 	idle := 0
-	for !h.t.closed.Load() {
-		if idle++; h.tend() {
+	for !h.t.life.stopThread.Load() {
+		if idle++; h.serveRequests() {
 			idle = 0
 		}
-		h.ready = h.sleep(time.Duration(idle)*h.t.info.Tick > idleTime)
+		h.ready = h.sleepUntilWork(time.Duration(idle)*h.t.info.Tick > tickingTime)
 		for _, src := range h.ready {
 			idle = 0
-			p := h.t.pollerOf(src)
-			p.attended = false
-			h.visit(p)
+			p := h.t.pollers.pollerOf(src)
+			p.armed = false
+			h.pollForAttention(p)
 		}
-		h.part()
-		h.attendIdle()
-		h.pulses()
+		h.processReleases()
+		h.watchIdleLinks()
+		h.probeSilentPeers()
 	}
 	h.dials.Wait()
 }
 
-// tend visits the pollers that want attention: false if none does.
-func (h *thread) tend() bool {
+// serveRequests calls due functions, sends due frames, and polls the sources that want attention.
+// It returns false if there was nothing to do.
+func (h *progressThread) serveRequests() bool {
 	h.mu.Lock()
-	pollers, unsent := h.pollers, h.flushLeft() == 0
+	pollers, unsent := h.attention, h.untilFlush() == 0
 	var late []func()
 	if unsent {
 		h.flushAt.Store(0)
-		late, h.late = h.late, nil
+		late, h.calls = h.calls, nil
 	}
-	h.pollers = nil
+	h.attention = nil
 	for _, p := range pollers {
-		p.listed = false
+		p.wantsAttention = false
 	}
 	h.mu.Unlock()
 	for _, f := range late {
 		f()
 	}
 	if unsent {
-		h.sendLate()
+		h.sendDue()
 	}
 	for _, p := range pollers {
-		if p.expects() {
-			h.visit(p)
+		if p.hasUnattended() {
+			h.pollForAttention(p)
 		}
 	}
 	return len(pollers) > 0 || unsent && h.alarm == nil
 }
 
-// sendLate sends what no caller has sent in time. What was put off just before has its own time.
-func (h *thread) sendLate() {
+// sendDue sends the frames and starts the senders that are due. What was deferred later keeps its
+// own time.
+func (h *progressThread) sendDue() {
 	now := int64(time.Since(began))
-	for _, g := range h.t.targets {
-		if left := g.flushLate(now); left >= 0 {
-			h.flushIn(left)
+	for _, g := range h.t.routes.targets {
+		if left := g.flushIfDue(now); left >= 0 {
+			h.scheduleFlush(left)
 		}
-		if left := g.sendLate(now); left >= 0 {
-			h.flushIn(left)
+		if left := g.queue.startSenderIfDue(now); left >= 0 {
+			h.scheduleFlush(left)
 		}
 	}
 }
 
-// sleep waits for a tick, or until something happens, and gives the sources that have something.
-func (h *thread) sleep(long bool) []transport.Source {
+// sleepUntilWork sleeps for a tick, or until there is work if long is set. It returns the armed
+// sources that have frames.
+func (h *progressThread) sleepUntilWork(long bool) []transport.Source {
 	if !long {
 		return h.t.fabric.Wait(h.t.info.Tick, h.ready[:0])
 	}
 	defer h.asleep.Store(false)
 	h.asleep.Store(true)
 	h.mu.Lock()
-	idle := len(h.pollers) == 0 && len(h.parted) == 0
-	limit := sooner(sooner(h.pulse.left(), h.lookout.left()), h.flushLeft())
-	if len(h.asked) > 0 {
-		limit = sooner(limit, max(time.Until(h.due), 0))
+	idle := len(h.attention) == 0 && len(h.closing) == 0
+	limit := minWait(minWait(h.pulse.untilDue(), h.idleLook.untilDue()), h.untilFlush())
+	if len(h.releases) > 0 {
+		limit = minWait(limit, max(time.Until(h.releaseDue), 0))
 	}
 	h.mu.Unlock()
-	if !idle || h.t.closed.Load() {
+	if !idle || h.t.life.stopThread.Load() {
 		return h.ready[:0]
 	}
 	return h.t.fabric.Wait(limit, h.ready[:0])
 }
 
-// visit polls, unless a caller does, and has the fabric tell when more comes.
-func (h *thread) visit(p *poller) {
+// pollForAttention polls a source, unless a caller does, and arms the fabric's wake-up for further
+// frames.
+func (h *progressThread) pollForAttention(p *poller) {
 	switch {
-	case p.expects() && p.driven.Swap(false): // a caller is about to
-		h.attend(p)
+	case p.hasUnattended() && p.callerActive.Swap(false): // a caller is likely to poll soon
+		h.requestAttention(p)
 		return
 	case !p.tryAcquire():
 		return
 	}
-	more := p.pollAll()
-	if p.expects() && !more {
+	more := p.pollUntilEmpty()
+	if p.hasUnattended() && !more {
 		h.t.fabric.Attend(p.src)
-		more = p.pollAll() // what came before that is not told
+		more = p.pollUntilEmpty() // Attend tells nothing of earlier frames
 	}
 	p.handOver()
 	if more {
-		h.attend(p)
+		h.requestAttention(p)
 	}
 }
 
-// pollAll polls until nothing comes: false if that takes long.
-func (p *poller) pollAll() (more bool) {
+// pollUntilEmpty polls until no frame comes. It returns true if more may come, after maxPolls. The
+// caller owns the poller.
+func (p *poller) pollUntilEmpty() (more bool) {
 	for range maxPolls {
 		if p.poll(1) == 0 {
 			return false
@@ -242,13 +254,14 @@ func (p *poller) pollAll() (more bool) {
 	return true
 }
 
-// pulses finds out whether nodes are there that nothing was heard of for a while.
-func (h *thread) pulses() {
-	if !h.pulse.due() {
+// probeSilentPeers sends a pulse over each connection over which no frame has come for an interval.
+func (h *progressThread) probeSilentPeers() {
+	if !h.pulse.isDueOnce() {
 		return
 	}
-	for _, g := range h.t.targets {
-		if g.link.Load() != nil && g.broken.Load() == nil && !g.heard.Swap(false) &&
+	for _, g := range h.t.routes.targets {
+		if g.link.Load() != nil && g.loss.failure.Load() == nil &&
+			!g.progress.heardFrom.Swap(false) &&
 			g.mu.TryLock() {
 			if l := g.link.Load(); l != nil {
 				l.ep.Pulse()
@@ -258,38 +271,40 @@ func (h *thread) pulses() {
 	}
 }
 
-// pulse tells when to find out whether silent peers are there.
-type pulse struct {
+// interval is a timer without a thread: its owner asks whether it is due.
+type interval struct {
 	every time.Duration // 0: never
 	last  time.Time
 }
 
-func (t *Transport) newPulse() (p pulse) {
+// newPulseInterval returns when to probe silent peers: never, if the fabric notices lost ones
+// itself.
+func newPulseInterval(t *Transport) (p interval) {
 	if t.info.Pulses {
-		p = pulse{every: t.opt.Timeout / 4, last: time.Now()}
+		p = interval{every: t.opt.Timeout / 4, last: time.Now()}
 	}
 	return p
 }
 
-// left is how long to sleep until then at most; negative: any time.
-func (p *pulse) left() time.Duration {
+// untilDue returns how long the owner may sleep; negative: any time.
+func (p *interval) untilDue() time.Duration {
 	if p.every == 0 {
 		return -1
 	}
 	return max(time.Until(p.last.Add(p.every)), 0)
 }
 
-// sooner is the shorter of two times to wait; negative: any time.
-func sooner(a, b time.Duration) time.Duration {
+// minWait returns the shorter of two times to wait; negative: any time.
+func minWait(a, b time.Duration) time.Duration {
 	if a < 0 || b >= 0 && b < a {
 		return b
 	}
 	return a
 }
 
-// due tells whether it is time, once.
-func (p *pulse) due() bool {
-	due := p.left() == 0
+// isDueOnce reports whether the interval is over, and begins the next one if so.
+func (p *interval) isDueOnce() bool {
+	due := p.untilDue() == 0
 	if due {
 		p.last = time.Now()
 	}

@@ -3,14 +3,18 @@
 // Package internode moves bytes between nodes over any transport.Fabric: it is the one
 // transport.Transport between nodes.
 //
-// An origin is a process that posts operations. A target is a node; its data server acts for all
-// ranks there. Reading order: transport.go (opening, places of ranks), target.go (what a process
-// keeps for each node), post.go (which way a transfer takes), packed.go and direct.go (the two
-// ways), link.go and part.go (connections that come and go), header.go and descriptor.go (frames),
-// server.go, origin.go and serve.go (the data server), fence.go, poller.go and thread.go (what
-// makes progress).
+// An origin is a process that posts operations. A target is the data server of a node; it acts for
+// ranks there. Reading order:
 //
-// This file: the transport as core sees it: settings, opening, places of ranks, closing.
+//	transport.go                        opening, routes to ranks, closing
+//	target.go                           what a process keeps for each target
+//	post.go, packed.go, direct.go       transfers, by frames or by a device
+//	link.go, release.go                 connections that are made and released
+//	header.go, descriptor.go, chunk.go  frames
+//	server.go, origin.go, serve.go      the data server
+//	fence.go, poller.go, thread.go      fences and progress
+//
+// This file: the transport as core sees it.
 package internode
 
 import (
@@ -25,26 +29,25 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Options are described in docs/configuration.md.
+// Options are the settings of a Transport; docs/configuration.md describes them.
 type Options struct {
 	transport.OpenInfo
 	transport.Settings
 
-	// Servers is how many data servers a node has, in its first ranks: each acts for some of
-	// the node's ranks, for its own among them. 0: one. Negative: as many as ranks, or fewer
-	// where the ranks of the job times the servers of a node would exceed the number without
-	// its sign.
+	// Servers is the number of data servers of a node; its first ranks run them. Each acts for
+	// its own rank and others of the node. 0: one. Negative: one for each rank, or fewer if the
+	// ranks of the job, times the servers of a node, would exceed -Servers.
 	Servers int
-	// Connections is how many connections this process should have at most: its data server's,
-	// and as many of its own to others. 0: any number.
+	// Connections is a goal for the connections to this process's data server, and for those of
+	// this process to others. 0: any number.
 	Connections int
-	Poll        time.Duration // longest time that a data server polls before it sleeps
+	Poll        time.Duration // the longest time that a data server polls before it sleeps
 	// parameters of the cost model; "" and "auto": measured at first use
 	Model string
 }
 
-// ServersFor is a value of Options.Servers: so many that the servers of a node have about so many
-// connections at most; 0: any number.
+// ServersFor returns a value of Options.Servers with which a node's data servers have about as many
+// connections each as the argument says. 0: any number.
 func ServersFor(connections int) int {
 	if connections == 0 {
 		return math.MinInt32
@@ -52,7 +55,7 @@ func ServersFor(connections int) int {
 	return -connections
 }
 
-// servers is how many data servers a node has: its first ranks.
+// servers returns the number of data servers of a node, which its first ranks run.
 func (o *Options) servers(node int) int {
 	n := o.Servers
 	if n < 0 {
@@ -65,12 +68,17 @@ func (o *Options) servers(node int) int {
 	return min(max(n, 1), len(o.Nodes[node]))
 }
 
-// serverOf is the rank with the data server that acts for a local rank of a node.
+// serverOf returns the rank whose data server acts for a local rank of a node.
 func (o *Options) serverOf(node, local int) transport.Rank {
 	return o.Nodes[node][local%o.servers(node)]
 }
 
-// serves tells whether this process runs a data server.
+// connectionLost returns the reason of a loss of a rank of another node.
+func (o *Options) connectionLost(rank transport.Rank, why string) string {
+	return fmt.Sprintf("rank %d (host %s): connection lost: %s", rank, o.HostOf(rank), why)
+}
+
+// serves reports whether this process runs a data server.
 func (o *Options) serves() bool { return o.Local(o.Me) < o.servers(o.MyNode) }
 
 // Transport implements transport.Transport over a fabric.
@@ -78,47 +86,80 @@ type Transport struct {
 	name    string
 	opt     Options
 	fabric  transport.Fabric
-	direct  transport.DirectFabric // fabric, if it is one
-	fast    transport.FastFabric   // the same
+	direct  transport.DirectFabric // fabric, if it is one; else nil
+	fast    transport.FastFabric   // fabric, if it is one; else nil
 	info    transport.FabricInfo
-	server  *server                         // nil if this process runs none
-	peers   []struct{ Rank transport.Rank } // by peer
-	at      []*target                       // by peer: its node
-	targets []*target                       // by node
-	thread  thread
-	defers  atomic.Bool    // frames to some target were put off
-	senders sync.WaitGroup // of queued stores (queue.go)
-	turns   chan struct{}  // has as many of them as send
-
-	pollers sync.Map   // *poller by transport.Source
-	linking sync.Mutex // poller.links
-	// targets that this process is connected to
-	outgoing *bound[*target]
-	// connections that were given back, that were made again; transfers the device refused
-	counts struct{ parted, again, refused atomic.Int64 }
-
-	costs     atomic.Pointer[costs] // the latest
-	scratch   scratch
-	measuring sync.Mutex   // for the next two
-	measured  [2]int       // so often puts, and gets, were
-	again     [2]time.Time // no earlier than this
-
-	// a test: connections are given back as soon as they may be, however often they have to be
-	// made again
-	restless atomic.Bool
-
-	closing atomic.Bool // nothing may be posted
-	closed  atomic.Bool // the progress thread has to end
-	started sync.Once
-	ending  sync.Once
-	loss    sync.Once
+	server  *server // nil: this process runs none
+	routes  routes
+	thread  progressThread
+	senders senderPool
+	pollers pollerSet
+	conns   connections
+	model   costModel
+	life    lifecycle
 }
 
-// Provider is the transport over a fabric, with the settings in o; what concerns the job is filled
-// in when it is opened.
+// routes say which data server acts for a peer. Connect sets them; then they are constant.
+type routes struct {
+	peers   []struct{ Rank transport.Rank } // by peer
+	byPeer  []*target                       // by peer: the target that acts for it
+	targets []*target                       // by index
+	// a target may have deferred frames; set by posts, cleared by flushAll
+	anyDeferred atomic.Bool
+}
+
+// senderPool bounds the threads that send queued stores (queue.go).
+type senderPool struct {
+	running sync.WaitGroup
+	slots   chan struct{} // one element for each sender that is sending
+}
+
+// pollerSet is the pollers of the sources that connections have.
+type pollerSet struct {
+	t        *Transport
+	bySource sync.Map   // *poller by transport.Source
+	mu       sync.Mutex // guards poller.links
+}
+
+// connections are what this process has open to other nodes.
+type connections struct {
+	outgoing *connLimit[*target] // the targets that this process is connected to
+	counts   connCounts
+	// a test: connections are released as soon as they may be, however soon they are made again
+	restless atomic.Bool
+}
+
+// connCounts is for ARMCI_STATS and the log.
+type connCounts struct {
+	released        atomic.Int64 // connections that were released
+	reconnected     atomic.Int64 // of these, connections that were made again
+	refusedByDevice atomic.Int64 // transfers that frames carried instead
+}
+
+// costModel is the parameters that protocols are chosen by, and their measurement (measure.go).
+type costModel struct {
+	current atomic.Pointer[costs]
+	scratch scratch
+
+	mu      sync.Mutex   // held while a target is measured; guards the rest
+	runs    [2]int       // measurements so far of puts, and of gets
+	retryAt [2]time.Time // no measurement of puts, or of gets, before this time
+}
+
+// lifecycle is how a transport starts and ends.
+type lifecycle struct {
+	closing    atomic.Bool // nothing may be posted any more
+	stopThread atomic.Bool // the progress thread must end
+	startOnce  sync.Once
+	closeOnce  sync.Once
+	lossOnce   sync.Once // the job learns of one loss
+}
+
+// Provider returns the transport over a fabric, with the settings in o. Its Open fills in what
+// concerns the job.
 func Provider(d transport.Driver, o Options) transport.Provider {
 	return transport.Provider{Name: d.Name, Probe: d.Probe,
-		Notes: func() string { return notes(d, o) }, Hint: d.Hint, Spare: d.Spare,
+		Notes: func() string { return describeModel(d, o) }, Hint: d.Hint, Spare: d.Spare,
 		Open: func(info transport.OpenInfo) (transport.Transport, error) {
 			o := o
 			o.OpenInfo = info
@@ -126,9 +167,12 @@ func Provider(d transport.Driver, o Options) transport.Provider {
 		}}
 }
 
-// Open makes the process ready to be connected to, and to connect.
+// Open opens the fabric and starts the data server, if this process runs one. The caller then
+// exchanges Info with the other processes and calls Connect.
 func Open(d transport.Driver, o Options) (*Transport, error) {
-	t := &Transport{name: d.Name, opt: o, turns: make(chan struct{}, maxSenders)}
+	t := &Transport{name: d.Name, opt: o}
+	t.pollers.t = t
+	t.senders.slots = make(chan struct{}, maxSenders)
 	t.opt.Eager = max(o.Eager, 0)
 	if o.Looks == nil {
 		t.opt.Looks = func() int { return 20 }
@@ -140,19 +184,20 @@ func Open(d transport.Driver, o Options) (*Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	t.costs.Store(c)
-	t.outgoing = newBound(o.Connections, usesOf)
+	t.model.current.Store(c)
+	t.conns.outgoing = newConnLimit(o.Connections, useCountOf)
 	fabric, err := d.Open(transport.FabricConfig{OpenInfo: o.OpenInfo, Settings: t.opt.Settings,
 		Serves: o.serves(),
-		Await:  t.await, Receive: t.receive, Fatal: t.failAll})
+		Await:  t.pollers.awaitRoom, Receive: t.pollers.receiveWhileSending,
+		Fatal: t.routes.failAll})
 	if err != nil {
 		return nil, err
 	}
 	t.fabric, t.info = fabric, fabric.Info()
 	t.direct, _ = fabric.(transport.DirectFabric)
 	t.fast, _ = fabric.(transport.FastFabric)
-	t.tellCosts(c, false)
-	t.tellCosts(c, true)
+	c.export(t, false)
+	c.export(t, true)
 	if o.serves() {
 		if t.server, err = openServer(t); err != nil {
 			fabric.Close()
@@ -163,14 +208,16 @@ func Open(d transport.Driver, o Options) (*Transport, error) {
 	return t, nil
 }
 
-// await is for an endpoint that has to wait for room.
-func (t *Transport) await(e transport.OriginEndpoint, done func() bool) {
-	t.pollerOf(e.Source()).await(done)
+// awaitRoom blocks until done. An endpoint calls it in Send, under its target's mu, when it has no
+// room.
+func (s *pollerSet) awaitRoom(e transport.OriginEndpoint, done func() bool) {
+	s.pollerOf(e.Source()).pollUntil(done)
 }
 
-// receive is for an endpoint that is sending; false: another thread polls.
-func (t *Transport) receive(e transport.OriginEndpoint) bool {
-	p := t.pollerOf(e.Source())
+// receiveWhileSending polls the endpoint's source once, in Send, so that two processes that send to
+// each other do not block. It returns false if another thread polls.
+func (s *pollerSet) receiveWhileSending(e transport.OriginEndpoint) bool {
+	p := s.pollerOf(e.Source())
 	if !p.tryAcquire() {
 		return false
 	}
@@ -179,45 +226,41 @@ func (t *Transport) receive(e transport.OriginEndpoint) bool {
 	return true
 }
 
-// failAll is for when nothing goes any more. The first loss is the one that is told: of a node that
-// there is a connection to.
-func (t *Transport) failAll(why error) {
+// failAll marks all targets as lost, because the fabric has failed. Connected ones come first: the
+// job learns of the first loss only.
+func (s *routes) failAll(why error) {
 	for _, connected := range []bool{true, false} {
-		for _, g := range t.targets {
+		for _, g := range s.targets {
 			if (g.link.Load() != nil) == connected {
-				g.fail(why)
+				g.markLost(why)
 			}
 		}
 	}
 }
 
-// tellLoss passes on the first loss only, and none while the transport is being closed.
-func (t *Transport) tellLoss(rank transport.Rank, reason string) {
-	if t.opt.Lost != nil && !t.closing.Load() {
-		t.loss.Do(func() { t.opt.Lost(rank, reason) })
+// reportLoss tells the job that a rank is lost. It reports the first loss only, and none while the
+// transport is being closed.
+func (t *Transport) reportLoss(rank transport.Rank, reason string) {
+	if t.opt.Lost != nil && !t.life.closing.Load() {
+		t.life.lossOnce.Do(func() { t.opt.Lost(rank, reason) })
 	}
 }
 
-// lost reports that a rank of another node is lost.
-func (t *Transport) lost(rank transport.Rank, why string) {
-	t.tellLoss(rank, fmt.Sprintf("rank %d (host %s): connection lost: %s", rank,
-		t.opt.HostOf(rank), why))
-}
-
-// Info tells where this process can be reached.
+// Info returns the address record of this process.
 func (t *Transport) Info() transport.Info {
 	addr := t.info.Addr
 	if t.server == nil {
-		addr = nil // no rank connects to this process
+		addr = nil // no process connects to this one
 	}
 	return transport.Info{Name: t.name, Addr: addr, Ordered: true, Fast: t.fast != nil,
 		Coalesces: t.direct == nil, Eager: t.opt.Eager}
 }
 
-// CallLater calls f after a tick.
+// CallLater has the progress thread call f after a tick.
 func (t *Transport) CallLater(f func()) { t.thread.callLater(f) }
 
-// Connect tells where the data servers are. No connection is made before it is used.
+// Connect takes the addresses of the data servers and starts the progress thread. Connections are
+// made on first use.
 func (t *Transport) Connect(servers []transport.PeerAddr) error {
 	ranks := 0
 	for _, of := range t.opt.Nodes {
@@ -239,71 +282,70 @@ func (t *Transport) Connect(servers []transport.PeerAddr) error {
 		if p.Rank < 0 || int(p.Rank) >= ranks {
 			return fmt.Errorf("rank %d is not in this job", p.Rank)
 		}
-		if g := at[p.Rank]; g.server == p.Rank {
+		if g := at[p.Rank]; g.serverRank == p.Rank {
 			g.addr = p.Addr
 		}
 	}
-	t.peers, t.targets, t.at = peers, targets, at
-	t.started.Do(t.thread.start)
+	t.routes.peers, t.routes.targets, t.routes.byPeer = peers, targets, at
+	t.life.startOnce.Do(t.thread.start)
 	return nil
 }
 
-// target is the node of a peer.
-func (t *Transport) target(p transport.Peer) (*target, error) {
-	if t.closing.Load() {
+// targetOf returns the target that acts for a peer. It does not connect.
+func (t *Transport) targetOf(p transport.Peer) (*target, error) {
+	if t.life.closing.Load() {
 		return nil, transport.ErrClosed
 	}
-	g := t.at[p]
+	g := t.routes.byPeer[p]
 	if len(g.addr) == 0 {
 		return nil, fmt.Errorf("%s: rank %d published no address: %w", t.name,
-			t.peers[p].Rank, transport.ErrPeerDead)
+			t.routes.peers[p].Rank, transport.ErrPeerDead)
 	}
 	return g, nil
 }
 
-// Close says goodbye to all nodes and ends what this process runs. What is open fails with
-// ErrClosed.
+// Close disconnects from all nodes and ends the threads of this transport, once. Open requests fail
+// with ErrClosed. It takes each target's mu and queue.mu: threads that are posting or queueing have
+// ended before the progress thread stops.
 func (t *Transport) Close() error {
-	t.ending.Do(t.end)
+	t.life.closeOnce.Do(func() {
+		t.life.closing.Store(true)
+		for _, g := range t.routes.targets {
+			g.disconnect()
+		}
+		for _, g := range t.routes.targets {
+			g.mu.Lock() // waits for a thread that is posting
+			g.mu.Unlock()
+			g.queue.mu.Lock() // and for one that is queueing
+			g.queue.mu.Unlock()
+			g.queue.startSenderIfDue(math.MaxInt64) // the queued stores fail
+		}
+		t.senders.running.Wait()
+		t.life.stopThread.Store(true)
+		t.thread.stopAndWait()
+		t.routes.finishAnswers()
+		for _, p := range t.pollers.bySource.Range {
+			p.(*poller).close()
+		}
+		for _, g := range t.routes.targets {
+			g.close()
+		}
+		t.thread.closeReleased(t.thread.closing)
+		t.conns.logCounts(t)
+		if t.server != nil {
+			t.server.close()
+		}
+		unix.Munmap(t.model.scratch.memory)
+		t.fabric.Close()
+	})
 	return nil
 }
 
-// Abandon: see transport.Abandoner.
+// Abandon is transport.Abandoner's.
 func (t *Transport) Abandon() {
 	if a, ok := t.fabric.(transport.Abandoner); ok {
 		a.Abandon()
 	}
-}
-
-func (t *Transport) end() {
-	t.closing.Store(true)
-	for _, g := range t.targets {
-		g.goodbye()
-	}
-	for _, g := range t.targets {
-		g.mu.Lock() // a thread that is posting comes to an end
-		g.mu.Unlock()
-		g.queue.mu.Lock() // so does one that is queueing
-		g.queue.mu.Unlock()
-		g.sendLate(math.MaxInt64) // which fails
-	}
-	t.senders.Wait()
-	t.closed.Store(true)
-	t.thread.stop()
-	t.finishAnswers()
-	for _, p := range t.pollers.Range {
-		p.(*poller).close()
-	}
-	for _, g := range t.targets {
-		g.close()
-	}
-	t.thread.closeParted(t.thread.parted)
-	t.tellCounts()
-	if t.server != nil {
-		t.server.close()
-	}
-	unix.Munmap(t.scratch.memory)
-	t.fabric.Close()
 }
 
 var (

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Transfers that nobody waits for, while nobody calls the transport.
+// Nonblocking transfers, while no thread calls the transport.
 package internode
 
 import (
@@ -14,7 +14,8 @@ import (
 	"libarmci/internal/transport/pipe"
 )
 
-// They complete all the same, also after the progress thread has gone to sleep.
+// TestLaterCompletes shows that nonblocking transfers complete without a caller, also after the
+// progress thread has gone to sleep.
 func TestLaterCompletes(t *testing.T) {
 	for name, o := range map[string]pipe.Options{"frames": {},
 		"direct": {Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16}} {
@@ -45,7 +46,8 @@ func TestLaterCompletes(t *testing.T) {
 	}
 }
 
-// What is to be called later is called once, whether the progress thread ticks or sleeps.
+// TestCallLater shows that each function is called once, whether the progress thread ticks or
+// sleeps.
 func TestCallLater(t *testing.T) {
 	ends := newEnds(t, pipe.New(pipe.Options{}), nil, 1, 1)
 	ends.ConnectAll(t)
@@ -69,7 +71,7 @@ func TestCallLater(t *testing.T) {
 	}
 }
 
-// Lists of several outstanding vector gets do not mix.
+// TestLaterVectors shows that the lists of several outstanding vector gets do not mix.
 func TestLaterVectors(t *testing.T) {
 	for name, o := range map[string]pipe.Options{"frames": {},
 		"direct": {Direct: true, Shared: true, MaxFrame: 16 << 10, Credits: 16}} {

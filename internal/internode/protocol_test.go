@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Which way blocks take that may be flags.
+// The protocol of blocks that may be flags.
 package internode
 
 import (
@@ -9,9 +9,9 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Blocks that may be flags are not left to a device that may move them in parts, whatever is set;
-// longer ones are.
-func TestWholeBlocks(t *testing.T) {
+// TestFlagsAreMovedWhole shows that blocks that may be flags are not left to a device that may move
+// them in parts, whatever is set; longer ones are.
+func TestFlagsAreMovedWhole(t *testing.T) {
 	const memory = 1 << 20 // an address that nothing looks at
 	for _, c := range []struct {
 		name     string
@@ -35,9 +35,9 @@ func TestWholeBlocks(t *testing.T) {
 			x.Local = transport.Section{Base: memory, Stride: []int32{64}}
 			x.Remote = x.Local
 			f := new(transfer)
-			f.set(x, k, 1, transport.Scale{})
-			f.begin()
-			if got := (&target{t: at}).protocol(f); got != c.want {
+			f.reset(x, k, 1, transport.Scale{})
+			f.rewind()
+			if got := f.chooseProtocol((&target{t: at})); got != c.want {
 				t.Errorf("%s, kind %v: %s, not %s", c.name, k, got, c.want)
 			}
 		}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The C fast path and connections that are given back: C no longer uses one before the node is
-// told, and while a transfer of its own is open there it is kept.
+// The C fast path and connections that are released. C stops using one before the server is told,
+// and one is kept while a transfer of C's is open there.
 package internode
 
 import (
@@ -17,7 +17,7 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// fastFabric is a fabric with a fast path that only notes what it may use.
+// fastFabric is a fabric with a fast path that only records what it may use.
 type fastFabric struct {
 	transport.DirectFabric
 	open atomic.Bool // a request
@@ -93,7 +93,7 @@ func (f *fastFabric) RequestFailure(int32) (transport.Rank, bool) {
 	return 1, failed
 }
 
-// uses tells how many ranges C knows by an endpoint, and how many in all.
+// uses returns how many ranges C knows by an endpoint, and how many in all.
 func (f *fastFabric) uses(e transport.OriginEndpoint) (here, all int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -103,7 +103,7 @@ func (f *fastFabric) uses(e transport.OriginEndpoint) (here, all int) {
 	return f.knows[e], all
 }
 
-// fastEnds is two nodes of one rank each, of which the first has a fast path.
+// fastEnds opens two nodes of one rank each, of which the first has a fast path.
 func fastEnds(t *testing.T, change func(*Options)) (*transporttest.Ends, *fastFabric) {
 	net := pipe.New(pipe.Options{Direct: true, Shared: true})
 	fast := &fastFabric{knows: map[transport.OriginEndpoint]int{}}
@@ -123,7 +123,8 @@ func fastEnds(t *testing.T, change func(*Options)) (*transporttest.Ends, *fastFa
 	return ends, fast
 }
 
-// Where devices accumulate C does not, but it asks for the rest.
+// TestFastPathBesideDeviceAccumulates shows that where devices accumulate C does not, but asks the
+// server for its other operations.
 func TestFastPathBesideDeviceAccumulates(t *testing.T) {
 	leaktest.Check(t)
 	for _, device := range []bool{false, true} {
@@ -137,11 +138,13 @@ func TestFastPathBesideDeviceAccumulates(t *testing.T) {
 	}
 }
 
-func TestFastPathWhileParting(t *testing.T) {
+// TestFastPathWhileReleasing shows that a connection is kept while C has a transfer open there, and
+// that C loses its keys before the release.
+func TestFastPathWhileReleasing(t *testing.T) {
 	leaktest.Check(t)
 	ends, fast := fastEnds(t, nil)
 	tr, there, mine := ends.Open[0].(*Transport), ends.Alloc(t, 1, 4096), ends.Alloc(t, 0, 4096)
-	tr.restless.Store(true)
+	tr.conns.restless.Store(true)
 	for round := range 3 {
 		if err := done(t, tr.Get, plain(mine, there, 8)); err != nil {
 			t.Fatal(err)
@@ -150,7 +153,7 @@ func TestFastPathWhileParting(t *testing.T) {
 		if err := tr.RMW(1, &transport.RMW{Bytes: 8, Addr: there}); err != nil {
 			t.Fatal(err)
 		}
-		l := tr.targets[1].link.Load()
+		l := tr.routes.targets[1].link.Load()
 		if fast.peer() != transport.OriginEndpoint(l.ep) {
 			t.Fatal("C does not ask the node")
 		}
@@ -159,31 +162,31 @@ func TestFastPathWhileParting(t *testing.T) {
 		}
 		fast.open.Store(true)
 		for range 10 {
-			tr.thread.release(l)
+			tr.thread.requestRelease(l)
 			time.Sleep(time.Millisecond)
 		}
-		if l.state.Load() != linked {
+		if l.state.Load() != linkOpen {
 			t.Fatal("the connection was given back though a request is open")
 		}
 		fast.source, fast.failed = l.ep.Source(), round == 1
 		if over, err := tr.TestRequest(transport.FastImplicit); over || err != nil {
 			t.Errorf("over %v, error %v of an open request", over, err)
 		}
-		err := errAfter(func() { fast.open.Store(false); l.poller.tell() },
+		err := errAfter(func() { fast.open.Store(false); l.poller.wakeWaiters() },
 			func() error { return tr.WaitRequest(transport.FastImplicit) })
 		failed := errors.Is(err, transport.ErrPeerDead)
 		if failed != (round == 1) || err != nil != failed {
 			t.Errorf("round %d: %v", round, err)
 		}
 		// Unless it has gone since the request ended: it was asked for before.
-		giveLinkBack(t, tr, l, parting)
+		releaseLink(t, tr, l, linkReleasing)
 		if _, all := fast.uses(l.ep); all != 0 {
 			t.Errorf("C knows %d ranges", all)
 		}
 		if fast.peer() != nil {
 			t.Error("C asks the node over a connection that was given back")
 		}
-		giveBackEnds(t, l)
+		awaitRelease(t, l)
 		// An error is returned once.
 		if err := tr.WaitRequest(transport.FastImplicit); err != nil {
 			t.Error(err)
@@ -191,17 +194,17 @@ func TestFastPathWhileParting(t *testing.T) {
 	}
 }
 
-// errAfter is what do returns, which needs soon to be called meanwhile.
+// errAfter calls soon while do runs, and returns do's error.
 func errAfter(soon func(), do func() error) error {
 	timer := time.AfterFunc(2*time.Millisecond, soon)
 	defer timer.Stop()
 	return do()
 }
 
-// giveBackEnds waits until a connection has been given back.
-func giveBackEnds(t *testing.T, l *link) {
+// awaitRelease waits until a connection has been released.
+func awaitRelease(t *testing.T, l *link) {
 	t.Helper()
-	for end := time.Now().Add(patience); l.state.Load() != parted; time.Sleep(
+	for end := time.Now().Add(patience); l.state.Load() != linkReleased; time.Sleep(
 		50 * time.Microsecond) {
 		if time.Now().After(end) {
 			t.Fatal("the node does not answer")

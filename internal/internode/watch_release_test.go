@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Connections that are given back while messages go straight over them, or while somebody waits for
-// one; and those that nobody uses.
+// Connections that are released while messages travel over them, or while a thread waits for one;
+// and connections that no thread uses.
 package internode
 
 import (
@@ -16,10 +16,9 @@ import (
 	"libarmci/internal/transport/transporttest"
 )
 
-// TestTellWhileParting: messages that go straight to a process, while that gives the connection
-// back and makes it again, come all, and once. Long ones that may only go straight are refused, or
-// come.
-func TestTellWhileParting(t *testing.T) {
+// TestMessagesWhileReleasing shows that messages over a process's own connection all come, once,
+// while that is released and made again. Long ones that may take no other way are refused, or come.
+func TestMessagesWhileReleasing(t *testing.T) {
 	for name, o := range networks() {
 		t.Run(name, func(t *testing.T) {
 			w := newWatchTest(t, o, nil)
@@ -35,7 +34,7 @@ func TestTellWhileParting(t *testing.T) {
 					default:
 						w.call()
 						time.Sleep(200 * time.Microsecond)
-						giveBack(t, w.ends.Open[1], 0, parted)
+						releaseLinkOf(t, w.ends.Open[1], 0, linkReleased)
 					}
 				}
 			})
@@ -68,15 +67,15 @@ func TestTellWhileParting(t *testing.T) {
 	}
 }
 
-// TestWatchParted: who waits for a message of a node gets it though the connection has been, or is
-// just being, given back.
-func TestWatchParted(t *testing.T) {
+// TestWatchWhileReleasing shows that a waiter gets a node's message though the connection has been,
+// or is just being, released.
+func TestWatchWhileReleasing(t *testing.T) {
 	w := newWatchTest(t, pipe.Options{}, nil)
-	until := []int32{linked, parting, parted}
+	until := []int32{linkOpen, linkReleasing, linkReleased}
 	for n := 1; n <= 60; n++ {
 		w.call()
 		if n%4 < 3 {
-			giveBack(t, w.ends.Open[1], 0, until[n%4])
+			releaseLinkOf(t, w.ends.Open[1], 0, until[n%4])
 		}
 		var waiter sync.WaitGroup
 		waiter.Go(func() {
@@ -85,17 +84,19 @@ func TestWatchParted(t *testing.T) {
 			end()
 		})
 		time.Sleep(time.Duration(n%5) * 200 * time.Microsecond)
-		w.say()
+		w.send()
 		transporttest.Returns(t, "watching", waiter.Wait)
 	}
 	w.call()
-	if p := w.ends.Open[1].(*Transport).targets[0].link.Load().poller; p.asleep.Load() != 0 {
-		t.Errorf("%d are said to be asleep", p.asleep.Load())
+	p := w.ends.Open[1].(*Transport).routes.targets[0].link.Load().poller
+	if n := p.sleepers.Load(); n != 0 {
+		t.Errorf("%d threads count as asleep", n)
 	}
 }
 
-// TestWaitKeepsConnection: a connection is not given back while somebody sleeps until a message
-// comes; and where there is none, one is made after a while, by which the node's death is noticed.
+// TestWaitKeepsConnection shows that a connection is not released while a thread sleeps until a
+// message comes. Where there is none, one is made after a while, so that the node's death is
+// noticed.
 func TestWaitKeepsConnection(t *testing.T) {
 	leaktest.Check(t)
 	net := pipe.New(pipe.Options{})
@@ -105,8 +106,8 @@ func TestWaitKeepsConnection(t *testing.T) {
 	}, 2, 1)
 	ends.ConnectAll(t)
 	tr := ends.Open[0].(*Transport)
-	tr.restless.Store(true)
-	g := tr.targets[1]
+	tr.conns.restless.Store(true)
+	g := tr.routes.targets[1]
 	watch := func(may bool) (end func()) {
 		return tr.Watch(2, func() bool { return false },
 			may)
@@ -116,15 +117,15 @@ func TestWaitKeepsConnection(t *testing.T) {
 	}
 	end := watch(true)
 	for range 20 {
-		tr.thread.release(g.link.Load())
+		tr.thread.requestRelease(g.link.Load())
 		time.Sleep(time.Millisecond)
 	}
-	if l := g.link.Load(); l == nil || l.state.Load() != linked {
+	if l := g.link.Load(); l == nil || l.state.Load() != linkOpen {
 		t.Fatal("the connection was given back")
 	}
 	end()
-	giveBack(t, tr, 1, parted)
-	closed(t, tr, 1)
+	releaseLinkOf(t, tr, 1, linkReleased)
+	awaitLinksClosed(t, tr, 1)
 	end = watch(false)
 	time.Sleep(50 * time.Millisecond)
 	if end(); g.link.Load() != nil {
@@ -140,9 +141,9 @@ func TestWaitKeepsConnection(t *testing.T) {
 	losses(t, ends)
 }
 
-// TestIdleIsAsked: who does not call the transport, and whose connections nobody reads, gives them
-// back all the same.
-func TestIdleIsAsked(t *testing.T) {
+// TestIdleProcessReleases shows that a process that does not call the transport releases its
+// connections all the same.
+func TestIdleProcessReleases(t *testing.T) {
 	for name, o := range networks() {
 		t.Run(name, func(t *testing.T) {
 			leaktest.Check(t)
@@ -156,7 +157,7 @@ func TestIdleIsAsked(t *testing.T) {
 			}
 			server := ends.Open[0].(*Transport).server
 			for end := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-				now, peak, exceeded, _ := server.bound.counts()
+				now, peak, exceeded, _ := server.limit.counts()
 				if now <= 2 && peak >= 3 && exceeded > 0 {
 					break
 				} else if time.Now().After(end) {
@@ -164,7 +165,7 @@ func TestIdleIsAsked(t *testing.T) {
 						"beyond what should be", now, peak, exceeded)
 				}
 			}
-			if ends.Open[4].(*Transport).targets[0].link.Load() == nil {
+			if ends.Open[4].(*Transport).routes.targets[0].link.Load() == nil {
 				t.Error("the last one that has connected was asked")
 			}
 		})
