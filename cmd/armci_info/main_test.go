@@ -149,8 +149,8 @@ func inJob(t *testing.T, ranks, nodes int) (stdout, stderr string, status int) {
 		files[i] = f
 	}
 	j, err := launch.Start(launch.Options{Ranks: ranks, Nodes: nodes,
-		Argv:   []string{os.Args[0], marker, "-td"},
-		Stdout: files[0], Stderr: files[1], Report: files[1]})
+		Argv:    []string{os.Args[0], marker, "-td"},
+		Streams: launch.Streams{Stdout: files[0], Stderr: files[1]}, Report: files[1]})
 	if err != nil {
 		t.Fatal(err)
 	}

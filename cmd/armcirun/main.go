@@ -95,8 +95,8 @@ func main() {
 
 // parse reads the command line, and derives the numbers of ranks and nodes that it leaves out.
 func parse(args []string) (launch.Options, error) {
-	o := launch.Options{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
-		Report: os.Stderr}
+	streams := launch.Streams{Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr}
+	o := launch.Options{Streams: streams, Report: os.Stderr}
 	flags := flag.NewFlagSet("armcirun", flag.ContinueOnError)
 	flags.SetOutput(io.Discard)
 	flags.IntVar(&o.Ranks, "n", 0, "")

@@ -8,4 +8,5 @@ const struct litmus *const litmus_cases[] = {&case_lock, &case_lock_sleep, &case
 	&case_rwlock_writer, &case_rwlock_word_read, &case_rwlock_word_write, &case_stripe,
 	&case_barrier, &case_barrier_many, &case_steps, &case_event, &case_notify,
 	&case_notify_device, &case_event_device, &case_ring, &case_ring_full, &case_regions,
-	&case_declared, &case_contexts, &case_request, &case_put_flag, &case_fence, &case_order, NULL};
+	&case_declared, &case_contexts, &case_request, &case_put_flag, &case_fence, &case_order,
+	NULL};

@@ -26,9 +26,7 @@ type Options struct {
 	Env     []string // added to the environment of this process
 	Bind    string   // BindAuto, BindCore, BindSocket; anything else: none
 	Debug   *int     // a rank that runs under gdb; nil: none
-	Stdin   *os.File // of rank 0, or Debug; nil for /dev/null; the others have /dev/null
-	Stdout  *os.File // inherited by all, nil for /dev/null
-	Stderr  *os.File
+	Streams
 	Report  io.Writer     // one line about how the job failed
 	Verbose bool          // report starts and ends too
 	Label   bool          // output by whole lines that begin with the rank
@@ -36,6 +34,13 @@ type Options struct {
 	Remote  Remote        // other hosts; none: this machine
 	// signals to the launcher while the ranks are being started; nil: none
 	Signals <-chan os.Signal
+}
+
+// Streams are the standard streams of the ranks.
+type Streams struct {
+	Stdin  *os.File // of rank 0, or Debug; nil for /dev/null; the others have /dev/null
+	Stdout *os.File // inherited by all, nil for /dev/null
+	Stderr *os.File
 }
 
 // Job is a running job.

@@ -209,7 +209,7 @@ func TestOnlyRankZeroReadsStdin(t *testing.T) {
 	defer in.Close()
 	w.WriteString("for zero")
 	w.Close()
-	r := begin(t, Options{Ranks: 2, Stdin: in}, "stdin")
+	r := begin(t, Options{Ranks: 2, Streams: Streams{Stdin: in}}, "stdin")
 	r.ends(t, 0, "")
 	if got := r.lines(t); !slices.Equal(got, []string{`rank 0 read "for zero" <nil>`,
 		`rank 1 read "" <nil>`}) {

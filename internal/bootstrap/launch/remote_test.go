@@ -132,7 +132,7 @@ func TestStdinOfRankZeroOnAHost(t *testing.T) {
 	defer in.Close()
 	w.WriteString("for zero\nand more")
 	w.Close()
-	r := begin(t, Options{Ranks: 2, Stdin: in, Remote: two()}, "stdin")
+	r := begin(t, Options{Ranks: 2, Streams: Streams{Stdin: in}, Remote: two()}, "stdin")
 	r.ends(t, 0, "")
 	if got := r.lines(t); !slices.Equal(got, []string{`rank 0 read "for zero\nand more" <nil>`,
 		`rank 1 read "" <nil>`}) {

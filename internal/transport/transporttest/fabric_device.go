@@ -33,7 +33,8 @@ func fabricDirectOrder(t *testing.T, d transport.Driver) {
 	for i := range 100 {
 		n := 1 + 997*i
 		copy(memoryBytes(a.ownMem, n), noise(i, n))
-		done, err := p.postTransfer(rowCursor(a.ownMem, n), rowCursor(b.arenaMem, n), true, false)
+		done, err := p.postTransfer(rowCursor(a.ownMem, n), rowCursor(b.arenaMem, n), true,
+			false)
 		if errors.Is(err, transport.ErrNotNative) {
 			t.Skip("this memory has no key")
 		} else if err != nil {
@@ -247,7 +248,8 @@ func fabricDirectLost(t *testing.T, d transport.Driver) {
 		var open []*partCounter
 		for i := range 40 {
 			n := 1000 * (1 + i)
-			done, err := p.postTransfer(rowCursor(a.arenaMem, n), rowCursor(b.arenaMem, n),
+			done, err := p.postTransfer(rowCursor(a.arenaMem, n),
+				rowCursor(b.arenaMem, n),
 				i%2 == 0, false)
 			open = append(open, done)
 			if err != nil && !errors.Is(err, transport.ErrNotNative) {
@@ -291,7 +293,8 @@ func fabricDirectLost(t *testing.T, d transport.Driver) {
 			continue
 		}
 		p.origin.waitLost()
-		done, err := p.postTransfer(rowCursor(a.arenaMem, 8), rowCursor(b.arenaMem, 8), true, false)
+		done, err := p.postTransfer(rowCursor(a.arenaMem, 8), rowCursor(b.arenaMem, 8),
+			true, false)
 		if err == nil && done.waitAll(t) == nil {
 			t.Error("a write over a lost connection succeeds")
 		}

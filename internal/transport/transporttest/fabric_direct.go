@@ -122,7 +122,8 @@ func (p *partCounter) waitAll(t testing.TB) error {
 }
 
 // postTransfer posts a Write or a Read. The caller calls waitAll of the result.
-func (d *directPair) postTransfer(local, remote kernel.Cursor, write, copied bool) (*partCounter, error) {
+func (d *directPair) postTransfer(local, remote kernel.Cursor, write, copied bool) (*partCounter,
+	error) {
 	d.origin.posting.Lock()
 	defer d.origin.posting.Unlock()
 	done := newPartCounter()
