@@ -20,7 +20,7 @@ import (
 )
 
 // allowed lists, per package of ours, the packages of ours that its non-test files may import or
-// include headers of. A package that is missing here may not exist: a new room needs a row, and a
+// include headers of. A package that is missing here may not exist: a new package needs a row, and a
 // row needs a reason.
 var allowed = map[string]string{
 	"internal/config": "",
@@ -45,15 +45,15 @@ var allowed = map[string]string{
 	"internal/bootstrap/jobwire": "internal/acceptqueue internal/sock",
 	"internal/bootstrap/jobserver": "internal/acceptqueue internal/bootstrap/jobwire " +
 		"internal/log",
-	"internal/bootstrap/leaktest": "",
+	"internal/testutil/leaktest": "",
 	"internal/bootstrap/launch": "internal/bootstrap/jobserver internal/bootstrap/jobwire " +
 		"internal/config internal/hostnet internal/leftovers internal/log",
 
 	"internal/transport": "internal/kernel internal/log",
 	// a network in memory: for tests, and the example of how to add one
-	"internal/transport/pipe": "internal/transport internal/kernel",
-	"internal/transport/transporttest": "internal/transport internal/kernel " +
-		"internal/bootstrap/leaktest",
+	"internal/testutil/pipe": "internal/transport internal/kernel",
+	"internal/testutil/transporttest": "internal/transport internal/kernel " +
+		"internal/testutil/leaktest",
 	"internal/shm": "internal/acceptqueue internal/transport " +
 		"internal/kernel internal/wait internal/config internal/log internal/sock " +
 		"internal/eventfd",
@@ -92,8 +92,8 @@ var allowed = map[string]string{
 	"internal/ofi/fast": "internal/ofi/libfabric internal/rdma/qp internal/rdma/verbs " +
 		"internal/transport internal/eventfd",
 	"internal/ofi/libfabric": "", // C
-	// for tests of rooms with C: their layouts are those of a library's headers
-	"internal/cabi": "",
+	// for tests of packages with C: their layouts are those of a library's headers
+	"internal/testutil/cabi": "",
 
 	"internal/profile": "", // counters that processes share, and how they are printed
 
@@ -170,7 +170,7 @@ var costly = []string{"encoding/json", "regexp", "text/template", "html/template
 
 // programs lists the packages that no library has.
 var programs = []string{"bench", "cmd", "internal/bootstrap/launch", "internal/figure",
-	"internal/transport/transporttest"}
+	"internal/testutil/transporttest"}
 
 const module = "libarmci/"
 

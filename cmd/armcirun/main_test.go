@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"libarmci/internal/bootstrap/launch"
-	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/config"
+	"libarmci/internal/testutil/leaktest"
 )
 
 func TestMain(m *testing.M) {

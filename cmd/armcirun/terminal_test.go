@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/testutil/leaktest"
 )
 
 // terminal opens a pseudo terminal: the keyboard's end and the program's end.

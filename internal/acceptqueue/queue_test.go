@@ -17,7 +17,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/testutil/leaktest"
 )
 
 func address(n int) netip.Addr { return netip.AddrFrom4([4]byte{127, 0, 0, byte(n)}) }

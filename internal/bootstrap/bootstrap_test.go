@@ -18,9 +18,9 @@ import (
 
 	"libarmci/internal/bootstrap/jobserver"
 	"libarmci/internal/bootstrap/jobwire"
-	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/config"
 	"libarmci/internal/log"
+	"libarmci/internal/testutil/leaktest"
 )
 
 func settings(t *testing.T, environ ...string) *config.Set {

@@ -9,8 +9,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // One error is told once, whenever it happens, and leaves nothing open.

@@ -10,8 +10,8 @@ import (
 	"time"
 
 	"libarmci/internal/kernel"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // coalesced runs f on rank 0 of two ranks, between which operations are coalesced.

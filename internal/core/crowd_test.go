@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"libarmci/internal/bootstrap"
-	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/testutil/leaktest"
 	"libarmci/internal/transport"
 )
 

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // careful holds a descriptor to the promise that it stays as it is until Done.

@@ -12,8 +12,8 @@ import (
 	"sync"
 	"testing"
 
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // echo replies with its arguments, as far as they fit, and where they came from.

@@ -10,8 +10,8 @@ import (
 	"slices"
 	"testing"
 
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 func (r *tr) create(parent *Group, pids ...int32) *Group {

@@ -12,10 +12,10 @@ import (
 
 	"libarmci/internal/bootstrap"
 	"libarmci/internal/bootstrap/jobwire"
-	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/internode"
+	"libarmci/internal/testutil/leaktest"
+	"libarmci/internal/testutil/pipe"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/pipe"
 )
 
 // spread is how ranks are dealt out to nodes.

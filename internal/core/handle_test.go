@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // A handle is open until its operation is complete; test and wait then release it.

@@ -14,12 +14,12 @@ import (
 	"time"
 	"unsafe"
 
-	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/config"
 	"libarmci/internal/kernel"
 	"libarmci/internal/log"
+	"libarmci/internal/testutil/leaktest"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // everything is what the stand-in transport can do unless a test wants less.

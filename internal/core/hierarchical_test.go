@@ -17,8 +17,8 @@ import (
 	"unsafe"
 
 	"libarmci/internal/kernel"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // collectives tries them all on a group, with its members numbered from 0.

@@ -11,8 +11,8 @@ import (
 	"time"
 	"unsafe"
 
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // withRings has the leaders of the world make rings over a device that is late by so long.

@@ -11,8 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // strided makes a shape of rows of n bytes: packed locally, pitch bytes apart remotely.

@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/testutil/leaktest"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // Ranks on several nodes start over two transports and list both.

@@ -10,8 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // held is what a rank holds: bytes handed out, allocations published.

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // A bad address on another node is an error that names it, at once where this rank does not know

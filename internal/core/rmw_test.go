@@ -8,8 +8,8 @@ import (
 	"errors"
 	"testing"
 
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // RMWCode knows both numberings and nothing else.

@@ -13,9 +13,9 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/testutil/leaktest"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // A started rank knows its number, its node, its transport and the launcher.

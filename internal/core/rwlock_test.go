@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // Writers count in memory that only the lock protects; readers find two words always equal, and

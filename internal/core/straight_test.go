@@ -13,8 +13,8 @@ import (
 	"unsafe"
 
 	"libarmci/internal/kernel"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // watched is a transport with a Watcher that looks for a moment only.

@@ -12,7 +12,7 @@ import (
 	"unsafe"
 
 	"libarmci/internal/kernel"
-	"libarmci/internal/transport/transporttest"
+	"libarmci/internal/testutil/transporttest"
 )
 
 // All ranks take numbers of one counter, many at a time: every number is taken once, and each rank

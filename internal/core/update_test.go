@@ -14,7 +14,7 @@ import (
 	"unsafe"
 
 	"libarmci/internal/kernel"
-	"libarmci/internal/transport/transporttest"
+	"libarmci/internal/testutil/transporttest"
 )
 
 func pointer(addr uintptr) unsafe.Pointer { return kernel.Ptr(addr) }

@@ -13,10 +13,10 @@ import (
 	"strings"
 	"testing"
 
-	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/config"
 	"libarmci/internal/core"
 	"libarmci/internal/kernel"
+	"libarmci/internal/testutil/leaktest"
 	"libarmci/internal/transport"
 )
 

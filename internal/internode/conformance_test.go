@@ -8,9 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/testutil/pipe"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/pipe"
-	"libarmci/internal/transport/transporttest"
 )
 
 // newEnds opens nodes of so many ranks each over a network.

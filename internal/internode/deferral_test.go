@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/testutil/pipe"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/pipe"
 )
 
 // wakeCounter is a fabric that counts wake-ups of the progress thread, at once and by the alarm.

@@ -16,9 +16,9 @@ import (
 	"unsafe"
 
 	"libarmci/internal/kernel"
+	"libarmci/internal/testutil/pipe"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/pipe"
-	"libarmci/internal/transport/transporttest"
 )
 
 // partlyMapped is memory of a node that turns out not to be mapped after so many bytes were moved.

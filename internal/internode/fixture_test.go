@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"libarmci/internal/kernel"
+	"libarmci/internal/testutil/pipe"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/pipe"
-	"libarmci/internal/transport/transporttest"
 )
 
 const patience = 60 * time.Second // far more than anything here takes, on a busy machine as well

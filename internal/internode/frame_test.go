@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"libarmci/internal/kernel"
+	"libarmci/internal/testutil/pipe"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/pipe"
 )
 
 // TestHeaderRoundTrip shows that decode returns what append has encoded.

@@ -8,8 +8,8 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/testutil/pipe"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/pipe"
 )
 
 // guardTest has a waiter come and leave.

@@ -7,10 +7,10 @@ import (
 	"testing"
 	"time"
 
-	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/testutil/leaktest"
+	"libarmci/internal/testutil/pipe"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/pipe"
-	"libarmci/internal/transport/transporttest"
 )
 
 // heldRelease is a rank and a server that acknowledges a release only when the test says so.

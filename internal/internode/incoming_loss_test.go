@@ -15,10 +15,10 @@ import (
 	"testing"
 	"time"
 
-	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/testutil/leaktest"
+	"libarmci/internal/testutil/pipe"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/pipe"
-	"libarmci/internal/transport/transporttest"
 )
 
 // newIncomingNodes is newIncomingTest with nodes of so many ranks each. Rank `waits` has the

@@ -9,9 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/testutil/pipe"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/pipe"
-	"libarmci/internal/transport/transporttest"
 )
 
 // incomingTest is two ranks on two nodes: rank 0 sends, rank 1 has the waiters.

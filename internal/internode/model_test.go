@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/testutil/pipe"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/pipe"
 )
 
 // TestCostsAsText shows that parseCosts reads what String returns, and refuses other text.

@@ -10,8 +10,8 @@ import (
 	"unsafe"
 
 	"libarmci/internal/kernel"
+	"libarmci/internal/testutil/pipe"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/pipe"
 )
 
 // TestLaterCompletes shows that nonblocking transfers complete without a caller, also after the

@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/testutil/pipe"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/pipe"
 )
 
 // testPlace is where bodies of one length belong.

@@ -10,9 +10,9 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/testutil/pipe"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/pipe"
-	"libarmci/internal/transport/transporttest"
 )
 
 // watchTest is two ranks on two nodes: rank 0 sends messages to rank 1.

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/testutil/pipe"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/pipe"
-	"libarmci/internal/transport/transporttest"
 )
 
 // releaseLinkOf has a rank release its connection to a node, and waits for a state of the link.

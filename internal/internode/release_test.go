@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"libarmci/internal/transport/pipe"
-	"libarmci/internal/transport/transporttest"
+	"libarmci/internal/testutil/pipe"
+	"libarmci/internal/testutil/transporttest"
 )
 
 // newLimited opens nodes of so many ranks each that have hardly any connections, and release them

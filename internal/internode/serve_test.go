@@ -15,11 +15,11 @@ import (
 	"time"
 	"unsafe"
 
-	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/kernel"
+	"libarmci/internal/testutil/leaktest"
+	"libarmci/internal/testutil/pipe"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/pipe"
-	"libarmci/internal/transport/transporttest"
 )
 
 func memory(at uintptr, n int) []byte { return unsafe.Slice((*byte)(kernel.Ptr(at)), n) }

@@ -11,9 +11,9 @@ import (
 	"time"
 	"unsafe"
 
+	"libarmci/internal/testutil/pipe"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/pipe"
-	"libarmci/internal/transport/transporttest"
 )
 
 // deviceNet is a network of a device that may be late.

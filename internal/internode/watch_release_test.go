@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/testutil/leaktest"
+	"libarmci/internal/testutil/pipe"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/pipe"
-	"libarmci/internal/transport/transporttest"
 )
 
 // TestMessagesWhileReleasing shows that messages over a process's own connection all come, once,

@@ -11,10 +11,10 @@ import (
 	"testing"
 	"unsafe"
 
-	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/config"
 	"libarmci/internal/core"
-	"libarmci/internal/transport/transporttest"
+	"libarmci/internal/testutil/leaktest"
+	"libarmci/internal/testutil/transporttest"
 )
 
 // rank is a running rank of a test.

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"libarmci/internal/internode"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // testOptions are the settings of tests, which are skipped where there are none.

@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/testutil/leaktest"
 )
 
 // openWatched opens a cache over a device without limits; without userfaultfd the test is skipped.

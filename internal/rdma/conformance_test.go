@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/internode"
 	"libarmci/internal/rdma/qp"
+	"libarmci/internal/testutil/leaktest"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // TestFabric: the fabric does what the interfaces of package transport promise, as usual and where

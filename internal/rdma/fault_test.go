@@ -13,8 +13,8 @@ import (
 
 	"libarmci/internal/internode"
 	"libarmci/internal/rdma/qp"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 const testTimeout = 20 * time.Second // far more than anything here takes

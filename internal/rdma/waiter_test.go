@@ -9,8 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // waiterJob is two ranks on two nodes: rank 0 sends, rank 1 has the waiters.

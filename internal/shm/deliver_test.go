@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/testutil/leaktest"
 	"libarmci/internal/transport"
 )
 

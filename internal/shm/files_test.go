@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
-	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/testutil/leaktest"
 )
 
 // mappedFiles lists "range offset inode" of the arena's files in this process.

@@ -13,8 +13,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"libarmci/internal/kernel"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // testPages maps private memory, which stays mapped.

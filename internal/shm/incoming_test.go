@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 
 	"libarmci/internal/eventfd"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // fakeIncoming stands for the data server. Input at its descriptors is a notification.

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/tcp"
+	"libarmci/internal/testutil/leaktest"
 )
 
 // claimOnRequest claims the report of the job's end when the parent writes a line.

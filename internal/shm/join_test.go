@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/kernel"
+	"libarmci/internal/testutil/leaktest"
 	"libarmci/internal/transport"
 )
 

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/kernel"
+	"libarmci/internal/testutil/leaktest"
 )
 
 // report writes a loss to the parent, then waits for the parent's line, and fails on a second loss.

@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/kernel"
+	"libarmci/internal/testutil/leaktest"
 	"libarmci/internal/transport"
 )
 

@@ -12,7 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/testutil/leaktest"
 	"libarmci/internal/transport"
 )
 

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"testing"
 
-	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/testutil/leaktest"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // joined are the scenarios of ranks that have joined.

@@ -20,8 +20,8 @@ import (
 	"testing"
 	"time"
 
-	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/tcp"
+	"libarmci/internal/testutil/leaktest"
 	"libarmci/internal/transport"
 )
 

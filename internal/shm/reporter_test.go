@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/testutil/leaktest"
 )
 
 func watched(t *testing.T, n int, scenario string) []*process {

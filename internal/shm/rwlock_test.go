@@ -14,8 +14,8 @@ import (
 	"testing"
 	"time"
 
-	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/kernel"
+	"libarmci/internal/testutil/leaktest"
 )
 
 func word(addr uintptr) *atomic.Uint32 { return (*atomic.Uint32)(kernel.Ptr(addr)) }

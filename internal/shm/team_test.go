@@ -15,8 +15,8 @@ import (
 	"time"
 	"unsafe"
 
-	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/kernel"
+	"libarmci/internal/testutil/leaktest"
 	"libarmci/internal/transport"
 )
 

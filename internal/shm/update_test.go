@@ -11,8 +11,8 @@ import (
 	"testing"
 	"unsafe"
 
-	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/kernel"
+	"libarmci/internal/testutil/leaktest"
 	"libarmci/internal/transport"
 )
 

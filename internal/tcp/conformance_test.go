@@ -7,8 +7,8 @@ package tcp
 import (
 	"testing"
 
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // The fabric passes the suite with every setting.

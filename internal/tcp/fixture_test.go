@@ -18,8 +18,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/kernel"
+	"libarmci/internal/testutil/leaktest"
 	"libarmci/internal/transport"
 	"libarmci/internal/wait"
 )

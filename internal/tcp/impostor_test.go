@@ -13,8 +13,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"libarmci/internal/bootstrap/leaktest"
 	"libarmci/internal/tcp/rawsock"
+	"libarmci/internal/testutil/leaktest"
 	"libarmci/internal/transport"
 )
 

@@ -11,8 +11,8 @@ import (
 
 	"libarmci/internal/internode"
 	"libarmci/internal/kernel"
+	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
-	"libarmci/internal/transport/transporttest"
 )
 
 // newEnds opens a transport for each rank, on nodes with so many ranks each.

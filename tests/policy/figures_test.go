@@ -110,7 +110,7 @@ var stated = []struct{ document, says, file, code string }{
 		`(?s)"ARMCI_POLL".*?"rdma": "(\w+)"`},
 	{"docs/tutorial.md", `(\w+) steps, each with a program`, "docs/tutorial.md", `heading`},
 	{"README.md", `tutorial.md\): (\w+) steps`, "docs/tutorial.md", `heading`},
-	{"docs/adding-a-fabric.md", `.pipe. has ([\d,]+)`, "internal/transport/pipe", `lines`},
+	{"docs/adding-a-fabric.md", `.pipe. has ([\d,]+)`, "internal/testutil/pipe", `lines`},
 	{"docs/adding-a-fabric.md", `.internal/tcp. ([\d,]+) and`, "internal/tcp", `lines`},
 	{"docs/adding-a-fabric.md", `.internal/rdma. ([\d,]+), since`, "internal/rdma", `lines`},
 	{"docs/adding-a-fabric.md", `.internal/ofi.: ([\d,]+) lines of Go`, "internal/ofi",

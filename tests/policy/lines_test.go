@@ -15,9 +15,8 @@ import (
 	"testing"
 )
 
-// doubles are packages for tests alone: networks and nodes in memory, checks.
-var doubles = []string{"internal/transport/transporttest", "internal/transport/pipe",
-	"internal/cabi", "internal/testutil"}
+// doubles is the directory of packages for tests alone: networks and nodes in memory, checks.
+const doubles = "internal/testutil"
 
 // workshop is what neither is installed nor tests: measurements, the build, packages, documents.
 var workshop = []string{"bench", "cmake", "packaging", "debian", "docs", "examples", "Makefile",
@@ -36,8 +35,7 @@ const (
 func kindOf(path string) kind {
 	within := func(dir string) bool { return path == dir || strings.HasPrefix(path, dir+"/") }
 	switch {
-	case strings.HasSuffix(path, "_test.go") || within("tests") ||
-		slices.ContainsFunc(doubles, within):
+	case strings.HasSuffix(path, "_test.go") || within("tests") || within(doubles):
 		return tested
 	case slices.ContainsFunc(workshop, within):
 		return tools

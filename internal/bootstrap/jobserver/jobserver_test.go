@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"libarmci/internal/bootstrap/jobwire"
-	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/testutil/leaktest"
 )
 
 // patience is far more than anything takes, on a busy machine as well.

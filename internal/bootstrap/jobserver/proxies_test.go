@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"libarmci/internal/bootstrap/jobwire"
-	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/testutil/leaktest"
 )
 
 // Proxies are only let in where hosts are expected, with their own kind of proof, and strangers not

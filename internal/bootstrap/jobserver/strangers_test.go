@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"libarmci/internal/bootstrap/jobwire"
-	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/testutil/leaktest"
 )
 
 // flood connects until ctx ends, from count addresses in turn, and keeps some connections open.

@@ -98,7 +98,8 @@ func TestDebugger(t *testing.T) {
 		in.WriteString("typed\nmore\n")
 		in.Seek(0, 0)
 		rank := 2
-		r := begin(t, Options{Ranks: 3, Debug: &rank, Streams: Streams{Stdin: in}, Remote: remote}, "stdin")
+		r := begin(t, Options{Ranks: 3, Debug: &rank, Streams: Streams{Stdin: in},
+			Remote: remote}, "stdin")
 		r.ends(t, 0, "")
 		got := strings.Join(r.lines(t), "; ")
 		want := `gdb has typed; rank 0 read "" <nil>; rank 1 read "" <nil>; rank 2 read`

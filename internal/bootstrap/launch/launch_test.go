@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/testutil/leaktest"
 )
 
 // short is a fraction of the usual times, but for what a busy machine needs.

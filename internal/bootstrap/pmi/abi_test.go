@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"libarmci/internal/cabi"
+	"libarmci/internal/testutil/cabi"
 )
 
 // The constants and functions of abi.h are those of PMI-2's header.

@@ -6,7 +6,7 @@ package libfabric
 import (
 	"testing"
 
-	"libarmci/internal/cabi"
+	"libarmci/internal/testutil/cabi"
 )
 
 var layouts = []cabi.Layout{

@@ -7,7 +7,7 @@ package verbs
 import (
 	"testing"
 
-	"libarmci/internal/cabi"
+	"libarmci/internal/testutil/cabi"
 )
 
 // layouts: structures (or the beginnings of some) and fields whose places must agree.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/testutil/leaktest"
 )
 
 // Greeting is the first output of a peer.

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"libarmci/internal/transport/transporttest"
+	"libarmci/internal/testutil/transporttest"
 )
 
 // TestFabric shows that networks with any options pass the conformance suite of fabrics.

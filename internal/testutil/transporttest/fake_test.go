@@ -12,7 +12,7 @@ import (
 	"time"
 	"unsafe"
 
-	"libarmci/internal/bootstrap/leaktest"
+	"libarmci/internal/testutil/leaktest"
 	"libarmci/internal/transport"
 )
 
