@@ -25,29 +25,26 @@ import (
 var allowed = map[string]string{
 	"internal/config": "",
 	"internal/log":    "",
-	// sends without SIGPIPE, for owners of sockets of package net
-	"internal/sock": "",
+	// system calls that several packages need
+	"internal/sys": "",
 	// connections that have not proved themselves, for every listener
-	"internal/acceptqueue": "internal/sock",
+	"internal/acceptqueue": "internal/sys",
 	"internal/kernel":      "",
 	// how threads wait: looking, yielding, sleeping, which core. C and Go
 	"internal/wait": "internal/kernel",
-	// identity, addresses and ports of this host: for the start of jobs, and for tcp
-	"internal/hostnet": "",
-	"internal/eventfd": "", // wakes threads that wait for descriptors
 	// files of killed ranks, for ofi and for armcirun
 	"internal/leftovers": "",
 
 	"internal/bootstrap": "internal/acceptqueue internal/bootstrap/jobserver " +
 		"internal/bootstrap/jobwire internal/bootstrap/pmi " +
-		"internal/config internal/hostnet internal/log",
+		"internal/config internal/sys internal/log",
 	"internal/bootstrap/pmi":     "", // C
-	"internal/bootstrap/jobwire": "internal/acceptqueue internal/sock",
+	"internal/bootstrap/jobwire": "internal/acceptqueue internal/sys",
 	"internal/bootstrap/jobserver": "internal/acceptqueue internal/bootstrap/jobwire " +
 		"internal/log",
 	"internal/testutil/leaktest": "",
 	"internal/bootstrap/launch": "internal/bootstrap/jobserver internal/bootstrap/jobwire " +
-		"internal/config internal/hostnet internal/leftovers internal/log",
+		"internal/config internal/sys internal/leftovers internal/log",
 
 	"internal/transport": "internal/kernel internal/log",
 	// a network in memory: for tests, and the example of how to add one
@@ -55,16 +52,15 @@ var allowed = map[string]string{
 	"internal/testutil/transporttest": "internal/transport internal/kernel " +
 		"internal/testutil/leaktest",
 	"internal/shm": "internal/acceptqueue internal/transport " +
-		"internal/kernel internal/wait internal/config internal/log internal/sock " +
-		"internal/eventfd",
+		"internal/kernel internal/wait internal/config internal/log internal/sys",
 
 	// the transport between nodes, over any fabric
 	"internal/internode": "internal/pin internal/transport internal/kernel internal/log " +
 		"internal/wait",
-	"internal/tcp": "internal/acceptqueue internal/tcp/rawsock internal/hostnet " +
-		"internal/transport internal/kernel internal/log internal/eventfd internal/wait",
+	"internal/tcp": "internal/acceptqueue internal/tcp/rawsock internal/sys " +
+		"internal/transport internal/kernel internal/log internal/wait",
 	// raw sockets: it must not know what travels over them
-	"internal/tcp/rawsock": "internal/hostnet internal/kernel",
+	"internal/tcp/rawsock": "internal/sys internal/kernel",
 
 	// C: signals and crash reports; once, for every package main that becomes a shared library
 	"internal/guest": "internal/log",
@@ -75,7 +71,7 @@ var allowed = map[string]string{
 
 	"internal/rdma": "internal/rdma/qp internal/rdma/verbs internal/rdma/lab " +
 		"internal/rdma/fastpath internal/pin internal/transport " +
-		"internal/kernel internal/log internal/eventfd internal/wait",
+		"internal/kernel internal/log internal/sys internal/wait",
 	// words: what the protocols need of a network
 	"internal/rdma/qp": "internal/pin",
 	// C: transfers that never enter Go
@@ -87,10 +83,10 @@ var allowed = map[string]string{
 	"internal/rdma/verbs": "internal/rdma/qp",
 
 	"internal/ofi": "internal/ofi/fast internal/ofi/libfabric internal/rdma internal/rdma/qp " +
-		"internal/pin internal/transport internal/log internal/eventfd internal/leftovers",
+		"internal/pin internal/transport internal/log internal/sys internal/leftovers",
 	// C: posts puts and gets; requests and completions look as those of verbs do
 	"internal/ofi/fast": "internal/ofi/libfabric internal/rdma/qp internal/rdma/verbs " +
-		"internal/transport internal/eventfd",
+		"internal/transport internal/sys",
 	"internal/ofi/libfabric": "", // C
 	// for tests of packages with C: their layouts are those of a library's headers
 	"internal/testutil/cabi": "",
@@ -128,7 +124,7 @@ var allowed = map[string]string{
 	"internal/bootstrap/batch": "internal/bootstrap/launch internal/config",
 
 	"cmd/armcirun": "internal/bootstrap/batch internal/bootstrap/launch internal/config " +
-		"internal/hostnet internal/log",
+		"internal/sys internal/log",
 	"cmd/armci_info": "internal/drivers internal/core internal/shm internal/transport " +
 		"internal/bootstrap internal/kernel " +
 		"internal/config internal/log internal/profile",

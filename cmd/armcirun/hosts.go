@@ -14,7 +14,7 @@ import (
 	"libarmci/internal/bootstrap/batch"
 	"libarmci/internal/bootstrap/launch"
 	"libarmci/internal/config"
-	"libarmci/internal/hostnet"
+	"libarmci/internal/sys"
 )
 
 // serveFlag makes this program the proxy of a host; its launch message comes on
@@ -107,12 +107,12 @@ func readHosts(name string) ([]launch.Host, error) {
 	return hosts, nil
 }
 
-func parsePorts(text string, p *hostnet.Ports) error {
+func parsePorts(text string, p *sys.Ports) error {
 	if text == "" {
 		return nil
 	}
 	var err error
-	if *p, err = hostnet.ParsePorts(text); err != nil || !strings.Contains(text, "-") {
+	if *p, err = sys.ParsePorts(text); err != nil || !strings.Contains(text, "-") {
 		return fmt.Errorf("-ports %s: must be LOW-HIGH, of 1..65535", text)
 	}
 	return nil

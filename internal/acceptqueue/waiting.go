@@ -15,7 +15,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"libarmci/internal/sock"
+	"libarmci/internal/sys"
 )
 
 // acceptPause is how long Accept waits when the system has no room for another connection.
@@ -86,7 +86,7 @@ func acceptWaiting(l net.Listener, places int) (conns []net.Conn, full bool, err
 		first.Close()
 		return nil, false, err
 	}
-	if local, ok := first.(*net.UnixConn); ok && sock.SameUser(local) != nil {
+	if local, ok := first.(*net.UnixConn); ok && sys.SameUser(local) != nil {
 		first.Close()
 	} else {
 		conns = append(conns, first)

@@ -13,7 +13,7 @@ import (
 	"libarmci/internal/bootstrap/jobserver"
 	"libarmci/internal/bootstrap/jobwire"
 	"libarmci/internal/bootstrap/pmi"
-	"libarmci/internal/hostnet"
+	"libarmci/internal/sys"
 )
 
 // rendezvous lets rank 0 listen with these settings, and returns what the others get to know.
@@ -102,7 +102,7 @@ func TestMalformedMeetingPoint(t *testing.T) {
 
 // A malformed range of ports means any port.
 func TestPortsForOtherHosts(t *testing.T) {
-	for text, want := range map[string]hostnet.Ports{
+	for text, want := range map[string]sys.Ports{
 		"": {}, "7000": {Low: 7000, High: 7000}, "7000-7100": {Low: 7000, High: 7100},
 		"70-7": {}, "x": {}, "1-70000": {},
 	} {

@@ -17,7 +17,7 @@ import (
 	"libarmci/internal/bootstrap/jobwire"
 	"libarmci/internal/bootstrap/pmi"
 	"libarmci/internal/config"
-	"libarmci/internal/hostnet"
+	"libarmci/internal/sys"
 )
 
 // meetingPoint is what rank 0 tells: a line of words.
@@ -37,7 +37,7 @@ func listenFor(s *config.Set, oneHost bool) ([]net.Listener, error) {
 	if oneHost {
 		return all, nil
 	}
-	own, err := hostnet.Named(s.String("ARMCI_TCP_INTERFACE"))
+	own, err := sys.AddressesOf(s.String("ARMCI_TCP_INTERFACE"))
 	for i := 0; err == nil && i < len(own); i++ {
 		var l net.Listener
 		if l, err = portsOf(s.String("ARMCI_TCP_PORTS")).Listen(
@@ -54,14 +54,14 @@ func listenFor(s *config.Set, oneHost bool) ([]net.Listener, error) {
 }
 
 // portsOf reads the setting. What means nothing means any port; the transport complains about it.
-func portsOf(text string) hostnet.Ports {
-	p, _ := hostnet.ParsePorts(text)
+func portsOf(text string) sys.Ports {
+	p, _ := sys.ParsePorts(text)
 	return p
 }
 
 // hostID is this host's identity, as a word. Without /proc all hosts look alike, and TCP is tried
 // second.
-func hostID() string { return cmp.Or(hostnet.Identity(), "unknown") }
+func hostID() string { return cmp.Or(sys.HostIdentity(), "unknown") }
 
 // encodeMeetingPoint makes the line, with as many addresses as there is room for.
 func encodeMeetingPoint(secret jobwire.Secret, listeners []net.Listener) string {

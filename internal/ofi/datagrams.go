@@ -10,9 +10,9 @@ import (
 	"sync"
 	"time"
 
-	"libarmci/internal/eventfd"
 	"libarmci/internal/ofi/libfabric"
 	"libarmci/internal/rdma/qp"
+	"libarmci/internal/sys"
 )
 
 // datagrams implements qp.Datagrams. One thread calls Sleep, others may call Send.
@@ -96,7 +96,7 @@ func (g *datagrams) Send(id uint64, piece qp.Data, to *qp.Address) error {
 		Desc: g.device.descs.descOf(piece.Key)}
 	g.waitingSends = append(g.waitingSends, r)
 	if g.postWaiting(); g.sleeperFD >= 0 && len(g.waitingSends)+len(g.failedIDs) > 0 {
-		eventfd.FD(g.sleeperFD).Ring() // the thread in Sleep tries again
+		sys.EventFD(g.sleeperFD).Signal() // the thread in Sleep tries again
 	}
 	return nil
 }
@@ -126,7 +126,7 @@ func (g *datagrams) Sleep(out []qp.Completion, wake int, limit time.Duration) (n
 	done := make([]libfabric.Done, len(out))
 	came, rang, _, err := g.endpoint.Sleep(done, wake, limit, maxIdleNap)
 	if rang { // by Send, or by another thread of the caller
-		eventfd.FD(wake).Drain()
+		sys.EventFD(wake).Drain()
 	}
 	for i := range done[:came] {
 		if at, ok := g.slots.slotOf(done[i].Context); ok {

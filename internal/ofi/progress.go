@@ -11,10 +11,10 @@ import (
 	"sync"
 	"time"
 
-	"libarmci/internal/eventfd"
 	"libarmci/internal/log"
 	"libarmci/internal/ofi/fast"
 	"libarmci/internal/ofi/libfabric"
+	"libarmci/internal/sys"
 )
 
 // progressPeriod is the time between two such calls. It does not delay requests with a waiter.
@@ -37,9 +37,9 @@ type progress struct {
 
 // start starts the goroutine, unless the provider works by itself (auto).
 func (g *progress) start(auto bool) (err error) {
-	fd := eventfd.None
+	fd := sys.NoEventFD
 	if !auto {
-		if fd, err = eventfd.New(); err != nil {
+		if fd, err = sys.NewEventFD(); err != nil {
 			return err
 		}
 		g.wakeup, g.ended = os.NewFile(uintptr(fd), "progress"), make(chan struct{})

@@ -11,11 +11,11 @@ import (
 	"time"
 	"unsafe"
 
-	"libarmci/internal/eventfd"
 	"libarmci/internal/log"
 	"libarmci/internal/ofi/fast"
 	"libarmci/internal/ofi/libfabric"
 	"libarmci/internal/rdma/qp"
+	"libarmci/internal/sys"
 )
 
 const (
@@ -183,7 +183,7 @@ func (q *queue) pollOnce() {
 // wakeSleeper wakes a thread in Sleep if there are completions for it.
 func (q *queue) wakeSleeper() {
 	if wake := q.sleeperFD.Load(); wake >= 0 && q.hasCompletions() {
-		eventfd.FD(wake).Ring()
+		sys.EventFD(wake).Signal()
 	}
 }
 

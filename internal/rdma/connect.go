@@ -14,10 +14,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"libarmci/internal/eventfd"
 	"libarmci/internal/log"
 	"libarmci/internal/pin"
 	"libarmci/internal/rdma/qp"
+	"libarmci/internal/sys"
 	"libarmci/internal/transport"
 )
 
@@ -46,7 +46,7 @@ type connManager struct {
 	datagrams     qp.Datagrams
 	buffers       *pin.Pool // one half is for receiving
 	address       qp.Address
-	wakeup        eventfd.FD // ends the thread's sleep
+	wakeup        sys.EventFD // ends the thread's sleep
 	stopped       chan struct{}
 	stopping      atomic.Bool
 	awaitingReply sync.Map // by nonce of a request: a chan []byte
@@ -55,7 +55,7 @@ type connManager struct {
 
 // openConnManager makes a process reachable, and starts the manager's thread.
 func openConnManager(f *Fabric) (*connManager, error) {
-	m := &connManager{fabric: f, wakeup: eventfd.None, stopped: make(chan struct{})}
+	m := &connManager{fabric: f, wakeup: sys.NoEventFD, stopped: make(chan struct{})}
 	if err := m.openDatagrams(); err != nil {
 		m.freeBuffers()
 		return nil, err
@@ -81,7 +81,7 @@ func (m *connManager) openDatagrams() (err error) {
 		}
 	}
 	m.address = m.datagrams.Address()
-	m.wakeup, err = eventfd.New()
+	m.wakeup, err = sys.NewEventFD()
 	return err
 }
 
@@ -198,7 +198,7 @@ func (m *connManager) dispatchDatagram(b []byte) {
 // stopThread ends the manager's thread, waits for it, and frees the manager.
 func (m *connManager) stopThread() {
 	m.stopping.Store(true)
-	m.wakeup.Ring()
+	m.wakeup.Signal()
 	<-m.stopped
 	m.freeBuffers()
 }

@@ -23,12 +23,12 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"libarmci/internal/eventfd"
 	"libarmci/internal/log"
 	"libarmci/internal/pin"
 	"libarmci/internal/rdma/fastpath"
 	"libarmci/internal/rdma/lab"
 	"libarmci/internal/rdma/qp"
+	"libarmci/internal/sys"
 	"libarmci/internal/transport"
 )
 
@@ -62,7 +62,7 @@ type Fabric struct {
 
 // progressState is what Wait and the threads that end it share.
 type progressState struct {
-	wakeup        eventfd.FD  // ends Wait
+	wakeup        sys.EventFD // ends Wait
 	waiting       atomic.Bool // a thread is in Wait
 	attendOrigins atomic.Bool // Wait has to poll for completions of the origins' queue
 }
@@ -86,7 +86,7 @@ func Open(device qp.Device, keep int64, cfg transport.FabricConfig) (*Fabric, er
 	cfg.Buffer = max(min(cfg.Buffer, pin.Lockable()/2),
 		allShares*pin.LeastBuffers*minBufferBytes)
 	f := &Fabric{device: device, cfg: cfg, bufferSize: bufferBytes(cfg.Buffer)}
-	f.progress.wakeup = eventfd.None
+	f.progress.wakeup = sys.NoEventFD
 	if most := device.Limits().MaxMessage; most > 0 {
 		f.bufferSize = min(f.bufferSize, most)
 	}
@@ -98,7 +98,7 @@ func Open(device qp.Device, keep int64, cfg transport.FabricConfig) (*Fabric, er
 	f.regCache = openRegistrationCache(f, budget, onDemand)
 	f.Arena = pin.NewArena(cfg.Node, f.transferRegistrar, f.regCache)
 	var err error
-	if f.progress.wakeup, err = eventfd.New(); err == nil {
+	if f.progress.wakeup, err = sys.NewEventFD(); err == nil {
 		err = f.openOriginQueue()
 	}
 	if err == nil && cfg.Serves {
@@ -364,7 +364,7 @@ func (f *Fabric) Abandon() {
 }
 
 // Wake ends Wait. Any thread may call it.
-func (f *Fabric) Wake() { f.progress.wakeup.Ring() }
+func (f *Fabric) Wake() { f.progress.wakeup.Signal() }
 
 // handleDeviceEvents logs asynchronous events of the device, and reports a fatal one.
 func (f *Fabric) handleDeviceEvents() {

@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"libarmci/internal/eventfd"
+	"libarmci/internal/sys"
 	"libarmci/internal/transport"
 	"libarmci/internal/wait"
 )
@@ -22,7 +22,7 @@ import (
 type listener struct {
 	*queue
 	epoll    int
-	alarm    eventfd.Alarm
+	alarm    sys.Alarm
 	diverted atomic.Bool // another thread polls: completions do not end Sleep
 }
 
@@ -36,7 +36,7 @@ func (q *queue) openListener() (transport.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	l := &listener{queue: q, epoll: epoll, alarm: eventfd.NoAlarm}
+	l := &listener{queue: q, epoll: epoll, alarm: sys.NoAlarm}
 	for _, fd := range []int{int(q.wakeup), q.cq.FD()} {
 		event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(fd)}
 		if err == nil {
@@ -44,7 +44,7 @@ func (q *queue) openListener() (transport.Listener, error) {
 		}
 	}
 	if err == nil {
-		l.alarm, err = eventfd.NewAlarm(epoll)
+		l.alarm, err = sys.NewAlarm(epoll)
 	}
 	if err != nil {
 		l.closeEpoll()

@@ -51,7 +51,7 @@ func (m *connManager) announceDisconnect(n *disconnectNotice, to *qp.Address) {
 	m.notices.mu.Lock()
 	m.notices.list = append(m.notices.list, x)
 	m.notices.mu.Unlock()
-	m.wakeup.Ring()
+	m.wakeup.Signal()
 }
 
 // resendNotices sends the notices that are due. It returns after what time the manager's thread

@@ -116,7 +116,7 @@ func (q *queue) Sleep(limit time.Duration) {
 }
 
 // Interrupt ends Sleep. Any thread may call it.
-func (q *queue) Interrupt() { q.wakeup.Ring() }
+func (q *queue) Interrupt() { q.wakeup.Signal() }
 
 // callFromPoller has the poller make a call soon, and wakes it if need be. Any thread may call it.
 func (q *queue) callFromPoller(call func()) {

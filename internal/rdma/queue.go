@@ -14,12 +14,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"libarmci/internal/eventfd"
 	"libarmci/internal/kernel"
 	"libarmci/internal/log"
 	"libarmci/internal/pin"
 	"libarmci/internal/rdma/fastpath"
 	"libarmci/internal/rdma/qp"
+	"libarmci/internal/sys"
 )
 
 const (
@@ -45,7 +45,7 @@ type queue struct {
 	policy         pollPolicy
 	fast           *fastpath.Path    // nil on the data server's queue
 	answers        *fastpath.Answers // the answers that C sends; nil if it sends none
-	wakeup         eventfd.FD        // ends Sleep
+	wakeup         sys.EventFD       // ends Sleep
 	endpoints      endpointTable
 	calls          pollerCalls
 	peersLeaving   atomic.Int32 // endpoints in state peerLeaving
@@ -99,7 +99,7 @@ func (f *Fabric) openQueue(receives, sends, extra int) (*queue, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &queue{fabric: f, cq: cq, wakeup: eventfd.None, maxRequests: requests,
+	q := &queue{fabric: f, cq: cq, wakeup: sys.NoEventFD, maxRequests: requests,
 		policy: pollPolicy{pollsBeforeYield: 1, maxSleep: -1}}
 	q.endpoints.byPair = map[uint32]*endpoint{}
 	q.requestsLeft.Store(int32(requests))
@@ -120,7 +120,7 @@ func (f *Fabric) openQueue(receives, sends, extra int) (*queue, error) {
 		err = q.repostReceives()
 	}
 	if err == nil {
-		q.wakeup, err = eventfd.New()
+		q.wakeup, err = sys.NewEventFD()
 	}
 	if err != nil {
 		q.destroy()

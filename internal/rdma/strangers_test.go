@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"libarmci/internal/eventfd"
 	"libarmci/internal/pin"
 	"libarmci/internal/rdma/qp"
+	"libarmci/internal/sys"
 	"libarmci/internal/transport"
 )
 
@@ -50,7 +50,7 @@ func flood(t *testing.T, f *Fabric, to []*Fabric, pause time.Duration) (end func
 				}
 				sent.Add(1)
 			}
-			n, _, _ := mail.Sleep(done[:], int(eventfd.None), pause)
+			n, _, _ := mail.Sleep(done[:], int(sys.NoEventFD), pause)
 			for _, c := range done[:n] {
 				pool.Put(int32(c.ID))
 			}

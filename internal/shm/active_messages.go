@@ -14,7 +14,7 @@ import (
 
 	"libarmci/internal/acceptqueue"
 	"libarmci/internal/log"
-	"libarmci/internal/sock"
+	"libarmci/internal/sys"
 	"libarmci/internal/transport"
 )
 
@@ -137,7 +137,7 @@ func (m *activeMessages) sendMessage(local int, msg transport.Msg) error {
 	head[4] = msg.Kind
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if err := sock.Send(o.c, append(head, msg.Body...), nil); err != nil {
+	if err := sys.Send(o.c, append(head, msg.Body...), nil); err != nil {
 		return fmt.Errorf("message to rank %d: %w (%v)", m.opt.Ranks[local],
 			transport.ErrPeerDead, err)
 	}

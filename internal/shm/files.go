@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
-	"libarmci/internal/sock"
+	"libarmci/internal/sys"
 	"libarmci/internal/transport"
 )
 
@@ -74,7 +74,7 @@ func sendFiles(fds []int, c *net.UnixConn, to transport.Rank) error {
 		now := rest[:min(filesAtOnce, len(rest))]
 		rest = rest[len(now):]
 		f := frame{kind: frameFiles, a: uint64(len(now)), b: uint64(len(rest))}
-		if err := sock.Send(c, f.marshal(), unix.UnixRights(now...)); err != nil {
+		if err := sys.Send(c, f.marshal(), unix.UnixRights(now...)); err != nil {
 			return fmt.Errorf("hand the arena to rank %d: %w", to, err)
 		}
 	}
@@ -99,7 +99,7 @@ func mapReceivedFiles(c *net.UnixConn, p arenaPlace, self int) (int, error) {
 	if err == nil {
 		vote.a = 1
 	}
-	if werr := sock.Send(c, vote.marshal(), nil); err == nil {
+	if werr := sys.Send(c, vote.marshal(), nil); err == nil {
 		err = werr
 	}
 	if err != nil && mine >= 0 {

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"libarmci/internal/acceptqueue"
-	"libarmci/internal/sock"
+	"libarmci/internal/sys"
 )
 
 // A frame on a control connection, little-endian:
@@ -84,7 +84,7 @@ func readFrame(c net.Conn, kind uint32) (frame, error) {
 // admit reads the hello of an accepted connection and checks user, secret and rank. On an error the
 // caller closes the connection without an answer.
 func admit(c *net.UnixConn, secret []byte, nlocal int) (frame, error) {
-	if err := sock.SameUser(c); err != nil {
+	if err := sys.SameUser(c); err != nil {
 		return frame{}, err
 	}
 	c.SetReadDeadline(time.Now().Add(5 * time.Second))
@@ -121,13 +121,13 @@ func dialRank(name string, h hello) (c *net.UnixConn, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := sock.SameUser(c); err != nil {
+	if err := sys.SameUser(c); err != nil {
 		c.Close()
 		return nil, err
 	}
 	first := append(frame{kind: frameHello, from: uint32(h.self), a: h.purpose,
 		b: uint64(h.spaceLeft)}.marshal(), h.secret...)
-	if err := sock.Send(c, first, nil); err != nil {
+	if err := sys.Send(c, first, nil); err != nil {
 		c.Close()
 		return nil, err
 	}

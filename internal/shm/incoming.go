@@ -14,8 +14,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"libarmci/internal/eventfd"
 	"libarmci/internal/log"
+	"libarmci/internal/sys"
 	"libarmci/internal/transport"
 )
 
@@ -36,7 +36,7 @@ func (m *notifications) ReceiveBy(in transport.Incoming) {
 // openWakeFD adds an eventfd, which wakes a waiter, to the epoll that the waiter sleeps in. It
 // returns that epoll, or -1 if no waiter may sleep there.
 func (m *notifications) openWakeFD(epoll int) int {
-	fd, err := eventfd.New()
+	fd, err := sys.NewEventFD()
 	if err != nil {
 		return -1
 	}

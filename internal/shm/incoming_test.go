@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"libarmci/internal/eventfd"
+	"libarmci/internal/sys"
 	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
 )
@@ -20,7 +20,7 @@ import (
 type fakeIncoming struct {
 	r              *rank
 	ready, sleepIn int
-	come           eventfd.FD // an event of ready
+	come           sys.EventFD // an event of ready
 	polls, leaves  atomic.Int32
 	after          time.Duration
 }
@@ -53,7 +53,7 @@ const remoteRank = transport.Rank(1) // a rank of another node
 func newFakeIncoming(r *rank, after time.Duration) *fakeIncoming {
 	f := &fakeIncoming{r: r, after: after}
 	var err error
-	if f.come, err = eventfd.New(); err != nil {
+	if f.come, err = sys.NewEventFD(); err != nil {
 		r.Fatal(err)
 	}
 	f.ready = newEpoll(r, int(f.come))
@@ -103,7 +103,7 @@ func waiterSleepsInEpoll(r *rank) {
 		name       string
 		wake, wait func()
 	}{
-		{"input", f.come.Ring, func() { r.NotifyWait(remoteRank, 1) }},
+		{"input", f.come.Signal, func() { r.NotifyWait(remoteRank, 1) }},
 		{"a notification by another thread", func() { r.Notify(me, remoteRank) },
 			func() { r.NotifyWait(remoteRank, 2) }},
 		{"an event by another thread", func() { r.EventAdd(event, 1) },

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"libarmci/internal/acceptqueue"
-	"libarmci/internal/sock"
+	"libarmci/internal/sys"
 	"libarmci/internal/transport"
 )
 
@@ -140,7 +140,7 @@ func offerPlace(p arenaPlace, conns []*net.UnixConn, ranks []transport.Rank) err
 	reserved := err == nil
 	for _, c := range conns {
 		if c != nil {
-			sock.Send(c, frame{kind: frameOffer, a: uint64(p.bytes),
+			sys.Send(c, frame{kind: frameOffer, a: uint64(p.bytes),
 				b: uint64(p.base)}.marshal(), nil)
 		}
 	}
@@ -170,7 +170,7 @@ func offerPlace(p arenaPlace, conns []*net.UnixConn, ranks []transport.Rank) err
 	}
 	for _, c := range conns {
 		if c != nil {
-			sock.Send(c, verdict.marshal(), nil)
+			sys.Send(c, verdict.marshal(), nil)
 		}
 	}
 	return err
@@ -215,7 +215,7 @@ func answerOffer(c *net.UnixConn, self int) (arenaPlace, bool, error) {
 		vote.a = 1
 	}
 	var verdict frame
-	if err = sock.Send(c, vote.marshal(), nil); err == nil {
+	if err = sys.Send(c, vote.marshal(), nil); err == nil {
 		verdict, err = readFrame(c, frameCommit)
 	}
 	if reserved && verdict.a == 1 {

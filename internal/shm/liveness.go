@@ -31,7 +31,7 @@ import (
 
 	"golang.org/x/sys/unix"
 	"libarmci/internal/log"
-	"libarmci/internal/sock"
+	"libarmci/internal/sys"
 	"libarmci/internal/transport"
 )
 
@@ -137,7 +137,7 @@ func (m *liveness) announceEnd(clean bool) {
 	m.lossOnce.Do(func() {}) // no loss is reported from here on
 	for _, c := range append([]*net.UnixConn{m.leaderConn}, m.memberConns...) {
 		if c != nil {
-			sock.Send(c, f.marshal(), nil)
+			sys.Send(c, f.marshal(), nil)
 			if clean {
 				c.Close()
 			}

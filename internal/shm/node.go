@@ -17,8 +17,8 @@ import (
 
 	"golang.org/x/sys/unix"
 	"libarmci/internal/config"
-	"libarmci/internal/eventfd"
 	"libarmci/internal/kernel"
+	"libarmci/internal/sys"
 	"libarmci/internal/transport"
 )
 
@@ -76,7 +76,7 @@ func newNode(d *Listener, o Options) *Node {
 	m.foreignMemory = foreignMemory{noVM: o.NoVM, paths: make([]atomic.Uint32, len(o.Ranks)),
 		arenaMemory: arenaMemory{ranks: o.Ranks, self: o.Self, margin: o.Margin,
 			sliceFD: -1, withdrawn: m.checkWithdrawn}}
-	m.notifications = notifications{wakeFD: eventfd.None}
+	m.notifications = notifications{wakeFD: sys.NoEventFD}
 	m.liveness = liveness{opt: &m.opt, listener: d, withdraw: m.withdrawRank,
 		reporterLink: reporterLink{reporterFD: -1}}
 	m.activeMessages = activeMessages{opt: &m.opt, listener: d, lose: m.liveness.reportLoss}

@@ -7,13 +7,13 @@ package shm
 import "C"
 
 import (
-	"libarmci/internal/eventfd"
+	"libarmci/internal/sys"
 	"libarmci/internal/transport"
 )
 
 // notifications implements transport.Notifications.
 type notifications struct {
-	wakeFD eventfd.FD // wakes a waiter that sleeps where it receives (receive.c)
+	wakeFD sys.EventFD // wakes a waiter that sleeps where it receives (receive.c)
 }
 
 // Notify adds one to the counter of rank from at local rank to, wakes that rank, and returns the

@@ -23,7 +23,7 @@ import (
 
 	"golang.org/x/sys/unix"
 	"libarmci/internal/log"
-	"libarmci/internal/sock"
+	"libarmci/internal/sys"
 	"libarmci/internal/transport"
 )
 
@@ -198,7 +198,7 @@ func (m *liveness) pidOf(local int) int {
 	if local == m.opt.Self {
 		return os.Getpid()
 	}
-	cred, err := sock.Peer(m.memberConns[local])
+	cred, err := sys.PeerCredentials(m.memberConns[local])
 	if err != nil {
 		return 0
 	}
@@ -217,7 +217,7 @@ func (m *liveness) releaseMembers() {
 		if ends != nil {
 			rights = unix.UnixRights(ends[i])
 		}
-		sock.Send(c, frame{kind: frameCommit, a: 1}.marshal(), rights)
+		sys.Send(c, frame{kind: frameCommit, a: 1}.marshal(), rights)
 	}
 	if ends != nil {
 		m.reporterFD = dupHigh(ends[0]) // the leader's number is 0

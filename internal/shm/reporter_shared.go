@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 	"libarmci/internal/acceptqueue"
 	"libarmci/internal/log"
-	"libarmci/internal/sock"
+	"libarmci/internal/sys"
 )
 
 // watchedRank is one rank as a reporter watches it: the reporter's end of the connection, and the
@@ -55,7 +55,7 @@ func (m *liveness) shareReporter(own []watchedRank, ready int) error {
 	}
 	for _, c := range conns {
 		// A leader that does not receive this byte starts a reporter for its node.
-		sock.Send(c, []byte{1}, nil)
+		sys.Send(c, []byte{1}, nil)
 	}
 	return nil
 }
@@ -79,7 +79,7 @@ func (m *liveness) handOverRanks(own []watchedRank) error {
 		}
 	}
 	defer c.Close()
-	if err := sock.SameUser(c); err != nil {
+	if err := sys.SameUser(c); err != nil {
 		return err
 	}
 	if err := sendWatches(c, own); err != nil {
@@ -100,9 +100,9 @@ func sendWatches(c *net.UnixConn, own []watchedRank) error {
 	}
 	head := binary.LittleEndian.AppendUint32(nil, uint32(len(own)))
 	head = binary.LittleEndian.AppendUint32(head, uint32(lines.Len()))
-	err := sock.Send(c, head, unix.UnixRights(ends...))
+	err := sys.Send(c, head, unix.UnixRights(ends...))
 	if err == nil {
-		err = sock.Send(c, []byte(lines.String()), nil)
+		err = sys.Send(c, []byte(lines.String()), nil)
 	}
 	return err
 }

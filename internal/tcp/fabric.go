@@ -23,8 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"libarmci/internal/acceptqueue"
-	"libarmci/internal/eventfd"
-	"libarmci/internal/hostnet"
+	"libarmci/internal/sys"
 	"libarmci/internal/tcp/rawsock"
 	"libarmci/internal/transport"
 	"libarmci/internal/wait"
@@ -57,7 +56,7 @@ func Driver(o Options) transport.Driver {
 // Check returns an error for settings that are invalid on every host.
 func (o *Options) Check() error {
 	_, ports := rawsock.ParsePorts(o.Ports)
-	return cmp.Or(ports, hostnet.CheckName(o.Interface))
+	return cmp.Or(ports, sys.CheckInterface(o.Interface))
 }
 
 // probe says why TCP cannot be used here, as far as one host can tell: network interfaces that
@@ -83,7 +82,7 @@ type fabric struct {
 	addr        []byte // its address
 	sendBuffers pool[[]byte]
 	endpoints   poller[*endpoint]
-	alarm       eventfd.Alarm
+	alarm       sys.Alarm
 }
 
 // maxDeferredBody is the longest body that is copied so that it may travel together with the next
@@ -93,13 +92,13 @@ const maxDeferredBody = bufferBytes - transport.MaxHead - prefixBytes
 // open opens the fabric of a process, which can connect at once. A process that serves has a
 // listening socket, at which connections wait until Listen.
 func open(o Options, c transport.FabricConfig) (transport.Fabric, error) {
-	f := &fabric{FabricConfig: c, options: o, listenFD: -1, alarm: eventfd.NoAlarm}
+	f := &fabric{FabricConfig: c, options: o, listenFD: -1, alarm: sys.NoAlarm}
 	f.Eager = min(max(f.Eager, 0), maxDeferredBody)
 	f.gatherMin, _ = o.gatherThreshold()
 	f.sendBuffers.initPool(newBuffer, max(c.Buffer/2/bufferBytes, minBuffers))
 	err := f.endpoints.open()
 	if err == nil {
-		f.alarm, err = eventfd.NewAlarm(f.endpoints.epollFD)
+		f.alarm, err = sys.NewAlarm(f.endpoints.epollFD)
 	}
 	if err == nil && c.Serves {
 		err = f.openListenSocket()
@@ -239,7 +238,7 @@ const (
 // poller is an epoll, the connections in it, and an eventfd that ends its wait.
 type poller[T any] struct {
 	epollFD int
-	wakeup  eventfd.FD
+	wakeup  sys.EventFD
 	mu      sync.Mutex    // guards conns
 	conns   map[int32]T   // by descriptor
 	done    chan struct{} // closed with the poller
@@ -247,9 +246,9 @@ type poller[T any] struct {
 
 // open opens the epoll and the eventfd. The caller calls close, also after an error.
 func (p *poller[T]) open() (err error) {
-	p.wakeup, p.conns, p.done = eventfd.None, map[int32]T{}, make(chan struct{})
+	p.wakeup, p.conns, p.done = sys.NoEventFD, map[int32]T{}, make(chan struct{})
 	if p.epollFD, err = unix.EpollCreate1(unix.EPOLL_CLOEXEC); err == nil {
-		p.wakeup, err = eventfd.New()
+		p.wakeup, err = sys.NewEventFD()
 	}
 	if err == nil {
 		// each write is one event; it is not read
@@ -300,7 +299,7 @@ func (p *poller[T]) connByFD(fd int32) T {
 }
 
 // Interrupt ends a wait, or the next one.
-func (p *poller[T]) Interrupt() { p.wakeup.Ring() }
+func (p *poller[T]) Interrupt() { p.wakeup.Signal() }
 
 // Attend has Wait report input of an endpoint.
 func (f *fabric) Attend(s transport.Source) {

@@ -12,7 +12,7 @@ import (
 	"net/netip"
 	"slices"
 
-	"libarmci/internal/hostnet"
+	"libarmci/internal/sys"
 )
 
 // hint describes the host of a node to the others before they open their fabrics. All ranks get the
@@ -28,8 +28,8 @@ const maxHintAddrs = 16 // addresses of a host
 
 // makeHint describes this host.
 func makeHint() []byte {
-	own, _ := hostnet.Addresses(hostnet.NotLoopback)
-	return encodeHint(hint{hashIdentity(hostnet.Identity()), own[:min(len(own), maxHintAddrs)]})
+	own, _ := sys.Addresses(sys.NotLoopback)
+	return encodeHint(hint{hashIdentity(sys.HostIdentity()), own[:min(len(own), maxHintAddrs)]})
 }
 
 func encodeHint(h hint) []byte {
@@ -74,7 +74,7 @@ func hashIdentity(text string) uint64 {
 }
 
 // candidates returns the addresses of this host that the setting names, at least one.
-func (o *Options) candidates() ([]netip.Prefix, error) { return hostnet.Named(o.Interface) }
+func (o *Options) candidates() ([]netip.Prefix, error) { return sys.AddressesOf(o.Interface) }
 
 // chooseAddr chooses the local address to listen at: the one that the user has set, and loopback
 // where all nodes are on this host. Otherwise it is the one in the network of most other nodes, or
@@ -121,7 +121,7 @@ func (f *fabric) chooseAddr() (netip.Addr, error) {
 
 // loopbackAddr returns an address that only processes of this host reach: IPv4 where there is one.
 func loopbackAddr() (netip.Addr, error) {
-	own, err := hostnet.Addresses(func(_ net.Interface,
+	own, err := sys.Addresses(func(_ net.Interface,
 		p netip.Prefix) bool {
 		return p.Addr().IsLoopback()
 	})

@@ -19,7 +19,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"libarmci/internal/acceptqueue"
-	"libarmci/internal/eventfd"
+	"libarmci/internal/sys"
 	"libarmci/internal/tcp/rawsock"
 	"libarmci/internal/transport"
 )
@@ -39,7 +39,7 @@ type listener struct {
 	poller[*conn]     // all connections that have proved themselves
 	sleepEpoll    int // an epoll of the poller's epoll, its eventfd and the alarm: for Sleep
 	waiterEpoll   int // the same without the alarm: a waiter that polls sleeps in it
-	alarm         eventfd.Alarm
+	alarm         sys.Alarm
 	fabric        *fabric
 	acceptOrigin  acceptFunc
 	closing       atomic.Bool // connections that end are not reported any more
@@ -70,7 +70,7 @@ type pollState struct {
 func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (transport.Receiver,
 	error)) (transport.Listener,
 	error) {
-	l := &listener{fabric: f, sleepEpoll: -1, waiterEpoll: -1, alarm: eventfd.NoAlarm,
+	l := &listener{fabric: f, sleepEpoll: -1, waiterEpoll: -1, alarm: sys.NoAlarm,
 		acceptOrigin: accept, handedOver: make(chan *conn)}
 	l.unproven = acceptqueue.New[*unprovenPeer](maxUnproven)
 	l.workspaces.initPool(newWorkspace, max(f.Buffer/2/workspaceBytes, minWorkspaces))
@@ -101,7 +101,7 @@ func (l *listener) openSleepEpolls() (err error) {
 			return err
 		}
 	}
-	l.alarm, err = eventfd.NewAlarm(l.sleepEpoll)
+	l.alarm, err = sys.NewAlarm(l.sleepEpoll)
 	return err
 }
 

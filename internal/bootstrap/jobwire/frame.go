@@ -60,7 +60,7 @@ import (
 	"io"
 	"syscall"
 
-	"libarmci/internal/sock"
+	"libarmci/internal/sys"
 )
 
 // Kind says what a frame is.
@@ -160,7 +160,7 @@ func Encode(kind Kind, payload []byte) ([]byte, error) {
 // WriteEncoded sends a frame.
 func WriteEncoded(w io.Writer, frame []byte) error {
 	if c, ok := w.(syscall.Conn); ok {
-		return sock.Send(c, frame, nil)
+		return sys.Send(c, frame, nil)
 	}
 	_, err := w.Write(frame)
 	return err

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"libarmci/internal/acceptqueue"
-	"libarmci/internal/sock"
+	"libarmci/internal/sys"
 )
 
 // silenceTimeout is how long a host may not answer before its connection ends.
@@ -78,7 +78,7 @@ func JoinBy(dial func(wait time.Duration) (net.Conn, error), limit time.Duration
 func Trust(conn net.Conn) error {
 	switch c := conn.(type) {
 	case *net.UnixConn:
-		return sock.SameUser(c)
+		return sys.SameUser(c)
 	case *net.TCPConn:
 		return setKeepAlive(c)
 	}

@@ -12,7 +12,7 @@ import (
 	"net/netip"
 	"strings"
 
-	"libarmci/internal/hostnet"
+	"libarmci/internal/sys"
 )
 
 // listeners opens one for each host; hosts on the same route share theirs.
@@ -62,7 +62,7 @@ func addressOf(what string) (net.IP, error) {
 	// contains nothing, and is no address, if it is the name of an interface
 	network, _ := netip.ParsePrefix(what)
 	literal, _ := netip.ParseAddr(what)
-	own, err := hostnet.Addresses(func(i net.Interface, p netip.Prefix) bool {
+	own, err := sys.Addresses(func(i net.Interface, p netip.Prefix) bool {
 		return i.Name == what || network.Contains(p.Addr()) || literal == p.Addr()
 	})
 	if err == nil && len(own) == 0 {

@@ -8,7 +8,7 @@ package launch
 import (
 	"fmt"
 
-	"libarmci/internal/hostnet"
+	"libarmci/internal/sys"
 )
 
 // Host is a machine that ranks may be started on. With Slots 0 it takes its
@@ -30,8 +30,8 @@ type Remote struct {
 	Proxy   []string // what it runs: a program there that calls Serve
 	// where hosts connect to: an interface, an address or a network; "": by the route to them
 	Interface string
-	Ports     hostnet.Ports // to listen on; zero: any
-	Env       []string      // NAME=value for the ranks, besides what their login has
+	Ports     sys.Ports // to listen on; zero: any
+	Env       []string  // NAME=value for the ranks, besides what their login has
 }
 
 // slotsOf is how many ranks a host has room for.

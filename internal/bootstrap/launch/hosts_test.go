@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"libarmci/internal/hostnet"
+	"libarmci/internal/sys"
 )
 
 // Lists of hosts with ranges, slots and users are parsed, and malformed ones are refused.
@@ -114,18 +114,18 @@ func TestAddresses(t *testing.T) {
 		t.Errorf("a host that is not there: %v", err)
 	}
 	loopback := net.IPv4(127, 0, 0, 1)
-	first, err := hostnet.Ports{}.Listen(loopback)
+	first, err := sys.Ports{}.Listen(loopback)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer first.Close()
 	port := first.Addr().(*net.TCPAddr).Port
-	if l, err := (hostnet.Ports{Low: port, High: port}).Listen(loopback); err == nil {
+	if l, err := (sys.Ports{Low: port, High: port}).Listen(loopback); err == nil {
 		l.Close()
 		t.Error("a port was taken twice")
 	}
 	if port < 65535 {
-		if l, err := (hostnet.Ports{Low: port, High: 65535}).Listen(loopback); err != nil ||
+		if l, err := (sys.Ports{Low: port, High: 65535}).Listen(loopback); err != nil ||
 			l.Addr().(*net.TCPAddr).Port <= port {
 			t.Errorf("%v, %v", l, err)
 		} else {

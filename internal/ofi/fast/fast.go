@@ -19,9 +19,9 @@ import (
 	"sync/atomic"
 	"unsafe"
 
-	"libarmci/internal/eventfd"
 	"libarmci/internal/ofi/libfabric"
 	"libarmci/internal/rdma/qp"
+	"libarmci/internal/sys"
 )
 
 // Most is how many requests C may have outstanding.
@@ -36,8 +36,8 @@ func word[T any](p *T) *atomic.Uint32 { return (*atomic.Uint32)(unsafe.Pointer(p
 // Progress wakes the goroutine that drives the provider while no thread calls it.
 type Progress struct{ c *C.struct_ofi_progress }
 
-// NewProgress makes one that rings an eventfd; eventfd.None: the provider works by itself.
-func NewProgress(bell eventfd.FD) *Progress {
+// NewProgress makes one that rings an eventfd; sys.NoEventFD: the provider works by itself.
+func NewProgress(bell sys.EventFD) *Progress {
 	p := &Progress{(*C.struct_ofi_progress)(C.calloc(1, C.sizeof_struct_ofi_progress))}
 	p.c.bell = C.int(bell)
 	return p
@@ -46,8 +46,8 @@ func NewProgress(bell eventfd.FD) *Progress {
 // Need rings the eventfd, unless it has been rung since Rest. Any thread may call it.
 func (p *Progress) Need() {
 	needed := word(&p.c.needed)
-	if p.c.bell != C.int(eventfd.None) && needed.Load() == 0 && needed.Swap(1) == 0 {
-		eventfd.FD(p.c.bell).Ring()
+	if p.c.bell != C.int(sys.NoEventFD) && needed.Load() == 0 && needed.Swap(1) == 0 {
+		sys.EventFD(p.c.bell).Signal()
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"libarmci/internal/hostnet"
+	"libarmci/internal/sys"
 )
 
 // listenBacklog is how many connections may wait for accept; the kernel allows fewer if
@@ -54,8 +54,8 @@ func socket(a netip.AddrPort) (fd int, sa unix.Sockaddr, err error) {
 }
 
 // ParsePorts parses ARMCI_TCP_PORTS.
-func ParsePorts(text string) (hostnet.Ports, error) {
-	p, err := hostnet.ParsePorts(text)
+func ParsePorts(text string) (sys.Ports, error) {
+	p, err := sys.ParsePorts(text)
 	if err != nil {
 		err = fmt.Errorf("ARMCI_TCP_PORTS=%q: %w", text, err)
 	}

@@ -2,7 +2,7 @@
 
 // Tests of sending: everything arrives, descriptors too, deadlines hold, and a closed peer is an
 // error.
-package sock
+package sys
 
 import (
 	"bytes"

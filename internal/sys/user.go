@@ -2,7 +2,7 @@
 
 // Which user a unix socket's other end belongs to.
 
-package sock
+package sys
 
 import (
 	"fmt"
@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Peer is the process that made a connection, and its user.
-func Peer(c *net.UnixConn) (cred *unix.Ucred, err error) {
+// PeerCredentials is the process that made a connection, and its user.
+func PeerCredentials(c *net.UnixConn) (cred *unix.Ucred, err error) {
 	raw, err := c.SyscallConn()
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func Peer(c *net.UnixConn) (cred *unix.Ucred, err error) {
 
 // SameUser is an error unless the other end belongs to the user of this process.
 func SameUser(c *net.UnixConn) error {
-	cred, err := Peer(c)
+	cred, err := PeerCredentials(c)
 	if err != nil {
 		return fmt.Errorf("the user of the other end: %w", err)
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // A timer that ends a wait of another thread: that of the progress thread, and the data server's.
-package eventfd
+package sys
 
 import (
 	"time"

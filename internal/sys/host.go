@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package hostnet tells what this host is to a network: its identity, its addresses, and the ports
-// that it may listen at. It sends no packet.
-package hostnet
+// What this host is to a network: its identity and its addresses. It sends no packet.
+
+package sys
 
 import (
 	"fmt"
@@ -15,9 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Identity names the running kernel and the network namespace: equal where loopback and unix
+// HostIdentity names the running kernel and the network namespace: equal where loopback and unix
 // sockets without a file connect. It is "" if the namespace is not known, as without /proc.
-func Identity() string {
+func HostIdentity() string {
 	boot, _ := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	var st unix.Stat_t
 	if unix.Stat("/proc/self/ns/net", &st) != nil {
@@ -54,8 +54,8 @@ func Addresses(wanted func(i net.Interface, p netip.Prefix) bool) (out []netip.P
 // NotLoopback wants all addresses that other hosts may know.
 func NotLoopback(i net.Interface, _ netip.Prefix) bool { return i.Flags&net.FlagLoopback == 0 }
 
-// CheckName refuses what is neither the name of an interface nor a network.
-func CheckName(setting string) error {
+// CheckInterface refuses what is neither the name of an interface nor a network.
+func CheckInterface(setting string) error {
 	_, err := netip.ParsePrefix(setting)
 	if err == nil || !strings.ContainsAny(setting, "/ \t,;") && len(setting) < unix.IFNAMSIZ {
 		return nil
@@ -64,9 +64,9 @@ func CheckName(setting string) error {
 		"(10.0.0.0/8)", setting)
 }
 
-// Named is the addresses that ARMCI_TCP_INTERFACE names, by an interface or a network: it is an
+// AddressesOf is the addresses that ARMCI_TCP_INTERFACE names, by an interface or a network: it is an
 // error if there are none. Without the setting it is all but loopback.
-func Named(setting string) ([]netip.Prefix, error) {
+func AddressesOf(setting string) ([]netip.Prefix, error) {
 	if setting == "" {
 		return Addresses(NotLoopback)
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Ranges of ports that a firewall leaves open.
-package hostnet
+package sys
 
 import (
 	"errors"
