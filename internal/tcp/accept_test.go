@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 
@@ -233,6 +234,45 @@ func TestTimeoutIsSet(t *testing.T) {
 		alive, err2 := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_KEEPALIVE)
 		if err != nil || err2 != nil || ms != 4000 || alive != 1 {
 			t.Errorf("timeout %d ms, %v; keepalive %d, %v", ms, err, alive, err2)
+		}
+	}
+}
+
+// resetConnection ends a connection with a reset, while another thread may be in a receive.
+func resetConnection(fd int) {
+	none := unix.RawSockaddr{Family: unix.AF_UNSPEC}
+	unix.Syscall(unix.SYS_CONNECT, uintptr(fd), uintptr(unsafe.Pointer(&none)),
+		unix.SizeofSockaddrInet4)
+}
+
+// An origin that ends after its hello, before the answer can be sent: the data server hears of the
+// loss, and the socket is closed.
+func TestOriginEndsBeforeAnswer(t *testing.T) {
+	s := newServer(t, nil)
+	fd := s.rawConnect()
+	defer unix.Close(fd)
+	s.configure(func() {
+		s.refuse = func(transport.Rank) error {
+			resetConnection(fd)
+			return nil
+		}
+	})
+	if err := clientHello(fd, "secret", 0, 1); err == nil {
+		t.Error("the origin has an answer")
+	}
+	end := s.awaitConns(t, 1)[0]
+	if err := s.lossOf(t, end); err == nil {
+		t.Error("the connection is lost without a cause")
+	}
+	for deadline := testDeadline(); ; time.Sleep(time.Millisecond) {
+		s.listener.mu.Lock()
+		open := len(s.listener.conns)
+		s.listener.mu.Unlock()
+		if open == 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("%d connections are left", open)
 		}
 	}
 }

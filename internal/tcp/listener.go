@@ -119,8 +119,9 @@ func (l *listener) newSleepEpoll() (int, error) {
 	return epoll, err
 }
 
-// admitPeer makes a connection of a peer that has sent its whole hello, or refuses it. With an
-// error the caller closes the socket.
+// admitPeer makes a connection of a peer that has sent its whole hello, or refuses it. Its socket has
+// left the queue and the epoll of the peers. Without an error the connection owns the socket; with
+// one the caller closes it.
 func (l *listener) admitPeer(p *unprovenPeer) error {
 	from, answer, err := l.fabric.checkHello(p.hello, p.challenge)
 	if err != nil {
@@ -130,16 +131,29 @@ func (l *listener) admitPeer(p *unprovenPeer) error {
 	c := &conn{socket: socket{fd: p.fd},
 		tx: sender{fd: p.fd, gatherMin: l.fabric.gatherMin}}
 	c.rx = receiver{fd: p.fd, gatherMin: l.fabric.gatherMin, mayAcceptFrame: c.mayAcceptFrame}
-	c.writeMu.Lock() // frames that are posted meanwhile follow the hello
+	if err := l.acceptConn(c, from, answer); err != nil {
+		return err
+	}
+	if err := l.addConn(c.fd, c, unix.EPOLLIN); err != nil {
+		c.endCause = err
+		l.endConn(c)
+	}
+	return nil
+}
+
+// acceptConn has the data server accept an origin and sends the answer to its hello. Frames that are
+// posted meanwhile follow the answer. Where the answer cannot be sent, the connection is broken,
+// which Poll finds.
+func (l *listener) acceptConn(c *conn, from transport.Rank, answer []byte) (err error) {
+	c.writeMu.Lock()
 	defer c.flushPosts()
 	defer c.writeMu.Unlock()
 	if c.rx.handler, err = l.acceptOrigin(from, c); err != nil {
 		c.closed = true
 		return err
 	}
-	if n, _ := rawsock.Send(c.fd, answer); n < len(answer) ||
-		l.addConn(c.fd, c, unix.EPOLLIN) != nil {
-		c.Break() // Poll finds that
+	if n, _ := rawsock.Send(c.fd, answer); n < len(answer) {
+		c.Break()
 	}
 	return nil
 }
