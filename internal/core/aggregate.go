@@ -80,7 +80,8 @@ func (a *aggregate) addCopy(o *Op) {
 }
 
 // appendSegments appends segments of nbytes: to the last descriptor if its size is the same, else
-// to a new one. It reuses the memory of former descriptors of the list.
+// to a new one. It reuses the memory of former descriptors of the list. local and remote have equal
+// lengths and are copied. The caller holds aggregates.mu.
 func appendSegments(v []transport.Segments, nbytes int, local,
 	remote []uintptr) []transport.Segments {
 	if n := len(v); n == 0 || v[n-1].Bytes != nbytes {

@@ -101,7 +101,8 @@ func (gs *groups) addComm(g *Group) error {
 	return err
 }
 
-// groupComm makes the group's MPI communicator, if the job has MPI.
+// groupComm makes the group's MPI communicator; 0 if the job has no MPI. It is collective over the
+// members, and an error may be one member's alone.
 func (gs *groups) groupComm(g *Group) (uintptr, error) {
 	ranks := make([]int, g.Size())
 	for i, w := range g.Ranks {

@@ -315,8 +315,8 @@ func (rm *regionManager) exchangeFreed(g *Group, mine uintptr, wrong bool) (firs
 	return first
 }
 
-// forgetRemote removes a region that a rank frees, if that is on another node, here and in the C
-// fast path.
+// forgetRemote removes a region that a rank of another node frees, and all of that rank's ranges in
+// the C fast path. Free calls it, behind the fences. It locks remote.mu.
 func (rm *regionManager) forgetRemote(rank transport.Rank, addr uintptr) {
 	if rm.rt.Topo.SameNode(rank) {
 		return

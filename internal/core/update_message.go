@@ -215,7 +215,8 @@ func (ru *remoteUpdates) applyRequest(to transport.Rank, q *updateRequest, old [
 // was there.
 const compareHead = 8
 
-// compareRemote is CompareSwap at another node. The caller has checked the arguments.
+// compareRemote is CompareSwap at another node. The caller has checked the arguments and has called
+// orderAfterStores.
 func (ru *remoteUpdates) compareRemote(proc int, addr uintptr, compare, value, old []byte) error {
 	body := binary.LittleEndian.AppendUint64(make([]byte, 0,
 		compareHead+2*transport.MaxCompare), uint64(addr))

@@ -152,7 +152,8 @@ func (t *Transport) Send(peer transport.Peer, m transport.Msg) error {
 	return err
 }
 
-// Call posts a message and waits for the reply, unless m.Replied gets that.
+// Call posts a message and waits for the reply. With m.Replied it returns nil at once, and Replied
+// gets the reply. It locks the target's mu while it posts, not while it waits.
 func (t *Transport) Call(peer transport.Peer, m transport.Msg) ([]byte, error) {
 	r, err := t.sendMessage(peer, m, kindCall)
 	if r == nil || err != nil {

@@ -107,8 +107,9 @@ func completePosted(x *transport.Xfer, r *request, err error) error {
 	return nil
 }
 
-// postLocked posts the transfer by the protocol that it chooses. It returns the request to wait
-// for, with one part open. It returns nil if local memory may be reused and no answer is due. The
+// postLocked posts the transfer by the protocol that it chooses. It returns nil if local memory may
+// be reused and no answer is due, else the request with one part open: the caller ends that part by
+// finishPart(err), also after an error, and waits for the request unless it is unattended. The
 // caller holds the target's mu.
 func (f *transfer) postLocked(g *target, nbytes int64) (r *request, err error) {
 	f.rewind()

@@ -163,7 +163,7 @@ func (g *target) sendFrame(r *request, h *header, c *chunk, body *kernel.Cursor,
 }
 
 // acquireCredit waits until the server has room for another frame, and counts the frame as sent.
-// The caller holds mu and sends exactly one frame after it.
+// The caller holds mu, also during the wait, and sends exactly one frame after it.
 func (g *target) acquireCredit() error {
 	if most := uint64(g.t.info.Credits); most > 0 &&
 		g.tx.sentFrames-g.progress.handledFrames.Load() >= most {

@@ -96,7 +96,8 @@ func (h *progressThread) scheduleFlush(d time.Duration) (at int64) {
 	return at
 }
 
-// callLater has the thread call f after a tick. It locks mu.
+// callLater has the thread call f when it flushes next, in about a tick at most. f calls nothing of
+// the transport, and callLater is not called after Close. It locks mu.
 func (h *progressThread) callLater(f func()) {
 	h.mu.Lock()
 	h.calls = append(h.calls, f)

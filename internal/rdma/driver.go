@@ -99,7 +99,8 @@ type probedDevice struct {
 	unused []string        // ports that cannot be used, and why
 }
 
-// probe finds a device, and makes one object of every kind, since each may be refused.
+// probe lists the usable ports: it opens each, makes one object of every kind, since each may be
+// refused, and closes all of them. Its error says of each port why it cannot be used.
 func probe(o *Options) (*probedDevice, error) {
 	all := verbs.ListPorts(cmp.Or(o.Sysfs, verbs.ClassDir))
 	list, unused := usablePorts(all, o.Device, o.GID)

@@ -139,8 +139,8 @@ func (e *endpoint) postChain(p postedChain, requests []qp.Request, data []qp.Dat
 }
 
 // postMessage posts a message of n bytes that is in send buffer b. The caller holds send.mu and has
-// reserved one request. The buffer is freed at once if the message goes inline, else when the
-// request has completed.
+// reserved one request of the endpoint. The buffer is freed at once if the message goes inline, or
+// with an error, else when the request has completed.
 func (e *endpoint) postMessage(b int32, n int) error {
 	requests := [1]qp.Request{{Pieces: 1, Op: qp.Send}}
 	data := [1]qp.Data{e.fabric.describeBuffer(e.queue.sendBuffers, b, 0, n)}

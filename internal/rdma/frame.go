@@ -178,7 +178,8 @@ func (f *Fabric) openForcedProtocols(peerData *privateData) (p lab.Places) {
 }
 
 // sendBySlot sends a frame whose body is written into a slot of the target's eager ring. It blocks
-// until there is a free slot.
+// until there is a free slot. The caller has acquired the queues and serialises sends. The buffer
+// stays taken where the slot cannot be claimed: the device may still write to it.
 func (o *origin) sendBySlot(head []byte, body *kernel.Cursor, n int) error {
 	b, err := o.TakeBuffer()
 	if err != nil {

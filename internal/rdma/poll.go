@@ -46,8 +46,8 @@ func (q *queue) Poll(looks int) int {
 // pollOnce is Poll for the poller.
 func (q *queue) pollOnce(looks int) int { return q.pollUpTo(looks, pollBatch) }
 
-// pollUpTo is Poll for the poller. It takes at most `most` new completions of the queue; what was
-// put aside before, or handled by Sleep, is returned first, and is not bounded.
+// pollUpTo is Poll for a caller that holds poller.mu. It takes at most `most` new completions, of
+// pollBatch at most; what was put aside before, or handled by Sleep, is returned first, unbounded.
 func (q *queue) pollUpTo(looks, most int) int {
 	if n := q.handleAside() + q.poller.unreported; n > 0 {
 		q.poller.unreported = 0

@@ -44,7 +44,8 @@ var current *Node // for the C callback; set while joined
 const SecretBytes = secretLen
 
 // Join creates (leader) or receives (member) the node's arena and attaches to it. It is collective
-// over the ranks of the node. The caller ends it with Leave.
+// over the ranks of the node. The caller ends it with Leave; after an error it prints that, since
+// the reporter does not, and closes the Listener.
 func (d *Listener) Join(o Options) (*Node, error) {
 	m := newNode(d, o)
 	var err error

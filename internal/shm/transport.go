@@ -110,7 +110,8 @@ func (d *Transport) Get(p transport.Peer, x *transport.Xfer) error {
 	return nil
 }
 
-// Acc adds, under the node's accumulate locks.
+// Acc adds, under the node's accumulate locks, which it takes. It finishes x unless it returns an
+// error.
 func (d *Transport) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error {
 	kernel.Order()
 	if local := d.peers[p]; d.m.needsForeign(local, x) {

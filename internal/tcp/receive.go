@@ -129,8 +129,8 @@ func (s *receiver) discardPeeked() error {
 // allHandled tells whether all bytes of the socket have been received and handled.
 func (s *receiver) allHandled() bool { return s.socketDrained && !s.bodyOpen && s.start == s.end }
 
-// receiveLimit is how many bytes to receive of input that begins with a prefix: little more than
-// the head where a large body is expected.
+// receiveLimit is how many bytes to receive when the next byte to handle begins a frame: little more
+// than the head where a large body is expected. The caller clips it to the room in the buffer.
 func (s *receiver) receiveLimit() int {
 	switch {
 	case s.atOrigin && !s.handler.Expects():
@@ -146,7 +146,8 @@ func (s *receiver) receiveLimit() int {
 	return max(need-have, prefixBytes)
 }
 
-// receiveOrPeek receives into b, or copies the bytes and leaves them in the socket.
+// receiveOrPeek receives into b, or copies the bytes and leaves them in the socket. The caller has
+// called discardPeeked.
 //
 // Linux sends a bare ACK when bytes are consumed before a reply is queued, if nothing was sent
 // after the bytes before them. That takes longer than the reply. So a target peeks, replies and

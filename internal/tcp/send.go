@@ -178,8 +178,9 @@ const (
 	clockReadEvery = 4
 )
 
-// mayDefer tells whether a frame may be deferred: always if nothing waits for it (Soon), and if it
-// is a Burst frame that another one usually follows.
+// mayDefer counts a frame and tells whether it may be deferred: always if nothing waits for it
+// (Soon), and if it is a Burst frame that another one usually follows. Sends are serialised, and
+// call it once for each frame that was copied.
 func (b *burstDetector) mayDefer(when transport.When) bool {
 	if when != transport.Burst {
 		if b.framesSinceClock > 0 {

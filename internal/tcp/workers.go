@@ -78,7 +78,8 @@ func (l *listener) runWorker(c *conn) {
 }
 
 // serveUntilIdle serves a connection, waiting where it must, until it has ended or is idle. An idle
-// connection returns to the loop.
+// connection returns to the loop. c has a workspace, which is free when this returns: the caller
+// recycles it.
 func (l *listener) serveUntilIdle(c *conn) {
 	for {
 		c.serveBudget(math.MaxInt)

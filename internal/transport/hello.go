@@ -39,9 +39,10 @@ func NewNonce() (n [NonceBytes]byte) {
 	return n
 }
 
-// Seal encodes a hello and signs it with the job's secret. role is the sender's: "origin" or
-// "target". challenge is the nonce that the other end has sent for this connection, so that a
-// recorded hello cannot be replayed.
+// Seal encodes a hello and signs it with the job's secret. role says what the hello is for, as
+// "origin" or "refusal": one that is sealed for one role is not accepted in another. challenge is
+// what the other end has sent first for this connection, its nonce or its whole hello, so that a
+// recorded hello cannot be replayed; nil if it has sent nothing.
 func (h *Hello) Seal(secret []byte, role string, challenge []byte) []byte {
 	le := binary.LittleEndian
 	b := append(make([]byte, 0, HelloBytes(len(h.Extra))), helloMagic...)
@@ -64,8 +65,9 @@ func signHello(secret []byte, role string, challenge, b []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// Unseal checks and decodes the result of Seal. role is that of the sender of b; challenge is the
-// nonce that this end has sent. After an error the caller closes the connection.
+// Unseal checks and decodes the result of Seal. role is what b is expected to be for; challenge is
+// what this end has sent first. After an error h is unchanged, and the caller refuses or ignores b.
+// Else the caller checks From, To and the length of Extra.
 func (h *Hello) Unseal(b, secret []byte, role string, challenge []byte) error {
 	if len(b) < HelloBytes(0) || string(b[:8]) != helloMagic {
 		return errors.New("not an ARMCI process")

@@ -89,7 +89,8 @@ type Msg struct {
 // MaxMessageHead is the most bytes of Msg.Head.
 const MaxMessageHead = 64
 
-// Whole returns Head and Body as one slice: Body itself if there is no head, else a copy.
+// Whole returns Head and Body of a message that is sent as one slice, for a transport that sends no
+// separate head: the sender's Body itself if there is no head, else a copy.
 func (m *Msg) Whole() []byte {
 	if len(m.Head) == 0 {
 		return m.Body
@@ -97,7 +98,8 @@ func (m *Msg) Whole() []byte {
 	return slices.Concat(m.Head, m.Body)
 }
 
-// Keep returns the body for a handler that uses it after its return: a copy if it is lent.
+// Keep returns the body of a received message, which begins with the head, for a handler that uses
+// it after its return: a copy if it is lent.
 func (m *Msg) Keep() []byte {
 	if m.Lent {
 		return bytes.Clone(m.Body)
