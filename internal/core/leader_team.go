@@ -62,8 +62,8 @@ func (l *leaderTeam) messageTag(message int) int64 {
 }
 
 // sendTo sends a message of the current collective, which beginCollective has begun, to a leader.
-// body may be reused when it returns. A leader that cannot be reached ends the job. While a group is
-// being created, messages have one tag and need their order.
+// body may be reused when it returns. A leader that cannot be reached ends the job. While a group
+// is being created, messages have one tag and need their order.
 func (l *leaderTeam) sendTo(to, message int, body []byte) {
 	if e := l.ringTo(to); e != nil {
 		l.checkPeer(e.to, len(body), e.sendMessage(body, l.collective))

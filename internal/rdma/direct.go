@@ -149,9 +149,9 @@ func (m *directTransfer) transferSingle() (done bool, err error) {
 	return true, o.postWhenRoom(p, requests[:], data[:])
 }
 
-// transferChained makes a transfer of any number of requests, in chains. The caller has prepared the
-// transfer, holds the queues, and keeps the registrations until all that was posted has completed,
-// also after an error.
+// transferChained makes a transfer of any number of requests, in chains. The caller has prepared
+// the transfer, holds the queues, and keeps the registrations until all that was posted has
+// completed, also after an error.
 func (m *directTransfer) transferChained() (err error) {
 	m.walk.Set(m.xfer.Local, m.xfer.Remote, chainLength)
 	m.nextRun = nil
