@@ -204,8 +204,8 @@ func (m *measurement) xfer(p *patch) *transport.Xfer {
 		Remote: transport.Section{Base: m.there.Lo, Stride: []int32{stride}}}
 }
 
-// timeOnce returns how long a patch takes by a protocol, in ns. The caller holds the target's mu. An
-// error is kept in m.err, and then the time means nothing.
+// timeOnce returns how long a patch takes by a protocol, in ns. The caller holds the target's mu.
+// An error is kept in m.err, and then the time means nothing.
 func (m *measurement) timeOnce(x *transport.Xfer, by string) float64 {
 	begin := time.Now()
 	if m.err == nil {

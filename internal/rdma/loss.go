@@ -89,8 +89,8 @@ func (e *endpoint) failAndDisconnect(notify bool) {
 }
 
 // sendDisconnect sends frames that are still queued, and then a message of no bytes, unless the
-// peer has closed the connection first. Unless it has, a notice says whether that message will come.
-// The poller calls it once, behind failAll. It locks send.mu.
+// peer has closed the connection first. Unless it has, a notice says whether that message will
+// come. The poller calls it once, behind failAll. It locks send.mu.
 func (e *endpoint) sendDisconnect(peerClosed bool) {
 	e.send.mu.Lock()
 	defer e.send.mu.Unlock()

@@ -212,8 +212,8 @@ func (o *origin) postFrameWhenRoom(head []byte, body *kernel.Cursor, n int) erro
 		[]qp.Data{o.BufferPiece(b, 0, encodeFrame(o.BufferBytes(b), head, body, n))})
 }
 
-// WriteWord posts the write of a word of 4 bytes to remote memory, and may wait for room. The caller
-// serialises calls of one origin. It keeps C out of the queues meanwhile.
+// WriteWord posts the write of a word of 4 bytes to remote memory, and may wait for room. The
+// caller serialises calls of one origin. It keeps C out of the queues meanwhile.
 func (o *origin) WriteWord(addr uintptr, key uint64, value uint32) error {
 	o.queue.fast.AcquireQueues()
 	defer o.queue.fast.ReleaseQueues()

@@ -84,8 +84,8 @@ func (m *liveness) startReporter() []int {
 	return ranks
 }
 
-// watchList pairs the reporter's ends of the connections with the lines about this node's ranks. The
-// leader calls it, and keeps the ends. A process id that is not known is 0.
+// watchList pairs the reporter's ends of the connections with the lines about this node's ranks.
+// The leader calls it, and keeps the ends. A process id that is not known is 0.
 func (m *liveness) watchList(ends []int) []watchedRank {
 	all := make([]watchedRank, len(ends))
 	for i, rank := range m.opt.Ranks {

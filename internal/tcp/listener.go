@@ -119,9 +119,9 @@ func (l *listener) newSleepEpoll() (int, error) {
 	return epoll, err
 }
 
-// admitPeer makes a connection of a peer that has sent its whole hello, or refuses it. Its socket has
-// left the queue and the epoll of the peers. Without an error the connection owns the socket; with
-// one the caller closes it.
+// admitPeer makes a connection of a peer that has sent its whole hello, or refuses it. Its socket
+// has left the queue and the epoll of the peers. Without an error the connection owns the socket;
+// with one the caller closes it.
 func (l *listener) admitPeer(p *unprovenPeer) error {
 	from, answer, err := l.fabric.checkHello(p.hello, p.challenge)
 	if err != nil {
@@ -141,9 +141,9 @@ func (l *listener) admitPeer(p *unprovenPeer) error {
 	return nil
 }
 
-// acceptConn has the data server accept an origin and sends the answer to its hello. Frames that are
-// posted meanwhile follow the answer. Where the answer cannot be sent, the connection is broken,
-// which Poll finds.
+// acceptConn has the data server accept an origin and sends the answer to its hello. Frames that
+// are posted meanwhile follow the answer. Where the answer cannot be sent, the connection is
+// broken, which Poll finds.
 func (l *listener) acceptConn(c *conn, from transport.Rank, answer []byte) (err error) {
 	c.writeMu.Lock()
 	defer c.flushPosts()

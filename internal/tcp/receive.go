@@ -129,8 +129,8 @@ func (s *receiver) discardPeeked() error {
 // allHandled tells whether all bytes of the socket have been received and handled.
 func (s *receiver) allHandled() bool { return s.socketDrained && !s.bodyOpen && s.start == s.end }
 
-// receiveLimit is how many bytes to receive when the next byte to handle begins a frame: little more
-// than the head where a large body is expected. The caller clips it to the room in the buffer.
+// receiveLimit is how many bytes to receive when the next byte to handle begins a frame: little
+// more than the head where a large body is expected. The caller clips it to the room in the buffer.
 func (s *receiver) receiveLimit() int {
 	switch {
 	case s.atOrigin && !s.handler.Expects():
