@@ -45,6 +45,7 @@ function(armci_go_library target)
       -DPACKAGE=${A_PACKAGE} -DOUTPUT=${A_OUTPUT} -DSONAME=${A_SONAME} -DMAP=${A_MAP}
       -DTAG=${A_TAG} ${ARMCI_GO_FLAGS}
       -DVERSION=${PROJECT_VERSION} -DWORK=${PROJECT_BINARY_DIR}/go/${target}
+      -DDEPENDS=${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/compiler_depend.internal
       -P ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake
     DEPENDS ${ARMCI_GO_INPUTS} ${A_MAP}
     DEPFILE ${PROJECT_BINARY_DIR}/go/${target}/depfile
@@ -58,7 +59,9 @@ function(armci_go_program name package output)
     COMMAND ${CMAKE_COMMAND} -DGO=${ARMCI_GO} -DMODE=exe -DSOURCE=${PROJECT_SOURCE_DIR}
       -DPACKAGE=${package}
       -DOUTPUT=${output} -DVERSION=${PROJECT_VERSION} ${ARMCI_GO_FLAGS}
-      -DWORK=${PROJECT_BINARY_DIR}/go/${name} -P ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake
+      -DWORK=${PROJECT_BINARY_DIR}/go/${name}
+      -DDEPENDS=${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${name}.dir/compiler_depend.internal
+      -P ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake
     DEPENDS ${ARMCI_GO_INPUTS}
     DEPFILE ${PROJECT_BINARY_DIR}/go/${name}/depfile
     COMMENT "go build ${name}" VERBATIM)
@@ -78,7 +81,9 @@ function(armci_go_test target)
     COMMAND ${CMAKE_COMMAND} -DGO=${ARMCI_GO} -DMODE=test -DSOURCE=${PROJECT_SOURCE_DIR}
       -DPACKAGE=./${A_PACKAGE}
       -DOUTPUT=${A_OUTPUT} -DVERSION=${PROJECT_VERSION} ${ARMCI_GO_FLAGS}
-      -DWORK=${PROJECT_BINARY_DIR}/go/${target} -P ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake
+      -DWORK=${PROJECT_BINARY_DIR}/go/${target}
+      -DDEPENDS=${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/compiler_depend.internal
+      -P ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake
     DEPENDS ${ARMCI_GO_INPUTS}
     DEPFILE ${PROJECT_BINARY_DIR}/go/${target}/depfile
     COMMENT "go test -c ${A_PACKAGE}" VERBATIM)

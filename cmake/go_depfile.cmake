@@ -1,6 +1,8 @@
 # Included by go_build.cmake: writes WORK/depfile, which tells make what OUTPUT was built from: the
 # files of PACKAGE and of the packages of this module that it imports, and their directories, whose
-# time changes when a file comes or goes. Input: GO MODE SOURCE PACKAGE OUTPUT WORK, and tags.
+# time changes when a file comes or goes. CMake adds the depfile to what it remembers in DEPENDS, and
+# would build for ever what once depended on a file that is gone: it forgets that here.
+# Input: GO MODE SOURCE PACKAGE OUTPUT WORK DEPENDS, and tags.
 # SPDX-License-Identifier: BSD-3-Clause
 
 set(lists .GoFiles .CgoFiles .CFiles .HFiles .SFiles .EmbedFiles)
@@ -25,3 +27,4 @@ list(FILTER files INCLUDE REGEX "^${SOURCE}/") # not what go makes of the tests
 list(REMOVE_DUPLICATES files)
 list(JOIN files " \\\n  " files)
 file(WRITE ${WORK}/depfile "${OUTPUT}: ${files}\n")
+file(REMOVE ${DEPENDS})
