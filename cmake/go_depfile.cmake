@@ -1,7 +1,7 @@
 # Included by go_build.cmake: writes WORK/depfile, which tells make what OUTPUT was built from: the
 # files of PACKAGE and of the packages of this module that it imports, and their directories, whose
-# time changes when a file comes or goes. CMake adds the depfile to what it remembers in DEPENDS, and
-# would build for ever what once depended on a file that is gone: it forgets that here.
+# time changes when a file comes or goes. CMake adds the depfile to what it remembers in DEPENDS,
+# and would build for ever what once depended on a file that is gone: it forgets that here.
 # Input: GO MODE SOURCE PACKAGE OUTPUT WORK DEPENDS, and tags.
 # SPDX-License-Identifier: BSD-3-Clause
 
