@@ -20,8 +20,8 @@ import (
 )
 
 // allowed lists, per package of ours, the packages of ours that its non-test files may import or
-// include headers of. A package that is missing here may not exist: a new package needs a row, and a
-// row needs a reason.
+// include headers of. A package that is missing here may not exist: a new package needs a row, and
+// a row needs a reason.
 var allowed = map[string]string{
 	"internal/config": "",
 	"internal/log":    "",

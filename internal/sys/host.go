@@ -64,8 +64,8 @@ func CheckInterface(setting string) error {
 		"(10.0.0.0/8)", setting)
 }
 
-// AddressesOf is the addresses that ARMCI_TCP_INTERFACE names, by an interface or a network: it is an
-// error if there are none. Without the setting it is all but loopback.
+// AddressesOf is the addresses that ARMCI_TCP_INTERFACE names, by an interface or a network: it is
+// an error if there are none. Without the setting it is all but loopback.
 func AddressesOf(setting string) ([]netip.Prefix, error) {
 	if setting == "" {
 		return Addresses(NotLoopback)

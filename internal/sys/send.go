@@ -3,9 +3,9 @@
 // Package sys has the system calls that several packages need: sending on sockets without SIGPIPE,
 // the user of a peer, descriptors that wake threads, and what this host is to a network.
 //
-// This file sends on stream sockets. Package net writes with write(2), which raises SIGPIPE when the
-// peer has closed; in a shared library the program's handler, or its default action, decides what
-// follows. What the library sends on sockets of package net goes through Send.
+// This file sends on stream sockets. Package net writes with write(2), which raises SIGPIPE when
+// the peer has closed; in a shared library the program's handler, or its default action, decides
+// what follows. What the library sends on sockets of package net goes through Send.
 package sys
 
 import (

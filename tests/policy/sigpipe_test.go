@@ -21,7 +21,8 @@ func TestNoSIGPIPE(t *testing.T) {
 		`\b(c|[a-zA-Z.]*[cC]onn)\.(Write|WriteMsgUnix|WriteTo|ReadFrom)\(|net\.Buffers`)
 	seen := 0
 	for _, s := range sources(t) {
-		if !slices.Contains(packages, path.Dir(s.path)) || !strings.HasSuffix(s.path, ".go") ||
+		if !slices.Contains(packages, path.Dir(s.path)) ||
+			!strings.HasSuffix(s.path, ".go") ||
 			strings.HasSuffix(s.path, "_test.go") {
 			continue
 		}
