@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How long a sample is, samples by turns, and the lines of figures (timing.h).
-#define _GNU_SOURCE
 #include "timing.h"
 
 #include <stdio.h>
