@@ -118,7 +118,7 @@ endforeach()
 # What armci.hpp adds to a call.
 if("none" IN_LIST ARMCI_CAN_CXX)
   armci_program(OUTPUT ${bench}/cxx-calls FLAVOUR none TARGET armci_bench
-    SOURCES ${here}/cxx/calls.cc)
+    SOURCES ${here}/cxx/calls.cc ${ARMCI_PERF_SOURCE}/timing.c FLAGS -I${ARMCI_PERF_SOURCE})
 endif()
 
 # The benchmark of coarrays: one program, with libcaf_armci and the ARMCI calls beside it, and with
