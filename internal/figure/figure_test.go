@@ -216,7 +216,7 @@ func TestBars(t *testing.T) {
 	if n := count(t, strings.NewReader(text), "polyline"); n != 1 {
 		t.Errorf("%d bars show a spread, one has one", n)
 	}
-	if !strings.Contains(text, `height="160.2"`) || !strings.Contains(text, `height="320.4"`) {
+	if !strings.Contains(text, `height="106.8"`) || !strings.Contains(text, `height="213.6"`) {
 		t.Errorf("one bar is not twice as high as the other:\n%s", text)
 	}
 	b.Log = true
@@ -227,6 +227,30 @@ func TestBars(t *testing.T) {
 	}
 	if err := (&Bars{}).Write(&out); err != nil || strings.Contains(out.String(), "NaN") {
 		t.Errorf("no bars at all: %v", err)
+	}
+}
+
+// Names, titles and footers are inside the picture, however long; a spread beyond the axis ends in
+// a tip; bars below 0 hang from it.
+func TestInside(t *testing.T) {
+	long := strings.Repeat("a long name ", 6)
+	b := Bars{Unit: "%", Footer: strings.Repeat(long, 4), Groups: []string{"tcp 2x1"},
+		Marks: []Mark{{Name: long, Low: 14, High: 25}},
+		Series: []BarSeries{{Name: "up", Values: []Value{{10, 5, 900}}},
+			{Name: "down", Values: []Value{{-10, -10, -10}}}}}
+	var out bytes.Buffer
+	if err := b.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	if outside := Outside(text); outside != "" {
+		t.Errorf("outside of the picture: %s", outside)
+	}
+	if count(t, strings.NewReader(text), "polygon") != 1 || strings.Contains(text, "NaN") {
+		t.Errorf("not one tip:\n%s", text)
+	}
+	if Outside(`<svg viewBox="0 0 900 480"><text x="720" y="62">`+long+`</text>`) == "" {
+		t.Error("a name that is cut is not found")
 	}
 }
 
