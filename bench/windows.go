@@ -198,7 +198,7 @@ func (w *windows) measureSeries(out io.Writer) error {
 		figure.WriteFile(filepath.Join(w.out, w.network+".md"), report),
 		figure.WriteFile(filepath.Join(w.out, w.network+".csv"),
 			func(to io.Writer) error { return figure.WriteCSV(to, rows) }),
-		w.draw(w.out, w.network, rows, figure.Footer(config.Version, w.runs)))
+		w.draw(w.out, w.network, rows, figure.Footer(config.Version, w.runs*w.reps)))
 }
 
 // start starts a series on a batch, again for what comes after a figure that it does not survive.

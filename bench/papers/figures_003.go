@@ -52,7 +52,7 @@ var windows2004 = []paperFigure{
 		},
 		charts: quoted(windowCharts(chart{title: "Ping-pong by start, put, complete",
 			yLabel: "time of one epoch"}, "pingpong-pscw", true),
-			quote{name: "paper: RDMA design", x: 8, low: 12.6e3, high: 12.6e3},
+			quote{name: "paper: one-sided design", x: 8, low: 12.6e3, high: 12.6e3},
 			quote{name: "paper: original", x: 8, low: 15.6e3, high: 15.6e3})},
 	{id: "003-6", title: "Both put", caption: "Bi-Directional Latency",
 		paper: "Two-sided is better for very small messages; the RDMA design is ahead " +
@@ -81,7 +81,7 @@ var windows2004 = []paperFigure{
 		charts: quoted(windowCharts(chart{title: "16 puts in an epoch",
 			yLabel: "bandwidth"},
 			"bandwidth-put", true),
-			quote{name: "paper: RDMA design", x: 256 << 10, low: 865, high: 865})},
+			quote{name: "paper: one-sided design", x: 256 << 10, low: 865, high: 865})},
 	{id: "003-8", title: "Bandwidth of get", caption: "MPI-Get Bandwidth",
 		paper: "RDMA read is slower than RDMA write for small messages, so the " +
 			"original design is ahead there.",
@@ -109,7 +109,7 @@ var windows2004 = []paperFigure{
 		charts: quoted([]chart{
 			byOrigins("sync-pscw", "Epochs without operations", "time", "rdma"),
 			byOrigins("sync-pscw", "Epochs without operations", "time", "hosts")},
-			quote{name: "paper: RDMA design", x: 2, low: 14.78e3, high: 14.78e3},
+			quote{name: "paper: one-sided design", x: 2, low: 14.78e3, high: 14.78e3},
 			quote{name: "paper: original", x: 2, low: 16.52e3, high: 16.52e3})},
 	{id: "003-10", title: "Overlap by amount of work", caption: "Overlap Test Results",
 		paper: "The RDMA design is not affected by more computation; the original " +
@@ -156,7 +156,7 @@ var windows2004 = []paperFigure{
 			byOrigins("origins", "16 puts of 64 KiB by each origin", "bandwidth of all",
 				"rdma"),
 			byOrigins("origins", "16 puts of 64 KiB by each origin", "bandwidth of all",
-				"hosts")}, lineAt("paper: RDMA design", 920),
+				"hosts")}, lineAt("paper: one-sided design", 920),
 			lineAt("paper: original", 895))},
 }
 

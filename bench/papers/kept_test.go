@@ -103,19 +103,6 @@ func publish(t *testing.T, dir, figures string) {
 	}
 }
 
-// The pictures have all their names inside.
-func TestPicturesInside(t *testing.T) {
-	for _, name := range files(t, docPlots) {
-		text, err := os.ReadFile(filepath.Join(docPlots, name))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if outside := figure.Outside(string(text)); outside != "" {
-			t.Errorf("%s: cut at the edge: %q", name, outside)
-		}
-	}
-}
-
 // What is kept is written as it was read.
 func TestKeptFigures(t *testing.T) {
 	for i := range experiments {

@@ -6,10 +6,7 @@
 package figure
 
 import (
-	"html"
 	"math"
-	"regexp"
-	"strconv"
 	"strings"
 )
 
@@ -116,32 +113,3 @@ func placeMarks(all []Mark, y scale, unit string, before int) []mark {
 }
 
 func round(v float64) float64 { return math.Round(10*v) / 10 }
-
-var (
-	viewBox   = regexp.MustCompile(`viewBox="0 0 ([0-9.]+) `)
-	startText = regexp.MustCompile(`<text x="([0-9.]+)" y="[0-9.]+"` +
-		`( font-size="[0-9]+")?[^>]*>([^<]*)<`)
-)
-
-// Outside returns the first text of a picture that its right edge cuts, "" if there is none. Texts
-// that end or are centred at their place are labels of the grid, which have room.
-func Outside(picture string) string {
-	width := 0.0
-	if m := viewBox.FindStringSubmatch(picture); m != nil {
-		width, _ = strconv.ParseFloat(m[1], 64)
-	}
-	for _, m := range startText.FindAllStringSubmatch(picture, -1) {
-		if strings.Contains(m[0], "text-anchor") {
-			continue
-		}
-		x, _ := strconv.ParseFloat(m[1], 64)
-		size := 13.0
-		if m[2] != "" {
-			size, _ = strconv.ParseFloat(strings.Trim(m[2], ` font-size="`), 64)
-		}
-		if x+textWidth(html.UnescapeString(m[3]), size) > width {
-			return m[3]
-		}
-	}
-	return ""
-}
