@@ -12,7 +12,7 @@ import (
 
 func loaded(t *testing.T) *book {
 	t.Helper()
-	b, err := load("../../include", "examples")
+	b, err := load("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
