@@ -44,8 +44,12 @@ if(MODE STREQUAL "test")
   set(command test -c -buildmode=pie)
 endif()
 include(${CMAKE_CURRENT_LIST_DIR}/go_ppc64le.cmake)
+set(progress sh ${CMAKE_CURRENT_LIST_DIR}/go_progress.sh ${name})
+if(MODE STREQUAL "test")
+  set(progress "")
+endif()
 execute_process(
-  COMMAND ${GO} ${command} ${go_extra} -trimpath -buildvcs=false -tags ${tags}
+  COMMAND ${progress} ${GO} ${command} ${go_extra} -trimpath -buildvcs=false -tags ${tags}
     "-ldflags=${ldflags}" -o ${WORK}/${name} ${PACKAGE}
   WORKING_DIRECTORY ${SOURCE} RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
