@@ -219,6 +219,15 @@ func TestSpread(t *testing.T) {
 	if got := s.Spread(); got != 8.0/9 {
 		t.Errorf("spread %v", got)
 	}
+	twenty := make(Samples, 20)
+	for i := range twenty {
+		twenty[i] = float64(20 - i)
+	}
+	for want, of := range map[float64]Samples{7: {7}, 9: {3, 9}, 18: twenty} {
+		if got := of.Percentile(90); got != want {
+			t.Errorf("%v: %v, want %v", of, got, want)
+		}
+	}
 	if (Samples{}).Spread() != 0 || (Samples{}).Percentile(90) != 0 {
 		t.Error("of no samples")
 	}
@@ -226,7 +235,7 @@ func TestSpread(t *testing.T) {
 
 func TestMedian(t *testing.T) {
 	for want, of := range map[float64][]float64{0: nil, 3: {5, 3, 1}, 4: {9, 3, 5, 1}} {
-		if got := Median(of); got != want {
+		if got := Samples(of).Median(); got != want {
 			t.Errorf("of %v: %v", of, got)
 		}
 	}

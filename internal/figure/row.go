@@ -47,14 +47,14 @@ func ParseRow(text string) (Row, error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return Row{}, fmt.Errorf("not a figure: %q: %w", text, err)
 	}
-	r.summarise()
+	r.Summarise()
 	return r, nil
 }
 
-// summarise computes values and ratio of the samples.
-func (r *Row) summarise() {
+// Summarise computes values and ratio of the samples.
+func (r *Row) Summarise() {
 	r.Ours, r.Raw = r.Samples.Value(), r.RawSamples.Value()
-	r.Ratio = r.Samples.ratios(r.RawSamples).Median()
+	r.Ratio = r.Samples.Ratios(r.RawSamples).Median()
 }
 
 // Rate is a time of a figure as bytes per second, in MB/s; what is no time stays as it is.
@@ -93,6 +93,18 @@ func WriteCSV(w io.Writer, rows []Row) error {
 	}
 	out.Flush()
 	return out.Error()
+}
+
+// WriteFiles writes the rows as CSV and as JSON, where a file is named.
+func WriteFiles(csv, json string, run Run, rows []Row) (err error) {
+	if csv != "" {
+		err = WriteFile(csv, func(w io.Writer) error { return WriteCSV(w, rows) })
+	}
+	if json != "" {
+		err = errors.Join(err, WriteFile(json,
+			func(w io.Writer) error { return WriteJSON(w, run, rows) }))
+	}
+	return err
 }
 
 // ReadCSV reads what WriteCSV has written, without samples, too.

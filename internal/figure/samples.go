@@ -51,8 +51,8 @@ func (s Samples) Spread() float64 {
 	return 0
 }
 
-// ratios are those to the samples of a baseline, pair by pair; none where it has none.
-func (s Samples) ratios(raw Samples) Samples {
+// Ratios are those to the samples of a baseline, pair by pair; none where it has none.
+func (s Samples) Ratios(raw Samples) Samples {
 	var all Samples
 	for i := range min(len(s), len(raw)) {
 		if raw[i] != 0 {
