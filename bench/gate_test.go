@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"libarmci/internal/figure"
@@ -32,8 +33,8 @@ func TestWorseInAllSeries(t *testing.T) {
 // TestFiguresFile writes two lines; the last one counts, with the medians of its series.
 func TestFiguresFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "figures.jsonl")
-	if last, err := lastFigures(file); err != nil || len(last.Ratio) > 0 {
-		t.Errorf("without a file: %v, %v", last, err)
+	if lines, err := readFigures(file); err != nil || len(lines) > 0 {
+		t.Errorf("without a file: %v, %v", lines, err)
 	}
 	for _, factor := range []float64{1, 2} {
 		err := appendFigures(file, []map[string]float64{{"put 8 B": 3 * factor},
@@ -42,14 +43,22 @@ func TestFiguresFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	last, err := lastFigures(file)
-	if err != nil || last.Ratio["put 8 B"] != 4 || last.Date == "" {
-		t.Errorf("the last line is %v, %v", last, err)
+	lines, err := readFigures(file)
+	if err != nil || len(lines) != 2 || lines[1].Ratio["put 8 B"] != 4 || lines[1].Date == "" {
+		t.Errorf("the lines are %v, %v", lines, err)
+	}
+	dir := t.TempDir()
+	if err := drawHistory([]string{"-svg", dir, file}); err != nil {
+		t.Fatal(err)
+	}
+	picture, err := os.ReadFile(filepath.Join(dir, "history-put.svg"))
+	if err != nil || strings.Count(string(picture), "<circle") != 2 {
+		t.Errorf("two lines are drawn as %s, %v", picture, err)
 	}
 	if err := os.WriteFile(file, []byte("no JSON\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := lastFigures(file); err == nil {
+	if _, err := readFigures(file); err == nil {
 		t.Error("a line that is no JSON is accepted")
 	}
 }
