@@ -30,17 +30,6 @@ type figuresLine struct {
 	Ratio  map[string]float64 `json:"ratio"`
 }
 
-// costRatio is how much more a figure costs than raw; 0: it has no baseline.
-func costRatio(r *figure.Row) float64 {
-	switch {
-	case r.Ratio <= 0 || r.Raw.Median <= 0 || !slices.Contains(comparable, r.Unit):
-		return 0
-	case r.Unit == "ns":
-		return r.Ratio
-	}
-	return 1 / r.Ratio
-}
-
 // gate measures up to gateTries series and returns an error that names each figure whose ratio was
 // more than `slower` times that of the last line in all of them. With -record it measures all and
 // appends their medians.
@@ -58,7 +47,7 @@ func (o *options) gate(jobs []job, out io.Writer) error {
 		ratios, wrong := map[string]float64{}, 0
 		for _, j := range jobs {
 			err := o.start(j, o.build, func(r figure.Row) {
-				if ratio := costRatio(&r); ratio > 0 {
+				if ratio := r.Costs().Median(); ratio > 0 {
 					ratios[r.Op+" "+r.Place()] = ratio
 				}
 			}, &wrong)

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"libarmci/internal/figure"
 )
 
 // TestWorseInAllSeries shows that a figure is worse only if it is slower in every series, or
@@ -60,21 +58,5 @@ func TestFiguresFile(t *testing.T) {
 	}
 	if _, err := readFigures(file); err == nil {
 		t.Error("a line that is no JSON is accepted")
-	}
-}
-
-// TestCostRatio shows that a lower rate costs more, and that figures without a baseline have no
-// ratio.
-func TestCostRatio(t *testing.T) {
-	raw := figure.Value{Median: 1, Least: 1, Most: 1}
-	for _, c := range []struct {
-		unit  string
-		ratio float64
-		want  float64
-	}{{"ns", 2, 2}, {"MB/s", 0.5, 2}, {"%", 2, 0}, {"ns", 0, 0}} {
-		r := figure.Row{Unit: c.unit, Raw: raw, Ratio: c.ratio}
-		if got := costRatio(&r); got != c.want {
-			t.Errorf("%v of unit %s costs %v", c.ratio, c.unit, got)
-		}
 	}
 }
