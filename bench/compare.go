@@ -80,7 +80,7 @@ func (o *options) compare(jobs []job, out io.Writer) error {
 	var all []*pair
 	var rows []figure.Row
 	for _, k := range order {
-		if p := pairs[k]; len(p.Costs()) > 0 { // both builds have it, and it can be compared
+		if p := pairs[k]; len(p.Costs()) > 0 { // both have it, and it can be compared
 			all, rows = append(all, p), append(rows, p.Row)
 		}
 	}
