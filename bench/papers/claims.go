@@ -76,7 +76,7 @@ func (c *claim) judge(all []points) judged {
 	met := 0
 	for i := range j.numbers {
 		n := &j.numbers[i]
-		n.met = n.value >= c.least && (c.most == 0 || n.value <= c.most)
+		n.met = c.within(n.value)
 		if n.met {
 			met++
 		}
@@ -99,6 +99,16 @@ func (c *claim) judge(all []points) judged {
 		j.verdict = not
 	}
 	return j
+}
+
+// within reports whether a number, as it is written, is in the bounds as they are written.
+func (c *claim) within(v float64) bool {
+	digits := 100.0
+	if c.share {
+		digits = 1
+	}
+	written := func(v float64) float64 { return math.Round(v*digits) / digits }
+	return written(v) >= written(c.least) && (c.most == 0 || written(v) <= written(c.most))
 }
 
 // seriesNamed is a series of a chart, nil if it was not measured.

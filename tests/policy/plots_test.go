@@ -47,8 +47,8 @@ func pixels(text string) float64 {
 	return v
 }
 
-// judgePicture returns what is wrong with a picture. A letter of the widest usual font is 0.62 times
-// as wide as it is high.
+// judgePicture returns what is wrong with a picture. A letter of the widest usual font is 0.62
+// times as wide as it is high.
 func judgePicture(picture string) (problems []string) {
 	width := 0.0
 	if m := pictureWidth.FindStringSubmatch(picture); m != nil {
@@ -82,7 +82,8 @@ func judgePicture(picture string) (problems []string) {
 // TestJudgePicture shows what is found.
 func TestJudgePicture(t *testing.T) {
 	const begin, end = `<svg viewBox="0 0 900 500">`,
-		`<text x="92" y="1">libarmci 0.1.0, 28 November 2026, medians of 6 repetitions</text>`
+		`<text x="92" y="1">libarmci 0.1.0, 28 November 2026, medians of 6 ` +
+			`repetitions</text>`
 	for text, want := range map[string]int{
 		begin + end: 0,
 		begin:       2,
