@@ -44,7 +44,7 @@ type chart struct {
 	// per cent by which each series is faster than the series of this name, instead of its own
 	// value
 	gain string
-	// per cent of the shorter of transfer and work that disappears when they are together, so
+	// per cent of the shorter of transfer and work that disappears when they are together; so
 	// many calls with work between them; 0: the time that is measured
 	hidden int
 	places []string // of overPlaces, overProcs and asTable
@@ -88,6 +88,7 @@ type point struct {
 	reps   int // that it is the median of
 	starts int
 	run    int
+	alone  float64 // what the work beside it takes alone, in ns; 0: not measured
 	figure.Value
 }
 
@@ -166,6 +167,9 @@ func (c *chart) point(r *measured, raw bool, place string) point {
 	if raw {
 		p.Value = r.Raw
 	}
+	if c.hidden > 0 {
+		p.alone = r.Raw.Median
+	}
 	if c.rate {
 		p.Value, p.unit = r.Rate(p.Value)
 	}
@@ -232,8 +236,10 @@ func gains(all []points, base string) []points {
 const alike = 4
 
 // hiddenShares are what part of the shorter of transfer and work disappears when they are together:
-// (apart - together) / shorter, where apart is the time without work and the work, of which there
-// are x microseconds in each of so many calls. Only where neither is much longer than the other:
+// (apart - together) / shorter, where apart is the time without work and that of the work alone,
+// or,
+// where that was not measured, x microseconds for each of so many calls. Only where neither is
+// much longer than the other:
 // what
 // is measured then is not the difference of two large numbers.
 func hiddenShares(all []points, calls float64) []points {
@@ -245,7 +251,7 @@ func hiddenShares(all []points, calls float64) []points {
 		}
 		h := points{name: s.name}
 		for _, p := range s.points {
-			work := p.x * 1e3 * calls
+			work := cmp.Or(p.alone, p.x*1e3*calls)
 			share := func(together float64) float64 {
 				return 100 * (alone.Median + work - together) /
 					min(alone.Median, work)
