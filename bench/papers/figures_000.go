@@ -105,10 +105,11 @@ var interface2006 = []paperFigure{
 			"X1, 2.45 and 4.56 on Elan4, 7.4 and 16.0 on InfiniBand.",
 		claims: []claim{
 			{says: "a put costs no more than a get", of: "put, and fence",
-				over: []string{"get"}, least: 1},
+				over: []string{"get"}, least: 1,
+				why: "On a node both are few instructions, and a fence is more."},
 			{says: "a put is complete at its caller sooner than a get",
 				of: "put, complete here", over: []string{"get"}, least: 1,
-				why: ownMemory},
+				why: "On a node both are few instructions."},
 		},
 		charts: []chart{{title: "Operations on 8 bytes", kind: asTable, places: networks,
 			quotes: slices.Concat(latencies("Myrinet", 12.8, 17.8),

@@ -185,7 +185,8 @@ func products(title, experiment, n string, places []string) chart {
 
 // overhead is a chart of group overhead by protocol, over RDMA and TCP.
 func overhead(title, yLabel, op string) chart {
-	c := chart{title: title, yLabel: yLabel, kind: overBytes}
+	c := chart{title: title + ", over RDMA in software by protocol, and TCP", yLabel: yLabel,
+		kind: overBytes}
 	for _, protocol := range []string{"nic", "host", "push", "auto"} {
 		if protocol != "push" || op[len(op)-3:] == "get" { // of gets only
 			c.lines = append(c.lines, lineOf(protocol, "overhead-protocols",
