@@ -82,8 +82,8 @@ func judgePicture(picture string) (problems []string) {
 // TestJudgePicture shows what is found.
 func TestJudgePicture(t *testing.T) {
 	const begin, end = `<svg viewBox="0 0 900 500">`,
-		`<text x="92" y="1">libarmci 0.1.0, 28 November 2026, medians of 6 ` +
-			`repetitions</text>`
+		`<text x="92" y="1">libarmci 0.1.0, 28 November 2026, ` +
+			`medians of 6 repetitions</text>`
 	for text, want := range map[string]int{
 		begin + end: 0,
 		begin:       2,
