@@ -45,7 +45,7 @@ func publishMutexes(rt *core.Runtime, handle uintptr, s *core.MutexSet) {
 	first := unsafe.Slice((**C.uint8_t)(C.calloc(C.size_t(rt.N), 8)), rt.N)
 	count := unsafe.Slice((*C.int)(C.calloc(C.size_t(rt.N), C.sizeof_int)), rt.N)
 	for rank := range rt.N { // addresses of other nodes are for their data servers
-		if at, n := s.Hosted(transport.Rank(rank)); n > 0 {
+		if at, n := s.MutexesOf(transport.Rank(rank)); n > 0 {
 			first[rank], count[rank] = (*C.uint8_t)(kernel.Ptr(at)), C.int(n)
 		}
 	}
@@ -74,7 +74,7 @@ func armcigo_lock(mutex, proc C.int) {
 	if err == nil {
 		err = rt.Lock(rt.DefaultMutexes(), int(mutex), int(proc))
 	}
-	must("ARMCI_Lock", err)
+	endJobOnError("ARMCI_Lock", err)
 }
 
 //export armcigo_unlock
@@ -85,7 +85,7 @@ func armcigo_unlock(mutex, proc C.int) {
 	if err == nil {
 		err = rt.Unlock(rt.DefaultMutexes(), int(mutex), int(proc))
 	}
-	must("ARMCI_Unlock", err)
+	endJobOnError("ARMCI_Unlock", err)
 }
 
 // Handles of armcix.h are opaque pointers: tokens for Go values.
@@ -141,7 +141,7 @@ func armcigo_lock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
 	if err == nil {
 		err = rt.Lock(s, int(mutex), int(proc))
 	}
-	must("ARMCIX_Lock_hdl", err)
+	endJobOnError("ARMCIX_Lock_hdl", err)
 }
 
 // armcigo_holds_mutex notes that this rank holds a mutex of another node, which C has locked. hdl
@@ -158,10 +158,10 @@ func armcigo_holds_mutex(hdl unsafe.Pointer, mutex, proc C.int) {
 			_, s, err = setOf(name, hdl)
 		}
 		if s != nil {
-			s.Holds(int(mutex), int(proc))
+			s.RecordHeld(int(mutex), int(proc))
 		}
 	}
-	must(name, err)
+	endJobOnError(name, err)
 }
 
 // armcigo_trylock_hdl: 0: the caller holds the mutex now.
@@ -175,7 +175,7 @@ func armcigo_trylock_hdl(hdl unsafe.Pointer, mutex, proc C.int) C.int {
 	if err == nil {
 		got, err = rt.TryLock(s, int(mutex), int(proc))
 	}
-	must("ARMCIX_Trylock_hdl", err)
+	endJobOnError("ARMCIX_Trylock_hdl", err)
 	if got {
 		return 0
 	}
@@ -190,5 +190,5 @@ func armcigo_unlock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
 	if err == nil {
 		err = rt.Unlock(s, int(mutex), int(proc))
 	}
-	must("ARMCIX_Unlock_hdl", err)
+	endJobOnError("ARMCIX_Unlock_hdl", err)
 }

@@ -50,10 +50,10 @@ var lib struct {
 
 var library = startup.Library{Name: "libarmci", Access: "ARMCI_Get and ARMCI_Put"}
 
-func init() { guest.NamedBy(publicOf) }
+func init() { guest.NamedBy(publicName) }
 
-// publicOf is the public name of a C function, "" if it has none.
-func publicOf(symbol string) string {
+// publicName is the public name of a C function, "" if it has none.
+func publicName(symbol string) string {
 	if name := strings.TrimPrefix(symbol, "P"); strings.HasPrefix(name, "ARMCI") {
 		return name
 	}
@@ -129,7 +129,7 @@ func openFastPath(rt *core.Runtime) {
 		unposted = &C.front_inner.uncoalesced
 	}
 	var coalesced *C.struct_front_batch
-	b := rt.Coalesce((*atomic.Int32)(unsafe.Pointer(unposted)))
+	b := rt.EnableCoalescing((*atomic.Int32)(unsafe.Pointer(unposted)))
 	if len(b) == C.FRONT_COALESCERS {
 		lib.shared.Pin(&b[0])
 		coalesced = (*C.struct_front_batch)(unsafe.Pointer(&b[0]))
@@ -213,7 +213,7 @@ func code(name string, err error) C.int {
 		return 0
 	}
 	if lib.abort {
-		end(name, err)
+		endJob(name, err)
 	}
 	awaitEnd(name, err)
 	if !core.IsQuiet(err) {
@@ -222,22 +222,23 @@ func code(name string, err error) C.int {
 	return C.int(core.CodeOf(err))
 }
 
-// must is code for functions that cannot return an error: it ends the job.
-func must(name string, err error) {
+// endJobOnError is code for functions that cannot return an error: it ends the job.
+func endJobOnError(name string, err error) {
 	if err != nil {
-		end(name, err)
+		endJob(name, err)
 	}
 }
 
 // awaitEnd does not return if a call has failed because the job is ending.
 func awaitEnd(name string, err error) {
 	if rt := lib.rt.Load(); rt != nil {
-		rt.AwaitEnd(name, err)
+		rt.AwaitJobEnd(name, err)
 	}
 }
 
-// end ends the job because a public function has failed. It prints the error and does not return.
-func end(name string, err error) {
+// endJob ends the job because a public function has failed. It prints the error and does not
+// return.
+func endJob(name string, err error) {
 	awaitEnd(name, err)
 	lib.profile.Alone(lib.rt.Load(), "the job is aborted")
 	if rt := lib.rt.Load(); rt != nil && core.IsQuiet(err) {

@@ -35,6 +35,30 @@ func TestCostsAsText(t *testing.T) {
 	}
 }
 
+// TestOriginOfCosts shows which values armci_info marks as constants of the code.
+func TestOriginOfCosts(t *testing.T) {
+	measured := usualCosts
+	for _, l := range measured.lines() {
+		l.start += 0.5
+	}
+	some := measured
+	some.pin, some.wake = usualCosts.pin, usualCosts.wake
+	for _, c := range []struct {
+		costs *costs
+		set   bool
+		want  string
+	}{
+		{&measured, false, "measured within this host"},
+		{&some, false, "measured within this host (built in, not measured: pin, wake)"},
+		{&some, true, "as it is set (built in, not measured: pin, wake)"},
+		{&usualCosts, false, "built in, not measured here"},
+	} {
+		if got := c.costs.origin(c.set); got != c.want {
+			t.Errorf("%q, not %q", got, c.want)
+		}
+	}
+}
+
 // TestCheapestProtocol shows which protocol the model chooses for which transfer.
 func TestCheapestProtocol(t *testing.T) {
 	for _, c := range []struct {
@@ -128,7 +152,7 @@ func TestSleepingServer(t *testing.T) {
 		}
 		asked := false
 		for range 100 { // this thread may be away for longer than that is known
-			tr.routes.targets[1].progress.server.Heard()
+			tr.routes.targets[1].progress.server.MarkAwake()
 			asked = asked || put()
 		}
 		if !asked {
@@ -196,20 +220,20 @@ func TestMeasureWaitsForEffect(t *testing.T) {
 	}
 }
 
-// lendCounter counts Lend calls for memory that is registered for good.
+// lendCounter counts RegisterTemporarily calls for memory that is registered for good.
 type lendCounter struct {
 	transport.DirectFabric
 	vain *atomic.Int32
 	real *atomic.Int32
 }
 
-func (l lendCounter) Lend(lo, hi uintptr) (key uint64, release func(), ok bool) {
-	if l.Here(lo) != nil {
+func (l lendCounter) RegisterTemporarily(lo, hi uintptr) (key uint64, release func(), ok bool) {
+	if l.LocalRange(lo) != nil {
 		l.vain.Add(1)
 	} else {
 		l.real.Add(1)
 	}
-	return l.DirectFabric.Lend(lo, hi)
+	return l.DirectFabric.RegisterTemporarily(lo, hi)
 }
 
 // TestMeasuredRegistering shows that registering is measured with memory that is not registered.

@@ -68,7 +68,7 @@ func (f *transfer) expectData(g *target, r *request, nbytes int64) {
 		r.dest.cursor = f.local
 	}
 	r.wantKind, r.dest.bytesDue = kindData, nbytes
-	if nbytes >= smallTransfer && r.dest.cursor.Row() >= int64(g.t.info.Straight) {
+	if nbytes >= smallTransfer && r.dest.cursor.Row() >= int64(g.t.info.MinDirectRow) {
 		r.dest.large = true
 		g.requests.largeOpen.Add(1)
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The papers' protocols of contiguous transfers that the cost model never chooses and that only
-// ARMCI_RDMA_CONTIGUOUS forces (docs/protocols.md), so that what pipelining, keeping memory
+// ARMCI_CONTIGUOUS forces (docs/protocols.md), so that what pipelining, keeping memory
 // registered and registering it meanwhile gain can be measured. Each is the usual transfer
 // (direct.go, local.go) without one of these.
 package rdma
@@ -82,5 +82,5 @@ func (m *directTransfer) registerRun(r *kernel.Run) (*pin.Entry, error) {
 	if m.plan.registerStep > 0 {
 		n, m.plan.registerStep = min(n, m.plan.registerStep), 2*m.plan.registerStep
 	}
-	return m.origin.fabric.regCache.Take(r.Local, n), nil
+	return m.origin.fabric.regCache.Acquire(r.Local, n), nil
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contiguous gets by each protocol that ARMCI_RDMA_CONTIGUOUS forces (001 fig. 6 and 7, 002 fig.
+// Contiguous gets by each protocol that ARMCI_CONTIGUOUS forces (001 fig. 6 and 7, 002 fig.
 // 3), consecutive ones of other memory at both sides, which is new for each size, beside one raw
 // read after the other; and the performance models of paper 002 (models.c), fed with the rates of
 // copying, registering and reading of the same repetition. The ranks of a node differ in the
@@ -51,12 +51,12 @@ static void check(struct gets *g)
 
 static void contest(struct gets *g, struct rates *r)
 {
-	static double figure[RDMA_WAYS][PERF_REPS_MAX];
+	static double figure[RDMA_WAYS][TIMING_REPS_MAX];
 	struct rdma_way way[RDMA_WAYS];
 	struct perf_case c = {.op = "get-schemes",
 		.shape = "-",
 		.bytes = g->bytes,
-		.unit = PERF_MBS,
+		.unit = TIMING_MBS,
 		.warm = perf_pace(0, 0.005)};
 	int n = 0, raw = variants_count();
 	for (; n < raw; n++) way[n] = (struct rdma_way){variants_name(n), n, get, g, NULL, 0};
