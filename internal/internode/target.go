@@ -59,8 +59,10 @@ type sendState struct {
 
 // storeMarks are numbers of frames behind which the device's transfers are ordered.
 type storeMarks struct {
-	lastStore  uint64 // the last one of a put, of a sum with a scale, or of a word
-	lastUpdate uint64 // the last other accumulate; only the device's accumulates wait for it
+	lastStore uint64 // the last one of a put, of a sum with a scale, or of a word
+	// the last other accumulate: the device's accumulates, words and counters wait for it, not
+	// its puts
+	lastUpdate uint64
 }
 
 // sendBuffers are used again by each transfer and frame of a target. The target's mu guards them.

@@ -51,6 +51,7 @@ func Run(t *testing.T, e *End) {
 		{"accumulate/contended", atomics.testAccContended},
 		{"update", updates.testUpdates}, {"update/order", updates.testUpdateOrder},
 		{"update/refused", updates.testRefusedUpdates},
+		{"update/word", updates.testWordBehindUpdate},
 		{"rmw", atomics.wordsOnly(atomics.testRMW)},
 		{"rmw/contended", atomics.wordsOnly(atomics.testRMWContended)},
 		{"rmw/swap", atomics.wordsOnly(atomics.testSwapContended)},

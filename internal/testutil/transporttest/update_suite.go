@@ -223,3 +223,43 @@ func (s updateTests) testRefusedUpdates(t *testing.T) {
 	}
 	s.compareMemory(t, 1, s.filledModel(3))
 }
+
+// testWordBehindUpdate shows that a word which a device writes is behind the updates before it.
+func (s updateTests) testWordBehindUpdate(t *testing.T) {
+	n, may := s.end.Transport.(transport.Notifier)
+	if !may || !n.WritesWords() {
+		t.Skip("no device writes words")
+	}
+	s.mustRequest(t, 1, command{Do: "clear"})
+	data, written := make([]byte, 20000), 0
+	u := &transport.Update{Op: kernel.OpReplace, Type: kernel.Bytes,
+		Data: unsafe.Pointer(&data[0]),
+		Runs: []kernel.Segment{{Addr: s.memOf[1], Bytes: int64(len(data))}}}
+	for value := uint32(1); value <= 40; value++ {
+		fill(data, uint64(value))
+		if err := s.end.Transport.Update(1, u); err != nil {
+			t.Fatal(err)
+		}
+		if value%2 == 0 {
+			if err := s.end.Transport.Fence(1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		byDevice, err := n.WriteWord(1, s.memOf[1]+wordsAt, value, transport.Msg{Kind: 9})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !byDevice {
+			continue
+		}
+		written++
+		there := s.mustRequest(t, 1, command{Do: "read"}).Body
+		for native.Uint32(there[wordsAt:]) != value {
+			there = s.mustRequest(t, 1, command{Do: "read"}).Body
+		}
+		if !bytes.Equal(there[:len(data)], data) {
+			t.Fatalf("word %d is there, and not the update before it", value)
+		}
+	}
+	t.Logf("%d of 40 words were written by the device", written)
+}
