@@ -385,6 +385,6 @@ static inline bool shm_any_declared(void)
 {
 	return atomic_load_explicit(&shm.head->declared, memory_order_relaxed) != 0;
 }
-static inline uint32_t *shm_stripes(void) { return (uint32_t *)(shm.base + shm.head->stripe_off); }
+static inline shm_u32 *shm_stripes(void) { return (shm_u32 *)(shm.base + shm.head->stripe_off); }
 
 #endif
