@@ -131,6 +131,7 @@ func TestNobodyElseReadsTheEnvironment(t *testing.T) {
 			re := reads[filepath.Ext(path)]
 			if err != nil || d.IsDir() || re == nil ||
 				strings.HasSuffix(path, "_test.go") ||
+				filepath.Base(filepath.Dir(path)) == "testdata" ||
 				strings.HasPrefix(path, filepath.Join(root, "internal", "config")) {
 				return nil
 			}
@@ -139,8 +140,6 @@ func TestNobodyElseReadsTheEnvironment(t *testing.T) {
 				t.Error(err)
 			}
 			files++
-			// of another library (ofi/libfabric/load.c): is it set at all?
-			text = bytes.ReplaceAll(text, []byte("!getenv(settings"), nil)
 			if found := re.Find(text); found != nil {
 				t.Errorf("%s reads the environment (%s): make it a row of the "+
 					"table", path, found)
