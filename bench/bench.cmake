@@ -70,7 +70,7 @@ endif()
 # The benchmark of MPI one-sided communication: plain MPI programs, which link nothing of the
 # library.
 file(GLOB windows CONFIGURE_DEPENDS ${here}/windows/*.c)
-list(APPEND windows ${here}/worker/wire.c ${here}/worker/dial.c)
+list(APPEND windows ${here}/worker/wire.c ${here}/worker/dial.c ${ARMCI_PERF_SOURCE}/timing.c)
 foreach(flavour openmpi mpich)
   if(ARMCI_CC_${flavour})
     set(output ${bench}/windows-${flavour})
@@ -100,7 +100,7 @@ function(armci_bench_waits name)
   add_custom_target(bench_${name} DEPENDS ${output})
   add_dependencies(armci_bench bench_${name})
 endfunction()
-set(waits ${here}/waits/main.c ${here}/waits/handover.c)
+set(waits ${here}/waits/main.c ${here}/waits/handover.c ${ARMCI_PERF_SOURCE}/timing.c)
 armci_bench_waits(disturb COMPILER ${CMAKE_C_COMPILER} SOURCES ${here}/waits/disturb.c)
 armci_bench_waits(waits-armci COMPILER ${CMAKE_C_COMPILER}
   SOURCES ${waits} ${here}/waits/ours.c ${here}/waits/raw.c ${here}/worker/wire.c
@@ -118,7 +118,7 @@ endforeach()
 # What armci.hpp adds to a call.
 if("none" IN_LIST ARMCI_CAN_CXX)
   armci_program(OUTPUT ${bench}/cxx-calls FLAVOUR none TARGET armci_bench
-    SOURCES ${here}/cxx/calls.cc)
+    SOURCES ${here}/cxx/calls.cc ${ARMCI_PERF_SOURCE}/timing.c FLAGS -I${ARMCI_PERF_SOURCE})
 endif()
 
 # The benchmark of coarrays: one program, with libcaf_armci and the ARMCI calls beside it, and with

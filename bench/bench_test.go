@@ -220,29 +220,30 @@ func TestMarkdown(t *testing.T) {
 
 // A run counts as the median of its starts.
 func TestStarts(t *testing.T) {
-	p := &pair{starts: [2][]float64{{10, 99, 11}, {20, 1, 22}}}
+	p := &pair{starts: [2]figure.Samples{{10, 99, 11}, {20, 1, 22}}}
 	p.endRun()
-	p.starts[0] = []float64{7} // the other build has not been measured
+	p.starts[0] = figure.Samples{7} // the other build has not been measured
 	p.endRun()
-	if len(p.before) != 1 || p.before[0] != 11 || len(p.after) != 1 || p.after[0] != 20 {
-		t.Errorf("%v, %v", p.before, p.after)
+	if p.RawSamples.String() != "11" || p.Samples.String() != "20" || p.Ratio != 20.0/11 {
+		t.Errorf("%+v", p.Row)
 	}
 }
 
 // A rate that falls costs as much as a time that rises; only a row that is slower in every run is
 // flagged.
 func TestComparison(t *testing.T) {
-	row := func(op, unit string) figure.Row {
-		return figure.Row{Op: op, Shape: "-", Bytes: 8, Where: "here", Unit: unit}
+	row := func(op, unit string, before, after figure.Samples) *pair {
+		p := pair{Row: figure.Row{Op: op, Shape: "-", Bytes: 8, Where: "here", Unit: unit,
+			Samples: after, RawSamples: before}}
+		p.Summarise()
+		return &p
 	}
 	var out bytes.Buffer
 	writeComparison(&out, []*pair{
-		{Row: row("always", "ns"), before: []float64{10, 10, 10},
-			after: []float64{12, 13, 11.6}},
-		{Row: row("once", "ns"), before: []float64{10, 10, 10},
-			after: []float64{20, 10, 10}},
-		{Row: row("rate", "MB/s"), before: []float64{120, 120, 120},
-			after: []float64{100, 100, 100}},
+		row("always", "ns", figure.Samples{10, 10, 10}, figure.Samples{12, 13, 11.6}),
+		row("once", "ns", figure.Samples{10, 10, 10}, figure.Samples{20, 10, 10}),
+		row("rate", "MB/s", figure.Samples{120, 120, 120},
+			figure.Samples{100, 100, 100}),
 	})
 	want := `
 | here | size | before | after | after/before, by run | |

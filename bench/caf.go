@@ -25,7 +25,7 @@ processes.
   -best            the best repetition counts, not the median: on machines that are busy with
                    something else
   -quick           short runs that only show that everything works
-  -out DIR         write NETWORK.csv, NETWORK.md and charts there
+  -out DIR         write NETWORK.csv, .json, .md and charts there
   -v               print the command of every job
 `
 

@@ -7,7 +7,6 @@
 package main
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
@@ -23,20 +22,21 @@ const (
 	mostMedian = 1.02 // of all rows of a network
 )
 
-// pair is a figure before and after, by run: of one run, the median of its starts.
+// pair is a figure of the later build beside that of the earlier one. Its samples are runs: of one
+// run, the median of its starts.
 type pair struct {
 	figure.Row
-	before, after []float64
-	starts        [2][]float64 // of the current run: before, after
+	starts [2]figure.Samples // of the current run: before, after
 }
 
 // endRun takes the medians of a run.
 func (p *pair) endRun() {
 	if len(p.starts[0]) > 0 && len(p.starts[1]) > 0 {
-		p.before, p.after = append(p.before, figure.Median(p.starts[0])),
-			append(p.after, figure.Median(p.starts[1]))
+		p.RawSamples = append(p.RawSamples, p.starts[0].Median())
+		p.Samples = append(p.Samples, p.starts[1].Median())
+		p.Summarise()
 	}
-	p.starts = [2][]float64{}
+	p.starts = [2]figure.Samples{}
 }
 
 // key tells figures of two runs apart.
@@ -67,6 +67,7 @@ func (o *options) compare(jobs []job, out io.Writer) error {
 					p := pairs[key(&r)]
 					if p == nil {
 						p = &pair{Row: r}
+						p.Samples, p.RawSamples = nil, nil
 						pairs[key(&r)], order = p, append(order, key(&r))
 					}
 					p.starts[which] = append(p.starts[which], r.Ours.Median)
@@ -81,19 +82,17 @@ func (o *options) compare(jobs []job, out io.Writer) error {
 		}
 	}
 	var all []*pair
+	var rows []figure.Row
 	for _, k := range order {
-		if p := pairs[k]; len(p.before) > 0 { // else only one build has it
-			all = append(all, p)
+		if p := pairs[k]; len(p.Samples) > 0 { // else only one build has it
+			all, rows = append(all, p), append(rows, p.Row)
 		}
 	}
 	var err error
 	if wrong > 0 {
 		err = fmt.Errorf("%d totals are not exact", wrong)
 	}
-	if o.csv != "" {
-		err = errors.Join(err, figure.WriteFile(o.csv,
-			func(w io.Writer) error { return writePairs(w, all) }))
-	}
+	err = errors.Join(err, o.writeRows(rows, o.runs))
 	if o.markdown != "" {
 		err = errors.Join(err, figure.WriteFile(o.markdown,
 			func(w io.Writer) error { writeComparison(w, all); return nil }))
@@ -103,16 +102,11 @@ func (o *options) compare(jobs []job, out io.Writer) error {
 }
 
 // ratios are what the later build costs beside the earlier one, by run.
-func (p *pair) ratios() []float64 {
-	var all []float64
-	for i := range min(len(p.before), len(p.after)) {
-		if p.Unit == "ns" {
-			all = append(all, p.after[i]/p.before[i])
-		} else {
-			all = append(all, p.before[i]/p.after[i])
-		}
+func (p *pair) ratios() figure.Samples {
+	if p.Unit == "ns" {
+		return p.Samples.Ratios(p.RawSamples)
 	}
-	return all
+	return p.RawSamples.Ratios(p.Samples)
 }
 
 func (p *pair) flagged() bool {
@@ -123,7 +117,7 @@ func (p *pair) flagged() bool {
 // writeComparison writes a table for each place and a summary.
 func writeComparison(w io.Writer, all []*pair) {
 	where := ""
-	var ratios []float64
+	var ratios figure.Samples
 	flagged := 0
 	for _, p := range all {
 		if p.Where != where {
@@ -141,28 +135,10 @@ func writeComparison(w io.Writer, all []*pair) {
 			mark = "**slower**"
 		}
 		fmt.Fprintf(w, "| `%s` | %s | %s | %s | %s| %s |\n", p.Op, p.Place(),
-			figure.Amount(figure.Median(p.before), p.Unit),
-			figure.Amount(figure.Median(p.after), p.Unit), text, mark)
+			figure.Amount(p.Raw.Median, p.Unit), figure.Amount(p.Ours.Median, p.Unit),
+			text, mark)
 	}
 	fmt.Fprintf(w, "\n%d rows; median of all ratios %.3f (at most %g wanted); %d rows above "+
-		"%g in every run.\n", len(all), figure.Median(ratios),
+		"%g in every run.\n", len(all), ratios.Median(),
 		mostMedian, flagged, slower)
-}
-
-// writePairs writes every run's figures.
-func writePairs(w io.Writer, all []*pair) error {
-	out := csv.NewWriter(w)
-	out.Write([]string{"where", "op", "shape", "bytes", "ranks", "unit", "run", "before",
-		"after", "ratio"})
-	for _, p := range all {
-		for i, ratio := range p.ratios() {
-			out.Write([]string{p.Where, p.Op, p.Shape, strconv.FormatInt(p.Bytes, 10),
-				strconv.Itoa(p.Ranks), p.Unit, strconv.Itoa(i + 1),
-				strconv.FormatFloat(p.before[i], 'g', 6, 64),
-				strconv.FormatFloat(p.after[i], 'g', 6, 64),
-				strconv.FormatFloat(ratio, 'f', 3, 64)})
-		}
-	}
-	out.Flush()
-	return out.Error()
 }

@@ -26,6 +26,7 @@ const usage = `usage: bench [OPTION]...
        bench windows [OPTION]...     MPI one-sided communication; -h says which
        bench caf [OPTION]...         coarrays of Fortran; -h says which
        bench -waits [OPTION]...      how ranks wait for each other; -waits -h says which
+       bench run [-csv FILE] [-json FILE] COMMAND...     the figures that a program prints
 
 Measures on this machine, or between nodes, ours and a raw baseline alternating,
 and prints their ratio and the bar it is held against. No figure makes it fail.
@@ -45,11 +46,12 @@ and prints their ratio and the bar it is held against. No figure makes it fail.
   -quick           short runs that only show that everything works
   -mpi LIST        MPIs to compare with: openmpi,mpich (the default), or none; over RDMA
                    with any of them ucx_perftest, too
-  -csv FILE        write the figures as CSV
+  -csv FILE        write the figures as CSV, with all samples
+  -json FILE       write them as JSON
   -markdown FILE   write a line for each operation as a table for documents
   -svg DIRECTORY   draw charts of figures over size
   -build DIR       the build to measure (default the one bench is in)
-  -against DIR     another build: compare -build with it, no baselines; -csv and
+  -against DIR     another build: compare -build with it, no baselines; -csv, -json and
                    -markdown are the comparison's, the rest is as above
   -runs N          of a comparison (default 3)
   -starts N        of each build in a run (default 1); their median counts: threads may be placed
@@ -97,15 +99,18 @@ type buildOptions struct {
 
 // outputOptions name the files that are written, beside the table on standard output; "": none.
 type outputOptions struct {
-	csv, markdown, svg string // svg: a directory
-	gateFile           string // figures.jsonl of -gate
-	record             bool   // append a line to gateFile
+	csv, json, markdown, svg string // svg: a directory
+	gateFile                 string // figures.jsonl of -gate
+	record                   bool   // append a line to gateFile
 }
 
 // command is what the arguments name beside bench itself; nil: nothing.
 func command(args []string) func() error {
 	if i := slices.Index(args, "-waits"); i >= 0 {
 		return func() error { return runWaits(slices.Delete(slices.Clone(args), i, i+1)) }
+	}
+	if len(args) > 0 && args[0] == "run" {
+		return func() error { return runProgram(args[1:], os.Stdout) }
 	}
 	for _, s := range []*suite{&oneSided, &coarrays} {
 		if len(args) > 0 && args[0] == s.name {
@@ -177,6 +182,7 @@ func parse(args []string) (*options, error) {
 	f.IntVar(&o.runs, "runs", 3, "")
 	f.IntVar(&o.starts, "starts", 1, "")
 	f.StringVar(&o.csv, "csv", "", "")
+	f.StringVar(&o.json, "json", "", "")
 	f.StringVar(&o.markdown, "markdown", "", "")
 	f.StringVar(&o.svg, "svg", "", "")
 	f.StringVar(&o.gateFile, "gate", "", "")
@@ -276,10 +282,7 @@ func (o *options) measureJobs(jobs []job, out io.Writer) error {
 	if r.wrong > 0 {
 		failed = errors.Join(failed, fmt.Errorf("%d totals are not exact", r.wrong))
 	}
-	if o.csv != "" {
-		failed = errors.Join(failed, figure.WriteFile(o.csv,
-			func(w io.Writer) error { return figure.WriteCSV(w, r.figures()) }))
-	}
+	failed = errors.Join(failed, o.writeRows(r.figures(), o.reps))
 	if o.markdown != "" {
 		failed = errors.Join(failed, figure.WriteFile(o.markdown,
 			func(w io.Writer) error { writeMarkdown(w, r.rows); return nil }))
@@ -289,6 +292,15 @@ func (o *options) measureJobs(jobs []job, out io.Writer) error {
 			figure.Footer(config.Version, o.reps)))
 	}
 	return failed
+}
+
+// writeRows writes the files of rows that are asked for.
+func (o *outputOptions) writeRows(rows []figure.Row, repetitions int) error {
+	run := figure.Run{Version: config.Version, Repetitions: repetitions}
+	if len(rows) > 0 {
+		run.Where = rows[0].Where
+	}
+	return figure.WriteFiles(o.csv, o.json, run, rows)
 }
 
 // start runs one job with the library and the launcher of a build.

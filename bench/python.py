@@ -2,19 +2,18 @@
 """What puts and gets of the Python package cost beside a copy by NumPy and beside mpi4py's windows,
 in the same two processes.
 
-    mpirun -n 2 python3 bench/python.py
-    mpirun -n 2 --mca btl tcp,self --mca osc pt2pt python3 bench/python.py -nodes
+    bench run mpirun -n 2 python3 bench/python.py
+    bench run mpirun -n 2 --mca btl tcp,self --mca osc pt2pt python3 bench/python.py -nodes
 
 The second command is for pretended nodes, both over TCP.
 
-A figure is the median of repetitions; those of the ways alternate. Rank 0 measures, rank 1 waits in
-a barrier of MPI: its windows between nodes need that; ARMCI needs nothing of it. A put is measured
-with its fence (Flush). With -nodes the ranks are nodes to ARMCI (setting ARMCI_NODE).
+Prints lines of timing.h (in the worker of armci_perf); the ways take turns. Rank 0 measures, rank 1
+waits in a barrier of MPI: its windows between nodes need that; ARMCI needs nothing of it. A put is
+measured with its fence (Flush). With -nodes the ranks are nodes to ARMCI (setting ARMCI_NODE).
 """
 
 import argparse
 import os
-import statistics
 import time
 
 import mpi4py
@@ -54,20 +53,28 @@ def ways(nbytes):
         window.Flush(1)
 
     return {
-        "numpy copy": lambda: np.copyto(out, far),
-        "armci get": lambda: block[:],
-        "armci get, out=": lambda: block.get(..., out),
-        "armci put and fence": armci_put,
-        "mpi4py Put and Flush": mpi_put,
-        "mpi4py Get and Flush": mpi_get,
+        "numpy-copy": lambda: np.copyto(out, far),
+        "get": lambda: block[:],
+        "get-out": lambda: block.get(..., out),
+        "put": armci_put,
+        "mpi4py-put": mpi_put,
+        "mpi4py-get": mpi_get,
     }
 
 
-def seconds(call, count):
-    began = time.perf_counter()
+# What each way is beside.
+beside = {"get": "mpi4py-get", "get-out": "mpi4py-get", "put": "mpi4py-put"}
+
+
+def nanoseconds(call, count):
+    began = time.perf_counter_ns()
     for _ in range(count):
         call()
-    return (time.perf_counter() - began) / count
+    return (time.perf_counter_ns() - began) / count
+
+
+def text(samples):
+    return " ".join(f"{x:.6g}" for x in samples) or "-"
 
 
 for size, count in ((8, 200), (1 << 20, 5)):
@@ -75,11 +82,13 @@ for size, count in ((8, 200), (1 << 20, 5)):
     MPI.COMM_WORLD.Barrier()
     if armci.rank() == 0:
         found = {name: [] for name in calls}
-        for _ in range(options.reps):
-            for name, call in calls.items():
-                found[name].append(seconds(call, count))
+        for rep in range(options.reps):
+            for k in range(len(calls)):
+                name = list(calls)[(k + rep) % len(calls)]  # none always follows the same one
+                found[name].append(nanoseconds(calls[name], count))
         for name, samples in found.items():
-            print(f"{size:8} bytes  {name:22} {statistics.median(samples) * 1e6:10.2f} us")
+            raw = found[beside[name]] if name in beside else []
+            print("PERF", name, "-", size, 2, "ns", text(samples), text(raw), sep="\t")
     MPI.COMM_WORLD.Barrier()  # where rank 1 waits meanwhile
 if armci.rank() == 0:
     print(

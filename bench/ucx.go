@@ -75,7 +75,7 @@ func (o *options) perftest(test string, n int64) (figure.Value, error) {
 	if o.quick {
 		starts, iterations = 1, iterations/20+1
 	}
-	var all []float64
+	var all figure.Samples
 	for range starts {
 		ns, err := perftestOnce(test, n, iterations)
 		if err != nil {
@@ -84,8 +84,7 @@ func (o *options) perftest(test string, n int64) (figure.Value, error) {
 		}
 		all = append(all, ns)
 	}
-	v := figure.Value{Median: figure.Median(all), Least: slices.Min(all), Most: slices.Max(all)}
-	return v, nil
+	return all.Value(), nil
 }
 
 // perftestOnce runs a server and its client.

@@ -1,32 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // What bench -waits prints: a table for each place and condition with the medians
-// and the 90th percentiles of starts, and which bars hold; and CSV with every start.
+// and the 90th percentiles of starts, and which bars hold; and files with every start.
 // All verdicts are computed from the figures.
 package main
 
 import (
 	"cmp"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
 
 	"libarmci/internal/figure"
 )
-
-// percentile is the least value that so many in a hundred do not exceed; 0 of none.
-func percentile(values []float64, percent int) float64 {
-	s := slices.Sorted(slices.Values(values))
-	if len(s) == 0 {
-		return 0
-	}
-	return s[max(int(math.Ceil(float64(len(s)*percent)/100)), 1)-1]
-}
 
 // startFigures are the median and the 90th percentile of starts; 0 of none.
 type startFigures struct {
@@ -36,7 +25,7 @@ type startFigures struct {
 
 func (m *waitRun) startsOf(p *waitPlace, r *waitRow, w *waitWay, c condition) startFigures {
 	values := m.figures[waitKey{p.name, w.op(r), r.bytes, w.name, c}]
-	return startFigures{figure.Median(values), percentile(values, 90), len(values)}
+	return startFigures{values.Median(), values.Percentile(90), len(values)}
 }
 
 // barResult is a figure beside its bar, which is "" where there is none, or nothing to compare
@@ -192,9 +181,7 @@ func (m *waitRun) writeReport(out io.Writer) error {
 	if len(m.figures) == 0 {
 		err = errors.Join(err, errors.New("-waits: no start gave a figure"))
 	}
-	if m.csv != "" {
-		err = errors.Join(err, figure.WriteFile(m.csv, m.writeCSV))
-	}
+	err = errors.Join(err, m.writeRows(m.startRows(), m.starts))
 	if m.markdown != "" {
 		tables := func(w io.Writer) error { m.tables(w); return nil }
 		err = errors.Join(err, figure.WriteFile(m.markdown, tables))
@@ -202,26 +189,28 @@ func (m *waitRun) writeReport(out io.Writer) error {
 	return err
 }
 
-// writeCSV writes a line for each start of each way.
-func (m *waitRun) writeCSV(w io.Writer) error {
-	out := csv.NewWriter(w)
-	out.Write([]string{"place", "condition", "op", "bytes", "way", "start", "ns"})
-	keys := make([]waitKey, 0, len(m.figures))
-	for k := range m.figures {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, func(a, b waitKey) int {
-		return cmp.Or(cmp.Compare(a.place, b.place), cmp.Compare(a.condition, b.condition),
-			cmp.Compare(a.op, b.op), cmp.Compare(a.bytes, b.bytes),
-			cmp.Compare(a.way, b.way))
-	})
-	for _, k := range keys {
-		for i, ns := range m.figures[k] {
-			out.Write([]string{k.place, k.condition.String(), k.op,
-				strconv.FormatInt(k.bytes, 10), k.way, strconv.Itoa(i + 1),
-				strconv.FormatFloat(ns, 'g', 6, 64)})
+// startRows are the figures of each way; a sample is a start. The way stands in the place of the
+// shape.
+func (m *waitRun) startRows() []figure.Row {
+	var all []figure.Row
+	for k, starts := range m.figures {
+		if len(starts) == 0 {
+			continue
 		}
+		r := figure.Row{Op: k.op, Shape: k.way, Bytes: k.bytes, Ranks: m.ranks(k.place),
+			Where: k.place + ", " + k.condition.String(), Unit: "ns", Samples: starts}
+		r.Summarise()
+		all = append(all, r)
 	}
-	out.Flush()
-	return out.Error()
+	slices.SortFunc(all, func(a, b figure.Row) int {
+		return cmp.Or(cmp.Compare(a.Where, b.Where), cmp.Compare(a.Op, b.Op),
+			cmp.Compare(a.Bytes, b.Bytes), cmp.Compare(a.Shape, b.Shape))
+	})
+	return all
+}
+
+// ranks are how many ranks a place has.
+func (m *waitRun) ranks(place string) int {
+	i := slices.IndexFunc(m.places, func(p waitPlace) bool { return p.name == place })
+	return m.places[i].ranks
 }

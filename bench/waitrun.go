@@ -39,7 +39,7 @@ type waitKey struct {
 }
 
 // waitFigures are figures in ns, one of each start.
-type waitFigures map[waitKey][]float64
+type waitFigures map[waitKey]figure.Samples
 
 const (
 	mostFailures = 3                // a way that has failed so often is not started again

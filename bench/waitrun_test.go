@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-const barrierFigure = `printf 'PERF\tbarrier\t-\t8\t2\tns\t7\t7\t7\t0\t0\t0\t0\n'`
+const barrierFigure = `printf 'PERF\tbarrier\t-\t8\t2\tns\t7\t-\n'`
 
 // scripted is a run with a script in the place of each launcher.
 func scripted(t *testing.T, place, row, script string) *waitRun {

@@ -46,6 +46,7 @@ makes it fail.
   -sample MS       length of a sample (default 20); a start takes the median of five
   -quick           samples of 1 ms, which only show that everything works
   -csv FILE        write the figure of every start as CSV
+  -json FILE       write them as JSON
   -markdown FILE   write the tables for documents
   -list            print the rows and stop
   -v               print the command of every start
@@ -55,6 +56,7 @@ makes it fail.
 type waitOptions struct {
 	waitPrograms
 	waitHosts
+	outputOptions
 	list, verbose, quick bool
 	rows                 *regexp.Regexp // of PLACE/ROW
 	conditions           []condition
@@ -62,7 +64,6 @@ type waitOptions struct {
 	starts               int           // of each way in each condition
 	limit                time.Duration // no round begins after it
 	sample               float64       // ms
-	csv, markdown        string        // files; "": none
 }
 
 // waitPrograms are the directories of builds, programs and the software verbs device.
@@ -130,6 +131,7 @@ func parseWaits(args []string) (*waitOptions, error) {
 	f.Float64Var(&o.sample, "sample", 20, "")
 	f.BoolVar(&o.quick, "quick", false, "")
 	f.StringVar(&o.csv, "csv", "", "")
+	f.StringVar(&o.json, "json", "", "")
 	f.StringVar(&o.markdown, "markdown", "", "")
 	f.BoolVar(&o.list, "list", false, "")
 	f.BoolVar(&o.verbose, "v", false, "")

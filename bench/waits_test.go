@@ -7,11 +7,14 @@ package main
 import (
 	"bytes"
 	"os"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"libarmci/internal/figure"
 )
 
 func TestWrongWaits(t *testing.T) {
@@ -30,22 +33,6 @@ func TestConditions(t *testing.T) {
 		o, err := parseWaits(strings.Fields(line))
 		if err != nil || !slices.Equal(o.conditions, want) || len(o.cores) == 0 {
 			t.Errorf("%q: %v, %v", line, o, err)
-		}
-	}
-}
-
-// TestPercentile compares the 90th percentile of none, one, two and twenty values.
-func TestPercentile(t *testing.T) {
-	twenty := make([]float64, 20)
-	for i := range twenty {
-		twenty[i] = float64(20 - i)
-	}
-	for _, c := range []struct {
-		values []float64
-		want   float64
-	}{{nil, 0}, {[]float64{7}, 7}, {[]float64{3, 9}, 9}, {twenty, 18}} {
-		if got := percentile(c.values, 90); got != c.want {
-			t.Errorf("%v: %v, want %v", c.values, got, c.want)
 		}
 	}
 }
@@ -129,18 +116,16 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// The CSV has a line for each start.
-func TestWaitsCSV(t *testing.T) {
+// The rows that are written have a sample for each start.
+func TestWaitsRows(t *testing.T) {
 	p := placeNamed(t, "lock-3", "lock-remote")
-	var out bytes.Buffer
 	m := measured(&p, disturbed, map[string][]float64{"ours": {7, 9}})
-	if err := m.writeCSV(&out); err != nil {
-		t.Fatal(err)
-	}
-	want := "place,condition,op,bytes,way,start,ns\nlock-3,disturbed,lock-remote,8,ours,1,7\n" +
-		"lock-3,disturbed,lock-remote,8,ours,2,9\n"
-	if out.String() != want {
-		t.Errorf("got\n%s", out.String())
+	m.places = []waitPlace{p}
+	want := []figure.Row{{Op: "lock-remote", Shape: "ours", Bytes: 8, Ranks: 3,
+		Where: "lock-3, disturbed", Unit: "ns", Samples: figure.Samples{7, 9},
+		Ours: figure.Value{Median: 8, Least: 7, Most: 9}}}
+	if got := m.startRows(); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v", got)
 	}
 }
 

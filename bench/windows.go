@@ -44,7 +44,7 @@ library, by turns. What a series cannot do is said in the tables.
   -best            the best repetition counts, not the median: on machines that are busy with
                    something else
   -quick           short runs that only show that everything works
-  -out DIR         write NETWORK.csv, NETWORK.md and charts there
+  -out DIR         write NETWORK.csv, .json, .md and charts there
   -v               print the command of every job
 `
 
@@ -193,11 +193,11 @@ func (w *windows) measureSeries(out io.Writer) error {
 	if err := os.MkdirAll(w.out, 0o777); err != nil {
 		return err
 	}
-	rows := w.rows()
+	rows, name := w.rows(), filepath.Join(w.out, w.network)
+	files := outputOptions{csv: name + ".csv", json: name + ".json"}
 	return errors.Join(err,
-		figure.WriteFile(filepath.Join(w.out, w.network+".md"), report),
-		figure.WriteFile(filepath.Join(w.out, w.network+".csv"),
-			func(to io.Writer) error { return figure.WriteCSV(to, rows) }),
+		figure.WriteFile(name+".md", report),
+		files.writeRows(rows, w.runs),
 		w.draw(w.out, w.network, rows, figure.Footer(config.Version, w.runs)))
 }
 

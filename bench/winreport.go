@@ -42,23 +42,19 @@ func (t *table) rows() []figure.Row {
 		runs := t.runs[k]
 		r := runs[0]
 		if len(runs) > 1 {
-			r.Ours = summary(runs, func(r *figure.Row) float64 { return r.Ours.Median })
-			r.Raw = summary(runs, func(r *figure.Row) float64 { return r.Raw.Median })
-			r.Ratio = summary(runs,
-				func(r *figure.Row) float64 { return r.Ratio }).Median
+			r.Samples, r.RawSamples = nil, nil
+			var ratios figure.Samples
+			for _, run := range runs {
+				r.Samples = append(r.Samples, run.Ours.Median)
+				r.RawSamples = append(r.RawSamples, run.Raw.Median)
+				ratios = append(ratios, run.Ratio)
+			}
+			r.Summarise()
+			r.Ratio = ratios.Median()
 		}
 		all = append(all, r)
 	}
 	return all
-}
-
-func summary(runs []figure.Row, of func(*figure.Row) float64) figure.Value {
-	var values []float64
-	for i := range runs {
-		values = append(values, of(&runs[i]))
-	}
-	return figure.Value{Median: figure.Median(values), Least: slices.Min(values),
-		Most: slices.Max(values)}
 }
 
 // rows are the figures that count.
@@ -80,10 +76,9 @@ func (w *windows) rows() []figure.Row {
 
 // best is the best repetition of all runs in the place of the median.
 func (t *table) best(r *figure.Row, of func(*figure.Row) figure.Value) figure.Value {
-	runs := t.runs[key(r)]
-	v := figure.Value{
-		Least: summary(runs, func(r *figure.Row) float64 { return of(r).Least }).Least,
-		Most:  summary(runs, func(r *figure.Row) float64 { return of(r).Most }).Most,
+	v := of(r)
+	for _, run := range t.runs[key(r)] {
+		v.Least, v.Most = min(v.Least, of(&run).Least), max(v.Most, of(&run).Most)
 	}
 	if v.Median = v.Most; r.Unit == "ns" {
 		v.Median = v.Least

@@ -17,7 +17,7 @@ import (
 
 // atomicOf converts the arguments of an atomic operation.
 func atomicOf(x *transport.RMW, op, bytes C.int, old, prem, operand, compare unsafe.Pointer) error {
-	what, ok := transport.WordOp(int(op))
+	what, ok := transport.RMWOpOfC(int(op))
 	switch {
 	case !ok:
 		return &core.ArgError{Arg: "op", Text: fmt.Sprintf("%d is no operation", int(op)),
@@ -91,7 +91,7 @@ func armcigo_event_raise(event, record unsafe.Pointer, proc C.int) C.int {
 //export armcigo_event_tell
 func armcigo_event_tell(event unsafe.Pointer, count C.uint32_t, proc C.int) C.int {
 	defer guest.Guard(guest.Faults())
-	return code("ARMCIX_Event_raise", lib.rt.Load().EventTell(int(proc), uintptr(event),
+	return code("ARMCIX_Event_raise", lib.rt.Load().WakeEventWaiters(int(proc), uintptr(event),
 		uint32(count)))
 }
 

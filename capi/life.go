@@ -89,9 +89,9 @@ func armcigo_finalize() C.int {
 	lib.profile.End(rt)
 	if lib.messages {
 		rt.AllFence()
-		rt.Liveness.Ending(true)
+		rt.Liveness.AnnounceFinalBarrier(true)
 		rt.Barrier()
-		rt.Liveness.Ending(false) // armci_msg_* may still be called
+		rt.Liveness.AnnounceFinalBarrier(false) // armci_msg_* may still be called
 		return 0
 	}
 	return code("ARMCI_Finalize", shut(rt))

@@ -143,7 +143,7 @@ func armcigo_access(cname *C.char, p unsafe.Pointer) {
 	name := literal(cname)
 	rt, err := initialised(name, func() string { return fmt.Sprintf("%#x", uintptr(p)) })
 	must(name, err)
-	if !rt.Memory.Owns(rt.Topo.Local(rt.Me), uintptr(p), 1) {
+	if !rt.Memory.InRegionOf(rt.Topo.Local(rt.Me), uintptr(p), 1) {
 		end(name, &core.ArgError{Arg: "ptr", Text: "not in an allocation of this rank",
 			Code: core.CodeArgument})
 	}

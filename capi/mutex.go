@@ -45,7 +45,7 @@ func publishMutexes(rt *core.Runtime, handle uintptr, s *core.MutexSet) {
 	first := unsafe.Slice((**C.uint8_t)(C.calloc(C.size_t(rt.N), 8)), rt.N)
 	count := unsafe.Slice((*C.int)(C.calloc(C.size_t(rt.N), C.sizeof_int)), rt.N)
 	for rank := range rt.N { // addresses of other nodes are for their data servers
-		if at, n := s.Hosted(transport.Rank(rank)); n > 0 {
+		if at, n := s.MutexesOf(transport.Rank(rank)); n > 0 {
 			first[rank], count[rank] = (*C.uint8_t)(kernel.Ptr(at)), C.int(n)
 		}
 	}
@@ -158,7 +158,7 @@ func armcigo_holds_mutex(hdl unsafe.Pointer, mutex, proc C.int) {
 			_, s, err = setOf(name, hdl)
 		}
 		if s != nil {
-			s.Holds(int(mutex), int(proc))
+			s.RecordHeld(int(mutex), int(proc))
 		}
 	}
 	must(name, err)

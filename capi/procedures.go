@@ -92,7 +92,7 @@ func armcigo_gpc_exec(h, p C.int, hdr unsafe.Pointer, hlen C.int, data unsafe.Po
 	if err != nil {
 		return code(name, err)
 	}
-	wait, err := rt.GPCExec(int(h), int(p), C.GoBytes(hdr, hlen), C.GoBytes(data, dlen),
+	wait, err := rt.CallProcedure(int(h), int(p), C.GoBytes(hdr, hlen), C.GoBytes(data, dlen),
 		int(rhlen), int(rdlen))
 	if err != nil {
 		return code(name, err)

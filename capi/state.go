@@ -129,7 +129,7 @@ func openFastPath(rt *core.Runtime) {
 		unposted = &C.front_inner.uncoalesced
 	}
 	var coalesced *C.struct_front_batch
-	b := rt.Coalesce((*atomic.Int32)(unsafe.Pointer(unposted)))
+	b := rt.EnableCoalescing((*atomic.Int32)(unsafe.Pointer(unposted)))
 	if len(b) == C.FRONT_COALESCERS {
 		lib.shared.Pin(&b[0])
 		coalesced = (*C.struct_front_batch)(unsafe.Pointer(&b[0]))
@@ -232,7 +232,7 @@ func must(name string, err error) {
 // awaitEnd does not return if a call has failed because the job is ending.
 func awaitEnd(name string, err error) {
 	if rt := lib.rt.Load(); rt != nil {
-		rt.AwaitEnd(name, err)
+		rt.AwaitJobEnd(name, err)
 	}
 }
 

@@ -259,7 +259,7 @@ func armcigo_tell_notified(proc C.int, count C.uint32_t) C.int {
 	rt, err := initialised("armci_notify",
 		func() string { return fmt.Sprintf("rank %d", proc) })
 	if err == nil {
-		err = rt.TellNotified(int(proc), uint32(count))
+		err = rt.WakeNotified(int(proc), uint32(count))
 	}
 	return code("armci_notify", err)
 }

@@ -37,7 +37,7 @@ func result(err error, text *C.char) C.int {
 		return C.GO_OK
 	}
 	if rt := lib.rt.Load(); rt != nil {
-		rt.AwaitEnd("MPI one-sided communication", err)
+		rt.AwaitJobEnd("MPI one-sided communication", err)
 	}
 	b := unsafe.Slice((*byte)(unsafe.Pointer(text)), textBytes)
 	b[copy(b[:textBytes-1], err.Error())] = 0
@@ -226,7 +226,8 @@ func mpirmago_add(world C.int, event C.uintptr_t, text *C.char) C.int {
 //export mpirmago_tell
 func mpirmago_tell(world C.int, event C.uintptr_t, count C.uint32_t, text *C.char) C.int {
 	defer guest.Guard(guest.Faults())
-	return result(lib.rt.Load().EventTell(int(world), uintptr(event), uint32(count)), text)
+	err := lib.rt.Load().WakeEventWaiters(int(world), uintptr(event), uint32(count))
+	return result(err, text)
 }
 
 // mpirmago_await sleeps until an event that a rank raises differs from what was seen.

@@ -124,7 +124,7 @@ func mpirmago_aborting() {
 // ended ends the job: a request has failed, which its MPI cannot be told.
 func ended(err error) {
 	rt := lib.rt.Load()
-	rt.AwaitEnd("MPI_Wait", err)
+	rt.AwaitJobEnd("MPI_Wait", err)
 	lib.recorder.Alone(rt, aborted)
 	rt.AbortInTurn(fmt.Sprintf("a request of one-sided communication: %v: the job ends", err),
 		1)

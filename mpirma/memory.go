@@ -42,8 +42,9 @@ func mpirmago_release(addr C.uintptr_t, text *C.char) C.int {
 func mpirmago_owned(addr C.uintptr_t, nbytes C.int64_t) C.int {
 	defer guest.Guard(guest.Faults())
 	rt := lib.rt.Load()
-	if rt.Memory.Inside(uintptr(addr)) && rt.Memory.Owns(rt.Topo.Local(rt.Me), uintptr(addr),
-		int64(nbytes)) {
+	if rt.Memory.InArena(uintptr(addr)) &&
+		rt.Memory.InRegionOf(rt.Topo.Local(rt.Me), uintptr(addr),
+			int64(nbytes)) {
 		return 1
 	}
 	return 0

@@ -1,18 +1,20 @@
-# The C and Fortran programs and the examples: compiled for every MPI flavour here, run on the
-# matrix flavour x ranks x fast path. The slow path and the numbers of ranks are run under armcirun
-# only: they do not depend on the launcher. Under an MPI a program runs once, on 2 ranks under Open
-# MPI and on 4 under MPICH, or on the 2 that it is for.
+# The C and Fortran programs and the examples: compiled for every MPI flavour here, and run so that
+# each program meets each launcher, each of its numbers of ranks, and both paths on two and on four
+# ranks; not each combination of the three.
+#
+#              1, 3, 5, 9 ranks   2 ranks   4 ranks
+#   armcirun   by turns           fast      slow
+#   one MPI                       slow
+#   the other                               fast
+#
+# Which MPI is which, and which path is whose turn, alternates from program to program.
 # Which programs there are, and what is special about one, is said in programs.txt beside them, not
 # here.
 # SPDX-License-Identifier: BSD-3-Clause
 
-set(paths_none fast slow)
-set(paths_openmpi fast)
-set(paths_mpich fast)
+set(turns fast slow)
 set(setting_fast "ARMCI_FASTPATH=y")
 set(setting_slow "ARMCI_FASTPATH=n")
-set(once_openmpi 2)
-set(once_mpich 4)
 set(launcher_none armcirun)
 set(launcher_openmpi openmpi)
 set(launcher_mpich mpich)
@@ -20,21 +22,49 @@ set(here ${CMAKE_CURRENT_SOURCE_DIR})
 set(out ${PROJECT_BINARY_DIR}/tests)
 add_custom_target(armci_quick) # what make quick needs
 
-# programs_matrix(<room> <name> <flavour> <program> <ranks, as a list> [NAME=value...]): one test
-# per cell.
-function(programs_matrix room name flavour program ranks)
-  if(NOT flavour STREQUAL none)
-    foreach(once 2 ${once_${flavour}})
-      if(once IN_LIST ARGV4)
-        set(ranks ${once})
+# programs_cells(<flavour> <turn> <ranks, as a list> <result>): the runs, as ranks/path; <turn> is
+# the number of the program.
+function(programs_cells flavour turn ranks result)
+  math(EXPR odd "${turn} % 2")
+  set(cells "")
+  if(flavour STREQUAL none)
+    foreach(n IN LISTS ranks)
+      list(GET turns ${odd} path)
+      if(n EQUAL 2)
+        set(path fast)
+      elseif(n EQUAL 4)
+        set(path slow)
+      else()
+        math(EXPR odd "1 - ${odd}")
       endif()
+      list(APPEND cells ${n}/${path})
     endforeach()
+  else()
+    list(GET ranks 0 n)
+    if(2 IN_LIST ranks)
+      set(n 2)
+    endif()
+    set(path slow)
+    if("${flavour}/${odd}" MATCHES "openmpi/1|mpich/0")
+      set(path fast)
+      if(4 IN_LIST ranks)
+        set(n 4)
+      endif()
+    endif()
+    set(cells ${n}/${path})
   endif()
-  foreach(n IN LISTS ranks)
-    foreach(path IN LISTS paths_${flavour})
-      armci_run(${room}/${name}/${launcher_${flavour}}/n${n}/${path} LAUNCHER ${flavour} RANKS ${n}
-        COMMAND ${program} LABELS ${room} TIMEOUT 120 ENV "${setting_${path}}" ${ARGN})
-    endforeach()
+  set(${result} ${cells} PARENT_SCOPE)
+endfunction()
+
+# programs_matrix(<room> <name> <flavour> <turn> <program> <ranks, as a list> [NAME=value...]): one
+# test per cell.
+function(programs_matrix room name flavour turn program ranks)
+  programs_cells(${flavour} ${turn} "${ranks}" cells)
+  foreach(cell IN LISTS cells)
+    string(REGEX MATCH "^[0-9]+" n ${cell})
+    string(REGEX MATCH "[a-z]+$" path ${cell})
+    armci_run(${room}/${name}/${launcher_${flavour}}/n${cell} LAUNCHER ${flavour} RANKS ${n}
+      COMMAND ${program} LABELS ${room} TIMEOUT 120 ENV "${setting_${path}}" ${ARGN})
   endforeach()
 endfunction()
 
@@ -51,6 +81,7 @@ endfunction()
 # without a program.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${here}/c/programs.txt)
 set(listed "")
+set(turn 0)
 set(unlisted "")
 file(STRINGS ${here}/c/programs.txt lines REGEX "^[a-z]")
 foreach(line IN LISTS lines)
@@ -58,13 +89,14 @@ foreach(line IN LISTS lines)
   list(POP_FRONT settings name ranks)
   string(REPLACE "," ";" ranks "${ranks}")
   list(APPEND listed ${name}.c)
+  math(EXPR turn "${turn} + 1")
   if(NOT EXISTS ${here}/c/${name}.c)
     string(APPEND unlisted " no ${name}.c;")
     continue()
   endif()
   foreach(flavour IN LISTS ARMCI_CAN_CC)
     programs_build(c ${name} ${flavour} ${here}/c/${name}.c program)
-    programs_matrix(c ${name} ${flavour} ${program} "${ranks}" ${settings})
+    programs_matrix(c ${name} ${flavour} ${turn} ${program} "${ranks}" ${settings})
   endforeach()
   if(TARGET build_tests_c_none_${name})
     add_dependencies(armci_quick build_tests_c_none_${name})
@@ -75,10 +107,12 @@ foreach(line IN LISTS lines)
       ENV ${settings})
   endif()
 endforeach()
-if(TEST c/idle/openmpi/n2/fast)
-  # It measures what it takes of the processors.
-  set_tests_properties(c/idle/openmpi/n2/fast PROPERTIES PROCESSORS 2)
-endif()
+foreach(path fast slow)
+  if(TEST c/idle/openmpi/n2/${path})
+    # It measures what it takes of the processors.
+    set_tests_properties(c/idle/openmpi/n2/${path} PROPERTIES PROCESSORS 2)
+  endif()
+endforeach()
 file(GLOB present CONFIGURE_DEPENDS RELATIVE ${here}/c ${here}/c/*.c)
 list(REMOVE_ITEM present ${listed})
 if(present)
@@ -104,11 +138,12 @@ endforeach()
 file(GLOB sources CONFIGURE_DEPENDS ${here}/fortran/*.f90)
 foreach(source IN LISTS sources)
   get_filename_component(name ${source} NAME_WE)
+  math(EXPR turn "${turn} + 1")
   file(STRINGS ${source} uses_mpi REGEX "^ *use +mpi")
   foreach(flavour IN LISTS ARMCI_CAN_FC)
     if(TARGET armci_fortran AND NOT (uses_mpi AND flavour STREQUAL "none"))
       programs_build(fortran ${name} ${flavour} ${source} program)
-      programs_matrix(fortran ${name} ${flavour} ${program} "1;2;4")
+      programs_matrix(fortran ${name} ${flavour} ${turn} ${program} "1;2;4")
     endif()
   endforeach()
 endforeach()

@@ -7,7 +7,7 @@
 # Patterns of names: these tests are full,
 set(full
   "^nwchem$" "^package$" "^(aarch64|ppc64le|riscv64)$" "^unit/litmus/weaken$"
-  "^c/.*/(single|armcirun)/n[1359]/" "^c/.*/openmpi/n[13459]/" "^c/.*/mpich/n[12359]/"
+  "^c/.*/(single|armcirun)/n[1359]/"
   "^c/model_long/" "^c/idle/"
   "^fortran/.*/n1/" "^fortran/(atomics|calls|scopes|vectors)/(openmpi|mpich)/"
   "^ga/"
@@ -21,7 +21,7 @@ set(full
 # but these of them are check: programs for one rank, a Global Arrays run, each launcher within and
 # between hosts, the faults that happen most, one boot of the virtual machine.
 set(check
-  "^c/(stride_iterator|read_write_strided|init)/single/" "^c/idle/(armcirun|openmpi)/n2/fast$"
+  "^c/(stride_iterator|read_write_strided|init)/single/" "^c/idle/(armcirun|openmpi)/n2/"
   "^ga/openmpi$"
   "^fault/[a-z]*/(kill|leave)$" "^fault/armcirun/(signal|exits|receive|sent)$" "^fault/mpich/nodes$"
   "^fault/(crash|leaks|messages|mistakes|strangers)$"

@@ -44,7 +44,7 @@ int app_start(int argc, char **argv, const char *arguments, int most)
 		case 'v': app_chosen = optarg; break;
 		default: usage(argv[0], arguments);
 		}
-	if (app_reps < 1 || app_reps > APP_REPS_MAX || argc - optind > most)
+	if (app_reps < 1 || app_reps > TIMING_REPS_MAX || argc - optind > most)
 		usage(argv[0], arguments);
 	if (app_quick)
 		app_reps = 1;

@@ -7,7 +7,7 @@
 //   APPLICATION [-q] [-r REPS] [-v VERSION,...] [ARGUMENT]... -q: the smallest problem, once; -v:
 //   these versions only
 //
-// Lines are those of armci_perf's worker (cmd/armci_perf/worker/row.h). Of each version: PERF
+// Lines are those of timing.h. Of each version: PERF
 // APP/VERSION with the time of the slowest rank, for each rank PERF APP/VERSION:comm with the rank
 // in the place of the shape and the time it spent in communication, and CHECK APP/VERSION with what
 // its verification says.
@@ -20,7 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { APP_REPS_MAX = 99 };
+#include "timing.h"
 
 extern int app_me, app_n; // rank and number of ranks
 extern bool app_quick;    // the smallest problem, to show that it works
@@ -55,7 +55,6 @@ struct app_version {
 void app_contest(const char *app, const char *shape, const struct app_version *versions, int count,
 	void *arg, double flops);
 
-double app_now(void); // seconds
 // Whatever is between the two is communication (waits for others included). They do not nest.
 void app_comm_begin(void);
 void app_comm_end(void);

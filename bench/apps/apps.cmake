@@ -4,6 +4,7 @@
 
 set(apps ${here}/apps)
 file(GLOB apps_shared CONFIGURE_DEPENDS ${apps}/*.c)
+list(APPEND apps_shared ${ARMCI_PERF_SOURCE}/timing.c)
 # armci_bench_app(<directory> [FLAGS <flag>...])
 function(armci_bench_app name)
   cmake_parse_arguments(A "" "" "FLAGS" ${ARGN})

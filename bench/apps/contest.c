@@ -6,24 +6,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "app.h"
-#include "row.h"
 
 const char *app_chosen;
 static bool wrong;
 static double spent, begun; // in communication; when it began
 
-double app_now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-void app_comm_begin(void) { begun = app_now(); }
-void app_comm_end(void) { spent += app_now() - begun; }
+void app_comm_begin(void) { begun = timing_now(); }
+void app_comm_end(void) { spent += timing_now() - begun; }
 void app_comm_clear(void) { spent = 0; }
 bool app_wrong(void) { return wrong; }
 
@@ -39,78 +30,83 @@ static bool chosen(const char *name)
 }
 
 static void print(const char *app, const char *version, const char *what, const char *shape,
-	const char *unit, const double *v)
+	enum timing_unit unit, const double *v)
 {
 	char op[80];
-	struct row r = {op, what, shape, 0, app_n, unit};
+	struct timing_figure f = {op, what, shape, 0, app_n, unit};
 	snprintf(op, sizeof op, "%s/%s", app, version);
-	row_print(&r, v, NULL, app_reps, 0);
+	timing_print(&f, v, NULL, app_reps);
 }
 
-// What a version has measured: seconds of the slowest rank, and on rank 0 each rank's in
-// communication, repetition after repetition.
+// A version as it is measured.
 struct measured {
-	double time[APP_REPS_MAX];
-	double *comm; // [rank][repetition]
-	bool good;
+	const struct app_version *version;
+	void *arg;
+	double *comm; // [rank][repetition], on rank 0: ns that each rank spent in communication
+	int rep, wrong; // repetitions that were made, and that gave a wrong result
 };
 
-static void once(const struct app_version *v, void *arg, struct measured *m, int rep)
+// Seconds of the slowest rank.
+static double run(void *arg, long n)
 {
+	struct measured *m = arg;
 	double all[app_n];
+	(void)n;
 	MPI_Barrier(MPI_COMM_WORLD);
 	app_comm_clear();
-	m->time[rep] = app_greatest(v->run(arg));
+	double time = app_greatest(m->version->run(m->arg));
 	MPI_Gather(&spent, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
-	for (int r = 0; app_me == 0 && r < app_n; r++) m->comm[r * app_reps + rep] = all[r] * 1e9;
-	if (!v->good(arg))
-		m->good = false;
+	for (int r = 0; app_me == 0 && r < app_n; r++)
+		m->comm[r * app_reps + m->rep] = all[r] * 1e9;
+	m->wrong += !m->version->good(m->arg);
+	m->rep++;
+	return time;
 }
 
-static void report(const char *app, const char *shape, const struct app_version *v,
-	struct measured *m, double flops)
+static void report(const char *app, const char *shape, const struct measured *m,
+	const double *seconds, double flops)
 {
-	double rate[APP_REPS_MAX];
-	char rank[16];
+	const char *name = m->version->name;
+	double ns[TIMING_REPS_MAX], rate[TIMING_REPS_MAX];
+	char text[120];
 	for (int i = 0; i < app_reps; i++) {
-		rate[i] = flops / m->time[i] / 1e6;
-		m->time[i] *= 1e9;
+		ns[i] = timing_in_unit(TIMING_NS, seconds[i], 0);
+		rate[i] = timing_in_unit(TIMING_MOPS, seconds[i] / flops, 0);
 	}
-	print(app, v->name, "", shape, "ns", m->time);
+	print(app, name, "", shape, TIMING_NS, ns);
 	if (flops > 0)
-		print(app, v->name, ":rate", shape, "Mop/s", rate);
+		print(app, name, ":rate", shape, TIMING_MOPS, rate);
 	for (int r = 0; r < app_n; r++) {
-		snprintf(rank, sizeof rank, "%d", r);
-		print(app, v->name, ":comm", rank, "ns", m->comm + (size_t)r * (size_t)app_reps);
+		snprintf(text, sizeof text, "%d", r);
+		print(app, name, ":comm", text, TIMING_NS, m->comm + (size_t)r * (size_t)app_reps);
 	}
-	printf("CHECK\t%s/%s %s\t%s\n", app, v->name, shape, m->good ? "ok" : "WRONG");
+	snprintf(text, sizeof text, "%s/%s %s", app, name, shape);
+	timing_check(text, m->wrong, 0);
 }
 
 void app_contest(const char *app, const char *shape, const struct app_version *versions, int count,
 	void *arg, double flops)
 {
 	struct measured *all = calloc((size_t)count, sizeof *all);
-	app_need(all != NULL, "no memory");
-	for (int i = 0; i < count; i++) {
-		all[i].good = true;
-		all[i].comm = app_private((size_t)app_n * (size_t)app_reps * sizeof(double));
-	}
+	struct timing_way *ways = calloc((size_t)count, sizeof *ways);
 	int some = 0;
-	for (int rep = 0; rep < app_reps; rep++)
-		for (int k = 0; k < count; k++) {
-			int i = (k + rep) % count; // no version always follows the same one
-			if (chosen(versions[i].name))
-				once(&versions[i], arg, &all[i], rep);
-		}
-	for (int i = 0; i < count; i++) {
+	app_need(all && ways, "no memory");
+	for (int i = 0; i < count; i++)
 		if (chosen(versions[i].name)) {
+			all[i].version = &versions[i];
+			all[i].arg = arg;
+			all[i].comm = app_private((size_t)(app_n * app_reps) * sizeof(double));
+			ways[i] = (struct timing_way){.sample = run, .arg = &all[i], .n = 1};
 			some++;
-			wrong = wrong || !all[i].good;
-			if (app_me == 0)
-				report(app, shape, &versions[i], &all[i], flops);
 		}
+	app_need(some > 0, "-v names no version of this application");
+	for (int rep = 0; rep < app_reps; rep++) timing_repeat(ways, count, rep, 1);
+	for (int i = 0; i < count; i++) {
+		wrong = wrong || all[i].wrong > 0;
+		if (app_me == 0 && ways[i].sample)
+			report(app, shape, &all[i], ways[i].each, flops);
 		free(all[i].comm);
 	}
-	app_need(some > 0, "-v names no version of this application");
+	free(ways);
 	free(all);
 }

@@ -1,7 +1,7 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Measures a figure: finds how many turns make a sample of decent length, then alternates samples of
-! the coarray statement and of its baseline, and prints medians as the workers of bench do. Image 1
-! keeps the time. Knows no figure.
+! the coarray statement and of its baseline, and prints the lines of timing.h (in the worker of
+! armci_perf). Image 1 keeps the time. Knows no figure.
 module measure
   use task
   use direct
@@ -68,52 +68,32 @@ contains
     logical, intent(in) :: all
     procedure(body) :: ours
     procedure(body), pointer :: raw
-    real(real64) :: mine(most_reps), its(most_reps), ratio(most_reps)
+    character(:), allocatable :: its_samples
+    real(real64) :: mine(most_reps), its(most_reps)
     integer :: i, turns, raw_turns
     raw => direct_task(op)
-    mine = 0
-    its = 0
-    ratio = 0
-    raw_turns = 0
     turns = enough(ours, all)
     if (associated(raw)) raw_turns = enough(raw, all)
     do i = 1, reps
       if (associated(raw) .and. mod(i, 2) == 0) its(i) = sample(raw, raw_turns, all)
       mine(i) = sample(ours, turns, all)
       if (associated(raw) .and. mod(i, 2) == 1) its(i) = sample(raw, raw_turns, all)
-      if (its(i) > 0) ratio(i) = mine(i) / its(i)
     end do
-    if (me == 1) call show(op, shape, bytes, mine(:reps), its(:reps), ratio(:reps))
-  end subroutine
-
-  subroutine show(op, shape, bytes, mine, its, ratio)
-    character(*), intent(in) :: op, shape
-    integer, intent(in) :: bytes
-    real(real64), intent(in) :: mine(:), its(:), ratio(:)
-    real(real64) :: v(7)
-    integer :: i
-    v = [median(mine), minval(mine), maxval(mine), median(its), minval(its), maxval(its), &
-      median(ratio)]
-    print '(6a,i0,a,i0,2a,7(a,g0.6))', 'PERF', tab, op, tab, shape, tab, bytes, tab, num_images(), &
-      tab, 'ns', (tab, v(i), i = 1, 7)
+    if (me /= 1) return
+    its_samples = '-'
+    if (associated(raw)) its_samples = samples(its(:reps))
+    print '(6a,i0,a,i0,6a)', 'PERF', tab, op, tab, shape, tab, bytes, tab, num_images(), tab, &
+      'ns', tab, samples(mine(:reps)), tab, its_samples
     flush (6)
   end subroutine
 
-  function median(values) result(middle)
+  ! Numbers with blanks between them.
+  function samples(values) result(text)
     real(real64), intent(in) :: values(:)
-    real(real64) :: middle, v(size(values)), x
-    integer :: i, j, n
-    v = values
-    n = size(v)
-    do i = 2, n
-      x = v(i)
-      do j = i - 1, 1, -1
-        if (v(j) <= x) exit
-        v(j + 1) = v(j)
-      end do
-      v(j + 1) = x
-    end do
-    middle = (v((n + 1) / 2) + v(n / 2 + 1)) / 2
+    character(:), allocatable :: text
+    character(16 * most_reps) :: line
+    write (line, '(*(g0.6,:,1x))') values
+    text = trim(line)
   end function
 
   ! What must be exact, as image 1 finds it.

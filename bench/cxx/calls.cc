@@ -1,38 +1,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// calls.cc - what armci.hpp adds to a call: the same operations in C and in C++, in batches by
-// turns, from rank 0 to the last rank. Prints nanoseconds per call, the median of all batches. It
-// does not judge.
-//   armcirun -n 2 build/bench/cxx-calls; between nodes: -nodes 2
+// calls.cc - what armci.hpp adds to a call: the same operations in C++ and, as their baseline, in
+// C, by turns, from rank 0 to the last rank. Prints lines of timing.h. It does not judge.
+//   build/bench/bench run build/bin/armcirun -n 2 build/bench/cxx-calls; between nodes: -nodes 2
 #include <armci.hpp>
-#include <algorithm>
 #include <array>
-#include <chrono>
-#include <cstdio>
 
-static int calls = 5000;
-enum { BATCHES = 101 };
+#include "timing.h"
 
-template <class F> double batch(F &call)
+// Seconds of n calls.
+template <class F> double sample(void *arg, long n)
 {
-	const auto begin = std::chrono::steady_clock::now();
-	for (int i = 0; i < calls; i++)
-		call(i);
-	return std::chrono::duration<double, std::nano>(std::chrono::steady_clock::now() - begin)
-		       .count() /
-		calls;
+	F &call = *static_cast<F *>(arg);
+	const double begin = timing_now();
+	for (long i = 0; i < n; i++)
+		call(static_cast<int>(i));
+	return timing_now() - begin;
 }
 
-template <class C, class Cxx> void compare(const char *what, C in_c, Cxx in_cxx)
+template <class F> timing_way way(F &call)
 {
-	std::array<double, BATCHES> c, cxx;
-	batch(in_c), batch(in_cxx);
-	for (std::size_t i = 0; i < BATCHES; i++) {
-		c[i] = batch(in_c);
-		cxx[i] = batch(in_cxx);
+	timing_way w{};
+	w.sample = sample<F>;
+	w.arg = &call;
+	w.n = timing_turns(w.sample, w.arg, 0.0002, 1);
+	return w;
+}
+
+template <class C, class Cxx> void compare(const char *op, const char *shape, double bytes, C in_c,
+	Cxx in_cxx)
+{
+	timing_way ways[] = {way(in_cxx), way(in_c)};
+	for (int i = 0; i < TIMING_REPS_MAX; i++) {
+		timing_repeat(ways, 2, i, 1);
+		for (timing_way &w : ways)
+			w.each[i] = timing_in_unit(TIMING_NS, w.each[i], bytes);
 	}
-	std::sort(c.begin(), c.end());
-	std::sort(cxx.begin(), cxx.end());
-	std::printf("| %-28s | %8.1f | %8.1f |\n", what, c[BATCHES / 2], cxx[BATCHES / 2]);
+	const timing_figure f{op, "", shape, bytes, armci::size(), TIMING_NS};
+	timing_print(&f, ways[0].each, ways[1].each, TIMING_REPS_MAX);
 }
 
 // So that a value that was read counts as used.
@@ -42,14 +46,14 @@ static void elements(armci::global_ptr<double> at, int proc)
 {
 	double *const a = at.address();
 	compare(
-		"put, 8 bytes",
+		"put", "-", 8,
 		[=](int i) {
 			double x = i;
 			ARMCI_Put(&x, a, 8, proc);
 		},
 		[=](int i) { at.put(i); });
 	compare(
-		"get, 8 bytes",
+		"get", "-", 8,
 		[=](int) {
 			double x;
 			ARMCI_Get(a, &x, 8, proc);
@@ -58,7 +62,7 @@ static void elements(armci::global_ptr<double> at, int proc)
 		[=](int) { keep(at.get()); });
 	const auto counter = at.cast<long>();
 	compare(
-		"fetch-and-add, long",
+		"fetch-add", "-", 8,
 		[=](int) {
 			long one = 1, old;
 			ARMCIX_Atomic(ARMCIX_ADD, 8, &old, a, &one, nullptr, proc);
@@ -72,17 +76,17 @@ static void arrays(armci::global_ptr<double> at, int proc)
 	static std::array<double, 64> v{};
 	double *const a = at.address();
 	compare(
-		"put, 512 bytes", [=](int) { ARMCI_Put(v.data(), a, sizeof v, proc); },
+		"put", "-", 512, [=](int) { ARMCI_Put(v.data(), a, sizeof v, proc); },
 		[=](int) { put(v, at); });
 	compare(
-		"accumulate, 64 doubles",
+		"acc", "-", 512,
 		[=](int) {
 			double one = 1;
 			ARMCI_Acc(ARMCI_ACC_DBL, &one, v.data(), a, sizeof v, proc);
 		},
 		[=](int) { acc(v, at); });
 	compare(
-		"nonblocking put and wait",
+		"nbput+wait", "-", 512,
 		[=](int) {
 			armci_hdl_t h;
 			ARMCI_NbPut(v.data(), a, sizeof v, proc, &h);
@@ -91,7 +95,7 @@ static void arrays(armci::global_ptr<double> at, int proc)
 		[=](int) { nb_put(v, at).wait(); });
 	static constexpr armci::patch<double, 2> tile({8, 8}, {8, 1}, {32, 1});
 	compare(
-		"strided put, 8 x 8 doubles",
+		"put-strided", "8x8", 512,
 		[=](int) {
 			int count[] = {64, 8}, local[] = {64}, remote[] = {256};
 			ARMCI_PutS(v.data(), local, a, remote, count, 1, proc);
@@ -104,11 +108,7 @@ int main(int argc, char **argv)
 	armci::job job(argc, argv);
 	const int last = armci::size() - 1;
 	armci::shared_array<double> a(1024);
-	if (!armci::same_node(last))
-		calls = 200;
 	if (armci::rank() == 0) {
-		std::printf(
-			"| operation                    |   C [ns] | C++ [ns] |\n|---|---|---|\n");
 		elements(a.on(last), last);
 		arrays(a.on(last), last);
 	}

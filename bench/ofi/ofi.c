@@ -45,11 +45,11 @@ static void *serve(void *arg)
 	double until = 0;
 	(void)arg;
 	for (int i = 0;; i++) {
-		bool look = style == PERF_SPINNING || (style == PERF_MIXED && perf_now() < until);
+		bool look = style == PERF_SPINNING || (style == PERF_MIXED && timing_now() < until);
 		int flags = style == PERF_ASLEEP && !endpoint_wakes(&raw.end) ? 0 : MSG_DONTWAIT;
 		if (!look && flags) {
 			endpoint_sleep(&raw.end, raw.socket);
-			until = perf_now() + answerer;
+			until = timing_now() + answerer;
 		}
 		endpoint_progress(&raw.end);
 		if (look)
@@ -93,13 +93,13 @@ void bench_ofi_end(void)
 // wait_for waits for n completions in the chosen style. Spinning yields the core now and then.
 static void wait_for(int n)
 {
-	double until = raw.style == PERF_MIXED ? perf_now() + asker : 0;
+	double until = raw.style == PERF_MIXED ? timing_now() + asker : 0;
 	for (int i = 0; n > 0; i++) {
 		int got = endpoint_progress(&raw.end);
 		n -= got;
 		if (n == 0 || got > 0)
 			continue;
-		if (raw.style == PERF_SPINNING || (raw.style == PERF_MIXED && perf_now() < until))
+		if (raw.style == PERF_SPINNING || (raw.style == PERF_MIXED && timing_now() < until))
 			bench_wait(raw.style == PERF_MIXED ? 1000 : i % 2000);
 		else
 			endpoint_sleep(&raw.end, -1);
@@ -122,9 +122,9 @@ static void requests(void *arg, long n)
 	if (!raw.open)
 		return;
 	far_style(raw.style);
-	double begin = perf_now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++) wait_for(raw.post(&raw.end, raw.bytes));
-	raw.clock += perf_now() - begin;
+	raw.clock += timing_now() - begin;
 	far_style(PERF_ASLEEP);
 }
 

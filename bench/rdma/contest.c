@@ -36,12 +36,13 @@ static void pass(sem_t *s)
 // process and its server have fallen asleep, and Go's monitor, woken with them, looks at everything
 // 50 times in a row, 20 us apart, which an emulated processor is busy with for 20 ms.
 static void take_turns(const struct perf_case *c, struct rdma_way *w, int n, double seconds,
-	double figure[][PERF_REPS_MAX], sem_t *turn)
+	double figure[][TIMING_REPS_MAX], sem_t *turn)
 {
 	const struct timespec settle = {.tv_nsec = perf_quick ? 20000000 : 300000000};
 	int turns = n * (perf_reps + 1); // the first round is to warm up
 	for (int i = 0; i < turns; i++) {
-		struct rdma_way *now = &w[(i + i / n) % n], *next = &w[(i + 1 + (i + 1) / n) % n];
+		struct rdma_way *now = &w[timing_order(i, i / n, n)],
+				*next = &w[timing_order(i + 1, (i + 1) / n, n)];
 		struct perf_case mine = *c;
 		if (perf_me != now->rank)
 			continue;
@@ -57,7 +58,7 @@ static void take_turns(const struct perf_case *c, struct rdma_way *w, int n, dou
 
 // The semaphores are the node's first rank's, whose turn comes first.
 void rdma_turns(const struct perf_case *c, struct rdma_way *w, int n, double seconds,
-	double figure[][PERF_REPS_MAX], struct perf_transfer *served)
+	double figure[][TIMING_REPS_MAX], struct perf_transfer *served)
 {
 	void **memory = perf_malloc(RDMA_WAYS * sizeof(sem_t));
 	sem_t *turn = memory[0];
@@ -70,7 +71,7 @@ void rdma_turns(const struct perf_case *c, struct rdma_way *w, int n, double sec
 	else if (served && perf_me == perf_n / 2)
 		rdma_serve_by_hand(served);
 	ARMCI_Barrier();
-	armci_msg_dgop(&figure[0][0], n * PERF_REPS_MAX, (char *)"+");
+	armci_msg_dgop(&figure[0][0], n * TIMING_REPS_MAX, (char *)"+");
 	perf_free(memory);
 }
 
@@ -91,13 +92,13 @@ static void print(struct perf_case c, const char *op, const char *way, const dou
 }
 
 // The best of the forced settings: the last but those that come after the settings.
-static int best_forced(const struct rdma_way *w, int n, enum perf_unit unit,
-	double figure[][PERF_REPS_MAX])
+static int best_forced(const struct rdma_way *w, int n, enum timing_unit unit,
+	double figure[][TIMING_REPS_MAX])
 {
 	int best = 1;
 	for (int i = 2; i < n && w[i].body == w[0].body; i++) {
 		double than = mean(figure[i]), now = mean(figure[best]);
-		if (unit == PERF_MBS ? than > now : than < now)
+		if (unit == TIMING_MBS ? than > now : than < now)
 			best = i;
 	}
 	return best;
@@ -105,7 +106,7 @@ static int best_forced(const struct rdma_way *w, int n, enum perf_unit unit,
 
 void rdma_contest(const struct rdma_contest *k)
 {
-	static double figure[RDMA_WAYS][PERF_REPS_MAX];
+	static double figure[RDMA_WAYS][TIMING_REPS_MAX];
 	struct rdma_way w[RDMA_WAYS];
 	struct perf_case c = k->c;
 	int n = list_ways(w, k);

@@ -20,8 +20,8 @@ static double spent;
 static struct ibv_wc next_of_far(void)
 {
 	struct ibv_wc done;
-	double begin = perf_now();
-	while (perf_now() - begin < patience)
+	double begin = timing_now();
+	while (timing_now() - begin < patience)
 		if (ibv_poll_cq(far.queue, 1, &done) > 0)
 			return done;
 	return link_next(&far);
@@ -69,14 +69,14 @@ void rdma_echo_end(void)
 static void echo(void *arg, long n)
 {
 	(void)arg;
-	double begin = perf_now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++) {
 		link_receive(&near);
 		link_say(&near, NULL, 0);
 		// it has left, and the answer is here
 		for (int done = 0; done < 2; done++) link_next(&near);
 	}
-	spent += perf_now() - begin;
+	spent += timing_now() - begin;
 }
 
 bool rdma_echo_baseline(struct perf_case *c)

@@ -32,9 +32,9 @@ static void fence_one(void *arg, long n)
 	struct fences *f = arg;
 	for (long i = 0; i < n; i++) {
 		put_all(f, 1);
-		double begin = perf_now();
+		double begin = timing_now();
 		ARMCI_Fence(after(1));
-		f->clock += perf_now() - begin;
+		f->clock += timing_now() - begin;
 	}
 }
 
@@ -43,9 +43,9 @@ static void fence_all(void *arg, long n)
 	struct fences *f = arg;
 	for (long i = 0; i < n; i++) {
 		put_all(f, f->nodes);
-		double begin = perf_now();
+		double begin = timing_now();
 		ARMCI_AllFence();
-		f->clock += perf_now() - begin;
+		f->clock += timing_now() - begin;
 	}
 }
 
@@ -91,7 +91,7 @@ static void rows(struct fences *f)
 	char nodes[16];
 	struct perf_case c = {.op = "fence-nodes/one",
 		.shape = nodes,
-		.unit = PERF_NS,
+		.unit = TIMING_NS,
 		.arg = f,
 		.clock = &f->clock,
 		.raw_clock = &f->clock,
@@ -99,7 +99,7 @@ static void rows(struct fences *f)
 		.raw = fence_one};
 	struct perf_case beside = {.op = "put+fence-nodes",
 		.shape = nodes,
-		.unit = PERF_NS,
+		.unit = TIMING_NS,
 		.arg = f,
 		.ours = put_and_fence,
 		.raw = write_and_wait};

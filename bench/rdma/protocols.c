@@ -23,7 +23,7 @@ void perf_protocols(void)
 	for (int bytes = 1 << 10; bytes <= (int)perf_pace(64 << 10, MOST);
 		bytes *= perf_quick ? 16 : 4) {
 		struct rdma_contest k = {
-			.c = {.shape = "-", .bytes = bytes, .unit = PERF_MBS, .arg = &t}};
+			.c = {.shape = "-", .bytes = bytes, .unit = TIMING_MBS, .arg = &t}};
 		t.count[0] = bytes;
 		k.c.op = "protocol-put", k.c.ours = put;
 		rdma_request(IBV_WR_RDMA_WRITE, (size_t)bytes);
@@ -44,27 +44,27 @@ static void put_packed(void *arg, long n)
 {
 	struct perf_transfer *t = arg;
 	int row = t->count[0], rows = t->count[1];
-	double begin = perf_now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++) {
 		for (int k = 0; k < rows; k++)
 			memcpy(t->mine + ARRAY + k * row, t->mine + k * t->stride[0], (size_t)row);
 		ARMCI_Put(t->mine + ARRAY, t->theirs + ARRAY, row * rows, perf_peer);
 		ARMCI_Fence(perf_peer);
 	}
-	rdma.clock += perf_now() - begin;
+	rdma.clock += timing_now() - begin;
 }
 
 static void get_packed(void *arg, long n)
 {
 	struct perf_transfer *t = arg;
 	int row = t->count[0], rows = t->count[1];
-	double begin = perf_now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++) {
 		ARMCI_Get(t->theirs + ARRAY, t->mine + ARRAY, row * rows, perf_peer);
 		for (int k = 0; k < rows; k++)
 			memcpy(t->mine + k * t->stride[0], t->mine + ARRAY + k * row, (size_t)row);
 	}
-	rdma.clock += perf_now() - begin;
+	rdma.clock += timing_now() - begin;
 }
 
 // A column of 256 doubles, in a row of such transfers, and where the program computes between
@@ -76,18 +76,18 @@ static double seldom;
 static void get_seldom(void *arg, long n)
 {
 	for (long i = 0; i < n; i++) {
-		double begin = perf_now();
-		while (perf_now() - begin < computing)
+		double begin = timing_now();
+		while (timing_now() - begin < computing)
 			continue;
-		begin = perf_now();
+		begin = timing_now();
 		get_strided(arg, 1);
-		seldom += perf_now() - begin;
+		seldom += timing_now() - begin;
 	}
 }
 
 static void columns(struct perf_transfer *t)
 {
-	struct rdma_contest k = {.c = {.shape = "256x1", .unit = PERF_NS, .arg = t}};
+	struct rdma_contest k = {.c = {.shape = "256x1", .unit = TIMING_NS, .arg = t}};
 	k.c.bytes = 8.0 * COLUMN;
 	t->count[0] = sizeof(double);
 	t->count[1] = COLUMN;
@@ -107,7 +107,7 @@ void perf_protocols_strided(void)
 		char shape[32];
 		snprintf(shape, sizeof shape, "%dx%d", n, n);
 		struct rdma_contest k = {
-			.c = {.shape = shape, .bytes = 8.0 * n * n, .unit = PERF_NS, .arg = &t}};
+			.c = {.shape = shape, .bytes = 8.0 * n * n, .unit = TIMING_NS, .arg = &t}};
 		t.count[0] = n * (int)sizeof(double);
 		t.count[1] = n;
 		k.c.op = "protocol-put-strided", k.c.ours = put_strided, k.packed = put_packed,

@@ -42,9 +42,9 @@ void rdma_request(enum ibv_wr_opcode opcode, size_t bytes)
 void rdma_raw(void *arg, long n)
 {
 	(void)arg;
-	double begin = perf_now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++) link_do(&rdma.link, &rdma.request);
-	rdma.clock += perf_now() - begin;
+	rdma.clock += timing_now() - begin;
 }
 
 static const struct {
@@ -123,10 +123,10 @@ static void put_new(void *arg, long n)
 	struct perf_transfer *t = arg;
 	for (long i = 0; i < n; i++) {
 		char *p = new_pages((size_t)t->count[0]);
-		double begin = perf_now();
+		double begin = timing_now();
 		ARMCI_Put(p, t->theirs, t->count[0], perf_peer);
 		ARMCI_Fence(perf_peer);
-		t->clock += perf_now() - begin;
+		t->clock += timing_now() - begin;
 		munmap(p, (size_t)t->count[0]);
 	}
 }
@@ -137,14 +137,14 @@ static void write_new(void *arg, long n)
 	size_t size = (size_t)t->count[0];
 	for (long i = 0; i < n; i++) {
 		char *p = new_pages(size);
-		double begin = perf_now();
+		double begin = timing_now();
 		struct ibv_mr *m = ibv_reg_mr(rdma.link.domain, p, size, IBV_ACCESS_LOCAL_WRITE);
 		perf_need(m != NULL, "registration");
 		rdma.list.addr = (uintptr_t)p;
 		rdma.list.lkey = m->lkey;
 		link_do(&rdma.link, &rdma.request);
 		perf_need(ibv_dereg_mr(m) == 0, "end of a registration");
-		rdma.clock += perf_now() - begin;
+		rdma.clock += timing_now() - begin;
 		munmap(p, size);
 	}
 }
@@ -157,7 +157,7 @@ void perf_put_new(void)
 		struct perf_case c = {.op = "put-new",
 			.shape = "-",
 			.bytes = bytes,
-			.unit = PERF_NS,
+			.unit = TIMING_NS,
 			.ours = put_new,
 			.raw = write_new,
 			.arg = &t,

@@ -45,7 +45,7 @@ enum { RDMA_WAYS = 16 };
 // in the unit of the case; figures are on all ranks. If `served` is not NULL, the peer serves it by
 // hand meanwhile. Collective.
 void rdma_turns(const struct perf_case *c, struct rdma_way *w, int n, double seconds,
-	double figure[][PERF_REPS_MAX], struct perf_transfer *served);
+	double figure[][TIMING_REPS_MAX], struct perf_transfer *served);
 
 // An operation by each of the settings, another way to do it (NULL: none) and the raw loop, in
 // turns. Its figures:

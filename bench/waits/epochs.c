@@ -69,7 +69,7 @@ double epochs(long n)
 double origins(long n)
 {
 	make();
-	double begin = now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++) {
 		if (me != 0) {
 			put_epoch(0);
@@ -79,7 +79,7 @@ double origins(long n)
 		exposure();
 		for (int r = 1; r < ranks; r++) check(w.words[r] == w.number);
 	}
-	return me == 0 ? now() - begin : 0;
+	return me == 0 ? timing_now() - begin : 0;
 }
 
 void window_lock(void)

@@ -59,7 +59,7 @@ double handovers(const struct operation *o, int first, long n)
 			continue;
 		}
 		o->lock();
-		when[i] = now();
+		when[i] = timing_now();
 		o->unlock();
 	}
 	flavour_gather(when, taken, all);

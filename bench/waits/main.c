@@ -1,33 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The command line of waits, and its samples. It measures each operation that is named for a fixed
-// time and prints one figure of it, the median of its samples.
+// time and prints one figure of it.
 //
 //   waits [-t MS] [-r SAMPLES] [-b BUILD] OPERATION[:BYTES]...
 //
-// Lines are those of armci_perf's worker (cmd/armci_perf/worker/row.h): PERF and a figure, CHECK
-// where the result of an operation is wrong, END after all. It knows no operation.
+// Lines are those of timing.h: PERF and a figure, CHECK whether its results were right, END after
+// all. It knows no operation.
 #define _GNU_SOURCE
 #include "waits.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-#include "row.h"
 
 int me, ranks, size;
 static int samples = 5;
 static double seconds = 0.02; // of a sample
 static bool good;
-
-double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 void need(bool ok, const char *what)
 {
@@ -50,14 +40,14 @@ void check(bool ok) { good = good && ok; }
 
 double pair_turns(const struct operation *o, long n)
 {
-	double begin = now();
+	double begin = timing_now();
 	for (long i = 0; i < (o->trip ? 2 * n : n); i++) {
 		if (i % 2 == me % 2)
 			o->send();
 		else
 			o->receive();
 	}
-	return now() - begin;
+	return timing_now() - begin;
 }
 
 static double run(const struct operation *o, long n)
@@ -68,36 +58,27 @@ static double run(const struct operation *o, long n)
 }
 
 // Seconds of n operations, of the slowest rank, known to all.
-static double sample(const struct operation *o, long n)
+static double sample(void *arg, long n)
 {
 	flavour_barrier();
-	return flavour_greatest(run(o, n));
-}
-
-// How many operations, an even number, make a sample. The first may have to connect.
-static long enough(const struct operation *o)
-{
-	sample(o, 2);
-	for (long n = 2;; n *= 2) {
-		double t = sample(o, n);
-		if (t >= seconds / 3)
-			return (long)((double)n * seconds / t / 2 + 1) * 2;
-	}
+	return flavour_greatest(run(arg, n));
 }
 
 static void measure(const struct operation *o)
 {
-	double figures[ROW_REPS_MAX];
-	struct row r = {o->name, "", "-", size, ranks, "ns"};
+	struct timing_figure f = {o->name, "", "-", size, ranks, TIMING_NS};
+	struct timing_way way = {.sample = sample, .arg = (void *)o};
 	good = true;
-	long n = enough(o);
-	for (int i = 0; i < samples; i++) figures[i] = sample(o, n) / (double)n * 1e9;
+	way.n = timing_turns(sample, way.arg, seconds, 2);
+	for (int i = 0; i < samples; i++) {
+		timing_repeat(&way, 1, i, 1);
+		way.each[i] = timing_in_unit(f.unit, way.each[i], size);
+	}
 	double wrong = flavour_greatest(good ? 0 : 1);
 	if (me != 0)
 		return;
-	row_print(&r, figures, NULL, samples, 0);
-	if (wrong > 0)
-		printf("CHECK\t%s\tWRONG\n", o->name);
+	timing_print(&f, way.each, NULL, samples);
+	timing_check(o->name, wrong, 0);
 }
 
 static const struct operation *find(const char *word)
@@ -130,7 +111,7 @@ int main(int argc, char **argv)
 		case 'b': build = optarg; break;
 		default: return 2;
 		}
-	if (seconds <= 0 || samples < 1 || samples > ROW_REPS_MAX || optind == argc) {
+	if (seconds <= 0 || samples < 1 || samples > TIMING_REPS_MAX || optind == argc) {
 		fprintf(stderr, "usage: waits [-t MS] [-r SAMPLES] [-b BUILD] OPERATION[:BYTES]"
 				"...\n");
 		return 2;

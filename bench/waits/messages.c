@@ -48,25 +48,25 @@ void flavour_gather(double *from, int n, double *to)
 
 static double barrier(long n)
 {
-	double begin = now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++) MPI_Barrier(MPI_COMM_WORLD);
-	return now() - begin;
+	return timing_now() - begin;
 }
 
 static double bcast(long n)
 {
-	double begin = now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++)
 		MPI_Bcast(mine, size, MPI_BYTE, (int)(i % ranks), MPI_COMM_WORLD);
-	return now() - begin;
+	return timing_now() - begin;
 }
 
 static double sum(long n)
 {
-	double begin = now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++)
 		MPI_Allreduce(mine, other, size / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-	return now() - begin;
+	return timing_now() - begin;
 }
 
 static void send_message(void) { MPI_Send(mine, size, MPI_BYTE, peer(), TAG, MPI_COMM_WORLD); }

@@ -62,9 +62,9 @@ void flavour_gather(double *from, int n, double *to)
 #define LOOP(name, call)                                \
 	static double name(long n)                      \
 	{                                               \
-		double begin = now();                   \
+		double begin = timing_now();                   \
 		for (long i = 0; i < n; i++) call;      \
-		return now() - begin;                   \
+		return timing_now() - begin;                   \
 	}
 LOOP(barrier, ARMCI_Barrier())
 LOOP(bcast, armci_msg_bcast(mine, size, (int)(i % ranks)))
@@ -140,11 +140,11 @@ static double lock_remote(long n)
 static double get_computing(long n)
 {
 	long *stop = (long *)(void *)(memory[me] + STOP), one = 1;
-	double begin = now(), t = 0;
+	double begin = timing_now(), t = 0;
 	volatile double sink = 1;
 	for (long i = 0; me == 0 && i < n; i++) ARMCI_Get(memory[ranks - 1], mine, size, ranks - 1);
 	if (me == 0) {
-		t = now() - begin;
+		t = timing_now() - begin;
 		ARMCI_Put(&one, memory[ranks - 1] + STOP, sizeof one, ranks - 1);
 	}
 	while (me == ranks - 1 && !*(volatile long *)stop)
@@ -155,9 +155,9 @@ static double get_computing(long n)
 
 static double get(long n)
 {
-	double begin = now();
+	double begin = timing_now();
 	for (long i = 0; me == 0 && i < n; i++) ARMCI_Get(memory[ranks - 1], mine, size, ranks - 1);
-	return me == 0 ? now() - begin : 0;
+	return me == 0 ? timing_now() - begin : 0;
 }
 
 const struct operation operations[] = {

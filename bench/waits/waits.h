@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "timing.h"
+
 enum { WAITS_MOST = 64 << 10 }; // bytes of an operation
 
 extern int me, ranks;
@@ -40,7 +42,6 @@ double flavour_greatest(double x); // over all ranks, known to all. Collective
 // Gathers n numbers of each rank at rank 0, in the order of the ranks. Collective.
 void flavour_gather(double *from, int n, double *to);
 
-double now(void);                       // seconds
 void need(bool ok, const char *what);   // ends the job if not
 void *touched(size_t bytes);            // zeroed private memory
 int peer(void);                         // of pairs

@@ -24,14 +24,14 @@ static void burst(int target)
 		else
 			MPI_Put(from, size, MPI_BYTE, target, at, size, MPI_BYTE, area.win);
 		if (work > 0)
-			compute(work);
+			timing_compute(work);
 	}
 }
 
 // From rank 0 to rank 1; rank 0's time counts.
 static double epochs(long n)
 {
-	double begin = now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++) {
 		if (me == 0) {
 			MPI_Win_start(area.others, 0, area.win);
@@ -42,7 +42,7 @@ static double epochs(long n)
 			MPI_Win_wait(area.win);
 		}
 	}
-	return me == 0 ? now() - begin : 0;
+	return me == 0 ? timing_now() - begin : 0;
 }
 
 static void bandwidth_of(size_t bytes, bool gets)
@@ -51,7 +51,7 @@ static void bandwidth_of(size_t bytes, bool gets)
 		.x = "-",
 		.bytes = (double)bytes,
 		.ops = BURST,
-		.unit = MBS,
+		.unit = TIMING_MBS,
 		.ours = epochs,
 		.raw = gets ? message_stream_in : message_stream_out};
 	size = (int)bytes;
@@ -79,9 +79,9 @@ void bandwidth(void)
 
 static double work_alone(long n)
 {
-	double begin = now();
-	for (long i = 0; me == 0 && i < n * BURST; i++) compute(work);
-	return me == 0 ? now() - begin : 0;
+	double begin = timing_now();
+	for (long i = 0; me == 0 && i < n * BURST; i++) timing_compute(work);
+	return me == 0 ? timing_now() - begin : 0;
 }
 
 // How much of the shorter of the two, transfer and work, goes on beside the other.
@@ -95,7 +95,7 @@ static double hidden(double transfer, double alone, double both)
 void overlap(void)
 {
 	static const int us[] = {0, 2, 5, 10, 20, 50, 100};
-	double transfer = 0;
+	double transfer = 0, part[TIMING_REPS_MAX];
 	size = MIDDLE;
 	get = false;
 	if (!area_open((size_t)BURST * MIDDLE))
@@ -107,17 +107,20 @@ void overlap(void)
 			.x = x,
 			.bytes = MIDDLE,
 			.ops = BURST,
-			.unit = NS,
+			.unit = TIMING_NS,
 			.ours = epochs,
 			.raw = us[i] > 0 ? work_alone : NULL};
-		work = rounds_of(us[i] * 1e-6);
-		struct medians m = measure(&f);
-		if (us[i] == 0)
-			transfer = m.ours;
+		work = us[i] > 0 ? timing_rounds(us[i] * 1e-6) : 0;
+		struct samples s = measure(&f);
+		if (us[i] == 0) {
+			transfer = timing_median(s.ours, s.count);
+			continue;
+		}
+		for (int k = 0; k < s.count; k++)
+			part[k] = hidden(transfer, s.raw[k], s.ours[k]);
 		f.op = "overlap-part";
-		f.unit = PERCENT;
-		if (us[i] > 0)
-			print_figure(&f, hidden(transfer, m.raw, m.ours));
+		f.unit = TIMING_PERCENT;
+		print_figure(&f, part, NULL, s.count);
 	}
 	work = 0;
 	area_close();
@@ -133,20 +136,20 @@ static double skewed(long n)
 	double t = 0;
 	for (long i = 0; i < n; i++) {
 		if (me == 1) {
-			compute(early);
+			timing_compute(early);
 			MPI_Win_post(area.others, 0, area.win);
 		}
 		MPI_Barrier(MPI_COMM_WORLD);
 		if (me == 1) {
-			compute(late);
+			timing_compute(late);
 			MPI_Win_wait(area.win);
 			continue;
 		}
-		double begin = now();
+		double begin = timing_now();
 		MPI_Win_start(area.others, 0, area.win);
 		burst(1);
 		MPI_Win_complete(area.win);
-		t += now() - begin;
+		t += timing_now() - begin;
 	}
 	return t;
 }
@@ -165,12 +168,12 @@ void skew(void)
 			.x = x,
 			.bytes = MIDDLE,
 			.ops = BURST,
-			.unit = MBS,
+			.unit = TIMING_MBS,
 			.ours = skewed,
 			.turns = quick ? 2 : 12};
 		get = i % 2;
-		late = rounds_of(ms[i / 2] * 1e-3);
-		early = rounds_of((ms[LATES - 1] - ms[i / 2]) * 1e-3);
+		late = timing_rounds(ms[i / 2] * 1e-3);
+		early = timing_rounds((ms[LATES - 1] - ms[i / 2]) * 1e-3);
 		measure(&f);
 	}
 	area_close();
@@ -179,7 +182,7 @@ void skew(void)
 // To rank 0, whose time counts: from its post until all have completed.
 static double from_all(long n)
 {
-	double begin = now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++) {
 		if (me == 0) {
 			MPI_Win_post(area.others, 0, area.win);
@@ -190,7 +193,7 @@ static double from_all(long n)
 			MPI_Win_complete(area.win);
 		}
 	}
-	return me == 0 ? now() - begin : 0;
+	return me == 0 ? timing_now() - begin : 0;
 }
 
 void origins(void)
@@ -205,7 +208,7 @@ void origins(void)
 		.x = x,
 		.bytes = MIDDLE,
 		.ops = (ranks - 1) * BURST,
-		.unit = MBS,
+		.unit = TIMING_MBS,
 		.ours = from_all};
 	measure(&f);
 	area_close();

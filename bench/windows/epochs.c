@@ -7,7 +7,7 @@
 
 static double pscw(long n)
 {
-	double begin = now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++) {
 		if (me == 0) {
 			MPI_Win_post(area.others, 0, area.win);
@@ -17,32 +17,32 @@ static double pscw(long n)
 			MPI_Win_complete(area.win);
 		}
 	}
-	return me == 0 ? now() - begin : 0;
+	return me == 0 ? timing_now() - begin : 0;
 }
 
 static double fences(long n)
 {
-	double begin = now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++) MPI_Win_fence(0, area.win);
-	return now() - begin;
+	return timing_now() - begin;
 }
 
 static double barriers(long n)
 {
-	double begin = now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++) MPI_Barrier(MPI_COMM_WORLD);
-	return now() - begin;
+	return timing_now() - begin;
 }
 
 // All origins at the same time.
 static double contended(long n)
 {
-	double begin = now();
+	double begin = timing_now();
 	for (long i = 0; me > 0 && i < n; i++) {
 		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, area.win);
 		MPI_Win_unlock(0, area.win);
 	}
-	return me > 0 ? now() - begin : 0;
+	return me > 0 ? timing_now() - begin : 0;
 }
 
 void synchronisation(void)
@@ -51,7 +51,7 @@ void synchronisation(void)
 	if (!area_open(4096))
 		return;
 	snprintf(x, sizeof x, "%d", ranks - 1);
-	struct figure f = {.op = "sync-pscw", .x = x, .unit = NS, .ours = pscw};
+	struct figure f = {.op = "sync-pscw", .x = x, .unit = TIMING_NS, .ours = pscw};
 	measure(&f);
 	f.op = "sync-lock";
 	f.ours = contended;

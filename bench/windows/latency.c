@@ -28,14 +28,14 @@ static void pong(void)
 // One turn is one epoch, of the one or the other.
 static double epochs(long n)
 {
-	double begin = now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++) {
 		if (i % 2 == me)
 			ping();
 		else
 			pong();
 	}
-	return now() - begin;
+	return timing_now() - begin;
 }
 
 static long last; // word that was put
@@ -53,7 +53,7 @@ static void see(long word)
 
 static double locked(long n)
 {
-	double begin = now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++) {
 		last++;
 		if (i % 2 == me) {
@@ -65,17 +65,17 @@ static double locked(long n)
 			see(last);
 		}
 	}
-	return now() - begin;
+	return timing_now() - begin;
 }
 
 static double fences(long n)
 {
-	double begin = now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++) {
 		put();
 		MPI_Win_fence(0, area.win);
 	}
-	return now() - begin;
+	return timing_now() - begin;
 }
 
 void latency(void)
@@ -86,7 +86,7 @@ void latency(void)
 		struct figure f = {.op = "pingpong-pscw",
 			.x = "-",
 			.bytes = (double)sizes[i],
-			.unit = NS,
+			.unit = TIMING_NS,
 			.ours = epochs,
 			.raw = message_half_trips};
 		size = (int)sizes[i];
@@ -114,7 +114,7 @@ void bidirectional(void)
 		struct figure f = {.op = "bidirectional",
 			.x = "-",
 			.bytes = (double)sizes[i],
-			.unit = NS,
+			.unit = TIMING_NS,
 			.ours = fences,
 			.raw = message_exchanges};
 		size = (int)sizes[i];
@@ -129,14 +129,14 @@ void bidirectional(void)
 // Rank 0 gets between two fences, as the active target model of MPI-2 has it.
 static double fenced_gets(long n)
 {
-	double begin = now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++) {
 		MPI_Win_fence(0, area.win);
 		if (me == 0)
 			MPI_Get(area.mine, size, MPI_BYTE, peer, 0, size, MPI_BYTE, area.win);
 		MPI_Win_fence(0, area.win);
 	}
-	return now() - begin;
+	return timing_now() - begin;
 }
 
 void get_fence(void)
@@ -148,7 +148,7 @@ void get_fence(void)
 		struct figure f = {.op = "get-fence",
 			.x = "-",
 			.bytes = bytes[i],
-			.unit = NS,
+			.unit = TIMING_NS,
 			.ours = fenced_gets};
 		size = bytes[i];
 		measure(&f);

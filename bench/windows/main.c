@@ -4,7 +4,7 @@
 //
 //   windows [-r REPS] [-q] [-c] [-s] FIGURE... -q quick, -c MPI_Win_create, -s beside a raw socket
 //
-// Prints the lines of armci_perf's worker (cmd/armci_perf/worker/row.h): PERF and a figure; BEGIN
+// Prints the lines of armci_perf's worker (timing.h): PERF and a figure; BEGIN
 // before each that is named, so that it is known which one an MPI does not survive, END after all;
 // SKIP with the reason why there is none. Figures over something else than bytes have that number
 // in the place of the shape.
@@ -160,7 +160,7 @@ int main(int argc, char **argv)
 		case 's': sockets = true; break;
 		default: usage("no such option");
 		}
-	if (reps < 1 || reps > REPS_MAX || optind == argc)
+	if (reps < 1 || reps > TIMING_REPS_MAX || optind == argc)
 		usage("-r is 1 to 99, and a figure has to be named");
 	if (sockets)
 		socket_open((size_t)BURST << 20);

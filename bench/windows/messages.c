@@ -11,7 +11,7 @@ void message_sizes(size_t bytes) { size = (int)bytes; }
 
 double message_half_trips(long n)
 {
-	double begin = now();
+	double begin = timing_now();
 	for (long i = 0; i < n / 2; i++) {
 		if (me == 0)
 			MPI_Send(area.mine, size, MPI_BYTE, 1, TAG, MPI_COMM_WORLD);
@@ -19,12 +19,12 @@ double message_half_trips(long n)
 		if (me == 1)
 			MPI_Send(area.mine, size, MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
 	}
-	return now() - begin;
+	return timing_now() - begin;
 }
 
 double message_exchanges(long n)
 {
-	double begin = now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++) {
 		MPI_Request r[2];
 		MPI_Status status[2];
@@ -32,12 +32,12 @@ double message_exchanges(long n)
 		MPI_Isend(area.mine, size, MPI_BYTE, peer, TAG, MPI_COMM_WORLD, &r[1]);
 		MPI_Waitall(2, r, status);
 	}
-	return now() - begin;
+	return timing_now() - begin;
 }
 
 static double stream(long n, int sender)
 {
-	double begin = now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++) {
 		MPI_Request r[BURST];
 		MPI_Status status[BURST];
@@ -55,7 +55,7 @@ static double stream(long n, int sender)
 		else
 			MPI_Send(NULL, 0, MPI_BYTE, peer, DONE, MPI_COMM_WORLD);
 	}
-	return me == 0 ? now() - begin : 0;
+	return me == 0 ? timing_now() - begin : 0;
 }
 
 double message_stream_out(long n) { return stream(n, 0); }

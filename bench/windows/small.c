@@ -33,10 +33,10 @@ static double put_unlock(long n)
 	double t = 0;
 	for (long i = 0; me == 0 && i < n; i++) {
 		MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, area.win);
-		double begin = now();
+		double begin = timing_now();
 		MPI_Put(area.mine, 8, MPI_BYTE, 1, 0, 8, MPI_BYTE, area.win);
 		MPI_Win_unlock(1, area.win);
-		t += now() - begin;
+		t += timing_now() - begin;
 	}
 	return t;
 }
@@ -54,7 +54,7 @@ static void measure_all(const struct one *list, int n)
 		struct figure f = {.op = list[i].op,
 			.x = list[i].x,
 			.bytes = list[i].bytes,
-			.unit = NS,
+			.unit = TIMING_NS,
 			.ours = list[i].ours,
 			.raw = sockets ? socket_trips : NULL};
 		socket_sizes((size_t)list[i].out, (size_t)list[i].back, 1);

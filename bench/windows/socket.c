@@ -23,7 +23,6 @@ static struct {
 	int pieces;
 } trip;
 
-double perf_now(void) { return now(); }
 void perf_need(bool ok, const char *what) { need(ok, what); }
 
 void *perf_private(size_t bytes)
@@ -78,7 +77,7 @@ static double trips(long n)
 	if (me != 0)
 		return 0;
 	perf_wire_style(&wire, PERF_MIXED);
-	double begin = now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++) {
 		for (int k = 1; k < trip.pieces; k++)
 			perf_wire_send(&wire, trip.out, trip.out ? 0 : trip.back);
@@ -86,7 +85,7 @@ static double trips(long n)
 		for (int k = 1; !trip.out && k < trip.pieces; k++) perf_wire_take(&wire, trip.back);
 		perf_wire_take(&wire, trip.back);
 	}
-	double t = now() - begin;
+	double t = timing_now() - begin;
 	perf_wire_style(&wire, PERF_ASLEEP);
 	MPI_Send(NULL, 0, MPI_BYTE, 1, OVER, MPI_COMM_WORLD);
 	return t;

@@ -2,7 +2,7 @@
 // What the files of the benchmark of MPI one-sided communication share. It is a plain MPI program,
 // without anything of this library: it runs on an MPI's own one-sided communication, and on ours if
 // that is preloaded. It must not include a header of the library; socket.c shares the raw socket
-// with bench/worker, measure.c the line of a figure with armci_perf's worker.
+// with bench/worker.
 #ifndef WINDOWS_H
 #define WINDOWS_H
 
@@ -10,8 +10,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-// operations of an epoch, as in the paper that the figures are of
-enum { BURST = 16, REPS_MAX = 99 };
+#include "timing.h"
+
+enum { BURST = 16 }; // operations of an epoch, as in the paper that the figures are of
 
 extern int me, ranks;  // in MPI_COMM_WORLD
 extern int peer;       // the other rank, where there are two
@@ -19,8 +20,6 @@ extern int reps;       // of every figure
 extern bool quick;     // few sizes and turns, that only show that everything works
 extern bool created;   // windows are made by MPI_Win_create over malloc'ed memory
 extern bool sockets;   // beside a raw socket between ranks 0 and 1
-
-enum unit { NS, MBS, PERCENT };
 
 // Does something n times and returns the seconds that count, 0 on ranks whose time does not count.
 // All ranks call it.
@@ -31,28 +30,24 @@ struct figure {
 	const char *x; // what it is drawn over, a number; "-": the bytes
 	double bytes;  // of one operation
 	int ops;       // of one turn, for MBS
-	enum unit unit;
+	enum timing_unit unit;
 	body ours, raw; // raw NULL: none
 	long turns;     // of a sample; 0: as many as take some milliseconds
 };
 
-struct medians {
-	double ours, raw;
+// The samples of a figure in its unit; of its baseline, if there is one.
+struct samples {
+	double ours[TIMING_REPS_MAX], raw[TIMING_REPS_MAX];
+	int count;
 };
 
 // Measures and prints a figure, samples of ours and raw alternating; the slowest rank counts.
 // Collective.
-struct medians measure(const struct figure *f);
-// Prints a figure that was computed.
-void print_figure(const struct figure *f, double value);
+struct samples measure(const struct figure *f);
+// Prints a figure of values in its unit; raw may be NULL.
+void print_figure(const struct figure *f, const double *ours, const double *raw, int count);
 
-double now(void); // seconds
 void need(bool ok, const char *what);
-
-// Work that calls nothing: how many rounds take so long on a core of one's own, and the work
-// itself.
-long rounds_of(double seconds);
-void compute(long rounds);
 
 // A window of so many bytes at each rank, twice memory of this rank alone of the same size, and the
 // other ranks as a group.
@@ -69,13 +64,13 @@ void area_close(void);
 #define BY_FIRST(name, ...)                                        \
 	static double name(long n)                                 \
 	{                                                          \
-		double begin = now();                              \
+		double begin = timing_now();                       \
 		if (me != 0)                                       \
 			return 0;                                  \
 		for (long i = 0; i < n; i++) {                     \
 			__VA_ARGS__;                               \
 		}                                                  \
-		return now() - begin;                              \
+		return timing_now() - begin;                           \
 	}
 
 // Baselines by the raw socket (socket.c): a request of so many bytes, `pieces` times, and its

@@ -28,9 +28,9 @@ static void fence_one(void *arg, long n)
 	struct fences *f = arg;
 	for (long i = 0; i < n; i++) {
 		put_to(f, 1, 1);
-		double begin = perf_now();
+		double begin = timing_now();
 		ARMCI_Fence(1);
-		f->clock += perf_now() - begin;
+		f->clock += timing_now() - begin;
 	}
 }
 
@@ -39,9 +39,9 @@ static void fence_all(void *arg, long n)
 	struct fences *f = arg;
 	for (long i = 0; i < n; i++) {
 		put_to(f, 1, perf_n - 1);
-		double begin = perf_now();
+		double begin = timing_now();
 		ARMCI_AllFence();
-		f->clock += perf_now() - begin;
+		f->clock += timing_now() - begin;
 	}
 }
 
@@ -51,10 +51,10 @@ static void raw_all(void *arg, long n)
 	for (int r = 1; r < perf_n; r++) perf_wire_style(&f->wire[r], PERF_MIXED);
 	for (long i = 0; i < n; i++) {
 		for (int r = 1; r < perf_n; r++) perf_wire_send(&f->wire[r], 16, 0);
-		double begin = perf_now();
+		double begin = timing_now();
 		for (int r = 1; r < perf_n; r++) perf_wire_send(&f->wire[r], 8, 32);
 		for (int r = 1; r < perf_n; r++) perf_wire_take(&f->wire[r], 32);
-		f->clock += perf_now() - begin;
+		f->clock += timing_now() - begin;
 	}
 	for (int r = 1; r < perf_n; r++) perf_wire_style(&f->wire[r], PERF_ASLEEP);
 }
@@ -67,7 +67,7 @@ static double compete(double seconds)
 	ARMCI_Barrier();
 	if (perf_me == perf_n - 1)
 		return 0;
-	for (double end = perf_now() + seconds; perf_now() < end; made++) {
+	for (double end = timing_now() + seconds; timing_now() < end; made++) {
 		ARMCI_Lock(0, perf_n - 1);
 		ARMCI_Unlock(0, perf_n - 1);
 	}
@@ -76,7 +76,7 @@ static double compete(double seconds)
 
 static void wanted_by_all(void)
 {
-	double rate[PERF_REPS_MAX], share[PERF_REPS_MAX], seconds = perf_pace(0.02, 0.2);
+	double rate[TIMING_REPS_MAX], share[TIMING_REPS_MAX], seconds = perf_pace(0.02, 0.2);
 	ARMCI_Create_mutexes(1);
 	for (int i = 0; i < perf_reps; i++) {
 		double made = compete(seconds), all = perf_total(made);
@@ -85,9 +85,9 @@ static void wanted_by_all(void)
 		share[i] = all > 0 ? least * (perf_n - 1) / all : 0;
 	}
 	ARMCI_Destroy_mutexes();
-	struct perf_case c = {.op = "lock-all", .shape = "-", .unit = PERF_MOPS};
+	struct perf_case c = {.op = "lock-all", .shape = "-", .unit = TIMING_MOPS};
 	perf_figures(&c, rate, NULL, perf_reps);
-	c.op = "lock-all-least-share", c.unit = PERF_SHARE;
+	c.op = "lock-all-least-share", c.unit = TIMING_SHARE;
 	perf_figures(&c, share, NULL, perf_reps);
 }
 
@@ -99,7 +99,7 @@ void perf_all_nodes(void)
 		ARMCI_Error("too many ranks to fence", perf_n);
 	for (int r = 1; r < perf_n; r++) f.wire[r] = perf_wire_open(64, r);
 	struct perf_case c = {.shape = "-",
-		.unit = PERF_NS,
+		.unit = TIMING_NS,
 		.arg = &f,
 		.clock = &f.clock,
 		.raw_clock = &f.clock,

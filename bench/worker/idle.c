@@ -15,7 +15,7 @@ static double cpu_seconds(void)
 		1e-6 * (double)(u.ru_utime.tv_usec + u.ru_stime.tv_usec);
 }
 
-static void figure(const char *op, enum perf_unit unit, double value)
+static void figure(const char *op, enum timing_unit unit, double value)
 {
 	struct perf_case c = {.op = op, .shape = "-", .unit = unit};
 	value = perf_greatest(value);
@@ -38,17 +38,18 @@ static double resident(void)
 void perf_idle(void)
 {
 	double seconds = perf_pace(1, 10), cpu, begin;
-	figure("resident", PERF_MIB, resident());
+	figure("resident", TIMING_MIB, resident());
 	ARMCI_Barrier();
 	cpu = cpu_seconds();
 	sleep((unsigned)seconds);
-	figure("idle-asleep", PERF_PERCENT, (cpu_seconds() - cpu) / seconds * 100);
+	figure("idle-asleep", TIMING_PERCENT, (cpu_seconds() - cpu) / seconds * 100);
 	// The others wait in a barrier for rank 0.
 	ARMCI_Barrier();
 	cpu = cpu_seconds();
-	begin = perf_now();
+	begin = timing_now();
 	if (perf_me == 0)
 		sleep((unsigned)seconds);
 	ARMCI_Barrier();
-	figure("idle-in-barrier", PERF_PERCENT, (cpu_seconds() - cpu) / (perf_now() - begin) * 100);
+	figure("idle-in-barrier", TIMING_PERCENT,
+		(cpu_seconds() - cpu) / (timing_now() - begin) * 100);
 }

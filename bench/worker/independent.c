@@ -49,9 +49,9 @@ static void lock_unlock(struct far *f)
 
 static double each(struct far *f, int n)
 {
-	double begin = perf_now();
+	double begin = timing_now();
 	for (int i = 0; i < n; i++) f->one(f);
-	return (perf_now() - begin) / n * 1e9;
+	return (timing_now() - begin) / n * 1e9;
 }
 
 // A target: computes until rank 0 has measured, on one core or on all.
@@ -59,16 +59,16 @@ static void be_busy(struct far *f)
 {
 	if (f->crowded)
 		perf_load_start(perf_cores() - 1);
-	while (!*(volatile long *)f->stop) perf_compute(10000);
+	while (!*(volatile long *)f->stop) timing_compute(10000);
 	perf_load_stop();
 }
 
 // Rank 0 measures while the others compute; then while they sleep in a barrier.
 static void beside_idle(struct far *f, const char *op, void (*one)(struct far *f), double bytes)
 {
-	double busy[PERF_REPS_MAX], idle[PERF_REPS_MAX];
+	double busy[TIMING_REPS_MAX], idle[TIMING_REPS_MAX];
 	int n = perf_quick ? 10 : f->crowded ? 50 : 300;
-	struct perf_case c = {.op = op, .shape = "computing", .bytes = bytes, .unit = PERF_NS};
+	struct perf_case c = {.op = op, .shape = "computing", .bytes = bytes, .unit = TIMING_NS};
 	f->one = one;
 	for (int i = 0; i < perf_reps; i++) {
 		long stop = 1;
@@ -143,7 +143,7 @@ void perf_overlap_crowded(void)
 // then alone.
 void perf_owner(void)
 {
-	double contended[PERF_REPS_MAX], alone[PERF_REPS_MAX];
+	double contended[TIMING_REPS_MAX], alone[TIMING_REPS_MAX];
 	void **flags = perf_malloc(sizeof(long));
 	struct far f = {.one = lock_unlock};
 	int n = perf_quick ? 20 : 500;
@@ -168,7 +168,7 @@ void perf_owner(void)
 			alone[i] = each(&f, n);
 		ARMCI_Barrier();
 	}
-	struct perf_case c = {.op = "lock-beside-owner", .shape = "-", .unit = PERF_NS};
+	struct perf_case c = {.op = "lock-beside-owner", .shape = "-", .unit = TIMING_NS};
 	perf_figures(&c, contended, alone, perf_reps);
 	ARMCI_Destroy_mutexes();
 	perf_free(flags);

@@ -13,11 +13,11 @@ static double one = 1;
 	{                                                                                    \
 		struct perf_transfer *t = arg;                                               \
 		(void)t;                                                                     \
-		double begin = perf_now();                                                   \
+		double begin = timing_now();                                                   \
 		for (long i = 0; perf_me == 0 && i < n; i++) {                               \
 			call;                                                                \
 		}                                                                            \
-		clock += perf_me == 0 ? perf_now() - begin : 0;                              \
+		clock += perf_me == 0 ? timing_now() - begin : 0;                              \
 		then;                                                                        \
 	}
 
@@ -73,9 +73,9 @@ PERF_BODY(barrier, MPI_Barrier(MPI_COMM_WORLD))
 		struct perf_transfer *t = arg;                  \
 		for (long i = 0; i < n; i++) {                  \
 			MPI_Barrier(MPI_COMM_WORLD);            \
-			double begin = perf_now();              \
+			double begin = timing_now();              \
 			call;                                   \
-			spent += perf_now() - begin;            \
+			spent += timing_now() - begin;            \
 		}                                               \
 	}
 COLLECTIVE(bcast, MPI_Bcast(t->mine, t->count[0] / 8, MPI_DOUBLE, 0, MPI_COMM_WORLD))
@@ -153,7 +153,7 @@ void perf_one_sided(void)
 	struct perf_transfer t = perf_transfer(4096);
 	struct perf_case c = {.shape = "-",
 		.bytes = 8,
-		.unit = PERF_NS,
+		.unit = TIMING_NS,
 		.arg = &t,
 		.clock = &t.clock};
 	ARMCI_Create_mutexes(1);

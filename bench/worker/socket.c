@@ -59,9 +59,9 @@ static void exchanges(void *arg, long n)
 	if (wire.fd < 0)
 		return;
 	perf_wire_style(&wire, now.style);
-	double begin = perf_now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++) now.exchange();
-	spent += perf_now() - begin;
+	spent += timing_now() - begin;
 	perf_wire_style(&wire, PERF_ASLEEP);
 }
 
@@ -87,12 +87,12 @@ static void half_trips(void *arg, long n)
 static void fetch_add(void *arg, long n)
 {
 	struct perf_transfer *t = arg;
-	double begin = perf_now();
+	double begin = timing_now();
 	for (long i = 0; i < n; i++) {
 		long old;
 		ARMCI_Rmw(ARMCI_FETCH_AND_ADD_LONG, &old, t->theirs + 64, 1, perf_peer);
 	}
-	spent += perf_now() - begin;
+	spent += timing_now() - begin;
 }
 
 // Which way the data goes, and how many bytes go with them: over what the raw heads are.
@@ -217,10 +217,10 @@ static void rare_gets(void *arg, long n)
 {
 	struct perf_transfer *t = arg;
 	for (long i = 0; i < n; i++) {
-		perf_compute(rounds_between);
-		double begin = perf_now();
+		timing_compute(rounds_between);
+		double begin = timing_now();
 		ARMCI_Get(t->theirs, t->mine, 8, perf_peer);
-		t->clock += perf_now() - begin;
+		t->clock += timing_now() - begin;
 	}
 }
 
@@ -229,10 +229,10 @@ static void rare_exchanges(void *arg, long n)
 	(void)arg;
 	perf_wire_style(&wire, PERF_MIXED);
 	for (long i = 0; i < n; i++) {
-		perf_compute(rounds_between);
-		double begin = perf_now();
+		timing_compute(rounds_between);
+		double begin = timing_now();
 		perf_wire_ask(&wire, HEAD - 16, 8 + FRAME);
-		spent += perf_now() - begin;
+		spent += timing_now() - begin;
 	}
 	perf_wire_style(&wire, PERF_ASLEEP);
 }
@@ -243,13 +243,13 @@ void perf_rare(void)
 	struct perf_case c = {.op = "get-rare",
 		.shape = "-",
 		.bytes = 8,
-		.unit = PERF_NS,
+		.unit = TIMING_NS,
 		.ours = rare_gets,
 		.arg = &t,
 		.clock = &t.clock,
 		.raw = wire.most > 0 || perf_me != 0 ? rare_exchanges : NULL,
 		.raw_clock = &spent};
-	rounds_between = perf_rounds(200e-6);
+	rounds_between = timing_rounds(200e-6);
 	perf_solo(&c);
 	perf_transfer_end(&t);
 }

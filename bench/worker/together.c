@@ -49,23 +49,23 @@ static void neighbours(double *array, double *mine)
 		.theirs = array + (long)perf_me * (bytes / 8),
 		.bytes = bytes,
 		.scale = 1};
-	double alone[PERF_REPS_MAX], together[PERF_REPS_MAX];
+	double alone[TIMING_REPS_MAX], together[TIMING_REPS_MAX];
 	long n = (long)(perf_pace(0.001, 0.02) * 2e10 / bytes) + 1;
 	for (int i = 0; i < perf_reps; i++) {
 		ARMCI_Barrier();
-		double begin = perf_now();
+		double begin = timing_now();
 		if (perf_me == 0)
 			acc(&s, n);
-		alone[i] = (double)n * bytes / (perf_now() - begin) / 1e6;
+		alone[i] = (double)n * bytes / (timing_now() - begin) / 1e6;
 		ARMCI_Barrier();
-		begin = perf_now();
+		begin = timing_now();
 		acc(&s, n);
-		together[i] = (double)n * bytes * perf_n / perf_elapsed(begin, perf_now()) / 1e6;
+		together[i] = (double)n * bytes * perf_n / perf_elapsed(begin, timing_now()) / 1e6;
 	}
 	struct perf_case c = {.op = "acc-neighbours",
 		.shape = "all/one",
 		.bytes = bytes,
-		.unit = PERF_MBS};
+		.unit = TIMING_MBS};
 	perf_figures(&c, together, alone, perf_reps);
 	perf_check("acc-neighbours", *s.theirs, s.done);
 	ARMCI_Barrier();
@@ -79,7 +79,7 @@ static void same_array(double *array, double *mine)
 	struct perf_case c = {.op = "acc-same-array",
 		.shape = "-",
 		.bytes = BYTES,
-		.unit = PERF_MBS,
+		.unit = TIMING_MBS,
 		.ours = acc,
 		.raw = add_elsewhere,
 		.arg = &s};
@@ -114,9 +114,9 @@ struct pages {
 #define TIMED(clock, call)                           \
 	do {                                         \
 		bench_gate_pass(bench_gate());       \
-		double begin = perf_now();           \
+		double begin = timing_now();           \
 		call;                                \
-		p->clock += perf_now() - begin;      \
+		p->clock += timing_now() - begin;      \
 	} while (0)
 
 static void new_pages(void *arg, long n)
@@ -154,7 +154,7 @@ void perf_memory_new(void)
 	struct perf_case c = {.op = "malloc-new",
 		.shape = "-",
 		.bytes = BYTES,
-		.unit = PERF_NS,
+		.unit = TIMING_NS,
 		.ours = new_pages,
 		.raw = populate_punch,
 		.arg = &p,

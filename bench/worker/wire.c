@@ -31,7 +31,7 @@ static void await(int fd, enum perf_style style, double *until, double patience)
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 	if (style == PERF_SPINNING)
 		return;
-	double now = perf_now();
+	double now = timing_now();
 	if (*until == 0)
 		*until = now + patience;
 	if (now < *until)

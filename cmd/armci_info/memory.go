@@ -22,9 +22,9 @@ func showMemory(out io.Writer, cfg *config.Set) {
 		config.SizeText(max(left-margin, 0)), who, config.SizeText(margin))
 	for _, l := range shm.Limits() {
 		if l.Left < 0 {
-			fmt.Fprintf(out, "  %s: %s\n", l.Who, config.SizeText(l.Total))
+			fmt.Fprintf(out, "  %s: %s\n", l.Name, config.SizeText(l.Total))
 		} else {
-			fmt.Fprintf(out, "  %s: %s, of which %s are left\n", l.Who,
+			fmt.Fprintf(out, "  %s: %s, of which %s are left\n", l.Name,
 				config.SizeText(l.Total), config.SizeText(l.Left))
 		}
 	}

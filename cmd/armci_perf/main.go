@@ -243,20 +243,10 @@ func (o *options) run(out io.Writer) error {
 // writeFiles writes the files that are asked for.
 func (o *options) writeFiles(where string, rows []figure.Row) (err error) {
 	run := figure.Run{Version: config.Version, Where: where, Repetitions: o.reps}
-	for _, f := range []struct {
-		name  string
-		write func(io.Writer) error
-	}{
-		{o.csv, func(w io.Writer) error { return figure.WriteCSV(w, rows) }},
-		{o.json, func(w io.Writer) error { return figure.WriteJSON(w, run, rows) }},
-		{o.benchfmt, func(w io.Writer) error {
-			return figure.WriteBenchmarks(w, run,
-				rows)
-		}},
-	} {
-		if f.name != "" {
-			err = errors.Join(err, figure.WriteFile(f.name, f.write))
-		}
+	err = figure.WriteFiles(o.csv, o.json, run, rows)
+	if o.benchfmt != "" {
+		err = errors.Join(err, figure.WriteFile(o.benchfmt,
+			func(w io.Writer) error { return figure.WriteBenchmarks(w, run, rows) }))
 	}
 	if o.svg != "" {
 		err = errors.Join(err, figure.Draw(o.svg, figure.Common, rows,

@@ -81,7 +81,7 @@ func allocated(r *launch.Remote, agentGiven bool) (slots int, err error) {
 	if a == nil || err != nil {
 		return 0, nil
 	}
-	if !named && a.Here() {
+	if !named && a.IsThisHost() {
 		return a.Hosts[0].Slots, nil
 	}
 	if !named {

@@ -127,7 +127,7 @@ func (n *nodeLinks) acceptChildren(l *net.UnixListener, secret jobwire.Secret) e
 func admitChild(conn net.Conn, secret jobwire.Secret, size int, met chan<- child,
 	enough <-chan struct{}, waiting *acceptqueue.Waiting) {
 	defer log.Guard()
-	local, of, err := jobwire.Meet(conn, secret, jobwire.Link,
+	local, of, err := jobwire.AcceptHello(conn, secret, jobwire.Link,
 		func() bool { return waiting.Leave(conn) })
 	if err == nil && of == size {
 		select {

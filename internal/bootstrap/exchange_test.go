@@ -151,7 +151,7 @@ func leaveOne(t *testing.T, placement string, gone int, when string) {
 	jobs := joinAll(t, s, len(placement))
 	leave := func(j Job) {
 		j.Close()
-		s.Left(j.Rank())
+		s.ProcessEnded(j.Rank())
 	}
 	together(jobs, func(j Job) {
 		err := until(t, j, placement, when)

@@ -96,11 +96,11 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 func (ps *procedures) handleProcedure(from, to transport.Rank, m transport.Msg) bool {
 	switch {
 	case m.Kind == msgProcedure && len(m.Body) >= callHead && to == ps.rt.Me:
-		go ps.serveCall(from, m.Keep()) // a procedure may block
+		go ps.serveCall(from, m.OwnedBody()) // a procedure may block
 	case m.Kind == msgReply && len(m.Body) >= replyHead && to == ps.rt.Me:
-		ps.handleReply(m.Keep())
+		ps.handleReply(m.OwnedBody())
 	case (m.Kind == msgProcedure || m.Kind == msgReply) && to != ps.rt.Me:
-		m.Body, m.Lent = m.Keep(), false
+		m.Body, m.Lent = m.OwnedBody(), false
 		go ps.forwardToRank(from, to, m)
 	default:
 		return false

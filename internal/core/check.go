@@ -252,10 +252,10 @@ func (r *Runtime) checkRemote(arg string, proc int, addr uintptr, n int64) (know
 			!beyond {
 			known, _ = r.regionManager.confirmed.contains(rank, addr, n)
 		}
-	case rank == r.Me && !r.Memory.Inside(addr):
+	case rank == r.Me && !r.Memory.InArena(addr):
 		return true, nil
 	default:
-		known = r.Memory.Owns(r.Topo.Local(rank), addr, n)
+		known = r.Memory.InRegionOf(r.Topo.Local(rank), addr, n)
 		beyond = !known
 	}
 	if beyond {

@@ -58,10 +58,10 @@ type coalescer struct {
 	alarmsFrom  atomic.Uint32 // number of posted stores from which puts have an alarm again
 }
 
-// Coalesce has small nonblocking operations to other nodes collected, and returns the batches for C
-// to add to; none if nothing is gained. The number of batches that are not posted is kept in open.
-// The caller makes the call before the first operation.
-func (co *coalescing) Coalesce(open *atomic.Int32) []Batch {
+// EnableCoalescing has small nonblocking operations to other nodes collected, and returns the
+// batches for C to add to; none if nothing is gained. The number of batches that are not posted is
+// kept in open. The caller makes the call before the first operation.
+func (co *coalescing) EnableCoalescing(open *atomic.Int32) []Batch {
 	open.Store(0)
 	if len(co.rt.Topo.Nodes) == 1 || !co.rt.internode.coalesces {
 		return nil

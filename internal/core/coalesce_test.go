@@ -28,7 +28,7 @@ func coalesced(t *testing.T, change func(*transporttest.Cluster),
 		for i := range uintptr(1 << 14) {
 			*long(mem[r.Me] + 8*i), *long(buf + 8*i) = int64(i)+1000, -1
 		}
-		if r.Coalesce(new(atomic.Int32)); r.coalescing.coalescers == nil {
+		if r.EnableCoalescing(new(atomic.Int32)); r.coalescing.coalescers == nil {
 			r.wrong("nothing is coalesced")
 		}
 		r.barrier()

@@ -72,7 +72,7 @@ func (ec *eventCounters) checkEvent(proc int, addr uintptr) error {
 func (ec *eventCounters) EventWait(event uintptr, seen uint32, millis int,
 	what string) (changed bool,
 	err error) {
-	lo, n := ec.rt.Memory.Extent(event)
+	lo, n := ec.rt.Memory.RegionAt(event)
 	if bytes := uintptr(ec.rt.events.EventBytes()); event%eventAlign != 0 || n == 0 ||
 		event-lo+bytes > uintptr(n) {
 		return false, argErr(CodeAddress, "event", "%#x is no aligned memory of this node",

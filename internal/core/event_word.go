@@ -42,13 +42,13 @@ func (ec *eventCounters) EventRaise(proc int, event, record uintptr) error {
 	to, count := transport.Rank(proc), ec.rt.events.EventCount(record)+1
 	if ec.rt.Topo.SameNode(to) {
 		ec.rt.events.EventAdd(event, 1)
-		ec.rt.events.EventSent(record, count)
+		ec.rt.events.RecordEventSent(record, count)
 		return nil
 	}
 	err := ec.writeEventCount(to, event, count)
 	ec.rt.traffic.countPosted(proc)
-	if err == nil && ec.rt.events.EventSent(record, count) {
-		err = ec.EventTell(proc, event, count)
+	if err == nil && ec.rt.events.RecordEventSent(record, count) {
+		err = ec.WakeEventWaiters(proc, event, count)
 	}
 	if err == nil {
 		err = ec.allowFastRaise(proc, event)
@@ -93,8 +93,9 @@ func (ec *eventCounters) writeEventCount(to transport.Rank, event uintptr, count
 	return err
 }
 
-// EventTell wakes the waiters of an event of another node after a device has written its count.
-func (ec *eventCounters) EventTell(proc int, event uintptr, count uint32) error {
+// WakeEventWaiters wakes the waiters of an event of another node after a device has written its
+// count.
+func (ec *eventCounters) WakeEventWaiters(proc int, event uintptr, count uint32) error {
 	body := binary.LittleEndian.AppendUint64(make([]byte, 0, eventToldBody), uint64(event))
 	return ec.rt.sendActive(transport.Rank(proc), msgEventTold,
 		binary.LittleEndian.AppendUint32(body,
@@ -158,7 +159,7 @@ func (ec *eventCounters) handleEventAsk(from, to transport.Rank, m transport.Msg
 			"aligned memory of rank %d", from, event,
 			record, to)
 		reply(nil)
-	case ec.rt.events.EventAsk(record, binary.LittleEndian.Uint32(m.Body[16:])):
+	case ec.rt.events.RequestEventWake(record, binary.LittleEndian.Uint32(m.Body[16:])):
 		reply([]byte{eventComes})
 	default:
 		reply([]byte{eventSleeps})
@@ -174,7 +175,7 @@ func (ec *eventCounters) handleEventTold(to transport.Rank, m transport.Msg) boo
 	}
 	event, count := uintptr(binary.LittleEndian.Uint64(m.Body)),
 		binary.LittleEndian.Uint32(m.Body[8:])
-	if ec.isEvent(to, event) && !ec.rt.events.EventTold(event, count) &&
+	if ec.isEvent(to, event) && !ec.rt.events.WakeEventWaiters(event, count) &&
 		ec.rt.twoSided.startTask() {
 		go ec.wakeWhenWritten(to, event, count)
 	}
@@ -191,7 +192,7 @@ func (ec *eventCounters) wakeWhenWritten(to transport.Rank, event uintptr, count
 		!ec.rt.twoSided.isFinalizing(); {
 		time.Sleep(pause)
 		pause = min(2*pause, 10*time.Millisecond)
-		if !ec.isEvent(to, event) || ec.rt.events.EventTold(event, count) {
+		if !ec.isEvent(to, event) || ec.rt.events.WakeEventWaiters(event, count) {
 			return
 		}
 	}

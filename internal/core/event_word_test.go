@@ -122,7 +122,7 @@ func TestEventToldTooMuch(t *testing.T) {
 	apart.run(t, nil, func(r *tr) {
 		mem, other := r.alloc(256), 1-int(r.Me)
 		r.barrier()
-		r.must(r.EventTell(other, mem[other], 5))
+		r.must(r.WakeEventWaiters(other, mem[other], 5))
 		r.must(r.Fence(other))
 		r.barrier()
 	})

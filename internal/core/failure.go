@@ -63,7 +63,7 @@ func (j *jobEnd) onRankLost(rank transport.Rank, reason string) {
 func (j *jobEnd) causeKnownAt(node int, turn time.Duration) bool {
 	began := time.Now()
 	if node < len(j.inquiryAddrs) && len(j.inquiryAddrs[node]) > 0 {
-		if j.rt.Liveness.Known(j.inquiryAddrs[node], max(turn, noticeTime)) {
+		if j.rt.Liveness.AskCauseKnown(j.inquiryAddrs[node], max(turn, noticeTime)) {
 			return true
 		}
 	}
@@ -73,8 +73,8 @@ func (j *jobEnd) causeKnownAt(node int, turn time.Duration) bool {
 
 // endSettled ends the job on this node silently: the cause has been printed elsewhere.
 func (j *jobEnd) endSettled() {
-	if j.rt.Liveness.ClaimEnd() {
-		j.rt.Liveness.Settle()
+	if j.rt.Liveness.ClaimNodeReport() {
+		j.rt.Liveness.MarkReported()
 		j.notifyNodes()
 	}
 }
@@ -155,14 +155,14 @@ func (j *jobEnd) reportDelay(lost transport.Rank) time.Duration {
 // claimReport tells whether this rank is the first that is to report why the job ends; if not,
 // whether another node reports.
 func (j *jobEnd) claimReport() (first, elsewhere bool) {
-	if !j.rt.Liveness.ClaimEnd() {
+	if !j.rt.Liveness.ClaimNodeReport() {
 		return false, false
 	}
 	if !j.isFirstNode() {
-		j.rt.Liveness.Settle()
+		j.rt.Liveness.MarkReported()
 		return false, true
 	}
-	first = j.rt.Liveness.ClaimMachine()
+	first = j.rt.Liveness.ClaimMachineReport()
 	return first, !first
 }
 
@@ -224,8 +224,8 @@ func (j *jobEnd) handleEnding(reply func([]byte)) bool {
 		return false
 	}
 	first := byte(0)
-	if j.rt.Liveness.ClaimEnd() { // so the ranks of this node have nothing to report
-		j.rt.Liveness.Settle()
+	if j.rt.Liveness.ClaimNodeReport() { // so the ranks of this node have nothing to report
+		j.rt.Liveness.MarkReported()
 		first = 1
 	}
 	reply([]byte{first})
@@ -237,11 +237,11 @@ func (j *jobEnd) handleEnding(reply func([]byte)) bool {
 	return true
 }
 
-// AwaitEnd is called with the error of a public function before it is printed. If the function
+// AwaitJobEnd is called with the error of a public function before it is printed. If the function
 // failed because a rank is gone, the job is ending or has to end, and there is nothing more to say:
 // the call does not return. Nor does it if another thread is in exit, which has closed the
 // connections: the process ends, and no call is to blame.
-func (j *jobEnd) AwaitEnd(function string, err error) {
+func (j *jobEnd) AwaitJobEnd(function string, err error) {
 	if exiting := j.exitThread.Load(); exiting != 0 && exiting != int64(syscall.Gettid()) {
 		time.Sleep(endTime)
 		return

@@ -74,7 +74,7 @@ type hasty struct {
 func (h hasty) Join(j transport.JoinInfo) (transport.Node, transport.Transport, error) {
 	n, t, err := h.Platform.Join(j)
 	go func() {
-		j.Lost(0, "rank 0 has died early")
+		j.OnLoss(0, "rank 0 has died early")
 		close(h.told)
 	}()
 	return n, t, err
@@ -232,10 +232,10 @@ func awaitEndsFrom(r *tr, first int) {
 func TestAwaitEnd(t *testing.T) {
 	lines := logged(t)
 	world(t, 1, func(r *tr) {
-		r.AwaitEnd("ARMCI_Put", errors.New("something else"))
+		r.AwaitJobEnd("ARMCI_Put", errors.New("something else"))
 		gone := fmt.Errorf("8 bytes to rank 3: %w", transport.ErrPeerDead)
 		for range 3 {
-			r.AwaitEnd("ARMCI_Put", gone)
+			r.AwaitJobEnd("ARMCI_Put", gone)
 		}
 		if got := r.c.Job(0).Ends(); !slices.Equal(got, []string{"die 1"}) {
 			r.wrong("%q", got)

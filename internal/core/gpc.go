@@ -88,8 +88,8 @@ func checkProcedure(hlen, dlen, rhlen, rdlen int) error {
 	return nil
 }
 
-// GPCExec calls procedure h at proc and returns a function that waits for its reply.
-func (ps *procedures) GPCExec(h, proc int, head, data []byte, headCap,
+// CallProcedure calls procedure h at proc and returns a function that waits for its reply.
+func (ps *procedures) CallProcedure(h, proc int, head, data []byte, headCap,
 	dataCap int) (wait func() ([]byte, []byte, error), err error) {
 	if err := ps.rt.checkRank("p", proc); err != nil {
 		return nil, err

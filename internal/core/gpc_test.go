@@ -35,7 +35,7 @@ func TestGPC(t *testing.T) {
 		}
 		r.barrier()
 		for to := range 2 {
-			wait, err := r.GPCExec(h, to, []byte("head"), []byte("data"), 5, 3)
+			wait, err := r.CallProcedure(h, to, []byte("head"), []byte("data"), 5, 3)
 			r.must(err)
 			head, data, err := wait()
 			if err != nil || string(head) != string(append([]byte{byte(r.Me)},
@@ -47,7 +47,7 @@ func TestGPC(t *testing.T) {
 				*long(buf) = int64(i + 77)
 				at := uintptr(8 * r.Me)
 				r.must(r.Do(op(Put, to, buf, mem[to]+at, 8)))
-				wait, err = r.GPCExec(peek, to, nil, nil, 0, 16)
+				wait, err = r.CallProcedure(peek, to, nil, nil, 0, 16)
 				r.must(err)
 				if _, data, err := wait(); err != nil ||
 					binary.NativeEndian.Uint64(data[at:]) != i+77 {
@@ -57,17 +57,17 @@ func TestGPC(t *testing.T) {
 		}
 		r.barrier()
 		r.must(r.GPCRelease(h))
-		_, err := r.GPCExec(h, 0, nil, nil, 0, 0)
+		_, err := r.CallProcedure(h, 0, nil, nil, 0, 0)
 		wantArg(r, "released", err, "h", CodeOp, "is not a registered procedure")
 		wantArg(r, "released twice", r.GPCRelease(h), "handle", CodeOp,
 			"is not a registered procedure")
 		for _, h := range []int{0, 1, -3, -1 << 31, 1<<31 - 1} {
-			_, err := r.GPCExec(h, 0, nil, nil, 0, 0)
+			_, err := r.CallProcedure(h, 0, nil, nil, 0, 0)
 			wantArg(r, "unknown", err, "h", CodeOp, "is not a registered procedure")
 			wantArg(r, "unknown", r.GPCRelease(h), "handle", CodeOp,
 				"is not a registered procedure")
 		}
-		_, err = r.GPCExec(peek, 2, nil, nil, 0, 0)
+		_, err = r.CallProcedure(peek, 2, nil, nil, 0, 0)
 		wantArg(r, "rank", err, "p", CodeProc, "rank 2")
 		if third := r.GPCRegister(echo); third == peek || third == h {
 			r.wrong("handle %d is given twice", third)
@@ -81,7 +81,7 @@ func TestGPCUnknownThere(t *testing.T) {
 	world(t, 2, func(r *tr) {
 		if r.Me == 0 {
 			h := r.GPCRegister(echo)
-			wait, err := r.GPCExec(h, 1, nil, nil, 0, 0)
+			wait, err := r.CallProcedure(h, 1, nil, nil, 0, 0)
 			r.must(err)
 			if _, _, err := wait(); err == nil ||
 				!strings.Contains(err.Error(), "not registered at rank 1") {
@@ -99,7 +99,7 @@ func TestGPCMany(t *testing.T) {
 		h := r.GPCRegister(echo)
 		relay = r.GPCRegister(func(from int, head, data []byte, headCap,
 			dataCap int) ([]byte, []byte) {
-			wait, err := r.GPCExec(h, from, head, data, headCap, dataCap)
+			wait, err := r.CallProcedure(h, from, head, data, headCap, dataCap)
 			if err != nil {
 				return nil, nil
 			}
@@ -111,8 +111,8 @@ func TestGPCMany(t *testing.T) {
 		for i := range 40 {
 			running.Go(func() {
 				arg := bytes.Repeat([]byte{byte(i)}, 1+i*50)
-				wait, err := r.GPCExec([]int{h, relay}[i%2], 1-int(r.Me), nil, arg,
-					1, len(arg))
+				wait, err := r.CallProcedure([]int{h, relay}[i%2], 1-int(r.Me), nil,
+					arg, 1, len(arg))
 				if err != nil {
 					r.wrong("%v", err)
 					return
@@ -145,7 +145,7 @@ func TestGPCCannotSend(t *testing.T) {
 		return nil
 	}, nil), func(r *tr) {
 		h := r.GPCRegister(echo)
-		if _, err := r.GPCExec(h, 0, nil, nil, 0, 0); !errors.Is(err,
+		if _, err := r.CallProcedure(h, 0, nil, nil, 0, 0); !errors.Is(err,
 			transport.ErrPeerDead) || len(r.procedures.awaited) != 0 {
 			r.wrong("%v, %d calls waited for", err, len(r.procedures.awaited))
 		}
@@ -245,7 +245,7 @@ func TestLongestCalls(t *testing.T) {
 		if r.Me == 0 {
 			head, data := make([]byte, MaxProcedure), make([]byte, MaxProcedure)
 			head[MaxProcedure-1], data[MaxProcedure-1] = 1, 2
-			wait, err := r.GPCExec(h, 1, head, data, MaxProcedure, MaxProcedure)
+			wait, err := r.CallProcedure(h, 1, head, data, MaxProcedure, MaxProcedure)
 			r.must(err)
 			rhead, rdata, err := wait()
 			r.must(err)
@@ -255,22 +255,22 @@ func TestLongestCalls(t *testing.T) {
 			long := make([]byte, MaxProcedure+1)
 			for arg, call := range map[string]func() error{
 				"hlen": func() error {
-					_, err := r.GPCExec(h, 1, long, nil, 0,
+					_, err := r.CallProcedure(h, 1, long, nil, 0,
 						0)
 					return err
 				},
 				"dlen": func() error {
-					_, err := r.GPCExec(h, 1, nil, long, 0,
+					_, err := r.CallProcedure(h, 1, nil, long, 0,
 						0)
 					return err
 				},
 				"rhlen": func() error {
-					_, err := r.GPCExec(h, 1, nil, nil,
+					_, err := r.CallProcedure(h, 1, nil, nil,
 						len(long), 0)
 					return err
 				},
 				"rdlen": func() error {
-					_, err := r.GPCExec(h, 1, nil, nil, 0,
+					_, err := r.CallProcedure(h, 1, nil, nil, 0,
 						len(long))
 					return err
 				},

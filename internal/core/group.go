@@ -45,9 +45,9 @@ func (g *Group) Masters() transport.Team {
 	return g.leaders
 }
 
-// Place returns the number of a member's node among the group's nodes, and the member's number on
-// that node.
-func (g *Group) Place(member int) (node, place int) {
+// NodeAndIndex returns the number of a member's node among the group's nodes, and the member's
+// number on that node.
+func (g *Group) NodeAndIndex(member int) (node, place int) {
 	if s, several := g.team.(*hierarchicalTeam); several {
 		return int(s.nodeIndex[member]), int(s.localIndex[member])
 	}

@@ -45,11 +45,11 @@ type simNode struct {
 	team transport.Team
 }
 
-func (n simNode) World() transport.Team           { return n.team }
-func (n simNode) Arena() (lo uintptr, size int64) { return 0, 0 }
-func (n simNode) Leave(bool)                      {}
-func (n simNode) ReceiveBy(transport.Incoming)    {}
-func (n simNode) InquiriesAt() []byte             { return make([]byte, simInquiries) }
+func (n simNode) World() transport.Team                { return n.team }
+func (n simNode) ArenaRange() (lo uintptr, size int64) { return 0, 0 }
+func (n simNode) Leave(bool)                           {}
+func (n simNode) ReceiveBy(transport.Incoming)         {}
+func (n simNode) InquiriesAt() []byte                  { return make([]byte, simInquiries) }
 
 // simTransport is that within the node.
 type simTransport struct{ transport.Transport }

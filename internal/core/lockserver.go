@@ -40,13 +40,14 @@ func (ms *mutexes) lockRemoteMutex(s *MutexSet, kind uint8, m uintptr, i, proc i
 	case answer[0] != lockGranted:
 		return false, nil
 	}
-	s.Holds(i, proc)
+	s.RecordHeld(i, proc)
 	ms.rt.regionManager.allowFastRequests(proc, m)
 	return true, nil
 }
 
-// Holds records that this rank holds mutex i of rank proc, which is on another node. It locks s.mu.
-func (s *MutexSet) Holds(i, proc int) {
+// RecordHeld records that this rank holds mutex i of rank proc, which is on another node. It locks
+// s.mu.
+func (s *MutexSet) RecordHeld(i, proc int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.held == nil {
@@ -55,8 +56,8 @@ func (s *MutexSet) Holds(i, proc int) {
 	s.held[[2]int{i, proc}] = true
 }
 
-// clearHeld removes the record of Holds; false if there is none: this rank does not hold the mutex.
-// It locks s.mu.
+// clearHeld removes the record of RecordHeld; false if there is none: this rank does not hold the
+// mutex. It locks s.mu.
 func (s *MutexSet) clearHeld(i, proc int) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -157,8 +158,8 @@ func (l *lockServer) handleLock(from, to transport.Rank, m transport.Msg, reply 
 	addr := uintptr(binary.LittleEndian.Uint64(m.Body))
 	size := l.rt.Locks.MutexBytes()
 	switch {
-	case addr%uintptr(size) != 0 || !l.rt.Memory.Inside(addr) ||
-		!l.rt.Memory.Owns(l.rt.Topo.Local(to),
+	case addr%uintptr(size) != 0 || !l.rt.Memory.InArena(addr) ||
+		!l.rt.Memory.InRegionOf(l.rt.Topo.Local(to),
 			addr, size):
 		if reply == nil {
 			return false

@@ -129,8 +129,8 @@ func (s *MutexSet) At(i, proc int) (uintptr, error) {
 	return s.bases[m] + uintptr(i)*s.mutexBytes, nil
 }
 
-// Hosted is the address of the first mutex of a rank, and how many it hosts.
-func (s *MutexSet) Hosted(rank transport.Rank) (first uintptr, count int) {
+// MutexesOf is the address of the first mutex of a rank, and how many it hosts.
+func (s *MutexSet) MutexesOf(rank transport.Rank) (first uintptr, count int) {
 	if m := s.group.RankOf(rank); m >= 0 {
 		return s.bases[m], s.counts[m]
 	}

@@ -18,7 +18,7 @@ func TestMutexSet(t *testing.T) {
 		r.must(r.CreateMutexes(counts[r.Me]))
 		s := r.DefaultMutexes()
 		for m, n := range counts {
-			if first, count := s.Hosted(transport.Rank(m)); count != n ||
+			if first, count := s.MutexesOf(transport.Rank(m)); count != n ||
 				(first != 0) != (n > 0) {
 				r.wrong("rank %d hosts %d at %#x", m, count, first)
 			}

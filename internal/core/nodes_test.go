@@ -171,7 +171,7 @@ func TestProceduresAcrossNodes(t *testing.T) {
 		})
 		relay := r.GPCRegister(func(from int, head, data []byte, _, _ int) ([]byte,
 			[]byte) {
-			wait, err := r.GPCExec(h, from, head, data, 3, len(data)+len(head))
+			wait, err := r.CallProcedure(h, from, head, data, 3, len(data)+len(head))
 			r.must(err)
 			rhead, rdata, err := wait()
 			r.must(err)
@@ -185,7 +185,7 @@ func TestProceduresAcrossNodes(t *testing.T) {
 					true)
 				r.must(err)
 				arg := pattern(i, 1000*i)
-				wait, err := r.GPCExec(h, to, []byte("head"), arg, 3, 2000*i)
+				wait, err := r.CallProcedure(h, to, []byte("head"), arg, 3, 2000*i)
 				r.must(err)
 				head, data, err := wait()
 				if r.must(err); !bytes.Equal(head,
@@ -196,7 +196,7 @@ func TestProceduresAcrossNodes(t *testing.T) {
 					r.wrong("rank %d replies %d bytes", to, len(data))
 				}
 			}
-			wait, err := r.GPCExec(relay, (int(r.Me)+1)%r.N, nil, nil, 3, 0)
+			wait, err := r.CallProcedure(relay, (int(r.Me)+1)%r.N, nil, nil, 3, 0)
 			r.must(err)
 			if head, _, err := wait(); err != nil || head[0] != byte(r.Me) {
 				r.wrong("relayed: %v, %v", head, err)

@@ -69,8 +69,8 @@ func (nt *notifier) sendNotification(to transport.Rank, count uint32) error {
 		return err
 	}
 	nt.notified[to].At.Store(at)
-	if nt.rt.notifications.NotifySent(to, count) {
-		return nt.TellNotified(int(to), count)
+	if nt.rt.notifications.RecordNotifySent(to, count) {
+		return nt.WakeNotified(int(to), count)
 	}
 	return nil
 }
@@ -92,7 +92,7 @@ func (nt *notifier) NotifyWaitFor(proc int, want uint32) (received int, err erro
 	nt.rt.coalescing.postCoalesced(everyRank)
 	from := transport.Rank(proc)
 	if nt.rt.route(from).notifier != nil && !nt.rt.notifications.NotifySoon(from, want) &&
-		!nt.rt.notifications.Notified(nt.rt.Topo.Local(nt.rt.Me), from, want) {
+		!nt.rt.notifications.WakeNotified(nt.rt.Topo.Local(nt.rt.Me), from, want) {
 		if err := nt.rt.sendActive(from, msgAwait, binary.LittleEndian.AppendUint32(nil,
 			want)); err != nil {
 			return 0, fmt.Errorf("wait for rank %d: %w", proc, err)
@@ -101,9 +101,9 @@ func (nt *notifier) NotifyWaitFor(proc int, want uint32) (received int, err erro
 	return int(nt.rt.notifications.NotifyWait(from, want)), nil
 }
 
-// TellNotified wakes rank proc, of another node, if it waits for this rank's notifications, of
+// WakeNotified wakes rank proc, of another node, if it waits for this rank's notifications, of
 // which a device has written count.
-func (nt *notifier) TellNotified(proc int, count uint32) error {
+func (nt *notifier) WakeNotified(proc int, count uint32) error {
 	return nt.sendNotified(transport.Rank(proc), nt.rt.Me, count)
 }
 
@@ -121,7 +121,7 @@ func (nt *notifier) handleNotified(from, to transport.Rank, m transport.Msg) boo
 	switch {
 	case m.Kind == msgAwait && len(m.Body) == 4:
 		want := binary.LittleEndian.Uint32(m.Body)
-		if nt.rt.notifications.NotifyAsk(nt.rt.Topo.Local(to), from, want) {
+		if nt.rt.notifications.RequestNotifyWake(nt.rt.Topo.Local(to), from, want) {
 			go func() { // a message may have to wait for room
 				defer log.Guard()
 				if err := nt.sendNotified(from, to, want); err != nil {
@@ -136,7 +136,7 @@ func (nt *notifier) handleNotified(from, to transport.Rank, m transport.Msg) boo
 		if int(source) >= nt.rt.N {
 			return false
 		}
-		if local := nt.rt.Topo.Local(to); !nt.rt.notifications.Notified(local,
+		if local := nt.rt.Topo.Local(to); !nt.rt.notifications.WakeNotified(local,
 			transport.Rank(source), want) {
 			go nt.wakeWhenNotified(local, transport.Rank(source), want)
 		}
@@ -153,7 +153,7 @@ func (nt *notifier) wakeWhenNotified(local int, source transport.Rank, want uint
 	defer log.Guard()
 	for pause := 10 * time.Microsecond; pause < time.Minute; pause *= 2 {
 		time.Sleep(pause)
-		if nt.rt.notifications.Notified(local, source, want) {
+		if nt.rt.notifications.WakeNotified(local, source, want) {
 			return
 		}
 	}

@@ -122,7 +122,8 @@ func (pm *privateMemory) Recall(key uint64) {
 func (pm *privateMemory) LearnLoan(proc int, addr uintptr, nbytes int64, key uint64) {
 	to := pm.rt.route(transport.Rank(proc))
 	if s, ok := to.tr.(transport.Sharer); ok {
-		s.Learn(to.peer, transport.Range{Lo: addr, Hi: addr + uintptr(nbytes), Key: key})
+		s.AddSharedRange(to.peer,
+			transport.Range{Lo: addr, Hi: addr + uintptr(nbytes), Key: key})
 	}
 }
 
@@ -131,7 +132,8 @@ func (pm *privateMemory) LearnLoan(proc int, addr uintptr, nbytes int64, key uin
 func (pm *privateMemory) ForgetLoan(proc int, addr uintptr, nbytes int64, key uint64) {
 	to := pm.rt.route(transport.Rank(proc))
 	if s, ok := to.tr.(transport.Sharer); ok {
-		s.Forget(to.peer, transport.Range{Lo: addr, Hi: addr + uintptr(nbytes), Key: key})
+		s.RemoveSharedRange(to.peer,
+			transport.Range{Lo: addr, Hi: addr + uintptr(nbytes), Key: key})
 		to.tr.Fence(to.peer) // whatever the error, the stores are over
 	}
 }

@@ -24,8 +24,8 @@ func (p *pawnshop) Share(lo, hi uintptr) (uint64, func(), bool) {
 	return key, func() { p.ended = append(p.ended, key) }, true
 }
 
-func (p *pawnshop) Learn(transport.Peer, transport.Range)  {}
-func (p *pawnshop) Forget(transport.Peer, transport.Range) {}
+func (p *pawnshop) AddSharedRange(transport.Peer, transport.Range)    {}
+func (p *pawnshop) RemoveSharedRange(transport.Peer, transport.Range) {}
 
 // exposer is an allocator that refuses nothing but one address.
 type exposer struct{ transport.Allocator }

@@ -194,8 +194,8 @@ func (s *startup) openProvider(c *chosenProvider, secret []byte) (transport.Tran
 	tr, err := c.provider.Open(transport.OpenInfo{Me: s.rt.Me, Nodes: s.rt.Topo.Nodes,
 		MyNode: s.rt.Topo.MyNode(), NodeBy: s.rt.Topo.nodeOf, Hosts: s.rt.Topo.Hosts,
 		Hints: c.hints, Secret: secret, Node: s.rt.Memory, Memory: s.rt.transports[0],
-		Handle: s.rt.handleMessage, Place: s.rt.twoSided.placeMessage,
-		Backlogged: s.rt.twoSided.hasBacklog, Lost: s.rt.jobEnd.onRankLostAsync})
+		Handle: s.rt.handleMessage, PlaceBody: s.rt.twoSided.placeMessage,
+		Backlogged: s.rt.twoSided.hasBacklog, OnLoss: s.rt.jobEnd.onRankLostAsync})
 	if err != nil {
 		return nil, fmt.Errorf("transport %s: %w", c.provider.Name, err)
 	}

@@ -145,7 +145,7 @@ func (rm *regionManager) mallocCollective(g *Group, nbytes int64,
 	mine := allocation{nbytes: nbytes, failed: nbytes < 0}
 	if nbytes > 0 {
 		var ok bool
-		if mine.addr, ok = rm.rt.allocator.Reuse(nbytes); !ok {
+		if mine.addr, ok = rm.rt.allocator.AllocateKept(nbytes); !ok {
 			mine.fresh = true
 		} else if publish(mine.addr, nbytes) != nil {
 			mine.failed = true
@@ -180,7 +180,7 @@ func (rm *regionManager) mapNewMemory(g *Group, allocs []allocation) {
 		member := (g.Me + 1 + i) % len(allocs)
 		if o := &allocs[member]; o.fresh && member != g.Me && left > 0 &&
 			rm.rt.Topo.SameNode(g.Ranks[member]) {
-			rm.rt.allocator.Enter(o.addr, min(o.nbytes, left))
+			rm.rt.allocator.MapPages(o.addr, min(o.nbytes, left))
 			left -= o.nbytes
 		}
 	}
@@ -198,13 +198,13 @@ func (rm *regionManager) reserveNew(g *Group, mine *allocation, allocs []allocat
 		}
 	}
 	if machineBytes > 0 {
-		err = rm.rt.allocator.Room(machineBytes)
+		err = rm.rt.allocator.CheckReservation(machineBytes)
 	}
 	if allocs, failed = exchangeAllocations(g, allocation{failed: err != nil}); failed > 0 {
 		return allocs, failed, err
 	}
 	if mine.fresh {
-		if mine.addr, err = rm.rt.allocator.Grow(mine.nbytes); err == nil {
+		if mine.addr, err = rm.rt.allocator.AllocatePopulated(mine.nbytes); err == nil {
 			err = publish(mine.addr, mine.nbytes)
 		}
 		mine.failed = err != nil
@@ -231,7 +231,7 @@ func (rm *regionManager) recordRemote(g *Group, allocs []allocation) []uintptr {
 func (rm *regionManager) returnMemory(addr uintptr) {
 	if addr != 0 {
 		rm.rt.allocator.Withdraw(addr)
-		rm.rt.allocator.Return(addr)
+		rm.rt.allocator.Deallocate(addr)
 	}
 }
 
@@ -332,11 +332,11 @@ func (rm *regionManager) MallocLocal(nbytes int64) (uintptr, error) {
 	if nbytes <= 0 {
 		return 0, argErr(CodeBytes, "bytes", "%d is not positive", nbytes)
 	}
-	addr, ok := rm.rt.allocator.Reuse(nbytes)
+	addr, ok := rm.rt.allocator.AllocateKept(nbytes)
 	if !ok {
-		err := rm.rt.allocator.Room(nbytes)
+		err := rm.rt.allocator.CheckReservation(nbytes)
 		if err == nil {
-			addr, err = rm.rt.allocator.Grow(nbytes)
+			addr, err = rm.rt.allocator.AllocatePopulated(nbytes)
 		}
 		if err != nil {
 			return 0, noMemory(nbytes, err)
@@ -349,7 +349,7 @@ func (rm *regionManager) MallocLocal(nbytes int64) (uintptr, error) {
 // the memory.
 func (rm *regionManager) publishLocal(addr uintptr, nbytes int64) (uintptr, error) {
 	if err := rm.rt.allocator.Publish(addr, nbytes); err != nil {
-		rm.rt.allocator.Return(addr)
+		rm.rt.allocator.Deallocate(addr)
 		return 0, argErr(CodeInternal, "bytes", "%v", err)
 	}
 	rm.regions.addRegion(addr, region{nbytes, noGroup})
@@ -366,10 +366,10 @@ func (rm *regionManager) MallocOnTouch(nbytes int64) (uintptr, error) {
 	if nbytes < onTouchFrom {
 		return rm.MallocLocal(nbytes)
 	}
-	err := rm.rt.allocator.Room(nbytes)
+	err := rm.rt.allocator.CheckReservation(nbytes)
 	var addr uintptr
 	if err == nil {
-		addr, err = rm.rt.allocator.GrowOnTouch(nbytes)
+		addr, err = rm.rt.allocator.AllocateOnTouch(nbytes)
 	}
 	if err != nil {
 		return 0, noMemory(nbytes, err)

@@ -30,7 +30,7 @@ func TestMalloc(t *testing.T) {
 			r.must(err)
 			for i, a := range addrs {
 				if (a != 0) != (sizes[i] > 0) || a != 0 &&
-					!r.Memory.Owns(i, a, sizes[i]) {
+					!r.Memory.InRegionOf(i, a, sizes[i]) {
 					r.wrong("address of rank %d: %#x", i, a)
 				}
 			}
@@ -254,9 +254,9 @@ type rooms struct {
 	asked *atomic.Int64
 }
 
-func (a rooms) Room(nbytes int64) error {
+func (a rooms) CheckReservation(nbytes int64) error {
 	a.asked.Store(nbytes)
-	return a.Allocator.Room(nbytes)
+	return a.Allocator.CheckReservation(nbytes)
 }
 
 // Nodes of one machine add up what they want to reserve there.

@@ -102,7 +102,7 @@ func (e *ringEnd) awaitSent() error {
 		return nil
 	}
 	e.request = 0
-	if transport.FastWait(request) {
+	if transport.SpinForRequest(request) {
 		return nil
 	}
 	return e.rt.internode.waitFastRequest(request)
@@ -119,8 +119,8 @@ func (e *ringEnd) writeCount(event, record uintptr, count uint32, written bool) 
 		e.rt.traffic.countPosted(int(e.to))
 		e.addFastRanges()
 	}
-	if e.rt.events.EventSent(e.localPart+record, count) {
-		return e.rt.EventTell(int(e.to), e.remotePart+event, count)
+	if e.rt.events.RecordEventSent(e.localPart+record, count) {
+		return e.rt.WakeEventWaiters(int(e.to), e.remotePart+event, count)
 	}
 	return nil
 }

@@ -123,7 +123,7 @@ func (r *Runtime) Finalize() error {
 	r.FlushAggregates()
 	r.WaitAll()
 	r.AllFence()
-	r.Liveness.Ending(true)
+	r.Liveness.AnnounceFinalBarrier(true)
 	r.leaving.Store(true)
 	r.Barrier()
 	r.jobEnd.endOnce.Do(func() {}) // from here on the end of other ranks is ignored

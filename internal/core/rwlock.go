@@ -39,8 +39,8 @@ func rwlockMessage(lock uintptr, exclusive bool) []byte {
 // node.
 func (rm *regionManager) isAlignedArena(rank transport.Rank, addr uintptr, n int64,
 	align uintptr) bool {
-	return addr%align == 0 && rm.rt.Memory.Inside(addr) &&
-		rm.rt.Memory.Owns(rm.rt.Topo.Local(rank), addr,
+	return addr%align == 0 && rm.rt.Memory.InArena(addr) &&
+		rm.rt.Memory.InRegionOf(rm.rt.Topo.Local(rank), addr,
 			n)
 }
 

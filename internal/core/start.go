@@ -131,7 +131,7 @@ func (s *startup) joinNode(p transport.Platform, f *startInfo) error {
 		MachineRanks: s.rt.Topo.MachineRanks,
 		NetnsRanks:   s.rt.Topo.NetnsRanks, NetnsNode: s.rt.Topo.NetnsNode,
 		Secret: f.secret,
-		Lost:   s.rt.jobEnd.onRankLost, Handle: s.rt.handleMessage})
+		OnLoss: s.rt.jobEnd.onRankLost, Handle: s.rt.handleMessage})
 	if err != nil {
 		return err
 	}

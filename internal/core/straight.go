@@ -86,7 +86,7 @@ func (ts *twoSided) sendUnordered(to transport.Rank, tag int64, data []byte) err
 	defer fragmentHeads.Put(b)
 	err := dest.tr.Send(dest.peer, transport.Msg{Kind: msgFragment,
 		Head: transport.AppendFragmentHead(b[:0], tag, len(data)), Body: data,
-		Unordered: true, Straight: long})
+		Unordered: true, ToProcess: long})
 	if long && errors.Is(err, transport.ErrNotNative) {
 		return ts.rt.Send(to, tag, data)
 	}

@@ -107,7 +107,7 @@ type refusing struct {
 }
 
 func (p refusing) Send(to transport.Peer, m transport.Msg) error {
-	if m.Straight && p.sent.Add(1)%3 > 0 {
+	if m.ToProcess && p.sent.Add(1)%3 > 0 {
 		return transport.ErrNotNative
 	}
 	return p.watched.Send(to, m)

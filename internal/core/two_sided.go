@@ -304,7 +304,7 @@ func (ts *twoSided) deliverOrQueue(local int, p fragment, m *transport.Msg) {
 		return
 	}
 	if p.body != nil && m != nil {
-		p.body = m.Keep()[transport.FragmentHead:]
+		p.body = m.OwnedBody()[transport.FragmentHead:]
 	}
 	in.waiting = append(in.waiting, p)
 	ts.rt.mailbox.SetBacklogged(local, true)

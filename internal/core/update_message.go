@@ -201,7 +201,7 @@ func (ru *remoteUpdates) applyRequest(to transport.Rank, q *updateRequest, old [
 	runs := room[:0]
 	for at := 0; at < len(q.runs); at += runBytes {
 		addr, n := rangeAt(q.runs[at:])
-		if noAddress(addr) || !ru.rt.Memory.Owns(local, addr, n) {
+		if noAddress(addr) || !ru.rt.Memory.InRegionOf(local, addr, n) {
 			return fmt.Errorf("%w: %d bytes at %#x", transport.ErrBadAddr, n, addr)
 		}
 		runs = append(runs, Run{Addr: addr, Bytes: n})
@@ -243,7 +243,7 @@ func (ru *remoteUpdates) handleCompare(to transport.Rank, m transport.Msg,
 		return false
 	}
 	addr := uintptr(binary.LittleEndian.Uint64(m.Body))
-	if noAddress(addr) || !ru.rt.Memory.Owns(ru.rt.Topo.Local(to), addr, int64(n)) {
+	if noAddress(addr) || !ru.rt.Memory.InRegionOf(ru.rt.Topo.Local(to), addr, int64(n)) {
 		return false
 	}
 	operands := m.Body[compareHead:]

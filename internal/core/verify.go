@@ -90,7 +90,7 @@ func (rm *regionManager) handleOwns(to transport.Rank, m transport.Msg, reply fu
 	good := 0
 	for at := 0; at < len(m.Body); at += rangeBytes {
 		addr, n := rangeAt(m.Body[at:])
-		if n < 0 || n > 0 && !rm.rt.Memory.Owns(rm.rt.Topo.Local(to), addr, n) {
+		if n < 0 || n > 0 && !rm.rt.Memory.InRegionOf(rm.rt.Topo.Local(to), addr, n) {
 			break
 		}
 		good++
@@ -98,8 +98,8 @@ func (rm *regionManager) handleOwns(to transport.Rank, m transport.Msg, reply fu
 	var lo uintptr
 	var n int64
 	if good > 0 {
-		if addr, _ := rangeAt(m.Body); rm.rt.Memory.Inside(addr) {
-			lo, n = rm.rt.Memory.Extent(addr)
+		if addr, _ := rangeAt(m.Body); rm.rt.Memory.InArena(addr) {
+			lo, n = rm.rt.Memory.RegionAt(addr)
 		}
 	}
 	reply(appendRange(binary.LittleEndian.AppendUint32(nil, uint32(good)), lo, n))

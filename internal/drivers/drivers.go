@@ -44,7 +44,7 @@ func (p *Platform) Join(j transport.JoinInfo) (transport.Node, transport.Transpo
 	p.ArenaRanges = p.arenaRanges(j)
 	base, arena := p.ArenaRanges.Arena(p.cfg.Size("ARMCI_SHM_ARENA"))
 	m, err := p.listener.Join(shm.Options{Ranks: j.Ranks, Listeners: j.Listeners, Self: j.Self,
-		World: j.World, Secret: j.Secret, Lost: j.Lost, Spin: p.cfg.Int("ARMCI_SPIN"),
+		World: j.World, Secret: j.Secret, Lost: j.OnLoss, Spin: p.cfg.Int("ARMCI_SPIN"),
 		MachineOptions: shm.MachineOptions{MachineRanks: j.MachineRanks,
 			NetnsRanks: j.NetnsRanks, NetnsNode: j.NetnsNode},
 		MemoryOptions: shm.MemoryOptions{Arena: arena, Base: base,

@@ -12,21 +12,28 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"slices"
+	"reflect"
 	"strings"
 	"testing"
 )
 
 // TestParseRow reads a line of a worker, and refuses those that are incomplete.
 func TestParseRow(t *testing.T) {
-	r, err := ParseRow("put\t-\t8\t2\tns\t4.5\t4.1\t5\t2\t1.9\t3\t2.25")
+	r, err := ParseRow("put\t-\t8\t2\tns\t4.5 4.1 5\t2 1 4")
 	want := Row{Op: "put", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns", Ours: Value{4.5, 4.1, 5},
-		Raw: Value{2, 1.9, 3}, Ratio: 2.25}
-	if err != nil || r != want {
+		Raw: Value{2, 1, 4}, Ratio: 2.25, Samples: Samples{4.5, 4.1, 5},
+		RawSamples: Samples{2, 1, 4}}
+	if err != nil || !reflect.DeepEqual(r, want) {
 		t.Errorf("got %+v, %v", r, err)
 	}
-	for _, bad := range []string{"", "put\t-\t8\t2\tns\t4.5",
-		"put\t-\tx\t2\tns\t1\t1\t1\t1\t1\t1\t1", "put\t-\t8\t2\tns\t1\t1\t1\t1\t1\t1\tq"} {
+	r, err = ParseRow("put\t-\t8\t2\tns\t4.5\t-")
+	want = Row{Op: "put", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns",
+		Ours: Value{4.5, 4.5, 4.5}, Samples: Samples{4.5}}
+	if err != nil || !reflect.DeepEqual(r, want) {
+		t.Errorf("without a baseline: got %+v, %v", r, err)
+	}
+	for _, bad := range []string{"", "put\t-\t8\t2\tns\t4.5", "put\t-\t8\t2\tns\t\t-",
+		"put\t-\tx\t2\tns\t1\t1", "put\t-\t8\t2\tns\t1\tq"} {
 		if _, err := ParseRow(bad); err == nil {
 			t.Errorf("%q was taken for a figure", bad)
 		}
@@ -35,7 +42,7 @@ func TestParseRow(t *testing.T) {
 
 // A job's figures arrive, wrong totals are counted, and what fails is told.
 func TestJob(t *testing.T) {
-	line := `put\t-\t8\t2\tns\t4.5\t4.1\t5\t0\t0\t0\t0\n`
+	line := `put\t-\t8\t2\tns\t4.5 4.1 5\t-\n`
 	var rows []Row
 	run := func(script string) (int, error) {
 		rows = nil
@@ -166,7 +173,7 @@ func TestCSV(t *testing.T) {
 	var out bytes.Buffer
 	err := WriteCSV(&out, []Row{{Op: "put", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns",
 		Ours: Value{4.5, 4, 5}, Where: "here"}})
-	if want := "put,-,8,2,here,ns,4.5,4,5,0,0,0,0\n"; err != nil ||
+	if want := "put,-,8,2,here,ns,4.5,4,5,0,0,0,0,,\n"; err != nil ||
 		!strings.HasSuffix(out.String(), want) {
 		t.Errorf("%v, got %s", err, out.String())
 	}
@@ -177,13 +184,14 @@ func TestReadCSV(t *testing.T) {
 	want := []Row{{Op: "put", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns",
 		Ours: Value{4.5, 4, 5}, Where: "here, there"},
 		{Op: "get", Shape: "4x4", Bytes: 128, Ranks: 4, Unit: "MB/s", Ours: Value{3, 2, 4},
-			Raw: Value{6, 5, 7}, Ratio: 0.5, Where: "x"}}
+			Raw: Value{6, 5, 7}, Ratio: 0.5, Where: "x",
+			Samples: Samples{2, 3, 4}, RawSamples: Samples{5, 7, 6}}}
 	var out bytes.Buffer
 	if err := WriteCSV(&out, want); err != nil {
 		t.Fatal(err)
 	}
 	text := out.String()
-	if got, err := ReadCSV(&out); err != nil || !slices.Equal(got, want) {
+	if got, err := ReadCSV(&out); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, got %+v", err, got)
 	}
 	if _, err := ReadCSV(strings.NewReader(strings.Replace(text, "4.5", "x", 1))); err == nil {
@@ -191,9 +199,43 @@ func TestReadCSV(t *testing.T) {
 	}
 }
 
+// Files of programs that did not write samples are read without them.
+func TestReadCSVWithoutSamples(t *testing.T) {
+	got, err := ReadCSV(strings.NewReader(strings.Join(columns[:13], ",") +
+		"\nput,-,8,2,here,ns,4.5,4,5,0,0,0,0\n"))
+	want := []Row{{Op: "put", Shape: "-", Bytes: 8, Ranks: 2, Unit: "ns",
+		Ours: Value{4.5, 4, 5}, Where: "here"}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, got %+v", err, got)
+	}
+}
+
+// TestSpread compares percentiles, and the distance of quartiles by the median.
+func TestSpread(t *testing.T) {
+	s := Samples{8, 2, 4, 6, 10, 12, 14, 16}
+	if s.Percentile(25) != 4 || s.Percentile(75) != 12 || s.Percentile(100) != 16 {
+		t.Errorf("quartiles %v, %v", s.Percentile(25), s.Percentile(75))
+	}
+	if got := s.Spread(); got != 8.0/9 {
+		t.Errorf("spread %v", got)
+	}
+	twenty := make(Samples, 20)
+	for i := range twenty {
+		twenty[i] = float64(20 - i)
+	}
+	for want, of := range map[float64]Samples{7: {7}, 9: {3, 9}, 18: twenty} {
+		if got := of.Percentile(90); got != want {
+			t.Errorf("%v: %v, want %v", of, got, want)
+		}
+	}
+	if (Samples{}).Spread() != 0 || (Samples{}).Percentile(90) != 0 {
+		t.Error("of no samples")
+	}
+}
+
 func TestMedian(t *testing.T) {
 	for want, of := range map[float64][]float64{0: nil, 3: {5, 3, 1}, 4: {9, 3, 5, 1}} {
-		if got := Median(of); got != want {
+		if got := Samples(of).Median(); got != want {
 			t.Errorf("of %v: %v", of, got)
 		}
 	}

@@ -20,26 +20,36 @@ type Run struct {
 
 // jsonRow is a figure in JSON; times are in ns, rates in MB/s, as unit says.
 type jsonRow struct {
-	Operation string  `json:"operation"`
-	Shape     string  `json:"shape,omitempty"`
-	Bytes     int64   `json:"bytes"`
-	Ranks     int     `json:"ranks"`
-	Unit      string  `json:"unit"`
-	Median    float64 `json:"median"`
-	Least     float64 `json:"least"`
-	Greatest  float64 `json:"greatest"`
+	Operation  string  `json:"operation"`
+	Shape      string  `json:"shape,omitempty"`
+	Bytes      int64   `json:"bytes"`
+	Ranks      int     `json:"ranks"`
+	Where      string  `json:"where,omitempty"` // if it is not the run's
+	Unit       string  `json:"unit"`
+	Median     float64 `json:"median"`
+	Least      float64 `json:"least"`
+	Greatest   float64 `json:"greatest"`
+	Spread     float64 `json:"spread"` // distance of the quartiles by the median
+	Samples    Samples `json:"samples"`
+	Ratio      float64 `json:"ratio,omitempty"` // to the baseline, pair by pair
+	RawMedian  float64 `json:"raw_median,omitempty"`
+	RawSamples Samples `json:"raw_samples,omitempty"`
 }
 
 // WriteJSON writes one object: what was measured on, and an array of figures.
 func WriteJSON(w io.Writer, run Run, rows []Row) error {
 	figures := []jsonRow{}
 	for _, r := range rows {
-		shape := r.Shape
-		if shape == "-" {
-			shape = ""
+		j := jsonRow{r.Op, r.Shape, r.Bytes, r.Ranks, r.Where, r.Unit, r.Ours.Median,
+			r.Ours.Least, r.Ours.Most, r.Samples.Spread(), r.Samples, r.Ratio,
+			r.Raw.Median, r.RawSamples}
+		if j.Shape == "-" {
+			j.Shape = ""
 		}
-		figures = append(figures, jsonRow{r.Op, shape, r.Bytes, r.Ranks, r.Unit,
-			r.Ours.Median, r.Ours.Least, r.Ours.Most})
+		if j.Where == run.Where {
+			j.Where = ""
+		}
+		figures = append(figures, j)
 	}
 	out := json.NewEncoder(w)
 	out.SetIndent("", "  ")

@@ -30,15 +30,15 @@ type answerReceiver struct {
 	dest         kernel.Cursor
 }
 
-// Expects reports whether much data is on its way.
-func (a *answerReceiver) Expects() bool {
+// ExpectsBulk reports whether much data is on its way.
+func (a *answerReceiver) ExpectsBulk() bool {
 	return a.target.requests.largeOpen.Load() > 0 || a.placedLately > 0
 }
 
-// Head parses the header of a frame with a body of n bytes, claims the request that it answers, and
-// returns where the body is to be stored. A frame on a released connection, or of a lost target, is
-// dropped.
-func (a *answerReceiver) Head(head []byte, n int64) (transport.Body, error) {
+// BeginFrame parses the header of a frame with a body of n bytes, claims the request that it
+// answers, and returns where the body is to be stored. A frame on a released connection, or of a
+// lost target, is dropped.
+func (a *answerReceiver) BeginFrame(head []byte, n int64) (transport.Body, error) {
 	rest, err := a.h.decode(head)
 	h, g := &a.h, a.target
 	if err != nil || len(rest) > 0 && h.kind != kindMessage || n != int64(h.bytes) ||
@@ -49,7 +49,7 @@ func (a *answerReceiver) Head(head []byte, n int64) (transport.Body, error) {
 	}
 	g.progress.heardFrom.Store(true)
 	if g.t.direct != nil {
-		g.progress.server.Heard()
+		g.progress.server.MarkAwake()
 	}
 	a.request, a.body = nil, nil
 	if a.dropped = a.link.state.Load() == linkReleased; a.dropped {
@@ -119,9 +119,9 @@ func (a *answerReceiver) prepareBody(rest []byte, n int64) (err error) {
 func (a *answerReceiver) messageBody(rest []byte, n int64) ([]byte, error) {
 	h, t := &a.h, a.target.t
 	a.placedLately = max(a.placedLately-1, 0)
-	if a.placed = nil; t.opt.Place != nil && n > 0 && a.message.received == 0 && h.addr == 0 &&
-		h.arg == uint64(len(rest))+uint64(n) {
-		if a.placed = t.opt.Place(a.target.serverRank,
+	if a.placed = nil; t.opt.PlaceBody != nil && n > 0 && a.message.received == 0 &&
+		h.addr == 0 && h.arg == uint64(len(rest))+uint64(n) {
+		if a.placed = t.opt.PlaceBody(a.target.serverRank,
 			transport.Msg{Kind: h.what, Head: rest},
 			int(n)); a.placed != nil {
 			if n >= smallTransfer {
@@ -148,9 +148,9 @@ func (a *answerReceiver) Data([]byte) error {
 // Sent is never called at the origin.
 func (a *answerReceiver) Sent() {}
 
-// End acts on a complete frame. The server's progress is updated after a refusal is recorded, so
-// that a fence that sees the progress finds the refusal.
-func (a *answerReceiver) End() error {
+// EndFrame acts on a complete frame. The server's progress is updated after a refusal is recorded,
+// so that a fence that sees the progress finds the refusal.
+func (a *answerReceiver) EndFrame() error {
 	h, g, r := &a.h, a.target, a.request
 	if a.dropped {
 		return nil

@@ -40,7 +40,7 @@ func (t *Transport) RMW(peer transport.Peer, x *transport.RMW) error {
 	case err != nil:
 		return err
 	case found.deviceRange.Direct && t.direct != nil:
-		g.keys.deviceWords.Add(found.deviceRange)
+		g.keys.deviceWords.AddRanges(found.deviceRange)
 		return g.deviceRMW(x)
 	case found.deviceRange.Direct:
 		return fmt.Errorf("the word at %#x belongs to devices: %w", x.Addr,
@@ -144,10 +144,10 @@ func (t *Transport) Send(peer transport.Peer, m transport.Msg) error {
 			return nil
 		}
 	}
-	if m.Straight {
+	if m.ToProcess {
 		return transport.ErrNotNative
 	}
-	m.Body, m.Head = m.Whole(), nil
+	m.Body, m.Head = m.Joined(), nil
 	_, err := t.sendMessage(peer, m, kindSend)
 	return err
 }

@@ -18,8 +18,8 @@ type wakeCounter struct {
 	alarms []time.Duration
 }
 
-func (b *wakeCounter) Wake()                  { b.woken++ }
-func (b *wakeCounter) WakeIn(d time.Duration) { b.alarms = append(b.alarms, d) }
+func (b *wakeCounter) Wake()                    { b.woken++ }
+func (b *wakeCounter) SetAlarm(d time.Duration) { b.alarms = append(b.alarms, d) }
 
 // TestDeferredFramesLeaveByAlarm shows that a deferred frame leaves by the alarm. The more often
 // callers take frames along, the later the alarm is, and it is set once for many of them.

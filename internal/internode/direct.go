@@ -28,7 +28,7 @@ func (f *transfer) postDirect(g *target, r *request) error {
 		// it is copied, and so short that to copy all of it first takes less time than
 		// another request
 		first = int(f.local.Left())
-	case f.local.Left() > maxUndivided && g.t.direct.Here(f.firstLocalAddr()) == nil:
+	case f.local.Left() > maxUndivided && g.t.direct.LocalRange(f.firstLocalAddr()) == nil:
 		// memory that is not registered may be copied
 		c := g.costModel(false) // may measure, with transfers of its own
 		first, lend = c.firstPiece(), c.registerFrom()
@@ -107,7 +107,7 @@ func (f *transfer) requestPush(g *target, r *request) error {
 		return f.postDirect(g, r)
 	}
 	lo, hi := f.extent(0)
-	key, release, ok := g.t.direct.Lend(lo, hi)
+	key, release, ok := g.t.direct.RegisterTemporarily(lo, hi)
 	if !ok {
 		return transport.ErrNotNative
 	}
@@ -192,13 +192,13 @@ func (o *origin) writePush() error {
 	}
 	c.originLayout.setCursor(&c.dest, &to)
 	done := &pushCompletion{origin: o, frame: c}
-	done.Add(1)
+	done.AddParts(1)
 	// the origin's device checks the address
 	there := transport.Range{Lo: 0, Hi: 1 << 62, Key: c.h.arg, Direct: true}
 	err = o.direct.Write(&transport.Transfer{Local: &c.memory, Remote: &c.dest, Done: done,
 		Key: func(uintptr, func()) (*transport.Range, error) { return &there, nil }})
 	o.frame = nil // done frees it
-	done.Done(err)
+	done.CompletePart(err)
 	return nil
 }
 
@@ -209,8 +209,8 @@ type pushCompletion struct {
 	frame  *frameContext
 }
 
-// Done ends a write. With the last one the origin learns that its data is there.
-func (p *pushCompletion) Done(err error) {
+// CompletePart ends a write. With the last one the origin learns that its data is there.
+func (p *pushCompletion) CompletePart(err error) {
 	if !p.completePart(err) {
 		return
 	}

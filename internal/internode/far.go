@@ -23,15 +23,15 @@ var piecePool = sync.Pool{New: func() any { return new(piece) }}
 // node.
 func (o *origin) isFar() bool {
 	c, node := o.frame, o.server.t.opt.Node
-	return !node.Mapped(c.localRank, uintptr(c.layout.lo)) ||
-		!node.Mapped(c.localRank, uintptr(c.layout.hi-1))
+	return !node.MappedHere(c.localRank, uintptr(c.layout.lo)) ||
+		!node.MappedHere(c.localRank, uintptr(c.layout.hi-1))
 }
 
 // isRegistered reports whether devices may access all memory of the request.
 func (o *origin) isRegistered() bool {
 	l, t := &o.frame.layout, o.server.t
 	lo, hi := uintptr(l.lo), uintptr(l.hi)
-	return t.opt.Node.Inside(lo) && t.opt.Node.Inside(hi-1) ||
+	return t.opt.Node.InArena(lo) && t.opt.Node.InArena(hi-1) ||
 		t.model.scratch.contains(lo, int64(hi-lo))
 }
 

@@ -219,7 +219,7 @@ func TestFarRefusals(t *testing.T) {
 		}
 		r := c.request(header{kind: kindRanges, addr: uint64(addr)}, nil, nil)
 		list := rangesFrom(r.body)
-		lo, n := e.Node(0).Arena()
+		lo, n := e.Node(0).ArenaRange()
 		if len(list) != 1 || list[0].Direct || list[0].Key != privateKey ||
 			list[0].Lo != lo+uintptr(n) || addr < list[0].Lo {
 			t.Errorf("ranges of rank %d's memory: %+v", rank, list)

@@ -33,9 +33,9 @@ type fastFabric struct {
 
 func (f *fastFabric) CachePeer(e transport.OriginEndpoint, _ transport.Rank) { f.setPeer(e) }
 
-func (f *fastFabric) Behind(transport.Rank) bool    { return false }
-func (f *fastFabric) Delivered(transport.Rank)      {}
-func (f *fastFabric) KnowsPeer(transport.Rank) bool { return f.peer() != nil }
+func (f *fastFabric) HasBacklog(transport.Rank) bool { return false }
+func (f *fastFabric) Delivered(transport.Rank)       {}
+func (f *fastFabric) KnowsPeer(transport.Rank) bool  { return f.peer() != nil }
 
 func (f *fastFabric) DropPeers(e transport.OriginEndpoint) {
 	if f.peer() == e {
@@ -77,15 +77,15 @@ func (f *fastFabric) TimeRows(bool, transport.Rank, *transport.Xfer) (float64, b
 }
 
 func (f *fastFabric) CacheSpan(transport.Rank, uintptr, uintptr, uintptr) { f.spans.Add(1) }
-func (f *fastFabric) Storing(transport.OriginEndpoint) bool               { return false }
+func (f *fastFabric) HasPendingAccumulates(transport.OriginEndpoint) bool { return false }
 
-func (f *fastFabric) KnowsRange(transport.Rank, uintptr) bool    { return false }
-func (f *fastFabric) DropRank(transport.Rank)                    {}
-func (f *fastFabric) EndpointOpen(transport.OriginEndpoint) bool { return f.open.Load() }
-func (f *fastFabric) FastSource() transport.Source               { return f.source }
+func (f *fastFabric) KnowsRange(transport.Rank, uintptr) bool       { return false }
+func (f *fastFabric) DropRank(transport.Rank)                       {}
+func (f *fastFabric) HasOpenRequests(transport.OriginEndpoint) bool { return f.open.Load() }
+func (f *fastFabric) FastSource() transport.Source                  { return f.source }
 
-func (f *fastFabric) RequestOpen(int32) bool { return f.open.Load() || f.failed }
-func (f *fastFabric) RequestOver(int32) bool { return !f.open.Load() }
+func (f *fastFabric) RequestOpen(int32) bool  { return f.open.Load() || f.failed }
+func (f *fastFabric) RequestEnded(int32) bool { return !f.open.Load() }
 
 func (f *fastFabric) RequestFailure(int32) (transport.Rank, bool) {
 	failed := f.failed && !f.open.Load()

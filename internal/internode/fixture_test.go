@@ -139,8 +139,8 @@ func (s *rawProcess) dial(to transport.Rank, addr []byte) *rawLink {
 	return c
 }
 
-// Head records the header.
-func (c *rawLink) Head(head []byte, _ int64) (transport.Body, error) {
+// BeginFrame records the header.
+func (c *rawLink) BeginFrame(head []byte, _ int64) (transport.Body, error) {
 	c.frame = rawFrame{}
 	rest, err := c.frame.decode(head)
 	c.frame.rest = bytes.Clone(rest)
@@ -153,8 +153,8 @@ func (c *rawLink) Data(b []byte) error {
 	return nil
 }
 
-// End records the frame, and has a server answer it.
-func (c *rawLink) End() error {
+// EndFrame records the frame, and has a server answer it.
+func (c *rawLink) EndFrame() error {
 	if c.server {
 		if c.s.serve != nil {
 			c.s.serve(c.s, c.e.(transport.TargetEndpoint), c.frame)
@@ -171,8 +171,8 @@ func (c *rawLink) End() error {
 // Sent is a part of transport.Receiver.
 func (c *rawLink) Sent() {}
 
-// Expects is false.
-func (c *rawLink) Expects() bool { return false }
+// ExpectsBulk is false.
+func (c *rawLink) ExpectsBulk() bool { return false }
 
 // Lost records the error.
 func (c *rawLink) Lost(err error) {

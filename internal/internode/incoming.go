@@ -61,7 +61,7 @@ func (i *incoming) acquireForever() {
 func (i *incoming) release() (again time.Duration) {
 	again = -1
 	if i.listener != nil {
-		again = i.listener.Rest()
+		again = i.listener.StopPolling()
 	}
 	i.owned.Store(false)
 	return again
@@ -71,7 +71,7 @@ func (i *incoming) release() (again time.Duration) {
 func (i *incoming) poll(l transport.Listener, looks int) int {
 	n := l.Poll(looks)
 	if i.listener != nil {
-		if now := i.listener.Answered(); now != i.answered {
+		if now := i.listener.AnsweredRequests(); now != i.answered {
 			i.answered = now
 			i.guard.recordNeed()
 		}
@@ -83,7 +83,7 @@ func (i *incoming) poll(l transport.Listener, looks int) int {
 func (i *incoming) setDiverted(on bool) {
 	if i.diverted != on {
 		i.diverted = on
-		i.listener.Divert(on)
+		i.listener.SetWaiterPolls(on)
 	}
 }
 
@@ -98,12 +98,12 @@ func (i *incoming) beginVisit() {
 // has come by then.
 func (i *incoming) endVisit(found bool) {
 	now := time.Since(began)
-	again := i.listener.Rest()
+	again := i.listener.StopPolling()
 	expected := i.guard.waiterLeft(now)
-	if !found || !expected || again >= 0 || !i.listener.Whole() {
+	if !found || !expected || again >= 0 || !i.listener.FramesComplete() {
 		i.setDiverted(false)
 	} else if alarm := i.guard.extend(now); alarm > 0 {
-		i.listener.WakeIn(alarm)
+		i.listener.SetAlarm(alarm)
 	}
 	i.owned.Store(false)
 	if again >= 0 || i.serverSkipped.Load() && i.serverSkipped.Swap(false) {
@@ -177,8 +177,8 @@ func (t *Transport) ReceiveAfter() time.Duration {
 	return 0
 }
 
-// SleepIn is transport.Incoming's.
-func (t *Transport) SleepIn() int { return t.server.incoming.listener.SleepIn() }
+// IncomingFD is transport.Incoming's.
+func (t *Transport) IncomingFD() int { return t.server.incoming.listener.EpollFD() }
 
 // LeaveIncoming ends a visit. It leaves further frames to the server's thread, which is woken if
 // some are there, unless the waiter is expected back soon.

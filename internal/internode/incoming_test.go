@@ -241,8 +241,8 @@ type slowAlarm struct {
 	woken  bool // by the waiter
 }
 
-func (l *slowAlarm) WakeIn(d time.Duration) {
-	l.SharedListener.WakeIn(d)
+func (l *slowAlarm) SetAlarm(d time.Duration) {
+	l.SharedListener.SetAlarm(d)
 	for end := time.Now().Add(patience); !l.missed() && time.Now().Before(end); {
 		time.Sleep(time.Millisecond)
 	}
@@ -276,9 +276,9 @@ type alarms struct {
 	set int
 }
 
-func (l *alarms) WakeIn(d time.Duration) {
+func (l *alarms) SetAlarm(d time.Duration) {
 	l.set++
-	l.SharedListener.WakeIn(d)
+	l.SharedListener.SetAlarm(d)
 }
 
 // TestAlarmBehindSleep shows that a waiter that leaves without a guard, since it goes to sleep,

@@ -30,10 +30,10 @@ func (g *target) lookupKey(addr uintptr, meanwhile func()) (*transport.Range, er
 			return nil, err
 		}
 		if len(list) == 1 && list[0].Key == privateKey && !list[0].Direct {
-			g.keys.private.Add(list[0])
+			g.keys.private.AddRanges(list[0])
 			return nil, transport.ErrNotNative
 		}
-		g.keys.registered.Add(list...)
+		g.keys.registered.AddRanges(list...)
 		if r = g.keys.registered.Find(addr); r == nil {
 			return nil, transport.ErrBadAddr
 		}
@@ -71,7 +71,7 @@ const (
 // rangeOutsideArena returns the addresses outside the arena around one of them. Hi = 0: the address
 // is in the arena.
 func (o *origin) rangeOutsideArena(addr uintptr) (r transport.Range) {
-	if lo, n := o.server.t.opt.Node.Arena(); addr < lo {
+	if lo, n := o.server.t.opt.Node.ArenaRange(); addr < lo {
 		r.Hi = lo
 	} else if hi := lo + uintptr(n); addr >= hi {
 		r.Lo, r.Hi = hi, maxAddr
@@ -140,7 +140,7 @@ func (t *Transport) LetSend(p transport.Peer) (behind bool) {
 	if g, err := t.targetOf(p); err == nil {
 		g.openFastMessages(p)
 	}
-	return t.fast.Behind(t.routes.peers[p].Rank)
+	return t.fast.HasBacklog(t.routes.peers[p].Rank)
 }
 
 // Delivered lets C send messages again to a peer that did not keep up.
@@ -181,16 +181,16 @@ func (t *Transport) WaitRequest(number int32) error {
 		return nil
 	}
 	t.pollers.pollerOf(t.fast.FastSource()).pollUntil(
-		func() bool { return t.fast.RequestOver(number) })
+		func() bool { return t.fast.RequestEnded(number) })
 	return requestError(t, number)
 }
 
 // TestRequest polls once, and ends a request of C's if that is complete.
 func (t *Transport) TestRequest(number int32) (over bool, err error) {
-	if !t.fast.RequestOver(number) {
+	if !t.fast.RequestEnded(number) {
 		t.pollers.pollerOf(t.fast.FastSource()).pollOnce()
 	}
-	if !t.fast.RequestOver(number) {
+	if !t.fast.RequestEnded(number) {
 		return false, nil
 	}
 	return true, requestError(t, number)

@@ -75,7 +75,7 @@ func (g *target) failAfterReading(why error) error {
 
 // lossError returns the error that callers get for a target that is lost because of why.
 func (g *target) lossError(why error) error {
-	host := g.t.opt.HostOf(g.serverRank)
+	host := g.t.opt.HostName(g.serverRank)
 	switch {
 	case g.t.life.closing.Load():
 		return transport.ErrClosed

@@ -83,7 +83,7 @@ func (s *scratch) open(direct transport.DirectFabric) []transport.Range {
 			return
 		}
 		lo := addressOf(s.memory)
-		list := slices.Clone(direct.Expose(lo, scratchBytes))
+		list := slices.Clone(direct.RegisterForPeers(lo, scratchBytes))
 		if !slices.ContainsFunc(list, func(r transport.Range) bool { return !r.Direct }) {
 			list[0].Lo, list[len(list)-1].Hi = lo, lo+scratchBytes
 			s.ranges = list
@@ -143,7 +143,7 @@ func (m *measurement) measureDirection(c *costs, last bool) error {
 	if err != nil || len(here) == 0 || len(there) == 0 {
 		return errors.Join(err, errors.New("there is no memory to measure with"))
 	}
-	g.keys.registered.Add(there...)
+	g.keys.registered.AddRanges(there...)
 	if c.put.basis == assumed && c.get.basis == assumed {
 		t.model.scratch.measureLocal(t.direct, c)
 	}
@@ -371,7 +371,7 @@ func (s *scratch) measureLocal(direct transport.DirectFabric, c *costs) {
 	register := func(n uintptr) func() {
 		lo := addressOf(foreign)
 		return func() {
-			_, release, ok := direct.Lend(lo, lo+n)
+			_, release, ok := direct.RegisterTemporarily(lo, lo+n)
 			if refused = refused || !ok; ok {
 				release()
 			}

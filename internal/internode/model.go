@@ -237,15 +237,15 @@ func (c *costs) deviceRowBytes(get bool, rows int64) int64 {
 // noMemory is a node without memory of its own.
 type noMemory struct{}
 
-func (noMemory) KeepPages()                        {}
-func (noMemory) Counters() (uintptr, int64)        { return 0, 0 }
-func (noMemory) Inside(uintptr) bool               { return false }
-func (noMemory) Owns(int, uintptr, int64) bool     { return false }
-func (noMemory) Extent(uintptr) (uintptr, int64)   { return 0, 0 }
-func (noMemory) Arena() (uintptr, int64)           { return 0, 0 }
-func (noMemory) Mapped(int, uintptr) bool          { return true }
-func (noMemory) DeviceLocks() (uintptr, int)       { return 0, 0 }
-func (noMemory) Declared(uintptr) (uintptr, int64) { return 0, 0 }
+func (noMemory) KeepPages()                          {}
+func (noMemory) Counters() (uintptr, int64)          { return 0, 0 }
+func (noMemory) InArena(uintptr) bool                { return false }
+func (noMemory) InRegionOf(int, uintptr, int64) bool { return false }
+func (noMemory) RegionAt(uintptr) (uintptr, int64)   { return 0, 0 }
+func (noMemory) ArenaRange() (uintptr, int64)        { return 0, 0 }
+func (noMemory) MappedHere(int, uintptr) bool        { return true }
+func (noMemory) DeviceLocks() (uintptr, int)         { return 0, 0 }
+func (noMemory) Declared(uintptr) (uintptr, int64)   { return 0, 0 }
 
 func (noMemory) ReadForeign(int, uintptr, []byte) error  { return transport.ErrBadAddr }
 func (noMemory) WriteForeign(int, uintptr, []byte) error { return transport.ErrBadAddr }
@@ -257,7 +257,7 @@ func calibrate(d transport.Driver, o Options) (*costs, error) {
 	o.OpenInfo = transport.OpenInfo{Nodes: [][]transport.Rank{{0}, {1}},
 		Hosts:  []string{"here", "here"},
 		Secret: []byte("calibration"), Node: noMemory{},
-		Lost: func(transport.Rank, string) {}}
+		OnLoss: func(transport.Rank, string) {}}
 	if d.Hint != nil {
 		o.Hints = [][]byte{d.Hint(), d.Hint()}
 	}

@@ -128,7 +128,7 @@ func TestSleepingServer(t *testing.T) {
 		}
 		asked := false
 		for range 100 { // this thread may be away for longer than that is known
-			tr.routes.targets[1].progress.server.Heard()
+			tr.routes.targets[1].progress.server.MarkAwake()
 			asked = asked || put()
 		}
 		if !asked {
@@ -196,20 +196,20 @@ func TestMeasureWaitsForEffect(t *testing.T) {
 	}
 }
 
-// lendCounter counts Lend calls for memory that is registered for good.
+// lendCounter counts RegisterTemporarily calls for memory that is registered for good.
 type lendCounter struct {
 	transport.DirectFabric
 	vain *atomic.Int32
 	real *atomic.Int32
 }
 
-func (l lendCounter) Lend(lo, hi uintptr) (key uint64, release func(), ok bool) {
-	if l.Here(lo) != nil {
+func (l lendCounter) RegisterTemporarily(lo, hi uintptr) (key uint64, release func(), ok bool) {
+	if l.LocalRange(lo) != nil {
 		l.vain.Add(1)
 	} else {
 		l.real.Add(1)
 	}
-	return l.DirectFabric.Lend(lo, hi)
+	return l.DirectFabric.RegisterTemporarily(lo, hi)
 }
 
 // TestMeasuredRegistering shows that registering is measured with memory that is not registered.

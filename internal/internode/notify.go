@@ -112,7 +112,7 @@ func (o *origin) counterRange() []transport.Range {
 	if n == 0 {
 		return nil
 	}
-	list := t.direct.Expose(lo, n)
+	list := t.direct.RegisterForPeers(lo, n)
 	if len(list) != 1 {
 		return nil
 	}

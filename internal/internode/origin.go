@@ -18,7 +18,8 @@ import (
 )
 
 // origin is a process of another node that has connected to this data server. It implements
-// transport.Receiver: the fabric calls Head, Data, End, Sent and Lost from one thread at a time.
+// transport.Receiver: the fabric calls BeginFrame, Data, EndFrame, Sent and Lost from one thread at
+// a time.
 type origin struct {
 	server  *server
 	rank    transport.Rank
@@ -92,8 +93,8 @@ type frameContext struct {
 // contextPool has the frame contexts that no origin uses.
 var contextPool = sync.Pool{New: func() any { return &frameContext{scale: new([scaleBytes]byte)} }}
 
-// Expects is for the origin's end only.
-func (o *origin) Expects() bool { return false }
+// ExpectsBulk is for the origin's end only.
+func (o *origin) ExpectsBulk() bool { return false }
 
 // Sent ends the sending of a get's data, or of a piece of it, perhaps inside Send.
 func (o *origin) Sent() {

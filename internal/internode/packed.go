@@ -41,7 +41,7 @@ func (f *transfer) postFrames(g *target, nbytes int64, r *request) (err error) {
 	switch f.h.kind {
 	case kindGet:
 		r.wantKind, r.dest.cursor, r.dest.bytesDue = kindData, f.local, nbytes
-		if nbytes >= smallTransfer && r.dest.cursor.Row() >= int64(g.t.info.Straight) {
+		if nbytes >= smallTransfer && r.dest.cursor.Row() >= int64(g.t.info.MinDirectRow) {
 			r.dest.large = true
 			g.requests.largeOpen.Add(1)
 		}

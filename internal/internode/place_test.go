@@ -29,7 +29,7 @@ func TestMessagesArePlaced(t *testing.T) {
 		p := &testPlace{memory: bytes.Repeat([]byte{0xff}, n)}
 		var offered atomic.Int32
 		w := newWatchTest(t, pipe.Options{MaxFrame: 64 << 10}, func(o *Options) {
-			o.Place = func(from transport.Rank, m transport.Msg,
+			o.PlaceBody = func(from transport.Rank, m transport.Msg,
 				nbytes int) transport.Placed {
 				if offered.Add(1); from != 0 || m.Kind != 9 ||
 					string(m.Head) != "head" || nbytes != n {

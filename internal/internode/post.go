@@ -194,12 +194,12 @@ func (f *transfer) chooseProtocol(g *target) string {
 	}
 	c := g.costModel(get)
 	w := workload{get: get, requests: g.tx.direct.Requests(&f.local, &f.remote),
-		bytes: f.local.Left(), foreign: g.t.direct.Here(f.firstLocalAddr()) == nil,
+		bytes: f.local.Left(), foreign: g.t.direct.LocalRange(f.firstLocalAddr()) == nil,
 		behind: !g.hasHandled(g.tx.lastStore)}
 	way := c.cheapest(w)
 	// Outstanding frames have woken the server.
 	if way.protocol == transport.ByDevice || w.behind ||
-		g.progress.server.Asks(way.deviceCost, way.cost, c.wake.start) {
+		g.progress.server.PrefersMessage(way.deviceCost, way.cost, c.wake.start) {
 		return way.protocol
 	}
 	return transport.ByDevice

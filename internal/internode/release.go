@@ -165,7 +165,7 @@ func (g *target) isIdle() bool {
 	if g.t.fast != nil {
 		g.t.fast.DropPeers(g.tx.ep)
 	}
-	return (g.t.fast == nil || !g.t.fast.EndpointOpen(g.tx.ep)) &&
+	return (g.t.fast == nil || !g.t.fast.HasOpenRequests(g.tx.ep)) &&
 		(g.tx.direct == nil || g.tx.direct.Reached(g.tx.direct.Mark()))
 }
 

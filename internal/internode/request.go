@@ -21,8 +21,8 @@ type completion struct {
 	err  atomic.Pointer[error]
 }
 
-// Add opens n more parts.
-func (p *completion) Add(n int32) { p.open.Add(n) }
+// AddParts opens n more parts.
+func (p *completion) AddParts(n int32) { p.open.Add(n) }
 
 // completePart closes a part. It returns true for the last one; the caller then completes the
 // operation.
@@ -135,12 +135,12 @@ func (g *target) openCallRequest(m *transport.Msg) (*request, error) {
 
 // expectAnswer opens a part for an answer that will come. It is called before the frame is sent.
 func (r *request) expectAnswer() {
-	r.Add(1)
+	r.AddParts(1)
 	r.answersDue.Add(1)
 }
 
-// Done ends a direct transfer. An error means that the connection is lost.
-func (r *request) Done(err error) {
+// CompletePart ends a direct transfer. An error means that the connection is lost.
+func (r *request) CompletePart(err error) {
 	if err != nil {
 		err = r.target.lossError(err)
 	}

@@ -12,9 +12,9 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Head parses the header of a frame with a body of n bytes, and returns where the body is to be
-// stored.
-func (o *origin) Head(head []byte, n int64) (transport.Body, error) {
+// BeginFrame parses the header of a frame with a body of n bytes, and returns where the body is to
+// be stored.
+func (o *origin) BeginFrame(head []byte, n int64) (transport.Body, error) {
 	c := contextPool.Get().(*frameContext)
 	c.originDesc, c.notOwned, c.far, c.storeErr = c.originDesc[:0], false, false, nil
 	o.frame = c
@@ -31,7 +31,7 @@ func (o *origin) Head(head []byte, n int64) (transport.Body, error) {
 			errProtocol, h.kind)
 	}
 	o.ackWanted = o.ackWanted || h.flags&flagAck != 0
-	if c.localRank = o.server.t.opt.Local(transport.Rank(h.rank)); c.localRank < 0 &&
+	if c.localRank = o.server.t.opt.LocalIndex(transport.Rank(h.rank)); c.localRank < 0 &&
 		h.kind != kindGoodbye {
 		return transport.Body{},
 			fmt.Errorf("%w: a request for rank %d, which is not on this node",
@@ -76,7 +76,7 @@ func (o *origin) locateMemory(rest []byte, n int64) (transport.Body, error) {
 		}
 	}
 	c.notOwned = !c.layout.isOwned(func(addr uintptr, n int64) bool {
-		return o.server.t.opt.Node.Owns(c.localRank, addr, n) ||
+		return o.server.t.opt.Node.InRegionOf(c.localRank, addr, n) ||
 			o.server.t.model.scratch.contains(addr, n)
 	})
 	c.far = !c.notOwned && o.isFar()
@@ -108,8 +108,8 @@ func (o *origin) Data(b []byte) error {
 	return nil
 }
 
-// End acts on a frame whose body has all come.
-func (o *origin) End() error {
+// EndFrame acts on a frame whose body has all come.
+func (o *origin) EndFrame() error {
 	c := o.frame
 	h := &c.h
 	if (h.kind == kindSend || h.kind == kindCall) && o.message.isComplete() {
@@ -194,13 +194,13 @@ func (o *origin) readModifyWrite() error {
 	}
 	n := int64(x.Bytes)
 	switch {
-	case h.addr > maxAddr || !o.server.t.opt.Node.Owns(c.localRank, x.Addr, n):
+	case h.addr > maxAddr || !o.server.t.opt.Node.InRegionOf(c.localRank, x.Addr, n):
 		o.postRefusal(h, n, whyAddress, "")
 		return nil
 	case h.addr%uint64(n) != 0:
 		o.postRefusal(h, n, whyInvalid, "the address is not aligned")
 		return nil
-	case !o.server.t.opt.Node.Mapped(c.localRank, x.Addr):
+	case !o.server.t.opt.Node.MappedHere(c.localRank, x.Addr):
 		o.postRefusal(h, n, whyInvalid,
 			"the word is private memory of another process of the node: it has no "+
 				"read-modify-write")
@@ -223,14 +223,14 @@ func (o *origin) readModifyWrite() error {
 	return nil
 }
 
-// Change carries out a read-modify-write of the origin's C fast path. It returns false if the word
-// is not the rank's, is unaligned or far, or is the devices'; the origin then asks by a frame.
-func (o *origin) Change(rank transport.Rank, x *transport.RMW) bool {
+// ModifyWord carries out a read-modify-write of the origin's C fast path. It returns false if the
+// word is not the rank's, is unaligned or far, or is the devices'; the origin then asks by a frame.
+func (o *origin) ModifyWord(rank transport.Rank, x *transport.RMW) bool {
 	opt, n := &o.server.t.opt, int64(x.Bytes)
 	o.server.incoming.guard.recordNeed()
-	local := opt.Local(rank)
+	local := opt.LocalIndex(rank)
 	if local < 0 || x.Addr > maxAddr || x.Addr%uintptr(n) != 0 ||
-		!opt.Node.Owns(local, x.Addr, n) || !opt.Node.Mapped(local, x.Addr) {
+		!opt.Node.InRegionOf(local, x.Addr, n) || !opt.Node.MappedHere(local, x.Addr) {
 		return false
 	}
 	if _, declared := opt.Node.Declared(x.Addr); declared > 0 && n == 8 {
@@ -239,21 +239,22 @@ func (o *origin) Change(rank transport.Rank, x *transport.RMW) bool {
 	return opt.Memory.RMW(transport.Peer(local), x) == nil
 }
 
-// Unlock has core release a mutex of a rank, which the origin holds. The origin's C has asked for
-// that; core gets the message that an origin without C sends.
-func (o *origin) Unlock(rank transport.Rank, addr uintptr) {
+// UnlockMutex has core release a mutex of a rank, which the origin holds. The origin's C has asked
+// for that; core gets the message that an origin without C sends.
+func (o *origin) UnlockMutex(rank transport.Rank, addr uintptr) {
 	m := transport.Msg{Kind: transport.UnlockMessage,
 		Body: binary.LittleEndian.AppendUint64(nil, uint64(addr))}
-	if o.server.t.opt.Local(rank) >= 0 {
+	if o.server.t.opt.LocalIndex(rank) >= 0 {
 		o.server.t.opt.Handle(o.rank, rank, m, nil)
 	}
 }
 
-// Deliver hands core a two-sided message of the origin's C. delivered is false if the receiver has
-// a backlog: the origin's C must wait before it sends more.
-func (o *origin) Deliver(rank transport.Rank, tag int64, body []byte) (delivered bool, err error) {
+// DeliverMessage hands core a two-sided message of the origin's C. delivered is false if the
+// receiver has a backlog: the origin's C must wait before it sends more.
+func (o *origin) DeliverMessage(rank transport.Rank, tag int64, body []byte) (
+	delivered bool, err error) {
 	opt := &o.server.t.opt
-	local := opt.Local(rank)
+	local := opt.LocalIndex(rank)
 	if local < 0 {
 		return false, fmt.Errorf("%w: a message for rank %d, which is not on this node",
 			errProtocol, rank)
@@ -272,9 +273,9 @@ func (o *origin) Accumulate(rank transport.Rank, x *transport.Xfer, s transport.
 	opt := &o.server.t.opt
 	o.server.incoming.guard.recordNeed()
 	n, lo, hi := kernel.Extent(x.Remote.Stride, x.Count)
-	first, local := x.Remote.Base+uintptr(lo), opt.Local(rank)
+	first, local := x.Remote.Base+uintptr(lo), opt.LocalIndex(rank)
 	h := header{kind: kindAcc, rank: uint32(rank), addr: uint64(x.Remote.Base)}
-	if local < 0 || first > maxAddr || !opt.Node.Owns(local, first, hi-lo) {
+	if local < 0 || first > maxAddr || !opt.Node.InRegionOf(local, first, hi-lo) {
 		o.postRefusal(&h, n, whyAddress, "")
 		return false
 	}
@@ -304,8 +305,8 @@ func (o *origin) encodeRanges(addr uintptr) (body []byte) {
 			return appendRange(nil, &r)
 		}
 	}
-	if lo, n := t.opt.Node.Extent(addr); n > 0 {
-		list = t.direct.Expose(lo, n)
+	if lo, n := t.opt.Node.RegionAt(addr); n > 0 {
+		list = t.direct.RegisterForPeers(lo, n)
 	}
 	for i := range list {
 		if list[i].Hi > addr {

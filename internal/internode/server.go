@@ -108,7 +108,7 @@ func (s *server) serveUntilClosed() {
 		begin := time.Now()
 		s.listener.Sleep(s.sleepLimit())
 		s.window.Slept(time.Since(begin))
-		s.core.Slept()
+		s.core.AfterSleep()
 		s.periodicWork()
 	}
 	s.disconnectOrigins()

@@ -2,8 +2,9 @@
 
 // Private memory that devices of other nodes reach. An address outside the arena names memory of
 // one process only where that process is alone on its node, so only such a process shares. It gets
-// a key for its memory and passes it on by its own means. A peer's device uses the key from Learn
-// to Forget. A peer that does not know the key sends frames; it asks for none.
+// a key for its memory and passes it on by its own means. A peer's device uses the key from
+// AddSharedRange to RemoveSharedRange. A peer that does not know the key sends frames; it asks for
+// none.
 package internode
 
 import (
@@ -15,7 +16,7 @@ import (
 // Share registers private memory [lo, hi) of this process for all origins. The caller calls release
 // when no origin uses the key any more.
 func (t *Transport) Share(lo, hi uintptr) (key uint64, release func(), ok bool) {
-	arena, n := t.opt.Node.Arena()
+	arena, n := t.opt.Node.ArenaRange()
 	if t.direct == nil || t.server == nil || len(t.opt.Nodes[t.opt.MyNode]) != 1 || lo >= hi ||
 		lo < arena+uintptr(n) && hi > arena {
 		return 0, nil, false
@@ -23,8 +24,8 @@ func (t *Transport) Share(lo, hi uintptr) (key uint64, release func(), ok bool) 
 	return t.direct.Share(lo, hi)
 }
 
-// Learn has the device use a key for memory of a peer. It locks the target's mu.
-func (t *Transport) Learn(p transport.Peer, r transport.Range) {
+// AddSharedRange has the device use a key for memory of a peer. It locks the target's mu.
+func (t *Transport) AddSharedRange(p transport.Peer, r transport.Range) {
 	if g := t.routes.byPeer[p]; t.direct != nil {
 		g.mu.Lock()
 		defer g.mu.Unlock()
@@ -34,8 +35,8 @@ func (t *Transport) Learn(p transport.Peer, r transport.Range) {
 	}
 }
 
-// Forget undoes one Learn. It locks the target's mu.
-func (t *Transport) Forget(p transport.Peer, r transport.Range) {
+// RemoveSharedRange undoes one AddSharedRange. It locks the target's mu.
+func (t *Transport) RemoveSharedRange(p transport.Peer, r transport.Range) {
 	g := t.routes.byPeer[p]
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -38,7 +38,7 @@ func learn(t *testing.T, e *transporttest.Ends, lo uintptr, n int64) (transport.
 		t.Fatal("the memory cannot be shared")
 	}
 	r := transport.Range{Lo: lo, Hi: lo + uintptr(n), Key: key}
-	e.Open[0].(*Transport).Learn(1, r)
+	e.Open[0].(*Transport).AddSharedRange(1, r)
 	return r, release
 }
 
@@ -64,8 +64,8 @@ func check(t *testing.T, e *transporttest.Ends, near, far uintptr, n int, stamp 
 // setModel sets the cost model, so that no frames measure it.
 func setModel(o *Options) { o.Model = "copy=0,0,0.1" }
 
-// TestShare shows that transfers go by the device from Learn to Forget, by frames before and after,
-// and again with another key.
+// TestShare shows that transfers go by the device from AddSharedRange to RemoveSharedRange, by
+// frames before and after, and again with another key.
 func TestShare(t *testing.T) {
 	for _, n := range []int{8, 300 << 10} {
 		e := newEnds(t, deviceNet(), setModel, 1, 1)
@@ -79,7 +79,7 @@ func TestShare(t *testing.T) {
 			if sent := check(t, e, near, far, n, 10+stamp); sent != 0 {
 				t.Errorf("%d bytes: %d frames were sent", n, sent)
 			}
-			e.Open[0].(*Transport).Forget(1, r)
+			e.Open[0].(*Transport).RemoveSharedRange(1, r)
 			release() // a key that is used from now on would break the connection
 		}
 		if check(t, e, near, far, n, 99) == 0 {
@@ -101,13 +101,13 @@ func TestOverlappingShares(t *testing.T) {
 	if check(t, e, near, far+n, n, 2) != 0 {
 		t.Error("frames were sent for what is shared twice")
 	}
-	e.Open[0].(*Transport).Forget(1, one)
+	e.Open[0].(*Transport).RemoveSharedRange(1, one)
 	release()
 	if check(t, e, near, far+n, n, 3) != 0 {
 		t.Error("frames were sent for what is shared still")
 	}
 	check(t, e, near, far, 3*n, 4)
-	e.Open[0].(*Transport).Forget(1, other)
+	e.Open[0].(*Transport).RemoveSharedRange(1, other)
 	releaseOther()
 	check(t, e, near, far, 3*n, 5)
 }
@@ -165,6 +165,6 @@ func TestShareIsRefused(t *testing.T) {
 	if _, _, ok := e.Open[1].(*Transport).Share(far, far+4096); ok {
 		t.Error("memory was shared without a device")
 	}
-	e.Open[0].(*Transport).Learn(1, transport.Range{Lo: far, Hi: far + 4096, Key: 1})
+	e.Open[0].(*Transport).AddSharedRange(1, transport.Range{Lo: far, Hi: far + 4096, Key: 1})
 	check(t, e, near, far, 4096, 1)
 }

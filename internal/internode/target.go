@@ -201,7 +201,7 @@ func (g *target) hasHandled(number uint64) bool {
 // hasPendingAccumulates reports whether accumulates of the C fast path have yet to take effect.
 func (g *target) hasPendingAccumulates() bool {
 	l := g.link.Load()
-	return l != nil && g.t.fast != nil && g.t.fast.Storing(l.ep)
+	return l != nil && g.t.fast != nil && g.t.fast.HasPendingAccumulates(l.ep)
 }
 
 // updateHandled records that the server has handled so many frames, of which n has the lower 32

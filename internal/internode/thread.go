@@ -87,10 +87,10 @@ func (h *progressThread) scheduleFlush(d time.Duration) (at int64) {
 	if h.alarm == nil {
 		h.wakeIfAsleep()
 	} else if h.asleep.Load() {
-		h.alarm.WakeIn(d)
+		h.alarm.SetAlarm(d)
 		if sooner := h.flushAt.Load(); sooner != 0 &&
 			sooner < at { // another thread has set it meanwhile
-			h.alarm.WakeIn(max(time.Duration(sooner)-time.Since(began), 0))
+			h.alarm.SetAlarm(max(time.Duration(sooner)-time.Since(began), 0))
 		}
 	}
 	return at

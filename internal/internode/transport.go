@@ -75,11 +75,11 @@ func (o *Options) serverOf(node, local int) transport.Rank {
 
 // connectionLost returns the reason of a loss of a rank of another node.
 func (o *Options) connectionLost(rank transport.Rank, why string) string {
-	return fmt.Sprintf("rank %d (host %s): connection lost: %s", rank, o.HostOf(rank), why)
+	return fmt.Sprintf("rank %d (host %s): connection lost: %s", rank, o.HostName(rank), why)
 }
 
 // serves reports whether this process runs a data server.
-func (o *Options) serves() bool { return o.Local(o.Me) < o.servers(o.MyNode) }
+func (o *Options) serves() bool { return o.LocalIndex(o.Me) < o.servers(o.MyNode) }
 
 // Transport implements transport.Transport over a fabric.
 type Transport struct {
@@ -241,8 +241,8 @@ func (s *routes) failAll(why error) {
 // reportLoss tells the job that a rank is lost. It reports the first loss only, and none while the
 // transport is being closed.
 func (t *Transport) reportLoss(rank transport.Rank, reason string) {
-	if t.opt.Lost != nil && !t.life.closing.Load() {
-		t.life.lossOnce.Do(func() { t.opt.Lost(rank, reason) })
+	if t.opt.OnLoss != nil && !t.life.closing.Load() {
+		t.life.lossOnce.Do(func() { t.opt.OnLoss(rank, reason) })
 	}
 }
 

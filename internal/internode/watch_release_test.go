@@ -41,11 +41,11 @@ func TestMessagesWhileReleasing(t *testing.T) {
 			refused := 0
 			for i := range 2000 {
 				m := transport.Msg{Kind: 9, Body: make([]byte, i%3*4000),
-					Unordered: true, Straight: i%2 == 0}
+					Unordered: true, ToProcess: i%2 == 0}
 				switch err := w.ends.Open[0].Send(1, m); {
 				case err == nil:
 					sent++
-				case m.Straight && errors.Is(err, transport.ErrNotNative):
+				case m.ToProcess && errors.Is(err, transport.ErrNotNative):
 					refused++
 				default:
 					t.Fatal(err)

@@ -28,7 +28,7 @@ func scopeTeam(g *core.Group, s Scope) transport.Team {
 
 // rootOf is the place of a member in the team of a scope, -1 if it is not in it.
 func rootOf(g *core.Group, s Scope, member int) int {
-	node, place := g.Place(member)
+	node, place := g.NodeAndIndex(member)
 	switch {
 	case s == All:
 		return member
@@ -42,7 +42,7 @@ func rootOf(g *core.Group, s Scope, member int) int {
 
 // nodeIndex is the number of the caller's node among the nodes of the group.
 func nodeIndex(g *core.Group) int {
-	node, _ := g.Place(g.Me)
+	node, _ := g.NodeAndIndex(g.Me)
 	return node
 }
 

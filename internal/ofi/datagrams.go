@@ -61,8 +61,8 @@ func (g *datagrams) Address() (a qp.Address) {
 // Header is 0: there is nothing before a message.
 func (g *datagrams) Header() int { return 0 }
 
-// Offer gives a receive buffer to the provider.
-func (g *datagrams) Offer(id uint64, piece qp.Data) error {
+// PostReceive gives a receive buffer to the provider.
+func (g *datagrams) PostReceive(id uint64, piece qp.Data) error {
 	at := g.slots.acquire(slotUser{})
 	g.requestIDs[at] = id
 	desc := g.device.descs.descOf(piece.Key)
@@ -91,7 +91,7 @@ func (g *datagrams) Send(id uint64, piece qp.Data, to *qp.Address) error {
 	}
 	g.requestIDs[at] = id
 	r := libfabric.Request{To: peer, Context: g.slots.addr(at), Op: uint32(qp.Send),
-		Flags: libfabric.Told, Pieces: 1}
+		Flags: libfabric.Completion, Pieces: 1}
 	r.Piece[0] = libfabric.Piece{Addr: uintptr(piece.Addr), Bytes: uintptr(piece.Bytes),
 		Desc: g.device.descs.descOf(piece.Key)}
 	g.waitingSends = append(g.waitingSends, r)
@@ -117,9 +117,9 @@ func (g *datagrams) postWaiting() {
 	}
 }
 
-// Sleep sleeps until there is a completion, wake is readable, or limit has passed.
-func (g *datagrams) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int, rang bool,
-	err error) {
+// WaitCompletions sleeps until there is a completion, wake is readable, or limit has passed.
+func (g *datagrams) WaitCompletions(out []qp.Completion, wake int, limit time.Duration) (
+	n int, rang bool, err error) {
 	if n = g.beforeSleep(out, wake, &limit); n > 0 {
 		return n, false, nil
 	}

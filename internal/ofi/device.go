@@ -75,10 +75,10 @@ func openDevice(i *libfabric.Info, secret []byte) (*device, error) {
 	d.descs.initTable()
 	d.limits = qp.Limits{Firmware: "libfabric " + libfabric.Version(), MaxWR: maxQueuedRequests,
 		MaxSGE: i.Pieces, MaxCQE: 4 * maxQueuedRequests,
-		MaxSRQ: maxBuffers, OneWay: i.Modes&libfabric.ByEndpoint != 0}
+		MaxSRQ: maxBuffers, NoLending: i.Modes&libfabric.ByEndpoint != 0}
 	d.limits.Bytewise = !inHardware(i.Provider)
 	d.limits.Unregistered = i.Modes&libfabric.RegisterLocal == 0
-	d.limits.OnDemand, d.limits.Lazy = d.limits.Unregistered, true
+	d.limits.OnDemand, d.limits.ConnectsAtFirstRequest = d.limits.Unregistered, true
 	if lf.Atomics() {
 		d.limits.Atomic = 1
 	}
@@ -99,7 +99,7 @@ func openDevice(i *libfabric.Info, secret []byte) (*device, error) {
 // requests on their way. It claims that writes take effect before later messages, but sometimes
 // they do not. Its atomics have crashed.
 func (d *device) avoidProviderFaults() {
-	d.writeFlags = libfabric.Told
+	d.writeFlags = libfabric.Completion
 	if d.Info.Delivered {
 		d.writeFlags |= libfabric.Delivered
 	}
@@ -107,7 +107,7 @@ func (d *device) avoidProviderFaults() {
 	if shm && reachesOthers() {
 		// then it writes from the origin's side, but leaves a write with Delivered to the
 		// target
-		d.writeFlags = libfabric.Told
+		d.writeFlags = libfabric.Completion
 	}
 	if rxd {
 		d.modes &^= libfabric.WriteSend
@@ -143,8 +143,8 @@ func (d *device) EventFD() int { return -1 }
 // Event returns no event.
 func (d *device) Event() (text string, fatal, some bool) { return "", false, false }
 
-// Fault makes an error that blames this host.
-func (d *device) Fault(text string) error {
+// DeviceError makes an error that blames this host.
+func (d *device) DeviceError(text string) error {
 	return fmt.Errorf("libfabric provider %s of this host: %s", d.Name(), text)
 }
 
@@ -154,15 +154,15 @@ var remoteErrors = []syscall.Errno{syscall.EPIPE, syscall.ENETUNREACH, syscall.E
 	syscall.ESHUTDOWN, syscall.ETIMEDOUT, syscall.ECONNREFUSED, syscall.EHOSTDOWN,
 	syscall.EHOSTUNREACH}
 
-// Failure says why a request failed.
-func (d *device) Failure(c *qp.Completion) error {
+// RequestError says why a request failed.
+func (d *device) RequestError(c *qp.Completion) error {
 	switch why := libfabric.Error(c.Status); {
 	case c.Status == statusSilent:
 		return errSilent
 	case slices.Contains(remoteErrors, syscall.Errno(why)):
 		return why
 	default:
-		return d.Fault(why.Error())
+		return d.DeviceError(why.Error())
 	}
 }
 

@@ -123,8 +123,8 @@ func (p *pair) Inline() int { return maxCopied }
 // Handle is the pair of the fast path in C.
 func (p *pair) Handle() unsafe.Pointer { return unsafe.Pointer(p.fast) }
 
-// Place is the remote memory of a key, as requests of C name it. It locks mu.
-func (p *pair) Place(key uint64) (base uintptr, rkey uint64) {
+// RemoteKey is the remote memory of a key, as requests of C name it. It locks mu.
+func (p *pair) RemoteKey(key uint64) (base uintptr, rkey uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	at := p.remoteMemory(key)
@@ -176,7 +176,8 @@ func (p *pair) Connect(other *qp.Link, limit time.Duration) (err error) {
 // final.
 func (p *pair) Post(requests []qp.Request, data []qp.Data) error {
 	if p.fast.Writes() > 0 && p.queue.device.modes&libfabric.Kept != libfabric.Kept {
-		p.queue.pollOnce() // a write of C's may be complete, and would delay these requests
+		// A write of C's may be complete, and would delay these requests.
+		p.queue.pollCompletions()
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()

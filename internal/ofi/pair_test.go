@@ -161,8 +161,8 @@ func TestFailures(t *testing.T) {
 		if libfabric.Load() != nil {
 			t.Skip("libfabric is not installed")
 		}
-		if err := d.Failure(&qp.Completion{Status: status}); strings.Contains(err.Error(),
-			"of this host") != own {
+		err := d.RequestError(&qp.Completion{Status: status})
+		if strings.Contains(err.Error(), "of this host") != own {
 			t.Errorf("status %d: %v", status, err)
 		}
 	}

@@ -89,7 +89,7 @@ func (p *pair) buildRequest(r *qp.Request, d []qp.Data, copied []byte, at int32)
 	q, x, slot := p.queue, p.scratch, p.queue.requestSlots.bytes(at)
 	base := q.requestSlots.addr(at)
 	x.To, x.Context = p.remoteAddr, base
-	x.Op, x.Flags, x.Pieces = uint32(r.Op), libfabric.Told, 0
+	x.Op, x.Flags, x.Pieces = uint32(r.Op), libfabric.Completion, 0
 	add := func(addr uintptr, n int, desc libfabric.Desc) {
 		x.Piece[x.Pieces] = libfabric.Piece{Addr: addr, Bytes: uintptr(n), Desc: desc}
 		x.Pieces++

@@ -86,7 +86,7 @@ func (g *progress) driveLoop() {
 		}
 		for time.Sleep(progressPeriod); g.driveOnce(); time.Sleep(progressPeriod) {
 		}
-		g.Rest()
+		g.ResetNeeded()
 		if g.driveOnce() { // posted before that
 			g.Need()
 		}
@@ -98,7 +98,8 @@ func (g *progress) driveOnce() (busy bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for _, q := range g.queues {
-		idle := q.requestSlots.inUse() == 0 && q.fast.Requests() == 0 && !q.fast.Left()
+		idle := q.requestSlots.inUse() == 0 && q.fast.Requests() == 0 &&
+			!q.fast.HasGoCompletions()
 		if idle && !q.postStalled() {
 			continue
 		}

@@ -30,7 +30,7 @@ type buffer struct {
 	data qp.Data
 }
 
-// queue implements qp.Queue. One thread polls it, by Look and Sleep; other threads post.
+// queue implements qp.Queue. One thread polls it, by Poll and WaitCompletions; other threads post.
 type queue struct {
 	device         *device
 	endpoint       *libfabric.Endpoint
@@ -45,7 +45,7 @@ type queue struct {
 	pairs        map[uint32]*pair
 	peers        map[string]*peer // by name
 	stalledPairs []*pair          // for which the provider had no room
-	completions  []qp.Completion  // that were not returned by Look or Sleep
+	completions  []qp.Completion  // that were not returned by Poll or WaitCompletions
 
 	// Of the thread that polls.
 	polled      [pollBatch]libfabric.Done
@@ -90,8 +90,8 @@ func (q *queue) NewBuffers(n int) (err error) {
 	return nil
 }
 
-// Offer gives receive buffers to the provider.
-func (q *queue) Offer(ids []uint64, data []qp.Data) error {
+// PostReceives gives receive buffers to the provider.
+func (q *queue) PostReceives(ids []uint64, data []qp.Data) error {
 	for i := range ids {
 		at := q.bufferSlots.acquire(slotUser{})
 		q.offeredBuffers[at] = buffer{ids[i], data[i]}
@@ -109,8 +109,8 @@ func (q *queue) offerBuffer(at int32) error {
 		q.bufferSlots.addr(at))
 }
 
-// Look returns completions, and polls for the first of them as often as said.
-func (q *queue) Look(out []qp.Completion, looks, yields int) (int, error) {
+// Poll returns completions, and polls for the first of them as often as said.
+func (q *queue) Poll(out []qp.Completion, looks, yields int) (int, error) {
 	if q.postStalled() || q.hasCompletions() {
 		looks, yields = 1, 0
 	}
@@ -118,12 +118,12 @@ func (q *queue) Look(out []qp.Completion, looks, yields int) (int, error) {
 	return q.handlePolled(out, n, err)
 }
 
-// Sleep returns completions, and sleeps until there are some, wake is readable, or limit has
-// passed.
-func (q *queue) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int, rang bool,
-	err error) {
+// WaitCompletions returns completions, and sleeps until there are some, wake is readable, or limit
+// has passed.
+func (q *queue) WaitCompletions(out []qp.Completion, wake int, limit time.Duration) (
+	n int, rang bool, err error) {
 	if q.hasCompletions() {
-		n, err = q.Look(out, 1, 0)
+		n, err = q.Poll(out, 1, 0)
 		return n, false, err
 	}
 	q.sleeperFD.Store(int32(wake))
@@ -135,8 +135,8 @@ func (q *queue) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int
 	return n, rang, err
 }
 
-// Stirred tells whether the network has ended the last Sleep.
-func (q *queue) Stirred() bool { return q.networkWoke }
+// ServedPeer tells whether the network has ended the last Sleep.
+func (q *queue) ServedPeer() bool { return q.networkWoke }
 
 // hasCompletions tells whether there are completions that were not returned. It locks mu.
 func (q *queue) hasCompletions() bool {
@@ -154,7 +154,7 @@ func (q *queue) handlePolled(out []qp.Completion, n int, err error) (int, error)
 	defer q.mu.Unlock()
 	given := copy(out, q.completions)
 	q.completions = append(q.completions[:0], q.completions[given:]...)
-	return given + q.fast.Take(out[given:]), err
+	return given + q.fast.TakeCompleted(out[given:]), err
 }
 
 // handleCompletions handles completions of the provider. Any thread may call it, without locks.
@@ -172,8 +172,8 @@ func (q *queue) handleFoundByC() {
 	}
 }
 
-// pollOnce handles completions that are there already. Any thread may call it.
-func (q *queue) pollOnce() {
+// pollCompletions handles completions that are there already. Any thread may call it.
+func (q *queue) pollCompletions() {
 	var done [pollBatch]libfabric.Done
 	n, _ := q.endpoint.Look(done[:], 1, 0)
 	q.handleCompletions(done[:n])
@@ -248,7 +248,7 @@ func nextNumber(n uint32) uint32 {
 // pointerTo is a pointer to memory outside of Go's heap.
 func pointerTo(addr uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&addr)) }
 
-// addCompletion adds a completion for the caller of Look. It locks mu.
+// addCompletion adds a completion for the caller of Poll. It locks mu.
 func (q *queue) addCompletion(c qp.Completion) {
 	q.mu.Lock()
 	q.completions = append(q.completions, c)
@@ -280,8 +280,8 @@ func (q *queue) postStalled() bool {
 // Arm does nothing: FD becomes readable for every completion after Pending.
 func (q *queue) Arm() error { return nil }
 
-// Tells is false: FD needs Pending.
-func (q *queue) Tells() bool { return false }
+// SignalsAll is false: FD needs Pending.
+func (q *queue) SignalsAll() bool { return false }
 
 // Pending tells whether there may be completions already: then the caller does not wait for FD.
 func (q *queue) Pending() bool { return q.hasCompletions() || q.endpoint.Pending() }
@@ -289,8 +289,8 @@ func (q *queue) Pending() bool { return q.hasCompletions() || q.endpoint.Pending
 // FD is a descriptor that is readable when there may be completions; -1: there is none.
 func (q *queue) FD() int { return q.endpoint.FD() }
 
-// Take does nothing: FD becomes unreadable without it.
-func (q *queue) Take() {}
+// DrainEvents does nothing: FD becomes unreadable without it.
+func (q *queue) DrainEvents() {}
 
 // Close closes the endpoint.
 func (q *queue) Close() (err error) {

@@ -77,8 +77,9 @@ func (t *Table) gaps(lo, hi uintptr) (out []transport.Range) {
 	return out
 }
 
-// Add adds ranges, except where they overlap those that are in the table already. It locks mu.
-func (t *Table) Add(ranges ...transport.Range) {
+// AddRanges adds ranges, except where they overlap those that are in the table already. It locks
+// mu.
+func (t *Table) AddRanges(ranges ...transport.Range) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	for _, r := range ranges {
@@ -99,8 +100,8 @@ func Pages(lo uintptr, n int64) (uintptr, uintptr) {
 
 // Memory is the memory of the node.
 type Memory interface {
-	Inside(addr uintptr) bool                  // whether it is an address of the arena
-	Extent(addr uintptr) (lo uintptr, n int64) // the live allocation around it; n = 0: none
+	InArena(addr uintptr) bool                   // whether it is an address of the arena
+	RegionAt(addr uintptr) (lo uintptr, n int64) // the live allocation around it; n = 0: none
 }
 
 // Arena registers the memory of a node.
@@ -119,12 +120,12 @@ func NewArena(node Memory, d Device, cache *Cache) *Arena {
 	return &Arena{node: node, device: d, cache: cache}
 }
 
-// Here returns the range around a local address: nil if it is not of the arena or cannot be
+// LocalRange returns the range around a local address: nil if it is not of the arena or cannot be
 // registered.
-func (a *Arena) Here(addr uintptr) *transport.Range {
+func (a *Arena) LocalRange(addr uintptr) *transport.Range {
 	r := a.table.Find(addr)
-	if r == nil && a.node.Inside(addr) {
-		if lo, n := a.node.Extent(addr); n > 0 {
+	if r == nil && a.node.InArena(addr) {
+		if lo, n := a.node.RegionAt(addr); n > 0 {
 			a.registerMissing(lo, n)
 			r = a.table.Find(addr)
 		}
@@ -135,8 +136,8 @@ func (a *Arena) Here(addr uintptr) *transport.Range {
 	return r
 }
 
-// Expose registers memory as far as it is not registered yet, and lists it.
-func (a *Arena) Expose(lo uintptr, n int64) []transport.Range {
+// RegisterForPeers registers memory as far as it is not registered yet, and lists it.
+func (a *Arena) RegisterForPeers(lo uintptr, n int64) []transport.Range {
 	a.registerMissing(lo, n)
 	return a.table.Within(lo, lo+uintptr(n))
 }
@@ -150,7 +151,7 @@ func (a *Arena) registerMissing(lo uintptr, n int64) {
 	for _, g := range a.table.gaps(lo, hi) {
 		n := int64(g.Hi - g.Lo)
 		r, err := a.device.Register(g.Lo, n, true)
-		for errors.Is(err, unix.ENOMEM) && a.cache.Yield(n) {
+		for errors.Is(err, unix.ENOMEM) && a.cache.Evict(n) {
 			r, err = a.device.Register(g.Lo, n, true)
 		}
 		if err != nil {
@@ -159,7 +160,7 @@ func (a *Arena) registerMissing(lo uintptr, n int64) {
 			a.registrations = append(a.registrations, r)
 			g.Direct, g.Key = true, r.Key()
 		}
-		a.table.Add(g)
+		a.table.AddRanges(g)
 	}
 }
 
@@ -230,8 +231,8 @@ func (p *Pool) Addr(i int32) uintptr { return uintptr(unsafe.Pointer(&p.memory[i
 // Bytes returns a buffer.
 func (p *Pool) Bytes(i int32) []byte { return p.memory[int(i)*p.Size:][:p.Size:p.Size] }
 
-// Take returns a free buffer, which the caller gives to Put, or None. It locks mu.
-func (p *Pool) Take() int32 {
+// TakeBuffer returns a free buffer, which the caller gives to Put, or None. It locks mu.
+func (p *Pool) TakeBuffer() int32 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	n := len(p.free)

@@ -45,14 +45,14 @@ type Entry struct {
 	reg     Registration
 	cache   *Cache
 	users   atomic.Int32 // one more while it is in the cache's list
-	lastUse uint64       // Cache.clock of the last Take; guarded by Cache.mu
+	lastUse uint64       // Cache.clock of the last Acquire; guarded by Cache.mu
 }
 
 // Mirror is another user of the entries in the list: it keeps a list of its own. The cache calls it
 // with its lock held; the mirror does not call the cache.
 type Mirror interface {
 	Watch(w unsafe.Pointer) // sets the C struct pin_watch with the events of changes, or nil
-	Add(e *Entry)           // adds an entry that is used again
+	AddEntry(e *Entry)      // adds an entry that is used again
 	Drop(e *Entry)          // removes an entry; the mirror calls Hold while it is in use
 	Uses(e *Entry) bool     // whether the mirror uses it: then another one is evicted
 	Reap()                  // releases entries that it holds and does not use any more
@@ -78,7 +78,7 @@ type Cache struct {
 	entries []*Entry // sorted
 	clock   uint64
 
-	lookups, hits atomic.Int64 // calls of Take, and those that have found an entry
+	lookups, hits atomic.Int64 // calls of Acquire, and those that have found an entry
 }
 
 // Open makes a cache that pins up to budget bytes. demand: the device has on-demand paging. Then
@@ -126,7 +126,7 @@ func Notes(budget int64, demand bool) string {
 	return fmt.Sprintf("local memory stays registered, up to %d MiB", budget>>20)
 }
 
-// handleEventsLoop ends registrations soon after their memory has been unmapped, even if Take is
+// handleEventsLoop ends registrations soon after their memory has been unmapped, even if Acquire is
 // not called any more. It runs until Close.
 func (c *Cache) handleEventsLoop() {
 	defer log.Guard()
@@ -157,10 +157,10 @@ func (c *Cache) Close() {
 	}
 }
 
-// Take returns the entry around an address, and counts one more user, which calls Release. If there
-// is none it registers memory from the address on, up to n bytes; with n = 0 it registers nothing.
-// It returns nil if the memory is not registered then. It locks mu.
-func (c *Cache) Take(addr uintptr, n int) *Entry {
+// Acquire returns the entry around an address, and counts one more user, which calls Release. If
+// there is none it registers memory from the address on, up to n bytes; with n = 0 it registers
+// nothing. It returns nil if the memory is not registered then. It locks mu.
+func (c *Cache) Acquire(addr uintptr, n int) *Entry {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	i, hit := c.indexOf(addr)
@@ -177,7 +177,7 @@ func (c *Cache) Take(addr uintptr, n int) *Entry {
 		c.hits.Add(1)
 		e = c.entries[i]
 		if c.mirror != nil {
-			c.mirror.Add(e)
+			c.mirror.AddEntry(e)
 		}
 	case n == 0:
 		return nil
@@ -231,16 +231,16 @@ func (e *Entry) Release() {
 	e.cache.bytes.Add(-int64(e.Hi - e.Lo))
 }
 
-// Hits returns how often Take was called for memory that may be registered, and how often it has
+// Hits returns how often Acquire was called for memory that may be registered, and how often it has
 // found an entry.
 func (c *Cache) Hits() (takes, hits int64) { return c.lookups.Load(), c.hits.Load() }
 
 // Registered is how many bytes are registered.
 func (c *Cache) Registered() int64 { return c.bytes.Load() }
 
-// Yield ends registrations of at least n unused bytes, the longest unused first; false if there are
+// Evict ends registrations of at least n unused bytes, the longest unused first; false if there are
 // none at all. It locks mu.
-func (c *Cache) Yield(n int64) bool {
+func (c *Cache) Evict(n int64) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.evictUnused(n)

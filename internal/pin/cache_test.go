@@ -72,7 +72,7 @@ func unwatchedCache(d Device, budget int64) *Cache {
 // takeAndRelease takes memory and releases it at once.
 func takeAndRelease(t *testing.T, c *Cache, addr uintptr, n int) *Entry {
 	t.Helper()
-	e := c.Take(addr, n)
+	e := c.Acquire(addr, n)
 	if e == nil {
 		t.Fatalf("%d bytes at %#x are refused", n, addr)
 	}
@@ -84,7 +84,7 @@ func takeAndRelease(t *testing.T, c *Cache, addr uintptr, n int) *Entry {
 func TestHitsAndGaps(t *testing.T) {
 	d := newDevice(1 << 30)
 	c := unwatchedCache(d, 1<<30)
-	if c.Take(0x10000, 0) != nil {
+	if c.Acquire(0x10000, 0) != nil {
 		t.Error("memory that was not registered is found")
 	}
 	first := takeAndRelease(t, c, 0x10010, 0x1000) // two pages
@@ -94,14 +94,14 @@ func TestHitsAndGaps(t *testing.T) {
 	third := takeAndRelease(t, c, 0x14000, 0x1000)
 	for addr, want := range map[uintptr]*Entry{0x10000: first, 0x11fff: first, 0x14000: third,
 		0x14fff: third} {
-		if e := c.Take(addr, 0); e != want {
+		if e := c.Acquire(addr, 0); e != want {
 			t.Errorf("%#x: %+v", addr, e)
 		} else {
 			e.Release()
 		}
 	}
 	for _, addr := range []uintptr{0xffff, 0x12000, 0x13fff, 0x15000} {
-		if e := c.Take(addr, 0); e != nil {
+		if e := c.Acquire(addr, 0); e != nil {
 			t.Errorf("%#x: %+v", addr, e)
 		}
 	}
@@ -130,10 +130,10 @@ func TestBudget(t *testing.T) {
 	for i := range 4 {
 		takeAndRelease(t, c, at(i), mib)
 	}
-	held := c.Take(at(0), 0) // so 1 is the longest unused now
+	held := c.Acquire(at(0), 0) // so 1 is the longest unused now
 	takeAndRelease(t, c, at(4), mib)
 	for i, want := range []bool{true, false, true, true, true} {
-		e := c.Take(at(i), 0)
+		e := c.Acquire(at(i), 0)
 		if (e != nil) != want {
 			t.Errorf("entry %d: %v", i, e)
 		}
@@ -144,10 +144,10 @@ func TestBudget(t *testing.T) {
 	if d.pinned != 4*mib || c.bytes.Load() != 4*mib {
 		t.Errorf("%d bytes are pinned, %d counted", d.pinned, c.bytes.Load())
 	}
-	if e := c.Take(at(5), 4*mib); e != nil {
+	if e := c.Acquire(at(5), 4*mib); e != nil {
 		t.Error("more than the budget, with a piece in use")
 	}
-	if e := c.Take(at(0), 0); e != held {
+	if e := c.Acquire(at(0), 0); e != held {
 		t.Error("an entry in use has gone")
 	} else {
 		e.Release()
@@ -163,17 +163,17 @@ func TestInUse(t *testing.T) {
 	d := newDevice(1 << 30)
 	c := unwatchedCache(d, 1<<30)
 	defer c.Close()
-	e := c.Take(0x10000, 1)
-	if c.Take(0x10000, 1) != e {
+	e := c.Acquire(0x10000, 1)
+	if c.Acquire(0x10000, 1) != e {
 		t.Fatal("registered twice")
 	}
-	if c.Yield(1) {
+	if c.Evict(1) {
 		t.Error("an entry in use was given back")
 	}
 	c.mu.Lock()
 	c.dropEntry(0, event{})
 	c.mu.Unlock()
-	if c.Take(0x10000, 0) != nil {
+	if c.Acquire(0x10000, 0) != nil {
 		t.Error("found though it has been dropped")
 	}
 	e.Release()
@@ -208,11 +208,11 @@ func TestRefusal(t *testing.T) {
 	for i := range uintptr(6) {
 		takeAndRelease(t, c, 0x100000*(i+1), page)
 	}
-	if d.pinned != 4*page || c.Take(0x200000, 0) != nil {
+	if d.pinned != 4*page || c.Acquire(0x200000, 0) != nil {
 		t.Errorf("%d bytes are pinned", d.pinned)
 	}
 	d.refuse = unix.EFAULT
-	if c.Take(0x900000, page) != nil || d.pinned != 4*page {
+	if c.Acquire(0x900000, page) != nil || d.pinned != 4*page {
 		t.Errorf("memory that is not there: %d bytes are pinned", d.pinned)
 	}
 	d.refuse = nil
@@ -223,14 +223,14 @@ func TestRefusal(t *testing.T) {
 	}
 	small.Close()
 	d.limit -= page
-	if none := unwatchedCache(d, 1); none.Take(0x1000, page) != nil {
+	if none := unwatchedCache(d, 1); none.Acquire(0x1000, page) != nil {
 		t.Error("less than a page was registered")
 	}
 	if *printed != 0 {
 		t.Errorf("%d lines were printed", *printed)
 	}
 	for range 3 {
-		if c.Take(0xa00000, 5*page) != nil {
+		if c.Acquire(0xa00000, 5*page) != nil {
 			t.Error("more than the device has")
 		}
 	}
@@ -251,10 +251,10 @@ func TestMostEntries(t *testing.T) {
 	defer c.Close()
 	var held []*Entry
 	for i := range maxEntries {
-		held = append(held, c.Take(uintptr(i+1)<<20, 1))
+		held = append(held, c.Acquire(uintptr(i+1)<<20, 1))
 	}
-	e := c.Take(0x1000, 1) // for itself
-	if e == nil || c.Take(0x1000, 0) != nil || len(c.entries) != maxEntries {
+	e := c.Acquire(0x1000, 1) // for itself
+	if e == nil || c.Acquire(0x1000, 0) != nil || len(c.entries) != maxEntries {
 		t.Fatalf("%v, %d entries", e, len(c.entries))
 	}
 	e.Release()
@@ -263,7 +263,7 @@ func TestMostEntries(t *testing.T) {
 	}
 	held[7].Release()
 	takeAndRelease(t, c, 0x1000, 1)
-	if c.Take(8<<20, 0) != nil || len(c.entries) != maxEntries {
+	if c.Acquire(8<<20, 0) != nil || len(c.entries) != maxEntries {
 		t.Error("the unused entry is still there")
 	}
 	held = append(held[:7], held[8:]...)
@@ -277,11 +277,11 @@ func TestForTheTransfer(t *testing.T) {
 	d := newDevice(1 << 30)
 	c := &Cache{device: d, budget: 4 * pageBytes}
 	defer c.Close()
-	e := c.Take(0x10000, 2*pageBytes)
-	if again := c.Take(0x10000, 2*pageBytes); again == e {
+	e := c.Acquire(0x10000, 2*pageBytes)
+	if again := c.Acquire(0x10000, 2*pageBytes); again == e {
 		t.Error("shared")
 	} else {
-		if c.Take(0x10000, pageBytes) != nil {
+		if c.Acquire(0x10000, pageBytes) != nil {
 			t.Error("more than the budget")
 		}
 		again.Release()
@@ -300,7 +300,7 @@ func TestOnDemand(t *testing.T) {
 		takeAndRelease(t, c, (i+1)<<30, 1<<20)
 	}
 	for i := range uintptr(8) {
-		if e := c.Take((i+1)<<30, 0); e == nil {
+		if e := c.Acquire((i+1)<<30, 0); e == nil {
 			t.Errorf("entry %d has gone", i)
 		} else {
 			e.Release()

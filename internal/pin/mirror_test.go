@@ -29,7 +29,7 @@ func (m *mirror) locked(do func()) {
 }
 
 func (m *mirror) Watch(unsafe.Pointer) {}
-func (m *mirror) Add(e *Entry)         { m.locked(func() { m.known[e] = true }) }
+func (m *mirror) AddEntry(e *Entry)    { m.locked(func() { m.known[e] = true }) }
 
 func (m *mirror) Drop(e *Entry) {
 	m.locked(func() {
@@ -81,7 +81,7 @@ func TestMirror(t *testing.T) {
 		t.Error("the mirror does not know what was used twice")
 	}
 	m.uses[e] = true
-	c.Yield(1)
+	c.Evict(1)
 	if m.knows(e) || d.open[e.Key] == "" {
 		t.Errorf("the mirror knows it: %v; registered: %q, while it is in use",
 			m.knows(e), d.open[e.Key])
@@ -116,7 +116,7 @@ func TestMirrorIsKeptAway(t *testing.T) {
 		t.Error("the mirror does not know what was used twice")
 	}
 	unmapMemory(t, p, testBytes)
-	c.Take(p, 0)
+	c.Acquire(p, 0)
 	if m.knows(e) || m.keptAway() {
 		t.Error("the mirror knows what was unmapped, or is kept away")
 	}

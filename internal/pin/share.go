@@ -22,7 +22,7 @@ func (a *Arena) Share(lo, hi uintptr) (key uint64, release func(), ok bool) {
 	}
 	n := int64(hi - lo)
 	r, err := a.device.Register(lo, n, true)
-	for errors.Is(err, unix.ENOMEM) && a.cache.Yield(n) {
+	for errors.Is(err, unix.ENOMEM) && a.cache.Evict(n) {
 		r, err = a.device.Register(lo, n, true)
 	}
 	if err != nil {

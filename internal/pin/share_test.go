@@ -38,7 +38,7 @@ func TestShare(t *testing.T) {
 	if !ok || !again || one == other || len(d.open) != 2 {
 		t.Errorf("keys %d and %d, open are %v", one, other, d.open)
 	}
-	if a.Here(lo+100) != nil {
+	if a.LocalRange(lo+100) != nil {
 		t.Error("it is not the arena's")
 	}
 	release()

@@ -144,7 +144,7 @@ func TestMemoryChanges(t *testing.T) {
 	}
 }
 
-// Unmapped memory is unpinned without a call of Take.
+// Unmapped memory is unpinned without a call of Acquire.
 func TestSoonUnpinned(t *testing.T) {
 	c, _ := openWatched(t)
 	p := mapMemory(t, 0, testBytes, unix.MAP_PRIVATE)
@@ -162,7 +162,7 @@ func TestSoonUnpinned(t *testing.T) {
 func TestInUseUnmapped(t *testing.T) {
 	c, d := openWatched(t)
 	p := mapMemory(t, 0, testBytes, unix.MAP_PRIVATE)
-	used := c.Take(p, testBytes)
+	used := c.Acquire(p, testBytes)
 	mapMemory(t, p, testBytes, unix.MAP_PRIVATE|unix.MAP_FIXED)
 	fresh := takeAndRelease(t, c, p, testBytes)
 	if fresh == used || d.open[used.Key] == "" {
@@ -181,7 +181,7 @@ func TestShared(t *testing.T) {
 	p := mapMemory(t, 0, testBytes, unix.MAP_SHARED)
 	memoryCall(t, unix.SYS_MADVISE, p, testBytes, unix.MADV_POPULATE_WRITE)
 	defer unmapMemory(t, p, testBytes)
-	if takeAndRelease(t, c, p, testBytes); d.pinned != 0 || c.Take(p, 0) != nil {
+	if takeAndRelease(t, c, p, testBytes); d.pinned != 0 || c.Acquire(p, 0) != nil {
 		t.Error("kept")
 	}
 	temporary := t.TempDir()
@@ -203,7 +203,7 @@ func testPrivateFile(t *testing.T, c *Cache, d *device, dir string) {
 	defer unmapMemory(t, q, testBytes)
 	// as a registration does
 	memoryCall(t, unix.SYS_MADVISE, q, testBytes, unix.MADV_POPULATE_WRITE)
-	if takeAndRelease(t, c, q, testBytes); d.pinned != 0 || c.Take(q, 0) != nil {
+	if takeAndRelease(t, c, q, testBytes); d.pinned != 0 || c.Acquire(q, 0) != nil {
 		t.Errorf("memory of a file in %s is kept", dir)
 	}
 }
@@ -224,7 +224,7 @@ func TestManyChanges(t *testing.T) {
 		unmapMemory(t, p+i*2*pageBytes+pageBytes, pageBytes)
 	}
 	c.mu.Unlock()
-	if c.Take(e.Lo, 0) != nil {
+	if c.Acquire(e.Lo, 0) != nil {
 		t.Error("an event was lost")
 	}
 	unmapMemory(t, p, n*2*pageBytes)
@@ -250,7 +250,7 @@ func TestRace(t *testing.T) {
 				d.mu.Lock()
 				since := d.serial
 				d.mu.Unlock()
-				e := c.Take(p, n)
+				e := c.Acquire(p, n)
 				if e == nil {
 					t.Error("refused")
 					return
@@ -283,7 +283,7 @@ func TestGarbageCollection(t *testing.T) {
 	}
 }
 
-// BenchmarkHit measures Take of registered memory; lookup is without the system call that asks
+// BenchmarkHit measures Acquire of registered memory; lookup is without the system call that asks
 // whether another thread is unmapping memory.
 func BenchmarkHit(b *testing.B) {
 	for _, entries := range []int{1, 64, 1000} {
@@ -295,20 +295,20 @@ func BenchmarkHit(b *testing.B) {
 		defer c.Close()
 		p := mapMemory(b, 0, entries*2*pageBytes, unix.MAP_PRIVATE)
 		for i := range uintptr(entries) {
-			c.Take(p+i*2*pageBytes, pageBytes).Release()
+			c.Acquire(p+i*2*pageBytes, pageBytes).Release()
 		}
 		at := p + uintptr(entries/2)*2*pageBytes + 100
 		name := map[int]string{1: "1", 64: "64", 1000: "1000"}[entries]
 		b.Run("entries="+name, func(b *testing.B) {
 			for b.Loop() {
-				c.Take(at, 1).Release()
+				c.Acquire(at, 1).Release()
 			}
 		})
 		b.Run("lookup/entries="+name, func(b *testing.B) {
 			w := c.watch
 			c.watch = nil
 			for b.Loop() {
-				c.Take(at, 1).Release()
+				c.Acquire(at, 1).Release()
 			}
 			c.watch = w
 		})

@@ -76,7 +76,7 @@ func (m *connManager) openDatagrams() (err error) {
 		return err
 	}
 	for range m.buffers.Count() / 2 {
-		if err = m.postReceive(m.buffers.Take()); err != nil {
+		if err = m.postReceive(m.buffers.TakeBuffer()); err != nil {
 			return err
 		}
 	}
@@ -86,14 +86,14 @@ func (m *connManager) openDatagrams() (err error) {
 }
 
 func (m *connManager) postReceive(i int32) error {
-	return m.datagrams.Offer(receiveID|uint64(i),
+	return m.datagrams.PostReceive(receiveID|uint64(i),
 		m.fabric.describeBuffer(m.buffers, i, 0, datagramBytes))
 }
 
 // sendDatagram sends a datagram, or drops it if there is no free buffer: callers repeat what gets
 // no reply. Any thread may call it.
 func (m *connManager) sendDatagram(kind byte, id nonce, sealed []byte, to *qp.Address) error {
-	i := m.buffers.Take()
+	i := m.buffers.TakeBuffer()
 	if i == noBuffer {
 		return nil
 	}
@@ -142,7 +142,7 @@ func (m *connManager) handleDatagrams() {
 	var done [16]qp.Completion
 	for !m.stopping.Load() { // stopThread sets it before it rings
 		pause := m.resendNotices(time.Now())
-		n, rang, err := m.datagrams.Sleep(done[:], int(m.wakeup), pause)
+		n, rang, err := m.datagrams.WaitCompletions(done[:], int(m.wakeup), pause)
 		if rang {
 			m.wakeup.Drain()
 		}

@@ -188,8 +188,8 @@ func TestRing(t *testing.T) {
 // chainCounter is a transport.Completion that counts chains in flight.
 type chainCounter struct{ n int32 }
 
-func (c *chainCounter) Add(n int32) { c.n += n }
-func (c *chainCounter) Done(error)  { c.n-- }
+func (c *chainCounter) AddParts(n int32)   { c.n += n }
+func (c *chainCounter) CompletePart(error) { c.n-- }
 
 // TestOptionsCheck: settings that mean nothing on any host are refused.
 func TestOptionsCheck(t *testing.T) {

@@ -133,7 +133,7 @@ func (e *endpoint) postChain(p postedChain, requests []qp.Request, data []qp.Dat
 	last.ID = number
 	last.Flags |= qp.Signal
 	if err := e.pair.Post(requests, data); err != nil {
-		return e.markLost(e.fabric.device.Fault(err.Error()))
+		return e.markLost(e.fabric.device.DeviceError(err.Error()))
 	}
 	return nil
 }
@@ -176,7 +176,7 @@ func (e *endpoint) sendBuffered(k queuedFrame) bool {
 	if e.overBufferShare(bodyOffset(len(k.head)) + len(k.body)) {
 		return false
 	}
-	b := e.queue.sendBuffers.Take()
+	b := e.queue.sendBuffers.TakeBuffer()
 	if b == noBuffer {
 		return false
 	}
@@ -204,7 +204,7 @@ func (e *endpoint) handleCompletion(c *qp.Completion) {
 	}
 	if c.Status != 0 {
 		e.pairFailed.Store(true)
-		e.markLost(e.fabric.device.Failure(c))
+		e.markLost(e.fabric.device.RequestError(c))
 		return
 	}
 	for p, ok := e.inflight.popUpTo(c.ID); ok; p, ok = e.inflight.popUpTo(c.ID) {
@@ -214,7 +214,7 @@ func (e *endpoint) handleCompletion(c *qp.Completion) {
 		}
 		e.releaseChain(&p)
 		if p.done != nil {
-			p.done.Done(nil)
+			p.done.CompletePart(nil)
 		}
 	}
 	e.handlers.onCompletion()

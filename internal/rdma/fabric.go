@@ -43,8 +43,8 @@ const (
 
 // Fabric implements transport.Fabric over queue pairs.
 type Fabric struct {
-	*pin.Arena     // Expose
-	*fastpath.Path // DropRank, SetCosts, RequestOpen, RequestOver, RequestFailure
+	*pin.Arena     // RegisterForPeers
+	*fastpath.Path // DropRank, SetCosts, RequestOpen, RequestEnded, RequestFailure
 
 	cfg               transport.FabricConfig
 	device            qp.Device
@@ -132,9 +132,9 @@ func (f *Fabric) openOriginQueue() (err error) {
 	}
 	v, ok := q.cq.(fastpath.Queue)
 	if ok && v.Network() != nil && q.sendBuffers.Size >= fastpath.BufferBytes {
-		buffer := q.sendBuffers.Take() // C keeps it until the queue is destroyed
+		buffer := q.sendBuffers.TakeBuffer() // C keeps it until the queue is destroyed
 		width := max(1, min(maxPieces, f.device.Limits().MaxSGE))
-		arena, size := f.cfg.Node.Arena()
+		arena, size := f.cfg.Node.ArenaRange()
 		f.Path = fastpath.Open(v, fastpath.Limits{
 			Entries:      f.fastEntries(),
 			MaxInline:    inlineBytes,
@@ -225,7 +225,7 @@ func (f *Fabric) CacheRange(e transport.OriginEndpoint, rank transport.Rank, add
 	if !r.Direct || o.pair.Inline() < transport.FastBytes {
 		return
 	}
-	base, key := o.pair.Place(r.Key)
+	base, key := o.pair.RemoteKey(r.Key)
 	pair := o.pair.Handle()
 	f.AddRange(int(rank), addr, r.Lo, r.Hi, whole, base, key, pair, s)
 	if o.lossReason.Load() != nil { // markLost may have dropped the pair before AddRange
@@ -250,8 +250,9 @@ func (f *Fabric) CachePeer(e transport.OriginEndpoint, rank transport.Rank) {
 		func() bool { return o.lossReason.Load() != nil })
 }
 
-// Storing reports whether C's accumulates through an endpoint have yet to take effect.
-func (f *Fabric) Storing(e transport.OriginEndpoint) bool {
+// HasPendingAccumulates reports whether C's accumulates through an endpoint have yet to take
+// effect.
+func (f *Fabric) HasPendingAccumulates(e transport.OriginEndpoint) bool {
 	return f.Path.Storing(e.(*origin).pair.Handle())
 }
 
@@ -265,8 +266,8 @@ func (f *Fabric) DropPeers(e transport.OriginEndpoint) {
 	f.Path.DropPeers(e.(*origin).pair.Handle())
 }
 
-// EndpointOpen reports whether C has requests in flight on an endpoint.
-func (f *Fabric) EndpointOpen(e transport.OriginEndpoint) bool {
+// HasOpenRequests reports whether C has requests in flight on an endpoint.
+func (f *Fabric) HasOpenRequests(e transport.OriginEndpoint) bool {
 	return f.Outstanding(e.(*origin).pair.Handle())
 }
 
@@ -333,7 +334,7 @@ func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 	}
 	if some = some || fds[2].Revents != 0; some {
 		f.progress.attendOrigins.Store(false)
-		q.cq.Take()
+		q.cq.DrainEvents()
 	}
 	if some || leaving || q.calls.pending.Load() {
 		ready = append(ready, q)
@@ -348,12 +349,12 @@ const disconnectPollInterval = 500 * time.Microsecond
 // unregisteredRange is all local memory, for a device with which none has to be registered.
 var unregisteredRange = transport.Range{Hi: ^uintptr(0), Direct: true}
 
-// Here returns the range around a local address that stays registered, nil if there is none.
-func (f *Fabric) Here(addr uintptr) *transport.Range {
+// LocalRange returns the range around a local address that stays registered, nil if there is none.
+func (f *Fabric) LocalRange(addr uintptr) *transport.Range {
 	if f.device.Limits().Unregistered {
 		return &unregisteredRange
 	}
-	return f.Arena.Here(addr)
+	return f.Arena.LocalRange(addr)
 }
 
 // Abandon removes the device's files, if it has any.
@@ -375,7 +376,7 @@ func (f *Fabric) handleDeviceEvents() {
 		}
 		log.Infof("%s: %s", f.device.Name(), text)
 		if fatal && f.cfg.Fatal != nil {
-			f.cfg.Fatal(f.device.Fault(text))
+			f.cfg.Fatal(f.device.DeviceError(text))
 		}
 	}
 }

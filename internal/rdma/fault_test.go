@@ -60,7 +60,7 @@ func TestOwnDeviceNamed(t *testing.T) {
 	f := openJob(t, nil, 0, 1).fabrics[0]
 	for status, own := range map[int32]bool{5: true, 12: false, 19: true} {
 		// flushed, no answer, fatal
-		if err := f.device.Failure(&qp.Completion{Status: status}); strings.Contains(
+		if err := f.device.RequestError(&qp.Completion{Status: status}); strings.Contains(
 			err.Error(), "device "+f.device.Name()) != own {
 			t.Errorf("status %d: %v", status, err)
 		}

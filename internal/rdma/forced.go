@@ -82,5 +82,5 @@ func (m *directTransfer) registerRun(r *kernel.Run) (*pin.Entry, error) {
 	if m.plan.registerStep > 0 {
 		n, m.plan.registerStep = min(n, m.plan.registerStep), 2*m.plan.registerStep
 	}
-	return m.origin.fabric.regCache.Take(r.Local, n), nil
+	return m.origin.fabric.regCache.Acquire(r.Local, n), nil
 }

@@ -91,7 +91,7 @@ func (e *endpoint) deliverFrame(b, slot []byte) error {
 	if slot != nil {
 		body = slot
 	}
-	return transport.Deliver(e.receiver, head, body)
+	return transport.DeliverFrame(e.receiver, head, body)
 }
 
 // slotOfBody returns how many bytes of a message's body are in a slot, and the slot's ticket.

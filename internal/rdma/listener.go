@@ -29,7 +29,7 @@ type listener struct {
 // openListener makes the listener of a queue: one that threads share if the descriptor signals all
 // completions, else the queue itself. The caller closes it.
 func (q *queue) openListener() (transport.Listener, error) {
-	if !q.cq.Tells() {
+	if !q.cq.SignalsAll() {
 		return q, nil
 	}
 	epoll, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
@@ -69,7 +69,8 @@ func (l *listener) Poll(looks int) int {
 // passed (negative: no limit). While diverted completions do not end it.
 func (l *listener) Sleep(limit time.Duration) {
 	if l.handleAndArm() > 0 {
-		wait.Yield() // a thread that is about to poll may not have called Divert yet
+		// A thread that is about to poll may not have called SetWaiterPolls yet.
+		wait.Yield()
 		return
 	}
 	timeout := -1
@@ -108,7 +109,7 @@ func (l *listener) handleAndArm() int {
 // armAndPoll arms the descriptor for the next completion, and handles those that came before.
 // Poller only.
 func (l *listener) armAndPoll() {
-	l.cq.Take()
+	l.cq.DrainEvents()
 	if err := l.cq.Arm(); err != nil {
 		l.poller.unreported += l.handleCompletions(0, err)
 		return
@@ -116,21 +117,21 @@ func (l *listener) armAndPoll() {
 	l.poller.unreported += l.pollCQ(pollBatch, 1, 0)
 }
 
-// Rest is negative: what is left to send waits for completions.
-func (l *listener) Rest() time.Duration { return -1 }
+// StopPolling is negative: what is left to send waits for completions.
+func (l *listener) StopPolling() time.Duration { return -1 }
 
-// Whole is true: a frame is one message, so none arrives in parts.
-func (l *listener) Whole() bool { return true }
+// FramesComplete is true: a frame is one message, so none arrives in parts.
+func (l *listener) FramesComplete() bool { return true }
 
 // Ready is negative: no descriptor stays readable while there are completions.
 func (l *listener) Ready() int { return -1 }
 
-// SleepIn is negative: the epoll signals a completion only once after the queue is armed.
-func (l *listener) SleepIn() int { return -1 }
+// EpollFD is negative: the epoll signals a completion only once after the queue is armed.
+func (l *listener) EpollFD() int { return -1 }
 
-// Divert switches the descriptor off for the server's thread, or on again. When it is switched on,
-// completions that the other thread left end Sleep. It locks the poll lock then.
-func (l *listener) Divert(on bool) {
+// SetWaiterPolls switches the descriptor off for the server's thread, or on again. When it is
+// switched on, completions that the other thread left end Sleep. It locks the poll lock then.
+func (l *listener) SetWaiterPolls(on bool) {
 	l.diverted.Store(on)
 	event := unix.EpollEvent{Events: unix.EPOLLIN, Fd: int32(l.cq.FD())}
 	if on {
@@ -150,11 +151,12 @@ func (l *listener) Divert(on bool) {
 	}
 }
 
-// Answered counts the questions that C has answered, but for messages to this process's own rank.
-func (l *listener) Answered() uint32 { return l.answers.NeededCount() }
+// AnsweredRequests counts the questions that C has answered, but for messages to this process's own
+// rank.
+func (l *listener) AnsweredRequests() uint32 { return l.answers.NeededCount() }
 
-// WakeIn sets the alarm, which ends Sleep after a time.
-func (l *listener) WakeIn(d time.Duration) { l.alarm.Set(d) }
+// SetAlarm sets the alarm, which ends Sleep after a time.
+func (l *listener) SetAlarm(d time.Duration) { l.alarm.Set(d) }
 
 // Close stops listening, and disconnects the endpoints that are left (queue.Close).
 func (l *listener) Close() {

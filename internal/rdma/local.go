@@ -59,10 +59,10 @@ func (m *directTransfer) lookUpLocal(r *kernel.Run) (ok bool, err error) {
 		m.localRange = *at
 		return true, nil
 	}
-	if f.cfg.Node.Inside(r.Local) {
+	if f.cfg.Node.InArena(r.Local) {
 		return false, nil
 	}
-	e := f.regCache.Take(r.Local, 0)
+	e := f.regCache.Acquire(r.Local, 0)
 	if e == nil && r.Bytes >= m.plan.registerFrom {
 		e, err = m.registerRun(r)
 	}
@@ -79,11 +79,11 @@ func (m *directTransfer) lookUpLocal(r *kernel.Run) (ok bool, err error) {
 func (m *directTransfer) registerSpan(s transport.Span) {
 	f := m.origin.fabric
 	if s.Hi-s.Lo > maxRegisteredSpan || f.cfg.Copies() || f.cfg.Lends() ||
-		f.cfg.Node.Inside(s.Lo) {
+		f.cfg.Node.InArena(s.Lo) {
 		return
 	}
 	for at := s.Lo; at < s.Hi; {
-		e := f.regCache.Take(at, int(s.Hi-at))
+		e := f.regCache.Acquire(at, int(s.Hi-at))
 		if e == nil {
 			return
 		}
@@ -98,7 +98,7 @@ func (m *directTransfer) registerSpan(s transport.Span) {
 // permanentRange returns the range around a local address that stays registered, nil if there is
 // none. From then on C uses that range, too.
 func (m *directTransfer) permanentRange(local uintptr) *transport.Range {
-	at := m.origin.fabric.Here(local)
+	at := m.origin.fabric.LocalRange(local)
 	if at != nil {
 		key := m.origin.fabric.device.LocalKey(at.Key)
 		m.origin.queue.fast.AddLocal(local, at.Lo, at.Hi, key)
@@ -140,16 +140,17 @@ func (c *copyHistory) recordTransfer(lo uintptr, n, most int64) bool {
 // other.
 const maxRegisteredSpan = 64 << 20
 
-// Lend makes local memory [lo, hi) writable for a target, by the key that it returns. The caller
-// calls release when no write is in flight any more. ok is false if the device cannot do that.
-func (f *Fabric) Lend(lo, hi uintptr) (key uint64, release func(), ok bool) {
-	if f.device.Limits().OneWay {
+// RegisterTemporarily makes local memory [lo, hi) writable for a target, by the key that it
+// returns. The caller calls release when no write is in flight any more. ok is false if the device
+// cannot do that.
+func (f *Fabric) RegisterTemporarily(lo, hi uintptr) (key uint64, release func(), ok bool) {
+	if f.device.Limits().NoLending {
 		return 0, nil, false
 	}
-	if r := f.Arena.Here(lo); r != nil {
+	if r := f.Arena.LocalRange(lo); r != nil {
 		return r.Key, func() {}, hi <= r.Hi
 	}
-	if hi-lo > maxRegisteredSpan || f.cfg.Node.Inside(lo) {
+	if hi-lo > maxRegisteredSpan || f.cfg.Node.InArena(lo) {
 		return 0, nil, false
 	}
 	first, last := pin.Pages(lo, int64(hi-lo))

@@ -76,7 +76,7 @@ func (e *endpoint) failAndDisconnect(notify bool) {
 	for _, p := range e.inflight.failAll() {
 		releaseRegistrations(p.registrations)
 		if p.done != nil {
-			p.done.Done(why)
+			p.done.CompletePart(why)
 		}
 	}
 	if e.handlers.onLost != nil {

@@ -43,11 +43,11 @@ func (f *Fabric) Dial(to transport.Rank, addr []byte,
 		f.fastEntries()); err != nil {
 		return nil, err
 	}
-	o.receiver, o.handlers.onMessage, o.handlers.onCompletion = r, o.handleMessage, func() {}
+	o.receiver, o.handlers.onMessage, o.handlers.onCompletion = r, o.handleReceive, func() {}
 	o.direct.init(o)
 	f.originQueue.registerEndpoint(&o.endpoint) // before the target may send
 	err := o.exchangeHello(to, &at)
-	if err == nil && f.device.Limits().Lazy {
+	if err == nil && f.device.Limits().ConnectsAtFirstRequest {
 		err = o.connectLazily()
 	}
 	if err != nil {
@@ -109,9 +109,9 @@ func (o *origin) connectLazily() error {
 	return nil
 }
 
-// handleMessage hands a message of the target to C or to the receiver. The receive buffer is free
+// handleReceive hands a message of the target to C or to the receiver. The receive buffer is free
 // again afterwards. Poller only.
-func (o *origin) handleMessage(buffer int32, n int) {
+func (o *origin) handleReceive(buffer int32, n int) {
 	b := o.queue.receiveBuffers.Bytes(buffer)[:n]
 	if !o.queue.fast.Receive(o.pair.Number(), b) {
 		if err := o.deliverFrame(b, nil); err != nil {
@@ -173,12 +173,12 @@ func (o *origin) awaitCondition(done func() bool) error {
 
 // TakeBuffer takes a send buffer, and waits for one if need be. The caller posts a chain with it.
 func (o *origin) TakeBuffer() (int32, error) {
-	if b := o.queue.sendBuffers.Take(); b != noBuffer {
+	if b := o.queue.sendBuffers.TakeBuffer(); b != noBuffer {
 		return b, nil
 	}
 	b := noBuffer
 	err := o.awaitCondition(func() bool {
-		b = o.queue.sendBuffers.Take()
+		b = o.queue.sendBuffers.TakeBuffer()
 		return b != noBuffer
 	})
 	return b, err

@@ -52,24 +52,24 @@ func newOwnedMemory() (*ownedMemory, error) {
 	return &ownedMemory{base: uintptr(unsafe.Pointer(&b[0]))}, nil
 }
 
-func (g *ownedMemory) Owns(_ int, addr uintptr, n int64) bool {
-	return n >= 0 && g.Inside(addr) && n <= int64(g.base)+peerMemory-int64(addr)
+func (g *ownedMemory) InRegionOf(_ int, addr uintptr, n int64) bool {
+	return n >= 0 && g.InArena(addr) && n <= int64(g.base)+peerMemory-int64(addr)
 }
 
-func (g *ownedMemory) Inside(addr uintptr) bool {
+func (g *ownedMemory) InArena(addr uintptr) bool {
 	return addr >= g.base && addr-g.base < peerMemory
 }
 
-func (g *ownedMemory) Arena() (uintptr, int64) { return g.base, peerMemory }
+func (g *ownedMemory) ArenaRange() (uintptr, int64) { return g.base, peerMemory }
 
-func (g *ownedMemory) Extent(addr uintptr) (uintptr, int64) {
-	if g.Inside(addr) {
+func (g *ownedMemory) RegionAt(addr uintptr) (uintptr, int64) {
+	if g.InArena(addr) {
 		return g.base, peerMemory
 	}
 	return 0, 0
 }
 
-func (g *ownedMemory) Mapped(int, uintptr) bool { return true }
+func (g *ownedMemory) MappedHere(int, uintptr) bool { return true }
 
 func (g *ownedMemory) KeepPages() {}
 
@@ -130,7 +130,7 @@ func newLocalRank(t testing.TB, addr []byte, change func(*internode.Options)) *l
 		Caller: transporttest.Caller{T: t, Patience: testTimeout,
 			Losses: make(chan string, 10)}}
 	o := singleRankOptions(0, g)
-	o.Lost = func(_ transport.Rank, reason string) { c.Losses <- reason }
+	o.OnLoss = func(_ transport.Rank, reason string) { c.Losses <- reason }
 	if change != nil {
 		change(&o)
 	}

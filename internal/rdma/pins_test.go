@@ -245,7 +245,7 @@ func TestOnDemand(t *testing.T) {
 		r := &refusedAccesses{}
 		device := &registrar{r, can}
 		c := pin.Open(device, 1<<20, can)
-		if c.Take(1<<40, 1<<16) != nil {
+		if c.Acquire(1<<40, 1<<16) != nil {
 			t.Error("not refused")
 		}
 		c.Close()

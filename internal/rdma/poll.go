@@ -70,7 +70,7 @@ func (q *queue) pollUntil(until time.Time, done func() bool) {
 // takes them, and answers some itself. Poller only.
 func (q *queue) pollCQ(most, looks, yields int) int {
 	if q.answers == nil {
-		n, err := q.cq.Look(q.poller.completions[:most], looks, yields)
+		n, err := q.cq.Poll(q.poller.completions[:most], looks, yields)
 		return q.handleCompletions(n, err)
 	}
 	out := q.poller.completions[:most]
@@ -85,7 +85,7 @@ func (q *queue) loseUnanswerable(pair uint32) {
 		return
 	}
 	if e := q.endpointOf(pair); e != nil {
-		e.markLost(q.fabric.device.Fault("an answer cannot be posted"))
+		e.markLost(q.fabric.device.DeviceError("an answer cannot be posted"))
 	}
 }
 
@@ -102,14 +102,14 @@ func (q *queue) Sleep(limit time.Duration) {
 	if q.policy.maxSleep >= 0 && (limit < 0 || limit > q.policy.maxSleep) {
 		limit = q.policy.maxSleep
 	}
-	n, rang, err := q.cq.Sleep(p.completions[:], int(q.wakeup), limit)
+	n, rang, err := q.cq.WaitCompletions(p.completions[:], int(q.wakeup), limit)
 	if rang {
 		q.wakeup.Drain()
 	}
 	left, answered, failed := q.answers.AnswerCompletions(p.completions[:n])
 	q.loseUnanswerable(failed)
 	p.unreported += q.handleCompletions(left, err) + answered
-	if n == 0 && !rang && q.cq.Stirred() {
+	if n == 0 && !rang && q.cq.ServedPeer() {
 		// The device serves peers only while it is polled: have the caller poll on.
 		p.unreported++
 	}
@@ -180,7 +180,7 @@ func (q *queue) handleCompletions(n int, err error) int {
 		switch {
 		case q.fast.CompleteOwn(c):
 			if c.Status != 0 && e != nil {
-				e.markLost(q.fabric.device.Failure(c))
+				e.markLost(q.fabric.device.RequestError(c))
 			}
 		case c.ID&receiveID == 0:
 			sent = true

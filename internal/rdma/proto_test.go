@@ -180,7 +180,7 @@ func TestManyAtOnce(t *testing.T) {
 // countFree counts the free buffers of a pool.
 func countFree(p *pin.Pool) (n int) {
 	var all []int32
-	for b := p.Take(); b != noBuffer; b = p.Take() {
+	for b := p.TakeBuffer(); b != noBuffer; b = p.TakeBuffer() {
 		all = append(all, b)
 	}
 	for _, b := range all {

@@ -114,7 +114,8 @@ func (f *Fabric) openQueue(receives, sends, extra int) (*queue, error) {
 		err = q.cq.NewBuffers(q.receiveBuffers.Count())
 	}
 	if err == nil {
-		for b := q.receiveBuffers.Take(); b != noBuffer; b = q.receiveBuffers.Take() {
+		take := q.receiveBuffers.TakeBuffer
+		for b := take(); b != noBuffer; b = take() {
 			q.recycleReceive(b)
 		}
 		err = q.repostReceives()
@@ -197,7 +198,7 @@ func (q *queue) recycleReceive(b int32) {
 func (q *queue) repostReceives() (err error) {
 	p := &q.poller
 	if len(p.recycledIDs) > 0 {
-		if err = q.cq.Offer(p.recycledIDs, p.recycledData); err != nil {
+		if err = q.cq.PostReceives(p.recycledIDs, p.recycledData); err != nil {
 			log.Errorf("nothing can be received any more: %v", err)
 		}
 		p.recycledIDs, p.recycledData = p.recycledIDs[:0], p.recycledData[:0]

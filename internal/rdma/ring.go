@@ -42,7 +42,7 @@ func (r *inflightRing) appendChain(p *postedChain) (number uint64, ok bool) {
 		return 0, false
 	}
 	if p.done != nil {
-		p.done.Add(1)
+		p.done.AddParts(1)
 	}
 	number = r.tail.Load()
 	*r.chainAt(number) = *p

@@ -32,11 +32,11 @@ func TestShare(t *testing.T) {
 			t.Skip("private memory cannot stay registered here")
 		}
 		r := transport.Range{Lo: far, Hi: far + privateBytes, Key: key}
-		mine.Learn(1, r)
+		mine.AddSharedRange(1, r)
 		if err := checkThroughRemote(j.Open[0], near, far, 20*i+5); err != nil {
 			t.Fatalf("by the device: %v", err)
 		}
-		mine.Forget(1, r)
+		mine.RemoveSharedRange(1, r)
 		release()
 	}
 	if _, _, ok := its.Share(1<<20, 1<<20+4096); ok {

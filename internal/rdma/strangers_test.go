@@ -34,7 +34,7 @@ func flood(t *testing.T, f *Fabric, to []*Fabric, pause time.Duration) (end func
 		defer close(ended)
 		var done [16]qp.Completion
 		for !stop.Load() {
-			if i := pool.Take(); i != noBuffer {
+			if i := pool.TakeBuffer(); i != noBuffer {
 				b := pool.Bytes(i)
 				for k := range b {
 					b[k] = byte(rand.Uint32())
@@ -50,7 +50,7 @@ func flood(t *testing.T, f *Fabric, to []*Fabric, pause time.Duration) (end func
 				}
 				sent.Add(1)
 			}
-			n, _, _ := mail.Sleep(done[:], int(sys.NoEventFD), pause)
+			n, _, _ := mail.WaitCompletions(done[:], int(sys.NoEventFD), pause)
 			for _, c := range done[:n] {
 				pool.Put(int32(c.ID))
 			}

@@ -59,7 +59,7 @@ func newTarget(f *Fabric) (*target, error) {
 // left is served again when requests of the queue have completed. Poller only.
 func (t *target) serveBacklog() {
 	for t.postPending() && len(t.backlog) > 0 && t.lossReason.Load() == nil {
-		if t.answerBuffer = t.queue.sendBuffers.Take(); t.answerBuffer == noBuffer {
+		if t.answerBuffer = t.queue.sendBuffers.TakeBuffer(); t.answerBuffer == noBuffer {
 			break
 		}
 		m := t.nextMessage()
@@ -143,9 +143,9 @@ func (t *target) changeWord(q *fastpath.Question) error {
 	s, ok := t.receiver.(transport.WordServer)
 	switch {
 	case ok && q.Unlocks:
-		s.Unlock(q.Rank, q.Addr)
+		s.UnlockMutex(q.Rank, q.Addr)
 	case ok && q.Known:
-		ok = s.Change(q.Rank, &q.RMW)
+		ok = s.ModifyWord(q.Rank, &q.RMW)
 	default:
 		ok = false
 	}
@@ -165,7 +165,7 @@ func (t *target) deliverSent(m *fastpath.Sent) error {
 	if !ok {
 		return errUnknownMessage
 	}
-	delivered, err := s.Deliver(m.Rank, m.Tag, m.Body)
+	delivered, err := s.DeliverMessage(m.Rank, m.Tag, m.Body)
 	if err != nil {
 		return err
 	}
@@ -301,7 +301,7 @@ type targetWrite struct {
 // complete ends the part of the transfer that Write has counted.
 func (w *targetWrite) complete(err error) {
 	if w.x.Done != nil {
-		w.x.Done.Done(err)
+		w.x.Done.CompletePart(err)
 	}
 }
 
@@ -314,7 +314,7 @@ func (t *target) Write(x *transport.Transfer) error {
 	w := &targetWrite{x: *x}
 	w.walk.Set(x.Local, x.Remote, writeChainLength)
 	if x.Done != nil {
-		x.Done.Add(1)
+		x.Done.AddParts(1)
 	}
 	t.writes = append(t.writes, w)
 	return nil
@@ -352,7 +352,7 @@ func (t *target) extendWrite(w *targetWrite) error {
 		if r == nil {
 			break
 		}
-		near := t.fabric.Here(r.Local)
+		near := t.fabric.LocalRange(r.Local)
 		far, err := w.x.Key(r.Remote, func() {})
 		if err != nil {
 			return err

@@ -117,13 +117,13 @@ func TestServerSleepsBesideWaiter(t *testing.T) {
 	l.lockPoll()
 	l.poller.unreported++
 	l.unlockPoll()
-	l.Divert(true)
+	l.SetWaiterPolls(true)
 	const limit = 30 * time.Millisecond
 	begin := time.Now()
 	if l.Sleep(limit); time.Since(begin) < limit/2 {
 		t.Errorf("Sleep ended after %v", time.Since(begin))
 	}
-	l.Divert(false)
+	l.SetWaiterPolls(false)
 	begin = time.Now()
 	if l.Sleep(time.Minute); time.Since(begin) > time.Second {
 		t.Error("Sleep does not end although something was found")
@@ -177,7 +177,7 @@ func TestNoticeLost(t *testing.T) {
 	j := newWaiterJob(t)
 	m, lost := j.fabrics[1].connManager, j.fabrics[0].originQueue.listEndpoints()[0]
 	var taken []int32
-	for i := m.buffers.Take(); i != noBuffer; i = m.buffers.Take() {
+	for i := m.buffers.TakeBuffer(); i != noBuffer; i = m.buffers.TakeBuffer() {
 		taken = append(taken, i)
 	}
 	for _, e := range j.fabrics[1].serverQueue.listEndpoints() {

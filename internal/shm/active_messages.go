@@ -22,7 +22,7 @@ import (
 type activeMessages struct {
 	opt      *Options
 	listener *Listener
-	// lose reports a local rank as lost (liveness.reportLoss).
+	// lose reports a local rank as lost (liveness.reportDeath).
 	lose func(local int, reason func() string)
 	connections
 }

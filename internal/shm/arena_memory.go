@@ -72,12 +72,12 @@ func (m *arenaMemory) Bytes() int64 { return m.place.bytes }
 // SliceBytes returns the bytes of the arena that each rank allocates from.
 func (m *arenaMemory) SliceBytes() int64 { return int64(m.head.slice_bytes) }
 
-// Reuse allocates memory that this rank has freed and kept; false: none is large enough.
-func (m *arenaMemory) Reuse(nbytes int64) (uintptr, bool) { return m.alloc.reuse(nbytes) }
+// AllocateKept allocates memory that this rank has freed and kept; false: none is large enough.
+func (m *arenaMemory) AllocateKept(nbytes int64) (uintptr, bool) { return m.alloc.reuse(nbytes) }
 
-// Room returns an error unless the ranks of this node together may reserve nbytes more. Before it
-// refuses, it returns the kept memory of this rank to the machine.
-func (m *arenaMemory) Room(nbytes int64) error {
+// CheckReservation returns an error unless the ranks of this node together may reserve nbytes more.
+// Before it refuses, it returns the kept memory of this rank to the machine.
+func (m *arenaMemory) CheckReservation(nbytes int64) error {
 	if nbytes > 0 && m.check.reserve(nbytes, m.margin) != nil {
 		m.alloc.dropKept()
 		return checkReservation(nbytes, m.margin)
@@ -85,24 +85,26 @@ func (m *arenaMemory) Room(nbytes int64) error {
 	return nil
 }
 
-// Grow allocates new memory with its pages.
-func (m *arenaMemory) Grow(nbytes int64) (uintptr, error) { return m.alloc.grow(nbytes) }
+// AllocatePopulated allocates new memory with its pages.
+func (m *arenaMemory) AllocatePopulated(nbytes int64) (uintptr, error) {
+	return m.alloc.grow(nbytes)
+}
 
-// GrowOnTouch allocates new memory without pages. A page is made when it is touched first, on the
-// memory node of the toucher.
-func (m *arenaMemory) GrowOnTouch(nbytes int64) (uintptr, error) {
+// AllocateOnTouch allocates new memory without pages. A page is made when it is touched first, on
+// the memory node of the toucher.
+func (m *arenaMemory) AllocateOnTouch(nbytes int64) (uintptr, error) {
 	return m.alloc.growOnTouch(nbytes)
 }
 
-// Return frees an allocation.
-func (m *arenaMemory) Return(addr uintptr) { m.alloc.release(addr) }
+// Deallocate frees an allocation.
+func (m *arenaMemory) Deallocate(addr uintptr) { m.alloc.release(addr) }
 
 // MemoryUse returns this rank's bytes: allocated, freed but kept, and the most ever allocated.
 func (m *arenaMemory) MemoryUse() (live, kept, high int64) { return m.alloc.usage() }
 
-// Enter enters new memory of another rank into the page table of this process, which saves a page
-// fault for each page.
-func (m *arenaMemory) Enter(addr uintptr, nbytes int64) {
+// MapPages enters new memory of another rank into the page table of this process, which saves a
+// page fault for each page.
+func (m *arenaMemory) MapPages(addr uintptr, nbytes int64) {
 	if err := enterPages(span{addr, addr + pagesOf(nbytes)}); err != nil {
 		// Page faults enter it instead.
 		log.Infof("memory of another rank is not entered into the page table: %v", err)
@@ -130,9 +132,9 @@ func (m *arenaMemory) Withdraw(addr uintptr) error {
 	return nil
 }
 
-// Owns reports whether n bytes at addr lie in one live allocation of a rank. It ends the job if
-// that rank has exited without finalising and its memory has been withdrawn.
-func (m *arenaMemory) Owns(local int, addr uintptr, n int64) bool {
+// InRegionOf reports whether n bytes at addr lie in one live allocation of a rank. It ends the job
+// if that rank has exited without finalising and its memory has been withdrawn.
+func (m *arenaMemory) InRegionOf(local int, addr uintptr, n int64) bool {
 	var f C.struct_shm_found
 	if n < 0 || !bool(C.shm_find(C.int(local), C.uint64_t(addr), &f)) {
 		m.withdrawn(local)
@@ -141,13 +143,13 @@ func (m *arenaMemory) Owns(local int, addr uintptr, n int64) bool {
 	return uint64(n) <= uint64(f.hi)-uint64(addr)
 }
 
-// Inside reports whether addr is an arena address.
-func (m *arenaMemory) Inside(addr uintptr) bool {
+// InArena reports whether addr is an arena address.
+func (m *arenaMemory) InArena(addr uintptr) bool {
 	return addr >= m.place.base && addr-m.place.base < uintptr(m.place.bytes)
 }
 
-// Arena returns the address range of the arena.
-func (m *arenaMemory) Arena() (lo uintptr, n int64) { return m.place.base, m.place.bytes }
+// ArenaRange returns the address range of the arena.
+func (m *arenaMemory) ArenaRange() (lo uintptr, n int64) { return m.place.base, m.place.bytes }
 
 // DeviceLocks returns the accumulate locks if devices may take them; else n is 0.
 func (m *arenaMemory) DeviceLocks() (at uintptr, n int) {
@@ -173,11 +175,11 @@ func (m *arenaMemory) Declared(addr uintptr) (lo uintptr, n int64) {
 	return uintptr(r.lo), int64(r.hi - r.lo)
 }
 
-// Extent returns the live allocation around an address; n is 0 if there is none. The slice in
+// RegionAt returns the live allocation around an address; n is 0 if there is none. The slice in
 // which the address lies determines the owner.
-func (m *arenaMemory) Extent(addr uintptr) (lo uintptr, n int64) {
+func (m *arenaMemory) RegionAt(addr uintptr) (lo uintptr, n int64) {
 	first := m.place.base + uintptr(m.head.slice_off)
-	if !m.Inside(addr) || addr < first {
+	if !m.InArena(addr) || addr < first {
 		return 0, 0
 	}
 	var f C.struct_shm_found

@@ -48,19 +48,20 @@ func (*events) EventSoon(e uintptr, seen uint32) bool {
 	return bool(C.shm_event_soon(eventAt(e), C.uint32_t(seen)))
 }
 
-// EventSent records that a device has been asked to write the count. True: a waiter has left a
-// mark, and the caller must send it the count.
-func (*events) EventSent(record uintptr, count uint32) bool {
+// RecordEventSent records that a device has been asked to write the count. True: a waiter has left
+// a mark, and the caller must send it the count.
+func (*events) RecordEventSent(record uintptr, count uint32) bool {
 	return bool(C.shm_event_sent(eventAt(record), C.uint32_t(count)))
 }
 
-// EventAsk leaves a waiter's mark in a raiser's record. True: the awaited count has already been
-// written, and the caller must send it to the waiter.
-func (*events) EventAsk(record uintptr, want uint32) bool {
+// RequestEventWake leaves a waiter's mark in a raiser's record. True: the awaited count has already
+// been written, and the caller must send it to the waiter.
+func (*events) RequestEventWake(record uintptr, want uint32) bool {
 	return bool(C.shm_event_ask(eventAt(record), C.uint32_t(want)))
 }
 
-// EventTold wakes the waiters of an event if its count has reached count; else it returns false.
-func (*events) EventTold(e uintptr, count uint32) bool {
+// WakeEventWaiters wakes the waiters of an event if its count has reached count; else it returns
+// false.
+func (*events) WakeEventWaiters(e uintptr, count uint32) bool {
 	return bool(C.shm_event_told(eventAt(e), C.uint32_t(count)))
 }

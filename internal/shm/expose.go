@@ -119,7 +119,7 @@ func (m *arenaMemory) Expose(addr uintptr, n int64) error {
 	}
 	m.regions.mu.Lock()
 	defer m.regions.mu.Unlock()
-	if e.published && !m.regions.exposed.privateExposed && !m.Inside(addr) {
+	if e.published && !m.regions.exposed.privateExposed && !m.InArena(addr) {
 		m.beginExposing()
 	}
 	m.regions.exposed.insert(e)
@@ -155,7 +155,7 @@ func (m *arenaMemory) mustPublish(s span) (bool, error) {
 	if s.hi <= arena.lo || s.lo >= arena.hi {
 		return true, nil
 	}
-	if lo, n := m.Extent(s.lo); n == 0 || s.hi > lo+uintptr(n) {
+	if lo, n := m.RegionAt(s.lo); n == 0 || s.hi > lo+uintptr(n) {
 		return false, fmt.Errorf("%w: %d bytes at %#x of the arena are no live allocation",
 			transport.ErrBadAddr, s.size(), s.lo)
 	}

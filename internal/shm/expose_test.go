@@ -138,14 +138,14 @@ func exposing(r *rank) {
 		}
 	} else {
 		for range 200000 {
-			if !r.Owns(0, uintptr(all[0])+100, 200) {
+			if !r.InRegionOf(0, uintptr(all[0])+100, 200) {
 				r.Fatal("exposed memory was not there for a moment")
 			}
 		}
 	}
 	r.World().Barrier()
-	if r.Owns(0, uintptr(all[0])+99, 2) || r.Owns(0, uintptr(all[0])+100, 201) ||
-		r.Owns(1, uintptr(all[0])+100, 1) {
+	if r.InRegionOf(0, uintptr(all[0])+99, 2) || r.InRegionOf(0, uintptr(all[0])+100, 201) ||
+		r.InRegionOf(1, uintptr(all[0])+100, 1) {
 		r.Error("more than was exposed is there")
 	}
 	exposedArena(r)
@@ -161,7 +161,7 @@ func many(r *rank, private span) {
 		}
 	}
 	for i := range n {
-		if !r.Owns(0, at(i), 16) || r.Owns(0, at(i), 17) {
+		if !r.InRegionOf(0, at(i), 16) || r.InRegionOf(0, at(i), 17) {
 			r.Fatalf("piece %d", i)
 		}
 	}
@@ -177,7 +177,7 @@ func many(r *rank, private span) {
 
 // exposedArena: memory of the arena may be exposed if it is a live allocation, of any rank.
 func exposedArena(r *rank) {
-	addr, err := r.Grow(8192)
+	addr, err := r.AllocatePopulated(8192)
 	if err == nil {
 		err = r.Publish(addr, 8192)
 	}
@@ -193,14 +193,14 @@ func exposedArena(r *rank) {
 		}
 	}
 	r.Conceal(other+16, 4096)
-	if !r.Owns(r.Self(), addr, 8192) || !r.Owns(r.Self(), other+16, 4096) ||
-		r.Owns(r.Self(), other, 32) {
+	if !r.InRegionOf(r.Self(), addr, 8192) || !r.InRegionOf(r.Self(), other+16, 4096) ||
+		r.InRegionOf(r.Self(), other, 32) {
 		r.Error("what is exposed in the arena?")
 	}
 	r.Conceal(other+16, 4096)
 	r.Conceal(addr+16, 4096)
 	r.Conceal(addr+16, 4096)
-	if !r.Owns(r.Self(), addr, 8192) || r.Owns(r.Self(), other+16, 1) {
+	if !r.InRegionOf(r.Self(), addr, 8192) || r.InRegionOf(r.Self(), other+16, 1) {
 		r.Error("what is left in the arena?")
 	}
 	for what, err := range map[string]error{"no allocation": r.Expose(addr+8192, 4096),

@@ -96,19 +96,19 @@ func holds(r *rank, want int64) {
 // keptPages allocates so that one range has pages behind it and the next has lost them.
 func keptPages(r *rank) {
 	const small, large = 3*page + 1, 20 << 20 // large is more than Keep, and than a short call
-	a, err := r.Grow(small)
+	a, err := r.AllocatePopulated(small)
 	if err != nil {
 		r.Fatal(err)
 	}
 	holds(r, 4*page)
-	b, err := r.Grow(large)
+	b, err := r.AllocatePopulated(large)
 	if err != nil {
 		r.Fatal(err)
 	}
 	holds(r, 4*page+large)
-	r.Return(b)
+	r.Deallocate(b)
 	holds(r, 4*page)
-	r.Return(a)
+	r.Deallocate(a)
 	holds(r, 4*page) // within Keep
 }
 
@@ -124,7 +124,7 @@ func fileLimit(r *rank) {
 		&unix.Rlimit{Cur: page, Max: page}); err != nil {
 		r.Fatal(err)
 	}
-	addr, err := r.Grow(n)
+	addr, err := r.AllocatePopulated(n)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func fileLimit(r *rank) {
 			r.Fatalf("new memory has %#x at %d", b, i)
 		}
 	}
-	r.Return(addr)
+	r.Deallocate(addr)
 }
 
 func TestFileLimit(t *testing.T) {

@@ -71,9 +71,9 @@ func (m *foreignMemory) exposes(local int) bool {
 	return atomic.LoadUint32((*uint32)(unsafe.Pointer(&m.rankOf(local).exposes))) != 0
 }
 
-// Mapped reports whether this process can load and store at an address of a local rank.
-func (m *arenaMemory) Mapped(local int, addr uintptr) bool {
-	return local == m.self || m.Inside(addr)
+// MappedHere reports whether this process can load and store at an address of a local rank.
+func (m *arenaMemory) MappedHere(local int, addr uintptr) bool {
+	return local == m.self || m.InArena(addr)
 }
 
 // pathTo returns the way to the private memory of a local rank, and probes it on first use. Threads
@@ -111,7 +111,7 @@ func (m *foreignMemory) copyForeign(local int, addr uintptr, mine []byte, write 
 	switch {
 	case len(mine) == 0:
 		return nil
-	case !m.Mapped(local, addr):
+	case !m.MappedHere(local, addr):
 		w, err := m.pathTo(local)
 		if err != nil {
 			return err
@@ -154,11 +154,11 @@ func (m *foreignMemory) needsForeign(local int, x *transport.Xfer) bool {
 		return false
 	}
 	if x.Vector == nil {
-		return !m.Inside(x.Remote.Base) // a shape lies in one region
+		return !m.InArena(x.Remote.Base) // a shape lies in one region
 	}
 	for i := range x.Vector {
 		if slices.ContainsFunc(x.Vector[i].Remote,
-			func(a uintptr) bool { return !m.Inside(a) }) {
+			func(a uintptr) bool { return !m.InArena(a) }) {
 			return true
 		}
 	}

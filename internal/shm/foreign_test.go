@@ -217,7 +217,7 @@ func wrong(r *rank, tr *Transport, all []uint64, mine span) {
 		r.Errorf("%v, %d", err, buffer[0])
 	}
 	for _, local := range []int{r.Self(), next} { // own memory, and the arena's
-		addr, err := r.Grow(8)
+		addr, err := r.AllocatePopulated(8)
 		if err != nil {
 			r.Fatal(err)
 		}

@@ -26,7 +26,7 @@ var incoming transport.Incoming // set once, before C has the functions that use
 // ReceiveBy has waiters in C receive by in (transport.Notifications).
 func (m *notifications) ReceiveBy(in transport.Incoming) {
 	incoming = in
-	sleepIn := in.SleepIn()
+	sleepIn := in.IncomingFD()
 	if sleepIn >= 0 {
 		sleepIn = m.openWakeFD(sleepIn)
 	}

@@ -26,7 +26,7 @@ type fakeIncoming struct {
 }
 
 func (f *fakeIncoming) Shares() bool                { return true }
-func (f *fakeIncoming) SleepIn() int                { return f.sleepIn }
+func (f *fakeIncoming) IncomingFD() int             { return f.sleepIn }
 func (f *fakeIncoming) ReceiveAfter() time.Duration { return f.after }
 
 // PollIncoming receives one notification if there is input.
@@ -95,7 +95,7 @@ func waiterSleepsInEpoll(r *rank) {
 	f := newFakeIncoming(r, 0)
 	defer f.close()
 	me := r.order.Self
-	event, err := r.Grow(transporttest.MemBytes)
+	event, err := r.AllocatePopulated(transporttest.MemBytes)
 	if err != nil {
 		r.Fatal(err)
 	}

@@ -42,8 +42,8 @@ func (m *liveness) openInquiries() int {
 // InquiriesAt returns the address of the reporter that this rank has started; nil: it has none.
 func (m *liveness) InquiriesAt() []byte { return m.inquiries }
 
-// Known asks the reporter at an address, and reports whether it knows why the job ends.
-func (m *liveness) Known(at []byte, within time.Duration) bool {
+// AskCauseKnown asks the reporter at an address, and reports whether it knows why the job ends.
+func (m *liveness) AskCauseKnown(at []byte, within time.Duration) bool {
 	return m.opt.Inquiries != nil &&
 		m.opt.Inquiries.Ask(at, causeKnownText(m.opt.Secret), within)
 }

@@ -20,7 +20,7 @@ import (
 func claimOnRequest(r *rank) {
 	r.writeLine("ready")
 	r.readLine()
-	r.writeLine("%v", r.ClaimEnd() && r.ClaimMachine())
+	r.writeLine("%v", r.ClaimNodeReport() && r.ClaimMachineReport())
 	select {}
 }
 
@@ -65,7 +65,7 @@ func TestReporterSeesClaimsOfTheDead(t *testing.T) {
 func beAsked(r *rank) {
 	r.writeLine("%s", hex.EncodeToString(r.InquiriesAt()))
 	if r.readLine() == "settle" {
-		r.Settle()
+		r.MarkReported()
 		os.Exit(1)
 	}
 	select {}

@@ -11,7 +11,7 @@ import (
 
 // Limit is one bound on memory.
 type Limit struct {
-	Who   string // "the machine", "control group DIRECTORY", "RLIMIT_AS", "RLIMIT_MEMLOCK"
+	Name  string // "the machine", "control group DIRECTORY", "RLIMIT_AS", "RLIMIT_MEMLOCK"
 	Total int64  // bytes
 	Left  int64  // bytes that may still be reserved; -1 where that is not counted
 }

@@ -72,7 +72,7 @@ func (m *liveness) awaitGoodbye(local int, c *net.UnixConn) {
 		}
 		return
 	}
-	m.reportLoss(local, func() string { // called only while the control block is mapped
+	m.reportDeath(local, func() string { // called only while the control block is mapped
 		if m.reporterFD >= 0 {
 			// The reporter prints the reason once it has seen the death itself.
 			C.claim_report(C.int(m.opt.Self))
@@ -87,7 +87,7 @@ func (m *liveness) awaitGoodbye(local int, c *net.UnixConn) {
 const exitGrace = 2 * time.Second
 
 // withdrawAfterGrace withdraws the memory of a rank that has exited without finalising, after
-// exitGrace. A rank that uses it afterwards ends the job (Owns).
+// exitGrace. A rank that uses it afterwards ends the job (InRegionOf).
 func (m *liveness) withdrawAfterGrace(local int) {
 	time.Sleep(exitGrace)
 	m.withdraw(local)
@@ -99,21 +99,21 @@ func (m *liveness) checkWithdrawn(local int) {
 	if C.departure_of(C.int(local)) != C.SHM_WITHDRAWN {
 		return
 	}
-	m.reportLoss(local, func() string {
+	m.reportDeath(local, func() string {
 		return fmt.Sprintf("rank %d has exited without ARMCI_Finalize while others use "+
 			"its memory", m.opt.Ranks[local])
 	})
 }
 
-// reportLoss reports a rank as lost to Options.Lost: only the first one of this process, and none
+// reportDeath reports a rank as lost to Options.Lost: only the first one of this process, and none
 // after this rank's own goodbye.
-func (m *liveness) reportLoss(local int, reason func() string) {
+func (m *liveness) reportDeath(local int, reason func() string) {
 	m.lossOnce.Do(func() { m.opt.Lost(m.opt.Ranks[local], reason()) })
 }
 
-// Ending(true) announces that this rank will only enter the final barrier; Ending(false) revokes
-// it.
-func (m *liveness) Ending(yes bool) {
+// AnnounceFinalBarrier(true) announces that this rank will only enter the final barrier;
+// AnnounceFinalBarrier(false) revokes it.
+func (m *liveness) AnnounceFinalBarrier(yes bool) {
 	if yes {
 		C.set_departure(C.SHM_ENDING)
 	} else {
@@ -162,13 +162,14 @@ func (m *liveness) Exited() bool {
 	return false
 }
 
-// ClaimEnd claims the right to report the end of the job; true for the first caller of the node.
-func (m *liveness) ClaimEnd() bool { return C.claim_report(C.int(m.opt.Self)) != 0 }
+// ClaimNodeReport claims the right to report the end of the job; true for the first caller of the
+// node.
+func (m *liveness) ClaimNodeReport() bool { return C.claim_report(C.int(m.opt.Self)) != 0 }
 
-// ClaimMachine claims the right to print why the job ends. It is false if the reporter, or a rank
-// of another node with the same reporter, has claimed it before. The bound socket name is the claim
-// until this process ends; after that the status byte keeps the reporter from printing.
-func (m *liveness) ClaimMachine() bool {
+// ClaimMachineReport claims the right to print why the job ends. It is false if the reporter, or a
+// rank of another node with the same reporter, has claimed it before. The bound socket name is the
+// claim until this process ends; after that the status byte keeps the reporter from printing.
+func (m *liveness) ClaimMachineReport() bool {
 	if m.reporterFD < 0 {
 		return true
 	}
@@ -183,8 +184,8 @@ func (m *liveness) ClaimMachine() bool {
 	return true
 }
 
-// Settle keeps the reporter from printing, since the cause has been printed elsewhere.
-func (m *liveness) Settle() { m.tellReporter(statusReported) }
+// MarkReported keeps the reporter from printing, since the cause has been printed elsewhere.
+func (m *liveness) MarkReported() { m.tellReporter(statusReported) }
 
 // armcigo_stuck is called by a thread of C that waits in vain: local rank peer has left and will
 // never end the wait. what names the call that waits.
@@ -199,7 +200,7 @@ func armcigo_stuck(what *C.char, peer C.int) {
 	if left := C.departure_of(peer); left == C.SHM_EXITED || left == C.SHM_WITHDRAWN {
 		how = "exited without"
 	}
-	m.reportLoss(int(peer), func() string {
+	m.reportDeath(int(peer), func() string {
 		return fmt.Sprintf("rank %d has %s ARMCI_Finalize while rank %d waits for it in %s",
 			m.opt.Ranks[peer], how, m.opt.Ranks[m.opt.Self], C.GoString(what))
 	})

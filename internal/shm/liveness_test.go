@@ -124,7 +124,7 @@ func finaliseEarly(r *rank) {
 	case 0:
 		go r.World().Bcast(kernel.Ptr(mem), 8, 1)
 	case 1:
-		r.Ending(true)
+		r.AnnounceFinalBarrier(true)
 		go r.World().Barrier()
 		r.readLine()
 		os.Exit(0)
@@ -141,7 +141,7 @@ func finaliseEarly(r *rank) {
 // barrierTooMany: local rank 1 has finalised; the others enter another barrier.
 func barrierTooMany(r *rank) {
 	if r.Self() == 1 {
-		r.Ending(true)
+		r.AnnounceFinalBarrier(true)
 		r.World().Barrier()
 		r.Leave(true)
 		os.Exit(0)
@@ -209,7 +209,7 @@ func endLate(r *rank) {
 	default:
 		r.World().Bcast(kernel.Ptr(mem), 8, 1)
 	}
-	r.Ending(true)
+	r.AnnounceFinalBarrier(true)
 }
 
 func TestLateEndIsNoLoss(t *testing.T) {

@@ -20,7 +20,7 @@ func shared(r *rank, n int64) uintptr {
 	var mine uintptr
 	if r.Self() == 0 {
 		var err error
-		if mine, err = r.Grow(n); err != nil {
+		if mine, err = r.AllocatePopulated(n); err != nil {
 			r.Fatal(err)
 		}
 	}

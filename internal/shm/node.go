@@ -80,7 +80,7 @@ func newNode(d *Listener, o Options) *Node {
 	m.notifications = notifications{wakeFD: sys.NoEventFD}
 	m.liveness = liveness{opt: &m.opt, listener: d, withdraw: m.withdrawRank,
 		reporterLink: reporterLink{reporterFD: -1}}
-	m.activeMessages = activeMessages{opt: &m.opt, listener: d, lose: m.liveness.reportLoss}
+	m.activeMessages = activeMessages{opt: &m.opt, listener: d, lose: m.liveness.reportDeath}
 	return m
 }
 

@@ -73,7 +73,7 @@ var joined = map[string]func(*rank){
 }
 
 func end(t testing.TB, m *Node, in *transporttest.Inbox) *transporttest.End {
-	mem, err := m.Grow(transporttest.MemBytes)
+	mem, err := m.AllocatePopulated(transporttest.MemBytes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +143,7 @@ func at(addr uintptr, n int) []byte { return bytesAt(span{addr, addr + uintptr(n
 // memory: n ranks allocate, write into each other's memory, free; and the limits.
 func memory(r *rank) {
 	const n = 300000
-	addr, err := r.Grow(n)
+	addr, err := r.AllocatePopulated(n)
 	if err != nil {
 		r.Fatal(err)
 	}
@@ -157,10 +157,11 @@ func memory(r *rank) {
 	}
 	all := share(r, uint64(addr))
 	for to, a := range all {
-		if !r.Inside(uintptr(a)) || !r.Owns(to, uintptr(a), n) ||
-			r.Owns(to, uintptr(a), n+1) || r.Owns(to, uintptr(a)-1, 1) ||
-			r.Owns((to+1)%len(all), uintptr(a), 1) || r.Owns(to, uintptr(a), -1) ||
-			!r.Owns(to, uintptr(a)+n-1, 1) {
+		if !r.InArena(uintptr(a)) || !r.InRegionOf(to, uintptr(a), n) ||
+			r.InRegionOf(to, uintptr(a), n+1) || r.InRegionOf(to, uintptr(a)-1, 1) ||
+			r.InRegionOf((to+1)%len(all), uintptr(a), 1) ||
+			r.InRegionOf(to, uintptr(a), -1) ||
+			!r.InRegionOf(to, uintptr(a)+n-1, 1) {
 			r.Errorf("memory of local rank %d is not told apart", to)
 		}
 		at(uintptr(a), n)[r.Self()*100] = byte(1 + r.Self())
@@ -174,8 +175,8 @@ func memory(r *rank) {
 	r.World().Barrier()
 	reuse(r, addr, n)
 	limits(r)
-	if r.Inside(0) || r.Inside(r.Base()-1) || r.Inside(r.Base()+uintptr(r.Bytes())) ||
-		!r.Inside(r.Base()) {
+	if r.InArena(0) || r.InArena(r.Base()-1) || r.InArena(r.Base()+uintptr(r.Bytes())) ||
+		!r.InArena(r.Base()) {
 		r.Error("what is inside the arena?")
 	}
 }
@@ -188,42 +189,43 @@ func reuse(r *rank, addr uintptr, n int64) {
 	if err := r.Withdraw(addr); !errors.Is(err, transport.ErrBadAddr) {
 		r.Errorf("withdrawn twice: %v", err)
 	}
-	if r.Owns(r.Self(), addr, 1) {
+	if r.InRegionOf(r.Self(), addr, 1) {
 		r.Error("withdrawn memory is owned")
 	}
-	r.Return(addr)
-	if again, ok := r.Reuse(n); !ok || again != addr || at(again, 1)[0] == 0 && r.Self() == 0 {
+	r.Deallocate(addr)
+	if again, ok := r.AllocateKept(n); !ok || again != addr ||
+		at(again, 1)[0] == 0 && r.Self() == 0 {
 		r.Errorf("reuse: %#x %v, was %#x", again, ok, addr)
 	}
-	big, err := r.Grow(20 << 20) // more than Keep
+	big, err := r.AllocatePopulated(20 << 20) // more than Keep
 	if err != nil {
 		r.Fatal(err)
 	}
 	at(big, 1)[0] = 7
-	r.Return(big)
+	r.Deallocate(big)
 	if _, kept, high := r.MemoryUse(); kept != 0 || high < 20<<20 {
 		r.Errorf("kept %d, most %d", kept, high)
 	}
-	if big, err = r.Grow(20 << 20); err != nil || at(big, 1)[0] != 0 {
+	if big, err = r.AllocatePopulated(20 << 20); err != nil || at(big, 1)[0] != 0 {
 		r.Errorf("memory given back is not zero: %v", err)
 	}
-	r.Return(big)
-	r.Return(addr)
+	r.Deallocate(big)
+	r.Deallocate(addr)
 }
 
 // limits: more than a slice or the machine has is refused, and kept memory is dropped before.
 func limits(r *rank) {
-	if _, err := r.Grow(testArena); !errors.Is(err, transport.ErrNoMemory) {
+	if _, err := r.AllocatePopulated(testArena); !errors.Is(err, transport.ErrNoMemory) {
 		r.Errorf("more than a slice: %v", err)
 	}
-	err := r.Room(1 << 60)
+	err := r.CheckReservation(1 << 60)
 	if !errors.Is(err, transport.ErrNoMemory) || !strings.Contains(err.Error(), "iB left") {
 		r.Errorf("more than the machine: %v", err)
 	}
 	if _, kept, _ := r.MemoryUse(); kept != 0 {
 		r.Errorf("%d bytes are still kept when the machine is full", kept)
 	}
-	if err := r.Room(0); err != nil {
+	if err := r.CheckReservation(0); err != nil {
 		r.Error(err)
 	}
 }
@@ -250,10 +252,11 @@ func regions(r *rank) {
 	}
 	r.World().Barrier()
 	for i := range looks {
-		if !r.Owns(0, fixed, size) || r.Owns(0, fixed, size+1) || r.Owns(0, fixed-1, 2) {
+		if !r.InRegionOf(0, fixed, size) || r.InRegionOf(0, fixed, size+1) ||
+			r.InRegionOf(0, fixed-1, 2) {
 			r.Fatalf("look %d: the lasting region is not found as it is", i)
 		}
-		if at := base + uintptr(i%slots)*size; r.Owns(0, at+size/2, size) {
+		if at := base + uintptr(i%slots)*size; r.InRegionOf(0, at+size/2, size) {
 			r.Fatalf("look %d: region %d seems to be longer than it can be", i, i%slots)
 		}
 	}
@@ -277,7 +280,7 @@ func changeTable(r *rank, base uintptr, slots, size int) {
 		default:
 			err = r.Publish(lo, int64(size))
 		}
-		if open[i] = !open[i]; err != nil || open[i] != r.Owns(0, lo, int64(size)) {
+		if open[i] = !open[i]; err != nil || open[i] != r.InRegionOf(0, lo, int64(size)) {
 			r.Fatalf("region %d: open is %v, found is not (%v)", i, open[i], err)
 		}
 	}

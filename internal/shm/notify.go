@@ -22,21 +22,21 @@ func (*notifications) Notify(to int, from transport.Rank) uint32 {
 	return uint32(C.shm_notify(C.int(to), C.int(from)))
 }
 
-// NotifySent records that a device has been asked to write this rank's counter at rank to. True:
-// that rank has left a mark, and the caller must send it the count.
-func (*notifications) NotifySent(to transport.Rank, count uint32) bool {
+// RecordNotifySent records that a device has been asked to write this rank's counter at rank to.
+// True: that rank has left a mark, and the caller must send it the count.
+func (*notifications) RecordNotifySent(to transport.Rank, count uint32) bool {
 	return bool(C.shm_notify_sent(C.int(to), C.uint32_t(count)))
 }
 
-// NotifyAsk leaves the mark of a waiter, rank by of another node, at local rank local. True: the
-// awaited count has already been written, and the caller must send it to the waiter.
-func (*notifications) NotifyAsk(local int, by transport.Rank, want uint32) bool {
+// RequestNotifyWake leaves the mark of a waiter, rank by of another node, at local rank local.
+// True: the awaited count has already been written, and the caller must send it to the waiter.
+func (*notifications) RequestNotifyWake(local int, by transport.Rank, want uint32) bool {
 	return bool(C.shm_notify_ask(C.int(local), C.int(by), C.uint32_t(want)))
 }
 
-// Notified wakes local rank to if the counter of rank from there has reached want; else it returns
-// false.
-func (*notifications) Notified(to int, from transport.Rank, want uint32) bool {
+// WakeNotified wakes local rank to if the counter of rank from there has reached want; else it
+// returns false.
+func (*notifications) WakeNotified(to int, from transport.Rank, want uint32) bool {
 	return bool(C.shm_notified(C.int(to), C.int(from), C.uint32_t(want)))
 }
 

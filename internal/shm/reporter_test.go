@@ -38,7 +38,7 @@ func beWatched(r *rank) {
 func claimAndExit(r *rank) {
 	r.World().Barrier()
 	if r.Self() == 1 {
-		if !r.ClaimEnd() || !r.ClaimMachine() {
+		if !r.ClaimNodeReport() || !r.ClaimMachineReport() {
 			r.Errorf("another process has the claim")
 		}
 		os.Exit(1)

@@ -236,11 +236,12 @@ func eventWords(r *rank) {
 				time.Sleep(20 * time.Millisecond)
 			}
 			word(event).Store(first + i + 1)
-			if r.EventSent(record, first+i+1) && !r.EventTold(event, first+i+1) {
+			if r.RecordEventSent(record, first+i+1) &&
+				!r.WakeEventWaiters(event, first+i+1) {
 				r.Errorf("round %d: the count is not there", i)
 			}
 		case 1:
-			if !r.EventAsk(record, first+i+1) {
+			if !r.RequestEventWake(record, first+i+1) {
 				r.EventWait(event, first+i, -1, "a test")
 			}
 			if got := int32(r.EventCount(event) - first - i); got < 1 {
@@ -266,11 +267,12 @@ func deviceMarks(r *rank) {
 	record := shared(r, page)
 	for _, first := range []uint32{0, 1<<31 - 2, ^uint32(0) - 1} {
 		word(record).Store(first)
-		r.laterMark("event", first, func(n uint32) bool { return r.EventSent(record, n) },
-			func(n uint32) bool { return r.EventAsk(record, n) })
+		r.laterMark("event", first,
+			func(n uint32) bool { return r.RecordEventSent(record, n) },
+			func(n uint32) bool { return r.RequestEventWake(record, n) })
 	}
-	r.laterMark("notification", 0, func(n uint32) bool { return r.NotifySent(0, n) },
-		func(n uint32) bool { return r.NotifyAsk(0, 0, n) })
+	r.laterMark("notification", 0, func(n uint32) bool { return r.RecordNotifySent(0, n) },
+		func(n uint32) bool { return r.RequestNotifyWake(0, 0, n) })
 }
 
 // laterMark leaves a mark for count first+2, and checks for which of the next counts it is seen.

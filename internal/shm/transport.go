@@ -133,7 +133,7 @@ func (d *Transport) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) 
 // RMW is an atomic operation of the CPU. Private memory of another rank is not mapped here, so it
 // is refused with ErrNotNative.
 func (d *Transport) RMW(peer transport.Peer, r *transport.RMW) error {
-	if local := d.peers[peer]; !d.m.Mapped(local, r.Addr) {
+	if local := d.peers[peer]; !d.m.MappedHere(local, r.Addr) {
 		return fmt.Errorf("read-modify-write of private memory of rank %d: %w",
 			d.m.opt.Ranks[local], transport.ErrNotNative)
 	}
@@ -157,7 +157,7 @@ var rmwOps = [...]C.int{transport.FetchAdd: C.K_WORD_ADD, transport.Swap: C.K_WO
 
 // Send delivers an active message to a rank of the node.
 func (d *Transport) Send(p transport.Peer, msg transport.Msg) error {
-	msg.Body, msg.Head = msg.Whole(), nil
+	msg.Body, msg.Head = msg.Joined(), nil
 	return d.m.sendMessage(d.peers[p], msg)
 }
 

@@ -54,7 +54,7 @@ func (m *foreignMemory) leadingRuns(local int, runs []kernel.UpdateRun) (n int, 
 	known := false
 	for _, run := range runs {
 		if run.Bytes > 0 {
-			here := m.Mapped(local, run.Addr)
+			here := m.MappedHere(local, run.Addr)
 			if known && here != mapped {
 				break
 			}
@@ -101,7 +101,7 @@ func (d *Transport) updateForeign(local int, u *transport.Update) error {
 // CompareSwap carries out a compare-and-swap of any length in the peer's memory.
 func (d *Transport) CompareSwap(p transport.Peer, c *transport.CompareSwap) error {
 	local := d.peers[p]
-	if d.m.Mapped(local, c.Addr) {
+	if d.m.MappedHere(local, c.Addr) {
 		kernel.CompareSwap(d.stripes, len(c.Compare), kernel.Ptr(c.Addr),
 			unsafe.Pointer(&c.Compare[0]), unsafe.Pointer(&c.Value[0]),
 			unsafe.Pointer(&c.Old[0]))

@@ -93,14 +93,14 @@ func (c *client) close() {
 	c.fabric.Close()
 }
 
-func (c *client) Expects() bool {
+func (c *client) ExpectsBulk() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.expects
 }
 
-// Head directs the body to bodyTarget, or to memory of its own.
-func (c *client) Head(head []byte, n int64) (transport.Body, error) {
+// BeginFrame directs the body to bodyTarget, or to memory of its own.
+func (c *client) BeginFrame(head []byte, n int64) (transport.Body, error) {
 	c.head = append([]byte(nil), head...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -115,7 +115,7 @@ func (c *client) Head(head []byte, n int64) (transport.Body, error) {
 func (c *client) Data([]byte) error { return errors.New("data without a place") }
 func (c *client) Sent()             {}
 
-func (c *client) End() error {
+func (c *client) EndFrame() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.frames = append(c.frames, append(c.head, c.body...))

@@ -16,7 +16,7 @@ func TestModelIsForced(t *testing.T) {
 		c := s.dial(t, 2)
 		c.echo(t, 1, 8)
 		end := s.awaitConns(t, 1)[0].conn
-		if got := []int{s.fabric.Info().Straight, end.tx.gatherMin, end.rx.gatherMin,
+		if got := []int{s.fabric.Info().MinDirectRow, end.tx.gatherMin, end.rx.gatherMin,
 			c.endpoint.tx.gatherMin}; fmt.Sprint(got) !=
 			fmt.Sprint([]int{want, want, want, want}) {
 			t.Errorf("rows from %d bytes on; want %d", got, want)

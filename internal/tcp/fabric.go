@@ -130,7 +130,7 @@ func (f *fabric) openListenSocket() error {
 func (f *fabric) Info() transport.FabricInfo {
 	patience := min(time.Duration(f.Looks())*pollCost, wait.FarPatience)
 	return transport.FabricInfo{Addr: f.addr, Patience: patience, Tick: flushInterval,
-		Straight: f.gatherMin, Copies: true, Blocks: true, Defers: maxDeferredBody}
+		MinDirectRow: f.gatherMin, Copies: true, Blocks: true, Defers: maxDeferredBody}
 }
 
 // Dial connects to the data server of a rank. It connects again while connections are closed before
@@ -331,7 +331,7 @@ func (f *fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 // Wake ends Wait.
 func (f *fabric) Wake() { f.endpoints.Interrupt() }
 
-// WakeIn ends Wait after a time.
-func (f *fabric) WakeIn(d time.Duration) { f.alarm.Set(d) }
+// SetAlarm ends Wait after a time.
+func (f *fabric) SetAlarm(d time.Duration) { f.alarm.Set(d) }
 
 var _ transport.AlarmFabric = (*fabric)(nil)

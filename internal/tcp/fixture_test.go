@@ -124,7 +124,7 @@ func (s *server) pollLoop() {
 			last = time.Now()
 		}
 		if !s.patient.Load() || time.Since(last) > 20*time.Microsecond {
-			s.listener.Sleep(s.listener.Rest())
+			s.listener.Sleep(s.listener.StopPolling())
 			last = time.Now()
 		}
 		wait.Yield()
@@ -223,8 +223,8 @@ func (e *serverEnd) beginCall() (leave func()) {
 
 var errStop = errors.New("the test ends this connection")
 
-// Head directs the body by the request.
-func (e *serverEnd) Head(head []byte, n int64) (transport.Body, error) {
+// BeginFrame directs the body by the request.
+func (e *serverEnd) BeginFrame(head []byte, n int64) (transport.Body, error) {
 	defer e.beginCall()()
 	if len(head) == 0 {
 		return transport.Body{}, errors.New("a frame without a head")
@@ -259,8 +259,8 @@ func (e *serverEnd) Head(head []byte, n int64) (transport.Body, error) {
 
 func (e *serverEnd) Data([]byte) error { return nil }
 
-// End answers the request.
-func (e *serverEnd) End() error {
+// EndFrame answers the request.
+func (e *serverEnd) EndFrame() error {
 	defer e.beginCall()()
 	switch e.head[0] {
 	case opEcho:
@@ -283,7 +283,7 @@ func (e *serverEnd) End() error {
 
 func (e *serverEnd) Sent() { e.sentCalls++ }
 
-func (e *serverEnd) Expects() bool { return false }
+func (e *serverEnd) ExpectsBulk() bool { return false }
 
 // Lost records the cause, and calls onLost.
 func (e *serverEnd) Lost(err error) {

@@ -50,7 +50,7 @@ type listener struct {
 	pollState
 }
 
-// pollState is of the thread that polls. Sleep, Interrupt and WakeIn do not use it.
+// pollState is of the thread that polls. Sleep, Interrupt and SetAlarm do not use it.
 type pollState struct {
 	unproven     *acceptqueue.Queue[*unprovenPeer]
 	acceptPaused bool       // connections wait in the kernel, until expirePeers
@@ -189,10 +189,10 @@ func (l *listener) Poll(looks int) (moved int) {
 // currentBusy tells whether the current connection can go on at once.
 func (l *listener) currentBusy() bool { return l.current != nil && l.current.status == connBusy }
 
-// Rest prepares the listener for a thread that stops polling. It hands over a connection that waits
-// for its client to read. again is the longest time until Poll must be called again: 0 at once,
-// negative any time.
-func (l *listener) Rest() (again time.Duration) {
+// StopPolling prepares the listener for a thread that stops polling. It hands over a connection
+// that waits for its client to read. again is the longest time until Poll must be called again: 0
+// at once, negative any time.
+func (l *listener) StopPolling() (again time.Duration) {
 	if l.currentBusy() {
 		return 0
 	}
@@ -202,8 +202,8 @@ func (l *listener) Rest() (again time.Duration) {
 	return l.queueCheckDelay()
 }
 
-// Whole tells whether no connection is in the middle of something.
-func (l *listener) Whole() bool { return l.current == nil }
+// FramesComplete tells whether no connection is in the middle of something.
+func (l *listener) FramesComplete() bool { return l.current == nil }
 
 // Ready is the epoll of the connections, or -1 if Poll has to be called without an event.
 func (l *listener) Ready() int {
@@ -213,12 +213,12 @@ func (l *listener) Ready() int {
 	return l.epollFD
 }
 
-// SleepIn is the epoll of a waiter.
-func (l *listener) SleepIn() int { return l.waiterEpoll }
+// EpollFD is the epoll of a waiter.
+func (l *listener) EpollFD() int { return l.waiterEpoll }
 
-// Divert disables the connections in the epoll of Sleep, or enables them again. Then it discards
-// the input that has been handled, which must not wake the server's thread.
-func (l *listener) Divert(on bool) {
+// SetWaiterPolls disables the connections in the epoll of Sleep, or enables them again. Then it
+// discards the input that has been handled, which must not wake the server's thread.
+func (l *listener) SetWaiterPolls(on bool) {
 	l.waiterPolls = on
 	events := uint32(unix.EPOLLIN)
 	if on {
@@ -239,8 +239,8 @@ func (l *listener) discardPeeked() {
 	l.peekedConns = l.peekedConns[:0]
 }
 
-// WakeIn ends Sleep after a time.
-func (l *listener) WakeIn(d time.Duration) { l.alarm.Set(d) }
+// SetAlarm ends Sleep after a time.
+func (l *listener) SetAlarm(d time.Duration) { l.alarm.Set(d) }
 
 // Sleep waits until there is input on a connection, Interrupt, or limit (negative: none).
 func (l *listener) Sleep(limit time.Duration) {
@@ -341,7 +341,7 @@ func (l *listener) Close() {
 	l.fabric.listenFD = -1
 }
 
-// Answered is 0: no request is answered by C.
-func (l *listener) Answered() uint32 { return 0 }
+// AnsweredRequests is 0: no request is answered by C.
+func (l *listener) AnsweredRequests() uint32 { return 0 }
 
 var _ transport.SharedListener = (*listener)(nil)

@@ -133,7 +133,7 @@ func (s *receiver) allHandled() bool { return s.socketDrained && !s.bodyOpen && 
 // more than the head where a large body is expected. The caller clips it to the room in the buffer.
 func (s *receiver) receiveLimit() int {
 	switch {
-	case s.atOrigin && !s.handler.Expects():
+	case s.atOrigin && !s.handler.ExpectsBulk():
 		return len(s.buffer)
 	case !s.atOrigin && s.largeBodyExpected == 0:
 		return peekBytes
@@ -232,7 +232,7 @@ func (s *receiver) beginFrame(head []byte, n int64) error {
 			s.unansweredFrames = min(s.unansweredFrames+1, maxUnanswered)
 		}
 	}
-	body, err := s.handler.Head(head, n)
+	body, err := s.handler.BeginFrame(head, n)
 	if err != nil {
 		return err
 	}
@@ -249,7 +249,7 @@ func (s *receiver) beginFrame(head []byte, n int64) error {
 		s.largeBodyExpected--
 	}
 	if n == 0 {
-		return s.handler.End()
+		return s.handler.EndFrame()
 	}
 	return nil
 }
@@ -272,7 +272,7 @@ func (s *receiver) storeBody() (err error) {
 	}
 	if err == nil && s.bodyLeft == 0 {
 		s.bodyOpen, s.body = false, transport.Body{}
-		err = s.handler.End()
+		err = s.handler.EndFrame()
 	}
 	return err
 }

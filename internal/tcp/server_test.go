@@ -331,7 +331,7 @@ type counter struct {
 	into          kernel.Cursor
 }
 
-func (c *counter) Head(head []byte, n int64) (transport.Body, error) {
+func (c *counter) BeginFrame(head []byte, n int64) (transport.Body, error) {
 	c.frames++
 	c.bytes += prefixBytes + int64(len(head))
 	return transport.Body{Grain: 1 + c.frames%3}, nil
@@ -342,11 +342,11 @@ func (c *counter) Data(b []byte) error {
 	return nil
 }
 
-func (c *counter) End() error {
+func (c *counter) EndFrame() error {
 	c.ended++
 	return nil
 }
 
-func (c *counter) Sent()         {}
-func (c *counter) Expects() bool { return false }
-func (c *counter) Lost(error)    {}
+func (c *counter) Sent()             {}
+func (c *counter) ExpectsBulk() bool { return false }
+func (c *counter) Lost(error)        {}

@@ -26,7 +26,7 @@ func readable(t *testing.T, fd int, limit time.Duration) bool {
 	}
 }
 
-// The descriptors of a waiter are readable when Poll would find input. That of SleepIn is also
+// The descriptors of a waiter are readable when Poll would find input. That of EpollFD is also
 // readable after Interrupt.
 func TestDescriptorsOfWaiter(t *testing.T) {
 	s := newServer(t, nil)
@@ -38,7 +38,7 @@ func TestDescriptorsOfWaiter(t *testing.T) {
 		s.listener.Poll(1)
 		runtime.Gosched()
 	}
-	ready, sleepIn := s.listener.Ready(), s.listener.SleepIn()
+	ready, sleepIn := s.listener.Ready(), s.listener.EpollFD()
 	if readable(t, ready, 0) {
 		t.Error("there is input though nothing was sent")
 	}
@@ -96,7 +96,7 @@ func TestWaiterConfirmsLater(t *testing.T) {
 			t.Fatalf("put %d has not been received", i)
 		}
 	}
-	s.listener.Divert(true)
+	s.listener.SetWaiterPolls(true)
 	for i := byte(1); i < 4*maxUnanswered; i++ {
 		if receive(i); there() == 0 {
 			t.Errorf("put %d has been confirmed at once", i)
@@ -107,7 +107,7 @@ func TestWaiterConfirmsLater(t *testing.T) {
 		t.Errorf("the next poll has moved %d bytes and left %d", n, there())
 	}
 	receive(100)
-	s.listener.Divert(false)
+	s.listener.SetWaiterPolls(false)
 	if there() != 0 || readable(t, s.listener.Ready(), 0) {
 		t.Error("what the waiter has received wakes the data server's thread")
 	}

@@ -6,12 +6,13 @@ package transport
 
 import "fmt"
 
-// Deliver passes one whole frame to r: Head, then the body by Data or into Body.Into, then End. r
-// may use both slices during the call only. A receiver is called by one thread at a time, so calls
-// of Deliver for the same r must not overlap. An error means that the receiver refused the frame,
-// or that the body does not fit its memory: the caller calls only r.Lost after it, with that error.
-func Deliver(r Receiver, head, body []byte) error {
-	to, err := r.Head(head, int64(len(body)))
+// DeliverFrame passes one whole frame to r: BeginFrame, then the body by Data or into Body.Into,
+// then EndFrame. r may use both slices during the call only. A receiver is called by one thread at
+// a time, so calls of DeliverFrame for the same r must not overlap. An error means that the
+// receiver refused the frame, or that the body does not fit its memory: the caller calls only
+// r.Lost after it, with that error.
+func DeliverFrame(r Receiver, head, body []byte) error {
+	to, err := r.BeginFrame(head, int64(len(body)))
 	switch {
 	case err != nil:
 		return err
@@ -25,5 +26,5 @@ func Deliver(r Receiver, head, body []byte) error {
 	default:
 		to.Into.Unpack(body)
 	}
-	return r.End()
+	return r.EndFrame()
 }

@@ -18,10 +18,10 @@ type Range struct {
 // fabric calls it, from any thread. The transfer is complete when its call has returned and every
 // part has ended.
 type Completion interface {
-	// Add says that n more parts have been posted.
-	Add(n int32)
-	// Done says that one part has ended. The caller reports the first error.
-	Done(err error)
+	// AddParts says that n more parts have been posted.
+	AddParts(n int32)
+	// CompletePart says that one part has ended. The caller reports the first error.
+	CompletePart(err error)
 }
 
 // Transfer is a direct transfer. Both cursors have the same number of bytes left. The fabric does
@@ -48,15 +48,15 @@ type Transfer struct {
 // DirectFabric is a Fabric whose device reads and writes memory of a target without its help.
 type DirectFabric interface {
 	Fabric
-	// Expose registers memory of this node for others, unless it is registered already, and
-	// lists the ranges from lo to lo+n, in order. Direct is false for what cannot be
-	// registered.
-	Expose(lo uintptr, n int64) []Range
-	// Here is the range around local memory of the arena, nil if it cannot be registered.
-	Here(addr uintptr) *Range
-	// Lend registers local memory for a target's Write. The caller calls release after it. ok
-	// is false if the memory cannot be registered.
-	Lend(lo, hi uintptr) (key uint64, release func(), ok bool)
+	// RegisterForPeers registers memory of this node for others, unless it is registered
+	// already, and lists the ranges from lo to lo+n, in order. Direct is false for what cannot
+	// be registered.
+	RegisterForPeers(lo uintptr, n int64) []Range
+	// LocalRange is the range around local memory of the arena, nil if it cannot be registered.
+	LocalRange(addr uintptr) *Range
+	// RegisterTemporarily registers local memory for a target's Write. The caller calls release
+	// after it. ok is false if the memory cannot be registered.
+	RegisterTemporarily(lo, hi uintptr) (key uint64, release func(), ok bool)
 	// Share registers private memory of this process, which runs a data server, for all
 	// origins. The caller calls release after their last access. ok is false if the memory
 	// cannot be registered, or if its pages could be unmapped while it is.
@@ -136,16 +136,16 @@ type FastFabric interface {
 	CachePeer(e OriginEndpoint, rank Rank)
 	// CacheSpan lets C accumulate to [lo, hi), around addr, of that rank.
 	CacheSpan(rank Rank, addr, lo, hi uintptr)
-	// Storing tells whether accumulates of C through e have not taken effect yet.
-	Storing(e OriginEndpoint) bool
+	// HasPendingAccumulates tells whether accumulates of C through e have not taken effect yet.
+	HasPendingAccumulates(e OriginEndpoint) bool
 	// KnowsPeer tells whether CachePeer need not be called for that rank: C sends requests
 	// there, or never will.
 	KnowsPeer(rank Rank) bool
 	// DropPeers ends all CachePeer of e.
 	DropPeers(e OriginEndpoint)
-	// Behind tells whether C sends no two-sided messages to that rank, because it has not
+	// HasBacklog tells whether C sends no two-sided messages to that rank, because it has not
 	// delivered earlier ones.
-	Behind(rank Rank) bool
+	HasBacklog(rank Rank) bool
 	// Delivered lets C send to that rank again.
 	Delivered(rank Rank)
 	// DropRank removes the ranges of a rank.
@@ -156,15 +156,15 @@ type FastFabric interface {
 	// taken effect, in nanoseconds. ok is false if C cannot make it.
 	TimeRows(get bool, rank Rank, x *Xfer) (ns float64, ok bool)
 
-	// EndpointOpen tells whether requests that C has posted through e are incomplete.
-	EndpointOpen(e OriginEndpoint) bool
+	// HasOpenRequests tells whether requests that C has posted through e are incomplete.
+	HasOpenRequests(e OriginEndpoint) bool
 	// FastSource is the source that handles completions of C's requests.
 	FastSource() Source
 	// RequestOpen tells whether a request of C's is open, so that a handle with it is not
 	// complete.
 	RequestOpen(number int32) bool
-	// RequestOver tells whether it is complete or has failed.
-	RequestOver(number int32) bool
+	// RequestEnded tells whether it is complete or has failed.
+	RequestEnded(number int32) bool
 	// RequestFailure returns whether a request that is over has failed, and at which rank, and
 	// clears the failure.
 	RequestFailure(number int32) (rank Rank, failed bool)

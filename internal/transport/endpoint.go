@@ -84,25 +84,25 @@ type Body struct {
 }
 
 // Receiver gets the frames that arrive at an endpoint. One thread at a time calls it. An error from
-// Head, Data or End means that the peer has violated the protocol, or has announced the end of the
-// connection. After it only Lost is called, with that error. At a target's end the fabric then
-// sends the frames that Lost has posted, as far as it can without blocking, and closes the
-// endpoint.
+// BeginFrame, Data or EndFrame means that the peer has violated the protocol, or has announced the
+// end of the connection. After it only Lost is called, with that error. At a target's end the
+// fabric then sends the frames that Lost has posted, as far as it can without blocking, and closes
+// the endpoint.
 type Receiver interface {
-	// Head begins a frame. head is valid during the call; nbytes is the length of the body,
-	// which goes to the result. At a target's end Head is not called before all of an earlier
-	// Send and Write of this end has left.
-	Head(head []byte, nbytes int64) (Body, error)
+	// BeginFrame begins a frame. head is valid during the call; nbytes is the length of the
+	// body, which goes to the result. At a target's end BeginFrame is not called before all of
+	// an earlier Send and Write of this end has left.
+	BeginFrame(head []byte, nbytes int64) (Body, error)
 	// Data gets the next bytes of the body, valid during the call.
 	Data(b []byte) error
-	// End is called when the frame is complete.
-	End() error
+	// EndFrame is called when the frame is complete.
+	EndFrame() error
 	// Sent says that the body of the last Send with a body may be reused. It is called at a
 	// target's end only, perhaps before Send returns.
 	Sent()
-	// Expects tells whether much data is on its way, which should be received directly into
+	// ExpectsBulk tells whether much data is on its way, which should be received directly into
 	// its memory and not through a buffer.
-	Expects() bool
+	ExpectsBulk() bool
 	// Lost is called once when the connection is lost; after it no method is called.
 	Lost(err error)
 }
@@ -133,25 +133,26 @@ type Listener interface {
 // Sleep changes nothing that Poll uses, and may go on in the data server's thread meanwhile.
 type SharedListener interface {
 	Listener
-	// Rest is called before the thread that polls stops. again is the time within which polling
-	// must go on, even if nothing arrives: 0 at once, negative: never.
-	Rest() (again time.Duration)
-	// Whole tells whether no frame is partly received. The thread that polls calls it.
-	Whole() bool
+	// StopPolling is called before the thread that polls stops. again is the time within which
+	// polling must go on, even if nothing arrives: 0 at once, negative: never.
+	StopPolling() (again time.Duration)
+	// FramesComplete tells whether no frame is partly received. The thread that polls calls it.
+	FramesComplete() bool
 	// Ready is a descriptor that becomes readable on arrivals: while it is not, Poll would find
 	// nothing. Negative: there is none at the moment. The thread that polls calls it.
 	Ready() int
-	// SleepIn is an epoll descriptor in which the thread that polls may sleep while Ready is a
+	// EpollFD is an epoll descriptor in which the thread that polls may sleep while Ready is a
 	// descriptor. Arrivals and Interrupt end that sleep. The caller may add descriptors to it.
 	// Negative: there is none.
-	SleepIn() int
-	// Divert(true) keeps arrivals from ending Sleep, because another thread polls, until
-	// Divert(false). Interrupt still ends Sleep. Arrivals in between are not lost.
-	Divert(on bool)
-	// Answered is the number of requests that the fabric has answered by itself, except those
-	// that only the process's own rank waits for. The thread that polls calls it.
-	Answered() uint32
-	// WakeIn ends Sleep, or the next one, after d. Each call replaces the one before. Any
+	EpollFD() int
+	// SetWaiterPolls(true) keeps arrivals from ending Sleep, because another thread polls,
+	// until SetWaiterPolls(false). Interrupt still ends Sleep. Arrivals in between are not
+	// lost.
+	SetWaiterPolls(on bool)
+	// AnsweredRequests is the number of requests that the fabric has answered by itself, except
+	// those that only the process's own rank waits for. The thread that polls calls it.
+	AnsweredRequests() uint32
+	// SetAlarm ends Sleep, or the next one, after d. Each call replaces the one before. Any
 	// thread may call it.
-	WakeIn(d time.Duration)
+	SetAlarm(d time.Duration)
 }

@@ -103,10 +103,10 @@ type FabricInfo struct {
 	// Tick is the longest time for which Send may delay a frame, and the period at which the
 	// progress thread polls while it is needed.
 	Tick time.Duration
-	// Straight is the shortest row, in bytes, that is received directly into its memory.
-	Straight int
-	Pulses   bool // a lost peer is noticed by Pulse only, which is called from time to time
-	Copies   bool // Post copies its slices; else it keeps them
+	// MinDirectRow is the shortest row, in bytes, that is received directly into its memory.
+	MinDirectRow int
+	Pulses       bool // a lost peer is noticed by Pulse only, which is called from time to time
+	Copies       bool // Post copies its slices; else it keeps them
 	// Bytewise says that the device, being software, may access aligned blocks of up to 8 bytes
 	// in several parts.
 	Bytewise bool
@@ -147,6 +147,6 @@ type Fabric interface {
 
 // AlarmFabric is a Fabric with a timer that ends Wait.
 type AlarmFabric interface {
-	// WakeIn ends Wait, or the next one, after d. Each call replaces the one before.
-	WakeIn(d time.Duration)
+	// SetAlarm ends Wait, or the next one, after d. Each call replaces the one before.
+	SetAlarm(d time.Duration)
 }

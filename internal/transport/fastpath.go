@@ -75,8 +75,9 @@ type FastTo struct {
 // the word. It returns the parts posted; the caller posts the others, in order.
 //
 // *request is in and out. In: the request of earlier messages, 0: none. Out: the request under
-// which data is open, if any. While it is not 0, data must stay unchanged until FastWait(*request)
-// returns true, or, if that returns false, until FastPath.WaitRequest returns.
+// which data is open, if any. While it is not 0, data must stay unchanged until
+// SpinForRequest(*request) returns true, or, if that returns false, until FastPath.WaitRequest
+// returns.
 func FastMessage(to FastTo, addr uintptr, total int, data []byte, word uintptr, count uint32,
 	request *int32) FastParts {
 	return FastParts(C.fast_message(C.int(to.Rank), (*C.struct_traffic)(to.At),
@@ -85,9 +86,9 @@ func FastMessage(to FastTo, addr uintptr, total int, data []byte, word uintptr, 
 		C.uint32_t(count), (*C.int32_t)(request)))
 }
 
-// FastWait spins for a short time until a request of C's is complete. False: it is not known to be,
-// and the caller calls FastPath.WaitRequest.
-func FastWait(request int32) bool { return bool(C.fast_wait(C.int32_t(request))) }
+// SpinForRequest spins for a short time until a request of C's is complete. False: it is not known
+// to be, and the caller calls FastPath.WaitRequest.
+func SpinForRequest(request int32) bool { return bool(C.fast_wait(C.int32_t(request))) }
 
 // FastWord stores count in a word of the rank, behind everything that C has stored there before.
 // False: nothing is stored, and the caller stores it by the Transport.

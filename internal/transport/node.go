@@ -33,16 +33,16 @@ type Node interface {
 // private: an address there means something else in every process.
 type NodeMemory interface {
 	ForeignMemory
-	// Owns tells whether all n bytes at addr lie in one live allocation of that rank, or in
-	// memory that it has exposed.
-	Owns(local int, addr uintptr, n int64) bool
-	// Inside tells whether addr is an arena address of this node, allocated or not.
-	Inside(addr uintptr) bool
-	// Arena is the range of all arena addresses.
-	Arena() (lo uintptr, n int64)
-	// Extent is the live allocation, of any rank, around an arena address. n = 0: there is
+	// InRegionOf tells whether all n bytes at addr lie in one live allocation of that rank, or
+	// in memory that it has exposed.
+	InRegionOf(local int, addr uintptr, n int64) bool
+	// InArena tells whether addr is an arena address of this node, allocated or not.
+	InArena(addr uintptr) bool
+	// ArenaRange is the range of all arena addresses.
+	ArenaRange() (lo uintptr, n int64)
+	// RegionAt is the live allocation, of any rank, around an arena address. n = 0: there is
 	// none.
-	Extent(addr uintptr) (lo uintptr, n int64)
+	RegionAt(addr uintptr) (lo uintptr, n int64)
 	// KeepPages says that a device has pinned pages: from now on this rank returns none to the
 	// operating system.
 	KeepPages()
@@ -57,11 +57,11 @@ type NodeMemory interface {
 }
 
 // ForeignMemory gives access to memory of any rank of the node, arena or private. The caller has
-// checked with NodeMemory.Owns that the rank owns it.
+// checked with NodeMemory.InRegionOf that the rank owns it.
 type ForeignMemory interface {
-	// Mapped tells whether this process can load and store there: the memory is its own, or
+	// MappedHere tells whether this process can load and store there: the memory is its own, or
 	// the arena's.
-	Mapped(local int, addr uintptr) bool
+	MappedHere(local int, addr uintptr) bool
 	// ReadForeign copies memory of the rank to into. ErrBadAddr: it is not mapped at its owner;
 	// a part may have been copied.
 	ReadForeign(local int, addr uintptr, into []byte) error
@@ -72,17 +72,19 @@ type ForeignMemory interface {
 // Allocator allocates arena memory. Every rank allocates from a slice of its own. Addresses are
 // equal in all ranks of the node.
 type Allocator interface {
-	// Reuse allocates from memory that this rank has freed and kept. ok is false if there is no
-	// such piece; the caller then uses Grow.
-	Reuse(nbytes int64) (addr uintptr, ok bool)
-	// Room returns an error unless the ranks of this machine may reserve nbytes more in all.
-	Room(nbytes int64) error
-	// Grow allocates new memory. ErrNoMemory: this rank's slice of the arena is full.
-	Grow(nbytes int64) (addr uintptr, err error)
-	// Enter announces that this rank is about to use new memory of another rank of the node.
-	Enter(addr uintptr, nbytes int64)
-	// Return frees memory of Reuse or Grow. It must not be published.
-	Return(addr uintptr)
+	// AllocateKept allocates from memory that this rank has freed and kept. ok is false if
+	// there is no such piece; the caller then uses AllocatePopulated.
+	AllocateKept(nbytes int64) (addr uintptr, ok bool)
+	// CheckReservation returns an error unless the ranks of this machine may reserve nbytes
+	// more in all.
+	CheckReservation(nbytes int64) error
+	// AllocatePopulated allocates new memory. ErrNoMemory: this rank's slice of the arena is
+	// full.
+	AllocatePopulated(nbytes int64) (addr uintptr, err error)
+	// MapPages announces that this rank is about to use new memory of another rank of the node.
+	MapPages(addr uintptr, nbytes int64)
+	// Deallocate frees memory of AllocateKept or AllocatePopulated. It must not be published.
+	Deallocate(addr uintptr)
 	// Publish makes an allocation accessible to all ranks; Withdraw ends that.
 	Publish(addr uintptr, nbytes int64) error
 	// Withdraw returns ErrBadAddr if no allocation at addr is published.
@@ -99,8 +101,9 @@ type Allocator interface {
 	// most that were ever allocated.
 	MemoryUse() (live, kept, high int64)
 
-	// GrowOnTouch is Grow, but a page is made by the rank that first touches it.
-	GrowOnTouch(nbytes int64) (addr uintptr, err error)
+	// AllocateOnTouch is AllocatePopulated, but a page is made by the rank that first touches
+	// it.
+	AllocateOnTouch(nbytes int64) (addr uintptr, err error)
 }
 
 // Teams creates teams: the members of a group on this node.
@@ -144,8 +147,8 @@ type Received struct {
 // Notifications are counters: each rank of the job has one at each rank of the node.
 //
 // A device that writes a counter wakes no waiter. So a waiter that is about to sleep asks for a
-// message, whose handler calls Notified. NotifySent and NotifyAsk are the two sides of the race
-// between the device's write and that request: at least one of them returns true.
+// message, whose handler calls WakeNotified. RecordNotifySent and RequestNotifyWake are the two
+// sides of the race between the device's write and that request: at least one of them returns true.
 type Notifications interface {
 	// Notify raises the counter of rank from at local rank to, wakes its waiter, and returns
 	// the new value.
@@ -155,15 +158,15 @@ type Notifications interface {
 	NotifyWait(from Rank, want uint32) uint32
 	// NotifySoon is NotifyWait, but returns false instead of sleeping.
 	NotifySoon(from Rank, want uint32) bool
-	// NotifySent records that a device has written count to this rank's counter at rank to, of
-	// another node. True: that rank has asked, and the caller must send it a message.
-	NotifySent(to Rank, count uint32) bool
-	// NotifyAsk records that rank by, of another node, waits for want notifications of the
-	// local rank. True: they have been sent, and the caller must send the message at once.
-	NotifyAsk(local int, by Rank, want uint32) bool
-	// Notified wakes the waiter if the counter of rank from at local rank to is at least want.
-	// False: it is not yet.
-	Notified(to int, from Rank, want uint32) bool
+	// RecordNotifySent records that a device has written count to this rank's counter at rank
+	// to, of another node. True: that rank has asked, and the caller must send it a message.
+	RecordNotifySent(to Rank, count uint32) bool
+	// RequestNotifyWake records that rank by, of another node, waits for want notifications of
+	// the local rank. True: they have been sent, and the caller must send the message at once.
+	RequestNotifyWake(local int, by Rank, want uint32) bool
+	// WakeNotified wakes the waiter if the counter of rank from at local rank to is at least
+	// want. False: it is not yet.
+	WakeNotified(to int, from Rank, want uint32) bool
 	// ReceiveBy has threads that wait for anything from other nodes poll in. It is called once,
 	// before there are any.
 	ReceiveBy(in Incoming)
@@ -229,8 +232,8 @@ const RWWordWriter = 1 << 32
 //
 // A device that writes the count of an event wakes no waiter. So the rank that raises it by a
 // device has a record, which is an event, too, with the count that it has sent, and the waiter
-// asks there for a message. EventSent and EventAsk are the two sides of that race, as of
-// Notifications.
+// asks there for a message. RecordEventSent and RequestEventWake are the two sides of that race, as
+// of Notifications.
 type Events interface {
 	// EventBytes is the size of an event.
 	EventBytes() int64
@@ -245,43 +248,43 @@ type Events interface {
 	EventSoon(e uintptr, seen uint32) bool
 	// EventCount is the count.
 	EventCount(e uintptr) uint32
-	// EventSent records that a device has written count to the event of this record. True: a
-	// waiter has asked, and the caller must send it a message.
-	EventSent(record uintptr, count uint32) bool
-	// EventAsk records that a waiter asks for a message when want has been sent. True: it has
-	// been, and the caller must send the message at once.
-	EventAsk(record uintptr, want uint32) bool
-	// EventTold wakes the waiters of the event if its count is at least count. False: it is not
-	// yet.
-	EventTold(e uintptr, count uint32) bool
+	// RecordEventSent records that a device has written count to the event of this record.
+	// True: a waiter has asked, and the caller must send it a message.
+	RecordEventSent(record uintptr, count uint32) bool
+	// RequestEventWake records that a waiter asks for a message when want has been sent. True:
+	// it has been, and the caller must send the message at once.
+	RequestEventWake(record uintptr, want uint32) bool
+	// WakeEventWaiters wakes the waiters of the event if its count is at least count. False: it
+	// is not yet.
+	WakeEventWaiters(e uintptr, count uint32) bool
 }
 
 // Liveness is the orderly departure of a rank from its node, and the agreement of the ranks of a
 // node on the one that reports why the job ends.
 type Liveness interface {
-	// Ending(true) says that this rank enters the final barrier of the world, and does nothing
-	// else for others until it has passed it or calls Ending(false). A rank that waits for
-	// anything else from it ends the job.
-	Ending(yes bool)
+	// AnnounceFinalBarrier(true) says that this rank enters the final barrier of the world, and
+	// does nothing else for others until it has passed it or calls AnnounceFinalBarrier(false).
+	// A rank that waits for anything else from it ends the job.
+	AnnounceFinalBarrier(yes bool)
 	// Leave announces the departure of this rank, so that the others do not regard it as dead.
 	// clean: the library was finalised.
 	Leave(clean bool)
 	// Exited tells whether a rank of the node has exited without finalising.
 	Exited() bool
-	// ClaimEnd is true for one rank of the node, which prints why the job ends.
-	ClaimEnd() bool
-	// ClaimMachine is called by that rank. It is false if another node of this machine, or a
-	// process that watches it, is known to have printed why the job ends. The caller then
+	// ClaimNodeReport is true for one rank of the node, which prints why the job ends.
+	ClaimNodeReport() bool
+	// ClaimMachineReport is called by that rank. It is false if another node of this machine,
+	// or a process that watches it, is known to have printed why the job ends. The caller then
 	// prints nothing.
-	ClaimMachine() bool
-	// Settle records that the cause has been printed elsewhere.
-	Settle()
+	ClaimMachineReport() bool
+	// MarkReported records that the cause has been printed elsewhere.
+	MarkReported()
 	// InquiriesAt is the address at which other hosts may ask whether the cause of the end is
 	// known on this host, even when all its ranks have ended. nil: there is none.
 	InquiriesAt() []byte
-	// Known asks at such an address, and blocks. An unreachable host has the time within to
-	// answer, a reachable one some seconds.
-	Known(at []byte, within time.Duration) bool
+	// AskCauseKnown asks at such an address, and blocks. An unreachable host has the time
+	// within to answer, a reachable one some seconds.
+	AskCauseKnown(at []byte, within time.Duration) bool
 }
 
 // LocalMemory moves data to and from the memory of this node, private memory of its ranks included.

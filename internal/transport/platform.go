@@ -27,7 +27,7 @@ type JoinInfo struct {
 	// number of this node among those of the network namespace
 	NetnsNode int
 	Secret    []byte                         // of the job
-	Lost      func(rank Rank, reason string) // called once when a rank of the node is lost
+	OnLoss    func(rank Rank, reason string) // called once when a rank of the node is lost
 	Handle    Handler                        // receives active messages
 }
 
@@ -43,14 +43,14 @@ type OpenInfo struct {
 	Node   NodeMemory // memory that the data server accesses, of any rank of its node
 	// Memory carries out the server's accumulates and read-modify-writes, and its accesses to
 	// private memory, for any rank of its node.
-	Memory LocalMemory
-	Handle Handler // receives active messages for ranks of this node
-	Place  Placer  // returns the memory for bodies of unordered messages; nil: always Handle
+	Memory    LocalMemory
+	Handle    Handler // receives active messages for ranks of this node
+	PlaceBody Placer  // returns the memory for bodies of unordered messages; nil: always Handle
 	// Backlogged reports whether two-sided messages for a local rank of this node are queued
 	// outside its mailbox.
 	Backlogged func(local int) bool
-	// Lost is called when a rank of another node is lost. It does not block.
-	Lost func(rank Rank, reason string)
+	// OnLoss is called when a rank of another node is lost. It does not block.
+	OnLoss func(rank Rank, reason string)
 }
 
 // NodeOf is the node of a rank, -1 if there is no such rank.
@@ -67,16 +67,16 @@ func (o *OpenInfo) NodeOf(rank Rank) int {
 	})
 }
 
-// Local is the index of a rank among the ranks of this node, -1 if it belongs to another.
-func (o *OpenInfo) Local(rank Rank) int {
+// LocalIndex is the index of a rank among the ranks of this node, -1 if it belongs to another.
+func (o *OpenInfo) LocalIndex(rank Rank) int {
 	if at, ok := slices.BinarySearch(o.Nodes[o.MyNode], rank); ok {
 		return at
 	}
 	return -1
 }
 
-// HostOf is the name of a rank's host, for the texts of errors; "?" if it is not known.
-func (o *OpenInfo) HostOf(rank Rank) string {
+// HostName is the name of a rank's host, for the texts of errors; "?" if it is not known.
+func (o *OpenInfo) HostName(rank Rank) string {
 	if node := o.NodeOf(rank); node >= 0 && node < len(o.Hosts) {
 		return o.Hosts[node]
 	}

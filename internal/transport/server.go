@@ -26,24 +26,24 @@ func ServerOf(number int) Server { return Server{C.fast_server(C.uint(number))} 
 // Handle is the C record, a struct fast_server.
 func (s Server) Handle() unsafe.Pointer { return unsafe.Pointer(s.c) }
 
-// Heard records that an answer of the server has arrived: it is awake now.
-func (s Server) Heard() { C.fast_heard(s.c) }
+// MarkAwake records that an answer of the server has arrived: it is awake now.
+func (s Server) MarkAwake() { C.fast_heard(s.c) }
 
-// Asks reports whether a transfer is better sent as a message to the server than made by the
-// device. The times are estimates in nanoseconds: of the transfer by the device, of the message,
-// and of waking the server, which is added if it sleeps. The caller must do as the result says,
-// because the result is recorded.
-func (s Server) Asks(device, message, wake float64) bool {
+// PrefersMessage reports whether a transfer is better sent as a message to the server than made by
+// the device. The times are estimates in nanoseconds: of the transfer by the device, of the
+// message, and of waking the server, which is added if it sleeps. The caller must do as the result
+// says, because the result is recorded.
+func (s Server) PrefersMessage(device, message, wake float64) bool {
 	return bool(C.fast_asks(s.c, nanos(device), nanos(message), nanos(wake)))
 }
 
-// asksAt is Asks at the time now, of CLOCK_MONOTONIC, for tests.
-func (s Server) asksAt(now time.Duration, device, message, wake float64) bool {
+// prefersMessageAt is PrefersMessage at the time now, of CLOCK_MONOTONIC, for tests.
+func (s Server) prefersMessageAt(now time.Duration, device, message, wake float64) bool {
 	return bool(C.fast_asks_at(s.c, C.uint64_t(now), nanos(device), nanos(message),
 		nanos(wake)))
 }
 
-// heardAt is Heard at the time now, of CLOCK_MONOTONIC, for tests.
-func (s Server) heardAt(now time.Duration) { C.fast_heard_at(s.c, C.uint64_t(now)) }
+// markAwakeAt is MarkAwake at the time now, of CLOCK_MONOTONIC, for tests.
+func (s Server) markAwakeAt(now time.Duration) { C.fast_heard_at(s.c, C.uint64_t(now)) }
 
 func nanos(ns float64) C.uint64_t { return C.uint64_t(min(max(ns, 0), 1e15)) }

@@ -27,16 +27,16 @@ const (
 // newSleeper starts the virtual time one second after the server's record says that it is asleep.
 func newSleeper(number int) *sleeper {
 	z := &sleeper{s: ServerOf(number)}
-	z.s.Heard()
+	z.s.MarkAwake()
 	z.now = time.Duration(z.s.c.awake) + time.Second
 	return z
 }
 
-// transfer makes one transfer after a pause, as Server.asksAt decides.
+// transfer makes one transfer after a pause, as Server.prefersMessageAt decides.
 func (z *sleeper) transfer(pause time.Duration) {
 	z.now += pause
 	took := byDevice
-	if z.s.asksAt(z.now, float64(byDevice), float64(byMessage), float64(waking)) {
+	if z.s.prefersMessageAt(z.now, float64(byDevice), float64(byMessage), float64(waking)) {
 		z.asked++
 		if took = byMessage; z.now >= z.awake {
 			took += waking
@@ -47,7 +47,7 @@ func (z *sleeper) transfer(pause time.Duration) {
 	z.now += took
 	z.spent += took
 	if z.awake > z.now { // its answer says so
-		z.s.heardAt(z.now)
+		z.s.markAwakeAt(z.now)
 	}
 }
 
@@ -86,14 +86,14 @@ func TestServerSleeps(t *testing.T) {
 // to an awake server, and a message where that is faster even with the wake-up.
 func TestServerAsked(t *testing.T) {
 	z := newSleeper(4)
-	if z.s.asksAt(z.now, 10, 20, 1000) {
+	if z.s.prefersMessageAt(z.now, 10, 20, 1000) {
 		t.Error("a message is sent that takes longer")
 	}
-	if !z.s.asksAt(z.now, 2000, 20, 1000) {
+	if !z.s.prefersMessageAt(z.now, 2000, 20, 1000) {
 		t.Error("the device is used where waking the server takes less")
 	}
-	z.s.Heard()
-	if !z.s.Asks(100, 20, 1000) {
+	z.s.MarkAwake()
+	if !z.s.PrefersMessage(100, 20, 1000) {
 		t.Error("the device is used although the server is awake")
 	}
 }

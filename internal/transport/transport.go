@@ -71,10 +71,10 @@ type Msg struct {
 	Body []byte
 	// Unordered gives up all order, also with respect to other messages. Send only.
 	Unordered bool
-	// Straight sends an unordered message only to the receiver's own process, where the waiting
-	// thread reads it, and not by its node's server. If that cannot be, Send returns
+	// ToProcess sends an unordered message only to the receiver's own process, where the
+	// waiting thread reads it, and not by its node's server. If that cannot be, Send returns
 	// ErrNotNative.
-	Straight bool
+	ToProcess bool
 	// Lent says that Body is valid during the handler's call only. It is set for handlers.
 	Lent bool
 	// Unhurried lets the receiver handle the message some milliseconds later.
@@ -89,18 +89,18 @@ type Msg struct {
 // MaxMessageHead is the most bytes of Msg.Head.
 const MaxMessageHead = 64
 
-// Whole returns Head and Body of a message that is sent as one slice, for a transport that sends no
-// separate head: the sender's Body itself if there is no head, else a copy.
-func (m *Msg) Whole() []byte {
+// Joined returns Head and Body of a message that is sent as one slice, for a transport that sends
+// no separate head: the sender's Body itself if there is no head, else a copy.
+func (m *Msg) Joined() []byte {
 	if len(m.Head) == 0 {
 		return m.Body
 	}
 	return slices.Concat(m.Head, m.Body)
 }
 
-// Keep returns the body of a received message, which begins with the head, for a handler that uses
-// it after its return: a copy if it is lent.
-func (m *Msg) Keep() []byte {
+// OwnedBody returns the body of a received message, which begins with the head, for a handler that
+// uses it after its return: a copy if it is lent.
+func (m *Msg) OwnedBody() []byte {
 	if m.Lent {
 		return bytes.Clone(m.Body)
 	}
@@ -188,15 +188,18 @@ type DeviceAtomics interface {
 }
 
 // Sharer is a Transport whose device may reach private memory of a process that is alone on its
-// node. The processes send each other the keys: a peer knows a key from Learn to Forget. While a
-// peer may use a key its memory must stay shared: an invalid key ends the connection.
+// node. The processes send each other the keys: a peer knows a key from AddSharedRange to
+// RemoveSharedRange. While a peer may use a key its memory must stay shared: an invalid key ends
+// the connection.
 type Sharer interface {
 	// Share is that of DirectFabric. With ok false peers reach the memory by messages.
 	Share(lo, hi uintptr) (key uint64, release func(), ok bool)
-	// Learn records the key of shared memory of a peer, for transfers posted from now on.
-	Learn(p Peer, r Range)
-	// Forget undoes one Learn: transfers posted from now on do not use the key.
-	Forget(p Peer, r Range)
+	// AddSharedRange records the key of shared memory of a peer, for transfers posted from now
+	// on.
+	AddSharedRange(p Peer, r Range)
+	// RemoveSharedRange undoes one AddSharedRange: transfers posted from now on do not use the
+	// key.
+	RemoveSharedRange(p Peer, r Range)
 }
 
 // Notifier is a Transport whose device may write counters in memory of other nodes.
@@ -232,9 +235,9 @@ type Incoming interface {
 	// ReceiveAfter is the time for which a waiter polls memory before it calls PollIncoming. It
 	// is not 0 where devices write most of the words that threads wait for.
 	ReceiveAfter() time.Duration
-	// SleepIn is an epoll descriptor in which a waiter that polls may sleep while it has
+	// IncomingFD is an epoll descriptor in which a waiter that polls may sleep while it has
 	// Visit.Ready (see SharedListener). It polls again after that. Negative: there is none.
-	SleepIn() int
+	IncomingFD() int
 	// LeaveIncoming ends the visit. found says that the waiter's condition is true; else the
 	// waiter goes to sleep.
 	LeaveIncoming(v *Visit, found bool)

@@ -27,15 +27,15 @@ func AppendFragmentHead(b []byte, tag int64, total int) []byte {
 // read-modify-writes, accumulates, and the delivery of two-sided messages. The thread that polls
 // the connection calls all methods, one at a time. rank is a rank of the server's node.
 type WordServer interface {
-	// Change carries out a read-modify-write and stores the old value in x.Old. It returns
+	// ModifyWord carries out a read-modify-write and stores the old value in x.Old. It returns
 	// false if the word is unchanged: the origin then sends the request by a frame.
-	Change(rank Rank, x *RMW) bool
-	// Unlock unlocks the mutex at addr, which the origin holds.
-	Unlock(rank Rank, addr uintptr)
+	ModifyWord(rank Rank, x *RMW) bool
+	// UnlockMutex unlocks the mutex at addr, which the origin holds.
+	UnlockMutex(rank Rank, addr uintptr)
 	// Accumulate adds the data of x to memory of rank. It returns false if the addresses are
 	// refused: nothing is added, and the origin's next fence reports the error.
 	Accumulate(rank Rank, x *Xfer, s Scale) bool
-	// Deliver passes a two-sided message to the mailbox of rank. With delivered false the
-	// message is queued until the mailbox has room. An error ends the connection.
-	Deliver(rank Rank, tag int64, body []byte) (delivered bool, err error)
+	// DeliverMessage passes a two-sided message to the mailbox of rank. With delivered false
+	// the message is queued until the mailbox has room. An error ends the connection.
+	DeliverMessage(rank Rank, tag int64, body []byte) (delivered bool, err error)
 }

@@ -142,9 +142,9 @@ const (
 	LastRMW        = CompareAndSwap
 )
 
-// WordOp is the operation with this number in armcix.h and in C's kernels (K_WORD_ADD to
+// RMWOpOfC is the operation with this number in armcix.h and in C's kernels (K_WORD_ADD to
 // K_WORD_CAS). ok is false if there is none.
-func WordOp(number int) (op RMWOp, ok bool) {
+func RMWOpOfC(number int) (op RMWOp, ok bool) {
 	byNumber := [...]RMWOp{1: FetchAdd, And, Or, Xor, Swap, CompareAndSwap}
 	if number < 1 || number >= len(byNumber) {
 		return 0, false

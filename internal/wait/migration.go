@@ -105,9 +105,9 @@ func (m *Migration) avoid(core int, now time.Time) {
 	m.shun.Took(lostSlice, now)
 }
 
-// Slept is called when the thread has slept: the kernel may have put it elsewhere, which is no
+// AfterSleep is called when the thread has slept: the kernel may have put it elsewhere, which is no
 // fault of the last move.
-func (m *Migration) Slept() { m.stay = min(m.stay, sleptStay) }
+func (m *Migration) AfterSleep() { m.stay = min(m.stay, sleptStay) }
 
 // Yield lets others run on this core, if there are any.
 func Yield() { unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

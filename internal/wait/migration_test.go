@@ -38,7 +38,7 @@ func TestSharedCore(t *testing.T) {
 	if moves < 10 || moves > 20 {
 		t.Errorf("it moved %d times on cores that are all shared", moves)
 	}
-	if m.Slept(); m.stay > sleptStay {
+	if m.AfterSleep(); m.stay > sleptStay {
 		t.Errorf("it stays for %v where it was put when it woke", m.stay)
 	}
 }

@@ -26,14 +26,14 @@ const (
 	longSilent  = 10 // lines of a function that needs no doc comment
 	mostFields  = 15
 	mostMethods = 40
-	mostTypes   = 3  // that have a method of one name, unless it is in commonMethods
+	mostTypes   = 3  // with a method of one name that is not in commonMethods; see methodNames
 	mostWords   = 30 // of a sentence
 )
 
 // commonMethods are names that mean the same for all types that have them.
 var commonMethods = strings.Fields(`Close Error String Send Receive Wait Poll Listen Connect
 	Progress Put Get Acc RMW Call Info Handle Read Write Size Bytes Register Start close send
-	receive wait poll start open run release Release`)
+	receive wait poll start open run release Release Free FD`)
 
 // subjects are words of which the subject of a comment is better named: the caller, the origin,
 // the peer, the waiter.
@@ -158,8 +158,8 @@ func (d debts) comments(s source) {
 // declarations counts types and functions without a comment, and what is too large.
 func (d debts) declarations(t *testing.T) {
 	set := token.NewFileSet()
-	methods := map[string]map[string]bool{} // by name: the types
-	size := map[string]int{}                // of a type, in methods
+	methods := newMethodNames()
+	size := map[string]int{} // of a type, in methods
 	for _, s := range sources(t) {
 		if filepath.Ext(s.path) != ".go" {
 			continue
@@ -179,13 +179,13 @@ func (d debts) declarations(t *testing.T) {
 				}
 				if name := receiver(decl); name != "" && !test {
 					size[dir+"."+name]++
-					if methods[decl.Name.Name] == nil {
-						methods[decl.Name.Name] = map[string]bool{}
-					}
-					methods[decl.Name.Name][dir+"."+name] = true
+					methods.addMethod(dir, name, decl)
 				}
 			case *ast.GenDecl:
 				d.types(decl, dir, test)
+				if !test {
+					methods.addTypes(dir, decl)
+				}
 			}
 		}
 	}
@@ -194,9 +194,9 @@ func (d debts) declarations(t *testing.T) {
 			d["methods "+name] = n
 		}
 	}
-	for name, types := range methods {
-		if len(types) > mostTypes && !slices.Contains(commonMethods, name) {
-			d["method-name "+name] = len(types)
+	for name, n := range methods.count() {
+		if n > mostTypes && !slices.Contains(commonMethods, name) {
+			d["method-name "+name] = n
 		}
 	}
 }

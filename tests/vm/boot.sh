@@ -28,7 +28,8 @@ wait $! || say FAIL "the other end of verbs"
 echo "$figures"
 for operation in write read fetch-add write-chain-64 write-gather-64 write-stream read-stream; do
 	for wait in spinning sleeping; do
-		echo "$figures" | grep -q "^$operation,$wait,[0-9]*,[A-Za-z/]*,[0-9]" ||
+		echo "$figures" | tr '\t' ' ' |
+			grep -q "^PERF $operation $wait [0-9]* 2 [A-Za-z/]* [0-9]" ||
 			say FAIL "no figure of $operation, $wait"
 	done
 done

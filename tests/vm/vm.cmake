@@ -15,10 +15,11 @@ endfunction()
 
 if(ARMCI_VERBS_INCLUDE AND ARMCI_VERBS_LIBRARY)
   set(verbs ${PROJECT_SOURCE_DIR}/bench/verbs) # connections by bare verbs
-  file(GLOB sources CONFIGURE_DEPENDS ${here}/vm/raw/*.c ${verbs}/*.c)
+  set(timing ${PROJECT_SOURCE_DIR}/cmd/armci_perf/worker) # clock, samples, lines
+  file(GLOB sources CONFIGURE_DEPENDS ${here}/vm/raw/*.c ${verbs}/*.c ${timing}/timing.c)
   add_executable(vm_raw EXCLUDE_FROM_ALL ${sources})
   target_compile_options(vm_raw PRIVATE ${ARMCI_CFLAGS})
-  target_include_directories(vm_raw PRIVATE ${ARMCI_VERBS_INCLUDE} ${verbs})
+  target_include_directories(vm_raw PRIVATE ${ARMCI_VERBS_INCLUDE} ${verbs} ${timing})
   target_link_libraries(vm_raw PRIVATE ${ARMCI_VERBS_LIBRARY})
   set_target_properties(vm_raw PROPERTIES OUTPUT_NAME raw RUNTIME_OUTPUT_DIRECTORY ${out}/vm)
   add_dependencies(armci_tests vm_raw)

@@ -24,10 +24,10 @@ static void begin(struct pool *p)
 static double run(struct pool *p, void (*all)(struct pool *))
 {
 	begin(p);
-	double start = app_now();
+	double start = timing_now();
 	all(p);
 	APP_COMM(ARMCI_Barrier());
-	return app_now() - start;
+	return timing_now() - start;
 }
 
 static double run_messages(void *pool) { return run(pool, pool_messages); }

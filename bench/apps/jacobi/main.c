@@ -73,7 +73,7 @@ static double run(struct field *f, const struct exchange *exchange)
 	for (int i = 0; i < 2; i++)
 		fill(f, f->grid[i][app_me], f->top, f->left, f->rows, f->columns);
 	ARMCI_Barrier();
-	double begin = app_now();
+	double begin = timing_now();
 	for (int t = 0; t < f->iterations; t++) {
 		const double *from = f->grid[t % 2][app_me];
 		double *to = f->grid[1 - t % 2][app_me];
@@ -83,7 +83,7 @@ static double run(struct field *f, const struct exchange *exchange)
 		outer(f, from, to);
 	}
 	APP_COMM(MPI_Barrier(MPI_COMM_WORLD));
-	return app_now() - begin;
+	return timing_now() - begin;
 }
 
 static double run_messages(void *field) { return run(field, &by_messages); }

@@ -59,7 +59,7 @@ static double run(struct work *w, bool cyclic, const struct transport *t)
 	struct panel *diagonal = &w->diagonal, *both[] = {&w->lower, &w->upper};
 	lu_fill(m, cyclic);
 	ARMCI_Barrier();
-	double start = app_now();
+	double start = timing_now();
 	for (int k = 0; k < m->blocks; k++) {
 		panel_diagonal(diagonal, m, k);
 		panel_lower(&w->lower, m, k);
@@ -74,7 +74,7 @@ static double run(struct work *w, bool cyclic, const struct transport *t)
 	if (t->end)
 		APP_COMM(t->end());
 	APP_COMM(ARMCI_Barrier());
-	return app_now() - start;
+	return timing_now() - start;
 }
 
 static double mpi_cyclic(void *arg) { return run(arg, true, &messages); }

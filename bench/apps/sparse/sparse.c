@@ -39,7 +39,7 @@ static double run(struct sparse *s, void (*fetch)(struct fetch *, int))
 	struct part *p = &s->part;
 	begin(p);
 	ARMCI_Barrier();
-	double start = app_now();
+	double start = timing_now();
 	for (int k = 0; k < SPARSE_PRODUCTS; k++) {
 		double *x = part_x(p, app_me, k % 2), *next = part_x(p, app_me, (k + 1) % 2);
 		APP_COMM(fetch(&s->fetch, k % 2));
@@ -50,7 +50,7 @@ static double run(struct sparse *s, void (*fetch)(struct fetch *, int))
 		}
 	}
 	APP_COMM(ARMCI_Barrier());
-	return app_now() - start;
+	return timing_now() - start;
 }
 
 // The same by one process.

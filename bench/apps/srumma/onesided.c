@@ -171,7 +171,7 @@ static double run(struct product *m, bool overlap)
 	int count = plan(m, order);
 	part_spoil(&m->blocks.c);
 	MPI_Barrier(MPI_COMM_WORLD);
-	double begin = app_now();
+	double begin = timing_now();
 	if (overlap)
 		fetch(&order[0], &buffers[0]);
 	for (int i = 0; i < count; i++) {
@@ -183,7 +183,7 @@ static double run(struct product *m, bool overlap)
 		multiply(&m->blocks.c, &order[i], i == 0);
 	}
 	APP_COMM(MPI_Barrier(MPI_COMM_WORLD));
-	double time = app_now() - begin;
+	double time = timing_now() - begin;
 	for (int i = 0; i < 2; i++) buffer_free(&buffers[i]);
 	free(order);
 	return time;

@@ -51,13 +51,13 @@ double pdgemm_run(void *product)
 	app_need(info == 0, "descinit");
 	part_spoil(&m->cyclic.c);
 	MPI_Barrier(MPI_COMM_WORLD);
-	double begin = app_now();
+	double begin = timing_now();
 	count_messages = true;
 	pdgemm_("N", "N", &m->n, &m->n, &m->n, &alpha, a, &one, &one, all, b, &one, &one, all,
 		&beta, m->cyclic.c.at, &one, &one, all);
 	count_messages = false;
 	APP_COMM(MPI_Barrier(MPI_COMM_WORLD));
-	return app_now() - begin;
+	return timing_now() - begin;
 }
 
 bool pdgemm_good(void *product)

@@ -43,7 +43,7 @@ static double rounds(struct transpose *t, void (*one)(struct transpose *, void *
 {
 	begin(t);
 	ARMCI_Barrier();
-	double start = app_now();
+	double start = timing_now();
 	for (int i = 0; i < t->rounds; i++) {
 		one(t, i % 2 ? t->b : t->a, i % 2 ? t->a : t->b);
 		if (one == round_put)
@@ -53,7 +53,7 @@ static double rounds(struct transpose *t, void (*one)(struct transpose *, void *
 	}
 	if (one == round_mpi || one == round_mpi_types)
 		APP_COMM(MPI_Barrier(MPI_COMM_WORLD));
-	return app_now() - start;
+	return timing_now() - start;
 }
 
 static double run_mpi(void *t) { return rounds(t, round_mpi); }

@@ -97,7 +97,7 @@ void papers_aggregation(void)
 	struct perf_case c = {.op = "aggregation",
 		.shape = "1000x8",
 		.bytes = 8.0 * COUNT,
-		.unit = PERF_NS,
+		.unit = TIMING_NS,
 		.arg = &m};
 	papers_contest(&c, ways, NULL);
 	double wrong = 0;

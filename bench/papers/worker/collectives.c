@@ -35,7 +35,7 @@ static void pair(struct perf_case c, const char *op, perf_body ours, perf_body t
 void papers_collectives(void)
 {
 	struct perf_transfer t = perf_transfer(MOST);
-	struct perf_case c = {.shape = "-", .unit = PERF_NS, .arg = &t};
+	struct perf_case c = {.shape = "-", .unit = TIMING_NS, .arg = &t};
 	pair(c, "collectives-barrier", barrier, mpi_barrier, NULL);
 	for (int bytes = 8; bytes <= (int)perf_pace(4096, MOST); bytes *= bytes == 8 ? 8 :
 			perf_quick                                                   ? 64 :

@@ -21,7 +21,7 @@ double papers_tick(void)
 {
 	static double best;
 	for (int i = 0; best == 0 || (i > 0 && i < 1000); i++) {
-		double begin = perf_now(), end = perf_now();
+		double begin = timing_now(), end = timing_now();
 		if (best == 0 || end - begin < best)
 			best = end - begin;
 	}
@@ -51,9 +51,9 @@ static void once(struct turn *t, long n)
 	const struct papers_way *way = t->way;
 	if (way->clock)
 		*way->clock = 0;
-	double begin = perf_now();
+	double begin = timing_now();
 	way->body(t->arg, n);
-	double spent = way->clock ? *way->clock : perf_now() - begin;
+	double spent = way->clock ? *way->clock : timing_now() - begin;
 	if (way->callers == PAPERS_MPI_ALL)
 		MPI_Allreduce(MPI_IN_PLACE, &spent, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 	t->spent += way->callers == PAPERS_TOGETHER ? perf_greatest(spent) : spent;
@@ -102,7 +102,7 @@ static double sample(const struct perf_case *c, const struct papers_way *way, lo
 }
 
 void papers_measure(const struct perf_case *c, const struct papers_way *ways,
-	double figure[PAPERS_WAYS][PERF_REPS_MAX])
+	double figure[PAPERS_WAYS][TIMING_REPS_MAX])
 {
 	long n[PAPERS_WAYS] = {0};
 	int count = 0;
@@ -110,7 +110,7 @@ void papers_measure(const struct perf_case *c, const struct papers_way *ways,
 	ARMCI_Barrier();
 	for (int rep = -1; rep < perf_reps; rep++) // the first is to warm up
 		for (int k = 0; k < count; k++) {
-			int i = (k + rep + 1) % count;
+			int i = timing_order(k, rep, count);
 			if (ways[i].body)
 				figure[i][rep < 0 ? 0 : rep] = sample(c, &ways[i], &n[i]);
 		}
@@ -128,7 +128,7 @@ void papers_row(const struct perf_case *c, const char *name, const double *figur
 
 void papers_contest(const struct perf_case *c, const struct papers_way *ways, const char *beside)
 {
-	static double figure[PAPERS_WAYS][PERF_REPS_MAX];
+	static double figure[PAPERS_WAYS][TIMING_REPS_MAX];
 	const double *base = NULL;
 	papers_measure(c, ways, figure);
 	for (int i = 0; beside && ways[i].name; i++)

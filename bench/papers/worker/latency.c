@@ -39,9 +39,9 @@ static void mpi_trip(void *arg, long n) { perf_half_trips(arg, 2 * n, say, hear)
 
 static void mpi_half(void *arg, long n)
 {
-	double begin = perf_now();
+	double begin = timing_now();
 	mpi_trip(arg, n);
-	counted = (perf_now() - begin) / 2;
+	counted = (timing_now() - begin) / 2;
 }
 
 void papers_latency(void)
@@ -50,7 +50,7 @@ void papers_latency(void)
 	struct perf_case c = {.op = "latency",
 		.shape = "-",
 		.bytes = BYTES,
-		.unit = PERF_NS,
+		.unit = TIMING_NS,
 		.arg = &t};
 	const struct papers_way ways[] = {{"get", get, PAPERS_ALONE, NULL},
 		{"put", put, PAPERS_ALONE, NULL}, {"put-local", put_local, PAPERS_ALONE, &counted},

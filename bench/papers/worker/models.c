@@ -42,7 +42,7 @@ static const struct {
 };
 
 static const double *find(const char *name, const struct rdma_way *way, int n,
-	double figure[][PERF_REPS_MAX])
+	double figure[][TIMING_REPS_MAX])
 {
 	for (int i = 0; i < n; i++)
 		if (strcmp(way[i].name, name) == 0)
@@ -51,7 +51,7 @@ static const double *find(const char *name, const struct rdma_way *way, int n,
 }
 
 void models_rows(const struct perf_case *c, const struct rdma_way *way, int n,
-	double figure[][PERF_REPS_MAX])
+	double figure[][TIMING_REPS_MAX])
 {
 	const double *copy = find("copy", way, n, figure),
 		     *reg = find("registration", way, n, figure),
@@ -59,7 +59,7 @@ void models_rows(const struct perf_case *c, const struct rdma_way *way, int n,
 	if (perf_me != 0 || !copy || !reg || !net)
 		return;
 	for (size_t k = 0; k < sizeof models / sizeof models[0]; k++) {
-		double said[PERF_REPS_MAX];
+		double said[TIMING_REPS_MAX];
 		const double *scheme = find(models[k].scheme, way, n, figure);
 		for (int i = 0; i < perf_reps; i++)
 			said[i] = models[k].of((struct rate){copy[i], reg[i], net[i]});
@@ -84,8 +84,8 @@ void models_of_paper(const char *op)
 		{"paper-overlap", overlapped, 60.48, true},
 	};
 	const struct rate cluster = {.copy = 149, .reg = 350, .net = 101.8};
-	struct perf_case c = {.op = op, .shape = "-", .unit = PERF_MBS};
-	double wrong = 0, said[PERF_REPS_MAX], printed[PERF_REPS_MAX];
+	struct perf_case c = {.op = op, .shape = "-", .unit = TIMING_MBS};
+	double wrong = 0, said[TIMING_REPS_MAX], printed[TIMING_REPS_MAX];
 	for (size_t k = 0; k < sizeof of_paper / sizeof of_paper[0]; k++) {
 		for (int i = 0; i < perf_reps; i++)
 			said[i] = of_paper[k].of(cluster), printed[i] = of_paper[k].printed;

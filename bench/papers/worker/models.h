@@ -9,7 +9,7 @@
 // Prints what the models say beside what the scheme they are about has reached, repetition by
 // repetition. The ways have the rates: copy, registration, raw.
 void models_rows(const struct perf_case *c, const struct rdma_way *way, int n,
-	double figure[][PERF_REPS_MAX]);
+	double figure[][TIMING_REPS_MAX]);
 
 // Prints what they give for the rates of the paper's cluster beside what is printed there.
 void models_of_paper(const char *op);

@@ -76,10 +76,10 @@ static void hear(struct papers_moving *m)
 void papers_mpi_half(void *arg, long n)
 {
 	struct papers_moving *m = arg;
-	double begin = perf_now();
+	double begin = timing_now();
 	for (long i = 0; i < 2 * n && papers_takes_part(); i++)
 		((i & 1) == (perf_me != 0) ? say : hear)(m);
-	m->clock = (perf_now() - begin) / 2;
+	m->clock = (timing_now() - begin) / 2;
 }
 
 void papers_mpi_answered(void *arg, long n)

@@ -37,17 +37,17 @@ PAPERS_COUNTED(sequence, F->clock, put_to(F), fence_each(F), (void)0)
 static void improvement(const struct perf_case *c, const char *name, const double *all,
 	const double *one)
 {
-	double percent[PERF_REPS_MAX];
+	double percent[TIMING_REPS_MAX];
 	struct perf_case row = *c;
 	for (int i = 0; i < perf_reps; i++)
 		percent[i] = one[i] > 0 ? 100 * (1 - all[i] / one[i]) : 0;
-	row.unit = PERF_PERCENT;
+	row.unit = TIMING_PERCENT;
 	papers_row(&row, name, percent, NULL);
 }
 
 void papers_all_fence(void)
 {
-	static double figure[PAPERS_WAYS][PERF_REPS_MAX];
+	static double figure[PAPERS_WAYS][TIMING_REPS_MAX];
 	void **all = perf_malloc(64 * MOST_RANKS);
 	struct fences f = {.mine = perf_private(64), .theirs = (char **)all};
 	const struct papers_way ways[] = {{"one", all_fence, PAPERS_ALONE, &f.clock},
@@ -61,7 +61,7 @@ void papers_all_fence(void)
 		snprintf(shape, sizeof shape, "%d", f.ranks);
 		struct perf_case c = {.op = "all-fence",
 			.shape = shape,
-			.unit = PERF_NS,
+			.unit = TIMING_NS,
 			.arg = &f};
 		papers_measure(&c, ways, figure);
 		for (int i = 0; i < 4; i++)
@@ -152,7 +152,7 @@ void papers_one_to_all(void)
 			.shape = shape,
 			.bytes = 8.0 * n * n,
 			.ops = perf_n - 1,
-			.unit = PERF_MBS,
+			.unit = TIMING_MBS,
 			.arg = &m};
 		papers_patches(&m, n);
 		papers_contest(&c, ways, "mpi");

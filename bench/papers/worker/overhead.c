@@ -34,11 +34,11 @@ struct overhead {
 
 // What is measured, by way and repetition. It is 0 on a rank that does not measure.
 struct figures {
-	double seconds[2 * MOST][PERF_REPS_MAX], operations[2 * MOST][PERF_REPS_MAX];
+	double seconds[2 * MOST][TIMING_REPS_MAX], operations[2 * MOST][TIMING_REPS_MAX];
 	// seconds of processor time
-	double caller[2 * MOST][PERF_REPS_MAX], target[2 * MOST][PERF_REPS_MAX];
+	double caller[2 * MOST][TIMING_REPS_MAX], target[2 * MOST][TIMING_REPS_MAX];
 	// seconds; the last is COMPUTING's
-	double computing[2 * MOST + 1][PERF_REPS_MAX], alone[2 * MOST + 1][PERF_REPS_MAX];
+	double computing[2 * MOST + 1][TIMING_REPS_MAX], alone[2 * MOST + 1][TIMING_REPS_MAX];
 };
 enum { COMPUTING = 2 * MOST };
 
@@ -85,9 +85,9 @@ static void cost(struct overhead *o, struct figures *f, int way, int rep)
 	begin_sample(o);
 	double before = processor_time();
 	if (perf_me == way / 2) {
-		double begin = perf_now(), seconds;
+		double begin = timing_now(), seconds;
 		body_of(way)(&o->t, n);
-		seconds = perf_now() - begin;
+		seconds = timing_now() - begin;
 		f->caller[way][rep] = processor_time() - before;
 		raise_flag(o, o->target);
 		f->seconds[way][rep] = seconds;
@@ -109,14 +109,14 @@ static double computation(struct overhead *o, int way, bool none)
 	if (perf_me == caller) {
 		while (!*o->flag)
 			if (way == COMPUTING)
-				perf_compute(2000);
+				timing_compute(2000);
 			else
 				body_of(way)(&o->t, 1);
 	} else if (perf_me == o->target) {
-		perf_compute(o->rounds / 10 + 1); // by now the caller does what it does
-		double begin = perf_now();
-		perf_compute(o->rounds);
-		spent = perf_now() - begin;
+		timing_compute(o->rounds / 10 + 1); // by now the caller does what it does
+		double begin = timing_now();
+		timing_compute(o->rounds);
+		spent = timing_now() - begin;
 		if (caller >= 0)
 			raise_flag(o, caller);
 	}
@@ -130,7 +130,7 @@ static void beside_alone(struct overhead *o, struct figures *f, int way, int rep
 }
 
 static void row(const struct overhead *o, const char *what, int way, const double *value,
-	enum perf_unit unit)
+	enum timing_unit unit)
 {
 	char op[96];
 	struct perf_case c = {.op = op,
@@ -149,15 +149,15 @@ static void each(const struct overhead *o, const char *what, int way, double *se
 	const double *operations)
 {
 	for (int i = 0; i < perf_reps; i++) seconds[i] *= 1e9 / operations[i];
-	row(o, what, way, seconds, PERF_NS);
+	row(o, what, way, seconds, TIMING_NS);
 }
 
 static void slowdown(const struct overhead *o, struct figures *f, int way)
 {
-	double percent[PERF_REPS_MAX];
+	double percent[TIMING_REPS_MAX];
 	for (int i = 0; i < perf_reps; i++)
 		percent[i] = 100 * (f->computing[way][i] / f->alone[way][i] - 1);
-	row(o, "slowdown", way, percent, PERF_PERCENT);
+	row(o, "slowdown", way, percent, TIMING_PERCENT);
 }
 
 static void print(const struct overhead *o, struct figures *f)
@@ -227,7 +227,7 @@ void papers_overhead(void)
 	o.t.mine = o.t.all[perf_me];
 	o.t.theirs = o.t.all[o.target];
 	o.t.stride[0] = LEADING * (int)sizeof(double);
-	o.rounds = perf_rounds(perf_pace(0.002, 0.01));
+	o.rounds = timing_rounds(perf_pace(0.002, 0.01));
 	for (int n = perf_quick ? 64 : 16; n <= (int)perf_pace(64, LARGEST / 2); n *= 4) {
 		snprintf(o.shape, sizeof o.shape, "%dx%d", n, n);
 		o.t.count[0] = n * (int)sizeof(double);

@@ -7,9 +7,6 @@
 #include "papers.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-
-#include "row.h"
 
 enum {
 	LEAST = 1 << 10,
@@ -33,7 +30,7 @@ static void get(long rounds)
 	armci_hdl_t h;
 	ARMCI_INIT_HANDLE(&h);
 	ARMCI_NbGet(t.theirs, t.mine, t.count[0], perf_peer, &h);
-	perf_compute(rounds);
+	timing_compute(rounds);
 	ARMCI_Wait(&h);
 }
 
@@ -42,7 +39,7 @@ static void ask(long rounds)
 	MPI_Request reply;
 	MPI_Irecv(t.mine, t.count[0], MPI_BYTE, perf_peer, REPLY, MPI_COMM_WORLD, &reply);
 	MPI_Send(&t.count[0], 1, MPI_INT, perf_peer, ASK, MPI_COMM_WORLD);
-	perf_compute(rounds);
+	timing_compute(rounds);
 	MPI_Wait(&reply, MPI_STATUS_IGNORE);
 }
 
@@ -68,15 +65,14 @@ static void end_replies(void)
 // fewer if they have them.
 static double timed(void (*operation)(long rounds), long rounds, int n)
 {
-	double took[TIMES], until = perf_now() + perf_pace(0.001, 0.006);
+	double took[TIMES], until = timing_now() + perf_pace(0.001, 0.006);
 	int done = 0;
-	while (done < n && (done < FEWEST || perf_now() < until)) {
-		double begin = perf_now();
+	while (done < n && (done < FEWEST || timing_now() < until)) {
+		double begin = timing_now();
 		operation(rounds);
-		took[done++] = perf_now() - begin;
+		took[done++] = timing_now() - begin;
 	}
-	qsort(took, (size_t)done, sizeof took[0], row_by_size);
-	return took[done / 2];
+	return timing_median(took, done);
 }
 
 static int enough(void (*operation)(long rounds))
@@ -100,7 +96,7 @@ static double overlap(void (*operation)(long rounds))
 	int n = enough(operation), last = 0;
 	double tries[3], whole[STEPS + 1];
 	for (int i = 0; i < 3; i++) tries[i] = timed(operation, 0, n);
-	double alone = row_median(tries, 3), limit = alone * (1 + tolerance);
+	double alone = timing_median(tries, 3), limit = alone * (1 + tolerance);
 	whole[0] = alone;
 	for (int i = 1; i <= STEPS; i++) {
 		whole[i] = timed(operation, (long)(most_work * i / STEPS * alone * rounds_a_second),
@@ -134,15 +130,15 @@ static void versions(double (*measure)(void (*operation)(long rounds)), double *
 
 static void overlap_rows(int bytes)
 {
-	double ours[PERF_REPS_MAX], mpi[PERF_REPS_MAX];
+	double ours[TIMING_REPS_MAX], mpi[TIMING_REPS_MAX];
 	struct perf_case c = {.op = "overlap-work",
 		.shape = "-",
 		.bytes = bytes,
-		.unit = PERF_PERCENT};
+		.unit = TIMING_PERCENT};
 	t.count[0] = bytes;
 	for (int i = -1; i < perf_reps; i++) { // the first is to warm up
 		if (perf_me == 0)
-			rounds_a_second = (double)perf_rounds(1);
+			rounds_a_second = (double)timing_rounds(1);
 		versions(overlap, &ours[i < 0 ? 0 : i], &mpi[i < 0 ? 0 : i]);
 	}
 	papers_row(&c, "get", ours, NULL);
@@ -158,7 +154,7 @@ static double whole(void (*operation)(long rounds))
 
 static void total_rows(void)
 {
-	double ours[PERF_REPS_MAX], mpi[PERF_REPS_MAX];
+	double ours[TIMING_REPS_MAX], mpi[TIMING_REPS_MAX];
 	t.count[0] = 64 << 10;
 	for (int point = 0; point <= POINTS; point += perf_quick ? POINTS / 2 : 1) {
 		char shape[16];
@@ -166,10 +162,10 @@ static void total_rows(void)
 		struct perf_case c = {.op = "overlap-total",
 			.shape = shape,
 			.bytes = t.count[0],
-			.unit = PERF_NS};
+			.unit = TIMING_NS};
 		for (int i = -1; i < perf_reps; i++) {
 			if (perf_me == 0) {
-				rounds_a_second = (double)perf_rounds(1);
+				rounds_a_second = (double)timing_rounds(1);
 				work = (long)(point * STEP_US * 1e-6 * rounds_a_second);
 			}
 			versions(whole, &ours[i < 0 ? 0 : i], &mpi[i < 0 ? 0 : i]);

@@ -34,7 +34,7 @@ void papers_contest(const struct perf_case *c, const struct papers_way *ways, co
 // The same without rows: the figures of each way, in the order of the list, in the unit of the
 // case. On rank 0.
 void papers_measure(const struct perf_case *c, const struct papers_way *ways,
-	double figure[PAPERS_WAYS][PERF_REPS_MAX]);
+	double figure[PAPERS_WAYS][TIMING_REPS_MAX]);
 // Prints one row OP/NAME; beside may be NULL.
 void papers_row(const struct perf_case *c, const char *name, const double *figure,
 	const double *beside);
@@ -50,9 +50,9 @@ double papers_tick(void);     // seconds that it takes to read the clock
 		(void)arg;                                                            \
 		for (long i = 0; i < n; i++) {                                        \
 			before;                                                       \
-			double begin = perf_now();                                    \
+			double begin = timing_now();                                    \
 			call;                                                         \
-			spent += perf_now() - begin - tick;                           \
+			spent += timing_now() - begin - tick;                           \
 			after;                                                        \
 		}                                                                     \
 		clock = spent > 0 ? spent : 0;                                        \

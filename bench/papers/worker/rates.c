@@ -60,22 +60,22 @@ void rates_register(void *arg, long n)
 {
 	struct rates *r = arg;
 	for (long i = 0; i < n; i++) {
-		double begin = perf_now();
+		double begin = timing_now();
 		struct ibv_mr *m = begin_use(r);
-		r->clock += perf_now() - begin;
+		r->clock += timing_now() - begin;
 		end_use(m);
 	}
 }
 
 double rates_deregister(struct rates *r, double seconds)
 {
-	double spent = 0, tick = papers_tick(), start = perf_now();
+	double spent = 0, tick = papers_tick(), start = timing_now();
 	long n = 0;
-	for (; perf_now() - start < seconds; n++) {
+	for (; timing_now() - start < seconds; n++) {
 		struct ibv_mr *m = begin_use(r);
-		double begin = perf_now();
+		double begin = timing_now();
 		end_use(m);
-		spent += perf_now() - begin - tick;
+		spent += timing_now() - begin - tick;
 	}
 	return spent > 0 ? spent / (double)n : 1e-9;
 }

@@ -19,7 +19,7 @@ static bool may_lock(const struct rates *r)
 // is to last.
 static void deregister_row(struct rates *r, const struct perf_case *c)
 {
-	double rate[PERF_REPS_MAX];
+	double rate[TIMING_REPS_MAX];
 	if (perf_me != 0)
 		return;
 	for (int i = 0; i < perf_reps; i++)
@@ -41,7 +41,7 @@ void papers_registration(void)
 		struct perf_case c = {.op = "registration",
 			.shape = "-",
 			.bytes = bytes,
-			.unit = PERF_MBS,
+			.unit = TIMING_MBS,
 			.arg = &r};
 		r.bytes = (size_t)bytes;
 		r.next = 0;

@@ -102,7 +102,7 @@ void papers_rows(void)
 		struct perf_case c = {.op = "rows",
 			.shape = shape,
 			.bytes = 8.0 * n * n,
-			.unit = PERF_MBS,
+			.unit = TIMING_MBS,
 			.arg = &m};
 		papers_patches(&m, n);
 		papers_contest(&c, get_ways, "get-rows");

@@ -51,12 +51,12 @@ static void check(struct gets *g)
 
 static void contest(struct gets *g, struct rates *r)
 {
-	static double figure[RDMA_WAYS][PERF_REPS_MAX];
+	static double figure[RDMA_WAYS][TIMING_REPS_MAX];
 	struct rdma_way way[RDMA_WAYS];
 	struct perf_case c = {.op = "get-schemes",
 		.shape = "-",
 		.bytes = g->bytes,
-		.unit = PERF_MBS,
+		.unit = TIMING_MBS,
 		.warm = perf_pace(0, 0.005)};
 	int n = 0, raw = variants_count();
 	for (; n < raw; n++) way[n] = (struct rdma_way){variants_name(n), n, get, g, NULL, 0};

@@ -56,7 +56,7 @@ void papers_transfer(void)
 		struct perf_case c = {.op = "transfer",
 			.shape = "-",
 			.bytes = bytes,
-			.unit = PERF_MBS,
+			.unit = TIMING_MBS,
 			.arg = &m};
 		papers_contiguous(&m, bytes);
 		contest(&m, &c, get, put);
@@ -74,7 +74,7 @@ void papers_transfer_strided(void)
 		struct perf_case c = {.op = "transfer-strided",
 			.shape = shape,
 			.bytes = 8.0 * n * n,
-			.unit = PERF_MBS,
+			.unit = TIMING_MBS,
 			.arg = &m};
 		papers_patches(&m, n);
 		contest(&m, &c, get_strided, put_strided);

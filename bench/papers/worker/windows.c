@@ -62,7 +62,7 @@ void papers_get_fence(void)
 			struct perf_case c = {.op = "mpi-get-fence",
 				.shape = "-",
 				.bytes = sizes[i],
-				.unit = PERF_NS,
+				.unit = TIMING_NS,
 				.arg = &t};
 			t.count[0] = sizes[i];
 			papers_contest(&c, ways, "mpi");

@@ -16,7 +16,7 @@ void perf_accumulate(void)
 		struct perf_case c = {.op = "acc",
 			.shape = "-",
 			.bytes = bytes,
-			.unit = bytes > 8 ? PERF_MBS : PERF_NS,
+			.unit = bytes > 8 ? TIMING_MBS : TIMING_NS,
 			.ours = acc,
 			.arg = &t};
 		t.count[0] = bytes;
@@ -42,13 +42,13 @@ PERF_BODY(swap, int mine = 1; ARMCI_Rmw(ARMCI_SWAP, &mine, t->theirs + 64, 0, pe
 void perf_rmw(void)
 {
 	struct perf_transfer t = perf_transfer(4096);
-	struct perf_case c = {.shape = "-", .bytes = 8, .unit = PERF_NS, .arg = &t};
+	struct perf_case c = {.shape = "-", .bytes = 8, .unit = TIMING_NS, .arg = &t};
 	c.op = "fetch-add", c.ours = fetch_add;
 	perf_solo(&c);
 	c.op = "swap", c.bytes = 4, c.ours = swap;
 	perf_solo(&c);
 	counter = (char *)t.all[0] + 256;
-	c.op = "fetch-add-contended", c.bytes = 8, c.ours = contended_add, c.unit = PERF_MOPS,
+	c.op = "fetch-add-contended", c.bytes = 8, c.ours = contended_add, c.unit = TIMING_MOPS,
 	c.lasting = perf_far;
 	perf_all(&c);
 	ARMCI_Barrier();
@@ -79,7 +79,7 @@ static double compete(const struct perf_case *c, perf_body pair, double *rate, d
 {
 	double seconds = perf_pace(0.02, 0.2), made = 0;
 	ARMCI_Barrier();
-	for (double end = perf_now() + seconds; perf_now() < end; made += 16) pair(c->arg, 16);
+	for (double end = timing_now() + seconds; timing_now() < end; made += 16) pair(c->arg, 16);
 	double all = perf_total(made);
 	*rate = all / seconds / 1e6;
 	*share = -perf_greatest(-made) * perf_n / all;
@@ -88,10 +88,10 @@ static double compete(const struct perf_case *c, perf_body pair, double *rate, d
 
 static void contended(struct perf_case c)
 {
-	double rate[PERF_REPS_MAX], raw_rate[PERF_REPS_MAX], share[PERF_REPS_MAX],
-		raw_share[PERF_REPS_MAX], made = 0;
+	double rate[TIMING_REPS_MAX], raw_rate[TIMING_REPS_MAX], share[TIMING_REPS_MAX],
+		raw_share[TIMING_REPS_MAX], made = 0;
 	struct perf_transfer *t = c.arg;
-	c.op = "lock-contended", c.unit = PERF_MOPS, c.ours = lock_first;
+	c.op = "lock-contended", c.unit = TIMING_MOPS, c.ours = lock_first;
 	bool beside = !perf_alone && perf_baseline(&c, 0) && c.raw;
 	for (int i = 0; i < perf_reps; i++) {
 		made += compete(&c, c.ours, &rate[i], &share[i]);
@@ -99,7 +99,7 @@ static void contended(struct perf_case c)
 			compete(&c, c.raw, &raw_rate[i], &raw_share[i]);
 	}
 	perf_figures(&c, rate, beside ? raw_rate : NULL, perf_reps);
-	c.op = "lock-least-share", c.unit = PERF_SHARE;
+	c.op = "lock-least-share", c.unit = TIMING_SHARE;
 	perf_figures(&c, share, beside ? raw_share : NULL, perf_reps);
 	ARMCI_Barrier();
 	double want = perf_total(made);
@@ -112,14 +112,15 @@ void perf_lock(void)
 	struct perf_transfer t = perf_transfer(4096);
 	struct perf_case c = {.op = "lock+unlock",
 		.shape = "-",
-		.unit = PERF_NS,
+		.unit = TIMING_NS,
 		.ours = lock_peer,
 		.arg = &t};
 	ARMCI_Create_mutexes(1);
 	perf_solo(&c);
 	if (perf_far) {
 		// each as often: the slowest counts, so being on the mutex's node gains nothing
-		c.op = "lock-contended", c.ours = lock_first, c.unit = PERF_MOPS, c.lasting = true;
+		c.op = "lock-contended", c.ours = lock_first;
+		c.unit = TIMING_MOPS, c.lasting = true;
 		perf_all(&c);
 	} else if (perf_n > 1) {
 		contended(c);

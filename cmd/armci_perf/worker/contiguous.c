@@ -20,7 +20,7 @@ void perf_small(void)
 	} rows[] = {{"put", put}, {"get", get}, {"put-value", put_value}, {"get-value", get_value},
 		{"fence", fence}, {"put+fence", put_fence}};
 	struct perf_transfer t = perf_transfer(SMALL);
-	struct perf_case c = {.shape = "-", .bytes = 8, .unit = PERF_NS, .arg = &t};
+	struct perf_case c = {.shape = "-", .bytes = 8, .unit = TIMING_NS, .arg = &t};
 	t.count[0] = 8;
 	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
 		c.op = rows[i].op, c.ours = rows[i].body;
@@ -34,7 +34,7 @@ void perf_bandwidth(void)
 {
 	struct perf_transfer t = perf_transfer(MOST);
 	for (int bytes = 1 << 10; bytes <= MOST; bytes *= perf_quick ? 32 : 2) {
-		struct perf_case c = {.shape = "-", .bytes = bytes, .unit = PERF_MBS, .arg = &t};
+		struct perf_case c = {.shape = "-", .bytes = bytes, .unit = TIMING_MBS, .arg = &t};
 		t.count[0] = bytes;
 		c.op = "put-bandwidth", c.ours = put_done;
 		perf_solo(&c);
@@ -74,7 +74,7 @@ void perf_stream(void)
 		struct perf_case c = {.shape = "16",
 			.bytes = bytes,
 			.ops = STREAM,
-			.unit = PERF_MBS,
+			.unit = TIMING_MBS,
 			.arg = &t};
 		t.count[0] = bytes;
 		c.op = "put-stream", c.ours = put_stream;

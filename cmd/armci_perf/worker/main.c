@@ -80,7 +80,7 @@ static int options(int argc, char **argv)
 			exit(2);
 		}
 	}
-	if (perf_reps < 1 || perf_reps > PERF_REPS_MAX)
+	if (perf_reps < 1 || perf_reps > TIMING_REPS_MAX)
 		perf_reps = 1;
 	return i;
 }
@@ -90,11 +90,11 @@ int main(int argc, char **argv)
 	perf_begin(&argc, argv);
 	int first = options(argc, argv);
 	for (int i = first; i < argc; i++) find(argv[i]);
-	double begin = perf_now();
+	double begin = timing_now();
 	armci_msg_init(&argc, &argv);
 	if (ARMCI_Init() != 0)
 		return 1;
-	perf_init_seconds = perf_now() - begin;
+	perf_init_seconds = timing_now() - begin;
 	perf_me = armci_msg_me();
 	perf_n = armci_msg_nproc();
 	perf_peer = perf_me == perf_n / 2 ? 0 : (perf_me + perf_n / 2) % perf_n;

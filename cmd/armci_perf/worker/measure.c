@@ -1,18 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Runs a case: finds how many operations make a sample of decent length, then alternates samples of
-// ours and of
-//  baseline, so that whatever else the machine does hits both. Knows no operation.
-#define _GNU_SOURCE
+// Runs a case, samples of ours and of its baseline by turns, and prints its figure. Knows no
+// operation.
 #include "perf.h"
 
-#include <time.h>
-
-double perf_now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
+static bool wrong;
 
 double perf_greatest(double x)
 {
@@ -35,95 +26,97 @@ double perf_elapsed(double begin, double end)
 
 double perf_pace(double quick, double full) { return perf_quick ? quick : full; }
 
+void perf_figures(const struct perf_case *c, const double *ours, const double *raw, int reps)
+{
+	struct timing_figure f = {c->op, perf_label, c->shape, c->bytes, perf_n, c->unit};
+	if (perf_me == 0)
+		timing_print(&f, ours, raw, reps);
+}
+
+void perf_check(const char *name, double got, double want)
+{
+	if (perf_me == 0)
+		timing_check(name, got, want);
+	wrong = wrong || got != want;
+}
+
+bool perf_failed(void) { return wrong; }
+
+// A loop as it is sampled: by rank 0, or by all at the same time.
+struct loop {
+	const struct perf_case *c;
+	perf_body body;
+	double *clock;
+	bool all;
+};
+
+static struct loop loop_of(const struct perf_case *c, perf_body body, bool all)
+{
+	return (struct loop){c, body, body == c->ours ? c->clock : c->raw_clock, all};
+}
+
 // Seconds that n turns take: of all ranks if all work.
-static double sample(const struct perf_case *c, perf_body body, long n, bool all)
+static double sample(void *arg, long n)
 {
-	double *clock = body == c->ours ? c->clock : c->raw_clock;
-	if (all)
+	const struct loop *l = arg;
+	if (l->all)
 		ARMCI_Barrier();
-	if (clock)
-		*clock = 0;
-	double begin = perf_now();
-	body(c->arg, n);
-	double end = perf_now();
-	if (clock)
-		return all ? perf_greatest(*clock) : *clock;
-	return all ? perf_elapsed(begin, end) : end - begin;
+	if (l->clock)
+		*l->clock = 0;
+	double begin = timing_now();
+	l->body(l->c->arg, n);
+	double end = timing_now();
+	if (l->clock)
+		return l->all ? perf_greatest(*l->clock) : *l->clock;
+	return l->all ? perf_elapsed(begin, end) : end - begin;
 }
 
-// How many operations take about `seconds`. Also warms everything up: the first may have to
-// connect.
-static long enough(const struct perf_case *c, perf_body body, double seconds, bool all)
+// The seconds of a turn in the unit of the case.
+static double in_unit(const struct perf_case *c, double each, bool all)
 {
-	long n = 1;
-	sample(c, body, n, all);
-	for (;;) {
-		double t = sample(c, body, n, all);
-		if (t >= seconds / 3)
-			return (long)((double)n * seconds / t) + 1;
-		n *= t < seconds / 30 ? 8 : 2;
-	}
-}
-
-static double in_unit(const struct perf_case *c, double seconds, long n, bool all)
-{
-	double each = seconds / (double)n / (c->ops > 0 ? c->ops : 1);
-	switch (c->unit) {
-	case PERF_MBS: return c->bytes * (all ? perf_n : 1) / each / 1e6;
-	case PERF_MOPS: return (all ? perf_n : 1) / each / 1e6;
-	default: return each * 1e9;
-	}
+	double ranks = all && c->unit != TIMING_NS ? perf_n : 1;
+	return timing_in_unit(c->unit, each / (c->ops > 0 ? c->ops : 1) / ranks, c->bytes);
 }
 
 // Runs the body without measuring: a process that has slept is slower at first.
 static void warm(const struct perf_case *c, perf_body body, long n)
 {
-	for (double begin = perf_now(); perf_now() - begin < c->warm;) body(c->arg, n);
+	for (double begin = timing_now(); timing_now() - begin < c->warm;) body(c->arg, n);
 }
 
-enum { FEW = 64, TURNS = 8 };
-
-// One repetition: `turns` samples each of n of ours and of m of the raw operation.
-static void repeat(const struct perf_case *c, long n, long m, bool all, int turns, bool raw_first,
-	double *ours, double *raw)
-{
-	double t = 0, raw_t = 0;
-	if (!all)
-		warm(c, c->ours, n);
-	for (int i = 0; i < turns; i++, raw_first = !raw_first) {
-		if (c->raw && raw_first)
-			raw_t += sample(c, c->raw, m, all);
-		t += sample(c, c->ours, n, all);
-		if (c->raw && !raw_first)
-			raw_t += sample(c, c->raw, m, all);
-	}
-	*ours = in_unit(c, t, n * turns, all);
-	if (c->raw)
-		*raw = in_unit(c, raw_t, m * turns, all);
-}
+enum { FEW = 64, PARTS = 8 };
 
 static void run(const struct perf_case *c, double seconds, bool all)
 {
-	double ours[PERF_REPS_MAX], raw[PERF_REPS_MAX];
-	long n = enough(c, c->ours, seconds, all), m = c->raw ? enough(c, c->raw, seconds, all) : 0;
-	int turns = 1;
-	if (!all && n < FEW) {
+	struct loop loops[2] = {loop_of(c, c->ours, all), loop_of(c, c->raw, all)};
+	struct timing_way ways[2] = {{.sample = sample, .arg = &loops[0]},
+		{.sample = sample, .arg = &loops[1]}};
+	int count = c->raw ? 2 : 1, parts = 1;
+	for (int i = 0; i < count; i++)
+		ways[i].n = timing_turns(sample, &loops[i], seconds, 1);
+	if (!all && ways[0].n < FEW) {
 		// long operations: memory's mood changes between two samples, so they take turns
 		// within them
-		turns = TURNS;
-		n = n / TURNS + 1;
-		m = m / TURNS + 1;
+		parts = PARTS;
+		for (int i = 0; i < count; i++) ways[i].n = ways[i].n / PARTS + 1;
 	}
-	for (int i = 0; i < perf_reps; i++) repeat(c, n, m, all, turns, i % 2, &ours[i], &raw[i]);
-	perf_figures(c, ours, c->raw ? raw : NULL, perf_reps);
+	for (int rep = 0; rep < perf_reps; rep++) {
+		if (!all)
+			warm(c, c->ours, ways[0].n);
+		timing_repeat(ways, count, rep, parts);
+		for (int i = 0; i < count; i++)
+			ways[i].each[rep] = in_unit(c, ways[i].each[rep], all);
+	}
+	perf_figures(c, ways[0].each, c->raw ? ways[1].each : NULL, perf_reps);
 }
 
 double perf_sample(const struct perf_case *c, perf_body body, double seconds, long *n)
 {
+	struct loop l = loop_of(c, body, false);
 	if (*n == 0)
-		*n = enough(c, body, seconds, false);
+		*n = timing_turns(sample, &l, seconds, 1);
 	warm(c, body, *n);
-	return in_unit(c, sample(c, body, *n, false), *n, false);
+	return in_unit(c, sample(&l, *n) / (double)*n, false);
 }
 
 // With every baseline that there is, each a row.

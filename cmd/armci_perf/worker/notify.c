@@ -75,7 +75,7 @@ void perf_notify(void)
 	struct perf_transfer t = perf_transfer(MOST + 64);
 	struct perf_case c = {.op = "notify",
 		.shape = "half-trip",
-		.unit = PERF_NS,
+		.unit = TIMING_NS,
 		.arg = &t,
 		.ours = notified};
 	if (perf_n > 1)

@@ -7,28 +7,6 @@
 
 enum { LEAST = 64 << 10, MOST = 4 << 20 };
 
-static volatile double sink;
-
-void perf_compute(long rounds)
-{
-	double x = 1;
-	for (long i = 0; i < 10 * rounds; i++) x = x * 1.0000001 + 1e-9;
-	sink = x;
-}
-
-long perf_rounds(double seconds)
-{
-	const long some = 50000;
-	double best = 1;
-	for (int i = 0; i < 5; i++) {
-		double begin = perf_now();
-		perf_compute(some);
-		double t = perf_now() - begin;
-		best = t < best ? t : best;
-	}
-	return (long)(seconds * (double)some / best) + 1;
-}
-
 static void start_ours(struct perf_overlap *o)
 {
 	ARMCI_INIT_HANDLE(&o->handle);
@@ -50,18 +28,18 @@ static double hidden(struct perf_overlap *o, void (*start)(struct perf_overlap *
 {
 	double alone = 0, work = 0, both = 0;
 	for (int i = 0; i < (perf_quick ? 2 : 10); i++) {
-		double t0 = perf_now();
+		double t0 = timing_now();
 		start(o);
 		end(o);
-		double t1 = perf_now();
-		long rounds = perf_rounds(2 * (t1 - t0));
-		double t2 = perf_now();
-		perf_compute(rounds);
-		double t3 = perf_now();
+		double t1 = timing_now();
+		long rounds = timing_rounds(2 * (t1 - t0));
+		double t2 = timing_now();
+		timing_compute(rounds);
+		double t3 = timing_now();
 		start(o);
-		perf_compute(rounds);
+		timing_compute(rounds);
 		end(o);
-		both += perf_now() - t3;
+		both += timing_now() - t3;
 		alone += t1 - t0;
 		work += t3 - t2;
 	}
@@ -70,7 +48,7 @@ static double hidden(struct perf_overlap *o, void (*start)(struct perf_overlap *
 
 void perf_overlap_rows(struct perf_overlap *o, const char *op, int bytes)
 {
-	double ours[PERF_REPS_MAX], raw[PERF_REPS_MAX];
+	double ours[TIMING_REPS_MAX], raw[TIMING_REPS_MAX];
 	o->t.count[0] = bytes;
 	perf_overlap_baseline(o);
 	bool beside = o->raw_start && !perf_alone;
@@ -80,7 +58,7 @@ void perf_overlap_rows(struct perf_overlap *o, const char *op, int bytes)
 		if (beside)
 			raw[i < 0 ? 0 : i] = hidden(o, o->raw_start, o->raw_end);
 	}
-	struct perf_case c = {.op = op, .shape = "-", .bytes = bytes, .unit = PERF_PERCENT};
+	struct perf_case c = {.op = op, .shape = "-", .bytes = bytes, .unit = TIMING_PERCENT};
 	perf_figures(&c, ours, beside ? raw : NULL, perf_reps);
 	ARMCI_Barrier();
 }

@@ -11,9 +11,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "row.h"
-
-#define PERF_REPS_MAX ROW_REPS_MAX
+#include "timing.h"
 
 extern int perf_me, perf_n;      // rank and number of ranks
 // the rank whose memory is used: rank 0 and rank n/2 are each other's
@@ -28,20 +26,11 @@ extern double perf_init_seconds; // what the initialisation of the library took 
 // Does an operation n times.
 typedef void (*perf_body)(void *arg, long n);
 
-enum perf_unit {
-	PERF_NS,   // nanoseconds of one operation
-	PERF_MBS,  // 1e6 bytes per second
-	PERF_MOPS, // 1e6 operations per second, all ranks together
-	PERF_PERCENT,
-	PERF_MIB,
-	PERF_SHARE, // 1 = exactly the fair share
-};
-
 struct perf_case {
 	const char *op, *shape; // words without blanks; shape "-" when there is nothing to say
 	double bytes;           // that one operation of one rank moves; 0 for none
 	double ops;             // operations of one turn of a body's loop; 0 for one
-	enum perf_unit unit;
+	enum timing_unit unit;
 	perf_body ours, raw; // raw NULL: perf_baseline may know one
 	void *arg;           // of both
 	// long samples: what counts is the rate when everything has come to rest
@@ -73,7 +62,6 @@ void perf_figures(const struct perf_case *c, const double *ours, const double *r
 void perf_check(const char *name, double got, double want);
 bool perf_failed(void);
 
-double perf_now(void);                            // seconds
 double perf_greatest(double x);                   // over all ranks; collective
 double perf_total(double x);                      // over all ranks; collective
 // from the first begin to the last end; collective
@@ -85,11 +73,6 @@ void perf_need(bool ok, const char *what); // ends the job if not, with errno's 
 void **perf_malloc(size_t bytes);
 void perf_free(void **all);                // collective
 void *perf_private(size_t bytes);          // of this process alone, touched, on a page
-
-// Fixed work that calls nothing, some nanoseconds a round, and how many rounds take so long on a
-// core of one's own.
-void perf_compute(long rounds);
-long perf_rounds(double seconds);
 
 // What operations on the peer are about. Bodies of one-sided operations have one as their argument.
 struct perf_transfer {

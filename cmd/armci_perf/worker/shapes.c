@@ -26,7 +26,7 @@ void perf_strided(void)
 		snprintf(shape, sizeof shape, "%dx%d", n, n);
 		struct perf_case c = {.shape = shape,
 			.bytes = 8.0 * n * n,
-			.unit = PERF_NS,
+			.unit = TIMING_NS,
 			.arg = &t};
 		t.count[0] = n * (int)sizeof(double);
 		t.count[1] = n;
@@ -69,7 +69,7 @@ void perf_vector(void)
 	struct perf_transfer t = scattered(mine, theirs);
 	struct perf_case c = {.shape = "1000x8",
 		.bytes = 8.0 * SCATTERED,
-		.unit = PERF_NS,
+		.unit = TIMING_NS,
 		.arg = &t};
 	c.op = "put-vector", c.ours = put_vector;
 	perf_solo(&c);
@@ -120,7 +120,7 @@ void perf_nonblocking(void)
 	struct perf_case c = {.shape = "batch",
 		.bytes = 8,
 		.ops = SCATTERED,
-		.unit = PERF_NS,
+		.unit = TIMING_NS,
 		.arg = &t};
 	c.op = "nbput-implicit", c.ours = implicit;
 	perf_solo(&c);

@@ -13,7 +13,7 @@ PERF_BODY(msg_barrier, armci_msg_barrier())
 
 void perf_barriers(void)
 {
-	struct perf_case c = {.shape = "-", .unit = PERF_NS};
+	struct perf_case c = {.shape = "-", .unit = TIMING_NS};
 	c.op = "barrier", c.ours = barrier;
 	perf_all(&c);
 	c.op = "msg-barrier", c.ours = msg_barrier;
@@ -34,7 +34,7 @@ PERF_BODY(malloc_free_local, ARMCI_Free_local(ARMCI_Malloc_local(MALLOC)))
 void perf_memory(void)
 {
 	void **all = calloc((size_t)perf_n, sizeof *all);
-	struct perf_case c = {.shape = "-", .bytes = MALLOC, .unit = PERF_NS, .arg = all};
+	struct perf_case c = {.shape = "-", .bytes = MALLOC, .unit = TIMING_NS, .arg = all};
 	c.op = "malloc+free", c.ours = malloc_free;
 	perf_all(&c);
 	c.op = "malloc+free-local", c.ours = malloc_free_local;
@@ -72,7 +72,7 @@ void perf_message(void)
 		struct perf_case c = {.op = "message",
 			.shape = "half-trip",
 			.bytes = bytes,
-			.unit = PERF_NS,
+			.unit = TIMING_NS,
 			.ours = half_trips,
 			.arg = &t};
 		t.count[0] = bytes;
@@ -87,9 +87,9 @@ static void bcast(void *arg, long n)
 	struct perf_transfer *t = arg;
 	for (long i = 0; i < n; i++) {
 		armci_msg_barrier();
-		double begin = perf_now();
+		double begin = timing_now();
 		armci_msg_bcast(t->mine, t->count[0], 0);
-		t->clock += perf_now() - begin;
+		t->clock += timing_now() - begin;
 	}
 }
 
@@ -98,9 +98,9 @@ static void sum(void *arg, long n)
 	struct perf_transfer *t = arg;
 	for (long i = 0; i < n; i++) {
 		armci_msg_barrier();
-		double begin = perf_now();
+		double begin = timing_now();
 		armci_msg_dgop((double *)(void *)t->mine, t->count[0] / 8, (char *)"+");
-		t->clock += perf_now() - begin;
+		t->clock += timing_now() - begin;
 	}
 }
 
@@ -129,7 +129,7 @@ void perf_collective(void)
 	for (int bytes = 8; bytes <= COLLECTIVE; bytes *= perf_quick ? 64 : 2) {
 		struct perf_case c = {.shape = "-",
 			.bytes = bytes,
-			.unit = PERF_NS,
+			.unit = TIMING_NS,
 			.arg = &t,
 			.clock = &t.clock};
 		t.count[0] = bytes;
@@ -144,6 +144,6 @@ void perf_collective(void)
 void perf_init(void)
 {
 	double ns = perf_greatest(perf_init_seconds * 1e9);
-	struct perf_case c = {.op = "init", .shape = "-", .unit = PERF_NS};
+	struct perf_case c = {.op = "init", .shape = "-", .unit = TIMING_NS};
 	perf_figures(&c, &ns, NULL, 1);
 }

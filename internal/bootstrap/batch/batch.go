@@ -81,8 +81,8 @@ func Current() (*Allocation, error) {
 	return nil, nil
 }
 
-// Here tells whether all of it is this host.
-func (a *Allocation) Here() bool {
+// IsThisHost tells whether all of it is this host.
+func (a *Allocation) IsThisHost() bool {
 	self, err := os.Hostname()
 	short := func(name string) string { first, _, _ := strings.Cut(name, "."); return first }
 	return err == nil && len(a.Hosts) == 1 && (short(a.Hosts[0].Name) == short(self) ||

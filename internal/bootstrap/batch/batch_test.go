@@ -134,7 +134,7 @@ func TestHereAndHas(t *testing.T) {
 			t.Skip(err)
 		}
 		a := &Allocation{Hosts: list}
-		if a.Here() != here {
+		if a.IsThisHost() != here {
 			t.Errorf("%s on %s: %v", hosts, self, !here)
 		}
 		if !a.Has(list[:1]) || a.Has([]launch.Host{{Name: "elsewhere"}}) ||

@@ -244,7 +244,7 @@ func TestSplitWaitsForARankThatMayComeAgain(t *testing.T) {
 	send(t, b, jobwire.Bye, nil)
 	receive(t, b, jobwire.Done)
 	send(t, a, jobwire.Contribute, []byte("a"))
-	s.Left(1)
+	s.ProcessEnded(1)
 	refusedWith(t, receive(t, a, jobwire.Collected, jobwire.Refused), "rank 1 has left")
 }
 
@@ -283,7 +283,7 @@ func TestAbortIsHeardDuringAnExchange(t *testing.T) {
 	s, aborts := startServer(t, 3)
 	a, b := joinRank(t, s, 0), joinRank(t, s, 1)
 	requestSplit(t, a, "a")
-	s.Left(2)
+	s.ProcessEnded(2)
 	send(t, b, jobwire.Abort, jobwire.PackStatus(9))
 	receive(t, b, jobwire.Done)
 	select {

@@ -54,8 +54,8 @@ func (s *Server) rankSaidBye(se *session) {
 	s.countDeparture()
 }
 
-// Left tells the server that the process started as a rank has ended.
-func (s *Server) Left(rank int) {
+// ProcessEnded tells the server that the process started as a rank has ended.
+func (s *Server) ProcessEnded(rank int) {
 	s.mu.Lock()
 	now := s.ranks[rank]
 	now.cannotReturn, now.processEnded = true, true

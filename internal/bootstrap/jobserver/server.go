@@ -175,8 +175,8 @@ func (s *Server) accept(l net.Listener) {
 }
 
 // OnUnfinished sets a function that is called, from any goroutine, for a rank of which both the
-// process (Left) and the connection have ended. It is not called after a bye or an abort of the
-// job.
+// process (ProcessEnded) and the connection have ended. It is not called after a bye or an abort of
+// the job.
 func (s *Server) OnUnfinished(call func(rank int)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -125,10 +125,11 @@ func greetUntil(conn net.Conn, patience time.Time, s Secret, kind Kind, number, 
 	return CheckWelcome(s, hello, answer.Payload)
 }
 
-// Meet is the other end of Greet within a node, where no reason is given for a refusal. It returns
-// what the hello says. proved is called when the hello is right, before it is answered; if it
-// returns false, Meet fails.
-func Meet(conn net.Conn, s Secret, kind Kind, proved func() bool) (number, of int, err error) {
+// AcceptHello is the other end of Greet within a node, where no reason is given for a refusal. It
+// returns what the hello says. proved is called when the hello is right, before it is answered; if
+// it returns false, AcceptHello fails.
+func AcceptHello(conn net.Conn, s Secret, kind Kind, proved func() bool) (
+	number, of int, err error) {
 	if err := Trust(conn); err != nil {
 		return 0, 0, err
 	}

@@ -61,7 +61,7 @@ func TestJoinComesAgain(t *testing.T) {
 					t.Error("a silent server is waited for")
 				}
 			case n > 4:
-				if _, _, err := Meet(conn, secret, Link,
+				if _, _, err := AcceptHello(conn, secret, Link,
 					func() bool { return true }); err == nil {
 					met <- n
 				}

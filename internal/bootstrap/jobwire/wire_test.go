@@ -229,14 +229,14 @@ func TestLink(t *testing.T) {
 	greeted := make(chan error, 1)
 	go func() { greeted <- Greet(member, secret, Link, 7, 3) }()
 	yes := func() bool { return true }
-	number, of, err := Meet(leader, secret, Link, yes)
+	number, of, err := AcceptHello(leader, secret, Link, yes)
 	if err != nil || number != 7 || of != 3 || <-greeted != nil {
 		t.Errorf("rank %d of %d, error %v", number, of, err)
 	}
 	go func() {
 		greeted <- Greet(member, NewSecret(), Link, 7, 3)
 	}()
-	if _, _, err := Meet(leader, secret, Link, yes); err == nil {
+	if _, _, err := AcceptHello(leader, secret, Link, yes); err == nil {
 		t.Error("another secret is accepted")
 	}
 	leader.Close()

@@ -325,10 +325,10 @@ func (j *Job) readProxyMessage(h *host, conn net.Conn) error {
 }
 
 // signal has the proxy signal all ranks of the host.
-func (h *host) signal(s syscall.Signal) { h.sendFrame(jobwire.Signal, int(s)) }
+func (h *host) signal(s syscall.Signal) { h.writeFrame(jobwire.Signal, int(s)) }
 
-// sendFrame sends a frame to the proxy; it does nothing if that has ended.
-func (h *host) sendFrame(kind jobwire.Kind, n int) bool {
+// writeFrame sends a frame to the proxy; it does nothing if that has ended.
+func (h *host) writeFrame(kind jobwire.Kind, n int) bool {
 	h.writing.Lock()
 	defer h.writing.Unlock()
 	if h.conn == nil {
@@ -365,7 +365,7 @@ func (j *Job) dismiss(failed bool) {
 // too long.
 func (h *host) endProxy(how int, t times) {
 	patience := t.asked + time.Second // that of the proxy, and some time for the network
-	if !h.sendFrame(jobwire.Finish, how) {
+	if !h.writeFrame(jobwire.Finish, how) {
 		patience = 0
 	}
 	for _, s := range []syscall.Signal{syscall.SIGTERM, syscall.SIGKILL} {

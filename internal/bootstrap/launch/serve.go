@@ -100,7 +100,7 @@ func (s *proxy) serve() (failed bool, err error) {
 			kind = notFound
 		}
 		text := []byte(err.Error())
-		s.sendFrame(jobwire.StartFailed, append(jobwire.PackNumbers(int(kind)),
+		s.writeFrame(jobwire.StartFailed, append(jobwire.PackNumbers(int(kind)),
 			text[:min(len(text), 1000)]...))
 		jobwire.Read(s.conn, jobwire.Finish) // it has been read
 		return false, nil
@@ -114,8 +114,8 @@ func (s *proxy) serve() (failed bool, err error) {
 	return s.forwardUntilFinish()
 }
 
-// sendFrame sends a frame to armcirun. An error is noticed by the goroutine that reads.
-func (s *proxy) sendFrame(kind jobwire.Kind, payload []byte) {
+// writeFrame sends a frame to armcirun. An error is noticed by the goroutine that reads.
+func (s *proxy) writeFrame(kind jobwire.Kind, payload []byte) {
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	jobwire.Write(s.conn, kind, payload) // an error is noticed by the reader
@@ -157,11 +157,11 @@ func (s *proxy) startAll() error {
 		s.children = append(s.children, c)
 		pids = append(pids, c.pid)
 	}
-	s.sendFrame(jobwire.Started, jobwire.PackNumbers(pids...))
+	s.writeFrame(jobwire.Started, jobwire.PackNumbers(pids...))
 	for _, c := range s.children {
 		s.waiting.Go(func() {
 			c.wait()
-			s.sendFrame(jobwire.Ended, jobwire.PackNumbers(c.rank, int(c.status)))
+			s.writeFrame(jobwire.Ended, jobwire.PackNumbers(c.rank, int(c.status)))
 		})
 	}
 	return nil

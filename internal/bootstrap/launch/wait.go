@@ -125,7 +125,7 @@ func (j *Job) failure(e event) *failure {
 		return e.unfinished.withoutLeaving()
 	}
 	j.running--
-	j.server.Left(e.ended.rank)
+	j.server.ProcessEnded(e.ended.rank)
 	j.verbosely("%s ended: %s", e.ended, e.ended.describe())
 	return e.ended.exitFailure()
 }

@@ -43,7 +43,7 @@ func NewProgress(bell sys.EventFD) *Progress {
 	return p
 }
 
-// Need rings the eventfd, unless it has been rung since Rest. Any thread may call it.
+// Need rings the eventfd, unless it has been rung since ResetNeeded. Any thread may call it.
 func (p *Progress) Need() {
 	needed := word(&p.c.needed)
 	if p.c.bell != C.int(sys.NoEventFD) && needed.Load() == 0 && needed.Swap(1) == 0 {
@@ -51,8 +51,8 @@ func (p *Progress) Need() {
 	}
 }
 
-// Rest is called by the goroutine before it waits for the eventfd.
-func (p *Progress) Rest() { word(&p.c.needed).Store(0) }
+// ResetNeeded is called by the goroutine before it waits for the eventfd.
+func (p *Progress) ResetNeeded() { word(&p.c.needed).Store(0) }
 
 // Free frees it. There are no queues with it any more.
 func (p *Progress) Free() { C.free(unsafe.Pointer(p.c)) }
@@ -83,22 +83,22 @@ func (q *Queue) Requests() int {
 	return int(word(&q.requests).Load())
 }
 
-// Some tells whether Completed has recorded requests that Take has not returned, or C has found
-// completions of Go's requests.
+// Some tells whether Completed has recorded requests that TakeCompleted has not returned, or C has
+// found completions of Go's requests.
 func (q *Queue) Some() bool {
-	return q.Left() || q != nil && word(&q.over).Load() > 0
+	return q.HasGoCompletions() || q != nil && word(&q.over).Load() > 0
 }
 
-// Left tells whether C has found completions of Go's requests.
-func (q *Queue) Left() bool { return q != nil && word(&q.left).Load() > 0 }
+// HasGoCompletions tells whether C has found completions of Go's requests.
+func (q *Queue) HasGoCompletions() bool { return q != nil && word(&q.left).Load() > 0 }
 
 // Completed records that a request of C's is complete; false: it is not C's. Any thread.
 func (q *Queue) Completed(c *libfabric.Done) bool {
 	return q != nil && bool(C.ofi_completed(C.uintptr_t(c.Context), C.int64_t(c.Err)))
 }
 
-// Take returns requests that were recorded, for the thread that polls.
-func (q *Queue) Take(out []qp.Completion) int {
+// TakeCompleted returns requests that were recorded, for the thread that polls.
+func (q *Queue) TakeCompleted(out []qp.Completion) int {
 	if q == nil || word(&q.over).Load() == 0 || len(out) == 0 {
 		return 0
 	}
@@ -108,7 +108,7 @@ func (q *Queue) Take(out []qp.Completion) int {
 
 // TakeLeft takes completions of Go's requests that C has found. Any thread.
 func (q *Queue) TakeLeft(out []libfabric.Done) int {
-	if !q.Left() {
+	if !q.HasGoCompletions() {
 		return 0
 	}
 	to := (*C.struct_lf_done)(unsafe.Pointer(&out[0]))

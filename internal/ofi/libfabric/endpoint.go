@@ -162,8 +162,8 @@ var _ [unsafe.Sizeof(Request{})]byte = [C.sizeof_struct_lf_request]byte{}
 
 // Flags of requests.
 const (
-	Told      = uint64(C.LF_COMPLETION)
-	Delivered = uint64(C.LF_DELIVERY_COMPLETE)
+	Completion = uint64(C.LF_COMPLETION)
+	Delivered  = uint64(C.LF_DELIVERY_COMPLETE)
 )
 
 // Post posts a request; again: there is no room now.

@@ -337,8 +337,8 @@ func (p *Path) RequestOpen(number int32) bool {
 	return p != nil && bool(C.rdma_fast_request_is_open(C.int32_t(number)))
 }
 
-// RequestOver reports whether nothing of a request is in flight: it is complete, or has failed.
-func (p *Path) RequestOver(number int32) bool {
+// RequestEnded reports whether nothing of a request is in flight: it is complete, or has failed.
+func (p *Path) RequestEnded(number int32) bool {
 	return p == nil || bool(C.rdma_fast_request_is_over(C.int32_t(number)))
 }
 

@@ -32,8 +32,8 @@ func (w *Watched) Watch(watch unsafe.Pointer) {
 	w.Path.changeTables(func() { C.rdma_fast.watch = (*C.struct_pin_watch)(watch) })
 }
 
-// Add adds an entry to C's table, unless all places there are in use.
-func (w *Watched) Add(e *pin.Entry) {
+// AddEntry adds an entry to C's table, unless all places there are in use.
+func (w *Watched) AddEntry(e *pin.Entry) {
 	for i := range C.rdma_fast.watched {
 		l := &C.rdma_fast.watched[i]
 		if uintptr(l.lo) == e.Lo && uintptr(l.bytes) == e.Hi-e.Lo {

@@ -68,8 +68,8 @@ func (p *Path) AddPeer(rank transport.Rank, pair unsafe.Pointer, most int, broke
 	})
 }
 
-// Behind reports whether C sends a rank no messages, since that does not keep up.
-func (p *Path) Behind(rank transport.Rank) bool {
+// HasBacklog reports whether C sends a rank no messages, since that does not keep up.
+func (p *Path) HasBacklog(rank transport.Rank) bool {
 	return p != nil && bool(C.rdma_fast_is_peer_behind(C.int(rank)))
 }
 
@@ -109,7 +109,7 @@ func (p *Path) dropSpansWhere(some func(rank int) bool) {
 
 var unansweredStores = atomicWord(&C.rdma_fast.unanswered_stores)
 
-// Storing reports whether questions that store are unanswered on a queue pair.
+// HasPendingAccumulates reports whether questions that store are unanswered on a queue pair.
 func (p *Path) Storing(pair unsafe.Pointer) bool {
 	if p == nil || unansweredStores.Load() == 0 {
 		return false
@@ -175,7 +175,7 @@ func AsQuestion(b []byte) (q Question, ok bool) {
 	if c.prefix.kind != C.RDMA_FAST_QUESTION {
 		return q, false
 	}
-	op, known := transport.WordOp(int(c.op))
+	op, known := transport.RMWOpOfC(int(c.op))
 	q = Question{ID: uint64(c.prefix.id), Rank: transport.Rank(c.rank)}
 	q.RMW = transport.RMW{Op: op, Bytes: int(c.bytes), Addr: uintptr(c.word),
 		Operand: int64(c.operand), Compare: int64(c.compare)}

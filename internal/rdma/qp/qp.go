@@ -29,15 +29,15 @@ type Limits struct {
 	Atomic            int  // 0 none, 1 of the device, 2 of the whole machine
 	OnDemand          bool // the access OnDemand works: memory need not be pinned
 	Unregistered      bool // no local memory need be registered; its key is 0 then
-	// Lazy: a connection is made when its first request is executed. Both ends have to poll
-	// meanwhile.
-	Lazy bool
+	// ConnectsAtFirstRequest: a connection is made when its first request is executed. Both
+	// ends have to poll meanwhile.
+	ConnectsAtFirstRequest bool
 	// Bytewise: the device may read and write an aligned block of up to 8 bytes in parts, as
 	// software does that copies by the kernel.
 	Bytewise bool
-	// OneWay: a peer's writes reach only the memory of a data server. An origin can lend no
+	// NoLending: a peer's writes reach only the memory of a data server. An origin can lend no
 	// memory to a target.
-	OneWay bool
+	NoLending bool
 }
 
 // Access says which accesses to registered memory the device allows.
@@ -65,10 +65,10 @@ type Device interface {
 	// buffers.
 	NewQueue(n int) (Queue, error)
 	NewDatagrams(buffers int) (Datagrams, error)
-	// Failure returns why a request has failed. The error names this device unless the reason
-	// is the peer, or the way to it. Fault returns an error of this device.
-	Failure(c *Completion) error
-	Fault(text string) error
+	// RequestError returns why a request has failed. The error names this device unless the
+	// reason is the peer, or the way to it. DeviceError returns an error of this device.
+	RequestError(c *Completion) error
+	DeviceError(text string) error
 	EventFD() int // readable when Event has an event; negative: there are none
 	// Event takes an asynchronous event, if there is one. fatal: the device cannot be used any
 	// more.
@@ -83,30 +83,33 @@ type Region = pin.Registration
 type Queue interface {
 	// NewBuffers makes the list of up to n receive buffers, once.
 	NewBuffers(n int) error
-	// Offer posts receive buffers: the completion of data[i] has the id ids[i].
-	Offer(ids []uint64, data []Data) error
+	// PostReceives posts receive buffers: the completion of data[i] has the id ids[i].
+	PostReceives(ids []uint64, data []Data) error
 	// NewPair makes a queue pair for so many requests of so many pieces each, and so many bytes
 	// inline, or fewer.
 	NewPair(requests, pieces, inline int) (Pair, error)
-	// Look takes completions. It polls for the first one up to looks times without a pause,
+	// Poll takes completions. It polls for the first one up to looks times without a pause,
 	// then up to yields times with a yield before each.
-	Look(out []Completion, looks, yields int) (int, error)
-	// Sleep takes completions. It blocks until there are some, the descriptor wake is readable
-	// (rang is true then; -1: no descriptor), or a time has passed (negative: no limit).
-	Sleep(out []Completion, wake int, limit time.Duration) (n int, rang bool, err error)
-	// Stirred reports whether the last Sleep ended because the device had a peer's request to
-	// execute, though nothing was completed here. Such a device works only while it is polled.
-	Stirred() bool
+	Poll(out []Completion, looks, yields int) (int, error)
+	// WaitCompletions takes completions. It blocks until there are some, the descriptor wake is
+	// readable (rang is true then; -1: no descriptor), or a time has passed (negative: no
+	// limit).
+	WaitCompletions(out []Completion, wake int, limit time.Duration) (
+		n int, rang bool, err error)
+	// ServedPeer reports whether the last Sleep ended because the device had a peer's request
+	// to execute, though nothing was completed here. Such a device works only while it is
+	// polled.
+	ServedPeer() bool
 	// Arm has FD become readable at the next completion, once.
 	Arm() error
-	// Tells reports whether FD signals every completion after Arm.
-	Tells() bool
+	// SignalsAll reports whether FD signals every completion after Arm.
+	SignalsAll() bool
 	// FD is negative if there is no descriptor: a waiter then polls from time to time.
 	FD() int
 	// Pending reports whether there may be completions that FD does not signal. A waiter calls
 	// it before it waits for FD.
 	Pending() bool
-	Take() // takes FD's events, so that it is not readable any more
+	DrainEvents() // takes FD's events, so that it is not readable any more
 	Close() error
 }
 
@@ -139,10 +142,10 @@ type Pair interface {
 	// Alive is called from time to time while requests are in flight. It returns an error if
 	// the peer is to be given up.
 	Alive() error
-	// Handle is the queue pair as C uses it (qp.h). Place returns what C subtracts from remote
-	// addresses, and the key for C.
+	// Handle is the queue pair as C uses it (qp.h). RemoteKey returns what C subtracts from
+	// remote addresses, and the key for C.
 	Handle() unsafe.Pointer
-	Place(key uint64) (base uintptr, rkey uint64)
+	RemoteKey(key uint64) (base uintptr, rkey uint64)
 	Close() error // nothing completes on it afterwards
 }
 
@@ -150,11 +153,12 @@ type Pair interface {
 type Datagrams interface {
 	Address() Address
 	Header() int // bytes before a message in its buffer
-	Offer(id uint64, piece Data) error
+	PostReceive(id uint64, piece Data) error
 	// Send sends a piece of registered memory. Its completion has this id.
 	Send(id uint64, piece Data, to *Address) error
-	// Sleep is that of a Queue.
-	Sleep(out []Completion, wake int, limit time.Duration) (n int, rang bool, err error)
+	// WaitCompletions is that of a Queue.
+	WaitCompletions(out []Completion, wake int, limit time.Duration) (
+		n int, rang bool, err error)
 	Close() error
 }
 

@@ -35,26 +35,28 @@ func (q *queue) NewBuffers(n int) (err error) {
 	return err
 }
 
-// Offer posts receive buffers to the shared receive queue.
-func (q *queue) Offer(ids []uint64, data []qp.Data) error { return q.srq.Post(ids, data) }
+// PostReceives posts receive buffers to the shared receive queue.
+func (q *queue) PostReceives(ids []uint64, data []qp.Data) error {
+	return q.srq.PostBuffers(ids, data)
+}
 
 // Receive is the receive queue as C knows it.
 func (q *queue) Receive() unsafe.Pointer { return unsafe.Pointer(q.srq.p) }
 
-// Stirred is false: the device executes peers' requests by itself.
-func (q *queue) Stirred() bool { return false }
+// ServedPeer is false: the device executes peers' requests by itself.
+func (q *queue) ServedPeer() bool { return false }
 
 // FD is the completion channel's descriptor.
 func (q *queue) FD() int { return q.ch.FD() }
 
-// Tells is true: FD signals every completion after Arm.
-func (q *queue) Tells() bool { return true }
+// SignalsAll is true: FD signals every completion after Arm.
+func (q *queue) SignalsAll() bool { return true }
 
-// Pending is false, as Tells is true.
+// Pending is false, as SignalsAll is true.
 func (q *queue) Pending() bool { return false }
 
-// Take takes the channel's events.
-func (q *queue) Take() { q.ch.Take() }
+// DrainEvents takes the channel's events.
+func (q *queue) DrainEvents() { q.ch.DrainEvents() }
 
 // Close destroys both queues. Their queue pairs have been destroyed.
 func (q *queue) Close() error {
@@ -100,8 +102,10 @@ func (c *connection) Number() uint32 { return c.Pair.Number }
 // Inline is how many bytes may be sent inline.
 func (c *connection) Inline() int { return c.Pair.Inline }
 
-// Place returns the lower half of a key, and 0: C uses remote addresses as they are.
-func (c *connection) Place(key uint64) (base uintptr, rkey uint64) { return 0, uint64(uint32(key)) }
+// RemoteKey returns the lower half of a key, and 0: C uses remote addresses as they are.
+func (c *connection) RemoteKey(key uint64) (base uintptr, rkey uint64) {
+	return 0, uint64(uint32(key))
+}
 
 // Peer is the number of the peer's queue pair.
 func (c *connection) Peer() uint32 { return c.peerNumber }

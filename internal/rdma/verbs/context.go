@@ -192,8 +192,8 @@ func (c *Context) NewChannel() (*Channel, error) {
 // FD is readable when there are events.
 func (ch *Channel) FD() int { return int(ch.p.fd) }
 
-// Take takes and acknowledges all events. It does not block.
-func (ch *Channel) Take() {
+// DrainEvents takes and acknowledges all events. It does not block.
+func (ch *Channel) DrainEvents() {
 	for C.vb_take_event(ch.p) != 0 {
 	}
 }

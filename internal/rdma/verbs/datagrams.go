@@ -62,8 +62,8 @@ func (g *datagrams) Address() (a qp.Address) {
 // Header is the length of the route header before a message.
 func (g *datagrams) Header() int { return routeHeader }
 
-// Offer posts a receive buffer.
-func (g *datagrams) Offer(id uint64, piece qp.Data) error {
+// PostReceive posts a receive buffer.
+func (g *datagrams) PostReceive(id uint64, piece qp.Data) error {
 	return g.pair.Receive([]uint64{id}, []qp.Data{piece})
 }
 
@@ -85,10 +85,10 @@ func (g *datagrams) Send(id uint64, piece qp.Data, to *qp.Address) error {
 	return g.pair.SendDatagram(id, piece, ah, at.Pair)
 }
 
-// Sleep is that of qp.Datagrams.
-func (g *datagrams) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int, rang bool,
-	err error) {
-	return g.cq.Sleep(out, wake, limit)
+// WaitCompletions is that of qp.Datagrams.
+func (g *datagrams) WaitCompletions(out []qp.Completion, wake int, limit time.Duration) (
+	n int, rang bool, err error) {
+	return g.cq.WaitCompletions(out, wake, limit)
 }
 
 // Close destroys the queue pair and the addresses.

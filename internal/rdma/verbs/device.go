@@ -59,8 +59,9 @@ func (d *Device) Register(addr uintptr, nbytes int64, kind qp.Access) (qp.Region
 // LocalKey is the half of a key that is for this process.
 func (d *Device) LocalKey(key uint64) uint32 { return uint32(key >> 32) }
 
-// Fault returns an error that names the device and its host, so that a user knows which to check.
-func (d *Device) Fault(text string) error {
+// DeviceError returns an error that names the device and its host, so that a user knows which to
+// check.
+func (d *Device) DeviceError(text string) error {
 	return fmt.Errorf("device %s of this host: %s", d.name, text)
 }
 

@@ -35,12 +35,12 @@ var (
 	_ [unsafe.Sizeof(qp.Request{})]byte    = [C.sizeof_struct_vb_request]byte{}
 )
 
-// Failure returns why a request has failed. The error names the device unless the reason is the
-// peer, or the way to it.
-func (d *Device) Failure(c *qp.Completion) error {
+// RequestError returns why a request has failed. The error names the device unless the reason is
+// the peer, or the way to it.
+func (d *Device) RequestError(c *qp.Completion) error {
 	text := C.GoString(C.vb_status_text(C.int(c.Status)))
 	if c.Status < C.VB_WC_BAD_RESP || c.Status == C.VB_WC_FATAL {
-		return d.Fault(text)
+		return d.DeviceError(text)
 	}
 	return errors.New(text)
 }
@@ -65,23 +65,23 @@ func (c *Context) NewCompletions(n int) (*Completions, error) {
 	return &Completions{p, ch}, nil
 }
 
-// Poll takes completions; none if there are none.
-func (q *Completions) Poll(out []qp.Completion) (int, error) {
+// PollOnce takes completions; none if there are none.
+func (q *Completions) PollOnce(out []qp.Completion) (int, error) {
 	return pollResult(C.vb_poll(q.p, C.int(len(out)), completionPointer(out)))
 }
 
-// Look polls up to looks times without a pause, then up to yields times with a yield before each,
+// Poll polls up to looks times without a pause, then up to yields times with a yield before each,
 // and returns as soon as there are completions. The loop is in C: a thread that enters and leaves C
 // all the time loses its processor to Go's scheduler, which also wakes other threads to take it.
-func (q *Completions) Look(out []qp.Completion, looks, yields int) (int, error) {
+func (q *Completions) Poll(out []qp.Completion, looks, yields int) (int, error) {
 	return pollResult(C.vb_look(q.p, C.int(len(out)), completionPointer(out), C.uint(looks),
 		C.uint(yields)))
 }
 
-// Sleep takes completions. It blocks until there are some, the descriptor wake is readable (rang is
-// true then; -1: no descriptor), or a time has passed (negative: no limit).
-func (q *Completions) Sleep(out []qp.Completion, wake int, limit time.Duration) (n int, rang bool,
-	err error) {
+// WaitCompletions takes completions. It blocks until there are some, the descriptor wake is
+// readable (rang is true then; -1: no descriptor), or a time has passed (negative: no limit).
+func (q *Completions) WaitCompletions(out []qp.Completion, wake int, limit time.Duration) (
+	n int, rang bool, err error) {
 	var r C.int
 	n, err = pollResult(C.vb_sleep(q.p, q.ch.p, C.int(len(out)), completionPointer(out),
 		C.int(wake), C.int64_t(limit), &r))
@@ -108,7 +108,7 @@ func (q *Completions) Close() error {
 	if q == nil {
 		return nil
 	}
-	q.ch.Take() // libibverbs waits until all events are acknowledged
+	q.ch.DrainEvents() // libibverbs waits until all events are acknowledged
 	err := errnoResult("end a completion queue", C.vb_destroy_cq(q.p))
 	return errors.Join(err, q.ch.Close())
 }
@@ -134,8 +134,8 @@ func (d *Domain) NewShared(n int) (*Shared, error) {
 	return &Shared{p}, nil
 }
 
-// Post posts receive buffers: the completion of data[i] has the id ids[i].
-func (s *Shared) Post(ids []uint64, data []qp.Data) error {
+// PostBuffers posts receive buffers: the completion of data[i] has the id ids[i].
+func (s *Shared) PostBuffers(ids []uint64, data []qp.Data) error {
 	return postReceives(s.p, nil, ids, data)
 }
 
@@ -213,7 +213,7 @@ func (q *Pair) Close() error {
 // Handle is the queue pair as C uses it.
 func (q *Pair) Handle() unsafe.Pointer { return unsafe.Pointer(q.p) }
 
-// Receive posts receive buffers to the queue pair itself, as Shared.Post does.
+// Receive posts receive buffers to the queue pair itself, as Shared.PostBuffers does.
 func (q *Pair) Receive(ids []uint64, data []qp.Data) error {
 	return postReceives(nil, q.p, ids, data)
 }

@@ -26,7 +26,7 @@ type parcel struct {
 	head, body []byte
 	source     kernel.Cursor // the memory of the body, nbytes of it, until body is a copy
 	nbytes     int64
-	blocksHead bool   // a target's end calls no Head before it has sent this
+	blocksHead bool   // a target's end calls no BeginFrame before it has sent this
 	afterMark  uint64 // it arrives after these Writes have taken effect
 	completion func() // nil: a frame
 }
@@ -75,7 +75,7 @@ type frameReading struct {
 
 // arrivals is what arrives at an end.
 type arrivals struct {
-	current     *parcel   // the frame whose Head has been called, until End
+	current     *parcel   // the frame whose BeginFrame has been called, until EndFrame
 	frames      []*parcel // in order, those behind current
 	bytes       int       // of all these frames, current included
 	completions []*parcel // in any order
@@ -85,7 +85,7 @@ type arrivals struct {
 type outgoing struct {
 	deferred []*parcel // origin's end: frames that Send has delayed
 	queued   []*parcel // target's end: frames that have not left
-	blocking int       // target's end: Sends and requests of Writes before which no Head comes
+	blocking int       // target's end: Sends and Writes before which no BeginFrame comes
 }
 
 // deviceWrites are the direct transfers of an end.
@@ -245,7 +245,7 @@ func (e *endpoint) beginFrame() {
 	mu.Unlock()
 	var err error
 	e.reading.stored = 0
-	if e.reading.body, err = e.receiver.Head(p.head, int64(len(p.body))); err != nil {
+	if e.reading.body, err = e.receiver.BeginFrame(p.head, int64(len(p.body))); err != nil {
 		e.refuseFrame(err)
 	} else if !e.conn.net.opts.Divide {
 		for e.reading.stored < len(p.body) && e.storeBody(p, len(p.body)) {
@@ -288,7 +288,7 @@ func (e *endpoint) storeBody(p *parcel, n int) bool {
 	return true
 }
 
-// endFrame removes the current frame, whose body has been passed on, and calls End.
+// endFrame removes the current frame, whose body has been passed on, and calls EndFrame.
 func (e *endpoint) endFrame(p *parcel) {
 	mu := &e.conn.net.mu
 	mu.Lock()
@@ -298,7 +298,7 @@ func (e *endpoint) endFrame(p *parcel) {
 		e.peer.source.wakeWaiters()
 	}
 	mu.Unlock()
-	if err := e.receiver.End(); err != nil {
+	if err := e.receiver.EndFrame(); err != nil {
 		e.refuseFrame(err)
 	}
 }

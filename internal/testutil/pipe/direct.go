@@ -14,9 +14,9 @@ import (
 // directFabric is a fabric with a device.
 type directFabric struct{ *fabric }
 
-// Expose lists ranges, each with a key of its own. Memory is divided at multiples of
+// RegisterForPeers lists ranges, each with a key of its own. Memory is divided at multiples of
 // KeyOptions.Range.
-func (f *directFabric) Expose(lo uintptr, n int64) (ranges []transport.Range) {
+func (f *directFabric) RegisterForPeers(lo uintptr, n int64) (ranges []transport.Range) {
 	f.net.mu.Lock()
 	defer f.net.mu.Unlock()
 	for hi := lo + uintptr(n); lo < hi; {
@@ -55,13 +55,13 @@ func (n *Net) newKey(r region) uint64 {
 	return n.lastKey
 }
 
-// Here exposes the whole allocation around addr.
-func (f *directFabric) Here(addr uintptr) *transport.Range {
-	lo, n := f.cfg.Node.Extent(addr)
+// LocalRange exposes the whole allocation around addr.
+func (f *directFabric) LocalRange(addr uintptr) *transport.Range {
+	lo, n := f.cfg.Node.RegionAt(addr)
 	if n == 0 {
 		return nil
 	}
-	for _, r := range f.Expose(lo, n) {
+	for _, r := range f.RegisterForPeers(lo, n) {
 		if r.Direct && addr >= r.Lo && addr < r.Hi {
 			return &r
 		}
@@ -69,8 +69,8 @@ func (f *directFabric) Here(addr uintptr) *transport.Range {
 	return nil
 }
 
-// Lend makes a key for [lo, hi), which release removes.
-func (f *directFabric) Lend(lo, hi uintptr) (key uint64, release func(), ok bool) {
+// RegisterTemporarily makes a key for [lo, hi), which release removes.
+func (f *directFabric) RegisterTemporarily(lo, hi uintptr) (key uint64, release func(), ok bool) {
 	f.net.mu.Lock()
 	defer f.net.mu.Unlock()
 	if f.net.opts.Keys.NoLend {
@@ -85,7 +85,7 @@ func (f *directFabric) Lend(lo, hi uintptr) (key uint64, release func(), ok bool
 }
 
 func (f *directFabric) Share(lo, hi uintptr) (key uint64, release func(), ok bool) {
-	return f.Lend(lo, hi)
+	return f.RegisterTemporarily(lo, hi)
 }
 
 func (f *directFabric) Atomics() bool { return f.net.opts.Atomics }
@@ -151,7 +151,7 @@ func (e *directEndpoint) postTransfer(x *transport.Transfer, write bool) error {
 // postRequest posts one request of a transfer. The caller holds the net's lock.
 func (e *directEndpoint) postRequest(done transport.Completion, pieces []piece, write bool) {
 	if done != nil {
-		done.Add(1)
+		done.AddParts(1)
 	}
 	mark, writes := uint64(0), &e.writes
 	if write {
@@ -169,7 +169,7 @@ func (e *directEndpoint) postRequest(done transport.Completion, pieces []piece, 
 			e.completeWrite(mark)
 		}
 		if done != nil {
-			done.Done(err)
+			done.CompletePart(err)
 		}
 	}})
 }

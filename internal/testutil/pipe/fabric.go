@@ -42,7 +42,7 @@ func (f *fabric) Info() transport.FabricInfo {
 	o := &f.net.opts
 	return transport.FabricInfo{Addr: []byte(f.addr), Credits: o.Credits,
 		Patience: 50 * time.Microsecond, Tick: 200 * time.Microsecond,
-		Straight: o.Straight, Blocks: o.Blocks, Pulses: true}
+		MinDirectRow: o.Straight, Blocks: o.Blocks, Pulses: true}
 }
 
 // newSource adds a source. The caller holds the net's lock.
@@ -167,8 +167,8 @@ func (f *fabric) Wake() {
 	signal(f.wakeUp)
 }
 
-// WakeIn sets a timer. Earlier timers stay, and may end Wait too early.
-func (f *fabric) WakeIn(d time.Duration) { time.AfterFunc(d, f.Wake) }
+// SetAlarm sets a timer. Earlier timers stay, and may end Wait too early.
+func (f *fabric) SetAlarm(d time.Duration) { time.AfterFunc(d, f.Wake) }
 
 // Close stops the device. It fails if endpoints or the listener are open.
 func (f *fabric) Close() error {

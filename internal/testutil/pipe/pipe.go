@@ -31,7 +31,7 @@ type Options struct {
 	// Divide passes bodies on in portions, with frames of other connections between them.
 	Divide   bool
 	Defer    bool // Send delays frames that need not be sent at once
-	Straight int  // FabricInfo.Straight
+	Straight int  // FabricInfo.MinDirectRow
 	Blocks   bool // FabricInfo.Blocks
 	Shared   bool // the connections of an origin share one source
 	Direct   bool // there is a device that reads and writes memory of others

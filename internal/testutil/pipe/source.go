@@ -153,18 +153,18 @@ type listener struct {
 	interrupted atomic.Bool
 }
 
-// Rest needs no further polling: Poll leaves no event half handled.
-func (l *listener) Rest() time.Duration { return -1 }
+// StopPolling needs no further polling: Poll leaves no event half handled.
+func (l *listener) StopPolling() time.Duration { return -1 }
 
-// Divert(false) has Sleep check for arrivals again.
-func (l *listener) Divert(on bool) {
+// SetWaiterPolls(false) has Sleep check for arrivals again.
+func (l *listener) SetWaiterPolls(on bool) {
 	if l.diverted.Store(on); !on {
 		signal(l.wakeUp)
 	}
 }
 
-// WakeIn sets a timer. Earlier timers stay, and may end Sleep too early.
-func (l *listener) WakeIn(d time.Duration) { time.AfterFunc(d, l.Interrupt) }
+// SetAlarm sets a timer. Earlier timers stay, and may end Sleep too early.
+func (l *listener) SetAlarm(d time.Duration) { time.AfterFunc(d, l.Interrupt) }
 
 // Sleep waits for Interrupt alone while another thread polls.
 func (l *listener) Sleep(limit time.Duration) {
@@ -181,12 +181,12 @@ func (l *listener) Sleep(limit time.Duration) {
 	l.source.Sleep(limit)
 }
 
-// Whole is true, as for Rest.
-func (l *listener) Whole() bool { return true }
+// FramesComplete is true, as for StopPolling.
+func (l *listener) FramesComplete() bool { return true }
 
-// Ready and SleepIn say that there is no descriptor.
+// Ready and EpollFD say that there is no descriptor.
 func (l *listener) Ready() int   { return -1 }
-func (l *listener) SleepIn() int { return -1 }
+func (l *listener) EpollFD() int { return -1 }
 
 // Interrupt ends Sleep.
 func (l *listener) Interrupt() {
@@ -209,7 +209,7 @@ func (l *listener) Close() {
 // lastLinger is the longest time that posted frames may take to leave when a listener is closed.
 const lastLinger = 200 * time.Millisecond
 
-// Answered is 0: only receivers answer requests.
-func (l *listener) Answered() uint32 { return 0 }
+// AnsweredRequests is 0: only receivers answer requests.
+func (l *listener) AnsweredRequests() uint32 { return 0 }
 
 var _ transport.SharedListener = (*listener)(nil)

@@ -15,7 +15,7 @@ import (
 type Caller struct {
 	T        testing.TB
 	Patience time.Duration // far more than any operation takes
-	Losses   chan string   // the reasons that OpenInfo.Lost was called with
+	Losses   chan string   // the reasons that OpenInfo.OnLoss was called with
 }
 
 // Started starts a transfer with peer 1. The channel gets the error that it ends with.

@@ -159,14 +159,14 @@ func (c *Cluster) Private(rank, nbytes int) uintptr {
 // Lose reports the loss of a rank to all others, first to those of its node.
 func (c *Cluster) Lose(rank int, reason string) {
 	for i, j := range c.joins {
-		if i != rank && j.Lost != nil && slices.Contains(j.Ranks, transport.Rank(rank)) {
-			j.Lost(transport.Rank(rank), reason)
+		if i != rank && j.OnLoss != nil && slices.Contains(j.Ranks, transport.Rank(rank)) {
+			j.OnLoss(transport.Rank(rank), reason)
 		}
 	}
 	for i, w := range c.opened {
-		if i != rank && w.Lost != nil && !slices.Contains(w.Nodes[w.MyNode],
+		if i != rank && w.OnLoss != nil && !slices.Contains(w.Nodes[w.MyNode],
 			transport.Rank(rank)) {
-			w.Lost(transport.Rank(rank), reason)
+			w.OnLoss(transport.Rank(rank), reason)
 		}
 	}
 }

@@ -64,7 +64,7 @@ func (in *Inbox) Handle(from, _ transport.Rank, m transport.Msg, reply func([]by
 	if in.bySender == nil {
 		in.bySender = map[transport.Rank][]transport.Msg{}
 	}
-	m.Body, m.Lent = m.Keep(), false
+	m.Body, m.Lent = m.OwnedBody(), false
 	in.bySender[from] = append(in.bySender[from], m)
 }
 

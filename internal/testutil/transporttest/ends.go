@@ -23,7 +23,7 @@ type Ends struct {
 	nodeOf []int // by rank
 
 	mu     sync.Mutex
-	losses []string // one text for each call of OpenInfo.Lost
+	losses []string // one text for each call of OpenInfo.OnLoss
 }
 
 // NewEnds opens a transport for each rank. ranks are the numbers of ranks of the nodes.
@@ -57,7 +57,7 @@ func NewEnds(t testing.TB, ranks []int, open func(transport.OpenInfo) (transport
 				Secret: []byte("the secret of a test's job"),
 				Node: View{Node: e.Node(int(r)), First: int(members[0]),
 					Memory: memory},
-				Handle: e.handleMessage, Lost: func(who transport.Rank,
+				Handle: e.handleMessage, OnLoss: func(who transport.Rank,
 					reason string) {
 					e.recordLoss(r, who, reason)
 				}})
@@ -121,7 +121,7 @@ func (e *Ends) ConnectAll(t testing.TB) {
 // Alloc allocates arena memory of a rank that others may reach.
 func (e *Ends) Alloc(t testing.TB, rank int, nbytes int64) uintptr {
 	t.Helper()
-	addr, err := e.Node(rank).Grow(nbytes)
+	addr, err := e.Node(rank).AllocatePopulated(nbytes)
 	if err == nil {
 		err = e.Node(rank).Publish(addr, nbytes)
 	}

@@ -31,9 +31,9 @@ func (n *nodeEvents) EventAdd(e uintptr,
 // EventCount is the count.
 func (n *nodeEvents) EventCount(e uintptr) uint32 { return countOf(e).Load() }
 
-// EventSent records the count that was sent. asked is true if a waiter has asked; its mark stays
-// until the count that it waits for is sent.
-func (n *nodeEvents) EventSent(record uintptr, count uint32) (asked bool) {
+// RecordEventSent records the count that was sent. asked is true if a waiter has asked; its mark
+// stays until the count that it waits for is sent.
+func (n *nodeEvents) RecordEventSent(record uintptr, count uint32) (asked bool) {
 	n.c.changeState(func() {
 		countOf(record).Store(count)
 		var want uint32
@@ -44,8 +44,8 @@ func (n *nodeEvents) EventSent(record uintptr, count uint32) (asked bool) {
 	return asked
 }
 
-// EventAsk leaves the mark of a waiter, unless the count has been sent.
-func (n *nodeEvents) EventAsk(record uintptr, want uint32) (sent bool) {
+// RequestEventWake leaves the mark of a waiter, unless the count has been sent.
+func (n *nodeEvents) RequestEventWake(record uintptr, want uint32) (sent bool) {
 	n.c.changeState(func() {
 		sent = int32(countOf(record).Load()-want) >= 0
 		if !sent {
@@ -55,8 +55,9 @@ func (n *nodeEvents) EventAsk(record uintptr, want uint32) (sent bool) {
 	return sent
 }
 
-// EventTold wakes the waiters if the event has the count, which a device writes without a lock.
-func (n *nodeEvents) EventTold(e uintptr, count uint32) (there bool) {
+// WakeEventWaiters wakes the waiters if the event has the count, which a device writes without a
+// lock.
+func (n *nodeEvents) WakeEventWaiters(e uintptr, count uint32) (there bool) {
 	if there = int32(countOf(e).Load()-count) >= 0; there {
 		n.c.changeState(func() {})
 	}

@@ -142,7 +142,8 @@ func fabricDirectBack(t *testing.T, d transport.Driver) {
 	for i, n := range []int{1, 8, 100, 5000, 200000, 1000000, 60, 2000000} {
 		at := []uintptr{a.arenaMem, a.ownMem}[i%2] + uintptr(i)
 		clear(memoryBytes(at, n))
-		key, release, ok := a.fabric.(transport.DirectFabric).Lend(at, at+uintptr(n))
+		f := a.fabric.(transport.DirectFabric)
+		key, release, ok := f.RegisterTemporarily(at, at+uintptr(n))
 		if !ok {
 			continue
 		}
@@ -324,16 +325,16 @@ func (e *fabricEnd) startPulses() (stop func()) {
 	}
 }
 
-// fabricRanges shows that Expose lists all of the memory, in order, and returns the same keys
-// again.
+// fabricRanges shows that RegisterForPeers lists all of the memory, in order, and returns the same
+// keys again.
 func fabricRanges(t *testing.T, d transport.Driver) {
 	p := newDirectPair(t, d)
 	b := p.job.procs[1]
 	f := b.fabric.(transport.DirectFabric)
 	var list, again []transport.Range
 	b.server.withoutPolling(func() {
-		list, again = f.Expose(b.arenaMem, fabricMemBytes), f.Expose(b.arenaMem,
-			fabricMemBytes)
+		list = f.RegisterForPeers(b.arenaMem, fabricMemBytes)
+		again = f.RegisterForPeers(b.arenaMem, fabricMemBytes)
 	})
 	at := b.arenaMem
 	for _, r := range list {
@@ -341,7 +342,7 @@ func fabricRanges(t *testing.T, d transport.Driver) {
 			t.Errorf("range %#x to %#x does not go on at %#x", r.Lo, r.Hi, at)
 		}
 		at = r.Hi
-		if here := f.Here(r.Lo); r.Direct && r.Lo >= b.arenaMem &&
+		if here := f.LocalRange(r.Lo); r.Direct && r.Lo >= b.arenaMem &&
 			(here == nil || r.Lo < here.Lo || r.Lo >= here.Hi) {
 			t.Errorf("Here(%#x) is %v", r.Lo, here)
 		}

@@ -60,14 +60,14 @@ func (k *keyTable) lookUp(addr uintptr, meanwhile func()) (*transport.Range, err
 				return r, nil
 			}
 		}
-		lo, n := k.process.job.Node(int(k.process.rank)).Extent(addr)
+		lo, n := k.process.job.Node(int(k.process.rank)).RegionAt(addr)
 		if n == 0 {
 			break
 		}
 		k.requests++
 		k.process.server.withoutPolling(func() {
-			k.ranges = append(k.ranges,
-				k.process.fabric.(transport.DirectFabric).Expose(lo, n)...)
+			f := k.process.fabric.(transport.DirectFabric)
+			k.ranges = append(k.ranges, f.RegisterForPeers(lo, n)...)
 		})
 		if meanwhile != nil {
 			meanwhile()
@@ -90,15 +90,15 @@ func newPartCounter() *partCounter {
 	return p
 }
 
-// Add counts posted parts.
-func (p *partCounter) Add(n int32) {
+// AddParts counts posted parts.
+func (p *partCounter) AddParts(n int32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.added += n
 }
 
-// Done counts ended parts and keeps the first error.
-func (p *partCounter) Done(err error) {
+// CompletePart counts ended parts and keeps the first error.
+func (p *partCounter) CompletePart(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.done++

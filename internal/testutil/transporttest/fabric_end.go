@@ -58,12 +58,12 @@ type fabricEnd struct {
 // endSettings is what a test changes in an end. fabricEnd.settingsMu guards it: tests use configure
 // once frames may arrive.
 type endSettings struct {
-	// bodyFor is the result of Head; nil: all bodies go to Data.
+	// bodyFor is the result of BeginFrame; nil: all bodies go to Data.
 	bodyFor func(head []byte, nbytes int64) transport.Body
-	// onFrame is called by End; nil: recordFrame.
+	// onFrame is called by EndFrame; nil: recordFrame.
 	onFrame     func(f *frame) error
-	expectsData func() bool // the result of Expects; nil: false
-	// errorFor is the error of Head, Data or End; nil: none.
+	expectsData func() bool // the result of ExpectsBulk; nil: false
+	// errorFor is the error of BeginFrame, Data or EndFrame; nil: none.
 	errorFor    func(method string, f *frame) error
 	postsInLost bool // Lost posts a frame
 }
@@ -72,7 +72,7 @@ type endSettings struct {
 // The thread that polls owns it, except callsRunning.
 type receiving struct {
 	callsRunning atomic.Int32 // calls of methods of Receiver that have not returned
-	current      *frame       // Head has been called, End has not; nil: there is none
+	current      *frame       // BeginFrame was called, EndFrame not yet; nil: none
 	// bytesMissing is the number of bytes for Data, or what the cursor has left at the end.
 	bytesMissing int64
 	grain        int            // of Data
@@ -122,8 +122,8 @@ func (e *fabricEnd) beginCall(what string) (leave func()) {
 	return func() { e.callsRunning.Add(-1) }
 }
 
-// Head checks the order of calls and returns bodyFor's result.
-func (e *fabricEnd) Head(head []byte, nbytes int64) (b transport.Body, err error) {
+// BeginFrame checks the order of calls and returns bodyFor's result.
+func (e *fabricEnd) BeginFrame(head []byte, nbytes int64) (b transport.Body, err error) {
 	defer e.beginCall("Head")()
 	switch {
 	case e.current != nil:
@@ -144,7 +144,7 @@ func (e *fabricEnd) Head(head []byte, nbytes int64) (b transport.Body, err error
 	}
 	e.into, e.grain = b.Into, max(b.Grain, 1)
 	if e.into != nil {
-		nbytes = e.into.Left() - nbytes // what the cursor must have left at End
+		nbytes = e.into.Left() - nbytes // what the cursor must have left at EndFrame
 		e.bytesMissing = nbytes
 	}
 	return b, nil
@@ -173,8 +173,8 @@ func (e *fabricEnd) wantedError(method string) (err error) {
 	return err
 }
 
-// End checks that the body is complete, and calls onFrame.
-func (e *fabricEnd) End() error {
+// EndFrame checks that the body is complete, and calls onFrame.
+func (e *fabricEnd) EndFrame() error {
 	defer e.beginCall("End")()
 	f := e.current
 	switch {
@@ -183,7 +183,7 @@ func (e *fabricEnd) End() error {
 	case e.into == nil && e.bytesMissing != 0:
 		return e.violation("%d bytes are missing at End", e.bytesMissing)
 	case e.into != nil && e.into.Left() != e.bytesMissing:
-		return e.violation("a cursor has %d bytes left at End, not %d", e.into.Left(),
+		return e.violation("a cursor has %d bytes left at EndFrame, not %d", e.into.Left(),
 			e.bytesMissing)
 	}
 	if err := e.wantedError("End"); err != nil {
@@ -282,8 +282,8 @@ func (e *fabricEnd) Sent() {
 	}
 }
 
-// Expects is the result of expectsData.
-func (e *fabricEnd) Expects() (yes bool) {
+// ExpectsBulk is the result of expectsData.
+func (e *fabricEnd) ExpectsBulk() (yes bool) {
 	e.configure(func() { yes = e.expectsData != nil && e.expectsData() })
 	return yes
 }

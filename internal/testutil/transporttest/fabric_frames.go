@@ -22,10 +22,11 @@ func fabricInfo(t *testing.T, d transport.Driver) {
 	j := openFabrics(t, d, 2)
 	a, b := j.procs[0].fabric.Info(), j.procs[0].fabric.Info()
 	if len(a.Addr) == 0 || a.Credits < 0 || a.Credits == 1 || a.Patience < 0 || a.Look < 0 ||
-		a.Tick <= 0 || a.Straight < 0 {
+		a.Tick <= 0 || a.MinDirectRow < 0 {
 		t.Errorf("%+v", a)
 	}
-	if !bytes.Equal(a.Addr, b.Addr) || a.Credits != b.Credits || a.Straight != b.Straight {
+	if !bytes.Equal(a.Addr, b.Addr) || a.Credits != b.Credits ||
+		a.MinDirectRow != b.MinDirectRow {
 		t.Errorf("was %+v, is %+v", a, b)
 	}
 	o, target := j.connectPair()
@@ -243,7 +244,7 @@ func fabricPost(t *testing.T, d transport.Driver) {
 }
 
 // fabricData shows that Data is called with whole grains (fabricEnd checks it), at both ends,
-// whatever Expects returns.
+// whatever ExpectsBulk returns.
 func fabricData(t *testing.T, d transport.Driver) {
 	j := newFabricJob(t, d, 2)
 	grain := 1

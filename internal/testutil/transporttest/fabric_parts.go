@@ -15,8 +15,8 @@ import (
 )
 
 // fabricParts shows that a target's end may send a long answer in several frames, each when the one
-// before has left (Sent). Head of the next frame is not called before that. The origin stores all
-// parts by one cursor.
+// before has left (Sent). BeginFrame of the next frame is not called before that. The origin stores
+// all parts by one cursor.
 func fabricParts(t *testing.T, d transport.Driver) {
 	const parts, rounds = 5, 20
 	j := newFabricJob(t, d, 2)

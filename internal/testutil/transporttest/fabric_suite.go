@@ -122,7 +122,7 @@ func openFabrics(t testing.TB, d transport.Driver, n int) *fabricJob {
 // allocate allocates and publishes arena memory of the process.
 func (p *fabricProcess) allocate(nbytes int64) uintptr {
 	n := p.job.Node(int(p.rank))
-	addr, err := n.Grow(nbytes)
+	addr, err := n.AllocatePopulated(nbytes)
 	if err == nil {
 		err = n.Publish(addr, nbytes)
 	}

@@ -222,7 +222,7 @@ func (f *Fake) queueMessage(p transport.Peer, m transport.Msg, reply func([]byte
 		default:
 			to := f.net.ends[f.net.serverOf(end)]
 			l := queuedMessage{from: f.self, to: end, tag: int64(m.Kind),
-				body: slices.Clone(m.Whole()), reply: reply,
+				body: slices.Clone(m.Joined()), reply: reply,
 				waitsFor: f.openOpsTo(end)}
 			at := len(to.inbox[f.self])
 			if m.Unordered {

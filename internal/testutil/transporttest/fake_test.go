@@ -25,7 +25,7 @@ func openFakes(t *testing.T, n int, o Options) (*Net, []*End) {
 	t.Cleanup(net.Close)
 	all := make([]*End, n)
 	for i := range all {
-		mem, err := c.Node(i).Grow(MemBytes)
+		mem, err := c.Node(i).AllocatePopulated(MemBytes)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -94,7 +94,7 @@ func (v View) DeviceLocks() (at uintptr, n int) {
 	return uintptr(v.Memory.lockPage()), lockLines
 }
 
-// Owns is Node.Owns, with local numbers of the view.
-func (v View) Owns(local int, addr uintptr, n int64) bool {
-	return v.Node.Owns(v.First+local, addr, n)
+// InRegionOf is Node.InRegionOf, with local numbers of the view.
+func (v View) InRegionOf(local int, addr uintptr, n int64) bool {
+	return v.Node.InRegionOf(v.First+local, addr, n)
 }

@@ -39,8 +39,8 @@ type declaredRange struct {
 
 func wholePages(nbytes int64) int64 { return (nbytes + pageBytes - 1) &^ (pageBytes - 1) }
 
-// Reuse allocates a freed piece of the same size, with its contents.
-func (n *nodeMemory) Reuse(nbytes int64) (addr uintptr, ok bool) {
+// AllocateKept allocates a freed piece of the same size, with its contents.
+func (n *nodeMemory) AllocateKept(nbytes int64) (addr uintptr, ok bool) {
 	n.c.changeState(func() {
 		size := wholePages(nbytes)
 		if i := slices.IndexFunc(n.freed,
@@ -66,8 +66,8 @@ func sumBytes(m map[uintptr]int64) (sum int64) {
 	return sum
 }
 
-// Room refuses more than the slices of the node have together.
-func (n *nodeMemory) Room(nbytes int64) error {
+// CheckReservation refuses more than the slices of the node have together.
+func (n *nodeMemory) CheckReservation(nbytes int64) error {
 	if err := n.c.injectedFault("room", n.rank); err != nil {
 		return err
 	}
@@ -78,11 +78,13 @@ func (n *nodeMemory) Room(nbytes int64) error {
 	return nil
 }
 
-// GrowOnTouch is Grow: all memory of a Cluster gets its pages when it is touched.
-func (n *nodeMemory) GrowOnTouch(nbytes int64) (addr uintptr, err error) { return n.Grow(nbytes) }
+// AllocateOnTouch is AllocatePopulated: all memory of a Cluster gets its pages when it is touched.
+func (n *nodeMemory) AllocateOnTouch(nbytes int64) (addr uintptr, err error) {
+	return n.AllocatePopulated(nbytes)
+}
 
-// Grow allocates new memory.
-func (n *nodeMemory) Grow(nbytes int64) (addr uintptr, err error) {
+// AllocatePopulated allocates new memory.
+func (n *nodeMemory) AllocatePopulated(nbytes int64) (addr uintptr, err error) {
 	if err := n.c.injectedFault("grow", n.rank); err != nil {
 		return 0, err
 	}
@@ -99,8 +101,8 @@ func (n *nodeMemory) Grow(nbytes int64) (addr uintptr, err error) {
 	return addr, err
 }
 
-// Return frees memory. It panics if the memory is not allocated, or still published.
-func (n *nodeMemory) Return(addr uintptr) {
+// Deallocate frees memory. It panics if the memory is not allocated, or still published.
+func (n *nodeMemory) Deallocate(addr uintptr) {
 	n.c.changeState(func() {
 		size, ok := n.allocated[addr]
 		if _, published := n.published[addr]; !ok || published {
@@ -112,8 +114,8 @@ func (n *nodeMemory) Return(addr uintptr) {
 	})
 }
 
-// Enter does nothing: all ranks are in one process.
-func (n *nodeMemory) Enter(uintptr, int64) {}
+// MapPages does nothing: all ranks are in one process.
+func (n *nodeMemory) MapPages(uintptr, int64) {}
 
 // Publish makes an allocation accessible to all ranks.
 func (n *nodeMemory) Publish(addr uintptr, nbytes int64) error {
@@ -141,8 +143,8 @@ func (n *nodeMemory) Withdraw(addr uintptr) (err error) {
 	return err
 }
 
-// Owns searches the published and the exposed memory of a rank.
-func (n *nodeMemory) Owns(local int, addr uintptr, nbytes int64) (yes bool) {
+// InRegionOf searches the published and the exposed memory of a rank.
+func (n *nodeMemory) InRegionOf(local int, addr uintptr, nbytes int64) (yes bool) {
 	n.c.changeState(func() {
 		for lo, size := range n.localNode(local).published {
 			yes = yes || nbytes >= 0 && addr >= lo && addr < lo+uintptr(size) &&
@@ -153,17 +155,19 @@ func (n *nodeMemory) Owns(local int, addr uintptr, nbytes int64) (yes bool) {
 	return yes
 }
 
-// Inside tells whether addr lies in the slice of a rank of this node.
-func (n *nodeMemory) Inside(addr uintptr) bool {
+// InArena tells whether addr lies in the slice of a rank of this node.
+func (n *nodeMemory) InArena(addr uintptr) bool {
 	rank := transport.Rank((addr - n.c.arena.base) / sliceBytes)
 	return addr >= n.c.arena.base && slices.Contains(n.nodeRanks, rank)
 }
 
-// Arena is the arena of all ranks of the cluster.
-func (n *nodeMemory) Arena() (uintptr, int64) { return n.c.arena.base, int64(n.c.N) * sliceBytes }
+// ArenaRange is the arena of all ranks of the cluster.
+func (n *nodeMemory) ArenaRange() (uintptr, int64) {
+	return n.c.arena.base, int64(n.c.N) * sliceBytes
+}
 
-// Extent searches the published memory of all ranks.
-func (n *nodeMemory) Extent(addr uintptr) (lo uintptr, nbytes int64) {
+// RegionAt searches the published memory of all ranks.
+func (n *nodeMemory) RegionAt(addr uintptr) (lo uintptr, nbytes int64) {
 	n.c.changeState(func() {
 		for _, other := range n.c.nodes {
 			for at, size := range other.published {

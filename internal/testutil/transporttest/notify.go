@@ -23,17 +23,17 @@ func (n *nodeCounters) Notify(to int, from transport.Rank) (count uint32) {
 	return count
 }
 
-// NotifySent is false: no rank asks, because no device writes counters.
-func (n *nodeCounters) NotifySent(transport.Rank, uint32) bool { return false }
+// RecordNotifySent is false: no rank asks, because no device writes counters.
+func (n *nodeCounters) RecordNotifySent(transport.Rank, uint32) bool { return false }
 
 // ReceiveBy does nothing: only data servers receive.
 func (n *nodeCounters) ReceiveBy(transport.Incoming) {}
 
-// NotifyAsk is false: no device writes counters.
-func (n *nodeCounters) NotifyAsk(int, transport.Rank, uint32) bool { return false }
+// RequestNotifyWake is false: no device writes counters.
+func (n *nodeCounters) RequestNotifyWake(int, transport.Rank, uint32) bool { return false }
 
-// Notified is true: Notify has woken the waiter.
-func (n *nodeCounters) Notified(int, transport.Rank, uint32) bool { return true }
+// WakeNotified is true: Notify has woken the waiter.
+func (n *nodeCounters) WakeNotified(int, transport.Rank, uint32) bool { return true }
 
 // NotifySoon checks the counter once.
 func (n *nodeCounters) NotifySoon(from transport.Rank, want uint32) bool {
@@ -58,8 +58,8 @@ type nodeLiveness struct {
 	endClaimed bool   // of a node's leader: a rank prints why the job ends
 }
 
-// Ending does nothing: no rank of a Cluster is killed because it waits.
-func (n *nodeLiveness) Ending(bool) {}
+// AnnounceFinalBarrier does nothing: no rank of a Cluster is killed because it waits.
+func (n *nodeLiveness) AnnounceFinalBarrier(bool) {}
 
 // Leave records the call, for Left and Exited.
 func (n *nodeLiveness) Leave(clean bool) {
@@ -82,11 +82,11 @@ func (n *nodeLiveness) Exited() (yes bool) {
 	return yes
 }
 
-// ClaimMachine is true: this node is the only one of its machine.
-func (n *nodeLiveness) ClaimMachine() bool { return true }
+// ClaimMachineReport is true: this node is the only one of its machine.
+func (n *nodeLiveness) ClaimMachineReport() bool { return true }
 
-// Settle does nothing: only ranks print here.
-func (n *nodeLiveness) Settle() {}
+// MarkReported does nothing: only ranks print here.
+func (n *nodeLiveness) MarkReported() {}
 
 // InquiriesAt is the number of the node's leader, if Cluster.Known answers.
 func (n *nodeLiveness) InquiriesAt() []byte {
@@ -96,13 +96,13 @@ func (n *nodeLiveness) InquiriesAt() []byte {
 	return []byte{byte(n.nodeRanks[0])}
 }
 
-// Known asks Cluster.Known.
-func (n *nodeLiveness) Known(at []byte, _ time.Duration) bool {
+// AskCauseKnown asks Cluster.Known.
+func (n *nodeLiveness) AskCauseKnown(at []byte, _ time.Duration) bool {
 	return n.c.Known(transport.Rank(at[0]))
 }
 
-// ClaimEnd is true for the first call of a node.
-func (n *nodeLiveness) ClaimEnd() (first bool) {
+// ClaimNodeReport is true for the first call of a node.
+func (n *nodeLiveness) ClaimNodeReport() (first bool) {
 	n.c.changeState(func() {
 		leader := n.localNode(0)
 		first, leader.endClaimed = !leader.endClaimed, true

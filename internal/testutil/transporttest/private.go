@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Private memory of a Cluster's ranks: memory outside the arena that its owner exposes. All ranks
-// are goroutines of one process, so all could access it. Mapped says that only the owner can:
+// are goroutines of one process, so all could access it. MappedHere says that only the owner can:
 // others must use ReadForeign and WriteForeign.
 package transporttest
 
@@ -14,7 +14,7 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Expose records the piece for Owns.
+// Expose records the piece for InRegionOf.
 func (n *nodeMemory) Expose(addr uintptr, nbytes int64) error {
 	if err := n.c.injectedFault("expose", n.rank); err != nil {
 		return err
@@ -58,9 +58,9 @@ func (n *nodeMemory) isExposed(addr uintptr, nbytes int64) bool {
 	return false
 }
 
-// Mapped is true for this rank's own memory, and for the arena.
-func (n *nodeMemory) Mapped(local int, addr uintptr) bool {
-	return n.localNode(local).rank == n.rank || n.Inside(addr)
+// MappedHere is true for this rank's own memory, and for the arena.
+func (n *nodeMemory) MappedHere(local int, addr uintptr) bool {
+	return n.localNode(local).rank == n.rank || n.InArena(addr)
 }
 
 // ReadForeign copies memory of a rank to into.
@@ -78,7 +78,7 @@ func (n *nodeMemory) WriteForeign(local int, addr uintptr, from []byte) error {
 // copyForeign copies nbytes, and counts them. It fails unless the rank owns the memory at addr.
 func (n *nodeMemory) copyForeign(local int, addr uintptr, to, from unsafe.Pointer,
 	nbytes int) error {
-	if !n.Owns(local, addr, int64(nbytes)) {
+	if !n.InRegionOf(local, addr, int64(nbytes)) {
 		return fmt.Errorf("%w: %d bytes at %#x of local rank %d", transport.ErrBadAddr,
 			nbytes, addr, local)
 	}
@@ -96,8 +96,10 @@ func (n *nodeMemory) ForeignBytes() int64 {
 	return n.foreignBytes
 }
 
-// Mapped is Node.Mapped, with local numbers of the view.
-func (v View) Mapped(local int, addr uintptr) bool { return v.Node.Mapped(v.First+local, addr) }
+// MappedHere is Node.MappedHere, with local numbers of the view.
+func (v View) MappedHere(local int, addr uintptr) bool {
+	return v.Node.MappedHere(v.First+local, addr)
+}
 
 // ReadForeign is Node.ReadForeign, with local numbers of the view.
 func (v View) ReadForeign(local int, addr uintptr, into []byte) error {

@@ -41,7 +41,7 @@ func (c *Cluster) openWire(rank int, w transport.OpenInfo) (transport.Transport,
 		len(w.Hosts) != len(w.Nodes) || len(w.Hints) != len(w.Nodes):
 		return nil, fmt.Errorf("rank %d opens a wire as rank %d of %v, node %d", rank, w.Me,
 			w.Nodes, w.MyNode)
-	case w.Memory == nil || w.Handle == nil || w.Lost == nil || len(w.Secret) == 0:
+	case w.Memory == nil || w.Handle == nil || w.OnLoss == nil || len(w.Secret) == 0:
 		return nil, fmt.Errorf("rank %d opens a wire with less than it needs", rank)
 	}
 	var t transport.Transport = c.wireNet(rank, w).Open(rank, w.Handle)
@@ -60,7 +60,7 @@ func (c *Cluster) wireNet(rank int, w transport.OpenInfo) *Net {
 		o := *c.Wire
 		o.Owns = func(p transport.Peer, addr uintptr, n int64) bool {
 			node := c.nodes[p]
-			return node.Owns(node.Self(), addr, n)
+			return node.InRegionOf(node.Self(), addr, n)
 		}
 		o.Server = func(end int) int {
 			for _, ranks := range w.Nodes {

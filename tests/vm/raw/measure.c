@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Measures bare verbs between two hosts and prints lines of CSV: operation, way to wait, bytes,
-// unit, and the median, the least and the greatest of several samples. Each sample lasts long
-// enough for the clock. It judges nothing.
+// Measures bare verbs between two hosts and prints lines of timing.h; the shape is the way to wait.
+// It judges nothing.
 #include "raw.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
+
+#include "timing.h"
 
 enum { SAMPLES = 9, WINDOW = 16, RUNS = 64 };
 
@@ -16,16 +16,9 @@ struct kind {
 	const char *name;
 	enum ibv_wr_opcode opcode;
 	void (*body)(struct link *l, const struct kind *k, size_t bytes, long n);
-	bool rate;  // MB/s, not microseconds
+	bool rate;  // MB/s, not ns
 	bool local; // the other end has no part in it
 };
-
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
 
 static void expect(enum ibv_wc_status status)
 {
@@ -109,38 +102,35 @@ static void copy(struct link *l, const struct kind *k, size_t bytes, long n)
 		memcpy(l->memory, l->memory + RAW_MEMORY / 2, bytes);
 }
 
-static double seconds(struct link *l, const struct kind *k, size_t bytes, long n)
-{
-	double begin = now();
-	k->body(l, k, bytes, n);
-	return now() - begin;
-}
+// A kind as it is sampled.
+struct loop {
+	struct link *l;
+	const struct kind *k;
+	size_t bytes;
+};
 
-static int by_size(const void *a, const void *b)
+static double sample(void *arg, long n)
 {
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
+	const struct loop *p = arg;
+	double begin = timing_now();
+	p->k->body(p->l, p->k, p->bytes, n);
+	return timing_now() - begin;
 }
 
 static void measure(struct link *l, const struct kind *k, size_t bytes, bool quick)
 {
-	double figures[SAMPLES], least = quick ? 0.002 : 0.05;
-	long n = 1;
-	int samples = quick ? 3 : SAMPLES;
-	while (seconds(l, k, bytes, n) < least) // which warms everything up
-		n *= 2;
-	for (int i = 0; i < samples; i++) {
-		double each = seconds(l, k, bytes, n) / (double)n;
-		figures[i] = k->rate ? (double)bytes / each * 1e-6 : each * 1e6;
+	struct loop loop = {l, k, bytes};
+	struct timing_way way = {.sample = sample, .arg = &loop};
+	struct timing_figure f = {k->name, "", l->asleep ? "sleeping" : "spinning", (double)bytes,
+		2, k->rate ? TIMING_MBS : TIMING_NS};
+	if (k->local)
+		f.shape = "-", f.ranks = 1;
+	way.n = timing_turns(sample, &loop, quick ? 0.003 : 0.05, 1);
+	for (int i = 0; i < (quick ? 3 : SAMPLES); i++) {
+		timing_repeat(&way, 1, i, 1);
+		way.each[i] = timing_in_unit(f.unit, way.each[i], f.bytes);
 	}
-	qsort(figures, (size_t)samples, sizeof figures[0], by_size);
-	printf("%s,%s,%zu,%s,%.4g,%.4g,%.4g\n", k->name,
-		k->local          ? "none" :
-			l->asleep ? "sleeping" :
-				    "spinning",
-		bytes, k->rate ? "MB/s" : "us", figures[samples / 2], figures[0],
-		figures[samples - 1]);
-	fflush(stdout);
+	timing_print(&f, way.each, NULL, quick ? 3 : SAMPLES);
 }
 
 static void measure_sizes(struct link *l, const struct kind *kinds, int n, size_t first, bool quick)
@@ -165,7 +155,6 @@ void raw_measure(struct link *l, bool quick)
 	static const struct kind local[] = {{"register", IBV_WR_RDMA_WRITE, registration, false,
 						    true},
 		{"copy", IBV_WR_RDMA_WRITE, copy, false, true}};
-	printf("operation,wait,bytes,unit,median,least,most\n");
 	measure_sizes(l, local, 2, 4096, quick);
 	for (int asleep = 0; asleep < 2; asleep++) {
 		l->asleep = asleep;
