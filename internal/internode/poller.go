@@ -268,10 +268,9 @@ func (p *poller) close() {
 	defer p.owner.mu.Unlock()
 	p.owner.closed = true
 	for p.owner.held || p.waiting.Load() > 0 {
+		// Another thread finds that its target is lost, and leaves; the last one signals.
 		p.owner.changed.Broadcast()
-		p.owner.mu.Unlock()
 		p.src.Interrupt()
-		time.Sleep(50 * time.Microsecond)
-		p.owner.mu.Lock()
+		p.owner.changed.Wait()
 	}
 }
