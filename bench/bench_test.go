@@ -161,7 +161,7 @@ func TestJobs(t *testing.T) {
 		"-hosts a,b -rdma -reps 2 -only protocols,fences": {
 			"ARMCI_SPIN=2000 LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma " +
 				"/b/bin/armcirun -n 6 -ppn 3 -hosts a,b worker-verbs -b /b " +
-				"-e ARMCI_RDMA_CONTIGUOUS=auto,buffered,zerocopy -r 2 protocols"},
+				"-e ARMCI_CONTIGUOUS=auto,buffered,zerocopy -r 2 protocols"},
 		"-nodes 4 -rdma -only rmw,fences": {
 			"LD_LIBRARY_PATH=/b/lib ARMCI_TRANSPORT=rdma /b/bin/armcirun -n 2 -nodes " +
 				"2 worker-verbs -b /b -r 11 rmw",

@@ -288,7 +288,7 @@ func (o *options) measureJobs(jobs []job, out io.Writer) error {
 			func(w io.Writer) error { writeMarkdown(w, r.rows); return nil }))
 	}
 	if o.svg != "" {
-		failed = errors.Join(failed, figure.Draw(o.svg, plots(), r.figures(),
+		failed = errors.Join(failed, figure.Draw(o.svg, o.plots(), r.figures(),
 			figure.Footer(config.Version, o.reps)))
 	}
 	return failed

@@ -198,7 +198,7 @@ func (w *windows) measureSeries(out io.Writer) error {
 	return errors.Join(err,
 		figure.WriteFile(name+".md", report),
 		files.writeRows(rows, w.runs),
-		w.draw(w.out, w.network, rows, figure.Footer(config.Version, w.runs)))
+		w.draw(w.out, w.network, rows, figure.Footer(config.Version, w.runs*w.reps)))
 }
 
 // start starts a series on a batch, again for what comes after a figure that it does not survive.

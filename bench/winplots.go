@@ -51,7 +51,7 @@ var windowPlots = []windowPlot{
 // draw writes NETWORK-OP.svg for each figure that has at least two points.
 func (u *suite) draw(dir, network string, rows []figure.Row, footer string) error {
 	place := map[string]string{"node": "on a node", "nodes": "pretended nodes, TCP",
-		"hosts": "hosts, TCP", "rdma": "pretended nodes, RDMA"}[network]
+		"hosts": "hosts, TCP", "rdma": "pretended nodes, " + rdmaName()}[network]
 	for _, p := range u.plots {
 		c := figure.Chart{Title: p.title + " (" + place + ")", YLabel: p.label,
 			XLabel: axes[axisOf(p.op)].label, Footer: footer}

@@ -16,9 +16,10 @@ import (
 	"libarmci/internal/transport"
 )
 
-// made returns a new group's number. An error ends the job, since the C functions return nothing.
-func made(name string, rt *core.Runtime, g *core.Group, err error) C.int {
-	must(name, err)
+// groupNumber returns a new group's number. An error ends the job, since the C functions return
+// nothing.
+func groupNumber(name string, rt *core.Runtime, g *core.Group, err error) C.int {
+	endJobOnError(name, err)
 	return published(rt, g)
 }
 
@@ -36,13 +37,14 @@ func armcigo_group_create(cname *C.char, n C.int, pids *C.int, parent C.int) C.i
 	defer guest.Guard(guest.Faults())
 	name := literal(cname)
 	rt, p, err := groupFor(name, parent, func() string { return fmt.Sprintf("of %d ranks", n) })
-	must(name, err)
+	endJobOnError(name, err)
 	if n < 0 || n > 0 && pids == nil {
-		end(name, &core.ArgError{Arg: "pid_list", Text: "null pointer or negative length",
+		endJob(name, &core.ArgError{Arg: "pid_list",
+			Text: "null pointer or negative length",
 			Code: core.CodeArgument})
 	}
 	g, err := rt.GroupCreate(p, ints(pids, int(n)))
-	return made(name, rt, g, err)
+	return groupNumber(name, rt, g, err)
 }
 
 //export armcigo_group_split
@@ -87,7 +89,7 @@ func armcigo_group_free(id C.int) {
 		}
 		err = rt.GroupFree(int(id))
 	}
-	must("ARMCI_Group_free", err)
+	endJobOnError("ARMCI_Group_free", err)
 }
 
 // armcigo_group_facts: the caller's rank in a group and its size; rank -1 and a return value of 1
@@ -120,7 +122,7 @@ func armcigo_group_facts(cname *C.char, id C.int, rank, size *C.int) C.int {
 func armcigo_default_group() C.int {
 	defer guest.Guard(guest.Faults())
 	rt, err := running("ARMCI_Group_get_default")
-	must("ARMCI_Group_get_default", err)
+	endJobOnError("ARMCI_Group_get_default", err)
 	return C.int(rt.DefaultGroup())
 }
 
@@ -132,7 +134,7 @@ func armcigo_set_default_group(id C.int) {
 	if err == nil {
 		err = rt.SetDefaultGroup(int(id))
 	}
-	must("ARMCI_Group_set_default", err)
+	endJobOnError("ARMCI_Group_set_default", err)
 }
 
 //export armcigo_absolute_id
@@ -140,7 +142,7 @@ func armcigo_absolute_id(id, rank C.int) C.int {
 	defer guest.Guard(guest.Faults())
 	_, g, err := groupFor("ARMCI_Absolute_id", id,
 		func() string { return fmt.Sprintf("rank %d", rank) })
-	must("ARMCI_Absolute_id", err)
+	endJobOnError("ARMCI_Absolute_id", err)
 	if rank < 0 || int(rank) >= g.Size() {
 		return -1
 	}
@@ -151,9 +153,9 @@ func armcigo_absolute_id(id, rank C.int) C.int {
 func armcigo_group_comm(id C.int) C.uintptr_t {
 	defer guest.Guard(guest.Faults())
 	rt, err := running("armci_group_comm", func() string { return fmt.Sprintf("group %d", id) })
-	must("armci_group_comm", err)
+	endJobOnError("armci_group_comm", err)
 	g, err := rt.Group(int(id))
-	must("armci_group_comm", err)
+	endJobOnError("armci_group_comm", err)
 	if g.Comm == 0 {
 		return C.uintptr_t(bootstrap.NullComm())
 	}
@@ -169,13 +171,13 @@ func armcigo_comm_bytes() C.int {
 //export armcigo_domain_count
 func armcigo_domain_count() C.int {
 	defer guest.Guard(guest.Faults())
-	return C.int(early("armci_domain_count").Topo.Domains())
+	return C.int(startEarly("armci_domain_count").Topo.Domains())
 }
 
 //export armcigo_domain_of
 func armcigo_domain_of(rank C.int) C.int {
 	defer guest.Guard(guest.Faults())
-	rt := early("armci_domain_id")
+	rt := startEarly("armci_domain_id")
 	if err := checkRank(rt, "glob_proc_id", rank); err != nil {
 		return code("armci_domain_id", err)
 	}
@@ -191,7 +193,7 @@ func checkRank(rt *core.Runtime, arg string, rank C.int) error {
 
 // domainRanks are the ranks of a domain, -1 meaning the caller's.
 func domainRanks(name string, id C.int) ([]transport.Rank, error) {
-	rt := early(name)
+	rt := startEarly(name)
 	if id == -1 {
 		id = C.int(rt.Topo.Domain(rt.Me))
 	}
@@ -230,7 +232,7 @@ func armcigo_domain_rank(id, local C.int) C.int {
 func armcigo_same_node(cname *C.char, rank C.int) C.int {
 	defer guest.Guard(guest.Faults())
 	name := literal(cname)
-	rt := early(name)
+	rt := startEarly(name)
 	if checkRank(rt, "proc", rank) == nil && rt.Topo.SameNode(transport.Rank(rank)) {
 		return 1
 	}
@@ -240,7 +242,7 @@ func armcigo_same_node(cname *C.char, rank C.int) C.int {
 //export armcigo_same_domain
 func armcigo_same_domain(rank C.int) C.int {
 	defer guest.Guard(guest.Faults())
-	rt := early("armci_domain_same_id")
+	rt := startEarly("armci_domain_same_id")
 	if checkRank(rt, "proc", rank) == nil &&
 		rt.Topo.Domain(transport.Rank(rank)) == rt.Topo.Domain(rt.Me) {
 		return 1

@@ -45,7 +45,7 @@ func armcigo_init(name *C.char, comm *C.uintptr_t) C.int {
 func armcigo_check_thread(level C.int) C.int {
 	defer guest.Guard(guest.Faults())
 	if have, running := bootstrap.ThreadLevel(); running && have < int(level) {
-		end("ARMCI_Init_thread", &core.ArgError{Arg: "armci_requested",
+		endJob("ARMCI_Init_thread", &core.ArgError{Arg: "armci_requested",
 			Text: fmt.Sprintf("MPI provides thread level %d, not %d", have, level),
 			Code: core.CodeInternal})
 	}
@@ -56,7 +56,7 @@ func armcigo_check_thread(level C.int) C.int {
 func armcigo_mpi_init(argc, argv unsafe.Pointer) {
 	defer guest.Guard(guest.Faults())
 	if err := bootstrap.InitMPI(argc, argv); err != nil {
-		end("ARMCI_Init_args", err)
+		endJob("ARMCI_Init_args", err)
 	}
 }
 
@@ -94,10 +94,10 @@ func armcigo_finalize() C.int {
 		rt.Liveness.AnnounceFinalBarrier(false) // armci_msg_* may still be called
 		return 0
 	}
-	return code("ARMCI_Finalize", shut(rt))
+	return code("ARMCI_Finalize", shutDown(rt))
 }
 
-func shut(rt *core.Runtime) error {
+func shutDown(rt *core.Runtime) error {
 	lib.rt.Store(nil)
 	return rt.Finalize()
 }
@@ -108,7 +108,7 @@ func armcigo_msg_init(argc, argv unsafe.Pointer, comm *C.uintptr_t) {
 	lib.mu.Lock()
 	defer lib.mu.Unlock()
 	if err := bootstrap.InitMPI(argc, argv); err != nil {
-		end("armci_msg_init", err)
+		endJob("armci_msg_init", err)
 	}
 	mustStart("armci_msg_init", commOf(comm))
 	lib.messages = true
@@ -124,7 +124,7 @@ func armcigo_msg_finalize() {
 		C.front.profiled = false
 		lib.profile.End(rt)
 		lib.inits.Store(0)
-		must("armci_msg_finalize", shut(rt))
+		endJobOnError("armci_msg_finalize", shutDown(rt))
 	}
 	lib.messages = false
 	bootstrap.FinalizeMPI()
@@ -184,18 +184,18 @@ func armcigo_unsupported(name *C.char) {
 //export armcigo_me
 func armcigo_me() C.int {
 	defer guest.Guard(guest.Faults())
-	return C.int(early("armci_msg_me").Me)
+	return C.int(startEarly("armci_msg_me").Me)
 }
 
 //export armcigo_nproc
 func armcigo_nproc() C.int {
 	defer guest.Guard(guest.Faults())
-	return C.int(early("armci_msg_nproc").N)
+	return C.int(startEarly("armci_msg_nproc").N)
 }
 
-// early is for functions that programs call before ARMCI_Init: it starts the library if that is
-// possible.
-func early(name string) *core.Runtime {
+// startEarly is for functions that programs call before ARMCI_Init: it starts the library if that
+// is possible.
+func startEarly(name string) *core.Runtime {
 	lib.mu.Lock()
 	defer lib.mu.Unlock()
 	mustStart(name, nil)

@@ -106,9 +106,9 @@ func armcigo_memget(bytes C.size_t, info *C.armci_meminfo_t, flags C.int) unsafe
 	case flags != 0:
 		err = &core.ArgError{Arg: "memflg", Text: "must be 0", Code: core.CodeArgument}
 	}
-	must(name, err)
+	endJobOnError(name, err)
 	addr, err := rt.MallocLocal(int64(bytes))
-	must(name, err)
+	endJobOnError(name, err)
 	return kernel.Ptr(addr)
 }
 
@@ -127,7 +127,7 @@ func armcigo_check_info(cname *C.char, info *C.armci_meminfo_t) C.int {
 func armcigo_uses_shm(group C.int) C.int {
 	defer guest.Guard(guest.Faults())
 	rt, g, err := groupFor("ARMCI_Uses_shm", group)
-	must("ARMCI_Uses_shm", err)
+	endJobOnError("ARMCI_Uses_shm", err)
 	if g.Size() > rt.NodesOf(g) { // some members share a node
 		return 1
 	}
@@ -142,9 +142,9 @@ func armcigo_access(cname *C.char, p unsafe.Pointer) {
 	defer guest.Guard(guest.Faults())
 	name := literal(cname)
 	rt, err := initialised(name, func() string { return fmt.Sprintf("%#x", uintptr(p)) })
-	must(name, err)
+	endJobOnError(name, err)
 	if !rt.Memory.InRegionOf(rt.Topo.Local(rt.Me), uintptr(p), 1) {
-		end(name, &core.ArgError{Arg: "ptr", Text: "not in an allocation of this rank",
+		endJob(name, &core.ArgError{Arg: "ptr", Text: "not in an allocation of this rank",
 			Code: core.CodeArgument})
 	}
 	rt.Fence(int(rt.Me))
@@ -156,8 +156,9 @@ func armcigo_access(cname *C.char, p unsafe.Pointer) {
 func armcigo_refuse_copy(n C.int) {
 	defer guest.Guard(guest.Faults())
 	if n < 0 {
-		end("ARMCI_Copy", &core.ArgError{Arg: "n", Text: "negative", Code: core.CodeBytes})
+		endJob("ARMCI_Copy", &core.ArgError{Arg: "n",
+			Text: "negative", Code: core.CodeBytes})
 	}
-	end("ARMCI_Copy", &core.ArgError{Arg: "src or dst", Text: "null pointer",
+	endJob("ARMCI_Copy", &core.ArgError{Arg: "src or dst", Text: "null pointer",
 		Code: core.CodeArgument})
 }

@@ -22,9 +22,10 @@ func bytesAt(p unsafe.Pointer, n C.int) []byte { return unsafe.Slice((*byte)(p),
 func buffer(name, arg string, p unsafe.Pointer, n C.int) []byte {
 	switch {
 	case n < 0:
-		end(name, &core.ArgError{Arg: "len", Text: "negative", Code: core.CodeBytes})
+		endJob(name, &core.ArgError{Arg: "len", Text: "negative", Code: core.CodeBytes})
 	case n > 0 && p == nil:
-		end(name, &core.ArgError{Arg: arg, Text: "null pointer", Code: core.CodeArgument})
+		endJob(name, &core.ArgError{Arg: arg, Text: "null pointer",
+			Code: core.CodeArgument})
 	}
 	return bytesAt(p, n)
 }
@@ -38,11 +39,11 @@ func among(name string, scope, id C.int, args ...argsOf) (*core.Runtime, *core.G
 		}
 		return line
 	})
-	must(name, err)
+	endJobOnError(name, err)
 	g, err := rt.Group(int(id))
-	must(name, err)
+	endJobOnError(name, err)
 	s, err := msg.ScopeOf(int(scope))
-	must(name, err)
+	endJobOnError(name, err)
 	return rt, g, s
 }
 
@@ -50,7 +51,7 @@ func among(name string, scope, id C.int, args ...argsOf) (*core.Runtime, *core.G
 func armcigo_group_barrier(id C.int) {
 	defer guest.Guard(guest.Faults())
 	_, g, _ := among("armci_msg_group_barrier", 333, id)
-	must("armci_msg_group_barrier", msg.Barrier(g))
+	endJobOnError("armci_msg_group_barrier", msg.Barrier(g))
 }
 
 //export armcigo_snd
@@ -62,8 +63,8 @@ func armcigo_snd(tag C.int, p unsafe.Pointer, n, to C.int) {
 			return fmt.Sprintf("tag %d, %d bytes at %#x to rank %d", tag, n,
 				uintptr(p), to)
 		})
-	must(name, err)
-	must(name, msg.Send(rt, int(tag), buffer(name, "buffer", p, n), int(to)))
+	endJobOnError(name, err)
+	endJobOnError(name, msg.Send(rt, int(tag), buffer(name, "buffer", p, n), int(to)))
 }
 
 //export armcigo_rcv
@@ -75,12 +76,12 @@ func armcigo_rcv(cname *C.char, tag C.int, p unsafe.Pointer, n C.int, got *C.int
 		return fmt.Sprintf("tag %d, up to %d bytes at %#x from rank %d", tag, n, uintptr(p),
 			from)
 	})
-	must(name, err)
+	endJobOnError(name, err)
 	if name == "armci_msg_rcv" {
-		must(name, checkRank(rt, "from", from))
+		endJobOnError(name, checkRank(rt, "from", from))
 	}
 	source, length, err := msg.Recv(rt, int(tag), buffer(name, "buffer", p, n), int(from))
-	must(name, err)
+	endJobOnError(name, err)
 	if got != nil {
 		*got = C.int(length)
 	}
@@ -100,12 +101,12 @@ func armcigo_bcast(cname *C.char, scope C.int, p unsafe.Pointer, n, root, id C.i
 		// there, and only there, a place on the node
 		ranks := rt.Topo.Mine()
 		if root < 0 || int(root) >= len(ranks) {
-			end(name, &core.ArgError{Arg: "root", Text: "no such rank on the node",
+			endJob(name, &core.ArgError{Arg: "root", Text: "no such rank on the node",
 				Code: core.CodeProc})
 		}
 		root = C.int(ranks[root])
 	}
-	must(name, msg.Bcast(g, s, p, int(n), int(root)))
+	endJobOnError(name, msg.Bcast(g, s, p, int(n), int(root)))
 }
 
 //export armcigo_clus_bcast
@@ -114,7 +115,7 @@ func armcigo_clus_bcast(p unsafe.Pointer, n C.int) {
 	rt, g, _ := among("armci_msg_clus_brdcst", 337, core.World,
 		func() string { return fmt.Sprintf("%d bytes at %#x", n, uintptr(p)) })
 	root := rt.Topo.Mine()[0]
-	must("armci_msg_clus_brdcst", msg.Bcast(g, msg.Node, p, int(n), int(root)))
+	endJobOnError("armci_msg_clus_brdcst", msg.Bcast(g, msg.Node, p, int(n), int(root)))
 }
 
 //export armcigo_range_bcast
@@ -126,7 +127,8 @@ func armcigo_range_bcast(p unsafe.Pointer, n, master, members, id C.int) {
 			return fmt.Sprintf("%d bytes at %#x from rank %d", n, uintptr(p),
 				master)
 		})
-	must(name, msg.RangeBcast(rt, g, buffer(name, "buf", p, n), int(master), int(members)))
+	err := msg.RangeBcast(rt, g, buffer(name, "buf", p, n), int(master), int(members))
+	endJobOnError(name, err)
 }
 
 //export armcigo_gop
@@ -137,12 +139,13 @@ func armcigo_gop(cname *C.char, scope C.int, x unsafe.Pointer, n C.int, op *C.ch
 		return fmt.Sprintf("%d elements of type %d at %#x, op %s", n, typ, uintptr(x),
 			C.GoString(op))
 	})
-	must(name, msg.Gop(g, s, x, int(n), word(name, op), int(typ)))
+	endJobOnError(name, msg.Gop(g, s, x, int(n), word(name, op), int(typ)))
 }
 
 func word(name string, op *C.char) string {
 	if op == nil {
-		end(name, &core.ArgError{Arg: "op", Text: "null pointer", Code: core.CodeArgument})
+		endJob(name, &core.ArgError{Arg: "op", Text: "null pointer",
+			Code: core.CodeArgument})
 	}
 	return C.GoString(op)
 }
@@ -156,7 +159,7 @@ func armcigo_sel(cname *C.char, scope C.int, x unsafe.Pointer, n C.int, op *C.ch
 		return fmt.Sprintf("%d bytes at %#x, type %d, op %s", n, uintptr(x), typ,
 			C.GoString(op))
 	})
-	must(name, msg.Sel(g, s, x, int(n), word(name, op), int(typ), contribute != 0))
+	endJobOnError(name, msg.Sel(g, s, x, int(n), word(name, op), int(typ), contribute != 0))
 }
 
 //export armcigo_bintree

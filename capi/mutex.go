@@ -74,7 +74,7 @@ func armcigo_lock(mutex, proc C.int) {
 	if err == nil {
 		err = rt.Lock(rt.DefaultMutexes(), int(mutex), int(proc))
 	}
-	must("ARMCI_Lock", err)
+	endJobOnError("ARMCI_Lock", err)
 }
 
 //export armcigo_unlock
@@ -85,7 +85,7 @@ func armcigo_unlock(mutex, proc C.int) {
 	if err == nil {
 		err = rt.Unlock(rt.DefaultMutexes(), int(mutex), int(proc))
 	}
-	must("ARMCI_Unlock", err)
+	endJobOnError("ARMCI_Unlock", err)
 }
 
 // Handles of armcix.h are opaque pointers; their values are those of a cgo.Handle.
@@ -148,7 +148,7 @@ func armcigo_lock_hdl(hdl C.uintptr_t, mutex, proc C.int) {
 	if err == nil {
 		err = rt.Lock(s, int(mutex), int(proc))
 	}
-	must("ARMCIX_Lock_hdl", err)
+	endJobOnError("ARMCIX_Lock_hdl", err)
 }
 
 // armcigo_holds_mutex notes that this rank holds a mutex of another node, which C has locked. hdl
@@ -168,7 +168,7 @@ func armcigo_holds_mutex(hdl C.uintptr_t, mutex, proc C.int) {
 			s.RecordHeld(int(mutex), int(proc))
 		}
 	}
-	must(name, err)
+	endJobOnError(name, err)
 }
 
 // armcigo_trylock_hdl: 0: the caller holds the mutex now.
@@ -182,7 +182,7 @@ func armcigo_trylock_hdl(hdl C.uintptr_t, mutex, proc C.int) C.int {
 	if err == nil {
 		got, err = rt.TryLock(s, int(mutex), int(proc))
 	}
-	must("ARMCIX_Trylock_hdl", err)
+	endJobOnError("ARMCIX_Trylock_hdl", err)
 	if got {
 		return 0
 	}
@@ -197,5 +197,5 @@ func armcigo_unlock_hdl(hdl C.uintptr_t, mutex, proc C.int) {
 	if err == nil {
 		err = rt.Unlock(s, int(mutex), int(proc))
 	}
-	must("ARMCIX_Unlock_hdl", err)
+	endJobOnError("ARMCIX_Unlock_hdl", err)
 }

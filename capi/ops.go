@@ -109,7 +109,8 @@ func armcigo_op(c *C.struct_front_call) C.int {
 //export armcigo_other_layout
 func armcigo_other_layout(name *C.char) {
 	defer guest.Guard(guest.Faults())
-	end(literal(name), &core.ArgError{Arg: "darr", Text: otherLayout, Code: core.CodeInternal})
+	endJob(literal(name), &core.ArgError{Arg: "darr",
+		Text: otherLayout, Code: core.CodeInternal})
 }
 
 // carryOut executes an operation. It must not allocate, since remote operations are many and small.

@@ -37,7 +37,7 @@ func armcigo_gpc_register(f unsafe.Pointer) C.int {
 	defer guest.Guard(guest.Faults())
 	rt, err := initialised("ARMCI_Gpc_register",
 		func() string { return fmt.Sprintf("function at %#x", uintptr(f)) })
-	must("ARMCI_Gpc_register", err)
+	endJobOnError("ARMCI_Gpc_register", err)
 	if f == nil {
 		return 0
 	}
@@ -72,7 +72,7 @@ func armcigo_gpc_release(h C.int) {
 	if err == nil {
 		err = rt.GPCRelease(int(h))
 	}
-	must("ARMCI_Gpc_release", err)
+	endJobOnError("ARMCI_Gpc_release", err)
 }
 
 //export armcigo_gpc_exec
@@ -134,7 +134,7 @@ func armcigo_gpc_wait(nbh *C.gpc_hdl_t) {
 	calls.mu.Unlock()
 	*id = core.Done
 	if f != nil {
-		must("ARMCI_Gpc_wait", f())
+		endJobOnError("ARMCI_Gpc_wait", f())
 	}
 }
 
@@ -145,7 +145,7 @@ func ownMutex(name string, proc C.int) (*core.Runtime, uintptr) {
 		err = &core.ArgError{Arg: "proc", Text: "only the own rank's mutex can be locked",
 			Code: core.CodeProc}
 	}
-	must(name, err)
+	endJobOnError(name, err)
 	return rt, rt.Locks.RankMutex(rt.Topo.Local(rt.Me))
 }
 

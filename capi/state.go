@@ -50,10 +50,10 @@ var lib struct {
 
 var library = startup.Library{Name: "libarmci", Access: "ARMCI_Get and ARMCI_Put"}
 
-func init() { guest.NamedBy(publicOf) }
+func init() { guest.NamedBy(publicName) }
 
-// publicOf is the public name of a C function, "" if it has none.
-func publicOf(symbol string) string {
+// publicName is the public name of a C function, "" if it has none.
+func publicName(symbol string) string {
 	if name := strings.TrimPrefix(symbol, "P"); strings.HasPrefix(name, "ARMCI") {
 		return name
 	}
@@ -213,7 +213,7 @@ func code(name string, err error) C.int {
 		return 0
 	}
 	if lib.abort {
-		end(name, err)
+		endJob(name, err)
 	}
 	awaitEnd(name, err)
 	if !core.IsQuiet(err) {
@@ -222,10 +222,10 @@ func code(name string, err error) C.int {
 	return C.int(core.CodeOf(err))
 }
 
-// must is code for functions that cannot return an error: it ends the job.
-func must(name string, err error) {
+// endJobOnError is code for functions that cannot return an error: it ends the job.
+func endJobOnError(name string, err error) {
 	if err != nil {
-		end(name, err)
+		endJob(name, err)
 	}
 }
 
@@ -236,8 +236,9 @@ func awaitEnd(name string, err error) {
 	}
 }
 
-// end ends the job because a public function has failed. It prints the error and does not return.
-func end(name string, err error) {
+// endJob ends the job because a public function has failed. It prints the error and does not
+// return.
+func endJob(name string, err error) {
 	awaitEnd(name, err)
 	lib.profile.Alone(lib.rt.Load(), "the job is aborted")
 	if rt := lib.rt.Load(); rt != nil && core.IsQuiet(err) {

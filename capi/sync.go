@@ -26,7 +26,7 @@ func armcigo_set_aggregate(h *C.armci_hdl_t) {
 		err = &core.ArgError{Arg: "nb_handle", Text: "null pointer",
 			Code: core.CodeArgument}
 	}
-	must("ARMCI_SET_AGGREGATE_HANDLE", err)
+	endJobOnError("ARMCI_SET_AGGREGATE_HANDLE", err)
 	if rt.SetAggregate(uintptr(unsafe.Pointer(h))) {
 		C.front_count_aggregates(1)
 	}
@@ -37,12 +37,12 @@ func armcigo_unset_aggregate(h *C.armci_hdl_t) {
 	defer guest.Guard(guest.Faults())
 	rt, err := initialised("ARMCI_UNSET_AGGREGATE_HANDLE",
 		func() string { return fmt.Sprintf("handle at %#x", uintptr(unsafe.Pointer(h))) })
-	must("ARMCI_UNSET_AGGREGATE_HANDLE", err)
+	endJobOnError("ARMCI_UNSET_AGGREGATE_HANDLE", err)
 	was, err := rt.UnsetAggregate(uintptr(unsafe.Pointer(h)))
 	if was {
 		C.front_count_aggregates(-1)
 	}
-	must("ARMCI_UNSET_AGGREGATE_HANDLE", err)
+	endJobOnError("ARMCI_UNSET_AGGREGATE_HANDLE", err)
 }
 
 //export armcigo_wait
@@ -146,7 +146,7 @@ func armcigo_group_fence(g *C.ARMCI_Group) {
 			err = rt.GroupFence(grp)
 		}
 	}
-	must("ARMCI_GroupFence", err)
+	endJobOnError("ARMCI_GroupFence", err)
 }
 
 //export armcigo_barrier
@@ -160,7 +160,7 @@ func armcigo_barrier(name *C.char, fence C.int) {
 	if err == nil && fence != 0 {
 		err = rt.AllFence()
 	}
-	must(literal(name), err)
+	endJobOnError(literal(name), err)
 	rt.Barrier()
 }
 

@@ -77,7 +77,7 @@ static int check(struct rma_access *a, const struct rma_args *g, const struct ex
 static bool by_kernel(struct rma_access *a, const void *origin, void *result, int op)
 {
 	struct shm_update u = {a->t->local, false, &job.stripes, op, a->there->element};
-	struct k_update_run run = {a->addr, a->there_count * a->there->bytes};
+	struct k_segment run = {a->addr, a->there_count * a->there->bytes};
 	return a->t->by_kernel && run.bytes <= MOST_BY_KERNEL &&
 		shm_foreign_update(&u, &run, 1, origin, result) == 0;
 }

@@ -15,7 +15,7 @@ set(full
   "^(nodes|hosts)/"
   "^softverbs/(transport|programs|hosts)/"
   "^vm/" "^ofi/"
-  "^rma/.*/(more|few|slow)$" "^rma/(model|fault|hosts|softverbs)/"
+  "^rma/.*/(more|few|slow|owner)$" "^rma/(model|fault|hosts|softverbs)/"
   "^caf/.*/(more|few|slow)$" "^caf/(fault|stop|hosts|softverbs)/"
   "^perf/(nodes|papers)$")
 # but these of them are check: programs for one rank, a Global Arrays run, each launcher within and

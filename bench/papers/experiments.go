@@ -13,8 +13,8 @@ const (
 // In these the ranks of a node differ in a setting, so there are as many as values (../README.md).
 // Of those that take turns only one does anything: they wait as if each had a core of its own.
 const (
-	schemeValues  = "-e ARMCI_RDMA_CONTIGUOUS=auto,buffered,zerocopy,baseline,register,overlap"
-	stridedValues = "-e ARMCI_RDMA_STRIDED=auto,nic,host,push"
+	schemeValues  = "-e ARMCI_CONTIGUOUS=auto,buffered,zerocopy,baseline,register,overlap"
+	stridedValues = "-e ARMCI_STRIDED=auto,nic,host,push"
 )
 
 var ownCore = []variant{{env: []string{"ARMCI_SPIN=2000"}}}
@@ -25,8 +25,8 @@ func rdmaSetting(name, setting string) variant {
 
 // strided are the protocols of strided transfers.
 var strided = []variant{
-	rdmaSetting("nic", "ARMCI_RDMA_STRIDED=nic"), rdmaSetting("host",
-		"ARMCI_RDMA_STRIDED=host"), rdmaSetting("auto", "ARMCI_RDMA_STRIDED=auto"),
+	rdmaSetting("nic", "ARMCI_STRIDED=nic"), rdmaSetting("host",
+		"ARMCI_STRIDED=host"), rdmaSetting("auto", "ARMCI_STRIDED=auto"),
 }
 
 // openblas: matrices are multiplied by a tuned library (../apps/openblas.sh).
@@ -58,8 +58,8 @@ var experiments = []experiment{
 		reps: 5, places: "hosts-2x1", seconds: 20},
 	{name: "overlap-protocols", program: "worker-papers", args: "overlap-work",
 		quick: "overlap-work", reps: 5, places: "rdma-2x1", seconds: 20,
-		variants: []variant{rdmaSetting("direct", "ARMCI_RDMA_CONTIGUOUS=zerocopy"),
-			rdmaSetting("buffered", "ARMCI_RDMA_CONTIGUOUS=buffered")}},
+		variants: []variant{rdmaSetting("direct", "ARMCI_CONTIGUOUS=zerocopy"),
+			rdmaSetting("buffered", "ARMCI_CONTIGUOUS=buffered")}},
 	{name: "fences", program: "worker-papers", args: "all-fence", quick: "all-fence", reps: 7,
 		places: "hosts-2x1 hosts-4x1 hosts-6x1 hosts-8x1 rdma-2x1 rdma-4x1 rdma-6x1 " +
 			"rdma-8x1", seconds: 10},
@@ -101,8 +101,10 @@ var experiments = []experiment{
 		seconds: 10},
 	{name: "mg-A", program: "apps/mg", args: "A", quick: "S", reps: 3, places: everyone,
 		seconds: 40},
+	{name: "mg-B", program: "apps/mg", args: "B", quick: "S", reps: 3, places: everyone,
+		seconds: 30},
 	{name: "sparse", program: "apps/sparse", reps: 3, places: everyone, seconds: 15},
-	{name: "lu", program: "apps/lu", args: "3072 32", reps: 1, places: everyone, seconds: 30},
+	{name: "lu", program: "apps/lu", args: "3072 32", reps: 3, places: everyone, seconds: 60},
 	{name: "srumma", program: "apps/srumma", args: "512 1000 2000", quick: "128", reps: 5,
 		places: everyone, seconds: 15, variants: openblas},
 	{name: "srumma-reference", program: "apps/srumma", args: "512 2000", quick: "128", reps: 3,

@@ -11,12 +11,26 @@ var strided2004 = []paperFigure{
 			"processes on different nodes.",
 		paper: "The host-based method is ahead of the NIC-based and the vendor's for " +
 			"some range of sizes; a hybrid is the best.",
-		here: "Agrees: the model's choice is the best of ours at nearly every " +
-			"size, and ahead of MPI's vector type over TCP from 128 x 128 on. " +
-			"The device in software has no cost for each request that would let " +
-			"the host-based way win at small sizes.",
+		claims: []claim{
+			{says: "the host-based method is ahead of the NIC's for some sizes",
+				of:   "host",
+				over: []string{"NIC"}, least: 1, some: true, why: "The device in " +
+					"software has no cost for each request that would let " +
+					"it win."},
+			{says: "a hybrid is the best of both", of: "chosen by the model",
+				over: []string{"NIC", "host"}, least: 0.95,
+				why: "The model knows " +
+					"what a request and a copy cost in the middle, not at " +
+					"each size."},
+			{says: "over RDMA ahead of the vendor's, here MPI's vector type",
+				of: "chosen by the model", over: []string{"MPI, vector type"},
+				least: 1, why: rowIsRequest},
+			{says: "over TCP ahead of the vendor's, here MPI's vector type", chart: 1,
+				of: "ARMCI_PutS", over: []string{"MPI, vector type"}, least: 1,
+				why: waitsForAnswer},
+		},
 		charts: []chart{
-			{title: "Puts of n x n doubles to three nodes over RDMA",
+			{title: "Puts of n x n doubles to three nodes over " + softRDMA,
 				yLabel: "bandwidth", rate: true, lines: []line{
 					under("nic", lineOf("NIC", "one-to-all-protocols",
 						"one-to-all/put",
@@ -46,13 +60,17 @@ var strided2004 = []paperFigure{
 			"(Right)",
 		paper: "One request to the NIC is ahead of a message for each row; overlapped " +
 			"packing is ahead of copy, send, copy.",
-		here: "Agrees over TCP: one strided put is 1.5 to 2.2 times faster than a " +
-			"put for each row. Over RDMA, where a put for each row does not " +
-			"enter Go, 1.04 to 1.6 times, but for 16 x 16, where it takes a " +
-			"tenth longer. Packing by the program is ahead over the software " +
-			"device, for which every row is a request, if the copy at the " +
-			"target, which the program has to make, is free; over TCP it is " +
-			"level.",
+		claims: []claim{
+			{says: "over RDMA one request is ahead of one for each row",
+				of:   "ARMCI_PutS",
+				over: []string{"n x ARMCI_NbPut"}, least: 1, why: rowIsRequest},
+			{says: "over RDMA ahead of copy, send, copy", of: "ARMCI_PutS",
+				over: []string{"copy, send, copy"}, least: 1, why: packedFree},
+			{says: "over TCP one request is ahead of one for each row", chart: 1,
+				of: "ARMCI_PutS", over: []string{"n x ARMCI_NbPut"}, least: 1},
+			{says: "over TCP ahead of copy, send, copy", chart: 1, of: "ARMCI_PutS",
+				over: []string{"copy, send, copy"}, least: 1, why: packedFree},
+		},
 		charts: onNetworks(chart{title: "Put of n x n doubles", yLabel: "bandwidth",
 			rate: true, lines: []line{
 				lineOf("ARMCI_PutS", "rows", "rows/put", ""),
@@ -61,9 +79,13 @@ var strided2004 = []paperFigure{
 	{id: "004-overhead", title: "Host overhead",
 		caption: "Overall time spent on computation is slightly higher in the HBNA " +
 			"method because the user thread is interrupted (section 6.3)",
-		here: "Agrees: the host-based way, which is all that TCP has, costs the " +
-			"target's processor 16 to 350 us a patch, and a computing target " +
-			"loses 8 to 22 % by it; the NIC-based one next to nothing.",
+		claims: []claim{
+			{says: "the NIC-based method costs the target less than the host-based",
+				chart: 1, of: "nic", over: []string{"host"}, least: 1},
+			{says: "the host-based method makes computation slightly longer", chart: 2,
+				of: "host", share: true, most: 10, why: "The target's two cores " +
+					"have the ranks, the servers and the device in software."},
+		},
 		charts: []chart{
 			overhead("Processor time of the caller for a put", "time of a put",
 				"caller/put"),
@@ -82,13 +104,20 @@ var strided2004 = []paperFigure{
 		caption: "Performance of SRUMMA for matrix of size 2000 (Figure 8)",
 		paper: "For few processes, whose blocks are large, the NIC-based scheme is " +
 			"best; for many the host-based one.",
-		here: "SRUMMA of N = 2000 takes 0.77 to 0.98 of pdgemm's time everywhere but " +
-			"with one rank, with OpenBLAS; of N = 512 0.5 to 0.8 on a node and over " +
-			"RDMA, beside MPI over UCX on the same device, and more between hosts. " +
-			"With the reference BLAS, where computing is slow, 0.95 to 0.97. The " +
-			"protocols differ little: blocks are large.",
+		claims: []claim{
+			{says: "for few processes the NIC-based scheme is the best", of: "NIC",
+				over: []string{"host"}, least: 1, at: []string{"rdma 2x1"}},
+			{says: "for many the host-based one", of: "host", over: []string{"NIC"},
+				least: 1, at: []string{"rdma 4x1"}, why: "Four ranks are few: " +
+					"blocks are still large."},
+			{says: "between nodes ahead of pdgemm (of the SRUMMA paper), N = 2000",
+				chart: 1, of: "srumma", over: []string{"pdgemm"}, least: 1,
+				at: labels(far)},
+			{says: "the same, N = 512", chart: 3, of: "srumma",
+				over: []string{"pdgemm"}, least: 1, at: labels(far), why: wakeUps},
+		},
 		charts: []chart{
-			{title: "SRUMMA, N = 2000, over RDMA by protocol", yLabel: "time",
+			{title: "SRUMMA, N = 2000, by protocol over " + softRDMA, yLabel: "time",
 				kind: overPlaces, places: []string{"rdma-2x1", "rdma-4x1"},
 				lines: shaped("2000", []line{
 					under("nic", lineOf("NIC", "srumma-protocols",
@@ -110,15 +139,15 @@ var strided2004 = []paperFigure{
 		}},
 	{id: "patterns", title: "Transpose, Jacobi and a task pool",
 		caption: "What users write (no figure of a paper)",
-		here: "Transposing with strided puts is 1.3 to 2 times faster than " +
-			"MPI_Alltoall of packed blocks; with gets, too, but level on hosts " +
-			"with four ranks. Jacobi takes 4 to 14 % longer than by messages " +
-			"between hosts, and over the software device, beside MPI over UCX, " +
-			"which polls, 6 % on two nodes of two ranks, 1.4 and 1.6 times as " +
-			"long on two and four nodes with one: wake-ups, as in 000-21. The " +
-			"task pool takes half to three quarters of the time of MPI's " +
-			"windows on two ranks, as long on hosts with four, a third more on " +
-			"four pretended nodes.",
+		claims: []claim{
+			{says: "a transpose by strided puts is ahead of MPI's", of: "armci-put",
+				over: []string{"mpi"}, least: 1},
+			{says: "a halo by puts is ahead of messages", chart: 1, of: "armci",
+				over: []string{"mpi"}, least: 1, at: labels(far), why: wakeUps},
+			{says: "a shared counter is ahead of MPI's windows", chart: 2, of: "armci",
+				over: []string{"mpi"}, least: 1, why: "More ranks than cores: " +
+					"each asks a server that has to be given a core."},
+		},
 		charts: []chart{
 			{title: "Transpose", yLabel: "time", kind: overPlaces, places: allPlaces,
 				lines: versions("transpose", "transpose", "", "mpi", "mpi-types",

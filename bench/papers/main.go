@@ -31,23 +31,32 @@ DIR/data has is not run again.
   -hosts A,B,...   hosts; without, ranks of several hosts run on pretended nodes of this one
   -agent COMMAND   what brings a command to a host
   -source DIR      the sources (default: the directory above the build)
-  -runs N          starts of each step (default 1); the median counts
+  -runs N          starts of each step (default 3, of -quick 1); the median counts
   -quick           the smallest problems, on two ranks, to show that everything works; kept in
                    DIR/quick
   -list            print the figures and stop
   -draw            run nothing, draw what DIR/data has
+  -keep DATA       put what was measured into DATA, as bench/papers/data, of which
+                   go test ./bench/papers -update makes docs/papers.md and its pictures
+  -note TEXT       what else there is to say of this run, with -keep
   -v               print the command of every step
 `
 
 // options is the command line of papers, with the programs that were found.
 type options struct {
 	dir, build, source, agent  string
-	device, blas               string // the software verbs device; OpenBLAS
+	kept, note                 string // the figures that are kept, and what to say of new ones
 	hosts, figures             []string
 	quick, list, draw, verbose bool
-	ucx                        bool // it finds that device
 	runs                       int
 	left                       []string // what cannot be done here
+	programs
+}
+
+// programs are what not every machine has.
+type programs struct {
+	device, blas string // the software verbs device; OpenBLAS
+	ucx          bool   // it finds that device
 }
 
 // main lists the figures, or measures and draws them: status 2 is a wrong command line.
@@ -84,7 +93,9 @@ func parse(args []string) (*options, error) {
 	f.StringVar(&hosts, "hosts", "", "")
 	f.StringVar(&o.agent, "agent", "", "")
 	f.StringVar(&o.source, "source", "", "")
-	f.IntVar(&o.runs, "runs", 1, "")
+	f.StringVar(&o.kept, "keep", "", "")
+	f.StringVar(&o.note, "note", "", "")
+	f.IntVar(&o.runs, "runs", 0, "")
 	f.BoolVar(&o.quick, "quick", false, "")
 	f.BoolVar(&o.list, "list", false, "")
 	f.BoolVar(&o.draw, "draw", false, "")
@@ -93,6 +104,11 @@ func parse(args []string) (*options, error) {
 		return nil, err
 	}
 	o.hosts, o.figures = launch.List(hosts), launch.List(only)
+	given := false
+	f.Visit(func(f *flag.Flag) { given = given || f.Name == "runs" })
+	if !given {
+		o.runs = map[bool]int{true: 1, false: fewestReps}[o.quick]
+	}
 	if o.list {
 		return &o, nil
 	}
@@ -103,6 +119,8 @@ func parse(args []string) (*options, error) {
 		return nil, errors.New("no -out")
 	case len(o.hosts) > 0 && o.agent == "":
 		return nil, errors.New("-hosts needs -agent")
+	case o.kept != "" && o.quick:
+		return nil, errors.New("-quick is not kept")
 	case o.runs < 1 || o.runs > 99:
 		return nil, errors.New("-runs must be 1..99")
 	}
@@ -170,16 +188,16 @@ func (o *options) runAndDraw() error {
 	if !o.draw {
 		failed = o.runAll(steps)
 	}
-	rows := map[string][]figure.Row{}
-	for _, s := range steps {
-		some, err := o.read(s)
-		failed = errors.Join(failed, err)
-		rows[s.String()] = append(rows[s.String()], some...)
+	rows, err := o.readSteps(steps)
+	failed = errors.Join(failed, err)
+	if o.kept != "" {
+		failed = errors.Join(failed, o.keep(steps))
 	}
 	for _, reason := range o.left {
 		fmt.Println("left out:", reason)
 	}
-	return errors.Join(failed, o.writePages(rows))
+	return errors.Join(failed,
+		o.writePages(rows, []run{today(0, "")}, o.dir, filepath.Join(o.dir, "figures")))
 }
 
 // runAll runs the steps that have no file yet, and returns the errors of all that failed.

@@ -48,7 +48,7 @@ func TestFiguresHaveExperiments(t *testing.T) {
 
 // All experiments are done in less than two hours.
 func TestTotal(t *testing.T) {
-	o := options{dir: t.TempDir(), runs: 1, device: "device", blas: "blas",
+	o := options{dir: t.TempDir(), runs: 1, programs: programs{device: "device", blas: "blas"},
 		hosts: strings.Split("a b c d e f g h", " "), agent: "agent"}
 	var all []string
 	for _, e := range experiments {
@@ -63,8 +63,9 @@ func TestTotal(t *testing.T) {
 
 // TestCommandLines looks for what matters in the command lines of steps at several places.
 func TestCommandLines(t *testing.T) {
-	o := options{dir: "dir", build: "/build", source: "/source", device: "/device", ucx: true,
-		runs: 1, hosts: []string{"a", "b"}, agent: "agent"}
+	o := options{dir: "dir", build: "/build", source: "/source", runs: 1,
+		programs: programs{device: "/device", ucx: true},
+		hosts:    []string{"a", "b"}, agent: "agent"}
 	line := func(name, where, variant string) string {
 		e := &experiments[slices.IndexFunc(experiments,
 			func(e experiment) bool { return e.name == name })]
@@ -109,7 +110,7 @@ func TestCommandLines(t *testing.T) {
 // What steps have left in files is drawn: a chart, bars with a gain, a page and markdown.
 func TestWrite(t *testing.T) {
 	o := options{dir: t.TempDir(), runs: 2, figures: []string{"000-22", "002-4"}, draw: true,
-		device: "device"}
+		programs: programs{device: "device"}}
 	if err := os.MkdirAll(filepath.Join(o.dir, "data"), 0o777); err != nil {
 		t.Fatal(err)
 	}
@@ -134,8 +135,9 @@ func TestWrite(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"<svg", "<td>4.00 s</td>", "<td>75.0 %</td>",
-		"<td>4 KiB</td><td>200 MB/s</td>", "node 2"} {
+	for _, want := range []string{"<svg", "<td>4.00 s (3.00 s to 5.00 s)</td>",
+		"<td>75.0 % (66.7 % to 80.0 %)</td>",
+		"<td>4 KiB</td><td>200 MB/s (90.0 MB/s to 210 MB/s)</td>", "node 2"} {
 		if !strings.Contains(string(page), want) {
 			t.Errorf("no %q in the page", want)
 		}

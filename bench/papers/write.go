@@ -10,7 +10,7 @@ import (
 	"fmt"
 	"html/template"
 	"io"
-	"maps"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -18,7 +18,6 @@ import (
 	"strings"
 	text "text/template"
 
-	"libarmci/internal/config"
 	"libarmci/internal/figure"
 )
 
@@ -30,9 +29,16 @@ var markdownText string
 
 // section is a figure in the page.
 type section struct {
-	ID, Title, Caption, Paper, Here string
-	Starts                          string // of the programs: 3, or 1 to 3
-	Charts                          []drawing
+	ID, Title, Caption, Paper string
+	Repeated                  string // how often, and when
+	Claims                    []claimLine
+	Charts                    []drawing
+}
+
+// claimLine is a claim as the page shows it. Why is empty where the claim holds.
+type claimLine struct {
+	Says, Rule, Here, Why string
+	Verdict               verdict
 }
 
 // drawing is a chart as the page shows it: a picture and a table.
@@ -44,56 +50,156 @@ type drawing struct {
 	Rows    [][]string
 }
 
-// writePages draws the wanted figures that something was measured of.
-func (o *options) writePages(rows map[string][]figure.Row) error {
-	if err := os.MkdirAll(filepath.Join(o.dir, "figures"), 0o777); err != nil {
-		return err
-	}
-	var all []section
-	var failed error
-	for _, f := range o.wanted() {
-		s := section{ID: f.id, Title: f.title, Caption: f.caption, Paper: f.paper,
-			Here: f.here, Starts: o.starts(f)}
-		for i := range f.charts {
-			d, err := o.draw1(f, i, rows)
-			failed = errors.Join(failed, err)
-			if len(d.Rows) > 0 {
-				s.Charts = append(s.Charts, d)
-			} else {
-				fmt.Printf("%s: not measured\n", f.chartFile(i))
-			}
-		}
-		all = append(all, s)
-	}
-	data := map[string]any{"Sections": all, "Machine": figure.Machine(config.Version),
-		"Left": o.left}
-	page := template.Must(template.New("page").Parse(pageText))
-	functions := text.FuncMap{"wrap": wrap}
-	markdown := text.Must(text.New("markdown").Funcs(functions).Parse(markdownText))
-	return errors.Join(failed,
-		figure.WriteFile(filepath.Join(o.dir, "papers.html"),
-			func(w io.Writer) error { return page.Execute(w, data) }),
-		figure.WriteFile(filepath.Join(o.dir, "papers.md"),
-			func(w io.Writer) error { return markdown.Execute(w, data) }))
+// page is what the templates are given.
+type page struct {
+	Sections []section
+	Runs     []pageRun
+	Total    string   // of verdicts
+	Left     []string // what cannot be done here
 }
 
-// starts is how often the programs of a figure were started that have left figures.
-func (o *options) starts(f *paperFigure) string {
-	count := map[string]int{}
-	for _, s := range o.steps(f.experiments()) {
-		if _, err := os.Stat(o.file(s, "csv")); err == nil {
-			count[s.String()]++
+// pageRun is a run of which figures are in the page: a sentence, and what else there is to say.
+type pageRun struct{ Measured, Note string }
+
+// writePages draws the wanted figures that something was measured of: pictures into one directory,
+// a page of HTML and one of markdown into the other.
+func (o *options) writePages(rows rowsOf, runs []run, dir, pictures string) error {
+	if err := os.MkdirAll(pictures, 0o777); err != nil {
+		return err
+	}
+	all, err := o.page(rows, runs, pictures)
+	html := template.Must(template.New("page").Parse(pageText))
+	functions := text.FuncMap{"wrap": wrap}
+	markdown := text.Must(text.New("markdown").Funcs(functions).Parse(markdownText))
+	return errors.Join(err,
+		figure.WriteFile(filepath.Join(dir, "papers.html"),
+			func(w io.Writer) error { return html.Execute(w, all) }),
+		figure.WriteFile(filepath.Join(dir, "papers.md"),
+			func(w io.Writer) error { return markdown.Execute(w, all) }))
+}
+
+// page judges and draws all wanted figures.
+func (o *options) page(rows rowsOf, runs []run, pictures string) (*page, error) {
+	p := &page{Left: o.left}
+	var failed error
+	counts, used := map[verdict]int{}, map[int]bool{}
+	for _, f := range o.wanted() {
+		s := section{ID: f.id, Title: f.title, Caption: f.caption, Paper: f.paper}
+		var charts [][]points
+		for i := range f.charts {
+			c := &f.charts[i]
+			all := o.collect(c, rows)
+			charts = append(charts, all)
+			if len(all) == 0 {
+				fmt.Printf("%s: not measured\n", f.chartFile(i))
+				continue
+			}
+			d, err := drawChart(f, i, all, runs, pictures)
+			failed = errors.Join(failed, err)
+			s.Charts = append(s.Charts, d)
+		}
+		for i := range f.claims {
+			j := f.claims[i].judge(charts[f.claims[i].chart])
+			counts[j.verdict]++
+			s.Claims = append(s.Claims, j.line())
+		}
+		s.Repeated = repeated(slices.Concat(charts...), runs, used)
+		p.Sections = append(p.Sections, s)
+	}
+	p.Total = total(counts)
+	for i := range runs {
+		if used[runs[i].number] {
+			p.Runs = append(p.Runs, pageRun{runs[i].String(), runs[i].note})
 		}
 	}
-	if len(count) == 0 {
-		return ""
+	return p, failed
+}
+
+// total says how many claims have each verdict.
+func total(counts map[verdict]int) string {
+	all := 0
+	for _, n := range counts {
+		all += n
 	}
-	all := slices.Sorted(maps.Values(count))
-	least, most := all[0], all[len(all)-1]
-	if least == most {
-		return strconv.Itoa(most)
+	text := fmt.Sprintf("Of %d claims %d hold, %d hold in part, and %d do not.", all,
+		counts[holds], counts[inPart], counts[not])
+	if n := counts[undecided]; n > 0 {
+		text += fmt.Sprintf(" Of %d too little was measured to decide.", n)
 	}
-	return fmt.Sprintf("%d to %d", least, most)
+	if n := counts[missing]; n > 0 {
+		text += fmt.Sprintf(" Of %d nothing was measured.", n)
+	}
+	return text
+}
+
+// line is a claim as the page shows it.
+func (j *judged) line() claimLine {
+	l := claimLine{j.says, j.rule(), j.here(), "", j.verdict}
+	if j.verdict == inPart || j.verdict == not {
+		l.Why = j.why
+	}
+	return l
+}
+
+// Whys are what is different here, each once.
+func (s *section) Whys() []string {
+	var all []string
+	for _, c := range s.Claims {
+		if c.Why != "" && !slices.Contains(all, c.Why) {
+			all = append(all, c.Why)
+		}
+	}
+	return all
+}
+
+// Anchor is where a section begins in the page of markdown.
+func (s *section) Anchor() string {
+	keep := func(r rune) rune {
+		switch {
+		case r == ' ':
+			return '-'
+		case r == '-' || r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			return r
+		}
+		return -1
+	}
+	return strings.Map(keep, strings.ToLower(s.ID+" "+s.Title))
+}
+
+// repeated says how often the figures of some series were measured, and when.
+func repeated(all []points, runs []run, used map[int]bool) string {
+	least, most, fewest, often := math.MaxInt, 0, math.MaxInt, 0
+	var dates []string
+	for _, s := range all {
+		for _, p := range s.points {
+			least, most = min(least, p.reps), max(most, p.reps)
+			fewest, often = min(fewest, p.starts), max(often, p.starts)
+			used[p.run] = true
+			for i := range runs {
+				if r := &runs[i]; r.number == p.run && !slices.Contains(dates,
+					r.date) {
+					dates = append(dates, r.date)
+				}
+			}
+		}
+	}
+	if most == 0 {
+		return "not measured"
+	}
+	return fmt.Sprintf("%s in %s, %s", counted(least, most, "repetition"),
+		counted(fewest, often, "start"), strings.Join(dates, " and "))
+}
+
+// counted is a number of things, or the least and the most.
+func counted(least, most int, what string) string {
+	text := strconv.Itoa(most)
+	if least < most {
+		text = fmt.Sprintf("%d to %d", least, most)
+	}
+	if most != 1 {
+		what += "s"
+	}
+	return text + " " + what
 }
 
 // columns is the widest line of the text in the markdown page.
@@ -119,38 +225,54 @@ func wrap(s string) string {
 	return b.String()
 }
 
-// draw1 draws a chart of a figure.
-func (o *options) draw1(f *paperFigure, i int, rows map[string][]figure.Row) (drawing, error) {
+// drawChart draws a chart of a figure into a directory.
+func drawChart(f *paperFigure, i int, all []points, runs []run, pictures string) (drawing, error) {
 	c := &f.charts[i]
-	all := o.collect(c, rows)
 	d := drawing{Title: c.title}
-	if len(all) == 0 {
-		return d, nil
-	}
 	t := c.table(all)
 	d.Head, d.Rows = t[0], t[1:]
 	if c.kind == asTable {
 		return d, nil
 	}
 	var picture strings.Builder
-	err := c.draw(&picture, all, figure.Machine(config.Version)+
-		". Medians; bands and thin lines go from the least to the greatest repetition.")
+	err := c.draw(&picture, all, footer(all, runs))
 	if err == nil {
 		d.File, d.Picture = f.chartFile(i)+".svg", template.HTML(picture.String())
-		err = os.WriteFile(filepath.Join(o.dir, "figures", d.File),
-			[]byte(picture.String()), 0o666)
+		err = os.WriteFile(filepath.Join(pictures, d.File), []byte(picture.String()), 0o666)
 	}
 	return d, err
 }
 
+// footer says below a chart what was measured on, when, and how often.
+func footer(all []points, runs []run) string {
+	used := map[int]bool{}
+	often := repeated(all, runs, used)
+	var on []string
+	for i := range runs {
+		if used[runs[i].number] {
+			on = append(on, runs[i].String())
+		}
+	}
+	often, _, _ = strings.Cut(often, ",")
+	return strings.Join(on, "; ") + ". Medians of " + often +
+		"; bands and thin lines go from the least to the greatest repetition."
+}
+
 // draw draws bars, or lines.
 func (c *chart) draw(w io.Writer, all []points, footer string) error {
-	unit := all[0].points[0].unit
+	unit, colour := all[0].points[0].unit, coloursOf(all)
+	var marks []figure.Mark
+	for _, q := range c.quotes {
+		if q.x == 0 {
+			marks = append(marks, figure.Mark{Name: q.name, Low: q.low, High: q.high,
+				Colour: figure.Quoted[len(marks)%len(figure.Quoted)]})
+		}
+	}
 	if c.kind == overPlaces || c.kind == overRanks {
 		b := figure.Bars{Title: c.title, XLabel: c.axis(), YLabel: c.yLabel, Unit: unit,
-			Footer: footer, Log: c.log, Groups: c.labels(all)}
+			Footer: footer, Log: c.log, Groups: c.labels(all), Marks: marks}
 		for i := range all {
-			s := figure.BarSeries{Name: all[i].name}
+			s := figure.BarSeries{Name: all[i].name, Colour: colour[i]}
 			for _, g := range b.Groups {
 				p, _ := all[i].pointNamed(g)
 				s.Values = append(s.Values, p.Value)
@@ -159,16 +281,67 @@ func (c *chart) draw(w io.Writer, all []points, footer string) error {
 		}
 		return b.Write(w)
 	}
-	l := figure.Chart{Title: c.title, YLabel: c.yLabel, Unit: unit, Footer: footer}
+	l := figure.Chart{Title: c.title, YLabel: c.yLabel, Unit: unit, Footer: footer,
+		Marks: marks}
 	if c.kind != overBytes {
 		l.XLabel = c.axis()
 	}
 	for i := range all {
-		s := figure.Series{Name: all[i].name, Colour: i}
+		s := figure.Series{Name: all[i].name, Colour: colour[i],
+			Dashed: isBaseline(all[i].name)}
 		for _, p := range all[i].points {
 			s.Points = append(s.Points, figure.Point{Bytes: p.x, Value: p.Value})
 		}
 		l.Series = append(l.Series, s)
 	}
+	l.Series = append(l.Series, c.quotedSeries()...)
 	return l.Write(w)
+}
+
+// quotedSeries are the paper's own points, in black and grey.
+func (c *chart) quotedSeries() []figure.Series {
+	var all []figure.Series
+	for _, name := range c.quoteNames() {
+		s := figure.Series{Name: name, Quoted: true,
+			Colour: []int{figure.Black, figure.Light}[len(all)%2]}
+		for _, q := range c.quotes {
+			if q.name == name && q.x != 0 {
+				v := figure.Value{Median: q.low, Least: q.low, Most: q.high}
+				s.Points = append(s.Points, figure.Point{Bytes: q.x, Value: v})
+			}
+		}
+		if len(s.Points) > 0 {
+			all = append(all, s)
+		}
+	}
+	return all
+}
+
+// isBaseline reports whether a series is no way of communication: the machine's own speed, a model.
+func isBaseline(name string) bool {
+	return strings.HasPrefix(name, "raw") || strings.HasPrefix(name, "model") ||
+		strings.HasPrefix(name, "memcpy")
+}
+
+// isMessages reports whether a series is of MPI's messages.
+func isMessages(name string) bool {
+	lower := strings.ToLower(name)
+	return strings.HasPrefix(lower, "mpi") && !strings.Contains(lower, "libarmci") ||
+		slices.Contains([]string{"pdgemm", "two-sided", "send/receive design"}, name)
+}
+
+// coloursOf gives messages the same colours in all charts, and the others theirs in order.
+func coloursOf(all []points) []int {
+	grey := []int{figure.Dark, figure.Light}
+	next := 0
+	var list []int
+	for i := range all {
+		if isMessages(all[i].name) && len(grey) > 0 {
+			list, grey = append(list, grey[0]), grey[1:]
+			continue
+		}
+		list = append(list, next)
+		next = (next + 1) % figure.Dark
+	}
+	return list
 }

@@ -79,7 +79,8 @@ func TestSectionsAndUsage(t *testing.T) {
 	}{
 		{"-b", "built with", "Settings", 0}, {"-c", "# Settings", "built with", 0},
 		{"-t", "Job:", "Arena", 0},
-		{"-d", "Arena", "Job:", 0}, {"-tb", "Job:", "Arena", 0},
+		{"-d", "Arena", "Job:", 0}, {"-d", "(built in, not measured here)", "Job:", 0},
+		{"-tb", "Job:", "Arena", 0},
 		{"-h", "usage: armci_info", "Job:", 0},
 		{"-x", "", "Job:", 2}, {"-b what", "", "built", 2},
 	} {
@@ -108,7 +109,8 @@ func TestSettings(t *testing.T) {
 		`# ARMCI_FASTPAHT is no setting.*did you mean ARMCI_FASTPATH`,
 		`default\]\nARMCI_TRACE=n`,
 		`default\]\nARMCI_POLL=auto`,
-		`(?s)# For tests and measurements\n.*ARMCI_RDMA_MODEL=auto`,
+		`# Counts calls, .*(\n# .*)?Set it if .*\n# \[y or n; default\]\nARMCI_STATS=n`,
+		`(?s)# For tests and measurements\n.*ARMCI_COST_MODEL=auto`,
 		`# ARMCI_RDMA_EAGER is a former name: set ARMCI_EAGER instead`)
 }
 

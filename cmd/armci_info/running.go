@@ -36,14 +36,15 @@ func showRunning(out io.Writer, pid int) error {
 		}
 		counted++
 		table, by := c.Snapshot()
+		elapsed := profile.Now() - c.Started
 		here, there := profile.Split(by, int(c.Node))
 		fmt.Fprintf(out,
 			"rank %d of %d, node %d of %d, process %d (%s), %v after init: within "+
 				"the node %s, to others %s\n", c.Rank, c.Ranks,
 			c.Node, c.Nodes, p.Pid, p.Command,
-			time.Duration(profile.Now()-c.Started).Round(time.Millisecond),
+			time.Duration(elapsed).Round(time.Millisecond),
 			profile.Bytes(here.Bytes), profile.Bytes(there.Bytes))
-		table.Write(out)
+		table.Write(out, elapsed)
 	}
 	if counted == 0 {
 		return errors.New("no process has counters")

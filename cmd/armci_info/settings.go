@@ -13,17 +13,18 @@ import (
 	"libarmci/internal/config"
 )
 
+// commentColumns is how long lines of comments are.
+const commentColumns = 100
+
 // showSettings prints all settings as lines for a shell, and explains each in a comment.
 func showSettings(out io.Writer, cfg *config.Set) {
 	fmt.Fprintf(out, "# Settings\n")
 	for _, e := range cfg.Rows(config.ClassUser) {
-		fmt.Fprintf(out, "# %s [%s; %s]\n%s=%s\n", e.Doc, kind(e), origin(e), e.Name,
-			quoted(e.Value))
+		showSetting(out, e)
 	}
 	fmt.Fprintf(out, "\n# For tests and measurements\n")
 	for _, e := range cfg.Rows(config.ClassExpert) {
-		fmt.Fprintf(out, "# %s [%s; %s]\n%s=%s\n", e.Doc, kind(e), origin(e), e.Name,
-			quoted(e.Value))
+		showSetting(out, e)
 	}
 	for _, f := range cfg.Former() {
 		fmt.Fprintf(out, "# %s\n", f)
@@ -45,6 +46,21 @@ func showSettings(out io.Writer, cfg *config.Set) {
 		}
 		fmt.Fprintf(out, "# %s is no setting of this library%s\n", u.Name, hint)
 	}
+}
+
+// showSetting prints one setting as a line for a shell. Comments above it say what it does, when to
+// set it, its kind and origin.
+func showSetting(out io.Writer, e config.Entry) {
+	line := "#"
+	for _, word := range strings.Fields(e.Doc + " Set it if " + e.When + ".") {
+		if len(line)+1+len(word) > commentColumns {
+			fmt.Fprintln(out, line)
+			line = "#"
+		}
+		line += " " + word
+	}
+	fmt.Fprintf(out, "%s\n# [%s; %s]\n%s=%s\n", line, kind(e), origin(e), e.Name,
+		quoted(e.Value))
 }
 
 // origin says where the value of a setting comes from.

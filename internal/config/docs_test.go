@@ -8,6 +8,7 @@ package config
 
 import (
 	"bytes"
+	"cmp"
 	"flag"
 	"fmt"
 	"io/fs"
@@ -29,7 +30,8 @@ var kindNames = map[Kind]string{KindBool: "y or n", KindInt: "number", KindSize:
 // rendered is the table of the document for one class.
 func rendered(class Class) string {
 	var b strings.Builder
-	b.WriteString("| name | kind | default | meaning |\n|---|---|---|---|\n")
+	b.WriteString("| name | kind | default | what it does | set it if |\n" +
+		"|---|---|---|---|---|\n")
 	for _, row := range table {
 		if row.Class != class {
 			continue
@@ -48,7 +50,8 @@ func rendered(class Class) string {
 		if row.Default == "" {
 			value = "unset"
 		}
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", row.Name, kind, value, row.Doc)
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s | %s |\n", row.Name, kind, value, row.Doc,
+			cmp.Or(row.When, "never: armcirun does"))
 	}
 	return b.String()
 }
@@ -80,6 +83,23 @@ func renderedForeign() string {
 		fmt.Fprintf(&b, ", `%s`", row.Name)
 	}
 	return b.String() + ".\n"
+}
+
+// TestWording shows that each setting is described in sentences that can be read at once.
+func TestWording(t *testing.T) {
+	for _, row := range table {
+		if !strings.HasSuffix(row.Doc, ".") {
+			t.Errorf("%s: %q is no sentence", row.Name, row.Doc)
+		}
+		if (row.When == "") != (row.Class == ClassJob) || strings.HasSuffix(row.When, ".") {
+			t.Errorf("%s: set it if %q?", row.Name, row.When)
+		}
+		for _, sentence := range strings.Split(row.Doc+" Set it if "+row.When, ". ") {
+			if n := len(strings.Fields(sentence)); n > 30 {
+				t.Errorf("%s: a sentence of %d words: %s", row.Name, n, sentence)
+			}
+		}
+	}
 }
 
 // TestDocument shows that the tables of docs/configuration.md are those of the code.

@@ -72,6 +72,29 @@ func TestFormerNames(t *testing.T) {
 	}
 }
 
+// TestFormerNamesOfRDMA shows that what libfabric obeys, too, does so under its former name.
+func TestFormerNamesOfRDMA(t *testing.T) {
+	s := load(t, "ARMCI_RDMA_STRIDED=host", "ARMCI_RDMA_PIN=1m")
+	for _, network := range []string{"rdma", "ofi"} {
+		if n := s.For(network); n.String("ARMCI_STRIDED") != "host" ||
+			n.Size("ARMCI_PIN") != 1<<20 {
+			t.Errorf("%s: former names have no effect", network)
+		}
+	}
+	if s.For("tcp").String("ARMCI_STRIDED") != "auto" {
+		t.Error("a former name of RDMA's has an effect over TCP")
+	}
+	want := []FormerName{{"ARMCI_RDMA_STRIDED", "ARMCI_STRIDED", false},
+		{"ARMCI_RDMA_PIN", "ARMCI_PIN", false}}
+	if got := s.Former(); !slices.Equal(got, want) {
+		t.Errorf("got  %v\nwant %v", got, want)
+	}
+	if _, err := LoadFrom([]string{"ARMCI_RDMA_STRIDED=fast"}); err == nil ||
+		!strings.Contains(err.Error(), `ARMCI_RDMA_STRIDED="fast": must be one of auto, `) {
+		t.Errorf("%v", err)
+	}
+}
+
 // Reading a setting that differs by network without naming one is a mistake of the program.
 func TestNetworkMustBeNamed(t *testing.T) {
 	defer func() {

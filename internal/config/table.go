@@ -41,7 +41,8 @@ type Row struct {
 	Kind    Kind
 	Default string // as it would be written in the environment; "" is unset
 	Unit    string // of the value; "" where there is none
-	Doc     string // one line
+	Doc     string // what it does, in sentences of one line
+	When    string // ends a sentence "Set it if ..."; "" for settings of class job
 	Choices []string
 	Class   Class
 	// Least and Most bound a number, as they would be written in the environment; "" is no
@@ -56,172 +57,211 @@ type Row struct {
 
 var table = []Row{
 	{Name: "ARMCI_VERBOSE", Kind: KindBool, Default: "n",
-		Doc: "print a one-line summary at init, and messages of level info"},
+		Doc: "Prints one line at initialisation: launcher, ranks, nodes, transport, " +
+			"arena and fast path. Messages of level info follow.",
+		When: "you want to see which transport a job uses"},
 	{Name: "ARMCI_ERRORS", Kind: KindChoice, Default: "auto",
 		Choices: []string{"auto", "return", "abort"},
-		Doc: "what a wrong argument does: return the documented code, or abort the job; " +
-			"auto is return, and abort under the ARMCI-MPI ABI"},
+		Doc: "What a wrong argument of a call does. return: the call returns the error " +
+			"code of the header. abort: the job ends with one line. auto: abort " +
+			"under the ARMCI-MPI ABI, else return.",
+		When: "a program ignores error codes (abort)"},
 	{Name: "ARMCI_FASTPATH", Kind: KindBool, Class: ClassExpert, Default: "y",
-		Doc: "serve plain calls in C without entering Go"},
+		Doc:  "Completes plain calls in C, without entering Go.",
+		When: "you suspect the fast path of a fault (n), or measure what it saves"},
 	{Name: "ARMCI_STATS", Kind: KindBool, Default: "n",
-		Doc: "count calls, bytes and time by operation, size and node, and print tables " +
-			"at finalize; armci_info -s shows them before"},
+		Doc: "Counts calls, bytes and time, and prints tables at finalize. armci_info " +
+			"-s shows them while the job runs.",
+		When: "you ask where the time of a program goes"},
 	{Name: "ARMCI_TRACE", Kind: KindString, Default: "n",
-		Doc: "FILE = write begin and end of every call to FILE, in Chrome's trace format " +
-			"(Perfetto); y = print one line per call, " +
-			"which switches the fast path off"},
+		Doc: "A file name: begin and end of each call are written to it, in Chrome's " +
+			"trace format, which Perfetto reads. y: each call is a printed line, and " +
+			"the fast path is off.",
+		When: "the order of calls matters, or the last one before a failure (y)"},
 	{Name: "ARMCI_TRACE_LIMIT", Kind: KindSize, Class: ClassExpert, Least: "68k", Default: "1g",
 		Unit: "bytes",
-		Doc:  "most bytes that a rank writes to its file of ARMCI_TRACE"},
+		Doc: "Largest file that a rank writes for ARMCI_TRACE. Later calls are left " +
+			"out, and their number is printed.",
+		When: "a long run is to be traced to its end, or the disk is small"},
 	{Name: "ARMCI_BACKTRACE", Kind: KindBool, Default: "y",
-		Doc: "report a crash inside the library with rank, host, and the C and Go " +
-			"functions that led to it"},
+		Doc: "Reports a crash inside the library with the rank, the host, and the C and " +
+			"Go functions that led to it.",
+		When: "the program repairs faults in a signal handler of its own (n)"},
 	{Name: "ARMCI_SPIN", Kind: KindInt, Class: ClassExpert, Most: "1000000000", Default: "0",
 		Unit: "polls",
-		Doc: "how often a waiter on a node looks before it yields its core, for tests; 0 " +
-			"= for as long as a wake-up costs here, " +
-			"hardly at all if ranks outnumber cores"},
-	{Name: "ARMCI_REPORTER", Kind: KindChoice, Class: ClassExpert, Default: "auto",
-		Choices: []string{"auto", "y", "n"},
-		Doc: "keep a small process on each node that names a dead rank when the launcher " +
-			"ends all others before one can; " +
-			"auto is y under MPICH's mpiexec"},
+		Doc: "How often a waiting rank of a node looks before it yields its core. 0: " +
+			"for about as long as a wake-up takes, and hardly at all with more ranks " +
+			"than cores.",
+		When: "waiting itself is measured or tested"},
 	{Name: "ARMCI_NODE", Kind: KindString,
-		Doc: "pretended node name: ranks with different names behave as if on different " +
-			"hosts"},
+		Doc: "Name of a pretended node. Ranks with different names behave as if they " +
+			"were on different hosts.",
+		When: "traffic between nodes is to be tested on one host, and armcirun -nodes " +
+			"cannot be used"},
 	{Name: "ARMCI_ALONE", Kind: KindBool, Class: ClassExpert, Default: "n",
-		Doc: "y = the variables of a launcher say nothing about this process: it is a " +
-			"job of one rank, or of its MPI's processes; " +
-			"under armcirun, MPI may have one process in each rank"},
+		Doc: "y: the variables of a launcher are ignored. The process is a job of one " +
+			"rank, or of the processes of its MPI. Under armcirun, each rank may " +
+			"have an MPI of one process.",
+		When: "a rank of an MPI job starts the program as a job of its own"},
 	{Name: "ARMCI_TRANSPORT", Kind: KindChoice, Default: "auto",
 		Choices: []string{"auto", "rdma", "ofi", "tcp"},
-		Doc: "transport between nodes: rdma, ofi (libfabric), tcp; auto is the first of " +
-			"these that every rank can use"},
+		Doc: "Transport between nodes: rdma (verbs), ofi (libfabric) or tcp. auto: the " +
+			"first of these that every rank can use.",
+		When: "transports are compared, or one of them fails"},
 	{Name: "ARMCI_TIMEOUT", Kind: KindDuration, Least: "100ms", Default: "10s",
 		Former: formerly("TIMEOUT"),
-		Doc: "time after which a node that does not answer is given up, and the job with " +
-			"it"},
+		Doc: "Time after which a node that does not answer is given up. The job then " +
+			"ends.",
+		When: "hosts or their network may pause for longer without being lost"},
 	{Name: "ARMCI_POLL", Kind: KindDuration, Most: "1m", Default: "auto",
 		Auto:   map[string]string{"tcp": "20us", "rdma": "200us", "ofi": "200us"},
 		Former: formerly("POLL"),
-		Doc: "longest time for which a data server polls for the next request before it " +
-			"sleeps; auto = 20us over TCP, 200us " +
-			"over RDMA and libfabric, where it polls that long only if requests come " +
-			"that soon after each other"},
+		Doc: "Longest time for which a data server polls for the next request before it " +
+			"sleeps. auto: 20us over TCP, 200us over RDMA and libfabric. There it " +
+			"polls only while requests come that soon after each other.",
+		When: "latency matters more than idle processors (more), or the other way round " +
+			"(less)"},
 	{Name: "ARMCI_EAGER", Kind: KindSize, Most: "64k", Default: "8k", Unit: "bytes",
 		Former: formerly("EAGER"),
-		Doc: "puts and accumulates of up to this size are copied at once and complete at " +
-			"the caller; over RDMA and libfabric " +
-			"puts only, and 16k at most"},
+		Doc: "Largest put or accumulate to another node that is copied at the call. The " +
+			"caller may then change its memory at once. Over RDMA and libfabric: " +
+			"puts only, of at most 16k.",
+		When: "many small nonblocking stores wait for completion (more), or the copies " +
+			"cost time (less)"},
 	{Name: "ARMCI_BUFFER", Kind: KindSize, Least: "1m", Default: "16m", Unit: "bytes",
 		Former: formerly("BUFFER"),
-		Doc: "most memory that a process has in buffers for other nodes, pinned over " +
-			"RDMA; there a quarter of it where no data " +
-			"server runs"},
+		Doc: "Most memory of a process in buffers for other nodes, which is pinned over " +
+			"RDMA and libfabric. Over these, a process that runs no data server " +
+			"takes a quarter.",
+		When: "memory, or memory that may be pinned (ulimit -l), is scarce"},
 	{Name: "ARMCI_CONNECTIONS", Kind: KindInt, Class: ClassExpert, Most: "1000000",
 		Default: "4096", Unit: "connections",
-		Doc: "connections that a data server should have at most, and as many that a " +
-			"process makes to other nodes; beyond that " +
-			"idle ones are given back, and made again when they are used; over TCP " +
-			"at most a quarter of RLIMIT_NOFILE; 0 = any number"},
+		Doc: "Connections that a data server keeps, and as many that a process keeps to " +
+			"other nodes. Beyond that, idle ones are closed, and made again at their " +
+			"next use. Over TCP, a quarter of RLIMIT_NOFILE at most. 0: any number.",
+		When: "ARMCI_STATS reports many connections made again"},
 	{Name: "ARMCI_SHM_ARENA", Kind: KindSize, Most: "128t", Default: "16t", Unit: "bytes",
-		Doc: "virtual size of the node's arena; less where RLIMIT_AS or RLIMIT_FSIZE " +
-			"allows less"},
+		Doc: "Address space that a node reserves for the memory its ranks share. No " +
+			"memory is used before it is allocated. Less is reserved where RLIMIT_AS " +
+			"or RLIMIT_FSIZE allows less.",
+		When: "initialisation says that it is too small or cannot be had, or in an " +
+			"emulator"},
 	{Name: "ARMCI_SHM_BASE", Kind: KindAddress, Class: ClassExpert, Default: "0x400000000000",
-		Doc: "virtual address at which the arena is tried first"},
+		Doc:  "Address at which the arena is tried first.",
+		When: "something else in the process needs that address"},
 	{Name: "ARMCI_SHM_KEEP", Kind: KindSize, Default: "256m", Unit: "bytes",
-		Doc: "freed memory kept populated for reuse, per rank"},
+		Doc: "Freed memory, per rank, that keeps its pages for the next allocation.",
+		When: "large arrays are freed and allocated in turns (more), or memory is " +
+			"scarce (less)"},
 	{Name: "ARMCI_SHM_MARGIN", Kind: KindSize, Default: "256m", Unit: "bytes",
-		Doc: "memory that allocations always leave to the machine; unless set, at most " +
-			"an eighth of what there is"},
+		Doc: "Memory that allocations always leave to the machine. Unless it is set, an " +
+			"eighth of the machine's memory at most.",
+		When: "other programs on the machine need more"},
 	{Name: "ARMCI_SHM_VM", Kind: KindBool, Class: ClassExpert, Default: "y",
-		Doc: "access private memory of other ranks of the node by the kernel " +
-			"(process_vm_readv) where it allows that; n = always " +
-			"by a thread of the owner"},
+		Doc: "Has the kernel copy (process_vm_readv) where a rank accesses memory of " +
+			"another rank of its node that is not in the arena. n: a thread of the " +
+			"owner copies, as where the kernel refuses.",
+		When: "you suspect the kernel's copy of a fault, or of being slow (n)"},
 	{Name: "ARMCI_CAF_ACCESSORS", Kind: KindChoice, Class: ClassExpert, Default: "caller",
 		Choices: []string{"caller", "target"},
-		Doc: "where libcaf_armci runs accesses of gfortran 15 and later to derived types " +
-			"on a node: in the calling process, or at " +
-			"the image accessed"},
+		Doc: "Which image of a node runs an access to a derived type, as gfortran 15 " +
+			"and later compile it. caller: the image that accesses. target: the " +
+			"image accessed, which takes longer.",
+		When: "components are pointers to memory that is not a coarray's (target)"},
 	{Name: "ARMCI_TCP_SERVERS", Kind: KindInt, Class: ClassExpert, Most: "4096", Default: "0",
-		Unit: "ranks",
-		Doc: "number of data servers per node, in its first ranks; 0 = one in each rank, " +
-			"or fewer where the ranks of the job " +
-			"times the servers of a node would exceed ARMCI_CONNECTIONS"},
+		Unit: "data servers",
+		Doc: "Data servers per node, in its first ranks. 0: one in each rank, or fewer " +
+			"where the job would need more connections than ARMCI_CONNECTIONS.",
+		When: "large jobs are tested, or processors are scarce"},
 	{Name: "ARMCI_TCP_INTERFACE", Kind: KindString,
-		Doc: "name (eth0) or network (10.0.0.0/8) of the interface that leads to the " +
-			"other hosts; unset = detected"},
+		Doc: "Network interface that leads to the other hosts, by its name (eth0) or " +
+			"network (10.0.0.0/8). Unset: the one by which the kernel would reach " +
+			"them.",
+		When: "hosts have several networks, and the wrong one is used"},
 	{Name: "ARMCI_TCP_PORTS", Kind: KindString,
-		Doc: "ports at which data servers may listen, such as 7000-7100; unset = any"},
-	{Name: "ARMCI_TCP_GATHER", Kind: KindSize, Class: ClassExpert, Default: "0", Unit: "bytes",
-		Doc: "rows of strided and vector transfers of at least this length are not " +
-			"packed; 0 = by a cost model " +
-			"that armci_info prints"},
+		Doc:  "Ports at which data servers may listen, such as 7000-7100. Unset: any.",
+		When: "a firewall between the hosts leaves some ports open"},
 	{Name: "ARMCI_TCP_CONGESTION", Kind: KindString, Class: ClassExpert, Default: "auto",
-		Doc: "congestion control of connections, by the kernel's name; auto = the " +
-			"system's, unless that paces (bbr): " +
-			"then cubic, or reno"},
+		Doc: "Congestion control of connections, by the kernel's name. auto: the " +
+			"system's, but cubic or reno in the place of one that paces (bbr).",
+		When: "the network asks for a certain one, such as dctcp"},
 	{Name: "ARMCI_RDMA_DEVICE", Kind: KindString,
-		Doc: "RDMA device (mlx5_0) or one of its ports (mlx5_0:1) to use; unset = " +
-			"detected"},
+		Doc: "RDMA device (mlx5_0), or one of its ports (mlx5_0:1). Unset: the library " +
+			"chooses.",
+		When: "a host has several, and another one is to be used"},
 	{Name: "ARMCI_RDMA_GID", Kind: KindString,
-		Doc: "index of the port's address (GID) to use; unset = detected: RoCE v2 and " +
-			"IPv4 first"},
-	{Name: "ARMCI_RDMA_CONTIGUOUS", Kind: KindChoice, Class: ClassExpert, Default: "auto",
+		Doc: "Index of the port's address (GID) in the device's table. Unset: the " +
+			"library chooses, RoCE v2 and IPv4 first.",
+		When: "a port has several addresses (VLANs), and the hosts reach each other by " +
+			"another"},
+	{Name: "ARMCI_CONTIGUOUS", Kind: KindChoice, Class: ClassExpert, Default: "auto",
+		Former: formerlyRDMA("ARMCI_RDMA_CONTIGUOUS"),
 		Choices: []string{"auto", "buffered", "zerocopy", "baseline", "register",
 			"overlap"},
-		Doc: "how contiguous transfers use local memory: through registered buffers, or " +
-			"as it is, registered where it " +
-			"is not; to compare with: through one buffer after the other, as it is " +
-			"but registered for each transfer alone, " +
-			"the same while what comes before travels; auto = by size and kind of " +
-			"memory"},
-	{Name: "ARMCI_RDMA_STRIDED", Kind: KindChoice, Class: ClassExpert, Default: "auto",
+		Doc: "How contiguous transfers over RDMA and libfabric use the caller's memory. " +
+			"buffered: copied through registered buffers. zerocopy: registered, and " +
+			"kept so. For comparison, baseline: through one buffer after the other. " +
+			"register: registered for each transfer. overlap: the same, while the " +
+			"transfer before travels. auto: by size and kind of memory.",
+		When: "the protocols are compared, or one is suspected of a fault"},
+	{Name: "ARMCI_STRIDED", Kind: KindChoice, Class: ClassExpert, Default: "auto",
+		Former:  formerlyRDMA("ARMCI_RDMA_STRIDED"),
 		Choices: []string{"auto", "nic", "host", "host-atomic", "push"},
-		Doc: "how strided and vector transfers travel: a request of the device for each " +
-			"row; packed into messages; packed " +
-			"into buffers claimed by atomics; gets written by the target's server " +
-			"(puts as auto); auto = by a cost model " +
-			"that armci_info prints"},
-	{Name: "ARMCI_RDMA_MODEL", Kind: KindString, Class: ClassExpert, Default: "auto",
-		Doc: "parameters of that model, as armci_info prints them (what is not named is " +
-			"as usual); auto = measured at first use"},
+		Doc: "How strided and vector transfers over RDMA and libfabric travel. nic: a " +
+			"request of the device for each row. host: rows are packed into " +
+			"messages. host-atomic: into buffers that the origin claims by atomics " +
+			"(libfabric: as host). push: the target's data server writes the rows of " +
+			"a get, and puts are as in auto. auto: by a cost model, which armci_info " +
+			"-d prints.",
+		When: "the protocols are compared, or one is suspected of a fault"},
+	{Name: "ARMCI_COST_MODEL", Kind: KindString, Class: ClassExpert, Default: "auto",
+		Former: formerlyRDMA("ARMCI_RDMA_MODEL"),
+		Doc: "Parameters of the cost model for rows, as armci_info -d prints them. " +
+			"Those left out have the values built into the code. auto: measured by " +
+			"the first transfer that needs them.",
+		When: "a run is to choose protocols as another one did"},
 	{Name: "ARMCI_RDMA_ACC", Kind: KindChoice, Class: ClassExpert, Default: "server",
 		Choices: []string{"server", "device"},
-		Doc: "who accumulates in memory of another host: its data server, or the caller, " +
-			"by atomics, reads and writes of " +
-			"the devices, which disturbs nobody there; the same for all ranks"},
+		Doc: "Which side accumulates in memory of another node. server: the data server " +
+			"there. device: the origin, by atomics, reads and writes of the devices, " +
+			"without a processor of the target. All ranks must agree.",
+		When: "the data server's processor is needed by the program (device)"},
 	{Name: "ARMCI_RDMA_SYSFS", Kind: KindString, Class: ClassExpert,
-		Doc: "directory that tells which RDMA devices there are, for tests; unset = " +
-			"/sys/class/infiniband"},
-	{Name: "ARMCI_RDMA_PIN", Kind: KindSize, Default: "0", Unit: "bytes",
-		Doc: "most memory of the application that a process keeps pinned between " +
-			"transfers; 0 = its part of half the " +
-			"machine's memory, at most a quarter of RLIMIT_MEMLOCK"},
+		Doc: "Directory in which RDMA devices are looked for. Unset: " +
+			"/sys/class/infiniband.",
+		When: "a device in software is tested"},
+	{Name: "ARMCI_PIN", Kind: KindSize, Default: "0", Unit: "bytes",
+		Former: formerlyRDMA("ARMCI_RDMA_PIN"),
+		Doc: "Most memory of the program that a process keeps registered (pinned) " +
+			"between transfers over RDMA and libfabric. 0: its share of half the " +
+			"machine's memory, and at most a quarter of RLIMIT_MEMLOCK.",
+		When: "other libraries pin memory, too (less), or large arrays are used again " +
+			"and again (more)"},
 	{Name: "ARMCI_OFI_PROVIDER", Kind: KindString,
-		Doc: "provider of libfabric that ARMCI_TRANSPORT=ofi uses, as fi_info names it " +
-			"(tcp;ofi_rxm); unset = the best of those " +
-			"whose network the kernel tells of"},
+		Doc: "Provider of libfabric for ARMCI_TRANSPORT=ofi, as fi_info names it " +
+			"(tcp;ofi_rxm). Unset: the best one of the networks that the kernel " +
+			"reports.",
+		When: "providers are compared, or the kernel does not report the network"},
 	{Name: "ARMCI_OFI_DOMAIN", Kind: KindString, Class: ClassExpert,
-		Doc: "domain of the provider to use: an interface or device, as fi_info names " +
-			"it; unset = detected"},
-	{Name: "ARMCI_OFI_SYSFS", Kind: KindString, Class: ClassExpert,
-		Doc: "directory that tells which networks there are, for tests; unset = " +
-			"/sys/class"},
+		Doc: "Domain of the provider, an interface or device, as fi_info names it. " +
+			"Unset: the library chooses.",
+		When: "a host has several, and another one is to be used"},
 	{Name: "ARMCI_PMI", Kind: KindChoice, Class: ClassExpert, Default: "auto",
 		Choices: []string{"auto", "pmix", "pmi2", "n"},
-		Doc: "interface to a launcher by which ranks without MPI find each other: PMIx, " +
-			"PMI-2, or none; a program that is not " +
-			"linked with MPI then does not load that of the launcher; auto = what " +
-			"the launcher offers"},
+		Doc: "Interface to a launcher by which ranks without MPI find each other: pmix " +
+			"(PMIx), pmi2 (PMI-2), or n (none). With pmix or pmi2, a program that is " +
+			"not linked with MPI does not load the launcher's. auto: what the " +
+			"launcher offers.",
+		When: "a launcher offers one that does not work"},
 	{Name: "ARMCI_JOB_ADDR", Kind: KindString, Class: ClassJob,
-		Doc: "where armcirun's job server listens: an abstract unix socket, or host:port"},
+		Doc: "Address of armcirun's job server: an abstract unix socket, or host:port."},
 	{Name: "ARMCI_JOB_RANK", Kind: KindInt, Default: "0", Class: ClassJob,
-		Doc: "rank of this process"},
+		Doc: "Rank of this process."},
 	{Name: "ARMCI_JOB_SIZE", Kind: KindInt, Default: "1", Unit: "ranks", Class: ClassJob,
-		Doc: "ranks in the job"},
+		Doc: "Number of ranks of the job."},
 	{Name: "ARMCI_JOB_SECRET", Kind: KindString, Class: ClassJob,
-		Doc: "what a rank proves to the job server, in hexadecimal; never printed"},
+		Doc: "Proof to the job server that a process belongs to the job, in " +
+			"hexadecimal. It is never printed."},
 }
 
 // lookup finds the row of a name, or nil.

@@ -16,15 +16,12 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Run is elements in a row in the target's memory, as the kernel and transports take them.
-type Run = kernel.UpdateRun
-
 // Update is one accumulate: its elements are those of Runs, in order.
 type Update struct {
 	Proc int
 	Op   kernel.UpdateOp
 	Type kernel.UpdateType
-	Runs []Run // whole elements each
+	Runs []kernel.Segment // of the target; whole elements each
 	// packed elements, which may be overwritten when the call returns; nil for no-op
 	Data unsafe.Pointer
 	Old  []byte // nil: not fetched; else it gets the old elements, packed
@@ -99,7 +96,7 @@ func (u *Update) checkElements() (size int, all int64, err error) {
 }
 
 // checkRuns is checkRemote for all runs. It asks the owner about runs that this rank does not know.
-func (rm *regionManager) checkRuns(proc int, runs []Run) error {
+func (rm *regionManager) checkRuns(proc int, runs []kernel.Segment) error {
 	var unknown []byte
 	for _, run := range runs {
 		if run.Bytes == 0 {
@@ -180,7 +177,7 @@ func (r *Runtime) CompareSwap(proc int, addr uintptr, n int, compare, value, old
 	}
 	if !trusted {
 		if err := r.regionManager.checkRuns(proc,
-			[]Run{{Addr: addr, Bytes: int64(n)}}); err != nil {
+			[]kernel.Segment{{Addr: addr, Bytes: int64(n)}}); err != nil {
 			return err
 		}
 	}

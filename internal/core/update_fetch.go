@@ -7,6 +7,7 @@ package core
 import (
 	"sync/atomic"
 
+	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
 )
 
@@ -57,7 +58,8 @@ func (ru *remoteUpdates) startFetch(u *Update, size int, then func()) (id int32)
 // sendFetch sends the messages of an update. Its error is the error of the operation, for the wait.
 func (ru *remoteUpdates) sendFetch(f *pendingFetch, u *Update, size int) error {
 	old, proc, to := u.Old, u.Proc, ru.rt.route(transport.Rank(u.Proc))
-	return forEachMessage(u, size, func(message []byte, first Run, bytes int64) error {
+	return forEachMessage(u, size, func(message []byte, first kernel.Segment,
+		bytes int64) error {
 		part := old[:bytes]
 		old = old[bytes:]
 		f.parts.Add(1)
@@ -94,7 +96,7 @@ func (f *pendingFetch) completePart(err error) {
 
 // storeFetched copies an answer to old. A target that does not own the memory, which begins at
 // first, sends an empty answer.
-func storeFetched(proc int, old, answer []byte, err error, first Run) error {
+func storeFetched(proc int, old, answer []byte, err error, first kernel.Segment) error {
 	switch {
 	case err != nil:
 		return updateError(proc, err)

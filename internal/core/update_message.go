@@ -31,16 +31,19 @@ const (
 // Messages, and the runs of one.
 var (
 	messageBuffers = sync.Pool{New: func() any { return new([mostUpdate]byte) }}
-	runBuffers     = sync.Pool{New: func() any { return new([mostUpdate / runBytes]Run) }}
+	runBuffers     = sync.Pool{New: func() any { return new(runBuffer) }}
 )
+
+// runBuffer has room for the runs of any message.
+type runBuffer [mostUpdate / runBytes]kernel.Segment
 
 // updateMessages cuts an update into messages.
 type updateMessages struct {
 	update        *Update
-	elementBytes  int   // bytes of an element
-	runsLeft      []Run // that no message has
-	current       []Run // of the next message
-	bytesAppended int64 // bytes of elements that messages have
+	elementBytes  int              // bytes of an element
+	runsLeft      []kernel.Segment // that no message has
+	current       []kernel.Segment // of the next message
+	bytesAppended int64            // bytes of elements that messages have
 }
 
 // nextMessage takes the runs of the next message into c.current, and returns the bytes of their
@@ -57,7 +60,7 @@ func (c *updateMessages) nextMessage() (bytes int64) {
 		if n <= 0 {
 			break
 		}
-		c.current = append(c.current, Run{Addr: run.Addr, Bytes: n})
+		c.current = append(c.current, kernel.Segment{Addr: run.Addr, Bytes: n})
 		run.Addr, run.Bytes = run.Addr+uintptr(n), run.Bytes-n
 		room, bytes = room-runBytes-n, bytes+n
 	}
@@ -94,7 +97,8 @@ type remoteUpdates struct{ rt *Runtime }
 // updateRemote updates memory of a rank of another node.
 func (ru *remoteUpdates) updateRemote(u *Update, size int) error {
 	old := u.Old
-	return forEachMessage(u, size, func(message []byte, first Run, bytes int64) error {
+	return forEachMessage(u, size, func(message []byte, first kernel.Segment,
+		bytes int64) error {
 		if u.Old == nil {
 			err := ru.rt.sendActive(transport.Rank(u.Proc), msgUpdate, message)
 			if err != nil {
@@ -112,13 +116,13 @@ func (ru *remoteUpdates) updateRemote(u *Update, size int) error {
 
 // sendMessageFunc sends a message of an update, which is valid during the call. The message's first
 // run is first, and its elements have so many bytes.
-type sendMessageFunc func(message []byte, first Run, bytes int64) error
+type sendMessageFunc func(message []byte, first kernel.Segment, bytes int64) error
 
 // forEachMessage calls send with each message of an update of elements of size bytes.
 func forEachMessage(u *Update, size int, send sendMessageFunc) error {
 	room := messageBuffers.Get().(*[mostUpdate]byte)
 	defer messageBuffers.Put(room)
-	var few [8]Run
+	var few [8]kernel.Segment
 	c := updateMessages{update: u, elementBytes: size, runsLeft: append(few[:0], u.Runs...)}
 	for bytes := c.nextMessage(); bytes > 0; bytes = c.nextMessage() {
 		if err := send(c.appendMessage(room[:0], bytes), c.current[0], bytes); err != nil {
@@ -196,7 +200,7 @@ func (ru *remoteUpdates) handleUpdate(from, to transport.Rank, m transport.Msg,
 // applyRequest updates memory of a rank of this node, or changes nothing if a run is not the
 // rank's.
 func (ru *remoteUpdates) applyRequest(to transport.Rank, q *updateRequest, old []byte) error {
-	local, room := ru.rt.Topo.Local(to), runBuffers.Get().(*[mostUpdate / runBytes]Run)
+	local, room := ru.rt.Topo.Local(to), runBuffers.Get().(*runBuffer)
 	defer runBuffers.Put(room)
 	runs := room[:0]
 	for at := 0; at < len(q.runs); at += runBytes {
@@ -204,7 +208,7 @@ func (ru *remoteUpdates) applyRequest(to transport.Rank, q *updateRequest, old [
 		if noAddress(addr) || !ru.rt.Memory.InRegionOf(local, addr, n) {
 			return fmt.Errorf("%w: %d bytes at %#x", transport.ErrBadAddr, n, addr)
 		}
-		runs = append(runs, Run{Addr: addr, Bytes: n})
+		runs = append(runs, kernel.Segment{Addr: addr, Bytes: n})
 	}
 	return ru.rt.applyUpdate(local, &transport.Update{Op: q.op, Type: q.typ, Runs: runs,
 		Data: unsafe.Pointer(unsafe.SliceData(q.data)),

@@ -15,7 +15,7 @@ import (
 // messagesOf cuts an update.
 func messagesOf(u *Update) (all [][]byte) {
 	c := updateMessages{update: u, elementBytes: kernel.UpdateBytes(u.Type),
-		runsLeft: append([]Run(nil), u.Runs...)}
+		runsLeft: append([]kernel.Segment(nil), u.Runs...)}
 	for bytes := c.nextMessage(); bytes > 0; bytes = c.nextMessage() {
 		all = append(all, c.appendMessage(nil, bytes))
 	}
@@ -32,7 +32,7 @@ func TestUpdateMessages(t *testing.T) {
 		total := int64(0)
 		for addr := uintptr(4096); len(u.Runs) < 1+random.IntN(30); {
 			n := int64(random.IntN(1<<random.IntN(14)) * size)
-			u.Runs = append(u.Runs, Run{Addr: addr, Bytes: n})
+			u.Runs = append(u.Runs, kernel.Segment{Addr: addr, Bytes: n})
 			addr, total = addr+uintptr(n)+uintptr(random.IntN(3)), total+n
 		}
 		data := make([]byte, total+1)
@@ -42,7 +42,7 @@ func TestUpdateMessages(t *testing.T) {
 		if u.Data = unsafe.Pointer(&data[0]); round%4 == 0 {
 			u.Op, u.Old = kernel.OpNoOp, data[:total]
 		}
-		var runs []Run
+		var runs []kernel.Segment
 		var got []byte
 		for _, m := range messagesOf(&u) {
 			q, ok := decodeUpdate(m)
@@ -57,7 +57,7 @@ func TestUpdateMessages(t *testing.T) {
 					runs[last].Addr+uintptr(runs[last].Bytes) == addr {
 					runs[last].Bytes += n
 				} else {
-					runs = append(runs, Run{Addr: addr, Bytes: n})
+					runs = append(runs, kernel.Segment{Addr: addr, Bytes: n})
 				}
 			}
 			got = append(got, q.data...)
@@ -80,7 +80,7 @@ func TestUpdateMessages(t *testing.T) {
 func FuzzDecodeUpdate(f *testing.F) {
 	x := []int64{1, 2, 3}
 	for _, u := range []*Update{sumOf(0, 4096, x), {Op: kernel.OpNoOp, Type: kernel.C80,
-		Runs: []Run{{Addr: 64, Bytes: 32}, {Addr: 4096, Bytes: 64}},
+		Runs: []kernel.Segment{{Addr: 64, Bytes: 32}, {Addr: 4096, Bytes: 64}},
 		Old:  make([]byte, 96)}} {
 		for _, m := range messagesOf(u) {
 			f.Add(m)

@@ -77,14 +77,14 @@ func (r *tr) updateMistakes(to int, mem []uintptr) {
 		"result": {func(u *Update) { u.Old = make([]byte, 9) }, "result",
 			"room for 9 bytes", CodeBytes},
 		"beyond": {func(u *Update) {
-			u.Runs[0] = Run{Addr: mem[to] + 8,
+			u.Runs[0] = kernel.Segment{Addr: mem[to] + 8,
 				Bytes: 64}
 		}, "target", "are not within", CodeAddress},
 		"another's": {func(u *Update) { u.Runs[0].Addr = mem[(to+2)%4] }, "target",
 			"are not within", CodeAddress},
 		"second run": {func(u *Update) {
 			u.Runs = append(u.Runs,
-				Run{Addr: mem[to] + 4096, Bytes: 8})
+				kernel.Segment{Addr: mem[to] + 4096, Bytes: 8})
 		}, "target", "are not within",
 			CodeAddress},
 	} {

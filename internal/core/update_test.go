@@ -22,7 +22,8 @@ func pointer(addr uintptr) unsafe.Pointer { return kernel.Ptr(addr) }
 // sumOf adds longs.
 func sumOf(proc int, addr uintptr, x []int64) *Update {
 	return &Update{Proc: proc, Op: kernel.OpSum, Type: kernel.I64,
-		Runs: []Run{{Addr: addr, Bytes: int64(8 * len(x))}}, Data: unsafe.Pointer(&x[0])}
+		Runs: []kernel.Segment{{Addr: addr, Bytes: int64(8 * len(x))}},
+		Data: unsafe.Pointer(&x[0])}
 }
 
 // Each rank has a place of its own at every other; operators and types come one after the other on
@@ -78,7 +79,7 @@ func (r *tr) tryUpdate(to int, at uintptr, want []byte, code kernel.UpdateOp, ty
 	total := 0
 	for begin := random.IntN(9); len(pieces) < 4; {
 		n := random.IntN(12) * size
-		u.Runs = append(u.Runs, Run{Addr: at + uintptr(begin), Bytes: int64(n)})
+		u.Runs = append(u.Runs, kernel.Segment{Addr: at + uintptr(begin), Bytes: int64(n)})
 		pieces = append(pieces, piece{begin, n})
 		begin, total = begin+n+random.IntN(20), total+n
 	}
@@ -117,13 +118,14 @@ func TestLargeUpdates(t *testing.T) {
 		if r.Me == 0 {
 			to := r.N - 1
 			one := Update{Proc: to, Op: kernel.OpReplace, Type: kernel.C80,
-				Runs: []Run{{Addr: mem[to] + 3, Bytes: 32 * n}},
+				Runs: []kernel.Segment{{Addr: mem[to] + 3, Bytes: 32 * n}},
 				Data: unsafe.Pointer(&data[0])}
 			r.must(r.Update(&one))
 			many := one
 			many.Runs = nil
 			for i := range uintptr(n) {
-				many.Runs = append(many.Runs, Run{Addr: mem[to] + 40*i, Bytes: 32})
+				many.Runs = append(many.Runs,
+					kernel.Segment{Addr: mem[to] + 40*i, Bytes: 32})
 			}
 			fetched := one
 			fetched.Op, fetched.Old, fetched.Data = kernel.OpNoOp, make([]byte, 32*n),
@@ -204,7 +206,7 @@ func TestUpdatesOfPrivateMemory(t *testing.T) {
 		r.barrier()
 		at := make([]byte, 8)
 		r.must(r.Update(&Update{Proc: host, Op: kernel.OpNoOp, Type: kernel.I64,
-			Runs: []Run{{Addr: mem[host], Bytes: 8}}, Old: at}))
+			Runs: []kernel.Segment{{Addr: mem[host], Bytes: 8}}, Old: at}))
 		there := uintptr(binary.LittleEndian.Uint64(at))
 		for range rounds {
 			r.must(r.Update(sumOf(host, there, []int64{1, 2})))

@@ -18,8 +18,8 @@ import (
 // where it is used, since settings for a cluster are also read on its login node.
 func Check(cfg *config.Set) error {
 	var model error
-	if err := internode.CheckModel(cfg.String("ARMCI_RDMA_MODEL")); err != nil {
-		model = fmt.Errorf("ARMCI_RDMA_MODEL: %w", err)
+	if err := internode.CheckModel(cfg.For("rdma").String("ARMCI_COST_MODEL")); err != nil {
+		model = fmt.Errorf("ARMCI_COST_MODEL: %w", err)
 	}
 	sockets, devices := tcpOptions(cfg), rdmaOptions(cfg)
 	var bad []string

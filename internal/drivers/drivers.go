@@ -53,7 +53,8 @@ func (p *Platform) Join(j transport.JoinInfo) (transport.Node, transport.Transpo
 				p.cfg.IsSet("ARMCI_SHM_MARGIN")),
 			Device: p.cfg.String("ARMCI_RDMA_ACC") == "device",
 			NoVM:   !p.cfg.Bool("ARMCI_SHM_VM")},
-		ReporterOptions: shm.ReporterOptions{Reporter: p.reporter(),
+		// MPICH's launcher kills all ranks before one can print why
+		ReporterOptions: shm.ReporterOptions{Reporter: p.cfg.Launcher().Hydra,
 			Inquiries: tcp.Inquiries{Options: tcpOptions(p.cfg)}}})
 	if err != nil {
 		p.listener.Close()
@@ -79,18 +80,6 @@ func (p *Platform) arenaRanges(j transport.JoinInfo) shm.ArenaRanges {
 // Memory is that of the machine.
 func (p *Platform) Memory() int64 { return shm.TotalMemory() }
 
-// reporter tells whether a reporter is needed: MPICH's launcher kills all ranks before one can
-// print why.
-func (p *Platform) reporter() bool {
-	switch p.cfg.String("ARMCI_REPORTER") {
-	case "y":
-		return true
-	case "n":
-		return false
-	}
-	return p.cfg.Launcher().Hydra
-}
-
 // Abandon closes the listening socket of a rank that does not join.
 func (p *Platform) Abandon() {
 	if p.listener != nil && p.Node == nil {
@@ -100,20 +89,16 @@ func (p *Platform) Abandon() {
 
 // Providers lists the transports between nodes, the best first.
 func (p *Platform) Providers() []transport.Provider {
-	direct := rdma.Driver(rdmaOptions(p.cfg))
-	forRDMA := p.between("rdma")
-	forRDMA.Contiguous, forRDMA.Strided = p.cfg.String("ARMCI_RDMA_CONTIGUOUS"),
-		p.cfg.String("ARMCI_RDMA_STRIDED")
-	forRDMA.Model, forRDMA.DeviceAcc = p.cfg.String("ARMCI_RDMA_MODEL"),
-		p.cfg.String("ARMCI_RDMA_ACC") == "device"
+	devices := rdma.Driver(rdmaOptions(p.cfg))
+	forRDMA := p.direct("rdma")
+	forRDMA.DeviceAcc = p.cfg.String("ARMCI_RDMA_ACC") == "device"
 
-	providers := ofi.Driver(ofi.Options{Provider: p.cfg.String("ARMCI_OFI_PROVIDER"),
+	endpoints := ofi.Driver(ofi.Options{Provider: p.cfg.String("ARMCI_OFI_PROVIDER"),
 		Domain: p.cfg.String("ARMCI_OFI_DOMAIN"),
-		Named:  p.cfg.String("ARMCI_TRANSPORT") == "ofi", Better: direct.Probe,
-		Sysfs: p.cfg.String("ARMCI_OFI_SYSFS"), Pin: p.cfg.Size("ARMCI_RDMA_PIN")})
-	forOFI := p.between("ofi")
-	forOFI.Contiguous, forOFI.Model = forRDMA.Contiguous, forRDMA.Model
-	if forOFI.Strided = forRDMA.Strided; forOFI.Strided == transport.ByClaiming {
+		Named:  p.cfg.String("ARMCI_TRANSPORT") == "ofi", Better: devices.Probe,
+		Pin: p.cfg.For("ofi").Size("ARMCI_PIN")})
+	forOFI := p.direct("ofi")
+	if forOFI.Strided == transport.ByClaiming {
 		// by atomics, which few providers have
 		forOFI.Strided = transport.ByPacking
 	}
@@ -124,22 +109,21 @@ func (p *Platform) Providers() []transport.Provider {
 		forTCP.Servers = internode.ServersFor(forTCP.Connections)
 	}
 	forTCP.Connections = descriptors(forTCP.Connections)
-	return []transport.Provider{internode.Provider(direct, forRDMA),
-		internode.Provider(providers, forOFI),
+	return []transport.Provider{internode.Provider(devices, forRDMA),
+		internode.Provider(endpoints, forOFI),
 		internode.Provider(sockets, forTCP)}
 }
 
 func tcpOptions(cfg *config.Set) tcp.Options {
 	return tcp.Options{Interface: cfg.String("ARMCI_TCP_INTERFACE"),
 		Ports:      cfg.String("ARMCI_TCP_PORTS"),
-		Gather:     int(cfg.Size("ARMCI_TCP_GATHER")),
 		Congestion: cfg.String("ARMCI_TCP_CONGESTION")}
 }
 
 func rdmaOptions(cfg *config.Set) rdma.Options {
 	return rdma.Options{Device: cfg.String("ARMCI_RDMA_DEVICE"),
 		GID:   cfg.String("ARMCI_RDMA_GID"),
-		Sysfs: cfg.String("ARMCI_RDMA_SYSFS"), Pin: cfg.Size("ARMCI_RDMA_PIN")}
+		Sysfs: cfg.String("ARMCI_RDMA_SYSFS"), Pin: cfg.For("rdma").Size("ARMCI_PIN")}
 }
 
 // between is the settings that all networks have, for one of them.
@@ -152,6 +136,14 @@ func (p *Platform) between(network string) internode.Options {
 			Looks: func() int { return p.Node.Polls() },
 			// after an error the thread stays bound, which is only slower
 			Unbind: func() { _ = shm.Unbind() }}}
+}
+
+// direct is between for a network with direct transfers: with the choice of their protocols.
+func (p *Platform) direct(network string) internode.Options {
+	cfg, o := p.cfg.For(network), p.between(network)
+	o.Contiguous, o.Strided = cfg.String("ARMCI_CONTIGUOUS"), cfg.String("ARMCI_STRIDED")
+	o.Model = cfg.String("ARMCI_COST_MODEL")
+	return o
 }
 
 // descriptors bounds a number of connections that are sockets, of which a process may have so many

@@ -114,8 +114,8 @@ func TestCheck(t *testing.T) {
 		"ARMCI_RDMA_DEVICE=mlx5_0":      true, "ARMCI_RDMA_DEVICE=mlx5_0:1": true,
 		"ARMCI_RDMA_DEVICE=mlx5_0:one": false,
 		"ARMCI_RDMA_GID=3":             true, "ARMCI_RDMA_GID=-1": false,
-		"ARMCI_RDMA_MODEL=auto": true,
-		"ARMCI_RDMA_MODEL=fast": false,
+		"ARMCI_COST_MODEL=auto": true,
+		"ARMCI_COST_MODEL=fast": false,
 	} {
 		err := Check(settings(t, entry))
 		name, _, _ := strings.Cut(entry, "=")

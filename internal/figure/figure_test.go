@@ -9,10 +9,13 @@ import (
 	"encoding/json"
 	"encoding/xml"
 	"errors"
+	"html"
 	"io"
 	"os"
 	"path/filepath"
 	"reflect"
+	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -258,7 +261,7 @@ func TestBars(t *testing.T) {
 	if n := count(t, strings.NewReader(text), "polyline"); n != 1 {
 		t.Errorf("%d bars show a spread, one has one", n)
 	}
-	if !strings.Contains(text, `height="160.2"`) || !strings.Contains(text, `height="320.4"`) {
+	if !strings.Contains(text, `height="106.8"`) || !strings.Contains(text, `height="213.6"`) {
 		t.Errorf("one bar is not twice as high as the other:\n%s", text)
 	}
 	b.Log = true
@@ -269,6 +272,59 @@ func TestBars(t *testing.T) {
 	}
 	if err := (&Bars{}).Write(&out); err != nil || strings.Contains(out.String(), "NaN") {
 		t.Errorf("no bars at all: %v", err)
+	}
+}
+
+var (
+	viewBox   = regexp.MustCompile(`viewBox="0 0 ([0-9.]+) `)
+	startText = regexp.MustCompile(`<text x="([0-9.]+)" y="[0-9.]+"` +
+		`( font-size="[0-9]+")?[^>]*>([^<]*)<`)
+)
+
+// outside returns the first text of a picture that its right edge cuts, "" if there is none. Texts
+// that end or are centred at their place are labels of the grid, which have room.
+func outside(picture string) string {
+	width := 0.0
+	if m := viewBox.FindStringSubmatch(picture); m != nil {
+		width, _ = strconv.ParseFloat(m[1], 64)
+	}
+	for _, m := range startText.FindAllStringSubmatch(picture, -1) {
+		if strings.Contains(m[0], "text-anchor") {
+			continue
+		}
+		x, _ := strconv.ParseFloat(m[1], 64)
+		size := 13.0
+		if m[2] != "" {
+			size, _ = strconv.ParseFloat(strings.Trim(m[2], ` font-size="`), 64)
+		}
+		if x+textWidth(html.UnescapeString(m[3]), size) > width {
+			return m[3]
+		}
+	}
+	return ""
+}
+
+// Names, titles and footers are inside the picture, however long; a spread beyond the axis ends in
+// a tip; bars below 0 hang from it.
+func TestInside(t *testing.T) {
+	long := strings.Repeat("a long name ", 6)
+	b := Bars{Unit: "%", Footer: strings.Repeat(long, 4), Groups: []string{"tcp 2x1"},
+		Marks: []Mark{{Name: long, Low: 14, High: 25}},
+		Series: []BarSeries{{Name: "up", Values: []Value{{10, 5, 900}}},
+			{Name: "down", Values: []Value{{-10, -10, -10}}}}}
+	var out bytes.Buffer
+	if err := b.Write(&out); err != nil {
+		t.Fatal(err)
+	}
+	text := out.String()
+	if cut := outside(text); cut != "" {
+		t.Errorf("outside of the picture: %s", cut)
+	}
+	if count(t, strings.NewReader(text), "polygon") != 1 || strings.Contains(text, "NaN") {
+		t.Errorf("not one tip:\n%s", text)
+	}
+	if outside(`<svg viewBox="0 0 900 480"><text x="720" y="62">`+long+`</text>`) == "" {
+		t.Error("a name that is cut is not found")
 	}
 }
 

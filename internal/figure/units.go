@@ -57,6 +57,9 @@ func Amount(v float64, unit string) string {
 
 // tick is a value at an axis: no more digits than it needs.
 func tick(v float64, unit string) string {
+	if v == 0 && unit != "%" {
+		return "0"
+	}
 	v, unit = Suited(v, unit)
 	if unit == "us" {
 		unit = "µs"

@@ -111,7 +111,7 @@ func reportFault(wake *os.File) {
 	if c.address != 0 || syscall.Signal(c.signal) == syscall.SIGSEGV {
 		where = fmt.Sprintf(" at address %#x", uint64(c.address))
 	}
-	tell(unix.SignalName(syscall.Signal(c.signal))+where, trace)
+	printCrash(unix.SignalName(syscall.Signal(c.signal))+where, trace)
 	C.crash_told()
 }
 
@@ -133,15 +133,15 @@ func reportPanic(v any) {
 	}
 	words := make([]C.uintptr_t, C.CRASH_WORDS)
 	n := C.crash_callers(&words[0], C.CRASH_WORDS)
-	tell(what, append(framesHere(), callersIn(words[:n])...))
+	printCrash(what, append(framesHere(), callersIn(words[:n])...))
 	C.crash_end(C.int(sig))
 }
 
 // Faults is Guard's argument: it makes faults at any address panics.
 func Faults() bool { return debug.SetPanicOnFault(true) }
 
-// tell prints the message, and waits until the launcher can have read it.
-func tell(what string, trace []frame) {
+// printCrash prints the message, and waits until the launcher can have read it.
+func printCrash(what string, trace []frame) {
 	var b strings.Builder
 	fmt.Fprintf(&b, "crashed with %s in %s", what, publicName(trace))
 	if crashes.traces {

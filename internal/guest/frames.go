@@ -109,7 +109,7 @@ func framesHere() []frame {
 		switch {
 		case f.Function == "runtime.gopanic":
 			all = nil
-		case isTold(f.Function):
+		case isReported(f.Function):
 			all = append(all, frame{language: "Go", function: f.Function,
 				place: place(f.File, f.Line)})
 		}
@@ -117,8 +117,8 @@ func framesHere() []frame {
 	return all
 }
 
-// isTold is false for functions of Go's runtime.
-func isTold(function string) bool {
+// isReported is false for functions of Go's runtime.
+func isReported(function string) bool {
 	return !strings.HasPrefix(function, "runtime.") && !strings.HasPrefix(function, "_cgoexp_")
 }
 
@@ -153,7 +153,7 @@ func framesIn(stack string) []frame {
 		if at := strings.LastIndexByte(function, '('); at > 0 {
 			function = function[:at]
 		}
-		if isTold(function) {
+		if isReported(function) {
 			where, _, _ = strings.Cut(where, " ")
 			all = append(all, frame{language: "Go", function: function,
 				place: path.Base(where)})

@@ -35,7 +35,7 @@ func TestHeaderRoundTrip(t *testing.T) {
 }
 
 // piecesOf lists the memory from a cursor on.
-func piecesOf(c kernel.Cursor) (list []kernel.Piece) {
+func piecesOf(c kernel.Cursor) (list []kernel.Segment) {
 	for c.Left() > 0 {
 		list = c.Pieces(slices.Grow(list, 64), math.MaxInt64)
 	}
@@ -43,10 +43,10 @@ func piecesOf(c kernel.Cursor) (list []kernel.Piece) {
 }
 
 // merged joins pieces that touch.
-func merged(list []kernel.Piece) (all []kernel.Piece) {
+func merged(list []kernel.Segment) (all []kernel.Segment) {
 	for _, p := range list {
-		if n := len(all); n > 0 && all[n-1].Addr+all[n-1].Len == p.Addr {
-			all[n-1].Len += p.Len
+		if n := len(all); n > 0 && all[n-1].Addr+uintptr(all[n-1].Bytes) == p.Addr {
+			all[n-1].Bytes += p.Bytes
 		} else {
 			all = append(all, p)
 		}
@@ -101,7 +101,7 @@ func TestLayoutRoundTrip(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 0))
 		grain := []int{1, 4, 8, 16}[seed%4]
 		at := someMemory(rnd, grain)
-		want, got := piecesOf(at), []kernel.Piece(nil)
+		want, got := piecesOf(at), []kernel.Segment(nil)
 		lim := unbounded
 		if seed%3 > 0 {
 			lim = frameLimits{data: int64(grain + rnd.IntN(1<<14)),
@@ -138,7 +138,7 @@ func TestLayoutRoundTrip(t *testing.T) {
 			var there kernel.Cursor
 			l.setCursor(&there, &h)
 			for _, p := range piecesOf(there) {
-				if uint64(p.Addr) < l.lo || uint64(p.Addr+p.Len) > l.hi {
+				if uint64(p.Addr) < l.lo || uint64(p.Addr)+uint64(p.Bytes) > l.hi {
 					t.Fatalf("seed %d: %+v is not between %#x and %#x", seed, p,
 						l.lo, l.hi)
 				}

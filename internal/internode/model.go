@@ -196,6 +196,29 @@ func (c *costs) registerAfter(bytes int64) int64 {
 	return int64(min((c.pin.start+c.pin.each*pages)/max(c.copy.byte, 0.001), 1<<62))
 }
 
+// origin returns in words where the values come from: which were set, measured within this host, or
+// are constants of the code.
+func (c *costs) origin(set bool) string {
+	how := "measured within this host"
+	if set {
+		how = "as it is set"
+	}
+	var constant []string
+	usual := usualCosts
+	for i, l := range c.lines() {
+		if *l == *usual.lines()[i] {
+			constant = append(constant, lineNames[i])
+		}
+	}
+	switch len(constant) {
+	case 0:
+		return how
+	case len(lineNames):
+		return "built in, not measured here"
+	}
+	return how + " (built in, not measured: " + strings.Join(constant, ", ") + ")"
+}
+
 // describeModel returns the driver's notes and the cost model, for armci_info.
 func describeModel(d transport.Driver, o Options) string {
 	text := d.Notes()
@@ -206,16 +229,13 @@ func describeModel(d transport.Driver, o Options) string {
 	case c == nil:
 		return text
 	}
-	how := "measured within this host"
-	if o.Model != "" && o.Model != transport.Auto {
-		how = "as it is set"
-	}
 	const rows = 64
 	return fmt.Sprintf("%s; cost model, %s: %v; so %d rows are left to the device from %d "+
 		"bytes a row on in a put and %d in a "+
 		"get, memory is registered from %d bytes on, and the first piece of a transfer "+
 		"through buffers has %d",
-		text, how, c, rows, c.deviceRowBytes(false, rows), c.deviceRowBytes(true, rows),
+		text, c.origin(o.Model != "" && o.Model != transport.Auto), c, rows,
+		c.deviceRowBytes(false, rows), c.deviceRowBytes(true, rows),
 		c.registerFrom(),
 		c.firstPiece())
 }

@@ -35,6 +35,30 @@ func TestCostsAsText(t *testing.T) {
 	}
 }
 
+// TestOriginOfCosts shows which values armci_info marks as constants of the code.
+func TestOriginOfCosts(t *testing.T) {
+	measured := usualCosts
+	for _, l := range measured.lines() {
+		l.start += 0.5
+	}
+	some := measured
+	some.pin, some.wake = usualCosts.pin, usualCosts.wake
+	for _, c := range []struct {
+		costs *costs
+		set   bool
+		want  string
+	}{
+		{&measured, false, "measured within this host"},
+		{&some, false, "measured within this host (built in, not measured: pin, wake)"},
+		{&some, true, "as it is set (built in, not measured: pin, wake)"},
+		{&usualCosts, false, "built in, not measured here"},
+	} {
+		if got := c.costs.origin(c.set); got != c.want {
+			t.Errorf("%q, not %q", got, c.want)
+		}
+	}
+}
+
 // TestCheapestProtocol shows which protocol the model chooses for which transfer.
 func TestCheapestProtocol(t *testing.T) {
 	for _, c := range []struct {

@@ -178,17 +178,17 @@ void k_cursor_next(struct k_cursor *c, const uintptr_t *list, int64_t room, int6
 	k_cursor_skip(c, part->bytes);
 }
 
-size_t k_cursor_pieces(struct k_cursor *c, const uintptr_t *list, struct k_piece *p, size_t used,
+size_t k_cursor_pieces(struct k_cursor *c, const uintptr_t *list, struct k_segment *p, size_t used,
 	size_t max, int64_t limit)
 {
 	while (limit > 0 && c->left > 0) {
 		uintptr_t at = (uintptr_t)here(c, list);
 		int64_t   n = least(c->row - c->off, limit);
 
-		if (used > 0 && p[used - 1].addr + p[used - 1].bytes == at)
-			p[used - 1].bytes += (size_t)n;
+		if (used > 0 && p[used - 1].addr + (uintptr_t)p[used - 1].bytes == at)
+			p[used - 1].bytes += n;
 		else if (used < max)
-			p[used++] = (struct k_piece){ at, (size_t)n };
+			p[used++] = (struct k_segment){ at, n };
 		else
 			break;
 		pass_bytes(c, n);

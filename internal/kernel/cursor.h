@@ -35,12 +35,6 @@ struct k_part {
 	int       stride[K_MAX_LEVELS];
 };
 
-/* k_piece is struct iovec. */
-struct k_piece {
-	uintptr_t addr;
-	size_t    bytes;
-};
-
 /* k_run is memory that is contiguous on both sides of a transfer. */
 struct k_run {
 	uintptr_t local, remote;
@@ -75,7 +69,7 @@ void k_cursor_next(struct k_cursor *c, const uintptr_t *list, int64_t room, int6
 /* k_cursor_pieces lists what is contiguous from the cursor on, up to limit bytes, and moves behind
  * it. used of max pieces are there already; the last is continued if memory touches it. Gives how
  * many are there afterwards. */
-size_t k_cursor_pieces(struct k_cursor *c, const uintptr_t *list, struct k_piece *p, size_t used,
+size_t k_cursor_pieces(struct k_cursor *c, const uintptr_t *list, struct k_segment *p, size_t used,
 	size_t max, int64_t limit);
 
 /* k_cursor_runs is k_cursor_pieces for two sides at once. It ends where the first side does. */

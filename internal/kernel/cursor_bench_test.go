@@ -10,7 +10,7 @@ import "testing"
 func BenchmarkCursor(b *testing.B) {
 	a := newArena(0)
 	buf := make([]byte, 1<<13)
-	pieces := make([]Piece, 0, 1024)
+	pieces := make([]Segment, 0, 1024)
 	for _, w := range []struct {
 		name string
 		set  func(*Cursor)

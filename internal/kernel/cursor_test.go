@@ -201,17 +201,17 @@ func (s *side) checkWhole(t *testing.T, n int) {
 // pieces checks that Pieces lists the next bytes, merged, behind what the slice had.
 func (s *side) pieces(t *testing.T, r *rand.Rand, n int) {
 	t.Helper()
-	first := Piece{s.want[0] - 5, 5} // touches, but it is not of this call
-	p := s.Pieces(append(make([]Piece, 0, 2+r.IntN(6)), first), int64(n))
+	first := Segment{s.want[0] - 5, 5} // touches, but it is not of this call
+	p := s.Pieces(append(make([]Segment, 0, 2+r.IntN(6)), first), int64(n))
 	if p[0] != first || len(p) == 1 {
 		t.Fatalf("%s: pieces %v", s.what, p)
 	}
 	had := len(s.want)
 	for i, one := range p[1:] {
-		if i > 0 && p[i].Addr+p[i].Len == one.Addr {
+		if i > 0 && p[i].Addr+uintptr(p[i].Bytes) == one.Addr {
 			t.Fatalf("%s: pieces that touch: %v", s.what, p)
 		}
-		s.takes(t, "Pieces", one.Addr, int(one.Len))
+		s.takes(t, "Pieces", one.Addr, int(one.Bytes))
 	}
 	if took := had - len(s.want); took > n || took < n && len(p) < cap(p) {
 		t.Fatalf("%s: pieces of %d bytes, %d of %d, limit %d", s.what, took, len(p), cap(p),
@@ -241,12 +241,12 @@ func TestCursor(t *testing.T) {
 func checkRow(t *testing.T, s *side) {
 	t.Helper()
 	c := s.Cursor
-	p := c.Pieces(make([]Piece, 0, len(s.want)), int64(len(s.want)))
+	p := c.Pieces(make([]Segment, 0, len(s.want)), int64(len(s.want)))
 	if s.Contiguous() && len(p) > 1 {
 		t.Fatalf("%s: contiguous, but %v", s.what, p)
 	}
 	for _, one := range p {
-		if s.Row() <= 0 || int64(one.Len) < s.Row() {
+		if s.Row() <= 0 || one.Bytes < s.Row() {
 			t.Fatalf("%s: rows of %d bytes, but %v", s.what, s.Row(), p)
 		}
 	}
@@ -342,7 +342,7 @@ func TestCursorEmpty(t *testing.T) {
 	c.Pack(nil)
 	c.Unpack(nil)
 	c.Skip(0)
-	if p := c.Pieces(make([]Piece, 0, 1), 10); len(p) != 0 || c.Left() != 0 ||
+	if p := c.Pieces(make([]Segment, 0, 1), 10); len(p) != 0 || c.Left() != 0 ||
 		c.Next(10, 1).Bytes != 0 {
 		t.Error("a cursor of nothing has something")
 	}
@@ -359,7 +359,7 @@ func TestCursorNoAllocation(t *testing.T) {
 	a := newArena(0)
 	groups := []Group{{Addr: a.base, Step: 40, Count: 20, Bytes: 8},
 		{Addrs: []uintptr{a.base, a.base + 100}, Bytes: 16}}
-	b, pieces, runs := make([]byte, 96), make([]Piece, 0, 8), make([]Run, 0, 8)
+	b, pieces, runs := make([]byte, 96), make([]Segment, 0, 8), make([]Run, 0, 8)
 	c, d := new(Cursor), new(Cursor)
 	if n := testing.AllocsPerRun(100, func() {
 		c.SetStrided(a.base, []int32{8, 4, 5}, []int32{16, 100})

@@ -90,6 +90,12 @@ int k_red_of_word(const char *word);
 /* k_type_size gives the bytes of one element, 0 if the type is unknown. */
 size_t k_type_size(int type);
 
+/* k_segment is contiguous memory. It has the layout of struct iovec. */
+struct k_segment {
+	uintptr_t addr;
+	int64_t   bytes;
+};
+
 /* ---- shapes ---------------------------------------------------------------------------------- */
 
 /* k_volume gives the bytes of a shape in all: 0 if a count is zero or negative, INT64_MAX if they

@@ -76,24 +76,24 @@ func FuzzPieces(f *testing.F) {
 		}
 		var c Cursor
 		c.SetStrided(1<<40, count, sh.stride)
-		var got []Piece
+		var got []Segment
 		for c.Left() > 0 {
-			got = append(got, c.Pieces(make([]Piece, 0, batch), c.Left())...)
+			got = append(got, c.Pieces(make([]Segment, 0, batch), c.Left())...)
 		}
 		checkPieces(t, sh, 1<<40, got)
 	})
 }
 
 // checkPieces compares pieces with the rows of a shape at base, cut to single rows again.
-func checkPieces(t *testing.T, sh shape, base uintptr, pieces []Piece) {
+func checkPieces(t *testing.T, sh shape, base uintptr, pieces []Segment) {
 	var rows []int64
-	row := uintptr(sh.count[0])
+	row := int64(sh.count[0])
 	for _, p := range pieces {
-		if p.Len == 0 || p.Len%row != 0 {
-			t.Fatalf("%v: piece of %d bytes", sh, p.Len)
+		if p.Bytes == 0 || p.Bytes%row != 0 {
+			t.Fatalf("%v: piece of %d bytes", sh, p.Bytes)
 		}
-		for o := uintptr(0); o < p.Len; o += row {
-			rows = append(rows, int64(p.Addr-base+o))
+		for o := int64(0); o < p.Bytes; o += row {
+			rows = append(rows, int64(p.Addr-base)+o)
 		}
 	}
 	if want := sh.offsets(); !slices.Equal(rows, want) {
@@ -124,7 +124,7 @@ func TestPiecesMerge(t *testing.T) {
 			t.Errorf("%v: contiguous %v, rows of %d bytes", c.shape, cur.Contiguous(),
 				row)
 		}
-		if n := len(cur.Pieces(make([]Piece, 0, 100), math.MaxInt64)); n != c.pieces {
+		if n := len(cur.Pieces(make([]Segment, 0, 100), math.MaxInt64)); n != c.pieces {
 			t.Errorf("%v: %d pieces, want %d", c.shape, n, c.pieces)
 		}
 	}
@@ -161,8 +161,8 @@ func TestLargeShapes(t *testing.T) {
 	var c Cursor
 	c.SetStrided(1<<40, []int32{1, m, m}, []int32{m, m - 5})
 	c.Skip(m*m - 1)
-	if p := c.Pieces(make([]Piece, 0, 2), 9); len(p) != 1 ||
-		p[0] != (Piece{1<<40 + (m-1)*(m+m-5), 1}) || c.Left() != 0 {
+	if p := c.Pieces(make([]Segment, 0, 2), 9); len(p) != 1 ||
+		p[0] != (Segment{1<<40 + (m-1)*(m+m-5), 1}) || c.Left() != 0 {
 		t.Errorf("the last piece is %v", p)
 	}
 }

@@ -29,8 +29,11 @@ import (
 	"unsafe"
 )
 
-// Piece is contiguous memory. It has the layout of struct iovec.
-type Piece struct{ Addr, Len uintptr }
+// Segment is contiguous memory. It has the layout of struct iovec.
+type Segment struct {
+	Addr  uintptr
+	Bytes int64
+}
 
 // Run is memory that is contiguous on both sides.
 type Run struct {
@@ -61,19 +64,19 @@ type shapePart struct {
 // What C writes is as large there as here.
 var (
 	_ [unsafe.Sizeof(shapePart{})]byte = [C.sizeof_struct_k_part]byte{}
-	_ [unsafe.Sizeof(Piece{})]byte     = [C.sizeof_struct_k_piece]byte{}
+	_ [unsafe.Sizeof(Segment{})]byte   = [C.sizeof_struct_k_segment]byte{}
 	_ [unsafe.Sizeof(Run{})]byte       = [C.sizeof_struct_k_run]byte{}
 )
 
 // Pieces appends what is contiguous from the cursor on, up to limit bytes or until p is full, and
 // moves behind it. Pieces that touch become one.
-func (c *Cursor) Pieces(p []Piece, limit int64) []Piece {
+func (c *Cursor) Pieces(p []Segment, limit int64) []Segment {
 	out := p[len(p):cap(p)]
 	used := 0
 	for limit > 0 && c.pos.left > 0 {
 		was := c.pos.left
 		used = int(C.k_cursor_pieces(c.state(), c.addrList(),
-			(*C.struct_k_piece)(unsafe.Pointer(unsafe.SliceData(out))),
+			(*C.struct_k_segment)(unsafe.Pointer(unsafe.SliceData(out))),
 			C.size_t(used), C.size_t(len(out)), C.int64_t(limit)))
 		if c.pos.left == was {
 			break

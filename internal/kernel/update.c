@@ -129,7 +129,7 @@ void k_update(const struct k_stripes *st, int op, int type, void *dst, const voi
 	}
 }
 
-void k_update_runs(const struct k_stripes *st, int op, int type, const struct k_update_run *runs,
+void k_update_runs(const struct k_stripes *st, int op, int type, const struct k_segment *runs,
 	size_t n, const void *src, void *old)
 {
 	const struct k_updater *u = updater(op, type);

@@ -17,7 +17,7 @@ static inline void update(LOCKS, int op, int type, void *dst, const void *src, v
 	k_update(word ? ST : NULL, op, type, dst, src, old, n);
 }
 
-static inline void update_runs(LOCKS, int op, int type, const struct k_update_run *runs, size_t n,
+static inline void update_runs(LOCKS, int op, int type, const struct k_segment *runs, size_t n,
                                const void *src, void *old)
 {
 	k_update_runs(word ? ST : NULL, op, type, runs, n, src, old);
@@ -148,27 +148,12 @@ func Update(s Stripes, op UpdateOp, t UpdateType, dst, src, old unsafe.Pointer, 
 		C.int(op), C.int(t), dst, src, old, C.size_t(n))
 }
 
-// An UpdateRun is elements in a row in memory, whole ones.
-type UpdateRun struct {
-	Addr  uintptr
-	Bytes int64
-}
-
-// It is struct k_update_run.
-var (
-	_ [unsafe.Sizeof(UpdateRun{})]byte = [C.sizeof_struct_k_update_run]byte{}
-
-	_ [bytesAt]struct{} = [unsafe.Offsetof(C.struct_k_update_run{}.bytes)]struct{}{}
-)
-
-const bytesAt = unsafe.Offsetof(UpdateRun{}.Bytes)
-
 // UpdateRuns is Update for the elements of runs, one run after the other; src and old are packed.
-// Runs may overlap.
-func UpdateRuns(s Stripes, op UpdateOp, t UpdateType, runs []UpdateRun, src, old unsafe.Pointer) {
+// A run has whole elements. Runs may overlap.
+func UpdateRuns(s Stripes, op UpdateOp, t UpdateType, runs []Segment, src, old unsafe.Pointer) {
 	C.update_runs(s.Word, C.uint32_t(s.Mask), C.uint32_t(s.PitchWords),
 		C.uint32_t(s.Owner), s.device(), C.int(op),
-		C.int(t), (*C.struct_k_update_run)(unsafe.Pointer(unsafe.SliceData(runs))),
+		C.int(t), (*C.struct_k_segment)(unsafe.Pointer(unsafe.SliceData(runs))),
 		C.size_t(len(runs)), src, old)
 }
 

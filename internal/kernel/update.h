@@ -72,16 +72,10 @@ int k_update_valid(int op, int type);
 void k_update(const struct k_stripes *st, int op, int type, void *dst, const void *src, void *old,
 	size_t n);
 
-/* k_update_run is elements in a row in memory: whole ones (a rest is ignored); 0 bytes are none,
- * wherever. */
-struct k_update_run {
-	uintptr_t addr;
-	int64_t   bytes;
-};
-
 /* k_update_runs is k_update for the elements of n runs, one run after the other; src and old are
- * packed. Runs may overlap. */
-void k_update_runs(const struct k_stripes *st, int op, int type, const struct k_update_run *runs,
+ * packed. A run has whole elements (a rest is ignored); 0 bytes are none, wherever. Runs may
+ * overlap. */
+void k_update_runs(const struct k_stripes *st, int op, int type, const struct k_segment *runs,
 	size_t n, const void *src, void *old);
 
 /* k_compare_swap stores value if the `bytes` (1 to 32, else nothing is done) bytes at dst equal
@@ -108,7 +102,7 @@ void k_stripes_drop(k_lock_word *held);
  * the processors' word of the same stripe is free (kernel.h), whatever it has or wants besides; and
  * a processor that waits for a device does not hold the processors' word of that stripe meanwhile.
  */
-size_t k_stripes_hold_runs(const struct k_stripes *st, const struct k_update_run *runs, size_t n,
+size_t k_stripes_hold_runs(const struct k_stripes *st, const struct k_segment *runs, size_t n,
 	k_lock_word **held);
 void k_stripes_drop_runs(k_lock_word *const *held, size_t n);
 

@@ -149,7 +149,7 @@ func TestUpdateWaits(t *testing.T) {
 				nil, 8)
 		},
 		"runs": func(st Stripes, x, y unsafe.Pointer) {
-			UpdateRuns(st, OpSum, I64, []UpdateRun{{0, 0}, {uintptr(x), 8}}, y, nil)
+			UpdateRuns(st, OpSum, I64, []Segment{{0, 0}, {uintptr(x), 8}}, y, nil)
 		},
 		"swap": func(st Stripes, x, y unsafe.Pointer) { CompareSwap(st, 8, x, x, y, nil) },
 	} {

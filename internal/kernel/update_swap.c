@@ -61,7 +61,7 @@ void k_stripes_drop(k_lock_word *held)
 
 /* sorted puts the words of the stripes of runs in ascending order, each once, and gives how many
  * there are. Runs mostly come in ascending order, so that a word is behind those before it. */
-static size_t sorted(const struct k_stripes *st, const struct k_update_run *runs, size_t n,
+static size_t sorted(const struct k_stripes *st, const struct k_segment *runs, size_t n,
 	k_lock_word **held)
 {
 	size_t many = 0;
@@ -81,7 +81,7 @@ static size_t sorted(const struct k_stripes *st, const struct k_update_run *runs
 	return many;
 }
 
-size_t k_stripes_hold_runs(const struct k_stripes *st, const struct k_update_run *runs, size_t n,
+size_t k_stripes_hold_runs(const struct k_stripes *st, const struct k_segment *runs, size_t n,
 	k_lock_word **held)
 {
 	size_t many = st ? sorted(st, runs, n, held) : 0;

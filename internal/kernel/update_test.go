@@ -150,7 +150,7 @@ func TestUpdateRuns(t *testing.T) {
 		size, most := UpdateBytes(typ), []int{2, 40, 3 << StripeShift / 2}[i%3]
 		mem := acrossStripes(4 << StripeShift)
 		layouts[typ].fill(op, mem, r)
-		var runs []UpdateRun
+		var runs []Segment
 		var places, counts []int
 		total := 0
 		for range r.Intn(60) / (i%3 + 1) {
@@ -159,7 +159,7 @@ func TestUpdateRuns(t *testing.T) {
 			if i%2 == 0 {
 				place = len(mem)/2 - r.Intn(n*size+1)
 			}
-			runs = append(runs, UpdateRun{uintptr(at(mem, 0)) + uintptr(place),
+			runs = append(runs, Segment{uintptr(at(mem, 0)) + uintptr(place),
 				int64(n * size)})
 			places, counts, total = append(places, place), append(counts, n),
 				total+n*size

@@ -31,7 +31,7 @@ type Options struct {
 	// not Named: libfabric is not used where this returns nil, as a verbs device can be used;
 	// may be nil
 	Better func() error
-	Sysfs  string // directory of the kernel's classes of devices; "": /sys/class
+	Sysfs  string // directory of the kernel's classes of devices; "": /sys/class. For tests.
 	// memory of the application that stays registered; 0: by what the system has
 	Pin int64
 }

@@ -37,8 +37,9 @@ var Operations = [...]string{"put", "get", "acc", "put strided", "get strided", 
 
 // Classes are the columns: sizes up to a limit in bytes. Calls that move nothing are in the first.
 var (
-	Classes = [...]string{"0", "1-64", "-256", "-4K", "-64K", "-1M", "-16M", "more"}
-	limits  = [...]uint64{0, 64, 256, 4 << 10, 64 << 10, 1 << 20, 16 << 20}
+	Classes = [...]string{"no data", "up to 64 B", "up to 256 B", "up to 4 KiB",
+		"up to 64 KiB", "up to 1 MiB", "up to 16 MiB", "over 16 MiB"}
+	limits = [...]uint64{0, 64, 256, 4 << 10, 64 << 10, 1 << 20, 16 << 20}
 )
 
 // Cell counts the calls of an operation and size class, or those about the ranks of a node.

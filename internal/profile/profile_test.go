@@ -43,7 +43,7 @@ func TestNoProcess(t *testing.T) {
 
 // TestWrite looks for the figures of a summary in its tables.
 func TestWrite(t *testing.T) {
-	s := Summary{Title: "title", Size: 2, Ranks: []Rank{{Calls: 3}, {Calls: 4}},
+	s := Summary{Title: "title", Size: 2, Elapsed: 24000, Ranks: []Rank{{Calls: 3}, {Calls: 4}},
 		Nodes: [][]Cell{{{}, {Bytes: 2048}}, {{}, {}}}}
 	s.Table[0][1] = Cell{Calls: 2, Bytes: 128, Nanos: 3000, InC: 1}
 	s.Spread = []Extremes{{Least: 1, Most: 5, LeastRank: 7, MostRank: 8, Sum: 6}}
@@ -51,7 +51,10 @@ func TestWrite(t *testing.T) {
 	var out bytes.Buffer
 	s.Write(&out)
 	text := strings.Join(strings.Fields(out.String()), " ")
-	for _, want := range []string{"title", "put 1-64 2 128 B 3.00 us 1.50 us 50.0 %",
+	for _, want := range []string{"title",
+		"operation size calls bytes time of run mean fast path",
+		"put up to 64 B 2 128 B 3.00 us 12.5 % 1.50 us 50.0 %",
+		"all 2 128 B 3.00 us 12.5 % 1.50 us 50.0 %",
 		"node 0 0 B 2.0 KiB", "calls 1 (7) 3 5 (8)", "hits: 9"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, out.String())

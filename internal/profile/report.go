@@ -37,15 +37,16 @@ type Count struct {
 
 // Summary is that of a job, or of one rank of it.
 type Summary struct {
-	Title  string
-	Size   int // ranks
-	Table  Table
-	Nodes  [][]Cell // by node of the caller, by node of the rank it is about; nil: too many
-	Here   Cell     // within nodes
-	There  Cell     // between nodes
-	Ranks  []Rank   // nil: too many
-	Spread []Extremes
-	Counts []Count
+	Title   string
+	Size    int   // ranks
+	Elapsed int64 // ns from init to finalize, summed over the ranks
+	Table   Table
+	Nodes   [][]Cell // by node of the caller, by node of the rank it is about; nil: too many
+	Here    Cell     // within nodes
+	There   Cell     // between nodes
+	Ranks   []Rank   // nil: too many
+	Spread  []Extremes
+	Counts  []Count
 }
 
 // Spreads names the columns of Spread and their units.
@@ -60,7 +61,7 @@ func (r *Rank) Values() [len(Spreads)]int64 {
 // Write prints a summary.
 func (s *Summary) Write(w io.Writer) {
 	fmt.Fprintf(w, "%s\n", s.Title)
-	s.Table.Write(w)
+	s.Table.Write(w, s.Elapsed)
 	fmt.Fprintf(w, "within nodes %s in %d calls, between nodes %s in %d calls\n",
 		Bytes(s.Here.Bytes), s.Here.Calls, Bytes(s.There.Bytes), s.There.Calls)
 	s.writeNodes(w)
@@ -70,19 +71,20 @@ func (s *Summary) Write(w io.Writer) {
 	}
 }
 
-// Write prints the operations that were called, by size.
-func (t *Table) Write(w io.Writer) {
+// Write prints the operations that were called, by size. elapsed is the run time in ns, summed over
+// the ranks that have been counted.
+func (t *Table) Write(w io.Writer, elapsed int64) {
 	width := t.width()
-	fmt.Fprintf(w, "  %-*s %8s %12s %12s %10s %10s %9s\n", width, "operation", "size", "calls",
-		"bytes", "time", "mean", "fast path")
+	fmt.Fprintf(w, "  %-*s %12s %12s %12s %10s %8s %10s %9s\n", width, "operation", "size",
+		"calls", "bytes", "time", "of run", "mean", "fast path")
 	for row := range t {
 		for k, c := range t[row] {
 			if c.Calls > 0 {
-				line(w, width, Operations[row], Classes[k], c)
+				line(w, width, Operations[row], Classes[k], c, elapsed)
 			}
 		}
 	}
-	line(w, width, "all", "", t.All())
+	line(w, width, "all", "", t.All(), elapsed)
 }
 
 // width is that of the column of names: as the longest that is printed.
@@ -96,9 +98,9 @@ func (t *Table) width() int {
 	return width
 }
 
-func line(w io.Writer, width int, name, size string, c Cell) {
-	fmt.Fprintf(w, "  %-*s %8s %12d %12s %10s %10s %9s\n", width, name, size, c.Calls,
-		Bytes(c.Bytes), Time(c.Nanos),
+func line(w io.Writer, width int, name, size string, c Cell, elapsed int64) {
+	fmt.Fprintf(w, "  %-*s %12s %12d %12s %10s %8s %10s %9s\n", width, name, size, c.Calls,
+		Bytes(c.Bytes), Time(c.Nanos), share(c.Nanos, uint64(max(elapsed, 0))),
 		Time(c.Nanos/max(c.Calls, 1)), share(c.InC, c.Calls))
 }
 

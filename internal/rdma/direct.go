@@ -31,12 +31,12 @@ type directTransfer struct {
 	op            uint8               // qp.Write or qp.Read
 	plan          transferPlan
 	walk          kernel.Walk
-	localRange    transport.Range // registered memory around the last local address
-	remoteRange   transport.Range // registered memory around the last remote address
-	registrations []*pin.Entry    // of local memory, to be released when all is complete
-	chain         chain           // requests that are not posted yet
-	pieces        []kernel.Piece  // of remote memory, for one buffer
-	singleRun     kernel.Run      // of a transfer by one request
+	localRange    transport.Range  // registered memory around the last local address
+	remoteRange   transport.Range  // registered memory around the last remote address
+	registrations []*pin.Entry     // of local memory, to be released when all is complete
+	chain         chain            // requests that are not posted yet
+	pieces        []kernel.Segment // of remote memory, for one buffer
+	singleRun     kernel.Run       // of a transfer by one request
 	// nextRun is the next run, if its local memory may be registered; registerNextRun does that
 	// while the transfer waits for remote keys.
 	nextRun         *kernel.Run
@@ -60,7 +60,7 @@ type transferPlan struct {
 
 // init prepares for the first transfer of an origin.
 func (m *directTransfer) init(o *origin) {
-	m.origin, m.pieces = o, make([]kernel.Piece, 0, chainLength)
+	m.origin, m.pieces = o, make([]kernel.Segment, 0, chainLength)
 	m.registerNextRun = func() {
 		if m.nextRun != nil {
 			m.lookUpLocal(m.nextRun)
@@ -273,14 +273,14 @@ func (m *directTransfer) chainPieces(room int64) (n int, err error) {
 	key := m.origin.fabric.device.LocalKey(m.origin.queue.sendBuffers.Key)
 	m.pieces = m.walk.Remote.Pieces(m.pieces[:0], room)
 	for _, c := range m.pieces {
-		for c.Len > 0 {
+		for c.Bytes > 0 {
 			if err := m.lookUpRemote(c.Addr); err != nil {
 				return 0, err
 			}
-			k := min(c.Len, m.remoteRange.Hi-c.Addr)
+			k := min(c.Bytes, int64(m.remoteRange.Hi-c.Addr))
 			d := qp.Data{Addr: uint64(n), Bytes: uint32(k), Key: key}
 			m.chain.appendPiece(m.op, c.Addr, m.remoteRange.Key, d, 1)
-			c.Addr, c.Len, n = c.Addr+k, c.Len-k, n+int(k)
+			c.Addr, c.Bytes, n = c.Addr+uintptr(k), c.Bytes-k, n+int(k)
 		}
 	}
 	return n, nil

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The papers' protocols of contiguous transfers that the cost model never chooses and that only
-// ARMCI_RDMA_CONTIGUOUS forces (docs/protocols.md), so that what pipelining, keeping memory
+// ARMCI_CONTIGUOUS forces (docs/protocols.md), so that what pipelining, keeping memory
 // registered and registering it meanwhile gain can be measured. Each is the usual transfer
 // (direct.go, local.go) without one of these.
 package rdma

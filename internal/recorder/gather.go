@@ -46,14 +46,13 @@ func (r *Recorder) gatherSummary(rt *core.Runtime) (*profile.Summary, error) {
 	}
 	s := &profile.Summary{Size: rt.N}
 	var by []profile.Cell
-	elapsed := int64(0)
 	if c := r.counters; c != nil {
 		s.Table, by = c.Snapshot()
-		elapsed = profile.Now() - c.Started
+		s.Elapsed = profile.Now() - c.Started
 	}
 	s.Title = fmt.Sprintf("%s %s: statistics of %d rank(s) on %d node(s), %v from init to "+
 		"finalize", r.library, config.Version, rt.N,
-		len(rt.Topo.Nodes), time.Duration(elapsed).Round(time.Microsecond))
+		len(rt.Topo.Nodes), time.Duration(s.Elapsed).Round(time.Microsecond))
 	mine := s.Table.All()
 	s.Here, s.There = profile.Split(by, rt.Topo.MyNode())
 	me := profile.Rank{Calls: int64(mine.Calls), Here: int64(s.Here.Bytes),
@@ -62,6 +61,7 @@ func (r *Recorder) gatherSummary(rt *core.Runtime) (*profile.Summary, error) {
 	gatherRanks(rt, world, s, me)
 	gatherNodes(rt, world, s, by)
 	reduce(world, longs(&s.Table), kernel.Sum)
+	reduce(world, longs(&s.Elapsed), kernel.Sum)
 	reduce(world, longs(&s.Here), kernel.Sum)
 	reduce(world, longs(&s.There), kernel.Sum)
 	s.Counts = countsOf(rt)

@@ -223,7 +223,8 @@ func (r *Recorder) Alone(rt *core.Runtime, why string) {
 	}
 	table, by := r.counters.Snapshot()
 	s := profile.Summary{Title: fmt.Sprintf("%s %s: statistics of rank %d alone, since %s",
-		r.library, config.Version, rt.Me, why), Table: table, Size: 1}
+		r.library, config.Version, rt.Me, why), Table: table, Size: 1,
+		Elapsed: profile.Now() - r.counters.Started}
 	s.Here, s.There = profile.Split(by, rt.Topo.MyNode())
 	s.Counts = countsOf(rt)
 	print(&s)

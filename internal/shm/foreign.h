@@ -50,7 +50,7 @@ static inline int shm_foreign_move(int local, bool via_owner, const struct shm_r
 	return (via_owner ? shm_request_move : shm_vm_move)(local, r, n, write);
 }
 struct k_stripes;
-struct k_update_run;
+struct k_segment;
 // shm_foreign_acc adds scale times the elements of the side `mine` to those of `theirs`, under the
 // accumulate locks. 0 or an errno.
 int shm_foreign_acc(int local, bool via_owner, const struct k_stripes *st, int type,
@@ -64,7 +64,7 @@ struct shm_update {
 };
 // shm_foreign_update is k_update_runs in memory of another rank; src and old are packed. 0 or an
 // errno.
-int shm_foreign_update(const struct shm_update *u, const struct k_update_run *r, size_t n,
+int shm_foreign_update(const struct shm_update *u, const struct k_segment *r, size_t n,
 	const void *src, void *old);
 
 #endif

@@ -24,7 +24,7 @@ struct batch {
 	const char *src; // operands of the first piece; NULL: the operator has none
 	char *old;       // fetched values of the first piece; NULL: none are fetched
 	size_t n, bytes;
-	struct k_update_run piece[PIECES], sorted[PIECES];
+	struct k_segment piece[PIECES], sorted[PIECES];
 	struct shm_run copy[PIECES];
 	k_lock_word *held[PIECES];
 	_Alignas(16) char buffer[ROOM];
@@ -39,7 +39,7 @@ static int update_disjoint(struct batch *b, size_t first, size_t n, size_t at)
 	size_t bytes = 0, locks;
 	int err = 0;
 	for (size_t i = 0; i < n; bytes += (size_t)b->copy[i++].bytes) {
-		const struct k_update_run *p = &b->piece[first + i];
+		const struct k_segment *p = &b->piece[first + i];
 		b->copy[i] = (struct shm_run){(uintptr_t)b->buffer + bytes, p->addr, p->bytes};
 	}
 	locks = k_stripes_hold_runs(u->st, b->piece + first, n, b->held);
@@ -56,12 +56,12 @@ static int update_disjoint(struct batch *b, size_t first, size_t n, size_t at)
 }
 
 // sort_pieces sorts pieces by address. It is a shell sort, in place.
-static void sort_pieces(struct k_update_run *r, size_t n)
+static void sort_pieces(struct k_segment *r, size_t n)
 {
 	static const uint8_t gaps[] = {132, 57, 23, 10, 4, 1};
 	for (size_t g = 0; g < sizeof gaps; g++)
 		for (size_t i = gaps[g], j; i < n; i++) {
-			struct k_update_run one = r[i];
+			struct k_segment one = r[i];
 			for (j = i; j >= gaps[g] && r[j - gaps[g]].addr > one.addr; j -= gaps[g])
 				r[j] = r[j - gaps[g]];
 			r[j] = one;
@@ -69,7 +69,7 @@ static void sort_pieces(struct k_update_run *r, size_t n)
 }
 
 // are_disjoint reports whether each piece lies behind the one before it.
-static bool are_disjoint(const struct k_update_run *r, size_t n)
+static bool are_disjoint(const struct k_segment *r, size_t n)
 {
 	size_t i = 1;
 	while (i < n && r[i].addr >= r[i - 1].addr + (uintptr_t)r[i - 1].bytes)
@@ -119,7 +119,7 @@ static size_t piece_bytes(const struct batch *b, uintptr_t addr, size_t bytes)
 	return some < bytes ? some : bytes;
 }
 
-int shm_foreign_update(const struct shm_update *u, const struct k_update_run *r, size_t n,
+int shm_foreign_update(const struct shm_update *u, const struct k_segment *r, size_t n,
 	const void *src, void *old)
 {
 	struct batch b;
@@ -139,7 +139,7 @@ int shm_foreign_update(const struct shm_update *u, const struct k_update_run *r,
 			if (b.n == PIECES || ROOM - b.bytes < b.element)
 				err = flush_batch(&b);
 			some = piece_bytes(&b, addr, left);
-			b.piece[b.n++] = (struct k_update_run){addr, (int64_t)some};
+			b.piece[b.n++] = (struct k_segment){addr, (int64_t)some};
 			b.bytes += some;
 			addr += some;
 		}

@@ -49,7 +49,7 @@ func (d *Transport) Update(p transport.Peer, u *transport.Update) error {
 
 // leadingRuns returns the number of leading runs, at least one, that are all mapped here or all
 // not, and their bytes. Empty runs may lie anywhere.
-func (m *foreignMemory) leadingRuns(local int, runs []kernel.UpdateRun) (n int, bytes int64,
+func (m *foreignMemory) leadingRuns(local int, runs []kernel.Segment) (n int, bytes int64,
 	mapped bool) {
 	known := false
 	for _, run := range runs {

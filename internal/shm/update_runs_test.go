@@ -71,9 +71,9 @@ func (r *rank) asOracle(d *Transport, name string, mem uintptr, size int, u tran
 func manyRuns(r *rank, d *Transport, mem uintptr) {
 	const n, step = 100000, 100
 	random := rand.New(rand.NewPCG(1, 2))
-	runs, data := make([]kernel.UpdateRun, n), make([]int32, 3*n)
+	runs, data := make([]kernel.Segment, n), make([]int32, 3*n)
 	for i := range runs {
-		runs[i] = kernel.UpdateRun{Addr: mem + uintptr(i*step) + 1,
+		runs[i] = kernel.Segment{Addr: mem + uintptr(i*step) + 1,
 			Bytes: 4 * random.Int64N(4)}
 	}
 	for i := range data {
@@ -102,7 +102,7 @@ func overlappingRuns(r *rank, d *Transport, mem uintptr) {
 		typ := []kernel.UpdateType{kernel.I32, kernel.U64, kernel.PairF64Int,
 			kernel.C80}[round%4]
 		size := int64(kernel.UpdateBytes(typ))
-		var runs []kernel.UpdateRun
+		var runs []kernel.Segment
 		n := int64(0)
 		for range 600 {
 			count := random.Int64N(4)
@@ -113,7 +113,7 @@ func overlappingRuns(r *rank, d *Transport, mem uintptr) {
 			if round%3 == 0 {
 				at = mem + uintptr(random.Int64N(min(300, room-size*count)))
 			}
-			runs = append(runs, kernel.UpdateRun{Addr: at, Bytes: size * count})
+			runs = append(runs, kernel.Segment{Addr: at, Bytes: size * count})
 			n += size * count
 		}
 		data := make([]byte, n+1)
@@ -171,9 +171,9 @@ func runsTogether(r *rank, d *Transport, mem uintptr) {
 	}
 	r.World().Barrier()
 	for range rounds {
-		var runs []kernel.UpdateRun
+		var runs []kernel.Segment
 		for _, i := range append(random.Perm(n), random.Perm(n)...) {
-			runs = append(runs, kernel.UpdateRun{Addr: longs[i], Bytes: 8})
+			runs = append(runs, kernel.Segment{Addr: longs[i], Bytes: 8})
 		}
 		u := transport.Update{Op: kernel.OpSum, Type: kernel.I64, Runs: runs,
 			Data: unsafe.Pointer(&ones[0])}

@@ -49,7 +49,7 @@ func addTogether(r *rank, d *Transport, mem uintptr) {
 	last, all := int64(-1), int64(rounds*len(r.Ranks()))
 	for i := range rounds {
 		u := transport.Update{Op: kernel.OpSum, Type: kernel.I64,
-			Runs: []kernel.UpdateRun{{Addr: mem, Bytes: 8 * n}},
+			Runs: []kernel.Segment{{Addr: mem, Bytes: 8 * n}},
 			Data: unsafe.Pointer(&ones[0]), Old: unsafe.Pointer(&old[0])}
 		update := func() error { return d.Update(0, &u) }
 		if i%2 == 1 {

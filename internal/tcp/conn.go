@@ -243,7 +243,7 @@ func (c *conn) postGathered(head, body []byte) bool {
 	c.rx.nothingSentSince.Store(false)
 	start := append(appendPrefix(make([]byte, 0, prefixBytes+len(head)), len(head),
 		int64(len(body))), head...)
-	n, err := rawsock.SendPieces(c.fd, []kernel.Piece{rawsock.PieceOf(start),
+	n, err := rawsock.SendPieces(c.fd, []kernel.Segment{rawsock.PieceOf(start),
 		rawsock.PieceOf(body)})
 	runtime.KeepAlive(start)
 	// copying bad memory crashes at its address

@@ -36,7 +36,8 @@ type Options struct {
 	Ports     string // "low-high", to listen at; "" = any
 	// name of the congestion control; "", "auto": the system's unless it paces
 	Congestion string
-	// rows of at least this many bytes travel without being packed; 0 = as the cost model says
+	// rows of at least this many bytes travel without being packed; 0 = as the cost model says.
+	// For tests.
 	Gather int
 	// for which a process may be stopped before it accepts a connection; 0 = an hour
 	stoppedLimit time.Duration
@@ -44,9 +45,7 @@ type Options struct {
 
 // Driver is the driver of TCP with these settings.
 func Driver(o Options) transport.Driver {
-	_, why := o.gatherThreshold()
-	return transport.Driver{Name: "tcp", Probe: o.probe, Hint: makeHint,
-		Notes: func() string { return why },
+	return transport.Driver{Name: "tcp", Probe: o.probe, Hint: makeHint, Notes: costs,
 		Open: func(c transport.FabricConfig) (transport.Fabric,
 			error) {
 			return open(o, c)
@@ -94,7 +93,7 @@ const maxDeferredBody = bufferBytes - transport.MaxHead - prefixBytes
 func open(o Options, c transport.FabricConfig) (transport.Fabric, error) {
 	f := &fabric{FabricConfig: c, options: o, listenFD: -1, alarm: sys.NoAlarm}
 	f.Eager = min(max(f.Eager, 0), maxDeferredBody)
-	f.gatherMin, _ = o.gatherThreshold()
+	f.gatherMin = cmp.Or(o.Gather, usualRow)
 	f.sendBuffers.initPool(newBuffer, max(c.Buffer/2/bufferBytes, minBuffers))
 	err := f.endpoints.open()
 	if err == nil {
@@ -215,18 +214,11 @@ const (
 	usualRow  = 130 * 1000 / 155 // from pieceCost / byteCost bytes on rows are not packed
 )
 
-// gatherThreshold returns the length from which rows are not packed, and the reason in words: the
-// costs, or the user's setting.
-func (o *Options) gatherThreshold() (row int, why string) {
-	if o.Gather > 0 {
-		return o.Gather,
-			fmt.Sprintf("rows of %d bytes and more are not packed: so it is set",
-				o.Gather)
-	}
-	return usualRow,
-		fmt.Sprintf("rows of %d bytes and more are not packed: a piece of a call costs "+
-			"%d ns, "+
-			"a packed KiB %.0f ns", usualRow, pieceCost, byteCost*1024)
+// costs is what armci_info prints of them.
+func costs() string {
+	return fmt.Sprintf("rows of %d bytes and more are not packed: a piece of a call costs "+
+		"%d ns, a packed KiB %.0f ns (built in, not measured here)", usualRow,
+		pieceCost, byteCost*1024)
 }
 
 // What epoll reports of an endpoint. With one event that ends.

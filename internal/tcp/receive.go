@@ -170,7 +170,7 @@ func (s *receiver) receiveOrPeek(b []byte) (n int, err error) {
 // the buffer must hold no bytes. Bytes behind the end of the body go to the start of the buffer.
 // The error is unix.EAGAIN if nothing has arrived.
 func (s *receiver) receiveScattered() (int, error) {
-	var pieces [rawsock.MaxPieces]kernel.Piece
+	var pieces [rawsock.MaxPieces]kernel.Segment
 	next := *s.body.Into
 	vec := next.Pieces(pieces[:0:rawsock.MaxPieces-1], s.bodyLeft)
 	listed := s.body.Into.Left() - next.Left()

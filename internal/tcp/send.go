@@ -105,7 +105,7 @@ func (s *sender) sendQueued(most int) (sent int, err error) {
 // sendGathered sends the queue and, in the same call, rows of the body behind it from where they
 // are. There is a body, and it is not packed.
 func (s *sender) sendGathered() (n int, err error) {
-	var vec [rawsock.MaxPieces]kernel.Piece
+	var vec [rawsock.MaxPieces]kernel.Segment
 	vec[0] = rawsock.PieceOf(s.queued[s.queuedSent:])
 	next := *s.body
 	n, err = rawsock.SendPieces(s.fd, next.Pieces(vec[:1], s.bodyLeft))

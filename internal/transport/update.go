@@ -15,7 +15,7 @@ import (
 type Update struct {
 	Op   kernel.UpdateOp
 	Type kernel.UpdateType
-	Runs []kernel.UpdateRun
+	Runs []kernel.Segment
 	Data unsafe.Pointer // all elements, packed; nil for no-op
 	Old  unsafe.Pointer // where the elements before the update are stored; nil: nowhere
 }

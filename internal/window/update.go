@@ -88,7 +88,7 @@ func (u *Update) nextPart(p *core.Update, remote *walker, left int64) (n int64) 
 			p.Runs[k].Bytes += m
 			continue
 		}
-		p.Runs = append(p.Runs, core.Run{Addr: at, Bytes: m})
+		p.Runs = append(p.Runs, kernel.Segment{Addr: at, Bytes: m})
 	}
 	return n
 }

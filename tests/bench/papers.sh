@@ -19,7 +19,7 @@ for id in $("$papers" -list | cut -d' ' -f1); do
 done
 ! grep -q '<script\|href="http' "$WORK/papers.html" || fail "the page needs something from outside"
 grep -q '</svg>' "$WORK/figures/000-14.svg" || fail "no chart"
-grep -q '^| put, and fence | .* us |\|^| put, and fence | .* ns |' "$WORK/papers.md" ||
+grep -q '^| put, and fence | [0-9.]* [nu]s' "$WORK/papers.md" ||
 	fail "no table of latencies"
 
 "$papers" -quick -source "$SOURCE" -out "$WORK" -only 000-14,002-lu >"$WORK/log" 2>&1 ||

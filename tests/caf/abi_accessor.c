@@ -67,6 +67,19 @@ static void test_get(void)
 		"character");
 }
 
+/* On a node, the accessor must run at the image that the memory belongs to. */
+static void test_pointed(void)
+{
+	const char *setting = getenv("ARMCI_CAF_ACCESSORS");
+	int room = -1;
+	void *to = &room;
+	if (!setting || strcmp(setting, "target") != 0)
+		return;
+	_gfortran_caf_get_from_remote(b_token, NULL, NULL, next, sizeof(int), &to, NULL, NULL,
+		false, at[POINTED], NULL, 0, NULL, NULL, NULL);
+	check(*(int *)to == 7 * next, "what a pointer component points to");
+}
+
 static void test_present(void)
 {
 	struct subscripts add = {1, {2, 0, 0}};
@@ -227,6 +240,7 @@ int main(int argc, char **argv)
 	accessors();
 	coarrays();
 	test_get();
+	test_pointed();
 	test_present();
 	sync();
 	test_put();

@@ -63,7 +63,8 @@ struct node {
 		ptrdiff_t span;
 		struct caf_dim dim[1];
 		void *token;
-	} v; /* integer, allocatable :: v(:) */
+	} v;	/* integer, allocatable :: v(:) */
+	int *p; /* integer, pointer :: p, to memory that only its image has */
 };
 static void *a_token, *b_token, *c_token;
 static struct caf_desc a;
@@ -99,6 +100,8 @@ static void coarrays(void)
 	for (int i = 0; i < N; i++) ((int *)a.base)[i] = 1000 * me + i + 1;
 	memset(b, 0, 3 * sizeof *b);
 	b[1].k = me;
+	b[1].p = malloc(sizeof(int));
+	*b[1].p = 7 * me;
 	b[1].v.dtype.elem_len = sizeof(int);
 	b[1].v.dtype.rank = 1;
 	_gfortran_caf_register(4 * sizeof(int), CAF_ALLOCATE_ONLY, &b[1].v.token,
@@ -185,6 +188,15 @@ static void get_node(void *add, const int *image, void **to, int32_t *fresh, str
 	*fresh = 0;
 }
 
+/* b(2)%p */
+static void get_pointed(void *add, const int *image, void **to, int32_t *fresh,
+	const struct node *x)
+{
+	(void)add, (void)image;
+	*to = x[1].p;
+	*fresh = 0;
+}
+
 static void put_element(const struct subscripts *add, const int *image, struct caf_desc *x,
 	const int *value)
 {
@@ -238,6 +250,7 @@ enum {
 	COMPONENT,
 	TEXT,
 	NODE,
+	POINTED,
 	PUT_ELEMENT,
 	PUT_SECTION,
 	PUT_TEXT,
@@ -252,9 +265,9 @@ static void accessors(void)
 {
 	void (*f[ALL])(void) = {(void (*)(void))get_element, (void (*)(void))get_caller,
 		(void (*)(void))get_vector, (void (*)(void))get_component, (void (*)(void))get_text,
-		(void (*)(void))get_node, (void (*)(void))put_element, (void (*)(void))put_section,
-		(void (*)(void))put_text, (void (*)(void))put_node, (void (*)(void))has_component,
-		(void (*)(void))has_descriptor};
+		(void (*)(void))get_node, (void (*)(void))get_pointed, (void (*)(void))put_element,
+		(void (*)(void))put_section, (void (*)(void))put_text, (void (*)(void))put_node,
+		(void (*)(void))has_component, (void (*)(void))has_descriptor};
 	for (int i = 0; i < 200; i++) {
 		/* more than the first table holds, in no order, in two parts */
 		_gfortran_caf_register_accessor(i * 7919 % 200 + 1000000, f[0]);

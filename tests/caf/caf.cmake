@@ -55,6 +55,8 @@ foreach(shape 1x1 1x2 1x4 2x2)
   caf_run(armcirun/${shape}/more nodes none ${shape} caf_full)
 endforeach()
 caf_run(armcirun/1x4/slow nodes none 1x4 caf ARMCI_FASTPATH=n)
+caf_run(armcirun/1x2/target nodes none 1x2 few ARMCI_CAF_ACCESSORS=target
+  HOSTS_PROGRAMS=caf/abi_accessor)
 foreach(shape 1x3 2x1 4x1)
   caf_run(armcirun/${shape}/few nodes none ${shape} "${once}")
 endforeach()

@@ -126,7 +126,7 @@ bad_values() {
 	launch="${plain% *} 1"
 	for value in ARMCI_TCP_PORTS=70-7 ARMCI_TCP_INTERFACE=10.0.0.0/99 ARMCI_RDMA_GID=first \
 		ARMCI_RDMA_DEVICE=a:b:c \
-		ARMCI_RDMA_MODEL=fast ARMCI_TCP_SERVERS=4097 ARMCI_SPIN=99999999999 \
+		ARMCI_COST_MODEL=fast ARMCI_TCP_SERVERS=4097 ARMCI_SPIN=99999999999 \
 		ARMCI_SHM_BASE=64 ARMCI_CONNECTIONS=99999999999; do
 		run "bad $value" $value
 		ends badly
@@ -153,6 +153,10 @@ armcirun_cases() {
 	ends badly
 	spans='^\[0@[^]]*\] [a-zA-Z_]+: the job spans 3 nodes .*; tcp:'
 	lines 1 "$spans"' ARMCI_TCP_INTERFACE="nowhere0": .* \(rank 0, [^)]*\)$'
+	lines 1 .
+	run 'nodes without this congestion control' ARMCI_TCP_CONGESTION=nosuch
+	ends badly
+	lines 1 "$spans"' ARMCI_TCP_CONGESTION=nosuch: '
 	lines 1 .
 	run 'nodes without a port' ARMCI_TCP_PORTS=70-7
 	ends badly

@@ -72,7 +72,7 @@ var stated = []struct{ document, says, file, code string }{
 		"internal/core/update_message.go", `mostUpdate = (.*)`},
 	{"docs/protocols.md", `a get is answered in pieces of (\d+ KiB)`,
 		"internal/internode/far.go", `type piece \[(.*)\]byte`},
-	{"docs/protocols.md", `entries, of (\d+ MiB) each, and .ARMCI_RDMA_PIN.`,
+	{"docs/protocols.md", `entries, of (\d+ MiB) each, and .ARMCI_PIN.`,
 		"internal/pin/cache.go", `chunkBytes += (.*?) //`},
 	{"docs/node.md", `up to (\d+ MiB) in one allocation`, "internal/core/region.go",
 		`maxMappedBytes = (.*)`},

@@ -71,6 +71,9 @@ foreach(flavour openmpi mpich)
   endforeach()
   if(flavour STREQUAL openmpi)
     rma_run(${flavour}/slow nodes ${flavour} 1x4 few ARMCI_FASTPATH=n ${few})
+    # As in containers where the kernel does not let a rank read the memory of another.
+    rma_run(${flavour}/owner nodes ${flavour} 1x2 few ARMCI_SHM_VM=n
+      "HOSTS_PROGRAMS=rma/create rma/put_get rma/accumulate rma/dynamic")
   endif()
   rma_run(model/${flavour} nodes ${flavour} 2x2 few HOSTS_PROGRAMS=rma/model MODEL_SECONDS=6)
   armci_suite(rma/fault/${flavour} SCRIPT ${rma}/fault.sh LABEL rma TIMEOUT 300 WAITS

@@ -23,29 +23,29 @@ if [ -n "$FC_none" ] &&
 fi
 softverbs=$BUILD/tests/softverbs
 
-# row OPERATION SIZE CALLS BYTES SHARE: a line of the table of operations.
-row() { says err "^  $1  *$2  *$3  *$4  .*  *$5 %\$"; }
+# row OPERATION SIZE CALLS BYTES SHARE: a line of the table of operations, with a share of the run.
+row() { says err "^  $1  *$2  *$3  *$4  .*s  *[0-9.]* %  .*s  *$5 %\$"; }
 
 # counts RANKS FAST: what known.c does; FAST is the share of the fast path in puts.
 counts() {
-	row put 1-64 $((20 * $1)) "$((160 * $1)) B" "$2"
-	row put -4K $((10 * $1)) "[0-9.]* KiB" "$2"
-	row get 1-64 $((10 * $1)) "$((80 * $1)) B" "$2"
-	row acc 1-64 $((10 * $1)) "$((80 * $1)) B" "$2"
-	row 'put strided' -256 $((10 * $1)) '[0-9.]* KiB' "$2"
-	row 'get strided' -256 $((10 * $1)) '[0-9.]* KiB' "$2"
-	row 'put vector' 1-64 $((10 * $1)) '[0-9.]* K*i*B' "$2"
-	row nbput 1-64 $((10 * $1)) '[0-9.]* K*i*B' "$2"
+	row put 'up to 64 B' $((20 * $1)) "$((160 * $1)) B" "$2"
+	row put 'up to 4 KiB' $((10 * $1)) "[0-9.]* KiB" "$2"
+	row get 'up to 64 B' $((10 * $1)) "$((80 * $1)) B" "$2"
+	row acc 'up to 64 B' $((10 * $1)) "$((80 * $1)) B" "$2"
+	row 'put strided' 'up to 256 B' $((10 * $1)) '[0-9.]* KiB' "$2"
+	row 'get strided' 'up to 256 B' $((10 * $1)) '[0-9.]* KiB' "$2"
+	row 'put vector' 'up to 64 B' $((10 * $1)) '[0-9.]* K*i*B' "$2"
+	row nbput 'up to 64 B' $((10 * $1)) '[0-9.]* K*i*B' "$2"
 	for op in wait fence lock unlock barrier; do
-		row $op 0 $((10 * $1)) '0 B' '[0-9.]*'
+		row $op 'no data' $((10 * $1)) '0 B' '[0-9.]*'
 	done
-	row rmw 1-64 $((10 * $1)) "$((80 * $1)) B" "$2"
-	row reduction 1-64 $((10 * $1)) "$((40 * $1)) B" '[0-9.]*'
-	row allocate -4K $((11 * $1)) '[0-9.]* KiB' '0.0'
-	row free 0 $((11 * $1)) '0 B' '0.0'
-	row group 0 "$1" '0 B' '0.0'
-	row 'procedure call' 0 "$1" '0 B' '0.0'
-	says err "^  all  *$((184 * $1)) "
+	row rmw 'up to 64 B' $((10 * $1)) "$((80 * $1)) B" "$2"
+	row reduction 'up to 64 B' $((10 * $1)) "$((40 * $1)) B" '[0-9.]*'
+	row allocate 'up to 4 KiB' $((11 * $1)) '[0-9.]* KiB' '0.0'
+	row free 'no data' $((11 * $1)) '0 B' '0.0'
+	row group 'no data' "$1" '0 B' '0.0'
+	row 'procedure call' 'no data' "$1" '0 B' '0.0'
+	says err "^  all  *$((184 * $1)) .*s  *[1-9][0-9.]* %  .*s  *[0-9.]* %\$"
 }
 
 # A trace has a beginning and an end of each call, of every rank.
@@ -125,7 +125,7 @@ for i in 1 2 3 4 5 6 7 8 9 10; do
 		grep -q "^rank 1 of 2, .* ($(basename "$KNOWN" | cut -c1-15))" out && break
 done
 says out "^rank 0 of 2, node 0 of 1, process [0-9]* "
-says out '^  put  *1-64  *[1-9][0-9]* '
+says out '^  put  *up to 64 B  *[1-9][0-9]* '
 pid=$(sed -n "s/^rank 1 of 2, .*process \([0-9]*\) ($(basename "$KNOWN" | cut -c1-15)).*/\1/p" out |
 	head -1)
 kill -9 "${pid:-$job}"

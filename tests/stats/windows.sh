@@ -8,24 +8,24 @@ many() { row "$1" "$2" $((10 * $3)) "$4" "$5"; }
 # windows RANKS FAST: what windows.c does; FAST is the share of the fast path in what is about a
 # rank.
 windows() {
-	many MPI_Put 1-64 $((2 * $1)) "$((160 * $1)) B" "$2"
-	row MPI_Put 0 $((10 * $1)) '0 B' 100.0
-	many MPI_Put -256 "$1" '[0-9.]* KiB' "$2"
-	many MPI_Put -4K "$1" '[0-9.]* KiB' "$2"
-	many MPI_Get 1-64 "$1" "$((160 * $1)) B" "$2"
+	many MPI_Put 'up to 64 B' $((2 * $1)) "$((160 * $1)) B" "$2"
+	row MPI_Put 'no data' $((10 * $1)) '0 B' 100.0
+	many MPI_Put 'up to 256 B' "$1" '[0-9.]* KiB' "$2"
+	many MPI_Put 'up to 4 KiB' "$1" '[0-9.]* KiB' "$2"
+	many MPI_Get 'up to 64 B' "$1" "$((160 * $1)) B" "$2"
 	for op in Accumulate Fetch_and_op Compare_and_swap Raccumulate Rget_accumulate; do
-		many "MPI_$op" 1-64 "$1" "$((80 * $1)) B" "$2"
+		many "MPI_$op" 'up to 64 B' "$1" "$((80 * $1)) B" "$2"
 	done
-	many MPI_Get_accumulate 1-64 "$1" "$((320 * $1)) B" "$2"
-	many MPI_Rput 1-64 "$1" "$((240 * $1)) B" "$2"
-	many MPI_Rget 1-64 "$1" "$((240 * $1)) B" "$2"
-	many MPI_Win_fence 0 $((2 * $1)) '0 B' '[0-9.]*'
+	many MPI_Get_accumulate 'up to 64 B' "$1" "$((320 * $1)) B" "$2"
+	many MPI_Rput 'up to 64 B' "$1" "$((240 * $1)) B" "$2"
+	many MPI_Rget 'up to 64 B' "$1" "$((240 * $1)) B" "$2"
+	many MPI_Win_fence 'no data' $((2 * $1)) '0 B' '[0-9.]*'
 	for op in post start complete wait lock unlock lock_all unlock_all flush flush_all \
 		flush_local flush_local_all sync; do
-		many "MPI_Win_$op" 0 "$1" '0 B' '[0-9.]*'
+		many "MPI_Win_$op" 'no data' "$1" '0 B' '[0-9.]*'
 	done
-	row 'making a window' -4K "$1" '[0-9.]* KiB' 0.0
-	row MPI_Win_free 0 "$1" '0 B' 0.0
+	row 'making a window' 'up to 4 KiB' "$1" '[0-9.]* KiB' 0.0
+	row MPI_Win_free 'no data' "$1" '0 B' 0.0
 	says err "^  all  *$((292 * $1)) "
 }
 

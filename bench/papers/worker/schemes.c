@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Contiguous gets by each protocol that ARMCI_RDMA_CONTIGUOUS forces (001 fig. 6 and 7, 002 fig.
+// Contiguous gets by each protocol that ARMCI_CONTIGUOUS forces (001 fig. 6 and 7, 002 fig.
 // 3), consecutive ones of other memory at both sides, which is new for each size, beside one raw
 // read after the other; and the performance models of paper 002 (models.c), fed with the rates of
 // copying, registering and reading of the same repetition. The ranks of a node differ in the

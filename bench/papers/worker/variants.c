@@ -19,7 +19,7 @@ static const char *network(void)
 
 const char *variants_name(int i)
 {
-	const char *set[] = {getenv("ARMCI_RDMA_STRIDED"), getenv("ARMCI_RDMA_CONTIGUOUS")};
+	const char *set[] = {getenv("ARMCI_STRIDED"), getenv("ARMCI_CONTIGUOUS")};
 	if (bench_variants > 0)
 		return bench_settings[i];
 	for (int k = 0; k < 2; k++)

@@ -34,7 +34,7 @@ func bindings(how string, n int) (places [][]int, release func(), err error) {
 	switch how {
 	case BindAuto:
 		var set unix.CPUSet
-		turn, ok := inTurn()
+		turn, ok := lockCoreChoice()
 		if !ok || unix.SchedGetaffinity(0, &set) != nil {
 			return make([][]int, n), turn, nil
 		}

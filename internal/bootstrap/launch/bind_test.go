@@ -60,14 +60,14 @@ func TestBind(t *testing.T) {
 		!slices.IsSortedFunc(places, func(a, b []int) int { return slices.Compare(a, b) }) {
 		t.Errorf("to sockets: %v, error %v", places, err)
 	}
-	for _, remote := range []Remote{{}, {Hosts: two().Hosts[:1], Agent: two().Agent,
-		Proxy: two().Proxy, Env: two().Env}} {
+	for _, remote := range []Remote{{}, {Hosts: twoHosts().Hosts[:1], Agent: twoHosts().Agent,
+		Proxy: twoHosts().Proxy, Env: twoHosts().Env}} {
 		want, _, err := bindings(BindCore, min(set.Count(), 2))
 		if err != nil {
 			t.Skip(err)
 		}
 		r := begin(t, Options{Ranks: len(want), Bind: BindCore, Remote: remote}, "bound")
-		r.ends(t, 0, "")
+		r.waitAndCheck(t, 0, "")
 		for rank, line := range r.lines(t) {
 			if line != fmt.Sprintf("rank %d on %v", rank, want[rank]) {
 				t.Errorf("rank %d of %d prints %q, not %v", rank, len(want), line,
@@ -90,7 +90,7 @@ func TestDebugger(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
-	for _, remote := range []Remote{{}, two()} {
+	for _, remote := range []Remote{{}, twoHosts()} {
 		in, err := os.CreateTemp(dir, "in")
 		if err != nil {
 			t.Fatal(err)
@@ -100,7 +100,7 @@ func TestDebugger(t *testing.T) {
 		rank := 2
 		r := begin(t, Options{Ranks: 3, Debug: &rank, Streams: Streams{Stdin: in},
 			Remote: remote}, "stdin")
-		r.ends(t, 0, "")
+		r.waitAndCheck(t, 0, "")
 		got := strings.Join(r.lines(t), "; ")
 		want := `gdb has typed; rank 0 read "" <nil>; rank 1 read "" <nil>; rank 2 read`
 		if !strings.HasPrefix(got, want) {

@@ -40,7 +40,7 @@ func (j *Job) aborted(rank, status int, lost []int) {
 		return
 	}
 	for _, c := range j.children {
-		if c.rank == rank || !c.dead() {
+		if c.rank == rank || !c.hasEnded() {
 			continue
 		}
 		select {
@@ -81,9 +81,9 @@ func (c *child) withoutLeaving() *failure {
 	return &failure{cause: byLeaving, rank: c.rank, status: 1, how: how}
 }
 
-// dead tells whether the process has ended, reaped or not. On another host it
+// hasEnded tells whether the process has ended, reaped or not. On another host it
 // has when its proxy has said so.
-func (c *child) dead() bool {
+func (c *child) hasEnded() bool {
 	if c.host != nil {
 		select {
 		case <-c.ended:

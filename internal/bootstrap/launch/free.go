@@ -93,9 +93,9 @@ func ofKernel(stat string) bool {
 	return n&kernelThread != 0
 }
 
-// inTurn has launchers of this machine choose cores one after the other, until release is called.
-// If it is not possible soon, ok is false, and the caller should not choose.
-func inTurn() (release func(), ok bool) {
+// lockCoreChoice has launchers of this machine choose cores one after the other, until release is
+// called. If it is not possible soon, ok is false, and the caller should not choose.
+func lockCoreChoice() (release func(), ok bool) {
 	const patience = 2 * time.Second
 	fd, err := unix.Open("/", unix.O_RDONLY|unix.O_DIRECTORY|unix.O_CLOEXEC, 0)
 	if err != nil {

@@ -125,7 +125,7 @@ func (j *Job) startHosts() error {
 		}
 	}
 	if failed != nil {
-		j.dismiss(true)
+		j.dismissProxies(true)
 		return failed
 	}
 	for _, h := range j.hosts {
@@ -172,7 +172,7 @@ func (j *Job) startAgent(h *host) (err error) {
 	}
 	text, err := json.Marshal(j.launchMessage(h))
 	stdin := o.Stdin
-	if !h.has(o.reader()) {
+	if !h.hasRank(o.reader()) {
 		stdin = nil
 	}
 	go h.write(append(text, '\n'), stdin)
@@ -192,7 +192,7 @@ func (j *Job) launchMessage(h *host) launchMessage {
 		Bind:   o.Bind,
 		Reader: o.reader(), Debugged: o.Debug != nil, Argv: toBytes(o.Argv),
 		Env: toBytes(slices.Concat(o.Remote.Env, o.Env)), Dir: []byte(dir),
-		Stdin: h.has(o.reader()) && o.Stdin != nil}
+		Stdin: h.hasRank(o.reader()) && o.Stdin != nil}
 }
 
 // toBytes and toStrings change the type, and no byte.
@@ -210,7 +210,7 @@ func toStrings(all [][]byte) (texts []string) {
 	return texts
 }
 
-func (h *host) has(rank int) bool { return slices.Contains(h.ranks, rank) }
+func (h *host) hasRank(rank int) bool { return slices.Contains(h.ranks, rank) }
 
 // quote protects a word from the remote shell that an agent may use.
 func quote(word string) string {
@@ -251,7 +251,7 @@ func (j *Job) readProxy(h *host) {
 		err = errors.New("its connection has ended")
 	}
 	for _, c := range h.children {
-		if !c.dead() {
+		if !c.hasEnded() {
 			c.lost = fmt.Sprintf("was lost with its host: %v", err)
 			j.childGone(c)
 		}
@@ -315,7 +315,7 @@ func (j *Job) readProxyMessage(h *host, conn net.Conn) error {
 		return errMalformed
 	}
 	at := slices.Index(h.ranks, n[0])
-	if at < 0 || h.children[at].dead() {
+	if at < 0 || h.children[at].hasEnded() {
 		return errMalformed
 	}
 	c := h.children[at]
@@ -338,9 +338,9 @@ func (h *host) writeFrame(kind jobwire.Kind, n int) bool {
 	return jobwire.Write(h.conn, kind, jobwire.PackNumbers(n)) == nil
 }
 
-// dismiss ends the proxies, which end their remaining ranks, and waits for the agents, so that all
-// output has arrived.
-func (j *Job) dismiss(failed bool) {
+// dismissProxies ends the proxies, which end their remaining ranks, and waits for the agents, so
+// that all output has arrived.
+func (j *Job) dismissProxies(failed bool) {
 	how := 0
 	if failed {
 		how = 1

@@ -16,9 +16,9 @@ import (
 // TestLabels: lines of four ranks that write half lines at the same time, more than a pipe holds,
 // and a last line without an end.
 func TestLabels(t *testing.T) {
-	for _, remote := range []Remote{{}, two()} {
+	for _, remote := range []Remote{{}, twoHosts()} {
 		r := begin(t, Options{Ranks: 4, Label: true, Remote: remote}, "chat")
-		r.ends(t, 0, "")
+		r.waitAndCheck(t, 0, "")
 		next := map[int]int{}
 		got := strings.Split(strings.TrimSuffix(r.output(t), "\n"), "\n")
 		for _, line := range got {
@@ -53,7 +53,7 @@ func TestLabelOfWhatStays(t *testing.T) {
 // With Cyclic ranks are dealt to pretended nodes in turn.
 func TestInTurn(t *testing.T) {
 	r := begin(t, Options{Ranks: 5, Nodes: 2, Cyclic: true}, "node")
-	r.ends(t, 0, "")
+	r.waitAndCheck(t, 0, "")
 	want := []string{"rank 0 is on node0", "rank 1 is on node1", "rank 2 is on node0",
 		"rank 3 is on node1", "rank 4 is on node0"}
 	if got := r.lines(t); !slices.Equal(got, want) {
@@ -63,8 +63,8 @@ func TestInTurn(t *testing.T) {
 
 // With Cyclic ranks are dealt to hosts in turn.
 func TestHostsInTurn(t *testing.T) {
-	r := begin(t, Options{Ranks: 5, Cyclic: true, Remote: two()}, "meet")
-	r.ends(t, 0, "")
+	r := begin(t, Options{Ranks: 5, Cyclic: true, Remote: twoHosts()}, "meet")
+	r.waitAndCheck(t, 0, "")
 	for i, c := range r.children {
 		if want := []string{"127.0.0.1", "localhost"}[i%2]; c.rank != i ||
 			c.host.name != want {
@@ -93,10 +93,10 @@ func TestDeal(t *testing.T) {
 
 // A job that takes longer than its timeout is ended.
 func TestTimeout(t *testing.T) {
-	for _, remote := range []Remote{{}, two()} {
+	for _, remote := range []Remote{{}, twoHosts()} {
 		r := begin(t, Options{Ranks: 2, Timeout: 300 * time.Millisecond, Remote: remote},
 			"sleep")
-		r.ends(t, statusExpired, "armcirun: the job has not ended within 300ms\n")
+		r.waitAndCheck(t, statusExpired, "armcirun: the job has not ended within 300ms\n")
 	}
-	begin(t, Options{Ranks: 2, Timeout: time.Hour}, "exit", "0").ends(t, 0, "")
+	begin(t, Options{Ranks: 2, Timeout: time.Hour}, "exit", "0").waitAndCheck(t, 0, "")
 }

@@ -84,8 +84,8 @@ func (r *run) lines(t *testing.T) []string {
 	return lines
 }
 
-// ends waits and checks status, report, and that no rank is left.
-func (r *run) ends(t *testing.T, status int, report string) {
+// waitAndCheck waits and checks status, report, and that no rank is left.
+func (r *run) waitAndCheck(t *testing.T, status int, report string) {
 	t.Helper()
 	if got := r.Wait(); got != status {
 		t.Errorf("status %d, want %d", got, status)
@@ -110,7 +110,7 @@ func (r *run) line(rank int, how string) string {
 // All ranks of a job exchange strings.
 func TestRanksMeet(t *testing.T) {
 	r := begin(t, Options{Ranks: 5}, "meet")
-	r.ends(t, 0, "")
+	r.waitAndCheck(t, 0, "")
 	want := []string{"rank 0 met 5", "rank 1 met 5", "rank 2 met 5", "rank 3 met 5",
 		"rank 4 met 5"}
 	if got := r.lines(t); !slices.Equal(got, want) {
@@ -120,19 +120,19 @@ func TestRanksMeet(t *testing.T) {
 
 // Ranks may exit with status 0 without ARMCI_Finalize.
 func TestEndingWithoutFinalizeIsNoError(t *testing.T) {
-	begin(t, Options{Ranks: 2}, "exit", "0").ends(t, 0, "")
+	begin(t, Options{Ranks: 2}, "exit", "0").waitAndCheck(t, 0, "")
 }
 
 // The exit status is that of the rank that has failed first.
 func TestFirstFailureCounts(t *testing.T) {
 	r := begin(t, Options{Ranks: 3}, "fail", "1")
-	r.ends(t, 3, r.line(1, "exited with status 3"))
+	r.waitAndCheck(t, 3, r.line(1, "exited with status 3"))
 }
 
 // A rank that is killed is reported with its signal.
 func TestKilledRank(t *testing.T) {
 	r := begin(t, Options{Ranks: 4}, "raise", "2")
-	r.ends(t, 128+9, r.line(2, "killed by signal 9 (killed)"))
+	r.waitAndCheck(t, 128+9, r.line(2, "killed by signal 9 (killed)"))
 }
 
 // A rank that ends without a word while others are in the job fails it, though its status is 0. The
@@ -140,7 +140,7 @@ func TestKilledRank(t *testing.T) {
 func TestRankThatEndsWithoutFinalize(t *testing.T) {
 	r := begin(t, Options{Ranks: 3, Nodes: 3}, "vanish", "2")
 	began := time.Now()
-	r.ends(t, 1, r.line(2, "ended with status 0, but without ARMCI_Finalize"))
+	r.waitAndCheck(t, 1, r.line(2, "ended with status 0, but without ARMCI_Finalize"))
 	if took := time.Since(began); took > aLongTime/2 {
 		t.Errorf("the job has ended after %v", took)
 	}
@@ -152,14 +152,14 @@ func TestRankThatEndsWithoutFinalize(t *testing.T) {
 // The exit status of an aborted job is that of the abort.
 func TestAbortedJob(t *testing.T) {
 	r := begin(t, Options{Ranks: 3}, "abort", "2")
-	r.ends(t, 42, r.line(2, "aborted the job with status 42"))
+	r.waitAndCheck(t, 42, r.line(2, "aborted the job with status 42"))
 }
 
 // Ranks that ignore SIGTERM are killed, but not before their time.
 func TestRanksThatIgnoreSIGTERM(t *testing.T) {
 	r := begin(t, Options{Ranks: 3}, "deaf")
 	began := time.Now()
-	r.ends(t, 5, r.line(0, "exited with status 5"))
+	r.waitAndCheck(t, 5, r.line(0, "exited with status 5"))
 	if least := short.judging + short.grace + short.asked; time.Since(began) < least {
 		t.Errorf("killed after %v, should have had %v", time.Since(began), least)
 	}
@@ -210,7 +210,7 @@ func TestOnlyRankZeroReadsStdin(t *testing.T) {
 	w.WriteString("for zero")
 	w.Close()
 	r := begin(t, Options{Ranks: 2, Streams: Streams{Stdin: in}}, "stdin")
-	r.ends(t, 0, "")
+	r.waitAndCheck(t, 0, "")
 	if got := r.lines(t); !slices.Equal(got, []string{`rank 0 read "for zero" <nil>`,
 		`rank 1 read "" <nil>`}) {
 		t.Errorf("printed %q", got)
@@ -220,7 +220,7 @@ func TestOnlyRankZeroReadsStdin(t *testing.T) {
 // Ranks are divided into pretended nodes in blocks.
 func TestPretendedNodes(t *testing.T) {
 	r := begin(t, Options{Ranks: 5, Nodes: 2}, "node")
-	r.ends(t, 0, "")
+	r.waitAndCheck(t, 0, "")
 	want := []string{"rank 0 is on node0", "rank 1 is on node0", "rank 2 is on node0",
 		"rank 3 is on node1", "rank 4 is on node1"}
 	if got := r.lines(t); !slices.Equal(got, want) {
@@ -242,7 +242,7 @@ func TestSignalsAreForwarded(t *testing.T) {
 		r := begin(t, Options{Ranks: 2}, "obey")
 		r.awaitReady(t)
 		r.Signal(c.signal)
-		r.ends(t, c.status, c.report)
+		r.waitAndCheck(t, c.status, c.report)
 		if got := strings.Count(r.output(t), c.signal.String()); got != 2 {
 			t.Errorf("%v: printed %q", c.signal, r.output(t))
 		}
@@ -255,7 +255,7 @@ func TestSignalToRanksThatDoNotEnd(t *testing.T) {
 	r.awaitReady(t)
 	began := time.Now()
 	r.Signal(syscall.SIGHUP)
-	r.ends(t, 129, "armcirun: received signal 1 (hangup)\n")
+	r.waitAndCheck(t, 129, "armcirun: received signal 1 (hangup)\n")
 	if least := short.signaled + short.asked; time.Since(began) < least {
 		t.Errorf("killed after %v, should have had %v", time.Since(began), least)
 	}
@@ -268,7 +268,7 @@ func TestSecondSignalEndsAtOnce(t *testing.T) {
 	r.awaitReady(t)
 	r.Signal(syscall.SIGINT)
 	r.Signal(syscall.SIGINT)
-	r.ends(t, 130, "armcirun: received signal 2 (interrupt)\n")
+	r.waitAndCheck(t, 130, "armcirun: received signal 2 (interrupt)\n")
 }
 
 // A program that cannot be started is an error of Start.

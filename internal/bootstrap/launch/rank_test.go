@@ -27,20 +27,20 @@ import (
 const aLongTime = time.Minute
 
 var rankPrograms = map[string]func(j bootstrap.Job, arg string) int{
-	"meet":   meet,
+	"meet":   greetAll,
 	"exit":   func(_ bootstrap.Job, arg string) int { return number(arg) },
 	"fail":   fail,
 	"abort":  abort,
 	"raise":  raise,
-	"vanish": vanish,
+	"vanish": exitWithoutBye,
 	"sleep":  func(bootstrap.Job, string) int { time.Sleep(aLongTime); return 0 },
-	"deaf":   deaf,
-	"stay":   stay,
-	"obey":   obey,
+	"deaf":   ignoreSignals,
+	"stay":   endOnlyByKill,
+	"obey":   printSignal,
 	"parent": parentOfSleep,
 	"stdin":  stdin,
 	"node":   node0,
-	"chat":   chat,
+	"chat":   writeHalfLines,
 	"bound":  boundTo,
 	"bytes":  givenBytes,
 }
@@ -93,8 +93,8 @@ func all(j bootstrap.Job) error {
 	return bootstrap.Barrier(j)
 }
 
-// meet lets every rank greet every other and leaves in good order.
-func meet(j bootstrap.Job, _ string) int {
+// greetAll lets every rank greet every other and leaves in good order.
+func greetAll(j bootstrap.Job, _ string) int {
 	if _, _, err := j.Split(strconv.Itoa(j.Rank())); err != nil {
 		fmt.Println(err)
 		return 1
@@ -149,8 +149,9 @@ func raise(j bootstrap.Job, arg string) int {
 	return 0
 }
 
-// vanish has the given rank end with status 0 without a bye, as by _exit; the others do not notice.
-func vanish(j bootstrap.Job, arg string) int {
+// exitWithoutBye has the given rank end with status 0 without a bye, as by _exit; the others do not
+// notice.
+func exitWithoutBye(j bootstrap.Job, arg string) int {
 	all(j)
 	if j.Rank() == number(arg) {
 		// not os.Exit, which runs C's exit functions under the race detector
@@ -160,8 +161,8 @@ func vanish(j bootstrap.Job, arg string) int {
 	return 0
 }
 
-// deaf has rank 0 fail, while the others ignore SIGTERM.
-func deaf(j bootstrap.Job, _ string) int {
+// ignoreSignals has rank 0 fail, while the others ignore SIGTERM.
+func ignoreSignals(j bootstrap.Job, _ string) int {
 	signal.Ignore(syscall.SIGTERM)
 	all(j)
 	if j.Rank() == 0 {
@@ -171,16 +172,16 @@ func deaf(j bootstrap.Job, _ string) int {
 	return 0
 }
 
-// stay ends only by SIGKILL.
-func stay(bootstrap.Job, string) int {
+// endOnlyByKill ends only by SIGKILL.
+func endOnlyByKill(bootstrap.Job, string) int {
 	signal.Ignore(syscall.SIGHUP, syscall.SIGTERM, syscall.SIGINT)
 	fmt.Println("ready")
 	time.Sleep(aLongTime)
 	return 0
 }
 
-// obey prints the first signal it gets.
-func obey(j bootstrap.Job, _ string) int {
+// printSignal prints the first signal it gets.
+func printSignal(j bootstrap.Job, _ string) int {
 	got := make(chan os.Signal, 1)
 	signal.Notify(got, syscall.SIGINT, syscall.SIGTERM, syscall.SIGUSR1)
 	all(j)
@@ -208,8 +209,8 @@ func parentOfSleep(j bootstrap.Job, _ string) int {
 
 const chatLines = 3000
 
-// chat writes lines in two halves; the last has no end.
-func chat(j bootstrap.Job, _ string) int {
+// writeHalfLines writes lines in two halves; the last has no end.
+func writeHalfLines(j bootstrap.Job, _ string) int {
 	for n := range chatLines {
 		fmt.Printf("rank %d line ", j.Rank())
 		fmt.Printf("%d end\n", n)

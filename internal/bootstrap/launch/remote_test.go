@@ -21,8 +21,8 @@ import (
 	"libarmci/internal/testutil/leaktest"
 )
 
-// two is a job on two hosts.
-func two() Remote {
+// twoHosts is a job on two hosts.
+func twoHosts() Remote {
 	return Remote{Hosts: []Host{{Name: "127.0.0.1"}, {Name: "localhost"}},
 		Agent: []string{os.Args[0], "as-agent"},
 		Proxy: []string{os.Args[0], "as-proxy"}, Env: []string{"GORACE=atexit_sleep_ms=0"}}
@@ -30,8 +30,8 @@ func two() Remote {
 
 // The ranks of several hosts exchange strings, and are placed in blocks.
 func TestHostsMeet(t *testing.T) {
-	r := begin(t, Options{Ranks: 5, Remote: two()}, "meet")
-	r.ends(t, 0, "")
+	r := begin(t, Options{Ranks: 5, Remote: twoHosts()}, "meet")
+	r.waitAndCheck(t, 0, "")
 	want := []string{"rank 0 met 5", "rank 1 met 5", "rank 2 met 5", "rank 3 met 5",
 		"rank 4 met 5"}
 	if got := r.lines(t); !slices.Equal(got, want) {
@@ -60,14 +60,14 @@ func TestFailuresOnHosts(t *testing.T) {
 		{"deaf", "0", 5, "exited with status 5"},
 		{"vanish", "2", 1, "ended with status 0, but without ARMCI_Finalize"},
 	} {
-		r := begin(t, Options{Ranks: 3, Remote: two()}, c.program, c.arg)
-		r.ends(t, c.status, r.line(number(c.arg), c.how))
+		r := begin(t, Options{Ranks: 3, Remote: twoHosts()}, c.program, c.arg)
+		r.waitAndCheck(t, c.status, r.line(number(c.arg), c.how))
 	}
 }
 
 // Processes that ranks on hosts have started end with the job.
 func TestWhatRanksOnHostsStartedEndsToo(t *testing.T) {
-	r := begin(t, Options{Ranks: 2, Remote: two()}, "parent")
+	r := begin(t, Options{Ranks: 2, Remote: twoHosts()}, "parent")
 	if got := r.Wait(); got == 0 {
 		t.Error("status 0")
 	}
@@ -76,7 +76,7 @@ func TestWhatRanksOnHostsStartedEndsToo(t *testing.T) {
 
 // A proxy that dies takes its ranks with it, and the others end.
 func TestKilledProxy(t *testing.T) {
-	r := begin(t, Options{Ranks: 4, Remote: two()}, "stay")
+	r := begin(t, Options{Ranks: 4, Remote: twoHosts()}, "stay")
 	r.awaitReady(t)
 	pgid := r.hosts[1].agent.Process.Pid
 	syscall.Kill(-pgid, syscall.SIGKILL)
@@ -93,7 +93,7 @@ func TestKilledProxy(t *testing.T) {
 
 // What the proxy prints when armcirun goes is its own matter: that its ranks end is tested here.
 func TestProxyAlone(t *testing.T) {
-	r := begin(t, Options{Ranks: 2, Remote: two()}, "stay")
+	r := begin(t, Options{Ranks: 2, Remote: twoHosts()}, "stay")
 	r.awaitReady(t)
 	for _, h := range r.hosts {
 		h.writing.Lock()
@@ -111,7 +111,7 @@ func TestProxyAlone(t *testing.T) {
 // Signals to the launcher reach the ranks on all hosts.
 func TestSignalsToHosts(t *testing.T) {
 	for s, status := range map[syscall.Signal]int{syscall.SIGINT: 130, syscall.SIGUSR1: 0} {
-		r := begin(t, Options{Ranks: 3, Remote: two()}, "obey")
+		r := begin(t, Options{Ranks: 3, Remote: twoHosts()}, "obey")
 		r.awaitReady(t)
 		r.Signal(s)
 		if got := r.Wait(); got != status {
@@ -132,8 +132,8 @@ func TestStdinOfRankZeroOnAHost(t *testing.T) {
 	defer in.Close()
 	w.WriteString("for zero\nand more")
 	w.Close()
-	r := begin(t, Options{Ranks: 2, Streams: Streams{Stdin: in}, Remote: two()}, "stdin")
-	r.ends(t, 0, "")
+	r := begin(t, Options{Ranks: 2, Streams: Streams{Stdin: in}, Remote: twoHosts()}, "stdin")
+	r.waitAndCheck(t, 0, "")
 	if got := r.lines(t); !slices.Equal(got, []string{`rank 0 read "for zero\nand more" <nil>`,
 		`rank 1 read "" <nil>`}) {
 		t.Errorf("printed %q", got)
@@ -149,10 +149,10 @@ func TestBytesReachHosts(t *testing.T) {
 	}
 	t.Chdir(dir)
 	want := fmt.Sprintf("%+q %+q %+q", odd, odd+"=", odd)
-	for _, remote := range []Remote{{}, two()} {
+	for _, remote := range []Remote{{}, twoHosts()} {
 		r := begin(t, Options{Ranks: 2, Remote: remote,
 			Env: []string{"LAUNCH_TEST_BYTES=" + odd + "="}}, "bytes", odd)
-		r.ends(t, 0, "")
+		r.waitAndCheck(t, 0, "")
 		if got := r.lines(t); !slices.Equal(got, []string{want, want}) {
 			t.Errorf("%d hosts: printed %q, want %q twice", len(remote.Hosts), got,
 				want)
@@ -164,7 +164,7 @@ func TestBytesReachHosts(t *testing.T) {
 func TestHostsThatCannotStart(t *testing.T) {
 	leaktest.Check(t)
 	failing := func(change func(*Options)) error {
-		o := Options{Ranks: 2, Argv: []string{"true"}, Remote: two()}
+		o := Options{Ranks: 2, Argv: []string{"true"}, Remote: twoHosts()}
 		change(&o)
 		_, err := Start(o)
 		if err == nil {
@@ -199,7 +199,7 @@ func TestHostsThatCannotStart(t *testing.T) {
 // never answer.
 func TestSilentAgent(t *testing.T) {
 	leaktest.Check(t)
-	remote := two()
+	remote := twoHosts()
 	remote.Agent = []string{"sh", "-c", "exec sleep 60"}
 	signals := make(chan os.Signal, 1)
 	time.AfterFunc(50*time.Millisecond, func() { signals <- syscall.SIGTERM })

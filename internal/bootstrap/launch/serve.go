@@ -41,7 +41,7 @@ type proxy struct {
 func Serve(report io.Writer) int {
 	runtime.LockOSThread() // the ranks are killed when this thread ends
 	s := &proxy{}
-	failed, err := false, s.join(os.Stdin)
+	failed, err := false, s.connectToLauncher(os.Stdin)
 	if err == nil {
 		defer s.conn.Close()
 		failed, err = s.serve()
@@ -57,8 +57,8 @@ func Serve(report io.Writer) int {
 	return status
 }
 
-// join reads the launch message and connects to armcirun.
-func (s *proxy) join(stdin *os.File) (err error) {
+// connectToLauncher reads the launch message and connects to armcirun.
+func (s *proxy) connectToLauncher(stdin *os.File) (err error) {
 	line, err := readLine(stdin)
 	if err == nil {
 		err = json.Unmarshal(line, &s.message)

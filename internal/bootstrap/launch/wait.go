@@ -66,12 +66,12 @@ func (j *Job) Wait() int {
 		}
 	}
 	if j.stage == judging && !j.forgiveLeaving() {
-		j.judge()
+		j.reportFirstFailure()
 	}
 	j.timer.Stop()
 	j.endLeftovers()
 	removeFiles(j.children)
-	j.dismiss(j.stage != working)
+	j.dismissProxies(j.stage != working)
 	close(j.over)
 	j.server.Close()
 	switch {
@@ -142,7 +142,7 @@ func (j *Job) nextStage() {
 		if j.forgiveLeaving() {
 			return
 		}
-		j.judge()
+		j.reportFirstFailure()
 		if j.first.cause == byAbort { // it has printed the reason itself
 			j.askRanksToEnd()
 			return
@@ -158,7 +158,7 @@ func (j *Job) nextStage() {
 	}
 }
 
-func (j *Job) judge() {
+func (j *Job) reportFirstFailure() {
 	j.report("%s %s", j.children[j.first.rank], j.first.how)
 }
 

@@ -109,7 +109,7 @@ static void test_copies(void)
 	size_t        n = (size_t)k_volume(count, levels), got = 0;
 	struct block  one = block(n), two = block(n);
 	struct k_cursor c;
-	struct k_piece  piece[3];
+	struct k_segment  piece[3];
 
 	k_copy_strided(src, stride, dst, stride2, count, levels);
 	k_pack(src, stride, count, levels, one.use);
@@ -290,7 +290,7 @@ static _Alignas(1 << K_STRIPE_SHIFT) char two_stripes[2 << K_STRIPE_SHIFT];
  * all threads take at once. */
 static void add_runs(const struct k_stripes *st, const double *ones, double *old)
 {
-	struct k_update_run run[3] = { { (uintptr_t)(sums + SHARED / 2), SHARED * 4 },
+	struct k_segment run[3] = { { (uintptr_t)(sums + SHARED / 2), SHARED * 4 },
 		                       { (uintptr_t)two_stripes, 0 },
 		                       { (uintptr_t)sums, SHARED * 4 } };
 	uint32_t           *held[3];

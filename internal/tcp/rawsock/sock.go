@@ -93,7 +93,7 @@ const MaxPieces = 256
 
 // transferPieces makes a system call that moves several pieces, which have the layout of struct
 // iovec. The caller keeps the memory alive.
-func transferPieces(call uintptr, fd int, p []kernel.Piece, flags uintptr) (int, error) {
+func transferPieces(call uintptr, fd int, p []kernel.Segment, flags uintptr) (int, error) {
 	h := unix.Msghdr{Iov: (*unix.Iovec)(unsafe.Pointer(unsafe.SliceData(p))),
 		Iovlen: uint64(len(p))}
 	n, _, e := unix.Syscall(call, uintptr(fd), uintptr(unsafe.Pointer(&h)), flags)
@@ -101,19 +101,19 @@ func transferPieces(call uintptr, fd int, p []kernel.Piece, flags uintptr) (int,
 }
 
 // ReceivePieces is Receive into several pieces of memory.
-func ReceivePieces(fd int, p []kernel.Piece) (int, error) {
+func ReceivePieces(fd int, p []kernel.Segment) (int, error) {
 	return eofIfZero(transferPieces(unix.SYS_RECVMSG, fd, p, unix.MSG_DONTWAIT))
 }
 
 // SendPieces is Send of several pieces of memory.
-func SendPieces(fd int, p []kernel.Piece) (int, error) {
+func SendPieces(fd int, p []kernel.Segment) (int, error) {
 	return transferPieces(unix.SYS_SENDMSG, fd, p, sendFlags)
 }
 
 // PieceOf is Go memory as a piece. The caller keeps it alive.
-func PieceOf(b []byte) kernel.Piece {
-	return kernel.Piece{Addr: uintptr(unsafe.Pointer(unsafe.SliceData(b))),
-		Len: uintptr(len(b))}
+func PieceOf(b []byte) kernel.Segment {
+	return kernel.Segment{Addr: uintptr(unsafe.Pointer(unsafe.SliceData(b))),
+		Bytes: int64(len(b))}
 }
 
 // NoDeadline makes WaitFor wait for ever.

@@ -344,7 +344,7 @@ func fabricRanges(t *testing.T, d transport.Driver) {
 		at = r.Hi
 		if here := f.LocalRange(r.Lo); r.Direct && r.Lo >= b.arenaMem &&
 			(here == nil || r.Lo < here.Lo || r.Lo >= here.Hi) {
-			t.Errorf("Here(%#x) is %v", r.Lo, here)
+			t.Errorf("LocalRange(%#x) is %v", r.Lo, here)
 		}
 	}
 	if at < b.arenaMem+fabricMemBytes || !slices.Equal(list, again) {

@@ -124,12 +124,12 @@ func (e *fabricEnd) beginCall(what string) (leave func()) {
 
 // BeginFrame checks the order of calls and returns bodyFor's result.
 func (e *fabricEnd) BeginFrame(head []byte, nbytes int64) (b transport.Body, err error) {
-	defer e.beginCall("Head")()
+	defer e.beginCall("BeginFrame")()
 	switch {
 	case e.current != nil:
-		return b, e.violation("Head before End")
+		return b, e.violation("BeginFrame before EndFrame")
 	case e.echoBody != nil:
-		return b, e.violation("Head before Sent")
+		return b, e.violation("BeginFrame before Sent")
 	case nbytes < 0 || len(head) > transport.MaxHead:
 		return b, e.violation("a head of %d bytes with a body of %d", len(head), nbytes)
 	}
@@ -139,7 +139,7 @@ func (e *fabricEnd) BeginFrame(head []byte, nbytes int64) (b transport.Body, err
 			b = e.bodyFor(head, nbytes)
 		}
 	})
-	if err = e.wantedError("Head"); err != nil {
+	if err = e.wantedError("BeginFrame"); err != nil {
 		return b, err
 	}
 	e.into, e.grain = b.Into, max(b.Grain, 1)
@@ -175,18 +175,18 @@ func (e *fabricEnd) wantedError(method string) (err error) {
 
 // EndFrame checks that the body is complete, and calls onFrame.
 func (e *fabricEnd) EndFrame() error {
-	defer e.beginCall("End")()
+	defer e.beginCall("EndFrame")()
 	f := e.current
 	switch {
 	case f == nil:
-		return e.violation("End before Head")
+		return e.violation("EndFrame before BeginFrame")
 	case e.into == nil && e.bytesMissing != 0:
 		return e.violation("%d bytes are missing at End", e.bytesMissing)
 	case e.into != nil && e.into.Left() != e.bytesMissing:
 		return e.violation("a cursor has %d bytes left at EndFrame, not %d", e.into.Left(),
 			e.bytesMissing)
 	}
-	if err := e.wantedError("End"); err != nil {
+	if err := e.wantedError("EndFrame"); err != nil {
 		return err
 	}
 	e.current = nil

@@ -234,7 +234,7 @@ func (e *fabricEnd) refuseFramesIn(method string) {
 // fabricRefusedFrame shows that an error of a receiver ends the connection and is the argument of
 // Lost, which may still post.
 func fabricRefusedFrame(t *testing.T, d transport.Driver) {
-	for _, method := range []string{"Head", "Data", "End"} {
+	for _, method := range []string{"BeginFrame", "Data", "EndFrame"} {
 		for _, atOrigin := range []bool{false, true} {
 			j := newFabricJob(t, d, 2)
 			j.onAccept = func(e *fabricEnd) error {
