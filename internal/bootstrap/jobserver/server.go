@@ -31,7 +31,7 @@ type Server struct {
 	sessions  sync.WaitGroup
 	waiting   *acceptqueue.Waiting // connections that have not proved themselves
 
-	mu sync.Mutex
+	mu sync.Mutex // guards jobState, and departures.departed
 	jobState
 	departures
 }
