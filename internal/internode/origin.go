@@ -30,7 +30,8 @@ type origin struct {
 	handledFrames atomic.Uint32 // frames that have taken effect
 	state         originState   // postMu is held to set originReleased
 
-	// held while the frames of a message are posted: none follows the release's acknowledgement
+	// guards changes of state; held while the frames of a message are posted: none follows the
+	// acknowledgement of a release
 	postMu sync.Mutex
 
 	// Of the thread that receives.

@@ -24,8 +24,8 @@ type target struct {
 	serverRank transport.Rank // the rank that runs the data server
 	addr       []byte         // where the server listens; empty: it cannot be reached
 
-	mu sync.Mutex // serialises posting; see sendState
-	tx sendState  // under mu
+	mu sync.Mutex // guards tx, and so serialises posting
+	tx sendState
 
 	link           atomic.Pointer[link] // the connection; nil: there is none
 	contendedPosts atomic.Uint32        // useCountOf found mu held so often

@@ -10,7 +10,7 @@ package shm
 #include "../kernel/kernel.h"
 #include "../kernel/update.h"
 
-static inline int foreign_update(uint32_t *word, uint32_t mask, uint32_t pitch, uint32_t owner,
+static inline int foreign_update(void *word, uint32_t mask, uint32_t pitch, uint32_t owner,
 	uint32_t device, int local, bool via_owner, int op, int type, const void *r, size_t n,
 	const void *src, void *old)
 {
@@ -84,7 +84,7 @@ func (d *Transport) updateForeign(local int, u *transport.Update) error {
 	if st.Device {
 		device = 1
 	}
-	errno := C.foreign_update((*C.uint32_t)(st.Word), C.uint32_t(st.Mask),
+	errno := C.foreign_update(st.Word, C.uint32_t(st.Mask),
 		C.uint32_t(st.PitchWords), C.uint32_t(st.Owner), device,
 		C.int(local), w == pathByOwner, C.int(u.Op), C.int(u.Type),
 		unsafe.Pointer(unsafe.SliceData(u.Runs)), C.size_t(len(u.Runs)),

@@ -112,8 +112,10 @@ type Teams interface {
 	// result to the others. An error says that all are in use.
 	AllocContext() (TeamStart, error)
 	// AttachTeam joins a team. members are local numbers in team order; me is the caller's
-	// index among them. The caller releases the team.
-	AttachTeam(s TeamStart, members []int, me int) Team
+	// index among them. The caller releases the team. With an error, which says that there is
+	// no memory for it, the team is good for telling the other members, and is to be released
+	// soon: the next one without memory waits for that.
+	AttachTeam(s TeamStart, members []int, me int) (Team, error)
 	// World is the team of all ranks of the node. It is not released.
 	World() Team
 }

@@ -33,7 +33,7 @@ for file in include/armci.h include/message.h include/parmci.h include/gpc.h inc
 	share/doc/libarmci/html/tutorial.html share/doc/libarmci/README.md \
 	share/doc/libarmci/docs/tutorial.md share/doc/libarmci/examples/c/hello.c \
 	share/doc/libarmci/libarmci.txt share/doc/libarmci/go.txt \
-	share/doc/libarmci/golang.org-x-sys.txt share/doc/libarmci/github.com-mattn-go-pointer.txt \
+	share/doc/libarmci/golang.org-x-sys.txt \
 	share/doc/libarmci/github.com-ianlancetaylor-cgosymbolizer.txt \
 	share/doc/libarmci/libbacktrace.txt; do
 	[ -s "$prefix/$file" ] || fail "$file is not installed"
