@@ -49,7 +49,7 @@ int contents_combiner(handle type);
 
 // Runs under construction.
 struct map {
-	struct rma_run *runs;
+	struct k_span *runs;
 	int64_t n, room;
 	int element; // enum k_update_type; ELEMENT_NONE yet; ELEMENT_MIXED
 	bool whole;  // pairs are to be taken with their padding

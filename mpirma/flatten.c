@@ -31,7 +31,7 @@ void map_add(struct map *m, int64_t offset, int64_t bytes)
 	}
 	if (m->n == m->room) {
 		int64_t room = m->room ? 2 * m->room : 4;
-		struct rma_run *runs = realloc(m->runs, (size_t)room * sizeof *runs);
+		struct k_span *runs = realloc(m->runs, (size_t)room * sizeof *runs);
 		if (!runs) {
 			m->failed = true;
 			return;
@@ -39,7 +39,7 @@ void map_add(struct map *m, int64_t offset, int64_t bytes)
 		m->runs = runs;
 		m->room = room;
 	}
-	m->runs[m->n++] = (struct rma_run){ offset, bytes };
+	m->runs[m->n++] = (struct k_span){ offset, bytes };
 }
 
 void map_place(struct map *m, const struct part *p, int64_t count, int64_t offset)

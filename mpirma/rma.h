@@ -87,10 +87,6 @@ static inline handle rma_get_handle(const void *where)
 
 /* datatypes and operators (datatype.c, predefined.c) ------------------------------------------- */
 
-struct rma_run {
-	int64_t offset, bytes;
-};
-
 // A datatype, flattened once. Lives as long as the type's handle (and, for predefined ones, the
 // process).
 //
@@ -108,7 +104,7 @@ struct rma_type {
 	int element_bytes;        // of that in memory
 	bool dense;               // n of them are n * bytes in a row, from offset 0
 	int64_t nruns;
-	struct rma_run *runs;     // in the order of the type map; neighbours merged
+	struct k_span *runs;      // in the order of the type map; neighbours merged
 	const struct rma_type *exact; // NULL: there is no padding, the type is exact itself
 	_Atomic uintptr_t shape;  // of Go (window.Shape), 0 until it is needed
 };

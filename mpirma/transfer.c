@@ -31,18 +31,16 @@ static int by_go(struct rma_access *a, const struct rma_args *g, int kind, void 
 	return failed || !request ? failed : rma_request(a->w, g->function, c.number, request);
 }
 
-_Static_assert(sizeof(struct rma_run) == sizeof(struct k_span_run), "the same layout");
-
 // The runs of n bytes of a type, as the kernel has them; those of a dense one are a single run.
-static struct k_runs runs_of(const struct rma_type *t, const struct k_span_run *all)
+static struct k_runs runs_of(const struct rma_type *t, const struct k_span *all)
 {
 	return t->dense ? (struct k_runs){all, 1, all->bytes} :
-			  (struct k_runs){(const struct k_span_run *)t->runs, t->nruns, t->extent};
+			  (struct k_runs){t->runs, t->nruns, t->extent};
 }
 
 static void copy_runs(struct rma_access *a, const void *origin, int kind, int64_t n)
 {
-	const struct k_span_run all = {0, n};
+	const struct k_span all = {0, n};
 	struct k_runs here = runs_of(a->origin, &all), there = runs_of(a->there, &all);
 	if (kind == RMA_PUT)
 		k_copy_runs((void *)a->addr, &there, origin, &here, n);
@@ -54,7 +52,7 @@ static void copy_runs(struct rma_access *a, const void *origin, int kind, int64_
 // why.
 static bool by_kernel(struct rma_access *a, const void *origin, int kind, size_t n)
 {
-	struct shm_run r = {(uintptr_t)origin, a->addr, (int64_t)n};
+	struct k_run r = {(uintptr_t)origin, a->addr, (int64_t)n};
 	return a->t->by_kernel && a->origin->dense && a->there->dense &&
 		shm_vm_move(a->t->local, &r, 1, kind == RMA_PUT) == 0;
 }

@@ -35,12 +35,6 @@ struct k_part {
 	int       stride[K_MAX_LEVELS];
 };
 
-/* k_run is memory that is contiguous on both sides of a transfer. */
-struct k_run {
-	uintptr_t local, remote;
-	int64_t   bytes;
-};
-
 /* k_side is one side of a transfer: a cursor and its list, or NULL. */
 struct k_side {
 	struct k_cursor *c;

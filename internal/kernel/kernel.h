@@ -29,6 +29,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "segment.h"
+
 #define K_MAX_LEVELS   8   /* most strides of a shape, ARMCI_MAX_STRIDE_LEVEL */
 #define K_DEVICE_WORD 2    /* where in a line a device's lock is, in words */
 /* of one transfer: more can only be rows that lie upon each other */
@@ -89,12 +91,6 @@ int k_red_of_word(const char *word);
 
 /* k_type_size gives the bytes of one element, 0 if the type is unknown. */
 size_t k_type_size(int type);
-
-/* k_segment is contiguous memory. It has the layout of struct iovec. */
-struct k_segment {
-	uintptr_t addr;
-	int64_t   bytes;
-};
 
 /* ---- shapes ---------------------------------------------------------------------------------- */
 

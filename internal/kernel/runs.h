@@ -12,12 +12,9 @@
 
 /* k_runs describes memory: element i has, from i * extent on, n runs of `bytes` bytes (at least 1)
  * at `offset` each. */
-struct k_span_run {
-	int64_t offset, bytes;
-};
 struct k_runs {
-	const struct k_span_run *run;
-	int64_t                  n, extent;
+	const struct k_span *run;
+	int64_t              n, extent;
 };
 
 /* k_copy_runs copies the first nbytes bytes of one side to the other, each in the order of its

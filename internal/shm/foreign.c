@@ -32,25 +32,25 @@ bool shm_vm_allowed(int local)
 {
 	const struct shm_rank *r = &shm.rank[local];
 	uint64_t found = ~r->witness;
-	struct shm_run probe = {(uintptr_t)&found, r->witness_at, sizeof found};
+	struct k_run probe = {(uintptr_t)&found, r->witness_at, sizeof found};
 	return shm_vm_move(local, &probe, 1, false) == 0 && found == r->witness;
 }
 
 // list_pieces makes at most BATCH pieces of n runs, and returns their number. done: bytes of the
 // first run that have been copied before.
-static unsigned list_pieces(const struct shm_run *r, size_t n, size_t done, struct iovec *mine,
+static unsigned list_pieces(const struct k_run *r, size_t n, size_t done, struct iovec *mine,
 	struct iovec *theirs)
 {
 	unsigned m = n < BATCH ? (unsigned)n : BATCH;
 	for (unsigned i = 0; i < m; i++) {
 		size_t skip = i ? 0 : done;
-		mine[i] = (struct iovec){(void *)(r[i].mine + skip), (size_t)r[i].bytes - skip};
-		theirs[i] = (struct iovec){(void *)(r[i].theirs + skip), (size_t)r[i].bytes - skip};
+		mine[i] = (struct iovec){(void *)(r[i].local + skip), (size_t)r[i].bytes - skip};
+		theirs[i] = (struct iovec){(void *)(r[i].remote + skip), (size_t)r[i].bytes - skip};
 	}
 	return m;
 }
 
-int shm_vm_move(int local, const struct shm_run *r, size_t n, bool write)
+int shm_vm_move(int local, const struct k_run *r, size_t n, bool write)
 {
 	struct iovec mine[BATCH], theirs[BATCH];
 	pid_t pid = shm.rank[local].pid;

@@ -11,7 +11,7 @@ package shm
 #define LOCKS void *word, uint32_t mask, uint32_t pitch, uint32_t owner, uint32_t device
 
 static inline int foreign_acc(LOCKS, int local, bool via_owner, int type, const void *scale,
-	const struct shm_run *r, size_t n)
+	const struct k_run *r, size_t n)
 {
 	struct k_stripes st = {word, mask, pitch, owner, device};
 	return shm_foreign_acc(local, via_owner, &st, type, scale, r, n);
@@ -20,7 +20,7 @@ static inline int foreign_acc(LOCKS, int local, bool via_owner, int type, const 
 static inline int foreign_one(int local, bool via_owner, void *mine, uint64_t theirs, int64_t bytes,
 	bool write)
 {
-	struct shm_run r = {(uintptr_t)mine, theirs, bytes};
+	struct k_run r = {(uintptr_t)mine, theirs, bytes};
 	return shm_foreign_move(local, via_owner, &r, 1, write);
 }
 */
@@ -41,8 +41,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// kernel.Run and struct shm_run are one layout.
-var _ [unsafe.Sizeof(kernel.Run{})]byte = [C.sizeof_struct_shm_run]byte{}
+// kernel.Run and struct k_run are one layout.
+var _ [unsafe.Sizeof(kernel.Run{})]byte = [C.sizeof_struct_k_run]byte{}
 
 // foreignPath is the way by which the private memory of a rank is accessed.
 type foreignPath = uint32
@@ -177,7 +177,7 @@ var runListers = sync.Pool{New: func() any { return new(runLister) }}
 // transferForeign carries out a transfer with private memory of another rank: it calls move with up
 // to 256 runs at a time, then finishes x. The errno that move returns ends the transfer.
 func (m *foreignMemory) transferForeign(local int, x *transport.Xfer,
-	move func(viaOwner C.bool, r *C.struct_shm_run, n C.size_t) C.int) error {
+	move func(viaOwner C.bool, r *C.struct_k_run, n C.size_t) C.int) error {
 	w, err := m.pathTo(local)
 	if err != nil {
 		return err
@@ -186,7 +186,7 @@ func (m *foreignMemory) transferForeign(local int, x *transport.Xfer,
 	defer runListers.Put(c)
 	for x.Cursors(&c.left, &c.right, &c.list); c.right.Left() > 0; {
 		runs := kernel.Runs(&c.left, &c.right, c.runs[:0], math.MaxInt64)
-		first := (*C.struct_shm_run)(unsafe.Pointer(unsafe.SliceData(runs)))
+		first := (*C.struct_k_run)(unsafe.Pointer(unsafe.SliceData(runs)))
 		if errno := move(w == pathByOwner, first, C.size_t(len(runs))); errno != 0 {
 			return m.foreignError(errno, local, runs[0].Remote, x.Bytes())
 		}
@@ -198,7 +198,7 @@ func (m *foreignMemory) transferForeign(local int, x *transport.Xfer,
 // moveForeign is Put (write) or Get with private memory of another rank.
 func (m *foreignMemory) moveForeign(local int, x *transport.Xfer, write bool) error {
 	return m.transferForeign(local, x,
-		func(viaOwner C.bool, r *C.struct_shm_run, n C.size_t) C.int {
+		func(viaOwner C.bool, r *C.struct_k_run, n C.size_t) C.int {
 			return C.shm_foreign_move(C.int(local), viaOwner, r, n, C.bool(write))
 		})
 }
@@ -211,7 +211,7 @@ func (m *foreignMemory) accForeign(local int, x *transport.Xfer, s transport.Sca
 		device = 1
 	}
 	return m.transferForeign(local, x,
-		func(viaOwner C.bool, r *C.struct_shm_run, n C.size_t) C.int {
+		func(viaOwner C.bool, r *C.struct_k_run, n C.size_t) C.int {
 			return C.foreign_acc(st.Word, C.uint32_t(st.Mask),
 				C.uint32_t(st.PitchWords), C.uint32_t(st.Owner), device,
 				C.int(local), viaOwner, C.int(s.Type), s.Value, r, n)

@@ -4,11 +4,8 @@
 #ifndef ARMCI_SHM_FOREIGN_H
 #define ARMCI_SHM_FOREIGN_H
 
-// A piece of a transfer: contiguous on both sides. It is kernel.Run.
-struct shm_run {
-	uintptr_t mine, theirs;
-	int64_t bytes;
-};
+#include "../kernel/segment.h"
+
 #define SHM_REQUEST_RUNS  256u
 #define SHM_REQUEST_BYTES (64u << 10)
 // A request slot: other ranks ask the owner's thread to copy between its private memory and here,
@@ -24,9 +21,8 @@ struct shm_request_slot {
 	shm_u32 requester_asleep;   // 1: the requester sleeps on reply_seq
 	int32_t error;              // of the last request: an errno, or 0
 	uint32_t write, runs;
-	struct {
-		uint64_t addr, bytes;
-	} run[SHM_REQUEST_RUNS]; // memory of the owner; data has the bytes of all runs, packed
+	// memory of the owner; data has the bytes of all runs, packed
+	struct k_segment run[SHM_REQUEST_RUNS];
 	SHM_ALIGNED uint8_t data[SHM_REQUEST_BYTES];
 };
 static inline struct shm_request_slot *shm_request_slot(int local)
@@ -42,19 +38,18 @@ void shm_request_thread_stop(void); // ends that thread
 bool shm_vm_allowed(int local);
 // Each copies n runs between memory of this process and of a local rank: by the kernel, by the
 // rank's thread. 0 or an errno: EFAULT is a wrong address.
-int shm_vm_move(int local, const struct shm_run *r, size_t n, bool write);
-int shm_request_move(int local, const struct shm_run *r, size_t n, bool write);
-static inline int shm_foreign_move(int local, bool via_owner, const struct shm_run *r, size_t n,
+int shm_vm_move(int local, const struct k_run *r, size_t n, bool write);
+int shm_request_move(int local, const struct k_run *r, size_t n, bool write);
+static inline int shm_foreign_move(int local, bool via_owner, const struct k_run *r, size_t n,
 	bool write)
 {
 	return (via_owner ? shm_request_move : shm_vm_move)(local, r, n, write);
 }
 struct k_stripes;
-struct k_segment;
 // shm_foreign_acc adds scale times the elements of the side `mine` to those of `theirs`, under the
 // accumulate locks. 0 or an errno.
 int shm_foreign_acc(int local, bool via_owner, const struct k_stripes *st, int type,
-	const void *scale, const struct shm_run *r, size_t n);
+	const void *scale, const struct k_run *r, size_t n);
 // An update (kernel/update.h) of elements of a local rank. via_owner: its thread copies the memory.
 struct shm_update {
 	int local;

@@ -20,7 +20,7 @@ struct group {
 	int type;
 	const void *scale;
 	size_t n, bytes;
-	struct shm_run copy[PIECES]; // between the buffer and their memory
+	struct k_run copy[PIECES]; // between the buffer and their memory
 	uintptr_t from[PIECES];      // the elements that are added to each piece
 	_Alignas(16) uint8_t buffer[STRIPE + 64];
 };
@@ -43,11 +43,11 @@ static int flush_group(struct group *g)
 {
 	if (g->n == 0)
 		return 0;
-	k_lock_word *held = lock_stripe(g->st, g->copy[0].theirs);
+	k_lock_word *held = lock_stripe(g->st, g->copy[0].remote);
 	int err = shm_foreign_move(g->local, g->via_owner, g->copy, g->n, false);
 	if (!err) {
 		for (size_t i = 0; i < g->n; i++)
-			k_acc_raw(g->type, g->scale, (void *)g->copy[i].mine,
+			k_acc_raw(g->type, g->scale, (void *)g->copy[i].local,
 				(const void *)g->from[i], (size_t)g->copy[i].bytes);
 		err = shm_foreign_move(g->local, g->via_owner, g->copy, g->n, true);
 	}
@@ -62,24 +62,24 @@ static bool fits_group(const struct group *g, uintptr_t theirs, size_t bytes)
 {
 	if (g->n == 0)
 		return true;
-	const struct shm_run *last = &g->copy[g->n - 1];
+	const struct k_run *last = &g->copy[g->n - 1];
 	return g->n < PIECES && g->bytes + bytes <= sizeof g->buffer &&
-		theirs >= last->theirs + (uintptr_t)last->bytes &&
-		theirs >> K_STRIPE_SHIFT == g->copy[0].theirs >> K_STRIPE_SHIFT;
+		theirs >= last->remote + (uintptr_t)last->bytes &&
+		theirs >> K_STRIPE_SHIFT == g->copy[0].remote >> K_STRIPE_SHIFT;
 }
 
 // add_piece appends a piece to the group, which is flushed first if it does not fit. 0 or an errno.
 static int add_piece(struct group *g, uintptr_t mine, uintptr_t theirs, size_t bytes)
 {
 	int err = fits_group(g, theirs, bytes) ? 0 : flush_group(g);
-	g->copy[g->n] = (struct shm_run){(uintptr_t)g->buffer + g->bytes, theirs, (int64_t)bytes};
+	g->copy[g->n] = (struct k_run){(uintptr_t)g->buffer + g->bytes, theirs, (int64_t)bytes};
 	g->from[g->n++] = mine;
 	g->bytes += bytes;
 	return err;
 }
 
 int shm_foreign_acc(int local, bool via_owner, const struct k_stripes *st, int type,
-	const void *scale, const struct shm_run *r, size_t n)
+	const void *scale, const struct k_run *r, size_t n)
 {
 	size_t element = k_small_size(type);
 	struct group g = {.local = local,
@@ -89,7 +89,7 @@ int shm_foreign_acc(int local, bool via_owner, const struct k_stripes *st, int t
 		.scale = scale};
 	int err = element ? 0 : EINVAL;
 	for (; n > 0 && !err; n--, r++) {
-		uintptr_t mine = r->mine, theirs = r->theirs;
+		uintptr_t mine = r->local, theirs = r->remote;
 		for (size_t left = (size_t)r->bytes / element * element, some; left > 0 && !err;
 			left -= some) {
 			// an element belongs to the stripe of its first byte

@@ -25,7 +25,7 @@ struct batch {
 	char *old;       // fetched values of the first piece; NULL: none are fetched
 	size_t n, bytes;
 	struct k_segment piece[PIECES], sorted[PIECES];
-	struct shm_run copy[PIECES];
+	struct k_run copy[PIECES];
 	k_lock_word *held[PIECES];
 	_Alignas(16) char buffer[ROOM];
 };
@@ -40,7 +40,7 @@ static int update_disjoint(struct batch *b, size_t first, size_t n, size_t at)
 	int err = 0;
 	for (size_t i = 0; i < n; bytes += (size_t)b->copy[i++].bytes) {
 		const struct k_segment *p = &b->piece[first + i];
-		b->copy[i] = (struct shm_run){(uintptr_t)b->buffer + bytes, p->addr, p->bytes};
+		b->copy[i] = (struct k_run){(uintptr_t)b->buffer + bytes, p->addr, p->bytes};
 	}
 	locks = k_stripes_hold_runs(u->st, b->piece + first, n, b->held);
 	if (u->op != K_U_REPLACE || b->old)

@@ -51,7 +51,7 @@ static int execute_request(struct shm_request_slot *d)
 	unsigned n = d->runs < SHM_REQUEST_RUNS ? d->runs : SHM_REQUEST_RUNS;
 	for (unsigned i = 0; i < n; i++) {
 		struct shm_found f;
-		uint64_t addr = d->run[i].addr, some = d->run[i].bytes;
+		uint64_t addr = d->run[i].addr, some = (uint64_t)d->run[i].bytes;
 		if (!shm_find(shm.me, addr, &f) || some > f.hi - addr ||
 			some > SHM_REQUEST_BYTES - bytes)
 			return EFAULT;
@@ -173,7 +173,7 @@ static int request_copy(struct shm_request_slot *d, int local)
 // store_request stores a request in the slot, for as many of the runs as fit. done: bytes of the
 // first run that have been copied before. It returns the bytes of the request. The caller holds the
 // slot's lock.
-static size_t store_request(struct shm_request_slot *d, const struct shm_run *r, size_t n,
+static size_t store_request(struct shm_request_slot *d, const struct k_run *r, size_t n,
 	size_t done, bool write)
 {
 	size_t bytes = 0;
@@ -182,10 +182,10 @@ static size_t store_request(struct shm_request_slot *d, const struct shm_run *r,
 		size_t some = (size_t)r[m].bytes - done;
 		if (some > SHM_REQUEST_BYTES - bytes)
 			some = SHM_REQUEST_BYTES - bytes;
-		d->run[m].addr = r[m].theirs + done;
-		d->run[m].bytes = some;
+		d->run[m].addr = r[m].remote + done;
+		d->run[m].bytes = (int64_t)some;
 		if (write)
-			memcpy(d->data + bytes, (const void *)(r[m].mine + done), some);
+			memcpy(d->data + bytes, (const void *)(r[m].local + done), some);
 		bytes += some;
 	}
 	d->runs = m;
@@ -194,14 +194,14 @@ static size_t store_request(struct shm_request_slot *d, const struct shm_run *r,
 }
 
 // fetch_reply copies the bytes that the owner has read from the slot to the requester's memory.
-static void fetch_reply(const struct shm_request_slot *d, const struct shm_run *r, size_t done)
+static void fetch_reply(const struct shm_request_slot *d, const struct k_run *r, size_t done)
 {
 	const uint8_t *at = d->data;
 	for (uint32_t m = 0; m < d->runs; at += d->run[m++].bytes, done = 0)
-		memcpy((void *)(r[m].mine + done), at, d->run[m].bytes);
+		memcpy((void *)(r[m].local + done), at, (size_t)d->run[m].bytes);
 }
 
-int shm_request_move(int local, const struct shm_run *r, size_t n, bool write)
+int shm_request_move(int local, const struct k_run *r, size_t n, bool write)
 {
 	struct shm_request_slot *d = shm_request_slot(local);
 	if (!atomic_load(&d->thread_runs))

@@ -77,7 +77,7 @@ static void request(int me)
 	}
 	for (int i = 0; i < 2; i++) {
 		long mine = 0;
-		const struct shm_run r = {(uintptr_t)&mine, (uintptr_t)litmus_data(64),
+		const struct k_run r = {(uintptr_t)&mine, (uintptr_t)litmus_data(64),
 			sizeof mine};
 		litmus_expect("the request fails", shm_request_move(0, &r, 1, i == 0) == 0);
 	}
