@@ -46,7 +46,10 @@ static inline void *hold(LOCKS, uintptr_t dst)
 */
 import "C"
 
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 // An UpdateType is the type of the elements of an update.
 type UpdateType int32
@@ -87,6 +90,20 @@ const (
 
 	UpdateTypes = C.K_UPDATE_TYPES // how many
 )
+
+// elementOfAcc is the type of an update's elements, by the type of an accumulate's.
+var elementOfAcc = [...]UpdateType{Int: I32, Long: I64, Float: F32, Double: F64, Complex: C32,
+	DoubleComplex: C64}
+
+// ElementOfAcc gives the type of an update's elements that those of an accumulate have.
+func ElementOfAcc(t Type) UpdateType { return elementOfAcc[t] }
+
+// AccOfElement gives the type of an accumulate whose elements have an update's type; false if there
+// is none.
+func AccOfElement(u UpdateType) (t Type, ok bool) {
+	i := slices.Index(elementOfAcc[:], u)
+	return Type(i), i >= 0
+}
 
 // An UpdateOp is the operator of an update: dst = dst op src.
 type UpdateOp int32

@@ -44,6 +44,7 @@ func (d *Transport) Update(p transport.Peer, u *transport.Update) error {
 			part.Data, part.Old = advance(part.Data, bytes), advance(part.Old, bytes)
 		}
 	}
+	u.Finish(nil)
 	return nil
 }
 
@@ -91,11 +92,7 @@ func (d *Transport) updateForeign(local int, u *transport.Update) error {
 	if errno == 0 {
 		return nil
 	}
-	bytes := int64(0)
-	for _, run := range u.Runs {
-		bytes += run.Bytes
-	}
-	return d.m.foreignError(errno, local, u.Runs[0].Addr, bytes)
+	return d.m.foreignError(errno, local, u.Runs[0].Addr, u.Bytes())
 }
 
 // CompareSwap carries out a compare-and-swap of any length in the peer's memory.
@@ -119,5 +116,3 @@ func (d *Transport) compareForeign(local int, c *transport.CompareSwap) error {
 	}
 	return d.m.WriteForeign(local, c.Addr, c.Value)
 }
-
-var _ transport.Updater = (*Transport)(nil)

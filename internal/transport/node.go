@@ -299,6 +299,11 @@ type LocalMemory interface {
 	Get(p Peer, x *Xfer) error
 	// Acc adds s times the local side to the remote one, atomically for each element.
 	Acc(p Peer, x *Xfer, s Scale) error
+	// Update changes elements of p's memory, mapped by this process or not, atomically for each
+	// element with respect to all updates and accumulates.
+	Update(p Peer, u *Update) error
+	// CompareSwap carries out c, atomically as Update does.
+	CompareSwap(p Peer, c *CompareSwap) error
 	// RMW carries out r. ErrNotNative: the word is private memory of another rank.
 	RMW(p Peer, r *RMW) error
 }
