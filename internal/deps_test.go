@@ -42,7 +42,8 @@ var allowed = map[string]string{
 	"internal/bootstrap/jobwire": "internal/acceptqueue internal/sys",
 	"internal/bootstrap/jobserver": "internal/acceptqueue internal/bootstrap/jobwire " +
 		"internal/log",
-	"internal/testutil/leaktest": "",
+	"internal/testutil/leaktest":   "",
+	"internal/testutil/eventually": "", // for tests: waiting for what nothing announces
 	"internal/bootstrap/launch": "internal/bootstrap/jobserver internal/bootstrap/jobwire " +
 		"internal/config internal/sys internal/leftovers internal/log",
 

@@ -104,14 +104,7 @@ func (ps *procedures) CallProcedure(h, proc int, head, data []byte, headCap,
 		return nil, err
 	}
 	reply := make(chan gpcReply, 1)
-	ps.mu.Lock()
-	ps.lastCall++
-	id := ps.lastCall
-	if ps.awaited == nil {
-		ps.awaited = map[uint64]chan gpcReply{}
-	}
-	ps.awaited[id] = reply
-	ps.mu.Unlock()
+	id := ps.addCall(reply)
 	body := make([]byte, callHead, callHead+len(head)+len(data))
 	binary.LittleEndian.PutUint64(body, id)
 	for i, v := range []int{h, len(head), headCap, dataCap} {
@@ -148,6 +141,18 @@ func (ps *procedures) serveCall(from transport.Rank, body []byte) {
 	if err := ps.rt.sendActive(from, msgReply, reply); err != nil {
 		log.Warnf("reply to the call of rank %d: %v", from, err)
 	}
+}
+
+// addCall numbers a call whose reply is sent to the channel. It locks mu.
+func (ps *procedures) addCall(reply chan gpcReply) (id uint64) {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	if ps.awaited == nil {
+		ps.awaited = map[uint64]chan gpcReply{}
+	}
+	ps.lastCall++
+	ps.awaited[ps.lastCall] = reply
+	return ps.lastCall
 }
 
 // removeCall removes a call from those that await a reply, and returns its channel; nil if it is

@@ -263,6 +263,7 @@ func TestGroupWithoutMemory(t *testing.T) {
 		if n := r.c.Teams(); n != 0 {
 			r.wrong("%d collective contexts are still in use", n)
 		}
+		r.barrier()
 		if r.Me != 1 { // the others can make groups
 			r.must(r.GroupFree(r.create(r.group(World), 2, 0).ID))
 		}

@@ -340,23 +340,31 @@ func (ts *twoSided) deliverQueued(local int, in *recvQueue) {
 	defer ts.tasks.Done()
 	pause := shortest
 	for !ts.isFinalizing() {
-		in.mu.Lock()
-		n := 0
-		for n < len(in.waiting) && ts.tryDeliver(local, in.waiting[n]) {
-			n++
-		}
-		in.waiting = in.waiting[n:]
-		if len(in.waiting) == 0 {
-			in.waiting, in.delivering = nil, false
-			ts.rt.mailbox.SetBacklogged(local, false)
-			in.mu.Unlock()
+		n, empty := ts.deliverSome(local, in)
+		if empty {
 			return
 		}
-		in.mu.Unlock()
 		if n > 0 {
 			pause = shortest
 		}
 		time.Sleep(pause)
 		pause = min(2*pause, longest)
 	}
+}
+
+// deliverSome delivers as many queued fragments as there is room for. If none is left, delivering
+// is over. It locks the queue.
+func (ts *twoSided) deliverSome(local int, in *recvQueue) (n int, empty bool) {
+	in.mu.Lock()
+	defer in.mu.Unlock()
+	for n < len(in.waiting) && ts.tryDeliver(local, in.waiting[n]) {
+		n++
+	}
+	in.waiting = in.waiting[n:]
+	if len(in.waiting) > 0 {
+		return n, false
+	}
+	in.waiting, in.delivering = nil, false
+	ts.rt.mailbox.SetBacklogged(local, false)
+	return n, true
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/testutil/eventually"
 	"libarmci/internal/testutil/pipe"
 	"libarmci/internal/transport"
 )
@@ -109,12 +110,9 @@ func TestDeferredLeavesWithoutCaller(t *testing.T) {
 				}
 			}
 			u.startStore(t, bytes)
-			for end := time.Now().Add(patience); g.tx.deferral.pending.Load() ||
-				g.queue.length.Load() > 0; {
-				if time.Sleep(time.Millisecond); time.Now().After(end) {
-					t.Fatalf("a store of %d bytes does not leave", bytes)
-				}
-			}
+			eventually.True(t, func() bool {
+				return !g.tx.deferral.pending.Load() && g.queue.length.Load() == 0
+			}, "a store of %d bytes does not leave", bytes)
 		}
 		u.tr.Close()
 		ends.Open[1].Close()

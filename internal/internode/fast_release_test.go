@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/testutil/eventually"
 	"libarmci/internal/testutil/leaktest"
 	"libarmci/internal/testutil/pipe"
 	"libarmci/internal/testutil/transporttest"
@@ -204,10 +205,6 @@ func errAfter(soon func(), do func() error) error {
 // awaitRelease waits until a connection has been released.
 func awaitRelease(t *testing.T, l *link) {
 	t.Helper()
-	for end := time.Now().Add(patience); l.state.Load() != linkReleased; time.Sleep(
-		50 * time.Microsecond) {
-		if time.Now().After(end) {
-			t.Fatal("the node does not answer")
-		}
-	}
+	released := func() bool { return l.state.Load() == linkReleased }
+	eventually.True(t, released, "the node does not answer")
 }

@@ -17,6 +17,7 @@ import (
 	"unsafe"
 
 	"libarmci/internal/kernel"
+	"libarmci/internal/testutil/eventually"
 	"libarmci/internal/testutil/leaktest"
 	"libarmci/internal/testutil/pipe"
 	"libarmci/internal/testutil/transporttest"
@@ -153,11 +154,7 @@ func (u *user) expectLost(t testing.TB, ends *transporttest.Ends, errs []error, 
 			t.Errorf("operation %d afterwards: %v", i, err)
 		}
 	}
-	for end := time.Now().Add(patience); u.open.Load() > 0; time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%d transfers do not end", u.open.Load())
-		}
-	}
+	eventually.True(t, func() bool { return u.open.Load() == 0 }, "transfers do not end")
 	losses(t, ends)
 	mine := 0
 	for _, l := range ends.Losses() {
@@ -275,12 +272,7 @@ func TestPeerLeaves(t *testing.T) {
 			}
 			ends.Open[1].Close()
 			g := u.tr.(*Transport).routes.targets[1]
-			for end := time.Now().Add(patience); !g.loss.goodbye.Load(); time.Sleep(
-				time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatal("the goodbye is not heard")
-				}
-			}
+			eventually.True(t, g.loss.goodbye.Load, "the goodbye is not heard")
 			err := u.operate(1)
 			if !errors.Is(err, transport.ErrPeerDead) ||
 				!strings.Contains(err.Error(), "has left") {
@@ -352,12 +344,8 @@ func TestCloseWithOpenRequests(t *testing.T) {
 					}
 				}
 			})
-			for end := time.Now().Add(patience); u.open.Load() > 0; time.Sleep(
-				time.Millisecond) {
-				if time.Now().After(end) {
-					t.Fatalf("%d transfers do not end", u.open.Load())
-				}
-			}
+			eventually.True(t, func() bool { return u.open.Load() == 0 },
+				"transfers do not end")
 			if l := ends.Losses(); <-patient && len(l) > 0 {
 				t.Error(l)
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/testutil/eventually"
 	"libarmci/internal/testutil/pipe"
 	"libarmci/internal/transport"
 )
@@ -155,9 +156,5 @@ func TestLateDataShortensTheGuard(t *testing.T) {
 	in.guard.returns = maxReturns
 	w.tr.LeaveIncoming(&v, true)
 	w.awaitAll()
-	for end := time.Now().Add(patience); !in.guard.needed.Load(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("what waited for the alarm leaves the guard long")
-		}
-	}
+	eventually.True(t, in.guard.needed.Load, "what waited for the alarm leaves the guard long")
 }

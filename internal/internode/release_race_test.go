@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/testutil/eventually"
 	"libarmci/internal/testutil/pipe"
 	"libarmci/internal/testutil/transporttest"
 	"libarmci/internal/transport"
@@ -32,12 +33,13 @@ func releaseLink(t testing.TB, tr transport.Transport, l *link, until int32) {
 	u := tr.(*Transport)
 	u.conns.restless.Store(true)
 	u.thread.requestRelease(l)
-	for end := time.Now().Add(patience); l.state.Load() < until; time.Sleep(
-		50 * time.Microsecond) {
-		if u.thread.requestRelease(l); time.Now().After(end) {
-			t.Fatal("the connection is not given back")
+	eventually.True(t, func() bool {
+		if l.state.Load() >= until {
+			return true
 		}
-	}
+		u.thread.requestRelease(l)
+		return false
+	}, "the connection is not given back")
 }
 
 // awaitLinksClosed waits until a rank has no connection to a node any more, and has closed those it
@@ -45,17 +47,13 @@ func releaseLink(t testing.TB, tr transport.Transport, l *link, until int32) {
 func awaitLinksClosed(t testing.TB, tr transport.Transport, node int) {
 	t.Helper()
 	u := tr.(*Transport)
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(
-		50 * time.Microsecond) {
+	eventually.True(t, func() bool {
 		pollers := 0
 		for range u.pollers.bySource.Range {
 			pollers++
 		}
-		if u.routes.targets[node].link.Load() == nil && pollers == 0 {
-			return
-		}
-	}
-	t.Fatal("the connection is not closed")
+		return u.routes.targets[node].link.Load() == nil && pollers == 0
+	}, "the connection is not closed")
 }
 
 // TestReleasedConnectionIsMadeAgain shows that a released connection is closed at both ends and
@@ -262,11 +260,7 @@ func TestGoodbyeCrossesRelease(t *testing.T) {
 	h.beginRelease()
 	h.sendKind(kindGoodbye)
 	g := h.ends.Open[0].(*Transport).routes.targets[1]
-	for end := time.Now().Add(patience); !g.loss.goodbye.Load(); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("the goodbye is not heard")
-		}
-	}
+	eventually.True(t, g.loss.goodbye.Load, "the goodbye is not heard")
 	h.s.Close()
 	if err := h.callNode(); !errors.Is(err, transport.ErrPeerDead) {
 		t.Errorf("a call to a node that has left: %v", err)

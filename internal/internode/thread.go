@@ -162,18 +162,7 @@ func (h *progressThread) run() {
 // serveRequests calls due functions, sends due frames, and polls the sources that want attention.
 // It returns false if there was nothing to do.
 func (h *progressThread) serveRequests() bool {
-	h.mu.Lock()
-	pollers, unsent := h.attention, h.untilFlush() == 0
-	var late []func()
-	if unsent {
-		h.flushAt.Store(0)
-		late, h.calls = h.calls, nil
-	}
-	h.attention = nil
-	for _, p := range pollers {
-		p.wantsAttention = false
-	}
-	h.mu.Unlock()
+	pollers, late, unsent := h.takeRequests()
 	for _, f := range late {
 		f()
 	}
@@ -186,6 +175,22 @@ func (h *progressThread) serveRequests() bool {
 		}
 	}
 	return len(pollers) > 0 || unsent && h.alarm == nil
+}
+
+// takeRequests empties the lists of what the thread has to do, except for calls that are not due.
+// unsent tells whether a flush is due. It locks mu.
+func (h *progressThread) takeRequests() (pollers []*poller, late []func(), unsent bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	pollers, h.attention = h.attention, nil
+	for _, p := range pollers {
+		p.wantsAttention = false
+	}
+	if unsent = h.untilFlush() == 0; unsent {
+		h.flushAt.Store(0)
+		late, h.calls = h.calls, nil
+	}
+	return pollers, late, unsent
 }
 
 // sendDue sends the frames and starts the senders that are due. What was deferred later keeps its

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/testutil/eventually"
 	"libarmci/internal/testutil/leaktest"
 	"libarmci/internal/testutil/pipe"
 	"libarmci/internal/testutil/transporttest"
@@ -132,11 +133,7 @@ func TestWaitKeepsConnection(t *testing.T) {
 		t.Error("a connection was made that may not be")
 	}
 	defer watch(true)()
-	for stop := time.Now().Add(patience); g.link.Load() == nil; time.Sleep(time.Millisecond) {
-		if time.Now().After(stop) {
-			t.Fatal("no connection is made")
-		}
-	}
+	eventually.True(t, func() bool { return g.link.Load() != nil }, "no connection is made")
 	net.Break(0, 2, 0)
 	losses(t, ends)
 }

@@ -9,11 +9,11 @@ import (
 	"runtime/debug"
 	"sync"
 	"testing"
-	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 
+	"libarmci/internal/testutil/eventually"
 	"libarmci/internal/testutil/leaktest"
 )
 
@@ -150,12 +150,7 @@ func TestSoonUnpinned(t *testing.T) {
 	p := mapMemory(t, 0, testBytes, unix.MAP_PRIVATE)
 	takeAndRelease(t, c, p, testBytes)
 	unmapMemory(t, p, testBytes)
-	for end := time.Now().Add(10 * time.Second); c.bytes.Load() > 0; time.Sleep(
-		time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatal("still pinned")
-		}
-	}
+	eventually.True(t, func() bool { return c.bytes.Load() == 0 }, "still pinned")
 }
 
 // An operation keeps its entry when the memory is mapped anew, though others get a new one.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"libarmci/internal/testutil/eventually"
 	"libarmci/internal/transport"
 )
 
@@ -48,9 +49,6 @@ func TestSlotsOfSlowReceiver(t *testing.T) {
 
 func awaitMessages(t *testing.T, has func(transport.Rank, int) bool, from transport.Rank, n int) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); !has(from, n); time.Sleep(time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("%d messages from rank %d did not come", n, from)
-		}
-	}
+	eventually.True(t, func() bool { return has(from, n) },
+		"%d messages from rank %d did not come", n, from)
 }

@@ -191,23 +191,27 @@ func (s *Server) OnUnfinished(call func(rank int)) {
 // which may end its process. It locks mu, but not during the calls.
 func (s *Server) sessionEnded(se *session, refusal error) {
 	s.waiting.Leave(se.conn)
-	s.mu.Lock()
-	delete(s.openSessions, se)
-	lost := se.rank >= 0 && s.ranks[se.rank].session == se
-	tell := func(int) {}
-	if lost {
-		s.setSlot(se.rank, slot{cannotReturn: true, endedWithoutBye: true, ledNode: -1,
-			processEnded: s.ranks[se.rank].processEnded})
-		if refusal != nil {
-			se.sendRefusal(refusal)
-		}
-		s.answerComplete()
-		s.countDeparture()
-		tell = s.unfinishedCall(se.rank)
-	}
-	s.mu.Unlock()
-	if lost {
+	if lost, tell := s.removeSession(se, refusal); lost {
 		s.onLost(se.rank)
 		tell(se.rank)
 	}
+}
+
+// removeSession is the part of sessionEnded that needs the lock. lost tells whether a rank has
+// left, with which the caller calls tell. It locks mu.
+func (s *Server) removeSession(se *session, refusal error) (lost bool, tell func(rank int)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.openSessions, se)
+	if se.rank < 0 || s.ranks[se.rank].session != se {
+		return false, nil
+	}
+	s.setSlot(se.rank, slot{cannotReturn: true, endedWithoutBye: true, ledNode: -1,
+		processEnded: s.ranks[se.rank].processEnded})
+	if refusal != nil {
+		se.sendRefusal(refusal)
+	}
+	s.answerComplete()
+	s.countDeparture()
+	return true, s.unfinishedCall(se.rank)
 }
