@@ -9,29 +9,48 @@ if(NOT TARGET armci_perf_worker)
 endif()
 set(here ${PROJECT_SOURCE_DIR}/bench)
 set(bench ${PROJECT_BINARY_DIR}/bench)
-file(GLOB sources CONFIGURE_DEPENDS ${ARMCI_PERF_SOURCE}/*.c ${here}/worker/*.c)
-list(REMOVE_ITEM sources ${ARMCI_PERF_SOURCE}/plain.c)
-file(GLOB headers CONFIGURE_DEPENDS ${ARMCI_PERF_SOURCE}/*.h ${here}/*/*.h
-  ${PROJECT_SOURCE_DIR}/include/*.h)
 add_custom_target(armci_bench)
 
-# armci_bench_worker(<name> <compiler> [SOURCES <file>...] [FLAGS <flag>...])
-function(armci_bench_worker name compiler)
-  cmake_parse_arguments(A "" "" "SOURCES;FLAGS" ${ARGN})
+# armci_bench_program(<name> COMPILER <word>... SOURCES <file>... [FLAGS <flag>...]
+#                     [LIBS <flag>...] [LIBRARY])
+# Builds build/bench/<name>; LIBRARY: with the library. The depfile has its headers, so that a
+# header compiles again only what includes it. CMake would build for ever what once depended on a
+# header that is gone: it forgets what it remembers.
+function(armci_bench_program name)
+  cmake_parse_arguments(A "LIBRARY" "" "COMPILER;SOURCES;FLAGS;LIBS" ${ARGN})
   set(output ${bench}/${name})
+  string(REPLACE "/" "_" target bench_${name})
+  get_filename_component(directory ${output} DIRECTORY)
+  set(compile ${A_COMPILER} ${ARMCI_PERF_CFLAGS} -I${ARMCI_PERF_SOURCE} -I${here}/worker ${A_FLAGS})
+  if(A_LIBRARY)
+    file(RELATIVE_PATH up ${directory} ${ARMCI_LIBDIR_classic})
+    list(PREPEND A_LIBS -L${ARMCI_LIBDIR_classic} -larmci
+      "-Wl,--enable-new-dtags,-rpath,$ORIGIN/${up}")
+  endif()
   add_custom_command(OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${bench}
-    COMMAND ${compiler} ${ARMCI_PERF_CFLAGS} -I${ARMCI_PERF_SOURCE} -I${here}/worker -o ${output}
-      ${sources} ${A_SOURCES}
-      -L${ARMCI_LIBDIR_classic} -larmci "-Wl,--enable-new-dtags,-rpath,$ORIGIN/../lib" -lpthread
-      ${A_FLAGS}
-    DEPENDS ${sources} ${A_SOURCES} ${headers}
+    COMMAND ${CMAKE_COMMAND} -E make_directory ${directory}
+    COMMAND ${CMAKE_COMMAND} -E rm -f
+      ${CMAKE_CURRENT_BINARY_DIR}/CMakeFiles/${target}.dir/compiler_depend.internal
+    COMMAND ${compile} -MM -MT ${output} ${A_SOURCES} > ${output}.d
+    COMMAND ${compile} -o ${output} ${A_SOURCES} ${A_LIBS} -lpthread
+    DEPENDS ${A_SOURCES}
+    DEPFILE ${output}.d
     COMMENT "compile bench/${name}" VERBATIM)
-  add_custom_target(bench_${name} DEPENDS ${output})
-  add_dependencies(bench_${name} armci_classic)
-  add_dependencies(armci_bench bench_${name})
+  add_custom_target(${target} DEPENDS ${output})
+  if(A_LIBRARY)
+    add_dependencies(${target} armci_classic)
+  endif()
+  add_dependencies(armci_bench ${target})
 endfunction()
 
+file(GLOB sources CONFIGURE_DEPENDS ${ARMCI_PERF_SOURCE}/*.c ${here}/worker/*.c)
+list(REMOVE_ITEM sources ${ARMCI_PERF_SOURCE}/plain.c)
+# armci_bench_worker(<name> <compiler> [SOURCES <file>...] [FLAGS <flag>...] [LIBS <flag>...])
+function(armci_bench_worker name compiler)
+  cmake_parse_arguments(A "" "" "SOURCES;FLAGS;LIBS" ${ARGN})
+  armci_bench_program(${name} COMPILER ${compiler} SOURCES ${sources} ${A_SOURCES}
+    FLAGS ${A_FLAGS} LIBS ${A_LIBS} LIBRARY)
+endfunction()
 armci_bench_worker(worker-none ${CMAKE_C_COMPILER})
 foreach(flavour openmpi mpich)
   if(ARMCI_CC_${flavour})
@@ -44,10 +63,10 @@ find_path(ARMCI_VERBS_INCLUDE infiniband/verbs.h
 find_library(ARMCI_VERBS_LIBRARY ibverbs DOC "libibverbs, for raw baselines and tests only")
 if(ARMCI_VERBS_INCLUDE AND ARMCI_VERBS_LIBRARY)
   file(GLOB verbs CONFIGURE_DEPENDS ${here}/rdma/*.c ${here}/verbs/*.c)
-  set(verbs_flags -DPERF_VERBS -I${here}/verbs -I${here}/rdma -I${ARMCI_VERBS_INCLUDE}
-    ${ARMCI_VERBS_LIBRARY})
+  set(verbs_flags -DPERF_VERBS -I${here}/verbs -I${here}/rdma -I${ARMCI_VERBS_INCLUDE})
+  set(verbs_library ${ARMCI_VERBS_LIBRARY})
   armci_bench_worker(worker-verbs ${CMAKE_C_COMPILER} SOURCES ${verbs}
-    FLAGS ${verbs_flags})
+    FLAGS ${verbs_flags} LIBS ${verbs_library})
 endif()
 
 find_path(ARMCI_FABRIC_INCLUDE rdma/fabric.h
@@ -56,7 +75,7 @@ find_library(ARMCI_FABRIC_LIBRARY fabric DOC "libfabric, for raw baselines and t
 if(ARMCI_FABRIC_INCLUDE AND ARMCI_FABRIC_LIBRARY)
   file(GLOB ofi CONFIGURE_DEPENDS ${here}/ofi/*.c ${here}/fabric/*.c)
   armci_bench_worker(worker-ofi ${CMAKE_C_COMPILER} SOURCES ${ofi}
-    FLAGS -DPERF_OFI -I${here}/fabric -I${ARMCI_FABRIC_INCLUDE} ${ARMCI_FABRIC_LIBRARY})
+    FLAGS -DPERF_OFI -I${here}/fabric -I${ARMCI_FABRIC_INCLUDE} LIBS ${ARMCI_FABRIC_LIBRARY})
 endif()
 
 # The microbenchmarks of the papers: MPI's messages, raw baselines and the library in the same
@@ -64,7 +83,7 @@ endif()
 if(ARMCI_CC_openmpi)
   file(GLOB papers CONFIGURE_DEPENDS ${here}/papers/worker/*.c)
   armci_bench_worker(worker-papers ${ARMCI_CC_openmpi} SOURCES ${papers} ${verbs}
-    FLAGS -DPERF_MPI -DPERF_PAPERS -I${here}/papers/worker ${verbs_flags})
+    FLAGS -DPERF_MPI -DPERF_PAPERS -I${here}/papers/worker ${verbs_flags} LIBS ${verbs_library})
 endif()
 
 # The benchmark of MPI one-sided communication: plain MPI programs, which link nothing of the
@@ -73,45 +92,25 @@ file(GLOB windows CONFIGURE_DEPENDS ${here}/windows/*.c)
 list(APPEND windows ${here}/worker/wire.c ${here}/worker/dial.c ${ARMCI_PERF_SOURCE}/timing.c)
 foreach(flavour openmpi mpich)
   if(ARMCI_CC_${flavour})
-    set(output ${bench}/windows-${flavour})
-    add_custom_command(OUTPUT ${output}
-      COMMAND ${CMAKE_COMMAND} -E make_directory ${bench}
-      COMMAND ${ARMCI_CC_${flavour}} ${ARMCI_PERF_CFLAGS} -I${here}/windows -I${here}/worker
-        -I${ARMCI_PERF_SOURCE} -o ${output} ${windows} -lpthread
-      DEPENDS ${windows} ${headers}
-      COMMENT "compile bench/windows-${flavour}" VERBATIM)
-    add_custom_target(bench_windows-${flavour} DEPENDS ${output})
-    add_dependencies(armci_bench bench_windows-${flavour})
+    armci_bench_program(windows-${flavour} COMPILER ${ARMCI_CC_${flavour}} SOURCES ${windows}
+      FLAGS -I${here}/windows)
   endif()
 endforeach()
 
 # One start of operations in which ranks wait for each other (bench -waits): the library's, and each
 # MPI's in a plain MPI program, which links nothing of the library; and what disturbs them.
-# armci_bench_waits(<name> COMPILER <word>... SOURCES <file>... [FLAGS <flag>...])
-function(armci_bench_waits name)
-  cmake_parse_arguments(A "" "" "COMPILER;SOURCES;FLAGS" ${ARGN})
-  set(output ${bench}/${name})
-  add_custom_command(OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${bench}
-    COMMAND ${A_COMPILER} ${ARMCI_PERF_CFLAGS} -I${here}/waits -I${here}/worker
-      -I${ARMCI_PERF_SOURCE} -o ${output} ${A_SOURCES} ${A_FLAGS} -lpthread
-    DEPENDS ${A_SOURCES} ${headers}
-    COMMENT "compile bench/${name}" VERBATIM)
-  add_custom_target(bench_${name} DEPENDS ${output})
-  add_dependencies(armci_bench bench_${name})
-endfunction()
-set(waits ${here}/waits/main.c ${here}/waits/handover.c ${ARMCI_PERF_SOURCE}/timing.c)
-armci_bench_waits(disturb COMPILER ${CMAKE_C_COMPILER} SOURCES ${here}/waits/disturb.c)
-armci_bench_waits(waits-armci COMPILER ${CMAKE_C_COMPILER}
+set(waits ${here}/waits/main.c ${here}/waits/handover.c ${here}/worker/from.c
+  ${ARMCI_PERF_SOURCE}/timing.c)
+armci_bench_program(disturb COMPILER ${CMAKE_C_COMPILER} SOURCES ${here}/waits/disturb.c)
+armci_bench_program(waits-armci COMPILER ${CMAKE_C_COMPILER}
   SOURCES ${waits} ${here}/waits/ours.c ${here}/waits/raw.c ${here}/worker/wire.c
-    ${here}/worker/dial.c ${here}/worker/from.c
-  FLAGS -L${ARMCI_LIBDIR_classic} -larmci "-Wl,--enable-new-dtags,-rpath,$ORIGIN/../lib")
-add_dependencies(bench_waits-armci armci_classic)
+    ${here}/worker/dial.c
+  FLAGS -I${here}/waits LIBRARY)
 foreach(flavour openmpi mpich)
   if(ARMCI_CC_${flavour})
-    armci_bench_waits(waits-${flavour} COMPILER ${ARMCI_CC_${flavour}}
-      SOURCES ${waits} ${here}/waits/messages.c ${here}/waits/epochs.c ${here}/worker/from.c
-      FLAGS -ldl)
+    armci_bench_program(waits-${flavour} COMPILER ${ARMCI_CC_${flavour}}
+      SOURCES ${waits} ${here}/waits/messages.c ${here}/waits/epochs.c
+      FLAGS -I${here}/waits LIBS -ldl)
   endif()
 endforeach()
 
@@ -150,8 +149,8 @@ if(TARGET armci_caf AND TARGET armci_fortran AND CMAKE_Fortran_COMPILER_ID STREQ
   add_dependencies(bench_caf-armci armci_caf armci_fortran)
 endif()
 # Any coarray program's time in its coarray library, to be preloaded.
-armci_bench_caf(calls.so SOURCES ${here}/caf/calls.c
-  COMPILER ${CMAKE_C_COMPILER} ${ARMCI_PERF_CFLAGS} -fPIC -shared FLAGS -ldl)
+armci_bench_program(caf-calls.so COMPILER ${CMAKE_C_COMPILER} SOURCES ${here}/caf/calls.c
+  FLAGS -fPIC -shared LIBS -ldl)
 if(ARMCI_OPENCOARRAYS)
   armci_bench_caf(openmpi SOURCES ${caf_alone}
     COMPILER ${ARMCI_OPENCOARRAYS} -J${bench}/caf/openmpi)

@@ -44,9 +44,6 @@ func key(r *figure.Row) string {
 	return fmt.Sprint(r.Where, "\t", r.Op, "\t", r.Shape, "\t", r.Bytes, "\t", r.Ranks)
 }
 
-// comparable are units in which a ratio means something: of a time or a rate.
-var comparable = []string{"ns", "MB/s", "Mop/s"}
-
 // compare measures both builds and writes the table.
 func (o *options) compare(jobs []job, out io.Writer) error {
 	var order []string
@@ -60,8 +57,7 @@ func (o *options) compare(jobs []job, out io.Writer) error {
 				which := (turn + run) % 2 // the second build is not always the same
 				build := [2]string{o.against, o.build}[which]
 				err := o.start(j, build, func(r figure.Row) {
-					if !slices.Contains(comparable, r.Unit) ||
-						r.Ours.Median <= 0 {
+					if r.Ours.Median <= 0 {
 						return
 					}
 					p := pairs[key(&r)]
@@ -84,7 +80,7 @@ func (o *options) compare(jobs []job, out io.Writer) error {
 	var all []*pair
 	var rows []figure.Row
 	for _, k := range order {
-		if p := pairs[k]; len(p.Samples) > 0 { // else only one build has it
+		if p := pairs[k]; len(p.Costs()) > 0 { // both have it, and it can be compared
 			all, rows = append(all, p), append(rows, p.Row)
 		}
 	}
@@ -101,16 +97,8 @@ func (o *options) compare(jobs []job, out io.Writer) error {
 	return err
 }
 
-// ratios are what the later build costs beside the earlier one, by run.
-func (p *pair) ratios() figure.Samples {
-	if p.Unit == "ns" {
-		return p.Samples.Ratios(p.RawSamples)
-	}
-	return p.RawSamples.Ratios(p.Samples)
-}
-
 func (p *pair) flagged() bool {
-	all := p.ratios()
+	all := p.Costs()
 	return len(all) > 0 && slices.Min(all) > slower
 }
 
@@ -126,10 +114,10 @@ func writeComparison(w io.Writer, all []*pair) {
 				"|\n|---|---|---|---|---|---|\n", where)
 		}
 		text, mark := "", ""
-		for _, r := range p.ratios() {
+		for _, r := range p.Costs() {
 			text += strconv.FormatFloat(r, 'f', 2, 64) + " "
 		}
-		ratios = append(ratios, p.ratios()...)
+		ratios = append(ratios, p.Costs()...)
 		if p.flagged() {
 			flagged++
 			mark = "**slower**"

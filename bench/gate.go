@@ -6,8 +6,6 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -32,31 +30,24 @@ type figuresLine struct {
 	Ratio  map[string]float64 `json:"ratio"`
 }
 
-// costRatio is how much more a figure costs than raw; 0: it has no baseline.
-func costRatio(r *figure.Row) float64 {
-	switch {
-	case r.Ratio <= 0 || r.Raw.Median <= 0 || !slices.Contains(comparable, r.Unit):
-		return 0
-	case r.Unit == "ns":
-		return r.Ratio
-	}
-	return 1 / r.Ratio
-}
-
 // gate measures up to gateTries series and returns an error that names each figure whose ratio was
 // more than `slower` times that of the last line in all of them. With -record it measures all and
 // appends their medians.
 func (o *options) gate(jobs []job, out io.Writer) error {
-	last, err := lastFigures(o.gateFile)
+	lines, err := readFigures(o.gateFile)
 	if err != nil {
 		return err
+	}
+	var last figuresLine
+	if len(lines) > 0 {
+		last = lines[len(lines)-1]
 	}
 	var tries []map[string]float64
 	for try := range gateTries {
 		ratios, wrong := map[string]float64{}, 0
 		for _, j := range jobs {
 			err := o.start(j, o.build, func(r figure.Row) {
-				if ratio := costRatio(&r); ratio > 0 {
+				if ratio := r.Costs().Median(); ratio > 0 {
 					ratios[r.Op+" "+r.Place()] = ratio
 				}
 			}, &wrong)
@@ -105,21 +96,20 @@ func worseInAll(last map[string]float64, tries []map[string]float64) (names []st
 	return names
 }
 
-// lastFigures reads the last line of a file; none where there is no file yet.
-func lastFigures(file string) (last figuresLine, err error) {
+// readFigures reads the lines of a file; none where there is no file yet.
+func readFigures(file string) (all []figuresLine, err error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
-		return last, nil
+		return nil, nil
 	}
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	lines.Buffer(nil, 1<<20)
-	for number := 1; err == nil && lines.Scan(); number++ {
-		last = figuresLine{}
-		if err = json.Unmarshal(lines.Bytes(), &last); err != nil {
-			err = fmt.Errorf("%s, line %d: %w", file, number, err)
+	for text := range strings.Lines(string(text)) {
+		var line figuresLine
+		if err := json.Unmarshal([]byte(text), &line); err != nil {
+			return nil, fmt.Errorf("%s, line %d: %w", file, len(all)+1, err)
 		}
+		all = append(all, line)
 	}
-	return last, errors.Join(err, lines.Err())
+	return all, err
 }
 
 // appendFigures writes the medians of the series as a line of today's commit.
@@ -127,13 +117,13 @@ func appendFigures(file string, tries []map[string]float64) error {
 	line := figuresLine{Commit: commit(), Date: time.Now().Format(time.DateOnly),
 		Ratio: map[string]float64{}}
 	for name := range maps.Keys(tries[0]) {
-		var all []float64
+		var all figure.Samples
 		for _, ratios := range tries {
 			if ratio, found := ratios[name]; found {
 				all = append(all, ratio)
 			}
 		}
-		line.Ratio[name] = float64(int(figure.Median(all)*1000+0.5)) / 1000
+		line.Ratio[name] = float64(int(all.Median()*1000+0.5)) / 1000
 	}
 	text, err := json.Marshal(line)
 	if err != nil {

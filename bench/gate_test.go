@@ -7,9 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
-
-	"libarmci/internal/figure"
 )
 
 // TestWorseInAllSeries shows that a figure is worse only if it is slower in every series, or
@@ -32,8 +31,8 @@ func TestWorseInAllSeries(t *testing.T) {
 // TestFiguresFile writes two lines; the last one counts, with the medians of its series.
 func TestFiguresFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "figures.jsonl")
-	if last, err := lastFigures(file); err != nil || len(last.Ratio) > 0 {
-		t.Errorf("without a file: %v, %v", last, err)
+	if lines, err := readFigures(file); err != nil || len(lines) > 0 {
+		t.Errorf("without a file: %v, %v", lines, err)
 	}
 	for _, factor := range []float64{1, 2} {
 		err := appendFigures(file, []map[string]float64{{"put 8 B": 3 * factor},
@@ -42,30 +41,22 @@ func TestFiguresFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	last, err := lastFigures(file)
-	if err != nil || last.Ratio["put 8 B"] != 4 || last.Date == "" {
-		t.Errorf("the last line is %v, %v", last, err)
+	lines, err := readFigures(file)
+	if err != nil || len(lines) != 2 || lines[1].Ratio["put 8 B"] != 4 || lines[1].Date == "" {
+		t.Errorf("the lines are %v, %v", lines, err)
+	}
+	dir := t.TempDir()
+	if err := drawHistory([]string{"-svg", dir, file}); err != nil {
+		t.Fatal(err)
+	}
+	picture, err := os.ReadFile(filepath.Join(dir, "history-put.svg"))
+	if err != nil || strings.Count(string(picture), "<circle") != 2 {
+		t.Errorf("two lines are drawn as %s, %v", picture, err)
 	}
 	if err := os.WriteFile(file, []byte("no JSON\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := lastFigures(file); err == nil {
+	if _, err := readFigures(file); err == nil {
 		t.Error("a line that is no JSON is accepted")
-	}
-}
-
-// TestCostRatio shows that a lower rate costs more, and that figures without a baseline have no
-// ratio.
-func TestCostRatio(t *testing.T) {
-	raw := figure.Value{Median: 1, Least: 1, Most: 1}
-	for _, c := range []struct {
-		unit  string
-		ratio float64
-		want  float64
-	}{{"ns", 2, 2}, {"MB/s", 0.5, 2}, {"%", 2, 0}, {"ns", 0, 0}} {
-		r := figure.Row{Unit: c.unit, Raw: raw, Ratio: c.ratio}
-		if got := costRatio(&r); got != c.want {
-			t.Errorf("%v of unit %s costs %v", c.ratio, c.unit, got)
-		}
 	}
 }

@@ -26,6 +26,7 @@ const usage = `usage: bench [OPTION]...
        bench windows [OPTION]...     MPI one-sided communication; -h says which
        bench caf [OPTION]...         coarrays of Fortran; -h says which
        bench -waits [OPTION]...      how ranks wait for each other; -waits -h says which
+       bench history -svg DIRECTORY FILE                 charts of a file of -gate
        bench run [-csv FILE] [-json FILE] COMMAND...     the figures that a program prints
 
 Measures on this machine, or between nodes, ours and a raw baseline alternating,
@@ -109,8 +110,11 @@ func command(args []string) func() error {
 	if i := slices.Index(args, "-waits"); i >= 0 {
 		return func() error { return runWaits(slices.Delete(slices.Clone(args), i, i+1)) }
 	}
-	if len(args) > 0 && args[0] == "run" {
+	switch {
+	case len(args) > 0 && args[0] == "run":
 		return func() error { return runProgram(args[1:], os.Stdout) }
+	case len(args) > 0 && args[0] == "history":
+		return func() error { return drawHistory(args[1:]) }
 	}
 	for _, s := range []*suite{&oneSided, &coarrays} {
 		if len(args) > 0 && args[0] == s.name {

@@ -5,23 +5,12 @@
 set(apps ${here}/apps)
 file(GLOB apps_shared CONFIGURE_DEPENDS ${apps}/*.c)
 list(APPEND apps_shared ${ARMCI_PERF_SOURCE}/timing.c)
-# armci_bench_app(<directory> [FLAGS <flag>...])
+# armci_bench_app(<directory> [LIBS <flag>...])
 function(armci_bench_app name)
-  cmake_parse_arguments(A "" "" "FLAGS" ${ARGN})
+  cmake_parse_arguments(A "" "" "LIBS" ${ARGN})
   file(GLOB sources CONFIGURE_DEPENDS ${apps}/${name}/*.c)
-  file(GLOB local CONFIGURE_DEPENDS ${apps}/*.h ${apps}/${name}/*.h)
-  set(output ${bench}/apps/${name})
-  add_custom_command(OUTPUT ${output}
-    COMMAND ${CMAKE_COMMAND} -E make_directory ${bench}/apps
-    COMMAND ${ARMCI_CC_openmpi} ${ARMCI_PERF_CFLAGS} -I${apps} -I${ARMCI_PERF_SOURCE} -o ${output}
-      ${sources} ${apps_shared}
-      -L${ARMCI_LIBDIR_classic} -larmci "-Wl,--enable-new-dtags,-rpath,$ORIGIN/../../lib" -lpthread
-      -lm ${A_FLAGS}
-    DEPENDS ${sources} ${apps_shared} ${local} ${headers}
-    COMMENT "compile bench/apps/${name}" VERBATIM)
-  add_custom_target(bench_app_${name} DEPENDS ${output})
-  add_dependencies(bench_app_${name} armci_classic)
-  add_dependencies(armci_bench bench_app_${name})
+  armci_bench_program(apps/${name} COMPILER ${ARMCI_CC_openmpi} SOURCES ${sources} ${apps_shared}
+    FLAGS -I${apps} LIBS -lm ${A_LIBS} LIBRARY)
 endfunction()
 
 if(ARMCI_CC_openmpi)
@@ -35,6 +24,6 @@ if(ARMCI_CC_openmpi)
   find_library(ARMCI_SCALAPACK scalapack-openmpi
     DOC "ScaLAPACK for Open MPI, for a comparison only")
   if(ARMCI_SCALAPACK)
-    armci_bench_app(srumma FLAGS ${ARMCI_SCALAPACK} -llapack -lblas)
+    armci_bench_app(srumma LIBS ${ARMCI_SCALAPACK} -llapack -lblas)
   endif()
 endif()

@@ -9,7 +9,8 @@
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdio.h>
-#include <time.h>
+
+#include "timing.h"
 
 typedef long arg;
 #define ARGS \
@@ -22,13 +23,6 @@ static struct {
 	long calls;
 } accesses, waits;
 
-static double now(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* Passes more arguments than the function has: those that it does not have, it does not read. */
 #define TIMED(kind, name) \
 	void _gfortran_caf_##name(ARGS); \
@@ -37,9 +31,9 @@ static double now(void)
 		static void (*real)(ARGS); \
 		if (!real) \
 			*(void **)&real = dlsym(RTLD_NEXT, "_gfortran_caf_" #name); \
-		double begin = now(); \
+		double begin = timing_now(); \
 		real(THE_ARGS); \
-		kind.seconds += now() - begin; \
+		kind.seconds += timing_now() - begin; \
 		kind.calls++; \
 	}
 

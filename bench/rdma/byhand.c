@@ -35,7 +35,6 @@ void rdma_put_by_hand(void *arg, long n)
 {
 	struct perf_transfer *t = arg;
 	struct ibv_sge list;
-	double begin = timing_now();
 	for (long i = 0; i < n; i++) {
 		link_receive(&rdma.link);
 		rows(rdma.link.memory, t->mine, t, true);
@@ -43,20 +42,17 @@ void rdma_put_by_hand(void *arg, long n)
 		link_say(&rdma.link, &write, UNPACK);
 		said_and_answered(&rdma.link);
 	}
-	rdma.clock += timing_now() - begin;
 }
 
 void rdma_get_by_hand(void *arg, long n)
 {
 	struct perf_transfer *t = arg;
-	double begin = timing_now();
 	for (long i = 0; i < n; i++) {
 		link_receive(&rdma.link);
 		link_say(&rdma.link, NULL, PACK);
 		said_and_answered(&rdma.link);
 		rows(rdma.link.memory, t->mine, t, false);
 	}
-	rdma.clock += timing_now() - begin;
 }
 
 void rdma_end_by_hand(void)

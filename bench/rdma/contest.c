@@ -17,10 +17,10 @@ static int list_ways(struct rdma_way *w, const struct rdma_contest *k)
 			w[n++] = (struct rdma_way){bench_settings[i], i, k->c.ours, k->c.arg,
 				k->c.clock, 0};
 	if (k->packed)
-		w[n++] = (struct rdma_way){"packed", 0, k->packed, k->c.arg, &rdma.clock, 0};
+		w[n++] = (struct rdma_way){"packed", 0, k->packed, k->c.arg, NULL, 0};
 	if (k->by_hand)
-		w[n++] = (struct rdma_way){"by-hand", 0, k->by_hand, k->c.arg, &rdma.clock, 0};
-	w[n++] = (struct rdma_way){"raw", 0, rdma_raw, NULL, &rdma.clock, 0};
+		w[n++] = (struct rdma_way){"by-hand", 0, k->by_hand, k->c.arg, NULL, 0};
+	w[n++] = (struct rdma_way){"raw", 0, rdma_raw, NULL, NULL, 0};
 	return n;
 }
 

@@ -27,36 +27,10 @@ static void put_all(struct fences *f, int nodes)
 	for (int k = 1; k <= nodes; k++) ARMCI_Put(f->mine, f->theirs[after(k)], BYTES, after(k));
 }
 
-static void fence_one(void *arg, long n)
-{
-	struct fences *f = arg;
-	for (long i = 0; i < n; i++) {
-		put_all(f, 1);
-		double begin = timing_now();
-		ARMCI_Fence(after(1));
-		f->clock += timing_now() - begin;
-	}
-}
-
-static void fence_all(void *arg, long n)
-{
-	struct fences *f = arg;
-	for (long i = 0; i < n; i++) {
-		put_all(f, f->nodes);
-		double begin = timing_now();
-		ARMCI_AllFence();
-		f->clock += timing_now() - begin;
-	}
-}
-
-static void put_and_fence(void *arg, long n)
-{
-	struct fences *f = arg;
-	for (long i = 0; i < n; i++) {
-		put_all(f, f->nodes);
-		ARMCI_AllFence();
-	}
-}
+#define F ((struct fences *)arg)
+PERF_COUNTED(fence_one, F->clock, put_all(F, 1), ARMCI_Fence(after(1)), (void)0)
+PERF_COUNTED(fence_all, F->clock, put_all(F, F->nodes), ARMCI_AllFence(), (void)0)
+PERF_BODY(put_and_fence, put_all(F, F->nodes); ARMCI_AllFence())
 
 static void write_and_wait(void *arg, long n)
 {

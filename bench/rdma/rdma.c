@@ -42,9 +42,7 @@ void rdma_request(enum ibv_wr_opcode opcode, size_t bytes)
 void rdma_raw(void *arg, long n)
 {
 	(void)arg;
-	double begin = timing_now();
 	for (long i = 0; i < n; i++) link_do(&rdma.link, &rdma.request);
-	rdma.clock += timing_now() - begin;
 }
 
 static const struct {
@@ -79,7 +77,6 @@ bool bench_verbs_baseline(struct perf_case *c, int k)
 		rdma_request(baselines[i].opcode,
 			c->bytes > 0 ? (size_t)(c->bytes * (c->ops > 0 ? c->ops : 1)) : 8);
 		c->raw = rdma_raw;
-		c->raw_clock = &rdma.clock;
 		c->warm = perf_pace(0, 0.05); // as in contest.c
 		return true;
 	}
@@ -118,36 +115,28 @@ static char *new_pages(size_t bytes)
 
 // Puts from memory that has never been used, beside raw writes that register it: the pages are
 // there; only what uses them counts.
-static void put_new(void *arg, long n)
+static void put_from(char *p, const struct perf_transfer *t)
 {
-	struct perf_transfer *t = arg;
-	for (long i = 0; i < n; i++) {
-		char *p = new_pages((size_t)t->count[0]);
-		double begin = timing_now();
-		ARMCI_Put(p, t->theirs, t->count[0], perf_peer);
-		ARMCI_Fence(perf_peer);
-		t->clock += timing_now() - begin;
-		munmap(p, (size_t)t->count[0]);
-	}
+	ARMCI_Put(p, t->theirs, t->count[0], perf_peer);
+	ARMCI_Fence(perf_peer);
 }
 
-static void write_new(void *arg, long n)
+static void write_from(char *p, const struct perf_transfer *t)
 {
-	struct perf_transfer *t = arg;
-	size_t size = (size_t)t->count[0];
-	for (long i = 0; i < n; i++) {
-		char *p = new_pages(size);
-		double begin = timing_now();
-		struct ibv_mr *m = ibv_reg_mr(rdma.link.domain, p, size, IBV_ACCESS_LOCAL_WRITE);
-		perf_need(m != NULL, "registration");
-		rdma.list.addr = (uintptr_t)p;
-		rdma.list.lkey = m->lkey;
-		link_do(&rdma.link, &rdma.request);
-		perf_need(ibv_dereg_mr(m) == 0, "end of a registration");
-		rdma.clock += timing_now() - begin;
-		munmap(p, size);
-	}
+	struct ibv_mr *m = ibv_reg_mr(rdma.link.domain, p, (size_t)t->count[0],
+		IBV_ACCESS_LOCAL_WRITE);
+	perf_need(m != NULL, "registration");
+	rdma.list.addr = (uintptr_t)p;
+	rdma.list.lkey = m->lkey;
+	link_do(&rdma.link, &rdma.request);
+	perf_need(ibv_dereg_mr(m) == 0, "end of a registration");
 }
+
+#define NEW_PAGES(name, call)                                                            \
+	PERF_COUNTED(name, t->clock, char *p = new_pages((size_t)t->count[0]), call,     \
+		munmap(p, (size_t)t->count[0]))
+NEW_PAGES(put_new, put_from(p, t))
+NEW_PAGES(write_new, write_from(p, t))
 
 void perf_put_new(void)
 {
@@ -162,7 +151,7 @@ void perf_put_new(void)
 			.raw = write_new,
 			.arg = &t,
 			.clock = &t.clock,
-			.raw_clock = &rdma.clock};
+			.raw_clock = &t.clock};
 		t.count[0] = bytes;
 		rdma_request(IBV_WR_RDMA_WRITE, (size_t)bytes);
 		perf_solo(&c);

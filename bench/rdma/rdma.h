@@ -13,7 +13,6 @@ struct rdma {
 	bool open;
 	struct ibv_send_wr request; // of the raw loop
 	struct ibv_sge list;
-	double clock;
 };
 extern struct rdma rdma;
 

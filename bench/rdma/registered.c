@@ -39,7 +39,7 @@ static void measure(struct perf_transfer *t, const char *op, const char *memory,
 	char name[64];
 	snprintf(name, sizeof name, "%s/%s", op, memory);
 	struct perf_case c = {.op = name, .shape = ops ? "batch" : "-", .bytes = bytes, .ops = ops,
-		.unit = TIMING_NS, .ours = body, .arg = t, .raw_clock = &rdma.clock};
+		.unit = TIMING_NS, .ours = body, .arg = t};
 	t->count[0] = bytes;
 	rdma_request(opcode, (size_t)bytes);
 	c.raw = ops ? raw_batch : rdma_raw;

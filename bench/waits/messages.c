@@ -46,28 +46,9 @@ void flavour_gather(double *from, int n, double *to)
 	MPI_Gather(from, n, MPI_DOUBLE, to, n, MPI_DOUBLE, 0, MPI_COMM_WORLD);
 }
 
-static double barrier(long n)
-{
-	double begin = timing_now();
-	for (long i = 0; i < n; i++) MPI_Barrier(MPI_COMM_WORLD);
-	return timing_now() - begin;
-}
-
-static double bcast(long n)
-{
-	double begin = timing_now();
-	for (long i = 0; i < n; i++)
-		MPI_Bcast(mine, size, MPI_BYTE, (int)(i % ranks), MPI_COMM_WORLD);
-	return timing_now() - begin;
-}
-
-static double sum(long n)
-{
-	double begin = timing_now();
-	for (long i = 0; i < n; i++)
-		MPI_Allreduce(mine, other, size / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-	return timing_now() - begin;
-}
+TIMING_LOOP(barrier, true, MPI_Barrier(MPI_COMM_WORLD))
+TIMING_LOOP(bcast, true, MPI_Bcast(mine, size, MPI_BYTE, (int)(i % ranks), MPI_COMM_WORLD))
+TIMING_LOOP(sum, true, MPI_Allreduce(mine, other, size / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))
 
 static void send_message(void) { MPI_Send(mine, size, MPI_BYTE, peer(), TAG, MPI_COMM_WORLD); }
 

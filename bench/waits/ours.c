@@ -59,16 +59,9 @@ void flavour_gather(double *from, int n, double *to)
 		armci_msg_rcv(TAG + 1, to + (size_t)r * (size_t)n, bytes, &got, r);
 }
 
-#define LOOP(name, call)                                \
-	static double name(long n)                      \
-	{                                               \
-		double begin = timing_now();                   \
-		for (long i = 0; i < n; i++) call;      \
-		return timing_now() - begin;                   \
-	}
-LOOP(barrier, ARMCI_Barrier())
-LOOP(bcast, armci_msg_bcast(mine, size, (int)(i % ranks)))
-LOOP(sums, armci_msg_dgop((double *)(void *)mine, size / 8, (char *)"+"))
+TIMING_LOOP(barrier, true, ARMCI_Barrier())
+TIMING_LOOP(bcast, true, armci_msg_bcast(mine, size, (int)(i % ranks)))
+TIMING_LOOP(sums, true, armci_msg_dgop((double *)(void *)mine, size / 8, (char *)"+"))
 
 static double sum(long n)
 {
@@ -136,28 +129,18 @@ static double lock_remote(long n)
 	return handovers(&(struct operation){.lock = lock, .unlock = unlock}, 1, n);
 }
 
+TIMING_LOOP(get, me == 0, if (me == 0) ARMCI_Get(memory[ranks - 1], mine, size, ranks - 1))
+
 // The last rank computes until rank 0 has measured.
 static double get_computing(long n)
 {
 	long *stop = (long *)(void *)(memory[me] + STOP), one = 1;
-	double begin = timing_now(), t = 0;
-	volatile double sink = 1;
-	for (long i = 0; me == 0 && i < n; i++) ARMCI_Get(memory[ranks - 1], mine, size, ranks - 1);
-	if (me == 0) {
-		t = timing_now() - begin;
+	double t = me == 0 ? get(n) : 0;
+	if (me == 0)
 		ARMCI_Put(&one, memory[ranks - 1] + STOP, sizeof one, ranks - 1);
-	}
-	while (me == ranks - 1 && !*(volatile long *)stop)
-		for (int i = 0; i < 1000; i++) sink = sink * 1.0000001 + 1e-9;
+	while (me == ranks - 1 && !*(volatile long *)stop) timing_compute(100);
 	*stop = 0;
 	return t;
-}
-
-static double get(long n)
-{
-	double begin = timing_now();
-	for (long i = 0; me == 0 && i < n; i++) ARMCI_Get(memory[ranks - 1], mine, size, ranks - 1);
-	return me == 0 ? timing_now() - begin : 0;
 }
 
 const struct operation operations[] = {

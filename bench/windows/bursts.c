@@ -28,22 +28,20 @@ static void burst(int target)
 	}
 }
 
-// From rank 0 to rank 1; rank 0's time counts.
-static double epochs(long n)
+// From the others, or the only one, to the target. Rank 0's time counts.
+static void epoch(int target)
 {
-	double begin = timing_now();
-	for (long i = 0; i < n; i++) {
-		if (me == 0) {
-			MPI_Win_start(area.others, 0, area.win);
-			burst(1);
-			MPI_Win_complete(area.win);
-		} else {
-			MPI_Win_post(area.others, 0, area.win);
-			MPI_Win_wait(area.win);
-		}
+	if (me == target) {
+		MPI_Win_post(area.others, 0, area.win);
+		MPI_Win_wait(area.win);
+	} else {
+		MPI_Win_start(area.others, 0, area.win);
+		burst(target);
+		MPI_Win_complete(area.win);
 	}
-	return me == 0 ? timing_now() - begin : 0;
 }
+TIMING_LOOP(epochs, me == 0, epoch(1))
+TIMING_LOOP(from_all, me == 0, epoch(0))
 
 static void bandwidth_of(size_t bytes, bool gets)
 {
@@ -77,12 +75,11 @@ void bandwidth(void)
 	area_close();
 }
 
-static double work_alone(long n)
+static void work_burst(void)
 {
-	double begin = timing_now();
-	for (long i = 0; me == 0 && i < n * BURST; i++) timing_compute(work);
-	return me == 0 ? timing_now() - begin : 0;
+	for (int k = 0; me == 0 && k < BURST; k++) timing_compute(work);
 }
+TIMING_LOOP(work_alone, me == 0, work_burst())
 
 // How much of the shorter of the two, transfer and work, goes on beside the other.
 static double hidden(double transfer, double alone, double both)
@@ -177,23 +174,6 @@ void skew(void)
 		measure(&f);
 	}
 	area_close();
-}
-
-// To rank 0, whose time counts: from its post until all have completed.
-static double from_all(long n)
-{
-	double begin = timing_now();
-	for (long i = 0; i < n; i++) {
-		if (me == 0) {
-			MPI_Win_post(area.others, 0, area.win);
-			MPI_Win_wait(area.win);
-		} else {
-			MPI_Win_start(area.others, 0, area.win);
-			burst(0);
-			MPI_Win_complete(area.win);
-		}
-	}
-	return me == 0 ? timing_now() - begin : 0;
 }
 
 void origins(void)

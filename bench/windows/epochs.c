@@ -5,45 +5,30 @@
 
 #include <stdio.h>
 
-static double pscw(long n)
+static void epoch(void)
 {
-	double begin = timing_now();
-	for (long i = 0; i < n; i++) {
-		if (me == 0) {
-			MPI_Win_post(area.others, 0, area.win);
-			MPI_Win_wait(area.win);
-		} else {
-			MPI_Win_start(area.others, 0, area.win);
-			MPI_Win_complete(area.win);
-		}
+	if (me == 0) {
+		MPI_Win_post(area.others, 0, area.win);
+		MPI_Win_wait(area.win);
+	} else {
+		MPI_Win_start(area.others, 0, area.win);
+		MPI_Win_complete(area.win);
 	}
-	return me == 0 ? timing_now() - begin : 0;
-}
-
-static double fences(long n)
-{
-	double begin = timing_now();
-	for (long i = 0; i < n; i++) MPI_Win_fence(0, area.win);
-	return timing_now() - begin;
-}
-
-static double barriers(long n)
-{
-	double begin = timing_now();
-	for (long i = 0; i < n; i++) MPI_Barrier(MPI_COMM_WORLD);
-	return timing_now() - begin;
 }
 
 // All origins at the same time.
-static double contended(long n)
+static void lock(void)
 {
-	double begin = timing_now();
-	for (long i = 0; me > 0 && i < n; i++) {
-		MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, area.win);
-		MPI_Win_unlock(0, area.win);
-	}
-	return me > 0 ? timing_now() - begin : 0;
+	if (me == 0)
+		return;
+	MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, area.win);
+	MPI_Win_unlock(0, area.win);
 }
+
+TIMING_LOOP(pscw, me == 0, epoch())
+TIMING_LOOP(fences, true, MPI_Win_fence(0, area.win))
+TIMING_LOOP(barriers, true, MPI_Barrier(MPI_COMM_WORLD))
+TIMING_LOOP(contended, me > 0, lock())
 
 void synchronisation(void)
 {

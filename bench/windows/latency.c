@@ -26,17 +26,7 @@ static void pong(void)
 }
 
 // One turn is one epoch, of the one or the other.
-static double epochs(long n)
-{
-	double begin = timing_now();
-	for (long i = 0; i < n; i++) {
-		if (i % 2 == me)
-			ping();
-		else
-			pong();
-	}
-	return timing_now() - begin;
-}
+TIMING_LOOP(epochs, true, (i % 2 == me ? ping : pong)())
 
 static long last; // word that was put
 
@@ -51,32 +41,16 @@ static void see(long word)
 	}
 }
 
-static double locked(long n)
+static void locked_put(void)
 {
-	double begin = timing_now();
-	for (long i = 0; i < n; i++) {
-		last++;
-		if (i % 2 == me) {
-			memcpy(area.mine + size - (int)sizeof last, &last, sizeof last);
-			MPI_Win_lock(MPI_LOCK_SHARED, peer, 0, area.win);
-			put();
-			MPI_Win_unlock(peer, area.win);
-		} else {
-			see(last);
-		}
-	}
-	return timing_now() - begin;
+	memcpy(area.mine + size - (int)sizeof last, &last, sizeof last);
+	MPI_Win_lock(MPI_LOCK_SHARED, peer, 0, area.win);
+	put();
+	MPI_Win_unlock(peer, area.win);
 }
 
-static double fences(long n)
-{
-	double begin = timing_now();
-	for (long i = 0; i < n; i++) {
-		put();
-		MPI_Win_fence(0, area.win);
-	}
-	return timing_now() - begin;
-}
+TIMING_LOOP(locked, true, last++; if (i % 2 == me) locked_put(); else see(last))
+TIMING_LOOP(fences, true, put(); MPI_Win_fence(0, area.win))
 
 void latency(void)
 {
@@ -127,17 +101,14 @@ void bidirectional(void)
 }
 
 // Rank 0 gets between two fences, as the active target model of MPI-2 has it.
-static double fenced_gets(long n)
+static void fenced_get(void)
 {
-	double begin = timing_now();
-	for (long i = 0; i < n; i++) {
-		MPI_Win_fence(0, area.win);
-		if (me == 0)
-			MPI_Get(area.mine, size, MPI_BYTE, peer, 0, size, MPI_BYTE, area.win);
-		MPI_Win_fence(0, area.win);
-	}
-	return timing_now() - begin;
+	MPI_Win_fence(0, area.win);
+	if (me == 0)
+		MPI_Get(area.mine, size, MPI_BYTE, peer, 0, size, MPI_BYTE, area.win);
+	MPI_Win_fence(0, area.win);
 }
+TIMING_LOOP(fenced_gets, true, fenced_get())
 
 void get_fence(void)
 {

@@ -60,18 +60,8 @@ extern struct area area;
 bool area_open(size_t bytes); // false, and says so, if the MPI cannot. Collective
 void area_close(void);
 
-// A body of rank 0 alone, from one expression; the others wait in the MPI.
-#define BY_FIRST(name, ...)                                        \
-	static double name(long n)                                 \
-	{                                                          \
-		double begin = timing_now();                       \
-		if (me != 0)                                       \
-			return 0;                                  \
-		for (long i = 0; i < n; i++) {                     \
-			__VA_ARGS__;                               \
-		}                                                  \
-		return timing_now() - begin;                           \
-	}
+// A body of rank 0 alone; the others wait in the MPI.
+#define BY_FIRST(name, ...) TIMING_LOOP(name, me == 0, if (me != 0) break; __VA_ARGS__)
 
 // Baselines by the raw socket (socket.c): a request of so many bytes, `pieces` times, and its
 // answer.

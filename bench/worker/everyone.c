@@ -23,27 +23,9 @@ static void put_to(struct fences *f, int first, int last)
 	for (int r = first; r <= last; r++) ARMCI_Put(f->mine, f->theirs[r], 8, r);
 }
 
-static void fence_one(void *arg, long n)
-{
-	struct fences *f = arg;
-	for (long i = 0; i < n; i++) {
-		put_to(f, 1, 1);
-		double begin = timing_now();
-		ARMCI_Fence(1);
-		f->clock += timing_now() - begin;
-	}
-}
-
-static void fence_all(void *arg, long n)
-{
-	struct fences *f = arg;
-	for (long i = 0; i < n; i++) {
-		put_to(f, 1, perf_n - 1);
-		double begin = timing_now();
-		ARMCI_AllFence();
-		f->clock += timing_now() - begin;
-	}
-}
+#define F ((struct fences *)arg)
+PERF_COUNTED(fence_one, F->clock, put_to(F, 1, 1), ARMCI_Fence(1), (void)0)
+PERF_COUNTED(fence_all, F->clock, put_to(F, 1, perf_n - 1), ARMCI_AllFence(), (void)0)
 
 static void raw_all(void *arg, long n)
 {

@@ -67,17 +67,8 @@ static void half_trips(void *arg, long n)
 
 PERF_BODY(barrier, MPI_Barrier(MPI_COMM_WORLD))
 
-#define COLLECTIVE(name, call)                                  \
-	static void name(void *arg, long n)                     \
-	{                                                       \
-		struct perf_transfer *t = arg;                  \
-		for (long i = 0; i < n; i++) {                  \
-			MPI_Barrier(MPI_COMM_WORLD);            \
-			double begin = timing_now();              \
-			call;                                   \
-			spent += timing_now() - begin;            \
-		}                                               \
-	}
+#define COLLECTIVE(name, call) \
+	PERF_COUNTED(name, spent, MPI_Barrier(MPI_COMM_WORLD), call, (void)0)
 COLLECTIVE(bcast, MPI_Bcast(t->mine, t->count[0] / 8, MPI_DOUBLE, 0, MPI_COMM_WORLD))
 COLLECTIVE(sum,
 	MPI_Allreduce(MPI_IN_PLACE, t->mine, t->count[0] / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD))

@@ -213,16 +213,8 @@ void bench_socket_overlap(struct perf_overlap *o)
 // Only the asking counts.
 static long rounds_between;
 
-static void rare_gets(void *arg, long n)
-{
-	struct perf_transfer *t = arg;
-	for (long i = 0; i < n; i++) {
-		timing_compute(rounds_between);
-		double begin = timing_now();
-		ARMCI_Get(t->theirs, t->mine, 8, perf_peer);
-		t->clock += timing_now() - begin;
-	}
-}
+PERF_COUNTED(rare_gets, t->clock, timing_compute(rounds_between),
+	ARMCI_Get(t->theirs, t->mine, 8, perf_peer), (void)0)
 
 static void rare_exchanges(void *arg, long n)
 {

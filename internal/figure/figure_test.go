@@ -213,6 +213,22 @@ func TestReadCSVWithoutSamples(t *testing.T) {
 	}
 }
 
+// TestCosts shows that a lower rate costs more, and that only times and rates beside a baseline
+// have costs.
+func TestCosts(t *testing.T) {
+	for _, c := range []struct {
+		unit string
+		raw  Samples
+		want float64
+	}{{"ns", Samples{1, 2}, 3}, {"MB/s", Samples{8, 16}, 3}, {"%", Samples{1, 2}, 0},
+		{"ns", nil, 0}} {
+		r := Row{Unit: c.unit, Samples: Samples{4, 4}, RawSamples: c.raw}
+		if got := r.Costs().Median(); got != c.want {
+			t.Errorf("%v beside %v costs %v", c.unit, c.raw, got)
+		}
+	}
+}
+
 // TestSpread compares percentiles, and the distance of quartiles by the median.
 func TestSpread(t *testing.T) {
 	s := Samples{8, 2, 4, 6, 10, 12, 14, 16}

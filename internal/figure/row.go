@@ -57,6 +57,18 @@ func (r *Row) Summarise() {
 	r.Ratio = r.Samples.Ratios(r.RawSamples).Median()
 }
 
+// Costs are by how much a figure costs more than its baseline, pair by pair: above 1 it is slower,
+// whether it is a time or a rate. They are none for what is neither, and without a baseline.
+func (r *Row) Costs() Samples {
+	switch r.Unit {
+	case "ns":
+		return r.Samples.Ratios(r.RawSamples)
+	case "MB/s", "Mop/s":
+		return r.RawSamples.Ratios(r.Samples)
+	}
+	return nil
+}
+
 // Rate is a time of a figure as bytes per second, in MB/s; what is no time stays as it is.
 func (r *Row) Rate(v Value) (rate Value, unit string) {
 	if r.Unit != "ns" || v.Least <= 0 {

@@ -54,6 +54,7 @@ static void once(struct turn *t, long n)
 	double begin = timing_now();
 	way->body(t->arg, n);
 	double spent = way->clock ? *way->clock : timing_now() - begin;
+	spent = spent > 0 ? spent : 0;
 	if (way->callers == PAPERS_MPI_ALL)
 		MPI_Allreduce(MPI_IN_PLACE, &spent, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
 	t->spent += way->callers == PAPERS_TOGETHER ? perf_greatest(spent) : spent;

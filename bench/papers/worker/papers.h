@@ -42,21 +42,9 @@ void papers_row(const struct perf_case *c, const char *name, const double *figur
 bool papers_takes_part(void); // this rank is rank 0 or its peer
 double papers_tick(void);     // seconds that it takes to read the clock
 
-// A body that does more than what counts: what counts is the call.
-#define PAPERS_COUNTED(name, clock, before, call, after)                              \
-	static void name(void *arg, long n)                                           \
-	{                                                                             \
-		double spent = 0, tick = papers_tick();                               \
-		(void)arg;                                                            \
-		for (long i = 0; i < n; i++) {                                        \
-			before;                                                       \
-			double begin = timing_now();                                    \
-			call;                                                         \
-			spent += timing_now() - begin - tick;                           \
-			after;                                                        \
-		}                                                                     \
-		clock = spent > 0 ? spent : 0;                                        \
-	}
+// A body that does more than what counts: what counts is the call, without reading the clock.
+#define PAPERS_COUNTED(name, clock, before, call, after) \
+	PERF_COUNTED(name, clock, before, call, clock -= papers_tick(); after)
 
 // Memory of which consecutive accesses use other places, so that data is not in the cache (paper
 // 001, section 4): places in rows of `across`, `step` bytes apart, and the rows `down` bytes apart.

@@ -56,16 +56,9 @@ static struct ibv_mr *begin_use(struct rates *r)
 
 static void end_use(struct ibv_mr *m) { perf_need(ibv_dereg_mr(m) == 0, "end of a registration"); }
 
-void rates_register(void *arg, long n)
-{
-	struct rates *r = arg;
-	for (long i = 0; i < n; i++) {
-		double begin = timing_now();
-		struct ibv_mr *m = begin_use(r);
-		r->clock += timing_now() - begin;
-		end_use(m);
-	}
-}
+PERF_COUNTED(register_each, ((struct rates *)arg)->clock, struct ibv_mr *m, m = begin_use(arg),
+	end_use(m))
+void rates_register(void *arg, long n) { register_each(arg, n); }
 
 double rates_deregister(struct rates *r, double seconds)
 {

@@ -86,8 +86,7 @@ struct perf_transfer {
 struct perf_transfer perf_transfer(size_t bytes); // collective
 void perf_transfer_end(struct perf_transfer *t);  // collective
 
-// A body from one expression over `t`; one that also fences where the peer is on another node:
-// complete there, too.
+// A body from one expression over `t`.
 #define PERF_BODY(name, ...)                                                     \
 	static void name(void *arg, long n)                                      \
 	{                                                                        \
@@ -97,6 +96,22 @@ void perf_transfer_end(struct perf_transfer *t);  // collective
 			__VA_ARGS__;                                             \
 		}                                                                \
 	}
+// A body that does more than what counts: the call is added to the clock, what is done before and
+// after it is not.
+#define PERF_COUNTED(name, clock, before, call, after)                           \
+	static void name(void *arg, long n)                                      \
+	{                                                                        \
+		struct perf_transfer *t = arg;                                   \
+		(void)t;                                                         \
+		for (long i = 0; i < n; i++) {                                   \
+			before;                                                  \
+			double begin = timing_now();                             \
+			call;                                                    \
+			clock += timing_now() - begin;                           \
+			after;                                                   \
+		}                                                                \
+	}
+// A body that also fences where the peer is on another node: complete there, too.
 #define PERF_FENCED(name, ...) PERF_BODY(name, __VA_ARGS__; if (perf_far) ARMCI_Fence(perf_peer))
 
 // Half a round trip between rank 0, which begins, and its peer is one operation: n of them, an even

@@ -28,6 +28,17 @@ static inline double timing_now(void)
 // take part, since they decide by it what comes next.
 typedef double (*timing_sample)(void *arg, long n);
 
+// A loop of n turns that returns its seconds where it is timed, else 0.
+#define TIMING_LOOP(name, timed, ...)                      \
+	static double name(long n)                         \
+	{                                                  \
+		double begin = timing_now();               \
+		for (long i = 0; i < n; i++) {             \
+			__VA_ARGS__;                       \
+		}                                          \
+		return (timed) ? timing_now() - begin : 0; \
+	}
+
 // timing_turns returns how many turns take about so many seconds, a multiple of `step`. It also
 // warms up: the first turns may have to connect.
 long timing_turns(timing_sample sample, void *arg, double seconds, long step);

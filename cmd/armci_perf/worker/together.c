@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MALLOC = 1 << 20, MESSAGE = 1 << 20, COLLECTIVE = 4 << 20, TAG = 7 };
+enum { MALLOC = 1 << 20, MESSAGE = 1 << 20, MOST = 4 << 20, TAG = 7 };
 
 PERF_BODY(barrier, ARMCI_Barrier())
 PERF_BODY(msg_barrier, armci_msg_barrier())
@@ -82,51 +82,33 @@ void perf_message(void)
 }
 
 // Each call begins with all ranks at the same point, and only the call counts.
-static void bcast(void *arg, long n)
-{
-	struct perf_transfer *t = arg;
-	for (long i = 0; i < n; i++) {
-		armci_msg_barrier();
-		double begin = timing_now();
-		armci_msg_bcast(t->mine, t->count[0], 0);
-		t->clock += timing_now() - begin;
-	}
-}
-
-static void sum(void *arg, long n)
-{
-	struct perf_transfer *t = arg;
-	for (long i = 0; i < n; i++) {
-		armci_msg_barrier();
-		double begin = timing_now();
-		armci_msg_dgop((double *)(void *)t->mine, t->count[0] / 8, (char *)"+");
-		t->clock += timing_now() - begin;
-	}
-}
+#define COLLECTIVE(name, call) PERF_COUNTED(name, t->clock, armci_msg_barrier(), call, (void)0)
+COLLECTIVE(bcast, armci_msg_bcast(t->mine, t->count[0], 0))
+COLLECTIVE(sum, armci_msg_dgop((double *)(void *)t->mine, t->count[0] / 8, (char *)"+"))
 
 // Every rank contributes rank + i: the sum is known. Then rank 0's data must arrive everywhere.
 static void right(struct perf_transfer *t)
 {
 	double *x = (double *)(void *)t->mine, wrong = 0;
-	t->count[0] = COLLECTIVE;
-	for (int i = 0; i < COLLECTIVE / 8; i++) x[i] = perf_me + i % 1000;
+	t->count[0] = MOST;
+	for (int i = 0; i < MOST / 8; i++) x[i] = perf_me + i % 1000;
 	sum(t, 1);
-	for (int i = 0; i < COLLECTIVE / 8; i++)
+	for (int i = 0; i < MOST / 8; i++)
 		wrong += x[i] != perf_n * (perf_n - 1) / 2 + perf_n * (i % 1000);
 	perf_check("gop", perf_total(wrong), 0);
 	wrong = 0;
-	for (int i = 0; i < COLLECTIVE / 8; i++) x[i] = perf_me ? -1 : i;
+	for (int i = 0; i < MOST / 8; i++) x[i] = perf_me ? -1 : i;
 	bcast(t, 1);
-	for (int i = 0; i < COLLECTIVE / 8; i++) wrong += x[i] != i;
+	for (int i = 0; i < MOST / 8; i++) wrong += x[i] != i;
 	perf_check("bcast", perf_total(wrong), 0);
-	memset(x, 0, COLLECTIVE);
+	memset(x, 0, MOST);
 }
 
 void perf_collective(void)
 {
-	struct perf_transfer t = perf_transfer(COLLECTIVE);
+	struct perf_transfer t = perf_transfer(MOST);
 	right(&t);
-	for (int bytes = 8; bytes <= COLLECTIVE; bytes *= perf_quick ? 64 : 2) {
+	for (int bytes = 8; bytes <= MOST; bytes *= perf_quick ? 64 : 2) {
 		struct perf_case c = {.shape = "-",
 			.bytes = bytes,
 			.unit = TIMING_NS,
