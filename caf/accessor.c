@@ -5,15 +5,18 @@
  * and asks another image for them by hash, which is the same in every process.
  */
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "remote.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-/* In the order of registration. A table that was too small is kept: an image may be reading it. */
-static struct caf_accessor *volatile table;
-static volatile int used;
+/* In the order of registration; written with the lock held, read by caf_accessor_at without it. The
+ * store of `used` releases an entry and the table it is in. A table that was too small is kept: an
+ * image may be reading it. */
+static struct caf_accessor *_Atomic table;
+static _Atomic int used;
 static int room;
 static int *by_hash; /* indices, the first `sorted` */
 static int sorted;
@@ -27,7 +30,7 @@ static void grow(void)
 		caf_fatal("no memory for the program's %d accessor functions", used + 1);
 	if (used)
 		memcpy(bigger, table, (size_t)used * sizeof *bigger);
-	table = bigger;
+	atomic_store_explicit(&table, bigger, memory_order_release);
 	by_hash = order;
 	room = more;
 }
@@ -37,9 +40,10 @@ CAF_API void _gfortran_caf_register_accessor(int hash, void (*function)(void))
 	pthread_mutex_lock(&lock);
 	if (used == room)
 		grow();
-	table[used].hash = hash;
-	table[used].run.any = function;
-	used++;
+	struct caf_accessor *a = &table[used];
+	a->hash = hash;
+	a->run.any = function;
+	atomic_store_explicit(&used, used + 1, memory_order_release);
 	pthread_mutex_unlock(&lock);
 }
 
@@ -96,7 +100,9 @@ CAF_API int _gfortran_caf_get_remote_function_index(int hash) { return find(hash
 
 const struct caf_accessor *caf_accessor_at(int index)
 {
-	return (unsigned)index < (unsigned)used ? &table[index] : NULL;
+	if ((unsigned)index >= (unsigned)atomic_load_explicit(&used, memory_order_acquire))
+		return NULL;
+	return atomic_load_explicit(&table, memory_order_acquire) + index;
 }
 
 const struct caf_accessor *caf_accessor_of(int hash) { return caf_accessor_at(find(hash)); }

@@ -11,6 +11,7 @@
 
 #include <armci.h>
 #include <armcix.h>
+#include <stdatomic.h>
 
 #include "abi.h"
 
@@ -24,7 +25,7 @@ enum caf_state { CAF_RUNNING = 0 }; /* else CAF_STOPPED_IMAGE or CAF_FAILED_IMAG
 
 /* Memory of each image that all others reach; zero at first. */
 struct caf_control {
-	int ended;               /* images that have stopped or failed, own excluded */
+	_Atomic int ended;       /* images that have stopped or failed, own excluded */
 	/* an ended image takes part in one call at a time: rank + 1 of the image that decides in
 	 * which, or 0 */
 	int guest;
@@ -35,8 +36,8 @@ struct caf_control {
 
 /* Written by an image that stops or fails, in one piece, before it raises sync[] once more. */
 struct caf_end {
-	int state;       /* CAF_RUNNING, CAF_STOPPED_IMAGE or CAF_FAILED_IMAGE */
-	unsigned synced; /* how often its SYNC IMAGES have raised sync[] */
+	_Atomic int state; /* CAF_RUNNING, CAF_STOPPED_IMAGE or CAF_FAILED_IMAGE */
+	unsigned synced;   /* how often its SYNC IMAGES have raised sync[] */
 } __attribute__((aligned(8)));
 static inline struct caf_end *caf_ends(struct caf_control *c, int images)
 {
@@ -49,16 +50,29 @@ static inline armcix_event_t *caf_records(struct caf_control *c, int images)
 
 extern struct caf {
 	int me, n;                     /* own rank, images of the job */
-	volatile bool on;              /* between caf_start and the end */
+	_Atomic bool on;               /* between caf_start and the end */
 	struct caf_team *initial, *current, *teams;
 	struct caf_control **control;  /* by rank */
 	/* by rank: it is on this node, where its memory can be loaded and stored */
 	bool *near;
 	struct caf_range **shared;     /* by rank: see caf_is_shared */
-	volatile int *ended;           /* of own control: 0 as long as all images run */
+	const _Atomic int *ended;      /* of own control: see caf_ended */
 	/* ALLOCATE with STAT= has found a failed image: see _gfortran_caf_register */
 	bool told;
 } caf;
+
+/* Number of other images that have stopped or failed. Their states need caf_state, which
+ * acquires. */
+static inline int caf_ended(void)
+{
+	return atomic_load_explicit(caf.ended, memory_order_relaxed);
+}
+
+/* Count of an event of this image. The stores before the posts that it counts are visible. */
+static inline unsigned caf_event_count(const armcix_event_t *event)
+{
+	return atomic_load_explicit((const _Atomic unsigned *)&event->count, memory_order_acquire);
+}
 
 /* Starts ARMCI and makes the initial team, the first time; static coarrays are registered before
  * main. */
@@ -324,15 +338,16 @@ void caf_remote_start(void);
  * What is known of it only grows.
  */
 struct caf_range {
-	uintptr_t lo, hi;
+	_Atomic uintptr_t lo, hi;
 };
 /* Whether the address of a rank is known to be ARMCI's memory; if not, it may be so all the
  * same. */
 static inline bool caf_is_shared(int rank, const void *p)
 {
 	const struct caf_range *s = caf.shared[rank];
-	uintptr_t lo = __atomic_load_n(&s->lo, __ATOMIC_RELAXED);
-	return likely((uintptr_t)p - lo < __atomic_load_n(&s->hi, __ATOMIC_RELAXED) - lo);
+	uintptr_t lo = atomic_load_explicit(&s->lo, memory_order_relaxed);
+	uintptr_t hi = atomic_load_explicit(&s->hi, memory_order_relaxed);
+	return likely((uintptr_t)p - lo < hi - lo);
 }
 /* Memory of a rank that is ARMCI's. */
 void caf_shared_add(int rank, const void *p, size_t bytes);

@@ -115,7 +115,7 @@ static void read_final(const struct caf_team *t, struct caf_gone *g)
 void caf_calls_look(struct caf_team *t)
 {
 	struct caf_calls *c = t->calls;
-	int ended = __atomic_load_n(caf.ended, __ATOMIC_ACQUIRE);
+	int ended = atomic_load_explicit(caf.ended, memory_order_acquire);
 	if (ended == c->seen)
 		return;
 	if (!c->gone && !(c->gone = calloc((size_t)t->n, sizeof *c->gone)))
@@ -201,7 +201,7 @@ int caf_begin(struct caf_team *t, enum caf_call call, int root, int type, int n)
 	if (unlikely(t->calls->stopped))
 		return CAF_STOPPED_IMAGE;
 	record(t, call, root, type, n);
-	if (likely(*caf.ended == 0))
+	if (likely(caf_ended() == 0))
 		return CAF_OK;
 	caf_calls_look(t);
 	uint64_t number = own_ledger(t)->begun;
@@ -214,7 +214,7 @@ int caf_begin(struct caf_team *t, enum caf_call call, int root, int type, int n)
 
 static int finish(struct caf_team *t, bool barrier)
 {
-	if (likely(*caf.ended == 0))
+	if (likely(caf_ended() == 0))
 		return CAF_OK;
 	caf_calls_look(t);
 	uint64_t number = own_ledger(t)->begun;

@@ -37,7 +37,7 @@ CAF_API void _gfortran_caf_event_post(struct caf_token *t, size_t index, int ima
 static int all_others_ended(void)
 {
 	int stat = CAF_FAILED_IMAGE;
-	if (*caf.ended < caf.n - 1)
+	if (caf_ended() < caf.n - 1)
 		return CAF_OK;
 	for (int rank = 0; rank < caf.n; rank++)
 		if (rank != caf.me && caf_state(rank) == CAF_STOPPED_IMAGE)
@@ -56,9 +56,9 @@ CAF_API void _gfortran_caf_event_wait(struct caf_token *t, size_t index, int unt
 	if (until < 1)
 		until = 1;
 	unsigned seen;
-	while ((int)(seen = __atomic_load_n(&event->count, __ATOMIC_ACQUIRE)) < until) {
+	while ((int)(seen = caf_event_count(event)) < until) {
 		int ended = all_others_ended();
-		if (unlikely(ended) && __atomic_load_n(&event->count, __ATOMIC_ACQUIRE) == seen) {
+		if (unlikely(ended) && caf_event_count(event) == seen) {
 			caf_error(ended, stat, errmsg, length,
 				"EVENT WAIT: the event has %d of %d posts, and no other image runs",
 				(int)seen, until);
@@ -69,7 +69,8 @@ CAF_API void _gfortran_caf_event_wait(struct caf_token *t, size_t index, int unt
 			return;
 		}
 	}
-	__atomic_fetch_sub(&event->count, (unsigned)until, __ATOMIC_ACQ_REL);
+	atomic_fetch_sub_explicit((_Atomic unsigned *)&event->count, (unsigned)until,
+		memory_order_acq_rel);
 	caf_success(stat);
 }
 
@@ -82,7 +83,7 @@ CAF_API void _gfortran_caf_event_query(struct caf_token *t, size_t index, int im
 	if (!find(&o, "EVENT_QUERY", t, index, image, &s))
 		return;
 	if (likely(o.rank == caf.me))
-		*count = (int)__atomic_load_n(&((armcix_event_t *)o.at)->count, __ATOMIC_ACQUIRE);
+		*count = (int)caf_event_count((armcix_event_t *)o.at);
 	else if (ARMCI_Get(&((armcix_event_t *)o.at)->count, count, sizeof *count, o.rank) != 0) {
 		caf_error(CAF_NO_ELEMENT, stat, NULL, 0, "EVENT_QUERY at image %d failed", image);
 		return;

@@ -18,9 +18,9 @@ bool caf_images_start(void)
 
 int caf_state(int rank)
 {
+	const struct caf_end *end = caf_ends(caf.control[caf.me], caf.n) + rank;
 	return rank == caf.me ? own_state :
-				__atomic_load_n(&caf_ends(caf.control[caf.me], caf.n)[rank].state,
-					__ATOMIC_ACQUIRE);
+				atomic_load_explicit(&end->state, memory_order_acquire);
 }
 
 /* What images that have ended agree on (attend.c) is read from their ledgers by gets: there is no

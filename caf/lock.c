@@ -103,7 +103,7 @@ static bool was_left(const struct caf_token *t, int rank, size_t index)
 {
 	static const mark_t none = 0;
 	mark_t mark;
-	if (likely(!*caf.ended))
+	if (likely(!caf_ended()))
 		return false;
 	char *at = caf_at(t, rank, index * sizeof mark);
 	ARMCI_Get(at, &mark, sizeof mark, rank);

@@ -36,7 +36,7 @@ bool caf_find_among_ended(struct caf_object *o, const struct caf_token *t, size_
 static inline bool caf_find_object(struct caf_object *o, const struct caf_token *t, size_t offset,
 	int image, size_t elem)
 {
-	if (unlikely(!t || !t->at || *caf.ended))
+	if (unlikely(!t || !t->at || caf_ended()))
 		return caf_find_among_ended(o, t, offset, image, elem);
 	o->rank = image ? caf_rank(image) : caf.me;
 	if (unlikely(o->rank < 0 || offset >= t->bytes || t->bytes - offset < elem ||

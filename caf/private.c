@@ -33,12 +33,13 @@ void caf_shared_add(int rank, const void *p, size_t bytes)
 {
 	struct caf_range *s = caf.shared[rank];
 	uintptr_t lo = (uintptr_t)p, hi = lo + bytes;
-	if (!s->lo)
-		__atomic_store_n(&s->hi, lo, __ATOMIC_RELAXED);
-	if (!s->lo || lo < s->lo)
-		__atomic_store_n(&s->lo, lo, __ATOMIC_RELAXED);
-	if (hi > s->hi)
-		__atomic_store_n(&s->hi, hi, __ATOMIC_RELAXED);
+	uintptr_t first = atomic_load_explicit(&s->lo, memory_order_relaxed);
+	if (!first)
+		atomic_store_explicit(&s->hi, lo, memory_order_relaxed);
+	if (!first || lo < first)
+		atomic_store_explicit(&s->lo, lo, memory_order_relaxed);
+	if (hi > atomic_load_explicit(&s->hi, memory_order_relaxed))
+		atomic_store_explicit(&s->hi, hi, memory_order_relaxed);
 }
 
 /* `where` tells what is moved, q->shape or q->add bytes of it. */

@@ -103,8 +103,9 @@ void caf_serve_private(const struct caf_question *q, const char *data, struct ca
 		memcpy(&first, w.list, sizeof first);
 	if (caf_is_shared(caf.me, first)) {
 		r->code = CAF_MOVE_SHARED;
-		r->staged = (char *)__atomic_load_n(&mine->lo, __ATOMIC_RELAXED);
-		r->bytes = __atomic_load_n(&mine->hi, __ATOMIC_RELAXED) - (uintptr_t)r->staged;
+		uintptr_t lo = atomic_load_explicit(&mine->lo, memory_order_relaxed);
+		r->staged = (char *)lo;
+		r->bytes = atomic_load_explicit(&mine->hi, memory_order_relaxed) - lo;
 		return;
 	}
 	if (write) /* the data are a copy, of which the kernel only reads */

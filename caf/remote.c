@@ -38,8 +38,8 @@ static bool aim(struct caf_access *a, struct caf_token *t, const struct caf_desc
 	else if (unlikely(a->rank < 0))
 		caf_error(CAF_ACCESS_ERROR, stat, NULL, 0,
 			"%s: there is no image %d: the team has %d", what, image, in->n);
-	else if (unlikely(
-			 *caf.ended && a->rank != caf.me && caf_state(a->rank) == CAF_FAILED_IMAGE))
+	else if (unlikely(caf_ended() && a->rank != caf.me &&
+			 caf_state(a->rank) == CAF_FAILED_IMAGE))
 		caf_error(CAF_FAILED_IMAGE, stat, NULL, 0, "%s: image %d has failed", what, image);
 	else if (unlikely(!t->at[a->rank]))
 		caf_error(CAF_ACCESS_ERROR, stat, NULL, 0,

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* SYNC ALL, SYNC TEAM, SYNC IMAGES and SYNC MEMORY. */
-#include <stdatomic.h>
-
 #include "calls.h"
 #include "object.h"
 
@@ -62,8 +60,8 @@ static int await(int rank)
 	armcix_event_t *event = &caf.control[caf.me]->sync[rank];
 	struct caf_end *end = &caf_ends(caf.control[caf.me], caf.n)[rank];
 	for (;;) {
-		unsigned count = __atomic_load_n(&event->count, __ATOMIC_ACQUIRE);
-		int state = __atomic_load_n(&end->state, __ATOMIC_ACQUIRE);
+		unsigned count = caf_event_count(event);
+		int state = atomic_load_explicit(&end->state, memory_order_acquire);
 		/* An image that ends raises the event once more, behind its state. */
 		if (state == CAF_RUNNING ? count != used[rank] : end->synced != used[rank]) {
 			used[rank]++;

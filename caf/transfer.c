@@ -56,7 +56,7 @@ static int find_rank(const struct caf_token *t, const struct caf_team *team, int
 	if (!team || (unsigned)(image - 1) >= (unsigned)team->n)
 		return CAF_MOVE_IMAGE;
 	*rank = team->rank[image - 1];
-	if (*caf.ended && caf_state(*rank) == CAF_FAILED_IMAGE)
+	if (caf_ended() && caf_state(*rank) == CAF_FAILED_IMAGE)
 		return CAF_MOVE_FAILED;
 	return t->at[*rank] ? 0 : CAF_MOVE_TOKEN;
 }
@@ -164,7 +164,7 @@ static inline char *near_scalar(const struct caf_token *t, size_t offset, int im
 	int rank = caf_rank(image);
 	if (unlikely(rank < 0 || !caf.near[rank] || (a->dtype.rank | b->dtype.rank) != 0 ||
 		    a->dtype.type != b->dtype.type || kind_a != kind_b ||
-		    a->dtype.elem_len != b->dtype.elem_len || *caf.ended || !t || !t->at ||
+		    a->dtype.elem_len != b->dtype.elem_len || caf_ended() || !t || !t->at ||
 		    offset >= t->bytes || a->dtype.elem_len > t->bytes - offset))
 		return NULL;
 	return caf_at(t, rank, offset);
@@ -200,7 +200,7 @@ static __attribute__((noinline)) void get_any(struct caf_token *t, size_t offset
 {
 	int rank = caf_rank(image), code;
 	size_t bytes = plain_bytes(src, dst, src_kind, dst_kind);
-	if (likely(bytes && t && rank >= 0 && !src_vector && !*caf.ended &&
+	if (likely(bytes && t && rank >= 0 && !src_vector && !caf_ended() &&
 		    !(may_require_tmp && rank == caf.me)))
 		code = ARMCI_Get(caf_at(t, rank, offset), dst->base, (int)bytes, rank);
 	else
@@ -227,7 +227,7 @@ static __attribute__((noinline)) void send_any(struct caf_token *t, size_t offse
 {
 	int rank = caf_rank(image), code;
 	size_t bytes = plain_bytes(dst, src, dst_kind, src_kind);
-	if (likely(bytes && t && rank >= 0 && !dst_vector && !team && !*caf.ended &&
+	if (likely(bytes && t && rank >= 0 && !dst_vector && !team && !caf_ended() &&
 		    !(may_require_tmp && rank == caf.me)))
 		code = ARMCI_Put(src->base, caf_at(t, rank, offset), (int)bytes, rank);
 	else

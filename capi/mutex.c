@@ -9,7 +9,7 @@
 // Where the mutexes of a set are; those of other nodes are not mapped here. The handle of the job's
 // set is not used.
 struct set {
-	_Atomic uintptr_t handle; // 0: no set
+	_Atomic uintptr_t handle; // 0: no set; numbered from 1 as sets are made
 	uint8_t **first;          // by rank: its first mutex; NULL if it hosts none
 	int *count;               // by rank
 };
@@ -45,7 +45,7 @@ static bool exchange_held(uint64_t from, uint64_t to)
 
 static struct set *place_of(uintptr_t handle, unsigned probe)
 {
-	return &front_sets.all[(handle / 16 + probe) % SETS];
+	return &front_sets.all[(handle + probe) % SETS];
 }
 
 static struct set *find(uintptr_t handle)
@@ -86,11 +86,11 @@ static void clear(struct set *s)
 	s->count = NULL;
 }
 
-// Called by Go when a set has been made; handle 1 is the job's. first and count are malloc'ed and
+// Called by Go when a set has been made; handle 0 is the job's. first and count are malloc'ed and
 // owned by C from now on.
 void front_add_mutexes(uintptr_t handle, uint8_t **first, int *count)
 {
-	struct set *s = handle == 1 ? &of_job : NULL;
+	struct set *s = handle == 0 ? &of_job : NULL;
 	for (unsigned i = 0; !s && i < PROBES; i++)
 		if (atomic_load_explicit(&place_of(handle, i)->handle, memory_order_relaxed) == 0)
 			s = place_of(handle, i);
@@ -108,7 +108,7 @@ void front_add_mutexes(uintptr_t handle, uint8_t **first, int *count)
 // Before a set is destroyed.
 void front_drop_mutexes(uintptr_t handle)
 {
-	struct set *s = handle == 1 ? &of_job : find(handle);
+	struct set *s = handle == 0 ? &of_job : find(handle);
 	if (s)
 		clear(s);
 }
@@ -132,7 +132,7 @@ PUBLIC armcix_mutex_hdl_t ARMCIX_Create_mutexes_hdl(int count, ARMCI_Group *grou
 
 PUBLIC int ARMCIX_Destroy_mutexes_hdl(armcix_mutex_hdl_t hdl)
 {
-	return armcigo_mutex_set_free(hdl);
+	return armcigo_mutex_set_free((uintptr_t)hdl);
 }
 #endif
 
@@ -151,8 +151,8 @@ static inline struct shm_mutex *mutex_of(const struct set *s, int mutex, int pro
 	return m && likely(front.local[proc] >= 0) ? m : NULL;
 }
 
-// Locks a mutex of another node if it is free; false: Go has to. hdl is NULL for the job's set.
-static bool lock_far(const char *name, void *hdl, const struct set *s, int mutex, int proc)
+// Locks a mutex of another node if it is free; false: Go has to. hdl is 0 for the job's set.
+static bool lock_far(const char *name, uintptr_t hdl, const struct set *s, int mutex, int proc)
 {
 	struct shm_mutex *m = mutex_at(s, mutex, proc);
 	uint64_t old, key = m ? key_of((uintptr_t)m, proc) : 0;
@@ -168,7 +168,7 @@ static bool lock_far(const char *name, void *hdl, const struct set *s, int mutex
 }
 
 // Unlocks a mutex of another node that C has locked; false: Go has to, or it is not held.
-static bool unlock_far(void *hdl, const struct set *s, int mutex, int proc)
+static bool unlock_far(uintptr_t hdl, const struct set *s, int mutex, int proc)
 {
 	struct shm_mutex *m = mutex_at(s, mutex, proc);
 	uint64_t key = m ? key_of((uintptr_t)m, proc) : 0;
@@ -198,7 +198,7 @@ void PARMCI_Lock(int mutex, int proc)
 		return;
 	}
 	PROFILED(Lock, mutex, proc);
-	if (lock_far("ARMCI_Lock", NULL, &of_job, mutex, proc))
+	if (lock_far("ARMCI_Lock", 0, &of_job, mutex, proc))
 		return;
 	armcigo_lock(mutex, proc);
 }
@@ -212,7 +212,7 @@ void PARMCI_Unlock(int mutex, int proc)
 		return;
 	}
 	PROFILED(Unlock, mutex, proc);
-	if (unlock_far(NULL, &of_job, mutex, proc))
+	if (unlock_far(0, &of_job, mutex, proc))
 		return;
 	armcigo_unlock(mutex, proc);
 }
@@ -226,9 +226,9 @@ PUBLIC void ARMCIX_Lock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
 		return;
 	}
 	PROFILED(Lock_hdl, hdl, mutex, proc);
-	if (lock_far("ARMCIX_Lock_hdl", hdl, find((uintptr_t)hdl), mutex, proc))
+	if (lock_far("ARMCIX_Lock_hdl", (uintptr_t)hdl, find((uintptr_t)hdl), mutex, proc))
 		return;
-	armcigo_lock_hdl(hdl, mutex, proc);
+	armcigo_lock_hdl((uintptr_t)hdl, mutex, proc);
 }
 
 PUBLIC int ARMCIX_Trylock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
@@ -237,9 +237,9 @@ PUBLIC int ARMCIX_Trylock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
 	if (likely(m != NULL))
 		return shm_trylock(m, (uint32_t)front.me + 1) ? 0 : 1;
 	PROFILED(Trylock_hdl, hdl, mutex, proc);
-	if (lock_far("ARMCIX_Trylock_hdl", hdl, find((uintptr_t)hdl), mutex, proc))
+	if (lock_far("ARMCIX_Trylock_hdl", (uintptr_t)hdl, find((uintptr_t)hdl), mutex, proc))
 		return 0;
-	return armcigo_trylock_hdl(hdl, mutex, proc);
+	return armcigo_trylock_hdl((uintptr_t)hdl, mutex, proc);
 }
 
 PUBLIC void ARMCIX_Unlock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
@@ -250,7 +250,7 @@ PUBLIC void ARMCIX_Unlock_hdl(armcix_mutex_hdl_t hdl, int mutex, int proc)
 		return;
 	}
 	PROFILED(Unlock_hdl, hdl, mutex, proc);
-	if (unlock_far(hdl, find((uintptr_t)hdl), mutex, proc))
+	if (unlock_far((uintptr_t)hdl, find((uintptr_t)hdl), mutex, proc))
 		return;
-	armcigo_unlock_hdl(hdl, mutex, proc);
+	armcigo_unlock_hdl((uintptr_t)hdl, mutex, proc);
 }

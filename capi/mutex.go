@@ -11,9 +11,9 @@ import "C"
 
 import (
 	"fmt"
+	"runtime/cgo"
 	"unsafe"
 
-	"github.com/mattn/go-pointer"
 	"libarmci/internal/core"
 	"libarmci/internal/guest"
 	"libarmci/internal/kernel"
@@ -34,11 +34,11 @@ func armcigo_create_mutexes(num C.int) C.int {
 	return code(name, err)
 }
 
-// ofJob is the handle under which C has the default set.
-const ofJob = 1
+// ofJob stands for the default set, which has no handle.
+const ofJob cgo.Handle = 0
 
 // publishMutexes gives C the addresses of a set on this node.
-func publishMutexes(rt *core.Runtime, handle uintptr, s *core.MutexSet) {
+func publishMutexes(rt *core.Runtime, handle cgo.Handle, s *core.MutexSet) {
 	if !fastWanted(rt) {
 		return
 	}
@@ -52,7 +52,7 @@ func publishMutexes(rt *core.Runtime, handle uintptr, s *core.MutexSet) {
 	C.front_add_mutexes(C.uintptr_t(handle), &first[0], &count[0])
 }
 
-func dropMutexes(handle uintptr) { C.front_drop_mutexes(C.uintptr_t(handle)) }
+func dropMutexes(handle cgo.Handle) { C.front_drop_mutexes(C.uintptr_t(handle)) }
 
 //export armcigo_destroy_mutexes
 func armcigo_destroy_mutexes() C.int {
@@ -88,10 +88,10 @@ func armcigo_unlock(mutex, proc C.int) {
 	endJobOnError("ARMCI_Unlock", err)
 }
 
-// Handles of armcix.h are opaque pointers: tokens for Go values.
+// Handles of armcix.h are opaque pointers; their values are those of a cgo.Handle.
 
 //export armcigo_mutex_set
-func armcigo_mutex_set(count, group C.int) unsafe.Pointer {
+func armcigo_mutex_set(count, group C.int) C.uintptr_t {
 	defer guest.Guard(guest.Faults())
 	const name = "ARMCIX_Create_mutexes_hdl"
 	rt, g, err := groupFor(name, group, func() string { return fmt.Sprintf("%d", count) })
@@ -100,20 +100,27 @@ func armcigo_mutex_set(count, group C.int) unsafe.Pointer {
 		s, err = rt.NewMutexes(g, int(count))
 	}
 	if code(name, err) != 0 {
-		return nil
+		return 0
 	}
-	hdl := pointer.Save(s)
-	publishMutexes(rt, uintptr(hdl), s)
-	return hdl
+	hdl := cgo.NewHandle(s)
+	publishMutexes(rt, hdl, s)
+	return C.uintptr_t(hdl)
+}
+
+// mutexSetOf returns the set of a handle. ok is false if hdl is not one.
+func mutexSetOf(hdl C.uintptr_t) (s *core.MutexSet, ok bool) {
+	defer func() { recover() }() // Value panics if hdl is no handle, or one that was destroyed
+	s, ok = cgo.Handle(hdl).Value().(*core.MutexSet)
+	return s, ok
 }
 
 // setOf is initialised for a call with a mutex handle. It fails if hdl is not one.
-func setOf(name string, hdl unsafe.Pointer, args ...argsOf) (*core.Runtime, *core.MutexSet, error) {
+func setOf(name string, hdl C.uintptr_t, args ...argsOf) (*core.Runtime, *core.MutexSet, error) {
 	rt, err := initialised(name, args...)
 	if err != nil {
 		return nil, nil, err
 	}
-	if s, ok := pointer.Restore(hdl).(*core.MutexSet); ok {
+	if s, ok := mutexSetOf(hdl); ok {
 		return rt, s, nil
 	}
 	return nil, nil, &core.ArgError{Arg: "hdl", Text: "not a mutex handle",
@@ -121,20 +128,20 @@ func setOf(name string, hdl unsafe.Pointer, args ...argsOf) (*core.Runtime, *cor
 }
 
 //export armcigo_mutex_set_free
-func armcigo_mutex_set_free(hdl unsafe.Pointer) C.int {
+func armcigo_mutex_set_free(hdl C.uintptr_t) C.int {
 	defer guest.Guard(guest.Faults())
 	const name = "ARMCIX_Destroy_mutexes_hdl"
 	rt, s, err := setOf(name, hdl)
 	if err == nil {
-		dropMutexes(uintptr(hdl))
-		pointer.Unref(hdl)
+		dropMutexes(cgo.Handle(hdl))
+		cgo.Handle(hdl).Delete()
 		err = rt.FreeMutexes(s)
 	}
 	return code(name, err)
 }
 
 //export armcigo_lock_hdl
-func armcigo_lock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
+func armcigo_lock_hdl(hdl C.uintptr_t, mutex, proc C.int) {
 	defer guest.Guard(guest.Faults())
 	rt, s, err := setOf("ARMCIX_Lock_hdl", hdl,
 		func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
@@ -145,16 +152,16 @@ func armcigo_lock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
 }
 
 // armcigo_holds_mutex notes that this rank holds a mutex of another node, which C has locked. hdl
-// is NULL for the default set.
+// is 0 for the default set.
 //
 //export armcigo_holds_mutex
-func armcigo_holds_mutex(hdl unsafe.Pointer, mutex, proc C.int) {
+func armcigo_holds_mutex(hdl C.uintptr_t, mutex, proc C.int) {
 	defer guest.Guard(guest.Faults())
 	const name = "ARMCI_Lock"
 	rt, err := initialised(name)
 	if err == nil {
 		s := rt.DefaultMutexes()
-		if hdl != nil {
+		if hdl != 0 {
 			_, s, err = setOf(name, hdl)
 		}
 		if s != nil {
@@ -167,7 +174,7 @@ func armcigo_holds_mutex(hdl unsafe.Pointer, mutex, proc C.int) {
 // armcigo_trylock_hdl: 0: the caller holds the mutex now.
 //
 //export armcigo_trylock_hdl
-func armcigo_trylock_hdl(hdl unsafe.Pointer, mutex, proc C.int) C.int {
+func armcigo_trylock_hdl(hdl C.uintptr_t, mutex, proc C.int) C.int {
 	defer guest.Guard(guest.Faults())
 	rt, s, err := setOf("ARMCIX_Trylock_hdl", hdl,
 		func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })
@@ -183,7 +190,7 @@ func armcigo_trylock_hdl(hdl unsafe.Pointer, mutex, proc C.int) C.int {
 }
 
 //export armcigo_unlock_hdl
-func armcigo_unlock_hdl(hdl unsafe.Pointer, mutex, proc C.int) {
+func armcigo_unlock_hdl(hdl C.uintptr_t, mutex, proc C.int) {
 	defer guest.Guard(guest.Faults())
 	rt, s, err := setOf("ARMCIX_Unlock_hdl", hdl,
 		func() string { return fmt.Sprintf("mutex %d of rank %d", mutex, proc) })

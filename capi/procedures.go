@@ -27,7 +27,7 @@ var (
 
 // calls are the nonblocking calls that wait for their reply.
 var calls struct {
-	mu   sync.Mutex
+	mu   sync.Mutex // guards the rest
 	next int32
 	open map[int32]func() error
 }

@@ -38,7 +38,7 @@ import (
 // lib is the state behind the C interface. inits counts ARMCI_Init..ARMCI_Finalize; messages is
 // true between armci_msg_init and armci_msg_finalize, when messages work even without ARMCI_Init.
 var lib struct {
-	mu       sync.Mutex
+	mu       sync.Mutex   // held while the library starts or ends, which changes the rest
 	inits    atomic.Int32 // changed with mu held
 	messages bool
 	abort    bool // mistakes end the job instead of returning a code

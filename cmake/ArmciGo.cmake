@@ -35,6 +35,18 @@ list(APPEND ARMCI_GO_INPUTS ${PROJECT_SOURCE_DIR}/go.mod ${PROJECT_SOURCE_DIR}/g
   ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake ${PROJECT_SOURCE_DIR}/cmake/go_depfile.cmake
   ${PROJECT_SOURCE_DIR}/cmake/go_headers.cmake ${PROJECT_SOURCE_DIR}/cmake/go_ppc64le.cmake)
 
+# armci_go_target(<target> <file> [ALL]): the first of them compiles what they share, and the others
+# begin after it; all at once, each would compile it, for Go's cache has what a command has ended.
+function(armci_go_target target output)
+  add_custom_target(${target} ${ARGN} DEPENDS ${output})
+  get_property(first GLOBAL PROPERTY ARMCI_GO_FIRST)
+  if(first)
+    add_dependencies(${target} ${first})
+  else()
+    set_property(GLOBAL PROPERTY ARMCI_GO_FIRST ${target})
+  endif()
+endfunction()
+
 # armci_go_library(<target> OUTPUT <file> PACKAGE <./dir> SONAME <name>
 #                  MAP <version script> [TAG <build tag>])
 # Not by flags of its own: with the same flags, Go compiles what the libraries share once.
@@ -50,7 +62,7 @@ function(armci_go_library target)
     DEPENDS ${ARMCI_GO_INPUTS} ${A_MAP}
     DEPFILE ${PROJECT_BINARY_DIR}/go/${target}/depfile
     COMMENT "go build ${target}" VERBATIM)
-  add_custom_target(${target} ALL DEPENDS ${A_OUTPUT})
+  armci_go_target(${target} ${A_OUTPUT} ALL)
 endfunction()
 
 # armci_go_program(<name> <./dir> <file> [ALL]): builds a program, with ALL as a part of everything
@@ -65,7 +77,7 @@ function(armci_go_program name package output)
     DEPENDS ${ARMCI_GO_INPUTS}
     DEPFILE ${PROJECT_BINARY_DIR}/go/${name}/depfile
     COMMENT "go build ${name}" VERBATIM)
-  add_custom_target(${name} ${ARGN} DEPENDS ${output})
+  armci_go_target(${name} ${output} ${ARGN})
 endfunction()
 
 # armci_go_command(<name>): builds ./cmd/<name> into bin/<name>
@@ -87,6 +99,6 @@ function(armci_go_test target)
     DEPENDS ${ARMCI_GO_INPUTS}
     DEPFILE ${PROJECT_BINARY_DIR}/go/${target}/depfile
     COMMENT "go test -c ${A_PACKAGE}" VERBATIM)
-  add_custom_target(${target} DEPENDS ${A_OUTPUT})
+  armci_go_target(${target} ${A_OUTPUT})
   add_dependencies(armci_tests ${target})
 endfunction()

@@ -1,9 +1,12 @@
-# The manual pages of section 3 and the HTML reference, written from the comments of the headers by
-# docs/reference, which runs here: also when what is built is for another processor.
+# The manual pages of section 3 and the HTML reference, written from the comments of the headers and
+# the guides by docs/reference, which runs here: also when what is built is for another processor.
 # SPDX-License-Identifier: BSD-3-Clause
 
 set(ARMCI_REFERENCE ${PROJECT_BINARY_DIR}/reference)
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/reference/*.go
+  ${PROJECT_SOURCE_DIR}/docs/reference/*.js ${PROJECT_SOURCE_DIR}/*.md
+  ${PROJECT_SOURCE_DIR}/docs/*.md ${PROJECT_SOURCE_DIR}/docs/plots/*.svg
+  ${PROJECT_SOURCE_DIR}/docs/plots/papers/*.svg
   ${PROJECT_SOURCE_DIR}/docs/reference/examples/*.c
   ${PROJECT_SOURCE_DIR}/include/*.h ${PROJECT_SOURCE_DIR}/include/armci-fortran/*.inc)
 # The date is that of the page armci(7), so that two builds of one source are equal.

@@ -33,18 +33,23 @@ if(TAG)
 endif()
 
 # Programs are position-independent and bound at start, as distributions want them: Go links some of
-# them itself, and does not look at LDFLAGS then.
+# them itself, and does not look at LDFLAGS then. What is compiled for these is what the libraries
+# are made of; tests are position-independent for this reason alone.
 set(command build -buildmode=${MODE})
 if(MODE STREQUAL "exe")
   set(command build -buildmode=pie)
   string(APPEND ldflags " -bindnow")
 endif()
 if(MODE STREQUAL "test")
-  set(command test -c)
+  set(command test -c -buildmode=pie)
 endif()
 include(${CMAKE_CURRENT_LIST_DIR}/go_ppc64le.cmake)
+set(progress sh ${CMAKE_CURRENT_LIST_DIR}/go_progress.sh ${name})
+if(MODE STREQUAL "test")
+  set(progress "")
+endif()
 execute_process(
-  COMMAND ${GO} ${command} ${go_extra} -trimpath -buildvcs=false -tags ${tags}
+  COMMAND ${progress} ${GO} ${command} ${go_extra} -trimpath -buildvcs=false -tags ${tags}
     "-ldflags=${ldflags}" -o ${WORK}/${name} ${PACKAGE}
   WORKING_DIRECTORY ${SOURCE} RESULT_VARIABLE result)
 if(NOT result EQUAL 0)

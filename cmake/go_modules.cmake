@@ -1,12 +1,13 @@
-# armci_go_modules(<directory>): sees to it that the Go modules which the library and its commands
-# are made of can be had, and copies their licences, and Go's own, into the directory. It must not
-# change go.mod or go.sum.
+# armci_go_modules(<directory>): sees to it that the Go modules which the library, its commands and
+# its reference are made by can be had, and copies the licences of those that are parts of what is
+# installed, and Go's own, into the directory. It must not change go.mod or go.sum.
 # SPDX-License-Identifier: BSD-3-Clause
 
 function(armci_go_modules directory)
   # Of every package: its module's path, or std, and its directory, which is below the module's.
   execute_process(COMMAND ${ARMCI_GO} list -deps
       -f "{{with .Module}}{{.Path}}{{else}}std{{end}} {{.Dir}}" ./capi ./cmd/...
+      ./docs/reference
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE packages ERROR_VARIABLE why
     RESULT_VARIABLE result)
   if(NOT result EQUAL 0)
@@ -19,7 +20,7 @@ function(armci_go_modules directory)
   endif()
 
   file(REMOVE_RECURSE ${directory})
-  set(seen libarmci std command-line-arguments)
+  set(seen libarmci std command-line-arguments github.com/yuin/goldmark) # only docs/reference's
   string(REPLACE "\n" ";" packages "${packages}")
   foreach(package IN LISTS packages)
     string(REGEX MATCH "^([^ ]+) (.+)$" matched "${package}")

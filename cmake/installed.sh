@@ -40,3 +40,4 @@ if [ "$(id -u)" = 0 ] && ldconfig -v -N 2>/dev/null | grep -q "^$libdir:"; then
 fi
 echo "now try:   armcicc $prefix/share/doc/libarmci/examples/c/hello.c -o hello &&" \
 	"armcirun -n 4 ./hello"
+echo "then read: $prefix/share/doc/libarmci/html/index.html"

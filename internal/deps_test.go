@@ -156,8 +156,7 @@ var cgo = []string{"capi", "mpirma", "internal/kernel", "internal/wait", "intern
 }
 
 // foreign lists what may be imported from elsewhere, beside the standard library.
-var foreign = []string{"golang.org/x/sys/", "github.com/mattn/go-pointer",
-	"github.com/ianlancetaylor/cgosymbolizer"}
+var foreign = []string{"golang.org/x/sys/", "github.com/ianlancetaylor/cgosymbolizer"}
 
 // costly lists packages of the standard library that cost each rank hundreds of KiB of memory. Only
 // programs and tests may import them.

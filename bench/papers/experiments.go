@@ -3,6 +3,8 @@
 // Which programs run, with which arguments, where, and about how long.
 package main
 
+import "slices"
+
 // What several experiments are run at: the issue of scaling within and between nodes.
 const (
 	two      = "node-2 hosts-2x1 rdma-2x1"
@@ -27,6 +29,15 @@ func rdmaSetting(name, setting string) variant {
 var strided = []variant{
 	rdmaSetting("nic", "ARMCI_STRIDED=nic"), rdmaSetting("host",
 		"ARMCI_STRIDED=host"), rdmaSetting("auto", "ARMCI_STRIDED=auto"),
+}
+
+// withBLAS are variants in which matrices are multiplied by a tuned library.
+func withBLAS(all []variant) []variant {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i].blas = true
+	}
+	return all
 }
 
 // openblas: matrices are multiplied by a tuned library (../apps/openblas.sh).
@@ -105,13 +116,20 @@ var experiments = []experiment{
 		seconds: 30},
 	{name: "sparse", program: "apps/sparse", reps: 3, places: everyone, seconds: 15},
 	{name: "lu", program: "apps/lu", args: "3072 32", reps: 3, places: everyone, seconds: 60},
-	{name: "srumma", program: "apps/srumma", args: "512 1000 2000", quick: "128", reps: 5,
+	{name: "srumma", program: "apps/srumma",
+		args:  "-v pdgemm,srumma,srumma-blocking 512 1000 2000",
+		quick: "-v pdgemm,srumma,srumma-blocking 128", reps: 5,
 		places: everyone, seconds: 15, variants: openblas},
-	{name: "srumma-reference", program: "apps/srumma", args: "512 2000", quick: "128", reps: 3,
+	{name: "srumma-reference", program: "apps/srumma",
+		args:  "-v pdgemm,srumma,srumma-blocking 512 2000",
+		quick: "-v pdgemm,srumma,srumma-blocking 128", reps: 3,
 		places: "node-4 hosts-2x2 rdma-2x2", seconds: 40},
 	{name: "srumma-protocols", program: "apps/srumma", args: "-v srumma 512 2000",
 		quick: "-v srumma 128", reps: 3, places: "rdma-2x1 rdma-4x1", seconds: 12,
 		variants: strided},
+	{name: "srumma-rows", program: "apps/srumma", args: "-v srumma,srumma-rows 512 2000",
+		quick: "-v srumma,srumma-rows 128", reps: 5, places: "rdma-2x1 rdma-4x1",
+		seconds: 10, variants: withBLAS(strided)},
 	{name: "transpose", program: "apps/transpose", reps: 3, places: everyone, seconds: 10},
 	{name: "jacobi", program: "apps/jacobi", reps: 3, places: everyone, seconds: 10},
 	{name: "counter", program: "apps/counter", args: "-v mpi,armci", quick: "-v mpi,armci",

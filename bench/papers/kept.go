@@ -5,6 +5,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -204,7 +205,8 @@ func (o *options) readSteps(steps []*step) (rowsOf, error) {
 		failed = errors.Join(failed, err)
 		for _, r := range rows {
 			all[s.String()] = append(all[s.String()], measured{Row: r, starts: 1,
-				reps: max(s.reps, 1), place: s.place.name, variant: s.variant.name})
+				reps:  cmp.Or(len(r.Samples), s.reps, 1),
+				place: s.place.name, variant: s.variant.name})
 		}
 	}
 	return all, failed

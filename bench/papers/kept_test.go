@@ -231,3 +231,42 @@ func TestHiddenShares(t *testing.T) {
 		t.Errorf("got %+v", all)
 	}
 }
+
+// What was measured takes the place of what the same steps had measured before: medians of the
+// starts' medians, extremes of all. What other steps have measured stays.
+func TestKeep(t *testing.T) {
+	o := options{dir: t.TempDir(), kept: t.TempDir(), runs: 2, figures: []string{"000-22"},
+		draw: true, programs: programs{device: "device"}, note: "The machine was quiet."}
+	const head = "op,shape,bytes,ranks,where,unit,median,least,most,raw,raw_least,raw_most," +
+		"ratio\n"
+	old := "1,node-2,,1,3,mg/mpi,W,0,2,ns,9,9,9,0,0,0\n"
+	stays := "1,node-4,,1,3,mg/mpi,W,0,4,ns,8,8,8,0,0,0\n"
+	for path, text := range map[string]string{
+		o.kept + "/runs.csv": "run,date,machine,version,note\n" +
+			"1,28 November 2026,here,0.1.0,\n",
+		o.kept + "/mg-W.csv":              strings.Join(keptHead, ",") + "\n" + old + stays,
+		o.dir + "/data/mg-W@node-2.0.csv": head + "mg/mpi,W,0,2,x,ns,3,2,4,0,0,0,0\n",
+		o.dir + "/data/mg-W@node-2.1.csv": head + "mg/mpi,W,0,2,x,ns,5,5,6,0,0,0,0\n",
+	} {
+		err := os.MkdirAll(filepath.Dir(path), 0o777)
+		if err == nil {
+			err = os.WriteFile(path, []byte(text), 0o666)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := o.runAndDraw(); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(o.kept + "/mg-W.csv")
+	want := strings.Join(keptHead, ",") + "\n" + stays +
+		"2,node-2,,2,6,mg/mpi,W,0,2,ns,4,2,6,0,0,0\n"
+	if err != nil || string(text) != want {
+		t.Errorf("%v, got\n%swant\n%s", err, text, want)
+	}
+	runs, err := readRuns(o.kept)
+	if err != nil || len(runs) != 2 || runs[1].number != 2 || runs[1].note != o.note {
+		t.Errorf("%v, runs %+v", err, runs)
+	}
+}

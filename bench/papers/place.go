@@ -71,10 +71,10 @@ func label(name string) string {
 // argv is the command line of a step there, and what is in its environment.
 func (o *options) argv(s *step) (argv, env []string) {
 	at := s.place.Place
-	at.NoUCX = s.variant.name == messages || !o.ucx // they hang over it
+	at.NoUCX = !o.ucx
 	words, env := at.Words(launch.OpenMPI)
 	argv = append(launch.Words(launch.OpenMPI, o.build), words...)
-	if s.place.Network != "rdma" || s.variant.name == messages { // UCX has windows of its own
+	if s.place.Network != "rdma" { // UCX has windows of its own
 		argv = append(argv, s.variant.words...)
 	}
 	switch s.place.Network {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Command reference writes the manual pages of section 3 and the HTML reference from the comments
-// of the headers, which are the source of both. It must not know what any function does.
+// of the headers, which are the source of both. The HTML reference contains the guides, too, and a
+// search. It must not know what any function does.
 //
-//	reference -include DIR -examples DIR -date DATE -version VERSION [-man DIR] [-html DIR]
+//	reference -root DIR -date DATE -version VERSION [-man DIR] [-html DIR]
 package main
 
 import (
@@ -22,23 +23,23 @@ type book struct {
 	pages         []*page
 	byName        map[string]*page
 	codes         []code
+	guides        []*guide
+	settings      map[string]bool // names
 	version, date string
 }
 
 // main writes the manual pages, the HTML pages, or both, as the options say.
 func main() {
-	include := flag.String("include", "include", "directory of the headers and of armci.f90")
-	examples := flag.String("examples", "docs/reference/examples",
-		"directory of the programs that pages show")
+	root := flag.String("root", ".", "the source tree: headers, armci.f90, examples, guides")
 	man := flag.String("man", "", "directory for manual pages")
 	html := flag.String("html", "", "directory for HTML pages")
 	date := flag.String("date", "", "date of the pages")
 	version := flag.String("version", "", "version of the library")
 	flag.Parse()
-	b, err := load(*include, *examples)
+	b, err := load(*root)
 	if err == nil {
 		b.date, b.version = *date, *version
-		err = write(b, *man, *html)
+		err = write(b, *root, *man, *html)
 	}
 	if err != nil {
 		fmt.Fprintf(os.Stderr, "reference: %v\n", err)
@@ -46,9 +47,10 @@ func main() {
 	}
 }
 
-// load reads the headers, the Fortran module and the examples.
-func load(include, examples string) (*book, error) {
-	b := &book{byName: map[string]*page{}}
+// load reads the headers, the Fortran module, the examples and the guides.
+func load(root string) (*book, error) {
+	b := &book{byName: map[string]*page{}, settings: map[string]bool{}}
+	include := filepath.Join(root, "include")
 	for _, name := range headers {
 		text, err := os.ReadFile(filepath.Join(include, name))
 		if err != nil {
@@ -75,18 +77,21 @@ func load(include, examples string) (*book, error) {
 			b.resolve(p)
 		}
 	}
-	return b, b.readExamples(examples)
+	if err := b.readExamples(filepath.Join(root, "docs/reference/examples")); err != nil {
+		return nil, err
+	}
+	return b, b.readGuides(root)
 }
 
 // write writes the pages in the formats that have a directory.
-func write(b *book, man, html string) error {
+func write(b *book, root, man, html string) error {
 	if man != "" {
 		if err := writeMan(b, man); err != nil {
 			return err
 		}
 	}
 	if html != "" {
-		return writeHTML(b, html)
+		return writeHTML(b, root, html)
 	}
 	return nil
 }

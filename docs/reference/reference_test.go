@@ -7,12 +7,16 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 )
 
+// loadOnce reads the source tree once for all tests, which do not change the book.
+var loadOnce = sync.OnceValues(func() (*book, error) { return load("../..") })
+
 func loaded(t *testing.T) *book {
 	t.Helper()
-	b, err := load("../../include", "examples")
+	b, err := loadOnce()
 	if err != nil {
 		t.Fatal(err)
 	}

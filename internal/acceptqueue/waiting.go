@@ -24,7 +24,7 @@ const acceptPause = 10 * time.Millisecond
 // Waiting holds the connections of one or several listeners that have not proved themselves. Any
 // goroutine may call its methods.
 type Waiting struct {
-	mu    sync.Mutex
+	mu    sync.Mutex // guards queue
 	queue *Queue[net.Conn]
 }
 

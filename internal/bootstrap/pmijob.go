@@ -241,11 +241,7 @@ func (h *pmiHost) endJob(status int, text string) {
 		// return its status
 		time.Sleep(noticeTime / 2)
 		h.server.Finish(status)
-		for late := time.Now().Add(leaveTime); h.server.Others() > 0 &&
-			time.Now().Before(late); {
-			time.Sleep(10 * time.Millisecond)
-		}
-		if h.server.Others() > 0 {
+		if !h.server.AwaitOthers(leaveTime) {
 			h.client.Abort(status, "libarmci: ending the job")
 		}
 		os.Exit(status)

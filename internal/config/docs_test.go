@@ -151,6 +151,7 @@ func TestNobodyElseReadsTheEnvironment(t *testing.T) {
 			re := reads[filepath.Ext(path)]
 			if err != nil || d.IsDir() || re == nil ||
 				strings.HasSuffix(path, "_test.go") ||
+				filepath.Base(filepath.Dir(path)) == "testdata" ||
 				strings.HasPrefix(path, filepath.Join(root, "internal", "config")) {
 				return nil
 			}
@@ -159,8 +160,6 @@ func TestNobodyElseReadsTheEnvironment(t *testing.T) {
 				t.Error(err)
 			}
 			files++
-			// of another library (ofi/libfabric/load.c): is it set at all?
-			text = bytes.ReplaceAll(text, []byte("!getenv(settings"), nil)
 			if found := re.Find(text); found != nil {
 				t.Errorf("%s reads the environment (%s): make it a row of the "+
 					"table", path, found)

@@ -58,7 +58,7 @@ type Row struct {
 var table = []Row{
 	{Name: "ARMCI_VERBOSE", Kind: KindBool, Default: "n",
 		Doc: "Prints one line at initialisation: launcher, ranks, nodes, transport, " +
-			"arena and fast path. Messages of level info follow.",
+			"arena and fast path. Informational messages are printed, too.",
 		When: "you want to see which transport a job uses"},
 	{Name: "ARMCI_ERRORS", Kind: KindChoice, Default: "auto",
 		Choices: []string{"auto", "return", "abort"},
@@ -67,7 +67,8 @@ var table = []Row{
 			"under the ARMCI-MPI ABI, else return.",
 		When: "a program ignores error codes (abort)"},
 	{Name: "ARMCI_FASTPATH", Kind: KindBool, Class: ClassExpert, Default: "y",
-		Doc:  "Completes plain calls in C, without entering Go.",
+		Doc: "Completes plain calls in C (the fast path), without entering the " +
+			"library's Go code.",
 		When: "you suspect the fast path of a fault (n), or measure what it saves"},
 	{Name: "ARMCI_STATS", Kind: KindBool, Default: "n",
 		Doc: "Counts calls, bytes and time, and prints tables at finalize. armci_info " +
@@ -100,8 +101,8 @@ var table = []Row{
 			"cannot be used"},
 	{Name: "ARMCI_ALONE", Kind: KindBool, Class: ClassExpert, Default: "n",
 		Doc: "y: the variables of a launcher are ignored. The process is a job of one " +
-			"rank, or of the processes of its MPI. Under armcirun, each rank may " +
-			"have an MPI of one process.",
+			"rank, or of the processes of its MPI. Under armcirun, the MPI of each " +
+			"rank may then be a job of one process.",
 		When: "a rank of an MPI job starts the program as a job of its own"},
 	{Name: "ARMCI_TRANSPORT", Kind: KindChoice, Default: "auto",
 		Choices: []string{"auto", "rdma", "ofi", "tcp"},
@@ -141,21 +142,21 @@ var table = []Row{
 			"next use. Over TCP, a quarter of RLIMIT_NOFILE at most. 0: any number.",
 		When: "ARMCI_STATS reports many connections made again"},
 	{Name: "ARMCI_SHM_ARENA", Kind: KindSize, Most: "128t", Default: "16t", Unit: "bytes",
-		Doc: "Address space that a node reserves for the memory its ranks share. No " +
-			"memory is used before it is allocated. Less is reserved where RLIMIT_AS " +
-			"or RLIMIT_FSIZE allows less.",
-		When: "initialisation says that it is too small or cannot be had, or in an " +
-			"emulator"},
+		Doc: "Address space that a node reserves for the memory its ranks share (the " +
+			"arena). No memory is used before it is allocated. Less is reserved " +
+			"where RLIMIT_AS or RLIMIT_FSIZE allows less.",
+		When: "initialisation says that it is too small or cannot be had, or the program " +
+			"runs in an emulator"},
 	{Name: "ARMCI_SHM_BASE", Kind: KindAddress, Class: ClassExpert, Default: "0x400000000000",
-		Doc:  "Address at which the arena is tried first.",
+		Doc:  "Address to which the arena is mapped, unless something else is there.",
 		When: "something else in the process needs that address"},
 	{Name: "ARMCI_SHM_KEEP", Kind: KindSize, Default: "256m", Unit: "bytes",
 		Doc: "Freed memory, per rank, that keeps its pages for the next allocation.",
 		When: "large arrays are freed and allocated in turns (more), or memory is " +
 			"scarce (less)"},
 	{Name: "ARMCI_SHM_MARGIN", Kind: KindSize, Default: "256m", Unit: "bytes",
-		Doc: "Memory that allocations always leave to the machine. Unless it is set, an " +
-			"eighth of the machine's memory at most.",
+		Doc: "Memory that allocations always leave to the machine. Unless it is set, it " +
+			"is never more than an eighth of the machine's memory.",
 		When: "other programs on the machine need more"},
 	{Name: "ARMCI_SHM_VM", Kind: KindBool, Class: ClassExpert, Default: "y",
 		Doc: "Has the kernel copy (process_vm_readv) where a rank accesses memory of " +
@@ -170,8 +171,9 @@ var table = []Row{
 		When: "components are pointers to memory that is not a coarray's (target)"},
 	{Name: "ARMCI_TCP_SERVERS", Kind: KindInt, Class: ClassExpert, Most: "4096", Default: "0",
 		Unit: "data servers",
-		Doc: "Data servers per node, in its first ranks. 0: one in each rank, or fewer " +
-			"where the job would need more connections than ARMCI_CONNECTIONS.",
+		Doc: "Number of data servers of a node, which its first ranks run. 0: one in " +
+			"each rank, or fewer where the job would need more connections than " +
+			"ARMCI_CONNECTIONS.",
 		When: "large jobs are tested, or processors are scarce"},
 	{Name: "ARMCI_TCP_INTERFACE", Kind: KindString,
 		Doc: "Network interface that leads to the other hosts, by its name (eth0) or " +
@@ -233,8 +235,9 @@ var table = []Row{
 	{Name: "ARMCI_PIN", Kind: KindSize, Default: "0", Unit: "bytes",
 		Former: formerlyRDMA("ARMCI_RDMA_PIN"),
 		Doc: "Most memory of the program that a process keeps registered (pinned) " +
-			"between transfers over RDMA and libfabric. 0: its share of half the " +
-			"machine's memory, and at most a quarter of RLIMIT_MEMLOCK.",
+			"between transfers over RDMA and libfabric. 0: half of the machine's " +
+			"memory divided by the ranks on it, and at most a quarter of " +
+			"RLIMIT_MEMLOCK.",
 		When: "other libraries pin memory, too (less), or large arrays are used again " +
 			"and again (more)"},
 	{Name: "ARMCI_OFI_PROVIDER", Kind: KindString,

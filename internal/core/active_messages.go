@@ -32,8 +32,6 @@ const (
 	msgRWLock     = 14 // rwlock.go
 	msgRWUnlock   = 15
 	msgEventAdd   = 16 // event.go
-	msgUpdate     = 17 // update.go
-	msgCompare    = 18
 	msgEventAsk   = 19 // event_word.go
 	msgEventTold  = 20
 )
@@ -67,10 +65,6 @@ func (r *Runtime) handleMessage(from, to transport.Rank, m transport.Msg, reply 
 		handled = r.eventCounters.handleEventAsk(from, to, m, reply)
 	case msgEventTold:
 		handled = r.eventCounters.handleEventTold(to, m)
-	case msgUpdate:
-		handled = r.remoteUpdates.handleUpdate(from, to, m, reply)
-	case msgCompare:
-		handled = r.remoteUpdates.handleCompare(to, m, reply)
 	case msgOwns:
 		handled = r.regionManager.handleOwns(to, m, reply)
 	case msgEnding:

@@ -17,7 +17,7 @@ import (
 // aggregates are the aggregate handles of this process and what each has collected.
 type aggregates struct {
 	rt       *Runtime
-	mu       sync.Mutex
+	mu       sync.Mutex // guards byHandle
 	byHandle map[uintptr]*aggregate
 	nonEmpty atomic.Bool // byHandle is not empty
 	batches  []Batch     // of the first handles, by their addresses

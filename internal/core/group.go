@@ -69,9 +69,9 @@ func (g *Group) checkMember() error {
 // groups is the table of the groups of this process.
 type groups struct {
 	rt        *Runtime
-	world     *Group // group 0; constant after Start
-	mu        sync.Mutex
-	byID      []*Group // by id; nil = free
+	world     *Group     // group 0; constant after Start
+	mu        sync.Mutex // guards byID and defaultID
+	byID      []*Group   // by id; nil = free
 	defaultID int
 
 	numbersUsed atomic.Uint32 // groups that this rank has numbered

@@ -39,10 +39,10 @@ func (gs *groups) joinTeam(g *Group) error {
 		return argErr(CodeInternal, "group", "no more groups can be made on this node: %v",
 			transport.ErrNoMemory)
 	}
-	local := gs.rt.Teams.AttachTeam(f.team, l.localRanks, int(l.localIndex[g.Me]))
+	local, err := gs.rt.Teams.AttachTeam(f.team, l.localRanks, int(l.localIndex[g.Me]))
 	local.Barrier()
 	gs.setTeam(g, l, local, f.id)
-	return gs.addComm(g)
+	return gs.addComm(g, err)
 }
 
 // startGroup is called by leaders: each allocates a context, and all agree whether every node has
@@ -68,7 +68,8 @@ func (gs *groups) startGroup(g *Group, l *layout) groupStart {
 			continue
 		}
 		if f.team.Context >= 0 { // another node has none: release this one
-			gs.rt.Teams.AttachTeam(f.team, l.localRanks, 0).Release(true)
+			team, _ := gs.rt.Teams.AttachTeam(f.team, l.localRanks, 0)
+			team.Release(true)
 		}
 		f.team.Context = -1
 	}
@@ -79,10 +80,13 @@ func (gs *groups) startGroup(g *Group, l *layout) groupStart {
 // this many groups.
 const groupBits = 26
 
-// addComm makes the group's communicator; if one member fails, the team is released on all.
-// Collective over the members.
-func (gs *groups) addComm(g *Group) error {
+// addComm makes the group's communicator. If one member fails, or has an error from attaching to
+// the team, the team is released on all. Collective over the members.
+func (gs *groups) addComm(g *Group, attachErr error) error {
 	comm, err := gs.groupComm(g)
+	if attachErr != nil {
+		err = argErr(CodeInternal, "group", "%v", attachErr)
+	}
 	mine := []byte{0}
 	if err != nil {
 		mine[0] = 1
@@ -96,7 +100,7 @@ func (gs *groups) addComm(g *Group) error {
 	g.team = nil
 	if err == nil {
 		err = argErr(CodeInternal, "group",
-			"a member could not make the group's communicator")
+			"a member could not make the group, or its communicator")
 	}
 	return err
 }

@@ -243,6 +243,32 @@ func TestGroupWithoutComm(t *testing.T) {
 	})
 }
 
+// When a member has no memory for the group it fails on all members and leaves nothing behind.
+func TestGroupWithoutMemory(t *testing.T) {
+	worldOf(t, 3, func(c *transporttest.Cluster) {
+		c.Fail = func(step string, rank int) error {
+			if step == "attach" && rank == 1 {
+				return transport.ErrNoMemory
+			}
+			return nil
+		}
+	}, func(r *tr) {
+		_, err := r.GroupCreate(r.group(World), []int32{2, 1, 0})
+		why := "a member could not"
+		if r.Me == 1 {
+			why = transport.ErrNoMemory.Error()
+		}
+		wantArg(r, "a group", err, "group", CodeInternal, why)
+		r.barrier()
+		if n := r.c.Teams(); n != 0 {
+			r.wrong("%d collective contexts are still in use", n)
+		}
+		if r.Me != 1 { // the others can make groups
+			r.must(r.GroupFree(r.create(r.group(World), 2, 0).ID))
+		}
+	})
+}
+
 // Finalize releases the groups that the application has not freed.
 func TestGroupsAtTheEnd(t *testing.T) {
 	var cluster *transporttest.Cluster

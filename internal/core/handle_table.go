@@ -78,7 +78,7 @@ func (p *request) firstError() error {
 
 // handles is the table of open operations, by number.
 type handleTable struct {
-	mu            sync.Mutex
+	mu            sync.Mutex         // guards the rest
 	lastNumber    int32              // the last that was given
 	firstOfHandle map[int32]*request // the first open operation of each handle
 	implicitOps   map[int32]*request

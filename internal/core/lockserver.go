@@ -74,7 +74,7 @@ const maxServingGoroutines = 8
 // queue for each lock that such ranks wait for.
 type lockServer struct {
 	rt *Runtime
-	mu sync.Mutex
+	mu sync.Mutex // guards queues
 	// queues are by the lock's address, without empty ones. mu guards it.
 	queues map[uintptr]*lockQueue
 	// queueCount is len(queues), for C. nil: C does not read it.

@@ -21,14 +21,14 @@ type MutexSet struct {
 	counts     []int     // by group rank: mutexes that it hosts
 	mutexBytes uintptr   // size of one
 
-	mu   sync.Mutex
+	mu   sync.Mutex      // guards held
 	held map[[2]int]bool // by index and rank: mutexes on other nodes that this rank holds
 }
 
 // mutexes holds the default set of mutexes.
 type mutexes struct {
 	rt         *Runtime
-	mu         sync.Mutex
+	mu         sync.Mutex // guards defaultSet
 	defaultSet *MutexSet
 }
 

@@ -18,7 +18,7 @@ import (
 // privateMemory is what this process has exposed and lent. mu guards both lists.
 type privateMemory struct {
 	rt      *Runtime
-	mu      sync.Mutex
+	mu      sync.Mutex // guards exposed and loans
 	exposed []extent
 	loans   []loan
 }

@@ -24,7 +24,7 @@ type regionManager struct {
 
 // regionTable is the allocations of this process, by base address.
 type regionTable struct {
-	mu   sync.Mutex
+	mu   sync.Mutex // guards live
 	live map[uintptr]region
 }
 

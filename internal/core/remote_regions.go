@@ -19,7 +19,7 @@ type extent struct{ lo, hi uintptr }
 
 // remoteRegions is read without a lock: lists are never changed, only replaced.
 type remoteRegions struct {
-	mu     sync.Mutex
+	mu     sync.Mutex                 // held to replace a list
 	byRank []atomic.Pointer[[]extent] // by rank; sorted
 }
 

@@ -22,17 +22,16 @@ type Runtime struct {
 	identity
 	nodeParts
 	routes
-	jobEnd        // failure.go
-	groups        // group.go, group_create.go
-	locks         // mutex.go, rwlock.go, lockserver.go
-	signals       // notify.go, event.go
-	procedures    // gpc.go
-	memoryParts   // region.go, private.go
-	batching      // aggregate.go, coalesce.go
-	twoSided      // two_sided.go, straight.go, staged.go
-	handleTable   // handle_table.go
-	remoteUpdates // update_message.go, update_fetch.go
-	traffic       // traffic.go
+	jobEnd      // failure.go
+	groups      // group.go, group_create.go
+	locks       // mutex.go, rwlock.go, lockserver.go
+	signals     // notify.go, event.go
+	procedures  // gpc.go
+	memoryParts // region.go, private.go
+	batching    // aggregate.go, coalesce.go
+	twoSided    // two_sided.go, straight.go, staged.go
+	handleTable // handle_table.go
+	traffic     // traffic.go
 	// leaving is set in the final barrier: nodes that are connected to now may have left.
 	leaving atomic.Bool
 }
@@ -60,7 +59,6 @@ type nodeParts struct {
 	rwlocks       transport.RWLocks
 	wordLocks     transport.WordLocks // nil: the node's locks have no words
 	events        transport.Events
-	updater       transport.Updater // nil: the node's transport has no updates
 }
 
 // routes are the ways to other ranks. They are constant after Start.
@@ -112,7 +110,7 @@ func (r *Runtime) connectParts() {
 	r.mutexes.rt, r.windowLocks.rt, r.lockServer.rt = r, r, r
 	r.notifier.rt, r.eventCounters.rt = r, r
 	r.regionManager.rt, r.privateMemory.rt = r, r
-	r.aggregates.rt, r.coalescing.rt, r.remoteUpdates.rt = r, r, r
+	r.aggregates.rt, r.coalescing.rt = r, r
 	r.jobEnd.started = make(chan struct{})
 	r.jobEnd.jobEnding, r.jobEnd.jobEnded = make(chan struct{}), make(chan struct{})
 }

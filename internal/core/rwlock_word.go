@@ -22,7 +22,7 @@ const (
 
 // lockWords are the words of this rank's locks. mu guards them.
 type lockWords struct {
-	mu        sync.Mutex
+	mu        sync.Mutex // guards the rest
 	allocated bool
 	freeWords []uintptr
 }

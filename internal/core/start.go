@@ -139,7 +139,6 @@ func (s *startup) joinNode(p transport.Platform, f *startInfo) error {
 	s.rt.allocator, s.rt.mailbox, s.rt.notifications = node, node, node
 	s.rt.rwlocks, s.rt.events = node, node
 	s.rt.wordLocks, _ = node.(transport.WordLocks)
-	s.rt.updater, _ = tr.(transport.Updater)
 	s.rt.transports = []transport.Transport{tr}
 	peers := make([]transport.PeerAddr, len(mine))
 	for i, rank := range mine {

@@ -46,7 +46,7 @@ type messageKey struct {
 
 // expectedTable has the messages that threads of this process wait for.
 type expectedTable struct {
-	mu    sync.Mutex
+	mu    sync.Mutex // guards byKey
 	byKey map[messageKey]*expectedMessage
 }
 

@@ -49,8 +49,8 @@ type twoSided struct {
 	lastMessageID atomic.Uint32
 	stageCount    atomic.Int32   // stages that were asked for
 	tasks         sync.WaitGroup // goroutines that Finalize waits for
-	mu            sync.Mutex
-	closed        bool // Finalize has begun: no task may start. mu guards it.
+	mu            sync.Mutex     // guards closed
+	closed        bool           // Finalize has begun: no task may start. mu guards it.
 }
 
 func (ts *twoSided) initQueues(ranks, here int) {
@@ -69,10 +69,10 @@ func (ts *twoSided) windowTo(to transport.Rank) *sendWindow {
 // sendWindow bounds the bytes in flight to a rank of another node. Its lock also keeps the order of
 // messages; it guards all other fields.
 type sendWindow struct {
-	mu                sync.Mutex
-	bytesSinceRequest int       // bytes sent since the last request for an acknowledgement
-	unackedRequests   int       // requests that have not been answered
-	lastRequestTime   time.Time // when the last request was made
+	mu                sync.Mutex // guards the rest
+	bytesSinceRequest int        // bytes sent since the last request for an acknowledgement
+	unackedRequests   int        // requests that have not been answered
+	lastRequestTime   time.Time  // when the last request was made
 	stage             stage
 }
 
@@ -260,7 +260,7 @@ func (ts *twoSided) recvLong(l transport.Received, body []byte) (at int, err err
 // recvQueue holds, in order, the fragments that arrived for a rank of this node while its mailbox
 // was full. mu guards it.
 type recvQueue struct {
-	mu         sync.Mutex
+	mu         sync.Mutex // guards the rest
 	waiting    []fragment
 	delivering bool
 }

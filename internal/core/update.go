@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Accumulates of any operator and type, fetching or not, and compare-and-swap, as MPI has them.
-// Updates of one origin at one rank take effect in the order in which they were called, and behind
-// its earlier accumulates (Op) there. Within the node they are done when the call returns; between
-// nodes they are messages (update_message.go), and a fence waits for them, also for what they
-// fetch. An accumulate by an Op after them has no order with them, unless a fence comes between.
+// Those of one origin at one rank take effect in the order in which they were called, and in order
+// with its earlier stores and its later accumulates (Op) there. Within the node they are done when
+// the call returns; between nodes a fence waits for them, also for what they fetch.
 package core
 
 import (
@@ -31,55 +30,65 @@ type Update struct {
 
 // Update executes an update. It returns when Data may be overwritten and Old has been stored.
 func (r *Runtime) Update(u *Update) error {
-	size, err := r.prepareUpdate(u)
-	switch {
-	case err != nil || size == 0:
+	nonEmpty, err := r.checkUpdate(u)
+	if err != nil || !nonEmpty {
 		return err
-	case r.Topo.SameNode(transport.Rank(u.Proc)):
-		return r.updateLocal(u)
 	}
-	return r.remoteUpdates.updateRemote(u, size)
+	if err := r.postUpdate(u, nil); err != nil {
+		return err
+	}
+	if u.Old == nil && !r.route(transport.Rank(u.Proc)).immediate {
+		r.traffic.countPosted(u.Proc)
+	}
+	return nil
 }
 
-// prepareUpdate checks an update, and orders it behind earlier stores. It returns the bytes of an
-// element; 0: there is nothing to do.
-func (r *Runtime) prepareUpdate(u *Update) (size int, err error) {
+// postUpdate passes an update, which the caller has checked, to its transport. Without done it
+// returns when Old has been stored, else done is called then.
+func (r *Runtime) postUpdate(u *Update, done func(error)) error {
+	r.coalescing.postCoalesced(u.Proc)
+	x := transport.Update{Op: u.Op, Type: u.Type, Runs: u.Runs, Data: u.Data,
+		Old: unsafe.Pointer(unsafe.SliceData(u.Old)), Done: done}
+	to := r.route(transport.Rank(u.Proc))
+	return updateError(u.Proc, to.tr.Update(to.peer, &x))
+}
+
+// checkUpdate checks an update. It returns false if there is nothing to do.
+func (r *Runtime) checkUpdate(u *Update) (nonEmpty bool, err error) {
 	if err := r.checkRank("proc", u.Proc); err != nil {
-		return 0, err
+		return false, err
 	}
-	size, all, err := u.checkElements()
+	all, err := u.checkElements()
 	if err != nil || all == 0 || u.Op == kernel.OpNoOp && u.Old == nil {
-		return 0, err
+		return false, err
 	}
 	if !u.Trusted {
-		if err := r.regionManager.checkRuns(u.Proc, u.Runs); err != nil {
-			return 0, err
-		}
+		err = r.regionManager.checkRuns(u.Proc, u.Runs)
 	}
-	return size, r.orderAfterStores(u.Proc)
+	return err == nil, err
 }
 
-// checkElements checks all but the rank and the owner of the memory. It returns the bytes of an
-// element and of all of them.
-func (u *Update) checkElements() (size int, all int64, err error) {
+// checkElements checks all but the rank and the owner of the memory. It returns the bytes of all
+// elements.
+func (u *Update) checkElements() (all int64, err error) {
 	if !kernel.UpdateValid(u.Op, u.Type) {
-		return 0, 0, argErr(CodeOp, "op",
+		return 0, argErr(CodeOp, "op",
 			"operator %d is not defined for elements of type %d", u.Op, u.Type)
 	}
-	size = kernel.UpdateBytes(u.Type)
+	size := kernel.UpdateBytes(u.Type)
 	for _, run := range u.Runs {
 		switch {
 		case run.Bytes < 0 || run.Bytes%int64(size) != 0:
-			return 0, 0, argErr(CodeBytes, "target",
+			return 0, argErr(CodeBytes, "target",
 				"%d bytes are not a whole number of elements of %d bytes",
 				run.Bytes, size)
 		case run.Bytes > kernel.MostBytes-all:
-			return 0, 0, argErr(CodeBytes, "target",
+			return 0, argErr(CodeBytes, "target",
 				"more than the %d bytes that one update may have",
 				int64(kernel.MostBytes))
 		case run.Bytes > 0 &&
 			(noAddress(run.Addr) || uintptr(run.Bytes) > lastAddress-run.Addr):
-			return 0, 0, argErr(CodeAddress, "target",
+			return 0, argErr(CodeAddress, "target",
 				"%d bytes at %#x of rank %d are no memory", run.Bytes, run.Addr,
 				u.Proc)
 		}
@@ -87,12 +96,12 @@ func (u *Update) checkElements() (size int, all int64, err error) {
 	}
 	switch {
 	case all > 0 && u.Data == nil && u.Op != kernel.OpNoOp:
-		return 0, 0, argErr(CodeArgument, "origin", "null pointer")
+		return 0, argErr(CodeArgument, "origin", "null pointer")
 	case u.Old != nil && int64(len(u.Old)) != all:
-		return 0, 0, argErr(CodeBytes, "result", "room for %d bytes, %d are fetched",
+		return 0, argErr(CodeBytes, "result", "room for %d bytes, %d are fetched",
 			len(u.Old), all)
 	}
-	return size, all, nil
+	return all, nil
 }
 
 // checkRuns is checkRemote for all runs. It asks the owner about runs that this rank does not know.
@@ -118,45 +127,12 @@ func (rm *regionManager) checkRuns(proc int, runs []kernel.Segment) error {
 	return nil
 }
 
-// orderAfterStores ensures that the next message or locked access to proc takes effect behind
-// everything that this rank has stored there.
-func (r *Runtime) orderAfterStores(proc int) error {
-	to := r.route(transport.Rank(proc))
-	if to.immediate || to.ordered && !r.Topo.SameNode(transport.Rank(proc)) {
-		return nil
-	}
-	return r.Fence(proc)
-}
-
-// updateLocal updates memory of a rank of this node.
-func (r *Runtime) updateLocal(u *Update) error {
-	x := transport.Update{Op: u.Op, Type: u.Type, Runs: u.Runs, Data: u.Data,
-		Old: unsafe.Pointer(unsafe.SliceData(u.Old))}
-	if err := r.applyUpdate(r.Topo.Local(transport.Rank(u.Proc)), &x); err != nil {
-		return updateError(u.Proc, err)
-	}
-	return nil
-}
-
-// addUnlessNil is p + n, nil for nil: no-op has no elements.
-func addUnlessNil(p unsafe.Pointer, n int64) unsafe.Pointer {
-	if p == nil {
-		return nil
-	}
-	return unsafe.Add(p, n)
-}
-
-// applyUpdate changes memory of a rank of this node, given by its number there.
-func (n *nodeParts) applyUpdate(local int, x *transport.Update) error {
-	if n.updater == nil {
-		return transport.ErrNotNative
-	}
-	return n.updater.Update(transport.Peer(local), x)
-}
-
-// updateError is the caller's error when an update has failed at a rank.
+// updateError is the caller's error when an update has failed at a rank; nil for nil.
 func updateError(proc int, err error) error {
-	if errors.Is(err, transport.ErrBadAddr) {
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, transport.ErrBadAddr):
 		return argErr(CodeAddress, "target", "%v", err)
 	}
 	return fmt.Errorf("update at rank %d: %w", proc, err)
@@ -181,24 +157,8 @@ func (r *Runtime) CompareSwap(proc int, addr uintptr, n int, compare, value, old
 			return err
 		}
 	}
-	if err := r.orderAfterStores(proc); err != nil {
-		return err
-	}
-	if !r.Topo.SameNode(transport.Rank(proc)) {
-		return r.remoteUpdates.compareRemote(proc, addr, compare, value, old)
-	}
-	if err := r.applyCompare(r.Topo.Local(transport.Rank(proc)),
-		&transport.CompareSwap{Addr: addr,
-			Compare: compare, Value: value, Old: old}); err != nil {
-		return updateError(proc, err)
-	}
-	return nil
-}
-
-// applyCompare is applyUpdate for a compare-and-swap.
-func (n *nodeParts) applyCompare(local int, x *transport.CompareSwap) error {
-	if n.updater == nil {
-		return transport.ErrNotNative
-	}
-	return n.updater.CompareSwap(transport.Peer(local), x)
+	r.coalescing.postCoalesced(proc)
+	to := r.route(transport.Rank(proc))
+	return updateError(proc, to.tr.CompareSwap(to.peer, &transport.CompareSwap{Addr: addr,
+		Compare: compare, Value: value, Old: old}))
 }

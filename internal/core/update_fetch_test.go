@@ -87,7 +87,6 @@ func TestStartedFetchOfManyMessages(t *testing.T) {
 
 // What the target refuses, the wait for the operation tells.
 func TestStartedFetchOfWrongMemory(t *testing.T) {
-	logged(t)
 	slow := func(c *transporttest.Cluster) { c.Wire.Pause = 100 * time.Microsecond }
 	shape{2, 4, true}.run(t, slow, func(r *tr) {
 		mem := r.alloc(64)
@@ -97,7 +96,7 @@ func TestStartedFetchOfWrongMemory(t *testing.T) {
 			u.Trusted, u.Old = true, make([]byte, 8)
 			_, err := r.StartUpdate(u, func() { r.wrong("it was not fetched") })
 			r.must(err)
-			const wrong = "are not memory of rank 1"
+			const wrong = "outside the peer's memory"
 			wantArg(r, "together", r.WaitProc(1), "target", CodeAddress, wrong)
 			id, err := r.StartUpdate(u, nil)
 			r.must(err)

@@ -18,8 +18,8 @@ const (
 )
 
 var procs struct {
-	mu      sync.Mutex
-	base    int // 0: not set yet
+	mu      sync.Mutex // guards the rest
+	base    int        // 0: not set yet
 	threads int
 }
 

@@ -95,10 +95,10 @@ func (b *sendBuffers) describeCompare(x *transport.RMW) *chunk {
 	if x.Op != transport.CompareAndSwap {
 		return nil
 	}
-	compare := b.xfer.scale[:compareBytes]
+	compare := b.xfer.operandOf[:compareBytes]
 	binary.LittleEndian.PutUint64(compare, uint64(x.Compare))
 	c := &b.chunk
-	c.flags, c.addr, c.bytes, c.desc, c.scale = 0, uint64(x.Addr), 0, c.desc[:0], compare
+	c.flags, c.addr, c.bytes, c.desc, c.operand = 0, uint64(x.Addr), 0, c.desc[:0], compare
 	return c
 }
 
@@ -113,7 +113,7 @@ func (g *target) deviceRMW(x *transport.RMW) error {
 	defer g.mu.Unlock()
 	far, err := g.lookupKey(x.Addr, nil)
 	if err == nil {
-		err = g.awaitStores()
+		err = g.awaitStores(g.tx.lastStore)
 	}
 	if err != nil {
 		return err
@@ -190,7 +190,7 @@ func (t *Transport) sendMessage(peer transport.Peer, m transport.Msg, k kind) (r
 		g.mu.Unlock()
 		return nil, err
 	}
-	if r, err = g.openCallRequest(&m); err == nil {
+	if r, err = g.openAnswered(kindReply, m.Replied); err == nil {
 		r.finishPart(g.sendMessageFrames(r, &h, &m, g.tx.poller.callUrgency(&m)))
 	}
 	p := g.tx.poller

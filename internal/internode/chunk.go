@@ -33,11 +33,11 @@ const (
 
 // chunk describes the target's memory in one frame. It is used again for the next frame.
 type chunk struct {
-	flags uint8
-	addr  uint64
-	bytes int64
-	desc  []byte
-	scale []byte // of an accumulate; the caller of fill sets it
+	flags   uint8
+	addr    uint64
+	bytes   int64
+	desc    []byte
+	operand []byte // goes before the descriptor; the caller of describeNext sets it
 
 	groups       int           // groups and lists in desc
 	listSegments int           // segments of the lists

@@ -18,7 +18,7 @@ import (
 // be reused when it returns. ErrNotNative: the transfer must travel by frames. The caller holds the
 // target's mu.
 func (f *transfer) postDirect(g *target, r *request) error {
-	if err := g.awaitStores(); err != nil {
+	if err := g.awaitStores(g.tx.lastStore); err != nil {
 		return err
 	}
 	first, lend, after := 0, 0, int64(0)
@@ -63,10 +63,9 @@ func (g *target) checkDeviceError(err error) error {
 // maxUndivided is the most bytes that are not worth a second chunk, nor asking the cost model.
 const maxUndivided = 2 << 10
 
-// awaitStores waits until stores by frames have taken effect, before the device may access the
-// memory. The caller holds mu.
-func (g *target) awaitStores() error {
-	number := g.tx.lastStore
+// awaitStores waits until stores by frames, up to one of this number, have taken effect, before the
+// device may access the memory. The caller holds mu.
+func (g *target) awaitStores(number uint64) error {
 	if g.hasHandled(number) {
 		return nil
 	}
@@ -80,13 +79,14 @@ func (g *target) awaitStores() error {
 // The caller holds the target's mu.
 func (f *transfer) postAccumulate(g *target, nbytes int64) (*request, error) {
 	if a, ok := g.tx.ep.(transport.DeviceAccumulator); ok && g.t.opt.DeviceAcc {
-		if err := g.awaitStores(); err != nil {
+		if err := g.awaitStores(max(g.tx.lastStore, g.tx.lastUpdate)); err != nil {
 			return nil, err
 		}
 		x := transport.Transfer{Local: &f.local, Remote: &f.remote, Key: g.tx.buf.lookupKey,
 			Copied: true}
-		scale := f.scale // C must not see f, which has Go pointers
-		done, err := a.Accumulate(&x, transport.Scale{Type: int(f.h.what),
+		typ, _ := kernel.AccOfElement(kernel.UpdateType(f.h.what))
+		scale := f.operandOf // C must not see f, which has Go pointers
+		done, err := a.Accumulate(&x, transport.Scale{Type: int(typ),
 			Value: pointerTo(scale[:])})
 		err = g.checkDeviceError(err)
 		if done || err != nil {
@@ -118,7 +118,7 @@ func (f *transfer) requestPush(g *target, r *request) error {
 		}
 	}
 	r.wantKind = kindPushed
-	g.tx.buf.chunk.scale = nil
+	g.tx.buf.chunk.operand = nil
 	l := g.frameLimits(true, 0)
 	l.data, l.desc, l.flat = maxPushed, l.desc/2-headerBytes, true
 	for f.remote.Left() > 0 {

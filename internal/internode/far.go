@@ -10,7 +10,6 @@ import (
 	"errors"
 	"sync"
 
-	"libarmci/internal/kernel"
 	"libarmci/internal/transport"
 )
 
@@ -35,26 +34,14 @@ func (o *origin) isRegistered() bool {
 		t.model.scratch.contains(lo, int64(hi-lo))
 }
 
-// storeData puts or accumulates a part of the body. If that fails the request is refused when all
-// of the body has come.
+// storeData puts a part of the body. If that fails the request is refused when all of the body has
+// come.
 func (o *origin) storeData(b []byte) error {
 	c, mem, to := o.frame, o.server.t.opt.Memory, transport.Peer(o.frame.localRank)
 	if c.storeErr != nil {
 		return nil
 	}
-	grain, move := 1, mem.Put
-	if c.h.kind == kindAcc {
-		scale := transport.Scale{Type: int(c.h.what), Value: pointerTo(c.scale[:])}
-		grain, move = kernel.TypeSize(kernel.Type(c.h.what)),
-			func(p transport.Peer, x *transport.Xfer) error {
-				return mem.Acc(p, x, scale)
-			}
-	}
-	err := c.mover.moveBytes(move, to, &c.memory, b, grain)
-	if errors.Is(err, errProtocol) {
-		return err
-	}
-	c.storeErr = err
+	c.storeErr = c.mover.moveBytes(mem.Put, to, &c.memory, b, 1)
 	return nil
 }
 
@@ -71,7 +58,7 @@ func (o *origin) refuseWithError(n int64, err error) {
 
 // startFarAnswer begins to answer a get.
 func (o *origin) startFarAnswer() {
-	o.frame.farPiece, o.frame.farLeft = piecePool.Get().(*piece), int64(o.frame.h.bytes)
+	o.frame.piece, o.frame.farLeft = piecePool.Get().(*piece), int64(o.frame.h.bytes)
 	o.sendPieces()
 }
 
@@ -80,7 +67,7 @@ func (o *origin) startFarAnswer() {
 func (o *origin) sendPieces() {
 	c := o.frame
 	for next := true; next && o.frame == c && c.farLeft > 0; {
-		b := c.farPiece[:min(c.farLeft, int64(len(c.farPiece)), int64(o.maxBody))]
+		b := c.piece[:min(c.farLeft, int64(len(c.piece)), int64(o.maxBody))]
 		if err := c.mover.moveBytes(o.server.t.opt.Memory.Get, transport.Peer(c.localRank),
 			&c.memory, b,
 			1); err != nil {

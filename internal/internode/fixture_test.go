@@ -188,7 +188,8 @@ func (c *rawLink) send(h header, rest, body []byte) {
 	if h.desc == 0 {
 		h.desc = uint32(len(rest))
 		if h.kind == kindAcc {
-			h.desc -= scaleBytes
+			h.desc -= map[uint8]uint32{opScaledSum: scaleBytes,
+				opCompareSwap: operandBytes}[h.op]
 		}
 	}
 	if h.bytes == 0 {

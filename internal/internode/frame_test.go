@@ -20,6 +20,7 @@ import (
 func TestHeaderRoundTrip(t *testing.T) {
 	for range 1000 {
 		h := header{kind(rand.Uint32()), uint8(rand.Uint32()), uint8(rand.Uint32()),
+			uint8(rand.Uint32()),
 			rand.Uint32(), rand.Uint64(), rand.Uint32(),
 			rand.Uint32(), rand.Uint64(), rand.Uint64(), rand.Uint64()}
 		var got header
@@ -296,7 +297,7 @@ func FuzzHeader(f *testing.F) {
 		var h header
 		rest, err := h.decode(b)
 		if err == nil && h.checkRequest(rest, max(n, 0)) == nil && (h.bytes > maxPayload ||
-			len(rest) > maxDesc+scaleBytes || h.kind > lastRequest) {
+			len(rest) > maxDesc+operandBytes || h.kind > lastRequest) {
 			t.Errorf("%+v passes", h)
 		}
 	})

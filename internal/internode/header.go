@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // The head of a frame: a fixed header, then a scale (accumulate) or a value to compare with
-// (read-modify-write), and a descriptor of the target's memory (descriptor.go). docs/wire.md
+// (compare-and-swap), and a descriptor of the target's memory (descriptor.go). docs/wire.md
 // describes all of it. This file does no I/O and touches no memory of ranks.
 package internode
 
@@ -18,7 +18,8 @@ import (
 const (
 	headerBytes  = 48
 	scaleBytes   = 16                        // the factor of an accumulate
-	compareBytes = 8                         // the value that a compare-and-swap compares with
+	compareBytes = 8                         // what a word is compared with
+	operandBytes = transport.MaxCompare      // what an element is compared with, and zeros
 	maxDesc      = transport.MaxHead - 1<<10 // bytes of a descriptor
 	maxGroups    = 1 << 11                   // groups of segments in one frame
 	maxAddrs     = 2 * maxGroups             // segments of lists in one frame
@@ -34,9 +35,11 @@ type kind uint8
 // What an origin sends.
 const (
 	kindPut kind = 1 + iota // data -> memory
-	kindAcc                 // memory += scale * data
-	kindGet                 // answered by kindData with the memory
-	// addr, what = operation, arg = operand, perhaps a value to compare with; answered by
+	// memory = memory op data, of elements of type what; answered by kindData with the memory
+	// before if it has an id
+	kindAcc
+	kindGet // answered by kindData with the memory
+	// a word: addr, what = operation, arg = operand, perhaps what to compare with; answered by
 	// kindOld if it has an id
 	kindRMW
 	kindSend  // a message, or a part of it: addr = its offset, arg = bytes in all
@@ -71,6 +74,12 @@ const (
 	kindReleaseAck     // no frame follows on this connection
 )
 
+// Operators of kindAcc, besides those of kernel.UpdateOp.
+const (
+	opScaledSum   = kernel.UpdateOps + iota // memory += scale * data
+	opCompareSwap                           // data is stored if memory equals the operand
+)
+
 // Flags.
 const (
 	flagAck       = 1 << 0 // acknowledge this frame soon
@@ -91,7 +100,7 @@ const (
 
 // header begins every frame.
 //
-//	0 kind   1 flags        2 what             3 zero   4 rank         8 id
+//	0 kind   1 flags        2 what             3 op     4 rank         8 id
 //	16 handled   20 descriptor bytes   24 addr   32 data bytes   40 arg
 type header struct {
 	kind  kind
@@ -99,6 +108,7 @@ type header struct {
 	// kind of a message, element type of an accumulate, operation of a read-modify-write, or
 	// reason of a refusal
 	what    uint8
+	op      uint8  // operator of an accumulate
 	rank    uint32 // the rank that owns the memory, or that a message is for
 	id      uint64 // of the request, and of its answer; 0: there is none
 	handled uint32 // answers: frames of the origin that took effect, lower bits
@@ -113,7 +123,7 @@ func (h *header) append(b []byte) []byte {
 	n, le := len(b)+headerBytes, binary.LittleEndian
 	b = slices.Grow(b, headerBytes)[:n]
 	p := b[n-headerBytes:][:headerBytes]
-	p[0], p[1], p[2], p[3] = byte(h.kind), h.flags, h.what, 0
+	p[0], p[1], p[2], p[3] = byte(h.kind), h.flags, h.what, h.op
 	le.PutUint32(p[4:], h.rank)
 	le.PutUint64(p[8:], h.id)
 	le.PutUint32(p[16:], h.handled)
@@ -139,8 +149,8 @@ func (h *header) decode(head []byte) (rest []byte, err error) {
 		return nil, fmt.Errorf("%w: a head of %d bytes", errProtocol, len(head))
 	}
 	le := binary.LittleEndian
-	*h = header{kind: kind(head[0]), flags: head[1], what: head[2], rank: le.Uint32(head[4:]),
-		id:      le.Uint64(head[8:]),
+	*h = header{kind: kind(head[0]), flags: head[1], what: head[2], op: head[3],
+		rank: le.Uint32(head[4:]), id: le.Uint64(head[8:]),
 		handled: le.Uint32(head[16:]), desc: le.Uint32(head[20:]),
 		addr: le.Uint64(head[24:]), bytes: le.Uint64(head[32:]),
 		arg: le.Uint64(head[40:])}
@@ -154,9 +164,9 @@ func (h *header) checkRequest(rest []byte, n int64) error {
 	fixed, body := 0, int64(0)
 	switch h.kind {
 	case kindAcc:
-		fixed, body = scaleBytes, int64(h.bytes)
-		if kernel.Type(h.what) > kernel.DoubleComplex {
-			return h.protocolError("element type")
+		var ok bool
+		if fixed, body, ok = h.accumulateSizes(); !ok {
+			return h.protocolError("operator or type")
 		}
 	case kindRMW:
 		if transport.RMWOp(h.what) == transport.CompareAndSwap {

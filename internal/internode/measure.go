@@ -338,7 +338,7 @@ func (m *measurement) moveOnce(x *transport.Xfer, by string) error {
 	if err != nil || get {
 		return err
 	}
-	if err = g.awaitStores(); err == nil {
+	if err = g.awaitStores(g.tx.lastStore); err == nil {
 		writes := g.tx.direct.Mark()
 		err = g.awaitLocked(func() bool { return g.tx.direct.Reached(writes) })
 	}

@@ -52,11 +52,12 @@ func (t *Transport) Notify(peer transport.Peer, kind uint8, count uint32) (at ui
 }
 
 // writeCounter writes this rank's notify counter at a rank, and returns its address. It returns 0
-// if no device reaches it, or if frames must be handled first: stores, and an earlier notification.
+// if no device reaches it, or if frames must be handled first: stores, updates, and an earlier
+// notification.
 // The caller holds mu.
 func (g *target) writeCounter(rank transport.Rank, count uint32) (uintptr, error) {
 	w, ok := g.tx.ep.(transport.WordEndpoint)
-	if !ok || !g.hasHandled(max(g.tx.lastStore, g.tx.counters.lastNotify)) {
+	if !ok || !g.hasHandled(max(g.tx.lastStore, g.tx.lastUpdate, g.tx.counters.lastNotify)) {
 		return 0, nil
 	}
 	addr, err := g.counterAddr(rank)

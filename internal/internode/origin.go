@@ -30,7 +30,8 @@ type origin struct {
 	handledFrames atomic.Uint32 // frames that have taken effect
 	state         originState   // postMu is held to set originReleased
 
-	// held while the frames of a message are posted: none follows the release's acknowledgement
+	// guards changes of state; held while the frames of a message are posted: none follows the
+	// acknowledgement of a release
 	postMu sync.Mutex
 
 	// Of the thread that receives.
@@ -75,8 +76,8 @@ type frameContext struct {
 	localRank int // number on this node of the rank that owns the memory
 	layout    layout
 	memory    kernel.Cursor // in the memory that is stored to or sent from
-	scale     *[scaleBytes]byte
-	compare   uint64 // of a compare-and-swap
+	acc       accumulateState
+	compare   uint64 // of a compare-and-swap of a word
 	mover     memoryMover
 
 	notOwned bool  // the memory is not the rank's: the request is refused
@@ -86,12 +87,15 @@ type frameContext struct {
 	originDesc   []byte // a push: the header and descriptor of the origin's memory
 	originLayout layout // originDesc, decoded
 	dest         kernel.Cursor
-	farPiece     *piece // of a get from far memory; nil: none is under way
-	farLeft      int64  // bytes of that get that have not been sent
+	// data of a get from far memory, or what an accumulate fetches; nil: neither is under way
+	piece   *piece
+	farLeft int64 // bytes of that get that have not been sent
 }
 
 // contextPool has the frame contexts that no origin uses.
-var contextPool = sync.Pool{New: func() any { return &frameContext{scale: new([scaleBytes]byte)} }}
+var contextPool = sync.Pool{New: func() any {
+	return &frameContext{acc: accumulateState{operand: new([operandBytes]byte)}}
+}}
 
 // ExpectsBulk is for the origin's end only.
 func (o *origin) ExpectsBulk() bool { return false }
@@ -112,9 +116,9 @@ func (o *origin) Sent() {
 func (o *origin) freeContext() {
 	if c := o.frame; c != nil {
 		o.frame = nil
-		if c.farPiece != nil {
-			piecePool.Put(c.farPiece)
-			c.farPiece, c.farLeft = nil, 0
+		if c.piece != nil {
+			piecePool.Put(c.piece)
+			c.piece, c.farLeft = nil, 0
 		}
 		contextPool.Put(c)
 	}

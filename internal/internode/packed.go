@@ -15,9 +15,8 @@ import (
 // frameLimits returns the limits of the frames of a transfer. It asks the cost model, which may
 // have to measure. The caller holds mu.
 func (g *target) frameLimits(get bool, nbytes int64) frameLimits {
-	l := frameLimits{data: int64(g.tx.maxBody), desc: min(g.tx.maxBody-scaleBytes,
-		maxUnboundedDesc),
-		total: g.tx.maxBody - scaleBytes}
+	room := g.tx.maxBody - operandBytes
+	l := frameLimits{data: int64(g.tx.maxBody), desc: min(room, maxUnboundedDesc), total: room}
 	if g.tx.direct != nil && nbytes > smallTransfer {
 		l.data = min(l.data, int64(g.costModel(get).frameBytes(get, nbytes)))
 	}
@@ -33,48 +32,77 @@ func (g *target) frameLimits(get bool, nbytes int64) frameLimits {
 const smallTransfer = 16 << 10
 
 // postFrames sends a put or an accumulate, whose local memory may be reused when it returns, or
-// asks for the data of a get, which r gets. The caller holds the target's mu.
+// asks for the data of a get. Data of the target goes to r: of a get, or what an accumulate
+// fetches; else r is not used. The caller holds the target's mu.
 func (f *transfer) postFrames(g *target, nbytes int64, r *request) (err error) {
-	get, grain := f.h.kind == kindGet, 1
-	l := g.frameLimits(get, nbytes)
-	g.tx.buf.chunk.scale = nil
-	switch f.h.kind {
-	case kindGet:
-		r.wantKind, r.dest.cursor, r.dest.bytesDue = kindData, f.local, nbytes
-		if nbytes >= smallTransfer && r.dest.cursor.Row() >= int64(g.t.info.MinDirectRow) {
-			r.dest.large = true
-			g.requests.largeOpen.Add(1)
+	if f.h.kind == kindPut {
+		r = nil
+	}
+	l, c := g.frameLimits(f.h.kind == kindGet, nbytes), &g.tx.buf.chunk
+	c.operand = f.operand
+	if r != nil {
+		f.expectData(g, r, nbytes)
+		if f.h.kind == kindAcc {
+			l.data = min(l.data, maxFetch)
 		}
-	case kindAcc:
-		grain, g.tx.buf.chunk.scale = kernel.TypeSize(kernel.Type(f.h.what)), f.scale[:]
 	}
 	for err == nil && f.remote.Left() > 0 {
 		if err = g.acquireCredit(); err != nil {
 			return err
 		}
-		h := f.h
-		g.tx.buf.chunk.describeNext(&f.remote, l, grain)
-		if get {
-			err = g.sendFrame(r, &h, &g.tx.buf.chunk, nil, 0, f.frameUrgency(g, &h))
-		} else {
-			h.flags = g.recordStore(f.remote.Left() == 0)
-			err = g.sendFrame(nil, &h, &g.tx.buf.chunk, &f.local, g.tx.buf.chunk.bytes,
-				f.frameUrgency(g, &h))
+		c.describeNext(&f.remote, l, f.grain)
+		h, body, n := f.h, &f.local, c.bytes
+		h.flags = f.recordFrame(g, r != nil)
+		if f.sendsNothing() {
+			body, n = nil, 0
 		}
+		err = g.sendFrame(r, &h, c, body, n, f.frameUrgency(g, h.flags, r != nil))
 	}
 	return err
 }
 
-// frameUrgency returns how soon a frame of the transfer must leave.
-func (f *transfer) frameUrgency(g *target, h *header) transport.When {
-	get := h.kind == kindGet
+// expectData prepares r for the data of a get, or for what an accumulate fetches: its cursor has
+// been set. The caller holds the target's mu.
+func (f *transfer) expectData(g *target, r *request, nbytes int64) {
+	if f.h.kind == kindGet {
+		r.dest.cursor = f.local
+	}
+	r.wantKind, r.dest.bytesDue = kindData, nbytes
+	if nbytes >= smallTransfer && r.dest.cursor.Row() >= int64(g.t.info.MinDirectRow) {
+		r.dest.large = true
+		g.requests.largeOpen.Add(1)
+	}
+}
+
+// sendsNothing reports whether the frames of the transfer have no body.
+func (f *transfer) sendsNothing() bool {
+	return f.h.kind == kindGet || f.h.kind == kindAcc && f.h.op == uint8(kernel.OpNoOp)
+}
+
+// frameUrgency returns how soon a frame with these flags must leave.
+func (f *transfer) frameUrgency(g *target, flags uint8, answered bool) transport.When {
 	switch {
-	case f.xfer.Later && (!get || g.tx.poller.unattended.Load() > 1):
+	case f.later && (!answered || g.tx.poller.unattended.Load() > 1):
 		return transport.Soon
-	case get || h.flags&flagAck != 0:
+	case answered || flags&flagAck != 0:
 		return transport.Now
 	}
 	return transport.Burst
+}
+
+// recordFrame records the frame of the transfer that acquireCredit has just counted, and returns
+// its flags. The caller holds the target's mu.
+func (f *transfer) recordFrame(g *target, answered bool) (flags uint8) {
+	last := f.remote.Left() == 0
+	switch {
+	case f.h.kind == kindGet:
+		return 0
+	case f.h.kind == kindPut || f.h.op == opScaledSum:
+		return g.recordStore(last)
+	}
+	g.tx.lastUpdate = g.tx.sentFrames
+	g.progress.fenceFrame.Store(g.tx.sentFrames)
+	return g.tx.ackFlag(last && !answered)
 }
 
 // recordStore records that the frame that acquireCredit has just counted stores: fences wait for
@@ -85,14 +113,21 @@ func (g *target) recordStore(last bool) (flags uint8) {
 	g.tx.lastStore = g.tx.sentFrames
 	g.progress.fenceFrame.Store(g.tx.sentFrames)
 	g.closeFastPath()
+	return g.tx.ackFlag(last)
+}
+
+// ackFlag returns flagAck for the last frame of a store if callers usually fence after each one.
+// The caller holds the target's mu.
+func (s *sendState) ackFlag(last bool) uint8 {
 	if !last {
 		return 0
 	}
-	if g.tx.fences.stores++; g.tx.fences.stores > 1 {
-		g.tx.fences.afterEach = false
+	if s.fences.stores++; s.fences.stores > 1 {
+		s.fences.afterEach = false
 	}
-	if g.tx.fences.afterEach {
-		g.tx.ackRequested, flags = g.tx.sentFrames, flagAck
+	if !s.fences.afterEach {
+		return 0
 	}
-	return flags
+	s.ackRequested = s.sentFrames
+	return flagAck
 }

@@ -16,34 +16,37 @@ import (
 	"libarmci/internal/wait"
 )
 
-// poller is a source of frames, and the right to poll it, which one thread has at a time.
+// poller is a source of frames, and the right to poll it, which one thread has at a time. Its flags
+// are no states of one machine: each changes without regard to the others, under a guard of its
+// own, which is named here.
 type poller struct {
 	t     *Transport
 	src   transport.Source
-	owner pollerOwner
+	owner pollerOwner // guarded by its mu
+	spin  spinState   // of the thread that owns the poller
 
+	// Changed by any thread without a lock.
 	waiting       atomic.Int32 // threads in pollUntil that do not own the poller
 	unattended    atomic.Int32 // open requests that no caller waits for
 	sleepers      atomic.Int32 // threads that wait for a message and have stopped polling
 	callerActive  atomic.Bool  // a caller has polled or sent since the thread last looked
 	bytesInFlight atomic.Int64 // bytes that were sent since a frame came
 
-	wantsAttention bool // in progressThread.attention; under that thread's mu
-	armed          bool // a frame wakes the progress thread, which owns this field
-	links          int  // connections that have this source; under pollerSet.mu
-
-	spin spinState
+	wantsAttention bool // it is in progressThread.attention; guarded by progressThread.mu
+	armed          bool // a frame wakes the progress thread; of that thread alone
+	links          int  // connections that have this source; guarded by pollerSet.mu
 }
 
-// pollerOwner is the ownership of a poller.
+// pollerOwner is the ownership of a poller. A poller may be both held and closed: close then waits
+// until the owner, and each thread that waits, has found that its target is lost.
 type pollerOwner struct {
-	mu      sync.Mutex
-	changed sync.Cond // the owner has received a frame, or has released the poller
-	held    bool      // a thread owns the poller
-	closed  bool      // the poller is given to no thread any more
+	mu      sync.Mutex // guards the rest
+	changed sync.Cond  // the owner has received a frame, or has released the poller
+	held    bool       // a thread owns the poller
+	closed  bool       // close was called: tryAcquire gives the poller to no thread any more
 }
 
-// spinState adapts how long a thread polls before it sleeps. The poller's owner has it.
+// spinState adapts how long a thread polls before it sleeps.
 type spinState struct {
 	patience wait.Patience
 	crowd    wait.Crowd
@@ -268,10 +271,9 @@ func (p *poller) close() {
 	defer p.owner.mu.Unlock()
 	p.owner.closed = true
 	for p.owner.held || p.waiting.Load() > 0 {
+		// Another thread finds that its target is lost, and leaves; the last one signals.
 		p.owner.changed.Broadcast()
-		p.owner.mu.Unlock()
 		p.src.Interrupt()
-		time.Sleep(50 * time.Microsecond)
-		p.owner.mu.Lock()
+		p.owner.changed.Wait()
 	}
 }

@@ -16,20 +16,32 @@ import (
 type transfer struct {
 	xfer    *transport.Xfer
 	h       header // what all its frames have in common
-	scale   [scaleBytes]byte
+	later   bool   // no thread waits for it now, as Xfer.Later
+	grain   int    // bytes of an element, which are in one frame
+	operand []byte // of an accumulate, behind the header; in operandOf
 	local   kernel.Cursor
 	remote  kernel.Cursor
 	vectors [2][]kernel.Group // both sides of vector data, which the cursors walk
+
+	operandOf [operandBytes]byte
 }
 
 // reset makes f a transfer of x. s is the scale of an accumulate.
 func (f *transfer) reset(x *transport.Xfer, k kind, rank transport.Rank, s transport.Scale) {
-	f.xfer, f.h = x, header{kind: k, rank: uint32(rank)}
+	f.xfer, f.h, f.later, f.grain = x, header{kind: k, rank: uint32(rank)}, x.Later, 1
+	f.setOperand(nil, 0)
 	if k == kindAcc {
-		f.h.what = uint8(s.Type)
-		copy(f.scale[:],
-			unsafe.Slice((*byte)(s.Value), kernel.TypeSize(kernel.Type(s.Type))))
+		typ := kernel.Type(s.Type)
+		f.h.op, f.h.what = opScaledSum, uint8(kernel.ElementOfAcc(typ))
+		f.grain = kernel.TypeSize(typ)
+		f.setOperand(unsafe.Slice((*byte)(s.Value), f.grain), scaleBytes)
 	}
+}
+
+// setOperand sets the operand to an element and zeros, of n bytes together.
+func (f *transfer) setOperand(element []byte, n int) {
+	f.operand = f.operandOf[:n]
+	clear(f.operand[copy(f.operand, element):])
 }
 
 // detachXfer ends the use of x, which is the caller's again. The cursors of r, which may be nil,
@@ -43,22 +55,22 @@ func (f *transfer) detachXfer(r *request) {
 
 // Put sends local memory to remote memory.
 func (t *Transport) Put(p transport.Peer, x *transport.Xfer) error {
-	return t.postTransfer(p, x, kindPut, transport.Scale{})
+	return postTransfer(t, p, x, kindPut, transport.Scale{})
 }
 
 // Get fetches remote memory.
 func (t *Transport) Get(p transport.Peer, x *transport.Xfer) error {
-	return t.postTransfer(p, x, kindGet, transport.Scale{})
+	return postTransfer(t, p, x, kindGet, transport.Scale{})
 }
 
 // Acc adds local memory to remote memory.
 func (t *Transport) Acc(p transport.Peer, x *transport.Xfer, s transport.Scale) error {
-	return t.postTransfer(p, x, kindAcc, s)
+	return postTransfer(t, p, x, kindAcc, s)
 }
 
 // postTransfer posts a transfer, or queues it if it is large and nonblocking and the fabric's Send
 // would block. It takes the target's mu.
-func (t *Transport) postTransfer(peer transport.Peer, x *transport.Xfer, k kind,
+func postTransfer(t *Transport, peer transport.Peer, x *transport.Xfer, k kind,
 	s transport.Scale) error {
 	nbytes := x.Bytes()
 	g, err := t.targetOf(peer)

@@ -17,7 +17,9 @@ import (
 func (t *Transport) Progress(limit time.Duration) (int, error) {
 	var begin, deadline time.Time
 	for {
-		found, open, p := t.pollPending(limit > 0)
+		found, open := t.routes.flushPending(limit > 0)
+		n, more, p := t.pollers.pollUnattended()
+		found, open = found+n, open+more
 		if found > 0 || limit <= 0 || open == 0 {
 			return found, nil
 		}
@@ -41,10 +43,10 @@ func (t *Transport) Progress(limit time.Duration) (int, error) {
 	}
 }
 
-// pollPending polls once each source on which requests are open, of which it returns one. If all is
-// set it sends queued stores, too.
-func (t *Transport) pollPending(all bool) (found, open int, p *poller) {
-	for _, g := range t.routes.targets {
+// flushPending sends deferred frames. It counts the targets with queued stores; if all is set it
+// sends those, too.
+func (s *routes) flushPending(all bool) (found, open int) {
+	for _, g := range s.targets {
 		g.tryFlush()
 		if g.queue.length.Load() > 0 {
 			open++
@@ -54,7 +56,13 @@ func (t *Transport) pollPending(all bool) (found, open int, p *poller) {
 			}
 		}
 	}
-	for _, next := range t.pollers.bySource.Range {
+	return found, open
+}
+
+// pollUnattended polls once each source on which requests are open that no caller waits for. It
+// returns one of them.
+func (s *pollerSet) pollUnattended() (found, open int, p *poller) {
+	for _, next := range s.bySource.Range {
 		if next := next.(*poller); next.unattended.Load() > 0 {
 			open++
 			p = next

@@ -123,11 +123,12 @@ func (g *target) openRequest(x *transport.Xfer, want kind) (*request, error) {
 	return r, nil
 }
 
-// openCallRequest is openRequest for a call. The call is nonblocking if m.Replied gets the reply.
-func (g *target) openCallRequest(m *transport.Msg) (*request, error) {
-	r, err := g.openRequest(nil, kindReply)
-	if err == nil && m.Replied != nil {
-		r.replied, r.unattended = m.Replied, true
+// openAnswered is openRequest for a call or an update. It is nonblocking if replied is not nil,
+// which then gets the reply of the call.
+func (g *target) openAnswered(want kind, replied func([]byte, error)) (*request, error) {
+	r, err := g.openRequest(nil, want)
+	if err == nil && replied != nil {
+		r.replied, r.unattended = replied, true
 		r.poller.unattended.Add(1)
 	}
 	return r, err

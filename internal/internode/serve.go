@@ -62,13 +62,13 @@ func (o *origin) locateMemory(rest []byte, n int64) (transport.Body, error) {
 	c := o.frame
 	h := &c.h
 	if h.kind == kindAcc {
-		rest = rest[copy(c.scale[:], rest):]
+		rest = rest[copy(c.acc.operand[:], rest[:len(rest)-int(h.desc)]):]
 	}
 	if err := c.layout.decode(h, rest); err != nil {
 		return transport.Body{}, err
 	}
 	if h.kind == kindAcc {
-		if size := kernel.TypeSize(kernel.Type(h.what)); h.bytes%uint64(size) != 0 ||
+		if size := h.elementBytes(); h.bytes%uint64(size) != 0 ||
 			c.layout.grain%uint64(size) != 0 {
 			return transport.Body{},
 				fmt.Errorf("%w: accumulate of broken elements of %d bytes",
@@ -87,7 +87,8 @@ func (o *origin) locateMemory(rest []byte, n int64) (transport.Body, error) {
 	case h.kind == kindPut:
 		return transport.Body{Into: &c.memory}, nil
 	case h.kind == kindAcc:
-		return transport.Body{Grain: kernel.TypeSize(kernel.Type(h.what))}, nil
+		o.beginAccumulate()
+		return transport.Body{Grain: h.elementBytes()}, nil
 	}
 	return transport.Body{Grain: int(max(n, 1))}, nil
 }
@@ -98,8 +99,10 @@ func (o *origin) Data(b []byte) error {
 	c := o.frame
 	switch {
 	case c.notOwned:
-	case c.h.kind == kindAcc || c.h.kind == kindPut:
+	case c.h.kind == kindPut:
 		return o.storeData(b)
+	case c.h.kind == kindAcc:
+		return o.accumulate(b)
 	case c.h.kind == kindPush:
 		c.originDesc = append(c.originDesc, b...)
 	default:
@@ -146,6 +149,9 @@ func (o *origin) execute() error {
 			return nil
 		}
 		o.sendAnswer(&header{kind: kindData, id: h.id}, int64(h.bytes))
+		return nil
+	case kindAcc:
+		o.finishAccumulate()
 		return nil
 	case kindPush:
 		if !o.isRegistered() {

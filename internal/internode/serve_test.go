@@ -64,6 +64,7 @@ func TestRequests(t *testing.T) {
 		[]byte("who")); r.kind != kindReply || string(r.body) != "who" {
 		t.Fatalf("call: %+v", r)
 	}
+	requestUpdates(t, c, at)
 	long := bytes.Repeat([]byte("0123456789"), 30)
 	c.send(header{kind: kindCall, id: 5, arg: 300}, nil, long[:120])
 	c.send(header{kind: kindCall, id: 5, addr: 120, arg: 300}, nil, long[120:121])
@@ -102,15 +103,16 @@ func TestRefusals(t *testing.T) {
 			list},
 		"regular": {header{kind: kindGet, addr: base, bytes: 40, flags: flagGroups},
 			regular},
-		"accumulate": {header{kind: kindAcc, addr: outside, bytes: 16,
-			what: uint8(kernel.Double)}, scaleOf(0)},
+		"update": {header{kind: kindAcc, addr: outside, bytes: 16,
+			what: uint8(kernel.F64)}, nil},
+		"compare": {header{kind: kindAcc, addr: base + allocBytes - 4, bytes: 8,
+			op: opCompareSwap, what: uint8(kernel.Bytes)}, make([]byte, operandBytes)},
 		"word": {header{kind: kindRMW, addr: base + allocBytes - 4,
 			flags: flagWide}, nil},
 		"greatest": {header{kind: kindRMW, addr: math.MaxUint64, flags: flagWide},
 			nil},
-		"accumulate list": {header{kind: kindAcc, addr: base, bytes: 16,
-			what: uint8(kernel.Double), flags: flagGroups},
-			append(scaleOf(0), list...)},
+		"update list": {header{kind: kindAcc, addr: base, bytes: 16,
+			what: uint8(kernel.F64), flags: flagGroups}, list},
 	} {
 		var body []byte
 		if x.h.kind == kindPut || x.h.kind == kindAcc {
@@ -126,9 +128,13 @@ func TestRefusals(t *testing.T) {
 		nil); r.kind != kindRefused || r.what != whyInvalid {
 		t.Errorf("an address that is not aligned: %+v", r)
 	}
-	c.send(header{kind: kindPut, addr: 8}, nil, make([]byte, 8)) // without flagAck: no answer
-	if r, _ := c.nextFrame(); r.kind != kindRefused || r.id != 0 || r.addr != 8 {
-		t.Errorf("a store: %+v", r)
+	stores := []header{{kind: kindPut, addr: 8}, {kind: kindAcc, addr: 8,
+		op: opScaledSum, what: uint8(kernel.F64)}}
+	for i, rest := range [][]byte{nil, scaleOf(0)} {
+		c.send(stores[i], rest, make([]byte, 8)) // without flagAck: no answer
+		if r, _ := c.nextFrame(); r.kind != kindRefused || r.id != 0 || r.addr != 8 {
+			t.Errorf("a store: %+v", r)
+		}
 	}
 	c.fence(0)
 	if !bytes.Equal(memory(at, allocBytes), make([]byte, allocBytes)) {
@@ -192,11 +198,33 @@ func violations(at uint64) map[string]violation {
 		"endless list": {h: header{kind: kindGet, addr: at, bytes: 24,
 			flags: flagGroups}, rest: []byte{0xfe, 0xff, 0xff, 0x7f, 8, 0, 0}},
 		"half an element": {h: header{kind: kindAcc, addr: at, bytes: 12,
-			what: uint8(kernel.Double)}, rest: scaleOf(0), body: make([]byte, 12)},
-		"unknown type": {h: header{kind: kindAcc, addr: at, bytes: 8, what: 99},
-			rest: scaleOf(0), body: make([]byte, 8)},
-		"no scale": {h: header{kind: kindAcc, addr: at, bytes: 8,
+			op: opScaledSum, what: uint8(kernel.F64)}, rest: scaleOf(0),
+			body: make([]byte, 12)},
+		"unknown type": {h: header{kind: kindAcc, addr: at, bytes: 8, what: 99,
+			op: opScaledSum}, rest: scaleOf(0), body: make([]byte, 8)},
+		"no type of sums": {h: header{kind: kindAcc, addr: at, bytes: 8,
+			op: opScaledSum, what: uint8(kernel.U64)}, rest: scaleOf(0),
+			body: make([]byte, 8)},
+		"a sum that fetches": {h: header{kind: kindAcc, addr: at, bytes: 8, id: 5,
+			op: opScaledSum, what: uint8(kernel.I64)}, rest: scaleOf(0),
+			body: make([]byte, 8)},
+		"no scale": {h: header{kind: kindAcc, addr: at, bytes: 8, op: opScaledSum,
 			desc: 1 << 20}, rest: make([]byte, 20), body: make([]byte, 8)},
+		"unknown operator": {h: header{kind: kindAcc, addr: at, bytes: 8,
+			op: opCompareSwap + 1, what: uint8(kernel.I64)}, body: make([]byte, 8)},
+		"operator of other types": {h: header{kind: kindAcc, addr: at, bytes: 8,
+			op: uint8(kernel.OpBand), what: uint8(kernel.F64)}, body: make([]byte, 8)},
+		"no-op with elements": {h: header{kind: kindAcc, addr: at, bytes: 8, id: 5,
+			op: uint8(kernel.OpNoOp), what: uint8(kernel.F64)}, body: make([]byte, 8)},
+		"a long fetch": {h: header{kind: kindAcc, addr: at, id: 5,
+			bytes: uint64(maxFetch) + 8, op: uint8(kernel.OpNoOp),
+			what: uint8(kernel.F64)}},
+		"a long compare-and-swap": {h: header{kind: kindAcc, addr: at, id: 5,
+			op: opCompareSwap, what: uint8(kernel.Bytes)},
+			rest: make([]byte, operandBytes), body: make([]byte, 33)},
+		"a compare-and-swap without answer": {h: header{kind: kindAcc, addr: at,
+			op: opCompareSwap, what: uint8(kernel.Bytes)},
+			rest: make([]byte, operandBytes), body: make([]byte, 8)},
 		"endless message": {h: header{kind: kindSend, arg: maxMessage + 1, bytes: 8},
 			body: make([]byte, 8)},
 		"more than the message": {h: header{kind: kindSend, arg: 7}, body: make([]byte, 8)},

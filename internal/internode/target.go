@@ -24,8 +24,8 @@ type target struct {
 	serverRank transport.Rank // the rank that runs the data server
 	addr       []byte         // where the server listens; empty: it cannot be reached
 
-	mu sync.Mutex // serialises posting; see sendState
-	tx sendState  // under mu
+	mu sync.Mutex // guards tx, and so serialises posting
+	tx sendState
 
 	link           atomic.Pointer[link] // the connection; nil: there is none
 	contendedPosts atomic.Uint32        // useCountOf found mu held so often
@@ -44,8 +44,8 @@ type sendState struct {
 	poller  *poller                  // polls the source of ep's frames
 	maxBody int                      // bytes of a frame behind its header, at most
 
-	sentFrames   uint64 // frames that were given to ep, over all connections
-	lastStore    uint64 // number of the last frame that stores
+	sentFrames uint64 // frames that were given to ep, over all connections
+	storeMarks
 	ackRequested uint64 // number of the last frame that the server acknowledges unasked
 	deferral     deferral
 	fences       fencePattern
@@ -55,6 +55,14 @@ type sendState struct {
 	counters     counterState
 	shared       []transport.Range // private memory of the node's only process (share.go)
 	buf          sendBuffers
+}
+
+// storeMarks are numbers of frames behind which the device's transfers are ordered.
+type storeMarks struct {
+	lastStore uint64 // the last one of a put, of a sum with a scale, or of a word
+	// the last other accumulate: the device's accumulates, words and counters wait for it, not
+	// its puts
+	lastUpdate uint64
 }
 
 // sendBuffers are used again by each transfer and frame of a target. The target's mu guards them.
@@ -142,7 +150,7 @@ func (g *target) sendFrame(r *request, h *header, c *chunk, body *kernel.Cursor,
 	} else {
 		h.addr, h.bytes, h.desc = c.addr, uint64(c.bytes), uint32(len(c.desc))
 		h.flags |= c.flags
-		g.tx.buf.head = append(append(h.append(g.tx.buf.head[:0]), c.scale...), c.desc...)
+		g.tx.buf.head = append(append(h.append(g.tx.buf.head[:0]), c.operand...), c.desc...)
 	}
 	deferred, err := g.tx.ep.Send(g.tx.buf.head, body, n, when)
 	if n >= minInFlight {

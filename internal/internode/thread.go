@@ -34,11 +34,11 @@ type progressThread struct {
 	asleep  atomic.Bool
 	ended   chan struct{}
 
-	mu        sync.Mutex
-	attention []*poller // that want attention; under mu
-	calls     []func()  // to be called at flushAt; under mu
-	releases  []*link   // that should be released when they are idle; under mu
-	closing   []*link   // that were released and must be closed; under mu
+	mu        sync.Mutex // guards the lists below, and poller.wantsAttention
+	attention []*poller  // that want attention
+	calls     []func()   // to be called at flushAt
+	releases  []*link    // that should be released when they are idle
+	closing   []*link    // that were released and must be closed
 
 	// Of the thread itself.
 	pulse      interval

@@ -40,10 +40,10 @@ func (t *Transport) WriteWord(peer transport.Peer, addr uintptr, value uint32,
 }
 
 // writeWord writes a word by the device. It returns false if the device cannot, or if frames must
-// be handled first: stores, and messages, since some of core's store. The caller holds mu.
+// be handled first: stores, updates, and messages, since some of core's store. The caller holds mu.
 func (g *target) writeWord(addr uintptr, value uint32) (written bool, err error) {
 	w, ok := g.tx.ep.(transport.WordEndpoint)
-	if !ok || !g.hasHandled(max(g.tx.lastStore, g.tx.counters.lastMessage)) {
+	if !ok || !g.hasHandled(max(g.tx.lastStore, g.tx.lastUpdate, g.tx.counters.lastMessage)) {
 		return false, nil
 	}
 	r, err := g.lookupKey(addr, nil)

@@ -9,7 +9,7 @@ package kernel
 
 // The lock description is passed as single values: a C struct with a pointer to Go memory in it may
 // not be passed.
-#define LOCKS uint32_t *word, uint32_t mask, uint32_t pitch, uint32_t owner, uint32_t device
+#define LOCKS void *word, uint32_t mask, uint32_t pitch, uint32_t owner, uint32_t device
 #define ST &(struct k_stripes){ word, mask, pitch, owner, device }
 
 static inline void acc(LOCKS, int type, const void *scale, void *dst, const void *src,
@@ -122,7 +122,7 @@ func (s *Stripes) device() C.uint32_t {
 // Acc adds scale * src to dst for nbytes bytes of elements, atomically per element against all
 // accumulates that use the same stripes. scale points to one element. Integers wrap.
 func Acc(s Stripes, t Type, scale, dst, src unsafe.Pointer, nbytes int) {
-	C.acc((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords),
+	C.acc(s.Word, C.uint32_t(s.Mask), C.uint32_t(s.PitchWords),
 		C.uint32_t(s.Owner), s.device(),
 		C.int(t), scale, dst, src, C.size_t(nbytes))
 }
@@ -136,7 +136,7 @@ func AccRaw(t Type, scale, dst, src unsafe.Pointer, nbytes int) {
 func AccStrided(s Stripes, t Type, scale, src unsafe.Pointer, srcStride []int32, dst unsafe.Pointer,
 	dstStride,
 	count []int32) {
-	C.acc_strided((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords),
+	C.acc_strided(s.Word, C.uint32_t(s.Mask), C.uint32_t(s.PitchWords),
 		C.uint32_t(s.Owner), s.device(),
 		C.int(t), scale, src, ints(srcStride), dst, ints(dstStride), ints(count),
 		levels(count))
@@ -146,7 +146,7 @@ func AccStrided(s Stripes, t Type, scale, src unsafe.Pointer, srcStride []int32,
 // see CopyVector.
 func AccVector(s Stripes, t Type, scale unsafe.Pointer, src, dst []uintptr, nbytes int) {
 	_ = dst[:len(src)]
-	C.acc_vector((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords),
+	C.acc_vector(s.Word, C.uint32_t(s.Mask), C.uint32_t(s.PitchWords),
 		C.uint32_t(s.Owner), s.device(),
 		C.int(t), scale, words(src), words(dst), C.size_t(nbytes), C.size_t(len(src)))
 }

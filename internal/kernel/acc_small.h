@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* k_stripe_word gives the lock word of the stripe that an address belongs to. */
-static inline uint32_t *k_stripe_word(const struct k_stripes *st, const void *addr)
+static inline k_lock_word *k_stripe_word(const struct k_stripes *st, const void *addr)
 {
 	size_t stripe = ((uintptr_t)addr >> K_STRIPE_SHIFT) & st->mask;
 
@@ -21,18 +21,18 @@ static inline uint32_t *k_stripe_word(const struct k_stripes *st, const void *ad
 }
 
 /* k_try_lock takes a lock word if it is free: 1 if taken by this call, else 0. */
-static inline int k_try_lock(uint32_t *word, uint32_t owner)
+static inline int k_try_lock(k_lock_word *word, uint32_t owner)
 {
 	uint32_t none = 0;
 
-	return __atomic_compare_exchange_n(word, &none, owner, 0, __ATOMIC_ACQUIRE,
-		__ATOMIC_RELAXED);
+	return atomic_compare_exchange_strong_explicit(word, &none, owner, memory_order_acquire,
+		memory_order_relaxed);
 }
 
 /* k_unlock frees a lock word held by the caller. */
-static inline void k_unlock(uint32_t *word)
+static inline void k_unlock(k_lock_word *word)
 {
-	__atomic_store_n(word, 0, __ATOMIC_RELEASE);
+	atomic_store_explicit(word, 0, memory_order_release);
 }
 
 /* K_ROUND rounds a product before it is used, so that no compiler fuses it with the addition that
@@ -120,7 +120,7 @@ static inline size_t k_small_size(int type)
 static inline int k_acc_small(const struct k_stripes *st, int type, const void *scale, void *dst,
 	const void *src, size_t nbytes)
 {
-	uint32_t *word = k_stripe_word(st, dst);
+	k_lock_word *word = k_stripe_word(st, dst);
 
 	if (nbytes == 0 || nbytes != k_small_size(type) || st->device ||
 		!k_try_lock(word, st->owner))

@@ -25,6 +25,7 @@
 #ifndef LIBARMCI_KERNEL_H
 #define LIBARMCI_KERNEL_H
 
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -142,6 +143,8 @@ void k_span(void *const *p, size_t n, int64_t *lowest, int64_t *highest);
 
 /* ---- accumulate: dst += scale * src ---------------------------------------------------------- */
 
+typedef _Atomic uint32_t k_lock_word; /* of a stripe: 0, or the `owner` that holds it */
+
 /*
  * k_stripes describes the accumulate locks, words in memory shared by all processes that accumulate
  * into one place.
@@ -163,7 +166,7 @@ void k_span(void *const *p, size_t n, int64_t *lowest, int64_t *highest);
  * waits until the processor's is free.
  */
 struct k_stripes {
-	uint32_t *word;
+	k_lock_word *word;
 	uint32_t  mask;        /* number of stripes - 1; a power of two minus one */
 	/* distance of two stripes' words, in words: one or more cache lines */
 	uint32_t  pitch_words;
@@ -202,11 +205,11 @@ void k_acc_vector(const struct k_stripes *st, int type, const void *scale, void 
 
 /* k_lock_wait takes a lock word that was found taken: spins briefly, then yields, then sleeps up to
  * 1 ms at a time. */
-void k_lock_wait(uint32_t *word, uint32_t owner);
+void k_lock_wait(k_lock_word *word, uint32_t owner);
 
 /* k_lock_beside_device returns with the word still held, or held again, and no device in the
  * stripe. */
-void k_lock_beside_device(uint32_t *word, uint32_t owner);
+void k_lock_beside_device(k_lock_word *word, uint32_t owner);
 
 /* ---- reductions ------------------------------------------------------------------------------ */
 

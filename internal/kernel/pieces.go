@@ -74,6 +74,15 @@ func (c *Cursor) Pieces(p []Segment, limit int64) []Segment {
 	out := p[len(p):cap(p)]
 	used := 0
 	for limit > 0 && c.pos.left > 0 {
+		if len(out) > used {
+			n := c.bytesInGroup(limit)
+			if at, ok := c.single(n); ok { // without the way into C
+				used = appendSegment(out, used, uintptr(at), n)
+				limit -= n
+				c.nextGroup()
+				continue
+			}
+		}
 		was := c.pos.left
 		used = int(C.k_cursor_pieces(c.state(), c.addrList(),
 			(*C.struct_k_segment)(unsafe.Pointer(unsafe.SliceData(out))),
@@ -87,11 +96,29 @@ func (c *Cursor) Pieces(p []Segment, limit int64) []Segment {
 	return p[:len(p)+used]
 }
 
+// appendSegment adds memory to the used segments of a list that has room for one more, or to the
+// last one if it touches that. It returns how many are used now.
+func appendSegment(list []Segment, used int, at uintptr, n int64) int {
+	if used > 0 && list[used-1].Addr+uintptr(list[used-1].Bytes) == at {
+		list[used-1].Bytes += n
+		return used
+	}
+	list[used] = Segment{at, n}
+	return used + 1
+}
+
 // Next gives the largest part at the cursor of at most room bytes in whole grains, and moves behind
 // it. A part of no bytes means that not even one grain fits.
 func (c *Cursor) Next(room, grain int) Part {
 	if c.pos.left == 0 {
 		return Part{}
+	}
+	if at, ok := c.wholeRow(room); ok {
+		c.part.count[0] = int32(c.pos.row)
+		c.pos.off, c.pos.left = c.pos.row, 0
+		c.nextGroup()
+		return Part{Bytes: int(c.part.count[0]), Addr: at, Count: c.part.count[:1],
+			Stride: c.part.stride[:0]}
 	}
 	if c.Regular() && c.pos.left > c.pos.row && c.pos.left <= int64(room) {
 		if p, ok := c.rows(); ok {
@@ -109,6 +136,14 @@ func (c *Cursor) Next(room, grain int) Part {
 	}
 	c.nextGroup()
 	return p
+}
+
+// wholeRow gives the address of the group at the cursor if that is one row, of at most room bytes,
+// and the cursor is at its beginning.
+func (c *Cursor) wholeRow(room int) (at uintptr, ok bool) {
+	p := &c.pos
+	return p.addr, c.addrs == nil && p.off == 0 && p.left == p.row && p.row <= int64(room) &&
+		p.row <= math.MaxInt32
 }
 
 // rows is Next of all that is left of regular rows, without the way into C; false if it begins

@@ -21,13 +21,13 @@ enum {
 /* A turn: begin with { .st = ... }, and end with k_turn_end. */
 struct k_turn {
 	const struct k_stripes *st;    /* NULL: no locks */
-	uint32_t               *held;  /* lock word that is held, or NULL */
+	k_lock_word            *held;  /* lock word that is held, or NULL */
 	uintptr_t               page;  /* which stripe-sized page it was taken for */
 	size_t                  spent; /* cost since it was taken */
 };
 
 /* k_take_word takes a lock word, which processors and devices may hold. */
-static inline void k_take_word(const struct k_stripes *st, uint32_t *word)
+static inline void k_take_word(const struct k_stripes *st, k_lock_word *word)
 {
 	if (__builtin_expect(!k_try_lock(word, st->owner), 0))
 		k_lock_wait(word, st->owner);

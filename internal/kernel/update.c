@@ -113,7 +113,7 @@ void k_update(const struct k_stripes *st, int op, int type, void *dst, const voi
 {
 	const struct k_updater *u = updater(op, type);
 	struct k_turn           t = { .st = st };
-	uint32_t               *held;
+	k_lock_word            *held;
 
 	if (!u)
 		return;

@@ -9,7 +9,7 @@ package kernel
 #include "update.h"
 
 // The lock description is passed as single values, as in acc.go.
-#define LOCKS uint32_t *word, uint32_t mask, uint32_t pitch, uint32_t owner, uint32_t device
+#define LOCKS void *word, uint32_t mask, uint32_t pitch, uint32_t owner, uint32_t device
 #define ST &(struct k_stripes){ word, mask, pitch, owner, device }
 
 static inline void update(LOCKS, int op, int type, void *dst, const void *src, void *old, size_t n)
@@ -29,7 +29,7 @@ static inline void compare_swap(LOCKS, size_t bytes, void *dst, const void *comp
 	k_compare_swap(word ? ST : NULL, bytes, dst, compare, value, old);
 }
 
-static inline uint32_t *hold(LOCKS, uintptr_t dst)
+static inline void *hold(LOCKS, uintptr_t dst)
 {
 	return k_stripes_hold(word ? ST : NULL, (const void *)dst);
 }
@@ -46,7 +46,10 @@ static inline uint32_t *hold(LOCKS, uintptr_t dst)
 */
 import "C"
 
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 // An UpdateType is the type of the elements of an update.
 type UpdateType int32
@@ -87,6 +90,20 @@ const (
 
 	UpdateTypes = C.K_UPDATE_TYPES // how many
 )
+
+// elementOfAcc is the type of an update's elements, by the type of an accumulate's.
+var elementOfAcc = [...]UpdateType{Int: I32, Long: I64, Float: F32, Double: F64, Complex: C32,
+	DoubleComplex: C64}
+
+// ElementOfAcc gives the type of an update's elements that those of an accumulate have.
+func ElementOfAcc(t Type) UpdateType { return elementOfAcc[t] }
+
+// AccOfElement gives the type of an accumulate whose elements have an update's type; false if there
+// is none.
+func AccOfElement(u UpdateType) (t Type, ok bool) {
+	i := slices.Index(elementOfAcc[:], u)
+	return Type(i), i >= 0
+}
 
 // An UpdateOp is the operator of an update: dst = dst op src.
 type UpdateOp int32
@@ -143,7 +160,7 @@ func UpdateValid(op UpdateOp, t UpdateType) bool {
 // that uses the same stripes. What was there before is stored at old, unless that is nil. src may
 // be nil for OpNoOp, and old may be src. Undefined combinations do nothing.
 func Update(s Stripes, op UpdateOp, t UpdateType, dst, src, old unsafe.Pointer, n int) {
-	C.update((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords),
+	C.update(s.Word, C.uint32_t(s.Mask), C.uint32_t(s.PitchWords),
 		C.uint32_t(s.Owner), s.device(),
 		C.int(op), C.int(t), dst, src, old, C.size_t(n))
 }
@@ -151,7 +168,7 @@ func Update(s Stripes, op UpdateOp, t UpdateType, dst, src, old unsafe.Pointer, 
 // UpdateRuns is Update for the elements of runs, one run after the other; src and old are packed.
 // A run has whole elements. Runs may overlap.
 func UpdateRuns(s Stripes, op UpdateOp, t UpdateType, runs []Segment, src, old unsafe.Pointer) {
-	C.update_runs((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords),
+	C.update_runs(s.Word, C.uint32_t(s.Mask), C.uint32_t(s.PitchWords),
 		C.uint32_t(s.Owner), s.device(), C.int(op),
 		C.int(t), (*C.struct_k_segment)(unsafe.Pointer(unsafe.SliceData(runs))),
 		C.size_t(len(runs)), src, old)
@@ -160,7 +177,7 @@ func UpdateRuns(s Stripes, op UpdateOp, t UpdateType, runs []Segment, src, old u
 // CompareSwap stores value at dst if the bytes there, 1 to 32, equal those at compare; old gets
 // what was there.
 func CompareSwap(s Stripes, bytes int, dst, compare, value, old unsafe.Pointer) {
-	C.compare_swap((*C.uint32_t)(s.Word), C.uint32_t(s.Mask), C.uint32_t(s.PitchWords),
+	C.compare_swap(s.Word, C.uint32_t(s.Mask), C.uint32_t(s.PitchWords),
 		C.uint32_t(s.Owner), s.device(),
 		C.size_t(bytes), dst, compare, value, old)
 }
@@ -171,10 +188,10 @@ func CompareSwap(s Stripes, bytes int, dst, compare, value, old unsafe.Pointer) 
 // which can equal one of Go's data here. So it is a number: cgo refuses pointers to Go's data, and
 // Go such to free pages.
 func HoldStripe(s Stripes, dst uintptr) (held unsafe.Pointer) {
-	return unsafe.Pointer(C.hold((*C.uint32_t)(s.Word), C.uint32_t(s.Mask),
+	return unsafe.Pointer(C.hold(s.Word, C.uint32_t(s.Mask),
 		C.uint32_t(s.PitchWords),
 		C.uint32_t(s.Owner), s.device(), C.uintptr_t(dst)))
 }
 
 // DropStripe gives back what HoldStripe has taken; nil, of no stripes, is nothing.
-func DropStripe(held unsafe.Pointer) { C.k_stripes_drop((*C.uint32_t)(held)) }
+func DropStripe(held unsafe.Pointer) { C.k_stripes_drop((*C.k_lock_word)(held)) }

@@ -88,8 +88,8 @@ void k_compare_swap(const struct k_stripes *st, size_t bytes, void *dst, const v
  * process, by the kernel), and k_stripes_drop gives it back. Only addresses of the same
  * 2^K_STRIPE_SHIFT bytes are covered. Without stripes (st NULL) it gives NULL, which may be
  * dropped. A holder must not wait for another stripe. */
-uint32_t *k_stripes_hold(const struct k_stripes *st, const void *dst);
-void k_stripes_drop(uint32_t *held);
+k_lock_word *k_stripes_hold(const struct k_stripes *st, const void *dst);
+void k_stripes_drop(k_lock_word *held);
 
 /*
  * k_stripes_hold_runs is k_stripes_hold for n runs, of which each has elements of one stripe: it
@@ -103,8 +103,8 @@ void k_stripes_drop(uint32_t *held);
  * a processor that waits for a device does not hold the processors' word of that stripe meanwhile.
  */
 size_t k_stripes_hold_runs(const struct k_stripes *st, const struct k_segment *runs, size_t n,
-	uint32_t **held);
-void k_stripes_drop_runs(uint32_t *const *held, size_t n);
+	k_lock_word **held);
+void k_stripes_drop_runs(k_lock_word *const *held, size_t n);
 
 #pragma GCC visibility pop
 

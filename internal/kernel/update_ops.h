@@ -90,9 +90,9 @@ extern const struct k_updater k_update_replace[], k_update_noop[];
 #pragma GCC visibility pop
 
 /* k_take takes the stripe of an address and gives its word, for k_unlock. */
-static inline uint32_t *k_take(const struct k_stripes *st, const void *dst)
+static inline k_lock_word *k_take(const struct k_stripes *st, const void *dst)
 {
-	uint32_t *word = k_stripe_word(st, dst);
+	k_lock_word *word = k_stripe_word(st, dst);
 
 	k_take_word(st, word);
 	return word;

@@ -32,7 +32,7 @@ static void swap_bytes(size_t bytes, void *dst, const void *compare, const void 
 void k_compare_swap(const struct k_stripes *st, size_t bytes, void *dst, const void *compare,
 	const void *value, void *old)
 {
-	uint32_t *held;
+	k_lock_word *held;
 
 	if (bytes == 0 || bytes > sizeof(k_b32_at))
 		return;
@@ -48,12 +48,12 @@ void k_compare_swap(const struct k_stripes *st, size_t bytes, void *dst, const v
 		k_unlock(held);
 }
 
-uint32_t *k_stripes_hold(const struct k_stripes *st, const void *dst)
+k_lock_word *k_stripes_hold(const struct k_stripes *st, const void *dst)
 {
 	return st ? k_take(st, dst) : NULL;
 }
 
-void k_stripes_drop(uint32_t *held)
+void k_stripes_drop(k_lock_word *held)
 {
 	if (held)
 		k_unlock(held);
@@ -62,12 +62,12 @@ void k_stripes_drop(uint32_t *held)
 /* sorted puts the words of the stripes of runs in ascending order, each once, and gives how many
  * there are. Runs mostly come in ascending order, so that a word is behind those before it. */
 static size_t sorted(const struct k_stripes *st, const struct k_segment *runs, size_t n,
-	uint32_t **held)
+	k_lock_word **held)
 {
 	size_t many = 0;
 
 	for (size_t i = 0; i < n; i++) {
-		uint32_t *word = k_stripe_word(st, (const void *)runs[i].addr);
+		k_lock_word *word = k_stripe_word(st, (const void *)runs[i].addr);
 		size_t    at = many;
 
 		while (at > 0 && held[at - 1] > word)
@@ -82,7 +82,7 @@ static size_t sorted(const struct k_stripes *st, const struct k_segment *runs, s
 }
 
 size_t k_stripes_hold_runs(const struct k_stripes *st, const struct k_segment *runs, size_t n,
-	uint32_t **held)
+	k_lock_word **held)
 {
 	size_t many = st ? sorted(st, runs, n, held) : 0;
 
@@ -91,7 +91,7 @@ size_t k_stripes_hold_runs(const struct k_stripes *st, const struct k_segment *r
 	return many;
 }
 
-void k_stripes_drop_runs(uint32_t *const *held, size_t n)
+void k_stripes_drop_runs(k_lock_word *const *held, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		k_unlock(held[i]);

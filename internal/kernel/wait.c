@@ -24,9 +24,9 @@
 enum { POLLS = 100, YIELDS = 50, SLEEP_MIN_NS = 1000, SLEEP_MAX_NS = 1000 * 1000 };
 
 /* take tries a word that looks free, without disturbing the holder's cache line otherwise. */
-static inline int take(uint32_t *word, uint32_t owner)
+static inline int take(k_lock_word *word, uint32_t owner)
 {
-	return __atomic_load_n(word, __ATOMIC_RELAXED) == 0 && k_try_lock(word, owner);
+	return atomic_load_explicit(word, memory_order_relaxed) == 0 && k_try_lock(word, owner);
 }
 
 /* pause_before is what a waiter does before look number `look`. */
@@ -47,7 +47,7 @@ static void pause_before(int look)
 	}
 }
 
-void k_lock_wait(uint32_t *word, uint32_t owner)
+void k_lock_wait(k_lock_word *word, uint32_t owner)
 {
 	for (int look = 0; !take(word, owner); look++)
 		pause_before(look);
@@ -55,14 +55,14 @@ void k_lock_wait(uint32_t *word, uint32_t owner)
 
 /* device_in tells whether a device has the stripe. The caller's own word is visible to devices
  * before this looks. */
-static int device_in(uint32_t *word)
+static int device_in(k_lock_word *word)
 {
 	/* a fence, which the thread sanitizer does not know by itself */
-	__atomic_fetch_add(word, 0, __ATOMIC_SEQ_CST);
-	return __atomic_load_n((uint64_t *)(word + K_DEVICE_WORD), __ATOMIC_SEQ_CST) != 0;
+	atomic_fetch_add(word, 0);
+	return atomic_load((_Atomic uint64_t *)(void *)(word + K_DEVICE_WORD)) != 0;
 }
 
-void k_lock_beside_device(uint32_t *word, uint32_t owner)
+void k_lock_beside_device(k_lock_word *word, uint32_t owner)
 {
 	while (device_in(word)) {
 		k_unlock(word);

@@ -32,7 +32,7 @@ type tally struct {
 // that print messages.
 type limiter struct {
 	now   func() time.Time // time.Now, but in tests
-	mu    sync.Mutex
+	mu    sync.Mutex       // guards kinds
 	kinds map[string]*tally
 }
 

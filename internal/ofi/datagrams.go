@@ -23,7 +23,7 @@ type datagrams struct {
 	requestIDs []uint64 // by slot
 	name       []byte
 
-	mu           sync.Mutex
+	mu           sync.Mutex // guards the rest
 	peers        map[qp.Address]libfabric.Address
 	waitingSends []libfabric.Request
 	failedIDs    []uint64 // of datagrams that could not be posted

@@ -16,7 +16,7 @@ const ownKey = 1 << 63
 
 // descTable is a table of descriptors. Number 0 stands for none.
 type descTable struct {
-	mu          sync.RWMutex
+	mu          sync.RWMutex // guards the rest
 	descriptors []libfabric.Desc
 	free        []uint32
 	numberByKey map[uint64]uint32 // of memory that others reach, by key

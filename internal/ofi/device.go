@@ -48,7 +48,7 @@ type device struct {
 	descs          descTable
 	knownProcesses sync.Map // processes of other endpoints, by number (leftovers.go)
 
-	mu       sync.Mutex
+	mu       sync.Mutex          // guards endpoint
 	endpoint *libfabric.Endpoint // the newest: for which memory is registered
 }
 

@@ -37,7 +37,7 @@ type pair struct {
 	eventCount atomic.Uint32 // grows with each message that arrives and each completion
 	messageOrder
 
-	mu sync.Mutex
+	mu sync.Mutex // guards connection and posting
 	connection
 	posting
 }

@@ -30,7 +30,7 @@ type progress struct {
 	*fast.Progress
 	wakeup *os.File // an eventfd; nil: the provider works by itself
 	ended  chan struct{}
-	mu     sync.Mutex
+	mu     sync.Mutex // guards queues and polled
 	queues []*queue
 	polled [pollBatch]libfabric.Done
 }

@@ -41,7 +41,7 @@ type queue struct {
 	offeredBuffers []buffer     // by slot of bufferSlots
 	name           []byte
 
-	mu           sync.Mutex
+	mu           sync.Mutex // guards pairs, peers, stalledPairs and completions
 	pairs        map[uint32]*pair
 	peers        map[string]*peer // by name
 	stalledPairs []*pair          // for which the provider had no room

@@ -33,7 +33,7 @@ type slots struct {
 	memory []byte
 	region qp.Region
 	desc   libfabric.Desc
-	mu     sync.Mutex
+	mu     sync.Mutex // guards free and users
 	free   []int32
 	users  []slotUser // by slot
 }

@@ -110,7 +110,7 @@ type Arena struct {
 	device        Device
 	cache         *Cache // yields memory where the limit of pinned memory is reached
 	table         Table
-	mu            sync.Mutex
+	mu            sync.Mutex // guards registrations and shared
 	registrations []Registration
 	shared        map[Registration]bool // private memory (share.go)
 }
@@ -182,7 +182,7 @@ type Pool struct {
 	Key    uint64 // of all
 	memory []byte
 	reg    Registration
-	mu     sync.Mutex
+	mu     sync.Mutex // guards free
 	free   []int32
 }
 

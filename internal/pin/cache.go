@@ -73,9 +73,9 @@ type Cache struct {
 	listenEnded chan struct{}
 	bytes       atomic.Int64 // that are registered
 
-	mu      sync.Mutex
-	mirror  Mirror   // nil: there is none
-	entries []*Entry // sorted
+	mu      sync.Mutex // guards mirror, entries and clock
+	mirror  Mirror     // nil: there is none
+	entries []*Entry   // sorted
 	clock   uint64
 
 	lookups, hits atomic.Int64 // calls of Acquire, and those that have found an entry

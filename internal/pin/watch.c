@@ -14,12 +14,13 @@
 static void queue_event(struct pin_watch *w, uint64_t lo, uint64_t hi, uint64_t moved,
 	uint64_t kept)
 {
-	if (w->written - __atomic_load_n(&w->taken, __ATOMIC_ACQUIRE) == PIN_EVENTS) {
-		__atomic_store_n(&w->lost, 1, __ATOMIC_RELEASE);
+	uint64_t written = atomic_load_explicit(&w->written, memory_order_relaxed);
+	if (written - atomic_load_explicit(&w->taken, memory_order_acquire) == PIN_EVENTS) {
+		atomic_store_explicit(&w->lost, 1, memory_order_release);
 		return;
 	}
-	w->events[w->written % PIN_EVENTS] = (struct pin_event){lo, hi, moved, kept};
-	__atomic_store_n(&w->written, w->written + 1, __ATOMIC_RELEASE);
+	w->events[written % PIN_EVENTS] = (struct pin_event){lo, hi, moved, kept};
+	atomic_store_explicit(&w->written, written + 1, memory_order_release);
 }
 
 // Translates a message of the kernel.
@@ -45,11 +46,11 @@ static void *read_events(void *arg)
 			continue;
 		if (fds[1].revents)
 			return NULL;
-		__atomic_store_n(&w->reading, w->reading + 1, __ATOMIC_SEQ_CST);
+		atomic_fetch_add(&w->reading, 1);
 		ssize_t n = read(w->fd, m, sizeof m);
 		for (ssize_t i = 0; i < n / (ssize_t)sizeof *m; i++)
 			handle_message(w, &m[i]);
-		__atomic_store_n(&w->reading, w->reading + 1, __ATOMIC_SEQ_CST);
+		atomic_fetch_add(&w->reading, 1);
 		n = write(w->bell, &(uint64_t){1}, sizeof(uint64_t));
 		(void)n; // it fails if the counter is full: then the eventfd is readable already
 	}

@@ -7,6 +7,7 @@
 #define ARMCI_PIN_WATCH_H
 
 #include <linux/userfaultfd.h>
+#include <stdatomic.h>
 #include <stdint.h>
 
 enum { PIN_EVENTS = 1024 }; // a power of two
@@ -18,11 +19,12 @@ struct pin_event {
 };
 
 struct pin_watch {
-	uint64_t reading;        // odd while events are being read and are not all in the queue yet
-	uint64_t written, taken; // events so far, by the thread and by the reader
-	uint64_t lost;           // not 0: events were lost, since the queue was full
-	int fd;                  // the userfaultfd
-	int bell, stop;          // eventfds: there are events; the thread is to end
+	_Atomic uint64_t reading; // odd while events are being read and are not all queued yet
+	_Atomic uint64_t written; // events so far, by the thread
+	_Atomic uint64_t taken;   // events so far, by the reader
+	_Atomic uint64_t lost;    // not 0: events were lost, since the queue was full
+	int fd;                   // the userfaultfd
+	int bell, stop;           // eventfds: there are events; the thread is to end
 	unsigned long thread;
 	struct uffdio_writeprotect none; // a request about no memory, which has no effect
 	struct pin_event events[PIN_EVENTS];

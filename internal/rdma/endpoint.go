@@ -54,7 +54,7 @@ type endpointLimits struct {
 
 // sendState is what posting needs.
 type sendState struct {
-	mu sync.Mutex // a thread that holds it does not wait
+	mu sync.Mutex // guards the rest; a thread that holds it does not wait
 
 	pending []queuedFrame // frames for which there was no room
 	closed  bool          // the disconnect message is posted, nothing may be sent behind it

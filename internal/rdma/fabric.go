@@ -69,7 +69,7 @@ type progressState struct {
 
 // listenState is what accepting origins needs.
 type listenState struct {
-	mu sync.Mutex
+	mu sync.Mutex // guards the rest
 
 	// accept makes the receiver of a target's endpoint; nil while the fabric does not listen.
 	accept        func(transport.Rank, transport.TargetEndpoint) (transport.Receiver, error)

@@ -27,7 +27,7 @@ var noticePauses = [...]time.Duration{20 * time.Millisecond, 200 * time.Millisec
 
 // noticeQueue is the notices that the manager's thread will send again.
 type noticeQueue struct {
-	mu   sync.Mutex
+	mu   sync.Mutex // guards list
 	list []pendingNotice
 }
 

@@ -60,7 +60,7 @@ type pollPolicy struct {
 
 // endpointTable finds the endpoint of a completion.
 type endpointTable struct {
-	mu sync.Mutex
+	mu sync.Mutex // guards byPair
 
 	byPair map[uint32]*endpoint // by number of the queue pair
 }
@@ -70,7 +70,7 @@ type pollerCalls struct {
 	pending      atomic.Bool // list is not empty, or an endpoint may be ready to be destroyed
 	pollerActive atomic.Bool // the poller will load pending again before it sleeps
 
-	mu sync.Mutex
+	mu sync.Mutex // guards list
 
 	list []func()
 }
@@ -78,7 +78,7 @@ type pollerCalls struct {
 // pollerState is what only the poller uses, except for closers.
 type pollerState struct {
 	closers atomic.Int32 // threads that wait for mu to disconnect endpoints; any thread
-	mu      sync.Mutex   // the thread that holds it is the poller
+	mu      sync.Mutex   // the thread that holds it is the poller; guards the rest
 
 	releasing    []*endpoint // whose queue pairs are destroyed when their disconnect is sent
 	backlogged   []*target   // that have something to send for which there was no room

@@ -26,7 +26,7 @@ type postedChain struct {
 // inflightRing holds the chains of a queue pair that are not complete. head and tail may be loaded
 // without the lock.
 type inflightRing struct {
-	mu         sync.Mutex
+	mu         sync.Mutex // guards chains and closed; held to change head and tail
 	chains     []postedChain
 	head, tail atomic.Uint64 // number of the oldest, and of the next
 	closed     bool

@@ -29,7 +29,7 @@ type activeMessages struct {
 
 // connections are the connections of active messages. mu guards all other fields.
 type connections struct {
-	mu      sync.Mutex
+	mu      sync.Mutex        // guards the rest
 	out     map[int]*outgoing // by local number of the receiver, made on first use
 	in      []net.Conn        // accepted
 	handler transport.Handler
@@ -38,7 +38,7 @@ type connections struct {
 
 // outgoing is a connection to a rank of the node. mu serialises the messages on it.
 type outgoing struct {
-	mu sync.Mutex
+	mu sync.Mutex // one message at a time
 	c  *net.UnixConn
 }
 

@@ -27,7 +27,7 @@ type sliceAllocator struct {
 	ranks    int              // of the node, which divide the arena
 	populate func(span) error // makes the pages of a span
 	punch    func(span)       // drops the pages of a span
-	mu       sync.Mutex
+	mu       sync.Mutex       // guards sliceState
 	sliceState
 }
 

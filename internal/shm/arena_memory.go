@@ -40,8 +40,8 @@ type arenaMemory struct {
 // regionTable is this rank's changes of its region table. mu serialises them, and guards the other
 // fields.
 type regionTable struct {
-	mu       sync.Mutex
-	detached bool // the control block is not mapped any more
+	mu       sync.Mutex // serialises changes of the table; guards the rest
+	detached bool       // the control block is not mapped any more
 	exposed  exposures
 }
 

@@ -8,7 +8,7 @@ package shm
 /*
 #include "shm.h"
 #include "../kernel/kernel.h"
-#define LOCKS uint32_t *word, uint32_t mask, uint32_t pitch, uint32_t owner, uint32_t device
+#define LOCKS void *word, uint32_t mask, uint32_t pitch, uint32_t owner, uint32_t device
 
 static inline int foreign_acc(LOCKS, int local, bool via_owner, int type, const void *scale,
 	const struct shm_run *r, size_t n)
@@ -212,7 +212,7 @@ func (m *foreignMemory) accForeign(local int, x *transport.Xfer, s transport.Sca
 	}
 	return m.transferForeign(local, x,
 		func(viaOwner C.bool, r *C.struct_shm_run, n C.size_t) C.int {
-			return C.foreign_acc((*C.uint32_t)(st.Word), C.uint32_t(st.Mask),
+			return C.foreign_acc(st.Word, C.uint32_t(st.Mask),
 				C.uint32_t(st.PitchWords), C.uint32_t(st.Owner), device,
 				C.int(local), viaOwner, C.int(s.Type), s.Value, r, n)
 		})

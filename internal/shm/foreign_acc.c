@@ -27,9 +27,9 @@ struct group {
 
 // lock_stripe takes the accumulate lock of an address, from ranks and devices, and returns its
 // word.
-static uint32_t *lock_stripe(const struct k_stripes *st, uintptr_t at)
+static k_lock_word *lock_stripe(const struct k_stripes *st, uintptr_t at)
 {
-	uint32_t *word = k_stripe_word(st, (const void *)at);
+	k_lock_word *word = k_stripe_word(st, (const void *)at);
 	if (!k_try_lock(word, st->owner))
 		k_lock_wait(word, st->owner);
 	if (st->device)
@@ -43,7 +43,7 @@ static int flush_group(struct group *g)
 {
 	if (g->n == 0)
 		return 0;
-	uint32_t *held = lock_stripe(g->st, g->copy[0].theirs);
+	k_lock_word *held = lock_stripe(g->st, g->copy[0].theirs);
 	int err = shm_foreign_move(g->local, g->via_owner, g->copy, g->n, false);
 	if (!err) {
 		for (size_t i = 0; i < g->n; i++)

@@ -26,7 +26,7 @@ struct batch {
 	size_t n, bytes;
 	struct k_segment piece[PIECES], sorted[PIECES];
 	struct shm_run copy[PIECES];
-	uint32_t *held[PIECES];
+	k_lock_word *held[PIECES];
 	_Alignas(16) char buffer[ROOM];
 };
 

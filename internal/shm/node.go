@@ -134,7 +134,7 @@ func (m *Node) attach() error {
 		func(s span) error { return populate(m.sliceFD, lo, s, m.opt.Margin) },
 		func(s span) { punchHole(m.sliceFD, lo, s) })
 	m.alloc.ranks = len(m.opt.Ranks)
-	world, err := m.attachTeam(transport.TeamStart{}, m.localNumbers(), me) // of context 0
+	world, err := m.worldTeam(m.localNumbers(), me)
 	if err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ var joined = map[string]func(*rank){
 	"crowded-waits":      crowdedWaits,
 	"beside":             beside,
 	"teams":              allTeams,
+	"spare team":         spareTeam,
 	"wide":               wide,
 	"mutex":              lockAll,
 	"hog":                hog,

@@ -298,9 +298,16 @@ void shm_context_free(int id); // by one process, after a barrier of the members
 // shm_context_start returns the counters from which the members of a new team start. The process
 // that has allocated the context calls it.
 void shm_context_start(int id, uint64_t *phase, uint64_t *step);
+// shm_team_new returns room for a team of up to n members; NULL: no memory. shm_team_detach frees
+// it.
+struct shm_team *shm_team_new(int n);
+// shm_team_reserve makes room for one more team of all ranks, which shm_team_spare returns from
+// then on; false: no memory. shm_team_detach keeps it. One team at a time may use it.
+bool shm_team_reserve(void);
+struct shm_team *shm_team_spare(void);
 // shm_team_attach attaches this process as member `me` to a team of n, with the counters of
-// shm_context_start; NULL: no memory.
-struct shm_team *shm_team_attach(int id, int n, const int *local, int me, uint64_t phase,
+// shm_context_start.
+void shm_team_attach(struct shm_team *h, int id, int n, const int *local, int me, uint64_t phase,
 	uint64_t step);
 void shm_team_detach(struct shm_team *h);
 void shm_barrier(struct shm_team *h);
@@ -385,6 +392,6 @@ static inline bool shm_any_declared(void)
 {
 	return atomic_load_explicit(&shm.head->declared, memory_order_relaxed) != 0;
 }
-static inline uint32_t *shm_stripes(void) { return (uint32_t *)(shm.base + shm.head->stripe_off); }
+static inline shm_u32 *shm_stripes(void) { return (shm_u32 *)(shm.base + shm.head->stripe_off); }
 
 #endif

@@ -52,6 +52,7 @@ void shm_context_free(int id)
 static struct {
 	pthread_mutex_t lock;
 	struct shm_team *first;
+	struct shm_team *spare;
 } teams = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static void list_team(struct shm_team *h)
@@ -71,10 +72,8 @@ static void unlist_team(struct shm_team *h)
 	pthread_mutex_unlock(&teams.lock);
 }
 
-struct shm_team *shm_team_attach(int id, int n, const int *local, int me, uint64_t phase,
-	uint64_t step)
+struct shm_team *shm_team_new(int n)
 {
-	struct shm_context *t = context_at(id);
 	struct shm_team *h = malloc(sizeof *h);
 	int *members = malloc((size_t)n * sizeof *members);
 	uint8_t *room = malloc((size_t)(n + 1) * SHM_SMALL);
@@ -84,13 +83,38 @@ struct shm_team *shm_team_attach(int id, int n, const int *local, int me, uint64
 		free(room);
 		return NULL;
 	}
-	memcpy(members, local, (size_t)n * sizeof *members);
+	*h = (struct shm_team){.local = members, .gather_buf = room};
+	return h;
+}
+
+static void free_team(struct shm_team *h)
+{
+	free(h->local);
+	free(h->gather_buf);
+	free(h);
+}
+
+bool shm_team_reserve(void)
+{
+	if (teams.spare)
+		free_team(teams.spare);
+	teams.spare = shm_team_new(shm.nlocal);
+	return teams.spare != NULL;
+}
+
+struct shm_team *shm_team_spare(void) { return teams.spare; }
+
+void shm_team_attach(struct shm_team *h, int id, int n, const int *local, int me, uint64_t phase,
+	uint64_t step)
+{
+	struct shm_context *t = context_at(id);
+	memcpy(h->local, local, (size_t)n * sizeof *local);
 	*h = (struct shm_team){.context = t,
 		.n = n,
 		.me = me,
 		.id = id,
-		.local = members,
-		.gather_buf = room};
+		.local = h->local,
+		.gather_buf = h->gather_buf};
 	h->phase = phase;
 	h->step = h->known_finished = step;
 	h->bulk_bytes = shm.head->bulk_bytes;
@@ -100,15 +124,13 @@ struct shm_team *shm_team_attach(int id, int n, const int *local, int me, uint64
 	atomic_store(&t->member[me].finished, step);
 	atomic_store(&t->member[me].published, step);
 	list_team(h);
-	return h;
 }
 
 void shm_team_detach(struct shm_team *h)
 {
 	unlist_team(h);
-	free(h->local);
-	free(h->gather_buf);
-	free(h);
+	if (h != teams.spare)
+		free_team(h);
 }
 
 // member_of returns the member that sets a counter; -1: the barrier's common counter, which the

@@ -9,6 +9,7 @@ import "C"
 
 import (
 	"fmt"
+	"sync"
 	"unsafe"
 
 	"libarmci/internal/transport"
@@ -19,12 +20,18 @@ import (
 type team struct {
 	h       *C.struct_shm_team
 	scratch []byte
+	spare   *sync.Mutex // of the team that uses the spare memory, until its release
 }
 
 // teams implements transport.Teams.
 type teams struct {
 	world    *team // all ranks of the node, with context 0
 	contexts int   // collective contexts of the node
+
+	// A member without memory for a team of its own takes part in the first collective calls
+	// with spare memory, so that all members learn of it.
+	spareMu     sync.Mutex // held by the team that uses that memory
+	outOfMemory bool       // set by tests
 }
 
 // AllocContext allocates a collective context of the node for a new team.
@@ -42,27 +49,39 @@ func (m *teams) AllocContext() (transport.TeamStart, error) {
 
 // AttachTeam attaches this rank to a team. A member has allocated the context. members are local
 // numbers, of which members[me] is this rank's.
-func (m *teams) AttachTeam(s transport.TeamStart, members []int, me int) transport.Team {
-	t, err := m.attachTeam(s, members, me)
-	if err != nil {
-		panic(err) // other members have attached, and would wait for this one for ever
+func (m *teams) AttachTeam(s transport.TeamStart, members []int, me int) (transport.Team, error) {
+	if !m.outOfMemory {
+		if h := C.shm_team_new(C.int(len(members))); h != nil {
+			return attachTeam(h, s, members, me), nil
+		}
 	}
-	return t
+	m.spareMu.Lock()
+	t := attachTeam(C.shm_team_spare(), s, members, me)
+	t.spare = &m.spareMu
+	return t, fmt.Errorf("%w: no memory for a group of %d ranks of this node",
+		transport.ErrNoMemory, len(members))
 }
 
-// attachTeam is AttachTeam with the type that world needs.
-func (m *teams) attachTeam(s transport.TeamStart, members []int, me int) (*team, error) {
+// worldTeam attaches this rank to the team of all, which has context 0, and reserves the spare
+// memory.
+func (m *teams) worldTeam(members []int, me int) (*team, error) {
+	h := C.shm_team_new(C.int(len(members)))
+	if h == nil || !bool(C.shm_team_reserve()) {
+		return nil, fmt.Errorf("%w: no memory for the group of %d ranks of this node",
+			transport.ErrNoMemory, len(members))
+	}
+	return attachTeam(h, transport.TeamStart{}, members, me), nil
+}
+
+func attachTeam(h *C.struct_shm_team, s transport.TeamStart, members []int, me int) *team {
 	local := make([]C.int, len(members))
 	for i, l := range members {
 		local[i] = C.int(l)
 	}
-	h := C.shm_team_attach(C.int(s.Context), C.int(len(local)), &local[0], C.int(me),
+	C.shm_team_attach(h, C.int(s.Context), C.int(len(local)), &local[0], C.int(me),
 		C.uint64_t(s.Phase), C.uint64_t(s.Step))
-	if h == nil {
-		return nil, fmt.Errorf("%w: no memory for a group of %d ranks of this node",
-			transport.ErrNoMemory, len(members))
-	}
-	return &team{h, unsafe.Slice((*byte)(h.gather_buf), (len(members)+1)*C.SHM_SMALL)}, nil
+	return &team{h: h,
+		scratch: unsafe.Slice((*byte)(h.gather_buf), (len(members)+1)*C.SHM_SMALL)}
 }
 
 // World is the team of all ranks of the node.
@@ -93,5 +112,8 @@ func (t *team) Release(last bool) {
 		C.shm_context_free(t.h.id)
 	}
 	C.shm_team_detach(t.h)
+	if t.spare != nil {
+		t.spare.Unlock()
+	}
 	*t = team{}
 }

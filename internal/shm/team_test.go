@@ -47,7 +47,10 @@ func form(r *rank, members []int) transport.Team {
 			Phase: binary.NativeEndian.Uint64(body[8:]),
 			Step:  binary.NativeEndian.Uint64(body[16:])}
 	}
-	t := r.AttachTeam(s, members, me)
+	t, err := r.AttachTeam(s, members, me)
+	if err != nil {
+		r.Error(err)
+	}
 	t.Barrier()
 	if t.Size() != len(members) || t.Rank() != me {
 		r.Errorf("member %d of %d, not of %v", t.Rank(), t.Size(), members)
@@ -317,7 +320,7 @@ func allTeams(r *rank) {
 			if taken[s.Context] != nil || s.Context == 0 {
 				r.Fatalf("slot %d twice", s.Context)
 			}
-			taken[s.Context] = r.AttachTeam(s, []int{0}, 0)
+			taken[s.Context], _ = r.AttachTeam(s, []int{0}, 0)
 		}
 		if len(taken) < 63 {
 			r.Errorf("only %d groups", len(taken))
@@ -326,6 +329,44 @@ func allTeams(r *rank) {
 			disband(t)
 		}
 	}
+}
+
+// spareTeam: a member without memory takes part in collective calls with spare memory, one team
+// after the other.
+func spareTeam(r *rank) {
+	r.outOfMemory = r.Self() == 1
+	for range 3 {
+		s, members := transport.TeamStart{}, []int{0, 1}
+		body := make([]byte, 24)
+		if r.Self() == 0 {
+			var err error
+			if s, err = r.AllocContext(); err != nil {
+				r.Fatal(err)
+			}
+			binary.NativeEndian.PutUint64(body, uint64(s.Context))
+			binary.NativeEndian.PutUint64(body[8:], s.Phase)
+			binary.NativeEndian.PutUint64(body[16:], s.Step)
+		}
+		r.World().Bcast(unsafe.Pointer(&body[0]), int64(len(body)), 0)
+		s = transport.TeamStart{Context: int64(binary.NativeEndian.Uint64(body)),
+			Phase: binary.NativeEndian.Uint64(body[8:]),
+			Step:  binary.NativeEndian.Uint64(body[16:])}
+		t, err := r.AttachTeam(s, members, r.Self())
+		if errors.Is(err, transport.ErrNoMemory) != r.outOfMemory {
+			r.Errorf("error %v of rank %d", err, r.Self())
+		}
+		t.Barrier()
+		if all := t.Allgather([]byte{byte(r.Self())}); all[0] != 0 || all[1] != 1 {
+			r.Errorf("gathered %v", all)
+		}
+		disband(t)
+	}
+	r.outOfMemory = false
+}
+
+func TestSpareTeam(t *testing.T) {
+	leaktest.Check(t)
+	run(t, 2, "spare team")
 }
 
 func TestTeamSlots(t *testing.T) {

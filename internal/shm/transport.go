@@ -7,7 +7,7 @@ package shm
 
 // #include "shm.h"
 // #include "../kernel/atomic.h"
-// static inline uint32_t *stripe_words(void) { return shm_stripes(); }
+// static inline void *stripe_words(void) { return shm_stripes(); }
 // static inline uint64_t change_word(int op, int bytes, void *word, uint64_t operand,
 // 	uint64_t compare)
 // {

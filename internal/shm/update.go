@@ -10,7 +10,7 @@ package shm
 #include "../kernel/kernel.h"
 #include "../kernel/update.h"
 
-static inline int foreign_update(uint32_t *word, uint32_t mask, uint32_t pitch, uint32_t owner,
+static inline int foreign_update(void *word, uint32_t mask, uint32_t pitch, uint32_t owner,
 	uint32_t device, int local, bool via_owner, int op, int type, const void *r, size_t n,
 	const void *src, void *old)
 {
@@ -44,6 +44,7 @@ func (d *Transport) Update(p transport.Peer, u *transport.Update) error {
 			part.Data, part.Old = advance(part.Data, bytes), advance(part.Old, bytes)
 		}
 	}
+	u.Finish(nil)
 	return nil
 }
 
@@ -83,7 +84,7 @@ func (d *Transport) updateForeign(local int, u *transport.Update) error {
 	if st.Device {
 		device = 1
 	}
-	errno := C.foreign_update((*C.uint32_t)(st.Word), C.uint32_t(st.Mask),
+	errno := C.foreign_update(st.Word, C.uint32_t(st.Mask),
 		C.uint32_t(st.PitchWords), C.uint32_t(st.Owner), device,
 		C.int(local), w == pathByOwner, C.int(u.Op), C.int(u.Type),
 		unsafe.Pointer(unsafe.SliceData(u.Runs)), C.size_t(len(u.Runs)),
@@ -91,11 +92,7 @@ func (d *Transport) updateForeign(local int, u *transport.Update) error {
 	if errno == 0 {
 		return nil
 	}
-	bytes := int64(0)
-	for _, run := range u.Runs {
-		bytes += run.Bytes
-	}
-	return d.m.foreignError(errno, local, u.Runs[0].Addr, bytes)
+	return d.m.foreignError(errno, local, u.Runs[0].Addr, u.Bytes())
 }
 
 // CompareSwap carries out a compare-and-swap of any length in the peer's memory.
@@ -119,5 +116,3 @@ func (d *Transport) compareForeign(local int, c *transport.CompareSwap) error {
 	}
 	return d.m.WriteForeign(local, c.Addr, c.Value)
 }
-
-var _ transport.Updater = (*Transport)(nil)

@@ -112,8 +112,10 @@ type Teams interface {
 	// result to the others. An error says that all are in use.
 	AllocContext() (TeamStart, error)
 	// AttachTeam joins a team. members are local numbers in team order; me is the caller's
-	// index among them. The caller releases the team.
-	AttachTeam(s TeamStart, members []int, me int) Team
+	// index among them. The caller releases the team. With an error, which says that there is
+	// no memory for it, the team is good for telling the other members, and is to be released
+	// soon: the next one without memory waits for that.
+	AttachTeam(s TeamStart, members []int, me int) (Team, error)
 	// World is the team of all ranks of the node. It is not released.
 	World() Team
 }
@@ -297,6 +299,11 @@ type LocalMemory interface {
 	Get(p Peer, x *Xfer) error
 	// Acc adds s times the local side to the remote one, atomically for each element.
 	Acc(p Peer, x *Xfer, s Scale) error
+	// Update changes elements of p's memory, mapped by this process or not, atomically for each
+	// element with respect to all updates and accumulates.
+	Update(p Peer, u *Update) error
+	// CompareSwap carries out c, atomically as Update does.
+	CompareSwap(p Peer, c *CompareSwap) error
 	// RMW carries out r. ErrNotNative: the word is private memory of another rank.
 	RMW(p Peer, r *RMW) error
 }

@@ -32,7 +32,8 @@ type Info struct {
 	Name string // "shm", "tcp", "rdma"
 	// Addr is published to the peers. Empty: no process connects to this one.
 	Addr []byte
-	// Immediate says that Put, Get, Acc and RMW are complete at the target when they return.
+	// Immediate says that Put, Get, Acc, updates and RMW are complete at the target when they
+	// return.
 	Immediate bool
 	// Ordered says that a message is handled after every earlier operation to any rank of its
 	// node has taken effect.
@@ -139,8 +140,10 @@ type Abandoner interface {
 // are full they drive progress themselves; none returns "try again".
 //
 // Order: an operation that is posted after the Done of an earlier one to the same peer takes effect
-// after it. Operations that are open at the same time have no order. Messages have no order with
-// respect to data, unless Info.Ordered is set: core fences before it sends.
+// after it. Updates and compare-and-swaps also take effect in the order of their calls, and an Acc
+// or update that is posted after the return of an earlier one takes effect after it. Operations
+// that are open at the same time have no other order. Messages have no order with respect to data,
+// unless Info.Ordered is set: core fences before it sends.
 //
 // Errors: a call that fails has no effect, or a partial one at the target, and its Done and Replied
 // are not called. ErrPeerDead and ErrClosed are final.
@@ -158,6 +161,12 @@ type Transport interface {
 	// Acc adds s times the local side to the remote one, atomically for each element. It
 	// completes like Put.
 	Acc(p Peer, x *Xfer, s Scale) error
+	// Update changes elements by any operator, atomically for each element with respect to all
+	// updates and accumulates. It returns when u.Data may be overwritten and, unless u.Done is
+	// set, u.Old has been stored. A fence waits for its effect.
+	Update(p Peer, u *Update) error
+	// CompareSwap carries out c, atomically as Update does, and blocks until c.Old is valid.
+	CompareSwap(p Peer, c *CompareSwap) error
 	// RMW carries out a read-modify-write and blocks until r.Old is valid, unless r.Posted.
 	// ErrNotNative: the operation or the size is not supported.
 	RMW(p Peer, r *RMW) error

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Updates: accumulates of any operator and type, and compare-and-swap, in memory of the node.
-// Between nodes they are active messages of core, so transports between nodes do not implement
-// them.
+// Updates: accumulates of any operator and type, fetching or not, and compare-and-swap.
 package transport
 
 import (
@@ -15,9 +13,28 @@ import (
 type Update struct {
 	Op   kernel.UpdateOp
 	Type kernel.UpdateType
-	Runs []kernel.Segment
-	Data unsafe.Pointer // all elements, packed; nil for no-op
-	Old  unsafe.Pointer // where the elements before the update are stored; nil: nowhere
+	Runs []kernel.Segment // of the peer's memory; whole elements each
+	Data unsafe.Pointer   // all elements, packed; nil for no-op
+	Old  unsafe.Pointer   // where the elements before the update are stored; nil: nowhere
+	// Done makes an update that fetches nonblocking: it is called once, from any goroutine,
+	// when all of Old has been stored, perhaps before the call returns. It is not called if the
+	// call fails, and must not call the transport. nil: the call blocks.
+	Done func(error)
+}
+
+// Bytes is the number of bytes of all elements.
+func (u *Update) Bytes() (n int64) {
+	for i := range u.Runs {
+		n += u.Runs[i].Bytes
+	}
+	return n
+}
+
+// Finish reports that all of Old has been stored.
+func (u *Update) Finish(err error) {
+	if u.Done != nil {
+		u.Done(err)
+	}
 }
 
 // CompareSwap stores Value at Addr if the bytes there equal those of Compare. The three have the
@@ -30,14 +47,3 @@ type CompareSwap struct {
 
 // MaxCompare is the most bytes of a compare-and-swap.
 const MaxCompare = 32
-
-// Updater is a Transport within a node that carries out updates in memory of any of the node's
-// ranks, whether this process has mapped it or not. Updates are complete when the call returns, and
-// atomic for each element with respect to each other and to Acc. The caller has checked addresses,
-// types and lengths. Both methods are safe for concurrent use.
-type Updater interface {
-	// Update applies u to memory of p.
-	Update(p Peer, u *Update) error
-	// CompareSwap carries out c in memory of p.
-	CompareSwap(p Peer, c *CompareSwap) error
-}

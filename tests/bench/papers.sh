@@ -11,8 +11,9 @@ papers=$BUILD/bench/papers
 
 "$papers" -quick -source "$SOURCE" -out "$WORK" >"$WORK/log" 2>&1 || fail "papers -quick"
 sed -n 's/^\(left out.*\|.*: not measured\)$/    \1/p' "$WORK/log"
-missing=$(grep -c ': not measured' "$WORK/log") || true
-# NWChem's charts may be missing: it is not compiled for this test.
+# NWChem's charts may be missing: it is not compiled for this test. So may be what is hidden, if the
+# few amounts of work of a quick run are all far from the transfer.
+missing=$(grep ': not measured' "$WORK/log" | grep -cv '^000-19-\|^003-10-') || true
 [ "$missing" -le 2 ] || fail "$missing charts are not there"
 for id in $("$papers" -list | cut -d' ' -f1); do
 	grep -q "<h2 id=\"$id\">" "$WORK/papers.html" || fail "$id is not in the page"

@@ -33,6 +33,8 @@ static void two_sets(void **base, ARMCI_Group *group)
 	CHECK_INT(ARMCI_GetValueLong((long *)base[0] + 1, 0), (long)ROUNDS * np);
 	CHECK_OK(ARMCIX_Destroy_mutexes_hdl(a));
 	CHECK_OK(ARMCIX_Destroy_mutexes_hdl(b));
+	CHECK(ARMCIX_Destroy_mutexes_hdl(b) != 0);                      // no longer one
+	CHECK(ARMCIX_Destroy_mutexes_hdl((armcix_mutex_hdl_t)base) != 0); // never was
 }
 
 static void trylock(void **base, ARMCI_Group *group)

@@ -42,6 +42,25 @@ run "packages that cannot be had" 0 env PATH="$WORK/bin:$PATH" sh "$SOURCE/.ci/i
 says err 'install-missing: could not install: .*g++'
 says out '^E: Unable to locate package'
 
+# What a first go build shows meanwhile, and that its errors and status come out.
+cat >bin/go <<'EOF'
+#!/bin/sh
+echo "$*" >>asked
+for i in 1 2 3; do
+	echo "internal/p$i" >&2
+done
+echo libarmci/internal/core >&2
+[ ! -e broken ] || { echo "core.go:1:2: undefined: x" >&2; exit 3; }
+EOF
+chmod +x bin/go
+run "go that fails" 3 env EVERY=0 sh "$SOURCE/cmake/go_progress.sh" libarmci.so "$WORK/bin/go" \
+	build -o x ./capi
+says out '^core.go:1:2: undefined: x$'
+says asked '^build -v -o x ./capi$'
+rm broken
+run "go" 0 env EVERY=0 sh "$SOURCE/cmake/go_progress.sh" libarmci.so "$WORK/bin/go" build ./capi
+says out '^ *libarmci.so: 4 packages compiled, now internal/core$'
+
 # What make install prints of many files.
 mkdir -p tree
 {
@@ -59,6 +78,7 @@ says out '^  bin  *armcirun armcicc$'
 says out '^  share/man  *600 files$'
 says out 'now type: .*PATH=/opt/x/bin'
 says out '^now try: .*armcirun -n 4'
+says out '^then read: /opt/x/share/doc/libarmci/html/index.html'
 [ "$(wc -l <out)" -le 15 ] || fail "$(wc -l <out) lines"
 run "installed for a package" 0 sh "$SOURCE/cmake/installed.sh" tree /opt/x /tmp/dest
 says out '^installed in /tmp/dest/opt/x:$'

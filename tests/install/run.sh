@@ -29,10 +29,11 @@ for file in include/armci.h include/message.h include/parmci.h include/gpc.h inc
 	share/man/man1/armcirun.1 share/man/man1/armcicc.1 bin/armcifort bin/armcicxx \
 	share/man/man1/armcifort.1 share/man/man1/armcicxx.1 \
 	share/man/man3/ARMCI_PutS.3 share/man/man3/PARMCI_GetS.3 \
-	share/doc/libarmci/html/index.html share/doc/libarmci/README.md \
+	share/doc/libarmci/html/index.html share/doc/libarmci/html/search.js \
+	share/doc/libarmci/html/tutorial.html share/doc/libarmci/README.md \
 	share/doc/libarmci/docs/tutorial.md share/doc/libarmci/examples/c/hello.c \
 	share/doc/libarmci/libarmci.txt share/doc/libarmci/go.txt \
-	share/doc/libarmci/golang.org-x-sys.txt share/doc/libarmci/github.com-mattn-go-pointer.txt \
+	share/doc/libarmci/golang.org-x-sys.txt \
 	share/doc/libarmci/github.com-ianlancetaylor-cgosymbolizer.txt \
 	share/doc/libarmci/libbacktrace.txt; do
 	[ -s "$prefix/$file" ] || fail "$file is not installed"

@@ -12,7 +12,7 @@ struct guarded {
 	struct shm_rwlock rw;
 	SHM_ALIGNED long value, pair[2];
 	struct k_stripes stripes;
-	SHM_ALIGNED uint32_t word[64];
+	SHM_ALIGNED k_lock_word word[64];
 	SHM_ALIGNED _Atomic uint64_t device; // the word of rw
 };
 static struct guarded *g(void) { return litmus_data(0); }
@@ -157,7 +157,7 @@ static void add(int me)
 {
 	struct k_stripes st = {.word = g()->word, .mask = 0, .pitch_words = 16, .owner = who(me)};
 	for (int i = 0; i < 2; i++) {
-		uint32_t *word = k_stripe_word(&st, &g()->value);
+		k_lock_word *word = k_stripe_word(&st, &g()->value);
 		if (!k_try_lock(word, st.owner))
 			k_lock_wait(word, st.owner);
 		g()->value++;

@@ -32,7 +32,8 @@ const (
 
 // commonMethods are names that mean the same for all types that have them.
 var commonMethods = strings.Fields(`Close Error String Send Receive Wait Poll Listen Connect
-	Progress Put Get Acc RMW Call Info Handle Read Write Size Bytes Register Start close send
+	Progress Put Get Acc Update CompareSwap RMW Call Info
+	Handle Read Write Size Bytes Register Start close send
 	receive wait poll start open run release Release Free FD`)
 
 // subjects are words of which the subject of a comment is better named: the caller, the origin,

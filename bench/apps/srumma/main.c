@@ -17,6 +17,8 @@ static const struct app_version versions[] = {
 	{"srumma", srumma_run, srumma_good},
 	// gets that are waited for at once: what the overlap gains
 	{"srumma-blocking", srumma_blocking_run, srumma_good},
+	// a get for each column of a piece: what strided gets gain
+	{"srumma-rows", srumma_rows_run, srumma_good},
 };
 
 static void multiply(int n)

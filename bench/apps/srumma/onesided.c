@@ -22,10 +22,18 @@ struct chunk {
 	struct piece a, b;
 };
 
-// Room for one chunk, and what comes into it.
+// How the pieces of a product are got.
+enum way {
+	WAY_OVERLAP,  // the next chunk while one is multiplied
+	WAY_BLOCKING, // a chunk is waited for at once: what the overlap gains
+	WAY_ROWS,     // as WAY_OVERLAP, but a get for each column: what strided gets gain
+};
+
+// Room for one chunk, and what comes into it: one get for each piece, or for each of its columns.
 struct buffer {
 	double *a, *b;
-	armci_hdl_t get_a, get_b;
+	armci_hdl_t *gets;
+	int outstanding;
 };
 
 static int rounded_up(int n, int parts) { return (n + parts - 1) / parts; }
@@ -110,29 +118,55 @@ static int plan(const struct product *m, struct chunk *order)
 	return count;
 }
 
+// Starts to get each column of a piece.
+static void get_columns(const struct piece *piece, double *room, struct buffer *buffer)
+{
+	for (int i = 0; i < piece->columns; i++) {
+		armci_hdl_t *handle = &buffer->gets[buffer->outstanding++];
+		ARMCI_INIT_HANDLE(handle);
+		app_need(ARMCI_NbGet(piece->at + (size_t)i * (size_t)piece->stride,
+				 room + (size_t)i * (size_t)piece->rows,
+				 piece->rows * (int)sizeof(double), piece->owner, handle) == 0,
+			"ARMCI_NbGet");
+	}
+}
+
+static void get_piece(const struct piece *piece, double *room, struct buffer *buffer)
+{
+	armci_hdl_t *handle = &buffer->gets[buffer->outstanding++];
+	int there = piece->stride * (int)sizeof(double), here = piece->rows * (int)sizeof(double),
+	    count[] = {here, piece->columns};
+	ARMCI_INIT_HANDLE(handle);
+	app_need(ARMCI_NbGetS(piece->at, &there, room, &here, count, 1, piece->owner, handle) == 0,
+		"ARMCI_NbGetS");
+}
+
 // Starts to get a piece unless it is near, and says where it will be.
-static void get(struct piece *piece, double *room, armci_hdl_t *handle)
+static void get(struct piece *piece, double *room, struct buffer *buffer, enum way way)
 {
 	if (piece->near || piece->rows == 0 || piece->columns == 0)
 		return;
-	int there = piece->stride * (int)sizeof(double), here = piece->rows * (int)sizeof(double),
-	    count[] = {here, piece->columns};
-	app_need(ARMCI_NbGetS(piece->at, &there, room, &here, count, 1, piece->owner, handle) == 0,
-		"ARMCI_NbGetS");
+	if (way == WAY_ROWS)
+		get_columns(piece, room, buffer);
+	else
+		get_piece(piece, room, buffer);
 	piece->at = room;
 	piece->stride = piece->rows;
 }
 
-static void fetch(struct chunk *c, struct buffer *buffer)
+static void fetch(struct chunk *c, struct buffer *buffer, enum way way)
 {
-	APP_COMM(get(&c->a, buffer->a, &buffer->get_a); get(&c->b, buffer->b, &buffer->get_b));
+	APP_COMM(get(&c->a, buffer->a, buffer, way); get(&c->b, buffer->b, buffer, way));
 }
 
-static void arrive(struct buffer *buffer)
+static void wait_all(struct buffer *buffer)
 {
-	APP_COMM(app_need(ARMCI_Wait(&buffer->get_a) == 0 && ARMCI_Wait(&buffer->get_b) == 0,
-		"ARMCI_Wait"));
+	for (int i = 0; i < buffer->outstanding; i++)
+		app_need(ARMCI_Wait(&buffer->gets[i]) == 0, "ARMCI_Wait");
+	buffer->outstanding = 0;
 }
+
+static void arrive(struct buffer *buffer) { APP_COMM(wait_all(buffer)); }
 
 static void multiply(const struct part *z, const struct chunk *c, bool first)
 {
@@ -151,21 +185,22 @@ static double *room(int count)
 
 static struct buffer buffer_make(const struct product *m)
 {
-	struct buffer buffer = {.a = room(m->blocks.a.rows * DEPTH),
-		.b = room(m->blocks.b.columns * DEPTH)};
-	ARMCI_INIT_HANDLE(&buffer.get_a);
-	ARMCI_INIT_HANDLE(&buffer.get_b);
-	return buffer;
+	size_t gets = DEPTH + (size_t)m->blocks.b.columns + 2;
+	return (struct buffer){.a = room(m->blocks.a.rows * DEPTH),
+		.b = room(m->blocks.b.columns * DEPTH),
+		.gets = app_private(gets * sizeof(armci_hdl_t))};
 }
 
 static void buffer_free(struct buffer *buffer)
 {
 	ARMCI_Free_local(buffer->a);
 	ARMCI_Free_local(buffer->b);
+	free(buffer->gets);
 }
 
-static double run(struct product *m, bool overlap)
+static double run(struct product *m, enum way way)
 {
+	bool overlap = way != WAY_BLOCKING;
 	struct chunk *order = app_private((size_t)m->n * sizeof *order);
 	struct buffer buffers[2] = {buffer_make(m), buffer_make(m)};
 	int count = plan(m, order);
@@ -173,12 +208,12 @@ static double run(struct product *m, bool overlap)
 	MPI_Barrier(MPI_COMM_WORLD);
 	double begin = timing_now();
 	if (overlap)
-		fetch(&order[0], &buffers[0]);
+		fetch(&order[0], &buffers[0], way);
 	for (int i = 0; i < count; i++) {
 		if (!overlap)
-			fetch(&order[i], &buffers[i % 2]);
+			fetch(&order[i], &buffers[i % 2], way);
 		else if (i + 1 < count)
-			fetch(&order[i + 1], &buffers[(i + 1) % 2]);
+			fetch(&order[i + 1], &buffers[(i + 1) % 2], way);
 		arrive(&buffers[i % 2]);
 		multiply(&m->blocks.c, &order[i], i == 0);
 	}
@@ -189,8 +224,9 @@ static double run(struct product *m, bool overlap)
 	return time;
 }
 
-double srumma_run(void *product) { return run(product, true); }
-double srumma_blocking_run(void *product) { return run(product, false); }
+double srumma_run(void *product) { return run(product, WAY_OVERLAP); }
+double srumma_blocking_run(void *product) { return run(product, WAY_BLOCKING); }
+double srumma_rows_run(void *product) { return run(product, WAY_ROWS); }
 
 bool srumma_good(void *product)
 {

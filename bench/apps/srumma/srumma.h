@@ -54,6 +54,7 @@ extern bool count_messages;
 void srumma_begin(struct product *m);
 double srumma_run(void *product);
 double srumma_blocking_run(void *product);
+double srumma_rows_run(void *product);
 bool srumma_good(void *product);
 void srumma_end(struct product *m);
 

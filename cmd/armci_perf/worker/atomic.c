@@ -64,7 +64,7 @@ PERF_BODY(lock_peer, ARMCI_Lock(0, perf_peer); ARMCI_Unlock(0, perf_peer))
 static void lock_first(void *arg, long n)
 {
 	struct perf_transfer *t = arg;
-	volatile long *guarded = t->all[0];
+	long *guarded = t->all[0];
 	for (long i = 0; i < n; i++) {
 		ARMCI_Lock(0, 0);
 		if (!perf_far)
@@ -105,7 +105,7 @@ static void contended(struct perf_case c)
 	ARMCI_Barrier();
 	double want = perf_total(made);
 	if (!perf_far)
-		perf_check("lock", (double)*(volatile long *)t->all[0], want);
+		perf_check("lock", (double)*(long *)t->all[0], want);
 }
 
 void perf_lock(void)

@@ -25,7 +25,7 @@ static void store(struct perf_transfer *t)
 
 static void look(struct perf_transfer *t)
 {
-	wrong += *(volatile long *)last(t, t->all[perf_me]) != number;
+	wrong += *last(t, t->all[perf_me]) != number;
 }
 
 static void await(struct perf_transfer *t)

@@ -77,12 +77,14 @@ func (s *Server) unfinishedCall(rank int) func(rank int) {
 }
 
 // Connected is how many ranks are connected.
-func (s *Server) Connected() int { return s.connected(0) }
-
-// connected counts the ranks from first on that are.
-func (s *Server) connected(first int) (n int) {
+func (s *Server) Connected() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.connected(0)
+}
+
+// connected counts the ranks from first on that are. The caller holds mu.
+func (s *Server) connected(first int) (n int) {
 	for i := range s.ranks[first:] {
 		if s.ranks[first+i].session != nil {
 			n++
@@ -97,6 +99,7 @@ func (s *Server) setSlot(rank int, now slot) {
 	was := &s.ranks[rank]
 	if now.session != was.session {
 		s.clearRequest(was)
+		s.changed.Broadcast()
 	}
 	switch lost := was.isLost(); {
 	case !lost && now.isLost():

@@ -31,7 +31,7 @@ type Server struct {
 	sessions  sync.WaitGroup
 	waiting   *acceptqueue.Waiting // connections that have not proved themselves
 
-	mu sync.Mutex
+	mu sync.Mutex // guards jobState, and departures.departed
 	jobState
 	departures
 }
@@ -56,6 +56,7 @@ type departures struct {
 	onLost   func(rank int) // called for a rank that has left without a bye
 	departed int            // ranks that have left, with or without a bye
 	empty    chan struct{}  // closed when all have
+	changed  sync.Cond      // a rank has connected, or is no longer connected; L is Server.mu
 }
 
 // AbortFunc is called when a rank aborts the job, from any goroutine and before
@@ -84,7 +85,7 @@ func NewRemote(size int, onAbort AbortFunc, onAttach AttachFunc, listeners []net
 
 // newServer makes a server that does not accept connections yet.
 func newServer(size int, onAbort AbortFunc, onAttach AttachFunc, listeners []net.Listener) *Server {
-	return &Server{
+	s := &Server{
 		size:      size,
 		secret:    jobwire.NewSecret(),
 		listeners: listeners,
@@ -99,6 +100,8 @@ func newServer(size int, onAbort AbortFunc, onAttach AttachFunc, listeners []net
 		},
 		departures: departures{onLost: func(int) {}, empty: make(chan struct{})},
 	}
+	s.changed.L = &s.mu
+	return s
 }
 
 // serve begins to accept connections at all listeners.

@@ -7,6 +7,7 @@ package jobserver
 
 import (
 	"net"
+	"time"
 
 	"libarmci/internal/bootstrap/jobwire"
 )
@@ -31,8 +32,24 @@ func (s *Server) countDeparture() {
 // Empty is closed when all ranks have said bye, or were lost.
 func (s *Server) Empty() <-chan struct{} { return s.empty }
 
-// Others is how many ranks but 0 are connected.
-func (s *Server) Others() int { return s.connected(1) }
+// AwaitOthers waits until no rank but 0 is connected, at most for limit, and tells whether that is
+// so.
+func (s *Server) AwaitOthers(limit time.Duration) (gone bool) {
+	expired := false
+	timer := time.AfterFunc(limit, func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		expired = true
+		s.changed.Broadcast()
+	})
+	defer timer.Stop()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for s.connected(1) > 0 && !expired {
+		s.changed.Wait()
+	}
+	return s.connected(1) == 0
+}
 
 // Finish has all ranks but 0 exit with that status.
 func (s *Server) Finish(status int) {

@@ -53,8 +53,12 @@ func TestARankWithoutByeIsLost(t *testing.T) {
 	if r := await(t, "loss", lost); r != 1 {
 		t.Errorf("rank %d is lost, not 1", r)
 	}
-	if n := s.Others(); n != 1 {
-		t.Errorf("%d others, not 1", n)
+	if s.AwaitOthers(time.Millisecond) {
+		t.Error("no other rank, although rank 2 is connected")
+	}
+	time.AfterFunc(20*time.Millisecond, func() { ranks[2].Close() })
+	if !s.AwaitOthers(patience) {
+		t.Error("rank 2 is still connected")
 	}
 }
 

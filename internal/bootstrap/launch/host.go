@@ -39,10 +39,10 @@ type host struct {
 	left     chan struct{}       // closed when the agent has ended
 	arrived  chan net.Conn       // the proxy's connection
 	results  chan<- *startResult // result of the start; not used afterwards
-	writing  sync.Mutex
-	conn     net.Conn // nil before the proxy has connected and after it has ended
-	children []*child // as ranks
-	output   func()   // writes what is left of the agent's output
+	writing  sync.Mutex          // one message to the proxy at a time
+	conn     net.Conn            // nil before the proxy has connected and after it has ended
+	children []*child            // as ranks
+	output   func()              // writes what is left of the agent's output
 }
 
 // startResult is the result of the start on a host.

@@ -66,7 +66,9 @@ func (l *lines) writeLines(text []byte) {
 }
 
 // output is where labelled lines go; one for each job here, one for each proxy.
-type output struct{ out, err sync.Mutex }
+type output struct {
+	out, err sync.Mutex // one line at a time
+}
 
 // connect gives a command its standard output and error, written by lines unless there is no
 // output. The function it returns is called when the command has ended.

@@ -31,7 +31,7 @@ type proxy struct {
 	message  launchMessage
 	secret   jobwire.Secret
 	conn     net.Conn
-	writing  sync.Mutex
+	writing  sync.Mutex // one message at a time
 	children []*child
 	waiting  sync.WaitGroup
 }

@@ -51,8 +51,11 @@ int lf_endpoint_open(struct lf_device *d, size_t requests, size_t buffers, struc
 	int err = open_queue(d, requests + buffers, e);
 	if (!err)
 		err = d->domain->ops->av_open(d->domain, &av, &e->av, NULL);
-	if (!err)
+	if (!err) {
+		lf_environment_begin();
 		err = d->domain->ops->endpoint(d->domain, d->info, &e->ep, NULL);
+		lf_environment_end();
+	}
 	if (!err)
 		err = e->ep->fid.ops->bind(&e->ep->fid, &e->av->fid, 0);
 	if (!err)

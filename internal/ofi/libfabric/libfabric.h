@@ -12,6 +12,11 @@ const char *lf_load(void);
 uint32_t lf_version(void);
 const char *lf_error_text(int code); // of a number without its sign
 
+// Calls between these see the parameters of providers that are wanted here (environment.c). They do
+// not nest, and other threads wait for the end.
+void lf_environment_begin(void);
+void lf_environment_end(void);
+
 // Lists the domains of a provider for reliable datagram endpoints with these capabilities and
 // completions; NULL: any provider, any domain.
 int lf_getinfo(const char *provider, const char *domain, uint64_t caps, uint64_t op_flags,

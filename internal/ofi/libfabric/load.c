@@ -25,41 +25,6 @@ static int load_symbol(void *lib, const char *name, const char *version, void *p
 	return f != NULL;
 }
 
-// Environment variables that are set, unless the user has, while the library is initialised.
-static const char *const settings[][2] = {
-	// a library below it (libinfinipath) would take over signals for crash reports of its own
-	{"IPATH_NO_BACKTRACE", "1"},
-	{"FI_OFI_RXM_MSG_RX_SIZE", "64"}, // else 64 MiB of buffers for each endpoint
-	// else ofi_rxm asks for a completion queue that some verbs devices do not have
-	{"FI_UNIVERSE_SIZE", "64"},
-};
-enum { SETTINGS = sizeof settings / sizeof settings[0] };
-
-// Set for good: ofi_rxm looks at it whenever an endpoint is made. Without one list of receive
-// buffers for all connections it offers buffers, over verbs, to a connection that it has just
-// closed.
-static const char one_list[] = "FI_OFI_RXM_USE_SRX";
-
-static const char *load(void **lib);
-
-const char *lf_load(void)
-{
-	static void *lib;
-	if (lib)
-		return NULL;
-	int mine[SETTINGS];
-	for (int i = 0; i < SETTINGS; i++) {
-		mine[i] = !getenv(settings[i][0]);
-		setenv(settings[i][0], settings[i][1], 0);
-	}
-	setenv(one_list, "1", 0);
-	const char *why = load(&lib);
-	for (int i = 0; i < SETTINGS; i++)
-		if (mine[i])
-			unsetenv(settings[i][0]);
-	return why;
-}
-
 static const char *load(void **lib)
 {
 	void *l = dlopen("libfabric.so.1", RTLD_NOW | RTLD_LOCAL);
@@ -76,12 +41,23 @@ static const char *load(void **lib)
 	}
 	if (p_version() < LF_VERSION)
 		return "libfabric.so.1 is older than 1.11";
-	// the first question initialises providers, with the settings there are now
+	// the first question initialises providers, with the parameters that there are now
 	struct lf_info *all = NULL;
 	if (p_getinfo(LF_VERSION, NULL, NULL, 0, NULL, &all) == 0)
 		p_freeinfo(all);
 	*lib = l;
 	return NULL;
+}
+
+const char *lf_load(void)
+{
+	static void *lib;
+	if (lib)
+		return NULL;
+	lf_environment_begin();
+	const char *why = load(&lib);
+	lf_environment_end();
+	return why;
 }
 
 uint32_t lf_version(void) { return p_version(); }
@@ -105,7 +81,9 @@ int lf_getinfo(const char *provider, const char *domain, uint64_t caps, uint64_t
 		hints->fabric_attr->prov_name = strdup(provider); // freed with the hints
 	if (domain)
 		hints->domain_attr->name = strdup(domain);
+	lf_environment_begin();
 	int err = p_getinfo(LF_VERSION, NULL, NULL, 0, hints, out);
+	lf_environment_end();
 	p_freeinfo(hints);
 	return err;
 }
@@ -116,9 +94,11 @@ int lf_open(const struct lf_info *info, struct lf_device *out)
 	out->info = p_dupinfo(info);
 	if (!out->info)
 		return -ENOMEM;
+	lf_environment_begin();
 	int err = p_fabric(out->info->fabric_attr, &out->fabric, NULL);
 	if (!err)
 		err = out->fabric->ops->domain(out->fabric, out->info, &out->domain, NULL);
+	lf_environment_end();
 	if (err)
 		lf_close(out);
 	return err;

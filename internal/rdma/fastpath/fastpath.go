@@ -48,7 +48,8 @@ func Entries(mostRequests int) int {
 
 // Path is the process's fast path; its owner is the fabric that has opened it.
 type Path struct {
-	changeMu sync.Mutex // of this struct, and of C's tables of ranges, peers and spans
+	// guards droppedEntries, and changes of C's tables of ranges, peers and spans
+	changeMu sync.Mutex
 
 	droppedEntries []droppedEntry // that C still uses
 }

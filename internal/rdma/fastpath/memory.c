@@ -34,10 +34,10 @@ static bool nothing_unmapped(void)
 {
 	struct pin_watch *w = rdma_fast.watch;
 	return !w || ((ioctl(w->fd, UFFDIO_WRITEPROTECT, &w->none) == 0 || errno != EAGAIN) &&
-	              (__atomic_load_n(&w->reading, __ATOMIC_SEQ_CST) & 1) == 0 &&
-	              __atomic_load_n(&w->lost, __ATOMIC_ACQUIRE) == 0 &&
-	              __atomic_load_n(&w->written, __ATOMIC_ACQUIRE) ==
-	                      __atomic_load_n(&w->taken, __ATOMIC_ACQUIRE));
+	              (atomic_load(&w->reading) & 1) == 0 &&
+	              atomic_load_explicit(&w->lost, memory_order_acquire) == 0 &&
+	              atomic_load_explicit(&w->written, memory_order_acquire) ==
+	                      atomic_load_explicit(&w->taken, memory_order_acquire));
 }
 
 // Registered memory around an address, NULL if there is none. watched: also watched memory, for

@@ -20,7 +20,7 @@ type datagrams struct {
 	d         *Device
 	cq        *Completions
 	pair      *Pair
-	mu        sync.Mutex
+	mu        sync.Mutex          // guards addresses
 	addresses map[uint64]*Address // by id of the datagram that was last sent to the address
 }
 

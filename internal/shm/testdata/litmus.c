@@ -23,14 +23,14 @@ static struct shm_team team[2];
 static long plain, pair[2];
 static _Atomic uint32_t flag[2];
 static _Atomic long seen[2];
-static int failures;
+static _Atomic int failures;
 
 static void expect(const char *what, int ok)
 {
 	if (ok)
 		return;
 	fprintf(stderr, "litmus: %s\n", what);
-	__atomic_fetch_add(&failures, 1, __ATOMIC_RELAXED);
+	atomic_fetch_add_explicit(&failures, 1, memory_order_relaxed);
 }
 
 // Mutual exclusion, and what the last holder stored.

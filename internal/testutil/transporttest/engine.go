@@ -9,8 +9,8 @@
 //   - arriveNext: the head of any target's queue takes effect. So an operation that is posted after
 //     the Done of an earlier one to the same target takes effect after it.
 //
-// A get or a read-modify-write is done when it has arrived. A fence waits until all operations
-// posted before it have arrived.
+// A get or a read-modify-write is done when it has arrived. Updates depart when they are posted. A
+// fence waits until all operations posted before it have arrived.
 package transporttest
 
 import (
@@ -32,7 +32,9 @@ type op struct {
 	typ   kernel.Type
 	scale [16]byte
 	rmw   *transport.RMW
-	data  []byte // the local side of a put or acc, contiguous, from its departure on
+	// update carries out an update or compare-and-swap; nil: the operation is none
+	update func()
+	data   []byte // the local side of a put or acc, contiguous, from its departure on
 }
 
 // postOp queues an operation. A store of up to Options.Eager bytes departs, and completes locally,
@@ -233,6 +235,8 @@ func (f *Fake) arriveNext(to int) func() {
 // applyOp carries out an operation in the memory of its target.
 func (f *Fake) applyOp(o *op) {
 	switch {
+	case o.update != nil:
+		o.update()
 	case o.name == "rmw":
 		f.net.changeState(func() { readModifyWrite(o.rmw) })
 	case o.name == "get":

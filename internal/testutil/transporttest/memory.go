@@ -13,8 +13,8 @@ import (
 	"libarmci/internal/transport"
 )
 
-// Memory moves data, accumulates and does read-modify-writes in memory of this process. It has no
-// other operations.
+// Memory moves data, accumulates, updates and does read-modify-writes in memory of this process. It
+// has no other operations.
 type Memory struct {
 	transport.Transport
 	moved      atomic.Int64 // bytes by Put and Get
@@ -30,6 +30,12 @@ func (m *Memory) lockPage() unsafe.Pointer {
 	m.once.Do(func() { m.lockMemory = make([]byte, 2*64*lockLines) })
 	at := unsafe.Pointer(&m.lockMemory[0])
 	return unsafe.Add(at, -uintptr(at)&(64*lockLines-1))
+}
+
+// stripes are the accumulate locks.
+func (m *Memory) stripes() kernel.Stripes {
+	return kernel.Stripes{Word: m.lockPage(), Mask: lockLines - 1, PitchWords: 16, Owner: 1,
+		Device: true}
 }
 
 // Put copies local to remote.
@@ -60,8 +66,7 @@ func (m *Memory) copyTransfer(x *transport.Xfer, put bool) error {
 
 // Acc accumulates under the locks of lockPage.
 func (m *Memory) Acc(_ transport.Peer, x *transport.Xfer, s transport.Scale) error {
-	st := kernel.Stripes{Word: m.lockPage(), Mask: lockLines - 1, PitchWords: 16, Owner: 1,
-		Device: true}
+	st := m.stripes()
 	for _, v := range x.Vector {
 		kernel.AccVector(st, kernel.Type(s.Type), s.Value, v.Local, v.Remote, v.Bytes)
 	}

@@ -40,7 +40,7 @@ func Run(t *testing.T, e *End) {
 		s.memOf[place] = s.mustRequest(t, place, command{Do: "mem"}).Addr
 	}
 	transfers, atomics := transferTests{s}, atomicTests{s}
-	messages, remote := messageTests{s}, remoteTests{s}
+	messages, remote, updates := messageTests{s}, remoteTests{s}, updateTests{s}
 	for _, test := range []struct {
 		name string
 		run  func(*testing.T)
@@ -49,6 +49,9 @@ func Run(t *testing.T, e *End) {
 		{"strided", transfers.testStrided}, {"vector", transfers.testVector},
 		{"accumulate", atomics.testAcc},
 		{"accumulate/contended", atomics.testAccContended},
+		{"update", updates.testUpdates}, {"update/order", updates.testUpdateOrder},
+		{"update/refused", updates.testRefusedUpdates},
+		{"update/word", updates.testWordBehindUpdate},
 		{"rmw", atomics.wordsOnly(atomics.testRMW)},
 		{"rmw/contended", atomics.wordsOnly(atomics.testRMWContended)},
 		{"rmw/swap", atomics.wordsOnly(atomics.testSwapContended)},

@@ -64,7 +64,8 @@ func (n *nodeTeams) AllocContext() (start transport.TeamStart, err error) {
 }
 
 // AttachTeam joins a team. It panics if its arguments contradict those of other members.
-func (n *nodeTeams) AttachTeam(start transport.TeamStart, members []int, me int) transport.Team {
+func (n *nodeTeams) AttachTeam(start transport.TeamStart, members []int, me int) (transport.Team,
+	error) {
 	t := &team{c: n.c, context: start.Context, me: me, leader: n.localNode(0)}
 	n.c.changeState(func() {
 		s, claimed := n.c.teams[start.Context]
@@ -83,7 +84,7 @@ func (n *nodeTeams) AttachTeam(start transport.TeamStart, members []int, me int)
 		}
 		t.state = s
 	})
-	return t
+	return t, n.c.injectedFault("attach", n.rank)
 }
 
 // World is the team of all ranks of the node.
