@@ -51,7 +51,7 @@ void need(bool ok, const char *what)
 	MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
-static void *touched(size_t bytes)
+void *touched(size_t bytes)
 {
 	void *p = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
 	need(p != NULL, "no memory");

@@ -48,6 +48,7 @@ struct samples measure(const struct figure *f);
 void print_figure(const struct figure *f, const double *ours, const double *raw, int count);
 
 void need(bool ok, const char *what);
+void *touched(size_t bytes); // zeroed private memory
 
 // A window of so many bytes at each rank, twice memory of this rank alone of the same size, and the
 // other ranks as a group.

@@ -41,31 +41,14 @@ static void raw_all(void *arg, long n)
 	for (int r = 1; r < perf_n; r++) perf_wire_style(&f->wire[r], PERF_ASLEEP);
 }
 
-// The others lock and unlock for so long; how often this rank did. No clock is shared between
-// nodes.
-static double compete(double seconds)
-{
-	double made = 0;
-	ARMCI_Barrier();
-	if (perf_me == perf_n - 1)
-		return 0;
-	for (double end = timing_now() + seconds; timing_now() < end; made++) {
-		ARMCI_Lock(0, perf_n - 1);
-		ARMCI_Unlock(0, perf_n - 1);
-	}
-	return made;
-}
+PERF_BODY(lock_last, ARMCI_Lock(0, perf_n - 1); ARMCI_Unlock(0, perf_n - 1))
 
 static void wanted_by_all(void)
 {
-	double rate[TIMING_REPS_MAX], share[TIMING_REPS_MAX], seconds = perf_pace(0.02, 0.2);
+	double rate[TIMING_REPS_MAX], share[TIMING_REPS_MAX];
 	ARMCI_Create_mutexes(1);
-	for (int i = 0; i < perf_reps; i++) {
-		double made = compete(seconds), all = perf_total(made);
-		double least = -perf_greatest(perf_me == perf_n - 1 ? -all : -made);
-		rate[i] = all / seconds / 1e6;
-		share[i] = all > 0 ? least * (perf_n - 1) / all : 0;
-	}
+	for (int i = 0; i < perf_reps; i++)
+		perf_compete(lock_last, NULL, perf_me < perf_n - 1, &rate[i], &share[i]);
 	ARMCI_Destroy_mutexes();
 	struct perf_case c = {.op = "lock-all", .shape = "-", .unit = TIMING_MOPS};
 	perf_figures(&c, rate, NULL, perf_reps);

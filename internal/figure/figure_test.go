@@ -36,7 +36,8 @@ func TestParseRow(t *testing.T) {
 		t.Errorf("without a baseline: got %+v, %v", r, err)
 	}
 	for _, bad := range []string{"", "put\t-\t8\t2\tns\t4.5", "put\t-\t8\t2\tns\t\t-",
-		"put\t-\tx\t2\tns\t1\t1", "put\t-\t8\t2\tns\t1\tq"} {
+		"put\t-\tx\t2\tns\t1\t1", "put\t-\t8\t2\tMB/s\t1 inf\t-",
+		"put\t-\t8\t2\tns\t1\tq"} {
 		if _, err := ParseRow(bad); err == nil {
 			t.Errorf("%q was taken for a figure", bad)
 		}

@@ -5,6 +5,7 @@
 package figure
 
 import (
+	"fmt"
 	"math"
 	"slices"
 	"strconv"
@@ -74,11 +75,14 @@ func (s Samples) String() string {
 	return string(b)
 }
 
-// parseSamples reads what String returns.
+// parseSamples reads what String returns. What is no finite number is no sample.
 func parseSamples(text string) (Samples, error) {
 	var all Samples
 	for word := range strings.FieldsSeq(text) {
 		v, err := strconv.ParseFloat(word, 64)
+		if err == nil && (math.IsNaN(v) || math.IsInf(v, 0)) {
+			err = fmt.Errorf("%q is not finite", word)
+		}
 		if err != nil {
 			return nil, err
 		}

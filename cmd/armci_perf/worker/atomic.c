@@ -73,16 +73,17 @@ static void lock_first(void *arg, long n)
 	}
 }
 
-// All ranks lock and unlock for so long: the rate of all, and the smallest share. Returns what
-// this rank did.
-static double compete(const struct perf_case *c, perf_body pair, double *rate, double *share)
+// No clock is shared between nodes. Within one, reading it takes longer than an operation.
+double perf_compete(perf_body body, void *arg, bool takes_part, double *rate, double *share)
 {
-	double seconds = perf_pace(0.02, 0.2), made = 0;
+	double seconds = perf_pace(0.02, 0.2), made = 0, ranks = perf_total(takes_part);
+	int some = perf_far ? 1 : 16;
 	ARMCI_Barrier();
-	for (double end = timing_now() + seconds; timing_now() < end; made += 16) pair(c->arg, 16);
-	double all = perf_total(made);
+	for (double end = timing_now() + seconds; takes_part && timing_now() < end; made += some)
+		body(arg, some);
+	double all = perf_total(made), least = -perf_greatest(takes_part ? -made : -all);
 	*rate = all / seconds / 1e6;
-	*share = -perf_greatest(-made) * perf_n / all;
+	*share = all > 0 ? least * ranks / all : 0;
 	return made;
 }
 
@@ -94,9 +95,9 @@ static void contended(struct perf_case c)
 	c.op = "lock-contended", c.unit = TIMING_MOPS, c.ours = lock_first;
 	bool beside = !perf_alone && perf_baseline(&c, 0) && c.raw;
 	for (int i = 0; i < perf_reps; i++) {
-		made += compete(&c, c.ours, &rate[i], &share[i]);
+		made += perf_compete(c.ours, t, true, &rate[i], &share[i]);
 		if (beside)
-			compete(&c, c.raw, &raw_rate[i], &raw_share[i]);
+			perf_compete(c.raw, t, true, &raw_rate[i], &raw_share[i]);
 	}
 	perf_figures(&c, rate, beside ? raw_rate : NULL, perf_reps);
 	c.op = "lock-least-share", c.unit = TIMING_SHARE;

@@ -55,6 +55,11 @@ bool perf_baseline(struct perf_case *c, int k);
 // take so long.
 double perf_sample(const struct perf_case *c, perf_body body, double seconds, long *n);
 
+// The ranks that take part do something over and over for some time: the rate of all together in
+// Mop/s, and the least of their shares by the fair one. Returns how often this rank did.
+// Collective.
+double perf_compete(perf_body body, void *arg, bool takes_part, double *rate, double *share);
+
 // Prints a figure measured elsewhere: reps values in the row's own unit. raw may be NULL. Rank 0
 // prints.
 void perf_figures(const struct perf_case *c, const double *ours, const double *raw, int reps);
