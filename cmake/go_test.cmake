@@ -2,7 +2,8 @@
 # or with QUIET a line for each. It fails when a test fails. With COMPILE the packages are compiled,
 # for a test to come, and nothing is run; with VET, vet judges them instead. With BUILT the flags
 # are those of the libraries (go_build.cmake): what these are made of is not compiled again.
-# Input: GO SOURCE PACKAGE (a list), and optional RACE QUIET COMPILE VET BUILT, RUN (a pattern).
+# Input: GO SOURCE PACKAGE (a list), and optional RACE QUIET COMPILE VET BUILT, RUN (a pattern),
+# BESIDE (how many packages at once).
 # SPDX-License-Identifier: BSD-3-Clause
 
 include(${CMAKE_CURRENT_LIST_DIR}/go_headers.cmake)
@@ -19,6 +20,9 @@ if(NOT QUIET)
 endif()
 if(RUN)
   list(APPEND command -run ${RUN})
+endif()
+if(BESIDE)
+  list(APPEND command -p ${BESIDE})
 endif()
 if(COMPILE)
   set(command build ${flags})

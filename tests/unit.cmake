@@ -1,5 +1,5 @@
-# Go tests, one ctest per package under the race detector, then vet, formatting, and the C kernels
-# under sanitizers. Tests that want the built library (tests/abi) are not here.
+# Go tests: one ctest of nearly all packages under the race detector, then vet, formatting, and the
+# C kernels under sanitizers. Tests that want the built library (tests/abi) are not here.
 # SPDX-License-Identifier: BSD-3-Clause
 
 file(GLOB_RECURSE tests CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR}
@@ -20,33 +20,37 @@ add_custom_target(armci_race COMMENT "go build for the race detector" VERBATIM
     ${ARMCI_GO_FLAGS} -DCOMPILE=ON -P ${PROJECT_SOURCE_DIR}/cmake/go_test.cmake)
 add_dependencies(armci_tests armci_race)
 
-# armci_test_package(<name> <package> [<variable>=<value>...]): go_test.cmake, as a test.
-function(armci_test_package name package)
+# armci_test_packages(<name> <packages, as a list> [<variable>=<value>...]): go_test.cmake, as a
+# test.
+function(armci_test_packages name packages)
   list(TRANSFORM ARGN PREPEND -D)
   add_test(NAME ${name} COMMAND ${CMAKE_COMMAND} -DGO=${ARMCI_GO} -DSOURCE=${PROJECT_SOURCE_DIR}
-    -DPACKAGE=${package} ${ARGN} ${ARMCI_GO_FLAGS}
+    "-DPACKAGE=${packages}" ${ARGN} ${ARMCI_GO_FLAGS}
     -P ${PROJECT_SOURCE_DIR}/cmake/go_test.cmake)
   set_tests_properties(${name} PROPERTIES LABELS unit TIMEOUT 400)
 endfunction()
 
-# Most packages' tests wait more than they compute, so two run beside each other, but for those that
-# keep two processors busy or measure how long it takes to wait.
-foreach(package IN LISTS packages)
-  armci_test_package(unit/${package} ./${package})
-endforeach()
-foreach(package internal/core internal/wait)
-  set_tests_properties(unit/${package} PROPERTIES PROCESSORS 2)
-endforeach()
-foreach(package tcp internode shm kernel) # they take longest, so they begin early
-  set_tests_properties(unit/internal/${package} PROPERTIES COST 900)
+# Most packages' tests wait more than they compute, so two run beside each other, the longest first;
+# but for those that keep two processors busy or measure how long it takes to wait.
+set(alone internal/core internal/wait)
+set(longest internal/tcp internal/internode internal/shm internal/kernel)
+list(REMOVE_ITEM packages ${alone} ${longest})
+list(PREPEND packages ${longest})
+list(TRANSFORM packages PREPEND ./)
+armci_test_packages(unit/race "${packages}" BESIDE=2)
+set_tests_properties(unit/race PROPERTIES TIMEOUT 900 PROCESSORS 2)
+foreach(package IN LISTS alone)
+  armci_test_packages(unit/race/${package} ./${package})
+  set_tests_properties(unit/race/${package} PROPERTIES PROCESSORS 2)
 endforeach()
 
 # Without the race detector, which has sync.Pool forget things.
-armci_test_package(unit/garbage ./internal/tcp BUILT=ON RUN=WithoutGarbage)
+armci_test_packages(unit/garbage ./internal/tcp BUILT=ON RUN=WithoutGarbage)
 set_tests_properties(unit/garbage PROPERTIES PROCESSORS 2)
 
-armci_test_package(unit/vet ./... BUILT=ON VET=ON)
-set_tests_properties(unit/vet PROPERTIES COST 1000) # beside others that compile (suites.cmake)
+armci_test_packages(unit/vet ./... BUILT=ON VET=ON)
+# Beside others that compile (suites.cmake).
+set_tests_properties(unit/vet PROPERTIES COST 1000)
 
 get_filename_component(gobin ${ARMCI_GO} DIRECTORY)
 find_program(ARMCI_GOFMT gofmt HINTS ${gobin} /usr/local/go/bin)

@@ -310,7 +310,7 @@ func TestWaiterThatStaysAway(t *testing.T) {
 	for range 2 * maxReturns {
 		w.begin(&v)
 		w.tr.LeaveIncoming(&v, true)
-		time.Sleep(maxGuard / 2)
+		time.Sleep(maxGuard) // sooner may be soon, after a long time without need
 	}
 	w.begin(&v)
 	returns := in.guard.returns

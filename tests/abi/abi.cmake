@@ -10,19 +10,19 @@ foreach(flavour IN LISTS ARMCI_FLAVOURS)
   if(flavour STREQUAL "classic")
     set(soname libarmci.so.0)
   endif()
-  armci_test_package(abi/elf/${flavour} ./tests/abi BUILT=ON)
+  armci_test_packages(abi/elf/${flavour} ./tests/abi BUILT=ON)
   set_tests_properties(abi/elf/${flavour} PROPERTIES LABELS abi ENVIRONMENT
     "ARMCI_ABI_LIBRARY=${ARMCI_LIBDIR_${flavour}}/${soname};ARMCI_ABI_SONAME=${soname}")
 endforeach()
 
 if(TARGET armci_mpirma)
-  armci_test_package(abi/elf/mpirma ./tests/abi BUILT=ON RUN=Mpirma)
+  armci_test_packages(abi/elf/mpirma ./tests/abi BUILT=ON RUN=Mpirma)
   set_tests_properties(abi/elf/mpirma PROPERTIES LABELS abi ENVIRONMENT
     "ARMCI_ABI_MPIRMA=${ARMCI_MPIRMA}")
 endif()
 
 if(TARGET armci_caf)
-  armci_test_package(abi/elf/caf ./tests/abi BUILT=ON RUN=Caf)
+  armci_test_packages(abi/elf/caf ./tests/abi BUILT=ON RUN=Caf)
   set_tests_properties(abi/elf/caf PROPERTIES LABELS abi ENVIRONMENT
     "ARMCI_ABI_CAF=${ARMCI_LIBDIR_classic}/libcaf_armci.so.0")
 endif()

@@ -5,9 +5,9 @@
 #
 #                   armcirun    an MPI
 #   nodes 2x2       all         few, Global Arrays
-#   nodes 4x1       all
+#   nodes 4x1       one half
 #   nodes, cyclic   some        Global Arrays (Open MPI)
-#   hosts 2x1       all         few, Fortran, Global Arrays
+#   hosts 2x1       the other   few, Fortran, Global Arrays
 #   hosts 2x2       few         some
 #   hosts 8x1       few         some (MPICH: 4x1)
 #
@@ -37,6 +37,11 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
       set(with "")
       if(NOT "${shape}" STREQUAL 2x1) # eight seconds of rest in each
         set(with "HOSTS_WITHOUT=idle")
+      endif()
+      if("${flavour} ${mode} ${shape}" STREQUAL "none nodes 4x1")
+        list(APPEND with HOSTS_HALF=0)
+      elseif("${flavour} ${mode} ${shape}" STREQUAL "none hosts 2x1")
+        list(APPEND with HOSTS_HALF=1)
       endif()
       if("${mode} ${shape}" STREQUAL "hosts 2x2")
         set(here_rooms few)

@@ -5,7 +5,7 @@
 # room is c, fortran, cxx, ga, rma or caf (what the other tests have built there; rma_check and
 # rma_full are the parts of rma, caf_mpi, caf_check and caf_full of caf), or few: those of c that do
 # most between nodes, or those that HOSTS_PROGRAMS names, as ROOM/NAME, or NAME for those of c.
-# Those that HOSTS_WITHOUT names are left out.
+# Those that HOSTS_WITHOUT names are left out; with HOSTS_HALF=0 or 1 every other program of a room.
 #
 #   BUILD=... RUN_none="... -n 2" [RUN_openmpi RUN_mpich] sh run.sh nodes none 2x2 c fortran
 #
@@ -143,7 +143,8 @@ run() { # ROOM NAME SETTING...
 as=$ranks
 [ $ranks -le 4 ] || as=4 # what runs on four runs on more
 for room; do
-	listed "$room" >"$WORK/$room.programs"
+	listed "$room" | awk -v half="${HOSTS_HALF:-}" 'half == "" || NR % 2 == half' \
+		>"$WORK/$room.programs"
 	while read -r of name counts settings; do
 		case " ${HOSTS_WITHOUT:-} " in
 		*" $name "*) continue ;;
