@@ -94,7 +94,8 @@ func (d *recordReader) readOffers(ranks int) (all []offer) {
 	return all
 }
 
-// exchangeOffers returns the offers of all nodes, given those of this rank.
+// exchangeOffers returns the offers of all nodes, given those of this rank, in which it sets the
+// rank and cuts long problems. It is collective over the job.
 func (s *startup) exchangeOffers(mine []offer) (nodes [][]offer, err error) {
 	for i := range mine {
 		mine[i].problem = mine[i].problem[:min(len(mine[i].problem), maxReportBytes)]

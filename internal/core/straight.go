@@ -137,9 +137,9 @@ func (w *expectedMessage) awaitMessage() (transport.Received, error) {
 		nil
 }
 
-// storeExpected copies a message to the memory of the thread of this process that waits for it, and
-// wakes the thread. It returns false if none waits: then the caller delivers the message to the
-// mailbox.
+// storeExpected copies a message, which is one fragment, to the memory of the thread of this
+// process that waits for it, and wakes the thread. It returns false if none waits: then the caller
+// delivers the message to the mailbox.
 func (ts *twoSided) storeExpected(p *fragment) bool {
 	w := ts.expected.takeExpected(messageKey{p.from, p.tag}, 0)
 	if w == nil {

@@ -15,7 +15,7 @@ import (
 
 // lookupKey returns the registered memory of the node around an address. If it is not known, the
 // server is asked; meanwhile is called once while that request travels, unless it is nil. The
-// caller holds mu.
+// caller holds mu, for the whole round trip.
 func (g *target) lookupKey(addr uintptr, meanwhile func()) (*transport.Range, error) {
 	r := g.keys.registered.Find(addr)
 	if r == nil {

@@ -92,7 +92,7 @@ const (
 )
 
 // dialServer connects to the node's data server, several times if the target was connected before.
-// The caller holds mu.
+// It blocks, and sleeps between the tries. The caller holds mu meanwhile.
 func (g *target) dialServer(l *link) (ep transport.OriginEndpoint, err error) {
 	tries := 1
 	if g.tx.sentFrames > 0 {

@@ -243,7 +243,7 @@ var errGoodbye = errors.New("goodbye")
 func (o *origin) Lost(err error) {
 	o.server.origins.CompareAndDelete(o.rank, o)
 	o.server.limit.removeConn(o)
-	o.frame = nil // not freed: a direct write may still use it
+	o.frame = nil // not put back into contextPool: a direct write may still use it
 	if o.server.closing.Load() || o.state.hasLeft() && !errors.Is(err, errProtocol) {
 		return
 	}

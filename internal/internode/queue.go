@@ -56,7 +56,8 @@ func (q *storeQueue) popOldest() *transfer {
 }
 
 // sendAll sends what is queued. If err is not nil, or the target is lost, all queued stores fail.
-// It returns the error with which the target is lost. The caller holds the target's mu.
+// It returns the error with which the target is lost. The caller holds the target's mu and not the
+// queue's, which this locks.
 func (q *storeQueue) sendAll(err error) error {
 	g := q.target
 	for f := q.popOldest(); f != nil; f = q.popOldest() {

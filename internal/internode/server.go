@@ -114,7 +114,8 @@ func (s *server) serveUntilClosed() {
 	s.disconnectOrigins()
 }
 
-// pollIfOwner polls, unless a waiter does.
+// pollIfOwner polls, unless a waiter has the right to poll or is expected back soon (guard), and
+// keeps the right while that pays. It sets nextPoll. Only the server's thread calls it.
 func (s *server) pollIfOwner() {
 	in := &s.incoming
 	if s.nextPoll = -1; !in.tryAcquireForServer() {

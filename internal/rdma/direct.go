@@ -69,6 +69,7 @@ func (m *directTransfer) init(o *origin) {
 }
 
 // prepare decides how a transfer is made, and registers local memory that has been copied often.
+// The caller releases m.registrations when the transfer is over.
 func (m *directTransfer) prepare(x *transport.Transfer, op uint8) {
 	m.xfer, m.op, m.plan.bytes = x, op, x.Remote.Left()
 	m.plan.contiguous = x.Local.Contiguous() && x.Remote.Contiguous()

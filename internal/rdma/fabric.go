@@ -195,7 +195,8 @@ func (f *Fabric) Info() transport.FabricInfo {
 // Atomics reports whether the device has atomic operations.
 func (f *Fabric) Atomics() bool { return f.device.Limits().Atomic != 0 }
 
-// Close disconnects all endpoints, and frees the queues and the device.
+// Close disconnects all endpoints, and frees the queues and the device, or what Open has made of
+// them before it failed. Not the poller's thread calls it, since it locks the poller's mu.
 func (f *Fabric) Close() error {
 	f.Path.Close()
 	for _, q := range f.queues {

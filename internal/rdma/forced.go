@@ -57,7 +57,8 @@ func (m *directTransfer) awaitPosted() error {
 }
 
 // copyFirstChunk sends the first chunk of a transfer through a buffer if local memory is not
-// registered: the rest is registered while it is in flight.
+// registered: the rest is registered while it is in flight, and all local memory is registered from
+// then on. The caller has called prepare, and has acquired the queues.
 func (m *directTransfer) copyFirstChunk() error {
 	ok, err := m.lookUpLocal(m.walk.Peek(1))
 	if err == nil && !ok {

@@ -236,7 +236,9 @@ func (o *origin) WriteWord(addr uintptr, key uint64, value uint32) error {
 // Flush has nothing to do: Send queues no frames.
 func (o *origin) Flush() bool { return false }
 
-// PostAndWait posts a chain, calls meanwhile, and waits until the chain is complete.
+// PostAndWait posts a chain, calls meanwhile (not nil), and waits until the chain is complete.
+// After an error the device may still use the data's memory. Calls are serialised by the caller,
+// which has acquired the queues (AcquireQueues), so that the C fast path does not post meanwhile.
 func (o *origin) PostAndWait(requests []qp.Request, data []qp.Data, meanwhile func()) error {
 	if err := o.postWhenRoom(postedChain{buffer: noBuffer}, requests, data); err != nil {
 		return err

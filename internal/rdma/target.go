@@ -123,7 +123,7 @@ func (t *target) blockAnswers(blocked bool) {
 }
 
 // handleQuestion handles a question of the origin's C (fastpath/questions.h). It is not part of
-// handleMessage, since it allocates.
+// handleMessage, since it allocates. Only the poller's thread calls it.
 func (t *target) handleQuestion(b []byte) error {
 	if m, ok := fastpath.AsSent(b); ok { // it may be as long as a question about a word
 		return t.deliverSent(&m)

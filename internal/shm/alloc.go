@@ -181,6 +181,7 @@ func (s *sliceAllocator) dropKept() {
 	s.dropKeptLocked()
 }
 
+// dropKeptLocked is dropKept for a caller that holds mu.
 func (s *sliceAllocator) dropKeptLocked() {
 	if s.keepAll {
 		return

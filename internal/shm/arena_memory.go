@@ -165,7 +165,8 @@ func (m *arenaMemory) Declare(addr uintptr, n int64) bool {
 	return bool(C.shm_declare(C.uint64_t(addr), C.uint64_t(addr)+C.uint64_t(n)))
 }
 
-// Declared returns the declared range around an address; n is 0 if there is none.
+// Declared returns the range around an address that is declared for devices' read-modify-writes
+// (Declare); n is 0 if there is none.
 func (m *arenaMemory) Declared(addr uintptr) (lo uintptr, n int64) {
 	var r C.struct_shm_region
 	if atomic.LoadUint32((*uint32)(unsafe.Pointer(&m.head.declared))) == 0 ||

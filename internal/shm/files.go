@@ -21,7 +21,8 @@ import (
 // flight against the limit of open files.
 const filesAtOnce = 128
 
-// newFiles creates files of these sizes.
+// newFiles creates files of these sizes. The caller closes those that it returns, which after an
+// error are the ones made until then.
 func newFiles(sizes []int64) ([]int, error) {
 	fds := make([]int, 0, len(sizes))
 	for _, bytes := range sizes {

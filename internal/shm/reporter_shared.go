@@ -108,7 +108,8 @@ func sendWatches(c *net.UnixConn, own []watchedRank) error {
 }
 
 // gatherWatches receives the watches of other nodes and appends them to own, until there are n or
-// reporterStart has passed. The caller closes the connections and the received ends.
+// reporterStart has passed. The leader of the first node calls it before it starts the reporter.
+// The caller closes the connections and the received ends.
 func gatherWatches(l *net.UnixListener, own []watchedRank, n int) (all []watchedRank,
 	conns []*net.UnixConn) {
 	all = own

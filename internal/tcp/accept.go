@@ -188,7 +188,8 @@ func (l *listener) readHello(fd int) {
 	}
 }
 
-// expirePeers closes connections that have waited longer than helloTimeout, and ends a pause.
+// expirePeers closes connections that have waited longer than helloTimeout, and ends a pause of
+// accepting that is over. Only the thread that polls calls it.
 func (l *listener) expirePeers(now time.Time) {
 	for p, since, ok := l.unproven.Oldest(); ok &&
 		now.Sub(since) > helloTimeout; p, since, ok = l.unproven.Oldest() {

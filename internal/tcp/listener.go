@@ -256,6 +256,7 @@ func (l *listener) Sleep(limit time.Duration) {
 }
 
 // handleEvent handles an event of the poller's epoll and returns how many bytes that has moved.
+// Only the thread that polls calls it.
 func (l *listener) handleEvent(fd int) int {
 	switch c := l.connByFD(int32(fd)); {
 	case fd == l.fabric.listenFD:

@@ -135,8 +135,8 @@ func (p *pool[T]) initPool(create func() T, most int64) {
 	p.create, p.free = create, make(chan T, most)
 }
 
-// acquire lends one, which the caller gives to recycle. If all are lent, it waits for one if wait
-// is true; otherwise ok is false.
+// acquire lends a thing of the pool, which the caller gives to recycle. If all are lent, it waits
+// for one if wait is true; otherwise ok is false. Any goroutine may call it.
 func (p *pool[T]) acquire(wait bool) (x T, ok bool) {
 	select {
 	case x = <-p.free:

@@ -281,7 +281,7 @@ static void test_swap(const struct k_stripes *st)
 	free(a.start), free(b.start), free(c.start), free(old.start);
 }
 
-static uint32_t words[STRIPES * PITCH];
+static k_lock_word words[STRIPES * PITCH];
 static _Alignas(1 << K_STRIPE_SHIFT) char two_stripes[2 << K_STRIPE_SHIFT];
 /* a stripe ends in the middle */
 #define sums ((double *)(void *)(two_stripes + (1 << K_STRIPE_SHIFT) - SHARED * 4))
@@ -293,7 +293,7 @@ static void add_runs(const struct k_stripes *st, const double *ones, double *old
 	struct k_segment run[3] = { { (uintptr_t)(sums + SHARED / 2), SHARED * 4 },
 		                       { (uintptr_t)two_stripes, 0 },
 		                       { (uintptr_t)sums, SHARED * 4 } };
-	uint32_t           *held[3];
+	k_lock_word        *held[3];
 	size_t              n;
 
 	k_update_runs(st, K_U_SUM, K_F64, run, 3, ones, old);
