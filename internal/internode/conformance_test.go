@@ -32,16 +32,16 @@ func TestConformancePrivate(t *testing.T) {
 	}{
 		{"own", []int{1, 1}, pipe.Options{}, nil},
 		{"own, direct", []int{1, 1, 1}, pipe.Options{Direct: true, Atomics: true,
-			Shared: true, MaxFrame: 16 << 10, Credits: 16}, nil},
+			Shared: true, MaxFrame: 16 << 10, Credits: 16}, setModel},
 		{"other", []int{2, 2}, pipe.Options{}, nil},
 		{"other, small frames", []int{2, 1}, pipe.Options{MaxFrame: 4096, Credits: 4}, nil},
 		{"other, delays", []int{2, 2}, pipe.Options{Delay: 200 * time.Microsecond,
 			Divide: true, Defer: true, Room: 64 << 10}, nil},
 		{"other, direct", []int{2, 2}, pipe.Options{Direct: true, Atomics: true,
-			Shared: true, MaxFrame: 16 << 10, Credits: 16}, nil},
+			Shared: true, MaxFrame: 16 << 10, Credits: 16}, setModel},
 		{"other, direct, pushed", []int{2, 1}, pipe.Options{Direct: true, Shared: true,
 			MaxFrame: 16 << 10, Credits: 16},
-			func(o *Options) { o.Strided = transport.ByTargetSide }},
+			stridedBy(transport.ByTargetSide)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := newEnds(t, pipe.New(c.net), c.change, c.ranks...)
@@ -54,7 +54,13 @@ func TestConformancePrivate(t *testing.T) {
 	}
 }
 
-// TestConformance runs the suite over all networks and protocols.
+// stridedBy sets the protocol of strided transfers, and a cost model.
+func stridedBy(protocol string) func(*Options) {
+	return func(o *Options) { o.Strided, o.Model = protocol, someModel }
+}
+
+// TestConformance runs the suite over all networks and protocols. The first device measures what
+// protocols cost; the others are told.
 func TestConformance(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -74,21 +80,21 @@ func TestConformance(t *testing.T) {
 			MaxFrame: 16 << 10, Credits: 16}, nil},
 		{"direct, delays", []int{2, 2}, pipe.Options{Direct: true, Atomics: true,
 			Shared: true, MaxFrame: 16 << 10, Credits: 16,
-			Delay: 200 * time.Microsecond, Divide: true, Room: 256 << 10}, nil},
+			Delay: 200 * time.Microsecond, Divide: true, Room: 256 << 10}, setModel},
 		{"direct, many keys", []int{1, 1}, pipe.Options{Direct: true, Shared: true,
-			Keys: pipe.KeyOptions{Range: 16 << 10}}, nil},
+			Keys: pipe.KeyOptions{Range: 16 << 10}}, setModel},
 		{"direct, packed", []int{1, 1}, pipe.Options{Direct: true, Shared: true,
 			MaxFrame: 16 << 10, Credits: 16},
-			func(o *Options) { o.Strided = transport.ByPacking }},
+			stridedBy(transport.ByPacking)},
 		{"direct, rows", []int{1, 1}, pipe.Options{Direct: true, Shared: true,
 			MaxFrame: 16 << 10, Credits: 16},
-			func(o *Options) { o.Strided = transport.ByDevice }},
+			stridedBy(transport.ByDevice)},
 		{"direct, pushed", []int{1, 1}, pipe.Options{Direct: true, Shared: true,
 			MaxFrame: 16 << 10, Credits: 16},
-			func(o *Options) { o.Strided = transport.ByTargetSide }},
+			stridedBy(transport.ByTargetSide)},
 		{"direct, holes", []int{1, 1}, pipe.Options{Direct: true, Shared: true,
 			MaxFrame: 16 << 10, Credits: 16,
-			Keys: pipe.KeyOptions{Range: 4096, Holes: 3, NoLend: true}}, nil},
+			Keys: pipe.KeyOptions{Range: 4096, Holes: 3, NoLend: true}}, setModel},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			newEnds(t, pipe.New(c.net), c.change, c.ranks...).Conform(t)

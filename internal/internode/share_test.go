@@ -61,8 +61,10 @@ func check(t *testing.T, e *transporttest.Ends, near, far uintptr, n int, stamp 
 	return frames(e) - before
 }
 
-// setModel sets the cost model, so that no frames measure it.
-func setModel(o *Options) { o.Model = "copy=0,0,0.1" }
+// someModel is a cost model. With a given one no frames measure it, for seconds on some networks.
+const someModel = "copy=0,0,0.1"
+
+func setModel(o *Options) { o.Model = someModel }
 
 // TestShare shows that transfers go by the device from AddSharedRange to RemoveSharedRange, by
 // frames before and after, and again with another key.

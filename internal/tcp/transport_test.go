@@ -82,7 +82,7 @@ func TestTransportBounded(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			newEnds(t, Options{}, change, 2, 1, 2).Conform(t)
-			newEnds(t, Options{}, change, 2, 1, 1, 2).Mix(t, 1, 300)
+			newEnds(t, Options{}, change, 2, 1, 1, 2).Mix(t, 1, 100)
 		})
 	}
 }

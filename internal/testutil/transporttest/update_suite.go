@@ -18,8 +18,8 @@ import (
 // updateTests are tests of updates.
 type updateTests struct{ *suite }
 
-// testUpdates shows that updates of all operators and types, at some runs of memory, change it as
-// the kernel does, and fetch what was there.
+// testUpdates shows that updates of some operators and types, at some runs of memory, change it as
+// the kernel does, and fetch what was there. Core's tests have all of them.
 func (s updateTests) testUpdates(t *testing.T) {
 	r := rand.New(rand.NewPCG(8, 0))
 	for place := range s.memOf {
@@ -30,7 +30,7 @@ func (s updateTests) testUpdates(t *testing.T) {
 				continue // bytes that are no number, or padding
 			}
 			for op := range kernel.UpdateOp(kernel.UpdateOps) {
-				if kernel.UpdateValid(op, typ) && r.IntN(2) == 0 {
+				if kernel.UpdateValid(op, typ) && r.IntN(8) == 0 {
 					s.checkUpdate(t, place, model, op, typ, r)
 				}
 			}
