@@ -77,18 +77,21 @@ func symbolAt(pc uintptr) string {
 
 // callersIn finds, in a copy of a thread's stack, the C functions through which the application has
 // entered Go: the return addresses behind the last ones of Go code. The first caller that is not of
-// this library ends the list.
+// this library ends the list. What is of this library behind a public function is left from earlier
+// calls, in words that its frame does not use: the application calls a public function.
 func callersIn(stack []C.uintptr_t) []frame {
 	var all []frame
-	seenGo := false
+	seenGo, seenPublic := false, false
 	for _, w := range stack {
 		owner := C.crash_owner(w)
 		switch {
 		case owner == C.CRASH_GO:
-			seenGo, all = true, nil
+			seenGo, seenPublic, all = true, false, nil
 		case !seenGo || owner == C.CRASH_NOWHERE || C.crash_after_call(w) == 0:
+		case owner == C.CRASH_C && seenPublic:
 		case owner == C.CRASH_C:
 			all = append(all, framesAt(uintptr(w)-1)...)
+			seenPublic = all[len(all)-1].public != ""
 		case len(all) > 0:
 			return append(all, framesAt(uintptr(w)-1)...)
 		}
