@@ -4,6 +4,7 @@
 
 set(ARMCI_REFERENCE ${PROJECT_BINARY_DIR}/reference)
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/reference/*.go
+  ${PROJECT_SOURCE_DIR}/docs/reference/anchor/*.go
   ${PROJECT_SOURCE_DIR}/docs/reference/*.js ${PROJECT_SOURCE_DIR}/*.md
   ${PROJECT_SOURCE_DIR}/docs/*.md ${PROJECT_SOURCE_DIR}/docs/plots/*.svg
   ${PROJECT_SOURCE_DIR}/docs/plots/papers/*.svg

@@ -131,7 +131,7 @@ func (g *guide) divide(b *book, document ast.Node, source []byte) {
 	g.title = cmp.Or(g.title, g.source)
 }
 
-// settingsOf returns the settings of a table, whose rows get anchors.
+// settingsOf returns the settings that a table lists, and gives its rows anchors.
 func settingsOf(n ast.Node, source []byte) (settings []guideSection) {
 	if _, is := n.(*tables.Table); !is {
 		return nil

@@ -9,48 +9,40 @@ import (
 	"path"
 	"regexp"
 	"strings"
-	"unicode"
 
 	"github.com/yuin/goldmark/ast"
+	"libarmci/docs/reference/anchor"
 )
 
 // anchors gives headings the anchors that a forge gives them, by which guides link to them.
 type anchors map[string]bool
 
-// Generate returns the anchor of a heading: small letters, digits, hyphens for spaces.
+// Generate returns the anchor of a heading, another one for each.
 func (a anchors) Generate(heading []byte, _ ast.NodeKind) []byte {
-	anchor := strings.Map(func(r rune) rune {
-		switch {
-		case r == ' ':
-			return '-'
-		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, string(heading))
-	for a[anchor] {
-		anchor += "-1"
+	name := anchor.Of(string(heading))
+	for a[name] {
+		name += "-1"
 	}
-	a[anchor] = true
-	return []byte(anchor)
+	a[name] = true
+	return []byte(name)
 }
 
 // Put enters an anchor that a document gives itself.
-func (a anchors) Put(anchor []byte) { a[string(anchor)] = true }
+func (a anchors) Put(name []byte) { a[string(name)] = true }
 
 // target returns where a link of a guide leads from its page; "" if that is not installed.
 func (b *book) target(g *guide, link string) string {
 	if strings.Contains(link, ":") || strings.HasPrefix(link, "#") {
 		return link
 	}
-	file, anchor, has := strings.Cut(link, "#")
+	file, fragment, has := strings.Cut(link, "#")
 	if has {
-		anchor = "#" + anchor
+		fragment = "#" + fragment
 	}
 	file = path.Join(path.Dir(g.source), file)
 	for _, other := range b.guides {
 		if other.source == file {
-			return other.file + anchor
+			return other.file + fragment
 		}
 	}
 	switch {

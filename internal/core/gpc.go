@@ -143,7 +143,7 @@ func (ps *procedures) serveCall(from transport.Rank, body []byte) {
 	}
 }
 
-// addCall numbers a call whose reply is sent to the channel. It locks mu.
+// addCall numbers a call. Its reply is to be sent to the channel. It locks mu.
 func (ps *procedures) addCall(reply chan gpcReply) (id uint64) {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()

@@ -224,8 +224,8 @@ func (h *handleTable) finishFirst(id int32, p *request) *request {
 	return next
 }
 
-// contentAfter is what a handle with this content holds after a call whose own operation is
-// complete. Earlier operations under the handle may still be open.
+// contentAfter returns the content of a handle, given that before, after a call that has completed
+// its own operation. Earlier operations under the handle may still be open.
 func (h *handleTable) contentAfter(before int32) int32 {
 	if before == Done || h.explicitCount.Load() == 0 {
 		return Done

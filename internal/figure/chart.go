@@ -22,9 +22,9 @@ var picture string
 
 var chartTemplate = template.Must(template.New("chart").Parse(picture))
 
-// Chart is what is drawn. Its x axis is a number of bytes, logarithmic, or with
-// a label of its own any number from 0, linear; its y axis is logarithmic too,
-// but for per cent, whose axis covers the medians.
+// Chart is what is drawn. Its x axis is a number of bytes, logarithmic, or with a label of its own
+// any number from 0, linear. Its y axis is logarithmic, too; that of per cent is linear and covers
+// the medians.
 type Chart struct {
 	Title, YLabel, Footer string
 	XLabel                string // of a linear axis

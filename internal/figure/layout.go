@@ -103,7 +103,7 @@ func (m *Mark) place(y scale, unit string, entry int) mark {
 	return k
 }
 
-// placeMarks returns all marks, whose entries of the legend follow `before` others.
+// placeMarks returns all marks. In the legend, their entries follow `before` others.
 func placeMarks(all []Mark, y scale, unit string, before int) []mark {
 	var marks []mark
 	for i := range all {

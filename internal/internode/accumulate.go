@@ -97,8 +97,9 @@ func appendGroups(list []kernel.Group, runs []kernel.Segment) (groups []kernel.G
 	return list, n
 }
 
-// postUpdate sends the frames of an update of n bytes, whose elements before go to old unless it is
-// nil, and waits for these unless done is set. The caller holds the target's mu, which is unlocked.
+// postUpdate sends the frames of an update of n bytes. If old is not nil, the target's elements
+// before the update are fetched to it, and the call waits for them unless done is set. The caller
+// holds the target's mu, and postUpdate unlocks it.
 func (f *transfer) postUpdate(g *target, old unsafe.Pointer, n int64, done func(error)) error {
 	var r *request
 	var err error

@@ -50,7 +50,7 @@ type accumulateState struct {
 	fetched int64               // bytes of the context's piece that have been fetched
 }
 
-// beginAccumulate prepares the context for the accumulate whose memory it has.
+// beginAccumulate prepares the frame context for an accumulate. The context has its memory already.
 func (o *origin) beginAccumulate() {
 	if c := o.frame; c.h.id != 0 {
 		c.piece, c.acc.fetched = piecePool.Get().(*piece), 0
@@ -121,7 +121,7 @@ func (o *origin) applyUpdate(data unsafe.Pointer, n int64) error {
 	return nil
 }
 
-// finishAccumulate answers an accumulate whose body has all come.
+// finishAccumulate answers an accumulate when its whole body has come.
 func (o *origin) finishAccumulate() {
 	c := o.frame
 	if c.h.op == uint8(kernel.OpNoOp) {

@@ -10,7 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
-	"unicode"
+
+	"libarmci/docs/reference/anchor"
 )
 
 var (
@@ -34,7 +35,7 @@ func TestLinks(t *testing.T) {
 
 // checkLink says so if target, a link in file, leads nowhere.
 func checkLink(t *testing.T, file, target string) {
-	path, anchor, _ := strings.Cut(target, "#")
+	path, fragment, _ := strings.Cut(target, "#")
 	goal := file
 	if path != "" {
 		goal = filepath.Join(filepath.Dir(file), path)
@@ -43,11 +44,11 @@ func checkLink(t *testing.T, file, target string) {
 		t.Errorf("%s: link %s: no such file", file, target)
 		return
 	}
-	if anchor == "" || filepath.Ext(goal) != ".md" {
+	if fragment == "" || filepath.Ext(goal) != ".md" {
 		return
 	}
 	for _, match := range heading.FindAllStringSubmatch(unfenced(t, goal), -1) {
-		if slug(match[1]) == anchor {
+		if anchor.Of(match[1]) == fragment {
 			return
 		}
 	}
@@ -59,17 +60,4 @@ func checkLink(t *testing.T, file, target string) {
 func unfenced(t *testing.T, file string) string {
 	t.Helper()
 	return fenced.ReplaceAllString(read(t, file), "")
-}
-
-// slug is the anchor that a forge gives to a heading: small letters, digits, hyphens for spaces.
-func slug(heading string) string {
-	return strings.Map(func(r rune) rune {
-		switch {
-		case r == ' ':
-			return '-'
-		case r == '-' || r == '_' || unicode.IsLetter(r) || unicode.IsDigit(r):
-			return unicode.ToLower(r)
-		}
-		return -1
-	}, heading)
 }

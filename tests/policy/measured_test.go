@@ -17,6 +17,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"libarmci/docs/reference/anchor"
 )
 
 var (
@@ -55,8 +57,8 @@ func sectionsOf(text string) (all []section) {
 	for _, line := range strings.SplitAfter(text, "\n") {
 		if hashes := len(line) - len(strings.TrimLeft(line, "#")); hashes > 0 &&
 			strings.HasPrefix(line[hashes:], " ") {
-			all = append(all, section{slug(strings.TrimSpace(line[hashes:])), hashes,
-				""})
+			name := anchor.Of(strings.TrimSpace(line[hashes:]))
+			all = append(all, section{name, hashes, ""})
 		}
 		all[len(all)-1].text += line
 	}

@@ -8,6 +8,7 @@ package policy
 import (
 	"go/ast"
 	"go/types"
+	"iter"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -106,7 +107,7 @@ type methodOf struct{ owner, signature string }
 
 // methodsOf adds the methods of a type, promoted ones included, to all. The outermost wins.
 func (m *methodNames) methodsOf(name string, all map[string]methodOf, depth int) {
-	for of := range m.find(name) {
+	for of := range m.typesNamed(name) {
 		for _, table := range []map[string]map[string]string{m.signatures, m.interfaces} {
 			for method, signature := range table[of] {
 				if _, ok := all[method]; !ok {
@@ -122,19 +123,15 @@ func (m *methodNames) methodsOf(name string, all map[string]methodOf, depth int)
 	}
 }
 
-// find lists the types with a name: itself, or all of packages whose directory ends in it.
-func (m *methodNames) find(name string) map[string]bool {
+// typesNamed returns the types with a name: itself, or all of packages whose directory ends in it.
+func (m *methodNames) typesNamed(name string) map[string]bool {
 	found := map[string]bool{}
-	for _, known := range []map[string]map[string]string{m.signatures, m.interfaces} {
-		for of := range known {
+	for _, types := range []iter.Seq[string]{maps.Keys(m.signatures), maps.Keys(m.interfaces),
+		maps.Keys(m.embedded)} {
+		for of := range types {
 			if of == name || filepath.Base(of) == name {
 				found[of] = true
 			}
-		}
-	}
-	for of := range m.embedded {
-		if of == name || filepath.Base(of) == name {
-			found[of] = true
 		}
 	}
 	return found
