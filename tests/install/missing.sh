@@ -80,8 +80,8 @@ says out 'now type: .*PATH=/opt/x/bin'
 says out '^now try: .*armcirun -n 4'
 says out '^then read: /opt/x/share/doc/libarmci/html/index.html'
 [ "$(wc -l <out)" -le 15 ] || fail "$(wc -l <out) lines"
-run "installed for a package" 0 sh "$SOURCE/cmake/installed.sh" tree /opt/x /tmp/dest
-says out '^installed in /tmp/dest/opt/x:$'
+run "installed for a package" 0 sh "$SOURCE/cmake/installed.sh" tree /opt/x /staging
+says out '^installed in /staging/opt/x:$'
 
 # A build.log beside the directory build is the user's: make writes, moves and removes none.
 printf '#!/bin/sh\necho configured\n' >bin/cmake
