@@ -22,8 +22,9 @@ CAF_API int _gfortran_caf_get_communicator(const void *team)
 	if (!dlsym(RTLD_DEFAULT, "MPI_Init"))
 		caf_fatal("get_communicator: the program is not linked with MPI");
 	int (*to_fortran)(uintptr_t);
-	/* of Open MPI; MPICH's handles are those of Fortran */
-	*(void **)&to_fortran = dlsym(RTLD_DEFAULT, "MPI_Comm_c2f");
+	/* of Open MPI; of MPI 5's standard ABI; MPICH's handles are those of Fortran */
+	void *conversion = dlsym(RTLD_DEFAULT, "MPI_Comm_c2f");
+	*(void **)&to_fortran = conversion ? conversion : dlsym(RTLD_DEFAULT, "MPI_Comm_toint");
 	uintptr_t comm = (uintptr_t)armci_group_comm(&t->group);
 	return to_fortran ? to_fortran(comm) : (int)comm;
 }

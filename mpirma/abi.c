@@ -1,57 +1,79 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which MPI is in the process, and its constants. It must not call MPI except for functions that
 // are allowed before MPI_Init.
+#define _GNU_SOURCE
 #include "abi_values.h"
 #include "predefined.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <string.h>
 
 struct abi abi;
+static char version[BOOT_MPI_VERSION_BYTES];
 
-enum { VERSION_BYTES = 8192 }; // at least MPI_MAX_LIBRARY_VERSION_STRING of both
-
-static void fill_pointers(void)
+static void fill_open(void)
 {
-	abi.pointers = true;
-#define INT(member, name, open, mpich)    abi.member = open;
-#define OBJECT(member, name, open, mpich) abi.member = (handle)real_object(#open);
+#define INT(member, name, open, mpich, standard)    abi.member = open;
+#define OBJECT(member, name, open, mpich, standard) abi.member = (handle)real_object(#open);
 	ABI_INTS(INT)
 	ABI_HANDLES(OBJECT)
 	abi.errors_abort = (handle)real_object("ompi_mpi_errors_abort"); // since Open MPI 5
 #undef INT
 }
 
-static void fill_ints(void)
+static void fill_mpich(void)
 {
-#define INT(member, name, open, mpich)      abi.member = mpich;
-#define CONSTANT(member, name, open, mpich) abi.member = (handle)mpich;
+#define INT(member, name, open, mpich, standard)      abi.member = mpich;
+#define CONSTANT(member, name, open, mpich, standard) abi.member = (handle)mpich;
 	ABI_INTS(INT)
 	ABI_HANDLES(CONSTANT)
 	abi.errors_abort = 0x54000003;
+#undef INT
+#undef CONSTANT
 }
 
-static bool of_mpich_family(void)
+static void fill_standard(void)
 {
-	static const char *const family[] = { "MPICH", "MVAPICH", "Intel(R) MPI", "ParaStation" };
-	static char text[VERSION_BYTES];
-	int length = 0;
-	real.Get_library_version(text, &length);
-	text[VERSION_BYTES - 1] = 0;
-	for (size_t i = 0; i < sizeof family / sizeof family[0]; i++)
-		if (strstr(text, family[i]))
-			return true;
-	return false;
+#define INT(member, name, open, mpich, standard)      abi.member = standard;
+#define CONSTANT(member, name, open, mpich, standard) abi.member = (handle)standard;
+	ABI_INTS(INT)
+	ABI_HANDLES(CONSTANT)
+	abi.errors_abort = 0x142;
 }
 
-// Every handle of Open MPI is the address of an object that it must have.
-static bool complete(void)
+static enum boot_mpi_flavour find_flavour(void)
+{
+	Dl_info file;
+	int length = 0;
+	real.Get_library_version(version, &length);
+	version[sizeof version - 1] = 0;
+	version[strcspn(version, "\n")] = 0;
+	union { int (*code)(char *, int *); void *data; } address = { real.Get_library_version };
+	return boot_mpi_flavour_of(
+		(int (*)(int *, int *))real_function("PMPI_Abi_get_version"),
+		dladdr(address.data, &file) ? file.dli_fname : NULL,
+		real_object("ompi_mpi_comm_world") != NULL, version);
+}
+
+// Fills the constants; false: the MPI is not known, or it is Open MPI and lacks an object.
+static bool fill(void)
 {
 	bool all = true;
-#define PRESENT(member, name, open, mpich) all = all && abi.member;
+	abi.flavour = find_flavour();
+	abi.pointers = abi.flavour != BOOT_MPI_MPICH;
+	switch (abi.flavour) {
+	case BOOT_MPI_OPEN:     fill_open(); break;
+	case BOOT_MPI_MPICH:    fill_mpich(); break;
+	case BOOT_MPI_STANDARD: fill_standard(); break;
+	default:                return false;
+	}
+#define PRESENT(member, name, open, mpich, standard) all = all && abi.member;
 	ABI_HANDLES(PRESENT)
 	return all;
 }
+
+const char *abi_unknown(void) { return version; }
 
 bool abi_open(void)
 {
@@ -61,16 +83,9 @@ bool abi_open(void)
 	if (likely(atomic_load_explicit(&open, memory_order_acquire)))
 		return true;
 	pthread_mutex_lock(&lock);
-	if (!atomic_load_explicit(&open, memory_order_relaxed) && real_open(&missing)) {
-		bool known = true;
-		if (real_object("ompi_mpi_comm_world"))
-			fill_pointers();
-		else if ((known = of_mpich_family()))
-			fill_ints();
-		if (known && complete()) {
-			predefined_open();
-			atomic_store_explicit(&open, true, memory_order_release);
-		}
+	if (!atomic_load_explicit(&open, memory_order_relaxed) && real_open(&missing) && fill()) {
+		predefined_open();
+		atomic_store_explicit(&open, true, memory_order_release);
 	}
 	pthread_mutex_unlock(&lock);
 	return atomic_load_explicit(&open, memory_order_acquire);

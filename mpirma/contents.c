@@ -2,6 +2,7 @@
 // Reads how a datatype was made (MPI_Type_get_envelope, MPI_Type_get_contents) into one form,
 // whatever the MPI: handles may be pointers or ints, counts small or large. It decides nothing
 // about layout: see flatten.c.
+#include "abi_values.h"
 #include "datatype.h"
 
 #include <stdlib.h>
@@ -11,6 +12,22 @@ struct envelope {
 	count_t ints, aints, large, types;
 	int combiner;
 };
+
+static enum combiner combiner_of(int number)
+{
+	static const struct { int open, mpich, standard; } numbers[] = {
+#define NUMBERS(combiner, name, open, mpich, standard) [combiner] = { open, mpich, standard },
+		ABI_COMBINERS(NUMBERS) ABI_COMBINERS_OLD(NUMBERS)
+	};
+	for (int i = 0; i < COMBINER_OTHER; i++) {
+		int one = abi.flavour == BOOT_MPI_OPEN ? numbers[i].open :
+			abi.flavour == BOOT_MPI_MPICH  ? numbers[i].mpich :
+							 numbers[i].standard;
+		if (one == number)
+			return (enum combiner)i;
+	}
+	return COMBINER_OTHER;
+}
 
 static bool read_envelope(handle type, struct envelope *e)
 {
@@ -25,7 +42,7 @@ static bool read_envelope(handle type, struct envelope *e)
 		e->aints = aints;
 		e->types = types;
 	}
-	e->combiner -= abi.combiner_named;
+	e->combiner = combiner_of(e->combiner);
 	return code == 0;
 }
 

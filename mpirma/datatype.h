@@ -6,7 +6,7 @@
 
 #include "predefined.h"
 
-// Numbered as Open MPI does; MPICH counts from 1. The _INTEGER ones, of functions that MPI-3
+// Each MPI has numbers of its own (abi_values.h). The _INTEGER ones, of functions that MPI-3
 // removed, are read as the others.
 enum combiner {
 	COMBINER_NAMED,
@@ -28,6 +28,7 @@ enum combiner {
 	COMBINER_F90_INTEGER,
 	COMBINER_RESIZED,
 	COMBINER_HINDEXED_BLOCK,
+	COMBINER_OTHER, // one that is not known
 };
 
 // The arguments of the call that made a type, as MPI_Type_get_contents documents them, for types of

@@ -34,7 +34,7 @@ bool rma_committed(handle type)
 static int context_left(handle comm)
 {
 	handle another = 0;
-	if (abi.pointers)
+	if (abi.flavour == BOOT_MPI_OPEN)
 		return 0;
 	int failed = real.Comm_dup(comm, &another);
 	return failed ? failed : real.Comm_free(&another);

@@ -104,13 +104,20 @@ void rma_start(handle comm)
 // for an MPI.
 PUBLIC int libarmci_mpirma_has_mpi(void) { return abi_open(); }
 
-// A program that gets here without an MPI behind this library cannot be helped.
+// A program that gets here without a known MPI behind this library cannot be helped.
 static int no_mpi(const char *function)
 {
-	fprintf(stderr,
-		"libarmci-mpirma: %s: there is no MPI behind this library: neither Open MPI nor "
-		"one of the MPICH family\n",
-		function);
+	const char *unknown = abi_unknown();
+	if (*unknown)
+		fprintf(stderr,
+			"libarmci-mpirma: %s: the MPI behind this library (\"%s\") is none that it "
+			"knows: " BOOT_MPI_KNOWN "\n",
+			function, unknown);
+	else
+		fprintf(stderr,
+			"libarmci-mpirma: %s: there is no MPI behind this library that it knows: "
+			BOOT_MPI_KNOWN "\n",
+			function);
 	return 1;
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Predefined datatypes and operators of both ABIs: which handle means which type and operator of
+// Predefined datatypes and operators of all ABIs: which handle means which type and operator of
 // kernel/update.h. It must not call MPI: handles are known before MPI_Init.
 #include "predefined.h"
 
@@ -11,26 +11,17 @@
 // 1 where a Fortran REAL*16 is a C long double.
 enum { QUAD_IS_LONG_DOUBLE = LDBL_MANT_DIG == 113 };
 
-struct named_type {
+// A handle in each ABI; 0: the MPI has none.
+struct named {
 	const char *object; // of Open MPI
-	uint32_t mpich;     // 0: only Open MPI has it
-	enum type_class class;
+	uint32_t mpich, standard;
+	int meaning; // enum type_class, enum k_update_op
 };
-static const struct named_type named_types[] = {
-#define BOTH(class, name, open, mpich) { #open, (uint32_t)mpich, class },
-#define ONLY_OPEN(class, name, open)   { #open, 0, class },
-	ABI_TYPES(BOTH) ABI_TYPES_OPEN(ONLY_OPEN)
+#define NAMED(meaning, name, open, mpich, standard) { #open, (uint32_t)mpich, standard, meaning },
+static const struct named named_types[] = {
+	ABI_TYPES(NAMED) ABI_TYPES_NOT_MPICH(NAMED) ABI_TYPES_OPEN(NAMED)
 };
-
-struct named_op {
-	const char *object;
-	uint32_t mpich;
-	int op;
-};
-static const struct named_op named_ops[] = {
-#define OP(op, name, open, mpich) { #open, (uint32_t)mpich, op },
-	ABI_OPS(OP)
-};
+static const struct named named_ops[] = { ABI_OPS(NAMED) };
 
 enum {
 	TYPES = sizeof named_types / sizeof named_types[0],
@@ -60,22 +51,28 @@ static void enter_op(handle op, int meaning)
 	ops[i].op = meaning;
 }
 
+static handle handle_of(const struct named *n)
+{
+	switch (abi.flavour) {
+	case BOOT_MPI_OPEN:     return (handle)real_object(n->object);
+	case BOOT_MPI_STANDARD: return n->standard;
+	default:                return n->mpich;
+	}
+}
+
 void predefined_open(void)
 {
 	for (int i = 0; i < TYPES; i++)
-		types[i] = abi.pointers ? (handle)real_object(named_types[i].object) :
-					  named_types[i].mpich;
+		types[i] = handle_of(&named_types[i]);
 	for (int i = 0; i < OPS; i++)
-		enter_op(abi.pointers ? (handle)real_object(named_ops[i].object) :
-					named_ops[i].mpich,
-			named_ops[i].op);
+		enter_op(handle_of(&named_ops[i]), named_ops[i].meaning);
 }
 
 enum type_class predefined_class(handle type)
 {
 	for (int i = 0; i < TYPES; i++)
 		if (types[i] == type && type)
-			return named_types[i].class;
+			return (enum type_class)named_types[i].meaning;
 	return TYPE_NONE;
 }
 

@@ -31,7 +31,8 @@ void *real_object(const char *name) { return dlsym(hidden ? hidden : RTLD_DEFAUL
 // Does not load an MPI, but takes one that is loaded.
 static bool find_library(void)
 {
-	static const char *const sonames[] = { "libmpi.so.40", "libmpich.so.12", "libmpi.so.12" };
+	static const char *const sonames[] = { "libmpi.so.40", "libmpich.so.12", "libmpi.so.12",
+		"libmpi_abi.so.1" };
 	hidden = NULL;
 	if (real_function("PMPI_Init"))
 		return true;

@@ -3,7 +3,7 @@
 // complete. An operation that is done already gets the MPI's request of a message from
 // MPI_PROC_NULL, which is complete. One that is not gets a generalised request, whose operation is
 // looked at while the MPI waits: MPICH polls such a request itself, Open MPI calls `progress` from
-// its progress engine. Where a MPI does neither, the call waits.
+// its progress engine. Where an MPI does neither, the call waits.
 #include "rma.h"
 
 #include <pthread.h>
@@ -106,6 +106,12 @@ static int poll_some(int n, void **extra, double timeout, void *status)
 	return 0;
 }
 
+// True in Open MPI, whatever its ABI.
+static bool by_progress(void)
+{
+	return abi.flavour != BOOT_MPI_MPICH && real.progress_register != NULL;
+}
+
 // Open MPI, in every call that may wait. Returns how many have been completed.
 static int progress(void)
 {
@@ -132,7 +138,7 @@ static int progress(void)
 // MPICH does not poll in this function.
 PUBLIC int PMPI_Request_get_status(handle request, int *flag, void *status)
 {
-	if (abi_open() && !abi.pointers)
+	if (abi_open() && !by_progress())
 		progress();
 	return real.Request_get_status(request, flag, status);
 }
@@ -142,10 +148,10 @@ RMA_ALIAS(Request_get_status)
 
 static bool can_poll(void)
 {
-	if (!abi.pointers)
+	if (!by_progress())
 		return real.grequest_poll != NULL;
 	pthread_mutex_lock(&open.lock);
-	if (!open.registered && real.progress_register)
+	if (!open.registered)
 		open.registered = real.progress_register(progress) == 0;
 	pthread_mutex_unlock(&open.lock);
 	return open.registered;
@@ -153,7 +159,7 @@ static bool can_poll(void)
 
 static int start(struct pending *p)
 {
-	int failed = abi.pointers ?
+	int failed = by_progress() ?
 		real.Grequest_start(query, release, cancel, p, &p->request) :
 		real.grequest_poll(query, release, cancel, poll_one, poll_some, p, &p->request);
 	if (failed)

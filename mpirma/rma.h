@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Shared by the C files of libarmci-mpirma.so: a window as this library knows it, what is known of
 // the MPI in the process (constants, its own functions, datatypes), and how errors are raised. One
-// binary serves both ABIs: handles are pointers in Open MPI and ints in MPICH, so they are
-// uintptr_t here. It must not include mpi.h.
+// binary serves all ABIs: handles are pointers in Open MPI and in MPI 5's standard ABI, and ints in
+// MPICH, so they are uintptr_t here. It must not include mpi.h.
 #ifndef MPIRMA_RMA_H
 #define MPIRMA_RMA_H
 
@@ -12,6 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "../internal/bootstrap/mpi_flavour.h"
 #include "../internal/kernel/kernel.h"
 #include "../internal/shm/shm.h"
 
@@ -23,12 +24,12 @@
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
-typedef intptr_t aint;    // MPI_Aint of both ABIs
-typedef int64_t  count_t; // MPI_Count of both ABIs
+typedef intptr_t aint;    // MPI_Aint of all ABIs
+typedef int64_t  count_t; // MPI_Count of all ABIs
 
 // A handle of the program's MPI: a pointer, or an int in the low 32 bits. An int argument in a
 // 64-bit register or stack slot has undefined upper bits: every handle that comes from a program
-// goes through rma_handle. 0 is no handle of either ABI.
+// goes through rma_handle. 0 is no handle of any ABI.
 typedef uintptr_t handle;
 
 /* the program's MPI (abi.c) -------------------------------------------------------------------- */
@@ -37,7 +38,8 @@ enum rma_flavor { FLAVOR_CREATE, FLAVOR_ALLOCATE, FLAVOR_DYNAMIC, FLAVOR_SHARED 
 
 // Constants that differ between the ABIs. Filled by abi_open.
 struct abi {
-	bool pointers; // handles are pointers: Open MPI. Else ints: the MPICH family
+	enum boot_mpi_flavour flavour;
+	bool pointers; // handles are pointers. Else ints: the MPICH family
 	int proc_null, undefined, root;
 	int lock_exclusive, lock_shared;
 	int mode_nocheck, mode_nostore, mode_noput, mode_noprecede, mode_nosucceed;
@@ -54,7 +56,7 @@ struct abi {
 	int comm_identical, comm_congruent; // not used by handles: results of MPI_Comm_compare
 	int max_info_key, max_info_val, max_object_name; // bytes, with the 0 at the end
 	// of datatypes
-	int combiner_named, order_c, distribute_none, distribute_block, distribute_default;
+	int order_c, distribute_none, distribute_block, distribute_default;
 	handle win_null, comm_null, comm_world, comm_self, info_null, datatype_null, request_null,
 		group_null, group_empty, op_null, op_replace, op_no_op, op_sum, op_max, op_min,
 		byte, int_type, int64_type, errors_are_fatal, errors_return,
@@ -65,6 +67,9 @@ extern struct abi abi;
 // True if the MPI in the process can be used; called first by every public function that may come
 // before MPI_Init.
 bool abi_open(void);
+// What the MPI that cannot be used says of itself, one line; "": there is none, or it lacks
+// functions.
+const char *abi_unknown(void);
 
 static inline handle rma_handle(handle h) { return abi.pointers ? h : (uint32_t)h; }
 // Writes a handle to where the program's MPI keeps one: 8 bytes, or 4.

@@ -10,7 +10,7 @@
 #include "../internal/kernel/update.h"
 #include "../internal/transport/fast.h"
 
-enum { RMA_OK = 0 }; // MPI_SUCCESS of both ABIs
+enum { RMA_OK = 0 }; // MPI_SUCCESS of all ABIs
 
 // What this process is in the job, written by Go when the library starts.
 struct rma_job {

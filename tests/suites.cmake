@@ -121,6 +121,12 @@ armci_suite(fault/strangers/pmi SCRIPT ${here}/fault/strangers.sh LABEL fault TI
 armci_suite(fault/mistakes SCRIPT ${here}/fault/mistakes.sh LABEL fault TIMEOUT 200)
 armci_suite(fault/messages SCRIPT ${here}/fault/messages.sh LABEL fault TIMEOUT 200)
 
+# MPI 5's standard ABI over a stub of it, and that no MPI is taken for another.
+foreach(part values programs windows known)
+  armci_suite(abi/standard/${part} SCRIPT ${here}/abi/standard/run.sh LABEL abi TIMEOUT 300
+    ARGS ${part})
+endforeach()
+
 armci_suite(stats SCRIPT ${here}/stats/run.sh LABEL stats TIMEOUT 200)
 
 armci_suite(limited SCRIPT ${here}/limited/run.sh LABEL ga TIMEOUT 100 COMPILES) # it sleeps

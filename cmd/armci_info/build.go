@@ -32,6 +32,7 @@ var mpis = []struct {
 }{
 	{"Open MPI", []string{"libmpi.so.40"}},
 	{"MPICH family", []string{"libmpich.so.12", "libmpi.so.12"}},
+	{"MPI's standard ABI", []string{"libmpi_abi.so.1"}},
 }
 
 // showBuild prints the version, what it was built with, and which libraries and MPIs are installed.

@@ -20,8 +20,8 @@ import (
 // What all ranks must know of each other is exchanged in two levels, so that a large job
 // exchanges a string per node, not per rank. Strings may differ in length.
 type Job interface {
-	// Kind names what started the job: "mpi (Open MPI)", "mpi (MPICH)", "armcirun", "srun
-	// (PMI-2)", "mpirun (PMIx)", "single".
+	// Kind names what started the job: "mpi (Open MPI)", "mpi (MPICH)", "mpi (MPICH, standard
+	// ABI)", "armcirun", "srun (PMI-2)", "mpirun (PMIx)", "single".
 	Kind() string
 	Rank() int
 	Size() int

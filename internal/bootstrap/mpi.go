@@ -64,7 +64,7 @@ func WhileWaiting() unsafe.Pointer {
 
 func (m *mpiLibrary) present() bool { return m.flavour != C.BOOT_MPI_NONE }
 func (m *mpiLibrary) usable() bool {
-	return m.flavour == C.BOOT_MPI_OPEN || m.flavour == C.BOOT_MPI_MPICH
+	return m.present() && m.flavour != C.BOOT_MPI_UNKNOWN
 }
 func (m *mpiLibrary) initialised() bool { return m.present() && C.boot_mpi_initialized() != 0 }
 func (m *mpiLibrary) finalized() bool   { return m.present() && C.boot_mpi_finalized() != 0 }
@@ -80,17 +80,43 @@ func (m *mpiLibrary) version() string {
 }
 
 func (m *mpiLibrary) unusable() error {
-	return fmt.Errorf("the MPI in this process (%q) is neither Open MPI nor of the MPICH "+
-		"family", m.version())
+	var major, minor C.int
+	which := ""
+	if C.boot_mpi_abi_version(&major, &minor) != 0 {
+		which = fmt.Sprintf(", standard ABI %d.%d", major, minor)
+	}
+	return fmt.Errorf("the MPI in this process (%q%s) is none that this library knows: %s",
+		m.version(), which, C.BOOT_MPI_KNOWN)
 }
 
-func (m *mpiLibrary) isOpenMPI() bool { return m.flavour == C.BOOT_MPI_OPEN }
+// isOpenMPI tells whether Open MPI's launcher starts programs of this MPI, whatever its ABI.
+func (m *mpiLibrary) isOpenMPI() bool { return m.name() == openMPI }
 
+const openMPI = "Open MPI"
+
+// name is that of the implementation.
 func (m *mpiLibrary) name() string {
-	if m.isOpenMPI() {
-		return "Open MPI"
+	switch {
+	case m.flavour == C.BOOT_MPI_OPEN:
+		return openMPI
+	case m.flavour != C.BOOT_MPI_STANDARD:
+		return "MPICH"
 	}
-	return "MPICH"
+	version := m.version()
+	for _, name := range []string{openMPI, "MPICH"} {
+		if strings.HasPrefix(version, name) {
+			return name
+		}
+	}
+	return version
+}
+
+// kind is the name, and the ABI where it is not the implementation's own.
+func (m *mpiLibrary) kind() string {
+	if m.flavour == C.BOOT_MPI_STANDARD {
+		return m.name() + ", standard ABI"
+	}
+	return m.name()
 }
 
 func (m *mpiLibrary) world() uintptr { return uintptr(C.boot_mpi_comm_world()) }
@@ -164,8 +190,8 @@ func CommBytes() int {
 	return int(unsafe.Sizeof(uintptr(0)))
 }
 
-// ThreadLevel returns the result of MPI_Query_thread (0 single .. 3 multiple), and
-// whether MPI is running.
+// ThreadLevel returns the result of MPI_Query_thread, in the numbers of that MPI (which ascend, and
+// are other ones in the standard ABI), and whether MPI is running.
 func ThreadLevel() (level int, running bool) {
 	mpi := findMPI()
 	if !mpi.active() || !mpi.usable() {

@@ -19,13 +19,13 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#define MPICH_COMM_WORLD 0x44000000
-#define MPICH_COMM_NULL  0x04000000
-#define MPICH_BYTE       0x4c00010d
-#define THREAD_FUNNELED  1         /* in both, as the next one */
-#define THREAD_MULTIPLE  3
-#define UNUSUAL_TAG      32767     /* the largest that every MPI has */
-#define VERSION_BYTES    8192      /* at least MPI_MAX_LIBRARY_VERSION_STRING of any flavour */
+#define MPICH_COMM_WORLD    0x44000000
+#define MPICH_COMM_NULL     0x04000000
+#define MPICH_BYTE          0x4c00010d
+#define STANDARD_COMM_WORLD 0x101
+#define STANDARD_COMM_NULL  0x100
+#define STANDARD_BYTE       0x247
+#define UNUSUAL_TAG         32767     /* the largest that every MPI has */
 
 typedef void anyfn(void);
 
@@ -37,12 +37,15 @@ typedef void anyfn(void);
 				X(MPI_Comm_create_group) X(MPI_Comm_split) X(MPI_Bcast) \
 					X(MPI_Allgather) X(MPI_Allgatherv) X(MPI_Iprobe) \
 						X(MPI_Abort)
+#define OPTIONAL(X) \
+	X(MPI_Abi_get_version)
 #define OBJECTS(X) \
 	X(ompi_mpi_comm_world) X(ompi_mpi_comm_null) X(ompi_mpi_byte)
 
 #define WEAK_FUNCTION(name) extern anyfn name __attribute__((weak));
 #define WEAK_OBJECT(name)   extern char name[] __attribute__((weak));
 FUNCTIONS(WEAK_FUNCTION)
+OPTIONAL(WEAK_FUNCTION)
 OBJECTS(WEAK_OBJECT)
 
 #define SLOT_FUNCTION(name) anyfn *name;
@@ -50,6 +53,7 @@ OBJECTS(WEAK_OBJECT)
 static struct {
 	int flavour;
 	FUNCTIONS(SLOT_FUNCTION)
+	OPTIONAL(SLOT_FUNCTION)
 	OBJECTS(SLOT_OBJECT)
 } mpi;
 
@@ -60,26 +64,39 @@ static anyfn *function_named(const char *name)
 	return symbol.code;
 }
 
-static int any_is_missing(void)
+static int missing_functions(void)
 {
 	int missing = 0;
 #define COUNT(name) missing += mpi.name == NULL;
 	FUNCTIONS(COUNT)
-	if (mpi.ompi_mpi_comm_world) {
-		OBJECTS(COUNT)
-	}
 	return missing;
 }
 
-static int flavour_of_version(void)
+static int missing_objects(void)
 {
-	static const char *const family[] = { "MPICH", "MVAPICH", "Intel(R) MPI", "ParaStation" };
+	int missing = 0;
+	OBJECTS(COUNT)
+	return missing;
+}
+
+/* The file that a function is in. */
+static const char *library_of(anyfn *function)
+{
+	union { anyfn *code; void *data; } address = { function };
+	Dl_info info;
+	return dladdr(address.data, &info) ? info.dli_fname : NULL;
+}
+
+/* Of an MPI that has all functions. */
+static int flavour_found(void)
+{
 	char text[256];
 	boot_mpi_version(text, sizeof text);
-	for (size_t i = 0; i < sizeof family / sizeof family[0]; i++)
-		if (strstr(text, family[i]))
-			return BOOT_MPI_MPICH;
-	return BOOT_MPI_UNKNOWN;
+	int flavour = boot_mpi_flavour_of((int (*)(int *, int *))mpi.MPI_Abi_get_version,
+		library_of(mpi.MPI_Get_library_version), mpi.ompi_mpi_comm_world != NULL, text);
+	if (flavour == BOOT_MPI_OPEN && missing_objects())
+		return BOOT_MPI_UNKNOWN;
+	return flavour;
 }
 
 /*
@@ -101,28 +118,26 @@ int boot_mpi_find(void)
 #define FIND_FUNCTION(name) mpi.name = name ? name : function_named(#name);
 #define FIND_OBJECT(name)   mpi.name = name ? (void *)name : dlsym(RTLD_DEFAULT, #name);
 	FUNCTIONS(FIND_FUNCTION)
+	OPTIONAL(FIND_FUNCTION)
 	OBJECTS(FIND_OBJECT)
 	if (mpi.MPI_Init == NULL)
 		return BOOT_MPI_NONE;
-	if (any_is_missing())
-		mpi.flavour = BOOT_MPI_UNKNOWN;
-	else if (mpi.ompi_mpi_comm_world)
-		mpi.flavour = BOOT_MPI_OPEN;
-	else
-		mpi.flavour = flavour_of_version();
+	mpi.flavour = missing_functions() ? BOOT_MPI_UNKNOWN : flavour_found();
 	return mpi.flavour;
 }
 
 /*
  * The linker drops an MPI library of which the program names no symbol, as one
  * that leaves MPI_Init to armci_msg_init. Then the launcher's MPI is loaded by
- * the sonames of its ABI.
+ * the sonames of its ABI. The soname of the standard ABI is the same for every
+ * MPI, so it comes last.
  */
-int boot_mpi_load(int flavour)
+int boot_mpi_load(int family)
 {
-	static const char *const open[] = { "libmpi.so.40", NULL };
-	static const char *const mpich[] = { "libmpich.so.12", "libmpi.so.12", NULL };
-	for (const char *const *name = flavour == BOOT_MPI_OPEN ? open : mpich; *name; name++)
+	static const char *const open[] = { "libmpi.so.40", "libmpi_abi.so.1", NULL };
+	static const char *const mpich[] = { "libmpich.so.12", "libmpi.so.12", "libmpi_abi.so.1",
+		NULL };
+	for (const char *const *name = family == BOOT_MPI_OPEN ? open : mpich; *name; name++)
 		if (dlopen(*name, RTLD_NOW | RTLD_GLOBAL))
 			break;
 	return boot_mpi_find();
@@ -130,7 +145,7 @@ int boot_mpi_load(int flavour)
 
 void boot_mpi_version(char *text, int bytes)
 {
-	static char whole[VERSION_BYTES];
+	static char whole[BOOT_MPI_VERSION_BYTES];
 	int length = 0;
 	if (mpi.MPI_Get_library_version)
 		((int (*)(char *, int *))mpi.MPI_Get_library_version)(whole, &length);
@@ -192,14 +207,37 @@ void boot_mpi_finalize_at_exit(void)
 	on_exit(finalize_at_exit, NULL);
 }
 
+int boot_mpi_abi_version(int *major, int *minor)
+{
+	*major = -1;
+	return mpi.MPI_Abi_get_version &&
+		((int (*)(int *, int *))mpi.MPI_Abi_get_version)(major, minor) == 0 && *major != -1;
+}
+
+/* A handle of the flavour: the address of an object of Open MPI, or a constant. */
+static uintptr_t handle_of(const void *open, uintptr_t standard, uintptr_t mpich)
+{
+	switch (mpi.flavour) {
+	case BOOT_MPI_OPEN:     return (uintptr_t)open;
+	case BOOT_MPI_STANDARD: return standard;
+	default:                return mpich;
+	}
+}
+
 uintptr_t boot_mpi_comm_world(void)
 {
-	return mpi.flavour == BOOT_MPI_OPEN ? (uintptr_t)mpi.ompi_mpi_comm_world : MPICH_COMM_WORLD;
+	return handle_of(mpi.ompi_mpi_comm_world, STANDARD_COMM_WORLD, MPICH_COMM_WORLD);
 }
 
 uintptr_t boot_mpi_comm_null(void)
 {
-	return mpi.flavour == BOOT_MPI_OPEN ? (uintptr_t)mpi.ompi_mpi_comm_null : MPICH_COMM_NULL;
+	return handle_of(mpi.ompi_mpi_comm_null, STANDARD_COMM_NULL, MPICH_COMM_NULL);
+}
+
+/* MPI_BYTE of a flavour whose handles are pointers. */
+static void *pointer_byte(void)
+{
+	return (void *)handle_of(mpi.ompi_mpi_byte, STANDARD_BYTE, 0);
 }
 
 /* The functions that touch handles, once per type of handle. */
@@ -211,7 +249,7 @@ static uintptr_t int_to(int h) { return (uint32_t)h; }
 
 #define HANDLE void *
 #define NAME(verb) pointer_##verb
-#define BYTE mpi.ompi_mpi_byte
+#define BYTE pointer_byte()
 #include "mpi_handles.h"
 
 #define HANDLE int
@@ -220,7 +258,7 @@ static uintptr_t int_to(int h) { return (uint32_t)h; }
 #include "mpi_handles.h"
 
 #define DISPATCH(verb, ...) \
-	(mpi.flavour == BOOT_MPI_OPEN ? pointer_##verb(__VA_ARGS__) : int_##verb(__VA_ARGS__))
+	(mpi.flavour == BOOT_MPI_MPICH ? int_##verb(__VA_ARGS__) : pointer_##verb(__VA_ARGS__))
 
 int boot_mpi_rank_size(uintptr_t comm, int *rank, int *size)
 {
@@ -260,12 +298,13 @@ int boot_mpi_allgatherv(const void *mine, int bytes, void *all, const int *count
  */
 void boot_mpi_go_on(void)
 {
-	int level = 0, mine = 0;
+	int standard = mpi.flavour == BOOT_MPI_STANDARD, level = 0, mine = 0;
+	int funneled = standard ? 1024 : 1, multiple = standard ? 4096 : 3; /* MPI_THREAD_ */
 	if (!boot_mpi_initialized() || boot_mpi_finalized())
 		return;
 	boot_mpi_thread_level(&level);
-	if (level <= THREAD_FUNNELED)
+	if (level <= funneled)
 		((int (*)(int *))mpi.MPI_Is_thread_main)(&mine);
-	if (level == THREAD_MULTIPLE || mine)
+	if (level == multiple || mine)
 		DISPATCH(probe, boot_mpi_comm_world());
 }

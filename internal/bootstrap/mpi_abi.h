@@ -3,11 +3,12 @@
 /*
  * The few MPI functions that bootstrap needs, callable without knowing at
  * compile time which MPI, if any, will be in the process. It must not include
- * mpi.h: Open MPI and MPICH disagree about the type of every handle, and one
- * library serves both.
+ * mpi.h: MPIs disagree about the type and value of every handle, and one
+ * library serves all.
  *
- * Handles are passed as uintptr_t. Open MPI's are pointers; those of the MPICH
- * family are ints, kept here in the low 32 bits with the upper ones zero.
+ * Handles are passed as uintptr_t. Open MPI's and those of the standard ABI are
+ * pointers; those of the MPICH family are ints, kept here in the low 32 bits
+ * with the upper ones zero.
  * Functions return MPI's own return code, 0 for success, and expect that
  * boot_mpi_find found an MPI; those that touch handles, that it is initialised.
  */
@@ -16,19 +17,15 @@
 
 #include <stdint.h>
 
-#pragma GCC visibility push(hidden)
+#include "mpi_flavour.h"
 
-enum boot_mpi_flavour {
-	BOOT_MPI_NONE,    /* no MPI in the process */
-	BOOT_MPI_OPEN,    /* handles are pointers to objects of Open MPI */
-	BOOT_MPI_MPICH,   /* the common ABI of MPICH, Intel MPI, MVAPICH, ... */
-	BOOT_MPI_UNKNOWN  /* an MPI of neither kind: cannot be used */
-};
+#pragma GCC visibility push(hidden)
 
 /* Looks for an MPI; may be called again, a found one is not looked for twice. */
 int boot_mpi_find(void);
-/* The same after loading the library of a flavour, BOOT_MPI_OPEN or BOOT_MPI_MPICH. */
-int boot_mpi_load(int flavour);
+/* The same after loading an MPI of a launcher's family, BOOT_MPI_OPEN or BOOT_MPI_MPICH: the
+ * library of its own ABI, else that of the standard ABI. */
+int boot_mpi_load(int family);
 
 /* Text of MPI_Get_library_version, one line, cut to `bytes`; "" if there is none. */
 void boot_mpi_version(char *text, int bytes);
@@ -37,7 +34,10 @@ int boot_mpi_initialized(void);     /* 1 once MPI_Init was called, also after MP
 int boot_mpi_finalized(void);       /* 1 once MPI_Finalize was called */
 int boot_mpi_init(void *argc, void *argv);   /* argc: int *, argv: char ***, or both null */
 int boot_mpi_finalize(void);
-int boot_mpi_thread_level(int *level);       /* MPI_Query_thread */
+/* MPI_Query_thread: in the numbers of that MPI, which ascend from MPI_THREAD_SINGLE, 0. */
+int boot_mpi_thread_level(int *level);
+/* The version of MPI's standard ABI that the MPI says it has; 0: it has none. */
+int boot_mpi_abi_version(int *major, int *minor);
 
 /*
  * What a thread does again and again while it waits in a call of this library: MPI gets a chance to

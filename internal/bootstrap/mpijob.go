@@ -50,7 +50,7 @@ func duplicate(comm uintptr) (uintptr, error) {
 	return uintptr(made), err
 }
 
-func (j *mpiJob) Kind() string       { return "mpi (" + j.mpi.name() + ")" }
+func (j *mpiJob) Kind() string       { return "mpi (" + j.mpi.kind() + ")" }
 func (j *mpiJob) Rank() int          { return j.rank }
 func (j *mpiJob) Size() int          { return j.size }
 func (j *mpiJob) WorldComm() uintptr { return j.appComm }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Handles of mpi4py's communicators, in and out: a pointer with Open MPI, an int with MPICH. The
-only module that imports mpi4py.
+"""Handles of mpi4py's communicators, in and out: a pointer with Open MPI and the standard ABI, an
+int with MPICH. The only module that imports mpi4py.
 """
 
 from __future__ import annotations

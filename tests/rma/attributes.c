@@ -141,7 +141,11 @@ static void group_and_handle(MPI_Win win)
 	CHECK_INT(result, MPI_IDENT);
 	CHECK_MPI(MPI_Group_free(&of_window));
 	CHECK_MPI(MPI_Group_free(&of_world));
+#ifdef MPI_ABI_VERSION // MPI 5
+	CHECK(MPI_Win_fromint(MPI_Win_toint(win)) == win);
+#else
 	CHECK(MPI_Win_f2c(MPI_Win_c2f(win)) == win);
+#endif
 }
 
 // The program's handler is called with the window, by an error and by MPI_Win_call_errhandler.
