@@ -140,8 +140,9 @@ var allowed = map[string]string{
 // headers lists directories whose headers a package may include although it may not import them.
 var headers = map[string]string{
 	// the public headers; the shared memory that the node's fast path reads
-	"capi":   "include internal/shm",
-	"mpirma": "internal/shm", // the same, for windows
+	"capi": "include internal/shm",
+	// the same, for windows; the one rule which ABI an MPI has (mpi_flavour.h)
+	"mpirma": "internal/shm internal/bootstrap",
 	// coarrays are a client of the public headers, which are on its include path
 	"caf": "",
 }

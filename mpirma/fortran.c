@@ -7,7 +7,7 @@
 #include "rma.h"
 
 typedef void get_attr(const int *win, const int *keyval, aint *value, int *flag, int *ierror);
-typedef int get_attr_of_mpich(int win, int keyval, void *value, int *flag, int kind);
+typedef int get_attr_of_mpich(handle win, int keyval, void *value, int *flag, int kind);
 
 static int function_missing(const char *name)
 {
@@ -51,8 +51,9 @@ void pmpi_win_get_attr_(const int *win, const int *keyval, aint *value, int *fla
 	by_open_mpi("pmpi_win_get_attr_", win, keyval, value, flag, ierror);
 }
 
-// Fortran's keyvals are C's and 1. MPICH may call this function for C, too.
-int MPII_Win_get_attr(int win, int keyval, void *value, int *flag, int kind)
+// Fortran's keyvals are C's and 1. MPICH may call this function for C, too. All bits of the handle
+// are passed on: its libmpi_abi has the function, too.
+int MPII_Win_get_attr(handle win, int keyval, void *value, int *flag, int kind)
 {
 	get_attr_of_mpich *mpi = abi_open() ?
 		(get_attr_of_mpich *)real_function("MPII_Win_get_attr") :
@@ -60,7 +61,7 @@ int MPII_Win_get_attr(int win, int keyval, void *value, int *flag, int kind)
 	if (!mpi)
 		return function_missing("MPII_Win_get_attr");
 	int failed = mpi(win, keyval, value, flag, kind);
-	struct rma_win *w = failed ? NULL : rma_known(rma_handle((handle)win));
+	struct rma_win *w = failed ? NULL : rma_known(rma_handle(win));
 	if (w)
 		predefined(w, keyval - 1, value);
 	return failed;

@@ -129,20 +129,25 @@ DEFINE(int, Type_create_darray, int size, int rank, int n, const int *sizes, con
 	return out_code(code);
 }
 
-// The order, and how a dimension is distributed, are among the integers.
+// The order, and how a dimension is distributed, are among the integers. STANDARD_ARRAYS=openmpi:
+// they have the numbers of Open MPI's own ABI, as in its libmpi_abi of version 6.0.
 static void out_integers(int combiner, int n, int *ints)
 {
-	if (combiner == MPI_COMBINER_SUBARRAY)
-		ints[n - 1] = out_order(ints[n - 1]);
+	const char *numbers = getenv("STANDARD_ARRAYS");
+	int open = numbers && strcmp(numbers, "openmpi") == 0, *order = &ints[n - 1];
+	if (combiner != MPI_COMBINER_SUBARRAY && combiner != MPI_COMBINER_DARRAY)
+		return;
+	*order = open ? *order != MPI_ORDER_C : out_order(*order);
 	if (combiner != MPI_COMBINER_DARRAY)
 		return;
 	int dimensions = ints[2], *how = ints + 3 + dimensions, *given = how + dimensions;
 	for (int i = 0; i < dimensions; i++) {
-		how[i] = out_distribution(how[i]);
+		int number = how[i] == MPI_DISTRIBUTE_BLOCK ? 0 :
+			how[i] == MPI_DISTRIBUTE_CYCLIC ? 1 : 2;
+		how[i] = open ? number : out_distribution(how[i]);
 		if (given[i] == MPI_DISTRIBUTE_DFLT_DARG)
-			given[i] = STANDARD_DEFAULT;
+			given[i] = open ? -1 : STANDARD_DEFAULT;
 	}
-	ints[n - 1] = out_order(ints[n - 1]);
 }
 
 DEFINE(int, Type_get_contents, std type, int n, int naints, int ntypes, int *ints, MPI_Aint *aints,

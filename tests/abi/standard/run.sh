@@ -110,6 +110,11 @@ windows() {
 		run "windows: $name on 2 nodes with 2 ranks each" 0 $launch 4 \
 			"$SOURCE/tests/hosts/pretend.sh" 2 4 "$BUILD/bin/armci-mpirma" ./rma_$name
 	done
+	[ -n "${STANDARD_CC:-}" ] ||
+		# shellcheck disable=SC2086
+		run "windows: arrays with the numbers of Open MPI's own ABI" 0 \
+			env STANDARD_ARRAYS=openmpi $launch 4 "$BUILD/bin/armci-mpirma" \
+			./rma_datatypes
 	# Windows are really ours.
 	# shellcheck disable=SC2086
 	run "windows: recorded" 0 env ARMCI_STATS=1 $launch 2 "$BUILD/bin/armci-mpirma" \
