@@ -122,7 +122,7 @@ armci_suite(fault/mistakes SCRIPT ${here}/fault/mistakes.sh LABEL fault TIMEOUT 
 armci_suite(fault/messages SCRIPT ${here}/fault/messages.sh LABEL fault TIMEOUT 200)
 
 # MPI 5's standard ABI over a stub of it, and that no MPI is taken for another.
-foreach(part values programs windows known)
+foreach(part values programs windows more known)
   armci_suite(abi/standard/${part} SCRIPT ${here}/abi/standard/run.sh LABEL abi TIMEOUT 300
     ARGS ${part})
 endforeach()

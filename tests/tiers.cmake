@@ -10,7 +10,7 @@ set(full
   "^c/.*/(single|armcirun)/n[1359]/"
   "^c/model_long/" "^c/idle/"
   "^fortran/.*/n1/" "^fortran/(atomics|calls|scopes|vectors)/(openmpi|mpich)/"
-  "^ga/"
+  "^ga/" "^abi/standard/more$"
   "^fault/"
   "^(nodes|hosts)/"
   "^softverbs/(transport|programs|hosts)/"

@@ -5,7 +5,7 @@
 # which: by MPI_Abi_get_version first; one that is not known is refused with a line that says so.
 #
 #   BUILD=... SOURCE=... WORK=... CC_none=... CC_mpich=... RUN_mpich="... -n 2"
-#   [CC_openmpi RUN_openmpi] sh run.sh [values|programs|windows|known]...
+#   [CC_openmpi RUN_openmpi] sh run.sh [values|programs|windows|more|known]...
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../../.." && pwd)}
@@ -95,21 +95,32 @@ layouts() {
 	run "layouts of ARMCI-MPI" 0 $launch 2 ./layouts
 }
 
-# Programs of windows, compiled without libarmci.
-windows() {
-	export MODEL_SECONDS=1
-	programs="create allocate shared dynamic fence pscw lock flush put_get accumulate
-		get_accumulate fetch_op cas order datatypes requests attributes shared_query errors
-		goes_on comms progress at_delete threads scattered model"
-	for name in $programs; do
+# of_windows PROGRAM...: programs of windows, compiled without libarmci, on 4 ranks of one node.
+of_windows() {
+	for name; do
 		# shellcheck disable=SC2086
 		must $cc $flags -o "rma_$name" "$SOURCE/tests/rma/$name.c" -lm -lpthread
 		# shellcheck disable=SC2086
 		run "windows: $name on 4 ranks" 0 $launch 4 "$BUILD/bin/armci-mpirma" ./rma_$name
+	done
+}
+
+# between PROGRAM...: the same ones on two pretended nodes.
+between() {
+	for name; do
 		# shellcheck disable=SC2086
 		run "windows: $name on 2 nodes with 2 ranks each" 0 $launch 4 \
 			"$SOURCE/tests/hosts/pretend.sh" 2 4 "$BUILD/bin/armci-mpirma" ./rma_$name
 	done
+}
+
+# What differs between the ABIs: constants, attributes, datatypes, error classes, callbacks,
+# requests.
+windows() {
+	export MODEL_SECONDS=1
+	of_windows create shared dynamic pscw lock put_get accumulate fetch_op datatypes requests \
+		attributes errors at_delete
+	between put_get accumulate pscw lock requests datatypes
 	[ -n "${STANDARD_CC:-}" ] ||
 		# shellcheck disable=SC2086
 		run "windows: arrays with the numbers of Open MPI's own ABI" 0 \
@@ -120,6 +131,16 @@ windows() {
 	run "windows: recorded" 0 env ARMCI_STATS=1 $launch 2 "$BUILD/bin/armci-mpirma" \
 		./rma_put_get
 	says err 'MPI_Put'
+}
+
+more() {
+	export MODEL_SECONDS=1
+	rest="allocate fence flush get_accumulate cas order shared_query goes_on comms progress
+		threads scattered model"
+	# shellcheck disable=SC2086
+	of_windows $rest
+	# shellcheck disable=SC2086
+	between $rest
 }
 
 # other FLAVOUR COMPILER LAUNCHER NAME: that MPI, which is not of the standard ABI.
@@ -166,6 +187,11 @@ known() {
 	other mpich "${CC_mpich:-}" "${RUN_mpich:-}" MPICH
 	# shellcheck disable=SC2086
 	other openmpi "${CC_openmpi:-}" "${RUN_openmpi:-}" "Open MPI"
+	if [ -z "${STANDARD_CC:-}" ]; then
+		compile draft "$SOURCE/tests/abi/programs/comm_world.c"
+		# shellcheck disable=SC2086
+		refused "a libmpi_abi of a draft" env STANDARD_ABI=-1.-1 $launch 2 ./draft
+	fi
 	if [ -x mpich.exe ]; then
 		# shellcheck disable=SC2086
 		refused "an MPI of no known name" ${RUN_mpich% *} 2 env \
@@ -179,7 +205,7 @@ known() {
 	fi
 }
 
-for part in ${*:-values programs windows known}; do
+for part in ${*:-values programs windows more known}; do
 	$part
 done
 echo "$failures failures"
