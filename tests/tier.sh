@@ -40,8 +40,8 @@ mkdir -p Testing
 beside=$((${JOBS:=2} + 1))
 echo "$n tests of the tier \"$tier\", at most $beside processors' worth at a time"
 exec 9>&1 # where tests/progress.sh shows what goes on inside a test
-TEST_PROGRESS=9 $CTEST --output-on-failure --parallel "$beside" --no-tests=error --no-label-summary \
-	--output-log "Testing/$tier.log" -L "^$tier\$" "$@"
+TEST_PROGRESS=9 $CTEST --output-on-failure --parallel "$beside" --no-tests=error \
+	--no-label-summary --output-log "Testing/$tier.log" -L "^$tier\$" "$@"
 status=$?
 
 # The reasons of skipped tests, from what they printed.
