@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The job of a program without MPI that a launcher with PMI-2 or PMIx has started: Slurm's srun,
-// prterun, mpirun. The launcher lets the ranks know where rank 0 listens; there a job server runs,
-// to which all connect as those of armcirun do to theirs.
+// The job of a program without MPI that a launcher with PMI-1, PMI-2 or PMIx has started: Slurm's
+// srun, MPICH's mpiexec, prterun, mpirun. The launcher lets the ranks know where rank 0 listens;
+// there a job server runs, to which all connect as those of armcirun do to theirs.
 
 package bootstrap
 
@@ -49,7 +49,7 @@ var joinCount int
 
 // startPMI joins the job; all ranks of the launcher must.
 func startPMI(s *config.Set, launch config.Launch) (Job, error) {
-	client, err := pmi.Open(pmiInterface(launch))
+	client, err := openPMI(launch, s.Duration("ARMCI_TIMEOUT"))
 	if err != nil {
 		return nil, &noPMIError{err}
 	}
@@ -57,7 +57,7 @@ func startPMI(s *config.Set, launch config.Launch) (Job, error) {
 		return newSingleJob(), nil
 	}
 	j := &pmiJob{client: client, kind: fmt.Sprintf("%s (%v)", launch.Name, client.Interface)}
-	oneHost := client.Local == client.Size || client.Interface == pmi.PMI2 && launch.OneHost
+	oneHost := client.Local == client.Size || client.Interface != pmi.PMIx && launch.OneHost
 	if err := j.join(s, oneHost); err != nil {
 		j.abandonJoin(err)
 		return nil, fmt.Errorf("%s: %w", j.kind, err)
@@ -69,11 +69,24 @@ func startPMI(s *config.Set, launch config.Launch) (Job, error) {
 // noPMIError is the error of a process that cannot talk to its launcher.
 type noPMIError struct{ error }
 
-func pmiInterface(launch config.Launch) pmi.Interface {
-	if launch.PMI == "pmix" {
-		return pmi.PMIx
+var pmiInterfaces = map[string]pmi.Interface{
+	"pmi1": pmi.PMI1, "pmi2": pmi.PMI2, "pmix": pmi.PMIx,
+}
+
+// openPMI asks the launcher by one interface, or by the other that it may have. timeout limits its
+// answers to PMI-1.
+func openPMI(launch config.Launch, timeout time.Duration) (*pmi.Client, error) {
+	server := pmi.Server{Address: launch.PMIAddress, Rank: launch.Rank, Size: launch.Size,
+		Timeout: timeout}
+	client, err := pmi.Open(pmiInterfaces[launch.PMI], server)
+	if launch.PMIElse == "" || !errors.Is(err, pmi.ErrUnavailable) {
+		return client, err
 	}
-	return pmi.PMI2
+	client, other := pmi.Open(pmiInterfaces[launch.PMIElse], server)
+	if other != nil {
+		return nil, fmt.Errorf("%w; %w", err, other)
+	}
+	return client, nil
 }
 
 // join publishes the address of the server in rank 0, and connects to it.

@@ -30,6 +30,8 @@ static void leave(int which)
 static void leave_2(void) { leave(PMI_2); }
 static void leave_x(void) { leave(PMI_X); }
 
+const char *pmi_load(int which) { return client(which)->load(); }
+
 // Some launchers take a process that ends without a word for one that has failed. A process that is
 // told its rank by both interfaces opens one of them.
 const char *pmi_open(int which, struct pmi_place *place)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two clients, alike for Go. One thread at a time calls them, except abort.
+// The clients by library, PMI-2 and PMIx, alike for Go; and what PMI-1, whose client is in Go, does
+// at exit. One thread at a time calls them, except abort.
 #ifndef LIBARMCI_PMI_H
 #define LIBARMCI_PMI_H
 
@@ -9,8 +10,9 @@ struct pmi_place {
 };
 
 struct pmi_client {
-	// Loads the library and joins the job: NULL, or why not. A job is joined once in the life
-	// of a process.
+	// Loads the library: NULL, or why not. The launcher hears nothing of it.
+	const char *(*load)(void);
+	// Joins the job: NULL, or why not. A job is joined once in the life of a process.
 	const char *(*open)(struct pmi_place *place);
 	int (*put)(const char *key, const char *value);
 	int (*fence)(void); // what was put before can be got afterwards; collective
@@ -24,6 +26,7 @@ enum { PMI_2, PMI_X };
 const struct pmi_client *pmi_2(void), *pmi_x(void);
 
 // The same for both; which is one of PMI_2 and PMI_X.
+const char *pmi_load(int which);
 const char *pmi_open(int which, struct pmi_place *place);
 int pmi_put(int which, const char *key, const char *value);
 int pmi_fence(int which);
@@ -32,5 +35,9 @@ void pmi_abort(int which, int status, const char *message);
 
 // Finds a function of a library; false if it has none of that name.
 int pmi_find(void *library, const char *name, void *pointer);
+
+// Arranges for the last line of PMI-1, cmd=finalize, over the socket fd, at exit() or the end of
+// main. The process then waits ms milliseconds at most for the answer.
+void pmi_1_leave_at_exit(int fd, int ms);
 
 #endif
