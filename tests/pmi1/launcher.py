@@ -21,7 +21,8 @@ import time
 class Rank:
     def __init__(self, number, process, sock):
         self.number, self.process, self.sock = number, process, sock
-        self.unread, self.waiting, self.finalized = b"", False, False
+        self.unread = b""
+        self.waiting, self.joined, self.finalized = False, False, False
 
     def answer(self, text):
         try:
@@ -82,7 +83,7 @@ class Job:
             if key.data:
                 self.read(key.data)
         self.check()
-        if not all(rank.finalized for rank in self.ranks):
+        if any(rank.joined and not rank.finalized for rank in self.ranks):
             self.end(1, "a rank has not said cmd=finalize")
 
     def check(self):
@@ -148,6 +149,7 @@ class Job:
         return rank
 
     def agree(self, rank, version):
+        rank.joined = True
         if version == "1":
             rank.answer("cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1")
         elif self.options.other == "end":

@@ -105,6 +105,7 @@ advice='ARMCI_Init: .* libpmi2.so.0 is not installed, or cannot be loaded: insta
 	fail "not every rank says what to install"
 
 # Slurm's plugin for PMI-2 speaks PMI-1, too, for which no library is needed.
+launcher=./start
 export LD_LIBRARY_PATH="$PWD/nowhere"
 correct contiguous "2 4"
 run "PMI-1 without libpmi2" 0 start 4 "$BUILD/bin/armci_info"

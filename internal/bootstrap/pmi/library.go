@@ -66,6 +66,14 @@ func (l library) abort(status int, message string) {
 	C.pmi_abort(C.int(l), C.int(status), m)
 }
 
+// inJob tells whether this process has joined a job, and has not left it.
+func inJob() bool { return C.pmi_in_job() != 0 }
+
+// Leave tells the launcher that this process needs it no longer, as happens at exit otherwise: in
+// programs in Go, which end without that, and before other ranks can notice an exit, since a
+// launcher may kill this process because of what they do then. Only the first call has an effect.
+func Leave() { C.pmi_leave() }
+
 func failed(what string, code C.int) error {
 	if code == 0 {
 		return nil

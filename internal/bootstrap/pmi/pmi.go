@@ -100,8 +100,12 @@ func (c *Client) Get(rank int, key string) (string, error) {
 	return value, c.named(err)
 }
 
-// Abort has the launcher end all ranks, if it can. It may return.
-func (c *Client) Abort(status int, message string) { c.job.abort(status, message) }
+// Abort has the launcher end all ranks, if it can, and this process has not left. It may return.
+func (c *Client) Abort(status int, message string) {
+	if inJob() {
+		c.job.abort(status, message)
+	}
+}
 
 func (c *Client) named(err error) error {
 	if err == nil {

@@ -18,7 +18,7 @@ struct pmi_client {
 	int (*fence)(void); // what was put before can be got afterwards; collective
 	int (*get)(int rank, const char *key, char *value, int bytes);
 	void (*abort)(int status, const char *message); // returns if the launcher cannot be asked
-	void (*close)(void);                            // at exit
+	void (*close)(void);
 };
 
 enum { PMI_2, PMI_X };
@@ -36,8 +36,14 @@ void pmi_abort(int which, int status, const char *message);
 // Finds a function of a library; false if it has none of that name.
 int pmi_find(void *library, const char *name, void *pointer);
 
-// Arranges for the last line of PMI-1, cmd=finalize, over the socket fd, at exit() or the end of
-// main. The process then waits ms milliseconds at most for the answer.
-void pmi_1_leave_at_exit(int fd, int ms);
+// Arranges for what ends the use of an interface, at exit() or the end of main. Some launchers take
+// a process that ends without that for one that has failed.
+void pmi_at_exit(void (*close)(void));
+// That for PMI-1: the line cmd=finalize over the socket fd, to whose answer the process gives ms
+// milliseconds at most.
+void pmi_1_at_exit(int fd, int ms);
+// Does so now; once.
+void pmi_leave(void);
+int pmi_in_job(void); // true from the first of these calls to that of pmi_leave
 
 #endif

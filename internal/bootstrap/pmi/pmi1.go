@@ -60,7 +60,7 @@ func openWire(_ Interface, s Server) (*Client, error) {
 	case err != nil:
 		return nil, fmt.Errorf("%w: use a launcher that answers to PMI-1", err)
 	}
-	C.pmi_1_leave_at_exit(C.int(c.job.(*wireJob).fd), C.int(leaveTime.Milliseconds()))
+	C.pmi_1_at_exit(C.int(c.job.(*wireJob).fd), C.int(leaveTime.Milliseconds()))
 	joined = c
 	return c, nil
 }

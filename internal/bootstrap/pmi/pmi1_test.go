@@ -89,7 +89,7 @@ func TestPMI1Lines(t *testing.T) {
 	if value, err := c.Get(0, "key"); err != nil || value != "x" {
 		t.Errorf("got %q, %v", value, err)
 	}
-	c.Abort(7, "a message that no line has room for")
+	c.job.abort(7, "a message that no line has room for")
 	for _, want := range []string{"cmd=init pmi_version=1 pmi_subversion=1", "cmd=get_maxes",
 		"cmd=get_my_kvsname", "cmd=put kvsname=kvs_7_0 key=key.0 value=1.eA",
 		"cmd=barrier_in", "cmd=get kvsname=kvs_7_0 key=key.0", "cmd=abort exitcode=7"} {
