@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """launcher.py - a launcher that speaks PMI-1 alone, for tests.
 
-  launcher.py [--port] [--vallen BYTES] [--other refuse|end] -n RANKS PROGRAM...
+  launcher.py [--port] [--vallen BYTES] [--version N] [--other refuse|end] -n RANKS PROGRAM...
 
 It ends the job, with that status, when a rank fails or leaves without cmd=finalize; the others have
-a second to end by themselves. --port: ranks
-connect to a port (PMI_PORT) instead of inheriting a socket (PMI_FD). --other: what it does when it
-is asked for another version of PMI. It knows nothing of libarmci.
+a second to end by themselves. It knows nothing of libarmci.
+
+--port: ranks connect to a port (PMI_PORT) instead of inheriting a socket (PMI_FD).
+--vallen: a value has less than so many bytes.
+--version: the version of PMI that it says it speaks.
+--other: what it does when it is asked for another.
 """
 import argparse
 import os
@@ -150,12 +153,13 @@ class Job:
 
     def agree(self, rank, version):
         rank.joined = True
-        if version == "1":
+        if version == self.options.version:
             rank.answer("cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1")
         elif self.options.other == "end":
             self.end(3, "asked for version %s" % version)
         else:
-            rank.answer("cmd=response_to_init rc=-1 pmi_version=1 pmi_subversion=1")
+            rank.answer("cmd=response_to_init rc=-1 pmi_version=%s pmi_subversion=0"
+                        % self.options.version)
 
     def barrier(self, rank):
         rank.waiting = True
@@ -169,6 +173,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", action="store_true")
     parser.add_argument("--vallen", type=int, default=1024)
+    parser.add_argument("--version", default="1")
     parser.add_argument("--other", choices=["refuse", "end"], default="end")
     parser.add_argument("-n", type=int, required=True)
     parser.add_argument("program", nargs=argparse.REMAINDER)

@@ -84,10 +84,17 @@ under_launcher() {
 		in_turn contiguous
 	done
 	ended "with a port, rank 3 killed" failure 'rank 3 .*died' kill 3
-	# Asked for PMI-2, it refuses; what it does not understand then ends the job.
-	export OPTIONS="--other refuse"
-	ARMCI_PMI=pmi2 LD_LIBRARY_PATH=$PWD/nowhere run "PMI-2 alone" 5 start 2 ./ends
-	says err 'libpmi2.so.0 is not installed'
+	# A launcher that refuses an interface is asked for the other, unless one was chosen.
+	if ldconfig -p | grep -q 'libpmi2\.so\.0'; then
+		export OPTIONS="--other refuse"
+		ARMCI_PMI=pmi2 run "PMI-2 refused" 5 start 2 ./ends
+		says err 'but the launcher does not answer to PMI-2 (PMI2_Init): use one that does'
+	fi
+	export OPTIONS="--version 2 --other refuse" LD_LIBRARY_PATH="$PWD/nowhere"
+	run "PMI-1 refused" 5 start 2 ./ends
+	says err 'does not answer to PMI-1: use one that does; libpmi2.so.0 is not installed'
+	ARMCI_PMI=pmi1 run "PMI-1 alone refused" 5 start 2 ./ends
+	says err 'but the launcher does not answer to PMI-1: use one that does, or link'
 	unset OPTIONS LD_LIBRARY_PATH
 }
 

@@ -5,6 +5,6 @@
 if("none" IN_LIST ARMCI_CAN_CC)
   armci_suite(slurm SCRIPT ${here}/slurm/run.sh LABEL slurm TIMEOUT 200)
   armci_suite(slurm/hosts SCRIPT ${here}/slurm/hosts.sh LABEL slurm TIMEOUT 200)
-  armci_suite(pmi1 SCRIPT ${here}/pmi1/run.sh LABEL pmi1 TIMEOUT 200)
+  armci_suite(pmi1 SCRIPT ${here}/pmi1/run.sh LABEL pmi1 TIMEOUT 300)
   armci_suite(pmix SCRIPT ${here}/pmix/run.sh LABEL pmix TIMEOUT 200)
 endif()

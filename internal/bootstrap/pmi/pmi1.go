@@ -137,7 +137,7 @@ func (j *wireJob) start() error {
 		j.timeout)
 	if errors.As(err, new(refusal)) || err == nil && a["pmi_version"] != "1" &&
 		a["pmi_version"] != "" {
-		return unavailable("the launcher does not answer to PMI-1")
+		return unavailable("the launcher does not answer to PMI-1: use one that does")
 	}
 	if err != nil {
 		return err
