@@ -19,8 +19,9 @@ command -v m4 >/dev/null 2>&1 || skip "no m4, which Global Arrays needs"
 # What differs most in what it asks of ARMCI; all of it by GA_TESTS=.
 some="testc|elempatch|mtest|nbtestc|ntestc|ghosts|lock|scan_addc|testmatmultc|read_only"
 tests=${GA_TESTS-"^($some|unpackc|sprsmatmult)\$"}
-OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
+# Its tests start four ranks, by a launcher without options.
+OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_rmaps_base_oversubscribe
 
 rm -rf "$WORK"
 mkdir -p "$WORK"
@@ -39,7 +40,7 @@ over_ga() {
 	echo "progress: ga/cmake: Global Arrays, $name"
 	"$CMAKE" -S "$GA_SOURCE" -B "$WORK/$name" -DCMAKE_BUILD_TYPE=Release \
 		-DMPI_C_COMPILER="${CC_openmpi%% *}" -DMPI_Fortran_COMPILER="${FC_openmpi%% *}" \
-		-DMPIEXEC_PREFLAGS=--oversubscribe -DGA_JOB_LAUNCH_CMD="${RUN_openmpi%% *}" \
+		-DGA_JOB_LAUNCH_CMD="${RUN_openmpi%% *}" \
 		-DENABLE_CXX=OFF -DENABLE_BLAS=OFF -DCMAKE_INSTALL_PREFIX="$WORK/$name-installed" \
 		-DCMAKE_PROJECT_GlobalArrays_INCLUDE="$injected" \
 		"$@" >"$WORK/$name.log" 2>&1 || { tail -30 "$WORK/$name.log"; fail "cmake, $name"; }
