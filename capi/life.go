@@ -136,6 +136,7 @@ func armcigo_msg_finalize() {
 func armcigo_leave() {
 	defer guest.Guard(guest.Faults())
 	if rt := lib.rt.Load(); rt != nil {
+		bootstrap.LeaveLauncher()
 		lib.profile.Alone(rt, "this rank exits without ARMCI_Finalize")
 		rt.Leave()
 	}

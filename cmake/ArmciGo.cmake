@@ -19,19 +19,14 @@ armci_go_modules(${PROJECT_BINARY_DIR}/licences)
 
 # Flags of C and of the linker that every go command gets.
 set(ARMCI_GO_FLAGS "-DCFLAGS=${ARMCI_CFLAGS_USER} ${ARMCI_WERROR_FLAG}"
-  "-DLDFLAGS=${ARMCI_LDFLAGS_USER}")
+  "-DLDFLAGS=${ARMCI_LDFLAGS_USER}" -DHEADERS=${PROJECT_BINARY_DIR}/go/headers)
 if(CMAKE_CROSSCOMPILING) # the toolchain file says for which processor; go takes CMake's compiler
   list(APPEND ARMCI_GO_FLAGS -DGOARCH=${ARMCI_GOARCH} -DCC=${CMAKE_C_COMPILER})
 endif()
 
-# What every go command depends on. The files of a package and of those that it imports are in the
-# depfile that go_build.cmake writes. Headers are all here: a package includes those of others, and
-# a changed one compiles all C anew (go_headers.cmake).
-file(GLOB_RECURSE ARMCI_GO_INPUTS CONFIGURE_DEPENDS
-  ${PROJECT_SOURCE_DIR}/capi/*.h ${PROJECT_SOURCE_DIR}/mpirma/*.h ${PROJECT_SOURCE_DIR}/internal/*.h
-  ${PROJECT_SOURCE_DIR}/include/*.h)
-list(FILTER ARMCI_GO_INPUTS EXCLUDE REGEX "/testdata/")
-list(APPEND ARMCI_GO_INPUTS ${PROJECT_SOURCE_DIR}/go.mod ${PROJECT_SOURCE_DIR}/go.sum
+# What every go command depends on. The files of a package and of those that it imports, and the
+# headers that these include, are in the depfile that go_build.cmake writes.
+set(ARMCI_GO_INPUTS ${PROJECT_SOURCE_DIR}/go.mod ${PROJECT_SOURCE_DIR}/go.sum
   ${PROJECT_SOURCE_DIR}/cmake/go_build.cmake ${PROJECT_SOURCE_DIR}/cmake/go_depfile.cmake
   ${PROJECT_SOURCE_DIR}/cmake/go_headers.cmake ${PROJECT_SOURCE_DIR}/cmake/go_ppc64le.cmake)
 

@@ -142,3 +142,5 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/ARMCIConfigVersion.cmake
   VERSION ${PROJECT_VERSION} COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/ARMCIConfig.cmake ${PROJECT_BINARY_DIR}/ARMCIConfigVersion.cmake
   DESTINATION ${package})
+install(FILES ${PROJECT_SOURCE_DIR}/cmake/ga-external-armci.cmake
+  DESTINATION ${CMAKE_INSTALL_DATAROOTDIR}/libarmci/cmake)

@@ -3,9 +3,10 @@
 # Go does not notice a changed version script: it is copied under a name with its hash, so that a
 # change links anew. It must not leave a half-written output behind: go writes into WORK, the result
 # is moved.
-# Input: GO MODE(c-shared|exe|test) SOURCE PACKAGE OUTPUT WORK VERSION; CFLAGS LDFLAGS; for c-shared
-# also SONAME MAP, and TAG, the build tag of its ABI.
+# Input: GO MODE(c-shared|exe|test) SOURCE HEADERS PACKAGE OUTPUT WORK VERSION; CFLAGS LDFLAGS; for
+# c-shared also SONAME MAP, and TAG, the build tag of its ABI.
 # SPDX-License-Identifier: BSD-3-Clause
+cmake_minimum_required(VERSION 3.22)
 
 include(${CMAKE_CURRENT_LIST_DIR}/go_headers.cmake)
 file(MAKE_DIRECTORY ${WORK})

@@ -1,7 +1,8 @@
 # Included by go_build.cmake: writes WORK/depfile, which tells make what OUTPUT was built from: the
-# files of PACKAGE and of the packages of this module that it imports, and their directories, whose
-# time changes when a file comes or goes. CMake adds the depfile to what it remembers in DEPENDS,
-# and would build for ever what once depended on a file that is gone: it forgets that here.
+# files of PACKAGE and of the packages of this module that it imports, the headers that these
+# include (go_headers.cmake), and their directories, whose time changes when a file comes or goes.
+# CMake adds the depfile to what it remembers in DEPENDS, and would build for ever what once
+# depended on a file that is gone: it forgets that here.
 # Input: GO MODE SOURCE PACKAGE OUTPUT WORK DEPENDS, and tags.
 # SPDX-License-Identifier: BSD-3-Clause
 
@@ -24,6 +25,12 @@ if(NOT result EQUAL 0)
 endif()
 string(REGEX MATCHALL "[^\n]+" files "${files}")
 list(FILTER files INCLUDE REGEX "^${SOURCE}/") # not what go makes of the tests
+list(FILTER files EXCLUDE REGEX "/zz_headers\\.go$")
+foreach(file IN LISTS files)
+  if(DEFINED armci_headers_${file}) # a directory
+    list(APPEND files ${armci_headers_${file}})
+  endif()
+endforeach()
 list(REMOVE_DUPLICATES files)
 list(JOIN files " \\\n  " files)
 file(WRITE ${WORK}/depfile "${OUTPUT}: ${files}\n")

@@ -1,19 +1,90 @@
 # Included by the go_*.cmake scripts: sets the environment of every go command so that Go's cache
-# sees our headers. Go does not notice a changed header of another directory; the hash of all
-# headers in the C flags makes it notice. Input: SOURCE and, optional, CFLAGS (without: -O2 -g) and
-# LDFLAGS; for another processor GOARCH and CC.
+# sees our headers. Go does not notice a changed header of another directory. So each package whose
+# C includes such headers gets one more Go file, by an overlay, with a hash of all that it includes:
+# what a changed header concerns is compiled anew, and nothing else.
+# Input: SOURCE, HEADERS (a directory of the build) and, optional, CFLAGS (without: -O2 -g) and
+# LDFLAGS; for another processor GOARCH and CC. Output, besides the environment: for each such
+# package armci_headers_DIRECTORY, the headers.
 # SPDX-License-Identifier: BSD-3-Clause
 
-file(GLOB_RECURSE headers ${SOURCE}/include/*.h ${SOURCE}/internal/*.h ${SOURCE}/capi/*.h
-  ${SOURCE}/mpirma/*.h)
-list(SORT headers)
-set(all "")
-foreach(header IN LISTS headers)
-  file(SHA256 ${header} one)
-  string(APPEND all ${one})
+# armci_included(<file> <result>): headers that a file includes, in their full names. Go files
+# include them in comments.
+function(armci_included file result)
+  file(STRINGS ${file} lines REGEX "^#[ \t]*include \"")
+  get_filename_component(here ${file} DIRECTORY)
+  set(found "")
+  foreach(line IN LISTS lines)
+    string(REGEX REPLACE "^[^\"]*\"([^\"]*)\".*" "\\1" name "${line}")
+    get_filename_component(name "${here}/${name}" ABSOLUTE)
+    if(EXISTS ${name}) # cgo makes the others
+      list(APPEND found ${name})
+    endif()
+  endforeach()
+  set(${result} "${found}" PARENT_SCOPE)
+endfunction()
+
+# armci_all_included(<result> <file>...): the same of files, and of what they include.
+function(armci_all_included result)
+  set(seen "")
+  set(left ${ARGN})
+  while(left)
+    list(POP_FRONT left file)
+    get_property(known GLOBAL PROPERTY "armci_included_${file}" SET)
+    if(NOT known)
+      armci_included(${file} names)
+      set_property(GLOBAL PROPERTY "armci_included_${file}" "${names}")
+    endif()
+    get_property(names GLOBAL PROPERTY "armci_included_${file}")
+    foreach(name IN LISTS names)
+      if(NOT name IN_LIST seen)
+        list(APPEND seen ${name})
+        list(APPEND left ${name})
+      endif()
+    endforeach()
+  endwhile()
+  list(SORT seen)
+  set(${result} "${seen}" PARENT_SCOPE)
+endfunction()
+
+# armci_write_once(<file> <text>): several commands may do so at once.
+function(armci_write_once file text)
+  if(NOT EXISTS ${file})
+    string(RANDOM LENGTH 12 some)
+    file(WRITE ${file}.${some} "${text}")
+    file(RENAME ${file}.${some} ${file})
+  endif()
+endfunction()
+
+file(GLOB_RECURSE sources ${SOURCE}/internal/*.go ${SOURCE}/capi/*.go ${SOURCE}/mpirma/*.go)
+list(FILTER sources EXCLUDE REGEX "_test\\.go$|/testdata/")
+set(directories "")
+foreach(file IN LISTS sources)
+  get_filename_component(directory ${file} DIRECTORY)
+  list(APPEND directories ${directory})
+  set(package_${directory} ${file})
 endforeach()
-string(SHA256 hash "${all}")
-string(SUBSTRING ${hash} 0 12 hash)
+list(REMOVE_DUPLICATES directories)
+set(replaced "")
+foreach(directory IN LISTS directories)
+  file(GLOB files ${directory}/*.go ${directory}/*.c ${directory}/*.h)
+  armci_all_included(armci_headers_${directory} ${files})
+  set(all "")
+  foreach(header IN LISTS armci_headers_${directory})
+    file(SHA256 ${header} one)
+    string(APPEND all ${one})
+  endforeach()
+  if(all)
+    file(STRINGS ${package_${directory}} clause REGEX "^package " LIMIT_COUNT 1)
+    string(SHA256 hash "${all} ${clause}")
+    armci_write_once(${HEADERS}/${hash}.go "// Headers: ${hash}\n\n${clause}\n")
+    string(APPEND replaced ",\n\"${directory}/zz_headers.go\": \"${HEADERS}/${hash}.go\"")
+  endif()
+endforeach()
+string(REGEX REPLACE "^," "" replaced "${replaced}")
+string(SHA256 hash "${replaced}")
+armci_write_once(${HEADERS}/${hash}.json "{\"Replace\": {${replaced}\n}}\n")
+set(ENV{GOFLAGS} "$ENV{GOFLAGS} '-overlay=${HEADERS}/${hash}.json'")
+
 set(ENV{CGO_ENABLED} 1)
 if(GOARCH)
   set(ENV{GOARCH} ${GOARCH})
@@ -22,5 +93,5 @@ endif()
 if(NOT CFLAGS)
   set(CFLAGS "-O2 -g")
 endif()
-set(ENV{CGO_CFLAGS} "-DARMCI_HEADERS=0x${hash} ${CFLAGS}")
+set(ENV{CGO_CFLAGS} "${CFLAGS}")
 set(ENV{CGO_LDFLAGS} "${LDFLAGS}")

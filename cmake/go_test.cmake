@@ -2,9 +2,10 @@
 # or with QUIET a line for each. It fails when a test fails. With COMPILE the packages are compiled,
 # for a test to come, and nothing is run; with VET, vet judges them instead. With BUILT the flags
 # are those of the libraries (go_build.cmake): what these are made of is not compiled again.
-# Input: GO SOURCE PACKAGE (a list), and optional RACE QUIET COMPILE VET BUILT, RUN (a pattern),
-# BESIDE (how many packages at once).
+# Input: GO SOURCE HEADERS PACKAGE (a list), and optional RACE QUIET COMPILE VET BUILT, RUN (a
+# pattern), BESIDE (how many packages at once).
 # SPDX-License-Identifier: BSD-3-Clause
+cmake_minimum_required(VERSION 3.22)
 
 include(${CMAKE_CURRENT_LIST_DIR}/go_headers.cmake)
 set(flags -race)

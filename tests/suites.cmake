@@ -33,8 +33,9 @@ endforeach()
 #             [LOCK <what>] [ARGS <argument>...] [ENV NAME=value...])
 # COMPILES: it spends its time in compilers and emulators, and does not mind another such test
 # beside it. These begin first, so that they find each other. WAITS: for launchers, for ranks that
-# end, for time limits, so two of these take hardly longer than one; what it looks for is its own
-# job's. LOCK: what it shares with others that are not alone, such as the hosts of hosts.sh.
+# start and end, for time limits, so two of these take hardly longer than one; what it looks for is
+# its own job's, and it measures nothing. LOCK: what it shares with others that are not alone, such
+# as the hosts of hosts.sh.
 function(armci_suite name)
   cmake_parse_arguments(A "COMPILES;WAITS" "SCRIPT;LABEL;TIMEOUT;LOCK" "ARGS;ENV" ${ARGN})
   if(NOT EXISTS ${A_SCRIPT})
@@ -134,11 +135,10 @@ armci_suite(limited SCRIPT ${here}/limited/run.sh LABEL ga TIMEOUT 100 COMPILES)
 # four ranks, and those between nodes (hosts.cmake).
 set(ranks_openmpi 2)
 set(ranks_mpich 4)
-set(waits_openmpi WAITS)
 foreach(flavour openmpi mpich)
   if(flavour IN_LIST ARMCI_FLAVOURS)
     armci_suite(ga/${flavour} SCRIPT ${here}/ga/run.sh LABEL ga TIMEOUT 900
-      ${waits_${flavour}} ARGS ${flavour} ${ARMCI_LIBDIR_${flavour}} ${out}/ga/${flavour}
+      WAITS ARGS ${flavour} ${ARMCI_LIBDIR_${flavour}} ${out}/ga/${flavour}
       ENV GA_RANKS=${ranks_${flavour}} GA_PLACEMENTS=)
   endif()
 endforeach()
@@ -146,6 +146,10 @@ if(openmpi IN_LIST ARMCI_FLAVOURS)
   armci_suite(ga/openmpi/more SCRIPT ${here}/ga/run.sh LABEL ga TIMEOUT 900 WAITS
     ARGS openmpi ${ARMCI_LIBDIR_openmpi} ${out}/ga/openmpi ENV "GA_RANKS=1 4")
   set_tests_properties(ga/openmpi/more PROPERTIES DEPENDS ga/openmpi)
+endif()
+# By Global Arrays' own CMake files, where the environment says where its sources are.
+if(openmpi IN_LIST ARMCI_CAN_FC)
+  armci_suite(ga/cmake SCRIPT ${here}/ga/cmake.sh LABEL ga TIMEOUT 1500 COMPILES)
 endif()
 if(openmpi IN_LIST ARMCI_FLAVOURS)
   armci_suite(nwchem SCRIPT ${here}/nwchem/run.sh LABEL nwchem TIMEOUT 1500 COMPILES

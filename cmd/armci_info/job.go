@@ -34,10 +34,11 @@ func showJob(out io.Writer, cfg *config.Set, s sections) error {
 	if s.devices {
 		missing = showDevices(out, cfg, job)
 	}
-	if missing != nil {
+	if missing != nil || !s.devices {
 		job.Close()
 	}
 	bootstrap.FinalizeMPI()
+	bootstrap.LeaveLauncher()
 	return missing
 }
 

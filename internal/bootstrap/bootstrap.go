@@ -73,7 +73,7 @@ type LossWatcher interface {
 //     if MPI is initialised in each of several ranks, alone;
 //   - MPI is in the process and initialised: comm;
 //   - MPI is in the process and an MPI launcher started it: MPI_Init, then the world;
-//   - a launcher with PMI-2 or PMIx started it, without MPI: its job;
+//   - a launcher with PMI-1, PMI-2 or PMIx started it, without MPI: its job;
 //   - nothing of that: a job of one rank, unless a launcher started several (unconnected.go).
 func Start(s *config.Set, comm *uintptr) (Job, error) {
 	mpi := findMPI()

@@ -48,7 +48,8 @@ func (m *mpiLibrary) loadLauncherMPI(launch config.Launch) bool {
 // loadMPICHForPMI loads an MPI that can join the job of a launcher with an unusable interface:
 // MPICH has its own PMI.
 func (m *mpiLibrary) loadMPICHForPMI(launch config.Launch) {
-	if !m.present() && launch.PMI == "pmi2" && launch.Size != 1 && mayBorrow {
+	ofMPICH := launch.PMI == "pmi1" || launch.PMI == "pmi2"
+	if !m.present() && ofMPICH && launch.Size != 1 && mayBorrow {
 		m.flavour = C.boot_mpi_load(C.BOOT_MPI_MPICH)
 	}
 }

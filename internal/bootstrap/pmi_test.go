@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// How ranks of a launcher with PMI meet. The launchers themselves are in tests/slurm and
-// tests/pmix.
+// How ranks of a launcher with PMI meet. The launchers themselves are in tests/slurm, tests/pmi1
+// and tests/pmix.
 package bootstrap
 
 import (
@@ -27,7 +27,7 @@ func rendezvous(t *testing.T, oneHost bool, environ ...string) meetingPoint {
 	t.Cleanup(func() { s.Close() })
 	line := encodeMeetingPoint(s.Secret(), listeners)
 	if len(line) > pmi.MaxValue {
-		t.Errorf("%d bytes are more than PMI-2 takes", len(line))
+		t.Errorf("%d bytes are more than a launcher takes", len(line))
 	}
 	var m meetingPoint
 	if err := m.parse(line); err != nil {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The job of a program without MPI that a launcher with PMI-2 or PMIx has started: Slurm's srun,
-// prterun, mpirun. The launcher lets the ranks know where rank 0 listens; there a job server runs,
-// to which all connect as those of armcirun do to theirs.
+// The job of a program without MPI that a launcher with PMI-1, PMI-2 or PMIx has started: Slurm's
+// srun, MPICH's mpiexec, prterun, mpirun. The launcher lets the ranks know where rank 0 listens;
+// there a job server runs, to which all connect as those of armcirun do to theirs.
 
 package bootstrap
 
@@ -26,12 +26,17 @@ import (
 // them.
 const leaveTime = 2 * time.Second
 
+// killTime is how long a launcher that kills all ranks may take for it after one of them has died.
+// It says more about that than the status that it would be told.
+const killTime = 500 * time.Millisecond
+
 // pmiJob is a Job that a launcher with PMI has started. Its job server is in rank 0.
 type pmiJob struct {
 	*armcirunJob
 	client       *pmi.Client
 	kind         string
 	host         *pmiHost    // of rank 0
+	mayAbort     bool        // the launcher ends all ranks with the status that Abort tells it
 	rankZeroLost atomic.Bool // rank 0 is gone
 }
 
@@ -49,7 +54,7 @@ var joinCount int
 
 // startPMI joins the job; all ranks of the launcher must.
 func startPMI(s *config.Set, launch config.Launch) (Job, error) {
-	client, err := pmi.Open(pmiInterface(launch))
+	client, err := openPMI(launch, s.Duration("ARMCI_TIMEOUT"))
 	if err != nil {
 		return nil, &noPMIError{err}
 	}
@@ -57,7 +62,8 @@ func startPMI(s *config.Set, launch config.Launch) (Job, error) {
 		return newSingleJob(), nil
 	}
 	j := &pmiJob{client: client, kind: fmt.Sprintf("%s (%v)", launch.Name, client.Interface)}
-	oneHost := client.Local == client.Size || client.Interface == pmi.PMI2 && launch.OneHost
+	j.mayAbort = launch.Hydra && client.Interface == pmi.PMI1
+	oneHost := client.Local == client.Size || client.Interface != pmi.PMIx && launch.OneHost
 	if err := j.join(s, oneHost); err != nil {
 		j.abandonJoin(err)
 		return nil, fmt.Errorf("%s: %w", j.kind, err)
@@ -69,11 +75,28 @@ func startPMI(s *config.Set, launch config.Launch) (Job, error) {
 // noPMIError is the error of a process that cannot talk to its launcher.
 type noPMIError struct{ error }
 
-func pmiInterface(launch config.Launch) pmi.Interface {
-	if launch.PMI == "pmix" {
-		return pmi.PMIx
+var pmiInterfaces = map[string]pmi.Interface{
+	"pmi1": pmi.PMI1, "pmi2": pmi.PMI2, "pmix": pmi.PMIx,
+}
+
+// LeaveLauncher ends the use of the launcher's interface, before exit does. A program in Go ends
+// without that; and a rank that exits has to leave before others notice it and end the job.
+func LeaveLauncher() { pmi.Leave() }
+
+// openPMI asks the launcher by one interface, or by the other that it may have. timeout limits its
+// answers to PMI-1.
+func openPMI(launch config.Launch, timeout time.Duration) (*pmi.Client, error) {
+	server := pmi.Server{Address: launch.PMIAddress, Rank: launch.Rank, Size: launch.Size,
+		Timeout: timeout}
+	client, err := pmi.Open(pmiInterfaces[launch.PMI], server)
+	if launch.PMIElse == "" || !errors.Is(err, pmi.ErrUnavailable) {
+		return client, err
 	}
-	return pmi.PMI2
+	client, other := pmi.Open(pmiInterfaces[launch.PMIElse], server)
+	if other != nil {
+		return nil, fmt.Errorf("%w; %w", err, other)
+	}
+	return client, nil
 }
 
 // join publishes the address of the server in rank 0, and connects to it.
@@ -164,11 +187,35 @@ func (j *pmiJob) OnLoss(report func(rank int, reason string)) {
 	}
 }
 
-func (j *pmiJob) Kind() string   { return j.kind }
-func (j *pmiJob) Abort(code int) { j.Die(code) }
+func (j *pmiJob) Kind() string { return j.kind }
+
+// Abort is Die, but does not expect that the launcher ends the job.
+func (j *pmiJob) Abort(code int) {
+	if j.mayAbort {
+		j.abortByLauncher(code)
+	}
+	j.endJob(code)
+}
+
+// abortByLauncher has a launcher end the job that kills all ranks with the first one that ends. It
+// would return the status of one that it has killed, unless it is told another.
+func (j *pmiJob) abortByLauncher(code int) {
+	log.AwaitReader(time.Second) // the launcher reads no more then
+	j.client.Abort(exitStatus(code), "")
+	time.Sleep(leaveTime)
+}
 
 // Die lets all ranks end with the same status.
 func (j *pmiJob) Die(code int) {
+	if j.mayAbort {
+		time.Sleep(killTime)
+		j.abortByLauncher(code)
+	}
+	j.endJob(code)
+}
+
+// endJob has the job server end all ranks, or the launcher if that does not answer.
+func (j *pmiJob) endJob(code int) {
 	if j.host != nil {
 		j.host.endJob(exitStatus(code), "")
 	}

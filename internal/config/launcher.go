@@ -18,31 +18,56 @@ type Launch struct {
 	// Hydra: MPICH's process manager or one of its kin, which kills all ranks the moment one
 	// has died.
 	Hydra bool
-	// OneHost: a launcher with PMI-2 says that all ranks are on this host.
+	// OneHost: a launcher with PMI-1 or PMI-2 says that all ranks are on this host.
 	OneHost bool
 	// PMI is the interface by which the launcher lets ranks find each other without MPI:
-	// "pmix", "pmi2", or "" for none.
+	// "pmix", "pmi2", "pmi1", or "" for none.
 	PMI string
+	// PMIElse is the interface that is tried if the launcher does not answer to PMI, or the
+	// library of that is missing; "" for none.
+	PMIElse string
+	// PMIAddress is where the launcher answers to PMI-1: the number of a descriptor (PMI_FD),
+	// or host:port (PMI_PORT).
+	PMIAddress string
 	// PMIFirst: that comes before the launcher's MPI, which a program that is not linked with
 	// it would load.
 	PMIFirst bool
 }
 
-// pmiOf tells which interface to a launcher the environment offers; ARMCI_PMI may choose one of
-// two, or none.
-func pmiOf(env map[string]string) string {
+// addPMI tells which interface to a launcher the environment offers; ARMCI_PMI may choose one of
+// them, or none.
+//
+// Every launcher that sets PMI_FD speaks PMI-1, in whose words a process asks for PMI-2, too. So
+// PMI-1 is first: a launcher without PMI-2 may end the job when it is asked for that. Slurm speaks
+// both, but only the one that a process has asked for first, and PMI-2 is its own.
+func (l *Launch) addPMI(env map[string]string) {
 	chosen := env["ARMCI_PMI"]
 	offered := func(name string, has bool) bool {
 		return has &&
 			(chosen == name || chosen == "" || chosen == "auto")
 	}
+	atDescriptor, atPort := env["PMI_FD"] != "", l.By == "PMI_ID"
+	one := offered("pmi1", atDescriptor && l.By == "PMI_RANK" && l.Size > 0 || atPort)
+	two := offered("pmi2", atDescriptor)
 	switch {
 	case offered("pmix", env["PMIX_RANK"] != "" && env["PMIX_NAMESPACE"] != ""):
-		return "pmix"
-	case offered("pmi2", env["PMI_FD"] != ""):
-		return "pmi2"
+		l.PMI = "pmix"
+	case one && two && l.Name == "srun":
+		l.PMI, l.PMIElse = "pmi2", "pmi1"
+	case one && two:
+		l.PMI, l.PMIElse = "pmi1", "pmi2"
+	case one:
+		l.PMI = "pmi1"
+	case two:
+		l.PMI = "pmi2"
 	}
-	return ""
+	if one && l.PMI != "pmix" {
+		l.PMIAddress = env["PMI_FD"]
+		if atPort {
+			l.PMIAddress = env["PMI_PORT"]
+		}
+	}
+	l.PMIFirst = l.PMI != "" && (l.Name == "srun" || l.Name == "prterun" || chosen == l.PMI)
 }
 
 // oneHost tells whether all ranks are on this host.
@@ -70,9 +95,8 @@ func launcherOf(env map[string]string) Launch {
 		return Launch{Rank: -1}
 	}
 	if l.Name != "" && l.Name != "armcirun" {
-		l.PMI, l.OneHost = pmiOf(env), oneHost(env, l.Size)
-		l.PMIFirst = l.PMI != "" && (l.Name == "srun" || l.Name == "prterun" ||
-			env["ARMCI_PMI"] == l.PMI)
+		l.OneHost = oneHost(env, l.Size)
+		l.addPMI(env)
 	}
 	return l
 }
@@ -84,14 +108,16 @@ func startedBy(env map[string]string) Launch {
 		{"mpirun", "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE"},
 		{"mpiexec", "PMI_RANK", "PMI_SIZE"},
 		{"mpirun_rsh", "MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE"},
+		{"mpiexec", "PMI_ID", ""},
 		{"prterun", "PMIX_RANK", ""},
 	} {
-		if l.name == "armcirun" && env["ARMCI_JOB_ADDR"] == "" {
+		if l.name == "armcirun" && env["ARMCI_JOB_ADDR"] == "" ||
+			l.rank == "PMI_ID" && env["PMI_PORT"] == "" {
 			continue
 		}
 		if rank, ok := parseInt(env[l.rank]); ok {
 			size, _ := parseInt(env[l.size])
-			hydra := l.rank == "PMI_RANK" && env["MPI_LOCALNRANKS"] != ""
+			hydra := l.name == "mpiexec" && env["MPI_LOCALNRANKS"] != ""
 			if slurm := slurmOf(env); slurm.Rank == int(rank) && !hydra &&
 				l.name != "armcirun" && l.name != "mpirun" {
 				if size == 0 {

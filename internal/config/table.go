@@ -250,11 +250,11 @@ var table = []Row{
 			"Unset: the library chooses.",
 		When: "a host has several, and another one is to be used"},
 	{Name: "ARMCI_PMI", Kind: KindChoice, Class: ClassExpert, Default: "auto",
-		Choices: []string{"auto", "pmix", "pmi2", "n"},
+		Choices: []string{"auto", "pmix", "pmi2", "pmi1", "n"},
 		Doc: "Interface to a launcher by which ranks without MPI find each other: pmix " +
-			"(PMIx), pmi2 (PMI-2), or n (none). With pmix or pmi2, a program that is " +
-			"not linked with MPI does not load the launcher's. auto: what the " +
-			"launcher offers.",
+			"(PMIx), pmi2 (PMI-2), pmi1 (PMI-1), or n (none). With one of the first " +
+			"three, a program that is not linked with MPI does not load the " +
+			"launcher's. auto: what the launcher offers.",
 		When: "a launcher offers one that does not work"},
 	{Name: "ARMCI_JOB_ADDR", Kind: KindString, Class: ClassJob,
 		Doc: "Address of armcirun's job server: an abstract unix socket, or host:port."},

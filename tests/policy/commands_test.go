@@ -27,7 +27,7 @@ var (
 	groupRow   = regexp.MustCompile(`(?m)^\t\{"([a-z-]+)", `)
 	script     = regexp.MustCompile(
 		`(?:^|[\s"(])((?:bench|tests|packaging|examples)/[\w./-]+\.(?:sh|py))`)
-	label  = regexp.MustCompile(`ctest -L ([a-z]+)`)
+	label  = regexp.MustCompile(`ctest -L ([a-z0-9]+)`)
 	inline = regexp.MustCompile("`([^`\n]+)`")
 )
 

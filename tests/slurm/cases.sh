@@ -64,7 +64,9 @@ endings() {
 silent_but_launcher() { ! grep -q '^\[[0-9?]@' err || fail "the library complains"; }
 
 # What is in /dev/shm, without what MPIs of other programs have there for a while.
-shared() { ls /dev/shm | grep -v -e '^vader_segment' -e '^mpich'; }
+shared() {
+	ls /dev/shm | grep -v -e '^vader_segment' -e '^sm_segment' -e '^ucx_shm' -e '^mpich'
+}
 
 clean() {
 	shared >now

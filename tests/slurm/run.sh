@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
-# run.sh - programs that are not linked with MPI under Slurm: srun with PMI-2 and PMIx, srun without
-# either, sbatch. A cluster of this machine is started in a directory of its own, and ended whatever
-# happens.
+# run.sh - programs that are not linked with MPI under Slurm: srun with PMI-2, PMI-1 and PMIx, srun
+# without any, sbatch. A cluster of this machine is started in a directory of its own, and ended
+# whatever happens.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/cluster.sh"
@@ -99,10 +99,22 @@ mkdir -p nowhere
 : >nowhere/libpmi2.so.0
 : >nowhere/libmpich.so.12
 mpi=pmi2
-LD_LIBRARY_PATH=$PWD/nowhere run "no libpmi2" 5 start 2 ./ends
+ARMCI_PMI=pmi2 LD_LIBRARY_PATH=$PWD/nowhere run "no libpmi2" 5 start 2 ./ends
 advice='ARMCI_Init: .* libpmi2.so.0 is not installed, or cannot be loaded: install libpmi2-0'
 [ "$(grep -c "$advice" err)" -eq 2 ] ||
 	fail "not every rank says what to install"
+
+# Slurm's plugin for PMI-2 speaks PMI-1, too, for which no library is needed.
+launcher=./start
+export LD_LIBRARY_PATH="$PWD/nowhere"
+correct contiguous "2 4"
+run "PMI-1 without libpmi2" 0 start 4 "$BUILD/bin/armci_info"
+says out 'started by srun (PMI-1)'
+ended "PMI-1, rank 2 killed" failure 'rank 2 .*died' kill 2
+ended "PMI-1, ARMCI_Error of rank 1" 7 'on purpose (code 7)' error 1
+ended "PMI-1, again and again" 0 "" again
+says out '4 ranks, all well'
+unset LD_LIBRARY_PATH
 
 # In a batch job armcirun starts the ranks on this host; the script itself is one process.
 cat >job <<-END

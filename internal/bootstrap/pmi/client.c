@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What both clients need: functions of libraries, and the end of the process.
+// What both clients by library need.
 #define _GNU_SOURCE
 #include <dlfcn.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/types.h>
-#include <unistd.h>
 
 #include "pmi.h"
 
@@ -19,19 +16,9 @@ int pmi_find(void *library, const char *name, void *pointer)
 
 static const struct pmi_client *client(int which) { return which == PMI_X ? pmi_x() : pmi_2(); }
 
-static pid_t owner; // not a process that it has forked
+const char *pmi_load(int which) { return client(which)->load(); }
 
-static void leave(int which)
-{
-	if (getpid() == owner)
-		client(which)->close();
-}
-
-static void leave_2(void) { leave(PMI_2); }
-static void leave_x(void) { leave(PMI_X); }
-
-// Some launchers take a process that ends without a word for one that has failed. A process that is
-// told its rank by both interfaces opens one of them.
+// A process that is told its rank by both interfaces opens one of them.
 const char *pmi_open(int which, struct pmi_place *place)
 {
 	static struct pmi_place known[2];
@@ -41,8 +28,7 @@ const char *pmi_open(int which, struct pmi_place *place)
 		if (why)
 			return why;
 		opened[which] = 1;
-		owner = getpid();
-		atexit(which == PMI_X ? leave_x : leave_2);
+		pmi_at_exit(client(which)->close);
 	}
 	*place = known[which];
 	return NULL;

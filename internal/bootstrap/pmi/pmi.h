@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The two clients, alike for Go. One thread at a time calls them, except abort.
+// The clients by library, PMI-2 and PMIx, alike for Go; and what PMI-1, whose client is in Go, does
+// at exit. One thread at a time calls them, except abort.
 #ifndef LIBARMCI_PMI_H
 #define LIBARMCI_PMI_H
 
@@ -9,14 +10,15 @@ struct pmi_place {
 };
 
 struct pmi_client {
-	// Loads the library and joins the job: NULL, or why not. A job is joined once in the life
-	// of a process.
+	// Loads the library: NULL, or why not. The launcher hears nothing of it.
+	const char *(*load)(void);
+	// Joins the job: NULL, or why not. A job is joined once in the life of a process.
 	const char *(*open)(struct pmi_place *place);
 	int (*put)(const char *key, const char *value);
 	int (*fence)(void); // what was put before can be got afterwards; collective
 	int (*get)(int rank, const char *key, char *value, int bytes);
 	void (*abort)(int status, const char *message); // returns if the launcher cannot be asked
-	void (*close)(void);                            // at exit
+	void (*close)(void);
 };
 
 enum { PMI_2, PMI_X };
@@ -24,6 +26,7 @@ enum { PMI_2, PMI_X };
 const struct pmi_client *pmi_2(void), *pmi_x(void);
 
 // The same for both; which is one of PMI_2 and PMI_X.
+const char *pmi_load(int which);
 const char *pmi_open(int which, struct pmi_place *place);
 int pmi_put(int which, const char *key, const char *value);
 int pmi_fence(int which);
@@ -32,5 +35,15 @@ void pmi_abort(int which, int status, const char *message);
 
 // Finds a function of a library; false if it has none of that name.
 int pmi_find(void *library, const char *name, void *pointer);
+
+// Arranges for what ends the use of an interface, at exit() or the end of main. Some launchers take
+// a process that ends without that for one that has failed.
+void pmi_at_exit(void (*close)(void));
+// That for PMI-1: the line cmd=finalize over the socket fd, to whose answer the process gives ms
+// milliseconds at most.
+void pmi_1_at_exit(int fd, int ms);
+// Does so now; once.
+void pmi_leave(void);
+int pmi_in_job(void); // true from the first of these calls to that of pmi_leave
 
 #endif

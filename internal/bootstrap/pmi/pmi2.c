@@ -16,8 +16,10 @@ static int (
 
 static char job[256];
 
-static const char *open_client(struct pmi_place *place)
+static const char *load_client(void)
 {
+	if (p_get)
+		return NULL;
 	void *l = dlopen("libpmi2.so.0", RTLD_NOW | RTLD_LOCAL);
 	if (!l)
 		return "libpmi2.so.0 is not installed, or cannot be loaded: install libpmi2-0 on "
@@ -27,8 +29,14 @@ static const char *open_client(struct pmi_place *place)
 	    !pmi_find(l, "PMI2_KVS_Put", &p_put) || !pmi_find(l, "PMI2_KVS_Fence", &p_fence) ||
 	    !pmi_find(l, "PMI2_KVS_Get", &p_get)) {
 		dlclose(l);
+		p_get = NULL;
 		return "libpmi2.so.0 lacks functions of PMI-2";
 	}
+	return NULL;
+}
+
+static const char *open_client(struct pmi_place *place)
+{
 	int spawned, program;
 	if (p_init(&spawned, &place->size, &place->rank, &program) != P2_SUCCESS)
 		return "the launcher does not answer to PMI-2 (PMI2_Init): use one that does";
@@ -59,7 +67,7 @@ static void close_client(void) { p_finalize(); }
 
 const struct pmi_client *pmi_2(void)
 {
-	static const struct pmi_client client = {open_client, put, fence, get, abort_job,
-		close_client};
+	static const struct pmi_client client = {load_client, open_client, put, fence, get,
+		abort_job, close_client};
 	return &client;
 }

@@ -40,8 +40,10 @@ static int number(const char *key)
 	return n;
 }
 
-static const char *open_client(struct pmi_place *place)
+static const char *load_client(void)
 {
+	if (p_get)
+		return NULL;
 	void *l = dlopen("libpmix.so.2", RTLD_NOW | RTLD_LOCAL);
 	if (!l)
 		return "libpmix.so.2 is not installed, or cannot be loaded: install libpmix2 on "
@@ -51,8 +53,14 @@ static const char *open_client(struct pmi_place *place)
 		!pmi_find(l, "PMIx_Commit", &p_commit) || !pmi_find(l, "PMIx_Fence", &p_fence) ||
 		!pmi_find(l, "PMIx_Get", &p_get)) {
 		dlclose(l);
+		p_get = NULL;
 		return "libpmix.so.2 lacks functions of PMIx";
 	}
+	return NULL;
+}
+
+static const char *open_client(struct pmi_place *place)
+{
 	if (p_init(&me, NULL, 0) != PX_SUCCESS)
 		return "the launcher does not answer to PMIx (PMIx_Init): use one that does";
 	place->rank = (int)me.rank;
@@ -96,7 +104,7 @@ static void close_client(void) { p_finalize(NULL, 0); }
 
 const struct pmi_client *pmi_x(void)
 {
-	static const struct pmi_client client = {open_client, put, fence, get, abort_job,
-		close_client};
+	static const struct pmi_client client = {load_client, open_client, put, fence, get,
+		abort_job, close_client};
 	return &client;
 }
