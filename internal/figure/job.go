@@ -21,6 +21,9 @@ import (
 // jobTime is more than any job takes; a hanging one is ended then.
 const jobTime = 10 * time.Minute
 
+// endTime is what a launcher has to end its ranks when a job takes too long.
+var endTime = 10 * time.Second
+
 // Job is one start of workers.
 type Job struct {
 	Title string // what the ranks run on, for Row.Where
@@ -42,7 +45,7 @@ func (j *Job) Run(add func(Row)) (wrong int, err error) {
 	cmd := exec.CommandContext(ctx, j.Argv[0], j.Argv[1:]...)
 	// launchers then end their ranks
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 10 * time.Second
+	cmd.WaitDelay = endTime
 	cmd.Env = append(cmd.Environ(), j.Env...)
 	if cmd.Stderr = j.Err; j.Err == nil {
 		cmd.Stderr = os.Stderr
@@ -54,6 +57,9 @@ func (j *Job) Run(add func(Row)) (wrong int, err error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
+	// what a launcher leaves behind must not keep this end of the pipe waiting for ever
+	defer time.AfterFunc(cmp.Or(j.Limit, jobTime)+2*endTime,
+		func() { pipe.Close() }).Stop()
 	figures := 0
 	for lines := bufio.NewScanner(pipe); lines.Scan(); {
 		word, rest, _ := strings.Cut(lines.Text(), "\t")

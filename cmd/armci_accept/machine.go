@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// What a node is made of: facts from /proc, /sys and the C library, and the transports that it can
+// use. Each transport is probed by a process of its own, since a library of a network may crash.
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"libarmci/internal/config"
+	"libarmci/internal/drivers"
+	"libarmci/internal/ofi/libfabric"
+)
+
+// probeOption makes a process one that probes a transport; its name follows.
+const probeOption = "-probe-transport"
+
+// describe is this node, with these transports, or all if there are none. It is called at its first
+// rank.
+func describe(cfg *config.Set, asked []string) Node {
+	n := Node{Transports: probeAll(asked)}
+	add := func(name, value string) { n.Facts = append(n.Facts, Fact{name, value}) }
+	var u unix.Utsname
+	if unix.Uname(&u) == nil {
+		add("kernel", unix.ByteSliceToString(u.Release[:])+" "+
+			unix.ByteSliceToString(u.Machine[:]))
+	}
+	add("distribution", lineOf("/etc/os-release", "PRETTY_NAME="))
+	add("C library", output("getconf", "GNU_LIBC_VERSION"))
+	add("processor", processor())
+	add("processors", fmt.Sprintf("%s online, %d for a rank; threads of a core: %s",
+		lineOf("/sys/devices/system/cpu/online", ""), runtime.NumCPU(),
+		lineOf("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list", "")))
+	add("NUMA nodes", lineOf("/sys/devices/system/node/online", ""))
+	add("memory", memory())
+	add("large pages", lineOf("/sys/kernel/mm/transparent_hugepage/enabled", ""))
+	for _, soname := range []string{"libibverbs.so.1", "librdmacm.so.1", "libfabric.so.1"} {
+		add(soname, libraryOf(soname, n.Transports))
+	}
+	n.Facts = append(n.Facts, devices(cfg.String("ARMCI_RDMA_SYSFS"))...)
+	n.Facts = append(n.Facts, limits()...)
+	if some := settings(); len(some) > 0 {
+		add("settings", strings.Join(some, " "))
+	}
+	return n
+}
+
+// lineOf is what follows a beginning in the first line of a file that has it, without quotation
+// marks; "" if there is none.
+func lineOf(file, begin string) string {
+	text, _ := os.ReadFile(file) // what is not there is not known
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, begin); ok {
+			return strings.Trim(strings.TrimSpace(rest), `"`)
+		}
+	}
+	return ""
+}
+
+// output is what a command prints; "" if it fails.
+func output(name string, args ...string) string {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	text, err := exec.CommandContext(ctx, name, args...).Output()
+	if err != nil {
+		return ""
+	}
+	return strings.TrimSpace(string(text))
+}
+
+var cpuName = regexp.MustCompile(`(?m)^(?:model name|cpu|uarch|CPU part)\s*: (.*)$`)
+
+func processor() string {
+	text, _ := os.ReadFile("/proc/cpuinfo")
+	if m := cpuName.FindSubmatch(text); m != nil {
+		return string(m[1])
+	}
+	return "unknown"
+}
+
+// memory is that of the machine in GiB, so that nodes of the same kind have the same.
+func memory() string {
+	var kib int64
+	if _, err := fmt.Sscan(lineOf("/proc/meminfo", "MemTotal:"), &kib); err != nil {
+		return "unknown"
+	}
+	return fmt.Sprintf("%d GiB", (kib+1<<19)>>20)
+}
+
+// libraryOf is the file of a library with its version: the one that a probe has loaded, or the one
+// that the dynamic linker knows.
+func libraryOf(soname string, probes []Probe) string {
+	base, _, _ := strings.Cut(soname, ".so")
+	for _, p := range probes {
+		for _, file := range p.loaded {
+			if strings.HasPrefix(filepath.Base(file), base+".so") {
+				return filepath.Base(file)
+			}
+		}
+	}
+	for _, dir := range []string{"/usr/lib64", "/lib64", "/usr/lib", "/usr/lib/*"} {
+		found, _ := filepath.Glob(filepath.Join(dir, soname))
+		for _, file := range found {
+			if real, err := filepath.EvalSymlinks(file); err == nil {
+				return filepath.Base(real) + ", not loaded"
+			}
+		}
+	}
+	return "none"
+}
+
+// devices are the ports of verbs devices, other devices of networks, and network interfaces.
+func devices(class string) (all []Fact) {
+	if class == "" {
+		class = "/sys/class/infiniband"
+	}
+	ports, _ := filepath.Glob(filepath.Join(class, "*", "ports", "*"))
+	for _, port := range ports {
+		device := filepath.Dir(filepath.Dir(port))
+		of := func(file string) string { return lineOf(filepath.Join(device, file), "") }
+		at := func(file string) string { return lineOf(filepath.Join(port, file), "") }
+		all = append(all, Fact{"verbs " + filepath.Base(device) + " port " +
+			filepath.Base(port), fmt.Sprintf("%s, %s, %s; %s %s, firmware %s, NUMA node %s",
+			at("state"), at("link_layer"), at("rate"), of("hca_type"), of("board_id"),
+			of("fw_ver"), of("device/numa_node"))})
+	}
+	for _, pattern := range []string{"cxi/*", "hfi1/*", "infiniband_verbs/*"} {
+		found, _ := filepath.Glob("/sys/class/" + pattern)
+		for _, file := range found {
+			all = append(all, Fact{"device " + filepath.Base(file),
+				filepath.Base(filepath.Dir(file))})
+		}
+	}
+	interfaces, _ := filepath.Glob("/sys/class/net/*")
+	for _, file := range interfaces {
+		all = append(all, Fact{"interface " + filepath.Base(file), fmt.Sprintf(
+			"%s, %s Mb/s, mtu %s", lineOf(filepath.Join(file, "operstate"), ""),
+			lineOf(filepath.Join(file, "speed"), ""),
+			lineOf(filepath.Join(file, "mtu"), ""))})
+	}
+	return all
+}
+
+// limits are those of this process, and the size of /dev/shm, which libfabric and MPIs use.
+func limits() (all []Fact) {
+	text := func(n uint64) string {
+		if n == unix.RLIM_INFINITY {
+			return "unlimited"
+		}
+		return fmt.Sprint(n)
+	}
+	for _, l := range []struct {
+		name  string
+		which int
+	}{{"memlock", unix.RLIMIT_MEMLOCK}, {"nofile", unix.RLIMIT_NOFILE},
+		{"address space", unix.RLIMIT_AS}} {
+		var r unix.Rlimit
+		if unix.Getrlimit(l.which, &r) == nil {
+			all = append(all, Fact{"limit " + l.name, text(r.Cur) + ", at most " +
+				text(r.Max)})
+		}
+	}
+	var fs unix.Statfs_t
+	if unix.Statfs("/dev/shm", &fs) == nil {
+		all = append(all, Fact{"limit /dev/shm",
+			fmt.Sprintf("%d MiB", int64(fs.Blocks)*fs.Bsize>>20)})
+	}
+	return all
+}
+
+// settings are those of the library in the environment, without what a launcher has set.
+func settings() (all []string) {
+	for _, entry := range config.Passed(nil) {
+		if strings.HasPrefix(entry, "ARMCI_") && !strings.HasPrefix(entry, "ARMCI_NODE=") {
+			all = append(all, entry)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// probed is what a process that probes prints.
+type probed struct {
+	Usable    bool
+	Text      string
+	Loaded    []string // files of libraries of networks
+	Providers []string // of libfabric, if they were asked for
+}
+
+// providers asks for the providers of libfabric.
+const providers = "providers"
+
+// probeAll probes TCP, RDMA, and the providers of libfabric that were asked for; all of them if
+// nothing was.
+func probeAll(asked []string) (all []Probe) {
+	names := []string{"tcp", "rdma"}
+	for _, name := range probeAlone(providers).Providers {
+		if name = "ofi:" + name; len(asked) == 0 || slices.Contains(asked, name) ||
+			slices.Contains(asked, "ofi") {
+			names = append(names, name)
+		}
+	}
+	for _, name := range names {
+		p := probeAlone(name)
+		all = append(all, Probe{name, p.Usable, p.Text, p.Loaded})
+	}
+	return all
+}
+
+// probeAlone probes one transport in another process.
+func probeAlone(name string) (p probed) {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	self, err := os.Executable()
+	if err != nil {
+		return probed{Text: err.Error()}
+	}
+	cmd := exec.CommandContext(ctx, self, probeOption, name)
+	cmd.WaitDelay = time.Second
+	text, err := cmd.Output()
+	if ctx.Err() != nil {
+		return probed{Text: "probing it takes too long"}
+	}
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	if err != nil {
+		return probed{Text: fmt.Sprintf("probing it fails: %v", err)}
+	}
+	return p
+}
+
+// probe is the process that probes a transport.
+func probe(out io.Writer, name string) error {
+	var p probed
+	if name == providers {
+		err := libfabric.Load()
+		if err == nil {
+			p.Providers, err = libfabric.Providers()
+		}
+		p.Usable = err == nil
+	} else {
+		t, err := parseTransport(name)
+		if err != nil {
+			return err
+		}
+		p.Text, err = tryTransport(t)
+		if p.Usable = err == nil; err != nil {
+			p.Text = err.Error()
+		}
+	}
+	p.Loaded = loadedLibraries()
+	return json.NewEncoder(out).Encode(p)
+}
+
+// unmeasured is a cost model as it is built in: to measure it takes a slow provider most of a
+// minute.
+const unmeasured = "ARMCI_COST_MODEL=wake=30000,0,0"
+
+// tryTransport opens a transport here, and says what it would use.
+func tryTransport(t transport) (notes string, err error) {
+	environ := append(config.Passed(nil), t.settings()...)
+	if t.name == "ofi" {
+		environ = append(environ, unmeasured)
+	}
+	cfg, err := config.LoadFrom(environ)
+	if err == nil {
+		err = drivers.Check(cfg)
+	}
+	if err != nil {
+		return "", err
+	}
+	for _, w := range drivers.New(cfg).Providers() {
+		if w.Name == t.name {
+			if err := w.Probe(); err != nil {
+				return "", err
+			}
+			notes = w.Notes()
+			if t.name == "ofi" {
+				notes, _, _ = strings.Cut(notes, "; cost model")
+			}
+			return notes, nil
+		}
+	}
+	return "", errors.New("there is no such transport")
+}
+
+var networkLibrary = regexp.MustCompile(`(?m) (/\S*/lib(?:ibverbs|rdmacm|fabric)\.so\S*)$`)
+
+// loadedLibraries are the files of libraries of networks in this process.
+func loadedLibraries() (all []string) {
+	maps, _ := os.ReadFile("/proc/self/maps")
+	for _, m := range networkLibrary.FindAllSubmatch(maps, -1) {
+		if file := string(m[1]); !slices.Contains(all, file) {
+			all = append(all, file)
+		}
+	}
+	return all
+}
