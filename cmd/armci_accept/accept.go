@@ -36,12 +36,7 @@ func (o *options) accept() (bool, error) {
 	}
 	a.report.Seconds = time.Since(begun).Seconds()
 	a.report.conclude()
-	a.names.clean(a.report)
-	err := figure.WriteFile(o.prefix+".json", a.report.writeJSON)
-	if err == nil {
-		err = figure.WriteFile(o.prefix+".txt",
-			func(w io.Writer) error { return a.report.writeText(w) })
-	}
+	err := a.save()
 	if err == nil {
 		err = a.report.writeText(os.Stdout)
 	}
@@ -50,7 +45,19 @@ func (o *options) accept() (bool, error) {
 	return a.report.Verdict == passed, err
 }
 
-// runParts runs the parts that were asked for.
+// save writes both files, without names.
+func (a *acceptance) save() error {
+	a.names.clean(a.report)
+	err := figure.WriteFile(a.prefix+".json", a.report.writeJSON)
+	if err == nil {
+		err = figure.WriteFile(a.prefix+".txt",
+			func(w io.Writer) error { return a.report.writeText(w) })
+	}
+	return err
+}
+
+// runParts runs the parts that were asked for. What there is of the report is written after each,
+// since a batch job may end before all have run.
 func (a *acceptance) runParts() error {
 	a.progress("looking at the nodes")
 	if err := a.lookAround(); err != nil {
@@ -73,6 +80,9 @@ func (a *acceptance) runParts() error {
 			a.report.note("Not tried, since no transport is good: %s.", part.name)
 		default:
 			part.run()
+			if err := a.save(); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
@@ -99,7 +109,7 @@ func (a *acceptance) limit(work time.Duration) time.Duration {
 }
 
 // repetitions is -r of workers.
-func (a *acceptance) repetitions() string { return fmt.Sprint(a.pace(0, 2, 5)) }
+func (a *acceptance) repetitions() string { return fmt.Sprint(a.pace(0, 2, 3)) }
 
 // over says by which network the ranks of a job talk.
 func (a *acceptance) over(t transport) string { return cmp.Or(t.String(), "node") }

@@ -40,8 +40,9 @@ func (a *acceptance) runApplications() {
 		}
 	}
 	if !some {
-		a.report.note("No application was measured beside messages: that needs a launcher " +
-			"of an MPI, and the compiler of that MPI when the library was built.")
+		a.report.note("No application was measured beside messages: that needs a " +
+			"launcher of an MPI, and the compiler of that MPI when the library was " +
+			"built.")
 	}
 }
 

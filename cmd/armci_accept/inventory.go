@@ -37,8 +37,8 @@ type nodeRecord struct {
 	Host, Boot string
 }
 
-// describeNodes joins the job and prints, on rank 0, a record of the job and one of each node. asked
-// are the transports that were asked for, if any.
+// describeNodes joins the job and prints, on rank 0, a record of the job and one of each node.
+// asked are the transports that were asked for, if any.
 func describeNodes(out io.Writer, asked []string) error {
 	cfg, err := config.LoadFrom(bootstrap.Environ())
 	if err != nil {
@@ -90,6 +90,7 @@ func exchangeNodes(cfg *config.Set, j bootstrap.Job, asked []string) ([]nodeReco
 	return nodes, err
 }
 
+// printNodes prints a line of JSON for the job, and one for each node.
 func printNodes(out io.Writer, j jobRecord, nodes []nodeRecord) error {
 	line := func(word string, v any) error {
 		blob, err := json.Marshal(v)
@@ -159,9 +160,9 @@ func (a *acceptance) takeNodes(told jobRecord, nodes []nodeRecord) {
 		r.note("One node: nothing is shown of networks, only of shared memory. Give the " +
 			"launcher two nodes.")
 	case a.pretended:
-		r.note("All nodes are one machine (pretended nodes): nothing is shown of the " +
-			"network between machines, and times are those of a machine that does the " +
-			"work of both sides.")
+		r.note("All nodes are one machine (pretended nodes): nothing is shown of a " +
+			"network between machines, and times are those of a machine that does " +
+			"the work of both sides.")
 	}
 }
 
@@ -177,16 +178,25 @@ func differences(nodes []Node) (all []string) {
 					f.Name, f.Value, i+1, was))
 			}
 		}
-		for _, p := range n.Transports {
-			k := slices.IndexFunc(nodes[0].Transports,
-				func(q Probe) bool { return q.Transport == p.Transport })
-			if k < 0 || nodes[0].Transports[k].Usable != p.Usable {
-				all = append(all, fmt.Sprintf("%s: usable on one of node %d and "+
-					"node 0 only", p.Transport, i+1))
+		for _, p := range slices.Concat(nodes[0].Transports, n.Transports) {
+			here, there := usable(nodes[0], p.Transport), usable(n, p.Transport)
+			text := fmt.Sprintf("%s: usable on node 0, but not on node %d", p.Transport,
+				i+1)
+			if there {
+				text = fmt.Sprintf("%s: usable on node %d, but not on node 0",
+					p.Transport, i+1)
+			}
+			if here != there && !slices.Contains(all, text) {
+				all = append(all, text)
 			}
 		}
 	}
 	return all
+}
+
+func usable(n Node, transport string) bool {
+	return slices.ContainsFunc(n.Transports,
+		func(p Probe) bool { return p.Transport == transport && p.Usable })
 }
 
 func factOf(n Node, name string) string {

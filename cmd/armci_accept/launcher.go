@@ -33,6 +33,7 @@ var (
 	rankOption2 = regexp.MustCompile(`^(-n|-np=|--np=|--ntasks=)(\d+)$`)
 )
 
+// newLauncher finds the number of ranks in the words.
 func newLauncher(words []string) launcher {
 	l := launcher{words: words, at: -1}
 	for i, w := range words {

@@ -22,6 +22,7 @@ type names struct {
 	replacements []replacement
 }
 
+// replacement is one of them.
 type replacement struct {
 	pattern *regexp.Regexp
 	by      string
@@ -29,7 +30,8 @@ type replacement struct {
 
 // address is one of IP. What follows ".so." is the version of a library.
 var address = regexp.MustCompile(`(?:\.so\.)?\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b|` +
-	`\b(?:[0-9a-fA-F]{1,4}:){2,7}:?(?:[0-9a-fA-F]{1,4}:?)*[0-9a-fA-F]{0,4}\b|\bfe80::[0-9a-f:]+|::ffff:[0-9a-f.:]+`)
+	`\b(?:[0-9a-fA-F]{1,4}:){2,7}:?(?:[0-9a-fA-F]{1,4}:?)*[0-9a-fA-F]{0,4}\b|` +
+	`\b[0-9a-fA-F]{1,4}::[0-9a-fA-F:]+|::ffff:[0-9a-fA-F.:]+`)
 
 // hostOptions precede names of hosts in the words of launchers.
 var hostOptions = regexp.MustCompile(`^(--?hosts?|-H|--?hostfile|--?machinefile|-w|--nodelist|-f|` +
@@ -122,6 +124,7 @@ func (n *names) words(command []string) string {
 // clean removes the names from all texts in a value: a pointer or a slice.
 func (n *names) clean(v any) { n.walk(reflect.ValueOf(v)) }
 
+// walk is clean; strings that cannot be set are not for the report.
 func (n *names) walk(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -15,26 +15,21 @@ import (
 	"libarmci/internal/figure"
 )
 
-// The verdicts.
+// The verdicts. unfinished is the verdict of a report before its command ends.
 const (
-	passed = "passed"
-	failed = "failed"
+	passed     = "passed"
+	failed     = "failed"
+	unfinished = "unfinished"
 )
 
 // Report is the whole report.
 type Report struct {
 	Format   int      `json:"format"` // of this object: 1
 	Version  string   `json:"libarmci"`
-	Verdict  string   `json:"verdict"`  // passed or failed
+	Verdict  string   `json:"verdict"`  // passed, failed or unfinished
 	Failures []string `json:"failures"` // why it is failed
 	Notes    []string `json:"notes"`    // what was not shown, and what looks odd
-	Command  string   `json:"command"`
-	Quick    bool     `json:"quick"`
-	Date     string   `json:"date"`
-	Seconds  float64  `json:"seconds"`
-	Launcher string   `json:"started_by"` // as the library sees it
-	MPI      string   `json:"mpi"`        // in the processes that the launcher starts; "": none
-	Ranks    int      `json:"ranks"`
+	Run
 
 	Nodes       []Node        `json:"nodes"`
 	Differences []string      `json:"differences"` // between nodes
@@ -42,6 +37,17 @@ type Report struct {
 	Figures     []Figure      `json:"speed"`
 	Growth      []Growth      `json:"growth"`
 	Application []Application `json:"application"`
+}
+
+// Run is how the report came about. Its fields are the report's in JSON.
+type Run struct {
+	Command  string  `json:"command"`
+	Quick    bool    `json:"quick"`
+	Date     string  `json:"date"`
+	Seconds  float64 `json:"seconds"`
+	Launcher string  `json:"started_by"` // as the library sees it
+	MPI      string  `json:"mpi"`        // in the processes of the launcher; "": none
+	Ranks    int     `json:"ranks"`
 }
 
 // Node is a node of the job.
@@ -113,8 +119,8 @@ type Growth struct {
 	Ranks   int     `json:"ranks"`
 	Seconds float64 `json:"seconds"`  // of the whole job, with its launcher
 	Start   float64 `json:"start_ms"` // of the library, on the slowest rank
-	// MiB of the greatest process: resident after the start; its own, without shared memory; its
-	// own when it has used every other rank
+	// MiB of the greatest process: resident after the start; its own, without shared memory;
+	// its own when it has used every other rank
 	Resident float64 `json:"resident_mib"`
 	Own      float64 `json:"own_mib"`
 	Used     float64 `json:"own_used_mib"`
@@ -134,10 +140,11 @@ type Application struct {
 }
 
 func newReport(o *options) *Report {
-	return &Report{Format: 1, Version: config.Version, Quick: o.quick,
-		Date: time.Now().UTC().Format("2006-01-02"), Failures: []string{}, Notes: []string{},
-		Nodes: []Node{}, Differences: []string{}, Checks: []Check{}, Figures: []Figure{},
-		Growth: []Growth{}, Application: []Application{}}
+	return &Report{Format: 1, Version: config.Version, Verdict: unfinished,
+		Run:      Run{Quick: o.quick, Date: time.Now().UTC().Format("2006-01-02")},
+		Failures: []string{}, Notes: []string{}, Nodes: []Node{}, Differences: []string{},
+		Checks: []Check{}, Figures: []Figure{}, Growth: []Growth{},
+		Application: []Application{}}
 }
 
 func (r *Report) fail(format string, args ...any) {

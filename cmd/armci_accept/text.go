@@ -14,10 +14,10 @@ import (
 )
 
 // sendWords say what happens with a report.
-const sendWords = `What to send where: look through both files for names that you do not want to show
-(hosts, users, paths and addresses are removed where they were known), then attach
-them, the .json at least, to a report to the maintainers of libarmci; README.md says
-where. A failure's line "again" repeats it.
+const sendWords = `What to send where: look through both files for names that you do not want to
+show (hosts, users, paths and addresses are removed where they were known), then send
+them, the .json at least, to the maintainers of libarmci: docs/clusters.md says how. The
+line "again" of a failure repeats it.
 `
 
 // writeText writes all sections.
@@ -91,6 +91,7 @@ func (r *Report) nodesText(b *bytes.Buffer) {
 	listing(b, "Differences", r.Differences)
 }
 
+// checksText writes the random operations over each transport.
 func (r *Report) checksText(b *bytes.Buffer) {
 	if len(r.Checks) > 0 {
 		b.WriteString("\nCorrectness: random operations against a model\n")
@@ -133,6 +134,7 @@ func times(v *Range) string {
 	return fmt.Sprintf("%.2f (%.2f..%.2f)", v.Median, v.Least, v.Greatest)
 }
 
+// figuresText writes a table for each worker.
 func (r *Report) figuresText(b *bytes.Buffer) {
 	title := ""
 	for _, f := range r.Figures {
@@ -149,6 +151,7 @@ func (r *Report) figuresText(b *bytes.Buffer) {
 	}
 }
 
+// growthText writes a line for each number of ranks.
 func (r *Report) growthText(b *bytes.Buffer) {
 	if len(r.Growth) > 0 {
 		fmt.Fprintf(b, "\nGrowth: the greatest process of a job, memory in MiB\n"+
@@ -161,6 +164,7 @@ func (r *Report) growthText(b *bytes.Buffer) {
 	}
 }
 
+// applicationText writes a line for each application.
 func (r *Report) applicationText(b *bytes.Buffer) {
 	if len(r.Application) > 0 {
 		b.WriteString("\nApplications, their results verified: median (least..greatest)\n")

@@ -90,29 +90,17 @@ func (a *acceptance) choose() (some []transport, err error) {
 		return []transport{withinNode}, nil
 	}
 	for _, p := range a.report.Nodes[0].Transports {
-		name := p.Transport
-		if asked != nil && !slices.Contains(asked, name) && !anyProvider(asked, name) {
-			continue
-		}
-		t, err := parseTransport(name)
+		t, err := parseTransport(p.Transport)
 		if err != nil {
 			return nil, err
 		}
-		switch why := a.unusable(name); {
-		case why != "" && slices.Contains(asked, name):
-			a.refuse(name, failed, why)
-		case why != "":
-			a.refuse(name, "skipped", why)
-			a.oddDevice(name)
-		case t.onlyIfAsked() && !slices.Contains(asked, name):
-			a.refuse(name, "skipped", "only if -transports asks for it")
-		default:
+		if a.isTried(t, asked) {
 			some = append(some, t)
 		}
 	}
 	for _, name := range asked {
 		known := func(p Probe) bool {
-			return p.Transport == name || anyProvider(asked, p.Transport)
+			return p.Transport == name || anyProvider([]string{name}, p.Transport)
 		}
 		if !slices.ContainsFunc(a.report.Nodes[0].Transports, known) {
 			a.refuse(name, failed, "libfabric has no such provider on node 0, or "+
@@ -124,6 +112,28 @@ func (a *acceptance) choose() (some []transport, err error) {
 		a.report.fail("no transport between nodes can be used")
 	}
 	return some, nil
+}
+
+// isTried tells whether a transport is tried; why not is in the report.
+func (a *acceptance) isTried(t transport, asked []string) bool {
+	name := t.String()
+	named := slices.Contains(asked, name)
+	if asked != nil && !named && !anyProvider(asked, name) {
+		return false
+	}
+	why := a.unusable(name)
+	switch {
+	case why != "" && named:
+		a.refuse(name, failed, why)
+	case why != "":
+		a.refuse(name, "skipped", why)
+		a.oddDevice(name)
+	case t.onlyIfAsked() && !named:
+		a.refuse(name, "skipped", "only if -transports asks for it")
+	default:
+		return true
+	}
+	return false
 }
 
 // anyProvider tells whether a transport is one of libfabric where ofi was asked for without a

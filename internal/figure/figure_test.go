@@ -18,7 +18,6 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 )
 
 // TestParseRow reads a line of a worker, and refuses those that are incomplete.
@@ -65,22 +64,6 @@ func TestJob(t *testing.T) {
 	}
 	if _, err := run("echo nothing"); err == nil {
 		t.Error("a job without figures was taken")
-	}
-}
-
-// TestLeftBehind has a launcher end by its limit although a process that it leaves behind has the
-// other end of the pipe.
-func TestLeftBehind(t *testing.T) {
-	defer func(was time.Duration) { endTime = was }(endTime)
-	endTime = 100 * time.Millisecond
-	begun := time.Now()
-	j := Job{Argv: []string{"sh", "-c", "trap '' INT; sleep 20 & wait"},
-		Limit: 200 * time.Millisecond}
-	if _, err := j.Run(func(Row) {}); err == nil {
-		t.Error("a job that was ended has no error")
-	}
-	if took := time.Since(begun); took > 10*time.Second {
-		t.Errorf("it took %v", took)
 	}
 }
 

@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -22,7 +23,7 @@ import (
 const jobTime = 10 * time.Minute
 
 // endTime is what a launcher has to end its ranks when a job takes too long.
-var endTime = 10 * time.Second
+var endTime = 12 * time.Second
 
 // Job is one start of workers.
 type Job struct {
@@ -43,8 +44,11 @@ func (j *Job) Run(add func(Row)) (wrong int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(j.Limit, jobTime))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, j.Argv[0], j.Argv[1:]...)
-	// launchers then end their ranks
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	// Launchers then end their ranks; srun wants to hear it twice.
+	cmd.Cancel = func() error {
+		time.AfterFunc(endTime/2, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
+		return cmd.Process.Signal(os.Interrupt)
+	}
 	cmd.WaitDelay = endTime
 	cmd.Env = append(cmd.Environ(), j.Env...)
 	if cmd.Stderr = j.Err; j.Err == nil {

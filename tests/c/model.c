@@ -158,8 +158,7 @@ static void perform(struct operation *o, int slab)
 	CHECK_MEM(local, want, SLAB);
 }
 
-// Each rank puts a word to another one and notifies it; who is whose neighbour changes with the
-// phase.
+// Each rank puts a word to another one and notifies it: to which, changes with the phase.
 static void noted(int number)
 {
 	int step = number % np, to = (me + step) % np, from = (me + np - step) % np, waits;
