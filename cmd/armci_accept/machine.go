@@ -41,8 +41,13 @@ func describe(cfg *config.Set, asked []string) Node {
 	add("NUMA nodes", lineOf("/sys/devices/system/node/online", ""))
 	add("memory", memory())
 	add("large pages", lineOf("/sys/kernel/mm/transparent_hugepage/enabled", ""))
-	for _, soname := range []string{"libibverbs.so.1", "librdmacm.so.1", "libfabric.so.1"} {
-		add(soname, libraryOf(soname, n.Transports))
+	loaded := loadedLibraries()
+	for _, p := range n.Transports {
+		loaded = append(loaded, p.loaded...)
+	}
+	for _, soname := range []string{"libibverbs.so.1", "librdmacm.so.1", "libfabric.so.1",
+		"libmpi.so.40", "libmpi.so.12", "libmpich.so.12"} {
+		add(soname, libraryOf(soname, loaded))
 	}
 	n.Facts = append(n.Facts, devices(cfg.String("ARMCI_RDMA_SYSFS"))...)
 	n.Facts = append(n.Facts, limits()...)
@@ -94,15 +99,12 @@ func memory() string {
 	return fmt.Sprintf("%d GiB", (kib+1<<19)>>20)
 }
 
-// libraryOf is the file of a library with its version: the one that a probe has loaded, or the one
-// that the dynamic linker knows.
-func libraryOf(soname string, probes []Probe) string {
-	base, _, _ := strings.Cut(soname, ".so")
-	for _, p := range probes {
-		for _, file := range p.loaded {
-			if strings.HasPrefix(filepath.Base(file), base+".so") {
-				return filepath.Base(file)
-			}
+// libraryOf is the file of a library with its version: one that this process or a probe has loaded,
+// or one that lies where libraries do.
+func libraryOf(soname string, loaded []string) string {
+	for _, file := range loaded {
+		if strings.HasPrefix(filepath.Base(file), soname) {
+			return filepath.Base(file)
 		}
 	}
 	for _, dir := range []string{"/usr/lib64", "/lib64", "/usr/lib", "/usr/lib/*"} {

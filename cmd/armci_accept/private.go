@@ -70,7 +70,7 @@ func (n *names) add(pattern *regexp.Regexp, by string) {
 // literal removes a path, unless it says nothing.
 func (n *names) literal(path, by string) {
 	if len(path) > 1 {
-		n.add(regexp.MustCompile(regexp.QuoteMeta(path)+`\b`), by)
+		n.add(regexp.MustCompile(regexp.QuoteMeta(path)+`(/|\b)`), by)
 	}
 }
 
@@ -99,8 +99,11 @@ func (n *names) host(name string, number int) {
 func (n *names) text(s string) string {
 	for _, r := range n.replacements {
 		s = r.pattern.ReplaceAllStringFunc(s, func(found string) string {
-			if strings.HasPrefix(found, ".so.") {
+			switch {
+			case strings.HasPrefix(found, ".so."):
 				return found
+			case strings.HasSuffix(found, "/"):
+				return r.by + "/"
 			}
 			return r.by
 		})

@@ -14,9 +14,10 @@ import (
 
 const (
 	full = "gpu-017: srun of jane: GPU-018.cluster.example at 10.1.2.3:999 or fe80::1:2, " +
-		"/home/jane/x on login; libibverbs.so.1.14.44.0, gpu-0171"
-	bare = "node 0: srun of USER: node 1 at ADDRESS:999 or ADDRESS, HOME/x on HOST; " +
+		"/home/jane/home/jane/x on login; " +
 		"libibverbs.so.1.14.44.0, gpu-0171"
+	bare = "node 0: srun of USER: node 1 at ADDRESS:999 or ADDRESS, " +
+		"HOME/home/USER/x on HOST; libibverbs.so.1.14.44.0, gpu-0171"
 )
 
 // known are the names of a user, of three hosts, and a directory.

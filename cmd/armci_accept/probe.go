@@ -132,9 +132,10 @@ func tryTransport(t transport) (notes string, err error) {
 	return "", errors.New("there is no such transport")
 }
 
-var networkLibrary = regexp.MustCompile(`(?m) (/\S*/lib(?:ibverbs|rdmacm|fabric)\.so\S*)$`)
+var networkLibrary = regexp.MustCompile(
+	`(?m) (/\S*/lib(?:ibverbs|rdmacm|fabric|mpi|mpich)\.so\S*)$`)
 
-// loadedLibraries are the files of libraries of networks in this process.
+// loadedLibraries are the files of libraries of networks and MPIs in this process.
 func loadedLibraries() (all []string) {
 	maps, _ := os.ReadFile("/proc/self/maps")
 	for _, m := range networkLibrary.FindAllSubmatch(maps, -1) {

@@ -85,7 +85,7 @@ func (a *acceptance) besideMPI() {
 type mpi struct{ program, title string }
 
 // mpis are those of the job: the one in its processes, or, under a launcher that has none of its
-// own, each of which there is a program.
+// own, each of which there is a program. Whether that launcher can start them is then found out.
 func (a *acceptance) mpis() []mpi {
 	open, mpich := mpi{"openmpi", "Open MPI"}, mpi{"mpich", "MPICH"}
 	switch kind := a.report.Launcher; {
@@ -98,6 +98,9 @@ func (a *acceptance) mpis() []mpi {
 	}
 	return []mpi{open, mpich}
 }
+
+// mpiIsSure tells whether the launcher is that of an MPI: then its programs must start.
+func (a *acceptance) mpiIsSure() bool { return strings.HasPrefix(a.report.Launcher, "mpi (") }
 
 func (a *acceptance) groups(usual, quick string) []string {
 	if a.quick {

@@ -33,6 +33,7 @@ run "armci_accept" 0 timeout -k 5 120 "$BUILD/bin/armci_accept" -quick -o accept
 says accept.txt 'Started by srun (PMI-2); 4 ranks, 2 nodes'
 says accept.txt '^  tcp  *passed, 4 ranks'
 says accept.txt '^Speed over tcp beside raw TCP, 4 ranks'
+cat accept.txt >out
 "$tests/bench/accept_report.sh" accept passed || fail "see above"
 ! grep -i "${prefix}[ab]" accept.txt accept.json || fail "the report names a host"
 ended "rank 3 killed" failure 'rank 3 .*died' kill 3
