@@ -26,7 +26,13 @@ import (
 // rank.
 func describe(cfg *config.Set, asked []string) Node {
 	n := Node{Transports: probeAll(asked)}
-	add := func(name, value string) { n.Facts = append(n.Facts, Fact{name, value}) }
+	n.Facts = factsOf(cfg, n.Transports)
+	return n
+}
+
+// factsOf are the facts of this node; probes tell which libraries they have loaded.
+func factsOf(cfg *config.Set, probes []Probe) (all []Fact) {
+	add := func(name, value string) { all = append(all, Fact{name, value}) }
 	var u unix.Utsname
 	if unix.Uname(&u) == nil {
 		add("kernel", unix.ByteSliceToString(u.Release[:])+" "+
@@ -42,19 +48,19 @@ func describe(cfg *config.Set, asked []string) Node {
 	add("memory", memory())
 	add("large pages", lineOf("/sys/kernel/mm/transparent_hugepage/enabled", ""))
 	loaded := loadedLibraries()
-	for _, p := range n.Transports {
+	for _, p := range probes {
 		loaded = append(loaded, p.loaded...)
 	}
 	for _, soname := range []string{"libibverbs.so.1", "librdmacm.so.1", "libfabric.so.1",
 		"libmpi.so.40", "libmpi.so.12", "libmpich.so.12"} {
 		add(soname, libraryOf(soname, loaded))
 	}
-	n.Facts = append(n.Facts, devices(cfg.String("ARMCI_RDMA_SYSFS"))...)
-	n.Facts = append(n.Facts, limits()...)
+	all = append(all, devices(cfg.String("ARMCI_RDMA_SYSFS"))...)
+	all = append(all, limits()...)
 	if some := settings(); len(some) > 0 {
 		add("settings", strings.Join(some, " "))
 	}
-	return n
+	return all
 }
 
 // lineOf is what follows a beginning in the first line of a file that has it, without quotation
@@ -118,7 +124,8 @@ func libraryOf(soname string, loaded []string) string {
 	return "none"
 }
 
-// devices are the ports of verbs devices, other devices of networks, and network interfaces.
+// devices are the ports of verbs devices, other devices of networks, and network interfaces that
+// are up.
 func devices(class string) (all []Fact) {
 	if class == "" {
 		class = "/sys/class/infiniband"
@@ -143,10 +150,12 @@ func devices(class string) (all []Fact) {
 	}
 	interfaces, _ := filepath.Glob("/sys/class/net/*")
 	for _, file := range interfaces {
-		all = append(all, Fact{"interface " + filepath.Base(file), fmt.Sprintf(
-			"%s, %s Mb/s, mtu %s", lineOf(filepath.Join(file, "operstate"), ""),
-			lineOf(filepath.Join(file, "speed"), ""),
-			lineOf(filepath.Join(file, "mtu"), ""))})
+		name := filepath.Base(file)
+		of := func(what string) string { return lineOf(filepath.Join(file, what), "") }
+		if of("operstate") == "up" && !strings.HasPrefix(name, "veth") { // of containers
+			all = append(all, Fact{"interface " + name,
+				fmt.Sprintf("%s Mb/s, mtu %s", of("speed"), of("mtu"))})
+		}
 	}
 	return all
 }

@@ -56,7 +56,7 @@ func probeAll(asked []string) (all []Probe) {
 
 // probeAlone probes one transport in another process.
 func probeAlone(name string) (p probed) {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 	defer cancel()
 	self, err := os.Executable()
 	if err != nil {
