@@ -31,10 +31,6 @@ func groupFor(name string, id C.int, args ...argsOf) (*core.Runtime, *core.Group
 	return rt, g, err
 }
 
-// atomicsOfDevice is the kind of memory whose longs are changed by atomics of network devices. All
-// other kinds are the same.
-const atomicsOfDevice = "rdma-atomics"
-
 //export armcigo_malloc
 func armcigo_malloc(cname *C.char, ptrs *unsafe.Pointer, bytes C.long, group C.int,
 	device *C.char) C.int {
@@ -47,11 +43,11 @@ func armcigo_malloc(cname *C.char, ptrs *unsafe.Pointer, bytes C.long, group C.i
 	if err != nil {
 		return code(name, err)
 	}
-	allocate := rt.Malloc
-	if device != nil && C.GoString(device) == atomicsOfDevice {
-		allocate = rt.MallocDeclared
+	kind := ""
+	if device != nil {
+		kind = C.GoString(device)
 	}
-	addrs, err := allocate(g, int64(bytes))
+	addrs, err := rt.MallocKind(g, int64(bytes), kind)
 	if err != nil {
 		return code(name, err)
 	}

@@ -105,9 +105,10 @@ PUBLIC void armci_set_spare_procs(int spare)
 	(void)spare;
 	no_checkpoint("armci_set_spare_procs");
 }
-PUBLIC ARMCI_Group *ARMCI_Get_ft_group(void)
+PUBLIC ARMCI_Group *ARMCI_Get_world_group(void)
 {
 	static ARMCI_Group world;
 	ARMCI_Group_get_world(&world);
 	return &world;
 }
+PUBLIC ARMCI_Group *ARMCI_Get_ft_group(void) { return ARMCI_Get_world_group(); }

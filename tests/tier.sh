@@ -36,9 +36,11 @@ fi
 
 rm -f "Testing/$tier.summary"
 mkdir -p Testing
-echo "$n tests of the tier \"$tier\", at most ${JOBS:=2} processors at a time"
+# One more than there are processors: most tests wait now and then.
+beside=$((${JOBS:=2} + 1))
+echo "$n tests of the tier \"$tier\", at most $beside processors' worth at a time"
 exec 9>&1 # where tests/progress.sh shows what goes on inside a test
-TEST_PROGRESS=9 $CTEST --output-on-failure --parallel "$JOBS" --no-tests=error --no-label-summary \
+TEST_PROGRESS=9 $CTEST --output-on-failure --parallel "$beside" --no-tests=error --no-label-summary \
 	--output-log "Testing/$tier.log" -L "^$tier\$" "$@"
 status=$?
 

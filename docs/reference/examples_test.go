@@ -18,7 +18,7 @@ var needless = map[string]string{
 	"nothing happens: kept for programs that call it": "ARMCI_Set_shm_limit " +
 		"ARMCI_Ckpt_create_ds ARMCI_Ckpt_init ARMCI_Ckpt " +
 		"ARMCI_Ckpt_Recover ARMCI_Ckpt_finalize armci_irecover armci_set_spare_procs " +
-		"ARMCI_Get_ft_group",
+		"ARMCI_Get_ft_group ARMCI_Get_world_group",
 	"another name of a call that has one": "armci_stride_info_size",
 	"memmove":                             "ARMCI_Copy",
 	"a call that has an example, with a group, scope or main's arguments besides": "" +

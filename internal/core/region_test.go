@@ -149,6 +149,28 @@ func TestNegativeMalloc(t *testing.T) {
 	})
 }
 
+// A kind of memory that is not known fails the call on all ranks, and the text lists the kinds.
+func TestMallocKind(t *testing.T) {
+	world(t, 2, func(r *tr) {
+		g := r.group(World)
+		_, err := r.MallocKind(g, 64, []string{"dram", "hbm"}[r.Me])
+		if r.Me == 1 {
+			wantArg(r, "MallocKind", err, "device", CodeArgument, `"hbm" is no kind `+
+				`of memory here: there are "dram" and "rdma-atomics"`)
+		} else {
+			wantArg(r, "MallocKind", err, "bytes", CodeInternal, "1 of 2 ranks")
+		}
+		for _, kind := range []string{"", "dram", "rdma-atomics"} {
+			mem, err := r.MallocKind(g, 64, kind)
+			r.must(err)
+			r.must(r.Free(g, mem[r.Me]))
+		}
+		if live, published := r.held(); live != 0 || published != 0 {
+			r.wrong("%d bytes, %d published", live, published)
+		}
+	})
+}
+
 // More than there is, on all ranks at once.
 func TestMallocTooMuch(t *testing.T) {
 	world(t, 2, func(r *tr) {

@@ -6,8 +6,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 set -eu
 processor=aarch64 cross=aarch64-linux-gnu emulator=qemu-aarch64
-programs=${AARCH64_PROGRAMS:-"contiguous strided vector accumulate rmw mutex group notify order
-	message fence nonblocking flags accumulate_contention concurrent model"}
+programs=${AARCH64_PROGRAMS:-"contiguous strided accumulate rmw mutex notify order message fence
+	flags accumulate_contention concurrent model"}
 . "$SOURCE/tests/aarch64/cross.sh"
 sh "$SOURCE/tests/litmus/threads.sh" $cross-gcc "$SOURCE/internal" "$WORK/litmus" "$run"
 

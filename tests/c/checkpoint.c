@@ -20,6 +20,9 @@ int main(int argc, char **argv)
 	int size = 0;
 	ARMCI_Group_size(ARMCI_Get_ft_group(), &size);
 	CHECK_INT(size, np);
+	size = 0;
+	ARMCI_Group_size(ARMCI_Get_world_group(), &size);
+	CHECK_INT(size, np);
 	void **base = check_malloc(sizeof(int));
 	CHECK_OK(ARMCI_PutValueInt(me, base[(me + 1) % np], (me + 1) % np));
 	ARMCI_Barrier();

@@ -242,6 +242,7 @@ static void collective(void)
 	ARMCI_Group g;
 	int self = me, rank;
 	BAD_ONCE(FAIL3, ARMCI_Malloc, "bytes", ARMCI_Malloc(base, -1));
+	BAD_ONCE(FAIL, ARMCI_Malloc_memdev, "device", ARMCI_Malloc_memdev(base, 64, "hbm"));
 	BAD_ONCE(FAIL8, ARMCI_Free, "ptr", ARMCI_Free(near));
 	BAD_ONCE(FAIL, ARMCI_Destroy_mutexes, "", ARMCI_Destroy_mutexes());
 	BAD_ONCE(FAIL3, ARMCI_Create_mutexes, "num", ARMCI_Create_mutexes(-1));
@@ -249,6 +250,8 @@ static void collective(void)
 	BAD_ONCE(FAIL, ARMCI_Create_mutexes, "", ARMCI_Create_mutexes(1));
 	CHECK_OK(ARMCI_Destroy_mutexes());
 	ARMCI_Group_create(1, &self, &g);
+	BAD(FAIL, ARMCI_Malloc_group_memdev, "device",
+		ARMCI_Malloc_group_memdev(base, 64, &g, "DRAM"));
 	CHECK_OK(ARMCI_Malloc_group(base, 64, &g));
 	ARMCI_Group w;
 	ARMCI_Group_get_world(&w);

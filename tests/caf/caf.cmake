@@ -42,8 +42,8 @@ endforeach()
 
 # caf_run(<name> <nodes|hosts> <flavour> <shape> <rooms> [NAME=value...])
 function(caf_run name mode flavour shape rooms)
-  armci_suite(caf/${name} SCRIPT ${here}/hosts/run.sh LABEL caf TIMEOUT 300
-    ARGS ${mode} ${flavour} ${shape} ${rooms}
+  armci_suite(caf/${name} SCRIPT ${here}/hosts/run.sh LABEL caf TIMEOUT 300 WAITS
+    ${lock_${mode}} ARGS ${mode} ${flavour} ${shape} ${rooms}
     ENV ${ARGN})
 endfunction()
 
@@ -63,7 +63,7 @@ endforeach()
 caf_run(hosts/armcirun hosts none 2x1 caf)
 if(TARGET softverbs)
   foreach(shape 2x1 2x2)
-    armci_suite(caf/softverbs/${shape} SCRIPT ${soft}/with.sh LABEL caf TIMEOUT 300
+    armci_suite(caf/softverbs/${shape} SCRIPT ${soft}/with.sh LABEL caf TIMEOUT 300 WAITS
       ARGS ${out}/softverbs sh ${here}/hosts/run.sh nodes none ${shape} caf
       ENV ARMCI_TRANSPORT=rdma)
   endforeach()

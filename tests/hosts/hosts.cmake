@@ -17,7 +17,6 @@
 
 set(shapes_nodes 2x2 4x1)
 set(shapes_hosts 2x1 2x2)
-set(waits_openmpi WAITS) # for its launcher and daemons
 set(lock_hosts LOCK hosts)
 set(some "HOSTS_PROGRAMS=init strided fence notify group_use gop") # what a launcher may matter to
 
@@ -59,7 +58,7 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
       endif()
       foreach(room IN LISTS here_rooms)
         armci_suite(${mode}/${launcher}/${shape}/${room} SCRIPT ${here}/hosts/run.sh LABEL ${mode}
-          TIMEOUT 600 ${waits_${flavour}} ${lock_${mode}}
+          TIMEOUT 600 WAITS ${lock_${mode}}
           ARGS ${mode} ${flavour} ${shape} ${room} ENV ${with})
       endforeach()
       if("ga" IN_LIST here_rooms)
@@ -73,7 +72,7 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
       ARGS nodes ${flavour} 2x2 ga ENV HOSTS_MAP=cyclic)
     set_tests_properties(nodes/${launcher}/cyclic PROPERTIES DEPENDS ga/${flavour})
   elseif(flavour STREQUAL none)
-    armci_suite(nodes/armcirun/cyclic SCRIPT ${here}/hosts/run.sh LABEL nodes TIMEOUT 300
+    armci_suite(nodes/armcirun/cyclic SCRIPT ${here}/hosts/run.sh LABEL nodes TIMEOUT 300 WAITS
       ARGS nodes none 2x2 few ENV HOSTS_MAP=cyclic
       "HOSTS_PROGRAMS=strided mutex group_use message gop bcast cluster domain model")
   endif()
@@ -95,7 +94,7 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
     set(faults ENV "HOSTS_PARTS=${parts}")
   endif()
   armci_suite(hosts/${launcher}/${most}/few SCRIPT ${here}/hosts/run.sh LABEL hosts TIMEOUT 600
-    ${waits_${flavour}} LOCK hosts ARGS hosts ${flavour} ${most} few ${programs})
+    WAITS LOCK hosts ARGS hosts ${flavour} ${most} few ${programs})
   armci_suite(hosts/${launcher}/fault SCRIPT ${here}/hosts/fault.sh LABEL hosts TIMEOUT 400 WAITS
     LOCK hosts ARGS ${flavour} ${faults})
 endforeach()
@@ -108,7 +107,7 @@ armci_suite(nodes/unbuilt SCRIPT ${here}/hosts/unbuilt.sh LABEL nodes TIMEOUT 60
 if("none" IN_LIST ARMCI_CAN_CC)
   set(programs "contiguous strided vector accumulate nonblocking message notify fence gop model")
   armci_suite(hosts/armcirun/networks SCRIPT ${here}/hosts/networks.sh LABEL hosts TIMEOUT 400)
-  armci_suite(nodes/armcirun/bounded SCRIPT ${here}/hosts/run.sh LABEL nodes TIMEOUT 200
+  armci_suite(nodes/armcirun/bounded SCRIPT ${here}/hosts/run.sh LABEL nodes TIMEOUT 200 WAITS
     ARGS nodes none 4x1 few ENV ARMCI_CONNECTIONS=1 "HOSTS_PROGRAMS=${programs}")
   armci_suite(nodes/armcirun/growth SCRIPT ${here}/hosts/growth.sh LABEL nodes TIMEOUT 600
     ARGS 8x2 2x32 8x8)

@@ -78,7 +78,7 @@ var stated = []struct{ document, says, file, code string }{
 		"internal/internode/far.go", `type piece \[(.*)\]byte`},
 	{"docs/protocols.md", `entries, of (\d+ MiB) each, and .ARMCI_PIN.`,
 		"internal/pin/cache.go", `chunkBytes += (.*?) //`},
-	{"docs/node.md", `up to (\d+ MiB) in one allocation`, "internal/core/region.go",
+	{"docs/node.md", `up to (\d+ MiB) in one allocation`, "internal/core/malloc.go",
 		`maxMappedBytes = (.*)`},
 	{"docs/statistics.md", `.ARMCI_TRACE_LIMIT. \((\d+ GiB),`, "internal/config/table.go",
 		setting("ARMCI_TRACE_LIMIT")},

@@ -40,7 +40,7 @@ endforeach()
 # rma_run(<name> <nodes|hosts> <flavour> <shape> <room> [NAME=value...])
 function(rma_run name mode flavour shape room)
   armci_suite(rma/${name} SCRIPT ${here}/hosts/run.sh LABEL rma TIMEOUT 300
-    ${waits_${flavour}} ${lock_${mode}} ARGS ${mode} ${flavour} ${shape} ${room}
+    WAITS ${lock_${mode}} ARGS ${mode} ${flavour} ${shape} ${room}
     ENV ${ARGN})
 endfunction()
 
@@ -80,11 +80,11 @@ foreach(flavour openmpi mpich)
     ENV "FAULT_LAUNCHERS=${flavour}" ${fault_${flavour}})
   rma_run(hosts/${flavour} hosts ${flavour} 2x1 few ${few})
   if(TARGET softverbs)
-    armci_suite(rma/softverbs/${flavour} SCRIPT ${soft}/with.sh LABEL rma TIMEOUT 300
+    armci_suite(rma/softverbs/${flavour} SCRIPT ${soft}/with.sh LABEL rma TIMEOUT 300 WAITS
       ARGS ${out}/softverbs sh ${here}/hosts/run.sh nodes ${flavour} 2x2 few
       ENV ARMCI_TRANSPORT=rdma "${few} rma/lock rma/many_windows")
     # A rank alone on its node: the device reaches memory of MPI_Win_create.
-    armci_suite(rma/softverbs/${flavour}/alone SCRIPT ${soft}/with.sh LABEL rma TIMEOUT 300
+    armci_suite(rma/softverbs/${flavour}/alone SCRIPT ${soft}/with.sh LABEL rma TIMEOUT 300 WAITS
       ARGS ${out}/softverbs sh ${here}/hosts/run.sh nodes ${flavour} 2x1 few
       ENV ARMCI_TRANSPORT=rdma "HOSTS_PROGRAMS=rma/create rma/put_get rma/dynamic")
   endif()

@@ -91,26 +91,32 @@ if("none" IN_LIST ARMCI_CAN_CC)
   if("none" IN_LIST ARMCI_CAN_FC AND TARGET armci_fortran)
     list(APPEND rooms fortran)
   endif()
-  armci_softverbs(programs/2x2 SECONDS 600 COMMAND sh ${here}/hosts/run.sh nodes none 2x2 ${rooms}
+  armci_softverbs(programs/2x2 SECONDS 600 WAITS
+    COMMAND sh ${here}/hosts/run.sh nodes none 2x2 ${rooms}
     ENV ARMCI_TRANSPORT=rdma HOSTS_WITHOUT=idle)
-  armci_softverbs(programs/device_acc SECONDS 200 COMMAND sh ${here}/hosts/run.sh nodes none 2x2 few
+  armci_softverbs(programs/device_acc SECONDS 200 WAITS
+    COMMAND sh ${here}/hosts/run.sh nodes none 2x2 few
     ENV ARMCI_TRANSPORT=rdma ARMCI_RDMA_ACC=device
       "HOSTS_PROGRAMS=accumulate accumulate_contention strided vector model")
-  armci_softverbs(programs/bounded SECONDS 200 COMMAND sh ${here}/hosts/run.sh nodes none 4x1 few
+  armci_softverbs(programs/bounded SECONDS 200 WAITS
+    COMMAND sh ${here}/hosts/run.sh nodes none 4x1 few
     ENV ARMCI_TRANSPORT=rdma ARMCI_CONNECTIONS=1 ARMCI_PIN=64k
       "HOSTS_PROGRAMS=contiguous strided vector accumulate rmw notify message gop model")
   # The C fast path where completions are late, where a queue pair has little room, and without it.
   string(CONCAT transfers "short contiguous requests nonblocking shared_handle order fence "
     "value flag notify threads strided vector read_write_strided coalesce remap model")
-  armci_softverbs(programs/late SECONDS 200 COMMAND sh ${here}/hosts/run.sh nodes none 2x2 few
+  armci_softverbs(programs/late SECONDS 200 WAITS
+    COMMAND sh ${here}/hosts/run.sh nodes none 2x2 few
     ENV ARMCI_TRANSPORT=rdma SOFTVERBS_LATE=20000 "HOSTS_PROGRAMS=${transfers}")
-  armci_softverbs(programs/rows SECONDS 200 COMMAND sh ${here}/hosts/run.sh nodes none 2x2 few
+  armci_softverbs(programs/rows SECONDS 200 WAITS
+    COMMAND sh ${here}/hosts/run.sh nodes none 2x2 few
     ENV ARMCI_TRANSPORT=rdma SOFTVERBS_LATE=20000 "HOSTS_PROGRAMS=requests strided vector model"
       "ARMCI_COST_MODEL=put.nic=1,1,0 get.nic=1,1,0 put.host=9e9,0,1 get.host=9e9,0,1")
-  armci_softverbs(programs/limits SECONDS 200 COMMAND sh ${here}/hosts/run.sh nodes none 2x2 few
+  armci_softverbs(programs/limits SECONDS 200 WAITS
+    COMMAND sh ${here}/hosts/run.sh nodes none 2x2 few
     ENV ARMCI_TRANSPORT=rdma SOFTVERBS_MAX_WR=64 SOFTVERBS_MAX_CQE=256
       "HOSTS_PROGRAMS=${transfers}")
-  armci_softverbs(programs/without_fast_path SECONDS 200
+  armci_softverbs(programs/without_fast_path SECONDS 200 WAITS
     COMMAND sh ${here}/hosts/run.sh nodes none 2x2 few
     ENV ARMCI_TRANSPORT=rdma ARMCI_FASTPATH=n "HOSTS_PROGRAMS=${transfers}")
   armci_softverbs(fault SECONDS 200 COMMAND sh ${here}/fault/run.sh
