@@ -1,8 +1,9 @@
-# The commands: armcirun, armci_info, armci_perf (its C workers are in ArmciPerf).
+# The commands: armcirun, armci_info, armci_perf, armci_accept (their C programs are in ArmciPerf
+# and ArmciAccept).
 # SPDX-License-Identifier: BSD-3-Clause
 
 set(ARMCI_COMMANDS "")
-foreach(name armcirun armci_info armci_perf)
+foreach(name armcirun armci_info armci_perf armci_accept)
   file(GLOB sources ${PROJECT_SOURCE_DIR}/cmd/${name}/*.go)
   if(sources)
     armci_go_command(${name})

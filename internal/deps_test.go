@@ -130,6 +130,9 @@ var allowed = map[string]string{
 		"internal/bootstrap internal/kernel " +
 		"internal/config internal/log internal/profile",
 	"cmd/armci_perf": "internal/figure internal/config",
+	// asks the drivers what there is, as armci_info does; everything else is programs
+	"cmd/armci_accept": "internal/figure internal/drivers internal/core internal/bootstrap " +
+		"internal/config internal/ofi/libfabric",
 
 	"internal/figure": "", // what the tool and the benchmarks share
 	"bench/launch":    "", // the launchers' words for each network

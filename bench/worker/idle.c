@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the library costs while it is not used: processor time of a process that sleeps and of one
 // that waits in a barrier, resident memory.
-#include <stdio.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -22,23 +21,10 @@ static void figure(const char *op, enum timing_unit unit, double value)
 	perf_figures(&c, &value, NULL, 1);
 }
 
-static double resident(void)
-{
-	char line[256];
-	long kib = 0;
-	FILE *f = fopen("/proc/self/status", "r");
-	while (f && fgets(line, sizeof line, f))
-		if (sscanf(line, "VmRSS: %ld kB", &kib) == 1)
-			break;
-	if (f)
-		fclose(f);
-	return (double)kib / 1024;
-}
-
 void perf_idle(void)
 {
 	double seconds = perf_pace(1, 10), cpu, begin;
-	figure("resident", TIMING_MIB, resident());
+	figure("resident", TIMING_MIB, perf_resident());
 	ARMCI_Barrier();
 	cpu = cpu_seconds();
 	sleep((unsigned)seconds);

@@ -68,6 +68,8 @@ var groups = []struct{ name, doc string }{
 	{"collective", "broadcast and sum of 8 B to 4 MiB"},
 	{"overlap", "how much of a nonblocking put or get hides behind computation"},
 	{"init", "time to initialise"},
+	{"growth", "memory of the greatest process: resident, its own, and its own when it has " +
+		"used all other ranks"},
 }
 
 // options is the command line of armci_perf.

@@ -15,11 +15,15 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 )
 
 // jobTime is more than any job takes; a hanging one is ended then.
 const jobTime = 10 * time.Minute
+
+// endTime is what a launcher has to end its ranks when a job takes too long.
+var endTime = 12 * time.Second
 
 // Job is one start of workers.
 type Job struct {
@@ -40,9 +44,12 @@ func (j *Job) Run(add func(Row)) (wrong int, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), cmp.Or(j.Limit, jobTime))
 	defer cancel()
 	cmd := exec.CommandContext(ctx, j.Argv[0], j.Argv[1:]...)
-	// launchers then end their ranks
-	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-	cmd.WaitDelay = 10 * time.Second
+	// Launchers then end their ranks; srun wants to hear it twice.
+	cmd.Cancel = func() error {
+		time.AfterFunc(endTime/2, func() { _ = cmd.Process.Signal(syscall.SIGTERM) })
+		return cmd.Process.Signal(os.Interrupt)
+	}
+	cmd.WaitDelay = endTime
 	cmd.Env = append(cmd.Environ(), j.Env...)
 	if cmd.Stderr = j.Err; j.Err == nil {
 		cmd.Stderr = os.Stderr
@@ -54,6 +61,9 @@ func (j *Job) Run(add func(Row)) (wrong int, err error) {
 	if err := cmd.Start(); err != nil {
 		return 0, err
 	}
+	// what a launcher leaves behind must not keep this end of the pipe waiting for ever
+	defer time.AfterFunc(cmp.Or(j.Limit, jobTime)+2*endTime,
+		func() { pipe.Close() }).Stop()
 	figures := 0
 	for lines := bufio.NewScanner(pipe); lines.Scan(); {
 		word, rest, _ := strings.Cut(lines.Text(), "\t")

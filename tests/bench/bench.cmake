@@ -1,5 +1,5 @@
-# The smoke tests of armci_perf and of bench/, on one node, between nodes, and over RDMA: that they
-# work, not how fast anything is.
+# The smoke tests of armci_perf, armci_accept and bench/, on one node, between nodes, and over RDMA:
+# that they work, not how fast anything is.
 # SPDX-License-Identifier: BSD-3-Clause
 
 if(TARGET armci_perf AND TARGET armci_bench)
@@ -8,6 +8,7 @@ if(TARGET armci_perf AND TARGET armci_bench)
     add_dependencies(armci_tests armci_mpirma) # perf/windows runs over it if it is there
   endif()
   armci_suite(perf/tool SCRIPT ${CMAKE_CURRENT_LIST_DIR}/perf.sh LABEL perf TIMEOUT 300)
+  armci_suite(perf/accept SCRIPT ${CMAKE_CURRENT_LIST_DIR}/accept.sh LABEL perf TIMEOUT 500)
   armci_suite(perf/bench SCRIPT ${CMAKE_CURRENT_LIST_DIR}/bench.sh LABEL perf TIMEOUT 400)
   armci_suite(perf/windows SCRIPT ${CMAKE_CURRENT_LIST_DIR}/windows.sh LABEL perf TIMEOUT 200)
   armci_suite(perf/waits SCRIPT ${CMAKE_CURRENT_LIST_DIR}/waits.sh LABEL perf TIMEOUT 200)

@@ -158,6 +158,23 @@ static void perform(struct operation *o, int slab)
 	CHECK_MEM(local, want, SLAB);
 }
 
+// Each rank puts a word to another one and notifies it: to which, changes with the phase.
+static void noted(int number)
+{
+	int step = number % np, to = (me + step) % np, from = (me + np - step) % np, waits;
+	long word;
+	for (int r = 0; r < np; r++) {
+		word = (long)number * np + r;
+		memcpy(image[(r + step) % np] + model_noted(), &word, sizeof word);
+	}
+	word = (long)number * np + me;
+	CHECK_OK(ARMCI_Put(&word, (char *)base[to] + model_noted(), sizeof word, to));
+	CHECK(armci_notify(to) > 0);
+	CHECK(armci_notify_wait(from, &waits) >= waits);
+	memcpy(&word, (char *)base[me] + model_noted(), sizeof word);
+	CHECK_INT(word, (long)number * np + from);
+}
+
 // All ranks draw all streams; each performs its own and applies the others' to the images.
 static void phase(uint64_t seed, int number)
 {
@@ -174,6 +191,7 @@ static void phase(uint64_t seed, int number)
 			}
 		}
 	}
+	noted(number);
 	ARMCI_Barrier();
 	CHECK_MEM(base[me], image[me], model_region());
 	int other = (me + 1 + number) % np;

@@ -47,11 +47,13 @@ static inline uint64_t model_operand(const struct operation *o)
 	return c == ADD ? (uint64_t)o->scale : c == XOR ? o->salt : c == OR ? bit : ~bit;
 }
 
-// The layout of one rank's region: np slabs, the common part, the counters, one guarded word.
+// The layout of one rank's region: np slabs, the common part, the counters, one guarded word, and
+// one that is put before a notification.
 static inline size_t model_common(void) { return (size_t)SLAB * (size_t)np; }
 static inline size_t model_counters(void) { return model_common() + COMMON; }
 static inline size_t model_guarded(void) { return model_counters() + COUNTERS * sizeof(long); }
-static inline size_t model_region(void) { return model_guarded() + sizeof(long); }
+static inline size_t model_noted(void) { return model_guarded() + sizeof(long); }
+static inline size_t model_region(void) { return model_noted() + sizeof(long); }
 
 static inline void draw_contiguous(struct operation *o, uint64_t *rng, int room)
 {

@@ -26,7 +26,8 @@ for file in include/armci.h include/message.h include/parmci.h include/gpc.h inc
 	include/armci.hpp include/armci/memory.hpp include/armci-mpi/armci.hpp include/armci.f90 \
 	include/armci-fortran/types.inc include/armci-mpi/openmpi/armci.f90 \
 	include/armci-mpi/armci.h bin/armcirun bin/armci_info bin/armci_perf bin/armcicc \
-	share/man/man1/armcirun.1 share/man/man1/armcicc.1 bin/armcifort bin/armcicxx \
+	bin/armci_accept share/man/man1/armci_accept.1 share/man/man1/armcirun.1 \
+	share/man/man1/armcicc.1 bin/armcifort bin/armcicxx \
 	share/man/man1/armcifort.1 share/man/man1/armcicxx.1 \
 	share/man/man3/ARMCI_PutS.3 share/man/man3/PARMCI_GetS.3 \
 	share/doc/libarmci/html/index.html share/doc/libarmci/html/search.js \
@@ -52,6 +53,8 @@ grep -rlF -e "$WORK" -e "$BUILD" "$prefix" --include='*.pc' --include='*.cmake' 
 	fail "a path of the build is installed"
 "$prefix/bin/armci_info" >"$WORK/info.log" || fail "armci_info"
 "$prefix/bin/armci_perf" -quick small >"$WORK/perf.log" || fail "armci_perf"
+"$prefix/bin/armci_accept" -quick -o "$WORK/accept" -only correctness -transports tcp \
+	"$prefix/bin/armcirun" -nodes 2 -n 2 >"$WORK/accept.log" 2>&1 || fail "armci_accept"
 [ -z "$(find "$prefix" -name 'worker-*' -o -name 'bench*')" ] || fail "benchmarks are installed"
 
 # started COMMAND...: runs it under the flavour's launcher and wants the program's own word of

@@ -41,9 +41,10 @@ func commands(t *testing.T) map[string]*command {
 	}
 	all := map[string]*command{}
 	for name, files := range map[string]string{"armci_perf": "cmd/armci_perf/main.go",
-		"armcirun":   "cmd/armcirun/main.go",
-		"armci_info": "cmd/armci_info/main.go",
-		"bench":      "bench/main.go bench/windows.go bench/caf.go bench/waits.go"} {
+		"armcirun":     "cmd/armcirun/main.go",
+		"armci_info":   "cmd/armci_info/main.go",
+		"armci_accept": "cmd/armci_accept/main.go",
+		"bench":        "bench/main.go bench/windows.go bench/caf.go bench/waits.go"} {
 		c := &command{options: map[string]bool{"h": true, "list": true, "np": true},
 			valued: map[string]bool{"np": true}}
 		for _, file := range strings.Fields(files) {
@@ -62,6 +63,9 @@ func commands(t *testing.T) map[string]*command {
 		t.Fatalf("only groups %v", groups)
 	}
 	all["bench"].valued["only"] = true
+	for _, part := range []string{"correctness", "speed", "growth", "application"} {
+		groups[part] = true // of armci_accept -only
+	}
 	return all
 }
 

@@ -27,6 +27,15 @@ correct strided 4
 unset MAP
 run "armci_info" 0 start 4 "$BUILD/bin/armci_info"
 says out 'Job: 4 rank(s) on 2 node(s), started by srun (PMI-2)'
+# What a user with two nodes does. Ranks are in blocks, so that rank 2 is on the other host.
+run "armci_accept" 0 timeout -k 5 120 "$BUILD/bin/armci_accept" -quick -o accept -transports tcp \
+	$first srun -Q -O -m block --mpi=pmi2 -N 2 -n 4
+says accept.txt 'Started by srun (PMI-2); 4 ranks, 2 nodes'
+says accept.txt '^  tcp  *passed, 4 ranks'
+says accept.txt '^Speed over tcp beside raw TCP, 4 ranks'
+cat accept.txt >out
+"$tests/bench/accept_report.sh" accept passed || fail "see above"
+! grep -i "${prefix}[ab]" accept.txt accept.json || fail "the report names a host"
 ended "rank 3 killed" failure 'rank 3 .*died' kill 3
 ended "rank 0 killed" failure 'rank 0 ' kill 0
 ended "ARMCI_Error of rank 1" 7 'on purpose (code 7)' error 1

@@ -30,6 +30,7 @@ void perf_notify(void);
 void perf_collective(void);
 void perf_overlap(void);
 void perf_init(void);
+void perf_growth(void);
 
 const struct perf_group perf_groups[] = {
 	{"small", perf_small},
@@ -48,6 +49,7 @@ const struct perf_group perf_groups[] = {
 	{"collective", perf_collective},
 	{"overlap", perf_overlap},
 	{"init", perf_init},
+	{"growth", perf_growth},
 	{NULL, NULL},
 };
 

@@ -67,6 +67,7 @@ void perf_figures(const struct perf_case *c, const double *ours, const double *r
 void perf_check(const char *name, double got, double want);
 bool perf_failed(void);
 
+double perf_resident(void);                       // memory of this process in MiB
 double perf_greatest(double x);                   // over all ranks; collective
 double perf_total(double x);                      // over all ranks; collective
 // from the first begin to the last end; collective

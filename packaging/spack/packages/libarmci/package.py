@@ -53,6 +53,8 @@ class Libarmci(CMakePackage):
         return [
             self.define("ARMCI_GO", self.spec["go"].prefix.bin.go),
             self.define("ARMCI_BUILD_TESTS", False),
+            # They would be linked with libraries that are no dependencies.
+            self.define("ARMCI_ACCEPT_BASELINES", False),
             self.define_from_variant("ARMCI_MPI_ABI", "mpiabi"),
         ]
 
