@@ -32,11 +32,13 @@ function(armci_replace_comex)
   get_target_property(include ARMCI::armci INTERFACE_INCLUDE_DIRECTORIES)
   message(STATUS "Global Arrays over libarmci ${ARMCI_VERSION}: ${library}")
 
-  # By its path, since a program that finds Global Arrays does not look for ARMCI::armci.
+  # By its path, since a program that finds Global Arrays does not look for ARMCI::armci; nor does
+  # an installed libga.so find a library that no directory of the system has.
   get_target_property(sources ga SOURCES)
   list(REMOVE_ITEM sources "$<TARGET_OBJECTS:armci_comex>")
   set_property(TARGET ga PROPERTY SOURCES ${sources})
   target_link_libraries(ga PUBLIC ${library})
+  set_property(TARGET ga PROPERTY INSTALL_RPATH_USE_LINK_PATH TRUE)
 
   # An archive needs a source. The name must not be one for which another linker takes it.
   set(nothing ${PROJECT_BINARY_DIR}/external_armci.c)
