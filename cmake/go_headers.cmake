@@ -8,9 +8,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 
 # armci_included(<file> <result>): headers that a file includes, in their full names. Go files
-# include them in comments.
+# include them in comments of both kinds.
 function(armci_included file result)
-  file(STRINGS ${file} lines REGEX "^#[ \t]*include \"")
+  file(STRINGS ${file} lines REGEX "^(//)?[ \t]*#[ \t]*include[ \t]+\"")
   get_filename_component(here ${file} DIRECTORY)
   set(found "")
   foreach(line IN LISTS lines)

@@ -8,14 +8,15 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"libarmci/internal/log"
 	"libarmci/internal/pin"
 	"libarmci/internal/rdma/qp"
 	"libarmci/internal/rdma/verbs"
+	"libarmci/internal/sys"
 	"libarmci/internal/transport"
 )
 
@@ -24,6 +25,7 @@ type Options struct {
 	Device string // name, or name:port; "" = the first that is usable
 	GID    string // index of the port's address to use; "" = the best
 	Sysfs  string // directory that tells of devices; "" = the kernel's
+	NUMA   string // directory that tells of NUMA nodes; "" = the kernel's
 	Pin    int64  // memory of the application that stays registered; 0 = by what the system has
 }
 
@@ -82,7 +84,9 @@ func Driver(o Options) transport.Driver {
 			if err != nil {
 				return nil, err
 			}
-			base, err := nearestPort(d.usable, cfg.Hints).open()
+			w := choosePort(d.usable, cfg.Hints, d.distances, cfg.LocalIndex(cfg.Me))
+			log.Infof("RDMA device: %s", w)
+			base, err := w.open()
 			if err != nil {
 				return nil, err
 			}
@@ -97,6 +101,8 @@ type probedDevice struct {
 	limits qp.Limits       // of the first
 	state  verbs.PortState // of the first
 	unused []string        // ports that cannot be used, and why
+	// distances of this process from NUMA nodes (sys.NUMADistances)
+	distances map[int]int
 }
 
 // probe lists the usable ports: it opens each, makes one object of every kind, since each may be
@@ -109,7 +115,8 @@ func probe(o *Options) (*probedDevice, error) {
 			return nil, err
 		}
 	}
-	d := &probedDevice{unused: unused}
+	d := &probedDevice{unused: unused, distances: sys.NUMADistances(o.NUMA)}
+	sortByDistance(list, d.distances)
 	for _, w := range list {
 		if err := d.tryPort(&w); err != nil {
 			d.unused = append(d.unused, fmt.Sprintf("%s: %v", w.Port.String(), err))
@@ -152,123 +159,20 @@ func Try(base qp.Device) error {
 	return err
 }
 
-// describePorts describes the port that would be used, and lists the others, for armci_info.
+// describePorts describes the port that the first rank of a node would use, and lists the others,
+// for armci_info.
 func (d *probedDevice) describePorts() string {
 	l := &d.limits
 	text := fmt.Sprintf("%s; firmware %s, mtu %d, up to %d requests of %d pieces in a queue "+
 		"pair, %d reads outstanding, atomics %s",
-		d.usable[0].String(), l.Firmware, 128<<d.state.MTU, l.MaxWR, l.MaxSGE, l.ReadsOut,
+		&d.usable[0], l.Firmware, 128<<d.state.MTU, l.MaxWR, l.MaxSGE, l.ReadsOut,
 		[...]string{"none", "of the device", "global"}[min(max(l.Atomic, 0), 2)])
-	for _, w := range d.usable[1:] {
-		text += "; also usable: " + w.String()
+	for i := range d.usable[1:] {
+		w := &d.usable[i+1]
+		text += "; also usable: " + w.String() + ", " + d.usable[0].whyNot(w, d.distances)
 	}
 	for _, why := range d.unused {
 		text += "; not usable: " + why
 	}
 	return text
-}
-
-// portAddress is a port with the address under which peers reach it; gid is nil on InfiniBand,
-// where the LID is enough.
-type portAddress struct {
-	verbs.Port
-	gid *verbs.GID
-}
-
-// open opens the device.
-func (w *portAddress) open() (*verbs.Device, error) {
-	return verbs.OpenDevice(w.Device, uint8(w.Number), w.gid)
-}
-
-func (w *portAddress) String() string {
-	if w.gid == nil {
-		return fmt.Sprintf("%s, LID %d", w.Port.String(), w.LID)
-	}
-	return fmt.Sprintf("%s, GID %d (%s, %s)", w.Port.String(), w.gid.Index, w.gid.Kind,
-		w.gid.Text())
-}
-
-// addressPreference orders addresses of an Ethernet port, the best with the lowest number: RoCE v2
-// is routed, and IPv4 and global addresses reach further than link-local ones.
-func addressPreference(g *verbs.GID) (r int) {
-	if g.Kind != "RoCE v2" {
-		r = 4
-	}
-	if g.LinkLocal() {
-		r += 2
-	} else if !g.IPv4() {
-		r++
-	}
-	return r
-}
-
-// usablePorts lists the ports that may be used, the best first, given the settings: a device or
-// device:port, and the index of an address. reasons are why other ports may not be used, or why
-// there is nothing.
-func usablePorts(all []verbs.Port, device, number string) (usable []portAddress, reasons []string) {
-	for _, p := range all {
-		if device != "" && device != p.Device && device != fmt.Sprintf("%s:%d", p.Device,
-			p.Number) {
-			continue
-		}
-		if w, why := choosePortAddress(p, number); why != "" {
-			reasons = append(reasons, p.String()+": "+why)
-		} else {
-			usable = append(usable, w)
-		}
-	}
-	switch {
-	case len(all) == 0:
-		reasons = []string{"no RDMA device on this host"}
-	case usable == nil && reasons == nil:
-		reasons = []string{"ARMCI_RDMA_DEVICE: there is no device " + device}
-	}
-	return usable, reasons
-}
-
-// choosePortAddress chooses the address of a port, or says why the port cannot be used.
-func choosePortAddress(p verbs.Port, number string) (w portAddress, why string) {
-	if p.State != "ACTIVE" {
-		return w, "the port is " + p.State
-	}
-	if number != "" {
-		i := slices.IndexFunc(p.GIDs,
-			func(g verbs.GID) bool { return strconv.Itoa(g.Index) == number })
-		if i < 0 {
-			return w, "it has no GID " + number
-		}
-		return portAddress{p, &p.GIDs[i]}, ""
-	}
-	if p.Link == "InfiniBand" {
-		if p.LID == 0 {
-			return w, "the port has no LID: no subnet manager"
-		}
-		return portAddress{p, nil}, ""
-	}
-	if len(p.GIDs) == 0 {
-		return w, "no usable GID: its network interface has no address"
-	}
-	best := slices.MinFunc(p.GIDs, func(a, b verbs.GID) int {
-		return addressPreference(&a) - addressPreference(&b)
-	})
-	return portAddress{p, &best}, ""
-}
-
-// nearestPort returns the port whose address has most leading bits in common with the addresses in
-// all hints of the other ranks; the first of equals.
-func nearestPort(mine []portAddress, hints [][]byte) *portAddress {
-	best, most := 0, -1
-	for i := range mine {
-		common := 128
-		for _, h := range hints {
-			if mine[i].gid != nil && len(h) == 16 {
-				common = min(common, transport.CommonBits(mine[i].gid.Addr,
-					[16]byte(h)))
-			}
-		}
-		if common > most {
-			best, most = i, common
-		}
-	}
-	return &mine[best]
 }

@@ -6,6 +6,7 @@ package verbs
 import (
 	"encoding/hex"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +22,7 @@ type GID struct {
 	Index int
 	Addr  [16]byte
 	Kind  string // "RoCE v2", "IB/RoCE v1"
+	Bits  int    // leading bits that its network has in common; 0: not known
 }
 
 // Port is a port of a device.
@@ -31,6 +33,7 @@ type Port struct {
 	Link   string // "InfiniBand", "Ethernet"
 	LID    uint16
 	GIDs   []GID
+	Node   int // NUMA node of the device; -1: not known
 }
 
 func (p *Port) String() string { return fmt.Sprintf("%s port %d", p.Device, p.Number) }
@@ -45,7 +48,11 @@ func ListPorts(dir string) []Port {
 		if err != nil {
 			continue
 		}
-		p := Port{Device: filepath.Base(filepath.Dir(filepath.Dir(at))), Number: number}
+		device := filepath.Dir(filepath.Dir(at))
+		p := Port{Device: filepath.Base(device), Number: number, Node: -1}
+		if node, err := strconv.Atoi(readLine(device, "device/numa_node")); err == nil {
+			p.Node = node
+		}
 		_, p.State, _ = strings.Cut(readLine(at, "state"), ": ")
 		p.Link = readLine(at, "link_layer")
 		lid, _ := strconv.ParseUint(readLine(at, "lid"), 0, 16)
@@ -77,10 +84,28 @@ func listGIDs(at string) []GID {
 			continue
 		}
 		empty = 0
-		all = append(all, GID{Index: index, Addr: [16]byte(b),
-			Kind: readLine(at, "gid_attrs/types/"+name)})
+		g := GID{Index: index, Addr: [16]byte(b), Kind: readLine(at, "gid_attrs/types/"+name)}
+		g.Bits = networkBits(readLine(at, "gid_attrs/ndevs/"+name), &g)
+		all = append(all, g)
 	}
 	return all
+}
+
+// networkBits is the length of the prefix that a network interface has for an address, as one of 16
+// bytes; 0 if it has none.
+func networkBits(name string, g *GID) int {
+	i, err := net.InterfaceByName(name)
+	if err != nil {
+		return 0
+	}
+	addresses, _ := i.Addrs()
+	for _, a := range addresses {
+		if n, ok := a.(*net.IPNet); ok && n.IP.Equal(net.IP(g.Addr[:])) {
+			ones, bits := n.Mask.Size()
+			return ones + 128 - bits
+		}
+	}
+	return 0
 }
 
 // Text formats an address: an IPv4 address with dots, another one in hexadecimal.
