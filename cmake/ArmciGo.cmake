@@ -17,9 +17,10 @@ set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_
   ${PROJECT_SOURCE_DIR}/go.sum)
 armci_go_modules(${PROJECT_BINARY_DIR}/licences)
 
-# Flags of C and of the linker that every go command gets.
+# Flags of C and of the linker that every go command gets, and where go_headers.cmake may write: a
+# name that ./... leaves out.
 set(ARMCI_GO_FLAGS "-DCFLAGS=${ARMCI_CFLAGS_USER} ${ARMCI_WERROR_FLAG}"
-  "-DLDFLAGS=${ARMCI_LDFLAGS_USER}" -DHEADERS=${PROJECT_BINARY_DIR}/go/headers)
+  "-DLDFLAGS=${ARMCI_LDFLAGS_USER}" -DHEADERS=${PROJECT_BINARY_DIR}/go/_headers)
 if(CMAKE_CROSSCOMPILING) # the toolchain file says for which processor; go takes CMake's compiler
   list(APPEND ARMCI_GO_FLAGS -DGOARCH=${ARMCI_GOARCH} -DCC=${CMAKE_C_COMPILER})
 endif()
