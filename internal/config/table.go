@@ -188,8 +188,8 @@ var table = []Row{
 			"system's, but cubic or reno in the place of one that paces (bbr).",
 		When: "the network asks for a certain one, such as dctcp"},
 	{Name: "ARMCI_RDMA_DEVICE", Kind: KindString,
-		Doc: "RDMA device (mlx5_0), or one of its ports (mlx5_0:1). Unset: the library " +
-			"chooses.",
+		Doc: "RDMA device (mlx5_0), or one of its ports (mlx5_0:1). Unset: one near the " +
+			"rank's cores; ranks of a node take several such in turn.",
 		When: "a host has several, and another one is to be used"},
 	{Name: "ARMCI_RDMA_GID", Kind: KindString,
 		Doc: "Index of the port's address (GID) in the device's table. Unset: the " +

@@ -12,7 +12,6 @@ import (
 	"strings"
 	"sync"
 
-	"libarmci/internal/log"
 	"libarmci/internal/pin"
 	"libarmci/internal/rdma/qp"
 	"libarmci/internal/rdma/verbs"
@@ -85,7 +84,6 @@ func Driver(o Options) transport.Driver {
 				return nil, err
 			}
 			w := choosePort(d.usable, cfg.Hints, d.distances, cfg.LocalIndex(cfg.Me))
-			log.Infof("RDMA device: %s", w)
 			base, err := w.open()
 			if err != nil {
 				return nil, err

@@ -214,6 +214,8 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	settings_read();
 	if (!c)
 		return NULL;
+	if (settings.say_open)
+		fprintf(stderr, "softverbs: process %d opens %s\n", (int)getpid(), device->name);
 	fill(c, device);
 	c->free_regions = malloc(REGIONS * sizeof *c->free_regions);
 	c->segment = segment_new();

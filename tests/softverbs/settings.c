@@ -40,6 +40,7 @@ void settings_read(void)
 	settings = (struct settings){
 		.on_demand = number("ODP", 0, 1),
 		.reorder = number("REORDER", 0, 1),
+		.say_open = number("SAY_OPEN", 0, 1),
 		.atomics = atomics(),
 		.vanish_after = number("VANISH_AFTER", 0, MANY),
 		.down_after = number("PORT_DOWN_AFTER", 0, MANY),

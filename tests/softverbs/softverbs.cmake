@@ -119,6 +119,9 @@ if("none" IN_LIST ARMCI_CAN_CC)
   armci_softverbs(programs/without_fast_path SECONDS 200 WAITS
     COMMAND sh ${here}/hosts/run.sh nodes none 2x2 few
     ENV ARMCI_TRANSPORT=rdma ARMCI_FASTPATH=n "HOSTS_PROGRAMS=${transfers}")
+  armci_softverbs(devices SECONDS 200 WAITS
+    COMMAND sh ${soft}/devices.sh ${out}/c/none/contiguous
+    ENV SOFTVERBS_DEVICES=2 SOFTVERBS_LINK=infiniband)
   armci_softverbs(fault SECONDS 200 COMMAND sh ${here}/fault/run.sh
     ENV ARMCI_TRANSPORT=rdma FAULT_LAUNCHERS=none FAULT_PARTS=device)
   armci_softverbs(fault_alone SECONDS 100 COMMAND sh ${here}/fault/run.sh

@@ -13,7 +13,7 @@
 
 // What the environment asks for: see README.md.
 struct settings {
-	bool on_demand, reorder;
+	bool on_demand, reorder, say_open;
 	int atomics; // enum ibv_atomic_cap
 	long vanish_after, down_after, break_after, never, late;
 	int max_pairs, max_regions, max_pieces, max_requests, max_inline, max_receives,

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // softverbs-sysfs DIRECTORY ethernet ADDRESS | infiniband LID - makes a directory that looks like
-// /sys/class/infiniband of a host with one device, softverbs0, whose port has that IPv4 address or
-// that LID.
+// /sys/class/infiniband/DEVICE, with one port of that IPv4 address or that LID.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -25,7 +24,7 @@ static void say(const char *file, const char *format, ...)
 {
 	char name[PATH_MAX];
 	va_list values;
-	snprintf(name, sizeof name, "%s/softverbs0/ports/1/%s", base, file);
+	snprintf(name, sizeof name, "%s/ports/1/%s", base, file);
 	for (char *at = name + 1; (at = strchr(at, '/')); *at++ = '/') {
 		*at = 0;
 		if (mkdir(name, 0755) != 0 && errno != EEXIST)

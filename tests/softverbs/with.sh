@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # with.sh DIRECTORY COMMAND [ARGUMENT]... - runs a command where the software verbs device is the
 # only one: DIRECTORY has libibverbs.so.1 and softverbs-sysfs. SOFTVERBS_LINK is ethernet or
-# infiniband. With SOFTVERBS_HOSTS=1 the hosts of ../hosts, which have a /dev/shm of their own, have
+# infiniband, SOFTVERBS_DEVICES how many devices a host has (1). With SOFTVERBS_HOSTS=1 the hosts of ../hosts, which have a /dev/shm of their own, have
 # that device too, each with its own address. What killed processes have left of the device goes at
 # the end. SOFTVERBS_UCX=1: UCX finds the device, too, for which there has to be a directory
 # /dev/infiniband (root).
@@ -22,12 +22,17 @@ if [ "${SOFTVERBS_UCX:-0}" != 0 ] && mkdir /dev/infiniband 2>/dev/null; then
 	made=/dev/infiniband
 fi
 
-# class DIRECTORY N: the device of the Nth host.
+# class DIRECTORY N: the devices of the Nth host, all on NUMA node 0.
 class() {
-	case ${SOFTVERBS_LINK:-ethernet} in
-	ethernet) "$lib/softverbs-sysfs" "$1" ethernet "10.77.0.$2" ;;
-	infiniband) "$lib/softverbs-sysfs" "$1" infiniband $((16 + $2)) ;;
-	esac || exit
+	k=0
+	while [ $k -lt "${SOFTVERBS_DEVICES:-1}" ]; do
+		device=$1/softverbs$k number=$((16 * k + $2))
+		case ${SOFTVERBS_LINK:-ethernet} in
+		ethernet) "$lib/softverbs-sysfs" "$device" ethernet "10.77.0.$number" ;;
+		infiniband) "$lib/softverbs-sysfs" "$device" infiniband $((16 + number)) ;;
+		esac && mkdir "$device/device" && echo 0 >"$device/device/numa_node" || exit
+		k=$((k + 1))
+	done
 }
 
 class "$ARMCI_RDMA_SYSFS" 1
