@@ -100,6 +100,19 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// TestNoProviders says why libfabric has none, where one was asked for.
+func TestNoProviders(t *testing.T) {
+	a := &acceptance{options: &options{transports: []string{"ofi:cxi"}},
+		report: newReport(&options{})}
+	a.report.Nodes = nodesWith([]string{"tcp"}, nil)
+	a.report.Nodes[0].Facts = []Fact{{noProviders, "no such file"}}
+	const want = "ofi:cxi was asked for: libfabric offers no provider on node 0: no such file"
+	if _, err := a.choose(); err != nil || len(a.report.Failures) != 1 ||
+		a.report.Failures[0] != want {
+		t.Errorf("%v, %q", err, a.report.Failures)
+	}
+}
+
 // TestNoTransport is a failure: two nodes that can use none.
 func TestNoTransport(t *testing.T) {
 	a := &acceptance{options: &options{}, report: newReport(&options{})}
