@@ -5,7 +5,7 @@
 package main
 
 import (
-	"cmp"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -36,12 +36,12 @@ func (o *options) accept() (bool, error) {
 	}
 	a.report.Seconds = time.Since(begun).Seconds()
 	a.report.conclude()
-	err := a.save()
+	where, err := "", a.save()
 	if err == nil {
-		err = a.report.writeText(os.Stdout)
+		where = fmt.Sprintf("; the report is in %s.txt and %s.json", o.prefix, o.prefix)
 	}
-	fmt.Fprintf(os.Stderr, "armci_accept: %s; the report is in %s.txt and %s.json\n",
-		a.report.Verdict, o.prefix, o.prefix)
+	err = errors.Join(err, a.report.writeText(os.Stdout))
+	a.progress("%s%s", a.report.Verdict, where)
 	return a.report.Verdict == passed, err
 }
 
@@ -103,13 +103,10 @@ func program(name string) (string, error) {
 }
 
 // limit is how long a job may take that should take so long: launchers of large machines need a
-// minute to start one.
+// minute to start one. Until the first job has told its ranks, those of the launcher's words count.
 func (a *acceptance) limit(work time.Duration) time.Duration {
-	return work + time.Minute + time.Duration(a.report.Ranks)*time.Second/4
+	return work + time.Minute + time.Duration(a.launcher.ranks)*time.Second/4
 }
 
 // repetitions is -r of workers.
 func (a *acceptance) repetitions() string { return fmt.Sprint(a.pace(0, 2, 3)) }
-
-// over says by which network the ranks of a job talk.
-func (a *acceptance) over(t transport) string { return cmp.Or(t.String(), "node") }

@@ -15,8 +15,8 @@ func (a *acceptance) measureGrowth() {
 		return
 	}
 	if a.launcher.at < 0 {
-		a.report.note("The launcher's words have no number of ranks (-n N): growth is " +
-			"shown for all ranks only.")
+		a.report.note("No word of the launcher is known to be the number of ranks " +
+			"(-n N): growth is shown for all ranks only.")
 	}
 	for _, n := range a.steps() {
 		a.progress("growth: %d ranks", n)
@@ -24,7 +24,8 @@ func (a *acceptance) measureGrowth() {
 	}
 }
 
-// steps are the numbers of ranks: 2, 4, 8 and so on, at most seven of them, and all.
+// steps are the numbers of ranks: 2, 4, 8 and so on to 64, from there eight times as many each, and
+// all.
 func (a *acceptance) steps() (all []int) {
 	factor := 2
 	for n := 2; n < a.launcher.ranks && a.launcher.at >= 0; n *= factor {
@@ -53,7 +54,7 @@ func (a *acceptance) grow(n int, worker string) Growth {
 		}
 		g.Ranks = r.Ranks
 	}
-	if j.err != nil {
+	if j.err != nil || j.wrong > 0 {
 		g.Detail = j.why()
 		a.report.fail("A job of %d ranks: %s", n, g.Detail)
 	} else if g.Ranks != n {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// What the nodes are: this command as the program of every rank, the first of each node of which
-// describes it, and rank 0 prints all; and the command that reads it. What a node is made of is in
-// machine.go.
+// What the nodes are: this command as the program of every rank, and what reads that. The first
+// rank of each node describes it, and rank 0 prints all. What a node is made of is in machine.go.
 
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,6 +24,10 @@ import (
 
 // rankOption makes a process a rank that describes its node.
 const rankOption = "-describe-node"
+
+// allTransports stands for a list of transports where none was asked for: scripts lose an empty
+// word.
+const allTransports = "all"
 
 // jobRecord is what rank 0 prints of the job, behind the word JOB.
 type jobRecord struct {
@@ -55,6 +59,9 @@ func describeNodes(out io.Writer, asked []string) error {
 	j.EndExchange()
 	err = errors.Join(err, j.Close())
 	bootstrap.FinalizeMPI()
+	if err == nil {
+		bootstrap.LeaveLauncher()
+	}
 	return err
 }
 
@@ -117,36 +124,50 @@ func (a *acceptance) lookAround() error {
 	if err != nil {
 		return err
 	}
-	j := a.run(3*time.Minute, a.launcher.ranks, nil, self, rankOption,
-		strings.Join(asked, ","))
-	var told jobRecord
-	var nodes []nodeRecord
-	for _, line := range j.lines {
-		word, rest, _ := strings.Cut(line, "\t")
-		var n nodeRecord
-		switch {
-		case word == "JOB":
-			err = errors.Join(err, json.Unmarshal([]byte(rest), &told))
-		case word == "NODE":
-			err = errors.Join(err, json.Unmarshal([]byte(rest), &n))
-			nodes = append(nodes, n)
-		}
-	}
-	if err == nil && (j.err != nil || told.Ranks == 0) {
+	j := a.run(a.limit(5*time.Minute), a.launcher.ranks, nil, self, rankOption,
+		cmp.Or(strings.Join(asked, ","), allTransports))
+	record, nodes, err := readNodes(j.lines)
+	if j.err != nil || errors.Is(err, errNoNode) {
 		err = fmt.Errorf("%s: %s", strings.Join(j.command, " "), j.why())
 	}
 	if err != nil {
 		return fmt.Errorf("the launcher does not start a job: %w", err)
 	}
-	a.takeNodes(told, nodes)
+	a.recordNodes(record, nodes)
 	return nil
 }
 
-// takeNodes puts the records into the report.
-func (a *acceptance) takeNodes(told jobRecord, nodes []nodeRecord) {
+var errNoNode = errors.New("no node was described")
+
+// readNodes reads what printNodes has printed.
+func readNodes(lines []string) (record jobRecord, nodes []nodeRecord, err error) {
+	for _, line := range lines {
+		word, rest, _ := strings.Cut(line, "\t")
+		switch word {
+		case "JOB":
+			err = errors.Join(err, json.Unmarshal([]byte(rest), &record))
+		case "NODE":
+			var n nodeRecord
+			err = errors.Join(err, json.Unmarshal([]byte(rest), &n))
+			nodes = append(nodes, n)
+		}
+	}
+	if err == nil && (record.Ranks == 0 || len(nodes) == 0) {
+		err = errNoNode
+	}
+	return record, nodes, err
+}
+
+// recordNodes puts the records into the report.
+func (a *acceptance) recordNodes(job jobRecord, nodes []nodeRecord) {
 	r := a.report
-	r.Launcher, r.MPI, r.Ranks = told.Kind, told.MPI, told.Ranks
-	a.launcher.ranks = told.Ranks
+	r.Launcher, r.MPI, r.Ranks = job.Kind, job.MPI, job.Ranks
+	if l := &a.launcher; l.at >= 0 && l.ranks != job.Ranks {
+		r.note("The number %d in the launcher's words counts something else, since there "+
+			"are %d ranks: all jobs have as many.", l.ranks, job.Ranks)
+		l.at = -1
+	}
+	a.launcher.ranks = job.Ranks
 	a.pretended = len(nodes) > 1
 	for i, n := range nodes {
 		a.names.host(n.Host, i)
@@ -172,10 +193,12 @@ func differences(nodes []Node) (all []string) {
 		return nil
 	}
 	for i, n := range nodes[1:] {
-		for _, f := range n.Facts {
-			if was := factOf(nodes[0], f.Name); was != f.Value {
-				all = append(all, fmt.Sprintf("%s: %q on node %d, %q on node 0",
-					f.Name, f.Value, i+1, was))
+		for _, f := range slices.Concat(n.Facts, nodes[0].Facts) {
+			here, there := factOf(nodes[0], f.Name), factOf(n, f.Name)
+			text := fmt.Sprintf("%s: %q on node %d, %q on node 0", f.Name, there, i+1,
+				here)
+			if here != there && !slices.Contains(all, text) {
+				all = append(all, text)
 			}
 		}
 		for _, p := range slices.Concat(nodes[0].Transports, n.Transports) {
@@ -199,6 +222,7 @@ func usable(n Node, transport string) bool {
 		func(p Probe) bool { return p.Transport == transport && p.Usable })
 }
 
+// factOf is the value of a fact; "" if the node does not have it.
 func factOf(n Node, name string) string {
 	for _, f := range n.Facts {
 		if f.Name == name {

@@ -15,7 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"libarmci/internal/config"
 	"libarmci/internal/figure"
 )
 
@@ -80,17 +79,11 @@ type job struct {
 	late    bool // it was ended because of its time limit
 }
 
-// run starts a program with settings, NAME=value, on n ranks. Settings travel by the command env:
-// not every launcher takes the environment to other hosts.
-func (o *options) run(limit time.Duration, n int, settings []string, program ...string) *job {
+// run starts a program with settings, ours and more, NAME=value, on n ranks. They travel by the
+// command env: not every launcher takes the environment to other hosts.
+func (o *options) run(limit time.Duration, n int, more []string, program ...string) *job {
 	j := &job{command: o.launcher.with(n)}
-	j.command = append(j.command, "env")
-	for _, entry := range config.Passed(nil) {
-		if strings.HasPrefix(entry, "ARMCI_") {
-			j.command = append(j.command, entry)
-		}
-	}
-	j.command = append(append(j.command, settings...), program...)
+	j.command = slices.Concat(j.command, []string{"env"}, settings(), more, program)
 	if o.verbose {
 		fmt.Fprintln(os.Stderr, strings.Join(quoted(j.command), " "))
 	}
@@ -115,7 +108,7 @@ func (j *job) says(text string) bool {
 // why describes a job that did not end well: its end, and the last lines of its errors.
 func (j *job) why() string {
 	const most = 12
-	text := "it said nothing"
+	text := "it ended with status 0, but without the line that it was right"
 	switch {
 	case j.late:
 		text = fmt.Sprintf("it did not end within its limit, and was ended after %.0f s",

@@ -25,8 +25,11 @@ import (
 // describe is this node, with these transports, or all if there are none. It is called at its first
 // rank.
 func describe(cfg *config.Set, asked []string) Node {
-	n := Node{Transports: probeAll(asked)}
-	n.Facts = factsOf(cfg, n.Transports)
+	some, err := probeAll(asked)
+	n := Node{Transports: some, Facts: factsOf(cfg, some)}
+	if err != nil {
+		n.Facts = append(n.Facts, Fact{noProviders, err.Error()})
+	}
 	return n
 }
 
@@ -52,12 +55,14 @@ func factsOf(cfg *config.Set, probes []Probe) (all []Fact) {
 		loaded = append(loaded, p.loaded...)
 	}
 	for _, soname := range []string{"libibverbs.so.1", "librdmacm.so.1", "libfabric.so.1",
-		"libmpi.so.40", "libmpi.so.12", "libmpich.so.12"} {
+		"libmpi.so.40", "libmpi.so.12", "libmpich.so.12", "libmpi_abi.so.1"} {
 		add(soname, libraryOf(soname, loaded))
 	}
 	all = append(all, devices(cfg.String("ARMCI_RDMA_SYSFS"))...)
 	all = append(all, limits()...)
-	if some := settings(); len(some) > 0 {
+	some := slices.DeleteFunc(settings(), // a launcher has set it
+		func(entry string) bool { return strings.HasPrefix(entry, "ARMCI_NODE=") })
+	if slices.Sort(some); len(some) > 0 {
 		add("settings", strings.Join(some, " "))
 	}
 	return all
@@ -187,13 +192,9 @@ func limits() (all []Fact) {
 	return all
 }
 
-// settings are those of the library in the environment, without what a launcher has set.
-func settings() (all []string) {
-	for _, entry := range config.Passed(nil) {
-		if strings.HasPrefix(entry, "ARMCI_") && !strings.HasPrefix(entry, "ARMCI_NODE=") {
-			all = append(all, entry)
-		}
-	}
-	slices.Sort(all)
-	return all
+// settings are those of the library in the environment, NAME=value, which the ranks of a job have,
+// too.
+func settings() []string {
+	return slices.DeleteFunc(config.Passed(nil),
+		func(entry string) bool { return !strings.HasPrefix(entry, "ARMCI_") })
 }

@@ -7,6 +7,7 @@ package main
 
 import (
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -40,14 +41,32 @@ func TestDevices(t *testing.T) {
 	}
 }
 
-// TestLibraryOf prefers the file that is loaded.
+// TestLibraryOf knows libraries by their names, and prefers the file that is loaded.
 func TestLibraryOf(t *testing.T) {
 	loaded := []string{"/opt/x/libfabric.so.1.31.0", "/opt/x/libmpi.so.40.30.7"}
+	for line, want := range map[string]bool{"7f 00:01 5 /x/libmpi_abi.so.1.0.0": true,
+		"7f 00:01 5 /x/libmpi.so.40": true, "7f 00:01 5 /x/libmpifort.so.1": false} {
+		if networkLibrary.MatchString(line) != want {
+			t.Errorf("%s: not %v", line, want)
+		}
+	}
 	for soname, want := range map[string]string{"libfabric.so.1": "libfabric.so.1.31.0",
 		"libmpi.so.40": "libmpi.so.40.30.7", "libnothing.so.1": "none"} {
 		if got := libraryOf(soname, loaded); got != want {
 			t.Errorf("%s: %q", soname, got)
 		}
+	}
+}
+
+// TestAnswerOf has what a probe prints, or the beginning of what it said when it crashed.
+func TestAnswerOf(t *testing.T) {
+	p, err := answerOf(exec.Command("echo", `{"Usable":true,"Text":"here"}`))
+	if err != nil || !p.Usable || p.Text != "here" {
+		t.Errorf("%+v, %v", p, err)
+	}
+	_, err = answerOf(exec.Command("sh", "-c", "echo SIGSEGV: bad >&2; echo more >&2; exit 2"))
+	if err == nil || err.Error() != "exit status 2: SIGSEGV: bad" {
+		t.Errorf("a crash: %v", err)
 	}
 }
 

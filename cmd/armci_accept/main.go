@@ -21,11 +21,11 @@ const usage = `usage: armci_accept [OPTION]... LAUNCHER [ARGUMENT]...
 
 Tries the library on the nodes on which LAUNCHER starts ranks: what is there, whether
 random operations over every network give exact results, how fast they are beside the
-network itself, what more ranks cost, and an application. Takes about ten minutes.
-It writes a report without names of hosts and people. Two nodes are enough:
+network itself, what more ranks cost, and an application. Writes a report without names
+of hosts and people. Two nodes are enough:
 
     armci_accept srun -N 2 -n 4
-    armci_accept mpirun -n 4 --host a,b
+    armci_accept mpirun -n 4 --host a:2,b:2
     armci_accept armcirun -nodes 2 -n 2
 
 LAUNCHER is started several times, each time with a program behind its arguments. The
@@ -66,7 +66,11 @@ type options struct {
 func main() {
 	if len(os.Args) == 3 && os.Args[1] == rankOption {
 		runtime.LockOSThread() // MPI is called on the main thread only
-		exitIf(describeNodes(os.Stdout, list(os.Args[2])))
+		asked := list(os.Args[2])
+		if os.Args[2] == allTransports {
+			asked = nil
+		}
+		exitIf(describeNodes(os.Stdout, asked))
 		return
 	}
 	if len(os.Args) == 3 && os.Args[1] == probeOption {

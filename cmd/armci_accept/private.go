@@ -28,32 +28,46 @@ type replacement struct {
 	by      string
 }
 
+// directory is one that tells of its user, and what stands in its place.
+type directory struct{ path, by string }
+
 // address is one of IP. What follows ".so." is the version of a library.
 var address = regexp.MustCompile(`(?:\.so\.)?\b\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}\b|` +
 	`\b(?:[0-9a-fA-F]{1,4}:){2,7}:?(?:[0-9a-fA-F]{1,4}:?)*[0-9a-fA-F]{0,4}\b|` +
 	`\b[0-9a-fA-F]{1,4}::[0-9a-fA-F:]+|::ffff:[0-9a-fA-F.:]+`)
 
-// hostOptions precede names of hosts in the words of launchers.
-var hostOptions = regexp.MustCompile(`^(--?hosts?|-H|--?hostfile|--?machinefile|-w|--nodelist|-f|` +
+// hostOptions precede names of hosts and the like in the words of launchers.
+var hostOptions = regexp.MustCompile(`^(--?hosts?|-H|--?hostfile|--?machinefile|-w|--nodelist|` +
 	`-x|--exclude|-A|--account|-p|--partition|--qos|--reservation|-J|--job-name)(=.*)?$`)
+
+// attachedName is such an option with its name in the same word. -p is not among them, since -ppn
+// and others begin so.
+var attachedName = regexp.MustCompile(`^(-[HwAJ])[^-=]`)
+
+// notAttached are other options that look so: of Open MPI, the working directory.
+var notAttached = []string{"-wd", "-wdir"}
+
+// variable is one of the environment, which Open MPI's -x takes; Slurm's takes hosts.
+var variable = regexp.MustCompile(`^[A-Z_][A-Z0-9_]*(=.*)?$`)
 
 // newNames knows this host, its user, and the directories that tell of them.
 func newNames() *names {
 	n := &names{}
 	n.add(address, "ADDRESS")
+	var some []directory
 	if self, err := os.Executable(); err == nil {
-		n.literal(filepath.Dir(filepath.Dir(self)), "PREFIX")
+		some = append(some, directory{filepath.Dir(filepath.Dir(self)), "PREFIX"})
 		if real, err := filepath.EvalSymlinks(self); err == nil {
-			n.literal(filepath.Dir(filepath.Dir(real)), "PREFIX")
+			some = append(some, directory{filepath.Dir(filepath.Dir(real)), "PREFIX"})
 		}
 	}
 	if home, err := os.UserHomeDir(); err == nil {
-		n.literal(home, "HOME")
+		some = append(some, directory{home, "HOME"})
 	}
 	if dir, err := os.Getwd(); err == nil {
-		n.literal(dir, "HERE")
+		some = append(some, directory{dir, "HERE"})
 	}
-	n.literal(filepath.Clean(os.TempDir()), "TMP")
+	n.directories(append(some, directory{filepath.Clean(os.TempDir()), "TMP"}))
 	if u, err := user.Current(); err == nil {
 		n.word(u.Username, "USER")
 	}
@@ -67,10 +81,14 @@ func (n *names) add(pattern *regexp.Regexp, by string) {
 	n.replacements = append(n.replacements, replacement{pattern, by})
 }
 
-// literal removes a path, unless it says nothing.
-func (n *names) literal(path, by string) {
-	if len(path) > 1 {
-		n.add(regexp.MustCompile(regexp.QuoteMeta(path)+`(/|\b)`), by)
+// directories removes paths, unless they say nothing: the longest first, since one may lie in
+// another, and its last part is a name, too.
+func (n *names) directories(some []directory) {
+	slices.SortStableFunc(some, func(a, b directory) int { return len(b.path) - len(a.path) })
+	for _, d := range some {
+		if len(d.path) > 1 {
+			n.add(regexp.MustCompile(regexp.QuoteMeta(d.path)+`(/|\b)`), d.by)
+		}
 	}
 }
 
@@ -114,11 +132,17 @@ func (n *names) text(s string) string {
 // words removes names from a command, also those that only its options tell to be names of hosts.
 func (n *names) words(command []string) string {
 	words := slices.Clone(command)
-	for i := range words {
-		if m := hostOptions.FindStringSubmatch(words[i]); m != nil && m[2] != "" {
+	for i, w := range command {
+		m, attached := hostOptions.FindStringSubmatch(w), attachedName.FindStringSubmatch(w)
+		switch {
+		case m != nil && m[2] != "":
 			words[i] = m[1] + "=NAMES"
-		} else if m != nil && i+1 < len(words) {
-			words[i+1] = "NAMES"
+		case m != nil && i+1 < len(words):
+			if w != "-x" || !variable.MatchString(words[i+1]) {
+				words[i+1] = "NAMES"
+			}
+		case attached != nil && !slices.Contains(notAttached, w):
+			words[i] = attached[1] + "NAMES"
 		}
 	}
 	return n.text(strings.Join(quoted(words), " "))

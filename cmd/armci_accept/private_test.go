@@ -24,7 +24,7 @@ const (
 func known() *names {
 	n := &names{}
 	n.add(address, "ADDRESS")
-	n.literal("/home/jane", "HOME")
+	n.directories([]directory{{"/home/jane", "HOME"}})
 	n.word("jane", "USER")
 	n.host("login.cluster.example", -1)
 	n.host("gpu-017.cluster.example", 0)
@@ -40,6 +40,27 @@ func TestNames(t *testing.T) {
 	}
 	if got := n.words(strings.Fields("mpirun --host x,y -H z --hostfile=/h -n 2")); got !=
 		"mpirun --host NAMES -H NAMES --hostfile=NAMES -n 2" {
+		t.Errorf("%q", got)
+	}
+	for words, want := range map[string]string{
+		"srun -wnode1 -Aacct -J run -n4 -x gpu2": "srun -wNAMES -ANAMES -J NAMES -n4 " +
+			"-x NAMES",
+		"mpirun -Hx:2 -x PATH -x A=b -wdir /x": "mpirun -HNAMES -x PATH -x A=b -wdir /x",
+		"armcirun -hosts a,b -ppn 2 -f x":      "armcirun -hosts NAMES -ppn 2 -f x",
+	} {
+		if got := n.words(strings.Fields(words)); got != want {
+			t.Errorf("%s: %s", words, got)
+		}
+	}
+}
+
+// TestDirectories removes a directory in another whole.
+func TestDirectories(t *testing.T) {
+	n := &names{}
+	n.directories([]directory{{"/", "PREFIX"}, {"/home/jane", "HOME"},
+		{"/home/jane/secret-project/run", "PREFIX"}, {"/home/jane/secret-project", "HERE"}})
+	if got := n.text("/home/jane/x /home/jane/secret-project/y " +
+		"/home/jane/secret-project/run/z"); got != "HOME/x HERE/y PREFIX/z" {
 		t.Errorf("%q", got)
 	}
 }

@@ -37,11 +37,18 @@ type probed struct {
 // providers asks for the providers of libfabric.
 const providers = "providers"
 
+// noProviders is the name of a fact: why libfabric has no provider.
+const noProviders = "libfabric"
+
 // probeAll probes TCP, RDMA, and the providers of libfabric that were asked for; all of them if
-// nothing was.
-func probeAll(asked []string) (all []Probe) {
+// nothing was. The error says why libfabric has none.
+func probeAll(asked []string) (all []Probe, err error) {
 	names := []string{"tcp", "rdma"}
-	for _, name := range probeAlone(providers).Providers {
+	listed := probeAlone(providers)
+	if !listed.Usable {
+		err = errors.New(listed.Text)
+	}
+	for _, name := range listed.Providers {
 		if name = "ofi:" + name; len(asked) == 0 || slices.Contains(asked, name) ||
 			slices.Contains(asked, "ofi") {
 			names = append(names, name)
@@ -51,7 +58,7 @@ func probeAll(asked []string) (all []Probe) {
 		p := probeAlone(name)
 		all = append(all, Probe{name, p.Usable, p.Text, p.Loaded})
 	}
-	return all
+	return all, err
 }
 
 // probeAlone probes one transport in another process.
@@ -64,17 +71,27 @@ func probeAlone(name string) (p probed) {
 	}
 	cmd := exec.CommandContext(ctx, self, probeOption, name)
 	cmd.WaitDelay = time.Second
-	text, err := cmd.Output()
+	p, err = answerOf(cmd)
 	if ctx.Err() != nil {
 		return probed{Text: "probing it takes too long"}
-	}
-	if err == nil {
-		err = json.Unmarshal(text, &p)
 	}
 	if err != nil {
 		return probed{Text: fmt.Sprintf("probing it fails: %v", err)}
 	}
 	return p
+}
+
+// answerOf runs a process that probes. The error of one that crashes has its first line.
+func answerOf(cmd *exec.Cmd) (p probed, err error) {
+	text, err := cmd.Output()
+	if err == nil {
+		err = json.Unmarshal(text, &p)
+	}
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && len(exit.Stderr) > 0 {
+		err = fmt.Errorf("%w: %s", err, firstLine(string(exit.Stderr)))
+	}
+	return p, err
 }
 
 // probe is the process that probes a transport.
@@ -85,7 +102,9 @@ func probe(out io.Writer, name string) error {
 		if err == nil {
 			p.Providers, err = libfabric.Providers()
 		}
-		p.Usable = err == nil
+		if p.Usable = err == nil; err != nil {
+			p.Text = err.Error()
+		}
 	} else {
 		t, err := parseTransport(name)
 		if err != nil {
@@ -133,7 +152,7 @@ func tryTransport(t transport) (notes string, err error) {
 }
 
 var networkLibrary = regexp.MustCompile(
-	`(?m) (/\S*/lib(?:ibverbs|rdmacm|fabric|mpi|mpich)\.so\S*)$`)
+	`(?m) (/\S*/lib(?:ibverbs|rdmacm|fabric|mpi|mpich|mpi_abi)\.so\S*)$`)
 
 // loadedLibraries are the files of libraries of networks and MPIs in this process.
 func loadedLibraries() (all []string) {

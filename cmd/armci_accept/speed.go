@@ -54,7 +54,7 @@ func (a *acceptance) measureSpeed() {
 			}
 			w.beside = ""
 		}
-		a.measure(t, w.beside, worker, a.groups(rawGroups, quickRawGroups), a.report.fail)
+		a.measure(t, w.beside, worker, a.groups(rawGroups, quickRawGroups), true)
 	}
 	a.besideMPI()
 }
@@ -73,7 +73,7 @@ func (a *acceptance) besideMPI() {
 			continue
 		}
 		a.measure(a.good[0], m.title, worker, a.groups(mpiGroups, quickMPIGroups),
-			a.report.note)
+			a.mpiIsSure())
 	}
 	if len(a.mpis()) == 0 {
 		a.report.note("The launcher (%s) starts programs without an MPI: nothing of an "+
@@ -109,9 +109,9 @@ func (a *acceptance) groups(usual, quick string) []string {
 	return strings.Fields(usual)
 }
 
-// measure starts a worker several times and reports its figures; complain takes what went wrong.
-func (a *acceptance) measure(t transport, beside, worker string, groups []string,
-	complain func(string, ...any)) {
+// measure starts a worker several times and reports its figures. That it does not start or end well
+// is a failure if it is sure that the launcher can start it; wrong results always are.
+func (a *acceptance) measure(t transport, beside, worker string, groups []string, sure bool) {
 	args := []string{worker, "-r", a.repetitions()}
 	if a.quick {
 		args = append(args, "-q")
@@ -128,7 +128,11 @@ func (a *acceptance) measure(t transport, beside, worker string, groups []string
 		j := a.run(a.limit(4*time.Minute), a.launcher.ranks, t.settings(),
 			append(args, groups...)...)
 		if j.err != nil || j.wrong > 0 {
-			complain("Speed over %s%s: %s", t, besideWords(beside), j.why())
+			report := a.report.note
+			if sure || j.wrong > 0 {
+				report = a.report.fail
+			}
+			report("Speed over %s%s: %s", t, besideWords(beside), j.why())
 			break
 		}
 		all.add(j.rows)

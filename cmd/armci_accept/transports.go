@@ -70,7 +70,10 @@ func (o *options) asked() (names []string, err error) {
 		return nil, err
 	}
 	name, provider := cfg.String("ARMCI_TRANSPORT"), cfg.String("ARMCI_OFI_PROVIDER")
-	if name == "ofi" && provider != "" {
+	switch {
+	case name == "auto":
+		return nil, nil
+	case name == "ofi" && provider != "":
 		return []string{"ofi:" + provider}, nil
 	}
 	return []string{name}, nil
@@ -103,11 +106,16 @@ func (a *acceptance) choose() (some []transport, err error) {
 			return p.Transport == name || anyProvider([]string{name}, p.Transport)
 		}
 		if !slices.ContainsFunc(a.report.Nodes[0].Transports, known) {
-			a.refuse(name, failed, "libfabric has no such provider on node 0, or "+
-				"cannot be loaded")
+			why := "libfabric has no such provider on node 0"
+			if f := factOf(a.report.Nodes[0], noProviders); f != "" {
+				why = "libfabric offers no provider on node 0: " + f
+			}
+			a.refuse(name, failed, why)
 		}
 	}
-	slices.SortStableFunc(some, func(s, t transport) int { return s.rank() - t.rank() })
+	slices.SortStableFunc(some, func(s, t transport) int {
+		return s.preference() - t.preference()
+	})
 	if len(some) == 0 && len(a.report.Failures) == 0 {
 		a.report.fail("no transport between nodes can be used")
 	}
@@ -149,12 +157,13 @@ func (a *acceptance) timed() []transport {
 		return a.good
 	}
 	return slices.DeleteFunc(slices.Clone(a.good), func(t transport) bool {
-		return t.rank() == lastRank && t != a.good[0]
+		return t.preference() == leastPreferred && t != a.good[0]
 	})
 }
 
-// rank orders transports as the library prefers them: verbs, networks by libfabric, TCP.
-func (t transport) rank() int {
+// preference orders transports as the library prefers them, 0 first: verbs, networks by libfabric,
+// TCP.
+func (t transport) preference() int {
 	switch {
 	case t.name == "rdma":
 		return 0
@@ -163,11 +172,11 @@ func (t transport) rank() int {
 	case t.name == "tcp":
 		return 2
 	}
-	return lastRank
+	return leastPreferred
 }
 
-// lastRank is that of a provider over TCP.
-const lastRank = 3
+// leastPreferred is a provider over TCP.
+const leastPreferred = 3
 
 // unusable says on which node a transport cannot be used, and why; "": on none.
 func (a *acceptance) unusable(name string) string {

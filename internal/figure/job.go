@@ -8,6 +8,7 @@ import (
 	"bufio"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -24,6 +25,9 @@ const jobTime = 10 * time.Minute
 
 // endTime is what a launcher has to end its ranks when a job takes too long.
 var endTime = 12 * time.Second
+
+// longestLine is the most bytes that a line of a job's output may have.
+const longestLine = 4 << 20
 
 // Job is one start of workers.
 type Job struct {
@@ -64,8 +68,24 @@ func (j *Job) Run(add func(Row)) (wrong int, err error) {
 	// what a launcher leaves behind must not keep this end of the pipe waiting for ever
 	defer time.AfterFunc(cmp.Or(j.Limit, jobTime)+2*endTime,
 		func() { pipe.Close() }).Stop()
-	figures := 0
-	for lines := bufio.NewScanner(pipe); lines.Scan(); {
+	figures, wrong, unread := j.read(pipe, add)
+	if err := cmd.Wait(); err != nil {
+		return wrong, fmt.Errorf("%s: %w", strings.Join(j.Argv, " "), err)
+	}
+	switch {
+	case unread != nil:
+		err = fmt.Errorf("%s: its output: %w", strings.Join(j.Argv, " "), unread)
+	case figures == 0 && j.Other == nil:
+		err = fmt.Errorf("%s: no figures", strings.Join(j.Argv, " "))
+	}
+	return wrong, err
+}
+
+// read reads the output to its end and calls add for each figure.
+func (j *Job) read(output io.Reader, add func(Row)) (figures, wrong int, err error) {
+	lines := bufio.NewScanner(output)
+	lines.Buffer(nil, longestLine)
+	for lines.Scan() {
 		word, rest, _ := strings.Cut(lines.Text(), "\t")
 		row, err := ParseRow(rest)
 		switch {
@@ -83,13 +103,13 @@ func (j *Job) Run(add func(Row)) (wrong int, err error) {
 			j.Other(word, rest)
 		}
 	}
-	if err := cmd.Wait(); err != nil {
-		return wrong, fmt.Errorf("%s: %w", strings.Join(j.Argv, " "), err)
+	if err = lines.Err(); errors.Is(err, os.ErrClosed) {
+		return figures, wrong, nil // what the launcher has left behind is not waited for
 	}
-	if figures == 0 && j.Other == nil {
-		return wrong, fmt.Errorf("%s: no figures", strings.Join(j.Argv, " "))
+	if err != nil {
+		_, _ = io.Copy(io.Discard, output) // so that the job ends by itself
 	}
-	return wrong, nil
+	return figures, wrong, err
 }
 
 // libraryLine is a line of the library: rank and node come first.

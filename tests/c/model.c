@@ -159,9 +159,10 @@ static void perform(struct operation *o, int slab)
 }
 
 // Each rank puts a word to another one and notifies it: to which, changes with the phase.
-static void noted(int number)
+static void put_and_notify(int number)
 {
-	int step = number % np, to = (me + step) % np, from = (me + np - step) % np, waits;
+	int step = number % np, to = (me + step) % np, from = (me + np - step) % np;
+	int waits = 0, arrived;
 	long word;
 	for (int r = 0; r < np; r++) {
 		word = (long)number * np + r;
@@ -170,7 +171,8 @@ static void noted(int number)
 	word = (long)number * np + me;
 	CHECK_OK(ARMCI_Put(&word, (char *)base[to] + model_noted(), sizeof word, to));
 	CHECK(armci_notify(to) > 0);
-	CHECK(armci_notify_wait(from, &waits) >= waits);
+	arrived = armci_notify_wait(from, &waits);
+	CHECK(waits > 0 && arrived >= waits);
 	memcpy(&word, (char *)base[me] + model_noted(), sizeof word);
 	CHECK_INT(word, (long)number * np + from);
 }
@@ -191,7 +193,7 @@ static void phase(uint64_t seed, int number)
 			}
 		}
 	}
-	noted(number);
+	put_and_notify(number);
 	ARMCI_Barrier();
 	CHECK_MEM(base[me], image[me], model_region());
 	int other = (me + 1 + number) % np;

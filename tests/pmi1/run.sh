@@ -37,6 +37,14 @@ in_turn() {
 	says out "ok $1 (4 ranks)"
 }
 
+# accepted: the ranks of armci_accept, which describe their nodes, leave the launcher. Few providers
+# of libfabric take less time.
+accepted() {
+	FI_PROVIDER=tcp run "armci_accept" 0 timeout -k 5 60 "$BUILD/bin/armci_accept" -quick \
+		-only correctness ./start 2
+	says err 'armci_accept: passed; the report is in'
+}
+
 under_hydra() {
 	prepare "$hydra \${OPTIONS:-}"
 	export ARMCI_PMI=pmi1
@@ -59,6 +67,7 @@ under_hydra() {
 	correct message 4
 	run "armci_info" 0 start 4 "$BUILD/bin/armci_info"
 	says out 'Job: 4 rank(s) on 1 node(s), started by mpiexec (PMI-1)'
+	accepted
 	unset OPTIONS ARMCI_PMI
 	# where MPICH is not installed, PMI-1 is what is used, whether PMI-2 is there or not
 	for without in no_mpich nowhere; do
@@ -76,6 +85,7 @@ under_launcher() {
 	correct contiguous "1 2 4"
 	correct strided 4
 	started_by PMI-1
+	accepted
 	of_several='' its_line='no such line'
 	endings
 	for OPTIONS in "--vallen 64" "--vallen 256" --port "--port --vallen 33"; do

@@ -7,7 +7,7 @@
 #include "perf.h"
 
 // The sum of the lines of a file of /proc that begin with a text and go on with KiB; in MiB.
-static double sum(const char *file, const char *begin)
+static double sum_of_proc_lines(const char *file, const char *begin)
 {
 	char line[256];
 	double all = 0, kib;
@@ -29,14 +29,18 @@ static void figure(const char *op, double mib)
 	perf_figures(&c, &mib, NULL, 1);
 }
 
-double perf_resident(void) { return sum("/proc/self/status", "VmRSS"); }
+double perf_resident(void) { return sum_of_proc_lines("/proc/self/status", "VmRSS"); }
 
-static double own(void) { return sum("/proc/self/smaps_rollup", "Private_"); }
+static double private_memory(void)
+{
+	return sum_of_proc_lines("/proc/self/smaps_rollup", "Private_");
+}
 
+// The group growth: each figure is that of the rank that has most.
 void perf_growth(void)
 {
 	figure("resident", perf_resident());
-	figure("own", own());
+	figure("own", private_memory());
 	void **all = perf_malloc(sizeof(double));
 	double one = 1;
 	for (int i = 1; i < perf_n; i++) {
@@ -46,6 +50,6 @@ void perf_growth(void)
 	ARMCI_AllFence();
 	ARMCI_Barrier();
 	perf_check("each rank was reached", perf_n > 1 ? *(double *)all[perf_me] : 1, 1);
-	figure("own-used", own());
+	figure("own-used", private_memory());
 	perf_free(all);
 }
