@@ -25,6 +25,8 @@ func (w *portAddress) open() (*verbs.Device, error) {
 	return verbs.OpenDevice(w.Device, uint8(w.Number), w.gid)
 }
 
+// String is the port as armci_info and errors name it: its address, and the NUMA node of the device
+// if that is known.
 func (w *portAddress) String() string {
 	text := fmt.Sprintf("%s, LID %d", w.Port.String(), w.LID)
 	if w.gid != nil {
@@ -104,8 +106,8 @@ func choosePortAddress(p verbs.Port, number string) (w portAddress, why string) 
 }
 
 // choosePort returns the port for the rank with that index among the ranks of its node. The port
-// whose address is nearest to those of other hosts decides the network; of the ports on that
-// network those nearest to the process's cores are taken by the ranks of a node in turn.
+// nearest to the addresses of other hosts decides the network. Of the ports on that network those
+// nearest to the process's cores are taken by the ranks of a node in turn.
 func choosePort(mine []portAddress, hints [][]byte, distances map[int]int, index int) *portAddress {
 	first := nearestPort(mine, hints)
 	var same []*portAddress

@@ -18,7 +18,8 @@ fail() {
 opened() {
 	ARMCI_TRANSPORT=rdma SOFTVERBS_SAY_OPEN=1 timeout 100 "$BUILD/bin/armcirun" -nodes 2 -n 4 \
 		"$program" >"$out" 2>&1 || fail "$program"
-	found=$(sed -n 's/^softverbs: process [0-9]* opens //p' "$out" | sort | uniq -c | xargs echo)
+	found=$(sed -n 's/^softverbs: process [0-9]* opens //p' "$out" | sort | uniq -c |
+		xargs echo)
 	[ "$found" = "$1" ] || fail "devices are opened so: $found, not $1"
 	echo "ok $1"
 }

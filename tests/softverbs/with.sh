@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # with.sh DIRECTORY COMMAND [ARGUMENT]... - runs a command where the software verbs device is the
 # only one: DIRECTORY has libibverbs.so.1 and softverbs-sysfs. SOFTVERBS_LINK is ethernet or
-# infiniband, SOFTVERBS_DEVICES how many devices a host has (1). With SOFTVERBS_HOSTS=1 the hosts of ../hosts, which have a /dev/shm of their own, have
-# that device too, each with its own address. What killed processes have left of the device goes at
-# the end. SOFTVERBS_UCX=1: UCX finds the device, too, for which there has to be a directory
-# /dev/infiniband (root).
+# infiniband, SOFTVERBS_DEVICES how many devices a host has (1). With SOFTVERBS_HOSTS=1 the hosts of
+# ../hosts, which have a /dev/shm of their own, have that device too, each with its own address.
+# What killed processes have left of the device goes at the end. SOFTVERBS_UCX=1: UCX finds the
+# device, too, for which there has to be a directory /dev/infiniband (root).
 set -u
 lib=${1:?}
 shift

@@ -84,7 +84,8 @@ func listGIDs(at string) []GID {
 			continue
 		}
 		empty = 0
-		g := GID{Index: index, Addr: [16]byte(b), Kind: readLine(at, "gid_attrs/types/"+name)}
+		g := GID{Index: index, Addr: [16]byte(b),
+			Kind: readLine(at, "gid_attrs/types/"+name)}
 		g.Bits = networkBits(readLine(at, "gid_attrs/ndevs/"+name), &g)
 		all = append(all, g)
 	}
