@@ -42,6 +42,7 @@ static void fill_standard(void)
 	abi.errors_abort = 0x142;
 }
 
+// find_flavour asks the MPI which ABI it has, and keeps its version text, one line.
 static enum boot_mpi_flavour find_flavour(void)
 {
 	Dl_info file;

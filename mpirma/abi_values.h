@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The constants of the three MPI ABIs, as tables: what the public headers mpi.h of Open MPI
 // (libmpi.so.40), of the MPICH family (libmpich.so.12) and of MPI 5's standard ABI
-// (libmpi_abi.so.1) promise to every compiled program. Only data; the test abi/values compiles it
-// against these headers.
+// (libmpi_abi.so.1) promise to every compiled program. Only data; the test abi/standard/values
+// compiles it against these headers.
 #ifndef MPIRMA_ABI_VALUES_H
 #define MPIRMA_ABI_VALUES_H
+
+#include "../internal/bootstrap/mpi_flavour.h"
 
 // X(member of struct abi, name in mpi.h, Open MPI, MPICH, standard)
 #define ABI_INTS(X) \
@@ -54,7 +56,7 @@
 	X(flavor[FLAVOR_DYNAMIC], MPI_WIN_FLAVOR_DYNAMIC, 3, 3, 313) \
 	X(flavor[FLAVOR_SHARED], MPI_WIN_FLAVOR_SHARED, 4, 4, 314) \
 	X(model_unified, MPI_WIN_UNIFIED, 0, 2, 321) \
-	X(thread_multiple, MPI_THREAD_MULTIPLE, 3, 3, 4096) \
+	X(thread_multiple, MPI_THREAD_MULTIPLE, 3, 3, STANDARD_THREAD_MULTIPLE) \
 	X(comm_type_shared, MPI_COMM_TYPE_SHARED, 0, 1, 221) \
 	X(comm_identical, MPI_IDENT, 0, 0, 201) \
 	X(comm_congruent, MPI_CONGRUENT, 1, 1, 202) \
@@ -69,8 +71,8 @@
 // X(member of struct abi, name in mpi.h, object of Open MPI, MPICH, standard)
 #define ABI_HANDLES(X) \
 	X(win_null, MPI_WIN_NULL, ompi_mpi_win_null, 0x20000000, 0x110) \
-	X(comm_null, MPI_COMM_NULL, ompi_mpi_comm_null, 0x04000000, 0x100) \
-	X(comm_world, MPI_COMM_WORLD, ompi_mpi_comm_world, 0x44000000, 0x101) \
+	X(comm_null, MPI_COMM_NULL, ompi_mpi_comm_null, 0x04000000, STANDARD_COMM_NULL) \
+	X(comm_world, MPI_COMM_WORLD, ompi_mpi_comm_world, 0x44000000, STANDARD_COMM_WORLD) \
 	X(comm_self, MPI_COMM_SELF, ompi_mpi_comm_self, 0x44000001, 0x102) \
 	X(info_null, MPI_INFO_NULL, ompi_mpi_info_null, 0x1c000000, 0x130) \
 	X(datatype_null, MPI_DATATYPE_NULL, ompi_mpi_datatype_null, 0x0c000000, 0x200) \
@@ -83,7 +85,7 @@
 	X(op_sum, MPI_SUM, ompi_mpi_op_sum, 0x58000003, 0x21) \
 	X(op_max, MPI_MAX, ompi_mpi_op_max, 0x58000001, 0x23) \
 	X(op_min, MPI_MIN, ompi_mpi_op_min, 0x58000002, 0x22) \
-	X(byte, MPI_BYTE, ompi_mpi_byte, 0x4c00010d, 0x247) \
+	X(byte, MPI_BYTE, ompi_mpi_byte, 0x4c00010d, STANDARD_BYTE) \
 	X(int_type, MPI_INT, ompi_mpi_int, 0x4c000405, 0x209) \
 	X(int64_type, MPI_INT64_T, ompi_mpi_int64_t, 0x4c00083a, 0x258) \
 	X(errors_are_fatal, MPI_ERRORS_ARE_FATAL, ompi_mpi_errors_are_fatal, 0x54000000, 0x141) \
@@ -112,7 +114,7 @@
 	X(TYPE_INT, MPI_CHAR, ompi_mpi_char, 0x4c000101, 0x243) \
 	X(TYPE_INT, MPI_SIGNED_CHAR, ompi_mpi_signed_char, 0x4c000118, 0x244) \
 	X(TYPE_UINT, MPI_UNSIGNED_CHAR, ompi_mpi_unsigned_char, 0x4c000102, 0x245) \
-	X(TYPE_BYTES, MPI_BYTE, ompi_mpi_byte, 0x4c00010d, 0x247) \
+	X(TYPE_BYTES, MPI_BYTE, ompi_mpi_byte, 0x4c00010d, STANDARD_BYTE) \
 	X(TYPE_BYTES, MPI_PACKED, ompi_mpi_packed, 0x4c00010f, 0x207) \
 	X(TYPE_INT, MPI_WCHAR, ompi_mpi_wchar, 0x4c00040e, 0x23c) \
 	X(TYPE_INT, MPI_SHORT, ompi_mpi_short, 0x4c000203, 0x208) \

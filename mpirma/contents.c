@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+// Constants of Open MPI's own ABI: see standardise_array_constants.
 enum {
 	OPEN_ORDER_C = 0,
 	OPEN_DISTRIBUTE_BLOCK = 0,
@@ -15,11 +16,14 @@ enum {
 	OPEN_DISTRIBUTE_DFLT_DARG = -1
 };
 
+// What MPI_Type_get_envelope gives: how many integers, addresses, large counts and datatypes there
+// are. combiner is the MPI's number, and then one of enum combiner.
 struct envelope {
 	count_t ints, aints, large, types;
 	int combiner;
 };
 
+// combiner_of translates the MPI's number of a combiner.
 static enum combiner combiner_of(int number)
 {
 	static const struct { int open, mpich, standard; } numbers[] = {
@@ -106,7 +110,7 @@ static void fill_integers(struct contents *c, const struct envelope *e, const in
 		c->n[e->large + i] = ints[i];
 }
 
-static void replace(int64_t *number, int64_t open, int64_t standard)
+static void replace_constant(int64_t *number, int64_t open, int64_t standard)
 {
 	if (*number == open)
 		*number = standard;
@@ -114,19 +118,19 @@ static void replace(int64_t *number, int64_t open, int64_t standard)
 
 // Open MPI 6.0's libmpi_abi gives the constants of its own ABI among the integers of arrays, none
 // of which is one of the standard. Only those that grid.c compares with are replaced.
-static void mend_array(struct contents *c)
+static void standardise_array_constants(struct contents *c)
 {
 	int64_t *n = c->n;
 	if (c->combiner == COMBINER_SUBARRAY)
-		replace(&n[1 + 3 * n[0]], OPEN_ORDER_C, abi.order_c);
+		replace_constant(&n[1 + 3 * n[0]], OPEN_ORDER_C, abi.order_c);
 	if (c->combiner != COMBINER_DARRAY)
 		return;
 	int64_t d = n[2], *how = n + 3 + d, *argument = how + d;
-	replace(&n[3 + 4 * d], OPEN_ORDER_C, abi.order_c);
+	replace_constant(&n[3 + 4 * d], OPEN_ORDER_C, abi.order_c);
 	for (int64_t i = 0; i < d; i++) {
-		replace(&how[i], OPEN_DISTRIBUTE_BLOCK, abi.distribute_block);
-		replace(&how[i], OPEN_DISTRIBUTE_NONE, abi.distribute_none);
-		replace(&argument[i], OPEN_DISTRIBUTE_DFLT_DARG, abi.distribute_default);
+		replace_constant(&how[i], OPEN_DISTRIBUTE_BLOCK, abi.distribute_block);
+		replace_constant(&how[i], OPEN_DISTRIBUTE_NONE, abi.distribute_none);
+		replace_constant(&argument[i], OPEN_DISTRIBUTE_DFLT_DARG, abi.distribute_default);
 	}
 }
 
@@ -136,7 +140,7 @@ static void fill(struct contents *c, const struct envelope *e, const int *ints, 
 	bool one_array = fold_integer_combiner(c) || e->large;
 	fill_integers(c, e, ints, large);
 	if (abi.flavour == BOOT_MPI_STANDARD)
-		mend_array(c);
+		standardise_array_constants(c);
 	for (int64_t i = 0; i < e->aints; i++)
 		c->at[i] = aints[i];
 	if (one_array)

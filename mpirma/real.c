@@ -28,11 +28,12 @@ real_fn *real_function(const char *name)
 // Not RTLD_NEXT: the program may have a copy of an object in itself, which the MPI then uses, too.
 void *real_object(const char *name) { return dlsym(hidden ? hidden : RTLD_DEFAULT, name); }
 
-// Does not load an MPI, but takes one that is loaded.
+// Does not load an MPI, but takes one that is loaded. A libmpi_abi is first: it may load the
+// library of the MPI's own ABI.
 static bool find_library(void)
 {
-	static const char *const sonames[] = { "libmpi.so.40", "libmpich.so.12", "libmpi.so.12",
-		"libmpi_abi.so.1" };
+	static const char *const sonames[] = { "libmpi_abi.so.1", "libmpi.so.40", "libmpich.so.12",
+		"libmpi.so.12" };
 	hidden = NULL;
 	if (real_function("PMPI_Init"))
 		return true;

@@ -19,13 +19,10 @@
 #include <pthread.h>
 #include <unistd.h>
 
-#define MPICH_COMM_WORLD    0x44000000
-#define MPICH_COMM_NULL     0x04000000
-#define MPICH_BYTE          0x4c00010d
-#define STANDARD_COMM_WORLD 0x101
-#define STANDARD_COMM_NULL  0x100
-#define STANDARD_BYTE       0x247
-#define UNUSUAL_TAG         32767     /* the largest that every MPI has */
+#define MPICH_COMM_WORLD 0x44000000
+#define MPICH_COMM_NULL  0x04000000
+#define MPICH_BYTE       0x4c00010d
+#define UNUSUAL_TAG      32767     /* the largest that every MPI has */
 
 typedef void anyfn(void);
 
@@ -299,7 +296,8 @@ int boot_mpi_allgatherv(const void *mine, int bytes, void *all, const int *count
 void boot_mpi_go_on(void)
 {
 	int standard = mpi.flavour == BOOT_MPI_STANDARD, level = 0, mine = 0;
-	int funneled = standard ? 1024 : 1, multiple = standard ? 4096 : 3; /* MPI_THREAD_ */
+	int funneled = standard ? STANDARD_THREAD_FUNNELED : 1;
+	int multiple = standard ? STANDARD_THREAD_MULTIPLE : 3;
 	if (!boot_mpi_initialized() || boot_mpi_finalized())
 		return;
 	boot_mpi_thread_level(&level);

@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+/* The ABI of an MPI: what its handles and constants are. */
 enum boot_mpi_flavour {
 	BOOT_MPI_NONE,     /* no MPI in the process */
 	BOOT_MPI_OPEN,     /* handles are pointers to objects of Open MPI */
@@ -22,6 +23,15 @@ enum boot_mpi_flavour {
 #define BOOT_MPI_KNOWN "Open MPI, the MPICH family, and MPI's standard ABI of version 1"
 
 enum { BOOT_MPI_ABI_MAJOR = 1 }; /* minor versions of the standard ABI only add to it */
+
+/* Constants of the standard ABI that both use: handles, and thread levels. */
+enum {
+	STANDARD_COMM_NULL = 0x100,
+	STANDARD_COMM_WORLD = 0x101,
+	STANDARD_BYTE = 0x247,
+	STANDARD_THREAD_FUNNELED = 1024,
+	STANDARD_THREAD_MULTIPLE = 4096
+};
 
 enum { BOOT_MPI_VERSION_BYTES = 8192 }; /* at least MPI_MAX_LIBRARY_VERSION_STRING of any flavour */
 

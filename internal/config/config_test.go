@@ -226,10 +226,7 @@ func TestRowsTellOriginAndHideTheSecret(t *testing.T) {
 // TestLauncher shows how launchers are recognised by their variables.
 func TestLauncher(t *testing.T) {
 	none := Launch{Rank: -1}
-	for _, c := range []struct {
-		environ string
-		want    Launch
-	}{
+	checkLaunches(t, []launched{
 		{"", none},
 		{"PMI_RANK=3 PMI_SIZE=4", Launch{Name: "mpiexec", By: "PMI_RANK", Rank: 3,
 			Size: 4}},
@@ -268,6 +265,12 @@ func TestLauncher(t *testing.T) {
 		// salloc's shell
 		{"SLURM_PROCID=0 SLURM_NTASKS=4 SLURM_STEP_NUM_TASKS=1",
 			Launch{Name: "srun", By: "SLURM_PROCID", Rank: 0, Size: 1}},
+	})
+}
+
+// TestLauncherPMI is for the interface by which ranks find each other without MPI.
+func TestLauncherPMI(t *testing.T) {
+	checkLaunches(t, []launched{
 		{"PMIX_RANK=0 PMIX_NAMESPACE=x", Launch{Name: "prterun", By: "PMIX_RANK",
 			PMI: "pmix", PMIFirst: true}},
 		{"PMIX_RANK=0 PMIX_NAMESPACE=x ARMCI_PMI=n",
@@ -301,7 +304,18 @@ func TestLauncher(t *testing.T) {
 			"ARMCI_PMI=pmix",
 			Launch{Name: "mpirun", By: "OMPI_COMM_WORLD_RANK", Rank: 1, Size: 2,
 				PMI: "pmix", PMIFirst: true}},
-	} {
+	})
+}
+
+// launched is an environment, and what is to be made of it.
+type launched struct {
+	environ string
+	want    Launch
+}
+
+func checkLaunches(t *testing.T, cases []launched) {
+	t.Helper()
+	for _, c := range cases {
 		if got := load(t, strings.Fields(c.environ)...).Launcher(); got != c.want {
 			t.Errorf("%q: %+v, want %+v", c.environ, got, c.want)
 		}

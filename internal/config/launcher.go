@@ -34,8 +34,8 @@ type Launch struct {
 	PMIFirst bool
 }
 
-// addPMI tells which interface to a launcher the environment offers; ARMCI_PMI may choose one of
-// them, or none.
+// addPMI sets PMI, PMIElse, PMIAddress and PMIFirst from the environment; ARMCI_PMI may choose one
+// of the interfaces that are offered, or none.
 //
 // Every launcher that sets PMI_FD speaks PMI-1, in whose words a process asks for PMI-2, too. So
 // PMI-1 is first: a launcher without PMI-2 may end the job when it is asked for that. Slurm speaks

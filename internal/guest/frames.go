@@ -76,9 +76,9 @@ func symbolAt(pc uintptr) string {
 }
 
 // callersIn finds, in a copy of a thread's stack, the C functions through which the application has
-// entered Go: the return addresses behind the last ones of Go code. The first caller that is not of
-// this library ends the list. What is of this library behind a public function is left from earlier
-// calls, in words that its frame does not use: the application calls a public function.
+// entered Go: the return addresses behind the last ones of Go code. The application calls a public
+// function: what is of this library behind one, or not of this library before one, is left from
+// earlier calls, in words that a frame does not use. The first caller behind it ends the list.
 func callersIn(stack []C.uintptr_t) []frame {
 	var all []frame
 	seenGo, seenPublic := false, false
@@ -92,7 +92,7 @@ func callersIn(stack []C.uintptr_t) []frame {
 		case owner == C.CRASH_C:
 			all = append(all, framesAt(uintptr(w)-1)...)
 			seenPublic = all[len(all)-1].public != ""
-		case len(all) > 0:
+		case seenPublic:
 			return append(all, framesAt(uintptr(w)-1)...)
 		}
 	}

@@ -1,10 +1,11 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # matrix.sh [ROOT]... - a table in Markdown of what runs under which MPI, for docs/validation.md.
-# Each ROOT is a directory with a Debian of its own, of which the MPIs are tried, as mmdebstrap
-# makes it (with openmpi-bin, mpich, cmake, procps); `/` is this machine, and what is tried without
-# an argument. Figures count tests of ctest. Empty directories are left in a ROOT. Programs are those that the build has compiled with this machine's MPIs: a newer MPI
-# of the same ABI has to run them as they are. It mounts in a namespace of its own only, as root.
+# Each ROOT has a Debian of its own, as mmdebstrap makes it (with openmpi-bin, mpich, cmake, procps);
+# its MPIs are tried. `/` is this machine, and what is tried without an argument. Programs are those
+# that the build has compiled with this machine's MPIs: a newer MPI of the same ABI has to run them
+# as they are. Figures count tests of ctest. It mounts in a namespace of its own only, as root, and
+# leaves empty directories in a ROOT.
 #
 #   BUILD=build [MPIS="openmpi mpich"] [MATRIX_LOGS=DIRECTORY] sh tests/mpi/matrix.sh / /srv/trixie
 set -u

@@ -22,6 +22,8 @@ import time
 
 
 class Rank:
+    """A process of the job, or one that has connected to the port and not said which it is."""
+
     def __init__(self, number, process, sock):
         self.number, self.process, self.sock = number, process, sock
         self.unread = b""
@@ -35,6 +37,8 @@ class Rank:
 
 
 class Job:
+    """The ranks, what they have stored, and where they ask."""
+
     def __init__(self, options):
         self.options, self.values, self.ranks = options, {}, []
         self.selector = selectors.DefaultSelector()
@@ -43,6 +47,7 @@ class Job:
             self.start(number)
 
     def start(self, number):
+        """Starts a rank, and listens to it: at its socket, or with the last one at the port."""
         ours, theirs = None, None
         env = {**os.environ, "PMI_DEBUG": "0"}
         if self.listener:
@@ -62,7 +67,8 @@ class Job:
         elif number == self.options.n - 1:
             self.selector.register(self.listener, selectors.EVENT_READ, None)
 
-    def end(self, status, why):
+    def end_job(self, status, why):
+        """Ends the launcher with that status. Ranks that go on for a second are killed."""
         print("launcher: %s, status %d" % (why, status), file=sys.stderr)
         patience = time.monotonic() + 1
         for rank in self.ranks:
@@ -74,29 +80,32 @@ class Job:
         sys.exit(status)
 
     def serve(self):
+        """Answers requests until all ranks have ended."""
         while any(rank.process.poll() is None for rank in self.ranks):
             for key, _ in self.selector.select(0.05):
                 if key.fileobj is self.listener:
                     conn, _ = self.listener.accept()
                     self.selector.register(conn, selectors.EVENT_READ, Rank(-1, None, conn))
                 else:
-                    self.read(key.data)
+                    self.receive(key.data)
             self.check()
         for key in list(self.selector.get_map().values()):  # what was sent last
             if key.data:
-                self.read(key.data)
+                self.receive(key.data)
         self.check()
         if any(rank.joined and not rank.finalized for rank in self.ranks):
-            self.end(1, "a rank has not said cmd=finalize")
+            self.end_job(1, "a rank has not said cmd=finalize")
 
     def check(self):
+        """Ends the job if a rank has failed."""
         for rank in self.ranks:
             status = rank.process.poll()
             if status:
-                self.end(128 - status if status < 0 else status,
-                         "rank %d has failed" % rank.number)
+                self.end_job(128 - status if status < 0 else status,
+                             "rank %d has failed" % rank.number)
 
-    def read(self, rank):
+    def receive(self, rank):
+        """Reads what a rank has sent, and answers each whole line."""
         try:
             new = rank.sock.recv(1024)
         except ConnectionError:
@@ -106,14 +115,15 @@ class Job:
             return
         *lines, rest = (rank.unread + new).split(b"\n")
         for line in lines:
-            rank = self.execute(rank, line.decode())
+            rank = self.answer_request(rank, line.decode())
         rank.unread = rest
 
-    def execute(self, rank, line):
+    def answer_request(self, rank, line):
+        """Answers one line; returns the rank that it came from, which initack tells."""
         words = dict(word.split("=", 1) for word in line.split(" "))
         command = words["cmd"]
         if len(line) >= 1024:
-            self.end(3, "a line of %d bytes" % len(line))
+            self.end_job(3, "a line of %d bytes" % len(line))
         elif command == "initack":
             rank = self.connected(rank, int(words["pmiid"]))
         elif command == "init":
@@ -125,7 +135,7 @@ class Job:
             rank.answer("cmd=my_kvsname kvsname=kvs_0")
         elif command == "put":
             if len(words["value"]) >= self.options.vallen or len(words["key"]) >= 32:
-                self.end(3, "too long: " + line)
+                self.end_job(3, "too long: " + line)
             self.values[words["key"]] = words["value"]
             rank.answer("cmd=put_result rc=0 msg=success")
         elif command == "get":
@@ -138,12 +148,13 @@ class Job:
             rank.finalized = True
             rank.answer("cmd=finalize_ack rc=0")
         elif command == "abort":
-            self.end(int(words["exitcode"]), "rank %d aborts the job" % rank.number)
+            self.end_job(int(words["exitcode"]), "rank %d aborts the job" % rank.number)
         else:
-            self.end(3, "no command of PMI-1: " + line)
+            self.end_job(3, "no command of PMI-1: " + line)
         return rank
 
     def connected(self, stranger, number):
+        """A process at the port has said its number: tells it its rank."""
         rank = self.ranks[number]
         rank.sock = stranger.sock
         self.selector.modify(rank.sock, selectors.EVENT_READ, rank)
@@ -152,16 +163,18 @@ class Job:
         return rank
 
     def agree(self, rank, version):
+        """Answers to cmd=init, by --version and --other."""
         rank.joined = True
         if version == self.options.version:
             rank.answer("cmd=response_to_init rc=0 pmi_version=1 pmi_subversion=1")
         elif self.options.other == "end":
-            self.end(3, "asked for version %s" % version)
+            self.end_job(3, "asked for version %s" % version)
         else:
             rank.answer("cmd=response_to_init rc=-1 pmi_version=%s pmi_subversion=0"
                         % self.options.version)
 
     def barrier(self, rank):
+        """Answers all ranks once the last of them has come."""
         rank.waiting = True
         if all(other.waiting for other in self.ranks):
             for other in self.ranks:

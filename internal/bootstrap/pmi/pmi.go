@@ -41,7 +41,7 @@ type Server struct {
 
 // ErrUnavailable is the error of an interface that the launcher does not offer, or whose library is
 // missing. The launcher can be asked by another one then.
-var ErrUnavailable = errors.New("")
+var ErrUnavailable = errors.New("the launcher does not offer this interface")
 
 // unavailable is why an interface is.
 type unavailable string

@@ -245,6 +245,19 @@ func TestPMI1LauncherEnds(t *testing.T) {
 	}
 }
 
+// A launcher that reads nothing is an error once the socket is full, not a wait.
+func TestPMI1LauncherDoesNotRead(t *testing.T) {
+	fd, _ := sockets(t)
+	w := wire{fd: fd}
+	var err error
+	for sent := 0; sent < 64<<20 && err == nil; sent += 1000 {
+		err = w.send(strings.Repeat("x", 1000))
+	}
+	if err == nil || err.Error() != "the launcher does not read what it is sent" {
+		t.Errorf("error %v", err)
+	}
+}
+
 // A descriptor that was closed, or that is something else by now, is an error at once.
 func TestPMI1WrongDescriptor(t *testing.T) {
 	fd, _ := sockets(t)

@@ -16,6 +16,7 @@ static int (
 
 static char job[256];
 
+// load_client finds the library's functions: NULL, or what is missing.
 static const char *load_client(void)
 {
 	if (p_get)
@@ -35,6 +36,7 @@ static const char *load_client(void)
 	return NULL;
 }
 
+// open_client joins the job: NULL, or why not. PMI-2 does not tell how many ranks are on this host.
 static const char *open_client(struct pmi_place *place)
 {
 	int spawned, program;

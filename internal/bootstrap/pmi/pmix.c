@@ -28,6 +28,7 @@ static void release(struct px_value *v)
 	free(v);
 }
 
+// number is a value of the job as a whole; 0 if there is none.
 static int number(const char *key)
 {
 	struct px_proc all = me;
@@ -40,6 +41,7 @@ static int number(const char *key)
 	return n;
 }
 
+// load_client finds the library's functions: NULL, or what is missing.
 static const char *load_client(void)
 {
 	if (p_get)
@@ -59,6 +61,7 @@ static const char *load_client(void)
 	return NULL;
 }
 
+// open_client joins the job: NULL, or why not.
 static const char *open_client(struct pmi_place *place)
 {
 	if (p_init(&me, NULL, 0) != PX_SUCCESS)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The lines of PMI-1: "cmd=NAME key=value ...", of which a process sends one and reads the answer
+// The lines of PMI-1: "cmd=NAME key=value ...". A process sends one line and reads its answer
 // before it sends the next. The socket is the launcher's, and an MPI in this process may have to
 // use it after us: its flags stay as they are, so all calls say themselves that they do not block.
 
@@ -55,10 +55,10 @@ func (w *wire) send(line string) error {
 			unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
 		switch {
 		case err == unix.EINTR:
+		case err == unix.EAGAIN, err == nil && n <= len(line):
+			return errors.New("the launcher does not read what it is sent")
 		case err != nil:
 			return socketError(err)
-		case n <= len(line):
-			return errors.New("the launcher does not read what it is sent")
 		default:
 			return nil
 		}

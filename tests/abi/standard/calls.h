@@ -230,14 +230,15 @@ typedef void std_handler(std *, int *, ...);
 // Error handlers have no extra state: each takes one of a few functions.
 enum { HANDLERS = 8 };
 static std_handler *handlers[HANDLERS];
-static void handle(int slot, int win, int code)
+
+static void call_errhandler(int slot, int win, int code)
 {
 	std h = out_win(win);
 	int class = out_code(code);
 	handlers[slot](&h, &class);
 }
 #define HANDLER(slot) \
-	static void handle_##slot(int *win, int *code, ...) { handle(slot, *win, *code); }
+	static void handle_##slot(int *win, int *code, ...) { call_errhandler(slot, *win, *code); }
 HANDLER(0) HANDLER(1) HANDLER(2) HANDLER(3) HANDLER(4) HANDLER(5) HANDLER(6) HANDLER(7)
 
 DEFINE(int, Win_create_errhandler, std_handler *function, std *made)
@@ -260,6 +261,7 @@ DEFINE(int, Op_create, void *function, int commutes, std *made)
 	return out_code(code);
 }
 
+// What a generalised request's callbacks get as extra state; release_request frees it.
 struct request_callbacks {
 	int (*query)(void *, struct std_status *);
 	int (*release)(void *);

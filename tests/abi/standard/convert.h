@@ -22,6 +22,7 @@ KINDS(NATIVE)
 
 typedef uintptr_t std; // a handle of the standard
 
+// MPI_Status of the standard.
 struct std_status {
 	int source, tag, error, internal[5];
 };

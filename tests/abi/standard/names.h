@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Names of constants of MPI, by what they are, for which native.c and standard.c take the values
-// of two ABIs from their mpi.h. Only names.
+// Names of constants of MPI, by what they are, for which convert.h (MPICH's) and standard.c take
+// the values of two ABIs from their mpi.h. Only names.
 #ifndef STANDARD_NAMES_H
 #define STANDARD_NAMES_H
 

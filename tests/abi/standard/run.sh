@@ -114,6 +114,18 @@ between() {
 	done
 }
 
+# privately: the program and its libmpi_abi are out of sight of the rest, beside the MPICH behind,
+# which is loaded first. The libmpi_abi is the MPI of the program.
+privately() {
+	# shellcheck disable=SC2086
+	must $cc $flags -fPIC -shared -o ./put_get.so "$SOURCE/tests/rma/put_get.c" -lm
+	# shellcheck disable=SC2086
+	must $CC_none $flags -o private "$here/private.c" -ldl
+	# shellcheck disable=SC2086
+	run "windows: a libmpi_abi that is loaded privately" 0 $launch 2 \
+		"$BUILD/bin/armci-mpirma" ./private libmpich.so.12 ./put_get.so
+}
+
 # What differs between the ABIs: constants, attributes, datatypes, error classes, callbacks,
 # requests.
 windows() {
@@ -121,6 +133,7 @@ windows() {
 	of_windows create shared dynamic pscw lock put_get accumulate fetch_op datatypes requests \
 		attributes errors at_delete
 	between put_get accumulate pscw lock requests datatypes
+	[ -n "${STANDARD_CC:-}" ] || privately
 	[ -n "${STANDARD_CC:-}" ] ||
 		# shellcheck disable=SC2086
 		run "windows: arrays with the numbers of Open MPI's own ABI" 0 \

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// values.c - compares the constants that libarmci-mpirma uses (mpirma/abi_values.h) with the mpi.h
-// with which this is compiled: of Open MPI, MPICH, or the standard ABI. It must not call MPI.
+// values.c - compares the constants that the libraries use (mpirma/abi_values.h, and for the
+// standard ABI internal/bootstrap/mpi_flavour.h) with the mpi.h with which this is compiled: of
+// Open MPI, MPICH, or the standard ABI. It must not call MPI.
 #include "../../../mpirma/abi_values.h"
 
 #include <mpi.h>
@@ -41,6 +42,9 @@ int main(void)
 #endif
 #ifdef OPEN_MPI
 	ABI_TYPES_OPEN(HANDLE)
+#endif
+#if !defined(OPEN_MPI) && !defined(MPICH)
+	INT(, MPI_THREAD_FUNNELED, , , STANDARD_THREAD_FUNNELED)
 #endif
 	printf("%d constants, %d wrong\n", compared, failed);
 	return failed != 0;

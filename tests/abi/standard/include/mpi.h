@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What the programs of tests need of the mpi.h of MPI 5's standard ABI: types, constants and
-// prototypes as the standard has them (chapter 20). Not a whole MPI: see ../stub.h.
+// prototypes as the standard has them (chapter 20). Not a whole MPI: see ../stub.c.
 #ifndef STANDARD_MPI_H
 #define STANDARD_MPI_H
 
