@@ -103,6 +103,8 @@ void rma_start(handle comm)
 // For libarmci in the same process (internal/bootstrap/mpi_abi.c), which must not take this library
 // for an MPI.
 PUBLIC int libarmci_mpirma_has_mpi(void) { return abi_open(); }
+// For the same: a function or object of the MPI behind this library, which others may not see.
+PUBLIC void *libarmci_mpirma_mpi_symbol(const char *name) { return real_symbol(name); }
 
 // A program that gets here without a known MPI behind this library cannot be helped.
 static int no_mpi(const char *function)

@@ -20,10 +20,9 @@ static real_fn *as_function(void *address)
 	return symbol.code;
 }
 
-real_fn *real_function(const char *name)
-{
-	return as_function(dlsym(hidden ? hidden : RTLD_NEXT, name));
-}
+void *real_symbol(const char *name) { return dlsym(hidden ? hidden : RTLD_NEXT, name); }
+
+real_fn *real_function(const char *name) { return as_function(real_symbol(name)); }
 
 // Not RTLD_NEXT: the program may have a copy of an object in itself, which the MPI then uses, too.
 void *real_object(const char *name) { return dlsym(hidden ? hidden : RTLD_DEFAULT, name); }

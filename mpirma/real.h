@@ -199,6 +199,7 @@ extern struct real real;
 // function, whose name is then at `missing`.
 bool real_open(const char **missing);
 // The address of a function or object of the MPI by its name; NULL: it has none. After real_open.
+void *real_symbol(const char *name);
 real_fn *real_function(const char *name);
 void *real_object(const char *name);
 

@@ -55,11 +55,24 @@ static struct {
 } mpi;
 
 /* dlsym returns a data pointer; POSIX promises that it holds a function's too. */
-static anyfn *function_named(const char *name)
+static anyfn *as_function(void *address)
 {
-	union { void *data; anyfn *code; } symbol = { dlsym(RTLD_DEFAULT, name) };
+	union { void *data; anyfn *code; } symbol = { address };
 	return symbol.code;
 }
+
+/*
+ * The address of a function or object. An MPI that a program has loaded privately is found by
+ * libarmci-mpirma.so, if that is in front of it.
+ */
+static void *address_of(const char *name)
+{
+	void *found = dlsym(RTLD_DEFAULT, name);
+	anyfn *in_mpi = as_function(dlsym(RTLD_DEFAULT, "libarmci_mpirma_mpi_symbol"));
+	return found || !in_mpi ? found : ((void *(*)(const char *))in_mpi)(name);
+}
+
+static anyfn *function_named(const char *name) { return as_function(address_of(name)); }
 
 static int missing_functions(void)
 {
@@ -113,7 +126,7 @@ int boot_mpi_find(void)
 	if (is_hollow())
 		return BOOT_MPI_NONE;
 #define FIND_FUNCTION(name) mpi.name = name ? name : function_named(#name);
-#define FIND_OBJECT(name)   mpi.name = name ? (void *)name : dlsym(RTLD_DEFAULT, #name);
+#define FIND_OBJECT(name)   mpi.name = name ? (void *)name : address_of(#name);
 	FUNCTIONS(FIND_FUNCTION)
 	OPTIONAL(FIND_FUNCTION)
 	OBJECTS(FIND_OBJECT)

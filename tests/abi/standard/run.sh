@@ -115,15 +115,16 @@ between() {
 }
 
 # privately: the program and its libmpi_abi are out of sight of the rest, beside the MPICH behind,
-# which is loaded first. The libmpi_abi is the MPI of the program.
+# which is loaded first. The libmpi_abi is the MPI of the program, and windows are ours.
 privately() {
 	# shellcheck disable=SC2086
 	must $cc $flags -fPIC -shared -o ./put_get.so "$SOURCE/tests/rma/put_get.c" -lm
 	# shellcheck disable=SC2086
 	must $CC_none $flags -o private "$here/private.c" -ldl
 	# shellcheck disable=SC2086
-	run "windows: a libmpi_abi that is loaded privately" 0 $launch 2 \
+	run "windows: a libmpi_abi that is loaded privately" 0 env ARMCI_STATS=1 $launch 2 \
 		"$BUILD/bin/armci-mpirma" ./private libmpich.so.12 ./put_get.so
+	says err 'MPI_Put'
 }
 
 # What differs between the ABIs: constants, attributes, datatypes, error classes, callbacks,
