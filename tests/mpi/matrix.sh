@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # matrix.sh [ROOT]... - a table in Markdown of what runs under which MPI, for docs/validation.md.
-# Each ROOT has a Debian of its own, as mmdebstrap makes it (with openmpi-bin, mpich, cmake, procps);
+# Each ROOT has a Debian of its own, as mmdebstrap makes it (openmpi-bin, mpich, cmake, procps);
 # its MPIs are tried. `/` is this machine, and what is tried without an argument. Programs are those
 # that the build has compiled with this machine's MPIs: a newer MPI of the same ABI has to run them
 # as they are. Figures count tests of ctest. It mounts in a namespace of its own only, as root, and
