@@ -58,32 +58,22 @@ foreach(flavour openmpi mpich)
   endif()
 endforeach()
 
-find_path(ARMCI_VERBS_INCLUDE infiniband/verbs.h
-  DOC "header of libibverbs, for raw baselines and tests only")
-find_library(ARMCI_VERBS_LIBRARY ibverbs DOC "libibverbs, for raw baselines and tests only")
-if(ARMCI_VERBS_INCLUDE AND ARMCI_VERBS_LIBRARY)
-  file(GLOB verbs CONFIGURE_DEPENDS ${here}/rdma/*.c ${here}/verbs/*.c)
-  set(verbs_flags -DPERF_VERBS -I${here}/verbs -I${here}/rdma -I${ARMCI_VERBS_INCLUDE})
-  set(verbs_library ${ARMCI_VERBS_LIBRARY})
-  armci_bench_worker(worker-verbs ${CMAKE_C_COMPILER} SOURCES ${verbs}
-    FLAGS ${verbs_flags} LIBS ${verbs_library})
-endif()
-
-find_path(ARMCI_FABRIC_INCLUDE rdma/fabric.h
-  DOC "header of libfabric, for raw baselines and tests only")
-find_library(ARMCI_FABRIC_LIBRARY fabric DOC "libfabric, for raw baselines and tests only")
-if(ARMCI_FABRIC_INCLUDE AND ARMCI_FABRIC_LIBRARY)
-  file(GLOB ofi CONFIGURE_DEPENDS ${here}/ofi/*.c ${here}/fabric/*.c)
-  armci_bench_worker(worker-ofi ${CMAKE_C_COMPILER} SOURCES ${ofi}
-    FLAGS -DPERF_OFI -I${here}/fabric -I${ARMCI_FABRIC_INCLUDE} LIBS ${ARMCI_FABRIC_LIBRARY})
-endif()
+include(ArmciBaselines)
+foreach(network verbs ofi)
+  if(armci_${network}_sources)
+    armci_bench_worker(worker-${network} ${CMAKE_C_COMPILER} SOURCES ${armci_${network}_sources}
+      FLAGS ${armci_${network}_flags} LIBS ${armci_${network}_library})
+  endif()
+endforeach()
 
 # The microbenchmarks of the papers: MPI's messages, raw baselines and the library in the same
 # processes.
 if(ARMCI_CC_openmpi)
   file(GLOB papers CONFIGURE_DEPENDS ${here}/papers/worker/*.c)
-  armci_bench_worker(worker-papers ${ARMCI_CC_openmpi} SOURCES ${papers} ${verbs}
-    FLAGS -DPERF_MPI -DPERF_PAPERS -I${here}/papers/worker ${verbs_flags} LIBS ${verbs_library})
+  armci_bench_worker(worker-papers ${ARMCI_CC_openmpi} 
+    SOURCES ${papers} ${armci_verbs_sources}
+    FLAGS -DPERF_MPI -DPERF_PAPERS -I${here}/papers/worker ${armci_verbs_flags}
+    LIBS ${armci_verbs_library})
 endif()
 
 # The benchmark of MPI one-sided communication: plain MPI programs, which link nothing of the

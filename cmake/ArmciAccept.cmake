@@ -43,25 +43,14 @@ if(NOT ARMCI_ACCEPT_BASELINES)
   return()
 endif()
 
-find_path(ARMCI_VERBS_INCLUDE infiniband/verbs.h
-  DOC "header of libibverbs, for raw baselines and tests only")
-find_library(ARMCI_VERBS_LIBRARY ibverbs DOC "libibverbs, for raw baselines and tests only")
-if(ARMCI_VERBS_INCLUDE AND ARMCI_VERBS_LIBRARY)
-  file(GLOB accept_more CONFIGURE_DEPENDS ${accept_bench}/rdma/*.c ${accept_bench}/verbs/*.c)
-  armci_accept_program(verbs ${CMAKE_C_COMPILER} SOURCES ${accept_sources} ${accept_more}
-    FLAGS -DPERF_VERBS -I${accept_bench}/verbs -I${accept_bench}/rdma
-      -I${ARMCI_VERBS_INCLUDE}
-    LIBS ${ARMCI_VERBS_LIBRARY})
-endif()
-find_path(ARMCI_FABRIC_INCLUDE rdma/fabric.h
-  DOC "header of libfabric, for raw baselines and tests only")
-find_library(ARMCI_FABRIC_LIBRARY fabric DOC "libfabric, for raw baselines and tests only")
-if(ARMCI_FABRIC_INCLUDE AND ARMCI_FABRIC_LIBRARY)
-  file(GLOB accept_more CONFIGURE_DEPENDS ${accept_bench}/ofi/*.c ${accept_bench}/fabric/*.c)
-  armci_accept_program(ofi ${CMAKE_C_COMPILER} SOURCES ${accept_sources} ${accept_more}
-    FLAGS -DPERF_OFI -I${accept_bench}/fabric -I${ARMCI_FABRIC_INCLUDE}
-    LIBS ${ARMCI_FABRIC_LIBRARY})
-endif()
+include(ArmciBaselines)
+foreach(network verbs ofi)
+  if(armci_${network}_sources)
+    armci_accept_program(${network} ${CMAKE_C_COMPILER}
+      SOURCES ${accept_sources} ${armci_${network}_sources} FLAGS ${armci_${network}_flags}
+      LIBS ${armci_${network}_library})
+  endif()
+endforeach()
 
 file(GLOB accept_apps CONFIGURE_DEPENDS ${accept_bench}/apps/*.c)
 list(APPEND accept_apps ${ARMCI_PERF_SOURCE}/timing.c)
