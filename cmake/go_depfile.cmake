@@ -1,6 +1,6 @@
 # Included by go_build.cmake: writes WORK/depfile, which tells make what OUTPUT was built from: the
 # files of PACKAGE and of the packages of this module that it imports, the headers that these
-# include (go_headers.cmake), and their directories, whose time changes when a file comes or goes.
+# include (go_headers.cmake), and their directories: their times change as files come and go.
 # CMake adds the depfile to what it remembers in DEPENDS, and would build for ever what once
 # depended on a file that is gone: it forgets that here.
 # Input: GO MODE SOURCE PACKAGE OUTPUT WORK DEPENDS, and tags.

@@ -1,7 +1,7 @@
 # Included by the go_*.cmake scripts: sets the environment of every go command so that Go's cache
-# sees our headers. Go does not notice a changed header of another directory. So each package whose
-# C includes such headers gets one more Go file, by an overlay, with a hash of all that it includes:
-# what a changed header concerns is compiled anew, and nothing else.
+# sees our headers. Go does not notice a changed header of another directory. So each package with
+# C that includes such headers gets one more Go file, by an overlay, with a hash of all that it
+# includes: what a changed header concerns is compiled anew, and nothing else.
 # Input: SOURCE, HEADERS (a directory of the build) and, optional, CFLAGS (without: -O2 -g) and
 # LDFLAGS; for another processor GOARCH and CC. Output, besides the environment: for each such
 # package armci_headers_DIRECTORY, the headers.

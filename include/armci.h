@@ -330,11 +330,11 @@ int ARMCI_Free_group(void *ptr, ARMCI_Group *group);
 /**
  * ARMCI_Malloc with the name of a kind of memory.
  * @param ptr_arr [out], bytes [in] in bytes: as ARMCI_Malloc. @param device [in] name: "dram", ""
- * or null is plain memory. "rdma-atomics": in a job whose transport between nodes is RDMA,
- * ARMCI_Rmw of longs there is done by the network devices, also at ranks of the caller's node, and
- * disturbs no processor; an int must not be changed by ARMCI_Rmw where a long is. Done, Scope,
- * Threads: as ARMCI_Malloc. Returns: as ARMCI_Malloc, and FAIL on a member that names another kind,
- * with a line that lists the kinds; all other members fail, too.
+ * or null is plain memory. "rdma-atomics": in a job with RDMA between its nodes, ARMCI_Rmw of
+ * longs there is done by the network devices, also at ranks of the caller's node, and disturbs no
+ * processor; an int must not be changed by ARMCI_Rmw where a long is. Done, Scope, Threads: as
+ * ARMCI_Malloc. Returns: as ARMCI_Malloc, and FAIL on a member that names another kind, with a line
+ * that lists the kinds; all other members fail, too.
  */
 int ARMCI_Malloc_memdev(void *ptr_arr[], armci_size_t bytes, const char *device);
 

@@ -35,7 +35,7 @@ func TestLauncher(t *testing.T) {
 	}
 }
 
-// TestParse takes a command line, whose launcher has options, too, and refuses bad ones.
+// TestParse takes a command line with a launcher that has options, too, and refuses bad ones.
 func TestParse(t *testing.T) {
 	o, err := parse(strings.Fields("-quick -only speed -transports tcp,ofi:verbs;ofi_rxm " +
 		"srun -n 4 -quick"))

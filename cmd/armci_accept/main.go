@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Command armci_accept tries the library on a user's nodes, whose cards and networks its authors
-// may never have seen, and writes a report without names. Here are the command line and the order
-// of the parts; each part is in a file of its own. It decides nothing that the library decides.
+// Command armci_accept tries the library on a user's nodes, with cards and networks that its
+// authors may never have seen, and writes a report without names. Here are the command line and the
+// order of the parts; each part is in a file of its own. It decides nothing that the library
+// decides.
 package main
 
 import (

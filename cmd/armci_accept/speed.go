@@ -81,7 +81,7 @@ func (a *acceptance) besideMPI() {
 	}
 }
 
-// mpi is an MPI whose programs the launcher may start.
+// mpi is an MPI that the launcher may start programs of.
 type mpi struct{ program, title string }
 
 // mpis are those of the job: the one in its processes, or, under a launcher that has none of its

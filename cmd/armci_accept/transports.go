@@ -150,7 +150,7 @@ func anyProvider(asked []string, name string) bool {
 	return slices.Contains(asked, "ofi") && strings.HasPrefix(name, "ofi:")
 }
 
-// timed are the good transports whose speed is of interest: not a provider over TCP beside TCP
+// timed are the good transports with a speed of interest: not a provider over TCP beside TCP
 // itself, unless it was asked for.
 func (a *acceptance) timed() []transport {
 	if asked, err := a.asked(); err != nil || asked != nil {
@@ -202,7 +202,7 @@ func (a *acceptance) refuse(name, result, why string) {
 	}
 }
 
-// oddDevice notes a verbs device whose port is active, but which the library does not use.
+// oddDevice notes a verbs device that has an active port and that the library does not use.
 func (a *acceptance) oddDevice(name string) {
 	for i, n := range a.report.Nodes {
 		for _, f := range n.Facts {

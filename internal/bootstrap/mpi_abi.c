@@ -244,7 +244,7 @@ uintptr_t boot_mpi_comm_null(void)
 	return handle_of(mpi.ompi_mpi_comm_null, STANDARD_COMM_NULL, MPICH_COMM_NULL);
 }
 
-/* MPI_BYTE of a flavour whose handles are pointers. */
+/* MPI_BYTE of a flavour with pointers as handles. */
 static void *pointer_byte(void)
 {
 	return (void *)handle_of(mpi.ompi_mpi_byte, STANDARD_BYTE, 0);

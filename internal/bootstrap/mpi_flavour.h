@@ -57,7 +57,7 @@ static inline int boot_mpi_is_abi_library(const char *file)
  * an MPI have it, and that of the implementation's own ABI answers -1. It is asked first: Open
  * MPI's libmpi_abi loads a library that has ompi_mpi_comm_world, and MPICH's says that it is MPICH.
  * library: the file that the MPI's functions are in. MPICH 4.3 has a libmpi_abi of a draft of the
- * standard, without MPI_Abi_get_version, whose thread levels are others: unknown.
+ * standard, without MPI_Abi_get_version, and with other thread levels: unknown.
  * open_mpi: the MPI has the object ompi_mpi_comm_world.
  */
 static inline enum boot_mpi_flavour boot_mpi_flavour_of(int (*abi_version)(int *, int *),

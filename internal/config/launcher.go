@@ -37,7 +37,7 @@ type Launch struct {
 // addPMI sets PMI, PMIElse, PMIAddress and PMIFirst from the environment; ARMCI_PMI may choose one
 // of the interfaces that are offered, or none.
 //
-// Every launcher that sets PMI_FD speaks PMI-1, in whose words a process asks for PMI-2, too. So
+// Every launcher that sets PMI_FD speaks PMI-1; a process asks for PMI-2 in words of PMI-1. So
 // PMI-1 is first: a launcher without PMI-2 may end the job when it is asked for that. Slurm speaks
 // both, but only the one that a process has asked for first, and PMI-2 is its own.
 func (l *Launch) addPMI(env map[string]string) {

@@ -78,7 +78,7 @@ func (rm *regionManager) MallocKind(g *Group, nbytes int64, kind string) ([]uint
 			plainMemory, atomicsOfDevice)})
 }
 
-// publishDeclared is Publish of memory whose longs are changed by atomics of network devices.
+// publishDeclared is Publish of memory that atomics of network devices change.
 func (rm *regionManager) publishDeclared(addr uintptr, n int64) error {
 	if rm.rt.deviceAtomics != nil && !rm.rt.allocator.Declare(addr, n) {
 		log.Infof("%d bytes are not declared for atomics of the device: there is too much "+

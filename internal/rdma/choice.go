@@ -170,7 +170,7 @@ func (w *portAddress) whyNot(o *portAddress, distances map[int]int) string {
 	return "as near: ranks of a node take them in turn"
 }
 
-// nearestPort returns the port whose address has most leading bits in common with the addresses in
+// nearestPort returns the port that has most leading address bits in common with the addresses in
 // all hints of the other ranks; the first of equals.
 func nearestPort(mine []portAddress, hints [][]byte) *portAddress {
 	best, most := 0, -1

@@ -111,7 +111,7 @@ under_launcher() {
 [ -z "$hydra" ] || under_hydra
 [ -z "$python" ] || under_launcher
 
-# A process whose launcher's socket is not there says so, and does not wait.
+# A process without its launcher's socket says so, and does not wait.
 run "no launcher" 5 env LD_LIBRARY_PATH="$PWD/nowhere" PMI_FD=77 PMI_RANK=0 PMI_SIZE=2 ./ends
 says err 'mpiexec started this as process 0 of 2 (PMI_RANK is set), but the launcher.s socket was'
 says err 'use a launcher that answers to PMI-1, or link the program with MPI'

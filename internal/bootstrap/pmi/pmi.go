@@ -39,8 +39,8 @@ type Server struct {
 	Timeout time.Duration
 }
 
-// ErrUnavailable is the error of an interface that the launcher does not offer, or whose library is
-// missing. The launcher can be asked by another one then.
+// ErrUnavailable is the error of an interface that the launcher does not offer, or that has no
+// library here. The launcher can be asked by another one then.
 var ErrUnavailable = errors.New("the launcher does not offer this interface")
 
 // unavailable is why an interface is.

@@ -81,7 +81,7 @@ programs() {
 	says err 'mpi ([^)]*, standard ABI)'
 }
 
-# A program with the layouts of ARMCI-MPI: those for Open MPI, whose handles are pointers, too.
+# A program with the layouts of ARMCI-MPI: those for Open MPI, since its handles are pointers, too.
 layouts() {
 	libdir=$LIBDIR/armci-mpi/openmpi
 	if [ ! -d "$libdir" ]; then

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A libmpi_abi.so.1 for tests: MPI 5's standard ABI over the MPICH that is installed, whose
-// functions it calls with handles and constants translated. As those of Open MPI 6 and MPICH 5 do,
-// it leads astray what looks for an MPI by other signs: ompi_mpi_comm_world is in it, and its
+// A libmpi_abi.so.1 for tests: MPI 5's standard ABI over the MPICH that is installed. It
+// calls MPICH's functions with handles and constants translated. As those of Open MPI 6 and MPICH 5
+// do, it leads astray what looks for an MPI by other signs: ompi_mpi_comm_world is in it, and its
 // version text says MPICH. Only what the programs of tests need. Compiled with MPICH's mpi.h.
 #define _GNU_SOURCE
 #include "convert.h"
