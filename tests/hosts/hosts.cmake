@@ -95,6 +95,10 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
   endif()
   armci_suite(hosts/${launcher}/${most}/few SCRIPT ${here}/hosts/run.sh LABEL hosts TIMEOUT 600
     WAITS LOCK hosts ARGS hosts ${flavour} ${most} few ${programs})
+  if(NOT flavour STREQUAL mpich)
+    armci_suite(hosts/${launcher}/reconnect SCRIPT ${here}/hosts/reconnect.sh LABEL hosts
+      TIMEOUT 400 WAITS LOCK hosts ARGS ${flavour})
+  endif()
   armci_suite(hosts/${launcher}/fault SCRIPT ${here}/hosts/fault.sh LABEL hosts TIMEOUT 400 WAITS
     LOCK hosts ARGS ${flavour} ${faults})
 endforeach()
