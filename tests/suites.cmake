@@ -109,7 +109,7 @@ armci_suite(fault/leaks SCRIPT ${here}/fault/leaks.sh LABEL fault TIMEOUT 100)
 # Strangers from another user, see strangers.sh: PAUSE,BYTES,ADDRESSES,HOLD,MILLISECONDS. Those of
 # `more` visit one job each.
 set(cases "")
-foreach(bytes 0 12 71 72)
+foreach(bytes 0 12 95 96)
   foreach(rest 1,2000,0 4,1000,100)
     string(APPEND cases " 0,${bytes},${rest} 1000,${bytes},${rest}")
   endforeach()
@@ -120,6 +120,7 @@ armci_suite(fault/strangers/more SCRIPT ${here}/fault/strangers.sh LABEL fault T
 armci_suite(fault/strangers/pmi SCRIPT ${here}/fault/strangers.sh LABEL fault TIMEOUT 400
   ENV "STRANGERS_HOW=mpich openmpi")
 armci_suite(fault/mistakes SCRIPT ${here}/fault/mistakes.sh LABEL fault TIMEOUT 200)
+armci_suite(fault/nth SCRIPT ${here}/fault/nth.sh LABEL fault TIMEOUT 400 WAITS)
 armci_suite(fault/messages SCRIPT ${here}/fault/messages.sh LABEL fault TIMEOUT 200)
 
 # MPI 5's standard ABI over a stub of it, and that no MPI is taken for another.
