@@ -71,9 +71,9 @@ armci_suite(install SCRIPT ${here}/install/run.sh LABEL install TIMEOUT 300)
 # What the library does alone is not repeated under an MPI, whose launcher takes seconds to end a
 # job: it matters to how a job starts, and to what ends the other ranks. Two tests are alone: one
 # that wants all memory, and one that mounts.
-set(parts_mpich kill signal leave fatal)
-set(parts_openmpi ${parts_mpich})
-set(parts_none ${parts_mpich} vain careless foreign exits receive sent stop memory shm)
+set(parts_mpich kill signal leave)
+set(parts_openmpi ${parts_mpich} fatal)
+set(parts_none ${parts_openmpi} vain careless foreign exits receive sent stop memory shm)
 set(more_none "accumulates counter late bcast receive event malloc")
 set(more_openmpi "late malloc")
 set(more_mpich ${more_openmpi})
