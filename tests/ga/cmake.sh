@@ -53,7 +53,7 @@ over_ga() {
 		fail "$name: ComEx is in Global Arrays"
 	fi
 	is_over_armci "$program"
-	(cd "$WORK/$name" && ctest -j 1 --timeout 120 -R "$tests" --no-tests=error \
+	(cd "$WORK/$name" && ctest -j 1 --timeout 300 -R "$tests" --no-tests=error \
 		--output-on-failure) >"$WORK/$name-tests.log" 2>&1 ||
 		{ tail -40 "$WORK/$name-tests.log"; fail "tests, $name"; }
 	grep '% tests passed' "$WORK/$name-tests.log"
