@@ -150,7 +150,7 @@ if(openmpi IN_LIST ARMCI_FLAVOURS)
 endif()
 # By Global Arrays' own CMake files, where the environment says where its sources are.
 if(openmpi IN_LIST ARMCI_CAN_FC)
-  armci_suite(ga/cmake SCRIPT ${here}/ga/cmake.sh LABEL ga TIMEOUT 1500 COMPILES)
+  armci_suite(ga/cmake SCRIPT ${here}/ga/cmake.sh LABEL ga TIMEOUT 2400 COMPILES)
 endif()
 if(openmpi IN_LIST ARMCI_FLAVOURS)
   armci_suite(nwchem SCRIPT ${here}/nwchem/run.sh LABEL nwchem TIMEOUT 1500 COMPILES
