@@ -68,11 +68,11 @@ verdict() {
 	else
 		echo "done $case: $cuts sockets reset, $again lines say so"
 	fi
-	total=$((total + again))
+	total=$((total + again)) sockets=$((sockets + cuts))
 }
 
 part_reset() {
-	total=0
+	total=0 sockets=0
 	for one in $programs; do
 		[ -x "$BUILD/tests/${one%/*}/$flavour/${one#*/}" ] ||
 			{ echo "skip $one: not built"; continue; }
@@ -84,12 +84,16 @@ part_reset() {
 		done
 		verdict "$flavour $one"
 	done
+	if [ $sockets -eq 0 ] && [ $failures -eq 0 ]; then
+		echo "skip: ss -K resets no socket here (CONFIG_INET_DIAG_DESTROY of the kernel)"
+		exit 77
+	fi
 	[ $total -gt 0 ] || { case=$flavour; fail "no connection was made again"; }
 }
 
 # The link is down for one to four seconds, in the middle of a program.
 part_link() {
-	total=0
+	total=0 sockets=0
 	for seconds in 1 4; do
 		job c/model ROUNDS_DIVISOR=1
 		sleep 1
