@@ -111,6 +111,15 @@ func (p *Pair) Stamps() [2]Stamp { return [2]Stamp{p.slots[0].stamp, p.slots[1].
 // LastSeen is the highest number of a generation, complete or not.
 func (p *Pair) LastSeen() uint64 { return max(p.slots[0].seen, p.slots[1].seen) }
 
+// Forget has the next Write of a slot write all of it: a block of that generation was damaged.
+func (p *Pair) Forget(of Stamp) {
+	for i := range p.slots {
+		if p.slots[i].stamp.Same(of) {
+			p.slots[i].sums = nil
+		}
+	}
+}
+
 // Keep has later calls of Write leave the slot of a generation alone. Without one of that stamp, it
 // has them leave any complete one alone if there is only one.
 func (p *Pair) Keep(of Stamp) {

@@ -112,23 +112,27 @@ func (s *savedBlocks) block(i int64) ([]byte, error) {
 		s.buffer = make([]byte, BlockBytes)
 	}
 	s.at = -1
-	if err := s.readBlock(i, s.buffer[:n]); err != nil {
+	if err := s.readBlocks(i, s.buffer[:n]); err != nil {
 		return nil, err
 	}
 	s.at = i
 	return s.buffer[:n], nil
 }
 
-// readBlock reads a block into memory and checks it.
-func (s *savedBlocks) readBlock(i int64, into []byte) error {
-	at := s.ranges[s.index].dataAt + i*BlockBytes
+// readBlocks reads neighbouring blocks into memory and checks them.
+func (s *savedBlocks) readBlocks(first int64, into []byte) error {
+	at := s.ranges[s.index].dataAt + first*BlockBytes
 	if _, err := s.file.ReadAt(into, at); err != nil {
 		return fmt.Errorf("%s: byte %d: %w", s.file.Name(), at, err)
 	}
-	if sumOf(into) != s.tables[s.index][i] {
-		return fmt.Errorf("%s: bytes %d..%d (range %d, from its byte %d on) do not match "+
-			"their checksum", s.file.Name(), at, at+int64(len(into))-1, s.index,
-			i*BlockBytes)
+	for i := range blocksOf(int64(len(into))) {
+		b := blockOf(into, i)
+		if sumOf(b) != s.tables[s.index][first+i] {
+			from := i * BlockBytes
+			return fmt.Errorf("%s: bytes %d..%d (range %d, from its byte %d on) do "+
+				"not match their checksum", s.file.Name(), at+from,
+				at+from+int64(len(b))-1, s.index, first*BlockBytes+from)
+		}
 	}
 	return nil
 }
@@ -139,14 +143,18 @@ func (s *Saved) Restore(i int, mem []byte) error {
 	if err != nil {
 		return err
 	}
-	for k := range blocksOf(s.ranges[i].bytes) {
-		if mem == nil {
-			_, err = source.block(k)
-		} else {
-			err = source.readBlock(k, blockOf(mem, k))
-		}
-		if err != nil {
+	n := s.ranges[i].bytes
+	check := mem == nil
+	if check {
+		mem = make([]byte, min(n, chunkBytes))
+	}
+	for at := int64(0); at < n; at += chunkBytes {
+		part := mem[:min(n-at, chunkBytes)]
+		if err := source.readBlocks(at/BlockBytes, part); err != nil {
 			return err
+		}
+		if !check {
+			mem = mem[len(part):]
 		}
 	}
 	return nil

@@ -123,6 +123,7 @@ func (cs *checkpoints) CheckpointRecover(id int) error {
 		if done {
 			return err
 		}
+		c.files.Forget(s.Stamp)
 		if !IsQuiet(err) { // this rank has found it
 			log.Warnf("ARMCI_Ckpt_Recover: %v", err)
 		}
