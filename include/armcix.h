@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * armcix.h: extensions: those that ARMCI-MPI introduced, splitting groups and batches of mutexes;
- * and atomic operations and events, which run-time libraries of languages need. It must hold
- * declarations only. Words as defined at the top of armci.h, which it includes.
+ * atomic operations and events, which run-time libraries of languages need; and what restarts with
+ * other numbers of ranks need. It must hold declarations only. Words as defined
+ * at the top of armci.h, which it includes.
  */
 #ifndef ARMCIX_H_
 #define ARMCIX_H_
@@ -161,7 +162,7 @@ int ARMCIX_Ckpt_distribute(int rid, int index, int ndim, size_t elem_bytes, cons
 /** The newest checkpoint of a record that is complete on all members, of this job or an earlier
  *  one, as ARMCI_Ckpt_init has found it, ARMCI_Ckpt saved or ARMCI_Ckpt_Recover restored it. Its
  *  blocks have not been checked, unless restored. @param rid [in] the record. Scope: local.
- *  Threads: any. Returns: its number, counted from 1, the same on all members; 0 there is none;
+ *  Threads: one. Returns: its number, counted from 1, the same on all members; 0 there is none;
  *  negative: FAIL. */
 long ARMCIX_Ckpt_generation(int rid);
 

@@ -33,19 +33,19 @@ func (w *blockWriter) writeRange(source blockSource, n, at int64, old []uint64) 
 		if err != nil {
 			return nil, err
 		}
-		if old != nil && sumOf(b) == old[i] {
-			sums[i] = old[i]
+		from := len(w.buffer)
+		if from == 0 {
+			w.at = at + i*BlockBytes
+		}
+		w.buffer = append(w.buffer, b...)
+		sums[i] = sumOf(w.buffer[from:])
+		if old != nil && sums[i] == old[i] {
+			w.buffer = w.buffer[:from]
 			if err := w.flush(); err != nil {
 				return nil, err
 			}
 			continue
 		}
-		if len(w.buffer) == 0 {
-			w.at = at + i*BlockBytes
-		}
-		from := len(w.buffer)
-		w.buffer = append(w.buffer, b...)
-		sums[i] = sumOf(w.buffer[from:])
 		if len(w.buffer)+BlockBytes > chunkBytes {
 			if err := w.flush(); err != nil {
 				return nil, err

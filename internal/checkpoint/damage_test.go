@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+// Damage is found and named, wherever it is in a file.
 package checkpoint
 
 import (

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+// Members that hold other parts of an array than those that saved it.
 package checkpoint
 
 import (
@@ -125,20 +126,21 @@ func TestGatherRefuses(t *testing.T) {
 // A box is checked before it is used.
 func TestCheckBounds(t *testing.T) {
 	big := int64(1) << 40
+	box := func(elem int64, dims, lo, hi []int64) Box { return Box{elem, dims, lo, hi} }
 	for _, c := range []struct {
 		box   Box
 		bytes int64
 		ok    bool
 	}{
-		{Box{ElemBytes: 8}, 8, true},
-		{Box{ElemBytes: 8, Dims: []int64{5, 6}, Lo: []int64{1, 2}, Hi: []int64{3, 6}}, 64, true},
-		{Box{ElemBytes: 8, Dims: []int64{5, 6}, Lo: []int64{1, 2}, Hi: []int64{3, 7}}, 80, false},
-		{Box{ElemBytes: 8, Dims: []int64{5}, Lo: []int64{-1}, Hi: []int64{3}}, 32, false},
-		{Box{ElemBytes: 8, Dims: []int64{5}, Lo: []int64{4}, Hi: []int64{3}}, 0, false},
-		{Box{ElemBytes: 8, Dims: []int64{5}, Lo: []int64{3}, Hi: []int64{3}}, 0, true},
-		{Box{ElemBytes: 0, Dims: []int64{5}, Lo: []int64{3}, Hi: []int64{3}}, 0, false},
-		{Box{ElemBytes: 8, Dims: []int64{big, big}, Lo: []int64{0, 0}, Hi: []int64{big, big}},
-			0, false},
+		{box(8, nil, nil, nil), 8, true},
+		{box(8, []int64{5, 6}, []int64{1, 2}, []int64{3, 6}), 64, true},
+		{box(8, []int64{5, 6}, []int64{1, 2}, []int64{3, 7}), 80, false},
+		{*line(5, -1, 3), 4, false},
+		{*line(5, 4, 3), 0, false},
+		{*line(5, 3, 3), 0, true},
+		{*line(5, 3, 5), 3, false},
+		{box(0, []int64{5}, []int64{3}, []int64{3}), 0, false},
+		{box(8, []int64{big, big}, []int64{0, 0}, []int64{big, big}), 0, false},
 	} {
 		if err := c.box.CheckBounds(c.bytes); (err == nil) != c.ok {
 			t.Errorf("%s: %v", fmt.Sprint(c.box, c.bytes), err)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+// A process that is killed at each named point of writing.
 package checkpoint
 
 import (

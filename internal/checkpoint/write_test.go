@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+// Which blocks are written, into which slot, and what a failure leaves.
 package checkpoint
 
 import (
@@ -84,8 +85,8 @@ func TestOnce(t *testing.T) {
 // A slot takes other ranges, smaller and larger ones.
 func TestOtherRanges(t *testing.T) {
 	g := openGroup(t, newPrefix(t), 1)
-	for _, sizes := range [][]int{{100000, 5}, {100000, 5}, {3}, {}, {0, 1, 0}, {200000, 200000},
-		{5, 100000}} {
+	for _, sizes := range [][]int{{100000, 5}, {100000, 5}, {3}, {}, {0, 1, 0},
+		{200000, 200000}, {5, 100000}} {
 		var ranges []Range
 		for _, n := range sizes {
 			ranges = append(ranges, Range{Mem: random(n)})

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
+// Checkpoints of groups on every shape: restoring, crashes, damage, full disks, other ranks.
 package core
 
 import (
@@ -100,6 +101,7 @@ func TestCheckpointCutShort(t *testing.T) {
 	}
 }
 
+// cutShort is TestCheckpointCutShort for a point and a member.
 func cutShort(t *testing.T, ranks int, point string, member int) {
 	dir, crashed := t.TempDir(), t.TempDir()
 	var mu sync.Mutex
@@ -141,6 +143,7 @@ func cutShort(t *testing.T, ranks int, point string, member int) {
 	}
 }
 
+// copyFiles copies all files of a directory.
 func copyFiles(t *testing.T, from, to string) {
 	entries, err := os.ReadDir(from)
 	if err != nil {

@@ -44,8 +44,8 @@ static void check_step(int step)
 	for (long i = lo[0]; i < hi[0]; i++)
 		for (long j = lo[1]; j < hi[1]; j++)
 			if (*at(i, j) != element(i, j, step))
-				check_fail(__FILE__, __LINE__, "element %ld,%ld is %g in step %d", i,
-					j, *at(i, j), step);
+				check_fail(__FILE__, __LINE__, "%ld,%ld is %g in step %d", i, j,
+					*at(i, j), step);
 	int sum = step;
 	armci_msg_igop(&sum, 1, "+");
 	CHECK_INT(sum, step * np);
