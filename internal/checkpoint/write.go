@@ -45,30 +45,47 @@ func (p *Pair) Write(stamp Stamp, ranges []Range, again bool) (written int64, er
 		return 0, err
 	}
 	reach("begun", p.member)
-	w := blockWriter{file: s.file, buffer: make([]byte, 0, chunkBytes)}
+	w := newBlockWriter(s.file)
+	sums, err := p.writeRanges(w, ranges, layout, old, again)
+	if failed := w.close(); err == nil {
+		err = failed
+	}
+	if err == nil {
+		err = s.finish(layout, sums)
+	}
+	if err != nil {
+		return w.written, err
+	}
+	s.layout, s.sums = layout, sums
+	reach("written", p.member)
+	return w.written, nil
+}
+
+// writeRanges gives w all blocks that differ from the old checksums. It sets those of the tables in
+// layout, and returns those of the blocks.
+func (p *Pair) writeRanges(w *blockWriter, ranges []Range, layout []savedRange, old [][]uint64,
+	again bool) ([][]uint64, error) {
 	sums := make([][]uint64, len(ranges))
 	for i, r := range ranges {
 		source := blockSource(memorySource(r.Mem))
 		if r.Once && again {
-			if source, err = p.savedOnce(i); err != nil {
-				return w.written, err
+			saved, err := p.savedOnce(i)
+			if err != nil {
+				return nil, err
 			}
+			source = saved
 		}
+		var err error
 		n := blocksOf(layout[i].bytes)
 		if sums[i], err = w.writeRange(source, n, layout[i].dataAt, old[i]); err != nil {
-			return w.written, err
+			return nil, err
 		}
 		layout[i].tableSum = sumOf(encodeTable(sums[i]))
 		if i == len(ranges)/2 {
 			reach("data", p.member)
 		}
 	}
-	if err := s.finish(layout, sums); err != nil {
-		return w.written, err
-	}
-	s.layout, s.sums = layout, sums
-	reach("written", p.member)
-	return w.written, nil
+	return sums, nil
 }
 
 // savedOnce is a range as the kept slot has it.
