@@ -5,15 +5,16 @@ package checkpoint
 
 import (
 	"os"
+	"sync"
 	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 )
 
 const (
-	chunkBytes = 1 << 20  // of one write
-	chunks     = 3        // one is filled, the others are written
-	flushBytes = 16 << 20 // after which the kernel is told to begin writing to the disk
+	chunkBytes = 256 << 10 // of one write; it stays in a cache
+	chunks     = 3         // one is filled, the others are written
+	flushBytes = 16 << 20  // after which the kernel is told to begin writing to the disk
 )
 
 // chunk is neighbouring blocks on their way to the file.
@@ -23,52 +24,65 @@ type chunk struct {
 }
 
 // blockWriter copies blocks to a chunk before their checksums are made, so that a file is right
-// even if the program stores to the memory meanwhile. A goroutine writes full chunks.
+// even if the program stores to the memory meanwhile. A goroutine writes full chunks, another one
+// has the disk begin.
 type blockWriter struct {
 	file    *os.File
 	filling chunk
 	written int64      // bytes given to the goroutine
 	full    chan chunk // to be written
 	empty   chan []byte
-	ended   chan struct{}
-	failure atomic.Pointer[error] // of the goroutine, its first
+	begin   chan struct{} // asks for what is written to be begun on the disk
+	threads sync.WaitGroup
+	failure atomic.Pointer[error] // of a chunk, the first
 }
 
-// newBlockWriter starts the goroutine. The caller calls close.
+// newBlockWriter starts the goroutines. The caller calls close.
 func newBlockWriter(file *os.File) *blockWriter {
 	w := &blockWriter{file: file, full: make(chan chunk, chunks),
-		empty: make(chan []byte, chunks), ended: make(chan struct{})}
+		empty: make(chan []byte, chunks), begin: make(chan struct{}, 1)}
 	w.filling.bytes = make([]byte, 0, chunkBytes)
 	for range chunks - 1 {
 		w.empty <- make([]byte, 0, chunkBytes)
 	}
-	go w.writeChunks()
+	w.threads.Go(w.writeChunks)
+	w.threads.Go(w.beginWriteback)
 	return w
 }
 
 // writeChunks writes chunks until there are no more. After an error it only empties them.
 func (w *blockWriter) writeChunks() {
-	defer close(w.ended)
-	begun := int64(0) // bytes since the kernel was told
+	defer close(w.begin)
+	bytes := 0 // since the disk was asked to begin
 	for c := range w.full {
 		if w.failure.Load() == nil {
 			if _, err := w.file.WriteAt(c.bytes, c.at); err != nil {
 				w.failure.Store(&err)
 			}
 		}
-		if begun += int64(len(c.bytes)); begun >= flushBytes {
-			begun = 0
-			// only earlier than otherwise: what fails here fails in the sync, too
-			unix.SyncFileRange(int(w.file.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE)
+		if bytes += len(c.bytes); bytes >= flushBytes {
+			select {
+			case w.begin <- struct{}{}:
+				bytes = 0
+			default: // it is still busy
+			}
 		}
 		w.empty <- c.bytes[:0]
+	}
+}
+
+// beginWriteback has the kernel begin to write to the disk earlier than it would. What fails here
+// fails in the sync, too.
+func (w *blockWriter) beginWriteback() {
+	for range w.begin {
+		unix.SyncFileRange(int(w.file.Fd()), 0, 0, unix.SYNC_FILE_RANGE_WRITE)
 	}
 }
 
 // close waits until all chunks are written, and returns the first error.
 func (w *blockWriter) close() error {
 	close(w.full)
-	<-w.ended
+	w.threads.Wait()
 	return w.failed()
 }
 
