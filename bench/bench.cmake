@@ -104,6 +104,10 @@ foreach(flavour openmpi mpich)
   endif()
 endforeach()
 
+# Checkpoints beside dd.
+armci_bench_program(checkpoint COMPILER ${CMAKE_C_COMPILER}
+  SOURCES ${here}/checkpoint/main.c ${ARMCI_PERF_SOURCE}/timing.c LIBRARY)
+
 # What armci.hpp adds to a call.
 if("none" IN_LIST ARMCI_CAN_CXX)
   armci_program(OUTPUT ${bench}/cxx-calls FLAVOUR none TARGET armci_bench

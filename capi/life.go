@@ -172,16 +172,6 @@ func armcigo_fatal() {
 	abort("", 1)
 }
 
-//export armcigo_unsupported
-func armcigo_unsupported(name *C.char) {
-	defer guest.Guard(guest.Faults())
-	if rt := lib.rt.Load(); rt != nil && rt.Me != 0 {
-		return // all ranks call these
-	}
-	log.WarnOnce(literal(name),
-		"%s: checkpoints are not supported: nothing is saved or restored", literal(name))
-}
-
 //export armcigo_me
 func armcigo_me() C.int {
 	defer guest.Guard(guest.Faults())

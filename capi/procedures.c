@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Global procedure calls, and the checkpoint functions, which return an error.
+// Global procedure calls.
 #include "front.h"
 #include "../internal/guest/signals.h"
 
@@ -53,62 +53,3 @@ PUBLIC int ARMCI_Get_gpc_hlen(void) { return FRONT_GPC_BYTES; }
 PUBLIC int ARMCI_Get_gpc_dlen(void) { return FRONT_GPC_BYTES; }
 PUBLIC void ARMCI_Gpc_init_handle(gpc_hdl_t *nbh) { memset(nbh, 0, sizeof *nbh); }
 PUBLIC void ARMCI_Gpc_wait(gpc_hdl_t *nbh) { armcigo_gpc_wait(nbh); }
-
-PUBLIC void ARMCI_Ckpt_create_ds(armci_ckpt_ds_t *ds, int count)
-{
-	size_t n = count > 0 ? (size_t)count : 0;
-	ds->ptr_arr = calloc(n, sizeof *ds->ptr_arr);
-	ds->sz = calloc(n, sizeof *ds->sz);
-	ds->saveonce = calloc(n, sizeof *ds->saveonce);
-	ds->count = ds->ptr_arr && ds->sz && ds->saveonce ? (int)n : 0;
-}
-
-static int no_checkpoint(const char *name)
-{
-	armcigo_unsupported((char *)name);
-	return FAIL;
-}
-
-PUBLIC int ARMCI_Ckpt_init(char *file, ARMCI_Group *group, int stack, int heap, armci_ckpt_ds_t *ds)
-{
-	(void)file;
-	(void)group;
-	(void)stack;
-	(void)heap;
-	(void)ds;
-	return no_checkpoint("ARMCI_Ckpt_init");
-}
-PUBLIC int ARMCI_Ckpt(int rid)
-{
-	(void)rid;
-	return no_checkpoint("ARMCI_Ckpt");
-}
-PUBLIC void ARMCI_Ckpt_Recover(int rid, int replacement)
-{
-	(void)rid;
-	(void)replacement;
-	no_checkpoint("ARMCI_Ckpt_Recover");
-}
-PUBLIC void ARMCI_Ckpt_finalize(int rid)
-{
-	(void)rid;
-	no_checkpoint("ARMCI_Ckpt_finalize");
-}
-PUBLIC int armci_irecover(int rid, int replacement)
-{
-	(void)rid;
-	(void)replacement;
-	return no_checkpoint("armci_irecover");
-}
-PUBLIC void armci_set_spare_procs(int spare)
-{
-	(void)spare;
-	no_checkpoint("armci_set_spare_procs");
-}
-PUBLIC ARMCI_Group *ARMCI_Get_world_group(void)
-{
-	static ARMCI_Group world;
-	ARMCI_Group_get_world(&world);
-	return &world;
-}
-PUBLIC ARMCI_Group *ARMCI_Get_ft_group(void) { return ARMCI_Get_world_group(); }

@@ -845,17 +845,19 @@ int armci_stride_info_has_more(stride_info_t *sinfo);
 
 /* ---- Checkpoint ------------------------------------------------------------------------------ */
 
-/* Classic ARMCI's experimental checkpointing. It is declared so that programs compile and link;
- * nothing is saved. All of these: Scope: local. Threads: any. Functions of type int print one line
- * and return FAIL, under every setting of ARMCI_ERRORS; the others do nothing beyond what is said.
+/* Memory of a group saved to files, and restored in this job or a later one. A record says what is
+ * saved. Each member of the group has two files, PREFIX.MEMBER.0 and PREFIX.MEMBER.1, by turns: a
+ * checkpoint never overwrites the one before, so a crash while one is written loses nothing. Only
+ * memory that has changed since the file was last written is written again. All is checked by
+ * checksums when it is restored. Stack and heap are not saved. docs/checkpoint.md has more.
  */
 
-/* What ARMCI_Ckpt would have returned after saving, and after being restarted. */
+/* What ARMCI_Ckpt returns. It never returns ARMCI_RESTART: no stack is restored. */
 #define ARMCI_CKPT 0
 #define ARMCI_RESTART 1
 
-/* Memory to save: count blocks at ptr_arr[i] of sz[i] bytes; saveonce[i] nonzero: save only the
- * first time. */
+/* Memory to save: count blocks at ptr_arr[i] of sz[i] bytes; saveonce[i] nonzero: later checkpoints
+ * keep what the first one of the record saved. */
 typedef struct {
 	void **ptr_arr;
 	size_t *sz;
@@ -865,23 +867,57 @@ typedef struct {
 
 /** Make room for a list of blocks. @param ckptds [out] three arrays of `count` zeroed entries, the
  *  caller's to free(); all null and count 0 when there is no memory or count < 0. @param count [in]
- *  blocks. */
+ *  blocks. Scope: local. Threads: any. */
 void ARMCI_Ckpt_create_ds(armci_ckpt_ds_t *ckptds, int count);
-/** Would begin a checkpoint record. @param filename, grp, savestack, saveheap, ckptds [in] unused.
- * Returns: FAIL. */
+/**
+ * Begin a record. It makes the files, or finds those of an earlier job, and saves nothing yet.
+ * @param filename [in] beginning of the names of files (PREFIX), the same on all members; null:
+ * "armci_chkpt_RID_RANK" with the record's number and the rank of the world of the first member, in
+ * the current directory.
+ * @param grp [in] group. @param savestack, saveheap [in] must be 0 on all members.
+ * @param ckptds [in] the caller's memory to save, which it may free afterwards: within an
+ * allocation of this rank, or private memory of it; blocks of 0 bytes are allowed. Null: all live
+ * allocations of the caller that were made on the group, in the order in which they were made.
+ * Done: the files exist and are locked against other jobs. Scope: collective(grp). Threads: one.
+ * Returns: the number of the record, at least 1 and the same on all members; or, on all members, a
+ * FAIL code (FAIL savestack or saveheap, null pointer; FAIL3 a size that is no size; FAIL6 a file
+ * cannot be made or is in use; FAIL8 no memory there).
+ */
 int ARMCI_Ckpt_init(char *filename, ARMCI_Group *grp, int savestack, int saveheap,
 	armci_ckpt_ds_t *ckptds);
-/** Would save a checkpoint. @param rid [in] unused. Returns: FAIL. */
+/**
+ * Save a checkpoint. All earlier operations of the members are completed first, as by
+ * ARMCI_WaitAll and ARMCI_AllFence; operations with handles must have been waited for. Memory of
+ * the record must not be changed by any rank or thread until it returns.
+ * @param rid [in] the record. Done: the file system has it (fdatasync), on all members. Scope:
+ * collective(group of the record). Threads: one. Returns: ARMCI_CKPT; or, on all members, a FAIL
+ * code (FAIL6 a member could not write, FAIL8 a block has been freed): then the checkpoint before
+ * is still there. FAIL on the caller alone if rid is no record.
+ */
 int ARMCI_Ckpt(int rid);
-/** Would restore one. @param rid, iamreplacement [in] unused. */
+/**
+ * Restore the memory of a record from its newest checkpoint that is complete and undamaged on all
+ * members, of this job or an earlier one. Damage is printed, with file and byte, and the checkpoint
+ * before is restored. With another number of members each block needs a declared distribution
+ * (ARMCIX_Ckpt_distribute). No rank or thread may use the memory until it returns.
+ * @param rid [in] the record. @param iamreplacement [in] unused. Done: the memory is restored, on
+ * all members. Scope: collective(group of the record). Threads: one. Errors end the job: there is
+ * no such record or no such checkpoint, or it is of other memory.
+ */
 void ARMCI_Ckpt_Recover(int rid, int iamreplacement);
-/** Would end a record. @param rid [in] unused. */
+/** End a record. Its files stay. @param rid [in] the record. Done: its files are closed. Scope:
+ *  collective(group of the record). Threads: one. A wrong rid prints one line. */
 void ARMCI_Ckpt_finalize(int rid);
-/** Would restart from one. @param rid, iamreplacement [in] unused. Returns: FAIL. */
+/** As ARMCI_Ckpt_Recover, but errors are returned; memory is then unchanged, unless the line
+ *  printed says otherwise. @param rid [in] the record. @param iamreplacement [in] unused. Scope:
+ *  collective(group of the record). Threads: one. Returns: 1; or a FAIL code, on all members (FAIL
+ *  on the caller alone if rid is no record). */
 int armci_irecover(int rid, int iamreplacement);
-/** Would set ranks aside. @param spare [in] ranks, unused. */
+/** Would set ranks aside; none is, and a line says so. @param spare [in] ranks. Scope: local.
+ *  Threads: any. */
 void armci_set_spare_procs(int spare);
-/** Group of the ranks not set aside. Returns: the world group, which stays valid until finalize. */
+/** Group of the ranks not set aside. Returns: the world group, which stays valid until finalize.
+ *  Scope: local. Threads: any. */
 ARMCI_Group *ARMCI_Get_ft_group(void);
 /** Group of all ranks, for programs with checkpoints, as Global Arrays with --enable-checkpoint.
  *  ARMCI_Group_get_world gives the same. Returns: the world group, which stays valid until

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * armcix.h: extensions: those that ARMCI-MPI introduced, splitting groups and batches of mutexes;
- * and atomic operations and events, which run-time libraries of languages need. It must hold
- * declarations only. Words as defined at the top of armci.h, which it includes.
+ * atomic operations and events, which run-time libraries of languages need; and what restarts with
+ * other numbers of ranks need. It must hold declarations only. Words as defined
+ * at the top of armci.h, which it includes.
  */
 #ifndef ARMCIX_H_
 #define ARMCIX_H_
@@ -140,6 +141,30 @@ int ARMCIX_Event_raise(armcix_event_t *event, armcix_event_t *record, int proc);
  */
 int ARMCIX_Event_await(armcix_event_t *event, armcix_event_t *record, unsigned seen, int millis,
 	int proc);
+
+/**
+ * Declare which part of an array a block of a record holds, so that another number of ranks can
+ * restore it: the elements lo[d] <= i[d] < hi[d], without gaps, the last dimension contiguous. The
+ * parts of all members make up the array, and do not overlap. A checkpoint keeps the declarations
+ * that its members have made before; a restart declares the parts of its own members before
+ * ARMCI_Ckpt_Recover.
+ * @param rid [in] the record (ARMCI_Ckpt_init). @param index [in] of the block, in the order of
+ * ckptds, or of the allocations. @param ndim [in] dimensions, at most 8; 0: all members have the
+ * same bytes there, and those of the first one are restored on all. @param elem_bytes [in] size of
+ * an element in bytes; ignored if ndim is 0. @param dims [in] elements of the array. @param lo, hi
+ * [in] the part; an empty one has lo[d] == hi[d]. Done: on return. Scope: local. Threads: one.
+ * Returns: code (FAIL rid, index, or a part that is outside of the array or of another size than
+ * the block; FAIL4 ndim).
+ */
+int ARMCIX_Ckpt_distribute(int rid, int index, int ndim, size_t elem_bytes, const long dims[],
+	const long lo[], const long hi[]);
+
+/** The newest checkpoint of a record that is complete on all members, of this job or an earlier
+ *  one, as ARMCI_Ckpt_init has found it, ARMCI_Ckpt saved or ARMCI_Ckpt_Recover restored it. Its
+ *  blocks have not been checked, unless restored. @param rid [in] the record. Scope: local.
+ *  Threads: one. Returns: its number, counted from 1, the same on all members; 0 there is none;
+ *  negative: FAIL. */
+long ARMCIX_Ckpt_generation(int rid);
 
 /** Let the library work; operations complete without it, so it is never needed. Scope: local.
  * Threads: any. */

@@ -92,9 +92,13 @@ var allowed = map[string]string{
 	// for tests of packages with C: their layouts are those of a library's headers
 	"internal/testutil/cabi": "",
 
+	// files of saved memory; knows no ranks
+	"internal/checkpoint": "",
+
 	"internal/profile": "", // counters that processes share, and how they are printed
 
-	"internal/core": "internal/transport internal/bootstrap internal/kernel internal/config " +
+	"internal/core": "internal/checkpoint internal/transport internal/bootstrap " +
+		"internal/kernel internal/config " +
 		"internal/log",
 	"internal/msg": "internal/core internal/transport internal/bootstrap internal/kernel " +
 		"internal/config internal/log",
@@ -115,7 +119,8 @@ var allowed = map[string]string{
 	"internal/recorder": "internal/profile internal/core internal/transport internal/kernel " +
 		"internal/config internal/log",
 
-	"capi": "internal/startup internal/guest internal/recorder internal/core internal/msg " +
+	"capi": "internal/startup internal/guest internal/recorder internal/checkpoint " +
+		"internal/core internal/msg " +
 		"internal/transport internal/bootstrap " +
 		"internal/kernel internal/config internal/log",
 	"mpirma": "internal/startup internal/guest internal/recorder internal/window " +

@@ -129,6 +129,7 @@ foreach(part values programs windows more known)
     ARGS ${part})
 endforeach()
 
+armci_suite(checkpoint SCRIPT ${here}/checkpoint/run.sh LABEL fault TIMEOUT 200 WAITS)
 armci_suite(stats SCRIPT ${here}/stats/run.sh LABEL stats TIMEOUT 200)
 
 armci_suite(limited SCRIPT ${here}/limited/run.sh LABEL ga TIMEOUT 100 COMPILES) # it sleeps

@@ -16,13 +16,12 @@ var needless = map[string]string{
 		"ARMCI_Uses_shm ARMCI_Uses_shm_grp " +
 		"ARMCIX_Progress armci_timer armci_msg_barrier armci_msg_abort",
 	"nothing happens: kept for programs that call it": "ARMCI_Set_shm_limit " +
-		"ARMCI_Ckpt_create_ds ARMCI_Ckpt_init ARMCI_Ckpt " +
-		"ARMCI_Ckpt_Recover ARMCI_Ckpt_finalize armci_irecover armci_set_spare_procs " +
+		"armci_set_spare_procs " +
 		"ARMCI_Get_ft_group ARMCI_Get_world_group",
 	"another name of a call that has one": "armci_stride_info_size",
 	"memmove":                             "ARMCI_Copy",
 	"a call that has an example, with a group, scope or main's arguments besides": "" +
-		"ARMCI_Init_args ARMCI_Init_thread_comm " +
+		"ARMCI_Init_args ARMCI_Init_thread_comm armci_irecover " +
 		"ARMCI_Malloc_group_memdev armci_msg_group_bcast_scope armci_msg_group_gop_scope " +
 		"armci_grp_clus_brdcst armci_exchange_address_grp",
 }

@@ -196,6 +196,7 @@ func (gs *groups) GroupFree(id int) error {
 		return err
 	}
 	if g.team != nil {
+		gs.rt.closeRecords(g)
 		if g.leaders != nil {
 			g.leaders.retireRings()
 		}

@@ -118,7 +118,7 @@ func (rm *regionManager) mallocCollective(g *Group, nbytes int64,
 		return nil, mallocError(g, nbytes, allocs, mistake, err)
 	}
 	if mine.addr != 0 {
-		rm.regions.addRegion(mine.addr, region{nbytes, g.ID})
+		rm.regions.addRegion(mine.addr, region{nbytes: nbytes, group: g.ID})
 	}
 	rm.mapNewMemory(g, allocs)
 	return rm.recordRemote(g, allocs), nil

@@ -5,7 +5,9 @@
 package core
 
 import (
+	"cmp"
 	"encoding/binary"
+	"slices"
 	"sync"
 
 	"libarmci/internal/transport"
@@ -21,14 +23,16 @@ type regionManager struct {
 
 // regionTable is the allocations of this process, by base address.
 type regionTable struct {
-	mu   sync.Mutex // guards live
-	live map[uintptr]region
+	mu    sync.Mutex // guards the rest
+	live  map[uintptr]region
+	count uint64 // allocations so far
 }
 
 // region is one allocation of this rank.
 type region struct {
 	nbytes int64
-	group  int // id of the group it was allocated on, or noGroup
+	group  int    // id of the group it was allocated on, or noGroup
+	serial uint64 // in the order of allocation; set by addRegion
 }
 
 const noGroup = -1
@@ -38,8 +42,26 @@ func (t *regionTable) initTable() { t.live = map[uintptr]region{} }
 // addRegion records an allocation. It locks mu.
 func (t *regionTable) addRegion(addr uintptr, g region) {
 	t.mu.Lock()
+	t.count++
+	g.serial = t.count
 	t.live[addr] = g
 	t.mu.Unlock()
+}
+
+// ofGroup is the allocations of a group, in the order in which they were made.
+func (t *regionTable) ofGroup(group int) (all []checkpointRange) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for addr, g := range t.live {
+		if g.group == group {
+			all = append(all, checkpointRange{addr: addr, nbytes: g.nbytes,
+				shared: true})
+		}
+	}
+	slices.SortFunc(all, func(a, b checkpointRange) int {
+		return cmp.Compare(t.live[a.addr].serial, t.live[b.addr].serial)
+	})
+	return all
 }
 
 // checkRegion returns an error unless an allocation of that group begins at an address.
@@ -162,7 +184,7 @@ func (rm *regionManager) publishLocal(addr uintptr, nbytes int64) (uintptr, erro
 		rm.rt.allocator.Deallocate(addr)
 		return 0, argErr(CodeInternal, "bytes", "%v", err)
 	}
-	rm.regions.addRegion(addr, region{nbytes, noGroup})
+	rm.regions.addRegion(addr, region{nbytes: nbytes, group: noGroup})
 	return addr, nil
 }
 

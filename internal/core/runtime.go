@@ -31,6 +31,7 @@ type Runtime struct {
 	batching    // aggregate.go, coalesce.go
 	twoSided    // two_sided.go, straight.go, staged.go
 	handleTable // handle_table.go
+	checkpoints // checkpoint.go, checkpoint_recover.go
 	traffic     // traffic.go
 	// leaving is set in the final barrier: nodes that are connected to now may have left.
 	leaving atomic.Bool
@@ -110,6 +111,7 @@ func (r *Runtime) connectParts() {
 	r.mutexes.rt, r.windowLocks.rt, r.lockServer.rt = r, r, r
 	r.notifier.rt, r.eventCounters.rt = r, r
 	r.regionManager.rt, r.privateMemory.rt = r, r
+	r.checkpoints.rt, r.checkpoints.records = r, map[int]*checkpointRecord{}
 	r.aggregates.rt, r.coalescing.rt = r, r
 	r.jobEnd.started = make(chan struct{})
 	r.jobEnd.jobEnding, r.jobEnd.jobEnded = make(chan struct{}), make(chan struct{})
@@ -126,6 +128,7 @@ func (r *Runtime) Finalize() error {
 	r.Barrier()
 	r.jobEnd.endOnce.Do(func() {}) // from here on the end of other ranks is ignored
 	r.twoSided.close()
+	r.closeRecords(nil)
 	r.groups.releaseGroups()
 	r.closeTransports()
 	log.Flush()
