@@ -80,13 +80,21 @@ func (j *jobEnd) endSettled() {
 }
 
 // onRankLostAsync is onRankLost for transports between nodes. It returns at once, since their
-// threads still have to receive messages about the end.
+// threads still have to receive messages about the end. In the final barrier it waits: the rank may
+// have left it, and its goodbye may be lost with the connection; then this rank leaves it, too.
 func (j *jobEnd) onRankLostAsync(rank transport.Rank, reason string) {
 	go func() {
 		defer log.Guard()
+		if reason != "" && j.rt.leaving.Load() {
+			time.Sleep(finalBarrierTime)
+		}
 		j.onRankLost(rank, reason)
 	}()
 }
+
+// finalBarrierTime is longer than the ranks of a job take to leave the final barrier after the
+// first one, on a busy machine.
+const finalBarrierTime = time.Second
 
 // endJob ends the job because of reason, unless it is ending already. It waits first, so that
 // another rank may do so.

@@ -263,3 +263,21 @@ func TestLossAfterFinalize(t *testing.T) {
 		r.barrier()
 	})
 }
+
+// A rank that is lost in the final barrier may have left it: that is no reason to end the job,
+// unless the barrier does not end.
+func TestLostInFinalBarrier(t *testing.T) {
+	lines := logged(t)
+	shape{nodes: 2, ranks: 2}.run(t, nil, func(r *tr) {
+		if r.barrier(); r.Me == 0 {
+			r.leaving.Store(true)
+			r.jobEnd.onRankLostAsync(1, "rank 1 has died")
+			time.Sleep(finalBarrierTime / 2)
+			r.jobEnd.endOnce.Do(func() {}) // the barrier has ended
+			time.Sleep(finalBarrierTime)
+			if got := r.c.Job(0).Ends(); len(got) > 0 || lines() != "" {
+				r.wrong("the job ends: %q %q", got, lines())
+			}
+		}
+	})
+}
