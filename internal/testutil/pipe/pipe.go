@@ -36,7 +36,10 @@ type Options struct {
 	Shared   bool // the connections of an origin share one source
 	Direct   bool // there is a device that reads and writes memory of others
 	Atomics  bool // the device has atomic operations
-	Keys     KeyOptions
+	// Refuse refuses one of so many attempts to connect again, twice at most one after the
+	// other. 0: none.
+	Refuse int
+	Keys   KeyOptions
 }
 
 // KeyOptions are the properties of a device's registered memory.

@@ -24,34 +24,6 @@ type source struct {
 	attended  bool // Wait lists it when there are new arrivals
 }
 
-// signal ends awaitSignal of the channel, or the next one. The channel has room for one signal.
-func signal(wakeUp chan struct{}) {
-	select {
-	case wakeUp <- struct{}{}:
-	default:
-	}
-}
-
-// awaitSignal blocks until a signal, for at most limit (negative: no limit), and until the time
-// until, unless that is zero.
-func awaitSignal(wakeUp chan struct{}, limit time.Duration, until time.Time) {
-	if !until.IsZero() {
-		if left := max(time.Until(until), 0); limit < 0 || left < limit {
-			limit = left
-		}
-	}
-	if limit < 0 {
-		<-wakeUp
-		return
-	}
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-wakeUp:
-	case <-timer.C:
-	}
-}
-
 // earlier is the earlier of two times. Zero is no time.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
