@@ -245,6 +245,26 @@ func TestSilentNodeIsLost(t *testing.T) {
 	}
 }
 
+// TestSilentNodeIsLostWhileCreditsAreOut shows that a node that falls silent is noticed while the
+// only thread that uses it waits for a credit, and so holds what a pulse needs.
+func TestSilentNodeIsLostWhileCreditsAreOut(t *testing.T) {
+	net, ends, u := newUser(t, pipe.Options{MaxFrame: 4096, Credits: 4},
+		func(o *Options) { o.Timeout = 400 * time.Millisecond })
+	if err := u.operate(1); err != nil {
+		t.Fatal(err)
+	}
+	net.Vanish(1)
+	transporttest.Returns(t, "puts", func() {
+		for range 8 {
+			x := plain(u.mine, u.there, 8)
+			if err := ends.Open[0].Put(1, x); err != nil {
+				return
+			}
+		}
+		t.Error("more puts return than there are credits")
+	})
+}
+
 // TestBrokenDevice shows that a device that fails ends the connection, once.
 func TestBrokenDevice(t *testing.T) {
 	net, ends, u := newUser(t, networks()["device"], nil)

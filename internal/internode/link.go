@@ -153,8 +153,24 @@ func (s *pollerSet) closeLink(l *link) {
 	l.ep.Close(0)
 }
 
-// awaitLocked polls until done, or until the target is lost. The caller holds mu.
-func (g *target) awaitLocked(done func() bool) error { return g.awaitUnlocked(g.tx.poller, done) }
+// awaitLocked polls until done, or until the target is lost. Meanwhile it sends deferred frames, and
+// the pulses that are due, since no other thread can. The caller holds mu.
+func (g *target) awaitLocked(done func() bool) error {
+	for met := false; !met; {
+		err := g.awaitUnlocked(g.tx.poller, func() bool {
+			g.tx.flushDeferred()
+			met = done()
+			return met || g.progress.pulseDue.Load()
+		})
+		if err != nil {
+			return err
+		}
+		if g.progress.pulseDue.Swap(false) {
+			g.tx.ep.Pulse()
+		}
+	}
+	return nil
+}
 
 // awaitUnlocked is awaitLocked for a caller that does not hold mu, and so names the poller.
 func (g *target) awaitUnlocked(p *poller, done func() bool) error {
