@@ -3,7 +3,7 @@
 # for a test to come, and nothing is run; with VET, vet judges them instead. With BUILT the flags
 # are those of the libraries (go_build.cmake): what these are made of is not compiled again.
 # Input: GO SOURCE HEADERS PACKAGE (a list), and optional RACE QUIET COMPILE VET BUILT, RUN (a
-# pattern), BESIDE (how many packages at once).
+# pattern), ARGS (behind the packages), BESIDE (how many packages at once).
 # SPDX-License-Identifier: BSD-3-Clause
 cmake_minimum_required(VERSION 3.22)
 
@@ -31,7 +31,8 @@ elseif(VET)
   set(command vet ${flags})
 endif()
 set(ENV{GODEBUG} asyncpreemptoff=1) # as in the shared libraries (go_build.cmake)
-execute_process(COMMAND ${GO} ${command} ${PACKAGE}
+separate_arguments(arguments UNIX_COMMAND "${ARGS}")
+execute_process(COMMAND ${GO} ${command} ${PACKAGE} ${arguments}
   WORKING_DIRECTORY ${SOURCE} RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "go ${command} ${PACKAGE} failed")

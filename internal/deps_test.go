@@ -49,7 +49,8 @@ var allowed = map[string]string{
 
 	"internal/transport": "internal/kernel internal/log",
 	// a network in memory: for tests, and the example of how to add one
-	"internal/testutil/pipe": "internal/testutil/simulate internal/transport internal/kernel",
+	"internal/testutil/pipe": "internal/testutil/simulate internal/transport " +
+		"internal/kernel",
 	"internal/testutil/history": "", // for tests: can what was read of a word be explained?
 	// for tests: threads and a clock as a seed says; copies of packages that use them
 	"internal/testutil/simulate":         "",

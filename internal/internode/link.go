@@ -153,8 +153,8 @@ func (s *pollerSet) closeLink(l *link) {
 	l.ep.Close(0)
 }
 
-// awaitLocked polls until done, or until the target is lost. Meanwhile it sends deferred frames, and
-// the pulses that are due, since no other thread can. The caller holds mu.
+// awaitLocked polls until done, or until the target is lost. Meanwhile it sends deferred frames,
+// and the pulses that are due, since no other thread can. The caller holds mu.
 func (g *target) awaitLocked(done func() bool) error {
 	for met := false; !met; {
 		err := g.awaitUnlocked(g.tx.poller, func() bool {

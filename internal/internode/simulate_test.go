@@ -49,8 +49,9 @@ func buildSimulation(t *testing.T, patches ...rewrite.Patch) (binary string) {
 		t.Fatal(err)
 	}
 	binary = filepath.Join(dir, "simulation.test")
-	build := exec.Command("go", "test", "-c", "-overlay", list, "-tags", rewrite.Tag, "-o",
-		binary, "./internal/internode")
+	// with the flags of the libraries, so that what these are made of is not compiled again
+	build := exec.Command("go", "test", "-c", "-trimpath", "-buildmode=pie", "-overlay", list,
+		"-tags", "netgo,osusergo,"+rewrite.Tag, "-o", binary, "./internal/internode")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%s", build, err, out)

@@ -52,6 +52,7 @@ type simPeer struct {
 	// of ordered messages, the next that has to come; of the receiver
 	expected uint32
 	unfenced []*history.Op // stores to words
+	calls    []*simOpen
 }
 
 // simSlot is a piece of memory that only one client changes.
@@ -102,6 +103,7 @@ func (c *simClient) run() {
 		for i := range peer.slots {
 			c.complete(peer, i)
 		}
+		c.completeCalls(peer)
 		c.fence(peer)
 	}
 }
@@ -109,11 +111,13 @@ func (c *simClient) run() {
 // step is one operation.
 func (c *simClient) step(peer *simPeer) {
 	i := c.rnd.IntN(simSlots)
-	switch c.rnd.IntN(20) {
+	switch c.rnd.IntN(22) {
 	case 0, 1, 2, 3:
 		c.store(peer, i, false)
 	case 4, 5:
-		c.store(peer, i, true)
+		if c.store(peer, i, true); c.rnd.IntN(3) == 0 {
+			c.fence(peer)
+		}
 	case 6, 7:
 		c.load(peer, i)
 	case 8, 9:
@@ -124,7 +128,7 @@ func (c *simClient) step(peer *simPeer) {
 		c.useWord(peer)
 	case 15, 16:
 		c.sendOrdered(peer)
-	case 17:
+	case 17, 20, 21:
 		c.call(peer)
 	case 18:
 		c.lock(peer)

@@ -9,6 +9,7 @@ package internode
 import (
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"libarmci/internal/testutil/pipe"
@@ -46,6 +47,7 @@ type simProcess struct {
 func simulateJob(seed uint64) {
 	j := &simJob{rnd: rand.New(rand.NewPCG(seed, 2))}
 	j.open(seed)
+	simulate.OnFailure(j.describe)
 	var running, faults simulate.WaitGroup
 	for _, c := range j.clients {
 		running.Go(c.run)
@@ -138,6 +140,27 @@ func (j *simJob) openInfo(p *simProcess, m *transporttest.Memory) transport.Open
 			simulate.Note("rank %d is told of the loss of rank %d: %s", p.rank, who,
 				reason)
 		}}
+}
+
+// describe says what is open, for the report of a failure.
+func (j *simJob) describe() string {
+	var b strings.Builder
+	for _, p := range j.procs {
+		for _, g := range p.t.routes.targets {
+			l := g.link.Load()
+			if l == nil {
+				continue
+			}
+			fmt.Fprintf(&b, "  rank %d towards rank %d: link %d, %d frames, %d "+
+				"handled, %d for fences, %d queued, empty %v, poller held %v and "+
+				"awaited by %d, unattended %d, lost %v\n", p.rank, g.serverRank,
+				l.state.Load(), g.tx.sentFrames, g.progress.handledFrames.Load(),
+				g.progress.fenceFrame.Load(), g.queue.length.Load(),
+				g.requests.isEmpty(), l.poller.owner.held, l.poller.waiting.Load(),
+				l.poller.unattended.Load(), g.loss.failure.Load() != nil)
+		}
+	}
+	return b.String() + j.net.String()
 }
 
 // breakSomething is a thread that breaks connections.

@@ -84,22 +84,34 @@ func (c *simClient) call(peer *simPeer) {
 		}
 		return
 	}
-	var got []byte
-	var failure error
-	replies := 0
+	o := &simOpen{}
 	m.Replied = func(body []byte, err error) {
-		if replies++; replies > 1 {
+		if o.done {
 			simulate.Fail("client %d gets two replies of one call", c.id)
 		}
-		got, failure = slices.Clone(body), err
+		if o.done, o.err = true, err; err == nil && !bytes.Equal(body, want) {
+			simulate.Fail("client %d gets a wrong reply", c.id)
+		}
 	}
 	if _, err := c.p.t.Call(transport.Peer(peer.rank), m); err != nil {
 		c.failed(peer, "a call", err)
 		return
 	}
-	c.await(func() bool { return replies > 0 })
-	if !c.failed(peer, "a call", failure) && !bytes.Equal(got, want) {
-		simulate.Fail("client %d gets a wrong reply", c.id)
+	peer.calls = append(peer.calls, o)
+	if len(peer.calls) > c.rnd.IntN(6) {
+		c.completeCalls(peer)
+	}
+}
+
+// completeCalls waits for the calls that are open.
+func (c *simClient) completeCalls(peer *simPeer) {
+	calls := peer.calls
+	peer.calls = nil
+	for _, o := range calls {
+		c.await(func() bool { return o.done })
+		if o.err != nil {
+			c.failed(peer, "a nonblocking call", o.err)
+		}
 	}
 }
 

@@ -311,6 +311,7 @@ func (e *endpoint) endFrame(p *parcel) {
 	in := &e.arrivals
 	in.current = nil
 	if in.bytes = max(in.bytes-len(p.head)-len(p.body), 0); e.conn.net.opts.Room > 0 {
+		e.peer.source.room = true
 		e.peer.source.wakeWaiters()
 	}
 	if e.target {

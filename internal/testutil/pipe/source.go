@@ -22,6 +22,8 @@ type source struct {
 	// Under the net's lock:
 	endpoints []*endpoint
 	attended  bool // Wait lists it when there are new arrivals
+	polled    bool // a thread is in Poll: no other may be
+	room      bool // a peer has made room since the last Poll, which is an event
 }
 
 // earlier is the earlier of two times. Zero is no time.
@@ -65,8 +67,13 @@ func (s *source) attend(now time.Time) {
 
 // Poll handles up to 32 events, in random order of the connections.
 func (s *source) Poll(looks int) (n int) {
+	s.setPolled(true)
+	defer s.setPolled(false)
 	for look := 0; ; look++ {
 		for n < 32 && s.handleEvent() {
+			n++
+		}
+		if s.takeRoom() {
 			n++
 		}
 		if n > 0 || look >= looks {
@@ -74,6 +81,26 @@ func (s *source) Poll(looks int) (n int) {
 		}
 		runtime.Gosched()
 	}
+}
+
+// setPolled records that a thread begins to poll, or ends. Two at the same time are a fault of the
+// caller.
+func (s *source) setPolled(on bool) {
+	s.fabric.net.mu.Lock()
+	defer s.fabric.net.mu.Unlock()
+	if on && s.polled {
+		panic("two threads poll a source")
+	}
+	s.polled = on
+}
+
+// takeRoom tells whether a peer has made room since it was last called.
+func (s *source) takeRoom() bool {
+	s.fabric.net.mu.Lock()
+	defer s.fabric.net.mu.Unlock()
+	was := s.room
+	s.room = false
+	return was
 }
 
 // handleEvent handles one event of a random endpoint. It returns false if there is none.

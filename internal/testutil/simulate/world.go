@@ -32,6 +32,8 @@ type World struct {
 	timers  timers
 	waiters map[any]*queue // of channels
 	done    chan struct{}
+	ended   bool          // no thread runs any more but the one that reports the failure
+	more    func() string // what else a failure reports
 }
 
 // record is what has happened.
@@ -142,7 +144,11 @@ func (w *World) endThread(t *thread) {
 // fail ends the run. It does not return.
 func (w *World) fail(why string) {
 	if w.record.failure == "" {
+		w.ended = true
 		w.record.failure = why
+		if w.more != nil {
+			w.record.failure += "\n" + w.more()
+		}
 		close(w.done)
 	}
 	select {}
@@ -154,6 +160,9 @@ func Fail(format string, args ...any) {
 	world.fail(fmt.Sprintf("thread %d (%s) at %v: ", t.id, t.name, world.now-time.Second) +
 		fmt.Sprintf(format, args...))
 }
+
+// OnFailure has a failure of the run report what f returns, besides.
+func OnFailure(f func() string) { world.more = f }
 
 // newWeight draws how much a thread is favoured.
 func (w *World) newWeight() int { return 1 << (2 * w.rnd.IntN(5)) }
@@ -181,7 +190,7 @@ func (w *World) add(v uint64) { w.record.sum = (w.record.sum ^ v) * 109951162821
 // point is a place where other threads may run.
 func point(what step) {
 	w := world
-	if w == nil {
+	if w == nil || w.ended {
 		return
 	}
 	w.step(what)
