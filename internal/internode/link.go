@@ -141,15 +141,12 @@ func (s *pollerSet) attach(src transport.Source) *poller {
 func (s *pollerSet) closeLink(l *link) {
 	p := l.poller
 	s.mu.Lock()
-	p.links--
-	last := p.links == 0
-	if last {
+	if p.links--; p.links == 0 {
+		p.close() // nothing is open, so no thread stays in it
+		// not before: a connection that shares the source would poll it by another poller
 		s.bySource.Delete(p.src)
 	}
 	s.mu.Unlock()
-	if last {
-		p.close() // nothing is open, so no thread stays in it
-	}
 	l.ep.Close(0)
 }
 

@@ -111,7 +111,7 @@ func (c *simClient) run() {
 // step is one operation.
 func (c *simClient) step(peer *simPeer) {
 	i := c.rnd.IntN(simSlots)
-	switch c.rnd.IntN(22) {
+	switch c.rnd.IntN(24) {
 	case 0, 1, 2, 3:
 		c.store(peer, i, false)
 	case 4, 5:
@@ -130,6 +130,10 @@ func (c *simClient) step(peer *simPeer) {
 		c.sendOrdered(peer)
 	case 17, 20, 21:
 		c.call(peer)
+	case 22, 23: // the reply may come while the server has a part of the store
+		c.call(peer)
+		c.store(peer, i, false)
+		c.fence(peer)
 	case 18:
 		c.lock(peer)
 	case 19:
@@ -145,12 +149,15 @@ func (c *simClient) note(format string, args ...any) {
 // failed tells whether an operation has failed because the peer is lost, which has to be possible.
 func (c *simClient) failed(peer *simPeer, what string, err error) bool {
 	switch {
+	case c.p.left && errors.Is(err, transport.ErrClosed), err == nil && c.hasLeft(peer):
+		peer.lost = true
+		return true
 	case err == nil && !peer.lost:
 		return false
 	case err == nil:
 		simulate.Fail("%s of client %d to rank %d succeeds though one before has failed",
 			what, c.id, peer.rank)
-	case !errors.Is(err, transport.ErrPeerDead) || !c.p.mayFail(c.j):
+	case !errors.Is(err, transport.ErrPeerDead) || !c.j.mayFail():
 		simulate.Fail("%s of client %d to rank %d: %v", what, c.id, peer.rank, err)
 	}
 	c.note("%s fails: %v", what, err)
@@ -334,7 +341,7 @@ func (c *simClient) fenceAll() {
 	c.note("fences all")
 	if err := c.p.t.Fence(all...); err != nil {
 		for _, peer := range c.peers {
-			if !errors.Is(err, transport.ErrPeerDead) || !c.p.mayFail(c.j) {
+			if !errors.Is(err, transport.ErrPeerDead) || !c.j.mayFail() {
 				c.failed(peer, "a fence of all", err)
 			}
 		}

@@ -40,6 +40,7 @@ type simProcess struct {
 	t       *Transport
 	losses  []string
 	failed  bool               // an operation has failed, because a connection was broken
+	left    bool               // it has begun to leave the job
 	running simulate.WaitGroup // threads that reply later
 }
 
@@ -90,7 +91,7 @@ func (j *simJob) open(seed uint64) {
 	j.slot = pick(r, 64, 512, 4096, 20000)
 	j.far = !network.Direct && r.IntN(4) == 0
 	if r.IntN(4) == 0 {
-		j.fault = simFault(1 + r.IntN(3))
+		j.fault = simFault(1 + r.IntN(int(simFaults)-1))
 	}
 	clear(simArena[:ranks*simSlice])
 	options := simSettings(r)
@@ -176,56 +177,91 @@ func (j *simJob) breakSomething() {
 		j.net.Break(a.rank, b.rank, 1+j.rnd.IntN(20))
 	case vanish:
 		j.net.Vanish(a.rank)
+	case leave:
+		a.left = true
+		a.t.Close()
 	}
 }
 
-// mayFail tells whether an operation may fail with this error, since a connection was broken.
-func (p *simProcess) mayFail(j *simJob) bool { return j.fault != noFault && breakEndsTarget }
+// mayFail tells whether operations may fail.
+func (j *simJob) mayFail() bool {
+	switch j.fault {
+	case noFault:
+		return false
+	case breakNow, breakLater:
+		return breakEndsTarget
+	}
+	return true
+}
 
-// checkEnd checks that nothing is open when all clients have fenced and ended.
+// hasLeft tells whether the process has left that serves a peer, so that nothing is known of what
+// was stored there, or the client's own.
+func (c *simClient) hasLeft(peer *simPeer) bool {
+	server := c.p.t.routes.byPeer[peer.rank].serverRank
+	return c.p.left || c.j.procs[server].left
+}
+
+// checkEnd checks that nothing is open when all clients have fenced and ended. A thread may still
+// be at the end of what it does for them.
 func (j *simJob) checkEnd() {
-	for _, p := range j.procs {
-		for _, g := range p.t.routes.targets {
-			p.checkTarget(g)
+	begin := simulate.Now()
+	for left := j.leftOpen(); left != ""; left = j.leftOpen() {
+		if simulate.Since(begin) > time.Second {
+			simulate.Fail("%s", left)
 		}
-		for _, v := range p.t.pollers.bySource.Range {
-			q := v.(*poller)
-			if q.unattended.Load() != 0 || q.waiting.Load() != 0 {
-				simulate.Fail("rank %d: %d requests that no thread waits for, "+
-					"%d waiters", p.rank, q.unattended.Load(), q.waiting.Load())
-			}
-		}
+		simulate.Sleep(time.Millisecond)
 	}
 	j.checkLosses()
 }
 
-// checkTarget checks that nothing is open towards a target.
-func (p *simProcess) checkTarget(g *target) {
-	name := fmt.Sprintf("rank %d towards rank %d", p.rank, g.serverRank)
+// leftOpen says what is open; "": nothing.
+func (j *simJob) leftOpen() string {
+	for _, p := range j.procs {
+		for _, g := range p.t.routes.targets {
+			if left := g.leftOpen(); left != "" {
+				return fmt.Sprintf("rank %d towards rank %d: %s", p.rank,
+					g.serverRank, left)
+			}
+		}
+		for _, v := range p.t.pollers.bySource.Range {
+			q := v.(*poller)
+			if q.unattended.Load() != 0 || q.waiting.Load() != 0 {
+				return fmt.Sprintf("rank %d: %d requests that no thread waits "+
+					"for, %d waiters", p.rank, q.unattended.Load(),
+					q.waiting.Load())
+			}
+		}
+	}
+	return ""
+}
+
+// leftOpen says what is open towards a target; "": nothing.
+func (g *target) leftOpen() string {
 	switch {
 	case !g.requests.isEmpty():
-		simulate.Fail("%s: a request is open for ever", name)
+		return "a request is open for ever"
 	case g.requests.largeOpen.Load() != 0 || g.requests.claimed.Load() != 0:
-		simulate.Fail("%s: %d large and %d claimed requests", name,
+		return fmt.Sprintf("%d large and %d claimed requests",
 			g.requests.largeOpen.Load(), g.requests.claimed.Load())
 	case g.queue.length.Load() != 0:
-		simulate.Fail("%s: %d stores are queued", name, g.queue.length.Load())
+		return fmt.Sprintf("%d stores are queued", g.queue.length.Load())
 	case g.progress.handledFrames.Load() > g.tx.sentFrames:
-		simulate.Fail("%s: %d frames were handled, of %d", name,
+		return fmt.Sprintf("%d frames were handled, of %d",
 			g.progress.handledFrames.Load(), g.tx.sentFrames)
 	case g.watch.hasWaiters(&g.watch.sleepers) || g.watch.hasWaiters(&g.watch.connectors):
-		simulate.Fail("%s: %d sleepers, %d connectors", name, g.watch.sleepers,
+		return fmt.Sprintf("%d sleepers, %d connectors", g.watch.sleepers,
 			g.watch.connectors)
 	}
+	return ""
 }
 
 // checkLosses checks what processes were told of losses.
 func (j *simJob) checkLosses() {
 	for _, p := range j.procs {
 		switch n := len(p.losses); {
-		case n > 1 || n > 0 && j.fault == noFault:
+		case n > 1 || n > 0 && !j.mayFail():
 			simulate.Fail("rank %d was told of losses: %q", p.rank, p.losses)
-		case n == 0 && p.failed:
+		case n == 0 && p.failed && j.fault != leave:
 			simulate.Fail("operations of rank %d have failed, and it was told of no "+
 				"loss", p.rank)
 		}

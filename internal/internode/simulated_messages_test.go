@@ -117,7 +117,7 @@ func (c *simClient) completeCalls(peer *simPeer) {
 
 // lock takes the lock of a rank, raises its count and gives it back, without a fence.
 func (c *simClient) lock(peer *simPeer) {
-	if c.j.fault != noFault {
+	if c.j.mayFail() {
 		return // another one may hold it for ever
 	}
 	to, l := transport.Peer(peer.rank), c.j.locks[peer.rank]
@@ -143,7 +143,7 @@ func (c *simClient) lock(peer *simPeer) {
 
 // askForMessages asks for unordered messages, and waits for them.
 func (c *simClient) askForMessages(peer *simPeer) {
-	if c.j.fault != noFault {
+	if c.j.mayFail() {
 		return // they may be lost
 	}
 	n := 1 + c.rnd.IntN(3)

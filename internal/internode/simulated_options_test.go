@@ -56,6 +56,8 @@ const (
 	breakNow
 	breakLater // after some frames
 	vanish     // a process falls silent
+	leave      // a process leaves the job while others use it
+	simFaults
 )
 
 // breakEndsTarget: a connection that breaks is not made again. The target is lost: its open

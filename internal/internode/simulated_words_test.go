@@ -268,7 +268,7 @@ func (j *simJob) checkWords() {
 		ops := make([]history.Op, len(w.ops))
 		for i, o := range w.ops {
 			ops[i] = *o
-			ops[i].Maybe = o.Maybe || o.End == history.Never && j.fault != noFault
+			ops[i].Maybe = o.Maybe || o.End == history.Never && j.mayFail()
 		}
 		final := w.value()
 		if _, ok := history.Explain(ops, 0, &final); !ok {

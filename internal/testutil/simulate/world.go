@@ -149,6 +149,10 @@ func (w *World) fail(why string) {
 		if w.more != nil {
 			w.record.failure += "\n" + w.more()
 		}
+		if w.record.verbose {
+			stacks := make([]byte, 1<<20)
+			w.record.failure += "\n" + string(stacks[:runtime.Stack(stacks, true)])
+		}
 		close(w.done)
 	}
 	select {}
