@@ -41,7 +41,7 @@ const simModel = "copy=0,0,0.1"
 func simSettings(r *rand.Rand) Options {
 	return Options{Poll: 20 * time.Microsecond, Servers: r.IntN(3),
 		Connections: pick(r, 0, 0, 1, 2),
-		Settings: transport.Settings{Timeout: 5 * time.Second,
+		Settings: transport.Settings{Timeout: time.Second,
 			Eager: pick(r, 0, 256, 8<<10), Buffer: 16 << 20,
 			Strided: pick(r, transport.ByPacking, transport.ByDevice,
 				transport.ByTargetSide),

@@ -182,8 +182,8 @@ func (w *World) step(what step) {
 		}
 	}
 	if w.record.steps > maxSteps || w.now > maxTime {
-		w.fail(fmt.Sprintf("no end after %d steps and %v:\n%s", w.record.steps, w.now,
-			w.describe()))
+		w.fail(fmt.Sprintf("no end after %d steps and %v:\n%s", w.record.steps,
+			w.now-time.Second, w.describe()))
 	}
 	w.fireTimers()
 }
