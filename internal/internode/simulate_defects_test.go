@@ -39,7 +39,10 @@ var defects = []defect{
 		"if most := 2 * uint64(g.t.info.Credits); most > 0 &&")}},
 	{"an acknowledgement before the store", []rewrite.Patch{in("serve.go",
 		"\tif o.state.released() && h.kind != kindGoodbye {",
-		"\to.handledFrames.Add(1)\n\tif o.state.released() && h.kind != kindGoodbye {"),
+		"\to.handledFrames.Add(1)\n\tif h.flags&flagAck != 0 {\n\t\ta := header{"+
+			"kind: kindAck, handled: o.handledFrames.Load()}\n\t\to.ep.Send("+
+			"a.append(nil), nil, 0, transport.Now)\n\t}\n"+
+			"\tif o.state.released() && h.kind != kindGoodbye {"),
 		in("serve.go", "\to.handledFrames.Add(1)\n\tif transport.Rank(h.rank)",
 			"\tif transport.Rank(h.rank)")}},
 	{"the right to poll is given to two", []rewrite.Patch{in("poller.go",
