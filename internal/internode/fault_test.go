@@ -265,6 +265,28 @@ func TestSilentNodeIsLostWhileCreditsAreOut(t *testing.T) {
 	})
 }
 
+// TestFailedWriteIsNeverReached shows that a store of the device that has failed, since the
+// connection was lost, never counts as done, so that no fence returns before it knows of the loss.
+func TestFailedWriteIsNeverReached(t *testing.T) {
+	net, ends, u := newUser(t, pipe.Options{Direct: true, Latency: 20 * time.Millisecond}, nil)
+	if err := u.operate(1); err != nil {
+		t.Fatal(err)
+	}
+	if err := ends.Open[0].Put(1, plain(u.mine, u.there, 8)); err != nil {
+		t.Fatal(err)
+	}
+	l := ends.Open[0].(*Transport).routes.byPeer[1].link.Load()
+	mark := l.direct.Mark()
+	net.Break(0, 1, 0)
+	losses(t, ends)
+	if l.direct.Reached(mark) {
+		t.Error("a store over a connection that was lost meanwhile counts as done")
+	}
+	if err := ends.Open[0].Fence(1); !errors.Is(err, transport.ErrPeerDead) {
+		t.Errorf("a fence: %v", err)
+	}
+}
+
 // TestBrokenDevice shows that a device that fails ends the connection, once.
 func TestBrokenDevice(t *testing.T) {
 	net, ends, u := newUser(t, networks()["device"], nil)

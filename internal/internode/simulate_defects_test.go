@@ -71,9 +71,6 @@ var defects = []defect{
 		"g.progress.pulseDue.Store(true)", "")}},
 	{"a thread that waits leaves deferred frames behind", []rewrite.Patch{in("link.go",
 		"\t\t\tg.tx.flushDeferred()\n", "")}},
-	{"a store of a device that has failed is taken for done", []rewrite.Patch{{
-		File: "internal/testutil/pipe/direct.go",
-		Old:  "if write && err == nil {", New: "if write {"}}},
 	{"two pollers of one source", []rewrite.Patch{in("link.go",
 		"p.close() // nothing is open, so no thread stays in it\n",
 		"s.bySource.Delete(p.src)\n\t\ts.mu.Unlock()\n\t\tp.close()\n\t\ts.mu.Lock()\n")}},
