@@ -74,8 +74,6 @@ var defects = []defect{
 	{"two pollers of one source", []rewrite.Patch{in("link.go",
 		"p.close() // nothing is open, so no thread stays in it\n",
 		"s.bySource.Delete(p.src)\n\t\ts.mu.Unlock()\n\t\tp.close()\n\t\ts.mu.Lock()\n")}},
-	{"no alarm when waiters are expected back", []rewrite.Patch{in("incoming.go",
-		"i.listener.SetAlarm(alarm)", "")}},
 	{"a device's store by a sender is not polled for", []rewrite.Patch{in("queue.go",
 		"p.requestUnattended()", "_ = p")}},
 }
