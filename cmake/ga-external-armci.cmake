@@ -51,6 +51,12 @@ function(armci_replace_comex)
     set_property(TARGET ${target} PROPERTY INTERFACE_LINK_LIBRARIES ${library})
   endforeach()
 
+  # A generated header, on which Global Arrays lets the target depend by luck only: in a parallel
+  # build, or of this target alone, it is not there yet.
+  if(TARGET linalg AND TARGET GenerateF2C_CH)
+    add_dependencies(linalg GenerateF2C_CH)
+  endif()
+
   armci_replace_headers(${PROJECT_SOURCE_DIR} ${include})
   install(FILES ${include}/armci.h ${include}/message.h ${include}/parmci.h DESTINATION include/ga)
 endfunction()

@@ -1,9 +1,10 @@
 # Run as a script: `go test` of packages, under the race detector unless RACE is OFF; all output,
 # or with QUIET a line for each. It fails when a test fails. With COMPILE the packages are compiled,
 # for a test to come, and nothing is run; with VET, vet judges them instead. With BUILT the flags
-# are those of the libraries (go_build.cmake): what these are made of is not compiled again.
-# Input: GO SOURCE HEADERS PACKAGE (a list), and optional RACE QUIET COMPILE VET BUILT, RUN (a
-# pattern), ARGS (behind the packages), BESIDE (how many packages at once).
+# are those of the libraries (go_build.cmake): what these are made of is not compiled again. With
+# SHORT tests of many settings try some.
+# Input: GO SOURCE HEADERS PACKAGE (a list), and optional RACE QUIET COMPILE VET BUILT SHORT, RUN
+# (a pattern), ARGS (behind the packages), BESIDE (how many packages at once).
 # SPDX-License-Identifier: BSD-3-Clause
 cmake_minimum_required(VERSION 3.22)
 
@@ -21,6 +22,9 @@ if(NOT QUIET)
 endif()
 if(RUN)
   list(APPEND command -run ${RUN})
+endif()
+if(SHORT)
+  list(APPEND command -short)
 endif()
 if(BESIDE)
   list(APPEND command -p ${BESIDE})

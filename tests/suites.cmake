@@ -71,9 +71,9 @@ armci_suite(install SCRIPT ${here}/install/run.sh LABEL install TIMEOUT 300)
 # What the library does alone is not repeated under an MPI, whose launcher takes seconds to end a
 # job: it matters to how a job starts, and to what ends the other ranks. Two tests are alone: one
 # that wants all memory, and one that mounts.
-set(parts_mpich kill signal leave fatal)
-set(parts_openmpi ${parts_mpich})
-set(parts_none ${parts_mpich} vain careless foreign exits receive sent stop memory shm)
+set(parts_mpich kill signal leave)
+set(parts_openmpi ${parts_mpich} fatal)
+set(parts_none ${parts_openmpi} vain careless foreign exits receive sent stop memory shm)
 set(more_none "accumulates counter late bcast receive event malloc")
 set(more_openmpi "late malloc")
 set(more_mpich ${more_openmpi})
@@ -109,7 +109,7 @@ armci_suite(fault/leaks SCRIPT ${here}/fault/leaks.sh LABEL fault TIMEOUT 100)
 # Strangers from another user, see strangers.sh: PAUSE,BYTES,ADDRESSES,HOLD,MILLISECONDS. Those of
 # `more` visit one job each.
 set(cases "")
-foreach(bytes 0 12 71 72)
+foreach(bytes 0 12 95 96)
   foreach(rest 1,2000,0 4,1000,100)
     string(APPEND cases " 0,${bytes},${rest} 1000,${bytes},${rest}")
   endforeach()
@@ -120,6 +120,7 @@ armci_suite(fault/strangers/more SCRIPT ${here}/fault/strangers.sh LABEL fault T
 armci_suite(fault/strangers/pmi SCRIPT ${here}/fault/strangers.sh LABEL fault TIMEOUT 400
   ENV "STRANGERS_HOW=mpich openmpi")
 armci_suite(fault/mistakes SCRIPT ${here}/fault/mistakes.sh LABEL fault TIMEOUT 200)
+armci_suite(fault/nth SCRIPT ${here}/fault/nth.sh LABEL fault TIMEOUT 400 WAITS)
 armci_suite(fault/messages SCRIPT ${here}/fault/messages.sh LABEL fault TIMEOUT 200)
 
 # MPI 5's standard ABI over a stub of it, and that no MPI is taken for another.
@@ -149,7 +150,7 @@ if(openmpi IN_LIST ARMCI_FLAVOURS)
 endif()
 # By Global Arrays' own CMake files, where the environment says where its sources are.
 if(openmpi IN_LIST ARMCI_CAN_FC)
-  armci_suite(ga/cmake SCRIPT ${here}/ga/cmake.sh LABEL ga TIMEOUT 1500 COMPILES)
+  armci_suite(ga/cmake SCRIPT ${here}/ga/cmake.sh LABEL ga TIMEOUT 2400 COMPILES)
 endif()
 if(openmpi IN_LIST ARMCI_FLAVOURS)
   armci_suite(nwchem SCRIPT ${here}/nwchem/run.sh LABEL nwchem TIMEOUT 1500 COMPILES

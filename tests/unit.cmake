@@ -41,7 +41,7 @@ set(plain internal internal/kernel internal/figure internal/guest/sigtable bench
 list(REMOVE_ITEM packages ${alone} ${longest} ${plain})
 list(PREPEND packages ${longest})
 list(TRANSFORM packages PREPEND ./)
-armci_test_packages(unit/race "${packages}" BESIDE=2)
+armci_test_packages(unit/race "${packages}" BESIDE=2 SHORT=ON)
 set_tests_properties(unit/race PROPERTIES TIMEOUT 900 PROCESSORS 2)
 list(TRANSFORM plain PREPEND ./)
 armci_test_packages(unit/plain "${plain}" BUILT=ON BESIDE=2)
@@ -50,6 +50,11 @@ foreach(package IN LISTS alone)
   armci_test_packages(unit/race/${package} ./${package})
   set_tests_properties(unit/race/${package} PROPERTIES PROCESSORS 2)
 endforeach()
+
+# All settings of the suites, some of which unit/race leaves out.
+armci_test_packages(unit/settings "./internal/internode;./internal/rdma;./internal/tcp" BUILT=ON
+  BESIDE=2 RUN=Conformance|TestTransport$)
+set_tests_properties(unit/settings PROPERTIES PROCESSORS 2)
 
 # Without the race detector, which has sync.Pool forget things.
 armci_test_packages(unit/garbage ./internal/tcp BUILT=ON RUN=WithoutGarbage)

@@ -114,6 +114,11 @@ var table = []Row{
 		Doc: "Time after which a node that does not answer is given up. The job then " +
 			"ends.",
 		When: "hosts or their network may pause for longer without being lost"},
+	{Name: "ARMCI_RECONNECT", Kind: KindBool, Class: ClassExpert, Default: "y",
+		Doc: "A TCP connection that is lost while both processes live is made again " +
+			"within ARMCI_TIMEOUT, and the job goes on. n: its loss ends the job.",
+		When: "a job is to end at the first fault of the network, or machines in " +
+			"between end TCP connections themselves"},
 	{Name: "ARMCI_POLL", Kind: KindDuration, Most: "1m", Default: "auto",
 		Auto:   map[string]string{"tcp": "20us", "rdma": "200us", "ofi": "200us"},
 		Former: formerly("POLL"),

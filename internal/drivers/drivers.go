@@ -133,7 +133,8 @@ func (p *Platform) between(network string) internode.Options {
 		Connections: cfg.Int("ARMCI_CONNECTIONS"),
 		Settings: transport.Settings{Timeout: cfg.Duration("ARMCI_TIMEOUT"),
 			Eager: int(cfg.Size("ARMCI_EAGER")), Buffer: cfg.Size("ARMCI_BUFFER"),
-			Looks: func() int { return p.Node.Polls() },
+			Reconnect: cfg.Bool("ARMCI_RECONNECT"),
+			Looks:     func() int { return p.Node.Polls() },
 			// after an error the thread stays bound, which is only slower
 			Unbind: func() { _ = shm.Unbind() }}}
 }

@@ -181,11 +181,26 @@ static void print(void)
 	crash_told();
 }
 
+// Go's runtime aborts the process after a fatal error, which it has printed. It may hold its own
+// locks, so no goroutine could print more.
+static void tell_go_ended(void)
+{
+	char line[400];
+	int n = snprintf(line, sizeof line, "%sended by Go's runtime, for the reason above\n",
+		prefix);
+	if (n > 0 && write(STDERR_FILENO, line, (size_t)n) != n)
+		return;
+}
+
 // Faults of the program's own code are passed on at once: the program may handle them.
 static void report(int sig, const siginfo_t *info, const ucontext_t *u)
 {
 	uintptr_t pc[CRASH_FRAMES];
 	int n = 0;
+	if (sig == SIGABRT && crash_owner(crash_pc(u)) == CRASH_GO) {
+		tell_go_ended();
+		return;
+	}
 	if (!atomic_load(&taken)) {
 		if (crash_owner(crash_pc(u)) == CRASH_OTHER)
 			return;

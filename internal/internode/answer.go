@@ -35,6 +35,13 @@ func (a *answerReceiver) ExpectsBulk() bool {
 	return a.target.requests.largeOpen.Load() > 0 || a.placedLately > 0
 }
 
+// Finished tells whether the target is lost, has said goodbye, or has acknowledged the release of
+// this connection.
+func (a *answerReceiver) Finished() bool {
+	return a.link.state.Load() == linkReleased || a.target.loss.goodbye.Load() ||
+		a.target.loss.failure.Load() != nil
+}
+
 // BeginFrame parses the header of a frame with a body of n bytes, claims the request that it
 // answers, and returns where the body is to be stored. A frame on a released connection, or of a
 // lost target, is dropped.

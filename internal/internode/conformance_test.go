@@ -24,7 +24,7 @@ func newEnds(t testing.TB, net *pipe.Net, change func(*Options), ranks ...int) *
 // TestConformancePrivate runs the suite on memory outside the arena, which frames reach: of the
 // server's own process, and of another one of its node.
 func TestConformancePrivate(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name   string
 		ranks  []int
 		net    pipe.Options
@@ -43,6 +43,9 @@ func TestConformancePrivate(t *testing.T) {
 			MaxFrame: 16 << 10, Credits: 16},
 			stridedBy(transport.ByTargetSide)},
 	} {
+		if !transporttest.Sampled(i) {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			e := newEnds(t, pipe.New(c.net), c.change, c.ranks...)
 			own := c.ranks[0] == 1
@@ -62,7 +65,7 @@ func stridedBy(protocol string) func(*Options) {
 // TestConformance runs the suite over all networks and protocols. The first device measures what
 // protocols cost; the others are told.
 func TestConformance(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name   string
 		ranks  []int
 		net    pipe.Options
@@ -96,6 +99,9 @@ func TestConformance(t *testing.T) {
 			MaxFrame: 16 << 10, Credits: 16,
 			Keys: pipe.KeyOptions{Range: 4096, Holes: 3, NoLend: true}}, setModel},
 	} {
+		if !transporttest.Sampled(i) {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			newEnds(t, pipe.New(c.net), c.change, c.ranks...).Conform(t)
 		})

@@ -172,6 +172,8 @@ func (c *rawLink) EndFrame() error {
 func (c *rawLink) Sent() {}
 
 // ExpectsBulk is false.
+func (c *rawLink) Finished() bool { return false }
+
 func (c *rawLink) ExpectsBulk() bool { return false }
 
 // Lost records the error.

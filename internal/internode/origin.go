@@ -100,6 +100,9 @@ var contextPool = sync.Pool{New: func() any {
 // ExpectsBulk is for the origin's end only.
 func (o *origin) ExpectsBulk() bool { return false }
 
+// Finished tells whether the origin has said that no frame follows.
+func (o *origin) Finished() bool { return o.state.hasLeft() }
+
 // Sent ends the sending of a get's data, or of a piece of it, perhaps inside Send.
 func (o *origin) Sent() {
 	switch c := o.frame; {

@@ -104,6 +104,7 @@ type routes struct {
 	peers   []struct{ Rank transport.Rank } // by peer
 	byPeer  []*target                       // by peer: the target that acts for it
 	targets []*target                       // by index
+	known   atomic.Bool                     // the fields above are set
 	// a target may have deferred frames; set by posts, cleared by flushAll
 	anyDeferred atomic.Bool
 }
@@ -187,8 +188,9 @@ func Open(d transport.Driver, o Options) (*Transport, error) {
 	t.model.current.Store(c)
 	t.conns.outgoing = newConnLimit(o.Connections, useCountOf)
 	fabric, err := d.Open(transport.FabricConfig{OpenInfo: o.OpenInfo, Settings: t.opt.Settings,
-		Serves: o.serves(),
-		Await:  t.pollers.awaitRoom, Receive: t.pollers.receiveWhileSending,
+		Serves:     o.serves(),
+		ServerAddr: t.routes.serverAddr,
+		Await:      t.pollers.awaitRoom, Receive: t.pollers.receiveWhileSending,
 		Fatal: t.routes.failAll})
 	if err != nil {
 		return nil, err
@@ -287,8 +289,17 @@ func (t *Transport) Connect(servers []transport.PeerAddr) error {
 		}
 	}
 	t.routes.peers, t.routes.targets, t.routes.byPeer = peers, targets, at
+	t.routes.known.Store(true)
 	t.life.startOnce.Do(t.thread.start)
 	return nil
+}
+
+// serverAddr returns the address of the data server that acts for a rank, nil before Connect.
+func (s *routes) serverAddr(rank transport.Rank) []byte {
+	if !s.known.Load() || s.byPeer[rank] == nil {
+		return nil
+	}
+	return s.byPeer[rank].addr
 }
 
 // targetOf returns the target that acts for a peer. It does not connect.

@@ -118,7 +118,7 @@ func TestConformancePrivate(t *testing.T) {
 // TestConformance: the transport over this fabric does what package transport promises, with each
 // protocol forced and with few buffers, connections and pinned pages.
 func TestConformance(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name   string
 		ranks  []int
 		change func(*settings)
@@ -167,6 +167,9 @@ func TestConformance(t *testing.T) {
 			}
 		}},
 	} {
+		if !transporttest.Sampled(i) {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) { openJob(t, c.change, c.ranks...).Conform(t) })
 	}
 }

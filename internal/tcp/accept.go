@@ -7,12 +7,17 @@
 //	client -> server  hello, sealed with the challenge
 //	server -> client  hello, sealed with the client's: target if that is valid, else refusal
 //
+// The client says which stream it wants to begin or to go on with, and both say how much of that
+// they have received (streamPoint).
+//
 // Connections wait at the server, each for a short time, until they have proved themselves: in the
 // accept queue (package acceptqueue). If a connection ends before the client has got an answer, the
 // client connects again; after a refusal it gives up.
 package tcp
 
 import (
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"time"
 
@@ -33,20 +38,49 @@ const (
 	roleRefusal = "refusal"
 )
 
-var helloBytes = transport.HelloBytes(0)
+// streamPoint is where a connection begins or goes on: the extra of a hello.
+type streamPoint struct {
+	id       streamID
+	received uint64 // bytes of the stream that the sender of the hello has received
+}
+
+// streamID names the two streams of a connection, over all its sockets. The origin chooses it.
+type streamID [transport.NonceBytes]byte
+
+const streamPointBytes = transport.NonceBytes + 8
+
+var helloBytes = transport.HelloBytes(streamPointBytes)
+
+// encode returns the extra of a hello.
+func (p *streamPoint) encode() []byte {
+	return binary.LittleEndian.AppendUint64(append([]byte(nil), p.id[:]...), p.received)
+}
+
+// decode takes the extra of a hello.
+func (p *streamPoint) decode(extra []byte) error {
+	if len(extra) != streamPointBytes {
+		return errors.New("a hello of another length")
+	}
+	copy(p.id[:], extra)
+	p.received = binary.LittleEndian.Uint64(extra[len(p.id):])
+	return nil
+}
 
 // newChallenge is the first message of the server.
 func (f *fabric) newChallenge() []byte {
-	h := transport.Hello{From: f.Me, Nonce: transport.NewNonce()}
+	h := transport.Hello{From: f.Me, Nonce: transport.NewNonce(),
+		Extra: new(streamPoint).encode()}
 	return h.Seal(nil, roleChallenge, nil)
 }
 
-// proveToServer is the client's side of the handshake on a connected socket. It waits for the
-// challenge until patience, and for the answer until deadline. With an error the caller closes the
+// proveToServer is the client's side of the handshake on a connected socket, which begins or goes
+// on at a point. It waits for the challenge until patience, and for the answer until deadline. The
+// result is how much of the stream the server has received. With an error the caller closes the
 // socket.
-func (f *fabric) proveToServer(fd int, server transport.Rank, patience, deadline time.Time) error {
+func (f *fabric) proveToServer(fd int, server transport.Rank, at streamPoint, patience,
+	deadline time.Time) (received uint64, err error) {
 	challenge, answer := make([]byte, helloBytes), make([]byte, helloBytes)
-	err := rawsock.ReceiveAll(fd, challenge, patience)
+	err = rawsock.ReceiveAll(fd, challenge, patience)
 	var theirs transport.Hello
 	if err == nil {
 		err = theirs.Unseal(challenge, nil, roleChallenge, nil)
@@ -55,37 +89,50 @@ func (f *fabric) proveToServer(fd int, server transport.Rank, patience, deadline
 		err = fmt.Errorf("the server there is of rank %d", theirs.From)
 	}
 	if err != nil {
-		return err
+		return 0, err
 	}
-	mine := transport.Hello{From: f.Me, To: server, Nonce: transport.NewNonce()}
+	mine := transport.Hello{From: f.Me, To: server, Nonce: transport.NewNonce(),
+		Extra: at.encode()}
 	sealed := mine.Seal(f.Secret, roleOrigin, challenge)
 	if err = rawsock.SendAll(fd, sealed, deadline); err == nil {
 		err = rawsock.ReceiveAll(fd, answer, deadline)
 	}
 	if err == nil && theirs.Unseal(answer, f.Secret, roleRefusal, sealed) == nil {
-		return fmt.Errorf("refused by rank %d", server)
+		return 0, fmt.Errorf("refused by rank %d", server)
 	}
 	if err == nil {
 		err = theirs.Unseal(answer, f.Secret, roleTarget, sealed)
 	}
-	return err
+	var theirPoint streamPoint
+	if err == nil {
+		err = theirPoint.decode(theirs.Extra)
+	}
+	return theirPoint.received, err
 }
 
-// checkHello checks a client's hello at the server, which sends answer in both cases: with an error
-// it is a refusal.
-func (f *fabric) checkHello(sealed, challenge []byte) (client transport.Rank, answer []byte,
+// checkHello checks a client's hello at the server, and returns the rank and the point of its
+// stream.
+func (f *fabric) checkHello(sealed, challenge []byte) (client transport.Rank, at streamPoint,
 	err error) {
 	var theirs transport.Hello
 	err = theirs.Unseal(sealed, f.Secret, roleOrigin, challenge)
 	if err == nil && (theirs.To != f.Me || f.NodeOf(theirs.From) < 0) {
 		err = fmt.Errorf("rank %d looks for the server of rank %d", theirs.From, theirs.To)
 	}
-	role := roleTarget
-	if err != nil {
-		role = roleRefusal
+	if err == nil {
+		err = at.decode(theirs.Extra)
 	}
-	mine := transport.Hello{From: f.Me, To: theirs.From, Nonce: transport.NewNonce()}
-	return theirs.From, mine.Seal(f.Secret, role, sealed), err
+	return theirs.From, at, err
+}
+
+// answerHello is the server's answer to the hello of a client: it is a refusal, or says how much of
+// the stream the server has received.
+func (f *fabric) answerHello(role string, client transport.Rank, sealed []byte,
+	received uint64) []byte {
+	at := streamPoint{received: received}
+	mine := transport.Hello{From: f.Me, To: client, Nonce: transport.NewNonce(),
+		Extra: at.encode()}
+	return mine.Seal(f.Secret, role, sealed)
 }
 
 const (
@@ -103,6 +150,8 @@ type unprovenPeer struct {
 // queueCheckDelay is the longest time until expirePeers has to be called; negative: any time.
 func (l *listener) queueCheckDelay() time.Duration {
 	switch {
+	case l.streams.anyParked():
+		return parkedCheckPeriod
 	case l.acceptPaused:
 		return acceptqueue.Grace
 	case l.unproven.Len() > 0:

@@ -72,7 +72,8 @@ func TestReplayedHello(t *testing.T) {
 		t.Fatal(err)
 	}
 	rawsock.ReceiveAll(other, second, testDeadline())
-	h := transport.Hello{From: 2, Nonce: transport.NewNonce()}
+	h := transport.Hello{From: 2, Nonce: transport.NewNonce(),
+		Extra: new(streamPoint).encode()}
 	sealed := h.Seal([]byte("secret"), roleOrigin, first)
 	rawsock.SendAll(other, sealed, testDeadline())
 	checkRefused(t, other, sealed)
@@ -152,7 +153,8 @@ func TestSilentClientAmongTalkers(t *testing.T) {
 	challenge, answer := make([]byte, helloBytes), make([]byte, helloBytes)
 	rawsock.ReceiveAll(fd, challenge, testDeadline())
 	talk(maxUnproven / 2)
-	h := transport.Hello{From: 2, Nonce: transport.NewNonce()}
+	h := transport.Hello{From: 2, Nonce: transport.NewNonce(),
+		Extra: new(streamPoint).encode()}
 	sealed := h.Seal([]byte("secret"), roleOrigin, challenge)
 	rawsock.SendAll(fd, sealed, testDeadline())
 	var theirs transport.Hello
@@ -171,7 +173,8 @@ func TestUnreadHelloCountsAtEviction(t *testing.T) {
 	fd := s.rawConnect()
 	challenge, answer := make([]byte, helloBytes), make([]byte, helloBytes)
 	rawsock.ReceiveAll(fd, challenge, testDeadline())
-	h := transport.Hello{From: 2, Nonce: transport.NewNonce()}
+	h := transport.Hello{From: 2, Nonce: transport.NewNonce(),
+		Extra: new(streamPoint).encode()}
 	sealed := h.Seal([]byte("secret"), roleOrigin, challenge)
 	s.polling.Lock() // it finds the connections of others before the proof
 	for range maxUnproven {

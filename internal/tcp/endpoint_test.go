@@ -30,7 +30,8 @@ func TestSentBeforeTheEnd(t *testing.T) {
 	core.Set(allowedCore(t))
 	gone := errors.New("the peer has left")
 	for range 20 {
-		end := &endpoint{socket: socket{fd: pair[0]}, fabric: f, tx: sender{fd: pair[0]}}
+		end := &endpoint{socket: newSocket(pair[0], false), fabric: f}
+		end.tx.out = &end.out
 		ready, done := make(chan error), make(chan struct{})
 		go func() {
 			defer close(done)

@@ -82,6 +82,7 @@ type fabric struct {
 	sendBuffers pool[[]byte]
 	endpoints   poller[*endpoint]
 	alarm       sys.Alarm
+	reconnects  reconnects
 }
 
 // maxDeferredBody is the longest body that is copied so that it may travel together with the next
@@ -142,12 +143,39 @@ func (f *fabric) Dial(to transport.Rank, addr []byte,
 		return nil, err
 	}
 	d := dialer{fabric: f, target: to, addr: at, deadline: time.Now().Add(f.Timeout)}
+	point := streamPoint{id: transport.NewNonce()} // one for all attempts
 	err = acceptqueue.Redial(f.dialLimit(), d.deadlinePassed,
-		func(patience time.Time) error { return d.attempt(r, patience) })
+		func(patience time.Time) error {
+			fd, received, err := d.attempt(point, patience,
+				time.Now().Add(f.dialLimit()))
+			if err == nil {
+				d.endpoint, err = f.newEndpoint(fd, &d, point.id, r)
+			}
+			if err == nil && received > 0 {
+				err = errors.New("the server there knows the stream already")
+			}
+			return err
+		})
 	if err != nil {
 		return nil, fmt.Errorf("connect to %s: %w", at, err)
 	}
 	return d.endpoint, nil
+}
+
+// newEndpoint makes the endpoint of a socket on which the server has accepted a stream. With an
+// error the socket is closed.
+func (f *fabric) newEndpoint(fd int, d *dialer, id streamID, r transport.Receiver) (*endpoint,
+	error) {
+	e := &endpoint{socket: newSocket(fd, f.Reconnect), fabric: f, id: id, target: d.target,
+		addr: d.addr,
+		rx:   receiver{fd: fd, gatherMin: f.gatherMin, handler: r, atOrigin: true}}
+	e.tx = sender{out: &e.out, gatherMin: f.gatherMin}
+	if err := f.endpoints.addConn(fd, e, epollLoss); err != nil {
+		f.endpoints.removeConn(fd)
+		unix.Close(fd)
+		return nil, err
+	}
+	return e, nil
 }
 
 // dialer connects to the data server of one rank.
@@ -157,40 +185,33 @@ type dialer struct {
 	addr        netip.AddrPort
 	deadline    time.Time // of all attempts, unless the server is stopped
 	peerStopped bool      // the server's kernel answered the latest attempt, the server did not
-	endpoint    *endpoint // set by an attempt that succeeds
+	endpoint    *endpoint // set by an attempt of Dial that succeeds
 }
 
 // deadlinePassed tells whether to give up: the timeout has passed, and the latest attempt did not
 // find a stopped process.
 func (d *dialer) deadlinePassed() bool { return !d.peerStopped && time.Now().After(d.deadline) }
 
-// attempt connects once, and waits for the server's challenge until patience. If it succeeds, it
-// sets endpoint.
-func (d *dialer) attempt(r transport.Receiver, patience time.Time) error {
+// attempt connects once, and waits for the server's challenge until patience, and for its answer
+// until deadline. The caller owns the socket of the result.
+func (d *dialer) attempt(at streamPoint, patience, deadline time.Time) (fd int, received uint64,
+	err error) {
 	limit := patience
 	if now := time.Now(); now.Before(d.deadline) && d.deadline.Before(limit) {
 		limit = d.deadline
 	}
-	fd, err := rawsock.Connect(d.addr, d.options.Congestion, d.Timeout, limit)
+	fd, err = rawsock.Connect(d.addr, d.options.Congestion, d.Timeout, limit)
 	d.peerStopped = false
 	if err != nil {
-		return err
+		return -1, 0, err
 	}
-	e := &endpoint{socket: socket{fd: fd}, fabric: d.fabric,
-		tx: sender{fd: fd, gatherMin: d.gatherMin},
-		rx: receiver{fd: fd, gatherMin: d.gatherMin, handler: r, atOrigin: true}}
-	err = d.proveToServer(fd, d.target, patience, time.Now().Add(d.dialLimit()))
-	if err == nil {
-		err = d.endpoints.addConn(fd, e, epollLoss)
-	}
+	received, err = d.proveToServer(fd, d.target, at, patience, deadline)
 	if err != nil {
 		d.peerStopped = errors.Is(err, os.ErrDeadlineExceeded)
-		d.endpoints.removeConn(fd)
 		unix.Close(fd)
-		return err
+		return -1, 0, err
 	}
-	d.endpoint = e
-	return nil
+	return fd, received, nil
 }
 
 // Close closes the sockets that are left. All endpoints and the listener have been closed.
@@ -265,7 +286,11 @@ func (p *poller[T]) addConn(fd int, x T, events uint32) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.conns[int32(fd)] = x
-	return p.epollCtl(unix.EPOLL_CTL_ADD, fd, events)
+	err := p.epollCtl(unix.EPOLL_CTL_ADD, fd, events)
+	if err == unix.EEXIST { // it could not be removed
+		err = p.epollCtl(unix.EPOLL_CTL_MOD, fd, events)
+	}
+	return err
 }
 
 // removeConn removes a connection, before its descriptor is closed. It locks mu.

@@ -283,6 +283,8 @@ func (e *serverEnd) EndFrame() error {
 
 func (e *serverEnd) Sent() { e.sentCalls++ }
 
+func (e *serverEnd) Finished() bool { return e.gotGoodbye }
+
 func (e *serverEnd) ExpectsBulk() bool { return false }
 
 // Lost records the cause, and calls onLost.

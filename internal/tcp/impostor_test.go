@@ -145,7 +145,7 @@ func TestWrongServer(t *testing.T) {
 		"another job": {func(fd int) {
 			rawsock.SendAll(fd, challengeOf(0), testDeadline())
 			rawsock.ReceiveAll(fd, make([]byte, helloBytes), testDeadline())
-			h := transport.Hello{To: 2}
+			h := transport.Hello{To: 2, Extra: new(streamPoint).encode()}
 			rawsock.SendAll(fd, h.Seal([]byte("guess"), roleTarget, nil),
 				testDeadline())
 		}, "no proof"},

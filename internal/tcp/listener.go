@@ -10,6 +10,7 @@
 package tcp
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -47,6 +48,7 @@ type listener struct {
 	workspaces pool[*workspace]
 	handedOver chan *conn // connections for workers
 	workers    sync.WaitGroup
+	streams    streams
 	pollState
 }
 
@@ -123,17 +125,33 @@ func (l *listener) newSleepEpoll() (int, error) {
 // has left the queue and the epoll of the peers. Without an error the connection owns the socket;
 // with one the caller closes it.
 func (l *listener) admitPeer(p *unprovenPeer) error {
-	from, answer, err := l.fabric.checkHello(p.hello, p.challenge)
-	if err != nil {
-		rawsock.Send(p.fd, answer) // it fits into an empty buffer
-		return err
+	from, at, err := l.fabric.checkHello(p.hello, p.challenge)
+	if err == nil {
+		if c := l.streams.find(at.id); c != nil {
+			err = l.goOnWith(c, from, p, at)
+		} else if at.received > 0 {
+			err = errors.New("the stream is not known here any more")
+		} else {
+			return l.admitStream(p, from, at)
+		}
 	}
-	c := &conn{socket: socket{fd: p.fd},
-		tx: sender{fd: p.fd, gatherMin: l.fabric.gatherMin}}
+	if err != nil { // it fits into an empty buffer
+		rawsock.Send(p.fd, l.fabric.answerHello(roleRefusal, from, p.hello, 0))
+	}
+	return err
+}
+
+// admitStream makes the connection of a new stream.
+func (l *listener) admitStream(p *unprovenPeer, from transport.Rank, at streamPoint) error {
+	c := &conn{socket: newSocket(p.fd, l.fabric.Reconnect),
+		origin: originHello{rank: from, stream: at.id}}
+	c.tx = sender{out: &c.out, gatherMin: l.fabric.gatherMin}
 	c.rx = receiver{fd: p.fd, gatherMin: l.fabric.gatherMin, mayAcceptFrame: c.mayAcceptFrame}
+	answer := l.fabric.answerHello(roleTarget, from, p.hello, 0)
 	if err := l.acceptConn(c, from, answer); err != nil {
 		return err
 	}
+	l.streams.add(at.id, c)
 	if err := l.addConn(c.fd, c, unix.EPOLLIN); err != nil {
 		c.endCause = err
 		l.endConn(c)
@@ -181,7 +199,9 @@ func (l *listener) Poll(looks int) (moved int) {
 		moved += l.serveConn(l.current)
 	}
 	if l.queueCheckDelay() >= 0 {
-		l.expirePeers(time.Now())
+		now := time.Now()
+		l.expirePeers(now)
+		l.checkParked(now)
 	}
 	return moved
 }
@@ -306,6 +326,10 @@ func (l *listener) serveConn(c *conn) (moved int) {
 // connection calls it.
 func (l *listener) endConn(c *conn) {
 	l.removeConn(c.fd)
+	if l.park(c) {
+		return
+	}
+	l.streams.remove(c)
 	c.rx.discardPeeked() // closing a socket with unread input resets the connection
 	c.rx.peekedBytes = 0
 	if !l.closing.Load() {
@@ -327,9 +351,13 @@ func (l *listener) Close() {
 		c.Close(time.Until(end))
 	}
 	close(l.handedOver)
+	l.streams.endProbes()
 	l.workers.Wait()
-	for _, c := range l.conns {
+	for _, c := range l.streams.all {
 		c.close()
+	}
+	for _, p := range l.streams.resuming {
+		unix.Close(p.fd)
 	}
 	for p, _, ok := l.unproven.Oldest(); ok; p, _, ok = l.unproven.Oldest() {
 		l.dropPeer(p)

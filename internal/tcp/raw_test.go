@@ -37,7 +37,9 @@ func (s *server) rawConnect() int {
 func clientHello(fd int, secret string, server, client transport.Rank) error {
 	c := config(client, 1)
 	c.Secret = []byte(secret)
-	return (&fabric{FabricConfig: c}).proveToServer(fd, server, testDeadline(), testDeadline())
+	_, err := (&fabric{FabricConfig: c}).proveToServer(fd, server,
+		streamPoint{id: transport.NewNonce()}, testDeadline(), testDeadline())
+	return err
 }
 
 // dialRaw returns a client that has proved itself.
@@ -156,11 +158,11 @@ func acceptHandshake(t testing.TB, fd int) {
 	if err := rawsock.ReceiveAll(fd, sealed, testDeadline()); err != nil {
 		t.Errorf("the client's hello: %v", err)
 	}
-	_, answer, err := f.checkHello(sealed, challenge)
+	from, _, err := f.checkHello(sealed, challenge)
 	if err != nil {
 		t.Errorf("the client's hello: %v", err)
 	}
-	rawsock.SendAll(fd, answer, testDeadline())
+	rawsock.SendAll(fd, f.answerHello(roleTarget, from, sealed, 0), testDeadline())
 }
 
 // challengeOf is the challenge of a rank's server.

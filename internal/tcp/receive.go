@@ -40,8 +40,9 @@ type receiver struct {
 	atOrigin  bool               // this is the origin's end
 	// target only: whether the next frame may be handled now
 	mayAcceptFrame func() bool
-	frameHeld      bool // a frame has arrived which mayAcceptFrame has held back
-	socketDrained  bool // the last call received all that the socket had
+	frameHeld      bool   // a frame has arrived which mayAcceptFrame has held back
+	socketDrained  bool   // the last call received all that the socket had
+	streamed       uint64 // bytes of the stream that have been received, over all sockets
 	inputBuffer
 	bodyState
 	sizeGuess
@@ -53,6 +54,8 @@ type inputBuffer struct {
 	buffer     []byte // nil while none is lent
 	start, end int    // buffer[start:end] has arrived and is not handled
 	saved      []byte // those bytes while no buffer is lent
+	// bytes of a socket that was lost, which were received before they could be handled
+	backlog []byte
 }
 
 // bodyState is the progress of the body of the current frame.
@@ -102,7 +105,7 @@ func (s *receiver) receive() (n int, err error) {
 		most = s.receiveLimit()
 	}
 	for tries := 0; ; tries++ {
-		if s.bodyOpen && s.bodyScattered {
+		if s.bodyOpen && s.bodyScattered && len(s.backlog) == 0 {
 			n, err = s.receiveScattered()
 		} else {
 			n, err = s.receiveOrPeek(s.buffer[s.end:min(s.end+most, len(s.buffer))])
@@ -154,6 +157,11 @@ func (s *receiver) receiveLimit() int {
 // then consumes, unless frames have lately had no reply. A waiter (keepsPeeked) peeks at all small
 // frames, since its caller may reply on another connection.
 func (s *receiver) receiveOrPeek(b []byte) (n int, err error) {
+	if len(s.backlog) > 0 {
+		n = copy(b, s.backlog)
+		s.backlog, s.socketDrained = s.backlog[n:], false
+		return n, nil
+	}
 	if s.atOrigin || s.largeBodyExpected != 0 ||
 		!s.keepsPeeked && (!s.nothingSentSince.Load() ||
 			s.unansweredFrames == maxUnanswered) {
@@ -163,7 +171,26 @@ func (s *receiver) receiveOrPeek(b []byte) (n int, err error) {
 		s.peekedBytes = max(n, 0)
 	}
 	s.socketDrained = err == nil && n < len(b)
+	s.streamed += uint64(n)
 	return n, err
+}
+
+// saveArrived receives all that has arrived, without handling it: the socket is about to be closed.
+// At most, that is what the kernel has buffered. cause is why nothing follows.
+func (s *receiver) saveArrived() (cause error) {
+	if cause = s.discardPeeked(); cause != nil {
+		return cause
+	}
+	b := receiveBuffers.Get().(*[bufferBytes]byte)
+	defer receiveBuffers.Put(b)
+	for {
+		n, err := rawsock.Receive(s.fd, b[:])
+		if err != nil {
+			return err
+		}
+		s.backlog = append(s.backlog, b[:n]...)
+		s.streamed += uint64(n)
+	}
 }
 
 // receiveScattered receives a body to where it belongs. The body must be open and scattered, and
@@ -182,6 +209,7 @@ func (s *receiver) receiveScattered() (int, error) {
 	if err == unix.EFAULT {
 		touchMemory(s.body.Into.Unpack, s.bodyLeft)
 	}
+	s.streamed += uint64(n)
 	k := min(int64(n), listed)
 	s.body.Into.Skip(k)
 	s.bodyLeft -= k

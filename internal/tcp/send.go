@@ -44,7 +44,7 @@ func parsePrefix(b []byte) (head int, body int64) {
 // sender is the sending side of a connection. Its owner serialises all calls: at the origin's end
 // the caller of Send, at the target's end the thread that serves the connection.
 type sender struct {
-	fd         int
+	out        *outStream
 	gatherMin  int    // bytes of a row from which a body is sent from where it is
 	queued     []byte // frames, in a buffer that is lent to the sender
 	queuedSent int    // queued[:queuedSent] has been sent
@@ -88,7 +88,7 @@ func (s *sender) sendQueued(most int) (sent int, err error) {
 			if s.body != nil && s.queuedSent == 0 {
 				s.packBody()
 			}
-			n, err = rawsock.Send(s.fd, s.queued[s.queuedSent:])
+			n, err = s.out.send(s.queued[s.queuedSent:])
 			s.queuedSent += n
 		}
 		sent += n
@@ -108,7 +108,7 @@ func (s *sender) sendGathered() (n int, err error) {
 	var vec [rawsock.MaxPieces]kernel.Segment
 	vec[0] = rawsock.PieceOf(s.queued[s.queuedSent:])
 	next := *s.body
-	n, err = rawsock.SendPieces(s.fd, next.Pieces(vec[:1], s.bodyLeft))
+	n, err = s.out.sendPieces(next.Pieces(vec[:1], s.bodyLeft))
 	if err == unix.EFAULT {
 		touchMemory(s.body.Pack, s.bodyLeft)
 	}

@@ -347,6 +347,8 @@ func (c *counter) EndFrame() error {
 	return nil
 }
 
-func (c *counter) Sent()             {}
+func (c *counter) Sent()          {}
+func (c *counter) Finished() bool { return false }
+
 func (c *counter) ExpectsBulk() bool { return false }
 func (c *counter) Lost(error)        {}

@@ -38,7 +38,7 @@ func newEnds(t testing.TB, opt Options, change func(*internode.Options),
 
 // The transport passes the suite with every setting.
 func TestTransport(t *testing.T) {
-	for _, c := range []struct {
+	for i, c := range []struct {
 		name   string
 		ranks  []int
 		opt    Options
@@ -63,6 +63,9 @@ func TestTransport(t *testing.T) {
 		{"few buffers", []int{1, 1, 1}, Options{},
 			func(o *internode.Options) { o.Buffer = 1 << 20 }},
 	} {
+		if !transporttest.Sampled(i) {
+			continue
+		}
 		t.Run(c.name, func(t *testing.T) {
 			newEnds(t, c.opt, c.change,
 				c.ranks...).Conform(t)

@@ -97,7 +97,11 @@ func (l *listener) serveUntilIdle(c *conn) {
 		case rawsock.WaitFor(c.fd, unix.POLLIN, time.Now().Add(workerLinger)) != nil:
 			c.detachWorkspace()
 			c.servedByWorker.Store(false)
-			l.epollCtl(unix.EPOLL_CTL_ADD, c.fd, unix.EPOLLIN)
+			if err := l.epollCtl(unix.EPOLL_CTL_ADD, c.fd,
+				unix.EPOLLIN); err != nil {
+				c.endCause, c.parking.socketLost = err, true
+				l.endConn(c)
+			}
 			return
 		}
 	}

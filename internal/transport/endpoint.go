@@ -103,6 +103,9 @@ type Receiver interface {
 	// ExpectsBulk tells whether much data is on its way, which should be received directly into
 	// its memory and not through a buffer.
 	ExpectsBulk() bool
+	// Finished tells whether no frame is expected any more: then the end of the connection is
+	// no reason to make it again. Any thread may call it.
+	Finished() bool
 	// Lost is called once when the connection is lost; after it no method is called.
 	Lost(err error)
 }

@@ -32,6 +32,8 @@ type Settings struct {
 	// Eager is the most bytes of puts and accumulates that are copied, and so locally complete
 	// at return.
 	Eager int
+	// Reconnect says that a connection that is lost is made again if the other process lives.
+	Reconnect bool
 	// Looks is how often a waiter polls before it yields its core; never nil for a fabric.
 	Looks func() int
 	// Unbind gives the calling thread all cores of the machine; never nil for a fabric.
@@ -78,6 +80,8 @@ type FabricConfig struct {
 	OpenInfo
 	Settings
 	Serves bool // this process runs a data server: Listen follows
+	// ServerAddr is the address of the data server that acts for a rank; nil: not known.
+	ServerAddr func(Rank) []byte
 	// Await blocks until done() is true, and drives progress meanwhile unless another thread
 	// does. An origin's Endpoint calls it when it has to wait for room. done must become true
 	// when the endpoint breaks.

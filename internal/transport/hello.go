@@ -19,7 +19,7 @@ const (
 	NonceBytes  = 16
 	helloBytes  = 8 + 4 + 4 + 4 + 4 + NonceBytes
 	helloMagic  = "ARMCInet"
-	WireVersion = 8 // of hellos and of all frames
+	WireVersion = 9 // of hellos and of all frames
 )
 
 // Hello is the handshake message of one end.

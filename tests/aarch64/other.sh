@@ -12,7 +12,7 @@ esac
 . "$SOURCE/tests/aarch64/cross.sh"
 
 sh "$SOURCE/tests/litmus/threads.sh" $cross-gcc "$SOURCE/internal" "$WORK/litmus" "$run"
-for p in contiguous strided accumulate rmw mutex; do
+for p in strided accumulate mutex; do
 	compile "$p" "$SOURCE/tests/c/$p.c"
 	one "$p" 2
 done

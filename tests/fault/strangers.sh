@@ -109,7 +109,7 @@ for how in ${STRANGERS_HOW:-nodes few hosts}; do
 		eval "[ -n \"\${RUN_$how-}\" ]" || { echo "skip $how: no launcher"; continue; }
 		;;
 	esac
-	for one in ${STRANGERS_CASES:-0,0,1,2000,0 0,71,3,500,0 1000,71,1,1000,200}; do
+	for one in ${STRANGERS_CASES:-0,0,1,2000,0 0,95,3,500,0 1000,95,1,1000,200}; do
 		# shellcheck disable=SC2046
 		visit $(echo "$one" | tr , ' ') "$how"
 	done

@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # cmake.sh - builds Global Arrays by its own CMake files over the installed library, by
 # cmake/ga-external-armci.cmake, once static and once shared; runs its tests, and a program that
-# finds it by find_package. GA_SOURCE is a directory with Global Arrays' sources; without one there
-# is nothing to test. It must not change that directory.
+# finds it by find_package. Then once more as part of another project. GA_SOURCE is a directory with
+# Global Arrays' sources; without one there is nothing to test. It must not change that directory.
 #
 #   GA_SOURCE=... BUILD=... WORK=... CMAKE=... CC_openmpi=... FC_openmpi=... RUN_openmpi=...
 #   [GA_TESTS=PATTERN] sh cmake.sh
@@ -53,7 +53,7 @@ over_ga() {
 		fail "$name: ComEx is in Global Arrays"
 	fi
 	is_over_armci "$program"
-	(cd "$WORK/$name" && ctest -j 1 --timeout 120 -R "$tests" --no-tests=error \
+	(cd "$WORK/$name" && ctest -j 1 --timeout 300 -R "$tests" --no-tests=error \
 		--output-on-failure) >"$WORK/$name-tests.log" 2>&1 ||
 		{ tail -40 "$WORK/$name-tests.log"; fail "tests, $name"; }
 	grep '% tests passed' "$WORK/$name-tests.log"
@@ -67,13 +67,39 @@ finds_it() {
 		-DCMAKE_C_COMPILER="${CC_openmpi%% *}" >"$WORK/$1-user.log" 2>&1 &&
 		"$CMAKE" --build "$WORK/$1-user" >>"$WORK/$1-user.log" 2>&1 ||
 		{ tail -20 "$WORK/$1-user.log"; fail "find_package, $1"; }
+	uses_it "$1-user"
+}
+
+# uses_it NAME: runs the program that was built in the directory NAME of WORK.
+uses_it() {
 	# shellcheck disable=SC2086 # a command with arguments
-	$RUN_openmpi "$WORK/$1-user/uses_ga" >"$WORK/$1-user.out" 2>&1 || fail "its program, $1"
-	grep -q '^uses_ga: passed on 2 ranks$' "$WORK/$1-user.out" ||
-		{ cat "$WORK/$1-user.out"; fail "its output, $1"; }
-	is_over_armci "$WORK/$1-user/uses_ga"
+	$RUN_openmpi "$WORK/$1/uses_ga" >"$WORK/$1.out" 2>&1 ||
+		{ cat "$WORK/$1.out"; fail "its program, $1"; }
+	grep -q '^uses_ga: passed on 2 ranks$' "$WORK/$1.out" ||
+		{ cat "$WORK/$1.out"; fail "its output, $1"; }
+	is_over_armci "$WORK/$1/uses_ga"
+}
+
+# embeds_it: a project that adds Global Arrays' sources to its own by FetchContent. It builds linalg
+# first and alone, for which Global Arrays does not say what it needs.
+embeds_it() {
+	echo "progress: ga/cmake: Global Arrays as part of a project"
+	"$CMAKE" -S "$here/embedded" -B "$WORK/embedded" -DGA_SOURCE="$GA_SOURCE" \
+		-DMPI_C_COMPILER="${CC_openmpi%% *}" -DMPI_Fortran_COMPILER="${FC_openmpi%% *}" \
+		-DENABLE_CXX=OFF -DENABLE_BLAS=OFF \
+		-DCMAKE_PROJECT_GlobalArrays_INCLUDE="$injected" >"$WORK/embedded.log" 2>&1 &&
+		"$CMAKE" --build "$WORK/embedded" -j 2 --target linalg \
+			>>"$WORK/embedded.log" 2>&1 &&
+		"$CMAKE" --build "$WORK/embedded" -j 2 --target uses_ga \
+			>>"$WORK/embedded.log" 2>&1 ||
+		{ tail -30 "$WORK/embedded.log"; fail "Global Arrays as part of a project"; }
+	if nm "$WORK/embedded/uses_ga" | grep -q ' T comex_'; then
+		fail "ComEx is in the program of a project with Global Arrays"
+	fi
+	uses_it embedded
 }
 
 over_ga static
 over_ga shared -DBUILD_SHARED_LIBS=ON
+embeds_it
 echo "ga/cmake: passed"

@@ -4,10 +4,10 @@
 # programs; run.sh says which these are. 1x4 is what programs.cmake runs on 4 ranks.
 #
 #                   armcirun    an MPI
-#   nodes 2x2       all         few, Global Arrays
+#   nodes 2x2       all         few, Global Arrays (Open MPI)
 #   nodes 4x1       one half
 #   nodes, cyclic   some        Global Arrays (Open MPI)
-#   hosts 2x1       the other   few, Fortran, Global Arrays
+#   hosts 2x1       the other   few, Fortran, Global Arrays (Open MPI)
 #   hosts 2x2       few         some
 #   hosts 8x1       few         some (MPICH: 4x1)
 #
@@ -52,6 +52,9 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
           continue()
         endif()
         list(TRANSFORM here_rooms REPLACE "^c$" few)
+        if(flavour STREQUAL mpich)
+          list(REMOVE_ITEM here_rooms ga) # what is between nodes is the same as under Open MPI
+        endif()
         if(mode STREQUAL nodes)
           list(REMOVE_ITEM here_rooms fortran)
         endif()
@@ -95,6 +98,10 @@ foreach(flavour IN LISTS ARMCI_CAN_CC)
   endif()
   armci_suite(hosts/${launcher}/${most}/few SCRIPT ${here}/hosts/run.sh LABEL hosts TIMEOUT 600
     WAITS LOCK hosts ARGS hosts ${flavour} ${most} few ${programs})
+  if(NOT flavour STREQUAL mpich)
+    armci_suite(hosts/${launcher}/reconnect SCRIPT ${here}/hosts/reconnect.sh LABEL hosts
+      TIMEOUT 400 WAITS LOCK hosts ARGS ${flavour})
+  endif()
   armci_suite(hosts/${launcher}/fault SCRIPT ${here}/hosts/fault.sh LABEL hosts TIMEOUT 400 WAITS
     LOCK hosts ARGS ${flavour} ${faults})
 endforeach()

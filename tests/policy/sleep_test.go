@@ -35,6 +35,7 @@ var sleepingLoops = map[string]string{
 	"internal/shm/reporter_shared.go":   "another process begins to listen",
 	"internal/tcp/conn.go":              "the kernel's and other threads' sends",
 	"internal/tcp/endpoint.go":          "acknowledgements in the kernel",
+	"internal/tcp/reconnect.go":         "a pause between attempts to connect",
 }
 
 // TestSleepingLoops checks that the list is complete, and has nothing else.

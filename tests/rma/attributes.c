@@ -121,8 +121,8 @@ static void infos(void)
 	CHECK_MPI(MPI_Win_get_info(win, &used));
 	CHECK(used != MPI_INFO_NULL);
 	CHECK_MPI(MPI_Info_get(used, "no_locks", MPI_MAX_INFO_VAL, value, &flag));
-	if (!check_native())
-		CHECK(flag && strcmp(value, "true") == 0);
+	if (flag) // hints are the MPI's: Open MPI 5 forgets this one
+		CHECK_INT(strcmp(value, "true"), 0);
 	CHECK_MPI(MPI_Info_free(&used));
 	CHECK_MPI(MPI_Win_set_info(win, info));
 	CHECK_MPI(MPI_Info_free(&info));

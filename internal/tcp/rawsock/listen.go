@@ -75,6 +75,9 @@ func Listen(at netip.Addr, portRange string) (fd int, bound netip.AddrPort, err 
 		}
 	}
 	if err == unix.EADDRINUSE {
+		if portRange == "" {
+			return -1, bound, fmt.Errorf("no port is free at %s", at)
+		}
 		return -1, bound,
 			fmt.Errorf("no port of %s is free at %s: set ARMCI_TCP_PORTS to a wider "+
 				"range", portRange, at)

@@ -83,10 +83,7 @@ func Send(fd int, b []byte) (int, error) {
 }
 
 // UnackedBytes is how many bytes the other side's kernel has not acknowledged.
-func UnackedBytes(fd int) int {
-	n, _ := unix.IoctlGetInt(fd, unix.SIOCOUTQ)
-	return n
-}
+func UnackedBytes(fd int) (int, error) { return unix.IoctlGetInt(fd, unix.SIOCOUTQ) }
 
 // MaxPieces is how many pieces of memory one call may have. The kernel allows 1024.
 const MaxPieces = 256

@@ -32,7 +32,7 @@ type Watch struct {
 // restores it when data is acknowledged again. The caller calls it every WatchPeriod, with the
 // timeout of Tune.
 func (w *Watch) Check(fd int, timeout time.Duration, now time.Time) {
-	if UnackedBytes(fd) == 0 {
+	if n, err := UnackedBytes(fd); n == 0 || err != nil {
 		w.stalledSince = time.Time{}
 		w.restoreTimeout(fd, timeout)
 		return

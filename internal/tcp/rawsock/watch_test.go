@@ -90,7 +90,7 @@ func (w *Watch) expectRestored(t *testing.T, watched, reader int) {
 	t.Helper()
 	for b := make([]byte, 1<<20); ; { // it reads again
 		if _, err := Receive(reader, b); err == unix.EAGAIN {
-			if UnackedBytes(watched) == 0 {
+			if n, _ := UnackedBytes(watched); n == 0 {
 				break
 			}
 			time.Sleep(time.Millisecond)

@@ -22,8 +22,10 @@ type Ends struct {
 
 	nodeOf []int // by rank
 
-	mu     sync.Mutex
-	losses []string // one text for each call of OpenInfo.OnLoss
+	mu sync.Mutex
+	// BeforeClose is called before the transports are closed; may be nil.
+	BeforeClose func()
+	losses      []string // one text for each call of OpenInfo.OnLoss
 }
 
 // NewEnds opens a transport for each rank. ranks are the numbers of ranks of the nodes.
@@ -90,8 +92,15 @@ func (e *Ends) Losses() []string {
 	return append([]string(nil), e.losses...)
 }
 
+// Sampled reports whether the i-th of a test's many settings is tried: each of them, but with
+// -short, as under the race detector, every third.
+func Sampled(i int) bool { return !testing.Short() || i%3 == 0 }
+
 // CloseAll closes all transports at the same time, as the ranks of a job do.
 func (e *Ends) CloseAll() {
+	if e.BeforeClose != nil {
+		e.BeforeClose()
+	}
 	var all sync.WaitGroup
 	for _, tr := range e.Open {
 		all.Go(func() { tr.Close() })

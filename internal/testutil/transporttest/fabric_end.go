@@ -282,6 +282,9 @@ func (e *fabricEnd) Sent() {
 	}
 }
 
+// Finished is false: each end of a connection is a loss.
+func (e *fabricEnd) Finished() bool { return false }
+
 // ExpectsBulk is the result of expectsData.
 func (e *fabricEnd) ExpectsBulk() (yes bool) {
 	e.configure(func() { yes = e.expectsData != nil && e.expectsData() })

@@ -1,0 +1,81 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# nth.sh - what happens when the system refuses: in a job of two pretended nodes the first, second,
+# third ... call of a kind fails in each thread of rank 0 (strace injects the error), until two runs
+# have no such call. Each run ends within 20 s, by itself: the program has passed, or a line says
+# what failed. No rank is killed by a fault in the library, and nothing is left.
+#
+#   BUILD=... sh nth.sh [CALL:ERROR:FIRST:LAST]...
+#
+# Go's runtime ends the process by itself where it cannot have memory or its epoll, with a line of
+# its own ("fatal error: runtime: ..."). Calls of the dynamic loader come before FIRST. Of epoll_ctl
+# the first are those that add descriptors, which may fail.
+set -u
+dir=${WORK:-$BUILD/tests/fault/nth}
+mkdir -p "$dir" || exit 1
+command -v strace >/dev/null 2>&1 || { echo "skip: no strace"; exit 77; }
+strace -f -qq -o /dev/null -e inject=getppid:error=EPERM true 2>/dev/null ||
+	{ echo "skip: strace can inject nothing here"; exit 77; }
+program=$BUILD/tests/c/none/${NTH_PROGRAM:-notify}
+[ -x "$program" ] || { echo "skip: no $program"; exit 77; }
+failures=0
+
+cat >"$dir/rank" <<'END'
+#!/bin/sh
+[ "$ARMCI_JOB_RANK" = 0 ] || exec "$@"
+exec strace -f -qq -o "$NTH_DIR/trace" -e trace="$NTH_CALL" \
+	-e inject="$NTH_CALL:error=$NTH_ERROR:when=$NTH_WHEN" "$@"
+END
+chmod +x "$dir/rank"
+
+# left: shared memory and processes of the library that are there now.
+left() { ls /dev/shm 2>/dev/null | grep -c '^armci'; }
+
+# fails CALL ERROR N: runs the program with the Nth call failing. It returns 1 if there was none.
+fails() {
+	NTH_DIR=$dir NTH_CALL=$1 NTH_ERROR=$2 NTH_WHEN=$3
+	export NTH_DIR NTH_CALL NTH_ERROR NTH_WHEN
+	rm -f "$dir/trace"
+	status=0
+	timeout 20 "$BUILD/bin/armcirun" -n 2 -nodes 2 "$dir/rank" "$program" \
+		>"$dir/log" 2>&1 || status=$?
+	grep -q INJECTED "$dir/trace" 2>/dev/null || return 1
+	runs=$((runs + 1))
+	why=
+	case $status in
+	0) passed=$((passed + 1)) ;;
+	124) why="it hangs" ;;
+	139 | 135 | 136) why="it crashes: status $status" ;;
+	*)
+		grep -qE '^\[[0-9?]+@.*[a-z]|fatal error: runtime: |loading shared libraries' \
+			"$dir/log" || why="status $status without a reason"
+		! grep -qE '^panic:' "$dir/log" || why="it panics"
+		;;
+	esac
+	[ "$(left)" -le "$before" ] || why="${why:+$why; }it leaves memory in /dev/shm"
+	[ -z "$why" ] || {
+		failures=$((failures + 1))
+		echo "FAIL $1 fails with $2, call $3 of each thread: $why"
+		sed 's/^/    | /' "$dir/log" | head -n 20
+	}
+	return 0
+}
+
+before=$(left)
+[ $# -gt 0 ] || set -- socket:EMFILE:1:12 connect:ECONNREFUSED:1:6 bind:EADDRNOTAVAIL:1:6 \
+	listen:EADDRINUSE:1:5 accept4:EMFILE:1:4 epoll_create1:EMFILE:1:6 epoll_ctl:ENOMEM:1:4 \
+	eventfd2:EMFILE:1:6 memfd_create:ENOMEM:1:4 ftruncate:ENOSPC:1:4 mmap:ENOMEM:24:60 \
+	clone3,clone:EAGAIN:1:8 sendto:ENOBUFS:1:8 recvfrom:ENOMEM:1:8 \
+	sendmsg:ECONNRESET:1:4 recvmsg:ECONNRESET:1:4 openat:EMFILE:12:30 getsockopt:ENOBUFS:1:4
+for case; do
+	call=${case%%:*} rest=${case#*:}
+	error=${rest%%:*} rest=${rest#*:}
+	n=${rest%%:*} last=${rest#*:} runs=0 passed=0 none=0
+	while [ "$n" -le "$last" ] && [ $none -lt 2 ]; do
+		fails "$call" "$error" "$n" || none=$((none + 1))
+		n=$((n + 1))
+	done
+	echo "done $call $error: $runs runs, of which $passed passed all the same"
+done
+echo "$failures failures"
+[ $failures -eq 0 ]
