@@ -4,7 +4,7 @@
 # are those of the libraries (go_build.cmake): what these are made of is not compiled again. With
 # SHORT tests of many settings try some.
 # Input: GO SOURCE HEADERS PACKAGE (a list), and optional RACE QUIET COMPILE VET BUILT SHORT, RUN
-# (a pattern), BESIDE (how many packages at once).
+# (a pattern), ARGS (behind the packages), BESIDE (how many packages at once).
 # SPDX-License-Identifier: BSD-3-Clause
 cmake_minimum_required(VERSION 3.22)
 
@@ -35,7 +35,8 @@ elseif(VET)
   set(command vet ${flags})
 endif()
 set(ENV{GODEBUG} asyncpreemptoff=1) # as in the shared libraries (go_build.cmake)
-execute_process(COMMAND ${GO} ${command} ${PACKAGE}
+separate_arguments(arguments UNIX_COMMAND "${ARGS}")
+execute_process(COMMAND ${GO} ${command} ${PACKAGE} ${arguments}
   WORKING_DIRECTORY ${SOURCE} RESULT_VARIABLE result)
 if(NOT result EQUAL 0)
   message(FATAL_ERROR "go ${command} ${PACKAGE} failed")

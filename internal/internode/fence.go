@@ -56,13 +56,15 @@ func (g *target) startFence() (m fenceMark, err error) {
 	if err := g.loss.err(); err != nil && !g.loss.goodbye.Load() {
 		return m, err
 	}
+	// before the rest: a sender may send what is queued meanwhile
+	queued := g.queue.length.Load() > 0
 	l := g.link.Load()
-	if l == nil && g.queue.length.Load() == 0 {
+	if l == nil && !queued {
 		return m, nil
 	}
 	m.frames = g.progress.fenceFrame.Load()
 	releasing := l != nil && l.state.Load() != linkOpen // its acknowledgement is a fence
-	if g.queue.length.Load() > 0 || !g.hasHandled(m.frames) && !releasing {
+	if queued || !g.hasHandled(m.frames) && !releasing {
 		if err := g.lockConnected(); err != nil { // sends what is queued, too
 			return m, err
 		}

@@ -56,6 +56,7 @@ func (g *target) askRanges(addr uintptr, meanwhile func()) ([]transport.Range, e
 	if meanwhile != nil {
 		meanwhile()
 	}
+	g.awaitLocked(r.done.Load) // a loss completes r, too
 	found, err := r.wait()
 	return rangesFrom(found.body), err
 }

@@ -141,20 +141,33 @@ func (s *pollerSet) attach(src transport.Source) *poller {
 func (s *pollerSet) closeLink(l *link) {
 	p := l.poller
 	s.mu.Lock()
-	p.links--
-	last := p.links == 0
-	if last {
+	if p.links--; p.links == 0 {
+		p.close() // nothing is open, so no thread stays in it
+		// not before: a connection that shares the source would poll it by another poller
 		s.bySource.Delete(p.src)
 	}
 	s.mu.Unlock()
-	if last {
-		p.close() // nothing is open, so no thread stays in it
-	}
 	l.ep.Close(0)
 }
 
-// awaitLocked polls until done, or until the target is lost. The caller holds mu.
-func (g *target) awaitLocked(done func() bool) error { return g.awaitUnlocked(g.tx.poller, done) }
+// awaitLocked polls until done, or until the target is lost. Meanwhile it sends deferred frames,
+// and the pulses that are due, since no other thread can. The caller holds mu.
+func (g *target) awaitLocked(done func() bool) error {
+	for met := false; !met; {
+		err := g.awaitUnlocked(g.tx.poller, func() bool {
+			g.tx.flushDeferred()
+			met = done()
+			return met || g.progress.pulseDue.Load()
+		})
+		if err != nil {
+			return err
+		}
+		if g.progress.pulseDue.Swap(false) {
+			g.tx.ep.Pulse()
+		}
+	}
+	return nil
+}
 
 // awaitUnlocked is awaitLocked for a caller that does not hold mu, and so names the poller.
 func (g *target) awaitUnlocked(p *poller, done func() bool) error {

@@ -333,6 +333,7 @@ func (m *measurement) moveOnce(x *transport.Xfer, by string) error {
 	r, err := f.postBy(g, x.Bytes(), by)
 	if r != nil {
 		r.finishPart(err)
+		g.awaitLocked(r.done.Load) // a loss completes r, too
 		_, err = r.wait()
 	}
 	if err != nil || get {

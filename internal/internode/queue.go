@@ -71,7 +71,9 @@ func (q *storeQueue) sendAll(err error) error {
 		x := f.xfer
 		f.detachXfer(r)
 		if r != nil {
+			p := r.poller
 			r.finishPart(failed)
+			p.requestUnattended()
 		} else {
 			x.Finish(failed) // with any error: the caller has returned
 		}

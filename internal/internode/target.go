@@ -88,6 +88,7 @@ type targetProgress struct {
 	handledFrames atomic.Uint64    // frames that have taken effect
 	fenceFrame    atomic.Uint64    // the last frame that fences wait for: a store or a message
 	heardFrom     atomic.Bool      // a frame has come since the last pulse
+	pulseDue      atomic.Bool      // the thread that waits under mu has to send a pulse
 	server        transport.Server // whether the data server is likely to be awake
 }
 
@@ -175,8 +176,7 @@ func (g *target) sendFrame(r *request, h *header, c *chunk, body *kernel.Cursor,
 func (g *target) acquireCredit() error {
 	if most := uint64(g.t.info.Credits); most > 0 &&
 		g.tx.sentFrames-g.progress.handledFrames.Load() >= most {
-		g.awaitLocked(func() bool {
-			g.tx.flushDeferred() // deferred frames hold credits, too
+		g.awaitLocked(func() bool { // deferred frames hold credits, too
 			return g.tx.sentFrames-g.progress.handledFrames.Load() < most
 		})
 	}

@@ -261,19 +261,25 @@ func (p *poller) pollUntilEmpty() (more bool) {
 }
 
 // probeSilentPeers sends a pulse over each connection over which no frame has come for an interval.
+// Where a thread holds the target's mu, that thread sends it if it waits (awaitLocked).
 func (h *progressThread) probeSilentPeers() {
 	if !h.pulse.isDueOnce() {
 		return
 	}
 	for _, g := range h.t.routes.targets {
-		if g.link.Load() != nil && g.loss.failure.Load() == nil &&
-			!g.progress.heardFrom.Swap(false) &&
-			g.mu.TryLock() {
-			if l := g.link.Load(); l != nil {
-				l.ep.Pulse()
-			}
-			g.mu.Unlock()
+		l := g.link.Load()
+		if l == nil || g.loss.failure.Load() != nil || g.progress.heardFrom.Swap(false) {
+			continue
 		}
+		if !g.mu.TryLock() {
+			g.progress.pulseDue.Store(true)
+			l.poller.wakeWaiters()
+			continue
+		}
+		if l := g.link.Load(); l != nil {
+			l.ep.Pulse()
+		}
+		g.mu.Unlock()
 	}
 }
 

@@ -242,9 +242,14 @@ func (e *endpoint) Mark() uint64 { return e.inflight.nextNumber() }
 // Reached reports whether the chains of a Mark are complete, and all puts of the fast path. A write
 // has taken effect at the target when it completes here. A reliable connection acknowledges what
 // the target's device has taken, and every later load at the target finds it. That holds for
-// devices that are coherent with their processor, and for those made of software.
+// devices that are coherent with their processor, and for those made of software. Of a connection
+// that was lost no chain is open, but some may have failed.
 func (e *endpoint) Reached(mark uint64) bool {
-	return !e.inflight.isOpen(mark) && e.queue.fast.StoresDrained()
+	if e.inflight.isOpen(mark) || !e.queue.fast.StoresDrained() {
+		return false
+	}
+	why := e.lossReason.Load() // behind the rest: it is set before chains fail
+	return why == nil || *why == errClosed
 }
 
 // Requests is how many work requests a transfer takes.

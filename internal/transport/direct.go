@@ -74,8 +74,9 @@ type DirectEndpoint interface {
 	Read(x *Transfer) error
 	// Mark names the position behind all Writes posted so far. Any thread may call it.
 	Mark() uint64
-	// Reached tells whether all Writes before the mark have taken effect at the target. After
-	// Close it is true. Any thread may call it.
+	// Reached tells whether all Writes before the mark have taken effect at the target. One
+	// that has failed never does: the connection is lost. After Close it is true. Any thread
+	// may call it.
 	Reached(mark uint64) bool
 	// Atomic changes an 8-byte word by the device, blocks, and returns the value before.
 	Atomic(op AtomicOp, addr uintptr, key uint64, operand, compare int64) (old int64, err error)

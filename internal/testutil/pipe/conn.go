@@ -5,6 +5,7 @@
 package pipe
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -12,11 +13,13 @@ import (
 	"libarmci/internal/transport"
 )
 
-// conn is a connection. The net's lock guards broken.
+// conn is a connection. The net's lock guards the rest.
 type conn struct {
 	net    *Net
 	ends   [2]*endpoint // the origin's, the target's
 	broken error        // why the connection is broken; nil: it is not
+	// frames of the origin that the target has not handled
+	unhandled int
 }
 
 // parcel is an arrival at an end: a frame, or the completion of a direct transfer.
@@ -212,6 +215,9 @@ func (e *endpoint) transmit(p *parcel) {
 		to.fabric.vanished {
 		return
 	}
+	if !e.target {
+		e.conn.takeCredit()
+	}
 	p.due, p.afterMark = e.conn.net.arrivalTime(), e.writes.lastMark
 	in := &to.arrivals
 	if n := len(in.frames); n > 0 && in.frames[n-1].due.After(p.due) {
@@ -221,6 +227,15 @@ func (e *endpoint) transmit(p *parcel) {
 	in.bytes += len(p.head) + len(p.body)
 	to.source.wakeWaiters()
 	e.conn.net.countFrame(e.conn)
+}
+
+// takeCredit counts a frame of the origin, which must not send more than there are credits. A
+// goodbye needs none. The caller holds the net's lock.
+func (c *conn) takeCredit() {
+	c.unhandled++
+	if most := c.net.opts.Credits; most > 0 && c.unhandled > most+1 {
+		panic(fmt.Sprintf("%d frames are on their way, with %d credits", c.unhandled, most))
+	}
 }
 
 // peerIsFull tells whether a sender has to wait for room. The caller holds the net's lock.
@@ -276,6 +291,7 @@ func (e *endpoint) continueFrame() {
 // the receiver refuses them.
 func (e *endpoint) storeBody(p *parcel, n int) bool {
 	grain := max(e.reading.body.Grain, 1)
+	n = (n + 7) &^ 7 // a block of 8 bytes is stored whole
 	part := p.body[e.reading.stored:]
 	part = part[:min(len(part), max(n/grain, 1)*grain)]
 	e.reading.stored += len(part)
@@ -295,7 +311,11 @@ func (e *endpoint) endFrame(p *parcel) {
 	in := &e.arrivals
 	in.current = nil
 	if in.bytes = max(in.bytes-len(p.head)-len(p.body), 0); e.conn.net.opts.Room > 0 {
+		e.peer.source.room = true
 		e.peer.source.wakeWaiters()
+	}
+	if e.target {
+		e.conn.unhandled--
 	}
 	mu.Unlock()
 	if err := e.receiver.EndFrame(); err != nil {

@@ -165,7 +165,7 @@ func (e *directEndpoint) postRequest(done transport.Completion, pieces []piece, 
 			pieces[i].copy(write)
 		}
 	}, report: func(err error) {
-		if write {
+		if write && err == nil { // else it never takes effect
 			e.completeWrite(mark)
 		}
 		if done != nil {
@@ -192,7 +192,7 @@ func (e *directEndpoint) Mark() uint64 {
 func (e *directEndpoint) Reached(mark uint64) bool {
 	e.conn.net.mu.Lock()
 	defer e.conn.net.mu.Unlock()
-	return !reachesMark(e.writes.incomplete, mark)
+	return e.state == endClosed || !reachesMark(e.writes.incomplete, mark)
 }
 
 // reachesMark tells whether one of the marks is not later than the given one.

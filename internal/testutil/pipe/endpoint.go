@@ -60,9 +60,12 @@ func (e *endpoint) Send(head []byte, body *kernel.Cursor, nbody int64,
 		e.fabric.cfg.Await(e.self, func() bool {
 			net.mu.Lock()
 			defer net.mu.Unlock()
-			return !e.peerIsFull()
+			return !e.peerIsFull() || e.peer.fabric.vanished
 		})
 		net.mu.Lock()
+		if e.peer.fabric.vanished { // what is on its way is not acknowledged
+			e.conn.breakWith(errSilent)
+		}
 		if err := e.sendError(); err != nil {
 			return false, err
 		}
@@ -162,11 +165,12 @@ func (e *endpoint) MaxFrame() int { return e.conn.net.opts.MaxFrame }
 
 func (e *endpoint) Source() transport.Source { return e.source }
 
-// Pulse breaks the connection if a process of it has vanished.
+// Pulse breaks the connection if the peer has vanished, or an origin itself: what the data server
+// of a process that has vanished sends tells nothing to its origins.
 func (e *endpoint) Pulse() {
 	e.conn.net.mu.Lock()
 	defer e.conn.net.mu.Unlock()
-	if e.peer.fabric.vanished || e.fabric.vanished {
+	if e.peer.fabric.vanished || e.fabric.vanished && !e.target {
 		e.conn.breakWith(errSilent)
 	}
 }

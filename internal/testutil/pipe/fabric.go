@@ -28,6 +28,7 @@ type fabric struct {
 	shared   *source // the last source of an origin's ends, with Options.Shared of all
 	sources  []*source
 	exposed  []transport.Range
+	dialed   map[string]int // by address: attempts that were refused since one was not
 }
 
 // endpoints are all open ends. The caller holds the net's lock.
@@ -67,7 +68,11 @@ func (f *fabric) Dial(to transport.Rank, addr []byte,
 	f.net.mu.Lock()
 	t := f.net.fabrics[string(addr)]
 	silent := t == nil || t.vanished || f.vanished || t.accept == nil
+	refused := f.refuses(string(addr))
 	f.net.mu.Unlock()
+	if refused {
+		return nil, errors.New("there is no room for a connection")
+	}
 	if silent {
 		// A real network waits for the whole timeout; tests should not.
 		time.Sleep(min(f.cfg.Timeout, 100*time.Millisecond))
@@ -91,6 +96,20 @@ func (f *fabric) Dial(to transport.Rank, addr []byte,
 		return nil, err
 	}
 	return c.ends[0].self, nil
+}
+
+// refuses tells whether an attempt to connect is refused. The caller holds the net's lock.
+func (f *fabric) refuses(addr string) bool {
+	n, again := f.dialed[addr]
+	if again && n < 2 && f.net.opts.Refuse > 0 && f.net.rnd.IntN(f.net.opts.Refuse) == 0 {
+		f.dialed[addr]++
+		return true
+	}
+	if f.dialed == nil {
+		f.dialed = map[string]int{}
+	}
+	f.dialed[addr] = 0
+	return false
 }
 
 // acceptOrigin is the target's side of Dial: it checks the origin's hello, accepts the connection,

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -36,7 +37,10 @@ type Options struct {
 	Shared   bool // the connections of an origin share one source
 	Direct   bool // there is a device that reads and writes memory of others
 	Atomics  bool // the device has atomic operations
-	Keys     KeyOptions
+	// Refuse refuses one of so many attempts to connect again, twice at most one after the
+	// other. 0: none.
+	Refuse int
+	Keys   KeyOptions
 }
 
 // KeyOptions are the properties of a device's registered memory.
@@ -110,6 +114,28 @@ func (n *Net) Break(origin, target transport.Rank, frames int) {
 			}
 		}
 	}
+}
+
+// String lists what is on its way at all ends of connections, for tests that fail.
+func (n *Net) String() string {
+	var b strings.Builder
+	for i := range n.opened {
+		f := n.fabrics[fmt.Sprintf("pipe %d", i+1)]
+		if f == nil {
+			continue
+		}
+		for _, e := range f.endpoints() {
+			fmt.Fprintf(&b, "  rank %d, end towards rank %d (target %v): state %d, %d "+
+				"frames have arrived (%d bytes), current %v, %d completions, %d "+
+				"queued, %d deferred, %d blocking, broken: %v\n", f.cfg.Me, e.to,
+				e.target,
+				e.state, len(e.arrivals.frames), e.arrivals.bytes,
+				e.arrivals.current != nil, len(e.arrivals.completions),
+				len(e.outgoing.queued), len(e.outgoing.deferred),
+				e.outgoing.blocking, e.conn.broken)
+		}
+	}
+	return b.String()
 }
 
 // Vanish makes a process silent, as if its machine had lost power: nothing arrives from it any

@@ -22,34 +22,8 @@ type source struct {
 	// Under the net's lock:
 	endpoints []*endpoint
 	attended  bool // Wait lists it when there are new arrivals
-}
-
-// signal ends awaitSignal of the channel, or the next one. The channel has room for one signal.
-func signal(wakeUp chan struct{}) {
-	select {
-	case wakeUp <- struct{}{}:
-	default:
-	}
-}
-
-// awaitSignal blocks until a signal, for at most limit (negative: no limit), and until the time
-// until, unless that is zero.
-func awaitSignal(wakeUp chan struct{}, limit time.Duration, until time.Time) {
-	if !until.IsZero() {
-		if left := max(time.Until(until), 0); limit < 0 || left < limit {
-			limit = left
-		}
-	}
-	if limit < 0 {
-		<-wakeUp
-		return
-	}
-	timer := time.NewTimer(limit)
-	defer timer.Stop()
-	select {
-	case <-wakeUp:
-	case <-timer.C:
-	}
+	polled    bool // a thread is in Poll: no other may be
+	room      bool // a peer has made room since the last Poll, which is an event
 }
 
 // earlier is the earlier of two times. Zero is no time.
@@ -93,8 +67,13 @@ func (s *source) attend(now time.Time) {
 
 // Poll handles up to 32 events, in random order of the connections.
 func (s *source) Poll(looks int) (n int) {
+	s.setPolled(true)
+	defer s.setPolled(false)
 	for look := 0; ; look++ {
 		for n < 32 && s.handleEvent() {
+			n++
+		}
+		if s.takeRoom() {
 			n++
 		}
 		if n > 0 || look >= looks {
@@ -102,6 +81,26 @@ func (s *source) Poll(looks int) (n int) {
 		}
 		runtime.Gosched()
 	}
+}
+
+// setPolled records that a thread begins to poll, or ends. Two at the same time are a fault of the
+// caller.
+func (s *source) setPolled(on bool) {
+	s.fabric.net.mu.Lock()
+	defer s.fabric.net.mu.Unlock()
+	if on && s.polled {
+		panic("two threads poll a source")
+	}
+	s.polled = on
+}
+
+// takeRoom tells whether a peer has made room since it was last called.
+func (s *source) takeRoom() bool {
+	s.fabric.net.mu.Lock()
+	defer s.fabric.net.mu.Unlock()
+	was := s.room
+	s.room = false
+	return was
 }
 
 // handleEvent handles one event of a random endpoint. It returns false if there is none.
