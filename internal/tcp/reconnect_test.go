@@ -234,6 +234,13 @@ func TestKeptBytes(t *testing.T) {
 	if s.send(make([]byte, longSend)); len(s.unacked) > longSend {
 		t.Errorf("%d bytes are kept", len(s.unacked))
 	}
+	unix.Read(pair[1], buffer)
+	if s.freeIfIdle(); cap(s.unacked) == 0 {
+		t.Error("memory was freed that was used just now")
+	}
+	if s.freeIfIdle(); cap(s.unacked) != 0 {
+		t.Error("memory of an idle stream stays")
+	}
 }
 
 // connectedPair is the two sockets of a TCP connection.

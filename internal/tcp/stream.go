@@ -13,6 +13,7 @@ package tcp
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 	"unsafe"
@@ -55,6 +56,8 @@ type outStream struct {
 	end      uint64 // bytes of the stream so far
 	inSocket uint64 // of these, bytes that this socket or one before it has accepted
 	lastKept int    // bytes of unacked after they were last looked through
+	// end when freeIfIdle was last called; it tells whether something was sent since
+	endWhenChecked uint64
 }
 
 // send sends the bytes that fit into the socket. The error is unix.EAGAIN if none do, or if there
@@ -77,7 +80,7 @@ func appendPieces(b []byte, p []kernel.Segment, n, skip int) []byte {
 		size := min(int(p[i].Bytes), n)
 		if skip < size {
 			at, from := len(b), kernel.Ptr(p[i].Addr+uintptr(skip))
-			b = append(b, make([]byte, size-skip)...)
+			b = slices.Grow(b, size-skip)[:at+size-skip]
 			kernel.Copy(unsafe.Pointer(&b[at]), from, size-skip)
 		}
 		n, skip = n-size, max(skip-size, 0)
@@ -156,11 +159,24 @@ func (s *outStream) keepSent(n int, keep func(n, skip int)) {
 			skip = max(n-left, 0)
 		}
 		s.lastKept = len(s.unacked) + n - skip
-		if s.lastKept < minUnacked && cap(s.unacked) > 4*minUnacked {
-			s.unacked = append(make([]byte, 0, minUnacked), s.unacked...)
-		}
 	}
 	keep(n, skip)
+}
+
+// freeIfIdle frees the memory of a stream of which all is acknowledged, and on which nothing was
+// sent since the last call. While it is in use the memory stays: pages that come and go cost more
+// than the copies.
+func (s *outStream) freeIfIdle() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	idle := s.end == s.endWhenChecked
+	s.endWhenChecked = s.end
+	if !idle || s.state != streamOpen || s.unacked == nil {
+		return
+	}
+	if left, err := rawsock.UnackedBytes(s.fd); err == nil && left == 0 && s.inSocket == s.end {
+		s.unacked, s.lastKept = nil, 0
+	}
 }
 
 // lose ends the use of the socket: later bytes wait for another one. Any thread may call it.

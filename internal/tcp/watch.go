@@ -23,19 +23,20 @@ func (f *fabric) dialLimit() time.Duration {
 	return max(cmp.Or(f.options.stoppedLimit, defaultStoppedLimit), f.Timeout)
 }
 
-// extendTimeout has the kernel keep a connection while the other side's kernel answers. It locks
-// mu.
-func (s *socket) extendTimeout(timeout time.Duration, now time.Time) {
+// check has the kernel keep a connection while the other side's kernel answers, and frees memory of
+// an idle one. It locks mu.
+func (s *socket) check(timeout time.Duration, now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
 		s.watch.Check(s.fd, timeout, now)
+		s.out.freeIfIdle()
 	}
 }
 
 // watchedConn is a connection of either end.
 type watchedConn interface {
-	extendTimeout(timeout time.Duration, now time.Time)
+	check(timeout time.Duration, now time.Time)
 }
 
 // watchConnections checks all connections of a poller several times per timeout, until done is
@@ -50,7 +51,7 @@ func watchConnections[T watchedConn](p *poller[T], timeout time.Duration, done <
 			return
 		case now := <-ticker.C:
 			for _, c := range p.listConns() {
-				c.extendTimeout(timeout, now)
+				c.check(timeout, now)
 			}
 		}
 	}
