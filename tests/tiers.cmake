@@ -7,7 +7,7 @@
 # Patterns of names: these tests are full,
 set(full
   "^nwchem$" "^package$" "^(aarch64|ppc64le|riscv64)$" "^unit/(litmus/weaken|settings)$"
-  "^unit/simulate"
+  "^unit/(simulate|faults)$"
   "^c/.*/(single|armcirun)/n[1359]/"
   "^c/model_long/" "^c/idle/"
   "^fortran/.*/n1/" "^fortran/(atomics|calls|scopes|vectors)/(openmpi|mpich)/"

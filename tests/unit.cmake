@@ -56,6 +56,10 @@ armci_test_packages(unit/settings "./internal/internode;./internal/rdma;./intern
   BESIDE=2 RUN=Conformance|TestTransport$)
 set_tests_properties(unit/settings PROPERTIES PROCESSORS 2)
 
+# Sockets without room, or with room for a part only, at random.
+armci_test_packages(unit/faults ./internal/tcp RACE=OFF RUN=Conformance|TestTransport$|Cut|Kept
+  "ARGS=-tags faults -short")
+
 # Without the race detector, which has sync.Pool forget things.
 armci_test_packages(unit/garbage ./internal/tcp BUILT=ON RUN=WithoutGarbage)
 set_tests_properties(unit/garbage PROPERTIES PROCESSORS 2)

@@ -31,6 +31,10 @@ const (
 
 // transferBytes makes a system call that moves up to n bytes. The caller keeps the memory alive.
 func transferBytes(call uintptr, fd int, p unsafe.Pointer, n int, flags uintptr) (int, error) {
+	n, e := faultOf(call, n)
+	if e != 0 {
+		return errnoResult(0, e)
+	}
 	moved, _, e := unix.RawSyscall6(call, uintptr(fd), uintptr(p),
 		uintptr(min(n, maxRawSyscallBytes)), flags, 0, 0)
 	return errnoResult(moved, e)
@@ -91,6 +95,11 @@ const MaxPieces = 256
 // transferPieces makes a system call that moves several pieces, which have the layout of struct
 // iovec. The caller keeps the memory alive.
 func transferPieces(call uintptr, fd int, p []kernel.Segment, flags uintptr) (int, error) {
+	most, e := faultOfPieces(call, len(p))
+	if e != 0 {
+		return errnoResult(0, e)
+	}
+	p = p[:most]
 	h := unix.Msghdr{Iov: (*unix.Iovec)(unsafe.Pointer(unsafe.SliceData(p))),
 		Iovlen: uint64(len(p))}
 	n, _, e := unix.Syscall(call, uintptr(fd), uintptr(unsafe.Pointer(&h)), flags)

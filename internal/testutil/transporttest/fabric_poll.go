@@ -34,12 +34,24 @@ func (l *pollLoop) pollUntilStopped() {
 	for !l.stopping.Load() {
 		l.polling.Lock()
 		if l.source.Poll(20) == 0 && !l.stopping.Load() {
-			l.source.Sleep(-1) // a wake-up that is lost must be noticed
+			l.sleep()
 		}
 		l.polling.Unlock()
 		for l.interrupters.Load() > 0 {
 			time.Sleep(20 * time.Microsecond)
 		}
+	}
+}
+
+// sleep sleeps without a limit, unless the source wants one: a wake-up that is lost must be
+// noticed.
+func (l *pollLoop) sleep() {
+	limit := time.Duration(-1)
+	if s, ok := l.source.(transport.SharedListener); ok {
+		limit = s.StopPolling()
+	}
+	if limit != 0 {
+		l.source.Sleep(limit)
 	}
 }
 

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// Faults of sockets that happen rarely, at random, in a build with the tag `faults`: a call that
+// sends finds no room, or room for a part only. Hellos are spared: they fit into an empty buffer.
+// (A receiving call takes all that has arrived: the kernel promises that.) `go test -tags faults
+// ./internal/tcp` runs the tests so; the seed is printed, and FAULTS_SEED sets it.
+
+//go:build faults
+
+package rawsock
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+
+	"golang.org/x/sys/unix"
+)
+
+// faults chooses. Calls of several threads take numbers in the order in which they come.
+var faults struct {
+	mu  sync.Mutex // guards rnd
+	rnd *rand.Rand
+}
+
+func init() {
+	seed, err := strconv.ParseUint(os.Getenv("FAULTS_SEED"), 10, 64)
+	if err != nil {
+		seed = rand.Uint64()
+	}
+	fmt.Fprintf(os.Stderr, "FAULTS_SEED=%d\n", seed)
+	faults.rnd = rand.New(rand.NewPCG(seed, 0))
+}
+
+const maxHello = 128 // bytes
+
+// faultOf returns how many of n bytes a call may move, or the error that it returns instead.
+func faultOf(call uintptr, n int) (most int, err unix.Errno) {
+	if call != unix.SYS_SENDTO || n <= maxHello {
+		return n, 0
+	}
+	return choose(n)
+}
+
+// faultOfPieces is faultOf for a call that moves n pieces, each of them whole.
+func faultOfPieces(call uintptr, n int) (most int, err unix.Errno) {
+	if call != unix.SYS_SENDMSG {
+		return n, 0
+	}
+	return choose(n)
+}
+
+// choose returns n, or a part of it, or no room.
+func choose(n int) (most int, err unix.Errno) {
+	faults.mu.Lock()
+	defer faults.mu.Unlock()
+	switch faults.rnd.IntN(6) {
+	case 0:
+		return n, unix.EAGAIN
+	case 1:
+		return 1 + faults.rnd.IntN(n), 0
+	}
+	return n, 0
+}
