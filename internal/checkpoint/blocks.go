@@ -94,7 +94,7 @@ func (w *blockWriter) failed() error {
 	return nil
 }
 
-// writeRange writes n blocks to a place in the file, except those whose checksums are the old ones.
+// writeRange writes n blocks to a place in the file, except those with the old checksums.
 // old is nil if all are to be written. It returns the checksums.
 func (w *blockWriter) writeRange(source blockSource, n, at int64, old []uint64) ([]uint64, error) {
 	sums := make([]uint64, n)

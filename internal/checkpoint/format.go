@@ -134,7 +134,7 @@ func encodeInfo(ranges []savedRange) (b []byte) {
 	return b
 }
 
-// decodeInfo reads an info whose checksum has matched.
+// decodeInfo reads an info after its checksum has matched.
 func decodeInfo(b []byte, ranges int) (all []savedRange, err error) {
 	le := binary.LittleEndian
 	bad := errors.New("an info that this library has not written")

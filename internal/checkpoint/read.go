@@ -71,7 +71,7 @@ func (s *Saved) Fits(i, ranges int, r Range) bool {
 	return box == nil || r.Box == nil || box.equal(r.Box)
 }
 
-// savedBlocks is a range of a file, whose blocks are checked.
+// savedBlocks is a range of a file with checked blocks.
 type savedBlocks struct {
 	*Saved
 	index  int

@@ -127,7 +127,7 @@ func (l *listener) newSleepEpoll() (int, error) {
 func (l *listener) admitPeer(p *unprovenPeer) error {
 	from, at, err := l.fabric.checkHello(p.hello, p.challenge)
 	if err == nil {
-		if c := l.streams.find(at.id); c != nil {
+		if c := l.streams.connOf(at.id); c != nil {
 			err = l.goOnWith(c, from, p, at)
 		} else if at.received > 0 {
 			err = errors.New("the stream is not known here any more")

@@ -28,7 +28,7 @@ type streams struct {
 	mu     sync.Mutex // guards the maps, and parked of connections
 	all    map[streamID]*conn
 	parked map[*conn]struct{}
-	// clients that have proved themselves, whose connection is not parked yet; of the thread
+	// clients that have proved themselves, before their connection is parked; of the thread
 	// that polls
 	resuming []*resumingPeer
 }
@@ -72,8 +72,8 @@ func (s *streams) add(id streamID, c *conn) {
 	s.all[id] = c
 }
 
-// find returns the connection of a stream, or nil.
-func (s *streams) find(id streamID) *conn {
+// connOf returns the connection of a stream, or nil.
+func (s *streams) connOf(id streamID) *conn {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.all[id]
@@ -177,8 +177,8 @@ func (l *listener) probeOrigin(c *conn, stop <-chan struct{}) {
 	}
 }
 
-// checkParked goes on with connections whose clients have come again, and gives up those whose
-// clients will not. Only the thread that polls calls it.
+// checkParked goes on with connections of clients that have come again, and gives up those of
+// clients that will not. Only the thread that polls calls it.
 func (l *listener) checkParked(now time.Time) {
 	waiting := l.streams.resuming
 	l.streams.resuming = nil
@@ -186,7 +186,7 @@ func (l *listener) checkParked(now time.Time) {
 		switch {
 		case l.streams.isParked(p.conn):
 			l.resume(p)
-		case now.Sub(p.since) > helloTimeout || l.streams.find(p.at.id) == nil:
+		case now.Sub(p.since) > helloTimeout || l.streams.connOf(p.at.id) == nil:
 			unix.Close(p.fd)
 		default:
 			l.streams.resuming = append(l.streams.resuming, p)

@@ -125,7 +125,7 @@ func TestTransportOverCutSockets(t *testing.T) {
 	t.Logf("%d cuts", cuts)
 }
 
-// A server whose process is dead is found out at once.
+// The death of the server's process is found out at once.
 func TestDeadServerIsNotAwaited(t *testing.T) {
 	s := newServer(t, reconnecting)
 	c := s.dialAgain(t, 2)
@@ -138,7 +138,7 @@ func TestDeadServerIsNotAwaited(t *testing.T) {
 	}
 }
 
-// An origin whose process is dead is found out at once: nothing listens where its server was.
+// The death of the origin's process is found out at once: nothing listens where its server was.
 func TestDeadOriginIsNotAwaited(t *testing.T) {
 	dead := newServer(t, nil)
 	s := newServer(t, func(f *fabric) {
