@@ -14,6 +14,7 @@ import (
 	"errors"
 	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -28,6 +29,8 @@ type streams struct {
 	mu     sync.Mutex // guards the maps, and parked of connections
 	all    map[streamID]*conn
 	parked map[*conn]struct{}
+	// connections in parked; each poll looks at it
+	parkedNow atomic.Int32
 	// clients that have proved themselves, before their connection is parked; of the thread
 	// that polls
 	resuming []*resumingPeer
@@ -96,6 +99,7 @@ func (s *streams) unpark(c *conn) {
 	close(c.parking.resume)
 	c.parking.since = time.Time{}
 	delete(s.parked, c)
+	s.parkedNow.Store(int32(len(s.parked)))
 }
 
 // endProbes ends the goroutines of parked connections, which stay as they are.
@@ -114,12 +118,9 @@ func (s *streams) isParked(c *conn) bool {
 	return !c.parking.since.IsZero()
 }
 
-// anyParked tells whether the thread that polls has to look after parked connections.
-func (s *streams) anyParked() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return len(s.parked)+len(s.resuming) > 0
-}
+// anyParked tells whether the thread that polls, which calls it, has to look after parked
+// connections.
+func (s *streams) anyParked() bool { return s.parkedNow.Load() > 0 || len(s.resuming) > 0 }
 
 // park takes a connection that has lost its socket out of service, until its origin has connected
 // again. It returns false if the connection is over instead. The thread that serves it calls park.
@@ -137,6 +138,7 @@ func (l *listener) park(c *conn) bool {
 	stop := make(chan struct{})
 	c.parking.since, c.parking.gone, c.parking.resume = time.Now(), false, stop
 	l.streams.parked[c] = struct{}{}
+	l.streams.parkedNow.Store(int32(len(l.streams.parked)))
 	l.streams.mu.Unlock()
 	l.workers.Add(1)
 	go l.probeOrigin(c, stop)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// restart.c - a matrix whose elements tell the step: restored from what an earlier job has left,
+// restart.c - a matrix with the step in its elements: restored from what an earlier job has left,
 // with any number of ranks, then changed and saved step by step. It may be killed at any moment.
 //
 //   restart PREFIX STEPS [RANK MILLISECONDS]   that rank is killed so long after the start

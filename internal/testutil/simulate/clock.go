@@ -66,7 +66,7 @@ func (w *World) at(at time.Duration, f func()) *timer {
 	return t
 }
 
-// fireTimers calls the functions whose time has come.
+// fireTimers calls the functions of the timers that are due.
 func (w *World) fireTimers() {
 	for len(w.timers) > 0 && w.timers[0].at <= w.now {
 		t := w.timers[0]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// Package rewrite makes simulated packages: copies of files whose threads, locks, atomics, clocks
-// and channels are those of package simulate. Lines stay where they are. The files go to a
+// Package rewrite makes simulated packages: copies of files, with the threads, locks, atomics,
+// clocks and channels of package simulate. Lines stay where they are. The files go to a
 // directory, with a list for the -overlay flag of the go command.
 package rewrite
 
