@@ -31,9 +31,10 @@ type socket struct {
 	watch  rawsock.Watch
 }
 
-// newSocket is the socket of a new connection. resumes says that others may follow it.
-func newSocket(fd int, resumes bool) socket {
-	return socket{fd: fd, out: outStream{fd: fd, resumes: resumes}}
+// newSocket is the socket of a new connection of the fabric.
+func (f *fabric) newSocket(fd int) socket {
+	return socket{fd: fd, out: outStream{fd: fd, resumes: f.Reconnect,
+		memory: keptMemory{all: &f.kept}}}
 }
 
 // replaceBy makes the descriptor that of another socket, which next was until now. It locks mu.

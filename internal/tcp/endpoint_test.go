@@ -30,7 +30,7 @@ func TestSentBeforeTheEnd(t *testing.T) {
 	core.Set(allowedCore(t))
 	gone := errors.New("the peer has left")
 	for range 20 {
-		end := &endpoint{socket: newSocket(pair[0], false), fabric: f}
+		end := &endpoint{socket: f.newSocket(pair[0]), fabric: f}
 		end.tx.out = &end.out
 		ready, done := make(chan error), make(chan struct{})
 		go func() {

@@ -80,6 +80,7 @@ type fabric struct {
 	listenFD    int    // listening socket, -1 if there is none
 	addr        []byte // its address
 	sendBuffers pool[[]byte]
+	kept        keptTotal
 	endpoints   poller[*endpoint]
 	alarm       sys.Alarm
 	reconnects  reconnects
@@ -95,7 +96,8 @@ func open(o Options, c transport.FabricConfig) (transport.Fabric, error) {
 	f := &fabric{FabricConfig: c, options: o, listenFD: -1, alarm: sys.NoAlarm}
 	f.Eager = min(max(f.Eager, 0), maxDeferredBody)
 	f.gatherMin = cmp.Or(o.Gather, usualRow)
-	f.sendBuffers.initPool(newBuffer, max(c.Buffer/2/bufferBytes, minBuffers))
+	f.sendBuffers.initPool(newBuffer, max(c.Buffer/4/bufferBytes, minBuffers))
+	f.kept.most = max(int64(c.Buffer)/4, minKept)
 	err := f.endpoints.open()
 	if err == nil {
 		f.alarm, err = sys.NewAlarm(f.endpoints.epollFD)
@@ -166,7 +168,7 @@ func (f *fabric) Dial(to transport.Rank, addr []byte,
 // error the socket is closed.
 func (f *fabric) newEndpoint(fd int, d *dialer, id streamID, r transport.Receiver) (*endpoint,
 	error) {
-	e := &endpoint{socket: newSocket(fd, f.Reconnect), fabric: f, id: id, target: d.target,
+	e := &endpoint{socket: f.newSocket(fd), fabric: f, id: id, target: d.target,
 		addr: d.addr,
 		rx:   receiver{fd: fd, gatherMin: f.gatherMin, handler: r, atOrigin: true}}
 	e.tx = sender{out: &e.out, gatherMin: f.gatherMin}

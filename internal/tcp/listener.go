@@ -143,7 +143,7 @@ func (l *listener) admitPeer(p *unprovenPeer) error {
 
 // admitStream makes the connection of a new stream.
 func (l *listener) admitStream(p *unprovenPeer, from transport.Rank, at streamPoint) error {
-	c := &conn{socket: newSocket(p.fd, l.fabric.Reconnect),
+	c := &conn{socket: l.fabric.newSocket(p.fd),
 		origin: originHello{rank: from, stream: at.id}}
 	c.tx = sender{out: &c.out, gatherMin: l.fabric.gatherMin}
 	c.rx = receiver{fd: p.fd, gatherMin: l.fabric.gatherMin, mayAcceptFrame: c.mayAcceptFrame}

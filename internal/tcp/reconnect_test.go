@@ -208,41 +208,6 @@ func TestLostBytesAreFound(t *testing.T) {
 	}
 }
 
-// Of what is sent, the bytes that are not acknowledged are kept, and few others.
-func TestKeptBytes(t *testing.T) {
-	pair := connectedPair(t)
-	s := outStream{fd: pair[0], resumes: true}
-	var all []byte
-	buffer := make([]byte, 1<<20)
-	for i := range 2000 {
-		b := bytes.Repeat([]byte{byte(i)}, 1+rand.IntN(3000))
-		if n, err := s.send(b); err == nil {
-			all = append(all, b[:n]...)
-		}
-		if rand.IntN(4) == 0 {
-			unix.Read(pair[1], buffer[:1+rand.IntN(20000)])
-		}
-		if !bytes.HasSuffix(all, s.unacked) || s.end != uint64(len(all)) {
-			t.Fatal("other bytes are kept")
-		}
-	}
-	for {
-		if n, err := unix.Read(pair[1], buffer); n <= 0 || err != nil {
-			break
-		}
-	}
-	if s.send(make([]byte, longSend)); len(s.unacked) > longSend {
-		t.Errorf("%d bytes are kept", len(s.unacked))
-	}
-	unix.Read(pair[1], buffer)
-	if s.freeIfIdle(); cap(s.unacked) == 0 {
-		t.Error("memory was freed that was used just now")
-	}
-	if s.freeIfIdle(); cap(s.unacked) != 0 {
-		t.Error("memory of an idle stream stays")
-	}
-}
-
 // connectedPair is the two sockets of a TCP connection.
 func connectedPair(t *testing.T) (pair [2]int) {
 	fd, at, err := rawsock.Listen(loopback, "")

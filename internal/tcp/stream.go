@@ -33,14 +33,6 @@ const (
 	streamEnded             // the connection is over: nothing is sent any more
 )
 
-const (
-	// bytes that are kept before the kernel is asked how much has been acknowledged: so few
-	// that they stay in the cache, so many that the call costs a small frame next to nothing
-	minUnacked = 16 << 10
-	// a call of which the acknowledged bytes are not even copied
-	longSend = 8 << 10
-)
-
 // errStreamEnded is returned by a stream that was ended on this side.
 var errStreamEnded = errors.New("the connection is over")
 
@@ -55,9 +47,7 @@ type outStream struct {
 	unacked  []byte // the last bytes of the stream; those before them have been acknowledged
 	end      uint64 // bytes of the stream so far
 	inSocket uint64 // of these, bytes that this socket or one before it has accepted
-	lastKept int    // bytes of unacked after they were last looked through
-	// end when freeIfIdle was last called; it tells whether something was sent since
-	endWhenChecked uint64
+	memory   keptMemory
 }
 
 // send sends the bytes that fit into the socket. The error is unix.EAGAIN if none do, or if there
@@ -146,39 +136,6 @@ func (s *outStream) checkSent(err error) error {
 	return unix.EAGAIN
 }
 
-// keepSent keeps the last n bytes, which were sent just now, until they are acknowledged. keep
-// appends those from skip on to unacked. The caller holds mu.
-func (s *outStream) keepSent(n int, keep func(n, skip int)) {
-	s.end += uint64(n)
-	s.inSocket = s.end
-	skip := 0
-	if n >= longSend || len(s.unacked)+n > 2*s.lastKept+minUnacked {
-		if left, err := rawsock.UnackedBytes(s.fd); err == nil {
-			old := max(min(left-n, len(s.unacked)), 0)
-			s.unacked = s.unacked[:copy(s.unacked, s.unacked[len(s.unacked)-old:])]
-			skip = max(n-left, 0)
-		}
-		s.lastKept = len(s.unacked) + n - skip
-	}
-	keep(n, skip)
-}
-
-// freeIfIdle frees the memory of a stream of which all is acknowledged, and on which nothing was
-// sent since the last call. While it is in use the memory stays: pages that come and go cost more
-// than the copies.
-func (s *outStream) freeIfIdle() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	idle := s.end == s.endWhenChecked
-	s.endWhenChecked = s.end
-	if !idle || s.state != streamOpen || s.unacked == nil {
-		return
-	}
-	if left, err := rawsock.UnackedBytes(s.fd); err == nil && left == 0 && s.inSocket == s.end {
-		s.unacked, s.lastKept = nil, 0
-	}
-}
-
 // lose ends the use of the socket: later bytes wait for another one. Any thread may call it.
 func (s *outStream) lose(cause error) {
 	s.mu.Lock()
@@ -215,6 +172,7 @@ func (s *outStream) queueIfLost(b []byte) bool {
 	}
 	s.unacked = append(s.unacked, b...)
 	s.end += uint64(len(b))
+	s.count()
 	return true
 }
 
@@ -241,4 +199,5 @@ func (s *outStream) finish() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.state, s.unacked = streamEnded, nil
+	s.count()
 }

@@ -89,6 +89,18 @@ func Send(fd int, b []byte) (int, error) {
 // UnackedBytes is how many bytes the other side's kernel has not acknowledged.
 func UnackedBytes(fd int) (int, error) { return unix.IoctlGetInt(fd, unix.SIOCOUTQ) }
 
+// LimitSendBuffer has the kernel take no more than about so many bytes that are not acknowledged,
+// instead of what it takes by its own measurements. It may be fewer than it has taken already.
+func LimitSendBuffer(fd, nbytes int) error {
+	// The kernel doubles the number, for what it needs itself beside the bytes.
+	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, nbytes/2)
+}
+
+// FreeSendBuffer ends what LimitSendBuffer has begun. Linux before 5.15 cannot do that.
+func FreeSendBuffer(fd int) error {
+	return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_BUF_LOCK, 0)
+}
+
 // MaxPieces is how many pieces of memory one call may have. The kernel allows 1024.
 const MaxPieces = 256
 
