@@ -5,8 +5,9 @@
 # tests were skipped. The last lines are ctest's own summary, which stays in
 # BUILD/Testing/TIER.summary; what failed tests said is in TIER.failed. It must not build anything.
 #
-#   BUILD=build JOBS=2 [CTEST=ctest] sh tier.sh check -R strided
+#   BUILD=build JOBS=2 [CTEST=ctest] [TEST_PART=0] sh tier.sh check -R strided
 #
+# TEST_PART: a third of the tests that tiers.cmake divides into parts; without it, all of them.
 # With arguments that match no test of the tier, but one of the other tier, `full` has nothing to
 # do; `check` fails with a hint, unless TIER_MORE says that `full` comes next.
 set -u
@@ -14,6 +15,14 @@ tier=${1:?the tier}
 shift
 cd "$BUILD" || exit 1
 CTEST=${CTEST:-ctest}
+case ${TEST_PART:-all} in
+all) ;;
+[012]) set -- -LE "^part[$(echo 012 | tr -d "$TEST_PART")]\$" "$@" ;;
+*)
+	echo "TEST_PART=$TEST_PART: must be 0, 1 or 2" >&2
+	exit 2
+	;;
+esac
 
 # count TIER ARGUMENT...: how many of its tests the arguments select.
 count() {

@@ -30,6 +30,20 @@ set(check
   "^softverbs/programs/device_acc$" "^softverbs/transport/strangers$" "^vm/check$"
   "^ofi/shm/2x2/few$" "^ofi/tcp/4x1/few$"
   "^caf/(fault|stop)/armcirun$")
+# Of the full ones these repeat, under another launcher, in another shape, on another processor or
+# network, what others show, or take minutes. With TEST_PART=0, 1 or 2 a run takes a third of them
+# and all others, as continuous integration does by turns; without it, all.
+set(part0
+  "^package$" "^ofi/udp/" "^(hosts|fault|caf/fault|caf/hosts)/mpich" "^hosts/mpich/"
+  "^softverbs/transport/(late|limits|many)$" "^vm/rdma/(2x1|fault)$" "^rma/[a-z]*/2x2/more$")
+set(part1
+  "^nwchem$" "^aarch64$" "^ofi/tcp/" "^softverbs/programs/(late|without_fast_path)$"
+  "^nodes/(mpich|openmpi)/" "^rma/(softverbs|hosts|fault|model)/mpich" "^vm/rdma/(4x1|transport)$"
+  "^caf/[a-z]*/2x2/more$")
+set(part2
+  "^(ppc64le|riscv64)$" "^ofi/shm/" "^softverbs/transport/(infiniband|on_demand)$"
+  "^softverbs/programs/(2x2|limits|bounded)$" "^ga/(mpich|openmpi/more)$"
+  "^(hosts|fault)/openmpi/fa" "^vm/rdma/(openmpi/2x2|perf|locked)$" "^rma/[a-z]*/[124]x[14]/few$")
 set(quick "^c/[a-z_]*/armcirun/n2/fast$")
 
 # tier_matches(<name> <list of patterns> <result>)
@@ -50,6 +64,13 @@ foreach(name IN LISTS names)
   tier_matches(${name} quick is_quick)
   if(is_full AND NOT is_check)
     list(APPEND labels full)
+    foreach(part part0 part1 part2)
+      tier_matches(${name} ${part} is_part)
+      if(is_part)
+        list(APPEND labels ${part})
+        break()
+      endif()
+    endforeach()
   else()
     list(APPEND labels check)
   endif()
