@@ -66,6 +66,9 @@ func hostFlags(flags *flag.FlagSet, r *launch.Remote) func(given map[string]bool
 		}
 		r.Proxy = []string{self, serveFlag}
 		r.Env = config.Passed(names)
+		if s, err := config.LoadFrom(r.Env); err == nil { // else the ranks say so
+			r.Outage = s.Duration("ARMCI_TIMEOUT")
+		}
 		return 0, parsePorts(*ports, &r.Ports)
 	}
 }

@@ -70,6 +70,10 @@ func dialArmcirun(addr string, timeout time.Duration, secret jobwire.Secret, ran
 	if err != nil {
 		return nil, err
 	}
+	if err := jobwire.SetOutage(conn, timeout); err != nil {
+		conn.Close()
+		return nil, err
+	}
 	j := newArmcirunJob(conn, timeout, secret, rank, size, exit)
 	j.onGone = j.onServerLost
 	go j.listen()

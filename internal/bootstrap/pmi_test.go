@@ -23,7 +23,7 @@ func rendezvous(t *testing.T, oneHost bool, environ ...string) meetingPoint {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := jobserver.NewWithin(2, func(int, int, []int) {}, func(int) {}, listeners)
+	s := jobserver.NewWithin(2, 0, func(int, int, []int) {}, func(int) {}, listeners)
 	t.Cleanup(func() { s.Close() })
 	line := encodeMeetingPoint(s.Secret(), listeners)
 	if len(line) > pmi.MaxValue {

@@ -126,6 +126,9 @@ func (j *pmiJob) join(s *config.Set, oneHost bool) error {
 	timeout := s.Duration("ARMCI_TIMEOUT")
 	conn, err := jobwire.JoinBy(where.connect, timeout, where.secret, jobwire.Hello,
 		j.client.Rank, j.client.Size)
+	if err == nil {
+		err = jobwire.SetOutage(conn, timeout)
+	}
 	if err != nil {
 		return fmt.Errorf("connect to rank 0: %w", err)
 	}
@@ -149,7 +152,8 @@ func (j *pmiJob) serve(s *config.Set, oneHost bool) (string, error) {
 		return "", err
 	}
 	h := &pmiHost{client: j.client}
-	h.server = jobserver.NewWithin(j.client.Size, h.aborted, h.rankLost, listeners)
+	h.server = jobserver.NewWithin(j.client.Size, s.Duration("ARMCI_TIMEOUT"), h.aborted,
+		h.rankLost, listeners)
 	j.host = h
 	return encodeMeetingPoint(h.server.Secret(), listeners), nil
 }

@@ -109,7 +109,7 @@ func open(o Options, c transport.FabricConfig) (transport.Fabric, error) {
 		f.Close()
 		return nil, err
 	}
-	go watchConnections(&f.endpoints, f.Timeout, f.endpoints.done)
+	go watchConnections(&f.endpoints, f.silence(), f.endpoints.done)
 	return f, nil
 }
 
@@ -124,8 +124,27 @@ func (f *fabric) openListenSocket() error {
 		return err
 	}
 	f.listenFD, f.addr = fd, []byte(bound.String())
-	rawsock.Tune(fd, f.Timeout)                            // connections inherit this, too
+	rawsock.Tune(fd, f.silence())                          // connections inherit this, too
 	return rawsock.SetCongestion(fd, f.options.Congestion) // connections inherit it
+}
+
+// silence is how long the other host may not answer before a socket is lost. Where another one may
+// follow, half of the timeout is left for that: a network that is back then is tried at once,
+// while the kernel waits ever longer before it sends again.
+func (f *fabric) silence() time.Duration {
+	if !f.Reconnect {
+		return f.Timeout
+	}
+	return max(f.Timeout/2, min(f.Timeout, time.Second))
+}
+
+// outageBegin is the time since when the other side is out of reach, if its socket is lost now for
+// a cause.
+func (f *fabric) outageBegin(cause error) time.Time {
+	if errors.Is(cause, unix.ETIMEDOUT) {
+		return time.Now().Add(-f.silence())
+	}
+	return time.Now()
 }
 
 // Info returns the constants of the fabric.
@@ -202,7 +221,7 @@ func (d *dialer) attempt(at streamPoint, patience, deadline time.Time) (fd int, 
 	if now := time.Now(); now.Before(d.deadline) && d.deadline.Before(limit) {
 		limit = d.deadline
 	}
-	fd, err = rawsock.Connect(d.addr, d.options.Congestion, d.Timeout, limit)
+	fd, err = rawsock.Connect(d.addr, d.options.Congestion, d.silence(), limit)
 	d.peerStopped = false
 	if err != nil {
 		return -1, 0, err

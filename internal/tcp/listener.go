@@ -88,7 +88,7 @@ func (f *fabric) Listen(accept func(transport.Rank, transport.TargetEndpoint) (t
 		l.Close()
 		return nil, err
 	}
-	go watchConnections(&l.poller, f.Timeout, l.done)
+	go watchConnections(&l.poller, f.silence(), l.done)
 	return l, nil
 }
 

@@ -39,7 +39,7 @@ type streams struct {
 // parking is what a conn has for the time without a socket.
 type parking struct {
 	// Guarded by streams.mu.
-	since  time.Time     // zero: it is not parked
+	since  time.Time     // when the other side was last in reach; zero: it is not parked
 	gone   bool          // nothing listens where its origin's data server was
 	resume chan struct{} // closed when it is parked no longer
 
@@ -126,7 +126,7 @@ func (s *streams) anyParked() bool { return s.parkedNow.Load() > 0 || len(s.resu
 // again. It returns false if the connection is over instead. The thread that serves it calls park.
 func (l *listener) park(c *conn) bool {
 	if !c.out.resumes || !c.parking.socketLost || c.parking.gaveUp || l.closing.Load() ||
-		c.rx.handler.Finished() || errors.Is(c.endCause, unix.ETIMEDOUT) {
+		c.rx.handler.Finished() {
 		return false
 	}
 	c.out.lose(c.endCause)
@@ -136,7 +136,8 @@ func (l *listener) park(c *conn) bool {
 	c.servedByWorker.Store(false)
 	l.streams.mu.Lock()
 	stop := make(chan struct{})
-	c.parking.since, c.parking.gone, c.parking.resume = time.Now(), false, stop
+	c.parking.since = l.fabric.outageBegin(c.endCause)
+	c.parking.gone, c.parking.resume = false, stop
 	l.streams.parked[c] = struct{}{}
 	l.streams.parkedNow.Store(int32(len(l.streams.parked)))
 	l.streams.mu.Unlock()
@@ -159,7 +160,7 @@ func (l *listener) probeOrigin(c *conn, stop <-chan struct{}) {
 		return
 	}
 	for pause := firstProbePause; ; pause = min(2*pause, maxProbePause) {
-		fd, err := rawsock.Connect(at, "", l.fabric.Timeout,
+		fd, err := rawsock.Connect(at, "", l.fabric.silence(),
 			time.Now().Add(redialPatience))
 		switch {
 		case err == nil:

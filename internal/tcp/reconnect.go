@@ -34,7 +34,7 @@ const (
 
 // outage is the time without a socket.
 type outage struct {
-	begin    time.Time
+	begin    time.Time // when the other side was last in reach
 	cause    error
 	received uint64        // bytes of the stream that have come
 	done     chan struct{} // closed when redial has ended
@@ -50,11 +50,11 @@ func (e *endpoint) startOutage(cause error) bool {
 	for err := error(nil); err == nil; { // what the kernel has acknowledged until now
 		_, err = e.receive()
 	}
-	if cause = e.out.lossCause(); cause == nil || errors.Is(cause, unix.ETIMEDOUT) ||
-		e.breakErr() != nil || e.rx.handler.Finished() {
-		return false // the other host was silent for the whole timeout, or said goodbye
+	if cause = e.out.lossCause(); cause == nil || e.breakErr() != nil ||
+		e.rx.handler.Finished() {
+		return false // the other side has said goodbye
 	}
-	o := &outage{begin: time.Now(), cause: cause, received: e.rx.streamed,
+	o := &outage{begin: e.fabric.outageBegin(cause), cause: cause, received: e.rx.streamed,
 		done: make(chan struct{})}
 	e.outage.Store(o)
 	e.fabric.endpoints.removeConn(e.fd)

@@ -5,7 +5,8 @@
 # programs check their results: none may be wrong, hang or end otherwise. FLAVOUR none is armcirun.
 #
 #   BUILD=... SOURCE=... RUN_none="... -n 2" sh reconnect.sh none
-#   RECONNECT_PARTS="reset link refused" chooses, RECONNECT_PROGRAMS="c/model ..." the programs
+#   RECONNECT_PARTS="reset link refused" chooses, RECONNECT_PROGRAMS="c/model ..." the programs,
+#   RECONNECT_OUTAGES="link:1 switch:7" what is down, and for how many seconds
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 . "$here/launch.sh"
@@ -24,7 +25,7 @@ limit=120
 "$here/hosts.sh" down $prefix
 trap '"$here/hosts.sh" down $prefix' EXIT
 trap 'exit 1' HUP INT TERM
-"$here/hosts.sh" up $prefix 2 || exit
+"$here/hosts.sh" up $prefix 3 || exit # three have a switch
 launch_on hosts "$flavour" 2 2
 
 fail() {
@@ -91,16 +92,32 @@ part_reset() {
 	[ $total -gt 0 ] || { case=$flavour; fail "no connection was made again"; }
 }
 
-# The link is down for one to four seconds, in the middle of a program.
+# outage WHAT SECONDS COMMAND...: the command ("ip ... link set X") takes a link down and up again,
+# in the middle of a program.
+outage() {
+	what=$1 seconds=$2
+	shift 2
+	job c/model ROUNDS_DIVISOR=1
+	until grep -q MODEL_SEED "$log" || ! kill -0 $pid 2>/dev/null; do sleep 0.1; done
+	sleep 0.5
+	"$@" down
+	sleep "$seconds"
+	alive=yes
+	kill -0 $pid 2>/dev/null || alive=no
+	"$@" up
+	verdict "$flavour c/model with $what that was down for $seconds s"
+	[ $alive = yes ] || fail "the program had ended before"
+}
+
+# A host's link is down, which its kernel knows, and then the switch, which loses packets without a
+# word.
 part_link() {
 	total=0 sockets=0
-	for seconds in 1 4; do
-		job c/model ROUNDS_DIVISOR=1
-		sleep 1
-		ip -n ${prefix}b link set eth0 down
-		sleep $seconds
-		ip -n ${prefix}b link set eth0 up
-		verdict "$flavour c/model with a link that was down for $seconds s"
+	for one in ${RECONNECT_OUTAGES:-link:1 switch:7}; do
+		case $one in
+		link:*) outage "a link" "${one#*:}" ip -n ${prefix}b link set eth0 ;;
+		switch:*) outage "a switch" "${one#*:}" ip -n ${prefix}sw link set sw ;;
+		esac
 	done
 }
 

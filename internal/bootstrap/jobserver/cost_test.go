@@ -127,7 +127,7 @@ func oneStart(b *testing.B, ranks int) {
 		b.Fatal(err)
 	}
 	open, memory, busy := descriptors(), resident(), processorTime()
-	s := NewWithin(ranks, func(int, int, []int) {}, func(int) {}, []net.Listener{l})
+	s := NewWithin(ranks, 0, func(int, int, []int) {}, func(int) {}, []net.Listener{l})
 	others := exec.Command(os.Args[0], s.Addr(0), s.Secret().String())
 	others.Env = append(os.Environ(), ranksVariable+"="+strconv.Itoa(ranks))
 	others.Stderr = os.Stderr

@@ -25,7 +25,7 @@ func TestProxies(t *testing.T) {
 		t.Fatal(err)
 	}
 	attached := make(chan int, 1)
-	s := NewRemote(2, func(int, int, []int) {}, func(host int, conn net.Conn) {
+	s := NewRemote(2, 0, func(int, int, []int) {}, func(host int, conn net.Conn) {
 		conn.Close()
 		attached <- host
 	}, []net.Listener{l, l})

@@ -12,6 +12,7 @@ import (
 	"net"
 	"strconv"
 	"sync"
+	"time"
 
 	"libarmci/internal/acceptqueue"
 	"libarmci/internal/bootstrap/jobwire"
@@ -25,6 +26,7 @@ const strangers = 256
 type Server struct {
 	size      int
 	secret    jobwire.Secret
+	outage    time.Duration  // how long a rank's or a proxy's host may be out of reach
 	listeners []net.Listener // one, or one for each host; in a rank, one for each way to it
 	onAbort   AbortFunc
 	onAttach  AttachFunc // nil: there are no proxies
@@ -74,20 +76,23 @@ func New(size int, onAbort AbortFunc) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("job server: %w", err)
 	}
-	return serve(newServer(size, onAbort, nil, []net.Listener{listener})), nil
+	return serve(newServer(size, 0, onAbort, nil, []net.Listener{listener})), nil
 }
 
 // NewRemote starts a server for a job on several hosts: host i connects to
-// listeners[i]; several hosts may share one.
-func NewRemote(size int, onAbort AbortFunc, onAttach AttachFunc, listeners []net.Listener) *Server {
-	return serve(newServer(size, onAbort, onAttach, listeners))
+// listeners[i]; several hosts may share one. A host may be out of reach for the time outage.
+func NewRemote(size int, outage time.Duration, onAbort AbortFunc, onAttach AttachFunc,
+	listeners []net.Listener) *Server {
+	return serve(newServer(size, outage, onAbort, onAttach, listeners))
 }
 
 // newServer makes a server that does not accept connections yet.
-func newServer(size int, onAbort AbortFunc, onAttach AttachFunc, listeners []net.Listener) *Server {
+func newServer(size int, outage time.Duration, onAbort AbortFunc, onAttach AttachFunc,
+	listeners []net.Listener) *Server {
 	s := &Server{
 		size:      size,
 		secret:    jobwire.NewSecret(),
+		outage:    outage,
 		listeners: listeners,
 		onAbort:   onAbort,
 		onAttach:  onAttach,

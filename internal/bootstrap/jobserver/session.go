@@ -97,7 +97,7 @@ func (se *session) sendRefusal(err error) {
 // handshake admits the rank, or sends it the reason for refusing it. A proxy sends the number of
 // its host instead, which is stored in host.
 func (se *session) handshake(host *int) bool {
-	if jobwire.Trust(se.conn) != nil {
+	if jobwire.Trust(se.conn) != nil || jobwire.SetOutage(se.conn, se.server.outage) != nil {
 		return false
 	}
 	se.conn.SetReadDeadline(time.Now().Add(helloTimeout))

@@ -56,7 +56,7 @@ func TestRanksJoinAmongStrangers(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			s := NewRemote(ranks, func(int, int, []int) {},
+			s := NewRemote(ranks, 0, func(int, int, []int) {},
 				func(_ int, c net.Conn) { c.Close() }, []net.Listener{l})
 			t.Cleanup(func() { s.Close() })
 			ctx, stop := context.WithCancel(context.Background())

@@ -15,9 +15,9 @@ import (
 // NewWithin starts a server in a rank of the job; the ranks may connect to any of the listeners.
 // onLost is called when the connection of a rank has ended without a bye, from any goroutine; it
 // gets ranks again that leave when the server is closed.
-func NewWithin(size int, onAbort AbortFunc, onLost func(rank int),
+func NewWithin(size int, outage time.Duration, onAbort AbortFunc, onLost func(rank int),
 	listeners []net.Listener) *Server {
-	s := newServer(size, onAbort, nil, listeners)
+	s := newServer(size, outage, onAbort, nil, listeners)
 	s.within, s.onLost = true, onLost
 	return serve(s)
 }

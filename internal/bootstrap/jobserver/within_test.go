@@ -20,7 +20,7 @@ func startWithin(t *testing.T, size int) (*Server, []net.Conn, chan int) {
 		t.Fatal(err)
 	}
 	lost := make(chan int, size)
-	s := NewWithin(size, func(int, int, []int) {}, func(rank int) { lost <- rank },
+	s := NewWithin(size, 0, func(int, int, []int) {}, func(rank int) { lost <- rank },
 		[]net.Listener{l})
 	t.Cleanup(func() { s.Close() })
 	ranks := make([]net.Conn, size)

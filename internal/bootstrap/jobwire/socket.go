@@ -7,6 +7,7 @@
 package jobwire
 
 import (
+	"cmp"
 	"crypto/rand"
 	"net"
 	"strings"
@@ -18,8 +19,8 @@ import (
 	"libarmci/internal/sys"
 )
 
-// silenceTimeout is how long a host may not answer before its connection ends.
-const silenceTimeout = 10 * time.Second
+// defaultOutage is how long another host may be out of reach, unless SetOutage has said otherwise.
+const defaultOutage = 10 * time.Second
 
 // NewAddress makes an unused abstract address. Its first byte, a NUL for the
 // kernel, is written '@'.
@@ -80,17 +81,28 @@ func Trust(conn net.Conn) error {
 	case *net.UnixConn:
 		return sys.SameUser(c)
 	case *net.TCPConn:
-		return setKeepAlive(c)
+		return setKeepAlive(c, defaultOutage)
+	}
+	return nil
+}
+
+// SetOutage sets for how long the other end's host may be out of reach without the connection being
+// lost; 0 is defaultOutage.
+func SetOutage(conn net.Conn, longest time.Duration) error {
+	if c, ok := conn.(*net.TCPConn); ok {
+		return setKeepAlive(c, cmp.Or(longest, defaultOutage))
 	}
 	return nil
 }
 
 // setKeepAlive has the kernel probe an idle peer, and end the connection if it does not answer. The
-// kernel of a stopped process answers.
-func setKeepAlive(conn *net.TCPConn) error {
-	const pause, probes = 2 * time.Second, 3
-	idle := net.KeepAliveConfig{Enable: true, Idle: silenceTimeout - probes*pause,
-		Interval: pause, Count: probes}
+// kernel of a stopped process answers. The time until then is longer than the outage: the last
+// answer was before it, and what was sent is repeated after ever longer pauses.
+func setKeepAlive(conn *net.TCPConn, outage time.Duration) error {
+	pause := min(max(outage/5, time.Second), 2*time.Second)
+	silence := max(outage*7/5, outage+2*pause)
+	idle := net.KeepAliveConfig{Enable: true, Idle: pause, Interval: pause,
+		Count: int(silence / pause)}
 	if err := conn.SetKeepAliveConfig(idle); err != nil {
 		return err
 	}
@@ -101,7 +113,7 @@ func setKeepAlive(conn *net.TCPConn) error {
 	var set error
 	err = raw.Control(func(fd uintptr) {
 		set = unix.SetsockoptInt(int(fd), unix.IPPROTO_TCP, unix.TCP_USER_TIMEOUT,
-			int(silenceTimeout/time.Millisecond))
+			int(silence/time.Millisecond))
 	})
 	if err == nil {
 		err = set

@@ -27,6 +27,8 @@ import (
 const (
 	attachTimeout = 60 * time.Second // from running the agent until the proxy connects
 	writeTime     = 5 * time.Second
+	// how long a host may be out of reach when the job has failed
+	endingOutage = 2 * time.Second
 )
 
 // host is one of the job's hosts.
@@ -61,8 +63,9 @@ type launchMessage struct {
 	Size            int   // of the job
 	Label           bool
 	Bind            string
-	Reader          int  // the rank that standard input is for
-	Debugged        bool // it runs under a debugger
+	Reader          int           // the rank that standard input is for
+	Debugged        bool          // it runs under a debugger
+	Outage          time.Duration // as Remote.Outage
 	Argv, Env       [][]byte
 	Dir             []byte
 	Stdin           bool // what follows on standard input is for a rank here
@@ -89,7 +92,8 @@ func (j *Job) openRemote() error {
 		j.hosts = append(j.hosts, &host{name: r.Hosts[i].Name, index: i, ranks: ranks,
 			left: make(chan struct{}), arrived: make(chan net.Conn, 1)})
 	}
-	j.server = jobserver.NewRemote(j.options.Ranks, j.aborted, j.proxyConnected, listeners)
+	j.server = jobserver.NewRemote(j.options.Ranks, j.options.Remote.Outage, j.aborted,
+		j.proxyConnected, listeners)
 	return nil
 }
 
@@ -189,7 +193,7 @@ func (j *Job) launchMessage(h *host) launchMessage {
 	dir, _ := os.Getwd()
 	return launchMessage{Address: j.server.Addr(h.index), Secret: j.server.Secret().String(),
 		Host: h.index, Hosts: len(j.hosts), Ranks: h.ranks, Size: o.Ranks, Label: o.Label,
-		Bind:   o.Bind,
+		Bind: o.Bind, Outage: o.Remote.Outage,
 		Reader: o.reader(), Debugged: o.Debug != nil, Argv: toBytes(o.Argv),
 		Env: toBytes(slices.Concat(o.Remote.Env, o.Env)), Dir: []byte(dir),
 		Stdin: h.hasRank(o.reader()) && o.Stdin != nil}
@@ -358,6 +362,15 @@ func (j *Job) dismissProxies(failed bool) {
 			conn.Close()
 		default:
 		}
+	}
+}
+
+// setOutage sets for how long the host may be out of reach.
+func (h *host) setOutage(longest time.Duration) {
+	h.writing.Lock()
+	defer h.writing.Unlock()
+	if h.conn != nil {
+		jobwire.SetOutage(h.conn, longest)
 	}
 }
 

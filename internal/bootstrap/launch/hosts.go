@@ -7,6 +7,7 @@ package launch
 
 import (
 	"fmt"
+	"time"
 
 	"libarmci/internal/sys"
 )
@@ -32,6 +33,8 @@ type Remote struct {
 	Interface string
 	Ports     sys.Ports // to listen on; zero: any
 	Env       []string  // NAME=value for the ranks, besides what their login has
+	// for how long a host may be out of reach before its ranks are lost; 0: 10 s
+	Outage time.Duration
 }
 
 // slotsOf is how many ranks a host has room for.

@@ -74,7 +74,7 @@ func (s *proxy) connectToLauncher(stdin *os.File) (err error) {
 		m.Hosts); err != nil {
 		return fmt.Errorf("connect to armcirun: %w", err)
 	}
-	return nil
+	return jobwire.SetOutage(s.conn, m.Outage)
 }
 
 // readLine reads no byte beyond the line: these are for the rank that reads it.
@@ -160,7 +160,9 @@ func (s *proxy) startAll() error {
 	s.writeFrame(jobwire.Started, jobwire.PackNumbers(pids...))
 	for _, c := range s.children {
 		s.waiting.Go(func() {
-			c.wait()
+			if c.wait(); c.status != 0 {
+				jobwire.SetOutage(s.conn, endingOutage)
+			}
 			s.writeFrame(jobwire.Ended, jobwire.PackNumbers(c.rank, int(c.status)))
 		})
 	}

@@ -130,7 +130,14 @@ func (j *Job) failure(e event) *failure {
 	return e.ended.exitFailure()
 }
 
+// enterStage begins a stage, which lasts for d at most. From the first one on a host that is out of
+// reach is not waited for.
 func (j *Job) enterStage(s stage, d time.Duration) {
+	if j.stage == working {
+		for _, h := range j.hosts {
+			h.setOutage(endingOutage)
+		}
+	}
 	j.stage = s
 	j.timer.Reset(d)
 }
