@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # nth.sh - what happens when the system refuses: in a job of two pretended nodes the first, second,
 # third ... call of a kind fails in each thread of rank 0 (strace injects the error), until two runs
-# have no such call. Each run ends within 20 s, by itself: the program has passed, or a line says
-# what failed. No rank is killed by a fault in the library, and nothing is left.
+# have no such call. Those of the software verbs device (ibv_reg_mr) are refused by the device, the
+# Nth of the process; a job runs over it with ARMCI_TRANSPORT=rdma. Each run ends within 20 s, by
+# itself: the program has passed, or a line says what failed. No rank is killed by a fault in the
+# library, and nothing is left.
 #
 #   BUILD=... sh nth.sh [CALL:ERROR:FIRST:LAST]...
 #
@@ -13,9 +15,14 @@
 set -u
 dir=${WORK:-$BUILD/tests/fault/nth}
 mkdir -p "$dir" || exit 1
-command -v strace >/dev/null 2>&1 || { echo "skip: no strace"; exit 77; }
-strace -f -qq -o /dev/null -e inject=getppid:error=EPERM true 2>/dev/null ||
-	{ echo "skip: strace can inject nothing here"; exit 77; }
+case "$*" in
+ibv_*) ;;
+*)
+	command -v strace >/dev/null 2>&1 || { echo "skip: no strace"; exit 77; }
+	strace -f -qq -o /dev/null -e inject=getppid:error=EPERM true 2>/dev/null ||
+		{ echo "skip: strace can inject nothing here"; exit 77; }
+	;;
+esac
 program=$BUILD/tests/c/none/${NTH_PROGRAM:-notify}
 [ -x "$program" ] || { echo "skip: no $program"; exit 77; }
 failures=0
@@ -23,6 +30,7 @@ failures=0
 cat >"$dir/rank" <<'END'
 #!/bin/sh
 [ "$ARMCI_JOB_RANK" = 0 ] || exec "$@"
+case $NTH_CALL in ibv_*) SOFTVERBS_REFUSE=${NTH_CALL#ibv_}:$NTH_WHEN exec "$@" ;; esac
 exec strace -f -qq -o "$NTH_DIR/trace" -e trace="$NTH_CALL" \
 	-e inject="$NTH_CALL:error=$NTH_ERROR:when=$NTH_WHEN" "$@"
 END
@@ -39,7 +47,8 @@ fails() {
 	status=0
 	timeout 20 "$BUILD/bin/armcirun" -n 2 -nodes 2 "$dir/rank" "$program" \
 		>"$dir/log" 2>&1 || status=$?
-	grep -q INJECTED "$dir/trace" 2>/dev/null || return 1
+	grep -q INJECTED "$dir/trace" 2>/dev/null ||
+		grep -q 'of ibv_.* is refused' "$dir/log" || return 1
 	runs=$((runs + 1))
 	why=
 	case $status in

@@ -13,7 +13,7 @@
 struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
 {
 	struct context *c = context_of(context);
-	struct channel *ch = calloc(1, sizeof *ch);
+	struct channel *ch = refused("create_comp_channel") ? NULL : calloc(1, sizeof *ch);
 	struct stat st;
 	int fds[2];
 	if (!ch || pipe2(fds, O_CLOEXEC) != 0) {

@@ -138,6 +138,8 @@ int arm_queue(struct ibv_cq *cq, int solicited_only)
 {
 	struct completions *s = ((struct queue *)cq)->shared;
 	uint32_t was = 0;
+	if (refused("req_notify_cq"))
+		return ENOMEM;
 	if (!solicited_only)
 		atomic_store(&s->armed, ARMED_ALL);
 	else
@@ -173,6 +175,8 @@ struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *user,
 	struct ibv_comp_channel *channel, int vector)
 {
 	struct context *c = context_of(context);
+	if (refused("create_cq"))
+		return NULL;
 	if (cqe < 1 || cqe > settings.max_completions || vector != 0) {
 		errno = EINVAL;
 		return NULL;

@@ -212,8 +212,10 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	const struct device *d = (struct device *)device;
 	int fds[2];
 	settings_read();
-	if (!c)
+	if (!c || refused("open_device")) {
+		free(c);
 		return NULL;
+	}
 	if (settings.say_open)
 		fprintf(stderr, "softverbs: process %d opens %s\n", (int)getpid(), device->name);
 	fill(c, device);

@@ -59,6 +59,8 @@ static void release(struct queue_pair *q)
 struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *a)
 {
 	struct context *c = context_of(pd->context);
+	if (refused("create_qp"))
+		return NULL;
 	struct queue_pair *q = fits(a) ? calloc(1, sizeof *q) : NULL;
 	uint32_t receives;
 	if (!q || c->segment->vanished) {
@@ -213,6 +215,8 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask)
 	struct queue_pair *q = (struct queue_pair *)qp;
 	struct context *c = context_of(qp->context);
 	bool datagrams = q->shared->datagrams;
+	if (refused("modify_qp"))
+		return ENOMEM;
 	pthread_mutex_lock(&q->lock);
 	shared_lock(&q->shared->lock);
 	int from = atomic_load(&q->shared->state),

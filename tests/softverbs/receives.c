@@ -108,6 +108,10 @@ static int post(struct segment *s, struct receives *r, struct ibv_recv_wr *w,
 int post_srq_receive(struct ibv_srq *srq, struct ibv_recv_wr *w, struct ibv_recv_wr **bad)
 {
 	struct ibv_recv_wr *failed;
+	if (refused("post_srq_recv")) {
+		*(bad ? bad : &failed) = w;
+		return ENOMEM;
+	}
 	return post(context_of(srq->context)->segment, ((struct shared_receives *)srq)->shared, w,
 		bad ? bad : &failed);
 }
@@ -149,6 +153,8 @@ void receives_flush(struct context *c, struct queue_pair *q)
 struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *a)
 {
 	struct context *c = context_of(pd->context);
+	if (refused("create_srq"))
+		return NULL;
 	if (a->attr.max_wr < 1 || a->attr.max_wr > (uint32_t)settings.max_receives ||
 		a->attr.max_sge > (uint32_t)settings.max_pieces) {
 		errno = EINVAL;

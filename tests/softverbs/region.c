@@ -21,7 +21,7 @@ static _Atomic uint64_t pinned;
 
 struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 {
-	struct domain *d = calloc(1, sizeof *d);
+	struct domain *d = refused("alloc_pd") ? NULL : calloc(1, sizeof *d);
 	if (!d)
 		return NULL;
 	d->pd.context = context;
@@ -104,6 +104,8 @@ static struct ibv_mr *enter(struct ibv_pd *pd, void *addr, size_t length, unsign
 static struct ibv_mr *reg_mr(struct ibv_pd *pd, void *addr, size_t length, unsigned access)
 {
 	bool write = access & IBV_ACCESS_LOCAL_WRITE, on_demand = access & IBV_ACCESS_ON_DEMAND;
+	if (refused("reg_mr"))
+		return NULL;
 	if (length == 0 ||
 		(!write && (access & (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_ATOMIC))) ||
 		(on_demand && !settings.on_demand)) {

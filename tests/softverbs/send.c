@@ -300,6 +300,10 @@ int post_send(struct ibv_qp *qp, struct ibv_send_wr *w, struct ibv_send_wr **bad
 {
 	struct queue_pair *q = (struct queue_pair *)qp;
 	int err = 0;
+	if (refused("post_send")) {
+		*bad = w;
+		return ENOMEM;
+	}
 	pthread_mutex_lock(&q->lock);
 	if (atomic_load_explicit(&q->waits, memory_order_relaxed))
 		send_progress(context(q), q, false, NULL);

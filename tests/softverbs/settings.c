@@ -37,6 +37,7 @@ static int atomics(void)
 void settings_read(void)
 {
 	enum { MANY = 1 << 30 };
+	refuse_read();
 	settings = (struct settings){
 		.on_demand = number("ODP", 0, 1),
 		.reorder = number("REORDER", 0, 1),

@@ -22,6 +22,10 @@ struct settings {
 extern struct settings settings;
 void settings_read(void);
 
+// Whether this call of ibv_CALL fails, with errno ENOMEM: refuse.c.
+void refuse_read(void);
+bool refused(const char *call);
+
 struct device {
 	struct ibv_device device;
 	struct device *next;
