@@ -155,7 +155,7 @@ func (f *fabric) Info() transport.FabricInfo {
 }
 
 // Dial connects to the data server of a rank. It connects again while connections are closed before
-// they have proved themselves. The server's kernel must accept one within the timeout; the server
+// they have proved themselves, and while the network is down. The server's kernel must accept one within the timeout; the server
 // may be stopped for longer, up to dialLimit.
 func (f *fabric) Dial(to transport.Rank, addr []byte,
 	r transport.Receiver) (transport.OriginEndpoint, error) {
@@ -169,6 +169,12 @@ func (f *fabric) Dial(to transport.Rank, addr []byte,
 		func(patience time.Time) error {
 			fd, received, err := d.attempt(point, patience,
 				time.Now().Add(f.dialLimit()))
+			for f.Reconnect && ofThisMoment(err) && !d.deadlinePassed() {
+				time.Sleep(maxRedialPause)
+				fd, received, err = d.attempt(point,
+					time.Now().Add(redialPatience),
+					time.Now().Add(f.dialLimit()))
+			}
 			if err == nil {
 				d.endpoint, err = f.newEndpoint(fd, &d, point.id, r)
 			}

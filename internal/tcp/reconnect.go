@@ -108,14 +108,18 @@ func (e *endpoint) goOn(o *outage, fd int, received uint64) error {
 }
 
 // mayPass tells whether connecting may succeed later.
-func mayPass(err error) bool {
+func mayPass(err error) bool { return ofThisMoment(err) || acceptqueue.MayBeDropped(err) }
+
+// ofThisMoment tells whether connecting has failed by the state of the network or of this host, and
+// not by the other process.
+func ofThisMoment(err error) bool {
 	for _, possible := range []error{unix.EHOSTUNREACH, unix.ENETUNREACH, unix.ENETDOWN,
 		unix.EHOSTDOWN, unix.ECONNABORTED, unix.ENOBUFS, unix.EMFILE, unix.ENFILE} {
 		if errors.Is(err, possible) {
 			return true
 		}
 	}
-	return acceptqueue.MayBeDropped(err)
+	return false
 }
 
 // lossError returns why the connection is over, after the last attempt to connect.

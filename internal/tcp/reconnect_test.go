@@ -8,6 +8,8 @@ import (
 	"bytes"
 	"errors"
 	"math/rand/v2"
+	"os/exec"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -194,6 +196,36 @@ func TestStreamsOfOthers(t *testing.T) {
 	if c.endpoint.out.lossCause() != nil {
 		t.Error("the true one has lost its socket")
 	}
+}
+
+// The first connection waits, as later ones do, until the network is up.
+func TestDialWhileTheNetworkIsDown(t *testing.T) {
+	runtime.LockOSThread() // never unlocked: the thread ends with its namespace
+	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+		t.Skipf("skip: no network namespace of one's own: %v", err)
+	}
+	if err := exec.Command("ip", "link", "set", "lo", "up").Run(); err != nil {
+		t.Skipf("skip: ip link set lo up: %v", err)
+	}
+	s := newServer(t, reconnecting)
+	c := newClient(t, 2, reconnecting)
+	outage := exec.Command("sh", "-c", "ip addr flush dev lo && echo && sleep 0.4 && "+
+		"ip addr add 127.0.0.1/8 dev lo") // meanwhile there is no route
+	begun, err := outage.StdoutPipe()
+	if err == nil {
+		err = outage.Start()
+	}
+	if err == nil {
+		_, err = begun.Read(make([]byte, 1))
+	}
+	if err == nil {
+		err = c.connect(s.fabric.Info().Addr, 0)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	outage.Wait()
+	c.echo(t, 3, 100)
 }
 
 // Bytes that were acknowledged and did not arrive end the connection: nothing is made up.
