@@ -155,8 +155,8 @@ func (f *fabric) Info() transport.FabricInfo {
 }
 
 // Dial connects to the data server of a rank. It connects again while connections are closed before
-// they have proved themselves, and while the network is down. The server's kernel must accept one within the timeout; the server
-// may be stopped for longer, up to dialLimit.
+// they have proved themselves, and while the network is down. The server's kernel must accept one
+// within the timeout; the server may be stopped for longer, up to dialLimit.
 func (f *fabric) Dial(to transport.Rank, addr []byte,
 	r transport.Receiver) (transport.OriginEndpoint, error) {
 	at, err := netip.ParseAddrPort(string(addr))
@@ -167,14 +167,7 @@ func (f *fabric) Dial(to transport.Rank, addr []byte,
 	point := streamPoint{id: transport.NewNonce()} // one for all attempts
 	err = acceptqueue.Redial(f.dialLimit(), d.deadlinePassed,
 		func(patience time.Time) error {
-			fd, received, err := d.attempt(point, patience,
-				time.Now().Add(f.dialLimit()))
-			for f.Reconnect && ofThisMoment(err) && !d.deadlinePassed() {
-				time.Sleep(maxRedialPause)
-				fd, received, err = d.attempt(point,
-					time.Now().Add(redialPatience),
-					time.Now().Add(f.dialLimit()))
-			}
+			fd, received, err := d.attemptWhenUp(point, patience)
 			if err == nil {
 				d.endpoint, err = f.newEndpoint(fd, &d, point.id, r)
 			}

@@ -90,6 +90,20 @@ func (e *endpoint) redial(o *outage) {
 	e.fabric.endpoints.Interrupt()
 }
 
+// attemptWhenUp is attempt for a first connection: again while the network is down, if later ones
+// may wait for it.
+func (d *dialer) attemptWhenUp(at streamPoint, patience time.Time) (fd int, received uint64,
+	err error) {
+	for {
+		fd, received, err = d.attempt(at, patience, time.Now().Add(d.dialLimit()))
+		if !d.Reconnect || !ofThisMoment(err) || d.deadlinePassed() {
+			return fd, received, err
+		}
+		time.Sleep(maxRedialPause)
+		patience = time.Now().Add(redialPatience)
+	}
+}
+
 // goOn makes a socket that of the connection. The server has received so many bytes of the stream.
 func (e *endpoint) goOn(o *outage, fd int, received uint64) error {
 	if err := e.replaceBy(fd); err != nil {
