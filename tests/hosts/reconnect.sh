@@ -50,6 +50,7 @@ job() {
 	case $1 in rma/*) preload=$BUILD/bin/armci-mpirma ;; esac
 	log=$dir/$(echo "$1" | tr / .).log
 	: >"$dir/resets"
+	: >"$log"
 	# shellcheck disable=SC2086 # words
 	sh "$SOURCE/tests/limited.sh" $limit $launch env ARMCI_TCP_PORTS=$ports ${2-} $preload \
 		"$BUILD/tests/${1%/*}/$flavour/${1#*/}" >"$log" 2>&1 &
