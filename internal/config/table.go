@@ -115,8 +115,9 @@ var table = []Row{
 			"ends.",
 		When: "hosts or their network may pause for longer without being lost"},
 	{Name: "ARMCI_RECONNECT", Kind: KindBool, Class: ClassExpert, Default: "y",
-		Doc: "A TCP connection that is lost while both processes live is made again " +
-			"within ARMCI_TIMEOUT, and the job goes on. n: its loss ends the job.",
+		Doc: "A connection over TCP or RDMA that is lost while both processes live is " +
+			"made again within ARMCI_TIMEOUT, and the job goes on. n: its loss ends " +
+			"the job.",
 		When: "a job is to end at the first fault of the network, or machines in " +
 			"between end TCP connections themselves"},
 	{Name: "ARMCI_POLL", Kind: KindDuration, Most: "1m", Default: "auto",

@@ -141,7 +141,7 @@ func (d *device) Limits() *qp.Limits { return &d.limits }
 func (d *device) EventFD() int { return -1 }
 
 // Event returns no event.
-func (d *device) Event() (text string, fatal, some bool) { return "", false, false }
+func (d *device) Event() (e qp.Event, some bool) { return e, false }
 
 // DeviceError makes an error that blames this host.
 func (d *device) DeviceError(text string) error {

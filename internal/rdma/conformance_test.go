@@ -71,7 +71,8 @@ func openJob(t testing.TB, change func(*settings), ranks ...int) *job {
 		s := settings{rdma: testOptions(), Options: internode.Options{OpenInfo: info,
 			Poll: 20 * time.Microsecond, Settings: transport.Settings{
 				Timeout: 10 * time.Second, Eager: 8 << 10, Buffer: 4 << 20,
-				Looks: func() int { return 100 }}}}
+				Reconnect: true,
+				Looks:     func() int { return 100 }}}}
 		if change != nil {
 			change(&s)
 		}

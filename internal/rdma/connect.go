@@ -29,11 +29,12 @@ const (
 )
 
 // A datagram is its kind, a nonce (of the request, also in its reply), and a sealed hello. Where a
-// connection ends, the hello carries a disconnectNotice.
+// connection ends, the hello carries a disconnectNotice; where it goes on, a resumeNotice.
 const (
 	connectRequest = 1
 	connectReply   = 2
 	disconnecting  = 3
+	goingOn        = 4
 	helloOffset    = 1 + transport.NonceBytes
 )
 
@@ -184,6 +185,8 @@ func (m *connManager) dispatchDatagram(b []byte) {
 		}
 	case disconnecting:
 		m.fabric.handleNotice(sealed)
+	case goingOn:
+		m.fabric.handleResumeNotice(sealed)
 	case connectRequest:
 		a, to, err := m.fabric.answerConnect(sealed)
 		if err == nil && a != nil {

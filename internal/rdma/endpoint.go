@@ -22,7 +22,7 @@ type endpoint struct {
 	fabric       *Fabric
 	queue        *queue
 	pair         qp.Pair
-	peerManager  qp.Address // of the peer's connection manager, for notices
+	peer         peerEnd
 	receiver     transport.Receiver
 	handlers     endpointHandlers
 	limits       endpointLimits
@@ -33,8 +33,14 @@ type endpoint struct {
 	lossReason   atomic.Pointer[error] // why the connection has ended; nil while it works
 	// pairFailed: the queue pair cannot send a disconnect message, or the peer takes none.
 	pairFailed atomic.Bool
-	peerPair   atomic.Uint32 // number of the peer's queue pair; 0 until it is connected
-	destroyBy  time.Time     // in state releasing; poller only
+	destroyBy  time.Time // in state releasing; poller only
+	resume     resumption
+}
+
+// peerEnd is where the other end of a connection is.
+type peerEnd struct {
+	manager qp.Address    // of the process's connection manager, for notices
+	pair    atomic.Uint32 // number of the queue pair; 0 until it is connected
 }
 
 // endpointHandlers are what an origin and a target do with events. Poller only.
@@ -85,9 +91,13 @@ const minRequests = writeChainLength
 // requests that C posts.
 func (e *endpoint) openPair(f *Fabric, q *queue, requests, pieces, inline, more int) (err error) {
 	e.fabric, e.queue = f, q
+	spare := 1 // for the disconnect message
+	if q.keepsRequests() {
+		spare++ // to go on after a failure
+	}
 	e.limits.pieces = max(1, min(pieces, f.device.Limits().MaxSGE))
 	least := min(requests, minRequests)
-	requests = min(requests, f.device.Limits().MaxWR-more-1, q.maxRequests)
+	requests = min(requests, f.device.Limits().MaxWR-more-spare, q.maxRequests)
 	if requests < least {
 		return fmt.Errorf("device %s allows %d work requests in a queue pair, too few",
 			f.device.Name(), f.device.Limits().MaxWR)
@@ -95,7 +105,10 @@ func (e *endpoint) openPair(f *Fabric, q *queue, requests, pieces, inline, more 
 	e.freeRequests.Store(int32(requests))
 	e.limits.chain = requests
 	e.inflight.chains = make([]postedChain, requests+1) // and the disconnect message
-	e.pair, err = q.cq.NewPair(requests+1+more, e.limits.pieces, inline)
+	e.pair, err = q.cq.NewPair(requests+spare+more, e.limits.pieces, inline)
+	if p, ok := e.pair.(qp.Resumer); ok && p.Keeps() {
+		e.resume.pair = p
+	}
 	return err
 }
 

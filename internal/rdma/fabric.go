@@ -7,8 +7,8 @@
 //
 // Reading order: fabric.go (what a process has), connect.go (how two processes connect), queue.go
 // and poll.go (completions), endpoint.go and ring.go (what is in flight), origin.go and target.go
-// (the two kinds of endpoints), direct.go (transfers by the device), loss.go (how a connection
-// ends).
+// (the two kinds of endpoints), direct.go (transfers by the device), resume.go (how a connection
+// goes on after a failure), loss.go (how it ends).
 //
 // This file: the fabric of a process, how it is opened and closed, and its fast path; and what the
 // progress thread waits for: completions on the origins' queue if Attend has asked for that,
@@ -58,6 +58,7 @@ type Fabric struct {
 	bufferSize        int // bytes of a buffer, and so of a message to this process
 	progress          progressState
 	listen            listenState
+	resumes           resumeState
 }
 
 // progressState is what Wait and the threads that end it share.
@@ -65,6 +66,7 @@ type progressState struct {
 	wakeup        sys.EventFD // ends Wait
 	waiting       atomic.Bool // a thread is in Wait
 	attendOrigins atomic.Bool // Wait has to poll for completions of the origins' queue
+	portDownAt    time.Time   // zero while the device's port has its link; of Wait's thread
 }
 
 // listenState is what accepting origins needs.
@@ -202,6 +204,7 @@ func (f *Fabric) Close() error {
 	for _, q := range f.queues {
 		q.closeEndpoints()
 	}
+	f.resumes.outages.Wait()
 	if f.connManager != nil {
 		f.connManager.stopThread()
 	}
@@ -329,6 +332,7 @@ func (f *Fabric) Wait(limit time.Duration, ready []transport.Source) []transport
 	unix.Ppoll(fds[:], until, nil)
 	if fds[0].Revents != 0 {
 		f.progress.wakeup.Drain()
+		f.findBroken()
 	}
 	if fds[1].Revents != 0 {
 		f.handleDeviceEvents()
@@ -367,17 +371,3 @@ func (f *Fabric) Abandon() {
 
 // Wake ends Wait. Any thread may call it.
 func (f *Fabric) Wake() { f.progress.wakeup.Signal() }
-
-// handleDeviceEvents logs asynchronous events of the device, and reports a fatal one.
-func (f *Fabric) handleDeviceEvents() {
-	for {
-		text, fatal, some := f.device.Event()
-		if !some {
-			return
-		}
-		log.Infof("%s: %s", f.device.Name(), text)
-		if fatal && f.cfg.Fatal != nil {
-			f.cfg.Fatal(f.device.DeviceError(text))
-		}
-	}
-}

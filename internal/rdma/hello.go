@@ -120,7 +120,8 @@ func (f *Fabric) acceptConnection(hello *transport.Hello,
 	if err != nil {
 		return nil, err
 	}
-	t.limits.message, t.peerManager = min(f.bufferSize, int(hello.Frame)), peerData.Back
+	t.resume.to, t.resume.connection = noRank, hello.Nonce
+	t.limits.message, t.peer.manager = min(f.bufferSize, int(hello.Frame)), peerData.Back
 	ownData := privateData{Link: t.pair.Link(), Places: f.openForcedProtocols(peerData)}
 	t.eagerRing = f.listen.eagerRing
 	if err = t.pair.Connect(&peerData.Link, f.cfg.Timeout); err == nil {
@@ -130,7 +131,7 @@ func (f *Fabric) acceptConnection(hello *transport.Hello,
 		t.pair.Close()
 		return nil, err
 	}
-	t.peerPair.Store(t.pair.Peer())
+	t.peer.pair.Store(t.pair.Peer())
 	f.serverQueue.registerEndpoint(&t.endpoint)
 	t.send.mu.Lock()
 	t.registered = true

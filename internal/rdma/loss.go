@@ -20,6 +20,7 @@ import (
 var (
 	errBroken     = errors.New("the connection was broken off")
 	errClosed     = errors.New("the connection was closed")
+	errPeerHalted = errors.New("the other side could not reach this one")
 	errPeerClosed = io.EOF // the peer has closed or broken it
 )
 
@@ -110,7 +111,7 @@ func (e *endpoint) sendDisconnect(peerClosed bool) {
 	e.inflight.setClosed(true)
 	if !peerClosed {
 		n := disconnectNotice{e.pair.Peer(), e.pair.Number(), e.pairFailed.Load()}
-		e.fabric.connManager.announceDisconnect(&n, &e.peerManager)
+		e.fabric.connManager.announceDisconnect(&n, &e.peer.manager)
 	}
 }
 
@@ -156,6 +157,7 @@ func (q *queue) destroyReleased() {
 // in flight. Poller only.
 func (e *endpoint) destroyPair() {
 	e.queue.unregisterEndpoint(e)
+	e.resume.end()
 	handle, number := e.pair.Handle(), e.pair.Number()
 	e.queue.fast.DropPair(handle)
 	err := e.pair.Close()

@@ -89,7 +89,7 @@ func (f *Fabric) handleNotice(sealed []byte) {
 	for _, q := range f.queues {
 		e := q.endpointOf(n.Pair)
 		switch {
-		case e == nil || e.peerPair.Load() != n.From: // destroyed, or not connected yet
+		case e == nil || e.peer.pair.Load() != n.From: // destroyed, or not connected yet
 		case n.NoDisconnect:
 			e.markLost(errPeerClosed)
 		case e.state.CompareAndSwap(int32(connected), int32(peerLeaving)):

@@ -38,6 +38,7 @@ func (f *Fabric) Dial(to transport.Rank, addr []byte,
 	}
 	copy(at[:], addr)
 	o := &origin{inlineBuffer: make([]byte, inlineBytes)}
+	o.resume.to = to
 	requests := originLength(len(f.cfg.Nodes))
 	if err := o.openPair(f, f.originQueue, requests, maxPieces, inlineBytes,
 		f.fastEntries()); err != nil {
@@ -67,6 +68,7 @@ func (o *origin) exchangeHello(to transport.Rank, at *qp.Address) error {
 		f.cfg.DeviceAcc, f.connManager.address
 	hello := transport.Hello{From: f.cfg.Me, To: to, Frame: uint32(f.bufferSize),
 		Nonce: transport.NewNonce(), Extra: encode(&ownData)}
+	o.resume.connection = hello.Nonce
 	reply, err := f.connManager.requestConnect(&hello, at, f.cfg.Timeout)
 	if err == nil && (reply.From != to || reply.Frame < minMessageBytes) {
 		err = fmt.Errorf("the server there is of rank %d, and takes messages of %d bytes",
@@ -79,9 +81,9 @@ func (o *origin) exchangeHello(to transport.Rank, at *qp.Address) error {
 		err = o.pair.Connect(&peerData.Link, f.cfg.Timeout)
 	}
 	if err == nil {
-		o.peerPair.Store(o.pair.Peer())
+		o.peer.pair.Store(o.pair.Peer())
 	}
-	o.limits.message, o.peerManager = min(f.bufferSize, int(reply.Frame)), *at
+	o.limits.message, o.peer.manager = min(f.bufferSize, int(reply.Frame)), *at
 	o.eagerSlots, o.accLocks = lab.NewSlots(&peerData.Places, int(reply.Frame)),
 		lab.NewLocks(&peerData.Places, f.cfg.Me)
 	return err

@@ -80,7 +80,7 @@ func (g *ownedMemory) DeviceLocks() (uintptr, int) { return 0, 0 }
 // singleRankOptions are the settings of one of two nodes of one rank.
 func singleRankOptions(rank int, g *ownedMemory) internode.Options {
 	o := internode.Options{Poll: 20 * time.Microsecond,
-		Settings: transport.Settings{Timeout: peerTimeout, Eager: 8 << 10,
+		Settings: transport.Settings{Timeout: peerTimeout, Reconnect: true, Eager: 8 << 10,
 			Buffer: 4 << 20, Looks: func() int { return 100 }}}
 	o.OpenInfo = transport.OpenInfo{Me: transport.Rank(rank),
 		Nodes: [][]transport.Rank{{0}, {1}}, MyNode: rank,

@@ -103,6 +103,10 @@ func (f *Fabric) openQueue(receives, sends, extra int) (*queue, error) {
 		policy: pollPolicy{pollsBeforeYield: 1, maxSleep: -1}}
 	q.endpoints.byPair = map[uint32]*endpoint{}
 	q.requestsLeft.Store(int32(requests))
+	if q.keepsRequests() {
+		server := f.originQueue != nil
+		cq.(qp.ResumingQueue).KeepRequests(int(f.progress.wakeup), server)
+	}
 	q.receiveBuffers, err = pin.NewPool(f.bufferRegistrar, receives, f.bufferSize)
 	if err == nil {
 		q.sendBuffers, err = pin.NewPool(f.bufferRegistrar, sends, f.bufferSize)

@@ -83,7 +83,7 @@ type fabric struct {
 	kept        keptTotal
 	endpoints   poller[*endpoint]
 	alarm       sys.Alarm
-	reconnects  reconnects
+	reconnects  transport.Reconnects
 }
 
 // maxDeferredBody is the longest body that is copied so that it may travel together with the next

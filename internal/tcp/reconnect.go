@@ -13,14 +13,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"libarmci/internal/acceptqueue"
 	"libarmci/internal/log"
-	"libarmci/internal/transport"
 )
 
 const (
@@ -117,7 +115,7 @@ func (e *endpoint) goOn(o *outage, fd int, received uint64) error {
 	if e.breakErr() != nil { // perhaps while the old socket was the descriptor's
 		e.socket.Break()
 	}
-	e.fabric.reconnects.note(o, e.target, e.fabric.HostName(e.target), took)
+	e.fabric.reconnects.Note(e.target, e.fabric.HostName(e.target), o.reason(), took)
 	return e.fabric.endpoints.addConn(e.fd, e, epollInput)
 }
 
@@ -159,41 +157,4 @@ func (e *endpoint) awaitRedial() {
 	if o := e.outage.Load(); o != nil {
 		<-o.done
 	}
-}
-
-// reconnects is how often the connections to each rank were made again.
-type reconnects struct {
-	mu sync.Mutex // guards of
-	of map[transport.Rank]reconnectCount
-}
-
-// reconnectCount is that of one rank.
-type reconnectCount struct {
-	count  int
-	saidAt time.Time // when a line has last said so
-}
-
-// reconnectPeriod is the time in which one line for each rank says that its connection was made
-// again.
-const reconnectPeriod = 10 * time.Second
-
-// note counts a connection that was made again after some time, and says so.
-func (r *reconnects) note(o *outage, to transport.Rank, host string, took time.Duration) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	n := r.of[to]
-	n.count++
-	if n.count == 1 || time.Since(n.saidAt) > reconnectPeriod {
-		so := ""
-		if n.count > 1 {
-			so = fmt.Sprintf(" (%d times so far)", n.count)
-		}
-		log.Warnf("connection to rank %d (host %s) was lost (%v) and made again after "+
-			"%v%s", to, host, o.reason(), took.Round(100*time.Microsecond), so)
-		n.saidAt = time.Now()
-	}
-	if r.of == nil {
-		r.of = map[transport.Rank]reconnectCount{}
-	}
-	r.of[to] = n
 }

@@ -283,8 +283,9 @@ part_device() {
 	while read -r way setting value pattern; do
 		case="$flavour $way $setting=$value"
 		export "SOFTVERBS_$setting=$value"
+		[ $setting != BREAK_AFTER ] || export ARMCI_RECONNECT=n # else the job goes on
 		start "$dir/victim" "$dir/pids" $way 0
-		unset "SOFTVERBS_$setting"
+		unset "SOFTVERBS_$setting" ARMCI_RECONNECT
 		began=$(now)
 		finish 30
 		clean

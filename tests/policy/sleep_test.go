@@ -32,6 +32,7 @@ var sleepingLoops = map[string]string{
 	"internal/ofi/progress.go":          "the provider is called periodically",
 	"internal/rdma/lab/accumulate.go":   "a lock in memory of another node",
 	"internal/rdma/lab/ring.go":         "a count in memory of another node",
+	"internal/rdma/resume.go":           "a poller takes completions",
 	"internal/shm/reporter_shared.go":   "another process begins to listen",
 	"internal/tcp/conn.go":              "the kernel's and other threads' sends",
 	"internal/tcp/endpoint.go":          "acknowledgements in the kernel",

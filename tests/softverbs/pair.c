@@ -170,8 +170,6 @@ static int required(int to, bool datagrams)
 	}
 }
 
-#define PACKET 0xffffff // packet numbers have 24 bits
-
 static void set(struct queue_pair *q, const struct ibv_qp_attr *a, int mask)
 {
 	struct pair *s = q->shared;
@@ -189,7 +187,7 @@ static void set(struct queue_pair *q, const struct ibv_qp_attr *a, int mask)
 	if (mask & IBV_QP_DEST_QPN)
 		own->dest_qp_num = s->peer = a->dest_qp_num;
 	if (mask & IBV_QP_RQ_PSN)
-		own->rq_psn = s->first_packet = a->rq_psn & PACKET;
+		own->rq_psn = s->first_packet = s->expected = a->rq_psn & PACKET;
 	if (mask & IBV_QP_MIN_RNR_TIMER)
 		own->min_rnr_timer = (uint8_t)(s->rnr_timer = a->min_rnr_timer);
 	if (mask & IBV_QP_SQ_PSN)
@@ -253,6 +251,7 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int mask, struct ibv_
 	pthread_mutex_lock(&q->lock);
 	*a = q->attr;
 	a->qp_state = a->cur_qp_state = (enum ibv_qp_state)atomic_load(&q->shared->state);
+	a->rq_psn = q->shared->expected;
 	a->cap = q->cap;
 	*init = (struct ibv_qp_init_attr){.qp_context = qp->qp_context,
 		.send_cq = qp->send_cq,

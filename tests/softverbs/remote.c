@@ -142,6 +142,13 @@ static int atomic(struct queue_pair *q, const struct pair *t, const struct reque
 	return status;
 }
 
+// The packets that a request takes: one for each MTU of its data, or of its answer.
+static uint32_t packets(const struct queue_pair *q, size_t bytes)
+{
+	size_t mtu = (size_t)128 << q->attr.path_mtu;
+	return bytes <= mtu ? 1 : (uint32_t)((bytes + mtu - 1) / mtu);
+}
+
 int execute(struct queue_pair *q, const struct request *r, const struct iovec *mine, int n,
 	size_t bytes)
 {
@@ -166,6 +173,8 @@ int execute(struct queue_pair *q, const struct request *r, const struct iovec *m
 	if (status == IBV_WC_REM_ACCESS_ERR || status == IBV_WC_REM_INV_REQ_ERR ||
 		status == IBV_WC_REM_OP_ERR)
 		fail(q->peer, t);
+	if (status == IBV_WC_SUCCESS)
+		t->expected = (t->expected + packets(q, bytes)) & PACKET;
 	shared_unlock(&t->lock);
 	return status;
 }

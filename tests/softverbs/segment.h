@@ -98,6 +98,7 @@ struct pair {
 	_Atomic int state;   // enum ibv_qp_state
 	_Atomic bool failed; // by another process: the owner's thread has to flush, and to tell
 	uint32_t number, peer, access, domain, receives, completions, key, first_packet;
+	uint32_t expected; // the next packet from the peer
 	uint32_t rnr_timer;
 	bool used, datagrams;
 	struct path path; // to the peer

@@ -116,13 +116,39 @@ static int breaks(struct queue_pair *q)
 		device_fatal(c);
 		return IBV_WC_FATAL_ERR;
 	}
-	if (settings.down_after && n == settings.down_after) {
-		c->segment->down = true;
-		async_event(c, IBV_EVENT_PORT_ERR, NULL);
-	}
+	if (settings.down_after && n == settings.down_after)
+		port_down(c);
 	return settings.break_after && ++q->executed == settings.break_after ?
 		IBV_WC_RETRY_EXC_ERR :
 		IBV_WC_SUCCESS;
+}
+
+enum { BREAKS_NOT, BREAKS_BEFORE, BREAKS_BEHIND };
+
+static uint32_t draw(struct queue_pair *q)
+{
+	if (!q->random)
+		q->random = (uint64_t)q->qp.qp_num * 2654435761u + now_ns();
+	q->random ^= q->random << 13;
+	q->random ^= q->random >> 7;
+	q->random ^= q->random << 17;
+	return (uint32_t)(q->random >> 20);
+}
+
+// Whether this request of a connection fails for want of an answer, before it was executed or
+// behind it.
+static int breaks_now(struct queue_pair *q)
+{
+	if (!settings.break_every || q->qp.qp_type == IBV_QPT_UD)
+		return BREAKS_NOT;
+	if (q->breaks_at == 0) {
+		q->executed = 0;
+		q->breaks_at = settings.break_every / 2 + draw(q) % settings.break_every + 1;
+	}
+	if (++q->executed < q->breaks_at)
+		return BREAKS_NOT;
+	q->breaks_at = 0;
+	return draw(q) % 2 ? BREAKS_BEFORE : BREAKS_BEHIND;
 }
 
 static bool faulty(void)
@@ -135,11 +161,16 @@ static int run(struct queue_pair *q, const struct request *r, const struct ibv_s
 {
 	struct iovec mine[MOST_SGE];
 	size_t bytes;
+	int broken = breaks_now(q);
+	if (broken == BREAKS_BEFORE)
+		return IBV_WC_RETRY_EXC_ERR;
 	if (!is_known(r->opcode))
 		return IBV_WC_LOC_QP_OP_ERR;
 	if (!gather(q, r, piece, mine, &bytes))
 		return IBV_WC_LOC_PROT_ERR;
 	int status = execute(q, r, mine, (int)r->pieces, bytes);
+	if (status == IBV_WC_SUCCESS && broken == BREAKS_BEHIND && !is_atomic(r->opcode))
+		return IBV_WC_RETRY_EXC_ERR;
 	if (status == IBV_WC_SUCCESS)
 		finish(q, r, status, bytes);
 	return status;

@@ -86,6 +86,9 @@ armci_softverbs(transport/on_demand SECONDS 200 WAITS
     "-test.run=TestConformance|TestForced|TestOnDemand|TestSlots")
 armci_softverbs(transport/late SECONDS 200 ENV SOFTVERBS_LATE=20000
   COMMAND ${out}/softverbs/transport -test.timeout=3m "-test.run=TestConformance/^2x2|TestForced")
+armci_softverbs(transport/breaks SECONDS 200 WAITS ENV SOFTVERBS_BREAK_EVERY=3000
+  COMMAND ${out}/softverbs/transport -test.timeout=3m
+    "-test.run=TestConformance\$/^(2x2|zerocopy|push)|TestMixBounded")
 armci_softverbs(transport/limits SECONDS 200
   ENV SOFTVERBS_MAX_WR=64 SOFTVERBS_INLINE=0 SOFTVERBS_MAX_SGE=2 SOFTVERBS_MAX_SRQ=64
     SOFTVERBS_MAX_CQE=256
@@ -127,6 +130,7 @@ if("none" IN_LIST ARMCI_CAN_CC)
   armci_softverbs(devices SECONDS 200 WAITS
     COMMAND sh ${soft}/devices.sh ${out}/c/none/contiguous
     ENV SOFTVERBS_DEVICES=2 SOFTVERBS_LINK=infiniband)
+  armci_softverbs(outage SECONDS 300 WAITS COMMAND sh ${soft}/outage.sh)
   armci_softverbs(fault SECONDS 200 COMMAND sh ${here}/fault/run.sh
     ENV ARMCI_TRANSPORT=rdma FAULT_LAUNCHERS=none FAULT_PARTS=device)
   armci_softverbs(fault_alone SECONDS 100 COMMAND sh ${here}/fault/run.sh

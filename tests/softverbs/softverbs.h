@@ -15,7 +15,7 @@
 struct settings {
 	bool on_demand, reorder, say_open;
 	int atomics; // enum ibv_atomic_cap
-	long vanish_after, down_after, break_after, never, late;
+	long vanish_after, down_after, down_ms, break_after, break_every, never, late;
 	int max_pairs, max_regions, max_pieces, max_requests, max_inline, max_receives,
 		max_completions;
 };
@@ -71,6 +71,8 @@ struct request {
 	struct ibv_sge piece[MOST_SGE];
 };
 
+#define PACKET 0xffffff // packet numbers have 24 bits
+
 struct peer;
 
 struct queue_pair {
@@ -88,7 +90,8 @@ struct queue_pair {
 	struct pair *far;
 	uint32_t posted;
 	_Atomic uint32_t retired; // of those posted: seen by polling
-	long executed;
+	long executed, breaks_at; // requests since it was connected; and of which it breaks
+	uint64_t random;
 	// Requests that wait, the first of them for the peer.
 	struct request *waiting;
 	char *inlined; // data of those, cap.max_inline_data each
@@ -113,6 +116,7 @@ struct context {
 	uint32_t free_region, *free_regions, live_regions, live_pairs, serial;
 	uint64_t rings, freed[40]; // allocator of rings: end, and a list for each power of two
 	_Atomic long executed, completed;
+	_Atomic uint64_t up_at; // time in ns when the port comes back; 0: it is up, or stays down
 	int events; // asynchronous: written to
 	uint32_t domains;
 	struct verbs_context verbs; // last, with what libibverbs shows at its end
@@ -129,6 +133,7 @@ void *thread_main(void *context);
 void thread_wake(struct context *c);
 void async_event(struct context *c, enum ibv_event_type type, void *element);
 void device_fatal(struct context *c);
+void port_down(struct context *c); // comes back as the settings say
 
 // rings.c: room for n bytes, UINT64_MAX with errno if there is none; the caller has the lock of the
 // tables

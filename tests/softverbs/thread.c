@@ -50,10 +50,37 @@ void device_fatal(struct context *c)
 	thread_wake(c);
 }
 
+void port_down(struct context *c)
+{
+	c->segment->down = true;
+	async_event(c, IBV_EVENT_PORT_ERR, NULL);
+	if (settings.down_ms) {
+		atomic_store(&c->up_at, now_ns() + (uint64_t)settings.down_ms * 1000000u);
+		thread_wake(c);
+	}
+}
+
+// Brings the port back when it is time. The next requests are counted anew.
+static void port_up(struct context *c, uint64_t *next)
+{
+	uint64_t at = atomic_load(&c->up_at);
+	if (at == 0)
+		return;
+	if (now_ns() < at) {
+		*next = at < *next ? at : *next;
+		return;
+	}
+	atomic_store(&c->up_at, 0);
+	atomic_store(&c->executed, 0);
+	c->segment->down = false;
+	async_event(c, IBV_EVENT_PORT_ACTIVE, NULL);
+}
+
 static void work(struct context *c, uint64_t *next)
 {
 	if (atomic_exchange(&c->segment->failed, false))
 		flush_failed(c);
+	port_up(c, next);
 	if (atomic_load(&c->waiting) > 0)
 		progress(c, true, next);
 	if (settings.late)

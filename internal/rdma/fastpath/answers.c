@@ -60,7 +60,8 @@ static int post_answer(struct rdma_answers *a, struct rdma_answers_peer *p, uint
 {
 	struct rdma_fast_answer m = {.prefix = {.kind = RDMA_FAST_ANSWER, .id = id}, .old = old};
 	struct vb_sge data = {.addr = (uintptr_t)&m, .length = sizeof m};
-	struct vb_request r = {.id = RDMA_FAST_ID, .sges = 1, .op = VB_WR_SEND,
+	// Ids differ, so that a queue pair that has failed knows which one it was.
+	struct vb_request r = {.id = RDMA_FAST_ID | a->answered, .sges = 1, .op = VB_WR_SEND,
 		.flags = VB_SIGNALED | VB_INLINE};
 	int posted;
 	return a->network->post(p->pair, &r, 1, &data, &posted);
@@ -166,7 +167,7 @@ int rdma_answers_filter(struct rdma_answers *a, int n, struct vb_wc *out)
 	bool gos = false; // a message is left to Go: later ones must not overtake it
 	for (int i = 0; i < n; i++) {
 		bool ok = out[i].status == 0, message = out[i].wr_id & RDMA_FAST_RECEIVED;
-		if (out[i].wr_id == RDMA_FAST_ID) {
+		if (out[i].wr_id >> 62 == RDMA_FAST_ID >> 62) {
 			answer_sent(a, out[i].qp_num);
 			if (ok)
 				continue;

@@ -40,6 +40,23 @@ type Limits struct {
 	NoLending bool
 }
 
+// EventKind says what an asynchronous event of a device means.
+type EventKind int
+
+// The kinds of events.
+const (
+	OtherEvent  EventKind = iota // of no consequence
+	DeviceFatal                  // the device cannot be used any more
+	PortDown                     // the device's port has lost its link
+	PortUp                       // the port has its link again
+)
+
+// Event is an asynchronous event of a device.
+type Event struct {
+	Kind EventKind
+	Text string // the device's words for it
+}
+
 // Access says which accesses to registered memory the device allows.
 type Access uint8
 
@@ -70,9 +87,8 @@ type Device interface {
 	RequestError(c *Completion) error
 	DeviceError(text string) error
 	EventFD() int // readable when Event has an event; negative: there are none
-	// Event takes an asynchronous event, if there is one. fatal: the device cannot be used any
-	// more.
-	Event() (text string, fatal, some bool)
+	// Event takes an asynchronous event, if there is one.
+	Event() (e Event, some bool)
 	Close() // everything that was made on it has been closed
 }
 
@@ -147,6 +163,43 @@ type Pair interface {
 	Handle() unsafe.Pointer
 	RemoteKey(key uint64) (base uintptr, rkey uint64)
 	Close() error // nothing completes on it afterwards
+}
+
+// ResumingQueue is a Queue whose queue pairs can go on after they have failed.
+type ResumingQueue interface {
+	Queue
+	// KeepRequests has queue pairs that are made from now on keep their requests. wake, a
+	// descriptor, is written to, as an eventfd is, when one has failed. shared: several threads
+	// may post on a queue pair at once; else its callers exclude each other.
+	KeepRequests(wake int, shared bool)
+	// Breaks counts the queue pairs of the process that have failed.
+	Breaks() uint32
+}
+
+// Resumer is a Pair that keeps its requests until they are complete, if Keeps. If they fail because
+// the peer is not reached, that is not seen in completions, but by Broken. Then both ends, in this
+// order, Halt it, exchange what the other one needs to know, Reconnect, and, when the other one has
+// done so, GoOn. Nothing else uses the queue pair during Halt and GoOn, unless it is shared; what
+// is posted in between is held back. It needs room for one more request.
+type Resumer interface {
+	Pair
+	Keeps() bool
+	// Broken returns why requests have failed, nil if none has, and for how long the device
+	// has tried to reach the peer.
+	Broken() (why error, tried time.Duration)
+	Halt() error
+	// Halted reports, after Halt, whether all completions have been polled. A peer's messages
+	// that have come are among those.
+	Halted() bool
+	// Received is the number of the packet that is expected next. The peer needs it for GoOn.
+	Received() (packet uint32, err error)
+	// Reconnect connects again. first is the number of the first packet of this end, its that
+	// of the peer's.
+	Reconnect(first, its uint32) error
+	// GoOn posts again what the peer, which has received so much, has not executed.
+	GoOn(received uint32) error
+	// GiveUp: failures are seen in completions from now on.
+	GiveUp()
 }
 
 // Datagrams sends and receives messages of a few hundred bytes that may be lost.

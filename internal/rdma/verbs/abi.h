@@ -200,12 +200,15 @@ struct vb_srq_init_attr {
 };
 
 struct vb_async_event {
-	void *element; // a pointer or a port number
+	union {
+		void *object;
+		int port;
+	} element;
 	int event_type;
 };
 
 enum { VB_QPT_RC = 2, VB_QPT_UD = 4 };
-enum { VB_QPS_INIT = 1, VB_QPS_RTR, VB_QPS_RTS };
+enum { VB_QPS_RESET = 0, VB_QPS_INIT = 1, VB_QPS_RTR, VB_QPS_RTS, VB_QPS_ERR = 6 };
 enum {
 	VB_WR_WRITE = 0,
 	VB_WR_SEND = 2,
@@ -214,7 +217,8 @@ enum {
 	VB_WR_FETCH_ADD = 6
 };
 enum { VB_SIGNALED = 2, VB_INLINE = 8 };
-enum { VB_WC_BAD_RESP = 7, VB_WC_FATAL = 19 }; // below the first: local errors
+// below VB_WC_BAD_RESP: local errors
+enum { VB_WC_WR_FLUSH = 5, VB_WC_BAD_RESP = 7, VB_WC_RETRY_EXC = 12, VB_WC_FATAL = 19 };
 enum {
 	VB_LOCAL_WRITE = 1,
 	VB_REMOTE_WRITE = 2,
@@ -241,6 +245,6 @@ enum {
 	VB_QP_MAX_DEST_RD_ATOMIC = 1 << 17,
 	VB_QP_DEST_QPN = 1 << 20
 };
-enum { VB_EVENT_DEVICE_FATAL = 8 };
+enum { VB_EVENT_DEVICE_FATAL = 8, VB_EVENT_PORT_ACTIVE = 9, VB_EVENT_PORT_ERR = 10 };
 
 #endif

@@ -46,7 +46,7 @@ var layouts = []cabi.Layout{
 			"port_num " +
 			"timeout retry_cnt rnr_retry"},
 	{"vb_srq_init_attr", "ibv_srq_init_attr", "sizeof attr.max_wr attr.max_sge"},
-	{"vb_async_event", "ibv_async_event", "sizeof event_type"},
+	{"vb_async_event", "ibv_async_event", "sizeof event_type element"},
 }
 
 // values are constants that must agree.
@@ -81,6 +81,12 @@ var values = cabi.Pairs{
 	"VB_QP_MAX_DEST_RD_ATOMIC": "IBV_QP_MAX_DEST_RD_ATOMIC",
 	"VB_QP_DEST_QPN":           "IBV_QP_DEST_QPN",
 	"VB_EVENT_DEVICE_FATAL":    "IBV_EVENT_DEVICE_FATAL",
+	"VB_WC_WR_FLUSH":           "IBV_WC_WR_FLUSH_ERR",
+	"VB_WC_RETRY_EXC":          "IBV_WC_RETRY_EXC_ERR",
+	"VB_QPS_RESET":             "IBV_QPS_RESET",
+	"VB_QPS_ERR":               "IBV_QPS_ERR",
+	"VB_EVENT_PORT_ACTIVE":     "IBV_EVENT_PORT_ACTIVE",
+	"VB_EVENT_PORT_ERR":        "IBV_EVENT_PORT_ERR",
 }
 
 // TestLayouts: structs and constants of abi.h have the layouts and values of <infiniband/verbs.h>.

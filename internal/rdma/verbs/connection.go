@@ -16,8 +16,16 @@ import (
 // queue is a completion queue with the shared receive queue of its queue pairs.
 type queue struct {
 	*Completions
-	d   *Device
-	srq *Shared
+	d    *Device
+	srq  *Shared
+	keep keeping
+}
+
+// keeping says how queue pairs keep their requests.
+type keeping struct {
+	wanted bool
+	wake   int  // a descriptor that is written to when a queue pair has failed
+	shared bool // any thread may post
 }
 
 // NewQueue makes a completion queue of n entries.
@@ -69,6 +77,7 @@ type connection struct {
 	*Pair
 	d          *Device
 	local      linkData
+	link       Link // that it was connected with; its Pair is the peer's
 	peerNumber uint32
 }
 
@@ -85,7 +94,11 @@ func (q *queue) NewPair(requests, pieces, inline int) (qp.Pair, error) {
 	p, err := q.d.domain.NewPair(Caps{Send: requests, Pieces: pieces, Inline: inline,
 		From: q.Completions, To: q.Completions,
 		Shared: q.srq})
+	if err == nil && q.keep.wanted {
+		err = p.keepRequests(requests, pieces, q.keep)
+	}
 	if err != nil {
+		p.Close()
 		return nil, err
 	}
 	return &connection{Pair: p, d: q.d,
@@ -125,11 +138,13 @@ func (c *connection) Connect(other *qp.Link, limit time.Duration) error {
 		return err
 	}
 	c.peerNumber = its.Pair
-	return c.Pair.Connect(&Link{Path: *c.d.path(its.LID, its.GID), Pair: its.Pair,
+	c.link = Link{Path: *c.d.path(its.LID, its.GID), Pair: its.Pair,
 		MTU:   min(c.local.MTU, its.MTU),
 		MyPSN: c.local.PSN, PSN: its.PSN,
 		ReadsOut: uint8(min(c.d.limits.ReadsOut, int(its.Reads))), ReadsIn: c.local.Reads,
-		Timeout: retryExponent(limit), Atomics: c.d.limits.Atomic != 0})
+		Timeout: retryExponent(limit), Atomics: c.d.limits.Atomic != 0}
+	c.Pair.countPackets(&c.link)
+	return c.Pair.Connect(&c.link)
 }
 
 // retryExponent returns e of the device's timeout, 4.096 us * 2^e. All retries together end within
@@ -142,6 +157,9 @@ func retryExponent(limit time.Duration) uint8 {
 	}
 	return e
 }
+
+// retries is how often a device tries in vain before a request fails, of its timeout each.
+const retries = mostRetries + 1
 
 // Alive returns nil: the device itself gives up a peer that does not answer.
 func (c *connection) Alive() error { return nil }

@@ -110,13 +110,20 @@ func (c *Context) Port(number uint8) (PortState, error) {
 // AsyncFD is readable when Async has an event.
 func (c *Context) AsyncFD() int { return int(c.p.async_fd) }
 
-// Async takes an asynchronous event, if there is one. fatal: the device cannot be used any more.
-func (c *Context) Async() (text string, fatal, some bool) {
-	var kind C.int
-	if C.vb_async_event(c.p, &kind) == 0 {
-		return "", false, false
+// eventKinds are the events that mean something here.
+var eventKinds = map[C.int]qp.EventKind{
+	C.VB_EVENT_DEVICE_FATAL: qp.DeviceFatal,
+	C.VB_EVENT_PORT_ACTIVE:  qp.PortUp,
+	C.VB_EVENT_PORT_ERR:     qp.PortDown,
+}
+
+// Async takes an asynchronous event, if there is one. port is valid for events of a port.
+func (c *Context) Async() (text string, kind qp.EventKind, port uint8, some bool) {
+	var number, at C.int
+	if C.vb_async_event(c.p, &number, &at) == 0 {
+		return "", qp.OtherEvent, 0, false
 	}
-	return C.GoString(C.vb_event_text(kind)), kind == C.VB_EVENT_DEVICE_FATAL, true
+	return C.GoString(C.vb_event_text(number)), eventKinds[number], uint8(at), true
 }
 
 // Domain is a protection domain.

@@ -2,7 +2,7 @@
 // The data path. libibverbs has these as inline functions, which call pointers in the device's
 // context.
 #define _GNU_SOURCE
-#include "verbs.h"
+#include "kept.h"
 
 #include <poll.h>
 #include <sched.h>
@@ -12,14 +12,15 @@ static struct vb_ops *ops(const void *queue)
 	return &((const struct vb_object *)queue)->context->ops;
 }
 
-int vb_post(struct vb_qp *qp, const struct vb_request *r, int n, struct vb_sge *data, int *posted)
+int vb_post_now(struct vb_qp *qp, const struct vb_request *r, int n, struct vb_sge *data,
+	int *posted)
 {
 	struct vb_send_wr wr[VB_CHAIN], *bad = NULL;
 	*posted = 0;
 	while (n > 0) {
 		int k = n < VB_CHAIN ? n : VB_CHAIN;
 		for (int i = 0; i < k; i++, r++) {
-			wr[i].wr_id = r->id;
+			wr[i].wr_id = vb_id_of(r, 0, n - i);
 			wr[i].next = &wr[i + 1];
 			wr[i].sg_list = data;
 			wr[i].num_sge = r->sges;
@@ -45,6 +46,17 @@ int vb_post(struct vb_qp *qp, const struct vb_request *r, int n, struct vb_sge *
 		n -= k;
 	}
 	return 0;
+}
+
+int vb_post(struct vb_qp *qp, const struct vb_request *r, int n, struct vb_sge *data, int *posted)
+{
+	struct vb_log *log = ((const struct vb_qp_head *)qp)->qp_context;
+	if (log && (n > 1 || !log->simple))
+		return vb_post_kept(log, r, n, data, posted);
+	int err = vb_post_now(qp, r, n, data, posted);
+	if (log && !err)
+		vb_append(log, r, data, r->id);
+	return err;
 }
 
 int vb_post_datagram(struct vb_qp *qp, uint64_t id, struct vb_sge *data, struct vb_ah *ah,
@@ -83,7 +95,14 @@ int vb_post_recv(struct vb_srq *srq, struct vb_qp *qp, const uint64_t *ids, stru
 	return 0;
 }
 
-int vb_poll(struct vb_cq *cq, int n, struct vb_wc *out) { return ops(cq)->poll_cq(cq, n, out); }
+int vb_poll(struct vb_cq *cq, int n, struct vb_wc *out)
+{
+	int got = ops(cq)->poll_cq(cq, n, out);
+	for (int i = 0; i < got; i++)
+		if (out[i].status != 0)
+			return vb_withhold(cq, got, out);
+	return got;
+}
 
 int vb_arm(struct vb_cq *cq) { return -ops(cq)->req_notify_cq(cq, 0); }
 

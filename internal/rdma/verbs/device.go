@@ -68,8 +68,15 @@ func (d *Device) DeviceError(text string) error {
 // EventFD is readable when Event has something to tell.
 func (d *Device) EventFD() int { return d.ctx.AsyncFD() }
 
-// Event takes an asynchronous event, if there is one.
-func (d *Device) Event() (text string, fatal, some bool) { return d.ctx.Async() }
+// Event takes an asynchronous event, if there is one. Events of other ports of the device say
+// nothing of this one.
+func (d *Device) Event() (e qp.Event, some bool) {
+	text, kind, port, some := d.ctx.Async()
+	if port != d.number && (kind == qp.PortDown || kind == qp.PortUp) {
+		kind = qp.OtherEvent
+	}
+	return qp.Event{Kind: kind, Text: text}, some
+}
 
 // completions makes a completion queue of n entries, if the device has so many.
 func (d *Device) completions(n int) (*Completions, error) {

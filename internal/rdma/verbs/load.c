@@ -30,6 +30,8 @@
 	F(create_qp, struct vb_qp *, (struct vb_pd *, struct vb_qp_init_attr *)) \
 	F(destroy_qp, int, (struct vb_qp *)) \
 	F(modify_qp, int, (struct vb_qp *, struct vb_qp_attr *, int)) \
+	F(query_qp, int, \
+		(struct vb_qp *, struct vb_qp_attr *, int, struct vb_qp_init_attr *)) \
 	F(create_ah, struct vb_ah *, (struct vb_pd *, struct vb_ah_attr *)) \
 	F(destroy_ah, int, (struct vb_ah *)) \
 	F(get_async_event, int, (struct vb_context *, struct vb_async_event *)) \
@@ -112,6 +114,11 @@ int vb_modify_qp(struct vb_qp *qp, struct vb_qp_attr *a, int mask)
 {
 	return -p_modify_qp(qp, a, mask);
 }
+int vb_query_qp(struct vb_qp *qp, struct vb_qp_attr *a, int mask)
+{
+	struct vb_qp_init_attr unused;
+	return -p_query_qp(qp, a, mask, &unused);
+}
 struct vb_ah *vb_create_ah(struct vb_pd *pd, struct vb_ah_attr *a) { return p_create_ah(pd, a); }
 int vb_destroy_ah(struct vb_ah *ah) { return -p_destroy_ah(ah); }
 const char *vb_status_text(int status) { return p_wc_status_str(status); }
@@ -165,12 +172,13 @@ struct vb_srq *vb_create_srq(struct vb_pd *pd, uint32_t n)
 	return p_create_srq(pd, &a);
 }
 
-int vb_async_event(struct vb_context *c, int *type)
+int vb_async_event(struct vb_context *c, int *type, int *port)
 {
 	struct vb_async_event e;
 	if (p_get_async_event(c, &e))
 		return 0;
 	*type = e.event_type;
+	*port = e.element.port;
 	p_ack_async_event(&e);
 	return 1;
 }

@@ -48,6 +48,9 @@ type Link struct {
 	Timeout           uint8  // exponent (retryExponent)
 }
 
+// mostRetries: 7, the most there are, mean without end to the rxe driver of Linux.
+const mostRetries = 6
+
 // Connect takes a new reliable queue pair through its states until it can send. A peer that does
 // not answer is given up after some retries; a receiver without buffers is waited for without end.
 func (q *Pair) Connect(l *Link) error {
@@ -71,8 +74,7 @@ func (q *Pair) Connect(l *Link) error {
 	if err != nil {
 		return err
 	}
-	// 7 retries, the most there are, mean without end to the rxe driver of Linux
-	const mostRetries, endless = 6, 7
+	const endless = 7
 	a = C.struct_vb_qp_attr{qp_state: C.VB_QPS_RTS, sq_psn: C.uint32_t(l.MyPSN),
 		timeout:   C.uint8_t(l.Timeout),
 		retry_cnt: mostRetries, rnr_retry: endless, max_rd_atomic: C.uint8_t(l.ReadsOut)}

@@ -159,6 +159,7 @@ func postReceives(srq *C.struct_vb_srq, qp *C.struct_vb_qp, ids []uint64, data [
 // Pair is a queue pair.
 type Pair struct {
 	p      *C.struct_vb_qp
+	log    *C.struct_vb_log // nil: it keeps no requests
 	Number uint32
 	Inline int // bytes that may be sent inline
 }
@@ -194,7 +195,8 @@ func (d *Domain) NewPair(c Caps) (*Pair, error) {
 		var p *C.struct_vb_qp
 		if p, err = C.vb_create_qp(d.p, &a); p != nil {
 			head := (*C.struct_vb_qp_head)(unsafe.Pointer(p))
-			return &Pair{p, uint32(head.qp_num), int(a.cap.max_inline_data)}, nil
+			return &Pair{p: p, Number: uint32(head.qp_num),
+				Inline: int(a.cap.max_inline_data)}, nil
 		}
 		if inline == 0 {
 			return nil, fmt.Errorf("make a queue pair: %w", orEIO(err))
@@ -206,6 +208,10 @@ func (d *Domain) NewPair(c Caps) (*Pair, error) {
 func (q *Pair) Close() error {
 	if q == nil {
 		return nil
+	}
+	if q.log != nil {
+		C.vb_forget(q.log)
+		q.log = nil
 	}
 	return errnoResult("end a queue pair", C.vb_destroy_qp(q.p))
 }
