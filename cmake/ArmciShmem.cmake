@@ -10,7 +10,7 @@ if(NOT TARGET armci_classic)
 endif()
 set(ARMCI_SHMEM_MAP ${PROJECT_SOURCE_DIR}/shmem/libshmem_armci.map)
 set(ARMCI_SHMEM_HEADERS shmem.h shmem_types.h shmem_calls.h shmem_generic.h shmemx.h pshmem.h
-  mpp/shmem.h)
+  mpp/shmem.h mpp/shmemx.h)
 set(ARMCI_SHMEM_INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR}/armci-shmem)
 file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/shmem/*.c)
 

@@ -154,8 +154,7 @@ API(void *, calloc, (size_t count, size_t size))
 
 API(void *, align, (size_t alignment, size_t size))
 {
-	if (!alignment || alignment & (alignment - 1) || alignment % sizeof(void *) ||
-		alignment > ALIGNMENT)
+	if (!alignment || alignment & (alignment - 1) || alignment > ALIGNMENT)
 		return NULL;
 	return allocate(size, alignment < LINE ? LINE : alignment, false, FN);
 }

@@ -3,6 +3,7 @@
 #define _GNU_SOURCE
 #include <errno.h>
 #include <math.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -104,12 +105,23 @@ static void end(void)
 	armci_msg_finalize();
 }
 
+static atomic_bool leaving; /* by shmem_global_exit: other PEs are not waited for */
+
 /* A program that ends without shmem_finalize; where it has failed the others are not waited for. */
 static void at_exit(int status, void *arg)
 {
 	(void)arg;
-	if (status == 0)
+	if (status == 0 && !leaving)
 		end();
+}
+
+/* Ends the process soon: by then the PE that has asked for it has its answer. */
+static void *leave_soon(void *unused)
+{
+	usleep(20 * 1000);
+	leaving = true;
+	exit(0);
+	return unused;
 }
 
 /* Another PE has called shmem_global_exit with status 0. */
@@ -117,10 +129,12 @@ static int leave(int to, int from, void *hdr, int hlen, void *data, int dlen, vo
 	int *rhsize, void *rdata, int rdlen, int *rdsize, int rtype)
 {
 	(void)to, (void)from, (void)hdr, (void)hlen, (void)data, (void)dlen, (void)rhdr;
-	(void)rhlen, (void)rhsize, (void)rdata, (void)rdlen, (void)rdsize, (void)rtype;
-	fflush(NULL);
-	ARMCI_Cleanup();
-	_exit(0);
+	(void)rhlen, (void)rdata, (void)rdlen, (void)rtype;
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, leave_soon, NULL) != 0)
+		_exit(0);
+	*rhsize = *rdsize = 0;
+	return GPC_DONE;
 }
 
 static int leave_handler;
@@ -162,22 +176,19 @@ API(void, query_thread, (int *provided)) { *provided = osh.threads; }
 
 API(void, finalize, (void)) { end(); }
 
+/* A launcher ends a job for a status that is not 0. With 0 each PE ends itself. */
 API(void, global_exit, (int status))
 {
-	fflush(NULL);
-	if (osh.on && status == 0) {
-		for (int i = 0; i < osh.n; i++) {
-			gpc_hdl_t *h = osh_alloc(sizeof *h);
-			ARMCI_Gpc_init_handle(h);
-			if (i != osh.me)
-				ARMCI_Gpc_exec(leave_handler, i, NULL, 0, NULL, 0, NULL, 0, NULL,
-					0, h);
-		}
-		ARMCI_Cleanup();
-		_exit(0);
+	if (status != 0 || !osh.on) {
+		fflush(NULL);
+		armci_msg_abort(status);
+		_exit(status);
 	}
-	armci_msg_abort(status);
-	_exit(status);
+	for (int i = 0; i < osh.n; i++)
+		if (i != osh.me)
+			ARMCI_Gpc_exec(leave_handler, i, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL);
+	leaving = true;
+	exit(0);
 }
 
 API(int, my_pe, (void)) { return osh.me; }

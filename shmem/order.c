@@ -37,9 +37,17 @@ void osh_barrier(struct osh_team *team)
 }
 
 API(void, fence, (void)) { fence(&osh.world_ctx); }
-API(void, ctx_fence, (shmem_ctx_t ctx)) { fence(osh_ctx(ctx, FN)); }
+API(void, ctx_fence, (shmem_ctx_t ctx))
+{
+	if (ctx != SHMEM_CTX_INVALID)
+		fence(osh_ctx(ctx, FN));
+}
 API(void, quiet, (void)) { osh_quiet(&osh.world_ctx); }
-API(void, ctx_quiet, (shmem_ctx_t ctx)) { osh_quiet(osh_ctx(ctx, FN)); }
+API(void, ctx_quiet, (shmem_ctx_t ctx))
+{
+	if (ctx != SHMEM_CTX_INVALID)
+		osh_quiet(osh_ctx(ctx, FN));
+}
 
 API(void, barrier_all, (void))
 {
