@@ -154,9 +154,9 @@ API(void *, calloc, (size_t count, size_t size))
 
 API(void *, align, (size_t alignment, size_t size))
 {
-	if (!alignment || alignment & (alignment - 1) || alignment > ALIGNMENT)
-		return NULL;
-	return allocate(size, alignment < LINE ? LINE : alignment, false, FN);
+	size_t to = LINE; /* where the specification defines nothing, the next power of two */
+	while (to < alignment && to < ALIGNMENT) to *= 2;
+	return alignment && alignment <= to ? allocate(size, to, false, FN) : NULL;
 }
 
 static void release(void *ptr, const char *fn)

@@ -8,6 +8,7 @@
 #define _GNU_SOURCE
 #include <link.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "osh.h"
@@ -58,6 +59,14 @@ static void copy_pages(char *to, const char *from, size_t bytes)
 			memcpy(to + i, from + i, page);
 }
 
+/* mremap to a given place, by the kernel itself: a network library that an MPI has loaded may have
+ * replaced the function of libc by one that passes no place. A mapping of old size 0 is a second one
+ * of the same pages. */
+static bool map_at(void *to, void *from, size_t old, size_t bytes)
+{
+	return syscall(SYS_mremap, from, old, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == (long)to;
+}
+
 void osh_data_start(void)
 {
 	uintptr_t range[2] = {0, 0};
@@ -76,9 +85,7 @@ void osh_data_start(void)
 	for (int i = 0; i < osh.n; i++) at[i] = (char *)up((uintptr_t)at[i]);
 	if (bytes) {
 		copy_pages(at[osh.me], (char *)range[0], (size_t)bytes);
-		/* of old size 0: a second mapping of the same pages */
-		if (mremap(at[osh.me], 0, (size_t)bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
-			    (void *)range[0]) == MAP_FAILED)
+		if (!map_at((void *)range[0], at[osh.me], 0, (size_t)bytes))
 			osh_die("shmem_init", "the system does not map memory twice: %m");
 		madvise((void *)range[0], (size_t)bytes, MADV_DODUMP);
 	}
@@ -96,8 +103,7 @@ void osh_data_end(void)
 		if (copy == MAP_FAILED)
 			osh_die("shmem_finalize", "no memory for global and static variables");
 		copy_pages(copy, (char *)s.base, s.bytes);
-		if (mremap(copy, s.bytes, s.bytes, MREMAP_MAYMOVE | MREMAP_FIXED,
-			    (void *)s.base) == MAP_FAILED)
+		if (!map_at((void *)s.base, copy, s.bytes, s.bytes))
 			osh_die("shmem_finalize", "global and static variables: %m");
 	}
 	ARMCI_Free(allocation);

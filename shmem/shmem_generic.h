@@ -147,15 +147,13 @@
 #define shmem_sync(...) SHMEM_SYNC_BY_(SHMEM_COUNT_(__VA_ARGS__))(__VA_ARGS__)
 
 /* Deprecated names. */
-#define SHMEM_OLD_CASES_(P, S) SHMEM_INT_CASES_(P, S)
-#define SHMEM_OLDEXT_CASES_(P, S) SHMEM_INT_CASES_(P, S), SHMEM_REAL_CASES_(P, S)
-#define shmem_cswap(...) SHMEM_PLAIN_(OLD, _cswap, __VA_ARGS__)
-#define shmem_finc(...) SHMEM_PLAIN_(OLD, _finc, __VA_ARGS__)
-#define shmem_fadd(...) SHMEM_PLAIN_(OLD, _fadd, __VA_ARGS__)
-#define shmem_inc(...) SHMEM_PLAIN_(OLD, _inc, __VA_ARGS__)
-#define shmem_add(...) SHMEM_PLAIN_(OLD, _add, __VA_ARGS__)
-#define shmem_swap(...) SHMEM_PLAIN_(OLDEXT, _swap, __VA_ARGS__)
-#define shmem_fetch(...) SHMEM_PLAIN_(OLDEXT, _fetch, __VA_ARGS__)
-#define shmem_set(...) SHMEM_PLAIN_(OLDEXT, _set, __VA_ARGS__)
+#define shmem_cswap(...) shmem_atomic_compare_swap(__VA_ARGS__)
+#define shmem_finc(...) shmem_atomic_fetch_inc(__VA_ARGS__)
+#define shmem_fadd(...) shmem_atomic_fetch_add(__VA_ARGS__)
+#define shmem_inc(...) shmem_atomic_inc(__VA_ARGS__)
+#define shmem_add(...) shmem_atomic_add(__VA_ARGS__)
+#define shmem_swap(...) shmem_atomic_swap(__VA_ARGS__)
+#define shmem_fetch(...) shmem_atomic_fetch(__VA_ARGS__)
+#define shmem_set(...) shmem_atomic_set(__VA_ARGS__)
 
 #endif

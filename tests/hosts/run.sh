@@ -5,7 +5,8 @@
 # room is c, fortran, cxx, ga, rma, caf or shmem (what the other tests have built there; rma_check
 # and rma_full are the parts of rma, caf_mpi, caf_check and caf_full of caf), or few: those of c
 # that do most between nodes, or those that HOSTS_PROGRAMS names, as ROOM/NAME, or NAME for those
-# of c. Those that HOSTS_WITHOUT names are left out; with HOSTS_HALF=0 or 1 every other program of a room.
+# of c. Those that HOSTS_WITHOUT names are left out; with HOSTS_HALF=0 or 1 every other program of a
+# room.
 #
 #   BUILD=... RUN_none="... -n 2" [RUN_openmpi RUN_mpich] sh run.sh nodes none 2x2 c fortran
 #
@@ -15,7 +16,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/launch.sh"
-[ $# -ge 4 ] || { sed -n '3,11s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 4 ] || { sed -n '3,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 mode=$1 flavour=$2 nodes=${3%x*} per=${3#*x}
 shift 3
 tests=$(dirname "$here")

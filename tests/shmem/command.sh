@@ -83,7 +83,7 @@ run "a heap of 4.5m" 0 env SHMEM_SYMMETRIC_SIZE=4.5m "$osh" -np 2 ./size
 run "by the older name" 0 env SMA_SYMMETRIC_SIZE=4608k "$osh" -np 2 ./size
 run "no size" 1 env SHMEM_SYMMETRIC_SIZE=much "$osh" -np 1 ./size
 says err 'SHMEM_SYMMETRIC_SIZE=much is no size in bytes'
-run "version" 0 env SHMEM_VERSION=1 SHMEM_INFO=1 SHMEM_SYMMETRIC_SIZE=5m "$osh" -np 2 ./size
+run "version" 0 env SHMEM_VERSION=1 SHMEM_INFO=1 SHMEM_SYMMETRIC_SIZE=4.5m "$osh" -np 2 ./size
 says out '^OpenSHMEM 1.5, libarmci '
 says out '^SHMEM_SYMMETRIC_SIZE '
 echo "$failures failures"

@@ -57,6 +57,7 @@ int main(void)
 	static long sync_array[SHMEM_SYNC_SIZE];
 	shmem_sync(0, 0, n, sync_array);
 	CHECK(shmem_fadd(&i32[3], 2, me) == 0 && shmem_fetch(&i32[3], me) == 2);
+	CHECK(shmem_finc(&ull, me) == 6 && shmem_swap(&d, 1.5, me) == 9.0);
 	shmem_ctx_destroy(ctx);
 	return end("generic");
 }
