@@ -60,8 +60,8 @@ static void copy_pages(char *to, const char *from, size_t bytes)
 }
 
 /* mremap to a given place, by the kernel itself: a network library that an MPI has loaded may have
- * replaced the function of libc by one that passes no place. A mapping of old size 0 is a second one
- * of the same pages. */
+ * replaced the function of libc by one that passes no place. A mapping of old size 0 is a second
+ * one of the same pages. */
 static bool map_at(void *to, void *from, size_t old, size_t bytes)
 {
 	return syscall(SYS_mremap, from, old, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == (long)to;
