@@ -41,12 +41,16 @@ foreach(name IN LISTS ARMCI_COMMANDS)
 endforeach()
 file(RELATIVE_PATH ARMCI_BIN_UP /prefix/${CMAKE_INSTALL_BINDIR} /prefix)
 string(REGEX REPLACE "/$" "" ARMCI_BIN_UP "${ARMCI_BIN_UP}")
-# armci_wrapper(<name> <variable with the compiler> <compiler> <option> <Debian's package of it>):
-# the same command for each language.
+# armci_wrapper(<name> <variable with the compiler> <compiler> <option> <Debian's package of it>
+# [<template>]): the same command for each language.
 function(armci_wrapper ARMCI_WRAPPER variable compiler ARMCI_WRAPPER_OPTION ARMCI_WRAPPER_PACKAGE)
   set(ARMCI_WRAPPER_COMPILER "${variable}:-${compiler}")
   set(ARMCI_WRAPPER_WORDS "${variable}, or ${compiler}")
-  configure_file(${PROJECT_SOURCE_DIR}/cmake/armcicc.in ${PROJECT_BINARY_DIR}/bin/${ARMCI_WRAPPER}
+  set(template armcicc.in)
+  if(ARGC GREATER 5)
+    set(template ${ARGV5})
+  endif()
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/${template} ${PROJECT_BINARY_DIR}/bin/${ARMCI_WRAPPER}
     @ONLY
     FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ
       WORLD_EXECUTE)
@@ -80,6 +84,35 @@ if(TARGET armci_caf)
       WORLD_EXECUTE)
   install(PROGRAMS ${PROJECT_BINARY_DIR}/bin/caf-armci DESTINATION ${CMAKE_INSTALL_BINDIR})
 endif()
+# The commands by the names of the specification are links in a directory of their own: another
+# SHMEM may have the same.
+if(TARGET armci_shmem)
+  install(TARGETS armci_shmem armci_shmem_static DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  foreach(header IN LISTS ARMCI_SHMEM_HEADERS)
+    get_filename_component(sub ${header} DIRECTORY)
+    install(FILES ${PROJECT_SOURCE_DIR}/shmem/${header}
+      DESTINATION ${ARMCI_SHMEM_INCLUDEDIR}/${sub})
+    file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/${ARMCI_SHMEM_INCLUDEDIR}/${sub})
+    file(CREATE_LINK ${PROJECT_SOURCE_DIR}/shmem/${header}
+      ${PROJECT_BINARY_DIR}/${ARMCI_SHMEM_INCLUDEDIR}/${header} SYMBOLIC)
+  endforeach()
+  armci_wrapper(armci-oshcc CC cc -cc gcc armci-oshcc.in)
+  armci_wrapper(armci-oshc++ CXX c++ -cxx g++ armci-oshcc.in)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/armci-oshrun.in ${PROJECT_BINARY_DIR}/bin/armci-oshrun
+    @ONLY
+    FILE_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ
+      WORLD_EXECUTE)
+  install(PROGRAMS ${PROJECT_BINARY_DIR}/bin/armci-oshrun DESTINATION ${CMAKE_INSTALL_BINDIR})
+  set(links ${CMAKE_INSTALL_LIBDIR}/armci-shmem/bin)
+  file(RELATIVE_PATH up /prefix/${links} /prefix/${CMAKE_INSTALL_BINDIR})
+  file(MAKE_DIRECTORY ${PROJECT_BINARY_DIR}/shmem-links)
+  foreach(name cc c++ run)
+    file(CREATE_LINK ${up}/armci-osh${name} ${PROJECT_BINARY_DIR}/shmem-links/osh${name} SYMBOLIC)
+    install(FILES ${PROJECT_BINARY_DIR}/shmem-links/osh${name} DESTINATION ${links})
+  endforeach()
+  file(CREATE_LINK ${up}/armci-oshc++ ${PROJECT_BINARY_DIR}/shmem-links/oshcxx SYMBOLIC)
+  install(FILES ${PROJECT_BINARY_DIR}/shmem-links/oshcxx DESTINATION ${links})
+endif()
 # Guides and examples lie beside each other as in the source, so that links between them hold.
 set(docdir ${CMAKE_INSTALL_DATAROOTDIR}/doc/libarmci)
 install(DIRECTORY ${PROJECT_BINARY_DIR}/licences/ DESTINATION ${docdir})
@@ -97,10 +130,13 @@ foreach(section 1 3 7)
   if(NOT TARGET armci_caf)
     list(FILTER pages EXCLUDE REGEX "/caf-armci\\.1$")
   endif()
+  if(NOT TARGET armci_shmem)
+    list(FILTER pages EXCLUDE REGEX "/armci-oshcc\\.1$")
+  endif()
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man${section})
 endforeach()
 
-# pkg-config: armci, armci-mpi-<flavour> for the other ABI, armci-caf for coarrays, and
+# pkg-config: armci, armci-mpi-<flavour> for the other ABI, armci-caf for coarrays, armci-shmem and
 # armci-mpirma, which says where the library to preload is. The path back to the prefix is counted
 # from the .pc file, so that the file says the truth wherever the tree is.
 set(pcdir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
@@ -126,6 +162,11 @@ if(TARGET armci_caf)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/armci-caf.pc.in ${PROJECT_BINARY_DIR}/armci-caf.pc
     @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/armci-caf.pc DESTINATION ${pcdir})
+endif()
+if(TARGET armci_shmem)
+  configure_file(${PROJECT_SOURCE_DIR}/cmake/armci-shmem.pc.in
+    ${PROJECT_BINARY_DIR}/armci-shmem.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/armci-shmem.pc DESTINATION ${pcdir})
 endif()
 if(TARGET armci_mpirma)
   configure_file(${PROJECT_SOURCE_DIR}/cmake/armci-mpirma.pc.in

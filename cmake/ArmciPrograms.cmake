@@ -23,10 +23,11 @@ endforeach()
 # armci_program(OUTPUT <file> FLAVOUR <none|openmpi|mpich> TARGET <target that shall build it>
 #               SOURCES <file>...
 #               [ABI <classic|openmpi|mpich>] [INCLUDE <directory>] [RPATH <path>] [FLAGS <flag>...]
-#               [DEPENDS <file>...] [LIBS <flag>...] [COARRAYS])
-# COARRAYS: gfortran's, over libcaf_armci; a program in C calls it as gfortran does.
+#               [DEPENDS <file>...] [LIBS <flag>...] [COARRAYS | SHMEM])
+# COARRAYS: gfortran's, over libcaf_armci; a program in C calls it as gfortran does. SHMEM: with
+# libshmem_armci.
 function(armci_program)
-  cmake_parse_arguments(A "COARRAYS" "OUTPUT;FLAVOUR;TARGET;ABI;INCLUDE;RPATH"
+  cmake_parse_arguments(A "COARRAYS;SHMEM" "OUTPUT;FLAVOUR;TARGET;ABI;INCLUDE;RPATH"
     "SOURCES;FLAGS;DEPENDS;LIBS" ${ARGN})
   if(NOT A_ABI)
     set(A_ABI classic)
@@ -52,6 +53,9 @@ function(armci_program)
       list(APPEND A_FLAGS -fcoarray=lib)
     endif()
   endif()
+  if(A_SHMEM)
+    list(APPEND A_LIBS -lshmem_armci)
+  endif()
   set(lib ${ARMCI_LIBDIR_${A_ABI}})
   if(NOT A_RPATH)
     set(A_RPATH ${lib})
@@ -73,6 +77,9 @@ function(armci_program)
   endif()
   if(A_COARRAYS)
     add_dependencies(${name} armci_caf)
+  endif()
+  if(A_SHMEM)
+    add_dependencies(${name} armci_shmem)
   endif()
   add_dependencies(${A_TARGET} ${name})
 endfunction()

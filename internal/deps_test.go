@@ -158,6 +158,8 @@ var headers = map[string]string{
 	"mpirma": "internal/shm internal/bootstrap",
 	// coarrays are a client of the public headers, which are on its include path
 	"caf": "",
+	// OpenSHMEM, in the same way
+	"shmem": "", "shmem/mpp": "shmem",
 }
 
 // cgo lists the packages that may import "C".
@@ -204,7 +206,7 @@ func TestImports(t *testing.T) {
 
 // sources lists the Go, C and header files that are not tests, from the root.
 func sources(t *testing.T) (files []string) {
-	for _, top := range []string{"bench", "caf", "capi", "cmd", "internal", "mpirma"} {
+	for _, top := range []string{"bench", "caf", "capi", "cmd", "internal", "mpirma", "shmem"} {
 		err := filepath.WalkDir(filepath.Join("..", top), func(file string, d fs.DirEntry,
 			err error) error {
 			if err != nil || !slices.Contains([]string{".go", ".c", ".h"},

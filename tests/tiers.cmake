@@ -18,6 +18,7 @@ set(full
   "^vm/" "^ofi/"
   "^rma/.*/(more|few|slow|owner)$" "^rma/(model|fault|hosts|softverbs)/"
   "^caf/.*/(more|few|slow)$" "^caf/(fault|stop|hosts|softverbs)/"
+  "^shmem/.*/(more|slow)$" "^shmem/(hosts|softverbs/2x1)"
   "^perf/(nodes|papers)$")
 # but these of them are check: programs for one rank, a Global Arrays run, each launcher within and
 # between hosts, the faults that happen most, one boot of the virtual machine.

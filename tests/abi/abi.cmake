@@ -27,6 +27,12 @@ if(TARGET armci_caf)
     "ARMCI_ABI_CAF=${ARMCI_LIBDIR_classic}/libcaf_armci.so.0")
 endif()
 
+if(TARGET armci_shmem)
+  armci_test_packages(abi/elf/shmem ./tests/abi BUILT=ON RUN=Shmem)
+  set_tests_properties(abi/elf/shmem PROPERTIES LABELS abi ENVIRONMENT
+    "ARMCI_ABI_SHMEM=${ARMCI_LIBDIR_classic}/libshmem_armci.so.0")
+endif()
+
 armci_program(OUTPUT ${out}/dlopen FLAVOUR none TARGET armci_tests SOURCES ${abi}/programs/dlopen.c
   LIBS -ldl)
 armci_run(abi/dlopen LAUNCHER single RANKS 1 LABELS abi

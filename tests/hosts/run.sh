@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # run.sh nodes|hosts FLAVOUR NODESxRANKS ROOM... - the test programs on several nodes: pretended
 # ones (ARMCI_NODE), or real hosts with networks and names of their own. FLAVOUR none is armcirun. A
-# room is c, fortran, cxx, ga, rma or caf (what the other tests have built there; rma_check and
-# rma_full are the parts of rma, caf_mpi, caf_check and caf_full of caf), or few: those of c that do
-# most between nodes, or those that HOSTS_PROGRAMS names, as ROOM/NAME, or NAME for those of c.
-# Those that HOSTS_WITHOUT names are left out; with HOSTS_HALF=0 or 1 every other program of a room.
+# room is c, fortran, cxx, ga, rma, caf or shmem (what the other tests have built there; rma_check
+# and rma_full are the parts of rma, caf_mpi, caf_check and caf_full of caf), or few: those of c
+# that do most between nodes, or those that HOSTS_PROGRAMS names, as ROOM/NAME, or NAME for those
+# of c. Those that HOSTS_WITHOUT names are left out; with HOSTS_HALF=0 or 1 every other program of a
+# room.
 #
 #   BUILD=... RUN_none="... -n 2" [RUN_openmpi RUN_mpich] sh run.sh nodes none 2x2 c fortran
 #
@@ -15,7 +16,7 @@
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 . "$here/launch.sh"
-[ $# -ge 4 ] || { sed -n '3,10s/^# \{0,1\}//p' "$0" >&2; exit 2; }
+[ $# -ge 4 ] || { sed -n '3,12s/^# \{0,1\}//p' "$0" >&2; exit 2; }
 mode=$1 flavour=$2 nodes=${3%x*} per=${3#*x}
 shift 3
 tests=$(dirname "$here")
@@ -41,7 +42,9 @@ listed() {
 	c) sed -n 's/^[a-z]/c &/p' "$tests/c/programs.txt" ;;
 	few) for one in $few; do few_of "$one"; done ;;
 	ga) sed -n 's/^\([a-z]*\) [cf] /ga \1 /p' "$tests/ga/programs.txt" ;;
-	cxx | rma | caf) sed -n "s/^\([a-z]\S*\) \(\S*\) \S*/$1 \1 \2/p" "$tests/$1/programs.txt" ;;
+	cxx | rma | caf | shmem)
+		sed -n "s/^\([a-z]\S*\) \(\S*\) \S*/$1 \1 \2/p" "$tests/$1/programs.txt"
+		;;
 	cxx_* | rma_* | caf_*)
 		sed -n "s/^\([a-z]\S*\) \(\S*\) ${1#*_}/${1%_*} \1 \2/p" \
 			"$tests/${1%_*}/programs.txt"
@@ -87,7 +90,7 @@ hurry() {
 said_ok() {
 	case $1 in
 	ga) grep -q "^ok ga/$2 on $ranks ranks" "$3" ;;
-	caf) grep -q "^ *ok $2" "$3" ;;
+	caf | shmem) grep -q "^ *ok $2" "$3" ;;
 	esac
 }
 

@@ -49,6 +49,13 @@ done
 	"${lib#"$prefix"/}/pkgconfig/armci-caf.pc" bin/caf-armci share/man/man1/caf-armci.1; do
 	[ -s "$prefix/$file" ] || fail "$file is not installed"
 done
+[ ! -e "$BUILD/lib/libshmem_armci.so" ] || for file in \
+	"${lib#"$prefix"/}/libshmem_armci.so.0" "${lib#"$prefix"/}/libshmem_armci.a" \
+	"${lib#"$prefix"/}/pkgconfig/armci-shmem.pc" bin/armci-oshcc bin/armci-oshc++ \
+	bin/armci-oshrun "${lib#"$prefix"/}/armci-shmem/bin/oshcc" include/armci-shmem/shmem.h \
+	share/man/man1/armci-oshcc.1; do
+	[ -s "$prefix/$file" ] || fail "$file is not installed"
+done
 grep -rlF -e "$WORK" -e "$BUILD" "$prefix" --include='*.pc' --include='*.cmake' --include='*.h' &&
 	fail "a path of the build is installed"
 "$prefix/bin/armci_info" >"$WORK/info.log" || fail "armci_info"

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Start and end of the library, numbers of PEs, and what is known of the implementation. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "gpc.h"
+#include "osh.h"
+
+struct osh osh;
+
+static const char usage[] =
+	"SHMEM_VERSION         print the version\n"
+	"SHMEM_INFO            print this text\n"
+	"SHMEM_SYMMETRIC_SIZE  bytes of the symmetric heap of each PE, as 1000000, 64m or 1.5g; "
+	"the default is 64m\n"
+	"SHMEM_DEBUG           print what is symmetric memory\n";
+
+/* A setting of the environment, by its name or the deprecated one. */
+static const char *setting(const char *name)
+{
+	char whole[64];
+	snprintf(whole, sizeof whole, "SHMEM_%s", name);
+	const char *value = getenv(whole);
+	if (value)
+		return value;
+	snprintf(whole, sizeof whole, "SMA_%s", name);
+	return getenv(whole);
+}
+
+static size_t heap_bytes(void)
+{
+	const char *text = setting("SYMMETRIC_SIZE");
+	if (!text)
+		return (size_t)64 << 20;
+	char *end;
+	errno = 0;
+	double n = strtod(text, &end);
+	int shift = 0;
+	switch (*end) {
+	case 't':
+	case 'T': shift += 10; /* fall through */
+	case 'g':
+	case 'G': shift += 10; /* fall through */
+	case 'm':
+	case 'M': shift += 10; /* fall through */
+	case 'k':
+	case 'K': shift += 10; /* fall through */
+	case '\0': break;
+	default: end = (char *)(uintptr_t)text;
+	}
+	n = ceil(ldexp(n, shift));
+	if (end == text || errno || !(n >= 0 && n < 1e15))
+		osh_die("shmem_init", "SHMEM_SYMMETRIC_SIZE=%s is no size in bytes", text);
+	return (size_t)n;
+}
+
+static void make_controls(void)
+{
+	char **at = osh_alloc((size_t)osh.n * sizeof *at);
+	if (ARMCI_Malloc((void **)at, sizeof(struct osh_control)) != 0)
+		osh_die("shmem_init", "no memory");
+	memset(at[osh.me], 0, sizeof(struct osh_control));
+	osh.own = (struct osh_control *)(void *)at[osh.me];
+	osh.near = osh_alloc((size_t)osh.n * sizeof *osh.near);
+	for (int i = 0; i < osh.n; i++)
+		osh.near[i] = ARMCI_Same_node(i) ? (struct osh_control *)(void *)at[i] : NULL;
+	free(at);
+}
+
+static void tell(void)
+{
+	if (setting("DEBUG"))
+		fprintf(stderr, "PE %d: heap %p, %zu bytes; variables %p, %zu bytes\n", osh.me,
+			(void *)osh.heap.base, osh.heap.bytes, (void *)osh.data.base,
+			osh.data.bytes);
+	if (osh.me != 0)
+		return;
+	if (setting("VERSION"))
+		printf("OpenSHMEM %d.%d, libarmci %d.%d.%d\n", SHMEM_MAJOR_VERSION,
+			SHMEM_MINOR_VERSION, ARMCI_VERSION_MAJOR, ARMCI_VERSION_MINOR,
+			ARMCI_VERSION_PATCH);
+	if (setting("INFO"))
+		fputs(usage, stdout);
+	fflush(stdout);
+}
+
+static void end(void)
+{
+	if (!osh.on)
+		return;
+	osh_quiet(&osh.world_ctx);
+	osh_barrier(osh.world);
+	osh.on = false;
+	osh_teams_end();
+	osh.world_ctx.n = 0;
+	osh_data_end();
+	osh_heap_end();
+	ARMCI_Free(osh.own);
+	free(osh.near);
+	ARMCI_Finalize();
+	armci_msg_finalize();
+}
+
+static atomic_bool leaving; /* by shmem_global_exit: other PEs are not waited for */
+
+/* A program that ends without shmem_finalize; where it has failed the others are not waited for. */
+static void at_exit(int status, void *arg)
+{
+	(void)arg;
+	if (status == 0 && !leaving)
+		end();
+}
+
+/* Ends the process soon: by then the PE that has asked for it has its answer. */
+static void *leave_soon(void *unused)
+{
+	usleep(20 * 1000);
+	leaving = true;
+	exit(0);
+	return unused;
+}
+
+/* Another PE has called shmem_global_exit with status 0. */
+static int leave(int to, int from, void *hdr, int hlen, void *data, int dlen, void *rhdr, int rhlen,
+	int *rhsize, void *rdata, int rdlen, int *rdsize, int rtype)
+{
+	(void)to, (void)from, (void)hdr, (void)hlen, (void)data, (void)dlen, (void)rhdr;
+	(void)rhlen, (void)rdata, (void)rdlen, (void)rtype;
+	pthread_t thread;
+	if (pthread_create(&thread, NULL, leave_soon, NULL) != 0)
+		_exit(0);
+	*rhsize = *rdsize = 0;
+	return GPC_DONE;
+}
+
+static int leave_handler;
+
+static void start(int threads)
+{
+	if (osh.on)
+		return;
+	if (ARMCI_Init() != 0)
+		exit(1);
+	osh.me = armci_msg_me();
+	osh.n = armci_msg_nproc();
+	osh.threads = threads;
+	make_controls();
+	osh_heap_start(heap_bytes());
+	osh_data_start();
+	osh_teams_start();
+	leave_handler = ARMCI_Gpc_register((void *)leave);
+	osh.on = true;
+	static bool registered;
+	if (!registered)
+		on_exit(at_exit, NULL);
+	registered = true;
+	tell();
+	armci_msg_barrier();
+}
+
+API(void, init, (void)) { start(SHMEM_THREAD_SINGLE); }
+
+/* Each level is had: the library's own traffic allows every one. */
+API(int, init_thread, (int requested, int *provided))
+{
+	start(requested);
+	*provided = requested;
+	return 0;
+}
+
+API(void, query_thread, (int *provided)) { *provided = osh.threads; }
+
+API(void, finalize, (void)) { end(); }
+
+/* A launcher ends a job for a status that is not 0. With 0 each PE ends itself. */
+API(void, global_exit, (int status))
+{
+	if (status != 0 || !osh.on) {
+		fflush(NULL);
+		armci_msg_abort(status);
+		_exit(status);
+	}
+	for (int i = 0; i < osh.n; i++)
+		if (i != osh.me)
+			ARMCI_Gpc_exec(leave_handler, i, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL);
+	leaving = true;
+	exit(0);
+}
+
+API(int, my_pe, (void)) { return osh.me; }
+API(int, n_pes, (void)) { return osh.n; }
+
+API(int, pe_accessible, (int pe)) { return pe >= 0 && pe < osh.n; }
+
+API(int, addr_accessible, (const void *addr, int pe))
+{
+	return pe >= 0 && pe < osh.n && osh_find(addr, 1, pe);
+}
+
+API(void *, ptr, (const void *dest, int pe))
+{
+	int rank = osh_rank(&osh.world_ctx, pe, FN);
+	if (rank == osh.me)
+		return osh_find(dest, 1, rank) ? (void *)(uintptr_t)dest : NULL;
+	return osh.near[rank] ? osh_find(dest, 1, rank) : NULL;
+}
+
+API(void, info_get_version, (int *major, int *minor))
+{
+	*major = SHMEM_MAJOR_VERSION;
+	*minor = SHMEM_MINOR_VERSION;
+}
+
+API(void, info_get_name, (char *name)) { strcpy(name, SHMEM_VENDOR_STRING); }
+
+API(void, pcontrol, (int level, ...)) { (void)level; }
+
+/* Deprecated names. */
+__attribute__((visibility("default"))) void start_pes(int npes)
+{
+	(void)npes;
+	start(SHMEM_THREAD_SINGLE);
+}
+__attribute__((visibility("default"))) int _my_pe(void) { return osh.me; }
+__attribute__((visibility("default"))) int _num_pes(void) { return osh.n; }

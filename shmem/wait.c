@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/*
+ * Waits and tests for own memory. A wait looks for as long as a wake-up costs, then sleeps: PEs of
+ * the node that write to this one see the sleeper and wake it. What comes from another node does
+ * not, so a sleep is short.
+ */
+#include <sched.h>
+#include <time.h>
+
+#include "osh.h"
+
+enum {
+	LOOKS = 50,              /* between two looks at the clock */
+	LOOK_NS = 30 * 1000,     /* for so long a wait looks */
+	YIELD_NS = 200 * 1000,   /* and for so long it yields */
+	SLEEP_MS = 1
+};
+
+static int64_t now(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+}
+
+static inline void pause_cpu(void)
+{
+#if defined(__x86_64__)
+	__builtin_ia32_pause();
+#else
+	__asm__ __volatile__("" ::: "memory");
+#endif
+}
+
+static void sleep_until_written(bool (*happened)(void *), void *arg)
+{
+	unsigned seen = atomic_load((atomic_uint *)&osh.own->written.count);
+	atomic_fetch_add(&osh.own->sleepers, 1);
+	if (!happened(arg))
+		ARMCIX_Event_wait(&osh.own->written, seen, SLEEP_MS);
+	atomic_fetch_sub(&osh.own->sleepers, 1);
+}
+
+void osh_wait_for(bool (*happened)(void *), void *arg)
+{
+	for (int i = 0; i < LOOKS; i++) {
+		if (happened(arg))
+			return;
+		pause_cpu();
+	}
+	for (int64_t begun = now(), t = 0; !happened(arg); t = now() - begun) {
+		if (t < LOOK_NS)
+			pause_cpu();
+		else if (t < YIELD_NS)
+			sched_yield();
+		else
+			sleep_until_written(happened, arg);
+	}
+}
+
+void osh_wake(struct osh_control *near, int rank)
+{
+	ARMCIX_Event_add(&near->written, 1, rank);
+}
+
+/* The words that a call waits for or tests, and what it compares them with. */
+struct words {
+	const char *at;
+	size_t n, bytes;
+	bool is_signed;
+	const int *status; /* nonzero: excluded; or null */
+	int cmp;
+	uint64_t value;
+	const char *values; /* one for each word; or null */
+	const char *fn;
+	size_t *indices;    /* of words that were found; or null */
+	size_t most, found; /* words to find, found */
+};
+
+static uint64_t load(const char *at, size_t bytes, bool is_signed)
+{
+	const void *p = at;
+	switch (bytes) {
+	case 2: {
+		uint16_t v = atomic_load((const _Atomic uint16_t *)p);
+		return is_signed ? (uint64_t)(int16_t)v : v;
+	}
+	case 4: {
+		uint32_t v = atomic_load((const _Atomic uint32_t *)p);
+		return is_signed ? (uint64_t)(int32_t)v : v;
+	}
+	default: return atomic_load((const _Atomic uint64_t *)p);
+	}
+}
+
+static bool compare(const struct words *w, uint64_t a, uint64_t b)
+{
+	bool less = w->is_signed ? (int64_t)a < (int64_t)b : a < b;
+	switch (w->cmp) {
+	case SHMEM_CMP_EQ: return a == b;
+	case SHMEM_CMP_NE: return a != b;
+	case SHMEM_CMP_GT: return !less && a != b;
+	case SHMEM_CMP_LE: return less || a == b;
+	case SHMEM_CMP_LT: return less;
+	case SHMEM_CMP_GE: return !less;
+	default: osh_die(w->fn, "cmp: there is no comparison %d", w->cmp);
+	}
+}
+
+static bool included(const struct words *w, size_t i) { return !w->status || !w->status[i]; }
+
+static bool holds(const struct words *w, size_t i)
+{
+	return compare(w, load(w->at + i * w->bytes, w->bytes, w->is_signed),
+		w->values ? load(w->values + i * w->bytes, w->bytes, w->is_signed) : w->value);
+}
+
+/* Looks once, from another word on each time, so that none is never found. */
+static bool find_some(void *arg)
+{
+	static _Thread_local size_t turn;
+	struct words *w = arg;
+	size_t i = w->n > 1 ? ++turn % w->n : 0;
+	for (size_t left = w->n; left > 0 && w->found < w->most; left--) {
+		if (included(w, i) && holds(w, i))
+			w->indices[w->found++] = i;
+		i = i + 1 < w->n ? i + 1 : 0;
+	}
+	return w->found > 0;
+}
+
+/* Words once found need not be looked at again: found counts those at the beginning. */
+static bool find_all(void *arg)
+{
+	struct words *w = arg;
+	while (w->found < w->n && (!included(w, w->found) || holds(w, w->found))) w->found++;
+	return w->found == w->n;
+}
+
+static bool find_one(void *arg) { return holds(arg, 0); }
+
+static bool empty(const struct words *w)
+{
+	size_t i = 0;
+	while (i < w->n && !included(w, i)) i++;
+	return i == w->n;
+}
+
+static void check(const struct words *w)
+{
+	if (unlikely(!osh.on))
+		osh_die(w->fn, "shmem_init was not called");
+	if (unlikely(w->n && (!w->at || (uintptr_t)w->at % w->bytes)))
+		osh_die(w->fn, "ivar: %p is not aligned", (const void *)w->at);
+}
+
+static void wait_one(struct words w)
+{
+	check(&w);
+	osh_wait_for(find_one, &w);
+}
+
+static int test_one(struct words w)
+{
+	check(&w);
+	return find_one(&w);
+}
+
+static void wait_all(struct words w)
+{
+	check(&w);
+	osh_wait_for(find_all, &w);
+}
+
+static int test_all(struct words w)
+{
+	check(&w);
+	return find_all(&w);
+}
+
+static size_t some(struct words w, bool wait)
+{
+	check(&w);
+	if (empty(&w))
+		return 0;
+	if (wait)
+		osh_wait_for(find_some, &w);
+	else
+		find_some(&w);
+	return w.found;
+}
+
+static size_t any(struct words w, bool wait)
+{
+	size_t index = SIZE_MAX;
+	w.indices = &index;
+	w.most = 1;
+	some(w, wait);
+	return index;
+}
+
+#define WORDS(...) \
+	(struct words){.at = (const char *)ivars, .n = nelems, .bytes = sizeof *ivars, \
+		.is_signed = (__typeof__(*ivars))-1 < (__typeof__(*ivars))1, .cmp = cmp, .fn = FN, \
+		.most = nelems, __VA_ARGS__}
+#define ONE(...) WORDS(.value = (uint64_t)cmp_value, ##__VA_ARGS__)
+#define MANY(...) WORDS(.value = (uint64_t)cmp_value, .status = status, ##__VA_ARGS__)
+#define VECTOR(...) WORDS(.values = (const char *)cmp_values, .status = status, ##__VA_ARGS__)
+
+#define WAITS(NAME, TYPE) \
+	API(void, NAME##_wait_until, (TYPE *ivars, int cmp, TYPE cmp_value)) \
+	{ \
+		enum { nelems = 1 }; \
+		wait_one(ONE()); \
+	} \
+	API(int, NAME##_test, (TYPE *ivars, int cmp, TYPE cmp_value)) \
+	{ \
+		enum { nelems = 1 }; \
+		return test_one(ONE()); \
+	} \
+	API(void, NAME##_wait_until_all, (TYPE *ivars, size_t nelems, const int *status, int cmp, \
+		TYPE cmp_value)) \
+	{ \
+		wait_all(MANY()); \
+	} \
+	API(int, NAME##_test_all, (TYPE *ivars, size_t nelems, const int *status, int cmp, \
+		TYPE cmp_value)) \
+	{ \
+		return test_all(MANY()); \
+	} \
+	API(void, NAME##_wait_until_all_vector, (TYPE *ivars, size_t nelems, const int *status, \
+		int cmp, TYPE *cmp_values)) \
+	{ \
+		wait_all(VECTOR()); \
+	} \
+	API(int, NAME##_test_all_vector, (TYPE *ivars, size_t nelems, const int *status, int cmp, \
+		TYPE *cmp_values)) \
+	{ \
+		return test_all(VECTOR()); \
+	} \
+	ANY_SOME(NAME, TYPE, wait_until, true) \
+	ANY_SOME(NAME, TYPE, test, false)
+
+#define ANY_SOME(NAME, TYPE, VERB, WAIT) \
+	API(size_t, NAME##_##VERB##_any, (TYPE *ivars, size_t nelems, const int *status, int cmp, \
+		TYPE cmp_value)) \
+	{ \
+		return any(MANY(), WAIT); \
+	} \
+	API(size_t, NAME##_##VERB##_some, (TYPE *ivars, size_t nelems, size_t *indices, \
+		const int *status, int cmp, TYPE cmp_value)) \
+	{ \
+		return some(MANY(.indices = indices), WAIT); \
+	} \
+	API(size_t, NAME##_##VERB##_any_vector, (TYPE *ivars, size_t nelems, const int *status, \
+		int cmp, TYPE *cmp_values)) \
+	{ \
+		return any(VECTOR(), WAIT); \
+	} \
+	API(size_t, NAME##_##VERB##_some_vector, (TYPE *ivars, size_t nelems, size_t *indices, \
+		const int *status, int cmp, TYPE *cmp_values)) \
+	{ \
+		return some(VECTOR(.indices = indices), WAIT); \
+	}
+SHMEM_SYNC_TYPES_(WAITS)
+
+API(uint64_t, signal_fetch, (const uint64_t *sig_addr))
+{
+	return load((const char *)sig_addr, sizeof *sig_addr, false);
+}
+
+struct signal_wait {
+	struct words words;
+	uint64_t value;
+};
+
+static bool signalled(void *arg)
+{
+	struct signal_wait *s = arg;
+	s->value = load(s->words.at, sizeof s->value, false);
+	return compare(&s->words, s->value, s->words.value);
+}
+
+API(uint64_t, signal_wait_until, (uint64_t *ivars, int cmp, uint64_t cmp_value))
+{
+	enum { nelems = 1 };
+	struct signal_wait s = {ONE(), 0};
+	check(&s.words);
+	osh_wait_for(signalled, &s);
+	return s.value;
+}
+
+/* Deprecated names. */
+#define OLD_WAIT(NAME, TYPE) \
+	API(void, NAME##_wait, (TYPE *ivar, TYPE cmp_value)) \
+	{ \
+		pshmem_##NAME##_wait_until(ivar, SHMEM_CMP_NE, cmp_value); \
+	}
+SHMEM_OLD_AMO_TYPES_(OLD_WAIT)
+OLD_WAIT(short, short)
+API(void, wait, (long *ivar, long cmp_value))
+{
+	pshmem_long_wait_until(ivar, SHMEM_CMP_NE, cmp_value);
+}
+API(void, wait_until, (long *ivar, int cmp, long cmp_value))
+{
+	pshmem_long_wait_until(ivar, cmp, cmp_value);
+}
