@@ -3,8 +3,9 @@
  * nonblocking ones are complete on return. */
 #include "osh.h"
 
-void osh_atomic(struct osh_ctx *ctx, int op, int bytes, void *old, void *dest, const void *operand,
-	const void *compare, int pe, const char *fn)
+/* Inlined: operation and size are constants then. */
+static inline __attribute__((always_inline)) void change(struct osh_ctx *ctx, int op, int bytes,
+	void *old, void *dest, const void *operand, const void *compare, int pe, const char *fn)
 {
 	int rank = osh_rank(ctx, pe, fn);
 	char *at = osh_at(dest, (size_t)bytes, rank, fn);
@@ -13,6 +14,12 @@ void osh_atomic(struct osh_ctx *ctx, int op, int bytes, void *old, void *dest, c
 		osh_failed(fn, code);
 	if (osh.near[rank])
 		osh_wrote(osh.near[rank], rank);
+}
+
+void osh_atomic(struct osh_ctx *ctx, int op, int bytes, void *old, void *dest, const void *operand,
+	const void *compare, int pe, const char *fn)
+{
+	change(ctx, op, bytes, old, dest, operand, compare, pe, fn);
 }
 
 static void fetch(struct osh_ctx *ctx, int bytes, void *value, const void *source, int pe,
@@ -46,34 +53,34 @@ void osh_signal(struct osh_ctx *ctx, uint64_t *sig_addr, uint64_t signal, int si
 	} \
 	API(void, C##NAME##_atomic_set, (P() TYPE *dest, TYPE value, int pe)) \
 	{ \
-		osh_atomic(X, ARMCIX_SWAP, sizeof value, NULL, dest, &value, NULL, pe, FN); \
+		change(X, ARMCIX_SWAP, sizeof value, NULL, dest, &value, NULL, pe, FN); \
 	} \
 	API(TYPE, C##NAME##_atomic_swap, (P() TYPE *dest, TYPE value, int pe)) \
 	{ \
 		TYPE old; \
-		osh_atomic(X, ARMCIX_SWAP, sizeof value, &old, dest, &value, NULL, pe, FN); \
+		change(X, ARMCIX_SWAP, sizeof value, &old, dest, &value, NULL, pe, FN); \
 		return old; \
 	} \
 	API(void, C##NAME##_atomic_swap_nbi, (P() TYPE *into, TYPE *dest, TYPE value, int pe)) \
 	{ \
-		osh_atomic(X, ARMCIX_SWAP, sizeof value, into, dest, &value, NULL, pe, FN); \
+		change(X, ARMCIX_SWAP, sizeof value, into, dest, &value, NULL, pe, FN); \
 	}
 
 #define OPERATION(C, P, X, NAME, TYPE, LOWER, UPPER) \
 	API(void, C##NAME##_atomic_##LOWER, (P() TYPE *dest, TYPE value, int pe)) \
 	{ \
-		osh_atomic(X, UPPER, sizeof value, NULL, dest, &value, NULL, pe, FN); \
+		change(X, UPPER, sizeof value, NULL, dest, &value, NULL, pe, FN); \
 	} \
 	API(TYPE, C##NAME##_atomic_fetch_##LOWER, (P() TYPE *dest, TYPE value, int pe)) \
 	{ \
 		TYPE old; \
-		osh_atomic(X, UPPER, sizeof value, &old, dest, &value, NULL, pe, FN); \
+		change(X, UPPER, sizeof value, &old, dest, &value, NULL, pe, FN); \
 		return old; \
 	} \
 	API(void, C##NAME##_atomic_fetch_##LOWER##_nbi, (P() TYPE *into, TYPE *dest, TYPE value, \
 		int pe)) \
 	{ \
-		osh_atomic(X, UPPER, sizeof value, into, dest, &value, NULL, pe, FN); \
+		change(X, UPPER, sizeof value, into, dest, &value, NULL, pe, FN); \
 	}
 
 #define STANDARD(C, P, X, NAME, TYPE) \
@@ -81,29 +88,29 @@ void osh_signal(struct osh_ctx *ctx, uint64_t *sig_addr, uint64_t signal, int si
 	API(TYPE, C##NAME##_atomic_compare_swap, (P() TYPE *dest, TYPE cond, TYPE value, int pe)) \
 	{ \
 		TYPE old; \
-		osh_atomic(X, ARMCIX_CAS, sizeof value, &old, dest, &value, &cond, pe, FN); \
+		change(X, ARMCIX_CAS, sizeof value, &old, dest, &value, &cond, pe, FN); \
 		return old; \
 	} \
 	API(void, C##NAME##_atomic_compare_swap_nbi, (P() TYPE *into, TYPE *dest, TYPE cond, \
 		TYPE value, int pe)) \
 	{ \
-		osh_atomic(X, ARMCIX_CAS, sizeof value, into, dest, &value, &cond, pe, FN); \
+		change(X, ARMCIX_CAS, sizeof value, into, dest, &value, &cond, pe, FN); \
 	} \
 	API(void, C##NAME##_atomic_inc, (P() TYPE *dest, int pe)) \
 	{ \
 		TYPE one = 1; \
-		osh_atomic(X, ARMCIX_ADD, sizeof one, NULL, dest, &one, NULL, pe, FN); \
+		change(X, ARMCIX_ADD, sizeof one, NULL, dest, &one, NULL, pe, FN); \
 	} \
 	API(TYPE, C##NAME##_atomic_fetch_inc, (P() TYPE *dest, int pe)) \
 	{ \
 		TYPE old, one = 1; \
-		osh_atomic(X, ARMCIX_ADD, sizeof one, &old, dest, &one, NULL, pe, FN); \
+		change(X, ARMCIX_ADD, sizeof one, &old, dest, &one, NULL, pe, FN); \
 		return old; \
 	} \
 	API(void, C##NAME##_atomic_fetch_inc_nbi, (P() TYPE *into, TYPE *dest, int pe)) \
 	{ \
 		TYPE one = 1; \
-		osh_atomic(X, ARMCIX_ADD, sizeof one, into, dest, &one, NULL, pe, FN); \
+		change(X, ARMCIX_ADD, sizeof one, into, dest, &one, NULL, pe, FN); \
 	}
 
 #define BITWISE(C, P, X, NAME, TYPE) \
@@ -122,43 +129,30 @@ SHMEM_BITWISE_AMO_TYPES_(BITWISE_BOTH)
 #define OLD(NAME, TYPE) \
 	API(TYPE, NAME##_cswap, (TYPE *dest, TYPE cond, TYPE value, int pe)) \
 	{ \
-		TYPE old; \
-		osh_atomic(&osh.world_ctx, ARMCIX_CAS, sizeof value, &old, dest, &value, &cond, \
-			pe, FN); \
-		return old; \
+		return pshmem_##NAME##_atomic_compare_swap(dest, cond, value, pe); \
 	} \
 	API(TYPE, NAME##_fadd, (TYPE *dest, TYPE value, int pe)) \
 	{ \
-		TYPE old; \
-		osh_atomic(&osh.world_ctx, ARMCIX_ADD, sizeof value, &old, dest, &value, NULL, pe, \
-			FN); \
-		return old; \
+		return pshmem_##NAME##_atomic_fetch_add(dest, value, pe); \
 	} \
 	API(void, NAME##_add, (TYPE *dest, TYPE value, int pe)) \
 	{ \
-		osh_atomic(&osh.world_ctx, ARMCIX_ADD, sizeof value, NULL, dest, &value, NULL, pe, \
-			FN); \
+		pshmem_##NAME##_atomic_add(dest, value, pe); \
 	} \
 	API(TYPE, NAME##_finc, (TYPE *dest, int pe)) { return pshmem_##NAME##_fadd(dest, 1, pe); } \
 	API(void, NAME##_inc, (TYPE *dest, int pe)) { pshmem_##NAME##_add(dest, 1, pe); }
 #define OLD_EXTENDED(NAME, TYPE) \
 	API(TYPE, NAME##_swap, (TYPE *dest, TYPE value, int pe)) \
 	{ \
-		TYPE old; \
-		osh_atomic(&osh.world_ctx, ARMCIX_SWAP, sizeof value, &old, dest, &value, NULL, \
-			pe, FN); \
-		return old; \
+		return pshmem_##NAME##_atomic_swap(dest, value, pe); \
 	} \
 	API(TYPE, NAME##_fetch, (const TYPE *source, int pe)) \
 	{ \
-		TYPE value; \
-		fetch(&osh.world_ctx, sizeof value, &value, source, pe, FN); \
-		return value; \
+		return pshmem_##NAME##_atomic_fetch(source, pe); \
 	} \
 	API(void, NAME##_set, (TYPE *dest, TYPE value, int pe)) \
 	{ \
-		osh_atomic(&osh.world_ctx, ARMCIX_SWAP, sizeof value, NULL, dest, &value, NULL, \
-			pe, FN); \
+		pshmem_##NAME##_atomic_set(dest, value, pe); \
 	}
 SHMEM_OLD_AMO_TYPES_(OLD)
 SHMEM_OLD_EXTENDED_AMO_TYPES_(OLD_EXTENDED)
