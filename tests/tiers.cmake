@@ -14,7 +14,7 @@ set(full
   "^ga/" "^abi/standard/more$"
   "^fault/"
   "^(nodes|hosts)/"
-  "^softverbs/((transport|programs|hosts)/|nth$)"
+  "^softverbs/((transport|programs|hosts)/|(nth|outage)$)"
   "^vm/" "^ofi/"
   "^rma/.*/(more|few|slow|owner)$" "^rma/(model|fault|hosts|softverbs)/"
   "^caf/.*/(more|few|slow)$" "^caf/(fault|stop|hosts|softverbs)/"
