@@ -3,7 +3,7 @@
  * a nonblocking one is a blocking one. */
 #include "osh.h"
 
-/* Most bytes of one call of ARMCI, whose sizes are int. */
+/* Most bytes of one call of ARMCI: its sizes are int. */
 enum { PIECE = 1 << 30 };
 
 static void check_local(const void *p, size_t bytes, const char *fn)

@@ -157,7 +157,7 @@ func (q *queue) destroyReleased() {
 // in flight. Poller only.
 func (e *endpoint) destroyPair() {
 	e.queue.unregisterEndpoint(e)
-	e.resume.end()
+	e.resume.markDestroyed()
 	handle, number := e.pair.Handle(), e.pair.Number()
 	e.queue.fast.DropPair(handle)
 	err := e.pair.Close()

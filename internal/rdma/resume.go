@@ -177,8 +177,8 @@ func (r *resumption) use(do func() error) error {
 	return do()
 }
 
-// end says that the queue pair is going to be destroyed. It locks mu.
-func (r *resumption) end() {
+// markDestroyed says that the queue pair is going to be destroyed. It locks mu.
+func (r *resumption) markDestroyed() {
 	r.mu.Lock()
 	r.destroyed = true
 	if r.current != nil {

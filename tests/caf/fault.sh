@@ -24,18 +24,7 @@ launch_on() {
 kill_image() {
 	case="$flavour kill image $(($2 + 1)) of $ranks during $1 on $3 nodes"
 	launch_on "$3"
-	start "$BUILD/tests/caf/ends/$flavour/victim" "$dir/pids" "$1" $(($2 + 1))
-	began=$(now)
-	started || { fail "did not start"; force; return; }
-	sleep 0.3
-	victim=$(cat "$dir/pids/$2")
-	running "$victim" || fail "ended before it was killed"
-	began=$(now)
-	kill -9 "$victim" 2>/dev/null
-	finish 15
-	clean
-	[ $status -ne 0 ] || fail "exit status 0"
-	! grep -q 'went on' "$dir/out" || fail "an image went on"
+	kill_victim "$BUILD/tests/caf/ends/$flavour/victim" "$1" $(($2 + 1)) "$2" || return
 	[ "$flavour" = mpich ] || names_dead "$2" "$victim"
 	echo "done $case: status $status after $took s"
 }

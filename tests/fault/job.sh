@@ -204,3 +204,21 @@ kill_rank() {
 	names_dead "$victim" "$(cat "$dir/pids/$victim")"
 	echo "done $case: status $status after $took s, said by the $teller"
 }
+
+# kill_victim PROGRAM WAY NUMBER RANK: starts the program with the way and the number that it is to
+# end by, kills the process of a rank, and waits for the end of the job. It returns 1 if the job
+# did not start.
+kill_victim() {
+	start "$1" "$dir/pids" "$2" "$3"
+	began=$(now)
+	started || { fail "did not start"; force; return 1; }
+	sleep 0.3
+	victim=$(cat "$dir/pids/$4")
+	running "$victim" || fail "ended before it was killed"
+	began=$(now)
+	kill -9 "$victim" 2>/dev/null
+	finish 15
+	clean
+	[ $status -ne 0 ] || fail "exit status 0"
+	! grep -q 'went on' "$dir/out" || fail "a survivor went on"
+}

@@ -27,16 +27,7 @@ build() {
 kill_rank() {
 	case="$flavour kill rank $2 of $ranks during $1 on $3 nodes"
 	launch="${run% *} $ranks $SOURCE/tests/hosts/pretend.sh $3 $ranks $BUILD/bin/armci-mpirma"
-	start "$dir/victim" "$dir/pids" "$1" "$2"
-	began=$(now)
-	started || { fail "did not start"; force; return; }
-	sleep 0.3
-	running "$(cat "$dir/pids/$2")" || fail "ended before it was killed"
-	began=$(now)
-	kill -9 "$(cat "$dir/pids/$2")" 2>/dev/null
-	finish 15
-	clean
-	[ $status -ne 0 ] || fail "exit status 0"
+	kill_victim "$dir/victim" "$1" "$2" "$2" || return
 	echo "done $case: status $status after $took s"
 }
 

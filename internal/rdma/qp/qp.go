@@ -165,7 +165,7 @@ type Pair interface {
 	Close() error // nothing completes on it afterwards
 }
 
-// ResumingQueue is a Queue whose queue pairs can go on after they have failed.
+// ResumingQueue is a Queue of queue pairs that can go on after they have failed.
 type ResumingQueue interface {
 	Queue
 	// KeepRequests has queue pairs that are made from now on keep their requests. wake, a

@@ -6,7 +6,7 @@
 // What was executed is known by packets: a peer executes them in order, and its device says which
 // one it expects next. A request takes a packet for each MTU of its data, at least one; a read
 // those of its answer; an atomic one. So a write or message that was executed is not repeated: in
-// its place an empty write is posted, whose completion says what the lost one would have. A read is
+// its place an empty write is posted: its completion says what the lost one would have. A read is
 // always made again. An atomic that was executed cannot be: its answer is lost.
 //
 // Requests that are complete stay in the log until their place is needed. Which were not is known

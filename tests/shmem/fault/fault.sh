@@ -16,18 +16,7 @@ mkdir -p "$dir" || exit 1
 kill_pe() {
 	case="kill PE $2 of $ranks during $1 on $3 nodes"
 	launch="${RUN_none% *} $ranks -nodes $3"
-	start "$BUILD/tests/shmem/fault/victim" "$dir/pids" "$1" "$2"
-	began=$(now)
-	started || { fail "did not start"; force; return; }
-	sleep 0.3
-	victim=$(cat "$dir/pids/$2")
-	running "$victim" || fail "ended before it was killed"
-	began=$(now)
-	kill -9 "$victim" 2>/dev/null
-	finish 15
-	clean
-	[ $status -ne 0 ] || fail "exit status 0"
-	! grep -q 'went on' "$dir/out" || fail "a PE went on"
+	kill_victim "$BUILD/tests/shmem/fault/victim" "$1" "$2" "$2" || return
 	names_dead "$2" "$victim"
 	echo "done $case: status $status after $took s"
 }
