@@ -261,11 +261,12 @@ func (l *listener) giveUp(c *conn) {
 	c.Break()
 	c.out.finish()
 	c.parking.gaveUp = true
+	c.savedOutput = nil
 	if c.writer == writerHolds {
 		c.stopSending()
 	} else {
 		c.tx.dropOutput()
-		c.savedOutput, c.writer = nil, writerBroken
+		c.writer = writerBroken
 	}
 	if l.current != nil {
 		l.yieldWorkspace()

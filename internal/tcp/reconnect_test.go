@@ -157,6 +157,26 @@ func TestDeadOriginIsNotAwaited(t *testing.T) {
 	}
 }
 
+// So it is if the origin has received no replies for a while, which the server keeps.
+func TestDeadOriginWithReplies(t *testing.T) {
+	dead := newServer(t, nil)
+	s := newServer(t, func(f *fabric) {
+		f.Reconnect = true
+		f.ServerAddr = func(transport.Rank) []byte { return dead.fabric.Info().Addr }
+	})
+	r := s.dialRaw(2)
+	end := s.awaitConns(t, 1)[0]
+	dead.close()
+	frame := appendFrame(nil, []byte{opEcho}, make([]byte, 8<<10))
+	for at, begin := 0, time.Now(); time.Since(begin) < 500*time.Millisecond; {
+		if n, _ := unix.Write(r.fd, frame[at:]); n > 0 {
+			at = (at + n) % len(frame)
+		}
+	}
+	unix.Close(r.fd)
+	s.lossOf(t, end)
+}
+
 // An origin that does not come again is lost after the timeout, and what it had sent before is
 // handled.
 func TestOriginThatDoesNotReturn(t *testing.T) {
