@@ -140,8 +140,9 @@ func TestDeadServerIsNotAwaited(t *testing.T) {
 	}
 }
 
-// The death of the origin's process is found out at once: nothing listens where its server was.
-func TestDeadOriginIsNotAwaited(t *testing.T) {
+// originWithDeadServer is a server with a connection to an origin, and nothing listens where that
+// one's server was.
+func originWithDeadServer(t *testing.T) (*server, *rawClient, *serverEnd) {
 	dead := newServer(t, nil)
 	s := newServer(t, func(f *fabric) {
 		f.Reconnect = true
@@ -150,6 +151,12 @@ func TestDeadOriginIsNotAwaited(t *testing.T) {
 	r := s.dialRaw(2)
 	end := s.awaitConns(t, 1)[0]
 	dead.close()
+	return s, r, end
+}
+
+// The death of the origin's process is found out at once: nothing listens where its server was.
+func TestDeadOriginIsNotAwaited(t *testing.T) {
+	s, r, end := originWithDeadServer(t)
 	begin := time.Now()
 	unix.Close(r.fd)
 	if err := s.lossOf(t, end); time.Since(begin) > 3*time.Second {
@@ -159,14 +166,7 @@ func TestDeadOriginIsNotAwaited(t *testing.T) {
 
 // So it is if the origin has received no replies for a while, which the server keeps.
 func TestDeadOriginWithReplies(t *testing.T) {
-	dead := newServer(t, nil)
-	s := newServer(t, func(f *fabric) {
-		f.Reconnect = true
-		f.ServerAddr = func(transport.Rank) []byte { return dead.fabric.Info().Addr }
-	})
-	r := s.dialRaw(2)
-	end := s.awaitConns(t, 1)[0]
-	dead.close()
+	s, r, end := originWithDeadServer(t)
 	frame := appendFrame(nil, []byte{opEcho}, make([]byte, 8<<10))
 	for at, begin := 0, time.Now(); time.Since(begin) < 500*time.Millisecond; {
 		if n, _ := unix.Write(r.fd, frame[at:]); n > 0 {
