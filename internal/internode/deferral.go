@@ -12,7 +12,7 @@ import (
 // deferral is about frames that the endpoint has deferred, to send them with the next one. It is
 // changed under the target's mu; pending and due are read without it.
 type deferral struct {
-	piggybacked int          // how often the next frame lately took deferred ones along
+	piggybacked int          // how often the caller lately came in time for deferred frames
 	pending     atomic.Bool  // the endpoint has deferred frames
 	due         atomic.Int64 // when the progress thread sends them, in ns since began
 }
@@ -45,7 +45,7 @@ func (g *target) recordDeferral(deferred bool) {
 		g.t.routes.anyDeferred.Store(true)
 	}
 	if !deferred {
-		g.tx.deferral.piggybacked = min(g.tx.deferral.piggybacked+1, maxPiggybacked)
+		g.tx.deferral.recordPiggybacked()
 		return
 	}
 	d := g.t.info.Tick
@@ -53,6 +53,11 @@ func (g *target) recordDeferral(deferred bool) {
 		d = flushDelay(g.tx.deferral.piggybacked)
 	}
 	g.tx.deferral.due.Store(g.t.thread.scheduleFlush(d))
+}
+
+// recordPiggybacked records that the caller came in time for deferred frames.
+func (d *deferral) recordPiggybacked() {
+	d.piggybacked = min(d.piggybacked+1, maxPiggybacked)
 }
 
 // flushDeferred sends deferred frames as far as that does not block. The caller holds the target's

@@ -15,12 +15,14 @@ import (
 // wakeCounter is a fabric that counts wake-ups of the progress thread, at once and by the alarm.
 type wakeCounter struct {
 	transport.Fabric
-	woken  int
-	alarms []time.Duration
+	woken    int
+	attended int
+	alarms   []time.Duration
 }
 
-func (b *wakeCounter) Wake()                    { b.woken++ }
-func (b *wakeCounter) SetAlarm(d time.Duration) { b.alarms = append(b.alarms, d) }
+func (b *wakeCounter) Wake()                     { b.woken++ }
+func (b *wakeCounter) Attend(_ transport.Source) { b.attended++ }
+func (b *wakeCounter) SetAlarm(d time.Duration)  { b.alarms = append(b.alarms, d) }
 
 // TestDeferredFramesLeaveByAlarm shows that a deferred frame leaves by the alarm. The more often
 // callers take frames along, the later the alarm is, and it is set once for many of them.
@@ -65,6 +67,27 @@ func TestDeferredFramesLeaveByAlarm(t *testing.T) {
 	b.alarms = nil
 	if g.recordDeferral(true); len(b.alarms) != 1 || b.alarms[0] != tr.info.Tick {
 		t.Errorf("alarms %v, expected one of %v", b.alarms, tr.info.Tick)
+	}
+}
+
+// TestFenceTakesDeferredAlong shows that a fence that sends a deferred store counts as a caller that
+// comes in time, so that a store and a fence, again and again, do not set an alarm each time.
+func TestFenceTakesDeferredAlong(t *testing.T) {
+	_, ends, u := newUser(t, pipe.Options{Blocks: true, Defer: true}, nil)
+	g := ends.Open[0].(*Transport).routes.byPeer[1]
+	for range 2 * usuallyPiggybacked {
+		u.startStore(t, 8)
+		if err := u.tr.Fence(1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	g.mu.Lock()
+	n := g.tx.deferral.piggybacked
+	g.mu.Unlock()
+	u.tr.Close()
+	ends.Open[1].Close()
+	if n < usuallyPiggybacked {
+		t.Errorf("of %d stores %d count as taken along", 2*usuallyPiggybacked, n)
 	}
 }
 

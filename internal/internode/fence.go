@@ -92,7 +92,10 @@ func (g *target) requestAck(number uint64) error {
 		return nil
 	}
 	if g.tx.ackRequested >= number { // the request may have been deferred
-		g.tx.flushDeferred()
+		if g.tx.deferral.pending.Load() {
+			g.tx.deferral.recordPiggybacked()
+			g.tx.flushDeferred()
+		}
 		return nil
 	}
 	if err := g.acquireCredit(); err != nil {

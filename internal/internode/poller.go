@@ -32,9 +32,9 @@ type poller struct {
 	callerActive  atomic.Bool  // a caller has polled or sent since the thread last looked
 	bytesInFlight atomic.Int64 // bytes that were sent since a frame came
 
-	wantsAttention bool // it is in progressThread.attention; guarded by progressThread.mu
-	armed          bool // a frame wakes the progress thread; of that thread alone
-	links          int  // connections that have this source; guarded by pollerSet.mu
+	attention attention // of the progress thread; guarded by progressThread.mu
+	armed     bool      // a frame wakes the progress thread; of that thread alone
+	links     int       // connections that have this source; guarded by pollerSet.mu
 }
 
 // pollerOwner is the ownership of a poller. A poller may be both held and closed: close then waits

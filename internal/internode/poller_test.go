@@ -38,7 +38,7 @@ func TestPollerIsPassedOn(t *testing.T) {
 	<-ended
 	tr.thread.mu.Lock()
 	defer tr.thread.mu.Unlock()
-	if !p.wantsAttention {
+	if p.attention != attentionDue {
 		t.Error("no thread polls")
 	}
 }
@@ -78,7 +78,7 @@ func TestPollerIsNotLeftToCallerThatLeaves(t *testing.T) {
 	<-released
 	tr.thread.mu.Lock()
 	defer tr.thread.mu.Unlock()
-	if !p.wantsAttention {
+	if p.attention != attentionDue {
 		t.Error("the poller is free, a message is to come, and no thread was told")
 	}
 }

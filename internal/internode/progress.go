@@ -96,8 +96,7 @@ func (t *Transport) Watch(peer transport.Peer, met func() bool, mayConnect bool)
 	begin := time.Now()
 	l := g.countSleeper(1, mayConnect)
 	if l != nil {
-		l.poller.callerActive.Store(false) // the caller stops polling
-		t.thread.requestAttention(l.poller)
+		t.thread.requestAttentionNow(l.poller)
 	}
 	return func() {
 		if g.countSleeper(-1, mayConnect); l != nil {

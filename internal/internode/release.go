@@ -180,7 +180,7 @@ func (l *link) startRelease(g *target) {
 	g.t.conns.counts.released.Add(1)
 	h := header{kind: kindReleaseStart, rank: uint32(g.serverRank)}
 	if g.sendFrame(nil, &h, nil, nil, 0, transport.Now) == nil {
-		g.t.thread.requestAttention(l.poller)
+		g.t.thread.requestAttentionNow(l.poller)
 	}
 }
 

@@ -34,38 +34,34 @@ type progressThread struct {
 	asleep  atomic.Bool
 	ended   chan struct{}
 
-	mu        sync.Mutex // guards the lists below, and poller.wantsAttention
+	mu        sync.Mutex // guards the lists below, and poller.attention
 	attention []*poller  // that want attention
 	calls     []func()   // to be called at flushAt
 	releases  []*link    // that should be released when they are idle
 	closing   []*link    // that were released and must be closed
 
 	// Of the thread itself.
-	pulse      interval
-	idleLook   interval       // when to look at idle connections
-	dials      sync.WaitGroup // threads that connect
-	releaseDue time.Time      // when to look at releases again
-	ready      []transport.Source
+	paused       []*poller     // that are left to callers until pauseEnd
+	pauseEnd     time.Time     // when they are polled again
+	pause        time.Duration // the next pause
+	longestPause time.Duration
+	pulse        interval
+	idleLook     interval       // when to look at idle connections
+	dials        sync.WaitGroup // threads that connect
+	releaseDue   time.Time      // when to look at releases again
+	ready        []transport.Source
 }
 
 // start starts the thread. Connect calls it once.
 func (h *progressThread) start() {
 	h.alarm, _ = h.t.fabric.(transport.AlarmFabric)
+	h.pause, h.longestPause = h.t.info.Tick, h.t.info.Tick
+	if h.alarm != nil {
+		h.longestPause = max(h.longestPause, longestPause)
+	}
 	h.ended, h.pulse, h.idleLook = make(chan struct{}), newPulseInterval(h.t),
 		h.t.opt.newIdleLookInterval()
 	go h.run()
-}
-
-// requestAttention has the thread poll a source: answers are due that no caller waits for. It locks
-// mu.
-func (h *progressThread) requestAttention(p *poller) {
-	h.mu.Lock()
-	if !p.wantsAttention {
-		p.wantsAttention = true
-		h.attention = append(h.attention, p)
-	}
-	h.mu.Unlock()
-	h.wakeIfAsleep()
 }
 
 // scheduleFlush has deferred frames sent after a time, unless a caller sends them before. It
@@ -142,6 +138,7 @@ func (h *progressThread) run() {
 	unix.Prctl(unix.PR_SET_TIMERSLACK, 1000, 0, 0, 0)
 	idle := 0
 	for !h.t.life.stopThread.Load() {
+		h.endPause()
 		if idle++; h.serveRequests() {
 			idle = 0
 		}
@@ -182,10 +179,7 @@ func (h *progressThread) serveRequests() bool {
 func (h *progressThread) takeRequests() (pollers []*poller, late []func(), unsent bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	pollers, h.attention = h.attention, nil
-	for _, p := range pollers {
-		p.wantsAttention = false
-	}
+	pollers = h.takeAttention()
 	if unsent = h.untilFlush() == 0; unsent {
 		h.flushAt.Store(0)
 		late, h.calls = h.calls, nil
@@ -207,10 +201,10 @@ func (h *progressThread) sendDue() {
 	}
 }
 
-// sleepUntilWork sleeps for a tick, or until there is work if long is set. It returns the armed
-// sources that have frames.
+// sleepUntilWork sleeps for a tick, or until there is work if long is set or pollers are left to
+// callers. It returns the armed sources that have frames.
 func (h *progressThread) sleepUntilWork(long bool) []transport.Source {
-	if !long {
+	if pausing := len(h.paused) > 0 && h.longestPause > h.t.info.Tick; !long && !pausing {
 		return h.t.fabric.Wait(h.t.info.Tick, h.ready[:0])
 	}
 	defer h.asleep.Store(false)
@@ -218,6 +212,7 @@ func (h *progressThread) sleepUntilWork(long bool) []transport.Source {
 	h.mu.Lock()
 	idle := len(h.attention) == 0 && len(h.closing) == 0
 	limit := minWait(minWait(h.pulse.untilDue(), h.idleLook.untilDue()), h.untilFlush())
+	limit = minWait(limit, h.untilPauseEnd())
 	if len(h.releases) > 0 {
 		limit = minWait(limit, max(time.Until(h.releaseDue), 0))
 	}
@@ -226,38 +221,6 @@ func (h *progressThread) sleepUntilWork(long bool) []transport.Source {
 		return h.ready[:0]
 	}
 	return h.t.fabric.Wait(limit, h.ready[:0])
-}
-
-// pollForAttention polls a source, unless a caller does, and arms the fabric's wake-up for further
-// frames.
-func (h *progressThread) pollForAttention(p *poller) {
-	switch {
-	case p.hasUnattended() && p.callerActive.Swap(false): // a caller is likely to poll soon
-		h.requestAttention(p)
-		return
-	case !p.tryAcquire():
-		return
-	}
-	more := p.pollUntilEmpty()
-	if p.hasUnattended() && !more {
-		h.t.fabric.Attend(p.src)
-		more = p.pollUntilEmpty() // Attend tells nothing of earlier frames
-	}
-	p.handOver()
-	if more {
-		h.requestAttention(p)
-	}
-}
-
-// pollUntilEmpty polls until no frame comes. It returns true if more may come, after maxPolls. The
-// caller owns the poller.
-func (p *poller) pollUntilEmpty() (more bool) {
-	for range maxPolls {
-		if p.poll(1) == 0 {
-			return false
-		}
-	}
-	return true
 }
 
 // probeSilentPeers sends a pulse over each connection over which no frame has come for an interval.
