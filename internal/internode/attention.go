@@ -14,25 +14,25 @@ type attention uint8
 const (
 	attentionNone   attention = iota // it does not
 	attentionDue                     // it will: the poller is in progressThread.attention
-	attentionPaused                  // a caller has polled lately: it is in progressThread.paused
+	attentionPaused                  // a caller has polled: it is in progressThread.paused
 )
 
-// longestPause is the longest time for which a poller is left to a caller that has just polled, where
-// deferred frames end the thread's sleep. Else a pause lasts a tick.
+// longestPause is the longest time for which a poller is left to a caller that has just polled,
+// where deferred frames end the thread's sleep. Else a pause lasts a tick.
 const longestPause = time.Millisecond
 
 // requestAttention has the thread poll a source: answers are due that no caller waits for. It locks
 // mu.
-func (h *progressThread) requestAttention(p *poller) { h.request(p, attentionNone) }
+func (h *progressThread) requestAttention(p *poller) { h.addAttention(p, attentionNone) }
 
 // requestAttentionNow is requestAttention by a caller that polls no more. It locks mu.
 func (h *progressThread) requestAttentionNow(p *poller) {
 	p.callerActive.Store(false)
-	h.request(p, attentionPaused)
+	h.addAttention(p, attentionPaused)
 }
 
-// request has the thread poll a source if its attention is at most the given one.
-func (h *progressThread) request(p *poller, from attention) {
+// addAttention has the thread poll a source that has no attention yet, or the given one.
+func (h *progressThread) addAttention(p *poller, from attention) {
 	h.mu.Lock()
 	due := p.attention == attentionNone || p.attention == from
 	if due {

@@ -57,8 +57,8 @@ func TestPollingCallerWakesNoThread(t *testing.T) {
 	}
 }
 
-// TestPauseEnds shows that the thread polls itself, and pauses no longer, where no caller has polled
-// during a pause.
+// TestPauseEnds shows that the thread polls itself, and pauses no longer, where no caller has
+// polled during a pause.
 func TestPauseEnds(t *testing.T) {
 	b := &wakeCounter{}
 	h, p := newPausingThread(b, 50*time.Microsecond)

@@ -70,8 +70,8 @@ func TestDeferredFramesLeaveByAlarm(t *testing.T) {
 	}
 }
 
-// TestFenceTakesDeferredAlong shows that a fence that sends a deferred store counts as a caller that
-// comes in time, so that a store and a fence, again and again, do not set an alarm each time.
+// TestFenceTakesDeferredAlong shows that a fence that sends a deferred store counts as a caller
+// that comes in time, so that stores with fences do not set an alarm each time.
 func TestFenceTakesDeferredAlong(t *testing.T) {
 	_, ends, u := newUser(t, pipe.Options{Blocks: true, Defer: true}, nil)
 	g := ends.Open[0].(*Transport).routes.byPeer[1]
