@@ -14,12 +14,39 @@ type attention uint8
 const (
 	attentionNone   attention = iota // it does not
 	attentionDue                     // it will: the poller is in progressThread.attention
-	attentionPaused                  // a caller has polled: it is in progressThread.paused
+	attentionPaused                  // a caller has polled: it is in pausedPollers
 )
 
 // longestPause is the longest time for which a poller is left to a caller that has just polled,
 // where deferred frames end the thread's sleep. Else a pause lasts a tick.
 const longestPause = time.Millisecond
+
+// pausedPollers are the pollers that the progress thread leaves to callers until a pause is over.
+type pausedPollers struct {
+	pollers []*poller
+	end     time.Time     // of the pause
+	next    time.Duration // how long the next pause lasts
+	tick    time.Duration // how long the shortest one lasts
+	longest time.Duration
+}
+
+func (p *pausedPollers) init(tick time.Duration, alarm bool) {
+	p.next, p.tick, p.longest = tick, tick, tick
+	if alarm {
+		p.longest = max(tick, longestPause)
+	}
+}
+
+// maySleep reports whether there are any, and the thread may sleep until the pause is over.
+func (p *pausedPollers) maySleep() bool { return len(p.pollers) > 0 && p.longest > p.tick }
+
+// untilEnd returns how long the pause lasts; negative: there are no pollers.
+func (p *pausedPollers) untilEnd() time.Duration {
+	if len(p.pollers) == 0 {
+		return -1
+	}
+	return max(time.Until(p.end), 0)
+}
 
 // requestAttention has the thread poll a source: answers are due that no caller waits for. It locks
 // mu.
@@ -54,8 +81,8 @@ func (h *progressThread) takeAttention() (pollers []*poller) {
 	return pollers
 }
 
-// leaveToCaller leaves a poller to a caller that has just polled, until the pause is over. The
-// pauses become longer while a caller is found to have polled.
+// leaveToCaller leaves a poller to a caller that has just polled, until the pause is over. It locks
+// mu.
 func (h *progressThread) leaveToCaller(p *poller) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -63,36 +90,33 @@ func (h *progressThread) leaveToCaller(p *poller) {
 		return
 	}
 	p.attention = attentionPaused
-	if h.paused = append(h.paused, p); len(h.paused) == 1 {
-		h.pauseEnd = time.Now().Add(h.pause)
-	}
-	h.pause = min(2*h.pause, h.longestPause)
+	h.paused.addPoller(p)
 }
 
-// untilPauseEnd returns how long the thread leaves pollers to callers; negative: there are none. Of
-// the thread alone.
-func (h *progressThread) untilPauseEnd() time.Duration {
-	if len(h.paused) == 0 {
-		return -1
+// addPoller begins a pause with the first poller. The pauses become longer while callers are found to
+// have polled.
+func (p *pausedPollers) addPoller(q *poller) {
+	if p.pollers = append(p.pollers, q); len(p.pollers) == 1 {
+		p.end = time.Now().Add(p.next)
 	}
-	return max(time.Until(h.pauseEnd), 0)
+	p.next = min(2*p.next, p.longest)
 }
 
 // endPause has those polled that were left to a caller, once the pause is over. It locks mu.
 func (h *progressThread) endPause() {
-	if h.untilPauseEnd() != 0 {
+	if h.paused.untilEnd() != 0 {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, p := range h.paused {
+	for _, p := range h.paused.pollers {
 		if p.attention == attentionPaused {
 			p.attention = attentionDue
 			h.attention = append(h.attention, p)
 		}
 	}
-	clear(h.paused)
-	h.paused = h.paused[:0]
+	clear(h.paused.pollers)
+	h.paused.pollers = h.paused.pollers[:0]
 }
 
 // pollForAttention polls a source, unless a caller does, and arms the fabric's wake-up for further
@@ -105,7 +129,7 @@ func (h *progressThread) pollForAttention(p *poller) {
 	case !p.tryAcquire():
 		return
 	}
-	h.pause = h.t.info.Tick
+	h.paused.next = h.paused.tick
 	more := p.pollUntilEmpty()
 	if p.hasUnattended() && !more {
 		h.t.fabric.Attend(p.src)

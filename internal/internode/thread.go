@@ -41,24 +41,18 @@ type progressThread struct {
 	closing   []*link    // that were released and must be closed
 
 	// Of the thread itself.
-	paused       []*poller     // that are left to callers until pauseEnd
-	pauseEnd     time.Time     // when they are polled again
-	pause        time.Duration // the next pause
-	longestPause time.Duration
-	pulse        interval
-	idleLook     interval       // when to look at idle connections
-	dials        sync.WaitGroup // threads that connect
-	releaseDue   time.Time      // when to look at releases again
-	ready        []transport.Source
+	paused     pausedPollers // that are left to callers
+	pulse      interval
+	idleLook   interval       // when to look at idle connections
+	dials      sync.WaitGroup // threads that connect
+	releaseDue time.Time      // when to look at releases again
+	ready      []transport.Source
 }
 
 // start starts the thread. Connect calls it once.
 func (h *progressThread) start() {
 	h.alarm, _ = h.t.fabric.(transport.AlarmFabric)
-	h.pause, h.longestPause = h.t.info.Tick, h.t.info.Tick
-	if h.alarm != nil {
-		h.longestPause = max(h.longestPause, longestPause)
-	}
+	h.paused.init(h.t.info.Tick, h.alarm != nil)
 	h.ended, h.pulse, h.idleLook = make(chan struct{}), newPulseInterval(h.t),
 		h.t.opt.newIdleLookInterval()
 	go h.run()
@@ -204,7 +198,7 @@ func (h *progressThread) sendDue() {
 // sleepUntilWork sleeps for a tick, or until there is work if long is set or pollers are left to
 // callers. It returns the armed sources that have frames.
 func (h *progressThread) sleepUntilWork(long bool) []transport.Source {
-	if pausing := len(h.paused) > 0 && h.longestPause > h.t.info.Tick; !long && !pausing {
+	if !long && !h.paused.maySleep() {
 		return h.t.fabric.Wait(h.t.info.Tick, h.ready[:0])
 	}
 	defer h.asleep.Store(false)
@@ -212,7 +206,7 @@ func (h *progressThread) sleepUntilWork(long bool) []transport.Source {
 	h.mu.Lock()
 	idle := len(h.attention) == 0 && len(h.closing) == 0
 	limit := minWait(minWait(h.pulse.untilDue(), h.idleLook.untilDue()), h.untilFlush())
-	limit = minWait(limit, h.untilPauseEnd())
+	limit = minWait(limit, h.paused.untilEnd())
 	if len(h.releases) > 0 {
 		limit = minWait(limit, max(time.Until(h.releaseDue), 0))
 	}
