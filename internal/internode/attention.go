@@ -13,13 +13,19 @@ type attention uint8
 
 const (
 	attentionNone   attention = iota // it does not
-	attentionDue                     // it will: the poller is in progressThread.attention
-	attentionPaused                  // a caller has polled: it is in pausedPollers
+	attentionDue                     // it will: the poller is in pollQueue.due
+	attentionPaused                  // a caller has polled: it is in pollQueue.paused
 )
 
 // longestPause is the longest time for which a poller is left to a caller that has just polled,
 // where deferred frames end the thread's sleep. Else a pause lasts a tick.
 const longestPause = time.Millisecond
+
+// pollQueue is what the progress thread polls for callers that do not wait.
+type pollQueue struct {
+	due    []*poller     // guarded by progressThread.mu
+	paused pausedPollers // of the thread alone
+}
 
 // pausedPollers are the pollers that the progress thread leaves to callers until a pause is over.
 type pausedPollers struct {
@@ -64,7 +70,7 @@ func (h *progressThread) addAttention(p *poller, from attention) {
 	due := p.attention == attentionNone || p.attention == from
 	if due {
 		p.attention = attentionDue
-		h.attention = append(h.attention, p)
+		h.polls.due = append(h.polls.due, p)
 	}
 	h.mu.Unlock()
 	if due {
@@ -74,7 +80,7 @@ func (h *progressThread) addAttention(p *poller, from attention) {
 
 // takeAttention empties the list of what to poll. The caller holds mu.
 func (h *progressThread) takeAttention() (pollers []*poller) {
-	pollers, h.attention = h.attention, nil
+	pollers, h.polls.due = h.polls.due, nil
 	for _, p := range pollers {
 		p.attention = attentionNone
 	}
@@ -90,11 +96,11 @@ func (h *progressThread) leaveToCaller(p *poller) {
 		return
 	}
 	p.attention = attentionPaused
-	h.paused.addPoller(p)
+	h.polls.paused.addPoller(p)
 }
 
-// addPoller begins a pause with the first poller. The pauses become longer while callers are found to
-// have polled.
+// addPoller begins a pause with the first poller. The pauses become longer while callers are found
+// to have polled.
 func (p *pausedPollers) addPoller(q *poller) {
 	if p.pollers = append(p.pollers, q); len(p.pollers) == 1 {
 		p.end = time.Now().Add(p.next)
@@ -104,19 +110,19 @@ func (p *pausedPollers) addPoller(q *poller) {
 
 // endPause has those polled that were left to a caller, once the pause is over. It locks mu.
 func (h *progressThread) endPause() {
-	if h.paused.untilEnd() != 0 {
+	if h.polls.paused.untilEnd() != 0 {
 		return
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, p := range h.paused.pollers {
+	for _, p := range h.polls.paused.pollers {
 		if p.attention == attentionPaused {
 			p.attention = attentionDue
-			h.attention = append(h.attention, p)
+			h.polls.due = append(h.polls.due, p)
 		}
 	}
-	clear(h.paused.pollers)
-	h.paused.pollers = h.paused.pollers[:0]
+	clear(h.polls.paused.pollers)
+	h.polls.paused.pollers = h.polls.paused.pollers[:0]
 }
 
 // pollForAttention polls a source, unless a caller does, and arms the fabric's wake-up for further
@@ -129,7 +135,7 @@ func (h *progressThread) pollForAttention(p *poller) {
 	case !p.tryAcquire():
 		return
 	}
-	h.paused.next = h.paused.tick
+	h.polls.paused.next = h.polls.paused.tick
 	more := p.pollUntilEmpty()
 	if p.hasUnattended() && !more {
 		h.t.fabric.Attend(p.src)

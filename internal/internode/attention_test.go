@@ -16,7 +16,7 @@ func newPausingThread(b *wakeCounter, tick time.Duration) (*progressThread, *pol
 	tr := &Transport{fabric: b, info: transport.FabricInfo{Tick: tick}}
 	tr.pollers.t = tr
 	tr.thread.t, tr.thread.alarm = tr, b
-	tr.thread.paused.init(tick, true)
+	tr.thread.polls.paused.init(tick, true)
 	p := tr.pollers.pollerOf(&emptySource{})
 	p.unattended.Add(1)
 	return &tr.thread, p
@@ -30,15 +30,16 @@ func TestPollingCallerWakesNoThread(t *testing.T) {
 	tick := 50 * time.Microsecond
 	h, p := newPausingThread(b, tick)
 	for want := tick; want < longestPause; want *= 2 {
-		if h.paused.next != want {
-			t.Fatalf("the next pause lasts %v, expected %v", h.paused.next, want)
+		if h.polls.paused.next != want {
+			t.Fatalf("the next pause lasts %v, expected %v", h.polls.paused.next, want)
 		}
 		p.requestUnattended()
 		begin := time.Now()
 		h.endPause()
 		h.serveRequests()
-		if end := h.paused.end.Sub(begin); p.attention != attentionPaused || end < want {
-			t.Fatalf("attention %d, for %v", p.attention, end)
+		pause := h.polls.paused.end.Sub(begin)
+		if p.attention != attentionPaused || pause < want {
+			t.Fatalf("attention %d, for %v", p.attention, pause)
 		}
 		h.asleep.Store(true)
 		p.requestUnattended()
@@ -47,13 +48,13 @@ func TestPollingCallerWakesNoThread(t *testing.T) {
 			t.Fatalf("a caller that polls has woken the thread %d times", b.woken)
 		}
 		h.asleep.Store(false)
-		h.paused.end = time.Now()
+		h.polls.paused.end = time.Now()
 	}
 	h.asleep.Store(true)
 	h.requestAttentionNow(p)
-	if h.endPause(); b.woken != 1 || p.attention != attentionDue || len(h.attention) != 1 {
+	if h.endPause(); b.woken != 1 || p.attention != attentionDue || len(h.polls.due) != 1 {
 		t.Errorf("woken %d times, attention %d, in the list %d times", b.woken, p.attention,
-			len(h.attention))
+			len(h.polls.due))
 	}
 }
 
@@ -64,16 +65,16 @@ func TestPauseEnds(t *testing.T) {
 	h, p := newPausingThread(b, 50*time.Microsecond)
 	p.requestUnattended()
 	h.serveRequests()
-	h.paused.end = time.Now()
+	h.polls.paused.end = time.Now()
 	p.src.(*emptySource).Source = silentSource{}
 	if h.endPause(); p.attention != attentionDue {
 		t.Fatalf("after the pause attention is %d", p.attention)
 	}
 	b.attended = 0
 	h.serveRequests()
-	if b.attended != 1 || p.attention != attentionNone || h.paused.next != h.t.info.Tick {
+	if b.attended != 1 || p.attention != attentionNone || h.polls.paused.next != h.t.info.Tick {
 		t.Errorf("attended %d times, attention %d, the next pause lasts %v", b.attended,
-			p.attention, h.paused.next)
+			p.attention, h.polls.paused.next)
 	}
 }
 

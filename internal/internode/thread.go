@@ -34,14 +34,13 @@ type progressThread struct {
 	asleep  atomic.Bool
 	ended   chan struct{}
 
-	mu        sync.Mutex // guards the lists below, and poller.attention
-	attention []*poller  // that want attention
-	calls     []func()   // to be called at flushAt
-	releases  []*link    // that should be released when they are idle
-	closing   []*link    // that were released and must be closed
+	mu       sync.Mutex // guards the rest up to closing, and poller.attention
+	polls    pollQueue  // what the thread polls
+	calls    []func()   // to be called at flushAt
+	releases []*link    // that should be released when they are idle
+	closing  []*link    // that were released and must be closed
 
 	// Of the thread itself.
-	paused     pausedPollers // that are left to callers
 	pulse      interval
 	idleLook   interval       // when to look at idle connections
 	dials      sync.WaitGroup // threads that connect
@@ -52,7 +51,7 @@ type progressThread struct {
 // start starts the thread. Connect calls it once.
 func (h *progressThread) start() {
 	h.alarm, _ = h.t.fabric.(transport.AlarmFabric)
-	h.paused.init(h.t.info.Tick, h.alarm != nil)
+	h.polls.paused.init(h.t.info.Tick, h.alarm != nil)
 	h.ended, h.pulse, h.idleLook = make(chan struct{}), newPulseInterval(h.t),
 		h.t.opt.newIdleLookInterval()
 	go h.run()
@@ -198,15 +197,15 @@ func (h *progressThread) sendDue() {
 // sleepUntilWork sleeps for a tick, or until there is work if long is set or pollers are left to
 // callers. It returns the armed sources that have frames.
 func (h *progressThread) sleepUntilWork(long bool) []transport.Source {
-	if !long && !h.paused.maySleep() {
+	if !long && !h.polls.paused.maySleep() {
 		return h.t.fabric.Wait(h.t.info.Tick, h.ready[:0])
 	}
 	defer h.asleep.Store(false)
 	h.asleep.Store(true)
 	h.mu.Lock()
-	idle := len(h.attention) == 0 && len(h.closing) == 0
+	idle := len(h.polls.due) == 0 && len(h.closing) == 0
 	limit := minWait(minWait(h.pulse.untilDue(), h.idleLook.untilDue()), h.untilFlush())
-	limit = minWait(limit, h.paused.untilEnd())
+	limit = minWait(limit, h.polls.paused.untilEnd())
 	if len(h.releases) > 0 {
 		limit = minWait(limit, max(time.Until(h.releaseDue), 0))
 	}
