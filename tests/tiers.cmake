@@ -36,7 +36,7 @@ set(check
 # and all others, as continuous integration does by turns; without it, all.
 set(part0
   "^package$" "^ofi/udp/" "^(hosts|fault|caf/fault|caf/hosts)/mpich" "^hosts/mpich/"
-  "^softverbs/transport/(late|limits|many)$" "^vm/rdma/(2x1|fault)$" "^rma/[a-z]*/2x2/more$")
+  "^softverbs/transport/(late|limits|many)$" "^vm/rdma/(2x1|fault|outage)$" "^rma/[a-z]*/2x2/more$")
 set(part1
   "^nwchem$" "^aarch64$" "^ofi/tcp/" "^softverbs/programs/(late|without_fast_path)$"
   "^nodes/(mpich|openmpi)/" "^rma/(softverbs|hosts|fault|model)/mpich" "^vm/rdma/(4x1|transport)$"

@@ -62,6 +62,7 @@ if(ARMCI_VERBS_INCLUDE AND ARMCI_VERBS_LIBRARY)
       "HOSTS_PROGRAMS=${on_four_hosts}")
     armci_vm(rdma/fault SECONDS 1000 COMMAND ${here}/hosts/fault.sh none ENV ARMCI_TRANSPORT=rdma
       "HOSTS_PARTS=kill=puts node=puts link=barrier device=puts stop")
+    armci_vm(rdma/outage SECONDS 500 COMMAND ${here}/vm/outage.sh)
   endif()
   if("openmpi" IN_LIST ARMCI_CAN_CC)
     set(programs "fortran/with_mpi ga/patches")
