@@ -159,6 +159,33 @@ PUBLIC int ARMCIX_Event_wait(armcix_event_t *event, unsigned seen, int millis)
 	return shm_event_wait((struct shm_event *)event, seen, millis, "ARMCIX_Event_wait") ? 0 : 1;
 }
 
+PUBLIC int ARMCIX_Wait_until(int (*met)(void *), void *arg, int millis)
+{
+	struct shm_until u = {met, arg, millis, front.unseen, "ARMCIX_Wait_until"};
+	if (!met || !front_on()) {
+		int code = armcigo_wait_until((void *)met, millis);
+		if (code < 0)
+			return code;
+		u.unseen = code == 1;
+	}
+	return shm_wait_until(&u) ? 0 : 1;
+}
+
+PUBLIC int ARMCIX_Wake(int proc)
+{
+	if ((unsigned)proc >= atomic_load_explicit(&front.ranks, memory_order_acquire))
+		return armcigo_wake(proc);
+	if (front.local[proc] >= 0)
+		shm_wake_waiters(front.local[proc]);
+	return 0;
+}
+
+PUBLIC const unsigned *ARMCIX_Sleepers(int proc)
+{
+	int local = armcigo_local(proc);
+	return local < 0 ? NULL : (const unsigned *)&shm.rank[local].watchers;
+}
+
 PUBLIC int ARMCIX_Event_await(armcix_event_t *event, armcix_event_t *record, unsigned seen,
 	int millis, int proc)
 {

@@ -131,3 +131,47 @@ func armcigo_event_wait(event unsafe.Pointer, seen C.uint, millis C.int) C.int {
 	}
 	return code(name, err)
 }
+
+// armcigo_wait_until checks a call of ARMCIX_Wait_until that the fast path does not make. It
+// returns 1 if devices store in this process's memory, 0 if none does, or a code.
+//
+//export armcigo_wait_until
+func armcigo_wait_until(met unsafe.Pointer, millis C.int) C.int {
+	defer guest.Guard(guest.Faults())
+	const name = "ARMCIX_Wait_until"
+	rt, err := initialised(name, func() string { return fmt.Sprintf("%d ms", millis) })
+	if err == nil {
+		err = rt.BeginWaitUntil(met != nil)
+	}
+	if err == nil && rt.StoresUnseen() {
+		return 1
+	}
+	return code(name, err)
+}
+
+// armcigo_wake is ARMCIX_Wake where the fast path is off.
+//
+//export armcigo_wake
+func armcigo_wake(proc C.int) C.int {
+	defer guest.Guard(guest.Faults())
+	const name = "ARMCIX_Wake"
+	rt, err := initialised(name, func() string { return fmt.Sprintf("rank %d", proc) })
+	if err == nil {
+		err = rt.WakeWaiters(int(proc))
+	}
+	return code(name, err)
+}
+
+// armcigo_local returns the local number of a rank; -1: it is not of this node.
+//
+//export armcigo_local
+func armcigo_local(proc C.int) C.int {
+	defer guest.Guard(guest.Faults())
+	rt, err := initialised("ARMCIX_Sleepers", func() string {
+		return fmt.Sprintf("rank %d", proc)
+	})
+	if err != nil || proc < 0 || int(proc) >= rt.N || !rt.Topo.SameNode(transport.Rank(proc)) {
+		return -1
+	}
+	return C.int(rt.Topo.Local(transport.Rank(proc)))
+}

@@ -116,6 +116,39 @@ int ARMCIX_Event_add(armcix_event_t *event, unsigned n, int proc);
 int ARMCIX_Event_wait(armcix_event_t *event, unsigned seen, int millis);
 
 /**
+ * Wait until a condition is met, of memory that any rank changes. The caller looks briefly, then
+ * sleeps, and receives meanwhile what other nodes send.
+ * @param met [in] function that looks at the memory, by atomic loads, and returns nonzero once the
+ *        condition is met; called from the waiting thread many times, it must not block or call
+ *        this library. @param arg [in] its argument; any.
+ * @param millis [in] limit of time in milliseconds; 0 looks once; negative: none.
+ * What ranks of other nodes store in memory of the caller wakes it; over a network device it looks
+ * again after a millisecond, or a 16th of the time that it has waited, 50 ms at most. A rank of its
+ * node that changes the memory calls ARMCIX_Wake behind that; without it the caller looks again
+ * after a second at most. If every other rank of the job has left, a wait without limit ends the
+ * job. Scope: local. Threads: any. Returns: 0 if the condition is met, 1 if the time is over, or
+ * FAIL (no function).
+ */
+int ARMCIX_Wait_until(int (*met)(void *arg), void *arg, int millis);
+
+/**
+ * Have threads of a rank that are in ARMCIX_Wait_until look again, behind stores of the caller in
+ * memory of its node. For a rank of another
+ * node it does nothing: what arrives there wakes them.
+ * @param proc [in] rank, may be the caller. Scope: local. Threads: any. Returns: code (FAIL5).
+ */
+int ARMCIX_Wake(int proc);
+
+/**
+ * The number of threads of a rank that sleep in ARMCIX_Wait_until, for callers that call
+ * ARMCIX_Wake only if it is not 0. They read it by an atomic load, which needs no fence behind
+ * their stores: a thread that has just gone to sleep looks again after a millisecond.
+ * @param proc [in] rank, may be the caller. Scope: local. Threads: any. Returns: an address that
+ * is valid until ARMCI_Finalize; null for a rank of another node, or if there is no such rank.
+ */
+const unsigned *ARMCIX_Sleepers(int proc);
+
+/**
  * Raise an event by one, like ARMCIX_Event_add, where no other rank ever raises it. Over RDMA the
  * caller's device writes the count then, and no thread at the event's rank takes part.
  * @param event [remote] the event. @param record [in,out] an event in memory of the caller that

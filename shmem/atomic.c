@@ -12,8 +12,7 @@ static inline __attribute__((always_inline)) void change(struct osh_ctx *ctx, in
 	int code = ARMCIX_Atomic(op, bytes, old, at, operand, compare, rank);
 	if (unlikely(code != 0))
 		osh_failed(fn, code);
-	if (osh.near[rank])
-		osh_wrote(osh.near[rank], rank);
+	osh_wrote(rank);
 }
 
 void osh_atomic(struct osh_ctx *ctx, int op, int bytes, void *old, void *dest, const void *operand,

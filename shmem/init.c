@@ -58,17 +58,11 @@ static size_t heap_bytes(void)
 	return (size_t)n;
 }
 
-static void make_controls(void)
+static void find_sleepers(void)
 {
-	char **at = osh_alloc((size_t)osh.n * sizeof *at);
-	if (ARMCI_Malloc((void **)at, sizeof(struct osh_control)) != 0)
-		osh_die("shmem_init", "no memory");
-	memset(at[osh.me], 0, sizeof(struct osh_control));
-	osh.own = (struct osh_control *)(void *)at[osh.me];
-	osh.near = osh_alloc((size_t)osh.n * sizeof *osh.near);
+	osh.sleepers = osh_alloc((size_t)osh.n * sizeof *osh.sleepers);
 	for (int i = 0; i < osh.n; i++)
-		osh.near[i] = ARMCI_Same_node(i) ? (struct osh_control *)(void *)at[i] : NULL;
-	free(at);
+		osh.sleepers[i] = (const atomic_uint *)ARMCIX_Sleepers(i);
 }
 
 static void tell(void)
@@ -99,8 +93,7 @@ static void end(void)
 	osh.world_ctx.n = 0;
 	osh_data_end();
 	osh_heap_end();
-	ARMCI_Free(osh.own);
-	free(osh.near);
+	free(osh.sleepers);
 	ARMCI_Finalize();
 	armci_msg_finalize();
 }
@@ -148,7 +141,7 @@ static void start(int threads)
 	osh.me = armci_msg_me();
 	osh.n = armci_msg_nproc();
 	osh.threads = threads;
-	make_controls();
+	find_sleepers();
 	osh_heap_start(heap_bytes());
 	osh_data_start();
 	osh_teams_start();
@@ -206,7 +199,7 @@ API(void *, ptr, (const void *dest, int pe))
 	int rank = osh_rank(&osh.world_ctx, pe, FN);
 	if (rank == osh.me)
 		return osh_find(dest, 1, rank) ? (void *)(uintptr_t)dest : NULL;
-	return osh.near[rank] ? osh_find(dest, 1, rank) : NULL;
+	return osh.sleepers[rank] ? osh_find(dest, 1, rank) : NULL;
 }
 
 API(void, info_get_version, (int *major, int *minor))

@@ -47,13 +47,6 @@ struct osh_segment {
 	char **at;
 };
 
-/* What a PE shows the others, in memory of ARMCI. */
-struct osh_control {
-	_Alignas(64) atomic_uint sleepers; /* threads that may sleep until memory is written */
-	armcix_event_t written;         /* raised by a PE of the node that has written and seen
-	                                 * sleepers */
-};
-
 struct osh_team {
 	int n, me;           /* members; number of this PE */
 	int *rank;           /* of each member, in the world */
@@ -78,8 +71,7 @@ extern struct osh {
 	bool on;
 	int me, n, threads;
 	struct osh_segment heap, data;
-	struct osh_control **near;  /* of each PE; null on another node */
-	struct osh_control *own;
+	const atomic_uint **sleepers; /* threads of each PE that wait; null on another node */
 	struct osh_ctx world_ctx;   /* the default context */
 	struct osh_team *world, *shared;
 } osh;
@@ -107,7 +99,6 @@ void *osh_alloc(size_t bytes);
 
 /* wait.c: whether something has happened is asked again and again. */
 void osh_wait_for(bool (*happened)(void *), void *arg);
-void osh_wake(struct osh_control *near, int rank);
 
 static inline struct osh_team *osh_team(shmem_team_t team, const char *fn)
 {
@@ -157,11 +148,12 @@ static inline char *osh_at(const void *p, size_t bytes, int rank, const char *fn
 	return at;
 }
 
-/* A PE of the node has been written to. A sleeper that this look misses wakes by time. */
-static inline void osh_wrote(struct osh_control *near, int rank)
+/* A PE has been written to. On another node what arrives wakes its waiters. */
+static inline void osh_wrote(int rank)
 {
-	if (unlikely(atomic_load_explicit(&near->sleepers, memory_order_relaxed)))
-		osh_wake(near, rank);
+	if (osh.sleepers[rank] &&
+		unlikely(atomic_load_explicit(osh.sleepers[rank], memory_order_relaxed)))
+		ARMCIX_Wake(rank);
 }
 
 /* rma.c, atomic.c, signal.c, collect.c: what all functions of a family call. */

@@ -50,8 +50,8 @@ static void strided(struct osh_ctx *ctx, bool put, void *dest, const void *sourc
 	int code = move(&s, put);
 	if (code != 0)
 		osh_failed(fn, code);
-	if (put && osh.near[rank])
-		osh_wrote(osh.near[rank], rank);
+	if (put)
+		osh_wrote(rank);
 }
 
 #define STRIDED(C, P, X, PUT, GET, TYPE, BYTES) \

@@ -61,7 +61,7 @@ void osh_teams_start(void)
 	for (int i = 0; i < osh.n; i++) rank[i] = i;
 	osh.world = osh_team_create(osh.n, rank);
 	for (int i = 0; i < osh.n; i++)
-		if (osh.near[i])
+		if (osh.sleepers[i])
 			rank[near++] = i;
 	osh.shared = osh_team_create(near, rank);
 	free(rank);

@@ -25,8 +25,7 @@ void osh_put(struct osh_ctx *ctx, void *dest, const void *source, size_t bytes, 
 			osh_failed(fn, code);
 	if (unlikely((code = ARMCI_Put(from, to, (int)bytes, rank)) != 0))
 		osh_failed(fn, code);
-	if (osh.near[rank])
-		osh_wrote(osh.near[rank], rank);
+	osh_wrote(rank);
 }
 
 void osh_get(struct osh_ctx *ctx, void *dest, const void *source, size_t bytes, int pe,
@@ -55,7 +54,7 @@ void osh_put_nbi(struct osh_ctx *ctx, void *dest, const void *source, size_t byt
 	const char *fn)
 {
 	int rank = osh_rank(ctx, pe, fn), code;
-	if (osh.near[rank] || bytes > PIECE || !bytes) {
+	if (osh.sleepers[rank] || bytes > PIECE || !bytes) {
 		osh_put(ctx, dest, source, bytes, pe, fn);
 		return;
 	}
@@ -70,7 +69,7 @@ void osh_get_nbi(struct osh_ctx *ctx, void *dest, const void *source, size_t byt
 	const char *fn)
 {
 	int rank = osh_rank(ctx, pe, fn), code;
-	if (osh.near[rank] || bytes > PIECE || !bytes) {
+	if (osh.sleepers[rank] || bytes > PIECE || !bytes) {
 		osh_get(ctx, dest, source, bytes, pe, fn);
 		return;
 	}
@@ -118,10 +117,10 @@ void osh_get_nbi(struct osh_ctx *ctx, void *dest, const void *source, size_t byt
 	{ \
 		int rank = osh_rank(X, pe, FN), code; \
 		char *to = osh_at(dest, sizeof value, rank, FN); \
-		if (likely(osh.near[rank] && (uintptr_t)to % _Alignof(TYPE) == 0)) { \
+		if (likely(osh.sleepers[rank] && (uintptr_t)to % _Alignof(TYPE) == 0)) { \
 			memcpy(__builtin_assume_aligned(to, _Alignof(TYPE)), &value, \
 				sizeof value); \
-			osh_wrote(osh.near[rank], rank); \
+			osh_wrote(rank); \
 		} else if ((code = ARMCI_Put(&value, to, sizeof value, rank)) != 0) { \
 			osh_failed(FN, code); \
 		} \
@@ -131,7 +130,7 @@ void osh_get_nbi(struct osh_ctx *ctx, void *dest, const void *source, size_t byt
 		int rank = osh_rank(X, pe, FN), code; \
 		char *from = osh_at(source, sizeof(TYPE), rank, FN); \
 		TYPE value; \
-		if (likely(osh.near[rank] && (uintptr_t)from % _Alignof(TYPE) == 0)) \
+		if (likely(osh.sleepers[rank] && (uintptr_t)from % _Alignof(TYPE) == 0)) \
 			memcpy(&value, __builtin_assume_aligned(from, _Alignof(TYPE)), \
 				sizeof value); \
 		else if ((code = ARMCI_Get(from, &value, sizeof value, rank)) != 0) \

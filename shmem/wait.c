@@ -1,66 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Waits and tests for own memory. A wait looks for as long as a wake-up costs, then sleeps: PEs of
- * the node that write to this one see the sleeper and wake it. What comes from another node does
- * not, so a sleep is short.
+ * Waits and tests for own memory. A wait looks a few times here, then in the library, which sleeps
+ * in the end: PEs of the node that write to this one see the sleeper and wake it, and so does what
+ * comes from another node.
  */
-#include <sched.h>
-#include <time.h>
-
 #include "osh.h"
 
-enum {
-	LOOKS = 50,              /* between two looks at the clock */
-	LOOK_NS = 30 * 1000,     /* for so long a wait looks */
-	YIELD_NS = 200 * 1000,   /* and for so long it yields */
-	SLEEP_MS = 1
+enum { LOOKS = 100 }; /* some hundred nanoseconds */
+
+/* What a wait waits for, as the library calls it. */
+struct wait {
+	bool (*happened)(void *);
+	void *arg;
 };
 
-static int64_t now(void)
+static int happened(void *arg)
 {
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000000000) + t.tv_nsec;
+	struct wait *w = arg;
+	return w->happened(w->arg);
 }
 
-static inline void pause_cpu(void)
+void osh_wait_for(bool (*condition)(void *), void *arg)
 {
-#if defined(__x86_64__)
-	__builtin_ia32_pause();
-#else
-	__asm__ __volatile__("" ::: "memory");
-#endif
-}
-
-static void sleep_until_written(bool (*happened)(void *), void *arg)
-{
-	unsigned seen = atomic_load((atomic_uint *)&osh.own->written.count);
-	atomic_fetch_add(&osh.own->sleepers, 1);
-	if (!happened(arg))
-		ARMCIX_Event_wait(&osh.own->written, seen, SLEEP_MS);
-	atomic_fetch_sub(&osh.own->sleepers, 1);
-}
-
-void osh_wait_for(bool (*happened)(void *), void *arg)
-{
-	for (int i = 0; i < LOOKS; i++) {
-		if (happened(arg))
+	struct wait w = {condition, arg};
+	for (int i = 0; i < LOOKS; i++)
+		if (condition(arg))
 			return;
-		pause_cpu();
-	}
-	for (int64_t begun = now(), t = 0; !happened(arg); t = now() - begun) {
-		if (t < LOOK_NS)
-			pause_cpu();
-		else if (t < YIELD_NS)
-			sched_yield();
-		else
-			sleep_until_written(happened, arg);
-	}
-}
-
-void osh_wake(struct osh_control *near, int rank)
-{
-	ARMCIX_Event_add(&near->written, 1, rank);
+	while (ARMCIX_Wait_until(happened, &w, -1) != 0) continue;
 }
 
 /* The words that a call waits for or tests, and what it compares them with. */

@@ -257,6 +257,7 @@ func (c *costs) deviceRowBytes(get bool, rows int64) int64 {
 // noMemory is a node without memory of its own.
 type noMemory struct{}
 
+func (noMemory) RecordStore(int)                     {}
 func (noMemory) KeepPages()                          {}
 func (noMemory) Counters() (uintptr, int64)          { return 0, 0 }
 func (noMemory) InArena(uintptr) bool                { return false }

@@ -122,8 +122,12 @@ func (o *origin) EndFrame() error {
 	if transport.Rank(h.rank) != o.server.t.opt.Me { // the rank does not receive itself
 		o.server.incoming.guard.recordNeed()
 	}
+	kind, rank := h.kind, c.localRank // execute frees the context
 	if err := o.execute(); err != nil {
 		return err
+	}
+	if kind == kindPut || kind == kindAcc || kind == kindRMW {
+		o.server.t.opt.Node.RecordStore(rank)
 	}
 	o.acknowledgeIfDue()
 	return nil

@@ -81,6 +81,7 @@ func (n simNode) MappedHere(local int, _ uintptr) bool { return !n.far || local 
 
 func (simNode) ReadForeign(int, uintptr, []byte) error  { return transport.ErrBadAddr }
 func (simNode) WriteForeign(int, uintptr, []byte) error { return transport.ErrBadAddr }
+func (simNode) RecordStore(int)                         {}
 func (simNode) KeepPages()                              {}
 func (simNode) DeviceLocks() (uintptr, int)             { return 0, 0 }
 func (simNode) Declared(uintptr) (uintptr, int64)       { return 0, 0 }

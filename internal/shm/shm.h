@@ -13,7 +13,7 @@
 #include "../kernel/cpu.h"
 #include "../wait/wait.h"
 #define SHM_MAGIC   0x31306d7249434d52ull // "RMCIrm01" little-endian
-#define SHM_VERSION 8u
+#define SHM_VERSION 9u
 #define SHM_LINE    64
 #define SHM_ALIGNED _Alignas(SHM_LINE)
 #define SHM_RANGES  64
@@ -99,6 +99,7 @@ struct shm_rank {
 	shm_u32 nregion;
 	SHM_ALIGNED shm_u32 wake_word; // futex: bumped to wake the rank
 	shm_u32 sleepers;         // threads of the rank asleep on wake_word
+	shm_u32 watchers;         // of the sleepers, those in shm_wait_until
 	shm_u64 woken_at;             // when a rank last began to wake it, ns
 	SHM_ALIGNED int32_t world, pid;
 	shm_u32 departure;          // enum shm_departure
@@ -238,6 +239,7 @@ static inline void shm_unlock(struct shm_mutex *m)
 #include "event.h"
 #include "record.h"
 #include "receive.h"
+#include "until.h"
 
 /* teams: the members of a group on this node --------------------------------------------------- */
 // members up to which a barrier is a flag each instead of a counter

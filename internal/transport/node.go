@@ -43,6 +43,9 @@ type NodeMemory interface {
 	// RegionAt is the live allocation, of any rank, around an arena address. n = 0: there is
 	// none.
 	RegionAt(addr uintptr) (lo uintptr, n int64)
+	// RecordStore says that another node has stored in memory of a rank. It wakes the rank's
+	// threads that wait for that.
+	RecordStore(local int)
 	// KeepPages says that a device has pinned pages: from now on this rank returns none to the
 	// operating system.
 	KeepPages()

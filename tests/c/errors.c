@@ -200,6 +200,8 @@ static void atomics(void)
 	BAD(FAIL5, ARMCIX_Event_await, "proc", ARMCIX_Event_await(event, event, 0, 0, np));
 	BAD(FAIL8, ARMCIX_Event_await, "event", ARMCIX_Event_await(private, event, 0, 0, me));
 	BAD(FAIL8, ARMCIX_Event_wait, "event", ARMCIX_Event_wait(NULL, 0, -1));
+	BAD(FAIL, ARMCIX_Wait_until, "met", ARMCIX_Wait_until(NULL, NULL, -1));
+	BAD(FAIL5, ARMCIX_Wake, "proc", ARMCIX_Wake(np));
 	BAD(FAIL8, ARMCIX_Event_wait, "event",
 		ARMCIX_Event_wait((armcix_event_t *)(far + 2), 0, 1));
 	CHECK_INT(v, 0);
@@ -265,6 +267,12 @@ static void collective(void)
 	free(base);
 }
 
+static int never(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
 static void closed(void)
 {
 	void *base[1024];
@@ -279,6 +287,8 @@ static void closed(void)
 		ARMCIX_Event_raise((armcix_event_t *)near, (armcix_event_t *)near, 0));
 	BAD(FAIL, ARMCIX_Event_await, "",
 		ARMCIX_Event_await((armcix_event_t *)near, (armcix_event_t *)near, 0, 0, 0));
+	BAD(FAIL, ARMCIX_Wait_until, "", ARMCIX_Wait_until(never, NULL, 0));
+	BAD(FAIL, ARMCIX_Wake, "", ARMCIX_Wake(0));
 	BAD(FAIL, ARMCI_Malloc, "", ARMCI_Malloc(base, 8));
 	BAD(FAIL, ARMCI_WaitAll, "", ARMCI_WaitAll());
 	BAD(FAIL, ARMCI_Create_mutexes, "", ARMCI_Create_mutexes(1));

@@ -9,8 +9,8 @@
 #   FAULT_LAUNCHERS="none openmpi mpich"
 #   FAULT_PARTS="kill signal leave exits receive sent vain careless foreign fatal memory shm stop"
 #   FAULT_NODES=N: on so many pretended nodes
-#   FAULT_WAYS="puts accumulates counter lock barrier late bcast receive event malloc" (of being
-#   busy when killed)  choose
+#   FAULT_WAYS="puts accumulates counter lock barrier late bcast receive event until malloc" (of
+#   being busy when killed)  choose
 here=$(cd "$(dirname "$0")" && pwd)
 SOURCE=${SOURCE:-$(cd "$here/../.." && pwd)}
 WORK=${WORK:-$BUILD/tests/fault}
@@ -39,7 +39,7 @@ build() {
 }
 
 part_kill() {
-	ways="puts accumulates counter lock barrier late bcast receive event malloc"
+	ways="puts accumulates counter lock barrier late bcast receive event until malloc"
 	for way in ${FAULT_WAYS:-$ways}; do
 		for victim in 0 2; do
 			kill_rank $way $victim
@@ -102,7 +102,7 @@ in_vain() {
 	finalised='rank [0-3] has called ARMCI_Finalize while rank [0-3] waits for it'
 	says "$finalised in $3: the job ends\$"
 	case $way in
-	last-any | last-event) ;;
+	last-any | last-event | last-until) ;;
 	*) says "rank $2 has called" ;;
 	esac
 	lines=$(grep -c -E '^\[[0-9]+@' "$dir/err")
@@ -117,6 +117,7 @@ part_vain() {
 		in_vain last-any $victim armci_msg_rcv
 		in_vain last-lock $victim ARMCI_Lock
 		in_vain last-event $victim ARMCIX_Event_wait
+		in_vain last-until $victim ARMCIX_Wait_until
 	done
 }
 

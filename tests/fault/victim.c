@@ -240,6 +240,22 @@ static void receive(void)
 	armci_msg_rcv(1, local, 8, NULL, victim);
 }
 
+static int never_met(void *arg)
+{
+	(void)arg;
+	return 0;
+}
+
+// All but the victim sleep until a condition is met, which it never is.
+static void until(void)
+{
+	ready();
+	if (me == victim)
+		asleep();
+	ARMCIX_Wait_until(never_met, NULL, -1);
+	die("a condition that is not met");
+}
+
 // All but the victim sleep until the victim raises an event, which it does not.
 static void event(void)
 {
@@ -370,6 +386,14 @@ static void last_event(void)
 	ARMCIX_Event_wait(base[me], 0, -1);
 }
 
+static void last_until(void)
+{
+	if (me != victim)
+		finalize();
+	ready();
+	ARMCIX_Wait_until(never_met, NULL, -1);
+}
+
 static void last_lock(void)
 {
 	if (ARMCI_Create_mutexes(1))
@@ -418,7 +442,9 @@ static const struct way {
 	{"last-any", last_any},
 	{"last-lock", last_lock},
 	{"event", event},
+	{"until", until},
 	{"last-event", last_event},
+	{"last-until", last_until},
 	{"notices", notices},
 	{"messages", messages},
 	{"barriers", barriers},

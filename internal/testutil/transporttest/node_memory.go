@@ -202,6 +202,8 @@ func (n *nodeMemory) Declared(addr uintptr) (lo uintptr, nbytes int64) {
 }
 
 // KeepPages does nothing: a Cluster keeps all its pages.
+func (n *nodeMemory) RecordStore(int) {}
+
 func (n *nodeMemory) KeepPages() {}
 
 // MemoryUse returns numbers of bytes of this rank.

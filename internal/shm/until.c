@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Waits until a condition on memory is met that ranks of any node change. A rank of this node that
+// changes the memory calls shm_wake_waiters; so does the data server for what comes from other
+// nodes. What a device stores wakes no thread.
+#include "shm.h"
+
+enum {
+	MILLISECOND = 1000000,
+	FIRST_SLEEP = 1,      // ms
+	LONGEST_SLEEP = 1000,
+	LONGEST_UNSEEN = 50,  // of memory in which devices store
+	UNSEEN_PART = 16,     // such a sleep lasts this part of the time that was waited
+};
+
+// sleep_millis returns the length of the next sleep of a wait that began at `begin`; 0: its time is
+// over. The first one is short: a rank of this node reads watchers without a fence behind what it
+// has stored, so it may miss a waiter that has just counted itself.
+static unsigned sleep_millis(const struct shm_until *u, uint64_t begin, bool first)
+{
+	uint64_t waited = (wait_clock() - begin) / MILLISECOND, longest = LONGEST_SLEEP;
+	if (u->millis >= 0 && waited >= (uint64_t)u->millis)
+		return 0;
+	if (u->unseen)
+		longest = waited / UNSEEN_PART < LONGEST_UNSEEN ? waited / UNSEEN_PART + 1 :
+								  LONGEST_UNSEEN;
+	if (first)
+		longest = FIRST_SLEEP;
+	uint64_t left = u->millis < 0 ? longest : (uint64_t)u->millis - waited;
+	return (unsigned)(left < longest ? left : longest);
+}
+
+static bool is_met(void *arg)
+{
+	const struct shm_until *u = arg;
+	return u->met(u->arg) != 0;
+}
+
+// sleep_until_met sleeps until the condition is met, or the time is over.
+static bool sleep_until_met(struct shm_visit *v, struct shm_until *u, uint64_t begin)
+{
+	struct shm_rank *r = &shm.rank[shm.me];
+	bool met, first = true;
+	atomic_fetch_add(&r->sleepers, 1);
+	atomic_fetch_add(&r->watchers, 1);
+	for (int because = -1;; first = false) {
+		uint32_t seen = atomic_load(&r->wake_word);
+		atomic_thread_fence(memory_order_seq_cst);
+		unsigned millis = sleep_millis(u, begin, first);
+		if ((met = is_met(u)) || millis == 0)
+			break;
+		if (because >= 0)
+			shm.stuck(u->what, because);
+		shm_sleep_on(v, SHM_ANY, &r->wake_word, seen, millis);
+		because = u->millis < 0 ? shm_departed_peer(-1) : -1;
+	}
+	atomic_fetch_sub(&r->watchers, 1);
+	atomic_fetch_sub(&r->sleepers, 1);
+	shm_end_visit(v, met);
+	return met;
+}
+
+bool shm_wait_until(struct shm_until *u)
+{
+	if (u->met(u->arg))
+		return true;
+	if (u->millis == 0)
+		return false;
+	struct wait w;
+	struct shm_visit visit;
+	uint64_t begin = wait_clock();
+	if (shm_poll_receiving(&w, &visit, is_met, u, SHM_ANY)) {
+		shm_end_visit(&visit, true);
+		return true;
+	}
+	bool met = sleep_until_met(&visit, u, begin);
+	shm_wait_woken(&w, atomic_load_explicit(&shm.rank[shm.me].woken_at, memory_order_relaxed));
+	return met;
+}

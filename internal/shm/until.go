@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+
+// The Go side of waits for a condition on memory (until.c).
+package shm
+
+// #include "shm.h"
+// static inline void wake_waiters(int local) { shm_wake_waiters(local); }
+import "C"
+
+import (
+	"sync/atomic"
+	"unsafe"
+)
+
+// RecordStore wakes the threads of a local rank that wait for stores of other nodes. The caller has
+// stored, and then changed a word by an atomic operation.
+func (m *foreignMemory) RecordStore(local int) {
+	if atomic.LoadUint32((*uint32)(unsafe.Pointer(&m.rankOf(local).watchers))) != 0 {
+		C.wake_waiters(C.int(local))
+	}
+}
