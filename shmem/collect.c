@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * Broadcast, collect and alltoall over teams and active sets. A broadcast is ARMCI's; in the others
- * each PE puts its blocks to where they belong, and a barrier says that all have.
+ * each PE puts its blocks to where they belong, and a barrier says that all have. Another one is
+ * before the puts: the specification leaves it to the program that destinations are ready, and
+ * programs forget it.
  */
 #include <limits.h>
 
@@ -30,10 +32,11 @@ void osh_broadcast(struct osh_team *t, void *dest, const void *source, size_t by
 		memmove(dest, source, bytes);
 }
 
-/* Puts complete at all members, then they go on. */
+/* Puts complete at all members, then they go on. On the node they are complete. */
 static void finish(struct osh_team *t)
 {
-	ARMCI_GroupFence(&t->group);
+	if (!t->near)
+		ARMCI_GroupFence(&t->group);
 	osh_barrier(t);
 }
 

@@ -49,6 +49,7 @@ struct osh_segment {
 
 struct osh_team {
 	int n, me;           /* members; number of this PE */
+	bool near;           /* all members are PEs of this node */
 	int *rank;           /* of each member, in the world */
 	int *number;         /* of each PE of the world; -1: no member */
 	ARMCI_Group group;   /* its order is ascending, the team's need not be */

@@ -27,12 +27,14 @@ struct osh_team *osh_team_create(int n, const int *rank)
 	int *sorted = osh_alloc((size_t)n * sizeof *sorted);
 	ARMCI_Group world;
 	t->n = n;
+	t->near = true;
 	t->rank = osh_alloc((size_t)n * sizeof *t->rank);
 	t->number = osh_alloc((size_t)osh.n * sizeof *t->number);
 	for (int i = 0; i < osh.n; i++) t->number[i] = -1;
 	for (int i = 0; i < n; i++) {
 		t->rank[i] = sorted[i] = rank[i];
 		t->number[rank[i]] = i;
+		t->near = t->near && osh.sleepers[rank[i]];
 	}
 	t->me = t->number[osh.me];
 	qsort(sorted, (size_t)n, sizeof *sorted, by_number);
