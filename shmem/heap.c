@@ -8,9 +8,19 @@
 #include "osh.h"
 
 enum {
-	LINE = 64,          /* alignment of blocks, and their granularity */
-	ALIGNMENT = 2 << 20 /* of the heap on each PE: offsets are aligned as addresses are */
+	LINE = 64,                 /* alignment of blocks, and their granularity */
+	LEAST_ALIGNMENT = 2 << 20, /* of the heap */
+	MOST_ALIGNMENT = 64 << 20,
+	ALIGNMENT_PART = 8         /* it is at most that part of the heap, or the least */
 };
+
+/* The alignment of the heap on each PE: offsets are aligned as addresses are. */
+static size_t heap_alignment(size_t bytes)
+{
+	size_t a = LEAST_ALIGNMENT;
+	while (a < MOST_ALIGNMENT && 2 * a <= bytes / ALIGNMENT_PART) a *= 2;
+	return a;
+}
 
 /* Neighbours by address; no two free ones touch. */
 struct block {
@@ -42,12 +52,13 @@ static struct block *new_block(size_t at, size_t bytes, struct block *next)
 void osh_heap_start(size_t bytes)
 {
 	bytes = up(bytes ? bytes : 1, 4096);
+	size_t alignment = heap_alignment(bytes);
 	char **at = osh_alloc((size_t)osh.n * sizeof *at);
-	if (ARMCI_Malloc((void **)at, (armci_size_t)bytes + ALIGNMENT) != 0)
+	if (ARMCI_Malloc((void **)at, (armci_size_t)(bytes + alignment)) != 0)
 		osh_die("shmem_init", "no memory for a symmetric heap of %zu bytes "
 			"(SHMEM_SYMMETRIC_SIZE)", bytes);
 	allocation = at[osh.me];
-	for (int i = 0; i < osh.n; i++) at[i] = (char *)up((uintptr_t)at[i], ALIGNMENT);
+	for (int i = 0; i < osh.n; i++) at[i] = (char *)up((uintptr_t)at[i], alignment);
 	osh.heap = (struct osh_segment){(uintptr_t)at[osh.me], bytes, at};
 	blocks = new_block(0, bytes, NULL);
 }
@@ -155,7 +166,7 @@ API(void *, calloc, (size_t count, size_t size))
 API(void *, align, (size_t alignment, size_t size))
 {
 	size_t to = LINE; /* where the specification defines nothing, the next power of two */
-	while (to < alignment && to < ALIGNMENT) to *= 2;
+	while (to < alignment && to < heap_alignment(osh.heap.bytes)) to *= 2;
 	return alignment && alignment <= to ? allocate(size, to, false, FN) : NULL;
 }
 

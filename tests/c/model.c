@@ -12,7 +12,6 @@ enum { STEPS = 60 };
 static void **base;
 static unsigned char **image; // of every rank's region
 static unsigned char local[SLAB], want[SLAB];
-static struct operation now;
 
 static char *remote(const struct operation *o, int slab)
 {
@@ -158,17 +157,12 @@ static void perform(struct operation *o, int slab)
 	CHECK_MEM(local, want, SLAB);
 }
 
-// Each rank puts a word to another one and notifies it: to which, changes with the phase.
+// Each rank puts a word to another one and notifies it.
 static void put_and_notify(int number)
 {
-	int step = number % np, to = (me + step) % np, from = (me + np - step) % np;
+	int step = model_note(image, number), to = (me + step) % np, from = (me + np - step) % np;
 	int waits = 0, arrived;
-	long word;
-	for (int r = 0; r < np; r++) {
-		word = (long)number * np + r;
-		memcpy(image[(r + step) % np] + model_noted(), &word, sizeof word);
-	}
-	word = (long)number * np + me;
+	long word = (long)number * np + me;
 	CHECK_OK(ARMCI_Put(&word, (char *)base[to] + model_noted(), sizeof word, to));
 	CHECK(armci_notify(to) > 0);
 	arrived = armci_notify_wait(from, &waits);
@@ -177,22 +171,9 @@ static void put_and_notify(int number)
 	CHECK_INT(word, (long)number * np + from);
 }
 
-// All ranks draw all streams; each performs its own and applies the others' to the images.
 static void phase(uint64_t seed, int number)
 {
-	for (int r = 0; r < np; r++) {
-		uint64_t rng = seed + (uint64_t)number * 1000003 + (uint64_t)r * 7919;
-		int slab = (r + number) % np;
-		for (int i = 0; i < STEPS; i++) {
-			draw(&now, &rng);
-			if (r == me) {
-				perform(&now, slab);
-			} else {
-				model_local(&now, want);
-				model_apply(&now, image[now.target], slab, want);
-			}
-		}
-	}
+	model_streams(seed, number, STEPS, image, perform);
 	put_and_notify(number);
 	ARMCI_Barrier();
 	CHECK_MEM(base[me], image[me], model_region());

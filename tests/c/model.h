@@ -170,4 +170,37 @@ static inline void model_apply(const struct operation *o, unsigned char *image, 
 			memcpy(part + o->far[i], local + o->near[i], 8);
 }
 
+// All ranks draw all streams; each performs its own and applies the others' to the images.
+static inline void model_streams(uint64_t seed, int number, int steps, unsigned char **image,
+	void (*perform)(struct operation *, int slab))
+{
+	static struct operation now;
+	static unsigned char local[SLAB];
+	for (int r = 0; r < np; r++) {
+		uint64_t rng = seed + (uint64_t)number * 1000003 + (uint64_t)r * 7919;
+		int slab = (r + number) % np;
+		for (int i = 0; i < steps; i++) {
+			draw(&now, &rng);
+			if (r == me) {
+				perform(&now, slab);
+			} else {
+				model_local(&now, local);
+				model_apply(&now, image[now.target], slab, local);
+			}
+		}
+	}
+}
+
+// Behind its stream each rank stores a word at another one and notifies it: to which, changes with
+// the phase. Applies that to the images, and returns the distance between the two.
+static inline int model_note(unsigned char **image, int number)
+{
+	int step = number % np;
+	for (int r = 0; r < np; r++) {
+		long word = (long)number * np + r;
+		memcpy(image[(r + step) % np] + model_noted(), &word, sizeof word);
+	}
+	return step;
+}
+
 #endif

@@ -42,7 +42,7 @@ int main(void)
 	CHECK(!shmem_malloc((size_t)1 << 50));
 	CHECK(!shmem_calloc((size_t)1 << 40, (size_t)1 << 40));
 	many(base);
-	for (size_t to = 8; to <= 1 << 20; to *= 2) {
+	for (size_t to = 8; to <= 8 << 20; to *= 2) {
 		char *p = shmem_align(to, 100);
 		CHECK(p && (uintptr_t)p % to == 0);
 		same_offset(base, p);

@@ -9,7 +9,8 @@ file(GLOB shmem_headers CONFIGURE_DEPENDS ${shmem}/*.h ${PROJECT_SOURCE_DIR}/shm
 # shmem_program(<output> <source>): built by armci_tests.
 function(shmem_program output source)
   armci_program(OUTPUT ${output} FLAVOUR none TARGET armci_tests SOURCES ${source}
-    DEPENDS ${shmem_headers} FLAGS -I${PROJECT_SOURCE_DIR}/shmem SHMEM)
+    DEPENDS ${shmem_headers} FLAGS -I${PROJECT_SOURCE_DIR}/shmem
+    -I${PROJECT_SOURCE_DIR}/include SHMEM)
 endfunction()
 
 programs_listed(shmem "check|full")
