@@ -161,12 +161,11 @@ PUBLIC int ARMCIX_Event_wait(armcix_event_t *event, unsigned seen, int millis)
 
 PUBLIC int ARMCIX_Wait_until(int (*met)(void *), void *arg, int millis)
 {
-	struct shm_until u = {met, arg, millis, front.unseen, "ARMCIX_Wait_until"};
+	struct shm_until u = {met, arg, millis, "ARMCIX_Wait_until"};
 	if (!met || !front_on()) {
 		int code = armcigo_wait_until((void *)met, millis);
-		if (code < 0)
+		if (code != 0)
 			return code;
-		u.unseen = code == 1;
 	}
 	return shm_wait_until(&u) ? 0 : 1;
 }

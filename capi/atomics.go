@@ -132,8 +132,8 @@ func armcigo_event_wait(event unsafe.Pointer, seen C.uint, millis C.int) C.int {
 	return code(name, err)
 }
 
-// armcigo_wait_until checks a call of ARMCIX_Wait_until that the fast path does not make. It
-// returns 1 if devices store in this process's memory, 0 if none does, or a code.
+// armcigo_wait_until checks a call of ARMCIX_Wait_until that the fast path does not make, and
+// prepares the wait.
 //
 //export armcigo_wait_until
 func armcigo_wait_until(met unsafe.Pointer, millis C.int) C.int {
@@ -142,9 +142,6 @@ func armcigo_wait_until(met unsafe.Pointer, millis C.int) C.int {
 	rt, err := initialised(name, func() string { return fmt.Sprintf("%d ms", millis) })
 	if err == nil {
 		err = rt.BeginWaitUntil(met != nil)
-	}
-	if err == nil && rt.StoresUnseen() {
-		return 1
 	}
 	return code(name, err)
 }

@@ -130,7 +130,7 @@ void front_set_team(int group, struct shm_team *team)
 // traffic, notified, batches and coalesced are Go's.
 void front_open(int me, int ranks, int *local, struct shm_team *world, struct traffic *traffic,
 	struct notified *notified, struct front_batch *batches, struct front_batch *coalesced,
-	bool words, bool unseen)
+	bool words)
 {
 	front_used = front.profiled ? &front_inner : &front;
 	front_used->notified = notified;
@@ -138,7 +138,6 @@ void front_open(int me, int ranks, int *local, struct shm_team *world, struct tr
 	front_used->batches = batches;
 	front_used->coalesced = coalesced;
 	front_used->words = words;
-	front_used->unseen = unseen;
 	free((void *)front_used->local);
 	front_used->me = me;
 	front_used->local = local;

@@ -76,7 +76,6 @@ struct front {
 	bool profiled;
 	// a device writes events of other nodes, which wakes no waiter (core.EventWords)
 	bool words;
-	bool unseen; // devices of other nodes store here, which wakes no waiter
 	const int *local;      // local number of each rank, -1 on another node
 	// changes when the fast path is opened or closed, which invalidates cached regions
 	_Atomic uint64_t key;

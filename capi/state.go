@@ -7,7 +7,7 @@ package main
 // #include "front.h"
 // void front_open(int me, int ranks, int *local, struct shm_team *world,
 //   struct traffic *traffic, struct notified *notified, struct front_batch *batches,
-//   struct front_batch *coalesced, bool words, bool unseen);
+//   struct front_batch *coalesced, bool words);
 // void front_close(void);
 // void life_started(uintptr_t comm, void (*idle)(void));
 // #ifdef ARMCI_ABI_MPI
@@ -140,7 +140,7 @@ func openFastPath(rt *core.Runtime) {
 	C.front_open(C.int(rt.Me), C.int(rt.N), &local[0], world,
 		(*C.struct_traffic)(unsafe.Pointer(&traffic[0])),
 		(*C.struct_notified)(unsafe.Pointer(&notified[0])), batches, coalesced,
-		C.bool(rt.EventWords()), C.bool(rt.StoresUnseen()))
+		C.bool(rt.EventWords()))
 }
 
 // C and Go have the same layouts.

@@ -122,10 +122,10 @@ int ARMCIX_Event_wait(armcix_event_t *event, unsigned seen, int millis);
  *        condition is met; called from the waiting thread many times, it must not block or call
  *        this library. @param arg [in] its argument; any.
  * @param millis [in] limit of time in milliseconds; 0 looks once; negative: none.
- * What ranks of other nodes store in memory of the caller wakes it; over a network device it looks
- * again after a millisecond, or a 16th of the time that it has waited, 50 ms at most. A rank of its
- * node that changes the memory calls ARMCIX_Wake behind that; without it the caller looks again
- * after a second at most. If every other rank of the job has left, a wait without limit ends the
+ * What ranks of other nodes store in memory of the caller wakes it, and a rank of its node that
+ * changes the memory does so by ARMCIX_Wake. What network devices store, and other threads of the
+ * program, wakes no waiter: it looks again after a millisecond, or a 16th of the time that it has
+ * waited, 50 ms at most. If every other rank of the job has left, a wait without limit ends the
  * job. Scope: local. Threads: any. Returns: 0 if the condition is met, 1 if the time is over, or
  * FAIL (no function).
  */

@@ -48,7 +48,6 @@ type iface struct {
 	watcher   transport.Watcher
 	ordered   bool            // messages are handled after all earlier operations
 	coalesces bool            // small operations cost less together
-	device    bool            // a device stores, which wakes no waiter
 	alarm     transport.Alarm // in place of an answer; nil: there is none
 	// stores of up to this many bytes are locally complete when they return
 	eagerBytes int64
@@ -70,7 +69,7 @@ func newIface(tr transport.Transport) iface {
 	to := iface{tr: tr, wordWriter: words, watcher: watcher, notifier: notifier,
 		immediate: info.Immediate,
 		ordered:   info.Ordered || info.Immediate, eagerBytes: int64(info.Eager),
-		coalesces: info.Coalesces, device: info.Device, alarm: alarm}
+		coalesces: info.Coalesces, alarm: alarm}
 	if info.Fast {
 		to.fast = tr.(transport.FastPath)
 	}

@@ -6,10 +6,6 @@ package core
 
 import "libarmci/internal/transport"
 
-// StoresUnseen reports whether devices of other nodes store in memory of this process, which wakes
-// no waiter.
-func (ec *eventCounters) StoresUnseen() bool { return ec.rt.internode.device }
-
 // BeginWaitUntil checks that there is a condition, and posts what the wait may depend on.
 func (ec *eventCounters) BeginWaitUntil(hasCondition bool) error {
 	if !hasCondition {

@@ -255,7 +255,7 @@ func (t *Transport) Info() transport.Info {
 		addr = nil // no process connects to this one
 	}
 	return transport.Info{Name: t.name, Addr: addr, Ordered: true, Fast: t.fast != nil,
-		Coalesces: t.direct == nil, Device: t.direct != nil, Eager: t.opt.Eager}
+		Coalesces: t.direct == nil, Eager: t.opt.Eager}
 }
 
 // CallLater has the progress thread call f after a tick.

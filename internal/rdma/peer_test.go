@@ -71,9 +71,9 @@ func (g *ownedMemory) RegionAt(addr uintptr) (uintptr, int64) {
 
 func (g *ownedMemory) MappedHere(int, uintptr) bool { return true }
 
-func (g *ownedMemory) RecordStore(int) {}
-
 func (g *ownedMemory) KeepPages() {}
+
+func (g *ownedMemory) RecordStore(int) {}
 
 func (g *ownedMemory) Declared(uintptr) (uintptr, int64) { return 0, 0 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Waits until a condition on memory is met that ranks of any node change. A rank of this node that
 // changes the memory calls shm_wake_waiters; so does the data server for what comes from other
-// nodes. What a device stores wakes no thread.
+// nodes. What a device stores, or another thread of the program, wakes no waiter.
 #define _GNU_SOURCE
 #include <sched.h>
 
@@ -9,10 +9,8 @@
 
 enum {
 	MILLISECOND = 1000000,
-	FIRST_SLEEP = 1,      // ms
-	LONGEST_SLEEP = 1000,
-	LONGEST_UNSEEN = 50,  // of memory in which devices store
-	UNSEEN_PART = 16,     // such a sleep lasts this part of the time that was waited
+	LONGEST_SLEEP = 50,   // ms
+	SLEEP_PART = 16,      // a sleep lasts 1 ms and this part of the time that was waited
 	LONG_LOOK = 200000,   // ns for which a wait looks while no other thread wants the core
 	LOOKS = 16,           // between two yields meanwhile
 };
@@ -20,18 +18,14 @@ enum {
 // sleep_millis returns the length of the next sleep of a wait that began at `begin`; 0: its time is
 // over. The first one is short: a rank of this node reads watchers without a fence behind what it
 // has stored, so it may miss a waiter that has just counted itself.
-static unsigned sleep_millis(const struct shm_until *u, uint64_t begin, bool first)
+static unsigned sleep_millis(const struct shm_until *u, uint64_t begin)
 {
-	uint64_t waited = (wait_clock() - begin) / MILLISECOND, longest = LONGEST_SLEEP;
+	uint64_t waited = (wait_clock() - begin) / MILLISECOND, next = waited / SLEEP_PART + 1;
 	if (u->millis >= 0 && waited >= (uint64_t)u->millis)
 		return 0;
-	if (u->unseen)
-		longest = waited / UNSEEN_PART < LONGEST_UNSEEN ? waited / UNSEEN_PART + 1 :
-								  LONGEST_UNSEEN;
-	if (first)
-		longest = FIRST_SLEEP;
-	uint64_t left = u->millis < 0 ? longest : (uint64_t)u->millis - waited;
-	return (unsigned)(left < longest ? left : longest);
+	if (u->millis >= 0 && next > (uint64_t)u->millis - waited)
+		next = (uint64_t)u->millis - waited;
+	return next < LONGEST_SLEEP ? (unsigned)next : LONGEST_SLEEP;
 }
 
 static bool is_met(void *arg)
@@ -65,13 +59,13 @@ static bool look_longer(struct shm_until *u, uint64_t begin)
 static bool sleep_until_met(struct shm_visit *v, struct shm_until *u, uint64_t begin)
 {
 	struct shm_rank *r = &shm.rank[shm.me];
-	bool met, first = true;
+	bool met;
 	atomic_fetch_add(&r->sleepers, 1);
 	atomic_fetch_add(&r->watchers, 1);
-	for (int because = -1;; first = false) {
+	for (int because = -1;;) {
 		uint32_t seen = atomic_load(&r->wake_word);
 		atomic_thread_fence(memory_order_seq_cst);
-		unsigned millis = sleep_millis(u, begin, first);
+		unsigned millis = sleep_millis(u, begin);
 		if ((met = is_met(u)) || millis == 0)
 			break;
 		if (because >= 0)

@@ -9,7 +9,6 @@ struct shm_until {
 	int (*met)(void *);
 	void *arg;
 	int millis;
-	bool unseen; // devices store in the memory, which wakes no waiter
 	const char *what;
 };
 // shm_wait_until reports whether the condition is met.

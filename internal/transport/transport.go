@@ -43,8 +43,6 @@ type Info struct {
 	// Coalesces says that one transfer of several small pieces takes less time than a transfer
 	// for each.
 	Coalesces bool
-	// Device says that a device stores in a peer's memory, which wakes no thread there.
-	Device bool
 	// Eager is the most bytes of puts and accumulates that are locally complete at return.
 	Eager int
 }

@@ -202,9 +202,10 @@ func (n *nodeMemory) Declared(addr uintptr) (lo uintptr, nbytes int64) {
 }
 
 // KeepPages does nothing: a Cluster keeps all its pages.
-func (n *nodeMemory) RecordStore(int) {}
-
 func (n *nodeMemory) KeepPages() {}
+
+// RecordStore does nothing: no rank waits for stores.
+func (n *nodeMemory) RecordStore(int) {}
 
 // MemoryUse returns numbers of bytes of this rank.
 func (n *nodeMemory) MemoryUse() (live, kept, high int64) {
