@@ -121,6 +121,8 @@ armci_suite(fault/strangers/pmi SCRIPT ${here}/fault/strangers.sh LABEL fault TI
   ENV "STRANGERS_HOW=mpich openmpi")
 armci_suite(fault/mistakes SCRIPT ${here}/fault/mistakes.sh LABEL fault TIMEOUT 200)
 armci_suite(fault/nth SCRIPT ${here}/fault/nth.sh LABEL fault TIMEOUT 400 WAITS)
+armci_suite(fault/nth/malloc SCRIPT ${here}/fault/nth.sh LABEL fault TIMEOUT 400 WAITS
+  ARGS malloc:ENOMEM:1:80 ENV NTH_PROGRAM=message)
 armci_suite(fault/messages SCRIPT ${here}/fault/messages.sh LABEL fault TIMEOUT 200)
 
 # MPI 5's standard ABI over a stub of it, and that no MPI is taken for another.

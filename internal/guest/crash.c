@@ -23,9 +23,9 @@
 struct crash_record crash;
 
 static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
-// GO is how many of them, the first ones, Go handles too. PATIENCE is how many seconds Go may take
-// to print: it reads debug information, perhaps on a busy machine.
-enum { GO = 3, SIGNALS = sizeof signals / sizeof signals[0], PATIENCE = 20 };
+// GO is how many of them, the first ones, Go handles too. HEARING and PATIENCE are how many seconds
+// Go may take to begin and to print: it reads debug information, perhaps on a busy machine.
+enum { GO = 3, SIGNALS = sizeof signals / sizeof signals[0], HEARING = 5, PATIENCE = 20 };
 
 // before: the handlers when the library was loaded; former: those at initialisation; go: Go's
 // handler, one for all signals.
@@ -34,7 +34,7 @@ static int wake = -1;
 static pid_t owner;
 static char prefix[300] = "[?@?] ";
 static _Atomic bool reports, identified; // crash_install was called, crash_identify was
-static _Atomic uint32_t taken, told; // only the first crash is reported
+static _Atomic uint32_t taken, heard, told; // only the first crash is reported
 static _Atomic uintptr_t go_fault;
 
 // Ends a process that cannot have alternate signal stacks, without which Go ends it without a word.
@@ -156,13 +156,19 @@ static time_t seconds(void)
 	return t.tv_sec;
 }
 
-// Sleeps; other signals that arrive meanwhile do not shorten it.
+// Sleeps; other signals that arrive meanwhile do not shorten it. No goroutine prints if Go's
+// runtime waits for the thread that crashes: then none begins to.
 static void await_report(void)
 {
 	struct timespec second = {.tv_sec = 1};
-	for (time_t end = seconds() + PATIENCE; seconds() < end && !atomic_load(&told);)
+	time_t begin = seconds(), now = begin;
+	while (!atomic_load(&told) && now - begin < (atomic_load(&heard) ? PATIENCE : HEARING)) {
 		syscall(SYS_futex, &told, FUTEX_WAIT_PRIVATE, 0, &second, NULL, 0);
+		now = seconds();
+	}
 }
+
+void crash_heard(void) { atomic_store(&heard, 1); }
 
 void crash_told(void)
 {

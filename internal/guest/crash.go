@@ -70,8 +70,11 @@ func Foreign(base, bytes uintptr, whose []string) {
 	if len(whose) == 0 {
 		return
 	}
-	texts := unsafe.Slice((**C.char)(C.calloc(C.size_t(len(whose)),
-		C.size_t(unsafe.Sizeof((*C.char)(nil))))), len(whose))
+	all := (**C.char)(C.calloc(C.size_t(len(whose)), C.size_t(unsafe.Sizeof((*C.char)(nil)))))
+	if all == nil {
+		return // no memory: a report names no owner
+	}
+	texts := unsafe.Slice(all, len(whose))
 	for i, text := range whose {
 		if text != "" {
 			texts[i] = C.CString(text)
@@ -107,6 +110,7 @@ func reportFault(wake *os.File) {
 		inLibrary == C.CRASH_GO {
 		trace = append(append(trace, callsIntoC(trace)...), callersIn(c.stack[:c.words])...)
 	}
+	C.crash_heard() // not before: where Go's runtime waits for the crashed thread, callsIntoC does
 	where := ""
 	if c.address != 0 || syscall.Signal(c.signal) == syscall.SIGSEGV {
 		where = fmt.Sprintf(" at address %#x", uint64(c.address))

@@ -85,8 +85,7 @@ int shm_attach(void *base, int me, int world, int pid)
 	wait_policy_open(&shm.remote_policy, WAIT_USUAL_WAKE, WAIT_CROWDED_SPIN);
 	shm.rank[me].world = world;
 	shm.rank[me].pid = pid;
-	shm_messages_open();
-	return 0;
+	return shm_messages_open() ? 0 : -2;
 }
 
 void shm_detach(void)

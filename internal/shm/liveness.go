@@ -206,4 +206,18 @@ func armcigo_stuck(what *C.char, peer C.int) {
 	})
 }
 
+// armcigo_no_memory is called by a thread of C that has no memory for something, which it cannot do
+// without. The job ends.
+//
+//export armcigo_no_memory
+func armcigo_no_memory(what *C.char) {
+	m := current
+	if m == nil {
+		return
+	}
+	self := m.opt.Ranks[m.opt.Self]
+	m.opt.Lost(self, fmt.Sprintf("rank %d has no memory for %s", self, C.GoString(what)))
+	select {} // until the process ends
+}
+
 var _ transport.Node = (*Node)(nil)

@@ -35,7 +35,7 @@ static struct queued *new_queued(const struct shm_message *m, uint8_t *data)
 {
 	struct queued *l = malloc(sizeof *l + (data ? 0 : m->nbytes));
 	if (!l)
-		abort();
+		shm.no_memory("a message that no receiver waits for");
 	*l = (struct queued){.msg = *m, .data = data ? data : l->own};
 	*unexpected.last = l;
 	unexpected.last = &l->next;
@@ -266,14 +266,12 @@ bool shm_arrived(int from, int64_t tag)
 	return whole;
 }
 
-void shm_messages_open(void)
+bool shm_messages_open(void)
 {
 	unexpected.open = calloc((size_t)shm.nlocal, sizeof *unexpected.open);
-	if (!unexpected.open)
-		abort();
 	unexpected.first = NULL;
 	unexpected.last = &unexpected.first;
-	shm_send_open();
+	return shm_send_open() && unexpected.open;
 }
 
 void shm_messages_reset(void)

@@ -25,7 +25,7 @@ struct short_message {
 void shm_messages_drain(void);
 // shm_queue_own_message queues a message of this rank to itself.
 void shm_queue_own_message(const struct shm_message *m, const void *buf);
-void shm_send_open(void);
+bool shm_send_open(void);
 void shm_send_reset(void);
 
 static inline struct shm_ring *shm_ring_of(int to, int from)

@@ -124,9 +124,12 @@ func (m *Node) attach() error {
 		return fmt.Errorf("wait for rank %d to lay out the arena: %w", m.opt.Ranks[0], err)
 	}
 	me := m.opt.Self
-	if C.shm_attach(base, C.int(me), C.int(m.opt.Ranks[me]), C.int(os.Getpid())) != 0 {
+	switch C.shm_attach(base, C.int(me), C.int(m.opt.Ranks[me]), C.int(os.Getpid())) {
+	case -1:
 		return fmt.Errorf("the arena of rank %d is of another version of this library",
 			m.opt.Ranks[0])
+	case -2:
+		return fmt.Errorf("%w for messages", transport.ErrNoMemory)
 	}
 	m.head = (*C.struct_shm_head)(base)
 	lo := m.place.base + uintptr(m.head.slice_off) + uintptr(me)*uintptr(m.head.slice_bytes)

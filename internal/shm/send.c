@@ -163,12 +163,11 @@ void shm_send(int to, int64_t tag, const void *buf, size_t nbytes)
 	shm_deliver(to, &m, buf, true);
 }
 
-void shm_send_open(void)
+bool shm_send_open(void)
 {
 	sending = calloc((size_t)shm.nlocal, sizeof *sending);
-	if (!sending)
-		abort();
-	for (int i = 0; i < shm.nlocal; i++) pthread_mutex_init(&sending[i].lock, NULL);
+	for (int i = 0; sending && i < shm.nlocal; i++) pthread_mutex_init(&sending[i].lock, NULL);
+	return sending;
 }
 
 void shm_send_reset(void)

@@ -3,20 +3,24 @@
 # nth.sh - what happens when the system refuses: in a job of two pretended nodes the first, second,
 # third ... call of a kind fails in each thread of rank 0 (strace injects the error), until two runs
 # have no such call. Those of the software verbs device (ibv_reg_mr) are refused by the device, the
-# Nth of the process; a job runs over it with ARMCI_TRANSPORT=rdma. Each run ends within 20 s, by
+# Nth of the process; a job runs over it with ARMCI_TRANSPORT=rdma. Those of malloc that a library of
+# this project makes are refused by nomemory.c. Each run ends within 20 s, by
 # itself: the program has passed, or a line says what failed. No rank is killed by a fault in the
 # library, and nothing is left.
 #
 #   BUILD=... sh nth.sh [CALL:ERROR:FIRST:LAST]...
 #
 # Go's runtime ends the process by itself where it cannot have memory or its epoll, with a line of
-# its own ("fatal error: runtime: ..."). Calls of the dynamic loader come before FIRST. Of epoll_ctl
+# its own ("fatal error: runtime: ...", "runtime/cgo: ..."). Calls of the dynamic loader come before FIRST. Of epoll_ctl
 # the first are those that add descriptors, which may fail.
 set -u
 dir=${WORK:-$BUILD/tests/fault/nth}
 mkdir -p "$dir" || exit 1
 case "$*" in
 ibv_*) ;;
+malloc:*)
+	cc -O1 -shared -fPIC -o "$dir/nomemory.so" "$(dirname "$0")/nomemory.c" || exit 1
+	;;
 *)
 	command -v strace >/dev/null 2>&1 || { echo "skip: no strace"; exit 77; }
 	strace -f -qq -o /dev/null -e inject=getppid:error=EPERM true 2>/dev/null ||
@@ -30,7 +34,9 @@ failures=0
 cat >"$dir/rank" <<'END'
 #!/bin/sh
 [ "$ARMCI_JOB_RANK" = 0 ] || exec "$@"
-case $NTH_CALL in ibv_*) SOFTVERBS_REFUSE=${NTH_CALL#ibv_}:$NTH_WHEN exec "$@" ;; esac
+case $NTH_CALL in ibv_*) SOFTVERBS_REFUSE=${NTH_CALL#ibv_}:$NTH_WHEN exec "$@" ;;
+malloc) NOMEMORY_AT=$NTH_WHEN LD_PRELOAD=$NTH_DIR/nomemory.so exec "$@" ;;
+esac
 exec strace -f -qq -o "$NTH_DIR/trace" -e trace="$NTH_CALL" \
 	-e inject="$NTH_CALL:error=$NTH_ERROR:when=$NTH_WHEN" "$@"
 END
@@ -48,7 +54,7 @@ fails() {
 	timeout 20 "$BUILD/bin/armcirun" -n 2 -nodes 2 "$dir/rank" "$program" \
 		>"$dir/log" 2>&1 || status=$?
 	grep -q INJECTED "$dir/trace" 2>/dev/null ||
-		grep -q 'of ibv_.* is refused' "$dir/log" || return 1
+		grep -q 'of [a-z_]* is refused' "$dir/log" || return 1
 	runs=$((runs + 1))
 	why=
 	case $status in
@@ -56,7 +62,7 @@ fails() {
 	124) why="it hangs" ;;
 	139 | 135 | 136) why="it crashes: status $status" ;;
 	*)
-		grep -qE '^\[[0-9?]+@.*[a-z]|fatal error: runtime: |loading shared libraries' \
+		grep -qE '^\[[0-9?]+@.*[a-z]|fatal error: runtime: |^runtime/cgo: |loading shared libraries' \
 			"$dir/log" || why="status $status without a reason"
 		! grep -qE '^panic:' "$dir/log" || why="it panics"
 		;;
