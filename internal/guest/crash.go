@@ -110,7 +110,7 @@ func reportFault(wake *os.File) {
 		inLibrary == C.CRASH_GO {
 		trace = append(append(trace, callsIntoC(trace)...), callersIn(c.stack[:c.words])...)
 	}
-	C.crash_heard() // not before: where Go's runtime waits for the crashed thread, callsIntoC does
+	C.crash_heard() // now: callsIntoC does not return if Go waits for the crashed thread
 	where := ""
 	if c.address != 0 || syscall.Signal(c.signal) == syscall.SIGSEGV {
 		where = fmt.Sprintf(" at address %#x", uint64(c.address))

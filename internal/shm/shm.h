@@ -126,8 +126,7 @@ struct shm_view {
 	struct wait_policy policy, remote_policy;
 	// Ends the job: a waiter calls it that waits in vain for local rank peer in call what.
 	void (*stuck)(const char *what, int peer);
-	// Ends the job, since there is no memory for what.
-	void (*no_memory)(const char *what);
+	void (*no_memory)(const char *what); // ends the job
 	// The functions of transport.Incoming, which a waiter for other nodes calls with its own
 	// visit; NULL: it may not receive.
 	int (*receive)(struct shm_visit *visit);
@@ -146,8 +145,7 @@ void shm_format(void *base, struct shm_head *plan);
 // shm_plan computes the layout of an arena for nlocal of the job's world ranks. It returns the
 // bytes of the control block; 0: the arena is too small.
 uint64_t shm_plan(struct shm_head *plan, uint64_t arena_bytes, uint32_t nlocal, uint32_t world);
-// shm_attach sets this process's view: 0; -1 if base is no control block of this version, -2 if
-// there is no memory.
+// shm_attach sets this process's view: 0; -1: base is no control block of this version; -2: memory.
 int shm_attach(void *base, int me, int world, int pid);
 void shm_detach(void);
 int shm_local_of(int world); // local number of a world rank; -1 if it is not of this node

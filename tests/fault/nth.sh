@@ -3,16 +3,16 @@
 # nth.sh - what happens when the system refuses: in a job of two pretended nodes the first, second,
 # third ... call of a kind fails in each thread of rank 0 (strace injects the error), until two runs
 # have no such call. Those of the software verbs device (ibv_reg_mr) are refused by the device, the
-# Nth of the process; a job runs over it with ARMCI_TRANSPORT=rdma. Those of malloc that a library of
-# this project makes are refused by nomemory.c. Each run ends within 20 s, by
-# itself: the program has passed, or a line says what failed. No rank is killed by a fault in the
-# library, and nothing is left.
+# Nth of the process; a job runs over it with ARMCI_TRANSPORT=rdma. Those of malloc that a library
+# of this project makes are refused by nomemory.c. Each run ends within 20 s, by itself: the program
+# has passed, or a line says what failed. No rank is killed by a fault in the library, and nothing
+# is left.
 #
 #   BUILD=... sh nth.sh [CALL:ERROR:FIRST:LAST]...
 #
 # Go's runtime ends the process by itself where it cannot have memory or its epoll, with a line of
-# its own ("fatal error: runtime: ...", "runtime/cgo: ..."). Calls of the dynamic loader come before FIRST. Of epoll_ctl
-# the first are those that add descriptors, which may fail.
+# its own ("fatal error: runtime: ...", "runtime/cgo: ..."). Calls of the dynamic loader come before
+# FIRST. Of epoll_ctl the first are those that add descriptors, which may fail.
 set -u
 dir=${WORK:-$BUILD/tests/fault/nth}
 mkdir -p "$dir" || exit 1
@@ -62,7 +62,7 @@ fails() {
 	124) why="it hangs" ;;
 	139 | 135 | 136) why="it crashes: status $status" ;;
 	*)
-		grep -qE '^\[[0-9?]+@.*[a-z]|fatal error: runtime: |^runtime/cgo: |loading shared libraries' \
+		grep -qE '^\[[0-9?]+@.*[a-z]|(fatal error: runtime|^runtime/cgo): |loading shared' \
 			"$dir/log" || why="status $status without a reason"
 		! grep -qE '^panic:' "$dir/log" || why="it panics"
 		;;
