@@ -162,7 +162,8 @@ PUBLIC int ARMCIX_Event_wait(armcix_event_t *event, unsigned seen, int millis)
 PUBLIC int ARMCIX_Wait_until(int (*met)(void *), void *arg, int millis)
 {
 	struct shm_until u = {met, arg, millis, "ARMCIX_Wait_until"};
-	if (!met || !front_on()) {
+	bool uncoalesced = atomic_load_explicit(&front.uncoalesced, memory_order_relaxed) != 0;
+	if (!met || !front_on() || (uncoalesced && millis != 0 && !met(arg))) {
 		int code = armcigo_wait_until((void *)met, millis);
 		if (code != 0)
 			return code;
@@ -175,7 +176,7 @@ PUBLIC int ARMCIX_Wake(int proc)
 	if ((unsigned)proc >= atomic_load_explicit(&front.ranks, memory_order_acquire))
 		return armcigo_wake(proc);
 	if (front.local[proc] >= 0)
-		shm_wake_waiters(front.local[proc]);
+		shm_record_store(front.local[proc]);
 	return 0;
 }
 

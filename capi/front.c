@@ -77,11 +77,14 @@ static bool serve(struct fast_change *c)
 	void *word = (void *)c->word;
 	if (c->op == FAST_LOCK || c->op == FAST_UNLOCK)
 		return sizeof(struct shm_mutex) <= f.hi - c->word && serve_mutex(c, word);
-	uint32_t old, operand = (uint32_t)c->operand, compare = (uint32_t)c->compare;
-	if (c->bytes == 8)
-		return k_change_64(c->op, &c->old, word, &c->operand, &c->compare);
-	bool done = k_change_32(c->op, &old, word, &operand, &compare);
-	c->old = done ? old : 0;
+	uint32_t old = 0, operand = (uint32_t)c->operand, compare = (uint32_t)c->compare;
+	bool done = c->bytes == 8 ?
+		k_change_64(c->op, &c->old, word, &c->operand, &c->compare) :
+		k_change_32(c->op, &old, word, &operand, &compare);
+	if (c->bytes == 4)
+		c->old = old;
+	if (done)
+		shm_record_store(local);
 	return done;
 }
 
@@ -103,6 +106,7 @@ static bool serve_acc(const struct fast_acc *a)
 		stride[i] = step *= a->count[i];
 	k_acc_strided(&front_used->stripes, a->type, a->scale, a->data, stride, (void *)a->to,
 		a->stride, a->count, a->levels);
+	shm_record_store(local);
 	return true;
 }
 

@@ -6,7 +6,12 @@
  */
 #include "osh.h"
 
-enum { LOOKS = 100 }; /* some hundred nanoseconds */
+enum {
+	LOOKS = 100, /* some hundred nanoseconds */
+	/* For so long all other PEs may have left, since shmem_global_exit(0) ends this one soon;
+	 * then a wait for them ends the job. */
+	LEAVING_MS = 10000
+};
 
 /* What a wait waits for, as the library calls it. */
 struct wait {
@@ -26,7 +31,11 @@ void osh_wait_for(bool (*condition)(void *), void *arg)
 	for (int i = 0; i < LOOKS; i++)
 		if (condition(arg))
 			return;
-	while (ARMCIX_Wait_until(happened, &w, -1) != 0) continue;
+	int code = ARMCIX_Wait_until(happened, &w, LEAVING_MS);
+	if (code == 1)
+		code = ARMCIX_Wait_until(happened, &w, -1);
+	if (code != 0)
+		osh_failed("shmem_wait_until", code);
 }
 
 /* The words that a call waits for or tests, and what it compares them with. */

@@ -94,5 +94,6 @@ func (ec *eventCounters) handleEventAdd(from, to transport.Rank, m transport.Msg
 		return true
 	}
 	ec.rt.events.EventAdd(event, binary.LittleEndian.Uint32(m.Body[8:]))
+	ec.rt.Memory.RecordStore(ec.rt.Topo.Local(to))
 	return true
 }

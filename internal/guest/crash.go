@@ -104,13 +104,14 @@ func reportFault(wake *os.File) {
 	if _, err := wake.Read(make([]byte, 8)); err != nil {
 		return
 	}
+	runtime.Stack(make([]byte, 64), true) // does not return if Go waits for the crashed thread
+	C.crash_heard()
 	c := &C.crash
 	trace := framesOf(pcs(c.pc[:c.frames]))
 	if inLibrary := C.crash_owner(c.pc[c.frames-1]); inLibrary == C.CRASH_C ||
 		inLibrary == C.CRASH_GO {
 		trace = append(append(trace, callsIntoC(trace)...), callersIn(c.stack[:c.words])...)
 	}
-	C.crash_heard() // now: callsIntoC does not return if Go waits for the crashed thread
 	where := ""
 	if c.address != 0 || syscall.Signal(c.signal) == syscall.SIGSEGV {
 		where = fmt.Sprintf(" at address %#x", uint64(c.address))

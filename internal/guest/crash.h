@@ -29,7 +29,7 @@ void crash_identify(const char *prefix);                           // prefix of 
 // Ranges of equal size that are memory of other processes: range i of the owner whose[i]; NULL: of
 // this process.
 void crash_ranges(uintptr_t lo, uintptr_t bytes, int ranges, const char **whose);
-void crash_heard(void);                                            // Go has the frames, and prints
+void crash_heard(void);                                            // Go is able to print it
 void crash_told(void);                                             // Go has printed the record
 // is there a call instruction right before pc?
 int crash_after_call(uintptr_t pc);

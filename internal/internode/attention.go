@@ -104,8 +104,8 @@ func (h *progressThread) leaveToCaller(p *poller) {
 func (p *pausedPollers) addPoller(q *poller) {
 	if p.pollers = append(p.pollers, q); len(p.pollers) == 1 {
 		p.end = time.Now().Add(p.next)
+		p.next = min(2*p.next, p.longest)
 	}
-	p.next = min(2*p.next, p.longest)
 }
 
 // endPause has those polled that were left to a caller, once the pause is over. It locks mu.
@@ -130,7 +130,11 @@ func (h *progressThread) endPause() {
 func (h *progressThread) pollForAttention(p *poller) {
 	switch {
 	case p.hasUnattended() && p.callerActive.Swap(false): // a caller is likely to poll soon
-		h.leaveToCaller(p)
+		if p.sleepers.Load() > 0 { // but a thread waits for what the caller may leave
+			h.requestAttention(p)
+		} else {
+			h.leaveToCaller(p)
+		}
 		return
 	case !p.tryAcquire():
 		return

@@ -246,7 +246,11 @@ func (o *origin) ModifyWord(rank transport.Rank, x *transport.RMW) bool {
 	if _, declared := opt.Node.Declared(x.Addr); declared > 0 && n == 8 {
 		return false
 	}
-	return opt.Memory.RMW(transport.Peer(local), x) == nil
+	if opt.Memory.RMW(transport.Peer(local), x) != nil {
+		return false
+	}
+	opt.Node.RecordStore(local)
+	return true
 }
 
 // UnlockMutex has core release a mutex of a rank, which the origin holds. The origin's C has asked
@@ -293,6 +297,7 @@ func (o *origin) Accumulate(rank transport.Rank, x *transport.Xfer, s transport.
 		o.postRefusal(&h, n, whyInvalid, err.Error())
 		return false
 	}
+	opt.Node.RecordStore(local)
 	return true
 }
 

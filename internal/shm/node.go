@@ -129,6 +129,7 @@ func (m *Node) attach() error {
 		return fmt.Errorf("the arena of rank %d is of another version of this library",
 			m.opt.Ranks[0])
 	case -2:
+		C.shm_detach()
 		return fmt.Errorf("%w for messages", transport.ErrNoMemory)
 	}
 	m.head = (*C.struct_shm_head)(base)

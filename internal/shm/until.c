@@ -15,34 +15,44 @@ enum {
 	LOOKS = 16,           // between two yields meanwhile
 };
 
-// sleep_millis returns the length of the next sleep of a wait that began at `begin`; 0: its time is
-// over. The first one is short: a rank of this node reads watchers without a fence behind what it
-// has stored, so it may miss a waiter that has just counted itself.
-static unsigned sleep_millis(const struct shm_until *u, uint64_t begin)
-{
-	uint64_t waited = (wait_clock() - begin) / MILLISECOND, next = waited / SLEEP_PART + 1;
-	if (u->millis >= 0 && waited >= (uint64_t)u->millis)
-		return 0;
-	if (u->millis >= 0 && next > (uint64_t)u->millis - waited)
-		next = (uint64_t)u->millis - waited;
-	return next < LONGEST_SLEEP ? (unsigned)next : LONGEST_SLEEP;
-}
+// A wait in progress.
+struct waiting {
+	const struct shm_until *until;
+	uint64_t begin, end; // ns; end 0: no limit
+	unsigned looks;
+};
 
+static bool is_over(const struct waiting *w) { return w->end && wait_clock() >= w->end; }
+
+// is_met also ends a wait whose time is over, which may be receiving all the time.
 static bool is_met(void *arg)
 {
-	const struct shm_until *u = arg;
-	return u->met(u->arg) != 0;
+	struct waiting *w = arg;
+	return w->until->met(w->until->arg) || (w->end && ++w->looks % LOOKS == 0 && is_over(w));
+}
+
+// sleep_millis returns the length of the next sleep; 0: the time is over. The first one after
+// `counted`, when the waiter counted itself, is short: a rank of this node reads watchers without a
+// fence behind what it has stored, so it may have missed the waiter.
+static unsigned sleep_millis(const struct waiting *w, uint64_t counted)
+{
+	uint64_t now = wait_clock(), next = (now - counted) / MILLISECOND / SLEEP_PART + 1;
+	if (w->end && now >= w->end)
+		return 0;
+	uint64_t left = w->end ? (w->end - now + MILLISECOND - 1) / MILLISECOND : LONGEST_SLEEP;
+	next = next < left ? next : left;
+	return next < LONGEST_SLEEP ? (unsigned)next : LONGEST_SLEEP;
 }
 
 // look_longer looks where the policy would sleep, in a job of one node, as long as yields run no
 // other thread: so it costs none anything. The awaited rank may be copying a megabyte.
-static bool look_longer(struct shm_until *u, uint64_t begin)
+static bool look_longer(struct waiting *w)
 {
 	if (shm_crowded() || shm.head->world > (uint32_t)shm.nlocal)
 		return false;
-	for (uint64_t now = wait_clock(), before; now - begin < LONG_LOOK;) {
+	for (uint64_t now = wait_clock(), before; now - w->begin < LONG_LOOK;) {
 		for (int i = 0; i < LOOKS; i++) {
-			if (is_met(u))
+			if (is_met(w))
 				return true;
 			cpu_relax();
 		}
@@ -52,47 +62,48 @@ static bool look_longer(struct shm_until *u, uint64_t begin)
 		if (now - before >= shm.policy.own_yield)
 			return false;
 	}
-	return is_met(u);
+	return is_met(w);
 }
 
 // sleep_until_met sleeps until the condition is met, or the time is over.
-static bool sleep_until_met(struct shm_visit *v, struct shm_until *u, uint64_t begin)
+static void sleep_until_met(struct shm_visit *v, struct waiting *w)
 {
 	struct shm_rank *r = &shm.rank[shm.me];
-	bool met;
+	unsigned millis;
 	atomic_fetch_add(&r->sleepers, 1);
 	atomic_fetch_add(&r->watchers, 1);
+	uint64_t counted = wait_clock();
 	for (int because = -1;;) {
 		uint32_t seen = atomic_load(&r->wake_word);
 		atomic_thread_fence(memory_order_seq_cst);
-		unsigned millis = sleep_millis(u, begin);
-		if ((met = is_met(u)) || millis == 0)
+		if (is_met(w) || (millis = sleep_millis(w, counted)) == 0)
 			break;
 		if (because >= 0)
-			shm.stuck(u->what, because);
+			shm.stuck(w->until->what, because);
 		shm_sleep_on(v, SHM_ANY, &r->wake_word, seen, millis);
-		because = u->millis < 0 ? shm_departed_peer(-1) : -1;
+		because = w->end ? -1 : shm_departed_peer(-1);
 	}
 	atomic_fetch_sub(&r->watchers, 1);
 	atomic_fetch_sub(&r->sleepers, 1);
-	shm_end_visit(v, met);
-	return met;
 }
 
-bool shm_wait_until(struct shm_until *u)
+bool shm_wait_until(const struct shm_until *u)
 {
 	if (u->met(u->arg))
 		return true;
 	if (u->millis == 0)
 		return false;
-	struct wait w;
+	struct wait policy;
 	struct shm_visit visit;
-	uint64_t begin = wait_clock();
-	if (shm_poll_receiving(&w, &visit, is_met, u, SHM_ANY) || look_longer(u, begin)) {
-		shm_end_visit(&visit, true);
-		return true;
-	}
-	bool met = sleep_until_met(&visit, u, begin);
-	shm_wait_woken(&w, atomic_load_explicit(&shm.rank[shm.me].woken_at, memory_order_relaxed));
+	struct waiting w = {.until = u, .begin = wait_clock()};
+	if (u->millis > 0)
+		w.end = w.begin + (uint64_t)u->millis * MILLISECOND;
+	bool looked = shm_poll_receiving(&policy, &visit, is_met, &w, SHM_ANY) || look_longer(&w);
+	if (!looked)
+		sleep_until_met(&visit, &w);
+	bool met = u->met(u->arg);
+	shm_end_visit(&visit, met);
+	if (!looked)
+		shm_wait_woken(&policy, 0);
 	return met;
 }

@@ -4,7 +4,7 @@
 package shm
 
 // #include "shm.h"
-// static inline void wake_waiters(int local) { shm_wake_waiters(local); }
+// static inline void record_store(int local) { shm_record_store(local); }
 import "C"
 
 import (
@@ -16,6 +16,6 @@ import (
 // stored, and then changed a word by an atomic operation.
 func (m *foreignMemory) RecordStore(local int) {
 	if atomic.LoadUint32((*uint32)(unsafe.Pointer(&m.rankOf(local).watchers))) != 0 {
-		C.wake_waiters(C.int(local))
+		C.record_store(C.int(local))
 	}
 }

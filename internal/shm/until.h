@@ -12,12 +12,18 @@ struct shm_until {
 	const char *what;
 };
 // shm_wait_until reports whether the condition is met.
-bool shm_wait_until(struct shm_until *u);
+bool shm_wait_until(const struct shm_until *u);
 // shm_wake_waiters wakes the threads of a local rank that sleep in shm_wait_until.
 static inline void shm_wake_waiters(int local)
 {
 	if (atomic_load_explicit(&shm.rank[local].watchers, memory_order_relaxed))
 		shm_wake_rank(local);
+}
+// shm_record_store wakes those of a rank in whose memory the caller has just stored.
+static inline void shm_record_store(int local)
+{
+	atomic_thread_fence(memory_order_seq_cst);
+	shm_wake_waiters(local);
 }
 
 #endif

@@ -65,6 +65,8 @@ fails() {
 		grep -qE '^\[[0-9?]+@.*[a-z]|(fatal error: runtime|^runtime/cgo): |loading shared' \
 			"$dir/log" || why="status $status without a reason"
 		! grep -qE '^panic:' "$dir/log" || why="it panics"
+		! grep -q 'crashed with' "$dir/log" || grep -q 'runtime/cgo: ' "$dir/log" ||
+			why="it crashes"
 		;;
 	esac
 	[ "$(left)" -le "$before" ] || why="${why:+$why; }it leaves memory in /dev/shm"
@@ -90,6 +92,10 @@ for case; do
 		fails "$call" "$error" "$n" || none=$((none + 1))
 		n=$((n + 1))
 	done
+	[ "$runs" -gt 0 ] || [ "$call" != malloc ] || {
+		echo "FAIL $call: no call was refused"
+		failures=$((failures + 1))
+	}
 	echo "done $call $error: $runs runs, of which $passed passed all the same"
 done
 echo "$failures failures"
