@@ -24,7 +24,7 @@ struct waiting {
 
 static bool is_over(const struct waiting *w) { return w->end && wait_clock() >= w->end; }
 
-// is_met also ends a wait whose time is over, which may be receiving all the time.
+// is_met also ends a wait at its limit of time: the waiter may be receiving all the time.
 static bool is_met(void *arg)
 {
 	struct waiting *w = arg;
