@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * armcix.h: extensions: those that ARMCI-MPI introduced, splitting groups and batches of mutexes;
- * atomic operations and events, which run-time libraries of languages need; and what restarts with
- * other numbers of ranks need. It must hold declarations only. Words as defined
+ * atomic operations, events and waits for memory, which run-time libraries of languages need; and
+ * what restarts with other numbers of ranks need. It must hold declarations only. Words as defined
  * at the top of armci.h, which it includes.
  */
 #ifndef ARMCIX_H_
@@ -144,7 +144,8 @@ int ARMCIX_Wake(int proc);
  * ARMCIX_Wake only if it is not 0. They read it by an atomic load, which needs no fence behind
  * their stores: a thread that has just gone to sleep looks again after a millisecond.
  * @param proc [in] rank, may be the caller. Scope: local. Threads: any. Returns: an address that
- * is valid until ARMCI_Finalize; null for a rank of another node, or if there is no such rank.
+ * is valid until ARMCI_Finalize; null for a rank of another node, if there is no such rank, or
+ * before ARMCI_Init.
  */
 const unsigned *ARMCIX_Sleepers(int proc);
 

@@ -28,12 +28,12 @@ static uint32_t change(int op, _Atomic uint32_t *word, uint32_t value, uint32_t 
 	return old;
 }
 
-static bool may_go(void *word)
+static int may_go(void *word)
 {
 	return !(atomic_load((_Atomic uint32_t *)word) & WAITING);
 }
 
-static bool has_next(void *word) { return atomic_load((_Atomic uint32_t *)word) != 0; }
+static int has_next(void *word) { return atomic_load((_Atomic uint32_t *)word) != 0; }
 
 static struct lock *begin(long *lock, const char *fn)
 {

@@ -99,7 +99,7 @@ void osh_contexts_end(struct osh_team *team);
 void *osh_alloc(size_t bytes);
 
 /* wait.c: whether something has happened is asked again and again. */
-void osh_wait_for(bool (*happened)(void *), void *arg);
+void osh_wait_for(int (*happened)(void *), void *arg);
 
 static inline struct osh_team *osh_team(shmem_team_t team, const char *fn)
 {

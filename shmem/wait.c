@@ -7,33 +7,20 @@
 #include "osh.h"
 
 enum {
-	LOOKS = 100, /* some hundred nanoseconds */
+	LOOKS = 100, /* before the library is called */
 	/* For so long all other PEs may have left, since shmem_global_exit(0) ends this one soon;
 	 * then a wait for them ends the job. */
 	LEAVING_MS = 10000
 };
 
-/* What a wait waits for, as the library calls it. */
-struct wait {
-	bool (*happened)(void *);
-	void *arg;
-};
-
-static int happened(void *arg)
+void osh_wait_for(int (*happened)(void *), void *arg)
 {
-	struct wait *w = arg;
-	return w->happened(w->arg);
-}
-
-void osh_wait_for(bool (*condition)(void *), void *arg)
-{
-	struct wait w = {condition, arg};
 	for (int i = 0; i < LOOKS; i++)
-		if (condition(arg))
+		if (happened(arg))
 			return;
-	int code = ARMCIX_Wait_until(happened, &w, LEAVING_MS);
+	int code = ARMCIX_Wait_until(happened, arg, LEAVING_MS);
 	if (code == 1)
-		code = ARMCIX_Wait_until(happened, &w, -1);
+		code = ARMCIX_Wait_until(happened, arg, -1);
 	if (code != 0)
 		osh_failed("shmem_wait_until", code);
 }
@@ -91,7 +78,7 @@ static bool holds(const struct words *w, size_t i)
 }
 
 /* Looks once, from another word on each time, so that none is never found. */
-static bool find_some(void *arg)
+static int find_some(void *arg)
 {
 	static _Thread_local size_t turn;
 	struct words *w = arg;
@@ -105,14 +92,14 @@ static bool find_some(void *arg)
 }
 
 /* Words once found need not be looked at again: found counts those at the beginning. */
-static bool find_all(void *arg)
+static int find_all(void *arg)
 {
 	struct words *w = arg;
 	while (w->found < w->n && (!included(w, w->found) || holds(w, w->found))) w->found++;
 	return w->found == w->n;
 }
 
-static bool find_one(void *arg) { return holds(arg, 0); }
+static int find_one(void *arg) { return holds(arg, 0); }
 
 static bool empty(const struct words *w)
 {
@@ -249,7 +236,7 @@ struct signal_wait {
 	uint64_t value;
 };
 
-static bool signalled(void *arg)
+static int signalled(void *arg)
 {
 	struct signal_wait *s = arg;
 	s->value = load(s->words.at, sizeof s->value, false);

@@ -12,8 +12,8 @@ import (
 	"unsafe"
 )
 
-// RecordStore wakes the threads of a local rank that wait for stores of other nodes. The caller has
-// stored, and then changed a word by an atomic operation.
+// RecordStore wakes the threads of a local rank that wait for stores of other nodes, behind the
+// caller's. One that has just gone to sleep may be missed: it looks again after a millisecond.
 func (m *foreignMemory) RecordStore(local int) {
 	if atomic.LoadUint32((*uint32)(unsafe.Pointer(&m.rankOf(local).watchers))) != 0 {
 		C.record_store(C.int(local))
