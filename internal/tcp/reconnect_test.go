@@ -70,6 +70,26 @@ func cutAtRandom(longest time.Duration, sockets func() []*socket) (stop func() i
 	}
 }
 
+// awaitSockets waits until each connection has a socket that is whole. A connection without one is
+// not in the list.
+func awaitSockets(t testing.TB, conns int, sockets func() []*socket) {
+	t.Helper()
+	whole := func() (n int) {
+		for _, s := range sockets() {
+			info, err := unix.GetsockoptTCPInfo(s.fd, unix.IPPROTO_TCP, unix.TCP_INFO)
+			if err == nil && info.State == unix.BPF_TCP_ESTABLISHED {
+				n++
+			}
+		}
+		return n
+	}
+	for end := testDeadline(); whole() < conns; time.Sleep(time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("%d of %d connections have a socket", whole(), conns)
+		}
+	}
+}
+
 // Echoes of all lengths come back right while sockets are cut on both sides.
 func TestEchoesOverCutSockets(t *testing.T) {
 	s := newServer(t, reconnecting)
@@ -113,16 +133,23 @@ func TestTransportOverCutSockets(t *testing.T) {
 		o.Hints = hints
 		return internode.Open(d, o)
 	})
-	stop := cutAtRandom(20*time.Millisecond, func() (all []*socket) {
+	conns := 0
+	sockets := func() (all []*socket) {
 		for _, f := range fabrics {
 			for _, end := range f.endpoints.listConns() {
 				all = append(all, &end.socket)
 			}
 		}
+		conns = max(conns, len(all))
 		return all
-	})
+	}
+	stop := cutAtRandom(20*time.Millisecond, sockets)
 	cuts := 0
-	e.BeforeClose = func() { cuts, e.BeforeClose = stop(), nil }
+	e.BeforeClose = func() {
+		// a process that has closed its transport is not looked for by one that has lost it
+		cuts = stop()
+		awaitSockets(t, conns, sockets)
+	}
 	e.Conform(t)
 	t.Logf("%d cuts", cuts)
 }

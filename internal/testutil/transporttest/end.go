@@ -45,6 +45,8 @@ type End struct {
 	Guarded   bool     // the targets check addresses
 	// Private says that Mem is private memory, where read-modify-writes are refused.
 	Private bool
+	// BeforeClose is called before the suite closes Transport; may be nil.
+	BeforeClose func()
 }
 
 // Inbox keeps messages by sender.

@@ -23,7 +23,7 @@ type Ends struct {
 	nodeOf []int // by rank
 
 	mu sync.Mutex
-	// BeforeClose is called before the transports are closed; may be nil.
+	// BeforeClose is called once, before the first transport is closed; may be nil.
 	BeforeClose func()
 	losses      []string // one text for each call of OpenInfo.OnLoss
 }
@@ -98,14 +98,20 @@ func Sampled(i int) bool { return !testing.Short() || i%3 == 0 }
 
 // CloseAll closes all transports at the same time, as the ranks of a job do.
 func (e *Ends) CloseAll() {
-	if e.BeforeClose != nil {
-		e.BeforeClose()
-	}
+	e.closing()
 	var all sync.WaitGroup
 	for _, tr := range e.Open {
 		all.Go(func() { tr.Close() })
 	}
 	all.Wait()
+}
+
+// closing calls BeforeClose, the first time.
+func (e *Ends) closing() {
+	if first := e.BeforeClose; first != nil {
+		e.BeforeClose = nil
+		first()
+	}
 }
 
 // Peers is the argument of Connect.
@@ -178,6 +184,7 @@ func (e *Ends) runSuite(t *testing.T, memory func(testing.TB, int, int64) uintpt
 			Self: i, Mem: memory(t, i, MemBytes),
 			Inbox: e.Inbox[i], Addrs: addrs, Guarded: true, Private: private}
 	}
+	places[0].BeforeClose = e.closing
 	for _, p := range places[1:] {
 		go func() { served <- Serve(p) }()
 	}

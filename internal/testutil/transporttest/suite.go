@@ -153,6 +153,9 @@ func (s *suite) testProgress(t *testing.T) {
 
 // testClose shows that Close may be called several times.
 func (s *suite) testClose(t *testing.T) {
+	if s.end.BeforeClose != nil {
+		s.end.BeforeClose()
+	}
 	for range 3 {
 		if err := s.end.Transport.Close(); err != nil {
 			t.Error(err)
