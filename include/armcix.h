@@ -119,8 +119,8 @@ int ARMCIX_Event_wait(armcix_event_t *event, unsigned seen, int millis);
  * Wait until a condition is met, of memory that any rank changes. The caller looks briefly, then
  * sleeps, and receives meanwhile what other nodes send.
  * @param met [in] function that looks at the memory, by atomic loads, and returns nonzero once the
- *        condition is met; called from the waiting thread many times, it must not block or call
- *        this library. @param arg [in] its argument; any.
+ *        condition is met; called from the waiting thread many times until then, it must not
+ *        block or call this library. @param arg [in] its argument; any.
  * @param millis [in] limit of time in milliseconds; 0 looks once; negative: none.
  * What ranks of other nodes store in memory of the caller wakes it, and a rank of its node that
  * changes the memory does so by ARMCIX_Wake. What network devices store, and other threads of the

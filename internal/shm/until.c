@@ -20,15 +20,18 @@ struct waiting {
 	const struct shm_until *until;
 	uint64_t begin, end; // ns; end 0: no limit
 	unsigned looks;
+	bool met;
 };
 
 static bool is_over(const struct waiting *w) { return w->end && wait_clock() >= w->end; }
 
-// is_met also ends a wait at its limit of time: the waiter may be receiving all the time.
+// is_met also ends a wait at its limit of time: the waiter may be receiving all the time. It does
+// not look at a condition again that is met.
 static bool is_met(void *arg)
 {
 	struct waiting *w = arg;
-	return w->until->met(w->until->arg) || (w->end && ++w->looks % LOOKS == 0 && is_over(w));
+	w->met = w->met || w->until->met(w->until->arg);
+	return w->met || (w->end && ++w->looks % LOOKS == 0 && is_over(w));
 }
 
 // sleep_millis returns the length of the next sleep; 0: the time is over. The first one after
@@ -101,9 +104,8 @@ bool shm_wait_until(const struct shm_until *u)
 	bool looked = shm_poll_receiving(&policy, &visit, is_met, &w, SHM_ANY) || look_longer(&w);
 	if (!looked)
 		sleep_until_met(&visit, &w);
-	bool met = u->met(u->arg);
-	shm_end_visit(&visit, met);
+	shm_end_visit(&visit, w.met);
 	if (!looked)
 		shm_wait_woken(&policy, 0);
-	return met;
+	return w.met;
 }

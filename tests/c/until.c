@@ -14,12 +14,15 @@ enum { THREADS = 3 };
 struct want {
 	_Atomic long *word;
 	long least;
+	int met; // how often a look has found that
 };
 
 static int reached(void *arg)
 {
 	struct want *w = arg;
-	return atomic_load(w->word) >= w->least;
+	int enough = atomic_load(w->word) >= w->least;
+	w->met += enough;
+	return enough;
 }
 
 static double seconds(void)
@@ -51,7 +54,7 @@ static void ring(void **base)
 {
 	int next = (me + 1) % np, rounds = check_rounds(200);
 	for (int i = 0; i < rounds; i++) {
-		struct want w = {base[me], i + 1};
+		struct want w = {base[me], i + 1, 0};
 		if (me != 0)
 			CHECK_INT(ARMCIX_Wait_until(reached, &w, -1), 0);
 		else if (i % 50 == 7)
@@ -60,6 +63,7 @@ static void ring(void **base)
 		if (me == 0)
 			CHECK_INT(ARMCIX_Wait_until(reached, &w, -1), 0);
 		CHECK_INT(atomic_load(w.word), i + 1);
+		CHECK_INT(w.met, 1);
 		armci_msg_barrier();
 	}
 	ARMCI_Barrier();
@@ -69,7 +73,7 @@ static void ring(void **base)
 static void late(void **base)
 {
 	for (int i = 0; i < 3; i++) {
-		struct want w = {(_Atomic long *)base[me] + 1 + i, 1};
+		struct want w = {(_Atomic long *)base[me] + 1 + i, 1, 0};
 		armci_msg_barrier();
 		if (me == 0) {
 			usleep(300000);
@@ -83,7 +87,7 @@ static void late(void **base)
 
 static void limits(void **base)
 {
-	struct want w = {(_Atomic long *)base[me] + 7, 1};
+	struct want w = {(_Atomic long *)base[me] + 7, 1, 0};
 	double began = seconds();
 	CHECK_INT(ARMCIX_Wait_until(reached, &w, 0), 1);
 	CHECK_INT(ARMCIX_Wait_until(reached, &w, 30), 1);
@@ -108,7 +112,7 @@ static void threads(void **base)
 	int next = (me + 1) % np;
 	void *result;
 	for (int t = 0; t < THREADS; t++) {
-		w[t] = (struct want){(_Atomic long *)base[me] + FIRST + t, 1};
+		w[t] = (struct want){(_Atomic long *)base[me] + FIRST + t, 1, 0};
 		CHECK_INT(pthread_create(&thread[t], NULL, wait_for_word, &w[t]), 0);
 	}
 	for (int t = THREADS - 1; t >= 0; t--) {

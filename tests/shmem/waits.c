@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Signals, waits and tests of every type; locks. */
 #include "check.h"
+#include <unistd.h>
 
 enum { WORDS = 6 };
 
@@ -56,6 +57,32 @@ enum { WORDS = 6 };
 	}
 SHMEM_SYNC_TYPES_(WAITS)
 
+/* Words that come while a PE waits: each is found once. */
+static void arrivals(void)
+{
+	static int word[WORDS];
+	for (int round = 1; round <= 20; round++) {
+		int status[WORDS] = {0};
+		size_t found[WORDS], count, all = 0;
+		shmem_barrier_all();
+		for (int i = 0; i < WORDS; i++) {
+			usleep(round % 4 ? 0 : 3000);
+			shmem_int_atomic_set(&word[i], round, right);
+		}
+		while ((count = shmem_int_wait_until_some(word, WORDS, found, status, SHMEM_CMP_EQ,
+				round)) > 0) {
+			CHECK(count <= WORDS);
+			for (size_t k = 0; k < count; k++) {
+				CHECK(found[k] < WORDS && !status[found[k]]);
+				status[found[k]] = 1;
+			}
+			all += count;
+		}
+		CHECK(all == WORDS);
+	}
+	shmem_barrier_all();
+}
+
 static void signals(void)
 {
 	static uint64_t signal;
@@ -106,6 +133,7 @@ int main(void)
 	begin();
 #define CALL(NAME, TYPE) test_##NAME();
 	SHMEM_SYNC_TYPES_(CALL)
+	arrivals();
 	signals();
 	locks();
 	return end("waits");
