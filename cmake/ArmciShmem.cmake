@@ -11,4 +11,4 @@ endif()
 set(ARMCI_SHMEM_HEADERS shmem.h shmem_types.h shmem_calls.h shmem_generic.h shmemx.h pshmem.h
   mpp/shmem.h mpp/shmemx.h)
 set(ARMCI_SHMEM_INCLUDEDIR ${CMAKE_INSTALL_INCLUDEDIR}/armci-shmem)
-armci_client(shmem LIBRARIES m)
+armci_client(shmem LIBRARIES m ${CMAKE_DL_LIBS})

@@ -25,7 +25,7 @@ static void fetch(struct osh_ctx *ctx, int bytes, void *value, const void *sourc
 	const char *fn)
 {
 	int rank = osh_rank(ctx, pe, fn);
-	int code = ARMCI_Get(osh_at(source, (size_t)bytes, rank, fn), value, bytes, rank);
+	int code = engine.ARMCI_Get(osh_at(source, (size_t)bytes, rank, fn), value, bytes, rank);
 	if (unlikely(code != 0))
 		osh_failed(fn, code);
 }

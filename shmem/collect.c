@@ -24,7 +24,8 @@ void osh_broadcast(struct osh_team *t, void *dest, const void *source, size_t by
 	char *buffer = t->me == root ? (char *)(uintptr_t)source : dest;
 	for (size_t left = bytes; left > 0;) {
 		int piece = left < PIECE ? (int)left : PIECE;
-		armci_msg_group_bcast_scope(SCOPE_ALL, buffer, piece, t->rank[root], &t->group);
+		engine.armci_msg_group_bcast_scope(SCOPE_ALL, buffer, piece, t->rank[root],
+			&t->group);
 		buffer += piece;
 		left -= (size_t)piece;
 	}
@@ -36,7 +37,7 @@ void osh_broadcast(struct osh_team *t, void *dest, const void *source, size_t by
 static void finish(struct osh_team *t)
 {
 	if (!t->near)
-		ARMCI_GroupFence(&t->group);
+		engine.ARMCI_GroupFence(&t->group);
 	osh_barrier(t);
 }
 
@@ -59,7 +60,7 @@ static size_t bytes_before(struct osh_team *t, size_t bytes, bool equal)
 	}
 	long *all = osh_alloc((size_t)t->n * sizeof *all);
 	all[t->me] = (long)bytes;
-	armci_msg_group_lgop(all, t->n, "+", &t->group);
+	engine.armci_msg_group_lgop(all, t->n, "+", &t->group);
 	size_t before = 0;
 	for (int i = 0; i < t->me; i++) before += (size_t)all[i];
 	free(all);

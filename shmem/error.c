@@ -14,7 +14,7 @@ void osh_die(const char *fn, const char *format, ...)
 	va_end(args);
 	char line[640];
 	snprintf(line, sizeof line, "%s: PE %d: %s", fn, osh.me, why);
-	ARMCI_Error(line, 1);
+	engine.ARMCI_Error(line, 1);
 	abort();
 }
 

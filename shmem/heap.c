@@ -54,7 +54,7 @@ void osh_heap_start(size_t bytes)
 	bytes = up(bytes ? bytes : 1, 4096);
 	size_t alignment = heap_alignment(bytes);
 	char **at = osh_alloc((size_t)osh.n * sizeof *at);
-	if (ARMCI_Malloc((void **)at, (armci_size_t)(bytes + alignment)) != 0)
+	if (engine.ARMCI_Malloc((void **)at, (armci_size_t)(bytes + alignment)) != 0)
 		osh_die("shmem_init", "no memory for a symmetric heap of %zu bytes "
 			"(SHMEM_SYMMETRIC_SIZE)", bytes);
 	allocation = at[osh.me];
@@ -69,7 +69,7 @@ void osh_heap_end(void)
 		next = blocks->next;
 		free(blocks);
 	}
-	ARMCI_Free(allocation);
+	engine.ARMCI_Free(allocation);
 	free(osh.heap.at);
 	osh.heap = (struct osh_segment){0, 0, NULL};
 }

@@ -1,16 +1,31 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Start and end of the library, numbers of PEs, and what is known of the implementation. */
 #define _GNU_SOURCE
+#include <dlfcn.h>
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "gpc.h"
 #include "osh.h"
 
 struct osh osh;
+struct engine engine;
+
+__attribute__((constructor)) static void find_engine(void)
+{
+	Dl_info at;
+	void *lib = dladdr((void *)ARMCIX_Wait_until, &at) == 0 ? NULL
+		: dlopen(at.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	bool all = lib != NULL;
+#define FIND(NAME) all = all && (engine.NAME = (__typeof__(NAME) *)dlsym(lib, #NAME));
+	ENGINE_CALLS_(FIND)
+	if (!all) {
+		fprintf(stderr, "libshmem_armci: %s\n", dlerror());
+		abort();
+	}
+}
 
 static const char usage[] =
 	"SHMEM_VERSION         print the version\n"
@@ -94,8 +109,8 @@ static void end(void)
 	osh_data_end();
 	osh_heap_end();
 	free(osh.sleepers);
-	ARMCI_Finalize();
-	armci_msg_finalize();
+	engine.ARMCI_Finalize();
+	engine.armci_msg_finalize();
 }
 
 static atomic_bool leaving; /* by shmem_global_exit: other PEs are not waited for */
@@ -136,23 +151,23 @@ static void start(int threads)
 {
 	if (osh.on)
 		return;
-	if (ARMCI_Init() != 0)
+	if (engine.ARMCI_Init() != 0)
 		exit(1);
-	osh.me = armci_msg_me();
-	osh.n = armci_msg_nproc();
+	osh.me = engine.armci_msg_me();
+	osh.n = engine.armci_msg_nproc();
 	osh.threads = threads;
 	find_sleepers();
 	osh_heap_start(heap_bytes());
 	osh_data_start();
 	osh_teams_start();
-	leave_handler = ARMCI_Gpc_register((void *)leave);
+	leave_handler = engine.ARMCI_Gpc_register((void *)leave);
 	osh.on = true;
 	static bool registered;
 	if (!registered)
 		on_exit(at_exit, NULL);
 	registered = true;
 	tell();
-	armci_msg_barrier();
+	engine.armci_msg_barrier();
 }
 
 API(void, init, (void)) { start(SHMEM_THREAD_SINGLE); }
@@ -174,12 +189,13 @@ API(void, global_exit, (int status))
 {
 	if (status != 0 || !osh.on) {
 		fflush(NULL);
-		armci_msg_abort(status);
+		engine.armci_msg_abort(status);
 		_exit(status);
 	}
 	for (int i = 0; i < osh.n; i++)
 		if (i != osh.me)
-			ARMCI_Gpc_exec(leave_handler, i, NULL, 0, NULL, 0, NULL, 0, NULL, 0, NULL);
+			engine.ARMCI_Gpc_exec(leave_handler, i, NULL, 0, NULL, 0, NULL, 0, NULL, 0,
+				NULL);
 	leaving = true;
 	exit(0);
 }

@@ -10,9 +10,9 @@ static void wait_for_open(struct osh_ctx *ctx, const char *fn)
 		return;
 	if (ctx->own) {
 		atomic_store_explicit(&ctx->open, false, memory_order_relaxed);
-		code = ARMCI_Wait(&ctx->handle);
+		code = engine.ARMCI_Wait(&ctx->handle);
 	} else if (atomic_exchange(&ctx->open, false)) {
-		code = ARMCI_WaitAll();
+		code = engine.ARMCI_WaitAll();
 	}
 	if (code != 0)
 		osh_failed(fn, code);
@@ -21,7 +21,7 @@ static void wait_for_open(struct osh_ctx *ctx, const char *fn)
 void osh_quiet(struct osh_ctx *ctx)
 {
 	wait_for_open(ctx, "shmem_quiet");
-	ARMCI_AllFence();
+	engine.ARMCI_AllFence();
 }
 
 /* Stores to the node are ordered by the processor's fence, those beyond by their connections. */
@@ -33,7 +33,7 @@ static void fence(struct osh_ctx *ctx)
 
 void osh_barrier(struct osh_team *team)
 {
-	armci_msg_group_barrier(&team->group);
+	engine.armci_msg_group_barrier(&team->group);
 }
 
 API(void, fence, (void)) { fence(&osh.world_ctx); }

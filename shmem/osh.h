@@ -13,6 +13,7 @@
 
 #include "armci.h"
 #include "armcix.h"
+#include "gpc.h"
 #define SHMEM_NO_GENERIC_
 #include "shmem.h"
 
@@ -38,6 +39,20 @@
 
 /* The name that the program called: __func__ without the p of the profiling name. */
 #define FN (__func__ + 1)
+
+/* The functions of libarmci, found in that library: a program may have an ARMCI of its own, as
+ * Global Arrays may, which the dynamic linker would take instead. ARMCIX_* no other one has. */
+#define ENGINE_CALLS_(F) \
+	F(ARMCI_AllFence) F(ARMCI_Error) F(ARMCI_Finalize) F(ARMCI_Free) F(ARMCI_Get) \
+	F(ARMCI_GetS) F(ARMCI_Gpc_exec) F(ARMCI_Gpc_register) F(ARMCI_GroupFence) \
+	F(ARMCI_Group_create_child) F(ARMCI_Group_free) F(ARMCI_Group_get_world) \
+	F(ARMCI_Init) F(ARMCI_Malloc) F(ARMCI_NbGet) F(ARMCI_NbPut) F(ARMCI_Put) \
+	F(ARMCI_PutS) F(ARMCI_Wait) F(ARMCI_WaitAll) F(armci_msg_abort) F(armci_msg_barrier) \
+	F(armci_msg_finalize) F(armci_msg_group_barrier) F(armci_msg_group_bcast_scope) \
+	F(armci_msg_group_gop_scope) F(armci_msg_group_lgop) F(armci_msg_lgop) \
+	F(armci_msg_me) F(armci_msg_nproc) F(armci_msg_rcv) F(armci_msg_snd)
+#define ENGINE_MEMBER_(NAME) __typeof__(NAME) *NAME;
+extern struct engine { ENGINE_CALLS_(ENGINE_MEMBER_) } engine;
 
 /* Symmetric memory: the heap, or the program's globals. A byte at base + i of this PE is at
  * at[pe] + i of another, as ARMCI addresses it. */

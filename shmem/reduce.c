@@ -32,7 +32,8 @@ static void by_armci(struct osh_team *t, enum osh_op op, int type, size_t elem, 
 	char *at = x;
 	for (size_t left = n; left > 0;) {
 		int piece = left < MOST ? (int)left : MOST;
-		armci_msg_group_gop_scope(SCOPE_ALL, at, piece, operator(op), type, &t->group);
+		engine.armci_msg_group_gop_scope(SCOPE_ALL, at, piece, operator(op), type,
+			&t->group);
 		at += (size_t)piece * elem;
 		left -= (size_t)piece;
 	}
@@ -123,15 +124,15 @@ static void by_tree(struct osh_team *t, enum osh_op op, enum osh_kind kind, size
 		int bytes = (int)(piece * elem);
 		for (int bit = 1; bit < t->n; bit <<= 1) {
 			if (t->me & bit) {
-				armci_msg_snd(TAG, x, bytes, t->rank[t->me - bit]);
+				engine.armci_msg_snd(TAG, x, bytes, t->rank[t->me - bit]);
 				break;
 			}
 			if (t->me + bit < t->n) {
-				armci_msg_rcv(TAG, other, bytes, NULL, t->rank[t->me + bit]);
+				engine.armci_msg_rcv(TAG, other, bytes, NULL, t->rank[t->me + bit]);
 				combine(op, kind, elem, x, other, piece);
 			}
 		}
-		armci_msg_group_bcast_scope(SCOPE_ALL, x, bytes, t->rank[0], &t->group);
+		engine.armci_msg_group_bcast_scope(SCOPE_ALL, x, bytes, t->rank[0], &t->group);
 		x += bytes;
 		left -= piece;
 	}

@@ -73,12 +73,12 @@ void osh_data_start(void)
 	page = (uintptr_t)sysconf(_SC_PAGESIZE);
 	dl_iterate_phdr(look, range);
 	long bytes = range[1] > range[0] ? (long)(range[1] - range[0]) : 0, least = bytes;
-	armci_msg_lgop(&least, 1, "min");
+	engine.armci_msg_lgop(&least, 1, "min");
 	if (least != bytes)
 		osh_die("shmem_init", "the PEs run different programs: %ld bytes of global and "
 			"static variables here, %ld elsewhere", bytes, least);
 	char **at = osh_alloc((size_t)osh.n * sizeof *at);
-	if (ARMCI_Malloc((void **)at, bytes + (long)page) != 0)
+	if (engine.ARMCI_Malloc((void **)at, bytes + (long)page) != 0)
 		osh_die("shmem_init", "no memory for %ld bytes of global and static variables",
 			bytes);
 	allocation = at[osh.me];
@@ -106,6 +106,6 @@ void osh_data_end(void)
 		if (!map_at((void *)s.base, copy, s.bytes, s.bytes))
 			osh_die("shmem_finalize", "global and static variables: %m");
 	}
-	ARMCI_Free(allocation);
+	engine.ARMCI_Free(allocation);
 	free(s.at);
 }

@@ -22,11 +22,12 @@ static int move(const struct strided *s, bool put)
 {
 	int from = (int)s->from, to = (int)s->to, count[2] = {(int)s->elem, (int)s->n}, code = 0;
 	if (fits(s))
-		return (put ? ARMCI_PutS : ARMCI_GetS)(s->source, &from, s->dest, &to, count, 1,
-			s->rank);
+		return (put ? engine.ARMCI_PutS : engine.ARMCI_GetS)(s->source, &from, s->dest, &to,
+			count, 1, s->rank);
 	for (size_t i = 0; i < s->n && code == 0; i++)
-		code = (put ? ARMCI_Put : ARMCI_Get)(s->source + (ptrdiff_t)i * s->from,
-			s->dest + (ptrdiff_t)i * s->to, (int)s->elem, s->rank);
+		code = (put ? engine.ARMCI_Put : engine.ARMCI_Get)(
+			s->source + (ptrdiff_t)i * s->from, s->dest + (ptrdiff_t)i * s->to,
+			(int)s->elem, s->rank);
 	return code;
 }
 

@@ -38,11 +38,11 @@ struct osh_team *osh_team_create(int n, const int *rank)
 	}
 	t->me = t->number[osh.me];
 	qsort(sorted, (size_t)n, sizeof *sorted, by_number);
-	ARMCI_Group_get_world(&world);
+	engine.ARMCI_Group_get_world(&world);
 	if (n == osh.n)
 		t->group = world;
 	else
-		ARMCI_Group_create_child(n, sorted, &t->group, &world);
+		engine.ARMCI_Group_create_child(n, sorted, &t->group, &world);
 	free(sorted);
 	return t;
 }
@@ -51,7 +51,7 @@ static void destroy(struct osh_team *t)
 {
 	osh_contexts_end(t);
 	if (t->n != osh.n)
-		ARMCI_Group_free(&t->group);
+		engine.ARMCI_Group_free(&t->group);
 	free(t->rank);
 	free(t->number);
 	free(t);

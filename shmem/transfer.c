@@ -21,9 +21,9 @@ void osh_put(struct osh_ctx *ctx, void *dest, const void *source, size_t bytes, 
 	char *to = osh_at(dest, bytes, rank, fn), *from = (char *)(uintptr_t)source;
 	check_local(source, bytes, fn);
 	for (; unlikely(bytes > PIECE); bytes -= PIECE, to += PIECE, from += PIECE)
-		if ((code = ARMCI_Put(from, to, PIECE, rank)) != 0)
+		if ((code = engine.ARMCI_Put(from, to, PIECE, rank)) != 0)
 			osh_failed(fn, code);
-	if (unlikely((code = ARMCI_Put(from, to, (int)bytes, rank)) != 0))
+	if (unlikely((code = engine.ARMCI_Put(from, to, (int)bytes, rank)) != 0))
 		osh_failed(fn, code);
 	osh_wrote(rank);
 }
@@ -37,9 +37,9 @@ void osh_get(struct osh_ctx *ctx, void *dest, const void *source, size_t bytes, 
 	char *from = osh_at(source, bytes, rank, fn), *to = dest;
 	check_local(dest, bytes, fn);
 	for (; unlikely(bytes > PIECE); bytes -= PIECE, to += PIECE, from += PIECE)
-		if ((code = ARMCI_Get(from, to, PIECE, rank)) != 0)
+		if ((code = engine.ARMCI_Get(from, to, PIECE, rank)) != 0)
 			osh_failed(fn, code);
-	if (unlikely((code = ARMCI_Get(from, to, (int)bytes, rank)) != 0))
+	if (unlikely((code = engine.ARMCI_Get(from, to, (int)bytes, rank)) != 0))
 		osh_failed(fn, code);
 }
 
@@ -60,7 +60,8 @@ void osh_put_nbi(struct osh_ctx *ctx, void *dest, const void *source, size_t byt
 	}
 	char *to = osh_at(dest, bytes, rank, fn);
 	check_local(source, bytes, fn);
-	code = ARMCI_NbPut((void *)(uintptr_t)source, to, (int)bytes, rank, open_handle(ctx));
+	code = engine.ARMCI_NbPut((void *)(uintptr_t)source, to, (int)bytes, rank,
+		open_handle(ctx));
 	if (code != 0)
 		osh_failed(fn, code);
 }
@@ -75,7 +76,7 @@ void osh_get_nbi(struct osh_ctx *ctx, void *dest, const void *source, size_t byt
 	}
 	char *from = osh_at(source, bytes, rank, fn);
 	check_local(dest, bytes, fn);
-	if ((code = ARMCI_NbGet(from, dest, (int)bytes, rank, open_handle(ctx))) != 0)
+	if ((code = engine.ARMCI_NbGet(from, dest, (int)bytes, rank, open_handle(ctx))) != 0)
 		osh_failed(fn, code);
 }
 
@@ -121,7 +122,7 @@ void osh_get_nbi(struct osh_ctx *ctx, void *dest, const void *source, size_t byt
 			memcpy(__builtin_assume_aligned(to, _Alignof(TYPE)), &value, \
 				sizeof value); \
 			osh_wrote(rank); \
-		} else if ((code = ARMCI_Put(&value, to, sizeof value, rank)) != 0) { \
+		} else if ((code = engine.ARMCI_Put(&value, to, sizeof value, rank)) != 0) { \
 			osh_failed(FN, code); \
 		} \
 	} \
@@ -133,7 +134,7 @@ void osh_get_nbi(struct osh_ctx *ctx, void *dest, const void *source, size_t byt
 		if (likely(osh.sleepers[rank] && (uintptr_t)from % _Alignof(TYPE) == 0)) \
 			memcpy(&value, __builtin_assume_aligned(from, _Alignof(TYPE)), \
 				sizeof value); \
-		else if ((code = ARMCI_Get(from, &value, sizeof value, rank)) != 0) \
+		else if ((code = engine.ARMCI_Get(from, &value, sizeof value, rank)) != 0) \
 			osh_failed(FN, code); \
 		return value; \
 	}
