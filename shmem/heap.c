@@ -5,6 +5,8 @@
  * descriptions of blocks are outside of the heap: a PE that writes beyond its block does not
  * change what others decide.
  */
+#include <sys/mman.h>
+
 #include "osh.h"
 
 enum {
@@ -30,7 +32,6 @@ struct block {
 };
 
 static struct block *blocks;
-static char *allocation; /* of ARMCI_Malloc */
 
 static size_t up(size_t n, size_t to) { return (n + to - 1) / to * to; }
 
@@ -52,14 +53,9 @@ static struct block *new_block(size_t at, size_t bytes, struct block *next)
 void osh_heap_start(size_t bytes)
 {
 	bytes = up(bytes ? bytes : 1, 4096);
-	size_t alignment = heap_alignment(bytes);
-	char **at = osh_alloc((size_t)osh.n * sizeof *at);
-	if (engine.ARMCI_Malloc((void **)at, (armci_size_t)(bytes + alignment)) != 0)
-		osh_die("shmem_init", "no memory for a symmetric heap of %zu bytes "
-			"(SHMEM_SYMMETRIC_SIZE)", bytes);
-	allocation = at[osh.me];
-	for (int i = 0; i < osh.n; i++) at[i] = (char *)up((uintptr_t)at[i], alignment);
-	osh.heap = (struct osh_segment){(uintptr_t)at[osh.me], bytes, at};
+	osh_segment_start(&osh.heap, bytes, heap_alignment(bytes),
+		"a symmetric heap (SHMEM_SYMMETRIC_SIZE)");
+	osh_segment_share(&osh.heap);
 	blocks = new_block(0, bytes, NULL);
 }
 
@@ -69,9 +65,9 @@ void osh_heap_end(void)
 		next = blocks->next;
 		free(blocks);
 	}
-	engine.ARMCI_Free(allocation);
-	free(osh.heap.at);
-	osh.heap = (struct osh_segment){0, 0, NULL};
+	if (osh.heap.base != (uintptr_t)osh.heap.at[osh.me])
+		munmap((void *)osh.heap.base, osh.heap.bytes);
+	osh_segment_end(&osh.heap);
 }
 
 /* First fit. */

@@ -56,14 +56,10 @@ static size_t heap_bytes(void)
 	double n = strtod(text, &end);
 	int shift = 0;
 	switch (*end) {
-	case 't':
-	case 'T': shift += 10; /* fall through */
-	case 'g':
-	case 'G': shift += 10; /* fall through */
-	case 'm':
-	case 'M': shift += 10; /* fall through */
-	case 'k':
-	case 'K': shift += 10; /* fall through */
+	case 't': case 'T': shift += 10; /* fall through */
+	case 'g': case 'G': shift += 10; /* fall through */
+	case 'm': case 'M': shift += 10; /* fall through */
+	case 'k': case 'K': shift += 10; /* fall through */
 	case '\0': break;
 	default: end = (char *)(uintptr_t)text;
 	}
@@ -97,6 +93,14 @@ static void tell(void)
 	fflush(stdout);
 }
 
+static bool owns_mpi; /* the program has not initialised MPI itself, so it does not finalise it */
+
+static bool mpi_is_on(void)
+{
+	int (*initialized)(int *) = (int (*)(int *))dlsym(RTLD_DEFAULT, "MPI_Initialized"), on = 0;
+	return initialized && initialized(&on) == 0 && on;
+}
+
 static void end(void)
 {
 	if (!osh.on)
@@ -110,7 +114,8 @@ static void end(void)
 	osh_heap_end();
 	free(osh.sleepers);
 	engine.ARMCI_Finalize();
-	engine.armci_msg_finalize();
+	if (owns_mpi)
+		engine.armci_msg_finalize();
 }
 
 static atomic_bool leaving; /* by shmem_global_exit: other PEs are not waited for */
@@ -151,6 +156,7 @@ static void start(int threads)
 {
 	if (osh.on)
 		return;
+	owns_mpi = !mpi_is_on();
 	if (engine.ARMCI_Init() != 0)
 		exit(1);
 	osh.me = engine.armci_msg_me();

@@ -45,12 +45,12 @@
 #define ENGINE_CALLS_(F) \
 	F(ARMCI_AllFence) F(ARMCI_Error) F(ARMCI_Finalize) F(ARMCI_Free) F(ARMCI_Get) \
 	F(ARMCI_GetS) F(ARMCI_Gpc_exec) F(ARMCI_Gpc_register) F(ARMCI_GroupFence) \
-	F(ARMCI_Group_create_child) F(ARMCI_Group_free) F(ARMCI_Group_get_world) \
-	F(ARMCI_Init) F(ARMCI_Malloc) F(ARMCI_NbGet) F(ARMCI_NbPut) F(ARMCI_Put) \
-	F(ARMCI_PutS) F(ARMCI_Wait) F(ARMCI_WaitAll) F(armci_msg_abort) F(armci_msg_barrier) \
-	F(armci_msg_finalize) F(armci_msg_group_barrier) F(armci_msg_group_bcast_scope) \
-	F(armci_msg_group_gop_scope) F(armci_msg_group_lgop) F(armci_msg_lgop) \
-	F(armci_msg_me) F(armci_msg_nproc) F(armci_msg_rcv) F(armci_msg_snd)
+	F(ARMCI_Group_create_child) F(ARMCI_Group_free) F(ARMCI_Group_get_world) F(ARMCI_Init) \
+	F(ARMCI_Malloc) F(ARMCI_NbGet) F(ARMCI_NbPut) F(ARMCI_Put) F(ARMCI_PutS) F(ARMCI_Wait) \
+	F(ARMCI_WaitAll) F(armci_msg_abort) F(armci_msg_barrier) F(armci_msg_finalize) \
+	F(armci_msg_group_barrier) F(armci_msg_group_bcast_scope) F(armci_msg_group_gop_scope) \
+	F(armci_msg_group_lgop) F(armci_msg_lgop) F(armci_msg_me) F(armci_msg_nproc) \
+	F(armci_msg_rcv) F(armci_msg_snd)
 #define ENGINE_MEMBER_(NAME) __typeof__(NAME) *NAME;
 extern struct engine { ENGINE_CALLS_(ENGINE_MEMBER_) } engine;
 
@@ -59,7 +59,7 @@ extern struct engine { ENGINE_CALLS_(ENGINE_MEMBER_) } engine;
 struct osh_segment {
 	uintptr_t base;
 	size_t bytes;
-	char **at;
+	char **at, *allocation;
 };
 
 struct osh_team {
@@ -102,6 +102,10 @@ void osh_failed(const char *fn, int code) __attribute__((noreturn, cold));
 /* heap.c, segment.c, order.c, team.c, context.c, init.c */
 void osh_heap_start(size_t bytes);
 void osh_heap_end(void);
+void osh_segment_start(struct osh_segment *s, size_t bytes, size_t alignment, const char *what);
+void osh_segment_end(struct osh_segment *s);
+/* Has a segment begin at the same address on each PE, as programs expect, if all have room. */
+void osh_segment_share(struct osh_segment *s);
 void osh_data_start(void);
 void osh_data_end(void);
 void osh_quiet(struct osh_ctx *ctx);
@@ -172,15 +176,10 @@ static inline void osh_wrote(int rank)
 		ARMCIX_Wake(rank);
 }
 
-/* rma.c, atomic.c, signal.c, collect.c: what all functions of a family call. */
-void osh_put(struct osh_ctx *ctx, void *dest, const void *source, size_t bytes, int pe,
+/* transfer.c, atomic.c, collect.c: what all functions of a family call. */
+typedef void osh_transfer(struct osh_ctx *ctx, void *dest, const void *source, size_t bytes, int pe,
 	const char *fn);
-void osh_get(struct osh_ctx *ctx, void *dest, const void *source, size_t bytes, int pe,
-	const char *fn);
-void osh_put_nbi(struct osh_ctx *ctx, void *dest, const void *source, size_t bytes, int pe,
-	const char *fn);
-void osh_get_nbi(struct osh_ctx *ctx, void *dest, const void *source, size_t bytes, int pe,
-	const char *fn);
+osh_transfer osh_put, osh_get, osh_put_nbi, osh_get_nbi;
 void osh_atomic(struct osh_ctx *ctx, int op, int bytes, void *old, void *dest, const void *operand,
 	const void *compare, int pe, const char *fn);
 void osh_signal(struct osh_ctx *ctx, uint64_t *sig_addr, uint64_t signal, int sig_op, int pe,
@@ -198,19 +197,12 @@ enum osh_kind { OSH_SIGNED, OSH_UNSIGNED, OSH_REAL, OSH_COMPLEX };
 void osh_reduce(struct osh_team *t, enum osh_op op, enum osh_kind kind, size_t elem, void *dest,
 	const void *source, size_t n, const char *fn);
 #define KIND(TYPE) \
-	_Generic((TYPE)0, \
-		float _Complex: OSH_COMPLEX, \
-		double _Complex: OSH_COMPLEX, \
-		float: OSH_REAL, \
-		double: OSH_REAL, \
-		long double: OSH_REAL, \
+	_Generic((TYPE)0, float _Complex: OSH_COMPLEX, double _Complex: OSH_COMPLEX, \
+		float: OSH_REAL, double: OSH_REAL, long double: OSH_REAL, \
 		char: (char)-1 < 0 ? OSH_SIGNED : OSH_UNSIGNED, \
-		unsigned char: OSH_UNSIGNED, \
-		unsigned short: OSH_UNSIGNED, \
-		unsigned int: OSH_UNSIGNED, \
-		unsigned long: OSH_UNSIGNED, \
-		unsigned long long: OSH_UNSIGNED, \
-		default: OSH_SIGNED)
+		unsigned char: OSH_UNSIGNED, unsigned short: OSH_UNSIGNED, \
+		unsigned int: OSH_UNSIGNED, unsigned long: OSH_UNSIGNED, \
+		unsigned long long: OSH_UNSIGNED, default: OSH_SIGNED)
 
 #pragma GCC visibility pop
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * The symmetric data segment: the program's global and static variables. They are at the same
- * offset from the program's beginning in every process. Their pages are replaced by a second
- * mapping of memory of ARMCI_Malloc with the same contents, so that a variable is ARMCI's memory
- * at another address: PEs of the node load and store it, network devices read and write it.
+ * Symmetric memory is memory of ARMCI_Malloc, mapped a second time at another address: PEs of the
+ * node load and store it, network devices read and write it. So are the program's global and static
+ * variables, which are at the same offset from its beginning in every process.
  */
 #define _GNU_SOURCE
 #include <link.h>
@@ -13,8 +12,7 @@
 
 #include "osh.h"
 
-static uintptr_t page;   /* bytes of a page */
-static char *allocation; /* of ARMCI_Malloc */
+static uintptr_t page; /* bytes of a page */
 
 static uintptr_t down(uintptr_t p) { return p & ~(page - 1); }
 static uintptr_t up(uintptr_t p) { return down(p + page - 1); }
@@ -67,6 +65,44 @@ static bool map_at(void *to, void *from, size_t old, size_t bytes)
 	return syscall(SYS_mremap, from, old, bytes, MREMAP_MAYMOVE | MREMAP_FIXED, to) == (long)to;
 }
 
+void osh_segment_start(struct osh_segment *s, size_t bytes, size_t alignment, const char *what)
+{
+	*s = (struct osh_segment){.bytes = bytes, .at = osh_alloc((size_t)osh.n * sizeof *s->at)};
+	if (engine.ARMCI_Malloc((void **)s->at, (armci_size_t)(bytes + alignment)) != 0)
+		osh_die("shmem_init", "no memory for %zu bytes of %s", bytes, what);
+	s->allocation = s->at[osh.me];
+	for (int i = 0; i < osh.n; i++) s->at[i] += -(uintptr_t)s->at[i] & (alignment - 1);
+	s->base = (uintptr_t)s->at[osh.me];
+}
+
+void osh_segment_end(struct osh_segment *s)
+{
+	engine.ARMCI_Free(s->allocation);
+	free(s->at);
+	*s = (struct osh_segment){0};
+}
+
+/* Places below programs, and, in smaller address spaces, below those of ARMCI. */
+void osh_segment_share(struct osh_segment *s)
+{
+	static const uint64_t places[] = {(uint64_t)84 << 40, (uint64_t)32 << 40, (uint64_t)1 << 39,
+		(uint64_t)3 << 36};
+	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		char *to = (char *)(uintptr_t)places[i], *got = mmap(to, s->bytes, PROT_NONE, flags,
+			-1, 0);
+		long all = got == to && map_at(to, s->at[osh.me], 0, s->bytes);
+		engine.armci_msg_lgop(&all, 1, "min");
+		if (all) {
+			madvise(to, s->bytes, MADV_DODUMP);
+			s->base = (uintptr_t)to;
+			return;
+		}
+		if (got != MAP_FAILED)
+			munmap(got, s->bytes);
+	}
+}
+
 void osh_data_start(void)
 {
 	uintptr_t range[2] = {0, 0};
@@ -77,19 +113,15 @@ void osh_data_start(void)
 	if (least != bytes)
 		osh_die("shmem_init", "the PEs run different programs: %ld bytes of global and "
 			"static variables here, %ld elsewhere", bytes, least);
-	char **at = osh_alloc((size_t)osh.n * sizeof *at);
-	if (engine.ARMCI_Malloc((void **)at, bytes + (long)page) != 0)
-		osh_die("shmem_init", "no memory for %ld bytes of global and static variables",
-			bytes);
-	allocation = at[osh.me];
-	for (int i = 0; i < osh.n; i++) at[i] = (char *)up((uintptr_t)at[i]);
+	osh_segment_start(&osh.data, (size_t)bytes, page, "global and static variables");
+	char *at = osh.data.at[osh.me];
+	osh.data.base = range[0];
 	if (bytes) {
-		copy_pages(at[osh.me], (char *)range[0], (size_t)bytes);
-		if (!map_at((void *)range[0], at[osh.me], 0, (size_t)bytes))
+		copy_pages(at, (char *)range[0], (size_t)bytes);
+		if (!map_at((void *)range[0], at, 0, (size_t)bytes))
 			osh_die("shmem_init", "the system does not map memory twice: %m");
 		madvise((void *)range[0], (size_t)bytes, MADV_DODUMP);
 	}
-	osh.data = (struct osh_segment){range[0], (size_t)bytes, at};
 }
 
 /* The variables get memory of their own again: ARMCI's ends. */
@@ -106,6 +138,5 @@ void osh_data_end(void)
 		if (!map_at((void *)s.base, copy, s.bytes, s.bytes))
 			osh_die("shmem_finalize", "global and static variables: %m");
 	}
-	engine.ARMCI_Free(allocation);
-	free(s.at);
+	osh_segment_end(&osh.data);
 }

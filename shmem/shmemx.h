@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* shmemx.h: extensions of OpenSHMEM, of which this library has none; the specification wants the
- * file. */
+/* shmemx.h: extensions, of which this library has none; the specification wants the file. */
 #ifndef SHMEMX_H_
 #define SHMEMX_H_
 

@@ -3,13 +3,17 @@
  * a nonblocking one is a blocking one. */
 #include "osh.h"
 
-/* Most bytes of one call of ARMCI: its sizes are int. */
-enum { PIECE = 1 << 30 };
+/* Most bytes of one call of ARMCI: its sizes are int; and long transfers. */
+enum { PIECE = 1 << 30, LONG = 4096 };
 
-static void check_local(const void *p, size_t bytes, const char *fn)
+/* A buffer of the caller; a long one of symmetric memory at its address in ARMCI, which network
+ * devices know. */
+static char *local(const void *p, size_t bytes, const char *fn)
 {
-	if (unlikely(!p && bytes))
+	if (unlikely(!p))
 		osh_die(fn, "null pointer");
+	char *at = bytes < LONG ? NULL : osh_find(p, bytes, osh.me);
+	return at ? at : (char *)(uintptr_t)p;
 }
 
 void osh_put(struct osh_ctx *ctx, void *dest, const void *source, size_t bytes, int pe,
@@ -18,8 +22,7 @@ void osh_put(struct osh_ctx *ctx, void *dest, const void *source, size_t bytes, 
 	int rank = osh_rank(ctx, pe, fn), code;
 	if (!bytes)
 		return;
-	char *to = osh_at(dest, bytes, rank, fn), *from = (char *)(uintptr_t)source;
-	check_local(source, bytes, fn);
+	char *to = osh_at(dest, bytes, rank, fn), *from = local(source, bytes, fn);
 	for (; unlikely(bytes > PIECE); bytes -= PIECE, to += PIECE, from += PIECE)
 		if ((code = engine.ARMCI_Put(from, to, PIECE, rank)) != 0)
 			osh_failed(fn, code);
@@ -34,8 +37,7 @@ void osh_get(struct osh_ctx *ctx, void *dest, const void *source, size_t bytes, 
 	int rank = osh_rank(ctx, pe, fn), code;
 	if (!bytes)
 		return;
-	char *from = osh_at(source, bytes, rank, fn), *to = dest;
-	check_local(dest, bytes, fn);
+	char *from = osh_at(source, bytes, rank, fn), *to = local(dest, bytes, fn);
 	for (; unlikely(bytes > PIECE); bytes -= PIECE, to += PIECE, from += PIECE)
 		if ((code = engine.ARMCI_Get(from, to, PIECE, rank)) != 0)
 			osh_failed(fn, code);
@@ -59,10 +61,8 @@ void osh_put_nbi(struct osh_ctx *ctx, void *dest, const void *source, size_t byt
 		return;
 	}
 	char *to = osh_at(dest, bytes, rank, fn);
-	check_local(source, bytes, fn);
-	code = engine.ARMCI_NbPut((void *)(uintptr_t)source, to, (int)bytes, rank,
-		open_handle(ctx));
-	if (code != 0)
+	char *from = local(source, bytes, fn);
+	if ((code = engine.ARMCI_NbPut(from, to, (int)bytes, rank, open_handle(ctx))) != 0)
 		osh_failed(fn, code);
 }
 
@@ -74,9 +74,8 @@ void osh_get_nbi(struct osh_ctx *ctx, void *dest, const void *source, size_t byt
 		osh_get(ctx, dest, source, bytes, pe, fn);
 		return;
 	}
-	char *from = osh_at(source, bytes, rank, fn);
-	check_local(dest, bytes, fn);
-	if ((code = engine.ARMCI_NbGet(from, dest, (int)bytes, rank, open_handle(ctx))) != 0)
+	char *from = osh_at(source, bytes, rank, fn), *to = local(dest, bytes, fn);
+	if ((code = engine.ARMCI_NbGet(from, to, (int)bytes, rank, open_handle(ctx))) != 0)
 		osh_failed(fn, code);
 }
 

@@ -42,17 +42,11 @@ struct words {
 static uint64_t load(const char *at, size_t bytes, bool is_signed)
 {
 	const void *p = at;
-	switch (bytes) {
-	case 2: {
-		uint16_t v = atomic_load((const _Atomic uint16_t *)p);
-		return is_signed ? (uint64_t)(int16_t)v : v;
-	}
-	case 4: {
-		uint32_t v = atomic_load((const _Atomic uint32_t *)p);
-		return is_signed ? (uint64_t)(int32_t)v : v;
-	}
-	default: return atomic_load((const _Atomic uint64_t *)p);
-	}
+	int shift = 64 - 8 * (int)bytes;
+	uint64_t v = bytes == 2 ? atomic_load((const _Atomic uint16_t *)p)
+		: bytes == 4    ? atomic_load((const _Atomic uint32_t *)p)
+				: atomic_load((const _Atomic uint64_t *)p);
+	return is_signed ? (uint64_t)((int64_t)(v << shift) >> shift) : v;
 }
 
 static bool compare(const struct words *w, uint64_t a, uint64_t b)
@@ -116,28 +110,12 @@ static void check(const struct words *w)
 		osh_die(w->fn, "ivar: %p is not aligned", (const void *)w->at);
 }
 
-static void wait_one(struct words w)
+static int one_or_all(struct words w, int (*found)(void *), bool wait)
 {
 	check(&w);
-	osh_wait_for(find_one, &w);
-}
-
-static int test_one(struct words w)
-{
-	check(&w);
-	return find_one(&w);
-}
-
-static void wait_all(struct words w)
-{
-	check(&w);
-	osh_wait_for(find_all, &w);
-}
-
-static int test_all(struct words w)
-{
-	check(&w);
-	return find_all(&w);
+	if (wait)
+		osh_wait_for(found, &w);
+	return wait || found(&w);
 }
 
 static size_t some(struct words w, bool wait)
@@ -173,32 +151,32 @@ static size_t any(struct words w, bool wait)
 	API(void, NAME##_wait_until, (TYPE *ivars, int cmp, TYPE cmp_value)) \
 	{ \
 		enum { nelems = 1 }; \
-		wait_one(ONE()); \
+		one_or_all(ONE(), find_one, true); \
 	} \
 	API(int, NAME##_test, (TYPE *ivars, int cmp, TYPE cmp_value)) \
 	{ \
 		enum { nelems = 1 }; \
-		return test_one(ONE()); \
+		return one_or_all(ONE(), find_one, false); \
 	} \
 	API(void, NAME##_wait_until_all, (TYPE *ivars, size_t nelems, const int *status, int cmp, \
 		TYPE cmp_value)) \
 	{ \
-		wait_all(MANY()); \
+		one_or_all(MANY(), find_all, true); \
 	} \
 	API(int, NAME##_test_all, (TYPE *ivars, size_t nelems, const int *status, int cmp, \
 		TYPE cmp_value)) \
 	{ \
-		return test_all(MANY()); \
+		return one_or_all(MANY(), find_all, false); \
 	} \
 	API(void, NAME##_wait_until_all_vector, (TYPE *ivars, size_t nelems, const int *status, \
 		int cmp, TYPE *cmp_values)) \
 	{ \
-		wait_all(VECTOR()); \
+		one_or_all(VECTOR(), find_all, true); \
 	} \
 	API(int, NAME##_test_all_vector, (TYPE *ivars, size_t nelems, const int *status, int cmp, \
 		TYPE *cmp_values)) \
 	{ \
-		return test_all(VECTOR()); \
+		return one_or_all(VECTOR(), find_all, false); \
 	} \
 	ANY_SOME(NAME, TYPE, wait_until, true) \
 	ANY_SOME(NAME, TYPE, test, false)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # command.sh - what bin/armci-oshcc, bin/armci-oshc++ and bin/armci-oshrun promise: usage, clear
-# errors, what they run, that programs work with the shared and the static library, in C++ too, and
-# with variables at fixed addresses; and that a tool finds the names of the profiling interface.
+# errors, what they run, that programs work with the shared and the static library, in C++ too, with
+# variables at fixed addresses, and beside an MPI that they begin and end themselves; and that a
+# tool finds the names of the profiling interface.
 #
 #   BUILD=... WORK=... sh command.sh
 set -u
@@ -52,6 +53,14 @@ int main() {
 END
 run "C++" 0 "$BUILD/bin/armci-oshc++" cxx.cc -o cxx
 run "two PEs" 0 "$osh" -np 2 ./cxx
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1
+for mpi in openmpi mpich; do
+	command -v mpicc.$mpi >/dev/null || { echo "skip beside $mpi: no mpicc.$mpi"; continue; }
+	run "beside $mpi" 0 "$command" -cc=mpicc.$mpi "$here/ends/beside.c" -o beside
+	run "two PEs" 0 mpiexec.$mpi -n 2 ./beside
+	says out '^ok beside$'
+done
 cat >tool.c <<'END'
 #include <stdio.h>
 #include <shmem.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The symmetric heap: blocks are apart, aligned, at the same offset everywhere, and used again. */
+/* The symmetric heap: blocks are apart, aligned, at the same address everywhere, and used again. */
 #include "check.h"
-
 
 static void same_offset(char *base, char *p)
 {
@@ -38,6 +37,23 @@ int main(void)
 	char *base = shmem_malloc(1);
 	CHECK(base);
 	same_offset(base, base);
+	static uint64_t address;
+	address = (uintptr_t)base;
+	shmem_barrier_all();
+	CHECK(shmem_uint64_g(&address, right) == address);
+	char all[64 << 10], *same = shmem_malloc(2 * sizeof all); /* from symmetric memory to it */
+	memset(same, me + 1, sizeof all);
+	memset(same + sizeof all, 0, sizeof all);
+	shmem_barrier_all();
+	shmem_putmem(same + sizeof all, same, sizeof all, right);
+	shmem_barrier_all();
+	memset(all, left + 1, sizeof all);
+	CHECK(memcmp(same + sizeof all, all, sizeof all) == 0);
+	shmem_getmem_nbi(same, same + sizeof all, sizeof all, right);
+	shmem_quiet();
+	memset(all, me + 1, sizeof all);
+	CHECK(memcmp(same, all, sizeof all) == 0);
+	shmem_free(same);
 	CHECK(!shmem_malloc(0));
 	CHECK(!shmem_malloc((size_t)1 << 50));
 	CHECK(!shmem_calloc((size_t)1 << 40, (size_t)1 << 40));
