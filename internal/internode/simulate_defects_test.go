@@ -74,6 +74,12 @@ var defects = []defect{
 	{"two pollers of one source", []rewrite.Patch{in("link.go",
 		"p.close() // nothing is open, so no thread stays in it\n",
 		"s.bySource.Delete(p.src)\n\t\ts.mu.Unlock()\n\t\tp.close()\n\t\ts.mu.Lock()\n")}},
+	{"a lock is granted to two", []rewrite.Patch{in("serve.go",
+		"\to.message.dispatch(o.server.t, o.rank, transport.Rank(h.rank), h.what, reply)",
+		"\tif first := reply; first != nil && h.what == simAcquire {\n\t\tfirst("+
+			"nil)\n\t\treply = func([]byte) {}\n\t}\n"+
+			"\to.message.dispatch(o.server.t, o.rank, transport.Rank(h.rank), h.what, "+
+			"reply)")}},
 	{"a device's store by a sender is not polled for", []rewrite.Patch{in("queue.go",
 		"p.requestUnattended()", "_ = p")}},
 }

@@ -173,6 +173,28 @@ func Overlay(root, to string, packages []string, patches ...Patch) (list string,
 			replace[name] = copied
 		}
 	}
+	return writeList(to, replace)
+}
+
+// Patched writes a file with a defect to a directory, not simulated, and the list for -overlay.
+func Patched(root, to string, p Patch) (list string, err error) {
+	name := filepath.Join(root, p.File)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return "", err
+	}
+	if text, err = patched(root, name, text, []Patch{p}); err != nil {
+		return "", err
+	}
+	copied := filepath.Join(to, filepath.Base(name))
+	if err := os.WriteFile(copied, text, 0o600); err != nil {
+		return "", err
+	}
+	return writeList(to, map[string]string{name: copied})
+}
+
+// writeList writes the list of the files that replace others.
+func writeList(to string, replace map[string]string) (list string, err error) {
 	all, err := json.Marshal(map[string]any{"Replace": replace})
 	if err != nil {
 		return "", err
