@@ -48,6 +48,9 @@ if("none" IN_LIST ARMCI_CAN_CC)
     ENV ${most})
   armci_ofi(tcp/4x1/few SECONDS 300 WAITS COMMAND ${here}/hosts/run.sh hosts none 4x1 few
     ENV "HOSTS_PROGRAMS=concurrent strided message model")
+  # Links that are down for a while: the kernel's connections wait.
+  armci_ofi(tcp/outage SECONDS 200 WAITS COMMAND ${here}/hosts/reconnect.sh none
+    ENV RECONNECT_PARTS=link "RECONNECT_OUTAGES=link:2 switch:5")
   foreach(provider tcp shm) # C posts nothing itself
     set(mode hosts)
     if(provider STREQUAL shm)
