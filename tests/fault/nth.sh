@@ -3,8 +3,9 @@
 # nth.sh - what happens when the system refuses: in a job of two pretended nodes the first, second,
 # third ... call of a kind fails in each thread of rank 0 (strace injects the error), until two runs
 # have no such call. Those of the software verbs device (ibv_reg_mr) are refused by the device, the
-# Nth of the process; a job runs over it with ARMCI_TRANSPORT=rdma. Those of malloc that a library
-# of this project makes are refused by nomemory.c. Each run ends within 20 s, by itself: the program
+# Nth of the process; a job runs over it with ARMCI_TRANSPORT=rdma. Those of libfabric (fi_mr_reg)
+# are refused by ofi/refuse.c. Those of malloc that a library of this project makes are refused by
+# nomemory.c. Each run ends within 20 s, by itself: the program
 # has passed, or a line says what failed. No rank is killed by a fault in the library, and nothing
 # is left.
 #
@@ -18,6 +19,15 @@ dir=${WORK:-$BUILD/tests/fault/nth}
 mkdir -p "$dir" || exit 1
 case "$*" in
 ibv_*) ;;
+fi_*)
+	NTH_REAL=$(ldconfig -p | sed -n 's/.*libfabric\.so\.1 .*=> //p' | head -n 1)
+	export NTH_REAL
+	[ -n "$NTH_REAL" ] || { echo "skip: no libfabric.so.1"; exit 77; }
+	ofi=$(cd "$(dirname "$0")/../ofi" && pwd)
+	cc -O1 -shared -fPIC -I"$ofi/../../internal/ofi/libfabric" -Wl,-soname,libfabric.so.1 \
+		-Wl,--version-script="$ofi/refuse.map" "$ofi/refuse.c" \
+		-o "$dir/libfabric.so.1" || exit 1
+	;;
 malloc:*)
 	cc -O1 -shared -fPIC -o "$dir/nomemory.so" "$(dirname "$0")/nomemory.c" || exit 1
 	;;
@@ -35,6 +45,7 @@ cat >"$dir/rank" <<'END'
 #!/bin/sh
 [ "$ARMCI_JOB_RANK" = 0 ] || exec "$@"
 case $NTH_CALL in ibv_*) SOFTVERBS_REFUSE=${NTH_CALL#ibv_}:$NTH_WHEN exec "$@" ;;
+fi_*) OFI_REFUSE=${NTH_CALL#fi_}:$NTH_WHEN OFI_REAL=$NTH_REAL LD_LIBRARY_PATH=$NTH_DIR exec "$@" ;;
 malloc) NOMEMORY_AT=$NTH_WHEN LD_PRELOAD=$NTH_DIR/nomemory.so exec "$@" ;;
 esac
 exec strace -f -qq -o "$NTH_DIR/trace" -e trace="$NTH_CALL" \
@@ -92,10 +103,11 @@ for case; do
 		fails "$call" "$error" "$n" || none=$((none + 1))
 		n=$((n + 1))
 	done
-	[ "$runs" -gt 0 ] || [ "$call" != malloc ] || {
+	case $runs$call in 0malloc | 0fi_*)
 		echo "FAIL $call: no call was refused"
 		failures=$((failures + 1))
-	}
+		;;
+	esac
 	echo "done $call $error: $runs runs, of which $passed passed all the same"
 done
 echo "$failures failures"

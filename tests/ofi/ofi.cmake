@@ -51,6 +51,12 @@ if("none" IN_LIST ARMCI_CAN_CC)
   # Links that are down for a while: the kernel's connections wait.
   armci_ofi(tcp/outage SECONDS 200 WAITS COMMAND ${here}/hosts/reconnect.sh none
     ENV RECONNECT_PARTS=link "RECONNECT_OUTAGES=link:2 switch:5")
+  # The nth call of libfabric fails.
+  armci_ofi(tcp/nth SECONDS 300 WAITS COMMAND ${here}/fault/nth.sh fi_getinfo:ENOMEM:1:4
+    fi_dupinfo:ENOMEM:1:6 fi_fabric:ENOMEM:1:3 fi_domain:ENOMEM:1:3 fi_cq_open:ENOMEM:1:6
+    fi_av_open:ENOMEM:1:6 fi_endpoint:ENOMEM:1:6 fi_ep_bind:ENOMEM:1:4 fi_enable:ENOMEM:1:6
+    fi_av_insert:ENOMEM:1:4 fi_mr_reg:ENOMEM:1:10 fi_recv:ENOMEM:1:6 fi_sendmsg:ENOMEM:1:10
+    fi_writemsg:ENOMEM:1:6 fi_readmsg:ENOMEM:1:6 ENV ARMCI_OFI_DOMAIN=lo NTH_PROGRAM=contiguous)
   foreach(provider tcp shm) # C posts nothing itself
     set(mode hosts)
     if(provider STREQUAL shm)

@@ -56,8 +56,8 @@ int lf_endpoint_open(struct lf_device *d, size_t requests, size_t buffers, struc
 		err = d->domain->ops->endpoint(d->domain, d->info, &e->ep, NULL);
 		lf_environment_end();
 	}
-	if (!err)
-		err = e->ep->fid.ops->bind(&e->ep->fid, &e->av->fid, 0);
+	if (!err && (err = e->ep->fid.ops->bind(&e->ep->fid, &e->av->fid, 0)))
+		e->ep = NULL; // ofi_rxm of libfabric 1.17 crashes if it closes one without addresses
 	if (!err)
 		err = e->ep->fid.ops->bind(&e->ep->fid, &e->cq->fid, LF_SEND | LF_RECV);
 	if (!err)
