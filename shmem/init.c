@@ -13,16 +13,18 @@
 struct osh osh;
 struct engine engine;
 
-__attribute__((constructor)) static void find_engine(void)
+/* Before the program's own constructors, which may call shmem_init. */
+__attribute__((constructor(101))) static void find_engine(void)
 {
 	Dl_info at;
-	void *lib = dladdr((void *)ARMCIX_Wait_until, &at) == 0 ? NULL
-		: dlopen(at.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+	void *lib = dlopen("libarmci.so.0", RTLD_LAZY | RTLD_NOLOAD);
+	if (!lib && dladdr((void *)ARMCIX_Wait_until, &at))
+		lib = dlopen(at.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
 	bool all = lib != NULL;
 #define FIND(NAME) all = all && (engine.NAME = (__typeof__(NAME) *)dlsym(lib, #NAME));
 	ENGINE_CALLS_(FIND)
 	if (!all) {
-		fprintf(stderr, "libshmem_armci: %s\n", dlerror());
+		fputs("libshmem_armci: libarmci.so.0 is not loaded, or is older\n", stderr);
 		abort();
 	}
 }
@@ -93,7 +95,7 @@ static void tell(void)
 	fflush(stdout);
 }
 
-static bool owns_mpi; /* the program has not initialised MPI itself, so it does not finalise it */
+static bool owns_mpi; /* ARMCI_Init has initialised MPI, so that the program does not finalise it */
 
 static bool mpi_is_on(void)
 {
@@ -156,9 +158,10 @@ static void start(int threads)
 {
 	if (osh.on)
 		return;
-	owns_mpi = !mpi_is_on();
+	bool mpi_was_on = mpi_is_on();
 	if (engine.ARMCI_Init() != 0)
 		exit(1);
+	owns_mpi = !mpi_was_on && mpi_is_on();
 	osh.me = engine.armci_msg_me();
 	osh.n = engine.armci_msg_nproc();
 	osh.threads = threads;

@@ -168,6 +168,16 @@ static inline char *osh_at(const void *p, size_t bytes, int rank, const char *fn
 	return at;
 }
 
+/* A buffer of the caller, for a transfer to or from a PE. Network devices may use symmetric memory
+ * at its address in ARMCI, which they know. */
+static inline char *osh_local(const void *p, size_t bytes, int rank, const char *fn)
+{
+	if (unlikely(!p))
+		osh_die(fn, "null pointer");
+	char *at = osh.sleepers[rank] ? NULL : osh_find(p, bytes, osh.me);
+	return at ? at : (char *)(uintptr_t)p;
+}
+
 /* A PE has been written to. On another node what arrives wakes its waiters. */
 static inline void osh_wrote(int rank)
 {

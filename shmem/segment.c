@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
- * Symmetric memory is memory of ARMCI_Malloc, mapped a second time at another address: PEs of the
- * node load and store it, network devices read and write it. So are the program's global and static
- * variables, which are at the same offset from its beginning in every process.
+ * Symmetric memory is memory of ARMCI_Malloc, which PEs of the node load and store, and network
+ * devices read and write, mapped a second time at another address: the heap where all PEs have
+ * room, and the program's global and static variables, which are at the same offset from its
+ * beginning in every process.
  */
 #define _GNU_SOURCE
 #include <link.h>
@@ -82,11 +83,11 @@ void osh_segment_end(struct osh_segment *s)
 	*s = (struct osh_segment){0};
 }
 
-/* Places below programs, and, in smaller address spaces, below those of ARMCI. */
+/* Places below programs, apart from those of ARMCI; the last two where addresses are shorter. */
 void osh_segment_share(struct osh_segment *s)
 {
 	static const uint64_t places[] = {(uint64_t)84 << 40, (uint64_t)32 << 40, (uint64_t)1 << 39,
-		(uint64_t)3 << 36};
+		(uint64_t)1 << 35};
 	const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE;
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
 		char *to = (char *)(uintptr_t)places[i], *got = mmap(to, s->bytes, PROT_NONE, flags,
@@ -94,7 +95,6 @@ void osh_segment_share(struct osh_segment *s)
 		long all = got == to && map_at(to, s->at[osh.me], 0, s->bytes);
 		engine.armci_msg_lgop(&all, 1, "min");
 		if (all) {
-			madvise(to, s->bytes, MADV_DODUMP);
 			s->base = (uintptr_t)to;
 			return;
 		}

@@ -43,11 +43,9 @@ static void strided(struct osh_ctx *ctx, bool put, void *dest, const void *sourc
 	if (dst < 1 || sst < 1)
 		osh_die(fn, "%s: a stride of %td elements", dst < 1 ? "dst" : "sst",
 			dst < 1 ? dst : sst);
-	size_t remote = (n - 1) * (size_t)(put ? s.to : s.from) + elem;
-	if (put)
-		s.dest = osh_at(dest, remote, rank, fn);
-	else
-		s.source = osh_at(source, remote, rank, fn);
+	size_t to = (n - 1) * (size_t)s.to + elem, from = (n - 1) * (size_t)s.from + elem;
+	s.dest = put ? osh_at(dest, to, rank, fn) : osh_local(dest, to, rank, fn);
+	s.source = put ? osh_local(source, from, rank, fn) : osh_at(source, from, rank, fn);
 	int code = move(&s, put);
 	if (code != 0)
 		osh_failed(fn, code);

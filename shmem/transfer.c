@@ -3,18 +3,8 @@
  * a nonblocking one is a blocking one. */
 #include "osh.h"
 
-/* Most bytes of one call of ARMCI: its sizes are int; and long transfers. */
-enum { PIECE = 1 << 30, LONG = 4096 };
-
-/* A buffer of the caller; a long one of symmetric memory at its address in ARMCI, which network
- * devices know. */
-static char *local(const void *p, size_t bytes, const char *fn)
-{
-	if (unlikely(!p))
-		osh_die(fn, "null pointer");
-	char *at = bytes < LONG ? NULL : osh_find(p, bytes, osh.me);
-	return at ? at : (char *)(uintptr_t)p;
-}
+/* Most bytes of one call of ARMCI: its sizes are int. */
+enum { PIECE = 1 << 30 };
 
 void osh_put(struct osh_ctx *ctx, void *dest, const void *source, size_t bytes, int pe,
 	const char *fn)
@@ -22,7 +12,7 @@ void osh_put(struct osh_ctx *ctx, void *dest, const void *source, size_t bytes, 
 	int rank = osh_rank(ctx, pe, fn), code;
 	if (!bytes)
 		return;
-	char *to = osh_at(dest, bytes, rank, fn), *from = local(source, bytes, fn);
+	char *to = osh_at(dest, bytes, rank, fn), *from = osh_local(source, bytes, rank, fn);
 	for (; unlikely(bytes > PIECE); bytes -= PIECE, to += PIECE, from += PIECE)
 		if ((code = engine.ARMCI_Put(from, to, PIECE, rank)) != 0)
 			osh_failed(fn, code);
@@ -37,7 +27,7 @@ void osh_get(struct osh_ctx *ctx, void *dest, const void *source, size_t bytes, 
 	int rank = osh_rank(ctx, pe, fn), code;
 	if (!bytes)
 		return;
-	char *from = osh_at(source, bytes, rank, fn), *to = local(dest, bytes, fn);
+	char *from = osh_at(source, bytes, rank, fn), *to = osh_local(dest, bytes, rank, fn);
 	for (; unlikely(bytes > PIECE); bytes -= PIECE, to += PIECE, from += PIECE)
 		if ((code = engine.ARMCI_Get(from, to, PIECE, rank)) != 0)
 			osh_failed(fn, code);
@@ -61,7 +51,7 @@ void osh_put_nbi(struct osh_ctx *ctx, void *dest, const void *source, size_t byt
 		return;
 	}
 	char *to = osh_at(dest, bytes, rank, fn);
-	char *from = local(source, bytes, fn);
+	char *from = osh_local(source, bytes, rank, fn);
 	if ((code = engine.ARMCI_NbPut(from, to, (int)bytes, rank, open_handle(ctx))) != 0)
 		osh_failed(fn, code);
 }
@@ -74,7 +64,7 @@ void osh_get_nbi(struct osh_ctx *ctx, void *dest, const void *source, size_t byt
 		osh_get(ctx, dest, source, bytes, pe, fn);
 		return;
 	}
-	char *from = osh_at(source, bytes, rank, fn), *to = local(dest, bytes, fn);
+	char *from = osh_at(source, bytes, rank, fn), *to = osh_local(dest, bytes, rank, fn);
 	if ((code = engine.ARMCI_NbGet(from, to, (int)bytes, rank, open_handle(ctx))) != 0)
 		osh_failed(fn, code);
 }

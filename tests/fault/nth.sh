@@ -20,7 +20,8 @@ mkdir -p "$dir" || exit 1
 case "$*" in
 ibv_*) ;;
 fi_*)
-	NTH_REAL=$(ldconfig -p | sed -n 's/.*libfabric\.so\.1 .*=> //p' | head -n 1)
+	NTH_REAL=$(PATH=$PATH:/sbin:/usr/sbin ldconfig -p |
+		sed -n 's/.*libfabric\.so\.1 .*=> //p' | head -n 1)
 	export NTH_REAL
 	[ -n "$NTH_REAL" ] || { echo "skip: no libfabric.so.1"; exit 77; }
 	ofi=$(cd "$(dirname "$0")/../ofi" && pwd)
@@ -45,7 +46,8 @@ cat >"$dir/rank" <<'END'
 #!/bin/sh
 [ "$ARMCI_JOB_RANK" = 0 ] || exec "$@"
 case $NTH_CALL in ibv_*) SOFTVERBS_REFUSE=${NTH_CALL#ibv_}:$NTH_WHEN exec "$@" ;;
-fi_*) OFI_REFUSE=${NTH_CALL#fi_}:$NTH_WHEN OFI_REAL=$NTH_REAL LD_LIBRARY_PATH=$NTH_DIR exec "$@" ;;
+fi_*) OFI_REFUSE=${NTH_CALL#fi_}:$NTH_WHEN OFI_REAL=$NTH_REAL \
+	LD_LIBRARY_PATH=$NTH_DIR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} exec "$@" ;;
 malloc) NOMEMORY_AT=$NTH_WHEN LD_PRELOAD=$NTH_DIR/nomemory.so exec "$@" ;;
 esac
 exec strace -f -qq -o "$NTH_DIR/trace" -e trace="$NTH_CALL" \

@@ -58,8 +58,10 @@ export OMPI_MCA_rmaps_base_oversubscribe=1
 for mpi in openmpi mpich; do
 	command -v mpicc.$mpi >/dev/null || { echo "skip beside $mpi: no mpicc.$mpi"; continue; }
 	run "beside $mpi" 0 "$command" -cc=mpicc.$mpi "$here/ends/beside.c" -o beside
-	run "two PEs" 0 mpiexec.$mpi -n 2 ./beside
-	says out '^ok beside$'
+	for late in "" late; do
+		run "two PEs $late" 0 mpiexec.$mpi -n 2 ./beside $late
+		says out '^ok beside$'
+	done
 done
 cat >tool.c <<'END'
 #include <stdio.h>
