@@ -19,7 +19,7 @@ static inline void shm_wake_waiters(int local)
 	if (atomic_load_explicit(&shm.rank[local].watchers, memory_order_relaxed))
 		shm_wake_rank(local);
 }
-// shm_record_store wakes the waiters of a rank in whose memory the caller has just stored.
+// shm_record_store wakes the waiters of a rank. The caller has just stored in its memory.
 static inline void shm_record_store(int local)
 {
 	atomic_thread_fence(memory_order_seq_cst);
