@@ -13,7 +13,8 @@
 struct osh osh;
 struct engine engine;
 
-/* Before the program's own constructors, which may call shmem_init. */
+/* Before the program's own constructors, which may call shmem_init. With the static library it may
+ * be the libarmci of an MPI, which has another name. */
 __attribute__((constructor(101))) static void find_engine(void)
 {
 	Dl_info at;
@@ -24,7 +25,7 @@ __attribute__((constructor(101))) static void find_engine(void)
 #define FIND(NAME) all = all && (engine.NAME = (__typeof__(NAME) *)dlsym(lib, #NAME));
 	ENGINE_CALLS_(FIND)
 	if (!all) {
-		fputs("libshmem_armci: libarmci.so.0 is not loaded, or is older\n", stderr);
+		fputs("libshmem_armci: libarmci is not loaded, or is older\n", stderr);
 		abort();
 	}
 }

@@ -49,12 +49,8 @@ func buildSimulation(t *testing.T, patches ...rewrite.Patch) (binary string) {
 		t.Fatal(err)
 	}
 	binary = filepath.Join(dir, "simulation.test")
-	// with the flags of the libraries, so that what these are made of is not compiled again
-	build := exec.Command("go", "test", "-c", "-trimpath", "-buildmode=pie", "-overlay", list,
-		"-tags", "netgo,osusergo,"+rewrite.Tag, "-o", binary, "./internal/internode")
-	build.Dir = root
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v: %v\n%s", build, err, out)
+	if err = rewrite.Compile(root, list, simulated[0], binary, rewrite.Tag); err != nil {
+		t.Fatal(err)
 	}
 	return binary
 }

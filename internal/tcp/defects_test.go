@@ -57,11 +57,8 @@ func TestDefectsOfReconnection(t *testing.T) {
 				t.Fatal(err)
 			}
 			binary := filepath.Join(dir, "tcp.test")
-			build := exec.Command("go", "test", "-c", "-trimpath",
-				"-buildmode=pie", "-overlay", list, "-tags", "netgo,osusergo",
-				"-o", binary, ".")
-			if out, err := build.CombinedOutput(); err != nil {
-				t.Fatalf("%v: %v\n%s", build, err, out)
+			if err = rewrite.Compile(root, list, "internal/tcp", binary); err != nil {
+				t.Fatal(err)
 			}
 			begin := time.Now()
 			out, err := exec.Command(binary, "-test.run", "OverCutSockets",

@@ -5,9 +5,8 @@
 # have no such call. Those of the software verbs device (ibv_reg_mr) are refused by the device, the
 # Nth of the process; a job runs over it with ARMCI_TRANSPORT=rdma. Those of libfabric (fi_mr_reg)
 # are refused by ofi/refuse.c. Those of malloc that a library of this project makes are refused by
-# nomemory.c. Each run ends within 20 s, by itself: the program
-# has passed, or a line says what failed. No rank is killed by a fault in the library, and nothing
-# is left.
+# nomemory.c. Each run ends within 20 s, by itself: the program has passed, or a line says what
+# failed. No rank is killed by a fault in the library, and nothing is left.
 #
 #   BUILD=... sh nth.sh [CALL:ERROR:FIRST:LAST]...
 #

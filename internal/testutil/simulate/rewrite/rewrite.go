@@ -12,6 +12,7 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -191,6 +192,19 @@ func Patched(root, to string, p Patch) (list string, err error) {
 		return "", err
 	}
 	return writeList(to, map[string]string{name: copied})
+}
+
+// Compile compiles the tests of a package, a directory from the root of the module, with a list for
+// -overlay: with the flags of the libraries, so that what these are made of is not compiled again.
+func Compile(root, list, pkg, binary string, tags ...string) error {
+	tags = append(tags, "netgo", "osusergo")
+	build := exec.Command("go", "test", "-c", "-trimpath", "-buildmode=pie", "-overlay", list,
+		"-tags", strings.Join(tags, ","), "-o", binary, "./"+pkg)
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("%v: %w\n%s", build, err, out)
+	}
+	return nil
 }
 
 // writeList writes the list of the files that replace others.
