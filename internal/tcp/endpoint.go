@@ -33,7 +33,7 @@ type socket struct {
 
 // newSocket is the socket of a new connection of the fabric.
 func (f *fabric) newSocket(fd int) socket {
-	return socket{fd: fd, out: outStream{fd: fd, resumes: f.Reconnect,
+	return socket{fd: fd, out: outStream{socket: streamSocket{fd: fd}, resumes: f.Reconnect,
 		memory: keptMemory{all: &f.kept}}}
 }
 
@@ -52,7 +52,7 @@ func (s *socket) Break() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if !s.closed {
-		unix.Shutdown(s.fd, unix.SHUT_RDWR)
+		s.out.socket.shutdown()
 	}
 }
 

@@ -9,8 +9,6 @@ package tcp
 import (
 	"slices"
 	"sync/atomic"
-
-	"libarmci/internal/tcp/rawsock"
 )
 
 const (
@@ -46,7 +44,7 @@ func (s *outStream) keepSent(n int, keep func(n, skip int)) {
 	s.inSocket = s.end
 	skip := 0
 	if n >= longSend || len(s.unacked)+n > 2*s.memory.lastKept+minUnacked || s.memory.limited {
-		if left, err := rawsock.UnackedBytes(s.fd); err == nil {
+		if left, err := s.socket.unackedBytes(); err == nil {
 			old := max(min(left-n, len(s.unacked)), 0)
 			s.unacked = s.unacked[:copy(s.unacked, s.unacked[len(s.unacked)-old:])]
 			skip = max(n-left, 0)
@@ -69,7 +67,7 @@ func (s *outStream) freeIfIdle() {
 	if !idle || s.state != streamOpen {
 		return
 	}
-	if left, err := rawsock.UnackedBytes(s.fd); err == nil && left == 0 && s.inSocket == s.end {
+	if left, err := s.socket.unackedBytes(); err == nil && left == 0 && s.inSocket == s.end {
 		s.unacked, s.memory.lastKept = nil, 0
 		s.count()
 		s.adaptSendBuffer()
@@ -92,12 +90,12 @@ func (s *outStream) adaptSendBuffer() {
 	switch {
 	case total > m.all.most && m.counted > minKept:
 		half := max(len(s.unacked), minKept) / 2
-		m.limited = rawsock.LimitSendBuffer(s.fd, half) == nil || m.limited
+		m.limited = s.socket.limitSendBuffer(half) == nil || m.limited
 		if m.counted > 2*len(s.unacked) { // memory of earlier bytes
 			s.unacked = slices.Clone(s.unacked)
 			s.count()
 		}
 	case m.limited && total < m.all.most/2:
-		m.limited = rawsock.FreeSendBuffer(s.fd) != nil
+		m.limited = s.socket.freeSendBuffer() != nil
 	}
 }

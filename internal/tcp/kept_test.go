@@ -14,7 +14,7 @@ import (
 
 // keepingStream is a stream over a socket, alone in its process, which keeps up to most bytes.
 func keepingStream(fd int, most int64) *outStream {
-	return &outStream{fd: fd, resumes: true,
+	return &outStream{socket: streamSocket{fd: fd}, resumes: true,
 		memory: keptMemory{all: &keptTotal{most: most}}}
 }
 

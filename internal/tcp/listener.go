@@ -146,7 +146,8 @@ func (l *listener) admitStream(p *unprovenPeer, from transport.Rank, at streamPo
 	c := &conn{socket: l.fabric.newSocket(p.fd),
 		origin: originHello{rank: from, stream: at.id}}
 	c.tx = sender{out: &c.out, gatherMin: l.fabric.gatherMin}
-	c.rx = receiver{fd: p.fd, gatherMin: l.fabric.gatherMin, mayAcceptFrame: c.mayAcceptFrame}
+	c.rx = receiver{socket: c.out.socket, gatherMin: l.fabric.gatherMin,
+		mayAcceptFrame: c.mayAcceptFrame}
 	answer := l.fabric.answerHello(roleTarget, from, p.hello, 0)
 	if err := l.acceptConn(c, from, answer); err != nil {
 		return err

@@ -129,10 +129,7 @@ func (l *listener) park(c *conn) bool {
 		c.rx.handler.Finished() {
 		return false
 	}
-	c.out.lose(c.endCause)
-	c.rx.saveArrived()
-	c.rx.peekedBytes = 0
-	c.detachWorkspace()
+	c.leaveSocket()
 	c.servedByWorker.Store(false)
 	l.streams.mu.Lock()
 	stop := make(chan struct{})
@@ -145,6 +142,15 @@ func (l *listener) park(c *conn) bool {
 	go l.probeOrigin(c, stop)
 	l.Interrupt() // the thread that polls looks after it
 	return true
+}
+
+// leaveSocket ends the use of the socket, and saves what the kernel has acknowledged until then. The
+// thread that serves the connection calls it.
+func (c *conn) leaveSocket() {
+	c.out.lose(c.endCause)
+	c.rx.saveArrived()
+	c.rx.peekedBytes = 0
+	c.detachWorkspace()
 }
 
 // probeOrigin finds out whether the process of a parked connection is dead: then nothing listens
@@ -231,7 +237,7 @@ func (l *listener) resume(p *resumingPeer) {
 	}
 	err := c.replaceBy(p.fd)
 	if err == nil {
-		err = c.out.resume(p.at.received)
+		err = c.goOn(p.at.received)
 	}
 	if err != nil {
 		c.endCause = err
@@ -241,7 +247,6 @@ func (l *listener) resume(p *resumingPeer) {
 	l.streams.mu.Lock()
 	l.streams.unpark(c)
 	l.streams.mu.Unlock()
-	c.status, c.parking.socketLost, c.endCause = connBusy, false, nil
 	if err = l.addConn(c.fd, c, unix.EPOLLIN|unix.EPOLLOUT); err != nil {
 		c.Break() // a later client finds it
 	}
@@ -252,6 +257,16 @@ func (l *listener) resume(p *resumingPeer) {
 		c.out.sendRest()
 		c.flushPosts()
 	}()
+}
+
+// goOn goes on over the socket that the descriptor has become. The origin has received so many bytes
+// of the stream. The connection is parked.
+func (c *conn) goOn(received uint64) error {
+	err := c.out.resume(received)
+	if err == nil {
+		c.status, c.parking.socketLost, c.endCause = connBusy, false, nil
+	}
+	return err
 }
 
 // giveUp ends a parked connection. Only the thread that polls calls it.

@@ -34,7 +34,7 @@ var errProtocol = errors.New("violation of the wire format")
 // receiver is the receiving side of a connection. One thread at a time uses it: at the origin's end
 // the thread that polls, at the target's end the thread that serves the connection.
 type receiver struct {
-	fd        int
+	socket    streamSocket
 	handler   transport.Receiver // called for each frame
 	gatherMin int                // bytes of a row from which a body is received to its place
 	atOrigin  bool               // this is the origin's end
@@ -120,7 +120,7 @@ func (s *receiver) receive() (n int, err error) {
 // discardPeeked removes from the socket the bytes that were peeked at and handled.
 func (s *receiver) discardPeeked() error {
 	for s.peekedBytes > 0 {
-		n, err := rawsock.Discard(s.fd, s.peekedBytes)
+		n, err := s.socket.discard(s.peekedBytes)
 		if err != nil {
 			return err
 		}
@@ -165,9 +165,9 @@ func (s *receiver) receiveOrPeek(b []byte) (n int, err error) {
 	if s.atOrigin || s.largeBodyExpected != 0 ||
 		!s.keepsPeeked && (!s.nothingSentSince.Load() ||
 			s.unansweredFrames == maxUnanswered) {
-		n, err = rawsock.Receive(s.fd, b)
+		n, err = s.socket.receive(b)
 	} else {
-		n, err = rawsock.Peek(s.fd, b)
+		n, err = s.socket.peek(b)
 		s.peekedBytes = max(n, 0)
 	}
 	s.socketDrained = err == nil && n < len(b)
@@ -184,7 +184,7 @@ func (s *receiver) saveArrived() (cause error) {
 	b := receiveBuffers.Get().(*[bufferBytes]byte)
 	defer receiveBuffers.Put(b)
 	for {
-		n, err := rawsock.Receive(s.fd, b[:])
+		n, err := s.socket.receive(b[:])
 		if err != nil {
 			return err
 		}
@@ -205,7 +205,7 @@ func (s *receiver) receiveScattered() (int, error) {
 		behind := s.buffer[:min(s.receiveLimit(), len(s.buffer))]
 		vec = append(vec, rawsock.PieceOf(behind))
 	}
-	n, err := rawsock.ReceivePieces(s.fd, vec)
+	n, err := s.socket.receivePieces(vec)
 	if err == unix.EFAULT {
 		touchMemory(s.body.Into.Unpack, s.bodyLeft)
 	}

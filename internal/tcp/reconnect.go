@@ -44,13 +44,8 @@ func (e *endpoint) startOutage(cause error) bool {
 	if !e.out.resumes || e.breakErr() != nil || e.rx.handler.Finished() {
 		return false
 	}
-	e.out.lose(cause)
-	for err := error(nil); err == nil; { // what the kernel has acknowledged until now
-		_, err = e.receive()
-	}
-	if cause = e.out.lossCause(); cause == nil || e.breakErr() != nil ||
-		e.rx.handler.Finished() {
-		return false // the other side has said goodbye
+	if cause = e.leaveSocket(cause); cause == nil {
+		return false
 	}
 	o := &outage{begin: e.fabric.outageBegin(cause), cause: cause, received: e.rx.streamed,
 		done: make(chan struct{})}
@@ -58,6 +53,19 @@ func (e *endpoint) startOutage(cause error) bool {
 	e.fabric.endpoints.removeConn(e.fd)
 	go e.redial(o)
 	return true
+}
+
+// leaveSocket ends the use of the socket, and handles what the kernel has acknowledged until then.
+// It returns why the socket is lost, nil if the other side has said goodbye.
+func (e *endpoint) leaveSocket(cause error) error {
+	e.out.lose(cause)
+	for err := error(nil); err == nil; {
+		_, err = e.receive()
+	}
+	if e.breakErr() != nil || e.rx.handler.Finished() {
+		return nil
+	}
+	return e.out.lossCause()
 }
 
 // redial connects until that succeeds, the process at the other side is dead, or the timeout has

@@ -21,7 +21,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"libarmci/internal/kernel"
-	"libarmci/internal/tcp/rawsock"
 )
 
 // streamState is what has become of the socket of an outStream.
@@ -39,7 +38,7 @@ var errStreamEnded = errors.New("the connection is over")
 // outStream sends the bytes of a connection in order. Each call is complete in itself: calls of
 // several threads do not overlap.
 type outStream struct {
-	fd       int
+	socket   streamSocket
 	resumes  bool       // the connection may go on over another socket; else nothing is kept
 	mu       sync.Mutex // guards the fields below, and serialises writes to the socket
 	state    streamState
@@ -53,14 +52,14 @@ type outStream struct {
 // send sends the bytes that fit into the socket. The error is unix.EAGAIN if none do, or if there
 // is no usable socket at the moment; other errors are final.
 func (s *outStream) send(b []byte) (int, error) {
-	return s.sendWith(func() (int, error) { return rawsock.Send(s.fd, b) },
+	return s.sendWith(func() (int, error) { return s.socket.send(b) },
 		func(n, skip int) { s.unacked = append(s.unacked, b[skip:n]...) })
 }
 
 // sendPieces is send of several pieces of memory, which the caller keeps alive. unix.EFAULT says
 // that one of them is not memory.
 func (s *outStream) sendPieces(p []kernel.Segment) (int, error) {
-	return s.sendWith(func() (int, error) { return rawsock.SendPieces(s.fd, p) },
+	return s.sendWith(func() (int, error) { return s.socket.sendPieces(p) },
 		func(n, skip int) { s.unacked = appendPieces(s.unacked, p, n, skip) })
 }
 
@@ -103,7 +102,7 @@ func (s *outStream) sendAgain() error {
 		return errStreamEnded
 	}
 	for s.inSocket < s.end {
-		n, err := rawsock.Send(s.fd, s.unacked[len(s.unacked)-int(s.end-s.inSocket):])
+		n, err := s.socket.send(s.unacked[len(s.unacked)-int(s.end-s.inSocket):])
 		s.inSocket += uint64(n)
 		if err != nil {
 			return s.checkSent(err)
@@ -122,7 +121,7 @@ func (s *outStream) sendRest() {
 		if err != unix.EAGAIN || lost {
 			return
 		}
-		rawsock.WaitFor(s.fd, unix.POLLOUT, time.Now().Add(outagePoll))
+		s.socket.awaitRoom(time.Now().Add(outagePoll))
 	}
 }
 
@@ -148,7 +147,7 @@ func (s *outStream) lose(cause error) {
 func (s *outStream) loseLocked(cause error) {
 	if s.state == streamOpen {
 		s.state, s.cause = streamLost, cause
-		unix.Shutdown(s.fd, unix.SHUT_RDWR)
+		s.socket.shutdown()
 	}
 }
 
@@ -176,7 +175,7 @@ func (s *outStream) queueIfLost(b []byte) bool {
 	return true
 }
 
-// resume goes on over the socket that fd has become, on which the other side has said that it has
+// resume goes on over the socket that the descriptor has become, on which the other side has said that it has
 // received so many bytes of the stream.
 func (s *outStream) resume(received uint64) error {
 	s.mu.Lock()
