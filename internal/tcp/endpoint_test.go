@@ -122,8 +122,8 @@ func TestPollsOnceOnBusyCore(t *testing.T) {
 	}
 	defer unix.Close(pair[0])
 	defer unix.Close(pair[1])
-	e := &endpoint{socket: socket{fd: pair[0]}, rx: receiver{socket: streamSocket{fd: pair[0]}, atOrigin: true,
-		handler: &client{}}}
+	e := &endpoint{socket: socket{fd: pair[0]}, rx: receiver{
+		socket: streamSocket{fd: pair[0]}, atOrigin: true, handler: &client{}}}
 	e.crowd.Took(time.Second, time.Now().Add(time.Hour))
 	if n := e.Poll(math.MaxInt); n != 0 { // else it never returns
 		t.Errorf("it found %d", n)

@@ -188,7 +188,8 @@ func (f *fabric) newEndpoint(fd int, d *dialer, id streamID, r transport.Receive
 	error) {
 	e := &endpoint{socket: f.newSocket(fd), fabric: f, id: id, target: d.target,
 		addr: d.addr,
-		rx:   receiver{socket: streamSocket{fd: fd}, gatherMin: f.gatherMin, handler: r, atOrigin: true}}
+		rx: receiver{socket: streamSocket{fd: fd}, gatherMin: f.gatherMin, handler: r,
+			atOrigin: true}}
 	e.tx = sender{out: &e.out, gatherMin: f.gatherMin}
 	if err := f.endpoints.addConn(fd, e, epollLoss); err != nil {
 		f.endpoints.removeConn(fd)

@@ -144,8 +144,8 @@ func (l *listener) park(c *conn) bool {
 	return true
 }
 
-// leaveSocket ends the use of the socket, and saves what the kernel has acknowledged until then. The
-// thread that serves the connection calls it.
+// leaveSocket ends the use of the socket, and saves what the kernel has acknowledged until then.
+// The thread that serves the connection calls it.
 func (c *conn) leaveSocket() {
 	c.out.lose(c.endCause)
 	c.rx.saveArrived()
@@ -259,8 +259,8 @@ func (l *listener) resume(p *resumingPeer) {
 	}()
 }
 
-// goOn goes on over the socket that the descriptor has become. The origin has received so many bytes
-// of the stream. The connection is parked.
+// goOn goes on over the socket that the descriptor has become. The origin has received so many
+// bytes of the stream. The connection is parked.
 func (c *conn) goOn(received uint64) error {
 	err := c.out.resume(received)
 	if err == nil {

@@ -277,8 +277,8 @@ func TestDialWhileTheNetworkIsDown(t *testing.T) {
 
 // Bytes that were acknowledged and did not arrive end the connection: nothing is made up.
 func TestLostBytesAreFound(t *testing.T) {
-	s := outStream{socket: streamSocket{fd: -1}, resumes: true, state: streamLost, cause: errors.New("reset"),
-		unacked: []byte("abc"), end: 10}
+	s := outStream{socket: streamSocket{fd: -1}, resumes: true, state: streamLost,
+		cause: errors.New("reset"), unacked: []byte("abc"), end: 10}
 	for received, want := range map[uint64]bool{6: false, 7: true, 10: true, 11: false} {
 		s.state = streamLost
 		if err := s.resume(received); (err == nil) != want {

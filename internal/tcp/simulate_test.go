@@ -7,6 +7,7 @@ package tcp
 import (
 	"flag"
 	"math/rand/v2"
+	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
@@ -42,6 +43,7 @@ func TestSimulate(t *testing.T) {
 			checkSameRun(t, 1+i)
 		}
 	}
+	defer debug.SetGCPercent(debug.SetGCPercent(400))
 	begin, used := time.Now(), processorTime()
 	n, steps, ended := uint64(0), 0, 0
 	for ; time.Since(begin) < *forFlag; n++ {
@@ -74,8 +76,8 @@ func checkSameRun(t *testing.T, seed uint64) {
 		t.Logf("seed %d:\n%s", seed, strings.Join(a.Trace, "\n"))
 	}
 	if a.Sum != b.Sum || a.Steps != b.Steps || len(a.Trace) == 0 {
-		t.Errorf("seed %d: %d steps and sum %x the first time, then %d and %x", seed, a.Steps,
-			a.Sum, b.Steps, b.Sum)
+		t.Errorf("seed %d: %d steps and sum %x the first time, then %d and %x", seed,
+			a.Steps, a.Sum, b.Steps, b.Sum)
 	}
 	if a.Failure != "" {
 		t.Errorf("seed %d: %s", seed, a.Failure)

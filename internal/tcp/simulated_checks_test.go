@@ -51,6 +51,7 @@ func (w *simWorld) isDone() bool {
 	return true
 }
 
+// isDone tells whether that is so of one connection.
 func (c *simConn) isDone() bool {
 	at, o := c.receivers, &c.outage
 	if c.posts.left > 0 || at[1].received[simRequest] < c.toRequest ||
@@ -96,11 +97,11 @@ func (w *simWorld) describe() string {
 			c.sent, c.receivers[0].received, c.receivers[1].received, c.outage)
 		for i, s := range c.streams() {
 			d := c.descriptors[i]
-			fmt.Fprintf(&b, "    end %d: state %d, %d bytes, %d in the socket, %d kept; "+
-				"socket: %d taken, %d arrived, %d acknowledged, limit %d, shut "+
-				"%v, cut %v, %v\n", i, s.state, s.end, s.inSocket, len(s.unacked),
-				d.taken, d.delivered, d.acked, d.sendLimit, d.isShut, d.link.isCut,
-				d.failure)
+			fmt.Fprintf(&b, "    end %d: state %d, %d bytes, %d in the socket, %d "+
+				"kept; socket: %d taken, %d arrived, %d acknowledged, limit %d, "+
+				"shut %v, cut %v, %v\n", i, s.state, s.end, s.inSocket,
+				len(s.unacked), d.taken, d.delivered, d.acked, d.sendLimit,
+				d.isShut, d.link.isCut, d.failure)
 		}
 	}
 	return b.String()

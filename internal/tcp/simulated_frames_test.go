@@ -83,7 +83,8 @@ type simReceiver struct {
 // BeginFrame checks that the frame is the next one of its kind.
 func (r *simReceiver) BeginFrame(head []byte, n int64) (transport.Body, error) {
 	if len(head) != simHeadSize || head[0] >= byte(simKinds) || n > simMaxBody {
-		return transport.Body{}, fmt.Errorf("a frame with the head %x and %d bytes", head, n)
+		return transport.Body{}, fmt.Errorf("a frame with the head %x and %d bytes",
+			head, n)
 	}
 	r.frame = simFrame{simKind(head[0]), binary.LittleEndian.Uint32(head[1:]),
 		binary.LittleEndian.Uint32(head[5:])}

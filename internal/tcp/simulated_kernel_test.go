@@ -57,6 +57,14 @@ func newSimLink(sendLimit, readLimit int, acksEarly bool) *simLink {
 	return l
 }
 
+// somePart is up to n bytes, often all.
+func somePart(n int) int {
+	if simulate.Chance(2) {
+		return n
+	}
+	return 1 + simulate.IntN(n)
+}
+
 // take takes bytes from the process, as many as the kernel wants to.
 func (s *simSocket) take(b []byte) (int, error) {
 	switch {
@@ -69,9 +77,7 @@ func (s *simSocket) take(b []byte) (int, error) {
 	if n <= 0 || simulate.Chance(16) {
 		return 0, unix.EAGAIN
 	}
-	if simulate.Chance(3) {
-		n = 1 + simulate.IntN(n)
-	}
+	n = somePart(n)
 	s.onTheWay = append(s.onTheWay, b[:n]...)
 	s.taken += n
 	return n, nil
@@ -96,17 +102,17 @@ func (s *simSocket) step() string {
 	switch simulate.IntN(4) {
 	case 0:
 		if s.acked < s.delivered {
-			s.acked += 1 + simulate.IntN(s.delivered-s.acked)
+			s.acked += somePart(s.delivered - s.acked)
 			return "acknowledged"
 		}
 	case 1:
 		if s.link.acksEarly && s.acked < s.taken && !s.link.isCut {
-			s.acked += 1 + simulate.IntN(s.taken-s.acked)
+			s.acked += somePart(s.taken - s.acked)
 			return "acknowledged early"
 		}
 	case 2:
 		if s.link.isCut && s.failure == nil {
-			s.failure = []error{unix.ECONNRESET, unix.ETIMEDOUT, io.EOF}[simulate.IntN(3)]
+			s.failure = pick[error](unix.ECONNRESET, unix.ETIMEDOUT, io.EOF)
 			return "found lost: " + s.failure.Error()
 		}
 	default:
@@ -135,9 +141,8 @@ func (s *simSocket) deliver() string {
 	case s.peer.isShut: // the kernel answers with a reset
 		s.link.isCut, s.failure = true, unix.ECONNRESET
 		return "refused"
-	case simulate.Chance(2):
-		n = 1 + simulate.IntN(n)
 	}
+	n = somePart(n)
 	s.peer.arrived = append(s.peer.arrived, s.onTheWay[:n]...)
 	s.onTheWay = s.onTheWay[n:]
 	s.delivered += n
@@ -189,6 +194,7 @@ func (d *simDescriptor) receive(b []byte) (int, error) {
 	return n, err
 }
 
+// receivePieces receives into each piece what fits.
 func (d *simDescriptor) receivePieces(p []kernel.Segment) (n int, err error) {
 	for i := range p {
 		k, err := d.receive(simMemory(p[i]))
@@ -206,7 +212,13 @@ func (d *simDescriptor) peek(b []byte) (int, error) { return d.give(b) }
 
 func (d *simDescriptor) discard(n int) (int, error) { return d.receive(make([]byte, n)) }
 
-func (d *simDescriptor) unackedBytes() (int, error) { return d.taken - d.acked, nil }
+// unackedBytes is called some time after the bytes were taken.
+func (d *simDescriptor) unackedBytes() (int, error) {
+	for range pick(0, 0, 1, 10) {
+		d.step()
+	}
+	return d.taken - d.acked, nil
+}
 
 func (d *simDescriptor) limitSendBuffer(nbytes int) error {
 	d.sendLimit = min(max(nbytes, 2<<10), d.limitBefore)

@@ -175,8 +175,8 @@ func (s *outStream) queueIfLost(b []byte) bool {
 	return true
 }
 
-// resume goes on over the socket that the descriptor has become, on which the other side has said that it has
-// received so many bytes of the stream.
+// resume goes on over the socket that the descriptor has become, on which the other side has said
+// that it has received so many bytes of the stream.
 func (s *outStream) resume(received uint64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
