@@ -46,6 +46,9 @@ type parking struct {
 	// Of the thread that serves the connection.
 	socketLost bool // status connEnded: by the socket, not by what has come
 	gaveUp     bool // no other socket follows
+
+	// Of the thread that polls: bytes that the origin had received when it last went on.
+	originReceived uint64
 }
 
 // resumingPeer is a client that wants to go on with a stream of which the socket here is not known
@@ -218,8 +221,12 @@ func (l *listener) checkParked(now time.Time) {
 // parked, else when the thread that serves it has found that its socket is lost. With an error the
 // client is refused.
 func (l *listener) goOnWith(c *conn, from transport.Rank, p *unprovenPeer, at streamPoint) error {
-	if c.origin.rank != from {
+	switch {
+	case c.origin.rank != from:
 		return errors.New("the stream is another rank's")
+	case at.received < c.parking.originReceived:
+		// its answer was late, so the origin has tried again, and has gone on since
+		return errors.New("the origin has received more of the stream already")
 	}
 	c.Break()
 	l.streams.resuming = append(l.streams.resuming,
@@ -237,6 +244,7 @@ func (l *listener) resume(p *resumingPeer) {
 	}
 	err := c.replaceBy(p.fd)
 	if err == nil {
+		c.parking.originReceived = p.at.received
 		err = c.goOn(p.at.received)
 	}
 	if err != nil {

@@ -245,6 +245,27 @@ func TestStreamsOfOthers(t *testing.T) {
 	}
 }
 
+// A hello that was sent before the origin went on last is refused, and changes nothing.
+func TestLateHello(t *testing.T) {
+	s := newServer(t, reconnecting)
+	c := s.dialAgain(t, 2)
+	c.echo(t, 3, 100)
+	cut(&c.endpoint.socket)
+	c.echo(t, 3, 100)
+	fd := s.rawConnect()
+	defer unix.Close(fd)
+	f := &fabric{FabricConfig: config(2, 1)}
+	late := streamPoint{id: c.endpoint.id, received: 1}
+	_, err := f.proveToServer(fd, 0, late, testDeadline(), testDeadline())
+	if err == nil || !strings.Contains(err.Error(), "refused") {
+		t.Errorf("%v", err)
+	}
+	c.echo(t, 3, 100)
+	if c.endpoint.out.lossCause() != nil {
+		t.Error("the connection has lost its socket")
+	}
+}
+
 // The first connection waits, as later ones do, until the network is up.
 func TestDialWhileTheNetworkIsDown(t *testing.T) {
 	runtime.LockOSThread() // never unlocked: the thread ends with its namespace
