@@ -51,11 +51,17 @@ func (w *Watch) Check(fd int, timeout time.Duration, now time.Time) {
 	}
 }
 
+// answerPause is the time after an answer to a probe in which a kernel answers no other one
+// (net.ipv4.tcp_invalid_ratelimit).
+const answerPause = 500 * time.Millisecond
+
 // kernelAnswers tells whether the other kernel has acknowledged data lately, or had nothing to
-// acknowledge: the window is full, and all probes of it have been answered.
+// acknowledge: the window is full, and all probes of it have been answered, but perhaps for one that
+// came too early, until the next one has come.
 func kernelAnswers(info *unix.TCPInfo, timeout time.Duration) bool {
 	silent := time.Duration(info.Last_ack_recv) * time.Millisecond
-	return silent < timeout*5/8 || info.Unacked == 0 && info.Probes == 0
+	return silent < timeout*5/8 || info.Unacked == 0 &&
+		(info.Probes == 0 || info.Probes == 1 && silent < 3*answerPause)
 }
 
 // extendTimeout keeps the connection for another quarter of the timeout from now on. The kernel
