@@ -42,7 +42,7 @@ outage() {
 		echo "FAIL link down for $1 s: exit $status, running meanwhile: $running"
 		failures=$((failures + 1))
 	fi
-	[ "$1" -lt 8 ] || grep -q 'was lost (.*) and made again after' "$log" || {
+	[ "${1%.*}" -lt 8 ] || grep -q 'was lost (.*) and made again after' "$log" || {
 		echo "FAIL link down for $1 s: no connection was lost and made again"
 		failures=$((failures + 1))
 	}
