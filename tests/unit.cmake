@@ -65,10 +65,11 @@ armci_test_packages(unit/garbage ./internal/tcp BUILT=ON RUN=WithoutGarbage)
 set_tests_properties(unit/garbage PROPERTIES PROCESSORS 2)
 
 # The simulations of what is between nodes, and of TCP connections that are made again
-# (docs/debugging.md): new seeds for longer than in unit/race. The defects that they have to find are
-# tried by hand, since each takes a minute or two.
+# (docs/debugging.md): new seeds for longer than in unit/race. The defects that they have to find
+# are tried by hand, since each takes a minute or two.
 armci_test_packages(unit/simulate "./internal/internode;./internal/tcp" BUILT=ON BESIDE=2
   RUN=Simulate$ "ARGS=-for 1m")
+set_tests_properties(unit/simulate PROPERTIES PROCESSORS 2)
 
 armci_test_packages(unit/vet ./... BUILT=ON VET=ON)
 # Beside others that compile (suites.cmake).

@@ -80,6 +80,17 @@ func (c *client) pollLoop() {
 	}
 }
 
+// streamed returns how many bytes of the stream have come, while the client does not poll.
+func (c *client) streamed() uint64 {
+	c.stop.Store(true)
+	c.endpoint.Interrupt()
+	<-c.ended
+	c.stop.Store(false)
+	c.ended = make(chan struct{})
+	defer func() { go c.pollLoop() }()
+	return c.endpoint.rx.streamed
+}
+
 // close says goodbye and closes.
 func (c *client) close() {
 	if c.closed.Swap(true) {

@@ -13,6 +13,7 @@ package tcp
 import (
 	"errors"
 	"net/netip"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -217,18 +218,32 @@ func (l *listener) checkParked(now time.Time) {
 	}
 }
 
+// isLate tells whether a hello was sent before the origin has gone on last. Its answer was late, so
+// the origin has tried again. The hello names fewer bytes than have come there since, or as many if
+// the outage is the same: then it asks for bytes of which some were freed. Only the thread that
+// polls calls it.
+func (c *conn) isLate(at *streamPoint) bool {
+	last := c.parking.originReceived
+	return at.received < last || at.received == last && at.received < c.out.firstKept()
+}
+
 // goOnWith has a client that has proved itself go on with its stream: at once if the connection is
-// parked, else when the thread that serves it has found that its socket is lost. With an error the
-// client is refused.
+// parked, else when the thread that serves it has found that its socket is lost. It takes the place
+// of earlier clients of the stream. With an error the client is refused.
 func (l *listener) goOnWith(c *conn, from transport.Rank, p *unprovenPeer, at streamPoint) error {
 	switch {
 	case c.origin.rank != from:
 		return errors.New("the stream is another rank's")
-	case at.received < c.parking.originReceived:
-		// its answer was late, so the origin has tried again, and has gone on since
-		return errors.New("the origin has received more of the stream already")
+	case c.isLate(&at):
+		return errors.New("the origin has gone on since")
 	}
 	c.Break()
+	l.streams.resuming = slices.DeleteFunc(l.streams.resuming, func(r *resumingPeer) bool {
+		if r.conn == c {
+			unix.Close(r.fd)
+		}
+		return r.conn == c
+	})
 	l.streams.resuming = append(l.streams.resuming,
 		&resumingPeer{unprovenPeer: p, at: at, conn: c, since: time.Now()})
 	return nil
@@ -237,6 +252,10 @@ func (l *listener) goOnWith(c *conn, from transport.Rank, p *unprovenPeer, at st
 // resume goes on with a parked connection over the socket of a client.
 func (l *listener) resume(p *resumingPeer) {
 	c := p.conn
+	if c.isLate(&p.at) {
+		unix.Close(p.fd)
+		return
+	}
 	answer := l.fabric.answerHello(roleTarget, c.origin.rank, p.hello, c.rx.streamed)
 	if n, _ := rawsock.Send(p.fd, answer); n < len(answer) {
 		unix.Close(p.fd) // it comes again

@@ -56,7 +56,7 @@ func (e *endpoint) startOutage(cause error) bool {
 }
 
 // leaveSocket ends the use of the socket, and handles what the kernel has acknowledged until then.
-// It returns why the socket is lost, nil if the other side has said goodbye.
+// It returns why the socket is lost, nil if the connection is over.
 func (e *endpoint) leaveSocket(cause error) error {
 	e.out.lose(cause)
 	for err := error(nil); err == nil; {

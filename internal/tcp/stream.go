@@ -191,6 +191,13 @@ func (s *outStream) resume(received uint64) error {
 	return nil
 }
 
+// firstKept is the number of the first byte of the stream that could be sent again.
+func (s *outStream) firstKept() uint64 {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.end - uint64(len(s.unacked))
+}
+
 var errBytesLost = errors.New("bytes are lost that the network had acknowledged")
 
 // finish ends the stream: nothing is sent any more, and nothing is kept.

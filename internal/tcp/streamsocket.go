@@ -14,8 +14,8 @@ import (
 	"libarmci/internal/tcp/rawsock"
 )
 
-// streamSocket is the socket of a descriptor, over all sockets that this stands for, or a simulated
-// one. Its calls are those of package rawsock.
+// streamSocket is a descriptor, which stands for one socket after the other, or a simulated socket.
+// Its calls are those of package rawsock.
 type streamSocket struct {
 	fd        int
 	simulated socketCalls // nil: the kernel's

@@ -56,8 +56,9 @@ func (w *Watch) Check(fd int, timeout time.Duration, now time.Time) {
 const answerPause = 500 * time.Millisecond
 
 // kernelAnswers tells whether the other kernel has acknowledged data lately, or had nothing to
-// acknowledge: the window is full, and all probes of it have been answered, but perhaps for one that
-// came too early, until the next one has come.
+// acknowledge: the window is full, and all probes of it have been answered. One may be without an
+// answer until the next one is due: it comes at most answerPause after the answer to the one
+// before, and the next one after twice that pause. That matters for timeouts below 2.4 s.
 func kernelAnswers(info *unix.TCPInfo, timeout time.Duration) bool {
 	silent := time.Duration(info.Last_ack_recv) * time.Millisecond
 	return silent < timeout*5/8 || info.Unacked == 0 &&
