@@ -10,7 +10,9 @@ package bootstrap
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
+	"syscall"
 	"time"
 
 	"libarmci/internal/acceptqueue"
@@ -153,8 +155,10 @@ func (j *armcirunJob) GatherNode(mine []byte) ([][]byte, error) {
 	if n.local == 0 {
 		return j.passDown(f, err)
 	}
-	if n.passUp(f, err) != nil && err == nil {
-		err = j.lossError()
+	if sent := n.passUp(f, err); err == nil && sent != nil {
+		if err = sent; errors.Is(err, errLink) {
+			err = j.lossError()
+		}
 	}
 	if err != nil {
 		return j.passDown(f, err)
@@ -164,6 +168,21 @@ func (j *armcirunJob) GatherNode(mine []byte) ([][]byte, error) {
 
 // errLink is the error of a connection within the node that has ended.
 var errLink = errors.New("a connection within the node has ended")
+
+// linkError makes an error of a connection within the node errLink if the other rank has closed it.
+// Any other one is this rank's, and the other rank has not left: the job server could name none.
+func linkError(err error) error {
+	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.EPIPE,
+		syscall.ECONNRESET} {
+		if errors.Is(err, end) {
+			return errLink
+		}
+	}
+	if err != nil {
+		err = fmt.Errorf("a connection within the node: %w", err)
+	}
+	return err
+}
 
 // gatherBelow makes a list of this rank's string and those of all ranks below, in the order of
 // their local numbers.
@@ -193,7 +212,7 @@ func readLink(c net.Conn) (f jobwire.Frame, err error) {
 	f, err = jobwire.Read(c, jobwire.Collected, jobwire.Refused)
 	switch {
 	case err != nil:
-		err = errLink
+		err = linkError(err)
 	case f.Kind == jobwire.Refused:
 		err = errors.New(string(f.Payload))
 	}
@@ -217,16 +236,20 @@ func (j *armcirunJob) ExchangeLeaders(mine []byte) ([][]byte, error) {
 
 // passUp sends a frame to the parent, or an error instead.
 func (n *nodeLinks) passUp(f jobwire.Frame, err error) error {
-	return jobwire.WriteEncoded(n.parent, encodeFrame(f, err))
+	return linkError(jobwire.WriteEncoded(n.parent, encodeFrame(f, err)))
 }
 
 // passDown sends the children the frame that this rank has received, or the error, and returns it.
-// The job server notices a child that has ended.
+// The job server notices a child that has ended. A child that is not sent the frame would wait for
+// it: this rank fails, so that the job server ends the wait.
 func (j *armcirunJob) passDown(f jobwire.Frame, err error) ([][]byte, error) {
 	if len(j.node.children) > 0 {
 		frame := encodeFrame(f, err)
 		for _, c := range j.node.children {
-			_ = jobwire.WriteEncoded(c, frame)
+			sent := linkError(jobwire.WriteEncoded(c, frame))
+			if err == nil && !errors.Is(sent, errLink) {
+				err = sent
+			}
 		}
 	}
 	if err != nil {
