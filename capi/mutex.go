@@ -37,13 +37,20 @@ func armcigo_create_mutexes(num C.int) C.int {
 // ofJob stands for the default set, which has no handle.
 const ofJob cgo.Handle = 0
 
-// publishMutexes gives C the addresses of a set on this node.
+// publishMutexes gives C the addresses of a set on this node. Without memory for them each lock is
+// one of Go.
 func publishMutexes(rt *core.Runtime, handle cgo.Handle, s *core.MutexSet) {
 	if !fastWanted(rt) {
 		return
 	}
-	first := unsafe.Slice((**C.uint8_t)(C.calloc(C.size_t(rt.N), 8)), rt.N)
-	count := unsafe.Slice((*C.int)(C.calloc(C.size_t(rt.N), C.sizeof_int)), rt.N)
+	firsts, counts := C.calloc(C.size_t(rt.N), 8), C.calloc(C.size_t(rt.N), C.sizeof_int)
+	if firsts == nil || counts == nil {
+		C.free(firsts)
+		C.free(counts)
+		return
+	}
+	first := unsafe.Slice((**C.uint8_t)(firsts), rt.N)
+	count := unsafe.Slice((*C.int)(counts), rt.N)
 	for rank := range rt.N { // addresses of other nodes are for their data servers
 		if at, n := s.MutexesOf(transport.Rank(rank)); n > 0 {
 			first[rank], count[rank] = (*C.uint8_t)(kernel.Ptr(at)), C.int(n)

@@ -75,7 +75,7 @@ func reserveAddresses(p arenaPlace) error {
 func mapFile(fd int, left span) (span, error) {
 	var st unix.Stat_t
 	if err := unix.Fstat(fd, &st); err != nil {
-		return left, err
+		return left, fmt.Errorf("size of a file of the arena: %w", err)
 	}
 	if st.Size > left.size() {
 		return left, fmt.Errorf("a file of %d bytes where %d are left", st.Size,
@@ -86,7 +86,7 @@ func mapFile(fd int, left span) (span, error) {
 	mapped := span{left.lo, left.lo + uintptr(st.Size)}
 	if _, err := unix.MmapPtr(fd, 0, kernel.Ptr(left.lo), uintptr(st.Size), access,
 		flags); err != nil {
-		return left, err
+		return left, fmt.Errorf("map %d bytes of the arena: %w", st.Size, err)
 	}
 	unix.Madvise(bytesAt(mapped), unix.MADV_DONTDUMP)
 	return span{mapped.hi, left.hi}, nil

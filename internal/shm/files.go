@@ -9,6 +9,7 @@ package shm
 import (
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"time"
 
@@ -86,8 +87,9 @@ func sendFiles(fds []int, c *net.UnixConn, to transport.Rank) error {
 		return fmt.Errorf("rank %d %w (%w)", to, errMemberLost, err)
 	}
 	if f.a != 1 {
-		return fmt.Errorf("rank %d cannot map the %d files of the arena%s", to, len(fds),
-			raiseFiles(unix.EMFILE, len(fds)))
+		// a consequence: the member's error says why
+		return fmt.Errorf("rank %d cannot map the %d files of the arena (%w)", to, len(fds),
+			io.EOF)
 	}
 	return nil
 }
@@ -156,7 +158,8 @@ func readFiles(c *net.UnixConn) (fds []int, rest uint64, err error) {
 	if err != nil || n != frameBytes || f.kind != frameFiles || len(fds) == 0 ||
 		uint64(len(fds)) != f.a {
 		closeFiles(fds)
-		return nil, 0, errors.New("the files of the arena did not come")
+		return nil, 0, fmt.Errorf("the files of the arena did not come%s",
+			raiseFiles(unix.EMFILE, int(f.a+f.b)))
 	}
 	return fds, f.b, nil
 }

@@ -163,7 +163,8 @@ func fewDescriptors(r *rank) {
 func TestTooFewDescriptors(t *testing.T) {
 	leaktest.Check(t)
 	all := launch(t, 3, "few descriptors", nil)
-	for i, want := range []string{"cannot map the 4 files", "did not come",
+	for i, want := range []string{"cannot map the 4 files of the arena (EOF)",
+		"did not come; raise the limit of open files",
 		"take the arena from rank"} {
 		if got := all[i].readLine(t); !strings.Contains(got, want) {
 			t.Errorf("local rank %d: %q, expected %q", i, got, want)

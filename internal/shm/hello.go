@@ -44,6 +44,7 @@ const (
 const (
 	purposeJoin     = iota // with the leader: joining, then watching for deaths
 	purposeMessages        // active messages to the acceptor
+	purposeRefuse          // with the leader: this rank does not join
 )
 
 // frame is a message on a control connection. The meaning of a and b depends on kind.
@@ -114,7 +115,12 @@ type hello struct {
 // dialRank connects to a rank's socket and sends the hello. Strangers may fill the backlog of the
 // socket, so dialRank repeats a connection that fails until the rank has accepted others.
 func dialRank(name string, h hello) (c *net.UnixConn, err error) {
-	err = acceptqueue.Redial(joinTimeout, nil, func(time.Time) (err error) {
+	return dialRankWithin(joinTimeout, name, h)
+}
+
+// dialRankWithin is dialRank that repeats a connection for so long.
+func dialRankWithin(limit time.Duration, name string, h hello) (c *net.UnixConn, err error) {
+	err = acceptqueue.Redial(limit, nil, func(time.Time) (err error) {
 		c, err = net.DialUnix("unix", nil, &net.UnixAddr{Name: "@" + name, Net: "unix"})
 		return err
 	})

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // How the ranks of a node agree on one arena. The lowest rank, the leader, offers address ranges
-// over an abstract unix socket until one is free in all ranks. Then it sends
+// over an abstract unix socket until one is free in all ranks (votes.go). Then it sends
 // the files (files.go). hello.go decides which connections are accepted.
 package shm
 
@@ -10,15 +10,18 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"time"
 
 	"libarmci/internal/acceptqueue"
-	"libarmci/internal/sys"
 	"libarmci/internal/transport"
 )
 
-const joinTimeout = 60 * time.Second
+const (
+	joinTimeout   = 60 * time.Second
+	refuseTimeout = time.Second // for the leader to accept a connection that refuses
+)
 
 // Listener is a rank's listening socket. Its name is published to the ranks of the node before they
 // join.
@@ -41,10 +44,6 @@ func Listen() (*Listener, error) {
 
 // Close stops listening.
 func (d *Listener) Close() { d.socket.Close() }
-
-// errMemberLost reports a member that has ended or does not answer while joining: no other place is
-// tried.
-var errMemberLost = errors.New("has ended or does not answer while the ranks of this node join")
 
 // createAsLeader creates the arena and has all members map it. It returns the file of the leader's
 // slice and the connections by local number.
@@ -96,7 +95,7 @@ func choosePlace(o *Options, conns []*net.UnixConn, left spaceLeft) (arenaPlace,
 		if last = offerPlace(p, conns, o.Ranks); last == nil {
 			return p, nil
 		}
-		if errors.Is(last, errMemberLost) {
+		if errors.Is(last, errMemberLost) || errors.Is(last, errNotTold) {
 			return p, last
 		}
 	}
@@ -112,7 +111,8 @@ func (d *Listener) acceptMembers(o *Options) ([]*net.UnixConn, spaceLeft, error)
 	left := spaceLeft{bytes: ownSpaceLeft()}
 	d.socket.SetDeadline(time.Now().Add(joinTimeout))
 	defer d.socket.SetDeadline(time.Time{})
-	for n := 1; n < len(o.Ranks); {
+	var refused error
+	for n := 1; n < len(o.Ranks) && refused == nil; {
 		come, err := acceptqueue.AcceptUser(d.socket)
 		if err != nil {
 			return conns, left, fmt.Errorf("wait for the ranks of this node: %w", err)
@@ -120,6 +120,10 @@ func (d *Listener) acceptMembers(o *Options) ([]*net.UnixConn, spaceLeft, error)
 		for _, conn := range come {
 			c := conn.(*net.UnixConn)
 			f, err := admit(c, o.Secret, len(o.Ranks))
+			if err == nil && f.a == purposeRefuse { // its error says why
+				refused = fmt.Errorf("rank %d %w (%w)", o.Ranks[f.from],
+					errMemberLost, io.EOF)
+			}
 			if err != nil || f.a != purposeJoin || conns[f.from] != nil {
 				c.Close()
 				continue
@@ -131,63 +135,24 @@ func (d *Listener) acceptMembers(o *Options) ([]*net.UnixConn, spaceLeft, error)
 			n++
 		}
 	}
-	return conns, left, nil
-}
-
-// offerPlace reserves p in this process and in all members, or in none of them.
-func offerPlace(p arenaPlace, conns []*net.UnixConn, ranks []transport.Rank) error {
-	err := reserveAddresses(p)
-	reserved := err == nil
-	for _, c := range conns {
-		if c != nil {
-			sys.Send(c, frame{kind: frameOffer, a: uint64(p.bytes),
-				b: uint64(p.base)}.marshal(), nil)
-		}
-	}
-	for i, c := range conns {
-		if c == nil {
-			continue
-		}
-		c.SetReadDeadline(time.Now().Add(joinTimeout))
-		f, rerr := readFrame(c, frameVote)
-		c.SetReadDeadline(time.Time{})
-		if rerr != nil {
-			if reserved {
-				unmap(p)
-			}
-			return fmt.Errorf("rank %d %w (%w)", ranks[i], errMemberLost, rerr)
-		}
-		if f.a != 1 && err == nil {
-			err = fmt.Errorf("rank %d cannot map %d bytes at %#x", ranks[i], p.bytes,
-				p.base)
-		}
-	}
-	verdict := frame{kind: frameCommit}
-	if err == nil {
-		verdict.a = 1
-	} else if reserved {
-		unmap(p)
-	}
-	for _, c := range conns {
-		if c != nil {
-			sys.Send(c, verdict.marshal(), nil)
-		}
-	}
-	return err
+	return conns, left, refused
 }
 
 // joinAsMember receives the arena from the leader: it answers offers until one is accepted by all
 // ranks, then maps the files. It returns the file of this rank's slice and the connection.
-func joinAsMember(o *Options) (fd int, p arenaPlace, c *net.UnixConn, err error) {
+func (d *Listener) joinAsMember(o *Options) (fd int, p arenaPlace, c *net.UnixConn, err error) {
 	if c, err = dialRank(o.Listeners[0], hello{purposeJoin, o.Self, o.Secret,
 		ownSpaceLeft()}); err != nil {
+		d.refuse(o)
 		return -1, p, nil, fmt.Errorf("reach rank %d, the leader of this node: %w",
 			o.Ranks[0], err)
 	}
 	c.SetReadDeadline(time.Now().Add(joinTimeout))
 	defer c.SetReadDeadline(time.Time{})
 	for reserved := false; !reserved && err == nil; {
-		p, reserved, err = answerOffer(c, o.Self)
+		if p, reserved, err = answerOffer(c, o.Self); err != nil {
+			d.refuse(o)
+		}
 	}
 	if err == nil {
 		if fd, err = mapReceivedFiles(c, p, o.Self); err != nil {
@@ -201,28 +166,13 @@ func joinAsMember(o *Options) (fd int, p arenaPlace, c *net.UnixConn, err error)
 	return fd, p, c, nil
 }
 
-// answerOffer answers one offer of the leader, and reports whether all ranks have reserved the
-// place.
-func answerOffer(c *net.UnixConn, self int) (arenaPlace, bool, error) {
-	f, err := readFrame(c, frameOffer)
-	if err != nil {
-		return arenaPlace{}, false, fmt.Errorf("no usable place was found (%w)", err)
+// refuse tells the leader that this rank does not join. It may have no connection of this rank and
+// would wait for one. The listening socket is closed first, since there may be no descriptor left.
+func (d *Listener) refuse(o *Options) {
+	d.Close()
+	c, err := dialRankWithin(refuseTimeout, o.Listeners[0],
+		hello{purpose: purposeRefuse, self: o.Self, secret: o.Secret})
+	if err == nil {
+		c.Close()
 	}
-	p := arenaPlace{int64(f.a), uintptr(f.b)}
-	vote := frame{kind: frameVote, from: uint32(self)}
-	reserved := reserveAddresses(p) == nil
-	if reserved {
-		vote.a = 1
-	}
-	var verdict frame
-	if err = sys.Send(c, vote.marshal(), nil); err == nil {
-		verdict, err = readFrame(c, frameCommit)
-	}
-	if reserved && verdict.a == 1 {
-		return p, true, nil
-	}
-	if reserved {
-		unmap(p)
-	}
-	return p, false, err
 }

@@ -52,7 +52,7 @@ func (d *Listener) Join(o Options) (*Node, error) {
 	if o.Self == 0 {
 		m.sliceFD, m.place, m.memberConns, err = d.createAsLeader(&o)
 	} else {
-		m.sliceFD, m.place, m.leaderConn, err = joinAsMember(&o)
+		m.sliceFD, m.place, m.leaderConn, err = d.joinAsMember(&o)
 	}
 	if err != nil {
 		return nil, err
@@ -106,9 +106,30 @@ func fileSizes(arena int64, ranks, world int) ([]int64, error) {
 	return sizes, nil
 }
 
-// attach formats the control block (leader) or waits until the leader has done so (members), then
-// attaches this process to it. It returns when every rank of the node has attached.
+// attach attaches this process to the arena. It returns when every rank of the node has attached.
 func (m *Node) attach() error {
+	err := m.attachAlone()
+	if err == nil {
+		err = m.agreeAttached()
+	}
+	if err != nil {
+		if m.world != nil {
+			m.world.Release(false)
+		}
+		C.shm_detach()
+		return err
+	}
+	if m.opt.Self == 0 {
+		C.shm_context_alloc()
+	}
+	m.contexts = int(m.head.contexts)
+	m.openPolicy()
+	return nil
+}
+
+// attachAlone formats the control block (leader) or waits until the leader has done so (members),
+// then attaches this process to it.
+func (m *Node) attachAlone() error {
 	base := kernel.Ptr(m.place.base)
 	if m.opt.Self == 0 {
 		plan, err := planOf(int64(m.place.bytes), len(m.opt.Ranks), m.opt.World)
@@ -119,7 +140,9 @@ func (m *Node) attach() error {
 			plan.device = 1
 		}
 		C.shm_format(base, &plan)
-		m.releaseMembers()
+		if err := m.releaseMembers(); err != nil {
+			return err
+		}
 	} else if err := m.awaitRelease(m.leaderConn); err != nil {
 		return fmt.Errorf("wait for rank %d to lay out the arena: %w", m.opt.Ranks[0], err)
 	}
@@ -138,17 +161,9 @@ func (m *Node) attach() error {
 		func(s span) error { return populate(m.sliceFD, lo, s, m.opt.Margin) },
 		func(s span) { punchHole(m.sliceFD, lo, s) })
 	m.alloc.ranks = len(m.opt.Ranks)
-	world, err := m.worldTeam(m.localNumbers(), me)
-	if err != nil {
-		return err
-	}
-	m.world = world
-	if me == 0 {
-		C.shm_context_alloc()
-	}
-	m.contexts = int(m.head.contexts)
-	m.openPolicy()
-	return nil
+	var err error
+	m.world, err = m.worldTeam(m.localNumbers(), me)
+	return err
 }
 
 func (m *Node) localNumbers() []int {

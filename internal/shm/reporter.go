@@ -150,6 +150,9 @@ func (m *liveness) launchReporter(all []watchedRank) error {
 	argv, envp := cStrings(words), cStrings(environment)
 	defer freeStrings(argv)
 	defer freeStrings(envp)
+	if argv == nil || envp == nil {
+		return transport.ErrNoMemory
+	}
 	bad, err := C.shm_reporter_start(&argv[0], &envp[0], C.int(len(fds)), &fds[0])
 	if bad == 0 {
 		return nil
@@ -157,11 +160,14 @@ func (m *liveness) launchReporter(all []watchedRank) error {
 	return err
 }
 
-// cStrings copies the strings to memory of C, as an array that ends with a null pointer. The caller
-// frees it with freeStrings.
+// cStrings copies the strings to memory of C, as an array that ends with a null pointer; nil: there
+// is no memory. The caller frees it with freeStrings.
 func cStrings(all []string) []*C.char {
 	n := len(all) + 1
 	list := C.calloc(C.size_t(n), C.size_t(unsafe.Sizeof((*C.char)(nil))))
+	if list == nil {
+		return nil
+	}
 	out := unsafe.Slice((**C.char)(list), n)
 	for i, s := range all {
 		out[i] = C.CString(s)
@@ -170,6 +176,9 @@ func cStrings(all []string) []*C.char {
 }
 
 func freeStrings(all []*C.char) {
+	if all == nil {
+		return
+	}
 	for _, s := range all {
 		C.free(unsafe.Pointer(s))
 	}
@@ -208,22 +217,26 @@ func (m *liveness) pidOf(local int) int {
 
 // releaseMembers sends every member the frame that the control block is formatted, with its
 // connection to the reporter if there is one. The leader calls it.
-func (m *liveness) releaseMembers() {
+func (m *liveness) releaseMembers() (err error) {
 	ends := m.startReporter()
 	for i, c := range m.memberConns {
-		if c == nil {
+		if c == nil || err != nil {
 			continue
 		}
 		var rights []byte
 		if ends != nil {
 			rights = unix.UnixRights(ends[i])
 		}
-		sys.Send(c, frame{kind: frameCommit, a: 1}.marshal(), rights)
+		err = sys.Send(c, frame{kind: frameCommit, a: 1}.marshal(), rights)
+		if err != nil {
+			err = fmt.Errorf("rank %d %w (%w)", m.opt.Ranks[i], errNotTold, err)
+		}
 	}
 	if ends != nil {
 		m.reporterFD = dupHigh(ends[0]) // the leader's number is 0
 		closeFds(ends[1:])
 	}
+	return err
 }
 
 // awaitRelease waits for the frame of releaseMembers, and stores the connection to the reporter
