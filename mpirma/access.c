@@ -111,9 +111,11 @@ static int check_counts(struct rma_access *a, struct rma_win *w, const struct rm
 	a->origin = rma_type(g->origin_type);
 	a->there = g->there_type == g->origin_type ? a->origin : rma_type(g->there_type);
 	if (!a->origin)
-		return rma_error(w, g->function, abi.err_type, "origin_datatype: not a datatype");
+		return rma_error(w, g->function, abi.err_type, "origin_datatype: not a datatype, "
+			"or there is no memory for its layout");
 	if (!a->there)
-		return rma_error(w, g->function, abi.err_type, "target_datatype: not a datatype");
+		return rma_error(w, g->function, abi.err_type, "target_datatype: not a datatype, "
+			"or there is no memory for its layout");
 	return RMA_OK;
 }
 

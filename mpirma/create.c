@@ -25,15 +25,17 @@ struct card {
 	uint64_t key;
 };
 
-// Ranks of the job of the communicator's members. NULL: it has others.
-static int *world_ranks(handle comm, handle *group, int *n)
+// Ranks of the job of the communicator's members. NULL: it has others, or there is no memory.
+static int *world_ranks(handle comm, handle *group, int *n, bool *no_memory)
 {
 	int *list = NULL;
 	handle everybody = 0;
 	if (real.Comm_group(comm, group))
 		return NULL;
-	if (!real.Group_size(*group, n) && !real.Comm_group(abi.comm_world, &everybody))
+	if (!real.Group_size(*group, n) && !real.Comm_group(abi.comm_world, &everybody)) {
 		list = malloc((size_t)(2 * *n) * sizeof *list);
+		*no_memory = !list;
+	}
 	for (int i = 0; list && i < *n; i++) list[*n + i] = i;
 	bool ours = list && !real.Group_translate_ranks(*group, *n, list + *n, everybody, list);
 	for (int i = 0; ours && i < *n; i++) ours = list[i] != abi.undefined;
@@ -93,6 +95,8 @@ static void discard(struct rma_win *w)
 	free(w);
 }
 
+// A window without memory for its tables has no targets: it takes part in the exchange, so that all
+// members fail.
 static struct rma_win *new_window(int n)
 {
 	struct rma_win *w = calloc(1, sizeof *w);
@@ -109,6 +113,11 @@ static struct rma_win *new_window(int n)
 	w->access = calloc(members, sizeof *w->access);
 	w->seen = calloc(members, sizeof *w->seen);
 	w->expected = calloc(members, sizeof *w->expected);
+	if (!w->lock || !w->posted || !w->flushed || !w->local || !w->swift || !w->access ||
+		!w->seen || !w->expected) {
+		free(w->target);
+		w->target = NULL;
+	}
 	pthread_mutex_init(&w->locking, NULL);
 	return w;
 }
@@ -118,7 +127,11 @@ static int allocate(struct rma_win *w, const struct making *m, int64_t bytes, ch
 {
 	uintptr_t block = 0;
 	size_t size = sizeof(struct win_block) + (size_t)w->n * sizeof(struct rma_pair);
-	int result = w->target ? mpirmago_allocate((int64_t)size, 1, &block, text) : GO_MEMORY;
+	if (!w->target) {
+		snprintf(text, TEXT_BYTES, "no memory for a window of %d members", w->n);
+		return GO_MEMORY;
+	}
+	int result = mpirmago_allocate((int64_t)size, 1, &block, text);
 	w->block = (struct win_block *)block;
 	if (result == GO_OK && job.words)
 		mpirmago_add_lock_word((uintptr_t)&w->block->lock);
@@ -175,14 +188,16 @@ static void fill(struct rma_win *w, const struct making *m, const struct card *c
 }
 
 // Exchanges cards. Not RMA_OK: an error class, the same on all members.
-static int exchange(struct rma_win *w, const struct making *m, struct card mine)
+static int exchange(struct rma_win *w, const struct making *m, struct card mine, char *text)
 {
 	struct card *cards = calloc((size_t)w->n, sizeof *cards);
 	w->key_known = true;
-	int failed = abi.err_no_mem;
-	if (cards)
-		failed = real.Allgather(&mine, sizeof mine, abi.byte, cards, sizeof mine, abi.byte,
-			m->comm);
+	if (!cards) {
+		snprintf(text, TEXT_BYTES, "no memory for what its %d members exchange", w->n);
+		return abi.err_no_mem;
+	}
+	int failed = real.Allgather(&mine, sizeof mine, abi.byte, cards, sizeof mine, abi.byte,
+		m->comm);
 	for (int i = 0; !failed && i < w->n; i++) w->key_known = !(failed = cards[i].failed);
 	if (!failed)
 		fill(w, m, cards);
@@ -226,6 +241,10 @@ static int error_class(int result)
 static int build(struct rma_win *w, const struct making *m, const int *world, char *text)
 {
 	int64_t *sizes = calloc((size_t)w->n, sizeof *sizes);
+	if (!sizes) {
+		snprintf(text, TEXT_BYTES, "no memory for the sizes of its %d members", w->n);
+		return abi.err_no_mem;
+	}
 	int failed = real.Comm_rank(m->comm, &w->me);
 	if (failed || (failed = share_sizes(w, m, sizes))) {
 		free(sizes);
@@ -249,7 +268,8 @@ static int build(struct rma_win *w, const struct making *m, const int *world, ch
 			.arena = !w->exposed_memory,
 			.lent = w->lent,
 			.key = w->key,
-			.failed = failed});
+			.failed = failed},
+		text);
 }
 
 // Undoes what build has made.
@@ -266,7 +286,11 @@ int rma_create(const struct making *m, void *win, void *base)
 {
 	char text[TEXT_BYTES] = "another member could not make its part of the window";
 	handle group = 0;
-	int n, *world = job.running ? world_ranks(m->comm, &group, &n) : NULL;
+	bool no_memory = false;
+	int n, *world = job.running ? world_ranks(m->comm, &group, &n, &no_memory) : NULL;
+	if (no_memory)
+		return rma_comm_error(m->comm, m->function, abi.err_no_mem,
+			"no memory for the list of its members");
 	if (!world || (m->flavor == FLAVOR_SHARED && !all_here(world, n))) {
 		if (world)
 			real.Group_free(&group);
@@ -277,6 +301,8 @@ int rma_create(const struct making *m, void *win, void *base)
 	struct rma_win *w = new_window(n);
 	if (w)
 		w->group = group;
+	else
+		snprintf(text, TEXT_BYTES, "no memory for a window");
 	int failed = w ? build(w, m, world, text) : abi.err_no_mem;
 	free(world);
 	if (failed) {

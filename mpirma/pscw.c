@@ -22,7 +22,8 @@ static int *members(struct rma_win *w, const char *function, handle group, int *
 	int *list = malloc((size_t)(2 * *n + 1) * sizeof *list);
 	for (int i = 0; list && i < *n; i++) list[*n + i] = i;
 	*failed = list ? real.Group_translate_ranks(group, *n, list + *n, w->group, list) :
-			 abi.err_no_mem;
+			 rma_error(w, function, abi.err_no_mem,
+				 "group: no memory for the list of its ranks");
 	for (int i = 0; !*failed && i < *n; i++)
 		if (list[i] == abi.undefined)
 			*failed = rma_error(w, function, abi.err_group,
