@@ -123,6 +123,20 @@ armci_suite(fault/mistakes SCRIPT ${here}/fault/mistakes.sh LABEL fault TIMEOUT 
 armci_suite(fault/nth SCRIPT ${here}/fault/nth.sh LABEL fault TIMEOUT 400 WAITS)
 armci_suite(fault/nth/malloc SCRIPT ${here}/fault/nth.sh LABEL fault TIMEOUT 400 WAITS
   ARGS malloc:ENOMEM:1:80 ENV NTH_PROGRAM=message)
+# On one node: calls of the rank that makes the shared memory, and of one that gets it.
+set(rank_leader 0)
+set(rank_member 1)
+foreach(part leader member)
+  armci_suite(fault/nth/node/${part} SCRIPT ${here}/fault/nth.sh LABEL fault TIMEOUT 400 WAITS
+    ARGS socket:EMFILE:1:8 connect:ECONNREFUSED:1:4 bind:EADDRNOTAVAIL:1:4 listen:EADDRINUSE:1:4
+      accept4:EMFILE:1:3 epoll_create1:EMFILE:1:3 epoll_ctl:ENOMEM:1:6 eventfd2:EMFILE:1:4
+      memfd_create:ENOMEM:1:5 ftruncate:ENOSPC:1:5 mmap:ENOMEM:20:40 clone3,clone:EAGAIN:1:6
+      sendmsg:ENOBUFS:1:20 recvmsg:ENOMEM:1:5 openat:EMFILE:12:26 getsockopt:ENOBUFS:1:4
+    ENV NTH_NODES=1 NTH_RANK=${rank_${part}})
+  armci_suite(fault/nth/node/${part}/malloc SCRIPT ${here}/fault/nth.sh LABEL fault TIMEOUT 400
+    WAITS ARGS malloc:ENOMEM:1:28
+    ENV NTH_NODES=1 NTH_RANK=${rank_${part}} "NTH_PROGRAM=message mutex")
+endforeach()
 armci_suite(fault/messages SCRIPT ${here}/fault/messages.sh LABEL fault TIMEOUT 200)
 
 # MPI 5's standard ABI over a stub of it, and that no MPI is taken for another.

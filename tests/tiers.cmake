@@ -16,7 +16,7 @@ set(full
   "^(nodes|hosts)/"
   "^softverbs/((transport|programs|hosts)/|(nth|outage)$)"
   "^vm/" "^ofi/"
-  "^rma/.*/(more|few|slow|owner)$" "^rma/(model|fault|hosts|softverbs)/"
+  "^rma/.*/(more|few|slow|owner)$" "^rma/(model|fault|hosts|softverbs)/" "^(rma|caf|shmem)/nth"
   "^caf/.*/(more|few|slow)$" "^caf/(fault|stop|hosts|softverbs)/"
   "^shmem/.*/(more|slow)$" "^shmem/(hosts|softverbs/2x1)"
   "^perf/(nodes|papers)$")

@@ -107,6 +107,10 @@ caf_program(${out}/caf/ends/none/access_fails none ${caf}/errors/access_fails.f9
 armci_suite(caf/errors SCRIPT ${caf}/errors/access_fails.sh LABEL caf TIMEOUT 120
   ARGS ${PROJECT_BINARY_DIR}/bin/armcirun ${out}/caf/ends/none/access_fails
     ${caf}/errors/access_fails.txt)
+# A malloc of the library fails (fault/nth.sh).
+armci_suite(caf/nth SCRIPT ${here}/fault/nth.sh LABEL caf TIMEOUT 200 WAITS
+  ARGS malloc:ENOMEM:24:80
+  ENV NTH_NODES=1 "NTH_PROGRAM=caf/none/collectives caf/none/transfer caf/none/accessors")
 armci_suite(caf/command SCRIPT ${caf}/command.sh LABEL caf TIMEOUT 60)
 
 # The examples, on a node and on two.

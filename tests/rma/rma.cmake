@@ -96,6 +96,12 @@ foreach(flavour openmpi mpich)
       ENV ARMCI_TRANSPORT=rdma FAULT_LAUNCHERS=${flavour} "FAULT_WAYS=fence pscw lock")
   endif()
 endforeach()
+# A malloc of the library fails (fault/nth.sh).
+if("mpich" IN_LIST ARMCI_CAN_CC)
+  armci_suite(rma/nth SCRIPT ${here}/fault/nth.sh LABEL rma TIMEOUT 300 WAITS
+    ARGS malloc:ENOMEM:12:50
+    ENV NTH_NODES=1 "NTH_PROGRAM=rma/mpich/create rma/mpich/pscw rma/mpich/shared")
+endif()
 # Runtimes of others, from Debian packages.
 armci_suite(rma/debian SCRIPT ${rma}/debian.sh LABEL rma TIMEOUT 300)
 armci_suite(rma/command SCRIPT ${rma}/command.sh LABEL rma TIMEOUT 60)

@@ -47,4 +47,7 @@ armci_suite(shmem/fault SCRIPT ${shmem}/fault/fault.sh LABEL shmem TIMEOUT 300 W
   ENV "FAULT_WAYS=wait lock")
 armci_suite(shmem/fault/more SCRIPT ${shmem}/fault/fault.sh LABEL shmem TIMEOUT 300 WAITS
   ENV "FAULT_WAYS=barrier reduce gets")
+# A malloc of the library fails (fault/nth.sh).
+armci_suite(shmem/nth SCRIPT ${here}/fault/nth.sh LABEL shmem TIMEOUT 200 WAITS
+  ARGS malloc:ENOMEM:24:60 ENV NTH_NODES=1 "NTH_PROGRAM=shmem/none/heap shmem/none/teams")
 armci_suite(shmem/command SCRIPT ${shmem}/command.sh LABEL shmem TIMEOUT 120)
