@@ -36,15 +36,17 @@ set(check
 # and all others, as continuous integration does by turns; without it, all.
 set(part0
   "^package$" "^ofi/udp/" "^(hosts|fault|caf/fault|caf/hosts)/mpich" "^hosts/mpich/"
-  "^softverbs/transport/(late|limits|many)$" "^vm/rdma/(2x1|fault|outage)$" "^rma/[a-z]*/2x2/more$")
+  "^softverbs/transport/(late|limits|many)$" "^vm/rdma/(2x1|fault|outage)$" "^rma/[a-z]*/2x2/more$"
+  "^fault/nth/node/leader")
 set(part1
   "^nwchem$" "^aarch64$" "^ofi/tcp/" "^softverbs/programs/(late|without_fast_path)$"
   "^nodes/(mpich|openmpi)/" "^rma/(softverbs|hosts|fault|model)/mpich" "^vm/rdma/(4x1|transport)$"
-  "^caf/[a-z]*/2x2/more$")
+  "^caf/[a-z]*/2x2/more$" "^fault/nth/node/member")
 set(part2
   "^(ppc64le|riscv64)$" "^ofi/shm/" "^softverbs/transport/(infiniband|on_demand)$"
   "^softverbs/programs/(2x2|limits|bounded)$" "^ga/(mpich|openmpi/more)$"
-  "^(hosts|fault)/openmpi/fa" "^vm/rdma/(openmpi/2x2|perf|locked)$" "^rma/[a-z]*/[124]x[14]/few$")
+  "^(hosts|fault)/openmpi/fa" "^vm/rdma/(openmpi/2x2|perf|locked)$" "^rma/[a-z]*/[124]x[14]/few$"
+  "^(rma|caf|shmem)/nth")
 set(quick "^c/[a-z_]*/armcirun/n2/fast$")
 
 # tier_matches(<name> <list of patterns> <result>)
