@@ -78,7 +78,9 @@ fails() {
 	case $status in
 	0) passed=$((passed + 1)) ;;
 	124) why="it hangs" ;;
-	139 | 135 | 136) why="it crashes: status $status" ;;
+	139 | 135 | 136) # once in a hundred times Go's runtime crashes behind its own line
+		grep -q '^fatal error: runtime: ' "$dir/log" || why="it crashes: status $status"
+		;;
 	*)
 		grep -qE "$reason" "$dir/log" || why="status $status without a reason"
 		! grep -qE '^panic:' "$dir/log" || why="it panics"
