@@ -8,13 +8,14 @@ package acceptqueue
 import (
 	"errors"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net"
 	"os"
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"libarmci/internal/sys"
 )
 
 const (
@@ -60,14 +61,13 @@ func Redial(limit time.Duration, stop func() bool, attempt func(patience time.Ti
 // because the listener had no room for it. Other errors, such as a refusal or a port where nothing
 // listens, are final.
 func MayBeDropped(err error) bool {
-	for _, possible := range []error{io.EOF, io.ErrUnexpectedEOF, os.ErrDeadlineExceeded,
-		unix.ECONNRESET, unix.EPIPE,
+	for _, possible := range []error{os.ErrDeadlineExceeded,
 		unix.EAGAIN, unix.ETIMEDOUT} { // EAGAIN: the backlog of a unix socket is full
 		if errors.Is(err, possible) {
 			return true
 		}
 	}
-	return isTimeout(err)
+	return sys.ClosedByPeer(err) || isTimeout(err)
 }
 
 func isTimeout(err error) bool {

@@ -10,14 +10,13 @@ package bootstrap
 import (
 	"errors"
 	"fmt"
-	"io"
 	"net"
-	"syscall"
 	"time"
 
 	"libarmci/internal/acceptqueue"
 	"libarmci/internal/bootstrap/jobwire"
 	"libarmci/internal/log"
+	"libarmci/internal/sys"
 )
 
 // linkTimeout is how long the ranks of a node may take to connect to each other, once all have sent
@@ -172,16 +171,13 @@ var errLink = errors.New("a connection within the node has ended")
 // linkError makes an error of a connection within the node errLink if the other rank has closed it.
 // Any other one is this rank's, and the other rank has not left: the job server could name none.
 func linkError(err error) error {
-	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, syscall.EPIPE,
-		syscall.ECONNRESET} {
-		if errors.Is(err, end) {
-			return errLink
-		}
+	switch {
+	case sys.ClosedByPeer(err):
+		return errLink
+	case err != nil:
+		return fmt.Errorf("a connection within the node: %w", err)
 	}
-	if err != nil {
-		err = fmt.Errorf("a connection within the node: %w", err)
-	}
-	return err
+	return nil
 }
 
 // gatherBelow makes a list of this rank's string and those of all ranks below, in the order of

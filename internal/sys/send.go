@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
 // Package sys has the system calls that several packages need: sending on sockets without SIGPIPE,
-// the user of a peer, descriptors that wake threads, and what this host is to a network.
+// the user of a peer, errors of a closed one, descriptors that wake threads, and what this host is
+// to a network.
 //
 // This file sends on stream sockets. Package net writes with write(2), which raises SIGPIPE when
 // the peer has closed; in a shared library the program's handler, or its default action, decides

@@ -65,8 +65,8 @@ func somePart(n int) int {
 	return 1 + simulate.IntN(n)
 }
 
-// take takes bytes from the process, as many as the kernel wants to.
-func (s *simSocket) take(b []byte) (int, error) {
+// acceptBytes accepts bytes of the process, as many as the kernel has room for.
+func (s *simSocket) acceptBytes(b []byte) (int, error) {
 	switch {
 	case s.failure != nil && s.failure != io.EOF:
 		return 0, s.failure
@@ -83,8 +83,8 @@ func (s *simSocket) take(b []byte) (int, error) {
 	return n, nil
 }
 
-// give copies to b what has arrived, all that fits.
-func (s *simSocket) give(b []byte) (int, error) {
+// copyArrived copies to b what has arrived, all that fits.
+func (s *simSocket) copyArrived(b []byte) (int, error) {
 	if n := copy(b, s.arrived); n > 0 {
 		return n, nil
 	}
@@ -170,7 +170,7 @@ func (d *simDescriptor) replaceSocket(next *simSocket) {
 }
 
 func (d *simDescriptor) send(b []byte) (int, error) {
-	n, err := d.take(b)
+	n, err := d.acceptBytes(b)
 	d.mostKept = max(d.mostKept, d.taken-d.acked)
 	return n, err
 }
@@ -189,7 +189,7 @@ func simMemory(p kernel.Segment) []byte {
 }
 
 func (d *simDescriptor) receive(b []byte) (int, error) {
-	n, err := d.give(b)
+	n, err := d.copyArrived(b)
 	d.arrived = d.arrived[n:]
 	return n, err
 }
@@ -208,7 +208,7 @@ func (d *simDescriptor) receivePieces(p []kernel.Segment) (n int, err error) {
 	return n, nil
 }
 
-func (d *simDescriptor) peek(b []byte) (int, error) { return d.give(b) }
+func (d *simDescriptor) peek(b []byte) (int, error) { return d.copyArrived(b) }
 
 func (d *simDescriptor) discard(n int) (int, error) { return d.receive(make([]byte, n)) }
 
