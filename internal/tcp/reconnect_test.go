@@ -70,14 +70,17 @@ func cutAtRandom(longest time.Duration, sockets func() []*socket) (stop func() i
 	}
 }
 
-// awaitSockets waits until each connection has a socket that is whole. A connection without one is
-// not in the list.
+// awaitSockets waits until each connection has a socket that is whole in both directions. A
+// connection without one is not in the list. One whose receiving side was cut is still established,
+// as TCP sees it, until its thread has read the end.
 func awaitSockets(t testing.TB, conns int, sockets func() []*socket) {
 	t.Helper()
 	whole := func() (n int) {
 		for _, s := range sockets() {
+			cut := []unix.PollFd{{Fd: int32(s.fd), Events: unix.POLLRDHUP}}
 			info, err := unix.GetsockoptTCPInfo(s.fd, unix.IPPROTO_TCP, unix.TCP_INFO)
-			if err == nil && info.State == unix.BPF_TCP_ESTABLISHED {
+			if _, e := unix.Poll(cut, 0); e == nil && cut[0].Revents == 0 &&
+				err == nil && info.State == unix.BPF_TCP_ESTABLISHED {
 				n++
 			}
 		}
@@ -148,6 +151,9 @@ func TestTransportOverCutSockets(t *testing.T) {
 	e.BeforeClose = func() {
 		// a process that has closed its transport is not looked for by one that has lost it
 		cuts = stop()
+		for _, s := range sockets() {
+			unix.Shutdown(s.fd, unix.SHUT_RD) // the cut that is found last
+		}
 		awaitSockets(t, conns, sockets)
 	}
 	e.Conform(t)
