@@ -16,6 +16,8 @@ import (
 	"time"
 	"unsafe"
 
+	"golang.org/x/sys/unix"
+
 	"libarmci/internal/ofi/fast"
 	"libarmci/internal/ofi/libfabric"
 	"libarmci/internal/rdma/qp"
@@ -104,7 +106,9 @@ func (q *queue) NewPair(requests, _, _ int) (qp.Pair, error) {
 		return nil, fmt.Errorf("%s has names of %d bytes, more than expected",
 			q.device.Name(), len(q.name))
 	}
-	p.fast = fast.NewPair(q.fast, p.local.pair)
+	if p.fast = fast.NewPair(q.fast, p.local.pair); p.fast == nil {
+		return nil, unix.ENOMEM
+	}
 	q.mu.Lock()
 	q.pairs[p.local.pair] = p
 	q.mu.Unlock()

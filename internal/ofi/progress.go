@@ -11,6 +11,8 @@ import (
 	"sync"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"libarmci/internal/log"
 	"libarmci/internal/ofi/fast"
 	"libarmci/internal/ofi/libfabric"
@@ -42,10 +44,13 @@ func (g *progress) start(auto bool) (err error) {
 		if fd, err = sys.NewEventFD(); err != nil {
 			return err
 		}
-		g.wakeup, g.ended = os.NewFile(uintptr(fd), "progress"), make(chan struct{})
 	}
-	g.Progress = fast.NewProgress(fd)
+	if g.Progress = fast.NewProgress(fd); g.Progress == nil {
+		fd.Close()
+		return unix.ENOMEM
+	}
 	if !auto {
+		g.wakeup, g.ended = os.NewFile(uintptr(fd), "progress"), make(chan struct{})
 		go g.driveLoop()
 	}
 	return nil

@@ -11,6 +11,8 @@ import (
 	"time"
 	"unsafe"
 
+	"golang.org/x/sys/unix"
+
 	"libarmci/internal/log"
 	"libarmci/internal/ofi/fast"
 	"libarmci/internal/ofi/libfabric"
@@ -80,6 +82,9 @@ func (q *queue) NewBuffers(n int) (err error) {
 	}
 	q.fast = fast.NewQueue(q.endpoint, q.device.writeFlags, q.device.modes,
 		q.device.progress.Progress)
+	if q.fast == nil {
+		return unix.ENOMEM
+	}
 	if q.name, err = q.endpoint.Name(); err != nil {
 		return err
 	}

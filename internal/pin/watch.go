@@ -46,6 +46,10 @@ func openWatch() (*watch, error) {
 		return nil, err
 	}
 	w := &watch{shared: (*C.struct_pin_watch)(C.calloc(1, C.sizeof_struct_pin_watch))}
+	if w.shared == nil {
+		unix.Close(fd)
+		return nil, unix.ENOMEM
+	}
 	w.shared.fd, w.shared.bell, w.shared.stop = C.int(fd), -1, -1
 	if err = w.startThread(); err == nil {
 		if err = w.testUnmap(); err == nil {

@@ -57,6 +57,8 @@ if("none" IN_LIST ARMCI_CAN_CC)
     fi_av_open:ENOMEM:1:6 fi_endpoint:ENOMEM:1:6 fi_ep_bind:ENOMEM:1:4 fi_enable:ENOMEM:1:6
     fi_av_insert:ENOMEM:1:4 fi_mr_reg:ENOMEM:1:10 fi_recv:ENOMEM:1:6 fi_sendmsg:ENOMEM:1:10
     fi_writemsg:ENOMEM:1:6 fi_readmsg:ENOMEM:1:6 ENV ARMCI_OFI_DOMAIN=lo NTH_PROGRAM=contiguous)
+  armci_ofi(tcp/nth/malloc SECONDS 300 WAITS COMMAND ${here}/fault/nth.sh malloc:ENOMEM:14:46
+    ENV ARMCI_OFI_DOMAIN=lo NTH_PROGRAM=message)
   foreach(provider tcp shm) # C posts nothing itself
     set(mode hosts)
     if(provider STREQUAL shm)

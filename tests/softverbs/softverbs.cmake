@@ -66,6 +66,8 @@ armci_softverbs(nth SECONDS 300 WAITS ENV ARMCI_TRANSPORT=rdma COMMAND sh ${here
   ibv_create_comp_channel:ENOMEM:1:6 ibv_create_cq:ENOMEM:1:6 ibv_create_srq:ENOMEM:1:6
   ibv_create_qp:ENOMEM:1:6 ibv_create_ah:ENOMEM:1:3 ibv_modify_qp:ENOMEM:1:12
   ibv_req_notify_cq:ENOMEM:1:8 ibv_post_srq_recv:ENOMEM:1:8 ibv_post_send:ENOMEM:1:12)
+armci_softverbs(nth/malloc SECONDS 300 WAITS ENV ARMCI_TRANSPORT=rdma NTH_PROGRAM=message
+  COMMAND sh ${here}/fault/nth.sh malloc:ENOMEM:14:60)
 armci_softverbs(raw SECONDS 120 COMMAND ${out}/softverbs/raw)
 # All tests of the transport take 200 s, most of which are timeouts; those run in the virtual
 # machine (vm/rdma/transport). By hand:

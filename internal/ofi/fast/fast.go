@@ -36,11 +36,15 @@ func word[T any](p *T) *atomic.Uint32 { return (*atomic.Uint32)(unsafe.Pointer(p
 // Progress wakes the goroutine that drives the provider while no thread calls it.
 type Progress struct{ c *C.struct_ofi_progress }
 
-// NewProgress makes one that rings an eventfd; sys.NoEventFD: the provider works by itself.
+// NewProgress makes one that rings an eventfd; sys.NoEventFD: the provider works by itself. nil:
+// there is no memory.
 func NewProgress(bell sys.EventFD) *Progress {
-	p := &Progress{(*C.struct_ofi_progress)(C.calloc(1, C.sizeof_struct_ofi_progress))}
-	p.c.bell = C.int(bell)
-	return p
+	c := (*C.struct_ofi_progress)(C.calloc(1, C.sizeof_struct_ofi_progress))
+	if c == nil {
+		return nil
+	}
+	c.bell = C.int(bell)
+	return &Progress{c}
 }
 
 // Need rings the eventfd, unless it has been rung since ResetNeeded. Any thread may call it.
@@ -61,9 +65,12 @@ func (p *Progress) Free() { C.free(unsafe.Pointer(p.c)) }
 type Queue C.struct_ofi_queue
 
 // NewQueue makes one of an endpoint. told is the flags of writes, modes the order that the provider
-// keeps.
+// keeps. nil: there is no memory.
 func NewQueue(e *libfabric.Endpoint, told uint64, modes libfabric.Mode, p *Progress) *Queue {
 	q := (*Queue)(C.calloc(1, C.sizeof_struct_ofi_queue))
+	if q == nil {
+		return nil
+	}
 	q.ep = *(*C.struct_lf_endpoint)(e.Handle())
 	q.told = C.uint64_t(told)
 	q.write_write = C.bool(modes&libfabric.WriteWrite != 0)
@@ -118,9 +125,12 @@ func (q *Queue) TakeLeft(out []libfabric.Done) int {
 // Pair is the part of a queue pair that C uses, in C's memory.
 type Pair C.struct_ofi_pair
 
-// NewPair makes one, with a number.
+// NewPair makes one, with a number. nil: there is no memory.
 func NewPair(q *Queue, number uint32) *Pair {
 	p := (*Pair)(C.calloc(1, C.sizeof_struct_ofi_pair))
+	if p == nil {
+		return nil
+	}
 	p.queue, p.number = (*C.struct_ofi_queue)(q), C.uint32_t(number)
 	word(&p.blocked).Store(1)
 	return p

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 
-// The Go side of the questions that C answers for a data server (answers.h).
+// The Go side of the questions that C answers for a data server (answers.h). Where C has no memory
+// for a message it calls Go, which ends the job: so these calls are not nocallback.
 package fastpath
 
 // #cgo noescape rdma_answers_poll
-// #cgo nocallback rdma_answers_poll
 // #cgo noescape rdma_answers_filter
-// #cgo nocallback rdma_answers_filter
 // #include <stdlib.h>
 // #include "answers.h"
 import "C"
@@ -37,6 +36,9 @@ func OpenAnswers(queue Queue, in *Incoming, most, each int, me transport.Rank) *
 		return nil
 	}
 	c := (*C.struct_rdma_answers)(C.calloc(1, C.sizeof_struct_rdma_answers))
+	if c == nil {
+		return nil
+	}
 	c.network, c.queue, c.receive = network, queue.Handle(), queue.Receive()
 	c.incoming, c.incoming_bytes = in.receiveArea(), C.uint32_t(in.Bytes)
 	c.most, c.most_each, c.me = C.uint32_t(most), C.uint32_t(each), C.uint32_t(me)
