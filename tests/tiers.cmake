@@ -14,7 +14,7 @@ set(full
   "^ga/" "^abi/standard/more$"
   "^fault/"
   "^(nodes|hosts)/"
-  "^softverbs/((transport|programs|hosts)/|(nth|outage)$)"
+  "^softverbs/((transport|programs|hosts)/|(nth|nth/malloc|outage)$)"
   "^vm/" "^ofi/"
   "^rma/.*/(more|few|slow|owner)$" "^rma/(model|fault|hosts|softverbs)/" "^(rma|caf|shmem)/nth"
   "^caf/.*/(more|few|slow)$" "^caf/(fault|stop|hosts|softverbs)/"
@@ -32,11 +32,11 @@ set(check
   "^ofi/shm/2x2/few$" "^ofi/tcp/4x1/few$"
   "^caf/(fault|stop)/armcirun$")
 # Of the full ones these repeat, under another launcher, in another shape, on another processor or
-# network, what others show, or take minutes. With TEST_PART=0, 1 or 2 a run takes a third of them
+# network, what others show, or take minutes. With TEST_PART=0 to 3 a run takes a quarter of them
 # and all others, as continuous integration does by turns; without it, all.
 set(part0
-  "^package$" "^ofi/udp/" "^(hosts|fault|caf/fault|caf/hosts)/mpich" "^hosts/mpich/"
-  "^softverbs/transport/(late|limits|many)$" "^vm/rdma/(2x1|fault|outage)$" "^rma/[a-z]*/2x2/more$"
+  "^(hosts|fault|caf/fault|caf/hosts)/mpich" "^hosts/mpich/"
+  "^softverbs/transport/(late|limits|many)$" "^vm/rdma/(2x1|fault|outage)$"
   "^fault/nth/node/leader")
 set(part1
   "^nwchem$" "^aarch64$" "^ofi/tcp/" "^softverbs/programs/(late|without_fast_path)$"
@@ -44,9 +44,11 @@ set(part1
   "^caf/[a-z]*/2x2/more$" "^fault/nth/node/member")
 set(part2
   "^(ppc64le|riscv64)$" "^ofi/shm/" "^softverbs/transport/(infiniband|on_demand)$"
-  "^softverbs/programs/(2x2|limits|bounded)$" "^ga/(mpich|openmpi/more)$"
-  "^(hosts|fault)/openmpi/fa" "^vm/rdma/(openmpi/2x2|perf|locked)$" "^rma/[a-z]*/[124]x[14]/few$"
-  "^(rma|caf|shmem)/nth")
+  "^softverbs/programs/(2x2|bounded)$" "^(hosts|fault)/openmpi/fa"
+  "^vm/rdma/(openmpi/2x2|perf)$" "^rma/[a-z]*/[124]x[14]/few$")
+set(part3
+  "^package$" "^ofi/udp/" "^ga/(mpich|openmpi/more)$" "^rma/[a-z]*/2x2/more$"
+  "^(rma|caf|shmem)/nth" "^softverbs/(nth/malloc|programs/limits)$" "^vm/rdma/locked$")
 set(quick "^c/[a-z_]*/armcirun/n2/fast$")
 
 # tier_matches(<name> <list of patterns> <result>)
@@ -67,7 +69,7 @@ foreach(name IN LISTS names)
   tier_matches(${name} quick is_quick)
   if(is_full AND NOT is_check)
     list(APPEND labels full)
-    foreach(part part0 part1 part2)
+    foreach(part part0 part1 part2 part3)
       tier_matches(${name} ${part} is_part)
       if(is_part)
         list(APPEND labels ${part})
