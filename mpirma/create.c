@@ -5,6 +5,7 @@
 // few context ids, except for its handle: a real window of the MPI (handle.c), so that conversion
 // to Fortran, names, attributes and error handlers stay MPI's.
 #include "create.h"
+#include "plan.h"
 #include "record.h"
 
 #include <stdio.h>
@@ -14,46 +15,6 @@
 #include "_cgo_export.h"
 
 enum { TEXT_BYTES = 200 }; // of what Go says of an error
-
-// What members tell each other.
-struct card {
-	uint64_t addr, size, block, word;
-	int64_t unit;
-	int32_t world, failed; // failed: an error class
-	int32_t arena;         // the memory is in the node's arena
-	int32_t lent;          // devices may access it, with the key
-	uint64_t key;
-};
-
-// Ranks of the job of the communicator's members. NULL: it has others, or there is no memory.
-static int *world_ranks(handle comm, handle *group, int *n, bool *no_memory)
-{
-	int *list = NULL;
-	handle everybody = 0;
-	if (real.Comm_group(comm, group))
-		return NULL;
-	if (!real.Group_size(*group, n) && !real.Comm_group(abi.comm_world, &everybody)) {
-		list = malloc((size_t)(2 * *n) * sizeof *list);
-		*no_memory = !list;
-	}
-	for (int i = 0; list && i < *n; i++) list[*n + i] = i;
-	bool ours = list && !real.Group_translate_ranks(*group, *n, list + *n, everybody, list);
-	for (int i = 0; ours && i < *n; i++) ours = list[i] != abi.undefined;
-	if (everybody)
-		real.Group_free(&everybody);
-	if (ours)
-		return list;
-	free(list);
-	real.Group_free(group);
-	return NULL;
-}
-
-static bool all_here(const int *world, int n)
-{
-	bool here = true;
-	for (int i = 0; i < n; i++) here = here && mpirmago_here(world[i]);
-	return here;
-}
 
 // The memory of other members is not accessed any more.
 static void forget(struct rma_win *w)
@@ -95,8 +56,7 @@ static void discard(struct rma_win *w)
 	free(w);
 }
 
-// A window without memory for its tables has no targets: it takes part in the exchange, so that all
-// members fail.
+// NULL: no memory.
 static struct rma_win *new_window(int n)
 {
 	struct rma_win *w = calloc(1, sizeof *w);
@@ -113,13 +73,12 @@ static struct rma_win *new_window(int n)
 	w->access = calloc(members, sizeof *w->access);
 	w->seen = calloc(members, sizeof *w->seen);
 	w->expected = calloc(members, sizeof *w->expected);
-	if (!w->lock || !w->posted || !w->flushed || !w->local || !w->swift || !w->access ||
-		!w->seen || !w->expected) {
-		free(w->target);
-		w->target = NULL;
-	}
 	pthread_mutex_init(&w->locking, NULL);
-	return w;
+	if (w->target && w->lock && w->posted && w->flushed && w->local && w->swift && w->access &&
+		w->seen && w->expected)
+		return w;
+	discard(w);
+	return NULL;
 }
 
 // Memory in the arena, for the block and for windows that bring their own.
@@ -127,10 +86,6 @@ static int allocate(struct rma_win *w, const struct making *m, int64_t bytes, ch
 {
 	uintptr_t block = 0;
 	size_t size = sizeof(struct win_block) + (size_t)w->n * sizeof(struct rma_pair);
-	if (!w->target) {
-		snprintf(text, TEXT_BYTES, "no memory for a window of %d members", w->n);
-		return GO_MEMORY;
-	}
 	int result = mpirmago_allocate((int64_t)size, 1, &block, text);
 	w->block = (struct win_block *)block;
 	if (result == GO_OK && job.words)
@@ -187,30 +142,27 @@ static void fill(struct rma_win *w, const struct making *m, const struct card *c
 		w->base = (void *)w->target[w->me].addr;
 }
 
-// Exchanges cards. Not RMA_OK: an error class, the same on all members.
-static int exchange(struct rma_win *w, const struct making *m, struct card mine, char *text)
+// Exchanges cards. Not RMA_OK: an error class, the same on all members. w: NULL if there was no
+// memory for it.
+static int exchange(const struct plan *p, const struct making *m, struct rma_win *w,
+	struct card mine)
 {
-	struct card *cards = calloc((size_t)w->n, sizeof *cards);
-	w->key_known = true;
-	if (!cards) {
-		snprintf(text, TEXT_BYTES, "no memory for what its %d members exchange", w->n);
-		return abi.err_no_mem;
-	}
-	int failed = real.Allgather(&mine, sizeof mine, abi.byte, cards, sizeof mine, abi.byte,
+	int failed = real.Allgather(&mine, sizeof mine, abi.byte, p->cards, sizeof mine, abi.byte,
 		m->comm);
-	for (int i = 0; !failed && i < w->n; i++) w->key_known = !(failed = cards[i].failed);
+	for (int i = 0; !failed && i < p->n; i++) failed = p->cards[i].failed;
+	if (w)
+		w->key_known = !failed;
 	if (!failed)
-		fill(w, m, cards);
-	free(cards);
+		fill(w, m, p->cards);
 	return failed;
 }
 
-static int share_sizes(struct rma_win *w, const struct making *m, int64_t *sizes)
+static int share_sizes(const struct plan *p, const struct making *m)
 {
 	if (m->flavor != FLAVOR_SHARED)
 		return RMA_OK;
-	return real.Allgather(&m->size, sizeof m->size, abi.byte, sizes, sizeof m->size, abi.byte,
-		m->comm);
+	return real.Allgather(&m->size, sizeof m->size, abi.byte, p->sizes, sizeof m->size,
+		abi.byte, m->comm);
 }
 
 // Makes the handle and enters it into the table of windows. Not RMA_OK: an error class.
@@ -236,40 +188,41 @@ static int error_class(int result)
 	return result == GO_OK ? RMA_OK : result == GO_MEMORY ? abi.err_no_mem : abi.err_other;
 }
 
-// Makes this member's part, then exchanges it: whether it could be made, too, so that all fail or
-// none. world is of all members.
-static int build(struct rma_win *w, const struct making *m, const int *world, char *text)
+// Makes this member's part. Not RMA_OK: an error class.
+static int make_part(const struct plan *p, const struct making *m, struct rma_win *w, char *text)
 {
-	int64_t *sizes = calloc((size_t)w->n, sizeof *sizes);
-	if (!sizes) {
-		snprintf(text, TEXT_BYTES, "no memory for the sizes of its %d members", w->n);
-		return abi.err_no_mem;
-	}
-	int failed = real.Comm_rank(m->comm, &w->me);
-	if (failed || (failed = share_sizes(w, m, sizes))) {
-		free(sizes);
-		return failed;
-	}
 	w->base = m->base;
 	w->size = m->size;
 	w->unit = (int)m->unit;
 	w->flavor = m->flavor;
-	failed = error_class(allocate(w, m, own_bytes(m, w, sizes), text));
-	free(sizes);
-	failed = failed ? failed : make_handle(w, m, text);
-	uint64_t addr = m->flavor == FLAVOR_CREATE ? (uintptr_t)m->base : w->memory;
-	return exchange(w, m,
-		(struct card){.addr = addr,
+	int failed = error_class(allocate(w, m, own_bytes(m, w, p->sizes), text));
+	return failed ? failed : make_handle(w, m, text);
+}
+
+// Makes this member's part, then exchanges it: whether it could be made, too, so that all fail or
+// none. w: NULL if there was no memory for it.
+static int build(const struct plan *p, const struct making *m, struct rma_win *w, char *text)
+{
+	int me, failed = real.Comm_rank(m->comm, &me);
+	if (failed || (failed = share_sizes(p, m)))
+		return failed;
+	if (!w) {
+		snprintf(text, TEXT_BYTES, "no memory for a window of %d members", p->n);
+		return exchange(p, m, w, (struct card){.failed = abi.err_no_mem});
+	}
+	w->me = me;
+	failed = make_part(p, m, w, text);
+	return exchange(p, m, w,
+		(struct card){.addr = m->flavor == FLAVOR_CREATE ? (uintptr_t)m->base : w->memory,
 			.size = m->flavor == FLAVOR_DYNAMIC ? UINT64_MAX : (uint64_t)m->size,
 			.block = (uintptr_t)w->block,
 			.word = w->block ? w->block->lock.word : 0,
 			.unit = m->unit,
-			.world = world[w->me],
+			.world = p->world[me],
 			.arena = !w->exposed_memory,
 			.lent = w->lent,
 			.key = w->key,
-			.failed = failed},
-		text);
+			.failed = failed});
 }
 
 // Undoes what build has made.
@@ -285,26 +238,18 @@ static void unmake(struct rma_win *w)
 int rma_create(const struct making *m, void *win, void *base)
 {
 	char text[TEXT_BYTES] = "another member could not make its part of the window";
-	handle group = 0;
-	bool no_memory = false;
-	int n, *world = job.running ? world_ranks(m->comm, &group, &n, &no_memory) : NULL;
-	if (no_memory)
-		return rma_comm_error(m->comm, m->function, abi.err_no_mem,
-			"no memory for the list of its members");
-	if (!world || (m->flavor == FLAVOR_SHARED && !all_here(world, n))) {
-		if (world)
-			real.Group_free(&group);
-		free(world);
+	struct plan p;
+	if (!job.running || !plan_open(&p, m->comm, m->flavor == FLAVOR_SHARED)) {
 		rma_passed_through(m->comm);
 		return RMA_PASS;
 	}
-	struct rma_win *w = new_window(n);
+	struct rma_win *w = p.reserved ? NULL : new_window(p.n);
+	int failed = build(&p, m, w, text);
 	if (w)
-		w->group = group;
+		w->group = p.group;
 	else
-		snprintf(text, TEXT_BYTES, "no memory for a window");
-	int failed = w ? build(w, m, world, text) : abi.err_no_mem;
-	free(world);
+		real.Group_free(&p.group);
+	plan_close(&p);
 	if (failed) {
 		if (w)
 			unmake(w);

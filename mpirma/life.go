@@ -3,9 +3,9 @@
 // The Runtime of this process: started after MPI_Init, finalised before MPI_Finalize.
 package main
 
-// #include "window.h"
+// #include "plan.h"
 // void life_open(int me, int fast, int vm);
-// void life_words(int words, int ranks, struct traffic *traffic);
+// void life_words(int words, int ranks, struct traffic *traffic, void *reserve);
 // void record_operations(bool on);
 // bool record_beside(void);
 import "C"
@@ -54,17 +54,20 @@ func mpirmago_start() C.int {
 	return 0
 }
 
-// openWords tells C whether a device writes events, and gives it the counters of stores for the
-// fast path.
+// openWords tells C whether a device writes events, and gives it memory that it uses until the
+// library ends: the counters of stores for the fast path, and what it needs to make a window
+// without memory.
 func openWords(rt *core.Runtime, fast bool) {
+	lib.shared.Unpin()
 	var traffic *C.struct_traffic
 	if fast {
 		t := rt.Traffic()
-		lib.shared.Unpin()
-		lib.shared.Pin(&t[0]) // C uses it until the library ends
+		lib.shared.Pin(&t[0])
 		traffic = (*C.struct_traffic)(unsafe.Pointer(&t[0]))
 	}
-	C.life_words(flag(rt.EventWords()), C.int(rt.N), traffic)
+	reserve := make([]uint64, C.plan_bytes(C.int(rt.N))/8)
+	lib.shared.Pin(&reserve[0])
+	C.life_words(flag(rt.EventWords()), C.int(rt.N), traffic, unsafe.Pointer(&reserve[0]))
 }
 
 // C and Go have the same layout.

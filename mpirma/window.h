@@ -23,6 +23,7 @@ struct rma_job {
 	// of Go (core.Traffic), by rank, and one more for all; NULL unless `fast`
 	struct traffic *traffic;
 	int ranks;               // of the job
+	void *reserve;           // of Go, for plan_bytes(ranks) bytes (plan.h)
 	struct k_stripes stripes;
 	uintptr_t arena;      // where the node's arena was; 0 while the library runs
 	uint64_t arena_bytes;
