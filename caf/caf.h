@@ -199,6 +199,7 @@ void caf_error(int code, int *stat, char *errmsg, size_t length, const char *for
 void caf_report(int code, int *stat, char *errmsg, size_t length, const char *what);
 bool caf_is_address(const void *p);    /* whether p can be one: of ERRMSG=, see error.c */
 char *caf_sync_message(char *errmsg); /* address of the ERRMSG= of a SYNC statement */
+void caf_warn(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void caf_fatal(const char *format, ...) __attribute__((format(printf, 1, 2), noreturn));
 static inline void caf_success(int *stat)
 {
@@ -250,8 +251,9 @@ struct caf_token *caf_live_token(void *token);
 void *caf_heap_alloc(size_t bytes);
 void caf_heap_free(void *p);
 
-/* Locks of a token: `count` on each image of the team. Collective over the team's members. False:
- * no memory. */
+/* Locks of a token: `count` on each image of the team. The image alone prepares; creating them is
+ * collective over the team's members. False: no memory. */
+bool caf_locks_prepare(struct caf_token *t);
 bool caf_locks_create(struct caf_token *t, size_t count);
 void caf_locks_destroy(struct caf_token *t);
 /* The image ends, as all images see by their `ended` and its state, CAF_STOPPED_IMAGE or

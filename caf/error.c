@@ -62,6 +62,14 @@ void caf_error(int code, int *stat, char *errmsg, size_t length, const char *for
 	caf_abort(1);
 }
 
+void caf_warn(const char *format, ...)
+{
+	va_list args;
+	va_start(args, format);
+	print(format, args);
+	va_end(args);
+}
+
 void caf_fatal(const char *format, ...)
 {
 	va_list args;

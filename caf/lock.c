@@ -25,20 +25,23 @@ static struct held {
 } *held;
 static size_t n_held, room;
 
+bool caf_locks_prepare(struct caf_token *t)
+{
+	t->locks = calloc(1, sizeof *t->locks);
+	return t->locks != NULL;
+}
+
 bool caf_locks_create(struct caf_token *t, size_t count)
 {
 	const struct caf_members *m = caf_members(t->team);
 	ARMCI_Group group = m->group;
 	bool first = m->rank[0] == caf.me;
-	struct caf_locks *l = calloc(1, sizeof *l);
-	if (!l || count > INT_MAX) {
-		free(l);
+	struct caf_locks *l = t->locks;
+	if (count > INT_MAX)
 		return false;
-	}
 	l->members = m->n;
 	l->mutexes = ARMCIX_Create_mutexes_hdl(t->kind == CAF_CRITICAL && !first ? 0 : (int)count,
 		&group);
-	t->locks = l;
 	return l->mutexes != NULL;
 }
 

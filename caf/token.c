@@ -50,6 +50,7 @@ static void drop_token(struct caf_token *t)
 			t->next->link = t->link;
 	}
 	free(t->at);
+	free(t->locks);
 	pthread_mutex_lock(&lock);
 	*t = (struct caf_token){.next = spare};
 	spare = t;
@@ -78,14 +79,21 @@ static bool is_lock(int kind)
 	return kind == CAF_LOCK_STATIC || kind == CAF_LOCK_ALLOC || kind == CAF_CRITICAL;
 }
 
-/* Collective memory of the team's images, with addresses by rank. False: no memory. */
-static bool allocate(struct caf_token *t, size_t bytes)
+/* More than any image has. One without memory for its own tables asks for it, so that the allocation
+ * fails on all. */
+static const armci_size_t too_much = (armci_size_t)1 << 60;
+
+/* Collective memory of the team's images, with addresses by rank. False on all: no memory. t: null
+ * if this image has none for a token. */
+static bool allocate(struct caf_token *t, const struct caf_members *m, size_t bytes)
 {
-	const struct caf_members *m = caf_members(t->team);
-	void **at = calloc((size_t)m->n, sizeof *at);
-	t->at = calloc((size_t)caf.n, sizeof *t->at);
+	void *none, **at = t ? calloc((size_t)m->n, sizeof *at) : NULL;
+	bool ready = at && (t->at = calloc((size_t)caf.n, sizeof *t->at)) &&
+		(!is_lock(t->kind) || caf_locks_prepare(t));
 	ARMCI_Group group = m->group;
-	if (!at || !t->at || ARMCI_Malloc_group(at, (armci_size_t)bytes, &group) != 0) {
+	if (!ready)
+		caf_warn("no memory for a coarray's tables: ALLOCATE fails on all images");
+	if (ARMCI_Malloc_group(at ? at : &none, ready ? (armci_size_t)bytes : too_much, &group)) {
 		free(at);
 		return false;
 	}
@@ -127,19 +135,22 @@ static int register_coarray(size_t size, enum caf_register kind, struct caf_toke
 	if (ended == CAF_STOPPED_IMAGE)
 		return ended;
 	struct caf_token *t = new_token();
-	if (!t)
-		caf_fatal("no memory for a coarray's token");
-	t->kind = kind;
-	t->team = caf.current;
-	t->elem = d ? d->dtype.elem_len : size;
-	t->type = d ? d->dtype.type : CAF_VOID;
-	t->desc = d && d->dtype.rank > 0 ? d : NULL;
+	if (t) {
+		t->kind = kind;
+		t->team = caf.current;
+		t->elem = d ? d->dtype.elem_len : size;
+		t->type = d ? d->dtype.type : CAF_VOID;
+		t->desc = d && d->dtype.rank > 0 ? d : NULL;
+	}
 	size_t bytes = is_event(kind) ? size * sizeof(armcix_event_t) :
 		is_lock(kind)         ? size * sizeof(void *) :
 					size;
-	if (!allocate(t, bytes ? bytes : 1) || (is_lock(kind) && !caf_locks_create(t, size))) {
-		give_back(t);
-		drop_token(t);
+	if (!allocate(t, caf_members(caf.current), bytes ? bytes : 1) ||
+		(is_lock(kind) && !caf_locks_create(t, size))) {
+		if (t) {
+			give_back(t);
+			drop_token(t);
+		}
 		return CAF_ALLOCATION;
 	}
 	/* Components that the compiler has not registered must not look like tokens; events and
