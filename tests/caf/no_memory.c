@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /*
  * no_memory.c - ALLOCATE (a(n)[*], STAT=s) where an image has no memory: the first, second, third
- * ... call of malloc that the library of coarrays makes there fails, until the coarray can be
+ * ... call of calloc that the library of coarrays makes there fails, until the coarray can be
  * allocated. All images get the same stat, no image waits for others, and coarrays that are
  * allocated afterwards work. The program is written as gfortran compiles it.
  */
+#define NOMEMORY_CALLOC
 #include "../fault/nomemory.c"
 
 #include <abi.h>
@@ -76,8 +77,8 @@ int main(int argc, char **argv)
 		for (int image = 1; image <= images; image += images > 1 ? images - 1 : 1) {
 			long nth = 1;
 			while (allocated_without(kinds[k], image, nth))
-				check(++nth < MOST, "the library calls malloc for ever");
-			check(nth > 2, "the library calls no malloc");
+				check(++nth < MOST, "the library calls calloc for ever");
+			check(nth > 2, "the library calls no calloc");
 		}
 	_gfortran_caf_sync_all(NULL, NULL, 0);
 	if (me == 1)

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // nomemory.c - preloaded: the Nth malloc, calloc or realloc that a library of this project calls in
 // the process is refused, and said so (NOMEMORY_AT=N; unset: none). Other callers get theirs.
+//
+// A program may include this file, and set `calls` and `at` itself. With NOMEMORY_CALLOC only calls
+// of calloc count: Go's runtime, which ends the process, and messages that other ranks send make
+// none.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -45,17 +49,19 @@ static bool is_refused(const void *caller)
 	return true;
 }
 
+#ifndef NOMEMORY_CALLOC
 void *malloc(size_t bytes)
 {
 	return is_refused(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes);
 }
 
-void *calloc(size_t n, size_t bytes)
-{
-	return is_refused(__builtin_return_address(0)) ? NULL : __libc_calloc(n, bytes);
-}
-
 void *realloc(void *p, size_t bytes)
 {
 	return is_refused(__builtin_return_address(0)) ? NULL : __libc_realloc(p, bytes);
+}
+#endif
+
+void *calloc(size_t n, size_t bytes)
+{
+	return is_refused(__builtin_return_address(0)) ? NULL : __libc_calloc(n, bytes);
 }
