@@ -79,8 +79,8 @@ static bool is_lock(int kind)
 	return kind == CAF_LOCK_STATIC || kind == CAF_LOCK_ALLOC || kind == CAF_CRITICAL;
 }
 
-/* More than any image has. One without memory for its own tables asks for it, so that the allocation
- * fails on all. */
+/* More than any image has. One without memory for its own tables asks for it, so that the
+ * allocation fails on all. */
 static const armci_size_t too_much = (armci_size_t)1 << 60;
 
 /* Collective memory of the team's images, with addresses by rank. False on all: no memory. t: null

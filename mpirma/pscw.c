@@ -19,7 +19,7 @@ static int *members(struct rma_win *w, const char *function, handle group, int *
 	*failed = real.Group_size(group, n);
 	if (*failed)
 		return NULL;
-	int *list = malloc((size_t)(2 * *n + 1) * sizeof *list);
+	int *list = calloc((size_t)(2 * *n + 1), sizeof *list);
 	for (int i = 0; list && i < *n; i++) list[*n + i] = i;
 	*failed = list ? real.Group_translate_ranks(group, *n, list + *n, w->group, list) :
 			 rma_error(w, function, abi.err_no_mem,

@@ -57,7 +57,7 @@ func (c *simConn) isDone() bool {
 	if c.posts.left > 0 || at[1].received[simRequest] < c.toRequest ||
 		at[0].received[simReply] < c.sent[simReply] ||
 		at[0].received[simPost] < c.sent[simPost] ||
-		o.dialing || o.parked || o.helloCame || o.next != nil {
+		o.dialing || o.parked || o.awaited != nil || o.queued != nil {
 		return false
 	}
 	for _, d := range c.descriptors {

@@ -161,11 +161,10 @@ type simDescriptor struct {
 	everLost bool // an earlier socket has acknowledged bytes which never arrived
 }
 
-// replaceSocket is dup3.
+// replaceSocket is dup3, which closes the old socket: the other end may still use it.
 func (d *simDescriptor) replaceSocket(next *simSocket) {
-	if d.simSocket != nil {
-		d.everLost = d.everLost || d.lostAcked()
-	}
+	d.everLost = d.everLost || d.lostAcked()
+	d.link.isCut = true
 	d.simSocket = next
 }
 

@@ -82,7 +82,7 @@ func newSimConn(w *simWorld, number int) *simConn {
 		toRequest: uint32(simulate.IntN(16)),
 		posts:     simPosts{left: uint32(simulate.IntN(8))}}
 	c.outage = simOutage{cutsLeft: simulate.IntN(8), acksEarly: simulate.Chance(20),
-		frequency: pick(20, 200, 1000), inSendAgain: pick(3, 30)}
+		frequency: pick(20, 200, 1000), inSendAgain: pick(3, 30), giveUp: pick(4, 100)}
 	c.outage.settings = [2]int{pick(1<<10, 8<<10, 64<<10, 300<<10),
 		pick(1<<10, 16<<10, 256<<10)}
 	first := c.newLink()

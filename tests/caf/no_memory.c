@@ -8,29 +8,11 @@
 #define NOMEMORY_CALLOC
 #include "../fault/nomemory.c"
 
-#include <abi.h>
+#include "abi_calls.h"
 
-void _gfortran_caf_init(int *argc, char ***argv);
-void _gfortran_caf_finalize(void);
-int _gfortran_caf_this_image(uintptr_t team);
-int _gfortran_caf_num_images(uintptr_t team, uintptr_t number);
-void _gfortran_caf_sync_all(int *stat, char *errmsg, size_t length);
-void _gfortran_caf_register(size_t size, int kind, void **token, struct caf_desc *d, int *stat,
-	char *errmsg, size_t length);
-void _gfortran_caf_deregister(void **token, int kind, int *stat, char *errmsg, size_t length);
 void _gfortran_caf_co_sum(struct caf_desc *d, int result, int *stat, char *errmsg, size_t length);
 
 enum { MOST = 40, COUNT = 100 };
-
-static int me, images;
-
-static void check(bool right, const char *what)
-{
-	if (right)
-		return;
-	fprintf(stderr, "image %d: wrong: %s\n", me, what);
-	abort();
-}
 
 /* The sum of the images' values. */
 static int sum(int value)
@@ -49,11 +31,10 @@ static bool allocated_without(int kind, int image, long nth)
 		.span = sizeof(int), .dim = {{1, 1, COUNT}}};
 	size_t size = kind == CAF_COARRAY_ALLOC ? COUNT * sizeof(int) : COUNT;
 	int stat = 0;
-	atomic_store(&calls, 0);
-	atomic_store(&at, me == image ? nth : 0);
+	refuse(me == image ? nth : 0);
 	_gfortran_caf_register(size, kind, &token, &d, &stat, NULL, 0);
-	bool refused = atomic_load(&at) > 0 && atomic_load(&calls) >= nth;
-	atomic_store(&at, 0);
+	bool refused = me == image && atomic_load(&calls) >= nth;
+	refuse(0);
 	int failed = sum(stat != 0);
 	check(failed == 0 || failed == images, "all images get a stat, or none");
 	check(sum(stat) == images * stat, "it is the same");

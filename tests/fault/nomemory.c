@@ -2,9 +2,8 @@
 // nomemory.c - preloaded: the Nth malloc, calloc or realloc that a library of this project calls in
 // the process is refused, and said so (NOMEMORY_AT=N; unset: none). Other callers get theirs.
 //
-// A program may include this file, and set `calls` and `at` itself. With NOMEMORY_CALLOC only calls
-// of calloc count: Go's runtime, which ends the process, and messages that other ranks send make
-// none.
+// A program may include this file and call refuse(). With NOMEMORY_CALLOC only calls of calloc
+// count: Go's runtime, which ends the process, and messages that other ranks send make none.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -20,6 +19,13 @@ void *__libc_calloc(size_t n, size_t bytes);
 void *__libc_realloc(void *p, size_t bytes);
 
 static atomic_long calls, at = -1;
+
+// refuse has the nth call from now on fail; 0: none.
+__attribute__((unused)) static void refuse(long nth)
+{
+	atomic_store(&calls, 0);
+	atomic_store(&at, nth);
+}
 
 // is_ours reports whether code is in a library of this project.
 static bool is_ours(const void *code)
