@@ -79,21 +79,18 @@ static bool is_lock(int kind)
 	return kind == CAF_LOCK_STATIC || kind == CAF_LOCK_ALLOC || kind == CAF_CRITICAL;
 }
 
-/* More than any image has. One without memory for its own tables asks for it, so that the
- * allocation fails on all. */
-static const armci_size_t too_much = (armci_size_t)1 << 60;
-
 /* Collective memory of the team's images, with addresses by rank. False on all: no memory. t: null
- * if this image has none for a token. */
+ * if this image has none for a token. An image without memory for its own tables asks for less than
+ * nothing, so that the allocation fails on all. */
 static bool allocate(struct caf_token *t, const struct caf_members *m, size_t bytes)
 {
-	void *none, **at = t ? calloc((size_t)m->n, sizeof *at) : NULL;
+	void *nowhere, **at = t ? calloc((size_t)m->n, sizeof *at) : NULL;
 	bool ready = at && (t->at = calloc((size_t)caf.n, sizeof *t->at)) &&
 		(!is_lock(t->kind) || caf_locks_prepare(t));
 	ARMCI_Group group = m->group;
 	if (!ready)
-		caf_warn("no memory for a coarray's tables: ALLOCATE fails on all images");
-	if (ARMCI_Malloc_group(at ? at : &none, ready ? (armci_size_t)bytes : too_much, &group)) {
+		caf_warn("no memory for a coarray's tables: no image gets the coarray");
+	if (ARMCI_Malloc_group(at ? at : &nowhere, ready ? (armci_size_t)bytes : -1, &group)) {
 		free(at);
 		return false;
 	}

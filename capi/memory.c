@@ -4,16 +4,19 @@
 
 #include "_cgo_export.h"
 
+// As they are counted; a negative number is an error.
+static uint64_t counted(armci_size_t bytes) { return bytes > 0 ? (uint64_t)bytes : 0; }
+
 int PARMCI_Malloc(void *ptrs[], armci_size_t bytes)
 {
-	RECORDED(PROFILE_ALLOCATE, "ARMCI_Malloc", -1, bytes, int,
+	RECORDED(PROFILE_ALLOCATE, "ARMCI_Malloc", -1, counted(bytes), int,
 		armcigo_malloc((char *)"ARMCI_Malloc", ptrs, bytes, FRONT_WORLD, NULL));
 }
 WEAK(ARMCI_Malloc);
 
 int PARMCI_Malloc_memdev(void *ptrs[], armci_size_t bytes, const char *device)
 {
-	RECORDED(PROFILE_ALLOCATE, "ARMCI_Malloc_memdev", -1, bytes, int,
+	RECORDED(PROFILE_ALLOCATE, "ARMCI_Malloc_memdev", -1, counted(bytes), int,
 		armcigo_malloc((char *)"ARMCI_Malloc_memdev", ptrs, bytes, FRONT_WORLD,
 			(char *)device));
 }
@@ -21,7 +24,7 @@ WEAK(ARMCI_Malloc_memdev);
 
 PUBLIC int ARMCI_Malloc_group(void *ptrs[], armci_size_t bytes, ARMCI_Group *group)
 {
-	RECORDED(PROFILE_ALLOCATE, "ARMCI_Malloc_group", -1, bytes, int,
+	RECORDED(PROFILE_ALLOCATE, "ARMCI_Malloc_group", -1, counted(bytes), int,
 		armcigo_malloc((char *)"ARMCI_Malloc_group", ptrs, bytes, front_group(group),
 			NULL));
 }
@@ -29,7 +32,7 @@ PUBLIC int ARMCI_Malloc_group(void *ptrs[], armci_size_t bytes, ARMCI_Group *gro
 int PARMCI_Malloc_group_memdev(void *ptrs[], armci_size_t bytes, ARMCI_Group *group,
 	const char *device)
 {
-	RECORDED(PROFILE_ALLOCATE, "ARMCI_Malloc_group_memdev", -1, bytes, int,
+	RECORDED(PROFILE_ALLOCATE, "ARMCI_Malloc_group_memdev", -1, counted(bytes), int,
 		armcigo_malloc((char *)"ARMCI_Malloc_group_memdev", ptrs, bytes, front_group(group),
 			(char *)device));
 }
@@ -57,7 +60,7 @@ PUBLIC int ARMCI_Free_group(void *ptr, ARMCI_Group *group)
 
 void *PARMCI_Malloc_local(armci_size_t bytes)
 {
-	RECORDED(PROFILE_ALLOCATE, "ARMCI_Malloc_local", -1, bytes, void *,
+	RECORDED(PROFILE_ALLOCATE, "ARMCI_Malloc_local", -1, counted(bytes), void *,
 		armcigo_malloc_local((char *)"ARMCI_Malloc_local", bytes));
 }
 WEAK(ARMCI_Malloc_local);

@@ -149,9 +149,10 @@ static int exchange(const struct plan *p, const struct making *m, struct rma_win
 {
 	int failed = real.Allgather(&mine, sizeof mine, abi.byte, p->cards, sizeof mine, abi.byte,
 		m->comm);
+	bool ended = !failed; // else other members may have got the cards
 	for (int i = 0; !failed && i < p->n; i++) failed = p->cards[i].failed;
 	if (w)
-		w->key_known = !failed;
+		w->key_known = !failed || !ended;
 	if (!failed)
 		fill(w, m, p->cards);
 	return failed;
@@ -239,12 +240,13 @@ int rma_create(const struct making *m, void *win, void *base)
 {
 	char text[TEXT_BYTES] = "another member could not make its part of the window";
 	struct plan p;
-	if (!job.running || !plan_open(&p, m->comm, m->flavor == FLAVOR_SHARED)) {
+	int failed = job.running ? plan_open(&p, m->comm, m->flavor == FLAVOR_SHARED) : RMA_PASS;
+	if (failed == RMA_PASS)
 		rma_passed_through(m->comm);
-		return RMA_PASS;
-	}
+	if (failed)
+		return failed;
 	struct rma_win *w = p.reserved ? NULL : new_window(p.n);
-	int failed = build(&p, m, w, text);
+	failed = build(&p, m, w, text);
 	if (w)
 		w->group = p.group;
 	else

@@ -32,7 +32,7 @@ void life_open(int me, int fast, int vm)
 }
 
 // Called by Go before life_open.
-void life_words(int words, int ranks, struct traffic *traffic, void *reserve)
+void life_share(int words, int ranks, struct traffic *traffic, void *reserve)
 {
 	job.words = words;
 	job.ranks = ranks;

@@ -5,7 +5,7 @@ package main
 
 // #include "plan.h"
 // void life_open(int me, int fast, int vm);
-// void life_words(int words, int ranks, struct traffic *traffic, void *reserve);
+// void life_share(int words, int ranks, struct traffic *traffic, void *reserve);
 // void record_operations(bool on);
 // bool record_beside(void);
 import "C"
@@ -48,17 +48,16 @@ func mpirmago_start() C.int {
 	lib.rt.Store(rt)
 	s.Announce(rt, s.Cfg.Bool("ARMCI_FASTPATH"))
 	record(library.Name, rt)
-	openWords(rt, s.Cfg.Bool("ARMCI_FASTPATH"))
+	shareMemory(rt, s.Cfg.Bool("ARMCI_FASTPATH"))
 	C.life_open(C.int(rt.Me), flag(s.Cfg.Bool("ARMCI_FASTPATH")),
 		flag(s.Cfg.Bool("ARMCI_SHM_VM")))
 	return 0
 }
 
-// openWords tells C whether a device writes events, and gives it memory that it uses until the
-// library ends: the counters of stores for the fast path, and what it needs to make a window
-// without memory.
-func openWords(rt *core.Runtime, fast bool) {
-	lib.shared.Unpin()
+// shareMemory gives C memory that it uses until the library ends: the counters of stores for the
+// fast path, and what it needs to make a window without memory. It also tells C how many ranks
+// there are, and whether a device writes events.
+func shareMemory(rt *core.Runtime, fast bool) {
 	var traffic *C.struct_traffic
 	if fast {
 		t := rt.Traffic()
@@ -67,7 +66,7 @@ func openWords(rt *core.Runtime, fast bool) {
 	}
 	reserve := make([]uint64, C.plan_bytes(C.int(rt.N))/8)
 	lib.shared.Pin(&reserve[0])
-	C.life_words(flag(rt.EventWords()), C.int(rt.N), traffic, unsafe.Pointer(&reserve[0]))
+	C.life_share(flag(rt.EventWords()), C.int(rt.N), traffic, unsafe.Pointer(&reserve[0]))
 }
 
 // C and Go have the same layout.

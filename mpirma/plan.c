@@ -6,8 +6,7 @@
 
 #include "_cgo_export.h"
 
-// Of job.reserve. A thread that finds it in use waits until the other's window is made.
-static pthread_mutex_t reserve = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic bool reserve_used; // by a thread that makes a window
 
 size_t plan_bytes(int n)
 {
@@ -16,13 +15,15 @@ size_t plan_bytes(int n)
 	return (size_t)n * (sizeof *p->cards + sizeof *p->sizes + 2 * sizeof *p->world);
 }
 
-// Takes memory for n members.
+// Takes memory for n members. Two windows that are made at a time without memory end the job: to
+// wait for each other the threads of two processes may have to do so in different orders.
 static void acquire(struct plan *p)
 {
 	p->cards = calloc(1, plan_bytes(p->n));
 	p->reserved = !p->cards;
 	if (p->reserved) {
-		pthread_mutex_lock(&reserve);
+		if (atomic_exchange(&reserve_used, true))
+			shm.no_memory("two windows that are made at a time");
 		p->cards = job.reserve;
 	}
 	p->sizes = (int64_t *)(p->cards + p->n);
@@ -32,43 +33,42 @@ static void acquire(struct plan *p)
 void plan_close(struct plan *p)
 {
 	if (p->reserved)
-		pthread_mutex_unlock(&reserve);
+		atomic_store(&reserve_used, false);
 	else
 		free(p->cards);
 }
 
-// Fills in p->world. False: a member is not of the job.
-static bool find_members(struct plan *p, handle everybody)
-{
-	int *ranks = p->world + p->n;
-	for (int i = 0; i < p->n; i++) ranks[i] = i;
-	bool ours = !real.Group_translate_ranks(p->group, p->n, ranks, everybody, p->world);
-	for (int i = 0; ours && i < p->n; i++) ours = p->world[i] != abi.undefined;
-	return ours;
-}
-
-static bool all_here(const struct plan *p)
-{
-	bool here = true;
-	for (int i = 0; i < p->n; i++) here = here && mpirmago_here(p->world[i]);
-	return here;
-}
-
-bool plan_open(struct plan *p, handle comm, bool on_node)
+// Fills in p->world. RMA_PASS: a member is not of the job, or not of this node, where it must be.
+static int find_members(struct plan *p, bool on_node)
 {
 	handle everybody = 0;
-	if (real.Comm_group(comm, &p->group))
-		return false;
-	bool ours = !real.Group_size(p->group, &p->n) && p->n <= job.ranks &&
-		    !real.Comm_group(abi.comm_world, &everybody);
-	if (ours) {
+	int *ranks = p->world + p->n, failed = real.Comm_group(abi.comm_world, &everybody);
+	if (failed)
+		return failed;
+	for (int i = 0; i < p->n; i++) ranks[i] = i;
+	failed = real.Group_translate_ranks(p->group, p->n, ranks, everybody, p->world);
+	real.Group_free(&everybody);
+	for (int i = 0; !failed && i < p->n; i++)
+		if (p->world[i] == abi.undefined || (on_node && !mpirmago_here(p->world[i])))
+			failed = RMA_PASS;
+	return failed;
+}
+
+int plan_open(struct plan *p, handle comm, bool on_node)
+{
+	int failed = real.Comm_group(comm, &p->group);
+	if (failed)
+		return failed;
+	failed = real.Group_size(p->group, &p->n);
+	if (!failed && p->n > job.ranks)
+		failed = RMA_PASS;
+	if (!failed) {
 		acquire(p);
-		ours = find_members(p, everybody) && (!on_node || all_here(p));
-		real.Group_free(&everybody);
-		if (!ours)
+		failed = find_members(p, on_node);
+		if (failed)
 			plan_close(p);
 	}
-	if (!ours)
+	if (failed)
 		real.Group_free(&p->group);
-	return ours;
+	return failed;
 }

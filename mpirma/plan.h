@@ -30,9 +30,10 @@ struct plan {
 // Bytes of a plan for so many members.
 size_t plan_bytes(int n);
 
-// Finds the members. False: the MPI shall serve the communicator, since a member is not of the job,
-// or not of this node, where it must be. The caller frees the group.
-bool plan_open(struct plan *p, handle comm, bool on_node);
+// Finds the members. RMA_PASS: the MPI shall serve the communicator, since a member is not of the
+// job, or not of this node, where it must be. Any other value but RMA_OK is an error of the MPI.
+// The caller frees the group.
+int plan_open(struct plan *p, handle comm, bool on_node);
 void plan_close(struct plan *p);
 
 #endif
