@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which code is at an address: this library's C, its Go, the C library's, or other. The ranges are
-// determined once, at initialisation, so that a signal handler may look them up; only the search
-// for other objects may not run in a handler.
+// Which code is at an address: this library's C, its Go, the C library's, a network's, or other.
+// The ranges are determined once, at initialisation, so that a signal handler may look them up; only
+// the search for other objects may not run in a handler.
 #define _GNU_SOURCE
 #include "crash.h"
 
@@ -14,6 +14,9 @@ struct range {
 	uintptr_t from, to;
 };
 static struct range library, go_code, libc;
+
+// Of a C library since 2.35: the object at an address, safe in a signal handler; else NULL.
+static int (*object_at)(void *address, struct dl_find_object *result);
 
 static int inside(uintptr_t pc, struct range r) { return pc >= r.from && pc < r.to; }
 
@@ -50,6 +53,26 @@ void crash_find_code(uintptr_t go_from, uintptr_t go_to)
 	library = segment_of((uintptr_t)crash_find_code);
 	libc = segment_of((uintptr_t)dlsym(RTLD_NEXT, "gnu_get_libc_version"));
 	go_code = (struct range){go_from, go_to};
+	void *f = dlsym(RTLD_DEFAULT, "_dl_find_object");
+	memcpy(&object_at, &f, sizeof f);
+}
+
+// Tells whether an object is of a network: a library that this one calls, or a part that such a
+// library has loaded (a verbs driver, a provider).
+static int is_network(const char *path)
+{
+	static const char *const names[] = {"libibverbs.so", "libfabric.so", "libpmi"};
+	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+		if (strncmp(name, names[i], strlen(names[i])) == 0)
+			return 1;
+	return strstr(name, "-rdmav") || strstr(path, "/libfabric/");
+}
+
+static int in_network(uintptr_t pc)
+{
+	struct dl_find_object o;
+	return object_at && object_at((void *)pc, &o) == 0 && is_network(o.dlfo_link_map->l_name);
 }
 
 // Safe in a signal handler. Any other address is CRASH_OTHER.
@@ -61,7 +84,7 @@ int crash_owner(uintptr_t pc)
 		return CRASH_C;
 	if (inside(pc, libc))
 		return CRASH_LIBC;
-	return pc < 4096 ? CRASH_NOWHERE : CRASH_OTHER;
+	return pc < 4096 ? CRASH_NOWHERE : in_network(pc) ? CRASH_NETWORK : CRASH_OTHER;
 }
 
 // Calls are 5 bytes (e8) or 2 to 8 (ff with the register field 2). Not for signal handlers.

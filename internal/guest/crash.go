@@ -3,7 +3,8 @@
 // Reports of crashes inside the library: one message with rank and host, and C and Go frames in one
 // list, innermost first. A fault in C reaches reportFault through the signal handler of crash.c; a
 // panic in Go reaches Guard, which every exported function defers, or log.Guard, which goroutines
-// defer. Crashes in other code of the process are not reported.
+// defer. A crash in a network's library that this one has called is one of this library. Crashes in
+// other code of the process are not reported.
 package guest
 
 // #include <stdlib.h>

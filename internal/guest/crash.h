@@ -20,7 +20,7 @@ struct crash_record {
 extern struct crash_record crash;
 
 // Which code an address belongs to.
-enum { CRASH_NOWHERE, CRASH_C, CRASH_GO, CRASH_LIBC, CRASH_OTHER };
+enum { CRASH_NOWHERE, CRASH_C, CRASH_GO, CRASH_LIBC, CRASH_NETWORK, CRASH_OTHER };
 int crash_owner(uintptr_t pc);
 
 void crash_begin(void); // when Go has installed its handlers, and before it runs

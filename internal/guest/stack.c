@@ -67,7 +67,7 @@ bool crash_inside(const uintptr_t *pc, int n)
 {
 	int i = 0;
 	while (i < n &&
-		(crash_owner(pc[i]) == CRASH_LIBC ||
+		(crash_owner(pc[i]) == CRASH_LIBC || crash_owner(pc[i]) == CRASH_NETWORK ||
 			(i == 0 && crash_owner(pc[i]) == CRASH_NOWHERE)))
 		i++;
 	return i < n && (crash_owner(pc[i]) == CRASH_C || crash_owner(pc[i]) == CRASH_GO);

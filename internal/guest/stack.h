@@ -14,7 +14,8 @@ uintptr_t crash_sp(const ucontext_t *u); // stack pointer
 size_t crash_stack(uintptr_t sp, uintptr_t *words, size_t most);
 // The frames from the crash outwards, without those of the handler that calls it.
 int crash_unwind(uintptr_t *pc, int most, const ucontext_t *u);
-// From the crash outwards, is the first frame outside the C library in this library?
+// From the crash outwards, is the first frame outside the C library, and outside a network's
+// library, in this library?
 bool crash_inside(const uintptr_t *pc, int n);
 
 #endif

@@ -206,6 +206,14 @@ static void release(struct context *c)
 	free(c);
 }
 
+static void close_context(struct context *c)
+{
+	segment_remove(c->segment);
+	stop(c);
+	peers_close(c);
+	release(c);
+}
+
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
 	struct context *c = calloc(1, sizeof *c);
@@ -239,6 +247,12 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 		release(c);
 		return NULL;
 	}
+	// completions and flushes of its own look for it later, and cannot fail
+	if (!peer_find(c, c->segment->number << INDEX_BITS)) {
+		close_context(c);
+		errno = ENOMEM;
+		return NULL;
+	}
 	note(NULL, c);
 	return &c->verbs.context;
 }
@@ -247,9 +261,6 @@ int ibv_close_device(struct ibv_context *context)
 {
 	struct context *c = context_of(context);
 	note(c, NULL);
-	segment_remove(c->segment);
-	stop(c);
-	peers_close(c);
-	release(c);
+	close_context(c);
 	return 0;
 }

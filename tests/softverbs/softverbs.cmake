@@ -68,6 +68,7 @@ armci_softverbs(nth SECONDS 300 WAITS ENV ARMCI_TRANSPORT=rdma COMMAND sh ${here
   ibv_req_notify_cq:ENOMEM:1:8 ibv_post_srq_recv:ENOMEM:1:8 ibv_post_send:ENOMEM:1:12)
 armci_softverbs(nth/malloc SECONDS 300 WAITS ENV ARMCI_TRANSPORT=rdma NTH_PROGRAM=message
   COMMAND sh ${here}/fault/nth.sh malloc:ENOMEM:14:60)
+armci_softverbs(crash SECONDS 60 COMMAND sh ${soft}/crash.sh)
 armci_softverbs(raw SECONDS 120 COMMAND ${out}/softverbs/raw)
 # All tests of the transport take 200 s, most of which are timeouts; those run in the virtual
 # machine (vm/rdma/transport). By hand:
