@@ -14,7 +14,7 @@ set(full
   "^ga/" "^abi/standard/more$"
   "^fault/"
   "^(nodes|hosts)/"
-  "^softverbs/((transport|programs|hosts)/|(nth|nth/malloc|outage)$)"
+  "^softverbs/((transport|programs|hosts)/|(nth|nth/[a-z]*|outage)$)"
   "^vm/" "^ofi/"
   "^rma/.*/(more|few|slow|owner)$" "^rma/(model|fault|hosts|softverbs)/" "^(rma|caf|shmem)/nth"
   "^caf/.*/(more|few|slow)$" "^caf/(fault|stop|hosts|softverbs)/"
@@ -44,7 +44,7 @@ set(part1
   "^caf/[a-z]*/2x2/more$" "^fault/nth/node/member")
 set(part2
   "^(ppc64le|riscv64)$" "^ofi/shm/" "^softverbs/transport/(infiniband|on_demand)$"
-  "^softverbs/programs/(2x2|bounded)$" "^(hosts|fault)/openmpi/fa"
+  "^softverbs/(nth/system|programs/(2x2|bounded))$" "^(hosts|fault)/openmpi/fa"
   "^vm/rdma/(openmpi/2x2|perf)$" "^rma/[a-z]*/[124]x[14]/few$")
 set(part3
   "^package$" "^ofi/udp/" "^ga/(mpich|openmpi/more)$" "^rma/[a-z]*/2x2/more$"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which code is at an address: this library's C, its Go, the C library's, a network's, or other.
-// The ranges are determined once, at initialisation, so that a signal handler may look them up; only
-// the search for other objects may not run in a handler.
+// The ranges are determined once, at initialisation, so that a signal handler may look them up;
+// only the search for other objects may not run in a handler.
 #define _GNU_SOURCE
 #include "crash.h"
 

@@ -68,6 +68,10 @@ armci_softverbs(nth SECONDS 300 WAITS ENV ARMCI_TRANSPORT=rdma COMMAND sh ${here
   ibv_req_notify_cq:ENOMEM:1:8 ibv_post_srq_recv:ENOMEM:1:8 ibv_post_send:ENOMEM:1:12)
 armci_softverbs(nth/malloc SECONDS 300 WAITS ENV ARMCI_TRANSPORT=rdma NTH_PROGRAM=message
   COMMAND sh ${here}/fault/nth.sh malloc:ENOMEM:14:60)
+armci_softverbs(nth/system SECONDS 300 WAITS ENV ARMCI_TRANSPORT=rdma
+  COMMAND sh ${here}/fault/nth.sh socket:EMFILE:1:8 bind:EADDRNOTAVAIL:1:3
+  epoll_create1:EMFILE:1:5 epoll_ctl:ENOMEM:1:5 eventfd2:EMFILE:1:8 memfd_create:ENOMEM:1:4
+  ftruncate:ENOSPC:1:4 mmap:ENOMEM:30:70 clone3,clone:EAGAIN:1:10)
 armci_softverbs(crash SECONDS 60 COMMAND sh ${soft}/crash.sh)
 armci_softverbs(raw SECONDS 120 COMMAND ${out}/softverbs/raw)
 # All tests of the transport take 200 s, most of which are timeouts; those run in the virtual
