@@ -44,12 +44,6 @@ type pair struct {
 	posting
 }
 
-// messageOrder restores the order of messages that arrive. Guarded by queue.mu.
-type messageOrder struct {
-	nextMessage   uint32                   // number of the next message to be returned
-	earlyMessages map[uint32]qp.Completion // later messages that have arrived, by number
-}
-
 // connection is what Connect has set, and what Alive remembers. Guarded by pair.mu.
 type connection struct {
 	remote       linkInfo
@@ -154,7 +148,7 @@ func (p *pair) Link() (l qp.Link) {
 }
 
 // Connect connects the queue pair with the one of the other end's Link. Alive returns an error
-// after limit without an event. It locks mu.
+// after limit without an event. It locks mu, then queue.mu.
 func (p *pair) Connect(other *qp.Link, limit time.Duration) (err error) {
 	le := binary.LittleEndian
 	n := int(other[14])
@@ -173,6 +167,9 @@ func (p *pair) Connect(other *qp.Link, limit time.Duration) (err error) {
 	p.remote, p.silenceLimit = its, limit
 	p.updateFast()
 	p.mu.Unlock()
+	p.queue.mu.Lock()
+	p.lossLimit = limit / 2
+	p.queue.mu.Unlock()
 	return nil
 }
 
@@ -315,10 +312,14 @@ func statusOf(err error) int32 {
 }
 
 // Alive returns an error if requests are open and, for silenceLimit, no message has arrived and no
-// request was completed. It locks mu.
+// request was completed; or if a message was lost. It locks mu.
 func (p *pair) Alive() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.messageLost.Load() && p.failure == nil {
+		defer p.updateFast()
+		return p.failPair(errMessageLost)
+	}
 	now := p.eventCount.Load() + p.fast.News()
 	if now != p.aliveCount || p.aliveSince.IsZero() {
 		p.aliveCount, p.aliveSince = now, time.Now()

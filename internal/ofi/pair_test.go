@@ -7,6 +7,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 	"unsafe"
 
 	"libarmci/internal/ofi/libfabric"
@@ -103,6 +104,38 @@ func TestMessages(t *testing.T) {
 	if len(got) != 4 || got[0] != 103 || got[1] != 101 || got[2] != 100 || got[3] != 102 {
 		t.Errorf("messages come as %v", got)
 	}
+}
+
+// A message that a pulse misses for the limit is lost; one that comes meanwhile is not, nor one
+// that was sent after the pulse.
+func TestLostMessage(t *testing.T) {
+	const limit = 10 * time.Second
+	o := messageOrder{earlyMessages: map[uint32]qp.Completion{}, lossLimit: limit}
+	arrive := func(number uint32) { o.messageArrived(number, qp.Completion{}, nil) }
+	now := time.Now()
+	pulse := func(sent uint32, lost bool) {
+		t.Helper()
+		if o.pulseArrived(sent, now); o.messageLost.Load() != lost {
+			t.Errorf("after %d of %d messages, at %v: lost %v", o.nextMessage, sent,
+				now, !lost)
+		}
+		now = now.Add(limit)
+	}
+	o.nextMessage = pulseNumber - 1
+	pulse(pulseNumber-1, false)
+	pulse(0, false) // pulseNumber - 1 is missed
+	arrive(pulseNumber - 1)
+	pulse(0, false)
+	pulse(2, false)
+	arrive(0)
+	pulse(2, false) // it is another one now
+	arrive(1)
+	pulse(0, false) // a pulse that is late
+	pulse(3, false)
+	arrive(3)
+	now = now.Add(-time.Nanosecond)
+	pulse(4, false)
+	pulse(4, true)
 }
 
 // A key that travels has the address of its region, and becomes the same provider's key at both

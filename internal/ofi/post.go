@@ -110,8 +110,10 @@ func (p *pair) buildRequest(r *qp.Request, d []qp.Data, copied []byte, at int32)
 		x.Flags = q.device.writeFlags
 	}
 	if r.Op == qp.Write && r.Pieces == 0 {
-		// an empty write asks whether the other end is there
+		// an empty write asks whether the other end is there, and says what was sent
 		x.Op, end.number = uint32(qp.Send), pulseNumber
+		binary.LittleEndian.PutUint32(slot[copiedAt:], p.nextSent)
+		add(base+copiedAt, pulseBytes, q.requestSlots.desc)
 	}
 	if x.Op == uint32(qp.Send) {
 		if r.Pieces == 0 {

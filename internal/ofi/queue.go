@@ -229,25 +229,15 @@ func (q *queue) messageArrived(at int32, n int) bool {
 	}
 	p.eventCount.Add(1)
 	if t.number == pulseNumber {
+		if n >= pulseBytes+trailerBytes {
+			p.pulseArrived(decodePulse(b.data.Addr), time.Now())
+		}
 		return false
 	}
 	q.bufferSlots.releaseSlot(at)
-	p.earlyMessages[t.number] = qp.Completion{ID: b.id, Bytes: uint32(n - trailerBytes),
-		Pair: t.pair}
-	for c, ok := p.earlyMessages[p.nextMessage]; ok; c, ok = p.earlyMessages[p.nextMessage] {
-		delete(p.earlyMessages, p.nextMessage)
-		p.nextMessage = nextNumber(p.nextMessage)
-		q.completions = append(q.completions, c)
-	}
+	q.completions = p.messageArrived(t.number, qp.Completion{ID: b.id,
+		Bytes: uint32(n - trailerBytes), Pair: t.pair}, q.completions)
 	return true
-}
-
-// nextNumber is the number of the message after n.
-func nextNumber(n uint32) uint32 {
-	if n++; n == pulseNumber {
-		n = 0
-	}
-	return n
 }
 
 // pointerTo is a pointer to memory outside of Go's heap.

@@ -117,7 +117,8 @@ type trailer struct {
 
 const (
 	trailerBytes = 16
-	pulseNumber  = ^uint32(0) // of an empty message: the sender checks the connection
+	pulseBytes   = 4          // of a pulse: the number of the next message
+	pulseNumber  = ^uint32(0) // of a pulse, by which the sender checks the connection
 )
 
 func (t *trailer) encode(b []byte) {
@@ -125,6 +126,12 @@ func (t *trailer) encode(b []byte) {
 	le.PutUint32(b, t.pair)
 	le.PutUint32(b[4:], t.number)
 	le.PutUint64(b[8:], t.token)
+}
+
+// decodePulse decodes a pulse at an address.
+func decodePulse(addr uint64) (nextSent uint32) {
+	return binary.LittleEndian.Uint32(unsafe.Slice((*byte)(pointerTo(uintptr(addr))),
+		pulseBytes))
 }
 
 func decodeTrailer(b []byte) trailer {

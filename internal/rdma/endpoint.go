@@ -271,17 +271,18 @@ func (e *endpoint) Requests(local, remote *kernel.Cursor) int64 {
 }
 
 // Pulse detects a peer that is gone: it writes no bytes to it, which then fails. Where something is
-// in flight already, the device is asked instead.
+// in flight already, the device alone is asked.
 func (e *endpoint) Pulse() {
 	e.queue.fast.AcquireQueues()
 	defer e.queue.fast.ReleaseQueues()
 	if e.lossReason.Load() != nil {
 		return
 	}
+	if err := e.pair.Alive(); err != nil {
+		e.markLost(err)
+		return
+	}
 	if e.inflight.isOpen(e.inflight.nextNumber()) {
-		if err := e.pair.Alive(); err != nil {
-			e.markLost(err)
-		}
 		return
 	}
 	requests := [1]qp.Request{{Op: qp.Write}}

@@ -55,7 +55,7 @@ fi_*) OFI_REFUSE=${NTH_CALL#fi_}:$NTH_WHEN OFI_REAL=$NTH_REAL \
 	LD_LIBRARY_PATH=$NTH_DIR${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH} exec "$@" ;;
 malloc) NOMEMORY_AT=$NTH_WHEN LD_PRELOAD=$NTH_DIR/nomemory.so exec "$@" ;;
 esac
-exec strace -f -qq -o "$NTH_DIR/trace" -e trace="$NTH_CALL" \
+exec strace -f --seccomp-bpf -qq -o "$NTH_DIR/trace" -e trace="$NTH_CALL" \
 	-e inject="$NTH_CALL:error=$NTH_ERROR:when=$NTH_WHEN" "$@"
 END
 chmod +x "$dir/rank"

@@ -57,6 +57,10 @@ if("none" IN_LIST ARMCI_CAN_CC)
     fi_av_open:ENOMEM:1:6 fi_endpoint:ENOMEM:1:6 fi_ep_bind:ENOMEM:1:4 fi_enable:ENOMEM:1:6
     fi_av_insert:ENOMEM:1:4 fi_mr_reg:ENOMEM:1:10 fi_recv:ENOMEM:1:6 fi_sendmsg:ENOMEM:1:10
     fi_writemsg:ENOMEM:1:6 fi_readmsg:ENOMEM:1:6 ENV ARMCI_OFI_DOMAIN=lo NTH_PROGRAM=contiguous)
+  armci_ofi(tcp/nth/system SECONDS 400 WAITS COMMAND ${here}/fault/nth.sh socket:EMFILE:1:8
+    connect:ECONNREFUSED:1:5 bind:EADDRNOTAVAIL:1:3 listen:EADDRINUSE:1:3 epoll_ctl:ENOMEM:1:6
+    eventfd2:EMFILE:1:8 clone3,clone:EAGAIN:1:6 sendmsg:ECONNRESET:1:5 recvfrom:ECONNRESET:1:6
+    ENV ARMCI_OFI_DOMAIN=lo)
   armci_ofi(tcp/nth/malloc SECONDS 300 WAITS COMMAND ${here}/fault/nth.sh malloc:ENOMEM:14:46
     ENV ARMCI_OFI_DOMAIN=lo NTH_PROGRAM=message)
   foreach(provider tcp shm) # C posts nothing itself

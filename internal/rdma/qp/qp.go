@@ -155,8 +155,7 @@ type Pair interface {
 	// Post posts requests, of which the last has Signal set. The caller has made sure that
 	// there is room for them.
 	Post(requests []Request, data []Data) error
-	// Alive is called from time to time while requests are in flight. It returns an error if
-	// the peer is to be given up.
+	// Alive is called from time to time. It returns an error if the peer is to be given up.
 	Alive() error
 	// Handle is the queue pair as C uses it (qp.h). RemoteKey returns what C subtracts from
 	// remote addresses, and the key for C.
