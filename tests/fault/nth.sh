@@ -66,7 +66,7 @@ left() { ls /dev/shm 2>/dev/null | grep -c '^armci'; }
 # in_runtime: Go's runtime has crashed on a stack of its own, as the collector does for want of
 # memory.
 in_runtime() {
-	awk '/^goroutine 0 / { getline; found = found || /^runtime\./ } END { exit !found }' "$dir/log"
+	grep -A 1 '^goroutine 0 ' "$dir/log" | grep -q '^runtime\.'
 }
 
 # fails CALL ERROR N: runs the program with the Nth call failing. It returns 1 if there was none.
@@ -88,7 +88,7 @@ fails() {
 		grep -q '^fatal error: runtime: ' "$dir/log" || why="it crashes: status $status"
 		;;
 	*)
-		grep -qE "$reason" "$dir/log" || in_runtime || why="status $status without a reason"
+		grep -qE "$reason" "$dir/log" || in_runtime || why="no reason, status $status"
 		! grep -qE '^panic:' "$dir/log" || why="it panics"
 		! grep -q 'crashed with' "$dir/log" || grep -q 'runtime/cgo: ' "$dir/log" ||
 			why="it crashes"
