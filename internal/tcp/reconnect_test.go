@@ -71,7 +71,7 @@ func cutAtRandom(longest time.Duration, sockets func() []*socket) (stop func() i
 }
 
 // awaitSockets waits until each connection has a socket that is whole in both directions. A
-// connection without one is not in the list. One whose receiving side was cut is still established,
+// connection without one is not in the list. A socket with a cut receiving side stays established,
 // as TCP sees it, until its thread has read the end.
 func awaitSockets(t testing.TB, conns int, sockets func() []*socket) {
 	t.Helper()
