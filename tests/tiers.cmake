@@ -1,4 +1,4 @@
-# Which tests `make check` runs (label check: everything once, in about 18 minutes on two
+# Which tests `make check` runs (label check: everything once, in about 20 minutes on two
 # processors), which only `make check-all` (label full: other numbers of ranks, shapes and
 # launchers, and all that takes long), and which `make quick` (label quick). A test has one of the
 # labels check and full; one that no line here names has check.

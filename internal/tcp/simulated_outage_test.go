@@ -19,7 +19,7 @@ type simOutage struct {
 	received    uint64
 	awaited     *simHello   // the hello to which the origin awaits an answer, nil: none
 	hellos      []*simHello // those that have not arrived at the server, in any order
-	queued      *simHello   // the one of these with which the server goes on when it is parked
+	queued      *simHello   // one that has arrived: the server goes on with it when parked
 	parked      bool        // the server's end has left its socket
 	settings    [2]int      // send and read limits of sockets
 	acksEarly   bool

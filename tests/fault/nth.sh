@@ -38,7 +38,8 @@ malloc:*)
 	;;
 *)
 	command -v strace >/dev/null 2>&1 || { echo "skip: no strace"; exit 77; }
-	strace -f -qq -o /dev/null -e inject=getppid:error=EPERM true 2>/dev/null ||
+	strace -f --seccomp-bpf -qq -o /dev/null -e trace=getppid \
+		-e inject=getppid:error=EPERM true 2>/dev/null ||
 		{ echo "skip: strace can inject nothing here"; exit 77; }
 	;;
 esac
